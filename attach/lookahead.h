@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The next load or store a stopped thread will make, found by decoding ahead
+ * of it instead of stepping.
+ *
+ * Where decoding cannot tell (an address register or the flags of a branch
+ * were computed on the way in a way not followed), the answer is "run to this
+ * instruction and ask again": the caller lets the thread run to an execution
+ * breakpoint there. PTRACE_SINGLESTEP is never used: its stop is a SIGTRAP,
+ * which kills the target when the daemon dies in the middle of it.
+ */
+#ifndef PIEPROFD_ATTACH_LOOKAHEAD_H
+#define PIEPROFD_ATTACH_LOOKAHEAD_H
+
+#include "attach/access.h"
+#include "common/memory.h"
+#include "common/stack_snapshot.h"
+
+enum lookahead_end {
+	LOOKAHEAD_FOUND,
+	LOOKAHEAD_RUN_TO,	/* see run_to */
+	LOOKAHEAD_SYSTEM_CALL,	/* a system call or trap comes first */
+	LOOKAHEAD_UNREADABLE,	/* code bytes cannot be read or decoded */
+	LOOKAHEAD_TOO_FAR,	/* nothing within the limit */
+	LOOKAHEAD_UNSUPPORTED,	/* the access is of a form not followed (gather, x87 state) */
+	LOOKAHEAD_END_COUNT
+};
+
+struct lookahead {
+	enum lookahead_end end;
+	struct access access;	  /* LOOKAHEAD_FOUND */
+	remote_addr run_to;	  /* LOOKAHEAD_RUN_TO: the thread reaches it before any sought access */
+	unsigned instructions;	  /* decoded on the way */
+};
+
+/*
+ * Finds the next access of the kind sought (ACCESS_LOAD: pure loads only;
+ * ACCESS_STORE: stores and read-modify-writes) that skip does not refuse,
+ * starting skip_count accesses of that kind later (randomised distance
+ * against the clock's skid). code reads instruction bytes (from the daemon's
+ * own copy of the files, so without system calls); stack and memory, either
+ * may be NULL, serve loads of the emulated code.
+ *
+ * Accesses to the stack (access.stack), thread-local storage and by indirect
+ * branches are passed over, as they are never watched.
+ */
+void lookahead_next(const struct registers *registers, enum access_kind sought, unsigned skip_count,
+		    const struct memory_reader *code, const struct stack_snapshot *stack,
+		    const struct memory_reader *memory, struct lookahead *ret);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PIEPROFD_COMMON_CLOCK_H
+#define PIEPROFD_COMMON_CLOCK_H
+
+#include <stdint.h>
+
+#define NS_PER_SECOND 1000000000ull
+#define NS_PER_MS     1000000ull
+#define NS_PER_US     1000ull
+
+/* CLOCK_MONOTONIC in nanoseconds; the perf events' records use the same clock. */
+uint64_t clock_now_ns(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calling context tree: one for all threads, a node for each distinct
+ * path from the outermost frame. Nodes live until the tree does and keep
+ * their address. Children are found through one hash table keyed by (parent,
+ * frame), so that wide nodes cost nothing.
+ */
+#ifndef PIEPROFD_DAEMON_CCT_CCT_H
+#define PIEPROFD_DAEMON_CCT_CCT_H
+
+#include "daemon/cct/frame.h"
+
+enum time_class {
+	TIME_PYTHON, /* the interpreter on behalf of the line */
+	TIME_NATIVE, /* library code the line called */
+	TIME_SYSTEM, /* the kernel */
+	TIME_CLASS_COUNT
+};
+
+struct cct_node {
+	struct cct_node *parent;	/* NULL: the root, which has no frame */
+	struct cct_node *first_child;	/* in order of creation, newest first */
+	struct cct_node *next_sibling;
+	struct frame frame;
+	uint32_t id;	/* order of creation; the root is 0 */
+	uint32_t depth; /* the root's is 0 */
+	uint64_t samples[TIME_CLASS_COUNT]; /* that ended here */
+	uint64_t time_ns[TIME_CLASS_COUNT];
+};
+
+struct cct;
+
+/* node_limit caps the tree. NULL: out of memory. */
+struct cct *cct_create(size_t node_limit);
+void cct_destroy(struct cct *cct);
+struct cct_node *cct_root(struct cct *cct);
+size_t cct_node_count(const struct cct *cct);
+const struct cct_node *cct_node(const struct cct *cct, uint32_t id);
+
+/* The node of this stack (outermost frame first), created as needed; NULL: limit reached or no memory. */
+struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t count);
+
+/* Charges one sample that stands for time_ns. */
+void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The finished profile: what every writer reads. Names are resolved, figures
+ * computed, everything sorted; a writer only formats.
+ *
+ * profile_build() makes it from the calling context tree and the pair table.
+ * It owns all its arrays and strings (one arena), except code and module
+ * strings, which are borrowed from the caches behind the tree.
+ */
+#ifndef PIEPROFD_DAEMON_REPORT_PROFILE_H
+#define PIEPROFD_DAEMON_REPORT_PROFILE_H
+
+#include "daemon/cct/cct.h"
+#include "daemon/cct/pair_table.h"
+#include "daemon/loss.h"
+#include "pyintrospect/runtime.h"
+#include "symbolize/symbol.h"
+
+#include <sys/types.h>
+
+enum category {
+	CATEGORY_UNCLEAR,
+	CATEGORY_SLICE_UNDERUTILISATION,
+	CATEGORY_REPEATED_CALL,
+	CATEGORY_LOOP_INVARIANT,
+	CATEGORY_API_MISUSE,
+	CATEGORY_INEFFICIENT_ALGORITHM,
+	CATEGORY_COUNT
+};
+
+const char *category_name(enum category category); /* "slice-underutilisation" ..., as JSON has it */
+const char *category_advice(enum category category);
+
+struct profile_frame {
+	enum frame_kind kind;
+	uint32_t flags;	      /* enum frame_flag */
+	const char *function; /* never NULL; "?" when unknown */
+	const char *file;     /* Python: source file; native: the library's path, "?" when unknown */
+	int line;	      /* Python; 0: none */
+	const char *opcode;   /* Python; NULL: unknown */
+	const char *source;   /* Python: text of the line, NULL when it cannot be read */
+	uint64_t address;     /* native: ELF virtual address in the library */
+};
+
+struct access_counts {
+	uint64_t sampled;
+	uint64_t reaccessed;
+	uint64_t redundant; /* exact */
+	uint64_t approximate;
+};
+
+struct profile_line {
+	const char *file;
+	int line;
+	const char *function;
+	const char *source; /* NULL: unreadable */
+	uint64_t self_ns[TIME_CLASS_COUNT]; /* the line is the innermost Python frame */
+	uint64_t total_ns;		    /* the line is anywhere on the stack, counted once a sample */
+	struct access_counts accesses[PAIR_KIND_COUNT]; /* earlier access here */
+	uint64_t avoidable_ns;
+	uint64_t call_ns; /* median duration of the native calls made from here; 0: unknown */
+	enum category category;
+	const char *reasons[6];
+	size_t reason_count;
+};
+
+struct profile_pair {
+	enum pair_kind kind;
+	uint64_t sampled;   /* watches from the first path that ended in the second */
+	uint64_t redundant; /* exact */
+	uint64_t approximate;
+	double share;	    /* redundant / sampled */
+	double share_low, share_high; /* 95% interval (Wilson) */
+	uint64_t avoidable_ns;
+	enum category category;
+	const char *advice;
+	const struct profile_frame *first;  /* outermost first */
+	size_t first_count;
+	const struct profile_frame *second;
+	size_t second_count;
+	const struct profile_line *line; /* of the first path's innermost Python frame; NULL: none */
+};
+
+struct profile_target {
+	pid_t pid;
+	char comm[16];
+	struct python_version python;
+	const char *const *command; /* NULL-terminated */
+};
+
+struct stop_times {
+	uint64_t count;
+	uint64_t p50_ns, p99_ns, max_ns;
+};
+
+/* What the session knows and the tree does not. */
+struct profile_facts {
+	struct profile_target target;
+	const char *version; /* of pieprofd */
+	const char *sampler; /* "clock" */
+	uint64_t period_ns;
+	uint64_t duration_ns;
+	uint64_t samples;
+	struct losses losses;
+	struct stop_times stops;
+	double overhead; /* stopped time over the target's CPU time */
+	double overhead_limit;
+	bool target_exited;
+	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
+	int (*open_source)(void *context, const char *path);
+	void *open_source_context;
+};
+
+struct profile {
+	struct profile_facts facts;
+	const struct profile_line *lines; /* by total_ns, then file, then line */
+	size_t line_count;
+	const struct profile_pair *pairs; /* by avoidable_ns, then redundant, then paths */
+	size_t pair_count;
+	uint64_t time_ns[TIME_CLASS_COUNT]; /* of the whole run */
+	struct access_counts accesses[PAIR_KIND_COUNT];
+};
+
+/* NULL: out of memory. cct, pairs and symbolizer must outlive the profile. */
+struct profile *profile_build(const struct cct *cct, const struct pair_table *pairs,
+			      struct symbolizer *symbolizer, const struct profile_facts *facts);
+void profile_destroy(struct profile *profile);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread's Python frames, copied while it was stopped.
+ *
+ * Frames come in groups. Each group ran inside one native call of the
+ * evaluation loop (Python-to-Python calls of 3.11+ share one):
+ *
+ *   frames[0] innermost ... frames[i] entry | frames[i+1] ... entry | ...
+ *   `---------- group 0 ------------------' `----- group 1 -------'
+ */
+#ifndef PIEPROFD_PYINTROSPECT_PYTHON_STACK_H
+#define PIEPROFD_PYINTROSPECT_PYTHON_STACK_H
+
+#include "common/stack_snapshot.h"
+#include "pyintrospect/code_object.h"
+#include "pyintrospect/runtime.h"
+
+#include <sys/types.h>
+
+#define PYTHON_STACK_FRAMES_MAX 512
+
+struct python_frame {
+	const struct python_code *code;
+	int instruction_offset; /* bytes into the bytecode; negative: before the first instruction */
+	bool entry; /* the outermost frame of its group */
+	/*
+	 * Only on entry frames: an address that lies in the native frame of the
+	 * group's evaluation loop (3.11: its _PyCFrame; 3.12+: its shim). 0: this
+	 * version has none, or it could not be told; then groups are counted
+	 * from the outermost end.
+	 */
+	remote_addr anchor;
+};
+
+enum python_stack_flag {
+	PYTHON_STACK_TRUNCATED = 1, /* deeper than the array, a cycle, or an unreadable link */
+	PYTHON_STACK_RECOVERED = 2, /* caught in the evaluation loop's prologue, read from its caller */
+	PYTHON_STACK_INVALID = 4,   /* a frame failed its checks: frames up to it are kept */
+};
+
+struct python_stack {
+	size_t count; /* 0: the thread runs no Python now */
+	uint32_t flags;
+	struct python_frame frames[PYTHON_STACK_FRAMES_MAX];
+};
+
+/*
+ * Reads the frames of the thread with this kernel tid (as its own pid
+ * namespace numbers it), which is stopped or asleep. stack serves reads of the
+ * C stack without a system call; it may be NULL. Returns 0, -ESRCH (no
+ * PyThreadState has this tid), -EFAULT or -ENOMEM.
+ *
+ * Code objects seen for the first time are read and interned here.
+ */
+int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
+		      struct python_stack *ret_stack);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A CPython interpreter in the target: which version it is, where its runtime
+ * state lives, and the offsets by which its structures are read.
+ *
+ * Offsets come from the binary's DWARF when it has any, else from a built-in
+ * table, one row a minor version. Either way they are checked on the live
+ * process before use; on doubt the runtime is refused, never guessed.
+ */
+#ifndef PIEPROFD_PYINTROSPECT_RUNTIME_H
+#define PIEPROFD_PYINTROSPECT_RUNTIME_H
+
+#include "common/debug_info.h"
+#include "common/error.h"
+#include "common/memory.h"
+
+struct python_version {
+	int major, minor, micro;
+};
+
+enum python_offsets_source {
+	PYTHON_OFFSETS_DEBUG_OFFSETS, /* _Py_DebugOffsets of 3.13+ */
+	PYTHON_OFFSETS_DWARF,
+	PYTHON_OFFSETS_TABLE,
+};
+
+struct python_runtime;
+
+/*
+ * Does this binary hold an interpreter (_PyRuntime, or interp_head of 3.6)?
+ * Used to choose the module among all of the target's.
+ */
+bool python_runtime_in(const struct debug_info *info);
+
+/*
+ * Locates and validates the interpreter. info and reader are borrowed for the
+ * runtime's life. NULL with *error filled: exit code EXIT_UNSUPPORTED_PYTHON
+ * or EXIT_NO_TARGET.
+ */
+struct python_runtime *python_runtime_create(const struct debug_info *info,
+					     const struct memory_reader *reader, struct error *error);
+void python_runtime_destroy(struct python_runtime *runtime);
+
+struct python_version python_runtime_version(const struct python_runtime *runtime);
+enum python_offsets_source python_runtime_offsets_source(const struct python_runtime *runtime);
+
+/*
+ * The range of the evaluation loop by its symbol (_PyEval_EvalFrameDefault),
+ * without its .cold part, which only unwind information tells; -ENOENT.
+ */
+int python_runtime_eval_function(const struct python_runtime *runtime, struct address_range *ret_range);
+
+/* &PyType_Type in the target, by which objects are told from other memory; 0: not exported. */
+remote_addr python_runtime_type_type(const struct python_runtime *runtime);
+
+#endif

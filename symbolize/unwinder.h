@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unwinding a thread's native stack from copies of its registers and stack.
+ *
+ * The thread runs on meanwhile: nothing here touches the target except, where
+ * the snapshot ends too early, through the memory reader.
+ */
+#ifndef PIEPROFD_SYMBOLIZE_UNWINDER_H
+#define PIEPROFD_SYMBOLIZE_UNWINDER_H
+
+#include "common/memory.h"
+#include "common/registers.h"
+#include "common/stack_snapshot.h"
+#include "symbolize/module.h"
+
+enum native_frame_flag {
+	NATIVE_FRAME_SIGNAL = 1,  /* this frame was interrupted by the signal frame inside it: pc is exact */
+	NATIVE_FRAME_GUESSED = 2, /* found by scanning the stack, code without CFI */
+};
+
+struct native_frame {
+	remote_addr pc; /* innermost: next instruction; others: return address, look up pc - 1 */
+	remote_addr sp; /* stack pointer in this frame at pc */
+	remote_addr cfa; /* stack pointer of the caller after return; 0 when unknown (outermost) */
+	remote_addr function; /* start of the function by its FDE or symbol, in the target; 0: unknown */
+	const struct module *module; /* NULL: no file behind pc */
+	uint32_t flags;
+};
+
+/* The address to look this frame up by: inside the calling instruction. */
+static inline remote_addr native_frame_lookup_address(const struct native_frame *frame, bool innermost)
+{
+	return innermost || (frame->flags & NATIVE_FRAME_SIGNAL) ? frame->pc : frame->pc - 1;
+}
+
+enum unwind_end {
+	UNWIND_COMPLETE,       /* reached the thread's start */
+	UNWIND_STOPPED,	       /* reached the function asked for */
+	UNWIND_TOO_DEEP,       /* the caller's array is full */
+	UNWIND_NO_MODULE,      /* a pc in no known module: the mapping list may be old */
+	UNWIND_NO_CFI,	       /* code without unwind information */
+	UNWIND_STACK_MISSING,  /* the stack is not in the snapshot and cannot be read */
+	UNWIND_CORRUPT,	       /* the stack pointer does not rise */
+	UNWIND_END_COUNT
+};
+
+struct unwinder;
+
+/* modules and reader are borrowed for the unwinder's life; reader may be NULL (snapshot only). */
+struct unwinder *unwinder_create(const struct module_table *modules, const struct memory_reader *reader);
+void unwinder_destroy(struct unwinder *unwinder);
+
+/* Forget cached rules: call after module_table_update changed something. */
+void unwinder_flush(struct unwinder *unwinder);
+
+/*
+ * Unwinds from registers, innermost frame first, at most maximum frames.
+ * When until is not NULL, stops after the first frame whose lookup address
+ * lies in it, that frame included (its cfa is still set). Returns why it
+ * ended; *ret_count frames are valid in every case. Allocates nothing once
+ * its caches are warm.
+ */
+enum unwind_end unwinder_unwind(struct unwinder *unwinder, const struct registers *registers,
+				const struct stack_snapshot *stack, const struct address_ranges *until,
+				struct native_frame *frames, size_t maximum, size_t *ret_count);
+
+/*
+ * Start and end of the function (FDE) around an address of the target;
+ * -ENOENT when no unwind information covers it.
+ */
+int unwinder_function_range(struct unwinder *unwinder, remote_addr address,
+			    struct address_range *ret_range);
+
+/*
+ * The parts of a function that the compiler split in two: the range given and
+ * its .cold part, the next FDE in .eh_frame order when that one's first row
+ * has a CFA that no function entry has.
+ */
+int unwinder_function_parts(struct unwinder *unwinder, struct address_range function,
+			    struct address_ranges *ret_parts);
+
+#endif
