@@ -18,9 +18,9 @@ enum access_kind {
 struct access {
 	remote_addr instruction; /* the instruction that makes it */
 	remote_addr address;	 /* effective address, first byte */
-	uint32_t size;		 /* bytes, 1 to 64 */
+	uint32_t size;		 /* bytes, 1 to 64; of rep string instructions one element's */
 	uint8_t kinds;		 /* ACCESS_LOAD | ACCESS_STORE */
-	bool address_known;	 /* false: gathers, x87 state and the like; address is 0 */
+	bool address_known;	 /* false: see instruction_decode; address is 0 */
 	bool stack;		 /* based on rsp, or push, pop, call, ret */
 	bool thread_local_storage; /* through fs or gs */
 	bool indirect_branch;	 /* read by a call, jmp or ret: rip is elsewhere when it traps */
@@ -43,9 +43,35 @@ struct instruction {
  * as could be read, up to 15), with every memory operand's address computed
  * from registers as they are before it runs. 0, or -EILSEQ when the bytes are
  * no instruction.
+ *
+ * An address stays unknown where the general registers do not say which bytes
+ * are touched: gathers and scatters, vector instructions under a mask, state
+ * of the x87 or of XSAVE longer than 64 bytes, tiles, far calls.
  */
 __attribute__((warn_unused_result)) int instruction_decode(const struct registers *registers,
 							   const uint8_t *bytes, size_t size,
 							   struct instruction *ret_instruction);
+
+/*
+ * For the files of this folder that hold a decoded instruction already (Zydis'
+ * own structures, declared here by tag so that its headers stay out of this
+ * one). known_registers has bit 1 << enum register_id for each general
+ * register whose value counts; an address that needs another is unknown.
+ */
+struct ZydisDecodedInstruction_;
+struct ZydisDecodedOperand_;
+
+#define REGISTERS_ALL_KNOWN ((1u << REGISTER_COUNT) - 1)
+
+/* The general register that a register operand is or is part of, or -1. */
+int operand_register(const struct ZydisDecodedOperand_ *operand);
+/* False when the address cannot be known. */
+bool operand_address(const struct ZydisDecodedInstruction_ *decoded,
+		     const struct ZydisDecodedOperand_ *operand, const struct registers *registers,
+		     unsigned known_registers, remote_addr *ret_address);
+void instruction_accesses(const struct ZydisDecodedInstruction_ *decoded,
+			  const struct ZydisDecodedOperand_ *operands,
+			  const struct registers *registers, unsigned known_registers,
+			  struct instruction *ret_instruction);
 
 #endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/preflight.h"
+
+#include "attach/procfs.h"
+#include "attach/thread_events.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Default action: ignore. So nothing happens when one is delivered after the daemon's death. */
+static const int harmless_signals[] = { SIGURG, SIGWINCH };
+
+#define THREADS_LOOKED_AT 4096
+
+/* CAP_PERFMON of linux/capability.h, absent from older headers. */
+#define CAPABILITY_PERFMON 38
+
+static bool have_capability(const struct process_status *self, unsigned capability)
+{
+	return self->capabilities_effective >> capability & 1;
+}
+
+/* The number in a /proc/sys file; fallback when it cannot be read. */
+static int read_setting(const char *path, int fallback)
+{
+	FILE *file = fopen(path, "re");
+	int value = fallback;
+
+	if (!file)
+		return fallback;
+	if (fscanf(file, "%d", &value) != 1)
+		value = fallback;
+	fclose(file);
+	return value;
+}
+
+static void explain_tracer(pid_t pid, pid_t tracer, struct error *error)
+{
+	struct process_status status;
+	const char *name = procfs_read_status(tracer, 0, &status) ? "?" : status.name;
+
+	error_set(error, EXIT_PERMISSION, "process %d is already traced by process %d (%s)", pid, tracer, name);
+	error_set_cure(error, "A process can have one tracer at a time: end process %d (a debugger, strace, or "
+			      "another profiler), then try again.",
+		       tracer);
+}
+
+void preflight_explain_seize(pid_t pid, int failure, struct error *error)
+{
+	struct process_status target, self;
+	int yama;
+
+	if (failure == -ESRCH || procfs_read_status(pid, 0, &target)) {
+		error_set(error, EXIT_NO_TARGET, "there is no process %d", pid);
+		error_set_cure(error, "Check the id with `ps`; in a container, the process must be in the same pid "
+				      "namespace or one below (docker run --pid, shareProcessNamespace).");
+		return;
+	}
+	if (target.tracer && target.tracer != getpid()) {
+		explain_tracer(pid, target.tracer, error);
+		return;
+	}
+	if (procfs_read_status(getpid(), 0, &self)) {
+		error_set(error, EXIT_INTERNAL, "/proc is not readable");
+		return;
+	}
+	yama = read_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
+	if (!have_capability(&self, CAP_SYS_PTRACE) &&
+	    (self.uid[1] != target.uid[0] || self.uid[1] != target.uid[1] || self.uid[1] != target.uid[2])) {
+		error_set(error, EXIT_PERMISSION, "process %d belongs to user %u, this is user %u", pid,
+			  target.uid[0], self.uid[1]);
+		error_set_cure(error, "Run as that user or as root (sudo), or grant CAP_SYS_PTRACE.");
+	} else if (yama >= 3) {
+		error_set(error, EXIT_PERMISSION, "attaching is switched off on this machine (Yama ptrace_scope %d)",
+			  yama);
+		error_set_cure(error, "It can be changed only by a reboot without kernel.yama.ptrace_scope=3.");
+	} else if (yama && !have_capability(&self, CAP_SYS_PTRACE)) {
+		error_set(error, EXIT_PERMISSION,
+			  "the kernel lets only %s attach to process %d (Yama ptrace_scope %d)",
+			  yama == 1 ? "its ancestors" : "processes with CAP_SYS_PTRACE", pid, yama);
+		error_set_cure(error, "Run as root (sudo), or allow it: sysctl kernel.yama.ptrace_scope=0");
+	} else {
+		error_set(error, EXIT_PERMISSION, "the kernel does not let us attach to process %d: %s", pid,
+			  strerror(-failure));
+		error_set_cure(error, "In a container, add the capability: docker run --cap-add SYS_PTRACE, or "
+				      "securityContext.capabilities.add [\"SYS_PTRACE\"]. A process that has more "
+				      "privileges than we do, or made itself undumpable, needs root.");
+	}
+}
+
+static void explain_perf(int failure, struct error *error)
+{
+	int paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", 2);
+	struct process_status self;
+	bool permitted = !procfs_read_status(getpid(), 0, &self) &&
+			 (have_capability(&self, CAPABILITY_PERFMON) || have_capability(&self, CAP_SYS_ADMIN));
+
+	error_set(error, EXIT_PERMISSION, "the kernel refuses perf events: %s", strerror(-failure));
+	if (failure == -ENOSYS)
+		error_set_cure(error, "This kernel or seccomp profile has no perf_event_open. In a container: docker "
+				      "run --cap-add PERFMON, or a seccomp profile that allows it.");
+	else if (failure == -EMFILE)
+		error_set_cure(error, "Raise the limit of open files: ulimit -n 65536.");
+	else if (!permitted && paranoid > 2)
+		error_set_cure(error, "Lower the setting: sysctl kernel.perf_event_paranoid=2 (it is %d), or grant "
+				      "CAP_PERFMON, or run as root.",
+			       paranoid);
+	else if (!permitted)
+		error_set_cure(error, "Docker's seccomp profile refuses it without the capability: docker run "
+				      "--cap-add PERFMON, or securityContext.capabilities.add [\"PERFMON\"].");
+	else
+		error_set_cure(error, "The locked-memory limit may be used up: sysctl kernel.perf_event_mlock_kb=2048");
+}
+
+void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error *error)
+{
+	if (breakpoint_errno == ENOSPC) {
+		error_set(error, EXIT_PERMISSION,
+			  "all four debug registers of process %d are taken by another program", pid);
+		error_set_cure(error, "End whatever uses hardware breakpoints on it (perf record -e mem:, gdb's watch), "
+				      "or profile time alone: --mode time");
+	} else {
+		error_set(error, EXIT_PERMISSION, "the kernel gives no hardware breakpoints: %s",
+			  strerror(breakpoint_errno));
+		error_set_cure(error, "This machine (a virtual one without debug registers?) can profile time alone: "
+				      "--mode time");
+	}
+}
+
+static int check_executable(pid_t pid, struct error *error)
+{
+	unsigned char identification[EI_NIDENT];
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		if (errno == ENOENT) {
+			error_set(error, EXIT_NO_TARGET, "process %d is a kernel thread", pid);
+			return -1;
+		}
+		preflight_explain_seize(pid, -errno, error);
+		return -1;
+	}
+	got = read(fd, identification, sizeof(identification));
+	close(fd);
+	if (got != sizeof(identification) || memcmp(identification, ELFMAG, SELFMAG) != 0 ||
+	    identification[EI_CLASS] != ELFCLASS64) {
+		error_set(error, EXIT_NO_TARGET, "process %d is not a 64-bit program", pid);
+		error_set_cure(error, "Only x86-64 interpreters are supported.");
+		return -1;
+	}
+	return 0;
+}
+
+static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
+{
+	uint64_t taken = 0;
+	pid_t tids[THREADS_LOOKED_AT];
+	size_t count = 0;
+
+	if (procfs_read_threads(pid, tids, THREADS_LOOKED_AT, &count))
+		count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct process_status status;
+
+		if (!procfs_read_status(pid, tids[i], &status))
+			taken |= status.signals_blocked | status.signals_caught;
+	}
+	preflight->stop_signal = wanted ? wanted : harmless_signals[0];
+	for (size_t i = 0; !wanted && i < sizeof(harmless_signals) / sizeof(*harmless_signals); i++) {
+		if (!(taken >> (harmless_signals[i] - 1) & 1)) {
+			preflight->stop_signal = harmless_signals[i];
+			break;
+		}
+	}
+	preflight->stop_signal_is_shared = taken >> (preflight->stop_signal - 1) & 1;
+}
+
+/* Tries for real, on the target's main thread: a clock, then breakpoints that nothing reaches. */
+static int probe_events(pid_t pid, struct preflight *preflight, struct error *error)
+{
+	struct thread_events events;
+	/* The zero page is never mapped: no instruction is ever fetched from there. */
+	remote_addr nowhere = 8;
+	int failure = thread_events_open(&events, pid, preflight->stop_signal, 1000000000);
+
+	/* The main thread of a process may have ended before the others. */
+	if (failure == -ESRCH) {
+		preflight->breakpoints = BREAKPOINT_SLOTS;
+		return 0;
+	}
+	if (failure) {
+		explain_perf(failure, error);
+		return -1;
+	}
+	preflight->breakpoints = 0;
+	while (preflight->breakpoints < BREAKPOINT_SLOTS) {
+		failure = breakpoint_arm(&events, preflight->breakpoints, BREAKPOINT_EXECUTE, nowhere, 8);
+		if (failure)
+			break;
+		preflight->breakpoints++;
+	}
+	preflight->breakpoint_errno = preflight->breakpoints ? 0 : -failure;
+	thread_events_close(&events);
+	return 0;
+}
+
+int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_preflight, struct error *error)
+{
+	struct preflight preflight = { 0 };
+	struct process_status status;
+
+	if (pid <= 0 || procfs_read_status(pid, 0, &status)) {
+		preflight_explain_seize(pid, -ESRCH, error);
+		return -1;
+	}
+	if (status.thread_group != pid) {
+		error_set(error, EXIT_NO_TARGET, "%d is a thread of process %d", pid, status.thread_group);
+		error_set_cure(error, "Attach to the process: --pid %d", status.thread_group);
+		return -1;
+	}
+	if (pid == getpid()) {
+		error_set(error, EXIT_NO_TARGET, "process %d is this profiler", pid);
+		return -1;
+	}
+	if (status.state == 'X' || status.state == 'Z') {
+		error_set(error, EXIT_NO_TARGET, "process %d has ended and waits for its parent (zombie)", pid);
+		return -1;
+	}
+	if (status.tracer) {
+		explain_tracer(pid, status.tracer, error);
+		return -1;
+	}
+	if (check_executable(pid, error))
+		return -1;
+	choose_signal(pid, wanted_signal, &preflight);
+	if (probe_events(pid, &preflight, error))
+		return -1;
+	*ret_preflight = preflight;
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything that can forbid a profile, found out before the target is
+ * touched, each with its cause and its cure in words.
+ */
+#ifndef PIEPROFD_ATTACH_PREFLIGHT_H
+#define PIEPROFD_ATTACH_PREFLIGHT_H
+
+#include "common/error.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct preflight {
+	int stop_signal;	   /* the one to use: neither caught nor blocked by any thread, if there is one */
+	bool stop_signal_is_shared; /* the target handles it too; it will still see its own ones */
+	unsigned breakpoints;	   /* debug registers free on the main thread, 0 to 4 */
+	int breakpoint_errno;	   /* why there is none */
+};
+
+/*
+ * wanted_signal 0: choose. 0, or -1 with *error filled: no such process, a
+ * kernel thread, a zombie, ourselves, 32-bit, traced already, not permitted
+ * (uid, capability, Yama), perf events refused.
+ */
+__attribute__((warn_unused_result)) int preflight_check(pid_t pid, int wanted_signal,
+							struct preflight *ret_preflight,
+							struct error *error);
+
+/* Why PTRACE_SEIZE failed with this negative errno. */
+void preflight_explain_seize(pid_t pid, int failure, struct error *error);
+
+/* Why there are no breakpoints; for a mode that cannot do without. */
+void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error *error);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/process_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* process_vm_readv takes IOV_MAX (1,024) pieces; fewer keep the arrays on the stack small. */
+#define BATCH 128
+
+void process_memory_init(struct process_memory *memory, pid_t pid)
+{
+	*memory = (struct process_memory){ .pid = pid, .mem_fd = -1 };
+}
+
+void process_memory_deinit(struct process_memory *memory)
+{
+	if (memory->mem_fd >= 0)
+		close(memory->mem_fd);
+	memory->mem_fd = -1;
+}
+
+static ssize_t read_mem_file(struct process_memory *memory, remote_addr address, void *buffer, size_t size)
+{
+	ssize_t got;
+
+	if (memory->mem_fd < 0) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/proc/%d/mem", memory->pid);
+		memory->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (memory->mem_fd < 0)
+			return errno == ENOENT ? -ESRCH : -errno;
+	}
+	if (address > INT64_MAX)
+		return -EFAULT;
+	memory->system_calls++;
+	got = pread(memory->mem_fd, buffer, size, (off_t)address);
+	if (got < 0)
+		return errno == EIO ? -EFAULT : -errno;
+	/* End of file: the process has no memory any more. */
+	return got ? got : -ESRCH;
+}
+
+/* One process_vm_readv over ranges[0..count); bytes read or a negative errno. */
+static ssize_t read_batch(struct process_memory *memory, const struct memory_range *ranges, size_t count)
+{
+	struct iovec local[BATCH], remote[BATCH];
+	ssize_t got;
+
+	for (size_t i = 0; i < count; i++) {
+		local[i] = (struct iovec){ .iov_base = ranges[i].buffer, .iov_len = ranges[i].size };
+		remote[i] = (struct iovec){ .iov_base = (void *)(uintptr_t)ranges[i].address,
+					    .iov_len = ranges[i].size };
+	}
+	memory->system_calls++;
+	got = process_vm_readv(memory->pid, local, count, remote, count, 0);
+	return got < 0 ? -errno : got;
+}
+
+static int read_ranges(void *context, struct memory_range *ranges, size_t count)
+{
+	struct process_memory *memory = context;
+	size_t next = 0;
+
+	while (next < count && !memory->refuse_readv) {
+		size_t batch = count - next < BATCH ? count - next : BATCH;
+		ssize_t got = read_batch(memory, ranges + next, batch);
+
+		if (got == -EPERM || got == -ENOSYS) {
+			memory->refuse_readv = true;
+			break;
+		}
+		if (got == -ESRCH)
+			return -ESRCH;
+		if (got < 0 && got != -EFAULT)
+			return (int)got;
+		/* Pieces are filled in order; the call ends inside the first that cannot be read. */
+		for (size_t left = got > 0 ? (size_t)got : 0; batch; batch--, next++) {
+			if (left < ranges[next].size) {
+				ranges[next++].error = -EFAULT;
+				break;
+			}
+			left -= ranges[next].size;
+			ranges[next].error = 0;
+		}
+	}
+	for (; next < count; next++) {
+		ssize_t got = read_mem_file(memory, ranges[next].address, ranges[next].buffer,
+					    ranges[next].size);
+
+		if (got < 0 && got != -EFAULT)
+			return (int)got;
+		ranges[next].error = (size_t)got == ranges[next].size ? 0 : -EFAULT;
+	}
+	return 0;
+}
+
+struct memory_reader process_memory_reader(struct process_memory *memory)
+{
+	return (struct memory_reader){ .read = read_ranges, .context = memory };
+}
+
+ssize_t process_memory_read_prefix(struct process_memory *memory, remote_addr address, void *buffer,
+				   size_t size)
+{
+	if (!memory->refuse_readv) {
+		struct memory_range range = { .address = address, .buffer = buffer, .size = size };
+		/* The kernel copies page by page and reports what it got before the first hole. */
+		ssize_t got = read_batch(memory, &range, 1);
+
+		if (got != -EPERM && got != -ENOSYS)
+			return got;
+		memory->refuse_readv = true;
+	}
+	return read_mem_file(memory, address, buffer, size);
+}

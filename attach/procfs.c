@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define PROC_FILE_MAX (64u << 20)
+
+/* A task that ends between open and read gives ESRCH; one that never was, ENOENT. */
+static int gone(int error)
+{
+	return error == ENOENT ? -ESRCH : -error;
+}
+
+/* Reads a whole proc file; the buffer has a NUL behind size bytes and is the caller's to free. */
+static int read_whole(const char *path, char **ret_text, size_t *ret_size)
+{
+	size_t capacity = 4096, size = 0;
+	char *text;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return gone(errno);
+	text = malloc(capacity);
+	while (text) {
+		ssize_t got = read(fd, text + size, capacity - size - 1);
+
+		if (got < 0) {
+			int error = errno;
+
+			if (error == EINTR)
+				continue;
+			free(text);
+			close(fd);
+			return gone(error);
+		}
+		if (got == 0)
+			break;
+		size += (size_t)got;
+		if (capacity - size < 2) {
+			char *larger;
+
+			if (capacity >= PROC_FILE_MAX)
+				break;
+			capacity *= 2;
+			larger = realloc(text, capacity);
+			if (!larger)
+				free(text);
+			text = larger;
+		}
+	}
+	close(fd);
+	if (!text)
+		return -ENOMEM;
+	text[size] = '\0';
+	*ret_text = text;
+	*ret_size = size;
+	return 0;
+}
+
+static void task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *file)
+{
+	if (tid)
+		snprintf(path, size, "/proc/%d/task/%d/%s", pid, tid, file);
+	else
+		snprintf(path, size, "/proc/%d/%s", pid, file);
+}
+
+/* The value of a "Key:\tvalue" line, or NULL. */
+static const char *status_value(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		if (*line == '\n')
+			line++;
+		if (!strncmp(line, key, length) && line[length] == ':')
+			return line + length + 1 + strspn(line + length + 1, " \t");
+	}
+	return NULL;
+}
+
+static uint64_t status_number(const char *text, const char *key, int base)
+{
+	const char *value = status_value(text, key);
+
+	return value ? strtoull(value, NULL, base) : 0;
+}
+
+static void status_ids(const char *text, const char *key, unsigned ids[3])
+{
+	const char *value = status_value(text, key);
+
+	if (!value || sscanf(value, "%u %u %u", &ids[0], &ids[1], &ids[2]) != 3)
+		ids[0] = ids[1] = ids[2] = UINT_MAX;
+}
+
+int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
+{
+	struct process_status status = { 0 };
+	char path[64], *text;
+	const char *value;
+	size_t size;
+	int error;
+
+	task_path(path, sizeof(path), pid, tid, "status");
+	error = read_whole(path, &text, &size);
+	if (error)
+		return error;
+	value = status_value(text, "Name");
+	if (value)
+		snprintf(status.name, sizeof(status.name), "%.*s", (int)strcspn(value, "\n"), value);
+	value = status_value(text, "State");
+	status.state = value ? *value : '?';
+	status.thread_group = (pid_t)status_number(text, "Tgid", 10);
+	status.tracer = (pid_t)status_number(text, "TracerPid", 10);
+	status.inner_pid = tid ? tid : pid;
+	value = status_value(text, "NSpid");
+	while (value && *value >= '0' && *value <= '9') {
+		char *end;
+
+		status.inner_pid = (pid_t)strtol(value, &end, 10);
+		value = end + strspn(end, " \t");
+	}
+	status_ids(text, "Uid", status.uid);
+	status_ids(text, "Gid", status.gid);
+	status.signals_pending = status_number(text, "SigPnd", 16);
+	status.signals_blocked = status_number(text, "SigBlk", 16);
+	status.signals_ignored = status_number(text, "SigIgn", 16);
+	status.signals_caught = status_number(text, "SigCgt", 16);
+	status.capabilities_permitted = status_number(text, "CapPrm", 16);
+	status.capabilities_effective = status_number(text, "CapEff", 16);
+	free(text);
+	*ret_status = status;
+	return 0;
+}
+
+int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
+{
+	char path[64], *text;
+	const char *fields;
+	unsigned long long user, system, start;
+	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
+	size_t size;
+	int error, matched;
+
+	task_path(path, sizeof(path), pid, tid, "stat");
+	error = read_whole(path, &text, &size);
+	if (error)
+		return error;
+	/* The name in parentheses may hold anything, parentheses included: start behind the last. */
+	fields = strrchr(text, ')');
+	matched = fields ? sscanf(fields + 1,
+				  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d "
+				  "%*d %*d %llu",
+				  &user, &system, &start) :
+			   0;
+	free(text);
+	if (matched != 3)
+		return -EPROTO;
+	*ret_times = (struct process_times){
+		.start_time = start,
+		.user_ns = user * tick_ns,
+		.system_ns = system * tick_ns,
+	};
+	return 0;
+}
+
+int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum, size_t *ret_count)
+{
+	char path[64];
+	size_t count = 0;
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	directory = opendir(path);
+	if (!directory)
+		return gone(errno);
+	while (count < maximum && (entry = readdir(directory))) {
+		char *end;
+		long tid = strtol(entry->d_name, &end, 10);
+
+		if (end != entry->d_name && !*end && tid > 0)
+			tids[count++] = (pid_t)tid;
+	}
+	closedir(directory);
+	if (!count)
+		return -ESRCH;
+	*ret_count = count;
+	return 0;
+}
+
+static int parse_mapping(char *line, char *paths, size_t *paths_size, struct mapping *ret_mapping)
+{
+	static const char deleted[] = " (deleted)";
+	char permissions[5];
+	unsigned major_number, minor_number;
+	int path_at = 0;
+	char *path;
+	size_t length;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &ret_mapping->start, &ret_mapping->end, permissions, &ret_mapping->file_offset,
+		   &major_number, &minor_number, &ret_mapping->inode, &path_at) != 7)
+		return -EPROTO;
+	if (ret_mapping->start >= ret_mapping->end || strlen(permissions) != 4)
+		return -EPROTO;
+	ret_mapping->device = makedev(major_number, minor_number);
+	ret_mapping->protection = (permissions[0] == 'r' ? PROT_READ : 0) |
+				  (permissions[1] == 'w' ? PROT_WRITE : 0) |
+				  (permissions[2] == 'x' ? PROT_EXEC : 0);
+	path = path_at ? line + path_at : line + strlen(line);
+	length = strlen(path);
+	ret_mapping->deleted = length >= sizeof(deleted) - 1 &&
+			       !strcmp(path + length - (sizeof(deleted) - 1), deleted);
+	if (ret_mapping->deleted)
+		length -= sizeof(deleted) - 1;
+	memcpy(paths + *paths_size, path, length);
+	paths[*paths_size + length] = '\0';
+	ret_mapping->path = paths + *paths_size;
+	*paths_size += length + 1;
+	return 0;
+}
+
+int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *list)
+{
+	struct mapping_list next = { .generation = list->generation + 1 };
+	size_t lines = 1, paths_size = 0;
+	char *copy, *line, *save = NULL;
+
+	for (size_t i = 0; i < size; i++)
+		lines += text[i] == '\n';
+	if (lines > PROCFS_MAPPINGS_MAX)
+		lines = PROCFS_MAPPINGS_MAX;
+	copy = malloc(size + 1);
+	next.mappings = calloc(lines, sizeof(*next.mappings));
+	next.paths = malloc(size + lines + 1);
+	if (!copy || !next.mappings || !next.paths) {
+		free(copy);
+		mapping_list_deinit(&next);
+		return -ENOMEM;
+	}
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	for (line = strtok_r(copy, "\n", &save); line && next.count < lines;
+	     line = strtok_r(NULL, "\n", &save)) {
+		struct mapping *mapping = &next.mappings[next.count];
+
+		if (parse_mapping(line, next.paths, &paths_size, mapping))
+			continue;
+		/* mapping_find() bisects: a line out of order cannot come from a kernel. */
+		if (next.count && mapping->start < mapping[-1].end)
+			continue;
+		next.count++;
+	}
+	free(copy);
+	mapping_list_deinit(list);
+	*list = next;
+	return 0;
+}
+
+int procfs_read_mappings(pid_t pid, struct mapping_list *list)
+{
+	char path[64], *text;
+	size_t size;
+	int error;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	error = read_whole(path, &text, &size);
+	if (error)
+		return error;
+	/* A zombie's map is empty. */
+	error = size ? procfs_parse_mappings(text, size, list) : -ESRCH;
+	free(text);
+	return error;
+}
+
+int procfs_read_command(pid_t pid, char ***ret_arguments)
+{
+	char path[64], *text, **arguments;
+	size_t size, count = 0, at = 0;
+	int error;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	error = read_whole(path, &text, &size);
+	if (error)
+		return error;
+	if (!size) {
+		free(text);
+		return -ENODATA;
+	}
+	for (size_t i = 0; i < size; i += strlen(text + i) + 1)
+		count++;
+	arguments = malloc((count + 1) * sizeof(*arguments) + size + 1);
+	if (!arguments) {
+		free(text);
+		return -ENOMEM;
+	}
+	memcpy(arguments + count + 1, text, size + 1);
+	free(text);
+	text = (char *)(arguments + count + 1);
+	for (size_t i = 0; i < count; i++) {
+		arguments[i] = text + at;
+		at += strlen(text + at) + 1;
+	}
+	arguments[count] = NULL;
+	*ret_arguments = arguments;
+	return 0;
+}
+
+int procfs_read_executable(pid_t pid, char *path, size_t size)
+{
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	length = readlink(link, path, size - 1);
+	if (length < 0)
+		return gone(errno);
+	path[length] = '\0';
+	return 0;
+}
+
+static int open_regular(const char *path)
+{
+	struct stat status;
+	/* O_NONBLOCK: a hostile path may name a FIFO. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+int procfs_open_in_target(pid_t pid, const char *path)
+{
+	char full[PATH_MAX];
+
+	if (path[0] != '/' || snprintf(full, sizeof(full), "/proc/%d/root%s", pid, path) >= (int)sizeof(full))
+		return -EINVAL;
+	return open_regular(full);
+}
+
+static int open_mapping(void *context, const struct mapping *mapping)
+{
+	pid_t pid = *(const pid_t *)context;
+	struct stat status;
+	char path[128];
+	int fd;
+
+	if (!mapping->inode)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
+		 mapping->end);
+	fd = open_regular(path);
+	if (fd >= 0 || mapping->deleted)
+		return fd;
+	fd = procfs_open_in_target(pid, mapping->path);
+	/* The device differs on overlay and btrfs mounts although the file is the same; the inode does not. */
+	if (fd >= 0 && (fstat(fd, &status) || status.st_ino != mapping->inode)) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+struct mapping_opener procfs_mapping_opener(const pid_t *pid)
+{
+	return (struct mapping_opener){ .open = open_mapping, .context = (void *)(uintptr_t)pid };
+}

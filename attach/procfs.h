@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What /proc tells about the target. Every reader takes hostile input: file
+ * and thread names are whatever the target made them.
+ */
+#ifndef PIEPROFD_ATTACH_PROCFS_H
+#define PIEPROFD_ATTACH_PROCFS_H
+
+#include "common/mapping.h"
+
+#include <sys/types.h>
+
+/* The lines of /proc/PID[/task/TID]/status that matter here. */
+struct process_status {
+	char name[64]; /* as the kernel escapes it */
+	char state;    /* 'R', 'S', 'D', 'T', 't', 'Z', 'X', 'I' */
+	pid_t thread_group;
+	pid_t tracer;	 /* 0: none */
+	pid_t inner_pid; /* in the innermost pid namespace (last of NSpid) */
+	uid_t uid[3];	 /* real, effective, saved */
+	gid_t gid[3];
+	uint64_t signals_pending; /* of the thread; bit (signal - 1) */
+	uint64_t signals_blocked;
+	uint64_t signals_caught;
+	uint64_t signals_ignored;
+	uint64_t capabilities_permitted;
+	uint64_t capabilities_effective;
+};
+
+/* tid 0: the process's own status. 0, -ESRCH when it is gone, or a negative errno. */
+__attribute__((warn_unused_result)) int procfs_read_status(pid_t pid, pid_t tid,
+							   struct process_status *ret_status);
+
+/* Starts at clock tick after boot (field 22 of stat), user and system time in nanoseconds. */
+struct process_times {
+	uint64_t start_time;
+	uint64_t user_ns;
+	uint64_t system_ns;
+};
+
+__attribute__((warn_unused_result)) int procfs_read_times(pid_t pid, pid_t tid,
+							  struct process_times *ret_times);
+
+/* Thread ids of the process, at most maximum; -ESRCH when it is gone. */
+__attribute__((warn_unused_result)) int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum,
+							    size_t *ret_count);
+
+/*
+ * Re-reads the memory map into list, which may hold an older state (it is
+ * replaced, generation + 1) or be zeroed. A list of more than
+ * PROCFS_MAPPINGS_MAX mappings is cut. 0, -ESRCH, -ENOMEM, -EACCES.
+ */
+#define PROCFS_MAPPINGS_MAX 262144
+__attribute__((warn_unused_result)) int procfs_read_mappings(pid_t pid, struct mapping_list *list);
+
+/* Parses the text of a maps file (size bytes, need not end in NUL); for procfs_read_mappings and tests. */
+__attribute__((warn_unused_result)) int procfs_parse_mappings(const char *text, size_t size,
+							      struct mapping_list *list);
+
+/* Arguments of the process, NULL-terminated, one allocation freed by free(). -ENODATA: a kernel thread. */
+__attribute__((warn_unused_result)) int procfs_read_command(pid_t pid, char ***ret_arguments);
+
+/* Path of /proc/PID/exe, at most size - 1 bytes. */
+__attribute__((warn_unused_result)) int procfs_read_executable(pid_t pid, char *path, size_t size);
+
+/*
+ * Opens a path as the target sees it (through /proc/PID/root), read-only,
+ * regular files only. A descriptor or a negative errno.
+ */
+__attribute__((warn_unused_result)) int procfs_open_in_target(pid_t pid, const char *path);
+
+/*
+ * The opener of files behind mappings: /proc/PID/map_files (exact, also for
+ * deleted files; needs privileges), else the path in the target's root when
+ * device and inode agree. context: pointer to the pid, which must outlive it.
+ */
+struct mapping_opener procfs_mapping_opener(const pid_t *pid);
+
+#endif

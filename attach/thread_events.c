@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/thread_events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_DATA_BYTES 4096u
+#define RING_BYTES	(4096u + RING_DATA_BYTES)
+
+/* A record as asked for by sample_type and read_format below. */
+struct sample_record {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t ip;
+	uint64_t time;
+	uint64_t count;
+	uint64_t running_ns;
+};
+
+static void attributes_init(struct perf_event_attr *attributes)
+{
+	*attributes = (struct perf_event_attr){
+		.size = sizeof(*attributes),
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_READ,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+		/* Stops happen in user code only: no system call is ever interrupted. */
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+		.wakeup_events = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+}
+
+static int event_open(struct perf_event_attr *attributes, pid_t tid, int output_fd)
+{
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (output_fd >= 0 ? PERF_FLAG_FD_OUTPUT : 0);
+	long fd = syscall(SYS_perf_event_open, attributes, tid, -1, output_fd, flags);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The overflow signals the thread itself, which stops it for its tracer. */
+static int event_direct_signal(int fd, pid_t tid, int signal)
+{
+	struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = tid };
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETOWN_EX, &owner) || fcntl(fd, F_SETSIG, signal) ||
+	    fcntl(fd, F_SETFL, flags | O_ASYNC))
+		return -errno;
+	return 0;
+}
+
+static int event_id(int fd, uint64_t *ret_id)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ID, ret_id) ? -errno : 0;
+}
+
+int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint64_t period_ns)
+{
+	struct perf_event_attr attributes;
+	int error;
+
+	*events = (struct thread_events){
+		.tid = tid,
+		.signal = signal,
+		.clock_fd = -1,
+		.period_ns = period_ns,
+	};
+	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
+		events->slots[slot].fd = -1;
+	attributes_init(&attributes);
+	attributes.type = PERF_TYPE_SOFTWARE;
+	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+	attributes.sample_period = period_ns;
+	events->clock_fd = event_open(&attributes, tid, -1);
+	if (events->clock_fd < 0)
+		return events->clock_fd;
+	events->ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, events->clock_fd, 0);
+	if (events->ring == MAP_FAILED) {
+		error = -errno;
+		events->ring = NULL;
+		goto fail;
+	}
+	error = event_id(events->clock_fd, &events->clock_id);
+	if (!error)
+		error = event_direct_signal(events->clock_fd, tid, signal);
+	if (!error)
+		return 0;
+fail:
+	thread_events_close(events);
+	return error;
+}
+
+void thread_events_close(struct thread_events *events)
+{
+	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++) {
+		if (events->slots[slot].fd >= 0)
+			close(events->slots[slot].fd);
+		events->slots[slot].fd = -1;
+	}
+	/* Before the close: a mapping keeps its event alive. */
+	if (events->ring)
+		munmap(events->ring, RING_BYTES);
+	events->ring = NULL;
+	if (events->clock_fd >= 0)
+		close(events->clock_fd);
+	events->clock_fd = -1;
+}
+
+void thread_events_enable_clock(struct thread_events *events, bool enable)
+{
+	/* Fails only when the thread is gone. */
+	if (events->clock_fd >= 0)
+		(void)ioctl(events->clock_fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
+{
+	if (events->clock_fd < 0)
+		return -EBADF;
+	if (ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &period_ns))
+		return -errno;
+	events->period_ns = period_ns;
+	return 0;
+}
+
+static void breakpoint_attributes(struct perf_event_attr *attributes, enum breakpoint_type type,
+				  remote_addr address, size_t length)
+{
+	static const unsigned types[] = {
+		[BREAKPOINT_EXECUTE] = HW_BREAKPOINT_X,
+		[BREAKPOINT_WRITE] = HW_BREAKPOINT_W,
+		[BREAKPOINT_READ_WRITE] = HW_BREAKPOINT_RW,
+	};
+
+	attributes_init(attributes);
+	attributes->type = PERF_TYPE_BREAKPOINT;
+	attributes->sample_period = 1;
+	attributes->bp_type = types[type];
+	attributes->bp_addr = address;
+	attributes->bp_len = type == BREAKPOINT_EXECUTE ? sizeof(long) : length;
+}
+
+int breakpoint_arm(struct thread_events *events, unsigned slot, enum breakpoint_type type,
+		   remote_addr address, size_t length)
+{
+	struct breakpoint_event *event = &events->slots[slot];
+	struct perf_event_attr attributes;
+	int error;
+
+	breakpoint_attributes(&attributes, type, address, length);
+	if (event->fd < 0) {
+		if (event->refused)
+			return -ENOSPC;
+		event->fd = event_open(&attributes, events->tid, events->clock_fd);
+		if (event->fd < 0) {
+			error = event->fd;
+			event->fd = -1;
+			event->refused = error == -ENOSPC;
+			return error;
+		}
+		error = event_id(event->fd, &event->id);
+		if (!error)
+			error = event_direct_signal(event->fd, events->tid, events->signal);
+		if (!error && ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
+			error = -errno;
+		if (error) {
+			close(event->fd);
+			event->fd = -1;
+			return error;
+		}
+		event->enabled = true;
+		return 0;
+	}
+	/*
+	 * Re-aiming enables the event only when it was enabled before; an event
+	 * that is at rest is enabled on its own.
+	 */
+	attributes.disabled = 0;
+	if (ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes))
+		return -errno;
+	if (!event->enabled && ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	event->enabled = true;
+	return 0;
+}
+
+void breakpoint_disarm(struct thread_events *events, unsigned slot)
+{
+	struct breakpoint_event *event = &events->slots[slot];
+
+	if (event->fd < 0 || !event->enabled)
+		return;
+	(void)ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+	event->enabled = false;
+}
+
+uint64_t breakpoint_running_ns(const struct thread_events *events, unsigned slot)
+{
+	uint64_t values[2];
+
+	if (events->slots[slot].fd < 0 ||
+	    read(events->slots[slot].fd, values, sizeof(values)) != sizeof(values))
+		return 0;
+	return values[1];
+}
+
+/* Copies size bytes at a ring position that may wrap. */
+static void ring_copy(const uint8_t *data, uint64_t position, void *buffer, size_t size)
+{
+	size_t at = position % RING_DATA_BYTES;
+	size_t first = size < RING_DATA_BYTES - at ? size : RING_DATA_BYTES - at;
+
+	memcpy(buffer, data + at, first);
+	memcpy((uint8_t *)buffer + first, data, size - first);
+}
+
+static bool record_source(const struct thread_events *events, uint64_t id, unsigned *ret_source)
+{
+	if (id == events->clock_id) {
+		*ret_source = EVENT_CLOCK;
+		return true;
+	}
+	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++) {
+		if (events->slots[slot].fd >= 0 && events->slots[slot].id == id) {
+			*ret_source = slot;
+			return true;
+		}
+	}
+	return false;
+}
+
+size_t thread_events_drain(struct thread_events *events, struct event_record *records, size_t maximum)
+{
+	struct perf_event_mmap_page *page = events->ring;
+	const uint8_t *data = (const uint8_t *)events->ring + 4096;
+	size_t count = 0;
+	uint64_t head;
+
+	if (!page)
+		return 0;
+	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	while (count < maximum && events->ring_tail < head) {
+		struct sample_record record;
+		unsigned source;
+
+		ring_copy(data, events->ring_tail, &record.header, sizeof(record.header));
+		if (record.header.size < sizeof(record.header)) {
+			events->ring_tail = head; /* cannot happen; never loop on it */
+			break;
+		}
+		if (record.header.type == PERF_RECORD_SAMPLE && record.header.size == sizeof(record)) {
+			ring_copy(data, events->ring_tail, &record, sizeof(record));
+			if (record_source(events, record.id, &source))
+				records[count++] = (struct event_record){
+					.source = source,
+					.ip = record.ip,
+					.time_ns = record.time,
+					.running_ns = record.running_ns,
+				};
+		}
+		events->ring_tail += record.header.size;
+	}
+	__atomic_store_n(&page->data_tail, events->ring_tail, __ATOMIC_RELEASE);
+	return count;
+}
+
+bool thread_events_pending(const struct thread_events *events)
+{
+	const struct perf_event_mmap_page *page = events->ring;
+
+	return page && __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) != events->ring_tail;
+}
+
+bool thread_events_own(const struct thread_events *events, int fd)
+{
+	if (fd < 0)
+		return false;
+	if (fd == events->clock_fd)
+		return true;
+	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
+		if (fd == events->slots[slot].fd)
+			return true;
+	return false;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The perf events of one thread: its sampling clock and its hardware
+ * breakpoints, all writing into one small ring and all stopping the thread by
+ * the same harmless signal.
+ *
+ *   clock fd ---.                      kernel: record, then signal to the thread
+ *   slot 0 fd --+--> ring (2 pages) <--'
+ *   slot 1 fd --|    (slots are opened with PERF_FLAG_FD_OUTPUT)
+ *   ...       --'
+ *
+ * Everything is owned by file descriptors: when the daemon dies, the kernel
+ * removes it all. The records, not the signal's si_fd, say what has fired: a
+ * second event of the same stop finds the signal already pending and is not
+ * signalled again, but its record is there.
+ */
+#ifndef PIEPROFD_ATTACH_THREAD_EVENTS_H
+#define PIEPROFD_ATTACH_THREAD_EVENTS_H
+
+#include "common/address.h"
+
+#include <sys/types.h>
+
+#define BREAKPOINT_SLOTS 4 /* debug registers of x86 */
+#define EVENT_CLOCK	 BREAKPOINT_SLOTS /* source of a clock record; slots are 0 to 3 */
+
+enum breakpoint_type {
+	BREAKPOINT_EXECUTE,    /* before the instruction at address; length is ignored */
+	BREAKPOINT_WRITE,      /* after a store into [address, address + length) */
+	BREAKPOINT_READ_WRITE, /* after a load or store; x86 has no read-only watch */
+};
+
+struct event_record {
+	unsigned source;     /* slot 0 to 3, or EVENT_CLOCK */
+	remote_addr ip;	     /* user instruction pointer at the event */
+	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
+	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */
+};
+
+struct breakpoint_event {
+	int fd; /* -1: never opened */
+	uint64_t id;
+	bool enabled;
+	bool refused; /* all debug registers of the thread are taken by others */
+};
+
+struct thread_events {
+	pid_t tid;
+	int signal;
+	int clock_fd; /* -1: not open */
+	uint64_t clock_id;
+	uint64_t period_ns;
+	void *ring;
+	uint64_t ring_tail;
+	struct breakpoint_event slots[BREAKPOINT_SLOTS];
+};
+
+/*
+ * Opens the clock, stopped, with its ring. period_ns is the thread's CPU time
+ * between samples. 0 or perf_event_open's negative errno (-EACCES, -EPERM:
+ * not permitted; -ENOSYS: seccomp or no perf; -ESRCH: the thread is gone;
+ * -EMFILE).
+ */
+__attribute__((warn_unused_result)) int thread_events_open(struct thread_events *events, pid_t tid,
+							   int signal, uint64_t period_ns);
+/* Takes a half-opened one; leaves nothing behind in the thread. */
+void thread_events_close(struct thread_events *events);
+
+/* Starts or stops the clock. Safe on a running thread. */
+void thread_events_enable_clock(struct thread_events *events, bool enable);
+/* 0 or a negative errno; the period stays as it was then. */
+int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
+
+/*
+ * Programs a slot. Best done while the thread is stopped (30 us otherwise).
+ * length is 1, 2, 4 or 8 and address a multiple of it. 0; -ENOSPC: no debug
+ * register is free; or a negative errno.
+ */
+__attribute__((warn_unused_result)) int breakpoint_arm(struct thread_events *events, unsigned slot,
+						       enum breakpoint_type type,
+						       remote_addr address, size_t length);
+/* Nothing happens on a slot that is not armed. */
+void breakpoint_disarm(struct thread_events *events, unsigned slot);
+
+/* On-CPU time of the slot's event so far, comparable with its records; 0 when it was never opened. */
+uint64_t breakpoint_running_ns(const struct thread_events *events, unsigned slot);
+
+/* Takes at most maximum new records out of the ring; call again when it returns maximum. */
+size_t thread_events_drain(struct thread_events *events, struct event_record *records, size_t maximum);
+
+/* Are there records that were not drained? */
+bool thread_events_pending(const struct thread_events *events);
+
+/* Is fd one of this thread's? (si_fd of its signal) */
+bool thread_events_own(const struct thread_events *events, int fd);
+
+#endif

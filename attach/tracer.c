@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/tracer.h"
+
+#include "attach/preflight.h"
+#include "attach/procfs.h"
+#include "common/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define BUCKETS		256u
+#define THREADS_MAX	16384u
+#define RECORDS_MAX	16u /* one stop rarely has two */
+#define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
+
+struct tracer {
+	pid_t pid;
+	int stop_signal;
+	uint64_t period_ns;
+	bool clocks_enabled;
+	const struct tracer_hooks *hooks;
+	struct tracee *buckets[BUCKETS];
+	size_t thread_count;
+	struct tracer_counts counts;
+	enum tracer_end end;
+	int exit_status;
+};
+
+struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns, const struct tracer_hooks *hooks)
+{
+	struct tracer *tracer = calloc(1, sizeof(*tracer));
+
+	if (!tracer)
+		return NULL;
+	tracer->pid = pid;
+	tracer->stop_signal = stop_signal;
+	tracer->period_ns = period_ns;
+	tracer->hooks = hooks;
+	return tracer;
+}
+
+static struct tracee **tracee_slot(struct tracer *tracer, pid_t tid)
+{
+	struct tracee **slot = &tracer->buckets[(unsigned)tid % BUCKETS];
+
+	while (*slot && (*slot)->id.tid != tid)
+		slot = &(*slot)->next;
+	return slot;
+}
+
+static void tracee_forget(struct tracer *tracer, struct tracee **slot)
+{
+	struct tracee *tracee = *slot;
+
+	*slot = tracee->next;
+	tracer->thread_count--;
+	tracee->state = TRACEE_GONE;
+	thread_events_close(&tracee->events);
+	tracer->hooks->thread_ended(tracer->hooks->context, tracee);
+	free(tracee);
+}
+
+void tracer_destroy(struct tracer *tracer)
+{
+	if (!tracer)
+		return;
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		while (tracer->buckets[bucket])
+			tracee_forget(tracer, &tracer->buckets[bucket]);
+	free(tracer);
+}
+
+/* NULL: a thread of another process, or no memory (the thread then simply runs on unsampled). */
+static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_state state)
+{
+	struct process_status status;
+	struct process_times times;
+	struct tracee *tracee, **slot;
+
+	if (tracer->thread_count >= THREADS_MAX || procfs_read_status(tid, 0, &status) ||
+	    status.thread_group != tracer->pid || procfs_read_times(tracer->pid, tid, &times))
+		return NULL;
+	tracee = calloc(1, sizeof(*tracee));
+	if (!tracee)
+		return NULL;
+	tracee->id = (struct thread_id){ .tid = tid, .start_time = times.start_time };
+	tracee->inner_tid = status.inner_pid;
+	tracee->state = state;
+	tracee->events.clock_fd = -1;
+	for (unsigned i = 0; i < BREAKPOINT_SLOTS; i++)
+		tracee->events.slots[i].fd = -1;
+	slot = tracee_slot(tracer, tid);
+	tracee->next = *slot;
+	*slot = tracee;
+	tracer->thread_count++;
+	tracer->counts.threads++;
+	return tracee;
+}
+
+static bool blocks_stop_signal(const struct tracer *tracer, const struct tracee *tracee)
+{
+	struct process_status status;
+
+	return !procfs_read_status(tracer->pid, tracee->id.tid, &status) &&
+	       (status.signals_blocked >> (tracer->stop_signal - 1) & 1);
+}
+
+/*
+ * Gives a thread its events; it may run or be stopped. Every thread is born
+ * with all signals blocked (pthread_create does so) and soon opens up; see
+ * tracer_check_blocked() for those that do not.
+ */
+static void tracee_start(struct tracer *tracer, struct tracee *tracee)
+{
+	int error = thread_events_open(&tracee->events, tracee->id.tid, tracer->stop_signal,
+				       tracer->period_ns);
+
+	if (error && error != -ESRCH) {
+		tracer->counts.threads_refused++;
+		tracer->counts.refused_errno = -error;
+	}
+	tracer->hooks->thread_started(tracer->hooks->context, tracee);
+	thread_events_enable_clock(&tracee->events, tracer->clocks_enabled);
+}
+
+/*
+ * PTRACE_O_TRACECLONE alone: the kernel attaches new threads before their first
+ * instruction. Processes made by fork and vfork are not attached at all.
+ */
+static int seize(struct tracer *tracer, pid_t tid)
+{
+	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC))
+		return -errno;
+	return tracee_add(tracer, tid, TRACEE_RUNNING) ? 0 : -ESRCH;
+}
+
+int tracer_attach(struct tracer *tracer, struct error *error)
+{
+	static const size_t maximum = THREADS_MAX;
+	pid_t *tids = malloc(maximum * sizeof(*tids));
+	size_t count, added, total = 0;
+	int first_failure = 0;
+
+	if (!tids) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	/* Threads may be made by ones not yet seized: look again until nothing is new. */
+	do {
+		added = 0;
+		if (procfs_read_threads(tracer->pid, tids, maximum, &count))
+			break;
+		for (size_t i = 0; i < count; i++) {
+			int failure;
+
+			if (*tracee_slot(tracer, tids[i]))
+				continue;
+			failure = seize(tracer, tids[i]);
+			if (!failure)
+				added++;
+			else if (!first_failure)
+				first_failure = failure;
+		}
+		total += added;
+	} while (added);
+	free(tids);
+	if (!total) {
+		preflight_explain_seize(tracer->pid, first_failure ? first_failure : -ESRCH, error);
+		return -1;
+	}
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			tracee_start(tracer, tracee);
+	return 0;
+}
+
+static void registers_from_user(const struct user_regs_struct *user, struct registers *ret_registers)
+{
+	*ret_registers = (struct registers){
+		.general = {
+			[REGISTER_RAX] = user->rax, [REGISTER_RCX] = user->rcx,
+			[REGISTER_RDX] = user->rdx, [REGISTER_RBX] = user->rbx,
+			[REGISTER_RSP] = user->rsp, [REGISTER_RBP] = user->rbp,
+			[REGISTER_RSI] = user->rsi, [REGISTER_RDI] = user->rdi,
+			[REGISTER_R8] = user->r8,   [REGISTER_R9] = user->r9,
+			[REGISTER_R10] = user->r10, [REGISTER_R11] = user->r11,
+			[REGISTER_R12] = user->r12, [REGISTER_R13] = user->r13,
+			[REGISTER_R14] = user->r14, [REGISTER_R15] = user->r15,
+		},
+		.rip = user->rip,
+		.rflags = user->eflags,
+		.fs_base = user->fs_base,
+		.gs_base = user->gs_base,
+	};
+}
+
+/* Fails only with ESRCH, when the thread was killed meanwhile: it reports that by itself. */
+static void continue_tracee(pid_t tid, int signal)
+{
+	(void)ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal);
+}
+
+static void listen_tracee(pid_t tid)
+{
+	(void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+}
+
+static bool signal_is_ours(const struct tracer *tracer, const struct tracee *tracee, int signal)
+{
+	siginfo_t info;
+
+	/* si_code of a file descriptor's signal is POLL_IN ... POLL_HUP; tgkill, OOB data and timers have others. */
+	return signal == tracer->stop_signal &&
+	       !ptrace(PTRACE_GETSIGINFO, tracee->id.tid, NULL, &info) && info.si_code >= POLL_IN &&
+	       info.si_code <= POLL_HUP && thread_events_own(&tracee->events, info.si_fd);
+}
+
+static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int signal)
+{
+	struct event_record records[RECORDS_MAX];
+	struct user_regs_struct user;
+	struct registers registers;
+	size_t count;
+
+	if (!signal_is_ours(tracer, tracee, signal)) {
+		tracer->counts.foreign_signals++;
+		continue_tracee(tracee->id.tid, signal);
+		return;
+	}
+	tracer->counts.stops++;
+	count = thread_events_drain(&tracee->events, records, RECORDS_MAX);
+	if (count && !ptrace(PTRACE_GETREGS, tracee->id.tid, NULL, &user)) {
+		registers_from_user(&user, &registers);
+		tracer->hooks->stopped(tracer->hooks->context, tracee, &registers, records, count);
+	} else {
+		count = 0;
+	}
+	continue_tracee(tracee->id.tid, 0);
+	if (count)
+		tracer->hooks->resumed(tracer->hooks->context, tracee);
+}
+
+static void end_program(struct tracer *tracer)
+{
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		while (tracer->buckets[bucket])
+			tracee_forget(tracer, &tracer->buckets[bucket]);
+	tracer->end = TRACER_TARGET_REPLACED;
+	continue_tracee(tracer->pid, 0);
+}
+
+/* A thread of a process that was made by clone() without SIGCHLD: not ours to trace. */
+static void release_stranger(pid_t tid, enum stop stop, int signal)
+{
+	if (stop != STOP_EXITED && stop != STOP_KILLED)
+		(void)ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)(stop == STOP_SIGNAL ? signal : 0));
+}
+
+static void handle_stop(struct tracer *tracer, pid_t tid, int status)
+{
+	int signal;
+	enum stop stop = stop_decode(status, &signal);
+	struct tracee **slot = tracee_slot(tracer, tid);
+	struct tracee_transition transition;
+	bool ended = stop == STOP_EXITED || stop == STOP_KILLED;
+
+	if (ended && tid == tracer->pid) {
+		tracer->end = stop == STOP_EXITED ? TRACER_TARGET_EXITED : TRACER_TARGET_KILLED;
+		tracer->exit_status = stop == STOP_EXITED ? WEXITSTATUS(status) : signal;
+	}
+	if (!*slot && !ended && stop != STOP_EXEC) {
+		tracee_add(tracer, tid, TRACEE_NEW);
+		slot = tracee_slot(tracer, tid);
+	}
+	if (stop == STOP_EXEC) {
+		end_program(tracer);
+		return;
+	}
+	if (!*slot) {
+		release_stranger(tid, stop, signal);
+		return;
+	}
+	transition = tracee_step((*slot)->state, stop);
+	(*slot)->state = transition.next;
+	switch (transition.action) {
+	case TRACEE_START:
+		tracee_start(tracer, *slot);
+		continue_tracee(tid, 0);
+		break;
+	case TRACEE_START_AND_LISTEN:
+		tracee_start(tracer, *slot);
+		listen_tracee(tid);
+		break;
+	case TRACEE_INSPECT_SIGNAL:
+		inspect_signal(tracer, *slot, signal);
+		break;
+	case TRACEE_LISTEN:
+		listen_tracee(tid);
+		break;
+	case TRACEE_FORGET:
+		if (transition.next == TRACEE_GONE)
+			tracee_forget(tracer, slot);
+		break;
+	case TRACEE_CONTINUE:
+	case TRACEE_END_PROGRAM: /* handled above */
+	case TRACEE_ACTION_COUNT:
+		continue_tracee(tid, 0);
+		break;
+	}
+}
+
+/* Handles what is there; false when there are no threads left to wait for. */
+static bool handle_pending(struct tracer *tracer, bool *ret_any)
+{
+	*ret_any = false;
+	for (;;) {
+		int status;
+		/* __WNOTHREAD: children of other threads of the daemon are none of our business. */
+		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			return false;
+		if (tid == 0)
+			return true;
+		*ret_any = true;
+		handle_stop(tracer, tid, status);
+	}
+}
+
+/* Sleeps until a thread reports or the time is over: its stop sends SIGCHLD, which stays pending. */
+static void wait_for_report(uint64_t timeout_ns)
+{
+	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_SECOND),
+				    .tv_nsec = (long)(timeout_ns % NS_PER_SECOND) };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	(void)sigtimedwait(&set, NULL, &timeout);
+}
+
+enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
+{
+	bool any, alive = handle_pending(tracer, &any);
+
+	if (alive && !any && timeout_ns) {
+		wait_for_report(timeout_ns);
+		alive = handle_pending(tracer, &any);
+	}
+	if (!alive && tracer->end == TRACER_RUNNING)
+		tracer->end = TRACER_TARGET_EXITED;
+	return tracer->end;
+}
+
+void tracer_check_blocked(struct tracer *tracer)
+{
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next) {
+			/* An event fired and the thread has not stopped: is that why? */
+			if (!thread_events_pending(&tracee->events) || !blocks_stop_signal(tracer, tracee))
+				continue;
+			tracer->counts.threads_blocking++;
+			thread_events_close(&tracee->events);
+		}
+	}
+}
+
+void tracer_for_each(struct tracer *tracer, void (*visit)(void *context, struct tracee *tracee),
+		     void *context)
+{
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			visit(context, tracee);
+}
+
+void tracer_enable_clocks(struct tracer *tracer, bool enable)
+{
+	tracer->clocks_enabled = enable;
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			thread_events_enable_clock(&tracee->events, enable);
+}
+
+void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
+{
+	tracer->period_ns = period_ns;
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			(void)thread_events_set_period(&tracee->events, period_ns);
+}
+
+/* Does some thread still have the stop signal pending that one of our events sent? */
+static bool signal_pending(const struct tracer *tracer)
+{
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next) {
+			struct process_status status;
+
+			if (tracee->state == TRACEE_LISTENING || !tracee->events.ring ||
+			    procfs_read_status(tracer->pid, tracee->id.tid, &status))
+				continue;
+			/* 't': stopped and not yet waited for. */
+			if (status.state == 't' ||
+			    (status.signals_pending & ~status.signals_blocked) >> (tracer->stop_signal - 1) & 1)
+				return true;
+		}
+	}
+	return false;
+}
+
+void tracer_quiesce(struct tracer *tracer)
+{
+	uint64_t limit_ns = clock_now_ns() + QUIESCE_LIMIT_NS;
+	bool any;
+
+	/*
+	 * Events are silenced first and closed last: a stop that is still on its
+	 * way is told as ours by its descriptor.
+	 */
+	tracer_enable_clocks(tracer, false);
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
+				breakpoint_disarm(&tracee->events, slot);
+	while (tracer->end == TRACER_RUNNING && handle_pending(tracer, &any) &&
+	       (any || signal_pending(tracer)) && clock_now_ns() < limit_ns)
+		if (!any)
+			wait_for_report(NS_PER_MS);
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			thread_events_close(&tracee->events);
+}
+
+const struct tracer_counts *tracer_counts(const struct tracer *tracer)
+{
+	return &tracer->counts;
+}
+
+int tracer_exit_status(const struct tracer *tracer)
+{
+	return tracer->exit_status;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/capture.h"
+
+#include "daemon/cct/stitch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* 32 KiB hold all stacks of Python 3.11+ seen; 3.10 and older nest C frames and need more. */
+#define STACK_FIRST_BYTES (32u << 10)
+#define STACK_MAX_BYTES	  (512u << 10)
+
+int capture_init(struct capture *capture)
+{
+	*capture = (struct capture){ .stack_wanted = STACK_FIRST_BYTES };
+	capture->stack_bytes = malloc(STACK_MAX_BYTES);
+	if (!capture->stack_bytes)
+		return -ENOMEM;
+	capture->stack_capacity = STACK_MAX_BYTES;
+	return 0;
+}
+
+void capture_deinit(struct capture *capture)
+{
+	free(capture->stack_bytes);
+	capture->stack_bytes = NULL;
+}
+
+void capture_take(struct capture *capture, struct target *target, pid_t inner_tid,
+		  const struct registers *registers)
+{
+	remote_addr start = registers->general[REGISTER_RSP] - STACK_RED_ZONE_BYTES;
+	/* The stack ends before the wanted bytes do, often: what follows it is not mapped. */
+	ssize_t got = process_memory_read_prefix(&target->memory, start, capture->stack_bytes,
+						 capture->stack_wanted);
+
+	capture->registers = *registers;
+	capture->stack = (struct stack_snapshot){
+		.start = start,
+		.size = got > 0 ? (size_t)got : 0,
+		.bytes = capture->stack_bytes,
+	};
+	capture->native_count = 0;
+	capture->frame_count = 0;
+	capture->python_error =
+		python_stack_read(target->runtime, inner_tid, &capture->stack, &capture->python);
+	if (capture->python_error) {
+		capture->python.count = 0;
+		capture->python.flags = 0;
+	}
+}
+
+int capture_unwind_call(struct capture *capture, struct target *target)
+{
+	if (!capture->python.count)
+		return -ENOENT;
+	capture->native_end = unwinder_unwind(target->unwinder, &capture->registers, &capture->stack,
+					      &target->eval, capture->native, CAPTURE_NATIVE_MAX,
+					      &capture->native_count);
+	return capture->native_end == UNWIND_STOPPED ? 0 : -ENOENT;
+}
+
+bool capture_in_library(const struct capture *capture, const struct target *target)
+{
+	for (size_t i = 0; i < capture->native_count; i++) {
+		const struct native_frame *frame = &capture->native[i];
+
+		if (address_ranges_contain(&target->eval, native_frame_lookup_address(frame, i == 0)))
+			return false;
+		if (target_module_kind(target, frame->module) == MODULE_LIBRARY)
+			return true;
+	}
+	return false;
+}
+
+static void count_python_losses(const struct capture *capture, struct losses *losses)
+{
+	if (capture->python_error == -ESRCH)
+		losses->counts[LOSS_NO_PYTHON_THREAD]++;
+	else if (capture->python_error)
+		losses->counts[LOSS_PYTHON_UNREADABLE]++;
+	if (capture->python.flags & PYTHON_STACK_TRUNCATED)
+		losses->counts[LOSS_PYTHON_TRUNCATED]++;
+	if (capture->python.flags & PYTHON_STACK_INVALID)
+		losses->counts[LOSS_PYTHON_INVALID]++;
+}
+
+void capture_finish(struct capture *capture, struct target *target, struct losses *losses)
+{
+	capture->native_end = unwinder_unwind(target->unwinder, &capture->registers, &capture->stack,
+					      NULL, capture->native, CAPTURE_NATIVE_MAX,
+					      &capture->native_count);
+	if (capture->native_end != UNWIND_COMPLETE) {
+		losses->counts[LOSS_NATIVE_TRUNCATED]++;
+		if (capture->stack.size == capture->stack_wanted &&
+		    capture->stack_wanted < capture->stack_capacity)
+			capture->stack_wanted *= 2;
+	}
+	count_python_losses(capture, losses);
+	capture->stitch_flags = stitch(capture->native, capture->native_count, capture->native_end,
+				       &capture->python, &target->eval, capture->frames,
+				       CAPTURE_FRAMES_MAX, &capture->frame_count);
+	if (capture->stitch_flags & STITCH_UNMATCHED)
+		losses->counts[LOSS_MERGE_FAILED]++;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/governor.h"
+
+/* Credit saved up by a quiet thread is worth at most this: no long bursts. */
+#define CREDIT_MAX_NS	   10e6
+#define OVERDRAWN_NS	   (-20e6)
+#define FIRST_CYCLE_NS	   150e3
+#define CYCLE_LEARNING_RATE 0.05
+
+void governor_init(struct governor *governor, double limit)
+{
+	*governor = (struct governor){ .limit = limit, .cycle_cost_ns = FIRST_CYCLE_NS };
+}
+
+void governor_bucket_init(struct governor_bucket *bucket, uint64_t now_ns)
+{
+	/* A thread starts with something, so that short-lived ones are seen too. */
+	*bucket = (struct governor_bucket){ .last_ns = now_ns, .credit_ns = 1e6 };
+}
+
+static void fill(const struct governor *governor, struct governor_bucket *bucket, uint64_t now_ns)
+{
+	if (now_ns <= bucket->last_ns)
+		return;
+	bucket->credit_ns += governor->limit * (double)(now_ns - bucket->last_ns);
+	if (bucket->credit_ns > CREDIT_MAX_NS)
+		bucket->credit_ns = CREDIT_MAX_NS;
+	bucket->last_ns = now_ns;
+}
+
+void governor_charge(const struct governor *governor, struct governor_bucket *bucket, uint64_t now_ns,
+		     uint64_t stopped_ns)
+{
+	fill(governor, bucket, now_ns);
+	bucket->credit_ns -= (double)stopped_ns;
+}
+
+bool governor_allows_cycle(const struct governor *governor, struct governor_bucket *bucket,
+			   uint64_t now_ns)
+{
+	fill(governor, bucket, now_ns);
+	return bucket->credit_ns >= governor->cycle_cost_ns;
+}
+
+void governor_learn_cycle(struct governor *governor, uint64_t cost_ns)
+{
+	governor->cycle_cost_ns += CYCLE_LEARNING_RATE * ((double)cost_ns - governor->cycle_cost_ns);
+}
+
+bool governor_overdrawn(const struct governor_bucket *bucket)
+{
+	return bucket->credit_ns < OVERDRAWN_NS;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the share of time for which threads are stopped under a limit. Pure:
+ * the caller brings the clock.
+ *
+ * One bucket a thread: it fills with limit x elapsed time, each stop takes
+ * out what it lasted. Optional work (a memory sample) is begun only when the
+ * bucket covers what it is expected to cost; when the clock's own stops
+ * overdraw it, the sampling period must grow.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_GOVERNOR_H
+#define PIEPROFD_DAEMON_DETECT_GOVERNOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct governor {
+	double limit; /* stopped share allowed, 0.02 = 2% */
+	double cycle_cost_ns; /* running mean of what one memory sample costs in all */
+};
+
+struct governor_bucket {
+	uint64_t last_ns;
+	double credit_ns;
+};
+
+void governor_init(struct governor *governor, double limit);
+void governor_bucket_init(struct governor_bucket *bucket, uint64_t now_ns);
+
+/* A stop of this thread lasted stopped_ns. */
+void governor_charge(const struct governor *governor, struct governor_bucket *bucket, uint64_t now_ns,
+		     uint64_t stopped_ns);
+
+/* May a memory sample be begun? */
+bool governor_allows_cycle(const struct governor *governor, struct governor_bucket *bucket,
+			   uint64_t now_ns);
+
+/* One memory sample has cost this much in all its stops. */
+void governor_learn_cycle(struct governor *governor, uint64_t cost_ns);
+
+/* Is the thread so far over its limit that the period must be lengthened? */
+bool governor_overdrawn(const struct governor_bucket *bucket);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/object_head.h"
+
+#include <errno.h>
+
+/* How far before an address its object is looked for: 16 words hold an array's header. */
+#define LOOK_BACK_WORDS 16
+#define TYPE_BASIC_SIZE_OFFSET 32 /* tp_basicsize, since Python 3.0 */
+#define OBJECT_TYPE_OFFSET     8  /* ob_type */
+#define BASIC_SIZE_MAX	       4096
+
+static bool plausible_pointer(remote_addr value)
+{
+	return value >= 4096 && value < (1ull << 47) && value % 8 == 0;
+}
+
+static remote_addr *type_slot(struct object_types *types, remote_addr address)
+{
+	return &types->types[(address >> 4) * 0x9E3779B97F4A7C15ull >> 54];
+}
+
+bool object_is_type(struct object_types *types, const struct target *target, remote_addr address)
+{
+	remote_addr type = 0, metatype = 0;
+
+	if (!target->type_type || !plausible_pointer(address))
+		return false;
+	if (address == target->type_type || *type_slot(types, address) == address)
+		return true;
+	if (memory_read_u64(&target->reader, address + OBJECT_TYPE_OFFSET, &type) || !plausible_pointer(type))
+		return false;
+	if (type != target->type_type &&
+	    (memory_read_u64(&target->reader, type + OBJECT_TYPE_OFFSET, &metatype) ||
+	     metatype != target->type_type))
+		return false;
+	*type_slot(types, address) = address;
+	return true;
+}
+
+bool object_head_at(struct object_types *types, const struct target *target, remote_addr address,
+		    uint32_t size)
+{
+	remote_addr start = address & ~7ull;
+	uint64_t words[2];
+
+	/* A wide access copies the whole beginning of something: not a reference count. */
+	if (size > 8 || memory_read(&target->reader, start, words, sizeof(words)))
+		return false;
+	/* The word itself is a type pointer, or it is a count with the type pointer behind it. */
+	return object_is_type(types, target, words[0]) ||
+	       (words[0] < (1ull << 40) && object_is_type(types, target, words[1]));
+}
+
+enum memory_class object_memory_class(struct object_types *types, const struct target *target,
+				      remote_addr address)
+{
+	uint64_t words[LOOK_BACK_WORDS];
+	remote_addr start = (address & ~7ull) - (LOOK_BACK_WORDS - 1) * sizeof(uint64_t);
+
+	if (module_find(target->modules, address))
+		return MEMORY_STATIC;
+	if (memory_read(&target->reader, start, words, sizeof(words)))
+		return mapping_find(&target->mappings, address) ? MEMORY_HEAP : MEMORY_OTHER;
+	/* words[i] as an ob_type: its object starts a word earlier, and must reach as far as address. */
+	for (size_t i = LOOK_BACK_WORDS; i-- > 1;) {
+		remote_addr object = start + (i - 1) * sizeof(uint64_t);
+		uint64_t basic_size;
+
+		if (words[i - 1] >= (1ull << 40) || !object_is_type(types, target, words[i]))
+			continue;
+		if (memory_read_u64(&target->reader, words[i] + TYPE_BASIC_SIZE_OFFSET, &basic_size))
+			continue;
+		return basic_size <= BASIC_SIZE_MAX && address < object + basic_size ? MEMORY_OBJECT :
+										       MEMORY_HEAP;
+	}
+	return MEMORY_HEAP;
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/redundancy.h"
+
+#include "attach/lookahead.h"
+#include "attach/trap_instruction.h"
+#include "common/clock.h"
+#include "daemon/detect/object_head.h"
+#include "daemon/detect/slot_policy.h"
+#include "daemon/detect/verdict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Accesses passed over at random, so that the clock's skid does not always choose the same one. */
+#define SKIP_RANGE 8
+/* Stops on the way to an access that could not be told from where the clock stopped. */
+#define STEPS_MAX 4
+/* The boundary's address is reached by deeper calls too: that often, then the sample is given up. */
+#define BOUNDARY_PASSED_MAX 16
+/* Traps by the interpreter, or by stores while a load is awaited. */
+#define TRAPS_PASSED_MAX 24
+/* A step is a matter of microseconds, a native call may last. */
+#define STEPPING_TIMEOUT_NS (100 * NS_PER_MS)
+#define BOUNDARY_TIMEOUT_NS (10 * NS_PER_SECOND)
+
+enum watch_phase {
+	WATCH_FREE,
+	WATCH_STEPPING,
+	WATCH_BOUNDARY,
+	WATCH_WATCHING,
+	WATCH_DECIDED, /* until the later context is known */
+};
+
+/* One memory sample and the debug register it uses. */
+struct watch {
+	enum watch_phase phase;
+	enum pair_kind kind;
+	const struct cct_node *first; /* calling context of the earlier access */
+	bool wants_context;	      /* this stop's context is the earlier one */
+	unsigned steps;
+	unsigned passed;	 /* stops that were not the one awaited */
+	remote_addr boundary;	 /* where its native call returns to ... */
+	remote_addr boundary_sp; /* ... and with which stack pointer */
+	struct access access;
+	struct address_range watched;
+	uint8_t value[8];
+	uint64_t armed_ns;   /* when the present phase began */
+	uint64_t running_ns; /* the same in the event's on-CPU time */
+	struct pair_evidence evidence;
+	enum access_verdict verdict;
+};
+
+struct redundancy_thread {
+	struct watch watches[SLOT_POLICY_SLOTS];
+	struct slot_policy policy;
+	uint64_t random;
+	enum pair_kind next_kind;
+};
+
+struct redundancy {
+	struct redundancy_options options;
+	struct target *target;
+	struct pair_table *pairs;
+	struct losses *losses;
+	struct trap_decoder *decoder;
+	struct object_types types;
+	uint32_t generation; /* of the mappings the decoder's cache belongs to */
+	/*
+	 * The least on-CPU time ever seen from a stop to a boundary: what the
+	 * kernel needs to resume a thread. Subtracted from the durations of calls.
+	 */
+	uint64_t resume_ns;
+};
+
+struct redundancy *redundancy_create(const struct redundancy_options *options, struct target *target,
+				     struct pair_table *pairs, struct losses *losses)
+{
+	struct redundancy *redundancy = calloc(1, sizeof(*redundancy));
+
+	if (!redundancy)
+		return NULL;
+	redundancy->options = *options;
+	redundancy->target = target;
+	redundancy->pairs = pairs;
+	redundancy->losses = losses;
+	redundancy->resume_ns = UINT64_MAX;
+	redundancy->decoder = trap_decoder_create(&target->code);
+	if (!redundancy->decoder) {
+		free(redundancy);
+		return NULL;
+	}
+	return redundancy;
+}
+
+void redundancy_destroy(struct redundancy *redundancy)
+{
+	if (!redundancy)
+		return;
+	trap_decoder_destroy(redundancy->decoder);
+	free(redundancy);
+}
+
+struct redundancy_thread *redundancy_thread_create(struct redundancy *redundancy, pid_t tid)
+{
+	struct redundancy_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return NULL;
+	thread->random = redundancy->options.seed * 2654435761u + (uint64_t)tid + 1;
+	thread->next_kind = redundancy->options.loads ? PAIR_LOAD : PAIR_STORE;
+	slot_policy_init(&thread->policy, redundancy->options.breakpoints, thread->random);
+	return thread;
+}
+
+void redundancy_thread_destroy(struct redundancy_thread *thread)
+{
+	free(thread);
+}
+
+static void lose(struct redundancy *redundancy, enum loss loss)
+{
+	redundancy->losses->counts[loss]++;
+}
+
+static void watch_free(struct redundancy_thread *thread, int slot)
+{
+	thread->watches[slot] = (struct watch){ .phase = WATCH_FREE };
+	slot_policy_release(&thread->policy, slot);
+}
+
+static void watch_end(struct redundancy_thread *thread, struct tracee *tracee, int slot)
+{
+	breakpoint_disarm(&tracee->events, (unsigned)slot);
+	watch_free(thread, slot);
+}
+
+static int watch_arm(struct redundancy_thread *thread, struct tracee *tracee, int slot,
+		     enum breakpoint_type type, remote_addr address, size_t length)
+{
+	struct watch *watch = &thread->watches[slot];
+	int error = breakpoint_arm(&tracee->events, (unsigned)slot, type, address, length);
+
+	watch->passed = 0;
+	watch->armed_ns = clock_now_ns();
+	watch->running_ns = error ? 0 : breakpoint_running_ns(&tracee->events, (unsigned)slot);
+	return error;
+}
+
+/* A slot for a new sample, its old watch ended; SLOT_NONE and counted when there is none. */
+static int watch_claim(struct redundancy *redundancy, struct redundancy_thread *thread,
+		       struct tracee *tracee)
+{
+	int slot = slot_policy_choose(&thread->policy);
+
+	if (slot == SLOT_NONE) {
+		lose(redundancy, LOSS_WATCH_EVICTED); /* the reservoir gave up the new one */
+		return SLOT_NONE;
+	}
+	if (thread->watches[slot].phase != WATCH_FREE) {
+		lose(redundancy, LOSS_WATCH_EVICTED);
+		watch_end(thread, tracee, slot);
+	}
+	slot_policy_take(&thread->policy, slot);
+	return slot;
+}
+
+/* Everything that is known of an access but where it will be watched. */
+struct search {
+	enum pair_kind kind;
+	unsigned skip;
+	unsigned steps;
+	int slot; /* SLOT_NONE: none claimed yet */
+};
+
+static void search_fail(struct redundancy *redundancy, struct redundancy_thread *thread,
+			struct tracee *tracee, const struct search *search, enum loss loss)
+{
+	lose(redundancy, loss);
+	if (search->slot != SLOT_NONE)
+		watch_end(thread, tracee, search->slot);
+}
+
+static enum module_kind kind_at(const struct target *target, remote_addr address)
+{
+	return target_module_kind(target, module_find(target->modules, address));
+}
+
+static bool same_mapping(const struct target *target, remote_addr a, remote_addr b)
+{
+	const struct mapping *mapping = mapping_find(&target->mappings, a);
+
+	return mapping && b >= mapping->start && b < mapping->end;
+}
+
+/* LOSS_COUNT: an access to watch. */
+static enum loss access_filter(struct redundancy *redundancy, const struct capture *capture,
+			       const struct access *access)
+{
+	struct target *target = redundancy->target;
+
+	switch (kind_at(target, access->instruction)) {
+	case MODULE_INTERPRETER:
+		return LOSS_FILTER_INTERPRETER;
+	case MODULE_LOADER:
+		return LOSS_FILTER_LOADER;
+	default:
+		break;
+	}
+	if (same_mapping(target, capture->registers.general[REGISTER_RSP], access->address))
+		return LOSS_FILTER_STACK;
+	if (object_head_at(&redundancy->types, target, access->address, access->size))
+		return LOSS_FILTER_OBJECT_HEAD;
+	return LOSS_COUNT;
+}
+
+static bool same_function(struct target *target, remote_addr a, remote_addr b)
+{
+	struct address_range range;
+
+	return a == b ||
+	       (!unwinder_function_range(target->unwinder, a, &range) && address_range_contains(range, b));
+}
+
+/* Stops the thread again at an instruction it will reach presently. */
+static void search_run_to(struct redundancy *redundancy, struct redundancy_thread *thread,
+			  struct tracee *tracee, struct search *search, remote_addr address)
+{
+	struct watch *watch;
+
+	if (search->steps >= STEPS_MAX) {
+		search_fail(redundancy, thread, tracee, search, LOSS_NO_ACCESS);
+		return;
+	}
+	if (search->slot == SLOT_NONE)
+		search->slot = watch_claim(redundancy, thread, tracee);
+	if (search->slot == SLOT_NONE)
+		return;
+	watch = &thread->watches[search->slot];
+	watch->phase = WATCH_STEPPING;
+	watch->kind = search->kind;
+	watch->steps = search->steps + 1;
+	thread->policy.fixed[search->slot] = true;
+	if (watch_arm(thread, tracee, search->slot, BREAKPOINT_EXECUTE, address, 8))
+		search_fail(redundancy, thread, tracee, search, LOSS_NO_BREAKPOINT);
+}
+
+static void search_await_boundary(struct redundancy *redundancy, struct redundancy_thread *thread,
+				  struct tracee *tracee, struct search *search,
+				  const struct capture *capture, const struct access *access)
+{
+	/* capture_unwind_call() ended at the evaluation loop that made the native call. */
+	const struct native_frame *eval = &capture->native[capture->native_count - 1];
+	struct watch *watch;
+
+	if (search->slot == SLOT_NONE)
+		search->slot = watch_claim(redundancy, thread, tracee);
+	if (search->slot == SLOT_NONE)
+		return;
+	watch = &thread->watches[search->slot];
+	*watch = (struct watch){
+		.phase = WATCH_BOUNDARY,
+		.kind = search->kind,
+		.wants_context = true,
+		.boundary = eval->pc,
+		.boundary_sp = eval->sp,
+		.access = *access,
+		.watched = verdict_watch_range(access->address, access->size),
+	};
+	thread->policy.fixed[search->slot] = false;
+	if (watch_arm(thread, tracee, search->slot, BREAKPOINT_EXECUTE, eval->pc, 8))
+		search_fail(redundancy, thread, tracee, search, LOSS_NO_BREAKPOINT);
+}
+
+/* From a stop inside a native call to the access to follow, or to another stop nearer to it. */
+static void search_access(struct redundancy *redundancy, struct redundancy_thread *thread,
+			  struct tracee *tracee, struct search *search, struct capture *capture)
+{
+	struct target *target = redundancy->target;
+	remote_addr rip = capture->registers.rip;
+	struct lookahead ahead;
+	enum loss loss;
+
+	switch (kind_at(target, rip)) {
+	case MODULE_INTERPRETER:
+		search_fail(redundancy, thread, tracee, search, LOSS_FILTER_INTERPRETER);
+		return;
+	case MODULE_LOADER:
+		search_fail(redundancy, thread, tracee, search, LOSS_FILTER_LOADER);
+		return;
+	default:
+		break;
+	}
+	if (capture_unwind_call(capture, target)) {
+		search_fail(redundancy, thread, tracee, search, LOSS_NO_BOUNDARY);
+		return;
+	}
+	if (!capture_in_library(capture, target)) {
+		search_fail(redundancy, thread, tracee, search, LOSS_FILTER_INTERPRETER);
+		return;
+	}
+	lookahead_next(&capture->registers, search->kind == PAIR_LOAD ? ACCESS_LOAD : ACCESS_STORE,
+		       search->skip, &target->code, &capture->stack, &target->reader, &ahead);
+	switch (ahead.end) {
+	case LOOKAHEAD_FOUND:
+		break;
+	case LOOKAHEAD_RUN_TO:
+		search_run_to(redundancy, thread, tracee, search, ahead.run_to);
+		return;
+	default:
+		search_fail(redundancy, thread, tracee, search, LOSS_NO_ACCESS);
+		return;
+	}
+	loss = access_filter(redundancy, capture, &ahead.access);
+	if (loss != LOSS_COUNT) {
+		search_fail(redundancy, thread, tracee, search, loss);
+		return;
+	}
+	/* Found in a function called or returned to on the way: its own stack is wanted, so stop there. */
+	if (!same_function(target, rip, ahead.access.instruction))
+		search_run_to(redundancy, thread, tracee, search, ahead.access.instruction);
+	else
+		search_await_boundary(redundancy, thread, tracee, search, capture, &ahead.access);
+}
+
+void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
+		       struct tracee *tracee, struct capture *capture)
+{
+	struct search search = {
+		.kind = thread->next_kind,
+		.skip = (unsigned)(slot_policy_random(&thread->random) >> 32) % SKIP_RANGE,
+		.slot = SLOT_NONE,
+	};
+
+	if (redundancy->options.loads && redundancy->options.stores)
+		thread->next_kind = thread->next_kind == PAIR_LOAD ? PAIR_STORE : PAIR_LOAD;
+	if (redundancy->generation != redundancy->target->mappings.generation) {
+		redundancy->generation = redundancy->target->mappings.generation;
+		trap_decoder_flush(redundancy->decoder);
+	}
+	search_access(redundancy, thread, tracee, &search, capture);
+}
+
+static void on_step(struct redundancy *redundancy, struct redundancy_thread *thread, struct tracee *tracee,
+		    int slot, struct capture *capture)
+{
+	struct watch *watch = &thread->watches[slot];
+	struct search search = { .kind = watch->kind, .steps = watch->steps, .slot = slot };
+
+	search_access(redundancy, thread, tracee, &search, capture);
+}
+
+static void on_boundary(struct redundancy *redundancy, struct redundancy_thread *thread,
+			struct tracee *tracee, int slot, const struct event_record *record,
+			const struct registers *registers)
+{
+	struct watch *watch = &thread->watches[slot];
+	size_t length = (size_t)(watch->watched.end - watch->watched.start);
+	uint64_t elapsed_ns;
+
+	if (registers->rip != watch->boundary || registers->general[REGISTER_RSP] != watch->boundary_sp) {
+		if (++watch->passed > BOUNDARY_PASSED_MAX) {
+			lose(redundancy, LOSS_BOUNDARY_MISSED);
+			watch_end(thread, tracee, slot);
+		}
+		return;
+	}
+	elapsed_ns = record->running_ns > watch->running_ns ? record->running_ns - watch->running_ns : 1;
+	if (elapsed_ns < redundancy->resume_ns)
+		redundancy->resume_ns = elapsed_ns;
+	watch->evidence.call_ns = elapsed_ns - redundancy->resume_ns + 1;
+	/* The native call may have freed and unmapped it. */
+	if (memory_read(&redundancy->target->reader, watch->watched.start, watch->value, length)) {
+		lose(redundancy, LOSS_BOUNDARY_MISSED);
+		watch_end(thread, tracee, slot);
+		return;
+	}
+	watch->phase = WATCH_WATCHING;
+	if (watch_arm(thread, tracee, slot,
+		      watch->kind == PAIR_LOAD ? BREAKPOINT_READ_WRITE : BREAKPOINT_WRITE,
+		      watch->watched.start, length)) {
+		lose(redundancy, LOSS_NO_BREAKPOINT);
+		watch_end(thread, tracee, slot);
+	}
+}
+
+static void pass_over(struct redundancy *redundancy, struct redundancy_thread *thread,
+		      struct tracee *tracee, int slot)
+{
+	if (++thread->watches[slot].passed > TRAPS_PASSED_MAX) {
+		lose(redundancy, LOSS_WATCH_BUDGET);
+		watch_end(thread, tracee, slot);
+	}
+}
+
+/* The bytes both accesses touched, as far as the later one's are known. */
+static struct address_range overlap(struct address_range watched, const struct trap_instruction *later)
+{
+	remote_addr end = later->operand + later->size;
+
+	if (!later->operand_known || later->operand >= watched.end || end <= watched.start)
+		return watched;
+	return (struct address_range){
+		.start = later->operand > watched.start ? later->operand : watched.start,
+		.end = end < watched.end ? end : watched.end,
+	};
+}
+
+static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thread,
+		    struct tracee *tracee, int slot, const struct event_record *record,
+		    struct capture *capture)
+{
+	struct target *target = redundancy->target;
+	struct watch *watch = &thread->watches[slot];
+	struct trap_instruction later = { 0 };
+	struct address_range function, compared;
+	uint8_t value[8];
+	int error;
+
+	if (!capture || capture_unwind_call(capture, target) || !capture_in_library(capture, target)) {
+		pass_over(redundancy, thread, tracee, slot);
+		return;
+	}
+	/* rip is behind the access, and may be behind the function's end. */
+	error = unwinder_function_range(target->unwinder, capture->registers.rip - 1, &function);
+	if (!error)
+		error = trap_decode(redundancy->decoder, &capture->registers, function, watch->watched, &later);
+	if (watch->kind == PAIR_LOAD && (error || later.kinds != ACCESS_LOAD)) {
+		/* A store is no verdict on loads: V1 stays, the next load is compared with it. */
+		if (error)
+			lose(redundancy, LOSS_TRAP_UNDECODED);
+		pass_over(redundancy, thread, tracee, slot);
+		return;
+	}
+	compared = overlap(watch->watched, &later);
+	if (memory_read(&target->reader, compared.start, value, (size_t)(compared.end - compared.start))) {
+		lose(redundancy, LOSS_WATCH_BUDGET);
+		watch_end(thread, tracee, slot);
+		return;
+	}
+	breakpoint_disarm(&tracee->events, (unsigned)slot);
+	watch->phase = WATCH_DECIDED;
+	watch->evidence.same_instruction = later.address == watch->access.instruction;
+	watch->evidence.bytes = (uint32_t)(compared.end - compared.start);
+	watch->evidence.distance_ns =
+		record->running_ns > watch->running_ns ? record->running_ns - watch->running_ns : 1;
+	watch->verdict = verdict_compare(watch->value + (compared.start - watch->watched.start), value,
+					 (size_t)(compared.end - compared.start), watch->access.element_size);
+}
+
+bool redundancy_wants_capture(const struct redundancy *redundancy, const struct redundancy_thread *thread,
+			      const struct event_record *record, const struct registers *registers)
+{
+	enum module_kind kind;
+
+	if (record->source >= SLOT_POLICY_SLOTS)
+		return false;
+	switch (thread->watches[record->source].phase) {
+	case WATCH_STEPPING:
+		return true;
+	case WATCH_WATCHING:
+		kind = kind_at(redundancy->target, registers->rip);
+		return kind != MODULE_INTERPRETER && kind != MODULE_LOADER;
+	default:
+		return false;
+	}
+}
+
+void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thread *thread,
+			   struct tracee *tracee, const struct event_record *record,
+			   struct capture *capture, const struct registers *registers)
+{
+	int slot = (int)record->source;
+
+	switch (thread->watches[slot].phase) {
+	case WATCH_STEPPING:
+		if (capture)
+			on_step(redundancy, thread, tracee, slot, capture);
+		break;
+	case WATCH_BOUNDARY:
+		on_boundary(redundancy, thread, tracee, slot, record, registers);
+		break;
+	case WATCH_WATCHING:
+		on_trap(redundancy, thread, tracee, slot, record, capture);
+		break;
+	case WATCH_FREE:
+	case WATCH_DECIDED:
+		/* Fired twice, or before it was disarmed. */
+		break;
+	}
+}
+
+bool redundancy_wants_context(const struct redundancy_thread *thread)
+{
+	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++)
+		if (thread->watches[slot].wants_context || thread->watches[slot].phase == WATCH_DECIDED)
+			return true;
+	return false;
+}
+
+void redundancy_resumed(struct redundancy *redundancy, struct redundancy_thread *thread,
+			const struct cct_node *context)
+{
+	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++) {
+		struct watch *watch = &thread->watches[slot];
+
+		if (watch->wants_context) {
+			watch->wants_context = false;
+			watch->first = context;
+			watch->evidence.memory = object_memory_class(&redundancy->types, redundancy->target,
+								     watch->access.address);
+		}
+		if (watch->phase != WATCH_DECIDED)
+			continue;
+		if (!watch->first || !context ||
+		    pair_table_add(redundancy->pairs, watch->kind, watch->first, context, watch->verdict,
+				   &watch->evidence))
+			lose(redundancy, LOSS_TREE_FULL);
+		watch_free(thread, slot);
+	}
+}
+
+void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *thread,
+		       struct tracee *tracee, uint64_t now_ns)
+{
+	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++) {
+		struct watch *watch = &thread->watches[slot];
+		uint64_t age_ns = now_ns > watch->armed_ns ? now_ns - watch->armed_ns : 0;
+
+		if (watch->phase == WATCH_STEPPING && age_ns > STEPPING_TIMEOUT_NS) {
+			lose(redundancy, LOSS_NO_ACCESS);
+			watch_end(thread, tracee, slot);
+		} else if (watch->phase == WATCH_BOUNDARY && age_ns > BOUNDARY_TIMEOUT_NS) {
+			lose(redundancy, LOSS_BOUNDARY_MISSED);
+			watch_end(thread, tracee, slot);
+		} else if (watch->phase == WATCH_WATCHING && age_ns > redundancy->options.timeout_ns) {
+			if (!watch->first || pair_table_add_never(redundancy->pairs, watch->kind,
+								  watch->first, &watch->evidence))
+				lose(redundancy, LOSS_TREE_FULL);
+			watch_end(thread, tracee, slot);
+		}
+	}
+}
+
+void redundancy_cancel(struct redundancy_thread *thread, struct tracee *tracee)
+{
+	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++)
+		if (thread->watches[slot].phase != WATCH_FREE)
+			watch_end(thread, tracee, slot);
+}

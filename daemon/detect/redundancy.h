@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The redundancy detector: follows one sampled memory access of a native call
+ * until a later native call of the same thread touches it again.
+ *
+ *   clock stop --> which access comes next? --> STEPPING (run to where it can be told)
+ *                          |                        |
+ *                          v                        |
+ *   BOUNDARY: execution breakpoint where the native <
+ *     call returns to the interpreter; accepted at the same stack pointer only
+ *                          |
+ *                          v  value V1
+ *   WATCHING: data breakpoint on the address --> trap by a later native call:
+ *     value V2 --> pair of paths and verdict       (or time-out: never re-accessed)
+ *
+ * All of it runs on the tracer's thread. redundancy_stopped() is called while
+ * the thread waits and must be quick; redundancy_resumed() then names the
+ * calling contexts.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_REDUNDANCY_H
+#define PIEPROFD_DAEMON_DETECT_REDUNDANCY_H
+
+#include "attach/tracer.h"
+#include "daemon/capture.h"
+#include "daemon/cct/pair_table.h"
+#include "daemon/loss.h"
+
+struct redundancy_options {
+	bool loads;
+	bool stores;
+	unsigned breakpoints; /* debug registers to use, 1 to 4 */
+	uint64_t timeout_ns;  /* a watch without a trap ends as "never re-accessed" */
+	uint64_t seed;
+};
+
+struct redundancy;
+struct redundancy_thread;
+
+/* target, pairs and losses are borrowed. NULL: out of memory. */
+struct redundancy *redundancy_create(const struct redundancy_options *options, struct target *target,
+				     struct pair_table *pairs, struct losses *losses);
+void redundancy_destroy(struct redundancy *redundancy);
+
+struct redundancy_thread *redundancy_thread_create(struct redundancy *redundancy, pid_t tid);
+void redundancy_thread_destroy(struct redundancy_thread *thread);
+
+/*
+ * Does this breakpoint event need the thread's stack? False for most: a
+ * boundary, or a trap that is passed over. To be asked before
+ * redundancy_breakpoint(), so that the capture can be taken.
+ */
+bool redundancy_wants_capture(const struct redundancy *redundancy, const struct redundancy_thread *thread,
+			      const struct event_record *record, const struct registers *registers);
+
+/* In the stop: a breakpoint of the thread fired. capture: NULL unless redundancy_wants_capture said so. */
+void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thread *thread,
+			   struct tracee *tracee, const struct event_record *record,
+			   struct capture *capture, const struct registers *registers);
+
+/* In the stop: begins a memory sample at the stopped thread, described by capture. */
+void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
+		       struct tracee *tracee, struct capture *capture);
+
+/* Did this stop leave something that wants the calling context of the capture? */
+bool redundancy_wants_context(const struct redundancy_thread *thread);
+/* After the thread runs again: the context of the capture, NULL when it could not be had. */
+void redundancy_resumed(struct redundancy *redundancy, struct redundancy_thread *thread,
+			const struct cct_node *context);
+
+/* Ends watches that have waited too long. Safe while the thread runs. */
+void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *thread,
+		       struct tracee *tracee, uint64_t now_ns);
+
+/* Gives up everything that is under way, silently: the profile pauses or ends. */
+void redundancy_cancel(struct redundancy_thread *thread, struct tracee *tracee);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/pipeline.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct pipeline_thread {
+	struct governor_bucket bucket;
+	struct redundancy_thread *redundancy; /* NULL: time alone */
+};
+
+int pipeline_init(struct pipeline *pipeline, struct target *target, const struct pipeline_options *options)
+{
+	struct redundancy_options redundancy = {
+		.loads = options->loads,
+		.stores = options->stores,
+		.breakpoints = options->breakpoints,
+		.timeout_ns = options->timeout_ns,
+		.seed = options->seed,
+	};
+
+	*pipeline = (struct pipeline){ .target = target };
+	governor_init(&pipeline->governor, options->max_overhead);
+	pipeline->cct = cct_create(options->node_limit);
+	pipeline->pairs = pair_table_create(options->pair_limit);
+	if (!pipeline->cct || !pipeline->pairs || capture_init(&pipeline->capture))
+		return -ENOMEM;
+	if (!options->loads && !options->stores)
+		return 0;
+	pipeline->redundancy = redundancy_create(&redundancy, target, pipeline->pairs, &pipeline->losses);
+	return pipeline->redundancy ? 0 : -ENOMEM;
+}
+
+void pipeline_deinit(struct pipeline *pipeline)
+{
+	redundancy_destroy(pipeline->redundancy);
+	capture_deinit(&pipeline->capture);
+	if (pipeline->pairs)
+		pair_table_destroy(pipeline->pairs);
+	if (pipeline->cct)
+		cct_destroy(pipeline->cct);
+}
+
+static void thread_started(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread;
+
+	if (tracee->events.clock_fd < 0)
+		return;
+	thread = calloc(1, sizeof(*thread));
+	if (thread && pipeline->redundancy)
+		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
+	if (thread)
+		governor_bucket_init(&thread->bucket, clock_now_ns());
+	tracee->user = thread;
+}
+
+static void thread_ended(void *context, struct tracee *tracee)
+{
+	struct pipeline_thread *thread = tracee->user;
+
+	(void)context;
+	if (thread)
+		redundancy_thread_destroy(thread->redundancy);
+	free(thread);
+	tracee->user = NULL;
+}
+
+/* In the stop: copies what the events that fired need. */
+static void take_capture(struct pipeline *pipeline, const struct pipeline_thread *thread,
+			 struct tracee *tracee, const struct registers *registers,
+			 const struct event_record *records, size_t count)
+{
+	pipeline->clock_ticks = 0;
+	pipeline->captured = false;
+	for (size_t i = 0; i < count; i++) {
+		if (records[i].source == EVENT_CLOCK)
+			pipeline->clock_ticks++;
+		else if (thread->redundancy && redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
+									&records[i], registers))
+			pipeline->captured = true;
+	}
+	if (pipeline->clock_ticks)
+		pipeline->captured = true;
+	if (pipeline->captured)
+		capture_take(&pipeline->capture, pipeline->target, tracee->inner_tid, registers);
+}
+
+static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
+				struct tracee *tracee)
+{
+	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket, clock_now_ns())) {
+		pipeline->losses.counts[LOSS_OVERHEAD_LIMIT]++;
+		return;
+	}
+	governor_learn_cycle(&pipeline->governor, pipeline->cycle_ns);
+	pipeline->cycle_ns = 0;
+	redundancy_sample(pipeline->redundancy, thread->redundancy, tracee, &pipeline->capture);
+}
+
+/* Stage 1, in the stop. */
+static void stopped(void *context, struct tracee *tracee, const struct registers *registers,
+		    const struct event_record *records, size_t count)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	pipeline->event_ns = records[0].time_ns;
+	pipeline->captured = false;
+	pipeline->clock_ticks = 0;
+	if (pipeline->idle || !thread)
+		return;
+	take_capture(pipeline, thread, tracee, registers, records, count);
+	if (!thread->redundancy)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy, &records[i],
+						       registers);
+
+		if (records[i].source != EVENT_CLOCK)
+			redundancy_breakpoint(pipeline->redundancy, thread->redundancy, tracee, &records[i],
+					      wanted ? &pipeline->capture : NULL, registers);
+	}
+	if (pipeline->clock_ticks)
+		begin_memory_sample(pipeline, thread, tracee);
+}
+
+static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thread)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t stopped_ns = now_ns > pipeline->event_ns ? now_ns - pipeline->event_ns : 0;
+
+	stop_histogram_add(&pipeline->stops, stopped_ns);
+	if (!pipeline->clock_ticks)
+		pipeline->cycle_ns += stopped_ns;
+	governor_charge(&pipeline->governor, &thread->bucket, now_ns, stopped_ns);
+	if (governor_overdrawn(&thread->bucket))
+		pipeline->overdrawn = true;
+}
+
+/* Stages 2 to 4, while the thread runs: unwind, stitch, tree. NULL and counted when the tree is full. */
+static struct cct_node *find_context(struct pipeline *pipeline)
+{
+	struct cct_node *node;
+
+	capture_finish(&pipeline->capture, pipeline->target, &pipeline->losses);
+	if (pipeline->capture.native_end == UNWIND_NO_MODULE)
+		pipeline->mappings_stale = true;
+	node = cct_insert(pipeline->cct, pipeline->capture.frames, pipeline->capture.frame_count);
+	if (!node)
+		pipeline->losses.counts[LOSS_TREE_FULL]++;
+	return node;
+}
+
+static void resumed(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+	struct cct_node *node = NULL;
+
+	if (pipeline->idle || !thread)
+		return;
+	account_stop(pipeline, thread);
+	if (pipeline->captured &&
+	    (pipeline->clock_ticks || (thread->redundancy && redundancy_wants_context(thread->redundancy))))
+		node = find_context(pipeline);
+	if (pipeline->clock_ticks) {
+		__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
+		if (node)
+			cct_node_charge(node,
+					capture_in_library(&pipeline->capture, pipeline->target) ? TIME_NATIVE :
+												   TIME_PYTHON,
+					pipeline->clock_ticks * tracee->events.period_ns);
+	}
+	if (thread->redundancy && redundancy_wants_context(thread->redundancy))
+		redundancy_resumed(pipeline->redundancy, thread->redundancy, node);
+}
+
+struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
+{
+	return (struct tracer_hooks){
+		.context = pipeline,
+		.thread_started = thread_started,
+		.thread_ended = thread_ended,
+		.stopped = stopped,
+		.resumed = resumed,
+	};
+}
+
+struct expiry {
+	struct pipeline *pipeline;
+	uint64_t now_ns;
+};
+
+static void expire_thread(void *context, struct tracee *tracee)
+{
+	const struct expiry *expiry = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (thread && thread->redundancy)
+		redundancy_expire(expiry->pipeline->redundancy, thread->redundancy, tracee, expiry->now_ns);
+}
+
+void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns)
+{
+	struct expiry expiry = { .pipeline = pipeline, .now_ns = now_ns };
+
+	if (pipeline->redundancy && !pipeline->idle)
+		tracer_for_each(tracer, expire_thread, &expiry);
+}
+
+static void cancel_thread(void *context, struct tracee *tracee)
+{
+	struct pipeline_thread *thread = tracee->user;
+
+	(void)context;
+	if (thread && thread->redundancy)
+		redundancy_cancel(thread->redundancy, tracee);
+}
+
+void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle)
+{
+	pipeline->idle = idle;
+	if (idle)
+		tracer_for_each(tracer, cancel_thread, pipeline);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happens to one stop of one thread, every stage on one page
+ * (pipeline.c):
+ *
+ *   events fired --> capture (registers, stack, Python frames)
+ *       breakpoint --> redundancy detector     clock --> new memory sample
+ *   --- the thread runs again ---
+ *   unwind --> stitch --> calling context tree --> time, pairs
+ *
+ * Runs on the tracer's thread only.
+ */
+#ifndef PIEPROFD_DAEMON_PIPELINE_H
+#define PIEPROFD_DAEMON_PIPELINE_H
+
+#include "attach/tracer.h"
+#include "daemon/capture.h"
+#include "daemon/cct/pair_table.h"
+#include "daemon/detect/governor.h"
+#include "daemon/detect/redundancy.h"
+#include "daemon/stop_times.h"
+
+struct pipeline {
+	struct target *target;
+	struct cct *cct;
+	struct pair_table *pairs;
+	struct redundancy *redundancy; /* NULL: time alone */
+	struct losses losses;
+	struct governor governor;
+	struct stop_histogram stops;
+	uint64_t samples; /* atomic: read by other threads */
+	bool mappings_stale; /* an address was seen that no module holds */
+	bool idle;	     /* paused or ending: answer stops, take nothing */
+	bool overdrawn;	     /* some thread's stops exceed the limit: lengthen the period */
+	/* of the stop in hand */
+	struct capture capture;
+	bool captured;
+	unsigned clock_ticks;
+	uint64_t event_ns;
+	uint64_t cycle_ns; /* stopped for memory samples since the last one was begun */
+};
+
+struct pipeline_options {
+	bool loads;
+	bool stores;
+	unsigned breakpoints;
+	double max_overhead;
+	uint64_t timeout_ns;
+	uint64_t seed;
+	size_t node_limit;
+	size_t pair_limit;
+};
+
+/* target is borrowed. 0 or -ENOMEM; deinit in either case. */
+__attribute__((warn_unused_result)) int pipeline_init(struct pipeline *pipeline, struct target *target,
+						      const struct pipeline_options *options);
+void pipeline_deinit(struct pipeline *pipeline);
+
+/* The hooks to give to the tracer; borrowed from pipeline. */
+struct tracer_hooks pipeline_hooks(struct pipeline *pipeline);
+
+/* Every so often, with no thread waiting: ends old watches, looks after the limits. */
+void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns);
+
+/* Gives up all watches and takes nothing more until it is made active again. */
+void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle);
+
+#endif

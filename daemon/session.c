@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/session.h"
+
+#include "attach/preflight.h"
+#include "attach/procfs.h"
+#include "common/clock.h"
+#include "daemon/pipeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NODE_LIMIT	   500000
+#define PAIR_LIMIT	   100000
+#define TICK_NS		   (50 * NS_PER_MS)
+/* A map that changes all the time (a JIT) is re-read at most this often. */
+#define REFRESH_NS	   NS_PER_SECOND
+#define PERIOD_MAX_NS	   NS_PER_SECOND
+
+enum session_state {
+	SESSION_CREATED,
+	SESSION_ATTACHING,
+	SESSION_SAMPLING,
+	SESSION_PAUSED,
+	SESSION_ENDED, /* the tracer's thread is gone, and with it every trace of us in the target */
+};
+
+struct session {
+	struct session_options options;
+	struct preflight preflight;
+	struct target target;
+	struct pipeline pipeline;
+	struct tracer_hooks hooks;
+	struct tracer *tracer;
+	char **command;
+	char comm[16];
+	char directory[PATH_MAX]; /* the target's, for source files with relative names */
+	bool same_root;		  /* it sees the same files as we do */
+	char notes[1024];
+	pthread_t thread;
+	bool thread_exists;
+	/* Guarded by lock: what the two threads tell each other. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	enum session_state state;
+	bool pause_wanted;
+	bool finish_wanted;
+	bool attach_failed;
+	struct error attach_error;
+	enum tracer_end end;
+	/* Written by the tracer's thread, read once it has paused or ended. */
+	uint64_t began_ns;
+	uint64_t sampled_ns; /* without pauses */
+	uint64_t resumed_ns;
+	uint64_t refreshed_ns;
+	uint64_t first_cpu_ns;
+	uint64_t last_cpu_ns;
+};
+
+static void note(struct session *session, const char *text)
+{
+	size_t used = strlen(session->notes);
+
+	snprintf(session->notes + used, sizeof(session->notes) - used, "%s\n", text);
+}
+
+static uint64_t cpu_ns(const struct session *session)
+{
+	struct process_times times;
+
+	if (procfs_read_times(session->options.pid, 0, &times))
+		return session->last_cpu_ns;
+	return times.user_ns + times.system_ns;
+}
+
+/* Do both processes resolve a path to the same file? */
+static bool same_link(pid_t pid, const char *link)
+{
+	char ours[64], theirs[64];
+	struct stat a, b;
+
+	snprintf(ours, sizeof(ours), "/proc/self/%s", link);
+	snprintf(theirs, sizeof(theirs), "/proc/%d/%s", pid, link);
+	return !stat(ours, &a) && !stat(theirs, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static void read_identity(struct session *session)
+{
+	struct process_status status;
+	char link[64];
+	ssize_t length;
+
+	session->same_root = same_link(session->options.pid, "ns/mnt") && same_link(session->options.pid, "root");
+	snprintf(link, sizeof(link), "/proc/%d/cwd", session->options.pid);
+	length = readlink(link, session->directory, sizeof(session->directory) - 1);
+	session->directory[length > 0 ? length : 0] = '\0';
+
+	if (!procfs_read_status(session->options.pid, 0, &status))
+		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
+	if (procfs_read_command(session->options.pid, &session->command))
+		session->command = NULL;
+}
+
+static int open_pipeline(struct session *session, struct error *error)
+{
+	bool breakpoints = session->preflight.breakpoints > 0;
+	struct pipeline_options options = {
+		.loads = session->options.loads && breakpoints,
+		.stores = session->options.stores && breakpoints,
+		.breakpoints = session->preflight.breakpoints,
+		.max_overhead = session->options.max_overhead,
+		.timeout_ns = session->options.timeout_ns,
+		.seed = clock_now_ns() ^ (uint64_t)session->options.pid << 32,
+		.node_limit = NODE_LIMIT,
+		.pair_limit = PAIR_LIMIT,
+	};
+
+	if (pipeline_init(&session->pipeline, &session->target, &options)) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	session->hooks = pipeline_hooks(&session->pipeline);
+	session->tracer = tracer_create(session->options.pid, session->preflight.stop_signal,
+					session->options.period_ns, &session->hooks);
+	if (!session->tracer) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	return 0;
+}
+
+struct session *session_create(const struct session_options *options, struct error *error)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (!session) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	session->options = *options;
+	pthread_mutex_init(&session->lock, NULL);
+	pthread_cond_init(&session->changed, NULL);
+	if (preflight_check(options->pid, options->stop_signal, &session->preflight, error))
+		goto fail;
+	if ((options->loads || options->stores) && !session->preflight.breakpoints) {
+		struct error why;
+
+		preflight_explain_breakpoints(options->pid, session->preflight.breakpoint_errno, &why);
+		note(session, why.cause);
+		note(session, "no memory accesses are followed: this profile shows time alone");
+	}
+	if (session->preflight.stop_signal_is_shared)
+		note(session, "the target handles or blocks the stop signal itself; choose another with --stop-signal "
+			      "if that disturbs it");
+	read_identity(session);
+	if (target_init(&session->target, options->pid, error) || open_pipeline(session, error))
+		goto fail;
+	return session;
+fail:
+	session_destroy(session);
+	return NULL;
+}
+
+void session_destroy(struct session *session)
+{
+	if (!session)
+		return;
+	session_finish(session);
+	tracer_destroy(session->tracer);
+	pipeline_deinit(&session->pipeline);
+	target_deinit(&session->target);
+	pthread_cond_destroy(&session->changed);
+	pthread_mutex_destroy(&session->lock);
+	free(session->command);
+	free(session);
+}
+
+static void set_state(struct session *session, enum session_state state)
+{
+	session->state = state;
+	pthread_cond_broadcast(&session->changed);
+}
+
+static void start_sampling(struct session *session, uint64_t now_ns)
+{
+	session->resumed_ns = now_ns;
+	pipeline_set_idle(&session->pipeline, session->tracer, false);
+	tracer_enable_clocks(session->tracer, true);
+}
+
+static void stop_sampling(struct session *session, uint64_t now_ns)
+{
+	tracer_enable_clocks(session->tracer, false);
+	pipeline_set_idle(&session->pipeline, session->tracer, true);
+	session->sampled_ns += now_ns - session->resumed_ns;
+	session->last_cpu_ns = cpu_ns(session);
+}
+
+/* What the other thread asked for; true: finish. */
+static bool obey(struct session *session)
+{
+	bool finish;
+
+	pthread_mutex_lock(&session->lock);
+	finish = session->finish_wanted;
+	if (!finish && session->pause_wanted && session->state == SESSION_SAMPLING) {
+		stop_sampling(session, clock_now_ns());
+		set_state(session, SESSION_PAUSED);
+	} else if (!finish && !session->pause_wanted && session->state == SESSION_PAUSED) {
+		start_sampling(session, clock_now_ns());
+		set_state(session, SESSION_SAMPLING);
+	}
+	pthread_mutex_unlock(&session->lock);
+	return finish;
+}
+
+static void tick(struct session *session, uint64_t now_ns)
+{
+	struct pipeline *pipeline = &session->pipeline;
+
+	pipeline_tick(pipeline, session->tracer, now_ns);
+	tracer_check_blocked(session->tracer);
+	session->last_cpu_ns = cpu_ns(session);
+	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
+		pipeline->mappings_stale = false;
+		session->refreshed_ns = now_ns;
+		(void)target_refresh(&session->target);
+	}
+	if (pipeline->overdrawn && session->options.period_ns < PERIOD_MAX_NS) {
+		/* The clock's own stops cost more than is allowed: sample less often. */
+		pipeline->overdrawn = false;
+		session->options.period_ns += session->options.period_ns / 2;
+		tracer_set_period(session->tracer, session->options.period_ns);
+	}
+}
+
+static void sample(struct session *session)
+{
+	uint64_t next_tick_ns = clock_now_ns() + TICK_NS;
+	enum tracer_end end = TRACER_RUNNING;
+
+	while (end == TRACER_RUNNING && !obey(session)) {
+		uint64_t now_ns = clock_now_ns();
+
+		if (now_ns >= next_tick_ns) {
+			tick(session, now_ns);
+			next_tick_ns = now_ns + TICK_NS;
+		}
+		end = tracer_poll(session->tracer, next_tick_ns > now_ns ? next_tick_ns - now_ns : 0);
+	}
+	session->end = end;
+}
+
+/* The tracer's thread. Its end detaches from the target. */
+static void *trace(void *argument)
+{
+	struct session *session = argument;
+	bool sampling;
+
+	if (tracer_attach(session->tracer, &session->attach_error)) {
+		pthread_mutex_lock(&session->lock);
+		session->attach_failed = true;
+		set_state(session, SESSION_ENDED);
+		pthread_mutex_unlock(&session->lock);
+		return NULL;
+	}
+	session->began_ns = clock_now_ns();
+	session->first_cpu_ns = session->last_cpu_ns = cpu_ns(session);
+	pthread_mutex_lock(&session->lock);
+	start_sampling(session, session->began_ns);
+	set_state(session, SESSION_SAMPLING);
+	pthread_mutex_unlock(&session->lock);
+	sample(session);
+	pthread_mutex_lock(&session->lock);
+	sampling = session->state == SESSION_SAMPLING;
+	pthread_mutex_unlock(&session->lock);
+	if (sampling)
+		stop_sampling(session, clock_now_ns());
+	tracer_quiesce(session->tracer);
+	pthread_mutex_lock(&session->lock);
+	set_state(session, SESSION_ENDED);
+	pthread_mutex_unlock(&session->lock);
+	return NULL;
+}
+
+int session_start(struct session *session, struct error *error)
+{
+	int failure;
+
+	session->state = SESSION_ATTACHING;
+	failure = pthread_create(&session->thread, NULL, trace, session);
+	if (failure) {
+		error_set(error, EXIT_INTERNAL, "no thread could be created: %s", strerror(failure));
+		return -1;
+	}
+	session->thread_exists = true;
+	pthread_mutex_lock(&session->lock);
+	while (session->state == SESSION_ATTACHING)
+		pthread_cond_wait(&session->changed, &session->lock);
+	pthread_mutex_unlock(&session->lock);
+	if (session->attach_failed) {
+		*error = session->attach_error;
+		return -1;
+	}
+	return 0;
+}
+
+struct session_progress session_progress(struct session *session)
+{
+	struct session_progress progress = {
+		.samples = __atomic_load_n(&session->pipeline.samples, __ATOMIC_RELAXED),
+	};
+
+	pthread_mutex_lock(&session->lock);
+	progress.running = session->state != SESSION_ENDED;
+	pthread_mutex_unlock(&session->lock);
+	return progress;
+}
+
+void session_pause(struct session *session)
+{
+	pthread_mutex_lock(&session->lock);
+	session->pause_wanted = true;
+	while (session->state == SESSION_SAMPLING)
+		pthread_cond_wait(&session->changed, &session->lock);
+	pthread_mutex_unlock(&session->lock);
+}
+
+void session_resume(struct session *session)
+{
+	pthread_mutex_lock(&session->lock);
+	session->pause_wanted = false;
+	pthread_mutex_unlock(&session->lock);
+}
+
+void session_finish(struct session *session)
+{
+	if (!session->thread_exists)
+		return;
+	pthread_mutex_lock(&session->lock);
+	session->finish_wanted = true;
+	pthread_mutex_unlock(&session->lock);
+	pthread_join(session->thread, NULL);
+	session->thread_exists = false;
+}
+
+static int open_source(void *context, const char *path)
+{
+	const struct session *session = context;
+	char full[PATH_MAX];
+	int fd;
+
+	if (snprintf(full, sizeof(full), "%s%s%s", path[0] == '/' ? "" : session->directory,
+		     path[0] == '/' ? "" : "/", path) >= (int)sizeof(full))
+		return -ENAMETOOLONG;
+	fd = procfs_open_in_target(session->options.pid, full);
+	/* The process may have ended, its files have not. */
+	if (fd < 0 && session->same_root) {
+		fd = open(full, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		fd = fd < 0 ? -errno : fd;
+	}
+	return fd;
+}
+
+struct profile *session_profile(struct session *session, const char *version)
+{
+	struct pipeline *pipeline = &session->pipeline;
+	const struct tracer_counts *counts = tracer_counts(session->tracer);
+	uint64_t cpu = session->last_cpu_ns - session->first_cpu_ns;
+	struct profile_facts facts = {
+		.target = {
+			.pid = session->options.pid,
+			.python = python_runtime_version(session->target.runtime),
+			.command = (const char *const *)session->command,
+		},
+		.version = version,
+		.sampler = "clock",
+		.period_ns = session->options.period_ns,
+		.duration_ns = session->sampled_ns,
+		.samples = pipeline->samples,
+		.losses = pipeline->losses,
+		.stops = {
+			.count = pipeline->stops.count,
+			.p50_ns = stop_histogram_quantile(&pipeline->stops, 0.50),
+			.p99_ns = stop_histogram_quantile(&pipeline->stops, 0.99),
+			.max_ns = pipeline->stops.max_ns,
+		},
+		.overhead = cpu ? (double)pipeline->stops.sum_ns / (double)cpu : 0,
+		.overhead_limit = session->options.max_overhead,
+		.target_exited = session->end != TRACER_RUNNING,
+		.open_source = open_source,
+		.open_source_context = session,
+	};
+
+	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
+	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
+	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
+	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
+}
+
+const char *session_notes(const struct session *session)
+{
+	return session->notes;
+}

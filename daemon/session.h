@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One profile of one process, from attach to detach.
+ *
+ * The session owns two threads' worth of work. The caller's thread opens it,
+ * waits, and builds profiles. The tracer's thread, which lives inside, makes
+ * all ptrace calls and runs the pipeline (daemon/pipeline.h); its end is the
+ * detach. They share no data while sampling: the caller reads the tree only
+ * when the session is paused or finished.
+ */
+#ifndef PIEPROFD_DAEMON_SESSION_H
+#define PIEPROFD_DAEMON_SESSION_H
+
+#include "common/error.h"
+#include "daemon/report/profile.h"
+
+struct session_options {
+	pid_t pid;
+	uint64_t period_ns;   /* CPU time between two samples of a thread */
+	bool loads;	      /* follow memory loads; neither: time alone */
+	bool stores;
+	double max_overhead;  /* stopped share of a thread's time, 0.02 */
+	int stop_signal;      /* 0: choose */
+	uint64_t timeout_ns;  /* of a watch */
+};
+
+struct session;
+
+/*
+ * Checks, opens the target's files, finds the interpreter. The target is not
+ * touched yet. NULL with *error filled.
+ */
+struct session *session_create(const struct session_options *options, struct error *error);
+void session_destroy(struct session *session);
+
+/* Attaches and begins to sample. 0, or -1 with *error filled. SIGCHLD must be blocked. */
+__attribute__((warn_unused_result)) int session_start(struct session *session, struct error *error);
+
+struct session_progress {
+	uint64_t samples;
+	uint64_t verdicts; /* pairs seen */
+	bool running;	   /* false: the target has ended, or runs another program */
+};
+
+/* At any time, from any thread. */
+struct session_progress session_progress(struct session *session);
+
+/* Stops sampling for a while, so that session_profile() may be called; no thread of the target waits. */
+void session_pause(struct session *session);
+void session_resume(struct session *session);
+
+/* Ends sampling and detaches. */
+void session_finish(struct session *session);
+
+/*
+ * While paused or after finish. Destroy it before the session. version is
+ * pieprofd's. NULL: out of memory.
+ */
+struct profile *session_profile(struct session *session, const char *version);
+
+/* Notes for a person, one a line, about what is limited in this session; "" when nothing is. */
+const char *session_notes(const struct session *session);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/stop_times.h"
+
+/* Values below 16 have a bucket each; above, 16 buckets a power of two. */
+static unsigned bucket_of(uint64_t ns)
+{
+	unsigned exponent;
+
+	if (ns < 16)
+		return (unsigned)ns;
+	exponent = 63u - (unsigned)__builtin_clzll(ns);
+	return (exponent - 3) * 16 + (unsigned)((ns >> (exponent - 4)) & 15);
+}
+
+static uint64_t bucket_end(unsigned bucket)
+{
+	unsigned exponent = bucket / 16 + 3;
+
+	if (bucket < 16)
+		return bucket;
+	return ((16ull + bucket % 16 + 1) << (exponent - 4)) - 1;
+}
+
+void stop_histogram_add(struct stop_histogram *histogram, uint64_t ns)
+{
+	histogram->counts[bucket_of(ns)]++;
+	histogram->count++;
+	histogram->sum_ns += ns;
+	if (ns > histogram->max_ns)
+		histogram->max_ns = ns;
+}
+
+uint64_t stop_histogram_quantile(const struct stop_histogram *histogram, double fraction)
+{
+	uint64_t wanted = (uint64_t)(fraction * (double)histogram->count), seen = 0;
+
+	if (!histogram->count)
+		return 0;
+	if (wanted >= histogram->count)
+		return histogram->max_ns;
+	for (unsigned bucket = 0; bucket < STOP_TIMES_BUCKETS; bucket++) {
+		seen += histogram->counts[bucket];
+		if (seen > wanted) {
+			uint64_t end = bucket_end(bucket);
+
+			return end < histogram->max_ns ? end : histogram->max_ns;
+		}
+	}
+	return histogram->max_ns;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/target.h"
+
+#include "attach/procfs.h"
+#include "symbolize/elf_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* int3: decoding stops at bytes that the file does not have. */
+#define NO_CODE 0xcc
+
+static int read_code(void *context, struct memory_range *ranges, size_t count)
+{
+	const struct target *target = context;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct module *module = module_find(target->modules, ranges[i].address);
+		const uint8_t *bytes = NULL;
+		size_t available = 0;
+
+		if (module && module->image)
+			bytes = elf_image_at(module->image, ranges[i].address - module->bias, &available);
+		ranges[i].error = bytes && available ? 0 : -EFAULT;
+		if (ranges[i].error)
+			continue;
+		if (available > ranges[i].size)
+			available = ranges[i].size;
+		memcpy(ranges[i].buffer, bytes, available);
+		memset((uint8_t *)ranges[i].buffer + available, NO_CODE, ranges[i].size - available);
+	}
+	return 0;
+}
+
+static bool name_starts(const struct module *module, const char *prefix)
+{
+	return !strncmp(module->name, prefix, strlen(prefix));
+}
+
+static enum module_kind kind_of(const struct target *target, const struct module *module)
+{
+	if (module == target->interpreter || name_starts(module, "libpython"))
+		return MODULE_INTERPRETER;
+	if (name_starts(module, "ld-linux") || name_starts(module, "ld-musl") || name_starts(module, "ld-2.") ||
+	    name_starts(module, "[vdso]"))
+		return MODULE_LOADER;
+	if (name_starts(module, "libc.so") || name_starts(module, "libc-2.") ||
+	    name_starts(module, "libpthread"))
+		return MODULE_LIBC;
+	return MODULE_LIBRARY;
+}
+
+/* Names are compared once a module, not once a sample. */
+static int classify_modules(struct target *target)
+{
+	size_t count = module_table_count(target->modules);
+	uint32_t *kinds;
+
+	if (count == target->module_kind_count)
+		return 0;
+	kinds = realloc(target->module_kinds, count * sizeof(*kinds));
+	if (!kinds)
+		return -ENOMEM;
+	target->module_kinds = kinds;
+	for (size_t i = 0; i < count; i++)
+		kinds[i] = kind_of(target, module_table_get(target->modules, i));
+	target->module_kind_count = count;
+	return 0;
+}
+
+enum module_kind target_module_kind(const struct target *target, const struct module *module)
+{
+	if (!module || module->index >= target->module_kind_count)
+		return MODULE_LIBRARY;
+	return (enum module_kind)target->module_kinds[module->index];
+}
+
+int target_refresh(struct target *target)
+{
+	uint32_t generation = target->mappings.generation;
+	int error = procfs_read_mappings(target->pid, &target->mappings);
+
+	if (!error)
+		error = module_table_update(target->modules, &target->mappings);
+	if (!error && target->mappings.generation != generation && target->unwinder)
+		unwinder_flush(target->unwinder);
+	return error ? error : classify_modules(target);
+}
+
+/* Modules that are likely to hold the interpreter are asked first: others may be huge. */
+static unsigned interpreter_likelihood(const struct module *module)
+{
+	if (name_starts(module, "libpython"))
+		return 3;
+	if (name_starts(module, "python"))
+		return 2;
+	return module->index == 0;
+}
+
+static bool try_interpreter(struct target *target, const struct module *module)
+{
+	struct struct_layout *layout = struct_layout_create(target->symbolizer, module);
+
+	if (!layout)
+		return false;
+	target->interpreter_info = struct_layout_debug_info(layout);
+	if (!python_runtime_in(&target->interpreter_info)) {
+		struct_layout_destroy(layout);
+		return false;
+	}
+	target->layout = layout;
+	target->interpreter = module;
+	return true;
+}
+
+static bool find_interpreter(struct target *target)
+{
+	size_t count = module_table_count(target->modules);
+
+	for (int likelihood = 3; likelihood >= 0; likelihood--)
+		for (size_t i = 0; i < count; i++) {
+			const struct module *module = module_table_get(target->modules, i);
+
+			if (module->image && interpreter_likelihood(module) == (unsigned)likelihood &&
+			    try_interpreter(target, module))
+				return true;
+		}
+	return false;
+}
+
+static int find_eval(struct target *target)
+{
+	struct address_range function;
+	int error = python_runtime_eval_function(target->runtime, &function);
+
+	if (error)
+		return error;
+	if (unwinder_function_parts(target->unwinder, function, &target->eval))
+		target->eval = (struct address_ranges){ .items = { function }, .count = 1 };
+	return 0;
+}
+
+static void error_out_of_memory(struct error *error)
+{
+	error_set(error, EXIT_INTERNAL, "out of memory");
+}
+
+int target_init(struct target *target, pid_t pid, struct error *error)
+{
+	int failure;
+
+	*target = (struct target){ .pid = pid };
+	process_memory_init(&target->memory, pid);
+	target->reader = process_memory_reader(&target->memory);
+	target->code = (struct memory_reader){ .read = read_code, .context = target };
+	target->opener = procfs_mapping_opener(&target->pid);
+	target->modules = module_table_create(&target->opener, &target->reader);
+	target->symbolizer = symbolizer_create();
+	if (!target->modules || !target->symbolizer) {
+		error_out_of_memory(error);
+		return -1;
+	}
+	failure = target_refresh(target);
+	if (failure) {
+		error_set(error, failure == -EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET,
+			  "the memory map of process %d cannot be read: %s", pid, strerror(-failure));
+		return -1;
+	}
+	target->unwinder = unwinder_create(target->modules, &target->reader);
+	if (!target->unwinder) {
+		error_out_of_memory(error);
+		return -1;
+	}
+	if (!find_interpreter(target)) {
+		char executable[256];
+
+		if (procfs_read_executable(pid, executable, sizeof(executable)))
+			strcpy(executable, "?");
+		error_set(error, EXIT_NO_TARGET, "process %d (%s) does not run CPython", pid, executable);
+		error_set_cure(error, "None of its files has the symbol _PyRuntime. When a launcher starts the real "
+				      "interpreter, attach to that process: see `ps --forest`.");
+		return -1;
+	}
+	target->runtime = python_runtime_create(&target->interpreter_info, &target->reader, error);
+	if (!target->runtime)
+		return -1;
+	if (find_eval(target)) {
+		error_set(error, EXIT_UNSUPPORTED_PYTHON,
+			  "the evaluation loop of the interpreter in process %d was not found", pid);
+		error_set_cure(error, "%s exports no _PyEval_EvalFrameDefault; install its debug symbols.",
+			       target->interpreter->path);
+		return -1;
+	}
+	target->type_type = python_runtime_type_type(target->runtime);
+	/* Anew, now that the interpreter is known. */
+	target->module_kind_count = 0;
+	if (classify_modules(target)) {
+		error_out_of_memory(error);
+		return -1;
+	}
+	return 0;
+}
+
+void target_deinit(struct target *target)
+{
+	if (!target->pid)
+		return; /* never initialised */
+	free(target->module_kinds);
+	if (target->runtime)
+		python_runtime_destroy(target->runtime);
+	if (target->layout)
+		struct_layout_destroy(target->layout);
+	if (target->unwinder)
+		unwinder_destroy(target->unwinder);
+	if (target->modules)
+		module_table_destroy(target->modules);
+	if (target->symbolizer)
+		symbolizer_destroy(target->symbolizer);
+	mapping_list_deinit(&target->mappings);
+	process_memory_deinit(&target->memory);
+}

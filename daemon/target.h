@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The target as the daemon knows it: its memory, map, modules, interpreter.
+ * Opening one reads only; nothing is attached yet.
+ */
+#ifndef PIEPROFD_DAEMON_TARGET_H
+#define PIEPROFD_DAEMON_TARGET_H
+
+#include "attach/process_memory.h"
+#include "common/error.h"
+#include "common/mapping.h"
+#include "pyintrospect/runtime.h"
+#include "symbolize/struct_layout.h"
+#include "symbolize/symbol.h"
+#include "symbolize/unwinder.h"
+
+#define INTERPRETER_MODULES_MAX 4
+
+struct target {
+	pid_t pid;
+	struct process_memory memory;
+	struct memory_reader reader; /* of the live process */
+	struct memory_reader code;   /* of instruction bytes, from the modules' files: no system call */
+	struct mapping_opener opener;
+	struct mapping_list mappings;
+	struct module_table *modules;
+	struct unwinder *unwinder;
+	struct symbolizer *symbolizer;
+	struct struct_layout *layout;
+	struct debug_info interpreter_info;
+	struct python_runtime *runtime;
+	const struct module *interpreter; /* holds the evaluation loop */
+	struct address_ranges eval;	  /* the evaluation loop, .cold part included */
+	remote_addr type_type;		  /* &PyType_Type */
+	uint32_t *module_kinds;		  /* by module index, see target_module_kind() */
+	size_t module_kind_count;
+};
+
+/* What a module is to the redundancy detector. */
+enum module_kind {
+	MODULE_LIBRARY,	    /* a native library: what Python code calls */
+	MODULE_INTERPRETER, /* the python program or libpython */
+	MODULE_LOADER,	    /* ld.so, vdso */
+	MODULE_LIBC,	    /* libc, libpthread: belongs to whoever called it */
+};
+
+/* 0, or -1 with *error filled. target is the caller's storage; deinit it in either case. */
+__attribute__((warn_unused_result)) int target_init(struct target *target, pid_t pid,
+						    struct error *error);
+void target_deinit(struct target *target);
+
+/*
+ * Re-reads the map and takes over what changed: 0.3 to 12 ms, never while a
+ * thread is stopped. 0 or a negative errno.
+ */
+int target_refresh(struct target *target);
+
+enum module_kind target_module_kind(const struct target *target, const struct module *module);
+
+#endif

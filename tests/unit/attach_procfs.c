@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/process_memory.h"
+#include "attach/procfs.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int some_data = 42;
+
+static void test_mappings_of_self(void **state)
+{
+	struct mapping_list list = { 0 };
+	const struct mapping *mapping;
+
+	(void)state;
+	assert_int_equal(procfs_read_mappings(getpid(), &list), 0);
+	assert_int_equal(list.generation, 1);
+	mapping = mapping_find(&list, (remote_addr)(uintptr_t)&test_mappings_of_self);
+	assert_non_null(mapping);
+	assert_int_equal(mapping->protection, PROT_READ | PROT_EXEC);
+	assert_true(mapping->inode != 0);
+	assert_int_equal(mapping->path[0], '/');
+	mapping = mapping_find(&list, (remote_addr)(uintptr_t)&list);
+	assert_non_null(mapping);
+	assert_string_equal(mapping->path, "[stack]");
+	assert_null(mapping_find(&list, 1));
+	assert_null(mapping_find(&list, UINT64_MAX));
+	assert_int_equal(procfs_read_mappings(getpid(), &list), 0);
+	assert_int_equal(list.generation, 2);
+	mapping_list_deinit(&list);
+}
+
+static void test_mappings_hostile(void **state)
+{
+	static const char text[] = "garbage\n"
+				   "1000-2000 r-xp 00001000 08:01 77   /a b (deleted)\n"
+				   "3000-2000 r--p 00000000 08:01 77   /backwards\n"
+				   "1800-2800 rw-p 00000000 00:00 0\n"
+				   "4000-5000 rw-p 00000000 00:00 0\n"
+				   "5000-6000 r--p 00000000 00:00 0          [heap]\n"
+				   "6000-7000 r";
+	struct mapping_list list = { 0 };
+
+	(void)state;
+	assert_int_equal(procfs_parse_mappings(text, sizeof(text) - 1, &list), 0);
+	assert_int_equal(list.count, 3);
+	assert_string_equal(list.mappings[0].path, "/a b");
+	assert_true(list.mappings[0].deleted);
+	assert_int_equal(list.mappings[0].file_offset, 0x1000);
+	assert_string_equal(list.mappings[1].path, "");
+	assert_string_equal(list.mappings[2].path, "[heap]");
+	/* Any prefix parses to something that can be searched. */
+	for (size_t size = 0; size < sizeof(text); size++) {
+		assert_int_equal(procfs_parse_mappings(text, size, &list), 0);
+		for (remote_addr address = 0; address < 0x8000; address += 0x800) {
+			const struct mapping *mapping = mapping_find(&list, address);
+
+			if (mapping)
+				assert_true(address >= mapping->start && address < mapping->end);
+		}
+	}
+	mapping_list_deinit(&list);
+}
+
+static void *named_thread(void *argument)
+{
+	sigset_t set;
+
+	prctl(PR_SET_NAME, "odd) R (name");
+	sigemptyset(&set);
+	sigaddset(&set, SIGURG);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	*(pid_t *)argument = (pid_t)syscall(SYS_gettid);
+	pause();
+	return NULL;
+}
+
+static void test_status(void **state)
+{
+	volatile pid_t tid = 0;
+	pid_t tids[64];
+	pthread_t thread;
+	size_t count;
+	struct process_status status;
+	struct process_times times, main_times;
+	bool found = false;
+
+	(void)state;
+	pthread_create(&thread, NULL, named_thread, (void *)(uintptr_t)&tid);
+	do {
+		usleep(1000);
+	} while (!tid || procfs_read_status(getpid(), tid, &status) || status.state != 'S');
+	assert_string_equal(status.name, "odd) R (name");
+	assert_int_equal(status.thread_group, getpid());
+	assert_true(status.signals_blocked >> (SIGURG - 1) & 1);
+	assert_int_equal(status.uid[1], geteuid());
+	assert_int_equal(procfs_read_times(getpid(), tid, &times), 0);
+	assert_int_equal(procfs_read_times(getpid(), 0, &main_times), 0);
+	assert_true(times.start_time >= main_times.start_time && main_times.start_time > 0);
+	assert_int_equal(procfs_read_threads(getpid(), tids, 64, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		found |= tids[i] == tid;
+	assert_true(found);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	assert_int_equal(procfs_read_status(getpid(), tid, &status), -ESRCH);
+}
+
+static void test_gone(void **state)
+{
+	struct process_status status;
+	struct process_times times;
+	struct mapping_list list = { 0 };
+	pid_t tids[1], child = fork();
+	char **command;
+	size_t count;
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT);
+	/* A zombie: it has a status and no memory. */
+	assert_int_equal(procfs_read_status(child, 0, &status), 0);
+	assert_int_equal(status.state, 'Z');
+	assert_int_equal(procfs_read_mappings(child, &list), -ESRCH);
+	waitpid(child, NULL, 0);
+	assert_int_equal(procfs_read_status(child, 0, &status), -ESRCH);
+	assert_int_equal(procfs_read_times(child, 0, &times), -ESRCH);
+	assert_int_equal(procfs_read_mappings(child, &list), -ESRCH);
+	assert_int_equal(procfs_read_threads(child, tids, 1, &count), -ESRCH);
+	assert_int_equal(procfs_read_command(child, &command), -ESRCH);
+}
+
+static void test_command(void **state)
+{
+	char **command;
+
+	(void)state;
+	assert_int_equal(procfs_read_command(getpid(), &command), 0);
+	assert_non_null(command[0]);
+	assert_null(command[1]);
+	free(command);
+}
+
+static void test_opener(void **state)
+{
+	pid_t pid = getpid();
+	struct mapping_opener opener = procfs_mapping_opener(&pid);
+	struct mapping_list list = { 0 };
+	const struct mapping *mapping;
+	struct stat status;
+	int fd;
+
+	(void)state;
+	assert_int_equal(procfs_read_mappings(pid, &list), 0);
+	mapping = mapping_find(&list, (remote_addr)(uintptr_t)&test_opener);
+	fd = opener.open(opener.context, mapping);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_ino, mapping->inode);
+	close(fd);
+	assert_true(opener.open(opener.context, mapping_find(&list, (remote_addr)(uintptr_t)&list)) < 0);
+	mapping_list_deinit(&list);
+	assert_int_equal(procfs_open_in_target(pid, "relative"), -EINVAL);
+	assert_int_equal(procfs_open_in_target(pid, "/dev/null"), -EINVAL);
+	assert_true(procfs_open_in_target(pid, "/no/such/file") < 0);
+}
+
+/* Both ways of reading must agree, and a hole must fail its own piece alone. */
+static void test_memory(void **state)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	pages[page - 1] = 'x';
+	munmap(pages + page, (size_t)page);
+	for (int refused = 0; refused < 2; refused++) {
+		struct process_memory memory;
+		struct memory_reader reader;
+		struct memory_range ranges[300];
+		int values[300];
+		char buffer[8192];
+
+		process_memory_init(&memory, getpid());
+		memory.refuse_readv = refused;
+		reader = process_memory_reader(&memory);
+		for (size_t i = 0; i < 300; i++)
+			ranges[i] = (struct memory_range){
+				.address = i % 7 == 3 ? 16 : (remote_addr)(uintptr_t)&some_data,
+				.buffer = &values[i],
+				.size = sizeof(int),
+				.error = 1,
+			};
+		assert_int_equal(memory_read_ranges(&reader, ranges, 300), 0);
+		for (size_t i = 0; i < 300; i++) {
+			assert_int_equal(ranges[i].error, i % 7 == 3 ? -EFAULT : 0);
+			if (!ranges[i].error)
+				assert_int_equal(values[i], 42);
+		}
+		assert_int_equal(process_memory_read_prefix(&memory, (remote_addr)(uintptr_t)pages + 100, buffer,
+							    8192),
+				 page - 100);
+		assert_int_equal(buffer[page - 101], 'x');
+		assert_int_equal(process_memory_read_prefix(&memory, (remote_addr)(uintptr_t)pages + (remote_addr)page,
+							    buffer, 8),
+				 -EFAULT);
+		assert_int_equal(memory_read(&reader, (remote_addr)(uintptr_t)pages + (remote_addr)page - 4, buffer, 8),
+				 -EFAULT);
+		assert_int_equal(memory_read(&reader, UINT64_MAX - 3, buffer, 8), -EFAULT);
+		process_memory_deinit(&memory);
+	}
+	munmap(pages, (size_t)page);
+}
+
+static void test_memory_of_the_dead(void **state)
+{
+	struct process_memory memory;
+	struct memory_reader reader;
+	pid_t child = fork();
+	int value;
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	process_memory_init(&memory, child);
+	reader = process_memory_reader(&memory);
+	assert_int_equal(memory_read(&reader, (remote_addr)(uintptr_t)&some_data, &value, sizeof(value)), -ESRCH);
+	process_memory_deinit(&memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mappings_of_self), cmocka_unit_test(test_mappings_hostile),
+		cmocka_unit_test(test_status),		 cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_command),		 cmocka_unit_test(test_opener),
+		cmocka_unit_test(test_memory),		 cmocka_unit_test(test_memory_of_the_dead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
