@@ -27,13 +27,13 @@ OPTIMISE := $(if $(filter 1,$(DEBUG)),-Og,-O2)
 FORTIFY  := $(if $(filter 1,$(DEBUG))$(SAN),,-D_FORTIFY_SOURCE=2)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
-CPPFLAGS += -I. -D_GNU_SOURCE -DPIEPROFD_VERSION='"$(VERSION)"' $(FORTIFY)
+CPPFLAGS += -I. -D_GNU_SOURCE -DPIEPROFD_VERSION='"$(VERSION)"' -DHAVE_LIBSUPCXX $(FORTIFY)
 CFLAGS   += -std=gnu17 -g $(OPTIMISE) $(WARNINGS) -fPIE -fstack-protector-strong $(SANITIZE)
 LDFLAGS  += -pie -Wl,-z,relro,-z,now $(SANITIZE)
 
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
-# Debian's Zydis ships no .pc file.
-LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lZydis -lpthread
+# Debian's Zydis ships no .pc file; libsupc++ demangles C++ names.
+LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lZydis -lsupc++ -lm -lpthread
 CMOCKA_LIBS = $(shell $(PKG_CONFIG) --libs cmocka)
 
 quiet = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2);)
@@ -76,6 +76,72 @@ unit-$(1): $(O)/unit/$(1)
 	$$<
 endef
 $(foreach t,$(patsubst tests/unit/%.c,%,$(UNIT_SOURCES)),$(eval $(call unit_test,$(t))))
+
+# ---- tests: `make test` is for people, `make check` for machines that have all packages
+
+.PHONY: demo
+demo: ## Install the build's packages if missing, build, and show a finding in a bundled numpy program
+	@sh .ci/install-packages demo
+	@$(MAKE) --no-print-directory all
+	@tests/tools/demo $(O)/pieprofd
+
+.PHONY: test
+test: ## Install what the tests need and pass them
+	@sh .ci/install-packages test
+	@$(MAKE) --no-print-directory lint check
+
+.PHONY: check
+check: ## Unit and end-to-end tests
+	@status=0; \
+	$(MAKE) --no-print-directory check-unit || status=1; \
+	$(MAKE) --no-print-directory check-e2e || status=1; \
+	exit $$status
+
+.PHONY: check-unit
+check-unit: $(UNIT_TESTS) ## Unit tests, all of them whatever fails
+	@WRAPPER="$(WRAPPER)" tests/tools/run-unit $(sort $(UNIT_TESTS))
+
+.PHONY: check-e2e
+check-e2e: $(O)/pieprofd ## End-to-end tests: the daemon on real Python processes
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/e2e/run.py
+
+.PHONY: san
+san: ## Unit tests under the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory O=$(O)-san SAN=address,undefined check-unit
+
+.PHONY: valgrind
+valgrind: ## Unit tests under valgrind
+	@$(MAKE) --no-print-directory check-unit \
+		WRAPPER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
+
+.PHONY: bench
+bench: $(O)/pieprofd ## What profiling costs the target: paired runs with and without the daemon
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/slowdown.py
+
+.PHONY: lint
+lint: ## Include directions, formatting, licence lines, man pages, script syntax
+	@PYTHON="$(PYTHON)" tests/tools/lint
+
+# ---- installing and packing
+
+.PHONY: install
+install: $(O)/pieprofd ## Install under $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(O)/pieprofd $(DESTDIR)$(PREFIX)/sbin/pieprofd
+	install -D -m 644 man/pieprofd.8 $(DESTDIR)$(PREFIX)/share/man/man8/pieprofd.8
+	install -D -m 644 man/pieprofd-formats.5 $(DESTDIR)$(PREFIX)/share/man/man5/pieprofd-formats.5
+
+.PHONY: dist
+dist: ## Source archive of the last commit
+	@mkdir -p $(O)
+	git archive --format=tar --prefix=pieprofd-$(VERSION)/ HEAD | gzip -9n >$(O)/pieprofd-$(VERSION).tar.gz
+
+.PHONY: help
+help: ## This list
+	@echo 'Targets:'
+	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+		awk -F'|' '{ printf "  %-12s %s\n", $$1, $$2 }'
+	@echo 'Settings: O=FOLDER (build), V=1 (show commands), DEBUG=1 (-Og), SAN=address,undefined,'
+	@echo '          CI=1 (warnings are errors), PREFIX=/usr/local, DESTDIR=, PYTHON=python3'
 
 .PHONY: clean
 clean: ## Remove the build folder

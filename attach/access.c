@@ -7,6 +7,7 @@
  *
  *   push, call, enter   write below rsp, Zydis gives the operand at rsp
  *   pop [rsp+n]         addresses with rsp as it is after the pop
+ *   xlat                adds al to rbx
  *   bt [m], reg         reaches beyond the operand by the bit offset
  *   nop, prefetch, ...  have a memory operand that they do not access
  *   movhpd, unpcklps    hold floats, Zydis types them as integers
@@ -54,8 +55,7 @@ static bool register_value(ZydisRegister zydis_register, const struct registers 
 static bool operand_is_implicit_stack(const ZydisDecodedOperand *operand)
 {
 	return operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-	       (operand->mem.base == ZYDIS_REGISTER_RSP ||
-		operand->mem.base == ZYDIS_REGISTER_RBP);
+	       (operand->mem.base == ZYDIS_REGISTER_RSP || operand->mem.base == ZYDIS_REGISTER_RBP);
 }
 
 static bool instruction_is_bit_string(const ZydisDecodedInstruction *decoded)
@@ -160,6 +160,11 @@ bool operand_address(const ZydisDecodedInstruction *decoded, const ZydisDecodedO
 		if (!register_value(operand->mem.index, registers, known_registers, &value))
 			return false;
 		address += value * operand->mem.scale;
+	}
+	if (decoded->mnemonic == ZYDIS_MNEMONIC_XLAT) {
+		if (!register_value(ZYDIS_REGISTER_AL, registers, known_registers, &value))
+			return false;
+		address += value & 0xff;
 	}
 	if (instruction_is_bit_string(decoded)) {
 		if (!bit_string_offset(operand + 1, registers, known_registers, &value))
@@ -288,10 +293,9 @@ void instruction_accesses(const ZydisDecodedInstruction *decoded,
 	*ret_instruction = (struct instruction){
 		.address = registers->rip,
 		.length = decoded->length,
-		.is_rep_string = is_string &&
-				 (decoded->attributes &
-				  (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-				   ZYDIS_ATTRIB_HAS_REPNE)),
+		.is_rep_string = is_string && (decoded->attributes &
+					       (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+						ZYDIS_ATTRIB_HAS_REPNE)),
 	};
 	for (size_t i = 0; i < decoded->operand_count; i++) {
 		const ZydisDecodedOperand *operand = &operands[i];
@@ -332,8 +336,8 @@ int instruction_decode(const struct registers *registers, const uint8_t *bytes, 
 
 	if (size > INSTRUCTION_BYTES_MAX)
 		size = INSTRUCTION_BYTES_MAX;
-	if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					 ZYDIS_STACK_WIDTH_64)) ||
+	if (ZYAN_FAILED(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
 	    ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, size, &decoded, operands)))
 		return -EILSEQ;
 	instruction_accesses(&decoded, operands, registers, REGISTERS_ALL_KNOWN, ret_instruction);

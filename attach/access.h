@@ -16,16 +16,16 @@ enum access_kind {
 };
 
 struct access {
-	remote_addr instruction; /* the instruction that makes it */
-	remote_addr address;	 /* effective address, first byte */
-	uint32_t size;		 /* bytes, 1 to 64; of rep string instructions one element's */
-	uint8_t kinds;		 /* ACCESS_LOAD | ACCESS_STORE */
-	bool address_known;	 /* false: see instruction_decode; address is 0 */
-	bool stack;		 /* based on rsp, or push, pop, call, ret */
+	remote_addr instruction;   /* the instruction that makes it */
+	remote_addr address;       /* effective address, first byte */
+	uint32_t size;             /* bytes, 1 to 64; of rep string instructions one element's */
+	uint8_t kinds;             /* ACCESS_LOAD | ACCESS_STORE */
+	bool address_known;        /* false: see instruction_decode; address is 0 */
+	bool stack;                /* based on rsp, or push, pop, call, ret */
 	bool thread_local_storage; /* through fs or gs */
-	bool indirect_branch;	 /* read by a call, jmp or ret: rip is elsewhere when it traps */
-	bool floating_point;	 /* the operand holds floats ... */
-	uint8_t element_size;	 /* ... of this many bytes (4 or 8); else 0 */
+	bool indirect_branch;      /* read by a call, jmp or ret: rip is elsewhere when it traps */
+	bool floating_point;       /* the operand holds floats ... */
+	uint8_t element_size;      /* ... of this many bytes (4 or 8); else 0 */
 };
 
 #define INSTRUCTION_ACCESSES_MAX 4

@@ -18,31 +18,47 @@
 
 enum lookahead_end {
 	LOOKAHEAD_FOUND,
-	LOOKAHEAD_RUN_TO,	/* see run_to */
-	LOOKAHEAD_SYSTEM_CALL,	/* a system call or trap comes first */
-	LOOKAHEAD_UNREADABLE,	/* code bytes cannot be read or decoded */
-	LOOKAHEAD_TOO_FAR,	/* nothing within the limit */
-	LOOKAHEAD_UNSUPPORTED,	/* the access is of a form not followed (gather, x87 state) */
+	LOOKAHEAD_RUN_TO,      /* see run_to */
+	LOOKAHEAD_SYSTEM_CALL, /* a system call or trap comes first */
+	LOOKAHEAD_UNREADABLE,  /* code bytes cannot be read or decoded */
+	LOOKAHEAD_TOO_FAR,     /* nothing within the limit */
+	LOOKAHEAD_UNSUPPORTED, /* the access is of a form not followed (gather, masked, x87 state),
+				*/
+			       /* or the very first instruction cannot be passed (xbegin, a jump */
+			       /* through memory that cannot be read) */
 	LOOKAHEAD_END_COUNT
 };
 
 struct lookahead {
 	enum lookahead_end end;
-	struct access access;	  /* LOOKAHEAD_FOUND */
-	remote_addr run_to;	  /* LOOKAHEAD_RUN_TO: the thread reaches it before any sought access */
-	unsigned instructions;	  /* decoded on the way */
+	struct access access; /* LOOKAHEAD_FOUND */
+	remote_addr run_to;   /* LOOKAHEAD_RUN_TO: the thread reaches it before the sought access */
+	unsigned skipped;     /* LOOKAHEAD_RUN_TO: of skip_count, passed before run_to */
+	unsigned instructions; /* decoded on the way */
 };
+
+/* Instructions decoded ahead at most, a third of a microsecond to half a one each. */
+#define LOOKAHEAD_INSTRUCTIONS_MAX 256
 
 /*
  * Finds the next access of the kind sought (ACCESS_LOAD: pure loads only;
- * ACCESS_STORE: stores and read-modify-writes) that skip does not refuse,
- * starting skip_count accesses of that kind later (randomised distance
- * against the clock's skid). code reads instruction bytes (from the daemon's
- * own copy of the files, so without system calls); stack and memory, either
- * may be NULL, serve loads of the emulated code.
+ * ACCESS_STORE: stores and read-modify-writes), starting skip_count accesses
+ * of that kind later (randomised distance against the clock's skid). code
+ * reads instruction bytes (from the daemon's own copy of the files, so without
+ * system calls); stack and memory, either may be NULL, serve loads of the
+ * emulated code.
  *
  * Accesses to the stack (access.stack), thread-local storage and by indirect
- * branches are passed over, as they are never watched.
+ * branches are passed over uncounted, as they are never watched; the one found
+ * does not lie in the given stack snapshot either. A rep string instruction
+ * counts as one access, of its first element, and as none when it runs 0 times.
+ *
+ * LOOKAHEAD_RUN_TO: the caller lets the thread run to an execution breakpoint
+ * at run_to (never the instruction it is at), which it reaches before the
+ * sought access, and asks again with the registers it has there and
+ * skip_count - skipped. Loops can make each such move a short one: the caller
+ * bounds their number, and the time it waits, as a signal or another thread's
+ * store may lead the thread elsewhere.
  */
 void lookahead_next(const struct registers *registers, enum access_kind sought, unsigned skip_count,
 		    const struct memory_reader *code, const struct stack_snapshot *stack,

@@ -152,6 +152,10 @@ struct session *session_create(const struct session_options *options, struct err
 		struct error why;
 
 		preflight_explain_breakpoints(options->pid, session->preflight.breakpoint_errno, &why);
+		if (options->breakpoints_required) {
+			*error = why;
+			goto fail;
+		}
 		note(session, why.cause);
 		note(session, "no memory accesses are followed: this profile shows time alone");
 	}

@@ -19,6 +19,7 @@ struct session_options {
 	uint64_t period_ns;   /* CPU time between two samples of a thread */
 	bool loads;	      /* follow memory loads; neither: time alone */
 	bool stores;
+	bool breakpoints_required; /* refuse rather than profile time alone */
 	double max_overhead;  /* stopped share of a thread's time, 0.02 */
 	int stop_signal;      /* 0: choose */
 	uint64_t timeout_ns;  /* of a watch */

@@ -213,10 +213,10 @@ void target_deinit(struct target *target)
 		struct_layout_destroy(target->layout);
 	if (target->unwinder)
 		unwinder_destroy(target->unwinder);
-	if (target->modules)
-		module_table_destroy(target->modules);
 	if (target->symbolizer)
 		symbolizer_destroy(target->symbolizer);
+	if (target->modules)
+		module_table_destroy(target->modules);
 	mapping_list_deinit(&target->mappings);
 	process_memory_deinit(&target->memory);
 }

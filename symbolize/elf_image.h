@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One ELF file mapped read-only into the daemon. Hostile input: every header
- * and table is checked against the file's size before use.
+ * and table is checked against the file's size before use; what points outside
+ * is cut off (segments, notes) or ignored (the section table).
+ *
+ * A file that someone truncates while it is mapped here makes a read of the
+ * lost pages raise SIGBUS. Package managers replace libraries by rename, which
+ * leaves our mapping whole, and a truncated library kills the target itself
+ * the same way, so nothing is done about it here: copying every file instead
+ * would cost hundreds of MB. The daemon's death does the target no harm.
  */
 #ifndef PIEPROFD_SYMBOLIZE_ELF_IMAGE_H
 #define PIEPROFD_SYMBOLIZE_ELF_IMAGE_H
@@ -10,14 +17,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_IMAGE_SEGMENTS_MAX 16
+#define ELF_IMAGE_SEGMENTS_MAX 32
 
 struct elf_segment {
 	uint64_t virtual_address;
 	uint64_t file_offset;
-	uint64_t file_size;
+	uint64_t file_size; /* as far as the file holds it */
 	uint64_t memory_size;
 	uint32_t flags; /* PF_R, PF_W, PF_X */
+};
+
+struct elf_section {
+	const char *name; /* in the image */
+	uint32_t type;    /* SHT_... */
+	uint32_t link;
+	uint64_t flags; /* SHF_... */
+	uint64_t virtual_address;
+	uint64_t file_offset;
+	uint64_t size; /* its bytes are all in the file, unless type is SHT_NOBITS */
+	uint64_t entry_size;
 };
 
 struct elf_image {
@@ -29,8 +47,12 @@ struct elf_image {
 	uint64_t eh_frame_hdr_size;
 	uint64_t eh_frame_address; /* ELF virtual address of .eh_frame; 0: none */
 	uint64_t eh_frame_size;
-	uint8_t build_id[20];
+	uint8_t build_id[20]; /* a longer one is cut off */
 	size_t build_id_size;
+	uint64_t build_id_address; /* ELF virtual address of these bytes; 0: in no segment */
+	uint64_t section_table_offset;
+	size_t section_count; /* 0: no section headers, or they do not fit into the file */
+	size_t section_names; /* index of the section with the names; 0: none */
 	bool owns_mapping;
 };
 
@@ -39,10 +61,18 @@ struct elf_image {
  * little-endian x86-64 ELF, or its headers lie), -ENOMEM or what mmap said.
  */
 __attribute__((warn_unused_result)) int elf_image_open(int fd, struct elf_image **ret_image);
-/* The same over a copy of size bytes, which the image then owns (malloc). */
+/* The same over size bytes from malloc, which the image owns from then on; on failure the caller
+ * does. */
 __attribute__((warn_unused_result)) int elf_image_open_memory(void *bytes, size_t size,
 							      struct elf_image **ret_image);
 void elf_image_close(struct elf_image *image);
+
+/*
+ * The bytes for a library that may patch them in place, as libelf does with
+ * the headers of compressed sections. What it writes stays in this process.
+ * NULL when the kernel refuses.
+ */
+char *elf_image_writable_bytes(struct elf_image *image);
 
 /*
  * The bytes at an ELF virtual address as far as the file holds them:
@@ -51,5 +81,14 @@ void elf_image_close(struct elf_image *image);
  */
 const uint8_t *elf_image_at(const struct elf_image *image, uint64_t virtual_address,
 			    size_t *ret_available);
+
+/* Section by its index; -ENOENT when there is none or its bytes are not all in the file. */
+__attribute__((warn_unused_result)) int elf_image_section(const struct elf_image *image,
+							  size_t index,
+							  struct elf_section *ret_section);
+/* The first section of that name; -ENOENT. */
+__attribute__((warn_unused_result)) int elf_image_section_find(const struct elf_image *image,
+							       const char *name,
+							       struct elf_section *ret_section);
 
 #endif

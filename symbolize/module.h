@@ -5,7 +5,14 @@
  * A module is created when a mapping list first shows it and lives until the
  * table is destroyed, even after dlclose, so that samples may keep pointers.
  * When its addresses are reused by another file, the new file becomes a new
- * module and the old one is no longer found by address.
+ * module and the old one is no longer found by address. A file that comes back
+ * at the same place is the same module again, so that a loop of dlopen and
+ * dlclose does not grow the table; at another place it is a new module that
+ * shares the image. Only files with an executable mapping count.
+ *
+ * The file opened need not be the one mapped (replaced on disk, another mount
+ * namespace): its build-id, or without one its ELF header, is compared with
+ * the target's memory, and a module whose file differs has no image.
  */
 #ifndef PIEPROFD_SYMBOLIZE_MODULE_H
 #define PIEPROFD_SYMBOLIZE_MODULE_H
@@ -14,25 +21,27 @@
 #include "common/memory.h"
 
 #define BUILD_ID_MAX 20
+#define MODULES_MAX  16384 /* ever seen; further files are counted and left out */
 
 struct elf_image;
 
 struct module {
 	struct address_range range; /* first to last mapping of the file, holes included */
-	uint64_t bias;		    /* address in the target = ELF virtual address + bias */
-	const char *path;	    /* as the target sees it, "[vdso]" for the vdso */
-	const char *name;	    /* last component of path */
+	uint64_t bias;              /* address in the target = ELF virtual address + bias */
+	const char *path;           /* as the target sees it, "[vdso]" for the vdso */
+	const char *name;           /* last component of path */
 	uint8_t build_id[BUILD_ID_MAX];
-	size_t build_id_size;	 /* 0: none */
+	size_t build_id_size;    /* 0: none */
 	struct elf_image *image; /* NULL: the file could not be opened or is no ELF */
-	uint32_t index;		 /* position in the table, stable */
+	uint32_t index;          /* position in the table, stable */
 };
 
 struct module_table;
 
 /*
  * opener and reader are borrowed for the table's life. reader is used to copy
- * the vdso, which has no file.
+ * the vdso, which has no file, and to check files; it may be NULL (no vdso, no
+ * checks). NULL when out of memory.
  */
 struct module_table *module_table_create(const struct mapping_opener *opener,
 					 const struct memory_reader *reader);
@@ -49,6 +58,9 @@ __attribute__((warn_unused_result)) int module_table_update(struct module_table 
 
 /* The module an address belongs to now, or NULL. A handful of comparisons, no allocation. */
 const struct module *module_find(const struct module_table *table, remote_addr address);
+
+/* Files left out because of MODULES_MAX, summed over all updates. */
+uint64_t module_table_dropped(const struct module_table *table);
 
 /* All modules ever seen, in order of index. */
 size_t module_table_count(const struct module_table *table);

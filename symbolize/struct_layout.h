@@ -10,7 +10,8 @@
 struct struct_layout;
 
 /* symbolizer and module are borrowed. DWARF is opened on the first question about a type. */
-struct struct_layout *struct_layout_create(struct symbolizer *symbolizer, const struct module *module);
+struct struct_layout *struct_layout_create(struct symbolizer *symbolizer,
+					   const struct module *module);
 void struct_layout_destroy(struct struct_layout *layout);
 
 /* The interface to hand to pyintrospect; valid as long as layout is. */

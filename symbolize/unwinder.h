@@ -50,7 +50,10 @@ struct unwinder;
 struct unwinder *unwinder_create(const struct module_table *modules, const struct memory_reader *reader);
 void unwinder_destroy(struct unwinder *unwinder);
 
-/* Forget cached rules: call after module_table_update changed something. */
+/*
+ * Forgets cached rules and indexes the new modules that need it: call after
+ * module_table_update changed something, never while a thread is stopped.
+ */
 void unwinder_flush(struct unwinder *unwinder);
 
 /*
@@ -68,15 +71,29 @@ enum unwind_end unwinder_unwind(struct unwinder *unwinder, const struct register
  * Start and end of the function (FDE) around an address of the target;
  * -ENOENT when no unwind information covers it.
  */
-int unwinder_function_range(struct unwinder *unwinder, remote_addr address,
-			    struct address_range *ret_range);
+__attribute__((warn_unused_result)) int unwinder_function_range(struct unwinder *unwinder,
+								remote_addr address,
+								struct address_range *ret_range);
 
 /*
  * The parts of a function that the compiler split in two: the range given and
  * its .cold part, the next FDE in .eh_frame order when that one's first row
- * has a CFA that no function entry has.
+ * has a CFA that no function entry has. -ENOENT when no unwind information
+ * begins at the function's start.
  */
-int unwinder_function_parts(struct unwinder *unwinder, struct address_range function,
-			    struct address_ranges *ret_parts);
+__attribute__((warn_unused_result)) int unwinder_function_parts(struct unwinder *unwinder,
+								struct address_range function,
+								struct address_ranges *ret_parts);
+
+/* What the unwinds so far have cost beyond the rule cache. */
+struct unwinder_counters {
+	uint64_t rule_misses;	/* call frame programs run */
+	uint64_t libunwind;	/* unwinds handed to libunwind */
+	uint64_t scans;		/* stacks scanned for return addresses */
+	uint64_t scans_failed;	/* ... without finding a way to the thread's start */
+	uint64_t stack_reads;	/* pieces of stack read from the target */
+};
+
+struct unwinder_counters unwinder_counters(const struct unwinder *unwinder);
 
 #endif

@@ -57,9 +57,10 @@ struct pair_origin {
 	uint64_t never;		  /* never re-accessed before the time-out */
 	uint64_t verdicts[VERDICT_COUNT];
 	uint64_t by_memory[MEMORY_CLASS_COUNT];
+	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT]; /* exact and approximate */
 	uint64_t call_count; /* samples whose call_ns is known */
 	uint64_t call_ns_sum;
-	uint64_t *call_ns;   /* call_count of them, unsorted, at most PAIR_ORIGIN_CALLS_MAX kept */
+	uint64_t *call_ns;   /* a uniform choice of them, unsorted, at most PAIR_ORIGIN_CALLS_MAX */
 	size_t call_ns_kept;
 };
 
@@ -67,6 +68,7 @@ struct pair_origin {
 
 struct pair_table;
 
+/* limit caps pairs and origins, each. NULL: out of memory. */
 struct pair_table *pair_table_create(size_t limit);
 void pair_table_destroy(struct pair_table *table);
 
@@ -78,7 +80,7 @@ int pair_table_add(struct pair_table *table, enum pair_kind kind, const struct c
 int pair_table_add_never(struct pair_table *table, enum pair_kind kind, const struct cct_node *first,
 			 const struct pair_evidence *evidence);
 
-/* In order of first sight. */
+/* In order of first sight; the pointers are good until the table is added to. NULL: no such index. */
 size_t pair_table_pair_count(const struct pair_table *table);
 const struct pair *pair_table_pair(const struct pair_table *table, size_t index);
 size_t pair_table_origin_count(const struct pair_table *table);

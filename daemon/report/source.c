@@ -25,7 +25,7 @@ struct source_cache {
 	void *context;
 	struct source_file *buckets[BUCKET_COUNT];
 	size_t file_count;
-	size_t bytes; /* read so far */
+	size_t bytes; /* held, at most SOURCE_BYTES_MAX */
 };
 
 struct source_cache *source_cache_create(int (*open)(void *context, const char *path),
@@ -69,13 +69,27 @@ static size_t bucket_of(const char *path)
 	return hash % BUCKET_COUNT;
 }
 
-/* The file's first bytes, at most limit, with a NUL behind them; NULL when it cannot be read. */
-static char *read_regular(int fd, size_t limit, size_t *ret_size)
+/* Counts against SOURCE_BYTES_MAX. */
+static void account(struct source_cache *cache, size_t bytes)
 {
+	size_t left = SOURCE_BYTES_MAX - cache->bytes;
+
+	cache->bytes += bytes < left ? bytes : left;
+}
+
+/*
+ * The file's first bytes, as many as the limits allow, with a NUL behind them;
+ * NULL when it cannot be read. When *ret_cut, the file is longer and they end
+ * with a line.
+ */
+static char *read_regular(struct source_cache *cache, int fd, size_t *ret_size, bool *ret_cut)
+{
+	size_t limit = SOURCE_BYTES_MAX - cache->bytes, size, used = 0;
 	struct stat status;
-	size_t size, used = 0;
 	char *text;
 
+	if (limit > SOURCE_FILE_BYTES_MAX)
+		limit = SOURCE_FILE_BYTES_MAX;
 	/* A device or a FIFO could block, or never end. */
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size < 0)
 		return NULL;
@@ -83,6 +97,7 @@ static char *read_regular(int fd, size_t limit, size_t *ret_size)
 	text = malloc(size + 1);
 	if (!text)
 		return NULL;
+	account(cache, size);
 	while (used < size) {
 		ssize_t got = read(fd, text + used, size - used);
 
@@ -92,8 +107,8 @@ static char *read_regular(int fd, size_t limit, size_t *ret_size)
 			break;
 		used += (size_t)got;
 	}
-	if ((uint64_t)status.st_size > limit)
-		/* The last line may be cut: not shown at all. */
+	*ret_cut = (uint64_t)status.st_size > limit;
+	if (*ret_cut)
 		while (used > 0 && text[used - 1] != '\n' && text[used - 1] != '\r')
 			used--;
 	text[used] = '\0';
@@ -138,7 +153,8 @@ static int index_lines(struct source_file *file, size_t count)
 
 static void load(struct source_cache *cache, struct source_file *file)
 {
-	size_t limit = SOURCE_BYTES_MAX - cache->bytes, size = 0, line_count;
+	size_t size = 0, line_count;
+	bool cut = false;
 	int fd;
 
 	/* "<string>", "<frozen importlib._bootstrap>" are no files. */
@@ -147,19 +163,18 @@ static void load(struct source_cache *cache, struct source_file *file)
 	fd = cache->open(cache->context, file->path);
 	if (fd < 0)
 		return;
-	file->text = read_regular(fd, limit < SOURCE_FILE_BYTES_MAX ? limit : SOURCE_FILE_BYTES_MAX,
-				  &size);
+	file->text = read_regular(cache, fd, &size, &cut);
 	close(fd);
 	if (!file->text)
 		return;
-	line_count = end_lines(file->text, size);
+	/* Behind the last line end begins one that was not read. */
+	line_count = end_lines(file->text, size) - cut;
 	if (index_lines(file, line_count) < 0) {
 		free(file->text);
 		file->text = NULL;
 		return;
 	}
-	size += line_count * sizeof(*file->lines);
-	cache->bytes += size < limit ? size : limit;
+	account(cache, line_count * sizeof(*file->lines));
 }
 
 static struct source_file *find_or_load(struct source_cache *cache, const char *path)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growing arrays: the caller keeps items, count and capacity. */
+#ifndef PIEPROFD_DAEMON_CCT_ARRAY_H
+#define PIEPROFD_DAEMON_CCT_ARRAY_H
+
+#include <stdlib.h>
+
+/* The items, moved if need be, with room for one more. NULL: no memory; they are as they were. */
+static inline void *array_reserve(void *items, size_t count, size_t *capacity, size_t item_size)
+{
+	size_t larger = *capacity ? *capacity * 2 : 16;
+	void *grown;
+
+	if (count < *capacity)
+		return items;
+	grown = reallocarray(items, larger, item_size);
+	if (grown)
+		*capacity = larger;
+	return grown;
+}
+
+#endif

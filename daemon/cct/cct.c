@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cct/cct.h"
+
+#include "daemon/cct/id_table.h"
+
+#include <stdlib.h>
+
+/* Nodes come in chunks that never move, so that pointers to them stay good. */
+#define CHUNK_NODES 1024
+
+/* Ids are 32 bits wide, and pairs of them must fit into a 64-bit key with a bit to spare. */
+#define NODES_MAX ((size_t)INT32_MAX)
+
+struct cct {
+	struct cct_node **chunks;
+	size_t chunk_count, chunk_capacity;
+	size_t node_count, node_limit;
+	struct id_table children; /* by parent and frame */
+};
+
+static struct cct_node *node_at(const struct cct *cct, size_t id)
+{
+	return &cct->chunks[id / CHUNK_NODES][id % CHUNK_NODES];
+}
+
+static bool add_chunk(struct cct *cct)
+{
+	struct cct_node *chunk;
+
+	if (cct->chunk_count == cct->chunk_capacity) {
+		size_t capacity = cct->chunk_capacity ? cct->chunk_capacity * 2 : 16;
+		struct cct_node **chunks =
+			reallocarray(cct->chunks, capacity, sizeof(cct->chunks[0]));
+
+		if (!chunks)
+			return false;
+		cct->chunks = chunks;
+		cct->chunk_capacity = capacity;
+	}
+	chunk = calloc(CHUNK_NODES, sizeof(*chunk));
+	if (!chunk)
+		return false;
+	cct->chunks[cct->chunk_count++] = chunk;
+	return true;
+}
+
+/* NULL: limit or memory. The node is all zeros but for its id. */
+static struct cct_node *take_node(struct cct *cct)
+{
+	struct cct_node *node;
+
+	if (cct->node_count >= cct->node_limit)
+		return NULL;
+	if (cct->node_count == cct->chunk_count * CHUNK_NODES && !add_chunk(cct))
+		return NULL;
+	node = node_at(cct, cct->node_count);
+	node->id = (uint32_t)cct->node_count++;
+	return node;
+}
+
+struct cct *cct_create(size_t node_limit)
+{
+	struct cct *cct = calloc(1, sizeof(*cct));
+
+	if (!cct)
+		return NULL;
+	cct->node_limit = node_limit < 1 ? 1 : node_limit > NODES_MAX ? NODES_MAX : node_limit;
+	if (!take_node(cct)) {
+		cct_destroy(cct);
+		return NULL;
+	}
+	return cct;
+}
+
+void cct_destroy(struct cct *cct)
+{
+	if (!cct)
+		return;
+	for (size_t i = 0; i < cct->chunk_count; i++)
+		free(cct->chunks[i]);
+	free(cct->chunks);
+	id_table_deinit(&cct->children);
+	free(cct);
+}
+
+struct cct_node *cct_root(struct cct *cct)
+{
+	return node_at(cct, 0);
+}
+
+size_t cct_node_count(const struct cct *cct)
+{
+	return cct->node_count;
+}
+
+const struct cct_node *cct_node(const struct cct *cct, uint32_t id)
+{
+	return id < cct->node_count ? node_at(cct, id) : NULL;
+}
+
+static struct cct_node *find_child(const struct cct *cct, const struct cct_node *parent,
+				   const struct frame *frame, uint64_t hash)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = id_table_next(&cct->children, hash, &probe)) != ID_NONE) {
+		struct cct_node *node = node_at(cct, id);
+
+		if (node->parent == parent && frame_equal(&node->frame, frame))
+			return node;
+	}
+	return NULL;
+}
+
+static struct cct_node *add_child(struct cct *cct, struct cct_node *parent,
+				  const struct frame *frame, uint64_t hash)
+{
+	struct cct_node *node;
+
+	if (id_table_reserve(&cct->children))
+		return NULL;
+	node = take_node(cct);
+	if (!node)
+		return NULL;
+	node->parent = parent;
+	node->next_sibling = parent->first_child;
+	parent->first_child = node;
+	node->depth = parent->depth + 1;
+	node->frame = *frame;
+	id_table_add(&cct->children, hash, node->id);
+	return node;
+}
+
+struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t count)
+{
+	struct cct_node *node = cct_root(cct);
+
+	for (size_t i = 0; i < count && node; i++) {
+		uint64_t hash = id_table_mix(frame_hash(&frames[i]) + node->id);
+		struct cct_node *child = find_child(cct, node, &frames[i], hash);
+
+		/* A frame is doubtful only as long as every sample of it was. */
+		if (child)
+			child->frame.flags &= frames[i].flags;
+		else
+			child = add_child(cct, node, &frames[i], hash);
+		node = child;
+	}
+	return node;
+}
+
+void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t time_ns)
+{
+	node->samples[time_class]++;
+	node->time_ns[time_class] += time_ns;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cct/frame.h"
+
+#include "daemon/cct/id_table.h"
+
+bool frame_equal(const struct frame *a, const struct frame *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == FRAME_PYTHON)
+		return a->python.code == b->python.code &&
+		       a->python.instruction_offset == b->python.instruction_offset;
+	if (a->native.module != b->native.module || a->native.function != b->native.function)
+		return false;
+	return a->native.function || a->native.pc == b->native.pc;
+}
+
+uint64_t frame_hash(const struct frame *frame)
+{
+	uint64_t hash = id_table_mix(frame->kind);
+
+	if (frame->kind == FRAME_PYTHON) {
+		hash = id_table_mix(hash ^ (uintptr_t)frame->python.code);
+		return id_table_mix(hash ^ (uint32_t)frame->python.instruction_offset);
+	}
+	hash = id_table_mix(hash ^ (uintptr_t)frame->native.module);
+	if (frame->native.function)
+		return id_table_mix(hash ^ frame->native.function);
+	return id_table_mix(~hash ^ frame->native.pc);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cct/pair_table.h"
+
+#include "daemon/cct/array.h"
+#include "daemon/cct/id_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct pair_table {
+	size_t limit; /* of pairs, and of origins */
+	struct pair *pairs;
+	size_t pair_count, pair_capacity;
+	struct id_table pair_ids;
+	struct pair_origin *origins;
+	size_t origin_count, origin_capacity;
+	struct id_table origin_ids;
+};
+
+struct pair_table *pair_table_create(size_t limit)
+{
+	struct pair_table *table = calloc(1, sizeof(*table));
+
+	if (table)
+		table->limit = limit < INT32_MAX ? limit : INT32_MAX;
+	return table;
+}
+
+void pair_table_destroy(struct pair_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->origin_count; i++)
+		free(table->origins[i].call_ns);
+	free(table->pairs);
+	free(table->origins);
+	id_table_deinit(&table->pair_ids);
+	id_table_deinit(&table->origin_ids);
+	free(table);
+}
+
+static int reserve_origin(struct pair_table *table)
+{
+	struct pair_origin *origins;
+
+	if (table->origin_count >= table->limit)
+		return -ENOSPC;
+	origins = array_reserve(table->origins, table->origin_count, &table->origin_capacity,
+			       sizeof(*origins));
+	if (!origins)
+		return -ENOMEM;
+	table->origins = origins;
+	return id_table_reserve(&table->origin_ids);
+}
+
+static int reserve_pair(struct pair_table *table)
+{
+	struct pair *pairs;
+
+	if (table->pair_count >= table->limit)
+		return -ENOSPC;
+	pairs = array_reserve(table->pairs, table->pair_count, &table->pair_capacity, sizeof(*pairs));
+	if (!pairs)
+		return -ENOMEM;
+	table->pairs = pairs;
+	return id_table_reserve(&table->pair_ids);
+}
+
+static uint64_t pair_hash(enum pair_kind kind, const struct cct_node *first,
+			  const struct cct_node *second)
+{
+	uint64_t key = (uint64_t)kind << 63 | (uint64_t)first->id << 32;
+
+	return id_table_mix(second ? key | second->id : id_table_mix(key));
+}
+
+/* *ret_id is ID_NONE when there is none yet; then room for it is made. 0, -ENOSPC, -ENOMEM. */
+static int find_origin(struct pair_table *table, enum pair_kind kind, const struct cct_node *node,
+		       uint64_t hash, uint32_t *ret_id)
+{
+	size_t probe = 0;
+	uint32_t id;
+	int error;
+
+	while ((id = id_table_next(&table->origin_ids, hash, &probe)) != ID_NONE)
+		if (table->origins[id].kind == kind && table->origins[id].node == node)
+			break;
+	error = id == ID_NONE ? reserve_origin(table) : 0;
+	if (!error)
+		*ret_id = id;
+	return error;
+}
+
+/* The same for a pair. */
+static int find_pair(struct pair_table *table, enum pair_kind kind, const struct cct_node *first,
+		     const struct cct_node *second, uint64_t hash, uint32_t *ret_id)
+{
+	size_t probe = 0;
+	uint32_t id;
+	int error;
+
+	while ((id = id_table_next(&table->pair_ids, hash, &probe)) != ID_NONE)
+		if (table->pairs[id].kind == kind && table->pairs[id].first == first &&
+		    table->pairs[id].second == second)
+			break;
+	error = id == ID_NONE ? reserve_pair(table) : 0;
+	if (!error)
+		*ret_id = id;
+	return error;
+}
+
+static struct pair_origin *origin_at(struct pair_table *table, uint32_t id, enum pair_kind kind,
+				     const struct cct_node *node, uint64_t hash)
+{
+	if (id == ID_NONE) {
+		id = (uint32_t)table->origin_count++;
+		table->origins[id] = (struct pair_origin){ .kind = kind, .node = node };
+		id_table_add(&table->origin_ids, hash, id);
+	}
+	return &table->origins[id];
+}
+
+/*
+ * Keeps a uniform choice of all durations seen: when the store is full, the
+ * n-th replaces a random one with probability kept / n (algorithm R). The
+ * generator is a function of n, so that equal runs give equal profiles.
+ */
+static void keep_call(struct pair_origin *origin, uint64_t call_ns)
+{
+	uint64_t at;
+
+	if (!call_ns)
+		return;
+	origin->call_count++;
+	origin->call_ns_sum += call_ns;
+	if (origin->call_ns_kept < PAIR_ORIGIN_CALLS_MAX) {
+		size_t kept = origin->call_ns_kept;
+
+		/* Grown at each power of two from 8. Out of memory costs this one value. */
+		if (kept == 0 || (kept >= 8 && !(kept & (kept - 1)))) {
+			uint64_t *grown = reallocarray(origin->call_ns, kept ? kept * 2 : 8,
+						       sizeof(origin->call_ns[0]));
+
+			if (!grown)
+				return;
+			origin->call_ns = grown;
+		}
+		origin->call_ns[origin->call_ns_kept++] = call_ns;
+		return;
+	}
+	at = id_table_mix(origin->call_count) % origin->call_count;
+	if (at < PAIR_ORIGIN_CALLS_MAX)
+		origin->call_ns[at] = call_ns;
+}
+
+static void count_sample(struct pair_origin *origin, const struct pair_evidence *evidence)
+{
+	origin->sampled++;
+	origin->by_memory[evidence->memory]++;
+	keep_call(origin, evidence->call_ns);
+}
+
+int pair_table_add(struct pair_table *table, enum pair_kind kind, const struct cct_node *first,
+		   const struct cct_node *second, enum access_verdict verdict,
+		   const struct pair_evidence *evidence)
+{
+	uint64_t origin_key = pair_hash(kind, first, NULL);
+	uint64_t pair_key = pair_hash(kind, first, second);
+	uint32_t origin_id = ID_NONE, pair_id = ID_NONE;
+	struct pair_origin *origin;
+	struct pair *pair;
+	int error;
+
+	/* Room for both is made first, so that the counts of either agree whatever fails. */
+	error = find_origin(table, kind, first, origin_key, &origin_id);
+	if (!error)
+		error = find_pair(table, kind, first, second, pair_key, &pair_id);
+	if (error)
+		return error;
+	origin = origin_at(table, origin_id, kind, first, origin_key);
+	if (pair_id == ID_NONE) {
+		pair_id = (uint32_t)table->pair_count++;
+		table->pairs[pair_id] =
+			(struct pair){ .kind = kind, .first = first, .second = second };
+		id_table_add(&table->pair_ids, pair_key, pair_id);
+	}
+	pair = &table->pairs[pair_id];
+
+	count_sample(origin, evidence);
+	origin->verdicts[verdict]++;
+	pair->verdicts[verdict]++;
+	pair->same_instruction += evidence->same_instruction;
+	pair->distance_ns_sum += evidence->distance_ns;
+	if (verdict == VERDICT_REDUNDANT)
+		pair->bytes += evidence->bytes;
+	if (verdict != VERDICT_NEW)
+		origin->redundant_by_memory[evidence->memory]++;
+	return 0;
+}
+
+int pair_table_add_never(struct pair_table *table, enum pair_kind kind,
+			 const struct cct_node *first, const struct pair_evidence *evidence)
+{
+	uint64_t hash = pair_hash(kind, first, NULL);
+	uint32_t id = ID_NONE;
+	struct pair_origin *origin;
+	int error = find_origin(table, kind, first, hash, &id);
+
+	if (error)
+		return error;
+	origin = origin_at(table, id, kind, first, hash);
+	count_sample(origin, evidence);
+	origin->never++;
+	return 0;
+}
+
+size_t pair_table_pair_count(const struct pair_table *table)
+{
+	return table->pair_count;
+}
+
+const struct pair *pair_table_pair(const struct pair_table *table, size_t index)
+{
+	return index < table->pair_count ? &table->pairs[index] : NULL;
+}
+
+size_t pair_table_origin_count(const struct pair_table *table)
+{
+	return table->origin_count;
+}
+
+const struct pair_origin *pair_table_origin(const struct pair_table *table, size_t index)
+{
+	return index < table->origin_count ? &table->origins[index] : NULL;
+}

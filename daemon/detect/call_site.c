@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/call_site.h"
+
+#include "daemon/cct/array.h"
+
+#include <errno.h>
+
+void call_site_table_init(struct call_site_table *table)
+{
+	*table = (struct call_site_table){ 0 };
+}
+
+void call_site_table_deinit(struct call_site_table *table)
+{
+	for (size_t i = 0; i < CALL_SITE_CODES; i++)
+		bytecode_deinit(&table->codes[i]);
+	free(table->sites);
+	id_table_deinit(&table->ids);
+}
+
+static int decode_code(struct call_site_table *table, const struct python_code *code,
+		       const struct bytecode **ret_bytecode)
+{
+	struct bytecode *kept = &table->codes[code->id % CALL_SITE_CODES], decoded;
+
+	if (kept->code != code) {
+		if (bytecode_init(&decoded, code))
+			return -ENOMEM;
+		bytecode_deinit(kept);
+		*kept = decoded;
+	}
+	*ret_bytecode = kept;
+	return 0;
+}
+
+int call_site_find(struct call_site_table *table, const struct python_code *code, int offset,
+		   struct call_site *ret_site)
+{
+	uint64_t hash = id_table_mix(id_table_mix((uintptr_t)code) ^ (uint32_t)offset);
+	struct call_site site = { .code = code, .offset = offset }, *sites;
+	const struct bytecode *bytecode;
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = id_table_next(&table->ids, hash, &probe)) != ID_NONE) {
+		if (table->sites[id].code == code && table->sites[id].offset == offset) {
+			*ret_site = table->sites[id];
+			return 0;
+		}
+	}
+	if (decode_code(table, code, &bytecode) || id_table_reserve(&table->ids))
+		return -ENOMEM;
+	site.in_loop = loop_find(bytecode, offset, &site.loop);
+	site.does = loop_line_at(bytecode, offset, site.in_loop ? &site.loop : NULL);
+	sites = array_reserve(table->sites, table->count, &table->capacity, sizeof(*sites));
+	if (!sites)
+		return -ENOMEM;
+	table->sites = sites;
+	id_table_add(&table->ids, hash, (uint32_t)table->count);
+	sites[table->count++] = site;
+	*ret_site = site;
+	return 0;
+}

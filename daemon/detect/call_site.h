@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of one instruction of Python code that native calls were made
+ * from, read from its bytecode once and kept.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_CALL_SITE_H
+#define PIEPROFD_DAEMON_DETECT_CALL_SITE_H
+
+#include "daemon/cct/id_table.h"
+#include "daemon/detect/loop.h"
+
+struct call_site {
+	const struct python_code *code;
+	int offset;
+	bool in_loop;
+	struct loop loop; /* in_loop */
+	struct loop_line does;
+};
+
+/* Decoded code objects, by id modulo this: sites of one function come in bunches. */
+#define CALL_SITE_CODES 64
+
+struct call_site_table {
+	struct call_site *sites;
+	size_t count, capacity;
+	struct id_table ids;
+	struct bytecode codes[CALL_SITE_CODES];
+};
+
+void call_site_table_init(struct call_site_table *table);
+void call_site_table_deinit(struct call_site_table *table);
+
+/* 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int call_site_find(struct call_site_table *table,
+						       const struct python_code *code, int offset,
+						       struct call_site *ret_site);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/options.h"
+
+#include "common/clock.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DURATION_DEFAULT_S 10
+#define DURATION_MAX_S	   (30.0 * 24 * 3600)
+#define RATE_DEFAULT_HZ	   99
+#define RATE_MAX_HZ	   10000
+#define OVERHEAD_DEFAULT   0.02
+#define ROWS_MAX	   10000
+
+enum option_id {
+	/* Options with a letter are named by it. */
+	OPTION_FORMAT = 256,
+	OPTION_MODE,
+	OPTION_LOADS,
+	OPTION_STORES,
+	OPTION_MAX_OVERHEAD,
+	OPTION_STOP_SIGNAL,
+	OPTION_COLOUR,
+	OPTION_LINES,
+	OPTION_PAIRS,
+	OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "rate", required_argument, NULL, 'r' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "format", required_argument, NULL, OPTION_FORMAT },
+	{ "mode", required_argument, NULL, OPTION_MODE },
+	{ "loads", no_argument, NULL, OPTION_LOADS },
+	{ "stores", no_argument, NULL, OPTION_STORES },
+	{ "max-overhead", required_argument, NULL, OPTION_MAX_OVERHEAD },
+	{ "stop-signal", required_argument, NULL, OPTION_STOP_SIGNAL },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "color", required_argument, NULL, OPTION_COLOUR },
+	{ "colour", required_argument, NULL, OPTION_COLOUR },
+	{ "lines", required_argument, NULL, OPTION_LINES },
+	{ "pairs", required_argument, NULL, OPTION_PAIRS },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPTION_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+enum mode {
+	MODE_ALL,
+	MODE_TIME,
+	MODE_REDUNDANCY,
+};
+
+struct parser {
+	struct options options;
+	FILE *errors;
+	enum mode mode;
+	const struct writer *format; /* --format; NULL: by extension */
+	bool loads_asked, stores_asked;
+};
+
+__attribute__((format(printf, 2, 3))) static int refuse(const struct parser *parser,
+							 const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("pieprofd: ", parser->errors);
+	va_start(arguments, format);
+	vfprintf(parser->errors, format, arguments);
+	va_end(arguments);
+	fputs("; see pieprofd --help\n", parser->errors);
+	return -1;
+}
+
+/* A decimal number such as "10" or "0.5", and nothing else that strtod would take. */
+static bool parse_decimal(const char *text, double *ret_value)
+{
+	size_t digits = 0, points = 0;
+
+	for (const char *at = text; *at; at++) {
+		if (*at >= '0' && *at <= '9')
+			digits++;
+		else if (*at == '.')
+			points++;
+		else
+			return false;
+	}
+	if (digits == 0 || digits > 30 || points > 1)
+		return false;
+	*ret_value = strtod(text, NULL);
+	return true;
+}
+
+static bool parse_whole(const char *text, long minimum, long maximum, long *ret_value)
+{
+	long value = 0;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || value > maximum)
+			return false;
+		value = value * 10 + (*text - '0');
+	}
+	if (value < minimum || value > maximum)
+		return false;
+	*ret_value = value;
+	return true;
+}
+
+static int parse_pid(struct parser *parser, const char *text)
+{
+	long value;
+
+	if (!parse_whole(text, 1, INT_MAX, &value))
+		return refuse(parser, "--pid '%s': a process id, such as 1234, is wanted", text);
+	if (parser->options.pid && parser->options.pid != value)
+		return refuse(parser, "--pid %ld: only one process at a time", value);
+	parser->options.pid = (pid_t)value;
+	return 0;
+}
+
+static int parse_duration(struct parser *parser, const char *text)
+{
+	double seconds;
+
+	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S)
+		return refuse(parser,
+			      "--duration '%s': seconds, such as 10 or 0.5, are wanted (0: until ^C)", text);
+	parser->options.duration_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	/* 0 has a meaning of its own, which 1e-12 must not take on. */
+	if (seconds > 0 && parser->options.duration_ns == 0)
+		parser->options.duration_ns = 1;
+	return 0;
+}
+
+static int parse_rate(struct parser *parser, const char *text)
+{
+	double hz;
+
+	if (!parse_decimal(text, &hz) || hz < 0.1 || hz > RATE_MAX_HZ)
+		return refuse(parser, "--rate '%s': samples a second from 0.1 to %d are wanted", text,
+			      RATE_MAX_HZ);
+	parser->options.rate_hz = hz;
+	return 0;
+}
+
+static int parse_output(struct parser *parser, const char *path)
+{
+	struct options *options = &parser->options;
+
+	if (!*path)
+		return refuse(parser, "--output: a file name, or - for stdout, is wanted");
+	if (options->output_count == OPTIONS_OUTPUTS_MAX)
+		return refuse(parser, "--output %s: at most %d files", path, OPTIONS_OUTPUTS_MAX);
+	for (unsigned i = 0; i < options->output_count; i++)
+		if (strcmp(options->outputs[i].path, path) == 0)
+			return refuse(parser, "--output %s is given twice", path);
+	options->outputs[options->output_count++].path = path;
+	return 0;
+}
+
+static int parse_format(struct parser *parser, const char *name)
+{
+	const struct writer *writer = writer_by_name(name);
+
+	if (!writer) {
+		fprintf(parser->errors, "pieprofd: --format '%s' is not known; there are ", name);
+		writer_names(parser->errors);
+		fputc('\n', parser->errors);
+		return -1;
+	}
+	parser->format = writer;
+	return 0;
+}
+
+static int parse_mode(struct parser *parser, const char *name)
+{
+	static const char *const names[] = { [MODE_ALL] = "all", [MODE_TIME] = "time",
+					     [MODE_REDUNDANCY] = "redundancy" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0) {
+			parser->mode = (enum mode)i;
+			return 0;
+		}
+	return refuse(parser, "--mode '%s': all, time or redundancy is wanted", name);
+}
+
+static int parse_max_overhead(struct parser *parser, const char *text)
+{
+	size_t length = strlen(text);
+	char number[32];
+	double percent;
+
+	if (length > 0 && text[length - 1] == '%')
+		length--;
+	snprintf(number, sizeof(number), "%.*s", length < sizeof(number) ? (int)length : 0, text);
+	if (!parse_decimal(number, &percent) || percent < 0.01 || percent > 100)
+		return refuse(parser,
+			      "--max-overhead '%s': percent of the target's time from 0.01 to 100 are wanted",
+			      text);
+	parser->options.max_overhead = percent / 100;
+	return 0;
+}
+
+static int parse_stop_signal(struct parser *parser, const char *text)
+{
+	/* Ignored by default: the target survives one that comes after our end. */
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = { { "URG", SIGURG }, { "WINCH", SIGWINCH }, { "CHLD", SIGCHLD } };
+	const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (strcasecmp(name, signals[i].name) == 0) {
+			parser->options.stop_signal = signals[i].number;
+			return 0;
+		}
+	return refuse(parser,
+		      "--stop-signal '%s': URG, WINCH or CHLD is wanted, which do nothing by default", text);
+}
+
+static int parse_colour(struct parser *parser, const char *text)
+{
+	if (strcmp(text, "auto") == 0)
+		parser->options.colour = OPTIONS_COLOUR_AUTO;
+	else if (strcmp(text, "always") == 0)
+		parser->options.colour = OPTIONS_COLOUR_ALWAYS;
+	else if (strcmp(text, "never") == 0)
+		parser->options.colour = OPTIONS_COLOUR_NEVER;
+	else
+		return refuse(parser, "--color '%s': auto, always or never is wanted", text);
+	return 0;
+}
+
+static int parse_rows(struct parser *parser, const char *name, const char *text, unsigned *ret_rows)
+{
+	long value;
+
+	if (!parse_whole(text, 1, ROWS_MAX, &value))
+		return refuse(parser, "--%s '%s': a number from 1 to %d is wanted", name, text, ROWS_MAX);
+	*ret_rows = (unsigned)value;
+	return 0;
+}
+
+static int parse_option(struct parser *parser, int id, const char *argument)
+{
+	struct options *options = &parser->options;
+
+	switch (id) {
+	case 'p':
+		return parse_pid(parser, argument);
+	case 'd':
+		return parse_duration(parser, argument);
+	case 'r':
+		return parse_rate(parser, argument);
+	case 'o':
+		return parse_output(parser, argument);
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'v':
+		options->verbosity++;
+		return 0;
+	case 'h':
+		options->action = OPTIONS_HELP;
+		return 0;
+	case OPTION_VERSION:
+		options->action = OPTIONS_VERSION;
+		return 0;
+	case OPTION_FORMAT:
+		return parse_format(parser, argument);
+	case OPTION_MODE:
+		return parse_mode(parser, argument);
+	case OPTION_LOADS:
+		parser->loads_asked = true;
+		return 0;
+	case OPTION_STORES:
+		parser->stores_asked = true;
+		return 0;
+	case OPTION_MAX_OVERHEAD:
+		return parse_max_overhead(parser, argument);
+	case OPTION_STOP_SIGNAL:
+		return parse_stop_signal(parser, argument);
+	case OPTION_COLOUR:
+		return parse_colour(parser, argument);
+	case OPTION_LINES:
+		return parse_rows(parser, "lines", argument, &options->lines_max);
+	case OPTION_PAIRS:
+		return parse_rows(parser, "pairs", argument, &options->pairs_max);
+	default:
+		return -1;
+	}
+}
+
+#define SHORT_OPTIONS "p:d:r:o:qvh"
+
+/* getopt has met something that it does not know: say what, in our own words. */
+static int refuse_word(const struct parser *parser, int result, const char *word)
+{
+	if (result == ':')
+		return refuse(parser, "%s needs a value", word);
+	/* An unknown letter; the word may be another one when it came in a bundle, such as -xq. */
+	if (optopt > 0 && optopt < 256 && !strchr(SHORT_OPTIONS, optopt))
+		return refuse(parser, "there is no option -%c", optopt);
+	if (optopt > 0)
+		return refuse(parser, "%s: this option takes no value", word);
+	return refuse(parser, "there is no option %s, or it is short for several", word);
+}
+
+static int parse_words(struct parser *parser, int argc, char *const *argv)
+{
+	/* 0 rather than 1: glibc starts anew, also after an earlier call that ended half-way. */
+	optind = 0;
+	opterr = 0;
+	for (;;) {
+		int result = getopt_long(argc, argv, ":" SHORT_OPTIONS, long_options, NULL);
+
+		if (result == -1)
+			break;
+		if (result == '?' || result == ':')
+			return refuse_word(parser, result, argv[optind - 1]);
+		if (parse_option(parser, result, optarg) < 0)
+			return -1;
+		if (parser->options.action != OPTIONS_RECORD)
+			return 0;
+	}
+	if (optind < argc && strcmp(argv[optind], "record") == 0) {
+		if (++optind < argc)
+			return refuse(parser, "'%s' is one word too many", argv[optind]);
+	} else if (optind < argc) {
+		long pid;
+
+		if (!parser->options.pid && parse_whole(argv[optind], 1, INT_MAX, &pid))
+			return refuse(parser, "'%s' is not a command; --pid %ld is how to profile it",
+				      argv[optind], pid);
+		return refuse(parser, "'%s' is not a command; the only one is record", argv[optind]);
+	}
+	return 0;
+}
+
+/* What the options mean together. */
+static int settle(struct parser *parser)
+{
+	struct options *options = &parser->options;
+	bool either = parser->loads_asked || parser->stores_asked;
+
+	if (!options->pid)
+		return refuse(parser, "no process given: --pid N");
+	if (parser->mode == MODE_TIME && either)
+		return refuse(parser, "--mode time does not go with --loads and --stores");
+	if (parser->mode != MODE_TIME) {
+		options->loads = parser->loads_asked || !either;
+		options->stores = parser->stores_asked || !either;
+	}
+	options->redundancy_required = parser->mode == MODE_REDUNDANCY;
+
+	/* A format without a file is for stdout. */
+	if (parser->format && options->output_count == 0)
+		options->outputs[options->output_count++].path = "-";
+	for (unsigned i = 0; i < options->output_count; i++) {
+		struct options_output *output = &options->outputs[i];
+
+		output->writer = parser->format ? parser->format : writer_by_path(output->path);
+		if (!output->writer)
+			return refuse(parser,
+				      "--output %s: the format cannot be told from the name: add --format",
+				      output->path);
+	}
+	return 0;
+}
+
+int options_parse(int argc, char *const *argv, struct options *ret_options, FILE *errors)
+{
+	struct parser parser = {
+		.errors = errors,
+		.options = {
+			.action = OPTIONS_RECORD,
+			.duration_ns = DURATION_DEFAULT_S * NS_PER_SECOND,
+			.rate_hz = RATE_DEFAULT_HZ,
+			.max_overhead = OVERHEAD_DEFAULT,
+		},
+	};
+
+	if (parse_words(&parser, argc, argv) < 0)
+		return -1;
+	if (parser.options.action == OPTIONS_RECORD && settle(&parser) < 0)
+		return -1;
+	*ret_options = parser.options;
+	return 0;
+}
+
+void options_print_help(FILE *file)
+{
+	fputs("usage: pieprofd [record] --pid N [options]\n"
+	      "\n"
+	      "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
+	      "says where its time went and which lines read or write memory in vain.\n"
+	      "\n"
+	      "  -p, --pid N             the process\n"
+	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C\n"
+	      "  -r, --rate HZ           samples a second of CPU time and thread (99)\n"
+	      "  -o, --output FILE       write a report here too, - is stdout; may be repeated\n"
+	      "      --format NAME       of -o; by default its extension says\n"
+	      "                          formats: ",
+	      file);
+	writer_names(file);
+	fputs("\n"
+	      "      --mode MODE         all (default), time, or redundancy: refuse to run\n"
+	      "                          where memory cannot be watched\n"
+	      "      --loads, --stores   watch loads alone, or stores alone\n"
+	      "      --max-overhead P%   most of the target's time that may go into stops (2%)\n"
+	      "      --stop-signal NAME  URG, WINCH or CHLD, which stops the threads to sample\n"
+	      "                          them (one that the target does not use)\n"
+	      "      --lines N           lines in the summary\n"
+	      "      --pairs N           pairs in the summary\n"
+	      "      --color WHEN        auto (default), always or never\n"
+	      "  -q, --quiet             no summary on stdout, no progress\n"
+	      "  -v, --verbose           say more on stderr\n"
+	      "  -h, --help              this text\n"
+	      "      --version           the version\n"
+	      "\n"
+	      "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 no such process or not\n"
+	      "Python, 4 not permitted, 5 Python version not supported, 6 no samples,\n"
+	      "130 given up. pieprofd(8) says more.\n",
+	      file);
+}

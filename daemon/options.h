@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line, as plain data. */
+#ifndef PIEPROFD_DAEMON_OPTIONS_H
+#define PIEPROFD_DAEMON_OPTIONS_H
+
+#include "daemon/report/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define OPTIONS_OUTPUTS_MAX 8
+
+enum options_action {
+	OPTIONS_RECORD,
+	OPTIONS_HELP,	 /* print options_print_help() on stdout and exit 0 */
+	OPTIONS_VERSION, /* "pieprofd VERSION" */
+};
+
+struct options_output {
+	const char *path; /* "-": stdout */
+	const struct writer *writer;
+};
+
+struct options {
+	enum options_action action;
+	pid_t pid;
+	uint64_t duration_ns; /* 0: until interrupted */
+	double rate_hz;
+	bool loads; /* both false: time alone */
+	bool stores;
+	bool redundancy_required; /* --mode redundancy: refuse when there are no breakpoints */
+	double max_overhead;	  /* 0.02 */
+	int stop_signal;	  /* 0: choose */
+	bool quiet;		  /* no summary on stdout, no progress */
+	unsigned verbosity;
+	enum { OPTIONS_COLOUR_AUTO, OPTIONS_COLOUR_ALWAYS, OPTIONS_COLOUR_NEVER } colour;
+	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
+	unsigned output_count;
+	unsigned lines_max; /* of the summary; 0: as fits */
+	unsigned pairs_max;
+};
+
+/*
+ * Parses argv. 0, or -1 after one line about what is wrong and how it is
+ * written right went to stderr.
+ */
+__attribute__((warn_unused_result)) int options_parse(int argc, char *const *argv,
+						      struct options *ret_options, FILE *errors);
+
+void options_print_help(FILE *file);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/call_time.h"
+
+#include "daemon/cct/array.h"
+
+#include <errno.h>
+
+void call_times_deinit(struct call_times *times)
+{
+	free(times->residuals);
+	*times = (struct call_times){ 0 };
+}
+
+int call_times_add(struct call_times *times, uint32_t line, uint64_t left_ns, double weight)
+{
+	struct call_residual *residuals =
+		array_reserve(times->residuals, times->count, &times->capacity, sizeof(*residuals));
+
+	if (!residuals)
+		return -ENOMEM;
+	times->residuals = residuals;
+	residuals[times->count++] =
+		(struct call_residual){ .line = line, .left_ns = left_ns, .weight = weight };
+	return 0;
+}
+
+static int by_line_and_time(const void *left, const void *right)
+{
+	const struct call_residual *a = left, *b = right;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->left_ns != b->left_ns)
+		return a->left_ns < b->left_ns ? -1 : 1;
+	return a->weight < b->weight ? -1 : a->weight > b->weight;
+}
+
+/* Weighted median; half of the weight exactly below it: the mean of the two in the middle. */
+static uint64_t median(const struct call_residual *residuals, size_t count)
+{
+	double half = 0, below = 0;
+
+	for (size_t i = 0; i < count; i++)
+		half += residuals[i].weight / 2;
+	for (size_t i = 0; i < count; i++) {
+		below += residuals[i].weight;
+		if (below > half)
+			return residuals[i].left_ns;
+		if (below == half && i + 1 < count)
+			return residuals[i].left_ns / 2 + residuals[i + 1].left_ns / 2 +
+			       (residuals[i].left_ns & residuals[i + 1].left_ns & 1);
+	}
+	return residuals[count - 1].left_ns;
+}
+
+void call_times_estimate(struct call_times *times,
+			 void (*found)(void *context, uint32_t line, uint64_t call_ns), void *context)
+{
+	size_t end;
+
+	if (times->count)
+		qsort(times->residuals, times->count, sizeof(times->residuals[0]), by_line_and_time);
+	for (size_t start = 0; start < times->count; start = end) {
+		uint32_t line = times->residuals[start].line;
+		uint64_t left_ns;
+
+		for (end = start; end < times->count && times->residuals[end].line == line; end++)
+			;
+		left_ns = median(&times->residuals[start], end - start);
+		found(context, line, left_ns > UINT64_MAX / 2 ? UINT64_MAX : 2 * left_ns);
+	}
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/category.h"
+
+#include "daemon/detect/avoidable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines that are this close in one function count as neighbours: a loop's body, not the file. */
+#define NEIGHBOUR_LINES 12
+
+struct category_text {
+	const char *name;
+	const char *advice;
+	const char *reason;
+};
+
+static const struct category_text texts[CATEGORY_COUNT] = {
+	[CATEGORY_UNCLEAR] = {
+		"unclear",
+		"Look at both paths: the same values are moved twice, and why is not evident from the bytecode.",
+		NULL,
+	},
+	[CATEGORY_SLICE_UNDERUTILISATION] = {
+		"slice-underutilisation",
+		"Index once instead of once per element: take a slice, or one operation over the whole array, "
+		"out of the loop.",
+		"both accesses are subscripts, x[i], of one line inside a loop",
+	},
+	[CATEGORY_REPEATED_CALL] = {
+		"repeated-call",
+		"The same call stores what is there already: keep its result, or call it only when its "
+		"arguments change.",
+		"the same call site stores the values again that are there already",
+	},
+	[CATEGORY_LOOP_INVARIANT] = {
+		"loop-invariant",
+		"Nothing that this line reads is assigned in the loop: compute it once, before the loop.",
+		"the same instruction stores the same values again, and no name it reads is assigned in its loop",
+	},
+	[CATEGORY_API_MISUSE] = {
+		"api-misuse",
+		"A reduction made of one library call per element: give the whole array to one call "
+		"(sum, dot, einsum, ufunc.reduce).",
+		"a line accumulates, x += ..., through short native calls inside a loop",
+	},
+	[CATEGORY_INEFFICIENT_ALGORITHM] = {
+		"inefficient-algorithm",
+		"Neighbouring lines of a loop move the same elements: join them, or choose an operation that does "
+		"all of it in one pass.",
+		"two neighbouring lines of a loop touch the same elements with unchanged values",
+	},
+};
+
+const char *category_name(enum category category)
+{
+	return texts[(unsigned)category < CATEGORY_COUNT ? category : CATEGORY_UNCLEAR].name;
+}
+
+const char *category_advice(enum category category)
+{
+	return texts[(unsigned)category < CATEGORY_COUNT ? category : CATEGORY_UNCLEAR].advice;
+}
+
+const char *category_reason(enum category category)
+{
+	return texts[(unsigned)category < CATEGORY_COUNT ? category : CATEGORY_UNCLEAR].reason;
+}
+
+bool category_is_subscript_function(const char *function)
+{
+	/* numpy's array_subscript, array_assign_subscript, array_item ..., CPython's list_subscript. */
+	return strstr(function, "subscript") || !strcmp(function, "array_item") ||
+	       !strcmp(function, "array_assign_item") || !strcmp(function, "PyObject_GetItem") ||
+	       !strcmp(function, "PyObject_SetItem");
+}
+
+enum category category_of(const struct category_evidence *evidence)
+{
+	const struct call_site *first = &evidence->first, *second = &evidence->second;
+	bool same_site, same_line, in_loop;
+
+	if (!evidence->known)
+		return CATEGORY_UNCLEAR;
+	same_site = first->code == second->code && first->offset == second->offset;
+	same_line = evidence->same_function && evidence->first_line == evidence->second_line;
+	in_loop = first->in_loop && second->in_loop;
+
+	if (same_line && in_loop && (first->does.subscript || evidence->first_native_subscript) &&
+	    (second->does.subscript || evidence->second_native_subscript))
+		return CATEGORY_SLICE_UNDERUTILISATION;
+	if (same_site && evidence->kind == PAIR_STORE)
+		return first->does.operands_constant ? CATEGORY_LOOP_INVARIANT : CATEGORY_REPEATED_CALL;
+	if (same_line && in_loop && first->does.accumulates && evidence->call_ns < AVOIDABLE_LONG_CALL_NS)
+		return CATEGORY_API_MISUSE;
+	if (!same_line && in_loop && evidence->same_function &&
+	    labs((long)evidence->first_line - evidence->second_line) <= NEIGHBOUR_LINES)
+		return CATEGORY_INEFFICIENT_ALGORITHM;
+	return CATEGORY_UNCLEAR;
+}
+
+enum category category_choose(const uint64_t support[CATEGORY_COUNT])
+{
+	enum category best = CATEGORY_UNCLEAR;
+	uint64_t all = support[CATEGORY_UNCLEAR];
+
+	for (unsigned c = CATEGORY_UNCLEAR + 1; c < CATEGORY_COUNT; c++) {
+		all += support[c];
+		if (support[c] && (best == CATEGORY_UNCLEAR || support[c] > support[best]))
+			best = c;
+	}
+	return best != CATEGORY_UNCLEAR && support[best] >= all / 4.0 ? best : CATEGORY_UNCLEAR;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/pair_stats.h"
+
+#include "daemon/cct/array.h"
+
+#include <errno.h>
+#include <string.h>
+
+void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,
+		     struct path_table *paths, struct line_stats *lines)
+{
+	*stats = (struct pair_stats){ .pairs = pairs, .paths = paths, .lines = lines };
+	call_site_table_init(&stats->sites);
+}
+
+void pair_stats_deinit(struct pair_stats *stats)
+{
+	free(stats->entries);
+	id_table_deinit(&stats->ids);
+	call_times_deinit(&stats->calls);
+	call_site_table_deinit(&stats->sites);
+}
+
+static uint64_t sum_verdicts(const uint64_t verdicts[VERDICT_COUNT])
+{
+	return verdicts[VERDICT_REDUNDANT] + verdicts[VERDICT_APPROXIMATE] + verdicts[VERDICT_NEW];
+}
+
+uint64_t pair_entry_sampled(const struct pair_entry *entry)
+{
+	return sum_verdicts(entry->verdicts);
+}
+
+uint64_t pair_entry_redundant(const struct pair_entry *entry)
+{
+	return entry->verdicts[VERDICT_REDUNDANT] + entry->verdicts[VERDICT_APPROXIMATE];
+}
+
+static void count_accesses(struct access_counts *counts, uint64_t sampled,
+			   const uint64_t verdicts[VERDICT_COUNT])
+{
+	counts->sampled += sampled;
+	counts->reaccessed += sum_verdicts(verdicts);
+	counts->redundant += verdicts[VERDICT_REDUNDANT];
+	counts->approximate += verdicts[VERDICT_APPROXIMATE];
+}
+
+static void uncount_accesses(struct access_counts *counts, const uint64_t verdicts[VERDICT_COUNT])
+{
+	counts->sampled -= sum_verdicts(verdicts);
+	counts->reaccessed -= sum_verdicts(verdicts);
+	counts->redundant -= verdicts[VERDICT_REDUNDANT];
+	counts->approximate -= verdicts[VERDICT_APPROXIMATE];
+}
+
+static int add_origin(struct pair_stats *stats, const struct pair_origin *origin)
+{
+	struct line_entry *line = line_stats_of_node(stats->lines, origin->node);
+	uint32_t path;
+
+	if (path_table_find(stats->paths, origin->node, &path))
+		return -ENOMEM;
+	if (stats->paths->paths[path].collector) {
+		stats->collector += origin->sampled;
+		return 0;
+	}
+	count_accesses(&stats->accesses[origin->kind], origin->sampled, origin->verdicts);
+	if (!line)
+		return 0;
+	count_accesses(&line->accesses[origin->kind], origin->sampled, origin->verdicts);
+	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++)
+		line->redundant_by_memory[i] += origin->redundant_by_memory[i];
+	for (size_t i = 0; i < origin->call_ns_kept; i++)
+		if (call_times_add(&stats->calls, (uint32_t)(line - stats->lines->lines),
+				   origin->call_ns[i],
+				   (double)origin->call_count / (double)origin->call_ns_kept))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Of several pairs merged into one, the one that says most; the first seen of equals. */
+static bool says_more(const struct pair *a, const struct pair *b)
+{
+	uint64_t redundant_a = a->verdicts[VERDICT_REDUNDANT] + a->verdicts[VERDICT_APPROXIMATE];
+	uint64_t redundant_b = b->verdicts[VERDICT_REDUNDANT] + b->verdicts[VERDICT_APPROXIMATE];
+
+	if (redundant_a != redundant_b)
+		return redundant_a > redundant_b;
+	return sum_verdicts(a->verdicts) > sum_verdicts(b->verdicts);
+}
+
+static int find_entry(struct pair_stats *stats, const struct pair *pair, uint32_t first, uint32_t second,
+		      struct pair_entry **ret_entry)
+{
+	uint64_t hash = id_table_mix(id_table_mix((uint64_t)first << 32 | second) + pair->kind);
+	struct pair_entry *entries;
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = id_table_next(&stats->ids, hash, &probe)) != ID_NONE) {
+		struct pair_entry *entry = &stats->entries[id];
+
+		if (entry->kind == pair->kind && entry->first == first && entry->second == second) {
+			*ret_entry = entry;
+			return 0;
+		}
+	}
+	entries = array_reserve(stats->entries, stats->count, &stats->capacity, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	stats->entries = entries;
+	if (id_table_reserve(&stats->ids))
+		return -ENOMEM;
+	id_table_add(&stats->ids, hash, (uint32_t)stats->count);
+	entries[stats->count] = (struct pair_entry){
+		.kind = pair->kind,
+		.first = first,
+		.second = second,
+		.shown = pair,
+		.line = stats->lines->of_node[pair->first->id],
+	};
+	*ret_entry = &entries[stats->count++];
+	return 0;
+}
+
+static const struct cct_node *innermost_python(const struct cct_node *node)
+{
+	while (node->parent && node->frame.kind != FRAME_PYTHON)
+		node = node->parent;
+	return node->parent ? node : NULL;
+}
+
+static int find_evidence(struct pair_stats *stats, const struct pair *pair,
+			 const struct pair_entry *entry, struct category_evidence *ret)
+{
+	const struct cct_node *first = innermost_python(pair->first);
+	const struct cct_node *second = innermost_python(pair->second);
+	const struct place *first_place, *second_place;
+	uint32_t first_id, second_id;
+
+	*ret = (struct category_evidence){ .kind = pair->kind };
+	if (!first || !second)
+		return 0;
+	if (call_site_find(&stats->sites, first->frame.python.code,
+			   first->frame.python.instruction_offset, &ret->first) ||
+	    call_site_find(&stats->sites, second->frame.python.code,
+			   second->frame.python.instruction_offset, &ret->second) ||
+	    place_table_find(stats->paths->places, &first->frame, &first_id) ||
+	    place_table_find(stats->paths->places, &second->frame, &second_id))
+		return -ENOMEM;
+	first_place = &stats->paths->places->places[first_id];
+	second_place = &stats->paths->places->places[second_id];
+	ret->known = true;
+	ret->same_function = !strcmp(first_place->function, second_place->function) &&
+			     !strcmp(first_place->file, second_place->file);
+	ret->first_line = first_place->line;
+	ret->second_line = second_place->line;
+	ret->first_native_subscript = stats->paths->paths[entry->first].subscript;
+	ret->second_native_subscript = stats->paths->paths[entry->second].subscript;
+	if (entry->line != LINE_NONE)
+		ret->call_ns = stats->lines->lines[entry->line].call_ns;
+	return 0;
+}
+
+static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_entry *entry)
+{
+	uint64_t redundant = pair->verdicts[VERDICT_REDUNDANT] + pair->verdicts[VERDICT_APPROXIMATE];
+	struct category_evidence evidence;
+	enum category category;
+	struct line_entry *line;
+
+	if (!redundant)
+		return 0;
+	if (find_evidence(stats, pair, entry, &evidence))
+		return -ENOMEM;
+	category = category_of(&evidence);
+	entry->support[category] += redundant;
+	if (entry->line == LINE_NONE)
+		return 0;
+	line = &stats->lines->lines[entry->line];
+	line->support[category] += redundant;
+	if (evidence.known && entry->line == stats->lines->of_node[pair->second->id] &&
+	    evidence.first.in_loop && evidence.second.in_loop)
+		line->repeated += redundant;
+	return 0;
+}
+
+static int add_pair(struct pair_stats *stats, const struct pair *pair)
+{
+	struct line_entry *line = line_stats_of_node(stats->lines, pair->first);
+	struct pair_entry *entry;
+	uint32_t first, second;
+
+	if (path_table_find(stats->paths, pair->first, &first) ||
+	    path_table_find(stats->paths, pair->second, &second))
+		return -ENOMEM;
+	if (stats->paths->paths[first].collector)
+		return 0; /* taken out with its origin */
+	if (stats->paths->paths[second].collector) {
+		/* The collector touched it first: nothing is known of what would have come after. */
+		stats->collector += sum_verdicts(pair->verdicts);
+		uncount_accesses(&stats->accesses[pair->kind], pair->verdicts);
+		if (line)
+			uncount_accesses(&line->accesses[pair->kind], pair->verdicts);
+		return 0;
+	}
+	if (find_entry(stats, pair, first, second, &entry))
+		return -ENOMEM;
+	for (size_t v = 0; v < VERDICT_COUNT; v++)
+		entry->verdicts[v] += pair->verdicts[v];
+	if (says_more(pair, entry->shown))
+		entry->shown = pair;
+	return judge(stats, pair, entry);
+}
+
+static void take_call_time(void *context, uint32_t line, uint64_t call_ns)
+{
+	struct line_stats *lines = context;
+
+	lines->lines[line].call_ns = call_ns;
+}
+
+int pair_stats_build(struct pair_stats *stats)
+{
+	for (size_t i = 0; i < pair_table_origin_count(stats->pairs); i++)
+		if (add_origin(stats, pair_table_origin(stats->pairs, i)))
+			return -ENOMEM;
+	/* The categories ask for it. */
+	call_times_estimate(&stats->calls, take_call_time, stats->lines);
+	for (size_t i = 0; i < pair_table_pair_count(stats->pairs); i++)
+		if (add_pair(stats, pair_table_pair(stats->pairs, i)))
+			return -ENOMEM;
+	return 0;
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+	return a > b ? -1 : a < b;
+}
+
+int pair_entry_compare(const struct path_table *paths, const struct pair_entry *a,
+		       const struct pair_entry *b)
+{
+	int order = descending(a->avoidable_ns, b->avoidable_ns);
+
+	if (!order)
+		order = descending(a->verdicts[VERDICT_REDUNDANT], b->verdicts[VERDICT_REDUNDANT]);
+	if (!order)
+		order = descending(a->verdicts[VERDICT_APPROXIMATE], b->verdicts[VERDICT_APPROXIMATE]);
+	if (!order)
+		order = descending(pair_entry_sampled(a), pair_entry_sampled(b));
+	if (!order && a->kind != b->kind)
+		order = a->kind < b->kind ? -1 : 1;
+	if (!order)
+		order = path_compare(paths, a->first, b->first);
+	return order ? order : path_compare(paths, a->second, b->second);
+}

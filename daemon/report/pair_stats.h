@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pairs while a profile is made: those of the pair table whose paths a reader
+ * cannot tell apart are merged, the collector's are taken out, and each line
+ * gets what its accesses say.
+ */
+#ifndef PIEPROFD_DAEMON_REPORT_PAIR_STATS_H
+#define PIEPROFD_DAEMON_REPORT_PAIR_STATS_H
+
+#include "daemon/report/call_time.h"
+#include "daemon/report/category.h"
+#include "daemon/report/line_stats.h"
+#include "daemon/report/path.h"
+
+struct pair_entry {
+	enum pair_kind kind;
+	uint32_t first, second;	     /* paths */
+	const struct pair *shown;    /* the one of those merged whose frames are shown */
+	uint64_t verdicts[VERDICT_COUNT];
+	uint64_t support[CATEGORY_COUNT];
+	uint64_t avoidable_ns;
+	uint32_t line; /* of the first path, or LINE_NONE */
+};
+
+struct pair_stats {
+	const struct pair_table *pairs; /* borrowed, as are the next two */
+	struct path_table *paths;
+	struct line_stats *lines;
+	struct pair_entry *entries;
+	size_t count, capacity;
+	struct id_table ids;
+	struct call_times calls;
+	struct call_site_table sites;
+	struct access_counts accesses[PAIR_KIND_COUNT]; /* of the run */
+	uint64_t collector; /* samples taken out */
+};
+
+void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,
+		     struct path_table *paths, struct line_stats *lines);
+void pair_stats_deinit(struct pair_stats *stats);
+
+/* Fills the entries, and the lines but for their times. Once; 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int pair_stats_build(struct pair_stats *stats);
+
+/* By avoidable time, redundant and all accesses, kind and paths: a total order. */
+int pair_entry_compare(const struct path_table *paths, const struct pair_entry *a,
+		       const struct pair_entry *b);
+
+uint64_t pair_entry_sampled(const struct pair_entry *entry);
+uint64_t pair_entry_redundant(const struct pair_entry *entry); /* exact and approximate */
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report a person reads in a terminal. The first screen has what ran, the
+ * verdict in words and where the time went; then the redundant lines, the
+ * pairs, and how far the figures can be trusted.
+ */
+#include "daemon/report/text_layout.h"
+
+#include "daemon/report/interval.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_DEFAULT 8
+#define PAIRS_DEFAULT 3
+/* A line from which less than this share of the time could be saved is no finding. */
+#define FINDING_SHARE_MIN 0.05
+
+static uint64_t sum(const uint64_t times[TIME_CLASS_COUNT])
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < TIME_CLASS_COUNT; i++)
+		total += times[i];
+	return total;
+}
+
+static uint64_t redundant(const struct profile_line *line)
+{
+	return line->accesses[PAIR_LOAD].redundant + line->accesses[PAIR_STORE].redundant;
+}
+
+static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
+{
+	return accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
+}
+
+/* Ties keep the profile's own order: the lines are elements of one array. */
+static int by_position(const struct profile_line *a, const struct profile_line *b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_self_time(const void *left, const void *right)
+{
+	const struct profile_line *a = *(const struct profile_line *const *)left;
+	const struct profile_line *b = *(const struct profile_line *const *)right;
+	uint64_t a_ns = sum(a->self_ns), b_ns = sum(b->self_ns);
+
+	if (a_ns != b_ns)
+		return a_ns > b_ns ? -1 : 1;
+	return by_position(a, b);
+}
+
+static int by_avoidable(const void *left, const void *right)
+{
+	const struct profile_line *a = *(const struct profile_line *const *)left;
+	const struct profile_line *b = *(const struct profile_line *const *)right;
+
+	if (a->avoidable_ns != b->avoidable_ns)
+		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
+	if (redundant(a) != redundant(b))
+		return redundant(a) > redundant(b) ? -1 : 1;
+	return by_position(a, b);
+}
+
+static void put_target(const struct text_layout *layout, const struct profile_facts *facts)
+{
+	const struct profile_target *target = &facts->target;
+	char command[512];
+	size_t used = 0;
+
+	for (size_t i = 0; target->command && target->command[i] && used < sizeof(command); i++)
+		used += (size_t)snprintf(command + used, sizeof(command) - used, "%s%s",
+					 i ? " " : "", target->command[i]);
+	if (used == 0)
+		snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm), target->comm);
+	fprintf(layout->file, "pieprofd %s, pid %d, Python %d.%d.%d\n", facts->version,
+		(int)target->pid, target->python.major, target->python.minor, target->python.micro);
+	fputs("  ", layout->file);
+	text_last_cell(layout, command, layout->columns - 2);
+	fprintf(layout->file, "  %s, %" PRIu64 " samples, overhead %s of the target's CPU time%s\n",
+		figure_ns(facts->duration_ns).text, facts->samples,
+		figure_share(facts->overhead).text,
+		facts->target_exited ? "; the target exited meanwhile" : "");
+}
+
+/* "PATH:LINE in FUNCTION" and the source line below it. */
+static void put_place(const struct text_layout *layout, const struct profile_line *line)
+{
+	char suffix[32];
+
+	snprintf(suffix, sizeof(suffix), ":%d", line->line);
+	fputs("    ", layout->file);
+	text_path_cell(layout, line->file, suffix, layout->columns * 3 / 5, false);
+	fputs(" in ", layout->file);
+	text_last_cell(layout, line->function, layout->columns / 4);
+	if (line->source && *line->source) {
+		fputs("      ", layout->file);
+		text_last_cell(layout, line->source, layout->columns - 6);
+	}
+}
+
+static void put_finding(const struct text_layout *layout, const struct profile_line *line,
+			uint64_t total_ns)
+{
+	enum pair_kind kind = line->accesses[PAIR_STORE].redundant >
+					      line->accesses[PAIR_LOAD].redundant ?
+				      PAIR_STORE :
+				      PAIR_LOAD;
+	const struct access_counts *counts = &line->accesses[kind];
+	struct interval share = interval_wilson(counts->redundant, counts->sampled);
+	char words[512];
+
+	put_place(layout, line);
+	snprintf(words, sizeof(words),
+		 "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64 " %s watched there %s by a later native call with "
+		 "the same value: %s (95%% interval %s to %s). About %s (%s) could be avoided.",
+		 figure_part(line->total_ns, total_ns).text, counts->redundant, counts->sampled,
+		 kind == PAIR_LOAD ? "loads" : "stores",
+		 kind == PAIR_LOAD ? "were read again" : "were written again",
+		 figure_part(counts->redundant, counts->sampled).text,
+		 figure_share(share.low).text, figure_share(share.high).text,
+		 figure_ns(line->avoidable_ns).text,
+		 figure_part(line->avoidable_ns, total_ns).text);
+	text_wrapped(layout, "  ", words);
+	if (line->category != CATEGORY_UNCLEAR) {
+		snprintf(words, sizeof(words), "Likely %s: %s", category_name(line->category),
+			 category_advice(line->category));
+		text_wrapped(layout, "  ", words);
+	}
+}
+
+/* top_self and top_avoidable: the first lines of either order, NULL when there are none. */
+static void put_verdict(const struct text_layout *layout, const struct profile *profile,
+			const struct profile_line *top_self,
+			const struct profile_line *top_avoidable)
+{
+	uint64_t total_ns = sum(profile->time_ns), watched = sampled(profile->accesses);
+	char words[256];
+
+	if (profile->facts.samples == 0) {
+		text_heading(layout, "VERDICT", "nothing was sampled");
+		text_wrapped(layout, "  ",
+			     "The target used next to no CPU time in Python threads while it was watched, or "
+			     "all samples were lost: see DATA QUALITY.");
+		return;
+	}
+	if (top_avoidable && total_ns > 0 && top_avoidable->avoidable_ns > 0 &&
+	    (double)top_avoidable->avoidable_ns >= FINDING_SHARE_MIN * (double)total_ns) {
+		text_heading(layout, "VERDICT", "one line repeats memory accesses in vain");
+		put_finding(layout, top_avoidable, total_ns);
+		return;
+	}
+	if (watched == 0) {
+		text_heading(layout, "VERDICT", "time only: no memory access was watched");
+	} else {
+		text_heading(layout, "VERDICT", "no redundant line stands out");
+		snprintf(words, sizeof(words),
+			 "%" PRIu64 " memory accesses were watched; no single line could save %.0f%% of the CPU "
+			 "time by avoiding repeated ones.",
+			 watched, FINDING_SHARE_MIN * 100);
+		text_wrapped(layout, "  ", words);
+	}
+	if (top_self && sum(top_self->self_ns) > 0) {
+		snprintf(words, sizeof(words), "The hottest line has %s of the CPU time:",
+			 figure_part(sum(top_self->self_ns), total_ns).text);
+		text_wrapped(layout, "  ", words);
+		put_place(layout, top_self);
+	}
+}
+
+static void put_time(const struct text_layout *layout, const struct profile *profile,
+		     const struct profile_line *const *lines, size_t count)
+{
+	uint64_t total_ns = sum(profile->time_ns);
+	unsigned where_columns = (layout->columns - 38) * 2 / 5;
+	size_t shown = 0;
+
+	text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
+		     figure_ns(total_ns).text, figure_part(profile->time_ns[TIME_PYTHON], total_ns).text,
+		     figure_part(profile->time_ns[TIME_NATIVE], total_ns).text,
+		     figure_part(profile->time_ns[TIME_SYSTEM], total_ns).text);
+	if (total_ns == 0)
+		return;
+	fputs("   self = python + native + system  total  line\n", layout->file);
+	for (; shown < count && sum(lines[shown]->self_ns) > 0; shown++) {
+		const struct profile_line *line = lines[shown];
+		char suffix[32];
+
+		fprintf(layout->file, "%7s  %7s  %7s  %7s %6s  ",
+			figure_part(sum(line->self_ns), total_ns).text,
+			figure_part(line->self_ns[TIME_PYTHON], total_ns).text,
+			figure_part(line->self_ns[TIME_NATIVE], total_ns).text,
+			figure_part(line->self_ns[TIME_SYSTEM], total_ns).text,
+			figure_part(line->total_ns, total_ns).text);
+		snprintf(suffix, sizeof(suffix), ":%d", line->line);
+		text_path_cell(layout, line->file, suffix, where_columns, true);
+		fputs("  ", layout->file);
+		text_last_cell(layout, line->source && *line->source ? line->source : line->function,
+			       layout->columns - 44 - where_columns);
+	}
+	if (shown == count && profile->line_count > count)
+		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
+			profile->line_count - count);
+}
+
+/* "412 of 450  91.6%" */
+static void put_counts(const struct text_layout *layout, const struct access_counts *counts)
+{
+	char words[48];
+
+	if (counts->sampled == 0)
+		snprintf(words, sizeof(words), "-");
+	else
+		snprintf(words, sizeof(words), "%" PRIu64 " of %" PRIu64 "  %s", counts->redundant,
+			 counts->sampled, figure_part(counts->redundant, counts->sampled).text);
+	text_cell(layout, words, 22);
+}
+
+static void put_redundant_lines(const struct text_layout *layout,
+				const struct profile_line *const *lines, size_t count)
+{
+	if (count == 0 || (lines[0]->avoidable_ns == 0 && redundant(lines[0]) == 0))
+		return;
+	text_heading(layout, "REDUNDANT LINES",
+		     "the same value read, or written, again by a later native call");
+	fputs("  avoidable  redundant loads       redundant stores      per call line\n", layout->file);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_line *line = lines[i];
+		char suffix[32], reasons[512];
+		size_t used = 0;
+
+		if (line->avoidable_ns == 0 && redundant(line) == 0)
+			break;
+		fprintf(layout->file, "%11s  ", figure_ns(line->avoidable_ns).text);
+		put_counts(layout, &line->accesses[PAIR_LOAD]);
+		put_counts(layout, &line->accesses[PAIR_STORE]);
+		text_cell(layout, line->call_ns ? figure_ns(line->call_ns).text : "-", 9);
+		snprintf(suffix, sizeof(suffix), ":%d", line->line);
+		text_path_cell(layout, line->file, suffix, layout->columns - 66, false);
+		fputc('\n', layout->file);
+		if (line->source && *line->source) {
+			fputs("             ", layout->file);
+			text_last_cell(layout, line->source, layout->columns - 13);
+		}
+		if (line->category != CATEGORY_UNCLEAR)
+			used = (size_t)snprintf(reasons, sizeof(reasons), "%s",
+						category_name(line->category));
+		for (size_t r = 0; r < line->reason_count && used < sizeof(reasons); r++)
+			used += (size_t)snprintf(reasons + used, sizeof(reasons) - used, "%s%s",
+						 used ? "; " : "", line->reasons[r]);
+		if (used > 0)
+			text_wrapped(layout, "             ", reasons);
+	}
+}
+
+static void put_pairs(const struct text_layout *layout, const struct profile *profile, size_t maximum)
+{
+	size_t shown = profile->pair_count < maximum ? profile->pair_count : maximum;
+
+	for (size_t i = 0; i < shown; i++)
+		text_pair(layout, &profile->pairs[i], i + 1, profile->pair_count);
+	if (shown < profile->pair_count)
+		fprintf(layout->file, "  (%zu more pairs; --pairs N shows more, -o FILE.json has all)\n",
+			profile->pair_count - shown);
+}
+
+static void put_quality(const struct text_layout *layout, const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	static const char *const names[PAIR_KIND_COUNT] = { [PAIR_LOAD] = "loads",
+							    [PAIR_STORE] = "stores" };
+	bool lost = false;
+
+	text_heading(layout, "DATA QUALITY", "how far to trust the above");
+	fprintf(layout->file, "  samples    %" PRIu64 " in %s, sampler: ", facts->samples,
+		figure_ns(facts->duration_ns).text);
+	text_cell(layout, facts->sampler, (unsigned)strnlen(facts->sampler, 20));
+	fprintf(layout->file, ", one every %s of CPU time a thread\n", figure_ns(facts->period_ns).text);
+	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
+		const struct access_counts *counts = &profile->accesses[i];
+
+		if (counts->sampled > 0)
+			fprintf(layout->file,
+				"  %-9s  %" PRIu64 " watched: %" PRIu64 " accessed again, %" PRIu64
+				" with the same value, %" PRIu64 " within 1%%\n",
+				names[i], counts->sampled, counts->reaccessed, counts->redundant,
+				counts->approximate);
+	}
+	fprintf(layout->file,
+		"  stop time  p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each\n",
+		figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
+		figure_ns(facts->stops.max_ns).text, facts->stops.count);
+	fprintf(layout->file, "  overhead   %s of the target's CPU time, limit %s\n",
+		figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
+	for (size_t i = 0; i < LOSS_COUNT; i++) {
+		if (facts->losses.counts[i] == 0)
+			continue;
+		if (!lost)
+			fputs("  not used:\n", layout->file);
+		lost = true;
+		fprintf(layout->file, "  %9" PRIu64 "  %s\n", facts->losses.counts[i],
+			loss_words((enum loss)i));
+	}
+	if (!lost)
+		fputs("  nothing was lost\n", layout->file);
+}
+
+static unsigned columns_within_limits(unsigned columns)
+{
+	if (columns == 0)
+		return TEXT_COLUMNS_DEFAULT;
+	if (columns < TEXT_COLUMNS_MIN)
+		return TEXT_COLUMNS_MIN;
+	return columns < TEXT_COLUMNS_MAX ? columns : TEXT_COLUMNS_MAX;
+}
+
+static int text_write(const struct profile *profile, const struct writer_options *options, FILE *file)
+{
+	const struct text_layout layout = {
+		.file = file,
+		.columns = columns_within_limits(options->columns),
+		.colour = options->colour,
+	};
+	size_t maximum = options->lines_max ? options->lines_max : LINES_DEFAULT;
+	size_t count = profile->line_count < maximum ? profile->line_count : maximum;
+	const struct profile_line **by_self, **by_waste;
+
+	by_self = calloc(profile->line_count + 1, sizeof(*by_self));
+	by_waste = calloc(profile->line_count + 1, sizeof(*by_waste));
+	if (!by_self || !by_waste) {
+		free(by_self);
+		free(by_waste);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < profile->line_count; i++)
+		by_self[i] = by_waste[i] = &profile->lines[i];
+	qsort(by_self, profile->line_count, sizeof(*by_self), by_self_time);
+	qsort(by_waste, profile->line_count, sizeof(*by_waste), by_avoidable);
+
+	put_target(&layout, &profile->facts);
+	put_verdict(&layout, profile, by_self[0], by_waste[0]);
+	put_time(&layout, profile, by_self, count);
+	put_redundant_lines(&layout, by_waste, count);
+	put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
+	put_quality(&layout, profile);
+	free(by_self);
+	free(by_waste);
+	return ferror(file) ? -EIO : 0;
+}
+
+const struct writer writer_text = { .name = "text", .extension = ".txt", .write = text_write };

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/code_reader.h"
+
+#include "pyintrospect/opcode.h"
+#include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/unicode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_MINOR_WITH_INLINE_CODE 11
+
+/* The head of a bytes object up to and with its size. */
+#define BYTES_HEAD_SIZE 24
+
+uint64_t code_head_bytecode_size(const struct python_layout *layout, const uint8_t *head)
+{
+	/* PyCodeObject is a variable-sized object: its size counts 2-byte instructions. */
+	uint64_t units = field_u64(head, layout->offsets.variable_size);
+
+	return units > UINT64_MAX / 2 ? UINT64_MAX : 2 * units;
+}
+
+/* The parts of a code object while it is being read. */
+struct code_parts {
+	struct unicode name, file;
+	remote_addr line_table;
+	uint64_t line_table_size;
+	remote_addr bytecode;
+	uint64_t bytecode_size;
+	uint8_t *buffer; /* the four of them one after the other */
+	uint8_t *name_bytes, *file_bytes, *line_table_bytes, *bytecode_bytes;
+};
+
+static int all_read(const struct memory_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].error)
+			return ranges[i].error;
+	return 0;
+}
+
+static uint64_t cut(uint64_t size)
+{
+	return size < CODE_TABLE_BYTES_MAX ? size : CODE_TABLE_BYTES_MAX;
+}
+
+/* Where the parts are and how long: the heads of two str and one or two bytes objects. */
+static int read_heads(const struct memory_reader *reader, const struct python_layout *layout,
+		      remote_addr address, const uint8_t *head, struct code_parts *parts)
+{
+	const struct python_offsets *offsets = &layout->offsets;
+	bool qualified = offsets->code_qualname != OFFSET_ABSENT;
+	bool inline_code = layout->minor >= FIRST_MINOR_WITH_INLINE_CODE;
+	remote_addr name = field_u64(head, qualified ? offsets->code_qualname : offsets->code_name);
+	remote_addr file = field_u64(head, offsets->code_filename);
+	remote_addr line_table = field_u64(head, offsets->code_line_table);
+	remote_addr bytecode = inline_code ? 0 : field_u64(head, offsets->code_bytecode);
+	uint8_t name_head[UNICODE_HEAD_MAX], file_head[UNICODE_HEAD_MAX];
+	uint8_t line_head[BYTES_HEAD_SIZE], bytecode_head[BYTES_HEAD_SIZE];
+	size_t head_size = unicode_head_size(offsets);
+	struct memory_range ranges[] = {
+		{ .address = name, .buffer = name_head, .size = head_size },
+		{ .address = file, .buffer = file_head, .size = head_size },
+		{ .address = line_table, .buffer = line_head, .size = sizeof(line_head) },
+		{ .address = bytecode, .buffer = bytecode_head, .size = sizeof(bytecode_head) },
+	};
+	size_t count = inline_code ? 3 : 4;
+	int error;
+
+	error = memory_read_ranges(reader, ranges, count);
+	if (!error)
+		error = all_read(ranges, count);
+	if (!error)
+		error = unicode_parse(offsets, name, name_head, &parts->name);
+	if (!error)
+		error = unicode_parse(offsets, file, file_head, &parts->file);
+	if (error)
+		return error;
+	parts->line_table = line_table + (uint64_t)offsets->bytes_data;
+	parts->line_table_size = cut(field_u64(line_head, offsets->variable_size));
+	if (inline_code) {
+		parts->bytecode = address + (uint64_t)offsets->code_bytecode;
+		parts->bytecode_size = cut(code_head_bytecode_size(layout, head));
+	} else {
+		parts->bytecode = bytecode + (uint64_t)offsets->bytes_data;
+		parts->bytecode_size = cut(field_u64(bytecode_head, offsets->variable_size));
+	}
+	return 0;
+}
+
+static int read_bodies(const struct memory_reader *reader, struct code_parts *parts)
+{
+	size_t name_size = parts->name.characters * parts->name.width;
+	size_t file_size = parts->file.characters * parts->file.width;
+	struct memory_range ranges[4];
+	int error;
+
+	parts->buffer = malloc(name_size + file_size + parts->line_table_size +
+			       parts->bytecode_size + 1);
+	if (!parts->buffer)
+		return -ENOMEM;
+	parts->name_bytes = parts->buffer;
+	parts->file_bytes = parts->name_bytes + name_size;
+	parts->line_table_bytes = parts->file_bytes + file_size;
+	parts->bytecode_bytes = parts->line_table_bytes + parts->line_table_size;
+	ranges[0] = (struct memory_range){ parts->name.data, parts->name_bytes, name_size, 0 };
+	ranges[1] = (struct memory_range){ parts->file.data, parts->file_bytes, file_size, 0 };
+	ranges[2] = (struct memory_range){ parts->line_table, parts->line_table_bytes,
+					   parts->line_table_size, 0 };
+	ranges[3] = (struct memory_range){ parts->bytecode, parts->bytecode_bytes,
+					   parts->bytecode_size, 0 };
+	error = memory_read_ranges(reader, ranges, 4);
+	return error ? error : all_read(ranges, 4);
+}
+
+/*
+ * 3.12 and 3.13 under sys.monitoring or a tracer: the replaced opcodes are in
+ * side tables. When they cannot be read, the opcodes stay unknown.
+ */
+static void undo_monitoring(const struct memory_reader *reader, const struct python_layout *layout,
+			    const uint8_t *head, struct code_parts *parts)
+{
+	const struct python_offsets *offsets = &layout->offsets;
+	size_t units = parts->bytecode_size / 2;
+	struct opcode_originals originals = { 0 };
+	uint64_t monitoring = 0, lines = 0, instructions = 0;
+	uint8_t *buffer = NULL;
+
+	if (offsets->code_monitoring != OFFSET_ABSENT &&
+	    offsets->monitoring_lines != OFFSET_ABSENT)
+		monitoring = field_u64(head, offsets->code_monitoring);
+	if (monitoring) {
+		struct memory_range pointers[] = {
+			{ .address = monitoring + (uint64_t)offsets->monitoring_lines,
+			  .buffer = &lines,
+			  .size = sizeof(lines) },
+			{ .address = monitoring + (uint64_t)offsets->monitoring_instructions,
+			  .buffer = &instructions,
+			  .size = sizeof(instructions) },
+		};
+
+		if (memory_read_ranges(reader, pointers, 2) || all_read(pointers, 2))
+			lines = instructions = 0;
+		buffer = malloc(3 * units + 1);
+	}
+	if (buffer && lines && !memory_read(reader, lines, buffer, 2 * units))
+		originals.lines = buffer;
+	if (buffer && instructions &&
+	    !memory_read(reader, instructions, buffer + 2 * units, units))
+		originals.instructions = buffer + 2 * units;
+	opcode_normalise(layout->minor, parts->bytecode_bytes, parts->bytecode_size, &originals);
+	free(buffer);
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+	const uint8_t *byte = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ byte[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+static uint64_t code_hash(const struct python_code *code)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	hash = hash_bytes(hash, code->function, strlen(code->function) + 1);
+	hash = hash_bytes(hash, code->file, strlen(code->file) + 1);
+	hash = hash_bytes(hash, &code->first_line, sizeof(code->first_line));
+	hash = hash_bytes(hash, code->line_table, code->line_table_size);
+	return hash_bytes(hash, code->bytecode, code->bytecode_size);
+}
+
+bool code_record_equal(const struct code_record *a, const struct code_record *b)
+{
+	const struct python_code *x = &a->code, *y = &b->code;
+
+	return a->hash == b->hash && x->first_line == y->first_line &&
+	       x->line_table_size == y->line_table_size && x->bytecode_size == y->bytecode_size &&
+	       strcmp(x->function, y->function) == 0 && strcmp(x->file, y->file) == 0 &&
+	       memcmp(x->line_table, y->line_table, x->line_table_size) == 0 &&
+	       memcmp(x->bytecode, y->bytecode, x->bytecode_size) == 0;
+}
+
+/* Packs the parts into one allocation of the size they need. */
+static struct code_record *record_build(const struct python_layout *layout, const uint8_t *head,
+					const struct code_parts *parts)
+{
+	size_t tables = parts->line_table_size + parts->bytecode_size;
+	size_t room = sizeof(struct code_record) + tables +
+		      unicode_utf8_size_max(parts->name.characters) +
+		      unicode_utf8_size_max(parts->file.characters);
+	struct code_record *record = malloc(room), *smaller;
+	uint8_t *line_table, *bytecode;
+	char *function, *file;
+	size_t function_size, file_size;
+
+	if (!record)
+		return NULL;
+	line_table = (uint8_t *)(record + 1);
+	bytecode = line_table + parts->line_table_size;
+	memcpy(line_table, parts->line_table_bytes, parts->line_table_size);
+	memcpy(bytecode, parts->bytecode_bytes, parts->bytecode_size);
+	function = (char *)bytecode + parts->bytecode_size;
+	function_size = 1 + unicode_to_utf8(parts->name_bytes, parts->name.width,
+					    parts->name.characters, function,
+					    unicode_utf8_size_max(parts->name.characters));
+	file = function + function_size;
+	file_size = 1 + unicode_to_utf8(parts->file_bytes, parts->file.width,
+					parts->file.characters, file,
+					unicode_utf8_size_max(parts->file.characters));
+	smaller = realloc(record, sizeof(*record) + tables + function_size + file_size);
+	if (smaller)
+		record = smaller;
+	line_table = (uint8_t *)(record + 1);
+	record->size = sizeof(*record) + tables + function_size + file_size;
+	record->code = (struct python_code){
+		.function = (char *)line_table + tables,
+		.file = (char *)line_table + tables + function_size,
+		.first_line = field_i32(head, layout->offsets.code_first_line),
+		.line_table = line_table,
+		.line_table_size = (uint32_t)parts->line_table_size,
+		.bytecode = line_table + parts->line_table_size,
+		.bytecode_size = (uint32_t)parts->bytecode_size,
+		.minor = layout->minor,
+	};
+	record->hash = code_hash(&record->code);
+	return record;
+}
+
+int code_read(const struct memory_reader *reader, const struct python_layout *layout,
+	      remote_addr address, const uint8_t *head, struct code_record **ret_record)
+{
+	struct code_parts parts = { 0 };
+	struct code_record *record;
+	int error;
+
+	error = read_heads(reader, layout, address, head, &parts);
+	if (!error)
+		error = read_bodies(reader, &parts);
+	if (!error) {
+		undo_monitoring(reader, layout, head, &parts);
+		record = record_build(layout, head, &parts);
+		if (record)
+			*ret_record = record;
+		else
+			error = -ENOMEM;
+	}
+	free(parts.buffer);
+	return error;
+}

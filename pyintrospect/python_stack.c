@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading one thread's frames, in steps that each cost at most one system
+ * call, and none when the last readings foretold what is needed:
+ *
+ *   thread state, data stack, recent pieces  ->  links of the frames
+ *   heads of their code objects              ->  checks, recovery
+ *   line tables to compare (to 3.11)         ->  interned code objects
+ */
+#include "pyintrospect/python_stack.h"
+
+#include "pyintrospect/code_cache.h"
+#include "pyintrospect/code_reader.h"
+#include "pyintrospect/frame_walk.h"
+#include "pyintrospect/prologue.h"
+#include "pyintrospect/runtime_internal.h"
+
+#include <errno.h>
+
+#define INSTRUCTION_BYTES  2
+#define FRAME_OWNER_MAX	   2 /* thread, generator, frame object */
+#define INSTRUCTION_BEFORE (-2)
+
+static bool has_cframes(const struct python_runtime *runtime)
+{
+	return runtime->layout.offsets.thread_cframe != OFFSET_ABSENT;
+}
+
+static const uint8_t *code_head(struct python_runtime *runtime, const struct raw_frame *raw)
+{
+	return remote_copy_get(&runtime->copy, raw->code, runtime->sizes.code);
+}
+
+/* What can be said of a frame by the head of its code object. */
+static bool frame_plausible(struct python_runtime *runtime, const struct raw_frame *raw)
+{
+	const struct python_layout *layout = &runtime->layout;
+	const uint8_t *head = code_head(runtime, raw);
+	uint64_t size;
+
+	if (!head || field_u64(head, layout->offsets.object_type) != runtime->code_type)
+		return false;
+	if (layout->walk == PYTHON_WALK_FRAME_OBJECTS)
+		return raw->instruction >= INSTRUCTION_BEFORE;
+	size = code_head_bytecode_size(layout, head);
+	return raw->owner <= FRAME_OWNER_MAX && raw->instruction >= INSTRUCTION_BEFORE &&
+	       raw->instruction % INSTRUCTION_BYTES == 0 &&
+	       (raw->instruction < 0 || (uint64_t)raw->instruction < size);
+}
+
+/* A code object without any traceable instruction is the interpreter's own, such as a trampoline. */
+static bool frame_hidden(const struct python_runtime *runtime, const uint8_t *head)
+{
+	const struct python_layout *layout = &runtime->layout;
+	int64_t first;
+
+	if (layout->offsets.code_first_traceable == OFFSET_ABSENT)
+		return false;
+	first = field_i32(head, layout->offsets.code_first_traceable);
+	return first >= 0 && (uint64_t)first * INSTRUCTION_BYTES >=
+				     code_head_bytecode_size(layout, head);
+}
+
+/* The walk's links and the heads of its code objects; *ret_valid frames passed their checks. */
+static int read_links(struct python_runtime *runtime, const struct frame_walk_start *start,
+		      struct frame_walk *ret_walk, size_t *ret_valid)
+{
+	struct frame_walk walk = frame_walk(runtime, start);
+	size_t count = walk.end == FRAME_WALK_BROKEN ? walk.valid : runtime->raw_count;
+	size_t valid;
+	int error;
+
+	for (size_t i = 0; i < count; i++)
+		if (remote_copy_want(&runtime->copy, runtime->raw_frames[i].code,
+				     runtime->sizes.code))
+			break; /* no room: frames from here on fail their checks */
+	error = remote_copy_fetch(&runtime->copy);
+	if (error)
+		return error;
+	for (valid = 0; valid < count; valid++)
+		if (!frame_plausible(runtime, &runtime->raw_frames[valid]))
+			break;
+	*ret_walk = walk;
+	*ret_valid = valid;
+	return 0;
+}
+
+/* Did the innermost group fail, links or frames? */
+static bool top_is_wrong(const struct python_runtime *runtime, const struct frame_walk *walk,
+			 size_t valid)
+{
+	if (walk->end == FRAME_WALK_BROKEN && walk->valid == 0)
+		return true;
+	if (valid == runtime->raw_count && !walk->error)
+		return false;
+	for (size_t i = 0; i < valid; i++)
+		if (runtime->raw_frames[i].entry)
+			return false;
+	return true;
+}
+
+/* Passes what a hidden entry frame marked on to the frame that is now the outermost of its group. */
+static void keep_entry(struct python_stack *stack, size_t group_start, const struct raw_frame *raw)
+{
+	if (stack->count == group_start)
+		return; /* nothing of this group is shown */
+	stack->frames[stack->count - 1].entry = true;
+	stack->frames[stack->count - 1].anchor = raw->anchor;
+}
+
+/* Turns the first count raw frames into runtime->result. */
+static int resolve_frames(struct python_runtime *runtime, size_t count)
+{
+	struct python_stack *stack = &runtime->result;
+	const struct python_layout *layout = &runtime->layout;
+	size_t group_start = 0;
+	int error;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct raw_frame *raw = &runtime->raw_frames[i];
+
+		code_cache_want(runtime->codes, layout, raw->code, code_head(runtime, raw),
+				&runtime->copy);
+	}
+	error = remote_copy_fetch(&runtime->copy);
+	if (error)
+		return error;
+	for (size_t i = 0; i < count; i++) {
+		const struct raw_frame *raw = &runtime->raw_frames[i];
+		const uint8_t *head = code_head(runtime, raw);
+		const struct python_code *code;
+
+		if (!frame_hidden(runtime, head)) {
+			if (stack->count == PYTHON_STACK_FRAMES_MAX) {
+				stack->flags |= PYTHON_STACK_TRUNCATED;
+				return 0;
+			}
+			error = code_cache_resolve(runtime->codes, layout, raw->code, head,
+						   &runtime->copy, &code);
+			if (error && error != -EFAULT && error != -EBADMSG)
+				return error;
+			if (error || (code->line_table && raw->instruction >= 0 &&
+				      raw->instruction >= code->bytecode_size &&
+				      code->bytecode_size != CODE_TABLE_BYTES_MAX)) {
+				stack->flags |= PYTHON_STACK_INVALID;
+				return 0;
+			}
+			stack->frames[stack->count++] = (struct python_frame){
+				.code = code,
+				.instruction_offset = (int)raw->instruction,
+				.entry = raw->entry,
+				.anchor = raw->entry ? raw->anchor : 0,
+			};
+		} else if (raw->entry) {
+			keep_entry(stack, group_start, raw);
+		}
+		if (raw->entry)
+			group_start = stack->count;
+	}
+	return 0;
+}
+
+static int read_frames(struct python_runtime *runtime, const struct stack_snapshot *stack,
+		       struct frame_walk_start *start)
+{
+	struct python_stack *result = &runtime->result;
+	struct frame_walk walk;
+	size_t valid;
+	int error;
+
+	result->count = 0;
+	result->flags = 0;
+	error = read_links(runtime, start, &walk, &valid);
+	if (!error && has_cframes(runtime) && top_is_wrong(runtime, &walk, valid)) {
+		/* What looks right in a wrong group may be left over from another: drop it. */
+		if (prologue_recover(runtime, stack, start)) {
+			result->flags = PYTHON_STACK_INVALID;
+			return 0;
+		}
+		result->flags |= PYTHON_STACK_RECOVERED;
+		error = read_links(runtime, start, &walk, &valid);
+	}
+	if (error)
+		return error;
+	if (walk.error && walk.error != -EFAULT && walk.error != -ELOOP && walk.error != -ENOSPC)
+		return walk.error;
+	if (walk.end == FRAME_WALK_TRUNCATED)
+		result->flags |= PYTHON_STACK_TRUNCATED;
+	if (walk.end == FRAME_WALK_BROKEN || valid < runtime->raw_count)
+		result->flags |= PYTHON_STACK_INVALID;
+	return resolve_frames(runtime, valid);
+}
+
+int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,
+			     const struct stack_snapshot *stack, struct python_stack *ret_stack)
+{
+	struct remote_copy *copy = &runtime->copy;
+	struct frame_walk_start start;
+	const uint8_t *bytes;
+	int error;
+
+	remote_copy_begin(copy, stack);
+	(void)remote_copy_want(copy, thread->address, runtime->sizes.thread);
+	remote_copy_want_recent(copy, &thread->recent);
+	error = remote_copy_fetch(copy);
+	if (error)
+		return error;
+	bytes = remote_copy_get(copy, thread->address, runtime->sizes.thread);
+	if (!bytes || !thread_state_is_current(runtime, thread, bytes))
+		return -ESTALE;
+	frame_walk_start_parse(runtime, thread->address, bytes, &start);
+	frame_walk_want_chunk(runtime, &start);
+	error = remote_copy_fetch(copy);
+	if (!error)
+		error = read_frames(runtime, stack, &start);
+	if (error)
+		return error;
+	remote_copy_remember(copy, &thread->recent);
+	ret_stack->count = runtime->result.count;
+	ret_stack->flags = runtime->result.flags;
+	memcpy(ret_stack->frames, runtime->result.frames,
+	       runtime->result.count * sizeof(ret_stack->frames[0]));
+	return 0;
+}
+
+int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
+		      struct python_stack *ret_stack)
+{
+	struct thread_state *thread;
+	int error;
+
+	error = thread_state_find(runtime, tid, &thread);
+	if (error)
+		return error;
+	error = python_stack_read_thread(runtime, thread, stack, ret_stack);
+	if (error != -ESTALE)
+		return error;
+	/* The state was freed, or serves another thread now. */
+	thread_table_forget(&runtime->threads);
+	error = thread_state_find(runtime, tid, &thread);
+	if (!error)
+		error = python_stack_read_thread(runtime, thread, stack, ret_stack);
+	return error == -ESTALE ? -ESRCH : error;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locating and checking an interpreter. The sources of offsets are tried in
+ * the order of enum python_offsets_source; the first by which a live thread's
+ * frames can be read in full is kept.
+ */
+#include "pyintrospect/runtime.h"
+
+#include "pyintrospect/code_cache.h"
+#include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/unicode.h"
+#include "pyintrospect/version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* A running target may be caught between two states: look again, for 50 ms at most. */
+#define VALIDATION_ATTEMPTS 50
+#define VALIDATION_PAUSE_NS 1000000
+#define VALIDATION_THREADS  64
+
+/* struct pthread's tid in glibc on x86-64, unchanged since 2.4; libthread_db's symbol tells it, too. */
+#define GLIBC_PTHREAD_TID_OFFSET 720
+
+/* libthread_db's description of that field: bits, count, offset. */
+#define PTHREAD_TID_SYMBOL "_thread_db_pthread_tid"
+
+#define SUPPORTED "CPython 3.6 to 3.15 (builds with the GIL, x86-64)"
+
+static int find_symbol(const struct debug_info *info, const char *name, remote_addr *ret_address)
+{
+	uint64_t size;
+
+	return info->symbol(info->context, name, ret_address, &size);
+}
+
+bool python_runtime_in(const struct debug_info *info)
+{
+	remote_addr address;
+
+	return find_symbol(info, "_PyRuntime", &address) == 0 ||
+	       find_symbol(info, "_PyThreadState_Current", &address) == 0;
+}
+
+/* 3.6 keeps the list's head in a static variable, which this exported function returns. */
+static int decode_interpreter_head(const struct debug_info *info,
+				   const struct memory_reader *reader, remote_addr *ret_address)
+{
+	static const uint8_t load[] = { 0x48, 0x8b, 0x05 }; /* mov disp32(%rip), %rax */
+	uint8_t code[12];
+	remote_addr function;
+	size_t start = 0;
+	int32_t displacement;
+	int error;
+
+	if (find_symbol(info, "PyInterpreterState_Head", &function))
+		return -ENOENT;
+	error = memory_read(reader, function, code, sizeof(code));
+	if (error)
+		return error;
+	if (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0) /* endbr64 */
+		start = 4;
+	if (memcmp(code + start, load, sizeof(load)) != 0 || code[start + 7] != 0xc3 /* ret */)
+		return -ENOENT;
+	memcpy(&displacement, code + start + sizeof(load), sizeof(displacement));
+	*ret_address = function + start + 7 + (uint64_t)(int64_t)displacement;
+	return 0;
+}
+
+static int find_interpreters(struct python_runtime *runtime, const struct debug_info *info,
+			     remote_addr runtime_address)
+{
+	if (runtime->layout.offsets.runtime_interpreters != OFFSET_ABSENT) {
+		if (!runtime_address)
+			return -ENOENT;
+		runtime->interpreters =
+			runtime_address + (uint64_t)runtime->layout.offsets.runtime_interpreters;
+		return 0;
+	}
+	if (find_symbol(info, "interp_head", &runtime->interpreters) == 0)
+		return 0;
+	return decode_interpreter_head(info, runtime->reader, &runtime->interpreters);
+}
+
+static void include(size_t *size, int32_t offset, size_t width)
+{
+	if (offset != OFFSET_ABSENT && (size_t)offset + width > *size)
+		*size = (size_t)offset + width;
+}
+
+/*
+ * Sizes of the pieces to read, and whether the layout has a field exactly
+ * where the built-in row has one: no code then meets an absent one.
+ */
+static bool measure_layout(struct python_runtime *runtime, const struct python_layout *builtin)
+{
+	const struct python_offsets *o = &runtime->layout.offsets;
+	struct python_block_sizes sizes = { 0 };
+	const size_t word = sizeof(uint64_t);
+	size_t position;
+
+	for (size_t i = 0; python_offset_field(i, &position); i++) {
+		int32_t offset, expected;
+
+		memcpy(&offset, (const char *)o + position, sizeof(offset));
+		memcpy(&expected, (const char *)&builtin->offsets + position, sizeof(expected));
+		if ((offset == OFFSET_ABSENT) != (expected == OFFSET_ABSENT) ||
+		    offset < OFFSET_ABSENT || offset > OFFSET_MAX)
+			return false;
+	}
+	include(&sizes.thread, o->thread_next, word);
+	include(&sizes.thread, o->thread_interpreter, word);
+	include(&sizes.thread, o->thread_frame, word);
+	include(&sizes.thread, o->thread_cframe, word);
+	include(&sizes.thread, o->thread_pthread, word);
+	include(&sizes.thread, o->thread_native_id, word);
+	include(&sizes.thread, o->thread_chunk, word);
+	include(&sizes.thread, o->thread_chunk_top, word);
+	include(&sizes.cframe, o->cframe_current, word);
+	include(&sizes.cframe, o->cframe_previous, word);
+	include(&sizes.thread, o->thread_root_cframe, sizes.cframe);
+	include(&sizes.frame, o->frame_code, word);
+	include(&sizes.frame, o->frame_previous, word);
+	include(&sizes.frame, o->frame_instruction, word);
+	include(&sizes.frame, o->frame_owner, 1);
+	include(&sizes.frame, o->frame_is_entry, 1);
+	include(&sizes.code, o->object_type, word);
+	include(&sizes.code, o->variable_size, word);
+	include(&sizes.code, o->code_filename, word);
+	include(&sizes.code, o->code_name, word);
+	include(&sizes.code, o->code_qualname, word);
+	include(&sizes.code, o->code_constants, word);
+	include(&sizes.code, o->code_line_table, word);
+	include(&sizes.code, o->code_first_line, 4);
+	include(&sizes.code, o->code_flags, 4);
+	include(&sizes.code, o->code_first_traceable, 4);
+	include(&sizes.code, o->code_version, 4);
+	include(&sizes.code, o->code_monitoring, word);
+	include(&sizes.code, o->code_locals, 4);
+	include(&sizes.code, o->code_stack_size, 4);
+	include(&sizes.code, o->code_frame_size, 4);
+	if (runtime->layout.walk == PYTHON_WALK_FRAME_OBJECTS)
+		include(&sizes.code, o->code_bytecode, word);
+	runtime->sizes = sizes;
+	return sizes.thread <= OFFSET_BLOCK_MAX && sizes.frame <= OFFSET_BLOCK_MAX &&
+	       sizes.code <= OFFSET_BLOCK_MAX && sizes.cframe <= OFFSET_BLOCK_MAX &&
+	       unicode_head_size(o) <= UNICODE_HEAD_MAX &&
+	       (size_t)o->string_length + 8 <= unicode_head_size(o) &&
+	       (size_t)o->string_state + 4 <= unicode_head_size(o) && o->bytes_data >= 24 &&
+	       o->bytes_data <= OFFSET_BLOCK_MAX && o->variable_size == 16 &&
+	       o->chunk_data <= OFFSET_BLOCK_MAX &&
+	       (o->chunk_data == OFFSET_ABSENT ||
+		(o->chunk_data >= o->chunk_size + 8 && o->chunk_data >= o->chunk_previous + 8));
+}
+
+/* PyCode_Type, by its symbol and by the name it bears. */
+static int find_code_type(struct python_runtime *runtime, const struct debug_info *info)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	remote_addr type, name;
+	char text[5];
+	int error;
+
+	error = find_symbol(info, "PyCode_Type", &type);
+	if (!error)
+		error = memory_read_u64(runtime->reader, type + (uint64_t)offsets->type_name, &name);
+	if (!error)
+		error = memory_read(runtime->reader, name, text, sizeof(text));
+	if (error)
+		return error;
+	if (memcmp(text, "code", sizeof(text)) != 0)
+		return -EBADMSG;
+	runtime->code_type = type;
+	return 0;
+}
+
+enum verdict {
+	VERDICT_GOOD,	    /* a live thread's frames were read, and all is well with them */
+	VERDICT_NO_FRAMES,  /* thread states are as they must be, none runs Python now */
+	VERDICT_NO_THREADS, /* no thread state: not initialised yet, or finished */
+	VERDICT_BAD,
+};
+
+static bool frame_believable(const struct python_frame *frame)
+{
+	return frame->code->function[0] && frame->code->first_line >= 0;
+}
+
+static enum verdict judge_once(struct python_runtime *runtime, struct python_stack *stack)
+{
+	struct thread_state *thread;
+	size_t position = 0, threads = 0;
+	enum verdict verdict = VERDICT_NO_FRAMES;
+
+	if (thread_table_refresh(runtime))
+		return VERDICT_BAD;
+	while (threads < VALIDATION_THREADS &&
+	       (thread = thread_table_next(&runtime->threads, &position))) {
+		threads++;
+		if (python_stack_read_thread(runtime, thread, NULL, stack) ||
+		    (stack->flags & PYTHON_STACK_INVALID)) {
+			verdict = VERDICT_BAD;
+			continue;
+		}
+		for (size_t i = 0; i < stack->count; i++)
+			if (!frame_believable(&stack->frames[i]))
+				return VERDICT_BAD;
+		if (stack->count > 0)
+			return VERDICT_GOOD;
+	}
+	if (threads == 0)
+		return runtime->threads.head_count ? VERDICT_NO_THREADS : VERDICT_BAD;
+	return verdict;
+}
+
+static enum verdict judge(struct python_runtime *runtime, struct python_stack *stack)
+{
+	const struct timespec pause = { .tv_nsec = VALIDATION_PAUSE_NS };
+	enum verdict verdict = VERDICT_BAD;
+
+	for (unsigned attempt = 0; attempt < VALIDATION_ATTEMPTS; attempt++) {
+		verdict = judge_once(runtime, stack);
+		if (verdict == VERDICT_GOOD)
+			break;
+		/* A sleeping interpreter without frames stays so; a bad layout stays bad, too. */
+		nanosleep(&pause, NULL);
+	}
+	return verdict;
+}
+
+static int load_source(struct python_runtime *runtime, const struct debug_info *info,
+		       enum python_offsets_source source, remote_addr runtime_address,
+		       const struct python_layout *builtin)
+{
+	runtime->source = source;
+	runtime->layout = *builtin;
+	switch (source) {
+	case PYTHON_OFFSETS_DEBUG_OFFSETS:
+		return runtime_address ?
+			       python_layout_from_debug_offsets(runtime->reader, runtime_address,
+								&runtime->layout) :
+			       -ENODATA;
+	case PYTHON_OFFSETS_DWARF:
+		return python_layout_from_dwarf(info, &runtime->layout);
+	default:
+		return 0;
+	}
+}
+
+static void refuse_build(const struct python_runtime *runtime, struct error *error,
+			 const char *reason)
+{
+	error_set(error, EXIT_UNSUPPORTED_PYTHON, "CPython 3.%d: %s", runtime->version.minor,
+		  reason);
+	error_set_cure(error, "supported are " SUPPORTED);
+}
+
+/* Tries the sources in turn; 0 or -1 with *error filled. */
+static int choose_layout(struct python_runtime *runtime, const struct debug_info *info,
+			 struct error *error)
+{
+	const struct python_layout *builtin = python_layout_builtin(runtime->version.minor);
+	struct python_stack *stack = malloc(sizeof(*stack));
+	enum verdict verdict = VERDICT_BAD;
+	remote_addr runtime_address;
+
+	if (!stack) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	if (find_symbol(info, "_PyRuntime", &runtime_address)) {
+		uint64_t size;
+
+		/* 3.10 and later give it a section of its own, which strip keeps. */
+		if (info->section(info->context, ".PyRuntime", &runtime_address, &size))
+			runtime_address = 0;
+	}
+	for (int source = PYTHON_OFFSETS_DEBUG_OFFSETS; source <= PYTHON_OFFSETS_TABLE; source++) {
+		int failure = load_source(runtime, info, (enum python_offsets_source)source,
+					  runtime_address, builtin);
+
+		if (failure == -ENOTSUP) {
+			free(stack);
+			refuse_build(runtime, error, "this is a free-threaded build");
+			return -1;
+		}
+		if (failure || !measure_layout(runtime, builtin) ||
+		    find_interpreters(runtime, info, runtime_address) ||
+		    find_code_type(runtime, info))
+			continue;
+		verdict = judge(runtime, stack);
+		if (verdict == VERDICT_GOOD || verdict == VERDICT_NO_FRAMES)
+			break;
+	}
+	free(stack);
+	if (verdict == VERDICT_GOOD || verdict == VERDICT_NO_FRAMES)
+		return 0;
+	if (verdict == VERDICT_NO_THREADS) {
+		error_set(error, EXIT_NO_TARGET, "the interpreter has no threads: it has not "
+						 "started yet, or is shutting down");
+		return -1;
+	}
+	refuse_build(runtime, error,
+		     "its data structures are not laid out as expected (a modified or debug build?)");
+	return -1;
+}
+
+static bool version_supported(const struct debug_info *info, struct python_runtime *runtime,
+			      struct error *error)
+{
+	const struct python_version *version = &runtime->version;
+
+	if (python_version_find(info, runtime->reader, &runtime->version)) {
+		if (python_runtime_in(info)) {
+			error_set(error, EXIT_UNSUPPORTED_PYTHON,
+				  "this CPython does not say which version it is, and is none of "
+				  "3.6 to 3.15");
+			error_set_cure(error, "supported are " SUPPORTED);
+		} else {
+			error_set(error, EXIT_NO_TARGET, "no CPython interpreter in this binary");
+		}
+		return false;
+	}
+	if (version->major == 3 && python_layout_builtin(version->minor))
+		return true;
+	error_set(error, EXIT_UNSUPPORTED_PYTHON, "CPython %d.%d is not supported", version->major,
+		  version->minor);
+	error_set_cure(error, "supported are " SUPPORTED);
+	return false;
+}
+
+/* Asked of the interpreter's binary, which has the symbol when libc is linked in. */
+static uint32_t pthread_tid_offset(const struct debug_info *info, const struct memory_reader *reader)
+{
+	uint32_t description[3];
+	remote_addr address;
+
+	if (find_symbol(info, PTHREAD_TID_SYMBOL, &address) ||
+	    memory_read(reader, address, description, sizeof(description)) ||
+	    description[0] != 32 || description[1] != 1 || description[2] > OFFSET_BLOCK_MAX * 4)
+		return GLIBC_PTHREAD_TID_OFFSET;
+	return description[2];
+}
+
+struct python_runtime *python_runtime_create(const struct debug_info *info,
+					     const struct memory_reader *reader, struct error *error)
+{
+	struct python_runtime *runtime = calloc(1, sizeof(*runtime));
+	uint64_t size;
+
+	if (!runtime || thread_table_init(&runtime->threads) ||
+	    remote_copy_init(&runtime->copy, reader) || !(runtime->codes = code_cache_create())) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		goto fail;
+	}
+	runtime->reader = reader;
+	if (!version_supported(info, runtime, error))
+		goto fail;
+	if (info->symbol(info->context, "_PyEval_EvalFrameDefault", &runtime->eval.start, &size) ||
+	    size == 0)
+		runtime->eval = (struct address_range){ 0 };
+	else
+		runtime->eval.end = runtime->eval.start + size;
+	if (find_symbol(info, "PyType_Type", &runtime->type_type))
+		runtime->type_type = 0;
+	runtime->pthread_tid = pthread_tid_offset(info, reader);
+	if (choose_layout(runtime, info, error))
+		goto fail;
+	return runtime;
+fail:
+	python_runtime_destroy(runtime);
+	return NULL;
+}
+
+void python_runtime_destroy(struct python_runtime *runtime)
+{
+	if (!runtime)
+		return;
+	code_cache_destroy(runtime->codes);
+	remote_copy_deinit(&runtime->copy);
+	thread_table_deinit(&runtime->threads);
+	free(runtime);
+}
+
+struct python_version python_runtime_version(const struct python_runtime *runtime)
+{
+	return runtime->version;
+}
+
+enum python_offsets_source python_runtime_offsets_source(const struct python_runtime *runtime)
+{
+	return runtime->source;
+}
+
+int python_runtime_eval_function(const struct python_runtime *runtime, struct address_range *ret_range)
+{
+	if (runtime->eval.end == 0)
+		return -ENOENT;
+	*ret_range = runtime->eval;
+	return 0;
+}
+
+remote_addr python_runtime_type_type(const struct python_runtime *runtime)
+{
+	return runtime->type_type;
+}

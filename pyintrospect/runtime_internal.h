@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* struct python_runtime, for the files of this folder alone. */
+#ifndef PIEPROFD_PYINTROSPECT_RUNTIME_INTERNAL_H
+#define PIEPROFD_PYINTROSPECT_RUNTIME_INTERNAL_H
+
+#include "pyintrospect/offsets.h"
+#include "pyintrospect/python_stack.h"
+#include "pyintrospect/remote_copy.h"
+#include "pyintrospect/runtime.h"
+#include "pyintrospect/thread_state.h"
+
+#include <string.h>
+
+struct code_cache;
+
+/* Bytes to read of each structure from its start, so that every field used is in. */
+struct python_block_sizes {
+	size_t thread, frame, code, cframe;
+};
+
+/* Frames of one reading, hidden ones included. */
+#define RAW_FRAMES_MAX (PYTHON_STACK_FRAMES_MAX + 128)
+
+/* A frame as it was read, before its code object is known. */
+struct raw_frame {
+	remote_addr address;
+	remote_addr code;
+	remote_addr anchor;
+	int64_t instruction; /* byte offset into the bytecode */
+	uint8_t owner;
+	bool entry;
+};
+
+struct python_runtime {
+	const struct memory_reader *reader;
+	struct python_version version;
+	enum python_offsets_source source;
+	struct python_layout layout;
+	struct python_block_sizes sizes;
+	remote_addr interpreters; /* address of the pointer to the first interpreter */
+	remote_addr code_type;
+	remote_addr type_type; /* 0: not exported */
+	struct address_range eval; /* empty: no symbol */
+	uint32_t pthread_tid; /* offset of the kernel tid in struct pthread, to 3.10 */
+	struct thread_table threads;
+	struct code_cache *codes;
+	struct remote_copy copy;
+	struct raw_frame raw_frames[RAW_FRAMES_MAX];
+	size_t raw_count;
+	remote_addr visited[2048]; /* frames of this walk, by hash: a cycle is noticed */
+	struct python_stack result; /* being filled */
+};
+
+static inline uint64_t field_u64(const uint8_t *structure, int32_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, structure + offset, sizeof(value));
+	return value;
+}
+
+static inline int32_t field_i32(const uint8_t *structure, int32_t offset)
+{
+	int32_t value;
+
+	memcpy(&value, structure + offset, sizeof(value));
+	return value;
+}
+
+/* python_stack_read() for a known thread; -ESTALE when it is no longer the one. */
+int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,
+			     const struct stack_snapshot *stack, struct python_stack *ret_stack);
+
+#endif

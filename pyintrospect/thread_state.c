@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/thread_state.h"
+
+#include "pyintrospect/runtime_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#define THREAD_TABLE_SLOTS (2 * THREAD_TABLE_MAX)
+
+int thread_table_init(struct thread_table *table)
+{
+	*table = (struct thread_table){ 0 };
+	table->states = calloc(THREAD_TABLE_SLOTS, sizeof(*table->states));
+	return table->states ? 0 : -ENOMEM;
+}
+
+void thread_table_forget(struct thread_table *table)
+{
+	for (size_t i = 0; table->states && i < THREAD_TABLE_SLOTS; i++) {
+		if (!table->states[i])
+			continue;
+		remote_recent_deinit(&table->states[i]->recent);
+		free(table->states[i]);
+		table->states[i] = NULL;
+	}
+	table->count = 0;
+	table->head_count = 0;
+	table->complete = false;
+}
+
+void thread_table_deinit(struct thread_table *table)
+{
+	thread_table_forget(table);
+	free(table->states);
+	table->states = NULL;
+}
+
+/* The slot of a tid, or the free one where it would go; at most half of the slots are taken. */
+static struct thread_state **table_slot(const struct thread_table *table, pid_t tid)
+{
+	size_t slot = ((uint32_t)tid * 2654435769u) % THREAD_TABLE_SLOTS;
+
+	while (table->states[slot] && table->states[slot]->tid != tid)
+		slot = (slot + 1) % THREAD_TABLE_SLOTS;
+	return &table->states[slot];
+}
+
+struct thread_state *thread_table_next(struct thread_table *table, size_t *position)
+{
+	while (*position < THREAD_TABLE_SLOTS) {
+		struct thread_state *thread = table->states[(*position)++];
+
+		if (thread)
+			return thread;
+	}
+	return NULL;
+}
+
+static int table_add(struct thread_table *table, const struct thread_state *found)
+{
+	struct thread_state **slot = table_slot(table, found->tid);
+
+	if (*slot) {
+		/* The newest state of a tid comes first in the list: an older one is left over. */
+		if ((*slot)->walk == found->walk)
+			return 0;
+		(*slot)->walk = found->walk;
+		(*slot)->address = found->address;
+		(*slot)->interpreter = found->interpreter;
+		(*slot)->pthread = found->pthread;
+		return 0;
+	}
+	if (table->count == THREAD_TABLE_MAX)
+		return -ENOSPC;
+	*slot = malloc(sizeof(**slot));
+	if (!*slot)
+		return -ENOMEM;
+	**slot = *found;
+	table->count++;
+	return 0;
+}
+
+/* One thread state, its id resolved to a kernel tid (0: it has none yet). */
+struct thread_facts {
+	remote_addr next;
+	remote_addr interpreter;
+	uint64_t pthread;
+	pid_t tid;
+};
+
+static pid_t plausible_tid(uint64_t value)
+{
+	return value > 0 && value <= INT_MAX ? (pid_t)value : 0;
+}
+
+static int read_facts(const struct python_runtime *runtime, remote_addr address,
+		      struct thread_facts *ret_facts)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	uint8_t bytes[OFFSET_BLOCK_MAX];
+	struct thread_facts facts;
+	int32_t tid = 0;
+	int error;
+
+	error = memory_read(runtime->reader, address, bytes, runtime->sizes.thread);
+	if (error)
+		return error;
+	facts.next = field_u64(bytes, offsets->thread_next);
+	facts.interpreter = field_u64(bytes, offsets->thread_interpreter);
+	facts.pthread = field_u64(bytes, offsets->thread_pthread);
+	if (offsets->thread_native_id != OFFSET_ABSENT) {
+		facts.tid = plausible_tid(field_u64(bytes, offsets->thread_native_id));
+	} else {
+		/* A finished thread's struct pthread may be gone: then it has no tid. */
+		error = memory_read(runtime->reader, facts.pthread + runtime->pthread_tid, &tid,
+				    sizeof(tid));
+		facts.tid = error || tid < 0 ? 0 : tid;
+	}
+	*ret_facts = facts;
+	return 0;
+}
+
+/* Reads an interpreter's link and the head of its thread states. */
+static int read_interpreter(const struct python_runtime *runtime, remote_addr interpreter,
+			    remote_addr *ret_next, remote_addr *ret_first)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	remote_addr next, first;
+	struct memory_range ranges[] = {
+		{ .address = interpreter + (uint64_t)offsets->interpreter_next,
+		  .buffer = &next,
+		  .size = sizeof(next) },
+		{ .address = interpreter + (uint64_t)offsets->interpreter_threads,
+		  .buffer = &first,
+		  .size = sizeof(first) },
+	};
+	int error = memory_read_ranges(runtime->reader, ranges, 2);
+
+	if (error)
+		return error;
+	if (ranges[0].error || ranges[1].error)
+		return -EFAULT;
+	*ret_next = next;
+	*ret_first = first;
+	return 0;
+}
+
+/*
+ * One interpreter's list. Ends at a state that is known already when the
+ * table is complete, since new ones are put in front. Clears *complete when it
+ * could not see all of them.
+ */
+static int walk_threads(struct python_runtime *runtime, struct thread_list_head *head,
+			size_t *budget, bool *complete)
+{
+	struct thread_table *table = &runtime->threads;
+	remote_addr address = head->first;
+
+	while (address) {
+		struct thread_facts facts;
+		const struct thread_state *known;
+		int error;
+
+		if (*budget == 0) {
+			*complete = false;
+			return 0;
+		}
+		(*budget)--;
+		error = read_facts(runtime, address, &facts);
+		if (error == -EFAULT || (!error && facts.interpreter != head->interpreter)) {
+			*complete = false; /* changed under our eyes, or not what we think */
+			return 0;
+		}
+		if (error)
+			return error;
+		if (address == head->first) {
+			head->pthread = facts.pthread;
+			head->tid = facts.tid;
+		}
+		if (facts.tid == 0) {
+			*complete = false;
+		} else {
+			struct thread_state found = {
+				.tid = facts.tid,
+				.address = address,
+				.interpreter = head->interpreter,
+				.pthread = facts.pthread,
+				.walk = table->walk,
+			};
+
+			known = *table_slot(table, facts.tid);
+			if (known && table->complete && known->address == address)
+				return 0;
+			error = table_add(table, &found);
+			if (error == -ENOSPC)
+				*complete = false;
+			else if (error)
+				return error;
+		}
+		address = facts.next;
+	}
+	return 0;
+}
+
+static int walk_interpreters(struct python_runtime *runtime)
+{
+	struct thread_table *table = &runtime->threads;
+	size_t budget = THREAD_WALK_MAX;
+	bool complete = true;
+	remote_addr interpreter, next;
+	int error;
+
+	error = memory_read_u64(runtime->reader, runtime->interpreters, &interpreter);
+	table->head_count = 0;
+	table->walk++;
+	for (; !error && interpreter; interpreter = next) {
+		struct thread_list_head *head = &table->heads[table->head_count];
+
+		if (table->head_count == THREAD_INTERPRETERS_MAX) {
+			complete = false;
+			break;
+		}
+		*head = (struct thread_list_head){ .interpreter = interpreter };
+		error = read_interpreter(runtime, interpreter, &next, &head->first);
+		if (error)
+			break;
+		table->head_count++;
+		error = walk_threads(runtime, head, &budget, &complete);
+	}
+	table->complete = complete && !error;
+	return error;
+}
+
+int thread_table_refresh(struct python_runtime *runtime)
+{
+	thread_table_forget(&runtime->threads);
+	return walk_interpreters(runtime);
+}
+
+/* One batch that tells whether any list has a new head since the last walk. */
+static bool lists_unchanged(const struct python_runtime *runtime)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	const struct thread_table *table = &runtime->threads;
+	struct {
+		remote_addr next, first;
+		uint64_t pthread;
+		uint64_t native_id;
+		int32_t tid;
+	} now[THREAD_INTERPRETERS_MAX];
+	struct memory_range ranges[1 + 4 * THREAD_INTERPRETERS_MAX];
+	remote_addr interpreter;
+	size_t count = 0;
+
+	if (!table->complete || table->head_count == 0)
+		return false;
+	memset(now, 0, sizeof(now));
+	ranges[count++] = (struct memory_range){ .address = runtime->interpreters,
+						 .buffer = &interpreter,
+						 .size = sizeof(interpreter) };
+	for (size_t i = 0; i < table->head_count; i++) {
+		const struct thread_list_head *head = &table->heads[i];
+
+		ranges[count++] = (struct memory_range){
+			.address = head->interpreter + (uint64_t)offsets->interpreter_next,
+			.buffer = &now[i].next,
+			.size = sizeof(now[i].next),
+		};
+		ranges[count++] = (struct memory_range){
+			.address = head->interpreter + (uint64_t)offsets->interpreter_threads,
+			.buffer = &now[i].first,
+			.size = sizeof(now[i].first),
+		};
+		if (!head->first)
+			continue;
+		ranges[count++] = (struct memory_range){
+			.address = head->first + (uint64_t)offsets->thread_pthread,
+			.buffer = &now[i].pthread,
+			.size = sizeof(now[i].pthread),
+		};
+		/* The same address and pthread may be a new thread's: only its tid tells. */
+		if (offsets->thread_native_id != OFFSET_ABSENT)
+			ranges[count++] = (struct memory_range){
+				.address = head->first + (uint64_t)offsets->thread_native_id,
+				.buffer = &now[i].native_id,
+				.size = sizeof(now[i].native_id),
+			};
+		else
+			ranges[count++] = (struct memory_range){
+				.address = head->pthread + runtime->pthread_tid,
+				.buffer = &now[i].tid,
+				.size = sizeof(now[i].tid),
+			};
+	}
+	if (memory_read_ranges(runtime->reader, ranges, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].error)
+			return false;
+	for (size_t i = 0; i < table->head_count; i++) {
+		const struct thread_list_head *head = &table->heads[i];
+		pid_t tid = offsets->thread_native_id != OFFSET_ABSENT ?
+				    plausible_tid(now[i].native_id) :
+				    now[i].tid;
+
+		if (interpreter != head->interpreter || now[i].first != head->first ||
+		    now[i].pthread != head->pthread || tid != head->tid)
+			return false;
+		interpreter = now[i].next;
+	}
+	return interpreter == 0;
+}
+
+int thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_state **ret_thread)
+{
+	struct thread_table *table = &runtime->threads;
+	struct thread_state *thread;
+	int error;
+
+	if (tid <= 0)
+		return -ESRCH;
+	thread = *table_slot(table, tid);
+	if (!thread) {
+		if (lists_unchanged(runtime))
+			return -ESRCH;
+		/* Full of threads that are gone, perhaps. */
+		if (table->count == THREAD_TABLE_MAX)
+			thread_table_forget(table);
+		error = walk_interpreters(runtime);
+		if (error)
+			return error;
+		thread = *table_slot(table, tid);
+		if (!thread)
+			return -ESRCH;
+	}
+	*ret_thread = thread;
+	return 0;
+}
+
+bool thread_state_is_current(struct python_runtime *runtime, const struct thread_state *thread,
+			     const uint8_t *bytes)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	const uint8_t *tid;
+
+	if (field_u64(bytes, offsets->thread_interpreter) != thread->interpreter ||
+	    field_u64(bytes, offsets->thread_pthread) != thread->pthread)
+		return false;
+	if (offsets->thread_native_id != OFFSET_ABSENT)
+		return plausible_tid(field_u64(bytes, offsets->thread_native_id)) == thread->tid;
+	return remote_copy_read(&runtime->copy, thread->pthread + runtime->pthread_tid, 4, &tid) ==
+		       0 &&
+	       field_i32(tid, 0) == thread->tid;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a kernel tid to its PyThreadState.
+ *
+ * Every interpreter keeps a list of thread states, newest first. It is walked
+ * when an unknown tid is asked for; a thread that has no state costs one
+ * system call as long as the heads of the lists stay what they were.
+ */
+#ifndef PIEPROFD_PYINTROSPECT_THREAD_STATE_H
+#define PIEPROFD_PYINTROSPECT_THREAD_STATE_H
+
+#include "pyintrospect/remote_copy.h"
+
+#include <sys/types.h>
+
+#define THREAD_TABLE_MAX	4096 /* thread states remembered */
+#define THREAD_INTERPRETERS_MAX 16   /* interpreters whose lists are walked */
+#define THREAD_WALK_MAX		16384 /* thread states looked at in one walk */
+
+struct python_runtime;
+
+struct thread_state {
+	pid_t tid; /* 0: a free slot */
+	remote_addr address;
+	remote_addr interpreter;
+	uint64_t pthread;
+	uint32_t walk; /* number of the walk that saw it first or anew */
+	struct remote_recent recent; /* what its last readings needed */
+};
+
+/* An interpreter's list as the last walk found it. */
+struct thread_list_head {
+	remote_addr interpreter;
+	remote_addr first;
+	uint64_t pthread;
+	pid_t tid;
+};
+
+struct thread_table {
+	struct thread_state **states; /* hash by tid, THREAD_TABLE_SLOTS */
+	size_t count;
+	uint32_t walk; /* number of the last walk */
+	struct thread_list_head heads[THREAD_INTERPRETERS_MAX];
+	size_t head_count;
+	bool complete; /* the last walk saw every thread state, each with its tid */
+};
+
+__attribute__((warn_unused_result)) int thread_table_init(struct thread_table *table);
+void thread_table_deinit(struct thread_table *table);
+
+/*
+ * The state of the thread with this tid. 0, -ESRCH, -ENOMEM, or what the
+ * reader said. *ret_thread lives until thread_table_forget() or the next
+ * thread_state_find().
+ */
+__attribute__((warn_unused_result)) int
+thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_state **ret_thread);
+
+/* Drops everything: a state turned out to be another thread's. */
+void thread_table_forget(struct thread_table *table);
+
+/*
+ * Tells whether bytes, the thread state as it was just read, is still this
+ * thread's. Up to 3.10 the tid comes from its struct pthread, through copy.
+ */
+bool thread_state_is_current(struct python_runtime *runtime, const struct thread_state *thread,
+			     const uint8_t *bytes);
+
+/* The nth state of the table in no order, or NULL past the end. For validation. */
+struct thread_state *thread_table_next(struct thread_table *table, size_t *position);
+/* Walks all lists afresh. 0 or what the reader said. */
+__attribute__((warn_unused_result)) int thread_table_refresh(struct python_runtime *runtime);
+
+#endif

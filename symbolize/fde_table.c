@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/fde_table.h"
+
+#include "symbolize/eh_frame_hdr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* 2 MB of index; libtorch_cpu, which needs none, has 350,000 FDEs. */
+#define INDEXED_FDES_MAX (1u << 18)
+/* FDEs that cannot be read are passed over, but not forever. */
+#define VISITED_ENTRIES_MAX (1u << 20)
+/* All indexes together: 8 MB. */
+#define INDEXED_FDES_TOTAL_MAX (1u << 20)
+
+/* Offsets from the image's lowest address and from .eh_frame: 8 bytes an FDE. */
+struct index_entry {
+	uint32_t start;
+	uint32_t fde;
+};
+
+struct fde_index {
+	struct index_entry *entries; /* sorted by start; NULL: none, or not needed */
+	size_t count;
+};
+
+struct fde_table {
+	const struct module_table *modules;
+	struct fde_index *indexes; /* by module->index, for the modules prepared so far */
+	size_t prepared_count;
+	size_t indexed_fdes;
+};
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct index_entry *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static uint64_t image_base(const struct elf_image *image)
+{
+	return image->segment_count ? image->segments[0].virtual_address : 0;
+}
+
+/* Reads all of .eh_frame. At most maximum FDEs; -ENOMEM, -E2BIG. */
+static int fde_index_build(const struct elf_image *image, size_t maximum,
+			   struct fde_index *ret_index)
+{
+	uint64_t end = image->eh_frame_address + image->eh_frame_size;
+	uint64_t base = image_base(image);
+	uint64_t address = image->eh_frame_address;
+	struct index_entry *entries = NULL;
+	size_t count = 0, capacity = 0;
+	int error = 0;
+
+	for (size_t visited = 0; address < end && visited < VISITED_ENTRIES_MAX; visited++) {
+		uint64_t fde_address = address;
+		struct eh_frame_fde fde;
+		int fde_error = eh_frame_fde_at(image, fde_address, &address, &fde);
+
+		if (!fde_error && fde.start - base <= UINT32_MAX &&
+		    fde_address - image->eh_frame_address <= UINT32_MAX) {
+			if (count == maximum) {
+				error = -E2BIG;
+				break;
+			}
+			if (count == capacity) {
+				struct index_entry *grown;
+
+				capacity = capacity ? capacity * 2 : 256;
+				grown = reallocarray(entries, capacity, sizeof(*entries));
+				if (!grown) {
+					error = -ENOMEM;
+					break;
+				}
+				entries = grown;
+			}
+			entries[count++] = (struct index_entry){
+				.start = (uint32_t)(fde.start - base),
+				.fde = (uint32_t)(fde_address - image->eh_frame_address),
+			};
+		}
+		if (address <= fde_address)
+			break;
+	}
+	if (error) {
+		free(entries);
+		return error;
+	}
+	if (count)
+		qsort(entries, count, sizeof(*entries), compare_entries);
+	*ret_index = (struct fde_index){ .entries = entries, .count = count };
+	return 0;
+}
+
+static int fde_index_find(const struct fde_index *index, const struct elf_image *image,
+			  uint64_t address, uint64_t *ret_fde)
+{
+	uint64_t wanted = address - image_base(image);
+	size_t low = 0, high = index->count;
+
+	if (index->count == 0 || wanted < index->entries[0].start)
+		return -ENOENT;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->entries[middle].start <= wanted)
+			low = middle;
+		else
+			high = middle;
+	}
+	*ret_fde = image->eh_frame_address + index->entries[low].fde;
+	return 0;
+}
+
+struct fde_table *fde_table_create(const struct module_table *modules)
+{
+	struct fde_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->modules = modules;
+	fde_table_prepare(table);
+	return table;
+}
+
+void fde_table_destroy(struct fde_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->prepared_count; i++)
+		free(table->indexes[i].entries);
+	free(table->indexes);
+	free(table);
+}
+
+void fde_table_prepare(struct fde_table *table)
+{
+	size_t count = module_table_count(table->modules);
+	struct fde_index *indexes;
+
+	if (count <= table->prepared_count)
+		return;
+	indexes = reallocarray(table->indexes, count, sizeof(*indexes));
+	if (!indexes)
+		return; /* tried again next time */
+	table->indexes = indexes;
+	for (size_t i = table->prepared_count; i < count; i++) {
+		const struct module *module = module_table_get(table->modules, i);
+		size_t maximum = INDEXED_FDES_TOTAL_MAX - table->indexed_fdes;
+
+		if (maximum > INDEXED_FDES_MAX)
+			maximum = INDEXED_FDES_MAX;
+		indexes[i] = (struct fde_index){ 0 };
+		if (!module || !module->image || !module->image->eh_frame_address ||
+		    eh_frame_hdr_is_usable(module->image))
+			continue;
+		/* What cannot be indexed stays without; see the header. */
+		(void)fde_index_build(module->image, maximum, &indexes[i]);
+		table->indexed_fdes += indexes[i].count;
+	}
+	table->prepared_count = count;
+}
+
+int fde_table_find(const struct fde_table *table, const struct module *module, remote_addr address,
+		   struct eh_frame_fde *ret_fde)
+{
+	const struct elf_image *image = module->image;
+	uint64_t elf_address = address - module->bias;
+	struct eh_frame_fde fde;
+	uint64_t fde_address;
+	int error;
+
+	if (!image)
+		return -ENOENT;
+	error = eh_frame_hdr_find(image, elf_address, &fde_address);
+	if (error == -ENOTSUP && module->index < table->prepared_count)
+		error = fde_index_find(&table->indexes[module->index], image, elf_address,
+				       &fde_address);
+	if (error || eh_frame_fde_at(image, fde_address, NULL, &fde) || elf_address < fde.start ||
+	    elf_address >= fde.end)
+		return -ENOENT;
+	*ret_fde = fde;
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an address in the target to the FDE that covers it.
+ *
+ * Nearly every file brings its own search table (eh_frame_hdr.h), so nothing is
+ * built. For the rest a sorted index of the FDEs is made, once a file and with
+ * a cap, by fde_table_prepare(): finding never allocates.
+ */
+#ifndef PIEPROFD_SYMBOLIZE_FDE_TABLE_H
+#define PIEPROFD_SYMBOLIZE_FDE_TABLE_H
+
+#include "common/address.h"
+#include "symbolize/eh_frame.h"
+#include "symbolize/module.h"
+
+struct fde_table;
+
+/* modules is borrowed for the table's life. NULL: out of memory. */
+struct fde_table *fde_table_create(const struct module_table *modules);
+void fde_table_destroy(struct fde_table *table);
+
+/*
+ * Indexes the modules that are new since the last call and need it. May take
+ * milliseconds. A module that does not fit is left without: its code then
+ * counts as code without unwind information.
+ */
+void fde_table_prepare(struct fde_table *table);
+
+/*
+ * The FDE covering an address of the target inside module; its own addresses
+ * are the ELF file's. -ENOENT: none.
+ */
+__attribute__((warn_unused_result)) int fde_table_find(const struct fde_table *table,
+						       const struct module *module,
+						       remote_addr address,
+						       struct eh_frame_fde *ret_fde);
+
+#endif

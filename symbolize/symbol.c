@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Per module, made on the first question:
+ *
+ *   tables[]     where symbols come from: .dynsym, .symtab (pointers into images)
+ *   functions[]  one a start address, sorted; what an address is looked up in
+ *   names[]      text given out, beside functions[]; filled when first asked for
+ *   buckets[]    hash of all symbols' names, made when first a name is looked up
+ *
+ * Text from a file is copied before it is handed out: it is then ended by a
+ * NUL and stays as it is, whatever happens to the file.
+ */
+#include "symbolize/symbol.h"
+
+#include "symbolize/debug_file.h"
+#include "symbolize/demangle.h"
+#include "symbolize/elf_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLES_MAX     3
+#define SYMBOLS_MAX    (2u << 20) /* of one table */
+#define NAME_MAX_BYTES 4096       /* longer ones are cut */
+#define VERSION_HIDDEN 0x8000
+#define ENCLOSING_MAX  64  /* functions looked back at for one that encloses an address */
+#define PROBES_MAX     256 /* in the hash; far beyond what names that are not made to collide need */
+
+struct symbol_table {
+	const struct elf_image *image;
+	const uint8_t *entries; /* Elf64_Sym, unaligned */
+	size_t count;
+	const char *strings;
+	size_t strings_size;
+	const uint8_t *versions; /* uint16_t each, unaligned; NULL: none */
+};
+
+struct function {
+	uint64_t address; /* ELF virtual address */
+	uint64_t end;     /* address + size; for size 0 where the next one or the section starts */
+	const char *name; /* in a table's strings, not checked for its NUL */
+	uint32_t name_room; /* bytes up to the end of those strings, at most NAME_MAX_BYTES */
+	bool is_sized;
+	bool is_local;
+};
+
+struct module_symbols {
+	struct elf_image *debug_image; /* owned; NULL: none */
+	struct symbol_table tables[TABLES_MAX];
+	size_t table_count;
+	struct function *functions;
+	size_t function_count;
+	char **names;
+	uint32_t *buckets;   /* number of a symbol over all tables, + 1; 0: empty */
+	size_t bucket_count; /* a power of two */
+};
+
+struct symbolizer {
+	struct module_symbols **modules; /* by module.index; NULL: not asked for yet */
+	size_t count;
+};
+
+struct symbolizer *symbolizer_create(void)
+{
+	return calloc(1, sizeof(struct symbolizer));
+}
+
+static void module_symbols_destroy(struct module_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; symbols->names && i < symbols->function_count; i++)
+		free(symbols->names[i]);
+	free(symbols->names);
+	free(symbols->functions);
+	free(symbols->buckets);
+	elf_image_close(symbols->debug_image);
+	free(symbols);
+}
+
+void symbolizer_destroy(struct symbolizer *symbolizer)
+{
+	if (!symbolizer)
+		return;
+	for (size_t i = 0; i < symbolizer->count; i++)
+		module_symbols_destroy(symbolizer->modules[i]);
+	free(symbolizer->modules);
+	free(symbolizer);
+}
+
+/* Adds the symbol table of that type and name, when the image has a sound one. */
+static bool add_table(struct module_symbols *symbols, const struct elf_image *image,
+		      const char *name, uint32_t type)
+{
+	struct elf_section section, strings, versions;
+	struct symbol_table *table = &symbols->tables[symbols->table_count];
+
+	if (symbols->table_count == TABLES_MAX ||
+	    elf_image_section_find(image, name, &section) != 0 || section.type != type ||
+	    section.entry_size != sizeof(Elf64_Sym) ||
+	    elf_image_section(image, section.link, &strings) != 0 || strings.type != SHT_STRTAB)
+		return false;
+	*table = (struct symbol_table){
+		.image = image,
+		.entries = image->bytes + section.file_offset,
+		.count = section.size / sizeof(Elf64_Sym),
+		.strings = (const char *)image->bytes + strings.file_offset,
+		.strings_size = strings.size,
+	};
+	if (table->count > SYMBOLS_MAX)
+		table->count = SYMBOLS_MAX;
+	if (type == SHT_DYNSYM && elf_image_section_find(image, ".gnu.version", &versions) == 0 &&
+	    versions.type == SHT_GNU_versym &&
+	    versions.size / sizeof(uint16_t) >= section.size / sizeof(Elf64_Sym))
+		table->versions = image->bytes + versions.file_offset;
+	symbols->table_count++;
+	return true;
+}
+
+static Elf64_Sym table_entry(const struct symbol_table *table, size_t index)
+{
+	Elf64_Sym entry;
+
+	memcpy(&entry, table->entries + index * sizeof(entry), sizeof(entry));
+	return entry;
+}
+
+/* A name in table's strings and how many bytes it may have; NULL: outside, or empty. */
+static const char *entry_name(const struct symbol_table *table, const Elf64_Sym *entry,
+			      size_t *ret_room)
+{
+	size_t room;
+
+	if (entry->st_name >= table->strings_size)
+		return NULL;
+	room = table->strings_size - entry->st_name;
+	if (table->strings[entry->st_name] == '\0')
+		return NULL;
+	*ret_room = room < NAME_MAX_BYTES ? room : NAME_MAX_BYTES;
+	return table->strings + entry->st_name;
+}
+
+/* Length of a name without its version: "memcpy@@GLIBC_2.14" in .symtab. */
+static size_t name_length(const char *name, size_t room)
+{
+	size_t length = strnlen(name, room);
+	const char *at = length > 1 ? memchr(name + 1, '@', length - 1) : NULL;
+
+	return at ? (size_t)(at - name) : length;
+}
+
+static bool is_function(const Elf64_Sym *entry)
+{
+	unsigned int type = ELF64_ST_TYPE(entry->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && entry->st_shndx != SHN_UNDEF &&
+	       entry->st_shndx != SHN_ABS && entry->st_value != 0;
+}
+
+static size_t leading_underscores(const struct function *function)
+{
+	size_t count = 0;
+
+	while (count < function->name_room && function->name[count] == '_')
+		count++;
+	return count;
+}
+
+/* Below 0 when a is the better name for the address both start at. */
+static int compare_names(const struct function *a, const struct function *b)
+{
+	size_t underscores_a, underscores_b, length_a, length_b;
+
+	if (a->is_sized != b->is_sized)
+		return a->is_sized ? -1 : 1;
+	if (a->is_local != b->is_local)
+		return a->is_local ? 1 : -1;
+	underscores_a = leading_underscores(a);
+	underscores_b = leading_underscores(b);
+	if (underscores_a != underscores_b)
+		return underscores_a < underscores_b ? -1 : 1;
+	length_a = name_length(a->name, a->name_room);
+	length_b = name_length(b->name, b->name_room);
+	if (length_a != length_b)
+		return length_a < length_b ? -1 : 1;
+	return memcmp(a->name, b->name, length_a);
+}
+
+/* Order of the fields alone: names are in the file, which may change under a sort. */
+static int compare_functions(const void *left, const void *right)
+{
+	const struct function *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	return 0;
+}
+
+/* End of the section a symbol is in, or of its segment when the section is not known. */
+static uint64_t container_end(const struct elf_image *image, const Elf64_Sym *entry)
+{
+	struct elf_section section;
+
+	if (entry->st_shndx < SHN_LORESERVE &&
+	    elf_image_section(image, entry->st_shndx, &section) == 0 &&
+	    entry->st_value >= section.virtual_address &&
+	    entry->st_value - section.virtual_address < section.size)
+		return section.virtual_address + section.size;
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct elf_segment *segment = &image->segments[i];
+
+		if (entry->st_value >= segment->virtual_address &&
+		    entry->st_value - segment->virtual_address < segment->memory_size)
+			return segment->virtual_address + segment->memory_size;
+	}
+	return entry->st_value;
+}
+
+static void collect_functions(struct module_symbols *symbols, const struct symbol_table *table,
+			      size_t capacity)
+{
+	for (size_t i = 1; i < table->count && symbols->function_count < capacity; i++) {
+		Elf64_Sym entry = table_entry(table, i);
+		struct function function = { .address = entry.st_value };
+		size_t room;
+
+		if (!is_function(&entry))
+			continue;
+		function.name = entry_name(table, &entry, &room);
+		if (!function.name)
+			continue;
+		function.name_room = (uint32_t)room;
+		function.is_sized = entry.st_size != 0;
+		function.is_local = ELF64_ST_BIND(entry.st_info) == STB_LOCAL;
+		function.end = container_end(table->image, &entry);
+		if (function.is_sized && entry.st_size < function.end - function.address)
+			function.end = function.address + entry.st_size;
+		symbols->functions[symbols->function_count++] = function;
+	}
+}
+
+/* Keeps the best of each address, and ends those without a size where the next starts. */
+static void settle_functions(struct module_symbols *symbols)
+{
+	struct function *functions = symbols->functions;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < symbols->function_count; i++) {
+		if (kept == 0 || functions[kept - 1].address != functions[i].address)
+			functions[kept++] = functions[i];
+		else if (compare_names(&functions[i], &functions[kept - 1]) < 0)
+			functions[kept - 1] = functions[i];
+	}
+	symbols->function_count = kept;
+	for (size_t i = 0; i + 1 < kept; i++)
+		if (!functions[i].is_sized && functions[i].end > functions[i + 1].address)
+			functions[i].end = functions[i + 1].address;
+}
+
+static size_t count_functions(const struct symbol_table *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 1; i < table->count; i++) {
+		Elf64_Sym entry = table_entry(table, i);
+
+		count += is_function(&entry);
+	}
+	return count;
+}
+
+static int load_symbols(struct module_symbols *symbols, const struct module *module)
+{
+	size_t count = 0;
+
+	if (!module->image)
+		return 0;
+	(void)add_table(symbols, module->image, ".dynsym", SHT_DYNSYM);
+	if (!add_table(symbols, module->image, ".symtab", SHT_SYMTAB) &&
+	    debug_file_open(module, &symbols->debug_image) == 0)
+		(void)add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB);
+	for (size_t i = 0; i < symbols->table_count; i++)
+		count += count_functions(&symbols->tables[i]);
+	if (count == 0)
+		return 0;
+	symbols->functions = calloc(count, sizeof(symbols->functions[0]));
+	if (!symbols->functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < symbols->table_count; i++)
+		collect_functions(symbols, &symbols->tables[i], count);
+	qsort(symbols->functions, symbols->function_count, sizeof(symbols->functions[0]),
+	      compare_functions);
+	settle_functions(symbols);
+	/* Zero pages until used: only the few functions of a report are ever named. */
+	symbols->names = calloc(symbols->function_count + 1, sizeof(symbols->names[0]));
+	return symbols->names ? 0 : -ENOMEM;
+}
+
+/* The symbols of a module, loaded now if need be; NULL when out of memory. */
+static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const struct module *module)
+{
+	struct module_symbols *symbols;
+
+	if (module->index >= MODULES_MAX)
+		return NULL;
+	if (module->index >= symbolizer->count) {
+		size_t count = (module->index + 64) & ~(size_t)63;
+		struct module_symbols **modules;
+
+		modules = reallocarray(symbolizer->modules, count, sizeof(modules[0]));
+		if (!modules)
+			return NULL;
+		memset(modules + symbolizer->count, 0,
+		       (count - symbolizer->count) * sizeof(modules[0]));
+		symbolizer->modules = modules;
+		symbolizer->count = count;
+	}
+	symbols = symbolizer->modules[module->index];
+	if (symbols)
+		return symbols;
+	symbols = calloc(1, sizeof(*symbols));
+	if (!symbols)
+		return NULL;
+	if (load_symbols(symbols, module) != 0) {
+		module_symbols_destroy(symbols);
+		return NULL;
+	}
+	symbolizer->modules[module->index] = symbols;
+	return symbols;
+}
+
+/* Index of the innermost function around an ELF virtual address, or -1. */
+static ptrdiff_t function_at(const struct module_symbols *symbols, uint64_t address)
+{
+	size_t low = 0, high = symbols->function_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols->functions[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* A function may enclose smaller ones that end before address. */
+	for (size_t i = low; i-- > 0 && low - i <= ENCLOSING_MAX;)
+		if (address < symbols->functions[i].end)
+			return (ptrdiff_t)i;
+	return -1;
+}
+
+static char *text_of(const struct function *function)
+{
+	size_t length = name_length(function->name, function->name_room);
+	char mangled[NAME_MAX_BYTES + 1], plain[NAME_MAX_BYTES];
+
+	memcpy(mangled, function->name, length);
+	mangled[length] = '\0';
+	return strdup(demangle_name(mangled, plain, sizeof(plain)) ? plain : mangled);
+}
+
+const char *symbolizer_function(struct symbolizer *symbolizer, const struct module *module,
+				remote_addr address, remote_addr *ret_start)
+{
+	struct module_symbols *symbols = symbols_of(symbolizer, module);
+	ptrdiff_t index;
+
+	if (!symbols)
+		return NULL;
+	index = function_at(symbols, address - module->bias);
+	if (index < 0)
+		return NULL;
+	if (!symbols->names[index]) {
+		symbols->names[index] = text_of(&symbols->functions[index]);
+		if (!symbols->names[index])
+			return NULL;
+	}
+	if (ret_start)
+		*ret_start = symbols->functions[index].address + module->bias;
+	return symbols->names[index];
+}
+
+static uint32_t hash_bytes(const char *bytes, size_t length)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (uint8_t)bytes[i]) * 16777619u;
+	return hash;
+}
+
+static bool is_findable(const Elf64_Sym *entry)
+{
+	unsigned int type = ELF64_ST_TYPE(entry->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT ||
+		type == STT_NOTYPE) &&
+	       entry->st_shndx != SHN_UNDEF && entry->st_shndx != SHN_ABS;
+}
+
+/* The table and entry a number over all tables stands for. */
+static const struct symbol_table *numbered_entry(const struct module_symbols *symbols,
+						 size_t number, size_t *ret_index)
+{
+	const struct symbol_table *table = symbols->tables;
+
+	while (number >= table->count) {
+		number -= table->count;
+		table++;
+	}
+	*ret_index = number;
+	return table;
+}
+
+/*
+ * How much a symbol is to be preferred among those of its name. Duplicates in
+ * one module are rare: local functions of different source files, old versions.
+ */
+static int find_preference(const struct symbol_table *table, size_t index, const Elf64_Sym *entry)
+{
+	uint16_t version = 0;
+
+	if (table->versions)
+		memcpy(&version, table->versions + index * sizeof(version), sizeof(version));
+	return (ELF64_ST_BIND(entry->st_info) != STB_LOCAL ? 4 : 0) +
+	       (version & VERSION_HIDDEN ? 0 : 2) +
+	       (ELF64_ST_TYPE(entry->st_info) != STT_NOTYPE ? 1 : 0);
+}
+
+/* Whether the symbol of that number has this name, which has no version. */
+static bool has_name(const struct module_symbols *symbols, size_t number, const char *name,
+		     size_t length, int *ret_preference, Elf64_Sym *ret_entry)
+{
+	size_t index, room;
+	const struct symbol_table *table = numbered_entry(symbols, number, &index);
+	Elf64_Sym entry = table_entry(table, index);
+	const char *candidate = entry_name(table, &entry, &room);
+
+	if (!candidate || name_length(candidate, room) != length ||
+	    memcmp(candidate, name, length) != 0)
+		return false;
+	*ret_preference = find_preference(table, index, &entry);
+	*ret_entry = entry;
+	return true;
+}
+
+/* Puts a symbol into the hash, or into the place of a lesser one of its name. */
+static void hash_symbol(struct module_symbols *symbols, size_t number,
+			const struct symbol_table *table, size_t index)
+{
+	size_t mask = symbols->bucket_count - 1;
+	Elf64_Sym other, entry = table_entry(table, index);
+	size_t room, length, slot;
+	const char *name;
+
+	if (!is_findable(&entry))
+		return;
+	name = entry_name(table, &entry, &room);
+	if (!name)
+		return;
+	length = name_length(name, room);
+	slot = hash_bytes(name, length) & mask;
+	for (size_t i = 0; i < PROBES_MAX; i++, slot = (slot + 1) & mask) {
+		uint32_t *bucket = &symbols->buckets[slot];
+		int preference;
+
+		if (!*bucket) {
+			*bucket = (uint32_t)number + 1;
+			return;
+		}
+		if (has_name(symbols, *bucket - 1, name, length, &preference, &other)) {
+			if (find_preference(table, index, &entry) > preference)
+				*bucket = (uint32_t)number + 1;
+			return;
+		}
+	}
+}
+
+static int build_hash(struct module_symbols *symbols)
+{
+	size_t total = 0, size = 64, number = 0;
+
+	for (size_t i = 0; i < symbols->table_count; i++)
+		total += symbols->tables[i].count;
+	while (size < 2 * total)
+		size *= 2;
+	symbols->buckets = calloc(size, sizeof(symbols->buckets[0]));
+	if (!symbols->buckets)
+		return -ENOMEM;
+	symbols->bucket_count = size;
+	for (size_t i = 0; i < symbols->table_count; i++)
+		for (size_t j = 0; j < symbols->tables[i].count; j++)
+			hash_symbol(symbols, number++, &symbols->tables[i], j);
+	return 0;
+}
+
+int symbolizer_find(struct symbolizer *symbolizer, const struct module *module, const char *name,
+		    remote_addr *ret_address, uint64_t *ret_size)
+{
+	struct module_symbols *symbols = symbols_of(symbolizer, module);
+	size_t length = strlen(name), slot;
+
+	if (!symbols || (!symbols->buckets && build_hash(symbols) != 0))
+		return -ENOENT;
+	slot = hash_bytes(name, length) & (symbols->bucket_count - 1);
+	for (size_t i = 0; i < PROBES_MAX && symbols->buckets[slot]; i++) {
+		Elf64_Sym entry;
+		int preference;
+
+		if (has_name(symbols, symbols->buckets[slot] - 1, name, length, &preference,
+			     &entry)) {
+			*ret_address = entry.st_value + module->bias;
+			*ret_size = entry.st_size;
+			return 0;
+		}
+		slot = (slot + 1) & (symbols->bucket_count - 1);
+	}
+	return -ENOENT;
+}

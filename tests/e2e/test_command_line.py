@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the person at the terminal gets: exit codes, refusals, files, signals."""
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+
+from harness import (Daemon, Skip, Target, check, check_equal, find_interpreters, nobody, pieprofd,
+                     profile, wait_attached, wait_until)
+
+
+def first_interpreter():
+    return find_interpreters()[0]
+
+
+def test_usage():
+    for arguments in ((), ("--pid",), ("--pid", "x"), ("--pid", "1", "--what"), ("--pid", "1", "-d", "-3"),
+                      ("--pid", "1", "--mode", "fast"), ("--pid", "1", "-o", "x.unknown")):
+        run = pieprofd(*arguments, code=2)
+        check(run.stderr.strip(), "no word on %r" % (arguments,))
+        check_equal(run.stdout, "", "stdout for %r" % (arguments,))
+    check("--pid" in pieprofd("--help").stdout, "--help")
+    check(pieprofd("--version").stdout.startswith("pieprofd "), "--version")
+
+
+def test_no_such_process():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    run = pieprofd("--pid", gone.pid, code=3)
+    check("no process %d" % gone.pid in run.stderr, run.stderr)
+
+
+def test_not_python():
+    sleeper = subprocess.Popen(["sleep", "60"])
+    try:
+        run = pieprofd("--pid", sleeper.pid, code=3)
+        check("CPython" in run.stderr, run.stderr)
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+
+
+def test_already_traced():
+    if not shutil.which("gdb"):
+        raise Skip("no gdb")
+    with Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        debugger = subprocess.Popen(
+            ["gdb", "-q", "-nx", "-p", str(target.pid), "-ex", "continue"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: target.status()["TracerPid"] != "0", 30, "gdb")
+            run = pieprofd("--pid", target.pid, code=4)
+            check("already traced" in run.stderr and "gdb" in run.stderr, run.stderr)
+        finally:
+            debugger.kill()
+            debugger.wait()
+            debugger.stdin.close()
+
+
+def test_strangers_process():
+    user = nobody()
+    with Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        run = pieprofd("--pid", target.pid, code=4, user=user)
+        check("belongs to user" in run.stderr, run.stderr)
+
+
+def test_ordinary_user():
+    """One's own process, without any privilege, where the kernel allows it."""
+    user = nobody()
+    interpreter = first_interpreter()
+    if not os.access(interpreter.path, os.X_OK) or "/root/" in os.path.realpath(interpreter.path):
+        interpreter = next(i for i in find_interpreters() if i.path.startswith("/usr/"))
+    setting = "/proc/sys/kernel/yama/ptrace_scope"
+    if os.path.exists(setting) and open(setting).read().strip() != "0":
+        raise Skip("Yama does not let an ordinary user attach")
+    with open("/proc/sys/kernel/perf_event_paranoid") as file:
+        if int(file.read()) > 2:
+            raise Skip("perf_event_paranoid forbids perf to an ordinary user")
+    folder = tempfile.mkdtemp(prefix="pieprofd-user-")
+    os.chmod(folder, 0o755)
+    try:
+        # The build folder may lie where an ordinary user may not look.
+        program = shutil.copy(os.environ.get("PIEPROFD", "build/pieprofd"), folder)
+        targets = shutil.copytree(os.path.join(os.path.dirname(__file__), "..", "targets"),
+                                  os.path.join(folder, "targets"))
+        command = [interpreter.path, os.path.join(targets, "conv_backprop.py"), "--seconds", "20"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, user=user, group=user,
+                                   cwd="/", env={"PYTHONDONTWRITEBYTECODE": "1"})
+        try:
+            check_equal(process.stdout.readline(), "ready\n", "the target's first line")
+            run = subprocess.run([program, "--pid", str(process.pid), "-d", "4"], capture_output=True,
+                                 text=True, user=user, group=user, cwd="/", check=False)
+            check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+            check("g[f] += d[i, j, f] * r" in run.stdout, "the line is not in the report")
+            check_equal(process.poll(), None, "the target's exit code")
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_interrupt_finishes():
+    with Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with Daemon("--pid", target.pid, "-d", 0) as daemon:
+                wait_attached(target.pid)
+                time.sleep(2)
+                daemon.signal(number)
+                daemon.finish(0)
+                check("backprop" in daemon.stdout, "nothing was reported")
+            target.check_undisturbed()
+
+
+def test_snapshot():
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    path = os.path.join(folder, "profile.json")
+    try:
+        with Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+            with Daemon("--pid", target.pid, "-d", 0, "-o", path) as daemon:
+                wait_attached(target.pid)
+                counts = []
+                for _ in range(3):
+                    time.sleep(1.5)
+                    if os.path.exists(path):
+                        os.unlink(path)
+                    daemon.signal(signal.SIGUSR1)
+                    wait_until(lambda: os.path.exists(path), what="the snapshot")
+                    with open(path) as file:
+                        counts.append(json.load(file)["samples"])
+                check(0 < counts[0] < counts[1] < counts[2], "samples of the snapshots: %s" % counts)
+                check_equal(target.process.poll(), None, "the target's exit code")
+                daemon.signal(signal.SIGINT)
+                daemon.finish(0)
+            target.check_undisturbed()
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_files():
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    try:
+        path = os.path.join(folder, "profile.json")
+        with open(path, "w") as file:
+            file.write("old")
+        with Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+            quiet = pieprofd("--pid", target.pid, "-d", 0.5, "-o", path, "-q")
+            check_equal(quiet.stdout, "", "stdout under -q")
+            check_equal(stat.S_IMODE(os.stat(path).st_mode), 0o600, "the file's mode")
+            with open(path) as file:
+                check("lines" in json.load(file), "the report has no lines")
+            check_equal(os.listdir(folder), ["profile.json"], "files left")
+            piped = pieprofd("--pid", target.pid, "-d", 0.5, "-o", "-", "--format", "json")
+            check("lines" in json.loads(piped.stdout), "JSON on stdout")
+            refused = pieprofd("--pid", target.pid, "-d", 0.5, "-o", os.path.join(folder, "no", "x.json"), code=1)
+            check("no/x.json" in refused.stderr, refused.stderr)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_modes():
+    with Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        report, text = profile(target.pid, "-d", 2, "--mode", "time")
+        check_equal(report["pairs"], [], "pairs in time mode")
+        check(report["samples"] > 20, "%d samples" % report["samples"])
+        report, _ = profile(target.pid, "-d", 4, "--loads")
+        check_equal({pair["kind"] for pair in report["pairs"]}, {"load"}, "kinds under --loads")
+        report, _ = profile(target.pid, "-d", 4, "--stores")
+        check("load" not in {pair["kind"] for pair in report["pairs"]}, "loads under --stores")
+
+
+def test_sleeping_target_has_no_samples():
+    with Target(first_interpreter(), "late_thread.py", "--wait", 20, "--seconds", 0.1) as target:
+        os.kill(target.pid, signal.SIGSTOP)
+        wait_until(lambda: target.status()["State"][0] == "T", what="the stop")
+        run = pieprofd("--pid", target.pid, "-d", 0.5, code=6)
+        check("sample" in run.stderr, run.stderr)
+        check_equal(target.status()["State"][0], "T", "state after the profile")
+        os.kill(target.pid, signal.SIGCONT)
+        target.finish()
+
+
+def test_real_parent_learns_the_exit_code():
+    """The target's own parent waits for it, also when it ends while traced."""
+    with Target(first_interpreter(), "short_lived.py", "--seconds", 0.5, "--exit-code", 7) as target:
+        with Daemon("--pid", target.pid, "-d", 30, "-q") as daemon:
+            target.finish(code=7)
+            daemon.finish()
+

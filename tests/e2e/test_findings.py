@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is the guilty line found, through the right calls, and gone once it is mended?"""
+from harness import Target, check, check_equal, line_text, profile
+
+HOT_LINE = "g[f] += d[i, j, f] * r"
+
+
+def redundant_loads(report):
+    """Lines by redundant loads, most first."""
+    lines = [line for line in report["lines"] if line["loads"]["redundant"]]
+    return sorted(lines, key=lambda line: -line["loads"]["redundant"])
+
+
+def test_convolution(interpreter):
+    with Target(interpreter, "conv_backprop.py", "--seconds", 16) as target:
+        report, text = profile(target.pid, "-d", 15)
+        target.check_undisturbed()
+        target.finish()
+    ranked = redundant_loads(report)
+    top = [line_text(line) for line in ranked[:2]]
+    check(HOT_LINE in top, "the first two lines by redundant loads are %r" % top)
+    check(HOT_LINE in text, "the text report does not show the line")
+    check("killed by" in text, "the text report shows no pair")
+    pairs = [
+        pair
+        for pair in report["pairs"]
+        if pair["kind"] == "load" and any(HOT_LINE in (frame.get("source") or "") for frame in pair["first"])
+    ]
+    check(pairs, "no redundant pair at the line")
+    opcodes = {frame["opcode"] for pair in pairs for frame in pair["first"][-12:] if frame["kind"] == "python"}
+    check(opcodes & {"BINARY_SUBSCR", "STORE_SUBSCR"}, "no subscript among %s" % opcodes)
+    for pair in pairs:
+        leaf = pair["first"][-1]
+        check_equal(leaf["kind"], "native", "the innermost frame's kind")
+    check(
+        any("multiarray" in frame.get("library", "") for pair in pairs for frame in pair["first"]),
+        "numpy is in no pair's path",
+    )
+    check_report_is_sound(report)
+
+
+def test_convolution_mended(interpreter):
+    with Target(interpreter, "conv_backprop.py", "--fixed", "--seconds", 9) as target:
+        report, text = profile(target.pid, "-d", 8)
+        target.finish()
+    check(HOT_LINE not in text, "the mended program still shows the line")
+    check(not [line for line in report["lines"] if HOT_LINE in line_text(line)], "the line is reported")
+    check_report_is_sound(report)
+
+
+def test_vectorised_is_clean(interpreter):
+    with Target(interpreter, "vectorised.py", "--seconds", 9) as target:
+        report, _ = profile(target.pid, "-d", 8)
+        target.finish()
+    total = sum(line["python_ns"] + line["native_ns"] + line["system_ns"] for line in report["lines"])
+    avoidable = sum(line["avoidable_ns"] for line in report["lines"])
+    check(total > 0, "no time was seen")
+    check(avoidable < 0.05 * total, "%.1f%% of a clean program is called avoidable" % (100 * avoidable / total))
+    check_report_is_sound(report)
+
+
+def check_report_is_sound(report):
+    """What must hold for every report."""
+    check(report["samples"] > 100, "only %d samples" % report["samples"])
+    check(report["stop_ns"]["p50"] <= report["stop_ns"]["p99"] <= report["stop_ns"]["max"], "stop times")
+    totals = [line["total_ns"] for line in report["lines"]]
+    check_equal(totals, sorted(totals, reverse=True), "order of the lines")
+    for line in report["lines"]:
+        own = line["python_ns"] + line["native_ns"] + line["system_ns"]
+        check(own <= line["total_ns"], "%s: self time above total" % line)
+        check(line["avoidable_ns"] <= own, "%s: more avoidable than there is" % line)
+        for kind in ("loads", "stores"):
+            counts = line[kind]
+            check(counts["redundant"] <= counts["reaccessed"] <= counts["sampled"], "%s: %s" % (line, counts))
+    for pair in report["pairs"]:
+        check(0 < pair["redundant"] + pair["approximate"] <= pair["sampled"], "pair counts %s" % pair)
+        for path in ("first", "second"):
+            check(any(frame["kind"] == "python" for frame in pair[path]), "a path without Python frames")
+    # Half of the samples' stacks must be whole, or nothing else here means much.
+    for reason in ("merge_failed", "native_truncated", "python_invalid", "python_unreadable"):
+        check(
+            report["losses"].get(reason, 0) <= 0.05 * report["samples"] + 5,
+            "%d of %d samples lost: %s" % (report["losses"].get(reason, 0), report["samples"], reason),
+        )

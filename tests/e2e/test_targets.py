@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Targets of every kind go on as if nobody had looked."""
+import os
+import time
+
+from harness import Daemon, Target, check, check_equal, profile, wait_attached, wait_until
+
+
+def functions(report):
+    return {line["function"].split(".")[-1] for line in report["lines"]}
+
+
+def test_eight_threads(interpreter):
+    with Target(interpreter, "threads.py", "--threads", 8, "--seconds", 6) as target:
+        report, _ = profile(target.pid, "-d", 4)
+        target.check_undisturbed()
+        check("threads=8" in target.finish(), "the target's last line")
+    check("backprop" in functions(report), "functions seen: %s" % functions(report))
+    check(report["pairs"], "no pair was found")
+
+
+def test_thread_that_starts_late(interpreter):
+    with Target(interpreter, "late_thread.py", "--seconds", 4) as target:
+        report, _ = profile(target.pid, "-d", 4)
+        target.check_undisturbed()
+        check("traced=yes" in target.finish(), "the target was not traced when its thread started")
+    check("backprop" in functions(report), "the late thread was not seen: %s" % functions(report))
+    check(report["pairs"], "no pair was found in the late thread")
+
+
+def test_target_that_exits(interpreter):
+    with Target(interpreter, "short_lived.py", "--seconds", 1.5, "--exit-code", 42) as target:
+        report, text = profile(target.pid, "-d", 60)
+        target.finish(code=42)
+    check("backprop" in functions(report), "functions seen: %s" % functions(report))
+    check(0.5e9 < report["duration_ns"] < 30e9, "duration %d" % report["duration_ns"])
+
+
+def test_blocking_calls(interpreter):
+    for call in ("read", "epoll_wait"):
+        with Target(interpreter, "blocking_read.py", "--call", call, "--seconds", 4) as target:
+            profile(target.pid, "-d", 2)
+            target.check_undisturbed()
+            check("eintr=0" in target.finish(), "the target saw EINTR")
+
+
+def test_handler_of_the_stop_signal(interpreter):
+    with Target(interpreter, "sigurg_handler.py", "--seconds", 5) as target:
+        for number in ("SIGURG", "SIGWINCH"):
+            profile(target.pid, "-d", 1, "--stop-signal", number)
+        profile(target.pid, "-d", 1)
+        target.check_undisturbed()
+        check("unexpected=0" in target.finish(), "the target saw signals of ours")
+
+
+def test_thousand_signals_a_second(interpreter):
+    with Target(interpreter, "signals_1khz.py", "--seconds", 4) as target:
+        profile(target.pid, "-d", 2)
+        target.check_undisturbed()
+        target.finish()
+
+
+def test_stopped_and_continued(interpreter):
+    """A third party stops and continues the target while we are attached."""
+    with Target(interpreter, "conv_backprop.py", "--seconds", 6) as target:
+        with Daemon("--pid", target.pid, "-d", 4) as daemon:
+            wait_attached(target.pid)
+            for _ in range(10):
+                os.kill(target.pid, 19)
+                # Under a tracer a group-stop shows as 't', after it as 'T'.
+                wait_until(lambda: target.status()["State"][0] in "tT", what="the stop")
+                time.sleep(0.05)
+                check(target.status()["State"][0] in "tT", "the stop did not last")
+                os.kill(target.pid, 18)
+                wait_until(lambda: target.status()["State"][0] in "RS", what="the continuation")
+            daemon.finish()
+        target.check_undisturbed()
+        target.finish()
+
+
+def test_memory_does_not_grow(interpreter):
+    def resident_kib():
+        return int(target.status()["VmRSS"].split()[0])
+
+    with Target(interpreter, "conv_backprop.py", "--seconds", 6) as target:
+        time.sleep(1)
+        before = resident_kib()
+        profile(target.pid, "-d", 3)
+        check(resident_kib() <= before + 512, "from %d to %d KiB" % (before, resident_kib()))
+        target.finish()
+
+
+def test_twice_in_a_row(interpreter):
+    with Target(interpreter, "conv_backprop.py", "--seconds", 12) as target:
+        for _ in range(5):
+            report, _ = profile(target.pid, "-d", 0.5)
+            check(report["samples"] > 10, "%d samples" % report["samples"])
+            target.check_undisturbed()
+        check_equal(target.process.poll(), None, "the target's exit code")

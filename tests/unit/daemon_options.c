@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: what is meant, and what is refused with which words. */
+#include "daemon/options.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define WORDS_MAX 32
+
+/*
+ * Parses "pieprofd" and the words of line, which spaces part ("''" is an empty
+ * one). Fills *ret_words with what was said about it. Output paths point into
+ * storage that the next call reuses.
+ */
+static int parse(const char *line, struct options *ret_options, char **ret_words)
+{
+	static char storage[512];
+	char name[] = "pieprofd";
+	char *argv[WORDS_MAX] = { name };
+	int argc = 1, result;
+	char *saved = NULL;
+	size_t size;
+	FILE *errors = open_memstream(ret_words, &size);
+
+	assert_non_null(errors);
+	assert_true(strlen(line) < sizeof(storage));
+	strcpy(storage, line);
+	for (char *word = strtok_r(storage, " ", &saved); word; word = strtok_r(NULL, " ", &saved)) {
+		assert_true(argc < WORDS_MAX - 1);
+		argv[argc++] = strcmp(word, "''") ? word : storage + strlen(line);
+	}
+	result = options_parse(argc, argv, ret_options, errors);
+	fclose(errors);
+	return result;
+}
+
+static struct options accepted(const char *line)
+{
+	struct options options;
+	char *words = NULL;
+	int result = parse(line, &options, &words);
+
+	if (result != 0)
+		print_error("%s: %s", line, words);
+	assert_int_equal(result, 0);
+	assert_string_equal(words, "");
+	free(words);
+	return options;
+}
+
+/* Refused with one line that has this in it; the options stay as they were. */
+static void refused(const char *line, const char *expected)
+{
+	struct options options, before;
+	char *words = NULL;
+	int result;
+
+	memset(&options, 0x5a, sizeof(options));
+	before = options;
+	result = parse(line, &options, &words);
+	if (result != -1 || !strstr(words, expected))
+		print_error("'%s' gave %d and: %s", line, result, words);
+	assert_int_equal(result, -1);
+	assert_non_null(strstr(words, expected));
+	assert_int_equal(strncmp(words, "pieprofd: ", 10), 0);
+	assert_ptr_equal(strchr(words, '\n'), words + strlen(words) - 1);
+	assert_memory_equal(&options, &before, sizeof(options));
+	free(words);
+}
+
+static void test_defaults(void **state)
+{
+	struct options options = accepted("--pid 1234");
+
+	(void)state;
+	assert_int_equal(options.action, OPTIONS_RECORD);
+	assert_int_equal(options.pid, 1234);
+	assert_int_equal(options.duration_ns, 10000000000);
+	assert_true(options.rate_hz == 99);
+	assert_true(options.loads && options.stores);
+	assert_false(options.redundancy_required);
+	assert_true(options.max_overhead == 0.02);
+	assert_int_equal(options.stop_signal, 0);
+	assert_false(options.quiet);
+	assert_int_equal(options.verbosity, 0);
+	assert_int_equal(options.colour, OPTIONS_COLOUR_AUTO);
+	assert_int_equal(options.output_count, 0);
+	assert_int_equal(options.lines_max, 0);
+	assert_int_equal(options.pairs_max, 0);
+}
+
+static void test_record_is_the_command(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("record --pid 7").pid, 7);
+	assert_int_equal(accepted("--pid 7 record").pid, 7);
+	assert_int_equal(accepted("record -p7").pid, 7);
+	refused("dump --pid 7", "'dump'");
+	refused("record record --pid 7", "'record'");
+	refused("1234", "--pid 1234");
+	refused("", "--pid N");
+	refused("record", "--pid N");
+}
+
+static void test_pid(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("--pid=2147483647").pid, 2147483647);
+	assert_int_equal(accepted("--pid 5 --pid 5").pid, 5);
+	refused("--pid 5 --pid 6", "one process");
+	refused("--pid", "needs a value");
+	for (size_t i = 0; i < 8; i++) {
+		static const char *const wrong[] = { "x",  "0",	 "-1",	       "2147483648",
+						     "1x", "''", "0x10",       "99999999999999999999999" };
+		char line[64];
+
+		snprintf(line, sizeof(line), "--pid %s", wrong[i]);
+		refused(line, "--pid '");
+	}
+}
+
+static void test_duration(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("-p 1 -d 0").duration_ns, 0);
+	assert_int_equal(accepted("-p 1 -d 0.5").duration_ns, 500000000);
+	assert_int_equal(accepted("-p 1 --duration .25").duration_ns, 250000000);
+	assert_int_equal(accepted("-p 1 -d 2592000").duration_ns, 2592000000000000);
+	/* Not "until ^C". */
+	assert_int_equal(accepted("-p 1 -d 0.00000000001").duration_ns, 1);
+	refused("-p 1 -d -3", "--duration '-3'");
+	refused("-p 1 -d 2592001", "--duration");
+	refused("-p 1 -d 1e3", "--duration");
+	refused("-p 1 -d nan", "--duration");
+	refused("-p 1 -d inf", "--duration");
+	refused("-p 1 -d 0x10", "--duration");
+	refused("-p 1 -d 1.2.3", "--duration");
+	refused("-p 1 -d .", "--duration");
+	refused("-p 1 -d ''", "--duration");
+	refused("-p 1 -d 10s", "--duration");
+}
+
+static void test_rate_and_overhead(void **state)
+{
+	(void)state;
+	assert_true(accepted("-p 1 -r 997").rate_hz == 997);
+	assert_true(accepted("-p 1 --rate 0.5").rate_hz == 0.5);
+	refused("-p 1 -r 0", "--rate '0'");
+	refused("-p 1 -r 10001", "--rate");
+	refused("-p 1 -r fast", "--rate 'fast'");
+	assert_true(accepted("-p 1 --max-overhead 5").max_overhead == 0.05);
+	assert_true(accepted("-p 1 --max-overhead 5%").max_overhead == 0.05);
+	assert_true(accepted("-p 1 --max-overhead 0.5%").max_overhead == 0.005);
+	refused("-p 1 --max-overhead 0", "--max-overhead '0'");
+	refused("-p 1 --max-overhead 101", "--max-overhead");
+	refused("-p 1 --max-overhead %", "--max-overhead");
+	refused("-p 1 --max-overhead 5%%", "--max-overhead");
+	refused("-p 1 --max-overhead 1111111111111111111111111111111111111", "--max-overhead");
+}
+
+static void test_modes(void **state)
+{
+	struct options options = accepted("-p 1 --mode time");
+
+	(void)state;
+	assert_false(options.loads || options.stores || options.redundancy_required);
+	options = accepted("-p 1 --mode redundancy");
+	assert_true(options.loads && options.stores && options.redundancy_required);
+	options = accepted("-p 1 --mode redundancy --stores");
+	assert_true(!options.loads && options.stores && options.redundancy_required);
+	options = accepted("-p 1 --loads");
+	assert_true(options.loads && !options.stores && !options.redundancy_required);
+	options = accepted("-p 1 --loads --stores --mode all");
+	assert_true(options.loads && options.stores);
+	refused("-p 1 --mode fast", "--mode 'fast'");
+	refused("-p 1 --mode time --loads", "--mode time");
+	refused("-p 1 --loads=yes", "takes no value");
+}
+
+static void test_outputs(void **state)
+{
+	struct options options = accepted("-p 1 -o a.json --output b.txt -o -");
+
+	(void)state;
+	assert_int_equal(options.output_count, 3);
+	assert_string_equal(options.outputs[0].path, "a.json");
+	assert_ptr_equal(options.outputs[0].writer, &writer_json);
+	assert_string_equal(options.outputs[1].path, "b.txt");
+	assert_ptr_equal(options.outputs[1].writer, &writer_text);
+	assert_string_equal(options.outputs[2].path, "-");
+	assert_ptr_equal(options.outputs[2].writer, &writer_text);
+
+	/* --format is said once, before or after. */
+	options = accepted("-p 1 -o report --format json -o other.txt");
+	assert_ptr_equal(options.outputs[0].writer, &writer_json);
+	assert_ptr_equal(options.outputs[1].writer, &writer_json);
+	options = accepted("-p 1 --format json");
+	assert_int_equal(options.output_count, 1);
+	assert_string_equal(options.outputs[0].path, "-");
+	assert_ptr_equal(options.outputs[0].writer, &writer_json);
+
+	refused("-p 1 -o x.unknown", "x.unknown");
+	refused("-p 1 -o .json", "--format");
+	refused("-p 1 --format yaml", "text, json");
+	refused("-p 1 -o a.json -o a.json", "twice");
+	refused("-p 1 -o ''", "file name");
+	refused("-p 1 -o 1.txt -o 2.txt -o 3.txt -o 4.txt -o 5.txt -o 6.txt -o 7.txt -o 8.txt -o 9.txt",
+		"at most 8");
+}
+
+static void test_stop_signal(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("-p 1 --stop-signal URG").stop_signal, SIGURG);
+	assert_int_equal(accepted("-p 1 --stop-signal SIGWINCH").stop_signal, SIGWINCH);
+	assert_int_equal(accepted("-p 1 --stop-signal sigchld").stop_signal, SIGCHLD);
+	/* Whatever would end or stop the target when we die is refused. */
+	refused("-p 1 --stop-signal USR1", "USR1");
+	refused("-p 1 --stop-signal TRAP", "TRAP");
+	refused("-p 1 --stop-signal SIG", "'SIG'");
+	refused("-p 1 --stop-signal 23", "'23'");
+}
+
+static void test_the_rest(void **state)
+{
+	struct options options = accepted("-p 1 -qvv -v --color always --lines 20 --pairs 5");
+
+	(void)state;
+	assert_true(options.quiet);
+	assert_int_equal(options.verbosity, 3);
+	assert_int_equal(options.colour, OPTIONS_COLOUR_ALWAYS);
+	assert_int_equal(options.lines_max, 20);
+	assert_int_equal(options.pairs_max, 5);
+	assert_int_equal(accepted("-p 1 --colour never").colour, OPTIONS_COLOUR_NEVER);
+	refused("-p 1 --color blue", "'blue'");
+	refused("-p 1 --lines 0", "--lines '0'");
+	refused("-p 1 --pairs -1", "--pairs '-1'");
+	refused("-p 1 --lines 1000000", "--lines");
+}
+
+static void test_unknown(void **state)
+{
+	(void)state;
+	refused("-p 1 --what", "--what");
+	refused("-p 1 -x", "-x");
+	refused("-p 1 --quiet -xq", "-x");
+	refused("-p 1 -qx", "-x");
+	refused("-p 1 --pi", "needs a value");
+	refused("-p 1 --l 5", "--l");
+	refused("-p 1 -- ls", "'ls'");
+}
+
+static void test_help_and_version(void **state)
+{
+	static const char *const words[] = { "--pid",	 "--duration", "--rate",   "--output",
+					     "--format", "--mode",     "--loads",  "--stores",
+					     "--lines",	 "--pairs",    "--quiet",  "--max-overhead",
+					     "--color",	 "--verbose",  "--version", "--stop-signal",
+					     "text, json" };
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	/* Nothing else has to be right. */
+	assert_int_equal(accepted("--help").action, OPTIONS_HELP);
+	assert_int_equal(accepted("-h").action, OPTIONS_HELP);
+	assert_int_equal(accepted("--version").action, OPTIONS_VERSION);
+	assert_int_equal(accepted("-p 1 -d 3 --help --what").action, OPTIONS_HELP);
+
+	options_print_help(file);
+	fclose(file);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strstr(text, words[i]))
+			print_error("--help does not mention %s\n", words[i]);
+		assert_non_null(strstr(text, words[i]));
+	}
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		assert_true(strcspn(line, "\n") <= 80);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_record_is_the_command),
+		cmocka_unit_test(test_pid),
+		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_rate_and_overhead),
+		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_stop_signal),
+		cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_help_and_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames read from outside against what live interpreters print from inside:
+ * one thread a way in which Python and C call each other, on every interpreter
+ * found, by every source of offsets it has.
+ */
+#include "pyintrospect/python_stack.h"
+
+#include "pyintrospect/runtime_internal.h"
+#include "tests/unit/support_live.h"
+#include "tests/unit/support_unwind.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+/*
+ * Every case runs in a thread of its own and ends in hold(), which prints the
+ * stack it is in and then blocks in read(2) on the same line. Frames are
+ * "function<TAB>file<TAB>line", innermost first.
+ */
+static const char script[] =
+	"\n"
+	"import sys, os, threading, functools, re, ctypes\n"
+	"sys.setrecursionlimit(10000)\n"
+	"gate, keep = os.pipe()\n"
+	"tid = getattr(threading, 'get_native_id', lambda: ctypes.CDLL(None).syscall(186))\n"
+	"def describe(name, frame):\n"
+	"    lines = []\n"
+	"    while frame:\n"
+	"        code = frame.f_code\n"
+	"        lines.append('%s\\t%s\\t%d' % (getattr(code, 'co_qualname', code.co_name),\n"
+	"                                     code.co_filename, frame.f_lineno or 0))\n"
+	"        frame = frame.f_back\n"
+	"    head = 'STACK %s %d %d' % (name, tid(), len(lines))\n"
+	"    return ('\\n'.join([head] + lines) + '\\n').encode('utf-8')\n"
+	"def hold(*a):\n"
+	"    os.write(1, describe(case.name, sys._getframe())) and os.read(gate, 1)\n"
+	"    return 1\n"
+	"case = threading.local()\n"
+	"cases = []\n"
+	"def add(f):\n"
+	"    cases.append(f)\n"
+	"    return f\n"
+	"@add\n"
+	"def plain():\n"
+	"    def inner(a, b):\n"
+	"        x = (a +\n"
+	"             hold())\n"
+	"        return x\n"
+	"    return inner(1,\n"
+	"                 2)\n"
+	"@add\n"
+	"def by_sorted(): return sorted([1], key=lambda x: hold())\n"
+	"@add\n"
+	"def by_map():\n"
+	"    return list(map(hold, [1]))\n"
+	"@add\n"
+	"def by_reduce(): return functools.reduce(lambda a, b: hold(), [1, 2])\n"
+	"@add\n"
+	"def by_comprehension(): return [hold() for i in range(1)]\n"
+	"@add\n"
+	"def by_generator():\n"
+	"    def inner():\n"
+	"        yield 0\n"
+	"        yield hold()\n"
+	"    def outer():\n"
+	"        yield from inner()\n"
+	"    for x in outer():\n"
+	"        for y in (z for z in [x]): pass\n"
+	"@add\n"
+	"def by_next():\n"
+	"    def g():\n"
+	"        yield hold()\n"
+	"    return sum(g())\n"
+	"@add\n"
+	"def by_coroutine():\n"
+	"    async def leaf():\n"
+	"        return hold()\n"
+	"    async def root():\n"
+	"        return await leaf()\n"
+	"    try: root().send(None)\n"
+	"    except StopIteration: pass\n"
+	"class Thing:\n"
+	"    def __init__(self): self.x = hold()\n"
+	"class Leaves:\n"
+	"    def __del__(self): hold()\n"
+	"class Has:\n"
+	"    @property\n"
+	"    def value(self): return hold()\n"
+	"    def __getitem__(self, i): return hold()\n"
+	"@add\n"
+	"def by_init():\n"
+	"    make = lambda: Thing()\n"
+	"    return make()\n"
+	"@add\n"
+	"def by_hot_init():\n"
+	"    def make(n):\n"
+	"        class T:\n"
+	"            def __init__(self, n): self.x = hold() if n == 99 else 0\n"
+	"        for i in range(100): T(i)\n"
+	"    make(1)\n"
+	"@add\n"
+	"def by_del():\n"
+	"    x = Leaves()\n"
+	"    del x\n"
+	"@add\n"
+	"def by_property(): return Has().value\n"
+	"@add\n"
+	"def by_getitem(): return Has()[0]\n"
+	"@add\n"
+	"def by_handler():\n"
+	"    try:\n"
+	"        raise ValueError\n"
+	"    except ValueError:\n"
+	"        hold()\n"
+	"@add\n"
+	"def by_class():\n"
+	"    class Inner:\n"
+	"        x = hold()\n"
+	"@add\n"
+	"def by_ctypes():\n"
+	"    f = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(hold)\n"
+	"    return f(1)\n"
+	"@add\n"
+	"def by_sub(): return re.sub('a', lambda m: str(hold()), 'a')\n"
+	"@add\n"
+	"def by_partial(): return functools.partial(hold, 1)()\n"
+	"@add\n"
+	"def by_exec():\n"
+	"    exec(compile('def f():\\n  hold()\\n\\nf()', '<made>', 'exec'), {'hold': hold})\n"
+	"@add\n"
+	"def by_unicode():\n"
+	"    space = {'hold': hold}\n"
+	"    text = u'def \\u00e9t\\u00e9(): hold()\\ndef \\u540d\\u524d(): \\u00e9t\\u00e9()\\n' \\\n"
+	"           u'def \\U00020000x(): \\u540d\\u524d()\\n\\U00020000x()'\n"
+	"    exec(compile(text, u'/\\u00fc/\\u4e2d/\\U0001f40d.py', 'exec'), space)\n"
+	"@add\n"
+	"def by_recursion(n=200): return hold() if n == 0 else by_recursion(n - 1)\n"
+	"@add\n"
+	"def by_callbacks(n=20):\n"
+	"    if n == 0: return hold()\n"
+	"    return max([1], key=lambda x: by_callbacks(n - 1))\n"
+	"@add\n"
+	"def by_wide():\n"
+	"    space = {'hold': hold}\n"
+	"    exec('def f(n):\\n' + ''.join('  v%d = n\\n' % i for i in range(500)) +\n"
+	"         '  return f(n - 1) if n else hold()\\nf(12)', space)\n"
+	"@add\n"
+	"def by_long_code():\n"
+	"    space = {'hold': hold}\n"
+	"    exec('def f(n):\\n' + '  n = [n,\\n\\n\\n    n]; n = 0\\n' * 400 + '  return hold()\\nf(1)',"
+	" space)\n"
+	"def run(f):\n"
+	"    case.name = f.__name__\n"
+	"    f()\n"
+	"for f in cases:\n"
+	"    t = threading.Thread(target=run, args=(f,)); t.daemon = True; t.start()\n"
+	"case.name = 'main'\n"
+	"os.write(1, b'READY %d\\n' % (len(cases) + 1))\n"
+	"hold()\n";
+
+#define CASES_MAX  64
+#define STACK_COPY (256u << 10)
+
+struct expected_frame {
+	char *function, *file;
+	int line;
+};
+
+struct expected_stack {
+	char name[64];
+	pid_t tid;
+	size_t count;
+	struct expected_frame *frames;
+};
+
+struct session {
+	struct live_target target;
+	struct live_binary binary;
+	struct live_memory memory;
+	struct debug_info info;
+	struct memory_reader reader;
+	struct expected_stack stacks[CASES_MAX];
+	size_t count;
+	uint8_t *stack_bytes;
+};
+
+/* Records may come in any order; READY tells how many there are. */
+static void read_expected(struct session *session)
+{
+	size_t wanted = SIZE_MAX;
+	char line[8192];
+
+	while (session->count < wanted) {
+		struct expected_stack *stack = &session->stacks[session->count];
+
+		assert_true(live_target_line(&session->target, line, sizeof(line)));
+		if (sscanf(line, "READY %zu", &wanted) == 1)
+			continue;
+		assert_true(session->count < CASES_MAX);
+		assert_int_equal(sscanf(line, "STACK %63s %d %zu", stack->name, &stack->tid,
+					&stack->count),
+				 3);
+		stack->frames = calloc(stack->count, sizeof(*stack->frames));
+		for (size_t i = 0; i < stack->count; i++) {
+			char *file, *number;
+
+			assert_true(live_target_line(&session->target, line, sizeof(line)));
+			file = strchr(line, '\t');
+			assert_non_null(file);
+			*file++ = '\0';
+			number = strchr(file, '\t');
+			assert_non_null(number);
+			*number++ = '\0';
+			stack->frames[i] = (struct expected_frame){ strdup(line), strdup(file),
+								    atoi(number) };
+		}
+		session->count++;
+	}
+}
+
+static void session_start(struct session *session, const struct live_python *python)
+{
+	memset(session, 0, sizeof(*session));
+	assert_true(live_target_start(&session->target, python->path, script));
+	read_expected(session);
+	assert_true(live_binary_find(&session->binary, session->target.pid));
+	session->memory.pid = session->target.pid;
+	session->info = live_debug_info(&session->binary);
+	session->reader = (struct memory_reader){ live_memory_read, &session->memory };
+	session->stack_bytes = malloc(STACK_COPY);
+}
+
+static void session_end(struct session *session)
+{
+	for (size_t i = 0; i < session->count; i++) {
+		for (size_t j = 0; j < session->stacks[i].count; j++) {
+			free(session->stacks[i].frames[j].function);
+			free(session->stacks[i].frames[j].file);
+		}
+		free(session->stacks[i].frames);
+	}
+	free(session->stack_bytes);
+	live_binary_close(&session->binary);
+	live_target_end(&session->target);
+}
+
+/* The C stack from sp up, as far as it is mapped and fits. */
+static struct stack_snapshot copy_stack(struct session *session, uint64_t sp)
+{
+	uint64_t start = sp - STACK_RED_ZONE_BYTES;
+	struct stack_snapshot snapshot = { .start = start, .bytes = session->stack_bytes };
+
+	while (snapshot.size < STACK_COPY) {
+		size_t part = 4096 - ((start + snapshot.size) & 4095);
+
+		if (part > STACK_COPY - snapshot.size)
+			part = STACK_COPY - snapshot.size;
+		if (memory_read(&session->reader, start + snapshot.size,
+				session->stack_bytes + snapshot.size, part))
+			break;
+		snapshot.size += part;
+	}
+	return snapshot;
+}
+
+static bool same_stack(const struct python_stack *found, const struct expected_stack *expected,
+		       bool report)
+{
+	bool same = found->count == expected->count && found->flags == 0;
+
+	for (size_t i = 0; same && i < found->count; i++) {
+		const struct python_frame *frame = &found->frames[i];
+		const struct expected_frame *wanted = &expected->frames[i];
+		int line = python_code_line(frame->code, frame->instruction_offset);
+
+		same = strcmp(frame->code->function, wanted->function) == 0 &&
+		       strcmp(frame->code->file, wanted->file) == 0 && line == wanted->line;
+	}
+	if (same || !report)
+		return same;
+	print_error("%s: %zu frames, flags %x, expected %zu\n", expected->name, found->count,
+		    found->flags, expected->count);
+	for (size_t i = 0; i < found->count && i < 12; i++)
+		print_error("  found    %s %s %d at %d\n", found->frames[i].code->function,
+			    found->frames[i].code->file,
+			    python_code_line(found->frames[i].code,
+					     found->frames[i].instruction_offset),
+			    found->frames[i].instruction_offset);
+	for (size_t i = 0; i < expected->count && i < 12; i++)
+		print_error("  expected %s %s %d\n", expected->frames[i].function,
+			    expected->frames[i].file, expected->frames[i].line);
+	return false;
+}
+
+/* hold() is in a call, whatever the version calls that (3.11: a specialised PRECALL makes it). */
+static bool calls(const struct python_frame *frame)
+{
+	const char *name = python_code_opcode(frame->code, frame->instruction_offset);
+
+	return name && (strncmp(name, "CALL", 4) == 0 || strcmp(name, "PRECALL") == 0);
+}
+
+static unsigned check_stacks(struct session *session, struct python_runtime *runtime)
+{
+	static struct python_stack stack;
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < session->count; i++) {
+		const struct expected_stack *expected = &session->stacks[i];
+		struct stack_snapshot snapshot;
+		unsigned long cold, warm;
+		uint64_t sp;
+
+		assert_true(live_thread_wait_syscall(session->target.pid, expected->tid, SYS_read,
+						     &sp));
+		cold = session->memory.calls;
+		assert_int_equal(python_stack_read(runtime, expected->tid, NULL, &stack), 0);
+		cold = session->memory.calls - cold;
+		wrong += !same_stack(&stack, expected, true);
+		warm = session->memory.calls;
+		assert_int_equal(python_stack_read(runtime, expected->tid, NULL, &stack), 0);
+		warm = session->memory.calls - warm;
+		wrong += !same_stack(&stack, expected, true);
+		/* The reader here splits batches of more than 64 pieces. */
+		if (warm > 1 + 3 * expected->count / 64 + 1) {
+			print_error("%s: %lu calls warm, %lu cold\n", expected->name, warm, cold);
+			wrong++;
+		}
+		snapshot = copy_stack(session, sp);
+		assert_int_equal(python_stack_read(runtime, expected->tid, &snapshot, &stack), 0);
+		wrong += !same_stack(&stack, expected, true);
+		if (stack.count && !calls(&stack.frames[0])) {
+			print_error("%s: hold() is at %s\n", expected->name,
+				    python_code_opcode(stack.frames[0].code,
+						       stack.frames[0].instruction_offset));
+			wrong++;
+		}
+	}
+	return wrong;
+}
+
+static void test_frames(void **state)
+{
+	static const char *const sources[] = { "debug offsets", "DWARF", "built-in table" };
+	const struct live_pythons *pythons = live_pythons();
+	unsigned wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		struct session session;
+
+		session_start(&session, &pythons->items[i]);
+		for (int dwarf = 1; dwarf >= 0; dwarf--) {
+			struct error error;
+			struct python_runtime *runtime;
+			struct python_version version;
+			unsigned now;
+
+			session.binary.use_dwarf = dwarf;
+			runtime = python_runtime_create(&session.info, &session.reader, &error);
+			if (!runtime)
+				fail_msg("3.%d: %s", pythons->items[i].minor, error.cause);
+			version = python_runtime_version(runtime);
+			now = check_stacks(&session, runtime);
+			print_message("3.%d.%d by %s: %zu stacks, %u wrong\n", version.minor,
+				      version.micro, sources[python_runtime_offsets_source(runtime)],
+				      session.count, now);
+			assert_int_equal(version.major, 3);
+			assert_int_equal(version.minor, pythons->items[i].minor);
+			assert_int_equal(version.micro, pythons->items[i].micro);
+			wrong += now;
+			python_runtime_destroy(runtime);
+		}
+		session_end(&session);
+	}
+	assert_int_equal(wrong, 0);
+	if (!pythons->count)
+		skip();
+}
+
+/* The k-th group's anchor lies in the k-th native frame of the evaluation loop. */
+static unsigned check_anchors(struct session *session, struct python_runtime *runtime,
+			      const struct expected_stack *expected)
+{
+	static struct python_stack stack;
+	struct eval_frame frames[512];
+	int count, groups = 0, status;
+	unsigned wrong = 0;
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, expected->tid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, expected->tid, NULL, NULL), 0);
+	assert_int_equal(waitpid(expected->tid, &status, __WALL), expected->tid);
+	count = native_eval_frames(expected->tid, frames, 512);
+	assert_int_equal(python_stack_read(runtime, expected->tid, NULL, &stack), 0);
+	assert_int_equal(ptrace(PTRACE_DETACH, expected->tid, NULL, NULL), 0);
+	(void)session;
+	for (size_t i = 0; i < stack.count; i++) {
+		const struct python_frame *frame = &stack.frames[i];
+
+		if (!frame->entry) {
+			assert_int_equal(frame->anchor, 0);
+			continue;
+		}
+		if (groups < count && frame->anchor &&
+		    (frame->anchor < frames[groups].sp || frame->anchor >= frames[groups].cfa)) {
+			print_error("%s: anchor %#lx of group %d outside [%#lx, %#lx)\n",
+				    expected->name, frame->anchor, groups, frames[groups].sp,
+				    frames[groups].cfa);
+			wrong++;
+		}
+		if (runtime->layout.minor >= 11 && !frame->anchor)
+			wrong++;
+		groups++;
+	}
+	if (groups != count) {
+		print_error("%s: %d groups, %d evaluation loops\n", expected->name, groups,
+			    count);
+		wrong++;
+	}
+	assert_true(stack.count == 0 || stack.frames[stack.count - 1].entry);
+	return wrong;
+}
+
+static void test_anchors(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+	unsigned wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		struct session session;
+		struct error error;
+		struct python_runtime *runtime;
+		unsigned now = 0;
+
+		session_start(&session, &pythons->items[i]);
+		runtime = python_runtime_create(&session.info, &session.reader, &error);
+		assert_non_null(runtime);
+		for (size_t j = 0; j < session.count; j++) {
+			uint64_t sp;
+
+			assert_true(live_thread_wait_syscall(session.target.pid,
+							     session.stacks[j].tid, SYS_read, &sp));
+			now += check_anchors(&session, runtime, &session.stacks[j]);
+		}
+		print_message("3.%d.%d: %zu stacks, %u wrong groups or anchors\n",
+			      pythons->items[i].minor, pythons->items[i].micro, session.count, now);
+		wrong += now;
+		python_runtime_destroy(runtime);
+		session_end(&session);
+	}
+	assert_int_equal(wrong, 0);
+	if (!pythons->count)
+		skip();
+}
+
+/* A thread without Python, one that does not exist, and one that starts later. */
+static void test_unknown_threads(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+	static struct python_stack stack;
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		struct session session;
+		struct error error;
+		struct python_runtime *runtime;
+		unsigned long calls_before;
+
+		session_start(&session, &pythons->items[i]);
+		runtime = python_runtime_create(&session.info, &session.reader, &error);
+		assert_non_null(runtime);
+		assert_int_equal(python_stack_read(runtime, 0, NULL, &stack), -ESRCH);
+		assert_int_equal(python_stack_read(runtime, 1, NULL, &stack), -ESRCH);
+		calls_before = session.memory.calls;
+		assert_int_equal(python_stack_read(runtime, 1, NULL, &stack), -ESRCH);
+		assert_int_equal(session.memory.calls, calls_before + 1);
+		python_runtime_destroy(runtime);
+		session_end(&session);
+	}
+	if (!pythons->count)
+		skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_anchors),
+		cmocka_unit_test(test_unknown_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A finished profile built by hand, for the tests of what reads one. */
+#ifndef PIEPROFD_TESTS_UNIT_REPORT_SAMPLE_H
+#define PIEPROFD_TESTS_UNIT_REPORT_SAMPLE_H
+
+#include "daemon/report/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE_LIBRARY "/usr/lib/python3/dist-packages/numpy/core/_multiarray_umath.so"
+#define SAMPLE_FILE    "/home/user/project/conv_backprop.py"
+#define SAMPLE_ADVICE  "index whole slices at once instead of one element a call"
+
+/* Innermost last, as a profile has them: five native frames start the interpreter. */
+static const struct profile_frame sample_first[] = {
+	{ .kind = FRAME_NATIVE, .function = "_start", .file = "/usr/bin/python3.11", .address = 0x100 },
+	{ .kind = FRAME_NATIVE, .function = "main", .file = "/usr/bin/python3.11", .address = 0x200 },
+	{ .kind = FRAME_NATIVE, .function = "Py_BytesMain", .file = "/usr/bin/python3.11", .address = 0x300 },
+	{ .kind = FRAME_NATIVE, .function = "Py_RunMain", .file = "/usr/bin/python3.11", .address = 0x400 },
+	{ .kind = FRAME_NATIVE, .function = "PyEval_EvalCode", .file = "/usr/bin/python3.11", .address = 0x500 },
+	{ .kind = FRAME_PYTHON, .function = "<module>", .file = SAMPLE_FILE, .line = 90, .opcode = "CALL",
+	  .source = "main()" },
+	{ .kind = FRAME_PYTHON, .function = "Convolution.backprop", .file = SAMPLE_FILE, .line = 33,
+	  .opcode = "BINARY_SUBSCR", .source = "g[f] += d[i, j, f] * r" },
+	{ .kind = FRAME_NATIVE, .function = "array_subscript", .file = SAMPLE_LIBRARY, .address = 0x2b72 },
+	{ .kind = FRAME_NATIVE, .function = "prepare_index", .file = SAMPLE_LIBRARY, .address = 0x2a10,
+	  .flags = FRAME_GUESSED },
+};
+
+/* The same but for its leaf. */
+static const struct profile_frame sample_second[] = {
+	{ .kind = FRAME_NATIVE, .function = "_start", .file = "/usr/bin/python3.11", .address = 0x100 },
+	{ .kind = FRAME_NATIVE, .function = "main", .file = "/usr/bin/python3.11", .address = 0x200 },
+	{ .kind = FRAME_NATIVE, .function = "Py_BytesMain", .file = "/usr/bin/python3.11", .address = 0x300 },
+	{ .kind = FRAME_NATIVE, .function = "Py_RunMain", .file = "/usr/bin/python3.11", .address = 0x400 },
+	{ .kind = FRAME_NATIVE, .function = "PyEval_EvalCode", .file = "/usr/bin/python3.11", .address = 0x500 },
+	{ .kind = FRAME_PYTHON, .function = "<module>", .file = SAMPLE_FILE, .line = 90, .opcode = "CALL",
+	  .source = "main()" },
+	{ .kind = FRAME_PYTHON, .function = "Convolution.backprop", .file = SAMPLE_FILE, .line = 33,
+	  .opcode = "STORE_SUBSCR", .source = "g[f] += d[i, j, f] * r" },
+	{ .kind = FRAME_NATIVE, .function = "array_assign_subscript", .file = SAMPLE_LIBRARY, .address = 0x3c40 },
+};
+
+
+static const struct profile_line sample_lines[] = {
+	{
+		.file = SAMPLE_FILE, .line = 90, .function = "<module>", .source = "main()",
+		.self_ns = { 10000000, 0, 0 }, .total_ns = 9800000000,
+	},
+	{
+		.file = SAMPLE_FILE, .line = 33, .function = "Convolution.backprop",
+		.source = "g[f] += d[i, j, f] * r",
+		.self_ns = { 2000000000, 5500000000, 123000000 }, .total_ns = 7623000000,
+		.accesses = { { 450, 430, 412, 3 }, { 40, 31, 20, 1 } },
+		.avoidable_ns = 3100000000, .call_ns = 1234, .category = CATEGORY_SLICE_UNDERUTILISATION,
+		.reasons = { "its native calls are short", "the same element of the loop" }, .reason_count = 2,
+	},
+	{
+		/* Its source cannot be read. */
+		.file = "/usr/lib/python3.11/json/encoder.py", .line = 200, .function = "encode",
+		.self_ns = { 900000000, 200000000, 50000000 }, .total_ns = 1150000000,
+		.accesses = { { 17, 2, 1, 0 }, { 0, 0, 0, 0 } }, .avoidable_ns = 41000000,
+	},
+};
+
+static const struct profile_pair sample_pairs[] = {
+	{
+		.kind = PAIR_LOAD, .sampled = 437, .redundant = 409, .approximate = 2, .share = 409.0 / 437,
+		.share_low = 0.909, .share_high = 0.955, .avoidable_ns = 2900000000,
+		.category = CATEGORY_SLICE_UNDERUTILISATION, .advice = SAMPLE_ADVICE,
+		.first = sample_first, .first_count = sizeof(sample_first) / sizeof(sample_first[0]),
+		.second = sample_second, .second_count = sizeof(sample_second) / sizeof(sample_second[0]),
+		.line = &sample_lines[1],
+	},
+	{
+		/* Both paths the same. */
+		.kind = PAIR_STORE, .sampled = 31, .redundant = 20, .approximate = 1, .share = 20.0 / 31,
+		.share_low = 0.469, .share_high = 0.789, .avoidable_ns = 77000000, .advice = "",
+		.first = sample_second, .first_count = sizeof(sample_second) / sizeof(sample_second[0]),
+		.second = sample_second, .second_count = sizeof(sample_second) / sizeof(sample_second[0]),
+		.line = &sample_lines[1],
+	},
+};
+
+static const char *const sample_command[] = { "python3", "conv_backprop.py", "--seconds", "60", NULL };
+
+static inline struct profile sample_profile(void)
+{
+	struct profile profile = {
+		.facts = {
+			.target = {
+				.pid = 4321, .comm = "python3", .python = { 3, 11, 2 },
+				.command = sample_command,
+			},
+			.version = "9.8.7", .sampler = "clock", .period_ns = 10101010,
+			.duration_ns = 10020000000, .samples = 987,
+			.stops = { .count = 2961, .p50_ns = 31400, .p99_ns = 87600, .max_ns = 245000 },
+			.overhead = 0.0083, .overhead_limit = 0.02,
+		},
+		.lines = sample_lines, .line_count = sizeof(sample_lines) / sizeof(sample_lines[0]),
+		.pairs = sample_pairs, .pair_count = sizeof(sample_pairs) / sizeof(sample_pairs[0]),
+		.time_ns = { 3000000000, 6000000000, 800000000 },
+		.accesses = { { 467, 432, 413, 3 }, { 40, 31, 20, 1 } },
+	};
+
+	profile.facts.losses.counts[LOSS_FILTER_STACK] = 1204;
+	profile.facts.losses.counts[LOSS_NO_ACCESS] = 56;
+	return profile;
+}
+
+/* What a writer makes of it; the caller frees. */
+static inline char *sample_written(const struct writer *writer, const struct profile *profile,
+				   const struct writer_options *options)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+	int result;
+
+	if (!file)
+		abort();
+	result = writer->write(profile, options, file);
+	if (fclose(file) || result || strlen(text) != size)
+		abort();
+	return text;
+}
+
+#endif

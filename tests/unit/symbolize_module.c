@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module table over this process's own map, with libraries that come and go. */
+#include "symbolize/module.h"
+
+#include "symbolize/elf_image.h"
+#include "tests/unit/symbolize_self.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+struct fixture {
+	int opened;
+	struct mapping_opener opener;
+	struct memory_reader reader;
+	struct module_table *table;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	fixture->opener = (struct mapping_opener){ self_open, &fixture->opened };
+	fixture->reader = (struct memory_reader){ self_read, NULL };
+	fixture->table = module_table_create(&fixture->opener, &fixture->reader);
+	*state = fixture;
+	return fixture->table ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	module_table_destroy(fixture->table);
+	free(fixture);
+	return 0;
+}
+
+static void update(struct fixture *fixture)
+{
+	struct mapping_list list;
+
+	self_read_maps(&list);
+	assert_int_equal(module_table_update(fixture->table, &list), 0);
+	mapping_list_deinit(&list);
+}
+
+static const struct module *find(const struct fixture *fixture, const void *pointer)
+{
+	return module_find(fixture->table, (remote_addr)(uintptr_t)pointer);
+}
+
+static int check_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+	const struct fixture *fixture = context;
+	const struct module *module = NULL;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+		remote_addr address = info->dlpi_addr + header->p_vaddr;
+		const struct module *found;
+
+		if (header->p_type != PT_LOAD)
+			continue;
+		found = module_find(fixture->table, address);
+		assert_non_null(found);
+		assert_true(!module || module == found);
+		module = found;
+		assert_true(address_range_contains(module->range, address));
+		assert_ptr_equal(module_find(fixture->table, address + header->p_filesz - 1),
+				 module);
+	}
+	assert_int_equal(module->bias, info->dlpi_addr);
+	assert_non_null(module->image);
+	if (info->dlpi_name[0] == '/') {
+		const char *slash = strrchr(info->dlpi_name, '/');
+		char *real = realpath(info->dlpi_name, NULL);
+
+		assert_non_null(slash);
+		assert_string_equal(module->path, real);
+		assert_string_equal(module->name, strrchr(real, '/') + 1);
+		free(real);
+	}
+	return 0;
+}
+
+static void test_every_loaded_object(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t count;
+	int opened, on_stack;
+
+	update(fixture);
+	dl_iterate_phdr(check_object, fixture);
+	count = module_table_count(fixture->table);
+	opened = fixture->opened;
+	assert_true(count >= 4);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(module_table_get(fixture->table, i)->index, i);
+	assert_null(module_table_get(fixture->table, count));
+
+	assert_null(find(fixture, &on_stack));
+	assert_null(find(fixture, fixture));
+	assert_null(module_find(fixture->table, 0));
+	assert_null(module_find(fixture->table, UINT64_MAX));
+
+	/* Nothing changed: nothing is opened again. */
+	update(fixture);
+	assert_int_equal(module_table_count(fixture->table), count);
+	assert_int_equal(fixture->opened, opened);
+	assert_int_equal(module_table_dropped(fixture->table), 0);
+}
+
+static void test_vdso(void **state)
+{
+	struct fixture *fixture = *state;
+	unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
+	const struct module *module;
+
+	if (!vdso) {
+		print_message("skipped: this kernel gives no vdso\n");
+		skip();
+	}
+	update(fixture);
+	module = module_find(fixture->table, vdso);
+	assert_non_null(module);
+	assert_string_equal(module->path, "[vdso]");
+	assert_string_equal(module->name, "[vdso]");
+	assert_non_null(module->image);
+	assert_int_equal(module->bias, vdso);
+	assert_true(module->image->eh_frame_hdr_address != 0);
+	assert_true(module->build_id_size > 0);
+}
+
+/* A library this test is not linked with, in a copy of its own so that its inode is ours. */
+static void copy_library(char path[64])
+{
+	static const char *const candidates[] = { "/lib/x86_64-linux-gnu/libm.so.6",
+						  "/lib64/libm.so.6" };
+	char buffer[65536];
+	int in = -1, out;
+	ssize_t got;
+
+	for (size_t i = 0; i < 2 && in < 0; i++)
+		in = open(candidates[i], O_RDONLY | O_CLOEXEC);
+	assert_true(in >= 0);
+	strcpy(path, "/tmp/symbolize_moduleXXXXXX");
+	out = mkstemp(path);
+	assert_true(out >= 0);
+	while ((got = read(in, buffer, sizeof(buffer))) > 0)
+		assert_int_equal(write(out, buffer, (size_t)got), got);
+	close(in);
+	close(out);
+}
+
+static void test_dlopen_dlclose(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct module *first, *again;
+	remote_addr function;
+	char path[64];
+	size_t count;
+	void *handle;
+	int opened;
+
+	copy_library(path);
+	update(fixture);
+	count = module_table_count(fixture->table);
+
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(handle);
+	function = (remote_addr)(uintptr_t)dlsym(handle, "cos");
+	assert_null(module_find(fixture->table, function));
+	update(fixture);
+	first = module_find(fixture->table, function);
+	assert_non_null(first);
+	assert_int_equal(module_table_count(fixture->table), count + 1);
+	assert_string_equal(first->path, path);
+	assert_non_null(first->image);
+
+	/* Gone: not found, but still there for those who hold it. */
+	assert_int_equal(dlclose(handle), 0);
+	update(fixture);
+	assert_null(module_find(fixture->table, function));
+	assert_ptr_equal(module_table_get(fixture->table, first->index), first);
+	assert_string_equal(first->path, path);
+
+	/* Back: at the same place it is the same module, elsewhere a new one with the same image.
+	 */
+	opened = fixture->opened;
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(handle);
+	function = (remote_addr)(uintptr_t)dlsym(handle, "cos");
+	update(fixture);
+	again = module_find(fixture->table, function);
+	assert_non_null(again);
+	assert_true((again == first) == (again->bias == first->bias));
+	assert_ptr_equal(again->image, first->image);
+	assert_int_equal(fixture->opened, opened);
+	assert_int_equal(dlclose(handle), 0);
+	unlink(path);
+}
+
+/* Loading one library again and again must not fill the table. */
+static void test_many_reloads(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t biases = 0;
+	uint64_t bias[32];
+	char path[64];
+	size_t count;
+
+	copy_library(path);
+	update(fixture);
+	count = module_table_count(fixture->table);
+	for (int i = 0; i < 32; i++) {
+		void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		const struct module *module;
+		bool seen = false;
+
+		assert_non_null(handle);
+		update(fixture);
+		module = find(fixture, dlsym(handle, "cos"));
+		assert_non_null(module);
+		for (size_t j = 0; j < biases; j++)
+			seen = seen || bias[j] == module->bias;
+		if (!seen)
+			bias[biases++] = module->bias;
+		assert_int_equal(dlclose(handle), 0);
+		update(fixture);
+	}
+	assert_int_equal(module_table_count(fixture->table), count + biases);
+	unlink(path);
+}
+
+static void test_two_copies_at_once(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct module *first, *second;
+	void *one, *two;
+	char path[64];
+
+	copy_library(path);
+	one = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+	two = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+	if (!one || !two) {
+		print_message("skipped: no second namespace: %s\n", dlerror());
+		unlink(path);
+		skip();
+	}
+	update(fixture);
+	unlink(path);
+	first = find(fixture, dlsym(one, "cos"));
+	second = find(fixture, dlsym(two, "cos"));
+	assert_non_null(first);
+	assert_non_null(second);
+	assert_ptr_not_equal(first, second);
+	assert_true(first->bias != second->bias);
+	assert_non_null(first->image);
+	assert_ptr_equal(first->image, second->image);
+
+	/* Unlinked: the map says so, and the modules stay what they are. */
+	update(fixture);
+	assert_ptr_equal(find(fixture, dlsym(one, "cos")), first);
+	assert_ptr_equal(find(fixture, dlsym(two, "cos")), second);
+	dlclose(one);
+	dlclose(two);
+}
+
+/* Made-up maps over real files, for what ld.so does not do on demand. */
+#define PAGE 4096ull
+
+static void set_mapping(struct mapping *mapping, remote_addr start,
+			const struct elf_segment *segment, const char *path, uint64_t inode)
+{
+	uint64_t first_page = segment->file_offset & ~(PAGE - 1);
+	uint64_t last_page = (segment->file_offset + segment->file_size + PAGE - 1) & ~(PAGE - 1);
+
+	*mapping = (struct mapping){
+		.start = start,
+		.end = start + last_page - first_page,
+		.file_offset = first_page,
+		.device = 1,
+		.inode = inode,
+		.path = path,
+		.protection = (segment->flags & PF_R ? PROT_READ : 0) |
+			      (segment->flags & PF_W ? PROT_WRITE : 0) |
+			      (segment->flags & PF_X ? PROT_EXEC : 0),
+	};
+}
+
+/* Lays a file's segments out at bias; returns how many mappings that are. */
+static size_t lay_out(struct mapping *mappings, const struct elf_image *image, uint64_t bias,
+		      const char *path, uint64_t inode)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		uint64_t page = image->segments[i].virtual_address & ~(PAGE - 1);
+
+		set_mapping(&mappings[i], bias + page, &image->segments[i], path, inode);
+	}
+	return image->segment_count;
+}
+
+static const char libc_path[] = "/lib/x86_64-linux-gnu/libc.so.6";
+static const char loader_path[] = "/lib64/ld-linux-x86-64.so.2";
+
+static struct elf_image *open_image(const char *path)
+{
+	struct elf_image *image;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_image_open(fd, &image), 0);
+	close(fd);
+	return image;
+}
+
+static void test_addresses_reused_by_another_file(void **state)
+{
+	struct fixture *fixture = *state;
+	struct elf_image *libc = open_image(libc_path), *loader = open_image(loader_path);
+	struct mapping mappings[16];
+	struct mapping_list list = { .mappings = mappings };
+	struct module_table *table = module_table_create(&fixture->opener, NULL);
+	const struct module *old, *new;
+	const uint64_t bias = 0x7f0000000000;
+
+	list.count = lay_out(mappings, libc, bias, libc_path, 10);
+	assert_int_equal(module_table_update(table, &list), 0);
+	old = module_find(table, bias);
+	assert_non_null(old);
+	assert_int_equal(old->bias, bias);
+
+	list.count = lay_out(mappings, loader, bias, loader_path, 11);
+	assert_int_equal(module_table_update(table, &list), 0);
+	new = module_find(table, bias);
+	assert_non_null(new);
+	assert_ptr_not_equal(old, new);
+	assert_string_equal(new->path, loader_path);
+	assert_string_equal(old->path, libc_path);
+	assert_memory_equal(new->build_id, loader->build_id, loader->build_id_size);
+
+	/* Two copies side by side, the second right behind the first. */
+	list.count = lay_out(mappings, libc, bias, libc_path, 10);
+	list.count +=
+		lay_out(mappings + list.count, libc,
+			mappings[list.count - 1].end - (mappings[0].start - bias), libc_path, 10);
+	assert_int_equal(module_table_update(table, &list), 0);
+	assert_ptr_equal(module_find(table, bias), old);
+	new = module_find(table, mappings[list.count - 1].start);
+	assert_non_null(new);
+	assert_ptr_not_equal(new, old);
+	assert_ptr_equal(new->image, old->image);
+	assert_int_equal(old->range.end, new->range.start);
+	assert_int_equal(module_table_count(table), 3);
+	module_table_destroy(table);
+	elf_image_close(libc);
+	elf_image_close(loader);
+}
+
+/* Data mappings of an executed file, files never executed, code that is no file. */
+static void test_what_belongs(void **state)
+{
+	struct fixture *fixture = *state;
+	struct elf_image *libc = open_image(libc_path), *loader = open_image(loader_path);
+	struct mapping mappings[32];
+	struct mapping_list list = { .mappings = mappings };
+	struct module_table *table = module_table_create(&fixture->opener, NULL);
+	const uint64_t bias = 0x7f0000000000, data = 0x7e0000000000;
+	const struct module *module;
+	size_t count;
+
+	/* The whole file mapped for reading, as mmap.mmap would. */
+	mappings[0] = (struct mapping){ .start = data,
+					.end = data + (16 << 20),
+					.device = 1,
+					.inode = 10,
+					.protection = PROT_READ,
+					.path = libc_path };
+	mappings[1] = mappings[0];
+	mappings[1].start += 32 << 20;
+	mappings[1].end += 32 << 20;
+	mappings[1].inode = 12;
+	mappings[1].path = "/usr/share/nothing";
+	list.count = 2 + lay_out(mappings + 2, libc, bias, libc_path, 10);
+
+	count = lay_out(mappings + list.count, loader, bias + (1ull << 30), loader_path, 11);
+	list.count += count;
+	mappings[list.count] = (struct mapping){ .start = bias + (2ull << 30),
+						 .end = bias + (2ull << 30) + PAGE,
+						 .protection = PROT_READ | PROT_EXEC,
+						 .path = "" };
+	mappings[list.count + 1] = (struct mapping){ .start = 0xffffffffff600000,
+						     .end = 0xffffffffff601000,
+						     .protection = PROT_EXEC,
+						     .path = "[vsyscall]" };
+	list.count += 2;
+	assert_int_equal(module_table_update(table, &list), 0);
+	assert_int_equal(module_table_count(table), 2);
+	assert_null(module_find(table, data));
+	assert_null(module_find(table, mappings[1].start));
+	assert_null(module_find(table, bias + (2ull << 30)));
+	assert_null(module_find(table, 0xffffffffff600000));
+	module = module_find(table, bias);
+	assert_non_null(module);
+	assert_string_equal(module->path, libc_path);
+	module = module_find(table, bias + (1ull << 30));
+	assert_non_null(module);
+	assert_string_equal(module->path, loader_path);
+	assert_int_equal(module->bias, bias + (1ull << 30));
+	/* Between the two, and in front of the first. */
+	assert_null(module_find(table, bias + (1ull << 29)));
+	assert_null(module_find(table, bias - 1));
+
+	/* Nothing mapped at all. */
+	list.count = 0;
+	assert_int_equal(module_table_update(table, &list), 0);
+	assert_null(module_find(table, bias));
+	assert_int_equal(module_table_count(table), 2);
+	module_table_destroy(table);
+	elf_image_close(libc);
+	elf_image_close(loader);
+}
+
+/* A file that lies where another one has a hole. */
+static void test_file_in_a_hole(void **state)
+{
+	struct fixture *fixture = *state;
+	struct elf_image *libc = open_image(libc_path), *loader = open_image(loader_path);
+	struct module_table *table = module_table_create(&fixture->opener, NULL);
+	const struct module *outer, *inner;
+	struct mapping mappings[16];
+	struct mapping_list list = { .mappings = mappings };
+	const uint64_t bias = 0x7f0000000000;
+	size_t text = 0;
+
+	list.count = lay_out(mappings, libc, bias, libc_path, 10);
+	assert_true(list.count >= 4 && !(libc->segments[2].flags & PF_X));
+	while (!(loader->segments[text].flags & PF_X))
+		text++;
+	set_mapping(&mappings[2], mappings[2].start, &loader->segments[text], loader_path, 11);
+	assert_true(mappings[2].end <= mappings[3].start);
+	assert_int_equal(module_table_update(table, &list), 0);
+	outer = module_find(table, mappings[1].start);
+	inner = module_find(table, mappings[2].start);
+	assert_non_null(outer);
+	assert_non_null(inner);
+	assert_string_equal(outer->path, libc_path);
+	assert_string_equal(inner->path, loader_path);
+	assert_ptr_equal(module_find(table, mappings[3].start), outer);
+	assert_null(module_find(table, mappings[2].end));
+	assert_int_equal(outer->range.start, mappings[0].start);
+	assert_int_equal(outer->range.end, mappings[3].end);
+	module_table_destroy(table);
+	elf_image_close(libc);
+	elf_image_close(loader);
+}
+
+/* The file at the path is not the one that is mapped: no image rather than wrong names. */
+static void test_file_replaced_on_disk(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[64], other[64], buffer[65536];
+	const struct module *module;
+	void *handle;
+	ssize_t got;
+	int in, out;
+
+	copy_library(path);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(handle);
+	strcpy(other, "/tmp/symbolize_moduleXXXXXX");
+	out = mkstemp(other);
+	in = open(libc_path, O_RDONLY | O_CLOEXEC);
+	while ((got = read(in, buffer, sizeof(buffer))) > 0)
+		assert_int_equal(write(out, buffer, (size_t)got), got);
+	close(in);
+	close(out);
+	assert_int_equal(rename(other, path), 0);
+	update(fixture);
+	module = find(fixture, dlsym(handle, "cos"));
+	assert_non_null(module);
+	assert_string_equal(module->path, path);
+	assert_null(module->image);
+	assert_int_equal(module->build_id_size, 0);
+	dlclose(handle);
+	unlink(path);
+}
+
+static int open_nothing(void *context, const struct mapping *mapping)
+{
+	(void)context;
+	(void)mapping;
+	return -EACCES;
+}
+
+static void test_files_that_cannot_be_opened(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mapping_opener opener = { open_nothing, NULL };
+	struct module_table *table = module_table_create(&opener, &fixture->reader);
+	const struct module *module;
+	struct mapping_list list;
+	size_t count;
+
+	self_read_maps(&list);
+	assert_int_equal(module_table_update(table, &list), 0);
+	count = module_table_count(table);
+	module = module_find(table, (remote_addr)(uintptr_t)&test_files_that_cannot_be_opened);
+	assert_non_null(module);
+	assert_null(module->image);
+	assert_int_equal(module_table_update(table, &list), 0);
+	assert_int_equal(module_table_count(table), count);
+	mapping_list_deinit(&list);
+	module_table_destroy(table);
+}
+
+/* More files than the table takes: the rest is counted, nothing else breaks. */
+static void test_too_many_files(void **state)
+{
+	const size_t count = MODULES_MAX + 100;
+	struct mapping_opener opener = { open_nothing, NULL };
+	struct module_table *table = module_table_create(&opener, NULL);
+	struct mapping *mappings = calloc(count, sizeof(*mappings));
+	struct mapping_list list = { .mappings = mappings, .count = count };
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		mappings[i] = (struct mapping){ .start = 0x10000 + 2 * i * PAGE,
+						.end = 0x10000 + (2 * i + 1) * PAGE,
+						.device = 1,
+						.inode = i + 1,
+						.protection = PROT_READ | PROT_EXEC,
+						.path = "/some/file" };
+	assert_int_equal(module_table_update(table, &list), 0);
+	assert_int_equal(module_table_count(table), MODULES_MAX);
+	assert_int_equal(module_table_dropped(table), 100);
+	assert_non_null(module_find(table, mappings[MODULES_MAX - 1].start));
+	assert_null(module_find(table, mappings[MODULES_MAX].start));
+	for (size_t i = 0; i < MODULES_MAX; i += 37) {
+		const struct module *module = module_find(table, mappings[i].start + 1);
+
+		assert_non_null(module);
+		assert_int_equal(module->index, i);
+		assert_null(module_find(table, mappings[i].end));
+	}
+	module_table_destroy(table);
+	free(mappings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_every_loaded_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dlopen_dlclose, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_reloads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_copies_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_addresses_reused_by_another_file, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_what_belongs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file_in_a_hole, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file_replaced_on_disk, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_files_that_cannot_be_opened, setup, teardown),
+		cmocka_unit_test(test_too_many_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
