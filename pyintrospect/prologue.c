@@ -8,9 +8,10 @@
  * activation of the loop, the thread is in the loop itself, so the distance is
  * known, and an outer activation is in the middle of a call, so the word below
  * its stack pointer leads back into the loop. Remains of dead activations look
- * the same; they are told by the data stack, where frames lie end to end: from
- * the frame that a true cframe names, only the frame just entered, or nothing,
- * is left up to the top.
+ * the same; they are told by the data stack, where frames lie end to end: above
+ * the frame that a true cframe names there is at most the one just entered,
+ * which has not run an instruction. Generators' frames lie elsewhere; one that
+ * is not running has no link to a previous frame, so a walk notices it.
  */
 #include "pyintrospect/prologue.h"
 
@@ -20,46 +21,40 @@
 #define DISTANCE_MAX	   4096 /* a native frame of the evaluation loop is a few hundred bytes */
 #define SEARCHED_BYTES_MAX (256u << 10)
 #define CANDIDATES_MAX	   64
-#define ENTERED_FRAMES_MAX 4 /* frames pushed and not yet run, between caller and top */
+#define OWNED_BY_GENERATOR 1
 
-/* Bytes a frame takes on the data stack, by its code object; 0: this is no frame. */
-static uint64_t frame_bytes(struct python_runtime *runtime, const struct frame_walk_start *start,
-			    remote_addr frame)
+/* What matters here of a frame on the data stack; false: this is no frame. */
+struct pushed_frame {
+	uint64_t bytes;
+	bool started;
+};
+
+static bool read_pushed(struct python_runtime *runtime, const struct frame_walk_start *start,
+			remote_addr frame, struct pushed_frame *ret_pushed)
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
 	const uint8_t *bytes, *head;
+	remote_addr code;
 	int64_t words;
 
 	if (frame_read(runtime, start, frame, &bytes))
-		return 0;
-	if (remote_copy_read(&runtime->copy, field_u64(bytes, offsets->frame_code),
-			     runtime->sizes.code, &head))
-		return 0;
-	if (field_u64(head, offsets->object_type) != runtime->code_type)
-		return 0;
+		return false;
+	code = field_u64(bytes, offsets->frame_code);
+	if (remote_copy_read(&runtime->copy, code, runtime->sizes.code, &head) ||
+	    field_u64(head, offsets->object_type) != runtime->code_type)
+		return false;
 	if (offsets->code_frame_size != OFFSET_ABSENT)
 		words = field_i32(head, offsets->code_frame_size);
 	else
 		words = (int64_t)field_i32(head, offsets->code_locals) +
 			field_i32(head, offsets->code_stack_size) +
 			offsets->frame_locals / (int64_t)WORD_BYTES;
-	return words > 0 ? (uint64_t)words * WORD_BYTES : 0;
-}
-
-/* Do the frames from this one on fill the data stack exactly to its top? */
-static bool reaches_top(struct python_runtime *runtime, const struct frame_walk_start *start,
-			remote_addr frame)
-{
-	for (unsigned i = 0; i <= ENTERED_FRAMES_MAX; i++) {
-		uint64_t size = frame_bytes(runtime, start, frame);
-
-		if (size == 0 || size > start->chunk_top - frame)
-			return false;
-		frame += size;
-		if (frame == start->chunk_top)
-			return true;
-	}
-	return false;
+	if (words <= 0)
+		return false;
+	ret_pushed->bytes = (uint64_t)words * WORD_BYTES;
+	ret_pushed->started = field_u64(bytes, offsets->frame_instruction) >=
+			      code + (uint64_t)offsets->code_bytecode;
+	return true;
 }
 
 static bool on_data_stack(const struct python_runtime *runtime,
@@ -69,34 +64,51 @@ static bool on_data_stack(const struct python_runtime *runtime,
 	       frame < start->chunk_top && frame % WORD_BYTES == 0;
 }
 
-/* Is the frame being entered the thread's first? Then the root cframe is the outer one. */
-static bool enters_first_frame(struct python_runtime *runtime, const struct frame_walk_start *start)
+/* From here to the top of the data stack: nothing, or a frame that has not run yet. */
+static bool only_entered_above(struct python_runtime *runtime, const struct frame_walk_start *start,
+			       remote_addr address)
+{
+	struct pushed_frame entered;
+
+	return address == start->chunk_top ||
+	       (address < start->chunk_top && read_pushed(runtime, start, address, &entered) &&
+		!entered.started && entered.bytes == start->chunk_top - address);
+}
+
+/* Is nothing but the frame being entered on the data stack? */
+static bool only_entered(struct python_runtime *runtime, const struct frame_walk_start *start)
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
-	remote_addr first = start->chunk + (uint64_t)offsets->chunk_data;
 	const uint8_t *head;
 
-	if (remote_copy_read(&runtime->copy, start->chunk, (size_t)offsets->chunk_data, &head) ||
-	    field_u64(head, offsets->chunk_previous) != 0)
-		return false;
-	first += WORD_BYTES; /* the first chunk leaves out one word, so that no frame is at its start */
-	return first < start->chunk_top &&
-	       frame_bytes(runtime, start, first) == start->chunk_top - first;
+	/* The first chunk leaves out one word, so that no frame is at its start. */
+	return remote_copy_read(&runtime->copy, start->chunk, (size_t)offsets->chunk_data, &head) ==
+		       0 &&
+	       field_u64(head, offsets->chunk_previous) == 0 &&
+	       only_entered_above(runtime, start,
+				  start->chunk + (uint64_t)offsets->chunk_data + WORD_BYTES);
 }
 
 static bool is_outer_cframe(struct python_runtime *runtime, const struct frame_walk_start *start,
 			    remote_addr cframe)
 {
 	struct frame_walk_start from = *start;
-	remote_addr current, previous;
+	struct pushed_frame pushed;
 	struct frame_walk walk;
+	size_t count, i;
 
-	if (cframe_read(runtime, cframe, &current, &previous) ||
-	    !on_data_stack(runtime, start, current) || !reaches_top(runtime, start, current))
-		return false;
 	from.cframe = cframe;
 	walk = frame_walk(runtime, &from);
-	return walk.end != FRAME_WALK_BROKEN || walk.valid > 0;
+	count = walk.end == FRAME_WALK_BROKEN ? walk.valid : runtime->raw_count;
+	if (count == 0)
+		return false;
+	for (i = 0; i < count && runtime->raw_frames[i].owner == OWNED_BY_GENERATOR; i++)
+		continue;
+	if (i == count)
+		return only_entered(runtime, start);
+	return on_data_stack(runtime, start, runtime->raw_frames[i].address) &&
+	       read_pushed(runtime, start, runtime->raw_frames[i].address, &pushed) &&
+	       only_entered_above(runtime, start, runtime->raw_frames[i].address + pushed.bytes);
 }
 
 int prologue_recover(struct python_runtime *runtime, const struct stack_snapshot *stack,
@@ -132,7 +144,7 @@ int prologue_recover(struct python_runtime *runtime, const struct stack_snapshot
 		if (++candidates == CANDIDATES_MAX)
 			return -ENOENT;
 	}
-	if (enters_first_frame(runtime, start)) {
+	if (only_entered(runtime, start)) {
 		start->cframe =
 			start->thread + (uint64_t)runtime->layout.offsets.thread_root_cframe;
 		return 0;

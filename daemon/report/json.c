@@ -270,6 +270,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "time_ns", json_times(profile->time_ns) },
 		{ "loads", json_accesses(&profile->accesses[PAIR_LOAD]) },
 		{ "stores", json_accesses(&profile->accesses[PAIR_STORE]) },
+		{ "pairs_omitted", json_count(profile->pairs_omitted) },
 	};
 	int result;
 

@@ -5,7 +5,8 @@
  *
  * profile_build() makes it from the calling context tree and the pair table.
  * It owns all its arrays and strings (one arena), except code and module
- * strings, which are borrowed from the caches behind the tree.
+ * strings, which are borrowed from the caches behind the tree. Equal input
+ * gives an equal profile, in the same order: nothing is sorted by pointer.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_PROFILE_H
 #define PIEPROFD_DAEMON_REPORT_PROFILE_H
@@ -111,17 +112,26 @@ struct profile_facts {
 	void *open_source_context;
 };
 
+/* Pairs and the frames of their paths that are written out; all count for their lines. */
+#define PROFILE_PAIRS_MAX	4096
+#define PROFILE_PAIR_FRAMES_MAX (1u << 20)
+
 struct profile {
 	struct profile_facts facts;
 	const struct profile_line *lines; /* by total_ns, then file, then line */
 	size_t line_count;
 	const struct profile_pair *pairs; /* by avoidable_ns, then redundant, then paths */
 	size_t pair_count;
+	size_t pairs_omitted; /* further ones, behind those by rank: over the limits above */
 	uint64_t time_ns[TIME_CLASS_COUNT]; /* of the whole run */
 	struct access_counts accesses[PAIR_KIND_COUNT];
 };
 
-/* NULL: out of memory. cct, pairs and symbolizer must outlive the profile. */
+/*
+ * NULL: out of memory. cct, pairs and symbolizer must outlive the profile;
+ * symbolizer may be NULL, then native functions have no names. The strings of
+ * facts are copied, open_source is called only here.
+ */
 struct profile *profile_build(const struct cct *cct, const struct pair_table *pairs,
 			      struct symbolizer *symbolizer, const struct profile_facts *facts);
 void profile_destroy(struct profile *profile);

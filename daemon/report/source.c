@@ -140,7 +140,7 @@ static int index_lines(struct source_file *file, size_t count)
 {
 	size_t at = strncmp(file->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
 
-	file->lines = malloc(count * sizeof(*file->lines));
+	file->lines = malloc((count + 1) * sizeof(*file->lines));
 	if (!file->lines)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define LINES_DEFAULT 8
-#define PAIRS_DEFAULT 3
+#define PAIRS_DEFAULT 2
 /* A line from which less than this share of the time could be saved is no finding. */
 #define FINDING_SHARE_MIN 0.05
 
@@ -69,7 +69,7 @@ static int by_avoidable(const void *left, const void *right)
 static void put_target(const struct text_layout *layout, const struct profile_facts *facts)
 {
 	const struct profile_target *target = &facts->target;
-	char command[512];
+	char command[512], words[256];
 	size_t used = 0;
 
 	for (size_t i = 0; target->command && target->command[i] && used < sizeof(command); i++)
@@ -81,10 +81,10 @@ static void put_target(const struct text_layout *layout, const struct profile_fa
 		(int)target->pid, target->python.major, target->python.minor, target->python.micro);
 	fputs("  ", layout->file);
 	text_last_cell(layout, command, layout->columns - 2);
-	fprintf(layout->file, "  %s, %" PRIu64 " samples, overhead %s of the target's CPU time%s\n",
-		figure_ns(facts->duration_ns).text, facts->samples,
-		figure_share(facts->overhead).text,
-		facts->target_exited ? "; the target exited meanwhile" : "");
+	snprintf(words, sizeof(words), "%s, %" PRIu64 " samples, overhead %s of the target's CPU time%s",
+		 figure_ns(facts->duration_ns).text, facts->samples, figure_share(facts->overhead).text,
+		 facts->target_exited ? "; the target exited meanwhile" : "");
+	text_wrapped(layout, "  ", words);
 }
 
 /* "PATH:LINE in FUNCTION" and the source line below it. */
@@ -176,7 +176,7 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		     const struct profile_line *const *lines, size_t count)
 {
 	uint64_t total_ns = sum(profile->time_ns);
-	unsigned where_columns = (layout->columns - 38) * 2 / 5;
+	unsigned where_columns = (layout->columns - 38) / 2;
 	size_t shown = 0;
 
 	text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
@@ -185,12 +185,13 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		     figure_part(profile->time_ns[TIME_SYSTEM], total_ns).text);
 	if (total_ns == 0)
 		return;
-	fputs("   self = python + native + system  total  line\n", layout->file);
+	fputs("  self python native system  total  line (self = python + native + system)\n",
+	      layout->file);
 	for (; shown < count && sum(lines[shown]->self_ns) > 0; shown++) {
 		const struct profile_line *line = lines[shown];
 		char suffix[32];
 
-		fprintf(layout->file, "%7s  %7s  %7s  %7s %6s  ",
+		fprintf(layout->file, "%6s %6s %6s %6s %6s  ",
 			figure_part(sum(line->self_ns), total_ns).text,
 			figure_part(line->self_ns[TIME_PYTHON], total_ns).text,
 			figure_part(line->self_ns[TIME_NATIVE], total_ns).text,
@@ -200,7 +201,7 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		text_path_cell(layout, line->file, suffix, where_columns, true);
 		fputs("  ", layout->file);
 		text_last_cell(layout, line->source && *line->source ? line->source : line->function,
-			       layout->columns - 44 - where_columns);
+			       layout->columns - 38 - where_columns);
 	}
 	if (shown == count && profile->line_count > count)
 		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
@@ -260,50 +261,53 @@ static void put_redundant_lines(const struct text_layout *layout,
 static void put_pairs(const struct text_layout *layout, const struct profile *profile, size_t maximum)
 {
 	size_t shown = profile->pair_count < maximum ? profile->pair_count : maximum;
+	size_t all = profile->pair_count + profile->pairs_omitted;
 
 	for (size_t i = 0; i < shown; i++)
-		text_pair(layout, &profile->pairs[i], i + 1, profile->pair_count);
-	if (shown < profile->pair_count)
-		fprintf(layout->file, "  (%zu more pairs; --pairs N shows more, -o FILE.json has all)\n",
-			profile->pair_count - shown);
+		text_pair(layout, &profile->pairs[i], i + 1, all);
+	if (shown < all)
+		fprintf(layout->file, "  (%zu more pairs; --pairs N shows more)\n", all - shown);
 }
 
 static void put_quality(const struct text_layout *layout, const struct profile *profile)
 {
+	static const char *const labels[PAIR_KIND_COUNT] = { [PAIR_LOAD] = "  loads      ",
+							     [PAIR_STORE] = "  stores     " };
 	const struct profile_facts *facts = &profile->facts;
-	static const char *const names[PAIR_KIND_COUNT] = { [PAIR_LOAD] = "loads",
-							    [PAIR_STORE] = "stores" };
+	char words[256];
 	bool lost = false;
 
 	text_heading(layout, "DATA QUALITY", "how far to trust the above");
-	fprintf(layout->file, "  samples    %" PRIu64 " in %s, sampler: ", facts->samples,
-		figure_ns(facts->duration_ns).text);
-	text_cell(layout, facts->sampler, (unsigned)strnlen(facts->sampler, 20));
-	fprintf(layout->file, ", one every %s of CPU time a thread\n", figure_ns(facts->period_ns).text);
+	snprintf(words, sizeof(words),
+		 "%" PRIu64 " in %s, sampler: %s, one every %s of CPU time a thread", facts->samples,
+		 figure_ns(facts->duration_ns).text, facts->sampler, figure_ns(facts->period_ns).text);
+	text_wrapped(layout, "  samples    ", words);
 	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
 		const struct access_counts *counts = &profile->accesses[i];
 
-		if (counts->sampled > 0)
-			fprintf(layout->file,
-				"  %-9s  %" PRIu64 " watched: %" PRIu64 " accessed again, %" PRIu64
-				" with the same value, %" PRIu64 " within 1%%\n",
-				names[i], counts->sampled, counts->reaccessed, counts->redundant,
-				counts->approximate);
+		if (counts->sampled == 0)
+			continue;
+		snprintf(words, sizeof(words),
+			 "%" PRIu64 " watched: %" PRIu64 " accessed again, %" PRIu64
+			 " with the same value, %" PRIu64 " within 1%%",
+			 counts->sampled, counts->reaccessed, counts->redundant, counts->approximate);
+		text_wrapped(layout, labels[i], words);
 	}
-	fprintf(layout->file,
-		"  stop time  p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each\n",
-		figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
-		figure_ns(facts->stops.max_ns).text, facts->stops.count);
-	fprintf(layout->file, "  overhead   %s of the target's CPU time, limit %s\n",
-		figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
+	snprintf(words, sizeof(words), "p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each",
+		 figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
+		 figure_ns(facts->stops.max_ns).text, facts->stops.count);
+	text_wrapped(layout, "  stop time  ", words);
+	snprintf(words, sizeof(words), "%s of the target's CPU time, limit %s",
+		 figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
+	text_wrapped(layout, "  overhead   ", words);
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
 		if (facts->losses.counts[i] == 0)
 			continue;
 		if (!lost)
 			fputs("  not used:\n", layout->file);
 		lost = true;
-		fprintf(layout->file, "  %9" PRIu64 "  %s\n", facts->losses.counts[i],
-			loss_words((enum loss)i));
+		snprintf(words, sizeof(words), "  %9" PRIu64 "  ", facts->losses.counts[i]);
+		text_wrapped(layout, words, loss_words((enum loss)i));
 	}
 	if (!lost)
 		fputs("  nothing was lost\n", layout->file);

@@ -4,8 +4,9 @@
  * path, "killed by", the later path, each from its innermost frame outwards.
  *
  * To keep a pair on a screen, what says nothing new is folded, in words: the
- * frames of the interpreter's start outside the outermost Python frame, the
- * middle of a deep path, and what the later path shares with the earlier.
+ * frames of the interpreter's start outside the outermost Python frame, runs
+ * of functions without a name, the middle of a deep path, and what the later
+ * path shares with the earlier.
  */
 #include "daemon/report/text_layout.h"
 
@@ -22,11 +23,27 @@ static bool same_frame(const struct profile_frame *a, const struct profile_frame
 	       strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
+/*
+ * The library's path without the tag of the interpreter it is built for,
+ * ".cpython-311-x86_64-linux-gnu", which is longer than most names.
+ */
+static const char *without_tag(const char *path, char *buffer, size_t size)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') : path;
+	const char *tag = strstr(name, ".cpython-");
+	const char *end = tag ? strstr(tag, ".so") : NULL;
+
+	if (!end)
+		return path;
+	snprintf(buffer, size, "%.*s%s", (int)(tag - path < 4096 ? tag - path : 4096), path, end);
+	return buffer;
+}
+
 static void put_frame(const struct text_layout *layout, const struct profile_frame *frame)
 {
 	unsigned location_columns = layout->columns * 2 / 5;
 	unsigned name_columns = layout->columns - location_columns - 1;
-	char suffix[32];
+	char suffix[32], path[4200];
 
 	if (frame->kind == FRAME_PYTHON) {
 		text_cell(layout, frame->source && *frame->source ? frame->source : frame->function,
@@ -38,8 +55,27 @@ static void put_frame(const struct text_layout *layout, const struct profile_fra
 			 frame->flags & FRAME_GUESSED ? " ?" : "");
 	}
 	fputc(' ', layout->file);
-	text_path_cell(layout, frame->file, suffix, location_columns, false);
+	text_path_cell(layout,
+		       frame->kind == FRAME_NATIVE ? without_tag(frame->file, path, sizeof(path)) :
+						     frame->file,
+		       suffix, location_columns, false);
 	fputc('\n', layout->file);
+}
+
+static bool nameless(const struct profile_frame *frame)
+{
+	return frame->kind == FRAME_NATIVE && strcmp(frame->function, "?") == 0;
+}
+
+/* How many frames from the last of these outwards have no name and lie in one library. */
+static size_t nameless_run(const struct profile_frame *frames, size_t count)
+{
+	size_t run = 0;
+
+	while (run < count && nameless(&frames[count - 1 - run]) &&
+	       strcmp(frames[count - 1 - run].file, frames[count - 1].file) == 0)
+		run++;
+	return run;
 }
 
 /* The frames [begin, end) of a path (outermost first), innermost first, the middle folded. */
@@ -50,6 +86,8 @@ static void put_frames(const struct text_layout *layout, const struct profile_fr
 	bool fold = count > INNER_FRAMES_MAX + OUTER_FRAMES_MAX + 1;
 
 	for (size_t i = 0; i < count; i++) {
+		size_t left, run;
+
 		if (fold && i == INNER_FRAMES_MAX) {
 			size_t folded = count - INNER_FRAMES_MAX - OUTER_FRAMES_MAX;
 
@@ -57,6 +95,13 @@ static void put_frames(const struct text_layout *layout, const struct profile_fr
 			i += folded;
 		}
 		put_frame(layout, &frames[end - 1 - i]);
+		/* The innermost of them says where it is; the words take a row too. */
+		left = fold && i < INNER_FRAMES_MAX ? INNER_FRAMES_MAX - i : count - i;
+		run = nameless_run(frames + end - i - left, left);
+		if (run > 2) {
+			fprintf(layout->file, "    (%zu more functions without a name)\n", run - 1);
+			i += run - 1;
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -65,8 +66,8 @@ def find_interpreters():
     )
     found = {}
     for candidate in candidates:
-        if candidate.endswith("-config"):
-            continue
+        if not re.fullmatch(r"python[0-9.]*", os.path.basename(candidate)):
+            continue  # python3.11-config and the like
         for extra in ({}, {"PYTHONPATH": DISTRIBUTION_PACKAGES}):
             run = subprocess.run(
                 [candidate, "-c", program],

@@ -33,8 +33,18 @@
 
 #define LIVE_STACK_BYTES_MAX (256u * 1024)
 
+/* For what can only fail when the test itself is broken. */
+#define live_must(condition)                                                                       \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
 struct live_process {
 	pid_t pid;
+	pid_t tid;  /* the thread that is stopped: pid, unless changed before seizing */
 	int output; /* read end of its standard output, or -1 */
 	struct mapping_opener opener;
 	struct memory_reader reader;
@@ -166,6 +176,7 @@ static inline struct live_process *live_process_start(char *const argv[], void (
 		_exit(127);
 	}
 	close(ends[1]);
+	process->tid = process->pid;
 	process->output = ends[0];
 	process->opener = (struct mapping_opener){ live_process_open_file, process };
 	process->reader = (struct memory_reader){ live_process_read, process };
@@ -183,7 +194,7 @@ static inline void live_process_end(struct live_process *process)
 
 static inline bool live_process_seize(const struct live_process *process)
 {
-	return ptrace(PTRACE_SEIZE, process->pid, NULL, NULL) == 0;
+	return ptrace(PTRACE_SEIZE, process->tid, NULL, NULL) == 0;
 }
 
 /* Copies registers and stack as a profiler does; the thread is stopped. */
@@ -195,7 +206,7 @@ static inline bool live_process_copy(struct live_process *process, size_t stack_
 	const struct mapping *mapping;
 	struct memory_range range;
 
-	if (ptrace(PTRACE_GETREGSET, process->pid, (void *)NT_PRSTATUS, &area))
+	if (ptrace(PTRACE_GETREGSET, process->tid, (void *)NT_PRSTATUS, &area))
 		return false;
 	*registers = (struct registers){
 		.general = { user.rax, user.rcx, user.rdx, user.rbx, user.rsp, user.rbp, user.rsi,
@@ -223,22 +234,22 @@ static inline bool live_process_copy(struct live_process *process, size_t stack_
 /* Stops the thread wherever it is; signals met on the way are passed on. */
 static inline bool live_process_stop(const struct live_process *process)
 {
-	if (ptrace(PTRACE_INTERRUPT, process->pid, NULL, NULL))
+	if (ptrace(PTRACE_INTERRUPT, process->tid, NULL, NULL))
 		return false;
 	for (;;) {
 		int status;
 
-		if (waitpid(process->pid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+		if (waitpid(process->tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
 			return false;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			return true;
-		ptrace(PTRACE_CONT, process->pid, NULL, (void *)(long)WSTOPSIG(status));
+		ptrace(PTRACE_CONT, process->tid, NULL, (void *)(long)WSTOPSIG(status));
 	}
 }
 
 static inline void live_process_continue(const struct live_process *process)
 {
-	ptrace(PTRACE_CONT, process->pid, NULL, NULL);
+	ptrace(PTRACE_CONT, process->tid, NULL, NULL);
 }
 
 /* Lets it run for a while, delivering its signals to it. */
@@ -250,9 +261,9 @@ static inline void live_process_run(const struct live_process *process, unsigned
 		int status;
 
 		usleep(slice < microseconds - slept ? slice : microseconds - slept);
-		if (waitpid(process->pid, &status, __WALL | WNOHANG) == process->pid &&
+		if (waitpid(process->tid, &status, __WALL | WNOHANG) == process->tid &&
 		    WIFSTOPPED(status))
-			ptrace(PTRACE_CONT, process->pid, NULL, (void *)(long)WSTOPSIG(status));
+			ptrace(PTRACE_CONT, process->tid, NULL, (void *)(long)WSTOPSIG(status));
 	}
 }
 

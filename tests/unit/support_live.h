@@ -138,9 +138,13 @@ LIVE_UNUSED bool live_target_start(struct live_target *target, const char *pytho
 
 LIVE_UNUSED void live_target_end(struct live_target *target)
 {
+	pid_t pid;
+
 	kill(target->pid, SIGKILL);
-	while (waitpid(target->pid, NULL, __WALL) < 0 && errno == EINTR)
-		continue;
+	/* Threads that were seized have to be waited for before their leader can be. */
+	do
+		pid = waitpid(-1, NULL, __WALL);
+	while (pid != target->pid && (pid > 0 || errno == EINTR));
 	fclose(target->output);
 	fclose(target->input);
 }

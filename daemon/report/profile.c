@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ *   cct ---------> line_stats (time by line) --.
+ *                                              +--> avoidable --> lines, sorted
+ *   pair_table --> pair_stats (paths, lines) --'            `---> pairs, sorted
+ */
+#include "daemon/report/profile.h"
+
+#include "daemon/report/arena.h"
+#include "daemon/report/interval.h"
+#include "daemon/report/pair_stats.h"
+#include "daemon/report/reasons.h"
+#include "daemon/report/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_BYTES_MAX	   ((size_t)512 << 20)
+#define COMMAND_WORDS_MAX  4096
+
+_Static_assert(REASONS_MAX == sizeof(((struct profile_line *)0)->reasons) / sizeof(const char *),
+	       "profile_line has room for all reasons");
+
+struct owned_profile {
+	struct profile profile; /* first: what callers hold */
+	struct arena arena;
+	struct source_cache *sources;
+};
+
+struct builder {
+	struct owned_profile *owned;
+	struct place_table places;
+	struct path_table paths;
+	struct line_stats lines;
+	struct pair_stats pairs;
+	struct line_entry **sorted_lines;
+	struct pair_entry **sorted_pairs;
+};
+
+/* The facts' own strings belong to the session; the profile may outlive it. */
+static int copy_facts(struct owned_profile *owned, const struct profile_facts *facts)
+{
+	struct profile_facts *copy = &owned->profile.facts;
+	const char **words;
+	size_t count = 0;
+
+	*copy = *facts;
+	copy->version = arena_copy_string(&owned->arena, facts->version);
+	copy->sampler = arena_copy_string(&owned->arena, facts->sampler);
+	if (facts->target.command) {
+		while (count < COMMAND_WORDS_MAX && facts->target.command[count])
+			count++;
+		words = arena_array(&owned->arena, count + 1, sizeof(*words));
+		for (size_t i = 0; words && i < count; i++)
+			words[i] = arena_copy_string(&owned->arena, facts->target.command[i]);
+		copy->target.command = words;
+	}
+	return owned->arena.failed ? -ENOMEM : 0;
+}
+
+static uint64_t line_redundant(const struct line_entry *line)
+{
+	return access_counts_redundant(&line->accesses[PAIR_LOAD]) +
+	       access_counts_redundant(&line->accesses[PAIR_STORE]);
+}
+
+static uint64_t line_sampled(const struct line_entry *line)
+{
+	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
+}
+
+static void estimate_line(struct line_entry *line)
+{
+	struct avoidable_evidence evidence = {
+		.sampled = line_sampled(line),
+		.redundant = line_redundant(line),
+		.repeated = line->repeated,
+		.call_ns = line->call_ns,
+	};
+
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		evidence.self_ns += line->self_ns[c];
+	memcpy(evidence.redundant_by_memory, line->redundant_by_memory,
+	       sizeof(evidence.redundant_by_memory));
+	line->avoidable = avoidable_estimate(&evidence);
+}
+
+/* A line's avoidable time is shared out among its pairs by their redundant accesses. */
+static void estimate_pair(struct pair_entry *pair, const struct line_stats *lines)
+{
+	const struct line_entry *line;
+	uint64_t redundant;
+
+	if (pair->line == LINE_NONE)
+		return;
+	line = &lines->lines[pair->line];
+	redundant = line_redundant(line);
+	if (redundant)
+		pair->avoidable_ns = (uint64_t)((double)line->avoidable.time_ns *
+						(double)pair_entry_redundant(pair) / (double)redundant);
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line_entry *a = *(struct line_entry *const *)left;
+	const struct line_entry *b = *(struct line_entry *const *)right;
+	int order;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	order = strcmp(a->file, b->file);
+	return order ? order : a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int compare_pairs(const void *left, const void *right, void *context)
+{
+	return pair_entry_compare(context, *(struct pair_entry *const *)left,
+				  *(struct pair_entry *const *)right);
+}
+
+/* Lines that are only passed through by samples of others (none of their time) do not exist. */
+static size_t sort_lines(struct builder *builder)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < builder->lines.count; i++) {
+		struct line_entry *line = &builder->lines.lines[i];
+
+		if (line->total_ns || line_sampled(line))
+			builder->sorted_lines[count++] = line;
+		else
+			line->position = LINE_NONE;
+	}
+	qsort(builder->sorted_lines, count, sizeof(builder->sorted_lines[0]), compare_lines);
+	for (size_t i = 0; i < count; i++)
+		builder->sorted_lines[i]->position = (uint32_t)i;
+	return count;
+}
+
+static int write_lines(struct builder *builder)
+{
+	struct owned_profile *owned = builder->owned;
+	size_t count = sort_lines(builder);
+	struct profile_line *lines = arena_array(&owned->arena, count, sizeof(*lines));
+
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct line_entry *entry = builder->sorted_lines[i];
+		struct profile_line *line = &lines[i];
+
+		line->file = entry->file;
+		line->line = entry->line;
+		line->function = entry->function;
+		line->source = source_cache_line(owned->sources, entry->file, entry->line);
+		memcpy(line->self_ns, entry->self_ns, sizeof(line->self_ns));
+		line->total_ns = entry->total_ns;
+		memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
+		line->avoidable_ns = entry->avoidable.time_ns;
+		line->call_ns = entry->call_ns;
+		line->category = category_choose(entry->support);
+		line->reason_count =
+			reasons_write(&owned->arena, entry, line->category, line->reasons);
+	}
+	owned->profile.lines = lines;
+	owned->profile.line_count = count;
+	return owned->arena.failed ? -ENOMEM : 0;
+}
+
+static struct profile_frame show_frame(struct builder *builder, const struct frame *frame,
+				       const struct place *place)
+{
+	struct profile_frame shown = {
+		.kind = frame->kind,
+		.flags = frame->flags,
+		.function = place->function,
+		.file = place->file,
+		.line = place->line,
+	};
+
+	if (frame->kind == FRAME_PYTHON) {
+		shown.opcode = python_code_opcode(frame->python.code, frame->python.instruction_offset);
+		shown.source = source_cache_line(builder->owned->sources, place->file, place->line);
+	} else {
+		shown.address = frame->native.pc;
+		if (frame->native.module)
+			shown.address -= frame->native.module->bias;
+	}
+	return shown;
+}
+
+/* Outermost first. NULL: no memory. */
+static const struct profile_frame *write_path(struct builder *builder, const struct cct_node *node,
+					      size_t *ret_count)
+{
+	size_t count = node->depth;
+	struct profile_frame *frames = arena_array(&builder->owned->arena, count, sizeof(*frames));
+	uint32_t place;
+
+	if (!frames)
+		return NULL;
+	for (; node->parent; node = node->parent) {
+		if (place_table_find(&builder->places, &node->frame, &place))
+			return NULL;
+		frames[node->depth - 1] =
+			show_frame(builder, &node->frame, &builder->places.places[place]);
+	}
+	*ret_count = count;
+	return frames;
+}
+
+static int write_pair(struct builder *builder, const struct pair_entry *entry, struct profile_pair *pair)
+{
+	struct interval interval;
+	uint32_t position;
+
+	pair->kind = entry->kind;
+	pair->sampled = pair_entry_sampled(entry);
+	pair->redundant = entry->verdicts[VERDICT_REDUNDANT];
+	pair->approximate = entry->verdicts[VERDICT_APPROXIMATE];
+	pair->share = pair->sampled ? (double)pair->redundant / (double)pair->sampled : 0;
+	interval = interval_wilson(pair->redundant, pair->sampled);
+	pair->share_low = interval.low;
+	pair->share_high = interval.high;
+	pair->avoidable_ns = entry->avoidable_ns;
+	pair->category = category_choose(entry->support);
+	pair->advice = category_advice(pair->category);
+	pair->first = write_path(builder, entry->shown->first, &pair->first_count);
+	pair->second = write_path(builder, entry->shown->second, &pair->second_count);
+	if (entry->line != LINE_NONE) {
+		position = builder->lines.lines[entry->line].position;
+		pair->line = position == LINE_NONE ? NULL : &builder->owned->profile.lines[position];
+	}
+	return pair->first && pair->second ? 0 : -ENOMEM;
+}
+
+/* How many of the sorted pairs are written out: as many as the limits allow. */
+static size_t count_written(const struct builder *builder)
+{
+	size_t frames = 0, count = 0;
+
+	for (; count < builder->pairs.count && count < PROFILE_PAIRS_MAX; count++) {
+		const struct pair *shown = builder->sorted_pairs[count]->shown;
+
+		frames += shown->first->depth + shown->second->depth;
+		if (frames > PROFILE_PAIR_FRAMES_MAX)
+			break;
+	}
+	return count;
+}
+
+static int write_pairs(struct builder *builder)
+{
+	struct profile *profile = &builder->owned->profile;
+	struct profile_pair *pairs;
+	size_t count;
+
+	for (size_t i = 0; i < builder->pairs.count; i++) {
+		estimate_pair(&builder->pairs.entries[i], &builder->lines);
+		builder->sorted_pairs[i] = &builder->pairs.entries[i];
+	}
+	qsort_r(builder->sorted_pairs, builder->pairs.count, sizeof(builder->sorted_pairs[0]),
+		compare_pairs, &builder->paths);
+	count = count_written(builder);
+	pairs = arena_array(&builder->owned->arena, count, sizeof(*pairs));
+	if (!pairs)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (write_pair(builder, builder->sorted_pairs[i], &pairs[i]))
+			return -ENOMEM;
+	profile->pairs = pairs;
+	profile->pair_count = count;
+	profile->pairs_omitted = builder->pairs.count - count;
+	return 0;
+}
+
+static int build(struct builder *builder, const struct cct *cct)
+{
+	struct profile *profile = &builder->owned->profile;
+
+	if (line_stats_build(&builder->lines, &builder->places, cct, profile->time_ns) ||
+	    pair_stats_build(&builder->pairs))
+		return -ENOMEM;
+	memcpy(profile->accesses, builder->pairs.accesses, sizeof(profile->accesses));
+	profile->facts.losses.counts[LOSS_FILTER_COLLECTOR] += builder->pairs.collector;
+	for (size_t i = 0; i < builder->lines.count; i++)
+		estimate_line(&builder->lines.lines[i]);
+	builder->sorted_lines = calloc(builder->lines.count + 1, sizeof(builder->sorted_lines[0]));
+	builder->sorted_pairs = calloc(builder->pairs.count + 1, sizeof(builder->sorted_pairs[0]));
+	if (!builder->sorted_lines || !builder->sorted_pairs || write_lines(builder))
+		return -ENOMEM;
+	return write_pairs(builder);
+}
+
+static void builder_deinit(struct builder *builder)
+{
+	free(builder->sorted_pairs);
+	free(builder->sorted_lines);
+	pair_stats_deinit(&builder->pairs);
+	path_table_deinit(&builder->paths);
+	line_stats_deinit(&builder->lines);
+	place_table_deinit(&builder->places);
+}
+
+struct profile *profile_build(const struct cct *cct, const struct pair_table *pairs,
+			      struct symbolizer *symbolizer, const struct profile_facts *facts)
+{
+	struct owned_profile *owned = calloc(1, sizeof(*owned));
+	struct builder builder = { .owned = owned };
+	int error;
+
+	if (!owned)
+		return NULL;
+	arena_init(&owned->arena, ARENA_BYTES_MAX);
+	owned->sources = source_cache_create(facts->open_source, facts->open_source_context);
+	place_table_init(&builder.places, symbolizer);
+	error = path_table_init(&builder.paths, &builder.places, cct);
+	pair_stats_init(&builder.pairs, pairs, &builder.paths, &builder.lines);
+	if (!error && owned->sources)
+		error = copy_facts(owned, facts);
+	else
+		error = -ENOMEM;
+	if (!error)
+		error = build(&builder, cct);
+	builder_deinit(&builder);
+	if (error) {
+		profile_destroy(&owned->profile);
+		return NULL;
+	}
+	return &owned->profile;
+}
+
+void profile_destroy(struct profile *profile)
+{
+	struct owned_profile *owned = (struct owned_profile *)profile;
+
+	if (!owned)
+		return;
+	if (owned->sources)
+		source_cache_destroy(owned->sources);
+	arena_deinit(&owned->arena);
+	free(owned);
+}
