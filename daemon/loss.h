@@ -18,13 +18,17 @@
 	X(LOSS_MERGE_FAILED, "merge_failed", "stacks whose Python and native parts do not match")  \
 	X(LOSS_QUEUE_FULL, "queue_full", "samples dropped because analysis fell behind")           \
 	X(LOSS_TREE_FULL, "tree_full", "samples dropped because the tree reached its limit")       \
-	X(LOSS_STOP_SIGNAL_BLOCKED, "stop_signal_blocked", "threads not sampled: they block the stop signal") \
+	X(LOSS_STOP_SIGNAL_BLOCKED, "stop_signal_blocked",                                         \
+	  "threads not sampled: they block the stop signal")                                       \
 	X(LOSS_THREAD_EVENTS, "thread_events", "threads not sampled: perf events refused")         \
 	X(LOSS_NO_BREAKPOINT, "no_breakpoint", "memory samples dropped: no free breakpoint")       \
 	X(LOSS_NO_ACCESS, "no_access", "memory samples dropped: no access to watch found ahead")   \
-	X(LOSS_NO_BOUNDARY, "no_boundary", "memory samples dropped: interpreter not found on the stack") \
-	X(LOSS_FILTER_INTERPRETER, "filter_interpreter", "filtered: the interpreter's own accesses") \
-	X(LOSS_FILTER_OBJECT_HEAD, "filter_object_head", "filtered: reference counts and object types") \
+	X(LOSS_NO_BOUNDARY, "no_boundary",                                                         \
+	  "memory samples dropped: interpreter not found on the stack")                            \
+	X(LOSS_FILTER_INTERPRETER, "filter_interpreter",                                           \
+	  "filtered: the interpreter's own accesses")                                              \
+	X(LOSS_FILTER_OBJECT_HEAD, "filter_object_head",                                           \
+	  "filtered: reference counts and object types")                                           \
 	X(LOSS_FILTER_STACK, "filter_stack", "filtered: the thread's own stack")                   \
 	X(LOSS_FILTER_LOADER, "filter_loader", "filtered: the dynamic linker")                     \
 	X(LOSS_FILTER_COLLECTOR, "filter_collector", "filtered: the garbage collector")            \
@@ -32,7 +36,8 @@
 	X(LOSS_WATCH_EVICTED, "watch_evicted", "watches given up for a newer sample")              \
 	X(LOSS_WATCH_BUDGET, "watch_budget", "watches given up: too many traps by others")         \
 	X(LOSS_TRAP_UNDECODED, "trap_undecoded", "traps whose instruction could not be told")      \
-	X(LOSS_OVERHEAD_LIMIT, "overhead_limit", "memory samples skipped to stay under the overhead limit")
+	X(LOSS_OVERHEAD_LIMIT, "overhead_limit",                                                   \
+	  "memory samples skipped to stay under the overhead limit")
 
 enum loss {
 #define X(enumerator, name, words) enumerator,

@@ -12,11 +12,11 @@
 #include <strings.h>
 
 #define DURATION_DEFAULT_S 10
-#define DURATION_MAX_S	   (30.0 * 24 * 3600)
-#define RATE_DEFAULT_HZ	   99
-#define RATE_MAX_HZ	   10000
+#define DURATION_MAX_S     (30.0 * 24 * 3600)
+#define RATE_DEFAULT_HZ    99
+#define RATE_MAX_HZ        10000
 #define OVERHEAD_DEFAULT   0.02
-#define ROWS_MAX	   10000
+#define ROWS_MAX           10000
 
 enum option_id {
 	/* Options with a letter are named by it. */
@@ -69,7 +69,7 @@ struct parser {
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(const struct parser *parser,
-							 const char *format, ...)
+							const char *format, ...)
 {
 	va_list arguments;
 
@@ -134,8 +134,10 @@ static int parse_duration(struct parser *parser, const char *text)
 	double seconds;
 
 	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S)
-		return refuse(parser,
-			      "--duration '%s': seconds, such as 10 or 0.5, are wanted (0: until ^C)", text);
+		return refuse(
+			parser,
+			"--duration '%s': seconds, such as 10 or 0.5, are wanted (0: until ^C)",
+			text);
 	parser->options.duration_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
 	/* 0 has a meaning of its own, which 1e-12 must not take on. */
 	if (seconds > 0 && parser->options.duration_ns == 0)
@@ -148,8 +150,8 @@ static int parse_rate(struct parser *parser, const char *text)
 	double hz;
 
 	if (!parse_decimal(text, &hz) || hz < 0.1 || hz > RATE_MAX_HZ)
-		return refuse(parser, "--rate '%s': samples a second from 0.1 to %d are wanted", text,
-			      RATE_MAX_HZ);
+		return refuse(parser, "--rate '%s': samples a second from 0.1 to %d are wanted",
+			      text, RATE_MAX_HZ);
 	parser->options.rate_hz = hz;
 	return 0;
 }
@@ -185,8 +187,9 @@ static int parse_format(struct parser *parser, const char *name)
 
 static int parse_mode(struct parser *parser, const char *name)
 {
-	static const char *const names[] = { [MODE_ALL] = "all", [MODE_TIME] = "time",
-					     [MODE_REDUNDANCY] = "redundancy" };
+	static const char *const names[] = {
+		[MODE_ALL] = "all", [MODE_TIME] = "time", [MODE_REDUNDANCY] = "redundancy"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0) {
@@ -207,7 +210,8 @@ static int parse_max_overhead(struct parser *parser, const char *text)
 	snprintf(number, sizeof(number), "%.*s", length < sizeof(number) ? (int)length : 0, text);
 	if (!parse_decimal(number, &percent) || percent < 0.01 || percent > 100)
 		return refuse(parser,
-			      "--max-overhead '%s': percent of the target's time from 0.01 to 100 are wanted",
+			      "--max-overhead '%s': percent of the target's time from 0.01 to 100 "
+			      "are wanted",
 			      text);
 	parser->options.max_overhead = percent / 100;
 	return 0;
@@ -227,8 +231,10 @@ static int parse_stop_signal(struct parser *parser, const char *text)
 			parser->options.stop_signal = signals[i].number;
 			return 0;
 		}
-	return refuse(parser,
-		      "--stop-signal '%s': URG, WINCH or CHLD is wanted, which do nothing by default", text);
+	return refuse(
+		parser,
+		"--stop-signal '%s': URG, WINCH or CHLD is wanted, which do nothing by default",
+		text);
 }
 
 static int parse_colour(struct parser *parser, const char *text)
@@ -249,7 +255,8 @@ static int parse_rows(struct parser *parser, const char *name, const char *text,
 	long value;
 
 	if (!parse_whole(text, 1, ROWS_MAX, &value))
-		return refuse(parser, "--%s '%s': a number from 1 to %d is wanted", name, text, ROWS_MAX);
+		return refuse(parser, "--%s '%s': a number from 1 to %d is wanted", name, text,
+			      ROWS_MAX);
 	*ret_rows = (unsigned)value;
 	return 0;
 }
@@ -343,9 +350,11 @@ static int parse_words(struct parser *parser, int argc, char *const *argv)
 		long pid;
 
 		if (!parser->options.pid && parse_whole(argv[optind], 1, INT_MAX, &pid))
-			return refuse(parser, "'%s' is not a command; --pid %ld is how to profile it",
+			return refuse(parser,
+				      "'%s' is not a command; --pid %ld is how to profile it",
 				      argv[optind], pid);
-		return refuse(parser, "'%s' is not a command; the only one is record", argv[optind]);
+		return refuse(parser, "'%s' is not a command; the only one is record",
+			      argv[optind]);
 	}
 	return 0;
 }
@@ -375,7 +384,8 @@ static int settle(struct parser *parser)
 		output->writer = parser->format ? parser->format : writer_by_path(output->path);
 		if (!output->writer)
 			return refuse(parser,
-				      "--output %s: the format cannot be told from the name: add --format",
+				      "--output %s: the format cannot be told from the name: add "
+				      "--format",
 				      output->path);
 	}
 	return 0;

@@ -90,9 +90,9 @@ static void key_of(const struct python_layout *layout, const uint8_t *head, stru
 		key->qualname = field_u64(head, offsets->code_qualname);
 	if (offsets->code_version != OFFSET_ABSENT)
 		key->version = (uint32_t)field_i32(head, offsets->code_version);
-	key->bytecode = layout->walk == PYTHON_WALK_FRAME_OBJECTS ?
-				field_u64(head, offsets->code_bytecode) :
-				code_head_bytecode_size(layout, head);
+	key->bytecode = layout->walk == PYTHON_WALK_FRAME_OBJECTS
+				? field_u64(head, offsets->code_bytecode)
+				: code_head_bytecode_size(layout, head);
 }
 
 static struct code_place *place_slot(const struct code_cache *cache, remote_addr address)
@@ -167,9 +167,8 @@ static bool needs_line_table(const struct code_key *key)
 
 static size_t line_table_compared(const struct code_record *record)
 {
-	return record->code.line_table_size < LINE_TABLE_COMPARED_MAX ?
-		       record->code.line_table_size :
-		       LINE_TABLE_COMPARED_MAX;
+	return record->code.line_table_size < LINE_TABLE_COMPARED_MAX ? record->code.line_table_size
+								      : LINE_TABLE_COMPARED_MAX;
 }
 
 static bool same_line_table(const struct python_layout *layout, const struct code_place *place,

@@ -40,10 +40,11 @@ void code_cache_want(struct code_cache *cache, const struct python_layout *layou
  * (its parts are not what they must be), -ENOMEM or what the reader said.
  * When the cache is full, a record named "?" stands for all that are new.
  */
-__attribute__((warn_unused_result)) int
-code_cache_resolve(struct code_cache *cache, const struct python_layout *layout,
-		   remote_addr address, const uint8_t *head, struct remote_copy *copy,
-		   const struct python_code **ret_code);
+__attribute__((warn_unused_result)) int code_cache_resolve(struct code_cache *cache,
+							   const struct python_layout *layout,
+							   remote_addr address, const uint8_t *head,
+							   struct remote_copy *copy,
+							   const struct python_code **ret_code);
 
 /* For reports and tests: how many records there are, and the bytes they take. */
 size_t code_cache_count(const struct code_cache *cache);

@@ -2,7 +2,10 @@
 /*
  * Code objects, decoded once and interned: immutable, never freed before the
  * cache is. The key is the address together with the fields that cannot
- * change, so that a new code object at an old address is noticed.
+ * change, so that a new code object at an old address is noticed. Code objects
+ * that are alike in all that is kept of them share one entry, so that a program
+ * which compiles the same source over and over does not fill the cache; when it
+ * is full all the same, an entry named "?" stands for what is new.
  */
 #ifndef PIEPROFD_PYINTROSPECT_CODE_OBJECT_H
 #define PIEPROFD_PYINTROSPECT_CODE_OBJECT_H
@@ -17,7 +20,7 @@ struct python_code {
 	/* the rest is read by line_table.c and opcode.c */
 	const uint8_t *line_table;
 	uint32_t line_table_size;
-	const uint8_t *bytecode; /* as it was when first seen: may be specialised since */
+	const uint8_t *bytecode; /* as compiled: specialised and instrumented opcodes undone */
 	uint32_t bytecode_size;
 	int minor; /* 3.minor, selects the formats above */
 };

@@ -96,8 +96,8 @@ static int read_bodies(const struct memory_reader *reader, struct code_parts *pa
 	struct memory_range ranges[4];
 	int error;
 
-	parts->buffer = malloc(name_size + file_size + parts->line_table_size +
-			       parts->bytecode_size + 1);
+	parts->buffer =
+		malloc(name_size + file_size + parts->line_table_size + parts->bytecode_size + 1);
 	if (!parts->buffer)
 		return -ENOMEM;
 	parts->name_bytes = parts->buffer;
@@ -127,8 +127,7 @@ static void undo_monitoring(const struct memory_reader *reader, const struct pyt
 	uint64_t monitoring = 0, lines = 0, instructions = 0;
 	uint8_t *buffer = NULL;
 
-	if (offsets->code_monitoring != OFFSET_ABSENT &&
-	    offsets->monitoring_lines != OFFSET_ABSENT)
+	if (offsets->code_monitoring != OFFSET_ABSENT && offsets->monitoring_lines != OFFSET_ABSENT)
 		monitoring = field_u64(head, offsets->code_monitoring);
 	if (monitoring) {
 		struct memory_range pointers[] = {
@@ -146,8 +145,7 @@ static void undo_monitoring(const struct memory_reader *reader, const struct pyt
 	}
 	if (buffer && lines && !memory_read(reader, lines, buffer, 2 * units))
 		originals.lines = buffer;
-	if (buffer && instructions &&
-	    !memory_read(reader, instructions, buffer + 2 * units, units))
+	if (buffer && instructions && !memory_read(reader, instructions, buffer + 2 * units, units))
 		originals.instructions = buffer + 2 * units;
 	opcode_normalise(layout->minor, parts->bytecode_bytes, parts->bytecode_size, &originals);
 	free(buffer);
@@ -204,13 +202,13 @@ static struct code_record *record_build(const struct python_layout *layout, cons
 	memcpy(line_table, parts->line_table_bytes, parts->line_table_size);
 	memcpy(bytecode, parts->bytecode_bytes, parts->bytecode_size);
 	function = (char *)bytecode + parts->bytecode_size;
-	function_size = 1 + unicode_to_utf8(parts->name_bytes, parts->name.width,
-					    parts->name.characters, function,
-					    unicode_utf8_size_max(parts->name.characters));
+	function_size =
+		1 + unicode_to_utf8(parts->name_bytes, parts->name.width, parts->name.characters,
+				    function, unicode_utf8_size_max(parts->name.characters));
 	file = function + function_size;
-	file_size = 1 + unicode_to_utf8(parts->file_bytes, parts->file.width,
-					parts->file.characters, file,
-					unicode_utf8_size_max(parts->file.characters));
+	file_size =
+		1 + unicode_to_utf8(parts->file_bytes, parts->file.width, parts->file.characters,
+				    file, unicode_utf8_size_max(parts->file.characters));
 	smaller = realloc(record, sizeof(*record) + tables + function_size + file_size);
 	if (smaller)
 		record = smaller;

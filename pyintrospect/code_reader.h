@@ -11,8 +11,8 @@
 
 struct code_record {
 	struct python_code code; /* its pointers lead behind this structure */
-	size_t size;		 /* of the whole allocation */
-	uint64_t hash;		 /* of the content */
+	size_t size;             /* of the whole allocation */
+	uint64_t hash;           /* of the content */
 };
 
 /* Bytes of bytecode by the head of a code object, 3.11+. */

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#define PAGE_BYTES	   4096ull
-#define VISITED_SLOTS	   (sizeof(((struct python_runtime *)NULL)->visited) / sizeof(remote_addr))
-#define CHUNKS_MAX	   8 /* chunks of the data stack that are looked through */
+#define PAGE_BYTES         4096ull
+#define VISITED_SLOTS      (sizeof(((struct python_runtime *)NULL)->visited) / sizeof(remote_addr))
+#define CHUNKS_MAX         8    /* chunks of the data stack that are looked through */
 #define CODE_POINTER_TAGS  3ull /* 3.14+: low bits of f_executable */
 #define FIRST_MINOR_TAGGED 14
 
@@ -148,8 +148,8 @@ static void parse_frame(const struct python_runtime *runtime, remote_addr addres
 		raw->code &= ~CODE_POINTER_TAGS;
 	facts->previous = field_u64(bytes, offsets->frame_previous);
 	if (layout->walk == PYTHON_WALK_FRAME_OBJECTS) {
-		raw->instruction =
-			(int64_t)field_i32(bytes, offsets->frame_instruction) * layout->instruction_unit;
+		raw->instruction = (int64_t)field_i32(bytes, offsets->frame_instruction) *
+				   layout->instruction_unit;
 		raw->entry = true;
 	} else {
 		raw->instruction = (int64_t)(field_u64(bytes, offsets->frame_instruction) -
@@ -290,7 +290,8 @@ static struct frame_walk walk_shims(struct python_runtime *runtime,
 		if (check_outer && frame != outer)
 			return broken(0);
 		check_outer = false;
-		/* A shim without frames: its loop is entering or leaving, or it is the base of 3.15. */
+		/* A shim without frames: its loop is entering or leaving, or it is the base
+		 * of 3.15. */
 		if (runtime->raw_count == group_start)
 			continue;
 		runtime->raw_frames[runtime->raw_count - 1].entry = true;

@@ -16,11 +16,11 @@
 
 /* Where a walk starts, as the thread state has it. */
 struct frame_walk_start {
-	remote_addr thread;	/* its PyThreadState */
-	remote_addr cframe;	/* 3.11, 3.12 */
-	remote_addr frame;	/* others */
-	remote_addr chunk;	/* newest chunk of the data stack; 0: none */
-	remote_addr chunk_top;	/* first free byte of it */
+	remote_addr thread;    /* its PyThreadState */
+	remote_addr cframe;    /* 3.11, 3.12 */
+	remote_addr frame;     /* others */
+	remote_addr chunk;     /* newest chunk of the data stack; 0: none */
+	remote_addr chunk_top; /* first free byte of it */
 };
 
 enum frame_walk_end {
@@ -33,7 +33,7 @@ struct frame_walk {
 	enum frame_walk_end end;
 	size_t valid; /* FRAME_WALK_BROKEN: frames of the groups inside the wrong one */
 	size_t visits;
-	int error;    /* FRAME_WALK_TRUNCATED: -EFAULT, -ELOOP, ...; 0: too many frames */
+	int error; /* FRAME_WALK_TRUNCATED: -EFAULT, -ELOOP, ...; 0: too many frames */
 };
 
 void frame_walk_start_parse(const struct python_runtime *runtime, remote_addr thread,

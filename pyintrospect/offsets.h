@@ -80,16 +80,18 @@ struct python_offsets {
 
 /* How a thread's frames hang together. */
 enum python_walk {
-	PYTHON_WALK_FRAME_OBJECTS, /* 3.6 to 3.10: PyFrameObjects, each with a native frame of its own */
-	PYTHON_WALK_CFRAMES,	   /* 3.11: _PyInterpreterFrames; is_entry ends a group, one _PyCFrame each */
-	PYTHON_WALK_SHIMS,	   /* 3.12+: a shim frame on the C stack ends a group */
+	PYTHON_WALK_FRAME_OBJECTS, /* 3.6 to 3.10: PyFrameObjects, each with a native frame of its
+				      own */
+	PYTHON_WALK_CFRAMES, /* 3.11: _PyInterpreterFrames; is_entry ends a group, one _PyCFrame
+				each */
+	PYTHON_WALK_SHIMS,   /* 3.12+: a shim frame on the C stack ends a group */
 };
 
 struct python_layout {
 	int minor;
 	enum python_walk walk;
 	uint8_t instruction_unit; /* bytes per unit of f_lasti, to 3.10 */
-	uint8_t shim_owner;	  /* frames with this owner or a higher one are shims; 0: none */
+	uint8_t shim_owner;       /* frames with this owner or a higher one are shims; 0: none */
 	struct python_offsets offsets;
 };
 
@@ -113,9 +115,8 @@ __attribute__((warn_unused_result)) int python_layout_from_dwarf(const struct de
  * has. -ENODATA: none there, or of an unknown layout; -ERANGE; -ENOTSUP: it
  * says the build is free-threaded; or what the reader said.
  */
-__attribute__((warn_unused_result)) int
-python_layout_from_debug_offsets(const struct memory_reader *reader, remote_addr runtime,
-				 struct python_layout *layout);
+__attribute__((warn_unused_result)) int python_layout_from_debug_offsets(
+	const struct memory_reader *reader, remote_addr runtime, struct python_layout *layout);
 
 /* Name of the nth field and its place in struct python_offsets; NULL past the end. For checks. */
 const char *python_offset_field(size_t index, size_t *ret_position);

@@ -29,19 +29,21 @@ struct debug_word {
 };
 
 #define WORD(name, word_3_13, word_3_14)                                                           \
-	{ offsetof(struct python_offsets, name), word_3_13, word_3_14 }
+	{                                                                                          \
+		offsetof(struct python_offsets, name), word_3_13, word_3_14                        \
+	}
 
 /* Index of the 8-byte word that holds each field. */
 static const struct debug_word words[] = {
 	WORD(runtime_interpreters, 5, 5), WORD(interpreter_next, 8, 8),
 	WORD(interpreter_threads, 9, 9),  WORD(thread_next, 21, 24),
-	WORD(thread_frame, 23, 26),	  WORD(thread_pthread, 24, 27),
-	WORD(thread_native_id, 25, 28),	  WORD(thread_chunk, 26, 29),
-	WORD(frame_previous, 29, 32),	  WORD(frame_code, 30, 33),
+	WORD(thread_frame, 23, 26),       WORD(thread_pthread, 24, 27),
+	WORD(thread_native_id, 25, 28),   WORD(thread_chunk, 26, 29),
+	WORD(frame_previous, 29, 32),     WORD(frame_code, 30, 33),
 	WORD(frame_instruction, 31, 34),  WORD(frame_owner, 33, 36),
-	WORD(code_filename, 35, 40),	  WORD(code_name, 36, 41),
-	WORD(code_qualname, 37, 42),	  WORD(code_line_table, 38, 43),
-	WORD(code_first_line, 39, 44),	  WORD(code_bytecode, 43, 48),
+	WORD(code_filename, 35, 40),      WORD(code_name, 36, 41),
+	WORD(code_qualname, 37, 42),      WORD(code_line_table, 38, 43),
+	WORD(code_first_line, 39, 44),    WORD(code_bytecode, 43, 48),
 };
 
 int python_layout_from_debug_offsets(const struct memory_reader *reader, remote_addr runtime,
@@ -64,8 +66,8 @@ int python_layout_from_debug_offsets(const struct memory_reader *reader, remote_
 	if (layout->minor > 14)
 		return -ENODATA;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		uint64_t value = values[layout->minor == 13 ? words[i].word_3_13 :
-							      words[i].word_3_14];
+		uint64_t value =
+			values[layout->minor == 13 ? words[i].word_3_13 : words[i].word_3_14];
 
 		if (value > OFFSET_MAX)
 			return -ERANGE;

@@ -21,7 +21,9 @@ struct member_source {
 };
 
 #define FIELD(name, first, last, type, member)                                                     \
-	{ offsetof(struct python_offsets, name), first, last, type, member }
+	{                                                                                          \
+		offsetof(struct python_offsets, name), first, last, type, member                   \
+	}
 
 /* clang-format off */
 static const struct member_source sources[] = {
@@ -112,9 +114,9 @@ static int look_up(const struct debug_info *info, const struct member_source *so
 		   int32_t *ret_offset)
 {
 	uint32_t offset;
-	int error = source->member ?
-			    info->member_offset(info->context, source->type, source->member, &offset) :
-			    info->type_size(info->context, source->type, &offset);
+	int error = source->member ? info->member_offset(info->context, source->type,
+							 source->member, &offset)
+				   : info->type_size(info->context, source->type, &offset);
 
 	if (error)
 		return error;

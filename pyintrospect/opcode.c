@@ -54,7 +54,8 @@ const char *opcode_name(int minor, const uint8_t *bytecode, size_t size, int ins
 		return NULL;
 	if (minor < FIRST_MINOR_WITH_CACHES)
 		return table[bytecode[instruction_offset]].name;
-	/* Instructions differ in length by their caches, so their starts are found from the front. */
+	/* Instructions differ in length by their caches, so their starts are found from the front.
+	 */
 	for (;;) {
 		const struct opcode_info *info = &table[bytecode[offset]];
 		size_t next;

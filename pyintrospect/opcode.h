@@ -14,8 +14,8 @@
 
 struct opcode_info {
 	const char *name; /* NULL: no such opcode */
-	uint8_t base;	  /* what it is a specialised or instrumented form of, else itself */
-	uint8_t caches;	  /* 2-byte inline cache entries behind it; OPCODE_CACHES_UNKNOWN */
+	uint8_t base;     /* what it is a specialised or instrumented form of, else itself */
+	uint8_t caches;   /* 2-byte inline cache entries behind it; OPCODE_CACHES_UNKNOWN */
 };
 
 /* 256 entries, or NULL for an unknown minor. */
@@ -27,7 +27,7 @@ const struct opcode_info *opcode_table(int minor);
  * NULL.
  */
 struct opcode_originals {
-	const uint8_t *lines;	     /* 2 bytes an instruction: original opcode, line delta */
+	const uint8_t *lines;        /* 2 bytes an instruction: original opcode, line delta */
 	const uint8_t *instructions; /* 1 byte an instruction */
 };
 

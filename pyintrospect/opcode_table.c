@@ -1694,7 +1694,7 @@ static const struct opcode_info opcodes_3_15[256] = {
 const struct opcode_info *opcode_table(int minor)
 {
 	static const struct opcode_info *const tables[] = {
-		opcodes_3_6,  opcodes_3_7,  opcodes_3_8,  opcodes_3_9,	opcodes_3_10,
+		opcodes_3_6,  opcodes_3_7,  opcodes_3_8,  opcodes_3_9,  opcodes_3_10,
 		opcodes_3_11, opcodes_3_12, opcodes_3_13, opcodes_3_14, opcodes_3_15,
 	};
 

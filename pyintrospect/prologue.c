@@ -17,10 +17,10 @@
 
 #include <errno.h>
 
-#define WORD_BYTES	   8ull
-#define DISTANCE_MAX	   4096 /* a native frame of the evaluation loop is a few hundred bytes */
+#define WORD_BYTES         8ull
+#define DISTANCE_MAX       4096 /* a native frame of the evaluation loop is a few hundred bytes */
 #define SEARCHED_BYTES_MAX (256u << 10)
-#define CANDIDATES_MAX	   64
+#define CANDIDATES_MAX     64
 #define OWNED_BY_GENERATOR 1
 
 /* What matters here of a frame on the data stack; false: this is no frame. */

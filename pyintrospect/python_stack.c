@@ -18,7 +18,7 @@
 #include <errno.h>
 
 #define INSTRUCTION_BYTES  2
-#define FRAME_OWNER_MAX	   2 /* thread, generator, frame object */
+#define FRAME_OWNER_MAX    2 /* thread, generator, frame object */
 #define INSTRUCTION_BEFORE (-2)
 
 static bool has_cframes(const struct python_runtime *runtime)
@@ -48,7 +48,8 @@ static bool frame_plausible(struct python_runtime *runtime, const struct raw_fra
 	       (raw->instruction < 0 || (uint64_t)raw->instruction < size);
 }
 
-/* A code object without any traceable instruction is the interpreter's own, such as a trampoline. */
+/* A code object without any traceable instruction is the interpreter's own, such as a trampoline.
+ */
 static bool frame_hidden(const struct python_runtime *runtime, const uint8_t *head)
 {
 	const struct python_layout *layout = &runtime->layout;
@@ -57,8 +58,8 @@ static bool frame_hidden(const struct python_runtime *runtime, const uint8_t *he
 	if (layout->offsets.code_first_traceable == OFFSET_ABSENT)
 		return false;
 	first = field_i32(head, layout->offsets.code_first_traceable);
-	return first >= 0 && (uint64_t)first * INSTRUCTION_BYTES >=
-				     code_head_bytecode_size(layout, head);
+	return first >= 0 &&
+	       (uint64_t)first * INSTRUCTION_BYTES >= code_head_bytecode_size(layout, head);
 }
 
 /* The walk's links and the heads of its code objects; *ret_valid frames passed their checks. */
@@ -99,7 +100,8 @@ static bool top_is_wrong(const struct python_runtime *runtime, const struct fram
 	return true;
 }
 
-/* Passes what a hidden entry frame marked on to the frame that is now the outermost of its group. */
+/* Passes what a hidden entry frame marked on to the frame that is now the outermost of its group.
+ */
 static void keep_entry(struct python_stack *stack, size_t group_start, const struct raw_frame *raw)
 {
 	if (stack->count == group_start)

@@ -21,8 +21,9 @@
 
 struct python_frame {
 	const struct python_code *code;
-	int instruction_offset; /* bytes into the bytecode; negative: before the first instruction */
-	bool entry; /* the outermost frame of its group */
+	int instruction_offset; /* bytes into the bytecode; negative: before the first instruction
+				 */
+	bool entry;             /* the outermost frame of its group */
 	/*
 	 * Only on entry frames: an address that lies in the native frame of the
 	 * group's evaluation loop (3.11: its _PyCFrame; 3.12+: its shim). 0: this
@@ -34,8 +35,9 @@ struct python_frame {
 
 enum python_stack_flag {
 	PYTHON_STACK_TRUNCATED = 1, /* deeper than the array, a cycle, or an unreadable link */
-	PYTHON_STACK_RECOVERED = 2, /* caught in the evaluation loop's prologue, read from its caller */
-	PYTHON_STACK_INVALID = 4,   /* a frame failed its checks: frames up to it are kept */
+	PYTHON_STACK_RECOVERED =
+		2, /* caught in the evaluation loop's prologue, read from its caller */
+	PYTHON_STACK_INVALID = 4, /* a frame failed its checks: frames up to it are kept */
 };
 
 struct python_stack {

@@ -44,7 +44,8 @@ static size_t index_slot(remote_addr address)
 	return (size_t)((address * 0x9e3779b97f4a7c15ull) >> 32) % REMOTE_COPY_INDEX_SIZE;
 }
 
-/* The slot that holds address, or the free one where it would go. The index is at most half full. */
+/* The slot that holds address, or the free one where it would go. The index is at most half full.
+ */
 static uint16_t *index_find(const struct remote_copy *copy, remote_addr address)
 {
 	size_t slot = index_slot(address);
@@ -116,9 +117,8 @@ int remote_copy_fetch(struct remote_copy *copy)
 	copy->fetched = copy->count;
 	error = memory_read_ranges(copy->reader, copy->ranges, count);
 	for (size_t i = 0; i < count; i++)
-		copy->blocks[first + i].state = error || copy->ranges[i].error ?
-							REMOTE_BLOCK_FAILED :
-							REMOTE_BLOCK_READ;
+		copy->blocks[first + i].state =
+			error || copy->ranges[i].error ? REMOTE_BLOCK_FAILED : REMOTE_BLOCK_READ;
 	return error;
 }
 

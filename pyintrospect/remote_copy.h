@@ -19,14 +19,14 @@
 #include "common/memory.h"
 #include "common/stack_snapshot.h"
 
-#define REMOTE_COPY_ARENA_BYTES	 (1u << 20)
-#define REMOTE_COPY_BLOCKS_MAX	 2048
-#define REMOTE_COPY_INDEX_SIZE	 4096 /* a power of two, twice the blocks */
-#define REMOTE_COPY_REGIONS_MAX	 16
+#define REMOTE_COPY_ARENA_BYTES  (1u << 20)
+#define REMOTE_COPY_BLOCKS_MAX   2048
+#define REMOTE_COPY_INDEX_SIZE   4096 /* a power of two, twice the blocks */
+#define REMOTE_COPY_REGIONS_MAX  16
 #define REMOTE_COPY_REGION_BYTES (64u << 10)
 
 /* Readings after which a piece that was of no use is no longer asked for beforehand. */
-#define REMOTE_RECENT_AGE_MAX	 8
+#define REMOTE_RECENT_AGE_MAX    8
 #define REMOTE_RECENT_BLOCKS_MAX 1536
 
 struct remote_recent_block {
@@ -51,7 +51,7 @@ struct remote_block {
 	remote_addr address;
 	uint32_t size;
 	uint32_t offset; /* in the arena */
-	uint8_t state;	 /* enum remote_block_state */
+	uint8_t state;   /* enum remote_block_state */
 	uint8_t age;
 	bool region;
 	bool used;

@@ -20,7 +20,8 @@
 #define VALIDATION_PAUSE_NS 1000000
 #define VALIDATION_THREADS  64
 
-/* struct pthread's tid in glibc on x86-64, unchanged since 2.4; libthread_db's symbol tells it, too. */
+/* struct pthread's tid in glibc on x86-64, unchanged since 2.4; libthread_db's symbol tells it,
+ * too. */
 #define GLIBC_PTHREAD_TID_OFFSET 720
 
 /* libthread_db's description of that field: bits, count, offset. */
@@ -154,29 +155,70 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 		(o->chunk_data >= o->chunk_size + 8 && o->chunk_data >= o->chunk_previous + 8));
 }
 
-/* PyCode_Type, by its symbol and by the name it bears. */
-static int find_code_type(struct python_runtime *runtime, const struct debug_info *info)
+/* Is the type object at this address called name? */
+static int check_type_name(const struct python_runtime *runtime, remote_addr type, const char *name)
 {
-	const struct python_offsets *offsets = &runtime->layout.offsets;
-	remote_addr type, name;
-	char text[5];
+	char text[16];
+	size_t size = strlen(name) + 1;
+	remote_addr address;
 	int error;
 
-	error = find_symbol(info, "PyCode_Type", &type);
+	error = memory_read_u64(runtime->reader, type + (uint64_t)runtime->layout.offsets.type_name,
+				&address);
 	if (!error)
-		error = memory_read_u64(runtime->reader, type + (uint64_t)offsets->type_name, &name);
-	if (!error)
-		error = memory_read(runtime->reader, name, text, sizeof(text));
+		error = memory_read(runtime->reader, address, text, size);
 	if (error)
 		return error;
-	if (memcmp(text, "code", sizeof(text)) != 0)
-		return -EBADMSG;
-	runtime->code_type = type;
-	return 0;
+	return memcmp(text, name, size) == 0 ? 0 : -EBADMSG;
+}
+
+static bool is_instance(const struct python_runtime *runtime, remote_addr object, const char *name)
+{
+	remote_addr type;
+
+	return memory_read_u64(runtime->reader,
+			       object + (uint64_t)runtime->layout.offsets.object_type,
+			       &type) == 0 &&
+	       check_type_name(runtime, type, name) == 0;
+}
+
+static int find_code_type(struct python_runtime *runtime, const struct debug_info *info)
+{
+	int error = find_symbol(info, "PyCode_Type", &runtime->code_type);
+
+	return error ? error : check_type_name(runtime, runtime->code_type, "code");
+}
+
+/* Do the fields of this code object lead to objects of the types they must have? */
+static bool code_fields_right(const struct python_runtime *runtime, remote_addr code)
+{
+	const struct python_offsets *o = &runtime->layout.offsets;
+	const struct {
+		int32_t offset;
+		const char *type;
+	} fields[] = {
+		{ o->code_filename, "str" },
+		{ o->code_name, "str" },
+		{ o->code_qualname, "str" },
+		{ o->code_constants, "tuple" },
+		{ o->code_line_table, "bytes" },
+		{ runtime->layout.walk == PYTHON_WALK_FRAME_OBJECTS ? o->code_bytecode
+								    : OFFSET_ABSENT,
+		  "bytes" },
+	};
+	uint8_t head[OFFSET_BLOCK_MAX];
+
+	if (memory_read(runtime->reader, code, head, runtime->sizes.code))
+		return false;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].offset != OFFSET_ABSENT &&
+		    !is_instance(runtime, field_u64(head, fields[i].offset), fields[i].type))
+			return false;
+	return true;
 }
 
 enum verdict {
-	VERDICT_GOOD,	    /* a live thread's frames were read, and all is well with them */
+	VERDICT_GOOD,       /* a live thread's frames were read, and all is well with them */
 	VERDICT_NO_FRAMES,  /* thread states are as they must be, none runs Python now */
 	VERDICT_NO_THREADS, /* no thread state: not initialised yet, or finished */
 	VERDICT_BAD,
@@ -207,7 +249,9 @@ static enum verdict judge_once(struct python_runtime *runtime, struct python_sta
 			if (!frame_believable(&stack->frames[i]))
 				return VERDICT_BAD;
 		if (stack->count > 0)
-			return VERDICT_GOOD;
+			return code_fields_right(runtime, runtime->raw_frames[0].code)
+				       ? VERDICT_GOOD
+				       : VERDICT_BAD;
 	}
 	if (threads == 0)
 		return runtime->threads.head_count ? VERDICT_NO_THREADS : VERDICT_BAD;
@@ -237,10 +281,9 @@ static int load_source(struct python_runtime *runtime, const struct debug_info *
 	runtime->layout = *builtin;
 	switch (source) {
 	case PYTHON_OFFSETS_DEBUG_OFFSETS:
-		return runtime_address ?
-			       python_layout_from_debug_offsets(runtime->reader, runtime_address,
-								&runtime->layout) :
-			       -ENODATA;
+		return runtime_address ? python_layout_from_debug_offsets(
+						 runtime->reader, runtime_address, &runtime->layout)
+				       : -ENODATA;
 	case PYTHON_OFFSETS_DWARF:
 		return python_layout_from_dwarf(info, &runtime->layout);
 	default:
@@ -297,12 +340,14 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 	if (verdict == VERDICT_GOOD || verdict == VERDICT_NO_FRAMES)
 		return 0;
 	if (verdict == VERDICT_NO_THREADS) {
-		error_set(error, EXIT_NO_TARGET, "the interpreter has no threads: it has not "
-						 "started yet, or is shutting down");
+		error_set(error, EXIT_NO_TARGET,
+			  "the interpreter has no threads: it has not "
+			  "started yet, or is shutting down");
 		return -1;
 	}
-	refuse_build(runtime, error,
-		     "its data structures are not laid out as expected (a modified or debug build?)");
+	refuse_build(
+		runtime, error,
+		"its data structures are not laid out as expected (a modified or debug build?)");
 	return -1;
 }
 
@@ -310,16 +355,23 @@ static bool version_supported(const struct debug_info *info, struct python_runti
 			      struct error *error)
 {
 	const struct python_version *version = &runtime->version;
+	int failure;
 
-	if (python_version_find(info, runtime->reader, &runtime->version)) {
-		if (python_runtime_in(info)) {
-			error_set(error, EXIT_UNSUPPORTED_PYTHON,
-				  "this CPython does not say which version it is, and is none of "
-				  "3.6 to 3.15");
-			error_set_cure(error, "supported are " SUPPORTED);
-		} else {
-			error_set(error, EXIT_NO_TARGET, "no CPython interpreter in this binary");
-		}
+	failure = python_version_find(info, runtime->reader, &runtime->version);
+	if (failure == -ENOENT && !python_runtime_in(info)) {
+		error_set(error, EXIT_NO_TARGET, "no CPython interpreter in this binary");
+		return false;
+	}
+	if (failure == -ENOENT) {
+		error_set(error, EXIT_UNSUPPORTED_PYTHON,
+			  "this CPython does not say which version it is, and is none of 3.6 to "
+			  "3.15");
+		error_set_cure(error, "supported are " SUPPORTED);
+		return false;
+	}
+	if (failure) {
+		error_set(error, failure == -EPERM ? EXIT_PERMISSION : EXIT_NO_TARGET,
+			  "the interpreter's memory cannot be read: %s", strerror(-failure));
 		return false;
 	}
 	if (version->major == 3 && python_layout_builtin(version->minor))
@@ -331,7 +383,8 @@ static bool version_supported(const struct debug_info *info, struct python_runti
 }
 
 /* Asked of the interpreter's binary, which has the symbol when libc is linked in. */
-static uint32_t pthread_tid_offset(const struct debug_info *info, const struct memory_reader *reader)
+static uint32_t pthread_tid_offset(const struct debug_info *info,
+				   const struct memory_reader *reader)
 {
 	uint32_t description[3];
 	remote_addr address;
@@ -344,7 +397,8 @@ static uint32_t pthread_tid_offset(const struct debug_info *info, const struct m
 }
 
 struct python_runtime *python_runtime_create(const struct debug_info *info,
-					     const struct memory_reader *reader, struct error *error)
+					     const struct memory_reader *reader,
+					     struct error *error)
 {
 	struct python_runtime *runtime = calloc(1, sizeof(*runtime));
 	uint64_t size;
@@ -393,7 +447,8 @@ enum python_offsets_source python_runtime_offsets_source(const struct python_run
 	return runtime->source;
 }
 
-int python_runtime_eval_function(const struct python_runtime *runtime, struct address_range *ret_range)
+int python_runtime_eval_function(const struct python_runtime *runtime,
+				 struct address_range *ret_range)
 {
 	if (runtime->eval.end == 0)
 		return -ENOENT;

@@ -3,9 +3,10 @@
  * A CPython interpreter in the target: which version it is, where its runtime
  * state lives, and the offsets by which its structures are read.
  *
- * Offsets come from the binary's DWARF when it has any, else from a built-in
- * table, one row a minor version. Either way they are checked on the live
- * process before use; on doubt the runtime is refused, never guessed.
+ * Offsets come from the interpreter itself (_Py_DebugOffsets of 3.13 and 3.14),
+ * else from the binary's DWARF when it has any, else from a built-in table, one
+ * row a minor version. Either way they are checked on the live process before
+ * use; on doubt the runtime is refused, never guessed.
  */
 #ifndef PIEPROFD_PYINTROSPECT_RUNTIME_H
 #define PIEPROFD_PYINTROSPECT_RUNTIME_H
@@ -15,7 +16,7 @@
 #include "common/memory.h"
 
 struct python_version {
-	int major, minor, micro;
+	int major, minor, micro; /* micro is -1 when it could not be found (to 3.10) */
 };
 
 enum python_offsets_source {
@@ -38,7 +39,8 @@ bool python_runtime_in(const struct debug_info *info);
  * or EXIT_NO_TARGET.
  */
 struct python_runtime *python_runtime_create(const struct debug_info *info,
-					     const struct memory_reader *reader, struct error *error);
+					     const struct memory_reader *reader,
+					     struct error *error);
 void python_runtime_destroy(struct python_runtime *runtime);
 
 struct python_version python_runtime_version(const struct python_runtime *runtime);
@@ -48,7 +50,8 @@ enum python_offsets_source python_runtime_offsets_source(const struct python_run
  * The range of the evaluation loop by its symbol (_PyEval_EvalFrameDefault),
  * without its .cold part, which only unwind information tells; -ENOENT.
  */
-int python_runtime_eval_function(const struct python_runtime *runtime, struct address_range *ret_range);
+int python_runtime_eval_function(const struct python_runtime *runtime,
+				 struct address_range *ret_range);
 
 /* &PyType_Type in the target, by which objects are told from other memory; 0: not exported. */
 remote_addr python_runtime_type_type(const struct python_runtime *runtime);

@@ -39,15 +39,15 @@ struct python_runtime {
 	struct python_block_sizes sizes;
 	remote_addr interpreters; /* address of the pointer to the first interpreter */
 	remote_addr code_type;
-	remote_addr type_type; /* 0: not exported */
+	remote_addr type_type;     /* 0: not exported */
 	struct address_range eval; /* empty: no symbol */
-	uint32_t pthread_tid; /* offset of the kernel tid in struct pthread, to 3.10 */
+	uint32_t pthread_tid;      /* offset of the kernel tid in struct pthread, to 3.10 */
 	struct thread_table threads;
 	struct code_cache *codes;
 	struct remote_copy copy;
 	struct raw_frame raw_frames[RAW_FRAMES_MAX];
 	size_t raw_count;
-	remote_addr visited[2048]; /* frames of this walk, by hash: a cycle is noticed */
+	remote_addr visited[2048];  /* frames of this walk, by hash: a cycle is noticed */
 	struct python_stack result; /* being filled */
 };
 

@@ -215,6 +215,7 @@ static int walk_interpreters(struct python_runtime *runtime)
 	error = memory_read_u64(runtime->reader, runtime->interpreters, &interpreter);
 	table->head_count = 0;
 	table->walk++;
+	table->misses = 0;
 	for (; !error && interpreter; interpreter = next) {
 		struct thread_list_head *head = &table->heads[table->head_count];
 
@@ -301,9 +302,9 @@ static bool lists_unchanged(const struct python_runtime *runtime)
 			return false;
 	for (size_t i = 0; i < table->head_count; i++) {
 		const struct thread_list_head *head = &table->heads[i];
-		pid_t tid = offsets->thread_native_id != OFFSET_ABSENT ?
-				    plausible_tid(now[i].native_id) :
-				    now[i].tid;
+		pid_t tid = offsets->thread_native_id != OFFSET_ABSENT
+				    ? plausible_tid(now[i].native_id)
+				    : now[i].tid;
 
 		if (interpreter != head->interpreter || now[i].first != head->first ||
 		    now[i].pthread != head->pthread || tid != head->tid)
@@ -323,7 +324,9 @@ int thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_s
 		return -ESRCH;
 	thread = *table_slot(table, tid);
 	if (!thread) {
-		if (lists_unchanged(runtime))
+		if (table->misses++ == THREAD_MISSES_MAX)
+			table->complete = false;
+		else if (lists_unchanged(runtime))
 			return -ESRCH;
 		/* Full of threads that are gone, perhaps. */
 		if (table->count == THREAD_TABLE_MAX)

@@ -4,7 +4,9 @@
  *
  * Every interpreter keeps a list of thread states, newest first. It is walked
  * when an unknown tid is asked for; a thread that has no state costs one
- * system call as long as the heads of the lists stay what they were.
+ * system call as long as the heads of the lists stay what they were. That is
+ * believed only so many times in a row, since a walk over a running target's
+ * lists may have come to a wrong end.
  */
 #ifndef PIEPROFD_PYINTROSPECT_THREAD_STATE_H
 #define PIEPROFD_PYINTROSPECT_THREAD_STATE_H
@@ -13,9 +15,10 @@
 
 #include <sys/types.h>
 
-#define THREAD_TABLE_MAX	4096 /* thread states remembered */
-#define THREAD_INTERPRETERS_MAX 16   /* interpreters whose lists are walked */
-#define THREAD_WALK_MAX		16384 /* thread states looked at in one walk */
+#define THREAD_TABLE_MAX        4096  /* thread states remembered */
+#define THREAD_INTERPRETERS_MAX 16    /* interpreters whose lists are walked */
+#define THREAD_WALK_MAX         16384 /* thread states looked at in one walk */
+#define THREAD_MISSES_MAX       64    /* unknown tids answered without a walk, in a row */
 
 struct python_runtime;
 
@@ -24,7 +27,7 @@ struct thread_state {
 	remote_addr address;
 	remote_addr interpreter;
 	uint64_t pthread;
-	uint32_t walk; /* number of the walk that saw it first or anew */
+	uint32_t walk;               /* number of the walk that saw it first or anew */
 	struct remote_recent recent; /* what its last readings needed */
 };
 
@@ -42,7 +45,8 @@ struct thread_table {
 	uint32_t walk; /* number of the last walk */
 	struct thread_list_head heads[THREAD_INTERPRETERS_MAX];
 	size_t head_count;
-	bool complete; /* the last walk saw every thread state, each with its tid */
+	bool complete;   /* the last walk saw every thread state, each with its tid */
+	unsigned misses; /* since the last walk */
 };
 
 __attribute__((warn_unused_result)) int thread_table_init(struct thread_table *table);
@@ -53,8 +57,8 @@ void thread_table_deinit(struct thread_table *table);
  * reader said. *ret_thread lives until thread_table_forget() or the next
  * thread_state_find().
  */
-__attribute__((warn_unused_result)) int
-thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_state **ret_thread);
+__attribute__((warn_unused_result)) int thread_state_find(struct python_runtime *runtime, pid_t tid,
+							  struct thread_state **ret_thread);
 
 /* Drops everything: a state turned out to be another thread's. */
 void thread_table_forget(struct thread_table *table);

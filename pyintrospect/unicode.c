@@ -8,9 +8,9 @@
 
 /* PyASCIIObject.state, the same bits from 3.6 to 3.15. */
 #define STATE_KIND_SHIFT  2
-#define STATE_KIND_MASK	  7
+#define STATE_KIND_MASK   7
 #define STATE_COMPACT_BIT 5
-#define STATE_ASCII_BIT	  6
+#define STATE_ASCII_BIT   6
 
 size_t unicode_head_size(const struct python_offsets *offsets)
 {
@@ -35,8 +35,8 @@ int unicode_parse(const struct python_offsets *offsets, remote_addr object, cons
 	if ((ascii && unicode.width != 1) || length > INT64_MAX)
 		return -EBADMSG;
 	if ((state >> STATE_COMPACT_BIT) & 1)
-		unicode.data = object + (uint64_t)(ascii ? offsets->string_ascii_data :
-							   offsets->string_compact_data);
+		unicode.data = object + (uint64_t)(ascii ? offsets->string_ascii_data
+							 : offsets->string_compact_data);
 	else
 		memcpy(&unicode.data, head + offsets->string_compact_data, sizeof(unicode.data));
 	unicode.characters = length < UNICODE_CHARACTERS_MAX ? length : UNICODE_CHARACTERS_MAX;

@@ -17,7 +17,7 @@
 
 struct unicode {
 	size_t characters; /* at most UNICODE_CHARACTERS_MAX */
-	unsigned width;	   /* bytes a character: 1, 2 or 4 */
+	unsigned width;    /* bytes a character: 1, 2 or 4 */
 	remote_addr data;  /* where characters * width bytes are */
 };
 

@@ -7,18 +7,15 @@
 #include <string.h>
 
 #define RODATA_BYTES_MAX (16u << 20)
-#define MICRO_MAX	 99
+#define MICRO_MAX        99
 
 /* Public functions by the first minor that has them, newest first. */
 static const struct {
 	int minor;
 	const char *symbol;
 } first_seen[] = {
-	{ 10, "Py_NewRef" },
-	{ 9, "PyFrame_GetCode" },
-	{ 8, "PyInterpreterState_GetDict" },
-	{ 7, "PyThread_tss_create" },
-	{ 6, "PyOS_FSPath" },
+	{ 10, "Py_NewRef" },          { 9, "PyFrame_GetCode" }, { 8, "PyInterpreterState_GetDict" },
+	{ 7, "PyThread_tss_create" }, { 6, "PyOS_FSPath" },
 };
 
 static const struct python_version ancient[] = {

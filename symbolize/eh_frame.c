@@ -6,7 +6,7 @@
 
 /* A CIE of GCC or clang is some 20 bytes; of assembly with many rules below 100. */
 #define CIE_BYTES_MAX 4096
-/* _PyEval_EvalFrameDefault's FDE, the longest one met, is 60 KB. */
+/* CPython's and glibc's longest are below 1 KB. */
 #define FDE_BYTES_MAX (1u << 20)
 /* CIEs and unreadable entries passed over in the search of the next FDE. */
 #define SKIPPED_ENTRIES_MAX 64

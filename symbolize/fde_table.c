@@ -5,6 +5,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+/* Since Linux 5.14; glibc 2.36 may lack it. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 /* 2 MB of index; libtorch_cpu, which needs none, has 350,000 FDEs. */
 #define INDEXED_FDES_MAX (1u << 18)
@@ -12,6 +18,12 @@
 #define VISITED_ENTRIES_MAX (1u << 20)
 /* All indexes together: 8 MB. */
 #define INDEXED_FDES_TOTAL_MAX (1u << 20)
+
+/*
+ * Tables up to this size are mapped in beforehand: numpy's are 0.3 MB, those of
+ * a libpython 0.5 MB, libtorch's 20 MB.
+ */
+#define POPULATED_BYTES_MAX (2u << 20)
 
 /* Offsets from the image's lowest address and from .eh_frame: 8 bytes an FDE. */
 struct index_entry {
@@ -114,6 +126,28 @@ static int fde_index_find(const struct fde_index *index, const struct elf_image 
 	return 0;
 }
 
+/*
+ * Has the kernel map a table's pages now. Else each first touch is a page
+ * fault, 1 us and with bad luck a read from disk, often while a thread of the
+ * target waits. Failing only means that it stays so.
+ */
+static void populate(const struct elf_image *image, uint64_t address, uint64_t size)
+{
+	size_t available;
+	const uint8_t *bytes = elf_image_at(image, address, &available);
+	uintptr_t start, end;
+
+	if (!bytes || !image->owns_mapping)
+		return;
+	if (size > available)
+		size = available;
+	if (size > POPULATED_BYTES_MAX)
+		return;
+	start = (uintptr_t)bytes & ~(uintptr_t)4095;
+	end = (uintptr_t)bytes + size;
+	(void)madvise((void *)start, end - start, MADV_POPULATE_READ);
+}
+
 struct fde_table *fde_table_create(const struct module_table *modules)
 {
 	struct fde_table *table = calloc(1, sizeof(*table));
@@ -153,8 +187,13 @@ void fde_table_prepare(struct fde_table *table)
 		if (maximum > INDEXED_FDES_MAX)
 			maximum = INDEXED_FDES_MAX;
 		indexes[i] = (struct fde_index){ 0 };
-		if (!module || !module->image || !module->image->eh_frame_address ||
-		    eh_frame_hdr_is_usable(module->image))
+		if (!module || !module->image || !module->image->eh_frame_address)
+			continue;
+		populate(module->image, module->image->eh_frame_address,
+			 module->image->eh_frame_size);
+		populate(module->image, module->image->eh_frame_hdr_address,
+			 module->image->eh_frame_hdr_size);
+		if (eh_frame_hdr_is_usable(module->image))
 			continue;
 		/* What cannot be indexed stays without; see the header. */
 		(void)fde_index_build(module->image, maximum, &indexes[i]);
@@ -179,7 +218,7 @@ int fde_table_find(const struct fde_table *table, const struct module *module, r
 		error = fde_index_find(&table->indexes[module->index], image, elf_address,
 				       &fde_address);
 	if (error || eh_frame_fde_at(image, fde_address, NULL, &fde) || elf_address < fde.start ||
-	    elf_address >= fde.end)
+	    elf_address >= fde.end || !fde_is_in_module(&fde, module))
 		return -ENOENT;
 	*ret_fde = fde;
 	return 0;

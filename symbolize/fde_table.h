@@ -35,4 +35,13 @@ __attribute__((warn_unused_result)) int fde_table_find(const struct fde_table *t
 						       remote_addr address,
 						       struct eh_frame_fde *ret_fde);
 
+/* Whether the code an FDE claims lies where the module is mapped. */
+static inline bool fde_is_in_module(const struct eh_frame_fde *fde, const struct module *module)
+{
+	uint64_t size = module->range.end - module->range.start;
+	uint64_t start = fde->start + module->bias - module->range.start;
+
+	return start < size && fde->end - fde->start <= size - start;
+}
+
 #endif

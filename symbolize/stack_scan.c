@@ -28,18 +28,31 @@ static size_t indirect_call_size(uint8_t modrm, uint8_t sib)
 	return size;
 }
 
-bool stack_scan_is_after_call(const struct module *module, remote_addr return_address)
+/* The CALL_BYTES_MAX bytes before an address, or NULL. */
+static const uint8_t *bytes_before(const struct module *module, remote_addr address)
 {
 	const uint8_t *bytes;
 	size_t available;
 
 	if (!module->image)
+		return NULL;
+	bytes = elf_image_at(module->image, address - module->bias - CALL_BYTES_MAX, &available);
+	return bytes && available >= CALL_BYTES_MAX ? bytes : NULL;
+}
+
+/* call rel32 */
+static bool ends_in_direct_call(const uint8_t *bytes)
+{
+	return bytes[CALL_BYTES_MAX - 5] == 0xe8;
+}
+
+bool stack_scan_is_after_call(const struct module *module, remote_addr return_address)
+{
+	const uint8_t *bytes = bytes_before(module, return_address);
+
+	if (!bytes)
 		return false;
-	bytes = elf_image_at(module->image, return_address - module->bias - CALL_BYTES_MAX,
-			     &available);
-	if (!bytes || available < CALL_BYTES_MAX)
-		return false;
-	if (bytes[CALL_BYTES_MAX - 5] == 0xe8)
+	if (ends_in_direct_call(bytes))
 		return true;
 	for (size_t size = 2; size <= CALL_BYTES_MAX; size++) {
 		const uint8_t *call = bytes + CALL_BYTES_MAX - size;
@@ -49,6 +62,19 @@ bool stack_scan_is_after_call(const struct module *module, remote_addr return_ad
 			return true;
 	}
 	return false;
+}
+
+int stack_scan_call_target(const struct module *module, remote_addr return_address,
+			   remote_addr *ret_target)
+{
+	const uint8_t *bytes = bytes_before(module, return_address);
+	int32_t displacement;
+
+	if (!bytes || !ends_in_direct_call(bytes))
+		return -ENOENT;
+	memcpy(&displacement, bytes + CALL_BYTES_MAX - 4, sizeof(displacement));
+	*ret_target = return_address + (uint64_t)(int64_t)displacement;
+	return 0;
 }
 
 int stack_scan_next(const struct module_table *modules, const struct stack_view *view,

@@ -16,6 +16,11 @@
 /* Whether the instruction that ends at return_address in module is a call. */
 bool stack_scan_is_after_call(const struct module *module, remote_addr return_address);
 
+/* Where the call that ends at return_address goes, when the instruction says so; -ENOENT. */
+__attribute__((warn_unused_result)) int stack_scan_call_target(const struct module *module,
+							       remote_addr return_address,
+							       remote_addr *ret_target);
+
 /*
  * Finds the next word in [address, end) of the snapshot that holds a return
  * address. *ret_slot is where it lies, *ret_value what it says; -ENOENT.

@@ -53,6 +53,7 @@ struct walk {
 	remote_addr rbp;
 	bool pc_is_exact;   /* not a return address */
 	bool all_registers; /* general holds this frame's: innermost, or interrupted */
+	bool is_at_start;   /* out: ended at a frame whose CFI says that it has no caller */
 	bool is_complex;    /* out: ended at a frame that no rule expresses */
 	uint32_t flags;     /* of the frame, enum native_frame_flag */
 	uint64_t general[REGISTER_COUNT];
@@ -126,6 +127,7 @@ static const struct rule_cache_entry *resolve(struct unwinder *unwinder, remote_
 {
 	const struct module *module = module_find(unwinder->modules, address);
 	struct rule_cache_entry entry = { .address = address, .module = module };
+	bool pc_has_cfi = false;
 	struct eh_frame_fde fde;
 
 	if (!module) {
@@ -138,8 +140,10 @@ static const struct rule_cache_entry *resolve(struct unwinder *unwinder, remote_
 	    address - module->bias - fde.start <= UINT32_MAX) {
 		entry.function_offset = (uint32_t)(address - module->bias - fde.start);
 		entry.rule = cfi_rule_at(&fde, address - module->bias);
+		pc_has_cfi = pc_is_exact || address + 1 - module->bias < fde.end;
 	}
-	if (!pc_is_exact && is_signal_trampoline(module, address + 1))
+	/* Looked for last: reading code costs a page fault, rules do not need it. */
+	if (!pc_has_cfi && is_signal_trampoline(module, address + !pc_is_exact))
 		entry.rule = (struct cfi_rule){ .kind = CFI_RULE_SIGNAL };
 	return rule_cache_insert(&unwinder->cache, &entry);
 }
@@ -257,6 +261,7 @@ static enum unwind_end walk_frames(struct unwinder *unwinder, struct walk *walk,
 		case CFI_RULE_NONE:
 			return entry->module ? UNWIND_NO_CFI : UNWIND_NO_MODULE;
 		case CFI_RULE_END:
+			walk->is_at_start = true;
 			return is_wanted ? UNWIND_STOPPED : UNWIND_COMPLETE;
 		case CFI_RULE_COMPLEX:
 			walk->is_complex = true;
@@ -318,9 +323,43 @@ static size_t rbp_candidates(const struct unwinder *unwinder, const struct walk 
 }
 
 /*
+ * Whether a call cannot be the one that led into code without unwind
+ * information: it goes straight to the start of a function that has some.
+ */
+static bool calls_other_code(const struct unwinder *unwinder, remote_addr return_address)
+{
+	const struct module *module = module_find(unwinder->modules, return_address - 1);
+	struct eh_frame_fde fde;
+	remote_addr target;
+
+	if (!module || stack_scan_call_target(module, return_address, &target) ||
+	    !address_range_contains(module->range, target) ||
+	    fde_table_find(unwinder->fdes, module, target, &fde))
+		return false;
+	/* One FDE covers all of the PLT, which leads anywhere. */
+	return fde.start + module->bias == target &&
+	       cfi_rule_at(&fde, fde.end - 1).kind != CFI_RULE_PLT;
+}
+
+/* Ends the frames at the first one asked for, if there is one. */
+static enum unwind_end cut_at(const struct address_ranges *until, const struct native_frame *frames,
+			      size_t *count)
+{
+	for (size_t i = 0; until && i < *count; i++) {
+		if (address_ranges_contain(until,
+					   native_frame_lookup_address(&frames[i], i == 0))) {
+			*count = i + 1;
+			return UNWIND_STOPPED;
+		}
+	}
+	return UNWIND_COMPLETE;
+}
+
+/*
  * The last frame found has no unwind information. Goes on from the first word
  * above its stack pointer that looks like a return address and from which the
- * walk reaches its goal. Returns UNWIND_NO_CFI, and adds no frame, if none does.
+ * walk reaches the thread's start (a frame that says so: a return address of 0
+ * proves nothing here). Returns UNWIND_NO_CFI, and adds no frame, if none does.
  */
 static enum unwind_end scan(struct unwinder *unwinder, const struct walk *stuck,
 			    const struct address_ranges *until, struct native_frame *frames,
@@ -334,12 +373,13 @@ static enum unwind_end scan(struct unwinder *unwinder, const struct walk *stuck,
 	for (size_t tried = 0; tried < SCAN_CANDIDATES_MAX && steps < SCAN_STEPS_MAX; tried++) {
 		remote_addr rbps[SCAN_RBP_MAX];
 		remote_addr slot, value;
-		size_t rbp_count;
+		size_t rbp_count = 0;
 
 		if (stack_scan_next(unwinder->modules, &unwinder->view, address, end, &slot,
 				    &value))
 			break;
-		rbp_count = rbp_candidates(unwinder, stuck, slot, rbps);
+		if (!calls_other_code(unwinder, value))
+			rbp_count = rbp_candidates(unwinder, stuck, slot, rbps);
 		for (size_t i = 0; i < rbp_count; i++) {
 			struct walk walk = {
 				.pc = value,
@@ -348,14 +388,13 @@ static enum unwind_end scan(struct unwinder *unwinder, const struct walk *stuck,
 				.flags = NATIVE_FRAME_GUESSED,
 			};
 			size_t reached = *count;
-			enum unwind_end walk_end =
-				walk_frames(unwinder, &walk, until, frames, maximum, &reached);
 
+			(void)walk_frames(unwinder, &walk, NULL, frames, maximum, &reached);
 			steps += reached - *count;
-			if (walk_end == UNWIND_COMPLETE || walk_end == UNWIND_STOPPED) {
+			if (walk.is_at_start) {
 				frames[*count - 1].cfa = slot + 8;
 				*count = reached;
-				return walk_end;
+				return cut_at(until, frames, count);
 			}
 		}
 		address = slot + 8;
@@ -430,6 +469,7 @@ int unwinder_function_parts(struct unwinder *unwinder, struct address_range func
 	 * it begins with registers pushed already.
 	 */
 	if (eh_frame_fde_after(module->image, fde.next, &next) == 0 &&
+	    fde_is_in_module(&next, module) &&
 	    cfi_rule_is_mid_function(cfi_rule_at(&next, next.start)))
 		parts.items[parts.count++] = (struct address_range){
 			.start = next.start + module->bias,

@@ -12,9 +12,9 @@ int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t, unw_word_t, unw_dyn_inf
 				       unw_proc_info_t *, int, void *);
 
 /*
- * Words libunwind may ask for in one unwind. It reads programs word by word,
- * and _PyEval_EvalFrameDefault's has thousands; an expression that loops for
- * ever ends here.
+ * Words libunwind may ask for in one unwind. It reads programs byte by byte,
+ * each with one request: 1,000 a frame. An expression that loops for ever ends
+ * here.
  */
 #define MEMORY_ACCESSES_MAX (1u << 20)
 

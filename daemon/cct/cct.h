@@ -18,12 +18,12 @@ enum time_class {
 };
 
 struct cct_node {
-	struct cct_node *parent;	/* NULL: the root, which has no frame */
-	struct cct_node *first_child;	/* in order of creation, newest first */
+	struct cct_node *parent;      /* NULL: the root, which has no frame */
+	struct cct_node *first_child; /* in order of creation, newest first */
 	struct cct_node *next_sibling;
 	struct frame frame;
-	uint32_t id;	/* order of creation; the root is 0 */
-	uint32_t depth; /* the root's is 0 */
+	uint32_t id;                        /* order of creation; the root is 0 */
+	uint32_t depth;                     /* the root's is 0 */
 	uint64_t samples[TIME_CLASS_COUNT]; /* that ended here */
 	uint64_t time_ns[TIME_CLASS_COUNT];
 };
@@ -37,7 +37,8 @@ struct cct_node *cct_root(struct cct *cct);
 size_t cct_node_count(const struct cct *cct);
 const struct cct_node *cct_node(const struct cct *cct, uint32_t id);
 
-/* The node of this stack (outermost frame first), created as needed; NULL: limit reached or no memory. */
+/* The node of this stack (outermost frame first), created as needed; NULL: limit reached or no
+ * memory. */
 struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t count);
 
 /* Charges one sample that stands for time_ns. */

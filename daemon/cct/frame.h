@@ -12,9 +12,9 @@ enum frame_kind {
 };
 
 enum frame_flag {
-	FRAME_GUESSED = 1,	   /* native, found by scanning the stack */
-	FRAME_UNMATCHED = 2,	   /* a Python group without its native evaluation loop */
-	FRAME_EVAL = 4,		   /* an evaluation loop that has no Python frame yet, or no more */
+	FRAME_GUESSED = 1,         /* native, found by scanning the stack */
+	FRAME_UNMATCHED = 2,       /* a Python group without its native evaluation loop */
+	FRAME_EVAL = 4,            /* an evaluation loop that has no Python frame yet, or no more */
 	FRAME_TRUNCATED_ABOVE = 8, /* outermost frame of a stack that ended early */
 };
 
@@ -28,13 +28,14 @@ struct frame {
 		} python;
 		struct {
 			const struct module *module; /* NULL: unknown */
-			remote_addr function;	     /* start of the function, 0: unknown */
-			remote_addr pc;		     /* address to look up and show */
+			remote_addr function;        /* start of the function, 0: unknown */
+			remote_addr pc;              /* address to look up and show */
 		} native;
 	};
 };
 
-/* The same place: code object and instruction, or native function (pc when the function is unknown). */
+/* The same place: code object and instruction, or native function (pc when the function is
+ * unknown). */
 bool frame_equal(const struct frame *a, const struct frame *b);
 uint64_t frame_hash(const struct frame *frame);
 

@@ -46,7 +46,7 @@ static int reserve_origin(struct pair_table *table)
 	if (table->origin_count >= table->limit)
 		return -ENOSPC;
 	origins = array_reserve(table->origins, table->origin_count, &table->origin_capacity,
-			       sizeof(*origins));
+				sizeof(*origins));
 	if (!origins)
 		return -ENOMEM;
 	table->origins = origins;
@@ -59,7 +59,8 @@ static int reserve_pair(struct pair_table *table)
 
 	if (table->pair_count >= table->limit)
 		return -ENOSPC;
-	pairs = array_reserve(table->pairs, table->pair_count, &table->pair_capacity, sizeof(*pairs));
+	pairs = array_reserve(table->pairs, table->pair_count, &table->pair_capacity,
+			      sizeof(*pairs));
 	if (!pairs)
 		return -ENOMEM;
 	table->pairs = pairs;

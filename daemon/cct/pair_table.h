@@ -18,21 +18,22 @@ enum pair_kind {
 enum access_verdict {
 	VERDICT_REDUNDANT,   /* the same bits */
 	VERDICT_APPROXIMATE, /* floats within 1% of each other, not equal */
-	VERDICT_NEW,	     /* another value */
+	VERDICT_NEW,         /* another value */
 	VERDICT_COUNT
 };
 
 /* What the watched address is; the classes of docs/ARCHITECTURE.md. */
 enum memory_class {
-	MEMORY_HEAP,	/* brk heap and large private mappings: array payload, malloc */
-	MEMORY_OBJECT,	/* inside a Python object's arena (pymalloc) */
-	MEMORY_STATIC,	/* a module's data: type objects, tables */
+	MEMORY_HEAP,   /* brk heap and large private mappings: array payload, malloc */
+	MEMORY_OBJECT, /* inside a Python object's arena (pymalloc) */
+	MEMORY_STATIC, /* a module's data: type objects, tables */
 	MEMORY_OTHER,
 	MEMORY_CLASS_COUNT
 };
 
 struct pair_evidence {
-	uint64_t call_ns;     /* on-CPU time from the sample to the end of its native call; 0: unknown */
+	uint64_t
+		call_ns; /* on-CPU time from the sample to the end of its native call; 0: unknown */
 	uint64_t distance_ns; /* on-CPU time from there to the later access; 0: unknown */
 	enum memory_class memory;
 	bool same_instruction;
@@ -53,14 +54,14 @@ struct pair {
 struct pair_origin {
 	enum pair_kind kind;
 	const struct cct_node *node;
-	uint64_t sampled;	  /* watches that were armed and came to an end */
-	uint64_t never;		  /* never re-accessed before the time-out */
+	uint64_t sampled; /* watches that were armed and came to an end */
+	uint64_t never;   /* never re-accessed before the time-out */
 	uint64_t verdicts[VERDICT_COUNT];
 	uint64_t by_memory[MEMORY_CLASS_COUNT];
 	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT]; /* exact and approximate */
-	uint64_t call_count; /* samples whose call_ns is known */
+	uint64_t call_count;                              /* samples whose call_ns is known */
 	uint64_t call_ns_sum;
-	uint64_t *call_ns;   /* a uniform choice of them, unsorted, at most PAIR_ORIGIN_CALLS_MAX */
+	uint64_t *call_ns; /* a uniform choice of them, unsorted, at most PAIR_ORIGIN_CALLS_MAX */
 	size_t call_ns_kept;
 };
 
@@ -77,10 +78,11 @@ int pair_table_add(struct pair_table *table, enum pair_kind kind, const struct c
 		   const struct cct_node *second, enum access_verdict verdict,
 		   const struct pair_evidence *evidence);
 /* A watch timed out without a re-access. */
-int pair_table_add_never(struct pair_table *table, enum pair_kind kind, const struct cct_node *first,
-			 const struct pair_evidence *evidence);
+int pair_table_add_never(struct pair_table *table, enum pair_kind kind,
+			 const struct cct_node *first, const struct pair_evidence *evidence);
 
-/* In order of first sight; the pointers are good until the table is added to. NULL: no such index. */
+/* In order of first sight; the pointers are good until the table is added to. NULL: no such index.
+ */
 size_t pair_table_pair_count(const struct pair_table *table);
 const struct pair *pair_table_pair(const struct pair_table *table, size_t index);
 size_t pair_table_origin_count(const struct pair_table *table);

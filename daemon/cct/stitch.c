@@ -11,7 +11,7 @@ struct group {
 	size_t first; /* innermost frame in python_stack.frames */
 	size_t end;   /* behind the entry frame */
 	remote_addr anchor;
-	size_t eval;	 /* native frame it belongs to, or NO_PARTNER */
+	size_t eval;     /* native frame it belongs to, or NO_PARTNER */
 	size_t position; /* native frames before this index are inside of the group */
 };
 
@@ -33,7 +33,8 @@ static bool is_eval(const struct stitching *stitching, size_t index)
 {
 	const struct native_frame *frame = &stitching->native[index];
 
-	return address_ranges_contain(stitching->eval, native_frame_lookup_address(frame, index == 0));
+	return address_ranges_contain(stitching->eval,
+				      native_frame_lookup_address(frame, index == 0));
 }
 
 /* End of the frame's stack area, 0 when unknown: the outermost frame has no cfa. */
@@ -52,7 +53,8 @@ static bool frame_holds(const struct stitching *stitching, size_t index, remote_
 static void split_groups(struct stitching *stitching)
 {
 	const struct python_stack *python = stitching->python;
-	size_t count = python->count < PYTHON_STACK_FRAMES_MAX ? python->count : PYTHON_STACK_FRAMES_MAX;
+	size_t count =
+		python->count < PYTHON_STACK_FRAMES_MAX ? python->count : PYTHON_STACK_FRAMES_MAX;
 	size_t first = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -126,8 +128,9 @@ static void count_segment(struct stitching *stitching, size_t low, size_t high, 
 /* Between each two neighbours that anchors have matched, and beyond the first and the last. */
 static void match_by_counting(struct stitching *stitching)
 {
-	bool complete = stitching->end == UNWIND_COMPLETE &&
-			!(stitching->python->flags & (PYTHON_STACK_TRUNCATED | PYTHON_STACK_INVALID));
+	bool complete =
+		stitching->end == UNWIND_COMPLETE &&
+		!(stitching->python->flags & (PYTHON_STACK_TRUNCATED | PYTHON_STACK_INVALID));
 	size_t low = 0, inner = 0;
 
 	for (size_t g = 0; g < stitching->group_count; g++) {
@@ -139,7 +142,8 @@ static void match_by_counting(struct stitching *stitching)
 		low = g + 1;
 		inner = eval + 1;
 	}
-	count_segment(stitching, low, stitching->group_count, inner, stitching->native_count, complete);
+	count_segment(stitching, low, stitching->group_count, inner, stitching->native_count,
+		      complete);
 }
 
 /* Where each group goes, from the outermost inwards. */
@@ -214,7 +218,8 @@ static void merge(struct stitching *stitching)
 	bool eval_passed = false;
 
 	for (size_t g = 0; g <= stitching->group_count; g++) {
-		const struct group *group = g < stitching->group_count ? &stitching->groups[g] : NULL;
+		const struct group *group =
+			g < stitching->group_count ? &stitching->groups[g] : NULL;
 		size_t position = group ? group->position : stitching->native_count;
 
 		for (; next < position; next++) {

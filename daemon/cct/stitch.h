@@ -28,7 +28,8 @@ enum stitch_flag {
 	 * ended where it was asked to (UNWIND_STOPPED).
 	 */
 	STITCH_UNMATCHED = 2,
-	STITCH_TRUNCATED = 4, /* did not fit into the caller's array: outermost frames are missing */
+	STITCH_TRUNCATED =
+		4, /* did not fit into the caller's array: outermost frames are missing */
 };
 
 /*

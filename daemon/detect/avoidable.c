@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#define REDUNDANCY_HALF	  0.15
-#define UNKNOWN_DURATION  0.5
-#define REPETITION_FLOOR  0.6
-#define STATIC_DATA	  0.5
+#define REDUNDANCY_HALF  0.15
+#define UNKNOWN_DURATION 0.5
+#define REPETITION_FLOOR 0.6
+#define STATIC_DATA      0.5
 
 static double redundancy_factor(const struct avoidable_evidence *evidence)
 {
@@ -69,8 +69,8 @@ struct avoidable avoidable_estimate(const struct avoidable_evidence *evidence)
 		.repetition = repetition_factor(evidence),
 	};
 
-	avoidable.time_ns = (uint64_t)((double)evidence->self_ns * avoidable.redundancy *
-				       avoidable.interaction * avoidable.payload *
-				       avoidable.repetition);
+	avoidable.time_ns =
+		(uint64_t)((double)evidence->self_ns * avoidable.redundancy *
+			   avoidable.interaction * avoidable.payload * avoidable.repetition);
 	return avoidable;
 }

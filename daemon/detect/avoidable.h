@@ -44,7 +44,7 @@
 #include "daemon/cct/pair_table.h"
 
 #define AVOIDABLE_SHORT_CALL_NS 2000
-#define AVOIDABLE_LONG_CALL_NS	50000
+#define AVOIDABLE_LONG_CALL_NS  50000
 
 struct avoidable_evidence {
 	uint64_t self_ns;

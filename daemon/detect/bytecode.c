@@ -15,12 +15,14 @@ static bool starts_with(const char *text, const char *prefix)
 }
 
 /* Where a jump backwards goes. end is behind the jump and its caches. */
-static int backward_target(const struct python_code *code, const char *name, uint32_t argument, int end)
+static int backward_target(const struct python_code *code, const char *name, uint32_t argument,
+			   int end)
 {
 	int64_t target;
 
 	if (code->minor >= 11) {
-		/* ..._NO_INTERRUPT closes the loops inside of `await` and `yield from`: no loop of the source. */
+		/* ..._NO_INTERRUPT closes the loops inside of `await` and `yield from`: no loop of
+		 * the source. */
 		if (strcmp(name, "JUMP_BACKWARD") && !starts_with(name, "POP_JUMP_BACKWARD_"))
 			return BYTECODE_NO_TARGET;
 		target = (int64_t)end - (int64_t)argument * UNIT_BYTES;
@@ -100,6 +102,7 @@ const struct bytecode_instruction *bytecode_at(const struct bytecode *bytecode, 
 		else
 			high = middle;
 	}
-	return low && offset < bytecode->instructions[low - 1].end ? &bytecode->instructions[low - 1] :
-								     NULL;
+	return low && offset < bytecode->instructions[low - 1].end
+		       ? &bytecode->instructions[low - 1]
+		       : NULL;
 }

@@ -21,10 +21,10 @@
 #define BYTECODE_NO_TARGET (-1)
 
 struct bytecode_instruction {
-	int offset;	   /* of its first byte, EXTENDED_ARG prefixes included */
-	int end;	   /* behind its last unit and its caches */
+	int offset;        /* of its first byte, EXTENDED_ARG prefixes included */
+	int end;           /* behind its last unit and its caches */
 	uint32_t argument; /* with its prefixes */
-	int target;	   /* byte offset a backward jump goes to, or BYTECODE_NO_TARGET */
+	int target;        /* byte offset a backward jump goes to, or BYTECODE_NO_TARGET */
 	const char *name;
 };
 

@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/loop.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* BINARY_OP's arguments: 13 to 25 are the in-place operators (3.11), 26 is a subscript (3.14). */
 #define BINARY_OP_INPLACE_FIRST 13
-#define BINARY_OP_INPLACE_LAST	25
-#define BINARY_OP_SUBSCRIPT	26
-
-bool loop_find(const struct bytecode *bytecode, int offset, struct loop *ret_loop)
-{
-	struct loop loop = { .start = -1, .end = -1 };
-
-	/* Of all backward jumps around offset the one to the nearest start; then the last to that start. */
-	for (size_t i = 0; i < bytecode->count; i++) {
-		const struct bytecode_instruction *jump = &bytecode->instructions[i];
-
-		if (jump->target == BYTECODE_NO_TARGET || jump->target > offset || jump->end <= offset ||
-		    jump->target < loop.start)
-			continue;
-		loop = (struct loop){ .start = jump->target, .end = jump->end };
-	}
-	if (loop.start < 0)
-		return false;
-	*ret_loop = loop;
-	return true;
-}
+#define BINARY_OP_INPLACE_LAST  25
+#define BINARY_OP_SUBSCRIPT     26
 
 static bool is_any(const char *name, const char *const *names, size_t count)
 {
@@ -39,11 +21,47 @@ static bool is_any(const char *name, const char *const *names, size_t count)
 	is_any((name), (const char *const[]){ __VA_ARGS__ },                                       \
 	       sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 
+/*
+ * From 3.11 on exception handlers stand at the end of the code, behind
+ * everything that is reached without an exception, and jump back to where the
+ * program goes on: that is no loop. INT_MAX: there are none.
+ */
+static int handlers_start(const struct bytecode *bytecode)
+{
+	for (size_t i = 0; i < bytecode->count && bytecode->code->minor >= 11; i++)
+		if (IS_ANY(bytecode->instructions[i].name, "PUSH_EXC_INFO", "CLEANUP_THROW"))
+			return bytecode->instructions[i].offset;
+	return INT_MAX;
+}
+
+bool loop_find(const struct bytecode *bytecode, int offset, struct loop *ret_loop)
+{
+	struct loop loop = { .start = -1, .end = -1 };
+	int handlers = handlers_start(bytecode);
+
+	/* Of all backward jumps around offset the one to the nearest start; then the last to that
+	 * start. */
+	for (size_t i = 0; i < bytecode->count; i++) {
+		const struct bytecode_instruction *jump = &bytecode->instructions[i];
+
+		if (jump->target == BYTECODE_NO_TARGET || jump->target > offset ||
+		    jump->end <= offset || jump->target < loop.start ||
+		    (jump->offset >= handlers && jump->target < handlers))
+			continue;
+		loop = (struct loop){ .start = jump->target, .end = jump->end };
+	}
+	if (loop.start < 0)
+		return false;
+	*ret_loop = loop;
+	return true;
+}
+
 static bool is_subscript(const struct bytecode_instruction *instruction)
 {
 	return IS_ANY(instruction->name, "BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR",
 		      "BINARY_SLICE", "STORE_SLICE") ||
-	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == BINARY_OP_SUBSCRIPT);
+	       (!strcmp(instruction->name, "BINARY_OP") &&
+		instruction->argument == BINARY_OP_SUBSCRIPT);
 }
 
 static bool is_call(const struct bytecode_instruction *instruction)
@@ -85,8 +103,9 @@ static char storage_of(const char *suffix)
  * LOAD_FAST_LOAD_FAST, STORE_FAST_LOAD_FAST, STORE_FAST_STORE_FAST: two, in four
  * bits each.
  */
-static void variables_of(const struct python_code *code, const struct bytecode_instruction *instruction,
-			 bool assigned, struct variable variables[VARIABLES_MAX])
+static void variables_of(const struct python_code *code,
+			 const struct bytecode_instruction *instruction, bool assigned,
+			 struct variable variables[VARIABLES_MAX])
 {
 	const char *verb = assigned ? "STORE_" : "LOAD_", *name = instruction->name, *second;
 	size_t verb_length = strlen(verb);
@@ -113,12 +132,8 @@ static void variables_of(const struct python_code *code, const struct bytecode_i
 		variables[0].index >>= 1;
 }
 
-static bool stores_into_object(const struct bytecode_instruction *instruction)
-{
-	return IS_ANY(instruction->name, "STORE_SUBSCR", "STORE_SLICE", "STORE_ATTR");
-}
-
-static bool assigned_in(const struct bytecode *bytecode, const struct loop *loop, struct variable wanted)
+static bool assigned_in(const struct bytecode *bytecode, const struct loop *loop,
+			struct variable wanted)
 {
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
@@ -128,39 +143,145 @@ static bool assigned_in(const struct bytecode *bytecode, const struct loop *loop
 			continue;
 		variables_of(bytecode->code, instruction, true, assigned);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (assigned[v].storage == wanted.storage && assigned[v].index == wanted.index)
+			if (assigned[v].storage == wanted.storage &&
+			    assigned[v].index == wanted.index)
 				return true;
 	}
 	return false;
 }
 
-static bool operands_constant(const struct bytecode *bytecode, int line, const struct loop *loop)
+static bool names_constant(const struct bytecode *bytecode, int line, const struct loop *loop)
 {
 	bool any = false;
 
-	if (loop->end - loop->start > LOOP_BYTES_MAX)
-		return false;
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
 		struct variable read[VARIABLES_MAX];
 
 		if (instruction->offset < loop->start || instruction->offset >= loop->end)
 			continue;
-		/* An array may be an operand here and be written to there, under another name. */
-		if (stores_into_object(instruction))
-			return false;
-		if (python_code_line(bytecode->code, instruction->offset) != line)
+		variables_of(bytecode->code, instruction, false, read);
+		if ((!read[0].storage && !read[1].storage) ||
+		    python_code_line(bytecode->code, instruction->offset) != line)
+			continue;
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (read[v].storage && assigned_in(bytecode, loop, read[v]))
+				return false;
+		any = true;
+	}
+	return any;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* How many values an instruction takes from the stack to push one; -1: it is not of that kind. */
+static int operand_count(const struct bytecode_instruction *instruction)
+{
+	const char *name = instruction->name;
+
+	if (IS_ANY(name, "LOAD_ATTR", "LOAD_METHOD") || starts_with(name, "UNARY_"))
+		return 1;
+	if (starts_with(name, "LOAD_"))
+		return strstr(name + 1, "_LOAD_") ? -1 : 0;
+	if (IS_ANY(name, "BUILD_TUPLE", "BUILD_SLICE"))
+		return instruction->argument < 16 ? (int)instruction->argument : -1;
+	return starts_with(name, "BINARY_") && !strstr(name, "SLICE") ? 2 : -1;
+}
+
+/*
+ * Walks back over the instructions that computed the index of a subscript: does
+ * one of them read a name that the loop assigns? The walk ends where it meets
+ * anything unusual, such as a call.
+ */
+static bool index_varies(const struct bytecode *bytecode, size_t subscript, const struct loop *loop)
+{
+	bool slice = strstr(bytecode->instructions[subscript].name, "_SLICE") != NULL;
+	int needed = slice ? 2 : 1; /* values still to be accounted for */
+
+	for (size_t i = subscript; i > 0 && needed > 0; i--) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i - 1];
+		int operands = operand_count(instruction);
+		struct variable read[VARIABLES_MAX];
+
+		/* Between index and subscript of x[i] += ... both are duplicated. */
+		if (IS_ANY(instruction->name, "COPY", "DUP_TOP_TWO"))
 			continue;
 		variables_of(bytecode->code, instruction, false, read);
-		for (size_t v = 0; v < VARIABLES_MAX; v++) {
+		/* Of a double load the second is the value nearer to the top. */
+		for (int v = VARIABLES_MAX - 1; v >= 0 && needed > 0; v--) {
 			if (!read[v].storage)
 				continue;
 			if (assigned_in(bytecode, loop, read[v]))
-				return false;
-			any = true;
+				return true;
+			needed -= operands < 0;
 		}
+		if (operands < 0 && !read[0].storage && !read[1].storage)
+			return false;
+		needed += operands < 0 ? 0 : operands - 1;
 	}
-	return any;
+	return false;
+}
+
+static bool takes_elements(const struct bytecode *bytecode, int line, const struct loop *loop)
+{
+	for (size_t i = 0; i < bytecode->count; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+
+		if (instruction->offset >= loop->start && instruction->offset < loop->end &&
+		    is_subscript(instruction) &&
+		    python_code_line(bytecode->code, instruction->offset) == line &&
+		    index_varies(bytecode, i, loop))
+			return true;
+	}
+	return false;
+}
+
+static bool stores_into_objects(const struct bytecode *bytecode, const struct loop *loop)
+{
+	for (size_t i = 0; i < bytecode->count; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+
+		if (instruction->offset >= loop->start && instruction->offset < loop->end &&
+		    IS_ANY(instruction->name, "STORE_SUBSCR", "STORE_SLICE", "STORE_ATTR"))
+			return true;
+	}
+	return false;
+}
+
+/* Is what this in-place operator computes put into a variable or an attribute? */
+static bool is_accumulated(const struct bytecode *bytecode, size_t index)
+{
+	for (size_t i = index + 1; i < bytecode->count; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+		struct variable assigned[VARIABLES_MAX];
+
+		/* x.a += ... and x[i] += ... turn the stack round before they store. */
+		if (!strcmp(instruction->name, "SWAP") || !strncmp(instruction->name, "ROT_", 4))
+			continue;
+		variables_of(bytecode->code, instruction, true, assigned);
+		return assigned[0].storage || !strcmp(instruction->name, "STORE_ATTR");
+	}
+	return false;
+}
+
+static void look_at_line(const struct bytecode *bytecode, int line, struct loop_line *result)
+{
+	for (size_t i = 0; i < bytecode->count; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+		bool call = !result->line_calls && is_call(instruction);
+		bool accumulated = !result->accumulates && is_inplace(instruction) &&
+				   is_accumulated(bytecode, i);
+
+		/* The line last: it takes longest to find. */
+		if ((!call && !accumulated) ||
+		    python_code_line(bytecode->code, instruction->offset) != line)
+			continue;
+		result->line_calls |= call;
+		result->accumulates |= accumulated;
+	}
 }
 
 struct loop_line loop_line_at(const struct bytecode *bytecode, int offset, const struct loop *loop)
@@ -176,11 +297,11 @@ struct loop_line loop_line_at(const struct bytecode *bytecode, int offset, const
 	line = python_code_line(bytecode->code, offset);
 	if (line <= 0)
 		return result;
-	for (size_t i = 0; i < bytecode->count && !result.accumulates; i++)
-		result.accumulates =
-			is_inplace(&bytecode->instructions[i]) &&
-			python_code_line(bytecode->code, bytecode->instructions[i].offset) == line;
-	if (loop)
-		result.operands_constant = operands_constant(bytecode, line, loop);
+	look_at_line(bytecode, line, &result);
+	if (!loop || loop->end - loop->start > LOOP_BYTES_MAX)
+		return result;
+	result.elementwise = takes_elements(bytecode, line, loop);
+	result.names_constant = names_constant(bytecode, line, loop);
+	result.operands_constant = result.names_constant && !stores_into_objects(bytecode, loop);
 	return result;
 }

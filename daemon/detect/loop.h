@@ -16,19 +16,32 @@ struct loop {
 	int end;   /* behind its last backward jump */
 };
 
-/* The innermost loop of this code object around an offset; false: none. */
+/*
+ * The innermost loop of this code object around an offset; false: none. What
+ * an exception handler inside of a loop does is not seen to be in it from 3.11 on.
+ */
 bool loop_find(const struct bytecode *bytecode, int offset, struct loop *ret_loop);
 
-/* What one source line does around an instruction. */
+/* What one instruction and its source line do. */
 struct loop_line {
-	bool subscript;	  /* the instruction itself reads or writes x[i] */
-	bool call;	  /* the instruction itself calls something */
-	bool accumulates; /* the line has an in-place operator: x += ... */
+	bool subscript;  /* the instruction itself reads or writes x[i] */
+	bool call;       /* the instruction itself calls something */
+	bool line_calls; /* some instruction of the line does */
 	/*
-	 * No name that the line reads is assigned inside the loop, and nothing
-	 * else in the loop stores into an object. False without a loop, or when
-	 * the line reads no name at all, and for loops above LOOP_BYTES_MAX.
+	 * The line takes other elements each time round: it has a subscript whose
+	 * index reads a name assigned inside the loop, as x[i], not x[0:n]. False
+	 * without a loop and for loops above LOOP_BYTES_MAX.
 	 */
+	bool elementwise;
+	bool accumulates; /* the line adds up in a variable or attribute: x += ..., not x[i] += ...
+			   */
+	/*
+	 * No name that the line reads is assigned inside the loop. False without a
+	 * loop, when the line reads no name at all, and for loops above
+	 * LOOP_BYTES_MAX.
+	 */
+	bool names_constant;
+	/* And nothing in the loop stores into an object, which could be one of those. */
 	bool operands_constant;
 };
 

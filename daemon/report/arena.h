@@ -13,8 +13,8 @@ struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *chunks; /* newest first */
-	size_t bytes, limit;	    /* taken from the heap, and how much may be */
-	bool failed;		    /* something was refused */
+	size_t bytes, limit;        /* taken from the heap, and how much may be */
+	bool failed;                /* something was refused */
 };
 
 void arena_init(struct arena *arena, size_t limit);

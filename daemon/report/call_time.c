@@ -4,6 +4,7 @@
 #include "daemon/cct/array.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 void call_times_deinit(struct call_times *times)
 {
@@ -53,20 +54,55 @@ static uint64_t median(const struct call_residual *residuals, size_t count)
 	return residuals[count - 1].left_ns;
 }
 
-void call_times_estimate(struct call_times *times,
-			 void (*found)(void *context, uint32_t line, uint64_t call_ns), void *context)
+/* Where the residuals of the line at start end; they are sorted. */
+static size_t line_end(const struct call_times *times, size_t start)
 {
+	size_t end = start;
+
+	while (end < times->count && times->residuals[end].line == times->residuals[start].line)
+		end++;
+	return end;
+}
+
+/* What every residual includes besides the call. */
+static uint64_t common_base(const struct call_times *times)
+{
+	uint64_t base = CALL_TIME_BASE_MAX_NS;
+	bool known = false;
+	size_t end;
+
+	for (size_t start = 0; start < times->count; start = end) {
+		uint64_t left_ns;
+
+		end = line_end(times, start);
+		if (end - start < CALL_TIME_BASE_COUNT)
+			continue;
+		left_ns = median(&times->residuals[start], end - start);
+		base = left_ns < base ? left_ns : base;
+		known = true;
+	}
+	return known ? base : 0;
+}
+
+void call_times_estimate(struct call_times *times,
+			 void (*found)(void *context, uint32_t line, uint64_t call_ns),
+			 void *context)
+{
+	uint64_t base;
 	size_t end;
 
 	if (times->count)
-		qsort(times->residuals, times->count, sizeof(times->residuals[0]), by_line_and_time);
+		qsort(times->residuals, times->count, sizeof(times->residuals[0]),
+		      by_line_and_time);
+	base = common_base(times);
 	for (size_t start = 0; start < times->count; start = end) {
-		uint32_t line = times->residuals[start].line;
 		uint64_t left_ns;
 
-		for (end = start; end < times->count && times->residuals[end].line == line; end++)
-			;
+		end = line_end(times, start);
 		left_ns = median(&times->residuals[start], end - start);
-		found(context, line, left_ns > UINT64_MAX / 2 ? UINT64_MAX : 2 * left_ns);
+		left_ns = left_ns > base ? left_ns - base : 0;
+		left_ns = left_ns > UINT64_MAX / 2 ? UINT64_MAX : 2 * left_ns;
+		found(context, times->residuals[start].line,
+		      left_ns > CALL_TIME_FLOOR_NS ? left_ns : CALL_TIME_FLOOR_NS);
 	}
 }

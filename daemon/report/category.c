@@ -25,7 +25,7 @@ static const struct category_text texts[CATEGORY_COUNT] = {
 		"slice-underutilisation",
 		"Index once instead of once per element: take a slice, or one operation over the whole array, "
 		"out of the loop.",
-		"both accesses are subscripts, x[i], of one line inside a loop",
+		"the line takes elements one by one, x[i], inside a loop",
 	},
 	[CATEGORY_REPEATED_CALL] = {
 		"repeated-call",
@@ -69,7 +69,8 @@ const char *category_reason(enum category category)
 
 bool category_is_subscript_function(const char *function)
 {
-	/* numpy's array_subscript, array_assign_subscript, array_item ..., CPython's list_subscript. */
+	/* numpy's array_subscript, array_assign_subscript, array_item ..., CPython's
+	 * list_subscript. */
 	return strstr(function, "subscript") || !strcmp(function, "array_item") ||
 	       !strcmp(function, "array_assign_item") || !strcmp(function, "PyObject_GetItem") ||
 	       !strcmp(function, "PyObject_SetItem");
@@ -78,7 +79,7 @@ bool category_is_subscript_function(const char *function)
 enum category category_of(const struct category_evidence *evidence)
 {
 	const struct call_site *first = &evidence->first, *second = &evidence->second;
-	bool same_site, same_line, in_loop;
+	bool same_site, same_line, in_loop, short_calls;
 
 	if (!evidence->known)
 		return CATEGORY_UNCLEAR;
@@ -86,13 +87,28 @@ enum category category_of(const struct category_evidence *evidence)
 	same_line = evidence->same_function && evidence->first_line == evidence->second_line;
 	in_loop = first->in_loop && second->in_loop;
 
-	if (same_line && in_loop && (first->does.subscript || evidence->first_native_subscript) &&
+	short_calls = evidence->call_ns < AVOIDABLE_LONG_CALL_NS;
+
+	/* np.square(x[i]) summed up in a variable: the subscript is only how the reduction is
+	 * written. */
+	if (same_line && in_loop && first->does.accumulates && first->does.line_calls &&
+	    short_calls)
+		return CATEGORY_API_MISUSE;
+	if (same_line && in_loop && first->does.elementwise &&
+	    (first->does.subscript || evidence->first_native_subscript) &&
 	    (second->does.subscript || evidence->second_native_subscript))
 		return CATEGORY_SLICE_UNDERUTILISATION;
-	if (same_site && evidence->kind == PAIR_STORE)
-		return first->does.operands_constant ? CATEGORY_LOOP_INVARIANT : CATEGORY_REPEATED_CALL;
-	if (same_line && in_loop && first->does.accumulates && evidence->call_ns < AVOIDABLE_LONG_CALL_NS)
+	/* The same call; with the same arguments as far as their names tell, or called again from
+	 * outside. */
+	if (same_site && evidence->kind == PAIR_STORE && first->does.operands_constant)
+		return CATEGORY_LOOP_INVARIANT;
+	if (same_site && evidence->kind == PAIR_STORE && (first->does.names_constant || !in_loop))
+		return CATEGORY_REPEATED_CALL;
+	if (same_line && in_loop && first->does.accumulates && short_calls)
 		return CATEGORY_API_MISUSE;
+	/* Arithmetic on the elements that the line's subscripts take out, one by one. */
+	if (same_line && in_loop && first->does.elementwise && short_calls)
+		return CATEGORY_SLICE_UNDERUTILISATION;
 	if (!same_line && in_loop && evidence->same_function &&
 	    labs((long)evidence->first_line - evidence->second_line) <= NEIGHBOUR_LINES)
 		return CATEGORY_INEFFICIENT_ALGORITHM;

@@ -11,9 +11,9 @@
 
 struct category_evidence {
 	enum pair_kind kind;
-	bool known; /* both paths have a Python frame: the rest is filled in */
+	bool known;                     /* both paths have a Python frame: the rest is filled in */
 	struct call_site first, second; /* of the innermost Python frames */
-	bool same_function; /* both frames: by name and file */
+	bool same_function;             /* both frames: by name and file */
 	int first_line, second_line;
 	bool first_native_subscript; /* a native frame inside of it is a subscript function */
 	bool second_native_subscript;

@@ -120,7 +120,8 @@ static json_t *json_losses(const struct losses *losses)
 
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		if (losses->counts[i] > 0)
-			object = with(object, loss_name((enum loss)i), json_count(losses->counts[i]));
+			object = with(object, loss_name((enum loss)i),
+				      json_count(losses->counts[i]));
 	return object;
 }
 
@@ -285,7 +286,8 @@ static int put_facts(FILE *file, const struct profile *profile)
 	return result;
 }
 
-static int json_write(const struct profile *profile, const struct writer_options *options, FILE *file)
+static int json_write(const struct profile *profile, const struct writer_options *options,
+		      FILE *file)
 {
 	int result = put_facts(file, profile);
 

@@ -23,7 +23,7 @@ struct line_entry {
 	uint64_t total_ns;
 	struct access_counts accesses[PAIR_KIND_COUNT];
 	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
-	uint64_t repeated; /* redundant with both ends on this line inside a loop */
+	uint64_t repeated;                /* redundant with both ends on this line inside a loop */
 	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for it */
 	uint64_t call_ns;
 	struct avoidable avoidable;

@@ -89,8 +89,8 @@ static bool says_more(const struct pair *a, const struct pair *b)
 	return sum_verdicts(a->verdicts) > sum_verdicts(b->verdicts);
 }
 
-static int find_entry(struct pair_stats *stats, const struct pair *pair, uint32_t first, uint32_t second,
-		      struct pair_entry **ret_entry)
+static int find_entry(struct pair_stats *stats, const struct pair *pair, uint32_t first,
+		      uint32_t second, struct pair_entry **ret_entry)
 {
 	uint64_t hash = id_table_mix(id_table_mix((uint64_t)first << 32 | second) + pair->kind);
 	struct pair_entry *entries;
@@ -164,7 +164,8 @@ static int find_evidence(struct pair_stats *stats, const struct pair *pair,
 
 static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_entry *entry)
 {
-	uint64_t redundant = pair->verdicts[VERDICT_REDUNDANT] + pair->verdicts[VERDICT_APPROXIMATE];
+	uint64_t redundant =
+		pair->verdicts[VERDICT_REDUNDANT] + pair->verdicts[VERDICT_APPROXIMATE];
 	struct category_evidence evidence;
 	enum category category;
 	struct line_entry *line;
@@ -197,7 +198,8 @@ static int add_pair(struct pair_stats *stats, const struct pair *pair)
 	if (stats->paths->paths[first].collector)
 		return 0; /* taken out with its origin */
 	if (stats->paths->paths[second].collector) {
-		/* The collector touched it first: nothing is known of what would have come after. */
+		/* The collector touched it first: nothing is known of what would have come after.
+		 */
 		stats->collector += sum_verdicts(pair->verdicts);
 		uncount_accesses(&stats->accesses[pair->kind], pair->verdicts);
 		if (line)
@@ -246,7 +248,8 @@ int pair_entry_compare(const struct path_table *paths, const struct pair_entry *
 	if (!order)
 		order = descending(a->verdicts[VERDICT_REDUNDANT], b->verdicts[VERDICT_REDUNDANT]);
 	if (!order)
-		order = descending(a->verdicts[VERDICT_APPROXIMATE], b->verdicts[VERDICT_APPROXIMATE]);
+		order = descending(a->verdicts[VERDICT_APPROXIMATE],
+				   b->verdicts[VERDICT_APPROXIMATE]);
 	if (!order)
 		order = descending(pair_entry_sampled(a), pair_entry_sampled(b));
 	if (!order && a->kind != b->kind)

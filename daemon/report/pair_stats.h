@@ -14,8 +14,8 @@
 
 struct pair_entry {
 	enum pair_kind kind;
-	uint32_t first, second;	     /* paths */
-	const struct pair *shown;    /* the one of those merged whose frames are shown */
+	uint32_t first, second;   /* paths */
+	const struct pair *shown; /* the one of those merged whose frames are shown */
 	uint64_t verdicts[VERDICT_COUNT];
 	uint64_t support[CATEGORY_COUNT];
 	uint64_t avoidable_ns;
@@ -32,7 +32,7 @@ struct pair_stats {
 	struct call_times calls;
 	struct call_site_table sites;
 	struct access_counts accesses[PAIR_KIND_COUNT]; /* of the run */
-	uint64_t collector; /* samples taken out */
+	uint64_t collector;                             /* samples taken out */
 };
 
 void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,

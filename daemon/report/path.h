@@ -13,7 +13,8 @@
 struct path {
 	uint32_t parent; /* path id; the root is 0, its own parent */
 	uint32_t place;
-	/* The leaf is in the garbage collector: gc_collect is on the stack, and no Python inside of it. */
+	/* The leaf is in the garbage collector: gc_collect is on the stack, and no Python inside of
+	 * it. */
 	bool collector;
 	/* A subscript function is on the stack, and no Python inside of it. */
 	bool subscript;
@@ -24,7 +25,7 @@ struct path_table {
 	struct path *paths;
 	size_t count, capacity;
 	struct id_table ids;
-	uint32_t *of_node;   /* path id + 1 by node id; 0: not yet known */
+	uint32_t *of_node; /* path id + 1 by node id; 0: not yet known */
 	size_t node_count;
 	const struct cct_node **pending; /* nodes on the way to the root; grows to the deepest */
 	size_t pending_capacity;

@@ -89,7 +89,8 @@ static struct place name_frame(const struct place_table *table, const struct fra
 	return place;
 }
 
-static int add_place(struct place_table *table, const struct place *place, uint64_t hash, uint32_t *ret_id)
+static int add_place(struct place_table *table, const struct place *place, uint64_t hash,
+		     uint32_t *ret_id)
 {
 	struct place *places =
 		array_reserve(table->places, table->count, &table->capacity, sizeof(*places));
@@ -134,7 +135,8 @@ int place_table_find(struct place_table *table, const struct frame *frame, uint3
 			return 0;
 		}
 	}
-	frames = array_reserve(table->frames, table->frame_count, &table->frame_capacity, sizeof(*frames));
+	frames = array_reserve(table->frames, table->frame_count, &table->frame_capacity,
+			       sizeof(*frames));
 	if (!frames)
 		return -ENOMEM;
 	table->frames = frames;

@@ -16,7 +16,7 @@ struct place {
 	enum frame_kind kind;
 	const char *function; /* never NULL; "?" when unknown */
 	const char *file;     /* never NULL; "?" when unknown */
-	int line;	      /* Python */
+	int line;             /* Python */
 	uint64_t address;     /* native without name: ELF address of the function, else 0 */
 };
 

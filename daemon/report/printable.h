@@ -28,9 +28,10 @@ bool code_point_printable(uint32_t code_point);
  * start is. Always terminates. Returns the columns used. size is at least 1;
  * with PRINTABLE_BYTES(columns) only text of stacked marks is cut by it.
  */
-unsigned printable_fit(char *buffer, size_t size, const char *text, unsigned columns, bool keep_end);
+unsigned printable_fit(char *buffer, size_t size, const char *text, unsigned columns,
+		       bool keep_end);
 
 /* Four bytes a column, and as much again for marks that combine with the one before. */
-#define PRINTABLE_BYTES(columns) ((size_t)(columns) * 8 + 1)
+#define PRINTABLE_BYTES(columns) ((size_t)(columns)*8 + 1)
 
 #endif

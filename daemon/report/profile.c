@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_BYTES_MAX	   ((size_t)512 << 20)
-#define COMMAND_WORDS_MAX  4096
+#define ARENA_BYTES_MAX   ((size_t)512 << 20)
+#define COMMAND_WORDS_MAX 4096
 
 _Static_assert(REASONS_MAX == sizeof(((struct profile_line *)0)->reasons) / sizeof(const char *),
 	       "profile_line has room for all reasons");
@@ -97,8 +97,9 @@ static void estimate_pair(struct pair_entry *pair, const struct line_stats *line
 	line = &lines->lines[pair->line];
 	redundant = line_redundant(line);
 	if (redundant)
-		pair->avoidable_ns = (uint64_t)((double)line->avoidable.time_ns *
-						(double)pair_entry_redundant(pair) / (double)redundant);
+		pair->avoidable_ns =
+			(uint64_t)((double)line->avoidable.time_ns *
+				   (double)pair_entry_redundant(pair) / (double)redundant);
 }
 
 static int compare_lines(const void *left, const void *right)
@@ -180,7 +181,8 @@ static struct profile_frame show_frame(struct builder *builder, const struct fra
 	};
 
 	if (frame->kind == FRAME_PYTHON) {
-		shown.opcode = python_code_opcode(frame->python.code, frame->python.instruction_offset);
+		shown.opcode =
+			python_code_opcode(frame->python.code, frame->python.instruction_offset);
 		shown.source = source_cache_line(builder->owned->sources, place->file, place->line);
 	} else {
 		shown.address = frame->native.pc;
@@ -210,7 +212,8 @@ static const struct profile_frame *write_path(struct builder *builder, const str
 	return frames;
 }
 
-static int write_pair(struct builder *builder, const struct pair_entry *entry, struct profile_pair *pair)
+static int write_pair(struct builder *builder, const struct pair_entry *entry,
+		      struct profile_pair *pair)
 {
 	struct interval interval;
 	uint32_t position;
@@ -230,7 +233,8 @@ static int write_pair(struct builder *builder, const struct pair_entry *entry, s
 	pair->second = write_path(builder, entry->shown->second, &pair->second_count);
 	if (entry->line != LINE_NONE) {
 		position = builder->lines.lines[entry->line].position;
-		pair->line = position == LINE_NONE ? NULL : &builder->owned->profile.lines[position];
+		pair->line =
+			position == LINE_NONE ? NULL : &builder->owned->profile.lines[position];
 	}
 	return pair->first && pair->second ? 0 : -ENOMEM;
 }

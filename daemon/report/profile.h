@@ -29,18 +29,19 @@ enum category {
 	CATEGORY_COUNT
 };
 
-const char *category_name(enum category category); /* "slice-underutilisation" ..., as JSON has it */
+const char *category_name(
+	enum category category); /* "slice-underutilisation" ..., as JSON has it */
 const char *category_advice(enum category category);
 
 struct profile_frame {
 	enum frame_kind kind;
-	uint32_t flags;	      /* enum frame_flag */
+	uint32_t flags;       /* enum frame_flag */
 	const char *function; /* never NULL; "?" when unknown */
-	const char *file;     /* Python: source file; native: the library's path, "?" when unknown */
-	int line;	      /* Python; 0: none */
-	const char *opcode;   /* Python; NULL: unknown */
-	const char *source;   /* Python: text of the line, NULL when it cannot be read */
-	uint64_t address;     /* native: ELF virtual address in the library */
+	const char *file;   /* Python: source file; native: the library's path, "?" when unknown */
+	int line;           /* Python; 0: none */
+	const char *opcode; /* Python; NULL: unknown */
+	const char *source; /* Python: text of the line, NULL when it cannot be read */
+	uint64_t address;   /* native: ELF virtual address in the library */
 };
 
 struct access_counts {
@@ -54,12 +55,13 @@ struct profile_line {
 	const char *file;
 	int line;
 	const char *function;
-	const char *source; /* NULL: unreadable */
+	const char *source;                 /* NULL: unreadable */
 	uint64_t self_ns[TIME_CLASS_COUNT]; /* the line is the innermost Python frame */
-	uint64_t total_ns;		    /* the line is anywhere on the stack, counted once a sample */
+	uint64_t total_ns; /* the line is anywhere on the stack, counted once a sample */
 	struct access_counts accesses[PAIR_KIND_COUNT]; /* earlier access here */
 	uint64_t avoidable_ns;
-	uint64_t call_ns; /* median duration of the native calls made from here; 0: unknown */
+	uint64_t call_ns; /* typical duration of the native calls made from here (call_time.h); 0:
+			     unknown */
 	enum category category;
 	const char *reasons[6];
 	size_t reason_count;
@@ -70,16 +72,17 @@ struct profile_pair {
 	uint64_t sampled;   /* watches from the first path that ended in the second */
 	uint64_t redundant; /* exact */
 	uint64_t approximate;
-	double share;	    /* redundant / sampled */
+	double share;                 /* redundant / sampled */
 	double share_low, share_high; /* 95% interval (Wilson) */
 	uint64_t avoidable_ns;
 	enum category category;
 	const char *advice;
-	const struct profile_frame *first;  /* outermost first */
+	const struct profile_frame *first; /* outermost first */
 	size_t first_count;
 	const struct profile_frame *second;
 	size_t second_count;
-	const struct profile_line *line; /* of the first path's innermost Python frame; NULL: none */
+	const struct profile_line
+		*line; /* of the first path's innermost Python frame; NULL: none */
 };
 
 struct profile_target {
@@ -113,7 +116,7 @@ struct profile_facts {
 };
 
 /* Pairs and the frames of their paths that are written out; all count for their lines. */
-#define PROFILE_PAIRS_MAX	4096
+#define PROFILE_PAIRS_MAX       4096
 #define PROFILE_PAIR_FRAMES_MAX (1u << 20)
 
 struct profile {

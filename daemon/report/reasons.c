@@ -19,8 +19,8 @@ static void add(struct reasons *reasons, const char *reason)
 		reasons->items[reasons->count++] = reason;
 }
 
-static void add_accesses(struct reasons *reasons, const struct access_counts *counts, const char *one,
-			 const char *many, const char *outcome)
+static void add_accesses(struct reasons *reasons, const struct access_counts *counts,
+			 const char *one, const char *many, const char *outcome)
 {
 	uint64_t redundant = access_counts_redundant(counts);
 	struct interval interval = interval_wilson(redundant, counts->sampled);
@@ -28,9 +28,10 @@ static void add_accesses(struct reasons *reasons, const struct access_counts *co
 	if (counts->sampled)
 		add(reasons,
 		    arena_format(reasons->arena,
-				 "%" PRIu64 " of %" PRIu64 " sampled %s %s (95%% interval %.0f to %.0f%%)",
-				 redundant, counts->sampled, counts->sampled == 1 ? one : many, outcome,
-				 100 * interval.low, 100 * interval.high));
+				 "%" PRIu64 " of %" PRIu64
+				 " sampled %s %s (95%% interval %.0f to %.0f%%)",
+				 redundant, counts->sampled, counts->sampled == 1 ? one : many,
+				 outcome, 100 * interval.low, 100 * interval.high));
 }
 
 static void format_duration(uint64_t time_ns, char *text, size_t size)
@@ -45,43 +46,51 @@ static void format_duration(uint64_t time_ns, char *text, size_t size)
 
 static void add_duration(struct reasons *reasons, const struct line_entry *line)
 {
+	bool is_short = line->call_ns <= AVOIDABLE_SHORT_CALL_NS;
 	const char *meaning;
 	char duration[32];
 
 	if (!line->call_ns)
 		return;
-	if (line->call_ns <= AVOIDABLE_SHORT_CALL_NS)
-		meaning = "so short that the cost of calling prevails";
+	if (is_short)
+		meaning = " or less: the cost of calling prevails";
 	else if (line->call_ns < AVOIDABLE_LONG_CALL_NS)
-		meaning = "so that the cost of calling counts";
+		meaning = ", so that the cost of calling counts";
 	else
-		meaning = "bulk work, to which the cost of calling adds little";
-	format_duration(line->call_ns, duration, sizeof(duration));
-	add(reasons, arena_format(reasons->arena, "its native calls last about %s, %s", duration, meaning));
+		meaning = ": bulk work, to which the cost of calling adds little";
+	format_duration(is_short ? AVOIDABLE_SHORT_CALL_NS : line->call_ns, duration,
+			sizeof(duration));
+	add(reasons, arena_format(reasons->arena, "its native calls last %s%s%s",
+				  is_short ? "" : "about ", duration, meaning));
 }
 
 static void add_memory(struct reasons *reasons, const struct line_entry *line)
 {
-	uint64_t data = line->redundant_by_memory[MEMORY_HEAP] + line->redundant_by_memory[MEMORY_OBJECT];
-	uint64_t tables = line->redundant_by_memory[MEMORY_STATIC] + line->redundant_by_memory[MEMORY_OTHER];
+	uint64_t data =
+		line->redundant_by_memory[MEMORY_HEAP] + line->redundant_by_memory[MEMORY_OBJECT];
+	uint64_t tables =
+		line->redundant_by_memory[MEMORY_STATIC] + line->redundant_by_memory[MEMORY_OTHER];
 
 	if (data + tables == 0)
 		return;
 	if (data >= tables)
 		add(reasons, "the unchanged values are mostly data: arrays and objects");
 	else
-		add(reasons, "the unchanged values are mostly the libraries' own tables, which every call reads");
+		add(reasons, "the unchanged values are mostly the libraries' own tables, which "
+			     "every call reads");
 }
 
 size_t reasons_write(struct arena *arena, const struct line_entry *line, enum category category,
 		     const char *reasons[REASONS_MAX])
 {
-	const struct access_counts *loads = &line->accesses[PAIR_LOAD], *stores = &line->accesses[PAIR_STORE];
+	const struct access_counts *loads = &line->accesses[PAIR_LOAD],
+				   *stores = &line->accesses[PAIR_STORE];
 	uint64_t redundant = access_counts_redundant(loads) + access_counts_redundant(stores);
 	struct reasons written = { .arena = arena, .items = reasons };
 
 	add_accesses(&written, loads, "load", "loads", "found the value unchanged");
-	add_accesses(&written, stores, "store", "stores", "stored the value that was there already");
+	add_accesses(&written, stores, "store", "stores",
+		     "stored the value that was there already");
 	if (!written.count)
 		return 0;
 	add_duration(&written, line);
@@ -89,10 +98,11 @@ size_t reasons_write(struct arena *arena, const struct line_entry *line, enum ca
 		return written.count;
 	add_memory(&written, line);
 	if (line->repeated)
-		add(&written, arena_format(arena,
-					   "%.0f%% of the redundant accesses were made again by this same "
-					   "line, inside a loop",
-					   100.0 * (double)line->repeated / (double)redundant));
+		add(&written,
+		    arena_format(arena,
+				 "%.0f%% of the redundant accesses were made again by this same "
+				 "line, inside a loop",
+				 100.0 * (double)line->repeated / (double)redundant));
 	add(&written, category_reason(category));
 	return written.count;
 }

@@ -14,8 +14,8 @@
 
 struct source_file {
 	struct source_file *next; /* in its bucket */
-	char *text;		  /* NULL: cannot be read; lines end with NUL */
-	uint32_t *lines;	  /* where each begins in text */
+	char *text;               /* NULL: cannot be read; lines end with NUL */
+	uint32_t *lines;          /* where each begins in text */
 	uint32_t line_count;
 	char path[];
 };

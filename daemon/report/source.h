@@ -13,7 +13,7 @@
 #define SOURCE_FILES_MAX      1024
 #define SOURCE_FILE_BYTES_MAX (4u << 20)  /* lines behind it cannot be read */
 #define SOURCE_BYTES_MAX      (64u << 20) /* of all files; further ones cannot be read */
-#define SOURCE_LINE_BYTES_MAX 240	  /* longer lines are cut */
+#define SOURCE_LINE_BYTES_MAX 240         /* longer lines are cut */
 
 struct source_cache;
 

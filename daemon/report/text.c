@@ -81,8 +81,10 @@ static void put_target(const struct text_layout *layout, const struct profile_fa
 		(int)target->pid, target->python.major, target->python.minor, target->python.micro);
 	fputs("  ", layout->file);
 	text_last_cell(layout, command, layout->columns - 2);
-	snprintf(words, sizeof(words), "%s, %" PRIu64 " samples, overhead %s of the target's CPU time%s",
-		 figure_ns(facts->duration_ns).text, facts->samples, figure_share(facts->overhead).text,
+	snprintf(words, sizeof(words),
+		 "%s, %" PRIu64 " samples, overhead %s of the target's CPU time%s",
+		 figure_ns(facts->duration_ns).text, facts->samples,
+		 figure_share(facts->overhead).text,
 		 facts->target_exited ? "; the target exited meanwhile" : "");
 	text_wrapped(layout, "  ", words);
 }
@@ -106,24 +108,24 @@ static void put_place(const struct text_layout *layout, const struct profile_lin
 static void put_finding(const struct text_layout *layout, const struct profile_line *line,
 			uint64_t total_ns)
 {
-	enum pair_kind kind = line->accesses[PAIR_STORE].redundant >
-					      line->accesses[PAIR_LOAD].redundant ?
-				      PAIR_STORE :
-				      PAIR_LOAD;
+	enum pair_kind kind =
+		line->accesses[PAIR_STORE].redundant > line->accesses[PAIR_LOAD].redundant
+			? PAIR_STORE
+			: PAIR_LOAD;
 	const struct access_counts *counts = &line->accesses[kind];
 	struct interval share = interval_wilson(counts->redundant, counts->sampled);
 	char words[512];
 
 	put_place(layout, line);
 	snprintf(words, sizeof(words),
-		 "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64 " %s watched there %s by a later native call with "
+		 "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
+		 " %s watched there %s by a later native call with "
 		 "the same value: %s (95%% interval %s to %s). About %s (%s) could be avoided.",
 		 figure_part(line->total_ns, total_ns).text, counts->redundant, counts->sampled,
 		 kind == PAIR_LOAD ? "loads" : "stores",
 		 kind == PAIR_LOAD ? "were read again" : "were written again",
-		 figure_part(counts->redundant, counts->sampled).text,
-		 figure_share(share.low).text, figure_share(share.high).text,
-		 figure_ns(line->avoidable_ns).text,
+		 figure_part(counts->redundant, counts->sampled).text, figure_share(share.low).text,
+		 figure_share(share.high).text, figure_ns(line->avoidable_ns).text,
 		 figure_part(line->avoidable_ns, total_ns).text);
 	text_wrapped(layout, "  ", words);
 	if (line->category != CATEGORY_UNCLEAR) {
@@ -144,7 +146,8 @@ static void put_verdict(const struct text_layout *layout, const struct profile *
 	if (profile->facts.samples == 0) {
 		text_heading(layout, "VERDICT", "nothing was sampled");
 		text_wrapped(layout, "  ",
-			     "The target used next to no CPU time in Python threads while it was watched, or "
+			     "The target used next to no CPU time in Python threads while it was "
+			     "watched, or "
 			     "all samples were lost: see DATA QUALITY.");
 		return;
 	}
@@ -159,7 +162,8 @@ static void put_verdict(const struct text_layout *layout, const struct profile *
 	} else {
 		text_heading(layout, "VERDICT", "no redundant line stands out");
 		snprintf(words, sizeof(words),
-			 "%" PRIu64 " memory accesses were watched; no single line could save %.0f%% of the CPU "
+			 "%" PRIu64 " memory accesses were watched; no single line could save "
+			 "%.0f%% of the CPU "
 			 "time by avoiding repeated ones.",
 			 watched, FINDING_SHARE_MIN * 100);
 		text_wrapped(layout, "  ", words);
@@ -180,7 +184,8 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 	size_t shown = 0;
 
 	text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
-		     figure_ns(total_ns).text, figure_part(profile->time_ns[TIME_PYTHON], total_ns).text,
+		     figure_ns(total_ns).text,
+		     figure_part(profile->time_ns[TIME_PYTHON], total_ns).text,
 		     figure_part(profile->time_ns[TIME_NATIVE], total_ns).text,
 		     figure_part(profile->time_ns[TIME_SYSTEM], total_ns).text);
 	if (total_ns == 0)
@@ -200,7 +205,8 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		snprintf(suffix, sizeof(suffix), ":%d", line->line);
 		text_path_cell(layout, line->file, suffix, where_columns, true);
 		fputs("  ", layout->file);
-		text_last_cell(layout, line->source && *line->source ? line->source : line->function,
+		text_last_cell(layout,
+			       line->source && *line->source ? line->source : line->function,
 			       layout->columns - 38 - where_columns);
 	}
 	if (shown == count && profile->line_count > count)
@@ -228,7 +234,8 @@ static void put_redundant_lines(const struct text_layout *layout,
 		return;
 	text_heading(layout, "REDUNDANT LINES",
 		     "the same value read, or written, again by a later native call");
-	fputs("  avoidable  redundant loads       redundant stores      per call line\n", layout->file);
+	fputs("  avoidable  redundant loads       redundant stores      per call line\n",
+	      layout->file);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_line *line = lines[i];
 		char suffix[32], reasons[512];
@@ -258,7 +265,8 @@ static void put_redundant_lines(const struct text_layout *layout,
 	}
 }
 
-static void put_pairs(const struct text_layout *layout, const struct profile *profile, size_t maximum)
+static void put_pairs(const struct text_layout *layout, const struct profile *profile,
+		      size_t maximum)
 {
 	size_t shown = profile->pair_count < maximum ? profile->pair_count : maximum;
 	size_t all = profile->pair_count + profile->pairs_omitted;
@@ -271,16 +279,18 @@ static void put_pairs(const struct text_layout *layout, const struct profile *pr
 
 static void put_quality(const struct text_layout *layout, const struct profile *profile)
 {
-	static const char *const labels[PAIR_KIND_COUNT] = { [PAIR_LOAD] = "  loads      ",
-							     [PAIR_STORE] = "  stores     " };
+	static const char *const labels[PAIR_KIND_COUNT] = {
+		[PAIR_LOAD] = "  loads      ", [PAIR_STORE] = "  stores     "
+	};
 	const struct profile_facts *facts = &profile->facts;
 	char words[256];
 	bool lost = false;
 
 	text_heading(layout, "DATA QUALITY", "how far to trust the above");
 	snprintf(words, sizeof(words),
-		 "%" PRIu64 " in %s, sampler: %s, one every %s of CPU time a thread", facts->samples,
-		 figure_ns(facts->duration_ns).text, facts->sampler, figure_ns(facts->period_ns).text);
+		 "%" PRIu64 " in %s, sampler: %s, one every %s of CPU time a thread",
+		 facts->samples, figure_ns(facts->duration_ns).text, facts->sampler,
+		 figure_ns(facts->period_ns).text);
 	text_wrapped(layout, "  samples    ", words);
 	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
 		const struct access_counts *counts = &profile->accesses[i];
@@ -290,10 +300,12 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		snprintf(words, sizeof(words),
 			 "%" PRIu64 " watched: %" PRIu64 " accessed again, %" PRIu64
 			 " with the same value, %" PRIu64 " within 1%%",
-			 counts->sampled, counts->reaccessed, counts->redundant, counts->approximate);
+			 counts->sampled, counts->reaccessed, counts->redundant,
+			 counts->approximate);
 		text_wrapped(layout, labels[i], words);
 	}
-	snprintf(words, sizeof(words), "p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each",
+	snprintf(words, sizeof(words),
+		 "p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each",
 		 figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
 		 figure_ns(facts->stops.max_ns).text, facts->stops.count);
 	text_wrapped(layout, "  stop time  ", words);
@@ -322,7 +334,8 @@ static unsigned columns_within_limits(unsigned columns)
 	return columns < TEXT_COLUMNS_MAX ? columns : TEXT_COLUMNS_MAX;
 }
 
-static int text_write(const struct profile *profile, const struct writer_options *options, FILE *file)
+static int text_write(const struct profile *profile, const struct writer_options *options,
+		      FILE *file)
 {
 	const struct text_layout layout = {
 		.file = file,

@@ -25,9 +25,9 @@ struct figure figure_ns(uint64_t ns)
 		if (ns < units[i].ns)
 			continue;
 		snprintf(figure.text, sizeof(figure.text), "%.*f %s",
-			 value < 9.995 ? 2 :
-			 value < 99.95 ? 1 :
-					 0,
+			 value < 9.995   ? 2
+			 : value < 99.95 ? 1
+					 : 0,
 			 value, units[i].unit);
 		return figure;
 	}

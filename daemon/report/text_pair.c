@@ -56,8 +56,8 @@ static void put_frame(const struct text_layout *layout, const struct profile_fra
 	}
 	fputc(' ', layout->file);
 	text_path_cell(layout,
-		       frame->kind == FRAME_NATIVE ? without_tag(frame->file, path, sizeof(path)) :
-						     frame->file,
+		       frame->kind == FRAME_NATIVE ? without_tag(frame->file, path, sizeof(path))
+						   : frame->file,
 		       suffix, location_columns, false);
 	fputc('\n', layout->file);
 }
@@ -91,7 +91,8 @@ static void put_frames(const struct text_layout *layout, const struct profile_fr
 		if (fold && i == INNER_FRAMES_MAX) {
 			size_t folded = count - INNER_FRAMES_MAX - OUTER_FRAMES_MAX;
 
-			fprintf(layout->file, "    (%zu frames in between are not shown)\n", folded);
+			fprintf(layout->file, "    (%zu frames in between are not shown)\n",
+				folded);
 			i += folded;
 		}
 		put_frame(layout, &frames[end - 1 - i]);
@@ -122,7 +123,8 @@ static void put_first_path(const struct text_layout *layout, const struct profil
 		outside = 0;
 	put_frames(layout, pair->first, outside, pair->first_count);
 	if (outside > 0)
-		fprintf(layout->file, "    (%zu native frames of the interpreter's start are not shown)\n",
+		fprintf(layout->file,
+			"    (%zu native frames of the interpreter's start are not shown)\n",
 			outside);
 }
 
@@ -148,7 +150,8 @@ static void put_second_path(const struct text_layout *layout, const struct profi
 	put_frames(layout, pair->second, own, count);
 	if (own > 0)
 		fprintf(layout->file, "    (%s%zu outer frames as in the earlier path)\n",
-			common == count && common == pair->first_count ? "the same path: " : "", own);
+			common == count && common == pair->first_count ? "the same path: " : "",
+			own);
 }
 
 void text_pair(const struct text_layout *layout, const struct profile_pair *pair, size_t number,

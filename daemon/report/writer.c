@@ -29,7 +29,8 @@ const struct writer *writer_by_path(const char *path)
 	for (size_t i = 0; i < WRITER_COUNT; i++) {
 		size_t extension = strlen(writers[i]->extension);
 
-		if (length > extension && strcmp(path + length - extension, writers[i]->extension) == 0)
+		if (length > extension &&
+		    strcmp(path + length - extension, writers[i]->extension) == 0)
 			return writers[i];
 	}
 	return NULL;
@@ -64,7 +65,8 @@ static void give_to_sudo_user(int fd)
 {
 	unsigned user, group;
 
-	if (geteuid() != 0 || !environment_id("SUDO_UID", &user) || !environment_id("SUDO_GID", &group))
+	if (geteuid() != 0 || !environment_id("SUDO_UID", &user) ||
+	    !environment_id("SUDO_GID", &group))
 		return;
 	/* On a file system that refuses it, the report stays root's. */
 	if (fchown(fd, user, group) < 0)

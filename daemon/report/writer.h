@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 struct writer_options {
-	unsigned columns;   /* of the terminal; text only. 0: 100 */
+	unsigned columns; /* of the terminal; text only. 0: 100 */
 	bool colour;
 	unsigned lines_max; /* text: how many lines and pairs to show; 0: as the format sees fit */
 	unsigned pairs_max;
@@ -18,7 +18,8 @@ struct writer {
 	const char *name;      /* --format NAME */
 	const char *extension; /* ".json", by which -o chooses */
 	/* 0 or a negative errno. Target strings are escaped as the format needs. */
-	int (*write)(const struct profile *profile, const struct writer_options *options, FILE *file);
+	int (*write)(const struct profile *profile, const struct writer_options *options,
+		     FILE *file);
 };
 
 /* NULL: unknown. */

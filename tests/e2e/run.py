@@ -41,7 +41,7 @@ def run(name, function, arguments):
         print("[ SKIPPED  ] %s: %s" % (name, reason), flush=True)
         return "skipped" if expected or not os.environ.get("CI") else "failed"
     except harness.Failure as failure:
-        print("[  FAILED  ] %s: %s" % (name, failure), flush=True)
+        print("[  FAILED  ] %s: %.600s" % (name, failure), flush=True)
         return "failed"
     except Exception:
         traceback.print_exc()

@@ -175,7 +175,7 @@ def test_modes():
 
 
 def test_sleeping_target_has_no_samples():
-    with Target(first_interpreter(), "late_thread.py", "--wait", 20, "--seconds", 0.1) as target:
+    with Target(first_interpreter(), "late_thread.py", "--wait", 2, "--seconds", 0.1) as target:
         os.kill(target.pid, signal.SIGSTOP)
         wait_until(lambda: target.status()["State"][0] == "T", what="the stop")
         run = pieprofd("--pid", target.pid, "-d", 0.5, code=6)

@@ -20,7 +20,7 @@ def test_eight_threads(interpreter):
 
 
 def test_thread_that_starts_late(interpreter):
-    with Target(interpreter, "late_thread.py", "--seconds", 4) as target:
+    with Target(interpreter, "late_thread.py", "--seconds", 6) as target:
         report, _ = profile(target.pid, "-d", 4)
         target.check_undisturbed()
         check("traced=yes" in target.finish(), "the target was not traced when its thread started")

@@ -65,7 +65,9 @@ struct row {
 
 static const struct row rows[] = {
 	{ ROW("mov rax, [rbx+rcx*4-8]", "\x48\x8b\x44\x8b\xf8"), false, { { RBX + 56, 8, L } } },
-	{ ROW("mov [rip+0x100], edx", "\x89\x15\x00\x01\x00\x00"), false, { { RIP + 0x106, 4, S } } },
+	{ ROW("mov [rip+0x100], edx", "\x89\x15\x00\x01\x00\x00"),
+	  false,
+	  { { RIP + 0x106, 4, S } } },
 	{ ROW("mov eax, [ebx+ecx*2+4]", "\x67\x8b\x44\x4b\x04"), false, { { 0x2024, 4, L } } },
 	{ ROW("mov rax, fs:[0x28]", "\x64\x48\x8b\x04\x25\x28\x00\x00\x00"),
 	  false,
@@ -220,9 +222,9 @@ static void bytes_that_are_no_instruction(void **state)
 	/* push es: gone in 64-bit mode; a mov cut short; nothing at all; prefixes without end */
 	assert_int_equal(instruction_decode(&table_registers, (const uint8_t *)"\x06", 1, &decoded),
 			 -EILSEQ);
-	assert_int_equal(
-		instruction_decode(&table_registers, (const uint8_t *)"\x48\x8b\x44\x8b", 4, &decoded),
-		-EILSEQ);
+	assert_int_equal(instruction_decode(&table_registers, (const uint8_t *)"\x48\x8b\x44\x8b",
+					    4, &decoded),
+			 -EILSEQ);
 	assert_int_equal(instruction_decode(&table_registers, (const uint8_t *)"", 0, &decoded),
 			 -EILSEQ);
 	assert_int_equal(instruction_decode(&table_registers,
@@ -278,8 +280,8 @@ struct check {
 	bool is_load;
 	remote_addr address;
 	unsigned size;
-	int general;	 /* register loaded or stored, or -1 */
-	int vector;	 /* its number when it is a vector register, or -1 */
+	int general; /* register loaded or stored, or -1 */
+	int vector;  /* its number when it is a vector register, or -1 */
 	bool sign_extends;
 	bool high_byte;
 	uint8_t before[16]; /* load: memory; store: the register */
@@ -317,8 +319,8 @@ static bool is_plain_move(ZydisMnemonic mnemonic)
 }
 
 /* The register that the instruction's one memory operand is moved from or to. */
-static bool prepare_check(const struct live_process *process, const struct stepped_instruction *step,
-			  struct check *check)
+static bool prepare_check(const struct live_process *process,
+			  const struct stepped_instruction *step, struct check *check)
 {
 	const ZydisDecodedOperand *other = NULL;
 	const struct access *access = NULL;
@@ -362,8 +364,8 @@ static bool prepare_check(const struct live_process *process, const struct stepp
 	if (check->vector >= 0)
 		return stepped_vector_register(process->pid, (unsigned)check->vector,
 					       check->before);
-	memcpy(check->before, (const uint8_t *)&step->registers.general[check->general] +
-				      check->high_byte,
+	memcpy(check->before,
+	       (const uint8_t *)&step->registers.general[check->general] + check->high_byte,
 	       8 - check->high_byte);
 	return true;
 }

@@ -10,7 +10,7 @@
 #include "pyintrospect/code_object.h"
 #include "support_live.h"
 
-#define COMPILED_CODES_MAX	  16
+#define COMPILED_CODES_MAX        16
 #define COMPILED_INSTRUCTIONS_MAX 1024
 
 struct compiled_instruction {
@@ -34,14 +34,16 @@ struct compiled_python {
 static const char compiled_script[] =
 	"import dis, sys, types\n"
 	"def show(code):\n"
-	"    table = getattr(code, 'co_linetable', None) if sys.version_info >= (3, 10) else code.co_lnotab\n"
+	"    table = getattr(code, 'co_linetable', None) if sys.version_info >= (3, 10) else "
+	"code.co_lnotab\n"
 	"    print('C', getattr(code, 'co_qualname', code.co_name), code.co_firstlineno,\n"
 	"          code.co_code.hex(), table.hex() or '-')\n"
 	"    for i in dis.get_instructions(code):\n"
 	"        if i.opname in ('EXTENDED_ARG', 'CACHE'):\n"
 	"            continue\n"
 	"        jump = i.opcode in dis.hasjrel or i.opcode in dis.hasjabs\n"
-	"        print('I', i.offset, -1 if i.arg is None else i.arg, i.argval if jump else -1, i.opname)\n"
+	"        print('I', i.offset, -1 if i.arg is None else i.arg, i.argval if jump else -1, "
+	"i.opname)\n"
 	"    for constant in code.co_consts:\n"
 	"        if isinstance(constant, types.CodeType):\n"
 	"            show(constant)\n"
@@ -74,7 +76,8 @@ LIVE_UNUSED void compiled_python_free(struct compiled_python *compiled)
 }
 
 /* Aborts when the interpreter does not do its part: it was found by running it. */
-LIVE_UNUSED struct compiled_python compiled_python(const struct live_python *python, const char *source)
+LIVE_UNUSED struct compiled_python compiled_python(const struct live_python *python,
+						   const char *source)
 {
 	struct compiled_python compiled = { 0 };
 	char path[] = "/tmp/pieprofd-test-XXXXXX", command[PATH_MAX + 128];
@@ -83,14 +86,15 @@ LIVE_UNUSED struct compiled_python compiled_python(const struct live_python *pyt
 	char *line = NULL;
 	FILE *file, *pipe;
 
-	if (fd < 0 || !(file = fdopen(fd, "w")) || !(compiled.codes = calloc(COMPILED_CODES_MAX, sizeof(*compiled.codes))))
+	if (fd < 0 || !(file = fdopen(fd, "w")) ||
+	    !(compiled.codes = calloc(COMPILED_CODES_MAX, sizeof(*compiled.codes))))
 		abort();
 	/* The program comes on stdin, behind the script that compiles it. */
 	fputs(compiled_script, file);
 	fclose(file);
 	setenv("PIEPROFD_TEST_SOURCE", source, 1);
-	snprintf(command, sizeof(command), "printf '%%s' \"$PIEPROFD_TEST_SOURCE\" | '%s' -I %s", python->path,
-		 path);
+	snprintf(command, sizeof(command), "printf '%%s' \"$PIEPROFD_TEST_SOURCE\" | '%s' -I %s",
+		 python->path, path);
 	pipe = popen(command, "r");
 	if (!pipe)
 		abort();
@@ -101,7 +105,8 @@ LIVE_UNUSED struct compiled_python compiled_python(const struct live_python *pyt
 
 		if (line[0] == 'C') {
 			if (compiled.count == COMPILED_CODES_MAX ||
-			    sscanf(line, "C %ms %d %ms %ms", &name, &first_line, &bytecode, &table) != 4)
+			    sscanf(line, "C %ms %d %ms %ms", &name, &first_line, &bytecode,
+				   &table) != 4)
 				abort();
 			code->code = (struct python_code){
 				.function = name,
@@ -121,8 +126,9 @@ LIVE_UNUSED struct compiled_python compiled_python(const struct live_python *pyt
 			if (code->instruction_count == COMPILED_INSTRUCTIONS_MAX)
 				abort();
 			instruction = &code->instructions[code->instruction_count++];
-			if (sscanf(line, "I %d %ld %d %39s", &instruction->offset, &instruction->argument,
-				   &instruction->target, instruction->name) != 4)
+			if (sscanf(line, "I %d %ld %d %39s", &instruction->offset,
+				   &instruction->argument, &instruction->target,
+				   instruction->name) != 4)
 				abort();
 		}
 	}
@@ -144,7 +150,8 @@ LIVE_UNUSED const struct compiled_code *compiled_function(const struct compiled_
 }
 
 /* Offset of the n-th instruction (from 0) on a line whose name starts so; -1: none. */
-LIVE_UNUSED int compiled_offset(const struct compiled_code *code, int line, const char *name, size_t n)
+LIVE_UNUSED int compiled_offset(const struct compiled_code *code, int line, const char *name,
+				size_t n)
 {
 	for (size_t i = 0; i < code->instruction_count; i++) {
 		const struct compiled_instruction *instruction = &code->instructions[i];

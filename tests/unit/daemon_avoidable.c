@@ -16,7 +16,9 @@ static struct avoidable_evidence interaction_bound(void)
 		.self_ns = 10 * SECOND,
 		.sampled = 200,
 		.redundant = 120,
-		.redundant_by_memory = { [MEMORY_HEAP] = 60, [MEMORY_OBJECT] = 50, [MEMORY_STATIC] = 10 },
+		.redundant_by_memory = { [MEMORY_HEAP] = 60,
+					 [MEMORY_OBJECT] = 50,
+					 [MEMORY_STATIC] = 10 },
 		.repeated = 110,
 		.call_ns = 600,
 	};
@@ -72,7 +74,8 @@ static void test_few_samples_count_less(void **state)
 	few.sampled = 5;
 	few.redundant = 3;
 	few.repeated = 3;
-	assert_true(avoidable_estimate(&few).redundancy < avoidable_estimate(&many).redundancy * 0.85);
+	assert_true(avoidable_estimate(&few).redundancy <
+		    avoidable_estimate(&many).redundancy * 0.85);
 	few.sampled = few.redundant = few.repeated = 1;
 	assert_true(avoidable_estimate(&few).redundancy < 0.75);
 }
@@ -121,16 +124,19 @@ static void test_bounds(void **state)
 	for (int round = 0; round < 20000; round++) {
 		struct avoidable_evidence evidence = {
 			.self_ns = unit_random_next(&random) >> unit_random_below(&random, 64),
-			.sampled = unit_random_next(&random) >> (1 + unit_random_below(&random, 63)),
+			.sampled =
+				unit_random_next(&random) >> (1 + unit_random_below(&random, 63)),
 			.repeated = unit_random_next(&random) >> unit_random_below(&random, 64),
 			.call_ns = unit_random_next(&random) >> unit_random_below(&random, 64),
 		};
 		struct avoidable avoidable;
 
 		evidence.self_ns >>= 12; /* exact in a double */
-		evidence.redundant = evidence.sampled ? unit_random_below(&random, evidence.sampled + 1) : 0;
+		evidence.redundant =
+			evidence.sampled ? unit_random_below(&random, evidence.sampled + 1) : 0;
 		for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++)
-			evidence.redundant_by_memory[i] = unit_random_next(&random) >> unit_random_below(&random, 64);
+			evidence.redundant_by_memory[i] =
+				unit_random_next(&random) >> unit_random_below(&random, 64);
 		avoidable = avoidable_estimate(&evidence);
 		assert_true(avoidable.redundancy >= 0 && avoidable.redundancy <= 1);
 		assert_true(avoidable.interaction >= 0 && avoidable.interaction <= 1);

@@ -127,10 +127,11 @@ static void test_charge(void **state)
 	cct_destroy(cct);
 }
 
-#define STACKS	  20000
+#define STACKS    20000
 #define DEPTH_MAX 12
 
-/* Against the definition: a node's path to the root is the stack that was inserted, and equal stacks are one node. */
+/* Against the definition: a node's path to the root is the stack that was inserted, and equal
+ * stacks are one node. */
 static void test_random_stacks(void **state)
 {
 	struct unit_random random = { .state = 42 };
@@ -144,9 +145,11 @@ static void test_random_stacks(void **state)
 	for (size_t s = 0; s < STACKS; s++) {
 		depths[s] = unit_random_below(&random, DEPTH_MAX + 1);
 		for (size_t i = 0; i < depths[s]; i++)
-			stacks[s][i] = unit_random_below(&random, 2) ?
-					       python(unit_random_below(&random, 3), (int)unit_random_below(&random, 2)) :
-					       native(0x100 * (1 + unit_random_below(&random, 2)), s);
+			stacks[s][i] =
+				unit_random_below(&random, 2)
+					? python(unit_random_below(&random, 3),
+						 (int)unit_random_below(&random, 2))
+					: native(0x100 * (1 + unit_random_below(&random, 2)), s);
 		nodes[s] = cct_insert(cct, stacks[s], depths[s]);
 		assert_non_null(nodes[s]);
 	}
@@ -166,7 +169,8 @@ static void test_random_stacks(void **state)
 		const struct cct_node *node = cct_node(cct, id);
 
 		assert_int_equal(node->id, id);
-		for (const struct cct_node *a = node->first_child; a; a = a->next_sibling, links++) {
+		for (const struct cct_node *a = node->first_child; a;
+		     a = a->next_sibling, links++) {
 			assert_ptr_equal(a->parent, node);
 			for (const struct cct_node *b = a->next_sibling; b; b = b->next_sibling)
 				assert_false(frame_equal(&a->frame, &b->frame));

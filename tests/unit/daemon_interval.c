@@ -53,7 +53,8 @@ static void test_coverage(void **state)
 			struct interval interval;
 
 			for (int i = 0; i < 60; i++)
-				successes += (double)(unit_random_next(&random) >> 11) * 0x1p-53 < truths[t];
+				successes += (double)(unit_random_next(&random) >> 11) * 0x1p-53 <
+					     truths[t];
 			interval = interval_wilson(successes, 60);
 			covered += interval.low <= truths[t] && truths[t] <= interval.high;
 		}

@@ -37,9 +37,10 @@ static json_t *at(json_t *root, const char *path)
 
 	assert_true(strlen(path) < sizeof(copy));
 	strcpy(copy, path);
-	for (char *key = strtok_r(copy, ".", &saved); key && value; key = strtok_r(NULL, ".", &saved))
-		value = json_is_array(value) ? json_array_get(value, strtoul(key, NULL, 10)) :
-					       json_object_get(value, key);
+	for (char *key = strtok_r(copy, ".", &saved); key && value;
+	     key = strtok_r(NULL, ".", &saved))
+		value = json_is_array(value) ? json_array_get(value, strtoul(key, NULL, 10))
+					     : json_object_get(value, key);
 	if (!value)
 		print_error("missing: %s\n", path);
 	assert_non_null(value);
@@ -185,7 +186,9 @@ static void test_empty(void **state)
 static void test_hostile(void **state)
 {
 	static const char *const command[] = { "\x1b[2J", "quote\"back\\slash\n", "caf\xc3\xa9",
-					       "\xff\xc3(\xed\xa0\x80" "end", NULL };
+					       "\xff\xc3(\xed\xa0\x80"
+					       "end",
+					       NULL };
 	struct profile profile = sample_profile();
 	struct profile_pair pair = sample_pairs[0];
 	json_t *root;
@@ -206,7 +209,8 @@ static void test_hostile(void **state)
 	check_string(root, "target.command.2", "caf\xc3\xa9");
 	/* Each byte that is not UTF-8 is a U+FFFD. */
 	check_string(root, "target.command.3",
-		     "\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" "end");
+		     "\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+		     "end");
 	check_string(root, "target.comm", "xxxxxxxxxxxxxxxx");
 	check_figure(root, "pairs.0.share", 0);
 	check_figure(root, "pairs.0.share_high", 0);
@@ -256,12 +260,16 @@ static void test_same_figures_as_text(void **state)
 		   (double)number(root, "time_ns.native") / total * 100,
 		   (double)number(root, "time_ns.system") / total * 100);
 	check_text(text, "over %lld stops", number(root, "stop_ns.count"));
-	check_text(text, "p50 %.1f us, p99 %.1f us, max %.0f us", (double)number(root, "stop_ns.p50") / 1e3,
-		   (double)number(root, "stop_ns.p99") / 1e3, (double)number(root, "stop_ns.max") / 1e3);
+	check_text(text, "p50 %.1f us, p99 %.1f us, max %.0f us",
+		   (double)number(root, "stop_ns.p50") / 1e3,
+		   (double)number(root, "stop_ns.p99") / 1e3,
+		   (double)number(root, "stop_ns.max") / 1e3);
 	json_object_foreach(at(root, "losses"), loss, value)
 		check_text(text, " %lld  ", (long long)json_integer_value(value));
-	json_array_foreach(at(root, "lines"), i, value) {
-		double python = (double)number(value, "python_ns"), native = (double)number(value, "native_ns"),
+	json_array_foreach(at(root, "lines"), i, value)
+	{
+		double python = (double)number(value, "python_ns"),
+		       native = (double)number(value, "native_ns"),
 		       system_time = (double)number(value, "system_ns");
 
 		check_text(text, "%5.1f%% %5.1f%% %5.1f%% %5.1f%% %5.1f%%  %s:%lld ",
@@ -275,14 +283,14 @@ static void test_same_figures_as_text(void **state)
 				   100.0 * (double)number(value, "loads.redundant") /
 					   (double)number(value, "loads.sampled"));
 	}
-	json_array_foreach(at(root, "pairs"), i, value)
-		check_text(text,
-			   "%lld of %lld watched %ss found the same value: %.1f%% (95%% interval %.1f%% to "
-			   "%.1f%%).",
-			   number(value, "redundant"), number(value, "sampled"),
-			   json_string_value(at(value, "kind")), json_real_value(at(value, "share")) * 100,
-			   json_real_value(at(value, "share_low")) * 100,
-			   json_real_value(at(value, "share_high")) * 100);
+	json_array_foreach(at(root, "pairs"), i, value) check_text(
+		text,
+		"%lld of %lld watched %ss found the same value: %.1f%% (95%% interval %.1f%% to "
+		"%.1f%%).",
+		number(value, "redundant"), number(value, "sampled"),
+		json_string_value(at(value, "kind")), json_real_value(at(value, "share")) * 100,
+		json_real_value(at(value, "share_low")) * 100,
+		json_real_value(at(value, "share_high")) * 100);
 	json_decref(root);
 	free(text);
 }
@@ -290,12 +298,9 @@ static void test_same_figures_as_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_same_figures_as_text),
+		cmocka_unit_test(test_facts),   cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_pairs),   cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_same_figures_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,42 +15,68 @@
  */
 static const char program[] =
 	/*  1 */ "def plain(a, b):  # 0\n"
-	/*  2 */ "    c = a[0] + b  # 0\n"
-	/*  3 */ "    return c  # 0\n"
-	/*  4 */ "def nested(d, g, n):  # 0\n"
-	/*  5 */ "    r = g[0]  # 0\n"
-	/*  6 */ "    for i in range(n):\n"
-	/*  7 */ "        h = d[i]  # 1\n"
-	/*  8 */ "        for f in range(n):\n"
-	/*  9 */ "            g[f] += d[i, f] * r  # 2\n"
-	/* 10 */ "        if h is None:  # 1\n"
-	/* 11 */ "            continue  # 1\n"
-	/* 12 */ "        r = h  # 1\n"
-	/* 13 */ "    g[1] = r  # 0\n"
-	/* 14 */ "    while n > 3:\n"
-	/* 15 */ "        n = n - d[n]  # 1\n"
-	/* 16 */ "    return g[n]  # 0\n"
-	/* 17 */ "def invariant(x, y, n):  # 0\n"
-	/* 18 */ "    s = 0  # 0\n"
-	/* 19 */ "    for i in range(n):\n"
-	/* 20 */ "        z = x.dot(y)  # 1\n"
-	/* 21 */ "        w = x.dot(i)  # 1\n"
-	/* 22 */ "        s += w.sum()  # 1\n"
-	/* 23 */ "    return s, z  # 0\n"
-	/* 24 */ "def written(x, y, n):  # 0\n"
-	/* 25 */ "    for i in range(n):\n"
-	/* 26 */ "        z = x.dot(y)  # 1\n"
-	/* 27 */ "        y[i] = z  # 1\n"
-	/* 28 */ "    return z  # 0\n"
-	/* 29 */ "async def waits(x):  # 0\n"
-	/* 30 */ "    y = await x(1)  # 0\n"
-	/* 31 */ "    return y  # 0\n"
-	/* 32 */ "def sliced(x, n):  # 0\n"
-	/* 33 */ "    for i in range(n):\n"
-	/* 34 */ "        y = x[i:i + 2]  # 1\n"
-	/* 35 */ "        x[i:] = y  # 1\n"
-	/* 36 */ "    return x  # 0\n"
-	/* 37 */ "plain([1], 2)  # 0\n";
+		 /*  2 */ "    c = a[0] + b  # 0\n"
+		 /*  3 */ "    return c  # 0\n"
+		 /*  4 */ "def nested(d, g, n):  # 0\n"
+		 /*  5 */ "    r = g[0]  # 0\n"
+		 /*  6 */ "    for i in range(n):\n"
+		 /*  7 */ "        h = d[i]  # 1\n"
+		 /*  8 */ "        for f in range(n):\n"
+		 /*  9 */ "            g[f] += d[i, f] * r  # 2\n"
+		 /* 10 */ "        if h is None:  # 1\n"
+		 /* 11 */ "            continue  # 1\n"
+		 /* 12 */ "        r = h  # 1\n"
+		 /* 13 */ "    g[1] = r  # 0\n"
+		 /* 14 */ "    while n > 3:\n"
+		 /* 15 */ "        n = n - d[n]  # 1\n"
+		 /* 16 */ "    return g[n]  # 0\n"
+		 /* 17 */ "def invariant(x, y, n):  # 0\n"
+		 /* 18 */ "    s = 0  # 0\n"
+		 /* 19 */ "    for i in range(n):\n"
+		 /* 20 */ "        z = x.dot(y)  # 1\n"
+		 /* 21 */ "        w = x.dot(i)  # 1\n"
+		 /* 22 */ "        s += w.sum()  # 1\n"
+		 /* 23 */ "    return s, z  # 0\n"
+		 /* 24 */ "def written(x, y, n):  # 0\n"
+		 /* 25 */ "    for i in range(n):\n"
+		 /* 26 */ "        z = x.dot(y)  # 1\n"
+		 /* 27 */ "        y[i] = z  # 1\n"
+		 /* 28 */ "    return z  # 0\n"
+		 /* 29 */ "async def waits(x):  # 0\n"
+		 /* 30 */ "    y = await x(1)  # 0\n"
+		 /* 31 */ "    return y  # 0\n"
+		 /* 32 */ "def sliced(x, n):  # 0\n"
+		 /* 33 */ "    for i in range(n):\n"
+		 /* 34 */ "        y = x[i:i + 2]  # 1\n"
+		 /* 35 */ "        x[i:] = y  # 1\n"
+		 /* 36 */ "    return x  # 0\n"
+		 /* 37 */ "def guarded(x, n):  # 0\n"
+		 /* 38 */ "    try:  # 0\n"
+		 /* 39 */ "        y = x(n)  # 0\n"
+		 /* 40 */ "    except ValueError:  # 0\n"
+		 /* 41 */ "        y = x(1)  # 0\n"
+		 /* 42 */ "    z = x(y)  # 0\n"
+		 /* 43 */ "    with z:  # 0\n"
+		 /* 44 */ "        z = x(2)  # 0\n"
+		 /* 45 */ "    for i in range(n):\n"
+		 /* 46 */ "        try:  # 1\n"
+		 /* 47 */ "            y = x(i)  # 1\n"
+		 /* 48 */ "        except ValueError as e:\n"
+		 /* 49 */ "            x(e)\n"
+		 /* 50 */ "            continue\n"
+		 /* 51 */ "        y = x(z)  # 1\n"
+		 /* 52 */ "    return x(y)  # 0\n"
+		 /* 53 */ "def indexed(g, t, d, n):  # 0\n"
+		 /* 54 */ "    for r, i in d:\n"
+		 /* 55 */ "        u = t[:, None] * r  # 1\n"
+		 /* 56 */ "        g[0:n] += u * r  # 1\n"
+		 /* 57 */ "        v = d[i, 0:n]  # 1\n"
+		 /* 58 */ "        w = d[n, i + 1]  # 1\n"
+		 /* 59 */ "        g[n] = g[i]  # 1\n"
+		 /* 60 */ "        x = u[n]  # 1\n"
+		 /* 61 */ "        y = d[0, -n, u.ndim]  # 1\n"
+		 /* 62 */ "    return w, x, y, v  # 0\n"
+		 /* 63 */ "plain([1], 2)  # 0\n";
 
 /* How many loops the comment says; -1: a head, or not a line of the program. */
 static int expected_loops(int line)
@@ -67,7 +93,8 @@ static int expected_loops(int line)
 	return comment && comment < end ? comment[2] - '0' : -1;
 }
 
-static void for_each_python(void (*check)(const struct live_python *, const struct compiled_python *))
+static void for_each_python(void (*check)(const struct live_python *,
+					  const struct compiled_python *))
 {
 	const struct live_pythons *pythons = live_pythons();
 
@@ -83,7 +110,8 @@ static void for_each_python(void (*check)(const struct live_python *, const stru
 	}
 }
 
-static void check_instructions(const struct live_python *python, const struct compiled_python *compiled)
+static void check_instructions(const struct live_python *python,
+			       const struct compiled_python *compiled)
 {
 	(void)python;
 	for (size_t c = 0; c < compiled->count; c++) {
@@ -129,16 +157,18 @@ static void check_loops(const struct live_python *python, const struct compiled_
 		assert_int_equal(bytecode_init(&bytecode, &code->code), 0);
 		for (size_t i = 0; i < code->instruction_count; i++) {
 			int offset = code->instructions[i].offset;
-			int line = python_code_line(&code->code, offset), expected = expected_loops(line);
+			int line = python_code_line(&code->code, offset),
+			    expected = expected_loops(line);
 			struct loop loop;
 
 			/* What 3.6 and 3.7 leave a loop by has the number of its last line. */
-			if (expected < 0 || !strcmp(code->instructions[i].name, "POP_BLOCK"))
+			if (expected < 0 || (python->minor <= 7 &&
+					     !strcmp(code->instructions[i].name, "POP_BLOCK")))
 				continue;
 			checked++;
 			if (loop_find(&bytecode, offset, &loop) != (expected > 0))
-				fail_msg("%s: line %d, %s at %d: %d loops expected", python->path, line,
-					 code->instructions[i].name, offset, expected);
+				fail_msg("%s: line %d, %s at %d: %d loops expected", python->path,
+					 line, code->instructions[i].name, offset, expected);
 			if (expected)
 				assert_in_range(offset, loop.start, loop.end - 1);
 		}
@@ -148,7 +178,8 @@ static void check_loops(const struct live_python *python, const struct compiled_
 }
 
 /* The inner loop for a line in both; the outer one for a line behind the inner. */
-static void check_innermost(const struct live_python *python, const struct compiled_python *compiled)
+static void check_innermost(const struct live_python *python,
+			    const struct compiled_python *compiled)
 {
 	const struct compiled_code *code = compiled_function(compiled, "nested");
 	struct bytecode bytecode;
@@ -204,8 +235,10 @@ static void check_lines(const struct live_python *python, const struct compiled_
 	found = site(compiled, "nested", 9, subscript, 0);
 	assert_true(found.does.subscript);
 	assert_true(found.in_loop);
-	assert_true(found.does.accumulates);
-	assert_false(found.does.operands_constant);
+	assert_true(found.does.elementwise);
+	assert_false(found.does.line_calls);
+	assert_false(found.does.accumulates); /* into g[f], not into a variable */
+	assert_false(found.does.names_constant);
 	assert_true(site(compiled, "nested", 9, "STORE_SUBSCR", 0).does.subscript);
 
 	found = site(compiled, "invariant", 20, call, 0);
@@ -213,15 +246,37 @@ static void check_lines(const struct live_python *python, const struct compiled_
 	assert_true(found.in_loop);
 	assert_false(found.does.subscript);
 	assert_true(found.does.operands_constant);
+	assert_false(found.does.accumulates);
+	assert_false(found.does.elementwise);
 	assert_false(site(compiled, "invariant", 21, call, 0).does.operands_constant);
 	found = site(compiled, "invariant", 22, call, 0);
 	assert_true(found.does.accumulates);
-	assert_false(found.does.operands_constant);
+	assert_true(found.does.line_calls);
+	assert_false(found.does.names_constant);
 
 	/* The loop writes into y under another line: x.dot(y) need not be the same each time. */
-	assert_false(site(compiled, "written", 26, call, 0).does.operands_constant);
+	found = site(compiled, "written", 26, call, 0);
+	assert_true(found.does.names_constant);
+	assert_false(found.does.operands_constant);
 
-	found = site(compiled, "sliced", 34, python->minor >= 14 ? "BINARY_" : python->minor >= 12 ? "BINARY_SLICE" : "BINARY_SUBSCR",
+	/* Which of these lines take other elements each time round the loop. */
+	for (int line = 55; line <= 61; line++) {
+		static const bool elementwise[] = { false, false, true, true, true, false, true };
+		const struct compiled_code *code = compiled_function(compiled, "indexed");
+		const char *name =
+			python->minor < 14 && compiled_offset(code, line, "BINARY_SLICE", 0) >= 0
+				? "BINARY_SLICE"
+				: subscript;
+
+		if (site(compiled, "indexed", line, name, 0).does.elementwise !=
+		    elementwise[line - 55])
+			fail_msg("%s: line %d", python->path, line);
+	}
+
+	found = site(compiled, "sliced", 34,
+		     python->minor >= 14   ? "BINARY_"
+		     : python->minor >= 12 ? "BINARY_SLICE"
+					   : "BINARY_SUBSCR",
 		     python->minor >= 14 ? 1 : 0);
 	if (python->minor < 14)
 		assert_true(found.does.subscript);

@@ -32,7 +32,8 @@ static int parse(const char *line, struct options *ret_options, char **ret_words
 	assert_non_null(errors);
 	assert_true(strlen(line) < sizeof(storage));
 	strcpy(storage, line);
-	for (char *word = strtok_r(storage, " ", &saved); word; word = strtok_r(NULL, " ", &saved)) {
+	for (char *word = strtok_r(storage, " ", &saved); word;
+	     word = strtok_r(NULL, " ", &saved)) {
 		assert_true(argc < WORDS_MAX - 1);
 		argv[argc++] = strcmp(word, "''") ? word : storage + strlen(line);
 	}
@@ -117,8 +118,9 @@ static void test_pid(void **state)
 	refused("--pid 5 --pid 6", "one process");
 	refused("--pid", "needs a value");
 	for (size_t i = 0; i < 8; i++) {
-		static const char *const wrong[] = { "x",  "0",	 "-1",	       "2147483648",
-						     "1x", "''", "0x10",       "99999999999999999999999" };
+		static const char *const wrong[] = {
+			"x", "0", "-1", "2147483648", "1x", "''", "0x10", "99999999999999999999999"
+		};
 		char line[64];
 
 		snprintf(line, sizeof(line), "--pid %s", wrong[i]);
@@ -211,7 +213,8 @@ static void test_outputs(void **state)
 	refused("-p 1 --format yaml", "text, json");
 	refused("-p 1 -o a.json -o a.json", "twice");
 	refused("-p 1 -o ''", "file name");
-	refused("-p 1 -o 1.txt -o 2.txt -o 3.txt -o 4.txt -o 5.txt -o 6.txt -o 7.txt -o 8.txt -o 9.txt",
+	refused("-p 1 -o 1.txt -o 2.txt -o 3.txt -o 4.txt -o 5.txt -o 6.txt -o 7.txt -o 8.txt -o "
+		"9.txt",
 		"at most 8");
 }
 
@@ -259,11 +262,12 @@ static void test_unknown(void **state)
 
 static void test_help_and_version(void **state)
 {
-	static const char *const words[] = { "--pid",	 "--duration", "--rate",   "--output",
-					     "--format", "--mode",     "--loads",  "--stores",
-					     "--lines",	 "--pairs",    "--quiet",  "--max-overhead",
-					     "--color",	 "--verbose",  "--version", "--stop-signal",
-					     "text, json" };
+	static const char *const words[] = { "--pid",         "--duration", "--rate",
+					     "--output",      "--format",   "--mode",
+					     "--loads",       "--stores",   "--lines",
+					     "--pairs",       "--quiet",    "--max-overhead",
+					     "--color",       "--verbose",  "--version",
+					     "--stop-signal", "text, json" };
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);

@@ -46,8 +46,11 @@ static void test_counts(void **state)
 	const struct fixture *fixture = *state;
 	const struct cct_node *a = fixture->nodes[0], *b = fixture->nodes[1];
 	struct pair_table *table = pair_table_create(10);
-	struct pair_evidence evidence = { .call_ns = 100, .distance_ns = 7, .memory = MEMORY_OBJECT,
-					  .same_instruction = true, .bytes = 8 };
+	struct pair_evidence evidence = { .call_ns = 100,
+					  .distance_ns = 7,
+					  .memory = MEMORY_OBJECT,
+					  .same_instruction = true,
+					  .bytes = 8 };
 	const struct pair_origin *origin;
 	const struct pair *pair;
 
@@ -115,14 +118,21 @@ static void test_limit_changes_nothing(void **state)
 	struct pair_evidence evidence = { 0 };
 	const struct cct_node *const *nodes = fixture->nodes;
 
-	assert_int_equal(pair_table_add(table, PAIR_LOAD, nodes[0], nodes[1], VERDICT_NEW, &evidence), 0);
-	assert_int_equal(pair_table_add(table, PAIR_LOAD, nodes[0], nodes[2], VERDICT_NEW, &evidence), 0);
-	assert_int_equal(pair_table_add(table, PAIR_LOAD, nodes[0], nodes[3], VERDICT_NEW, &evidence), -ENOSPC);
-	assert_int_equal(pair_table_add(table, PAIR_LOAD, nodes[5], nodes[3], VERDICT_NEW, &evidence), -ENOSPC);
+	assert_int_equal(
+		pair_table_add(table, PAIR_LOAD, nodes[0], nodes[1], VERDICT_NEW, &evidence), 0);
+	assert_int_equal(
+		pair_table_add(table, PAIR_LOAD, nodes[0], nodes[2], VERDICT_NEW, &evidence), 0);
+	assert_int_equal(
+		pair_table_add(table, PAIR_LOAD, nodes[0], nodes[3], VERDICT_NEW, &evidence),
+		-ENOSPC);
+	assert_int_equal(
+		pair_table_add(table, PAIR_LOAD, nodes[5], nodes[3], VERDICT_NEW, &evidence),
+		-ENOSPC);
 	assert_int_equal(pair_table_origin_count(table), 1);
 	assert_int_equal(pair_table_origin(table, 0)->sampled, 2);
 	/* What is known goes on counting; there is room for one more origin. */
-	assert_int_equal(pair_table_add(table, PAIR_LOAD, nodes[0], nodes[1], VERDICT_NEW, &evidence), 0);
+	assert_int_equal(
+		pair_table_add(table, PAIR_LOAD, nodes[0], nodes[1], VERDICT_NEW, &evidence), 0);
 	assert_int_equal(pair_table_add_never(table, PAIR_LOAD, nodes[7], &evidence), 0);
 	assert_int_equal(pair_table_add_never(table, PAIR_LOAD, nodes[8], &evidence), -ENOSPC);
 	assert_int_equal(pair_table_origin(table, 0)->sampled, 3);
@@ -148,7 +158,8 @@ static void test_kept_durations_are_a_fair_choice(void **state)
 	for (uint64_t i = 1; i <= n; i++) {
 		struct pair_evidence evidence = { .call_ns = i };
 
-		assert_int_equal(pair_table_add_never(table, PAIR_STORE, fixture->nodes[0], &evidence), 0);
+		assert_int_equal(
+			pair_table_add_never(table, PAIR_STORE, fixture->nodes[0], &evidence), 0);
 	}
 	origin = pair_table_origin(table, 0);
 	assert_int_equal(origin->call_count, n);
@@ -178,16 +189,20 @@ static void test_random_additions(void **state)
 
 	for (int i = 0; i < 50000; i++) {
 		enum pair_kind kind = (enum pair_kind)unit_random_below(&random, PAIR_KIND_COUNT);
-		enum access_verdict verdict = (enum access_verdict)unit_random_below(&random, VERDICT_COUNT);
+		enum access_verdict verdict =
+			(enum access_verdict)unit_random_below(&random, VERDICT_COUNT);
 		size_t a = unit_random_below(&random, NODES), b = unit_random_below(&random, NODES);
-		struct pair_evidence evidence = { .memory = (enum memory_class)unit_random_below(&random, MEMORY_CLASS_COUNT) };
+		struct pair_evidence evidence = { .memory = (enum memory_class)unit_random_below(
+							  &random, MEMORY_CLASS_COUNT) };
 
 		if (unit_random_below(&random, 4)) {
-			assert_int_equal(pair_table_add(table, kind, fixture->nodes[a], fixture->nodes[b],
-							verdict, &evidence), 0);
+			assert_int_equal(pair_table_add(table, kind, fixture->nodes[a],
+							fixture->nodes[b], verdict, &evidence),
+					 0);
 			pairs[kind][a][b][verdict]++;
 		} else {
-			assert_int_equal(pair_table_add_never(table, kind, fixture->nodes[a], &evidence), 0);
+			assert_int_equal(
+				pair_table_add_never(table, kind, fixture->nodes[a], &evidence), 0);
 			never[kind][a]++;
 		}
 	}
@@ -196,8 +211,9 @@ static void test_random_additions(void **state)
 
 		/* Node i has id i + 1. */
 		for (size_t v = 0; v < VERDICT_COUNT; v++) {
-			assert_int_equal(pair->verdicts[v],
-					 pairs[pair->kind][pair->first->id - 1][pair->second->id - 1][v]);
+			assert_int_equal(
+				pair->verdicts[v],
+				pairs[pair->kind][pair->first->id - 1][pair->second->id - 1][v]);
 			seen += pair->verdicts[v];
 		}
 	}

@@ -79,7 +79,8 @@ static int remove_folder(void **state)
 
 static void test_lines(void **state)
 {
-	static const char text[] = "import numpy\n\n    g[f] += d[i, j, f] * r  \t\r\n\tx\ty\rlast \xc3\xa4";
+	static const char text[] =
+		"import numpy\n\n    g[f] += d[i, j, f] * r  \t\r\n\tx\ty\rlast \xc3\xa4";
 	const char *path = write_file("lines.py", text, sizeof(text) - 1);
 	const char *third;
 
@@ -214,7 +215,8 @@ static void check_fit(const char *text, unsigned columns, bool keep_end, const c
 {
 	char buffer[256];
 
-	assert_int_equal(printable_fit(buffer, sizeof(buffer), text, columns, keep_end), expected_columns);
+	assert_int_equal(printable_fit(buffer, sizeof(buffer), text, columns, keep_end),
+			 expected_columns);
 	assert_string_equal(buffer, expected);
 }
 
@@ -251,9 +253,17 @@ static void test_printable_fit(void **state)
 
 static void test_utf8_decode(void **state)
 {
-	static const char *const invalid[] = { "\x80",	       "\xc0\x80",	   "\xc1\xbf", "\xe0\x80\x80",
-					       "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xc3",     "\xc3(",
-					       "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff" };
+	static const char *const invalid[] = { "\x80",
+					       "\xc0\x80",
+					       "\xc1\xbf",
+					       "\xe0\x80\x80",
+					       "\xed\xa0\x80",
+					       "\xf0\x80\x80\x80",
+					       "\xc3",
+					       "\xc3(",
+					       "\xf4\x90\x80\x80",
+					       "\xf5\x80\x80\x80",
+					       "\xff" };
 	uint32_t code_point = 7;
 
 	(void)state;

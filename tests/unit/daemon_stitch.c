@@ -9,10 +9,11 @@
 #include <cmocka.h>
 
 #define FRAMES_MAX 1024
-#define EVAL_PC	   0x5000 /* inside of eval */
+#define EVAL_PC    0x5000 /* inside of eval */
 #define LIBRARY_PC 0x9000
 
-static const struct address_ranges eval = { .items = { { 0x5000, 0x5800 }, { 0x7000, 0x7100 } }, .count = 2 };
+static const struct address_ranges eval = { .items = { { 0x5000, 0x5800 }, { 0x7000, 0x7100 } },
+					    .count = 2 };
 static const struct python_code codes[PYTHON_STACK_FRAMES_MAX];
 
 /*
@@ -37,14 +38,18 @@ static void set_native(const char *letters)
 	for (size_t i = 0; letters[i]; i++)
 		scene.native[i] = (struct native_frame){
 			/* Return addresses are looked up one byte earlier. */
-			.pc = letters[i] == 'e' ? (i % 2 ? EVAL_PC + 1 : 0x7000 + (i > 0)) : LIBRARY_PC + 0x100 * (remote_addr)letters[i],
+			.pc = letters[i] == 'e' ? (i % 2 ? EVAL_PC + 1 : 0x7000 + (i > 0))
+						: LIBRARY_PC + 0x100 * (remote_addr)letters[i],
 			.sp = 0x1000 * i,
 			.cfa = letters[i + 1] ? 0x1000 * (i + 1) : 0,
-			.function = letters[i] == 'e' ? EVAL_PC : LIBRARY_PC + 0x100 * (remote_addr)letters[i],
+			.function = letters[i] == 'e'
+					    ? EVAL_PC
+					    : LIBRARY_PC + 0x100 * (remote_addr)letters[i],
 		};
 }
 
-/* anchors: the native frame each group's anchor lies in, one digit a group; NULL: none; '-': none for this one. */
+/* anchors: the native frame each group's anchor lies in, one digit a group; NULL: none; '-': none
+ * for this one. */
 static void set_python(const char *letters, const char *anchors)
 {
 	memset(&scene.python, 0, sizeof(scene.python));
@@ -65,19 +70,21 @@ static void set_python(const char *letters, const char *anchors)
 	}
 }
 
-/* The hybrid stack as text, outermost first; an unmatched frame is in lower case for Python, '*' for an evaluation loop. */
+/* The hybrid stack as text, outermost first; an unmatched frame is in lower case for Python, '*'
+ * for an evaluation loop. */
 static const char *run(enum unwind_end end, size_t maximum)
 {
 	static char text[2 * FRAMES_MAX + 1];
 
 	memset(scene.frames, 0xff, sizeof(scene.frames));
-	scene.flags = stitch(scene.native, scene.native_count, end, &scene.python, &eval, scene.frames,
-			     maximum, &scene.count);
+	scene.flags = stitch(scene.native, scene.native_count, end, &scene.python, &eval,
+			     scene.frames, maximum, &scene.count);
 	for (size_t i = 0; i < scene.count; i++) {
 		const struct frame *frame = &scene.frames[i];
 
 		if (frame->kind == FRAME_PYTHON)
-			text[i] = (char)(frame->python.instruction_offset | (frame->flags & FRAME_UNMATCHED ? 0x20 : 0));
+			text[i] = (char)(frame->python.instruction_offset |
+					 (frame->flags & FRAME_UNMATCHED ? 0x20 : 0));
 		else if (frame->flags & FRAME_EVAL)
 			text[i] = '*';
 		else
@@ -95,7 +102,8 @@ static void test_anchored(void **state)
 	assert_string_equal(run(UNWIND_COMPLETE, FRAMES_MAX), "myCxcBAal");
 	assert_int_equal(scene.flags, 0);
 	assert_int_equal(scene.frames[0].flags, 0);
-	/* The place to look up lies inside of the calling instruction, but for the innermost frame. */
+	/* The place to look up lies inside of the calling instruction, but for the innermost frame.
+	 */
 	assert_int_equal(scene.frames[8].native.pc, LIBRARY_PC + 0x100 * 'l');
 	assert_int_equal(scene.frames[7].native.pc, LIBRARY_PC + 0x100 * 'a' - 1);
 }
@@ -250,14 +258,19 @@ static void add_native(struct unit_random *random, remote_addr *sp, bool is_eval
 {
 	struct native_frame *native = &scene.native[scene.native_count];
 	bool innermost = scene.native_count++ == 0;
-	remote_addr function = is_eval ? EVAL_PC : LIBRARY_PC + 0x100 * unit_random_below(random, 50);
+	remote_addr function =
+		is_eval ? EVAL_PC : LIBRARY_PC + 0x100 * unit_random_below(random, 50);
 
-	*native = (struct native_frame){ .pc = function + 1 + unit_random_below(random, 16), .sp = *sp,
+	*native = (struct native_frame){ .pc = function + 1 + unit_random_below(random, 16),
+					 .sp = *sp,
 					 .function = function };
 	*sp += 16 * (1 + unit_random_below(random, 30));
 	native->cfa = *sp;
 	if (!is_eval) {
-		struct frame frame = { .kind = FRAME_NATIVE, .native = { .function = function, .pc = native_frame_lookup_address(native, innermost) } };
+		struct frame frame = { .kind = FRAME_NATIVE,
+				       .native = { .function = function,
+						   .pc = native_frame_lookup_address(native,
+										     innermost) } };
 
 		add_truth(&frame);
 	}
@@ -278,9 +291,14 @@ static void make_stack(struct unit_random *random, bool anchored, bool surplus)
 			break;
 		add_native(random, &sp, true);
 		if (e == 0 && surplus) {
-			struct frame frame = { .kind = FRAME_NATIVE, .flags = FRAME_EVAL,
-					       .native = { .function = EVAL_PC,
-							   .pc = native_frame_lookup_address(&scene.native[scene.native_count - 1], scene.native_count == 1) } };
+			struct frame frame = {
+				.kind = FRAME_NATIVE,
+				.flags = FRAME_EVAL,
+				.native = { .function = EVAL_PC,
+					    .pc = native_frame_lookup_address(
+						    &scene.native[scene.native_count - 1],
+						    scene.native_count == 1) }
+			};
 
 			add_truth(&frame);
 			continue;
@@ -290,11 +308,15 @@ static void make_stack(struct unit_random *random, bool anchored, bool surplus)
 			const struct native_frame *native = &scene.native[scene.native_count - 1];
 			struct frame frame = { .kind = FRAME_PYTHON };
 
-			*python = (struct python_frame){ .code = &codes[scene.python.count],
-							 .instruction_offset = (int)unit_random_below(random, 100) };
+			*python = (struct python_frame){
+				.code = &codes[scene.python.count],
+				.instruction_offset = (int)unit_random_below(random, 100)
+			};
 			python->entry = i == 1;
 			if (python->entry && anchored)
-				python->anchor = native->sp + unit_random_below(random, native->cfa - native->sp);
+				python->anchor =
+					native->sp +
+					unit_random_below(random, native->cfa - native->sp);
 			scene.python.count++;
 			frame.python.code = python->code;
 			frame.python.instruction_offset = python->instruction_offset;
@@ -311,17 +333,21 @@ static void test_whole_stacks_are_exact(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		bool anchored = unit_random_below(&random, 2), surplus = unit_random_below(&random, 4) == 0;
+		bool anchored = unit_random_below(&random, 2),
+		     surplus = unit_random_below(&random, 4) == 0;
 
 		make_stack(&random, anchored, surplus);
-		/* Whatever is outermost was called by something: the very last frame is a library's. */
+		/* Whatever is outermost was called by something: the very last frame is a
+		 * library's. */
 		if (scene.native_count && scene.native[scene.native_count - 1].function == EVAL_PC)
-			scene.native[scene.native_count - 1].cfa = scene.native[scene.native_count - 1].sp + 480;
+			scene.native[scene.native_count - 1].cfa =
+				scene.native[scene.native_count - 1].sp + 480;
 		run(UNWIND_COMPLETE, 2 * FRAMES_MAX);
 		assert_int_equal(scene.flags & ~STITCH_COUNTED, 0);
 		assert_int_equal(scene.count, truth.count);
 		for (size_t i = 0; i < scene.count; i++) {
-			const struct frame *got = &scene.frames[scene.count - 1 - i], *want = &truth.hybrid[i];
+			const struct frame *got = &scene.frames[scene.count - 1 - i],
+					   *want = &truth.hybrid[i];
 
 			assert_true(frame_equal(got, want));
 			assert_int_equal(got->flags, want->flags);
@@ -344,7 +370,10 @@ static void damage(struct unit_random *random)
 		struct python_frame *frame = &scene.python.frames[i];
 
 		if (unit_random_below(random, 10) == 0)
-			frame->anchor = frame->entry ? unit_random_below(random, 2) * (0x7000000 + unit_random_below(random, 8000)) : 0;
+			frame->anchor =
+				frame->entry ? unit_random_below(random, 2) *
+						       (0x7000000 + unit_random_below(random, 8000))
+					     : 0;
 		if (unit_random_below(random, 20) == 0)
 			frame->entry = !frame->entry;
 	}
@@ -354,7 +383,8 @@ static void damage(struct unit_random *random)
 		if (unit_random_below(random, 20) == 0)
 			scene.native[i].sp = unit_random_next(random);
 		if (unit_random_below(random, 20) == 0)
-			scene.native[i].pc = unit_random_below(random, 2) ? EVAL_PC + 1 : LIBRARY_PC;
+			scene.native[i].pc =
+				unit_random_below(random, 2) ? EVAL_PC + 1 : LIBRARY_PC;
 	}
 }
 
@@ -368,7 +398,8 @@ static void test_damaged_stacks_keep_order_and_lose_nothing(void **state)
 		size_t python = 0, native = 0, replaced = 0, matched = 0, groups = 0;
 		bool in_matched = false;
 
-		make_stack(&random, unit_random_below(&random, 2), unit_random_below(&random, 4) == 0);
+		make_stack(&random, unit_random_below(&random, 2),
+			   unit_random_below(&random, 4) == 0);
 		damage(&random);
 		run(end, 2 * FRAMES_MAX);
 		assert_false(scene.flags & STITCH_TRUNCATED);
@@ -380,7 +411,8 @@ static void test_damaged_stacks_keep_order_and_lose_nothing(void **state)
 
 				assert_true(python <= scene.python.count);
 				assert_ptr_equal(frame->python.code, source->code);
-				assert_int_equal(frame->python.instruction_offset, source->instruction_offset);
+				assert_int_equal(frame->python.instruction_offset,
+						 source->instruction_offset);
 				in_matched = !(frame->flags & FRAME_UNMATCHED);
 				if (source->entry || python == scene.python.count) {
 					groups++;
@@ -393,9 +425,13 @@ static void test_damaged_stacks_keep_order_and_lose_nothing(void **state)
 				bool is_eval;
 
 				assert_true(native < scene.native_count);
-				is_eval = address_ranges_contain(&eval, native_frame_lookup_address(&scene.native[native], native == 0));
-				if (native_frame_lookup_address(&scene.native[native], native == 0) == frame->native.pc &&
-				    is_eval == !!(frame->flags & FRAME_EVAL) && (!is_eval || replaced == matched))
+				is_eval = address_ranges_contain(
+					&eval, native_frame_lookup_address(&scene.native[native],
+									   native == 0));
+				if (native_frame_lookup_address(&scene.native[native],
+								native == 0) == frame->native.pc &&
+				    is_eval == !!(frame->flags & FRAME_EVAL) &&
+				    (!is_eval || replaced == matched))
 					break;
 				assert_true(is_eval);
 			}

@@ -57,10 +57,15 @@ static unsigned line_of(const char *text, const char *words)
 static void test_first_screen(void **state)
 {
 	static const char *const order[] = {
-		"pieprofd 9.8.7, pid 4321, Python 3.11.2\n", "python3 conv_backprop.py --seconds 60\n",
+		"pieprofd 9.8.7, pid 4321, Python 3.11.2\n",
+		"python3 conv_backprop.py --seconds 60\n",
 		"987 samples",
-		"VERDICT", "conv_backprop.py:33 in Convolution.backprop\n", "g[f] += d[i, j, f] * r\n",
-		"77.8% of the CPU time", "412 of 450 loads", "slice-underutilisation",
+		"VERDICT",
+		"conv_backprop.py:33 in Convolution.backprop\n",
+		"g[f] += d[i, j, f] * r\n",
+		"77.8% of the CPU time",
+		"412 of 450 loads",
+		"slice-underutilisation",
 		"TIME  9.80 s of CPU: 30.6% Python, 61.2% native, 8.2% system",
 	};
 	struct profile profile = sample_profile();
@@ -77,9 +82,14 @@ static void test_time_is_by_self_time(void **state)
 {
 	static const char *const order[] = {
 		"TIME",
-		"\n 77.8%  20.4%  56.1%   1.3%  77.8%  ", "conv_backprop.py:33 ",
-		"\n 11.7%   9.2%   2.0%   0.5%  11.7%  ", "json/encoder.py:200 ", "encode\n",
-		"\n  0.1%   0.1%   0.0%   0.0% 100.0%  ", "conv_backprop.py:90 ", "main()\n",
+		"\n 77.8%  20.4%  56.1%   1.3%  77.8%  ",
+		"conv_backprop.py:33 ",
+		"\n 11.7%   9.2%   2.0%   0.5%  11.7%  ",
+		"json/encoder.py:200 ",
+		"encode\n",
+		"\n  0.1%   0.1%   0.0%   0.0% 100.0%  ",
+		"conv_backprop.py:90 ",
+		"main()\n",
 		"REDUNDANT",
 	};
 	struct profile profile = sample_profile();
@@ -98,10 +108,15 @@ static void test_time_is_by_self_time(void **state)
 static void test_redundant_lines(void **state)
 {
 	static const char *const order[] = {
-		"REDUNDANT LINES", "3.10 s  412 of 450  91.6%     20 of 40  50.0%       1.23 us  ",
-		"conv_backprop.py:33\n", "g[f] += d[i, j, f] * r\n",
-		"slice-underutilisation; its native calls are short; the same element of the loop\n",
-		"41.0 ms  1 of 17  5.9%  ", "json/encoder.py:200\n", "PAIR 1",
+		"REDUNDANT LINES",
+		"3.10 s  412 of 450  91.6%     20 of 40  50.0%       1.23 us  ",
+		"conv_backprop.py:33\n",
+		"g[f] += d[i, j, f] * r\n",
+		"slice-underutilisation; its native calls are short; the same element of the "
+		"loop\n",
+		"41.0 ms  1 of 17  5.9%  ",
+		"json/encoder.py:200\n",
+		"PAIR 1",
 	};
 	struct profile profile = sample_profile();
 	char *text = sample_written(&writer_text, &profile, &defaults);
@@ -115,22 +130,38 @@ static void test_pairs_as_in_the_paper(void **state)
 {
 	static const char *const order[] = {
 		"PAIR 1 of 5  redundant load, about 2.90 s avoidable\n",
-		"409 of 437 watched loads found the same value: 93.6% (95% interval 90.9% to 95.5%)",
-		"Another 2", "within 1%", "Kind: slice-underutilisation\n", "Advice: " SAMPLE_ADVICE,
+		"409 of 437 watched loads found the same value: 93.6% (95% interval 90.9% to "
+		"95.5%)",
+		"Another 2",
+		"within 1%",
+		"Kind: slice-underutilisation\n",
+		"Advice: " SAMPLE_ADVICE,
 		"\n------------",
-		"\nprepare_index  ", "_multiarray_umath.so 0x2a10 ?\n",
-		"\narray_subscript  ", "_multiarray_umath.so 0x2b72\n",
-		"\ng[f] += d[i, j, f] * r  ", "conv_backprop.py:33\n",
-		"\nmain()  ", "conv_backprop.py:90\n",
+		"\nprepare_index  ",
+		"_multiarray_umath.so 0x2a10 ?\n",
+		"\narray_subscript  ",
+		"_multiarray_umath.so 0x2b72\n",
+		"\ng[f] += d[i, j, f] * r  ",
+		"conv_backprop.py:33\n",
+		"\nmain()  ",
+		"conv_backprop.py:90\n",
 		"(5 native frames of the interpreter's start are not shown)\n",
-		"\n**********", " killed by ", "**********\n",
-		"\narray_assign_subscript  ", "_multiarray_umath.so 0x3c40\n",
-		"\ng[f] += d[i, j, f] * r  ", "conv_backprop.py:33\n",
+		"\n**********",
+		" killed by ",
+		"**********\n",
+		"\narray_assign_subscript  ",
+		"_multiarray_umath.so 0x3c40\n",
+		"\ng[f] += d[i, j, f] * r  ",
+		"conv_backprop.py:33\n",
 		"(6 outer frames as in the earlier path)\n",
 		"\n------------",
-		"PAIR 2 of 5  redundant store, about 77.0 ms avoidable\n", "20 of 31 watched stores",
-		"\narray_assign_subscript  ", " killed by ", "\narray_assign_subscript  ",
-		"\ng[f] += d[i, j, f] * r  ", "(the same path: 6 outer frames as in the earlier path)\n",
+		"PAIR 2 of 5  redundant store, about 77.0 ms avoidable\n",
+		"20 of 31 watched stores",
+		"\narray_assign_subscript  ",
+		" killed by ",
+		"\narray_assign_subscript  ",
+		"\ng[f] += d[i, j, f] * r  ",
+		"(the same path: 6 outer frames as in the earlier path)\n",
 	};
 	struct profile profile = sample_profile();
 	const struct writer_options one = { .pairs_max = 1 };
@@ -157,7 +188,10 @@ static void test_deep_paths_are_folded(void **state)
 	for (int i = 0; i < 60; i++) {
 		snprintf(names[i], sizeof(names[i]), "level_%d()", i);
 		frames[i] = (struct profile_frame){
-			.kind = FRAME_PYTHON, .function = "f", .file = "/f.py", .line = i + 1,
+			.kind = FRAME_PYTHON,
+			.function = "f",
+			.file = "/f.py",
+			.line = i + 1,
 			.source = names[i],
 		};
 	}
@@ -200,7 +234,10 @@ static void test_functions_without_names_are_folded(void **state)
 	(void)state;
 	for (size_t i = 0; i < 40; i++)
 		frames[i] = (struct profile_frame){
-			.kind = FRAME_NATIVE, .function = "?", .file = umath, .address = 0x1000 + i,
+			.kind = FRAME_NATIVE,
+			.function = "?",
+			.file = umath,
+			.address = 0x1000 + i,
 		};
 	frames[0] = sample_first[6];
 	frames[5].function = "PyNumber_Multiply";
@@ -210,8 +247,9 @@ static void test_functions_without_names_are_folded(void **state)
 	profile.pairs = &pair;
 	profile.pair_count = 1;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, " /p/core/_multiarray_umath.so 0x1008\n    (2 more functions without a name)\n"
-			"PyNumber_Multiply ");
+	check_has(text,
+		  " /p/core/_multiarray_umath.so 0x1008\n    (2 more functions without a name)\n"
+		  "PyNumber_Multiply ");
 	check_has(text, " 0x1004\n    (3 more functions without a name)\ng[f] += ");
 	check_has_not(text, "0x1007");
 	free(text);
@@ -224,7 +262,8 @@ static void test_functions_without_names_are_folded(void **state)
 	/* Together with the middle of a deep path. */
 	pair.first_count = pair.second_count = 40;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, " 0x1027\n    (17 more functions without a name)\n    (16 frames in between are not "
+	check_has(text, " 0x1027\n    (17 more functions without a name)\n    (16 frames in "
+			"between are not "
 			"shown)\nPyNumber_Multiply ");
 	check_has(text, " 0x1004\n    (3 more functions without a name)\ng[f] += ");
 	free(text);
@@ -233,12 +272,15 @@ static void test_functions_without_names_are_folded(void **state)
 static void test_data_quality(void **state)
 {
 	static const char *const order[] = {
-		"DATA QUALITY", "987 in 10.0 s, sampler: clock, one every 10.1 ms",
-		"loads      467 watched: 432 accessed again, 413 with the same value, 3 within 1%\n",
+		"DATA QUALITY",
+		"987 in 10.0 s, sampler: clock, one every 10.1 ms",
+		"loads      467 watched: 432 accessed again, 413 with the same value, 3 within "
+		"1%\n",
 		"stores     40 watched: 31 accessed again, 20 with the same value, 1 within 1%\n",
 		"p50 31.4 us, p99 87.6 us, max 245 us over 2961 stops",
 		"0.8% of the target's CPU time, limit 2.0%\n",
-		" 56  ", " 1204  ",
+		" 56  ",
+		" 1204  ",
 	};
 	struct profile profile = sample_profile();
 	char *text = sample_written(&writer_text, &profile, &defaults);
@@ -313,7 +355,8 @@ static void test_widths(void **state)
 
 		for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
 			if (strcspn(line, "\n") > limit)
-				print_error("%zu columns: %.*s\n", limit, (int)strcspn(line, "\n"), line);
+				print_error("%zu columns: %.*s\n", limit, (int)strcspn(line, "\n"),
+					    line);
 			assert_true(strcspn(line, "\n") <= limit);
 		}
 		check_has(text, "conv_backprop.py:33 in ");
@@ -328,7 +371,11 @@ static void test_hostile_strings(void **state)
 				   "31m\xe2\x80\xae\xff\x80";
 	static const char *const command[] = { evil, evil, NULL };
 	struct profile_frame frames[2] = {
-		{ .kind = FRAME_PYTHON, .function = evil, .file = evil, .line = -3, .source = NULL },
+		{ .kind = FRAME_PYTHON,
+		  .function = evil,
+		  .file = evil,
+		  .line = -3,
+		  .source = NULL },
 		{ .kind = FRAME_NATIVE, .function = evil, .file = evil, .address = UINT64_MAX },
 	};
 	struct profile profile = sample_profile();

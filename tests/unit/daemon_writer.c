@@ -77,7 +77,8 @@ static int empty_folder(void **state)
 	return system(command);
 }
 
-static int failing_write(const struct profile *profile, const struct writer_options *options, FILE *file)
+static int failing_write(const struct profile *profile, const struct writer_options *options,
+			 FILE *file)
 {
 	(void)profile;
 	(void)options;
@@ -85,7 +86,9 @@ static int failing_write(const struct profile *profile, const struct writer_opti
 	return -ENOMEM;
 }
 
-static const struct writer failing = { .name = "failing", .extension = ".x", .write = failing_write };
+static const struct writer failing = { .name = "failing",
+				       .extension = ".x",
+				       .write = failing_write };
 
 static void test_choice(void **state)
 {
@@ -165,7 +168,9 @@ static void test_failure_leaves_the_old_file(void **state)
 	assert_int_equal(writer_write_file(&failing, &profile, &defaults, path), -ENOMEM);
 	assert_string_equal(contents(path), "old text");
 	assert_int_equal(files_in_folder(), 1);
-	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, path_of("none/x.txt")), -ENOENT);
+	assert_int_equal(
+		writer_write_file(&writer_text, &profile, &defaults, path_of("none/x.txt")),
+		-ENOENT);
 	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, ""), -ENOENT);
 	assert_int_equal(files_in_folder(), 1);
 }
@@ -182,16 +187,19 @@ static void test_links_and_devices(void **state)
 	fputs("mine", file);
 	fclose(file);
 	assert_int_equal(symlink(target, path_of("link.txt")), 0);
-	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, path_of("link.txt")), -ELOOP);
+	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, path_of("link.txt")),
+			 -ELOOP);
 	assert_string_equal(contents(target), "mine");
 	assert_int_equal(mkdir(path_of("folder"), 0700), 0);
-	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, path_of("folder")), -EISDIR);
+	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, path_of("folder")),
+			 -EISDIR);
 	/* Written to, not replaced. */
 	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, "/dev/null"), 0);
 	struct stat status;
 	assert_int_equal(stat("/dev/null", &status), 0);
 	assert_true(S_ISCHR(status.st_mode));
-	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, "/dev/full"), -ENOSPC);
+	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, "/dev/full"),
+			 -ENOSPC);
 }
 
 static void test_stdout(void **state)
@@ -231,9 +239,14 @@ static void test_belongs_to_who_called_sudo(void **state)
 		uid_t expected_user;
 		gid_t expected_group;
 	} cases[] = {
-		{ "65534", "65533", 65534, 65533 }, { "65534", NULL, 0, 0 },   { NULL, "65533", 0, 0 },
-		{ "", "65533", 0, 0 },		    { "-1", "65533", 0, 0 },   { "65534x", "65533", 0, 0 },
-		{ "4294967295", "65533", 0, 0 },    { " 1", "65533", 0, 0 },
+		{ "65534", "65533", 65534, 65533 },
+		{ "65534", NULL, 0, 0 },
+		{ NULL, "65533", 0, 0 },
+		{ "", "65533", 0, 0 },
+		{ "-1", "65533", 0, 0 },
+		{ "65534x", "65533", 0, 0 },
+		{ "4294967295", "65533", 0, 0 },
+		{ " 1", "65533", 0, 0 },
 		{ "99999999999999999999999", "65533", 0, 0 },
 	};
 	struct profile profile = sample_profile();

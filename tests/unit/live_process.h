@@ -25,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -186,6 +187,9 @@ static inline struct live_process *live_process_start(char *const argv[], void (
 static inline void live_process_end(struct live_process *process)
 {
 	kill(process->pid, SIGKILL);
+	/* The process ends only when its tracer has taken note of each thread's end. */
+	if (process->tid != process->pid)
+		waitpid(process->tid, NULL, __WALL);
 	waitpid(process->pid, NULL, __WALL);
 	close(process->output);
 	mapping_list_deinit(&process->mappings);
@@ -250,6 +254,32 @@ static inline bool live_process_stop(const struct live_process *process)
 static inline void live_process_continue(const struct live_process *process)
 {
 	ptrace(PTRACE_CONT, process->tid, NULL, NULL);
+}
+
+/*
+ * Steps a stopped thread until it is in a loop without calls: where a child
+ * that wrote its line and then stays somewhere is to be looked at.
+ */
+static inline bool live_process_settle(struct live_process *process)
+{
+	unsigned int same = 0;
+
+	for (unsigned int step = 0; step < 100000 && same < 32; step++) {
+		remote_addr rip = process->registers.rip;
+		remote_addr rsp = process->registers.general[REGISTER_RSP];
+		int status;
+
+		if (ptrace(PTRACE_SINGLESTEP, process->tid, NULL, NULL) ||
+		    waitpid(process->tid, &status, __WALL) < 0 || !WIFSTOPPED(status) ||
+		    WSTOPSIG(status) != SIGTRAP || !live_process_copy(process, 0))
+			return false;
+		if (rsp == process->registers.general[REGISTER_RSP] &&
+		    process->registers.rip - rip + 32 < 64)
+			same++;
+		else
+			same = 0;
+	}
+	return same == 32;
 }
 
 /* Lets it run for a while, delivering its signals to it. */

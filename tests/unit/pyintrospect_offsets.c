@@ -59,7 +59,8 @@ static void test_table_equals_dwarf(void **state)
 				      pythons->items[i].micro, binary.path);
 		} else {
 			if (error)
-				print_error("3.%d: %s\n", pythons->items[i].minor, strerror(-error));
+				print_error("3.%d: %s\n", pythons->items[i].minor,
+					    strerror(-error));
 			wrong += error != 0;
 			if (!error)
 				wrong += differences(python_layout_builtin(found.minor), &found,
@@ -103,9 +104,9 @@ static void test_debug_offsets_equal_table(void **state)
 		found = *python_layout_builtin(pythons->items[i].minor);
 		memset(&found.offsets.code_name, 0, sizeof(found.offsets.code_name));
 		assert_int_equal(python_layout_from_debug_offsets(&reader, runtime, &found), 0);
-		assert_int_equal(differences(python_layout_builtin(found.minor), &found,
-					     "debug offsets"),
-				 0);
+		assert_int_equal(
+			differences(python_layout_builtin(found.minor), &found, "debug offsets"),
+			0);
 		compared++;
 		live_binary_close(&binary);
 		live_target_end(&target);
@@ -125,9 +126,9 @@ static void test_rows(void **state)
 		const struct python_offsets *o = &layout->offsets;
 
 		assert_int_equal(layout->minor, minor);
-		assert_int_equal(layout->walk, minor < 11  ? PYTHON_WALK_FRAME_OBJECTS :
-					       minor == 11 ? PYTHON_WALK_CFRAMES :
-							     PYTHON_WALK_SHIMS);
+		assert_int_equal(layout->walk, minor < 11    ? PYTHON_WALK_FRAME_OBJECTS
+					       : minor == 11 ? PYTHON_WALK_CFRAMES
+							     : PYTHON_WALK_SHIMS);
 		assert_int_equal(o->thread_cframe != OFFSET_ABSENT, minor == 11 || minor == 12);
 		assert_int_equal(o->thread_frame == OFFSET_ABSENT, minor == 11 || minor == 12);
 		assert_int_equal(o->frame_owner != OFFSET_ABSENT, minor >= 11);

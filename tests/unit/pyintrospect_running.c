@@ -17,53 +17,52 @@
 
 #include <cmocka.h>
 
-#define STACK_COPY (256u << 10)
-#define SAMPLES	   3000
+#define STACK_COPY (32u << 10)
+#define SAMPLES    3000
 
 /* Function X<n> is called by X<n-1> alone, X1 by loop alone. */
-static const char alternating[] =
-	"\n"
-	"import sys, os, threading, functools\n"
-	"def a1(): return a2()\n"
-	"def a2(): return a3(1)\n"
-	"def a3(x): return sorted([x, 2], key=a4)\n"
-	"def a4(x): return a5() + x\n"
-	"def a5(): return 1\n"
-	"def b1(): return list(map(b2, (1, 2)))\n"
-	"def b2(x): return functools.reduce(b3, (x, x))\n"
-	"def b3(x, y): return max((x, y), key=b4)\n"
-	"def b4(x): return b5(x)\n"
-	"def b5(x): return sum(b6(x))\n"
-	"def b6(x):\n"
-	"    yield b7(x)\n"
-	"    yield 1\n"
-	"def b7(x): return x\n"
-	"class C:\n"
-	"    def __init__(self): c3()\n"
-	"    def __eq__(self, other): return c5()\n"
-	"    __hash__ = None\n"
-	"def c1():\n"
-	"    C()\n"
-	"    return [C()] == [C()]\n"
-	"def c3(): return c4()\n"
-	"def c4(): return 1\n"
-	"def c5(): return True\n"
-	"def d1():\n"
-	"    try: d2().send(None)\n"
-	"    except StopIteration: pass\n"
-	"async def d2(): return max((1, 2), key=d3)\n"
-	"def d3(x): return list(map(d4, (x, x)))\n"
-	"def d4(x): return x\n"
-	"def loop():\n"
-	"    while True:\n"
-	"        d1()\n"
-	"        a1()\n"
-	"        b1()\n"
-	"        c1()\n"
-	"for i in range(2):\n"
-	"    threading.Thread(target=loop, daemon=True).start()\n"
-	"os.write(1, b'READY\\n')\n"
-	"loop()\n";
+static const char alternating[] = "\n"
+				  "import sys, os, threading, functools\n"
+				  "def a1(): return a2()\n"
+				  "def a2(): return a3(1)\n"
+				  "def a3(x): return sorted([x, 2], key=a4)\n"
+				  "def a4(x): return a5() + x\n"
+				  "def a5(): return 1\n"
+				  "def b1(): return list(map(b2, (1, 2)))\n"
+				  "def b2(x): return functools.reduce(b3, (x, x))\n"
+				  "def b3(x, y): return max((x, y), key=b4)\n"
+				  "def b4(x): return b5(x)\n"
+				  "def b5(x): return sum(b6(x))\n"
+				  "def b6(x):\n"
+				  "    yield b7(x)\n"
+				  "    yield 1\n"
+				  "def b7(x): return x\n"
+				  "class C:\n"
+				  "    def __init__(self): c3()\n"
+				  "    def __eq__(self, other): return c5()\n"
+				  "    __hash__ = None\n"
+				  "def c1():\n"
+				  "    C()\n"
+				  "    return [C()] == [C()]\n"
+				  "def c3(): return c4()\n"
+				  "def c4(): return 1\n"
+				  "def c5(): return True\n"
+				  "def d1():\n"
+				  "    try: d2().send(None)\n"
+				  "    except StopIteration: pass\n"
+				  "async def d2(): return max((1, 2), key=d3)\n"
+				  "def d3(x): return list(map(d4, (x, x)))\n"
+				  "def d4(x): return x\n"
+				  "def loop():\n"
+				  "    while True:\n"
+				  "        d1()\n"
+				  "        a1()\n"
+				  "        b1()\n"
+				  "        c1()\n"
+				  "for i in range(int(os.environ['THREADS'])):\n"
+				  "    threading.Thread(target=loop, daemon=True).start()\n"
+				  "os.write(1, b'READY\\n')\n"
+				  "loop()\n";
 
 struct edge {
 	const char *callee, *caller;
@@ -71,13 +70,32 @@ struct edge {
 
 /* Up to 3.10 names are not qualified: C.__init__ is __init__. */
 static const struct edge edges[] = {
-	{ "a1", "loop" }, { "a2", "a1" },   { "a3", "a2" },   { "a4", "a3" },
-	{ "a5", "a4" },	  { "b1", "loop" }, { "b2", "b1" },   { "b3", "b2" },
-	{ "b4", "b3" },	  { "b5", "b4" },   { "b6", "b5" },   { "b7", "b6" },
-	{ "c1", "loop" }, { "c3", "init" }, { "c4", "c3" },   { "c5", "eq" },
-	{ "d1", "loop" }, { "d2", "d1" },   { "d3", "d2" },   { "d4", "d3" },
-	{ "init", "c1" }, { "eq", "c1" },   { "loop", "run" }, { "loop", "<module>" },
-	{ "run", "_bootstrap_inner" }, { "_bootstrap_inner", "_bootstrap" },
+	{ "a1", "loop" },
+	{ "a2", "a1" },
+	{ "a3", "a2" },
+	{ "a4", "a3" },
+	{ "a5", "a4" },
+	{ "b1", "loop" },
+	{ "b2", "b1" },
+	{ "b3", "b2" },
+	{ "b4", "b3" },
+	{ "b5", "b4" },
+	{ "b6", "b5" },
+	{ "b7", "b6" },
+	{ "c1", "loop" },
+	{ "c3", "init" },
+	{ "c4", "c3" },
+	{ "c5", "eq" },
+	{ "d1", "loop" },
+	{ "d2", "d1" },
+	{ "d3", "d2" },
+	{ "d4", "d3" },
+	{ "init", "c1" },
+	{ "eq", "c1" },
+	{ "loop", "run" },
+	{ "loop", "<module>" },
+	{ "run", "_bootstrap_inner" },
+	{ "_bootstrap_inner", "_bootstrap" },
 };
 
 static const char *short_name(const char *function)
@@ -85,9 +103,9 @@ static const char *short_name(const char *function)
 	const char *dot = strrchr(function, '.');
 
 	function = dot ? dot + 1 : function;
-	return strcmp(function, "__init__") == 0 ? "init" :
-	       strcmp(function, "__eq__") == 0	 ? "eq" :
-						   function;
+	return strcmp(function, "__init__") == 0 ? "init"
+	       : strcmp(function, "__eq__") == 0 ? "eq"
+						 : function;
 }
 
 static bool legal_call(const char *callee, const char *caller)
@@ -104,7 +122,8 @@ static void print_stack(const struct python_stack *stack)
 	print_error("flags %x:", stack->flags);
 	for (size_t i = 0; i < stack->count; i++)
 		print_error(" %s@%d%s", stack->frames[i].code->function,
-			    stack->frames[i].instruction_offset, stack->frames[i].entry ? " |" : "");
+			    stack->frames[i].instruction_offset,
+			    stack->frames[i].entry ? " |" : "");
 	print_error("\n");
 }
 
@@ -137,11 +156,6 @@ static bool legal_groups(const struct python_stack *stack, pid_t tid, int minor)
 	if (count < 0)
 		return true; /* libunwind is at a loss: no opinion */
 	skipped = count - groups;
-	if (getenv("SHOW")) {
-		printf("evals %d groups %d\n", count, groups);
-		for (int i = 0; i < count; i++) printf(" eval %lx %lx\n", frames[i].sp, frames[i].cfa);
-		for (size_t i = 0; i < stack->count; i++) if (stack->frames[i].entry) printf(" anchor %lx\n", stack->frames[i].anchor);
-	}
 	if (skipped < 0 || skipped > 1)
 		return false;
 	for (size_t i = 0, group = 0; i < stack->count; i++) {
@@ -149,8 +163,8 @@ static bool legal_groups(const struct python_stack *stack, pid_t tid, int minor)
 
 		if (!stack->frames[i].entry)
 			continue;
-		if (minor >= 11 && (stack->frames[i].anchor < frame->sp ||
-				    stack->frames[i].anchor >= frame->cfa))
+		if (minor >= 11 &&
+		    (stack->frames[i].anchor < frame->sp || stack->frames[i].anchor >= frame->cfa))
 			return false;
 		group++;
 	}
@@ -269,7 +283,8 @@ static void sample_once(struct running *running, pid_t tid, int minor, struct sa
 		print_stack(&stack);
 	}
 	/* The second opinion is slow: for all that is unusual, and for some others. */
-	if (!flagged && stack.count && ((stack.flags & PYTHON_STACK_RECOVERED) || rand() % (getenv("GROUPS_ALL") ? 2 : 64) == 0) &&
+	if (!flagged && stack.count &&
+	    ((stack.flags & PYTHON_STACK_RECOVERED) || rand() % 64 == 0) &&
 	    !legal_groups(&stack, tid, minor)) {
 		sampled->wrong_groups++;
 		print_stack(&stack);
@@ -285,10 +300,9 @@ static void test_alternating(void **state)
 
 	(void)state;
 	srand(1);
-	const char *only = getenv("ONLY");
+	setenv("THREADS", "2", 1);
 	for (size_t i = 0; i < pythons->count; i++) {
 		struct sampled sampled = { 0 };
-		if (only && atoi(only) != pythons->items[i].minor) continue;
 		struct running running;
 
 		running_start(&running, &pythons->items[i], alternating);
@@ -298,17 +312,76 @@ static void test_alternating(void **state)
 				    pythons->items[i].minor, &sampled);
 			usleep((useconds_t)(rand() % 100));
 		}
-		print_message("3.%d.%d: %u samples, %u whole, %u recovered, %u invalid, %u truncated, "
-			      "%u empty, %u impossible, %u with wrong groups\n",
-			      pythons->items[i].minor, pythons->items[i].micro, samples, sampled.whole,
-			      sampled.recovered, sampled.invalid, sampled.truncated, sampled.empty,
-			      sampled.wrong, sampled.wrong_groups);
+		print_message(
+			"3.%d.%d: %u samples, %u whole, %u recovered, %u invalid, %u truncated, "
+			"%u empty, %u impossible, %u with wrong groups\n",
+			pythons->items[i].minor, pythons->items[i].micro, samples, sampled.whole,
+			sampled.recovered, sampled.invalid, sampled.truncated, sampled.empty,
+			sampled.wrong, sampled.wrong_groups);
 		wrong += sampled.wrong + sampled.wrong_groups;
 		lost += sampled.invalid + sampled.truncated > samples / 100;
 		running_end(&running);
 	}
 	assert_int_equal(wrong, 0);
 	assert_int_equal(lost, 0); /* under 1% of the samples */
+	if (!pythons->count)
+		skip();
+}
+
+#define STEPS 30000
+
+/*
+ * One instruction at a time, so that every state the interpreter goes through
+ * while it enters and leaves functions is seen, however short.
+ */
+static void test_every_instruction(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+	static struct python_stack stack;
+	unsigned wrong = 0, lost = 0;
+
+	(void)state;
+	setenv("THREADS", "0", 1);
+	for (size_t i = 0; i < pythons->count; i++) {
+		unsigned recovered = 0, invalid = 0, empty = 0, impossible = 0;
+		struct running running;
+		pid_t tid;
+
+		running_start(&running, &pythons->items[i], alternating);
+		seize_all(&running);
+		tid = running.tids[0];
+		usleep(200000); /* hot code is specialised by then */
+		stop_thread(tid);
+		for (unsigned step = 0; step < STEPS; step++) {
+			struct stack_snapshot snapshot = copy_stack(&running, tid);
+			int status;
+
+			assert_int_equal(python_stack_read(running.runtime, tid, &snapshot, &stack),
+					 0);
+			recovered += (stack.flags & PYTHON_STACK_RECOVERED) != 0;
+			invalid += (stack.flags & ~PYTHON_STACK_RECOVERED) != 0;
+			empty += stack.count == 0;
+			if ((stack.flags & ~PYTHON_STACK_RECOVERED) == 0 &&
+			    (!legal_stack(&stack) ||
+			     (stack.flags &&
+			      !legal_groups(&stack, tid, pythons->items[i].minor)))) {
+				impossible++;
+				print_stack(&stack);
+			}
+			assert_int_equal(ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL), 0);
+			assert_int_equal(waitpid(tid, &status, __WALL), tid);
+			assert_true(WIFSTOPPED(status));
+		}
+		print_message("3.%d.%d: %d instructions, %u recovered, %u invalid, %u empty, "
+			      "%u impossible\n",
+			      pythons->items[i].minor, pythons->items[i].micro, STEPS, recovered,
+			      invalid, empty, impossible);
+		wrong += impossible;
+		lost += invalid > STEPS / 200;
+		running_end(&running);
+	}
+	assert_int_equal(wrong, 0);
+	assert_int_equal(lost, 0);
 	if (!pythons->count)
 		skip();
 }
@@ -432,7 +505,8 @@ static void test_threads_start_and_end(void **state)
 			assert_true(live_target_line(&running.target, line, sizeof(line)));
 			assert_string_equal(line, "GONE");
 			wait_gone(running.target.pid, tid); /* join() returns a little earlier */
-			/* Its state is freed memory now, which may still look like one without frames. */
+			/* Its state is freed memory now, which may still look like one without
+			 * frames. */
 			error = python_stack_read(running.runtime, tid, NULL, &stack);
 			assert_true(error == -ESRCH || (error == 0 && stack.count == 0));
 		}
@@ -446,6 +520,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alternating),
+		cmocka_unit_test(test_every_instruction),
 		cmocka_unit_test(test_code_churn),
 		cmocka_unit_test(test_threads_start_and_end),
 	};

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -116,12 +117,14 @@ LIVE_UNUSED bool live_target_start(struct live_target *target, const char *pytho
 {
 	int output[2], input[2];
 
+	*target = (struct live_target){ 0 };
 	if (pipe2(output, O_CLOEXEC) || pipe2(input, O_CLOEXEC))
 		return false;
 	target->pid = fork();
 	if (target->pid < 0)
 		return false;
 	if (target->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing running */
 		dup2(input[0], 0);
 		dup2(output[1], 1);
 		unsetenv("PYTHONPATH");
@@ -184,6 +187,8 @@ LIVE_UNUSED bool live_thread_wait_syscall(pid_t pid, pid_t tid, long number, uin
 
 /* ---- memory ---- */
 
+#define LIVE_BATCH_MAX 1024 /* IOV_MAX */
+
 struct live_memory {
 	pid_t pid;
 	unsigned long calls; /* process_vm_readv() made */
@@ -192,14 +197,14 @@ struct live_memory {
 LIVE_UNUSED int live_memory_read(void *context, struct memory_range *ranges, size_t count)
 {
 	struct live_memory *memory = context;
-	struct iovec local[64], remote[64];
+	struct iovec local[LIVE_BATCH_MAX], remote[LIVE_BATCH_MAX];
 	size_t i = 0;
 
 	while (i < count) {
 		size_t batch = 0, done = 0;
 		ssize_t got;
 
-		while (i + batch < count && batch < 64) {
+		while (i + batch < count && batch < LIVE_BATCH_MAX) {
 			struct memory_range *range = &ranges[i + batch];
 
 			local[batch] = (struct iovec){ range->buffer, range->size };
@@ -326,9 +331,9 @@ LIVE_UNUSED int live_find_type(struct live_binary *binary, const char *name, Dwa
 
 	for (size_t i = 0; i < binary->type_count; i++)
 		if (strcmp(binary->types[i].name, name) == 0)
-			return dwarf_offdie(binary->dwarf, binary->types[i].offset, ret_die) ?
-				       0 :
-				       -ENOENT;
+			return dwarf_offdie(binary->dwarf, binary->types[i].offset, ret_die)
+				       ? 0
+				       : -ENOENT;
 	for (; dwarf_nextcu(binary->dwarf, offset, &next, &header, NULL, NULL, NULL) == 0;
 	     offset = next) {
 		Dwarf_Die unit, child;
@@ -469,7 +474,8 @@ LIVE_UNUSED bool live_binary_open(struct live_binary *binary, const char *path, 
 	elf_version(EV_CURRENT);
 	binary->fd = open(path, O_RDONLY | O_CLOEXEC);
 	binary->elf = binary->fd < 0 ? NULL : elf_begin(binary->fd, ELF_C_READ_MMAP, NULL);
-	if (!binary->elf || elf_kind(binary->elf) != ELF_K_ELF || !gelf_getehdr(binary->elf, &header))
+	if (!binary->elf || elf_kind(binary->elf) != ELF_K_ELF ||
+	    !gelf_getehdr(binary->elf, &header))
 		goto no;
 	if (header.e_type == ET_DYN) {
 		elf_getphdrnum(binary->elf, &segments);
@@ -505,7 +511,8 @@ LIVE_UNUSED bool live_binary_find(struct live_binary *binary, pid_t pid)
 	snprintf(maps, sizeof(maps), "/proc/%d/maps", pid);
 	file = fopen(maps, "r");
 	while (file && !found && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%lx-%*x %*s %lx %*s %*s %4095[^\n]", &start, &offset, path) == 3 &&
+		if (sscanf(line, "%lx-%*x %*s %lx %*s %*s %4095[^\n]", &start, &offset, path) ==
+			    3 &&
 		    offset == 0 && strstr(path, "python"))
 			found = live_binary_open(binary, path, start);
 	if (file)

@@ -94,6 +94,14 @@ static bool find_eval(const struct subject *subject, struct address_ranges *ret_
 					 subject->unwinder,
 					 (struct address_range){ start, start + size }, ret_parts),
 				 0);
+		/* Where the file has all its symbols, they say what is right. */
+		if (symbolizer_find(symbolizer, module, "_PyEval_EvalFrameDefault.cold", &start,
+				    &size) == 0) {
+			assert_int_equal(ret_parts->count, 2);
+			assert_true(ret_parts->items[1].start == start);
+			assert_true(ret_parts->items[1].end == start + size);
+			print_message("%s: the cold part is where its symbol says\n", module->name);
+		}
 		found = true;
 	}
 	symbolizer_destroy(symbolizer);

@@ -48,6 +48,7 @@ void frames_register_cfa(void);
 void frames_dereference(void);
 void frames_dereference_8(void);
 void frames_drap(void);
+void frames_calls_with_rbx(void);
 void frames_stale_rbp(void);
 void frames_complex(void);
 void frames_calls_complex(void);
@@ -123,6 +124,17 @@ __asm__(".text\n"
 	"1:	pause\n"
 	"	jmp 1b\n"
 	"	.cfi_endproc\n"
+	/* CFA = rbx, and not the innermost frame: only who keeps rbx can go on. */
+	"frames_calls_with_rbx:\n"
+	"	.cfi_startproc\n"
+	"	push %rbx\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset rbx, -16\n"
+	"	lea 16(%rsp), %rbx\n"
+	"	.cfi_def_cfa rbx, 0\n"
+	"	and $-64, %rsp\n"
+	"	call frames_leaf\n"
+	"	.cfi_endproc\n"
 	/* GCC's epilogue: rbp is back, its rule is not; the slot has been used since. */
 	"frames_stale_rbp:\n"
 	"	.cfi_startproc\n"
@@ -147,9 +159,7 @@ __asm__(".text\n"
 	"frames_calls_complex:\n"
 	"	.cfi_startproc\n"
 	"	push $0\n"
-	"	.cfi_adjust_cfa_offset 8\n"
 	"	call frames_complex\n"
-	"	.cfi_adjust_cfa_offset -8\n"
 	"	nop\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
@@ -180,6 +190,16 @@ static void child_of_assembly(void *body)
 	CALL(call_by_rbp(*(void (**)(void))body, 100));
 }
 
+static void child_in_vdso(void *context)
+{
+	struct timespec now;
+
+	(void)context;
+	say_ready();
+	for (;;)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
 static struct subject open_stopped(void (*body)(void *), void *context, size_t stack_bytes)
 {
 	struct live_process *process = live_process_start(NULL, body, context);
@@ -187,11 +207,12 @@ static struct subject open_stopped(void (*body)(void *), void *context, size_t s
 
 	assert_non_null(process);
 	assert_true(live_process_wait_line(process));
-	/* It may not have come from the line to the loop yet. */
-	usleep(20000);
 	subject = subject_open(process);
 	assert_true(live_process_seize(process));
 	assert_true(live_process_stop(process));
+	/* It may not have come from the line to the loop yet. */
+	if (body != child_in_vdso)
+		assert_true(live_process_settle(process));
 	assert_true(live_process_copy(process, stack_bytes));
 	return subject;
 }
@@ -212,7 +233,7 @@ static void unwind_assembly(void (*body)(void), struct subject *ret_subject,
 {
 	*ret_subject = open_stopped(child_of_assembly, &body, LIVE_STACK_BYTES_MAX);
 	unwind_own(ret_subject, NULL, ret_stack);
-	if (ret_stack->end != UNWIND_COMPLETE)
+	if (ret_stack->end != UNWIND_COMPLETE || !ends_in_start(ret_subject, ret_stack))
 		print_stack(ret_subject, "own", ret_stack);
 	assert_int_equal(ret_stack->end, UNWIND_COMPLETE);
 	assert_true(ends_in_start(ret_subject, ret_stack));
@@ -278,6 +299,12 @@ static void test_complex_rule_goes_to_libunwind(void **state)
 					 &subject.process->stack, NULL, few, 2, &count),
 			 UNWIND_TOO_DEEP);
 	assert_int_equal(count, 2);
+	subject_close(&subject);
+
+	unwind_assembly(frames_calls_with_rbx, &subject, &own);
+	assert_true(own.frames[1].function == ADDRESS(frames_calls_with_rbx));
+	assert_true(own.frames[2].function == ADDRESS(call_by_rbp));
+	assert_int_equal(unwinder_counters(subject.unwinder).libunwind, 1);
 	subject_close(&subject);
 }
 
@@ -460,22 +487,13 @@ static void test_other_thread(void **state)
 	subject = subject_open(process);
 	assert_true(live_process_seize(process));
 	assert_true(live_process_stop(process));
+	assert_true(live_process_settle(process));
 	assert_true(live_process_copy(process, LIVE_STACK_BYTES_MAX));
 	unwind_own(&subject, NULL, &own);
 	assert_int_equal(own.end, UNWIND_COMPLETE);
 	assert_true(frame_of(&own, ADDRESS(thread_body)) > 0);
 	assert_true(ends_in_start(&subject, &own));
 	subject_close(&subject);
-}
-
-static void child_in_vdso(void *context)
-{
-	struct timespec now;
-
-	(void)context;
-	say_ready();
-	for (;;)
-		clock_gettime(CLOCK_MONOTONIC, &now);
 }
 
 static void test_vdso(void **state)

@@ -19,7 +19,8 @@ __attribute__((unused)) static uint64_t unit_random_next(struct unit_random *ran
 }
 
 /* From 0 to limit - 1. */
-__attribute__((unused)) static uint64_t unit_random_below(struct unit_random *random, uint64_t limit)
+__attribute__((unused)) static uint64_t unit_random_below(struct unit_random *random,
+							  uint64_t limit)
 {
 	return unit_random_next(random) % limit;
 }
