@@ -46,10 +46,13 @@ static void explain_tracer(pid_t pid, pid_t tracer, struct error *error)
 	struct process_status status;
 	const char *name = procfs_read_status(tracer, 0, &status) ? "?" : status.name;
 
-	error_set(error, EXIT_PERMISSION, "process %d is already traced by process %d (%s)", pid, tracer, name);
-	error_set_cure(error, "A process can have one tracer at a time: end process %d (a debugger, strace, or "
-			      "another profiler), then try again.",
-		       tracer);
+	error_set(error, EXIT_PERMISSION, "process %d is already traced by process %d (%s)", pid,
+		  tracer, name);
+	error_set_cure(
+		error,
+		"A process can have one tracer at a time: end process %d (a debugger, strace, or "
+		"another profiler), then try again.",
+		tracer);
 }
 
 void preflight_explain_seize(pid_t pid, int failure, struct error *error)
@@ -59,8 +62,10 @@ void preflight_explain_seize(pid_t pid, int failure, struct error *error)
 
 	if (failure == -ESRCH || procfs_read_status(pid, 0, &target)) {
 		error_set(error, EXIT_NO_TARGET, "there is no process %d", pid);
-		error_set_cure(error, "Check the id with `ps`; in a container, the process must be in the same pid "
-				      "namespace or one below (docker run --pid, shareProcessNamespace).");
+		error_set_cure(error,
+			       "Check the id with `ps`; in a container, the process must be in the "
+			       "same pid "
+			       "namespace or one below (docker run --pid, shareProcessNamespace).");
 		return;
 	}
 	if (target.tracer && target.tracer != getpid()) {
@@ -73,25 +78,35 @@ void preflight_explain_seize(pid_t pid, int failure, struct error *error)
 	}
 	yama = read_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
 	if (!have_capability(&self, CAP_SYS_PTRACE) &&
-	    (self.uid[1] != target.uid[0] || self.uid[1] != target.uid[1] || self.uid[1] != target.uid[2])) {
-		error_set(error, EXIT_PERMISSION, "process %d belongs to user %u, this is user %u", pid,
-			  target.uid[0], self.uid[1]);
-		error_set_cure(error, "Run as that user or as root (sudo), or grant CAP_SYS_PTRACE.");
+	    (self.uid[1] != target.uid[0] || self.uid[1] != target.uid[1] ||
+	     self.uid[1] != target.uid[2])) {
+		error_set(error, EXIT_PERMISSION, "process %d belongs to user %u, this is user %u",
+			  pid, target.uid[0], self.uid[1]);
+		error_set_cure(error,
+			       "Run as that user or as root (sudo), or grant CAP_SYS_PTRACE.");
 	} else if (yama >= 3) {
-		error_set(error, EXIT_PERMISSION, "attaching is switched off on this machine (Yama ptrace_scope %d)",
-			  yama);
-		error_set_cure(error, "It can be changed only by a reboot without kernel.yama.ptrace_scope=3.");
+		error_set(error, EXIT_PERMISSION,
+			  "attaching is switched off on this machine (Yama ptrace_scope %d)", yama);
+		error_set_cure(
+			error,
+			"It can be changed only by a reboot without kernel.yama.ptrace_scope=3.");
 	} else if (yama && !have_capability(&self, CAP_SYS_PTRACE)) {
 		error_set(error, EXIT_PERMISSION,
 			  "the kernel lets only %s attach to process %d (Yama ptrace_scope %d)",
 			  yama == 1 ? "its ancestors" : "processes with CAP_SYS_PTRACE", pid, yama);
-		error_set_cure(error, "Run as root (sudo), or allow it: sysctl kernel.yama.ptrace_scope=0");
+		error_set_cure(
+			error,
+			"Run as root (sudo), or allow it: sysctl kernel.yama.ptrace_scope=0");
 	} else {
-		error_set(error, EXIT_PERMISSION, "the kernel does not let us attach to process %d: %s", pid,
+		error_set(error, EXIT_PERMISSION,
+			  "the kernel does not let us attach to process %d: %s", pid,
 			  strerror(-failure));
-		error_set_cure(error, "In a container, add the capability: docker run --cap-add SYS_PTRACE, or "
-				      "securityContext.capabilities.add [\"SYS_PTRACE\"]. A process that has more "
-				      "privileges than we do, or made itself undumpable, needs root.");
+		error_set_cure(
+			error,
+			"In a container, add the capability: docker run --cap-add SYS_PTRACE, or "
+			"securityContext.capabilities.add [\"SYS_PTRACE\"]. A process that has "
+			"more "
+			"privileges than we do, or made itself undumpable, needs root.");
 	}
 }
 
@@ -100,36 +115,47 @@ static void explain_perf(int failure, struct error *error)
 	int paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", 2);
 	struct process_status self;
 	bool permitted = !procfs_read_status(getpid(), 0, &self) &&
-			 (have_capability(&self, CAPABILITY_PERFMON) || have_capability(&self, CAP_SYS_ADMIN));
+			 (have_capability(&self, CAPABILITY_PERFMON) ||
+			  have_capability(&self, CAP_SYS_ADMIN));
 
 	error_set(error, EXIT_PERMISSION, "the kernel refuses perf events: %s", strerror(-failure));
 	if (failure == -ENOSYS)
-		error_set_cure(error, "This kernel or seccomp profile has no perf_event_open. In a container: docker "
-				      "run --cap-add PERFMON, or a seccomp profile that allows it.");
+		error_set_cure(error,
+			       "This kernel or seccomp profile has no perf_event_open. In a "
+			       "container: docker "
+			       "run --cap-add PERFMON, or a seccomp profile that allows it.");
 	else if (failure == -EMFILE)
 		error_set_cure(error, "Raise the limit of open files: ulimit -n 65536.");
 	else if (!permitted && paranoid > 2)
-		error_set_cure(error, "Lower the setting: sysctl kernel.perf_event_paranoid=2 (it is %d), or grant "
-				      "CAP_PERFMON, or run as root.",
+		error_set_cure(error,
+			       "Lower the setting: sysctl kernel.perf_event_paranoid=2 (it is %d), "
+			       "or grant "
+			       "CAP_PERFMON, or run as root.",
 			       paranoid);
 	else if (!permitted)
-		error_set_cure(error, "Docker's seccomp profile refuses it without the capability: docker run "
-				      "--cap-add PERFMON, or securityContext.capabilities.add [\"PERFMON\"].");
+		error_set_cure(
+			error,
+			"Docker's seccomp profile refuses it without the capability: docker run "
+			"--cap-add PERFMON, or securityContext.capabilities.add [\"PERFMON\"].");
 	else
-		error_set_cure(error, "The locked-memory limit may be used up: sysctl kernel.perf_event_mlock_kb=2048");
+		error_set_cure(error, "The locked-memory limit may be used up: sysctl "
+				      "kernel.perf_event_mlock_kb=2048");
 }
 
 void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error *error)
 {
 	if (breakpoint_errno == ENOSPC) {
 		error_set(error, EXIT_PERMISSION,
-			  "all four debug registers of process %d are taken by another program", pid);
-		error_set_cure(error, "End whatever uses hardware breakpoints on it (perf record -e mem:, gdb's watch), "
+			  "all four debug registers of process %d are taken by another program",
+			  pid);
+		error_set_cure(error, "End whatever uses hardware breakpoints on it (perf record "
+				      "-e mem:, gdb's watch), "
 				      "or profile time alone: --mode time");
 	} else {
 		error_set(error, EXIT_PERMISSION, "the kernel gives no hardware breakpoints: %s",
 			  strerror(breakpoint_errno));
-		error_set_cure(error, "This machine (a virtual one without debug registers?) can profile time alone: "
+		error_set_cure(error, "This machine (a virtual one without debug registers?) can "
+				      "profile time alone: "
 				      "--mode time");
 	}
 }
@@ -177,7 +203,8 @@ static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 			taken |= status.signals_blocked | status.signals_caught;
 	}
 	preflight->stop_signal = wanted ? wanted : harmless_signals[0];
-	for (size_t i = 0; !wanted && i < sizeof(harmless_signals) / sizeof(*harmless_signals); i++) {
+	for (size_t i = 0; !wanted && i < sizeof(harmless_signals) / sizeof(*harmless_signals);
+	     i++) {
 		if (!(taken >> (harmless_signals[i] - 1) & 1)) {
 			preflight->stop_signal = harmless_signals[i];
 			break;
@@ -205,7 +232,8 @@ static int probe_events(pid_t pid, struct preflight *preflight, struct error *er
 	}
 	preflight->breakpoints = 0;
 	while (preflight->breakpoints < BREAKPOINT_SLOTS) {
-		failure = breakpoint_arm(&events, preflight->breakpoints, BREAKPOINT_EXECUTE, nowhere, 8);
+		failure = breakpoint_arm(&events, preflight->breakpoints, BREAKPOINT_EXECUTE,
+					 nowhere, 8);
 		if (failure)
 			break;
 		preflight->breakpoints++;
@@ -215,7 +243,8 @@ static int probe_events(pid_t pid, struct preflight *preflight, struct error *er
 	return 0;
 }
 
-int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_preflight, struct error *error)
+int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_preflight,
+		    struct error *error)
 {
 	struct preflight preflight = { 0 };
 	struct process_status status;
@@ -225,7 +254,8 @@ int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_prefligh
 		return -1;
 	}
 	if (status.thread_group != pid) {
-		error_set(error, EXIT_NO_TARGET, "%d is a thread of process %d", pid, status.thread_group);
+		error_set(error, EXIT_NO_TARGET, "%d is a thread of process %d", pid,
+			  status.thread_group);
 		error_set_cure(error, "Attach to the process: --pid %d", status.thread_group);
 		return -1;
 	}
@@ -234,7 +264,8 @@ int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_prefligh
 		return -1;
 	}
 	if (status.state == 'X' || status.state == 'Z') {
-		error_set(error, EXIT_NO_TARGET, "process %d has ended and waits for its parent (zombie)", pid);
+		error_set(error, EXIT_NO_TARGET,
+			  "process %d has ended and waits for its parent (zombie)", pid);
 		return -1;
 	}
 	if (status.tracer) {

@@ -12,10 +12,11 @@
 #include <sys/types.h>
 
 struct preflight {
-	int stop_signal;	   /* the one to use: neither caught nor blocked by any thread, if there is one */
+	int stop_signal; /* the one to use: neither caught nor blocked by any thread, if there is
+			    one */
 	bool stop_signal_is_shared; /* the target handles it too; it will still see its own ones */
-	unsigned breakpoints;	   /* debug registers free on the main thread, 0 to 4 */
-	int breakpoint_errno;	   /* why there is none */
+	unsigned breakpoints;       /* debug registers free on the main thread, 0 to 4 */
+	int breakpoint_errno;       /* why there is none */
 };
 
 /*

@@ -23,7 +23,8 @@ void process_memory_deinit(struct process_memory *memory)
 	memory->mem_fd = -1;
 }
 
-static ssize_t read_mem_file(struct process_memory *memory, remote_addr address, void *buffer, size_t size)
+static ssize_t read_mem_file(struct process_memory *memory, remote_addr address, void *buffer,
+			     size_t size)
 {
 	ssize_t got;
 
@@ -46,13 +47,15 @@ static ssize_t read_mem_file(struct process_memory *memory, remote_addr address,
 }
 
 /* One process_vm_readv over ranges[0..count); bytes read or a negative errno. */
-static ssize_t read_batch(struct process_memory *memory, const struct memory_range *ranges, size_t count)
+static ssize_t read_batch(struct process_memory *memory, const struct memory_range *ranges,
+			  size_t count)
 {
 	struct iovec local[BATCH], remote[BATCH];
 	ssize_t got;
 
 	for (size_t i = 0; i < count; i++) {
-		local[i] = (struct iovec){ .iov_base = ranges[i].buffer, .iov_len = ranges[i].size };
+		local[i] =
+			(struct iovec){ .iov_base = ranges[i].buffer, .iov_len = ranges[i].size };
 		remote[i] = (struct iovec){ .iov_base = (void *)(uintptr_t)ranges[i].address,
 					    .iov_len = ranges[i].size };
 	}
@@ -78,7 +81,8 @@ static int read_ranges(void *context, struct memory_range *ranges, size_t count)
 			return -ESRCH;
 		if (got < 0 && got != -EFAULT)
 			return (int)got;
-		/* Pieces are filled in order; the call ends inside the first that cannot be read. */
+		/* Pieces are filled in order; the call ends inside the first that cannot be read.
+		 */
 		for (size_t left = got > 0 ? (size_t)got : 0; batch; batch--, next++) {
 			if (left < ranges[next].size) {
 				ranges[next++].error = -EFAULT;

@@ -12,8 +12,8 @@
 
 struct process_memory {
 	pid_t pid;
-	int mem_fd;	      /* /proc/PID/mem, opened on the first need; -1: not open */
-	bool refuse_readv;    /* process_vm_readv is not permitted here */
+	int mem_fd;        /* /proc/PID/mem, opened on the first need; -1: not open */
+	bool refuse_readv; /* process_vm_readv is not permitted here */
 	uint64_t system_calls;
 };
 

@@ -119,7 +119,8 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 		return error;
 	value = status_value(text, "Name");
 	if (value)
-		snprintf(status.name, sizeof(status.name), "%.*s", (int)strcspn(value, "\n"), value);
+		snprintf(status.name, sizeof(status.name), "%.*s", (int)strcspn(value, "\n"),
+			 value);
 	value = status_value(text, "State");
 	status.state = value ? *value : '?';
 	status.thread_group = (pid_t)status_number(text, "Tgid", 10);
@@ -158,13 +159,15 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 	error = read_whole(path, &text, &size);
 	if (error)
 		return error;
-	/* The name in parentheses may hold anything, parentheses included: start behind the last. */
+	/* The name in parentheses may hold anything, parentheses included: start behind the last.
+	 */
 	fields = strrchr(text, ')');
 	matched = fields ? sscanf(fields + 1,
-				  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d "
+				  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
+				  "%*d %*d "
 				  "%*d %*d %llu",
-				  &user, &system, &start) :
-			   0;
+				  &user, &system, &start)
+			 : 0;
 	free(text);
 	if (matched != 3)
 		return -EPROTO;
@@ -351,7 +354,8 @@ int procfs_open_in_target(pid_t pid, const char *path)
 {
 	char full[PATH_MAX];
 
-	if (path[0] != '/' || snprintf(full, sizeof(full), "/proc/%d/root%s", pid, path) >= (int)sizeof(full))
+	if (path[0] != '/' ||
+	    snprintf(full, sizeof(full), "/proc/%d/root%s", pid, path) >= (int)sizeof(full))
 		return -EINVAL;
 	return open_regular(full);
 }
@@ -371,7 +375,8 @@ static int open_mapping(void *context, const struct mapping *mapping)
 	if (fd >= 0 || mapping->deleted)
 		return fd;
 	fd = procfs_open_in_target(pid, mapping->path);
-	/* The device differs on overlay and btrfs mounts although the file is the same; the inode does not. */
+	/* The device differs on overlay and btrfs mounts although the file is the same; the inode
+	 * does not. */
 	if (fd >= 0 && (fstat(fd, &status) || status.st_ino != mapping->inode)) {
 		close(fd);
 		return -ESTALE;

@@ -15,9 +15,9 @@ struct process_status {
 	char name[64]; /* as the kernel escapes it */
 	char state;    /* 'R', 'S', 'D', 'T', 't', 'Z', 'X', 'I' */
 	pid_t thread_group;
-	pid_t tracer;	 /* 0: none */
+	pid_t tracer;    /* 0: none */
 	pid_t inner_pid; /* in the innermost pid namespace (last of NSpid) */
-	uid_t uid[3];	 /* real, effective, saved */
+	uid_t uid[3];    /* real, effective, saved */
 	gid_t gid[3];
 	uint64_t signals_pending; /* of the thread; bit (signal - 1) */
 	uint64_t signals_blocked;
@@ -53,11 +53,13 @@ __attribute__((warn_unused_result)) int procfs_read_threads(pid_t pid, pid_t *ti
 #define PROCFS_MAPPINGS_MAX 262144
 __attribute__((warn_unused_result)) int procfs_read_mappings(pid_t pid, struct mapping_list *list);
 
-/* Parses the text of a maps file (size bytes, need not end in NUL); for procfs_read_mappings and tests. */
+/* Parses the text of a maps file (size bytes, need not end in NUL); for procfs_read_mappings and
+ * tests. */
 __attribute__((warn_unused_result)) int procfs_parse_mappings(const char *text, size_t size,
 							      struct mapping_list *list);
 
-/* Arguments of the process, NULL-terminated, one allocation freed by free(). -ENODATA: a kernel thread. */
+/* Arguments of the process, NULL-terminated, one allocation freed by free(). -ENODATA: a kernel
+ * thread. */
 __attribute__((warn_unused_result)) int procfs_read_command(pid_t pid, char ***ret_arguments);
 
 /* Path of /proc/PID/exe, at most size - 1 bytes. */

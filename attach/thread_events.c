@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define RING_DATA_BYTES 4096u
-#define RING_BYTES	(4096u + RING_DATA_BYTES)
+#define RING_BYTES      (4096u + RING_DATA_BYTES)
 
 /* A record as asked for by sample_type and read_format below. */
 struct sample_record {
@@ -29,7 +29,8 @@ static void attributes_init(struct perf_event_attr *attributes)
 {
 	*attributes = (struct perf_event_attr){
 		.size = sizeof(*attributes),
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_READ,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_READ,
 		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
 		/* Stops happen in user code only: no system call is ever interrupted. */
 		.exclude_kernel = 1,
@@ -86,7 +87,8 @@ int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint
 	events->clock_fd = event_open(&attributes, tid, -1);
 	if (events->clock_fd < 0)
 		return events->clock_fd;
-	events->ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, events->clock_fd, 0);
+	events->ring =
+		mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, events->clock_fd, 0);
 	if (events->ring == MAP_FAILED) {
 		error = -errno;
 		events->ring = NULL;
@@ -122,7 +124,8 @@ void thread_events_enable_clock(struct thread_events *events, bool enable)
 {
 	/* Fails only when the thread is gone. */
 	if (events->clock_fd >= 0)
-		(void)ioctl(events->clock_fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+		(void)ioctl(events->clock_fd,
+			    enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
@@ -241,7 +244,8 @@ static bool record_source(const struct thread_events *events, uint64_t id, unsig
 	return false;
 }
 
-size_t thread_events_drain(struct thread_events *events, struct event_record *records, size_t maximum)
+size_t thread_events_drain(struct thread_events *events, struct event_record *records,
+			   size_t maximum)
 {
 	struct perf_event_mmap_page *page = events->ring;
 	const uint8_t *data = (const uint8_t *)events->ring + 4096;
@@ -260,7 +264,8 @@ size_t thread_events_drain(struct thread_events *events, struct event_record *re
 			events->ring_tail = head; /* cannot happen; never loop on it */
 			break;
 		}
-		if (record.header.type == PERF_RECORD_SAMPLE && record.header.size == sizeof(record)) {
+		if (record.header.type == PERF_RECORD_SAMPLE &&
+		    record.header.size == sizeof(record)) {
 			ring_copy(data, events->ring_tail, &record, sizeof(record));
 			if (record_source(events, record.id, &source))
 				records[count++] = (struct event_record){

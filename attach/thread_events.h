@@ -21,8 +21,8 @@
 
 #include <sys/types.h>
 
-#define BREAKPOINT_SLOTS 4 /* debug registers of x86 */
-#define EVENT_CLOCK	 BREAKPOINT_SLOTS /* source of a clock record; slots are 0 to 3 */
+#define BREAKPOINT_SLOTS 4                /* debug registers of x86 */
+#define EVENT_CLOCK      BREAKPOINT_SLOTS /* source of a clock record; slots are 0 to 3 */
 
 enum breakpoint_type {
 	BREAKPOINT_EXECUTE,    /* before the instruction at address; length is ignored */
@@ -32,7 +32,7 @@ enum breakpoint_type {
 
 struct event_record {
 	unsigned source;     /* slot 0 to 3, or EVENT_CLOCK */
-	remote_addr ip;	     /* user instruction pointer at the event */
+	remote_addr ip;      /* user instruction pointer at the event */
 	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
 	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */
 };
@@ -82,11 +82,13 @@ __attribute__((warn_unused_result)) int breakpoint_arm(struct thread_events *eve
 /* Nothing happens on a slot that is not armed. */
 void breakpoint_disarm(struct thread_events *events, unsigned slot);
 
-/* On-CPU time of the slot's event so far, comparable with its records; 0 when it was never opened. */
+/* On-CPU time of the slot's event so far, comparable with its records; 0 when it was never opened.
+ */
 uint64_t breakpoint_running_ns(const struct thread_events *events, unsigned slot);
 
 /* Takes at most maximum new records out of the ring; call again when it returns maximum. */
-size_t thread_events_drain(struct thread_events *events, struct event_record *records, size_t maximum);
+size_t thread_events_drain(struct thread_events *events, struct event_record *records,
+			   size_t maximum);
 
 /* Are there records that were not drained? */
 bool thread_events_pending(const struct thread_events *events);

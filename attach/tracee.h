@@ -22,21 +22,21 @@
 #include "attach/stop.h"
 
 enum tracee_state {
-	TRACEE_NEW,	  /* attached by the kernel at its birth, first stop not yet seen */
-	TRACEE_RUNNING,	  /* not stopped by us: runs, sleeps, or is in a system call */
+	TRACEE_NEW,       /* attached by the kernel at its birth, first stop not yet seen */
+	TRACEE_RUNNING,   /* not stopped by us: runs, sleeps, or is in a system call */
 	TRACEE_LISTENING, /* in group-stop; the target is stopped and stays so */
 	TRACEE_GONE,
 	TRACEE_STATE_COUNT
 };
 
 enum tracee_action {
-	TRACEE_CONTINUE,	   /* PTRACE_CONT, no signal */
-	TRACEE_START,		   /* program its events, then PTRACE_CONT */
-	TRACEE_START_AND_LISTEN,   /* program its events, then PTRACE_LISTEN */
-	TRACEE_INSPECT_SIGNAL,	   /* ours: take the sample, then PTRACE_CONT; not ours: deliver it */
-	TRACEE_LISTEN,		   /* PTRACE_LISTEN: stay in group-stop, report its end */
-	TRACEE_END_PROGRAM,	   /* the program was replaced: forget all threads, then PTRACE_CONT */
-	TRACEE_FORGET,		   /* nothing to continue */
+	TRACEE_CONTINUE,         /* PTRACE_CONT, no signal */
+	TRACEE_START,            /* program its events, then PTRACE_CONT */
+	TRACEE_START_AND_LISTEN, /* program its events, then PTRACE_LISTEN */
+	TRACEE_INSPECT_SIGNAL,   /* ours: take the sample, then PTRACE_CONT; not ours: deliver it */
+	TRACEE_LISTEN,           /* PTRACE_LISTEN: stay in group-stop, report its end */
+	TRACEE_END_PROGRAM, /* the program was replaced: forget all threads, then PTRACE_CONT */
+	TRACEE_FORGET,      /* nothing to continue */
 	TRACEE_ACTION_COUNT
 };
 

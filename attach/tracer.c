@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define BUCKETS		256u
-#define THREADS_MAX	16384u
-#define RECORDS_MAX	16u /* one stop rarely has two */
+#define BUCKETS          256u
+#define THREADS_MAX      16384u
+#define RECORDS_MAX      16u /* one stop rarely has two */
 #define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
 
 struct tracer {
@@ -33,7 +33,8 @@ struct tracer {
 	int exit_status;
 };
 
-struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns, const struct tracer_hooks *hooks)
+struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
+			     const struct tracer_hooks *hooks)
 {
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
 
@@ -181,7 +182,8 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 	return 0;
 }
 
-static void registers_from_user(const struct user_regs_struct *user, struct registers *ret_registers)
+static void registers_from_user(const struct user_regs_struct *user,
+				struct registers *ret_registers)
 {
 	*ret_registers = (struct registers){
 		.general = {
@@ -216,7 +218,8 @@ static bool signal_is_ours(const struct tracer *tracer, const struct tracee *tra
 {
 	siginfo_t info;
 
-	/* si_code of a file descriptor's signal is POLL_IN ... POLL_HUP; tgkill, OOB data and timers have others. */
+	/* si_code of a file descriptor's signal is POLL_IN ... POLL_HUP; tgkill, OOB data and
+	 * timers have others. */
 	return signal == tracer->stop_signal &&
 	       !ptrace(PTRACE_GETSIGINFO, tracee->id.tid, NULL, &info) && info.si_code >= POLL_IN &&
 	       info.si_code <= POLL_HUP && thread_events_own(&tracee->events, info.si_fd);
@@ -260,7 +263,8 @@ static void end_program(struct tracer *tracer)
 static void release_stranger(pid_t tid, enum stop stop, int signal)
 {
 	if (stop != STOP_EXITED && stop != STOP_KILLED)
-		(void)ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)(stop == STOP_SIGNAL ? signal : 0));
+		(void)ptrace(PTRACE_DETACH, tid, NULL,
+			     (void *)(long)(stop == STOP_SIGNAL ? signal : 0));
 }
 
 static void handle_stop(struct tracer *tracer, pid_t tid, int status)
@@ -336,7 +340,8 @@ static bool handle_pending(struct tracer *tracer, bool *ret_any)
 	}
 }
 
-/* Sleeps until a thread reports or the time is over: its stop sends SIGCHLD, which stays pending. */
+/* Sleeps until a thread reports or the time is over: its stop sends SIGCHLD, which stays pending.
+ */
 static void wait_for_report(uint64_t timeout_ns)
 {
 	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_SECOND),
@@ -364,9 +369,11 @@ enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
 void tracer_check_blocked(struct tracer *tracer)
 {
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next) {
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
+		     tracee = tracee->next) {
 			/* An event fired and the thread has not stopped: is that why? */
-			if (!thread_events_pending(&tracee->events) || !blocks_stop_signal(tracer, tracee))
+			if (!thread_events_pending(&tracee->events) ||
+			    !blocks_stop_signal(tracer, tracee))
 				continue;
 			tracer->counts.threads_blocking++;
 			thread_events_close(&tracee->events);
@@ -402,7 +409,8 @@ void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
 static bool signal_pending(const struct tracer *tracer)
 {
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next) {
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
+		     tracee = tracee->next) {
 			struct process_status status;
 
 			if (tracee->state == TRACEE_LISTENING || !tracee->events.ring ||
@@ -410,7 +418,9 @@ static bool signal_pending(const struct tracer *tracer)
 				continue;
 			/* 't': stopped and not yet waited for. */
 			if (status.state == 't' ||
-			    (status.signals_pending & ~status.signals_blocked) >> (tracer->stop_signal - 1) & 1)
+			    (status.signals_pending & ~status.signals_blocked) >>
+					    (tracer->stop_signal - 1) &
+				    1)
 				return true;
 		}
 	}

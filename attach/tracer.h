@@ -26,8 +26,8 @@ struct tracee {
 	pid_t inner_tid; /* as the target's own pid namespace numbers it */
 	enum tracee_state state;
 	struct thread_events events; /* clock_fd < 0: this thread is not sampled */
-	void *user;		     /* the hooks' own, NULL at first */
-	struct tracee *next;	     /* in the tracer's table */
+	void *user;                  /* the hooks' own, NULL at first */
+	struct tracee *next;         /* in the tracer's table */
 };
 
 enum tracer_end {
@@ -54,12 +54,12 @@ struct tracer_hooks {
 };
 
 struct tracer_counts {
-	uint64_t stops;		  /* by our events */
-	uint64_t foreign_signals; /* passed on */
-	uint64_t threads;	  /* ever seen */
+	uint64_t stops;            /* by our events */
+	uint64_t foreign_signals;  /* passed on */
+	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* not sampled: they block the stop signal */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
-	int refused_errno;	   /* of the last refusal */
+	int refused_errno;         /* of the last refusal */
 };
 
 struct tracer;

@@ -13,18 +13,18 @@ enum exit_code {
 	EXIT_OK = 0,
 	EXIT_INTERNAL = 1,
 	EXIT_USAGE = 2,
-	EXIT_NO_TARGET = 3,	     /* no such process, or not a Python */
+	EXIT_NO_TARGET = 3, /* no such process, or not a Python */
 	EXIT_PERMISSION = 4,
 	EXIT_UNSUPPORTED_PYTHON = 5,
 	EXIT_NO_SAMPLES = 6,
-	EXIT_DEGRADED = 7,	     /* under --strict only */
+	EXIT_DEGRADED = 7, /* under --strict only */
 	EXIT_GIVEN_UP = 130,
 };
 
 struct error {
 	enum exit_code exit_code;
 	char cause[384]; /* one sentence, no newline at the end */
-	char cure[512];	 /* what to do about it; "" when nothing can be done */
+	char cure[512];  /* what to do about it; "" when nothing can be done */
 };
 
 __attribute__((format(printf, 3, 4))) void error_set(struct error *error, enum exit_code exit_code,

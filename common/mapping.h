@@ -15,10 +15,11 @@ struct mapping {
 	remote_addr end;
 	uint64_t file_offset;
 	uint64_t device; /* makedev(major, minor) */
-	uint64_t inode;	 /* 0: not a file */
-	int protection;	 /* PROT_READ | PROT_WRITE | PROT_EXEC */
-	bool deleted;	 /* the file was unlinked; path is without " (deleted)" */
-	const char *path; /* "" anonymous, "[stack]", "[vdso]" ..., or a path in the target's root */
+	uint64_t inode;  /* 0: not a file */
+	int protection;  /* PROT_READ | PROT_WRITE | PROT_EXEC */
+	bool deleted;    /* the file was unlinked; path is without " (deleted)" */
+	const char
+		*path; /* "" anonymous, "[stack]", "[vdso]" ..., or a path in the target's root */
 };
 
 struct mapping_list {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/memory.h"
 
-int memory_read_ranges(const struct memory_reader *reader, struct memory_range *ranges, size_t count)
+int memory_read_ranges(const struct memory_reader *reader, struct memory_range *ranges,
+		       size_t count)
 {
 	return reader->read(reader->context, ranges, count);
 }

@@ -26,8 +26,9 @@ struct memory_reader {
 };
 
 /* Reads a batch; see memory_reader.read. */
-__attribute__((warn_unused_result)) int
-memory_read_ranges(const struct memory_reader *reader, struct memory_range *ranges, size_t count);
+__attribute__((warn_unused_result)) int memory_read_ranges(const struct memory_reader *reader,
+							   struct memory_range *ranges,
+							   size_t count);
 
 /* Reads one piece, all of it or an error: -EFAULT, -ESRCH, -EPERM. */
 __attribute__((warn_unused_result)) int memory_read(const struct memory_reader *reader,

@@ -23,10 +23,11 @@ struct stack_snapshot {
 };
 
 /* Copies [address, address + size) out of the snapshot; -EFAULT when it is not all inside. */
-__attribute__((warn_unused_result)) static inline int
-stack_snapshot_read(const struct stack_snapshot *stack, remote_addr address, void *buffer, size_t size)
+__attribute__((warn_unused_result)) static inline int stack_snapshot_read(
+	const struct stack_snapshot *stack, remote_addr address, void *buffer, size_t size)
 {
-	if (address < stack->start || size > stack->size || address - stack->start > stack->size - size)
+	if (address < stack->start || size > stack->size ||
+	    address - stack->start > stack->size - size)
 		return -EFAULT;
 	memcpy(buffer, stack->bytes + (address - stack->start), size);
 	return 0;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct thread_id {
-	pid_t tid;	     /* in the daemon's pid namespace */
+	pid_t tid;           /* in the daemon's pid namespace */
 	uint64_t start_time; /* clock ticks after boot, field 22 of /proc/PID/task/TID/stat */
 };
 

@@ -8,7 +8,7 @@
 
 /* 32 KiB hold all stacks of Python 3.11+ seen; 3.10 and older nest C frames and need more. */
 #define STACK_FIRST_BYTES (32u << 10)
-#define STACK_MAX_BYTES	  (512u << 10)
+#define STACK_MAX_BYTES   (512u << 10)
 
 int capture_init(struct capture *capture)
 {
@@ -54,9 +54,9 @@ int capture_unwind_call(struct capture *capture, struct target *target)
 {
 	if (!capture->python.count)
 		return -ENOENT;
-	capture->native_end = unwinder_unwind(target->unwinder, &capture->registers, &capture->stack,
-					      &target->eval, capture->native, CAPTURE_NATIVE_MAX,
-					      &capture->native_count);
+	capture->native_end = unwinder_unwind(target->unwinder, &capture->registers,
+					      &capture->stack, &target->eval, capture->native,
+					      CAPTURE_NATIVE_MAX, &capture->native_count);
 	return capture->native_end == UNWIND_STOPPED ? 0 : -ENOENT;
 }
 
@@ -65,7 +65,8 @@ bool capture_in_library(const struct capture *capture, const struct target *targ
 	for (size_t i = 0; i < capture->native_count; i++) {
 		const struct native_frame *frame = &capture->native[i];
 
-		if (address_ranges_contain(&target->eval, native_frame_lookup_address(frame, i == 0)))
+		if (address_ranges_contain(&target->eval,
+					   native_frame_lookup_address(frame, i == 0)))
 			return false;
 		if (target_module_kind(target, frame->module) == MODULE_LIBRARY)
 			return true;
@@ -87,9 +88,9 @@ static void count_python_losses(const struct capture *capture, struct losses *lo
 
 void capture_finish(struct capture *capture, struct target *target, struct losses *losses)
 {
-	capture->native_end = unwinder_unwind(target->unwinder, &capture->registers, &capture->stack,
-					      NULL, capture->native, CAPTURE_NATIVE_MAX,
-					      &capture->native_count);
+	capture->native_end =
+		unwinder_unwind(target->unwinder, &capture->registers, &capture->stack, NULL,
+				capture->native, CAPTURE_NATIVE_MAX, &capture->native_count);
 	if (capture->native_end != UNWIND_COMPLETE) {
 		losses->counts[LOSS_NATIVE_TRUNCATED]++;
 		if (capture->stack.size == capture->stack_wanted &&

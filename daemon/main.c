@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define WATCH_TIMEOUT_NS (1 * NS_PER_SECOND)
-#define PROGRESS_NS	 (NS_PER_SECOND / 4)
+#define PROGRESS_NS      (NS_PER_SECOND / 4)
 
 static void print_error(const struct error *error)
 {
@@ -58,13 +58,15 @@ static void raise_file_limit(void)
 
 static struct writer_options terminal_options(const struct options *options)
 {
-	struct writer_options writer = { .lines_max = options->lines_max, .pairs_max = options->pairs_max };
+	struct writer_options writer = { .lines_max = options->lines_max,
+					 .pairs_max = options->pairs_max };
 	struct winsize size;
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		writer.columns = size.ws_col;
 	writer.colour = options->colour == OPTIONS_COLOUR_ALWAYS ||
-			(options->colour == OPTIONS_COLOUR_AUTO && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+			(options->colour == OPTIONS_COLOUR_AUTO && isatty(STDOUT_FILENO) &&
+			 !getenv("NO_COLOR"));
 	return writer;
 }
 
@@ -76,10 +78,12 @@ static enum exit_code write_files(const struct options *options, const struct pr
 
 	for (unsigned i = 0; i < options->output_count; i++) {
 		const struct options_output *output = &options->outputs[i];
-		int failure = writer_write_file(output->writer, profile, &writer_options, output->path);
+		int failure =
+			writer_write_file(output->writer, profile, &writer_options, output->path);
 
 		if (failure) {
-			fprintf(stderr, "pieprofd: %s could not be written: %s\n", output->path, strerror(-failure));
+			fprintf(stderr, "pieprofd: %s could not be written: %s\n", output->path,
+				strerror(-failure));
 			code = EXIT_INTERNAL;
 		}
 	}
@@ -100,12 +104,13 @@ static void show_progress(const struct options *options, const struct session_pr
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (options->duration_ns)
-		fprintf(stderr, "\r\033[Kprofiling process %d: %.0f of %.0f s, %llu samples", options->pid,
-			(double)elapsed_ns / 1e9, (double)options->duration_ns / 1e9,
+		fprintf(stderr, "\r\033[Kprofiling process %d: %.0f of %.0f s, %llu samples",
+			options->pid, (double)elapsed_ns / 1e9, (double)options->duration_ns / 1e9,
 			(unsigned long long)progress->samples);
 	else
-		fprintf(stderr, "\r\033[Kprofiling process %d: %.0f s, %llu samples (^C to end)", options->pid,
-			(double)elapsed_ns / 1e9, (unsigned long long)progress->samples);
+		fprintf(stderr, "\r\033[Kprofiling process %d: %.0f s, %llu samples (^C to end)",
+			options->pid, (double)elapsed_ns / 1e9,
+			(unsigned long long)progress->samples);
 	fflush(stderr);
 }
 
@@ -130,7 +135,8 @@ static void write_snapshot(const struct options *options, struct session *sessio
 }
 
 /* Until the time is over, somebody wants an end, or the target ends. */
-static void wait_for_end(const struct options *options, struct session *session, const sigset_t *signals)
+static void wait_for_end(const struct options *options, struct session *session,
+			 const sigset_t *signals)
 {
 	uint64_t began_ns = clock_now_ns();
 
@@ -140,7 +146,8 @@ static void wait_for_end(const struct options *options, struct session *session,
 		uint64_t elapsed_ns = clock_now_ns() - began_ns;
 		int signal;
 
-		if (!progress.running || (options->duration_ns && elapsed_ns >= options->duration_ns))
+		if (!progress.running ||
+		    (options->duration_ns && elapsed_ns >= options->duration_ns))
 			break;
 		if (options->duration_ns && options->duration_ns - elapsed_ns < PROGRESS_NS)
 			timeout.tv_nsec = (long)(options->duration_ns - elapsed_ns);
@@ -189,7 +196,9 @@ static enum exit_code report(const struct options *options, struct session *sess
 			code = EXIT_INTERNAL;
 	}
 	if (code == EXIT_OK && !profile->facts.samples) {
-		fprintf(stderr, "pieprofd: no samples: process %d used no CPU time in user code meanwhile\n",
+		fprintf(stderr,
+			"pieprofd: no samples: process %d used no CPU time in user code "
+			"meanwhile\n",
 			options->pid);
 		code = EXIT_NO_SAMPLES;
 	}

@@ -13,7 +13,7 @@
 
 enum options_action {
 	OPTIONS_RECORD,
-	OPTIONS_HELP,	 /* print options_print_help() on stdout and exit 0 */
+	OPTIONS_HELP,    /* print options_print_help() on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };
 
@@ -30,11 +30,15 @@ struct options {
 	bool loads; /* both false: time alone */
 	bool stores;
 	bool redundancy_required; /* --mode redundancy: refuse when there are no breakpoints */
-	double max_overhead;	  /* 0.02 */
-	int stop_signal;	  /* 0: choose */
-	bool quiet;		  /* no summary on stdout, no progress */
+	double max_overhead;      /* 0.02 */
+	int stop_signal;          /* 0: choose */
+	bool quiet;               /* no summary on stdout, no progress */
 	unsigned verbosity;
-	enum { OPTIONS_COLOUR_AUTO, OPTIONS_COLOUR_ALWAYS, OPTIONS_COLOUR_NEVER } colour;
+	enum {
+		OPTIONS_COLOUR_AUTO,
+		OPTIONS_COLOUR_ALWAYS,
+		OPTIONS_COLOUR_NEVER
+	} colour;
 	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
 	unsigned output_count;
 	unsigned lines_max; /* of the summary; 0: as fits */

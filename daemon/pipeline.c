@@ -11,7 +11,8 @@ struct pipeline_thread {
 	struct redundancy_thread *redundancy; /* NULL: time alone */
 };
 
-int pipeline_init(struct pipeline *pipeline, struct target *target, const struct pipeline_options *options)
+int pipeline_init(struct pipeline *pipeline, struct target *target,
+		  const struct pipeline_options *options)
 {
 	struct redundancy_options redundancy = {
 		.loads = options->loads,
@@ -29,7 +30,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target, const struct
 		return -ENOMEM;
 	if (!options->loads && !options->stores)
 		return 0;
-	pipeline->redundancy = redundancy_create(&redundancy, target, pipeline->pairs, &pipeline->losses);
+	pipeline->redundancy =
+		redundancy_create(&redundancy, target, pipeline->pairs, &pipeline->losses);
 	return pipeline->redundancy ? 0 : -ENOMEM;
 }
 
@@ -79,8 +81,9 @@ static void take_capture(struct pipeline *pipeline, const struct pipeline_thread
 	for (size_t i = 0; i < count; i++) {
 		if (records[i].source == EVENT_CLOCK)
 			pipeline->clock_ticks++;
-		else if (thread->redundancy && redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
-									&records[i], registers))
+		else if (thread->redundancy &&
+			 redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
+						  &records[i], registers))
 			pipeline->captured = true;
 	}
 	if (pipeline->clock_ticks)
@@ -117,12 +120,13 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 	if (!thread->redundancy)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy, &records[i],
-						       registers);
+		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
+						       &records[i], registers);
 
 		if (records[i].source != EVENT_CLOCK)
-			redundancy_breakpoint(pipeline->redundancy, thread->redundancy, tracee, &records[i],
-					      wanted ? &pipeline->capture : NULL, registers);
+			redundancy_breakpoint(pipeline->redundancy, thread->redundancy, tracee,
+					      &records[i], wanted ? &pipeline->capture : NULL,
+					      registers);
 	}
 	if (pipeline->clock_ticks)
 		begin_memory_sample(pipeline, thread, tracee);
@@ -141,7 +145,8 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 		pipeline->overdrawn = true;
 }
 
-/* Stages 2 to 4, while the thread runs: unwind, stitch, tree. NULL and counted when the tree is full. */
+/* Stages 2 to 4, while the thread runs: unwind, stitch, tree. NULL and counted when the tree is
+ * full. */
 static struct cct_node *find_context(struct pipeline *pipeline)
 {
 	struct cct_node *node;
@@ -165,14 +170,16 @@ static void resumed(void *context, struct tracee *tracee)
 		return;
 	account_stop(pipeline, thread);
 	if (pipeline->captured &&
-	    (pipeline->clock_ticks || (thread->redundancy && redundancy_wants_context(thread->redundancy))))
+	    (pipeline->clock_ticks ||
+	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
 		node = find_context(pipeline);
 	if (pipeline->clock_ticks) {
 		__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
 		if (node)
 			cct_node_charge(node,
-					capture_in_library(&pipeline->capture, pipeline->target) ? TIME_NATIVE :
-												   TIME_PYTHON,
+					capture_in_library(&pipeline->capture, pipeline->target)
+						? TIME_NATIVE
+						: TIME_PYTHON,
 					pipeline->clock_ticks * tracee->events.period_ns);
 	}
 	if (thread->redundancy && redundancy_wants_context(thread->redundancy))
@@ -201,7 +208,8 @@ static void expire_thread(void *context, struct tracee *tracee)
 	struct pipeline_thread *thread = tracee->user;
 
 	if (thread && thread->redundancy)
-		redundancy_expire(expiry->pipeline->redundancy, thread->redundancy, tracee, expiry->now_ns);
+		redundancy_expire(expiry->pipeline->redundancy, thread->redundancy, tracee,
+				  expiry->now_ns);
 }
 
 void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns)

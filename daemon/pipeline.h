@@ -28,10 +28,10 @@ struct pipeline {
 	struct losses losses;
 	struct governor governor;
 	struct stop_histogram stops;
-	uint64_t samples; /* atomic: read by other threads */
+	uint64_t samples;    /* atomic: read by other threads */
 	bool mappings_stale; /* an address was seen that no module holds */
-	bool idle;	     /* paused or ending: answer stops, take nothing */
-	bool overdrawn;	     /* some thread's stops exceed the limit: lengthen the period */
+	bool idle;           /* paused or ending: answer stops, take nothing */
+	bool overdrawn;      /* some thread's stops exceed the limit: lengthen the period */
 	/* of the stop in hand */
 	struct capture capture;
 	bool captured;
@@ -52,7 +52,8 @@ struct pipeline_options {
 };
 
 /* target is borrowed. 0 or -ENOMEM; deinit in either case. */
-__attribute__((warn_unused_result)) int pipeline_init(struct pipeline *pipeline, struct target *target,
+__attribute__((warn_unused_result)) int pipeline_init(struct pipeline *pipeline,
+						      struct target *target,
 						      const struct pipeline_options *options);
 void pipeline_deinit(struct pipeline *pipeline);
 

@@ -16,19 +16,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NODE_LIMIT	   500000
-#define PAIR_LIMIT	   100000
-#define TICK_NS		   (50 * NS_PER_MS)
+#define NODE_LIMIT 500000
+#define PAIR_LIMIT 100000
+#define TICK_NS    (50 * NS_PER_MS)
 /* A map that changes all the time (a JIT) is re-read at most this often. */
-#define REFRESH_NS	   NS_PER_SECOND
-#define PERIOD_MAX_NS	   NS_PER_SECOND
+#define REFRESH_NS    NS_PER_SECOND
+#define PERIOD_MAX_NS NS_PER_SECOND
 
 enum session_state {
 	SESSION_CREATED,
 	SESSION_ATTACHING,
 	SESSION_SAMPLING,
 	SESSION_PAUSED,
-	SESSION_ENDED, /* the tracer's thread is gone, and with it every trace of us in the target */
+	SESSION_ENDED, /* the tracer's thread is gone, and with it every trace of us in the target
+			*/
 };
 
 struct session {
@@ -41,7 +42,7 @@ struct session {
 	char **command;
 	char comm[16];
 	char directory[PATH_MAX]; /* the target's, for source files with relative names */
-	bool same_root;		  /* it sees the same files as we do */
+	bool same_root;           /* it sees the same files as we do */
 	char notes[1024];
 	pthread_t thread;
 	bool thread_exists;
@@ -96,7 +97,8 @@ static void read_identity(struct session *session)
 	char link[64];
 	ssize_t length;
 
-	session->same_root = same_link(session->options.pid, "ns/mnt") && same_link(session->options.pid, "root");
+	session->same_root = same_link(session->options.pid, "ns/mnt") &&
+			     same_link(session->options.pid, "root");
 	snprintf(link, sizeof(link), "/proc/%d/cwd", session->options.pid);
 	length = readlink(link, session->directory, sizeof(session->directory) - 1);
 	session->directory[length > 0 ? length : 0] = '\0';
@@ -151,7 +153,8 @@ struct session *session_create(const struct session_options *options, struct err
 	if ((options->loads || options->stores) && !session->preflight.breakpoints) {
 		struct error why;
 
-		preflight_explain_breakpoints(options->pid, session->preflight.breakpoint_errno, &why);
+		preflight_explain_breakpoints(options->pid, session->preflight.breakpoint_errno,
+					      &why);
 		if (options->breakpoints_required) {
 			*error = why;
 			goto fail;
@@ -160,7 +163,8 @@ struct session *session_create(const struct session_options *options, struct err
 		note(session, "no memory accesses are followed: this profile shows time alone");
 	}
 	if (session->preflight.stop_signal_is_shared)
-		note(session, "the target handles or blocks the stop signal itself; choose another with --stop-signal "
+		note(session, "the target handles or blocks the stop signal itself; choose another "
+			      "with --stop-signal "
 			      "if that disturbs it");
 	read_identity(session);
 	if (target_init(&session->target, options->pid, error) || open_pipeline(session, error))
@@ -256,7 +260,8 @@ static void sample(struct session *session)
 			tick(session, now_ns);
 			next_tick_ns = now_ns + TICK_NS;
 		}
-		end = tracer_poll(session->tracer, next_tick_ns > now_ns ? next_tick_ns - now_ns : 0);
+		end = tracer_poll(session->tracer,
+				  next_tick_ns > now_ns ? next_tick_ns - now_ns : 0);
 	}
 	session->end = end;
 }
@@ -300,7 +305,8 @@ int session_start(struct session *session, struct error *error)
 	session->state = SESSION_ATTACHING;
 	failure = pthread_create(&session->thread, NULL, trace, session);
 	if (failure) {
-		error_set(error, EXIT_INTERNAL, "no thread could be created: %s", strerror(failure));
+		error_set(error, EXIT_INTERNAL, "no thread could be created: %s",
+			  strerror(failure));
 		return -1;
 	}
 	session->thread_exists = true;

@@ -16,13 +16,13 @@
 
 struct session_options {
 	pid_t pid;
-	uint64_t period_ns;   /* CPU time between two samples of a thread */
-	bool loads;	      /* follow memory loads; neither: time alone */
+	uint64_t period_ns; /* CPU time between two samples of a thread */
+	bool loads;         /* follow memory loads; neither: time alone */
 	bool stores;
 	bool breakpoints_required; /* refuse rather than profile time alone */
-	double max_overhead;  /* stopped share of a thread's time, 0.02 */
-	int stop_signal;      /* 0: choose */
-	uint64_t timeout_ns;  /* of a watch */
+	double max_overhead;       /* stopped share of a thread's time, 0.02 */
+	int stop_signal;           /* 0: choose */
+	uint64_t timeout_ns;       /* of a watch */
 };
 
 struct session;
@@ -40,13 +40,14 @@ __attribute__((warn_unused_result)) int session_start(struct session *session, s
 struct session_progress {
 	uint64_t samples;
 	uint64_t verdicts; /* pairs seen */
-	bool running;	   /* false: the target has ended, or runs another program */
+	bool running;      /* false: the target has ended, or runs another program */
 };
 
 /* At any time, from any thread. */
 struct session_progress session_progress(struct session *session);
 
-/* Stops sampling for a while, so that session_profile() may be called; no thread of the target waits. */
+/* Stops sampling for a while, so that session_profile() may be called; no thread of the target
+ * waits. */
 void session_pause(struct session *session);
 void session_resume(struct session *session);
 

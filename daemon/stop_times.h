@@ -19,7 +19,8 @@ struct stop_histogram {
 
 void stop_histogram_add(struct stop_histogram *histogram, uint64_t ns);
 
-/* Upper bound of the bucket below which fraction (0 to 1) of the stops lie; 0 when there are none. */
+/* Upper bound of the bucket below which fraction (0 to 1) of the stops lie; 0 when there are none.
+ */
 uint64_t stop_histogram_quantile(const struct stop_histogram *histogram, double fraction);
 
 #endif

@@ -21,14 +21,16 @@ static int read_code(void *context, struct memory_range *ranges, size_t count)
 		size_t available = 0;
 
 		if (module && module->image)
-			bytes = elf_image_at(module->image, ranges[i].address - module->bias, &available);
+			bytes = elf_image_at(module->image, ranges[i].address - module->bias,
+					     &available);
 		ranges[i].error = bytes && available ? 0 : -EFAULT;
 		if (ranges[i].error)
 			continue;
 		if (available > ranges[i].size)
 			available = ranges[i].size;
 		memcpy(ranges[i].buffer, bytes, available);
-		memset((uint8_t *)ranges[i].buffer + available, NO_CODE, ranges[i].size - available);
+		memset((uint8_t *)ranges[i].buffer + available, NO_CODE,
+		       ranges[i].size - available);
 	}
 	return 0;
 }
@@ -42,8 +44,8 @@ static enum module_kind kind_of(const struct target *target, const struct module
 {
 	if (module == target->interpreter || name_starts(module, "libpython"))
 		return MODULE_INTERPRETER;
-	if (name_starts(module, "ld-linux") || name_starts(module, "ld-musl") || name_starts(module, "ld-2.") ||
-	    name_starts(module, "[vdso]"))
+	if (name_starts(module, "ld-linux") || name_starts(module, "ld-musl") ||
+	    name_starts(module, "ld-2.") || name_starts(module, "[vdso]"))
 		return MODULE_LOADER;
 	if (name_starts(module, "libc.so") || name_starts(module, "libc-2.") ||
 	    name_starts(module, "libpthread"))
@@ -122,7 +124,8 @@ static bool find_interpreter(struct target *target)
 		for (size_t i = 0; i < count; i++) {
 			const struct module *module = module_table_get(target->modules, i);
 
-			if (module->image && interpreter_likelihood(module) == (unsigned)likelihood &&
+			if (module->image &&
+			    interpreter_likelihood(module) == (unsigned)likelihood &&
 			    try_interpreter(target, module))
 				return true;
 		}
@@ -164,7 +167,8 @@ int target_init(struct target *target, pid_t pid, struct error *error)
 	failure = target_refresh(target);
 	if (failure) {
 		error_set(error, failure == -EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET,
-			  "the memory map of process %d cannot be read: %s", pid, strerror(-failure));
+			  "the memory map of process %d cannot be read: %s", pid,
+			  strerror(-failure));
 		return -1;
 	}
 	target->unwinder = unwinder_create(target->modules, &target->reader);
@@ -177,8 +181,10 @@ int target_init(struct target *target, pid_t pid, struct error *error)
 
 		if (procfs_read_executable(pid, executable, sizeof(executable)))
 			strcpy(executable, "?");
-		error_set(error, EXIT_NO_TARGET, "process %d (%s) does not run CPython", pid, executable);
-		error_set_cure(error, "None of its files has the symbol _PyRuntime. When a launcher starts the real "
+		error_set(error, EXIT_NO_TARGET, "process %d (%s) does not run CPython", pid,
+			  executable);
+		error_set_cure(error, "None of its files has the symbol _PyRuntime. When a "
+				      "launcher starts the real "
 				      "interpreter, attach to that process: see `ps --forest`.");
 		return -1;
 	}
@@ -187,8 +193,10 @@ int target_init(struct target *target, pid_t pid, struct error *error)
 		return -1;
 	if (find_eval(target)) {
 		error_set(error, EXIT_UNSUPPORTED_PYTHON,
-			  "the evaluation loop of the interpreter in process %d was not found", pid);
-		error_set_cure(error, "%s exports no _PyEval_EvalFrameDefault; install its debug symbols.",
+			  "the evaluation loop of the interpreter in process %d was not found",
+			  pid);
+		error_set_cure(error,
+			       "%s exports no _PyEval_EvalFrameDefault; install its debug symbols.",
 			       target->interpreter->path);
 		return -1;
 	}

@@ -20,7 +20,8 @@ struct target {
 	pid_t pid;
 	struct process_memory memory;
 	struct memory_reader reader; /* of the live process */
-	struct memory_reader code;   /* of instruction bytes, from the modules' files: no system call */
+	struct memory_reader
+		code; /* of instruction bytes, from the modules' files: no system call */
 	struct mapping_opener opener;
 	struct mapping_list mappings;
 	struct module_table *modules;
@@ -30,18 +31,18 @@ struct target {
 	struct debug_info interpreter_info;
 	struct python_runtime *runtime;
 	const struct module *interpreter; /* holds the evaluation loop */
-	struct address_ranges eval;	  /* the evaluation loop, .cold part included */
-	remote_addr type_type;		  /* &PyType_Type */
-	uint32_t *module_kinds;		  /* by module index, see target_module_kind() */
+	struct address_ranges eval;       /* the evaluation loop, .cold part included */
+	remote_addr type_type;            /* &PyType_Type */
+	uint32_t *module_kinds;           /* by module index, see target_module_kind() */
 	size_t module_kind_count;
 };
 
 /* What a module is to the redundancy detector. */
 enum module_kind {
-	MODULE_LIBRARY,	    /* a native library: what Python code calls */
+	MODULE_LIBRARY,     /* a native library: what Python code calls */
 	MODULE_INTERPRETER, /* the python program or libpython */
-	MODULE_LOADER,	    /* ld.so, vdso */
-	MODULE_LIBC,	    /* libc, libpthread: belongs to whoever called it */
+	MODULE_LOADER,      /* ld.so, vdso */
+	MODULE_LIBC,        /* libc, libpthread: belongs to whoever called it */
 };
 
 /* 0, or -1 with *error filled. target is the caller's storage; deinit it in either case. */

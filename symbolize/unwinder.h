@@ -14,40 +14,44 @@
 #include "symbolize/module.h"
 
 enum native_frame_flag {
-	NATIVE_FRAME_SIGNAL = 1,  /* this frame was interrupted by the signal frame inside it: pc is exact */
+	NATIVE_FRAME_SIGNAL =
+		1, /* this frame was interrupted by the signal frame inside it: pc is exact */
 	NATIVE_FRAME_GUESSED = 2, /* found by scanning the stack, code without CFI */
 };
 
 struct native_frame {
-	remote_addr pc; /* innermost: next instruction; others: return address, look up pc - 1 */
-	remote_addr sp; /* stack pointer in this frame at pc */
+	remote_addr pc;  /* innermost: next instruction; others: return address, look up pc - 1 */
+	remote_addr sp;  /* stack pointer in this frame at pc */
 	remote_addr cfa; /* stack pointer of the caller after return; 0 when unknown (outermost) */
-	remote_addr function; /* start of the function by its FDE or symbol, in the target; 0: unknown */
+	remote_addr function; /* start of the function by its FDE or symbol, in the target; 0:
+				 unknown */
 	const struct module *module; /* NULL: no file behind pc */
 	uint32_t flags;
 };
 
 /* The address to look this frame up by: inside the calling instruction. */
-static inline remote_addr native_frame_lookup_address(const struct native_frame *frame, bool innermost)
+static inline remote_addr native_frame_lookup_address(const struct native_frame *frame,
+						      bool innermost)
 {
 	return innermost || (frame->flags & NATIVE_FRAME_SIGNAL) ? frame->pc : frame->pc - 1;
 }
 
 enum unwind_end {
-	UNWIND_COMPLETE,       /* reached the thread's start */
-	UNWIND_STOPPED,	       /* reached the function asked for */
-	UNWIND_TOO_DEEP,       /* the caller's array is full */
-	UNWIND_NO_MODULE,      /* a pc in no known module: the mapping list may be old */
-	UNWIND_NO_CFI,	       /* code without unwind information */
-	UNWIND_STACK_MISSING,  /* the stack is not in the snapshot and cannot be read */
-	UNWIND_CORRUPT,	       /* the stack pointer does not rise */
+	UNWIND_COMPLETE,      /* reached the thread's start */
+	UNWIND_STOPPED,       /* reached the function asked for */
+	UNWIND_TOO_DEEP,      /* the caller's array is full */
+	UNWIND_NO_MODULE,     /* a pc in no known module: the mapping list may be old */
+	UNWIND_NO_CFI,        /* code without unwind information */
+	UNWIND_STACK_MISSING, /* the stack is not in the snapshot and cannot be read */
+	UNWIND_CORRUPT,       /* the stack pointer does not rise */
 	UNWIND_END_COUNT
 };
 
 struct unwinder;
 
 /* modules and reader are borrowed for the unwinder's life; reader may be NULL (snapshot only). */
-struct unwinder *unwinder_create(const struct module_table *modules, const struct memory_reader *reader);
+struct unwinder *unwinder_create(const struct module_table *modules,
+				 const struct memory_reader *reader);
 void unwinder_destroy(struct unwinder *unwinder);
 
 /*
@@ -64,8 +68,9 @@ void unwinder_flush(struct unwinder *unwinder);
  * its caches are warm.
  */
 enum unwind_end unwinder_unwind(struct unwinder *unwinder, const struct registers *registers,
-				const struct stack_snapshot *stack, const struct address_ranges *until,
-				struct native_frame *frames, size_t maximum, size_t *ret_count);
+				const struct stack_snapshot *stack,
+				const struct address_ranges *until, struct native_frame *frames,
+				size_t maximum, size_t *ret_count);
 
 /*
  * Start and end of the function (FDE) around an address of the target;
@@ -87,11 +92,11 @@ __attribute__((warn_unused_result)) int unwinder_function_parts(struct unwinder 
 
 /* What the unwinds so far have cost beyond the rule cache. */
 struct unwinder_counters {
-	uint64_t rule_misses;	/* call frame programs run */
-	uint64_t libunwind;	/* unwinds handed to libunwind */
-	uint64_t scans;		/* stacks scanned for return addresses */
-	uint64_t scans_failed;	/* ... without finding a way to the thread's start */
-	uint64_t stack_reads;	/* pieces of stack read from the target */
+	uint64_t rule_misses;  /* call frame programs run */
+	uint64_t libunwind;    /* unwinds handed to libunwind */
+	uint64_t scans;        /* stacks scanned for return addresses */
+	uint64_t scans_failed; /* ... without finding a way to the thread's start */
+	uint64_t stack_reads;  /* pieces of stack read from the target */
 };
 
 struct unwinder_counters unwinder_counters(const struct unwinder *unwinder);

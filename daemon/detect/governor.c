@@ -2,9 +2,9 @@
 #include "daemon/detect/governor.h"
 
 /* Credit saved up by a quiet thread is worth at most this: no long bursts. */
-#define CREDIT_MAX_NS	   10e6
-#define OVERDRAWN_NS	   (-20e6)
-#define FIRST_CYCLE_NS	   150e3
+#define CREDIT_MAX_NS       10e6
+#define OVERDRAWN_NS        (-20e6)
+#define FIRST_CYCLE_NS      150e3
 #define CYCLE_LEARNING_RATE 0.05
 
 void governor_init(struct governor *governor, double limit)
@@ -28,8 +28,8 @@ static void fill(const struct governor *governor, struct governor_bucket *bucket
 	bucket->last_ns = now_ns;
 }
 
-void governor_charge(const struct governor *governor, struct governor_bucket *bucket, uint64_t now_ns,
-		     uint64_t stopped_ns)
+void governor_charge(const struct governor *governor, struct governor_bucket *bucket,
+		     uint64_t now_ns, uint64_t stopped_ns)
 {
 	fill(governor, bucket, now_ns);
 	bucket->credit_ns -= (double)stopped_ns;
@@ -44,7 +44,8 @@ bool governor_allows_cycle(const struct governor *governor, struct governor_buck
 
 void governor_learn_cycle(struct governor *governor, uint64_t cost_ns)
 {
-	governor->cycle_cost_ns += CYCLE_LEARNING_RATE * ((double)cost_ns - governor->cycle_cost_ns);
+	governor->cycle_cost_ns +=
+		CYCLE_LEARNING_RATE * ((double)cost_ns - governor->cycle_cost_ns);
 }
 
 bool governor_overdrawn(const struct governor_bucket *bucket)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct governor {
-	double limit; /* stopped share allowed, 0.02 = 2% */
+	double limit;         /* stopped share allowed, 0.02 = 2% */
 	double cycle_cost_ns; /* running mean of what one memory sample costs in all */
 };
 
@@ -28,8 +28,8 @@ void governor_init(struct governor *governor, double limit);
 void governor_bucket_init(struct governor_bucket *bucket, uint64_t now_ns);
 
 /* A stop of this thread lasted stopped_ns. */
-void governor_charge(const struct governor *governor, struct governor_bucket *bucket, uint64_t now_ns,
-		     uint64_t stopped_ns);
+void governor_charge(const struct governor *governor, struct governor_bucket *bucket,
+		     uint64_t now_ns, uint64_t stopped_ns);
 
 /* May a memory sample be begun? */
 bool governor_allows_cycle(const struct governor *governor, struct governor_bucket *bucket,

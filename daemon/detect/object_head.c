@@ -4,10 +4,10 @@
 #include <errno.h>
 
 /* How far before an address its object is looked for: 16 words hold an array's header. */
-#define LOOK_BACK_WORDS 16
+#define LOOK_BACK_WORDS        16
 #define TYPE_BASIC_SIZE_OFFSET 32 /* tp_basicsize, since Python 3.0 */
 #define OBJECT_TYPE_OFFSET     8  /* ob_type */
-#define BASIC_SIZE_MAX	       4096
+#define BASIC_SIZE_MAX         4096
 
 static bool plausible_pointer(remote_addr value)
 {
@@ -27,7 +27,8 @@ bool object_is_type(struct object_types *types, const struct target *target, rem
 		return false;
 	if (address == target->type_type || *type_slot(types, address) == address)
 		return true;
-	if (memory_read_u64(&target->reader, address + OBJECT_TYPE_OFFSET, &type) || !plausible_pointer(type))
+	if (memory_read_u64(&target->reader, address + OBJECT_TYPE_OFFSET, &type) ||
+	    !plausible_pointer(type))
 		return false;
 	if (type != target->type_type &&
 	    (memory_read_u64(&target->reader, type + OBJECT_TYPE_OFFSET, &metatype) ||
@@ -61,17 +62,19 @@ enum memory_class object_memory_class(struct object_types *types, const struct t
 		return MEMORY_STATIC;
 	if (memory_read(&target->reader, start, words, sizeof(words)))
 		return mapping_find(&target->mappings, address) ? MEMORY_HEAP : MEMORY_OTHER;
-	/* words[i] as an ob_type: its object starts a word earlier, and must reach as far as address. */
+	/* words[i] as an ob_type: its object starts a word earlier, and must reach as far as
+	 * address. */
 	for (size_t i = LOOK_BACK_WORDS; i-- > 1;) {
 		remote_addr object = start + (i - 1) * sizeof(uint64_t);
 		uint64_t basic_size;
 
 		if (words[i - 1] >= (1ull << 40) || !object_is_type(types, target, words[i]))
 			continue;
-		if (memory_read_u64(&target->reader, words[i] + TYPE_BASIC_SIZE_OFFSET, &basic_size))
+		if (memory_read_u64(&target->reader, words[i] + TYPE_BASIC_SIZE_OFFSET,
+				    &basic_size))
 			continue;
-		return basic_size <= BASIC_SIZE_MAX && address < object + basic_size ? MEMORY_OBJECT :
-										       MEMORY_HEAP;
+		return basic_size <= BASIC_SIZE_MAX && address < object + basic_size ? MEMORY_OBJECT
+										     : MEMORY_HEAP;
 	}
 	return MEMORY_HEAP;
 }

@@ -16,7 +16,8 @@
 #define SKIP_RANGE 8
 /* Stops on the way to an access that could not be told from where the clock stopped. */
 #define STEPS_MAX 4
-/* The boundary's address is reached by deeper calls too: that often, then the sample is given up. */
+/* The boundary's address is reached by deeper calls too: that often, then the sample is given up.
+ */
 #define BOUNDARY_PASSED_MAX 16
 /* Traps by the interpreter, or by stores while a load is awaited. */
 #define TRAPS_PASSED_MAX 24
@@ -37,10 +38,10 @@ struct watch {
 	enum watch_phase phase;
 	enum pair_kind kind;
 	const struct cct_node *first; /* calling context of the earlier access */
-	bool wants_context;	      /* this stop's context is the earlier one */
+	bool wants_context;           /* this stop's context is the earlier one */
 	unsigned steps;
-	unsigned passed;	 /* stops that were not the one awaited */
-	remote_addr boundary;	 /* where its native call returns to ... */
+	unsigned passed;         /* stops that were not the one awaited */
+	remote_addr boundary;    /* where its native call returns to ... */
 	remote_addr boundary_sp; /* ... and with which stack pointer */
 	struct access access;
 	struct address_range watched;
@@ -73,8 +74,9 @@ struct redundancy {
 	uint64_t resume_ns;
 };
 
-struct redundancy *redundancy_create(const struct redundancy_options *options, struct target *target,
-				     struct pair_table *pairs, struct losses *losses)
+struct redundancy *redundancy_create(const struct redundancy_options *options,
+				     struct target *target, struct pair_table *pairs,
+				     struct losses *losses)
 {
 	struct redundancy *redundancy = calloc(1, sizeof(*redundancy));
 
@@ -218,8 +220,8 @@ static bool same_function(struct target *target, remote_addr a, remote_addr b)
 {
 	struct address_range range;
 
-	return a == b ||
-	       (!unwinder_function_range(target->unwinder, a, &range) && address_range_contains(range, b));
+	return a == b || (!unwinder_function_range(target->unwinder, a, &range) &&
+			  address_range_contains(range, b));
 }
 
 /* Stops the thread again at an instruction it will reach presently. */
@@ -316,7 +318,8 @@ static void search_access(struct redundancy *redundancy, struct redundancy_threa
 		search_fail(redundancy, thread, tracee, search, loss);
 		return;
 	}
-	/* Found in a function called or returned to on the way: its own stack is wanted, so stop there. */
+	/* Found in a function called or returned to on the way: its own stack is wanted, so stop
+	 * there. */
 	if (!same_function(target, rip, ahead.access.instruction))
 		search_run_to(redundancy, thread, tracee, search, ahead.access.instruction);
 	else
@@ -341,8 +344,8 @@ void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *
 	search_access(redundancy, thread, tracee, &search, capture);
 }
 
-static void on_step(struct redundancy *redundancy, struct redundancy_thread *thread, struct tracee *tracee,
-		    int slot, struct capture *capture)
+static void on_step(struct redundancy *redundancy, struct redundancy_thread *thread,
+		    struct tracee *tracee, int slot, struct capture *capture)
 {
 	struct watch *watch = &thread->watches[slot];
 	struct search search = { .kind = watch->kind, .steps = watch->steps, .slot = slot };
@@ -358,14 +361,16 @@ static void on_boundary(struct redundancy *redundancy, struct redundancy_thread 
 	size_t length = (size_t)(watch->watched.end - watch->watched.start);
 	uint64_t elapsed_ns;
 
-	if (registers->rip != watch->boundary || registers->general[REGISTER_RSP] != watch->boundary_sp) {
+	if (registers->rip != watch->boundary ||
+	    registers->general[REGISTER_RSP] != watch->boundary_sp) {
 		if (++watch->passed > BOUNDARY_PASSED_MAX) {
 			lose(redundancy, LOSS_BOUNDARY_MISSED);
 			watch_end(thread, tracee, slot);
 		}
 		return;
 	}
-	elapsed_ns = record->running_ns > watch->running_ns ? record->running_ns - watch->running_ns : 1;
+	elapsed_ns =
+		record->running_ns > watch->running_ns ? record->running_ns - watch->running_ns : 1;
 	if (elapsed_ns < redundancy->resume_ns)
 		redundancy->resume_ns = elapsed_ns;
 	watch->evidence.call_ns = elapsed_ns - redundancy->resume_ns + 1;
@@ -394,7 +399,8 @@ static void pass_over(struct redundancy *redundancy, struct redundancy_thread *t
 }
 
 /* The bytes both accesses touched, as far as the later one's are known. */
-static struct address_range overlap(struct address_range watched, const struct trap_instruction *later)
+static struct address_range overlap(struct address_range watched,
+				    const struct trap_instruction *later)
 {
 	remote_addr end = later->operand + later->size;
 
@@ -417,14 +423,16 @@ static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thr
 	uint8_t value[8];
 	int error;
 
-	if (!capture || capture_unwind_call(capture, target) || !capture_in_library(capture, target)) {
+	if (!capture || capture_unwind_call(capture, target) ||
+	    !capture_in_library(capture, target)) {
 		pass_over(redundancy, thread, tracee, slot);
 		return;
 	}
 	/* rip is behind the access, and may be behind the function's end. */
 	error = unwinder_function_range(target->unwinder, capture->registers.rip - 1, &function);
 	if (!error)
-		error = trap_decode(redundancy->decoder, &capture->registers, function, watch->watched, &later);
+		error = trap_decode(redundancy->decoder, &capture->registers, function,
+				    watch->watched, &later);
 	if (watch->kind == PAIR_LOAD && (error || later.kinds != ACCESS_LOAD)) {
 		/* A store is no verdict on loads: V1 stays, the next load is compared with it. */
 		if (error)
@@ -433,7 +441,8 @@ static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thr
 		return;
 	}
 	compared = overlap(watch->watched, &later);
-	if (memory_read(&target->reader, compared.start, value, (size_t)(compared.end - compared.start))) {
+	if (memory_read(&target->reader, compared.start, value,
+			(size_t)(compared.end - compared.start))) {
 		lose(redundancy, LOSS_WATCH_BUDGET);
 		watch_end(thread, tracee, slot);
 		return;
@@ -444,11 +453,13 @@ static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thr
 	watch->evidence.bytes = (uint32_t)(compared.end - compared.start);
 	watch->evidence.distance_ns =
 		record->running_ns > watch->running_ns ? record->running_ns - watch->running_ns : 1;
-	watch->verdict = verdict_compare(watch->value + (compared.start - watch->watched.start), value,
-					 (size_t)(compared.end - compared.start), watch->access.element_size);
+	watch->verdict = verdict_compare(watch->value + (compared.start - watch->watched.start),
+					 value, (size_t)(compared.end - compared.start),
+					 watch->access.element_size);
 }
 
-bool redundancy_wants_capture(const struct redundancy *redundancy, const struct redundancy_thread *thread,
+bool redundancy_wants_capture(const struct redundancy *redundancy,
+			      const struct redundancy_thread *thread,
 			      const struct event_record *record, const struct registers *registers)
 {
 	enum module_kind kind;
@@ -493,7 +504,8 @@ void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thre
 bool redundancy_wants_context(const struct redundancy_thread *thread)
 {
 	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++)
-		if (thread->watches[slot].wants_context || thread->watches[slot].phase == WATCH_DECIDED)
+		if (thread->watches[slot].wants_context ||
+		    thread->watches[slot].phase == WATCH_DECIDED)
 			return true;
 	return false;
 }
@@ -507,14 +519,14 @@ void redundancy_resumed(struct redundancy *redundancy, struct redundancy_thread 
 		if (watch->wants_context) {
 			watch->wants_context = false;
 			watch->first = context;
-			watch->evidence.memory = object_memory_class(&redundancy->types, redundancy->target,
-								     watch->access.address);
+			watch->evidence.memory = object_memory_class(
+				&redundancy->types, redundancy->target, watch->access.address);
 		}
 		if (watch->phase != WATCH_DECIDED)
 			continue;
 		if (!watch->first || !context ||
-		    pair_table_add(redundancy->pairs, watch->kind, watch->first, context, watch->verdict,
-				   &watch->evidence))
+		    pair_table_add(redundancy->pairs, watch->kind, watch->first, context,
+				   watch->verdict, &watch->evidence))
 			lose(redundancy, LOSS_TREE_FULL);
 		watch_free(thread, slot);
 	}
@@ -533,7 +545,8 @@ void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *
 		} else if (watch->phase == WATCH_BOUNDARY && age_ns > BOUNDARY_TIMEOUT_NS) {
 			lose(redundancy, LOSS_BOUNDARY_MISSED);
 			watch_end(thread, tracee, slot);
-		} else if (watch->phase == WATCH_WATCHING && age_ns > redundancy->options.timeout_ns) {
+		} else if (watch->phase == WATCH_WATCHING &&
+			   age_ns > redundancy->options.timeout_ns) {
 			if (!watch->first || pair_table_add_never(redundancy->pairs, watch->kind,
 								  watch->first, &watch->evidence))
 				lose(redundancy, LOSS_TREE_FULL);

@@ -37,8 +37,9 @@ struct redundancy;
 struct redundancy_thread;
 
 /* target, pairs and losses are borrowed. NULL: out of memory. */
-struct redundancy *redundancy_create(const struct redundancy_options *options, struct target *target,
-				     struct pair_table *pairs, struct losses *losses);
+struct redundancy *redundancy_create(const struct redundancy_options *options,
+				     struct target *target, struct pair_table *pairs,
+				     struct losses *losses);
 void redundancy_destroy(struct redundancy *redundancy);
 
 struct redundancy_thread *redundancy_thread_create(struct redundancy *redundancy, pid_t tid);
@@ -49,10 +50,12 @@ void redundancy_thread_destroy(struct redundancy_thread *thread);
  * boundary, or a trap that is passed over. To be asked before
  * redundancy_breakpoint(), so that the capture can be taken.
  */
-bool redundancy_wants_capture(const struct redundancy *redundancy, const struct redundancy_thread *thread,
+bool redundancy_wants_capture(const struct redundancy *redundancy,
+			      const struct redundancy_thread *thread,
 			      const struct event_record *record, const struct registers *registers);
 
-/* In the stop: a breakpoint of the thread fired. capture: NULL unless redundancy_wants_capture said so. */
+/* In the stop: a breakpoint of the thread fired. capture: NULL unless redundancy_wants_capture said
+ * so. */
 void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thread *thread,
 			   struct tracee *tracee, const struct event_record *record,
 			   struct capture *capture, const struct registers *registers);

@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 #define SLOT_POLICY_SLOTS 4
-#define SLOT_NONE	  (-1)
+#define SLOT_NONE         (-1)
 
 struct slot_policy {
 	unsigned usable; /* 0 to 4: others may hold some debug registers */
 	bool busy[SLOT_POLICY_SLOTS];
 	bool fixed[SLOT_POLICY_SLOTS]; /* waits for something that comes at once: never replaced */
 	uint64_t seen[SLOT_POLICY_SLOTS]; /* samples since it was armed */
-	uint64_t random; /* state of the generator, never 0 */
+	uint64_t random;                  /* state of the generator, never 0 */
 };
 
 void slot_policy_init(struct slot_policy *policy, unsigned usable, uint64_t seed);

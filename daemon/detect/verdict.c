@@ -25,10 +25,12 @@ enum access_verdict verdict_compare(const uint8_t *before, const uint8_t *after,
 	if ((element_size != 4 && element_size != 8) || size % element_size || !size)
 		return VERDICT_NEW;
 	for (size_t at = 0; at < size; at += element_size) {
-		double a = float_at(before + at, element_size), b = float_at(after + at, element_size);
+		double a = float_at(before + at, element_size),
+		       b = float_at(after + at, element_size);
 
 		/* Infinity is within 1% of everything by the formula; NaN of nothing. */
-		if (!isfinite(a) || !isfinite(b) || !(fabs(a - b) <= VERDICT_EPSILON * fmax(fabs(a), fabs(b))))
+		if (!isfinite(a) || !isfinite(b) ||
+		    !(fabs(a - b) <= VERDICT_EPSILON * fmax(fabs(a), fabs(b))))
 			return VERDICT_NEW;
 	}
 	return VERDICT_APPROXIMATE;

@@ -173,7 +173,8 @@ static void test_opener(void **state)
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_int_equal(status.st_ino, mapping->inode);
 	close(fd);
-	assert_true(opener.open(opener.context, mapping_find(&list, (remote_addr)(uintptr_t)&list)) < 0);
+	assert_true(opener.open(opener.context,
+				mapping_find(&list, (remote_addr)(uintptr_t)&list)) < 0);
 	mapping_list_deinit(&list);
 	assert_int_equal(procfs_open_in_target(pid, "relative"), -EINVAL);
 	assert_int_equal(procfs_open_in_target(pid, "/dev/null"), -EINVAL);
@@ -184,7 +185,8 @@ static void test_opener(void **state)
 static void test_memory(void **state)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	char *pages = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
 	pages[page - 1] = 'x';
@@ -212,14 +214,18 @@ static void test_memory(void **state)
 			if (!ranges[i].error)
 				assert_int_equal(values[i], 42);
 		}
-		assert_int_equal(process_memory_read_prefix(&memory, (remote_addr)(uintptr_t)pages + 100, buffer,
-							    8192),
+		assert_int_equal(process_memory_read_prefix(&memory,
+							    (remote_addr)(uintptr_t)pages + 100,
+							    buffer, 8192),
 				 page - 100);
 		assert_int_equal(buffer[page - 101], 'x');
-		assert_int_equal(process_memory_read_prefix(&memory, (remote_addr)(uintptr_t)pages + (remote_addr)page,
-							    buffer, 8),
+		assert_int_equal(process_memory_read_prefix(
+					 &memory, (remote_addr)(uintptr_t)pages + (remote_addr)page,
+					 buffer, 8),
 				 -EFAULT);
-		assert_int_equal(memory_read(&reader, (remote_addr)(uintptr_t)pages + (remote_addr)page - 4, buffer, 8),
+		assert_int_equal(memory_read(&reader,
+					     (remote_addr)(uintptr_t)pages + (remote_addr)page - 4,
+					     buffer, 8),
 				 -EFAULT);
 		assert_int_equal(memory_read(&reader, UINT64_MAX - 3, buffer, 8), -EFAULT);
 		process_memory_deinit(&memory);
@@ -240,7 +246,9 @@ static void test_memory_of_the_dead(void **state)
 	waitpid(child, NULL, 0);
 	process_memory_init(&memory, child);
 	reader = process_memory_reader(&memory);
-	assert_int_equal(memory_read(&reader, (remote_addr)(uintptr_t)&some_data, &value, sizeof(value)), -ESRCH);
+	assert_int_equal(
+		memory_read(&reader, (remote_addr)(uintptr_t)&some_data, &value, sizeof(value)),
+		-ESRCH);
 	process_memory_deinit(&memory);
 }
 
@@ -248,9 +256,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mappings_of_self), cmocka_unit_test(test_mappings_hostile),
-		cmocka_unit_test(test_status),		 cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_command),		 cmocka_unit_test(test_opener),
-		cmocka_unit_test(test_memory),		 cmocka_unit_test(test_memory_of_the_dead),
+		cmocka_unit_test(test_status),           cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_command),          cmocka_unit_test(test_opener),
+		cmocka_unit_test(test_memory),           cmocka_unit_test(test_memory_of_the_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ptrace.h>
-#include <unistd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#define STOPPED(signal)	     ((signal) << 8 | 0x7f)
+#define STOPPED(signal)      ((signal) << 8 | 0x7f)
 #define EVENT(signal, event) ((event) << 16 | STOPPED(signal))
 
 static void test_decode(void **state)
@@ -51,7 +51,8 @@ static void test_decode(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		int signal = -1;
 
-		assert_string_equal(stop_name(stop_decode(cases[i].status, &signal)), stop_name(cases[i].stop));
+		assert_string_equal(stop_name(stop_decode(cases[i].status, &signal)),
+				    stop_name(cases[i].stop));
 		assert_int_equal(signal, cases[i].signal);
 	}
 }
@@ -83,7 +84,8 @@ static void test_decode_live(void **state)
 	kill(child, SIGKILL);
 	do
 		assert_int_equal(waitpid(child, &status, __WALL), child);
-	while (stop_decode(status, &signal) == STOP_SIGNAL && !ptrace(PTRACE_CONT, child, NULL, NULL));
+	while (stop_decode(status, &signal) == STOP_SIGNAL &&
+	       !ptrace(PTRACE_CONT, child, NULL, NULL));
 	assert_int_equal(stop_decode(status, &signal), STOP_KILLED);
 	assert_int_equal(signal, SIGKILL);
 }
@@ -98,7 +100,8 @@ static void test_every_stop_is_answered(void **state)
 			bool dead = stop == STOP_EXITED || stop == STOP_KILLED;
 			bool nothing_to_continue = dead || stop == STOP_CONTINUED;
 
-			/* A thread that is stopped must never be left so; a dead one must not be continued. */
+			/* A thread that is stopped must never be left so; a dead one must not be
+			 * continued. */
 			assert_int_equal(transition.action == TRACEE_FORGET, nothing_to_continue);
 			if (dead)
 				assert_int_equal(transition.next, TRACEE_GONE);
@@ -106,8 +109,10 @@ static void test_every_stop_is_answered(void **state)
 			assert_int_equal(transition.action == TRACEE_LISTEN ||
 						 transition.action == TRACEE_START_AND_LISTEN,
 					 stop == STOP_GROUP);
-			assert_int_equal(transition.action == TRACEE_INSPECT_SIGNAL, stop == STOP_SIGNAL);
-			assert_int_equal(transition.action == TRACEE_END_PROGRAM, stop == STOP_EXEC);
+			assert_int_equal(transition.action == TRACEE_INSPECT_SIGNAL,
+					 stop == STOP_SIGNAL);
+			assert_int_equal(transition.action == TRACEE_END_PROGRAM,
+					 stop == STOP_EXEC);
 		}
 	}
 }
@@ -119,9 +124,10 @@ static void test_story(void **state)
 		enum tracee_action action;
 		enum tracee_state next;
 	} story[] = {
-		{ STOP_TRAP, TRACEE_START, TRACEE_RUNNING },	       /* born */
+		{ STOP_TRAP, TRACEE_START, TRACEE_RUNNING },            /* born */
 		{ STOP_SIGNAL, TRACEE_INSPECT_SIGNAL, TRACEE_RUNNING }, /* sampled */
-		{ STOP_SIGNAL, TRACEE_INSPECT_SIGNAL, TRACEE_RUNNING }, /* SIGSTOP from outside ... */
+		{ STOP_SIGNAL, TRACEE_INSPECT_SIGNAL,
+		  TRACEE_RUNNING }, /* SIGSTOP from outside ... */
 		{ STOP_GROUP, TRACEE_LISTEN, TRACEE_LISTENING },
 		{ STOP_TRAP, TRACEE_CONTINUE, TRACEE_RUNNING }, /* ... and SIGCONT */
 		{ STOP_CLONE, TRACEE_CONTINUE, TRACEE_RUNNING },

@@ -148,7 +148,8 @@ static char state_of(pid_t pid)
 	return procfs_read_status(pid, 0, &status) ? '-' : status.tracer ? 'P' : status.state;
 }
 
-/* The child is as it should be when nobody is attached: alive, untraced, all debug registers free. */
+/* The child is as it should be when nobody is attached: alive, untraced, all debug registers free.
+ */
 static void assert_undisturbed(pid_t pid)
 {
 	struct thread_events events;
@@ -172,7 +173,10 @@ static void assert_exit(pid_t pid, int code)
 /* Not inlined: the addresses of the two stores must be adjacent instructions. */
 __attribute__((noinline)) static void store_both(void)
 {
-	__asm__ volatile("incq %0\n\tincq %1\n\t" : "+m"(shared->watched), "+m"(shared->behind) : : "memory");
+	__asm__ volatile("incq %0\n\tincq %1\n\t"
+			 : "+m"(shared->watched), "+m"(shared->behind)
+			 :
+			 : "memory");
 }
 
 static void spin(unsigned rounds)
@@ -574,7 +578,8 @@ static void test_refusals(void **state)
 	assert_non_null(strstr(error.cause, "no process"));
 	assert_int_equal(preflight_check(getpid(), 0, &preflight, &error), -1);
 	assert_int_equal(error.exit_code, EXIT_NO_TARGET);
-	assert_int_equal(preflight_check(2, 0, &preflight, &error), -1); /* kthreadd, or nothing in a container */
+	assert_int_equal(preflight_check(2, 0, &preflight, &error),
+			 -1); /* kthreadd, or nothing in a container */
 
 	assert_int_equal(pipe(ready), 0);
 	tracer = fork();
@@ -599,7 +604,8 @@ static void test_refusals(void **state)
 
 		assert_int_equal(thread_events_open(&others, pid, SIGURG, NS_PER_SECOND), 0);
 		for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
-			assert_int_equal(breakpoint_arm(&others, slot, BREAKPOINT_EXECUTE, 8, 8), 0);
+			assert_int_equal(breakpoint_arm(&others, slot, BREAKPOINT_EXECUTE, 8, 8),
+					 0);
 		assert_int_equal(preflight_check(pid, 0, &preflight, &error), 0);
 		assert_int_equal(preflight.breakpoints, 0);
 		assert_int_equal(preflight.breakpoint_errno, ENOSPC);
@@ -631,8 +637,8 @@ static void test_refused_to_strangers(void **state)
 	if (!child) {
 		if (setgid(65534) || setuid(65534))
 			_exit(2);
-		if (preflight_check(pid, 0, &preflight, &error) != -1 || error.exit_code != EXIT_PERMISSION ||
-		    !strstr(error.cause, "belongs to user 0"))
+		if (preflight_check(pid, 0, &preflight, &error) != -1 ||
+		    error.exit_code != EXIT_PERMISSION || !strstr(error.cause, "belongs to user 0"))
 			_exit(1);
 		_exit(0);
 	}
@@ -659,6 +665,7 @@ int main(void)
 		cmocka_unit_test(test_refused_to_strangers),
 	};
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,10 @@ static void test_fixed_slots_stay(void **state)
  */
 static void test_reservoir_is_fair(void **state)
 {
-	enum { SAMPLES = 10, ROUNDS = 20000 };
+	enum {
+		SAMPLES = 10,
+		ROUNDS = 20000
+	};
 	unsigned survived[SAMPLES] = { 0 };
 	double statistic = 0, expected = (double)ROUNDS / SAMPLES;
 	struct slot_policy policy;
@@ -145,7 +148,8 @@ static void test_verdicts(void **state)
 	assert_int_equal(compare_doubles(NAN, NAN), VERDICT_REDUNDANT); /* by bits */
 	assert_int_equal(compare_doubles(NAN, 1.0), VERDICT_NEW);
 	assert_int_equal(compare_doubles(INFINITY, 1.0), VERDICT_NEW);
-	assert_int_equal(verdict_compare((uint8_t *)four, (uint8_t *)near, 8, 4), VERDICT_APPROXIMATE);
+	assert_int_equal(verdict_compare((uint8_t *)four, (uint8_t *)near, 8, 4),
+			 VERDICT_APPROXIMATE);
 	assert_int_equal(verdict_compare((uint8_t *)four, (uint8_t *)far, 8, 4), VERDICT_NEW);
 	/* Integers have no "nearly". */
 	assert_int_equal(verdict_compare((uint8_t *)four, (uint8_t *)near, 8, 0), VERDICT_NEW);
@@ -197,9 +201,9 @@ static void test_stop_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_free_slots_first), cmocka_unit_test(test_fixed_slots_stay),
+		cmocka_unit_test(test_free_slots_first),  cmocka_unit_test(test_fixed_slots_stay),
 		cmocka_unit_test(test_reservoir_is_fair), cmocka_unit_test(test_governor),
-		cmocka_unit_test(test_verdicts),	  cmocka_unit_test(test_watch_ranges),
+		cmocka_unit_test(test_verdicts),          cmocka_unit_test(test_watch_ranges),
 		cmocka_unit_test(test_stop_times),
 	};
 
