@@ -92,6 +92,7 @@ test: ## Install what the tests need and pass them
 
 .PHONY: check
 check: ## Unit and end-to-end tests
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(UNIT_TESTS)
 	@status=0; \
 	$(MAKE) --no-print-directory check-unit || status=1; \
 	$(MAKE) --no-print-directory check-e2e || status=1; \
@@ -115,8 +116,13 @@ valgrind: ## Unit tests under valgrind
 		WRAPPER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
 
 .PHONY: bench
-bench: $(O)/pieprofd ## What profiling costs the target: paired runs with and without the daemon
+bench: $(O)/pieprofd $(O)/unwind_bench ## What profiling costs the target, and what a native stack costs
+	@for python in $$(ls /usr/bin/python3.[0-9]* "$$HOME"/.pyenv/versions/*/bin/python3.1[0-9] 2>/dev/null | \
+		grep -v config | head -n 2); do $(O)/unwind_bench "$$python"; done
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/slowdown.py
+
+$(O)/unwind_bench: $(O)/tests/bench/unwind_bench.o $(call archive,symbolize) $(call archive,common)
+	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 .PHONY: lint
 lint: ## Include directions, formatting, licence lines, man pages, script syntax

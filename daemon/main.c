@@ -81,7 +81,8 @@ static enum exit_code write_files(const struct options *options, const struct pr
 		int failure =
 			writer_write_file(output->writer, profile, &writer_options, output->path);
 
-		if (failure) {
+		/* Whoever read our standard output has seen enough. */
+		if (failure && !(failure == -EPIPE && !strcmp(output->path, "-"))) {
 			fprintf(stderr, "pieprofd: %s could not be written: %s\n", output->path,
 				strerror(-failure));
 			code = EXIT_INTERNAL;
@@ -232,6 +233,8 @@ static enum exit_code record(const struct options *options)
 	}
 	if (session_notes(session)[0])
 		fprintf(stderr, "pieprofd: %s", session_notes(session));
+	if (options->verbosity)
+		session_describe(session, stderr);
 	if (session_start(session, &error)) {
 		print_error(&error);
 		session_destroy(session);

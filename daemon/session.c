@@ -414,6 +414,28 @@ struct profile *session_profile(struct session *session, const char *version)
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
 }
 
+void session_describe(const struct session *session, FILE *file)
+{
+	static const char *const sources[] = {
+		[PYTHON_OFFSETS_DEBUG_OFFSETS] = "its own _Py_DebugOffsets",
+		[PYTHON_OFFSETS_DWARF] = "its DWARF",
+		[PYTHON_OFFSETS_TABLE] = "the built-in table",
+	};
+	const struct target *target = &session->target;
+	struct python_version version = python_runtime_version(target->runtime);
+
+	fprintf(file, "process %d (%s), CPython %d.%d in %s, offsets from %s\n",
+		session->options.pid, session->comm, version.major, version.minor,
+		target->interpreter->path, sources[python_runtime_offsets_source(target->runtime)]);
+	for (size_t i = 0; i < target->eval.count; i++)
+		fprintf(file, "evaluation loop, part %zu: 0x%llx to 0x%llx\n", i + 1,
+			(unsigned long long)target->eval.items[i].start,
+			(unsigned long long)target->eval.items[i].end);
+	fprintf(file, "%zu mappings, %zu modules, %u debug registers, stop signal SIG%s\n",
+		target->mappings.count, module_table_count(target->modules),
+		session->preflight.breakpoints, sigabbrev_np(session->preflight.stop_signal));
+}
+
 const char *session_notes(const struct session *session)
 {
 	return session->notes;

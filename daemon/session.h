@@ -14,6 +14,8 @@
 #include "common/error.h"
 #include "daemon/report/profile.h"
 
+#include <stdio.h>
+
 struct session_options {
 	pid_t pid;
 	uint64_t period_ns; /* CPU time between two samples of a thread */
@@ -59,6 +61,9 @@ void session_finish(struct session *session);
  * pieprofd's. NULL: out of memory.
  */
 struct profile *session_profile(struct session *session, const char *version);
+
+/* What was found and chosen before attaching, a line each: for -v. */
+void session_describe(const struct session *session, FILE *file);
 
 /* Notes for a person, one a line, about what is limited in this session; "" when nothing is. */
 const char *session_notes(const struct session *session);

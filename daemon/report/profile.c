@@ -35,7 +35,8 @@ struct builder {
 	struct line_stats lines;
 	struct pair_stats pairs;
 	struct line_entry **sorted_lines;
-	struct pair_entry **sorted_pairs;
+	struct pair_entry **sorted_pairs; /* those with a redundant verdict */
+	size_t redundant_pairs;
 };
 
 /* The facts' own strings belong to the session; the profile may outlive it. */
@@ -244,7 +245,7 @@ static size_t count_written(const struct builder *builder)
 {
 	size_t frames = 0, count = 0;
 
-	for (; count < builder->pairs.count && count < PROFILE_PAIRS_MAX; count++) {
+	for (; count < builder->redundant_pairs && count < PROFILE_PAIRS_MAX; count++) {
 		const struct pair *shown = builder->sorted_pairs[count]->shown;
 
 		frames += shown->first->depth + shown->second->depth;
@@ -261,10 +262,14 @@ static int write_pairs(struct builder *builder)
 	size_t count;
 
 	for (size_t i = 0; i < builder->pairs.count; i++) {
+		/* Pairs that always found a new value count for their lines; they are no finding.
+		 */
+		if (!pair_entry_redundant(&builder->pairs.entries[i]))
+			continue;
 		estimate_pair(&builder->pairs.entries[i], &builder->lines);
-		builder->sorted_pairs[i] = &builder->pairs.entries[i];
+		builder->sorted_pairs[builder->redundant_pairs++] = &builder->pairs.entries[i];
 	}
-	qsort_r(builder->sorted_pairs, builder->pairs.count, sizeof(builder->sorted_pairs[0]),
+	qsort_r(builder->sorted_pairs, builder->redundant_pairs, sizeof(builder->sorted_pairs[0]),
 		compare_pairs, &builder->paths);
 	count = count_written(builder);
 	pairs = arena_array(&builder->owned->arena, count, sizeof(*pairs));
@@ -275,7 +280,7 @@ static int write_pairs(struct builder *builder)
 			return -ENOMEM;
 	profile->pairs = pairs;
 	profile->pair_count = count;
-	profile->pairs_omitted = builder->pairs.count - count;
+	profile->pairs_omitted = builder->redundant_pairs - count;
 	return 0;
 }
 

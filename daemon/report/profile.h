@@ -123,7 +123,8 @@ struct profile {
 	struct profile_facts facts;
 	const struct profile_line *lines; /* by total_ns, then file, then line */
 	size_t line_count;
-	const struct profile_pair *pairs; /* by avoidable_ns, then redundant, then paths */
+	const struct profile_pair
+		*pairs; /* redundant at least once; by avoidable_ns, then redundant, then paths */
 	size_t pair_count;
 	size_t pairs_omitted; /* further ones, behind those by rank: over the limits above */
 	uint64_t time_ns[TIME_CLASS_COUNT]; /* of the whole run */

@@ -20,7 +20,7 @@
  */
 asm(".pushsection .text\n"
     ".intel_syntax noprefix\n"
-    ".global zoo_start, zoo_end, zoo_bmi_start, zoo_bmi_end\n"
+    ".global zoo_start, zoo_end, zoo_recent_start, zoo_recent_end\n"
     "zoo_start:\n"
     ".irp op, add, adc, sub, sbb, cmp, and, or, xor, test\n"
     "  \\op al, dl\n \\op ah, dl\n \\op ax, dx\n \\op eax, edx\n \\op rax, rdx\n"
@@ -78,17 +78,17 @@ asm(".pushsection .text\n"
     "maskmovdqu xmm0, xmm1\n fxsave [rdi+rbx]\n stmxcsr [rdi]\n fnstcw [rdi]\n"
     "pcmpestri xmm0, xmm1, 0\n pextrw eax, xmm0, 1\n movnti [rdi], rax\n"
     "zoo_end: nop\n"
-    "zoo_bmi_start:\n"
+    "zoo_recent_start:\n"
     "tzcnt rax, rdx\n tzcnt eax, [rsi]\n tzcnt ax, dx\n tzcnt rax, rbx\n"
     "lzcnt rax, rdx\n lzcnt eax, [rsi]\n lzcnt ax, dx\n lzcnt rax, rbx\n"
     "shlx rax, rdx, rcx\n shrx eax, edx, ecx\n sarx rax, [rsi], rcx\n rorx rax, rdx, 5\n"
     "andn rax, rdx, r8\n blsr rax, rdx\n bextr rax, rdx, rcx\n mulx r8, r9, r10\n"
-    "pdep rax, rdx, r8\n bzhi rax, rdx, rcx\n"
-    "zoo_bmi_end: nop\n"
+    "pdep rax, rdx, r8\n bzhi rax, rdx, rcx\n xsave [rdi+rbx]\n"
+    "zoo_recent_end: nop\n"
     ".att_syntax\n"
     ".popsection\n");
 
-extern const uint8_t zoo_start[], zoo_end[], zoo_bmi_start[], zoo_bmi_end[];
+extern const uint8_t zoo_start[], zoo_end[], zoo_recent_start[], zoo_recent_end[];
 
 #define ARENA_BYTES  16384
 #define ARENA_MARGIN 4096
@@ -133,6 +133,26 @@ static void forget_some(struct emulator *emulator, uint64_t *seed)
 	if (stepped_random(seed) >> 63) {
 		emulator->known_flags = stepped_random(seed) | FLAG_DIRECTION;
 		emulator->registers.rflags ^= ~emulator->known_flags & FLAGS_ALL;
+	}
+}
+
+/* Numbers of all magnitudes, and those where carries and overflows happen. */
+static uint64_t any_number(uint64_t *seed)
+{
+	uint64_t number = stepped_random(seed) >> (stepped_random(seed) >> 58);
+	unsigned width = 8u << (stepped_random(seed) >> 62);
+
+	switch (stepped_random(seed) >> 60) {
+	case 0:
+		return number ^ ((number ^ 1ull << (width - 1)) & value_mask(width));
+	case 1:
+		return number ^ ((number ^ ((1ull << (width - 1)) - 1)) & value_mask(width));
+	case 2:
+		return number | value_mask(width);
+	case 3:
+		return number & ~value_mask(width);
+	default:
+		return number;
 	}
 }
 
@@ -212,7 +232,7 @@ static void run_one(struct live_process *child, const ZydisDecodedInstruction *d
 					NULL);
 	assert_true(stepped_registers(child->pid, &registers));
 	for (unsigned i = 0; i < REGISTER_COUNT; i++)
-		registers.general[i] = stepped_random(seed) >> (stepped_random(seed) >> 58);
+		registers.general[i] = any_number(seed);
 	registers.general[REGISTER_RDI] = arena_address(0, stepped_random(seed));
 	registers.general[REGISTER_RSI] = arena_address(1, stepped_random(seed));
 	registers.general[REGISTER_RSP] = arena_address(2, stepped_random(seed) & ~7ull);
@@ -220,9 +240,10 @@ static void run_one(struct live_process *child, const ZydisDecodedInstruction *d
 	registers.general[REGISTER_RBX] = stepped_random(seed) >> 59;
 	registers.general[REGISTER_RCX] = stepped_random(seed) >> 56;
 	if (decoded->mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B ||
-	    decoded->mnemonic == ZYDIS_MNEMONIC_FXSAVE) {
-		registers.general[REGISTER_RDI] &= ~15ull;
-		registers.general[REGISTER_RBX] &= ~15ull;
+	    decoded->mnemonic == ZYDIS_MNEMONIC_FXSAVE ||
+	    decoded->mnemonic == ZYDIS_MNEMONIC_XSAVE) { /* want their operand aligned */
+		registers.general[REGISTER_RDI] &= ~63ull;
+		registers.general[REGISTER_RBX] = 0;
 	}
 	if (decoded->mnemonic == ZYDIS_MNEMONIC_XLAT)
 		registers.general[REGISTER_RBX] = arena_address(1, stepped_random(seed));
@@ -231,7 +252,7 @@ static void run_one(struct live_process *child, const ZydisDecodedInstruction *d
 	if (decoded->meta.category == ZYDIS_CATEGORY_STRINGOP && stepped_random(seed) >> 63)
 		registers.rflags |= FLAG_DIRECTION;
 	for (size_t i = 0; i < sizeof(before); i += 8) {
-		uint64_t word = stepped_random(seed) >> (stepped_random(seed) >> 58);
+		uint64_t word = any_number(seed);
 
 		memcpy(before[0] + i, &word, sizeof(word));
 	}
@@ -296,9 +317,9 @@ static void emulator_knows_only_what_is_true(void **state)
 	assert_true(WIFSTOPPED(status));
 	instructions = run_all(child, zoo_start, zoo_end, &tally);
 	if (__builtin_cpu_supports("bmi2"))
-		instructions += run_all(child, zoo_bmi_start, zoo_bmi_end, &tally);
+		instructions += run_all(child, zoo_recent_start, zoo_recent_end, &tally);
 	else
-		print_message("this processor has no BMI2: those instructions are left out\n");
+		print_message("this processor has no BMI2: the newer instructions are left out\n");
 	live_process_end(child);
 	printf("%u instructions, %u runs equal, %u refused; after a run %.1f of 16 registers and "
 	       "%.0f%% of flag sets known\n",

@@ -385,6 +385,7 @@ static void test_never_reaccessed(void **state)
 {
 	struct fixture *fixture = *state;
 	struct pair_evidence evidence = { .call_ns = 100, .memory = MEMORY_HEAP };
+	const struct profile *profile;
 	const struct profile_line *line;
 
 	add(fixture, PAIR_STORE, vectorised(fixture), vectorised(fixture), VERDICT_NEW, 100, 1);
@@ -392,7 +393,9 @@ static void test_never_reaccessed(void **state)
 		assert_int_equal(pair_table_add_never(fixture->pairs, PAIR_STORE,
 						      vectorised(fixture), &evidence),
 				 0);
-	line = line_of(build(fixture), 5);
+	profile = build(fixture);
+	assert_int_equal(profile->pair_count, 0); /* it always found a new value: no finding */
+	line = line_of(profile, 5);
 	assert_int_equal(line->accesses[PAIR_STORE].sampled, 4);
 	assert_int_equal(line->accesses[PAIR_STORE].reaccessed, 1);
 	assert_int_equal(line->accesses[PAIR_STORE].redundant, 0);
