@@ -154,8 +154,7 @@ struct value emulator_load(struct emulator *emulator, remote_addr address, unsig
 		if (!store->everywhere &&
 		    !ranges_overlap(address, size, store->address, store->size))
 			continue;
-		if (!store->known || offset >= store->size ||
-		    store->size - offset < size)
+		if (!store->known || offset >= store->size || store->size - offset < size)
 			return VALUE_UNKNOWN;
 		return value_known(store->value >> (offset * 8), size * 8);
 	}
