@@ -40,6 +40,7 @@ struct watch {
 	const struct cct_node *first; /* calling context of the earlier access */
 	bool wants_context;           /* this stop's context is the earlier one */
 	unsigned steps;
+	unsigned skip;           /* accesses still to be passed over at random */
 	unsigned passed;         /* stops that were not the one awaited */
 	remote_addr boundary;    /* where its native call returns to ... */
 	remote_addr boundary_sp; /* ... and with which stack pointer */
@@ -242,6 +243,7 @@ static void search_run_to(struct redundancy *redundancy, struct redundancy_threa
 	watch->phase = WATCH_STEPPING;
 	watch->kind = search->kind;
 	watch->steps = search->steps + 1;
+	watch->skip = search->skip;
 	thread->policy.fixed[search->slot] = true;
 	if (watch_arm(thread, tracee, search->slot, BREAKPOINT_EXECUTE, address, 8))
 		search_fail(redundancy, thread, tracee, search, LOSS_NO_BREAKPOINT);
@@ -307,6 +309,7 @@ static void search_access(struct redundancy *redundancy, struct redundancy_threa
 	case LOOKAHEAD_FOUND:
 		break;
 	case LOOKAHEAD_RUN_TO:
+		search->skip -= ahead.skipped;
 		search_run_to(redundancy, thread, tracee, search, ahead.run_to);
 		return;
 	default:
@@ -318,8 +321,9 @@ static void search_access(struct redundancy *redundancy, struct redundancy_threa
 		search_fail(redundancy, thread, tracee, search, loss);
 		return;
 	}
-	/* Found in a function called or returned to on the way: its own stack is wanted, so stop
-	 * there. */
+	search->skip = 0;
+	/* Found in a function that was called or returned to on the way: stop there for its stack.
+	 */
 	if (!same_function(target, rip, ahead.access.instruction))
 		search_run_to(redundancy, thread, tracee, search, ahead.access.instruction);
 	else
@@ -348,7 +352,12 @@ static void on_step(struct redundancy *redundancy, struct redundancy_thread *thr
 		    struct tracee *tracee, int slot, struct capture *capture)
 {
 	struct watch *watch = &thread->watches[slot];
-	struct search search = { .kind = watch->kind, .steps = watch->steps, .slot = slot };
+	struct search search = {
+		.kind = watch->kind,
+		.skip = watch->skip,
+		.steps = watch->steps,
+		.slot = slot,
+	};
 
 	search_access(redundancy, thread, tracee, &search, capture);
 }

@@ -247,6 +247,7 @@ static void run_one(struct live_process *child, const ZydisDecodedInstruction *d
 	}
 	if (decoded->mnemonic == ZYDIS_MNEMONIC_XLAT)
 		registers.general[REGISTER_RBX] = arena_address(1, stepped_random(seed));
+	registers.fs_base = arena_address(1, stepped_random(seed));
 	registers.rip = rip;
 	registers.rflags = 0x202 | (stepped_random(seed) & FLAGS_ALL);
 	if (decoded->meta.category == ZYDIS_CATEGORY_STRINGOP && stepped_random(seed) >> 63)

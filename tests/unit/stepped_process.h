@@ -106,7 +106,7 @@ static inline bool stepped_registers(pid_t pid, struct registers *ret)
 	return true;
 }
 
-/* General registers, rip and flags; the rest stays. */
+/* All of struct registers; the rest stays. */
 static inline bool stepped_set_registers(pid_t pid, const struct registers *registers)
 {
 	struct user_regs_struct user;
@@ -132,6 +132,8 @@ static inline bool stepped_set_registers(pid_t pid, const struct registers *regi
 	user.r15 = general[REGISTER_R15];
 	user.rip = registers->rip;
 	user.eflags = registers->rflags;
+	user.fs_base = registers->fs_base;
+	user.gs_base = registers->gs_base;
 	user.orig_rax = (unsigned long long)-1; /* no system call to restart */
 	return ptrace(PTRACE_SETREGS, pid, NULL, &user) == 0;
 }

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libunwind's own ptrace accessors, each behind one of ours: so that nothing
+ * is ever written, reads are counted, libunwind opens no file but those of
+ * modules that were checked, and a look-up that failed is noticed (libunwind
+ * then guesses and says nothing).
+ *
+ * Two address spaces, because _UPT_find_proc_info() must be given its own
+ * argument for the accessors it calls in turn: checked is the one unwound in,
+ * plain lends its accessors to that one function.
+ *
+ * With rules cached by address a stack takes a tenth of the time. The price is
+ * that libunwind 1.6 takes an address reached by a call and by a signal or a
+ * stop for the same place, which differ where a call is a block's last
+ * instruction.
+ */
+#include "symbolize/unwinder_live.h"
+
+#include "symbolize/fde_table.h"
+
+#include <libunwind-ptrace.h>
+#include <stdlib.h>
+
+/*
+ * Reads of one unwind, at about a microsecond each. libunwind reads call frame
+ * programs byte by byte, some hundred a frame not cached yet; an expression
+ * that loops for ever ends here.
+ */
+#define MEMORY_ACCESSES_MAX (1u << 17)
+
+struct unwinder_live {
+	const struct module_table *modules;
+	struct fde_table *fdes;
+	unw_addr_space_t checked;
+	unw_addr_space_t plain;
+
+	/* Of the unwind under way. */
+	void *ptrace_argument; /* what _UPT_create() returned */
+	unsigned int accesses_left;
+	enum unwind_end missing; /* why the last procedure was not found, or UNWIND_COMPLETE */
+	bool memory_missing;
+};
+
+static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
+			  unw_proc_info_t *ret_info, int need_unwind_info, void *argument)
+{
+	struct unwinder_live *unwinder = argument;
+	const struct module *module = module_find(unwinder->modules, address);
+	int error;
+
+	(void)address_space;
+	if (!module) {
+		unwinder->missing = UNWIND_NO_MODULE;
+		return -UNW_ENOINFO;
+	}
+	error = module->image ? _UPT_find_proc_info(unwinder->plain, address, ret_info,
+						    need_unwind_info, unwinder->ptrace_argument)
+			      : -UNW_ENOINFO;
+	if (error < 0)
+		unwinder->missing = UNWIND_NO_CFI;
+	return error;
+}
+
+static void put_unwind_info(unw_addr_space_t address_space, unw_proc_info_t *info, void *argument)
+{
+	const struct unwinder_live *unwinder = argument;
+
+	(void)address_space;
+	_UPT_put_unwind_info(unwinder->plain, info, unwinder->ptrace_argument);
+}
+
+static int get_dyn_info_list_addr(unw_addr_space_t address_space, unw_word_t *ret_address,
+				  void *argument)
+{
+	(void)address_space;
+	(void)ret_address;
+	(void)argument;
+	return -UNW_ENOINFO;
+}
+
+static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_word_t *value,
+		      int write, void *argument)
+{
+	struct unwinder_live *unwinder = argument;
+	int error;
+
+	(void)address_space;
+	if (write || unwinder->accesses_left == 0)
+		return -UNW_EINVAL;
+	unwinder->accesses_left--;
+	error = _UPT_access_mem(unwinder->plain, address, value, 0, unwinder->ptrace_argument);
+	if (error < 0)
+		unwinder->memory_missing = true;
+	return error;
+}
+
+static int access_reg(unw_addr_space_t address_space, unw_regnum_t number, unw_word_t *value,
+		      int write, void *argument)
+{
+	struct unwinder_live *unwinder = argument;
+	int error;
+
+	(void)address_space;
+	if (write)
+		return -UNW_EREADONLYREG;
+	error = _UPT_access_reg(unwinder->plain, number, value, 0, unwinder->ptrace_argument);
+	if (error < 0)
+		unwinder->memory_missing = true;
+	return error;
+}
+
+static int access_fpreg(unw_addr_space_t address_space, unw_regnum_t number, unw_fpreg_t *value,
+			int write, void *argument)
+{
+	(void)address_space;
+	(void)number;
+	(void)value;
+	(void)write;
+	(void)argument;
+	return -UNW_EBADREG;
+}
+
+static int resume(unw_addr_space_t address_space, unw_cursor_t *cursor, void *argument)
+{
+	(void)address_space;
+	(void)cursor;
+	(void)argument;
+	return -UNW_EINVAL;
+}
+
+static int get_proc_name(unw_addr_space_t address_space, unw_word_t address, char *buffer,
+			 size_t size, unw_word_t *ret_offset, void *argument)
+{
+	(void)address_space;
+	(void)address;
+	(void)buffer;
+	(void)size;
+	(void)ret_offset;
+	(void)argument;
+	return -UNW_ENOINFO;
+}
+
+struct unwinder_live *unwinder_live_create(const struct module_table *modules)
+{
+	/* Not const in libunwind's interface; it copies them. */
+	unw_accessors_t accessors = {
+		.find_proc_info = find_proc_info,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list_addr,
+		.access_mem = access_mem,
+		.access_reg = access_reg,
+		.access_fpreg = access_fpreg,
+		.resume = resume,
+		.get_proc_name = get_proc_name,
+	};
+	struct unwinder_live *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return NULL;
+	unwinder->modules = modules;
+	unwinder->fdes = fde_table_create(modules);
+	unwinder->checked = unw_create_addr_space(&accessors, 0);
+	unwinder->plain = unw_create_addr_space(&_UPT_accessors, 0);
+	if (!unwinder->fdes || !unwinder->checked || !unwinder->plain) {
+		unwinder_live_destroy(unwinder);
+		return NULL;
+	}
+	(void)unw_set_caching_policy(unwinder->checked, UNW_CACHE_GLOBAL);
+	(void)unw_set_caching_policy(unwinder->plain, UNW_CACHE_NONE);
+	return unwinder;
+}
+
+void unwinder_live_destroy(struct unwinder_live *unwinder)
+{
+	if (!unwinder)
+		return;
+	if (unwinder->plain)
+		unw_destroy_addr_space(unwinder->plain);
+	if (unwinder->checked)
+		unw_destroy_addr_space(unwinder->checked);
+	fde_table_destroy(unwinder->fdes);
+	free(unwinder);
+}
+
+void unwinder_live_flush(struct unwinder_live *unwinder)
+{
+	unw_flush_cache(unwinder->checked, 0, 0);
+	fde_table_prepare(unwinder->fdes);
+}
+
+/* The frame that the cursor is at. */
+static struct native_frame frame_at(const struct unwinder_live *unwinder, unw_cursor_t *cursor,
+				    bool innermost, uint32_t flags)
+{
+	struct native_frame frame = { .flags = flags };
+	unw_word_t pc = 0, sp = 0;
+	struct eh_frame_fde fde;
+	remote_addr address;
+
+	(void)unw_get_reg(cursor, UNW_REG_IP, &pc);
+	(void)unw_get_reg(cursor, UNW_REG_SP, &sp);
+	frame.pc = pc;
+	frame.sp = sp;
+	address = native_frame_lookup_address(&frame, innermost);
+	frame.module = module_find(unwinder->modules, address);
+	/* unw_get_proc_info() does not look into the cache: it would read the FDE again. */
+	if (frame.module && fde_table_find(unwinder->fdes, frame.module, address, &fde) == 0)
+		frame.function = fde.start + frame.module->bias;
+	return frame;
+}
+
+/* Why a step led nowhere. */
+static enum unwind_end end_of(const struct unwinder_live *unwinder, int step)
+{
+	if (unwinder->missing != UNWIND_COMPLETE)
+		return unwinder->missing;
+	if (step == 0)
+		return UNWIND_COMPLETE;
+	return unwinder->memory_missing ? UNWIND_STACK_MISSING : UNWIND_CORRUPT;
+}
+
+/* Appends frames from the cursor on; *ret_guess is why the first guess was made. */
+static enum unwind_end walk_frames(struct unwinder_live *unwinder, unw_cursor_t *cursor,
+				   const struct address_ranges *until, struct native_frame *frames,
+				   size_t maximum, size_t *ret_count, size_t *ret_known,
+				   enum unwind_end *ret_guess)
+{
+	bool is_guess = false;
+	uint32_t flags = 0;
+	size_t count = 0;
+
+	while (count < maximum) {
+		struct native_frame *frame = &frames[count];
+		unw_word_t caller_pc = 0, caller_sp = 0;
+		bool is_signal_frame, is_wanted;
+		int step;
+
+		*frame = frame_at(unwinder, cursor, count == 0, flags);
+		is_wanted = until && address_ranges_contain(
+					     until, native_frame_lookup_address(frame, count == 0));
+		*ret_count = ++count;
+		if (!is_guess)
+			*ret_known = count;
+
+		is_signal_frame = unw_is_signal_frame(cursor) > 0;
+		unwinder->missing = UNWIND_COMPLETE;
+		unwinder->memory_missing = false;
+		step = unw_step(cursor);
+		/* The function asked for is one with unwind information. */
+		if (step <= 0 || (is_wanted && unwinder->missing != UNWIND_COMPLETE)) {
+			enum unwind_end end = end_of(unwinder, step);
+
+			return is_wanted && end == UNWIND_COMPLETE ? UNWIND_STOPPED : end;
+		}
+		(void)unw_get_reg(cursor, UNW_REG_SP, &caller_sp);
+		/* A signal handler may have a stack of its own. */
+		if (!is_signal_frame && caller_sp <= frame->sp)
+			return UNWIND_CORRUPT;
+		frame->cfa = caller_sp;
+		if (is_wanted)
+			return UNWIND_STOPPED;
+		(void)unw_get_reg(cursor, UNW_REG_IP, &caller_pc);
+		if (caller_pc == 0)
+			return unwinder->missing;
+		flags = is_signal_frame ? NATIVE_FRAME_SIGNAL : 0;
+		/* Signal frames are known by their code, where no CFI describes them. */
+		if (unwinder->missing != UNWIND_COMPLETE && !is_signal_frame) {
+			flags = NATIVE_FRAME_GUESSED;
+			if (!is_guess)
+				*ret_guess = unwinder->missing;
+			is_guess = true;
+		}
+	}
+	return UNWIND_TOO_DEEP;
+}
+
+enum unwind_end unwinder_live_unwind(struct unwinder_live *unwinder, pid_t tid,
+				     const struct address_ranges *until,
+				     struct native_frame *frames, size_t maximum, size_t *ret_count)
+{
+	enum unwind_end end = UNWIND_STACK_MISSING, guess = UNWIND_COMPLETE;
+	size_t count = 0, known = 0;
+	unw_cursor_t cursor;
+
+	/* Each time: it holds on to one file, which may be another by the next call. */
+	unwinder->ptrace_argument = _UPT_create(tid);
+	unwinder->accesses_left = MEMORY_ACCESSES_MAX;
+	if (unwinder->ptrace_argument && unw_init_remote(&cursor, unwinder->checked, unwinder) == 0)
+		end = walk_frames(unwinder, &cursor, until, frames, maximum, &count, &known,
+				  &guess);
+	if (unwinder->ptrace_argument)
+		_UPT_destroy(unwinder->ptrace_argument);
+	unwinder->ptrace_argument = NULL;
+	if (guess != UNWIND_COMPLETE && end != UNWIND_STOPPED && end != UNWIND_COMPLETE) {
+		/* Led nowhere. */
+		frames[known - 1].cfa = 0;
+		count = known;
+		end = guess;
+	}
+	*ret_count = count;
+	return end;
+}
