@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/capture.h"
 
+#include "common/clock.h"
 #include "daemon/cct/stitch.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 /* 32 KiB hold all stacks of Python 3.11+ seen; 3.10 and older nest C frames and need more. */
 #define STACK_FIRST_BYTES (32u << 10)
 #define STACK_MAX_BYTES   (512u << 10)
+#define LIVE_INTERVAL_NS  NS_PER_SECOND
 
 int capture_init(struct capture *capture)
 {
@@ -26,7 +28,7 @@ void capture_deinit(struct capture *capture)
 	capture->stack_bytes = NULL;
 }
 
-void capture_take(struct capture *capture, struct target *target, pid_t inner_tid,
+void capture_take(struct capture *capture, struct target *target, pid_t tid, pid_t inner_tid,
 		  const struct registers *registers)
 {
 	remote_addr start = registers->general[REGISTER_RSP] - STACK_RED_ZONE_BYTES;
@@ -34,6 +36,7 @@ void capture_take(struct capture *capture, struct target *target, pid_t inner_ti
 	ssize_t got = process_memory_read_prefix(&target->memory, start, capture->stack_bytes,
 						 capture->stack_wanted);
 
+	capture->tid = tid;
 	capture->registers = *registers;
 	capture->stack = (struct stack_snapshot){
 		.start = start,
@@ -50,6 +53,25 @@ void capture_take(struct capture *capture, struct target *target, pid_t inner_ti
 	}
 }
 
+/*
+ * libunwind-ptrace on the stopped thread itself, where the copies did not lead
+ * to the evaluation loop: it sees what they lack, but takes a millisecond or
+ * more, so once a second at most. Not for addresses in no module: the map is
+ * old then, and about to be read again.
+ */
+static void unwind_live(struct capture *capture, struct target *target)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (capture->native_end == UNWIND_NO_MODULE || capture->native_end == UNWIND_TOO_DEEP ||
+	    now_ns - target->live_unwound_ns < LIVE_INTERVAL_NS)
+		return;
+	target->live_unwound_ns = now_ns;
+	capture->native_end =
+		unwinder_live_unwind(target->live_unwinder, capture->tid, &target->eval,
+				     capture->native, CAPTURE_NATIVE_MAX, &capture->native_count);
+}
+
 int capture_unwind_call(struct capture *capture, struct target *target)
 {
 	if (!capture->python.count)
@@ -57,6 +79,8 @@ int capture_unwind_call(struct capture *capture, struct target *target)
 	capture->native_end = unwinder_unwind(target->unwinder, &capture->registers,
 					      &capture->stack, &target->eval, capture->native,
 					      CAPTURE_NATIVE_MAX, &capture->native_count);
+	if (capture->native_end != UNWIND_STOPPED)
+		unwind_live(capture, target);
 	return capture->native_end == UNWIND_STOPPED ? 0 : -ENOENT;
 }
 

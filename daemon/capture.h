@@ -18,6 +18,7 @@
 #define CAPTURE_FRAMES_MAX (CAPTURE_NATIVE_MAX + PYTHON_STACK_FRAMES_MAX)
 
 struct capture {
+	pid_t tid;
 	struct registers registers;
 	uint8_t *stack_bytes;
 	size_t stack_capacity;
@@ -37,7 +38,7 @@ __attribute__((warn_unused_result)) int capture_init(struct capture *capture);
 void capture_deinit(struct capture *capture);
 
 /* In the stop: registers, the top of the stack, the Python frames. Three to eight system calls. */
-void capture_take(struct capture *capture, struct target *target, pid_t inner_tid,
+void capture_take(struct capture *capture, struct target *target, pid_t tid, pid_t inner_tid,
 		  const struct registers *registers);
 
 /*

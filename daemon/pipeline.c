@@ -89,7 +89,8 @@ static void take_capture(struct pipeline *pipeline, const struct pipeline_thread
 	if (pipeline->clock_ticks)
 		pipeline->captured = true;
 	if (pipeline->captured)
-		capture_take(&pipeline->capture, pipeline->target, tracee->inner_tid, registers);
+		capture_take(&pipeline->capture, pipeline->target, tracee->id.tid,
+			     tracee->inner_tid, registers);
 }
 
 static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,

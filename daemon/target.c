@@ -85,8 +85,10 @@ int target_refresh(struct target *target)
 
 	if (!error)
 		error = module_table_update(target->modules, &target->mappings);
-	if (!error && target->mappings.generation != generation && target->unwinder)
+	if (!error && target->mappings.generation != generation && target->unwinder) {
 		unwinder_flush(target->unwinder);
+		unwinder_live_flush(target->live_unwinder);
+	}
 	return error ? error : classify_modules(target);
 }
 
@@ -172,7 +174,8 @@ int target_init(struct target *target, pid_t pid, struct error *error)
 		return -1;
 	}
 	target->unwinder = unwinder_create(target->modules, &target->reader);
-	if (!target->unwinder) {
+	target->live_unwinder = unwinder_live_create(target->modules);
+	if (!target->unwinder || !target->live_unwinder) {
 		error_out_of_memory(error);
 		return -1;
 	}
@@ -219,6 +222,8 @@ void target_deinit(struct target *target)
 		python_runtime_destroy(target->runtime);
 	if (target->layout)
 		struct_layout_destroy(target->layout);
+	if (target->live_unwinder)
+		unwinder_live_destroy(target->live_unwinder);
 	if (target->unwinder)
 		unwinder_destroy(target->unwinder);
 	if (target->symbolizer)

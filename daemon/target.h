@@ -13,6 +13,7 @@
 #include "symbolize/struct_layout.h"
 #include "symbolize/symbol.h"
 #include "symbolize/unwinder.h"
+#include "symbolize/unwinder_live.h"
 
 #define INTERPRETER_MODULES_MAX 4
 
@@ -26,6 +27,8 @@ struct target {
 	struct mapping_list mappings;
 	struct module_table *modules;
 	struct unwinder *unwinder;
+	struct unwinder_live *live_unwinder; /* rationed, see capture.c */
+	uint64_t live_unwound_ns;            /* when it was last used */
 	struct symbolizer *symbolizer;
 	struct struct_layout *layout;
 	struct debug_info interpreter_info;

@@ -16,6 +16,7 @@
  */
 #include "symbolize/unwinder_live.h"
 
+#include "symbolize/cfi.h"
 #include "symbolize/fde_table.h"
 
 #include <libunwind-ptrace.h>
@@ -26,7 +27,7 @@
  * programs byte by byte, some hundred a frame not cached yet; an expression
  * that loops for ever ends here.
  */
-#define MEMORY_ACCESSES_MAX (1u << 17)
+#define MEMORY_ACCESSES_MAX (1u << 14)
 
 struct unwinder_live {
 	const struct module_table *modules;
@@ -219,7 +220,10 @@ static enum unwind_end end_of(const struct unwinder_live *unwinder, int step)
 	return unwinder->memory_missing ? UNWIND_STACK_MISSING : UNWIND_CORRUPT;
 }
 
-/* Appends frames from the cursor on; *ret_guess is why the first guess was made. */
+/*
+ * Appends frames from the cursor on. *ret_known of them come before the first
+ * guess, and *ret_guess is why that one was made.
+ */
 static enum unwind_end walk_frames(struct unwinder_live *unwinder, unw_cursor_t *cursor,
 				   const struct address_ranges *until, struct native_frame *frames,
 				   size_t maximum, size_t *ret_count, size_t *ret_known,
@@ -274,6 +278,16 @@ static enum unwind_end walk_frames(struct unwinder_live *unwinder, unw_cursor_t 
 	return UNWIND_TOO_DEEP;
 }
 
+/* Whether a frame's CFI says that it has no caller: a return address of 0 proves nothing. */
+static bool is_at_start(const struct unwinder_live *unwinder, const struct native_frame *frame)
+{
+	remote_addr address = native_frame_lookup_address(frame, false);
+	struct eh_frame_fde fde;
+
+	return frame->module && fde_table_find(unwinder->fdes, frame->module, address, &fde) == 0 &&
+	       cfi_rule_at(&fde, address - frame->module->bias).kind == CFI_RULE_END;
+}
+
 enum unwind_end unwinder_live_unwind(struct unwinder_live *unwinder, pid_t tid,
 				     const struct address_ranges *until,
 				     struct native_frame *frames, size_t maximum, size_t *ret_count)
@@ -291,8 +305,8 @@ enum unwind_end unwinder_live_unwind(struct unwinder_live *unwinder, pid_t tid,
 	if (unwinder->ptrace_argument)
 		_UPT_destroy(unwinder->ptrace_argument);
 	unwinder->ptrace_argument = NULL;
-	if (guess != UNWIND_COMPLETE && end != UNWIND_STOPPED && end != UNWIND_COMPLETE) {
-		/* Led nowhere. */
+	if (guess != UNWIND_COMPLETE && end != UNWIND_STOPPED &&
+	    !(end == UNWIND_COMPLETE && is_at_start(unwinder, &frames[count - 1]))) {
 		frames[known - 1].cfa = 0;
 		count = known;
 		end = guess;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the person at the terminal gets: exit codes, refusals, files, signals."""
+import contextlib
 import json
 import os
 import shutil
@@ -9,8 +10,19 @@ import subprocess
 import tempfile
 import time
 
-from harness import (Daemon, Skip, Target, check, check_equal, find_interpreters, nobody, pieprofd,
+from harness import (PIEPROFD, Daemon, Skip, Target, check, check_equal, find_interpreters, nobody, pieprofd,
                      profile, wait_attached, wait_until)
+
+
+@contextlib.contextmanager
+def public_folder():
+    """For an ordinary user, who may not look into the folder of the build."""
+    folder = tempfile.mkdtemp(prefix="pieprofd-user-")
+    os.chmod(folder, 0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def first_interpreter():
@@ -63,8 +75,11 @@ def test_already_traced():
 
 def test_strangers_process():
     user = nobody()
-    with Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
-        run = pieprofd("--pid", target.pid, code=4, user=user)
+    with public_folder() as folder, Target(first_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        program = shutil.copy(PIEPROFD, folder)
+        run = subprocess.run([program, "--pid", str(target.pid)], capture_output=True, text=True, user=user,
+                             group=user, cwd="/", check=False)
+        check_equal(run.returncode, 4, "exit code, with %r" % run.stderr)
         check("belongs to user" in run.stderr, run.stderr)
 
 
@@ -80,11 +95,8 @@ def test_ordinary_user():
     with open("/proc/sys/kernel/perf_event_paranoid") as file:
         if int(file.read()) > 2:
             raise Skip("perf_event_paranoid forbids perf to an ordinary user")
-    folder = tempfile.mkdtemp(prefix="pieprofd-user-")
-    os.chmod(folder, 0o755)
-    try:
-        # The build folder may lie where an ordinary user may not look.
-        program = shutil.copy(os.environ.get("PIEPROFD", "build/pieprofd"), folder)
+    with public_folder() as folder:
+        program = shutil.copy(PIEPROFD, folder)
         targets = shutil.copytree(os.path.join(os.path.dirname(__file__), "..", "targets"),
                                   os.path.join(folder, "targets"))
         command = [interpreter.path, os.path.join(targets, "conv_backprop.py"), "--seconds", "20"]
@@ -101,8 +113,6 @@ def test_ordinary_user():
             process.kill()
             process.wait()
             process.stdout.close()
-    finally:
-        shutil.rmtree(folder)
 
 
 def test_interrupt_finishes():
