@@ -236,6 +236,22 @@ static int parse_mapping(char *line, char *paths, size_t *paths_size, struct map
 	return 0;
 }
 
+static bool same_mappings(const struct mapping_list *a, const struct mapping_list *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct mapping *x = &a->mappings[i], *y = &b->mappings[i];
+
+		if (x->start != y->start || x->end != y->end || x->file_offset != y->file_offset ||
+		    x->device != y->device || x->inode != y->inode ||
+		    x->protection != y->protection || x->deleted != y->deleted ||
+		    strcmp(x->path, y->path) != 0)
+			return false;
+	}
+	return true;
+}
+
 int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *list)
 {
 	struct mapping_list next = { .generation = list->generation + 1 };
@@ -268,6 +284,8 @@ int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *li
 		next.count++;
 	}
 	free(copy);
+	if (list->generation && same_mappings(list, &next))
+		next.generation = list->generation;
 	mapping_list_deinit(list);
 	*list = next;
 	return 0;

@@ -47,7 +47,7 @@ __attribute__((warn_unused_result)) int procfs_read_threads(pid_t pid, pid_t *ti
 
 /*
  * Re-reads the memory map into list, which may hold an older state (it is
- * replaced, generation + 1) or be zeroed. A list of more than
+ * replaced; generation + 1 when anything changed) or be zeroed. A list of more than
  * PROCFS_MAPPINGS_MAX mappings is cut. 0, -ESRCH, -ENOMEM, -EACCES.
  */
 #define PROCFS_MAPPINGS_MAX 262144

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #define BUCKETS          256u
+#define HANDLED_MAX      64u /* stops in a row */
 #define THREADS_MAX      16384u
 #define RECORDS_MAX      16u /* one stop rarely has two */
 #define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
@@ -324,7 +325,9 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 static bool handle_pending(struct tracer *tracer, bool *ret_any)
 {
 	*ret_any = false;
-	for (;;) {
+	/* Bounded: under more load than one tracer can serve, the caller must still get its turn.
+	 */
+	for (unsigned handled = 0; handled < HANDLED_MAX; handled++) {
 		int status;
 		/* __WNOTHREAD: children of other threads of the daemon are none of our business. */
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
@@ -338,6 +341,7 @@ static bool handle_pending(struct tracer *tracer, bool *ret_any)
 		*ret_any = true;
 		handle_stop(tracer, tid, status);
 	}
+	return true;
 }
 
 /* Sleeps until a thread reports or the time is over: its stop sends SIGCHLD, which stays pending.

@@ -117,7 +117,8 @@ void capture_finish(struct capture *capture, struct target *target, struct losse
 				capture->native, CAPTURE_NATIVE_MAX, &capture->native_count);
 	if (capture->native_end != UNWIND_COMPLETE) {
 		losses->counts[LOSS_NATIVE_TRUNCATED]++;
-		if (capture->stack.size == capture->stack_wanted &&
+		if (capture->native_end == UNWIND_STACK_MISSING &&
+		    capture->stack.size == capture->stack_wanted &&
 		    capture->stack_wanted < capture->stack_capacity)
 			capture->stack_wanted *= 2;
 	}

@@ -34,6 +34,8 @@
 	X(LOSS_FILTER_COLLECTOR, "filter_collector", "filtered: the garbage collector")            \
 	X(LOSS_BOUNDARY_MISSED, "boundary_missed", "native calls whose return was not seen")       \
 	X(LOSS_WATCH_EVICTED, "watch_evicted", "watches given up for a newer sample")              \
+	X(LOSS_EVENT_LATE, "event_late",                                                           \
+	  "watches given up: stopped only after another signal's handler began")                   \
 	X(LOSS_WATCH_BUDGET, "watch_budget", "watches given up: too many traps by others")         \
 	X(LOSS_TRAP_UNDECODED, "trap_undecoded", "traps whose instruction could not be told")      \
 	X(LOSS_OVERHEAD_LIMIT, "overhead_limit",                                                   \

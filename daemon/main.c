@@ -43,6 +43,15 @@ static void block_signals(sigset_t *set)
 	sigdelset(set, SIGCHLD);
 	/* A reader that went away is an error of write(), not an end. */
 	signal(SIGPIPE, SIG_IGN);
+	/*
+	 * A daemon that is stopped (^Z, or a write to a terminal in the background)
+	 * leaves every thread of the target waiting at its next sample.
+	 */
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
+	/* Ignored by whoever started us, it would not tell of the target's stops. */
+	signal(SIGCHLD, SIG_DFL);
 }
 
 /* Five descriptors for each thread of the target. */
@@ -176,6 +185,8 @@ static void let_signals_end_us(const sigset_t *signals)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	/* The report that is about to be written is newer than any snapshot. */
+	signal(SIGUSR1, SIG_IGN);
 	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
 }
 

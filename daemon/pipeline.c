@@ -125,9 +125,10 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 						       &records[i], registers);
 
 		if (records[i].source != EVENT_CLOCK)
-			redundancy_breakpoint(pipeline->redundancy, thread->redundancy, tracee,
-					      &records[i], wanted ? &pipeline->capture : NULL,
-					      registers);
+			redundancy_breakpoint(
+				pipeline->redundancy, thread->redundancy, tracee, &records[i],
+				wanted && pipeline->captured ? &pipeline->capture : NULL,
+				registers);
 	}
 	if (pipeline->clock_ticks)
 		begin_memory_sample(pipeline, thread, tracee);
@@ -142,7 +143,7 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	if (!pipeline->clock_ticks)
 		pipeline->cycle_ns += stopped_ns;
 	governor_charge(&pipeline->governor, &thread->bucket, now_ns, stopped_ns);
-	if (governor_overdrawn(&thread->bucket))
+	if (governor_take_overdraft(&thread->bucket))
 		pipeline->overdrawn = true;
 }
 

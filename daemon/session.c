@@ -233,8 +233,10 @@ static void tick(struct session *session, uint64_t now_ns)
 {
 	struct pipeline *pipeline = &session->pipeline;
 
-	pipeline_tick(pipeline, session->tracer, now_ns);
 	tracer_check_blocked(session->tracer);
+	if (pipeline->idle)
+		return; /* paused: the other thread reads */
+	pipeline_tick(pipeline, session->tracer, now_ns);
 	session->last_cpu_ns = cpu_ns(session);
 	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
 		pipeline->mappings_stale = false;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/governor.h"
 
+#include <math.h>
+
 /* Credit saved up by a quiet thread is worth at most this: no long bursts. */
 #define CREDIT_MAX_NS       10e6
 #define OVERDRAWN_NS        (-20e6)
 #define FIRST_CYCLE_NS      150e3
 #define CYCLE_LEARNING_RATE 0.05
+/* What lasted longer was a stall of the machine, not the profiler's work. */
+#define STOP_CHARGED_MAX_NS  5e6
+#define CYCLE_LEARNED_MAX_NS 5e6
 
 void governor_init(struct governor *governor, double limit)
 {
@@ -32,7 +37,7 @@ void governor_charge(const struct governor *governor, struct governor_bucket *bu
 		     uint64_t now_ns, uint64_t stopped_ns)
 {
 	fill(governor, bucket, now_ns);
-	bucket->credit_ns -= (double)stopped_ns;
+	bucket->credit_ns -= fmin((double)stopped_ns, STOP_CHARGED_MAX_NS);
 }
 
 bool governor_allows_cycle(const struct governor *governor, struct governor_bucket *bucket,
@@ -44,11 +49,16 @@ bool governor_allows_cycle(const struct governor *governor, struct governor_buck
 
 void governor_learn_cycle(struct governor *governor, uint64_t cost_ns)
 {
-	governor->cycle_cost_ns +=
-		CYCLE_LEARNING_RATE * ((double)cost_ns - governor->cycle_cost_ns);
+	/* Above what a bucket can hold no sample would ever be allowed again. */
+	double cost = fmin((double)cost_ns, CYCLE_LEARNED_MAX_NS);
+
+	governor->cycle_cost_ns += CYCLE_LEARNING_RATE * (cost - governor->cycle_cost_ns);
 }
 
-bool governor_overdrawn(const struct governor_bucket *bucket)
+bool governor_take_overdraft(struct governor_bucket *bucket)
 {
-	return bucket->credit_ns < OVERDRAWN_NS;
+	if (bucket->credit_ns >= OVERDRAWN_NS)
+		return false;
+	bucket->credit_ns = 0;
+	return true;
 }

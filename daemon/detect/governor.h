@@ -38,7 +38,10 @@ bool governor_allows_cycle(const struct governor *governor, struct governor_buck
 /* One memory sample has cost this much in all its stops. */
 void governor_learn_cycle(struct governor *governor, uint64_t cost_ns);
 
-/* Is the thread so far over its limit that the period must be lengthened? */
-bool governor_overdrawn(const struct governor_bucket *bucket);
+/*
+ * Is the thread so far over its limit that the period must be lengthened? Asked
+ * once an overdraft: it is forgiven with the answer.
+ */
+bool governor_take_overdraft(struct governor_bucket *bucket);
 
 #endif

@@ -21,6 +21,9 @@
 #define BOUNDARY_PASSED_MAX 16
 /* Traps by the interpreter, or by stores while a load is awaited. */
 #define TRAPS_PASSED_MAX 24
+/* No thread's stack is larger; nor is a thread's control block. */
+#define STACK_BYTES_MAX     (1ull << 30)
+#define CONTROL_BLOCK_BYTES 4096
 /* A step is a matter of microseconds, a native call may last. */
 #define STEPPING_TIMEOUT_NS (100 * NS_PER_MS)
 #define BOUNDARY_TIMEOUT_NS (10 * NS_PER_SECOND)
@@ -50,6 +53,7 @@ struct watch {
 	uint64_t armed_ns;   /* when the present phase began */
 	uint64_t running_ns; /* the same in the event's on-CPU time */
 	struct pair_evidence evidence;
+	bool overwritten; /* a store that is no native library's changed it meanwhile */
 	enum access_verdict verdict;
 };
 
@@ -189,11 +193,23 @@ static enum module_kind kind_at(const struct target *target, remote_addr address
 	return target_module_kind(target, module_find(target->modules, address));
 }
 
-static bool same_mapping(const struct target *target, remote_addr a, remote_addr b)
+/*
+ * The thread's own stack, from its pointer upwards. A thread's stack ends at
+ * its control block, to which glibc points fs; it may share its mapping with
+ * other memory, so the mapping tells only the main thread's end.
+ */
+static bool on_own_stack(const struct target *target, const struct registers *registers,
+			 remote_addr address)
 {
-	const struct mapping *mapping = mapping_find(&target->mappings, a);
+	remote_addr start = registers->general[REGISTER_RSP] - STACK_RED_ZONE_BYTES;
+	const struct mapping *mapping;
 
-	return mapping && b >= mapping->start && b < mapping->end;
+	if (address < start)
+		return false;
+	if (registers->fs_base > start && registers->fs_base - start < STACK_BYTES_MAX)
+		return address < registers->fs_base + CONTROL_BLOCK_BYTES;
+	mapping = mapping_find(&target->mappings, start);
+	return mapping && address < mapping->end;
 }
 
 /* LOSS_COUNT: an access to watch. */
@@ -210,7 +226,7 @@ static enum loss access_filter(struct redundancy *redundancy, const struct captu
 	default:
 		break;
 	}
-	if (same_mapping(target, capture->registers.general[REGISTER_RSP], access->address))
+	if (on_own_stack(target, &capture->registers, access->address))
 		return LOSS_FILTER_STACK;
 	if (object_head_at(&redundancy->types, target, access->address, access->size))
 		return LOSS_FILTER_OBJECT_HEAD;
@@ -401,7 +417,16 @@ static void on_boundary(struct redundancy *redundancy, struct redundancy_thread 
 static void pass_over(struct redundancy *redundancy, struct redundancy_thread *thread,
 		      struct tracee *tracee, int slot)
 {
-	if (++thread->watches[slot].passed > TRAPS_PASSED_MAX) {
+	struct watch *watch = &thread->watches[slot];
+	uint8_t now[8];
+	size_t length = (size_t)(watch->watched.end - watch->watched.start);
+
+	/* Another value in between makes the later store of the first one necessary. */
+	if (watch->kind == PAIR_STORE &&
+	    (memory_read(&redundancy->target->reader, watch->watched.start, now, length) ||
+	     memcmp(now, watch->value, length) != 0))
+		watch->overwritten = true;
+	if (++watch->passed > TRAPS_PASSED_MAX) {
 		lose(redundancy, LOSS_WATCH_BUDGET);
 		watch_end(thread, tracee, slot);
 	}
@@ -465,6 +490,8 @@ static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thr
 	watch->verdict = verdict_compare(watch->value + (compared.start - watch->watched.start),
 					 value, (size_t)(compared.end - compared.start),
 					 watch->access.element_size);
+	if (watch->overwritten)
+		watch->verdict = VERDICT_NEW;
 }
 
 bool redundancy_wants_capture(const struct redundancy *redundancy,
@@ -492,6 +519,15 @@ void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thre
 {
 	int slot = (int)record->source;
 
+	/* The signal was blocked, or came behind another's: these registers are not the event's. */
+	if (record->ip != registers->rip) {
+		if (thread->watches[slot].phase != WATCH_FREE &&
+		    thread->watches[slot].phase != WATCH_DECIDED) {
+			lose(redundancy, LOSS_EVENT_LATE);
+			watch_end(thread, tracee, slot);
+		}
+		return;
+	}
 	switch (thread->watches[slot].phase) {
 	case WATCH_STEPPING:
 		if (capture)

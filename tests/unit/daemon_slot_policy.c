@@ -107,12 +107,23 @@ static void test_governor(void **state)
 	}
 	assert_true((double)stopped <= 0.0205 * 10e9);
 	assert_true((double)stopped >= 0.015 * 10e9);
-	assert_false(governor_overdrawn(&bucket));
+	assert_false(governor_take_overdraft(&bucket));
 	/* Stops that nobody asked for overdraw it. */
 	for (int i = 0; i < 200; i++)
 		governor_charge(&governor, &bucket, now, 200000);
-	assert_true(governor_overdrawn(&bucket));
 	assert_false(governor_allows_cycle(&governor, &bucket, now));
+	assert_true(governor_take_overdraft(&bucket));
+	assert_false(governor_take_overdraft(&bucket)); /* forgiven: one step an overdraft */
+	/* A stall of seconds is not ours: it neither overdraws nor stops sampling for good. */
+	governor_bucket_init(&bucket, now);
+	governor_charge(&governor, &bucket, now, 3000000000ull);
+	assert_false(governor_take_overdraft(&bucket));
+	for (int i = 0; i < 100; i++)
+		governor_learn_cycle(&governor, 3000000000ull);
+	now += 1000000000ull;
+	assert_true(governor_allows_cycle(&governor, &bucket, now));
+	for (int i = 0; i < 200; i++)
+		governor_learn_cycle(&governor, 200000);
 	/* A clock that goes back must not hurt. */
 	governor_charge(&governor, &bucket, now - 500, 1);
 	/* A long rest does not save up more than a little. */
