@@ -8,6 +8,9 @@
  * a sleeping thread makes its epoll_wait() and the like return EINTR; so it
  * is not used, and neither is PTRACE_INTERRUPT.
  *
+ * What cannot be avoided: the kernel wakes a traced thread also for signals that
+ * it ignores, so that calls which are never restarted return EINTR then.
+ *
  * PTRACE_SINGLESTEP is not used either: its stop is a SIGTRAP, which is
  * delivered, and fatal, when the tracer dies in the middle of it (5 of 5
  * targets died). A stop by a perf event's signal is harmless then.
