@@ -22,6 +22,7 @@
 #define TICK_NS    (50 * NS_PER_MS)
 /* A map that changes all the time (a JIT) is re-read at most this often. */
 #define REFRESH_NS    NS_PER_SECOND
+#define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
 #define PERIOD_MAX_NS NS_PER_SECOND
 
 enum session_state {
@@ -61,6 +62,10 @@ struct session {
 	uint64_t sampled_ns; /* without pauses */
 	uint64_t resumed_ns;
 	uint64_t refreshed_ns;
+	uint64_t balanced_ns; /* see balance() */
+	uint64_t balanced_samples;
+	uint64_t balanced_skipped;
+	uint64_t longest_period_ns;
 	uint64_t first_cpu_ns;
 	uint64_t last_cpu_ns;
 };
@@ -147,6 +152,7 @@ struct session *session_create(const struct session_options *options, struct err
 		return NULL;
 	}
 	session->options = *options;
+	session->longest_period_ns = LENGTHEN_MAX * options->period_ns;
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_cond_init(&session->changed, NULL);
 	if (preflight_check(options->pid, options->stop_signal, &session->preflight, error))
@@ -229,6 +235,32 @@ static bool obey(struct session *session)
 	return finish;
 }
 
+static void lengthen_period(struct session *session)
+{
+	session->options.period_ns += session->options.period_ns / 2;
+	tracer_set_period(session->tracer, session->options.period_ns);
+}
+
+/*
+ * Where stops are dear, those of the clock alone may use up all that is
+ * allowed, and hardly a memory access is followed. Fewer samples then find
+ * more: each of them may be followed.
+ */
+static void balance(struct session *session, uint64_t now_ns)
+{
+	uint64_t samples = session->pipeline.samples;
+	uint64_t skipped = session->pipeline.losses.counts[LOSS_OVERHEAD_LIMIT];
+
+	if (now_ns - session->balanced_ns < NS_PER_SECOND)
+		return;
+	if (2 * (skipped - session->balanced_skipped) > samples - session->balanced_samples &&
+	    session->options.period_ns < session->longest_period_ns)
+		lengthen_period(session);
+	session->balanced_ns = now_ns;
+	session->balanced_samples = samples;
+	session->balanced_skipped = skipped;
+}
+
 static void tick(struct session *session, uint64_t now_ns)
 {
 	struct pipeline *pipeline = &session->pipeline;
@@ -246,9 +278,9 @@ static void tick(struct session *session, uint64_t now_ns)
 	if (pipeline->overdrawn && session->options.period_ns < PERIOD_MAX_NS) {
 		/* The clock's own stops cost more than is allowed: sample less often. */
 		pipeline->overdrawn = false;
-		session->options.period_ns += session->options.period_ns / 2;
-		tracer_set_period(session->tracer, session->options.period_ns);
+		lengthen_period(session);
 	}
+	balance(session, now_ns);
 }
 
 static void sample(struct session *session)
