@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A wake-up slower than this was a stall of the machine: the target's own will not be like it. */
+#define WAKE_MAX_NS 1000000u
+
 struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
@@ -105,6 +108,13 @@ static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_threa
 	redundancy_sample(pipeline->redundancy, thread->redundancy, tracee, &pipeline->capture);
 }
 
+static uint64_t wake_latency(uint64_t event_ns, uint64_t now_ns)
+{
+	uint64_t latency_ns = now_ns > event_ns ? now_ns - event_ns : 0;
+
+	return latency_ns < WAKE_MAX_NS ? latency_ns : WAKE_MAX_NS;
+}
+
 /* Stage 1, in the stop. */
 static void stopped(void *context, struct tracee *tracee, const struct registers *registers,
 		    const struct event_record *records, size_t count)
@@ -113,6 +123,7 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 	struct pipeline_thread *thread = tracee->user;
 
 	pipeline->event_ns = records[0].time_ns;
+	pipeline->wake_ns = wake_latency(pipeline->event_ns, clock_now_ns());
 	pipeline->captured = false;
 	pipeline->clock_ticks = 0;
 	if (pipeline->idle || !thread)
@@ -140,6 +151,9 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	uint64_t stopped_ns = now_ns > pipeline->event_ns ? now_ns - pipeline->event_ns : 0;
 
 	stop_histogram_add(&pipeline->stops, stopped_ns);
+	/* Let go, the thread must be woken as this one was: that too is time it loses. */
+	stopped_ns += pipeline->wake_ns;
+	pipeline->lost_ns += stopped_ns;
 	if (!pipeline->clock_ticks)
 		pipeline->cycle_ns += stopped_ns;
 	governor_charge(&pipeline->governor, &thread->bucket, now_ns, stopped_ns);

@@ -28,6 +28,7 @@ struct pipeline {
 	struct losses losses;
 	struct governor governor;
 	struct stop_histogram stops;
+	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
 	uint64_t samples;    /* atomic: read by other threads */
 	bool mappings_stale; /* an address was seen that no module holds */
 	bool idle;           /* paused or ending: answer stops, take nothing */
@@ -37,6 +38,7 @@ struct pipeline {
 	bool captured;
 	unsigned clock_ticks;
 	uint64_t event_ns;
+	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */
 	uint64_t cycle_ns; /* stopped for memory samples since the last one was begun */
 };
 

@@ -450,7 +450,7 @@ struct profile *session_profile(struct session *session, const char *version)
 			.p99_ns = stop_histogram_quantile(&pipeline->stops, 0.99),
 			.max_ns = pipeline->stops.max_ns,
 		},
-		.overhead = cpu ? (double)pipeline->stops.sum_ns / (double)cpu : 0,
+		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
 		.open_source = open_source,

@@ -107,7 +107,7 @@ struct profile_facts {
 	uint64_t samples;
 	struct losses losses;
 	struct stop_times stops;
-	double overhead; /* stopped time over the target's CPU time */
+	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
