@@ -7,13 +7,9 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#define RING_DATA_BYTES 4096u
-#define RING_BYTES      (4096u + RING_DATA_BYTES)
 
 /* A record as asked for by sample_type and read_format below. */
 struct sample_record {
@@ -87,20 +83,13 @@ int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint
 	events->clock_fd = event_open(&attributes, tid, -1);
 	if (events->clock_fd < 0)
 		return events->clock_fd;
-	events->ring =
-		mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, events->clock_fd, 0);
-	if (events->ring == MAP_FAILED) {
-		error = -errno;
-		events->ring = NULL;
-		goto fail;
-	}
-	error = event_id(events->clock_fd, &events->clock_id);
+	error = event_ring_map(&events->ring, events->clock_fd);
+	if (!error)
+		error = event_id(events->clock_fd, &events->clock_id);
 	if (!error)
 		error = event_direct_signal(events->clock_fd, tid, signal);
-	if (!error)
-		return 0;
-fail:
-	thread_events_close(events);
+	if (error)
+		thread_events_close(events);
 	return error;
 }
 
@@ -112,9 +101,7 @@ void thread_events_close(struct thread_events *events)
 		events->slots[slot].fd = -1;
 	}
 	/* Before the close: a mapping keeps its event alive. */
-	if (events->ring)
-		munmap(events->ring, RING_BYTES);
-	events->ring = NULL;
+	event_ring_unmap(&events->ring);
 	if (events->clock_fd >= 0)
 		close(events->clock_fd);
 	events->clock_fd = -1;
@@ -219,16 +206,6 @@ uint64_t breakpoint_running_ns(const struct thread_events *events, unsigned slot
 	return values[1];
 }
 
-/* Copies size bytes at a ring position that may wrap. */
-static void ring_copy(const uint8_t *data, uint64_t position, void *buffer, size_t size)
-{
-	size_t at = position % RING_DATA_BYTES;
-	size_t first = size < RING_DATA_BYTES - at ? size : RING_DATA_BYTES - at;
-
-	memcpy(buffer, data + at, first);
-	memcpy((uint8_t *)buffer + first, data, size - first);
-}
-
 static bool record_source(const struct thread_events *events, uint64_t id, unsigned *ret_source)
 {
 	if (id == events->clock_id) {
@@ -247,45 +224,30 @@ static bool record_source(const struct thread_events *events, uint64_t id, unsig
 size_t thread_events_drain(struct thread_events *events, struct event_record *records,
 			   size_t maximum)
 {
-	struct perf_event_mmap_page *page = events->ring;
-	const uint8_t *data = (const uint8_t *)events->ring + 4096;
+	struct event_ring_record raw;
 	size_t count = 0;
-	uint64_t head;
 
-	if (!page)
-		return 0;
-	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	while (count < maximum && events->ring_tail < head) {
+	while (count < maximum && event_ring_next(&events->ring, &raw)) {
 		struct sample_record record;
 		unsigned source;
 
-		ring_copy(data, events->ring_tail, &record.header, sizeof(record.header));
-		if (record.header.size < sizeof(record.header)) {
-			events->ring_tail = head; /* cannot happen; never loop on it */
-			break;
-		}
-		if (record.header.type == PERF_RECORD_SAMPLE &&
-		    record.header.size == sizeof(record)) {
-			ring_copy(data, events->ring_tail, &record, sizeof(record));
-			if (record_source(events, record.id, &source))
-				records[count++] = (struct event_record){
-					.source = source,
-					.ip = record.ip,
-					.time_ns = record.time,
-					.running_ns = record.running_ns,
-				};
-		}
-		events->ring_tail += record.header.size;
+		if (raw.type != PERF_RECORD_SAMPLE || raw.size != sizeof(record))
+			continue;
+		memcpy(&record, raw.bytes, sizeof(record));
+		if (record_source(events, record.id, &source))
+			records[count++] = (struct event_record){
+				.source = source,
+				.ip = record.ip,
+				.time_ns = record.time,
+				.running_ns = record.running_ns,
+			};
 	}
-	__atomic_store_n(&page->data_tail, events->ring_tail, __ATOMIC_RELEASE);
 	return count;
 }
 
 bool thread_events_pending(const struct thread_events *events)
 {
-	const struct perf_event_mmap_page *page = events->ring;
-
-	return page && __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) != events->ring_tail;
+	return event_ring_pending(&events->ring);
 }
 
 bool thread_events_own(const struct thread_events *events, int fd)

@@ -17,6 +17,7 @@
 #ifndef PIEPROFD_ATTACH_THREAD_EVENTS_H
 #define PIEPROFD_ATTACH_THREAD_EVENTS_H
 
+#include "attach/event_ring.h"
 #include "common/address.h"
 
 #include <sys/types.h>
@@ -50,8 +51,7 @@ struct thread_events {
 	int clock_fd; /* -1: not open */
 	uint64_t clock_id;
 	uint64_t period_ns;
-	void *ring;
-	uint64_t ring_tail;
+	struct event_ring ring;
 	struct breakpoint_event slots[BREAKPOINT_SLOTS];
 };
 

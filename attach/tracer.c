@@ -57,6 +57,12 @@ static struct tracee **tracee_slot(struct tracer *tracer, pid_t tid)
 	return slot;
 }
 
+static void tracee_close(struct tracee *tracee)
+{
+	thread_events_close(&tracee->events);
+	kernel_clock_close(&tracee->kernel_clock);
+}
+
 static void tracee_forget(struct tracer *tracer, struct tracee **slot)
 {
 	struct tracee *tracee = *slot;
@@ -64,8 +70,8 @@ static void tracee_forget(struct tracer *tracer, struct tracee **slot)
 	*slot = tracee->next;
 	tracer->thread_count--;
 	tracee->state = TRACEE_GONE;
-	thread_events_close(&tracee->events);
 	tracer->hooks->thread_ended(tracer->hooks->context, tracee);
+	tracee_close(tracee);
 	free(tracee);
 }
 
@@ -96,6 +102,7 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	tracee->inner_tid = status.inner_pid;
 	tracee->state = state;
 	tracee->events.clock_fd = -1;
+	tracee->kernel_clock.fd = -1;
 	for (unsigned i = 0; i < BREAKPOINT_SLOTS; i++)
 		tracee->events.slots[i].fd = -1;
 	slot = tracee_slot(tracer, tid);
@@ -114,6 +121,12 @@ static bool blocks_stop_signal(const struct tracer *tracer, const struct tracee 
 	       (status.signals_blocked >> (tracer->stop_signal - 1) & 1);
 }
 
+static void tracee_enable_clocks(struct tracee *tracee, bool enable)
+{
+	thread_events_enable_clock(&tracee->events, enable);
+	kernel_clock_enable(&tracee->kernel_clock, enable);
+}
+
 /*
  * Gives a thread its events; it may run or be stopped. Every thread is born
  * with all signals blocked (pthread_create does so) and soon opens up; see
@@ -128,8 +141,13 @@ static void tracee_start(struct tracer *tracer, struct tracee *tracee)
 		tracer->counts.threads_refused++;
 		tracer->counts.refused_errno = -error;
 	}
+	if (!error)
+		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
+					  KERNEL_CLOCK_PERIOD(tracer->period_ns));
+	if (error && error != -ESRCH && tracee->events.clock_fd >= 0)
+		tracer->counts.kernel_refused_errno = -error;
 	tracer->hooks->thread_started(tracer->hooks->context, tracee);
-	thread_events_enable_clock(&tracee->events, tracer->clocks_enabled);
+	tracee_enable_clocks(tracee, tracer->clocks_enabled);
 }
 
 /*
@@ -380,7 +398,7 @@ void tracer_check_blocked(struct tracer *tracer)
 			    !blocks_stop_signal(tracer, tracee))
 				continue;
 			tracer->counts.threads_blocking++;
-			thread_events_close(&tracee->events);
+			tracee_close(tracee);
 		}
 	}
 }
@@ -398,15 +416,20 @@ void tracer_enable_clocks(struct tracer *tracer, bool enable)
 	tracer->clocks_enabled = enable;
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
 		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			thread_events_enable_clock(&tracee->events, enable);
+			tracee_enable_clocks(tracee, enable);
 }
 
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
 {
 	tracer->period_ns = period_ns;
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
+		     tracee = tracee->next) {
 			(void)thread_events_set_period(&tracee->events, period_ns);
+			kernel_clock_set_period(&tracee->kernel_clock,
+						KERNEL_CLOCK_PERIOD(period_ns));
+		}
+	}
 }
 
 /* Does some thread still have the stop signal pending that one of our events sent? */
@@ -417,7 +440,7 @@ static bool signal_pending(const struct tracer *tracer)
 		     tracee = tracee->next) {
 			struct process_status status;
 
-			if (tracee->state == TRACEE_LISTENING || !tracee->events.ring ||
+			if (tracee->state == TRACEE_LISTENING || !tracee->events.ring.pages ||
 			    procfs_read_status(tracer->pid, tracee->id.tid, &status))
 				continue;
 			/* 't': stopped and not yet waited for. */
@@ -451,7 +474,7 @@ void tracer_quiesce(struct tracer *tracer)
 			wait_for_report(NS_PER_MS);
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
 		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			thread_events_close(&tracee->events);
+			tracee_close(tracee);
 }
 
 const struct tracer_counts *tracer_counts(const struct tracer *tracer)

@@ -18,6 +18,7 @@
 #ifndef PIEPROFD_ATTACH_TRACER_H
 #define PIEPROFD_ATTACH_TRACER_H
 
+#include "attach/kernel_clock.h"
 #include "attach/thread_events.h"
 #include "attach/tracee.h"
 #include "common/error.h"
@@ -28,9 +29,10 @@ struct tracee {
 	struct thread_id id;
 	pid_t inner_tid; /* as the target's own pid namespace numbers it */
 	enum tracee_state state;
-	struct thread_events events; /* clock_fd < 0: this thread is not sampled */
-	void *user;                  /* the hooks' own, NULL at first */
-	struct tracee *next;         /* in the tracer's table */
+	struct thread_events events;      /* clock_fd < 0: this thread is not sampled */
+	struct kernel_clock kernel_clock; /* fd < 0: its time in the kernel is not sampled */
+	void *user;                       /* the hooks' own, NULL at first */
+	struct tracee *next;              /* in the tracer's table */
 };
 
 enum tracer_end {
@@ -44,7 +46,7 @@ struct tracer_hooks {
 	void *context;
 	/* A thread is known; its events are open (or not, see clock_fd) and not yet enabled. */
 	void (*thread_started)(void *context, struct tracee *tracee);
-	/* It is gone; its events are closed. Free user here. */
+	/* It is gone; its events can still be read, not armed. Free user here. */
 	void (*thread_ended)(void *context, struct tracee *tracee);
 	/*
 	 * The thread is stopped by its own events, which are given in the order in
@@ -63,6 +65,7 @@ struct tracer_counts {
 	uint64_t threads_blocking; /* not sampled: they block the stop signal */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
 	int refused_errno;         /* of the last refusal */
+	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
 };
 
 struct tracer;

@@ -21,6 +21,8 @@
 	X(LOSS_STOP_SIGNAL_BLOCKED, "stop_signal_blocked",                                         \
 	  "threads not sampled: they block the stop signal")                                       \
 	X(LOSS_THREAD_EVENTS, "thread_events", "threads not sampled: perf events refused")         \
+	X(LOSS_SYSTEM_UNPLACED, "system_unplaced",                                                 \
+	  "samples in the kernel charged to the last known line: its return was not seen")         \
 	X(LOSS_NO_BREAKPOINT, "no_breakpoint", "memory samples dropped: no free breakpoint")       \
 	X(LOSS_NO_ACCESS, "no_access", "memory samples dropped: no access to watch found ahead")   \
 	X(LOSS_NO_BOUNDARY, "no_boundary",                                                         \

@@ -12,6 +12,7 @@
 struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
+	struct system_time system;
 };
 
 int pipeline_init(struct pipeline *pipeline, struct target *target,
@@ -25,7 +26,7 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 		.seed = options->seed,
 	};
 
-	*pipeline = (struct pipeline){ .target = target };
+	*pipeline = (struct pipeline){ .target = target, .breakpoints = options->breakpoints };
 	governor_init(&pipeline->governor, options->max_overhead);
 	pipeline->cct = cct_create(options->node_limit);
 	pipeline->pairs = pair_table_create(options->pair_limit);
@@ -58,32 +59,71 @@ static void thread_started(void *context, struct tracee *tracee)
 	thread = calloc(1, sizeof(*thread));
 	if (thread && pipeline->redundancy)
 		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
-	if (thread)
+	if (thread) {
 		governor_bucket_init(&thread->bucket, clock_now_ns());
+		system_time_init(&thread->system);
+	}
 	tracee->user = thread;
 }
 
 static void thread_ended(void *context, struct tracee *tracee)
 {
+	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
 
-	(void)context;
-	if (thread)
+	if (thread) {
+		(void)system_time_collect(&thread->system, tracee, pipeline->cct,
+					  &pipeline->losses);
+		/* Its slots are gone with it. */
+		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		redundancy_thread_destroy(thread->redundancy);
+	}
 	free(thread);
 	tracee->user = NULL;
 }
 
+static void return_slot(struct pipeline_thread *thread, int slot)
+{
+	if (thread->redundancy && slot != SYSTEM_TIME_NO_SLOT)
+		redundancy_return_slot(thread->redundancy, slot);
+}
+
+/* In the stop: is this event the return from a system call that was sampled? */
+static bool take_system_return(struct pipeline *pipeline, struct pipeline_thread *thread,
+			       struct tracee *tracee, const struct registers *registers,
+			       const struct event_record *record)
+{
+	int slot = thread->system.slot;
+
+	if (slot == SYSTEM_TIME_NO_SLOT || record->source != (unsigned)slot)
+		return false;
+	switch (system_time_breakpoint(&thread->system, tracee, registers)) {
+	case SYSTEM_RETURN_AWAITED:
+		break;
+	case SYSTEM_RETURN_HERE:
+		pipeline->captured = true;
+		return_slot(thread, slot);
+		break;
+	case SYSTEM_RETURN_MISSED:
+		return_slot(thread, slot);
+		break;
+	}
+	return true;
+}
+
 /* In the stop: copies what the events that fired need. */
-static void take_capture(struct pipeline *pipeline, const struct pipeline_thread *thread,
+static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thread,
 			 struct tracee *tracee, const struct registers *registers,
 			 const struct event_record *records, size_t count)
 {
 	pipeline->clock_ticks = 0;
 	pipeline->captured = false;
+	pipeline->system_returns = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (records[i].source == EVENT_CLOCK)
 			pipeline->clock_ticks++;
+		else if (take_system_return(pipeline, thread, tracee, registers, &records[i]))
+			pipeline->system_returns |= 1ull << i;
 		else if (thread->redundancy &&
 			 redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
 						  &records[i], registers))
@@ -135,7 +175,7 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
 						       &records[i], registers);
 
-		if (records[i].source != EVENT_CLOCK)
+		if (records[i].source != EVENT_CLOCK && !(pipeline->system_returns >> i & 1))
 			redundancy_breakpoint(
 				pipeline->redundancy, thread->redundancy, tracee, &records[i],
 				wanted && pipeline->captured ? &pipeline->capture : NULL,
@@ -154,7 +194,7 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	/* Let go, the thread must be woken as this one was: that too is time it loses. */
 	stopped_ns += pipeline->wake_ns;
 	pipeline->lost_ns += stopped_ns;
-	if (!pipeline->clock_ticks)
+	if (!pipeline->clock_ticks && !pipeline->system_returns)
 		pipeline->cycle_ns += stopped_ns;
 	governor_charge(&pipeline->governor, &thread->bucket, now_ns, stopped_ns);
 	if (governor_take_overdraft(&thread->bucket))
@@ -186,9 +226,10 @@ static void resumed(void *context, struct tracee *tracee)
 		return;
 	account_stop(pipeline, thread);
 	if (pipeline->captured &&
-	    (pipeline->clock_ticks ||
+	    (pipeline->clock_ticks || pipeline->system_returns ||
 	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
 		node = find_context(pipeline);
+	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
 	if (pipeline->clock_ticks) {
 		__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
 		if (node)
@@ -213,35 +254,68 @@ struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
 	};
 }
 
-struct expiry {
+struct tick {
 	struct pipeline *pipeline;
 	uint64_t now_ns;
 };
 
-static void expire_thread(void *context, struct tracee *tracee)
+static int borrow_slot(struct pipeline *pipeline, struct pipeline_thread *thread,
+		       struct tracee *tracee)
 {
-	const struct expiry *expiry = context;
+	if (thread->redundancy)
+		return redundancy_lend_slot(pipeline->redundancy, thread->redundancy, tracee);
+	return pipeline->breakpoints ? 0 : SYSTEM_TIME_NO_SLOT;
+}
+
+static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
+			     struct tracee *tracee, uint64_t now_ns)
+{
+	unsigned samples =
+		system_time_collect(&thread->system, tracee, pipeline->cct, &pipeline->losses);
+	int slot;
+
+	__atomic_add_fetch(&pipeline->samples, samples, __ATOMIC_RELAXED);
+	return_slot(thread, system_time_expire(&thread->system, tracee, pipeline->cct,
+					       &pipeline->losses, now_ns));
+	if (!system_time_wants_slot(&thread->system))
+		return;
+	slot = borrow_slot(pipeline, thread, tracee);
+	if (slot != SYSTEM_TIME_NO_SLOT && !system_time_arm(&thread->system, tracee, slot))
+		return_slot(thread, slot);
+}
+
+static void tick_thread(void *context, struct tracee *tracee)
+{
+	const struct tick *tick = context;
+	struct pipeline *pipeline = tick->pipeline;
 	struct pipeline_thread *thread = tracee->user;
 
-	if (thread && thread->redundancy)
-		redundancy_expire(expiry->pipeline->redundancy, thread->redundancy, tracee,
-				  expiry->now_ns);
+	if (!thread)
+		return;
+	tick_system_time(pipeline, thread, tracee, tick->now_ns);
+	if (thread->redundancy)
+		redundancy_expire(pipeline->redundancy, thread->redundancy, tracee, tick->now_ns);
 }
 
 void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns)
 {
-	struct expiry expiry = { .pipeline = pipeline, .now_ns = now_ns };
+	struct tick tick = { .pipeline = pipeline, .now_ns = now_ns };
 
-	if (pipeline->redundancy && !pipeline->idle)
-		tracer_for_each(tracer, expire_thread, &expiry);
+	if (!pipeline->idle)
+		tracer_for_each(tracer, tick_thread, &tick);
 }
 
 static void cancel_thread(void *context, struct tracee *tracee)
 {
+	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
 
-	(void)context;
-	if (thread && thread->redundancy)
+	if (!thread)
+		return;
+	(void)system_time_collect(&thread->system, tracee, pipeline->cct, &pipeline->losses);
+	return_slot(thread,
+		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
+	if (thread->redundancy)
 		redundancy_cancel(thread->redundancy, tracee);
 }
 

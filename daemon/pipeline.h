@@ -19,6 +19,7 @@
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
 #include "daemon/stop_times.h"
+#include "daemon/system_time.h"
 
 struct pipeline {
 	struct target *target;
@@ -27,6 +28,7 @@ struct pipeline {
 	struct redundancy *redundancy; /* NULL: time alone */
 	struct losses losses;
 	struct governor governor;
+	unsigned breakpoints;
 	struct stop_histogram stops;
 	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
 	uint64_t samples;    /* atomic: read by other threads */
@@ -36,6 +38,7 @@ struct pipeline {
 	/* of the stop in hand */
 	struct capture capture;
 	bool captured;
+	uint64_t system_returns; /* a bit for each of its events that was such a return */
 	unsigned clock_ticks;
 	uint64_t event_ns;
 	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */

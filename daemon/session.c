@@ -460,6 +460,7 @@ struct profile *session_profile(struct session *session, const char *version)
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
+	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
 }
 

@@ -33,6 +33,7 @@ enum watch_phase {
 	WATCH_STEPPING,
 	WATCH_BOUNDARY,
 	WATCH_WATCHING,
+	WATCH_LENT,    /* to another purpose */
 	WATCH_DECIDED, /* until the later context is known */
 };
 
@@ -154,16 +155,14 @@ static int watch_arm(struct redundancy_thread *thread, struct tracee *tracee, in
 	return error;
 }
 
-/* A slot for a new sample, its old watch ended; SLOT_NONE and counted when there is none. */
+/* A slot for a new sample, its old watch ended; SLOT_NONE: the reservoir keeps what it has. */
 static int watch_claim(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee)
 {
 	int slot = slot_policy_choose(&thread->policy);
 
-	if (slot == SLOT_NONE) {
-		lose(redundancy, LOSS_WATCH_EVICTED); /* the reservoir gave up the new one */
+	if (slot == SLOT_NONE)
 		return SLOT_NONE;
-	}
 	if (thread->watches[slot].phase != WATCH_FREE) {
 		lose(redundancy, LOSS_WATCH_EVICTED);
 		watch_end(thread, tracee, slot);
@@ -253,8 +252,10 @@ static void search_run_to(struct redundancy *redundancy, struct redundancy_threa
 	}
 	if (search->slot == SLOT_NONE)
 		search->slot = watch_claim(redundancy, thread, tracee);
-	if (search->slot == SLOT_NONE)
+	if (search->slot == SLOT_NONE) {
+		lose(redundancy, LOSS_WATCH_EVICTED);
 		return;
+	}
 	watch = &thread->watches[search->slot];
 	watch->phase = WATCH_STEPPING;
 	watch->kind = search->kind;
@@ -275,8 +276,10 @@ static void search_await_boundary(struct redundancy *redundancy, struct redundan
 
 	if (search->slot == SLOT_NONE)
 		search->slot = watch_claim(redundancy, thread, tracee);
-	if (search->slot == SLOT_NONE)
+	if (search->slot == SLOT_NONE) {
+		lose(redundancy, LOSS_WATCH_EVICTED);
 		return;
+	}
 	watch = &thread->watches[search->slot];
 	*watch = (struct watch){
 		.phase = WATCH_BOUNDARY,
@@ -540,6 +543,7 @@ void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thre
 		on_trap(redundancy, thread, tracee, slot, record, capture);
 		break;
 	case WATCH_FREE:
+	case WATCH_LENT:
 	case WATCH_DECIDED:
 		/* Fired twice, or before it was disarmed. */
 		break;
@@ -598,6 +602,23 @@ void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *
 			watch_end(thread, tracee, slot);
 		}
 	}
+}
+
+int redundancy_lend_slot(struct redundancy *redundancy, struct redundancy_thread *thread,
+			 struct tracee *tracee)
+{
+	int slot = watch_claim(redundancy, thread, tracee);
+
+	if (slot == SLOT_NONE)
+		return SLOT_NONE;
+	thread->watches[slot].phase = WATCH_LENT;
+	thread->policy.fixed[slot] = true;
+	return slot;
+}
+
+void redundancy_return_slot(struct redundancy_thread *thread, int slot)
+{
+	watch_free(thread, slot);
 }
 
 void redundancy_cancel(struct redundancy_thread *thread, struct tracee *tracee)

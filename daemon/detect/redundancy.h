@@ -74,7 +74,18 @@ void redundancy_resumed(struct redundancy *redundancy, struct redundancy_thread 
 void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee, uint64_t now_ns);
 
-/* Gives up everything that is under way, silently: the profile pauses or ends. */
+/*
+ * Lends one of the thread's debug registers to another purpose; a watch may
+ * be given up for it. -1: none can be had now. While it is lent, its events
+ * must not be given to redundancy_breakpoint().
+ */
+int redundancy_lend_slot(struct redundancy *redundancy, struct redundancy_thread *thread,
+			 struct tracee *tracee);
+/* slot is disarmed. */
+void redundancy_return_slot(struct redundancy_thread *thread, int slot);
+
+/* Gives up everything that is under way, silently: the profile pauses or ends. What was lent
+ * must be back. */
 void redundancy_cancel(struct redundancy_thread *thread, struct tracee *tracee);
 
 #endif

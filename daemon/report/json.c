@@ -268,6 +268,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "overhead", json_figure(facts->overhead) },
 		{ "overhead_limit", json_figure(facts->overhead_limit) },
 		{ "target_exited", json_boolean(facts->target_exited) },
+		{ "kernel_time_refused", json_boolean(facts->kernel_time_refused) },
 		{ "time_ns", json_times(profile->time_ns) },
 		{ "loads", json_accesses(&profile->accesses[PAIR_LOAD]) },
 		{ "stores", json_accesses(&profile->accesses[PAIR_STORE]) },

@@ -110,6 +110,7 @@ struct profile_facts {
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
+	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);
 	void *open_source_context;

@@ -312,6 +312,10 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 	snprintf(words, sizeof(words), "%s of the target's CPU time, limit %s",
 		 figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
 	text_wrapped(layout, "  overhead   ", words);
+	if (facts->kernel_time_refused)
+		text_wrapped(layout, "  system     ",
+			     "not measured: it takes root, CAP_PERFMON, or sysctl "
+			     "kernel.perf_event_paranoid=1; shares are of the time in user code");
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
 		if (facts->losses.counts[i] == 0)
 			continue;

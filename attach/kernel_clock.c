@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/kernel_clock.h"
+
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A record as asked for by sample_type below; the registers in the order of their numbers. */
+struct kernel_record {
+	struct perf_event_header header;
+	uint64_t time;
+	uint64_t abi;
+	uint64_t sp;
+	uint64_t ip;
+};
+
+int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER,
+		.sample_regs_user = 1u << PERF_REG_X86_SP | 1u << PERF_REG_X86_IP,
+		.exclude_user = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	long fd = syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int error;
+
+	*clock = (struct kernel_clock){ .fd = fd < 0 ? -1 : (int)fd, .period_ns = period_ns };
+	if (fd < 0)
+		return -errno;
+	error = event_ring_map(&clock->ring, clock->fd);
+	if (error)
+		kernel_clock_close(clock);
+	return error;
+}
+
+void kernel_clock_close(struct kernel_clock *clock)
+{
+	/* Before the close: a mapping keeps its event alive. */
+	event_ring_unmap(&clock->ring);
+	if (clock->fd >= 0)
+		close(clock->fd);
+	clock->fd = -1;
+}
+
+void kernel_clock_enable(struct kernel_clock *clock, bool enable)
+{
+	/* Fails only when the thread is gone. */
+	if (clock->fd >= 0)
+		(void)ioctl(clock->fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns)
+{
+	if (clock->fd >= 0 && !ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &period_ns))
+		clock->period_ns = period_ns;
+}
+
+bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sample)
+{
+	struct event_ring_record raw;
+	struct kernel_record record = { 0 };
+
+	while (event_ring_next(&clock->ring, &raw)) {
+		/* Without user registers it ends behind abi. */
+		if (raw.type != PERF_RECORD_SAMPLE ||
+		    raw.size < offsetof(struct kernel_record, sp) || raw.size > sizeof(record))
+			continue;
+		memcpy(&record, raw.bytes, raw.size);
+		*ret_sample = (struct kernel_sample){
+			.time_ns = record.time,
+			.period_ns = clock->period_ns,
+		};
+		if (record.abi == PERF_SAMPLE_REGS_ABI_64 && raw.size == sizeof(record)) {
+			ret_sample->user_ip = record.ip;
+			ret_sample->user_sp = record.sp;
+		}
+		return true;
+	}
+	return false;
+}

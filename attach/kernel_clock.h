@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sampling clock of the time a thread spends in the kernel. It never stops
+ * the thread, so that no system call is ever interrupted: each sample is a
+ * record of where in user code the kernel was entered.
+ */
+#ifndef PIEPROFD_ATTACH_KERNEL_CLOCK_H
+#define PIEPROFD_ATTACH_KERNEL_CLOCK_H
+
+#include "attach/event_ring.h"
+#include "common/address.h"
+
+#include <sys/types.h>
+
+struct kernel_clock {
+	int fd;             /* -1: not open */
+	uint64_t period_ns; /* of the thread's CPU time that one sample stands for */
+	struct event_ring ring;
+};
+
+struct kernel_sample {
+	uint64_t time_ns;   /* CLOCK_MONOTONIC */
+	uint64_t period_ns; /* what it stands for */
+	/*
+	 * To where the kernel will return: behind a system call's instruction, at
+	 * one that faulted. 0: from nowhere, the thread is yet to run.
+	 */
+	remote_addr user_ip;
+	remote_addr user_sp;
+};
+
+/*
+ * Its period beside the one of the stopping clock. Equal ones would keep their
+ * distance, and one of them would always look at the stop the other just made.
+ */
+#define KERNEL_CLOCK_PERIOD(period_ns) ((period_ns)*7071 / 10000)
+
+/*
+ * Opens it, stopped. 0 or a negative errno: -EACCES when the kernel lets only
+ * the privileged measure it (perf_event_paranoid 2 without CAP_PERFMON).
+ */
+__attribute__((warn_unused_result)) int kernel_clock_open(struct kernel_clock *clock, pid_t tid,
+							  uint64_t period_ns);
+void kernel_clock_close(struct kernel_clock *clock);
+
+void kernel_clock_enable(struct kernel_clock *clock, bool enable);
+void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns);
+
+/* Takes the oldest sample; false: there is none. */
+bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sample);
+
+#endif

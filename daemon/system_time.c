@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/system_time.h"
+
+#include "common/clock.h"
+
+/* A system call may last; while it does, the thread needs no slot for anything else. */
+#define WAIT_MAX_NS (10 * NS_PER_SECOND)
+/* Calls from another depth pass the same instruction: that often, then it is given up. */
+#define PASSED_MAX 8
+
+void system_time_init(struct system_time *time)
+{
+	*time = (struct system_time){ .slot = SYSTEM_TIME_NO_SLOT };
+}
+
+static void charge_unplaced(struct system_time *time, struct cct *cct, struct losses *losses,
+			    uint64_t time_ns)
+{
+	cct_node_charge(time->last ? time->last : cct_root(cct), TIME_SYSTEM, time_ns);
+	losses->counts[LOSS_SYSTEM_UNPLACED]++;
+}
+
+/* False: all places are taken by others. */
+static bool add(struct system_time *time, const struct kernel_sample *sample)
+{
+	struct system_time_place *place = time->places;
+	size_t i = 0;
+
+	while (i < time->count &&
+	       (place[i].ip != sample->user_ip || place[i].sp != sample->user_sp))
+		i++;
+	if (i == SYSTEM_TIME_PLACES)
+		return false;
+	if (i == time->count)
+		place[time->count++] = (struct system_time_place){
+			.ip = sample->user_ip,
+			.sp = sample->user_sp,
+			.first_ns = sample->time_ns,
+		};
+	place[i].time_ns += sample->period_ns;
+	return true;
+}
+
+unsigned system_time_collect(struct system_time *time, struct tracee *tracee, struct cct *cct,
+			     struct losses *losses)
+{
+	struct kernel_sample sample;
+	unsigned count = 0;
+
+	while (kernel_clock_next(&tracee->kernel_clock, &sample)) {
+		count++;
+		if (!sample.user_ip || !add(time, &sample))
+			charge_unplaced(time, cct, losses, sample.period_ns);
+	}
+	return count;
+}
+
+bool system_time_wants_slot(const struct system_time *time)
+{
+	return time->slot == SYSTEM_TIME_NO_SLOT && time->count;
+}
+
+bool system_time_arm(struct system_time *time, struct tracee *tracee, int slot)
+{
+	size_t most = 0;
+	struct system_time_place place;
+
+	for (size_t i = 1; i < time->count; i++)
+		if (time->places[i].time_ns > time->places[most].time_ns)
+			most = i;
+	place = time->places[most];
+	time->places[most] = time->places[0];
+	time->places[0] = place;
+	if (breakpoint_arm(&tracee->events, (unsigned)slot, BREAKPOINT_EXECUTE, place.ip, 8))
+		return false;
+	time->slot = slot;
+	time->passed = 0;
+	return true;
+}
+
+static struct system_time_place take(struct system_time *time, size_t index)
+{
+	struct system_time_place place = time->places[index];
+
+	time->places[index] = time->places[--time->count];
+	return place;
+}
+
+static int disarm(struct system_time *time, struct tracee *tracee)
+{
+	int slot = time->slot;
+
+	if (slot != SYSTEM_TIME_NO_SLOT)
+		breakpoint_disarm(&tracee->events, (unsigned)slot);
+	time->slot = SYSTEM_TIME_NO_SLOT;
+	return slot;
+}
+
+int system_time_expire(struct system_time *time, struct tracee *tracee, struct cct *cct,
+		       struct losses *losses, uint64_t now_ns)
+{
+	if (time->slot == SYSTEM_TIME_NO_SLOT || now_ns < time->places[0].first_ns + WAIT_MAX_NS)
+		return SYSTEM_TIME_NO_SLOT;
+	charge_unplaced(time, cct, losses, take(time, 0).time_ns);
+	return disarm(time, tracee);
+}
+
+enum system_return system_time_breakpoint(struct system_time *time, struct tracee *tracee,
+					  const struct registers *registers)
+{
+	bool here = registers->rip == time->places[0].ip &&
+		    registers->general[REGISTER_RSP] == time->places[0].sp;
+
+	if (!here && ++time->passed <= PASSED_MAX)
+		return SYSTEM_RETURN_AWAITED;
+	*(here ? &time->arrived_ns : &time->missed_ns) += take(time, 0).time_ns;
+	(void)disarm(time, tracee);
+	return here ? SYSTEM_RETURN_HERE : SYSTEM_RETURN_MISSED;
+}
+
+void system_time_resumed(struct system_time *time, struct cct_node *context, struct cct *cct,
+			 struct losses *losses)
+{
+	if (context)
+		time->last = context;
+	if (time->arrived_ns && context)
+		cct_node_charge(context, TIME_SYSTEM, time->arrived_ns);
+	else if (time->arrived_ns)
+		charge_unplaced(time, cct, losses, time->arrived_ns);
+	if (time->missed_ns)
+		charge_unplaced(time, cct, losses, time->missed_ns);
+	time->arrived_ns = 0;
+	time->missed_ns = 0;
+}
+
+int system_time_cancel(struct system_time *time, struct tracee *tracee, struct cct *cct,
+		       struct losses *losses)
+{
+	while (time->count)
+		charge_unplaced(time, cct, losses, take(time, 0).time_ns);
+	return disarm(time, tracee);
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time: every line's share, split into interpreter, native code and kernel."""
+import os
+
+from harness import Skip, Target, check, check_equal, find_interpreters, profile
+
+
+def test_system_calls():
+    if os.geteuid() != 0:
+        raise Skip("needs root to sample time in the kernel")
+    with Target(find_interpreters()[0], "system_calls.py", "--seconds", 7) as target:
+        report, _ = profile(target.pid, "-d", 6, "--mode", "time")
+        words = target.finish().split()[1:]
+    truth = {name: float(seconds) for name, seconds in (word.split("=") for word in words)}
+    functions = {name: {"python_ns": 0, "native_ns": 0, "system_ns": 0} for name in truth}
+    for line in report["lines"]:
+        for figure in functions.get(line["function"], ()):
+            functions[line["function"]][figure] += line[figure]
+    found = sum(sum(figures.values()) for figures in functions.values())
+    check_equal(report["kernel_time_refused"], False, "kernel_time_refused")
+    for name, figures in functions.items():
+        share, expected = sum(figures.values()) / found, truth[name] / sum(truth.values())
+        # Some 600 samples: four standard deviations are 8 points.
+        check(abs(share - expected) < 0.08, "share of %s: %.3f, expected %.3f" % (name, share, expected))
+    long_call, short_calls, interpreter = (functions[name] for name in
+                                           ("one_long_call", "many_short_calls", "interpreter"))
+    check(long_call["system_ns"] > 0.9 * sum(long_call.values()), "one_long_call: %s" % long_call)
+    check(interpreter["system_ns"] < 0.1 * sum(interpreter.values()), "interpreter: %s" % interpreter)
+    check(0.2 < short_calls["system_ns"] / sum(short_calls.values()) < 0.95, "many_short_calls: %s" % short_calls)
