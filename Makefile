@@ -15,7 +15,7 @@ PKG_CONFIG ?= pkg-config
 PYTHON     ?= python3
 
 FOLDERS  := common attach symbolize pyintrospect daemon
-PACKAGES := libunwind-ptrace libunwind-generic libdw libelf jansson
+PACKAGES := libunwind-ptrace libunwind-generic libdw libelf liblzma jansson
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
 	-Wwrite-strings -Wvla -Wformat=2 -Wimplicit-fallthrough -Wpointer-arith -Wcast-qual
@@ -27,13 +27,13 @@ OPTIMISE := $(if $(filter 1,$(DEBUG)),-Og,-O2)
 FORTIFY  := $(if $(filter 1,$(DEBUG))$(SAN),,-D_FORTIFY_SOURCE=2)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
-CPPFLAGS += -I. -D_GNU_SOURCE -DPIEPROFD_VERSION='"$(VERSION)"' -DHAVE_LIBSUPCXX $(FORTIFY)
+CPPFLAGS += -I. -D_GNU_SOURCE -DPIEPROFD_VERSION='"$(VERSION)"' $(FORTIFY)
 CFLAGS   += -std=gnu17 -g $(OPTIMISE) $(WARNINGS) -fPIE -fstack-protector-strong $(SANITIZE)
 LDFLAGS  += -pie -Wl,-z,relro,-z,now $(SANITIZE)
 
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
-# Debian's Zydis ships no .pc file; libsupc++ demangles C++ names.
-LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lZydis -lsupc++ -lm -lpthread
+# Debian's Zydis and libiberty ship no .pc file.
+LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lZydis -liberty -lm -lpthread
 CMOCKA_LIBS = $(shell $(PKG_CONFIG) --libs cmocka)
 
 quiet = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2);)

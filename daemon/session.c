@@ -461,6 +461,7 @@ struct profile *session_profile(struct session *session, const char *version)
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
+	target_read_names(&session->target);
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
 }
 

@@ -5,8 +5,11 @@
 #include "symbolize/elf_image.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* int3: decoding stops at bytes that the file does not have. */
 #define NO_CODE 0xcc
@@ -78,13 +81,50 @@ enum module_kind target_module_kind(const struct target *target, const struct mo
 	return (enum module_kind)target->module_kinds[module->index];
 }
 
+static void open_root(struct target *target)
+{
+	struct debug_search search = { .root = -1, .download = false };
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", target->pid);
+	target->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	search.root = target->root;
+	symbolizer_set_search(target->symbolizer, &search);
+	symbolizer_set_perf_map(target->symbolizer, target->perf_map);
+}
+
+/* While the process lives: what is open can be read when it has ended. */
+static void open_perf_map(struct target *target)
+{
+	struct process_status status;
+
+	if (target->perf_map_file >= 0 || target->root < 0 ||
+	    procfs_read_status(target->pid, 0, &status) != 0)
+		return;
+	target->perf_map_file = perf_map_open(target->root, status.inner_pid, status.uid[1]);
+	if (target->perf_map_file < 0)
+		target->perf_map_file = -1;
+}
+
+void target_read_names(struct target *target)
+{
+	open_perf_map(target);
+	if (target->perf_map_file >= 0 &&
+	    perf_map_update(target->perf_map, target->perf_map_file) != 0) {
+		close(target->perf_map_file);
+		target->perf_map_file = -1;
+	}
+}
+
 int target_refresh(struct target *target)
 {
 	uint32_t generation = target->mappings.generation;
 	int error = procfs_read_mappings(target->pid, &target->mappings);
 
-	if (!error)
+	if (!error && target->mappings.generation != generation)
 		error = module_table_update(target->modules, &target->mappings);
+	if (!error)
+		open_perf_map(target);
 	if (!error && target->mappings.generation != generation && target->unwinder) {
 		unwinder_flush(target->unwinder);
 		unwinder_live_flush(target->live_unwinder);
@@ -155,17 +195,19 @@ int target_init(struct target *target, pid_t pid, struct error *error)
 {
 	int failure;
 
-	*target = (struct target){ .pid = pid };
+	*target = (struct target){ .pid = pid, .root = -1, .perf_map_file = -1 };
 	process_memory_init(&target->memory, pid);
 	target->reader = process_memory_reader(&target->memory);
 	target->code = (struct memory_reader){ .read = read_code, .context = target };
 	target->opener = procfs_mapping_opener(&target->pid);
 	target->modules = module_table_create(&target->opener, &target->reader);
 	target->symbolizer = symbolizer_create();
-	if (!target->modules || !target->symbolizer) {
+	target->perf_map = perf_map_create();
+	if (!target->modules || !target->symbolizer || !target->perf_map) {
 		error_out_of_memory(error);
 		return -1;
 	}
+	open_root(target);
 	failure = target_refresh(target);
 	if (failure) {
 		error_set(error, failure == -EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET,
@@ -228,6 +270,11 @@ void target_deinit(struct target *target)
 		unwinder_destroy(target->unwinder);
 	if (target->symbolizer)
 		symbolizer_destroy(target->symbolizer);
+	perf_map_destroy(target->perf_map);
+	if (target->perf_map_file >= 0)
+		close(target->perf_map_file);
+	if (target->root >= 0)
+		close(target->root);
 	if (target->modules)
 		module_table_destroy(target->modules);
 	mapping_list_deinit(&target->mappings);

@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/mapping.h"
 #include "pyintrospect/runtime.h"
+#include "symbolize/perf_map.h"
 #include "symbolize/struct_layout.h"
 #include "symbolize/symbol.h"
 #include "symbolize/unwinder.h"
@@ -30,6 +31,9 @@ struct target {
 	struct unwinder_live *live_unwinder; /* rationed, see capture.c */
 	uint64_t live_unwound_ns;            /* when it was last used */
 	struct symbolizer *symbolizer;
+	int root; /* directory of its root, -1: cannot be opened; outlives the process */
+	struct perf_map *perf_map; /* names of generated code */
+	int perf_map_file;         /* -1: there is none yet */
 	struct struct_layout *layout;
 	struct debug_info interpreter_info;
 	struct python_runtime *runtime;
@@ -58,6 +62,13 @@ void target_deinit(struct target *target);
  * thread is stopped. 0 or a negative errno.
  */
 int target_refresh(struct target *target);
+
+/*
+ * Reads what a JIT compiler has written of its functions' names since the last
+ * call. Before names are asked for, never while a thread is stopped: a first
+ * reading may take a second. Works when the process has ended, too.
+ */
+void target_read_names(struct target *target);
 
 enum module_kind target_module_kind(const struct target *target, const struct module *module);
 

@@ -1,22 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/debug_file.h"
 
+#include "symbolize/debug_download.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/root_file.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DEBUG_ROOT "/usr/lib/debug"
+#define DEBUG_ROOT         "/usr/lib/debug"
+#define BUILD_ID_PATH_ROOM 256
+#define BUILD_ID_PATH_MAX  64             /* bytes of a build-id that is looked for by path */
+#define CHECKED_BYTES_MAX  (512ull << 20) /* of a file whose checksum is computed: 0.5 s */
 
-static int open_candidate(const struct module *module, const char *path,
+/* The name and the checksum in .gnu_debuglink. */
+struct debuglink {
+	const char *name;
+	uint32_t checksum;
+};
+
+/* CRC-32 as zlib computes it. Bit by bit would take a minute for a large file, so by table. */
+static uint32_t checksum(const uint8_t *bytes, size_t size)
+{
+	uint32_t table[256], sum = UINT32_MAX;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		table[i] = i;
+		for (int bit = 0; bit < 8; bit++)
+			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
+	}
+	for (size_t i = 0; i < size; i++)
+		sum = table[(sum ^ bytes[i]) & 0xff] ^ sum >> 8;
+	return ~sum;
+}
+
+static bool belongs_to(const struct elf_image *image, const struct module *module,
+		       const struct debuglink *link)
+{
+	if (module->build_id_size)
+		return image->build_id_size == module->build_id_size &&
+		       memcmp(image->build_id, module->build_id, module->build_id_size) == 0;
+	return link && image->size <= CHECKED_BYTES_MAX &&
+	       checksum(image->bytes, image->size) == link->checksum;
+}
+
+/* Takes over fd, which may be an error of whoever opened it. link NULL: the build-id decides. */
+static int take_candidate(const struct module *module, int fd, const struct debuglink *link,
 			  struct elf_image **ret_image)
 {
-	/* A FIFO planted beside the file must not block us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct elf_image *image;
 	int error;
 
@@ -26,8 +61,7 @@ static int open_candidate(const struct module *module, const char *path,
 	close(fd);
 	if (error)
 		return -ENOENT;
-	if (image->build_id_size != module->build_id_size ||
-	    memcmp(image->build_id, module->build_id, module->build_id_size) != 0) {
+	if (!belongs_to(image, module, link)) {
 		elf_image_close(image);
 		return -ENOENT;
 	}
@@ -35,66 +69,126 @@ static int open_candidate(const struct module *module, const char *path,
 	return 0;
 }
 
-static int open_by_build_id(const struct module *module, struct elf_image **ret_image)
+static bool build_id_path(const uint8_t *build_id, size_t size, char path[BUILD_ID_PATH_ROOM])
 {
 	static const char digits[] = "0123456789abcdef";
-	char hex[2 * BUILD_ID_MAX + 1];
-	char path[PATH_MAX];
+	char hex[2 * BUILD_ID_PATH_MAX + 1];
 
-	for (size_t i = 0; i < module->build_id_size; i++) {
-		hex[2 * i] = digits[module->build_id[i] >> 4];
-		hex[2 * i + 1] = digits[module->build_id[i] & 15];
+	/* Shorter than what the path is made of: no build-id that means anything. */
+	if (size < 2 || size > BUILD_ID_PATH_MAX)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		hex[2 * i] = digits[build_id[i] >> 4];
+		hex[2 * i + 1] = digits[build_id[i] & 15];
 	}
-	hex[2 * module->build_id_size] = '\0';
-	(void)snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
-	return open_candidate(module, path, ret_image);
+	hex[2 * size] = '\0';
+	(void)snprintf(path, BUILD_ID_PATH_ROOM, DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex,
+		       hex + 2);
+	return true;
 }
 
-/* The file name in .gnu_debuglink, or NULL. */
-static const char *debuglink_name(const struct elf_image *image)
+static int find_by_build_id(const struct module *module, int root, struct elf_image **ret_image)
+{
+	char path[BUILD_ID_PATH_ROOM];
+
+	if (!build_id_path(module->build_id, module->build_id_size, path))
+		return -ENOENT;
+	return take_candidate(module, root_file_open(root, path, ROOT_LINK_FOLLOW), NULL,
+			      ret_image);
+}
+
+static bool read_debuglink(const struct elf_image *image, struct debuglink *ret_link)
 {
 	struct elf_section section;
-	const char *name;
+	struct debuglink link;
+	size_t length;
 
 	if (!image || elf_image_section_find(image, ".gnu_debuglink", &section) != 0 ||
-	    section.size == 0 || section.size > NAME_MAX)
-		return NULL;
-	name = (const char *)image->bytes + section.file_offset;
+	    section.type == SHT_NOBITS || section.size == 0)
+		return false;
+	link.name = (const char *)image->bytes + section.file_offset;
+	length = strnlen(link.name, section.size);
 	/* It is a name, not a path: a hostile one leads nowhere else. */
-	if (!memchr(name, '\0', section.size) || name[0] == '\0' || strchr(name, '/'))
-		return NULL;
-	return name;
+	if (length == 0 || length > NAME_MAX || memchr(link.name, '/', length))
+		return false;
+	/* The checksum is at the next multiple of 4 behind the name's NUL. */
+	length = (length + sizeof(link.checksum)) & ~(sizeof(link.checksum) - 1);
+	if (section.size < sizeof(link.checksum) || length > section.size - sizeof(link.checksum))
+		return false;
+	memcpy(&link.checksum, link.name + length, sizeof(link.checksum));
+	*ret_link = link;
+	return true;
 }
 
-static int open_by_debuglink(const struct module *module, struct elf_image **ret_image)
+static int find_by_debuglink(const struct module *module, int root, struct elf_image **ret_image)
 {
 	static const struct {
 		const char *before;
 		const char *after;
 	} places[] = { { "", "" }, { "", ".debug/" }, { DEBUG_ROOT, "" } };
-	const char *name = debuglink_name(module->image);
+	struct debuglink link;
 	char path[PATH_MAX];
 
-	if (!name || module->path[0] != '/')
+	if (module->path[0] != '/' || !read_debuglink(module->image, &link))
 		return -ENOENT;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		int length = snprintf(path, sizeof(path), "%s%.*s%s%s", places[i].before,
 				      (int)(module->name - module->path), module->path,
-				      places[i].after, name);
+				      places[i].after, link.name);
 
 		if (length > 0 && (size_t)length < sizeof(path) &&
-		    open_candidate(module, path, ret_image) == 0)
+		    take_candidate(module, root_file_open(root, path, ROOT_LINK_FOLLOW), &link,
+				   ret_image) == 0)
 			return 0;
 	}
 	return -ENOENT;
 }
 
+int debug_file_find(const struct module *module, const struct debug_search *search,
+		    struct elf_image **ret_image)
+{
+	const int roots[] = { search ? search->root : ROOT_OWN, ROOT_OWN };
+
+	for (size_t i = search && search->root != ROOT_OWN ? 0 : 1; i < 2; i++)
+		if (find_by_build_id(module, roots[i], ret_image) == 0 ||
+		    find_by_debuglink(module, roots[i], ret_image) == 0)
+			return 0;
+	if (!search || !search->download || module->build_id_size < 2)
+		return -ENOENT;
+	return take_candidate(module, debug_download(module->build_id, module->build_id_size), NULL,
+			      ret_image);
+}
+
 int debug_file_open(const struct module *module, struct elf_image **ret_image)
 {
-	/* Shorter than what the path is made of: no build-id that means anything. */
-	if (module->build_id_size < 2)
-		return -ENOENT;
-	if (open_by_build_id(module, ret_image) == 0)
-		return 0;
-	return open_by_debuglink(module, ret_image);
+	return debug_file_find(module, NULL, ret_image);
+}
+
+int debug_file_open_shared(const char *path, const uint8_t *build_id, size_t build_id_size,
+			   const struct debug_search *search, unsigned int attempt)
+{
+	char by_build_id[BUILD_ID_PATH_ROOM];
+	unsigned int seen = 0;
+
+	for (unsigned int place = 0; place < 4; place++) {
+		int root = place < 2 && search ? search->root : ROOT_OWN;
+		int fd;
+
+		if (place < 2 && root == ROOT_OWN)
+			continue;
+		if (place % 2 == 0 && !build_id_path(build_id, build_id_size, by_build_id))
+			continue;
+		fd = root_file_open(root, place % 2 == 0 ? by_build_id : path, ROOT_LINK_FOLLOW);
+		if (fd < 0)
+			continue;
+		if (seen++ == attempt)
+			return fd;
+		close(fd);
+	}
+	if (search && search->download && seen == attempt) {
+		int fd = debug_download(build_id, build_id_size);
+
+		return fd < 0 ? -ENOENT : fd;
+	}
+	return -ENOENT;
 }

@@ -1,66 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libstdc++'s demangler, in its form with a callback: a name of a hundred
- * bytes with nested substitutions can stand for gigabytes of text, so it is
- * left by longjmp as soon as the buffer is full. The demangler holds nothing
- * but its own stack while it calls back, and limits its recursion itself.
- *
- * That form is in the static libsupc++ only (-lsupc++, part of every g++);
- * built without HAVE_LIBSUPCXX, names stay mangled.
+ * GCC's demanglers from libiberty, in their form with a callback: a name of a
+ * hundred bytes with nested references can stand for gigabytes of text, so
+ * they are left by longjmp once they have written far more than the buffer
+ * takes. They limit their recursion themselves, and hold nothing but their own
+ * stack while they call back, except for one buffer of the Rust demangler
+ * (16 times an identifier in Punycode): only a name made for it loses that.
  */
 #include "symbolize/demangle.h"
 
-#ifdef HAVE_LIBSUPCXX
-
+#include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <string.h>
 
-/* From GCC's cp-demangle.c, there since GCC 4.4; no header declares it. */
-extern int __gcclibcxx_demangle_callback(const char *mangled,
-					 void (*callback)(const char *, size_t, void *),
-					 void *opaque);
+#define OUTPUT_MAX (256u << 10) /* bytes and calls together, after which a name is given up */
+
+typedef void (*text_callback)(const char *text, size_t length, void *opaque);
+
+/* Each returns whether name was mangled its way. */
+static bool demangle_cxx(const char *name, text_callback callback, void *opaque)
+{
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, callback, opaque) != 0;
+}
+
+static bool demangle_rust(const char *name, text_callback callback, void *opaque)
+{
+	return rust_demangle_callback(name, DMGL_NO_OPTS, callback, opaque) != 0;
+}
 
 struct demangle_buffer {
 	char *bytes;
 	size_t size;
-	size_t length;
-	jmp_buf full;
+	size_t length; /* of what fitted */
+	size_t output; /* counts on when the buffer is full */
+	bool is_full;
+	jmp_buf give_up;
 };
 
 static void take_text(const char *text, size_t length, void *opaque)
 {
 	struct demangle_buffer *buffer = opaque;
 
+	/* Empty texts count too. */
+	if (length >= OUTPUT_MAX - buffer->output)
+		longjmp(buffer->give_up, 1);
+	buffer->output += length + 1;
 	/* Keeps one byte for the NUL. */
-	if (length >= buffer->size - buffer->length)
-		longjmp(buffer->full, 1);
-	memcpy(buffer->bytes + buffer->length, text, length);
+	if (buffer->is_full || length >= buffer->size - buffer->length) {
+		buffer->is_full = true;
+		return;
+	}
+	/* An empty text may be NULL. */
+	if (length)
+		memcpy(buffer->bytes + buffer->length, text, length);
 	buffer->length += length;
 }
 
-bool demangle_name(const char *name, char *bytes, size_t size)
+static bool try_demangler(bool (*demangle)(const char *, text_callback, void *), const char *name,
+			  char *bytes, size_t size)
 {
 	struct demangle_buffer buffer = { .bytes = bytes, .size = size };
 
-	/* Without the prefix the demangler would take "i" for the type int. */
-	if (size == 0 || strncmp(name, "_Z", 2) != 0)
+	if (setjmp(buffer.give_up) != 0)
 		return false;
-	if (setjmp(buffer.full) != 0)
-		return false;
-	if (__gcclibcxx_demangle_callback(name, take_text, &buffer) != 0)
+	if (!demangle(name, take_text, &buffer) || buffer.is_full)
 		return false;
 	bytes[buffer.length] = '\0';
 	return true;
 }
 
-#else
-
 bool demangle_name(const char *name, char *bytes, size_t size)
 {
-	(void)name;
-	(void)bytes;
-	(void)size;
-	return false;
-}
+	/* Without the prefix the C++ demangler would take "i" for the type int. */
+	bool is_cxx = strncmp(name, "_Z", 2) == 0;
 
-#endif
+	if (size == 0 || (!is_cxx && strncmp(name, "_R", 2) != 0) ||
+	    strnlen(name, DEMANGLE_NAME_MAX + 1) > DEMANGLE_NAME_MAX)
+		return false;
+	/* Rust first: its legacy names are valid C++ too, and would keep their escapes. */
+	return try_demangler(demangle_rust, name, bytes, size) ||
+	       (is_cxx && try_demangler(demangle_cxx, name, bytes, size));
+}

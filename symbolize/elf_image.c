@@ -9,10 +9,12 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FILE_SIZE_MAX    (64ull << 30)
 #define SECTIONS_MAX     65536
@@ -357,6 +359,19 @@ static int read_headers(struct elf_image *image)
 	return 0;
 }
 
+static bool find_compressed_section(const struct elf_image *image)
+{
+	for (size_t i = 1; i < image->section_count; i++) {
+		struct elf_section section;
+
+		/* .zdebug_info and the like: GNU's way before ELF had a flag for it. */
+		if (elf_image_section(image, i, &section) == 0 &&
+		    (section.flags & SHF_COMPRESSED || strncmp(section.name, ".zdebug", 7) == 0))
+			return true;
+	}
+	return false;
+}
+
 static int open_bytes(const uint8_t *bytes, size_t size, bool owns_mapping,
 		      struct elf_image **ret_image)
 {
@@ -368,17 +383,20 @@ static int open_bytes(const uint8_t *bytes, size_t size, bool owns_mapping,
 	image->bytes = bytes;
 	image->size = size;
 	image->owns_mapping = owns_mapping;
+	image->fd = -1;
 	error = read_headers(image);
 	if (error) {
 		free(image);
 		return error;
 	}
+	image->has_compressed_sections = find_compressed_section(image);
 	*ret_image = image;
 	return 0;
 }
 
 int elf_image_open(int fd, struct elf_image **ret_image)
 {
+	struct elf_image *image;
 	struct stat status;
 	void *bytes;
 	int error;
@@ -391,10 +409,16 @@ int elf_image_open(int fd, struct elf_image **ret_image)
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return -errno;
-	error = open_bytes(bytes, (size_t)status.st_size, true, ret_image);
-	if (error)
+	error = open_bytes(bytes, (size_t)status.st_size, true, &image);
+	if (error) {
 		munmap(bytes, (size_t)status.st_size);
-	return error;
+		return error;
+	}
+	/* Without one, elf_image_writable_bytes() copies. */
+	if (image->has_compressed_sections)
+		image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	*ret_image = image;
+	return 0;
 }
 
 int elf_image_open_memory(void *bytes, size_t size, struct elf_image **ret_image)
@@ -402,10 +426,28 @@ int elf_image_open_memory(void *bytes, size_t size, struct elf_image **ret_image
 	return open_bytes(bytes, size, false, ret_image);
 }
 
+static char *private_copy(struct elf_image *image)
+{
+	int flags = image->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
+	void *copy;
+
+	if (image->private_copy_count == ELF_IMAGE_PRIVATE_COPIES_MAX)
+		return NULL;
+	copy = mmap(NULL, image->size, PROT_READ | PROT_WRITE, flags, image->fd, 0);
+	if (copy == MAP_FAILED)
+		return NULL;
+	if (image->fd < 0)
+		memcpy(copy, image->bytes, image->size);
+	image->private_copies[image->private_copy_count++] = copy;
+	return copy;
+}
+
 char *elf_image_writable_bytes(struct elf_image *image)
 {
 	char *bytes = (char *)(uintptr_t)image->bytes;
 
+	if (image->has_compressed_sections)
+		return private_copy(image);
 	/* The mapping is private, so this makes pages copy-on-write, not the file writable. */
 	if (image->owns_mapping && mprotect(bytes, image->size, PROT_READ | PROT_WRITE) != 0)
 		return NULL;
@@ -416,6 +458,10 @@ void elf_image_close(struct elf_image *image)
 {
 	if (!image)
 		return;
+	for (size_t i = 0; i < image->private_copy_count; i++)
+		munmap(image->private_copies[i], image->size);
+	if (image->fd >= 0)
+		close(image->fd);
 	if (image->owns_mapping)
 		munmap((void *)(uintptr_t)image->bytes, image->size);
 	else

@@ -18,6 +18,8 @@
 #include <stdint.h>
 
 #define ELF_IMAGE_SEGMENTS_MAX 32
+/* Users that patch one image: structure layouts, line numbers, and room for tests. */
+#define ELF_IMAGE_PRIVATE_COPIES_MAX 4
 
 struct elf_segment {
 	uint64_t virtual_address;
@@ -54,6 +56,10 @@ struct elf_image {
 	size_t section_count; /* 0: no section headers, or they do not fit into the file */
 	size_t section_names; /* index of the section with the names; 0: none */
 	bool owns_mapping;
+	bool has_compressed_sections;
+	int fd; /* kept open only for a file with compressed sections; -1 */
+	void *private_copies[ELF_IMAGE_PRIVATE_COPIES_MAX]; /* see elf_image_writable_bytes() */
+	size_t private_copy_count;
 };
 
 /*
@@ -69,8 +75,11 @@ void elf_image_close(struct elf_image *image);
 
 /*
  * The bytes for a library that may patch them in place, as libelf does with
- * the headers of compressed sections. What it writes stays in this process.
- * NULL when the kernel refuses.
+ * the headers of sections that it decompresses. With such sections every call
+ * gives a mapping of its own, at most ELF_IMAGE_PRIVATE_COPIES_MAX, so that
+ * none sees what another patched; without them it is image->bytes. All live
+ * as long as the image, and what is written stays in this process. NULL when
+ * the kernel refuses.
  */
 char *elf_image_writable_bytes(struct elf_image *image);
 

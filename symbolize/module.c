@@ -8,6 +8,10 @@
  *   mappings  | libfoo r-- | libfoo r-x | hole | libfoo rw- | libbar r-- | ...
  *   spans     |                 libfoo                      |   libbar ...
  *
+ * Between the two, all modules that are not new are compared with memory, in one
+ * system call; those that differ are dead for good, and the first pass runs
+ * again to put others in their place.
+ *
  * Spans follow the list's order and so are sorted and disjoint, even when one
  * file is mapped into another's hole. module_find bisects them.
  */
@@ -25,6 +29,7 @@
 #define PAGE_BYTES      4096ull
 #define VDSO_MAX_BYTES  (1u << 20)
 #define ELF_HEADER_SIZE sizeof(Elf64_Ehdr)
+#define CHECKS_MAX      512 /* modules compared with memory in one call */
 
 struct module_span {
 	remote_addr start;
@@ -38,6 +43,8 @@ struct module_entry {
 	uint64_t inode;
 	bool is_live;    /* in the newest mapping list */
 	bool was_live;   /* in the one before */
+	bool is_stale;   /* memory showed that its file is another one now: never used again */
+	bool is_checked; /* compared with memory in this update */
 	bool owns_image; /* others borrow it from an entry before them */
 	char *path;
 };
@@ -51,6 +58,7 @@ struct module_table {
 	struct module_span *spans;
 	size_t span_count;
 	uint64_t dropped;
+	uint32_t generation;
 };
 
 struct module_table *module_table_create(const struct mapping_opener *opener,
@@ -99,7 +107,7 @@ static bool has_file(const struct mapping *mapping)
 
 static bool is_same_file(const struct module_entry *entry, const struct mapping *mapping)
 {
-	if (entry->device != mapping->device || entry->inode != mapping->inode)
+	if (entry->is_stale || entry->device != mapping->device || entry->inode != mapping->inode)
 		return false;
 	/* A file renamed while it is mapped shows its new path: the inode decides. */
 	return mapping->inode != 0 || strcmp(entry->path, mapping->path) == 0;
@@ -154,6 +162,30 @@ static bool executable_bias(const struct elf_image *image, const struct mapping 
 	return false;
 }
 
+/* What memory must hold when an image is loaded, and where. */
+struct image_mark {
+	const uint8_t *bytes; /* NULL: the image has nothing to tell it by */
+	size_t size;
+	uint64_t address; /* ELF virtual address */
+};
+
+static struct image_mark mark_of(const struct elf_image *image)
+{
+	if (image->build_id_address)
+		return (struct image_mark){ .bytes = image->build_id,
+					    .size = image->build_id_size,
+					    .address = image->build_id_address };
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct elf_segment *segment = &image->segments[i];
+
+		if (segment->file_offset == 0 && segment->file_size >= ELF_HEADER_SIZE)
+			return (struct image_mark){ .bytes = image->bytes,
+						    .size = ELF_HEADER_SIZE,
+						    .address = segment->virtual_address };
+	}
+	return (struct image_mark){ 0 };
+}
+
 /*
  * Whether the target's memory may hold this image loaded at bias. What cannot
  * be read (a reader without rights, a page that is not mapped) is believed.
@@ -161,31 +193,13 @@ static bool executable_bias(const struct elf_image *image, const struct mapping 
 static bool image_matches_memory(const struct module_table *table, const struct elf_image *image,
 				 uint64_t bias)
 {
+	struct image_mark mark = mark_of(image);
 	uint8_t memory[ELF_HEADER_SIZE];
-	const uint8_t *expected = NULL;
-	uint64_t address = 0;
-	size_t size = 0;
 
-	if (!table->reader)
+	if (!table->reader || !mark.bytes ||
+	    memory_read(table->reader, bias + mark.address, memory, mark.size) != 0)
 		return true;
-	if (image->build_id_address) {
-		expected = image->build_id;
-		size = image->build_id_size;
-		address = image->build_id_address;
-	} else {
-		for (size_t i = 0; i < image->segment_count && !expected; i++) {
-			const struct elf_segment *segment = &image->segments[i];
-
-			if (segment->file_offset == 0 && segment->file_size >= ELF_HEADER_SIZE) {
-				expected = image->bytes;
-				size = ELF_HEADER_SIZE;
-				address = segment->virtual_address;
-			}
-		}
-	}
-	if (!expected || memory_read(table->reader, bias + address, memory, size) != 0)
-		return true;
-	return memcmp(memory, expected, size) == 0;
+	return memcmp(memory, mark.bytes, mark.size) == 0;
 }
 
 /* Copies the vdso out of the target. NULL when that fails. */
@@ -208,56 +222,78 @@ static struct elf_image *open_vdso(const struct module_table *table, const struc
 	return image;
 }
 
-/*
- * An image for a new module: that of an earlier module of the same file, or
- * the file opened anew. NULL when it cannot be had or is not what is mapped.
- */
-static struct elf_image *find_image(struct module_table *table, const struct mapping *mapping,
-				    bool *ret_owns)
+/* Takes an image over when it is what is mapped; else closes it and says why. */
+static int check_image(const struct module_table *table, const struct mapping *mapping,
+		       struct elf_image *image, struct elf_image **ret_image)
+{
+	uint64_t bias;
+
+	if (!executable_bias(image, mapping, &bias) || !image_matches_memory(table, image, bias)) {
+		elf_image_close(image);
+		return -ESTALE;
+	}
+	*ret_image = image;
+	return 0;
+}
+
+static int open_image(const struct module_table *table, const struct mapping *mapping,
+		      struct elf_image **ret_image)
 {
 	struct elf_image *image;
-	uint64_t bias;
-	int fd;
+	int fd, error;
 
-	if (is_vdso(mapping)) {
-		image = open_vdso(table, mapping);
-		if (image && !executable_bias(image, mapping, &bias)) {
-			elf_image_close(image);
-			image = NULL;
-		}
-		*ret_owns = image != NULL;
-		return image;
-	}
+	/* Opening a device can have effects of its own, and none holds an ELF file. */
+	if (strncmp(mapping->path, "/dev/", 5) == 0 && strncmp(mapping->path, "/dev/shm/", 9) != 0)
+		return -ENOEXEC;
+	fd = table->opener->open(table->opener->context, mapping);
+	if (fd < 0)
+		return fd;
+	error = elf_image_open(fd, &image);
+	close(fd);
+	return error ? error : check_image(table, mapping, image, ret_image);
+}
+
+/* The image of an earlier module of the same file, or NULL. */
+static struct elf_image *known_image(const struct module_table *table,
+				     const struct mapping *mapping)
+{
 	for (size_t i = table->count; i-- > 0;) {
 		const struct module_entry *entry = table->entries[i];
+		uint64_t bias;
 
 		/* Inode numbers are used again: the path too must be the same. */
 		if (!entry->module.image || !is_same_file(entry, mapping) ||
 		    strcmp(entry->path, mapping->path) != 0)
 			continue;
 		if (executable_bias(entry->module.image, mapping, &bias) &&
-		    image_matches_memory(table, entry->module.image, bias)) {
-			*ret_owns = false;
+		    image_matches_memory(table, entry->module.image, bias))
 			return entry->module.image;
-		}
 		break;
 	}
-	/* Opening a device can have effects of its own, and none holds an ELF file. */
-	if (strncmp(mapping->path, "/dev/", 5) == 0 && strncmp(mapping->path, "/dev/shm/", 9) != 0)
-		return NULL;
-	fd = table->opener->open(table->opener->context, mapping);
-	if (fd < 0)
-		return NULL;
-	if (elf_image_open(fd, &image) != 0)
-		image = NULL;
-	close(fd);
-	if (image && (!executable_bias(image, mapping, &bias) ||
-		      !image_matches_memory(table, image, bias))) {
-		elf_image_close(image);
-		image = NULL;
+	return NULL;
+}
+
+/* The image of a new module: one that is known, or the file opened anew. */
+static int find_image(struct module_table *table, const struct mapping *mapping,
+		      struct elf_image **ret_image, bool *ret_owns)
+{
+	struct elf_image *image = NULL;
+	int error;
+
+	if (is_vdso(mapping)) {
+		image = open_vdso(table, mapping);
+		error = image ? check_image(table, mapping, image, ret_image) : -EFAULT;
+	} else {
+		image = known_image(table, mapping);
+		if (image) {
+			*ret_image = image;
+			return 0;
+		}
+		error = open_image(table, mapping, ret_image);
 	}
-	*ret_owns = image != NULL;
-	return image;
+	if (!error)
+		*ret_owns = true;
+	return error;
 }
 
 static int reserve_entry(struct module_table *table)
@@ -298,6 +334,7 @@ static int add_module(struct module_table *table, const struct mapping *mapping)
 	entry->device = mapping->device;
 	entry->inode = mapping->inode;
 	entry->is_live = true;
+	entry->is_checked = true;
 	module = &entry->module;
 	module->index = (uint32_t)table->count;
 	module->path = entry->path;
@@ -305,7 +342,7 @@ static int add_module(struct module_table *table, const struct mapping *mapping)
 	module->name = slash ? slash + 1 : entry->path;
 	module->range.start = mapping->start;
 	module->range.end = mapping->end;
-	module->image = find_image(table, mapping, &entry->owns_image);
+	module->image_error = find_image(table, mapping, &module->image, &entry->owns_image);
 	module->bias = mapping->start - mapping->file_offset;
 	if (module->image) {
 		/* find_image has seen that this succeeds. */
@@ -411,17 +448,11 @@ static void set_ranges(const struct module_span *spans, size_t count)
 	}
 }
 
-int module_table_update(struct module_table *table, const struct mapping_list *mappings)
+/* First pass. */
+static int take_executables(struct module_table *table, const struct mapping_list *mappings)
 {
-	struct module_span *spans = calloc(mappings->count + 1, sizeof(*spans));
 	int error = 0;
 
-	if (!spans)
-		return -ENOMEM;
-	for (size_t i = 0; i < table->count; i++) {
-		table->entries[i]->was_live = table->entries[i]->is_live;
-		table->entries[i]->is_live = false;
-	}
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->mappings[i];
 
@@ -430,11 +461,129 @@ int module_table_update(struct module_table *table, const struct mapping_list *m
 		    take_executable(table, mapping) != 0)
 			error = -ENOMEM;
 	}
-	table->span_count = fill_spans(table, mappings, spans);
+	return error;
+}
+
+/* Compares a few live modules with memory, and marks those stale that differ. */
+static size_t check_batch(struct module_table *table, struct module_entry *const *entries,
+			  size_t count)
+{
+	static const size_t mark_room = ELF_HEADER_SIZE;
+	uint8_t(*memory)[ELF_HEADER_SIZE] = calloc(count, mark_room);
+	struct memory_range *ranges = calloc(count, sizeof(*ranges));
+	size_t stale = 0;
+
+	for (size_t i = 0; memory && ranges && i < count; i++) {
+		struct image_mark mark = mark_of(entries[i]->module.image);
+
+		ranges[i] = (struct memory_range){
+			.address = entries[i]->module.bias + mark.address,
+			.buffer = memory[i],
+			.size = mark.size,
+		};
+	}
+	/* What cannot be read is believed. */
+	if (memory && ranges && memory_read_ranges(table->reader, ranges, count) == 0) {
+		for (size_t i = 0; i < count; i++) {
+			struct image_mark mark = mark_of(entries[i]->module.image);
+
+			if (ranges[i].error || memcmp(memory[i], mark.bytes, mark.size) == 0)
+				continue;
+			entries[i]->is_stale = true;
+			entries[i]->is_live = false;
+			stale++;
+		}
+	}
+	free(memory);
+	free(ranges);
+	return stale;
+}
+
+/* How many of the live modules are no longer what they were. */
+static size_t check_modules(struct module_table *table)
+{
+	struct module_entry *batch[CHECKS_MAX];
+	size_t count = 0, stale = 0;
+
+	if (!table->reader)
+		return 0;
+	for (size_t i = 0; i < table->count; i++) {
+		struct module_entry *entry = table->entries[i];
+
+		if (!entry->is_live || entry->is_checked || !entry->module.image ||
+		    !mark_of(entry->module.image).bytes)
+			continue;
+		entry->is_checked = true;
+		batch[count++] = entry;
+		if (count == CHECKS_MAX) {
+			stale += check_batch(table, batch, count);
+			count = 0;
+		}
+	}
+	return stale + (count ? check_batch(table, batch, count) : 0);
+}
+
+static bool same_spans(const struct module_table *table, const struct module_span *spans,
+		       size_t count)
+{
+	if (count != table->span_count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (spans[i].start != table->spans[i].start ||
+		    spans[i].end != table->spans[i].end ||
+		    spans[i].module != table->spans[i].module)
+			return false;
+	return true;
+}
+
+int module_table_update(struct module_table *table, const struct mapping_list *mappings)
+{
+	struct module_span *spans = calloc(mappings->count + 1, sizeof(*spans));
+	size_t count;
+	int error;
+
+	if (!spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->count; i++) {
+		table->entries[i]->was_live = table->entries[i]->is_live;
+		table->entries[i]->is_live = false;
+		table->entries[i]->is_checked = false;
+	}
+	error = take_executables(table, mappings);
+	if (check_modules(table) > 0 && take_executables(table, mappings) != 0)
+		error = -ENOMEM;
+	count = fill_spans(table, mappings, spans);
+	if (!same_spans(table, spans, count))
+		table->generation++;
 	free(table->spans);
 	table->spans = spans;
-	set_ranges(spans, table->span_count);
+	table->span_count = count;
+	set_ranges(spans, count);
 	return error;
+}
+
+uint32_t module_table_generation(const struct module_table *table)
+{
+	return table->generation;
+}
+
+const char *module_image_problem(const struct module *module)
+{
+	if (module->image)
+		return NULL;
+	switch (module->image_error) {
+	case -ESTALE:
+		return "the file has been replaced since it was loaded";
+	case -ENOEXEC:
+		return "no ELF file of this machine";
+	case -EACCES:
+	case -EPERM:
+		return "no permission to read the file";
+	case -ENOENT:
+		return "the file is gone";
+	default:
+		return "the file cannot be read";
+	}
 }
 
 const struct module *module_find(const struct module_table *table, remote_addr address)

@@ -12,7 +12,9 @@
  *
  * The file opened need not be the one mapped (replaced on disk, another mount
  * namespace): its build-id, or without one its ELF header, is compared with
- * the target's memory, and a module whose file differs has no image.
+ * the target's memory, and a module whose file differs has no image. Modules
+ * that stay are compared again with every update: a file rewritten in place
+ * and loaded again has the same inode, and often gets the same addresses.
  */
 #ifndef PIEPROFD_SYMBOLIZE_MODULE_H
 #define PIEPROFD_SYMBOLIZE_MODULE_H
@@ -32,9 +34,18 @@ struct module {
 	const char *name;           /* last component of path */
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_size;    /* 0: none */
-	struct elf_image *image; /* NULL: the file could not be opened or is no ELF */
+	struct elf_image *image; /* NULL: see image_error */
+	int image_error;         /* 0, or why there is none: a negative errno, see below */
 	uint32_t index;          /* position in the table, stable */
 };
+
+/*
+ * In a few words why a module has no image, for a message; NULL when it has
+ * one. image_error: -ESTALE, the file found is not the one that is mapped;
+ * -ENOEXEC, it is no ELF file of this machine, or a device; else what opening
+ * it said.
+ */
+const char *module_image_problem(const struct module *module);
 
 struct module_table;
 
@@ -55,6 +66,12 @@ void module_table_destroy(struct module_table *table);
  */
 __attribute__((warn_unused_result)) int module_table_update(struct module_table *table,
 							    const struct mapping_list *mappings);
+
+/*
+ * Rises with every update that changed which module an address belongs to:
+ * who keeps something by address must forget it then.
+ */
+uint32_t module_table_generation(const struct module_table *table);
 
 /* The module an address belongs to now, or NULL. A handful of comparisons, no allocation. */
 const struct module *module_find(const struct module_table *table, remote_addr address);

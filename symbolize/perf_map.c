@@ -6,7 +6,10 @@
  */
 #include "symbolize/perf_map.h"
 
+#include "symbolize/root_file.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -214,8 +217,26 @@ static int read_appended(struct perf_map *map, int fd)
 	return error;
 }
 
+int perf_map_open(int root, pid_t inner_pid, uid_t owner)
+{
+	struct stat status;
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner_pid);
+	fd = root_file_open(root, path, ROOT_LINK_REFUSE);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) != 0 || (status.st_uid != owner && status.st_uid != 0)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
 int perf_map_update(struct perf_map *map, int fd)
 {
+	size_t names_before = map->name_count;
 	struct stat status;
 	int error;
 
@@ -234,7 +255,8 @@ int perf_map_update(struct perf_map *map, int fd)
 	error = read_appended(map, fd);
 	if (map->position >= PERF_MAP_BYTES_MAX && (uint64_t)status.st_size > map->position)
 		map->dropped++;
-	settle(map);
+	if (map->name_count != names_before)
+		settle(map);
 	return error;
 }
 

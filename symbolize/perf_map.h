@@ -12,6 +12,8 @@
 
 #include "common/address.h"
 
+#include <sys/types.h>
+
 #define PERF_MAP_ENTRIES_MAX (1u << 20)
 #define PERF_MAP_BYTES_MAX   (128ull << 20) /* read of one file */
 
@@ -20,6 +22,15 @@ struct perf_map;
 /* NULL when out of memory. */
 struct perf_map *perf_map_create(void);
 void perf_map_destroy(struct perf_map *map);
+
+/*
+ * Opens the map file of a process, /tmp/perf-PID.map in its root (a directory
+ * descriptor of /proc/PID/root), by the number it has in its own pid
+ * namespace. Anybody can write to /tmp: the file must be regular, no link, and
+ * belong to owner, as whom the process runs, or to root. A descriptor the
+ * caller closes, -ENOENT, -EPERM (somebody else's), or see root_file_open().
+ */
+__attribute__((warn_unused_result)) int perf_map_open(int root, pid_t inner_pid, uid_t owner);
 
 /*
  * Reads what was appended to the file behind fd since the last call; the first

@@ -12,9 +12,10 @@
  */
 #include "symbolize/symbol.h"
 
-#include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/mini_image.h"
+#include "symbolize/root_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -22,8 +23,8 @@
 #include <string.h>
 
 #define TABLES_MAX     3
-#define SYMBOLS_MAX    (2u << 20) /* of one table */
-#define NAME_MAX_BYTES 4096       /* longer ones are cut */
+#define SYMBOLS_MAX    (2u << 20)        /* of one table */
+#define NAME_MAX_BYTES DEMANGLE_NAME_MAX /* longer ones are cut */
 #define VERSION_HIDDEN 0x8000
 #define ENCLOSING_MAX  64  /* functions looked back at for one that encloses an address */
 #define PROBES_MAX     256 /* in the hash; far beyond what names that are not made to collide need */
@@ -47,7 +48,7 @@ struct function {
 };
 
 struct module_symbols {
-	struct elf_image *debug_image; /* owned; NULL: none */
+	struct elf_image *debug_image; /* the debug file or mini-symbols, owned; NULL: none */
 	struct symbol_table tables[TABLES_MAX];
 	size_t table_count;
 	struct function *functions;
@@ -60,11 +61,27 @@ struct module_symbols {
 struct symbolizer {
 	struct module_symbols **modules; /* by module.index; NULL: not asked for yet */
 	size_t count;
+	struct debug_search search;
+	const struct perf_map *perf_map; /* borrowed; NULL: none */
 };
 
 struct symbolizer *symbolizer_create(void)
 {
-	return calloc(1, sizeof(struct symbolizer));
+	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+
+	if (symbolizer)
+		symbolizer->search.root = ROOT_OWN;
+	return symbolizer;
+}
+
+void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search)
+{
+	symbolizer->search = *search;
+}
+
+void symbolizer_set_perf_map(struct symbolizer *symbolizer, const struct perf_map *map)
+{
+	symbolizer->perf_map = map;
 }
 
 static void module_symbols_destroy(struct module_symbols *symbols)
@@ -275,16 +292,30 @@ static size_t count_functions(const struct symbol_table *table)
 	return count;
 }
 
-static int load_symbols(struct module_symbols *symbols, const struct module *module)
+/* Adds the .symtab of whatever stands in for the one that was stripped off. */
+static void add_separate_table(struct module_symbols *symbols, const struct module *module,
+			       const struct debug_search *search)
+{
+	if (debug_file_find(module, search, &symbols->debug_image) == 0) {
+		if (add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB))
+			return;
+		elf_image_close(symbols->debug_image);
+		symbols->debug_image = NULL;
+	}
+	if (mini_image_open(module->image, &symbols->debug_image) == 0)
+		(void)add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB);
+}
+
+static int load_symbols(struct module_symbols *symbols, const struct module *module,
+			const struct debug_search *search)
 {
 	size_t count = 0;
 
 	if (!module->image)
 		return 0;
 	(void)add_table(symbols, module->image, ".dynsym", SHT_DYNSYM);
-	if (!add_table(symbols, module->image, ".symtab", SHT_SYMTAB) &&
-	    debug_file_open(module, &symbols->debug_image) == 0)
-		(void)add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB);
+	if (!add_table(symbols, module->image, ".symtab", SHT_SYMTAB))
+		add_separate_table(symbols, module, search);
 	for (size_t i = 0; i < symbols->table_count; i++)
 		count += count_functions(&symbols->tables[i]);
 	if (count == 0)
@@ -327,7 +358,7 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 	symbols = calloc(1, sizeof(*symbols));
 	if (!symbols)
 		return NULL;
-	if (load_symbols(symbols, module) != 0) {
+	if (load_symbols(symbols, module, &symbolizer->search) != 0) {
 		module_symbols_destroy(symbols);
 		return NULL;
 	}
@@ -365,8 +396,8 @@ static char *text_of(const struct function *function)
 	return strdup(demangle_name(mangled, plain, sizeof(plain)) ? plain : mangled);
 }
 
-const char *symbolizer_function(struct symbolizer *symbolizer, const struct module *module,
-				remote_addr address, remote_addr *ret_start)
+static const char *module_function(struct symbolizer *symbolizer, const struct module *module,
+				   remote_addr address, remote_addr *ret_start)
 {
 	struct module_symbols *symbols = symbols_of(symbolizer, module);
 	ptrdiff_t index;
@@ -384,6 +415,19 @@ const char *symbolizer_function(struct symbolizer *symbolizer, const struct modu
 	if (ret_start)
 		*ret_start = symbols->functions[index].address + module->bias;
 	return symbols->names[index];
+}
+
+const char *symbolizer_function(struct symbolizer *symbolizer, const struct module *module,
+				remote_addr address, remote_addr *ret_start)
+{
+	const char *name = NULL;
+
+	if (module)
+		name = module_function(symbolizer, module, address, ret_start);
+	/* Some runtimes map their code from a file in memory: that is a module without symbols. */
+	if (!name && symbolizer->perf_map)
+		name = perf_map_find(symbolizer->perf_map, address, ret_start);
+	return name;
 }
 
 static uint32_t hash_bytes(const char *bytes, size_t length)

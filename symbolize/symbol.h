@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of functions, from .symtab and .dynsym of a module, and .symtab of its
- * separate debug file when the module itself has none.
+ * Names of functions, from .symtab and .dynsym of a module. When the module
+ * itself has no .symtab, that of its separate debug file is taken, and when
+ * there is none either, that of its mini-symbols (.gnu_debugdata). Code that
+ * is in no module, made by a JIT compiler, is looked up in a perf map.
  *
  * Loaded on the first question and cached; never asked while a thread is
  * stopped (the first question reads and sorts the tables: 30 ms for 100,000
- * symbols). C++ names are demangled.
+ * symbols). C++ and Rust names are demangled.
  *
  * Where several symbols start at one address, one with a size goes before one
  * without, an exported one before a local, then the one with fewer leading
@@ -14,7 +16,8 @@
 #ifndef PIEPROFD_SYMBOLIZE_SYMBOL_H
 #define PIEPROFD_SYMBOLIZE_SYMBOL_H
 
-#include "symbolize/module.h"
+#include "symbolize/debug_file.h"
+#include "symbolize/perf_map.h"
 
 struct symbolizer;
 
@@ -25,10 +28,17 @@ struct symbolizer;
 struct symbolizer *symbolizer_create(void);
 void symbolizer_destroy(struct symbolizer *symbolizer);
 
+/* Where debug files are looked for, from the next module on; our own root only unless called. */
+void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search);
+
+/* Names of generated code. The map is borrowed, and may be updated in between; NULL: none. */
+void symbolizer_set_perf_map(struct symbolizer *symbolizer, const struct perf_map *map);
+
 /*
- * Name of the function that holds address (in the target), or NULL when the
- * module has no symbol there. The string lives as long as the symbolizer.
- * *ret_start, when not NULL, gets the function's start in the target.
+ * Name of the function that holds address (in the target), or NULL when
+ * nothing has a symbol there. module is NULL for an address that is in none.
+ * The string lives as long as the symbolizer and
+ * the perf map. *ret_start, when not NULL, gets the function's start in the target.
  */
 const char *symbolizer_function(struct symbolizer *symbolizer, const struct module *module,
 				remote_addr address, remote_addr *ret_start);

@@ -78,7 +78,8 @@ static struct place name_frame(const struct place_table *table, const struct fra
 	module = frame->native.module;
 	if (module && module->path)
 		place.file = module->path;
-	if (module && table->symbolizer)
+	/* Without module it may be generated code. */
+	if (table->symbolizer)
 		function = symbolizer_function(table->symbolizer, module, frame->native.pc, NULL);
 	if (function) {
 		place.function = function;

@@ -488,6 +488,7 @@ static void test_file_replaced_on_disk(void **state)
 	assert_non_null(module);
 	assert_string_equal(module->path, path);
 	assert_null(module->image);
+	assert_int_equal(module->image_error, -ESTALE);
 	assert_int_equal(module->build_id_size, 0);
 	dlclose(handle);
 	unlink(path);
@@ -515,6 +516,8 @@ static void test_files_that_cannot_be_opened(void **state)
 	module = module_find(table, (remote_addr)(uintptr_t)&test_files_that_cannot_be_opened);
 	assert_non_null(module);
 	assert_null(module->image);
+	assert_int_equal(module->image_error, -EACCES);
+	assert_string_equal(module_image_problem(module), "no permission to read the file");
 	assert_int_equal(module_table_update(table, &list), 0);
 	assert_int_equal(module_table_count(table), count);
 	mapping_list_deinit(&list);

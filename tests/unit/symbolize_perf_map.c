@@ -2,6 +2,8 @@
 /* Files as runtimes write them, one of a real interpreter, and nonsense. */
 #include "symbolize/perf_map.h"
 
+#include "symbolize/symbol.h"
+#include "tests/unit/built_files.h"
 #include "tests/unit/symbolize_self.h"
 
 #include <setjmp.h>
@@ -248,6 +250,63 @@ static void test_real_interpreter(void **state)
 	assert_true(found);
 }
 
+/* In the target's own root and pid namespace, and only when it is the target's. */
+static void test_open(void **state)
+{
+	struct built_files *files = built_files_create();
+	const uid_t self = geteuid();
+	int root, fd;
+
+	(void)state;
+	assert_true(built_files_run(files, "mkdir -p root/tmp; cd root/tmp\n"
+					   "echo 1000 10 jitted >perf-7.map; chmod 644 perf-7.map\n"
+					   "ln -s perf-7.map perf-8.map; mkfifo perf-9.map"));
+	root = open(built_files_path(files, "root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root >= 0);
+	fd = perf_map_open(root, 7, self);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(perf_map_open(root, 6, self), -ENOENT);
+	assert_int_equal(perf_map_open(root, 8, self), -ELOOP);
+	assert_int_equal(perf_map_open(root, 9, self), -EINVAL);
+	if (self == 0) {
+		/* Root's is believed whatever the target runs as; another user's is not. */
+		fd = perf_map_open(root, 7, 4321);
+		assert_true(fd >= 0);
+		close(fd);
+		assert_int_equal(chown(built_files_path(files, "root/tmp/perf-7.map"), 1234, 0), 0);
+		assert_int_equal(perf_map_open(root, 7, 4321), -EPERM);
+		assert_int_equal(perf_map_open(root, 7, 0), -EPERM);
+		fd = perf_map_open(root, 7, 1234);
+		assert_true(fd >= 0);
+		close(fd);
+	} else {
+		assert_int_equal(perf_map_open(root, 7, self + 1), -EPERM);
+	}
+	close(root);
+	built_files_remove(files);
+}
+
+static void test_through_symbolizer(void **state)
+{
+	struct fixture *fixture = *state;
+	struct symbolizer *symbolizer = symbolizer_create();
+	remote_addr start = 0;
+
+	assert_non_null(symbolizer);
+	append(fixture, "7f0000001000 100 py::function:/file.py\n");
+	assert_null(symbolizer_function(symbolizer, NULL, 0x7f0000001004, &start));
+	symbolizer_set_perf_map(symbolizer, fixture->map);
+	assert_null(symbolizer_function(symbolizer, NULL, 0x7f0000001004, &start));
+	/* It may grow while the symbolizer has it. */
+	update(fixture);
+	assert_string_equal(symbolizer_function(symbolizer, NULL, 0x7f0000001004, &start),
+			    "py::function:/file.py");
+	assert_int_equal(start, 0x7f0000001000);
+	assert_null(symbolizer_function(symbolizer, NULL, 0x7f0000001100, &start));
+	symbolizer_destroy(symbolizer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +318,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_random_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_real_interpreter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_through_symbolizer, setup, teardown),
+		cmocka_unit_test(test_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

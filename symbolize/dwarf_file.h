@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The DWARF of one module, opened with libdw: from the module's own file, its
+ * separate debug file, and the file of shared entries that dwz split off from
+ * either. Only files that the build-id confirms are opened, and libdw is kept
+ * from opening any by itself, since it follows whatever path a file names.
+ */
+#ifndef PIEPROFD_SYMBOLIZE_DWARF_FILE_H
+#define PIEPROFD_SYMBOLIZE_DWARF_FILE_H
+
+#include "symbolize/debug_file.h"
+
+#include <elfutils/libdw.h>
+
+struct dwarf_file;
+
+/*
+ * -ENODATA: no DWARF, or a part of it is missing or broken; -ENOMEM. search
+ * may be NULL, see debug_file_find(). Borrows the module's image.
+ */
+__attribute__((warn_unused_result)) int dwarf_file_open(const struct module *module,
+							const struct debug_search *search,
+							struct dwarf_file **ret_file);
+void dwarf_file_close(struct dwarf_file *file);
+
+/* Addresses in it are ELF virtual addresses of the module. */
+Dwarf *dwarf_file_dwarf(const struct dwarf_file *file);
+
+#endif

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines and inlined functions against addr2line -i, on programs made for it and on interpreters. */
+#include "symbolize/line_info.h"
+
+#include "symbolize/demangle.h"
+#include "symbolize/root_file.h"
+#include "tests/unit/built_files.h"
+#include "tests/unit/unit_random.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+static const char c_source[] = "#include <stdlib.h>\n"
+			       "static inline __attribute__((always_inline)) int inner(int a)\n"
+			       "{\n"
+			       "	return a * atoi(\"3\");\n"
+			       "}\n"
+			       "static inline __attribute__((always_inline)) int middle(int a)\n"
+			       "{\n"
+			       "	int sum = 0;\n"
+			       "	for (int i = 0; i < a; i++) {\n"
+			       "		int b = inner(i);\n"
+			       "		sum += b + inner(b);\n"
+			       "	}\n"
+			       "	return sum;\n"
+			       "}\n"
+			       "__attribute__((noinline)) int outer(int a)\n"
+			       "{\n"
+			       "	return middle(a) + middle(a + 1);\n"
+			       "}\n"
+			       "int main(int argc, char **argv)\n"
+			       "{\n"
+			       "	(void)argv;\n"
+			       "	return outer(argc);\n"
+			       "}\n";
+
+static const char cxx_source[] =
+	"#include <algorithm>\n"
+	"#include <map>\n"
+	"#include <string>\n"
+	"#include <vector>\n"
+	"namespace shapes {\n"
+	"struct box {\n"
+	"	double a, b;\n"
+	"	inline double area() const { return a * b; }\n"
+	"	double scaled(double f) const;\n"
+	"};\n"
+	"double box::scaled(double f) const { return area() * f; }\n"
+	"template <typename T> double total(const std::vector<T> &all)\n"
+	"{\n"
+	"	double sum = 0;\n"
+	"	for (const auto &one : all)\n"
+	"		sum += one.area() + one.scaled(2);\n"
+	"	return sum;\n"
+	"}\n"
+	"}\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	std::map<std::string, int> names;\n"
+	"	std::vector<shapes::box> boxes;\n"
+	"	struct local { static int twice(int a) { return a * argc_of(a); }\n"
+	"		static int argc_of(int a) { return a + 1; } };\n"
+	"	for (int i = 0; i < argc; i++) {\n"
+	"		names[argv[i]] += i;\n"
+	"		boxes.push_back({ double(i), 2.0 });\n"
+	"	}\n"
+	"	std::sort(boxes.begin(), boxes.end(), [](const auto &x, const auto &y) {\n"
+	"		return x.area() < y.area(); });\n"
+	"	return int(shapes::total(boxes)) + names.size() + local::twice(argc);\n"
+	"}\n";
+
+static int setup(void **state)
+{
+	struct built_files *files = built_files_create();
+
+	built_files_write(files, "c.c", c_source);
+	built_files_write(files, "cxx.cc", cxx_source);
+	*state = files;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	built_files_remove(*state);
+	return 0;
+}
+
+/* What addr2line or we say about one address: a line of text a function. */
+struct answer {
+	char text[16384];
+	size_t frames;
+};
+
+static void add_frame(struct answer *answer, const char *function, const char *file, int line)
+{
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	char plain[DEMANGLE_NAME_MAX];
+	size_t used = strlen(answer->text);
+
+	if (function && demangle_name(function, plain, sizeof(plain)))
+		function = plain;
+	snprintf(answer->text + used, sizeof(answer->text) - used, "%s at %s:%d\n",
+		 function ? function : "??",
+		 slash  ? slash + 1
+		 : file ? file
+			: "??",
+		 line);
+	answer->frames++;
+}
+
+static void ask_us(struct line_info *info, const struct module *module, uint64_t address,
+		   struct answer *ret_answer)
+{
+	struct line_frame frames[LINE_INFO_DEPTH_MAX];
+	size_t count;
+	int error = line_info_find(info, module, module->bias + address, frames,
+				   LINE_INFO_DEPTH_MAX, &count);
+
+	ret_answer->text[0] = '\0';
+	ret_answer->frames = 0;
+	if (error) {
+		assert_int_equal(error, -ENOENT);
+		add_frame(ret_answer, NULL, NULL, 0);
+		return;
+	}
+	assert_true(count >= 1 && count <= LINE_INFO_DEPTH_MAX);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(frames[i].is_inlined, i + 1 < count);
+		add_frame(ret_answer, frames[i].function, frames[i].file, frames[i].line);
+	}
+}
+
+/* Lines "0xADDRESS", then pairs of a function and FILE:LINE, until the next address. */
+static bool next_answer(FILE *output, char line[16384], struct answer *ret_answer)
+{
+	char place[8192];
+
+	ret_answer->text[0] = '\0';
+	ret_answer->frames = 0;
+	if (strncmp(line, "0x", 2) != 0)
+		return false;
+	while (fgets(line, 16384, output) && strncmp(line, "0x", 2) != 0) {
+		char *colon;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!fgets(place, sizeof(place), output))
+			return false;
+		/* Also ends " (discriminator 3)" and "?". */
+		colon = strrchr(place, ':');
+		assert_non_null(colon);
+		*colon = '\0';
+		add_frame(ret_answer, strcmp(line, "??") ? line : NULL,
+			  strcmp(place, "??") ? place : NULL, atoi(colon + 1));
+	}
+	return true;
+}
+
+/* Where DWARF has no line, addr2line answers from .symtab: that is no answer here. */
+static void settle(struct answer *answer)
+{
+	size_t length = strlen(answer->text);
+
+	if (answer->frames == 1 && length > 3 && strcmp(answer->text + length - 3, ":0\n") == 0)
+		strcpy(answer->text, "?? at ??:0\n");
+}
+
+struct comparison {
+	size_t asked;
+	size_t same_lines;
+	size_t same_files;
+	size_t same_functions;
+	size_t unnamed; /* a frame without function */
+	size_t inlined; /* answers of more than one frame */
+};
+
+/*
+ * Whether two lines name one function. For some C++ functions DWARF has no
+ * mangled name, so that we say "f<int>", and addr2line takes what .symtab has:
+ * "int space::f<int>(int)". And of some functions that were inlined everywhere
+ * but once, GCC writes no entry for the copy that remains.
+ */
+static bool same_name(const char *expected, const char *got)
+{
+	size_t expected_length = (size_t)(strstr(expected, " at ") - expected);
+	size_t length = (size_t)(strstr(got, " at ") - got), base = 0;
+
+	if (length == expected_length && strncmp(expected, got, length) == 0)
+		return true;
+	if (length == 2 && strncmp(got, "??", 2) == 0)
+		return true;
+	while (base < length && got[base] != '<' && got[base] != '(')
+		base++;
+	return base > 0 && memmem(expected, expected_length, got, base) != NULL;
+}
+
+static bool same_functions(const struct answer *a, const struct answer *b)
+{
+	const char *left = a->text, *right = b->text;
+
+	if (a->frames != b->frames)
+		return false;
+	for (size_t i = 0; i < a->frames; i++) {
+		if (!same_name(left, right))
+			return false;
+		left = strchr(left, '\n') + 1;
+		right = strchr(right, '\n') + 1;
+	}
+	return true;
+}
+
+static size_t end_of_line(const char *text)
+{
+	return (size_t)(strchr(text, '\n') - text);
+}
+
+/* The numbers alone: addr2line of binutils 2.40 mistakes files of DWARF 5 for each other. */
+static bool same_lines(const struct answer *a, const struct answer *b)
+{
+	const char *left = a->text, *right = b->text;
+
+	if (a->frames != b->frames)
+		return false;
+	for (size_t i = 0; i < a->frames; i++) {
+		const char *left_number = memrchr(left, ':', end_of_line(left));
+		const char *right_number = memrchr(right, ':', end_of_line(right));
+
+		if (atoi(left_number + 1) != atoi(right_number + 1))
+			return false;
+		left += end_of_line(left) + 1;
+		right += end_of_line(right) + 1;
+	}
+	return true;
+}
+
+static bool same_files(const struct answer *a, const struct answer *b)
+{
+	const char *left = a->text, *right = b->text;
+
+	if (a->frames != b->frames)
+		return false;
+	for (size_t i = 0; i < a->frames; i++) {
+		size_t left_length = end_of_line(left), right_length = end_of_line(right);
+		const char *left_file = memrchr(left, ' ', left_length);
+		const char *right_file = memrchr(right, ' ', right_length);
+
+		if (strcspn(left_file, ":") != strcspn(right_file, ":") ||
+		    strncmp(left_file, right_file, strcspn(left_file, ":")) != 0)
+			return false;
+		left += left_length + 1;
+		right += right_length + 1;
+	}
+	return true;
+}
+
+/* Compares answers to every address in addresses. debug: the file addr2line reads. */
+static void compare(struct line_info *info, const struct module *module, const char *debug,
+		    const uint64_t *addresses, size_t count, struct comparison *comparison)
+{
+	char list[] = "/tmp/symbolize_lineXXXXXX", command[PATH_MAX + 128], line[16384];
+	struct answer expected, got;
+	FILE *file, *output;
+	int fd = mkstemp(list);
+
+	assert_true(fd >= 0);
+	file = fdopen(fd, "w");
+	assert_non_null(file);
+	for (size_t i = 0; i < count; i++)
+		fprintf(file, "0x%lx\n", (unsigned long)addresses[i]);
+	fclose(file);
+	snprintf(command, sizeof(command), "addr2line -a -f -i -e '%s' <%s 2>/dev/null", debug,
+		 list);
+	output = popen(command, "re");
+	assert_non_null(output);
+	assert_non_null(fgets(line, sizeof(line), output));
+	for (size_t i = 0; i < count; i++) {
+		assert_true(next_answer(output, line, &expected));
+		ask_us(info, module, addresses[i], &got);
+		settle(&expected);
+		settle(&got);
+		comparison->asked++;
+		comparison->same_lines += same_lines(&expected, &got);
+		comparison->same_files += same_files(&expected, &got);
+		comparison->same_functions += same_functions(&expected, &got);
+		comparison->unnamed +=
+			strcmp(expected.text, got.text) != 0 && strstr(got.text, "?? at ") != NULL;
+		comparison->inlined += got.frames > 1;
+		if (getenv("SHOW_DIFFERENCES") &&
+		    (!same_lines(&expected, &got) || !same_files(&expected, &got) ||
+		     !same_functions(&expected, &got)))
+			printf("%lx: expected\n%sgot\n%s", (unsigned long)addresses[i],
+			       expected.text, got.text);
+	}
+	pclose(output);
+	unlink(list);
+}
+
+struct code {
+	uint64_t start;
+	uint64_t size;
+};
+
+/*
+ * Addresses inside functions of the file, not between them: every one of a
+ * small file, maximum random ones of a large one.
+ */
+static size_t pick_addresses(const char *debug, uint64_t *addresses, size_t maximum)
+{
+	struct unit_random random = { .state = 4711 };
+	struct code *codes = calloc(100000, sizeof(*codes));
+	char command[PATH_MAX + 64], line[16384];
+	size_t code_count = 0, total = 0, count = 0;
+	FILE *output;
+
+	assert_non_null(codes);
+	snprintf(command, sizeof(command), "nm -S '%s'", debug);
+	output = popen(command, "re");
+	assert_non_null(output);
+	while (code_count < 100000 && fgets(line, sizeof(line), output)) {
+		struct code *code = &codes[code_count];
+		char type;
+
+		if (sscanf(line, "%lx %lx %c", &code->start, &code->size, &type) == 3 &&
+		    strchr("tTwW", type)) {
+			total += code->size;
+			code_count++;
+		}
+	}
+	pclose(output);
+	assert_true(code_count > 0);
+	for (size_t i = 0; total <= maximum && i < code_count; i++)
+		for (uint64_t k = 0; k < codes[i].size; k++)
+			addresses[count++] = codes[i].start + k;
+	while (total > maximum && count < maximum) {
+		const struct code *code = &codes[unit_random_below(&random, code_count)];
+
+		if (code->size)
+			addresses[count++] = code->start + unit_random_below(&random, code->size);
+	}
+	free(codes);
+	return count;
+}
+
+static void compare_file(const char *path, const char *debug, size_t maximum,
+			 struct comparison *ret_comparison)
+{
+	struct built_module *built = built_module_open(path);
+	uint64_t *addresses = calloc(maximum, sizeof(*addresses));
+	struct line_info *info = line_info_create(NULL);
+	size_t count;
+
+	assert_non_null(addresses);
+	assert_non_null(info);
+	/* Anywhere but where the file says. */
+	built->module.bias = 0x7f1234560000;
+	count = pick_addresses(debug ? debug : path, addresses, maximum);
+	*ret_comparison = (struct comparison){ 0 };
+	compare(info, &built->module, debug ? debug : path, addresses, count, ret_comparison);
+	print_message("%s: %zu addresses, %zu lines, %zu files and %zu functions the same, %zu "
+		      "with inlined "
+		      "functions\n",
+		      built->module.name, ret_comparison->asked, ret_comparison->same_lines,
+		      ret_comparison->same_files, ret_comparison->same_functions,
+		      ret_comparison->inlined);
+	line_info_destroy(info);
+	free(addresses);
+	built_module_close(built);
+}
+
+/* The chain itself, spelled out. */
+static void test_chain(void **state)
+{
+	struct built_files *files = *state;
+	struct line_info *info = line_info_create(NULL);
+	struct line_frame frames[LINE_INFO_DEPTH_MAX];
+	bool seen_inner = false, seen_line_11 = false;
+	struct built_module *built;
+	const char *program;
+	uint64_t outer;
+	size_t count;
+
+	assert_true(built_files_run(files, "gcc -g -O2 -o c c.c"));
+	program = built_files_path(files, "c");
+	outer = built_address(program, "outer");
+	built = built_module_open(program);
+	assert_true(outer != 0);
+	for (uint64_t at = outer; at < outer + 200; at++) {
+		if (line_info_find(info, &built->module, at, frames, LINE_INFO_DEPTH_MAX, &count) !=
+			    0 ||
+		    strcmp(frames[0].function, "inner") != 0)
+			continue;
+		assert_int_equal(count, 3);
+		assert_string_equal(frames[1].function, "middle");
+		assert_string_equal(frames[2].function, "outer");
+		assert_true(frames[0].is_inlined && frames[1].is_inlined && !frames[2].is_inlined);
+		assert_true(frames[0].line == 2 || frames[0].line == 4);
+		assert_true(frames[1].line == 10 || frames[1].line == 11);
+		assert_int_equal(frames[2].line, 17);
+		assert_non_null(strstr(frames[2].file, "c.c"));
+		seen_inner = true;
+		seen_line_11 = seen_line_11 || frames[1].line == 11;
+		/* Room for one only: the innermost. */
+		assert_int_equal(line_info_find(info, &built->module, at, frames, 1, &count), 0);
+		assert_int_equal(count, 1);
+		assert_string_equal(frames[0].function, "inner");
+		assert_true(frames[0].is_inlined);
+	}
+	assert_true(seen_inner && seen_line_11);
+	count = 77;
+	assert_int_equal(line_info_find(info, &built->module, 0, frames, 1, &count), -ENOENT);
+	assert_int_equal(line_info_find(info, &built->module, UINT64_MAX, frames, 1, &count),
+			 -ENOENT);
+	assert_int_equal(count, 77);
+	line_info_destroy(info);
+	built_module_close(built);
+}
+
+static void test_no_dwarf(void **state)
+{
+	struct built_files *files = *state;
+	struct line_info *info = line_info_create(NULL);
+	struct line_frame frame;
+	struct built_module *built;
+	size_t count;
+
+	assert_true(built_files_run(files, "gcc -O2 -s -o c c.c"));
+	built = built_module_open(built_files_path(files, "c"));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(line_info_find(info, &built->module, 0x1100, &frame, 1, &count),
+				 -ENODATA);
+	line_info_destroy(info);
+	built_module_close(built);
+}
+
+static void test_programs(void **state)
+{
+	static const struct {
+		const char *command;
+		const char *debug;
+	} builds[] = {
+		{ "gcc -g -O2 -o p c.c", NULL },
+		{ "gcc -gdwarf-4 -O2 -o p c.c", NULL },
+		{ "gcc -gdwarf-3 -O1 -o p c.c", NULL },
+		{ "gcc -g -O2 -gz=zlib -o p c.c", NULL },
+		{ "g++ -g -O2 -o p cxx.cc", NULL },
+		{ "g++ -g -O3 -flto -o p cxx.cc", NULL },
+		{ "g++ -gdwarf-4 -O2 -ffunction-sections -Wl,--gc-sections -o p cxx.cc", NULL },
+		{ "g++ -g -O2 -o p cxx.cc; objcopy --only-keep-debug p p.debug; strip p;"
+		  "objcopy --add-gnu-debuglink=p.debug p",
+		  "p.debug" },
+		{ "g++ -g -O2 -o p cxx.cc; objcopy --only-keep-debug --compress-debug-sections p "
+		  "p.debug; strip p; objcopy --add-gnu-debuglink=p.debug p",
+		  "p.debug" },
+	};
+	struct built_files *files = *state;
+
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		struct comparison comparison;
+		char debug[PATH_MAX];
+
+		assert_true(built_files_run(files, "rm -f p p.debug"));
+		assert_true(built_files_run(files, builds[i].command));
+		if (builds[i].debug)
+			strcpy(debug, built_files_path(files, builds[i].debug));
+		compare_file(built_files_path(files, "p"), builds[i].debug ? debug : NULL, 20000,
+			     &comparison);
+		assert_true(comparison.inlined > 20);
+		assert_true(comparison.same_functions * 1000 >= comparison.asked * 995);
+		assert_true(comparison.unnamed * 50 <= comparison.asked);
+		assert_true(comparison.same_lines * 1000 >= comparison.asked * 998);
+		assert_true(comparison.same_files * 100 >= comparison.asked * 97);
+	}
+}
+
+/* Entries that dwz moved to a file that two programs share. */
+static void test_shared_entries(void **state)
+{
+	struct built_files *files = *state;
+	struct debug_search search = { .root = ROOT_OWN };
+	struct comparison comparison;
+	struct line_frame frame;
+	struct line_info *info;
+	struct built_module *built;
+	char whole[PATH_MAX];
+	size_t count;
+
+	if (!built_have("dwz"))
+		skip();
+	assert_true(built_files_run(files, "g++ -gdwarf-4 -O2 -o p cxx.cc\n"
+					   "sed s/total/sum_of/g cxx.cc >other.cc\n"
+					   "g++ -gdwarf-4 -O2 -o other other.cc\n"
+					   "cp p whole\n"
+					   "dwz -m \"$PWD/shared.debug\" -M \"$PWD/shared.debug\" "
+					   "p other\n"
+					   "readelf -S p | grep -q gnu_debugaltlink"));
+	/* This addr2line does not find the shared entries, so it gets the file as it was. */
+	strcpy(whole, built_files_path(files, "whole"));
+	compare_file(built_files_path(files, "p"), whole, 20000, &comparison);
+	assert_true(comparison.inlined > 20);
+	assert_true(comparison.unnamed * 50 <= comparison.asked);
+	assert_true(comparison.same_lines * 1000 >= comparison.asked * 998);
+	assert_true(comparison.same_files * 100 >= comparison.asked * 97);
+
+	/* In the target's root, and nowhere else. */
+	assert_true(built_files_run(files, "mkdir -p \"root$PWD\"\n"
+					   "mv shared.debug \"root$PWD/shared.debug\""));
+	built = built_module_open(built_files_path(files, "p"));
+	info = line_info_create(NULL);
+	assert_int_equal(line_info_find(info, &built->module,
+					built_address(built_files_path(files, "p"), "main"), &frame,
+					1, &count),
+			 -ENODATA);
+	line_info_destroy(info);
+	search.root = open(built_files_path(files, "root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(search.root >= 0);
+	info = line_info_create(&search);
+	assert_int_equal(line_info_find(info, &built->module,
+					built_address(built_files_path(files, "p"), "main"), &frame,
+					1, &count),
+			 0);
+	assert_string_equal(frame.function, "main");
+	line_info_destroy(info);
+	close(search.root);
+
+	/* Another file in its place is refused. */
+	assert_true(built_files_run(files, "cp other shared.debug"));
+	info = line_info_create(NULL);
+	assert_int_equal(line_info_find(info, &built->module, 0x1100, &frame, 1, &count), -ENODATA);
+	line_info_destroy(info);
+	built_module_close(built);
+}
+
+static void test_interpreter(void **state)
+{
+	struct comparison comparison;
+	char pattern[PATH_MAX];
+	const char *home = getenv("HOME");
+	glob_t files;
+	size_t compared = 0;
+
+	(void)state;
+	snprintf(pattern, sizeof(pattern), "%s/.pyenv/versions/3.1[0-9]*/lib/libpython3.*.so.1.0",
+		 home ? home : "/nonexistent");
+	if (glob(pattern, 0, NULL, &files) == 0) {
+		/* Two are enough: addr2line takes seconds for each. */
+		for (size_t i = 0; i < files.gl_pathc && compared < 2; i += 2) {
+			compare_file(files.gl_pathv[i], NULL, 3000, &comparison);
+			assert_true(comparison.same_functions * 1000 >= comparison.asked * 995);
+			assert_true(comparison.unnamed * 50 <= comparison.asked);
+			assert_true(comparison.same_lines * 1000 >= comparison.asked * 998);
+			assert_true(comparison.same_files * 100 >= comparison.asked * 97);
+			compared++;
+		}
+		globfree(&files);
+	}
+	if (!compared) {
+		print_message("skipped: no interpreter with DWARF\n");
+		skip();
+	}
+}
+
+/* Nothing but the sections of the DWARF is changed: libdw and we must come to an end. */
+static void test_corrupted_dwarf(void **state)
+{
+	static const char *const parts[] = { ".debug_info",     ".debug_abbrev", ".debug_line",
+					     ".debug_rnglists", ".debug_str",    ".debug_line_str",
+					     ".debug_addr" };
+	struct unit_random random = { .state = 99 };
+	struct built_files *files = *state;
+	struct built_module *original;
+	size_t answered = 0, refused = 0;
+
+	assert_true(built_files_run(files, "gcc -g -O2 -o c c.c"));
+	original = built_module_open(built_files_path(files, "c"));
+	for (int round = 0; round < 3000; round++) {
+		const struct elf_image *image = original->module.image;
+		struct line_info *info = line_info_create(NULL);
+		struct module module = original->module;
+		struct line_frame frames[LINE_INFO_DEPTH_MAX];
+		uint8_t *bytes = malloc(image->size);
+		size_t flips = 1 + unit_random_below(&random, 8), count;
+
+		assert_non_null(info);
+		assert_non_null(bytes);
+		memcpy(bytes, image->bytes, image->size);
+		for (size_t i = 0; i < flips; i++) {
+			const char *part = parts[unit_random_below(&random, 7)];
+			struct elf_section section;
+
+			if (elf_image_section_find(image, part, &section) != 0)
+				continue;
+			bytes[section.file_offset + unit_random_below(&random, section.size)] =
+				(uint8_t)unit_random_next(&random);
+		}
+		assert_int_equal(elf_image_open_memory(bytes, image->size, &module.image), 0);
+		for (uint64_t at = 0x1000; at < 0x1400; at += 17) {
+			if (line_info_find(info, &module, at, frames, LINE_INFO_DEPTH_MAX,
+					   &count) != 0) {
+				refused++;
+				continue;
+			}
+			answered++;
+			for (size_t i = 0; i < count; i++) {
+				/* Read, so that a sanitizer sees where they are. */
+				assert_true(!frames[i].function ||
+					    strlen(frames[i].function) < image->size);
+				assert_true(!frames[i].file ||
+					    strlen(frames[i].file) < 4 * image->size);
+				assert_true(frames[i].line >= 0);
+			}
+		}
+		line_info_destroy(info);
+		elf_image_close(module.image);
+	}
+	print_message("%zu answered, %zu not\n", answered, refused);
+	assert_true(answered > 1000 && refused > 1000);
+	built_module_close(original);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_dwarf, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shared_entries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_corrupted_dwarf, setup, teardown),
+		cmocka_unit_test(test_interpreter),
+	};
+
+	if (!built_have("addr2line") || !built_have("g++"))
+		return 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
