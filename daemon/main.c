@@ -229,6 +229,8 @@ static enum exit_code record(const struct options *options)
 		.max_overhead = options->max_overhead,
 		.stop_signal = options->stop_signal,
 		.timeout_ns = WATCH_TIMEOUT_NS,
+		.native_lines = options->native_lines,
+		.download = options->debuginfod,
 	};
 	struct session *session;
 	struct error error;
@@ -263,10 +265,11 @@ int main(int argc, char **argv)
 {
 	struct options options;
 
-	/* libdw would ask servers for debug files on its own. */
-	unsetenv("DEBUGINFOD_URLS");
 	if (options_parse(argc, argv, &options, stderr))
 		return EXIT_USAGE;
+	/* libdw would ask servers for debug files on its own. */
+	if (!options.debuginfod)
+		unsetenv("DEBUGINFOD_URLS");
 	switch (options.action) {
 	case OPTIONS_HELP:
 		options_print_help(stdout);

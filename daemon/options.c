@@ -29,6 +29,8 @@ enum option_id {
 	OPTION_COLOUR,
 	OPTION_LINES,
 	OPTION_PAIRS,
+	OPTION_NATIVE_LINES,
+	OPTION_DEBUGINFOD,
 	OPTION_VERSION,
 };
 
@@ -49,6 +51,8 @@ static const struct option long_options[] = {
 	{ "colour", required_argument, NULL, OPTION_COLOUR },
 	{ "lines", required_argument, NULL, OPTION_LINES },
 	{ "pairs", required_argument, NULL, OPTION_PAIRS },
+	{ "native-lines", no_argument, NULL, OPTION_NATIVE_LINES },
+	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -306,6 +310,12 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 		return parse_rows(parser, "lines", argument, &options->lines_max);
 	case OPTION_PAIRS:
 		return parse_rows(parser, "pairs", argument, &options->pairs_max);
+	case OPTION_NATIVE_LINES:
+		options->native_lines = true;
+		return 0;
+	case OPTION_DEBUGINFOD:
+		options->debuginfod = true;
+		return 0;
 	default:
 		return -1;
 	}
@@ -433,6 +443,9 @@ void options_print_help(FILE *file)
 	      "      --max-overhead P%   most of the target's time that may go into stops (2%)\n"
 	      "      --stop-signal NAME  URG, WINCH or CHLD, which stops the threads to sample\n"
 	      "                          them (one that the target does not use)\n"
+	      "      --native-lines      source lines and inlined functions of native frames,\n"
+	      "                          where there is debugging information\n"
+	      "      --debuginfod        ask the servers of DEBUGINFOD_URLS for it\n"
 	      "      --lines N           lines in the summary\n"
 	      "      --pairs N           pairs in the summary\n"
 	      "      --color WHEN        auto (default), always or never\n"

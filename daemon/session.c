@@ -38,6 +38,7 @@ struct session {
 	struct session_options options;
 	struct preflight preflight;
 	struct target target;
+	struct line_info *line_info; /* NULL: not asked for, or not yet */
 	struct pipeline pipeline;
 	struct tracer_hooks hooks;
 	struct tracer *tracer;
@@ -174,7 +175,8 @@ struct session *session_create(const struct session_options *options, struct err
 			      "with --stop-signal "
 			      "if that disturbs it");
 	read_identity(session);
-	if (target_init(&session->target, options->pid, error) || open_pipeline(session, error))
+	if (target_init(&session->target, options->pid, options->download, error) ||
+	    open_pipeline(session, error))
 		goto fail;
 	return session;
 fail:
@@ -189,6 +191,8 @@ void session_destroy(struct session *session)
 	session_finish(session);
 	tracer_destroy(session->tracer);
 	pipeline_deinit(&session->pipeline);
+	if (session->line_info)
+		line_info_destroy(session->line_info);
 	target_deinit(&session->target);
 	pthread_cond_destroy(&session->changed);
 	pthread_mutex_destroy(&session->lock);
@@ -462,6 +466,9 @@ struct profile *session_profile(struct session *session, const char *version)
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
 	target_read_names(&session->target);
+	if (session->options.native_lines && !session->line_info)
+		session->line_info = line_info_create(&session->target.search);
+	facts.line_info = session->line_info;
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
 }
 

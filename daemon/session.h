@@ -25,6 +25,8 @@ struct session_options {
 	double max_overhead;       /* stopped share of a thread's time, 0.02 */
 	int stop_signal;           /* 0: choose */
 	uint64_t timeout_ns;       /* of a watch */
+	bool native_lines;         /* source lines of native frames */
+	bool download;             /* debug files from the network */
 };
 
 struct session;

@@ -3,6 +3,7 @@
 
 #include "attach/procfs.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/root_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,13 +84,12 @@ enum module_kind target_module_kind(const struct target *target, const struct mo
 
 static void open_root(struct target *target)
 {
-	struct debug_search search = { .root = -1, .download = false };
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/root", target->pid);
 	target->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	search.root = target->root;
-	symbolizer_set_search(target->symbolizer, &search);
+	target->search.root = target->root;
+	symbolizer_set_search(target->symbolizer, &target->search);
 	symbolizer_set_perf_map(target->symbolizer, target->perf_map);
 }
 
@@ -191,11 +191,14 @@ static void error_out_of_memory(struct error *error)
 	error_set(error, EXIT_INTERNAL, "out of memory");
 }
 
-int target_init(struct target *target, pid_t pid, struct error *error)
+int target_init(struct target *target, pid_t pid, bool download, struct error *error)
 {
 	int failure;
 
-	*target = (struct target){ .pid = pid, .root = -1, .perf_map_file = -1 };
+	*target = (struct target){ .pid = pid,
+				   .root = -1,
+				   .search = { .root = ROOT_OWN, .download = download },
+				   .perf_map_file = -1 };
 	process_memory_init(&target->memory, pid);
 	target->reader = process_memory_reader(&target->memory);
 	target->code = (struct memory_reader){ .read = read_code, .context = target };

@@ -32,8 +32,9 @@ struct target {
 	uint64_t live_unwound_ns;            /* when it was last used */
 	struct symbolizer *symbolizer;
 	int root; /* directory of its root, -1: cannot be opened; outlives the process */
-	struct perf_map *perf_map; /* names of generated code */
-	int perf_map_file;         /* -1: there is none yet */
+	struct debug_search search; /* where debug files are looked for */
+	struct perf_map *perf_map;  /* names of generated code */
+	int perf_map_file;          /* -1: there is none yet */
 	struct struct_layout *layout;
 	struct debug_info interpreter_info;
 	struct python_runtime *runtime;
@@ -52,8 +53,11 @@ enum module_kind {
 	MODULE_LIBC,        /* libc, libpthread: belongs to whoever called it */
 };
 
-/* 0, or -1 with *error filled. target is the caller's storage; deinit it in either case. */
-__attribute__((warn_unused_result)) int target_init(struct target *target, pid_t pid,
+/*
+ * download: ask the network for debug files. 0, or -1 with *error filled. target is the caller's
+ * storage; deinit it in either case.
+ */
+__attribute__((warn_unused_result)) int target_init(struct target *target, pid_t pid, bool download,
 						    struct error *error);
 void target_deinit(struct target *target);
 

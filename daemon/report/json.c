@@ -194,6 +194,12 @@ static json_t *json_frame(const struct profile_frame *frame)
 		object = with(object, "function", json_text(frame->function));
 		object = with(object, "library", json_text(frame->file));
 		object = with(object, "address", json_text(address));
+		if (frame->native_file) {
+			object = with(object, "file", json_text(frame->native_file));
+			object = with(object, "line", json_integer(frame->line));
+		}
+		if (frame->inlined)
+			object = with(object, "inlined", json_true());
 	}
 	if (frame->flags & FRAME_GUESSED)
 		object = with(object, "guessed", json_true());

@@ -193,21 +193,79 @@ static struct profile_frame show_frame(struct builder *builder, const struct fra
 	return shown;
 }
 
-/* Outermost first. NULL: no memory. */
-static const struct profile_frame *write_path(struct builder *builder, const struct cct_node *node,
-					      size_t *ret_count)
+/*
+ * The functions at a native frame's address, outermost first: the one with the
+ * stack frame, then those inlined into it. Without line information that is
+ * the frame as it is.
+ */
+static size_t show_native(struct builder *builder, const struct cct_node *node, bool innermost,
+			  const struct place *place,
+			  struct profile_frame shown[LINE_INFO_DEPTH_MAX])
 {
-	size_t count = node->depth;
-	struct profile_frame *frames = arena_array(&builder->owned->arena, count, sizeof(*frames));
+	struct line_info *info = builder->owned->profile.facts.line_info;
+	struct line_frame lines[LINE_INFO_DEPTH_MAX];
+	/* A return address belongs to the call before it. */
+	remote_addr address = node->frame.native.pc - !innermost;
+	size_t count;
+
+	shown[0] = show_frame(builder, &node->frame, place);
+	if (!info || !node->frame.native.module ||
+	    line_info_find(info, node->frame.native.module, address, lines, LINE_INFO_DEPTH_MAX,
+			   &count))
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		const struct line_frame *line = &lines[count - 1 - i];
+
+		shown[i] = shown[0];
+		shown[i].inlined = line->is_inlined;
+		shown[i].line = line->line;
+		shown[i].native_file = line->file;
+		/* The symbol's name is the better one for the function itself. */
+		if (i > 0 && line->function)
+			shown[i].function = line->function;
+	}
+	return count;
+}
+
+static size_t show_node(struct builder *builder, const struct cct_node *node, bool innermost,
+			struct profile_frame shown[LINE_INFO_DEPTH_MAX])
+{
 	uint32_t place;
 
+	if (place_table_find(&builder->places, &node->frame, &place))
+		return 0;
+	if (node->frame.kind == FRAME_NATIVE)
+		return show_native(builder, node, innermost, &builder->places.places[place], shown);
+	shown[0] = show_frame(builder, &node->frame, &builder->places.places[place]);
+	return 1;
+}
+
+/* Outermost first. NULL: no memory. */
+static const struct profile_frame *write_path(struct builder *builder, const struct cct_node *leaf,
+					      size_t *ret_count)
+{
+	struct profile_frame shown[LINE_INFO_DEPTH_MAX];
+	size_t count = 0, end;
+	struct profile_frame *frames;
+
+	for (const struct cct_node *node = leaf; node->parent; node = node->parent) {
+		size_t more = show_node(builder, node, node == leaf, shown);
+
+		if (!more)
+			return NULL;
+		count += more;
+	}
+	frames = arena_array(&builder->owned->arena, count, sizeof(*frames));
 	if (!frames)
 		return NULL;
-	for (; node->parent; node = node->parent) {
-		if (place_table_find(&builder->places, &node->frame, &place))
+	end = count;
+	for (const struct cct_node *node = leaf; node->parent; node = node->parent) {
+		size_t more = show_node(builder, node, node == leaf, shown);
+
+		if (!more || more > end)
 			return NULL;
-		frames[node->depth - 1] =
-			show_frame(builder, &node->frame, &builder->places.places[place]);
+		end -= more;
+		memcpy(&frames[end], shown, more * sizeof(*frames));
 	}
 	*ret_count = count;
 	return frames;

@@ -4,8 +4,8 @@
  * computed, everything sorted; a writer only formats.
  *
  * profile_build() makes it from the calling context tree and the pair table.
- * It owns all its arrays and strings (one arena), except code and module
- * strings, which are borrowed from the caches behind the tree. Equal input
+ * It owns all its arrays and strings (one arena), except code, module and
+ * line_info strings, which are borrowed from the caches behind the tree. Equal input
  * gives an equal profile, in the same order: nothing is sorted by pointer.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_PROFILE_H
@@ -15,6 +15,7 @@
 #include "daemon/cct/pair_table.h"
 #include "daemon/loss.h"
 #include "pyintrospect/runtime.h"
+#include "symbolize/line_info.h"
 #include "symbolize/symbol.h"
 
 #include <sys/types.h>
@@ -37,11 +38,13 @@ struct profile_frame {
 	enum frame_kind kind;
 	uint32_t flags;       /* enum frame_flag */
 	const char *function; /* never NULL; "?" when unknown */
-	const char *file;   /* Python: source file; native: the library's path, "?" when unknown */
-	int line;           /* Python; 0: none */
-	const char *opcode; /* Python; NULL: unknown */
-	const char *source; /* Python: text of the line, NULL when it cannot be read */
-	uint64_t address;   /* native: ELF virtual address in the library */
+	const char *file; /* Python: source file; native: the library's path, "?" when unknown */
+	int line;         /* 0: none, or unknown */
+	const char *native_file; /* native: source file; NULL: unknown */
+	bool inlined;            /* native: has no stack frame of its own */
+	const char *opcode;      /* Python; NULL: unknown */
+	const char *source;      /* Python: text of the line, NULL when it cannot be read */
+	uint64_t address;        /* native: ELF virtual address in the library */
 };
 
 struct access_counts {
@@ -110,7 +113,8 @@ struct profile_facts {
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
-	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
+	bool kernel_time_refused;    /* of some thread: then its time in the kernel is missing */
+	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);
 	void *open_source_context;

@@ -43,22 +43,30 @@ static void put_frame(const struct text_layout *layout, const struct profile_fra
 {
 	unsigned location_columns = layout->columns * 2 / 5;
 	unsigned name_columns = layout->columns - location_columns - 1;
-	char suffix[32], path[4200];
+	char suffix[48], path[4200];
+	const char *file;
 
 	if (frame->kind == FRAME_PYTHON) {
 		text_cell(layout, frame->source && *frame->source ? frame->source : frame->function,
 			  name_columns);
 		snprintf(suffix, sizeof(suffix), ":%d", frame->line);
+	} else if (frame->native_file) {
+		text_cell(layout, frame->function, name_columns);
+		snprintf(suffix, sizeof(suffix), ":%d%s", frame->line,
+			 frame->inlined ? " (inlined)" : "");
 	} else {
 		text_cell(layout, frame->function, name_columns);
 		snprintf(suffix, sizeof(suffix), " 0x%" PRIx64 "%s", frame->address,
 			 frame->flags & FRAME_GUESSED ? " ?" : "");
 	}
 	fputc(' ', layout->file);
-	text_path_cell(layout,
-		       frame->kind == FRAME_NATIVE ? without_tag(frame->file, path, sizeof(path))
-						   : frame->file,
-		       suffix, location_columns, false);
+	if (frame->kind == FRAME_PYTHON)
+		file = frame->file;
+	else if (frame->native_file)
+		file = frame->native_file;
+	else
+		file = without_tag(frame->file, path, sizeof(path));
+	text_path_cell(layout, file, suffix, location_columns, false);
 	fputc('\n', layout->file);
 }
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and lines of native frames."""
+import subprocess
+
+from harness import Skip, Target, check, find_interpreters, profile
+
+
+def has_dwarf(path):
+    """Does the interpreter, or the library that holds it, have line numbers of its own?"""
+    listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
+    libraries = [line.split("=>")[1].split()[0] for line in listed.splitlines() if "libpython" in line]
+    sections = subprocess.run(["readelf", "-SW"] + (libraries or [path]), capture_output=True, text=True, check=False)
+    return ".debug_line" in sections.stdout
+
+
+def test_native_lines():
+    interpreter = next((i for i in find_interpreters() if has_dwarf(i.path)), None)
+    if not interpreter:
+        raise Skip("no interpreter with numpy built as one with DWARF")
+    with Target(interpreter, "conv_backprop.py", "--seconds", 60) as target:
+        report, text = profile(target.pid, "-d", 6, "--native-lines")
+    frames = [frame for pair in report["pairs"] for frame in pair["first"] if frame["kind"] == "native"]
+    known = [frame for frame in frames if "line" in frame]
+    check(any(frame["file"].endswith("Objects/abstract.c") and frame["line"] > 0 for frame in known),
+          "no line of abstract.c among %d native frames" % len(frames))
+    check(any(frame.get("inlined") for frame in known), "no inlined function")
+    check("Objects/abstract.c:" in text, "the text has no native line")
