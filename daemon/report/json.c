@@ -6,6 +6,7 @@
  * profiled line and each pair: a whole tree of jansson values would take many
  * times the profile's own memory.
  */
+#include "daemon/report/interval.h"
 #include "daemon/report/printable.h"
 #include "daemon/report/writer.h"
 
@@ -144,6 +145,19 @@ static json_t *json_times(const uint64_t time_ns[TIME_CLASS_COUNT])
 	return with(object, "system", json_count(time_ns[TIME_SYSTEM]));
 }
 
+/* [share, low, high] with the 95% interval; null: nothing to divide by. */
+static json_t *json_share(uint64_t part, uint64_t whole)
+{
+	struct interval interval = interval_wilson(part, whole);
+	json_t *array;
+
+	if (!whole)
+		return json_null();
+	array = appended(json_array(), json_figure((double)part / (double)whole));
+	array = appended(array, json_figure(interval.low));
+	return appended(array, json_figure(interval.high));
+}
+
 static json_t *json_accesses(const struct access_counts *counts)
 {
 	json_t *object = json_object();
@@ -151,7 +165,13 @@ static json_t *json_accesses(const struct access_counts *counts)
 	object = with(object, "sampled", json_count(counts->sampled));
 	object = with(object, "reaccessed", json_count(counts->reaccessed));
 	object = with(object, "redundant", json_count(counts->redundant));
-	return with(object, "approximate", json_count(counts->approximate));
+	object = with(object, "approximate", json_count(counts->approximate));
+	object = with(object, "new",
+		      json_count(counts->reaccessed - counts->redundant - counts->approximate));
+	object = with(object, "never", json_count(counts->sampled - counts->reaccessed));
+	object = with(object, "share_of_sampled", json_share(counts->redundant, counts->sampled));
+	return with(object, "share_of_reaccessed",
+		    json_share(counts->redundant, counts->reaccessed));
 }
 
 static json_t *json_line(const struct profile_line *line)
@@ -174,6 +194,22 @@ static json_t *json_line(const struct profile_line *line)
 	for (size_t i = 0; i < line->reason_count; i++)
 		reasons = appended(reasons, json_text(line->reasons[i]));
 	return with(object, "reasons", reasons);
+}
+
+static json_t *json_function(const struct profile_function *function)
+{
+	json_t *object = json_object();
+
+	object = with(object, "file", json_text(function->file));
+	object = with(object, "function", json_text(function->function));
+	object = with(object, "line", json_integer(function->line));
+	object = with(object, "python_ns", json_count(function->self_ns[TIME_PYTHON]));
+	object = with(object, "native_ns", json_count(function->self_ns[TIME_NATIVE]));
+	object = with(object, "system_ns", json_count(function->self_ns[TIME_SYSTEM]));
+	object = with(object, "total_ns", json_count(function->total_ns));
+	object = with(object, "loads", json_accesses(&function->accesses[PAIR_LOAD]));
+	object = with(object, "stores", json_accesses(&function->accesses[PAIR_STORE]));
+	return with(object, "avoidable_ns", json_count(function->avoidable_ns));
 }
 
 static json_t *json_frame(const struct profile_frame *frame)
@@ -224,12 +260,14 @@ static json_t *json_pair(const struct profile_pair *pair)
 	json_t *object = json_object();
 
 	object = with(object, "kind", json_text(pair->kind == PAIR_LOAD ? "load" : "store"));
+	object = with(object, "watched", json_count(pair->watched));
 	object = with(object, "sampled", json_count(pair->sampled));
 	object = with(object, "redundant", json_count(pair->redundant));
 	object = with(object, "approximate", json_count(pair->approximate));
 	object = with(object, "share", json_figure(pair->share));
 	object = with(object, "share_low", json_figure(pair->share_low));
 	object = with(object, "share_high", json_figure(pair->share_high));
+	object = with(object, "share_of_watched", json_share(pair->redundant, pair->watched));
 	object = with(object, "avoidable_ns", json_count(pair->avoidable_ns));
 	object = with(object, "category", json_text(category_name(pair->category)));
 	object = with(object, "advice", json_text_or_null(pair->advice));
@@ -303,6 +341,11 @@ static int json_write(const struct profile *profile, const struct writer_options
 	for (size_t i = 0; i < profile->line_count && result == 0; i++) {
 		fputs(i ? ",\n" : "\n", file);
 		result = put_value(file, json_line(&profile->lines[i]));
+	}
+	fputs("],\n\"functions\": [", file);
+	for (size_t i = 0; i < profile->function_count && result == 0; i++) {
+		fputs(i ? ",\n" : "\n", file);
+		result = put_value(file, json_function(&profile->functions[i]));
 	}
 	fputs("],\n\"pairs\": [", file);
 	for (size_t i = 0; i < profile->pair_count && result == 0; i++) {

@@ -6,6 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
+void line_stats_init(struct line_stats *stats, bool by_function)
+{
+	*stats = (struct line_stats){ .by_function = by_function };
+}
+
 void line_stats_deinit(struct line_stats *stats)
 {
 	free(stats->lines);
@@ -33,18 +38,33 @@ static const char *plainer_name(const char *a, const char *b)
 	return strcmp(a, b) <= 0 ? a : b;
 }
 
-static uint64_t line_hash(const struct place *place)
+static uint64_t string_hash(const char *string)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 
-	for (const char *at = place->file; *at; at++)
-		hash = (hash ^ (unsigned char)*at) * 0x100000001b3ull;
-	return id_table_mix(hash ^ (uint32_t)place->line);
+	for (; *string; string++)
+		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
+	return hash;
+}
+
+static uint64_t line_hash(const struct line_stats *stats, const struct place *place)
+{
+	uint64_t within = stats->by_function ? string_hash(place->function) : (uint32_t)place->line;
+
+	return id_table_mix(id_table_mix(string_hash(place->file)) ^ within);
+}
+
+static bool is_of_line(const struct line_stats *stats, const struct line_entry *line,
+		       const struct place *place)
+{
+	return (stats->by_function ? !strcmp(line->function, place->function)
+				   : line->line == place->line) &&
+	       !strcmp(line->file, place->file);
 }
 
 static int intern_line(struct line_stats *stats, const struct place *place, uint32_t *ret_line)
 {
-	uint64_t hash = line_hash(place);
+	uint64_t hash = line_hash(stats, place);
 	struct line_entry *lines;
 	size_t probe = 0;
 	uint32_t id;
@@ -52,9 +72,11 @@ static int intern_line(struct line_stats *stats, const struct place *place, uint
 	while ((id = id_table_next(&stats->ids, hash, &probe)) != ID_NONE) {
 		struct line_entry *line = &stats->lines[id];
 
-		if (line->line != place->line || strcmp(line->file, place->file))
+		if (!is_of_line(stats, line, place))
 			continue;
 		line->function = plainer_name(line->function, place->function);
+		if (place->line < line->line)
+			line->line = place->line;
 		*ret_line = id;
 		return 0;
 	}

@@ -4,7 +4,8 @@
  * tree, its accesses from the pair table, later what follows from both.
  *
  * A line is a file and a number. Functions that share one (a comprehension and
- * what it stands in) are one line.
+ * what it stands in) are one line. The same is kept of functions, a file and a
+ * name each; a function's line is then the first one seen of it.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_LINE_STATS_H
 #define PIEPROFD_DAEMON_REPORT_LINE_STATS_H
@@ -27,11 +28,13 @@ struct line_entry {
 	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for it */
 	uint64_t call_ns;
 	struct avoidable avoidable;
+	bool summed;         /* counted for its function */
 	uint32_t charged_by; /* the last node whose time went into total_ns */
 	uint32_t position;   /* in the finished profile */
 };
 
 struct line_stats {
+	bool by_function;
 	struct line_entry *lines;
 	size_t count, capacity;
 	struct id_table ids;
@@ -39,6 +42,8 @@ struct line_stats {
 };
 
 void line_stats_deinit(struct line_stats *stats);
+
+void line_stats_init(struct line_stats *stats, bool by_function);
 
 /* Finds the lines of all nodes and charges their time. Once; 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int line_stats_build(struct line_stats *stats,

@@ -7,14 +7,19 @@
 #include <string.h>
 
 void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,
-		     struct path_table *paths, struct line_stats *lines)
+		     struct path_table *paths, struct line_stats *lines,
+		     struct line_stats *functions)
 {
-	*stats = (struct pair_stats){ .pairs = pairs, .paths = paths, .lines = lines };
+	*stats = (struct pair_stats){
+		.pairs = pairs, .paths = paths, .lines = lines, .functions = functions
+	};
 	call_site_table_init(&stats->sites);
 }
 
 void pair_stats_deinit(struct pair_stats *stats)
 {
+	for (size_t kind = 0; kind < PAIR_KIND_COUNT; kind++)
+		free(stats->watched[kind]);
 	free(stats->entries);
 	id_table_deinit(&stats->ids);
 	call_times_deinit(&stats->calls);
@@ -24,6 +29,11 @@ void pair_stats_deinit(struct pair_stats *stats)
 static uint64_t sum_verdicts(const uint64_t verdicts[VERDICT_COUNT])
 {
 	return verdicts[VERDICT_REDUNDANT] + verdicts[VERDICT_APPROXIMATE] + verdicts[VERDICT_NEW];
+}
+
+uint64_t pair_stats_watched(const struct pair_stats *stats, const struct pair_entry *entry)
+{
+	return stats->watched[entry->kind][entry->first];
 }
 
 uint64_t pair_entry_sampled(const struct pair_entry *entry)
@@ -55,7 +65,7 @@ static void uncount_accesses(struct access_counts *counts, const uint64_t verdic
 
 static int add_origin(struct pair_stats *stats, const struct pair_origin *origin)
 {
-	struct line_entry *line = line_stats_of_node(stats->lines, origin->node);
+	struct line_entry *line = line_stats_of_node(stats->lines, origin->node), *function;
 	uint32_t path;
 
 	if (path_table_find(stats->paths, origin->node, &path))
@@ -68,6 +78,8 @@ static int add_origin(struct pair_stats *stats, const struct pair_origin *origin
 	if (!line)
 		return 0;
 	count_accesses(&line->accesses[origin->kind], origin->sampled, origin->verdicts);
+	function = line_stats_of_node(stats->functions, origin->node);
+	count_accesses(&function->accesses[origin->kind], origin->sampled, origin->verdicts);
 	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++)
 		line->redundant_by_memory[i] += origin->redundant_by_memory[i];
 	for (size_t i = 0; i < origin->call_ns_kept; i++)
@@ -188,7 +200,7 @@ static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_
 
 static int add_pair(struct pair_stats *stats, const struct pair *pair)
 {
-	struct line_entry *line = line_stats_of_node(stats->lines, pair->first);
+	struct line_entry *line = line_stats_of_node(stats->lines, pair->first), *function;
 	struct pair_entry *entry;
 	uint32_t first, second;
 
@@ -202,8 +214,11 @@ static int add_pair(struct pair_stats *stats, const struct pair *pair)
 		 */
 		stats->collector += sum_verdicts(pair->verdicts);
 		uncount_accesses(&stats->accesses[pair->kind], pair->verdicts);
-		if (line)
-			uncount_accesses(&line->accesses[pair->kind], pair->verdicts);
+		if (!line)
+			return 0;
+		uncount_accesses(&line->accesses[pair->kind], pair->verdicts);
+		function = line_stats_of_node(stats->functions, pair->first);
+		uncount_accesses(&function->accesses[pair->kind], pair->verdicts);
 		return 0;
 	}
 	if (find_entry(stats, pair, first, second, &entry))
@@ -222,6 +237,25 @@ static void take_call_time(void *context, uint32_t line, uint64_t call_ns)
 	lines->lines[line].call_ns = call_ns;
 }
 
+/* Once all paths are known. */
+static int count_watched(struct pair_stats *stats)
+{
+	for (size_t kind = 0; kind < PAIR_KIND_COUNT; kind++) {
+		stats->watched[kind] = calloc(stats->paths->count, sizeof(stats->watched[kind][0]));
+		if (!stats->watched[kind])
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < pair_table_origin_count(stats->pairs); i++) {
+		const struct pair_origin *origin = pair_table_origin(stats->pairs, i);
+		uint32_t path;
+
+		if (path_table_find(stats->paths, origin->node, &path))
+			return -ENOMEM;
+		stats->watched[origin->kind][path] += origin->sampled;
+	}
+	return 0;
+}
+
 int pair_stats_build(struct pair_stats *stats)
 {
 	for (size_t i = 0; i < pair_table_origin_count(stats->pairs); i++)
@@ -232,7 +266,7 @@ int pair_stats_build(struct pair_stats *stats)
 	for (size_t i = 0; i < pair_table_pair_count(stats->pairs); i++)
 		if (add_pair(stats, pair_table_pair(stats->pairs, i)))
 			return -ENOMEM;
-	return 0;
+	return count_watched(stats);
 }
 
 static int descending(uint64_t a, uint64_t b)

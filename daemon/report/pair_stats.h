@@ -23,9 +23,10 @@ struct pair_entry {
 };
 
 struct pair_stats {
-	const struct pair_table *pairs; /* borrowed, as are the next two */
+	const struct pair_table *pairs; /* borrowed, as are the next three */
 	struct path_table *paths;
 	struct line_stats *lines;
+	struct line_stats *functions;
 	struct pair_entry *entries;
 	size_t count, capacity;
 	struct id_table ids;
@@ -33,19 +34,24 @@ struct pair_stats {
 	struct call_site_table sites;
 	struct access_counts accesses[PAIR_KIND_COUNT]; /* of the run */
 	uint64_t collector;                             /* samples taken out */
+	uint64_t *watched[PAIR_KIND_COUNT];             /* by path: watches that began there */
 };
 
 void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,
-		     struct path_table *paths, struct line_stats *lines);
+		     struct path_table *paths, struct line_stats *lines,
+		     struct line_stats *functions);
 void pair_stats_deinit(struct pair_stats *stats);
 
-/* Fills the entries, and the lines but for their times. Once; 0 or -ENOMEM. */
+/* Fills the entries, the lines but for their times, and the accesses of functions. Once; 0 or
+ * -ENOMEM. */
 __attribute__((warn_unused_result)) int pair_stats_build(struct pair_stats *stats);
 
 /* By avoidable time, redundant and all accesses, kind and paths: a total order. */
 int pair_entry_compare(const struct path_table *paths, const struct pair_entry *a,
 		       const struct pair_entry *b);
 
+/* All watches that began at the pair's first path, also those without a later access. */
+uint64_t pair_stats_watched(const struct pair_stats *stats, const struct pair_entry *entry);
 uint64_t pair_entry_sampled(const struct pair_entry *entry);
 uint64_t pair_entry_redundant(const struct pair_entry *entry); /* exact and approximate */
 

@@ -33,8 +33,10 @@ struct builder {
 	struct place_table places;
 	struct path_table paths;
 	struct line_stats lines;
+	struct line_stats functions;
 	struct pair_stats pairs;
 	struct line_entry **sorted_lines;
+	struct line_entry **sorted_functions;
 	struct pair_entry **sorted_pairs; /* those with a redundant verdict */
 	size_t redundant_pairs;
 };
@@ -112,7 +114,9 @@ static int compare_lines(const void *left, const void *right)
 	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
 	order = strcmp(a->file, b->file);
-	return order ? order : a->line < b->line ? -1 : a->line > b->line;
+	if (!order)
+		order = a->line < b->line ? -1 : a->line > b->line;
+	return order ? order : strcmp(a->function, b->function);
 }
 
 static int compare_pairs(const void *left, const void *right, void *context)
@@ -122,28 +126,53 @@ static int compare_pairs(const void *left, const void *right, void *context)
 }
 
 /* Lines that are only passed through by samples of others (none of their time) do not exist. */
-static size_t sort_lines(struct builder *builder)
+static size_t sort_lines(const struct line_stats *stats, struct line_entry **sorted)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < builder->lines.count; i++) {
-		struct line_entry *line = &builder->lines.lines[i];
+	for (size_t i = 0; i < stats->count; i++) {
+		struct line_entry *line = &stats->lines[i];
 
 		if (line->total_ns || line_sampled(line))
-			builder->sorted_lines[count++] = line;
+			sorted[count++] = line;
 		else
 			line->position = LINE_NONE;
 	}
-	qsort(builder->sorted_lines, count, sizeof(builder->sorted_lines[0]), compare_lines);
+	qsort(sorted, count, sizeof(sorted[0]), compare_lines);
 	for (size_t i = 0; i < count; i++)
-		builder->sorted_lines[i]->position = (uint32_t)i;
+		sorted[i]->position = (uint32_t)i;
 	return count;
+}
+
+static int write_functions(struct builder *builder)
+{
+	struct owned_profile *owned = builder->owned;
+	size_t count = sort_lines(&builder->functions, builder->sorted_functions);
+	struct profile_function *functions = arena_array(&owned->arena, count, sizeof(*functions));
+
+	if (!functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct line_entry *entry = builder->sorted_functions[i];
+		struct profile_function *function = &functions[i];
+
+		function->file = entry->file;
+		function->function = entry->function;
+		function->line = entry->line;
+		memcpy(function->self_ns, entry->self_ns, sizeof(function->self_ns));
+		function->total_ns = entry->total_ns;
+		memcpy(function->accesses, entry->accesses, sizeof(function->accesses));
+		function->avoidable_ns = entry->avoidable.time_ns;
+	}
+	owned->profile.functions = functions;
+	owned->profile.function_count = count;
+	return 0;
 }
 
 static int write_lines(struct builder *builder)
 {
 	struct owned_profile *owned = builder->owned;
-	size_t count = sort_lines(builder);
+	size_t count = sort_lines(&builder->lines, builder->sorted_lines);
 	struct profile_line *lines = arena_array(&owned->arena, count, sizeof(*lines));
 
 	if (!lines)
@@ -278,6 +307,7 @@ static int write_pair(struct builder *builder, const struct pair_entry *entry,
 	uint32_t position;
 
 	pair->kind = entry->kind;
+	pair->watched = pair_stats_watched(&builder->pairs, entry);
 	pair->sampled = pair_entry_sampled(entry);
 	pair->redundant = entry->verdicts[VERDICT_REDUNDANT];
 	pair->approximate = entry->verdicts[VERDICT_APPROXIMATE];
@@ -342,20 +372,39 @@ static int write_pairs(struct builder *builder)
 	return 0;
 }
 
+/* A function's avoidable time is that of its lines. */
+static void sum_avoidable(struct builder *builder, const struct cct *cct)
+{
+	for (uint32_t id = 1; id < cct_node_count(cct); id++) {
+		uint32_t line = builder->lines.of_node[id];
+
+		if (line == LINE_NONE || builder->lines.lines[line].summed)
+			continue;
+		builder->lines.lines[line].summed = true;
+		builder->functions.lines[builder->functions.of_node[id]].avoidable.time_ns +=
+			builder->lines.lines[line].avoidable.time_ns;
+	}
+}
+
 static int build(struct builder *builder, const struct cct *cct)
 {
 	struct profile *profile = &builder->owned->profile;
 
 	if (line_stats_build(&builder->lines, &builder->places, cct, profile->time_ns) ||
+	    line_stats_build(&builder->functions, &builder->places, cct, profile->time_ns) ||
 	    pair_stats_build(&builder->pairs))
 		return -ENOMEM;
 	memcpy(profile->accesses, builder->pairs.accesses, sizeof(profile->accesses));
 	profile->facts.losses.counts[LOSS_FILTER_COLLECTOR] += builder->pairs.collector;
 	for (size_t i = 0; i < builder->lines.count; i++)
 		estimate_line(&builder->lines.lines[i]);
+	sum_avoidable(builder, cct);
 	builder->sorted_lines = calloc(builder->lines.count + 1, sizeof(builder->sorted_lines[0]));
+	builder->sorted_functions =
+		calloc(builder->functions.count + 1, sizeof(builder->sorted_functions[0]));
 	builder->sorted_pairs = calloc(builder->pairs.count + 1, sizeof(builder->sorted_pairs[0]));
-	if (!builder->sorted_lines || !builder->sorted_pairs || write_lines(builder))
+	if (!builder->sorted_lines || !builder->sorted_functions || !builder->sorted_pairs ||
+	    write_lines(builder) || write_functions(builder))
 		return -ENOMEM;
 	return write_pairs(builder);
 }
@@ -363,9 +412,11 @@ static int build(struct builder *builder, const struct cct *cct)
 static void builder_deinit(struct builder *builder)
 {
 	free(builder->sorted_pairs);
+	free(builder->sorted_functions);
 	free(builder->sorted_lines);
 	pair_stats_deinit(&builder->pairs);
 	path_table_deinit(&builder->paths);
+	line_stats_deinit(&builder->functions);
 	line_stats_deinit(&builder->lines);
 	place_table_deinit(&builder->places);
 }
@@ -383,7 +434,9 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 	owned->sources = source_cache_create(facts->open_source, facts->open_source_context);
 	place_table_init(&builder.places, symbolizer);
 	error = path_table_init(&builder.paths, &builder.places, cct);
-	pair_stats_init(&builder.pairs, pairs, &builder.paths, &builder.lines);
+	line_stats_init(&builder.lines, false);
+	line_stats_init(&builder.functions, true);
+	pair_stats_init(&builder.pairs, pairs, &builder.paths, &builder.lines, &builder.functions);
 	if (!error && owned->sources)
 		error = copy_facts(owned, facts);
 	else

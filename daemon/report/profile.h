@@ -70,9 +70,20 @@ struct profile_line {
 	size_t reason_count;
 };
 
+struct profile_function {
+	const char *file;
+	const char *function;
+	int line; /* the first one that was seen of it */
+	uint64_t self_ns[TIME_CLASS_COUNT];
+	uint64_t total_ns; /* once a sample, also in recursion */
+	struct access_counts accesses[PAIR_KIND_COUNT];
+	uint64_t avoidable_ns; /* the sum of its lines' */
+};
+
 struct profile_pair {
 	enum pair_kind kind;
-	uint64_t sampled;   /* watches from the first path that ended in the second */
+	uint64_t watched;   /* all watches that began at the first path */
+	uint64_t sampled;   /* of them, those that ended in the second */
 	uint64_t redundant; /* exact */
 	uint64_t approximate;
 	double share;                 /* redundant / sampled */
@@ -128,6 +139,8 @@ struct profile {
 	struct profile_facts facts;
 	const struct profile_line *lines; /* by total_ns, then file, then line */
 	size_t line_count;
+	const struct profile_function *functions; /* likewise */
+	size_t function_count;
 	const struct profile_pair
 		*pairs; /* redundant at least once; by avoidable_ns, then redundant, then paths */
 	size_t pair_count;
