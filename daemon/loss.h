@@ -34,6 +34,9 @@
 	X(LOSS_FILTER_STACK, "filter_stack", "filtered: the thread's own stack")                   \
 	X(LOSS_FILTER_LOADER, "filter_loader", "filtered: the dynamic linker")                     \
 	X(LOSS_FILTER_COLLECTOR, "filter_collector", "filtered: the garbage collector")            \
+	X(LOSS_FILTER_ALLOCATOR, "filter_allocator", "filtered: the memory allocator's own")       \
+	X(LOSS_FILTER_TLS, "filter_tls", "filtered: thread-local variables")                       \
+	X(LOSS_FILTER_USER, "filter_user", "filtered: by --include and --exclude")                 \
 	X(LOSS_BOUNDARY_MISSED, "boundary_missed", "native calls whose return was not seen")       \
 	X(LOSS_WATCH_EVICTED, "watch_evicted", "watches given up for a newer sample")              \
 	X(LOSS_EVENT_LATE, "event_late",                                                           \

@@ -229,6 +229,7 @@ static enum exit_code record(const struct options *options)
 		.max_overhead = options->max_overhead,
 		.stop_signal = options->stop_signal,
 		.timeout_ns = WATCH_TIMEOUT_NS,
+		.patterns = &options->patterns,
 		.native_lines = options->native_lines,
 		.download = options->debuginfod,
 	};

@@ -29,6 +29,8 @@ enum option_id {
 	OPTION_COLOUR,
 	OPTION_LINES,
 	OPTION_PAIRS,
+	OPTION_INCLUDE,
+	OPTION_EXCLUDE,
 	OPTION_NATIVE_LINES,
 	OPTION_DEBUGINFOD,
 	OPTION_VERSION,
@@ -51,6 +53,8 @@ static const struct option long_options[] = {
 	{ "colour", required_argument, NULL, OPTION_COLOUR },
 	{ "lines", required_argument, NULL, OPTION_LINES },
 	{ "pairs", required_argument, NULL, OPTION_PAIRS },
+	{ "include", required_argument, NULL, OPTION_INCLUDE },
+	{ "exclude", required_argument, NULL, OPTION_EXCLUDE },
 	{ "native-lines", no_argument, NULL, OPTION_NATIVE_LINES },
 	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
 	{ "help", no_argument, NULL, 'h' },
@@ -172,6 +176,19 @@ static int parse_output(struct parser *parser, const char *path)
 		if (strcmp(options->outputs[i].path, path) == 0)
 			return refuse(parser, "--output %s is given twice", path);
 	options->outputs[options->output_count++].path = path;
+	return 0;
+}
+
+static int parse_pattern(struct parser *parser, const char *option, const char *pattern,
+			 const char **patterns, size_t *count)
+{
+	if (!*pattern)
+		return refuse(parser, "--%s: a function or library, such as 'lib*blas*', is wanted",
+			      option);
+	if (*count == ACCESS_PATTERNS_MAX)
+		return refuse(parser, "--%s %s: at most %d patterns", option, pattern,
+			      ACCESS_PATTERNS_MAX);
+	patterns[(*count)++] = pattern;
 	return 0;
 }
 
@@ -310,6 +327,12 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 		return parse_rows(parser, "lines", argument, &options->lines_max);
 	case OPTION_PAIRS:
 		return parse_rows(parser, "pairs", argument, &options->pairs_max);
+	case OPTION_INCLUDE:
+		return parse_pattern(parser, "include", argument, options->patterns.include,
+				     &options->patterns.include_count);
+	case OPTION_EXCLUDE:
+		return parse_pattern(parser, "exclude", argument, options->patterns.exclude,
+				     &options->patterns.exclude_count);
 	case OPTION_NATIVE_LINES:
 		options->native_lines = true;
 		return 0;
@@ -443,6 +466,10 @@ void options_print_help(FILE *file)
 	      "      --max-overhead P%   most of the target's time that may go into stops (2%)\n"
 	      "      --stop-signal NAME  URG, WINCH or CHLD, which stops the threads to sample\n"
 	      "                          them (one that the target does not use)\n"
+	      "      --include PATTERN   follow only accesses of functions and libraries like "
+	      "this\n"
+	      "      --exclude PATTERN   follow none of those, such as 'lib*blas*'; both may be\n"
+	      "                          repeated\n"
 	      "      --native-lines      source lines and inlined functions of native frames,\n"
 	      "                          where there is debugging information\n"
 	      "      --debuginfod        ask the servers of DEBUGINFOD_URLS for it\n"

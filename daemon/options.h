@@ -41,9 +41,10 @@ struct options {
 	} colour;
 	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
 	unsigned output_count;
-	bool native_lines;  /* source lines and inlined functions of native frames */
-	bool debuginfod;    /* ask servers for debug files */
-	unsigned lines_max; /* of the summary; 0: as fits */
+	bool native_lines;               /* source lines and inlined functions of native frames */
+	bool debuginfod;                 /* ask servers for debug files */
+	struct access_patterns patterns; /* strings are borrowed from argv */
+	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
 };
 

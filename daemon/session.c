@@ -469,6 +469,7 @@ struct profile *session_profile(struct session *session, const char *version)
 	if (session->options.native_lines && !session->line_info)
 		session->line_info = line_info_create(&session->target.search);
 	facts.line_info = session->line_info;
+	facts.patterns = session->options.patterns;
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
 }
 

@@ -21,12 +21,13 @@ struct session_options {
 	uint64_t period_ns; /* CPU time between two samples of a thread */
 	bool loads;         /* follow memory loads; neither: time alone */
 	bool stores;
-	bool breakpoints_required; /* refuse rather than profile time alone */
-	double max_overhead;       /* stopped share of a thread's time, 0.02 */
-	int stop_signal;           /* 0: choose */
-	uint64_t timeout_ns;       /* of a watch */
-	bool native_lines;         /* source lines of native frames */
-	bool download;             /* debug files from the network */
+	bool breakpoints_required;              /* refuse rather than profile time alone */
+	double max_overhead;                    /* stopped share of a thread's time, 0.02 */
+	int stop_signal;                        /* 0: choose */
+	uint64_t timeout_ns;                    /* of a watch */
+	const struct access_patterns *patterns; /* whose accesses count; borrowed */
+	bool native_lines;                      /* source lines of native frames */
+	bool download;                          /* debug files from the network */
 };
 
 struct session;

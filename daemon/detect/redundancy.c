@@ -24,6 +24,8 @@
 /* No thread's stack is larger; nor is a thread's control block. */
 #define STACK_BYTES_MAX     (1ull << 30)
 #define CONTROL_BLOCK_BYTES 4096
+/* What glibc sets aside for libraries is 1.6 KiB; programs rarely have more than a page. */
+#define THREAD_LOCAL_BYTES_MAX 8192
 /* A step is a matter of microseconds, a native call may last. */
 #define STEPPING_TIMEOUT_NS (100 * NS_PER_MS)
 #define BOUNDARY_TIMEOUT_NS (10 * NS_PER_SECOND)
@@ -211,6 +213,20 @@ static bool on_own_stack(const struct target *target, const struct registers *re
 	return mapping && address < mapping->end;
 }
 
+/*
+ * The main thread's static thread-local variables lie just below its control
+ * block, in a mapping of their own. (Those of other threads end their stacks.)
+ */
+static bool in_thread_block(const struct target *target, const struct registers *registers,
+			    remote_addr address)
+{
+	const struct mapping *mapping = mapping_find(&target->mappings, registers->fs_base);
+
+	return mapping && address >= mapping->start && address < mapping->end &&
+	       address + THREAD_LOCAL_BYTES_MAX >= registers->fs_base &&
+	       address < registers->fs_base + CONTROL_BLOCK_BYTES;
+}
+
 /* LOSS_COUNT: an access to watch. */
 static enum loss access_filter(struct redundancy *redundancy, const struct capture *capture,
 			       const struct access *access)
@@ -227,6 +243,8 @@ static enum loss access_filter(struct redundancy *redundancy, const struct captu
 	}
 	if (on_own_stack(target, &capture->registers, access->address))
 		return LOSS_FILTER_STACK;
+	if (in_thread_block(target, &capture->registers, access->address))
+		return LOSS_FILTER_TLS;
 	if (object_head_at(&redundancy->types, target, access->address, access->size))
 		return LOSS_FILTER_OBJECT_HEAD;
 	return LOSS_COUNT;

@@ -66,12 +66,14 @@ static void uncount_accesses(struct access_counts *counts, const uint64_t verdic
 static int add_origin(struct pair_stats *stats, const struct pair_origin *origin)
 {
 	struct line_entry *line = line_stats_of_node(stats->lines, origin->node), *function;
+	enum loss reason;
 	uint32_t path;
 
 	if (path_table_find(stats->paths, origin->node, &path))
 		return -ENOMEM;
-	if (stats->paths->paths[path].collector) {
-		stats->collector += origin->sampled;
+	reason = path_filter_reason(stats->paths, path);
+	if (reason != LOSS_COUNT) {
+		stats->filtered.counts[reason] += origin->sampled;
 		return 0;
 	}
 	count_accesses(&stats->accesses[origin->kind], origin->sampled, origin->verdicts);
@@ -203,16 +205,17 @@ static int add_pair(struct pair_stats *stats, const struct pair *pair)
 	struct line_entry *line = line_stats_of_node(stats->lines, pair->first), *function;
 	struct pair_entry *entry;
 	uint32_t first, second;
+	enum loss reason;
 
 	if (path_table_find(stats->paths, pair->first, &first) ||
 	    path_table_find(stats->paths, pair->second, &second))
 		return -ENOMEM;
-	if (stats->paths->paths[first].collector)
+	if (path_filter_reason(stats->paths, first) != LOSS_COUNT)
 		return 0; /* taken out with its origin */
-	if (stats->paths->paths[second].collector) {
-		/* The collector touched it first: nothing is known of what would have come after.
-		 */
-		stats->collector += sum_verdicts(pair->verdicts);
+	reason = path_filter_reason(stats->paths, second);
+	if (reason != LOSS_COUNT) {
+		/* Those touched it first: nothing is known of what would have come after. */
+		stats->filtered.counts[reason] += sum_verdicts(pair->verdicts);
 		uncount_accesses(&stats->accesses[pair->kind], pair->verdicts);
 		if (!line)
 			return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pairs while a profile is made: those of the pair table whose paths a reader
- * cannot tell apart are merged, the collector's are taken out, and each line
+ * cannot tell apart are merged, those that do not count are taken out, and each line
  * gets what its accesses say.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_PAIR_STATS_H
@@ -33,7 +33,7 @@ struct pair_stats {
 	struct call_times calls;
 	struct call_site_table sites;
 	struct access_counts accesses[PAIR_KIND_COUNT]; /* of the run */
-	uint64_t collector;                             /* samples taken out */
+	struct losses filtered;                         /* samples taken out */
 	uint64_t *watched[PAIR_KIND_COUNT];             /* by path: watches that began there */
 };
 

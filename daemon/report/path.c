@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
-int path_table_init(struct path_table *table, struct place_table *places, const struct cct *cct)
+int path_table_init(struct path_table *table, struct place_table *places,
+		    const struct access_patterns *patterns, const struct cct *cct)
 {
-	*table = (struct path_table){ .places = places, .node_count = cct_node_count(cct) };
+	*table = (struct path_table){ .places = places,
+				      .patterns = patterns,
+				      .node_count = cct_node_count(cct) };
 	table->of_node = calloc(table->node_count, sizeof(table->of_node[0]));
 	table->paths = array_reserve(NULL, 0, &table->capacity, sizeof(table->paths[0]));
 	if (!table->of_node || !table->paths)
@@ -28,22 +31,16 @@ void path_table_deinit(struct path_table *table)
 	*table = (struct path_table){ 0 };
 }
 
-/* gc_collect_main, gc_collect_with_callback, PyGC_Collect, _PyGC_CollectNoFail ... */
-static bool is_collector_function(const char *function)
-{
-	return strcasestr(function, "gc_collect") != NULL;
-}
-
 static struct path make_path(const struct path_table *table, uint32_t parent, uint32_t place,
 			     const struct frame *frame)
 {
 	const char *function = table->places->places[place].function;
 	struct path path = { .parent = parent, .place = place };
 
-	/* A finaliser that the collector runs is Python code like any other. */
+	path.filter = access_filter_step(table->paths[parent].filter, frame,
+					 &table->places->places[place], table->patterns);
 	if (frame->kind != FRAME_NATIVE || frame->flags & FRAME_EVAL)
 		return path;
-	path.collector = table->paths[parent].collector || is_collector_function(function);
 	path.subscript = table->paths[parent].subscript || category_is_subscript_function(function);
 	return path;
 }
@@ -122,4 +119,9 @@ int path_compare(const struct path_table *table, uint32_t a, uint32_t b)
 		b = path_b->parent;
 	}
 	return 0;
+}
+
+enum loss path_filter_reason(const struct path_table *table, uint32_t path)
+{
+	return access_filter_reason(table->paths[path].filter, table->patterns);
 }

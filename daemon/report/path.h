@@ -8,20 +8,19 @@
 #define PIEPROFD_DAEMON_REPORT_PATH_H
 
 #include "daemon/cct/cct.h"
-#include "daemon/report/place.h"
+#include "daemon/report/access_filter.h"
 
 struct path {
 	uint32_t parent; /* path id; the root is 0, its own parent */
 	uint32_t place;
-	/* The leaf is in the garbage collector: gc_collect is on the stack, and no Python inside of
-	 * it. */
-	bool collector;
+	struct access_filter filter;
 	/* A subscript function is on the stack, and no Python inside of it. */
 	bool subscript;
 };
 
 struct path_table {
-	struct place_table *places; /* borrowed */
+	struct place_table *places;             /* borrowed */
+	const struct access_patterns *patterns; /* borrowed; NULL: none */
 	struct path *paths;
 	size_t count, capacity;
 	struct id_table ids;
@@ -34,7 +33,10 @@ struct path_table {
 /* 0 or -ENOMEM; deinit in either case. */
 __attribute__((warn_unused_result)) int path_table_init(struct path_table *table,
 							struct place_table *places,
+							const struct access_patterns *patterns,
 							const struct cct *cct);
+/* Why accesses of this path do not count; LOSS_COUNT: they do. */
+enum loss path_filter_reason(const struct path_table *table, uint32_t path);
 void path_table_deinit(struct path_table *table);
 
 /* 0 or -ENOMEM. */

@@ -395,7 +395,8 @@ static int build(struct builder *builder, const struct cct *cct)
 	    pair_stats_build(&builder->pairs))
 		return -ENOMEM;
 	memcpy(profile->accesses, builder->pairs.accesses, sizeof(profile->accesses));
-	profile->facts.losses.counts[LOSS_FILTER_COLLECTOR] += builder->pairs.collector;
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		profile->facts.losses.counts[i] += builder->pairs.filtered.counts[i];
 	for (size_t i = 0; i < builder->lines.count; i++)
 		estimate_line(&builder->lines.lines[i]);
 	sum_avoidable(builder, cct);
@@ -433,7 +434,7 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 	arena_init(&owned->arena, ARENA_BYTES_MAX);
 	owned->sources = source_cache_create(facts->open_source, facts->open_source_context);
 	place_table_init(&builder.places, symbolizer);
-	error = path_table_init(&builder.paths, &builder.places, cct);
+	error = path_table_init(&builder.paths, &builder.places, facts->patterns, cct);
 	line_stats_init(&builder.lines, false);
 	line_stats_init(&builder.functions, true);
 	pair_stats_init(&builder.pairs, pairs, &builder.paths, &builder.lines, &builder.functions);

@@ -14,6 +14,7 @@
 #include "daemon/cct/cct.h"
 #include "daemon/cct/pair_table.h"
 #include "daemon/loss.h"
+#include "daemon/report/access_filter.h"
 #include "pyintrospect/runtime.h"
 #include "symbolize/line_info.h"
 #include "symbolize/symbol.h"
@@ -124,7 +125,8 @@ struct profile_facts {
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
-	bool kernel_time_refused;    /* of some thread: then its time in the kernel is missing */
+	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
+	const struct access_patterns *patterns; /* whose accesses count; NULL: all */
 	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);
