@@ -470,7 +470,7 @@ void options_print_help(FILE *file)
 	      "this\n"
 	      "      --exclude PATTERN   follow none of those, such as 'lib*blas*'; both may be\n"
 	      "                          repeated\n"
-	      "      --native-lines      source lines and inlined functions of native frames,\n"
+	      "      --native-lines      source lines of native frames, and inlined functions,\n"
 	      "                          where there is debugging information\n"
 	      "      --debuginfod        ask the servers of DEBUGINFOD_URLS for it\n"
 	      "      --lines N           lines in the summary\n"

@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Are the paper's inefficient lines found? Judged by avoidable time and by time alone.
+
+    tests/bench/findings.py [--seconds S] [--rounds N] [--interpreter NAME] [--keep FOLDER] [LISTING ...]
+
+Runs every tests/targets/listing_NN_*.py, inefficient and fixed, under `pieprofd
+--pid` at its default settings, and compares what it says of each line with the
+comments of the target (their form: tests/targets/listing_runner.py). --judge
+FOLDER judges the profiles again that an earlier run kept, and runs nothing.
+
+A line's rank is its place among all lines of the profile, those of libraries
+included, by the figure in question; lines with the same figure share the worst
+place among them, and a line without any has none.
+"""
+import argparse
+import collections
+import glob
+import json
+import os
+import re
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+
+from harness import TARGETS, Failure, Target, find_interpreters, profile  # noqa: E402
+
+# Other lines below this share of the time are not worth being told apart from guilty ones.
+SHARE_MIN = 0.02
+# No line can be judged without that many time samples in the whole profile.
+SAMPLES_MIN = 100
+
+# In the folder of kept profiles.
+SAVINGS = "savings.json"
+
+Line = collections.namedtuple("Line", "number text categories")
+
+
+class Truth:
+    """What the comments of a target say about its lines."""
+
+    def __init__(self, script):
+        self.script = script
+        self.path = os.path.join(TARGETS, script)
+        self.guilty, self.mended, self.innocent = [], [], []
+        with open(self.path) as file:
+            self.lines = file.read().splitlines()
+        for text in self.lines:
+            match = re.match(r"# (guilty|category|mended|innocent): (.+)$", text)
+            if not match:
+                continue
+            word, value = match.groups()
+            if word == "category":
+                self.guilty[-1] = self.guilty[-1]._replace(categories=value.split(" or "))
+            else:
+                numbers = self.find(value)
+                if not numbers or (len(numbers) > 1 and word != "innocent"):
+                    raise Failure("%s: %d lines have %r" % (script, len(numbers), value))
+                getattr(self, word).extend(Line(number, value, []) for number in numbers)
+
+    def find(self, marker):
+        """The numbers of the lines that have a marker: an innocent one may stand in both versions."""
+        return [k for k, text in enumerate(self.lines, 1) if marker in text and not text.startswith("#")]
+
+    def label(self, entry):
+        """guilty, mended, innocent, or None for a line that nothing is said about."""
+        if os.path.basename(entry["file"]) != self.script:
+            return None
+        for name in ("guilty", "mended", "innocent"):
+            if any(line.number == entry["line"] for line in getattr(self, name)):
+                return name
+        return None
+
+    def categories(self, entry):
+        return [name for line in self.guilty if line.number == entry["line"] for name in line.categories]
+
+
+def self_ns(entry):
+    return entry["python_ns"] + entry["native_ns"] + entry["system_ns"]
+
+
+def avoidable_ns(entry):
+    return entry["avoidable_ns"]
+
+
+def rank(entries, figure, wanted):
+    """The best place of the wanted lines; None: none of them has any of the figure."""
+    best = max((figure(entry) for entry in wanted), default=0)
+    return sum(figure(entry) >= best for entry in entries) - sum(
+        figure(entry) == best for entry in wanted
+    ) + 1 if best > 0 else None
+
+
+def interval_ns(entry):
+    """The daemon's own interval of a line's avoidable time, when it gives one."""
+    low, high = entry.get("avoidable_low_ns"), entry.get("avoidable_high_ns")
+    return (low, high) if low is not None and high is not None else None
+
+
+def counts(entry, what):
+    return entry["loads"][what] + entry["stores"][what]
+
+
+class Verdict:
+    """What one profile of one version of a target says."""
+
+    def __init__(self, truth, report):
+        entries = report["lines"]
+        guilty = [entry for entry in entries if truth.label(entry) == "guilty"]
+        innocent = [entry for entry in entries if truth.label(entry) == "innocent"]
+        total = max(1, sum(report["time_ns"].values()))
+
+        def share(lines, figure):
+            return sum(figure(entry) for entry in lines) / total
+
+        self.total_ns = total
+        self.samples = report["samples"]
+        self.overhead = report["overhead"]
+        self.rank_avoidable = rank(entries, avoidable_ns, guilty)
+        self.rank_time = rank(entries, self_ns, guilty)
+        self.guilty_time = share(guilty, self_ns)
+        self.guilty_avoidable = share(guilty, avoidable_ns)
+        self.avoidable = share(entries, avoidable_ns)
+        self.mended_avoidable = share([e for e in entries if truth.label(e) == "mended"], avoidable_ns)
+        self.innocent_time = share(innocent, self_ns)
+        self.innocent_avoidable = share(innocent, avoidable_ns)
+        self.followed = report["loads"]["sampled"] + report["stores"]["sampled"]
+        self.guilty_followed = sum(counts(entry, "sampled") for entry in guilty)
+        self.redundant = sum(counts(entry, "redundant") + counts(entry, "approximate") for entry in guilty)
+        self.intervals = [interval_ns(entry) for entry in guilty]
+        self.interval = None
+        if guilty and None not in self.intervals:
+            self.interval = tuple(sum(pair[k] for pair in self.intervals) / total for k in (0, 1))
+        # The category that a reader sees first: that of the guilty line with most avoidable time.
+        first = max(guilty, key=avoidable_ns, default=None)
+        self.category = first["category"] if first else "not sampled"
+        self.category_right = bool(first) and first["category"] in truth.categories(first)
+        self.categories = [
+            (entry["category"] in truth.categories(entry), entry["category"], entry["line"])
+            for entry in guilty
+            if self_ns(entry) >= SHARE_MIN * total
+        ]
+        self.scored = [
+            (truth.label(entry) == "guilty", avoidable_ns(entry) / total, self_ns(entry) / total)
+            for entry in entries
+            if self_ns(entry) >= SHARE_MIN * total
+        ]
+        self.first_lines = [
+            "%s:%d" % (os.path.basename(entry["file"]), entry["line"])
+            for entry in sorted(entries, key=avoidable_ns, reverse=True)[:3]
+            if avoidable_ns(entry)
+        ]
+
+
+def area_under_curve(scored, which):
+    """Probability that a guilty line scores above another one; ties count a half."""
+    guilty = [entry[which] for entry in scored if entry[0]]
+    others = [entry[which] for entry in scored if not entry[0]]
+    if not guilty or not others:
+        return float("nan")
+    wins = sum((a > b) + (a == b) / 2 for a in guilty for b in others)
+    return wins / (len(guilty) * len(others))
+
+
+def facts_of(line):
+    return dict(word.split("=") for word in line.split() if "=" in word)
+
+
+def measure_saving(interpreter, script, seconds):
+    """Share of the CPU time of a pass that the fixed version saves, without a profiler."""
+    speeds = {False: [], True: []}
+    for fixed in (False, True, True, False):
+        arguments = ["--seconds", seconds] + (["--fixed"] if fixed else [])
+        with Target(interpreter, script, *arguments) as target:
+            facts = facts_of(target.finish())
+        speeds[fixed].append(float(facts["cpu_seconds"]) / int(facts["passes"]))
+    return 1 - statistics.mean(speeds[True]) / statistics.mean(speeds[False])
+
+
+def run(interpreter, truth, fixed, arguments, name):
+    options = ["--fixed"] if fixed else []
+    with Target(interpreter, truth.script, "--seconds", arguments.seconds + 4, *options) as target:
+        report, text = profile(target.pid, "-d", arguments.seconds, "--pairs", 20, "--lines", 20)
+        target.check_undisturbed()
+        target.process.kill()
+    if arguments.keep:
+        with open(os.path.join(arguments.keep, name + ".json"), "w") as file:
+            json.dump(report, file)
+        with open(os.path.join(arguments.keep, name + ".txt"), "w") as file:
+            file.write(text)
+    return report
+
+
+def percent(value):
+    return "%.0f%%" % (100 * value)
+
+
+def ranks(values):
+    return " ".join("-" if value is None else str(value) for value in values)
+
+
+def middle(values):
+    return statistics.median(values) if values else 0
+
+
+def print_table(judged, savings):
+    print()
+    print(
+        "| listing | interpreter | rank by avoidable time (rounds) | by time alone | category: right | "
+        "guilty: time | avoidable (interval) | once mended | real saving | innocent: time | avoidable | "
+        "all avoidable: before | after the fix | followed: guilty/all | overhead |"
+    )
+    print("|---" * 15 + "|")
+    for key, versions in judged.items():
+        bad, good = versions[False], versions[True]
+        after = middle([v.mended_avoidable for v in good])
+        if key in savings:
+            after *= 1 - savings[key]  # as a share of the time that the inefficient version takes
+        interval = "rounds %s to %s" % (
+            percent(min(v.guilty_avoidable for v in bad)), percent(max(v.guilty_avoidable for v in bad))
+        )
+        own = [v.interval for v in bad if v.interval]
+        if own:
+            interval = "%s to %s" % (percent(middle([o[0] for o in own])), percent(middle([o[1] for o in own])))
+        names = collections.Counter(v.category for v in bad).most_common()
+        print(
+            "| %s | %s | %s | %s | %s: %d/%d | %s | %s (%s) | %s | %s | %s | %s | %s | %s | %d/%d | %.2f%% |"
+            % (
+                key[0][8:-3],
+                key[1],
+                ranks(v.rank_avoidable for v in bad),
+                ranks(v.rank_time for v in bad),
+                ", ".join(name for name, _ in names),
+                sum(v.category_right for v in bad),
+                len(bad),
+                percent(middle([v.guilty_time for v in bad])),
+                percent(middle([v.guilty_avoidable for v in bad])),
+                interval,
+                percent(after),
+                percent(savings[key]) if key in savings else "?",
+                percent(middle([v.innocent_time for v in bad])),
+                percent(middle([v.innocent_avoidable for v in bad])),
+                percent(middle([v.avoidable for v in bad])),
+                percent(middle([v.avoidable for v in good])),
+                middle([v.guilty_followed for v in bad]),
+                middle([v.followed for v in bad]),
+                100 * middle([v.overhead for v in bad + good]),
+            )
+        )
+
+
+def print_scores(judged, savings):
+    bad = [v for versions in judged.values() for v in versions[False]]
+    good = [v for versions in judged.values() for v in versions[True]]
+    scored = [entry for v in bad for entry in v.scored]
+    with_fixed = scored + [(False,) + entry[1:] for v in good for entry in v.scored]
+    print()
+    print("| over %d profiles | by avoidable time | by time alone |" % len(bad))
+    print("|---|---|---|")
+    rows = (
+        ("a guilty line is first", lambda r: r == 1),
+        ("first or second", lambda r: r is not None and r <= 2),
+        ("among the first three", lambda r: r is not None and r <= 3),
+    )
+    for name, holds in rows:
+        print(
+            "| %s | %s | %s |"
+            % (
+                name,
+                percent(statistics.mean(holds(v.rank_avoidable) for v in bad)),
+                percent(statistics.mean(holds(v.rank_time) for v in bad)),
+            )
+        )
+    print(
+        "| mean reciprocal rank | %.2f | %.2f |"
+        % tuple(
+            statistics.mean(1 / r if r else 0 for r in (getattr(v, name) for v in bad))
+            for name in ("rank_avoidable", "rank_time")
+        )
+    )
+    sets = (("guilty lines and others", scored), ("the same and the fixed versions' lines", with_fixed))
+    for name, lines in sets:
+        print(
+            "| area under the curve, %s (%d and %d) | %.3f | %.3f |"
+            % (
+                name,
+                sum(entry[0] for entry in lines),
+                sum(not entry[0] for entry in lines),
+                area_under_curve(lines, 1),
+                area_under_curve(lines, 2),
+            )
+        )
+    halved = [
+        middle([v.mended_avoidable for v in versions[True]]) * (1 - savings.get(key, 0))
+        <= middle([v.guilty_avoidable for v in versions[False]]) / 2
+        for key, versions in judged.items()
+    ]
+    lines = [entry for v in bad for entry in v.categories]
+    print()
+    print("category right: %d of %d profiles; %d of %d guilty lines with at least %s of the time" % (
+        sum(v.category_right for v in bad), len(bad), sum(entry[0] for entry in lines), len(lines),
+        percent(SHARE_MIN)))
+    print("avoidable time of the guilty lines at least halved by the fix: %d of %d" % (sum(halved), len(halved)))
+
+
+def print_misses(key, number, verdict):
+    """One line for a profile whose first line by avoidable time is not a guilty one."""
+    if verdict.rank_avoidable != 1:
+        print("miss: %s %s round %d: first by avoidable time: %s; guilty: %d followed, %d redundant" % (
+            key[0], key[1], number, " ".join(verdict.first_lines) or "none", verdict.guilty_followed,
+            verdict.redundant))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=20, help="length of one profile")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--interpreter", default="3.11.", help="only those whose name has this (default: %(default)s)"
+    )
+    parser.add_argument("--keep", metavar="FOLDER", help="keep all profiles there")
+    parser.add_argument("--judge", metavar="FOLDER", help="judge the profiles kept there; run nothing")
+    parser.add_argument("listing", nargs="*", help="only those whose file name has one of these")
+    arguments = parser.parse_args()
+
+    scripts = sorted(
+        os.path.basename(path)
+        for path in glob.glob(os.path.join(TARGETS, "listing_[0-9]*.py"))
+        if not arguments.listing or any(word in os.path.basename(path) for word in arguments.listing)
+    )
+    interpreters = [
+        interpreter
+        for interpreter in ([] if arguments.judge else find_interpreters())
+        if arguments.interpreter in interpreter.name
+    ]
+    judged, savings = {}, {}
+    if arguments.keep:
+        os.makedirs(arguments.keep, exist_ok=True)
+    if arguments.judge:
+        judge_kept(arguments.judge, scripts, judged, savings)
+    for interpreter in interpreters:
+        for script in scripts:
+            measure(interpreter, Truth(script), arguments, judged, savings)
+    if not judged:
+        raise SystemExit("nothing to judge")
+    for key, versions in judged.items():
+        for number, verdict in enumerate(versions[False]):
+            print_misses(key, number, verdict)
+    print_table(judged, savings)
+    print_scores(judged, savings)
+
+
+def measure(interpreter, truth, arguments, judged, savings):
+    key = truth.script, interpreter.name
+    try:
+        savings[key] = measure_saving(interpreter, truth.script, min(4, arguments.seconds))
+    except Failure as failure:
+        print("skip %s on %s: %s" % (truth.script, interpreter.name, str(failure).splitlines()[-1]))
+        return
+    if arguments.keep:
+        with open(os.path.join(arguments.keep, SAVINGS), "w") as file:
+            json.dump([[*key, value] for key, value in savings.items()], file)
+    judged[key] = {False: [], True: []}
+    for number in range(arguments.rounds):
+        for fixed in (False, True):
+            name = "%s+%s+%s+%d" % (truth.script[:-3], interpreter.name.replace(" ", "_"),
+                                    "fixed" if fixed else "slow", number)
+            began = time.monotonic()
+            report = run(interpreter, truth, fixed, arguments, name)
+            verdict = Verdict(truth, report)
+            judged[key][fixed].append(verdict)
+            print("%-60s %4.0f s: rank %s by avoidable time, %s by time; avoidable %s; %d followed%s" % (
+                name, time.monotonic() - began, verdict.rank_avoidable, verdict.rank_time,
+                percent(verdict.avoidable), verdict.followed,
+                "" if verdict.samples >= SAMPLES_MIN else "; only %d samples" % verdict.samples), flush=True)
+
+
+def judge_kept(folder, scripts, judged, savings):
+    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
+        parts = os.path.basename(path)[:-5].split("+")
+        if len(parts) != 4 or parts[0] + ".py" not in scripts:
+            continue
+        key = parts[0] + ".py", parts[1].replace("_", " ")
+        with open(path) as file:
+            verdict = Verdict(Truth(key[0]), json.load(file))
+        judged.setdefault(key, {False: [], True: []})[parts[2] == "fixed"].append(verdict)
+    try:
+        with open(os.path.join(folder, SAVINGS)) as file:
+            savings.update({(script, name): value for script, name, value in json.load(file)})
+    except OSError:
+        pass
+
+
+if __name__ == "__main__":
+    main()
