@@ -116,12 +116,13 @@ valgrind: ## Unit tests under valgrind
 		WRAPPER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
 
 .PHONY: bench
-bench: $(O)/pieprofd $(O)/unwind_bench ## What profiling costs the target, and what a native stack costs
+bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling costs the target, and what a native stack costs
 	@for python in $$(ls /usr/bin/python3.[0-9]* "$$HOME"/.pyenv/versions/*/bin/python3.1[0-9] 2>/dev/null | \
 		grep -v config | head -n 2); do $(O)/unwind_bench "$$python"; done
+	@$(O)/native_stacks /usr/bin/python3 3600 $(sort $(filter-out %_workload.py,$(wildcard tests/targets/native_*.py)))
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/slowdown.py
 
-$(O)/unwind_bench: $(O)/tests/bench/unwind_bench.o $(call archive,symbolize) $(call archive,common)
+$(O)/unwind_bench $(O)/native_stacks: $(O)/%: $(O)/tests/bench/%.o $(call archive,symbolize) $(call archive,common)
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 .PHONY: lint

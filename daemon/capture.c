@@ -110,6 +110,22 @@ static void count_python_losses(const struct capture *capture, struct losses *lo
 		losses->counts[LOSS_PYTHON_INVALID]++;
 }
 
+/* A handler and the loop that called it are one evaluation loop: the outer frame stays. */
+static void join_handlers(struct capture *capture, const struct target *target)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < capture->native_count; i++) {
+		const struct native_frame *frame = &capture->native[i];
+		bool handler = address_ranges_contain(&target->eval_handlers,
+						      native_frame_lookup_address(frame, i == 0));
+
+		if (!handler || i + 1 == capture->native_count)
+			capture->native[kept++] = *frame;
+	}
+	capture->native_count = kept;
+}
+
 void capture_finish(struct capture *capture, struct target *target, struct losses *losses)
 {
 	capture->native_end =
@@ -122,6 +138,8 @@ void capture_finish(struct capture *capture, struct target *target, struct losse
 		    capture->stack_wanted < capture->stack_capacity)
 			capture->stack_wanted *= 2;
 	}
+	if (target->eval_handlers.count)
+		join_handlers(capture, target);
 	count_python_losses(capture, losses);
 	capture->stitch_flags = stitch(capture->native, capture->native_count, capture->native_end,
 				       &capture->python, &target->eval, capture->frames,

@@ -3,6 +3,7 @@
 
 #include "attach/procfs.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/function_group.h"
 #include "symbolize/root_file.h"
 
 #include <errno.h>
@@ -174,15 +175,43 @@ static bool find_interpreter(struct target *target)
 	return false;
 }
 
+static void add_ranges(struct address_ranges *ranges, const struct address_ranges *more,
+		       uint64_t bias)
+{
+	for (size_t i = 0; i < more->count && ranges->count < ADDRESS_RANGES_MAX; i++) {
+		struct address_range range = { more->items[i].start + bias,
+					       more->items[i].end + bias };
+
+		if (!address_ranges_contain(ranges, range.start) ||
+		    !address_ranges_contain(ranges, range.end - 1))
+			ranges->items[ranges->count++] = range;
+	}
+}
+
+/*
+ * The loop's function with its .cold part, told from the unwind information
+ * where there are no symbols; clones, told by the symbols' names; the
+ * instructions' own functions.
+ */
 static int find_eval(struct target *target)
 {
+	static const char *const loop[] = { "_PyEval_EvalFrameDefault" };
+	static const char *const handlers[] = { "_TAIL_CALL_*" };
+	const struct module *interpreter = target->interpreter;
 	struct address_range function;
+	struct address_ranges found;
 	int error = python_runtime_eval_function(target->runtime, &function);
 
 	if (error)
 		return error;
 	if (unwinder_function_parts(target->unwinder, function, &target->eval))
 		target->eval = (struct address_ranges){ .items = { function }, .count = 1 };
+	if (!function_group_find(interpreter->image, loop, 1, &found))
+		add_ranges(&target->eval, &found, interpreter->bias);
+	if (!function_group_find(interpreter->image, handlers, 1, &found)) {
+		add_ranges(&target->eval_handlers, &found, interpreter->bias);
+		add_ranges(&target->eval, &found, interpreter->bias);
+	}
 	return 0;
 }
 

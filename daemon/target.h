@@ -39,9 +39,15 @@ struct target {
 	struct debug_info interpreter_info;
 	struct python_runtime *runtime;
 	const struct module *interpreter; /* holds the evaluation loop */
-	struct address_ranges eval;       /* the evaluation loop, .cold part included */
-	remote_addr type_type;            /* &PyType_Type */
-	uint32_t *module_kinds;           /* by module index, see target_module_kind() */
+	struct address_ranges eval; /* the evaluation loop, .cold part and handlers included */
+	/*
+	 * Interpreters that call from one instruction to the next (3.14+, when
+	 * built so) run in these functions, each of which lies inside of a frame of
+	 * the evaluation loop proper. None in other builds.
+	 */
+	struct address_ranges eval_handlers;
+	remote_addr type_type;  /* &PyType_Type */
+	uint32_t *module_kinds; /* by module index, see target_module_kind() */
 	size_t module_kind_count;
 };
 

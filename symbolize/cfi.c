@@ -69,8 +69,10 @@ struct machine {
 	struct row row;
 	struct row remembered[REMEMBERED_ROWS_MAX];
 	size_t remembered_count;
-	uint64_t location;
-	uint64_t wanted; /* stop before the location passes it */
+	uint64_t location; /* where the row begins */
+	uint64_t wanted;   /* stop before the location passes it */
+	uint64_t row_end;
+	bool is_unsafe; /* see cfi_is_safe_for_libunwind() */
 };
 
 static struct saved *row_saved(struct row *row, uint64_t dwarf_register)
@@ -166,6 +168,75 @@ static void set_cfa_expression(struct row *row, const uint8_t *bytes, size_t siz
 	}
 }
 
+/*
+ * Whether an expression only computes: every operation known, no jump (which
+ * could lead out of it, or into an operand), no division (INT64_MIN / -1).
+ */
+static bool expression_is_plain(const uint8_t *bytes, size_t size)
+{
+	struct byte_cursor cursor = byte_cursor_over(bytes, size);
+
+	while (byte_cursor_left(&cursor) > 0) {
+		uint8_t operation = byte_cursor_u8(&cursor);
+
+		switch (operation) {
+		case DW_OP_deref:
+		case DW_OP_dup:
+		case DW_OP_drop:
+		case DW_OP_over:
+		case DW_OP_swap:
+		case DW_OP_rot:
+		case DW_OP_abs:
+		case DW_OP_and:
+		case DW_OP_minus:
+		case DW_OP_mul:
+		case DW_OP_neg:
+		case DW_OP_not:
+		case DW_OP_or:
+		case DW_OP_plus:
+		case DW_OP_shl:
+		case DW_OP_shr:
+		case DW_OP_shra:
+		case DW_OP_xor:
+		case DW_OP_eq:
+		case DW_OP_ge:
+		case DW_OP_gt:
+		case DW_OP_le:
+		case DW_OP_lt:
+		case DW_OP_ne:
+		case DW_OP_lit0 ... DW_OP_lit31:
+		case DW_OP_nop:
+			break;
+		case DW_OP_const1u:
+		case DW_OP_const1s:
+		case DW_OP_pick:
+			(void)byte_cursor_skip(&cursor, 1);
+			break;
+		case DW_OP_const2u:
+		case DW_OP_const2s:
+			(void)byte_cursor_skip(&cursor, 2);
+			break;
+		case DW_OP_const4u:
+		case DW_OP_const4s:
+			(void)byte_cursor_skip(&cursor, 4);
+			break;
+		case DW_OP_const8u:
+		case DW_OP_const8s:
+			(void)byte_cursor_skip(&cursor, 8);
+			break;
+		case DW_OP_constu:
+		case DW_OP_consts:
+		case DW_OP_plus_uconst:
+		case DW_OP_breg0 ... DW_OP_breg16:
+			(void)byte_cursor_uleb128(&cursor);
+			break;
+		default:
+			return false;
+		}
+	}
+	return size > 0 && !cursor.failed;
+}
+
 static void set_saved_expression(struct machine *machine, uint64_t dwarf_register,
 				 const uint8_t *bytes, size_t size)
 {
@@ -190,6 +261,8 @@ static void set_cfa_part(struct machine *machine, const uint64_t *new_register,
 {
 	struct row *row = &machine->row;
 
+	if (row->cfa_kind == CFA_UNSET && !new_register)
+		machine->is_unsafe = true;
 	if (row->cfa_kind != CFA_REGISTER)
 		row->cfa_kind = CFA_OTHER;
 	if (new_register)
@@ -208,8 +281,10 @@ static bool advance(struct machine *machine, struct byte_cursor *cursor, uint64_
 		byte_cursor_fail(cursor);
 		return false;
 	}
-	if (location > machine->wanted)
+	if (location > machine->wanted) {
+		machine->row_end = location;
 		return false;
+	}
 	machine->location = location;
 	return true;
 }
@@ -232,8 +307,12 @@ static bool run_extended(struct machine *machine, struct byte_cursor *cursor, ui
 
 		if (location < machine->location)
 			byte_cursor_fail(cursor);
-		if (cursor->failed || location > machine->wanted)
+		if (cursor->failed)
 			return false;
+		if (location > machine->wanted) {
+			machine->row_end = location;
+			return false;
+		}
 		machine->location = location;
 		return true;
 	}
@@ -268,14 +347,16 @@ static bool run_extended(struct machine *machine, struct byte_cursor *cursor, ui
 		set_saved(machine, byte_cursor_uleb128(cursor), SAVED_SAME, 0);
 		return true;
 	case DW_CFA_register:
-	case DW_CFA_val_offset:
 		dwarf_register = byte_cursor_uleb128(cursor);
-		(void)byte_cursor_uleb128(cursor);
+		if (byte_cursor_uleb128(cursor) > DWARF_RIP)
+			machine->is_unsafe = true;
 		set_saved(machine, dwarf_register, SAVED_OTHER, 0);
 		return true;
-	case DW_CFA_val_offset_sf:
+	case DW_CFA_val_offset:
+	case DW_CFA_val_offset_sf: /* a number of the same length */
 		dwarf_register = byte_cursor_uleb128(cursor);
-		(void)byte_cursor_sleb128(cursor);
+		(void)byte_cursor_uleb128(cursor);
+		machine->is_unsafe = true;
 		set_saved(machine, dwarf_register, SAVED_OTHER, 0);
 		return true;
 	case DW_CFA_remember_state:
@@ -315,8 +396,11 @@ static bool run_extended(struct machine *machine, struct byte_cursor *cursor, ui
 	case DW_CFA_def_cfa_expression:
 		size = byte_cursor_uleb128(cursor);
 		bytes = byte_cursor_skip(cursor, size);
-		if (!cursor->failed)
-			set_cfa_expression(row, bytes, size);
+		if (cursor->failed)
+			return true;
+		if (!expression_is_plain(bytes, size))
+			machine->is_unsafe = true;
+		set_cfa_expression(row, bytes, size);
 		return true;
 	case DW_CFA_expression:
 	case DW_CFA_val_expression:
@@ -325,6 +409,8 @@ static bool run_extended(struct machine *machine, struct byte_cursor *cursor, ui
 		bytes = byte_cursor_skip(cursor, size);
 		if (cursor->failed)
 			return true;
+		if (!expression_is_plain(bytes, size))
+			machine->is_unsafe = true;
 		if (operation == DW_CFA_expression)
 			set_saved_expression(machine, dwarf_register, bytes, size);
 		else
@@ -440,28 +526,57 @@ static struct cfi_rule rule_of_row(const struct row *row, const struct eh_frame_
 	return rule;
 }
 
-struct cfi_rule cfi_rule_at(const struct eh_frame_fde *fde, uint64_t address)
+/* Runs both programs up to an address, 0 or -EINVAL. initial is the row that the CIE's leads to. */
+static int machine_run(struct machine *machine, struct row *initial, const struct eh_frame_fde *fde,
+		       uint64_t wanted)
+{
+	/* Field by field: clearing the remembered rows would cost more than most programs. */
+	machine->cie = &fde->cie;
+	machine->initial = NULL;
+	machine->row = (struct row){ 0 };
+	machine->remembered_count = 0;
+	machine->location = fde->start;
+	machine->wanted = wanted;
+	machine->is_unsafe = false;
+	if (fde->cie.return_register != DWARF_RIP ||
+	    run(machine, fde->cie.program, fde->cie.program_size, 0))
+		return -EINVAL;
+	/* An advance in a CIE means nothing, and is not taken alike by everyone. */
+	if (machine->location != fde->start)
+		machine->is_unsafe = true;
+	*initial = machine->row;
+	machine->initial = initial;
+	machine->remembered_count = 0;
+	machine->location = fde->start;
+	machine->row_end = fde->end;
+	return run(machine, fde->program, fde->program_size, fde->program_address);
+}
+
+struct cfi_row cfi_row_at(const struct eh_frame_fde *fde, uint64_t address)
 {
 	struct machine machine;
 	struct row initial;
 
-	/* Field by field: clearing the remembered rows would cost more than most programs. */
-	machine.cie = &fde->cie;
-	machine.initial = NULL;
-	machine.row = (struct row){ 0 };
-	machine.remembered_count = 0;
-	machine.location = fde->start;
-	machine.wanted = address;
-	if (fde->cie.return_register != DWARF_RIP ||
-	    run(&machine, fde->cie.program, fde->cie.program_size, 0))
-		return (struct cfi_rule){ .kind = CFI_RULE_COMPLEX };
-	initial = machine.row;
-	machine.initial = &initial;
-	machine.remembered_count = 0;
-	machine.location = fde->start;
-	if (run(&machine, fde->program, fde->program_size, fde->program_address))
-		return (struct cfi_rule){ .kind = CFI_RULE_COMPLEX };
-	return rule_of_row(&machine.row, &fde->cie);
+	if (machine_run(&machine, &initial, fde, address))
+		return (struct cfi_row){
+			.start = address,
+			.end = address + 1,
+			.rule = { .kind = CFI_RULE_COMPLEX },
+		};
+	return (struct cfi_row){
+		.start = machine.location,
+		.end = machine.row_end < fde->end ? machine.row_end : fde->end,
+		.rule = rule_of_row(&machine.row, &fde->cie),
+	};
+}
+
+bool cfi_is_safe_for_libunwind(const struct eh_frame_fde *fde)
+{
+	struct machine machine;
+	struct row initial;
+
+	return machine_run(&machine, &initial, fde, UINT64_MAX) == 0 && !machine.is_unsafe &&
+	       initial.cfa_kind != CFA_UNSET;
 }
 
 bool cfi_rule_is_mid_function(struct cfi_rule rule)

@@ -39,11 +39,30 @@ struct cfi_rule {
 	int32_t cfa_offset;
 };
 
+/* A rule and the code it holds for: [start, end) of the FDE's, never empty. */
+struct cfi_row {
+	uint64_t start;
+	uint64_t end;
+	struct cfi_rule rule;
+};
+
 /*
- * The rule at an address the FDE covers. Never fails: a program that is broken
- * or too strange gives CFI_RULE_COMPLEX.
+ * The row at an address the FDE covers. Never fails: a program that is broken
+ * or too strange gives CFI_RULE_COMPLEX, for this address alone.
  */
-struct cfi_rule cfi_rule_at(const struct eh_frame_fde *fde, uint64_t address);
+struct cfi_row cfi_row_at(const struct eh_frame_fde *fde, uint64_t address);
+
+static inline struct cfi_rule cfi_rule_at(const struct eh_frame_fde *fde, uint64_t address)
+{
+	return cfi_row_at(fde, address).rule;
+}
+
+/*
+ * Whether an FDE may be shown to libunwind, which (1.6.2) trusts the numbers of
+ * registers, asserts that there is a CFA, reads on where it does not know an
+ * operation, and divides by what it is told. All of both programs is checked.
+ */
+bool cfi_is_safe_for_libunwind(const struct eh_frame_fde *fde);
 
 /*
  * Whether code that begins with this rule has been jumped to from the middle of

@@ -3,17 +3,13 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ENTRY_BYTES 8
+#define BLOCK_BITS  12
 
-/* The table's entries, unaligned, as far as section and file hold them. */
-struct search_table {
-	const uint8_t *entries;
-	size_t count;
-};
-
-static int32_t entry_start(const struct search_table *table, size_t index)
+static int32_t entry_start(const struct eh_frame_hdr *table, size_t index)
 {
 	int32_t start;
 
@@ -21,7 +17,7 @@ static int32_t entry_start(const struct search_table *table, size_t index)
 	return start;
 }
 
-static int32_t entry_fde(const struct search_table *table, size_t index)
+static int32_t entry_fde(const struct eh_frame_hdr *table, size_t index)
 {
 	int32_t fde;
 
@@ -29,8 +25,9 @@ static int32_t entry_fde(const struct search_table *table, size_t index)
 	return fde;
 }
 
-static int search_table_open(const struct elf_image *image, struct search_table *ret_table)
+int eh_frame_hdr_open(const struct elf_image *image, struct eh_frame_hdr *ret_table)
 {
+	struct eh_frame_hdr table = { .address = image->eh_frame_hdr_address };
 	size_t available;
 	const uint8_t *bytes;
 	size_t header_size = 12;
@@ -66,38 +63,75 @@ static int search_table_open(const struct elf_image *image, struct search_table 
 		count = (uint32_t)((available - header_size) / ENTRY_BYTES);
 	if (count == 0)
 		return -ENOTSUP;
-	*ret_table = (struct search_table){ .entries = bytes + header_size, .count = count };
+	table.entries = bytes + header_size;
+	table.count = count;
+	table.first = entry_start(&table, 0);
+	*ret_table = table;
 	return 0;
 }
 
-bool eh_frame_hdr_is_usable(const struct elf_image *image)
+void eh_frame_hdr_note_blocks(struct eh_frame_hdr *table, size_t maximum)
 {
-	struct search_table table;
+	int64_t first = table->first, last = entry_start(table, table->count - 1);
+	size_t count, noted = 0;
+	int64_t previous = first;
+	uint32_t *blocks;
 
-	return search_table_open(image, &table) == 0;
+	if (last < first || table->blocks)
+		return;
+	count = ((uint64_t)(last - first) >> BLOCK_BITS) + 2;
+	if (count > maximum)
+		return;
+	blocks = malloc(count * sizeof(*blocks));
+	if (!blocks)
+		return;
+	for (size_t i = 0; i < table->count; i++) {
+		int64_t start = entry_start(table, i);
+
+		if (start < previous || start > last) {
+			free(blocks);
+			return;
+		}
+		previous = start;
+		while (noted <= (uint64_t)(start - first) >> BLOCK_BITS)
+			blocks[noted++] = (uint32_t)i;
+	}
+	while (noted < count)
+		blocks[noted++] = (uint32_t)table->count;
+	table->blocks = blocks;
+	table->block_count = count;
 }
 
-int eh_frame_hdr_find(const struct elf_image *image, uint64_t address, uint64_t *ret_fde)
+void eh_frame_hdr_deinit(struct eh_frame_hdr *table)
 {
-	struct search_table table;
-	int64_t wanted = (int64_t)(address - image->eh_frame_hdr_address);
-	size_t low = 0, high;
-	int error = search_table_open(image, &table);
+	free(table->blocks);
+	*table = (struct eh_frame_hdr){ .entries = NULL };
+}
 
-	if (error)
-		return error;
-	if (wanted < entry_start(&table, 0) || wanted > INT32_MAX)
+int eh_frame_hdr_find(const struct eh_frame_hdr *table, uint64_t address, uint64_t *ret_fde)
+{
+	int64_t wanted = (int64_t)(address - table->address);
+	size_t low = 0, high = table->count, block;
+
+	if (wanted < table->first || wanted > INT32_MAX)
 		return -ENOENT;
+	block = (uint64_t)(wanted - table->first) >> BLOCK_BITS;
+	if (block + 1 < table->block_count) {
+		/* The entry before the block's first covers its beginning. */
+		low = table->blocks[block] ? table->blocks[block] - 1 : 0;
+		high = table->blocks[block + 1];
+	} else if (table->block_count) {
+		low = table->blocks[table->block_count - 1] - 1;
+	}
 	/* Invariant: entry low starts at or below the address, entry high above it. */
-	high = table.count;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (entry_start(&table, middle) <= wanted)
+		if (entry_start(table, middle) <= wanted)
 			low = middle;
 		else
 			high = middle;
 	}
-	*ret_fde = image->eh_frame_hdr_address + (uint64_t)(int64_t)entry_fde(&table, low);
+	*ret_fde = table->address + (uint64_t)(int64_t)entry_fde(table, low);
 	return 0;
 }

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Since Linux 5.14; glibc 2.36 may lack it. */
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
-
 /* 2 MB of index; libtorch_cpu, which needs none, has 350,000 FDEs. */
 #define INDEXED_FDES_MAX (1u << 18)
 /* FDEs that cannot be read are passed over, but not forever. */
@@ -19,11 +14,10 @@
 /* All indexes together: 8 MB. */
 #define INDEXED_FDES_TOTAL_MAX (1u << 20)
 
-/*
- * Tables up to this size are mapped in beforehand: numpy's are 0.3 MB, those of
- * a libpython 0.5 MB, libtorch's 20 MB.
- */
-#define POPULATED_BYTES_MAX (2u << 20)
+#define PAGE_BYTES 4096
+
+/* Blocks noted down in search tables, all together: 4 MB, for 4 GB of code. */
+#define BLOCKS_TOTAL_MAX (1u << 20)
 
 /* Offsets from the image's lowest address and from .eh_frame: 8 bytes an FDE. */
 struct index_entry {
@@ -32,7 +26,8 @@ struct index_entry {
 };
 
 struct fde_index {
-	struct index_entry *entries; /* sorted by start; NULL: none, or not needed */
+	struct eh_frame_hdr search_table;
+	struct index_entry *entries; /* where there is none, sorted by start; NULL: none either */
 	size_t count;
 };
 
@@ -41,6 +36,7 @@ struct fde_table {
 	struct fde_index *indexes; /* by module->index, for the modules prepared so far */
 	size_t prepared_count;
 	size_t indexed_fdes;
+	size_t noted_blocks;
 };
 
 static int compare_entries(const void *left, const void *right)
@@ -102,7 +98,8 @@ static int fde_index_build(const struct elf_image *image, size_t maximum,
 	}
 	if (count)
 		qsort(entries, count, sizeof(*entries), compare_entries);
-	*ret_index = (struct fde_index){ .entries = entries, .count = count };
+	ret_index->entries = entries;
+	ret_index->count = count;
 	return 0;
 }
 
@@ -127,11 +124,10 @@ static int fde_index_find(const struct fde_index *index, const struct elf_image 
 }
 
 /*
- * Has the kernel map a table's pages now. Else each first touch is a page
- * fault, 1 us and with bad luck a read from disk, often while a thread of the
- * target waits. Failing only means that it stays so.
+ * Has the kernel read a table from disk if it must, so that no thread of the
+ * target waits for that later. Failing means nothing.
  */
-static void populate(const struct elf_image *image, uint64_t address, uint64_t size)
+static void read_ahead(const struct elf_image *image, uint64_t address, uint64_t size)
 {
 	size_t available;
 	const uint8_t *bytes = elf_image_at(image, address, &available);
@@ -139,13 +135,41 @@ static void populate(const struct elf_image *image, uint64_t address, uint64_t s
 
 	if (!bytes || !image->owns_mapping)
 		return;
-	if (size > available)
-		size = available;
-	if (size > POPULATED_BYTES_MAX)
+	start = (uintptr_t)bytes & ~(uintptr_t)(PAGE_BYTES - 1);
+	end = (uintptr_t)bytes + (size < available ? size : available);
+	(void)madvise((void *)start, end - start, MADV_WILLNEED);
+}
+
+/*
+ * Gives back the pages that were looked at once: with torch's 300 files they
+ * are 40 MB. They stay in the kernel's cache, and are mapped again, 16 at a
+ * time, where they are needed.
+ */
+static void give_back(const struct elf_image *image)
+{
+	if (image->owns_mapping)
+		(void)madvise((void *)(uintptr_t)image->bytes, image->size, MADV_DONTNEED);
+}
+
+/* What is found out once about a module. */
+static void prepare_module(struct fde_table *table, const struct elf_image *image,
+			   struct fde_index *index)
+{
+	size_t maximum = INDEXED_FDES_TOTAL_MAX - table->indexed_fdes;
+
+	read_ahead(image, image->eh_frame_address, image->eh_frame_size);
+	if (eh_frame_hdr_open(image, &index->search_table) == 0) {
+		eh_frame_hdr_note_blocks(&index->search_table,
+					 BLOCKS_TOTAL_MAX - table->noted_blocks);
+		table->noted_blocks += index->search_table.block_count;
 		return;
-	start = (uintptr_t)bytes & ~(uintptr_t)4095;
-	end = (uintptr_t)bytes + size;
-	(void)madvise((void *)start, end - start, MADV_POPULATE_READ);
+	}
+	if (!image->eh_frame_address)
+		return;
+	/* What cannot be indexed stays without; see the header. */
+	(void)fde_index_build(image, maximum < INDEXED_FDES_MAX ? maximum : INDEXED_FDES_MAX,
+			      index);
+	table->indexed_fdes += index->count;
 }
 
 struct fde_table *fde_table_create(const struct module_table *modules)
@@ -163,8 +187,10 @@ void fde_table_destroy(struct fde_table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->prepared_count; i++)
+	for (size_t i = 0; i < table->prepared_count; i++) {
+		eh_frame_hdr_deinit(&table->indexes[i].search_table);
 		free(table->indexes[i].entries);
+	}
 	free(table->indexes);
 	free(table);
 }
@@ -182,22 +208,12 @@ void fde_table_prepare(struct fde_table *table)
 	table->indexes = indexes;
 	for (size_t i = table->prepared_count; i < count; i++) {
 		const struct module *module = module_table_get(table->modules, i);
-		size_t maximum = INDEXED_FDES_TOTAL_MAX - table->indexed_fdes;
 
-		if (maximum > INDEXED_FDES_MAX)
-			maximum = INDEXED_FDES_MAX;
 		indexes[i] = (struct fde_index){ 0 };
-		if (!module || !module->image || !module->image->eh_frame_address)
-			continue;
-		populate(module->image, module->image->eh_frame_address,
-			 module->image->eh_frame_size);
-		populate(module->image, module->image->eh_frame_hdr_address,
-			 module->image->eh_frame_hdr_size);
-		if (eh_frame_hdr_is_usable(module->image))
-			continue;
-		/* What cannot be indexed stays without; see the header. */
-		(void)fde_index_build(module->image, maximum, &indexes[i]);
-		table->indexed_fdes += indexes[i].count;
+		if (module && module->image) {
+			prepare_module(table, module->image, &indexes[i]);
+			give_back(module->image);
+		}
 	}
 	table->prepared_count = count;
 }
@@ -207,16 +223,17 @@ int fde_table_find(const struct fde_table *table, const struct module *module, r
 {
 	const struct elf_image *image = module->image;
 	uint64_t elf_address = address - module->bias;
+	const struct fde_index *index;
 	struct eh_frame_fde fde;
 	uint64_t fde_address;
 	int error;
 
-	if (!image)
+	if (!image || module->index >= table->prepared_count)
 		return -ENOENT;
-	error = eh_frame_hdr_find(image, elf_address, &fde_address);
-	if (error == -ENOTSUP && module->index < table->prepared_count)
-		error = fde_index_find(&table->indexes[module->index], image, elf_address,
-				       &fde_address);
+	index = &table->indexes[module->index];
+	error = index->search_table.entries
+			? eh_frame_hdr_find(&index->search_table, elf_address, &fde_address)
+			: fde_index_find(index, image, elf_address, &fde_address);
 	if (error || eh_frame_fde_at(image, fde_address, NULL, &fde) || elf_address < fde.start ||
 	    elf_address >= fde.end || !fde_is_in_module(&fde, module))
 		return -ENOENT;

@@ -2,9 +2,10 @@
 /*
  * From an address in the target to the FDE that covers it.
  *
- * Nearly every file brings its own search table (eh_frame_hdr.h), so nothing is
- * built. For the rest a sorted index of the FDEs is made, once a file and with
- * a cap, by fde_table_prepare(): finding never allocates.
+ * Nearly every file brings its own search table (eh_frame_hdr.h), in which only
+ * the beginnings of blocks are noted down. For the rest a sorted index of the
+ * FDEs is made. Both once a file and with a cap, by fde_table_prepare(): finding
+ * never allocates.
  */
 #ifndef PIEPROFD_SYMBOLIZE_FDE_TABLE_H
 #define PIEPROFD_SYMBOLIZE_FDE_TABLE_H

@@ -7,26 +7,20 @@
 
 int rule_cache_init(struct rule_cache *cache)
 {
-	size_t size = RULE_CACHE_SETS * sizeof(*cache->sets);
-	struct rule_cache_set *sets = aligned_alloc(sizeof(*sets), size);
-
-	if (!sets)
+	cache->sets = aligned_alloc(sizeof(*cache->sets), RULE_CACHE_SETS * sizeof(*cache->sets));
+	if (!cache->sets)
 		return -ENOMEM;
-	memset(sets, 0, size);
-	*cache = (struct rule_cache){ .sets = sets, .generation = 1 };
+	rule_cache_flush(cache);
 	return 0;
 }
 
 void rule_cache_deinit(struct rule_cache *cache)
 {
 	free(cache->sets);
-	*cache = (struct rule_cache){ 0 };
+	cache->sets = NULL;
 }
 
 void rule_cache_flush(struct rule_cache *cache)
 {
-	if (++cache->generation == 0) {
-		memset(cache->sets, 0, RULE_CACHE_SETS * sizeof(*cache->sets));
-		cache->generation = 1;
-	}
+	memset(cache->sets, 0, RULE_CACHE_SETS * sizeof(*cache->sets));
 }

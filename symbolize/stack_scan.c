@@ -77,7 +77,7 @@ int stack_scan_call_target(const struct module *module, remote_addr return_addre
 	return 0;
 }
 
-int stack_scan_next(const struct module_table *modules, const struct stack_view *view,
+int stack_scan_next(const struct module_table *modules, struct stack_view *view,
 		    remote_addr address, remote_addr end, remote_addr *ret_slot,
 		    remote_addr *ret_value)
 {
@@ -85,7 +85,7 @@ int stack_scan_next(const struct module_table *modules, const struct stack_view 
 		const struct module *module;
 		uint64_t value;
 
-		if (stack_view_peek(view, address, &value, sizeof(value)))
+		if (stack_view_read_u64(view, address, &value))
 			return -ENOENT;
 		module = module_find(modules, value - 1);
 		if (module && stack_scan_is_after_call(module, value)) {

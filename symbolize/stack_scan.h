@@ -22,11 +22,11 @@ __attribute__((warn_unused_result)) int stack_scan_call_target(const struct modu
 							       remote_addr *ret_target);
 
 /*
- * Finds the next word in [address, end) of the snapshot that holds a return
+ * Finds the next word in [address, end) of the stack that holds a return
  * address. *ret_slot is where it lies, *ret_value what it says; -ENOENT.
  */
 __attribute__((warn_unused_result)) int stack_scan_next(const struct module_table *modules,
-							const struct stack_view *view,
+							struct stack_view *view,
 							remote_addr address, remote_addr end,
 							remote_addr *ret_slot,
 							remote_addr *ret_value);

@@ -16,7 +16,7 @@
 enum native_frame_flag {
 	NATIVE_FRAME_SIGNAL =
 		1, /* this frame was interrupted by the signal frame inside it: pc is exact */
-	NATIVE_FRAME_GUESSED = 2, /* found by scanning the stack, code without CFI */
+	NATIVE_FRAME_GUESSED = 2, /* found by scanning the stack: behind it is code without CFI */
 };
 
 struct native_frame {
@@ -40,7 +40,9 @@ enum unwind_end {
 	UNWIND_COMPLETE,      /* reached the thread's start */
 	UNWIND_STOPPED,       /* reached the function asked for */
 	UNWIND_TOO_DEEP,      /* the caller's array is full */
-	UNWIND_NO_MODULE,     /* a pc in no known module: the mapping list may be old */
+	UNWIND_NO_MODULE,     /* a pc in no known module: the mapping list may be old. Said once
+				 for each place since the last flush; then it is generated code,
+				 and the stack is scanned as behind code without CFI */
 	UNWIND_NO_CFI,        /* code without unwind information */
 	UNWIND_STACK_MISSING, /* the stack is not in the snapshot and cannot be read */
 	UNWIND_CORRUPT,       /* the stack pointer does not rise */

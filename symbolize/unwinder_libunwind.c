@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/unwinder_libunwind.h"
 
+#include "symbolize/cfi.h"
+#include "symbolize/libunwind_accessors.h"
+
 #include <libunwind-x86_64.h>
 #include <stdlib.h>
 
@@ -47,7 +50,8 @@ static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
 	struct eh_frame_fde fde;
 	int64_t function_offset;
 
-	if (!module || fde_table_find(unwinder->fdes, module, address, &fde)) {
+	if (!module || fde_table_find(unwinder->fdes, module, address, &fde) ||
+	    !cfi_is_safe_for_libunwind(&fde)) {
 		unwinder->missing = module ? UNWIND_NO_CFI : UNWIND_NO_MODULE;
 		return -UNW_ENOINFO;
 	}
@@ -72,15 +76,6 @@ static void put_unwind_info(unw_addr_space_t address_space, unw_proc_info_t *inf
 	(void)address_space;
 	(void)info;
 	(void)argument;
-}
-
-static int get_dyn_info_list_addr(unw_addr_space_t address_space, unw_word_t *ret_address,
-				  void *argument)
-{
-	(void)address_space;
-	(void)ret_address;
-	(void)argument;
-	return -UNW_ENOINFO;
 }
 
 /* A word of a module's file; what lies behind the file's end reads as 0. */
@@ -153,55 +148,19 @@ static int access_reg(unw_addr_space_t address_space, unw_regnum_t number, unw_w
 	return 0;
 }
 
-static int access_fpreg(unw_addr_space_t address_space, unw_regnum_t number, unw_fpreg_t *value,
-			int write, void *argument)
-{
-	(void)address_space;
-	(void)number;
-	(void)value;
-	(void)write;
-	(void)argument;
-	return -UNW_EBADREG;
-}
-
-static int resume(unw_addr_space_t address_space, unw_cursor_t *cursor, void *argument)
-{
-	(void)address_space;
-	(void)cursor;
-	(void)argument;
-	return -UNW_EINVAL;
-}
-
-static int get_proc_name(unw_addr_space_t address_space, unw_word_t address, char *buffer,
-			 size_t size, unw_word_t *ret_offset, void *argument)
-{
-	(void)address_space;
-	(void)address;
-	(void)buffer;
-	(void)size;
-	(void)ret_offset;
-	(void)argument;
-	return -UNW_ENOINFO;
-}
-
 struct unwinder_libunwind *unwinder_libunwind_create(const struct module_table *modules,
 						     const struct fde_table *fdes, bool with_cache)
 {
 	/* Not const in libunwind's interface; it copies them. */
-	unw_accessors_t accessors = {
-		.find_proc_info = find_proc_info,
-		.put_unwind_info = put_unwind_info,
-		.get_dyn_info_list_addr = get_dyn_info_list_addr,
-		.access_mem = access_mem,
-		.access_reg = access_reg,
-		.access_fpreg = access_fpreg,
-		.resume = resume,
-		.get_proc_name = get_proc_name,
-	};
+	unw_accessors_t accessors = libunwind_accessors_refusing();
 	struct unwinder_libunwind *unwinder = calloc(1, sizeof(*unwinder));
 
 	if (!unwinder)
 		return NULL;
+	accessors.find_proc_info = find_proc_info;
+	accessors.put_unwind_info = put_unwind_info;
+	accessors.access_mem = access_mem;
+	accessors.access_reg = access_reg;
 	unwinder->modules = modules;
 	unwinder->fdes = fdes;
 	unwinder->address_space = unw_create_addr_space(&accessors, 0);

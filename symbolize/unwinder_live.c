@@ -18,6 +18,7 @@
 
 #include "symbolize/cfi.h"
 #include "symbolize/fde_table.h"
+#include "symbolize/libunwind_accessors.h"
 
 #include <libunwind-ptrace.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
 {
 	struct unwinder_live *unwinder = argument;
 	const struct module *module = module_find(unwinder->modules, address);
+	struct eh_frame_fde fde;
 	int error;
 
 	(void)address_space;
@@ -54,9 +56,12 @@ static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
 		unwinder->missing = UNWIND_NO_MODULE;
 		return -UNW_ENOINFO;
 	}
-	error = module->image ? _UPT_find_proc_info(unwinder->plain, address, ret_info,
-						    need_unwind_info, unwinder->ptrace_argument)
-			      : -UNW_ENOINFO;
+	/* It finds the entry by itself, but not one that it cannot cope with. */
+	error = fde_table_find(unwinder->fdes, module, address, &fde) == 0 &&
+				cfi_is_safe_for_libunwind(&fde)
+			? _UPT_find_proc_info(unwinder->plain, address, ret_info, need_unwind_info,
+					      unwinder->ptrace_argument)
+			: -UNW_ENOINFO;
 	if (error < 0)
 		unwinder->missing = UNWIND_NO_CFI;
 	return error;
@@ -68,15 +73,6 @@ static void put_unwind_info(unw_addr_space_t address_space, unw_proc_info_t *inf
 
 	(void)address_space;
 	_UPT_put_unwind_info(unwinder->plain, info, unwinder->ptrace_argument);
-}
-
-static int get_dyn_info_list_addr(unw_addr_space_t address_space, unw_word_t *ret_address,
-				  void *argument)
-{
-	(void)address_space;
-	(void)ret_address;
-	(void)argument;
-	return -UNW_ENOINFO;
 }
 
 static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_word_t *value,
@@ -110,54 +106,18 @@ static int access_reg(unw_addr_space_t address_space, unw_regnum_t number, unw_w
 	return error;
 }
 
-static int access_fpreg(unw_addr_space_t address_space, unw_regnum_t number, unw_fpreg_t *value,
-			int write, void *argument)
-{
-	(void)address_space;
-	(void)number;
-	(void)value;
-	(void)write;
-	(void)argument;
-	return -UNW_EBADREG;
-}
-
-static int resume(unw_addr_space_t address_space, unw_cursor_t *cursor, void *argument)
-{
-	(void)address_space;
-	(void)cursor;
-	(void)argument;
-	return -UNW_EINVAL;
-}
-
-static int get_proc_name(unw_addr_space_t address_space, unw_word_t address, char *buffer,
-			 size_t size, unw_word_t *ret_offset, void *argument)
-{
-	(void)address_space;
-	(void)address;
-	(void)buffer;
-	(void)size;
-	(void)ret_offset;
-	(void)argument;
-	return -UNW_ENOINFO;
-}
-
 struct unwinder_live *unwinder_live_create(const struct module_table *modules)
 {
 	/* Not const in libunwind's interface; it copies them. */
-	unw_accessors_t accessors = {
-		.find_proc_info = find_proc_info,
-		.put_unwind_info = put_unwind_info,
-		.get_dyn_info_list_addr = get_dyn_info_list_addr,
-		.access_mem = access_mem,
-		.access_reg = access_reg,
-		.access_fpreg = access_fpreg,
-		.resume = resume,
-		.get_proc_name = get_proc_name,
-	};
+	unw_accessors_t accessors = libunwind_accessors_refusing();
 	struct unwinder_live *unwinder = calloc(1, sizeof(*unwinder));
 
 	if (!unwinder)
 		return NULL;
+	accessors.find_proc_info = find_proc_info;
+	accessors.put_unwind_info = put_unwind_info;
+	accessors.access_mem = access_mem;
+	accessors.access_reg = access_reg;
 	unwinder->modules = modules;
 	unwinder->fdes = fde_table_create(modules);
 	unwinder->checked = unw_create_addr_space(&accessors, 0);

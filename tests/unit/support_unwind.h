@@ -3,6 +3,8 @@
 #ifndef PIEPROFD_TESTS_UNIT_SUPPORT_UNWIND_H
 #define PIEPROFD_TESTS_UNIT_SUPPORT_UNWIND_H
 
+#include "tests/unit/support_live.h"
+
 #include <libunwind-ptrace.h>
 #include <string.h>
 #include <sys/types.h>
@@ -10,6 +12,36 @@
 struct eval_frame {
 	unsigned long sp, cfa;
 };
+
+/*
+ * The evaluation loop of a thread's interpreter by the symbols of its separate
+ * debug file, as far as there is one: a stripped binary does not name the
+ * part of the loop that the compiler split off.
+ */
+struct eval_parts {
+	pid_t tid;
+	struct address_range hot, cold;
+};
+
+__attribute__((unused)) static void eval_parts_find(struct eval_parts *parts, pid_t tid)
+{
+	static const char name[] = "_PyEval_EvalFrameDefault";
+	struct live_binary binary;
+	remote_addr hot, cold;
+	uint64_t hot_size, cold_size;
+
+	*parts = (struct eval_parts){ .tid = tid };
+	if (!live_binary_find(&binary, tid))
+		return;
+	if (binary.debug_fd > 0 && binary.dwarf &&
+	    live_symbol_in(&binary, dwarf_getelf(binary.dwarf), name, &hot, &hot_size) == 0 &&
+	    live_symbol_in(&binary, dwarf_getelf(binary.dwarf), "_PyEval_EvalFrameDefault.cold",
+			   &cold, &cold_size) == 0) {
+		parts->hot = (struct address_range){ hot, hot + hot_size };
+		parts->cold = (struct address_range){ cold, cold + cold_size };
+	}
+	live_binary_close(&binary);
+}
 
 /* The child's stopped thread; innermost first. -1: libunwind did not reach the thread's start. */
 __attribute__((unused)) static int native_eval_frames(pid_t tid, struct eval_frame *frames,
@@ -19,17 +51,29 @@ __attribute__((unused)) static int native_eval_frames(pid_t tid, struct eval_fra
 	void *context = _UPT_create(tid);
 	unw_cursor_t cursor;
 	int count = 0, step = unw_init_remote(&cursor, space, context) ? -1 : 1;
-	bool eval = false;
+	bool eval = false, innermost = true;
+	static struct eval_parts parts;
 
+	if (parts.tid != tid)
+		eval_parts_find(&parts, tid);
 	while (step > 0) {
-		unw_word_t sp, offset;
+		unw_word_t sp, ip, offset;
 		char name[256] = "";
 
 		unw_get_reg(&cursor, UNW_REG_SP, &sp);
+		unw_get_reg(&cursor, UNW_REG_IP, &ip);
+		ip -= !innermost; /* a return address may be behind the function's end */
+		innermost = false;
 		if (eval)
 			frames[count - 1].cfa = sp;
-		unw_get_proc_name(&cursor, name, sizeof(name), &offset);
-		eval = strncmp(name, "_PyEval_EvalFrameDefault", 24) == 0 && count < maximum;
+		if (parts.hot.end) {
+			eval = address_range_contains(parts.hot, ip) ||
+			       address_range_contains(parts.cold, ip);
+		} else {
+			unw_get_proc_name(&cursor, name, sizeof(name), &offset);
+			eval = strncmp(name, "_PyEval_EvalFrameDefault", 24) == 0;
+		}
+		eval = eval && count < maximum;
 		if (eval)
 			frames[count++] = (struct eval_frame){ .sp = sp };
 		step = unw_step(&cursor);

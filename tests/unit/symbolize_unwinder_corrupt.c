@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define ROUNDS        600
+#define ROUNDS        2000
 #define UNWINDS       24
 #define LOAD_ADDRESS  0x7f1200000000u
 #define STACK_ADDRESS 0x7ffc00001000u
