@@ -125,6 +125,12 @@ bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling cost
 $(O)/unwind_bench $(O)/native_stacks: $(O)/%: $(O)/tests/bench/%.o $(call archive,symbolize) $(call archive,common)
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+$(O)/offsets_table: $(O)/tests/tools/offsets_table.o $(call archive,pyintrospect) $(call archive,common)
+	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+.PHONY: offsets-table
+offsets-table: $(O)/offsets_table ## The generator of the built-in tables, see tests/tools/tables
+
 .PHONY: lint
 lint: ## Include directions, formatting, licence lines, man pages, script syntax
 	@PYTHON="$(PYTHON)" tests/tools/lint

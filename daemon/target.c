@@ -143,14 +143,16 @@ static unsigned interpreter_likelihood(const struct module *module)
 	return module->index == 0;
 }
 
-static bool try_interpreter(struct target *target, const struct module *module)
+/* hidden: its symbols are gone, so that its data must be searched. */
+static bool try_interpreter(struct target *target, const struct module *module, bool hidden)
 {
 	struct struct_layout *layout = struct_layout_create(target->symbolizer, module);
 
 	if (!layout)
 		return false;
 	target->interpreter_info = struct_layout_debug_info(layout);
-	if (!python_runtime_in(&target->interpreter_info)) {
+	if (hidden ? !python_runtime_hidden_in(&target->interpreter_info, &target->reader)
+		   : !python_runtime_in(&target->interpreter_info)) {
 		struct_layout_destroy(layout);
 		return false;
 	}
@@ -159,7 +161,7 @@ static bool try_interpreter(struct target *target, const struct module *module)
 	return true;
 }
 
-static bool find_interpreter(struct target *target)
+static bool find_among(struct target *target, bool hidden)
 {
 	size_t count = module_table_count(target->modules);
 
@@ -169,10 +171,16 @@ static bool find_interpreter(struct target *target)
 
 			if (module->image &&
 			    interpreter_likelihood(module) == (unsigned)likelihood &&
-			    try_interpreter(target, module))
+			    try_interpreter(target, module, hidden))
 				return true;
 		}
 	return false;
+}
+
+/* Searching data takes long, and is for interpreters that show no symbol at all. */
+static bool find_interpreter(struct target *target)
+{
+	return find_among(target, false) || find_among(target, true);
 }
 
 static void add_ranges(struct address_ranges *ranges, const struct address_ranges *more,

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/code_object.h"
 
-#include "pyintrospect/line_table.h"
 #include "pyintrospect/opcode.h"
 
 int python_code_line(const struct python_code *code, int instruction_offset)
 {
 	return line_table_find(code->minor, code->line_table, code->line_table_size,
 			       code->first_line, instruction_offset);
+}
+
+int python_code_location(const struct python_code *code, int instruction_offset,
+			 struct line_location *ret_location)
+{
+	return line_table_locate(code->minor, code->line_table, code->line_table_size,
+				 code->first_line, instruction_offset, ret_location);
 }
 
 const char *python_code_opcode(const struct python_code *code, int instruction_offset)

@@ -11,6 +11,7 @@
 #define PIEPROFD_PYINTROSPECT_CODE_OBJECT_H
 
 #include "common/address.h"
+#include "pyintrospect/line_table.h"
 
 struct python_code {
 	const char *function; /* qualified name where the version has one; UTF-8 */
@@ -27,6 +28,13 @@ struct python_code {
 
 /* Line of an instruction, by byte offset into the bytecode; 0: the instruction has none. */
 int python_code_line(const struct python_code *code, int instruction_offset);
+
+/*
+ * The whole source range of an instruction (3.11+: with columns, in bytes of
+ * UTF-8 from 0; else -1). 0, or -ENOENT: it has no line.
+ */
+int python_code_location(const struct python_code *code, int instruction_offset,
+			 struct line_location *ret_location);
 
 /* Stable opcode name ("BINARY_SUBSCR") at an offset; NULL: outside the code. */
 const char *python_code_opcode(const struct python_code *code, int instruction_offset);

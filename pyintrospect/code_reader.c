@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_MINOR_WITH_INLINE_CODE 11
+#define FIRST_MINOR_WITH_INLINE_CODE       11
+#define FIRST_MINOR_WITH_LONG_LINE_ENTRIES 14
 
 /* The head of a bytes object up to and with its size. */
 #define BYTES_HEAD_SIZE 24
@@ -114,8 +115,42 @@ static int read_bodies(const struct memory_reader *reader, struct code_parts *pa
 	return error ? error : all_read(ranges, 4);
 }
 
+/* Longest entry of the line events' table: the original opcode and four bytes of line delta. */
+#define LINE_ENTRY_BYTES_MAX 8
+
 /*
- * 3.12 and 3.13 under sys.monitoring or a tracer: the replaced opcodes are in
+ * The line events' table, an entry for each of units instructions with the
+ * original opcode in front, as struct opcode_originals wants it: an entry of
+ * two bytes. In 3.12 and 3.13 it is so in the target, too; from 3.14 the
+ * table's first byte is the length of an entry.
+ */
+static int read_line_originals(const struct memory_reader *reader, int minor, remote_addr table,
+			       size_t units, uint8_t *ret_entries)
+{
+	uint8_t length, *entries;
+	int error;
+
+	if (minor < FIRST_MINOR_WITH_LONG_LINE_ENTRIES)
+		return memory_read(reader, table, ret_entries, 2 * units);
+	error = memory_read(reader, table, &length, sizeof(length));
+	if (error)
+		return error;
+	if (length == 0 || length > LINE_ENTRY_BYTES_MAX)
+		return -EBADMSG;
+	entries = malloc(units * length + 1);
+	if (!entries)
+		return -ENOMEM;
+	error = memory_read(reader, table + 1, entries, units * length);
+	for (size_t i = 0; !error && i < units; i++) {
+		ret_entries[2 * i] = entries[i * length];
+		ret_entries[2 * i + 1] = 0;
+	}
+	free(entries);
+	return error;
+}
+
+/*
+ * 3.12 and later under sys.monitoring or a tracer: the replaced opcodes are in
  * side tables. When they cannot be read, the opcodes stay unknown.
  */
 static void undo_monitoring(const struct memory_reader *reader, const struct python_layout *layout,
@@ -143,7 +178,7 @@ static void undo_monitoring(const struct memory_reader *reader, const struct pyt
 			lines = instructions = 0;
 		buffer = malloc(3 * units + 1);
 	}
-	if (buffer && lines && !memory_read(reader, lines, buffer, 2 * units))
+	if (buffer && lines && !read_line_originals(reader, layout->minor, lines, units, buffer))
 		originals.lines = buffer;
 	if (buffer && instructions && !memory_read(reader, instructions, buffer + 2 * units, units))
 		originals.instructions = buffer + 2 * units;

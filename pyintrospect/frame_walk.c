@@ -8,6 +8,7 @@
 #define CHUNKS_MAX         8    /* chunks of the data stack that are looked through */
 #define CODE_POINTER_TAGS  3ull /* 3.14+: low bits of f_executable */
 #define FIRST_MINOR_TAGGED 14
+#define OWNED_BY_GENERATOR 1
 
 /* Frames and shims of one walk. */
 #define VISITS_MAX (2 * RAW_FRAMES_MAX)
@@ -198,6 +199,17 @@ static struct frame_walk walk_frame_objects(struct python_runtime *runtime,
 	return walk;
 }
 
+/*
+ * throw() and close() on a generator that delegates go on to the inner one
+ * without an evaluation loop for the outer one, which stays on the list of
+ * frames. 3.11: it keeps is_entry from when it ran, but its link leads on
+ * within the loop that it was thrown from.
+ */
+static bool thrown_through(const struct raw_frame *raw, remote_addr previous, remote_addr outer)
+{
+	return raw->owner == OWNED_BY_GENERATOR && previous && previous != outer;
+}
+
 static struct frame_walk broken(size_t valid)
 {
 	return (struct frame_walk){ .end = FRAME_WALK_BROKEN, .valid = valid };
@@ -227,14 +239,22 @@ static struct frame_walk walk_cframes(struct python_runtime *runtime,
 	while (frame && next_frame(runtime, start, frame, &walk, &facts)) {
 		frame = facts.previous;
 		if (facts.raw.entry) {
-			facts.raw.anchor = cframe;
+			remote_addr next_outer;
+
 			/* The C stack grows down, and the thread state is not on it. */
 			if (outer_cframe <= cframe && outer_cframe != root)
 				return broken(group_start);
-			cframe = outer_cframe;
-			if (cframe_read(runtime, cframe, &outer_frame, &outer_cframe) ||
-			    outer_frame != frame || (cframe == root) != (frame == 0))
+			if (cframe_read(runtime, outer_cframe, &outer_frame, &next_outer))
 				return broken(group_start);
+			if (thrown_through(&facts.raw, frame, outer_frame)) {
+				facts.raw.entry = false;
+			} else {
+				facts.raw.anchor = cframe;
+				cframe = outer_cframe;
+				outer_cframe = next_outer;
+				if (outer_frame != frame || (cframe == root) != (frame == 0))
+					return broken(group_start);
+			}
 		}
 		runtime->raw_frames[runtime->raw_count++] = facts.raw;
 		if (facts.raw.entry)

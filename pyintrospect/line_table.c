@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/line_table.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 
@@ -144,4 +145,87 @@ int line_table_find(int minor, const uint8_t *table, size_t size, int first_line
 	if (minor == 10)
 		return linetable_find(table, size, first_line, instruction_offset);
 	return location_table_find(table, size, first_line, instruction_offset);
+}
+
+static int plausible_column(int64_t column)
+{
+	return column >= 0 && column < INT_MAX ? (int)column : -1;
+}
+
+/* The entry whose head was just read: its location but for the line, which is added to *line. */
+static struct line_location next_location(struct location_cursor *cursor, unsigned head,
+					  int64_t *line)
+{
+	struct line_location location = { .column = -1, .end_column = -1 };
+	unsigned code = (head >> 3) & 15;
+	int64_t end_line;
+
+	switch (code) {
+	case LOCATION_NONE:
+		return location;
+	case LOCATION_LONG:
+		*line += next_signed_varint(cursor);
+		end_line = *line + next_varint(cursor);
+		/* Columns are stored plus one; 0: none. */
+		location.column = plausible_column((int64_t)next_varint(cursor) - 1);
+		location.end_column = plausible_column((int64_t)next_varint(cursor) - 1);
+		break;
+	case LOCATION_NO_COLUMNS:
+		*line += next_signed_varint(cursor);
+		end_line = *line;
+		break;
+	default:
+		if (code >= LOCATION_ONE_LINE_0) {
+			*line += code - LOCATION_ONE_LINE_0;
+			location.column = next_byte(cursor);
+			location.end_column = next_byte(cursor);
+		} else {
+			unsigned second = next_byte(cursor);
+
+			location.column = (int)(code << 3 | second >> 4);
+			location.end_column = location.column + (int)(second & 15);
+		}
+		end_line = *line;
+	}
+	location.line = plausible_line(*line);
+	location.end_line = plausible_line(end_line);
+	return location;
+}
+
+static int location_table_locate(const uint8_t *table, size_t size, int first_line,
+				 int instruction_offset, struct line_location *ret_location)
+{
+	struct location_cursor cursor = { .bytes = table, .size = size };
+	int64_t line = first_line, end = 0;
+
+	while (cursor.position < size) {
+		uint8_t head = next_byte(&cursor);
+		struct line_location location = next_location(&cursor, head, &line);
+
+		if (cursor.overrun)
+			return -ENOENT;
+		end += ((head & 7) + 1) * 2;
+		if (instruction_offset >= end)
+			continue;
+		if (!location.line)
+			return -ENOENT;
+		*ret_location = location;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int line_table_locate(int minor, const uint8_t *table, size_t size, int first_line,
+		      int instruction_offset, struct line_location *ret_location)
+{
+	int line;
+
+	if (minor >= 11 && instruction_offset >= 0)
+		return location_table_locate(table, size, first_line, instruction_offset,
+					     ret_location);
+	line = line_table_find(minor, table, size, first_line, instruction_offset);
+	if (!line)
+		return -ENOENT;
+	*ret_location = (struct line_location){ .line = line, .column = -1, .end_column = -1 };
+	return 0;
 }

@@ -24,8 +24,17 @@
 /* clang-format off */
 #define PYTHON_OFFSET_FIELDS(X)                                                   \
 	X(runtime_interpreters)	   /* _PyRuntime: first interpreter */            \
+	X(runtime_current_thread)  /* 3.7 to 3.11: holder of the GIL */           \
+	X(runtime_collecting)	   /* 3.7, 3.8: gc.collecting */                  \
 	X(interpreter_next)                                                       \
 	X(interpreter_threads)	   /* first thread state */                       \
+	X(interpreter_gil)	   /* 3.12+: pointer to it */                     \
+	X(interpreter_collecting)  /* 3.9+: gc.collecting */                      \
+	X(interpreter_modules)	   /* sys.modules */                              \
+	X(interpreter_eval)	   /* to 3.10: pointer to the evaluation loop */  \
+	X(gil_last_holder)	   /* 3.12+ */                                    \
+	X(gil_locked)                                                             \
+	X(thread_status)	   /* 3.13+: 1 is attached */                     \
 	X(thread_next)                                                            \
 	X(thread_interpreter)                                                     \
 	X(thread_frame)		   /* innermost frame; 3.11, 3.12: see cframe */  \
@@ -60,7 +69,7 @@
 	X(code_locals)		   /* 3.11: co_nlocalsplus */                     \
 	X(code_stack_size)	   /* 3.11 */                                     \
 	X(code_frame_size)	   /* 3.12+, in words */                          \
-	X(monitoring_lines)	   /* 3.12, 3.13 */                               \
+	X(monitoring_lines)	   /* 3.12+ */                                    \
 	X(monitoring_instructions)                                                \
 	X(string_length)                                                          \
 	X(string_state)                                                           \

@@ -13,7 +13,14 @@
 #include <errno.h>
 #include <string.h>
 
+#define FIRST_MINOR 13
+#define LAST_MINOR  15
+#define MINOR_COUNT (LAST_MINOR - FIRST_MINOR + 1)
+
 #define DEBUG_OFFSETS_WORDS_MAX 96
+
+/* The version's last byte: release candidates and releases; before, layouts still change. */
+#define LEVEL_CANDIDATE 0xc0
 
 static const char cookie[8] = { 'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y' };
 
@@ -25,26 +32,50 @@ enum {
 
 struct debug_word {
 	size_t position; /* in struct python_offsets */
-	uint8_t word_3_13, word_3_14;
+	uint8_t words[MINOR_COUNT];
 };
 
-#define WORD(name, word_3_13, word_3_14)                                                           \
+#define WORD(name, ...)                                                                            \
 	{                                                                                          \
-		offsetof(struct python_offsets, name), word_3_13, word_3_14                        \
+		offsetof(struct python_offsets, name),                                             \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
 	}
 
-/* Index of the 8-byte word that holds each field. */
+/* clang-format off */
+/* Index of the 8-byte word that holds each field, in 3.13, 3.14 and 3.15. */
 static const struct debug_word words[] = {
-	WORD(runtime_interpreters, 5, 5), WORD(interpreter_next, 8, 8),
-	WORD(interpreter_threads, 9, 9),  WORD(thread_next, 21, 24),
-	WORD(thread_frame, 23, 26),       WORD(thread_pthread, 24, 27),
-	WORD(thread_native_id, 25, 28),   WORD(thread_chunk, 26, 29),
-	WORD(frame_previous, 29, 32),     WORD(frame_code, 30, 33),
-	WORD(frame_instruction, 31, 34),  WORD(frame_owner, 33, 36),
-	WORD(code_filename, 35, 40),      WORD(code_name, 36, 41),
-	WORD(code_qualname, 37, 42),      WORD(code_line_table, 38, 43),
-	WORD(code_first_line, 39, 44),    WORD(code_bytecode, 43, 48),
+	WORD(runtime_interpreters, 5, 5, 5),
+	WORD(interpreter_next, 8, 8, 8),
+	WORD(interpreter_threads, 9, 9, 9),
+	WORD(interpreter_modules, 11, 12, 12),
+	WORD(interpreter_gil, 14, 15, 15),
+	WORD(thread_next, 21, 24, 24),
+	WORD(thread_interpreter, 22, 25, 25),
+	WORD(thread_frame, 23, 26, 26),
+	WORD(thread_pthread, 24, 27, 30),
+	WORD(thread_native_id, 25, 28, 31),
+	WORD(thread_chunk, 26, 29, 32),
+	WORD(frame_previous, 29, 32, 40),
+	WORD(frame_code, 30, 33, 41),
+	WORD(frame_instruction, 31, 34, 42),
+	WORD(frame_locals, 32, 35, 43),
+	WORD(frame_owner, 33, 36, 44),
+	WORD(code_filename, 35, 40, 48),
+	WORD(code_name, 36, 41, 49),
+	WORD(code_qualname, 37, 42, 50),
+	WORD(code_line_table, 38, 43, 51),
+	WORD(code_first_line, 39, 44, 52),
+	WORD(code_bytecode, 43, 48, 56),
+	WORD(object_type, 45, 51, 59),
+	WORD(type_name, 47, 53, 61),
+	WORD(bytes_data, 66, 76, 88),
+	WORD(string_state, 68, 78, 90),
+	WORD(string_length, 69, 79, 91),
+	WORD(string_ascii_data, 70, 80, 92),
 };
+/* clang-format on */
 
 int python_layout_from_debug_offsets(const struct memory_reader *reader, remote_addr runtime,
 				     struct python_layout *layout)
@@ -53,7 +84,7 @@ int python_layout_from_debug_offsets(const struct memory_reader *reader, remote_
 	struct python_offsets found = layout->offsets;
 	int error;
 
-	if (layout->minor < 13)
+	if (layout->minor < FIRST_MINOR || layout->minor > LAST_MINOR)
 		return -ENODATA;
 	error = memory_read(reader, runtime, values, sizeof(values));
 	if (error)
@@ -63,11 +94,10 @@ int python_layout_from_debug_offsets(const struct memory_reader *reader, remote_
 		return -ENODATA;
 	if (values[WORD_FREE_THREADED])
 		return -ENOTSUP;
-	if (layout->minor > 14)
+	if ((values[WORD_VERSION] & 0xff) < LEVEL_CANDIDATE)
 		return -ENODATA;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		uint64_t value =
-			values[layout->minor == 13 ? words[i].word_3_13 : words[i].word_3_14];
+		uint64_t value = values[words[i].words[layout->minor - FIRST_MINOR]];
 
 		if (value > OFFSET_MAX)
 			return -ERANGE;

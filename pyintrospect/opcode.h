@@ -22,7 +22,7 @@ struct opcode_info {
 const struct opcode_info *opcode_table(int minor);
 
 /*
- * Where 3.12 and 3.13 keep opcodes that monitoring has replaced: per
+ * Where 3.12 and later keep opcodes that monitoring has replaced: per
  * instruction (2 bytes of code), as _PyCoMonitoringData has them. Each may be
  * NULL.
  */

@@ -12,6 +12,7 @@
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/code_reader.h"
 #include "pyintrospect/frame_walk.h"
+#include "pyintrospect/gil.h"
 #include "pyintrospect/prologue.h"
 #include "pyintrospect/runtime_internal.h"
 
@@ -20,6 +21,19 @@
 #define INSTRUCTION_BYTES  2
 #define FRAME_OWNER_MAX    2 /* thread, generator, frame object */
 #define INSTRUCTION_BEFORE (-2)
+
+/* 3.6 to 3.10 */
+#define OPCODE_LOAD_CONST 100
+#define OPCODE_YIELD_FROM 72
+
+/*
+ * Of a thread that runs: looks at most, and how many in a row have to agree.
+ * To 3.10 what is left of frames that ended looks like frames, whatever agrees.
+ */
+#define RUNNING_LOOKS_MAX   16
+#define RUNNING_AGREED      2
+#define RUNNING_IDENTICAL   5
+#define RUNNING_FIRST_MINOR 11
 
 static bool has_cframes(const struct python_runtime *runtime)
 {
@@ -110,6 +124,20 @@ static void keep_entry(struct python_stack *stack, size_t group_start, const str
 	stack->frames[stack->count - 1].anchor = raw->anchor;
 }
 
+/*
+ * To 3.10: a generator or coroutine that waits for the one it delegates to,
+ * while throw() goes on to that one without an evaluation loop for the outer.
+ * A frame that made a call is at YIELD_FROM itself, not before it.
+ */
+static bool delegation_suspended(const struct python_runtime *runtime,
+				 const struct python_code *code, int64_t instruction)
+{
+	return runtime->layout.walk == PYTHON_WALK_FRAME_OBJECTS && instruction >= 0 &&
+	       instruction + INSTRUCTION_BYTES < code->bytecode_size &&
+	       code->bytecode[instruction] == OPCODE_LOAD_CONST &&
+	       code->bytecode[instruction + INSTRUCTION_BYTES] == OPCODE_YIELD_FROM;
+}
+
 /* Turns the first count raw frames into runtime->result. */
 static int resolve_frames(struct python_runtime *runtime, size_t count)
 {
@@ -153,6 +181,13 @@ static int resolve_frames(struct python_runtime *runtime, size_t count)
 				.entry = raw->entry,
 				.anchor = raw->entry ? raw->anchor : 0,
 			};
+			if (i > 0 && delegation_suspended(runtime, code, raw->instruction)) {
+				/* 3.9 does not link it to its caller: the rest is not to be had. */
+				if (i + 1 == runtime->raw_count)
+					stack->flags |= PYTHON_STACK_TRUNCATED;
+				else
+					stack->frames[stack->count - 1].entry = false;
+			}
 		} else if (raw->entry) {
 			keep_entry(stack, group_start, raw);
 		}
@@ -193,8 +228,9 @@ static int read_frames(struct python_runtime *runtime, const struct stack_snapsh
 	return resolve_frames(runtime, valid);
 }
 
-int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,
-			     const struct stack_snapshot *stack, struct python_stack *ret_stack)
+/* One reading. ret_tenure, which may be NULL, costs no system call once it was asked for. */
+static int look(struct python_runtime *runtime, struct thread_state *thread,
+		const struct stack_snapshot *stack, enum gil_tenure *ret_tenure)
 {
 	struct remote_copy *copy = &runtime->copy;
 	struct frame_walk_start start;
@@ -217,16 +253,112 @@ int python_stack_read_thread(struct python_runtime *runtime, struct thread_state
 		error = read_frames(runtime, stack, &start);
 	if (error)
 		return error;
+	if (ret_tenure)
+		*ret_tenure = gil_tenure_of(runtime, thread->address, thread->interpreter, bytes);
 	remote_copy_remember(copy, &thread->recent);
+	return 0;
+}
+
+static void take_result(const struct python_runtime *runtime, struct python_stack *ret_stack)
+{
 	ret_stack->count = runtime->result.count;
 	ret_stack->flags = runtime->result.flags;
 	memcpy(ret_stack->frames, runtime->result.frames,
 	       runtime->result.count * sizeof(ret_stack->frames[0]));
+}
+
+int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,
+			     const struct stack_snapshot *stack, struct python_stack *ret_stack)
+{
+	int error = look(runtime, thread, stack, NULL);
+
+	if (!error)
+		take_result(runtime, ret_stack);
+	return error;
+}
+
+static uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/* What a look saw of the frames, callers' instructions included. */
+static uint64_t hash_frames(const struct python_runtime *runtime)
+{
+	uint64_t hash = hash_word(runtime->raw_count, runtime->result.flags);
+
+	for (size_t i = 0; i < runtime->raw_count; i++) {
+		const struct raw_frame *raw = &runtime->raw_frames[i];
+
+		hash = hash_word(hash, raw->address);
+		hash = hash_word(hash, raw->code);
+		hash = hash_word(hash, raw->anchor);
+		hash = hash_word(hash, (uint64_t)raw->instruction);
+		hash = hash_word(hash, raw->owner * 2u + raw->entry);
+	}
+	return hash;
+}
+
+/*
+ * Looks until enough in a row agree. A thread without the GIL cannot run
+ * Python: there the frames have to agree. One that has it may come back to the
+ * same frames between two looks: there every byte has to that was looked at,
+ * the data stack's with all local variables.
+ */
+static int read_running(struct python_runtime *runtime, struct thread_state *thread,
+			struct python_stack *ret_stack)
+{
+	struct python_running_counters *counters = &runtime->running;
+	uint64_t last_frames = 0, last_bytes = 0;
+	unsigned agreed = 0, identical = 0;
+
+	for (unsigned looks = 0; looks < RUNNING_LOOKS_MAX; looks++) {
+		enum gil_tenure tenure;
+		uint64_t frames, bytes;
+		int error = look(runtime, thread, NULL, &tenure);
+
+		if (error)
+			return error;
+		counters->looks++;
+		frames = hash_frames(runtime);
+		bytes = remote_copy_hash(&runtime->copy);
+		if (runtime->result.flags & PYTHON_STACK_INVALID) {
+			agreed = identical = 0;
+		} else {
+			agreed = tenure != GIL_NOT_HELD            ? 0
+				 : agreed && frames == last_frames ? agreed + 1
+								   : 1;
+			identical = identical && frames == last_frames && bytes == last_bytes
+					    ? identical + 1
+					    : 1;
+		}
+		if (looks && (frames != last_frames))
+			counters->torn++;
+		if (agreed == RUNNING_AGREED || (runtime->layout.minor >= RUNNING_FIRST_MINOR &&
+						 identical == RUNNING_IDENTICAL)) {
+			take_result(runtime, ret_stack);
+			return 0;
+		}
+		last_frames = frames;
+		last_bytes = bytes;
+	}
+	counters->given_up++;
+	ret_stack->count = 0;
+	ret_stack->flags = PYTHON_STACK_TORN;
 	return 0;
 }
 
-int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
-		      struct python_stack *ret_stack)
+static int read_once(struct python_runtime *runtime, struct thread_state *thread,
+		     const struct stack_snapshot *stack, bool running,
+		     struct python_stack *ret_stack)
+{
+	return running ? read_running(runtime, thread, ret_stack)
+		       : python_stack_read_thread(runtime, thread, stack, ret_stack);
+}
+
+static int read_stack(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
+		      bool running, struct python_stack *ret_stack)
 {
 	struct thread_state *thread;
 	int error;
@@ -234,13 +366,31 @@ int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct st
 	error = thread_state_find(runtime, tid, &thread);
 	if (error)
 		return error;
-	error = python_stack_read_thread(runtime, thread, stack, ret_stack);
+	error = read_once(runtime, thread, stack, running, ret_stack);
 	if (error != -ESTALE)
 		return error;
 	/* The state was freed, or serves another thread now. */
 	thread_table_forget(&runtime->threads);
 	error = thread_state_find(runtime, tid, &thread);
 	if (!error)
-		error = python_stack_read_thread(runtime, thread, stack, ret_stack);
+		error = read_once(runtime, thread, stack, running, ret_stack);
 	return error == -ESTALE ? -ESRCH : error;
+}
+
+int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
+		      struct python_stack *ret_stack)
+{
+	return read_stack(runtime, tid, stack, false, ret_stack);
+}
+
+int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
+			      struct python_stack *ret_stack)
+{
+	runtime->running.reads++;
+	return read_stack(runtime, tid, NULL, true, ret_stack);
+}
+
+struct python_running_counters python_running_counters(const struct python_runtime *runtime)
+{
+	return runtime->running;
 }

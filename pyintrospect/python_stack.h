@@ -38,6 +38,7 @@ enum python_stack_flag {
 	PYTHON_STACK_RECOVERED =
 		2, /* caught in the evaluation loop's prologue, read from its caller */
 	PYTHON_STACK_INVALID = 4, /* a frame failed its checks: frames up to it are kept */
+	PYTHON_STACK_TORN = 8,    /* read while it ran, and never the same twice: no frames */
 };
 
 struct python_stack {
@@ -56,5 +57,26 @@ struct python_stack {
  */
 int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
 		      struct python_stack *ret_stack);
+
+/*
+ * The same for a thread that was not stopped. Frames are read again until
+ * readings agree, a bounded number of times, else there are none and
+ * PYTHON_STACK_TORN says so. A thread without the GIL (asleep, waiting) costs
+ * two readings. One that has it and stays in one native call is read, too, from
+ * 3.11; to 3.10 the frames of a thread that holds the GIL cannot be told from
+ * the remains of earlier ones, so it has to be stopped.
+ */
+int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
+			      struct python_stack *ret_stack);
+
+/* What python_stack_read_running() has gone through. */
+struct python_running_counters {
+	uint64_t reads;    /* calls */
+	uint64_t looks;    /* readings made for them */
+	uint64_t torn;     /* readings that differed from the one before */
+	uint64_t given_up; /* calls that ended with PYTHON_STACK_TORN */
+};
+
+struct python_running_counters python_running_counters(const struct python_runtime *runtime);
 
 #endif

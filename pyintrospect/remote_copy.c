@@ -172,6 +172,29 @@ int remote_copy_read(struct remote_copy *copy, remote_addr address, size_t size,
 	return 0;
 }
 
+uint64_t remote_copy_hash(const struct remote_copy *copy)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < copy->count; i++) {
+		const struct remote_block *block = &copy->blocks[i];
+		const uint8_t *bytes = copy->arena + block->offset;
+
+		if (!block->used || block->state != REMOTE_BLOCK_READ)
+			continue;
+		hash = (hash ^ block->address) * 0x9e3779b97f4a7c15ull;
+		for (size_t at = 0; at < block->size; at += sizeof(uint64_t)) {
+			size_t left = block->size - at;
+			uint64_t word = 0;
+
+			memcpy(&word, bytes + at, left < sizeof(word) ? left : sizeof(word));
+			hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+			hash ^= hash >> 29;
+		}
+	}
+	return hash;
+}
+
 void remote_copy_want_recent(struct remote_copy *copy, const struct remote_recent *recent)
 {
 	for (size_t i = 0; i < recent->count; i++) {

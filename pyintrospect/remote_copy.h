@@ -93,6 +93,9 @@ __attribute__((warn_unused_result)) int remote_copy_read(struct remote_copy *cop
 							 remote_addr address, size_t size,
 							 const uint8_t **ret_bytes);
 
+/* Of all pieces that were of use since begin: addresses and bytes. */
+uint64_t remote_copy_hash(const struct remote_copy *copy);
+
 /* Asks for what recent lists. */
 void remote_copy_want_recent(struct remote_copy *copy, const struct remote_recent *recent);
 /* Brings the list up to date with this reading. Out of memory: keeps what fits. */

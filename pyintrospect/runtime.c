@@ -7,7 +7,9 @@
 #include "pyintrospect/runtime.h"
 
 #include "pyintrospect/code_cache.h"
+#include "pyintrospect/gil.h"
 #include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/runtime_search.h"
 #include "pyintrospect/unicode.h"
 #include "pyintrospect/version.h"
 
@@ -27,6 +29,9 @@
 /* libthread_db's description of that field: bits, count, offset. */
 #define PTHREAD_TID_SYMBOL "_thread_db_pthread_tid"
 
+/* _Py_DebugOffsets */
+#define FIRST_MINOR_COOKIE 13
+
 #define SUPPORTED "CPython 3.6 to 3.15 (builds with the GIL, x86-64)"
 
 static int find_symbol(const struct debug_info *info, const char *name, remote_addr *ret_address)
@@ -36,12 +41,45 @@ static int find_symbol(const struct debug_info *info, const char *name, remote_a
 	return info->symbol(info->context, name, ret_address, &size);
 }
 
+/* 3.10 and later give it a section of its own, which strip keeps. */
+static int find_runtime_section(const struct debug_info *info, remote_addr *ret_address)
+{
+	uint64_t size;
+
+	return info->section(info->context, ".PyRuntime", ret_address, &size);
+}
+
 bool python_runtime_in(const struct debug_info *info)
 {
 	remote_addr address;
 
 	return find_symbol(info, "_PyRuntime", &address) == 0 ||
-	       find_symbol(info, "_PyThreadState_Current", &address) == 0;
+	       find_symbol(info, "_PyThreadState_Current", &address) == 0 ||
+	       find_runtime_section(info, &address) == 0;
+}
+
+bool python_runtime_hidden_in(const struct debug_info *info, const struct memory_reader *reader)
+{
+	struct python_version version;
+	remote_addr code_type, type_type;
+
+	return runtime_search_version(info, reader, &version) == 0 &&
+	       runtime_search_types(info, reader, &code_type, &type_type) == 0;
+}
+
+/* 0: by no symbol, section or cookie; then the list of interpreters is searched for. */
+static remote_addr find_runtime(const struct debug_info *info, const struct memory_reader *reader,
+				int minor)
+{
+	remote_addr address;
+
+	if (find_symbol(info, "_PyRuntime", &address) == 0 ||
+	    find_runtime_section(info, &address) == 0)
+		return address;
+	if (minor >= FIRST_MINOR_COOKIE &&
+	    runtime_search_cookie(info, reader, minor, &address) == 0)
+		return address;
+	return 0;
 }
 
 /* 3.6 keeps the list's head in a static variable, which this exported function returns. */
@@ -69,19 +107,26 @@ static int decode_interpreter_head(const struct debug_info *info,
 	return 0;
 }
 
+/* *runtime_address: 0 when it is not known; then it is what the list's place makes it. */
 static int find_interpreters(struct python_runtime *runtime, const struct debug_info *info,
-			     remote_addr runtime_address)
+			     remote_addr *runtime_address)
 {
-	if (runtime->layout.offsets.runtime_interpreters != OFFSET_ABSENT) {
-		if (!runtime_address)
-			return -ENOENT;
-		runtime->interpreters =
-			runtime_address + (uint64_t)runtime->layout.offsets.runtime_interpreters;
+	int32_t offset = runtime->layout.offsets.runtime_interpreters;
+	int error;
+
+	if (offset != OFFSET_ABSENT && *runtime_address) {
+		runtime->interpreters = *runtime_address + (uint64_t)offset;
 		return 0;
 	}
-	if (find_symbol(info, "interp_head", &runtime->interpreters) == 0)
+	if (offset == OFFSET_ABSENT &&
+	    (find_symbol(info, "interp_head", &runtime->interpreters) == 0 ||
+	     decode_interpreter_head(info, runtime->reader, &runtime->interpreters) == 0))
 		return 0;
-	return decode_interpreter_head(info, runtime->reader, &runtime->interpreters);
+	error = runtime_search_interpreters(info, runtime->reader, &runtime->layout,
+					    &runtime->interpreters);
+	if (!error && offset != OFFSET_ABSENT)
+		*runtime_address = runtime->interpreters - (uint64_t)offset;
+	return error;
 }
 
 static void include(size_t *size, int32_t offset, size_t width)
@@ -111,6 +156,7 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 			return false;
 	}
 	include(&sizes.thread, o->thread_next, word);
+	include(&sizes.thread, o->thread_status, 4);
 	include(&sizes.thread, o->thread_interpreter, word);
 	include(&sizes.thread, o->thread_frame, word);
 	include(&sizes.thread, o->thread_cframe, word);
@@ -172,21 +218,28 @@ static int check_type_name(const struct python_runtime *runtime, remote_addr typ
 	return memcmp(text, name, size) == 0 ? 0 : -EBADMSG;
 }
 
-static bool is_instance(const struct python_runtime *runtime, remote_addr object, const char *name)
+bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type)
 {
-	remote_addr type;
+	remote_addr address;
 
 	return memory_read_u64(runtime->reader,
 			       object + (uint64_t)runtime->layout.offsets.object_type,
-			       &type) == 0 &&
-	       check_type_name(runtime, type, name) == 0;
+			       &address) == 0 &&
+	       check_type_name(runtime, address, type) == 0;
 }
 
-static int find_code_type(struct python_runtime *runtime, const struct debug_info *info)
+/* Once, whatever the layout: the fields of a type that are looked at have not moved since 3.6. */
+static int find_types(struct python_runtime *runtime, const struct debug_info *info)
 {
+	remote_addr type_type = 0;
 	int error = find_symbol(info, "PyCode_Type", &runtime->code_type);
 
-	return error ? error : check_type_name(runtime, runtime->code_type, "code");
+	if (error)
+		error = runtime_search_types(info, runtime->reader, &runtime->code_type,
+					     &type_type);
+	if (find_symbol(info, "PyType_Type", &runtime->type_type))
+		runtime->type_type = type_type;
+	return error;
 }
 
 /* Do the fields of this code object lead to objects of the types they must have? */
@@ -212,7 +265,7 @@ static bool code_fields_right(const struct python_runtime *runtime, remote_addr 
 		return false;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].offset != OFFSET_ABSENT &&
-		    !is_instance(runtime, field_u64(head, fields[i].offset), fields[i].type))
+		    !python_object_is(runtime, field_u64(head, fields[i].offset), fields[i].type))
 			return false;
 	return true;
 }
@@ -306,19 +359,13 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 	const struct python_layout *builtin = python_layout_builtin(runtime->version.minor);
 	struct python_stack *stack = malloc(sizeof(*stack));
 	enum verdict verdict = VERDICT_BAD;
-	remote_addr runtime_address;
+	remote_addr runtime_address, at;
 
 	if (!stack) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	if (find_symbol(info, "_PyRuntime", &runtime_address)) {
-		uint64_t size;
-
-		/* 3.10 and later give it a section of its own, which strip keeps. */
-		if (info->section(info->context, ".PyRuntime", &runtime_address, &size))
-			runtime_address = 0;
-	}
+	runtime_address = find_runtime(info, runtime->reader, runtime->version.minor);
 	for (int source = PYTHON_OFFSETS_DEBUG_OFFSETS; source <= PYTHON_OFFSETS_TABLE; source++) {
 		int failure = load_source(runtime, info, (enum python_offsets_source)source,
 					  runtime_address, builtin);
@@ -328,10 +375,12 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 			refuse_build(runtime, error, "this is a free-threaded build");
 			return -1;
 		}
+		at = runtime_address;
 		if (failure || !measure_layout(runtime, builtin) ||
-		    find_interpreters(runtime, info, runtime_address) ||
-		    find_code_type(runtime, info))
+		    check_type_name(runtime, runtime->code_type, "code") ||
+		    find_interpreters(runtime, info, &at))
 			continue;
+		gil_locate(runtime, info, at);
 		verdict = judge(runtime, stack);
 		if (verdict == VERDICT_GOOD || verdict == VERDICT_NO_FRAMES)
 			break;
@@ -358,6 +407,10 @@ static bool version_supported(const struct debug_info *info, struct python_runti
 	int failure;
 
 	failure = python_version_find(info, runtime->reader, &runtime->version);
+	/* Without symbols, strings tell; those of old versions mean nothing then. */
+	if ((failure == -ENOENT || (!failure && version->major < 3 && !python_runtime_in(info))) &&
+	    runtime_search_version(info, runtime->reader, &runtime->version) == 0)
+		failure = 0;
 	if (failure == -ENOENT && !python_runtime_in(info)) {
 		error_set(error, EXIT_NO_TARGET, "no CPython interpreter in this binary");
 		return false;
@@ -382,6 +435,28 @@ static bool version_supported(const struct debug_info *info, struct python_runti
 	return false;
 }
 
+static void find_eval(struct python_runtime *runtime, const struct debug_info *info)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	remote_addr interpreter, function, text;
+	uint64_t size;
+
+	if (info->symbol(info->context, "_PyEval_EvalFrameDefault", &function, &size) == 0 &&
+	    size > 0) {
+		runtime->eval = (struct address_range){ function, function + size };
+		return;
+	}
+	if (offsets->interpreter_eval == OFFSET_ABSENT ||
+	    info->section(info->context, ".text", &text, &size) ||
+	    memory_read_u64(runtime->reader, runtime->interpreters, &interpreter) ||
+	    memory_read_u64(runtime->reader, interpreter + (uint64_t)offsets->interpreter_eval,
+			    &function))
+		return;
+	/* Not one that an extension put in its place. */
+	if (function >= text && function - text < size)
+		runtime->eval = (struct address_range){ function, function + 1 };
+}
+
 /* Asked of the interpreter's binary, which has the symbol when libc is linked in. */
 static uint32_t pthread_tid_offset(const struct debug_info *info,
 				   const struct memory_reader *reader)
@@ -401,7 +476,6 @@ struct python_runtime *python_runtime_create(const struct debug_info *info,
 					     struct error *error)
 {
 	struct python_runtime *runtime = calloc(1, sizeof(*runtime));
-	uint64_t size;
 
 	if (!runtime || thread_table_init(&runtime->threads) ||
 	    remote_copy_init(&runtime->copy, reader) || !(runtime->codes = code_cache_create())) {
@@ -411,16 +485,12 @@ struct python_runtime *python_runtime_create(const struct debug_info *info,
 	runtime->reader = reader;
 	if (!version_supported(info, runtime, error))
 		goto fail;
-	if (info->symbol(info->context, "_PyEval_EvalFrameDefault", &runtime->eval.start, &size) ||
-	    size == 0)
-		runtime->eval = (struct address_range){ 0 };
-	else
-		runtime->eval.end = runtime->eval.start + size;
-	if (find_symbol(info, "PyType_Type", &runtime->type_type))
-		runtime->type_type = 0;
 	runtime->pthread_tid = pthread_tid_offset(info, reader);
+	if (find_types(runtime, info))
+		runtime->code_type = 0; /* no layout will do */
 	if (choose_layout(runtime, info, error))
 		goto fail;
+	find_eval(runtime, info);
 	return runtime;
 fail:
 	python_runtime_destroy(runtime);

@@ -28,10 +28,19 @@ enum python_offsets_source {
 struct python_runtime;
 
 /*
- * Does this binary hold an interpreter (_PyRuntime, or interp_head of 3.6)?
- * Used to choose the module among all of the target's.
+ * Does this binary hold an interpreter: the symbol _PyRuntime, the section
+ * .PyRuntime (3.10+), or _PyThreadState_Current of 3.6? Used to choose the
+ * module among all of the target's.
  */
 bool python_runtime_in(const struct debug_info *info);
+
+/*
+ * The same for a binary without any symbol, such as a program that an
+ * interpreter was linked into statically and that was stripped: by strings and
+ * data of the live process, which takes milliseconds a megabyte. To be asked
+ * when no module has the symbols.
+ */
+bool python_runtime_hidden_in(const struct debug_info *info, const struct memory_reader *reader);
 
 /*
  * Locates and validates the interpreter. info and reader are borrowed for the
@@ -48,12 +57,14 @@ enum python_offsets_source python_runtime_offsets_source(const struct python_run
 
 /*
  * The range of the evaluation loop by its symbol (_PyEval_EvalFrameDefault),
- * without its .cold part, which only unwind information tells; -ENOENT.
+ * without its .cold part, which only unwind information tells. Without the
+ * symbol, to 3.10: its first byte alone, the interpreter has a pointer to it;
+ * unwind information tells its end, too. -ENOENT.
  */
 int python_runtime_eval_function(const struct python_runtime *runtime,
 				 struct address_range *ret_range);
 
-/* &PyType_Type in the target, by which objects are told from other memory; 0: not exported. */
+/* &PyType_Type in the target, by which objects are told from other memory; 0: not found. */
 remote_addr python_runtime_type_type(const struct python_runtime *runtime);
 
 #endif

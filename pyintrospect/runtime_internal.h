@@ -39,9 +39,11 @@ struct python_runtime {
 	struct python_block_sizes sizes;
 	remote_addr interpreters; /* address of the pointer to the first interpreter */
 	remote_addr code_type;
-	remote_addr type_type;     /* 0: not exported */
-	struct address_range eval; /* empty: no symbol */
-	uint32_t pthread_tid;      /* offset of the kernel tid in struct pthread, to 3.10 */
+	remote_addr type_type;      /* 0: not exported */
+	struct address_range eval;  /* empty: no symbol */
+	remote_addr current_thread; /* to 3.11: of the pointer to the GIL's holder; 0: unknown */
+	remote_addr collecting;     /* to 3.8: of gc.collecting; 0: unknown */
+	uint32_t pthread_tid;       /* offset of the kernel tid in struct pthread, to 3.10 */
 	struct thread_table threads;
 	struct code_cache *codes;
 	struct remote_copy copy;
@@ -49,6 +51,7 @@ struct python_runtime {
 	size_t raw_count;
 	remote_addr visited[2048];  /* frames of this walk, by hash: a cycle is noticed */
 	struct python_stack result; /* being filled */
+	struct python_running_counters running;
 };
 
 static inline uint64_t field_u64(const uint8_t *structure, int32_t offset)
@@ -66,6 +69,9 @@ static inline int32_t field_i32(const uint8_t *structure, int32_t offset)
 	memcpy(&value, structure + offset, sizeof(value));
 	return value;
 }
+
+/* Is this an instance of the type of this name, and of no subclass? */
+bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type);
 
 /* python_stack_read() for a known thread; -ESTALE when it is no longer the one. */
 int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,

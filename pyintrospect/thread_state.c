@@ -82,20 +82,12 @@ static int table_add(struct thread_table *table, const struct thread_state *foun
 	return 0;
 }
 
-/* One thread state, its id resolved to a kernel tid (0: it has none yet). */
-struct thread_facts {
-	remote_addr next;
-	remote_addr interpreter;
-	uint64_t pthread;
-	pid_t tid;
-};
-
 static pid_t plausible_tid(uint64_t value)
 {
 	return value > 0 && value <= INT_MAX ? (pid_t)value : 0;
 }
 
-static int read_facts(const struct python_runtime *runtime, remote_addr address,
+int thread_facts_read(const struct python_runtime *runtime, remote_addr address,
 		      struct thread_facts *ret_facts)
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
@@ -122,8 +114,7 @@ static int read_facts(const struct python_runtime *runtime, remote_addr address,
 	return 0;
 }
 
-/* Reads an interpreter's link and the head of its thread states. */
-static int read_interpreter(const struct python_runtime *runtime, remote_addr interpreter,
+int thread_interpreter_read(const struct python_runtime *runtime, remote_addr interpreter,
 			    remote_addr *ret_next, remote_addr *ret_first)
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
@@ -168,7 +159,7 @@ static int walk_threads(struct python_runtime *runtime, struct thread_list_head 
 			return 0;
 		}
 		(*budget)--;
-		error = read_facts(runtime, address, &facts);
+		error = thread_facts_read(runtime, address, &facts);
 		if (error == -EFAULT || (!error && facts.interpreter != head->interpreter)) {
 			*complete = false; /* changed under our eyes, or not what we think */
 			return 0;
@@ -224,7 +215,7 @@ static int walk_interpreters(struct python_runtime *runtime)
 			break;
 		}
 		*head = (struct thread_list_head){ .interpreter = interpreter };
-		error = read_interpreter(runtime, interpreter, &next, &head->first);
+		error = thread_interpreter_read(runtime, interpreter, &next, &head->first);
 		if (error)
 			break;
 		table->head_count++;

@@ -31,6 +31,14 @@ struct thread_state {
 	struct remote_recent recent; /* what its last readings needed */
 };
 
+/* One thread state as it is now, its id resolved to a kernel tid (0: it has none). */
+struct thread_facts {
+	remote_addr next;
+	remote_addr interpreter;
+	uint64_t pthread;
+	pid_t tid;
+};
+
 /* An interpreter's list as the last walk found it. */
 struct thread_list_head {
 	remote_addr interpreter;
@@ -69,6 +77,15 @@ void thread_table_forget(struct thread_table *table);
  */
 bool thread_state_is_current(struct python_runtime *runtime, const struct thread_state *thread,
 			     const uint8_t *bytes);
+
+/* The thread state at this address, whatever it is; 0 or what the reader said. */
+__attribute__((warn_unused_result)) int thread_facts_read(const struct python_runtime *runtime,
+							  remote_addr address,
+							  struct thread_facts *ret_facts);
+/* An interpreter's link and the head of its thread states; 0, -EFAULT or what the reader said. */
+__attribute__((warn_unused_result)) int thread_interpreter_read(
+	const struct python_runtime *runtime, remote_addr interpreter, remote_addr *ret_next,
+	remote_addr *ret_first);
 
 /* The nth state of the table in no order, or NULL past the end. For validation. */
 struct thread_state *thread_table_next(struct thread_table *table, size_t *position);

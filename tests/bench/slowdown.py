@@ -18,7 +18,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from harness import Daemon, Target, find_interpreters  # noqa: E402
+from harness import Daemon, Target, installed_interpreters  # noqa: E402
 
 WORKLOADS = (
     ("conv_backprop.py", (), "element by element"),
@@ -66,7 +66,7 @@ def main():
                                      os.cpu_count()))
     print("| target | interpreter | settings | slowdown: median | quartiles | pairs |")
     print("|---|---|---|---|---|---|")
-    for interpreter in find_interpreters():
+    for interpreter in installed_interpreters():
         for script, options, name in WORKLOADS:
             passes = calibrate(interpreter, script, options, arguments.seconds)
             for settings, settings_name in SETTINGS:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real targets, the real daemon, and what can be asked of them afterwards."""
 import ctypes
+import functools
 import glob
 import json
 import os
 import pwd
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,8 +17,17 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TARGETS = os.path.join(ROOT, "tests", "targets")
 PIEPROFD = os.environ.get("PIEPROFD", os.path.join(ROOT, "build", "pieprofd"))
 
+CACHE = os.environ.get("PIEPROFD_TEST_CACHE") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pieprofd")
+
 # Where Debian keeps numpy: a self-built interpreter of the same version can use it too.
 DISTRIBUTION_PACKAGES = "/usr/lib/python3/dist-packages"
+
+# Where an interpreter in a root tree of its own sees TARGETS; nobody outside has that folder.
+TARGETS_IN_ROOT = "/opt/pieprofd-targets"
+
+# First and last minor version that pieprofd supports.
+MINORS = (6, 15)
 
 
 class Failure(Exception):
@@ -39,52 +48,174 @@ def check_equal(actual, expected, what):
 
 
 class Interpreter:
-    def __init__(self, path, version, environment):
+    """
+    A CPython to run targets on. problem: why it cannot be used, else None.
+    own_numpy: it has numpy as it is installed. in_root: path runs it in a root
+    tree and mount namespace of its own, where files have other names.
+    """
+
+    def __init__(self, path, version, built, environment, own_numpy, prefix, suite=None):
         self.path = path
+        self.prefix = prefix
         self.version = version
         self.environment = environment
-        self.name = "%d.%d.%d %s" % (version + (shared_or_static(path),))
+        self.own_numpy = own_numpy
+        self.in_root = suite is not None
+        self.problem = None
+        self.name = "%d.%d.%d %s" % (version + (built,))
+        if suite:
+            self.name += " " + suite
+
+    def command(self, script, *arguments):
+        targets = TARGETS_IN_ROOT if self.in_root else TARGETS
+        return [self.path, os.path.join(targets, script)] + [str(argument) for argument in arguments]
+
+    def folder(self):
+        """Where to start it: a root tree shows the folder that it is started in."""
+        return "/" if self.in_root else None
 
 
-def shared_or_static(path):
-    """How an interpreter is built, in a word that is stable over machines."""
-    listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
-    return "shared" if "libpython" in listed else "static"
+# Says what an interpreter is, in words that are stable over machines.
+PROBE = """
+import sys
+try:
+    import numpy
+    numpy = "numpy"
+except ImportError:
+    numpy = "none"
+built = "shared" if "libpython" in open("/proc/self/maps").read() else "static"
+gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+if sys.implementation.name == "cpython" and gil:
+    print(sys.executable, sys.base_prefix, built, numpy, *sys.version_info[:3])
+"""
+
+
+def probe(candidate, extra):
+    """What PROBE prints under an interpreter, in words; None when it does not run."""
+    run = subprocess.run(
+        [candidate, "-c", PROBE],
+        env=dict(os.environ, **extra),
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    words = run.stdout.split()
+    return words if run.returncode == 0 and len(words) == 7 else None
+
+
+def examine(candidate, suite):
+    """The Interpreter that a program runs, numpy not yet looked for; None."""
+    words = probe(candidate, {})
+    if words is None:
+        return None
+    path, prefix, built, numpy, major, minor, micro = words
+    if not MINORS[0] <= int(minor) <= MINORS[1]:
+        return None
+    version = (int(major), int(minor), int(micro))
+    own = numpy == "numpy"
+    # A virtual environment's numpy is found by the name it was started by.
+    path = candidate if suite else os.path.realpath(path) if own else path
+    return Interpreter(path, version, built, {}, own, prefix, suite)
+
+
+def give_numpy(interpreter):
+    """Finds numpy for an interpreter that has none: Debian's, else from tests/tools/numpy-for."""
+    extra = {"PYTHONPATH": DISTRIBUTION_PACKAGES}
+    words = None if interpreter.in_root else probe(interpreter.path, extra)
+    if words and words[3] == "numpy":
+        interpreter.environment = extra
+        return
+    run = subprocess.run(
+        [os.path.join(ROOT, "tests", "tools", "numpy-for"), interpreter.path],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode:
+        interpreter.problem = (run.stderr.strip().splitlines() or ["no numpy for it"])[-1]
+    else:
+        interpreter.environment = {"PYTHONPATH": run.stdout.strip()}
+
+
+def newer_debian():
+    """Programs of interpreters in root trees: those in the cache, or made now when asked for."""
+    tool = os.path.join(ROOT, "tests", "tools", "newer-debian")
+    problem = None
+    if os.environ.get("PIEPROFD_TEST_NEWER", "1" if os.environ.get("CI") else "0") == "1":
+        run = subprocess.run([tool], stderr=subprocess.PIPE, text=True, check=False)
+        if run.returncode:
+            problem = (run.stderr.strip().splitlines() or ["newer-debian failed"])[-1]
+    run = subprocess.run([tool, "--list"], capture_output=True, text=True, check=True)
+    programs = run.stdout.split()
+    if not programs:
+        problem = problem or "not made on this machine (PIEPROFD_TEST_NEWER=1 makes it)"
+    elif os.geteuid() != 0:
+        problem, programs = "needs root", []
+    return programs, problem
+
+
+@functools.lru_cache(maxsize=None)
+def matrix():
+    """
+    Every CPython on this machine, by version, and what could not be had: a
+    list of Interpreters, those that cannot be used included, and a list of
+    (what, reason).
+
+    They are the distribution's own, those on PATH, pyenv's, and those in the
+    root trees of newer Debian releases that tests/tools/newer-debian made. The
+    trees take two minutes and half a gigabyte, so a person's run makes them
+    only when PIEPROFD_TEST_NEWER=1 says so; CI does, unless that is 0. Once
+    there, they are used.
+    numpy comes with the interpreter, or from Debian's package, or by pip into
+    the same cache, which takes seconds.
+    """
+    candidates = [(sys.executable, None)]
+    folders = ["/usr/bin"] + os.environ.get("PATH", "").split(":")
+    folders += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin")))
+    for folder in folders:
+        candidates += [(path, None) for path in sorted(glob.glob(os.path.join(folder, "python3.[0-9]*")))]
+    programs, problem = newer_debian()
+    candidates += [(path, path.split("/")[-3]) for path in programs]
+    found = {}
+    for candidate, suite in candidates:
+        if not re.fullmatch(r"python[0-9.]*", os.path.basename(candidate)):
+            continue  # python3.11-config and the like
+        interpreter = examine(candidate, suite)
+        # One of each version and build, one that has numpy rather than another.
+        if interpreter and (interpreter.name not in found or
+                            interpreter.own_numpy > found[interpreter.name].own_numpy):
+            found[interpreter.name] = interpreter
+    interpreters = sorted(found.values(), key=lambda interpreter: (interpreter.version, interpreter.name))
+    for interpreter in interpreters:
+        if not interpreter.own_numpy:
+            give_numpy(interpreter)
+    return interpreters, [("newer Debian", problem)] if problem else []
 
 
 def find_interpreters():
-    """Every CPython that can import numpy, one of each version and build."""
-    candidates = [sys.executable]
-    candidates += sorted(glob.glob("/usr/bin/python3.[0-9]*"))
-    for folder in os.environ.get("PATH", "").split(":"):
-        candidates += sorted(glob.glob(os.path.join(folder, "python3.[0-9]*")))
-    candidates += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.[0-9]*")))
-    program = (
-        "import sys, numpy\n"
-        "assert sys.implementation.name == 'cpython'\n"
-        "print(sys.executable, *sys.version_info[:3])\n"
-    )
-    found = {}
-    for candidate in candidates:
-        if not re.fullmatch(r"python[0-9.]*", os.path.basename(candidate)):
-            continue  # python3.11-config and the like
-        for extra in ({}, {"PYTHONPATH": DISTRIBUTION_PACKAGES}):
-            run = subprocess.run(
-                [candidate, "-c", program],
-                env=dict(os.environ, **extra),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if run.returncode:
-                continue
-            path, major, minor, micro = run.stdout.split()
-            interpreter = Interpreter(
-                os.path.realpath(path) if not extra else path, (int(major), int(minor), int(micro)), extra
-            )
-            found.setdefault(interpreter.name, interpreter)
-            break
-    return sorted(found.values(), key=lambda interpreter: interpreter.name)
+    """Every CPython that can import numpy, one of each version and build; the system's own first, if there is one."""
+    interpreters = [interpreter for interpreter in matrix()[0] if not interpreter.problem]
+    return sorted(interpreters, key=lambda interpreter: (
+        interpreter.in_root, not interpreter.own_numpy, not interpreter.path.startswith("/usr/")))
+
+
+def installed_interpreters():
+    """Those of them that have numpy without our doing, or Debian's."""
+    return [
+        interpreter
+        for interpreter in find_interpreters()
+        if not interpreter.in_root and
+        interpreter.environment.get("PYTHONPATH", DISTRIBUTION_PACKAGES) == DISTRIBUTION_PACKAGES
+    ]
+
+
+def default_interpreter():
+    """For what does not depend on the interpreter."""
+    interpreters = find_interpreters()
+    check(interpreters, "no interpreter with numpy found")
+    return interpreters[0]
 
 
 class Target:
@@ -92,7 +223,7 @@ class Target:
 
     def __init__(self, interpreter, script, *arguments, user=None):
         self.process = subprocess.Popen(
-            [interpreter.path, os.path.join(TARGETS, script)] + [str(argument) for argument in arguments],
+            interpreter.command(script, *arguments),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -100,8 +231,10 @@ class Target:
                 os.environ,
                 OPENBLAS_NUM_THREADS="1",
                 PYTHONDONTWRITEBYTECODE="1",
+                PIEPROFD_TEST_BIND="%s:%s" % (TARGETS, TARGETS_IN_ROOT),
                 **interpreter.environment
             ),
+            cwd=interpreter.folder(),
             user=user,
             group=user,
         )
@@ -254,8 +387,11 @@ def nobody():
 
 def line_text(entry):
     """The source line of a report's line entry."""
+    path = entry["file"]
+    if path.startswith(TARGETS_IN_ROOT + "/"):
+        path = TARGETS + path[len(TARGETS_IN_ROOT):]
     try:
-        with open(entry["file"]) as file:
+        with open(path) as file:
             return file.read().splitlines()[entry["line"] - 1].strip()
     except (OSError, IndexError):
         return ""

@@ -21,6 +21,7 @@ libc.read.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
 
 class EpollEvent(ctypes.Structure):
     _pack_ = 1
+    _layout_ = "ms"  # what _pack_ means; 3.14 wants it said
     _fields_ = [("events", ctypes.c_uint32), ("data", ctypes.c_uint64)]
 
 

@@ -6,6 +6,7 @@
  */
 #include "pyintrospect/python_stack.h"
 
+#include "pyintrospect/thread_list.h"
 #include "tests/unit/support_live.h"
 
 #include <setjmp.h>
@@ -294,6 +295,85 @@ static void test_corrupted_stacks(void **state)
 		skip();
 }
 
+#define LIST_CALLS_MAX 300000
+#define LIST_ROUNDS    40
+
+/* The list of threads, with their names, and readings of threads that were not stopped. */
+static void test_corrupted_lists(void **state)
+{
+	static const unsigned rates[] = { 4, 20, 100, 400, 2000 };
+	const struct live_pythons *pythons = live_pythons();
+	static struct python_stack stack;
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		unsigned failed = 0, flagged = 0, torn = 0, named = 0;
+		struct corrupted corrupted;
+		struct python_thread_list list;
+		struct python_runtime *runtime;
+		unsigned long calls_most = 0;
+		struct error error;
+
+		corrupted_start(&corrupted, &pythons->items[i]);
+		runtime = python_runtime_create(&corrupted.info, &corrupted.reader, &error);
+		assert_non_null(runtime);
+		for (unsigned round = 0; round < LIST_ROUNDS; round++) {
+			int failure;
+
+			corrupted.image.seed = mix(round + 3000 * i);
+			corrupted.image.rate = rates[round % 5];
+			corrupted.image.calls = 0;
+			failure = python_thread_list_read(runtime, &list);
+			if (corrupted.image.calls > calls_most)
+				calls_most = corrupted.image.calls;
+			failed += failure != 0;
+			if (!failure) {
+				assert_true(list.count <= PYTHON_THREADS_MAX);
+				flagged += list.flags != 0;
+				for (size_t j = 0; j < list.count; j++) {
+					assert_true(strlen(list.items[j].name) <
+						    PYTHON_THREAD_NAME_SIZE);
+					named += list.items[j].name[0] != '\0';
+				}
+				python_thread_list_deinit(&list);
+			}
+			corrupted.image.calls = 0;
+			failure = python_stack_read_running(
+				runtime, corrupted.tids[round % corrupted.tid_count], &stack);
+			assert_true(corrupted.image.calls <= 16 * CALLS_MAX);
+			if (!failure)
+				check_well_formed(&stack);
+			torn += !failure && (stack.flags & PYTHON_STACK_TORN);
+		}
+		print_message("3.%d.%d: %u lists failed, %u flagged, %u names, %u stacks torn, at "
+			      "most %lu calls\n",
+			      pythons->items[i].minor, pythons->items[i].micro, failed, flagged,
+			      named, torn, calls_most);
+		assert_true(calls_most <= LIST_CALLS_MAX);
+		corrupted.image.rate = 0;
+		assert_int_equal(python_thread_list_read(runtime, &list), 0);
+		assert_int_equal(list.flags, 0);
+		assert_int_equal(list.count, corrupted.tid_count);
+		for (size_t j = 0; j < list.count; j++)
+			assert_true(list.items[j].name[0]);
+		python_thread_list_deinit(&list);
+		python_runtime_destroy(runtime);
+		corrupted_end(&corrupted);
+	}
+	if (!pythons->count)
+		skip();
+}
+
+/* Without symbols, too, where the image itself is searched. */
+static int no_symbol(void *context, const char *name, remote_addr *ret_address, uint64_t *ret_size)
+{
+	(void)context;
+	(void)name;
+	(void)ret_address;
+	(void)ret_size;
+	return -ENOENT;
+}
+
 /* Attaching to such an image is refused or works; it never hangs. */
 static void test_corrupted_create(void **state)
 {
@@ -312,6 +392,7 @@ static void test_corrupted_create(void **state)
 			struct python_runtime *runtime;
 			struct error error = { 0 };
 
+			corrupted.info.symbol = round < CREATE_ROUNDS / 2 ? live_symbol : no_symbol;
 			corrupted.image.seed = mix(round + 77 * i);
 			corrupted.image.rate = rates[round % 3];
 			runtime = python_runtime_create(&corrupted.info, &corrupted.reader, &error);
@@ -339,6 +420,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_corrupted_stacks),
+		cmocka_unit_test(test_corrupted_lists),
 		cmocka_unit_test(test_corrupted_create),
 	};
 

@@ -34,7 +34,11 @@ static const char dump[] =
 	"    table = c.co_linetable if hasattr(c, 'co_linetable') else c.co_lnotab\n"
 	"    rows = lines(c)\n"
 	"    print('CODE %d %d %s' % (c.co_firstlineno, len(rows), table.hex() or '-'))\n"
-	"    for row in rows: print('%d %d' % row)\n"
+	"    if hasattr(c, 'co_positions'):\n"
+	"        spans = [[(0 if i < 2 else -1) if v is None else v for i, v in enumerate(p)]\n"
+	"                 for p in c.co_positions()]\n"
+	"        rows = [row + tuple(span) for row, span in zip(rows, spans)]\n"
+	"    for row in rows: print(*row)\n"
 	"    for k in c.co_consts:\n"
 	"        if isinstance(k, types.CodeType): show(k)\n"
 	"folder = os.path.dirname(os.__file__)\n"
@@ -42,6 +46,8 @@ static const char dump[] =
 	"    path = os.path.join(folder, name)\n"
 	"    show(compile(open(path, encoding='utf-8').read(), path, 'exec'))\n"
 	"text = '\\n' * 300 + 'def f(a):\\n' + '  x = (a,' + '\\n' * 200 + '  a)\\n' * 1\n"
+	"show(compile(u'def f(\\u00e9, b):\\n  return \\u00e9 + (b +\\n \\u00e9 * b)\\n' +\n"
+	"             'x = ' + '(' * 60 + 'a + ' * 90 + 'b' + ')' * 60 + '\\n', 'wide', 'exec'))\n"
 	"show(compile(text + '  y = [' + 'a, ' * 300 + ']\\n' + '\\n' * 1000 + '  return y\\n', "
 	"'long', "
 	"'exec'))\n";
@@ -56,6 +62,29 @@ static size_t decode_hex(const char *text, uint8_t *bytes, size_t size)
 	return count;
 }
 
+/* The location says the same line, and from 3.11 the span that co_positions() has. */
+static bool same_span(int minor, const uint8_t *table, size_t size, int first_line, int offset,
+		      int line, const struct line_location *expected)
+{
+	struct line_location found = { 0 };
+	int error = line_table_locate(minor, table, size, first_line, offset, &found);
+
+	if (error)
+		return error == -ENOENT && line == 0;
+	if (minor < 11)
+		return found.line == line && found.end_line == 0 && found.column == -1 &&
+		       found.end_column == -1;
+	if (found.line == line && found.line == expected->line &&
+	    found.end_line == expected->end_line && found.column == expected->column &&
+	    found.end_column == expected->end_column)
+		return true;
+	print_error("3.%d: offset %d of code at line %d: %d-%d:%d-%d, expected %d-%d:%d-%d\n",
+		    minor, offset, first_line, found.line, found.end_line, found.column,
+		    found.end_column, expected->line, expected->end_line, expected->column,
+		    expected->end_column);
+	return false;
+}
+
 static void test_standard_library(void **state)
 {
 	const struct live_pythons *pythons = live_pythons();
@@ -64,7 +93,7 @@ static void test_standard_library(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < pythons->count; i++) {
-		unsigned codes = 0, instructions = 0, wrong = 0;
+		unsigned codes = 0, instructions = 0, wrong = 0, wrong_spans = 0;
 		int first_line, offset, expected;
 		struct live_target target;
 		size_t count, size;
@@ -76,10 +105,16 @@ static void test_standard_library(void **state)
 			size = decode_hex(hex, table, sizeof(table));
 			codes++;
 			for (size_t j = 0; j < count; j++) {
-				int found;
+				struct line_location span;
+				int found, fields;
 
 				assert_true(live_target_line(&target, line, sizeof(line)));
-				assert_int_equal(sscanf(line, "%d %d", &offset, &expected), 2);
+				fields = sscanf(line, "%d %d %d %d %d %d", &offset, &expected,
+						&span.line, &span.end_line, &span.column,
+						&span.end_column);
+				assert_true(fields == (pythons->items[i].minor >= 11 ? 6 : 2));
+				wrong_spans += !same_span(pythons->items[i].minor, table, size,
+							  first_line, offset, expected, &span);
 				found = line_table_find(pythons->items[i].minor, table, size,
 							first_line, offset);
 				instructions++;
@@ -92,9 +127,11 @@ static void test_standard_library(void **state)
 			}
 		}
 		live_target_end(&target);
-		print_message("3.%d.%d: %u code objects, %u instructions, %u wrong lines\n",
+		print_message("3.%d.%d: %u code objects, %u instructions, %u wrong lines, "
+			      "%u wrong spans\n",
 			      pythons->items[i].minor, pythons->items[i].micro, codes, instructions,
-			      wrong);
+			      wrong, wrong_spans);
+		assert_int_equal(wrong_spans, 0);
 		assert_true(codes > 50);
 		assert_int_equal(wrong, 0);
 	}
@@ -161,9 +198,45 @@ static void test_locations_3_11(void **state)
 	assert_int_equal(line_table_find(11, table, sizeof(table) - 1, 10, 10), 0);
 }
 
+static void test_columns(void **state)
+{
+	const uint8_t table[] = {
+		0x80 | (2 << 3) | 0,  0x35,      /* short form: column 2 * 8 + 3, 5 long */
+		0x80 | (12 << 3) | 0, 200,  255, /* one line, line + 2 */
+		0x80 | (13 << 3) | 0, 2,         /* no columns, line + 1 */
+		0x80 | (14 << 3) | 0, 0,    3,   0,      5, /* long: 3 lines, no column, up to 4 */
+		0x80 | (15 << 3) | 0,                       /* no line */
+		0x80 | (14 << 3) | 0, 0,    0,   64 | 1,    /* cut off */
+	};
+	struct line_location location;
+
+	(void)state;
+	assert_int_equal(line_table_locate(12, table, sizeof(table), 10, 0, &location), 0);
+	assert_memory_equal(&location, (&(struct line_location){ 10, 10, 19, 24 }),
+			    sizeof(location));
+	assert_int_equal(line_table_locate(12, table, sizeof(table), 10, 2, &location), 0);
+	assert_memory_equal(&location, (&(struct line_location){ 12, 12, 200, 255 }),
+			    sizeof(location));
+	assert_int_equal(line_table_locate(12, table, sizeof(table), 10, 4, &location), 0);
+	assert_memory_equal(&location, (&(struct line_location){ 13, 13, -1, -1 }),
+			    sizeof(location));
+	assert_int_equal(line_table_locate(12, table, sizeof(table), 10, 6, &location), 0);
+	assert_memory_equal(&location, (&(struct line_location){ 13, 16, -1, 4 }),
+			    sizeof(location));
+	location.line = 77;
+	assert_int_equal(line_table_locate(12, table, sizeof(table), 10, 8, &location), -ENOENT);
+	assert_int_equal(line_table_locate(12, table, sizeof(table), 10, 10, &location), -ENOENT);
+	assert_int_equal(location.line, 77); /* untouched */
+	assert_int_equal(line_table_locate(12, table, sizeof(table), 10, -2, &location), 0);
+	assert_memory_equal(&location, (&(struct line_location){ 10, 0, -1, -1 }),
+			    sizeof(location));
+}
+
 /* Any bytes: an answer that is a line or none, within the table. */
 static void test_any_bytes(void **state)
 {
+	int minor, first_line, offset, line;
+	struct line_location location;
 	uint8_t table[64];
 
 	(void)state;
@@ -174,8 +247,16 @@ static void test_any_bytes(void **state)
 
 		for (size_t j = 0; j < size; j++)
 			exact[j] = (uint8_t)rand();
-		assert_true(line_table_find(6 + rand() % 10, exact, size, rand() - RAND_MAX / 2,
-					    rand() % 400 - 4) >= 0);
+		minor = 6 + rand() % 10;
+		first_line = rand() - RAND_MAX / 2;
+		offset = rand() % 400 - 4;
+		line = line_table_find(minor, exact, size, first_line, offset);
+		assert_true(line >= 0);
+		/* Both ways of asking say the same line. */
+		if (line_table_locate(minor, exact, size, first_line, offset, &location))
+			assert_int_equal(line, 0);
+		else
+			assert_int_equal(location.line, line);
 		free(exact);
 	}
 }
@@ -183,9 +264,9 @@ static void test_any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lnotab),           cmocka_unit_test(test_linetable_3_10),
-		cmocka_unit_test(test_locations_3_11),   cmocka_unit_test(test_any_bytes),
-		cmocka_unit_test(test_standard_library),
+		cmocka_unit_test(test_lnotab),         cmocka_unit_test(test_linetable_3_10),
+		cmocka_unit_test(test_locations_3_11), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_standard_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

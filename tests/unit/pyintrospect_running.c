@@ -8,6 +8,7 @@
 
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/runtime_internal.h"
+#include "tests/unit/support_alternating.h"
 #include "tests/unit/support_live.h"
 #include "tests/unit/support_unwind.h"
 
@@ -18,129 +19,7 @@
 #include <cmocka.h>
 
 #define STACK_COPY (32u << 10)
-#define SAMPLES    3000
-
-/* Function X<n> is called by X<n-1> alone, X1 by loop alone. */
-static const char alternating[] = "\n"
-				  "import sys, os, threading, functools\n"
-				  "def a1(): return a2()\n"
-				  "def a2(): return a3(1)\n"
-				  "def a3(x): return sorted([x, 2], key=a4)\n"
-				  "def a4(x): return a5() + x\n"
-				  "def a5(): return 1\n"
-				  "def b1(): return list(map(b2, (1, 2)))\n"
-				  "def b2(x): return functools.reduce(b3, (x, x))\n"
-				  "def b3(x, y): return max((x, y), key=b4)\n"
-				  "def b4(x): return b5(x)\n"
-				  "def b5(x): return sum(b6(x))\n"
-				  "def b6(x):\n"
-				  "    yield b7(x)\n"
-				  "    yield 1\n"
-				  "def b7(x): return x\n"
-				  "class C:\n"
-				  "    def __init__(self): c3()\n"
-				  "    def __eq__(self, other): return c5()\n"
-				  "    __hash__ = None\n"
-				  "def c1():\n"
-				  "    C()\n"
-				  "    return [C()] == [C()]\n"
-				  "def c3(): return c4()\n"
-				  "def c4(): return 1\n"
-				  "def c5(): return True\n"
-				  "def d1():\n"
-				  "    try: d2().send(None)\n"
-				  "    except StopIteration: pass\n"
-				  "async def d2(): return max((1, 2), key=d3)\n"
-				  "def d3(x): return list(map(d4, (x, x)))\n"
-				  "def d4(x): return x\n"
-				  "def loop():\n"
-				  "    while True:\n"
-				  "        d1()\n"
-				  "        a1()\n"
-				  "        b1()\n"
-				  "        c1()\n"
-				  "for i in range(int(os.environ['THREADS'])):\n"
-				  "    threading.Thread(target=loop, daemon=True).start()\n"
-				  "os.write(1, b'READY\\n')\n"
-				  "loop()\n";
-
-struct edge {
-	const char *callee, *caller;
-};
-
-/* Up to 3.10 names are not qualified: C.__init__ is __init__. */
-static const struct edge edges[] = {
-	{ "a1", "loop" },
-	{ "a2", "a1" },
-	{ "a3", "a2" },
-	{ "a4", "a3" },
-	{ "a5", "a4" },
-	{ "b1", "loop" },
-	{ "b2", "b1" },
-	{ "b3", "b2" },
-	{ "b4", "b3" },
-	{ "b5", "b4" },
-	{ "b6", "b5" },
-	{ "b7", "b6" },
-	{ "c1", "loop" },
-	{ "c3", "init" },
-	{ "c4", "c3" },
-	{ "c5", "eq" },
-	{ "d1", "loop" },
-	{ "d2", "d1" },
-	{ "d3", "d2" },
-	{ "d4", "d3" },
-	{ "init", "c1" },
-	{ "eq", "c1" },
-	{ "loop", "run" },
-	{ "loop", "<module>" },
-	{ "run", "_bootstrap_inner" },
-	{ "_bootstrap_inner", "_bootstrap" },
-};
-
-static const char *short_name(const char *function)
-{
-	const char *dot = strrchr(function, '.');
-
-	function = dot ? dot + 1 : function;
-	return strcmp(function, "__init__") == 0 ? "init"
-	       : strcmp(function, "__eq__") == 0 ? "eq"
-						 : function;
-}
-
-static bool legal_call(const char *callee, const char *caller)
-{
-	for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++)
-		if (strcmp(edges[i].callee, short_name(callee)) == 0 &&
-		    strcmp(edges[i].caller, short_name(caller)) == 0)
-			return true;
-	return false;
-}
-
-static void print_stack(const struct python_stack *stack)
-{
-	print_error("flags %x:", stack->flags);
-	for (size_t i = 0; i < stack->count; i++)
-		print_error(" %s@%d%s", stack->frames[i].code->function,
-			    stack->frames[i].instruction_offset,
-			    stack->frames[i].entry ? " |" : "");
-	print_error("\n");
-}
-
-/* A whole stack, from some function down to the thread's first. */
-static bool legal_stack(const struct python_stack *stack)
-{
-	const char *last;
-
-	if (stack->count == 0 || !stack->frames[stack->count - 1].entry)
-		return false;
-	for (size_t i = 0; i + 1 < stack->count; i++)
-		if (!legal_call(stack->frames[i].code->function,
-				stack->frames[i + 1].code->function))
-			return false;
-	last = short_name(stack->frames[stack->count - 1].code->function);
-	return strcmp(last, "<module>") == 0 || strcmp(last, "_bootstrap") == 0;
-}
+#define SAMPLES    10000
 
 /*
  * Anchors and groups against libunwind: as many groups as evaluation loops, or
@@ -292,6 +171,23 @@ static void sample_once(struct running *running, pid_t tid, int minor, struct sa
 	assert_int_equal(ptrace(PTRACE_CONT, tid, NULL, NULL), 0);
 }
 
+static void sample_many(const struct live_python *python, const char *threads, unsigned samples,
+			struct sampled *sampled)
+{
+	struct running running;
+
+	setenv("THREADS", threads, 1);
+	running_start(&running, python, alternating);
+	seize_all(&running);
+	for (unsigned i = 0; i < samples; i++) {
+		sample_once(&running, running.tids[i % running.tid_count], python->minor, sampled);
+		if (rand() % 4 == 0) /* a wait takes 50 us more than it says */
+			usleep((useconds_t)(rand() % 100));
+	}
+	running_end(&running);
+}
+
+/* Mostly one thread, which runs whenever it is stopped; and three that take turns. */
 static void test_alternating(void **state)
 {
 	const struct live_pythons *pythons = live_pythons();
@@ -300,18 +196,11 @@ static void test_alternating(void **state)
 
 	(void)state;
 	srand(1);
-	setenv("THREADS", "2", 1);
 	for (size_t i = 0; i < pythons->count; i++) {
 		struct sampled sampled = { 0 };
-		struct running running;
 
-		running_start(&running, &pythons->items[i], alternating);
-		seize_all(&running);
-		for (unsigned j = 0; j < samples; j++) {
-			sample_once(&running, running.tids[j % running.tid_count],
-				    pythons->items[i].minor, &sampled);
-			usleep((useconds_t)(rand() % 100));
-		}
+		sample_many(&pythons->items[i], "0", samples - samples / 5, &sampled);
+		sample_many(&pythons->items[i], "2", samples / 5, &sampled);
 		print_message(
 			"3.%d.%d: %u samples, %u whole, %u recovered, %u invalid, %u truncated, "
 			"%u empty, %u impossible, %u with wrong groups\n",
@@ -320,7 +209,6 @@ static void test_alternating(void **state)
 			sampled.wrong, sampled.wrong_groups);
 		wrong += sampled.wrong + sampled.wrong_groups;
 		lost += sampled.invalid + sampled.truncated > samples / 100;
-		running_end(&running);
 	}
 	assert_int_equal(wrong, 0);
 	assert_int_equal(lost, 0); /* under 1% of the samples */
@@ -328,7 +216,7 @@ static void test_alternating(void **state)
 		skip();
 }
 
-#define STEPS 30000
+#define STEPS 12000
 
 /*
  * One instruction at a time, so that every state the interpreter goes through
@@ -386,6 +274,8 @@ static void test_every_instruction(void **state)
 		skip();
 }
 
+#define CHURN_SAMPLES 1500
+
 /* Code objects made, run and dropped: addresses are reused all the time. */
 static const char churning[] =
 	"\n"
@@ -412,7 +302,7 @@ static void test_code_churn(void **state)
 
 		running_start(&running, &pythons->items[i], churning);
 		seize_all(&running);
-		for (unsigned j = 0; j < SAMPLES / 2; j++) {
+		for (unsigned j = 0; j < CHURN_SAMPLES; j++) {
 			struct stack_snapshot snapshot;
 
 			stop_thread(running.tids[0]);

@@ -166,6 +166,143 @@ static const char script[] =
 	"    traced(tracer)\n"
 	"    sys.settrace(tracer)\n"
 	"    traced(hold)\n"
+	"@add\n"
+	"def by_async_generator():\n"
+	"    async def produce():\n"
+	"        yield 0\n"
+	"        async for x in inner(): yield x\n"
+	"    async def inner():\n"
+	"        yield hold()\n"
+	"    async def consume():\n"
+	"        return [x async for x in produce()]\n"
+	"    async def root():\n"
+	"        return await consume()\n"
+	"    try: root().send(None)\n"
+	"    except StopIteration: pass\n"
+	"@add\n"
+	"def by_await_chain(n=30):\n"
+	"    class Waiting:\n"
+	"        def __await__(self):\n"
+	"            yield hold()\n"
+	"    async def step(n):\n"
+	"        if n: return await step(n - 1)\n"
+	"        return await Waiting()\n"
+	"    step(n).send(None)\n"
+	"@add\n"
+	"def by_async_with():\n"
+	"    class Manager:\n"
+	"        async def __aenter__(self): return hold()\n"
+	"        async def __aexit__(self, *a): pass\n"
+	"    async def root():\n"
+	"        async with Manager(): pass\n"
+	"    try: root().send(None)\n"
+	"    except StopIteration: pass\n"
+	"@add\n"
+	"def by_hot_generator():\n"
+	"    def values(n):\n"
+	"        for i in range(n): yield hold() if i == 90 else i\n"
+	"    for x in values(100): pass\n"
+	"@add\n"
+	"def by_throw():\n"
+	"    def waiting():\n"
+	"        try: yield 1\n"
+	"        except ValueError: hold()\n"
+	"        yield 2\n"
+	"    def outer():\n"
+	"        yield from waiting()\n"
+	"    g = outer(); next(g)\n"
+	"    g.throw(ValueError())\n"
+	"@add\n"
+	"def by_close():\n"
+	"    def waiting():\n"
+	"        try: yield 1\n"
+	"        finally: hold()\n"
+	"    g = waiting(); next(g)\n"
+	"    g.close()\n"
+	"@add\n"
+	"def by_close_through():\n"
+	"    def waiting():\n"
+	"        try: yield 1\n"
+	"        finally: hold()\n"
+	"    def outer():\n"
+	"        yield from waiting()\n"
+	"    g = outer(); next(g)\n"
+	"    g.close()\n"
+	"@add\n"
+	"def by_throw_through():\n"
+	"    async def waiting():\n"
+	"        try: await Waits()\n"
+	"        except ValueError: return sorted([1], key=hold)\n"
+	"    async def middle():\n"
+	"        return await waiting()\n"
+	"    async def outer():\n"
+	"        return await middle()\n"
+	"    def caller(g): g.throw(ValueError())\n"
+	"    g = outer(); g.send(None)\n"
+	"    sorted([g], key=caller)\n"
+	"class Waits:\n"
+	"    def __await__(self): yield 1\n"
+	"@add\n"
+	"def by_finally():\n"
+	"    try:\n"
+	"        try: raise KeyError\n"
+	"        finally:\n"
+	"            hold()\n"
+	"    except KeyError: pass\n"
+	"@add\n"
+	"def by_with():\n"
+	"    class Manager:\n"
+	"        def __enter__(self): pass\n"
+	"        def __exit__(self, *a): return hold()\n"
+	"    with Manager():\n"
+	"        raise ValueError\n"
+	"@add\n"
+	"def by_metaclass():\n"
+	"    class Meta(type):\n"
+	"        def __new__(cls, *a): return super().__new__(cls, *a)\n"
+	"        def __init__(self, *a): hold()\n"
+	"    class Made(metaclass=Meta): pass\n"
+	"@add\n"
+	"def by_subclass():\n"
+	"    class Base:\n"
+	"        def __init_subclass__(cls): hold()\n"
+	"    class Sub(Base): pass\n"
+	"@add\n"
+	"def by_set_name():\n"
+	"    class Descriptor:\n"
+	"        def __set_name__(self, owner, name): hold()\n"
+	"    class Owner:\n"
+	"        d = Descriptor()\n"
+	"@add\n"
+	"def by_collector():\n"
+	"    import gc\n"
+	"    x = Leaves(); x.me = x; del x\n"
+	"    with collecting: gc.collect()\n"
+	"collecting = threading.Lock()\n"
+	"@add\n"
+	"def by_import():\n"
+	"    class Loader:\n"
+	"        def create_module(self, spec): return None\n"
+	"        def exec_module(self, module): hold()\n"
+	"    from importlib.machinery import ModuleSpec\n"
+	"    from importlib.util import module_from_spec\n"
+	"    spec = ModuleSpec('made_here', Loader())\n"
+	"    spec.loader.exec_module(module_from_spec(spec))\n"
+	"if os.environ.get('TEST_EXTENSION'):\n"
+	"    sys.path.insert(0, os.environ['TEST_EXTENSION'])\n"
+	"    import callback\n"
+	"    @add\n"
+	"    def by_extension(): return callback.call(hold)\n"
+	"    @add\n"
+	"    def by_nested_extension(n=5):\n"
+	"        if n: return callback.call(lambda: by_nested_extension(n - 1))\n"
+	"        return callback.Caller(hold)()\n"
+	"    @add\n"
+	"    def by_released_extension(): return callback.call_released(hold)\n"
+	"    @add\n"
+	"    def by_extension_generator():\n"
+	"        def values(): yield callback.call(hold)\n"
+	"        return callback.call(lambda: list(values()))\n"
 	"def run(f):\n"
 	"    case.name = f.__name__\n"
 	"    f()\n"
@@ -174,6 +311,86 @@ static const char script[] =
 	"case.name = 'main'\n"
 	"os.write(1, b'READY %d\\n' % (len(cases) + 1))\n"
 	"hold()\n";
+
+/* A C extension that calls back: from a function, a type's instances, and with the GIL let go. */
+static const char extension[] =
+	"#include <Python.h>\n"
+	"static PyObject *call(PyObject *self, PyObject *f) { return PyObject_CallObject(f, NULL); "
+	"}\n"
+	"static PyObject *call_released(PyObject *self, PyObject *f)\n"
+	"{\n"
+	"	PyThreadState *state = PyEval_SaveThread();\n"
+	"	PyGILState_STATE gil = PyGILState_Ensure();\n"
+	"	PyObject *result = PyObject_CallObject(f, NULL);\n"
+	"	PyGILState_Release(gil);\n"
+	"	PyEval_RestoreThread(state);\n"
+	"	return result;\n"
+	"}\n"
+	"typedef struct { PyObject_HEAD PyObject *f; } Caller;\n"
+	"static int caller_init(Caller *self, PyObject *args, PyObject *kw)\n"
+	"{\n"
+	"	if (!PyArg_ParseTuple(args, \"O\", &self->f)) return -1;\n"
+	"	Py_INCREF(self->f);\n"
+	"	return 0;\n"
+	"}\n"
+	"static PyObject *caller_call(Caller *self, PyObject *args, PyObject *kw)\n"
+	"{\n"
+	"	return PyObject_CallObject(self->f, args);\n"
+	"}\n"
+	"static PyTypeObject type = { PyVarObject_HEAD_INIT(NULL, 0) .tp_name = \"Caller\",\n"
+	"	.tp_basicsize = sizeof(Caller), .tp_flags = Py_TPFLAGS_DEFAULT,\n"
+	"	.tp_new = PyType_GenericNew, .tp_init = (initproc)caller_init,\n"
+	"	.tp_call = (ternaryfunc)caller_call };\n"
+	"static PyMethodDef methods[] = { { \"call\", call, METH_O, NULL },\n"
+	"	{ \"call_released\", call_released, METH_O, NULL }, { NULL } };\n"
+	"static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, \"callback\", NULL, -1, "
+	"methods };\n"
+	"PyMODINIT_FUNC PyInit_callback(void)\n"
+	"{\n"
+	"	PyObject *m = PyModule_Create(&module);\n"
+	"	if (!m || PyType_Ready(&type)) return NULL;\n"
+	"	Py_INCREF(&type);\n"
+	"	PyModule_AddObject(m, \"Caller\", (PyObject *)&type);\n"
+	"	return m;\n"
+	"}\n";
+
+static char extension_folder[] = "/tmp/pieprofd-test-XXXXXX";
+static bool extension_built;
+
+/* Compiles it against the interpreter's headers; false: there are none, or no compiler. */
+static bool build_extension(const char *python)
+{
+	char command[4 * PATH_MAX];
+	FILE *source;
+
+	snprintf(command, sizeof(command), "%s/callback.c", extension_folder);
+	source = fopen(command, "w");
+	if (!source)
+		return false;
+	fputs(extension, source);
+	fclose(source);
+	snprintf(command, sizeof(command),
+		 "cd %s && rm -f callback.so && include=$('%s' -c 'import sysconfig; "
+		 "print(sysconfig.get_paths()[\"include\"])') && "
+		 "cc -shared -fPIC -O1 -I\"$include\" -o callback.so callback.c 2>/dev/null",
+		 extension_folder, python);
+	return system(command) == 0;
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(extension_folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	char command[256];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", extension_folder);
+	return system(command);
+}
 
 #define CASES_MAX  64
 #define STACK_COPY (256u << 10)
@@ -241,6 +458,11 @@ static void read_expected(struct session *session)
 static void session_start(struct session *session, const struct live_python *python)
 {
 	memset(session, 0, sizeof(*session));
+	extension_built = build_extension(python->path);
+	if (extension_built)
+		setenv("TEST_EXTENSION", extension_folder, 1);
+	else
+		unsetenv("TEST_EXTENSION");
 	assert_true(live_target_start(&session->target, python->path, script));
 	read_expected(session);
 	assert_true(live_binary_find(&session->binary, session->target.pid));
@@ -287,8 +509,11 @@ static bool same_stack(const struct python_stack *found, const struct expected_s
 		       bool report)
 {
 	bool deep = expected->count > PYTHON_STACK_FRAMES_MAX;
+	/* 3.9 forgets the callers of a generator that an exception is thrown through. */
+	bool cut = deep || (found->count && found->frames[0].code->minor == 9 &&
+			    strncmp(expected->name, "by_throw", 8) == 0);
 	bool same = found->count == (deep ? PYTHON_STACK_FRAMES_MAX : expected->count) &&
-		    found->flags == (deep ? PYTHON_STACK_TRUNCATED : 0);
+		    found->flags == (cut ? PYTHON_STACK_TRUNCATED : 0);
 
 	for (size_t i = 0; same && i < found->count; i++) {
 		const struct python_frame *frame = &found->frames[i];
@@ -383,10 +608,11 @@ static void test_frames(void **state)
 				fail_msg("3.%d: %s", pythons->items[i].minor, error.cause);
 			version = python_runtime_version(runtime);
 			now = check_stacks(&session, runtime);
-			print_message("3.%d.%d by %s: %zu stacks, %u wrong\n", version.minor,
+			print_message("3.%d.%d by %s: %zu stacks, %u wrong%s\n", version.minor,
 				      version.micro,
 				      sources[python_runtime_offsets_source(runtime)],
-				      session.count, now);
+				      session.count, now,
+				      extension_built ? "" : " (no headers: no C extension)");
 			assert_int_equal(version.major, 3);
 			assert_int_equal(version.minor, pythons->items[i].minor);
 			assert_int_equal(version.micro, pythons->items[i].micro);
@@ -417,7 +643,7 @@ static unsigned check_anchors(struct session *session, struct python_runtime *ru
 	assert_int_equal(ptrace(PTRACE_DETACH, expected->tid, NULL, NULL), 0);
 	(void)session;
 	if (stack.flags & PYTHON_STACK_TRUNCATED) /* its outermost groups are missing */
-		return expected->count <= PYTHON_STACK_FRAMES_MAX;
+		return !same_stack(&stack, expected, true);
 	for (size_t i = 0; i < stack.count; i++) {
 		const struct python_frame *frame = &stack.frames[i];
 
@@ -585,5 +811,5 @@ int main(void)
 		cmocka_unit_test(test_unknown_threads),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

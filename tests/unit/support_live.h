@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -38,7 +39,19 @@
 struct live_python {
 	char path[PATH_MAX];
 	int minor, micro;
+	bool script; /* one of tests/tools/newer-debian's, which runs it in another root */
 };
+
+LIVE_UNUSED bool live_is_script(const char *path)
+{
+	char start[2] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, start, sizeof(start));
+
+	if (fd >= 0)
+		close(fd);
+	return size == (ssize_t)sizeof(start) && memcmp(start, "#!", sizeof(start)) == 0;
+}
 
 struct live_pythons {
 	struct live_python items[LIVE_PYTHONS_MAX];
@@ -68,6 +81,7 @@ LIVE_UNUSED void live_pythons_add(struct live_pythons *pythons, const char *path
 	if (fscanf(pipe, "%d %d %d", &python->minor, &python->micro, &free_threaded) == 3 &&
 	    python->minor >= 6 && python->minor <= 15 && !free_threaded) {
 		snprintf(python->path, sizeof(python->path), "%s", real);
+		python->script = live_is_script(real);
 		pythons->count++;
 	}
 	pclose(pipe);
@@ -233,8 +247,8 @@ LIVE_UNUSED int live_memory_read(void *context, struct memory_range *ranges, siz
 #define LIVE_TYPES_MAX 64
 
 struct live_binary {
-	char path[PATH_MAX];
-	int fd;
+	char path[PATH_MAX + 64];
+	int fd, debug_fd;
 	Elf *elf;
 	Dwarf *dwarf;
 	uint64_t bias;
@@ -246,15 +260,13 @@ struct live_binary {
 	size_t type_count;
 };
 
-LIVE_UNUSED int live_symbol(void *context, const char *name, remote_addr *ret_address,
-			    uint64_t *ret_size)
+LIVE_UNUSED int live_symbol_in(const struct live_binary *binary, Elf *elf, const char *name,
+			       remote_addr *ret_address, uint64_t *ret_size)
 {
-	struct live_binary *binary = context;
-
 	for (unsigned type = 0; type < 2; type++) {
 		Elf_Scn *section = NULL;
 
-		while ((section = elf_nextscn(binary->elf, section))) {
+		while ((section = elf_nextscn(elf, section))) {
 			GElf_Shdr header;
 			Elf_Data *data;
 			GElf_Sym symbol;
@@ -264,8 +276,7 @@ LIVE_UNUSED int live_symbol(void *context, const char *name, remote_addr *ret_ad
 				continue;
 			data = elf_getdata(section, NULL);
 			for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-				const char *found =
-					elf_strptr(binary->elf, header.sh_link, symbol.st_name);
+				const char *found = elf_strptr(elf, header.sh_link, symbol.st_name);
 
 				if (!found || !symbol.st_value || strcmp(found, name) != 0)
 					continue;
@@ -276,6 +287,15 @@ LIVE_UNUSED int live_symbol(void *context, const char *name, remote_addr *ret_ad
 		}
 	}
 	return -ENOENT;
+}
+
+/* Of the binary itself: a separate debug file is not asked, as the code under test has none. */
+LIVE_UNUSED int live_symbol(void *context, const char *name, remote_addr *ret_address,
+			    uint64_t *ret_size)
+{
+	const struct live_binary *binary = context;
+
+	return live_symbol_in(binary, binary->elf, name, ret_address, ret_size);
 }
 
 LIVE_UNUSED int live_section(void *context, const char *name, remote_addr *ret_address,
@@ -458,11 +478,33 @@ LIVE_UNUSED void live_binary_close(struct live_binary *binary)
 		elf_end(binary->elf);
 	if (binary->fd > 0)
 		close(binary->fd);
+	if (binary->debug_fd > 0)
+		close(binary->debug_fd);
 	memset(binary, 0, sizeof(*binary));
 }
 
+/* The binary's separate debug file, where the target's system keeps those, by build-id; or -1. */
+LIVE_UNUSED int live_debug_file_open(Elf *elf, pid_t pid)
+{
+	char path[PATH_MAX];
+	const void *id;
+	ssize_t size = dwelf_elf_gnu_build_id(elf, &id);
+	int length;
+
+	if (size < 2 || size > 64)
+		return -1;
+	length = snprintf(path, sizeof(path), "/proc/%d/root/usr/lib/debug/.build-id/%02x/", pid,
+			  *(const uint8_t *)id);
+	for (ssize_t i = 1; i < size; i++)
+		length += snprintf(path + length, sizeof(path) - (size_t)length, "%02x",
+				   ((const uint8_t *)id)[i]);
+	snprintf(path + length, sizeof(path) - (size_t)length, ".debug");
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* Opens the file that starts at this address of the target; false: no ELF, no interpreter in it. */
-LIVE_UNUSED bool live_binary_open(struct live_binary *binary, const char *path, uint64_t start)
+LIVE_UNUSED bool live_binary_open(struct live_binary *binary, pid_t pid, const char *path,
+				  uint64_t start)
 {
 	GElf_Ehdr header;
 	size_t segments;
@@ -493,6 +535,11 @@ LIVE_UNUSED bool live_binary_open(struct live_binary *binary, const char *path, 
 	    live_symbol(binary, "_PyThreadState_Current", &address, &size))
 		goto no;
 	binary->dwarf = dwarf_begin_elf(binary->elf, DWARF_C_READ, NULL);
+	if (!binary->dwarf) {
+		binary->debug_fd = live_debug_file_open(binary->elf, pid);
+		if (binary->debug_fd >= 0)
+			binary->dwarf = dwarf_begin(binary->debug_fd, DWARF_C_READ);
+	}
 	binary->use_dwarf = true;
 	return true;
 no:
@@ -500,10 +547,10 @@ no:
 	return false;
 }
 
-/* The target's interpreter: its executable or its libpython. */
+/* The target's interpreter: its executable or its libpython, which may be in another root. */
 LIVE_UNUSED bool live_binary_find(struct live_binary *binary, pid_t pid)
 {
-	char path[PATH_MAX], maps[64], line[PATH_MAX + 128];
+	char path[PATH_MAX], maps[64], line[PATH_MAX + 128], full[PATH_MAX + 64];
 	bool found = false;
 	uint64_t start, offset;
 	FILE *file;
@@ -513,8 +560,10 @@ LIVE_UNUSED bool live_binary_find(struct live_binary *binary, pid_t pid)
 	while (file && !found && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%lx-%*x %*s %lx %*s %*s %4095[^\n]", &start, &offset, path) ==
 			    3 &&
-		    offset == 0 && strstr(path, "python"))
-			found = live_binary_open(binary, path, start);
+		    offset == 0 && strstr(path, "python")) {
+			snprintf(full, sizeof(full), "/proc/%d/root%s", pid, path);
+			found = live_binary_open(binary, pid, full, start);
+		}
 	if (file)
 		fclose(file);
 	return found;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may run Python now: the holder of the global interpreter lock, and
+ * whether the garbage collector is at work, which it is in that thread.
+ *
+ *   3.6            _PyThreadState_Current -> PyThreadState, 0 when nobody holds it
+ *   3.7 to 3.11    _PyRuntime.gilstate.tstate_current, the same
+ *   3.12           interpreter.ceval.gil -> {last_holder, locked}; valid when locked is 1
+ *   3.13+          the same, and the holder's state is "attached"
+ *
+ * All of it is read from a process that runs: true of one moment each.
+ */
+#ifndef PIEPROFD_PYINTROSPECT_GIL_H
+#define PIEPROFD_PYINTROSPECT_GIL_H
+
+#include "pyintrospect/runtime.h"
+
+/* Once the layout is known: where the facts are. What cannot be found stays unknown. */
+void gil_locate(struct python_runtime *runtime, const struct debug_info *info,
+		remote_addr runtime_address);
+
+struct gil_facts {
+	bool holder_known;
+	remote_addr holder; /* its PyThreadState; 0: nobody */
+	bool collecting_known;
+	bool collecting;
+};
+
+/* Of one interpreter. 0 or what the reader said; what could not be read is unknown. */
+__attribute__((warn_unused_result)) int gil_read(const struct python_runtime *runtime,
+						 remote_addr interpreter,
+						 struct gil_facts *ret_facts);
+
+enum gil_tenure {
+	GIL_UNKNOWN,
+	GIL_HELD,     /* by this thread: its frames may change */
+	GIL_NOT_HELD, /* its frames cannot change */
+};
+
+/*
+ * Whether a thread holds the lock, through runtime->copy: no system call when
+ * its last reading foretold it. thread_bytes is its state as just read.
+ */
+enum gil_tenure gil_tenure_of(struct python_runtime *runtime, remote_addr thread,
+			      remote_addr interpreter, const uint8_t *thread_bytes);
+
+#endif
