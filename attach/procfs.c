@@ -179,6 +179,30 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 	return 0;
 }
 
+/* "running", "-1 SP PC", or "NUMBER six arguments SP PC". */
+int procfs_read_sleep(pid_t pid, pid_t tid, struct process_sleep *ret_sleep)
+{
+	unsigned long long sp, pc;
+	char path[64], *text;
+	size_t size;
+	long number;
+	int error;
+
+	task_path(path, sizeof(path), pid, tid, "syscall");
+	error = read_whole(path, &text, &size);
+	if (error)
+		return error;
+	if (!strncmp(text, "running", 7))
+		error = -EAGAIN;
+	else if (sscanf(text, "%ld %*i %*i %*i %*i %*i %*i %llx %llx", &number, &sp, &pc) != 3 &&
+		 (sscanf(text, "%ld %llx %llx", &number, &sp, &pc) != 3 || number != -1))
+		error = -EPROTO;
+	free(text);
+	if (!error)
+		*ret_sleep = (struct process_sleep){ .system_call = number, .ip = pc, .sp = sp };
+	return error;
+}
+
 int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum, size_t *ret_count)
 {
 	char path[64];

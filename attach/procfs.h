@@ -41,6 +41,16 @@ struct process_times {
 __attribute__((warn_unused_result)) int procfs_read_times(pid_t pid, pid_t tid,
 							  struct process_times *ret_times);
 
+/* Where a thread that sleeps in the kernel will go on. */
+struct process_sleep {
+	long system_call; /* its number; -1: it sleeps for another reason, such as a page */
+	remote_addr ip, sp;
+};
+
+/* 0; -EAGAIN: it runs, or is ready to; -ESRCH, or another negative errno. */
+__attribute__((warn_unused_result)) int procfs_read_sleep(pid_t pid, pid_t tid,
+							  struct process_sleep *ret_sleep);
+
 /* Thread ids of the process, at most maximum; -ESRCH when it is gone. */
 __attribute__((warn_unused_result)) int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum,
 							    size_t *ret_count);

@@ -28,8 +28,8 @@ void capture_deinit(struct capture *capture)
 	capture->stack_bytes = NULL;
 }
 
-void capture_take(struct capture *capture, struct target *target, pid_t tid, pid_t inner_tid,
-		  const struct registers *registers)
+static void copy_stack(struct capture *capture, struct target *target, pid_t tid,
+		       const struct registers *registers)
 {
 	remote_addr start = registers->general[REGISTER_RSP] - STACK_RED_ZONE_BYTES;
 	/* The stack ends before the wanted bytes do, often: what follows it is not mapped. */
@@ -45,12 +45,32 @@ void capture_take(struct capture *capture, struct target *target, pid_t tid, pid
 	};
 	capture->native_count = 0;
 	capture->frame_count = 0;
-	capture->python_error =
-		python_stack_read(target->runtime, inner_tid, &capture->stack, &capture->python);
+}
+
+static void forget_failed_python(struct capture *capture)
+{
 	if (capture->python_error) {
 		capture->python.count = 0;
 		capture->python.flags = 0;
 	}
+}
+
+void capture_take(struct capture *capture, struct target *target, pid_t tid, pid_t inner_tid,
+		  const struct registers *registers)
+{
+	copy_stack(capture, target, tid, registers);
+	capture->python_error =
+		python_stack_read(target->runtime, inner_tid, &capture->stack, &capture->python);
+	forget_failed_python(capture);
+}
+
+void capture_look(struct capture *capture, struct target *target, pid_t tid, pid_t inner_tid,
+		  const struct registers *registers)
+{
+	copy_stack(capture, target, tid, registers);
+	capture->python_error =
+		python_stack_read_running(target->runtime, inner_tid, &capture->python);
+	forget_failed_python(capture);
 }
 
 /*

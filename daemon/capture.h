@@ -42,6 +42,13 @@ void capture_take(struct capture *capture, struct target *target, pid_t tid, pid
 		  const struct registers *registers);
 
 /*
+ * Of a thread that was not stopped: its frames as far as they stood still. Of its
+ * registers the instruction and stack pointers are known where it sleeps.
+ */
+void capture_look(struct capture *capture, struct target *target, pid_t tid, pid_t inner_tid,
+		  const struct registers *registers);
+
+/*
  * In the stop: the native frames from the innermost to the innermost
  * evaluation loop, which is the last of native[]. 0, or -ENOENT when the walk
  * does not get there (or the thread runs no Python).

@@ -7,6 +7,7 @@
  */
 #include "common/clock.h"
 #include "daemon/options.h"
+#include "daemon/report/dump_writer.h"
 #include "daemon/report/writer.h"
 #include "daemon/session.h"
 
@@ -54,7 +55,7 @@ static void block_signals(sigset_t *set)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* Five descriptors for each thread of the target. */
+/* Six descriptors for each thread of the target. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -262,6 +263,36 @@ static enum exit_code record(const struct options *options)
 	return code;
 }
 
+static enum exit_code dump(const struct options *options)
+{
+	struct thread_dump_options dump_options = { .native = !options->no_native };
+	struct writer_options writer = terminal_options(options);
+	struct thread_dump *dump;
+	struct error error;
+	sigset_t signals;
+	int failure = 0;
+
+	block_signals(&signals);
+	raise_file_limit();
+	dump = thread_dump_take(options->pid, &dump_options, &error);
+	let_signals_end_us(&signals);
+	if (!dump) {
+		print_error(&error);
+		return error.exit_code;
+	}
+	if (options->json)
+		failure = dump_write_json(dump, stdout);
+	else
+		dump_write_text(dump, &writer, stdout);
+	if (!failure && fflush(stdout))
+		failure = -errno;
+	thread_dump_destroy(dump);
+	if (!failure || failure == -EPIPE)
+		return EXIT_OK;
+	fprintf(stderr, "pieprofd: the dump could not be written: %s\n", strerror(-failure));
+	return EXIT_INTERNAL;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -278,6 +309,8 @@ int main(int argc, char **argv)
 	case OPTIONS_VERSION:
 		puts("pieprofd " PIEPROFD_VERSION);
 		return EXIT_OK;
+	case OPTIONS_DUMP:
+		return dump(&options);
 	case OPTIONS_RECORD:
 		break;
 	}

@@ -29,6 +29,8 @@ enum option_id {
 	OPTION_COLOUR,
 	OPTION_LINES,
 	OPTION_PAIRS,
+	OPTION_JSON,
+	OPTION_NO_NATIVE,
 	OPTION_INCLUDE,
 	OPTION_EXCLUDE,
 	OPTION_NATIVE_LINES,
@@ -53,6 +55,8 @@ static const struct option long_options[] = {
 	{ "colour", required_argument, NULL, OPTION_COLOUR },
 	{ "lines", required_argument, NULL, OPTION_LINES },
 	{ "pairs", required_argument, NULL, OPTION_PAIRS },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "no-native", no_argument, NULL, OPTION_NO_NATIVE },
 	{ "include", required_argument, NULL, OPTION_INCLUDE },
 	{ "exclude", required_argument, NULL, OPTION_EXCLUDE },
 	{ "native-lines", no_argument, NULL, OPTION_NATIVE_LINES },
@@ -327,6 +331,12 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 		return parse_rows(parser, "lines", argument, &options->lines_max);
 	case OPTION_PAIRS:
 		return parse_rows(parser, "pairs", argument, &options->pairs_max);
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_NO_NATIVE:
+		options->no_native = true;
+		return 0;
 	case OPTION_INCLUDE:
 		return parse_pattern(parser, "include", argument, options->patterns.include,
 				     &options->patterns.include_count);
@@ -376,7 +386,10 @@ static int parse_words(struct parser *parser, int argc, char *const *argv)
 		if (parser->options.action != OPTIONS_RECORD)
 			return 0;
 	}
-	if (optind < argc && strcmp(argv[optind], "record") == 0) {
+	if (optind < argc &&
+	    (strcmp(argv[optind], "record") == 0 || strcmp(argv[optind], "dump") == 0)) {
+		if (argv[optind][0] == 'd')
+			parser->options.action = OPTIONS_DUMP;
 		if (++optind < argc)
 			return refuse(parser, "'%s' is one word too many", argv[optind]);
 	} else if (optind < argc) {
@@ -386,7 +399,7 @@ static int parse_words(struct parser *parser, int argc, char *const *argv)
 			return refuse(parser,
 				      "'%s' is not a command; --pid %ld is how to profile it",
 				      argv[optind], pid);
-		return refuse(parser, "'%s' is not a command; the only one is record",
+		return refuse(parser, "'%s' is not a command; there are record and dump",
 			      argv[optind]);
 	}
 	return 0;
@@ -400,6 +413,10 @@ static int settle(struct parser *parser)
 
 	if (!options->pid)
 		return refuse(parser, "no process given: --pid N");
+	if (options->action == OPTIONS_DUMP)
+		return 0;
+	if (options->json || options->no_native)
+		return refuse(parser, "--json and --no-native are options of dump; record has -o");
 	if (parser->mode == MODE_TIME && either)
 		return refuse(parser, "--mode time does not go with --loads and --stores");
 	if (parser->mode != MODE_TIME) {
@@ -438,7 +455,8 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 
 	if (parse_words(&parser, argc, argv) < 0)
 		return -1;
-	if (parser.options.action == OPTIONS_RECORD && settle(&parser) < 0)
+	if ((parser.options.action == OPTIONS_RECORD || parser.options.action == OPTIONS_DUMP) &&
+	    settle(&parser) < 0)
 		return -1;
 	*ret_options = parser.options;
 	return 0;
@@ -447,9 +465,13 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 void options_print_help(FILE *file)
 {
 	fputs("usage: pieprofd [record] --pid N [options]\n"
+	      "       pieprofd dump --pid N [--json] [--no-native]\n"
 	      "\n"
 	      "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
 	      "says where its time went and which lines read or write memory in vain.\n"
+	      "\n"
+	      "dump shows what every thread does now, and who holds the GIL. record, the\n"
+	      "default, has these options:\n"
 	      "\n"
 	      "  -p, --pid N             the process\n"
 	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C\n"

@@ -13,6 +13,7 @@
 
 enum options_action {
 	OPTIONS_RECORD,
+	OPTIONS_DUMP,
 	OPTIONS_HELP,    /* print options_print_help() on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };
@@ -41,6 +42,8 @@ struct options {
 	} colour;
 	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
 	unsigned output_count;
+	bool json;                       /* dump: for programs */
+	bool no_native;                  /* dump: Python frames alone */
 	bool native_lines;               /* source lines and inlined functions of native frames */
 	bool debuginfod;                 /* ask servers for debug files */
 	struct access_patterns patterns; /* strings are borrowed from argv */

@@ -5,16 +5,14 @@
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/pipeline.h"
+#include "daemon/target_source.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define NODE_LIMIT 500000
@@ -44,8 +42,7 @@ struct session {
 	struct tracer *tracer;
 	char **command;
 	char comm[16];
-	char directory[PATH_MAX]; /* the target's, for source files with relative names */
-	bool same_root;           /* it sees the same files as we do */
+	struct target_source source;
 	char notes[1024];
 	pthread_t thread;
 	bool thread_exists;
@@ -88,28 +85,11 @@ static uint64_t cpu_ns(const struct session *session)
 }
 
 /* Do both processes resolve a path to the same file? */
-static bool same_link(pid_t pid, const char *link)
-{
-	char ours[64], theirs[64];
-	struct stat a, b;
-
-	snprintf(ours, sizeof(ours), "/proc/self/%s", link);
-	snprintf(theirs, sizeof(theirs), "/proc/%d/%s", pid, link);
-	return !stat(ours, &a) && !stat(theirs, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 static void read_identity(struct session *session)
 {
 	struct process_status status;
-	char link[64];
-	ssize_t length;
 
-	session->same_root = same_link(session->options.pid, "ns/mnt") &&
-			     same_link(session->options.pid, "root");
-	snprintf(link, sizeof(link), "/proc/%d/cwd", session->options.pid);
-	length = readlink(link, session->directory, sizeof(session->directory) - 1);
-	session->directory[length > 0 ? length : 0] = '\0';
-
+	target_source_init(&session->source, session->options.pid);
 	if (!procfs_read_status(session->options.pid, 0, &status))
 		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
 	if (procfs_read_command(session->options.pid, &session->command))
@@ -413,24 +393,6 @@ void session_finish(struct session *session)
 	session->thread_exists = false;
 }
 
-static int open_source(void *context, const char *path)
-{
-	const struct session *session = context;
-	char full[PATH_MAX];
-	int fd;
-
-	if (snprintf(full, sizeof(full), "%s%s%s", path[0] == '/' ? "" : session->directory,
-		     path[0] == '/' ? "" : "/", path) >= (int)sizeof(full))
-		return -ENAMETOOLONG;
-	fd = procfs_open_in_target(session->options.pid, full);
-	/* The process may have ended, its files have not. */
-	if (fd < 0 && session->same_root) {
-		fd = open(full, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		fd = fd < 0 ? -errno : fd;
-	}
-	return fd;
-}
-
 struct profile *session_profile(struct session *session, const char *version)
 {
 	struct pipeline *pipeline = &session->pipeline;
@@ -457,8 +419,8 @@ struct profile *session_profile(struct session *session, const char *version)
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
-		.open_source = open_source,
-		.open_source_context = session,
+		.open_source = target_source_open,
+		.open_source_context = &session->source,
 	};
 
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));

@@ -227,20 +227,18 @@ static struct profile_frame show_frame(struct builder *builder, const struct fra
  * stack frame, then those inlined into it. Without line information that is
  * the frame as it is.
  */
-static size_t show_native(struct builder *builder, const struct cct_node *node, bool innermost,
+static size_t show_native(struct builder *builder, const struct cct_node *node,
 			  const struct place *place,
 			  struct profile_frame shown[LINE_INFO_DEPTH_MAX])
 {
 	struct line_info *info = builder->owned->profile.facts.line_info;
 	struct line_frame lines[LINE_INFO_DEPTH_MAX];
-	/* A return address belongs to the call before it. */
-	remote_addr address = node->frame.native.pc - !innermost;
 	size_t count;
 
 	shown[0] = show_frame(builder, &node->frame, place);
 	if (!info || !node->frame.native.module ||
-	    line_info_find(info, node->frame.native.module, address, lines, LINE_INFO_DEPTH_MAX,
-			   &count))
+	    line_info_find(info, node->frame.native.module, node->frame.native.pc, lines,
+			   LINE_INFO_DEPTH_MAX, &count))
 		return 1;
 	for (size_t i = 0; i < count; i++) {
 		const struct line_frame *line = &lines[count - 1 - i];
@@ -256,7 +254,7 @@ static size_t show_native(struct builder *builder, const struct cct_node *node, 
 	return count;
 }
 
-static size_t show_node(struct builder *builder, const struct cct_node *node, bool innermost,
+static size_t show_node(struct builder *builder, const struct cct_node *node,
 			struct profile_frame shown[LINE_INFO_DEPTH_MAX])
 {
 	uint32_t place;
@@ -264,7 +262,7 @@ static size_t show_node(struct builder *builder, const struct cct_node *node, bo
 	if (place_table_find(&builder->places, &node->frame, &place))
 		return 0;
 	if (node->frame.kind == FRAME_NATIVE)
-		return show_native(builder, node, innermost, &builder->places.places[place], shown);
+		return show_native(builder, node, &builder->places.places[place], shown);
 	shown[0] = show_frame(builder, &node->frame, &builder->places.places[place]);
 	return 1;
 }
@@ -278,7 +276,7 @@ static const struct profile_frame *write_path(struct builder *builder, const str
 	struct profile_frame *frames;
 
 	for (const struct cct_node *node = leaf; node->parent; node = node->parent) {
-		size_t more = show_node(builder, node, node == leaf, shown);
+		size_t more = show_node(builder, node, shown);
 
 		if (!more)
 			return NULL;
@@ -289,7 +287,7 @@ static const struct profile_frame *write_path(struct builder *builder, const str
 		return NULL;
 	end = count;
 	for (const struct cct_node *node = leaf; node->parent; node = node->parent) {
-		size_t more = show_node(builder, node, node == leaf, shown);
+		size_t more = show_node(builder, node, shown);
 
 		if (!more || more > end)
 			return NULL;

@@ -16,7 +16,7 @@ def has_dwarf(path):
 def test_native_lines():
     interpreter = next((i for i in find_interpreters() if has_dwarf(i.path)), None)
     if not interpreter:
-        raise Skip("no interpreter with numpy built as one with DWARF")
+        raise Skip("no interpreter with DWARF")
     with Target(interpreter, "conv_backprop.py", "--seconds", 60) as target:
         report, text = profile(target.pid, "-d", 6, "--native-lines")
     frames = [frame for pair in report["pairs"] for frame in pair["first"] if frame["kind"] == "native"]

@@ -103,11 +103,32 @@ static void test_record_is_the_command(void **state)
 	assert_int_equal(accepted("record --pid 7").pid, 7);
 	assert_int_equal(accepted("--pid 7 record").pid, 7);
 	assert_int_equal(accepted("record -p7").pid, 7);
-	refused("dump --pid 7", "'dump'");
+	assert_int_equal(accepted("record --pid 7").action, OPTIONS_RECORD);
+	refused("profile --pid 7", "'profile'");
 	refused("record record --pid 7", "'record'");
 	refused("1234", "--pid 1234");
 	refused("", "--pid N");
 	refused("record", "--pid N");
+}
+
+static void test_dump(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("dump --pid 7").action, OPTIONS_DUMP);
+	assert_false(accepted("dump --pid 7").json);
+	assert_true(accepted("dump --json --pid 7").json);
+	assert_true(accepted("--pid 7 --no-native dump").no_native);
+	refused("dump", "--pid N");
+	refused("--pid 7 --json", "dump");
+	refused("--pid 7 --no-native", "dump");
+}
+
+static void test_patterns(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("--pid 7 --include a --include b").patterns.include_count, 2);
+	assert_string_equal(accepted("--pid 7 --exclude lib*").patterns.exclude[0], "lib*");
+	refused("--pid 7 --include ''", "--include");
 }
 
 static void test_pid(void **state)
@@ -296,6 +317,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_record_is_the_command),
+		cmocka_unit_test(test_dump),
+		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_pid),
 		cmocka_unit_test(test_duration),
 		cmocka_unit_test(test_rate_and_overhead),

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The threads of a process in words, or as JSON. */
+#ifndef PIEPROFD_DAEMON_REPORT_DUMP_WRITER_H
+#define PIEPROFD_DAEMON_REPORT_DUMP_WRITER_H
+
+#include "daemon/report/writer.h"
+#include "daemon/thread_dump.h"
+
+/* Innermost frame first. options: columns and colour. */
+void dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
+		     FILE *file);
+
+/* Outermost frame first, as pieprofd-formats(5) has it. 0, -ENOMEM or -EIO. */
+int dump_write_json(const struct thread_dump *dump, FILE *file);
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/thread_dump.h"
+
+#include "attach/preflight.h"
+#include "attach/procfs.h"
+#include "attach/tracer.h"
+#include "common/clock.h"
+#include "daemon/capture.h"
+#include "daemon/report/place.h"
+#include "daemon/report/source.h"
+#include "daemon/target_source.h"
+#include "pyintrospect/thread_list.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A thread that sleeps may wake up while it is read: it is read again. */
+#define LOOKS_MAX 4
+/* How long running threads are waited for, and how often they are stopped to be caught. */
+#define STOP_WAIT_NS   (300 * NS_PER_MS)
+#define STOP_PERIOD_NS NS_PER_MS
+/* No frame of the system call's caller is larger. */
+#define FRAME_POINTER_REACH (64u << 10)
+
+struct stored_thread {
+	struct dumped_thread shown;
+	pid_t inner_tid;
+	bool wants_stop;
+	struct frame *frames; /* what places and shown.frames are made from */
+	size_t frame_count;
+};
+
+struct owned_dump {
+	struct thread_dump dump; /* first: what callers hold */
+	struct thread_dump_options options;
+	struct target target;
+	struct capture capture;
+	struct losses losses;
+	struct stored_thread *stored;
+	size_t stored_count;
+	struct place_table places;
+	struct target_source source;
+	struct source_cache *sources;
+};
+
+const char *thread_activity_name(enum thread_activity activity)
+{
+	static const char *const names[THREAD_ACTIVITY_COUNT] = {
+		[THREAD_RUNNING] = "running",
+		[THREAD_SLEEPING] = "sleeping",
+		[THREAD_STOPPED] = "stopped",
+		[THREAD_GIL_WAIT] = "waiting for the GIL",
+	};
+
+	return names[activity];
+}
+
+static enum thread_activity activity_of(char state)
+{
+	switch (state) {
+	case 'R':
+		return THREAD_RUNNING;
+	case 'T':
+	case 't':
+		return THREAD_STOPPED;
+	default:
+		return THREAD_SLEEPING;
+	}
+}
+
+static int store_frames(struct stored_thread *stored, const struct frame *frames, size_t count)
+{
+	free(stored->frames);
+	stored->frame_count = 0;
+	stored->frames = malloc((count ? count : 1) * sizeof(*frames));
+	if (!stored->frames)
+		return -ENOMEM;
+	memcpy(stored->frames, frames, count * sizeof(*frames));
+	stored->frame_count = count;
+	return 0;
+}
+
+/* The Python frames alone, outermost first. */
+static int store_python(struct stored_thread *stored, struct capture *capture)
+{
+	size_t count = capture->python.count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct python_frame *frame = &capture->python.frames[count - 1 - i];
+
+		capture->frames[i] = (struct frame){
+			.kind = FRAME_PYTHON,
+			.python = { .code = frame->code,
+				    .instruction_offset = frame->instruction_offset },
+		};
+	}
+	return store_frames(stored, capture->frames, count);
+}
+
+static int store_capture(struct owned_dump *owned, struct stored_thread *stored, bool registers)
+{
+	struct capture *capture = &owned->capture;
+
+	stored->shown.moved = capture->python.flags & PYTHON_STACK_TORN;
+	if (stored->shown.moved)
+		return 0;
+	stored->shown.native_known = registers && owned->options.native;
+	if (!stored->shown.native_known)
+		return store_python(stored, capture);
+	capture_finish(capture, &owned->target, &owned->losses);
+	return store_frames(stored, capture->frames, capture->frame_count);
+}
+
+static bool unwinds(struct owned_dump *owned)
+{
+	struct capture *capture = &owned->capture;
+
+	capture->native_end =
+		unwinder_unwind(owned->target.unwinder, &capture->registers, &capture->stack, NULL,
+				capture->native, CAPTURE_NATIVE_MAX, &capture->native_count);
+	if (capture->native_end != UNWIND_COMPLETE)
+		return false;
+	for (size_t i = 0; i < capture->native_count; i++)
+		if (capture->native[i].flags & NATIVE_FRAME_GUESSED)
+			return false;
+	return true;
+}
+
+/*
+ * /proc does not tell rbp, which the frames of code that keeps frame pointers
+ * are found by. Where it points there is the pointer of the caller's frame, and
+ * behind that a return address: the innermost such place from which the whole
+ * stack unwinds is it.
+ */
+static void find_frame_pointer(struct owned_dump *owned)
+{
+	struct capture *capture = &owned->capture;
+	remote_addr sp = capture->registers.general[REGISTER_RSP];
+
+	if (unwinds(owned))
+		return;
+	for (remote_addr at = sp; at < sp + FRAME_POINTER_REACH; at += 8) {
+		uint64_t caller[2]; /* its frame pointer, and where it goes on */
+
+		if (stack_snapshot_read(&capture->stack, at, caller, sizeof(caller)))
+			break;
+		if (caller[0] <= at || caller[0] > at + FRAME_POINTER_REACH || caller[0] % 8 ||
+		    !module_find(owned->target.modules, caller[1]))
+			continue;
+		capture->registers.general[REGISTER_RBP] = at;
+		if (unwinds(owned))
+			return;
+	}
+	capture->registers.general[REGISTER_RBP] = 0;
+}
+
+static bool same_sleep(const struct process_sleep *a, const struct process_sleep *b)
+{
+	return a->system_call == b->system_call && a->ip == b->ip && a->sp == b->sp;
+}
+
+/* Reads a thread where it sleeps. -EAGAIN: it does not, or woke up in between. */
+static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *stored)
+{
+	struct dumped_thread *shown = &stored->shown;
+	struct process_sleep before, after;
+	struct registers registers = { 0 };
+	int error = procfs_read_sleep(owned->dump.pid, shown->tid, &before);
+
+	if (error)
+		return error;
+	registers.rip = before.ip;
+	registers.general[REGISTER_RSP] = before.sp;
+	capture_look(&owned->capture, &owned->target, shown->tid, stored->inner_tid, &registers);
+	error = procfs_read_sleep(owned->dump.pid, shown->tid, &after);
+	if (!error && !same_sleep(&before, &after))
+		error = -EAGAIN;
+	if (!error && owned->options.native)
+		find_frame_pointer(owned);
+	return error ? error : store_capture(owned, stored, before.ip != 0);
+}
+
+static int look(struct owned_dump *owned, struct stored_thread *stored)
+{
+	struct registers registers = { 0 };
+	int error = -EAGAIN;
+
+	for (unsigned i = 0; i < LOOKS_MAX && error == -EAGAIN; i++)
+		error = look_at_sleeper(owned, stored);
+	if (!error || error == -ENOMEM)
+		return error;
+	/* It runs: its frames may be had when it stays in one native call. */
+	stored->wants_stop = stored->shown.activity == THREAD_RUNNING;
+	capture_look(&owned->capture, &owned->target, stored->shown.tid, stored->inner_tid,
+		     &registers);
+	return store_capture(owned, stored, false);
+}
+
+static int list_threads(struct owned_dump *owned)
+{
+	pid_t *tids = malloc(THREAD_DUMP_MAX * sizeof(*tids));
+	size_t count = 0;
+
+	owned->stored = calloc(THREAD_DUMP_MAX, sizeof(owned->stored[0]));
+	if (!tids || !owned->stored) {
+		free(tids);
+		return -ENOMEM;
+	}
+	if (procfs_read_threads(owned->dump.pid, tids, THREAD_DUMP_MAX, &count))
+		count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct stored_thread *stored = &owned->stored[owned->stored_count];
+		struct process_status status;
+
+		if (procfs_read_status(owned->dump.pid, tids[i], &status) ||
+		    strchr("ZX", status.state))
+			continue;
+		stored->shown.tid = tids[i];
+		stored->shown.activity = activity_of(status.state);
+		stored->inner_tid = status.inner_pid;
+		snprintf(stored->shown.name, sizeof(stored->shown.name), "%s", status.name);
+		owned->stored_count++;
+	}
+	free(tids);
+	return 0;
+}
+
+static void add_python_facts(struct owned_dump *owned)
+{
+	struct python_thread_list list;
+
+	if (python_thread_list_read(owned->target.runtime, &list))
+		return;
+	owned->dump.gil_known = !(list.flags & PYTHON_THREADS_GIL_UNKNOWN);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct python_thread *python = &list.items[i];
+
+		for (size_t k = 0; k < owned->stored_count; k++) {
+			struct dumped_thread *shown = &owned->stored[k].shown;
+
+			if (!python->tid || owned->stored[k].inner_tid != python->tid)
+				continue;
+			shown->python = true;
+			shown->holds_gil = owned->dump.gil_known && python->holds_gil;
+			shown->collecting =
+				shown->holds_gil && list.flags & PYTHON_THREADS_COLLECTING;
+			if (python->name[0])
+				snprintf(shown->name, sizeof(shown->name), "%s", python->name);
+		}
+	}
+	python_thread_list_deinit(&list);
+}
+
+/* The running threads: each is stopped once, by its own clock, in user code. */
+struct stopping {
+	struct owned_dump *owned;
+	int stop_signal;
+	size_t left;
+	bool failed;
+	struct error error;
+};
+
+static void nothing(void *context, struct tracee *tracee)
+{
+	(void)context;
+	(void)tracee;
+}
+
+static void stopped(void *context, struct tracee *tracee, const struct registers *registers,
+		    const struct event_record *records, size_t count)
+{
+	struct stopping *stopping = context;
+	struct owned_dump *owned = stopping->owned;
+
+	(void)records;
+	(void)count;
+	tracee->user = NULL;
+	for (size_t i = 0; i < owned->stored_count; i++) {
+		struct stored_thread *stored = &owned->stored[i];
+
+		if (stored->shown.tid != tracee->id.tid || !stored->wants_stop)
+			continue;
+		capture_take(&owned->capture, &owned->target, tracee->id.tid, tracee->inner_tid,
+			     registers);
+		tracee->user = stored;
+	}
+}
+
+static void resumed(void *context, struct tracee *tracee)
+{
+	struct stopping *stopping = context;
+	struct stored_thread *stored = tracee->user;
+
+	if (!stored)
+		return;
+	stored->wants_stop = false;
+	stopping->left--;
+	if (store_capture(stopping->owned, stored, true))
+		stored->shown.moved = true;
+}
+
+/* A thread of its own: its end detaches. */
+static void *stop_running(void *argument)
+{
+	struct stopping *stopping = argument;
+	struct tracer_hooks hooks = {
+		.context = stopping,
+		.thread_started = nothing,
+		.thread_ended = nothing,
+		.stopped = stopped,
+		.resumed = resumed,
+	};
+	struct tracer *tracer = tracer_create(stopping->owned->dump.pid, stopping->stop_signal,
+					      STOP_PERIOD_NS, &hooks);
+	uint64_t limit_ns = clock_now_ns() + STOP_WAIT_NS;
+
+	if (!tracer || tracer_attach(tracer, &stopping->error)) {
+		stopping->failed = true;
+	} else {
+		tracer_enable_clocks(tracer, true);
+		while (stopping->left && clock_now_ns() < limit_ns &&
+		       tracer_poll(tracer, NS_PER_MS) == TRACER_RUNNING)
+			;
+		tracer_quiesce(tracer);
+	}
+	tracer_destroy(tracer);
+	return NULL;
+}
+
+/* What cannot be done here leaves the threads as they were seen running. */
+static void catch_running(struct owned_dump *owned)
+{
+	struct stopping stopping = { .owned = owned };
+	struct preflight preflight;
+	pthread_t thread;
+
+	for (size_t i = 0; i < owned->stored_count; i++)
+		stopping.left += owned->stored[i].wants_stop;
+	if (!stopping.left || preflight_check(owned->dump.pid, 0, &preflight, &stopping.error))
+		return;
+	stopping.stop_signal = preflight.stop_signal;
+	if (!pthread_create(&thread, NULL, stop_running, &stopping))
+		pthread_join(thread, NULL);
+}
+
+static bool waits_for_gil(const struct dumped_thread *shown)
+{
+	bool waits = false;
+
+	for (size_t i = 0; i < shown->frame_count; i++)
+		waits = shown->frames[i].kind == FRAME_NATIVE
+				? waits || !strcmp(shown->frames[i].function, "take_gil")
+				: false;
+	return waits;
+}
+
+static int show_thread(struct owned_dump *owned, struct stored_thread *stored)
+{
+	struct dumped_thread *shown = &stored->shown;
+
+	shown->frames = calloc(stored->frame_count + 1, sizeof(shown->frames[0]));
+	if (!shown->frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < stored->frame_count; i++) {
+		const struct frame *frame = &stored->frames[i];
+		struct profile_frame *to = &shown->frames[i];
+		const struct place *place;
+		uint32_t id;
+
+		if (place_table_find(&owned->places, frame, &id))
+			return -ENOMEM;
+		place = &owned->places.places[id];
+		*to = (struct profile_frame){
+			.kind = frame->kind,
+			.flags = frame->flags,
+			.function = place->function,
+			.file = place->file,
+			.line = place->line,
+		};
+		if (frame->kind == FRAME_PYTHON) {
+			to->opcode = python_code_opcode(frame->python.code,
+							frame->python.instruction_offset);
+			to->source = source_cache_line(owned->sources, place->file, place->line);
+		} else {
+			to->address = frame->native.pc;
+			if (frame->native.module)
+				to->address -= frame->native.module->bias;
+		}
+	}
+	shown->frame_count = stored->frame_count;
+	if (shown->activity == THREAD_SLEEPING && waits_for_gil(shown))
+		shown->activity = THREAD_GIL_WAIT;
+	return 0;
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+	const struct dumped_thread *a = left, *b = right;
+
+	if (a->python != b->python)
+		return a->python ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static int show(struct owned_dump *owned)
+{
+	struct thread_dump *dump = &owned->dump;
+
+	place_table_init(&owned->places, owned->target.symbolizer);
+	target_source_init(&owned->source, dump->pid);
+	owned->sources = source_cache_create(target_source_open, &owned->source);
+	dump->threads = calloc(owned->stored_count + 1, sizeof(dump->threads[0]));
+	if (!owned->sources || !dump->threads)
+		return -ENOMEM;
+	target_read_names(&owned->target);
+	for (size_t i = 0; i < owned->stored_count; i++) {
+		if (show_thread(owned, &owned->stored[i]))
+			return -ENOMEM;
+		dump->threads[i] = owned->stored[i].shown;
+	}
+	dump->thread_count = owned->stored_count;
+	qsort(dump->threads, dump->thread_count, sizeof(dump->threads[0]), compare_threads);
+	return 0;
+}
+
+static int take(struct owned_dump *owned, struct error *error)
+{
+	int failure = capture_init(&owned->capture);
+
+	if (!failure && target_init(&owned->target, owned->dump.pid, false, error))
+		return -1;
+	if (!failure)
+		failure = list_threads(owned);
+	for (size_t i = 0; i < owned->stored_count && !failure; i++)
+		failure = look(owned, &owned->stored[i]);
+	if (!failure) {
+		add_python_facts(owned);
+		catch_running(owned);
+		owned->dump.python = python_runtime_version(owned->target.runtime);
+		failure = show(owned);
+	}
+	if (failure)
+		error_set(error, EXIT_INTERNAL, "out of memory");
+	return failure;
+}
+
+struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options *options,
+				     struct error *error)
+{
+	struct owned_dump *owned = calloc(1, sizeof(*owned));
+	struct process_status status;
+
+	if (!owned) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	owned->dump.pid = pid;
+	owned->options = *options;
+	if (procfs_read_status(pid, 0, &status)) {
+		preflight_explain_seize(pid, -ESRCH, error);
+		free(owned);
+		return NULL;
+	}
+	if (procfs_read_command(pid, &owned->dump.command))
+		owned->dump.command = NULL;
+	if (take(owned, error)) {
+		thread_dump_destroy(&owned->dump);
+		return NULL;
+	}
+	return &owned->dump;
+}
+
+void thread_dump_destroy(struct thread_dump *dump)
+{
+	struct owned_dump *owned = (struct owned_dump *)dump;
+
+	if (!owned)
+		return;
+	for (size_t i = 0; i < owned->stored_count; i++) {
+		free(owned->stored[i].frames);
+		free(owned->stored[i].shown.frames);
+	}
+	free(owned->stored);
+	free(dump->threads);
+	free(dump->command);
+	if (owned->sources)
+		source_cache_destroy(owned->sources);
+	place_table_deinit(&owned->places);
+	capture_deinit(&owned->capture);
+	target_deinit(&owned->target);
+	free(owned);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One look at all threads of a process: what each does, its stack, who holds
+ * the GIL.
+ *
+ * A thread that sleeps is read as it is, without a stop: where it will go on is
+ * in /proc, and its frames stand still. Only when some thread runs is the
+ * process traced, for a moment, to stop each running one once.
+ */
+#ifndef PIEPROFD_DAEMON_THREAD_DUMP_H
+#define PIEPROFD_DAEMON_THREAD_DUMP_H
+
+#include "common/error.h"
+#include "daemon/report/profile.h"
+
+#define THREAD_DUMP_MAX 16384
+
+enum thread_activity {
+	THREAD_RUNNING,
+	THREAD_SLEEPING, /* in a system call, or for memory */
+	THREAD_STOPPED,  /* by SIGSTOP and the like */
+	THREAD_GIL_WAIT, /* sleeping, for the GIL */
+	THREAD_ACTIVITY_COUNT
+};
+
+const char *thread_activity_name(enum thread_activity activity); /* "running" ... */
+
+struct dumped_thread {
+	pid_t tid;
+	char name[128]; /* threading's, else the kernel's */
+	enum thread_activity activity;
+	bool python; /* has a PyThreadState */
+	bool holds_gil;
+	bool collecting;              /* the garbage collector runs here */
+	bool native_known;            /* the native frames were read, not only the Python ones */
+	bool moved;                   /* it ran on while it was looked at: no frames */
+	struct profile_frame *frames; /* outermost first */
+	size_t frame_count;
+};
+
+struct thread_dump {
+	pid_t pid;
+	struct python_version python;
+	char **command; /* NULL-terminated; NULL: unknown */
+	bool gil_known;
+	struct dumped_thread *threads; /* those with Python first, then by tid */
+	size_t thread_count;
+	size_t threads_left_out; /* over THREAD_DUMP_MAX */
+};
+
+struct thread_dump_options {
+	bool native; /* with native frames */
+};
+
+/* NULL with *error filled. Strings of the frames live as long as the dump. */
+struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options *options,
+				     struct error *error);
+void thread_dump_destroy(struct thread_dump *dump);
+
+#endif
