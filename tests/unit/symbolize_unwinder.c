@@ -115,6 +115,10 @@ static void check_partial(const struct subject *subject, const struct address_ra
 	static struct stack partial;
 	const struct native_frame *last;
 
+	/* Said once, of generated code such as a ctypes callback's; then its callers are looked
+	 * for. */
+	if (whole->end == UNWIND_NO_MODULE)
+		return;
 	unwind_own(subject, eval, &partial);
 	tally->partial++;
 	if (partial.end != UNWIND_STOPPED) {
