@@ -24,6 +24,8 @@
 #define STOP_PERIOD_NS NS_PER_MS
 /* No frame of the system call's caller is larger. */
 #define FRAME_POINTER_REACH (64u << 10)
+/* Pieces of generated code on one stack. */
+#define GENERATED_PLACES_MAX 16
 
 struct stored_thread {
 	struct dumped_thread shown;
@@ -140,6 +142,11 @@ static void find_frame_pointer(struct owned_dump *owned)
 	struct capture *capture = &owned->capture;
 	remote_addr sp = capture->registers.general[REGISTER_RSP];
 
+	/* The map is new: where it has no file there is generated code, which is told apart by
+	 * asking again. */
+	for (unsigned i = 0; i < GENERATED_PLACES_MAX; i++)
+		if (unwinds(owned) || capture->native_end != UNWIND_NO_MODULE)
+			break;
 	if (unwinds(owned))
 		return;
 	for (remote_addr at = sp; at < sp + FRAME_POINTER_REACH; at += 8) {

@@ -10,6 +10,7 @@
  */
 #include "symbolize/unwinder.h"
 
+#include "symbolize/epilogue.h"
 #include "symbolize/fde_table.h"
 #include "symbolize/rule_cache.h"
 #include "symbolize/stack_memo.h"
@@ -164,6 +165,25 @@ static void take_row(struct rule_cache_entry *entry, remote_addr address,
 	entry->rule = row.rule;
 }
 
+/* Was the caller told before that no file is known here? Then it is generated code. */
+static bool is_known_place(const struct unwinder *unwinder, remote_addr address)
+{
+	uint64_t place = address >> UNKNOWN_PLACE_BITS;
+
+	return place != 0 && unwinder->unknown_places[place % UNKNOWN_PLACES] == place;
+}
+
+/* The rule of generated code that only returns from where pc is. */
+static bool take_epilogue(const struct unwinder *unwinder, remote_addr pc,
+			  struct rule_cache_entry *entry)
+{
+	uint8_t code[EPILOGUE_BYTES];
+
+	return unwinder->view.reader &&
+	       !memory_read(unwinder->view.reader, pc, code, sizeof(code)) &&
+	       !epilogue_rule(code, sizeof(code), &entry->rule);
+}
+
 /* The rule for an address that the cache does not hold. */
 static const struct rule_cache_entry *resolve(struct unwinder *unwinder, remote_addr address,
 					      bool pc_is_exact)
@@ -174,6 +194,9 @@ static const struct rule_cache_entry *resolve(struct unwinder *unwinder, remote_
 	struct eh_frame_fde fde;
 
 	if (!module) {
+		if (!pc_is_exact && is_known_place(unwinder, address) &&
+		    take_epilogue(unwinder, address + 1, &entry))
+			return rule_cache_insert(&unwinder->cache, address, &entry);
 		/* Not cached: random words must not push out what is in use. */
 		unwinder->unknown = entry;
 		return &unwinder->unknown;
@@ -287,7 +310,8 @@ static enum unwind_end find_step(struct unwinder *unwinder, struct walk *walk, r
 	*step = (struct stack_step){ .pc = walk->pc, .sp = walk->sp, .module = entry->module };
 	if (rule.kind == CFI_RULE_NONE)
 		return entry->module ? UNWIND_NO_CFI : UNWIND_NO_MODULE;
-	step->function = entry->start - entry->function_offset;
+	/* Generated code has no start that is known. */
+	step->function = entry->module ? entry->start - entry->function_offset : 0;
 	switch (rule.kind) {
 	case CFI_RULE_END:
 		step->kind = STACK_STEP_END;
@@ -545,10 +569,9 @@ static enum unwind_end scan(struct unwinder *unwinder, const struct walk *stuck,
 static bool is_generated_code(struct unwinder *unwinder, remote_addr address)
 {
 	uint64_t place = address >> UNKNOWN_PLACE_BITS;
-	uint64_t *known = &unwinder->unknown_places[place % UNKNOWN_PLACES];
-	bool is_known = *known == place && place != 0;
+	bool is_known = is_known_place(unwinder, address);
 
-	*known = place;
+	unwinder->unknown_places[place % UNKNOWN_PLACES] = place;
 	return is_known;
 }
 

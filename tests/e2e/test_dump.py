@@ -8,7 +8,7 @@ import struct
 import subprocess
 import tempfile
 
-from harness import TARGETS, TARGETS_IN_ROOT, Skip, check, check_equal, pieprofd, status_of, take_breakpoints, wait_until
+from harness import TARGETS, TARGETS_IN_ROOT, Skip, check, check_equal, find_interpreters, pieprofd, status_of, take_breakpoints, wait_until
 
 
 def reads_input(pid):
@@ -169,3 +169,33 @@ def test_order_is_gdbs(interpreter):
         check(our == their, "frame %d of %d, of gdb's %d, from the innermost: %s, gdb has %s" % (
             number, len(ours), len(loops), our, their))
     check_equal(len(ours), len(loops), "number of frames")
+
+
+def test_names_of_generated_code():
+    """-X perf: a trampoline for each Python function, whose names are in a file of the target's."""
+    for interpreter in find_interpreters():
+        run = subprocess.run([interpreter.path, "-X", "perf", "-c", "import sys; print(sys.is_stack_trampoline_active())"],
+                             capture_output=True, text=True, check=False)
+        if run.stdout.strip() == "True" and not interpreter.in_root:
+            break
+    else:
+        raise Skip("no interpreter with -X perf")
+    process = subprocess.Popen([interpreter.path, "-X", "perf"] + interpreter.command("mixed_stack.py")[1:],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        for line in process.stdout:
+            if line == "ready\n":
+                break
+        wait_until(lambda: reads_input(process.pid), what="the target to wait for its input")
+        thread = next(thread for thread in dumped(process.pid)["threads"] if thread["name"] == "mixed")
+    finally:
+        process.kill()
+        process.communicate()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink("/tmp/perf-%d.map" % process.pid)
+    check(not any("guessed" in frame or "unmatched" in frame for frame in thread["frames"]), "guessed frames")
+    frames = thread["frames"]
+    for number, frame in enumerate(frames):
+        if frame["kind"] == "python" and frame["file"].endswith("mixed_stack.py"):
+            name = frames[number - 1]["function"]
+            check(name.startswith("py::%s:" % frame["function"]), "%s is called by %s" % (frame["function"], name))
