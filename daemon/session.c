@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NODE_LIMIT 500000
@@ -393,6 +394,17 @@ void session_finish(struct session *session)
 	session->thread_exists = false;
 }
 
+/* Since 1970; a clock that was set meanwhile shifts the profile, but not its duration. */
+static uint64_t started_unix_ns(const struct session *session)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_REALTIME, &now) < 0 || now.tv_sec < 0)
+		return 0;
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec -
+	       (clock_now_ns() - session->began_ns);
+}
+
 struct profile *session_profile(struct session *session, const char *version)
 {
 	struct pipeline *pipeline = &session->pipeline;
@@ -407,6 +419,7 @@ struct profile *session_profile(struct session *session, const char *version)
 		.version = version,
 		.sampler = "clock",
 		.period_ns = session->options.period_ns,
+		.started_unix_ns = started_unix_ns(session),
 		.duration_ns = session->sampled_ns,
 		.samples = pipeline->samples,
 		.losses = pipeline->losses,

@@ -177,6 +177,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "loads", json_accesses(&profile->accesses[PAIR_LOAD]) },
 		{ "stores", json_accesses(&profile->accesses[PAIR_STORE]) },
 		{ "pairs_omitted", json_count(profile->pairs_omitted) },
+		{ "nodes_folded", json_count(profile->tree.nodes_folded) },
 	};
 	int result;
 

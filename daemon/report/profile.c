@@ -3,10 +3,13 @@
  *   cct ---------> line_stats (time by line) --.
  *                                              +--> avoidable --> lines, sorted
  *   pair_table --> pair_stats (paths, lines) --'            `---> pairs, sorted
+ *
+ *   cct ---------> call_tree --> tree
  */
 #include "daemon/report/profile.h"
 
 #include "daemon/report/arena.h"
+#include "daemon/report/call_tree.h"
 #include "daemon/report/interval.h"
 #include "daemon/report/pair_stats.h"
 #include "daemon/report/reasons.h"
@@ -216,8 +219,12 @@ static struct profile_frame show_frame(struct builder *builder, const struct fra
 		shown.source = source_cache_line(builder->owned->sources, place->file, place->line);
 	} else {
 		shown.address = frame->native.pc;
-		if (frame->native.module)
+		shown.function_address = frame->native.function;
+		if (frame->native.module) {
 			shown.address -= frame->native.module->bias;
+			if (frame->native.function)
+				shown.function_address -= frame->native.module->bias;
+		}
 	}
 	return shown;
 }
@@ -405,7 +412,18 @@ static int build(struct builder *builder, const struct cct *cct)
 	if (!builder->sorted_lines || !builder->sorted_functions || !builder->sorted_pairs ||
 	    write_lines(builder) || write_functions(builder))
 		return -ENOMEM;
-	return write_pairs(builder);
+	if (write_pairs(builder))
+		return -ENOMEM;
+	return call_tree_build(
+		&(struct call_tree_input){
+			.cct = cct,
+			.paths = &builder->paths,
+			.sources = builder->owned->sources,
+			.line_info = profile->facts.line_info,
+			.nodes_max = PROFILE_NODES_MAX,
+			.stack_frames_max = PROFILE_STACK_FRAMES_MAX,
+		},
+		&builder->owned->arena, &profile->tree);
 }
 
 static void builder_deinit(struct builder *builder)

@@ -41,11 +41,13 @@ struct profile_frame {
 	const char *function; /* never NULL; "?" when unknown */
 	const char *file; /* Python: source file; native: the library's path, "?" when unknown */
 	int line;         /* 0: none, or unknown */
-	const char *native_file; /* native: source file; NULL: unknown */
-	bool inlined;            /* native: has no stack frame of its own */
-	const char *opcode;      /* Python; NULL: unknown */
-	const char *source;      /* Python: text of the line, NULL when it cannot be read */
-	uint64_t address;        /* native: ELF virtual address in the library */
+	const char *native_file;   /* native: source file; NULL: unknown */
+	bool inlined;              /* native: has no stack frame of its own */
+	const char *opcode;        /* Python; NULL: unknown */
+	const char *source;        /* Python: text of the line, NULL when it cannot be read */
+	uint64_t address;          /* native: ELF virtual address in the library */
+	uint64_t function_address; /* native: where its function starts, likewise; 0: unknown */
+	const char *build_id; /* native, in the tree: of the library, hexadecimal; NULL: none */
 };
 
 struct access_counts {
@@ -100,6 +102,46 @@ struct profile_pair {
 		*line; /* of the first path's innermost Python frame; NULL: none */
 };
 
+/*
+ * The calling context tree as a reader sees it: nodes that a reader could not
+ * tell apart (place.h) are one, and every node has a sample in it or below.
+ *
+ * Nodes are in preorder, siblings by kind, function, file, line and address:
+ * a parent goes before its children, and a node's subtree ends before the next
+ * node that is not deeper than itself. The times of all nodes add up to the
+ * profile's time_ns; samples in the kernel that came to light together count as
+ * one. Time without any stack is in a node of an unknown frame.
+ *
+ * A native frame is a function, so its address is the function's start where
+ * that is known, and its line, when asked for, is the function's first.
+ */
+#define PROFILE_NODE_NONE UINT32_MAX
+
+struct profile_node {
+	uint32_t parent;                    /* index; PROFILE_NODE_NONE: outermost */
+	uint32_t frame;                     /* index into frames */
+	uint32_t depth;                     /* 0: outermost */
+	uint32_t flags;                     /* enum frame_flag, those that hold for every sample */
+	uint64_t samples[TIME_CLASS_COUNT]; /* that ended here */
+	uint64_t time_ns[TIME_CLASS_COUNT];
+};
+
+/*
+ * A tree that is larger loses those of its nodes with least time, which is
+ * folded into their parents: more nodes, or more frames when every stack is
+ * written out by itself.
+ */
+#define PROFILE_NODES_MAX        (1u << 18)
+#define PROFILE_STACK_FRAMES_MAX (1u << 25)
+
+struct profile_tree {
+	const struct profile_frame *frames; /* in order of first use */
+	size_t frame_count;
+	const struct profile_node *nodes;
+	size_t node_count;
+	size_t nodes_folded;
+};
+
 struct profile_target {
 	pid_t pid;
 	char comm[16];
@@ -118,6 +160,7 @@ struct profile_facts {
 	const char *version; /* of pieprofd */
 	const char *sampler; /* "clock" */
 	uint64_t period_ns;
+	uint64_t started_unix_ns; /* when sampling began, since 1970 UTC; 0: unknown */
 	uint64_t duration_ns;
 	uint64_t samples;
 	struct losses losses;
@@ -147,6 +190,7 @@ struct profile {
 		*pairs; /* redundant at least once; by avoidable_ns, then redundant, then paths */
 	size_t pair_count;
 	size_t pairs_omitted; /* further ones, behind those by rank: over the limits above */
+	struct profile_tree tree;
 	uint64_t time_ns[TIME_CLASS_COUNT]; /* of the whole run */
 	struct access_counts accesses[PAIR_KIND_COUNT];
 };

@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct writer *const writers[] = { &writer_text, &writer_json };
+static const struct writer *const writers[] = {
+	&writer_text,  &writer_json,       &writer_collapsed,
+	&writer_pprof, &writer_speedscope, &writer_firefox,
+};
 
 #define WRITER_COUNT (sizeof(writers) / sizeof(writers[0]))
 
@@ -22,18 +25,22 @@ const struct writer *writer_by_name(const char *name)
 
 const struct writer *writer_by_path(const char *path)
 {
-	size_t length = strlen(path);
+	size_t length = strlen(path), longest = 0;
+	const struct writer *found = NULL;
 
 	if (strcmp(path, "-") == 0)
 		return &writer_text;
+	/* The longest extension: ".speedscope.json" goes before ".json". */
 	for (size_t i = 0; i < WRITER_COUNT; i++) {
 		size_t extension = strlen(writers[i]->extension);
 
-		if (length > extension &&
-		    strcmp(path + length - extension, writers[i]->extension) == 0)
-			return writers[i];
+		if (length <= extension || extension <= longest ||
+		    strcmp(path + length - extension, writers[i]->extension) != 0)
+			continue;
+		found = writers[i];
+		longest = extension;
 	}
-	return NULL;
+	return found;
 }
 
 void writer_names(FILE *file)

@@ -16,7 +16,7 @@ struct writer_options {
 
 struct writer {
 	const char *name;      /* --format NAME */
-	const char *extension; /* ".json", by which -o chooses */
+	const char *extension; /* ".json", by which -o chooses: the longest that fits */
 	/* 0 or a negative errno. Target strings are escaped as the format needs. */
 	int (*write)(const struct profile *profile, const struct writer_options *options,
 		     FILE *file);
@@ -25,7 +25,7 @@ struct writer {
 /* NULL: unknown. */
 const struct writer *writer_by_name(const char *name);
 const struct writer *writer_by_path(const char *path);
-/* For --help: "text, json". */
+/* For --help: "text, json, ...". */
 void writer_names(FILE *file);
 
 /*
@@ -38,5 +38,9 @@ int writer_write_file(const struct writer *writer, const struct profile *profile
 
 extern const struct writer writer_text;
 extern const struct writer writer_json;
+extern const struct writer writer_collapsed;
+extern const struct writer writer_pprof;
+extern const struct writer writer_speedscope;
+extern const struct writer writer_firefox;
 
 #endif

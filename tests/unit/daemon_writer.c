@@ -104,12 +104,20 @@ static void test_choice(void **state)
 	assert_ptr_equal(writer_by_path("-"), &writer_text);
 	assert_ptr_equal(writer_by_path("a.json"), &writer_json);
 	assert_ptr_equal(writer_by_path("/x.json/a.txt"), &writer_text);
+	assert_ptr_equal(writer_by_path("a.folded"), &writer_collapsed);
+	assert_ptr_equal(writer_by_path("a.pb.gz"), &writer_pprof);
+	/* The longest extension that fits, and that has something before it. */
+	assert_ptr_equal(writer_by_path("a.speedscope.json"), &writer_speedscope);
+	assert_ptr_equal(writer_by_path("a.firefox.json"), &writer_firefox);
+	assert_ptr_equal(writer_by_path(".firefox.json"), &writer_json);
+	assert_ptr_equal(writer_by_path("speedscope.json"), &writer_json);
+	assert_null(writer_by_path("a.gz"));
 	assert_null(writer_by_path(".json"));
 	assert_null(writer_by_path("json"));
 	assert_null(writer_by_path(""));
 	writer_names(file);
 	fclose(file);
-	assert_string_equal(names, "text, json");
+	assert_string_equal(names, "text, json, collapsed, pprof, speedscope, firefox");
 	free(names);
 }
 

@@ -170,6 +170,73 @@ static const struct profile_pair sample_pairs[] = {
 	},
 };
 
+#define SAMPLE_BUILD_ID "571d98e01096d5c1c32420d229a6731a0a50d2a0"
+
+/*
+ * _start -- <module> -+- backprop -+- a function without name
+ *                     |            `- array_subscript
+ *                     `- encode
+ */
+static const struct profile_frame sample_tree_frames[] = {
+	{ .kind = FRAME_NATIVE,
+	  .function = "_start",
+	  .file = "/usr/bin/python3.11",
+	  .address = 0x100,
+	  .function_address = 0x100,
+	  .build_id = SAMPLE_BUILD_ID },
+	{ .kind = FRAME_PYTHON, .function = "<module>", .file = SAMPLE_FILE, .line = 90 },
+	{ .kind = FRAME_PYTHON,
+	  .function = "Convolution.backprop",
+	  .file = SAMPLE_FILE,
+	  .line = 33,
+	  .source = "g[f] += d[i, j, f] * r" },
+	{ .kind = FRAME_NATIVE,
+	  .function = "?",
+	  .file = "/usr/lib/libm.so.6",
+	  .address = 0x9abc,
+	  .function_address = 0x9abc },
+	{ .kind = FRAME_NATIVE,
+	  .function = "array_subscript",
+	  .file = SAMPLE_LIBRARY,
+	  .address = 0x2b40,
+	  .function_address = 0x2b40,
+	  .native_file = "numpy/core/src/mapping.c",
+	  .line = 1475 },
+	{ .kind = FRAME_PYTHON,
+	  .function = "encode",
+	  .file = "/usr/lib/python3.11/json/encoder.py",
+	  .line = 200 },
+};
+
+static const struct profile_node sample_nodes[] = {
+	{ .parent = PROFILE_NODE_NONE, .frame = 0, .depth = 0 },
+	{ .parent = 0,
+	  .frame = 1,
+	  .depth = 1,
+	  .samples = { 1, 0, 0 },
+	  .time_ns = { 10000400, 0, 0 } },
+	{ .parent = 1,
+	  .frame = 2,
+	  .depth = 2,
+	  .samples = { 200, 0, 12 },
+	  .time_ns = { 1999999700, 0, 123000000 } },
+	{ .parent = 2,
+	  .frame = 3,
+	  .depth = 3,
+	  .samples = { 0, 30, 0 },
+	  .time_ns = { 0, 300000000, 0 } },
+	{ .parent = 2,
+	  .frame = 4,
+	  .depth = 3,
+	  .samples = { 0, 550, 0 },
+	  .time_ns = { 0, 5500000000, 0 } },
+	{ .parent = 1,
+	  .frame = 5,
+	  .depth = 2,
+	  .samples = { 99, 20, 75 },
+	  .time_ns = { 989999900, 200000000, 677000000 } },
+};
+
 static const char *const sample_command[] = { "python3", "conv_backprop.py", "--seconds", "60",
 					      NULL };
 
@@ -182,6 +249,7 @@ static inline struct profile sample_profile(void)
 				.command = sample_command,
 			},
 			.version = "9.8.7", .sampler = "clock", .period_ns = 10101010,
+			.started_unix_ns = 1700000000123456789,
 			.duration_ns = 10020000000, .samples = 987,
 			.stops = { .count = 2961, .p50_ns = 31400, .p99_ns = 87600, .max_ns = 245000 },
 			.overhead = 0.0083, .overhead_limit = 0.02,
@@ -189,6 +257,12 @@ static inline struct profile sample_profile(void)
 		.lines = sample_lines, .line_count = sizeof(sample_lines) / sizeof(sample_lines[0]),
 		.pairs = sample_pairs, .pair_count = sizeof(sample_pairs) / sizeof(sample_pairs[0]),
 		.pairs_omitted = 3,
+		.tree = {
+			.frames = sample_tree_frames,
+			.frame_count = sizeof(sample_tree_frames) / sizeof(sample_tree_frames[0]),
+			.nodes = sample_nodes,
+			.node_count = sizeof(sample_nodes) / sizeof(sample_nodes[0]),
+		},
 		.time_ns = { 3000000000, 6000000000, 800000000 },
 		.accesses = { { 467, 432, 413, 3 }, { 40, 31, 20, 1 } },
 	};
