@@ -477,8 +477,8 @@ void options_print_help(FILE *file)
 	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C\n"
 	      "  -r, --rate HZ           samples a second of CPU time and thread (99)\n"
 	      "  -o, --output FILE       write a report here too, - is stdout; may be repeated\n"
-	      "      --format NAME       of -o; by default its extension says\n"
-	      "                          formats: ",
+	      "      --format NAME       of -o, where its extension does not say:\n"
+	      "                          ",
 	      file);
 	writer_names(file);
 	fputs("\n"

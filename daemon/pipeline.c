@@ -237,6 +237,7 @@ static void resumed(void *context, struct tracee *tracee)
 					capture_in_library(&pipeline->capture, pipeline->target)
 						? TIME_NATIVE
 						: TIME_PYTHON,
+					pipeline->clock_ticks,
 					pipeline->clock_ticks * tracee->events.period_ns);
 	}
 	if (thread->redundancy && redundancy_wants_context(thread->redundancy))

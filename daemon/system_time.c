@@ -14,10 +14,16 @@ void system_time_init(struct system_time *time)
 }
 
 static void charge_unplaced(struct system_time *time, struct cct *cct, struct losses *losses,
-			    uint64_t time_ns)
+			    uint64_t samples, uint64_t time_ns)
 {
-	cct_node_charge(time->last ? time->last : cct_root(cct), TIME_SYSTEM, time_ns);
-	losses->counts[LOSS_SYSTEM_UNPLACED]++;
+	cct_node_charge(time->last ? time->last : cct_root(cct), TIME_SYSTEM, samples, time_ns);
+	losses->counts[LOSS_SYSTEM_UNPLACED] += samples;
+}
+
+static void give_up(struct system_time *time, struct cct *cct, struct losses *losses,
+		    struct system_time_place place)
+{
+	charge_unplaced(time, cct, losses, place.samples, place.time_ns);
 }
 
 /* False: all places are taken by others. */
@@ -38,6 +44,7 @@ static bool add(struct system_time *time, const struct kernel_sample *sample)
 			.first_ns = sample->time_ns,
 		};
 	place[i].time_ns += sample->period_ns;
+	place[i].samples++;
 	return true;
 }
 
@@ -50,7 +57,7 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 	while (kernel_clock_next(&tracee->kernel_clock, &sample)) {
 		count++;
 		if (!sample.user_ip || !add(time, &sample))
-			charge_unplaced(time, cct, losses, sample.period_ns);
+			charge_unplaced(time, cct, losses, 1, sample.period_ns);
 	}
 	return count;
 }
@@ -101,19 +108,23 @@ int system_time_expire(struct system_time *time, struct tracee *tracee, struct c
 {
 	if (time->slot == SYSTEM_TIME_NO_SLOT || now_ns < time->places[0].first_ns + WAIT_MAX_NS)
 		return SYSTEM_TIME_NO_SLOT;
-	charge_unplaced(time, cct, losses, take(time, 0).time_ns);
+	give_up(time, cct, losses, take(time, 0));
 	return disarm(time, tracee);
 }
 
 enum system_return system_time_breakpoint(struct system_time *time, struct tracee *tracee,
 					  const struct registers *registers)
 {
+	struct system_time_place *to, place;
 	bool here = registers->rip == time->places[0].ip &&
 		    registers->general[REGISTER_RSP] == time->places[0].sp;
 
 	if (!here && ++time->passed <= PASSED_MAX)
 		return SYSTEM_RETURN_AWAITED;
-	*(here ? &time->arrived_ns : &time->missed_ns) += take(time, 0).time_ns;
+	place = take(time, 0);
+	to = here ? &time->arrived : &time->missed;
+	to->time_ns += place.time_ns;
+	to->samples += place.samples;
 	(void)disarm(time, tracee);
 	return here ? SYSTEM_RETURN_HERE : SYSTEM_RETURN_MISSED;
 }
@@ -123,20 +134,20 @@ void system_time_resumed(struct system_time *time, struct cct_node *context, str
 {
 	if (context)
 		time->last = context;
-	if (time->arrived_ns && context)
-		cct_node_charge(context, TIME_SYSTEM, time->arrived_ns);
-	else if (time->arrived_ns)
-		charge_unplaced(time, cct, losses, time->arrived_ns);
-	if (time->missed_ns)
-		charge_unplaced(time, cct, losses, time->missed_ns);
-	time->arrived_ns = 0;
-	time->missed_ns = 0;
+	if (time->arrived.samples && context)
+		cct_node_charge(context, TIME_SYSTEM, time->arrived.samples, time->arrived.time_ns);
+	else if (time->arrived.samples)
+		give_up(time, cct, losses, time->arrived);
+	if (time->missed.samples)
+		give_up(time, cct, losses, time->missed);
+	time->arrived = (struct system_time_place){ 0 };
+	time->missed = (struct system_time_place){ 0 };
 }
 
 int system_time_cancel(struct system_time *time, struct tracee *tracee, struct cct *cct,
 		       struct losses *losses)
 {
 	while (time->count)
-		charge_unplaced(time, cct, losses, take(time, 0).time_ns);
+		give_up(time, cct, losses, take(time, 0));
 	return disarm(time, tracee);
 }

@@ -24,6 +24,7 @@
 struct system_time_place {
 	remote_addr ip, sp;
 	uint64_t time_ns;
+	uint64_t samples;
 	uint64_t first_ns; /* CLOCK_MONOTONIC of the first sample */
 };
 
@@ -33,8 +34,8 @@ struct system_time {
 	size_t count;
 	int slot; /* the breakpoint that waits at places[0]; SYSTEM_TIME_NO_SLOT: none does */
 	unsigned passed;
-	uint64_t arrived_ns;   /* of the stop in hand: time to charge to its context */
-	uint64_t missed_ns;    /* likewise, to the last known one */
+	/* Of the stop in hand: what to charge to its context, and to the last known one. */
+	struct system_time_place arrived, missed;
 	struct cct_node *last; /* the thread's last known context; NULL: none yet */
 };
 

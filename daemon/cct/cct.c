@@ -150,8 +150,9 @@ struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t 
 	return node;
 }
 
-void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t time_ns)
+void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t samples,
+		     uint64_t time_ns)
 {
-	node->samples[time_class]++;
+	node->samples[time_class] += samples;
 	node->time_ns[time_class] += time_ns;
 }

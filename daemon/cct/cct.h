@@ -41,7 +41,8 @@ const struct cct_node *cct_node(const struct cct *cct, uint32_t id);
  * memory. */
 struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t count);
 
-/* Charges one sample that stands for time_ns. */
-void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t time_ns);
+/* Charges samples that stand for time_ns in all. */
+void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t samples,
+		     uint64_t time_ns);
 
 #endif

@@ -79,7 +79,7 @@ static void charge(struct built *built, const struct frame *frames, size_t count
 	struct cct_node *node = cct_insert(built->cct, frames, count);
 
 	assert_non_null(node);
-	cct_node_charge(node, time_class, time_ns);
+	cct_node_charge(node, time_class, 1, time_ns);
 }
 
 static const struct profile_frame *frame_of(const struct profile_tree *tree, size_t node)
@@ -222,7 +222,7 @@ static void test_time_without_stack(void **state)
 
 	(void)state;
 	built_init(&built);
-	cct_node_charge(cct_root(built.cct), TIME_SYSTEM, 7);
+	cct_node_charge(cct_root(built.cct), TIME_SYSTEM, 1, 7);
 	charge(&built, &frame, 1, TIME_PYTHON, 3);
 	build(&built, UNLIMITED);
 	check_promises(&built);

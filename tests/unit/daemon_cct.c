@@ -116,9 +116,9 @@ static void test_charge(void **state)
 	struct cct_node *node = cct_insert(cct, &frame, 1);
 
 	(void)state;
-	cct_node_charge(node, TIME_NATIVE, 10);
-	cct_node_charge(node, TIME_NATIVE, 5);
-	cct_node_charge(node, TIME_PYTHON, 7);
+	cct_node_charge(node, TIME_NATIVE, 1, 10);
+	cct_node_charge(node, TIME_NATIVE, 1, 5);
+	cct_node_charge(node, TIME_PYTHON, 1, 7);
 	assert_int_equal(node->samples[TIME_NATIVE], 2);
 	assert_int_equal(node->time_ns[TIME_NATIVE], 15);
 	assert_int_equal(node->samples[TIME_PYTHON], 1);

@@ -237,12 +237,12 @@ static void test_time_by_line(void **state)
 	const struct profile_line *line;
 
 	leaf = element(fixture, 3, 0);
-	cct_node_charge(leaf, TIME_NATIVE, 30 * MS);
-	cct_node_charge(leaf->parent, TIME_PYTHON, 5 * MS);
-	cct_node_charge(leaf->parent, TIME_SYSTEM, 1 * MS);
-	cct_node_charge(vectorised(fixture), TIME_NATIVE, 50 * MS);
+	cct_node_charge(leaf, TIME_NATIVE, 1, 30 * MS);
+	cct_node_charge(leaf->parent, TIME_PYTHON, 1, 5 * MS);
+	cct_node_charge(leaf->parent, TIME_SYSTEM, 1, 1 * MS);
+	cct_node_charge(vectorised(fixture), TIME_NATIVE, 1, 50 * MS);
 	node = INSERT(fixture, native(fixture, vector_kernel, 0));
-	cct_node_charge(node, TIME_NATIVE, 2 * MS); /* no Python at all */
+	cct_node_charge(node, TIME_NATIVE, 1, 2 * MS); /* no Python at all */
 	profile = build(fixture);
 
 	assert_int_equal(profile->time_ns[TIME_NATIVE], 82 * MS);
@@ -281,8 +281,8 @@ static void test_recursion_counts_once(void **state)
 	struct cct_node *shallow = INSERT(fixture, module_frame(fixture), call);
 	const struct profile_line *line;
 
-	cct_node_charge(deep, TIME_PYTHON, 10 * MS);
-	cct_node_charge(shallow, TIME_PYTHON, 3 * MS);
+	cct_node_charge(deep, TIME_PYTHON, 1, 10 * MS);
+	cct_node_charge(shallow, TIME_PYTHON, 1, 3 * MS);
 	line = line_of(build(fixture), 7);
 	assert_int_equal(line->self_ns[TIME_PYTHON], 13 * MS);
 	assert_int_equal(line->total_ns, 13 * MS);
@@ -295,7 +295,7 @@ static void test_instruction_without_line_counts_for_the_function(void **state)
 			       .python = { .code = &fixture->back->code,
 					   .instruction_offset = -2 } };
 
-	cct_node_charge(INSERT(fixture, frame), TIME_PYTHON, MS);
+	cct_node_charge(INSERT(fixture, frame), TIME_PYTHON, 1, MS);
 	assert_int_equal(build(fixture)->lines[0].line, 1);
 }
 
@@ -307,7 +307,7 @@ static void test_pair(void **state)
 	const struct profile_pair *pair;
 	const struct profile_line *line;
 
-	cct_node_charge(element(fixture, 3, 0), TIME_NATIVE, 100 * MS);
+	cct_node_charge(element(fixture, 3, 0), TIME_NATIVE, 1, 100 * MS);
 	add(fixture, PAIR_LOAD, first, second, VERDICT_REDUNDANT, 300, 15);
 	add(fixture, PAIR_LOAD, first, second, VERDICT_NEW, 100, 4);
 	add(fixture, PAIR_LOAD, first, second, VERDICT_APPROXIMATE, 300, 1);
@@ -411,8 +411,8 @@ static void test_inefficient_line_goes_before_the_vectorised(void **state)
 	const struct profile_line *inefficient, *bulk;
 	const struct profile *profile;
 
-	cct_node_charge(element(fixture, 3, 0), TIME_NATIVE, 1000 * MS);
-	cct_node_charge(vectorised(fixture), TIME_NATIVE, 1100 * MS);
+	cct_node_charge(element(fixture, 3, 0), TIME_NATIVE, 1, 1000 * MS);
+	cct_node_charge(vectorised(fixture), TIME_NATIVE, 1, 1100 * MS);
 	for (int i = 0; i < 200; i++) {
 		enum access_verdict verdict =
 			unit_random_below(&random, 10) < 6 ? VERDICT_REDUNDANT : VERDICT_NEW;
@@ -552,7 +552,7 @@ static void test_order_is_of_the_content(void **state)
 			struct cct_node *a = nodes[steps[i] % 4], *b = nodes[steps[i] / 4 % 4];
 
 			/* Many ties. */
-			cct_node_charge(a, TIME_NATIVE, MS);
+			cct_node_charge(a, TIME_NATIVE, 1, MS);
 			add(fixture, steps[i] % 2 ? PAIR_LOAD : PAIR_STORE, a, b, VERDICT_REDUNDANT,
 			    100 + (uint64_t)steps[i], 1);
 		}
