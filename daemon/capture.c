@@ -47,18 +47,30 @@ static void copy_stack(struct capture *capture, struct target *target, pid_t tid
 	capture->frame_count = 0;
 }
 
+static void forget_python(struct capture *capture)
+{
+	capture->python_error = 0;
+	capture->python.count = 0;
+	capture->python.flags = 0;
+}
+
 static void forget_failed_python(struct capture *capture)
 {
-	if (capture->python_error) {
-		capture->python.count = 0;
-		capture->python.flags = 0;
-	}
+	int error = capture->python_error;
+
+	if (error)
+		forget_python(capture);
+	capture->python_error = error;
 }
 
 void capture_take(struct capture *capture, struct target *target, pid_t tid, pid_t inner_tid,
 		  const struct registers *registers)
 {
 	copy_stack(capture, target, tid, registers);
+	if (!target->runtime) {
+		forget_python(capture);
+		return;
+	}
 	capture->python_error =
 		python_stack_read(target->runtime, inner_tid, &capture->stack, &capture->python);
 	forget_failed_python(capture);
@@ -68,6 +80,10 @@ void capture_look(struct capture *capture, struct target *target, pid_t tid, pid
 		  const struct registers *registers)
 {
 	copy_stack(capture, target, tid, registers);
+	if (!target->runtime) {
+		forget_python(capture);
+		return;
+	}
 	capture->python_error =
 		python_stack_read_running(target->runtime, inner_tid, &capture->python);
 	forget_failed_python(capture);

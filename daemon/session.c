@@ -125,6 +125,25 @@ static int open_pipeline(struct session *session, struct error *error)
 	return 0;
 }
 
+/* Without Python frames there are no native calls to tell apart: time alone. */
+static int check_python(struct session *session, struct error *error)
+{
+	const struct error *refusal = &session->target.python_refusal;
+
+	if (session->target.runtime)
+		return 0;
+	if (session->options.breakpoints_required) {
+		*error = *refusal;
+		return -1;
+	}
+	note(session, refusal->cause);
+	if (refusal->cure[0])
+		note(session, refusal->cure);
+	note(session, "Python frames are left out: native stacks and time alone");
+	session->options.loads = session->options.stores = false;
+	return 0;
+}
+
 struct session *session_create(const struct session_options *options, struct error *error)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -157,7 +176,7 @@ struct session *session_create(const struct session_options *options, struct err
 			      "if that disturbs it");
 	read_identity(session);
 	if (target_init(&session->target, options->pid, options->download, error) ||
-	    open_pipeline(session, error))
+	    check_python(session, error) || open_pipeline(session, error))
 		goto fail;
 	return session;
 fail:
@@ -413,7 +432,9 @@ struct profile *session_profile(struct session *session, const char *version)
 	struct profile_facts facts = {
 		.target = {
 			.pid = session->options.pid,
-			.python = python_runtime_version(session->target.runtime),
+			.python = session->target.runtime
+					  ? python_runtime_version(session->target.runtime)
+					  : (struct python_version){ 0 },
 			.command = (const char *const *)session->command,
 		},
 		.version = version,
@@ -456,8 +477,14 @@ void session_describe(const struct session *session, FILE *file)
 		[PYTHON_OFFSETS_TABLE] = "the built-in table",
 	};
 	const struct target *target = &session->target;
-	struct python_version version = python_runtime_version(target->runtime);
+	struct python_version version;
 
+	if (!target->runtime) {
+		fprintf(file, "process %d (%s), an interpreter that could not be read in %s\n",
+			session->options.pid, session->comm, target->interpreter->path);
+		return;
+	}
+	version = python_runtime_version(target->runtime);
 	fprintf(file, "process %d (%s), CPython %d.%d in %s, offsets from %s\n",
 		session->options.pid, session->comm, version.major, version.minor,
 		target->interpreter->path, sources[python_runtime_offsets_source(target->runtime)]);

@@ -228,6 +228,30 @@ static void error_out_of_memory(struct error *error)
 	error_set(error, EXIT_INTERNAL, "out of memory");
 }
 
+/* An interpreter that cannot be read leaves the native stacks: -1 is for everything else. */
+static int open_runtime(struct target *target, struct error *error)
+{
+	target->runtime = python_runtime_create(&target->interpreter_info, &target->reader,
+						&target->python_refusal);
+	if (!target->runtime) {
+		*error = target->python_refusal;
+		return error->exit_code == EXIT_UNSUPPORTED_PYTHON ? 0 : -1;
+	}
+	if (find_eval(target)) {
+		error_set(&target->python_refusal, EXIT_UNSUPPORTED_PYTHON,
+			  "the evaluation loop of the interpreter in process %d was not found",
+			  target->pid);
+		error_set_cure(&target->python_refusal,
+			       "%s exports no _PyEval_EvalFrameDefault; install its debug symbols.",
+			       target->interpreter->path);
+		python_runtime_destroy(target->runtime);
+		target->runtime = NULL;
+		return 0;
+	}
+	target->type_type = python_runtime_type_type(target->runtime);
+	return 0;
+}
+
 int target_init(struct target *target, pid_t pid, bool download, struct error *error)
 {
 	int failure;
@@ -273,19 +297,8 @@ int target_init(struct target *target, pid_t pid, bool download, struct error *e
 				      "interpreter, attach to that process: see `ps --forest`.");
 		return -1;
 	}
-	target->runtime = python_runtime_create(&target->interpreter_info, &target->reader, error);
-	if (!target->runtime)
+	if (open_runtime(target, error))
 		return -1;
-	if (find_eval(target)) {
-		error_set(error, EXIT_UNSUPPORTED_PYTHON,
-			  "the evaluation loop of the interpreter in process %d was not found",
-			  pid);
-		error_set_cure(error,
-			       "%s exports no _PyEval_EvalFrameDefault; install its debug symbols.",
-			       target->interpreter->path);
-		return -1;
-	}
-	target->type_type = python_runtime_type_type(target->runtime);
 	/* Anew, now that the interpreter is known. */
 	target->module_kind_count = 0;
 	if (classify_modules(target)) {

@@ -37,7 +37,8 @@ struct target {
 	int perf_map_file;          /* -1: there is none yet */
 	struct struct_layout *layout;
 	struct debug_info interpreter_info;
-	struct python_runtime *runtime;
+	struct python_runtime *runtime;   /* NULL: refused, there are native frames alone */
+	struct error python_refusal;      /* why */
 	const struct module *interpreter; /* holds the evaluation loop */
 	struct address_ranges eval; /* the evaluation loop, .cold part and handlers included */
 	/*

@@ -239,7 +239,7 @@ static void add_python_facts(struct owned_dump *owned)
 {
 	struct python_thread_list list;
 
-	if (python_thread_list_read(owned->target.runtime, &list))
+	if (!owned->target.runtime || python_thread_list_read(owned->target.runtime, &list))
 		return;
 	owned->dump.gil_known = !(list.flags & PYTHON_THREADS_GIL_UNKNOWN);
 	for (size_t i = 0; i < list.count; i++) {
@@ -446,7 +446,10 @@ static int take(struct owned_dump *owned, struct error *error)
 	if (!failure) {
 		add_python_facts(owned);
 		catch_running(owned);
-		owned->dump.python = python_runtime_version(owned->target.runtime);
+		if (owned->target.runtime)
+			owned->dump.python = python_runtime_version(owned->target.runtime);
+		else
+			owned->dump.python_refusal = owned->target.python_refusal.cause;
 		failure = show(owned);
 	}
 	if (failure)

@@ -40,8 +40,9 @@ struct dumped_thread {
 
 struct thread_dump {
 	pid_t pid;
-	struct python_version python;
-	char **command; /* NULL-terminated; NULL: unknown */
+	struct python_version python; /* of zeros: it could not be read, see below */
+	const char *python_refusal;   /* why there are no Python frames; NULL: there are */
+	char **command;               /* NULL-terminated; NULL: unknown */
 	bool gil_known;
 	struct dumped_thread *threads; /* those with Python first, then by tid */
 	size_t thread_count;

@@ -77,8 +77,12 @@ void dump_write_text(const struct thread_dump *dump, const struct writer_options
 					 i ? " " : "", dump->command[i]);
 	if (!used)
 		command[0] = '\0';
-	fprintf(file, "pid %d, Python %d.%d.%d\n  ", (int)dump->pid, dump->python.major,
-		dump->python.minor, dump->python.micro);
+	fprintf(file, "pid %d, ", (int)dump->pid);
+	if (dump->python.major)
+		fprintf(file, "Python %d.%d.%d\n  ", dump->python.major, dump->python.minor,
+			dump->python.micro);
+	else
+		fputs("a Python that could not be read\n  ", file);
 	text_last_cell(&layout, command, layout.columns - 2);
 	if (!dump->gil_known)
 		snprintf(words, sizeof(words), "%zu threads; who holds the GIL could not be read",
@@ -90,6 +94,8 @@ void dump_write_text(const struct thread_dump *dump, const struct writer_options
 		snprintf(words, sizeof(words), "%zu threads; nobody holds the GIL",
 			 dump->thread_count);
 	text_wrapped(&layout, "  ", words);
+	if (dump->python_refusal)
+		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
 	for (size_t i = 0; i < dump->thread_count; i++)
 		put_thread(&layout, &dump->threads[i]);
 }
@@ -121,7 +127,7 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	for (size_t i = 0; i < dump->thread_count; i++)
 		threads = json_appended(threads, json_thread(dump, &dump->threads[i]));
 	object = json_with(object, "pid", json_integer(dump->pid));
-	object = json_with(object, "python", json_text(version));
+	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
 	error = json_put(file, json_with(object, "threads", threads));
 	if (!error)
 		fputc('\n', file);

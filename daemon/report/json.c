@@ -21,7 +21,7 @@ static json_t *json_target(const struct profile_target *target)
 	snprintf(text, sizeof(text), "%d.%d.%d", target->python.major, target->python.minor,
 		 target->python.micro);
 	object = json_with(object, "pid", json_integer(target->pid));
-	object = json_with(object, "python", json_text(text));
+	object = json_with(object, "python", target->python.major ? json_text(text) : json_null());
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(target->comm), target->comm);
 	object = json_with(object, "comm", json_text(text));
 	for (size_t i = 0; target->command && target->command[i]; i++)

@@ -77,8 +77,12 @@ static void put_target(const struct text_layout *layout, const struct profile_fa
 					 i ? " " : "", target->command[i]);
 	if (used == 0)
 		snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm), target->comm);
-	fprintf(layout->file, "pieprofd %s, pid %d, Python %d.%d.%d\n", facts->version,
-		(int)target->pid, target->python.major, target->python.minor, target->python.micro);
+	fprintf(layout->file, "pieprofd %s, pid %d, ", facts->version, (int)target->pid);
+	if (target->python.major)
+		fprintf(layout->file, "Python %d.%d.%d\n", target->python.major,
+			target->python.minor, target->python.micro);
+	else
+		fputs("a Python that could not be read: native frames alone\n", layout->file);
 	fputs("  ", layout->file);
 	text_last_cell(layout, command, layout->columns - 2);
 	snprintf(words, sizeof(words),
