@@ -5,16 +5,56 @@
 
 #include <math.h>
 
-#define REDUNDANCY_HALF  0.15
-#define UNKNOWN_DURATION 0.5
-#define REPETITION_FLOOR 0.6
-#define STATIC_DATA      0.5
+#define REDUNDANCY_HALF    0.15
+#define PRIOR_COUNT        2.0
+#define PRIOR_SHARE        0.5 /* of the run's redundant share */
+#define PRIOR_PAYLOAD      0.9
+#define PRIOR_REPETITION   0.5
+#define UNKNOWN_DURATION   0.5
+#define REPETITION_FLOOR   0.2
+#define STATIC_DATA        0.8
+#define INVARIANCE_NONE    0.5
+#define INVARIANCE_FULL    0.9
+#define PYTHON_PER_CALL_NS 150.0
+/* Share of Python samples taken for granted, in so many samples. */
+#define PYTHON_PRIOR         0.02
+#define PYTHON_PRIOR_SAMPLES 4.0
+/* With so many residuals they get half of their greatest weight, which is a half. */
+#define RESIDUALS_HALF 8.0
+/* Residuals cannot tell shorter calls. */
+#define RESIDUAL_MIN_NS 500.0
+#define INTERVAL_Z      1.96
+
+uint64_t avoidable_call_ns(const struct call_evidence *evidence)
+{
+	double samples, python, share, weight, by_share, by_residuals;
+
+	if (!evidence->time_ns || !evidence->period_ns)
+		return evidence->residual_ns;
+	samples = (double)evidence->time_ns / (double)evidence->period_ns;
+	python = (double)evidence->python_ns / (double)evidence->period_ns;
+	share = (python + PYTHON_PRIOR * PYTHON_PRIOR_SAMPLES) / (samples + PYTHON_PRIOR_SAMPLES);
+	by_share = share < 1 ? PYTHON_PER_CALL_NS * (1 - share) / share : 1;
+	if (by_share < 1)
+		by_share = 1;
+	if (!evidence->residual_ns || !evidence->residuals)
+		return (uint64_t)by_share;
+	by_residuals = fmax((double)evidence->residual_ns, RESIDUAL_MIN_NS);
+	weight = 0.5 * (double)evidence->residuals / ((double)evidence->residuals + RESIDUALS_HALF);
+	return (uint64_t)exp((1 - weight) * log(by_share) + weight * log(by_residuals));
+}
+
+static double saturated(double share)
+{
+	return (1 + REDUNDANCY_HALF) * share / (share + REDUNDANCY_HALF);
+}
 
 static double redundancy_factor(const struct avoidable_evidence *evidence)
 {
-	double low = interval_wilson(evidence->redundant, evidence->sampled).low;
+	double prior = PRIOR_COUNT * PRIOR_SHARE * evidence->run_share;
 
-	return (1 + REDUNDANCY_HALF) * low / (low + REDUNDANCY_HALF);
+	return saturated(((double)evidence->redundant + prior) /
+			 ((double)evidence->sampled + PRIOR_COUNT));
 }
 
 static double interaction_factor(uint64_t call_ns)
@@ -32,6 +72,14 @@ static double interaction_factor(uint64_t call_ns)
 	return 1 - position * position * (3 - 2 * position);
 }
 
+static double invariance_factor(const struct avoidable_evidence *evidence)
+{
+	double low = interval_wilson(evidence->again_redundant, evidence->again).low;
+	double factor = (low - INVARIANCE_NONE) / (INVARIANCE_FULL - INVARIANCE_NONE);
+
+	return factor < 0 ? 0 : fmin(factor, 1);
+}
+
 static double payload_factor(const struct avoidable_evidence *evidence)
 {
 	static const double weights[MEMORY_CLASS_COUNT] = {
@@ -40,24 +88,64 @@ static double payload_factor(const struct avoidable_evidence *evidence)
 		[MEMORY_STATIC] = STATIC_DATA,
 		[MEMORY_OTHER] = STATIC_DATA,
 	};
-	double sum = 0, count = 0;
+	double sum = PRIOR_COUNT * PRIOR_PAYLOAD, count = PRIOR_COUNT;
 
 	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++) {
 		sum += weights[i] * (double)evidence->redundant_by_memory[i];
 		count += (double)evidence->redundant_by_memory[i];
 	}
-	return count > 0 ? sum / count : STATIC_DATA;
+	return sum / count;
 }
 
 static double repetition_factor(const struct avoidable_evidence *evidence)
 {
-	double share = 0;
+	double share = ((double)evidence->repeated + PRIOR_COUNT * PRIOR_REPETITION) /
+		       ((double)evidence->redundant + PRIOR_COUNT);
 
-	if (evidence->redundant)
-		share = (double)evidence->repeated / (double)evidence->redundant;
-	if (share > 1)
-		share = 1;
-	return REPETITION_FLOOR + (1 - REPETITION_FLOOR) * share;
+	return REPETITION_FLOOR + (1 - REPETITION_FLOOR) * fmin(share, 1);
+}
+
+/* How far the line's time may lie below (sign -1) or above (1) it, as a logarithm. */
+static double time_spread(const struct avoidable_evidence *evidence, double sign)
+{
+	double samples, bound;
+
+	if (!evidence->period_ns || !evidence->time_ns)
+		return 0;
+	samples = (double)evidence->time_ns / (double)evidence->period_ns;
+	/* Of a Poisson count: roots of (n - m)^2 = z^2 m. */
+	bound = samples + INTERVAL_Z * INTERVAL_Z / 2 +
+		sign * INTERVAL_Z * sqrt(samples + INTERVAL_Z * INTERVAL_Z / 4);
+	return fabs(log(bound / samples));
+}
+
+/*
+ * avoidable->time_ns with both errors. Where nothing redundant was seen there
+ * is no middle to spread from: 0 to what the interval's end allows.
+ */
+static void set_interval(const struct avoidable_evidence *evidence, double others,
+			 struct avoidable *avoidable)
+{
+	struct interval share = interval_wilson(evidence->redundant, evidence->sampled);
+	double most = (double)evidence->time_ns * others, middle = most * avoidable->redundancy;
+	double low = saturated(share.low), high = saturated(share.high), spread;
+
+	if (middle <= 0) {
+		avoidable->high_ns = evidence->sampled ? (uint64_t)(most * high) : 0;
+		return;
+	}
+	low = fmin(low, avoidable->redundancy);
+	high = fmax(high, avoidable->redundancy);
+	if (low > 0) {
+		spread = hypot(log(avoidable->redundancy / low), time_spread(evidence, -1));
+		avoidable->low_ns = (uint64_t)(middle * exp(-spread));
+	}
+	spread = hypot(log(high / avoidable->redundancy), time_spread(evidence, 1));
+	avoidable->high_ns = (uint64_t)(middle * exp(spread));
+	if (avoidable->high_ns < avoidable->time_ns)
+		avoidable->high_ns = avoidable->time_ns;
+	if (avoidable->low_ns > avoidable->time_ns)
+		avoidable->low_ns = avoidable->time_ns;
 }
 
 struct avoidable avoidable_estimate(const struct avoidable_evidence *evidence)
@@ -65,12 +153,14 @@ struct avoidable avoidable_estimate(const struct avoidable_evidence *evidence)
 	struct avoidable avoidable = {
 		.redundancy = redundancy_factor(evidence),
 		.interaction = interaction_factor(evidence->call_ns),
+		.invariance = invariance_factor(evidence),
 		.payload = payload_factor(evidence),
 		.repetition = repetition_factor(evidence),
 	};
+	double others = fmax(avoidable.interaction, avoidable.invariance) * avoidable.payload *
+			avoidable.repetition;
 
-	avoidable.time_ns =
-		(uint64_t)((double)evidence->self_ns * avoidable.redundancy *
-			   avoidable.interaction * avoidable.payload * avoidable.repetition);
+	avoidable.time_ns = (uint64_t)((double)evidence->time_ns * avoidable.redundancy * others);
+	set_interval(evidence, others, &avoidable);
 	return avoidable;
 }

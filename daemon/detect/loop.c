@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/loop.h"
 
+#include "daemon/detect/operands.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -77,61 +79,6 @@ static bool is_inplace(const struct bytecode_instruction *instruction)
 	return !strncmp(instruction->name, "INPLACE_", 8);
 }
 
-/* A variable that an instruction reads or assigns: the kind of its storage and its index there. */
-struct variable {
-	char storage; /* 'f' fast local, 'n' name, 'g' global, 'd' cell; 0: none */
-	uint32_t index;
-};
-
-#define VARIABLES_MAX 2 /* 3.13's double instructions have two */
-
-static char storage_of(const char *suffix)
-{
-	if (!strncmp(suffix, "FAST", 4))
-		return 'f';
-	if (!strcmp(suffix, "NAME"))
-		return 'n';
-	if (!strcmp(suffix, "GLOBAL"))
-		return 'g';
-	if (!strncmp(suffix, "DEREF", 5))
-		return 'd';
-	return 0;
-}
-
-/*
- * LOAD_FAST, LOAD_FAST_CHECK, LOAD_FAST_BORROW ...: one variable. 3.13's
- * LOAD_FAST_LOAD_FAST, STORE_FAST_LOAD_FAST, STORE_FAST_STORE_FAST: two, in four
- * bits each.
- */
-static void variables_of(const struct python_code *code,
-			 const struct bytecode_instruction *instruction, bool assigned,
-			 struct variable variables[VARIABLES_MAX])
-{
-	const char *verb = assigned ? "STORE_" : "LOAD_", *name = instruction->name, *second;
-	size_t verb_length = strlen(verb);
-
-	variables[0] = variables[1] = (struct variable){ 0 };
-	second = strstr(name + 1, "_STORE_FAST");
-	if (!second && !strncmp(name, "STORE_", 6))
-		second = strstr(name + 1, "_LOAD_FAST");
-	if (!second && !strncmp(name, "LOAD_FAST", 9))
-		second = strstr(name + 1, "_LOAD_FAST");
-	if (second) {
-		if (!strncmp(name, verb, verb_length))
-			variables[0] = (struct variable){ 'f', instruction->argument >> 4 };
-		if (!strncmp(second + 1, verb, verb_length))
-			variables[1] = (struct variable){ 'f', instruction->argument & 15 };
-		return;
-	}
-	if (strncmp(name, verb, verb_length))
-		return;
-	variables[0].storage = storage_of(name + verb_length);
-	variables[0].index = instruction->argument;
-	/* 3.11+: the lowest bit of LOAD_GLOBAL says "push a NULL too". */
-	if (variables[0].storage == 'g' && !assigned && code->minor >= 11)
-		variables[0].index >>= 1;
-}
-
 static bool assigned_in(const struct bytecode *bytecode, const struct loop *loop,
 			struct variable wanted)
 {
@@ -141,7 +88,7 @@ static bool assigned_in(const struct bytecode *bytecode, const struct loop *loop
 
 		if (instruction->offset < loop->start || instruction->offset >= loop->end)
 			continue;
-		variables_of(bytecode->code, instruction, true, assigned);
+		operands_variables(bytecode->code, instruction, true, assigned);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
 			if (assigned[v].storage == wanted.storage &&
 			    assigned[v].index == wanted.index)
@@ -150,77 +97,88 @@ static bool assigned_in(const struct bytecode *bytecode, const struct loop *loop
 	return false;
 }
 
-static bool names_constant(const struct bytecode *bytecode, int line, const struct loop *loop)
+/*
+ * Does any of an instruction's variables, from the given one on, change in the
+ * loop? Counts those it reads.
+ */
+static bool reads_assigned(const struct bytecode *bytecode, size_t index, size_t from,
+			   const struct loop *loop, unsigned *reads)
 {
-	bool any = false;
+	struct variable read[VARIABLES_MAX];
+
+	operands_variables(bytecode->code, &bytecode->instructions[index], false, read);
+	for (size_t v = from; v < VARIABLES_MAX; v++) {
+		if (!read[v].storage)
+			continue;
+		(*reads)++;
+		if (assigned_in(bytecode, loop, read[v]))
+			return true;
+	}
+	return false;
+}
+
+static bool line_constant(const struct bytecode *bytecode, int line, const struct loop *loop)
+{
+	unsigned reads = 0;
 
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
-		struct variable read[VARIABLES_MAX];
 
-		if (instruction->offset < loop->start || instruction->offset >= loop->end)
-			continue;
-		variables_of(bytecode->code, instruction, false, read);
-		if ((!read[0].storage && !read[1].storage) ||
-		    python_code_line(bytecode->code, instruction->offset) != line)
-			continue;
-		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (read[v].storage && assigned_in(bytecode, loop, read[v]))
-				return false;
-		any = true;
+		if (instruction->offset >= loop->start && instruction->offset < loop->end &&
+		    python_code_line(bytecode->code, instruction->offset) == line &&
+		    reads_assigned(bytecode, i, 0, loop, &reads))
+			return false;
 	}
-	return any;
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-/* How many values an instruction takes from the stack to push one; -1: it is not of that kind. */
-static int operand_count(const struct bytecode_instruction *instruction)
-{
-	const char *name = instruction->name;
-
-	if (IS_ANY(name, "LOAD_ATTR", "LOAD_METHOD") || starts_with(name, "UNARY_"))
-		return 1;
-	if (starts_with(name, "LOAD_"))
-		return strstr(name + 1, "_LOAD_") ? -1 : 0;
-	if (IS_ANY(name, "BUILD_TUPLE", "BUILD_SLICE"))
-		return instruction->argument < 16 ? (int)instruction->argument : -1;
-	return starts_with(name, "BINARY_") && !strstr(name, "SLICE") ? 2 : -1;
+	return reads > 0;
 }
 
 /*
- * Walks back over the instructions that computed the index of a subscript: does
- * one of them read a name that the loop assigns? The walk ends where it meets
- * anything unusual, such as a call.
+ * Of the instruction's own operands, where they can be told, as other parts of
+ * the line may well change: y[i] = x.dot(x). Else of the whole line.
+ */
+static bool names_constant(const struct bytecode *bytecode, size_t index, int line,
+			   const struct loop *loop)
+{
+	struct operands operands;
+	unsigned reads = 0;
+
+	if (!operands_of(bytecode, index, &operands))
+		return line_constant(bytecode, line, loop);
+	for (size_t i = operands.begin; i < operands.end; i++)
+		if (reads_assigned(bytecode, i, i == operands.begin && operands.surplus, loop,
+				   &reads))
+			return false;
+	return reads > 0;
+}
+
+/*
+ * Does the index of a subscript read a name that the loop assigns? What only
+ * says where a slice begins or ends does not count: x[i, 0:n] takes a row, and
+ * x[:, :n] takes no elements at all.
  */
 static bool index_varies(const struct bytecode *bytecode, size_t subscript, const struct loop *loop)
 {
-	bool slice = strstr(bytecode->instructions[subscript].name, "_SLICE") != NULL;
-	int needed = slice ? 2 : 1; /* values still to be accounted for */
+	struct operands index, slice;
+	size_t end = subscript;
+	unsigned reads = 0;
 
-	for (size_t i = subscript; i > 0 && needed > 0; i--) {
-		const struct bytecode_instruction *instruction = &bytecode->instructions[i - 1];
-		int operands = operand_count(instruction);
-		struct variable read[VARIABLES_MAX];
-
-		/* Between index and subscript of x[i] += ... both are duplicated. */
-		if (IS_ANY(instruction->name, "COPY", "DUP_TOP_TWO"))
-			continue;
-		variables_of(bytecode->code, instruction, false, read);
-		/* Of a double load the second is the value nearer to the top. */
-		for (int v = VARIABLES_MAX - 1; v >= 0 && needed > 0; v--) {
-			if (!read[v].storage)
-				continue;
-			if (assigned_in(bytecode, loop, read[v]))
-				return true;
-			needed -= operands < 0;
+	if (strstr(bytecode->instructions[subscript].name, "_SLICE"))
+		return false;
+	/* Between index and subscript of x[i] += ... both are duplicated, then turned round. */
+	while (end > 0 && IS_ANY(bytecode->instructions[end - 1].name, "COPY", "DUP_TOP_TWO"))
+		end--;
+	if (!operands_on_top(bytecode, end, 1, &index))
+		return false;
+	while (end > index.begin) {
+		end--;
+		if (!strcmp(bytecode->instructions[end].name, "BUILD_SLICE")) {
+			if (!operands_of(bytecode, end, &slice) || slice.surplus)
+				return false;
+			end = slice.begin;
+		} else if (reads_assigned(bytecode, end, end == index.begin && index.surplus, loop,
+					  &reads)) {
+			return true;
 		}
-		if (operands < 0 && !read[0].storage && !read[1].storage)
-			return false;
-		needed += operands < 0 ? 0 : operands - 1;
 	}
 	return false;
 }
@@ -237,6 +195,27 @@ static bool takes_elements(const struct bytecode *bytecode, int line, const stru
 			return true;
 	}
 	return false;
+}
+
+/* Two elements or more are read, and two or more are written: x[i], x[j] = x[j], x[i]. */
+static bool exchanges(const struct bytecode *bytecode, int line, const struct loop *loop)
+{
+	unsigned reads = 0, stores = 0;
+
+	for (size_t i = 0; i < bytecode->count; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+
+		if (instruction->offset < loop->start || instruction->offset >= loop->end ||
+		    !is_subscript(instruction) ||
+		    python_code_line(bytecode->code, instruction->offset) != line ||
+		    !index_varies(bytecode, i, loop))
+			continue;
+		if (!strcmp(instruction->name, "STORE_SUBSCR"))
+			stores++;
+		else
+			reads++;
+	}
+	return reads >= 2 && stores >= 2;
 }
 
 static bool stores_into_objects(const struct bytecode *bytecode, const struct loop *loop)
@@ -261,7 +240,7 @@ static bool is_accumulated(const struct bytecode *bytecode, size_t index)
 		/* x.a += ... and x[i] += ... turn the stack round before they store. */
 		if (!strcmp(instruction->name, "SWAP") || !strncmp(instruction->name, "ROT_", 4))
 			continue;
-		variables_of(bytecode->code, instruction, true, assigned);
+		operands_variables(bytecode->code, instruction, true, assigned);
 		return assigned[0].storage || !strcmp(instruction->name, "STORE_ATTR");
 	}
 	return false;
@@ -301,7 +280,9 @@ struct loop_line loop_line_at(const struct bytecode *bytecode, int offset, const
 	if (!loop || loop->end - loop->start > LOOP_BYTES_MAX)
 		return result;
 	result.elementwise = takes_elements(bytecode, line, loop);
-	result.names_constant = names_constant(bytecode, line, loop);
+	result.exchanges = exchanges(bytecode, line, loop);
+	result.names_constant =
+		names_constant(bytecode, (size_t)(at - bytecode->instructions), line, loop);
 	result.operands_constant = result.names_constant && !stores_into_objects(bytecode, loop);
 	return result;
 }

@@ -29,16 +29,18 @@ struct loop_line {
 	bool line_calls; /* some instruction of the line does */
 	/*
 	 * The line takes other elements each time round: it has a subscript whose
-	 * index reads a name assigned inside the loop, as x[i], not x[0:n]. False
-	 * without a loop and for loops above LOOP_BYTES_MAX.
+	 * index reads a name assigned inside the loop, as x[i] or x[i, :], not x[0:n]
+	 * nor x[i:n]. False without a loop and for loops above LOOP_BYTES_MAX.
 	 */
 	bool elementwise;
+	bool exchanges;   /* it reads at least two such elements, and writes as many */
 	bool accumulates; /* the line adds up in a variable or attribute: x += ..., not x[i] += ...
 			   */
 	/*
-	 * No name that the line reads is assigned inside the loop. False without a
-	 * loop, when the line reads no name at all, and for loops above
-	 * LOOP_BYTES_MAX.
+	 * No name that the instruction's operands are computed from is assigned
+	 * inside the loop; where they cannot be told (operands.h), none that the line
+	 * reads. False without a loop, when no name is read at all, and for loops
+	 * above LOOP_BYTES_MAX.
 	 */
 	bool names_constant;
 	/* And nothing in the loop stores into an object, which could be one of those. */

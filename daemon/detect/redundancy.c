@@ -14,6 +14,8 @@
 
 /* Accesses passed over at random, so that the clock's skid does not always choose the same one. */
 #define SKIP_RANGE 8
+/* Accesses that do not count, as those to an object's head, passed on the way to one that does. */
+#define PASSED_ACCESSES_MAX 4
 /* Stops on the way to an access that could not be told from where the clock stopped. */
 #define STEPS_MAX 4
 /* The boundary's address is reached by deeper calls too: that often, then the sample is given up.
@@ -313,6 +315,33 @@ static void search_await_boundary(struct redundancy *redundancy, struct redundan
 		search_fail(redundancy, thread, tracee, search, LOSS_NO_BREAKPOINT);
 }
 
+/*
+ * The next access that counts, from rip on. Of those that do not, only the
+ * ones to heads of objects and to the stack are passed, and only a few: each
+ * is decoded again from rip.
+ */
+static enum loss search_ahead(struct redundancy *redundancy, const struct capture *capture,
+			      struct search *search, struct lookahead *ret)
+{
+	struct target *target = redundancy->target;
+	enum loss loss = LOSS_COUNT;
+
+	for (unsigned passed = 0; passed <= PASSED_ACCESSES_MAX; passed++) {
+		lookahead_next(&capture->registers,
+			       search->kind == PAIR_LOAD ? ACCESS_LOAD : ACCESS_STORE, search->skip,
+			       &target->code, &capture->stack, &target->reader, ret);
+		if (ret->end == LOOKAHEAD_RUN_TO)
+			return LOSS_COUNT;
+		if (ret->end != LOOKAHEAD_FOUND)
+			return passed ? loss : LOSS_NO_ACCESS;
+		loss = access_filter(redundancy, capture, &ret->access);
+		if (loss != LOSS_FILTER_OBJECT_HEAD && loss != LOSS_FILTER_STACK)
+			return loss;
+		search->skip++;
+	}
+	return loss;
+}
+
 /* From a stop inside a native call to the access to follow, or to another stop nearer to it. */
 static void search_access(struct redundancy *redundancy, struct redundancy_thread *thread,
 			  struct tracee *tracee, struct search *search, struct capture *capture)
@@ -322,6 +351,11 @@ static void search_access(struct redundancy *redundancy, struct redundancy_threa
 	struct lookahead ahead;
 	enum loss loss;
 
+	/*
+	 * Also when it works on a library's behalf (parses arguments, makes objects). To
+	 * let it run on to where the library goes on was tried: the further stop takes
+	 * as much of the budget as the access found there is worth.
+	 */
 	switch (kind_at(target, rip)) {
 	case MODULE_INTERPRETER:
 		search_fail(redundancy, thread, tracee, search, LOSS_FILTER_INTERPRETER);
@@ -340,22 +374,14 @@ static void search_access(struct redundancy *redundancy, struct redundancy_threa
 		search_fail(redundancy, thread, tracee, search, LOSS_FILTER_INTERPRETER);
 		return;
 	}
-	lookahead_next(&capture->registers, search->kind == PAIR_LOAD ? ACCESS_LOAD : ACCESS_STORE,
-		       search->skip, &target->code, &capture->stack, &target->reader, &ahead);
-	switch (ahead.end) {
-	case LOOKAHEAD_FOUND:
-		break;
-	case LOOKAHEAD_RUN_TO:
-		search->skip -= ahead.skipped;
-		search_run_to(redundancy, thread, tracee, search, ahead.run_to);
-		return;
-	default:
-		search_fail(redundancy, thread, tracee, search, LOSS_NO_ACCESS);
-		return;
-	}
-	loss = access_filter(redundancy, capture, &ahead.access);
+	loss = search_ahead(redundancy, capture, search, &ahead);
 	if (loss != LOSS_COUNT) {
 		search_fail(redundancy, thread, tracee, search, loss);
+		return;
+	}
+	if (ahead.end == LOOKAHEAD_RUN_TO) {
+		search->skip -= ahead.skipped;
+		search_run_to(redundancy, thread, tracee, search, ahead.run_to);
 		return;
 	}
 	search->skip = 0;

@@ -85,7 +85,8 @@ static uint64_t common_base(const struct call_times *times)
 }
 
 void call_times_estimate(struct call_times *times,
-			 void (*found)(void *context, uint32_t line, uint64_t call_ns),
+			 void (*found)(void *context, uint32_t line, uint64_t call_ns,
+				       size_t count),
 			 void *context)
 {
 	uint64_t base;
@@ -103,6 +104,6 @@ void call_times_estimate(struct call_times *times,
 		left_ns = left_ns > base ? left_ns - base : 0;
 		left_ns = left_ns > UINT64_MAX / 2 ? UINT64_MAX : 2 * left_ns;
 		found(context, times->residuals[start].line,
-		      left_ns > CALL_TIME_FLOOR_NS ? left_ns : CALL_TIME_FLOOR_NS);
+		      left_ns > CALL_TIME_FLOOR_NS ? left_ns : CALL_TIME_FLOOR_NS, end - start);
 	}
 }

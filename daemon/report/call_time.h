@@ -42,10 +42,13 @@ void call_times_deinit(struct call_times *times);
 __attribute__((warn_unused_result)) int call_times_add(struct call_times *times, uint32_t line,
 						       uint64_t left_ns, double weight);
 
-/* Calls found once for each line there is, in order of line; call_ns is at least 1. Sorts the
- * residuals. */
+/*
+ * Calls found once for each line there is, in order of line, with the number
+ * of its residuals; call_ns is at least 1. Sorts the residuals.
+ */
 void call_times_estimate(struct call_times *times,
-			 void (*found)(void *context, uint32_t line, uint64_t call_ns),
+			 void (*found)(void *context, uint32_t line, uint64_t call_ns,
+				       size_t count),
 			 void *context);
 
 #endif

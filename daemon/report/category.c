@@ -9,6 +9,9 @@
 /* Lines that are this close in one function count as neighbours: a loop's body, not the file. */
 #define NEIGHBOUR_LINES 12
 
+/* Stores at one call site from which on new values speak against repeated work. */
+#define REFUTING_STORES_MIN 3
+
 struct category_text {
 	const char *name;
 	const char *advice;
@@ -89,6 +92,9 @@ enum category category_of(const struct category_evidence *evidence)
 
 	short_calls = evidence->call_ns < AVOIDABLE_LONG_CALL_NS;
 
+	/* x[i], x[j] = x[j], x[i]: elements are moved about one by one. */
+	if (same_line && in_loop && first->does.exchanges && short_calls)
+		return CATEGORY_INEFFICIENT_ALGORITHM;
 	/* np.square(x[i]) summed up in a variable: the subscript is only how the reduction is
 	 * written. */
 	if (same_line && in_loop && first->does.accumulates && first->does.line_calls &&
@@ -98,18 +104,31 @@ enum category category_of(const struct category_evidence *evidence)
 	    (first->does.subscript || evidence->first_native_subscript) &&
 	    (second->does.subscript || evidence->second_native_subscript))
 		return CATEGORY_SLICE_UNDERUTILISATION;
+	/* Two lines that take elements one by one, or arithmetic on those of one line. */
+	if (in_loop && first->does.elementwise && second->does.elementwise &&
+	    first->code == second->code && short_calls && !first->does.accumulates)
+		return CATEGORY_SLICE_UNDERUTILISATION;
 	/* The same call; with the same arguments as far as their names tell, or called again from
 	 * outside. */
 	if (same_site && evidence->kind == PAIR_STORE && first->does.operands_constant)
 		return CATEGORY_LOOP_INVARIANT;
 	if (same_site && evidence->kind == PAIR_STORE && (first->does.names_constant || !in_loop))
 		return CATEGORY_REPEATED_CALL;
+	/* Loads say less: every call reads its arguments again. But nothing changes these. */
+	if (same_line && in_loop && first->does.line_calls && first->does.operands_constant &&
+	    second->does.operands_constant)
+		return CATEGORY_LOOP_INVARIANT;
+	if (same_line && in_loop && first->does.line_calls && first->does.names_constant &&
+	    second->does.names_constant)
+		return CATEGORY_REPEATED_CALL;
 	if (same_line && in_loop && first->does.accumulates && short_calls)
 		return CATEGORY_API_MISUSE;
 	/* Arithmetic on the elements that the line's subscripts take out, one by one. */
 	if (same_line && in_loop && first->does.elementwise && short_calls)
 		return CATEGORY_SLICE_UNDERUTILISATION;
-	if (!same_line && in_loop && evidence->same_function &&
+	/* Not what one step of a pipeline hands to the next: these are bulk or no subscripts. */
+	if (!same_line && in_loop && evidence->same_function && short_calls &&
+	    (first->does.elementwise || second->does.elementwise) &&
 	    labs((long)evidence->first_line - evidence->second_line) <= NEIGHBOUR_LINES)
 		return CATEGORY_INEFFICIENT_ALGORITHM;
 	return CATEGORY_UNCLEAR;
@@ -126,4 +145,19 @@ enum category category_choose(const uint64_t support[CATEGORY_COUNT])
 			best = c;
 	}
 	return best != CATEGORY_UNCLEAR && support[best] >= all / 4.0 ? best : CATEGORY_UNCLEAR;
+}
+
+enum category category_of_line(const uint64_t support[CATEGORY_COUNT],
+			       const struct line_evidence *evidence)
+{
+	uint64_t counted[CATEGORY_COUNT];
+	uint64_t stores = evidence->site_stores, redundant = evidence->site_stores_redundant;
+
+	memcpy(counted, support, sizeof(counted));
+	if (stores >= REFUTING_STORES_MIN && redundant < stores / 2.0) {
+		counted[CATEGORY_UNCLEAR] +=
+			counted[CATEGORY_LOOP_INVARIANT] + counted[CATEGORY_REPEATED_CALL];
+		counted[CATEGORY_LOOP_INVARIANT] = counted[CATEGORY_REPEATED_CALL] = 0;
+	}
+	return category_choose(counted);
 }

@@ -31,6 +31,14 @@ bool category_is_subscript_function(const char *function);
  */
 enum category category_choose(const uint64_t support[CATEGORY_COUNT]);
 
+/*
+ * The same of a whole line, with what is known of all of it: where its call
+ * sites mostly stored new values it does not do the same work again, whatever
+ * its loads say.
+ */
+enum category category_of_line(const uint64_t support[CATEGORY_COUNT],
+			       const struct line_evidence *evidence);
+
 /* What was seen that led to the category, in words; NULL for "unclear". */
 const char *category_reason(enum category category);
 

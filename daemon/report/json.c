@@ -90,6 +90,27 @@ static json_t *json_accesses(const struct access_counts *counts)
 			 json_share(counts->redundant, counts->reaccessed));
 }
 
+static json_t *json_evidence(const struct line_evidence *evidence)
+{
+	const uint64_t *memory = evidence->redundant_by_memory;
+	json_t *object = json_object();
+
+	object = json_with(object, "heap", json_count(memory[MEMORY_HEAP]));
+	object = json_with(object, "object", json_count(memory[MEMORY_OBJECT]));
+	object = json_with(object, "static", json_count(memory[MEMORY_STATIC]));
+	object = json_with(object, "other", json_count(memory[MEMORY_OTHER]));
+	object = json_with(object, "repeated", json_count(evidence->repeated));
+	object = json_with(object, "call_samples", json_count(evidence->call_samples));
+	object = json_with(object, "site_loads", json_count(evidence->site_loads));
+	object = json_with(object, "site_loads_redundant",
+			   json_count(evidence->site_loads_redundant));
+	object = json_with(object, "site_stores", json_count(evidence->site_stores));
+	object = json_with(object, "site_stores_redundant",
+			   json_count(evidence->site_stores_redundant));
+	object = json_with(object, "again", json_count(evidence->again));
+	return json_with(object, "again_redundant", json_count(evidence->again_redundant));
+}
+
 static json_t *json_line(const struct profile_line *line)
 {
 	json_t *object = json_object(), *reasons = json_array();
@@ -102,9 +123,13 @@ static json_t *json_line(const struct profile_line *line)
 	object = json_with(object, "native_ns", json_count(line->self_ns[TIME_NATIVE]));
 	object = json_with(object, "system_ns", json_count(line->self_ns[TIME_SYSTEM]));
 	object = json_with(object, "total_ns", json_count(line->total_ns));
+	object = json_with(object, "charged_ns", json_count(line->charged_ns));
 	object = json_with(object, "loads", json_accesses(&line->accesses[PAIR_LOAD]));
 	object = json_with(object, "stores", json_accesses(&line->accesses[PAIR_STORE]));
 	object = json_with(object, "avoidable_ns", json_count(line->avoidable_ns));
+	object = json_with(object, "avoidable_low_ns", json_count(line->avoidable_low_ns));
+	object = json_with(object, "avoidable_high_ns", json_count(line->avoidable_high_ns));
+	object = json_with(object, "evidence", json_evidence(&line->evidence));
 	object = json_with(object, "call_ns", json_count(line->call_ns));
 	object = json_with(object, "category", json_text(category_name(line->category)));
 	for (size_t i = 0; i < line->reason_count; i++)

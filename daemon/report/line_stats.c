@@ -15,6 +15,7 @@ void line_stats_deinit(struct line_stats *stats)
 {
 	free(stats->lines);
 	free(stats->of_node);
+	free(stats->charged);
 	id_table_deinit(&stats->ids);
 	*stats = (struct line_stats){ 0 };
 }
@@ -49,7 +50,8 @@ static uint64_t string_hash(const char *string)
 
 static uint64_t line_hash(const struct line_stats *stats, const struct place *place)
 {
-	uint64_t within = stats->by_function ? string_hash(place->function) : (uint32_t)place->line;
+	uint64_t within = stats->by_function || !place->line ? string_hash(place->function)
+							     : (uint32_t)place->line;
 
 	return id_table_mix(id_table_mix(string_hash(place->file)) ^ within);
 }
@@ -57,8 +59,11 @@ static uint64_t line_hash(const struct line_stats *stats, const struct place *pl
 static bool is_of_line(const struct line_stats *stats, const struct line_entry *line,
 		       const struct place *place)
 {
-	return (stats->by_function ? !strcmp(line->function, place->function)
-				   : line->line == place->line) &&
+	/* Native functions have no line of their own. */
+	bool by_function = stats->by_function || !place->line;
+
+	return (stats->by_function || line->line == place->line) &&
+	       (!by_function || !strcmp(line->function, place->function)) &&
 	       !strcmp(line->file, place->file);
 }
 
@@ -97,13 +102,60 @@ static int intern_line(struct line_stats *stats, const struct place *place, uint
 	return 0;
 }
 
-static int find_lines(struct line_stats *stats, struct place_table *places, const struct cct *cct)
+bool line_stats_is_library(const char *file)
+{
+	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+	       strstr(file, "/lib/python3") || !strncmp(file, "<__array_function__", 19) ||
+	       !strncmp(file, "<frozen ", 8);
+}
+
+/* While nodes are looked at, whether the walk outwards from each came to a good end. */
+struct charge {
+	bool settled;
+	unsigned wrappers; /* passed on the way */
+};
+
+/*
+ * Where the walk from a Python node goes. Its parents are settled: one step is
+ * all there is to do.
+ */
+static int charge_python(struct line_stats *stats, struct charge *charges,
+			 const struct cct_node *node, const struct place *place,
+			 struct call_site_table *sites)
+{
+	const struct charge *outer = &charges[node->parent->id];
+	struct charge *charge = &charges[node->id];
+	bool library = line_stats_is_library(place->file);
+	struct call_site site = { 0 };
+
+	stats->charged[node->id] = node->id;
+	*charge = (struct charge){ .settled = true };
+	if (library || !strcmp(place->function, "<module>")) {
+		if (call_site_find(sites, node->frame.python.code,
+				   node->frame.python.instruction_offset, &site))
+			return -ENOMEM;
+		charge->settled = site.in_loop;
+	}
+	if (charge->settled || !library)
+		return 0;
+	if (!outer->settled || outer->wrappers >= WRAPPERS_MAX)
+		return 0;
+	stats->charged[node->id] = stats->charged[node->parent->id];
+	*charge = (struct charge){ .settled = true, .wrappers = outer->wrappers + 1 };
+	return 0;
+}
+
+static int find_lines(struct line_stats *stats, struct place_table *places,
+		      struct call_site_table *sites, const struct cct *cct)
 {
 	size_t count = cct_node_count(cct);
+	struct charge *charges = calloc(count, sizeof(*charges));
+	int result = -ENOMEM;
 
 	stats->of_node = calloc(count, sizeof(stats->of_node[0]));
-	if (!stats->of_node)
-		return -ENOMEM;
+	stats->charged = calloc(count, sizeof(stats->charged[0]));
+	if (!stats->of_node || !stats->charged || !charges)
+		goto out;
 	stats->of_node[0] = LINE_NONE;
 	/* A node's parent is older than it is. */
 	for (uint32_t id = 1; id < count; id++) {
@@ -111,27 +163,57 @@ static int find_lines(struct line_stats *stats, struct place_table *places, cons
 		uint32_t place;
 
 		stats->of_node[id] = stats->of_node[node->parent->id];
+		stats->charged[id] = stats->charged[node->parent->id];
+		charges[id] = charges[node->parent->id];
 		if (node->frame.kind != FRAME_PYTHON)
 			continue;
 		if (place_table_find(places, &node->frame, &place) ||
-		    intern_line(stats, &places->places[place], &stats->of_node[id]))
-			return -ENOMEM;
+		    intern_line(stats, &places->places[place], &stats->of_node[id]) ||
+		    charge_python(stats, charges, node, &places->places[place], sites))
+			goto out;
 	}
+	result = 0;
+out:
+	free(charges);
+	return result;
+}
+
+/* Without Python on the stack, the native function that ran is all that there is to name. */
+static int charge_native(struct line_stats *stats, struct place_table *places,
+			 const struct cct_node *node, uint64_t time_ns)
+{
+	uint32_t place, line;
+
+	if (!time_ns || !node->parent)
+		return 0;
+	if (place_table_find(places, &node->frame, &place) ||
+	    intern_line(stats, &places->places[place], &line))
+		return -ENOMEM;
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
+		stats->lines[line].self_ns[c] += node->time_ns[c];
+		stats->lines[line].charged_ns[c] += node->time_ns[c];
+	}
+	stats->lines[line].total_ns += time_ns;
 	return 0;
 }
 
-static void charge_node(struct line_stats *stats, const struct cct_node *node)
+static int charge_node(struct line_stats *stats, struct place_table *places,
+		       const struct cct_node *node)
 {
-	uint32_t self = stats->of_node[node->id];
+	uint32_t self = stats->of_node[node->id], charged = line_stats_charged(stats, node);
 	uint64_t time_ns = 0;
 
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
 		time_ns += node->time_ns[c];
 		if (self != LINE_NONE)
 			stats->lines[self].self_ns[c] += node->time_ns[c];
+		if (charged != LINE_NONE)
+			stats->lines[charged].charged_ns[c] += node->time_ns[c];
 	}
+	if (self == LINE_NONE)
+		return charge_native(stats, places, node, time_ns);
 	if (!time_ns)
-		return;
+		return 0;
 	for (const struct cct_node *at = node; at; at = at->parent) {
 		uint32_t line = stats->of_node[at->id];
 
@@ -141,19 +223,22 @@ static void charge_node(struct line_stats *stats, const struct cct_node *node)
 		stats->lines[line].charged_by = node->id;
 		stats->lines[line].total_ns += time_ns;
 	}
+	return 0;
 }
 
-int line_stats_build(struct line_stats *stats, struct place_table *places, const struct cct *cct,
+int line_stats_build(struct line_stats *stats, struct place_table *places,
+		     struct call_site_table *sites, const struct cct *cct,
 		     uint64_t ret_time_ns[TIME_CLASS_COUNT])
 {
 	uint64_t time_ns[TIME_CLASS_COUNT] = { 0 };
 
-	if (find_lines(stats, places, cct))
+	if (find_lines(stats, places, sites, cct))
 		return -ENOMEM;
 	for (uint32_t id = 0; id < cct_node_count(cct); id++) {
 		const struct cct_node *node = cct_node(cct, id);
 
-		charge_node(stats, node);
+		if (charge_node(stats, places, node))
+			return -ENOMEM;
 		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 			time_ns[c] += node->time_ns[c];
 	}
@@ -161,9 +246,14 @@ int line_stats_build(struct line_stats *stats, struct place_table *places, const
 	return 0;
 }
 
+uint32_t line_stats_charged(const struct line_stats *stats, const struct cct_node *node)
+{
+	return stats->of_node[stats->charged[node->id]];
+}
+
 struct line_entry *line_stats_of_node(struct line_stats *stats, const struct cct_node *node)
 {
-	uint32_t line = stats->of_node[node->id];
+	uint32_t line = line_stats_charged(stats, node);
 
 	return line == LINE_NONE ? NULL : &stats->lines[line];
 }

@@ -7,13 +7,17 @@
 #include <string.h>
 
 void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,
-		     struct path_table *paths, struct line_stats *lines,
-		     struct line_stats *functions)
+		     const struct cct *cct, struct call_site_table *sites, struct path_table *paths,
+		     struct line_stats *lines, struct line_stats *functions)
 {
 	*stats = (struct pair_stats){
-		.pairs = pairs, .paths = paths, .lines = lines, .functions = functions
+		.pairs = pairs,
+		.cct = cct,
+		.sites = sites,
+		.paths = paths,
+		.lines = lines,
+		.functions = functions,
 	};
-	call_site_table_init(&stats->sites);
 }
 
 void pair_stats_deinit(struct pair_stats *stats)
@@ -23,7 +27,6 @@ void pair_stats_deinit(struct pair_stats *stats)
 	free(stats->entries);
 	id_table_deinit(&stats->ids);
 	call_times_deinit(&stats->calls);
-	call_site_table_deinit(&stats->sites);
 }
 
 static uint64_t sum_verdicts(const uint64_t verdicts[VERDICT_COUNT])
@@ -131,33 +134,35 @@ static int find_entry(struct pair_stats *stats, const struct pair *pair, uint32_
 		.first = first,
 		.second = second,
 		.shown = pair,
-		.line = stats->lines->of_node[pair->first->id],
+		.line = line_stats_charged(stats->lines, pair->first),
 	};
 	*ret_entry = &entries[stats->count++];
 	return 0;
 }
 
-static const struct cct_node *innermost_python(const struct cct_node *node)
+/* The Python frame charged for what was done at a node; NULL: none. */
+static const struct cct_node *charged_python(const struct pair_stats *stats,
+					     const struct cct_node *node)
 {
-	while (node->parent && node->frame.kind != FRAME_PYTHON)
-		node = node->parent;
-	return node->parent ? node : NULL;
+	uint32_t charged = stats->lines->charged[node->id];
+
+	return charged ? cct_node(stats->cct, charged) : NULL;
 }
 
 static int find_evidence(struct pair_stats *stats, const struct pair *pair,
 			 const struct pair_entry *entry, struct category_evidence *ret)
 {
-	const struct cct_node *first = innermost_python(pair->first);
-	const struct cct_node *second = innermost_python(pair->second);
+	const struct cct_node *first = charged_python(stats, pair->first);
+	const struct cct_node *second = charged_python(stats, pair->second);
 	const struct place *first_place, *second_place;
 	uint32_t first_id, second_id;
 
 	*ret = (struct category_evidence){ .kind = pair->kind };
 	if (!first || !second)
 		return 0;
-	if (call_site_find(&stats->sites, first->frame.python.code,
+	if (call_site_find(stats->sites, first->frame.python.code,
 			   first->frame.python.instruction_offset, &ret->first) ||
-	    call_site_find(&stats->sites, second->frame.python.code,
+	    call_site_find(stats->sites, second->frame.python.code,
 			   second->frame.python.instruction_offset, &ret->second) ||
 	    place_table_find(stats->paths->places, &first->frame, &first_id) ||
 	    place_table_find(stats->paths->places, &second->frame, &second_id))
@@ -176,6 +181,29 @@ static int find_evidence(struct pair_stats *stats, const struct pair *pair,
 	return 0;
 }
 
+static bool same_site(const struct category_evidence *evidence)
+{
+	return evidence->known && evidence->first.code == evidence->second.code &&
+	       evidence->first.offset == evidence->second.offset;
+}
+
+/* What a line did again from the very same instruction, whatever it found. */
+static void count_site(struct line_entry *line, const struct pair *pair,
+		       const struct category_evidence *evidence, uint64_t redundant)
+{
+	uint64_t all = sum_verdicts(pair->verdicts);
+
+	if (!same_site(evidence))
+		return;
+	line->site[pair->kind] += all;
+	line->site_redundant[pair->kind] += redundant;
+	if (pair->kind == PAIR_STORE &&
+	    (!evidence->first.in_loop || evidence->first.does.names_constant)) {
+		line->again += all;
+		line->again_redundant += redundant;
+	}
+}
+
 static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_entry *entry)
 {
 	uint64_t redundant =
@@ -184,17 +212,19 @@ static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_
 	enum category category;
 	struct line_entry *line;
 
-	if (!redundant)
-		return 0;
 	if (find_evidence(stats, pair, entry, &evidence))
 		return -ENOMEM;
+	line = entry->line == LINE_NONE ? NULL : &stats->lines->lines[entry->line];
+	if (line)
+		count_site(line, pair, &evidence, redundant);
+	if (!redundant)
+		return 0;
 	category = category_of(&evidence);
 	entry->support[category] += redundant;
-	if (entry->line == LINE_NONE)
+	if (!line)
 		return 0;
-	line = &stats->lines->lines[entry->line];
 	line->support[category] += redundant;
-	if (evidence.known && entry->line == stats->lines->of_node[pair->second->id] &&
+	if (evidence.known && entry->line == line_stats_charged(stats->lines, pair->second) &&
 	    evidence.first.in_loop && evidence.second.in_loop)
 		line->repeated += redundant;
 	return 0;
@@ -233,11 +263,33 @@ static int add_pair(struct pair_stats *stats, const struct pair *pair)
 	return judge(stats, pair, entry);
 }
 
-static void take_call_time(void *context, uint32_t line, uint64_t call_ns)
+static void take_call_time(void *context, uint32_t line, uint64_t call_ns, size_t count)
 {
-	struct line_stats *lines = context;
+	struct line_entry *entry = &((struct line_stats *)context)->lines[line];
 
-	lines->lines[line].call_ns = call_ns;
+	entry->call_ns = call_ns;
+	entry->call_samples = count;
+}
+
+/* From the residuals and the interpreter's share; 0 for lines whose calls were never sampled. */
+static void estimate_calls(struct pair_stats *stats)
+{
+	call_times_estimate(&stats->calls, take_call_time, stats->lines);
+	for (size_t i = 0; i < stats->lines->count; i++) {
+		struct line_entry *line = &stats->lines->lines[i];
+		struct call_evidence evidence = {
+			.python_ns = line->charged_ns[TIME_PYTHON],
+			.period_ns = stats->period_ns,
+			.residual_ns = line->call_ns,
+			.residuals = line->call_samples,
+		};
+
+		if (!line->call_ns && !line->charged_ns[TIME_NATIVE])
+			continue;
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			evidence.time_ns += line->charged_ns[c];
+		line->call_ns = avoidable_call_ns(&evidence);
+	}
 }
 
 /* Once all paths are known. */
@@ -259,13 +311,14 @@ static int count_watched(struct pair_stats *stats)
 	return 0;
 }
 
-int pair_stats_build(struct pair_stats *stats)
+int pair_stats_build(struct pair_stats *stats, uint64_t period_ns)
 {
+	stats->period_ns = period_ns;
 	for (size_t i = 0; i < pair_table_origin_count(stats->pairs); i++)
 		if (add_origin(stats, pair_table_origin(stats->pairs, i)))
 			return -ENOMEM;
 	/* The categories ask for it. */
-	call_times_estimate(&stats->calls, take_call_time, stats->lines);
+	estimate_calls(stats);
 	for (size_t i = 0; i < pair_table_pair_count(stats->pairs); i++)
 		if (add_pair(stats, pair_table_pair(stats->pairs, i)))
 			return -ENOMEM;

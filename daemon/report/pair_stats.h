@@ -23,7 +23,9 @@ struct pair_entry {
 };
 
 struct pair_stats {
-	const struct pair_table *pairs; /* borrowed, as are the next three */
+	const struct pair_table *pairs; /* borrowed, as are the next six */
+	const struct cct *cct;
+	struct call_site_table *sites;
 	struct path_table *paths;
 	struct line_stats *lines;
 	struct line_stats *functions;
@@ -31,20 +33,24 @@ struct pair_stats {
 	size_t count, capacity;
 	struct id_table ids;
 	struct call_times calls;
-	struct call_site_table sites;
+	uint64_t period_ns;
 	struct access_counts accesses[PAIR_KIND_COUNT]; /* of the run */
 	struct losses filtered;                         /* samples taken out */
 	uint64_t *watched[PAIR_KIND_COUNT];             /* by path: watches that began there */
 };
 
 void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,
-		     struct path_table *paths, struct line_stats *lines,
-		     struct line_stats *functions);
+		     const struct cct *cct, struct call_site_table *sites, struct path_table *paths,
+		     struct line_stats *lines, struct line_stats *functions);
 void pair_stats_deinit(struct pair_stats *stats);
 
-/* Fills the entries, the lines but for their times, and the accesses of functions. Once; 0 or
- * -ENOMEM. */
-__attribute__((warn_unused_result)) int pair_stats_build(struct pair_stats *stats);
+/*
+ * Fills the entries, the lines but for their times (which must be known: the
+ * duration of calls is estimated from them too; period_ns is what one sample
+ * stands for), and the accesses of functions. Once; 0 or -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int pair_stats_build(struct pair_stats *stats,
+							 uint64_t period_ns);
 
 /* By avoidable time, redundant and all accesses, kind and paths: a total order. */
 int pair_entry_compare(const struct path_table *paths, const struct pair_entry *a,

@@ -34,6 +34,7 @@ struct owned_profile {
 struct builder {
 	struct owned_profile *owned;
 	struct place_table places;
+	struct call_site_table sites;
 	struct path_table paths;
 	struct line_stats lines;
 	struct line_stats functions;
@@ -76,17 +77,30 @@ static uint64_t line_sampled(const struct line_entry *line)
 	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
 }
 
-static void estimate_line(struct line_entry *line)
+static double run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
+{
+	uint64_t sampled = accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
+	uint64_t redundant = access_counts_redundant(&accesses[PAIR_LOAD]) +
+			     access_counts_redundant(&accesses[PAIR_STORE]);
+
+	return sampled ? (double)redundant / (double)sampled : 0;
+}
+
+static void estimate_line(struct line_entry *line, uint64_t period_ns, double share)
 {
 	struct avoidable_evidence evidence = {
+		.period_ns = period_ns,
 		.sampled = line_sampled(line),
 		.redundant = line_redundant(line),
+		.run_share = line->charged_ns[TIME_NATIVE] || line_sampled(line) ? share : 0,
 		.repeated = line->repeated,
 		.call_ns = line->call_ns,
+		.again = line->again,
+		.again_redundant = line->again_redundant,
 	};
 
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		evidence.self_ns += line->self_ns[c];
+		evidence.time_ns += line->charged_ns[c];
 	memcpy(evidence.redundant_by_memory, line->redundant_by_memory,
 	       sizeof(evidence.redundant_by_memory));
 	line->avoidable = avoidable_estimate(&evidence);
@@ -172,6 +186,24 @@ static int write_functions(struct builder *builder)
 	return 0;
 }
 
+static struct line_evidence evidence_of(const struct line_entry *entry)
+{
+	struct line_evidence evidence = {
+		.call_samples = entry->call_samples,
+		.repeated = entry->repeated,
+		.site_loads = entry->site[PAIR_LOAD],
+		.site_loads_redundant = entry->site_redundant[PAIR_LOAD],
+		.site_stores = entry->site[PAIR_STORE],
+		.site_stores_redundant = entry->site_redundant[PAIR_STORE],
+		.again = entry->again,
+		.again_redundant = entry->again_redundant,
+	};
+
+	memcpy(evidence.redundant_by_memory, entry->redundant_by_memory,
+	       sizeof(evidence.redundant_by_memory));
+	return evidence;
+}
+
 static int write_lines(struct builder *builder)
 {
 	struct owned_profile *owned = builder->owned;
@@ -191,9 +223,14 @@ static int write_lines(struct builder *builder)
 		memcpy(line->self_ns, entry->self_ns, sizeof(line->self_ns));
 		line->total_ns = entry->total_ns;
 		memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			line->charged_ns += entry->charged_ns[c];
 		line->avoidable_ns = entry->avoidable.time_ns;
+		line->avoidable_low_ns = entry->avoidable.low_ns;
+		line->avoidable_high_ns = entry->avoidable.high_ns;
 		line->call_ns = entry->call_ns;
-		line->category = category_choose(entry->support);
+		line->evidence = evidence_of(entry);
+		line->category = category_of_line(entry->support, &line->evidence);
 		line->reason_count =
 			reasons_write(&owned->arena, entry, line->category, line->reasons);
 	}
@@ -395,15 +432,18 @@ static int build(struct builder *builder, const struct cct *cct)
 {
 	struct profile *profile = &builder->owned->profile;
 
-	if (line_stats_build(&builder->lines, &builder->places, cct, profile->time_ns) ||
-	    line_stats_build(&builder->functions, &builder->places, cct, profile->time_ns) ||
-	    pair_stats_build(&builder->pairs))
+	if (line_stats_build(&builder->lines, &builder->places, &builder->sites, cct,
+			     profile->time_ns) ||
+	    line_stats_build(&builder->functions, &builder->places, &builder->sites, cct,
+			     profile->time_ns) ||
+	    pair_stats_build(&builder->pairs, profile->facts.period_ns))
 		return -ENOMEM;
 	memcpy(profile->accesses, builder->pairs.accesses, sizeof(profile->accesses));
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		profile->facts.losses.counts[i] += builder->pairs.filtered.counts[i];
 	for (size_t i = 0; i < builder->lines.count; i++)
-		estimate_line(&builder->lines.lines[i]);
+		estimate_line(&builder->lines.lines[i], profile->facts.period_ns,
+			      run_share(profile->accesses));
 	sum_avoidable(builder, cct);
 	builder->sorted_lines = calloc(builder->lines.count + 1, sizeof(builder->sorted_lines[0]));
 	builder->sorted_functions =
@@ -436,6 +476,7 @@ static void builder_deinit(struct builder *builder)
 	line_stats_deinit(&builder->functions);
 	line_stats_deinit(&builder->lines);
 	place_table_deinit(&builder->places);
+	call_site_table_deinit(&builder->sites);
 }
 
 struct profile *profile_build(const struct cct *cct, const struct pair_table *pairs,
@@ -453,7 +494,9 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 	error = path_table_init(&builder.paths, &builder.places, facts->patterns, cct);
 	line_stats_init(&builder.lines, false);
 	line_stats_init(&builder.functions, true);
-	pair_stats_init(&builder.pairs, pairs, &builder.paths, &builder.lines, &builder.functions);
+	call_site_table_init(&builder.sites);
+	pair_stats_init(&builder.pairs, pairs, cct, &builder.sites, &builder.paths, &builder.lines,
+			&builder.functions);
 	if (!error && owned->sources)
 		error = copy_facts(owned, facts);
 	else

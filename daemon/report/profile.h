@@ -57,6 +57,18 @@ struct access_counts {
 	uint64_t approximate;
 };
 
+/* What a line's category and avoidable time are founded on, besides its counts. */
+struct line_evidence {
+	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
+	uint64_t repeated;     /* redundant with both ends on the line, inside a loop */
+	uint64_t call_samples; /* native calls whose rest was measured */
+	/* Made again from the very same instruction. */
+	uint64_t site_loads, site_loads_redundant;
+	uint64_t site_stores, site_stores_redundant;
+	/* Of these stores, those whose operands seem unchanged (detect/avoidable.h). */
+	uint64_t again, again_redundant;
+};
+
 struct profile_line {
 	const char *file;
 	int line;
@@ -64,12 +76,16 @@ struct profile_line {
 	const char *source;                 /* NULL: unreadable */
 	uint64_t self_ns[TIME_CLASS_COUNT]; /* the line is the innermost Python frame */
 	uint64_t total_ns; /* the line is anywhere on the stack, counted once a sample */
+	/* Its own time and that of library wrappers charged to it (line_stats.h); as all that
+	 * follows. */
+	uint64_t charged_ns;
 	struct access_counts accesses[PAIR_KIND_COUNT]; /* earlier access here */
-	uint64_t avoidable_ns;
-	uint64_t call_ns; /* typical duration of the native calls made from here (call_time.h); 0:
-			     unknown */
+	uint64_t avoidable_ns;                          /* at most charged_ns */
+	uint64_t avoidable_low_ns, avoidable_high_ns;   /* 95% interval */
+	uint64_t call_ns; /* typical duration of the native calls made from here; 0: unknown */
+	struct line_evidence evidence;
 	enum category category;
-	const char *reasons[6];
+	const char *reasons[7];
 	size_t reason_count;
 };
 

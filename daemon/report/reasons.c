@@ -80,6 +80,18 @@ static void add_memory(struct reasons *reasons, const struct line_entry *line)
 			     "every call reads");
 }
 
+/* What makes bulk work avoidable. */
+static void add_invariance(struct reasons *reasons, const struct line_entry *line)
+{
+	if (line->avoidable.invariance > line->avoidable.interaction)
+		add(reasons,
+		    arena_format(reasons->arena,
+				 "%" PRIu64 " of %" PRIu64
+				 " stores that the same call made again put the same value: its "
+				 "arguments seem to be the same",
+				 line->again_redundant, line->again));
+}
+
 size_t reasons_write(struct arena *arena, const struct line_entry *line, enum category category,
 		     const char *reasons[REASONS_MAX])
 {
@@ -94,6 +106,7 @@ size_t reasons_write(struct arena *arena, const struct line_entry *line, enum ca
 	if (!written.count)
 		return 0;
 	add_duration(&written, line);
+	add_invariance(&written, line);
 	if (!redundant)
 		return written.count;
 	add_memory(&written, line);

@@ -17,6 +17,10 @@
 #define PAIRS_DEFAULT 2
 /* A line from which less than this share of the time could be saved is no finding. */
 #define FINDING_SHARE_MIN 0.05
+/* Nor is one of whose accesses hardly any were found redundant. */
+#define FINDING_REDUNDANT_MIN 3
+/* Below this many redundant accesses a finding is called possible, whatever its interval. */
+#define LIKELY_REDUNDANT_MIN 10
 
 static uint64_t sum(const uint64_t times[TIME_CLASS_COUNT])
 {
@@ -30,6 +34,13 @@ static uint64_t sum(const uint64_t times[TIME_CLASS_COUNT])
 static uint64_t redundant(const struct profile_line *line)
 {
 	return line->accesses[PAIR_LOAD].redundant + line->accesses[PAIR_STORE].redundant;
+}
+
+/* Approximate ones included, as avoidable time counts them. */
+static uint64_t redundant_at_all(const struct profile_line *line)
+{
+	return redundant(line) + line->accesses[PAIR_LOAD].approximate +
+	       line->accesses[PAIR_STORE].approximate;
 }
 
 static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
@@ -93,12 +104,20 @@ static void put_target(const struct text_layout *layout, const struct profile_fa
 	text_wrapped(layout, "  ", words);
 }
 
+/* A native function has no line. */
+static void line_suffix(const struct profile_line *line, char *suffix, size_t size)
+{
+	*suffix = '\0';
+	if (line->line)
+		snprintf(suffix, size, ":%d", line->line);
+}
+
 /* "PATH:LINE in FUNCTION" and the source line below it. */
 static void put_place(const struct text_layout *layout, const struct profile_line *line)
 {
 	char suffix[32];
 
-	snprintf(suffix, sizeof(suffix), ":%d", line->line);
+	line_suffix(line, suffix, sizeof(suffix));
 	fputs("    ", layout->file);
 	text_path_cell(layout, line->file, suffix, layout->columns * 3 / 5, false);
 	fputs(" in ", layout->file);
@@ -107,6 +126,22 @@ static void put_place(const struct text_layout *layout, const struct profile_lin
 		fputs("      ", layout->file);
 		text_last_cell(layout, line->source, layout->columns - 6);
 	}
+}
+
+static bool is_finding(const struct profile_line *line, uint64_t total_ns)
+{
+	return total_ns > 0 && redundant_at_all(line) >= FINDING_REDUNDANT_MIN &&
+	       (double)line->avoidable_ns >= FINDING_SHARE_MIN * (double)total_ns;
+}
+
+/* How sure the figures are; not whether the other way to write it would be faster. */
+static const char *certainty(const struct profile_line *line, uint64_t total_ns)
+{
+	if (redundant_at_all(line) < LIKELY_REDUNDANT_MIN)
+		return "one line may repeat memory accesses in vain, on little evidence";
+	if ((double)line->avoidable_low_ns < FINDING_SHARE_MIN * (double)total_ns)
+		return "one line probably repeats memory accesses in vain";
+	return "one line repeats memory accesses in vain";
 }
 
 static void put_finding(const struct text_layout *layout, const struct profile_line *line,
@@ -124,17 +159,26 @@ static void put_finding(const struct text_layout *layout, const struct profile_l
 	snprintf(words, sizeof(words),
 		 "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
 		 " %s watched there %s by a later native call with "
-		 "the same value: %s (95%% interval %s to %s). About %s (%s) could be avoided.",
+		 "the same value: %s (95%% interval %s to %s). About %s (%s) could be avoided, "
+		 "between %s and %s as far as sampling can tell.",
 		 figure_part(line->total_ns, total_ns).text, counts->redundant, counts->sampled,
 		 kind == PAIR_LOAD ? "loads" : "stores",
 		 kind == PAIR_LOAD ? "were read again" : "were written again",
 		 figure_part(counts->redundant, counts->sampled).text, figure_share(share.low).text,
 		 figure_share(share.high).text, figure_ns(line->avoidable_ns).text,
-		 figure_part(line->avoidable_ns, total_ns).text);
+		 figure_part(line->avoidable_ns, total_ns).text,
+		 figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text);
 	text_wrapped(layout, "  ", words);
+	if (redundant_at_all(line) < LIKELY_REDUNDANT_MIN) {
+		snprintf(words, sizeof(words),
+			 "That rests on %" PRIu64 " redundant accesses: profile longer to be sure.",
+			 redundant_at_all(line));
+		text_wrapped(layout, "  ", words);
+	}
 	if (line->category != CATEGORY_UNCLEAR) {
-		snprintf(words, sizeof(words), "Likely %s: %s", category_name(line->category),
-			 category_advice(line->category));
+		snprintf(words, sizeof(words), "%s %s: %s",
+			 redundant_at_all(line) < LIKELY_REDUNDANT_MIN ? "Perhaps" : "Likely",
+			 category_name(line->category), category_advice(line->category));
 		text_wrapped(layout, "  ", words);
 	}
 }
@@ -155,9 +199,8 @@ static void put_verdict(const struct text_layout *layout, const struct profile *
 			     "all samples were lost: see DATA QUALITY.");
 		return;
 	}
-	if (top_avoidable && total_ns > 0 && top_avoidable->avoidable_ns > 0 &&
-	    (double)top_avoidable->avoidable_ns >= FINDING_SHARE_MIN * (double)total_ns) {
-		text_heading(layout, "VERDICT", "one line repeats memory accesses in vain");
+	if (top_avoidable && is_finding(top_avoidable, total_ns)) {
+		text_heading(layout, "VERDICT", "%s", certainty(top_avoidable, total_ns));
 		put_finding(layout, top_avoidable, total_ns);
 		return;
 	}
@@ -206,7 +249,7 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 			figure_part(line->self_ns[TIME_NATIVE], total_ns).text,
 			figure_part(line->self_ns[TIME_SYSTEM], total_ns).text,
 			figure_part(line->total_ns, total_ns).text);
-		snprintf(suffix, sizeof(suffix), ":%d", line->line);
+		line_suffix(line, suffix, sizeof(suffix));
 		text_path_cell(layout, line->file, suffix, where_columns, true);
 		fputs("  ", layout->file);
 		text_last_cell(layout,
@@ -242,8 +285,8 @@ static void put_redundant_lines(const struct text_layout *layout,
 	      layout->file);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_line *line = lines[i];
-		char suffix[32], reasons[512];
-		size_t used = 0;
+		char suffix[32], reasons[640];
+		size_t used;
 
 		if (line->avoidable_ns == 0 && redundant(line) == 0)
 			break;
@@ -251,16 +294,19 @@ static void put_redundant_lines(const struct text_layout *layout,
 		put_counts(layout, &line->accesses[PAIR_LOAD]);
 		put_counts(layout, &line->accesses[PAIR_STORE]);
 		text_cell(layout, line->call_ns ? figure_ns(line->call_ns).text : "-", 9);
-		snprintf(suffix, sizeof(suffix), ":%d", line->line);
+		line_suffix(line, suffix, sizeof(suffix));
 		text_path_cell(layout, line->file, suffix, layout->columns - 66, false);
 		fputc('\n', layout->file);
 		if (line->source && *line->source) {
 			fputs("             ", layout->file);
 			text_last_cell(layout, line->source, layout->columns - 13);
 		}
-		if (line->category != CATEGORY_UNCLEAR)
-			used = (size_t)snprintf(reasons, sizeof(reasons), "%s",
-						category_name(line->category));
+		used = (size_t)snprintf(
+			reasons, sizeof(reasons), "%s to %s avoidable%s%s",
+			figure_ns(line->avoidable_low_ns).text,
+			figure_ns(line->avoidable_high_ns).text,
+			line->category != CATEGORY_UNCLEAR ? "; " : "",
+			line->category != CATEGORY_UNCLEAR ? category_name(line->category) : "");
 		for (size_t r = 0; r < line->reason_count && used < sizeof(reasons); r++)
 			used += (size_t)snprintf(reasons + used, sizeof(reasons) - used, "%s%s",
 						 used ? "; " : "", line->reasons[r]);

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Are the paper's inefficient lines found? Judged by avoidable time and by time alone.
 
-    tests/bench/findings.py [--seconds S] [--rounds N] [--interpreter NAME] [--keep FOLDER] [LISTING ...]
+    tests/bench/findings.py [--seconds S] [--rounds N] [--interpreter NAME ...] [--keep FOLDER] [TARGET ...]
 
 Runs every tests/targets/listing_NN_*.py, inefficient and fixed, under `pieprofd
 --pid` at its default settings, and compares what it says of each line with the
-comments of the target (their form: tests/targets/listing_runner.py). --judge
-FOLDER judges the profiles again that an earlier run kept, and runs nothing.
+comments of the target (their form: tests/targets/listing_runner.py). The same for
+tests/targets/twins_*.py: programs with two lines that are about equally hot, one
+of them inefficient. The listings served to choose the constants of avoidable time,
+the twins did not: their scores stand apart. Clean programs, without any line to be
+found, are run too: what is called avoidable there is false. --judge FOLDER judges
+the profiles again that an earlier run kept, and runs nothing; a run also takes
+the savings from there that were measured before.
 
 A line's rank is its place among all lines of the profile, those of libraries
 included, by the figure in question; lines with the same figure share the worst
@@ -27,6 +32,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from harness import TARGETS, Failure, Target, find_interpreters, profile  # noqa: E402
 
+SAVING_SECONDS = 3
 # Other lines below this share of the time are not worth being told apart from guilty ones.
 SHARE_MIN = 0.02
 # No line can be judged without that many time samples in the whole profile.
@@ -34,6 +40,12 @@ SAMPLES_MIN = 100
 
 # In the folder of kept profiles.
 SAVINGS = "savings.json"
+
+# What fitted the model, and what did not.
+SETS = (("listings", "listing_[0-9]*.py"), ("twins", "twins_*.py"))
+CLEAN = ("vectorised.py",)
+# Of the time of a clean program, at most that much should be called avoidable.
+CLEAN_MAX = 0.05
 
 Line = collections.namedtuple("Line", "number text categories")
 
@@ -83,6 +95,11 @@ def self_ns(entry):
 
 def avoidable_ns(entry):
     return entry["avoidable_ns"]
+
+
+def charged_ns(entry):
+    """With the time of thin library functions, which plain profilers leave where it is."""
+    return entry.get("charged_ns", self_ns(entry))
 
 
 def rank(entries, figure, wanted):
@@ -140,12 +157,14 @@ class Verdict:
         self.categories = [
             (entry["category"] in truth.categories(entry), entry["category"], entry["line"])
             for entry in guilty
-            if self_ns(entry) >= SHARE_MIN * total
+            if max(self_ns(entry), charged_ns(entry)) >= SHARE_MIN * total
         ]
+        self.rank_charged = rank(entries, charged_ns, guilty)
         self.scored = [
-            (truth.label(entry) == "guilty", avoidable_ns(entry) / total, self_ns(entry) / total)
+            (truth.label(entry) == "guilty", avoidable_ns(entry) / total, self_ns(entry) / total,
+             charged_ns(entry) / total)
             for entry in entries
-            if self_ns(entry) >= SHARE_MIN * total
+            if max(self_ns(entry), charged_ns(entry)) >= SHARE_MIN * total
         ]
         self.first_lines = [
             "%s:%d" % (os.path.basename(entry["file"]), entry["line"])
@@ -170,6 +189,7 @@ def facts_of(line):
 
 def measure_saving(interpreter, script, seconds):
     """Share of the CPU time of a pass that the fixed version saves, without a profiler."""
+    seconds = min(seconds, SAVING_SECONDS)
     speeds = {False: [], True: []}
     for fixed in (False, True, True, False):
         arguments = ["--seconds", seconds] + (["--fixed"] if fixed else [])
@@ -228,7 +248,7 @@ def print_table(judged, savings):
         print(
             "| %s | %s | %s | %s | %s: %d/%d | %s | %s (%s) | %s | %s | %s | %s | %s | %s | %d/%d | %.2f%% |"
             % (
-                key[0][8:-3],
+                key[0][:-3].replace("listing_", ""),
                 key[1],
                 ranks(v.rank_avoidable for v in bad),
                 ranks(v.rank_time for v in bad),
@@ -251,14 +271,14 @@ def print_table(judged, savings):
         )
 
 
-def print_scores(judged, savings):
+def print_scores(name, judged, savings):
     bad = [v for versions in judged.values() for v in versions[False]]
     good = [v for versions in judged.values() for v in versions[True]]
     scored = [entry for v in bad for entry in v.scored]
     with_fixed = scored + [(False,) + entry[1:] for v in good for entry in v.scored]
     print()
-    print("| over %d profiles | by avoidable time | by time alone |" % len(bad))
-    print("|---|---|---|")
+    print("| %s: over %d profiles | by avoidable time | by time alone | by time with library wrappers |" % (name, len(bad)))
+    print("|---|---|---|---|")
     rows = (
         ("a guilty line is first", lambda r: r == 1),
         ("first or second", lambda r: r is not None and r <= 2),
@@ -266,32 +286,40 @@ def print_scores(judged, savings):
     )
     for name, holds in rows:
         print(
-            "| %s | %s | %s |"
+            "| %s | %s | %s | %s |"
             % (
                 name,
                 percent(statistics.mean(holds(v.rank_avoidable) for v in bad)),
                 percent(statistics.mean(holds(v.rank_time) for v in bad)),
+                percent(statistics.mean(holds(v.rank_charged) for v in bad)),
             )
         )
     print(
-        "| mean reciprocal rank | %.2f | %.2f |"
+        "| mean reciprocal rank | %.2f | %.2f | %.2f |"
         % tuple(
             statistics.mean(1 / r if r else 0 for r in (getattr(v, name) for v in bad))
-            for name in ("rank_avoidable", "rank_time")
+            for name in ("rank_avoidable", "rank_time", "rank_charged")
         )
     )
     sets = (("guilty lines and others", scored), ("the same and the fixed versions' lines", with_fixed))
     for name, lines in sets:
         print(
-            "| area under the curve, %s (%d and %d) | %.3f | %.3f |"
+            "| area under the curve, %s (%d and %d) | %.3f | %.3f | %.3f |"
             % (
                 name,
                 sum(entry[0] for entry in lines),
                 sum(not entry[0] for entry in lines),
                 area_under_curve(lines, 1),
                 area_under_curve(lines, 2),
+                area_under_curve(lines, 3),
             )
         )
+    within = [
+        low <= savings[key] <= high
+        for key, versions in judged.items()
+        if key in savings
+        for low, high in (v.interval for v in versions[False] if v.interval)
+    ]
     halved = [
         middle([v.mended_avoidable for v in versions[True]]) * (1 - savings.get(key, 0))
         <= middle([v.guilty_avoidable for v in versions[False]]) / 2
@@ -303,6 +331,16 @@ def print_scores(judged, savings):
         sum(v.category_right for v in bad), len(bad), sum(entry[0] for entry in lines), len(lines),
         percent(SHARE_MIN)))
     print("avoidable time of the guilty lines at least halved by the fix: %d of %d" % (sum(halved), len(halved)))
+    print("fixed versions with less than %s called avoidable: %d of %d" % (
+        percent(CLEAN_MAX), sum(v.avoidable < CLEAN_MAX for v in good), len(good)))
+    print("the real saving lies within the interval of avoidable time: %d of %d" % (sum(within), len(within)))
+
+
+def print_clean(clean):
+    for (script, name), verdicts in clean.items():
+        print("clean: %s on %s: %s called avoidable; most goes to %s" % (
+            script, name, " ".join("%.1f%%" % (100 * v.avoidable) for v in verdicts),
+            ", ".join(v.first_lines[0] for v in verdicts if v.first_lines) or "no line"))
 
 
 def print_misses(key, number, verdict):
@@ -320,44 +358,59 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="length of one profile")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
-        "--interpreter", default="3.11.", help="only those whose name has this (default: %(default)s)"
+        "--interpreter", action="append", metavar="NAME",
+        help="only those whose name has this; may be given again (default: 3.11.)"
     )
     parser.add_argument("--keep", metavar="FOLDER", help="keep all profiles there")
     parser.add_argument("--judge", metavar="FOLDER", help="judge the profiles kept there; run nothing")
-    parser.add_argument("listing", nargs="*", help="only those whose file name has one of these")
+    parser.add_argument("target", nargs="*", help="only those whose file name has one of these")
     arguments = parser.parse_args()
+    names = arguments.interpreter or ["3.11."]
 
-    scripts = sorted(
-        os.path.basename(path)
-        for path in glob.glob(os.path.join(TARGETS, "listing_[0-9]*.py"))
-        if not arguments.listing or any(word in os.path.basename(path) for word in arguments.listing)
-    )
+    def wanted(pattern):
+        files = sorted(os.path.basename(path) for path in glob.glob(os.path.join(TARGETS, pattern)))
+        return [file for file in files if not arguments.target or any(word in file for word in arguments.target)]
+
+    sets = [(name, wanted(pattern)) for name, pattern in SETS]
+    scripts = [script for _, found in sets for script in found]
+    clean_scripts = [script for pattern in CLEAN for script in wanted(pattern)]
     interpreters = [
         interpreter
         for interpreter in ([] if arguments.judge else find_interpreters())
-        if arguments.interpreter in interpreter.name
+        if any(name in interpreter.name for name in names)
     ]
-    judged, savings = {}, {}
+    judged, savings, clean = {}, {}, {}
     if arguments.keep:
         os.makedirs(arguments.keep, exist_ok=True)
+        savings.update(kept_savings(arguments.keep))
     if arguments.judge:
-        judge_kept(arguments.judge, scripts, judged, savings)
+        savings.update(kept_savings(arguments.judge))
+        judge_kept(arguments.judge, scripts, clean_scripts, judged, clean)
     for interpreter in interpreters:
         for script in scripts:
             measure(interpreter, Truth(script), arguments, judged, savings)
-    if not judged:
+        for script in clean_scripts:
+            measure_clean(interpreter, Truth(script), arguments, clean)
+    if not judged and not clean:
         raise SystemExit("nothing to judge")
     for key, versions in judged.items():
         for number, verdict in enumerate(versions[False]):
             print_misses(key, number, verdict)
-    print_table(judged, savings)
-    print_scores(judged, savings)
+    if judged:
+        print_table(judged, savings)
+    for name, found in sets:
+        of_set = {key: value for key, value in judged.items() if key[0] in found}
+        if of_set:
+            print_scores(name, of_set, savings)
+    print()
+    print_clean(clean)
 
 
 def measure(interpreter, truth, arguments, judged, savings):
     key = truth.script, interpreter.name
     try:
-        savings[key] = measure_saving(interpreter, truth.script, min(4, arguments.seconds))
+        if key not in savings:
+            savings[key] = measure_saving(interpreter, truth.script, arguments.seconds)
     except Failure as failure:
         print("skip %s on %s: %s" % (truth.script, interpreter.name, str(failure).splitlines()[-1]))
         return
@@ -379,20 +432,38 @@ def measure(interpreter, truth, arguments, judged, savings):
                 "" if verdict.samples >= SAMPLES_MIN else "; only %d samples" % verdict.samples), flush=True)
 
 
-def judge_kept(folder, scripts, judged, savings):
+def measure_clean(interpreter, truth, arguments, clean):
+    try:
+        clean[truth.script, interpreter.name] = [
+            Verdict(truth, run(interpreter, truth, False, arguments, "%s+%s+slow+%d" % (
+                truth.script[:-3], interpreter.name.replace(" ", "_"), number)))
+            for number in range(arguments.rounds)
+        ]
+    except Failure as failure:
+        print("skip %s on %s: %s" % (truth.script, interpreter.name, str(failure).splitlines()[-1]))
+
+
+def judge_kept(folder, scripts, clean_scripts, judged, clean):
     for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
         parts = os.path.basename(path)[:-5].split("+")
-        if len(parts) != 4 or parts[0] + ".py" not in scripts:
+        script = parts[0] + ".py"
+        if len(parts) != 4 or script not in scripts + clean_scripts:
             continue
-        key = parts[0] + ".py", parts[1].replace("_", " ")
+        key = script, parts[1].replace("_", " ")
         with open(path) as file:
             verdict = Verdict(Truth(key[0]), json.load(file))
-        judged.setdefault(key, {False: [], True: []})[parts[2] == "fixed"].append(verdict)
+        if script in clean_scripts:
+            clean.setdefault(key, []).append(verdict)
+        else:
+            judged.setdefault(key, {False: [], True: []})[parts[2] == "fixed"].append(verdict)
+
+
+def kept_savings(folder):
     try:
         with open(os.path.join(folder, SAVINGS)) as file:
-            savings.update({(script, name): value for script, name, value in json.load(file)})
+            return {(script, name): value for script, name, value in json.load(file)}
     except OSError:
-        pass
+        return {}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@
 static struct avoidable_evidence interaction_bound(void)
 {
 	return (struct avoidable_evidence){
-		.self_ns = 10 * SECOND,
+		.time_ns = 10 * SECOND,
 		.sampled = 200,
 		.redundant = 120,
 		.redundant_by_memory = { [MEMORY_HEAP] = 60,
@@ -42,19 +42,25 @@ static void test_vectorised_line_of_the_same_redundancy(void **state)
 	evidence.call_ns = 1000000;
 	assert_int_equal(avoidable_estimate(&evidence).time_ns, 0);
 	/* Even when it is far hotter, and all of it redundant. */
-	evidence.self_ns *= 20;
+	evidence.time_ns *= 20;
 	evidence.redundant = evidence.sampled;
 	assert_true(avoidable_estimate(&evidence).time_ns < small / 100);
 }
 
 static void test_hotness_alone_is_nothing(void **state)
 {
-	struct avoidable_evidence evidence = { .self_ns = 1000 * SECOND, .call_ns = 500 };
+	struct avoidable_evidence evidence = { .time_ns = 1000 * SECOND, .call_ns = 500 };
 
 	(void)state;
 	assert_int_equal(avoidable_estimate(&evidence).time_ns, 0); /* no samples */
 	evidence.sampled = 1000;
 	assert_int_equal(avoidable_estimate(&evidence).time_ns, 0); /* none redundant */
+	/* What the run has elsewhere stands in as long as nothing is known, and no longer. */
+	evidence.run_share = 0.6;
+	assert_true(avoidable_estimate(&evidence).time_ns < 10 * SECOND);
+	evidence.sampled = 0;
+	assert_true(avoidable_estimate(&evidence).time_ns > 100 * SECOND);
+	assert_int_equal(avoidable_estimate(&evidence).low_ns, 0);
 }
 
 static void test_redundancy_alone_is_nothing(void **state)
@@ -62,7 +68,7 @@ static void test_redundancy_alone_is_nothing(void **state)
 	struct avoidable_evidence evidence = interaction_bound();
 
 	(void)state;
-	evidence.self_ns = 0;
+	evidence.time_ns = 0;
 	assert_int_equal(avoidable_estimate(&evidence).time_ns, 0);
 }
 
@@ -75,21 +81,123 @@ static void test_few_samples_count_less(void **state)
 	few.redundant = 3;
 	few.repeated = 3;
 	assert_true(avoidable_estimate(&few).redundancy <
-		    avoidable_estimate(&many).redundancy * 0.85);
+		    avoidable_estimate(&many).redundancy * 0.97);
 	few.sampled = few.redundant = few.repeated = 1;
-	assert_true(avoidable_estimate(&few).redundancy < 0.75);
+	assert_true(avoidable_estimate(&few).redundancy <
+		    avoidable_estimate(&many).redundancy * 0.9);
 }
 
-static void test_static_tables_count_half(void **state)
+static void test_static_tables_count_less(void **state)
+{
+	struct avoidable_evidence evidence = interaction_bound();
+	double data, mixed;
+
+	(void)state;
+	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++)
+		evidence.redundant_by_memory[i] = i == MEMORY_HEAP ? 120 : 0;
+	data = avoidable_estimate(&evidence).payload;
+	evidence.redundant_by_memory[MEMORY_STATIC] = 120;
+	mixed = avoidable_estimate(&evidence).payload;
+	evidence.redundant_by_memory[MEMORY_HEAP] = 0;
+	assert_true(data > mixed && mixed > avoidable_estimate(&evidence).payload);
+	/* What next to nothing is known of lies in the middle. */
+	evidence.redundant_by_memory[MEMORY_STATIC] = 0;
+	assert_true(avoidable_estimate(&evidence).payload < data);
+}
+
+static void test_repetition_on_the_line(void **state)
+{
+	struct avoidable_evidence evidence = interaction_bound();
+	uint64_t same_line = avoidable_estimate(&evidence).time_ns;
+
+	(void)state;
+	evidence.repeated = 0; /* handed from line to line */
+	assert_true(avoidable_estimate(&evidence).time_ns < same_line / 2);
+	assert_true(avoidable_estimate(&evidence).time_ns > same_line / 6);
+}
+
+/* Bulk work counts when its stores put there what was there already, often enough. */
+static void test_bulk_work_done_again(void **state)
 {
 	struct avoidable_evidence evidence = interaction_bound();
 
 	(void)state;
-	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++)
-		evidence.redundant_by_memory[i] = i == MEMORY_STATIC ? 120 : 0;
-	assert_true(avoidable_estimate(&evidence).payload == 0.5);
-	evidence.redundant_by_memory[MEMORY_HEAP] = 120;
-	assert_true(avoidable_estimate(&evidence).payload == 0.75);
+	evidence.call_ns = 1000000;
+	evidence.again = evidence.again_redundant = 4;
+	assert_true(avoidable_estimate(&evidence).invariance < 0.1);
+	evidence.again = evidence.again_redundant = 20;
+	assert_true(avoidable_estimate(&evidence).invariance > 0.8);
+	assert_in_range(avoidable_estimate(&evidence).time_ns, 5 * SECOND, 10 * SECOND);
+	evidence.again_redundant = 10;
+	assert_int_equal(avoidable_estimate(&evidence).time_ns, 0);
+	/* Short calls do not need it. */
+	evidence.call_ns = 1000;
+	assert_true(avoidable_estimate(&evidence).time_ns > 5 * SECOND);
+}
+
+static void test_duration_of_calls(void **state)
+{
+	struct call_evidence evidence = { .residual_ns = 700 };
+	uint64_t by_share, joined;
+
+	(void)state;
+	/* Nothing but residuals. */
+	assert_int_equal(avoidable_call_ns(&evidence), 700);
+	/* A third in the interpreter: 150 ns of it for 300 ns of call. */
+	evidence = (struct call_evidence){ .time_ns = 3000 * SECOND,
+					   .python_ns = 1000 * SECOND,
+					   .period_ns = SECOND / 100 };
+	by_share = avoidable_call_ns(&evidence);
+	assert_in_range(by_share, 290, 310);
+	/* One residual of 60 us, as a page fault makes one: still short. */
+	evidence.residual_ns = 60000;
+	evidence.residuals = 1;
+	joined = avoidable_call_ns(&evidence);
+	assert_in_range(joined, by_share + 1, AVOIDABLE_SHORT_CALL_NS);
+	/* Many of them are to be taken for serious, but for no more than a half. */
+	evidence.residuals = 1000;
+	assert_in_range(avoidable_call_ns(&evidence), AVOIDABLE_SHORT_CALL_NS, 6000);
+	/* No sample at all in the interpreter: bulk work, the more samples the surer. */
+	evidence = (struct call_evidence){ .time_ns = SECOND, .period_ns = SECOND / 100 };
+	assert_in_range(avoidable_call_ns(&evidence), AVOIDABLE_LONG_CALL_NS, 1000000);
+	evidence.time_ns = SECOND / 100;
+	assert_in_range(avoidable_call_ns(&evidence), AVOIDABLE_SHORT_CALL_NS,
+			AVOIDABLE_LONG_CALL_NS);
+	/* All of it: no native calls to speak of. */
+	evidence.time_ns = evidence.python_ns = 100 * SECOND;
+	assert_in_range(avoidable_call_ns(&evidence), 1, 1000);
+}
+
+/* The interval holds the estimate and narrows as samples come in. */
+static void test_interval(void **state)
+{
+	struct avoidable_evidence evidence = interaction_bound();
+	struct avoidable exact, few, many;
+
+	(void)state;
+	exact = avoidable_estimate(&evidence); /* time without error */
+	assert_true(exact.low_ns < exact.time_ns && exact.time_ns < exact.high_ns);
+	evidence.period_ns = SECOND / 10;
+	many = avoidable_estimate(&evidence); /* 100 samples: 20% more or less */
+	assert_int_equal(many.time_ns, exact.time_ns);
+	assert_true(many.low_ns < exact.low_ns && many.high_ns > exact.high_ns);
+	assert_true((double)many.low_ns > 0.7 * (double)many.time_ns);
+	assert_true((double)many.high_ns < 1.35 * (double)many.time_ns);
+	evidence.sampled = 4;
+	evidence.redundant = 2;
+	few = avoidable_estimate(&evidence);
+	assert_true((double)few.low_ns / (double)few.time_ns <
+		    (double)many.low_ns / (double)many.time_ns);
+	assert_true((double)few.high_ns / (double)few.time_ns >
+		    (double)many.high_ns / (double)many.time_ns);
+	/* None found among four: it may yet be some. */
+	evidence.redundant = evidence.repeated = 0;
+	few = avoidable_estimate(&evidence);
+	assert_int_equal(few.time_ns, 0);
+	assert_int_equal(few.low_ns, 0);
+	assert_true(few.high_ns > 0);
+	evidence.sampled = 0;
+	assert_int_equal(avoidable_estimate(&evidence).high_ns, 0);
 }
 
 static void test_interaction_over_duration(void **state)
@@ -123,7 +231,7 @@ static void test_bounds(void **state)
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		struct avoidable_evidence evidence = {
-			.self_ns = unit_random_next(&random) >> unit_random_below(&random, 64),
+			.time_ns = unit_random_next(&random) >> unit_random_below(&random, 64),
 			.sampled =
 				unit_random_next(&random) >> (1 + unit_random_below(&random, 63)),
 			.repeated = unit_random_next(&random) >> unit_random_below(&random, 64),
@@ -131,7 +239,11 @@ static void test_bounds(void **state)
 		};
 		struct avoidable avoidable;
 
-		evidence.self_ns >>= 12; /* exact in a double */
+		evidence.time_ns >>= 12; /* exact in a double */
+		evidence.run_share = (double)unit_random_below(&random, 11) / 10;
+		evidence.again = unit_random_below(&random, 1000) + 1;
+		evidence.again_redundant = unit_random_below(&random, evidence.again + 1);
+		evidence.period_ns = unit_random_below(&random, 3) * 10000000;
 		evidence.redundant =
 			evidence.sampled ? unit_random_below(&random, evidence.sampled + 1) : 0;
 		for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++)
@@ -140,9 +252,12 @@ static void test_bounds(void **state)
 		avoidable = avoidable_estimate(&evidence);
 		assert_true(avoidable.redundancy >= 0 && avoidable.redundancy <= 1);
 		assert_true(avoidable.interaction >= 0 && avoidable.interaction <= 1);
-		assert_true(avoidable.payload >= 0.5 && avoidable.payload <= 1);
-		assert_true(avoidable.repetition >= 0.6 && avoidable.repetition <= 1);
-		assert_true(avoidable.time_ns <= evidence.self_ns);
+		assert_true(avoidable.invariance >= 0 && avoidable.invariance <= 1);
+		assert_true(avoidable.payload >= 0.7 && avoidable.payload <= 1);
+		assert_true(avoidable.repetition >= 0.2 && avoidable.repetition <= 1);
+		assert_true(avoidable.time_ns <= evidence.time_ns);
+		assert_true(avoidable.low_ns <= avoidable.time_ns);
+		assert_true(avoidable.high_ns >= avoidable.time_ns);
 	}
 }
 
@@ -154,7 +269,11 @@ int main(void)
 		cmocka_unit_test(test_hotness_alone_is_nothing),
 		cmocka_unit_test(test_redundancy_alone_is_nothing),
 		cmocka_unit_test(test_few_samples_count_less),
-		cmocka_unit_test(test_static_tables_count_half),
+		cmocka_unit_test(test_static_tables_count_less),
+		cmocka_unit_test(test_repetition_on_the_line),
+		cmocka_unit_test(test_bulk_work_done_again),
+		cmocka_unit_test(test_duration_of_calls),
+		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_interaction_over_duration),
 		cmocka_unit_test(test_bounds),
 	};

@@ -11,16 +11,18 @@
 
 struct found {
 	uint64_t call_ns[LINES];
+	size_t residuals[LINES];
 	size_t count;
 };
 
-static void take(void *context, uint32_t line, uint64_t call_ns)
+static void take(void *context, uint32_t line, uint64_t call_ns, size_t count)
 {
 	struct found *found = context;
 
 	assert_true(line < LINES);
 	assert_int_equal(found->call_ns[line], 0);
 	found->call_ns[line] = call_ns;
+	found->residuals[line] = count;
 	found->count++;
 }
 
@@ -49,6 +51,8 @@ static void test_medians(void **state)
 	assert_int_equal(found.count, 4);
 	assert_int_equal(found.call_ns[5], 1800); /* twice 900: an outlier does not matter */
 	assert_int_equal(found.call_ns[2], 5000);
+	assert_int_equal(found.residuals[2], 4);
+	assert_int_equal(found.residuals[7], 1);
 	assert_int_equal(found.call_ns[7], UINT64_MAX);
 	assert_int_equal(found.call_ns[1], CALL_TIME_FLOOR_NS);
 	call_times_deinit(&times);

@@ -72,8 +72,13 @@ static void test_same_call_site(void **state)
 	assert_int_equal(category_of(&evidence), CATEGORY_REPEATED_CALL);
 	evidence.first.does.operands_constant = evidence.second.does.operands_constant = true;
 	assert_int_equal(category_of(&evidence), CATEGORY_LOOP_INVARIANT);
-	/* Re-reading its arguments is what every call does. */
+	/* Re-reading its arguments is what every call does, unless these cannot change. */
 	evidence.kind = PAIR_LOAD;
+	evidence.first.does.line_calls = evidence.second.does.line_calls = true;
+	assert_int_equal(category_of(&evidence), CATEGORY_LOOP_INVARIANT);
+	evidence.first.does.operands_constant = false;
+	assert_int_equal(category_of(&evidence), CATEGORY_REPEATED_CALL);
+	evidence.first.does.names_constant = false;
 	assert_int_equal(category_of(&evidence), CATEGORY_UNCLEAR);
 	/* Called again from outside: no loop here. */
 	evidence = same_line(PAIR_STORE);
@@ -110,12 +115,52 @@ static void test_neighbouring_lines(void **state)
 	(void)state;
 	evidence.second_line = 12;
 	evidence.second.offset = 30;
+	/* One step hands its result to the next. */
+	assert_int_equal(category_of(&evidence), CATEGORY_UNCLEAR);
+	evidence.first.does.elementwise = true;
 	assert_int_equal(category_of(&evidence), CATEGORY_INEFFICIENT_ALGORITHM);
+	/* Elements on both: as on one line. */
+	evidence.second.does.elementwise = true;
+	assert_int_equal(category_of(&evidence), CATEGORY_SLICE_UNDERUTILISATION);
+	evidence.second.does.elementwise = false;
 	evidence.second_line = 200;
 	assert_int_equal(category_of(&evidence), CATEGORY_UNCLEAR);
 	evidence.second_line = 12;
 	evidence.same_function = false;
 	assert_int_equal(category_of(&evidence), CATEGORY_UNCLEAR);
+	evidence.same_function = true;
+	evidence.call_ns = 10000000;
+	assert_int_equal(category_of(&evidence), CATEGORY_UNCLEAR);
+}
+
+static void test_exchange_of_elements(void **state)
+{
+	struct category_evidence evidence = same_line(PAIR_STORE);
+
+	(void)state;
+	evidence.first.does.exchanges = evidence.first.does.elementwise = true;
+	evidence.first.does.subscript = true;
+	evidence.second.does = evidence.first.does;
+	assert_int_equal(category_of(&evidence), CATEGORY_INEFFICIENT_ALGORITHM);
+}
+
+/* New values stored from one call site: that is no repetition of the same work. */
+static void test_of_a_line(void **state)
+{
+	uint64_t support[CATEGORY_COUNT] = {
+		[CATEGORY_LOOP_INVARIANT] = 8, [CATEGORY_UNCLEAR] = 4
+	};
+	struct line_evidence evidence = { 0 };
+
+	(void)state;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_LOOP_INVARIANT);
+	evidence.site_stores = 6;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_UNCLEAR);
+	evidence.site_stores_redundant = 5;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_LOOP_INVARIANT);
+	evidence.site_stores_redundant = 0;
+	support[CATEGORY_API_MISUSE] = 8;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_API_MISUSE);
 }
 
 static void test_nothing_known(void **state)
@@ -172,6 +217,8 @@ int main(void)
 		cmocka_unit_test(test_same_call_site),
 		cmocka_unit_test(test_reduction_by_scalar_calls),
 		cmocka_unit_test(test_neighbouring_lines),
+		cmocka_unit_test(test_exchange_of_elements),
+		cmocka_unit_test(test_of_a_line),
 		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_words),

@@ -76,7 +76,14 @@ static const char program[] =
 		 /* 60 */ "        x = u[n]  # 1\n"
 		 /* 61 */ "        y = d[0, -n, u.ndim]  # 1\n"
 		 /* 62 */ "    return w, x, y, v  # 0\n"
-		 /* 63 */ "plain([1], 2)  # 0\n";
+		 /* 63 */ "def moved(x, y, n, m):  # 0\n"
+		 /* 64 */ "    for i in range(n):\n"
+		 /* 65 */ "        x[i], x[i + 1] = x[i + 1], x[i]  # 1\n"
+		 /* 66 */ "        y[i] = x.dot(m) * i  # 1\n"
+		 /* 67 */ "        z = x[i:n] + y[:, :n]  # 1\n"
+		 /* 68 */ "        y[i, :n], w = y[i + 1, 0:n], x[i, ...]  # 1\n"
+		 /* 69 */ "    return z, w  # 0\n"
+		 /* 70 */ "plain([1], 2)  # 0\n";
 
 /* How many loops the comment says; -1: a head, or not a line of the program. */
 static int expected_loops(int line)
@@ -272,6 +279,18 @@ static void check_lines(const struct live_python *python, const struct compiled_
 		    elementwise[line - 55])
 			fail_msg("%s: line %d", python->path, line);
 	}
+
+	/* An exchange of elements; not two rows where only one is stored. */
+	assert_true(site(compiled, "moved", 65, subscript, 0).does.exchanges);
+	assert_true(site(compiled, "moved", 65, "STORE_SUBSCR", 1).does.exchanges);
+	found = site(compiled, "moved", 68, "STORE_SUBSCR", 0);
+	assert_false(found.does.exchanges);
+	assert_true(found.does.elementwise);
+	/* Of one call's operands nothing changes, though the line's do. */
+	assert_true(site(compiled, "moved", 66, call, 0).does.names_constant);
+	assert_false(site(compiled, "moved", 66, "STORE_SUBSCR", 0).does.names_constant);
+	/* Slices whose ends move are no elements. */
+	assert_false(site(compiled, "moved", 67, "STORE_FAST", 0).does.elementwise);
 
 	found = site(compiled, "sliced", 34,
 		     python->minor >= 14   ? "BINARY_"

@@ -65,8 +65,11 @@ struct fixture {
 static int open_source(void *context, const char *path)
 {
 	const struct fixture *fixture = context;
-	int fd = open(fixture->source_path, O_RDONLY | O_CLOEXEC);
+	int fd;
 
+	if (strstr(path, "/site-packages/"))
+		return -ENOENT;
+	fd = open(fixture->source_path, O_RDONLY | O_CLOEXEC);
 	assert_string_equal(path, "/project/program.py");
 	return fd < 0 ? -errno : fd;
 }
@@ -247,7 +250,7 @@ static void test_time_by_line(void **state)
 
 	assert_int_equal(profile->time_ns[TIME_NATIVE], 82 * MS);
 	assert_int_equal(profile->time_ns[TIME_PYTHON], 5 * MS);
-	assert_int_equal(profile->line_count, 3);
+	assert_int_equal(profile->line_count, 4);
 	line = &profile->lines[0];
 	assert_int_equal(line->line, 8);
 	assert_string_equal(line->function, "<module>");
@@ -271,6 +274,12 @@ static void test_time_by_line(void **state)
 	assert_int_equal(line->avoidable_ns, 0);
 	assert_int_equal(line->reason_count, 0);
 	assert_int_equal(line->category, CATEGORY_UNCLEAR);
+	/* Without Python on the stack the native function stands for a line. */
+	line = &profile->lines[3];
+	assert_int_equal(line->line, 0);
+	assert_null(line->source);
+	assert_int_equal(line->self_ns[TIME_NATIVE], 2 * MS);
+	assert_int_equal(line->total_ns, 2 * MS);
 }
 
 static void test_recursion_counts_once(void **state)
@@ -372,13 +381,76 @@ static void test_pairs_a_reader_cannot_tell_apart_are_one(void **state)
 	profile = build(fixture);
 	assert_int_equal(profile->pair_count, 3);
 	assert_int_equal(profile->pairs[0].redundant, 16);
-	assert_int_equal(profile->pairs[0].category, CATEGORY_INEFFICIENT_ALGORITHM);
+	assert_int_equal(profile->pairs[0].category, CATEGORY_SLICE_UNDERUTILISATION);
 	assert_int_equal(profile->pairs[1].redundant, 8);
 	assert_int_equal(profile->pairs[1].kind, PAIR_STORE);
 	assert_int_equal(profile->pairs[2].redundant, 3);
 	assert_int_equal(profile->pairs[2].sampled, 7);
 	assert_int_equal(line_of(profile, 3)->accesses[PAIR_LOAD].sampled, 23);
 	assert_null(line_of(profile, 4)); /* a later access is not the line's own sample */
+}
+
+static const struct profile_line *line_in(const struct profile *profile, const char *folder,
+					  int line)
+{
+	for (size_t i = 0; i < profile->line_count; i++)
+		if (profile->lines[i].line == line && strstr(profile->lines[i].file, folder))
+			return &profile->lines[i];
+	return NULL;
+}
+
+/*
+ * A library's thin function: its time stays its own, but is charged, as are its
+ * accesses, to the line that calls it.
+ */
+static void test_library_wrappers_charge_their_caller(void **state)
+{
+	struct fixture *fixture = *state;
+	struct python_code library = fixture->back->code;
+	struct frame caller = python(fixture->again, 7, "CALL", 0), thin, looping, deep;
+	const struct profile *profile;
+	const struct profile_line *line;
+	struct cct_node *node;
+
+	library.file = "/home/user/lib/site-packages/arrays/wrappers.py";
+	thin = python(fixture->back, 5, "CALL", 0);
+	looping = python(fixture->back, 3, subscript(fixture), 0);
+	thin.python.code = looping.python.code = &library;
+	deep = native(fixture, vector_kernel, 1);
+
+	/* Through one wrapper and through two. */
+	node = INSERT(fixture, module_frame(fixture), caller, thin, deep);
+	cct_node_charge(node, TIME_NATIVE, 1, 30 * MS);
+	add(fixture, PAIR_LOAD, node, node, VERDICT_REDUNDANT, 300, 4);
+	node = INSERT(fixture, module_frame(fixture), caller, thin, thin, deep);
+	cct_node_charge(node, TIME_NATIVE, 1, 20 * MS);
+	/* A library's own loop answers for itself, and so does what is called from there. */
+	node = INSERT(fixture, module_frame(fixture), caller, looping, deep);
+	cct_node_charge(node, TIME_NATIVE, 1, 7 * MS);
+	node = INSERT(fixture, module_frame(fixture), caller, looping, thin, deep);
+	cct_node_charge(node, TIME_NATIVE, 1, 2 * MS);
+	/* Started from a module, outside of a loop, or with nothing else around it: its own. */
+	node = INSERT(fixture, module_frame(fixture), thin, deep);
+	cct_node_charge(node, TIME_NATIVE, 1, 500 * MS);
+	node = INSERT(fixture, thin, thin, deep);
+	cct_node_charge(node, TIME_NATIVE, 1, 600 * MS);
+	profile = build(fixture);
+
+	line = line_in(profile, "/project/", 7);
+	assert_int_equal(line->self_ns[TIME_NATIVE], 0);
+	assert_int_equal(line->charged_ns, 50 * MS);
+	assert_int_equal(line->accesses[PAIR_LOAD].sampled, 4);
+	line = line_in(profile, "/site-packages/", 3);
+	assert_int_equal(line->self_ns[TIME_NATIVE], 7 * MS);
+	assert_int_equal(line->charged_ns, 9 * MS);
+	line = line_in(profile, "/site-packages/", 5);
+	assert_int_equal(line->self_ns[TIME_NATIVE], 1152 * MS);
+	assert_int_equal(line->charged_ns, 1100 * MS);
+	assert_int_equal(line->accesses[PAIR_LOAD].sampled, 0);
+	/* The path keeps all its frames. */
+	assert_int_equal(profile->pair_count, 1);
+	assert_int_equal(profile->pairs[0].first_count, 4);
+	assert_string_equal(profile->pairs[0].line->file, "/project/program.py");
 }
 
 static void test_never_reaccessed(void **state)
@@ -623,6 +695,7 @@ int main(void)
 		TEST(test_instruction_without_line_counts_for_the_function),
 		TEST(test_pair),
 		TEST(test_pairs_a_reader_cannot_tell_apart_are_one),
+		TEST(test_library_wrappers_charge_their_caller),
 		TEST(test_never_reaccessed),
 		TEST(test_inefficient_line_goes_before_the_vectorised),
 		TEST(test_collector_is_taken_out),

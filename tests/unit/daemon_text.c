@@ -60,11 +60,13 @@ static void test_first_screen(void **state)
 		"pieprofd 9.8.7, pid 4321, Python 3.11.2\n",
 		"python3 conv_backprop.py --seconds 60\n",
 		"987 samples",
-		"VERDICT",
+		"VERDICT  one line repeats memory accesses in vain\n",
 		"conv_backprop.py:33 in Convolution.backprop\n",
 		"g[f] += d[i, j, f] * r\n",
 		"77.8% of the CPU time",
 		"412 of 450 loads",
+		"between 2.60 s and 3.70 s",
+		"Likely",
 		"slice-underutilisation",
 		"TIME  9.80 s of CPU: 30.6% Python, 61.2% native, 8.2% system",
 	};
@@ -112,8 +114,8 @@ static void test_redundant_lines(void **state)
 		"3.10 s  412 of 450  91.6%     20 of 40  50.0%       1.23 us  ",
 		"conv_backprop.py:33\n",
 		"g[f] += d[i, j, f] * r\n",
-		"slice-underutilisation; its native calls are short; the same element of the "
-		"loop\n",
+		"2.60 s to 3.70 s avoidable; slice-underutilisation; its native calls are short; ",
+		"element of",
 		"41.0 ms  1 of 17  5.9%  ",
 		"json/encoder.py:200\n",
 		"PAIR 1",
@@ -341,6 +343,38 @@ static void test_verdicts(void **state)
 	free(text);
 }
 
+/* The less is known the more careful are the words. */
+static void test_how_sure_it_is(void **state)
+{
+	struct profile profile = sample_profile();
+	struct profile_line line = sample_lines[1];
+	char *text;
+
+	(void)state;
+	profile.lines = &line;
+	profile.line_count = 1;
+	profile.pair_count = profile.pairs_omitted = 0;
+	line.avoidable_low_ns = 100000000; /* 1% of the time: it may be nothing */
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "one line probably repeats memory accesses in vain\n");
+	check_has_not(text, "profile longer");
+	free(text);
+
+	line.avoidable_low_ns = 2600000000;
+	line.accesses[PAIR_LOAD] = (struct access_counts){ 4, 4, 4, 0 };
+	line.accesses[PAIR_STORE] = (struct access_counts){ 0 };
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "one line may repeat memory accesses in vain, on little evidence\n");
+	check_has(text, "4 redundant accesses: profile longer");
+	check_has(text, "Perhaps slice-underutilisation:");
+	free(text);
+
+	line.accesses[PAIR_LOAD] = (struct access_counts){ 2, 2, 2, 0 };
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "no redundant line stands out");
+	free(text);
+}
+
 /* At every width: no row is wider, and none of the words is lost. */
 static void test_widths(void **state)
 {
@@ -445,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_functions_without_names_are_folded),
 		cmocka_unit_test(test_data_quality),
 		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_how_sure_it_is),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_hostile_strings),
 		cmocka_unit_test(test_colour_only_when_asked),

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an instruction works on: the instructions before it that computed its
+ * operands, found by walking back over the evaluation stack, and the variables
+ * that an instruction reads or assigns. Pure.
+ *
+ * The walk follows straight-line expressions: names, constants, attributes,
+ * operators, subscripts, displays and calls. It gives up at anything else
+ * (jumps inside an expression, yields, unknown opcodes), and then nothing is
+ * said of the operands.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_OPERANDS_H
+#define PIEPROFD_DAEMON_DETECT_OPERANDS_H
+
+#include "daemon/detect/bytecode.h"
+
+#include <stdbool.h>
+
+/* A variable: the kind of its storage and its index there. */
+struct variable {
+	char storage; /* 'f' fast local, 'n' name, 'g' global, 'd' cell; 0: none */
+	uint32_t index;
+};
+
+#define VARIABLES_MAX 2 /* 3.13's double instructions have two */
+
+/* Those an instruction assigns or reads, in the order of its name. */
+void operands_variables(const struct python_code *code,
+			const struct bytecode_instruction *instruction, bool assigned,
+			struct variable ret_variables[VARIABLES_MAX]);
+
+/* The instructions [begin, end) that computed some values on top of the stack. */
+struct operands {
+	size_t begin, end;
+	/* The first is a double load whose first variable is not one of these values. */
+	bool surplus;
+};
+
+/*
+ * Those of the `count` topmost values before the instruction at index; false:
+ * it cannot be told.
+ */
+bool operands_on_top(const struct bytecode *bytecode, size_t index, unsigned count,
+		     struct operands *ret);
+
+/* The same for all operands that the instruction itself takes. */
+bool operands_of(const struct bytecode *bytecode, size_t index, struct operands *ret);
+
+#endif
