@@ -122,6 +122,10 @@ bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling cost
 	@$(O)/native_stacks /usr/bin/python3 3600 $(sort $(filter-out %_workload.py,$(wildcard tests/targets/native_*.py)))
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/slowdown.py
 
+.PHONY: scoreboard
+scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (20 minutes)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/findings.py
+
 $(O)/unwind_bench $(O)/native_stacks: $(O)/%: $(O)/tests/bench/%.o $(call archive,symbolize) $(call archive,common)
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
