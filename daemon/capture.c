@@ -11,6 +11,8 @@
 #define STACK_FIRST_BYTES (32u << 10)
 #define STACK_MAX_BYTES   (512u << 10)
 #define LIVE_INTERVAL_NS  NS_PER_SECOND
+/* Of the outermost frame, as much as is looked at. */
+#define TOP_FRAME_BYTES 256
 
 int capture_init(struct capture *capture)
 {
@@ -28,13 +30,24 @@ void capture_deinit(struct capture *capture)
 	capture->stack_bytes = NULL;
 }
 
+static size_t stack_size(const struct capture *capture, pid_t tid, remote_addr start)
+{
+	const struct stack_top *top = &capture->tops[(unsigned)tid % CAPTURE_TOPS];
+
+	/* Signal handlers have stacks of their own, elsewhere. */
+	if (top->tid != tid || top->address <= start ||
+	    top->address - start > capture->stack_capacity)
+		return capture->stack_wanted;
+	return top->address - start;
+}
+
 static void copy_stack(struct capture *capture, struct target *target, pid_t tid,
 		       const struct registers *registers)
 {
 	remote_addr start = registers->general[REGISTER_RSP] - STACK_RED_ZONE_BYTES;
 	/* The stack ends before the wanted bytes do, often: what follows it is not mapped. */
 	ssize_t got = process_memory_read_prefix(&target->memory, start, capture->stack_bytes,
-						 capture->stack_wanted);
+						 stack_size(capture, tid, start));
 
 	capture->tid = tid;
 	capture->registers = *registers;
@@ -167,6 +180,11 @@ void capture_finish(struct capture *capture, struct target *target, struct losse
 	capture->native_end =
 		unwinder_unwind(target->unwinder, &capture->registers, &capture->stack, NULL,
 				capture->native, CAPTURE_NATIVE_MAX, &capture->native_count);
+	if (capture->native_end == UNWIND_COMPLETE && capture->native_count)
+		capture->tops[(unsigned)capture->tid % CAPTURE_TOPS] = (struct stack_top){
+			.tid = capture->tid,
+			.address = capture->native[capture->native_count - 1].sp + TOP_FRAME_BYTES,
+		};
 	if (capture->native_end != UNWIND_COMPLETE) {
 		losses->counts[LOSS_NATIVE_TRUNCATED]++;
 		if (capture->native_end == UNWIND_STACK_MISSING &&

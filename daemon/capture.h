@@ -17,12 +17,21 @@
 #define CAPTURE_NATIVE_MAX 512
 #define CAPTURE_FRAMES_MAX (CAPTURE_NATIVE_MAX + PYTHON_STACK_FRAMES_MAX)
 
+/* Where a thread's outermost frame lies: no stack need be copied beyond. */
+struct stack_top {
+	pid_t tid; /* 0: none */
+	remote_addr address;
+};
+
+#define CAPTURE_TOPS 64 /* a table by tid: of threads that share a place the last one has it */
+
 struct capture {
 	pid_t tid;
 	struct registers registers;
 	uint8_t *stack_bytes;
 	size_t stack_capacity;
 	size_t stack_wanted; /* grows when stacks turn out to be deeper, see capture.c */
+	struct stack_top tops[CAPTURE_TOPS];
 	struct stack_snapshot stack;
 	int python_error; /* of python_stack_read */
 	struct python_stack python;
