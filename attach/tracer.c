@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -100,6 +101,7 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 		return NULL;
 	tracee->id = (struct thread_id){ .tid = tid, .start_time = times.start_time };
 	tracee->inner_tid = status.inner_pid;
+	snprintf(tracee->name, sizeof(tracee->name), "%.15s", status.name);
 	tracee->state = state;
 	tracee->events.clock_fd = -1;
 	tracee->kernel_clock.fd = -1;

@@ -28,6 +28,7 @@
 struct tracee {
 	struct thread_id id;
 	pid_t inner_tid; /* as the target's own pid namespace numbers it */
+	char name[16];   /* the kernel's, when it was first seen */
 	enum tracee_state state;
 	struct thread_events events;      /* clock_fd < 0: this thread is not sampled */
 	struct kernel_clock kernel_clock; /* fd < 0: its time in the kernel is not sampled */

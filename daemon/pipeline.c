@@ -13,6 +13,7 @@ struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
 	struct system_time system;
+	size_t times; /* its entry in pipeline->threads */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct target *target,
@@ -30,7 +31,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 	governor_init(&pipeline->governor, options->max_overhead);
 	pipeline->cct = cct_create(options->node_limit);
 	pipeline->pairs = pair_table_create(options->pair_limit);
-	if (!pipeline->cct || !pipeline->pairs || capture_init(&pipeline->capture))
+	if (!pipeline->cct || !pipeline->pairs || capture_init(&pipeline->capture) ||
+	    thread_times_init(&pipeline->threads))
 		return -ENOMEM;
 	if (!options->loads && !options->stores)
 		return 0;
@@ -43,6 +45,7 @@ void pipeline_deinit(struct pipeline *pipeline)
 {
 	redundancy_destroy(pipeline->redundancy);
 	capture_deinit(&pipeline->capture);
+	thread_times_deinit(&pipeline->threads);
 	if (pipeline->pairs)
 		pair_table_destroy(pipeline->pairs);
 	if (pipeline->cct)
@@ -62,8 +65,20 @@ static void thread_started(void *context, struct tracee *tracee)
 	if (thread) {
 		governor_bucket_init(&thread->bucket, clock_now_ns());
 		system_time_init(&thread->system);
+		thread->times = thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
 	}
 	tracee->user = thread;
+}
+
+static void collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
+				struct tracee *tracee)
+{
+	unsigned samples =
+		system_time_collect(&thread->system, tracee, pipeline->cct, &pipeline->losses);
+
+	__atomic_add_fetch(&pipeline->samples, samples, __ATOMIC_RELAXED);
+	thread_times_charge(&pipeline->threads, thread->times, TIME_SYSTEM,
+			    samples * tracee->kernel_clock.period_ns);
 }
 
 static void thread_ended(void *context, struct tracee *tracee)
@@ -72,8 +87,7 @@ static void thread_ended(void *context, struct tracee *tracee)
 	struct pipeline_thread *thread = tracee->user;
 
 	if (thread) {
-		(void)system_time_collect(&thread->system, tracee, pipeline->cct,
-					  &pipeline->losses);
+		collect_system_time(pipeline, thread, tracee);
 		/* Its slots are gone with it. */
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		redundancy_thread_destroy(thread->redundancy);
@@ -221,6 +235,8 @@ static void resumed(void *context, struct tracee *tracee)
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
 	struct cct_node *node = NULL;
+	enum time_class time_class;
+	uint64_t time_ns;
 
 	if (pipeline->idle || !thread)
 		return;
@@ -232,13 +248,12 @@ static void resumed(void *context, struct tracee *tracee)
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
 	if (pipeline->clock_ticks) {
 		__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
+		time_class = capture_in_library(&pipeline->capture, pipeline->target) ? TIME_NATIVE
+										      : TIME_PYTHON;
+		time_ns = pipeline->clock_ticks * tracee->events.period_ns;
+		thread_times_charge(&pipeline->threads, thread->times, time_class, time_ns);
 		if (node)
-			cct_node_charge(node,
-					capture_in_library(&pipeline->capture, pipeline->target)
-						? TIME_NATIVE
-						: TIME_PYTHON,
-					pipeline->clock_ticks,
-					pipeline->clock_ticks * tracee->events.period_ns);
+			cct_node_charge(node, time_class, pipeline->clock_ticks, time_ns);
 	}
 	if (thread->redundancy && redundancy_wants_context(thread->redundancy))
 		redundancy_resumed(pipeline->redundancy, thread->redundancy, node);
@@ -271,11 +286,9 @@ static int borrow_slot(struct pipeline *pipeline, struct pipeline_thread *thread
 static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
 			     struct tracee *tracee, uint64_t now_ns)
 {
-	unsigned samples =
-		system_time_collect(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 	int slot;
 
-	__atomic_add_fetch(&pipeline->samples, samples, __ATOMIC_RELAXED);
+	collect_system_time(pipeline, thread, tracee);
 	return_slot(thread, system_time_expire(&thread->system, tracee, pipeline->cct,
 					       &pipeline->losses, now_ns));
 	if (!system_time_wants_slot(&thread->system))
@@ -313,7 +326,7 @@ static void cancel_thread(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
-	(void)system_time_collect(&thread->system, tracee, pipeline->cct, &pipeline->losses);
+	collect_system_time(pipeline, thread, tracee);
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)

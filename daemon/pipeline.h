@@ -20,6 +20,7 @@
 #include "daemon/detect/redundancy.h"
 #include "daemon/stop_times.h"
 #include "daemon/system_time.h"
+#include "daemon/thread_times.h"
 
 struct pipeline {
 	struct target *target;
@@ -30,6 +31,7 @@ struct pipeline {
 	struct governor governor;
 	unsigned breakpoints;
 	struct stop_histogram stops;
+	struct thread_times threads;
 	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
 	uint64_t samples;    /* atomic: read by other threads */
 	bool mappings_stale; /* an address was seen that no module holds */

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "daemon/pipeline.h"
 #include "daemon/target_source.h"
+#include "pyintrospect/thread_list.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -424,6 +425,30 @@ static uint64_t started_unix_ns(const struct session *session)
 	       (clock_now_ns() - session->began_ns);
 }
 
+/* As threading knows them now; a thread that has ended keeps the kernel's name. */
+static void name_threads(struct session *session)
+{
+	struct thread_times *times = &session->pipeline.threads;
+	struct python_thread_list list;
+
+	if (!session->target.runtime || session->end != TRACER_RUNNING ||
+	    python_thread_list_read(session->target.runtime, &list))
+		return;
+	for (size_t i = 0; i < times->count; i++) {
+		struct profile_thread *thread = &times->items[i];
+		struct process_status status;
+
+		if (!thread->tid || procfs_read_status(session->options.pid, thread->tid, &status))
+			continue;
+		for (size_t k = 0; k < list.count; k++)
+			if (list.items[k].tid && list.items[k].tid == status.inner_pid &&
+			    list.items[k].name[0])
+				snprintf(thread->name, sizeof(thread->name), "%s",
+					 list.items[k].name);
+	}
+	python_thread_list_deinit(&list);
+}
+
 struct profile *session_profile(struct session *session, const char *version)
 {
 	struct pipeline *pipeline = &session->pipeline;
@@ -461,6 +486,9 @@ struct profile *session_profile(struct session *session, const char *version)
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
+	name_threads(session);
+	facts.threads = pipeline->threads.items;
+	facts.thread_count = pipeline->threads.count;
 	target_read_names(&session->target);
 	if (session->options.native_lines && !session->line_info)
 		session->line_info = line_info_create(&session->target.search);

@@ -29,6 +29,24 @@ static json_t *json_target(const struct profile_target *target)
 	return json_with(object, "command", command);
 }
 
+static json_t *json_threads(const struct profile_facts *facts)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < facts->thread_count; i++) {
+		const struct profile_thread *thread = &facts->threads[i];
+		json_t *object = json_object();
+
+		object = json_with(object, "tid", json_integer(thread->tid));
+		object = json_with(object, "name", json_text(thread->name));
+		object = json_with(object, "python_ns", json_count(thread->time_ns[TIME_PYTHON]));
+		object = json_with(object, "native_ns", json_count(thread->time_ns[TIME_NATIVE]));
+		object = json_with(object, "system_ns", json_count(thread->time_ns[TIME_SYSTEM]));
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
 static json_t *json_losses(const struct losses *losses)
 {
 	json_t *object = json_object();
@@ -199,6 +217,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "target_exited", json_boolean(facts->target_exited) },
 		{ "kernel_time_refused", json_boolean(facts->kernel_time_refused) },
 		{ "time_ns", json_times(profile->time_ns) },
+		{ "threads", json_threads(facts) },
 		{ "loads", json_accesses(&profile->accesses[PAIR_LOAD]) },
 		{ "stores", json_accesses(&profile->accesses[PAIR_STORE]) },
 		{ "pairs_omitted", json_count(profile->pairs_omitted) },

@@ -45,6 +45,40 @@ struct builder {
 	size_t redundant_pairs;
 };
 
+static int compare_threads(const void *left, const void *right)
+{
+	const struct profile_thread *a = left, *b = right;
+	uint64_t time_a = 0, time_b = 0;
+
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
+		time_a += a->time_ns[c];
+		time_b += b->time_ns[c];
+	}
+	if (time_a != time_b)
+		return time_a > time_b ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static int copy_threads(struct owned_profile *owned, const struct profile_facts *facts)
+{
+	struct profile_thread *threads =
+		arena_array(&owned->arena, facts->thread_count, sizeof(*threads));
+	size_t count = 0;
+
+	if (!threads || owned->arena.failed)
+		return -ENOMEM;
+	for (size_t i = 0; i < facts->thread_count; i++) {
+		const uint64_t *time_ns = facts->threads[i].time_ns;
+
+		if (time_ns[TIME_PYTHON] || time_ns[TIME_NATIVE] || time_ns[TIME_SYSTEM])
+			threads[count++] = facts->threads[i];
+	}
+	qsort(threads, count, sizeof(*threads), compare_threads);
+	owned->profile.facts.threads = threads;
+	owned->profile.facts.thread_count = count;
+	return 0;
+}
+
 /* The facts' own strings belong to the session; the profile may outlive it. */
 static int copy_facts(struct owned_profile *owned, const struct profile_facts *facts)
 {
@@ -63,7 +97,7 @@ static int copy_facts(struct owned_profile *owned, const struct profile_facts *f
 			words[i] = arena_copy_string(&owned->arena, facts->target.command[i]);
 		copy->target.command = words;
 	}
-	return owned->arena.failed ? -ENOMEM : 0;
+	return copy_threads(owned, facts);
 }
 
 static uint64_t line_redundant(const struct line_entry *line)

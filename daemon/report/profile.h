@@ -158,6 +158,12 @@ struct profile_tree {
 	size_t nodes_folded;
 };
 
+struct profile_thread {
+	pid_t tid;      /* 0: all those for which there was no room */
+	char name[128]; /* threading's, else the kernel's */
+	uint64_t time_ns[TIME_CLASS_COUNT];
+};
+
 struct profile_target {
 	pid_t pid;
 	char comm[16];
@@ -187,6 +193,8 @@ struct profile_facts {
 	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
 	const struct access_patterns *patterns; /* whose accesses count; NULL: all */
 	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
+	const struct profile_thread *threads; /* by their time; those without are not there */
+	size_t thread_count;
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);
 	void *open_source_context;

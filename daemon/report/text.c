@@ -17,6 +17,7 @@
 #define PAIRS_DEFAULT 2
 /* A line from which less than this share of the time could be saved is no finding. */
 #define FINDING_SHARE_MIN 0.05
+#define THREADS_SHOWN     10
 /* Nor is one of whose accesses hardly any were found redundant. */
 #define FINDING_REDUNDANT_MIN 3
 /* Below this many redundant accesses a finding is called possible, whatever its interval. */
@@ -315,6 +316,31 @@ static void put_redundant_lines(const struct text_layout *layout,
 	}
 }
 
+/* Nothing to tell apart where there is but one. */
+static void put_threads(const struct text_layout *layout, const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	uint64_t total_ns = sum(profile->time_ns);
+	size_t shown = facts->thread_count < THREADS_SHOWN ? facts->thread_count : THREADS_SHOWN;
+
+	if (facts->thread_count < 2)
+		return;
+	text_heading(layout, "THREADS", "%zu that used the CPU", facts->thread_count);
+	fputs("   time python native system  thread\n", layout->file);
+	for (size_t i = 0; i < shown; i++) {
+		const struct profile_thread *thread = &facts->threads[i];
+
+		fprintf(layout->file, "%7s %6s %6s %6s  %7d ",
+			figure_part(sum(thread->time_ns), total_ns).text,
+			figure_part(thread->time_ns[TIME_PYTHON], total_ns).text,
+			figure_part(thread->time_ns[TIME_NATIVE], total_ns).text,
+			figure_part(thread->time_ns[TIME_SYSTEM], total_ns).text, (int)thread->tid);
+		text_last_cell(layout, thread->name, layout->columns - 40);
+	}
+	if (shown < facts->thread_count)
+		fprintf(layout->file, "  (%zu more threads)\n", facts->thread_count - shown);
+}
+
 static void put_pairs(const struct text_layout *layout, const struct profile *profile,
 		      size_t maximum)
 {
@@ -415,6 +441,7 @@ static int text_write(const struct profile *profile, const struct writer_options
 	put_target(&layout, &profile->facts);
 	put_verdict(&layout, profile, by_self[0], by_waste[0]);
 	put_time(&layout, profile, by_self, count);
+	put_threads(&layout, profile);
 	put_redundant_lines(&layout, by_waste, count);
 	put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	put_quality(&layout, profile);

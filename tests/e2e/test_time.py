@@ -27,3 +27,15 @@ def test_system_calls():
     check(long_call["system_ns"] > 0.9 * sum(long_call.values()), "one_long_call: %s" % long_call)
     check(interpreter["system_ns"] < 0.1 * sum(interpreter.values()), "interpreter: %s" % interpreter)
     check(0.2 < short_calls["system_ns"] / sum(short_calls.values()) < 0.95, "many_short_calls: %s" % short_calls)
+
+
+def test_threads(one_interpreter):
+    with Target(one_interpreter, "threads.py", "--threads", 3, "--seconds", 4) as target:
+        report, text = profile(target.pid, "-d", 2.5, "--mode", "time")
+        target.finish()
+    working = [thread for thread in report["threads"] if thread["name"].startswith("Thread-")]
+    check_equal(len(working), 3, "named threads among %s" % report["threads"])
+    for kind in ("python", "native", "system"):
+        check_equal(sum(thread["%s_ns" % kind] for thread in report["threads"]), report["time_ns"][kind],
+                    "%s time of all threads" % kind)
+    check("THREADS" in text and working[0]["name"] in text, "the text has no threads")
