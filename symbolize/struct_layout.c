@@ -275,7 +275,8 @@ static int load_dwarf(struct struct_layout *layout)
 	if (!layout->module->image)
 		return -ENODATA;
 	error = open_dwarf(layout, layout->module->image);
-	if (!layout->dwarf && debug_file_open(layout->module, &layout->debug_image) == 0)
+	if (!layout->dwarf && debug_file_find(layout->module, symbolizer_search(layout->symbolizer),
+					      &layout->debug_image) == 0)
 		error = open_dwarf(layout, layout->debug_image);
 	if (error)
 		return error;

@@ -74,6 +74,11 @@ struct symbolizer *symbolizer_create(void)
 	return symbolizer;
 }
 
+const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer)
+{
+	return &symbolizer->search;
+}
+
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search)
 {
 	symbolizer->search = *search;

@@ -31,6 +31,8 @@ void symbolizer_destroy(struct symbolizer *symbolizer);
 /* Where debug files are looked for, from the next module on; our own root only unless called. */
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search);
 
+const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer);
+
 /* Names of generated code. The map is borrowed, and may be updated in between; NULL: none. */
 void symbolizer_set_perf_map(struct symbolizer *symbolizer, const struct perf_map *map);
 
