@@ -30,6 +30,10 @@ TARGETS_IN_ROOT = "/opt/pieprofd-targets"
 MINORS = (6, 15)
 
 
+# What is found is a matter of chance: where stops are dear, too few accesses are followed within the default limit.
+MANY_SAMPLES = ("--max-overhead", "10")
+
+
 class Failure(Exception):
     """A check did not hold."""
 

@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 import time
 
-from harness import (PIEPROFD, Daemon, Skip, Target, check, check_equal, default_interpreter, nobody, pieprofd,
-                     profile, wait_attached, wait_until)
+from harness import (MANY_SAMPLES, PIEPROFD, Daemon, Skip, Target, check, check_equal, default_interpreter, nobody,
+                     pieprofd, profile, wait_attached, wait_until)
 
 
 @contextlib.contextmanager
@@ -174,9 +174,9 @@ def test_modes():
         report, text = profile(target.pid, "-d", 2, "--mode", "time")
         check_equal(report["pairs"], [], "pairs in time mode")
         check(report["samples"] > 20, "%d samples" % report["samples"])
-        report, _ = profile(target.pid, "-d", 4, "--loads")
+        report, _ = profile(target.pid, "-d", 4, "--loads", *MANY_SAMPLES)
         check_equal({pair["kind"] for pair in report["pairs"]}, {"load"}, "kinds under --loads")
-        report, _ = profile(target.pid, "-d", 4, "--stores")
+        report, _ = profile(target.pid, "-d", 4, "--stores", *MANY_SAMPLES)
         check("load" not in {pair["kind"] for pair in report["pairs"]}, "loads under --stores")
 
 

@@ -8,7 +8,8 @@ import struct
 import subprocess
 import tempfile
 
-from harness import TARGETS, TARGETS_IN_ROOT, Skip, check, check_equal, find_interpreters, pieprofd, status_of, take_breakpoints, wait_until
+from harness import (TARGETS, TARGETS_IN_ROOT, Skip, check, check_equal, find_interpreters, pieprofd, status_of,
+                     take_breakpoints, wait_until)
 
 
 def reads_input(pid):
@@ -148,7 +149,8 @@ def test_order_is_gdbs(interpreter):
         biases = {library: bias_of(target.pid, library) for library in libraries}
     # Python's own opinion of the Python frames.
     python = [frame for frame in thread["frames"] if frame["kind"] == "python"]
-    check_equal(["%s %d" % (frame["function"].split(".")[-1], frame["line"]) for frame in python], said, "Python frames")
+    seen = ["%s %d" % (frame["function"].split(".")[-1], frame["line"]) for frame in python]
+    check_equal(seen, said, "Python frames")
     check(not any("guessed" in frame or "unmatched" in frame for frame in thread["frames"]), "guessed frames")
     ours, loops = [], []
     for frame in reversed(thread["frames"]):
@@ -174,8 +176,9 @@ def test_order_is_gdbs(interpreter):
 def test_names_of_generated_code():
     """-X perf: a trampoline for each Python function, whose names are in a file of the target's."""
     for interpreter in find_interpreters():
-        run = subprocess.run([interpreter.path, "-X", "perf", "-c", "import sys; print(sys.is_stack_trampoline_active())"],
-                             capture_output=True, text=True, check=False)
+        program = "import sys; print(sys.is_stack_trampoline_active())"
+        run = subprocess.run([interpreter.path, "-X", "perf", "-c", program], capture_output=True, text=True,
+                             check=False)
         if run.stdout.strip() == "True" and not interpreter.in_root:
             break
     else:

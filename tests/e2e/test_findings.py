@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is the guilty line found, through the right calls, and gone once it is mended?"""
-from harness import Target, check, check_equal, line_text, profile
+from harness import MANY_SAMPLES, Target, check, check_equal, line_text, profile
 
 HOT_LINE = "g[f] += d[i, j, f] * r"
 
@@ -21,7 +21,7 @@ def redundant_loads(report):
 
 def test_convolution(interpreter):
     with Target(interpreter, "conv_backprop.py", "--seconds", 9) as target:
-        report, text = profile(target.pid, "-d", 8)
+        report, text = profile(target.pid, "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
     ranked = redundant_loads(report)

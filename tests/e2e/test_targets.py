@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import (TARGETS, Daemon, Skip, Target, check, check_equal, profile, wait_attached,
+from harness import (MANY_SAMPLES, TARGETS, Daemon, Skip, Target, check, check_equal, profile, wait_attached,
                      wait_until)
 
 
@@ -15,7 +15,7 @@ def functions(report):
 
 def test_eight_threads(interpreter):
     with Target(interpreter, "threads.py", "--threads", 8, "--seconds", 5) as target:
-        report, _ = profile(target.pid, "-d", 4)
+        report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("threads=8" in target.finish(), "the target's last line")
     check("backprop" in functions(report), "functions seen: %s" % functions(report))
@@ -24,7 +24,7 @@ def test_eight_threads(interpreter):
 
 def test_thread_that_starts_late(interpreter):
     with Target(interpreter, "late_thread.py", "--seconds", 5) as target:
-        report, _ = profile(target.pid, "-d", 4)
+        report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("traced=yes" in target.finish(), "the target was not traced when its thread started")
     check("backprop" in functions(report), "the late thread was not seen: %s" % functions(report))
