@@ -71,6 +71,9 @@ static int by_avoidable(const void *left, const void *right)
 	const struct profile_line *a = *(const struct profile_line *const *)left;
 	const struct profile_line *b = *(const struct profile_line *const *)right;
 
+	/* An estimate without evidence of its own comes after all others. */
+	if (!redundant(a) != !redundant(b))
+		return redundant(a) ? -1 : 1;
 	if (a->avoidable_ns != b->avoidable_ns)
 		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
 	if (redundant(a) != redundant(b))
@@ -278,7 +281,7 @@ static void put_counts(const struct text_layout *layout, const struct access_cou
 static void put_redundant_lines(const struct text_layout *layout,
 				const struct profile_line *const *lines, size_t count)
 {
-	if (count == 0 || (lines[0]->avoidable_ns == 0 && redundant(lines[0]) == 0))
+	if (count == 0 || redundant(lines[0]) == 0)
 		return;
 	text_heading(layout, "REDUNDANT LINES",
 		     "the same value read, or written, again by a later native call");
@@ -289,7 +292,7 @@ static void put_redundant_lines(const struct text_layout *layout,
 		char suffix[32], reasons[640];
 		size_t used;
 
-		if (line->avoidable_ns == 0 && redundant(line) == 0)
+		if (redundant(line) == 0)
 			break;
 		fprintf(layout->file, "%11s  ", figure_ns(line->avoidable_ns).text);
 		put_counts(layout, &line->accesses[PAIR_LOAD]);
