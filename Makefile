@@ -55,6 +55,9 @@ $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(PACKAGE_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Its .incbin is unknown to -MMD.
+$(O)/daemon/report/html_files.o: $(wildcard daemon/report/html/page.*)
+
 define folder_archive
 $(call archive,$(1)): $(call objects,$(1))
 	@mkdir -p $$(@D)

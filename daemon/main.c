@@ -232,6 +232,7 @@ static enum exit_code record(const struct options *options)
 		.timeout_ns = WATCH_TIMEOUT_NS,
 		.patterns = &options->patterns,
 		.native_lines = options->native_lines,
+		.no_source = options->no_source,
 		.download = options->debuginfod,
 	};
 	struct session *session;

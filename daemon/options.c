@@ -34,6 +34,7 @@ enum option_id {
 	OPTION_INCLUDE,
 	OPTION_EXCLUDE,
 	OPTION_NATIVE_LINES,
+	OPTION_NO_SOURCE,
 	OPTION_DEBUGINFOD,
 	OPTION_VERSION,
 };
@@ -60,6 +61,7 @@ static const struct option long_options[] = {
 	{ "include", required_argument, NULL, OPTION_INCLUDE },
 	{ "exclude", required_argument, NULL, OPTION_EXCLUDE },
 	{ "native-lines", no_argument, NULL, OPTION_NATIVE_LINES },
+	{ "no-source", no_argument, NULL, OPTION_NO_SOURCE },
 	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
@@ -346,6 +348,9 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 	case OPTION_NATIVE_LINES:
 		options->native_lines = true;
 		return 0;
+	case OPTION_NO_SOURCE:
+		options->no_source = true;
+		return 0;
 	case OPTION_DEBUGINFOD:
 		options->debuginfod = true;
 		return 0;
@@ -478,7 +483,7 @@ void options_print_help(FILE *file)
 	      "  -r, --rate HZ           samples a second of CPU time and thread (99)\n"
 	      "  -o, --output FILE       write a report here too, - is stdout; may be repeated\n"
 	      "      --format NAME       of -o, where its extension does not say:\n"
-	      "                          ",
+	      "                        ",
 	      file);
 	writer_names(file);
 	fputs("\n"
@@ -492,6 +497,7 @@ void options_print_help(FILE *file)
 	      "      --exclude PATTERN   count none of those, such as 'lib*blas*'\n"
 	      "      --native-lines      source lines of native frames, and inlined functions,\n"
 	      "                          where there is debugging information\n"
+	      "      --no-source         no text of source lines in any report\n"
 	      "      --debuginfod        ask the servers of DEBUGINFOD_URLS for it\n"
 	      "      --lines N           lines in the summary\n"
 	      "      --pairs N           pairs in the summary\n"

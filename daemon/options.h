@@ -45,6 +45,7 @@ struct options {
 	bool json;                       /* dump: for programs */
 	bool no_native;                  /* dump: Python frames alone */
 	bool native_lines;               /* source lines and inlined functions of native frames */
+	bool no_source;                  /* no text of source lines in reports */
 	bool debuginfod;                 /* ask servers for debug files */
 	struct access_patterns patterns; /* strings are borrowed from argv */
 	unsigned lines_max;              /* of the summary; 0: as fits */

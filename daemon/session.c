@@ -478,7 +478,7 @@ struct profile *session_profile(struct session *session, const char *version)
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
-		.open_source = target_source_open,
+		.open_source = session->options.no_source ? NULL : target_source_open,
 		.open_source_context = &session->source,
 	};
 

@@ -27,6 +27,7 @@ struct session_options {
 	uint64_t timeout_ns;                    /* of a watch */
 	const struct access_patterns *patterns; /* whose accesses count; borrowed */
 	bool native_lines;                      /* source lines of native frames */
+	bool no_source;                         /* source files are not read */
 	bool download;                          /* debug files from the network */
 };
 

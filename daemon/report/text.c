@@ -6,7 +6,7 @@
  */
 #include "daemon/report/text_layout.h"
 
-#include "daemon/report/interval.h"
+#include "daemon/report/verdict.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,71 +15,7 @@
 
 #define LINES_DEFAULT 8
 #define PAIRS_DEFAULT 2
-/* A line from which less than this share of the time could be saved is no finding. */
-#define FINDING_SHARE_MIN 0.05
-#define THREADS_SHOWN     10
-/* Nor is one of whose accesses hardly any were found redundant. */
-#define FINDING_REDUNDANT_MIN 3
-/* Below this many redundant accesses a finding is called possible, whatever its interval. */
-#define LIKELY_REDUNDANT_MIN 10
-
-static uint64_t sum(const uint64_t times[TIME_CLASS_COUNT])
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < TIME_CLASS_COUNT; i++)
-		total += times[i];
-	return total;
-}
-
-static uint64_t redundant(const struct profile_line *line)
-{
-	return line->accesses[PAIR_LOAD].redundant + line->accesses[PAIR_STORE].redundant;
-}
-
-/* Approximate ones included, as avoidable time counts them. */
-static uint64_t redundant_at_all(const struct profile_line *line)
-{
-	return redundant(line) + line->accesses[PAIR_LOAD].approximate +
-	       line->accesses[PAIR_STORE].approximate;
-}
-
-static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
-{
-	return accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
-}
-
-/* Ties keep the profile's own order: the lines are elements of one array. */
-static int by_position(const struct profile_line *a, const struct profile_line *b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_self_time(const void *left, const void *right)
-{
-	const struct profile_line *a = *(const struct profile_line *const *)left;
-	const struct profile_line *b = *(const struct profile_line *const *)right;
-	uint64_t a_ns = sum(a->self_ns), b_ns = sum(b->self_ns);
-
-	if (a_ns != b_ns)
-		return a_ns > b_ns ? -1 : 1;
-	return by_position(a, b);
-}
-
-static int by_avoidable(const void *left, const void *right)
-{
-	const struct profile_line *a = *(const struct profile_line *const *)left;
-	const struct profile_line *b = *(const struct profile_line *const *)right;
-
-	/* An estimate without evidence of its own comes after all others. */
-	if (!redundant(a) != !redundant(b))
-		return redundant(a) ? -1 : 1;
-	if (a->avoidable_ns != b->avoidable_ns)
-		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
-	if (redundant(a) != redundant(b))
-		return redundant(a) > redundant(b) ? -1 : 1;
-	return by_position(a, b);
-}
+#define THREADS_SHOWN 10
 
 static void put_target(const struct text_layout *layout, const struct profile_facts *facts)
 {
@@ -132,105 +68,21 @@ static void put_place(const struct text_layout *layout, const struct profile_lin
 	}
 }
 
-static bool is_finding(const struct profile_line *line, uint64_t total_ns)
+static void put_verdict(const struct text_layout *layout, const struct verdict *verdict)
 {
-	return total_ns > 0 && redundant_at_all(line) >= FINDING_REDUNDANT_MIN &&
-	       (double)line->avoidable_ns >= FINDING_SHARE_MIN * (double)total_ns;
-}
-
-/* How sure the figures are; not whether the other way to write it would be faster. */
-static const char *certainty(const struct profile_line *line, uint64_t total_ns)
-{
-	if (redundant_at_all(line) < LIKELY_REDUNDANT_MIN)
-		return "one line may repeat memory accesses in vain, on little evidence";
-	if ((double)line->avoidable_low_ns < FINDING_SHARE_MIN * (double)total_ns)
-		return "one line probably repeats memory accesses in vain";
-	return "one line repeats memory accesses in vain";
-}
-
-static void put_finding(const struct text_layout *layout, const struct profile_line *line,
-			uint64_t total_ns)
-{
-	enum pair_kind kind =
-		line->accesses[PAIR_STORE].redundant > line->accesses[PAIR_LOAD].redundant
-			? PAIR_STORE
-			: PAIR_LOAD;
-	const struct access_counts *counts = &line->accesses[kind];
-	struct interval share = interval_wilson(counts->redundant, counts->sampled);
-	char words[512];
-
-	put_place(layout, line);
-	snprintf(words, sizeof(words),
-		 "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-		 " %s watched there %s by a later native call with "
-		 "the same value: %s (95%% interval %s to %s). About %s (%s) could be avoided, "
-		 "between %s and %s as far as sampling can tell.",
-		 figure_part(line->total_ns, total_ns).text, counts->redundant, counts->sampled,
-		 kind == PAIR_LOAD ? "loads" : "stores",
-		 kind == PAIR_LOAD ? "were read again" : "were written again",
-		 figure_part(counts->redundant, counts->sampled).text, figure_share(share.low).text,
-		 figure_share(share.high).text, figure_ns(line->avoidable_ns).text,
-		 figure_part(line->avoidable_ns, total_ns).text,
-		 figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text);
-	text_wrapped(layout, "  ", words);
-	if (redundant_at_all(line) < LIKELY_REDUNDANT_MIN) {
-		snprintf(words, sizeof(words),
-			 "That rests on %" PRIu64 " redundant accesses: profile longer to be sure.",
-			 redundant_at_all(line));
-		text_wrapped(layout, "  ", words);
-	}
-	if (line->category != CATEGORY_UNCLEAR) {
-		snprintf(words, sizeof(words), "%s %s: %s",
-			 redundant_at_all(line) < LIKELY_REDUNDANT_MIN ? "Perhaps" : "Likely",
-			 category_name(line->category), category_advice(line->category));
-		text_wrapped(layout, "  ", words);
-	}
-}
-
-/* top_self and top_avoidable: the first lines of either order, NULL when there are none. */
-static void put_verdict(const struct text_layout *layout, const struct profile *profile,
-			const struct profile_line *top_self,
-			const struct profile_line *top_avoidable)
-{
-	uint64_t total_ns = sum(profile->time_ns), watched = sampled(profile->accesses);
-	char words[256];
-
-	if (profile->facts.samples == 0) {
-		text_heading(layout, "VERDICT", "nothing was sampled");
-		text_wrapped(layout, "  ",
-			     "The target used next to no CPU time in Python threads while it was "
-			     "watched, or "
-			     "all samples were lost: see DATA QUALITY.");
-		return;
-	}
-	if (top_avoidable && is_finding(top_avoidable, total_ns)) {
-		text_heading(layout, "VERDICT", "%s", certainty(top_avoidable, total_ns));
-		put_finding(layout, top_avoidable, total_ns);
-		return;
-	}
-	if (watched == 0) {
-		text_heading(layout, "VERDICT", "time only: no memory access was watched");
-	} else {
-		text_heading(layout, "VERDICT", "no redundant line stands out");
-		snprintf(words, sizeof(words),
-			 "%" PRIu64 " memory accesses were watched; no single line could save "
-			 "%.0f%% of the CPU "
-			 "time by avoiding repeated ones.",
-			 watched, FINDING_SHARE_MIN * 100);
-		text_wrapped(layout, "  ", words);
-	}
-	if (top_self && sum(top_self->self_ns) > 0) {
-		snprintf(words, sizeof(words), "The hottest line has %s of the CPU time:",
-			 figure_part(sum(top_self->self_ns), total_ns).text);
-		text_wrapped(layout, "  ", words);
-		put_place(layout, top_self);
+	text_heading(layout, "VERDICT", "%s", verdict->headline);
+	for (size_t i = 0; i <= verdict->sentence_count; i++) {
+		if (verdict->line && i == verdict->line_position)
+			put_place(layout, verdict->line);
+		if (i < verdict->sentence_count)
+			text_wrapped(layout, "  ", verdict->sentences[i]);
 	}
 }
 
 static void put_time(const struct text_layout *layout, const struct profile *profile,
 		     const struct profile_line *const *lines, size_t count)
 {
-	uint64_t total_ns = sum(profile->time_ns);
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
 	unsigned where_columns = (layout->columns - 38) / 2;
 	size_t shown = 0;
 
@@ -243,12 +95,12 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		return;
 	fputs("  self python native system  total  line (self = python + native + system)\n",
 	      layout->file);
-	for (; shown < count && sum(lines[shown]->self_ns) > 0; shown++) {
+	for (; shown < count && profile_time_sum(lines[shown]->self_ns) > 0; shown++) {
 		const struct profile_line *line = lines[shown];
 		char suffix[32];
 
 		fprintf(layout->file, "%6s %6s %6s %6s %6s  ",
-			figure_part(sum(line->self_ns), total_ns).text,
+			figure_part(profile_time_sum(line->self_ns), total_ns).text,
 			figure_part(line->self_ns[TIME_PYTHON], total_ns).text,
 			figure_part(line->self_ns[TIME_NATIVE], total_ns).text,
 			figure_part(line->self_ns[TIME_SYSTEM], total_ns).text,
@@ -281,7 +133,7 @@ static void put_counts(const struct text_layout *layout, const struct access_cou
 static void put_redundant_lines(const struct text_layout *layout,
 				const struct profile_line *const *lines, size_t count)
 {
-	if (count == 0 || redundant(lines[0]) == 0)
+	if (count == 0 || profile_line_redundant(lines[0]) == 0)
 		return;
 	text_heading(layout, "REDUNDANT LINES",
 		     "the same value read, or written, again by a later native call");
@@ -292,7 +144,7 @@ static void put_redundant_lines(const struct text_layout *layout,
 		char suffix[32], reasons[640];
 		size_t used;
 
-		if (redundant(line) == 0)
+		if (profile_line_redundant(line) == 0)
 			break;
 		fprintf(layout->file, "%11s  ", figure_ns(line->avoidable_ns).text);
 		put_counts(layout, &line->accesses[PAIR_LOAD]);
@@ -323,7 +175,7 @@ static void put_redundant_lines(const struct text_layout *layout,
 static void put_threads(const struct text_layout *layout, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
-	uint64_t total_ns = sum(profile->time_ns);
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
 	size_t shown = facts->thread_count < THREADS_SHOWN ? facts->thread_count : THREADS_SHOWN;
 
 	if (facts->thread_count < 2)
@@ -334,7 +186,7 @@ static void put_threads(const struct text_layout *layout, const struct profile *
 		const struct profile_thread *thread = &facts->threads[i];
 
 		fprintf(layout->file, "%7s %6s %6s %6s  %7d ",
-			figure_part(sum(thread->time_ns), total_ns).text,
+			figure_part(profile_time_sum(thread->time_ns), total_ns).text,
 			figure_part(thread->time_ns[TIME_PYTHON], total_ns).text,
 			figure_part(thread->time_ns[TIME_NATIVE], total_ns).text,
 			figure_part(thread->time_ns[TIME_SYSTEM], total_ns).text, (int)thread->tid);
@@ -428,6 +280,7 @@ static int text_write(const struct profile *profile, const struct writer_options
 	size_t maximum = options->lines_max ? options->lines_max : LINES_DEFAULT;
 	size_t count = profile->line_count < maximum ? profile->line_count : maximum;
 	const struct profile_line **by_self, **by_waste;
+	struct verdict verdict;
 
 	by_self = calloc(profile->line_count + 1, sizeof(*by_self));
 	by_waste = calloc(profile->line_count + 1, sizeof(*by_waste));
@@ -438,11 +291,12 @@ static int text_write(const struct profile *profile, const struct writer_options
 	}
 	for (size_t i = 0; i < profile->line_count; i++)
 		by_self[i] = by_waste[i] = &profile->lines[i];
-	qsort(by_self, profile->line_count, sizeof(*by_self), by_self_time);
-	qsort(by_waste, profile->line_count, sizeof(*by_waste), by_avoidable);
+	qsort(by_self, profile->line_count, sizeof(*by_self), profile_line_by_self);
+	qsort(by_waste, profile->line_count, sizeof(*by_waste), profile_line_by_avoidable);
 
 	put_target(&layout, &profile->facts);
-	put_verdict(&layout, profile, by_self[0], by_waste[0]);
+	verdict_find(profile, by_self[0], by_waste[0], &verdict);
+	put_verdict(&layout, &verdict);
 	put_time(&layout, profile, by_self, count);
 	put_threads(&layout, profile);
 	put_redundant_lines(&layout, by_waste, count);

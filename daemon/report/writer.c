@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 static const struct writer *const writers[] = {
-	&writer_text,  &writer_json,       &writer_collapsed,
-	&writer_pprof, &writer_speedscope, &writer_firefox,
+	&writer_text,       &writer_json,    &writer_collapsed, &writer_pprof,
+	&writer_speedscope, &writer_firefox, &writer_html,
 };
 
 #define WRITER_COUNT (sizeof(writers) / sizeof(writers[0]))

@@ -42,5 +42,6 @@ extern const struct writer writer_collapsed;
 extern const struct writer writer_pprof;
 extern const struct writer writer_speedscope;
 extern const struct writer writer_firefox;
+extern const struct writer writer_html;
 
 #endif

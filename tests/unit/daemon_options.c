@@ -149,6 +149,14 @@ static void test_pid(void **state)
 	}
 }
 
+static void test_no_source(void **state)
+{
+	(void)state;
+	assert_false(accepted("-p 1").no_source);
+	assert_true(accepted("-p 1 --no-source").no_source);
+	refused("-p 1 --no-source=1", "--no-source");
+}
+
 static void test_duration(void **state)
 {
 	(void)state;
@@ -315,19 +323,13 @@ static void test_help_and_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_record_is_the_command),
-		cmocka_unit_test(test_dump),
-		cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_pid),
-		cmocka_unit_test(test_duration),
-		cmocka_unit_test(test_rate_and_overhead),
-		cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_stop_signal),
-		cmocka_unit_test(test_the_rest),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_help_and_version),
+		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_record_is_the_command),
+		cmocka_unit_test(test_dump),        cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_pid),         cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_no_source),   cmocka_unit_test(test_rate_and_overhead),
+		cmocka_unit_test(test_modes),       cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_stop_signal), cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(test_unknown),     cmocka_unit_test(test_help_and_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

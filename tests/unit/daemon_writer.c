@@ -109,6 +109,7 @@ static void test_choice(void **state)
 	/* The longest extension that fits, and that has something before it. */
 	assert_ptr_equal(writer_by_path("a.speedscope.json"), &writer_speedscope);
 	assert_ptr_equal(writer_by_path("a.firefox.json"), &writer_firefox);
+	assert_ptr_equal(writer_by_path("a.html"), &writer_html);
 	assert_ptr_equal(writer_by_path(".firefox.json"), &writer_json);
 	assert_ptr_equal(writer_by_path("speedscope.json"), &writer_json);
 	assert_null(writer_by_path("a.gz"));
@@ -117,7 +118,7 @@ static void test_choice(void **state)
 	assert_null(writer_by_path(""));
 	writer_names(file);
 	fclose(file);
-	assert_string_equal(names, "text, json, collapsed, pprof, speedscope, firefox");
+	assert_string_equal(names, "text, json, collapsed, pprof, speedscope, firefox, html");
 	free(names);
 }
 

@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTML report. Strings of the target reach the page through shown() and
+// text nodes alone; nothing here parses HTML.
+'use strict';
+
+(function () {
+	const report = JSON.parse(document.getElementById('report-data').textContent);
+	const tree = JSON.parse(document.getElementById('tree-data').textContent);
+	const totalTime = report.time_ns.python + report.time_ns.native + report.time_ns.system;
+
+	// ---- words and figures
+
+	// Control characters, and those that are invisible or turn the direction of text.
+	const unprintable =
+		/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+	function shown(text) {
+		return String(text).replace(unprintable, function (character) {
+			return '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0');
+		});
+	}
+
+	function duration(ns) {
+		for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['us', 1e3]]) {
+			const value = ns / size;
+			if (value >= 1)
+				return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + ' ' + unit;
+		}
+		return ns + ' ns';
+	}
+
+	function percent(part, whole) {
+		return whole > 0 ? (part / whole * 100).toFixed(1) + '%' : '-';
+	}
+
+	function shareOfTime(ns) {
+		return percent(ns, totalTime);
+	}
+
+	function place(file, line) {
+		return shown(file) + (line ? ':' + line : '');
+	}
+
+	function lastComponent(path) {
+		return path.slice(path.lastIndexOf('/') + 1);
+	}
+
+	// The last two components; the whole path is a tooltip, and in the section of sources.
+	function shortPlace(file, line) {
+		const parts = file.split('/');
+		const short = parts.length > 3 ? '.../' + parts.slice(-2).join('/') : file;
+		return element('span', { class: 'where', title: shown(file) }, place(short, line));
+	}
+
+	// Without the tag of the interpreter that a library is built for.
+	function libraryName(path) {
+		return lastComponent(path).replace(/\.(cpython-|abi3)[^/]*\.so$/, '.so');
+	}
+
+	function selfTime(line) {
+		return line.python_ns + line.native_ns + line.system_ns;
+	}
+
+	function redundantCount(line) {
+		return line.loads.redundant + line.stores.redundant;
+	}
+
+	// An element with attributes and children, which are elements or text.
+	function element(name, attributes, ...children) {
+		const made = document.createElement(name);
+		for (const [key, value] of Object.entries(attributes || {}))
+			made.setAttribute(key, value);
+		made.append(...children);
+		return made;
+	}
+
+	function list(id, items, count, make) {
+		const parent = document.getElementById(id);
+		const more = element('button', { type: 'button', class: 'more' });
+		let next = 0;
+
+		function add() {
+			const first = next;
+			for (; next < items.length && next < first + count; next++)
+				parent.insertBefore(make(items[next], next), more);
+			more.hidden = next >= items.length;
+			more.textContent = 'Show more (' + (items.length - next) + ')';
+		}
+		more.addEventListener('click', add);
+		parent.append(more);
+		add();
+		return function (index) {
+			while (next <= index && next < items.length)
+				add();
+		};
+	}
+
+	// ---- flame graph
+
+	const ROW = 24;
+	const WIDTH_MIN = 2; // of a frame, in pixels
+	const LABEL_WIDTH_MIN = 28;
+	const BOXES_MAX = 6000;
+	const SYSTEM = -1; // frames that are not in the tree's table
+	const ROOT = -2;
+
+	// The tree in preorder with a root for all, and time in the kernel as frames of its own.
+	function makeModel() {
+		const model = { frame: [ROOT], depth: [0], parent: [-1], self: [0], total: [], end: [] };
+		const ancestors = [0];
+
+		function add(frame, depth, self) {
+			const id = model.frame.length;
+			model.frame.push(frame);
+			model.depth.push(depth);
+			model.parent.push(ancestors[depth - 1]);
+			model.self.push(self);
+			ancestors[depth] = id;
+		}
+		for (let i = 0; i < tree.depth.length; i++) {
+			const depth = tree.depth[i] + 1;
+			add(tree.frame[i], depth, tree.python[i] + tree.native[i]);
+			if (tree.system[i] > 0)
+				add(SYSTEM, depth + 1, tree.system[i]);
+		}
+		const count = model.frame.length;
+		model.total = model.self.slice();
+		model.end = new Array(count);
+		for (let id = count - 1; id >= 0; id--) {
+			model.end[id] = Math.max(model.end[id] || 0, id + 1);
+			if (id > 0) {
+				const parent = model.parent[id];
+				model.total[parent] += model.total[id];
+				model.end[parent] = Math.max(model.end[parent] || 0, model.end[id]);
+			}
+		}
+		return model;
+	}
+
+	const model = makeModel();
+	const graph = document.getElementById('graph');
+	const scroller = document.getElementById('graph-scroll');
+	const detail = document.getElementById('frame');
+	const zoomOut = document.getElementById('zoom-out');
+	const sources = new Map(report.lines.map(line => [line.file + '\n' + line.line, line.source]));
+	let zoomed = 0;
+	let matches = null; // by node, while something is searched for
+	let boxes = new Map(); // by node
+	let drawnWidth = 0;
+
+	function frameName(id) {
+		const frame = model.frame[id];
+		return frame === ROOT ? 'all' : frame === SYSTEM ? '[system]' : shown(tree.frames[frame][1]);
+	}
+
+	function frameKind(id) {
+		const frame = model.frame[id];
+		return frame === ROOT ? 'root' : frame === SYSTEM ? 'system' : tree.frames[frame][0] ? 'native' : 'python';
+	}
+
+	function frameWhere(id) {
+		const frame = model.frame[id];
+		return frame < 0 ? '' : place(tree.frames[frame][2], tree.frames[frame][3]);
+	}
+
+	function labelOf(id) {
+		const frame = model.frame[id];
+		if (frame < 0 || tree.frames[frame][0])
+			return frameName(id);
+		return frameName(id) + ' (' + place(lastComponent(tree.frames[frame][2]), tree.frames[frame][3]) + ')';
+	}
+
+	function describe(id) {
+		const kind = frameKind(id);
+		const words = { root: 'All of the CPU time', python: 'Python', native: 'Native', system: 'System' };
+		const source = model.frame[id] >= 0 &&
+			sources.get(tree.frames[model.frame[id]][2] + '\n' + tree.frames[model.frame[id]][3]);
+
+		detail.replaceChildren(
+			element('strong', {}, labelOf(id)), ' ',
+			words[kind] + ', ' + shareOfTime(model.total[id]) + ' (' + duration(model.total[id]) + '), of its own ' +
+				shareOfTime(model.self[id]),
+			element('br'), element('span', { class: 'where' }, frameWhere(id)));
+		if (kind === 'python' && source)
+			detail.append(element('code', { class: 'source' }, shown(source)));
+	}
+
+	function addBox(id, left, width, row, graphWidth) {
+		const box = element('div', {
+			class: 'box ' + frameKind(id),
+			role: 'treeitem',
+			tabindex: '-1',
+			'data-node': id,
+			'aria-level': row + 1,
+			'aria-label': labelOf(id) + ', ' + frameKind(id) + ', ' + shareOfTime(model.total[id]),
+		});
+		box.style.left = left / graphWidth * 100 + '%';
+		box.style.width = width / graphWidth * 100 + '%';
+		box.style.top = row * ROW + 'px';
+		if (width >= LABEL_WIDTH_MIN)
+			box.textContent = labelOf(id);
+		else
+			box.classList.add('narrow');
+		if (matches)
+			box.classList.add(matches[id] ? 'match' : 'dim');
+		boxes.set(id, box);
+		return box;
+	}
+
+	function draw() {
+		const width = drawnWidth = Math.max(scroller.clientWidth, 200);
+		const fragment = document.createDocumentFragment();
+		const above = [];
+		let rows = 0;
+
+		boxes = new Map();
+		for (let id = model.parent[zoomed]; id >= 0; id = model.parent[id])
+			above.unshift(id);
+		above.forEach(function (id, row) {
+			const box = addBox(id, 0, width, row, width);
+			box.classList.add('above');
+			fragment.append(box);
+		});
+		const scale = model.total[zoomed] > 0 ? width / model.total[zoomed] : 0;
+		const pending = [[zoomed, 0]];
+		// Breadth first: what is left out of a huge tree is the deepest.
+		for (let at = 0; at < pending.length && boxes.size < BOXES_MAX; at++) {
+			const [id, left] = pending[at];
+			const row = model.depth[id];
+			fragment.append(addBox(id, left, model.total[id] * scale, row, width));
+			rows = Math.max(rows, row + 1);
+			let childLeft = left;
+			for (let child = id + 1; child < model.end[id]; child = model.end[child]) {
+				const childWidth = model.total[child] * scale;
+				if (childWidth >= WIDTH_MIN)
+					pending.push([child, childLeft]);
+				childLeft += childWidth;
+			}
+		}
+		graph.replaceChildren(fragment);
+		graph.style.height = Math.max(rows, above.length + 1) * ROW + 'px';
+		boxes.get(zoomed).setAttribute('tabindex', '0');
+		zoomOut.disabled = zoomed === 0;
+	}
+
+	function focusBox(id) {
+		const box = boxes.get(id);
+		if (!box)
+			return;
+		for (const other of graph.querySelectorAll('[tabindex="0"]'))
+			other.setAttribute('tabindex', '-1');
+		box.setAttribute('tabindex', '0');
+		box.focus({ preventScroll: true });
+		box.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+	}
+
+	function zoom(id) {
+		zoomed = id;
+		draw();
+		describe(id);
+		focusBox(id);
+	}
+
+	function childrenOf(id) {
+		const children = [];
+		for (let child = id + 1; child < model.end[id]; child = model.end[child])
+			if (boxes.has(child))
+				children.push(child);
+		return children;
+	}
+
+	// The box beside another one, in the same row.
+	function beside(id, step) {
+		const row = [...boxes.keys()].filter(other => model.depth[other] === model.depth[id]).sort((a, b) => a - b);
+		return row[row.indexOf(id) + step];
+	}
+
+	function move(id, key) {
+		switch (key) {
+		case 'ArrowDown':
+			return childrenOf(id).sort((a, b) => model.total[b] - model.total[a])[0];
+		case 'ArrowUp':
+			return model.parent[id];
+		case 'ArrowLeft':
+			return beside(id, -1);
+		case 'ArrowRight':
+			return beside(id, 1);
+		case 'Home':
+			return 0;
+		}
+		return undefined;
+	}
+
+	function nodeOf(event) {
+		const box = event.target.closest('.box');
+		return box ? Number(box.dataset.node) : -1;
+	}
+
+	function onGraphKey(event) {
+		const id = nodeOf(event);
+		if (id < 0 || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		if (event.key === 'Enter' || event.key === ' ') {
+			zoom(id);
+		} else if (event.key === 'Escape') {
+			zoom(Math.max(model.parent[zoomed], 0));
+		} else {
+			const next = move(id, event.key);
+			if (next === undefined && !event.key.startsWith('Arrow'))
+				return;
+			focusBox(next);
+		}
+		event.preventDefault();
+	}
+
+	function search(text) {
+		const wanted = text.trim().toLowerCase();
+		const found = document.getElementById('found');
+
+		matches = null;
+		found.textContent = '';
+		if (wanted) {
+			let time = 0, count = 0, coveredUntil = 0;
+			const hits = tree.frames.map(frame =>
+				frame[1].toLowerCase().includes(wanted) || frame[2].toLowerCase().includes(wanted));
+			matches = model.frame.map(frame => frame >= 0 && hits[frame]);
+			for (let id = 0; id < matches.length; id++) {
+				if (!matches[id])
+					continue;
+				count++;
+				if (id >= coveredUntil) {
+					time += model.total[id];
+					coveredUntil = model.end[id];
+				}
+			}
+			found.textContent = count ? shareOfTime(time) + ' of the CPU time, ' + count +
+				(count === 1 ? ' frame' : ' frames') : 'Nothing found';
+		}
+		for (const [id, box] of boxes) {
+			box.classList.toggle('match', Boolean(matches && matches[id]));
+			box.classList.toggle('dim', Boolean(matches && !matches[id]));
+		}
+	}
+
+	function startGraph() {
+		const field = document.getElementById('search');
+		let again = 0;
+
+		draw();
+		describe(0);
+		graph.addEventListener('click', event => nodeOf(event) >= 0 && zoom(nodeOf(event)));
+		graph.addEventListener('keydown', onGraphKey);
+		graph.addEventListener('focusin', event => nodeOf(event) >= 0 && describe(nodeOf(event)));
+		graph.addEventListener('mouseover', event => nodeOf(event) >= 0 && describe(nodeOf(event)));
+		zoomOut.addEventListener('click', function () {
+			zoomed = Math.max(model.parent[zoomed], 0);
+			draw();
+			describe(zoomed);
+		});
+		field.addEventListener('input', () => search(field.value));
+		window.addEventListener('resize', function () {
+			window.clearTimeout(again);
+			again = window.setTimeout(() => scroller.clientWidth !== drawnWidth && draw(), 100);
+		});
+	}
+
+	// ---- lines
+
+	// By place, which pairs begin there.
+	const pairsOfLine = new Map();
+
+	function innermostPython(frames) {
+		for (let i = frames.length - 1; i >= 0; i--)
+			if (frames[i].kind === 'python')
+				return i;
+		return -1;
+	}
+
+	report.pairs.forEach(function (pair, index) {
+		const at = innermostPython(pair.first);
+		const key = at < 0 ? '' : pair.first[at].file + '\n' + pair.first[at].line;
+		pairsOfLine.set(key, (pairsOfLine.get(key) || []).concat(index));
+	});
+
+	let showPair = function () {};
+
+	function pairLink(index, text) {
+		const link = element('a', { href: '#pair-' + (index + 1) }, text);
+		link.addEventListener('click', function (event) {
+			event.preventDefault();
+			showPair(index);
+		});
+		return link;
+	}
+
+	function pairsOf(line) {
+		return pairsOfLine.get(line.file + '\n' + line.line) || [];
+	}
+
+	function numberCell(text, part) {
+		const cell = element('td', { class: 'number' }, text);
+		if (part > 0) {
+			cell.classList.add('share');
+			cell.style.setProperty('--part', Math.min(part, 1));
+		}
+		return cell;
+	}
+
+	function timeCell(ns) {
+		return numberCell(shareOfTime(ns), totalTime ? ns / totalTime : 0);
+	}
+
+	function lineHead(line) {
+		return element('th', { scope: 'row' },
+			shortPlace(line.file, line.line),
+			element('code', { class: 'source' }, shown(line.source || line.function)));
+	}
+
+	function interval(line) {
+		return line.avoidable_ns || line.avoidable_high_ns ?
+			duration(line.avoidable_low_ns) + ' to ' + duration(line.avoidable_high_ns) : '-';
+	}
+
+	function category(name) {
+		return name === 'unclear' ? '' : name;
+	}
+
+	const columns = [
+		{ title: 'Line', text: true, value: line => line.file, cell: lineHead },
+		{ title: 'Self', value: selfTime, cell: line => timeCell(selfTime(line)) },
+		{ title: 'Python', value: line => line.python_ns, cell: line => timeCell(line.python_ns) },
+		{ title: 'Native', value: line => line.native_ns, cell: line => timeCell(line.native_ns) },
+		{ title: 'System', value: line => line.system_ns, cell: line => timeCell(line.system_ns) },
+		{ title: 'Total', value: line => line.total_ns, cell: line => timeCell(line.total_ns) },
+		{ title: 'Avoidable', value: line => line.avoidable_ns,
+			cell: line => numberCell(line.avoidable_ns ? duration(line.avoidable_ns) : '-',
+				totalTime ? line.avoidable_ns / totalTime : 0) },
+		{ title: '95% interval', value: line => line.avoidable_low_ns, cell: line => numberCell(interval(line), 0) },
+		{ title: 'Category', text: true, value: line => category(line.category),
+			cell: line => element('td', {}, category(line.category)) },
+	];
+	const ROWS = 25;
+
+	function startLines() {
+		const holder = document.getElementById('line-table');
+		const body = element('tbody');
+		const head = element('tr');
+		const more = element('button', { type: 'button', class: 'more' });
+		let rows = ROWS, sorted = report.lines.slice();
+
+		function fill() {
+			body.replaceChildren(...sorted.slice(0, rows).map(line =>
+				element('tr', {}, ...columns.map(column => column.cell(line)))));
+			more.hidden = rows >= sorted.length;
+			more.textContent = 'Show more lines (' + (sorted.length - rows) + ')';
+		}
+
+		function sortBy(column, descending) {
+			const sign = descending ? -1 : 1;
+			sorted.sort((a, b) => column.text ?
+				sign * (column.value(a) < column.value(b) ? -1 : column.value(a) > column.value(b) ? 1 : a.line - b.line) :
+				sign * (column.value(a) - column.value(b)));
+			columns.forEach((other, i) => other === column ?
+				head.children[i].setAttribute('aria-sort', descending ? 'descending' : 'ascending') :
+				head.children[i].removeAttribute('aria-sort'));
+			fill();
+		}
+		for (const column of columns) {
+			const button = element('button', { type: 'button' }, column.title);
+			const cell = element('th', { scope: 'col', class: column.text ? '' : 'number' }, button);
+			button.addEventListener('click', function () {
+				const now = cell.getAttribute('aria-sort');
+				sortBy(column, now ? now === 'ascending' : !column.text);
+			});
+			head.append(cell);
+		}
+		more.addEventListener('click', function () {
+			rows += 8 * ROWS;
+			fill();
+		});
+		holder.replaceChildren(element('table', {},
+			element('caption', {}, 'Shares of ' + duration(totalTime) + ' of CPU time; a heading sorts' +
+				(tree.lines_omitted ? '; ' + tree.lines_omitted + ' lines with least time are left out' : '')),
+			element('thead', {}, head), body));
+		holder.after(more);
+		sortBy(columns[1], true);
+	}
+
+	// ---- redundant lines
+
+	function counts(name, accesses) {
+		return accesses.redundant + ' of ' + accesses.sampled + ' ' + name + ' (' +
+			percent(accesses.redundant, accesses.sampled) + ')';
+	}
+
+	function linkList(line) {
+		const links = element('p', {});
+		pairsOf(line).slice(0, 5).forEach(function (index, i) {
+			links.append(i ? ', ' : 'Pairs: ', pairLink(index, 'pair ' + (index + 1)));
+		});
+		return links;
+	}
+
+	function redundantLine(line) {
+		const figures = [];
+		if (line.loads.sampled)
+			figures.push(counts('loads', line.loads));
+		if (line.stores.sampled)
+			figures.push(counts('stores', line.stores));
+		const article = element('article', {},
+			element('h3', {}, shortPlace(line.file, line.line), ' in ', shown(line.function)));
+		if (line.source)
+			article.append(element('code', { class: 'source' }, shown(line.source)));
+		article.append(
+			element('p', { class: 'figures' }, duration(line.avoidable_ns) + ' avoidable (' +
+				shareOfTime(line.avoidable_ns) + ' of the CPU time; 95% interval ' + interval(line) + ')'));
+		if (figures.length)
+			article.append(element('p', {}, 'Redundant: ' + figures.join(', ')));
+		article.append(
+			element('ul', {}, ...line.reasons.map(reason => element('li', {}, shown(reason)))));
+		if (category(line.category))
+			article.append(element('p', {}, element('strong', {}, line.category + ': '), tree.advice[line.category] || ''));
+		article.append(linkList(line));
+		return article;
+	}
+
+	function startRedundant() {
+		const lines = report.lines.filter(line => line.avoidable_ns > 0 || redundantCount(line) > 0)
+			.sort((a, b) => b.avoidable_ns - a.avoidable_ns || redundantCount(b) - redundantCount(a));
+
+		list('redundant-list', lines, 5, redundantLine);
+		if (!lines.length)
+			document.getElementById('redundant-list').append(element('p', {}, 'None was seen.'));
+	}
+
+	// ---- pairs
+
+	function sameFrame(a, b) {
+		return a.kind === b.kind && a.function === b.function && a.file === b.file && a.line === b.line &&
+			a.library === b.library && a.address === b.address;
+	}
+
+	function frameItem(frame) {
+		const python = frame.kind === 'python';
+		const item = element('li', { class: python ? 'python' : 'native' });
+
+		if (python) {
+			item.append(element('strong', {}, shown(frame.source || frame.function)),
+				element('small', {}, 'Python: ' + shown(frame.function) + ', ' + place(frame.file, frame.line) +
+					(frame.opcode ? ', ' + shown(frame.opcode) : '')));
+		} else {
+			item.append(element('strong', {}, shown(frame.function === '?' ? frame.address : frame.function)),
+				element('small', {}, 'Native: ' + shown(libraryName(frame.library)) + ' ' + frame.address +
+					(frame.file ? ', ' + place(frame.file, frame.line) : '') +
+					(frame.inlined ? ', inlined' : '') + (frame.guessed ? ', found by scanning the stack' : '')));
+		}
+		return item;
+	}
+
+	function stack(frames) {
+		return element('ol', { class: 'stack' }, ...frames.map(frameItem));
+	}
+
+	// How many callers both have in common; the innermost Python frames are shown in any case.
+	function commonCallers(pair) {
+		const most = Math.min(
+			Math.max(innermostPython(pair.first), 0), Math.max(innermostPython(pair.second), 0));
+		let count = 0;
+		while (count < most && sameFrame(pair.first[count], pair.second[count]))
+			count++;
+		return count;
+	}
+
+	function side(heading, frames) {
+		return element('div', {}, element('h3', {}, heading), stack(frames));
+	}
+
+	function fillPair(details, pair) {
+		const common = commonCallers(pair);
+		const verb = pair.kind === 'load' ? 'load' : 'store';
+
+		details.append(element('p', {}, pair.redundant + ' of ' + pair.sampled + ' watched ' + verb +
+			's found the same value: ' + percent(pair.share, 1) + ' (95% interval ' + percent(pair.share_low, 1) + ' to ' +
+			percent(pair.share_high, 1) + '). ' + duration(pair.avoidable_ns) + ' avoidable.'));
+		if (category(pair.category))
+			details.append(element('p', {}, element('strong', {}, pair.category + ': '), shown(pair.advice || '')));
+		if (common)
+			details.append(element('details', { class: 'common' },
+				element('summary', {}, common + (common === 1 ? ' caller' : ' callers') + ' in common'),
+				stack(pair.first.slice(0, common))));
+		details.append(element('div', { class: 'sides' },
+			side('Earlier ' + verb, pair.first.slice(common)),
+			side('Later ' + verb + ' of the same value', pair.second.slice(common))));
+	}
+
+	function pairTitle(pair, index) {
+		const at = innermostPython(pair.first);
+		const where = at < 0 ? 'no Python frame' : place(lastComponent(pair.first[at].file), pair.first[at].line);
+		return 'Pair ' + (index + 1) + ': ' + pair.kind + 's at ' + where + ', ' + pair.redundant + ' of ' + pair.sampled +
+			' the same, ' + duration(pair.avoidable_ns) + ' avoidable';
+	}
+
+	function makePair(pair, index) {
+		const details = element('details', { id: 'pair-' + (index + 1) }, element('summary', {}, pairTitle(pair, index)));
+		let filled = false;
+
+		function fill() {
+			if (!filled)
+				fillPair(details, pair);
+			filled = true;
+		}
+		details.addEventListener('toggle', () => details.open && fill());
+		if (index === 0) {
+			fill();
+			details.open = true;
+		}
+		return details;
+	}
+
+	function startPairs() {
+		const reach = list('pair-list', report.pairs, 10, makePair);
+		const holder = document.getElementById('pair-list');
+
+		showPair = function (index) {
+			reach(index);
+			const details = document.getElementById('pair-' + (index + 1));
+			details.open = true;
+			details.querySelector('summary').focus();
+			details.scrollIntoView({ block: 'start' });
+		};
+		if (!report.pairs.length)
+			holder.append(element('p', {}, 'None was seen.'));
+		if (report.pairs_omitted)
+			holder.append(element('p', {}, report.pairs_omitted + ' further pairs, the least important ones, are left out.'));
+	}
+
+	// ---- source
+
+	function sourceRow(line) {
+		const redundant = element('td', { class: 'number' });
+		const text = line.loads.sampled + line.stores.sampled ?
+			redundantCount(line) + ' of ' + (line.loads.sampled + line.stores.sampled) : '-';
+		const pairs = pairsOf(line);
+
+		redundant.append(pairs.length ? pairLink(pairs[0], text) : text);
+		return element('tr', {},
+			element('th', { scope: 'row', class: 'number' }, String(line.line || '')),
+			timeCell(line.python_ns), timeCell(line.native_ns), timeCell(line.system_ns), redundant,
+			element('td', {}, element('code', {}, shown(line.source || '(' + line.function + ')'))));
+	}
+
+	function fillFile(details, name, lines) {
+		const head = element('tr', {}, ...['Line', 'Python', 'Native', 'System', 'Redundant'].map(title =>
+			element('th', { scope: 'col', class: 'number' }, title)), element('th', { scope: 'col' }, 'Source'));
+
+		details.append(element('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Lines of ' + shown(name) },
+			element('table', { class: 'gutter' }, element('thead', {}, head),
+				element('tbody', {}, ...lines.sort((a, b) => a.line - b.line).map(sourceRow)))));
+	}
+
+	function makeFile(file, index) {
+		const details = element('details', {}, element('summary', {},
+			element('span', { class: 'where' }, shown(file.name)), ' ' + shareOfTime(file.time)));
+		let filled = false;
+
+		function fill() {
+			if (!filled)
+				fillFile(details, file.name, file.lines);
+			filled = true;
+		}
+		details.addEventListener('toggle', () => details.open && fill());
+		if (index === 0) {
+			fill();
+			details.open = true;
+		}
+		return details;
+	}
+
+	function startSource() {
+		const files = new Map();
+
+		for (const line of report.lines) {
+			if (!line.line)
+				continue; // a native function
+			if (!files.has(line.file))
+				files.set(line.file, { name: line.file, lines: [], time: 0 });
+			files.get(line.file).lines.push(line);
+			files.get(line.file).time += selfTime(line);
+		}
+		list('source-list', [...files.values()].sort((a, b) => b.time - a.time), 10, makeFile);
+	}
+
+	for (const part of document.querySelectorAll('.script'))
+		part.hidden = false;
+	startGraph();
+	startLines();
+	startRedundant();
+	startPairs();
+	startSource();
+})();

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/html_files.h"
+
+/* Paths are from the root of the sources, where make runs the compiler. */
+#define EMBED(name, path)                                                                          \
+	__asm__(".pushsection .rodata\n"                                                           \
+		".globl html_file_" #name "\n"                                                     \
+		".hidden html_file_" #name "\n"                                                    \
+		"html_file_" #name ":\n"                                                           \
+		".incbin \"" path "\"\n"                                                           \
+		".globl html_file_" #name "_end\n"                                                 \
+		".hidden html_file_" #name "_end\n"                                                \
+		"html_file_" #name "_end:\n"                                                       \
+		".popsection\n");                                                                  \
+	extern const char html_file_##name[], html_file_##name##_end[];                            \
+	struct html_file html_##name(void)                                                         \
+	{                                                                                          \
+		return (struct html_file){                                                         \
+			.text = html_file_##name,                                                  \
+			.size = (size_t)(html_file_##name##_end - html_file_##name),               \
+		};                                                                                 \
+	}
+
+EMBED(page, "daemon/report/html/page.html")
+EMBED(style, "daemon/report/html/page.css")
+EMBED(script, "daemon/report/html/page.js")

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML report in a real browser: nothing asked for, nothing complained of, the keyboard, hostile names, no script."""
+import os
+import shutil
+import tempfile
+import textwrap
+
+from browser import Browser, find_browser
+from harness import Target, check, check_equal, default_interpreter, pieprofd
+
+HOT_LINE = "g[f] += d[i, j, f] * r"
+# A file name has no slash, so that the closing tag is in its folder's and its own name.
+HOSTILE_FOLDER = "<img src=x onerror=document.title='owned'><"
+HOSTILE_NAME = "script>&amp;\"'\u2028\u202e.py"
+HOSTILE = HOSTILE_FOLDER + "/" + HOSTILE_NAME
+
+
+class Page:
+    """A report of a target, in a folder of its own."""
+
+    def __init__(self, pid, *arguments):
+        self.folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+        self.path = os.path.join(self.folder, "p.html")
+        try:
+            pieprofd("--pid", pid, "-q", "-o", self.path, *arguments)
+        except BaseException:
+            shutil.rmtree(self.folder)
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        shutil.rmtree(self.folder)
+
+
+def check_quiet(browser, page):
+    check_equal(browser.problems, [], "what the browser complained of")
+    check_equal(set(browser.requests), {"file://" + page.path}, "what the page asked for")
+
+
+def visible(browser, selector):
+    """The text of an element as it is shown; an element that is not there, or hidden, has none."""
+    return browser.evaluate("(e => e && e.checkVisibility() ? e.innerText : '')(document.querySelector(%r))" % selector)
+
+
+def check_layout(browser, width):
+    check_equal(browser.evaluate("document.documentElement.scrollWidth"), width, "width of the page")
+    graph = browser.evaluate("document.querySelectorAll('#graph .box').length")
+    check(graph > 5, "%s frames in the graph" % graph)
+    kinds = browser.evaluate("[...new Set([...document.querySelectorAll('#graph .box')].map(e => "
+                             "e.classList[1]))].sort().join()")
+    check("native" in kinds and "python" in kinds, "kinds of frames: %s" % kinds)
+
+
+def check_keyboard(browser):
+    """Through the graph by keys alone."""
+    focused = "document.activeElement.dataset.node"
+    browser.evaluate("document.getElementById('search').focus()")
+    browser.press("Tab")  # the zoom-out button is disabled
+    check_equal(browser.evaluate(focused), "0", "the first stop in the graph")
+    seen = []
+    for _ in range(4):
+        browser.press("ArrowDown")
+        seen.append(browser.evaluate(focused))
+    check_equal(len(set(seen)), 4, "different frames on the way down, of %s" % seen)
+    browser.press("Enter")
+    check_equal(browser.evaluate(focused), seen[3], "the frame zoomed to")
+    zoomed = "document.querySelectorAll('#graph .above').length"
+    check_equal(browser.evaluate(zoomed), 4, "frames above the one zoomed to")
+    browser.press("ArrowUp")
+    check_equal(browser.evaluate(focused), seen[2], "its caller")
+    browser.press(*["Escape"] * 4)
+    check_equal(browser.evaluate(zoomed), 0, "frames above the outermost")
+    browser.evaluate("document.getElementById('search').focus()")
+    browser.press(*"backprop")
+    check("of the CPU time" in visible(browser, "#found"), "found: %s" % visible(browser, "#found"))
+    check(browser.evaluate("document.querySelectorAll('#graph .match').length") > 0, "nothing is marked")
+
+
+def check_table(browser):
+    column = "[...document.querySelectorAll('#line-table tbody tr')].map(r => parseFloat(r.children[%d].textContent))"
+    check_equal(browser.evaluate("document.querySelector('[aria-sort]').textContent"), "Self", "sorted by")
+    self_times = browser.evaluate(column % 1)
+    check_equal(self_times, sorted(self_times, reverse=True), "self times")
+    browser.evaluate("document.querySelectorAll('#line-table thead button')[5].focus()")
+    browser.press("Enter")
+    totals = browser.evaluate(column % 5)
+    check_equal(totals, sorted(totals, reverse=True), "totals")
+    browser.press("Enter")
+    check_equal(browser.evaluate("document.querySelector('[aria-sort]').getAttribute('aria-sort')"), "ascending",
+                "order after the second time")
+
+
+def check_names(browser):
+    """Everything that can be operated has a name, every table its headers; ids are unique."""
+    check_equal(browser.evaluate(
+        "[...document.querySelectorAll('a,button,input,[role=treeitem],[role=region],summary')].filter(e => "
+        "!(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent || "
+        "(e.labels && e.labels.length))).map(e => e.outerHTML)"), [], "elements without a name")
+    check_equal(browser.evaluate(
+        "[...document.querySelectorAll('table')].filter(t => !t.querySelector('thead th[scope=col]')).length"), 0,
+        "tables without headers")
+    check_equal(browser.evaluate(
+        "(ids => ids.filter((id, i) => ids.indexOf(id) !== i))([...document.querySelectorAll('[id]')].map(e => e.id))"),
+        [], "ids that are there twice")
+
+
+# By WCAG's formula, of all text against the nearest background; patterns are checked by their lightest and darkest.
+CONTRAST = """
+(() => {
+    const numbers = text => text.match(/[0-9.]+/g).map(Number);
+    const light = colour => numbers(colour).slice(0, 3).map(c => c / 255)
+        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = element => {
+        const colours = [];
+        for (; element; element = element.parentElement) {
+            const style = getComputedStyle(element);
+            colours.push(...(style.backgroundImage.match(/rgb\\([^)]*\\)/g) || []));
+            if (!/, 0\\)/.test(style.backgroundColor))
+                return colours.concat(style.backgroundColor);
+        }
+        return colours.concat('rgb(255, 255, 255)');
+    };
+    const poor = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.disabled)
+            continue;
+        const text = light(getComputedStyle(element).color);
+        for (const colour of behind(element)) {
+            const back = light(colour);
+            const ratio = (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
+            if (ratio < 4.5)
+                poor.push(walker.currentNode.data.trim().slice(0, 30) + ' on ' + colour + ': ' + ratio.toFixed(2));
+        }
+    }
+    return poor.slice(0, 5);
+})()
+"""
+
+
+def test_page():
+    find_browser()
+    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        with Page(target.pid, "-d", 5) as page, Browser() as browser:
+            check(os.path.getsize(page.path) > 10000, "the page is small")
+            for width, dark in ((1440, False), (320, False), (320, True)):
+                browser.open(page.path, width=width, dark=dark)
+                check_layout(browser, width)
+                check_equal(browser.evaluate(CONTRAST), [], "text of little contrast")
+                check("CPU time" in visible(browser, "#verdict"), "verdict: %s" % visible(browser, "#verdict"))
+                check(HOT_LINE in visible(browser, "#line-table tbody"), "the hot line is not in the table")
+                check(HOT_LINE in visible(browser, "#source-list"), "the hot line is not among the sources")
+                for section in ("flame", "redundant", "pairs", "quality"):
+                    check(visible(browser, "#" + section), "section %s is hidden" % section)
+            browser.open(page.path)
+            check_names(browser)
+            check_keyboard(browser)
+            check_table(browser)
+            check_quiet(browser, page)
+
+
+def test_page_without_script():
+    find_browser()
+    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        with Page(target.pid, "-d", 3) as page, Browser() as browser:
+            browser.open(page.path, script=False)
+            # Chromium's own evaluation still works.
+            check(visible(browser, "#verdict .headline"), "no verdict")
+            check(HOT_LINE in visible(browser, "#line-table"), "no hot line in the table")
+            check("stops of one thread" in visible(browser, "#quality"), "no data quality")
+            check_equal(visible(browser, "#flame"), "", "the flame graph's section")
+            check_quiet(browser, page)
+
+
+def test_page_hostile():
+    find_browser()
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    path = os.path.join(folder, HOSTILE)
+    os.mkdir(os.path.dirname(path))
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent("""\
+                import time
+                def burn(end):
+                    while time.monotonic() < end:
+                        sum(range(1000)); "</script><script>document.title='owned'</script>"
+                print("ready", flush=True)
+                burn(time.monotonic() + 60)
+            """))
+        with Target(default_interpreter(), path) as target:
+            with Page(target.pid, "-d", 3) as page, Browser() as browser:
+                for script in (True, False):
+                    browser.open(page.path, script=script)
+                    shown = HOSTILE_NAME.replace("\u2028", "\\u2028").replace("\u202e", "\\u202e")
+                    check(shown in visible(browser, "#line-table tbody"),
+                          "the name in %s" % visible(browser, "#line-table tbody"))
+                    check("</script><script>" in visible(browser, "#line-table tbody"), "the source line")
+                    check_equal(browser.evaluate("document.querySelectorAll('img').length"), 0, "images")
+                    check("owned" not in browser.evaluate("document.title"), "the target's script ran")
+                check_quiet(browser, page)
+
+        # Nothing of the source's text with --no-source.
+        with Target(default_interpreter(), path) as target:
+            with Page(target.pid, "-d", 2, "--no-source") as page:
+                with open(page.path, encoding="utf-8") as file:
+                    check("range(1000)" not in file.read(), "source text in spite of --no-source")
+    finally:
+        shutil.rmtree(folder)
