@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import (MANY_SAMPLES, TARGETS, Daemon, Skip, Target, check, check_equal, profile, wait_attached,
+from harness import (MANY_SAMPLES, TARGETS, TARGETS_IN_ROOT, Daemon, Skip, Target, check, check_equal, profile, wait_attached,
                      wait_until)
 
 
@@ -107,6 +107,15 @@ def test_files_of_another_mount_namespace(one_interpreter):
     """The target's executable and its program are where nobody else has any."""
     if os.geteuid() != 0:
         raise Skip("needs root to make a mount namespace")
+    if one_interpreter.in_root:
+        # Where everything is in a namespace of its own, and not to be had from here.
+        with Target(one_interpreter, "conv_backprop.py", "--seconds", 6) as target:
+            check(not os.path.exists(TARGETS_IN_ROOT), "%s is seen from here" % TARGETS_IN_ROOT)
+            report, text = profile(target.pid, "-d", 4)
+            target.finish()
+        check("g[f] += d[i, j, f] * r" in text, "the line is not in the report")
+        check("backprop" in functions(report), "functions seen: %s" % functions(report))
+        return
     hidden = tempfile.mkdtemp(prefix="pieprofd-hidden-")
     program = (
         'mount -t tmpfs tmpfs "$1" && cp "$2" "$1/python3" && mkdir "$1/targets" && '
