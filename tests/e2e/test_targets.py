@@ -5,8 +5,8 @@ import subprocess
 import tempfile
 import time
 
-from harness import (MANY_SAMPLES, TARGETS, TARGETS_IN_ROOT, Daemon, Skip, Target, check, check_equal, profile, wait_attached,
-                     wait_until)
+from harness import (MANY_SAMPLES, TARGETS, TARGETS_IN_ROOT, Daemon, Skip, Target, check, check_equal, profile,
+                     wait_attached, wait_until)
 
 
 def functions(report):
