@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "daemon/capture.h"
 #include "daemon/report/place.h"
-#include "daemon/report/source.h"
+#include "daemon/report/shown_frame.h"
 #include "daemon/target_source.h"
 #include "pyintrospect/thread_list.h"
 
@@ -373,29 +373,11 @@ static int show_thread(struct owned_dump *owned, struct stored_thread *stored)
 		return -ENOMEM;
 	for (size_t i = 0; i < stored->frame_count; i++) {
 		const struct frame *frame = &stored->frames[i];
-		struct profile_frame *to = &shown->frames[i];
-		const struct place *place;
-		uint32_t id;
+		uint32_t place;
 
-		if (place_table_find(&owned->places, frame, &id))
+		if (place_table_find(&owned->places, frame, &place))
 			return -ENOMEM;
-		place = &owned->places.places[id];
-		*to = (struct profile_frame){
-			.kind = frame->kind,
-			.flags = frame->flags,
-			.function = place->function,
-			.file = place->file,
-			.line = place->line,
-		};
-		if (frame->kind == FRAME_PYTHON) {
-			to->opcode = python_code_opcode(frame->python.code,
-							frame->python.instruction_offset);
-			to->source = source_cache_line(owned->sources, place->file, place->line);
-		} else {
-			to->address = frame->native.pc;
-			if (frame->native.module)
-				to->address -= frame->native.module->bias;
-		}
+		shown->frames[i] = shown_frame(frame, &owned->places.places[place], owned->sources);
 	}
 	shown->frame_count = stored->frame_count;
 	if (shown->activity == THREAD_SLEEPING && waits_for_gil(shown))

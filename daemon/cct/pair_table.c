@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/pair_table.h"
 
-#include "daemon/cct/array.h"
+#include "common/array.h"
 #include "daemon/cct/id_table.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/call_site.h"
 
-#include "daemon/cct/array.h"
+#include "common/array.h"
 
 #include <errno.h>
 

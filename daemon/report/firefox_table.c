@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/firefox_table.h"
 
-#include "daemon/cct/array.h"
+#include "common/array.h"
 #include "daemon/report/escape.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/pair_stats.h"
 
-#include "daemon/cct/array.h"
+#include "common/array.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "daemon/report/interval.h"
 #include "daemon/report/pair_stats.h"
 #include "daemon/report/reasons.h"
+#include "daemon/report/shown_frame.h"
 #include "daemon/report/source.h"
 
 #include <errno.h>
@@ -273,33 +274,6 @@ static int write_lines(struct builder *builder)
 	return owned->arena.failed ? -ENOMEM : 0;
 }
 
-static struct profile_frame show_frame(struct builder *builder, const struct frame *frame,
-				       const struct place *place)
-{
-	struct profile_frame shown = {
-		.kind = frame->kind,
-		.flags = frame->flags,
-		.function = place->function,
-		.file = place->file,
-		.line = place->line,
-	};
-
-	if (frame->kind == FRAME_PYTHON) {
-		shown.opcode =
-			python_code_opcode(frame->python.code, frame->python.instruction_offset);
-		shown.source = source_cache_line(builder->owned->sources, place->file, place->line);
-	} else {
-		shown.address = frame->native.pc;
-		shown.function_address = frame->native.function;
-		if (frame->native.module) {
-			shown.address -= frame->native.module->bias;
-			if (frame->native.function)
-				shown.function_address -= frame->native.module->bias;
-		}
-	}
-	return shown;
-}
-
 /*
  * The functions at a native frame's address, outermost first: the one with the
  * stack frame, then those inlined into it. Without line information that is
@@ -313,7 +287,7 @@ static size_t show_native(struct builder *builder, const struct cct_node *node,
 	struct line_frame lines[LINE_INFO_DEPTH_MAX];
 	size_t count;
 
-	shown[0] = show_frame(builder, &node->frame, place);
+	shown[0] = shown_frame(&node->frame, place, builder->owned->sources);
 	if (!info || !node->frame.native.module ||
 	    line_info_find(info, node->frame.native.module, node->frame.native.pc, lines,
 			   LINE_INFO_DEPTH_MAX, &count))
@@ -341,7 +315,8 @@ static size_t show_node(struct builder *builder, const struct cct_node *node,
 		return 0;
 	if (node->frame.kind == FRAME_NATIVE)
 		return show_native(builder, node, &builder->places.places[place], shown);
-	shown[0] = show_frame(builder, &node->frame, &builder->places.places[place]);
+	shown[0] =
+		shown_frame(&node->frame, &builder->places.places[place], builder->owned->sources);
 	return 1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing arrays: the caller keeps items, count and capacity. */
-#ifndef PIEPROFD_DAEMON_CCT_ARRAY_H
-#define PIEPROFD_DAEMON_CCT_ARRAY_H
+#ifndef PIEPROFD_COMMON_ARRAY_H
+#define PIEPROFD_COMMON_ARRAY_H
 
 #include <stdlib.h>
 
