@@ -38,6 +38,10 @@ class Failure(Exception):
     """A check did not hold."""
 
 
+class Unlucky(Failure):
+    """A check of what random samples found did not hold: that may be chance."""
+
+
 class Skip(Exception):
     """A check cannot be made here, for the reason given."""
 
@@ -45,6 +49,12 @@ class Skip(Exception):
 def check(condition, message):
     if not condition:
         raise Failure(message)
+
+
+def check_sampled(condition, message):
+    """For what a sound profiler finds nearly always; a test that fails here is run once more, and counted."""
+    if not condition:
+        raise Unlucky(message)
 
 
 def check_equal(actual, expected, what):

@@ -5,8 +5,8 @@ import subprocess
 import tempfile
 import time
 
-from harness import (MANY_SAMPLES, TARGETS, TARGETS_IN_ROOT, Daemon, Skip, Target, check, check_equal, profile,
-                     wait_attached, wait_until)
+from harness import (MANY_SAMPLES, TARGETS, TARGETS_IN_ROOT, Daemon, Skip, Target, check, check_equal, check_sampled,
+                     profile, wait_attached, wait_until)
 
 
 def functions(report):
@@ -18,8 +18,8 @@ def test_eight_threads(interpreter):
         report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("threads=8" in target.finish(), "the target's last line")
-    check("backprop" in functions(report), "functions seen: %s" % functions(report))
-    check(report["pairs"], "no pair was found")
+    check_sampled("backprop" in functions(report), "functions seen: %s" % functions(report))
+    check_sampled(report["pairs"], "no pair was found")
 
 
 def test_thread_that_starts_late(interpreter):
@@ -27,15 +27,15 @@ def test_thread_that_starts_late(interpreter):
         report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("traced=yes" in target.finish(), "the target was not traced when its thread started")
-    check("backprop" in functions(report), "the late thread was not seen: %s" % functions(report))
-    check(report["pairs"], "no pair was found in the late thread")
+    check_sampled("backprop" in functions(report), "the late thread was not seen: %s" % functions(report))
+    check_sampled(report["pairs"], "no pair was found in the late thread")
 
 
 def test_target_that_exits(interpreter):
     with Target(interpreter, "short_lived.py", "--seconds", 1.5, "--exit-code", 42) as target:
         report, text = profile(target.pid, "-d", 60)
         target.finish(code=42)
-    check("backprop" in functions(report), "functions seen: %s" % functions(report))
+    check_sampled("backprop" in functions(report), "functions seen: %s" % functions(report))
     check(0.5e9 < report["duration_ns"] < 30e9, "duration %d" % report["duration_ns"])
 
 
@@ -98,7 +98,7 @@ def test_twice_in_a_row(one_interpreter):
     with Target(one_interpreter, "conv_backprop.py", "--seconds", 12) as target:
         for _ in range(5):
             report, _ = profile(target.pid, "-d", 0.5)
-            check(report["samples"] > 2, "%d samples" % report["samples"])
+            check_sampled(report["samples"] > 2, "%d samples" % report["samples"])
             target.check_undisturbed()
         check_equal(target.process.poll(), None, "the target's exit code")
 
@@ -113,8 +113,8 @@ def test_files_of_another_mount_namespace(one_interpreter):
             check(not os.path.exists(TARGETS_IN_ROOT), "%s is seen from here" % TARGETS_IN_ROOT)
             report, text = profile(target.pid, "-d", 4)
             target.finish()
-        check("g[f] += d[i, j, f] * r" in text, "the line is not in the report")
-        check("backprop" in functions(report), "functions seen: %s" % functions(report))
+        check_sampled("g[f] += d[i, j, f] * r" in text, "the line is not in the report")
+        check_sampled("backprop" in functions(report), "functions seen: %s" % functions(report))
         return
     hidden = tempfile.mkdtemp(prefix="pieprofd-hidden-")
     program = (
@@ -132,8 +132,8 @@ def test_files_of_another_mount_namespace(one_interpreter):
         check_equal(line, "ready\n", "the target's first line")
         check_equal(os.listdir(hidden), [], "files seen from here")
         report, text = profile(process.pid, "-d", 4)
-        check("g[f] += d[i, j, f] * r" in text, "the line is not in the report")
-        check("backprop" in functions(report), "functions seen: %s" % functions(report))
+        check_sampled("g[f] += d[i, j, f] * r" in text, "the line is not in the report")
+        check_sampled("backprop" in functions(report), "functions seen: %s" % functions(report))
         output, _ = process.communicate(timeout=60)
         check(process.returncode == 0 and output.startswith("ok "), "the target said %r" % output)
     finally:
