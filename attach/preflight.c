@@ -213,6 +213,24 @@ static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 	preflight->stop_signal_is_shared = taken >> (preflight->stop_signal - 1) & 1;
 }
 
+/*
+ * Those events of the processor that open on this thread: all that there are, or none. Where
+ * cores differ, accesses on some of them would be missing.
+ */
+static size_t probe_memory(struct thread_events *events, uint8_t kind,
+			   struct memory_event found[MEMORY_EVENTS_MAX])
+{
+	size_t count = memory_event_find(MEMORY_EVENT_DEVICES, kind, found);
+
+	for (size_t i = 0; i < count; i++) {
+		/* Opened one after the other: each of them counts on a counter of its own. */
+		thread_events_remove_memory(events);
+		if (thread_events_add_memory(events, &found[i]))
+			return 0;
+	}
+	return count;
+}
+
 /* Tries for real, on the target's main thread: a clock, then breakpoints that nothing reaches. */
 static int probe_events(pid_t pid, struct preflight *preflight, struct error *error)
 {
@@ -230,6 +248,8 @@ static int probe_events(pid_t pid, struct preflight *preflight, struct error *er
 		explain_perf(failure, error);
 		return -1;
 	}
+	preflight->load_count = probe_memory(&events, ACCESS_LOAD, preflight->loads);
+	preflight->store_count = probe_memory(&events, ACCESS_STORE, preflight->stores);
 	preflight->breakpoints = 0;
 	while (preflight->breakpoints < BREAKPOINT_SLOTS) {
 		failure = breakpoint_arm(&events, preflight->breakpoints, BREAKPOINT_EXECUTE,

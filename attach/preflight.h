@@ -6,6 +6,7 @@
 #ifndef PIEPROFD_ATTACH_PREFLIGHT_H
 #define PIEPROFD_ATTACH_PREFLIGHT_H
 
+#include "attach/memory_event.h"
 #include "common/error.h"
 
 #include <stdbool.h>
@@ -17,6 +18,9 @@ struct preflight {
 	bool stop_signal_is_shared; /* the target handles it too; it will still see its own ones */
 	unsigned breakpoints;       /* debug registers free on the main thread, 0 to 4 */
 	int breakpoint_errno;       /* why there is none */
+	/* By which the processor can sample loads, and those for stores; none: it cannot. */
+	struct memory_event loads[MEMORY_EVENTS_MAX], stores[MEMORY_EVENTS_MAX];
+	size_t load_count, store_count;
 };
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/thread_events.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -19,6 +21,18 @@ struct sample_record {
 	uint64_t time;
 	uint64_t count;
 	uint64_t running_ns;
+};
+
+/* The same of an event with memory_event_attributes(). */
+struct memory_record {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t ip;
+	uint64_t time;
+	uint64_t address;
+	uint64_t count;
+	uint64_t running_ns;
+	uint64_t data_source;
 };
 
 static void attributes_init(struct perf_event_attr *attributes)
@@ -93,8 +107,52 @@ int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint
 	return error;
 }
 
+static uint64_t rate_hz(uint64_t period_ns)
+{
+	return period_ns < NS_PER_SECOND ? NS_PER_SECOND / period_ns : 1;
+}
+
+int thread_events_add_memory(struct thread_events *events, const struct memory_event *event)
+{
+	struct memory_sampler sampler = { .fd = -EINVAL, .event = event };
+	int error;
+
+	if (events->memory_count == MEMORY_EVENTS_MAX)
+		return -ENOSPC;
+	/* The most precise that the kernel accepts. */
+	for (unsigned skid = 0; skid <= 3 && sampler.fd < 0; skid++) {
+		struct perf_event_attr attributes;
+
+		attributes_init(&attributes);
+		memory_event_attributes(event, skid, &attributes);
+		/* How many accesses that is, the kernel finds out. */
+		attributes.freq = 1;
+		attributes.sample_freq = rate_hz(events->period_ns);
+		sampler.fd = event_open(&attributes, events->tid, events->clock_fd);
+	}
+	if (sampler.fd < 0)
+		return sampler.fd;
+	error = event_id(sampler.fd, &sampler.id);
+	if (!error)
+		error = event_direct_signal(sampler.fd, events->tid, events->signal);
+	if (error) {
+		close(sampler.fd);
+		return error;
+	}
+	events->memory[events->memory_count++] = sampler;
+	return 0;
+}
+
+void thread_events_remove_memory(struct thread_events *events)
+{
+	for (size_t i = 0; i < events->memory_count; i++)
+		close(events->memory[i].fd);
+	events->memory_count = 0;
+}
+
 void thread_events_close(struct thread_events *events)
 {
+	thread_events_remove_memory(events);
 	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++) {
 		if (events->slots[slot].fd >= 0)
 			close(events->slots[slot].fd);
@@ -109,10 +167,13 @@ void thread_events_close(struct thread_events *events)
 
 void thread_events_enable_clock(struct thread_events *events, bool enable)
 {
+	unsigned long request = enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
 	/* Fails only when the thread is gone. */
 	if (events->clock_fd >= 0)
-		(void)ioctl(events->clock_fd,
-			    enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+		(void)ioctl(events->clock_fd, request, 0);
+	for (size_t i = 0; i < events->memory_count; i++)
+		(void)ioctl(events->memory[i].fd, request, 0);
 }
 
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
@@ -122,6 +183,11 @@ int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 	if (ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &period_ns))
 		return -errno;
 	events->period_ns = period_ns;
+	for (size_t i = 0; i < events->memory_count; i++) {
+		uint64_t rate = rate_hz(period_ns);
+
+		(void)ioctl(events->memory[i].fd, PERF_EVENT_IOC_PERIOD, &rate);
+	}
 	return 0;
 }
 
@@ -206,6 +272,15 @@ uint64_t breakpoint_running_ns(const struct thread_events *events, unsigned slot
 	return values[1];
 }
 
+static const struct memory_sampler *find_memory_sampler(const struct thread_events *events,
+							uint64_t id)
+{
+	for (size_t i = 0; i < events->memory_count; i++)
+		if (events->memory[i].id == id)
+			return &events->memory[i];
+	return NULL;
+}
+
 static bool record_source(const struct thread_events *events, uint64_t id, unsigned *ret_source)
 {
 	if (id == events->clock_id) {
@@ -221,27 +296,58 @@ static bool record_source(const struct thread_events *events, uint64_t id, unsig
 	return false;
 }
 
+static bool parse_memory_record(const struct thread_events *events,
+				const struct event_ring_record *raw, struct event_record *ret)
+{
+	const struct memory_sampler *sampler;
+	struct memory_record record;
+
+	if (raw->size != sizeof(record))
+		return false;
+	memcpy(&record, raw->bytes, sizeof(record));
+	sampler = find_memory_sampler(events, record.id);
+	if (!sampler)
+		return false;
+	*ret = (struct event_record){
+		.source = EVENT_MEMORY,
+		.ip = record.ip,
+		.time_ns = record.time,
+		.running_ns = record.running_ns,
+		.address = record.address,
+		.kinds = memory_event_kinds(sampler->event, record.data_source),
+	};
+	return true;
+}
+
+static bool parse_record(const struct thread_events *events, const struct event_ring_record *raw,
+			 struct event_record *ret)
+{
+	struct sample_record record;
+	unsigned source;
+
+	if (raw->size != sizeof(record))
+		return parse_memory_record(events, raw, ret);
+	memcpy(&record, raw->bytes, sizeof(record));
+	if (!record_source(events, record.id, &source))
+		return false;
+	*ret = (struct event_record){
+		.source = source,
+		.ip = record.ip,
+		.time_ns = record.time,
+		.running_ns = record.running_ns,
+	};
+	return true;
+}
+
 size_t thread_events_drain(struct thread_events *events, struct event_record *records,
 			   size_t maximum)
 {
 	struct event_ring_record raw;
 	size_t count = 0;
 
-	while (count < maximum && event_ring_next(&events->ring, &raw)) {
-		struct sample_record record;
-		unsigned source;
-
-		if (raw.type != PERF_RECORD_SAMPLE || raw.size != sizeof(record))
-			continue;
-		memcpy(&record, raw.bytes, sizeof(record));
-		if (record_source(events, record.id, &source))
-			records[count++] = (struct event_record){
-				.source = source,
-				.ip = record.ip,
-				.time_ns = record.time,
-				.running_ns = record.running_ns,
-			};
-	}
+	while (count < maximum && event_ring_next(&events->ring, &raw))
+		if (raw.type == PERF_RECORD_SAMPLE && parse_record(events, &raw, &records[count]))
+			count++;
 	return count;
 }
 
@@ -258,6 +364,9 @@ bool thread_events_own(const struct thread_events *events, int fd)
 		return true;
 	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
 		if (fd == events->slots[slot].fd)
+			return true;
+	for (size_t i = 0; i < events->memory_count; i++)
+		if (fd == events->memory[i].fd)
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@
  *   slot 0 fd --+--> ring (2 pages) <--'
  *   slot 1 fd --|    (slots are opened with PERF_FLAG_FD_OUTPUT)
  *   ...       --'
+ *   memory fds -'    (where the processor samples memory accesses itself)
  *
  * Everything is owned by file descriptors: when the daemon dies, the kernel
  * removes it all. The records, not the signal's si_fd, say what has fired: a
@@ -18,12 +19,14 @@
 #define PIEPROFD_ATTACH_THREAD_EVENTS_H
 
 #include "attach/event_ring.h"
+#include "attach/memory_event.h"
 #include "common/address.h"
 
 #include <sys/types.h>
 
-#define BREAKPOINT_SLOTS 4                /* debug registers of x86 */
-#define EVENT_CLOCK      BREAKPOINT_SLOTS /* source of a clock record; slots are 0 to 3 */
+#define BREAKPOINT_SLOTS 4                      /* debug registers of x86 */
+#define EVENT_CLOCK      BREAKPOINT_SLOTS       /* source of a clock record; slots are 0 to 3 */
+#define EVENT_MEMORY     (BREAKPOINT_SLOTS + 1) /* of a memory access that the processor sampled */
 
 enum breakpoint_type {
 	BREAKPOINT_EXECUTE,    /* before the instruction at address; length is ignored */
@@ -32,10 +35,13 @@ enum breakpoint_type {
 };
 
 struct event_record {
-	unsigned source;     /* slot 0 to 3, or EVENT_CLOCK */
+	unsigned source;     /* slot 0 to 3, EVENT_CLOCK or EVENT_MEMORY */
 	remote_addr ip;      /* user instruction pointer at the event */
 	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
 	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */
+	/* EVENT_MEMORY: */
+	remote_addr address;
+	uint8_t kinds; /* ACCESS_LOAD | ACCESS_STORE; 0: it was no memory access */
 };
 
 struct breakpoint_event {
@@ -43,6 +49,12 @@ struct breakpoint_event {
 	uint64_t id;
 	bool enabled;
 	bool refused; /* all debug registers of the thread are taken by others */
+};
+
+struct memory_sampler {
+	int fd;
+	uint64_t id;
+	const struct memory_event *event;
 };
 
 struct thread_events {
@@ -53,6 +65,8 @@ struct thread_events {
 	uint64_t period_ns;
 	struct event_ring ring;
 	struct breakpoint_event slots[BREAKPOINT_SLOTS];
+	struct memory_sampler memory[MEMORY_EVENTS_MAX];
+	size_t memory_count;
 };
 
 /*
@@ -66,7 +80,18 @@ __attribute__((warn_unused_result)) int thread_events_open(struct thread_events 
 /* Takes a half-opened one; leaves nothing behind in the thread. */
 void thread_events_close(struct thread_events *events);
 
-/* Starts or stops the clock. Safe on a running thread. */
+/*
+ * Adds an event by which the processor samples memory accesses, stopped, about
+ * as often as the clock's period says. event is borrowed. 0 or a negative
+ * errno, as above; -ENOENT, -EOPNOTSUPP, -EINVAL: not on this processor, or
+ * not without the kernel's own accesses.
+ */
+__attribute__((warn_unused_result)) int thread_events_add_memory(struct thread_events *events,
+								 const struct memory_event *event);
+
+void thread_events_remove_memory(struct thread_events *events);
+
+/* Starts or stops the clock, and the sampling of memory. Safe on a running thread. */
 void thread_events_enable_clock(struct thread_events *events, bool enable);
 /* 0 or a negative errno; the period stays as it was then. */
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);

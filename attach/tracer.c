@@ -27,6 +27,8 @@ struct tracer {
 	int stop_signal;
 	uint64_t period_ns;
 	bool clocks_enabled;
+	const struct memory_event *memory_events;
+	size_t memory_event_count;
 	const struct tracer_hooks *hooks;
 	struct tracee *buckets[BUCKETS];
 	size_t thread_count;
@@ -47,6 +49,12 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 	tracer->period_ns = period_ns;
 	tracer->hooks = hooks;
 	return tracer;
+}
+
+void tracer_sample_memory(struct tracer *tracer, const struct memory_event *events, size_t count)
+{
+	tracer->memory_events = events;
+	tracer->memory_event_count = count;
 }
 
 static struct tracee **tracee_slot(struct tracer *tracer, pid_t tid)
@@ -142,6 +150,12 @@ static void tracee_start(struct tracer *tracer, struct tracee *tracee)
 	if (error && error != -ESRCH) {
 		tracer->counts.threads_refused++;
 		tracer->counts.refused_errno = -error;
+	}
+	for (size_t i = 0; !error && i < tracer->memory_event_count; i++) {
+		if (thread_events_add_memory(&tracee->events, &tracer->memory_events[i])) {
+			tracer->counts.memory_refused++;
+			break;
+		}
 	}
 	if (!error)
 		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,

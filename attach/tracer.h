@@ -66,6 +66,7 @@ struct tracer_counts {
 	uint64_t threads_blocking; /* not sampled: they block the stop signal */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
 	int refused_errno;         /* of the last refusal */
+	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */
 	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
 };
 
@@ -77,6 +78,11 @@ struct tracer;
  */
 struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 			     const struct tracer_hooks *hooks);
+/*
+ * Before attach: every thread's memory accesses are sampled by these events
+ * too, about as often as by the clock. They are borrowed.
+ */
+void tracer_sample_memory(struct tracer *tracer, const struct memory_event *events, size_t count);
 /* After quiesce, from any thread. */
 void tracer_destroy(struct tracer *tracer);
 

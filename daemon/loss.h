@@ -24,6 +24,9 @@
 	X(LOSS_SYSTEM_UNPLACED, "system_unplaced",                                                 \
 	  "samples in the kernel charged to the last known line: its return was not seen")         \
 	X(LOSS_NO_BREAKPOINT, "no_breakpoint", "memory samples dropped: no free breakpoint")       \
+	X(LOSS_MEMORY_EVENTS, "memory_events",                                                     \
+	  "threads without memory samples: the PMU was refused")                                   \
+	X(LOSS_SKID, "skid", "memory samples dropped: stopped in another function than sampled")   \
 	X(LOSS_NO_ACCESS, "no_access", "memory samples dropped: no access to watch found ahead")   \
 	X(LOSS_NO_BOUNDARY, "no_boundary",                                                         \
 	  "memory samples dropped: interpreter not found on the stack")                            \

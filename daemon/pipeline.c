@@ -27,7 +27,11 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 		.seed = options->seed,
 	};
 
-	*pipeline = (struct pipeline){ .target = target, .breakpoints = options->breakpoints };
+	*pipeline = (struct pipeline){
+		.target = target,
+		.breakpoints = options->breakpoints,
+		.memory_events = options->memory_events,
+	};
 	governor_init(&pipeline->governor, options->max_overhead);
 	pipeline->cct = cct_create(options->node_limit);
 	pipeline->pairs = pair_table_create(options->pair_limit);
@@ -133,9 +137,12 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 	pipeline->clock_ticks = 0;
 	pipeline->captured = false;
 	pipeline->system_returns = 0;
+	pipeline->memory_access = NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (records[i].source == EVENT_CLOCK)
 			pipeline->clock_ticks++;
+		else if (records[i].source == EVENT_MEMORY)
+			pipeline->memory_access = &records[i];
 		else if (take_system_return(pipeline, thread, tracee, registers, &records[i]))
 			pipeline->system_returns |= 1ull << i;
 		else if (thread->redundancy &&
@@ -143,7 +150,7 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 						  &records[i], registers))
 			pipeline->captured = true;
 	}
-	if (pipeline->clock_ticks)
+	if (pipeline->clock_ticks || pipeline->memory_access)
 		pipeline->captured = true;
 	if (pipeline->captured)
 		capture_take(&pipeline->capture, pipeline->target, tracee->id.tid,
@@ -159,7 +166,12 @@ static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_threa
 	}
 	governor_learn_cycle(&pipeline->governor, pipeline->cycle_ns);
 	pipeline->cycle_ns = 0;
-	redundancy_sample(pipeline->redundancy, thread->redundancy, tracee, &pipeline->capture);
+	if (pipeline->memory_access)
+		redundancy_sample_access(pipeline->redundancy, thread->redundancy, tracee,
+					 &pipeline->capture, pipeline->memory_access);
+	else
+		redundancy_sample(pipeline->redundancy, thread->redundancy, tracee,
+				  &pipeline->capture);
 }
 
 static uint64_t wake_latency(uint64_t event_ns, uint64_t now_ns)
@@ -189,13 +201,13 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
 						       &records[i], registers);
 
-		if (records[i].source != EVENT_CLOCK && !(pipeline->system_returns >> i & 1))
+		if (records[i].source < BREAKPOINT_SLOTS && !(pipeline->system_returns >> i & 1))
 			redundancy_breakpoint(
 				pipeline->redundancy, thread->redundancy, tracee, &records[i],
 				wanted && pipeline->captured ? &pipeline->capture : NULL,
 				registers);
 	}
-	if (pipeline->clock_ticks)
+	if (pipeline->memory_events ? pipeline->memory_access != NULL : pipeline->clock_ticks > 0)
 		begin_memory_sample(pipeline, thread, tracee);
 }
 

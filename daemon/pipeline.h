@@ -35,6 +35,7 @@ struct pipeline {
 	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
 	uint64_t samples;    /* atomic: read by other threads */
 	bool mappings_stale; /* an address was seen that no module holds */
+	bool memory_events;  /* the processor samples memory accesses; else each clock stop does */
 	bool idle;           /* paused or ending: answer stops, take nothing */
 	bool overdrawn;      /* some thread's stops exceed the limit: lengthen the period */
 	/* of the stop in hand */
@@ -42,6 +43,7 @@ struct pipeline {
 	bool captured;
 	uint64_t system_returns; /* a bit for each of its events that was such a return */
 	unsigned clock_ticks;
+	const struct event_record *memory_access; /* NULL: none was sampled; valid in the stop */
 	uint64_t event_ns;
 	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */
 	uint64_t cycle_ns; /* stopped for memory samples since the last one was begun */
@@ -51,6 +53,7 @@ struct pipeline_options {
 	bool loads;
 	bool stores;
 	unsigned breakpoints;
+	bool memory_events; /* the processor's own samples of memory accesses will come */
 	double max_overhead;
 	uint64_t timeout_ns;
 	uint64_t seed;

@@ -46,6 +46,9 @@ struct session {
 	char comm[16];
 	struct target_source source;
 	char notes[1024];
+	struct memory_event memory_events[2 * MEMORY_EVENTS_MAX];
+	size_t memory_event_count;
+	char sampler[96];
 	pthread_t thread;
 	bool thread_exists;
 	/* Guarded by lock: what the two threads tell each other. */
@@ -98,6 +101,27 @@ static void read_identity(struct session *session)
 		session->command = NULL;
 }
 
+/* The processor's own sampling, when it can sample all that is asked for. */
+static void choose_sampler(struct session *session, bool loads, bool stores)
+{
+	const struct preflight *preflight = &session->preflight;
+	size_t count = 0;
+
+	snprintf(session->sampler, sizeof(session->sampler), "clock");
+	if ((!loads && !stores) || (loads && !preflight->load_count) ||
+	    (stores && !preflight->store_count))
+		return;
+	for (size_t i = 0; loads && i < preflight->load_count; i++)
+		session->memory_events[count++] = preflight->loads[i];
+	for (size_t i = 0; stores && i < preflight->store_count; i++)
+		/* One that samples both is there already. */
+		if (!loads || preflight->stores[i].kinds == ACCESS_STORE)
+			session->memory_events[count++] = preflight->stores[i];
+	session->memory_event_count = count < MEMORY_EVENTS_MAX ? count : MEMORY_EVENTS_MAX;
+	snprintf(session->sampler, sizeof(session->sampler), "pmu:%s",
+		 session->memory_events[0].name);
+}
+
 static int open_pipeline(struct session *session, struct error *error)
 {
 	bool breakpoints = session->preflight.breakpoints > 0;
@@ -112,6 +136,8 @@ static int open_pipeline(struct session *session, struct error *error)
 		.pair_limit = PAIR_LIMIT,
 	};
 
+	choose_sampler(session, options.loads, options.stores);
+	options.memory_events = session->memory_event_count > 0;
 	if (pipeline_init(&session->pipeline, &session->target, &options)) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
@@ -123,6 +149,7 @@ static int open_pipeline(struct session *session, struct error *error)
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
+	tracer_sample_memory(session->tracer, session->memory_events, session->memory_event_count);
 	return 0;
 }
 
@@ -463,7 +490,7 @@ struct profile *session_profile(struct session *session, const char *version)
 			.command = (const char *const *)session->command,
 		},
 		.version = version,
-		.sampler = "clock",
+		.sampler = session->sampler,
 		.period_ns = session->options.period_ns,
 		.started_unix_ns = started_unix_ns(session),
 		.duration_ns = session->sampled_ns,
@@ -485,6 +512,7 @@ struct profile *session_profile(struct session *session, const char *version)
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
+	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
 	name_threads(session);
 	facts.threads = pipeline->threads.items;

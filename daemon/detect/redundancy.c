@@ -5,6 +5,7 @@
 #include "attach/trap_instruction.h"
 #include "common/clock.h"
 #include "daemon/detect/object_head.h"
+#include "daemon/detect/sampled_access.h"
 #include "daemon/detect/slot_policy.h"
 #include "daemon/detect/verdict.h"
 
@@ -393,6 +394,14 @@ static void search_access(struct redundancy *redundancy, struct redundancy_threa
 		search_await_boundary(redundancy, thread, tracee, search, capture, &ahead.access);
 }
 
+static void follow_mappings(struct redundancy *redundancy)
+{
+	if (redundancy->generation == redundancy->target->mappings.generation)
+		return;
+	redundancy->generation = redundancy->target->mappings.generation;
+	trap_decoder_flush(redundancy->decoder);
+}
+
 void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee, struct capture *capture)
 {
@@ -404,11 +413,50 @@ void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *
 
 	if (redundancy->options.loads && redundancy->options.stores)
 		thread->next_kind = thread->next_kind == PAIR_LOAD ? PAIR_STORE : PAIR_LOAD;
-	if (redundancy->generation != redundancy->target->mappings.generation) {
-		redundancy->generation = redundancy->target->mappings.generation;
-		trap_decoder_flush(redundancy->decoder);
-	}
+	follow_mappings(redundancy);
 	search_access(redundancy, thread, tracee, &search, capture);
+}
+
+/* LOSS_COUNT: the access is one to watch, and the capture's stack is that of its call. */
+static enum loss check_sampled_access(struct redundancy *redundancy, struct capture *capture,
+				      const struct event_record *record, enum pair_kind kind,
+				      struct access *ret_access)
+{
+	struct target *target = redundancy->target;
+
+	/* The thread has run on since. */
+	if (!same_function(target, capture->registers.rip, record->ip))
+		return LOSS_SKID;
+	if (sampled_access(&target->code, &capture->registers, record, ret_access) ||
+	    ret_access->stack || ret_access->thread_local_storage || ret_access->indirect_branch ||
+	    (kind == PAIR_LOAD) != (ret_access->kinds == ACCESS_LOAD))
+		return LOSS_NO_ACCESS;
+	if (capture_unwind_call(capture, target))
+		return LOSS_NO_BOUNDARY;
+	if (!capture_in_library(capture, target))
+		return LOSS_FILTER_INTERPRETER;
+	return access_filter(redundancy, capture, ret_access);
+}
+
+void redundancy_sample_access(struct redundancy *redundancy, struct redundancy_thread *thread,
+			      struct tracee *tracee, struct capture *capture,
+			      const struct event_record *record)
+{
+	struct search search = {
+		.kind = record->kinds & ACCESS_STORE ? PAIR_STORE : PAIR_LOAD,
+		.slot = SLOT_NONE,
+	};
+	struct access access;
+	enum loss loss;
+
+	if (!(search.kind == PAIR_LOAD ? redundancy->options.loads : redundancy->options.stores))
+		return;
+	follow_mappings(redundancy);
+	loss = check_sampled_access(redundancy, capture, record, search.kind, &access);
+	if (loss != LOSS_COUNT)
+		lose(redundancy, loss);
+	else
+		search_await_boundary(redundancy, thread, tracee, &search, capture, &access);
 }
 
 static void on_step(struct redundancy *redundancy, struct redundancy_thread *thread,

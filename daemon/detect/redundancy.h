@@ -3,6 +3,7 @@
  * The redundancy detector: follows one sampled memory access of a native call
  * until a later native call of the same thread touches it again.
  *
+ *   access sampled by the processor ---------.
  *   clock stop --> which access comes next? --> STEPPING (run to where it can be told)
  *                          |                        |
  *                          v                        |
@@ -63,6 +64,11 @@ void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thre
 /* In the stop: begins a memory sample at the stopped thread, described by capture. */
 void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee, struct capture *capture);
+
+/* The same at a stop by EVENT_MEMORY: which access, its record says. */
+void redundancy_sample_access(struct redundancy *redundancy, struct redundancy_thread *thread,
+			      struct tracee *tracee, struct capture *capture,
+			      const struct event_record *record);
 
 /* Did this stop leave something that wants the calling context of the capture? */
 bool redundancy_wants_context(const struct redundancy_thread *thread);
