@@ -29,7 +29,7 @@
 struct shared {
 	volatile uint64_t watched;
 	volatile uint64_t behind; /* stored by the very next instruction */
-	volatile bool stop;
+	volatile int stop; /* no bool: -fsanitize=bool of gcc 12 forgets that it is volatile */
 	volatile unsigned threads_done;
 	volatile int urgent_seen;
 	volatile int read_errno;
