@@ -56,7 +56,7 @@ $(O)/%.o: %.c Makefile
 	$(call quiet,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(PACKAGE_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Its .incbin is unknown to -MMD.
-$(O)/daemon/report/html_files.o: $(wildcard daemon/report/html/page.*)
+$(O)/daemon/report/html_files.o: $(wildcard daemon/report/html/*)
 
 define folder_archive
 $(call archive,$(1)): $(call objects,$(1))
@@ -119,15 +119,20 @@ valgrind: ## Unit tests under valgrind
 		WRAPPER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
 
 .PHONY: bench
-bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling costs the target, and what a native stack costs
+bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling costs the target, a native stack, opening a report
 	@for python in $$(ls /usr/bin/python3.[0-9]* "$$HOME"/.pyenv/versions/*/bin/python3.1[0-9] 2>/dev/null | \
 		grep -v config | head -n 2); do $(O)/unwind_bench "$$python"; done
 	@$(O)/native_stacks /usr/bin/python3 3600 $(sort $(filter-out %_workload.py,$(wildcard tests/targets/native_*.py)))
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/slowdown.py
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/page.py
 
 .PHONY: scoreboard
 scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (20 minutes)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/findings.py
+
+.PHONY: screenshot
+screenshot: $(O)/pieprofd ## Make docs/report.png anew
+	@tests/tools/screenshot $(O)/pieprofd docs/report.png
 
 $(O)/unwind_bench $(O)/native_stacks: $(O)/%: $(O)/tests/bench/%.o $(call archive,symbolize) $(call archive,common)
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

@@ -21,6 +21,7 @@
 #include "daemon/stop_times.h"
 #include "daemon/system_time.h"
 #include "daemon/thread_times.h"
+#include "daemon/timeline.h"
 
 struct pipeline {
 	struct target *target;
@@ -32,6 +33,8 @@ struct pipeline {
 	unsigned breakpoints;
 	struct stop_histogram stops;
 	struct thread_times threads;
+	/* Of the threads, by index, and of the tree's nodes, by id. */
+	struct timeline thread_timeline, node_timeline;
 	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
 	uint64_t samples;    /* atomic: read by other threads */
 	bool mappings_stale; /* an address was seen that no module holds */
@@ -66,6 +69,9 @@ __attribute__((warn_unused_result)) int pipeline_init(struct pipeline *pipeline,
 						      struct target *target,
 						      const struct pipeline_options *options);
 void pipeline_deinit(struct pipeline *pipeline);
+
+/* When sampling begins for the first time. */
+void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns);
 
 /* The hooks to give to the tracer; borrowed from pipeline. */
 struct tracer_hooks pipeline_hooks(struct pipeline *pipeline);

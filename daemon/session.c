@@ -361,6 +361,7 @@ static void *trace(void *argument)
 		return NULL;
 	}
 	session->began_ns = clock_now_ns();
+	pipeline_begin(&session->pipeline, session->began_ns);
 	session->first_cpu_ns = session->last_cpu_ns = cpu_ns(session);
 	pthread_mutex_lock(&session->lock);
 	start_sampling(session, session->began_ns);
@@ -517,6 +518,8 @@ struct profile *session_profile(struct session *session, const char *version)
 	name_threads(session);
 	facts.threads = pipeline->threads.items;
 	facts.thread_count = pipeline->threads.count;
+	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
+	facts.node_timeline = timeline_view(&pipeline->node_timeline);
 	target_read_names(&session->target);
 	if (session->options.native_lines && !session->line_info)
 		session->line_info = line_info_create(&session->target.search);

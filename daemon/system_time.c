@@ -8,43 +8,58 @@
 /* Calls from another depth pass the same instruction: that often, then it is given up. */
 #define PASSED_MAX 8
 
-void system_time_init(struct system_time *time)
+void system_time_init(struct system_time *time, struct timeline *nodes, struct timeline *threads,
+		      size_t thread)
 {
-	*time = (struct system_time){ .slot = SYSTEM_TIME_NO_SLOT };
+	*time = (struct system_time){
+		.slot = SYSTEM_TIME_NO_SLOT,
+		.nodes = nodes,
+		.threads = threads,
+		.thread = thread,
+	};
 }
 
-static void charge_unplaced(struct system_time *time, struct cct *cct, struct losses *losses,
-			    uint64_t samples, uint64_t time_ns)
+static void charge(struct system_time *time, struct cct_node *node,
+		   const struct system_time_place *place)
 {
-	cct_node_charge(time->last ? time->last : cct_root(cct), TIME_SYSTEM, samples, time_ns);
-	losses->counts[LOSS_SYSTEM_UNPLACED] += samples;
+	cct_node_charge(node, TIME_SYSTEM, place->samples, place->time_ns);
+	timeline_charge_span(time->nodes, node->id, place->first_ns, place->last_ns, TIME_SYSTEM,
+			     place->time_ns);
 }
 
 static void give_up(struct system_time *time, struct cct *cct, struct losses *losses,
 		    struct system_time_place place)
 {
-	charge_unplaced(time, cct, losses, place.samples, place.time_ns);
+	charge(time, time->last ? time->last : cct_root(cct), &place);
+	losses->counts[LOSS_SYSTEM_UNPLACED] += place.samples;
+}
+
+static void merge(struct system_time_place *to, const struct system_time_place *place)
+{
+	if (!to->samples || place->first_ns < to->first_ns)
+		to->first_ns = place->first_ns;
+	if (place->last_ns > to->last_ns)
+		to->last_ns = place->last_ns;
+	to->time_ns += place->time_ns;
+	to->samples += place->samples;
 }
 
 /* False: all places are taken by others. */
-static bool add(struct system_time *time, const struct kernel_sample *sample)
+static bool add(struct system_time *time, const struct system_time_place *sample)
 {
 	struct system_time_place *place = time->places;
 	size_t i = 0;
 
-	while (i < time->count &&
-	       (place[i].ip != sample->user_ip || place[i].sp != sample->user_sp))
+	while (i < time->count && (place[i].ip != sample->ip || place[i].sp != sample->sp))
 		i++;
 	if (i == SYSTEM_TIME_PLACES)
 		return false;
 	if (i == time->count)
 		place[time->count++] = (struct system_time_place){
-			.ip = sample->user_ip,
-			.sp = sample->user_sp,
-			.first_ns = sample->time_ns,
+			.ip = sample->ip,
+			.sp = sample->sp,
 		};
-	place[i].time_ns += sample->period_ns;
-	place[i].samples++;
+	merge(&place[i], sample);
 	return true;
 }
 
@@ -55,9 +70,20 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 	unsigned count = 0;
 
 	while (kernel_clock_next(&tracee->kernel_clock, &sample)) {
+		struct system_time_place place = {
+			.ip = sample.user_ip,
+			.sp = sample.user_sp,
+			.time_ns = sample.period_ns,
+			.samples = 1,
+			.first_ns = sample.time_ns,
+			.last_ns = sample.time_ns,
+		};
+
 		count++;
-		if (!sample.user_ip || !add(time, &sample))
-			charge_unplaced(time, cct, losses, 1, sample.period_ns);
+		timeline_charge(time->threads, time->thread, sample.time_ns, TIME_SYSTEM,
+				sample.period_ns);
+		if (!sample.user_ip || !add(time, &place))
+			give_up(time, cct, losses, place);
 	}
 	return count;
 }
@@ -123,8 +149,7 @@ enum system_return system_time_breakpoint(struct system_time *time, struct trace
 		return SYSTEM_RETURN_AWAITED;
 	place = take(time, 0);
 	to = here ? &time->arrived : &time->missed;
-	to->time_ns += place.time_ns;
-	to->samples += place.samples;
+	merge(to, &place);
 	(void)disarm(time, tracee);
 	return here ? SYSTEM_RETURN_HERE : SYSTEM_RETURN_MISSED;
 }
@@ -135,7 +160,7 @@ void system_time_resumed(struct system_time *time, struct cct_node *context, str
 	if (context)
 		time->last = context;
 	if (time->arrived.samples && context)
-		cct_node_charge(context, TIME_SYSTEM, time->arrived.samples, time->arrived.time_ns);
+		charge(time, context, &time->arrived);
 	else if (time->arrived.samples)
 		give_up(time, cct, losses, time->arrived);
 	if (time->missed.samples)

@@ -17,6 +17,7 @@
 #include "attach/tracer.h"
 #include "daemon/cct/cct.h"
 #include "daemon/loss.h"
+#include "daemon/timeline.h"
 
 #define SYSTEM_TIME_PLACES  4 /* remembered a thread; time from more is charged at once */
 #define SYSTEM_TIME_NO_SLOT (-1)
@@ -25,7 +26,8 @@ struct system_time_place {
 	remote_addr ip, sp;
 	uint64_t time_ns;
 	uint64_t samples;
-	uint64_t first_ns; /* CLOCK_MONOTONIC of the first sample */
+	uint64_t first_ns; /* CLOCK_MONOTONIC of the first sample, and of the last */
+	uint64_t last_ns;
 };
 
 /* One thread's. */
@@ -37,9 +39,14 @@ struct system_time {
 	/* Of the stop in hand: what to charge to its context, and to the last known one. */
 	struct system_time_place arrived, missed;
 	struct cct_node *last; /* the thread's last known context; NULL: none yet */
+	/* What is charged, over time: borrowed. */
+	struct timeline *nodes, *threads;
+	size_t thread;
 };
 
-void system_time_init(struct system_time *time);
+/* thread: its owner's number in threads. */
+void system_time_init(struct system_time *time, struct timeline *nodes, struct timeline *threads,
+		      size_t thread);
 
 /* Takes new samples from the thread's kernel clock; returns how many. */
 unsigned system_time_collect(struct system_time *time, struct tracee *tracee, struct cct *cct,

@@ -43,6 +43,7 @@ struct builder {
 	size_t frame_count;
 	struct profile_node *nodes;
 	size_t node_count;
+	bool root_written;
 };
 
 static bool has_samples(const struct cct_node *node)
@@ -302,6 +303,7 @@ static void write_root(struct builder *builder)
 	node.frame = (uint32_t)builder->frame_count++;
 	add_counts(node.samples, node.time_ns, root->samples, root->time_ns);
 	builder->nodes[builder->node_count++] = node;
+	builder->root_written = true;
 }
 
 static int write_tree(struct builder *builder)
@@ -330,6 +332,25 @@ static int write_tree(struct builder *builder)
 	return builder->arena->failed ? -ENOMEM : 0;
 }
 
+/* A folded node is found in the first of its callers that was kept. */
+static void write_positions(struct builder *builder)
+{
+	const struct call_tree_input *input = builder->input;
+
+	for (uint32_t id = 0; id < cct_node_count(input->cct); id++) {
+		uint32_t path = input->paths->of_node[id];
+
+		input->positions[id] = PROFILE_NODE_NONE;
+		if (!path--)
+			continue; /* nothing ended here or below */
+		while (path && builder->branches[path].dropped)
+			path = input->paths->paths[path].parent;
+		/* The root has a node only for time of its own: the first of all. */
+		if (path ? builder->branches[path].frame != NULL : builder->root_written)
+			input->positions[id] = builder->branches[path].position;
+	}
+}
+
 int call_tree_build(const struct call_tree_input *input, struct arena *arena,
 		    struct profile_tree *ret_tree)
 {
@@ -342,6 +363,8 @@ int call_tree_build(const struct call_tree_input *input, struct arena *arena,
 		link_siblings(&builder);
 		result = write_tree(&builder);
 	}
+	if (!result && input->positions)
+		write_positions(&builder);
 	if (!result)
 		*ret_tree = (struct profile_tree){
 			.frames = builder.frames,

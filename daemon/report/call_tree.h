@@ -18,6 +18,9 @@ struct call_tree_input {
 	struct line_info *line_info; /* NULL: no source lines of native functions */
 	size_t nodes_max;
 	uint64_t stack_frames_max;
+	/* Filled in for each node of cct with samples: its node in the tree, or the one that it
+	 * was folded into. NULL: not asked for. */
+	uint32_t *positions;
 };
 
 /* The tree lies in the arena, its strings where names come from. 0 or -ENOMEM. */

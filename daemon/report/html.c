@@ -5,17 +5,16 @@
  * style by their hashes, and no request at all.
  *
  * What needs no JavaScript is HTML (html_sections.h). The rest is made by the
- * script from two JSON blocks, the JSON report and the call tree, in which no
- * byte is written that could end a block.
+ * script from two blocks of data, the JSON report and the call tree (html_data.h).
  */
-#include "daemon/report/escape.h"
+#include "daemon/report/html_data.h"
 #include "daemon/report/html_files.h"
 #include "daemon/report/html_sections.h"
+#include "daemon/report/html_tree.h"
 #include "daemon/report/sha256.h"
 #include "daemon/report/writer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 /* What is written out; further ones are counted. Lines are by time, pairs by rank. */
@@ -55,38 +54,6 @@ static int put_policy(FILE *file, const struct profile *profile)
 	return 0;
 }
 
-/*
- * JSON as a script element may hold it. These bytes are in strings alone,
- * where \u003c means the same; ASCII as it is, it has no U+2028 either.
- */
-static ssize_t write_embedded(void *context, const char *bytes, size_t size)
-{
-	FILE *file = context;
-
-	for (size_t i = 0; i < size; i++) {
-		if (bytes[i] == '<' || bytes[i] == '>' || bytes[i] == '&')
-			fprintf(file, "\\u%04x", (unsigned)bytes[i]);
-		else
-			putc(bytes[i], file);
-	}
-	return ferror(file) ? 0 : (ssize_t)size;
-}
-
-static int put_embedded(FILE *file, const struct profile *profile,
-			int (*put)(FILE *file, const struct profile *profile))
-{
-	const cookie_io_functions_t functions = { .write = write_embedded };
-	FILE *embedded = fopencookie(file, "w", functions);
-	int result;
-
-	if (!embedded)
-		return -ENOMEM;
-	result = put(embedded, profile);
-	if (fclose(embedded) != 0 && result == 0)
-		result = -EIO;
-	return result;
-}
-
 static int put_report_json(FILE *file, const struct profile *profile)
 {
 	const struct writer_options options = { 0 };
@@ -102,99 +69,29 @@ static int put_report_json(FILE *file, const struct profile *profile)
 	return writer_json.write(&part, &options, file);
 }
 
-static void put_frame(FILE *file, const struct profile_frame *frame)
-{
-	char buffer[FRAME_FUNCTION_BYTES];
-
-	fprintf(file, "[%d,", frame->kind == FRAME_PYTHON ? 0 : 1);
-	escape_json(file, frame_function(frame, true, buffer, sizeof(buffer)));
-	fputc(',', file);
-	escape_json(file, frame->file);
-	fprintf(file, ",%d]", frame->kind == FRAME_PYTHON ? frame->line : 0);
-}
-
-/* A column of the tree; a table of columns is a third of the size of one of objects. */
-static void put_column(FILE *file, const struct profile_tree *tree, const char *name,
-		       uint64_t (*value)(const struct profile_node *node))
-{
-	fprintf(file, ",\n\"%s\":[", name);
-	for (size_t i = 0; i < tree->node_count; i++)
-		fprintf(file, "%s%" PRIu64, i ? "," : "", value(&tree->nodes[i]));
-	fputc(']', file);
-}
-
-static uint64_t node_depth(const struct profile_node *node)
-{
-	return node->depth;
-}
-
-static uint64_t node_frame(const struct profile_node *node)
-{
-	return node->frame;
-}
-
-static uint64_t node_python(const struct profile_node *node)
-{
-	return node->time_ns[TIME_PYTHON];
-}
-
-static uint64_t node_native(const struct profile_node *node)
-{
-	return node->time_ns[TIME_NATIVE];
-}
-
-static uint64_t node_system(const struct profile_node *node)
-{
-	return node->time_ns[TIME_SYSTEM];
-}
-
 static int put_tree_json(FILE *file, const struct profile *profile)
 {
-	const struct profile_tree *tree = &profile->tree;
-
-	fprintf(file, "{\"lines_omitted\":%zu,\n\"advice\":{",
-		profile->line_count > LINES_MAX ? profile->line_count - LINES_MAX : 0);
-	for (unsigned i = 0; i < CATEGORY_COUNT; i++) {
-		const char *advice = category_advice((enum category)i);
-
-		fputs(i ? "," : "", file);
-		escape_json(file, category_name((enum category)i));
-		fputc(':', file);
-		escape_json(file, advice ? advice : "");
-	}
-	fputs("},\n\"frames\":[", file);
-	for (size_t i = 0; i < tree->frame_count; i++) {
-		fputs(i ? ",\n" : "\n", file);
-		put_frame(file, &tree->frames[i]);
-	}
-	fputc(']', file);
-	put_column(file, tree, "depth", node_depth);
-	put_column(file, tree, "frame", node_frame);
-	put_column(file, tree, "python", node_python);
-	put_column(file, tree, "native", node_native);
-	put_column(file, tree, "system", node_system);
-	fputs("}\n", file);
-	return ferror(file) ? -EIO : 0;
+	return html_tree(file, profile, LINES_MAX);
 }
 
 static int put_report(FILE *file, const struct profile *profile)
 {
-	return put_embedded(file, profile, put_report_json);
+	return html_data(file, "report-data", profile, put_report_json);
 }
 
 static int put_tree(FILE *file, const struct profile *profile)
 {
-	return put_embedded(file, profile, put_tree_json);
+	return html_data(file, "tree-data", profile, put_tree_json);
 }
 
 static const struct {
 	const char *name;
 	int (*put)(FILE *file, const struct profile *profile);
 } parts[] = {
-	{ "@POLICY@", put_policy },    { "@TITLE@", html_title },  { "@STYLE@", put_style },
-	{ "@COMMAND@", html_command }, { "@LINES@", html_lines },  { "@VERDICT@", html_verdict },
-	{ "@QUALITY@", html_quality }, { "@REPORT@", put_report }, { "@TREE@", put_tree },
-	{ "@SCRIPT@", put_script },
+	{ "@POLICY@", put_policy },    { "@TITLE@", html_title },     { "@STYLE@", put_style },
+	{ "@COMMAND@", html_command }, { "@LINES@", html_lines },     { "@VERDICT@", html_verdict },
+	{ "@THREADS@", html_threads }, { "@QUALITY@", html_quality }, { "@REPORT@", put_report },
+	{ "@TREE@", put_tree },        { "@SCRIPT@", put_script },
 };
 
 /* What stands at an '@' of the page: a part, whose name's length is returned, or 0. */

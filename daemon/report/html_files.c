@@ -2,13 +2,13 @@
 #include "daemon/report/html_files.h"
 
 /* Paths are from the root of the sources, where make runs the compiler. */
-#define EMBED(name, path)                                                                          \
+#define INCLUDE(path) ".incbin \"daemon/report/html/" path "\"\n"
+
+#define EMBED(name, includes)                                                                      \
 	__asm__(".pushsection .rodata\n"                                                           \
 		".globl html_file_" #name "\n"                                                     \
 		".hidden html_file_" #name "\n"                                                    \
-		"html_file_" #name ":\n"                                                           \
-		".incbin \"" path "\"\n"                                                           \
-		".globl html_file_" #name "_end\n"                                                 \
+		"html_file_" #name ":\n" includes ".globl html_file_" #name "_end\n"               \
 		".hidden html_file_" #name "_end\n"                                                \
 		"html_file_" #name "_end:\n"                                                       \
 		".popsection\n");                                                                  \
@@ -21,6 +21,6 @@
 		};                                                                                 \
 	}
 
-EMBED(page, "daemon/report/html/page.html")
-EMBED(style, "daemon/report/html/page.css")
-EMBED(script, "daemon/report/html/page.js")
+EMBED(page, INCLUDE("page.html"))
+EMBED(style, INCLUDE("page.css"))
+EMBED(script, INCLUDE("words.js") INCLUDE("timeline.js") INCLUDE("page.js"))

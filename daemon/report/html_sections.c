@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 20
+#define LINES_MAX   20
+#define THREADS_MAX 20
 
 int html_text(FILE *file, const char *text)
 {
@@ -222,6 +223,47 @@ int html_lines(FILE *file, const struct profile *profile)
 		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n",
 			profile->line_count - shown);
 	free(lines);
+	return result;
+}
+
+static int put_thread(FILE *file, const struct profile_thread *thread, uint64_t total_ns)
+{
+	const uint64_t *time_ns = thread->time_ns;
+
+	fputs("<tr><th scope=\"row\">", file);
+	if (html_text(file, thread->name) < 0)
+		return -ENOMEM;
+	if (thread->tid)
+		fprintf(file, " <span class=\"where\">%d</span>", (int)thread->tid);
+	fputs("</th>", file);
+	put_share(file, profile_time_sum(time_ns), total_ns);
+	put_share(file, time_ns[TIME_PYTHON], total_ns);
+	put_share(file, time_ns[TIME_NATIVE], total_ns);
+	put_share(file, time_ns[TIME_SYSTEM], total_ns);
+	fputs("</tr>\n", file);
+	return 0;
+}
+
+int html_threads(FILE *file, const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	size_t shown = 0;
+	int result = 0;
+
+	fputs("<table><caption>Threads with most CPU time, as shares of it</caption>\n"
+	      "<thead><tr><th scope=\"col\">Thread</th>"
+	      "<th scope=\"col\" class=\"number\">Total</th>"
+	      "<th scope=\"col\" class=\"number\">Python</th>"
+	      "<th scope=\"col\" class=\"number\">Native</th>"
+	      "<th scope=\"col\" class=\"number\">System</th></tr></thead>\n<tbody>\n",
+	      file);
+	for (; shown < facts->thread_count && shown < THREADS_MAX && result == 0; shown++)
+		result = put_thread(file, &facts->threads[shown], total_ns);
+	fputs("</tbody></table>\n", file);
+	if (shown < facts->thread_count)
+		fprintf(file, "<p>%zu more threads are shown with JavaScript.</p>\n",
+			facts->thread_count - shown);
 	return result;
 }
 

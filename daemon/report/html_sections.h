@@ -17,7 +17,8 @@ int html_text(FILE *file, const char *text);
 int html_title(FILE *file, const struct profile *profile);
 int html_command(FILE *file, const struct profile *profile);
 int html_verdict(FILE *file, const struct profile *profile);
-int html_lines(FILE *file, const struct profile *profile); /* those with most time of their own */
+int html_lines(FILE *file, const struct profile *profile);   /* those with most time of their own */
+int html_threads(FILE *file, const struct profile *profile); /* those with most time */
 int html_quality(FILE *file, const struct profile *profile);
 
 #endif

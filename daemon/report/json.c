@@ -7,6 +7,7 @@
  * times the profile's own memory.
  */
 #include "daemon/report/interval.h"
+#include "daemon/report/json_timeline.h"
 #include "daemon/report/json_value.h"
 #include "daemon/report/writer.h"
 
@@ -242,6 +243,9 @@ static int json_write(const struct profile *profile, const struct writer_options
 	int result = put_facts(file, profile);
 
 	(void)options;
+	fputs(",\n\"timeline\": ", file);
+	if (result == 0)
+		result = json_put_timeline(file, &profile->facts);
 	fputs(",\n\"lines\": [", file);
 	for (size_t i = 0; i < profile->line_count && result == 0; i++) {
 		fputs(i ? ",\n" : "\n", file);

@@ -12,6 +12,7 @@
 #include "daemon/report/call_tree.h"
 #include "daemon/report/interval.h"
 #include "daemon/report/pair_stats.h"
+#include "daemon/report/profile_timeline.h"
 #include "daemon/report/reasons.h"
 #include "daemon/report/shown_frame.h"
 #include "daemon/report/source.h"
@@ -60,7 +61,14 @@ static int compare_threads(const void *left, const void *right)
 	return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
-static int copy_threads(struct owned_profile *owned, const struct profile_facts *facts)
+/* By time, with where each was in the facts. */
+struct sorted_thread {
+	struct profile_thread thread; /* first: what is compared */
+	size_t index;
+};
+
+static int copy_sorted_threads(struct owned_profile *owned, const struct profile_facts *facts,
+			       struct sorted_thread *sorted, uint32_t *positions)
 {
 	struct profile_thread *threads =
 		arena_array(&owned->arena, facts->thread_count, sizeof(*threads));
@@ -71,13 +79,33 @@ static int copy_threads(struct owned_profile *owned, const struct profile_facts 
 	for (size_t i = 0; i < facts->thread_count; i++) {
 		const uint64_t *time_ns = facts->threads[i].time_ns;
 
+		positions[i] = PROFILE_NODE_NONE;
 		if (time_ns[TIME_PYTHON] || time_ns[TIME_NATIVE] || time_ns[TIME_SYSTEM])
-			threads[count++] = facts->threads[i];
+			sorted[count++] = (struct sorted_thread){ facts->threads[i], i };
 	}
-	qsort(threads, count, sizeof(*threads), compare_threads);
+	qsort(sorted, count, sizeof(*sorted), compare_threads);
+	for (size_t i = 0; i < count; i++) {
+		threads[i] = sorted[i].thread;
+		positions[sorted[i].index] = (uint32_t)i;
+	}
 	owned->profile.facts.threads = threads;
 	owned->profile.facts.thread_count = count;
-	return 0;
+	return profile_timeline_renumber(&owned->arena, &facts->thread_timeline, positions,
+					 facts->thread_count,
+					 &owned->profile.facts.thread_timeline);
+}
+
+static int copy_threads(struct owned_profile *owned, const struct profile_facts *facts)
+{
+	struct sorted_thread *sorted = calloc(facts->thread_count + 1, sizeof(*sorted));
+	uint32_t *positions = calloc(facts->thread_count + 1, sizeof(*positions));
+	int result = -ENOMEM;
+
+	if (sorted && positions)
+		result = copy_sorted_threads(owned, facts, sorted, positions);
+	free(positions);
+	free(sorted);
+	return result;
 }
 
 /* The facts' own strings belong to the session; the profile may outlive it. */
@@ -437,6 +465,32 @@ static void sum_avoidable(struct builder *builder, const struct cct *cct)
 	}
 }
 
+static int write_tree(struct builder *builder, const struct cct *cct)
+{
+	struct owned_profile *owned = builder->owned;
+	size_t node_count = cct_node_count(cct);
+	uint32_t *positions = calloc(node_count, sizeof(*positions));
+	struct call_tree_input input = {
+		.cct = cct,
+		.paths = &builder->paths,
+		.sources = owned->sources,
+		.line_info = owned->profile.facts.line_info,
+		.nodes_max = PROFILE_NODES_MAX,
+		.stack_frames_max = PROFILE_STACK_FRAMES_MAX,
+		.positions = positions,
+	};
+	struct profile_timeline timeline = owned->profile.facts.node_timeline;
+	int result = -ENOMEM;
+
+	if (positions)
+		result = call_tree_build(&input, &owned->arena, &owned->profile.tree);
+	if (!result)
+		result = profile_timeline_renumber(&owned->arena, &timeline, positions, node_count,
+						   &owned->profile.facts.node_timeline);
+	free(positions);
+	return result;
+}
+
 static int build(struct builder *builder, const struct cct *cct)
 {
 	struct profile *profile = &builder->owned->profile;
@@ -463,16 +517,7 @@ static int build(struct builder *builder, const struct cct *cct)
 		return -ENOMEM;
 	if (write_pairs(builder))
 		return -ENOMEM;
-	return call_tree_build(
-		&(struct call_tree_input){
-			.cct = cct,
-			.paths = &builder->paths,
-			.sources = builder->owned->sources,
-			.line_info = profile->facts.line_info,
-			.nodes_max = PROFILE_NODES_MAX,
-			.stack_frames_max = PROFILE_STACK_FRAMES_MAX,
-		},
-		&builder->owned->arena, &profile->tree);
+	return write_tree(builder, cct);
 }
 
 static void builder_deinit(struct builder *builder)

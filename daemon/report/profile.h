@@ -164,6 +164,24 @@ struct profile_thread {
 	uint64_t time_ns[TIME_CLASS_COUNT];
 };
 
+/*
+ * CPU time by owner and slice of the run, from its beginning; a cell only where
+ * there is any time. By owner, then slice, when the profile is finished.
+ */
+struct profile_cell {
+	uint32_t owner;
+	uint32_t slice;
+	uint64_t time_ns[TIME_CLASS_COUNT];
+};
+
+struct profile_timeline {
+	uint64_t slice_ns;
+	size_t slice_count; /* up to the last one with time in it */
+	const struct profile_cell *cells;
+	size_t cell_count;
+	uint64_t left_out_ns; /* for which there was no room */
+};
+
 struct profile_target {
 	pid_t pid;
 	char comm[16];
@@ -195,6 +213,12 @@ struct profile_facts {
 	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
 	const struct profile_thread *threads; /* by their time; those without are not there */
 	size_t thread_count;
+	/*
+	 * By thread: index into threads. By node: to profile_build() its id in the
+	 * cct, in a finished profile its index in the tree. The slices of the first
+	 * are those of the second, or an even part of them.
+	 */
+	struct profile_timeline thread_timeline, node_timeline;
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);
 	void *open_source_context;

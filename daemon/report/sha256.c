@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/sha256.h"
 
+#include "daemon/report/base64.h"
+
 #include <string.h>
 
 #define BLOCK_BYTES 64
@@ -72,20 +74,11 @@ void sha256(const void *data, size_t size, uint8_t ret_digest[SHA256_BYTES])
 
 void sha256_base64(const void *data, size_t size, char ret_text[SHA256_BASE64_BYTES])
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	/* A multiple of three; the last byte is not part of the digest. */
-	uint8_t digest[SHA256_BYTES + 1] = { 0 };
+	uint8_t digest[SHA256_BYTES];
 	char *text = ret_text;
 
 	sha256(data, size, digest);
-	for (size_t i = 0; i < sizeof(digest); i += 3) {
-		uint32_t bits =
-			(uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 | digest[i + 2];
-
-		for (unsigned shift = 24; shift > 0; shift -= 6)
-			*text++ = digits[bits >> (shift - 6) & 0x3f];
-	}
-	text[-1] = '=';
+	for (size_t i = 0; i < sizeof(digest); i += 3, text += 4)
+		base64_group(digest + i, sizeof(digest) - i < 3 ? sizeof(digest) - i : 3, text);
 	*text = '\0';
 }

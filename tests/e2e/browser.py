@@ -128,13 +128,32 @@ class Browser:
         for key in keys:
             text = {"Enter": "\r", "Space": " "}.get(key, key if len(key) == 1 else "")
             name = " " if key == "Space" else key
-            code = {"Tab": 9, "Enter": 13, "Escape": 27, "Space": 32, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
+            code = {"Tab": 9, "Enter": 13, "Escape": 27, "Space": 32, "PageUp": 33, "PageDown": 34, "End": 35,
+                    "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
                     "ArrowRight": 39, "ArrowDown": 40}.get(key, ord(key[0].upper()))
             down = dict(type="keyDown", key=name, code=key, windowsVirtualKeyCode=code)
             if text:
                 down["text"] = text
             self.call("Input.dispatchKeyEvent", **down)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=name, code=key, windowsVirtualKeyCode=code)
+
+    def drag(self, selector, start, end, touch=False):
+        """Across an element, from one share of its width to another."""
+        left, top, width, height = self.evaluate(
+            "(e => (e.scrollIntoView({block: 'center', behavior: 'instant'}), e = e.getBoundingClientRect(), "
+            "[e.left, e.top, e.width, e.height]))(document.querySelector(%r))" % selector)
+        points = [dict(x=left + width * (start + (end - start) * i / 10), y=top + height / 2) for i in range(11)]
+        if touch:
+            self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+            for i, point in enumerate(points):
+                self.call("Input.dispatchTouchEvent", type="touchMove" if i else "touchStart", touchPoints=[point])
+            self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+            self.call("Emulation.setTouchEmulationEnabled", enabled=False)
+            return
+        self.call("Input.dispatchMouseEvent", type="mousePressed", button="left", buttons=1, clickCount=1, **points[0])
+        for point in points:
+            self.call("Input.dispatchMouseEvent", type="mouseMoved", button="left", buttons=1, **point)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", button="left", clickCount=1, **points[-1])
 
     def screenshot(self, path, whole=True):
         image = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

@@ -34,6 +34,13 @@ class Page:
         shutil.rmtree(self.folder)
 
 
+def open_page(browser, page, **how):
+    """Until its script is done, which inflates the data behind the page's load."""
+    browser.open(page.path, **how)
+    browser.evaluate("new Promise(done => { const look = () => document.getElementById('flame').hidden && "
+                     "document.getElementById('problem').hidden ? setTimeout(look, 5) : done(); look(); })")
+
+
 def check_quiet(browser, page):
     check_equal(browser.problems, [], "what the browser complained of")
     check_equal(set(browser.requests), {"file://" + page.path}, "what the page asked for")
@@ -147,16 +154,16 @@ def test_page():
     with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
         with Page(target.pid, "-d", 5) as page, Browser() as browser:
             check(os.path.getsize(page.path) > 10000, "the page is small")
-            for width, dark in ((1440, False), (320, False), (320, True)):
-                browser.open(page.path, width=width, dark=dark)
+            for width, dark in ((1440, False), (1440, True), (320, False), (320, True)):
+                open_page(browser, page, width=width, dark=dark)
                 check_layout(browser, width)
                 check_equal(browser.evaluate(CONTRAST), [], "text of little contrast")
                 check("CPU time" in visible(browser, "#verdict"), "verdict: %s" % visible(browser, "#verdict"))
                 check(HOT_LINE in visible(browser, "#line-table tbody"), "the hot line is not in the table")
                 check(HOT_LINE in visible(browser, "#source-list"), "the hot line is not among the sources")
-                for section in ("flame", "redundant", "pairs", "quality"):
+                for section in ("threads", "flame", "redundant", "pairs", "quality"):
                     check(visible(browser, "#" + section), "section %s is hidden" % section)
-            browser.open(page.path)
+            open_page(browser, page)
             check_names(browser)
             check_keyboard(browser)
             check_table(browser)
@@ -172,6 +179,7 @@ def test_page_without_script():
             check(visible(browser, "#verdict .headline"), "no verdict")
             check(HOT_LINE in visible(browser, "#line-table"), "no hot line in the table")
             check("stops of one thread" in visible(browser, "#quality"), "no data quality")
+            check("MainThread" in visible(browser, "#thread-table"), "no threads: %s" % visible(browser, "#thread-table"))
             check_equal(visible(browser, "#flame"), "", "the flame graph's section")
             check_quiet(browser, page)
 
@@ -184,7 +192,8 @@ def test_page_hostile():
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent("""\
-                import time
+                import threading, time
+                threading.current_thread().name = "<img src=x>\\u202e&"
                 def burn(end):
                     while time.monotonic() < end:
                         sum(range(1000)); "</script><script>document.title='owned'</script>"
@@ -194,10 +203,12 @@ def test_page_hostile():
         with Target(default_interpreter(), path) as target:
             with Page(target.pid, "-d", 3) as page, Browser() as browser:
                 for script in (True, False):
-                    browser.open(page.path, script=script)
+                    (open_page if script else lambda b, p: b.open(p.path, script=False))(browser, page)
                     shown = HOSTILE_NAME.replace("\u2028", "\\u2028").replace("\u202e", "\\u202e")
                     check(shown in visible(browser, "#line-table tbody"),
                           "the name in %s" % visible(browser, "#line-table tbody"))
+                    thread = browser.evaluate("document.querySelector('#thread-table tbody th').textContent")
+                    check("<img src=x>\\u202e&" in thread, "the thread's name: %r" % thread)
                     check("</script><script>" in visible(browser, "#line-table tbody"), "the source line")
                     check_equal(browser.evaluate("document.querySelectorAll('img').length"), 0, "images")
                     check("owned" not in browser.evaluate("document.title"), "the target's script ran")

@@ -38,4 +38,13 @@ def test_threads(one_interpreter):
     for kind in ("python", "native", "system"):
         check_equal(sum(thread["%s_ns" % kind] for thread in report["threads"]), report["time_ns"][kind],
                     "%s time of all threads" % kind)
+    # Over time, the same to the nanosecond.
+    slices = report["timeline"]["slices"]
+    check(25 <= slices <= 512, "%d slices" % slices)
+    for thread, over_time in zip(report["threads"], report["timeline"]["threads"]):
+        check_equal(over_time["tid"], thread["tid"], "order of threads")
+        check(over_time["slice"] == sorted(set(over_time["slice"])), "slices: %s" % over_time["slice"])
+        check(all(0 <= at < slices for at in over_time["slice"]), "slices: %s" % over_time["slice"])
+        for kind in ("python_ns", "native_ns", "system_ns"):
+            check_equal(sum(over_time[kind]), thread[kind], "%s of %s over time" % (kind, thread["name"]))
     check("THREADS" in text and working[0]["name"] in text, "the text has no threads")

@@ -40,6 +40,7 @@ struct built {
 	struct source_cache *sources;
 	struct arena arena;
 	struct profile_tree tree;
+	uint32_t *positions; /* by node of the cct */
 };
 
 static void built_init(struct built *built)
@@ -55,8 +56,11 @@ static void build(struct built *built, size_t nodes_max, uint64_t stack_frames_m
 		.paths = &built->paths,
 		.nodes_max = nodes_max,
 		.stack_frames_max = stack_frames_max,
+		.positions = calloc(cct_node_count(built->cct), sizeof(uint32_t)),
 	};
 
+	built->positions = input.positions;
+	assert_non_null(input.positions);
 	input.sources = built->sources = source_cache_create(NULL, NULL);
 	place_table_init(&built->places, NULL);
 	assert_int_equal(path_table_init(&built->paths, &built->places, NULL, built->cct), 0);
@@ -66,6 +70,7 @@ static void build(struct built *built, size_t nodes_max, uint64_t stack_frames_m
 
 static void built_deinit(struct built *built)
 {
+	free(built->positions);
 	arena_deinit(&built->arena);
 	source_cache_destroy(built->sources);
 	path_table_deinit(&built->paths);
@@ -109,6 +114,8 @@ static int compare_frames(const struct profile_frame *a, const struct profile_fr
 		place_a.line = place_b.line = 0;
 	return place_compare(&place_a, &place_b);
 }
+
+static void check_positions(const struct built *built);
 
 /* What profile.h promises of every tree. */
 static void check_promises(const struct built *built)
@@ -159,9 +166,34 @@ static void check_promises(const struct built *built)
 		}
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		assert_true(samples[c] == 0 && time_ns[c] == 0);
+	check_positions(built);
 	free(alive);
 	free(used);
 	free(newest);
+}
+
+/* What ended at each node of the cct is in the tree where its position says. */
+static void check_positions(const struct built *built)
+{
+	const struct profile_tree *tree = &built->tree;
+	uint64_t(*left)[TIME_CLASS_COUNT] = calloc(tree->node_count + 1, sizeof(*left));
+
+	for (size_t i = 0; i < tree->node_count; i++)
+		memcpy(left[i], tree->nodes[i].time_ns, sizeof(left[i]));
+	for (uint32_t id = 0; id < cct_node_count(built->cct); id++)
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
+			uint64_t time_ns = cct_node(built->cct, id)->time_ns[c];
+
+			if (!time_ns)
+				continue;
+			assert_true(built->positions[id] < tree->node_count);
+			assert_true(left[built->positions[id]][c] >= time_ns);
+			left[built->positions[id]][c] -= time_ns;
+		}
+	for (size_t i = 0; i < tree->node_count; i++)
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			assert_true(left[i][c] == 0);
+	free(left);
 }
 
 #define UNLIMITED SIZE_MAX, UINT64_MAX

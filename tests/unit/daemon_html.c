@@ -35,6 +35,49 @@ static char *between(const char *text, const char *start, const char *end)
 	return strndup(from, (size_t)(to - from));
 }
 
+/* By zlib and the coreutils, not by what wrote it; the caller frees. */
+static char *unpacked(const char *base64)
+{
+	char path[] = "/tmp/pieprofd-test-XXXXXX", command[80], *text;
+	int descriptor = mkstemp(path);
+	size_t size = 64u << 20;
+	FILE *file, *output;
+
+	assert_true(descriptor >= 0);
+	file = fdopen(descriptor, "w");
+	assert_non_null(file);
+	fputs(base64, file);
+	assert_int_equal(fclose(file), 0);
+	snprintf(command, sizeof(command), "base64 -d %s | gzip -dc", path);
+	output = popen(command, "r");
+	assert_non_null(output);
+	text = malloc(size);
+	assert_non_null(text);
+	size = fread(text, 1, size - 1, output);
+	text[size] = '\0';
+	assert_int_equal(pclose(output), 0);
+	remove(path);
+	return text;
+}
+
+static json_t *packed_block(const char *page, const char *id)
+{
+	char start[80], *base64, *text;
+	json_error_t error;
+	json_t *root;
+
+	snprintf(start, sizeof(start), "<script type=\"application/gzip\" id=\"%s\">", id);
+	base64 = between(page, start, "</script>");
+	text = unpacked(base64);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	if (!root)
+		print_error("%s: line %d: %s\n", id, error.line, error.text);
+	assert_non_null(root);
+	free(text);
+	free(base64);
+	return root;
+}
+
 static json_t *block(const char *page, const char *id)
 {
 	char start[80], *text;
@@ -109,10 +152,12 @@ static void check_markup(const char *page)
 static void test_sample(void **state)
 {
 	struct profile profile = sample_profile();
-	char *page = written(&profile), *verdict;
 	json_t *report, *tree, *frames;
+	char *page, *verdict;
 
 	(void)state;
+	sample_add_threads(&profile);
+	page = written(&profile);
 	assert_int_equal(strncmp(page, "<!DOCTYPE html>", 15), 0);
 	check_markup(page);
 	assert_null(strstr(page, "http://"));
@@ -136,6 +181,10 @@ static void test_sample(void **state)
 	tree = block(page, "tree-data");
 	frames = json_object_get(tree, "frames");
 	assert_int_equal(json_array_size(frames), 6);
+	assert_int_equal(json_integer_value(json_object_get(tree, "slice_ns")), 100000000);
+	assert_int_equal(json_array_size(json_object_get(json_object_get(tree, "slices"), "node")),
+			 2);
+	assert_non_null(strstr(page, "MainThread <span class=\"where\">4321</span>"));
 	assert_string_equal(json_string_value(json_array_get(json_array_get(frames, 3), 1)),
 			    "libm.so.6+0x9abc");
 	assert_int_equal(json_array_size(json_object_get(tree, "depth")), 6);
@@ -175,6 +224,75 @@ static void test_same_verdict_as_text(void **state)
 		free(page);
 		free(text);
 	}
+}
+
+static size_t data_size(const char *page)
+{
+	static const char *const ids[] = { "report-data", "tree-data" };
+	size_t size = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		char end[32];
+		const char *from;
+
+		snprintf(end, sizeof(end), "id=\"%s\">", ids[i]);
+		from = strstr(page, end);
+		assert_non_null(from);
+		size += (size_t)(strstr(from, "</script>") - from);
+	}
+	return size;
+}
+
+/* As many nodes as a page is to hold: packed, the same when unpacked, and the rest is small. */
+static void test_large(void **state)
+{
+	enum {
+		NODES = 100000
+	};
+	struct profile profile = sample_profile();
+	struct profile_node *nodes = calloc(NODES, sizeof(*nodes));
+	struct profile_cell *cells = calloc(NODES, sizeof(*cells));
+	json_t *tree, *depths, *slices;
+	char *page;
+
+	(void)state;
+	assert_non_null(nodes);
+	assert_non_null(cells);
+	for (uint32_t i = 0; i < NODES; i++) {
+		nodes[i] = (struct profile_node){
+			.parent = i ? 0 : PROFILE_NODE_NONE,
+			.depth = i > 0,
+			.frame = i % 6,
+			.time_ns = { i * 7919ull % 100003, i, 0 },
+		};
+		cells[i] = (struct profile_cell){ i, i % 100, { i * 104729ull % 99991, 0, i } };
+	}
+	profile.tree.nodes = nodes;
+	profile.tree.node_count = NODES;
+	profile.facts.node_timeline.cells = cells;
+	profile.facts.node_timeline.cell_count = NODES;
+	page = written(&profile);
+	check_markup(page);
+	assert_true(strlen(page) - data_size(page) < 400 * 1024);
+	json_decref(block(page, "report-data"));
+	tree = packed_block(page, "tree-data");
+	depths = json_object_get(tree, "depth");
+	slices = json_object_get(tree, "slices");
+	assert_int_equal(json_array_size(depths), NODES);
+	for (uint32_t i = 0; i < NODES; i += 997) {
+		assert_int_equal(
+			json_integer_value(json_array_get(json_object_get(tree, "python"), i)),
+			i * 7919ull % 100003);
+		assert_int_equal(
+			json_integer_value(json_array_get(json_object_get(slices, "node"), i)), i);
+		assert_int_equal(
+			json_integer_value(json_array_get(json_object_get(slices, "system"), i)),
+			i);
+	}
+	json_decref(tree);
+	free(page);
+	free(cells);
+	free(nodes);
 }
 
 static void test_empty(void **state)
@@ -348,7 +466,7 @@ int main(void)
 		cmocka_unit_test(test_sample), cmocka_unit_test(test_same_verdict_as_text),
 		cmocka_unit_test(test_empty),  cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_policy), cmocka_unit_test(test_sha256),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_full),   cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

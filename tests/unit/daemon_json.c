@@ -70,9 +70,11 @@ static void check_string(json_t *root, const char *path, const char *expected)
 static void test_facts(void **state)
 {
 	struct profile profile = sample_profile();
-	json_t *root = written(&profile);
+	json_t *root;
 
 	(void)state;
+	sample_add_threads(&profile);
+	root = written(&profile);
 	check_string(root, "pieprofd", "9.8.7");
 	check_number(root, "target.pid", 4321);
 	check_string(root, "target.python", "3.11.2");
@@ -99,6 +101,19 @@ static void test_facts(void **state)
 	check_number(root, "loads.sampled", 467);
 	check_number(root, "stores.redundant", 20);
 	check_number(root, "pairs_omitted", 3);
+	check_string(root, "threads.0.name", "MainThread");
+	check_number(root, "threads.1.tid", 0);
+	check_number(root, "timeline.slice_ns", 50000000);
+	check_number(root, "timeline.slices", 4);
+	check_number(root, "timeline.left_out_ns", 3);
+	assert_int_equal(json_array_size(at(root, "timeline.threads")), 2);
+	check_number(root, "timeline.threads.0.tid", 4321);
+	assert_int_equal(json_array_size(at(root, "timeline.threads.0.slice")), 2);
+	check_number(root, "timeline.threads.0.slice.1", 3);
+	check_number(root, "timeline.threads.0.python_ns.0", 10101010);
+	check_number(root, "timeline.threads.0.native_ns.0", 20202020);
+	check_number(root, "timeline.threads.0.system_ns.1", 7142857);
+	assert_int_equal(json_array_size(at(root, "timeline.threads.1.slice")), 1);
 	json_decref(root);
 }
 

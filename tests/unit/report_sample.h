@@ -252,6 +252,22 @@ static const struct profile_node sample_nodes[] = {
 	  .time_ns = { 989999900, 200000000, 677000000 } },
 };
 
+static const struct profile_thread sample_threads[] = {
+	{ .tid = 4321, .name = "MainThread", .time_ns = { 2900000000, 6000000000, 800000000 } },
+	{ .name = "others", .time_ns = { 100000000, 0, 0 } },
+};
+
+static const struct profile_cell sample_thread_cells[] = {
+	{ .owner = 0, .slice = 0, .time_ns = { 10101010, 20202020, 0 } },
+	{ .owner = 0, .slice = 3, .time_ns = { 0, 0, 7142857 } },
+	{ .owner = 1, .slice = 1, .time_ns = { 10101010, 0, 0 } },
+};
+
+static const struct profile_cell sample_node_cells[] = {
+	{ .owner = 1, .slice = 0, .time_ns = { 10000400, 0, 0 } },
+	{ .owner = 4, .slice = 1, .time_ns = { 0, 5500000000, 0 } },
+};
+
 static const char *const sample_command[] = { "python3", "conv_backprop.py", "--seconds", "60",
 					      NULL };
 
@@ -285,6 +301,26 @@ static inline struct profile sample_profile(void)
 	profile.facts.losses.counts[LOSS_FILTER_STACK] = 1204;
 	profile.facts.losses.counts[LOSS_NO_ACCESS] = 56;
 	return profile;
+}
+
+/* And with these threads, which the text report's first screen has no room for. */
+__attribute__((unused)) static void sample_add_threads(struct profile *profile)
+{
+	profile->facts.threads = sample_threads;
+	profile->facts.thread_count = sizeof(sample_threads) / sizeof(sample_threads[0]);
+	profile->facts.thread_timeline = (struct profile_timeline){
+		.slice_ns = 50000000,
+		.slice_count = 4,
+		.left_out_ns = 3,
+		.cells = sample_thread_cells,
+		.cell_count = sizeof(sample_thread_cells) / sizeof(sample_thread_cells[0]),
+	};
+	profile->facts.node_timeline = (struct profile_timeline){
+		.slice_ns = 100000000,
+		.slice_count = 2,
+		.cells = sample_node_cells,
+		.cell_count = sizeof(sample_node_cells) / sizeof(sample_node_cells[0]),
+	};
 }
 
 /*

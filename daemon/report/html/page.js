@@ -1,77 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTML report. Strings of the target reach the page through shown() and
-// text nodes alone; nothing here parses HTML.
-'use strict';
+// The sections of the report, all but the threads.
 
-(function () {
-	const report = JSON.parse(document.getElementById('report-data').textContent);
-	const tree = JSON.parse(document.getElementById('tree-data').textContent);
+function showReport(report, tree) {
 	const totalTime = report.time_ns.python + report.time_ns.native + report.time_ns.system;
-
-	// ---- words and figures
-
-	// Control characters, and those that are invisible or turn the direction of text.
-	const unprintable =
-		/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-
-	function shown(text) {
-		return String(text).replace(unprintable, function (character) {
-			return '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0');
-		});
-	}
-
-	function duration(ns) {
-		for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['us', 1e3]]) {
-			const value = ns / size;
-			if (value >= 1)
-				return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + ' ' + unit;
-		}
-		return ns + ' ns';
-	}
-
-	function percent(part, whole) {
-		return whole > 0 ? (part / whole * 100).toFixed(1) + '%' : '-';
-	}
+	// What of the run is shown: null for all of it, or from one moment to another, in ns.
+	let range = null;
+	let rangeTime = totalTime;
 
 	function shareOfTime(ns) {
 		return percent(ns, totalTime);
 	}
 
-	function place(file, line) {
-		return shown(file) + (line ? ':' + line : '');
-	}
-
-	function lastComponent(path) {
-		return path.slice(path.lastIndexOf('/') + 1);
-	}
-
-	// The last two components; the whole path is a tooltip, and in the section of sources.
-	function shortPlace(file, line) {
-		const parts = file.split('/');
-		const short = parts.length > 3 ? '.../' + parts.slice(-2).join('/') : file;
-		return element('span', { class: 'where', title: shown(file) }, place(short, line));
-	}
-
-	// Without the tag of the interpreter that a library is built for.
-	function libraryName(path) {
-		return lastComponent(path).replace(/\.(cpython-|abi3)[^/]*\.so$/, '.so');
-	}
-
-	function selfTime(line) {
-		return line.python_ns + line.native_ns + line.system_ns;
-	}
-
-	function redundantCount(line) {
-		return line.loads.redundant + line.stores.redundant;
-	}
-
-	// An element with attributes and children, which are elements or text.
-	function element(name, attributes, ...children) {
-		const made = document.createElement(name);
-		for (const [key, value] of Object.entries(attributes || {}))
-			made.setAttribute(key, value);
-		made.append(...children);
-		return made;
+	function shareOfRange(ns) {
+		return percent(ns, rangeTime);
 	}
 
 	function list(id, items, count, make) {
@@ -106,35 +47,46 @@
 
 	// The tree in preorder with a root for all, and time in the kernel as frames of its own.
 	function makeModel() {
-		const model = { frame: [ROOT], depth: [0], parent: [-1], self: [0], total: [], end: [] };
+		const model = { frame: [ROOT], depth: [0], parent: [-1], self: [], total: [], end: [], node: [] };
 		const ancestors = [0];
 
-		function add(frame, depth, self) {
+		function add(frame, depth) {
 			const id = model.frame.length;
 			model.frame.push(frame);
 			model.depth.push(depth);
 			model.parent.push(ancestors[depth - 1]);
-			model.self.push(self);
 			ancestors[depth] = id;
+			return id;
 		}
 		for (let i = 0; i < tree.depth.length; i++) {
 			const depth = tree.depth[i] + 1;
-			add(tree.frame[i], depth, tree.python[i] + tree.native[i]);
+			model.node.push(add(tree.frame[i], depth));
 			if (tree.system[i] > 0)
-				add(SYSTEM, depth + 1, tree.system[i]);
+				add(SYSTEM, depth + 1);
 		}
 		const count = model.frame.length;
-		model.total = model.self.slice();
-		model.end = new Array(count);
+		model.end = new Array(count).fill(0);
 		for (let id = count - 1; id >= 0; id--) {
-			model.end[id] = Math.max(model.end[id] || 0, id + 1);
-			if (id > 0) {
-				const parent = model.parent[id];
-				model.total[parent] += model.total[id];
-				model.end[parent] = Math.max(model.end[parent] || 0, model.end[id]);
-			}
+			model.end[id] = Math.max(model.end[id], id + 1);
+			if (id > 0)
+				model.end[model.parent[id]] = Math.max(model.end[model.parent[id]], model.end[id]);
 		}
 		return model;
+	}
+
+	// Gives every frame of the model its time, from that of the tree's nodes by kind.
+	function weigh(times) {
+		const count = model.frame.length;
+		model.self = new Array(count).fill(0);
+		for (let i = 0; i < model.node.length; i++) {
+			const id = model.node[i];
+			model.self[id] += times.python[i] + times.native[i];
+			if (times.system[i] > 0)
+				model.self[model.frame[id + 1] === SYSTEM ? id + 1 : id] += times.system[i];
+		}
+		model.total = model.self.slice();
+		for (let id = count - 1; id > 0; id--)
+			model.total[model.parent[id]] += model.total[id];
 	}
 
 	const model = makeModel();
@@ -172,14 +124,14 @@
 
 	function describe(id) {
 		const kind = frameKind(id);
-		const words = { root: 'All of the CPU time', python: 'Python', native: 'Native', system: 'System' };
+		const words = { root: range ? 'CPU time of the range' : 'All of the CPU time', python: 'Python', native: 'Native', system: 'System' };
 		const source = model.frame[id] >= 0 &&
 			sources.get(tree.frames[model.frame[id]][2] + '\n' + tree.frames[model.frame[id]][3]);
 
 		detail.replaceChildren(
 			element('strong', {}, labelOf(id)), ' ',
-			words[kind] + ', ' + shareOfTime(model.total[id]) + ' (' + duration(model.total[id]) + '), of its own ' +
-				shareOfTime(model.self[id]),
+			words[kind] + ', ' + shareOfRange(model.total[id]) + ' (' + duration(model.total[id]) + '), of its own ' +
+				shareOfRange(model.self[id]),
 			element('br'), element('span', { class: 'where' }, frameWhere(id)));
 		if (kind === 'python' && source)
 			detail.append(element('code', { class: 'source' }, shown(source)));
@@ -192,7 +144,7 @@
 			tabindex: '-1',
 			'data-node': id,
 			'aria-level': row + 1,
-			'aria-label': labelOf(id) + ', ' + frameKind(id) + ', ' + shareOfTime(model.total[id]),
+			'aria-label': labelOf(id) + ', ' + frameKind(id) + ', ' + shareOfRange(model.total[id]),
 		});
 		box.style.left = left / graphWidth * 100 + '%';
 		box.style.width = width / graphWidth * 100 + '%';
@@ -227,7 +179,8 @@
 		for (let at = 0; at < pending.length && boxes.size < BOXES_MAX; at++) {
 			const [id, left] = pending[at];
 			const row = model.depth[id];
-			fragment.append(addBox(id, left, model.total[id] * scale, row, width));
+			// A range may have no samples at all.
+			fragment.append(addBox(id, left, at ? model.total[id] * scale : width, row, width));
 			rows = Math.max(rows, row + 1);
 			let childLeft = left;
 			for (let child = id + 1; child < model.end[id]; child = model.end[child]) {
@@ -325,15 +278,15 @@
 				frame[1].toLowerCase().includes(wanted) || frame[2].toLowerCase().includes(wanted));
 			matches = model.frame.map(frame => frame >= 0 && hits[frame]);
 			for (let id = 0; id < matches.length; id++) {
-				if (!matches[id])
-					continue;
+				if (!matches[id] || !model.total[id])
+					continue; // nothing in the range
 				count++;
 				if (id >= coveredUntil) {
 					time += model.total[id];
 					coveredUntil = model.end[id];
 				}
 			}
-			found.textContent = count ? shareOfTime(time) + ' of the CPU time, ' + count +
+			found.textContent = count ? shareOfRange(time) + ' of the CPU time, ' + count +
 				(count === 1 ? ' frame' : ' frames') : 'Nothing found';
 		}
 		for (const [id, box] of boxes) {
@@ -346,6 +299,7 @@
 		const field = document.getElementById('search');
 		let again = 0;
 
+		weigh(tree);
 		draw();
 		describe(0);
 		graph.addEventListener('click', event => nodeOf(event) >= 0 && zoom(nodeOf(event)));
@@ -425,13 +379,17 @@
 		return name === 'unclear' ? '' : name;
 	}
 
+	function rangeCell(ns) {
+		return numberCell(shareOfRange(ns), rangeTime ? ns / rangeTime : 0);
+	}
+
 	const columns = [
 		{ title: 'Line', text: true, value: line => line.file, cell: lineHead },
-		{ title: 'Self', value: selfTime, cell: line => timeCell(selfTime(line)) },
-		{ title: 'Python', value: line => line.python_ns, cell: line => timeCell(line.python_ns) },
-		{ title: 'Native', value: line => line.native_ns, cell: line => timeCell(line.native_ns) },
-		{ title: 'System', value: line => line.system_ns, cell: line => timeCell(line.system_ns) },
-		{ title: 'Total', value: line => line.total_ns, cell: line => timeCell(line.total_ns) },
+		{ title: 'Self', value: selfTime, cell: line => rangeCell(selfTime(line)) },
+		{ title: 'Python', value: line => line.python_ns, cell: line => rangeCell(line.python_ns) },
+		{ title: 'Native', value: line => line.native_ns, cell: line => rangeCell(line.native_ns) },
+		{ title: 'System', value: line => line.system_ns, cell: line => rangeCell(line.system_ns) },
+		{ title: 'Total', value: line => line.total_ns, cell: line => rangeCell(line.total_ns) },
 		{ title: 'Avoidable', value: line => line.avoidable_ns,
 			cell: line => numberCell(line.avoidable_ns ? duration(line.avoidable_ns) : '-',
 				totalTime ? line.avoidable_ns / totalTime : 0) },
@@ -441,12 +399,61 @@
 	];
 	const ROWS = 25;
 
+	// As report.lines has them: a native function is one where there is no Python on the stack.
+	function keyOf(file, line, name) {
+		return line ? file + '\n' + line : file + '\n0\n' + name;
+	}
+
+	// The lines with the times of the range, from the tree, those that have any.
+	function linesOfRange(times) {
+		const lines = new Map();
+		const lineOf = []; // by frame of the model: of the innermost Python frame, or null
+
+		for (const line of report.lines)
+			lines.set(keyOf(line.file, line.line, line.function), Object.assign({}, line,
+				{ python_ns: 0, native_ns: 0, system_ns: 0, total_ns: 0, coveredUntil: 0 }));
+
+		function find(frame) {
+			const [, name, file, number] = tree.frames[frame];
+			const key = keyOf(file, number, name);
+			if (!lines.has(key))
+				lines.set(key, { file: file, line: number, function: name, source: null, category: 'unclear',
+					python_ns: 0, native_ns: 0, system_ns: 0, total_ns: 0, coveredUntil: 0,
+					avoidable_ns: 0, avoidable_low_ns: 0, avoidable_high_ns: 0 });
+			return lines.get(key);
+		}
+		for (let i = 0; i < model.node.length; i++) {
+			const id = model.node[i];
+			const python = tree.frames[tree.frame[i]][0] === 0;
+			const outer = lineOf[model.parent[id]] || null;
+			const line = lineOf[id] = python ? find(tree.frame[i]) : outer;
+			const own = times.python[i] + times.native[i] + times.system[i];
+			// Once for all samples with the line on the stack, also in recursion.
+			if (python && model.total[id] > 0 && id >= line.coveredUntil) {
+				line.total_ns += model.total[id];
+				line.coveredUntil = model.end[id];
+			}
+			if (!own)
+				continue;
+			const charged = line || find(tree.frame[i]);
+			charged.python_ns += times.python[i];
+			charged.native_ns += times.native[i];
+			charged.system_ns += times.system[i];
+			if (!line)
+				charged.total_ns += own;
+		}
+		return [...lines.values()].filter(line => line.total_ns > 0);
+	}
+
+	let showLines = function () {};
+
 	function startLines() {
 		const holder = document.getElementById('line-table');
 		const body = element('tbody');
 		const head = element('tr');
+		const caption = element('caption');
 		const more = element('button', { type: 'button', class: 'more' });
-		let rows = ROWS, sorted = report.lines.slice();
+		let rows = ROWS, sorted = report.lines.slice(), sortedBy = columns[1], descends = true;
 
 		function fill() {
 			body.replaceChildren(...sorted.slice(0, rows).map(line =>
@@ -457,6 +464,8 @@
 
 		function sortBy(column, descending) {
 			const sign = descending ? -1 : 1;
+			sortedBy = column;
+			descends = descending;
 			sorted.sort((a, b) => column.text ?
 				sign * (column.value(a) < column.value(b) ? -1 : column.value(a) > column.value(b) ? 1 : a.line - b.line) :
 				sign * (column.value(a) - column.value(b)));
@@ -478,12 +487,16 @@
 			rows += 8 * ROWS;
 			fill();
 		});
-		holder.replaceChildren(element('table', {},
-			element('caption', {}, 'Shares of ' + duration(totalTime) + ' of CPU time; a heading sorts' +
-				(tree.lines_omitted ? '; ' + tree.lines_omitted + ' lines with least time are left out' : '')),
-			element('thead', {}, head), body));
+		holder.replaceChildren(element('table', {}, caption, element('thead', {}, head), body));
 		holder.after(more);
-		sortBy(columns[1], true);
+		showLines = function (times) {
+			sorted = range ? linesOfRange(times) : report.lines.slice();
+			caption.textContent = 'Shares of ' + duration(rangeTime) + ' of CPU time' +
+				(range ? ' in the range; what is avoidable is of the whole run' : '') + '; a heading sorts' +
+				(tree.lines_omitted ? '; ' + tree.lines_omitted + ' lines with least time are left out' : '');
+			sortBy(sortedBy, descends);
+		};
+		showLines(tree);
 	}
 
 	// ---- redundant lines
@@ -690,11 +703,52 @@
 		list('source-list', [...files.values()].sort((a, b) => b.time - a.time), 10, makeFile);
 	}
 
+	// ---- a part of the run
+
+	// What ended in each node of the tree from one moment to another.
+	function timesOf(from, to) {
+		const count = tree.depth.length;
+		const slices = tree.slices;
+		const times = {};
+
+		for (const kind of ['python', 'native', 'system']) {
+			const sums = times[kind] = new Array(count).fill(0);
+			for (let i = 0; i < slices.node.length; i++) {
+				const at = slices.slice[i] * tree.slice_ns;
+				if (at >= from && at < to)
+					sums[slices.node[i]] += slices[kind][i];
+			}
+		}
+		return times;
+	}
+
+	function showRange(chosen) {
+		range = chosen;
+		const times = range ? timesOf(range.from, range.to) : tree;
+		weigh(times);
+		rangeTime = range ? model.total[0] : totalTime;
+		while (zoomed > 0 && model.total[zoomed] === 0)
+			zoomed = model.parent[zoomed];
+		draw();
+		describe(zoomed);
+		search(document.getElementById('search').value);
+		showLines(times);
+	}
+
 	for (const part of document.querySelectorAll('.script'))
 		part.hidden = false;
 	startGraph();
 	startLines();
+	startTimeline(report, tree, showRange);
 	startRedundant();
 	startPairs();
 	startSource();
-})();
+}
+
+Promise.all([readData('report-data'), readData('tree-data')]).then(
+	data => showReport(...data),
+	function (error) {
+		const problem = document.getElementById('problem');
+		problem.textContent = 'The data of this page cannot be read by this browser: ' + error.message;
+		problem.hidden = false;
+	});

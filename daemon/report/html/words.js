@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTML report's script: words.js, timeline.js and page.js, one behind the other.
+// Strings of the target reach the page through shown() and text nodes alone;
+// nothing here parses HTML.
+'use strict';
+
+// Control characters, and those that are invisible or turn the direction of text.
+const unprintable =
+	/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+function shown(text) {
+	return String(text).replace(unprintable, function (character) {
+		return '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0');
+	});
+}
+
+function duration(ns) {
+	for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['us', 1e3]]) {
+		const value = ns / size;
+		if (value >= 1)
+			return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + ' ' + unit;
+	}
+	return ns + ' ns';
+}
+
+function percent(part, whole) {
+	return whole > 0 ? (part / whole * 100).toFixed(1) + '%' : '-';
+}
+
+function place(file, line) {
+	return shown(file) + (line ? ':' + line : '');
+}
+
+function lastComponent(path) {
+	return path.slice(path.lastIndexOf('/') + 1);
+}
+
+// The last two components; the whole path is a tooltip, and in the section of sources.
+function shortPlace(file, line) {
+	const parts = file.split('/');
+	const short = parts.length > 3 ? '.../' + parts.slice(-2).join('/') : file;
+	return element('span', { class: 'where', title: shown(file) }, place(short, line));
+}
+
+// Without the tag of the interpreter that a library is built for.
+function libraryName(path) {
+	return lastComponent(path).replace(/\.(cpython-|abi3)[^/]*\.so$/, '.so');
+}
+
+function selfTime(line) {
+	return line.python_ns + line.native_ns + line.system_ns;
+}
+
+function redundantCount(line) {
+	return line.loads.redundant + line.stores.redundant;
+}
+
+// An element with attributes and children, which are elements or text.
+function element(name, attributes, ...children) {
+	const made = document.createElement(name);
+	for (const [key, value] of Object.entries(attributes || {}))
+		made.setAttribute(key, value);
+	made.append(...children);
+	return made;
+}
+
+// A block of the page's data, as html_data.h lays it down.
+async function readData(id) {
+	const block = document.getElementById(id);
+	if (block.type !== 'application/gzip')
+		return JSON.parse(block.textContent);
+	const packed = atob(block.textContent);
+	const bytes = new Uint8Array(packed.length);
+	for (let i = 0; i < packed.length; i++)
+		bytes[i] = packed.charCodeAt(i);
+	const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+	return new Response(plain).json();
+}

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML report's larger views: a part of the run, barriers that axe-core finds, trees of 100,000 nodes."""
+import base64
+import gzip
+import json
+import os
+import re
+import subprocess
+from random import Random
+
+from browser import Browser, find_browser
+from harness import ROOT, Skip, Target, check, check_equal, default_interpreter
+from test_html import HOT_LINE, Page, check_quiet, open_page, visible
+
+NODES = 100000
+# What the page may have in all, whatever the profile's size; see BOXES_MAX in page.js.
+ELEMENTS_MAX = 12000
+
+SECONDS = r"\(([0-9.]+) (s|ms|us|ns)\)"
+UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+def next_frame(browser):
+    browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def shown_seconds(browser):
+    """CPU time of what is shown, as the outermost frame has it, in seconds."""
+    next_frame(browser)
+    browser.evaluate("document.querySelector('#graph .root').dispatchEvent(new Event('mouseover', {bubbles: true}))")
+    found = re.search(SECONDS, visible(browser, "#frame"))
+    check(found, "no time in %s" % visible(browser, "#frame"))
+    return float(found.group(1)) * UNITS[found.group(2)]
+
+
+def found_by_search(browser, text):
+    next_frame(browser)
+    return browser.evaluate("(e => (e.value = %r, e.dispatchEvent(new Event('input')), "
+                            "document.getElementById('found').textContent))(document.getElementById('search'))" % text)
+
+
+def shares(browser, column):
+    """Of the table of threads, by name without number."""
+    rows = browser.evaluate("[...document.querySelectorAll('#thread-table tbody tr')].map(r => "
+                            "[r.children[0].textContent, r.children[%d].textContent])" % column)
+    return {name.split()[0]: float(share.rstrip("%")) for name, share in rows}
+
+
+def focus(browser, element):
+    browser.evaluate("document.getElementById(%r).focus()" % element)
+
+
+def check_first_part(browser):
+    """The part of the run in which work_first ran, and nothing else did."""
+    check("Only 0." in visible(browser, "#range-bar"), "the bar: %s" % visible(browser, "#range-bar"))
+    check("%" in found_by_search(browser, "work_first"), "work_first is not in its own part")
+    check_equal(found_by_search(browser, "work_second"), "Nothing found", "work_second in the first part")
+    lines = visible(browser, "#line-table tbody")
+    check("work_first(middle)" in lines and "work_second(end)" not in lines, "lines of the first part: %s" % lines)
+    check_equal(shares(browser, 1)["beside"], 0.0, "share of a thread that had not begun")
+
+
+def check_keys(browser):
+    whole = shown_seconds(browser)
+    focus(browser, "range-to")
+    browser.press(*["PageDown"] * 7)
+    first = shown_seconds(browser)
+    check_first_part(browser)
+    check_equal(round(sum(shares(browser, 1).values())), 100, "shares of all threads")
+    end = browser.evaluate("document.getElementById('range-to').value")
+    browser.press("End")
+    check_equal(visible(browser, "#range-bar"), "", "the bar, with the whole run shown")
+    focus(browser, "range-from")
+    browser.evaluate("(e => (e.value = %s, e.dispatchEvent(new Event('input'))))(document.activeElement)" % end)
+    rest = shown_seconds(browser)
+    # Each is rounded to three digits.
+    check(abs(first + rest - whole) <= 0.02 * whole, "%g s and %g s of %g s" % (first, rest, whole))
+    browser.press("End")
+    browser.press(*["PageDown"] * 2)
+    check_equal(found_by_search(browser, "work_first"), "Nothing found", "work_first in the last part")
+    check("%" in found_by_search(browser, "work_second"), "work_second is not in its own part")
+    check(shares(browser, 1)["beside"] > 10, "share of a thread that works: %s" % shares(browser, 1))
+    focus(browser, "whole-run")
+    browser.press("Enter")
+    check_equal(shown_seconds(browser), whole, "CPU time of the whole run again")
+
+
+def test_part_of_run():
+    find_browser()
+    with Target(default_interpreter(), "phases.py", "--phase", 3) as target:
+        with Page(target.pid, "-d", 5.8, "--mode", "time") as page, Browser() as browser:
+            for width in (1440, 320):
+                open_page(browser, page, width=width)
+                browser.evaluate("document.querySelector('#threads details').open = true")
+                check_equal(browser.evaluate("document.documentElement.scrollWidth"), width, "width of the page")
+                for touch in (False, True):
+                    browser.drag("#heat", 0.02, 0.3, touch)
+                    check_first_part(browser)
+                    browser.evaluate("document.getElementById('whole-run').click()")
+                check_keys(browser)
+            check_quiet(browser, page)
+        check("ok" in target.finish(), "the target's last line")
+
+
+def axe():
+    run = subprocess.run([os.path.join(ROOT, "tests", "tools", "axe")], capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise Skip((run.stderr.strip().splitlines() or ["no axe-core"])[-1])
+    with open(run.stdout.strip(), encoding="utf-8") as file:
+        return file.read()
+
+
+def check_barriers(browser, what):
+    violations = browser.evaluate(
+        "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(v => "
+        "v.id + ': ' + v.nodes.length + ' times, first ' + v.nodes[0].html.slice(0, 200) + "
+        "' ' + v.nodes[0].failureSummary.slice(0, 300)))")
+    check_equal(violations, [], "barriers, %s" % what)
+
+
+def test_barriers():
+    """By axe-core's rules, everything opened, zoomed, searched, and a part of the run chosen."""
+    find_browser()
+    source = axe()
+    with Target(default_interpreter(), "threads.py", "--threads", 4, "--seconds", 60) as target:
+        with Page(target.pid, "-d", 3) as page, Browser() as browser:
+            for width, dark in ((1440, False), (1440, True), (320, False), (320, True)):
+                what = "%d px, %s" % (width, "dark" if dark else "light")
+                open_page(browser, page, width=width, dark=dark)
+                browser.call("Runtime.evaluate", expression=source)
+                # Three of a kind stand for the rest.
+                browser.evaluate("document.querySelectorAll('details').forEach(e => "
+                                 "e.open = e.matches(':nth-of-type(-n + 3)'))")
+                browser.evaluate("document.getElementById('range-from').focus()")
+                browser.press("PageUp")
+                found_by_search(browser, "numpy")
+                browser.evaluate("document.querySelectorAll('#graph .box')[3].click()")
+                next_frame(browser)
+                check(visible(browser, "#range-bar"), "no part of the run is chosen")
+                check_barriers(browser, what)
+            browser.open(page.path, script=False)
+            browser.call("Emulation.setScriptExecutionDisabled", value=False)
+            browser.call("Runtime.evaluate", expression=source)
+            check_barriers(browser, "without script")
+
+
+def large_tree(count):
+    """As html_tree.c writes them: branches of all sizes, time in every node, in ten slices."""
+    random = Random(1)
+    depth = []
+    pending = [(count, 0)]
+    while pending:
+        size, level = pending.pop()
+        depth.append(level)
+        size -= 1
+        while size > 0:
+            part = max(1, int(size * random.uniform(0.2, 0.8))) if level < 60 and size > 1 else 1
+            pending.append((part, level + 1))
+            size -= part
+    frames = [[i % 2, "function_%d" % i, "/srv/file_%d.py" % (i % 50), 0 if i % 2 else i] for i in range(5000)]
+    numbers = range(count)
+    python, native, system = [1000 * (i % 3) for i in numbers], [1000] * count, [500 * (i % 2) for i in numbers]
+    return {
+        "lines_omitted": 0, "advice": {}, "frames": frames, "depth": depth, "frame": [i * 7 % 5000 for i in numbers],
+        "python": python, "native": native, "system": system, "slice_ns": 500000000, "slice_count": 10,
+        "slices": {"node": list(numbers), "slice": [i % 10 for i in numbers],
+                   "python": python, "native": native, "system": system},
+    }
+
+
+def put_tree(page, tree):
+    """Takes the place of the page's own tree, packed as html_data.c does."""
+    put_packed_tree(page, gzip.compress(json.dumps(tree, separators=(",", ":")).encode()))
+
+
+def put_packed_tree(page, packed):
+    with open(page.path, encoding="utf-8") as file:
+        text = file.read()
+    text, times = re.subn(r'<script type="application/[a-z]+" id="tree-data">[^<]*</script>',
+                          '<script type="application/gzip" id="tree-data">%s</script>' %
+                          base64.b64encode(packed).decode(), text)
+    check_equal(times, 1, "trees in the page")
+    with open(page.path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def test_large_tree():
+    find_browser()
+    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        with Page(target.pid, "-d", 3) as page, Browser() as browser:
+            open_page(browser, page)
+            check(HOT_LINE in visible(browser, "#line-table tbody"), "the hot line is not in the table")
+            put_tree(page, large_tree(NODES))
+            open_page(browser, page)
+            elements = "document.querySelectorAll('*').length"
+            for _ in range(2):
+                boxes = browser.evaluate("document.querySelectorAll('#graph .box').length")
+                check(100 < boxes, "%d frames in the graph" % boxes)
+                check(browser.evaluate(elements) < ELEMENTS_MAX, "%d elements" % browser.evaluate(elements))
+                # All of it is searched, not what is drawn alone.
+                found = int(found_by_search(browser, "function_").split()[-2])
+                check(found > NODES / 20, "%d frames found" % found)
+                focus(browser, "range-to")
+                browser.press("PageDown")
+                next_frame(browser)
+            check("only" in visible(browser, "#range-bar").lower(), "no part of the run is chosen")
+            check_quiet(browser, page)
+            # What is broken is said; the rest stays.
+            put_packed_tree(page, gzip.compress(b"x" * 1000)[:-9])
+            open_page(browser, page)
+            check("cannot be read" in visible(browser, "#problem"), "the problem: %s" % visible(browser, "#problem"))
+            check(HOT_LINE in visible(browser, "#line-table"), "no hot line in the table")
+            check_quiet(browser, page)
