@@ -6,9 +6,11 @@
  * SIGUSR1 writes the reports as they are now.
  */
 #include "common/clock.h"
+#include "daemon/autosave.h"
 #include "daemon/options.h"
 #include "daemon/report/dump_writer.h"
 #include "daemon/report/writer.h"
+#include "daemon/report_command.h"
 #include "daemon/session.h"
 
 #include <errno.h>
@@ -80,6 +82,14 @@ static struct writer_options terminal_options(const struct options *options)
 	return writer;
 }
 
+/* What takes a while after sampling, on a terminal; NULL: done. */
+static void show_step(const struct options *options, const char *step)
+{
+	if (!options->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%s", step ? step : "");
+	fflush(stderr);
+}
+
 /* Writes every file asked for; the first failure's exit code. */
 static enum exit_code write_files(const struct options *options, const struct profile *profile)
 {
@@ -88,9 +98,16 @@ static enum exit_code write_files(const struct options *options, const struct pr
 
 	for (unsigned i = 0; i < options->output_count; i++) {
 		const struct options_output *output = &options->outputs[i];
-		int failure =
-			writer_write_file(output->writer, profile, &writer_options, output->path);
+		char step[64];
+		int failure;
 
+		snprintf(step, sizeof(step), "writing %s, file %u of %u", output->writer->name,
+			 i + 1, options->output_count);
+		/* Standard output may be the same terminal. */
+		if (strcmp(output->path, "-") != 0)
+			show_step(options, step);
+		failure = writer_write_file(output->writer, profile, &writer_options, output->path);
+		show_step(options, NULL);
 		/* Whoever read our standard output has seen enough. */
 		if (failure && !(failure == -EPIPE && !strcmp(output->path, "-"))) {
 			fprintf(stderr, "pieprofd: %s could not be written: %s\n", output->path,
@@ -150,7 +167,9 @@ static void wait_for_end(const struct options *options, struct session *session,
 			 const sigset_t *signals)
 {
 	uint64_t began_ns = clock_now_ns();
+	struct autosave autosave;
 
+	autosave_init(&autosave, options, session);
 	for (;;) {
 		struct timespec timeout = { .tv_nsec = (long)PROGRESS_NS };
 		struct session_progress progress = session_progress(session);
@@ -163,6 +182,7 @@ static void wait_for_end(const struct options *options, struct session *session,
 		if (options->duration_ns && options->duration_ns - elapsed_ns < PROGRESS_NS)
 			timeout.tv_nsec = (long)(options->duration_ns - elapsed_ns);
 		show_progress(options, &progress, elapsed_ns);
+		autosave_poll(&autosave, elapsed_ns);
 		signal = sigtimedwait(signals, NULL, &timeout);
 		if (signal == SIGUSR1)
 			write_snapshot(options, session);
@@ -193,10 +213,13 @@ static void let_signals_end_us(const sigset_t *signals)
 
 static enum exit_code report(const struct options *options, struct session *session)
 {
-	struct profile *profile = session_profile(session, PIEPROFD_VERSION);
 	struct writer_options writer_options = terminal_options(options);
+	struct profile *profile;
 	enum exit_code code;
 
+	show_step(options, "reading the names of functions");
+	profile = session_profile(session, PIEPROFD_VERSION);
+	show_step(options, NULL);
 	if (!profile) {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		return EXIT_INTERNAL;
@@ -294,6 +317,14 @@ static enum exit_code dump(const struct options *options)
 	return EXIT_INTERNAL;
 }
 
+static enum exit_code report_recording(const struct options *options)
+{
+	const struct writer_options terminal = terminal_options(options);
+
+	signal(SIGPIPE, SIG_IGN);
+	return report_command(options, &terminal);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -312,6 +343,8 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	case OPTIONS_DUMP:
 		return dump(&options);
+	case OPTIONS_REPORT:
+		return report_recording(&options);
 	case OPTIONS_RECORD:
 		break;
 	}

@@ -36,6 +36,7 @@ enum option_id {
 	OPTION_NATIVE_LINES,
 	OPTION_NO_SOURCE,
 	OPTION_DEBUGINFOD,
+	OPTION_DIFF,
 	OPTION_VERSION,
 };
 
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
 	{ "native-lines", no_argument, NULL, OPTION_NATIVE_LINES },
 	{ "no-source", no_argument, NULL, OPTION_NO_SOURCE },
 	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
+	{ "diff", required_argument, NULL, OPTION_DIFF },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -80,6 +82,7 @@ struct parser {
 	enum mode mode;
 	const struct writer *format; /* --format; NULL: by extension */
 	bool loads_asked, stores_asked;
+	const char *not_of_report; /* the first option that report does not have; NULL: none */
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(const struct parser *parser,
@@ -354,9 +357,26 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 	case OPTION_DEBUGINFOD:
 		options->debuginfod = true;
 		return 0;
+	case OPTION_DIFF:
+		options->base = argument;
+		return 0;
 	default:
 		return -1;
 	}
+}
+
+/* A recording holds what was measured: only how it is shown can be chosen. */
+static void note_option(struct parser *parser, int id)
+{
+	static const int of_report[] = { 'o',           'q',          'v',          OPTION_FORMAT,
+					 OPTION_COLOUR, OPTION_LINES, OPTION_PAIRS, OPTION_DIFF };
+
+	for (size_t i = 0; i < sizeof(of_report) / sizeof(of_report[0]); i++)
+		if (of_report[i] == id)
+			return;
+	for (const struct option *option = long_options; option->name; option++)
+		if (option->val == id && !parser->not_of_report)
+			parser->not_of_report = option->name;
 }
 
 #define SHORT_OPTIONS "p:d:r:o:qvh"
@@ -374,6 +394,17 @@ static int refuse_word(const struct parser *parser, int result, const char *word
 	return refuse(parser, "there is no option %s, or it is short for several", word);
 }
 
+static int parse_report_words(struct parser *parser, int count, char *const *words)
+{
+	parser->options.action = OPTIONS_REPORT;
+	if (count < 1 || !words[0][0])
+		return refuse(parser, "report needs a recording, which -o FILE.pieprof writes");
+	if (count > 1)
+		return refuse(parser, "'%s' is one word too many", words[1]);
+	parser->options.recording = words[0];
+	return 0;
+}
+
 static int parse_words(struct parser *parser, int argc, char *const *argv)
 {
 	/* 0 rather than 1: glibc starts anew, also after an earlier call that ended half-way. */
@@ -388,9 +419,12 @@ static int parse_words(struct parser *parser, int argc, char *const *argv)
 			return refuse_word(parser, result, argv[optind - 1]);
 		if (parse_option(parser, result, optarg) < 0)
 			return -1;
+		note_option(parser, result);
 		if (parser->options.action != OPTIONS_RECORD)
 			return 0;
 	}
+	if (optind < argc && strcmp(argv[optind], "report") == 0)
+		return parse_report_words(parser, argc - optind - 1, argv + optind + 1);
 	if (optind < argc &&
 	    (strcmp(argv[optind], "record") == 0 || strcmp(argv[optind], "dump") == 0)) {
 		if (argv[optind][0] == 'd')
@@ -404,31 +438,16 @@ static int parse_words(struct parser *parser, int argc, char *const *argv)
 			return refuse(parser,
 				      "'%s' is not a command; --pid %ld is how to profile it",
 				      argv[optind], pid);
-		return refuse(parser, "'%s' is not a command; there are record and dump",
+		return refuse(parser, "'%s' is not a command; there are record, report and dump",
 			      argv[optind]);
 	}
 	return 0;
 }
 
-/* What the options mean together. */
-static int settle(struct parser *parser)
+/* Which writer each output has. */
+static int settle_outputs(struct parser *parser)
 {
 	struct options *options = &parser->options;
-	bool either = parser->loads_asked || parser->stores_asked;
-
-	if (!options->pid)
-		return refuse(parser, "no process given: --pid N");
-	if (options->action == OPTIONS_DUMP)
-		return 0;
-	if (options->json || options->no_native)
-		return refuse(parser, "--json and --no-native are options of dump; record has -o");
-	if (parser->mode == MODE_TIME && either)
-		return refuse(parser, "--mode time does not go with --loads and --stores");
-	if (parser->mode != MODE_TIME) {
-		options->loads = parser->loads_asked || !either;
-		options->stores = parser->stores_asked || !either;
-	}
-	options->redundancy_required = parser->mode == MODE_REDUNDANCY;
 
 	/* A format without a file is for stdout. */
 	if (parser->format && options->output_count == 0)
@@ -446,6 +465,54 @@ static int settle(struct parser *parser)
 	return 0;
 }
 
+static int settle_report(struct parser *parser)
+{
+	const struct options *options = &parser->options;
+
+	if (parser->not_of_report)
+		return refuse(parser,
+			      "--%s is an option of record: a recording stays what it was made",
+			      parser->not_of_report);
+	if (settle_outputs(parser) < 0)
+		return -1;
+	for (unsigned i = 0; options->base && i < options->output_count; i++) {
+		const struct writer *writer = options->outputs[i].writer;
+
+		if (writer != &writer_text && writer != &writer_json)
+			return refuse(parser,
+				      "--output %s: --diff writes text and json, there is no "
+				      "difference as %s",
+				      options->outputs[i].path, writer->name);
+	}
+	return 0;
+}
+
+/* What the options mean together. */
+static int settle(struct parser *parser)
+{
+	struct options *options = &parser->options;
+	bool either = parser->loads_asked || parser->stores_asked;
+
+	if (options->action == OPTIONS_REPORT)
+		return settle_report(parser);
+	if (options->base)
+		return refuse(parser, "--diff is an option of report");
+	if (!options->pid)
+		return refuse(parser, "no process given: --pid N");
+	if (options->action == OPTIONS_DUMP)
+		return 0;
+	if (options->json || options->no_native)
+		return refuse(parser, "--json and --no-native are options of dump; record has -o");
+	if (parser->mode == MODE_TIME && either)
+		return refuse(parser, "--mode time does not go with --loads and --stores");
+	if (parser->mode != MODE_TIME) {
+		options->loads = parser->loads_asked || !either;
+		options->stores = parser->stores_asked || !either;
+	}
+	options->redundancy_required = parser->mode == MODE_REDUNDANCY;
+	return settle_outputs(parser);
+}
+
 int options_parse(int argc, char *const *argv, struct options *ret_options, FILE *errors)
 {
 	struct parser parser = {
@@ -460,7 +527,7 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 
 	if (parse_words(&parser, argc, argv) < 0)
 		return -1;
-	if ((parser.options.action == OPTIONS_RECORD || parser.options.action == OPTIONS_DUMP) &&
+	if (parser.options.action != OPTIONS_HELP && parser.options.action != OPTIONS_VERSION &&
 	    settle(&parser) < 0)
 		return -1;
 	*ret_options = parser.options;
@@ -470,20 +537,23 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 void options_print_help(FILE *file)
 {
 	fputs("usage: pieprofd [record] --pid N [options]\n"
+	      "       pieprofd report RECORDING [-o FILE] [--diff BASE]\n"
 	      "       pieprofd dump --pid N [--json] [--no-native]\n"
 	      "\n"
 	      "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
 	      "says where its time went and which lines read or write memory in vain.\n"
 	      "\n"
-	      "dump shows what every thread does now, and who holds the GIL. record, the\n"
-	      "default, has these options:\n"
+	      "dump shows what every thread does now, and who holds the GIL. report shows a\n"
+	      "recording, which record -o FILE.pieprof has made, in any format (-o, --format,\n"
+	      "--lines, --pairs, --color), or with --diff what has changed since another one.\n"
+	      "record, the default, has these options:\n"
 	      "\n"
 	      "  -p, --pid N             the process\n"
 	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C\n"
 	      "  -r, --rate HZ           samples a second of CPU time and thread (99)\n"
 	      "  -o, --output FILE       write a report here too, - is stdout; may be repeated\n"
 	      "      --format NAME       of -o, where its extension does not say:\n"
-	      "                        ",
+	      "            ",
 	      file);
 	writer_names(file);
 	fputs("\n"

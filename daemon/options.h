@@ -14,6 +14,7 @@
 enum options_action {
 	OPTIONS_RECORD,
 	OPTIONS_DUMP,
+	OPTIONS_REPORT,
 	OPTIONS_HELP,    /* print options_print_help() on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };
@@ -50,6 +51,8 @@ struct options {
 	struct access_patterns patterns; /* strings are borrowed from argv */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
+	const char *recording; /* report: what is to be shown, borrowed from argv */
+	const char *base;      /* report: --diff; NULL: not asked for */
 };
 
 /*

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ struct session {
 	uint64_t longest_period_ns;
 	uint64_t first_cpu_ns;
 	uint64_t last_cpu_ns;
+	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
 };
 
 static void note(struct session *session, const char *text)
@@ -89,6 +91,25 @@ static uint64_t cpu_ns(const struct session *session)
 	return times.user_ns + times.system_ns;
 }
 
+/*
+ * When the process began, at the latest: its start is known in clock ticks
+ * since boot. By the clock as it is set now, as the times of files are.
+ */
+static uint64_t process_started_unix_ns(pid_t pid)
+{
+	uint64_t tick_ns = NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now, since_boot;
+	struct process_times times;
+	int64_t started_ns;
+
+	if (procfs_read_times(pid, 0, &times) || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &since_boot) < 0)
+		return 0;
+	started_ns = (int64_t)(now.tv_sec - since_boot.tv_sec) * (int64_t)NS_PER_SECOND +
+		     now.tv_nsec - since_boot.tv_nsec + (int64_t)((times.start_time + 1) * tick_ns);
+	return started_ns > 0 ? (uint64_t)started_ns : 0;
+}
+
 /* Do both processes resolve a path to the same file? */
 static void read_identity(struct session *session)
 {
@@ -97,6 +118,7 @@ static void read_identity(struct session *session)
 	target_source_init(&session->source, session->options.pid);
 	if (!procfs_read_status(session->options.pid, 0, &status))
 		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
+	session->process_started_unix_ns = process_started_unix_ns(session->options.pid);
 	if (procfs_read_command(session->options.pid, &session->command))
 		session->command = NULL;
 }
@@ -415,10 +437,18 @@ struct session_progress session_progress(struct session *session)
 	return progress;
 }
 
+/* The tracer's thread sleeps until something happens to the target: an order is that, too. */
+static void wake_tracer(struct session *session)
+{
+	if (session->thread_exists)
+		(void)pthread_kill(session->thread, SIGCHLD);
+}
+
 void session_pause(struct session *session)
 {
 	pthread_mutex_lock(&session->lock);
 	session->pause_wanted = true;
+	wake_tracer(session);
 	while (session->state == SESSION_SAMPLING)
 		pthread_cond_wait(&session->changed, &session->lock);
 	pthread_mutex_unlock(&session->lock);
@@ -429,6 +459,7 @@ void session_resume(struct session *session)
 	pthread_mutex_lock(&session->lock);
 	session->pause_wanted = false;
 	pthread_mutex_unlock(&session->lock);
+	wake_tracer(session);
 }
 
 void session_finish(struct session *session)
@@ -494,6 +525,7 @@ struct profile *session_profile(struct session *session, const char *version)
 		.sampler = session->sampler,
 		.period_ns = session->options.period_ns,
 		.started_unix_ns = started_unix_ns(session),
+		.process_started_unix_ns = session->process_started_unix_ns,
 		.duration_ns = session->sampled_ns,
 		.samples = pipeline->samples,
 		.losses = pipeline->losses,
@@ -506,6 +538,8 @@ struct profile *session_profile(struct session *session, const char *version)
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
+		.unfinished = session->thread_exists,
+		.other_root = !session->source.same_root,
 		.open_source = session->options.no_source ? NULL : target_source_open,
 		.open_source_context = &session->source,
 	};

@@ -2,6 +2,7 @@
 #include "daemon/report/html_sections.h"
 
 #include "daemon/report/escape.h"
+#include "daemon/report/profile_sources.h"
 #include "daemon/report/text_layout.h"
 #include "daemon/report/verdict.h"
 
@@ -296,6 +297,20 @@ static void put_losses(FILE *file, const struct losses *losses)
 	fputs(lost ? "</tbody></table>\n" : "<p>Nothing was lost.</p>\n", file);
 }
 
+/* Whether the lines shown are what ran; a sentence is freed here. */
+static int put_source(FILE *file, char *sentence)
+{
+	int result = 0;
+
+	if (sentence) {
+		fputs("<dt>Source</dt><dd>", file);
+		result = html_text(file, sentence);
+		fputs("</dd>\n", file);
+	}
+	free(sentence);
+	return result;
+}
+
 int html_quality(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
@@ -319,6 +334,9 @@ int html_quality(FILE *file, const struct profile *profile)
 		fputs("<dt>System</dt><dd>not measured: it takes root, CAP_PERFMON, or sysctl "
 		      "kernel.perf_event_paranoid=1; shares are of the time in user code</dd>\n",
 		      file);
+	if (put_source(file, profile_sources_newer(profile)) < 0 ||
+	    put_source(file, profile_sources_differing(profile)) < 0)
+		return -ENOMEM;
 	fputs("<dt>Intervals</dt><dd>are of 95%: how far the figure could be off by the chance of "
 	      "sampling alone. They do not cover errors of the model behind avoidable "
 	      "time.</dd>\n</dl>\n",

@@ -16,4 +16,15 @@ struct interval {
  */
 struct interval interval_wilson(uint64_t successes, uint64_t trials);
 
+/*
+ * The 95% interval of the difference of two shares, the later minus the
+ * earlier, by Newcombe's hybrid score. A side without trials tells nothing.
+ */
+struct interval interval_difference(uint64_t earlier, uint64_t earlier_trials, uint64_t later,
+				    uint64_t later_trials);
+
+/* The same of two rates: counts of rare events, each standing for scale. */
+struct interval interval_rate_difference(uint64_t earlier, double earlier_scale, uint64_t later,
+					 double later_scale);
+
 #endif

@@ -48,6 +48,27 @@ static json_t *json_threads(const struct profile_facts *facts)
 	return array;
 }
 
+static json_t *json_sources(const struct profile *profile)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < profile->source_count; i++) {
+		const struct profile_source *source = &profile->sources[i];
+		json_t *object = json_object();
+
+		object = json_with(object, "file", json_text(source->file));
+		object = json_with(object, "sha256",
+				   source->sha256[0] ? json_text(source->sha256) : json_null());
+		object =
+			json_with(object, "modified_unix_ns", json_count(source->modified_unix_ns));
+		object = json_with(object, "newer_than_process",
+				   json_boolean(source->newer_than_process));
+		object = json_with(object, "differs_now", json_boolean(source->differs_now));
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
 static json_t *json_losses(const struct losses *losses)
 {
 	json_t *object = json_object();
@@ -219,6 +240,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "kernel_time_refused", json_boolean(facts->kernel_time_refused) },
 		{ "time_ns", json_times(profile->time_ns) },
 		{ "threads", json_threads(facts) },
+		{ "sources", json_sources(profile) },
 		{ "loads", json_accesses(&profile->accesses[PAIR_LOAD]) },
 		{ "stores", json_accesses(&profile->accesses[PAIR_STORE]) },
 		{ "pairs_omitted", json_count(profile->pairs_omitted) },

@@ -12,6 +12,7 @@
 #include "daemon/report/call_tree.h"
 #include "daemon/report/interval.h"
 #include "daemon/report/pair_stats.h"
+#include "daemon/report/profile_sources.h"
 #include "daemon/report/profile_timeline.h"
 #include "daemon/report/reasons.h"
 #include "daemon/report/shown_frame.h"
@@ -517,7 +518,10 @@ static int build(struct builder *builder, const struct cct *cct)
 		return -ENOMEM;
 	if (write_pairs(builder))
 		return -ENOMEM;
-	return write_tree(builder, cct);
+	if (write_tree(builder, cct))
+		return -ENOMEM;
+	/* When all lines have been asked for. */
+	return profile_sources_collect(profile, builder->owned->sources, &builder->owned->arena);
 }
 
 static void builder_deinit(struct builder *builder)

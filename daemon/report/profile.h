@@ -182,6 +182,17 @@ struct profile_timeline {
 	uint64_t left_out_ns; /* for which there was no room */
 };
 
+/* A source file whose lines are shown, as it was when it was read. */
+struct profile_source {
+	const char *file;
+	const char *sha256; /* hexadecimal; "": the file is longer than what is read of it */
+	uint64_t size;
+	uint64_t modified_unix_ns;
+	bool newer_than_process; /* what runs may be an older text */
+	/* Set by profile_sources_compare() alone: now there is another text in the file. */
+	bool differs_now;
+};
+
 struct profile_target {
 	pid_t pid;
 	char comm[16];
@@ -200,7 +211,8 @@ struct profile_facts {
 	const char *version; /* of pieprofd */
 	const char *sampler; /* "clock" */
 	uint64_t period_ns;
-	uint64_t started_unix_ns; /* when sampling began, since 1970 UTC; 0: unknown */
+	uint64_t started_unix_ns;         /* when sampling began, since 1970 UTC; 0: unknown */
+	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
 	uint64_t duration_ns;
 	uint64_t samples;
 	struct losses losses;
@@ -208,6 +220,8 @@ struct profile_facts {
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
+	bool unfinished;          /* sampling went on when this was made */
+	bool other_root;          /* paths are those of another root or mount namespace than ours */
 	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
 	const struct access_patterns *patterns; /* whose accesses count; NULL: all */
 	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
@@ -239,6 +253,8 @@ struct profile {
 	size_t pair_count;
 	size_t pairs_omitted; /* further ones, behind those by rank: over the limits above */
 	struct profile_tree tree;
+	const struct profile_source *sources; /* by file */
+	size_t source_count;
 	uint64_t time_ns[TIME_CLASS_COUNT]; /* of the whole run */
 	struct access_counts accesses[PAIR_KIND_COUNT];
 };

@@ -2,9 +2,11 @@
 #include "daemon/report/source.h"
 
 #include "daemon/report/printable.h"
+#include "daemon/report/sha256.h"
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +19,7 @@ struct source_file {
 	char *text;               /* NULL: cannot be read; lines end with NUL */
 	uint32_t *lines;          /* where each begins in text */
 	uint32_t line_count;
+	struct source_version version;
 	char path[];
 };
 
@@ -25,6 +28,8 @@ struct source_cache {
 	void *context;
 	struct source_file *buckets[BUCKET_COUNT];
 	size_t file_count;
+	const struct source_file *readable[SOURCE_FILES_MAX]; /* in order of reading */
+	size_t readable_count;
 	size_t bytes; /* held, at most SOURCE_BYTES_MAX */
 };
 
@@ -77,14 +82,33 @@ static void account(struct source_cache *cache, size_t bytes)
 	cache->bytes += bytes < left ? bytes : left;
 }
 
-/*
- * The file's first bytes, as many as the limits allow, with a NUL behind them;
- * NULL when it cannot be read. When *ret_cut, the file is longer and they end
- * with a line.
- */
-static char *read_regular(struct source_cache *cache, int fd, size_t *ret_size, bool *ret_cut)
+static struct source_version version_of(const struct stat *status, const char *text, size_t size)
 {
-	size_t limit = SOURCE_BYTES_MAX - cache->bytes, size, used = 0;
+	struct source_version version = {
+		.size = (uint64_t)status->st_size,
+		.modified_unix_ns = status->st_mtim.tv_sec > 0
+					    ? (uint64_t)status->st_mtim.tv_sec * 1000000000u +
+						      (uint64_t)status->st_mtim.tv_nsec
+					    : 0,
+	};
+	uint8_t digest[SHA256_BYTES];
+
+	if (size != version.size)
+		return version;
+	sha256(text, size, digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(version.sha256 + 2 * i, 3, "%02x", digest[i]);
+	return version;
+}
+
+/*
+ * The file's first bytes, at most limit, with a NUL behind them; NULL when it
+ * cannot be read. When *ret_cut, the file is longer and they end with a line.
+ */
+static char *read_regular(int fd, size_t limit, size_t *ret_size, bool *ret_cut,
+			  struct source_version *ret_version)
+{
+	size_t size, used = 0;
 	struct stat status;
 	char *text;
 
@@ -97,7 +121,6 @@ static char *read_regular(struct source_cache *cache, int fd, size_t *ret_size, 
 	text = malloc(size + 1);
 	if (!text)
 		return NULL;
-	account(cache, size);
 	while (used < size) {
 		ssize_t got = read(fd, text + used, size - used);
 
@@ -107,6 +130,7 @@ static char *read_regular(struct source_cache *cache, int fd, size_t *ret_size, 
 			break;
 		used += (size_t)got;
 	}
+	*ret_version = version_of(&status, text, used);
 	*ret_cut = (uint64_t)status.st_size > limit;
 	if (*ret_cut)
 		while (used > 0 && text[used - 1] != '\n' && text[used - 1] != '\r')
@@ -163,10 +187,13 @@ static void load(struct source_cache *cache, struct source_file *file)
 	fd = cache->open(cache->context, file->path);
 	if (fd < 0)
 		return;
-	file->text = read_regular(cache, fd, &size, &cut);
+	file->text = read_regular(fd, SOURCE_BYTES_MAX - cache->bytes, &size, &cut, &file->version);
 	close(fd);
 	if (!file->text)
 		return;
+	/* Also what lies behind the last line that was read whole. */
+	account(cache, file->version.size < SOURCE_FILE_BYTES_MAX ? (size_t)file->version.size
+								  : SOURCE_FILE_BYTES_MAX);
 	/* Behind the last line end begins one that was not read. */
 	line_count = end_lines(file->text, size) - cut;
 	if (index_lines(file, line_count) < 0) {
@@ -175,6 +202,7 @@ static void load(struct source_cache *cache, struct source_file *file)
 		return;
 	}
 	account(cache, line_count * sizeof(*file->lines));
+	cache->readable[cache->readable_count++] = file;
 }
 
 static struct source_file *find_or_load(struct source_cache *cache, const char *path)
@@ -250,4 +278,25 @@ const char *source_cache_line(struct source_cache *cache, const char *path, int 
 	if (!file || !file->text || (uint32_t)line > file->line_count)
 		return NULL;
 	return clean(file->text + file->lines[line - 1]);
+}
+
+const char *source_cache_file(const struct source_cache *cache, size_t index,
+			      struct source_version *ret_version)
+{
+	if (index >= cache->readable_count)
+		return NULL;
+	*ret_version = cache->readable[index]->version;
+	return cache->readable[index]->path;
+}
+
+int source_version_read(int fd, struct source_version *ret_version)
+{
+	size_t size;
+	bool cut;
+	char *text = read_regular(fd, SOURCE_FILE_BYTES_MAX, &size, &cut, ret_version);
+
+	if (!text)
+		return -EINVAL;
+	free(text);
+	return 0;
 }

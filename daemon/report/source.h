@@ -10,6 +10,9 @@
 #ifndef PIEPROFD_DAEMON_REPORT_SOURCE_H
 #define PIEPROFD_DAEMON_REPORT_SOURCE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #define SOURCE_FILES_MAX      1024
 #define SOURCE_FILE_BYTES_MAX (4u << 20)  /* lines behind it cannot be read */
 #define SOURCE_BYTES_MAX      (64u << 20) /* of all files; further ones cannot be read */
@@ -31,5 +34,24 @@ void source_cache_destroy(struct source_cache *cache);
  * read. Lives as long as the cache.
  */
 const char *source_cache_line(struct source_cache *cache, const char *path, int line);
+
+/* Which text a file had. */
+struct source_version {
+	uint64_t size;
+	uint64_t modified_unix_ns; /* 0: before 1970 */
+	char sha256[65];           /* hexadecimal; "": longer than what was read of it */
+};
+
+/*
+ * The files that could be read so far, in order of reading; index counts from
+ * 0. The path of one, which lives as long as the cache; NULL: no further one.
+ */
+const char *source_cache_file(const struct source_cache *cache, size_t index,
+			      struct source_version *ret_version);
+
+/* Of the file that fd has open. 0, -EINVAL when it is no regular file, or another negative errno.
+ */
+__attribute__((warn_unused_result)) int source_version_read(int fd,
+							    struct source_version *ret_version);
 
 #endif

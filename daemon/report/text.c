@@ -6,6 +6,7 @@
  */
 #include "daemon/report/text_layout.h"
 
+#include "daemon/report/profile_sources.h"
 #include "daemon/report/verdict.h"
 
 #include <errno.h>
@@ -208,6 +209,14 @@ static void put_pairs(const struct text_layout *layout, const struct profile *pr
 		fprintf(layout->file, "  (%zu more pairs; --pairs N shows more)\n", all - shown);
 }
 
+/* Whether the lines shown are what ran; a sentence is freed here. */
+static void put_source(const struct text_layout *layout, char *sentence)
+{
+	if (sentence)
+		text_wrapped(layout, "  source     ", sentence);
+	free(sentence);
+}
+
 static void put_quality(const struct text_layout *layout, const struct profile *profile)
 {
 	static const char *const labels[PAIR_KIND_COUNT] = {
@@ -247,6 +256,8 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		text_wrapped(layout, "  system     ",
 			     "not measured: it takes root, CAP_PERFMON, or sysctl "
 			     "kernel.perf_event_paranoid=1; shares are of the time in user code");
+	put_source(layout, profile_sources_newer(profile));
+	put_source(layout, profile_sources_differing(profile));
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
 		if (facts->losses.counts[i] == 0)
 			continue;
@@ -260,21 +271,12 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		fputs("  nothing was lost\n", layout->file);
 }
 
-static unsigned columns_within_limits(unsigned columns)
-{
-	if (columns == 0)
-		return TEXT_COLUMNS_DEFAULT;
-	if (columns < TEXT_COLUMNS_MIN)
-		return TEXT_COLUMNS_MIN;
-	return columns < TEXT_COLUMNS_MAX ? columns : TEXT_COLUMNS_MAX;
-}
-
 static int text_write(const struct profile *profile, const struct writer_options *options,
 		      FILE *file)
 {
 	const struct text_layout layout = {
 		.file = file,
-		.columns = columns_within_limits(options->columns),
+		.columns = text_columns(options->columns),
 		.colour = options->colour,
 	};
 	size_t maximum = options->lines_max ? options->lines_max : LINES_DEFAULT;

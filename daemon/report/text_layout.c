@@ -11,6 +11,15 @@
 /* Longer sentences than this are cut; ours are shorter. */
 #define SENTENCES_COLUMNS_MAX 1000
 
+unsigned text_columns(unsigned columns)
+{
+	if (columns == 0)
+		return TEXT_COLUMNS_DEFAULT;
+	if (columns < TEXT_COLUMNS_MIN)
+		return TEXT_COLUMNS_MIN;
+	return columns < TEXT_COLUMNS_MAX ? columns : TEXT_COLUMNS_MAX;
+}
+
 struct figure figure_ns(uint64_t ns)
 {
 	static const struct {

@@ -19,6 +19,9 @@ struct text_layout {
 	bool colour;
 };
 
+/* Within the limits; 0: the default. */
+unsigned text_columns(unsigned columns);
+
 /* A figure with its unit, such as "31.0 us" or "91.6%", for one printf. */
 struct figure {
 	char text[24];

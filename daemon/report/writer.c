@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
+#include "daemon/report/output_file.h"
+
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const struct writer *const writers[] = {
 	&writer_text,       &writer_json,    &writer_collapsed, &writer_pprof,
-	&writer_speedscope, &writer_firefox, &writer_html,
+	&writer_speedscope, &writer_firefox, &writer_html,      &writer_recording,
 };
 
 #define WRITER_COUNT (sizeof(writers) / sizeof(writers[0]))
@@ -49,130 +46,26 @@ void writer_names(FILE *file)
 		fprintf(file, "%s%s", i ? ", " : "", writers[i]->name);
 }
 
-/* A whole decimal number in the environment, as sudo sets it. */
-static bool environment_id(const char *name, unsigned *ret_id)
+struct report {
+	const struct writer *writer;
+	const struct profile *profile;
+	struct writer_options options;
+};
+
+static int put_report(void *context, FILE *file)
 {
-	const char *text = getenv(name);
-	unsigned long value;
-	char *end;
+	const struct report *report = context;
 
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	/* The highest id means "unchanged" to chown. */
-	if (errno || *end || value >= UINT32_MAX)
-		return false;
-	*ret_id = (unsigned)value;
-	return true;
-}
-
-/* The file belongs to who called sudo: they are to read it. */
-static void give_to_sudo_user(int fd)
-{
-	unsigned user, group;
-
-	if (geteuid() != 0 || !environment_id("SUDO_UID", &user) ||
-	    !environment_id("SUDO_GID", &group))
-		return;
-	/* On a file system that refuses it, the report stays root's. */
-	if (fchown(fd, user, group) < 0)
-		return;
-}
-
-/* Writes and closes the stream, also on failure. */
-static int write_stream(const struct writer *writer, const struct profile *profile,
-			const struct writer_options *options, FILE *file)
-{
-	int result;
-
-	errno = 0;
-	result = writer->write(profile, options, file);
-	if (result == -EIO && errno)
-		result = -errno; /* EPIPE, ENOSPC: what the stream met on its way */
-	/* What is still in the buffer, or a full disk on NFS, shows here. */
-	if (fflush(file) != 0 && result == 0)
-		result = -errno;
-	if (fclose(file) != 0 && result == 0)
-		result = -errno;
-	return result;
-}
-
-static int write_descriptor(const struct writer *writer, const struct profile *profile,
-			    const struct writer_options *options, int fd)
-{
-	FILE *file = fdopen(fd, "w");
-
-	if (!file) {
-		int result = -errno;
-
-		close(fd);
-		return result;
-	}
-	return write_stream(writer, profile, options, file);
-}
-
-static int write_stdout(const struct writer *writer, const struct profile *profile,
-			const struct writer_options *options)
-{
-	int fd;
-
-	if (fflush(stdout) != 0)
-		return -errno;
-	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? -errno : write_descriptor(writer, profile, options, fd);
-}
-
-static int write_beside(const struct writer *writer, const struct profile *profile,
-			const struct writer_options *options, const char *path)
-{
-	static const char suffix[] = ".XXXXXX";
-	size_t length = strlen(path);
-	char *temporary = malloc(length + sizeof(suffix));
-	int fd, result;
-
-	if (!temporary)
-		return -ENOMEM;
-	memcpy(temporary, path, length);
-	memcpy(temporary + length, suffix, sizeof(suffix));
-	fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-	if (fd < 0) {
-		result = -errno;
-		free(temporary);
-		return result;
-	}
-	give_to_sudo_user(fd);
-	result = write_descriptor(writer, profile, options, fd);
-	if (result == 0 && rename(temporary, path) < 0)
-		result = -errno;
-	if (result < 0)
-		(void)unlink(temporary);
-	free(temporary);
-	return result;
+	return report->writer->write(report->profile, &report->options, file);
 }
 
 int writer_write_file(const struct writer *writer, const struct profile *profile,
 		      const struct writer_options *options, const char *path)
 {
-	struct writer_options plain = *options;
-	struct stat status;
+	struct report report = { writer, profile, *options };
 
-	if (strcmp(path, "-") == 0)
-		return write_stdout(writer, profile, options);
-	plain.colour = false;
-	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		int fd;
-
-		/*
-		 * Root must not replace /dev/stdout, nor follow a link that
-		 * somebody else left in /tmp; a FIFO or device is written to.
-		 */
-		if (S_ISLNK(status.st_mode))
-			return -ELOOP;
-		if (S_ISDIR(status.st_mode))
-			return -EISDIR;
-		fd = open(path, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-		return fd < 0 ? -errno : write_descriptor(writer, profile, &plain, fd);
-	}
-	return write_beside(writer, profile, &plain, path);
+	/* Colours are for terminals. */
+	if (strcmp(path, "-") != 0)
+		report.options.colour = false;
+	return output_file_write(path, put_report, &report);
 }

@@ -43,5 +43,6 @@ extern const struct writer writer_pprof;
 extern const struct writer writer_speedscope;
 extern const struct writer writer_firefox;
 extern const struct writer writer_html;
+extern const struct writer writer_recording;
 
 #endif

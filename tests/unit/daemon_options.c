@@ -123,6 +123,33 @@ static void test_dump(void **state)
 	refused("--pid 7 --no-native", "dump");
 }
 
+static void test_report(void **state)
+{
+	struct options options = accepted("report x.pieprof --diff y.pieprof -o z.json -q");
+
+	(void)state;
+	assert_int_equal(options.action, OPTIONS_REPORT);
+	assert_int_equal(options.output_count, 1);
+	assert_ptr_equal(options.outputs[0].writer, &writer_json);
+	assert_string_equal(accepted("report x.pieprof").recording, "x.pieprof");
+	assert_null(accepted("report x.pieprof").base);
+	assert_string_equal(accepted("--diff y report x").base, "y");
+	assert_int_equal(accepted("report x").output_count, 0);
+	assert_ptr_equal(accepted("report x --format html").outputs[0].writer, &writer_html);
+	assert_ptr_equal(accepted("report x -o y.pieprof").outputs[0].writer, &writer_recording);
+	refused("report", "needs a recording");
+	refused("report ''", "needs a recording");
+	refused("report x y", "'y'");
+	refused("report x -o y.z", "--format");
+	refused("report x --pid 7", "--pid is an option of record");
+	refused("report x --include f", "--include");
+	refused("-d 3 report x", "--duration");
+	refused("report x --no-source", "--no-source");
+	refused("report x --diff y -o z.html", "html");
+	refused("--pid 7 --diff y", "--diff");
+	refused("dump --pid 7 --diff y", "--diff");
+}
+
 static void test_patterns(void **state)
 {
 	(void)state;
@@ -323,13 +350,21 @@ static void test_help_and_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_record_is_the_command),
-		cmocka_unit_test(test_dump),        cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_pid),         cmocka_unit_test(test_duration),
-		cmocka_unit_test(test_no_source),   cmocka_unit_test(test_rate_and_overhead),
-		cmocka_unit_test(test_modes),       cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_stop_signal), cmocka_unit_test(test_the_rest),
-		cmocka_unit_test(test_unknown),     cmocka_unit_test(test_help_and_version),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_record_is_the_command),
+		cmocka_unit_test(test_dump),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_pid),
+		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_no_source),
+		cmocka_unit_test(test_rate_and_overhead),
+		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_stop_signal),
+		cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_help_and_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,8 @@ static void test_choice(void **state)
 	assert_null(writer_by_path(""));
 	writer_names(file);
 	fclose(file);
-	assert_string_equal(names, "text, json, collapsed, pprof, speedscope, firefox, html");
+	assert_string_equal(names,
+			    "text, json, collapsed, pprof, speedscope, firefox, html, recording");
 	free(names);
 }
 

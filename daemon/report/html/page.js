@@ -662,10 +662,23 @@ function showReport(report, tree) {
 			element('td', {}, element('code', {}, shown(line.source || '(' + line.function + ')'))));
 	}
 
+	// Whether the lines of a file are what ran.
+	function sourceNote(name) {
+		const file = (report.sources || []).find(source => source.file === name);
+		const words = [];
+
+		if (file && file.newer_than_process)
+			words.push('This file changed after the process had started: what it ran may be an older text.');
+		if (file && file.differs_now)
+			words.push('This file changed since the recording: these are the lines of that time.');
+		return words.length ? [element('p', { class: 'note' }, words.join(' '))] : [];
+	}
+
 	function fillFile(details, name, lines) {
 		const head = element('tr', {}, ...['Line', 'Python', 'Native', 'System', 'Redundant'].map(title =>
 			element('th', { scope: 'col', class: 'number' }, title)), element('th', { scope: 'col' }, 'Source'));
 
+		details.append(...sourceNote(name));
 		details.append(element('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Lines of ' + shown(name) },
 			element('table', { class: 'gutter' }, element('thead', {}, head),
 				element('tbody', {}, ...lines.sort((a, b) => a.line - b.line).map(sourceRow)))));
