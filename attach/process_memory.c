@@ -23,6 +23,12 @@ void process_memory_deinit(struct process_memory *memory)
 	memory->mem_fd = -1;
 }
 
+/* Several threads may read. What they share otherwise is settled by the first reads of all. */
+static void count_system_call(struct process_memory *memory)
+{
+	__atomic_add_fetch(&memory->system_calls, 1, __ATOMIC_RELAXED);
+}
+
 static ssize_t read_mem_file(struct process_memory *memory, remote_addr address, void *buffer,
 			     size_t size)
 {
@@ -38,7 +44,7 @@ static ssize_t read_mem_file(struct process_memory *memory, remote_addr address,
 	}
 	if (address > INT64_MAX)
 		return -EFAULT;
-	memory->system_calls++;
+	count_system_call(memory);
 	got = pread(memory->mem_fd, buffer, size, (off_t)address);
 	if (got < 0)
 		return errno == EIO ? -EFAULT : -errno;
@@ -59,7 +65,7 @@ static ssize_t read_batch(struct process_memory *memory, const struct memory_ran
 		remote[i] = (struct iovec){ .iov_base = (void *)(uintptr_t)ranges[i].address,
 					    .iov_len = ranges[i].size };
 	}
-	memory->system_calls++;
+	count_system_call(memory);
 	got = process_vm_readv(memory->pid, local, count, remote, count, 0);
 	return got < 0 ? -errno : got;
 }

@@ -12,6 +12,7 @@
 #include "daemon/report/writer.h"
 #include "daemon/report_command.h"
 #include "daemon/session.h"
+#include "daemon/top/top.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,8 +43,11 @@ static void block_signals(sigset_t *set)
 	sigaddset(set, SIGUSR1);
 	/* SIGCHLD is the tracer's: blocked everywhere, waited for there. */
 	sigaddset(set, SIGCHLD);
+	/* top reads it from a descriptor. */
+	sigaddset(set, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 	sigdelset(set, SIGCHLD);
+	sigdelset(set, SIGWINCH);
 	/* A reader that went away is an error of write(), not an end. */
 	signal(SIGPIPE, SIG_IGN);
 	/*
@@ -192,6 +196,21 @@ static void wait_for_end(const struct options *options, struct session *session,
 	end_progress(options);
 }
 
+static void show_live(const struct options *options, struct session *session)
+{
+	struct top_options top_options = {
+		.version = PIEPROFD_VERSION,
+		.colour = options->colour == OPTIONS_COLOUR_ALWAYS ||
+			  (options->colour == OPTIONS_COLOUR_AUTO && !getenv("NO_COLOR")),
+		.duration_ns = options->duration_ns,
+	};
+	int failure = top_run(session, &top_options);
+
+	/* What was sampled so far is reported all the same. */
+	if (failure)
+		fprintf(stderr, "pieprofd: top: %s\n", strerror(-failure));
+}
+
 static void give_up(int signal)
 {
 	(void)signal;
@@ -263,6 +282,10 @@ static enum exit_code record(const struct options *options)
 	enum exit_code code;
 	sigset_t signals;
 
+	if (options->action == OPTIONS_TOP && top_check_terminal(options->pid, &error)) {
+		print_error(&error);
+		return error.exit_code;
+	}
 	block_signals(&signals);
 	raise_file_limit();
 	session = session_create(&session_options, &error);
@@ -279,7 +302,10 @@ static enum exit_code record(const struct options *options)
 		session_destroy(session);
 		return error.exit_code;
 	}
-	wait_for_end(options, session, &signals);
+	if (options->action == OPTIONS_TOP)
+		show_live(options, session);
+	else
+		wait_for_end(options, session, &signals);
 	session_finish(session);
 	let_signals_end_us(&signals);
 	code = report(options, session);
@@ -346,6 +372,7 @@ int main(int argc, char **argv)
 	case OPTIONS_REPORT:
 		return report_recording(&options);
 	case OPTIONS_RECORD:
+	case OPTIONS_TOP:
 		break;
 	}
 	return record(&options);

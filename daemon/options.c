@@ -83,6 +83,7 @@ struct parser {
 	const struct writer *format; /* --format; NULL: by extension */
 	bool loads_asked, stores_asked;
 	const char *not_of_report; /* the first option that report does not have; NULL: none */
+	bool duration_asked;
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(const struct parser *parser,
@@ -159,6 +160,7 @@ static int parse_duration(struct parser *parser, const char *text)
 	/* 0 has a meaning of its own, which 1e-12 must not take on. */
 	if (seconds > 0 && parser->options.duration_ns == 0)
 		parser->options.duration_ns = 1;
+	parser->duration_asked = true;
 	return 0;
 }
 
@@ -396,12 +398,58 @@ static int refuse_word(const struct parser *parser, int result, const char *word
 
 static int parse_report_words(struct parser *parser, int count, char *const *words)
 {
-	parser->options.action = OPTIONS_REPORT;
 	if (count < 1 || !words[0][0])
 		return refuse(parser, "report needs a recording, which -o FILE.pieprof writes");
 	if (count > 1)
 		return refuse(parser, "'%s' is one word too many", words[1]);
 	parser->options.recording = words[0];
+	return 0;
+}
+
+static const struct command {
+	const char *name;
+	enum options_action action;
+} commands[] = {
+	{ "record", OPTIONS_RECORD },
+	{ "report", OPTIONS_REPORT },
+	{ "dump", OPTIONS_DUMP },
+	{ "top", OPTIONS_TOP },
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static int refuse_command(const struct parser *parser, const char *word)
+{
+	char names[128];
+	size_t used = 0;
+	long pid;
+
+	if (!parser->options.pid && parse_whole(word, 1, INT_MAX, &pid))
+		return refuse(parser, "'%s' is not a command; --pid %ld is how to profile it", word,
+			      pid);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 i == 0                  ? ""
+					 : i + 1 < COMMAND_COUNT ? ", "
+								 : " and ",
+					 commands[i].name);
+	return refuse(parser, "'%s' is not a command; there are %s", word, names);
+}
+
+/* What is left when the options are taken out: a command, and what belongs to it. */
+static int parse_command(struct parser *parser, int count, char *const *words)
+{
+	const struct command *command = commands;
+
+	while (command < commands + COMMAND_COUNT && strcmp(command->name, words[0]) != 0)
+		command++;
+	if (command == commands + COMMAND_COUNT)
+		return refuse_command(parser, words[0]);
+	parser->options.action = command->action;
+	if (command->action == OPTIONS_REPORT)
+		return parse_report_words(parser, count - 1, words + 1);
+	if (count > 1)
+		return refuse(parser, "'%s' is one word too many", words[1]);
 	return 0;
 }
 
@@ -423,25 +471,7 @@ static int parse_words(struct parser *parser, int argc, char *const *argv)
 		if (parser->options.action != OPTIONS_RECORD)
 			return 0;
 	}
-	if (optind < argc && strcmp(argv[optind], "report") == 0)
-		return parse_report_words(parser, argc - optind - 1, argv + optind + 1);
-	if (optind < argc &&
-	    (strcmp(argv[optind], "record") == 0 || strcmp(argv[optind], "dump") == 0)) {
-		if (argv[optind][0] == 'd')
-			parser->options.action = OPTIONS_DUMP;
-		if (++optind < argc)
-			return refuse(parser, "'%s' is one word too many", argv[optind]);
-	} else if (optind < argc) {
-		long pid;
-
-		if (!parser->options.pid && parse_whole(argv[optind], 1, INT_MAX, &pid))
-			return refuse(parser,
-				      "'%s' is not a command; --pid %ld is how to profile it",
-				      argv[optind], pid);
-		return refuse(parser, "'%s' is not a command; there are record, report and dump",
-			      argv[optind]);
-	}
-	return 0;
+	return optind < argc ? parse_command(parser, argc - optind, argv + optind) : 0;
 }
 
 /* Which writer each output has. */
@@ -501,6 +531,9 @@ static int settle(struct parser *parser)
 		return refuse(parser, "no process given: --pid N");
 	if (options->action == OPTIONS_DUMP)
 		return 0;
+	/* It is left by a key. */
+	if (options->action == OPTIONS_TOP && !parser->duration_asked)
+		options->duration_ns = 0;
 	if (options->json || options->no_native)
 		return refuse(parser, "--json and --no-native are options of dump; record has -o");
 	if (parser->mode == MODE_TIME && either)
@@ -537,16 +570,18 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 void options_print_help(FILE *file)
 {
 	fputs("usage: pieprofd [record] --pid N [options]\n"
+	      "       pieprofd top --pid N [options]\n"
 	      "       pieprofd report RECORDING [-o FILE] [--diff BASE]\n"
 	      "       pieprofd dump --pid N [--json] [--no-native]\n"
 	      "\n"
 	      "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
 	      "says where its time went and which lines read or write memory in vain.\n"
 	      "\n"
-	      "dump shows what every thread does now, and who holds the GIL. report shows a\n"
-	      "recording, which record -o FILE.pieprof has made, in any format (-o, --format,\n"
-	      "--lines, --pairs, --color), or with --diff what has changed since another one.\n"
-	      "record, the default, has these options:\n"
+	      "top shows the same live, in the terminal, until q. dump shows what every\n"
+	      "thread does now, and who holds the GIL. report shows a recording, which\n"
+	      "record -o FILE.pieprof has made, in any format (-o, --format, --lines, --pairs,\n"
+	      "--color), or with --diff what has changed since another one. record, the\n"
+	      "default, and top have these options:\n"
 	      "\n"
 	      "  -p, --pid N             the process\n"
 	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C\n"

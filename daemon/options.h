@@ -15,6 +15,7 @@ enum options_action {
 	OPTIONS_RECORD,
 	OPTIONS_DUMP,
 	OPTIONS_REPORT,
+	OPTIONS_TOP,     /* record, shown live */
 	OPTIONS_HELP,    /* print options_print_help() on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };

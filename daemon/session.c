@@ -5,6 +5,7 @@
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/pipeline.h"
+#include "daemon/snapshot.h"
 #include "daemon/target_source.h"
 #include "pyintrospect/thread_list.h"
 
@@ -58,6 +59,8 @@ struct session {
 	enum session_state state;
 	bool pause_wanted;
 	bool finish_wanted;
+	bool snapshot_wanted;
+	int snapshot_error; /* of the last one */
 	bool attach_failed;
 	struct error attach_error;
 	enum tracer_end end;
@@ -73,6 +76,11 @@ struct session {
 	uint64_t first_cpu_ns;
 	uint64_t last_cpu_ns;
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
+	/* Made by the tracer's thread; the caller's until it wants another one. */
+	struct snapshot snapshot;
+	struct profile_facts snapshot_facts;
+	struct profile_thread *snapshot_threads;
+	bool copying; /* a snapshot is half made */
 };
 
 static void note(struct session *session, const char *text)
@@ -240,6 +248,8 @@ void session_destroy(struct session *session)
 		return;
 	session_finish(session);
 	tracer_destroy(session->tracer);
+	snapshot_deinit(&session->snapshot);
+	free(session->snapshot_threads);
 	pipeline_deinit(&session->pipeline);
 	if (session->line_info)
 		line_info_destroy(session->line_info);
@@ -271,6 +281,41 @@ static void stop_sampling(struct session *session, uint64_t now_ns)
 	session->last_cpu_ns = cpu_ns(session);
 }
 
+static struct profile_facts current_facts(const struct session *session);
+
+/* The facts that go with a snapshot, at its end. */
+static int copy_facts(struct session *session)
+{
+	const struct thread_times *times = &session->pipeline.threads;
+	struct profile_thread *threads =
+		reallocarray(session->snapshot_threads, times->count, sizeof(*threads));
+
+	if (!threads)
+		return -ENOMEM;
+	memcpy(threads, times->items, times->count * sizeof(*threads));
+	session->snapshot_threads = threads;
+	session->last_cpu_ns = cpu_ns(session);
+	session->snapshot_facts = current_facts(session);
+	if (session->state == SESSION_SAMPLING)
+		session->snapshot_facts.duration_ns += clock_now_ns() - session->resumed_ns;
+	session->snapshot_facts.threads = threads;
+	return 0;
+}
+
+/* One step of the snapshot that is wanted; with the lock held. */
+static void copy_some(struct session *session)
+{
+	int error =
+		snapshot_step(&session->snapshot, session->pipeline.cct, session->pipeline.pairs);
+
+	session->copying = error == -EAGAIN;
+	if (session->copying)
+		return;
+	session->snapshot_error = error ? error : copy_facts(session);
+	session->snapshot_wanted = false;
+	pthread_cond_broadcast(&session->changed);
+}
+
 /* What the other thread asked for; true: finish. */
 static bool obey(struct session *session)
 {
@@ -278,6 +323,8 @@ static bool obey(struct session *session)
 
 	pthread_mutex_lock(&session->lock);
 	finish = session->finish_wanted;
+	if (!finish && session->snapshot_wanted)
+		copy_some(session);
 	if (!finish && session->pause_wanted && session->state == SESSION_SAMPLING) {
 		stop_sampling(session, clock_now_ns());
 		set_state(session, SESSION_PAUSED);
@@ -349,8 +396,9 @@ static void sample(struct session *session)
 			tick(session, now_ns);
 			next_tick_ns = now_ns + TICK_NS;
 		}
-		end = tracer_poll(session->tracer,
-				  next_tick_ns > now_ns ? next_tick_ns - now_ns : 0);
+		end = tracer_poll(session->tracer, next_tick_ns > now_ns && !session->copying
+							   ? next_tick_ns - now_ns
+							   : 0);
 	}
 	session->end = end;
 }
@@ -485,16 +533,16 @@ static uint64_t started_unix_ns(const struct session *session)
 }
 
 /* As threading knows them now; a thread that has ended keeps the kernel's name. */
-static void name_threads(struct session *session)
+static void name_threads(const struct session *session, const struct profile_facts *facts,
+			 struct profile_thread *threads)
 {
-	struct thread_times *times = &session->pipeline.threads;
 	struct python_thread_list list;
 
-	if (!session->target.runtime || session->end != TRACER_RUNNING ||
+	if (!session->target.runtime || facts->target_exited ||
 	    python_thread_list_read(session->target.runtime, &list))
 		return;
-	for (size_t i = 0; i < times->count; i++) {
-		struct profile_thread *thread = &times->items[i];
+	for (size_t i = 0; i < facts->thread_count; i++) {
+		struct profile_thread *thread = &threads[i];
 		struct process_status status;
 
 		if (!thread->tid || procfs_read_status(session->options.pid, thread->tid, &status))
@@ -508,9 +556,10 @@ static void name_threads(struct session *session)
 	python_thread_list_deinit(&list);
 }
 
-struct profile *session_profile(struct session *session, const char *version)
+/* All that takes no time to find out. */
+static struct profile_facts current_facts(const struct session *session)
 {
-	struct pipeline *pipeline = &session->pipeline;
+	const struct pipeline *pipeline = &session->pipeline;
 	const struct tracer_counts *counts = tracer_counts(session->tracer);
 	uint64_t cpu = session->last_cpu_ns - session->first_cpu_ns;
 	struct profile_facts facts = {
@@ -521,7 +570,6 @@ struct profile *session_profile(struct session *session, const char *version)
 					  : (struct python_version){ 0 },
 			.command = (const char *const *)session->command,
 		},
-		.version = version,
 		.sampler = session->sampler,
 		.period_ns = session->options.period_ns,
 		.started_unix_ns = started_unix_ns(session),
@@ -535,13 +583,12 @@ struct profile *session_profile(struct session *session, const char *version)
 			.p99_ns = stop_histogram_quantile(&pipeline->stops, 0.99),
 			.max_ns = pipeline->stops.max_ns,
 		},
+		.cpu_ns = cpu,
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
 		.unfinished = session->thread_exists,
 		.other_root = !session->source.same_root,
-		.open_source = session->options.no_source ? NULL : target_source_open,
-		.open_source_context = &session->source,
 	};
 
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
@@ -549,17 +596,66 @@ struct profile *session_profile(struct session *session, const char *version)
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
-	name_threads(session);
 	facts.threads = pipeline->threads.items;
 	facts.thread_count = pipeline->threads.count;
-	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
-	facts.node_timeline = timeline_view(&pipeline->node_timeline);
+	facts.patterns = session->options.patterns;
+	return facts;
+}
+
+/* The rest: names, which may mean to read files. */
+static void read_names(struct session *session, struct profile_facts *facts,
+		       struct profile_thread *threads, const char *version)
+{
+	facts->version = version;
+	name_threads(session, facts, threads);
 	target_read_names(&session->target);
 	if (session->options.native_lines && !session->line_info)
 		session->line_info = line_info_create(&session->target.search);
-	facts.line_info = session->line_info;
-	facts.patterns = session->options.patterns;
+	facts->line_info = session->line_info;
+}
+
+struct profile *session_profile(struct session *session, const char *version)
+{
+	struct pipeline *pipeline = &session->pipeline;
+	struct profile_facts facts = current_facts(session);
+
+	read_names(session, &facts, pipeline->threads.items, version);
+	facts.open_source = session->options.no_source ? NULL : target_source_open;
+	facts.open_source_context = &session->source;
+	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
+	facts.node_timeline = timeline_view(&pipeline->node_timeline);
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
+}
+
+struct profile *session_snapshot(struct session *session, const char *version)
+{
+	int error;
+
+	if (!session->snapshot.cct && snapshot_init(&session->snapshot, NODE_LIMIT, PAIR_LIMIT)) {
+		snapshot_deinit(&session->snapshot);
+		return NULL;
+	}
+	pthread_mutex_lock(&session->lock);
+	session->snapshot_wanted = true;
+	while (session->snapshot_wanted && session->state != SESSION_ENDED)
+		pthread_cond_wait(&session->changed, &session->lock);
+	/* With the tracer's thread gone, there is only this one to do it. */
+	while (session->snapshot_wanted)
+		copy_some(session);
+	error = session->snapshot_error;
+	pthread_mutex_unlock(&session->lock);
+	if (error)
+		return NULL;
+	read_names(session, &session->snapshot_facts, session->snapshot_threads, version);
+	return profile_build(session->snapshot.cct, session->snapshot.pairs,
+			     session->target.symbolizer, &session->snapshot_facts);
+}
+
+int session_open_source(void *session, const char *path)
+{
+	struct session *opened = session;
+
+	return opened->options.no_source ? -ENOENT : target_source_open(&opened->source, path);
 }
 
 void session_describe(const struct session *session, FILE *file)

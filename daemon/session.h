@@ -66,6 +66,18 @@ void session_finish(struct session *session);
  */
 struct profile *session_profile(struct session *session, const char *version);
 
+/*
+ * The same while sampling goes on: neither it nor any watch is interrupted. From
+ * one thread at a time, and not while another one calls session_profile() or
+ * session_finish(). The profile has no source lines; it stays good whatever
+ * happens to the session but its destruction. NULL: out of memory.
+ */
+struct profile *session_snapshot(struct session *session, const char *version);
+
+/* Opens a source file of the target, for source_cache_create(). A descriptor or a negative errno.
+ */
+int session_open_source(void *session, const char *path);
+
 /* What was found and chosen before attaching, a line each: for -v. */
 void session_describe(const struct session *session, FILE *file);
 

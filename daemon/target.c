@@ -94,27 +94,33 @@ static void open_root(struct target *target)
 	symbolizer_set_perf_map(target->symbolizer, target->perf_map);
 }
 
-/* While the process lives: what is open can be read when it has ended. */
-static void open_perf_map(struct target *target)
+/* While the process lives: what is open can be read when it has ended. -1: there is none. */
+static int open_perf_map(struct target *target)
 {
 	struct process_status status;
+	int file;
 
-	if (target->perf_map_file >= 0 || target->root < 0 ||
-	    procfs_read_status(target->pid, 0, &status) != 0)
-		return;
-	target->perf_map_file = perf_map_open(target->root, status.inner_pid, status.uid[1]);
-	if (target->perf_map_file < 0)
-		target->perf_map_file = -1;
+	pthread_mutex_lock(&target->perf_map_lock);
+	if (target->perf_map_file < 0 && target->root >= 0 &&
+	    procfs_read_status(target->pid, 0, &status) == 0) {
+		file = perf_map_open(target->root, status.inner_pid, status.uid[1]);
+		target->perf_map_file = file < 0 ? -1 : file;
+	}
+	file = target->perf_map_file;
+	pthread_mutex_unlock(&target->perf_map_lock);
+	return file;
 }
 
 void target_read_names(struct target *target)
 {
-	open_perf_map(target);
-	if (target->perf_map_file >= 0 &&
-	    perf_map_update(target->perf_map, target->perf_map_file) != 0) {
-		close(target->perf_map_file);
-		target->perf_map_file = -1;
-	}
+	int file = open_perf_map(target);
+
+	if (file < 0 || perf_map_update(target->perf_map, file) == 0)
+		return;
+	pthread_mutex_lock(&target->perf_map_lock);
+	close(file);
+	target->perf_map_file = -1;
+	pthread_mutex_unlock(&target->perf_map_lock);
 }
 
 int target_refresh(struct target *target)
@@ -125,7 +131,7 @@ int target_refresh(struct target *target)
 	if (!error && target->mappings.generation != generation)
 		error = module_table_update(target->modules, &target->mappings);
 	if (!error)
-		open_perf_map(target);
+		(void)open_perf_map(target);
 	if (!error && target->mappings.generation != generation && target->unwinder) {
 		unwinder_flush(target->unwinder);
 		unwinder_live_flush(target->live_unwinder);
@@ -260,6 +266,7 @@ int target_init(struct target *target, pid_t pid, bool download, struct error *e
 				   .root = -1,
 				   .search = { .root = ROOT_OWN, .download = download },
 				   .perf_map_file = -1 };
+	pthread_mutex_init(&target->perf_map_lock, NULL);
 	process_memory_init(&target->memory, pid);
 	target->reader = process_memory_reader(&target->memory);
 	target->code = (struct memory_reader){ .read = read_code, .context = target };
@@ -332,4 +339,5 @@ void target_deinit(struct target *target)
 		module_table_destroy(target->modules);
 	mapping_list_deinit(&target->mappings);
 	process_memory_deinit(&target->memory);
+	pthread_mutex_destroy(&target->perf_map_lock);
 }

@@ -16,6 +16,8 @@
 #include "symbolize/unwinder.h"
 #include "symbolize/unwinder_live.h"
 
+#include <pthread.h>
+
 #define INTERPRETER_MODULES_MAX 4
 
 struct target {
@@ -32,9 +34,10 @@ struct target {
 	uint64_t live_unwound_ns;            /* when it was last used */
 	struct symbolizer *symbolizer;
 	int root; /* directory of its root, -1: cannot be opened; outlives the process */
-	struct debug_search search; /* where debug files are looked for */
-	struct perf_map *perf_map;  /* names of generated code */
-	int perf_map_file;          /* -1: there is none yet */
+	struct debug_search search;    /* where debug files are looked for */
+	struct perf_map *perf_map;     /* names of generated code */
+	int perf_map_file;             /* -1: there is none yet; guarded by perf_map_lock */
+	pthread_mutex_t perf_map_lock; /* names are read while another thread refreshes */
 	struct struct_layout *layout;
 	struct debug_info interpreter_info;
 	struct python_runtime *runtime;   /* NULL: refused, there are native frames alone */

@@ -3,6 +3,7 @@
 
 #include "daemon/cct/id_table.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Nodes come in chunks that never move, so that pointers to them stay good. */
@@ -148,6 +149,48 @@ struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t 
 		node = child;
 	}
 	return node;
+}
+
+/* The next node of a copy. NULL: no memory. */
+static struct cct_node *copy_node(struct cct *copy, const struct cct_node *original)
+{
+	struct cct_node *node = take_node(copy), *parent;
+
+	if (!node)
+		return NULL;
+	/* A node's parent is older than it is. */
+	parent = node_at(copy, original->parent->id);
+	node->parent = parent;
+	node->next_sibling = parent->first_child;
+	parent->first_child = node;
+	return node;
+}
+
+/* All but what points to other nodes. */
+static void copy_contents(struct cct_node *node, const struct cct_node *original)
+{
+	struct cct_node links = *node;
+
+	*node = *original;
+	node->parent = links.parent;
+	node->first_child = links.first_child;
+	node->next_sibling = links.next_sibling;
+}
+
+int cct_copy_nodes(struct cct *copy, const struct cct *cct, size_t first, size_t count)
+{
+	size_t end = count < cct->node_count - first ? first + count : cct->node_count;
+
+	for (size_t id = first; id < end; id++) {
+		const struct cct_node *original = node_at(cct, id);
+		struct cct_node *node =
+			id < copy->node_count ? node_at(copy, id) : copy_node(copy, original);
+
+		if (!node)
+			return -ENOMEM;
+		copy_contents(node, original);
+	}
+	return 0;
 }
 
 void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t samples,

@@ -41,6 +41,15 @@ const struct cct_node *cct_node(const struct cct *cct, uint32_t id);
  * memory. */
 struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t count);
 
+/*
+ * Brings the nodes [first, first + count) of a copy up to date, those that it
+ * has not yet included; first is at most its number of nodes. The copy is a tree
+ * by cct_create() that nothing was inserted into, and nothing can be: it is for
+ * reading. Its nodes have the ids of the originals. 0 or -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int cct_copy_nodes(struct cct *copy, const struct cct *cct,
+						       size_t first, size_t count);
+
 /* Charges samples that stand for time_ns in all. */
 void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t samples,
 		     uint64_t time_ns);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct pair_table {
 	size_t limit; /* of pairs, and of origins */
@@ -212,6 +213,65 @@ int pair_table_add_never(struct pair_table *table, enum pair_kind kind,
 	origin = origin_at(table, id, kind, first, hash);
 	count_sample(origin, evidence);
 	origin->never++;
+	return 0;
+}
+
+int pair_table_copy_pairs(struct pair_table *copy, const struct pair_table *table,
+			  const struct cct *tree, size_t first, size_t count)
+{
+	size_t end = count < table->pair_count - first ? first + count : table->pair_count;
+
+	for (size_t i = first; i < end; i++) {
+		struct pair *pairs =
+			array_reserve(copy->pairs, i, &copy->pair_capacity, sizeof(*pairs));
+
+		if (!pairs)
+			return -ENOMEM;
+		copy->pairs = pairs;
+		pairs[i] = table->pairs[i];
+		pairs[i].first = cct_node(tree, table->pairs[i].first->id);
+		pairs[i].second = cct_node(tree, table->pairs[i].second->id);
+		if (i == copy->pair_count)
+			copy->pair_count++;
+	}
+	return 0;
+}
+
+/* Durations are copied where there are new ones. */
+static int copy_origin(struct pair_origin *copy, const struct pair_origin *origin,
+		       const struct cct *tree)
+{
+	uint64_t *call_ns = copy->call_ns;
+
+	if (copy->call_count != origin->call_count && origin->call_ns_kept) {
+		call_ns = reallocarray(call_ns, origin->call_ns_kept, sizeof(call_ns[0]));
+		if (!call_ns)
+			return -ENOMEM;
+		memcpy(call_ns, origin->call_ns, origin->call_ns_kept * sizeof(call_ns[0]));
+	}
+	*copy = *origin;
+	copy->node = cct_node(tree, origin->node->id);
+	copy->call_ns = call_ns;
+	return 0;
+}
+
+int pair_table_copy_origins(struct pair_table *copy, const struct pair_table *table,
+			    const struct cct *tree, size_t first, size_t count)
+{
+	size_t end = count < table->origin_count - first ? first + count : table->origin_count;
+
+	for (size_t i = first; i < end; i++) {
+		struct pair_origin *origins =
+			array_reserve(copy->origins, i, &copy->origin_capacity, sizeof(*origins));
+
+		if (!origins)
+			return -ENOMEM;
+		copy->origins = origins;
+		if (i == copy->origin_count)
+			origins[copy->origin_count++] = (struct pair_origin){ 0 };
+		if (copy_origin(&origins[i], &table->origins[i], tree))
+			return -ENOMEM;
+	}
 	return 0;
 }
 

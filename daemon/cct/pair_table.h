@@ -81,6 +81,24 @@ int pair_table_add(struct pair_table *table, enum pair_kind kind, const struct c
 int pair_table_add_never(struct pair_table *table, enum pair_kind kind,
 			 const struct cct_node *first, const struct pair_evidence *evidence);
 
+/*
+ * Brings pairs, or origins, [first, first + count) of a copy up to date, those
+ * that it has not yet included; first is at most its number of them. The copy is
+ * a table by pair_table_create() that is for reading: nothing may be added to
+ * it. It points to the nodes of tree, a copy of the original's that has all of
+ * them. 0 or -ENOMEM.
+ *
+ * Pairs go before origins, so that each origin counts at least what its pairs do.
+ */
+__attribute__((warn_unused_result)) int pair_table_copy_pairs(struct pair_table *copy,
+							      const struct pair_table *table,
+							      const struct cct *tree, size_t first,
+							      size_t count);
+__attribute__((warn_unused_result)) int pair_table_copy_origins(struct pair_table *copy,
+								const struct pair_table *table,
+								const struct cct *tree,
+								size_t first, size_t count);
+
 /* In order of first sight; the pointers are good until the table is added to. NULL: no such index.
  */
 size_t pair_table_pair_count(const struct pair_table *table);

@@ -217,6 +217,7 @@ struct profile_facts {
 	uint64_t samples;
 	struct losses losses;
 	struct stop_times stops;
+	uint64_t cpu_ns; /* that the target used meanwhile, as the kernel counts it */
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;

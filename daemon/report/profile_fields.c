@@ -184,6 +184,7 @@ static const struct field profile_fields[] = {
 	WORDS(struct recorded_profile, profile.facts.process_started_unix_ns),
 	WORDS(struct recorded_profile, profile.facts.duration_ns),
 	WORDS(struct recorded_profile, profile.facts.samples),
+	WORDS(struct recorded_profile, profile.facts.cpu_ns),
 	WORDS(struct recorded_profile, profile.facts.stops),
 	REAL(struct recorded_profile, profile.facts.overhead),
 	REAL(struct recorded_profile, profile.facts.overhead_limit),

@@ -111,6 +111,19 @@ static void test_record_is_the_command(void **state)
 	refused("record", "--pid N");
 }
 
+static void test_top(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("top --pid 7").action, OPTIONS_TOP);
+	/* Until somebody leaves it, unless a time is given. */
+	assert_int_equal(accepted("top --pid 7").duration_ns, 0);
+	assert_int_equal(accepted("top --pid 7 -d 10").duration_ns, 10000000000);
+	assert_true(accepted("top --pid 7").loads);
+	assert_false(accepted("--pid 7 --mode time top").loads);
+	refused("top", "--pid N");
+	refused("top --pid 7 --json", "dump");
+}
+
 static void test_dump(void **state)
 {
 	(void)state;
@@ -350,21 +363,14 @@ static void test_help_and_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_record_is_the_command),
-		cmocka_unit_test(test_dump),
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_pid),
-		cmocka_unit_test(test_duration),
-		cmocka_unit_test(test_no_source),
-		cmocka_unit_test(test_rate_and_overhead),
-		cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_stop_signal),
-		cmocka_unit_test(test_the_rest),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_help_and_version),
+		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_record_is_the_command),
+		cmocka_unit_test(test_dump),        cmocka_unit_test(test_report),
+		cmocka_unit_test(test_top),         cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_pid),         cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_no_source),   cmocka_unit_test(test_rate_and_overhead),
+		cmocka_unit_test(test_modes),       cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_stop_signal), cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(test_unknown),     cmocka_unit_test(test_help_and_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

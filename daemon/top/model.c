@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/top/model.h"
+
+#include "common/clock.h"
+#include "daemon/report/verdict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void top_model_init(struct top_model *model)
+{
+	*model = (struct top_model){ .page = 1 };
+	model->sorts[TOP_PAIRS] = TOP_BY_AVOIDABLE;
+}
+
+void top_model_deinit(struct top_model *model)
+{
+	free(model->rows);
+	top_history_deinit(&model->history);
+	top_past_deinit(&model->baseline);
+	*model = (struct top_model){ 0 };
+}
+
+bool top_view_has_sort(enum top_view view, enum top_sort sort)
+{
+	switch (view) {
+	case TOP_THREADS:
+		return sort == TOP_BY_SELF;
+	case TOP_PAIRS:
+		return sort == TOP_BY_AVOIDABLE || sort == TOP_BY_REDUNDANT;
+	case TOP_LINES:
+	case TOP_FUNCTIONS:
+	case TOP_VIEW_COUNT:
+		break;
+	}
+	return true;
+}
+
+const char *top_model_source(const struct top_model *model, const char *file, int line,
+			     const char *known)
+{
+	if (known || !model->source || line <= 0)
+		return known;
+	return model->source(model->source_context, file, line);
+}
+
+static uint64_t sort_value(const struct top_row *row, enum top_sort sort)
+{
+	switch (sort) {
+	case TOP_BY_SELF:
+		return profile_time_sum(row->figures.self_ns);
+	case TOP_BY_TOTAL:
+		return row->figures.total_ns;
+	case TOP_BY_REDUNDANT:
+		return row->figures.redundant[PAIR_LOAD] + row->figures.redundant[PAIR_STORE];
+	case TOP_BY_AVOIDABLE:
+	case TOP_SORT_COUNT:
+		break;
+	}
+	return row->avoidable_ns;
+}
+
+/* Ties keep the profile's own order. */
+static int compare_rows(const void *left, const void *right, void *context)
+{
+	const struct top_row *a = left, *b = right;
+	const enum top_sort *sort = context;
+	uint64_t value_a = sort_value(a, *sort), value_b = sort_value(b, *sort);
+
+	if (value_a != value_b)
+		return value_a > value_b ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* What the shown figures are compared with; NULL: with nothing, they are of the whole run. */
+static const struct top_past *base_of(const struct top_model *model)
+{
+	uint64_t now_ns = model->profile->facts.duration_ns;
+	const struct top_past *base = NULL;
+
+	if (!model->whole_run && now_ns >= TOP_WINDOW_NS)
+		base = top_history_at(&model->history, now_ns - TOP_WINDOW_NS + NS_PER_SECOND / 2);
+	return base ? base : &model->baseline;
+}
+
+static uint64_t scaled(uint64_t value, uint64_t part, uint64_t whole)
+{
+	if (part >= whole)
+		return value;
+	return (uint64_t)((double)value * (double)part / (double)whole);
+}
+
+/* A pair's time is that of its line. */
+static uint64_t pair_avoidable(const struct top_past *base, const struct profile_pair *pair)
+{
+	struct top_figures whole, window;
+
+	if (!pair->line)
+		return pair->avoidable_ns;
+	whole = (struct top_figures){ .charged_ns = pair->line->charged_ns };
+	window =
+		top_figures_since(&whole, top_past_find(base, TOP_LINES, top_line_key(pair->line)));
+	return scaled(pair->avoidable_ns, window.charged_ns, whole.charged_ns);
+}
+
+/*
+ * How much of a line's time could be saved is told from all that was seen of
+ * it; of how much time, from the window.
+ */
+static uint64_t avoidable(const struct top_model *model, const struct top_past *base, size_t index,
+			  const struct top_figures *whole, const struct top_figures *window)
+{
+	const struct profile *profile = model->profile;
+
+	switch (model->view) {
+	case TOP_LINES:
+		return scaled(profile->lines[index].avoidable_ns, window->charged_ns,
+			      whole->charged_ns);
+	case TOP_FUNCTIONS:
+		return scaled(profile->functions[index].avoidable_ns, window->charged_ns,
+			      whole->charged_ns);
+	case TOP_PAIRS:
+		return pair_avoidable(base, &profile->pairs[index]);
+	case TOP_THREADS:
+	case TOP_VIEW_COUNT:
+		break;
+	}
+	return 0;
+}
+
+static bool says_something(const struct top_figures *figures)
+{
+	return figures->total_ns || profile_time_sum(figures->self_ns) ||
+	       figures->watched[PAIR_LOAD] || figures->watched[PAIR_STORE];
+}
+
+static void keep_selection(struct top_model *model)
+{
+	size_t last = model->row_count ? model->row_count - 1 : 0;
+
+	if (model->selected > 0)
+		for (size_t i = 0; i < model->row_count; i++)
+			if (model->rows[i].key == model->selected_key)
+				model->selected = i;
+	if (model->selected > last)
+		model->selected = last;
+}
+
+static int build_rows(struct top_model *model)
+{
+	size_t count = model->profile ? top_view_count(model->profile, model->view) : 0;
+	struct top_totals totals;
+	const struct top_past *base;
+
+	model->row_count = 0;
+	if (!model->profile)
+		return 0;
+	if (count > model->row_capacity) {
+		struct top_row *rows = reallocarray(model->rows, count, sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		model->rows = rows;
+		model->row_capacity = count;
+	}
+	base = base_of(model);
+	totals = top_totals_of(model->profile);
+	model->totals = top_totals_since(&totals, &base->totals);
+	for (size_t i = 0; i < count; i++) {
+		struct top_entry entry = top_view_entry(model->profile, model->view, i);
+		struct top_row *row = &model->rows[model->row_count];
+
+		*row = (struct top_row){ .key = entry.key, .index = i };
+		row->figures = top_figures_since(&entry.figures,
+						 top_past_find(base, model->view, entry.key));
+		row->avoidable_ns = avoidable(model, base, i, &entry.figures, &row->figures);
+		if (says_something(&row->figures))
+			model->row_count++;
+	}
+	qsort_r(model->rows, model->row_count, sizeof(model->rows[0]), compare_rows,
+		&model->sorts[model->view]);
+	keep_selection(model);
+	return 0;
+}
+
+int top_model_update(struct top_model *model, const struct profile *profile)
+{
+	int error = top_history_add(&model->history, profile);
+
+	model->profile = profile;
+	return error ? error : build_rows(model);
+}
+
+static void choose_view(struct top_model *model, enum top_view view)
+{
+	if (view == model->view)
+		return;
+	model->view = view;
+	model->selected = model->first = 0;
+}
+
+static void choose_next_sort(struct top_model *model)
+{
+	enum top_sort *sort = &model->sorts[model->view];
+
+	do
+		*sort = (*sort + 1) % TOP_SORT_COUNT;
+	while (!top_view_has_sort(model->view, *sort));
+	model->selected = model->first = 0;
+}
+
+/* From now on, figures are of what comes after it. */
+static void reset(struct top_model *model)
+{
+	/* Without memory for it, the run's start stays what is compared with. */
+	if (model->profile && !top_past_take(&model->baseline, model->profile))
+		top_history_clear(&model->history);
+}
+
+static void move_selection(struct top_model *model, enum top_key key)
+{
+	size_t last = model->row_count ? model->row_count - 1 : 0, at = model->selected;
+	size_t page = model->page ? model->page : 1;
+
+	switch (key) {
+	case TOP_KEY_UP:
+		at = at ? at - 1 : 0;
+		break;
+	case TOP_KEY_DOWN:
+		at++;
+		break;
+	case TOP_KEY_PAGE_UP:
+		at = at > page ? at - page : 0;
+		break;
+	case TOP_KEY_PAGE_DOWN:
+		at += page;
+		break;
+	case TOP_KEY_HOME:
+		at = 0;
+		break;
+	case TOP_KEY_END:
+		at = last;
+		break;
+	default:
+		return;
+	}
+	model->selected = at < last ? at : last;
+	if (model->row_count)
+		model->selected_key = model->rows[model->selected].key;
+}
+
+bool top_model_key(struct top_model *model, enum top_key key)
+{
+	if (key == TOP_KEY_QUIT)
+		return false;
+	if (key == TOP_KEY_NONE || key == TOP_KEY_REDRAW)
+		return true;
+	model->notice = NULL;
+	/* Any key leaves the help, and does no more. */
+	if (model->help || key == TOP_KEY_HELP) {
+		model->help = !model->help;
+		return true;
+	}
+	if (key >= TOP_KEY_LINES && key <= TOP_KEY_PAIRS)
+		choose_view(model, (enum top_view)(key - TOP_KEY_LINES));
+	else if (key == TOP_KEY_NEXT_VIEW)
+		choose_view(model, (model->view + 1) % TOP_VIEW_COUNT);
+	else if (key == TOP_KEY_SORT)
+		choose_next_sort(model);
+	else if (key == TOP_KEY_PAUSE)
+		model->paused = !model->paused;
+	else if (key == TOP_KEY_WINDOW)
+		model->whole_run = !model->whole_run;
+	else if (key == TOP_KEY_RESET)
+		reset(model);
+	else
+		move_selection(model, key);
+	/* Without memory the rows are gone until the next snapshot finds some. */
+	(void)build_rows(model);
+	return true;
+}
+
+void top_model_scroll(struct top_model *model, size_t page)
+{
+	model->page = page ? page : 1;
+	if (model->selected < model->first)
+		model->first = model->selected;
+	if (model->selected >= model->first + model->page)
+		model->first = model->selected - model->page + 1;
+	/* No empty rows below while there are some above. */
+	if (model->first + model->page > model->row_count)
+		model->first = model->row_count > model->page ? model->row_count - model->page : 0;
+}
