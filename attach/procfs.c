@@ -182,7 +182,7 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 /* "running", "-1 SP PC", or "NUMBER six arguments SP PC". */
 int procfs_read_sleep(pid_t pid, pid_t tid, struct process_sleep *ret_sleep)
 {
-	unsigned long long sp, pc;
+	unsigned long long sp, pc, arguments[6] = { 0 };
 	char path[64], *text;
 	size_t size;
 	long number;
@@ -194,13 +194,18 @@ int procfs_read_sleep(pid_t pid, pid_t tid, struct process_sleep *ret_sleep)
 		return error;
 	if (!strncmp(text, "running", 7))
 		error = -EAGAIN;
-	else if (sscanf(text, "%ld %*i %*i %*i %*i %*i %*i %llx %llx", &number, &sp, &pc) != 3 &&
+	else if (sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &arguments[0],
+			&arguments[1], &arguments[2], &arguments[3], &arguments[4], &arguments[5],
+			&sp, &pc) != 9 &&
 		 (sscanf(text, "%ld %llx %llx", &number, &sp, &pc) != 3 || number != -1))
 		error = -EPROTO;
 	free(text);
-	if (!error)
-		*ret_sleep = (struct process_sleep){ .system_call = number, .ip = pc, .sp = sp };
-	return error;
+	if (error)
+		return error;
+	*ret_sleep = (struct process_sleep){ .system_call = number, .ip = pc, .sp = sp };
+	for (size_t i = 0; number >= 0 && i < 6; i++)
+		ret_sleep->arguments[i] = arguments[i];
+	return 0;
 }
 
 int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum, size_t *ret_count)

@@ -44,6 +44,7 @@ __attribute__((warn_unused_result)) int procfs_read_times(pid_t pid, pid_t tid,
 /* Where a thread that sleeps in the kernel will go on. */
 struct process_sleep {
 	long system_call; /* its number; -1: it sleeps for another reason, such as a page */
+	uint64_t arguments[6];
 	remote_addr ip, sp;
 };
 

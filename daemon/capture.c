@@ -13,6 +13,10 @@
 #define LIVE_INTERVAL_NS  NS_PER_SECOND
 /* Of the outermost frame, as much as is looked at. */
 #define TOP_FRAME_BYTES 256
+/* No frame of a system call's caller is larger. */
+#define FRAME_POINTER_REACH (64u << 10)
+/* Pieces of generated code on one stack. */
+#define GENERATED_PLACES_MAX 16
 
 int capture_init(struct capture *capture)
 {
@@ -65,6 +69,8 @@ static void forget_python(struct capture *capture)
 	capture->python_error = 0;
 	capture->python.count = 0;
 	capture->python.flags = 0;
+	capture->python.gil = GIL_UNKNOWN;
+	capture->python.collecting = false;
 }
 
 static void forget_failed_python(struct capture *capture)
@@ -100,6 +106,52 @@ void capture_look(struct capture *capture, struct target *target, pid_t tid, pid
 	capture->python_error =
 		python_stack_read_running(target->runtime, inner_tid, &capture->python);
 	forget_failed_python(capture);
+}
+
+static bool unwinds(struct capture *capture, struct target *target)
+{
+	capture->native_end =
+		unwinder_unwind(target->unwinder, &capture->registers, &capture->stack, NULL,
+				capture->native, CAPTURE_NATIVE_MAX, &capture->native_count);
+	if (capture->native_end != UNWIND_COMPLETE)
+		return false;
+	for (size_t i = 0; i < capture->native_count; i++)
+		if (capture->native[i].flags & NATIVE_FRAME_GUESSED)
+			return false;
+	return true;
+}
+
+/*
+ * Where rbp points there is the pointer of the caller's frame, and behind that
+ * a return address: the innermost such place from which the whole stack unwinds
+ * is it.
+ */
+void capture_find_frame_pointer(struct capture *capture, struct target *target, unsigned attempts)
+{
+	remote_addr sp = capture->registers.general[REGISTER_RSP];
+	bool good = false;
+
+	/* The map is new: where it has no file there is generated code, which is told apart by
+	 * asking again. */
+	for (unsigned i = 0; i <= GENERATED_PLACES_MAX; i++) {
+		good = unwinds(capture, target);
+		if (good || capture->native_end != UNWIND_NO_MODULE)
+			break;
+	}
+	for (remote_addr at = sp; !good && attempts && at < sp + FRAME_POINTER_REACH; at += 8) {
+		uint64_t caller[2]; /* its frame pointer, and where it goes on */
+
+		if (stack_snapshot_read(&capture->stack, at, caller, sizeof(caller)))
+			break;
+		if (caller[0] <= at || caller[0] > at + FRAME_POINTER_REACH || caller[0] % 8 ||
+		    !module_find(target->modules, caller[1]))
+			continue;
+		capture->registers.general[REGISTER_RBP] = at;
+		good = unwinds(capture, target);
+		attempts--;
+	}
+	if (!good)
+		capture->registers.general[REGISTER_RBP] = 0;
 }
 
 /*

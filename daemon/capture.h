@@ -58,6 +58,13 @@ void capture_look(struct capture *capture, struct target *target, pid_t tid, pid
 		  const struct registers *registers);
 
 /*
+ * Of a thread that sleeps, after one of these: /proc does not tell rbp, which the
+ * frames of code that keeps frame pointers are found by. Looks for it on the
+ * stack, at so many places at most; without it native frames may be missing.
+ */
+void capture_find_frame_pointer(struct capture *capture, struct target *target, unsigned attempts);
+
+/*
  * In the stop: the native frames from the innermost to the innermost
  * evaluation loop, which is the last of native[]. 0, or -ENOENT when the walk
  * does not get there (or the thread runs no Python).

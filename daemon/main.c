@@ -250,7 +250,7 @@ static enum exit_code report(const struct options *options, struct session *sess
 		if (failure && failure != -EPIPE)
 			code = EXIT_INTERNAL;
 	}
-	if (code == EXIT_OK && !profile->facts.samples) {
+	if (code == EXIT_OK && !profile->facts.samples && !side_time_waiting_ns(&profile->side)) {
 		fprintf(stderr,
 			"pieprofd: no samples: process %d used no CPU time in user code "
 			"meanwhile\n",
@@ -266,6 +266,7 @@ static enum exit_code record(const struct options *options)
 	struct session_options session_options = {
 		.pid = options->pid,
 		.period_ns = (uint64_t)(1e9 / options->rate_hz),
+		.waits = options->waits,
 		.loads = options->loads,
 		.stores = options->stores,
 		.breakpoints_required = options->redundancy_required,

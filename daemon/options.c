@@ -22,6 +22,7 @@ enum option_id {
 	/* Options with a letter are named by it. */
 	OPTION_FORMAT = 256,
 	OPTION_MODE,
+	OPTION_IDLE,
 	OPTION_LOADS,
 	OPTION_STORES,
 	OPTION_MAX_OVERHEAD,
@@ -47,6 +48,7 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "format", required_argument, NULL, OPTION_FORMAT },
 	{ "mode", required_argument, NULL, OPTION_MODE },
+	{ "idle", no_argument, NULL, OPTION_IDLE },
 	{ "loads", no_argument, NULL, OPTION_LOADS },
 	{ "stores", no_argument, NULL, OPTION_STORES },
 	{ "max-overhead", required_argument, NULL, OPTION_MAX_OVERHEAD },
@@ -322,6 +324,9 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 		return parse_format(parser, argument);
 	case OPTION_MODE:
 		return parse_mode(parser, argument);
+	case OPTION_IDLE:
+		options->waits = true;
+		return 0;
 	case OPTION_LOADS:
 		parser->loads_asked = true;
 		return 0;
@@ -594,6 +599,8 @@ void options_print_help(FILE *file)
 	fputs("\n"
 	      "      --mode MODE         all (default), time, or redundancy: refuse to run\n"
 	      "                          where memory cannot be watched\n"
+	      "      --idle              also what sleeping threads wait for: locks, the GIL,\n"
+	      "                          input and output, time\n"
 	      "      --loads, --stores   watch loads alone, or stores alone\n"
 	      "      --max-overhead P%   most of the target's time that may go into stops (2%)\n"
 	      "      --stop-signal NAME  URG, WINCH or CHLD, which stops the threads to sample\n"

@@ -23,7 +23,9 @@ struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
 	struct system_time system;
-	size_t times; /* its entry in pipeline->threads */
+	struct waiting_thread waiting;
+	uint64_t stopped_ns; /* since sampling began or went on */
+	size_t times;        /* its entry in pipeline->threads */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct target *target,
@@ -50,6 +52,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 	    timeline_init(&pipeline->thread_timeline, THREAD_SLICES_MAX, CELLS_MAX) ||
 	    timeline_init(&pipeline->node_timeline, NODE_SLICES_MAX, CELLS_MAX))
 		return -ENOMEM;
+	pipeline->waits_wanted = options->waits;
+	waiting_init(&pipeline->waiting, target, pipeline->cct, &pipeline->losses, options->seed);
 	if (!options->loads && !options->stores)
 		return 0;
 	pipeline->redundancy =
@@ -76,6 +80,14 @@ void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns)
 	timeline_begin(&pipeline->node_timeline, now_ns);
 }
 
+static void begin_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
+			  const struct tracee *tracee)
+{
+	thread->stopped_ns = 0;
+	if (pipeline->waits_wanted)
+		waiting_thread_begin(&thread->waiting, pipeline->target->pid, tracee->id.tid);
+}
+
 static void thread_started(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
@@ -88,6 +100,8 @@ static void thread_started(void *context, struct tracee *tracee)
 		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
 	if (thread) {
 		governor_bucket_init(&thread->bucket, clock_now_ns());
+		waiting_thread_init(&thread->waiting);
+		begin_waiting(pipeline, thread, tracee);
 		thread->times = thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
 		system_time_init(&thread->system, &pipeline->node_timeline,
 				 &pipeline->thread_timeline, thread->times);
@@ -116,6 +130,7 @@ static void thread_ended(void *context, struct tracee *tracee)
 		/* Its slots are gone with it. */
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		redundancy_thread_destroy(thread->redundancy);
+		waiting_thread_deinit(&thread->waiting);
 	}
 	free(thread);
 	tracee->user = NULL;
@@ -241,6 +256,7 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	/* Let go, the thread must be woken as this one was: that too is time it loses. */
 	stopped_ns += pipeline->wake_ns;
 	pipeline->lost_ns += stopped_ns;
+	thread->stopped_ns += stopped_ns;
 	if (!pipeline->clock_ticks && !pipeline->system_returns)
 		pipeline->cycle_ns += stopped_ns;
 	governor_charge(&pipeline->governor, &thread->bucket, now_ns, stopped_ns);
@@ -261,6 +277,16 @@ static struct cct_node *find_context(struct pipeline *pipeline)
 	if (!node)
 		pipeline->losses.counts[LOSS_TREE_FULL]++;
 	return node;
+}
+
+static void charge_gil(struct pipeline *pipeline, const struct pipeline_thread *thread,
+		       uint64_t time_ns)
+{
+	enum gil_tenure gil = pipeline->capture.python.gil;
+
+	pipeline->gil_known |= gil != GIL_UNKNOWN;
+	if (gil == GIL_HELD)
+		pipeline->threads.items[thread->times].gil_ns += time_ns;
 }
 
 static void resumed(void *context, struct tracee *tracee)
@@ -287,8 +313,11 @@ static void resumed(void *context, struct tracee *tracee)
 		thread_times_charge(&pipeline->threads, thread->times, time_class, time_ns);
 		timeline_charge(&pipeline->thread_timeline, thread->times, pipeline->event_ns,
 				time_class, time_ns);
+		charge_gil(pipeline, thread, time_ns);
 		if (node) {
 			cct_node_charge(node, time_class, pipeline->clock_ticks, time_ns);
+			if (pipeline->capture.python.collecting)
+				node->side.collecting_ns += time_ns;
 			timeline_charge(&pipeline->node_timeline, node->id, pipeline->event_ns,
 					time_class, time_ns);
 		}
@@ -357,6 +386,67 @@ void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t no
 		tracer_for_each(tracer, tick_thread, &tick);
 }
 
+struct slice {
+	struct pipeline *pipeline;
+	uint64_t end_ns;
+	bool begun;
+	bool cut; /* some thread is left for the next */
+};
+
+static void charge_waiting(struct pipeline *pipeline, const struct pipeline_thread *thread,
+			   const struct waiting_charge *charge)
+{
+	struct profile_thread *times = &pipeline->threads.items[thread->times];
+
+	times->side.waiting_ns[charge->kind] += charge->time_ns;
+	if (charge->holds_gil)
+		times->gil_asleep_ns += charge->time_ns;
+}
+
+static void look_at_thread(void *context, struct tracee *tracee)
+{
+	struct slice *slice = context;
+	struct pipeline *pipeline = slice->pipeline;
+	struct pipeline_thread *thread = tracee->user;
+	struct waiting_charge charge;
+
+	if (slice->cut || !thread || thread->waiting.round == pipeline->waiting.round)
+		return;
+	slice->cut = slice->begun && clock_now_ns() >= slice->end_ns;
+	if (slice->cut)
+		return;
+	slice->begun = true;
+	thread->waiting.round = pipeline->waiting.round;
+	if (waiting_look(&pipeline->waiting, &thread->waiting, tracee, thread->stopped_ns,
+			 &pipeline->capture, &charge))
+		charge_waiting(pipeline, thread, &charge);
+}
+
+uint64_t pipeline_look(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns)
+{
+	struct slice slice = { .pipeline = pipeline, .end_ns = now_ns + WAITING_SLICE_NS };
+
+	tracer_for_each(tracer, look_at_thread, &slice);
+	return waiting_next_ns(&pipeline->waiting, now_ns, !slice.cut);
+}
+
+static void begin_thread(void *context, struct tracee *tracee)
+{
+	if (tracee->user)
+		begin_waiting(context, tracee->user, tracee);
+}
+
+static void end_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
+			const struct tracee *tracee)
+{
+	struct waiting_charge charge;
+
+	if (pipeline->waits_wanted &&
+	    waiting_thread_end(&pipeline->waiting, &thread->waiting, tracee, thread->stopped_ns,
+			       &pipeline->capture, &charge))
+		charge_waiting(pipeline, thread, &charge);
+}
+
 static void cancel_thread(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
@@ -369,11 +459,11 @@ static void cancel_thread(void *context, struct tracee *tracee)
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)
 		redundancy_cancel(thread->redundancy, tracee);
+	end_waiting(pipeline, thread, tracee);
 }
 
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle)
 {
 	pipeline->idle = idle;
-	if (idle)
-		tracer_for_each(tracer, cancel_thread, pipeline);
+	tracer_for_each(tracer, idle ? cancel_thread : begin_thread, pipeline);
 }

@@ -22,6 +22,7 @@
 #include "daemon/system_time.h"
 #include "daemon/thread_times.h"
 #include "daemon/timeline.h"
+#include "daemon/waiting.h"
 
 struct pipeline {
 	struct target *target;
@@ -40,7 +41,10 @@ struct pipeline {
 	bool mappings_stale; /* an address was seen that no module holds */
 	bool memory_events;  /* the processor samples memory accesses; else each clock stop does */
 	bool idle;           /* paused or ending: answer stops, take nothing */
-	bool overdrawn;      /* some thread's stops exceed the limit: lengthen the period */
+	bool gil_known;      /* whether a thread holds the GIL could be told at some stop */
+	struct waiting waiting;
+	bool waits_wanted; /* threads that sleep are looked at */
+	bool overdrawn;    /* some thread's stops exceed the limit: lengthen the period */
 	/* of the stop in hand */
 	struct capture capture;
 	bool captured;
@@ -62,6 +66,7 @@ struct pipeline_options {
 	uint64_t seed;
 	size_t node_limit;
 	size_t pair_limit;
+	bool waits; /* look at threads that sleep, too */
 };
 
 /* target is borrowed. 0 or -ENOMEM; deinit in either case. */
@@ -78,6 +83,12 @@ struct tracer_hooks pipeline_hooks(struct pipeline *pipeline);
 
 /* Every so often, with no thread waiting: ends old watches, looks after the limits. */
 void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns);
+
+/*
+ * A slice of a round over the threads that sleep, with no thread waiting;
+ * returns when the next is due. Not while idle.
+ */
+uint64_t pipeline_look(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns);
 
 /* Gives up all watches and takes nothing more until it is made active again. */
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle);

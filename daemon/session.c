@@ -164,6 +164,7 @@ static int open_pipeline(struct session *session, struct error *error)
 		.seed = clock_now_ns() ^ (uint64_t)session->options.pid << 32,
 		.node_limit = NODE_LIMIT,
 		.pair_limit = PAIR_LIMIT,
+		.waits = session->options.waits,
 	};
 
 	choose_sampler(session, options.loads, options.stores);
@@ -387,18 +388,24 @@ static void tick(struct session *session, uint64_t now_ns)
 static void sample(struct session *session)
 {
 	uint64_t next_tick_ns = clock_now_ns() + TICK_NS;
+	uint64_t next_look_ns = session->options.waits ? 0 : UINT64_MAX;
 	enum tracer_end end = TRACER_RUNNING;
 
 	while (end == TRACER_RUNNING && !obey(session)) {
-		uint64_t now_ns = clock_now_ns();
+		uint64_t now_ns = clock_now_ns(), next_ns;
 
 		if (now_ns >= next_tick_ns) {
 			tick(session, now_ns);
 			next_tick_ns = now_ns + TICK_NS;
 		}
-		end = tracer_poll(session->tracer, next_tick_ns > now_ns && !session->copying
-							   ? next_tick_ns - now_ns
-							   : 0);
+		if (now_ns >= next_look_ns && !session->pipeline.idle) {
+			next_look_ns = pipeline_look(&session->pipeline, session->tracer, now_ns);
+			now_ns = clock_now_ns();
+		}
+		next_ns = next_look_ns < next_tick_ns && !session->pipeline.idle ? next_look_ns
+										 : next_tick_ns;
+		end = tracer_poll(session->tracer,
+				  next_ns > now_ns && !session->copying ? next_ns - now_ns : 0);
 	}
 	session->end = end;
 }
@@ -595,6 +602,8 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
+	facts.waits = session->options.waits;
+	facts.gil_known = pipeline->gil_known;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
 	facts.threads = pipeline->threads.items;
 	facts.thread_count = pipeline->threads.count;

@@ -19,6 +19,7 @@
 struct session_options {
 	pid_t pid;
 	uint64_t period_ns; /* CPU time between two samples of a thread */
+	bool waits;         /* look at threads that sleep, too */
 	bool loads;         /* follow memory loads; neither: time alone */
 	bool stores;
 	bool breakpoints_required;              /* refuse rather than profile time alone */

@@ -9,6 +9,9 @@
 #include "daemon/report/place.h"
 #include "daemon/report/shown_frame.h"
 #include "daemon/target_source.h"
+#include "daemon/wait_kind.h"
+#include "pyintrospect/asyncio_task.h"
+#include "pyintrospect/gil.h"
 #include "pyintrospect/thread_list.h"
 
 #include <errno.h>
@@ -20,12 +23,9 @@
 /* A thread that sleeps may wake up while it is read: it is read again. */
 #define LOOKS_MAX 4
 /* How long running threads are waited for, and how often they are stopped to be caught. */
-#define STOP_WAIT_NS   (300 * NS_PER_MS)
-#define STOP_PERIOD_NS NS_PER_MS
-/* No frame of the system call's caller is larger. */
-#define FRAME_POINTER_REACH (64u << 10)
-/* Pieces of generated code on one stack. */
-#define GENERATED_PLACES_MAX 16
+#define STOP_WAIT_NS           (300 * NS_PER_MS)
+#define STOP_PERIOD_NS         NS_PER_MS
+#define FRAME_POINTER_ATTEMPTS 8192
 
 struct stored_thread {
 	struct dumped_thread shown;
@@ -41,6 +41,8 @@ struct owned_dump {
 	struct target target;
 	struct capture capture;
 	struct losses losses;
+	struct address_ranges gil_locks;
+	struct asyncio_task_list tasks;
 	struct stored_thread *stored;
 	size_t stored_count;
 	struct place_table places;
@@ -116,54 +118,6 @@ static int store_capture(struct owned_dump *owned, struct stored_thread *stored,
 	return store_frames(stored, capture->frames, capture->frame_count);
 }
 
-static bool unwinds(struct owned_dump *owned)
-{
-	struct capture *capture = &owned->capture;
-
-	capture->native_end =
-		unwinder_unwind(owned->target.unwinder, &capture->registers, &capture->stack, NULL,
-				capture->native, CAPTURE_NATIVE_MAX, &capture->native_count);
-	if (capture->native_end != UNWIND_COMPLETE)
-		return false;
-	for (size_t i = 0; i < capture->native_count; i++)
-		if (capture->native[i].flags & NATIVE_FRAME_GUESSED)
-			return false;
-	return true;
-}
-
-/*
- * /proc does not tell rbp, which the frames of code that keeps frame pointers
- * are found by. Where it points there is the pointer of the caller's frame, and
- * behind that a return address: the innermost such place from which the whole
- * stack unwinds is it.
- */
-static void find_frame_pointer(struct owned_dump *owned)
-{
-	struct capture *capture = &owned->capture;
-	remote_addr sp = capture->registers.general[REGISTER_RSP];
-
-	/* The map is new: where it has no file there is generated code, which is told apart by
-	 * asking again. */
-	for (unsigned i = 0; i < GENERATED_PLACES_MAX; i++)
-		if (unwinds(owned) || capture->native_end != UNWIND_NO_MODULE)
-			break;
-	if (unwinds(owned))
-		return;
-	for (remote_addr at = sp; at < sp + FRAME_POINTER_REACH; at += 8) {
-		uint64_t caller[2]; /* its frame pointer, and where it goes on */
-
-		if (stack_snapshot_read(&capture->stack, at, caller, sizeof(caller)))
-			break;
-		if (caller[0] <= at || caller[0] > at + FRAME_POINTER_REACH || caller[0] % 8 ||
-		    !module_find(owned->target.modules, caller[1]))
-			continue;
-		capture->registers.general[REGISTER_RBP] = at;
-		if (unwinds(owned))
-			return;
-	}
-	capture->registers.general[REGISTER_RBP] = 0;
-}
-
 static bool same_sleep(const struct process_sleep *a, const struct process_sleep *b)
 {
 	return a->system_call == b->system_call && a->ip == b->ip && a->sp == b->sp;
@@ -185,8 +139,12 @@ static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *store
 	error = procfs_read_sleep(owned->dump.pid, shown->tid, &after);
 	if (!error && !same_sleep(&before, &after))
 		error = -EAGAIN;
+	if (!error) {
+		shown->waits_known = before.system_call >= 0;
+		shown->waits_for = wait_kind_of(&before, &owned->gil_locks);
+	}
 	if (!error && owned->options.native)
-		find_frame_pointer(owned);
+		capture_find_frame_pointer(&owned->capture, &owned->target, FRAME_POINTER_ATTEMPTS);
 	return error ? error : store_capture(owned, stored, before.ip != 0);
 }
 
@@ -235,6 +193,43 @@ static int list_threads(struct owned_dump *owned)
 	return 0;
 }
 
+static pid_t tid_of(const struct owned_dump *owned, const struct python_thread_list *list,
+		    uint64_t ident)
+{
+	for (size_t i = 0; ident && i < list->count; i++)
+		for (size_t k = 0; list->items[i].ident == ident && k < owned->stored_count; k++)
+			if (owned->stored[k].inner_tid == list->items[i].tid)
+				return owned->stored[k].shown.tid;
+	return 0;
+}
+
+/* What cannot be read of them is left out. */
+static void read_tasks(struct owned_dump *owned, const struct python_thread_list *list)
+{
+	struct thread_dump *dump = &owned->dump;
+	struct asyncio_task_list *tasks = &owned->tasks;
+
+	if (asyncio_task_list_read(owned->target.runtime, list, tasks) ||
+	    tasks->flags & ASYNCIO_UNKNOWN)
+		return;
+	dump->tasks = calloc(tasks->count + 1, sizeof(dump->tasks[0]));
+	if (!dump->tasks)
+		return;
+	dump->tasks_known = true;
+	dump->task_count = tasks->count;
+	for (size_t i = 0; i < tasks->count; i++) {
+		const struct asyncio_task *task = &tasks->items[i];
+		struct dumped_task *shown = &dump->tasks[i];
+
+		snprintf(shown->name, sizeof(shown->name), "%s", task->name);
+		shown->running = task->running;
+		shown->tid = tid_of(owned, list, task->ident);
+		for (size_t k = 0; task->awaited && k < tasks->count; k++)
+			if (tasks->items[k].address == task->awaited)
+				shown->awaited = &dump->tasks[k];
+	}
+}
+
 static void add_python_facts(struct owned_dump *owned)
 {
 	struct python_thread_list list;
@@ -258,6 +253,7 @@ static void add_python_facts(struct owned_dump *owned)
 				snprintf(shown->name, sizeof(shown->name), "%s", python->name);
 		}
 	}
+	read_tasks(owned, &list);
 	python_thread_list_deinit(&list);
 }
 
@@ -380,8 +376,89 @@ static int show_thread(struct owned_dump *owned, struct stored_thread *stored)
 		shown->frames[i] = shown_frame(frame, &owned->places.places[place], owned->sources);
 	}
 	shown->frame_count = stored->frame_count;
-	if (shown->activity == THREAD_SLEEPING && waits_for_gil(shown))
+	if (shown->activity == THREAD_SLEEPING &&
+	    ((shown->waits_known && shown->waits_for == WAIT_GIL) || waits_for_gil(shown)))
 		shown->activity = THREAD_GIL_WAIT;
+	return 0;
+}
+
+/* Where on a thread's stack the task's own coroutine is; SIZE_MAX: nowhere, another one runs by
+ * now. */
+static size_t find_coroutine(const struct stored_thread *stored, const struct asyncio_task *task)
+{
+	for (size_t i = 0; task->frame_count && i < stored->frame_count; i++)
+		if (stored->frames[i].kind == FRAME_PYTHON &&
+		    stored->frames[i].python.code == task->frames[0].code)
+			return i;
+	return SIZE_MAX;
+}
+
+/* From there on the frames that are coroutines. */
+static int show_running_task(struct dumped_task *task, const struct stored_thread *stored,
+			     size_t first)
+{
+	size_t count = stored->frame_count;
+
+	task->frames = calloc(count + 1, sizeof(task->frames[0]));
+	if (!task->frames)
+		return -ENOMEM;
+	for (size_t i = first; i < count; i++) {
+		if (stored->frames[i].kind != FRAME_PYTHON)
+			continue;
+		if (!stored->frames[i].python.code->coroutine)
+			break;
+		task->frames[task->frame_count++] = stored->shown.frames[i];
+	}
+	return 0;
+}
+
+static int show_waiting_task(struct owned_dump *owned, struct dumped_task *shown,
+			     const struct asyncio_task *task)
+{
+	shown->frames = calloc(task->frame_count + 1, sizeof(shown->frames[0]));
+	if (!shown->frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < task->frame_count; i++) {
+		const struct frame frame = {
+			.kind = FRAME_PYTHON,
+			.python = { .code = task->frames[i].code,
+				    .instruction_offset = task->frames[i].instruction_offset },
+		};
+		const struct place place = {
+			.kind = FRAME_PYTHON,
+			.function = frame.python.code->function,
+			.file = frame.python.code->file,
+			.line = place_line(&frame),
+		};
+
+		shown->frames[i] = shown_frame(&frame, &place, owned->sources);
+	}
+	shown->frame_count = task->frame_count;
+	return 0;
+}
+
+static int show_tasks(struct owned_dump *owned)
+{
+	struct thread_dump *dump = &owned->dump;
+
+	for (size_t i = 0; i < dump->task_count; i++) {
+		struct dumped_task *task = &dump->tasks[i];
+		struct stored_thread *runs_in = NULL;
+		size_t first = SIZE_MAX;
+		int error;
+
+		for (size_t k = 0; task->running && task->tid && k < owned->stored_count; k++)
+			if (owned->stored[k].shown.tid == task->tid)
+				runs_in = &owned->stored[k];
+		if (runs_in)
+			first = find_coroutine(runs_in, &owned->tasks.items[i]);
+		if (first != SIZE_MAX)
+			runs_in->shown.task = task;
+		error = first != SIZE_MAX ? show_running_task(task, runs_in, first)
+					  : show_waiting_task(owned, task, &owned->tasks.items[i]);
+		if (error)
+			return error;
+	}
 	return 0;
 }
 
@@ -405,11 +482,13 @@ static int show(struct owned_dump *owned)
 	if (!owned->sources || !dump->threads)
 		return -ENOMEM;
 	target_read_names(&owned->target);
-	for (size_t i = 0; i < owned->stored_count; i++) {
+	for (size_t i = 0; i < owned->stored_count; i++)
 		if (show_thread(owned, &owned->stored[i]))
 			return -ENOMEM;
+	if (show_tasks(owned))
+		return -ENOMEM;
+	for (size_t i = 0; i < owned->stored_count; i++)
 		dump->threads[i] = owned->stored[i].shown;
-	}
 	dump->thread_count = owned->stored_count;
 	qsort(dump->threads, dump->thread_count, sizeof(dump->threads[0]), compare_threads);
 	return 0;
@@ -421,6 +500,9 @@ static int take(struct owned_dump *owned, struct error *error)
 
 	if (!failure && target_init(&owned->target, owned->dump.pid, false, error))
 		return -1;
+	if (!failure &&
+	    (!owned->target.runtime || gil_read_locks(owned->target.runtime, &owned->gil_locks)))
+		owned->gil_locks.count = 0;
 	if (!failure)
 		failure = list_threads(owned);
 	for (size_t i = 0; i < owned->stored_count && !failure; i++)
@@ -477,6 +559,10 @@ void thread_dump_destroy(struct thread_dump *dump)
 	}
 	free(owned->stored);
 	free(dump->threads);
+	for (size_t i = 0; i < dump->task_count; i++)
+		free(dump->tasks[i].frames);
+	free(dump->tasks);
+	asyncio_task_list_deinit(&owned->tasks);
 	free(dump->command);
 	if (owned->sources)
 		source_cache_destroy(owned->sources);

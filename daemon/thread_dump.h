@@ -11,6 +11,7 @@
 #define PIEPROFD_DAEMON_THREAD_DUMP_H
 
 #include "common/error.h"
+#include "daemon/cct/side_time.h"
 #include "daemon/report/profile.h"
 
 #define THREAD_DUMP_MAX 16384
@@ -29,13 +30,26 @@ struct dumped_thread {
 	pid_t tid;
 	char name[128]; /* threading's, else the kernel's */
 	enum thread_activity activity;
-	bool python; /* has a PyThreadState */
+	bool waits_known; /* asleep, in a system call that was seen */
+	enum wait_kind waits_for;
+	const struct dumped_task *task; /* asyncio's, which runs here; NULL: none, or unknown */
+	bool python;                    /* has a PyThreadState */
 	bool holds_gil;
 	bool collecting;              /* the garbage collector runs here */
 	bool native_known;            /* the native frames were read, not only the Python ones */
 	bool moved;                   /* it ran on while it was looked at: no frames */
 	struct profile_frame *frames; /* outermost first */
 	size_t frame_count;
+};
+
+/* A task of asyncio's. */
+struct dumped_task {
+	char name[128];               /* "": unknown */
+	pid_t tid;                    /* of the thread whose loop it belongs to; 0: unknown */
+	bool running;                 /* the current one */
+	struct profile_frame *frames; /* its coroutines that wait for each other, outermost first */
+	size_t frame_count;
+	const struct dumped_task *awaited; /* another one that it waits for; NULL: none */
 };
 
 struct thread_dump {
@@ -46,6 +60,9 @@ struct thread_dump {
 	bool gil_known;
 	struct dumped_thread *threads; /* those with Python first, then by tid */
 	size_t thread_count;
+	bool tasks_known;          /* this version of Python tells them */
+	struct dumped_task *tasks; /* running ones first */
+	size_t task_count;
 	size_t threads_left_out; /* over THREAD_DUMP_MAX */
 };
 

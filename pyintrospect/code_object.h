@@ -13,11 +13,14 @@
 #include "common/address.h"
 #include "pyintrospect/line_table.h"
 
+#include <stdbool.h>
+
 struct python_code {
 	const char *function; /* qualified name where the version has one; UTF-8 */
 	const char *file;     /* co_filename; UTF-8 */
 	int first_line;
-	uint32_t id; /* order of first sight, from 0 */
+	uint32_t id;    /* order of first sight, from 0 */
+	bool coroutine; /* async def, or a generator that is used as one */
 	/* the rest is read by line_table.c and opcode.c */
 	const uint8_t *line_table;
 	uint32_t line_table_size;

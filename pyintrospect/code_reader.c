@@ -195,6 +195,9 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 	return hash;
 }
 
+/* CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR */
+#define COROUTINE_FLAGS 0x380
+
 static uint64_t code_hash(const struct python_code *code)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
@@ -202,6 +205,7 @@ static uint64_t code_hash(const struct python_code *code)
 	hash = hash_bytes(hash, code->function, strlen(code->function) + 1);
 	hash = hash_bytes(hash, code->file, strlen(code->file) + 1);
 	hash = hash_bytes(hash, &code->first_line, sizeof(code->first_line));
+	hash = hash_bytes(hash, &code->coroutine, sizeof(code->coroutine));
 	hash = hash_bytes(hash, code->line_table, code->line_table_size);
 	return hash_bytes(hash, code->bytecode, code->bytecode_size);
 }
@@ -211,8 +215,9 @@ bool code_record_equal(const struct code_record *a, const struct code_record *b)
 	const struct python_code *x = &a->code, *y = &b->code;
 
 	return a->hash == b->hash && x->first_line == y->first_line &&
-	       x->line_table_size == y->line_table_size && x->bytecode_size == y->bytecode_size &&
-	       strcmp(x->function, y->function) == 0 && strcmp(x->file, y->file) == 0 &&
+	       x->coroutine == y->coroutine && x->line_table_size == y->line_table_size &&
+	       x->bytecode_size == y->bytecode_size && strcmp(x->function, y->function) == 0 &&
+	       strcmp(x->file, y->file) == 0 &&
 	       memcmp(x->line_table, y->line_table, x->line_table_size) == 0 &&
 	       memcmp(x->bytecode, y->bytecode, x->bytecode_size) == 0;
 }
@@ -253,6 +258,7 @@ static struct code_record *record_build(const struct python_layout *layout, cons
 		.function = (char *)line_table + tables,
 		.file = (char *)line_table + tables + function_size,
 		.first_line = field_i32(head, layout->offsets.code_first_line),
+		.coroutine = field_i32(head, layout->offsets.code_flags) & COROUTINE_FLAGS,
 		.line_table = line_table,
 		.line_table_size = (uint32_t)parts->line_table_size,
 		.bytecode = line_table + parts->line_table_size,

@@ -12,9 +12,32 @@
 #define MINOR_MOVED 7
 #define MICRO_MOVED 4
 
+/* struct _gil_runtime_state of every version that has one. */
+#define GIL_BYTES 208
+
 static bool has(int32_t offset)
 {
 	return offset != OFFSET_ABSENT;
+}
+
+static void locate_locks(struct python_runtime *runtime, const struct debug_info *info)
+{
+	static const char *const old[] = { "gil_cond", "gil_mutex", "switch_cond", "switch_mutex" };
+	struct address_ranges *locks = &runtime->gil_locks;
+	remote_addr address;
+	uint64_t size;
+
+	*locks = (struct address_ranges){ 0 };
+	if (has(runtime->layout.offsets.interpreter_gil))
+		return; /* it may move: see gil_read_locks() */
+	if (!info->symbol(info->context, "_PyRuntime", &address, &size)) {
+		locks->items[locks->count++] = (struct address_range){ address, address + size };
+		return;
+	}
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+		if (!info->symbol(info->context, old[i], &address, &size))
+			locks->items[locks->count++] =
+				(struct address_range){ address, address + size };
 }
 
 void gil_locate(struct python_runtime *runtime, const struct debug_info *info,
@@ -27,6 +50,7 @@ void gil_locate(struct python_runtime *runtime, const struct debug_info *info,
 
 	runtime->current_thread = 0;
 	runtime->collecting = 0;
+	locate_locks(runtime, info);
 	if (has(offsets->runtime_current_thread)) {
 		if (!moved)
 			runtime->current_thread =
@@ -148,4 +172,39 @@ enum gil_tenure gil_tenure_of(struct python_runtime *runtime, remote_addr thread
 			     &locked))
 		return GIL_UNKNOWN;
 	return field_u64(bytes, 0) == thread && field_i32(locked, 0) == 1 ? GIL_HELD : GIL_NOT_HELD;
+}
+
+bool gil_is_collecting(struct python_runtime *runtime, remote_addr interpreter)
+{
+	remote_addr address = collecting_address(runtime, interpreter);
+	const uint8_t *bytes;
+
+	return address && !remote_copy_read(&runtime->copy, address, sizeof(int32_t), &bytes) &&
+	       field_i32(bytes, 0) == 1;
+}
+
+int gil_read_locks(const struct python_runtime *runtime, struct address_ranges *ret_locks)
+{
+	int32_t offset = runtime->layout.offsets.interpreter_gil;
+	struct address_ranges locks = runtime->gil_locks;
+	remote_addr interpreter, next, first, gil;
+	int error;
+
+	if (!has(offset)) {
+		*ret_locks = locks;
+		return 0;
+	}
+	error = memory_read_u64(runtime->reader, runtime->interpreters, &interpreter);
+	for (unsigned i = 0; !error && interpreter && i < ADDRESS_RANGES_MAX; i++) {
+		error = memory_read_u64(runtime->reader, interpreter + (uint64_t)offset, &gil);
+		if (!error)
+			error = thread_interpreter_read(runtime, interpreter, &next, &first);
+		/* Interpreters may share one. */
+		if (!error && gil && !address_ranges_contain(&locks, gil))
+			locks.items[locks.count++] = (struct address_range){ gil, gil + GIL_BYTES };
+		interpreter = next;
+	}
+	if (!error)
+		*ret_locks = locks;
+	return error;
 }

@@ -13,6 +13,7 @@
 #ifndef PIEPROFD_PYINTROSPECT_GIL_H
 #define PIEPROFD_PYINTROSPECT_GIL_H
 
+#include "pyintrospect/python_stack.h"
 #include "pyintrospect/runtime.h"
 
 /* Once the layout is known: where the facts are. What cannot be found stays unknown. */
@@ -31,11 +32,14 @@ __attribute__((warn_unused_result)) int gil_read(const struct python_runtime *ru
 						 remote_addr interpreter,
 						 struct gil_facts *ret_facts);
 
-enum gil_tenure {
-	GIL_UNKNOWN,
-	GIL_HELD,     /* by this thread: its frames may change */
-	GIL_NOT_HELD, /* its frames cannot change */
-};
+/*
+ * Where threads sleep that wait for the lock: the addresses that they give to
+ * futex(2) lie in these ranges, and those of no other lock do. To 3.11 it is in
+ * _PyRuntime, whose other locks are elsewhere; in 3.6 in static variables. None
+ * where the symbols are missing. 0 or what the reader said.
+ */
+__attribute__((warn_unused_result)) int gil_read_locks(const struct python_runtime *runtime,
+						       struct address_ranges *ret_locks);
 
 /*
  * Whether a thread holds the lock, through runtime->copy: no system call when
@@ -43,5 +47,8 @@ enum gil_tenure {
  */
 enum gil_tenure gil_tenure_of(struct python_runtime *runtime, remote_addr thread,
 			      remote_addr interpreter, const uint8_t *thread_bytes);
+
+/* Whether the interpreter's garbage collector is at work, likewise; unknown is no. */
+bool gil_is_collecting(struct python_runtime *runtime, remote_addr interpreter);
 
 #endif

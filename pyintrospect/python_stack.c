@@ -228,10 +228,11 @@ static int read_frames(struct python_runtime *runtime, const struct stack_snapsh
 	return resolve_frames(runtime, valid);
 }
 
-/* One reading. ret_tenure, which may be NULL, costs no system call once it was asked for. */
+/* One reading. Who holds the GIL costs no system call once it was asked for. */
 static int look(struct python_runtime *runtime, struct thread_state *thread,
-		const struct stack_snapshot *stack, enum gil_tenure *ret_tenure)
+		const struct stack_snapshot *stack)
 {
+	struct python_stack *result = &runtime->result;
 	struct remote_copy *copy = &runtime->copy;
 	struct frame_walk_start start;
 	const uint8_t *bytes;
@@ -253,8 +254,9 @@ static int look(struct python_runtime *runtime, struct thread_state *thread,
 		error = read_frames(runtime, stack, &start);
 	if (error)
 		return error;
-	if (ret_tenure)
-		*ret_tenure = gil_tenure_of(runtime, thread->address, thread->interpreter, bytes);
+	result->gil = gil_tenure_of(runtime, thread->address, thread->interpreter, bytes);
+	result->collecting =
+		gil_is_collecting(runtime, thread->interpreter) && result->gil == GIL_HELD;
 	remote_copy_remember(copy, &thread->recent);
 	return 0;
 }
@@ -263,6 +265,8 @@ static void take_result(const struct python_runtime *runtime, struct python_stac
 {
 	ret_stack->count = runtime->result.count;
 	ret_stack->flags = runtime->result.flags;
+	ret_stack->gil = runtime->result.gil;
+	ret_stack->collecting = runtime->result.collecting;
 	memcpy(ret_stack->frames, runtime->result.frames,
 	       runtime->result.count * sizeof(ret_stack->frames[0]));
 }
@@ -270,7 +274,7 @@ static void take_result(const struct python_runtime *runtime, struct python_stac
 int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,
 			     const struct stack_snapshot *stack, struct python_stack *ret_stack)
 {
-	int error = look(runtime, thread, stack, NULL);
+	int error = look(runtime, thread, stack);
 
 	if (!error)
 		take_result(runtime, ret_stack);
@@ -314,9 +318,8 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 	unsigned agreed = 0, identical = 0;
 
 	for (unsigned looks = 0; looks < RUNNING_LOOKS_MAX; looks++) {
-		enum gil_tenure tenure;
 		uint64_t frames, bytes;
-		int error = look(runtime, thread, NULL, &tenure);
+		int error = look(runtime, thread, NULL);
 
 		if (error)
 			return error;
@@ -326,9 +329,9 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 		if (runtime->result.flags & PYTHON_STACK_INVALID) {
 			agreed = identical = 0;
 		} else {
-			agreed = tenure != GIL_NOT_HELD            ? 0
-				 : agreed && frames == last_frames ? agreed + 1
-								   : 1;
+			agreed = runtime->result.gil != GIL_NOT_HELD ? 0
+				 : agreed && frames == last_frames   ? agreed + 1
+								     : 1;
 			identical = identical && frames == last_frames && bytes == last_bytes
 					    ? identical + 1
 					    : 1;
@@ -346,6 +349,8 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 	counters->given_up++;
 	ret_stack->count = 0;
 	ret_stack->flags = PYTHON_STACK_TORN;
+	ret_stack->gil = GIL_UNKNOWN;
+	ret_stack->collecting = false;
 	return 0;
 }
 

@@ -41,9 +41,18 @@ enum python_stack_flag {
 	PYTHON_STACK_TORN = 8,    /* read while it ran, and never the same twice: no frames */
 };
 
+/* Does a thread hold the global interpreter lock? See gil.h. */
+enum gil_tenure {
+	GIL_UNKNOWN,
+	GIL_HELD,     /* by this thread: its frames may change */
+	GIL_NOT_HELD, /* its frames cannot change */
+};
+
 struct python_stack {
 	size_t count; /* 0: the thread runs no Python now */
 	uint32_t flags;
+	enum gil_tenure gil;
+	bool collecting; /* it holds the GIL, and the garbage collector is at work */
 	struct python_frame frames[PYTHON_STACK_FRAMES_MAX];
 };
 

@@ -201,14 +201,18 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 		(o->chunk_data >= o->chunk_size + 8 && o->chunk_data >= o->chunk_previous + 8));
 }
 
+#define TYPE_NAME_BYTES 32 /* of those asked for */
+
 /* Is the type object at this address called name? */
 static int check_type_name(const struct python_runtime *runtime, remote_addr type, const char *name)
 {
-	char text[16];
+	char text[TYPE_NAME_BYTES];
 	size_t size = strlen(name) + 1;
 	remote_addr address;
 	int error;
 
+	if (size > sizeof(text))
+		return -EBADMSG;
 	error = memory_read_u64(runtime->reader, type + (uint64_t)runtime->layout.offsets.type_name,
 				&address);
 	if (!error)
@@ -216,6 +220,11 @@ static int check_type_name(const struct python_runtime *runtime, remote_addr typ
 	if (error)
 		return error;
 	return memcmp(text, name, size) == 0 ? 0 : -EBADMSG;
+}
+
+bool python_type_is(const struct python_runtime *runtime, remote_addr type, const char *name)
+{
+	return check_type_name(runtime, type, name) == 0;
 }
 
 bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type)

@@ -43,7 +43,8 @@ struct python_runtime {
 	struct address_range eval;  /* empty: no symbol */
 	remote_addr current_thread; /* to 3.11: of the pointer to the GIL's holder; 0: unknown */
 	remote_addr collecting;     /* to 3.8: of gc.collecting; 0: unknown */
-	uint32_t pthread_tid;       /* offset of the kernel tid in struct pthread, to 3.10 */
+	struct address_ranges gil_locks; /* to 3.11, see gil_read_locks() */
+	uint32_t pthread_tid;            /* offset of the kernel tid in struct pthread, to 3.10 */
 	struct thread_table threads;
 	struct code_cache *codes;
 	struct remote_copy copy;
@@ -72,6 +73,9 @@ static inline int32_t field_i32(const uint8_t *structure, int32_t offset)
 
 /* Is this an instance of the type of this name, and of no subclass? */
 bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type);
+
+/* Is the type at this address of that name? */
+bool python_type_is(const struct python_runtime *runtime, remote_addr type, const char *name);
 
 /* python_stack_read() for a known thread; -ESTALE when it is no longer the one. */
 int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,

@@ -9,6 +9,7 @@
 #define PIEPROFD_DAEMON_CCT_CCT_H
 
 #include "daemon/cct/frame.h"
+#include "daemon/cct/side_time.h"
 
 enum time_class {
 	TIME_PYTHON, /* the interpreter on behalf of the line */
@@ -26,6 +27,7 @@ struct cct_node {
 	uint32_t depth;                     /* the root's is 0 */
 	uint64_t samples[TIME_CLASS_COUNT]; /* that ended here */
 	uint64_t time_ns[TIME_CLASS_COUNT];
+	struct side_time side;
 };
 
 struct cct;

@@ -4,10 +4,15 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* gc_collect_main, gc_collect_with_callback, PyGC_Collect, _PyGC_CollectNoFail ... */
+/*
+ * PyGC_Collect, _PyGC_CollectNoFail; gc_collect_main, gc_collect_with_callback ..., which to 3.8
+ * are called collect_with_callback and collect_generations.
+ */
 static bool is_collector_function(const char *function)
 {
-	return strcasestr(function, "gc_collect") != NULL;
+	return strcasestr(function, "gc_collect") != NULL ||
+	       !strncmp(function, "collect_generations", 19) ||
+	       !strncmp(function, "collect_with_callback", 21);
 }
 
 /*

@@ -11,6 +11,8 @@
  */
 #include "daemon/report/call_tree.h"
 
+#include "daemon/report/side_times.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@ struct branch {
 	uint64_t total_ns;
 	uint64_t samples[TIME_CLASS_COUNT];
 	uint64_t time_ns[TIME_CLASS_COUNT];
+	struct side_time side;
 };
 
 struct builder {
@@ -51,7 +54,7 @@ static bool has_samples(const struct cct_node *node)
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		if (node->samples[c] || node->time_ns[c])
 			return true;
-	return false;
+	return side_time_waiting_ns(&node->side) > 0;
 }
 
 /* Paths of all nodes with samples in them or below. */
@@ -81,17 +84,22 @@ static void charge_branches(struct builder *builder, const bool *reached)
 
 	for (uint32_t id = 0; id < cct_node_count(input->cct); id++) {
 		const struct cct_node *node = cct_node(input->cct, id);
+		struct side_time side;
 		struct branch *branch;
+		uint32_t path;
 
 		if (!reached[id])
 			continue;
-		branch = &builder->branches[input->paths->of_node[id] - 1];
+		path = input->paths->of_node[id] - 1;
+		branch = &builder->branches[path];
 		if (id > 0 && !branch->frame) {
 			branch->frame = &node->frame;
 			branch->flags = node->frame.flags;
 		}
 		branch->flags &= node->frame.flags;
 		add_counts(branch->samples, branch->time_ns, node->samples, node->time_ns);
+		side = side_times_of(node, &input->paths->paths[path]);
+		side_time_add(&branch->side, &side);
 	}
 }
 
@@ -142,6 +150,7 @@ static void total(struct builder *builder)
 
 		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 			branch->total_ns += branch->time_ns[c];
+		branch->total_ns += side_time_waiting_ns(&branch->side);
 		builder->branches[builder->input->paths->paths[id].parent].total_ns +=
 			branch->total_ns;
 	}
@@ -199,6 +208,7 @@ static void choose(struct builder *builder)
 			continue;
 		parent = &builder->branches[input->paths->paths[id].parent];
 		add_counts(parent->samples, parent->time_ns, branch->samples, branch->time_ns);
+		side_time_add(&parent->side, &branch->side);
 	}
 }
 
@@ -281,6 +291,7 @@ static void write_node(struct builder *builder, uint32_t id)
 	node->depth = branch->depth;
 	node->flags = branch->flags;
 	add_counts(node->samples, node->time_ns, branch->samples, branch->time_ns);
+	node->side = branch->side;
 	branch->position = (uint32_t)builder->node_count++;
 }
 
@@ -288,8 +299,8 @@ static void write_node(struct builder *builder, uint32_t id)
 static void write_root(struct builder *builder)
 {
 	const struct branch *root = &builder->branches[0];
-	struct profile_node node = { .parent = PROFILE_NODE_NONE };
-	uint64_t any = 0;
+	struct profile_node node = { .parent = PROFILE_NODE_NONE, .side = root->side };
+	uint64_t any = side_time_waiting_ns(&root->side);
 
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		any |= root->samples[c] | root->time_ns[c];

@@ -7,17 +7,18 @@
  *   <module> (/srv/conv.py:90);backprop (/srv/conv.py:33);array_subscript (umath.so) 5500000
  *
  * A frame ends with ')', so that no name can pose as a number. Time in the
- * kernel is that of a last frame "[system]".
+ * kernel is that of a last frame "[system]". Where sleeping threads were looked
+ * at, the time that they waited is that of a last frame "[waiting: lock]".
  */
 #include "daemon/report/escape.h"
 #include "daemon/report/writer.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SYSTEM_FRAME "[system]"
+#define SYSTEM_FRAME  "[system]"
+#define WAITING_FRAME "[waiting: %s]"
 
 struct collapsed {
 	const struct profile_tree *tree;
@@ -68,9 +69,9 @@ static uint64_t round_us(struct collapsed *collapsed, uint64_t time_ns)
 	return collapsed->written_ns / 1000 - before_us;
 }
 
-/* path has the frames of the stack, the outermost first. */
-static void put_stack(struct collapsed *collapsed, const uint32_t *path, size_t count, bool system,
-		      uint64_t time_ns)
+/* path has the frames of the stack, the outermost first; last: one more, NULL: none. */
+static void put_stack(struct collapsed *collapsed, const uint32_t *path, size_t count,
+		      const char *last, uint64_t time_ns)
 {
 	uint64_t time_us = round_us(collapsed, time_ns);
 
@@ -78,8 +79,22 @@ static void put_stack(struct collapsed *collapsed, const uint32_t *path, size_t 
 		return;
 	for (size_t i = 0; i < count; i++)
 		fprintf(collapsed->file, "%s%s", i ? ";" : "", collapsed->labels[path[i]]);
-	fprintf(collapsed->file, "%s %llu\n", system ? ";" SYSTEM_FRAME : "",
+	fprintf(collapsed->file, "%s%s %llu\n", last ? ";" : "", last ? last : "",
 		(unsigned long long)time_us);
+}
+
+static void put_node(struct collapsed *collapsed, const uint32_t *path,
+		     const struct profile_node *node)
+{
+	char last[32];
+
+	put_stack(collapsed, path, node->depth + 1, NULL,
+		  node->time_ns[TIME_PYTHON] + node->time_ns[TIME_NATIVE]);
+	put_stack(collapsed, path, node->depth + 1, SYSTEM_FRAME, node->time_ns[TIME_SYSTEM]);
+	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++) {
+		snprintf(last, sizeof(last), WAITING_FRAME, wait_kind_name((enum wait_kind)i));
+		put_stack(collapsed, path, node->depth + 1, last, node->side.waiting_ns[i]);
+	}
 }
 
 static int put_stacks(struct collapsed *collapsed)
@@ -98,9 +113,7 @@ static int put_stacks(struct collapsed *collapsed)
 		const struct profile_node *node = &tree->nodes[i];
 
 		path[node->depth] = node->frame;
-		put_stack(collapsed, path, node->depth + 1, false,
-			  node->time_ns[TIME_PYTHON] + node->time_ns[TIME_NATIVE]);
-		put_stack(collapsed, path, node->depth + 1, true, node->time_ns[TIME_SYSTEM]);
+		put_node(collapsed, path, node);
 	}
 	free(path);
 	return ferror(collapsed->file) ? -EIO : 0;

@@ -38,17 +38,60 @@ static void put_frame(const struct text_layout *layout, const struct profile_fra
 	}
 }
 
+/* "waiting for a lock"; "": nothing worth telling. */
+static const char *waiting_words(const struct dumped_thread *thread)
+{
+	static const char *const words[WAIT_KIND_COUNT] = {
+		[WAIT_LOCK] = "waiting for a lock",           [WAIT_GIL] = "",
+		[WAIT_IO] = "waiting for input or output",    [WAIT_SLEEP] = "waiting for a time",
+		[WAIT_CHILD] = "waiting for another process", [WAIT_OTHER] = "",
+	};
+
+	return thread->activity == THREAD_SLEEPING && thread->waits_known ? words[thread->waits_for]
+									  : "";
+}
+
+static void put_task_name(const struct text_layout *layout, const char *label,
+			  const struct dumped_task *task)
+{
+	char text[256];
+
+	if (task->name[0])
+		snprintf(text, sizeof(text), "%stask \"%s\"", label, task->name);
+	else
+		snprintf(text, sizeof(text), "%sa task without a name", label);
+	fputs("    ", layout->file);
+	text_last_cell(layout, text, layout->columns - 4);
+}
+
+static void put_task(const struct text_layout *layout, const struct dumped_task *task)
+{
+	char heading[32] = "TASK";
+
+	if (task->tid)
+		snprintf(heading, sizeof(heading), "TASK of thread %d", (int)task->tid);
+	text_heading(layout, heading, "%s", task->running ? "running" : "waiting");
+	put_task_name(layout, "", task);
+	for (size_t i = task->frame_count; i > 0; i--)
+		put_frame(layout, &task->frames[i - 1]);
+	if (task->awaited)
+		put_task_name(layout, "waits for ", task->awaited);
+}
+
 static void put_thread(const struct text_layout *layout, const struct dumped_thread *thread)
 {
+	const char *waiting = waiting_words(thread);
 	char name[160];
 
 	snprintf(name, sizeof(name), "THREAD %d", (int)thread->tid);
-	text_heading(layout, name, "%s%s%s%s", thread_activity_name(thread->activity),
-		     thread->holds_gil ? ", holds the GIL" : "",
+	text_heading(layout, name, "%s%s%s%s%s%s", thread_activity_name(thread->activity),
+		     waiting[0] ? ", " : "", waiting, thread->holds_gil ? ", holds the GIL" : "",
 		     thread->collecting ? ", collects garbage" : "",
 		     thread->python ? "" : ", no Python");
 	fputs("    ", layout->file);
 	text_last_cell(layout, thread->name, layout->columns - 4);
+	if (thread->task)
+		put_task_name(layout, "asyncio: ", thread->task);
 	if (thread->moved)
 		text_wrapped(layout, "    ",
 			     "It ran on while it was looked at: no stack could be read.");
@@ -98,6 +141,38 @@ void dump_write_text(const struct thread_dump *dump, const struct writer_options
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
 	for (size_t i = 0; i < dump->thread_count; i++)
 		put_thread(&layout, &dump->threads[i]);
+	for (size_t i = 0; i < dump->task_count; i++)
+		put_task(&layout, &dump->tasks[i]);
+}
+
+static json_t *json_task_name(const struct dumped_task *task)
+{
+	return json_text_or_null(task->name[0] ? task->name : NULL);
+}
+
+static json_t *json_task(const struct thread_dump *dump, const struct dumped_task *task)
+{
+	json_t *object = json_object();
+
+	object = json_with(object, "name", json_task_name(task));
+	object = json_with(object, "tid", task->tid ? json_integer(task->tid) : json_null());
+	object = json_with(object, "running", json_boolean(task->running));
+	object = json_with(object, "awaits",
+			   task->awaited ? json_integer(task->awaited - dump->tasks) : json_null());
+	return json_with(object, "frames", json_frames(task->frames, task->frame_count));
+}
+
+/* null: this version of Python does not tell. */
+static json_t *json_tasks(const struct thread_dump *dump)
+{
+	json_t *array;
+
+	if (!dump->tasks_known)
+		return json_null();
+	array = json_array();
+	for (size_t i = 0; i < dump->task_count; i++)
+		array = json_appended(array, json_task(dump, &dump->tasks[i]));
+	return array;
 }
 
 static json_t *json_thread(const struct thread_dump *dump, const struct dumped_thread *thread)
@@ -110,6 +185,12 @@ static json_t *json_thread(const struct thread_dump *dump, const struct dumped_t
 	object = json_with(object, "python", json_boolean(thread->python));
 	object = json_with(object, "gil",
 			   dump->gil_known ? json_boolean(thread->holds_gil) : json_null());
+	object = json_with(object, "waiting_for",
+			   thread->activity != THREAD_RUNNING && thread->waits_known
+				   ? json_text(wait_kind_name(thread->waits_for))
+				   : json_null());
+	object = json_with(object, "task",
+			   thread->task ? json_integer(thread->task - dump->tasks) : json_null());
 	object = json_with(object, "collecting", json_boolean(thread->collecting));
 	object = json_with(object, "native", json_boolean(thread->native_known));
 	object = json_with(object, "moved", json_boolean(thread->moved));
@@ -128,6 +209,7 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 		threads = json_appended(threads, json_thread(dump, &dump->threads[i]));
 	object = json_with(object, "pid", json_integer(dump->pid));
 	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
+	object = json_with(object, "tasks", json_tasks(dump));
 	error = json_put(file, json_with(object, "threads", threads));
 	if (!error)
 		fputc('\n', file);

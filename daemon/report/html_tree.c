@@ -61,6 +61,21 @@ static uint64_t node_system(const struct profile_node *node)
 	return node->time_ns[TIME_SYSTEM];
 }
 
+/* "waiting":{"lock":[...],"gil":[...],...}, columns like the others. */
+static void put_waiting(FILE *file, const struct profile_tree *tree)
+{
+	fputs(",\n\"waiting\":{", file);
+	for (unsigned kind = 0; kind < WAIT_KIND_COUNT; kind++) {
+		fprintf(file, "%s\"%s\":[", kind ? ",\n" : "",
+			wait_kind_name((enum wait_kind)kind));
+		for (size_t i = 0; i < tree->node_count; i++)
+			fprintf(file, "%s%" PRIu64, i ? "," : "",
+				tree->nodes[i].side.waiting_ns[kind]);
+		fputc(']', file);
+	}
+	fputc('}', file);
+}
+
 static void put_cells(FILE *file, const struct profile_timeline *timeline, const char *name,
 		      uint64_t (*value)(const struct profile_cell *cell))
 {
@@ -136,6 +151,8 @@ int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 	put_nodes(file, tree, "python", node_python);
 	put_nodes(file, tree, "native", node_native);
 	put_nodes(file, tree, "system", node_system);
+	if (profile->facts.waits)
+		put_waiting(file, tree);
 	put_slices(file, &profile->facts.node_timeline);
 	fputs("}\n", file);
 	return ferror(file) ? -EIO : 0;

@@ -30,6 +30,30 @@ static json_t *json_target(const struct profile_target *target)
 	return json_with(object, "command", command);
 }
 
+static json_t *json_waiting(const struct side_time *side)
+{
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++)
+		object = json_with(object, wait_kind_name((enum wait_kind)i),
+				   json_count(side->waiting_ns[i]));
+	return object;
+}
+
+/* What an object says beside its time classes. */
+static json_t *json_side(json_t *object, const struct profile_facts *facts,
+			 const struct side_time *side)
+{
+	object = json_with(object, "gc_ns", json_count(side->collecting_ns));
+	object = json_with(object, "take_gil_ns", json_count(side->contending_ns));
+	return facts->waits ? json_with(object, "waiting_ns", json_waiting(side)) : object;
+}
+
+static json_t *json_gil(const struct profile_facts *facts, uint64_t gil_ns)
+{
+	return facts->gil_known ? json_count(gil_ns) : json_null();
+}
+
 static json_t *json_threads(const struct profile_facts *facts)
 {
 	json_t *array = json_array();
@@ -43,6 +67,12 @@ static json_t *json_threads(const struct profile_facts *facts)
 		object = json_with(object, "python_ns", json_count(thread->time_ns[TIME_PYTHON]));
 		object = json_with(object, "native_ns", json_count(thread->time_ns[TIME_NATIVE]));
 		object = json_with(object, "system_ns", json_count(thread->time_ns[TIME_SYSTEM]));
+		object = json_with(object, "gil_ns", json_gil(facts, thread->gil_ns));
+		if (facts->waits) {
+			object = json_with(object, "waiting_ns", json_waiting(&thread->side));
+			object = json_with(object, "gil_asleep_ns",
+					   json_gil(facts, thread->gil_asleep_ns));
+		}
 		array = json_appended(array, object);
 	}
 	return array;
@@ -151,7 +181,7 @@ static json_t *json_evidence(const struct line_evidence *evidence)
 	return json_with(object, "again_redundant", json_count(evidence->again_redundant));
 }
 
-static json_t *json_line(const struct profile_line *line)
+static json_t *json_line(const struct profile_facts *facts, const struct profile_line *line)
 {
 	json_t *object = json_object(), *reasons = json_array();
 
@@ -162,6 +192,7 @@ static json_t *json_line(const struct profile_line *line)
 	object = json_with(object, "python_ns", json_count(line->self_ns[TIME_PYTHON]));
 	object = json_with(object, "native_ns", json_count(line->self_ns[TIME_NATIVE]));
 	object = json_with(object, "system_ns", json_count(line->self_ns[TIME_SYSTEM]));
+	object = json_side(object, facts, &line->side);
 	object = json_with(object, "total_ns", json_count(line->total_ns));
 	object = json_with(object, "charged_ns", json_count(line->charged_ns));
 	object = json_with(object, "loads", json_accesses(&line->accesses[PAIR_LOAD]));
@@ -177,7 +208,8 @@ static json_t *json_line(const struct profile_line *line)
 	return json_with(object, "reasons", reasons);
 }
 
-static json_t *json_function(const struct profile_function *function)
+static json_t *json_function(const struct profile_facts *facts,
+			     const struct profile_function *function)
 {
 	json_t *object = json_object();
 
@@ -187,6 +219,7 @@ static json_t *json_function(const struct profile_function *function)
 	object = json_with(object, "python_ns", json_count(function->self_ns[TIME_PYTHON]));
 	object = json_with(object, "native_ns", json_count(function->self_ns[TIME_NATIVE]));
 	object = json_with(object, "system_ns", json_count(function->self_ns[TIME_SYSTEM]));
+	object = json_side(object, facts, &function->side);
 	object = json_with(object, "total_ns", json_count(function->total_ns));
 	object = json_with(object, "loads", json_accesses(&function->accesses[PAIR_LOAD]));
 	object = json_with(object, "stores", json_accesses(&function->accesses[PAIR_STORE]));
@@ -239,6 +272,9 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "target_exited", json_boolean(facts->target_exited) },
 		{ "kernel_time_refused", json_boolean(facts->kernel_time_refused) },
 		{ "time_ns", json_times(profile->time_ns) },
+		{ "gc_ns", json_count(profile->side.collecting_ns) },
+		{ "take_gil_ns", json_count(profile->side.contending_ns) },
+		{ "gil_ns", json_gil(facts, profile->gil_ns) },
 		{ "threads", json_threads(facts) },
 		{ "sources", json_sources(profile) },
 		{ "loads", json_accesses(&profile->accesses[PAIR_LOAD]) },
@@ -256,6 +292,8 @@ static int put_facts(FILE *file, const struct profile *profile)
 		else
 			json_decref(members[i].value);
 	}
+	if (result == 0 && facts->waits)
+		result = put_member(file, "waiting_ns", json_waiting(&profile->side));
 	return result;
 }
 
@@ -271,12 +309,12 @@ static int json_write(const struct profile *profile, const struct writer_options
 	fputs(",\n\"lines\": [", file);
 	for (size_t i = 0; i < profile->line_count && result == 0; i++) {
 		fputs(i ? ",\n" : "\n", file);
-		result = json_put(file, json_line(&profile->lines[i]));
+		result = json_put(file, json_line(&profile->facts, &profile->lines[i]));
 	}
 	fputs("],\n\"functions\": [", file);
 	for (size_t i = 0; i < profile->function_count && result == 0; i++) {
 		fputs(i ? ",\n" : "\n", file);
-		result = json_put(file, json_function(&profile->functions[i]));
+		result = json_put(file, json_function(&profile->facts, &profile->functions[i]));
 	}
 	fputs("],\n\"pairs\": [", file);
 	for (size_t i = 0; i < profile->pair_count && result == 0; i++) {

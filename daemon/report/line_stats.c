@@ -178,16 +178,30 @@ out:
 	return result;
 }
 
-/* Without Python on the stack, the native function that ran is all that there is to name. */
+int line_stats_self(struct line_stats *stats, struct place_table *places,
+		    const struct cct_node *node, uint32_t *ret_line)
+{
+	uint32_t place;
+
+	*ret_line = stats->of_node[node->id];
+	if (*ret_line != LINE_NONE || !node->parent)
+		return 0;
+	/* Without Python on the stack, the native function that ran is all that there is to name.
+	 */
+	if (place_table_find(places, &node->frame, &place) ||
+	    intern_line(stats, &places->places[place], ret_line))
+		return -ENOMEM;
+	return 0;
+}
+
 static int charge_native(struct line_stats *stats, struct place_table *places,
 			 const struct cct_node *node, uint64_t time_ns)
 {
-	uint32_t place, line;
+	uint32_t line;
 
 	if (!time_ns || !node->parent)
 		return 0;
-	if (place_table_find(places, &node->frame, &place) ||
-	    intern_line(stats, &places->places[place], &line))
+	if (line_stats_self(stats, places, node, &line))
 		return -ENOMEM;
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
 		stats->lines[line].self_ns[c] += node->time_ns[c];

@@ -46,6 +46,7 @@ struct line_entry {
 	int line;
 	const char *function; /* of several the plainest name, see line_stats.c */
 	uint64_t self_ns[TIME_CLASS_COUNT];
+	struct side_time side; /* likewise */
 	uint64_t total_ns;
 	uint64_t charged_ns[TIME_CLASS_COUNT];
 	/* Of what the line is charged with, as all that follows. */
@@ -84,6 +85,15 @@ __attribute__((warn_unused_result)) int line_stats_build(struct line_stats *stat
 							 struct call_site_table *sites,
 							 const struct cct *cct,
 							 uint64_t ret_time_ns[TIME_CLASS_COUNT]);
+
+/*
+ * The line, or function, whose own the time at a node is: without Python frames
+ * the native function; LINE_NONE: no frame at all. 0 or -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int line_stats_self(struct line_stats *stats,
+							struct place_table *places,
+							const struct cct_node *node,
+							uint32_t *ret_line);
 
 /* The line, or function, charged for what was done at a node; LINE_NONE: no Python frame. */
 uint32_t line_stats_charged(const struct line_stats *stats, const struct cct_node *node);

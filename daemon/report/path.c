@@ -31,6 +31,14 @@ void path_table_deinit(struct path_table *table)
 	*table = (struct path_table){ 0 };
 }
 
+/* "take_gil", "take_gil.constprop.0" */
+static bool is_gil_request(const char *function)
+{
+	size_t length = strcspn(function, ".");
+
+	return length == strlen("take_gil") && !strncmp(function, "take_gil", length);
+}
+
 static struct path make_path(const struct path_table *table, uint32_t parent, uint32_t place,
 			     const struct frame *frame)
 {
@@ -39,8 +47,10 @@ static struct path make_path(const struct path_table *table, uint32_t parent, ui
 
 	path.filter = access_filter_step(table->paths[parent].filter, frame,
 					 &table->places->places[place], table->patterns);
+	path.collects = table->paths[parent].collects || path.filter.collector;
 	if (frame->kind != FRAME_NATIVE || frame->flags & FRAME_EVAL)
 		return path;
+	path.contends = table->paths[parent].contends || is_gil_request(function);
 	path.subscript = table->paths[parent].subscript || category_is_subscript_function(function);
 	return path;
 }

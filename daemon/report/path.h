@@ -16,6 +16,8 @@ struct path {
 	struct access_filter filter;
 	/* A subscript function is on the stack, and no Python inside of it. */
 	bool subscript;
+	bool collects; /* the garbage collector, or what it called: finalisers, too */
+	bool contends; /* asks for the GIL */
 };
 
 struct path_table {

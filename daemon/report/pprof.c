@@ -2,7 +2,8 @@
 /*
  * pprof's profile.proto, gzipped (github.com/google/pprof, proto/profile.proto).
  *
- * A sample for each node of the tree with time of its own. For each pair, where
+ * A sample for each node of the tree with time of its own, and where sleeping
+ * threads were looked at one for each thing it waited for. For each pair, where
  * there are any, a sample that reads, from the root inwards: the path of the
  * earlier access, a frame "[killed by]", and the later access from where its
  * path leaves the earlier one, at least from its innermost Python frame.
@@ -83,8 +84,8 @@ enum value {
 	VALUE_PYTHON,
 	VALUE_NATIVE,
 	VALUE_SYSTEM,
-	VALUE_TIMES, /* so many without pairs */
-	VALUE_REDUNDANT = VALUE_TIMES,
+	VALUE_WAITING,   /* where it was looked for */
+	VALUE_REDUNDANT, /* these two where there are pairs */
 	VALUE_AVOIDABLE,
 	VALUE_COUNT
 };
@@ -97,6 +98,7 @@ static const struct {
 	[VALUE_PYTHON] = { "python", "nanoseconds" },
 	[VALUE_NATIVE] = { "native", "nanoseconds" },
 	[VALUE_SYSTEM] = { "system", "nanoseconds" },
+	[VALUE_WAITING] = { "waiting", "nanoseconds" },
 	[VALUE_REDUNDANT] = { "redundant", "count" },
 	[VALUE_AVOIDABLE] = { "avoidable", "nanoseconds" },
 };
@@ -147,9 +149,17 @@ static void put_inner(struct pprof *pprof, unsigned field)
 	flush(pprof, &pprof->message);
 }
 
-static size_t value_count(const struct pprof *pprof)
+static bool has_value(const struct pprof *pprof, enum value value)
 {
-	return pprof->profile->pair_count ? VALUE_COUNT : VALUE_TIMES;
+	switch (value) {
+	case VALUE_WAITING:
+		return pprof->profile->facts.waits;
+	case VALUE_REDUNDANT:
+	case VALUE_AVOIDABLE:
+		return pprof->profile->pair_count > 0;
+	default:
+		return true;
+	}
 }
 
 static void put_label(struct pprof *pprof, const char *key, const char *text)
@@ -169,12 +179,16 @@ static uint64_t bounded(uint64_t value)
 }
 
 /* Begins a sample in pprof->inner; the stack is pprof->stack, leaf first. */
-static void begin_sample(struct pprof *pprof, size_t depth, uint64_t values[VALUE_COUNT])
+static void begin_sample(struct pprof *pprof, size_t depth, const uint64_t values[VALUE_COUNT])
 {
+	uint64_t written[VALUE_COUNT];
+	size_t count = 0;
+
 	for (size_t i = 0; i < VALUE_COUNT; i++)
-		values[i] = bounded(values[i]);
+		if (has_value(pprof, (enum value)i))
+			written[count++] = bounded(values[i]);
 	protobuf_numbers(&pprof->inner, SAMPLE_LOCATION, pprof->stack, depth);
-	protobuf_numbers(&pprof->inner, SAMPLE_VALUE, values, value_count(pprof));
+	protobuf_numbers(&pprof->inner, SAMPLE_VALUE, written, count);
 }
 
 static bool reserve_stack(struct pprof *pprof, size_t depth)
@@ -195,12 +209,47 @@ static bool reserve_stack(struct pprof *pprof, size_t depth)
 
 /* ---- samples ---- */
 
-static void put_node(struct pprof *pprof, const struct profile_node *node)
+/* The node's stack into pprof->stack; its depth, 0: no memory. */
+static size_t take_stack(struct pprof *pprof, const struct profile_node *node)
 {
 	const struct profile_tree *tree = &pprof->profile->tree;
-	uint64_t values[VALUE_COUNT] = { 0 };
 	size_t depth = 0;
 
+	if (!reserve_stack(pprof, (size_t)node->depth + 1))
+		return 0;
+	for (;;) {
+		pprof->stack[depth++] = pprof->location_of_frame[node->frame];
+		if (node->parent == PROFILE_NODE_NONE)
+			return depth;
+		node = &tree->nodes[node->parent];
+	}
+}
+
+static void put_waiting(struct pprof *pprof, const struct profile_node *node)
+{
+	for (unsigned i = 0; i < WAIT_KIND_COUNT && !pprof->error; i++) {
+		const uint64_t values[VALUE_COUNT] = {
+			[VALUE_WAITING] = node->side.waiting_ns[i],
+		};
+		size_t depth;
+
+		if (!values[VALUE_WAITING])
+			continue;
+		depth = take_stack(pprof, node);
+		if (!depth)
+			return;
+		begin_sample(pprof, depth, values);
+		put_label(pprof, "waiting", wait_kind_name((enum wait_kind)i));
+		put_inner(pprof, PROFILE_SAMPLE);
+	}
+}
+
+static void put_node(struct pprof *pprof, const struct profile_node *node)
+{
+	uint64_t values[VALUE_COUNT] = { 0 };
+	size_t depth;
+
+	put_waiting(pprof, node);
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
 		values[VALUE_SAMPLES] += node->samples[c];
 		values[VALUE_CPU] += node->time_ns[c];
@@ -210,14 +259,9 @@ static void put_node(struct pprof *pprof, const struct profile_node *node)
 	values[VALUE_PYTHON] = node->time_ns[TIME_PYTHON];
 	values[VALUE_NATIVE] = node->time_ns[TIME_NATIVE];
 	values[VALUE_SYSTEM] = node->time_ns[TIME_SYSTEM];
-	if (!reserve_stack(pprof, (size_t)node->depth + 1))
+	depth = take_stack(pprof, node);
+	if (!depth)
 		return;
-	for (;;) {
-		pprof->stack[depth++] = pprof->location_of_frame[node->frame];
-		if (node->parent == PROFILE_NODE_NONE)
-			break;
-		node = &tree->nodes[node->parent];
-	}
 	begin_sample(pprof, depth, values);
 	put_inner(pprof, PROFILE_SAMPLE);
 }
@@ -412,8 +456,9 @@ static void put_facts(struct pprof *pprof)
 {
 	const struct profile_facts *facts = &pprof->profile->facts;
 
-	for (size_t i = 0; i < value_count(pprof); i++)
-		put_value_type(pprof, PROFILE_SAMPLE_TYPE, (enum value)i);
+	for (size_t i = 0; i < VALUE_COUNT; i++)
+		if (has_value(pprof, (enum value)i))
+			put_value_type(pprof, PROFILE_SAMPLE_TYPE, (enum value)i);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, VALUE_CPU);
 	protobuf_number(&pprof->message, PROFILE_PERIOD, bounded(facts->period_ns));
 	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, bounded(facts->started_unix_ns));

@@ -4,6 +4,7 @@
  *                                              +--> avoidable --> lines, sorted
  *   pair_table --> pair_stats (paths, lines) --'            `---> pairs, sorted
  *
+ *   cct ---------> side_times (beside the time: waiting, collector)
  *   cct ---------> call_tree --> tree
  */
 #include "daemon/report/profile.h"
@@ -16,6 +17,7 @@
 #include "daemon/report/profile_timeline.h"
 #include "daemon/report/reasons.h"
 #include "daemon/report/shown_frame.h"
+#include "daemon/report/side_times.h"
 #include "daemon/report/source.h"
 
 #include <errno.h>
@@ -59,6 +61,10 @@ static int compare_threads(const void *left, const void *right)
 	}
 	if (time_a != time_b)
 		return time_a > time_b ? -1 : 1;
+	time_a = side_time_waiting_ns(&a->side);
+	time_b = side_time_waiting_ns(&b->side);
+	if (time_a != time_b)
+		return time_a > time_b ? -1 : 1;
 	return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
@@ -80,8 +86,10 @@ static int copy_sorted_threads(struct owned_profile *owned, const struct profile
 	for (size_t i = 0; i < facts->thread_count; i++) {
 		const uint64_t *time_ns = facts->threads[i].time_ns;
 
+		owned->profile.gil_ns += facts->threads[i].gil_ns;
 		positions[i] = PROFILE_NODE_NONE;
-		if (time_ns[TIME_PYTHON] || time_ns[TIME_NATIVE] || time_ns[TIME_SYSTEM])
+		if (time_ns[TIME_PYTHON] || time_ns[TIME_NATIVE] || time_ns[TIME_SYSTEM] ||
+		    side_time_waiting_ns(&facts->threads[i].side))
 			sorted[count++] = (struct sorted_thread){ facts->threads[i], i };
 	}
 	qsort(sorted, count, sizeof(*sorted), compare_threads);
@@ -190,10 +198,15 @@ static int compare_lines(const void *left, const void *right)
 {
 	const struct line_entry *a = *(struct line_entry *const *)left;
 	const struct line_entry *b = *(struct line_entry *const *)right;
+	uint64_t waiting_a, waiting_b;
 	int order;
 
 	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
+	waiting_a = side_time_waiting_ns(&a->side);
+	waiting_b = side_time_waiting_ns(&b->side);
+	if (waiting_a != waiting_b)
+		return waiting_a > waiting_b ? -1 : 1;
 	order = strcmp(a->file, b->file);
 	if (!order)
 		order = a->line < b->line ? -1 : a->line > b->line;
@@ -214,7 +227,7 @@ static size_t sort_lines(const struct line_stats *stats, struct line_entry **sor
 	for (size_t i = 0; i < stats->count; i++) {
 		struct line_entry *line = &stats->lines[i];
 
-		if (line->total_ns || line_sampled(line))
+		if (line->total_ns || line_sampled(line) || side_time_waiting_ns(&line->side))
 			sorted[count++] = line;
 		else
 			line->position = LINE_NONE;
@@ -241,6 +254,7 @@ static int write_functions(struct builder *builder)
 		function->function = entry->function;
 		function->line = entry->line;
 		memcpy(function->self_ns, entry->self_ns, sizeof(function->self_ns));
+		function->side = entry->side;
 		function->total_ns = entry->total_ns;
 		memcpy(function->accesses, entry->accesses, sizeof(function->accesses));
 		function->avoidable_ns = entry->avoidable.time_ns;
@@ -285,6 +299,7 @@ static int write_lines(struct builder *builder)
 		line->function = entry->function;
 		line->source = source_cache_line(owned->sources, entry->file, entry->line);
 		memcpy(line->self_ns, entry->self_ns, sizeof(line->self_ns));
+		line->side = entry->side;
 		line->total_ns = entry->total_ns;
 		memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
 		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
@@ -500,6 +515,8 @@ static int build(struct builder *builder, const struct cct *cct)
 			     profile->time_ns) ||
 	    line_stats_build(&builder->functions, &builder->places, &builder->sites, cct,
 			     profile->time_ns) ||
+	    side_times_charge(&builder->paths, cct, &builder->lines, &builder->functions,
+			      &profile->side) ||
 	    pair_stats_build(&builder->pairs, profile->facts.period_ns))
 		return -ENOMEM;
 	memcpy(profile->accesses, builder->pairs.accesses, sizeof(profile->accesses));

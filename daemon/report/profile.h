@@ -75,6 +75,7 @@ struct profile_line {
 	const char *function;
 	const char *source;                 /* NULL: unreadable */
 	uint64_t self_ns[TIME_CLASS_COUNT]; /* the line is the innermost Python frame */
+	struct side_time side;              /* likewise */
 	uint64_t total_ns; /* the line is anywhere on the stack, counted once a sample */
 	/* Its own time and that of library wrappers charged to it (line_stats.h); as all that
 	 * follows. */
@@ -94,6 +95,7 @@ struct profile_function {
 	const char *function;
 	int line; /* the first one that was seen of it */
 	uint64_t self_ns[TIME_CLASS_COUNT];
+	struct side_time side;
 	uint64_t total_ns; /* once a sample, also in recursion */
 	struct access_counts accesses[PAIR_KIND_COUNT];
 	uint64_t avoidable_ns; /* the sum of its lines' */
@@ -120,7 +122,8 @@ struct profile_pair {
 
 /*
  * The calling context tree as a reader sees it: nodes that a reader could not
- * tell apart (place.h) are one, and every node has a sample in it or below.
+ * tell apart (place.h) are one, and every node has a sample in it or below, or
+ * else time waiting.
  *
  * Nodes are in preorder, siblings by kind, function, file, line and address:
  * a parent goes before its children, and a node's subtree ends before the next
@@ -140,6 +143,7 @@ struct profile_node {
 	uint32_t flags;                     /* enum frame_flag, those that hold for every sample */
 	uint64_t samples[TIME_CLASS_COUNT]; /* that ended here */
 	uint64_t time_ns[TIME_CLASS_COUNT];
+	struct side_time side; /* of what ended here */
 };
 
 /*
@@ -162,6 +166,9 @@ struct profile_thread {
 	pid_t tid;      /* 0: all those for which there was no room */
 	char name[128]; /* threading's, else the kernel's */
 	uint64_t time_ns[TIME_CLASS_COUNT];
+	struct side_time side;
+	uint64_t gil_ns;        /* of its time in user code: while it held the GIL */
+	uint64_t gil_asleep_ns; /* of its waiting: while it held the GIL */
 };
 
 /*
@@ -223,6 +230,8 @@ struct profile_facts {
 	bool target_exited;
 	bool unfinished;          /* sampling went on when this was made */
 	bool other_root;          /* paths are those of another root or mount namespace than ours */
+	bool waits;               /* threads that sleep were looked at: side times have waiting */
+	bool gil_known;           /* who holds the GIL could be told */
 	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
 	const struct access_patterns *patterns; /* whose accesses count; NULL: all */
 	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
@@ -257,6 +266,8 @@ struct profile {
 	const struct profile_source *sources; /* by file */
 	size_t source_count;
 	uint64_t time_ns[TIME_CLASS_COUNT]; /* of the whole run */
+	struct side_time side;              /* likewise; of all threads */
+	uint64_t gil_ns;                    /* of all threads, see facts.gil_known */
 	struct access_counts accesses[PAIR_KIND_COUNT];
 };
 

@@ -87,6 +87,7 @@ static const struct field line_fields[] = {
 	STRING(struct profile_line, function),
 	STRING_OR_NULL(struct profile_line, source),
 	WORDS(struct profile_line, self_ns),
+	WORDS(struct profile_line, side),
 	WORDS(struct profile_line, total_ns),
 	WORDS(struct profile_line, charged_ns),
 	WORDS(struct profile_line, accesses),
@@ -102,10 +103,10 @@ static const struct field line_fields[] = {
 TABLE(line, "lines", struct profile_line, ROWS_MAX);
 
 static const struct field function_fields[] = {
-	STRING(struct profile_function, file),        STRING(struct profile_function, function),
-	NUMBER(struct profile_function, line, 0),     WORDS(struct profile_function, self_ns),
-	WORDS(struct profile_function, total_ns),     WORDS(struct profile_function, accesses),
-	WORDS(struct profile_function, avoidable_ns),
+	STRING(struct profile_function, file),    STRING(struct profile_function, function),
+	NUMBER(struct profile_function, line, 0), WORDS(struct profile_function, self_ns),
+	WORDS(struct profile_function, side),     WORDS(struct profile_function, total_ns),
+	WORDS(struct profile_function, accesses), WORDS(struct profile_function, avoidable_ns),
 };
 TABLE(function, "functions", struct profile_function, ROWS_MAX);
 
@@ -131,13 +132,14 @@ static const struct field node_fields[] = {
 	NUMBER(struct profile_node, parent, 0), NUMBER(struct profile_node, frame, 0),
 	NUMBER(struct profile_node, depth, 0),  NUMBER(struct profile_node, flags, 0),
 	WORDS(struct profile_node, samples),    WORDS(struct profile_node, time_ns),
+	WORDS(struct profile_node, side),
 };
 TABLE(node, "tree.nodes", struct profile_node, PROFILE_NODES_MAX);
 
 static const struct field thread_fields[] = {
-	NUMBER(struct profile_thread, tid, 0),
-	TEXT(struct profile_thread, name),
-	WORDS(struct profile_thread, time_ns),
+	NUMBER(struct profile_thread, tid, 0), TEXT(struct profile_thread, name),
+	WORDS(struct profile_thread, time_ns), WORDS(struct profile_thread, side),
+	WORDS(struct profile_thread, gil_ns),  WORDS(struct profile_thread, gil_asleep_ns),
 };
 TABLE(thread, "threads", struct profile_thread, ROWS_MAX);
 
@@ -191,6 +193,8 @@ static const struct field profile_fields[] = {
 	BOOL(struct recorded_profile, profile.facts.target_exited),
 	BOOL(struct recorded_profile, profile.facts.kernel_time_refused),
 	BOOL(struct recorded_profile, profile.facts.unfinished),
+	BOOL(struct recorded_profile, profile.facts.waits),
+	BOOL(struct recorded_profile, profile.facts.gil_known),
 	BOOL(struct recorded_profile, profile.facts.other_root),
 	ROWS(struct recorded_profile, profile.facts.threads, profile.facts.thread_count, thread),
 	TIMELINE(struct recorded_profile, profile.facts.thread_timeline, thread_cell),
@@ -205,6 +209,8 @@ static const struct field profile_fields[] = {
 	WORDS(struct recorded_profile, profile.tree.nodes_folded),
 	ROWS(struct recorded_profile, profile.sources, profile.source_count, source),
 	WORDS(struct recorded_profile, profile.time_ns),
+	WORDS(struct recorded_profile, profile.side),
+	WORDS(struct recorded_profile, profile.gil_ns),
 	WORDS(struct recorded_profile, profile.accesses),
 	ROWS(struct recorded_profile, losses, loss_count, loss),
 	ROWS(struct recorded_profile, command, command_count, word),

@@ -17,6 +17,8 @@
 #define LINES_DEFAULT 8
 #define PAIRS_DEFAULT 2
 #define THREADS_SHOWN 10
+/* Of the CPU time, the part from which on it is told what the interpreter did with it. */
+#define NOTEWORTHY 200
 
 static void put_target(const struct text_layout *layout, const struct profile_facts *facts)
 {
@@ -80,6 +82,33 @@ static void put_verdict(const struct text_layout *layout, const struct verdict *
 	}
 }
 
+/* What of the CPU time above the interpreter spent on itself, where that is worth a line. */
+static void put_interpreter(const struct text_layout *layout, const struct profile *profile)
+{
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	const struct side_time *side = &profile->side;
+	bool collects = side->collecting_ns * NOTEWORTHY > total_ns;
+	bool contends = side->contending_ns * NOTEWORTHY > total_ns;
+	char words[256];
+	int used = 0;
+
+	if (collects)
+		used += snprintf(words, sizeof(words), "%s of it in the garbage collector; ",
+				 figure_part(side->collecting_ns, total_ns).text);
+	if (contends)
+		used += snprintf(words + used, sizeof(words) - (size_t)used,
+				 "%s of it asking for the GIL; ",
+				 figure_part(side->contending_ns, total_ns).text);
+	if (profile->facts.gil_known && profile->facts.thread_count > 1)
+		used += snprintf(words + used, sizeof(words) - (size_t)used,
+				 "code with the GIL ran for %s of the time watched; ",
+				 figure_part(profile->gil_ns, profile->facts.duration_ns).text);
+	if (!used)
+		return;
+	words[used - 2] = '\0';
+	text_wrapped(layout, "  ", words);
+}
+
 static void put_time(const struct text_layout *layout, const struct profile *profile,
 		     const struct profile_line *const *lines, size_t count)
 {
@@ -116,6 +145,7 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 	if (shown == count && profile->line_count > count)
 		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
 			profile->line_count - count);
+	put_interpreter(layout, profile);
 }
 
 /* "412 of 450  91.6%" */
@@ -172,26 +202,46 @@ static void put_redundant_lines(const struct text_layout *layout,
 	}
 }
 
+/* Shares of the time that the profile took: how long a thread held the GIL, slept, and of that
+ * waited for the GIL. */
+static void put_wall_shares(const struct text_layout *layout, const struct profile_facts *facts,
+			    const struct profile_thread *thread)
+{
+	if (facts->gil_known)
+		fprintf(layout->file, " %6s", figure_part(thread->gil_ns, facts->duration_ns).text);
+	if (facts->waits)
+		fprintf(layout->file, " %6s %6s",
+			figure_part(side_time_waiting_ns(&thread->side), facts->duration_ns).text,
+			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
+}
+
 /* Nothing to tell apart where there is but one. */
 static void put_threads(const struct text_layout *layout, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
 	uint64_t total_ns = profile_time_sum(profile->time_ns);
 	size_t shown = facts->thread_count < THREADS_SHOWN ? facts->thread_count : THREADS_SHOWN;
+	unsigned columns = 40 + (facts->gil_known ? 7 : 0) + (facts->waits ? 14 : 0);
 
 	if (facts->thread_count < 2)
 		return;
-	text_heading(layout, "THREADS", "%zu that used the CPU", facts->thread_count);
-	fputs("   time python native system  thread\n", layout->file);
+	text_heading(layout, "THREADS",
+		     facts->waits ? "%zu; GIL, asleep and for GIL are shares of the time watched"
+				  : "%zu that used the CPU",
+		     facts->thread_count);
+	fprintf(layout->file, "   time python native system%s%s  thread\n",
+		facts->gil_known ? "    GIL" : "", facts->waits ? " asleep forGIL" : "");
 	for (size_t i = 0; i < shown; i++) {
 		const struct profile_thread *thread = &facts->threads[i];
 
-		fprintf(layout->file, "%7s %6s %6s %6s  %7d ",
+		fprintf(layout->file, "%7s %6s %6s %6s",
 			figure_part(profile_time_sum(thread->time_ns), total_ns).text,
 			figure_part(thread->time_ns[TIME_PYTHON], total_ns).text,
 			figure_part(thread->time_ns[TIME_NATIVE], total_ns).text,
-			figure_part(thread->time_ns[TIME_SYSTEM], total_ns).text, (int)thread->tid);
-		text_last_cell(layout, thread->name, layout->columns - 40);
+			figure_part(thread->time_ns[TIME_SYSTEM], total_ns).text);
+		put_wall_shares(layout, facts, thread);
+		fprintf(layout->file, "  %7d ", (int)thread->tid);
+		text_last_cell(layout, thread->name, layout->columns - columns);
 	}
 	if (shown < facts->thread_count)
 		fprintf(layout->file, "  (%zu more threads)\n", facts->thread_count - shown);
@@ -283,6 +333,7 @@ static int text_write(const struct profile *profile, const struct writer_options
 	size_t count = profile->line_count < maximum ? profile->line_count : maximum;
 	const struct profile_line **by_self, **by_waste;
 	struct verdict verdict;
+	int result;
 
 	by_self = calloc(profile->line_count + 1, sizeof(*by_self));
 	by_waste = calloc(profile->line_count + 1, sizeof(*by_waste));
@@ -301,11 +352,14 @@ static int text_write(const struct profile *profile, const struct writer_options
 	put_verdict(&layout, &verdict);
 	put_time(&layout, profile, by_self, count);
 	put_threads(&layout, profile);
+	result = text_waiting(&layout, profile, maximum);
 	put_redundant_lines(&layout, by_waste, count);
 	put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	put_quality(&layout, profile);
 	free(by_self);
 	free(by_waste);
+	if (result)
+		return -ENOMEM;
 	return ferror(file) ? -EIO : 0;
 }
 

@@ -52,6 +52,11 @@ void text_wrapped(const struct text_layout *layout, const char *label, const cha
 /* A line of the character, over all columns, with words in the middle (may be NULL). */
 void text_rule(const struct text_layout *layout, char character, const char *words);
 
+/* Part of the text report in text_waiting.c: the lines that waited most, where that was asked for.
+ * 0, or -1: no memory. */
+__attribute__((warn_unused_result)) int text_waiting(const struct text_layout *layout,
+						     const struct profile *profile, size_t maximum);
+
 /* Part of the text report in text_pair.c: one pair as figure 7 of the PieProf paper has it. */
 void text_pair(const struct text_layout *layout, const struct profile_pair *pair, size_t number,
 	       size_t count);

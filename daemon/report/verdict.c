@@ -144,6 +144,10 @@ void verdict_find(const struct profile *profile, const struct profile_line *top_
 	verdict->line = NULL;
 	verdict->line_position = verdict->sentence_count = 0;
 	if (profile->facts.samples == 0) {
+		if (side_time_waiting_ns(&profile->side)) {
+			verdict->headline = "the target slept: see WAITING";
+			return;
+		}
 		verdict->headline = "nothing was sampled";
 		say(verdict,
 		    "The target used next to no CPU time in Python threads while it was watched, "

@@ -39,6 +39,7 @@ def waiting_target(interpreter, script, *arguments):
         output, _ = process.communicate("", timeout=60)
         check_equal(process.returncode, 0, "the target's exit code in the end")
         check(output.startswith("ok "), "the target said %r" % output)
+        process.last_words = output
     finally:
         process.kill()
         process.wait()

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cct/side_time.h"
+
+const char *wait_kind_name(enum wait_kind kind)
+{
+	static const char *const names[WAIT_KIND_COUNT] = {
+		[WAIT_LOCK] = "lock",   [WAIT_GIL] = "gil",     [WAIT_IO] = "io",
+		[WAIT_SLEEP] = "sleep", [WAIT_CHILD] = "child", [WAIT_OTHER] = "other",
+	};
+
+	return names[kind];
+}
+
+uint64_t side_time_waiting_ns(const struct side_time *side)
+{
+	uint64_t sum_ns = 0;
+
+	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++)
+		sum_ns += side->waiting_ns[i];
+	return sum_ns;
+}
+
+void side_time_add(struct side_time *to, const struct side_time *more)
+{
+	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++)
+		to->waiting_ns[i] += more->waiting_ns[i];
+	to->collecting_ns += more->collecting_ns;
+	to->contending_ns += more->contending_ns;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time beside the time classes (cct.h), never added to them: time asleep, by
+ * what is waited for, and which part of the CPU time the interpreter spent on
+ * itself.
+ */
+#ifndef PIEPROFD_DAEMON_CCT_SIDE_TIME_H
+#define PIEPROFD_DAEMON_CCT_SIDE_TIME_H
+
+#include <stdint.h>
+
+enum wait_kind {
+	WAIT_LOCK,  /* a mutex, condition, semaphore, or what is made of them: queues, join() */
+	WAIT_GIL,   /* the global interpreter lock */
+	WAIT_IO,    /* files, sockets, pipes, and readiness of them */
+	WAIT_SLEEP, /* a time */
+	WAIT_CHILD, /* another process */
+	WAIT_OTHER, /* a signal, a page, nothing known */
+	WAIT_KIND_COUNT
+};
+
+/* "lock", "gil", "io", "sleep", "child", "other" */
+const char *wait_kind_name(enum wait_kind kind);
+
+struct side_time {
+	uint64_t waiting_ns[WAIT_KIND_COUNT];
+	uint64_t collecting_ns; /* of the CPU time: the garbage collector */
+	uint64_t contending_ns; /* of the CPU time: asking for the GIL */
+};
+
+uint64_t side_time_waiting_ns(const struct side_time *side);
+void side_time_add(struct side_time *to, const struct side_time *more);
+
+#endif
