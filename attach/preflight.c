@@ -18,6 +18,7 @@
 static const int harmless_signals[] = { SIGURG, SIGWINCH };
 
 #define THREADS_LOOKED_AT 4096
+#define PROBE_PERIOD_NS   1000000000
 
 /* CAP_PERFMON of linux/capability.h, absent from older headers. */
 #define CAPABILITY_PERFMON 38
@@ -25,20 +26,6 @@ static const int harmless_signals[] = { SIGURG, SIGWINCH };
 static bool have_capability(const struct process_status *self, unsigned capability)
 {
 	return self->capabilities_effective >> capability & 1;
-}
-
-/* The number in a /proc/sys file; fallback when it cannot be read. */
-static int read_setting(const char *path, int fallback)
-{
-	FILE *file = fopen(path, "re");
-	int value = fallback;
-
-	if (!file)
-		return fallback;
-	if (fscanf(file, "%d", &value) != 1)
-		value = fallback;
-	fclose(file);
-	return value;
 }
 
 static void explain_tracer(pid_t pid, pid_t tracer, struct error *error)
@@ -76,7 +63,7 @@ void preflight_explain_seize(pid_t pid, int failure, struct error *error)
 		error_set(error, EXIT_INTERNAL, "/proc is not readable");
 		return;
 	}
-	yama = read_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
+	yama = procfs_read_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
 	if (!have_capability(&self, CAP_SYS_PTRACE) &&
 	    (self.uid[1] != target.uid[0] || self.uid[1] != target.uid[1] ||
 	     self.uid[1] != target.uid[2])) {
@@ -110,9 +97,9 @@ void preflight_explain_seize(pid_t pid, int failure, struct error *error)
 	}
 }
 
-static void explain_perf(int failure, struct error *error)
+void preflight_explain_perf(int failure, struct error *error)
 {
-	int paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", 2);
+	int paranoid = procfs_read_setting("/proc/sys/kernel/perf_event_paranoid", 2);
 	struct process_status self;
 	bool permitted = !procfs_read_status(getpid(), 0, &self) &&
 			 (have_capability(&self, CAPABILITY_PERFMON) ||
@@ -138,8 +125,11 @@ static void explain_perf(int failure, struct error *error)
 			"Docker's seccomp profile refuses it without the capability: docker run "
 			"--cap-add PERFMON, or securityContext.capabilities.add [\"PERFMON\"].");
 	else
-		error_set_cure(error, "The locked-memory limit may be used up: sysctl "
-				      "kernel.perf_event_mlock_kb=2048");
+		error_set_cure(error,
+			       "A seccomp profile may refuse it (in a container: docker run "
+			       "--cap-add PERFMON, or another --security-opt seccomp=), or the "
+			       "locked-memory limit is used up: sysctl "
+			       "kernel.perf_event_mlock_kb=2048");
 }
 
 void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error *error)
@@ -237,7 +227,7 @@ static int probe_events(pid_t pid, struct preflight *preflight, struct error *er
 	struct thread_events events;
 	/* The zero page is never mapped: no instruction is ever fetched from there. */
 	remote_addr nowhere = 8;
-	int failure = thread_events_open(&events, pid, preflight->stop_signal, 1000000000);
+	int failure = thread_events_open(&events, pid, preflight->stop_signal, PROBE_PERIOD_NS);
 
 	/* The main thread of a process may have ended before the others. */
 	if (failure == -ESRCH) {
@@ -245,7 +235,7 @@ static int probe_events(pid_t pid, struct preflight *preflight, struct error *er
 		return 0;
 	}
 	if (failure) {
-		explain_perf(failure, error);
+		preflight_explain_perf(failure, error);
 		return -1;
 	}
 	preflight->load_count = probe_memory(&events, ACCESS_LOAD, preflight->loads);
@@ -261,6 +251,16 @@ static int probe_events(pid_t pid, struct preflight *preflight, struct error *er
 	preflight->breakpoint_errno = preflight->breakpoints ? 0 : -failure;
 	thread_events_close(&events);
 	return 0;
+}
+
+int preflight_probe_clock(pid_t pid)
+{
+	struct thread_events events;
+	int failure = thread_events_open(&events, pid, harmless_signals[0], PROBE_PERIOD_NS);
+
+	if (!failure)
+		thread_events_close(&events);
+	return failure;
 }
 
 int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_preflight,

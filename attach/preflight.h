@@ -35,6 +35,12 @@ __attribute__((warn_unused_result)) int preflight_check(pid_t pid, int wanted_si
 /* Why PTRACE_SEIZE failed with this negative errno. */
 void preflight_explain_seize(pid_t pid, int failure, struct error *error);
 
+/* Can the main thread of a process have a sampling clock? 0 or perf_event_open's negative errno. */
+__attribute__((warn_unused_result)) int preflight_probe_clock(pid_t pid);
+
+/* Why perf_event_open failed with this negative errno. */
+void preflight_explain_perf(int failure, struct error *error);
+
 /* Why there are no breakpoints; for a mode that cannot do without. */
 void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error *error);
 

@@ -151,6 +151,7 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 	char path[64], *text;
 	const char *fields;
 	unsigned long long user, system, start;
+	char state;
 	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
 	size_t size;
 	int error, matched;
@@ -163,18 +164,19 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 	 */
 	fields = strrchr(text, ')');
 	matched = fields ? sscanf(fields + 1,
-				  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
+				  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
 				  "%*d %*d "
 				  "%*d %*d %llu",
-				  &user, &system, &start)
+				  &state, &user, &system, &start)
 			 : 0;
 	free(text);
-	if (matched != 3)
+	if (matched != 4)
 		return -EPROTO;
 	*ret_times = (struct process_times){
 		.start_time = start,
 		.user_ns = user * tick_ns,
 		.system_ns = system * tick_ns,
+		.state = state,
 	};
 	return 0;
 }
@@ -367,6 +369,19 @@ int procfs_read_command(pid_t pid, char ***ret_arguments)
 	arguments[count] = NULL;
 	*ret_arguments = arguments;
 	return 0;
+}
+
+int procfs_read_setting(const char *path, int fallback)
+{
+	FILE *file = fopen(path, "re");
+	int value = fallback;
+
+	if (!file)
+		return fallback;
+	if (fscanf(file, "%d", &value) != 1)
+		value = fallback;
+	fclose(file);
+	return value;
 }
 
 int procfs_read_executable(pid_t pid, char *path, size_t size)

@@ -36,6 +36,7 @@ struct process_times {
 	uint64_t start_time;
 	uint64_t user_ns;
 	uint64_t system_ns;
+	char state; /* as in process_status, at the same moment */
 };
 
 __attribute__((warn_unused_result)) int procfs_read_times(pid_t pid, pid_t tid,
@@ -72,6 +73,9 @@ __attribute__((warn_unused_result)) int procfs_parse_mappings(const char *text, 
 /* Arguments of the process, NULL-terminated, one allocation freed by free(). -ENODATA: a kernel
  * thread. */
 __attribute__((warn_unused_result)) int procfs_read_command(pid_t pid, char ***ret_arguments);
+
+/* The number in a file of /proc/sys or /sys; fallback when it cannot be read. */
+int procfs_read_setting(const char *path, int fallback);
 
 /* Path of /proc/PID/exe, at most size - 1 bytes. */
 __attribute__((warn_unused_result)) int procfs_read_executable(pid_t pid, char *path, size_t size);

@@ -14,6 +14,9 @@
 	X(LOSS_PYTHON_TRUNCATED, "python_truncated", "Python stacks truncated")                    \
 	X(LOSS_PYTHON_INVALID, "python_invalid", "Python stacks that failed a check")              \
 	X(LOSS_PYTHON_UNREADABLE, "python_unreadable", "Python stacks that could not be read")     \
+	X(LOSS_PYTHON_MOVED, "python_moved",                                                       \
+	  "samples charged to a caller: the functions inside ended while they were read")          \
+	X(LOSS_PYTHON_TORN, "python_torn", "samples whose Python stack changed too fast to read")  \
 	X(LOSS_NATIVE_TRUNCATED, "native_truncated", "native stacks that end early")               \
 	X(LOSS_MERGE_FAILED, "merge_failed", "stacks whose Python and native parts do not match")  \
 	X(LOSS_QUEUE_FULL, "queue_full", "samples dropped because analysis fell behind")           \

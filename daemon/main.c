@@ -8,7 +8,9 @@
 #include "common/clock.h"
 #include "daemon/autosave.h"
 #include "daemon/options.h"
+#include "daemon/report/doctor_writer.h"
 #include "daemon/report/dump_writer.h"
+#include "daemon/report/list_writer.h"
 #include "daemon/report/writer.h"
 #include "daemon/report_command.h"
 #include "daemon/session.h"
@@ -32,6 +34,9 @@ static void print_error(const struct error *error)
 	fprintf(stderr, "pieprofd: %s\n", error->cause);
 	if (error->cure[0])
 		fprintf(stderr, "  %s\n", error->cure);
+	if (error->exit_code == EXIT_PERMISSION)
+		fputs("  pieprofd doctor says what works here, and how to get what does not.\n",
+		      stderr);
 }
 
 static void block_signals(sigset_t *set)
@@ -314,6 +319,15 @@ static enum exit_code record(const struct options *options)
 	return code;
 }
 
+/* What to end with once this was written to standard output, or could not be. */
+static enum exit_code written(const char *what, int failure, enum exit_code code)
+{
+	if (!failure || failure == -EPIPE)
+		return code;
+	fprintf(stderr, "pieprofd: the %s could not be written: %s\n", what, strerror(-failure));
+	return EXIT_INTERNAL;
+}
+
 static enum exit_code dump(const struct options *options)
 {
 	struct thread_dump_options dump_options = { .native = !options->no_native };
@@ -338,10 +352,53 @@ static enum exit_code dump(const struct options *options)
 	if (!failure && fflush(stdout))
 		failure = -errno;
 	thread_dump_destroy(dump);
-	if (!failure || failure == -EPIPE)
-		return EXIT_OK;
-	fprintf(stderr, "pieprofd: the dump could not be written: %s\n", strerror(-failure));
-	return EXIT_INTERNAL;
+	return written("dump", failure, EXIT_OK);
+}
+
+static enum exit_code list(const struct options *options)
+{
+	struct writer_options writer = terminal_options(options);
+	struct process_list *processes;
+	struct error error;
+	int failure = 0;
+
+	processes = process_list_take(&error);
+	if (!processes) {
+		print_error(&error);
+		return error.exit_code;
+	}
+	if (options->json)
+		failure = list_write_json(processes, stdout);
+	else
+		list_write_text(processes, &writer, stdout);
+	if (!failure && fflush(stdout))
+		failure = -errno;
+	process_list_destroy(processes);
+	return written("list", failure, EXIT_OK);
+}
+
+static enum exit_code doctor(const struct options *options, bool debuginfod)
+{
+	struct writer_options writer = terminal_options(options);
+	static struct doctor_report report;
+	struct error error;
+	sigset_t signals;
+	int failure = 0;
+
+	block_signals(&signals);
+	failure = doctor_examine(options->pid, debuginfod, &report, &error);
+	let_signals_end_us(&signals);
+	if (failure) {
+		print_error(&error);
+		return error.exit_code;
+	}
+	if (options->json)
+		failure = doctor_write_json(&report, stdout);
+	else
+		doctor_write_text(&report, &writer, stdout);
+	if (!failure && fflush(stdout))
+		failure = -errno;
+	return written("report", failure, report.exit_code);
 }
 
 static enum exit_code report_recording(const struct options *options)
@@ -355,9 +412,11 @@ static enum exit_code report_recording(const struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options;
+	bool debuginfod;
 
 	if (options_parse(argc, argv, &options, stderr))
 		return EXIT_USAGE;
+	debuginfod = getenv("DEBUGINFOD_URLS") != NULL;
 	/* libdw would ask servers for debug files on its own. */
 	if (!options.debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
@@ -372,6 +431,10 @@ int main(int argc, char **argv)
 		return dump(&options);
 	case OPTIONS_REPORT:
 		return report_recording(&options);
+	case OPTIONS_LIST:
+		return list(&options);
+	case OPTIONS_DOCTOR:
+		return doctor(&options, debuginfod);
 	case OPTIONS_RECORD:
 	case OPTIONS_TOP:
 		break;

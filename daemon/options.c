@@ -415,10 +415,8 @@ static const struct command {
 	const char *name;
 	enum options_action action;
 } commands[] = {
-	{ "record", OPTIONS_RECORD },
-	{ "report", OPTIONS_REPORT },
-	{ "dump", OPTIONS_DUMP },
-	{ "top", OPTIONS_TOP },
+	{ "record", OPTIONS_RECORD }, { "report", OPTIONS_REPORT }, { "dump", OPTIONS_DUMP },
+	{ "top", OPTIONS_TOP },       { "list", OPTIONS_LIST },     { "doctor", OPTIONS_DOCTOR },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -532,15 +530,21 @@ static int settle(struct parser *parser)
 		return settle_report(parser);
 	if (options->base)
 		return refuse(parser, "--diff is an option of report");
+	if (options->action == OPTIONS_LIST && options->pid)
+		return refuse(parser, "list shows all processes: it takes no --pid");
+	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR)
+		return options->no_native ? refuse(parser, "--no-native is an option of dump") : 0;
 	if (!options->pid)
-		return refuse(parser, "no process given: --pid N");
+		return refuse(parser, "no process given: --pid N; pieprofd list shows some");
 	if (options->action == OPTIONS_DUMP)
 		return 0;
 	/* It is left by a key. */
 	if (options->action == OPTIONS_TOP && !parser->duration_asked)
 		options->duration_ns = 0;
 	if (options->json || options->no_native)
-		return refuse(parser, "--json and --no-native are options of dump; record has -o");
+		return refuse(parser,
+			      "--json is an option of dump, list and doctor, --no-native of dump; "
+			      "record has -o");
 	if (parser->mode == MODE_TIME && either)
 		return refuse(parser, "--mode time does not go with --loads and --stores");
 	if (parser->mode != MODE_TIME) {
@@ -578,15 +582,18 @@ void options_print_help(FILE *file)
 	      "       pieprofd top --pid N [options]\n"
 	      "       pieprofd report RECORDING [-o FILE] [--diff BASE]\n"
 	      "       pieprofd dump --pid N [--json] [--no-native]\n"
+	      "       pieprofd list [--json]\n"
+	      "       pieprofd doctor [--pid N] [--json]\n"
 	      "\n"
 	      "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
 	      "says where its time went and which lines read or write memory in vain.\n"
 	      "\n"
 	      "top shows the same live, in the terminal, until q. dump shows what every\n"
-	      "thread does now, and who holds the GIL. report shows a recording, which\n"
-	      "record -o FILE.pieprof has made, in any format (-o, --format, --lines, --pairs,\n"
-	      "--color), or with --diff what has changed since another one. record, the\n"
-	      "default, and top have these options:\n"
+	      "thread does now, and who holds the GIL. list shows the Python processes. doctor\n"
+	      "says what works here, and how to get what does not. report shows a recording,\n"
+	      "which record -o FILE.pieprof has made, in any format (-o, --format, --lines,\n"
+	      "--pairs, --color), or with --diff what has changed since another one. record,\n"
+	      "the default, and top have these options:\n"
 	      "\n"
 	      "  -p, --pid N             the process\n"
 	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C\n"

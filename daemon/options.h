@@ -15,7 +15,9 @@ enum options_action {
 	OPTIONS_RECORD,
 	OPTIONS_DUMP,
 	OPTIONS_REPORT,
-	OPTIONS_TOP,     /* record, shown live */
+	OPTIONS_TOP, /* record, shown live */
+	OPTIONS_LIST,
+	OPTIONS_DOCTOR,
 	OPTIONS_HELP,    /* print options_print_help() on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };
@@ -27,7 +29,7 @@ struct options_output {
 
 struct options {
 	enum options_action action;
-	pid_t pid;
+	pid_t pid;            /* doctor: 0, no process */
 	uint64_t duration_ns; /* 0: until interrupted */
 	double rate_hz;
 	bool loads; /* both false: time alone */
@@ -45,7 +47,7 @@ struct options {
 	} colour;
 	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
 	unsigned output_count;
-	bool json;                       /* dump: for programs */
+	bool json;                       /* dump, list, doctor: for programs */
 	bool no_native;                  /* dump: Python frames alone */
 	bool native_lines;               /* source lines and inlined functions of native frames */
 	bool no_source;                  /* no text of source lines in reports */

@@ -7,6 +7,7 @@
 #include "daemon/pipeline.h"
 #include "daemon/snapshot.h"
 #include "daemon/target_source.h"
+#include "daemon/unstopped_sampler.h"
 #include "pyintrospect/thread_list.h"
 
 #include <errno.h>
@@ -27,6 +28,12 @@
 #define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
 #define PERIOD_MAX_NS NS_PER_SECOND
 
+/* What unstopped_sampler.h says, for a person. */
+static const char unstopped_limits[] =
+	"time alone, no memory accesses; Python frames alone; what a function does that ends "
+	"within "
+	"microseconds is its caller's; native calls shorter than about 50 us count as Python";
+
 enum session_state {
 	SESSION_CREATED,
 	SESSION_ATTACHING,
@@ -43,7 +50,9 @@ struct session {
 	struct line_info *line_info; /* NULL: not asked for, or not yet */
 	struct pipeline pipeline;
 	struct tracer_hooks hooks;
-	struct tracer *tracer;
+	struct tracer *tracer; /* NULL: unstopped is there instead */
+	struct unstopped_sampler *unstopped;
+	bool without_perf;
 	char **command;
 	char comm[16];
 	struct target_source source;
@@ -173,14 +182,31 @@ static int open_pipeline(struct session *session, struct error *error)
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	session->hooks = pipeline_hooks(&session->pipeline);
-	session->tracer = tracer_create(session->options.pid, session->preflight.stop_signal,
-					session->options.period_ns, &session->hooks);
-	if (!session->tracer) {
+	if (session->without_perf) {
+		struct unstopped_sink sink = {
+			.cct = session->pipeline.cct,
+			.losses = &session->pipeline.losses,
+			.threads = &session->pipeline.threads,
+			.node_timeline = &session->pipeline.node_timeline,
+			.thread_timeline = &session->pipeline.thread_timeline,
+			.samples = &session->pipeline.samples,
+		};
+
+		session->unstopped = unstopped_sampler_create(&session->target,
+							      session->options.period_ns, &sink);
+	} else {
+		session->hooks = pipeline_hooks(&session->pipeline);
+		session->tracer =
+			tracer_create(session->options.pid, session->preflight.stop_signal,
+				      session->options.period_ns, &session->hooks);
+	}
+	if (!session->tracer && !session->unstopped) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	tracer_sample_memory(session->tracer, session->memory_events, session->memory_event_count);
+	if (session->tracer)
+		tracer_sample_memory(session->tracer, session->memory_events,
+				     session->memory_event_count);
 	return 0;
 }
 
@@ -191,7 +217,7 @@ static int check_python(struct session *session, struct error *error)
 
 	if (session->target.runtime)
 		return 0;
-	if (session->options.breakpoints_required) {
+	if (session->options.breakpoints_required || session->without_perf) {
 		*error = *refusal;
 		return -1;
 	}
@@ -201,6 +227,28 @@ static int check_python(struct session *session, struct error *error)
 	note(session, "Python frames are left out: native stacks and time alone");
 	session->options.loads = session->options.stores = false;
 	return 0;
+}
+
+/*
+ * Where perf events alone are refused, time can still be sampled: *error says
+ * why nothing else can.
+ */
+static bool do_without_perf(struct session *session, const struct error *error)
+{
+	int refusal = preflight_probe_clock(session->options.pid);
+
+	if (error->exit_code != EXIT_PERMISSION || session->options.breakpoints_required ||
+	    (refusal != -EPERM && refusal != -EACCES && refusal != -ENOSYS))
+		return false;
+	session->without_perf = true;
+	note(session, error->cause);
+	note(session, error->cure);
+	note(session, "threads are read without stopping them instead:");
+	note(session, unstopped_limits);
+	if (session->options.waits)
+		note(session, "threads that sleep are not looked at: --idle has no effect");
+	session->options.waits = false;
+	return true;
 }
 
 struct session *session_create(const struct session_options *options, struct error *error)
@@ -215,9 +263,11 @@ struct session *session_create(const struct session_options *options, struct err
 	session->longest_period_ns = LENGTHEN_MAX * options->period_ns;
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_cond_init(&session->changed, NULL);
-	if (preflight_check(options->pid, options->stop_signal, &session->preflight, error))
+	if (preflight_check(options->pid, options->stop_signal, &session->preflight, error) &&
+	    !do_without_perf(session, error))
 		goto fail;
-	if ((options->loads || options->stores) && !session->preflight.breakpoints) {
+	if ((options->loads || options->stores) && !session->preflight.breakpoints &&
+	    !session->without_perf) {
 		struct error why;
 
 		preflight_explain_breakpoints(options->pid, session->preflight.breakpoint_errno,
@@ -234,8 +284,14 @@ struct session *session_create(const struct session_options *options, struct err
 			      "with --stop-signal "
 			      "if that disturbs it");
 	read_identity(session);
-	if (target_init(&session->target, options->pid, options->download, error) ||
-	    check_python(session, error) || open_pipeline(session, error))
+	if (target_init(&session->target, options->pid, options->download, error)) {
+		/* Where perf events are refused, this is the first that shows it may not be read.
+		 */
+		if (session->without_perf && error->exit_code == EXIT_PERMISSION)
+			preflight_explain_seize(options->pid, -EPERM, error);
+		goto fail;
+	}
+	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;
 	return session;
 fail:
@@ -251,6 +307,7 @@ void session_destroy(struct session *session)
 	tracer_destroy(session->tracer);
 	snapshot_deinit(&session->snapshot);
 	free(session->snapshot_threads);
+	unstopped_sampler_destroy(session->unstopped);
 	pipeline_deinit(&session->pipeline);
 	if (session->line_info)
 		line_info_destroy(session->line_info);
@@ -270,14 +327,22 @@ static void set_state(struct session *session, enum session_state state)
 static void start_sampling(struct session *session, uint64_t now_ns)
 {
 	session->resumed_ns = now_ns;
+	if (session->unstopped) {
+		unstopped_sampler_begin(session->unstopped);
+		return;
+	}
 	pipeline_set_idle(&session->pipeline, session->tracer, false);
 	tracer_enable_clocks(session->tracer, true);
 }
 
 static void stop_sampling(struct session *session, uint64_t now_ns)
 {
-	tracer_enable_clocks(session->tracer, false);
-	pipeline_set_idle(&session->pipeline, session->tracer, true);
+	if (session->unstopped) {
+		unstopped_sampler_end(session->unstopped);
+	} else {
+		tracer_enable_clocks(session->tracer, false);
+		pipeline_set_idle(&session->pipeline, session->tracer, true);
+	}
 	session->sampled_ns += now_ns - session->resumed_ns;
 	session->last_cpu_ns = cpu_ns(session);
 }
@@ -410,6 +475,47 @@ static void sample(struct session *session)
 	session->end = end;
 }
 
+static bool paused(struct session *session)
+{
+	bool paused;
+
+	pthread_mutex_lock(&session->lock);
+	paused = session->state == SESSION_PAUSED;
+	pthread_mutex_unlock(&session->lock);
+	return paused;
+}
+
+/* Sleeps until then, but not for so long that an order would wait. */
+static void sleep_until(uint64_t then_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t delay_ns = then_ns > now_ns ? then_ns - now_ns : 0;
+	struct timespec delay = { .tv_nsec = (long)(delay_ns < TICK_NS ? delay_ns : TICK_NS) };
+
+	(void)nanosleep(&delay, NULL);
+}
+
+static void sample_unstopped(struct session *session)
+{
+	static const enum tracer_end ends[] = {
+		[UNSTOPPED_RUNNING] = TRACER_RUNNING,
+		[UNSTOPPED_EXITED] = TRACER_TARGET_EXITED,
+		[UNSTOPPED_REPLACED] = TRACER_TARGET_REPLACED,
+	};
+	uint64_t next_ns = clock_now_ns() + session->options.period_ns;
+	enum unstopped_state state = UNSTOPPED_RUNNING;
+
+	while (state == UNSTOPPED_RUNNING && !obey(session)) {
+		if (clock_now_ns() >= next_ns && !paused(session)) {
+			session->last_cpu_ns = cpu_ns(session);
+			state = unstopped_sampler_tick(session->unstopped, &next_ns);
+		} else {
+			sleep_until(paused(session) ? clock_now_ns() + TICK_NS : next_ns);
+		}
+	}
+	session->end = ends[state];
+}
+
 /*
  * A stopped thread waits for us: on a machine whose processors are all busy an
  * ordinary thread would be milliseconds late. It works for microseconds at a
@@ -429,8 +535,9 @@ static void *trace(void *argument)
 	struct session *session = argument;
 	bool sampling;
 
-	raise_priority();
-	if (tracer_attach(session->tracer, &session->attach_error)) {
+	if (session->tracer)
+		raise_priority();
+	if (session->tracer && tracer_attach(session->tracer, &session->attach_error)) {
 		pthread_mutex_lock(&session->lock);
 		session->attach_failed = true;
 		set_state(session, SESSION_ENDED);
@@ -444,13 +551,17 @@ static void *trace(void *argument)
 	start_sampling(session, session->began_ns);
 	set_state(session, SESSION_SAMPLING);
 	pthread_mutex_unlock(&session->lock);
-	sample(session);
+	if (session->unstopped)
+		sample_unstopped(session);
+	else
+		sample(session);
 	pthread_mutex_lock(&session->lock);
 	sampling = session->state == SESSION_SAMPLING;
 	pthread_mutex_unlock(&session->lock);
 	if (sampling)
 		stop_sampling(session, clock_now_ns());
-	tracer_quiesce(session->tracer);
+	if (session->tracer)
+		tracer_quiesce(session->tracer);
 	pthread_mutex_lock(&session->lock);
 	set_state(session, SESSION_ENDED);
 	pthread_mutex_unlock(&session->lock);
@@ -567,7 +678,8 @@ static void name_threads(const struct session *session, const struct profile_fac
 static struct profile_facts current_facts(const struct session *session)
 {
 	const struct pipeline *pipeline = &session->pipeline;
-	const struct tracer_counts *counts = tracer_counts(session->tracer);
+	const struct tracer_counts *counts = session->tracer ? tracer_counts(session->tracer)
+							     : &(const struct tracer_counts){ 0 };
 	uint64_t cpu = session->last_cpu_ns - session->first_cpu_ns;
 	struct profile_facts facts = {
 		.target = {
@@ -577,7 +689,8 @@ static struct profile_facts current_facts(const struct session *session)
 					  : (struct python_version){ 0 },
 			.command = (const char *const *)session->command,
 		},
-		.sampler = session->sampler,
+		.sampler = session->unstopped ? "unstopped" : session->sampler,
+		.sampler_limits = session->unstopped ? unstopped_limits : NULL,
 		.period_ns = session->options.period_ns,
 		.started_unix_ns = started_unix_ns(session),
 		.process_started_unix_ns = session->process_started_unix_ns,
@@ -690,6 +803,10 @@ void session_describe(const struct session *session, FILE *file)
 		fprintf(file, "evaluation loop, part %zu: 0x%llx to 0x%llx\n", i + 1,
 			(unsigned long long)target->eval.items[i].start,
 			(unsigned long long)target->eval.items[i].end);
+	if (session->unstopped) {
+		fprintf(file, "perf events are refused: threads are read without stopping them\n");
+		return;
+	}
 	fprintf(file, "%zu mappings, %zu modules, %u debug registers, stop signal SIG%s\n",
 		target->mappings.count, module_table_count(target->modules),
 		session->preflight.breakpoints, sigabbrev_np(session->preflight.stop_signal));

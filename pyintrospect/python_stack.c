@@ -34,6 +34,7 @@
 #define RUNNING_AGREED      2
 #define RUNNING_IDENTICAL   5
 #define RUNNING_FIRST_MINOR 11
+#define PASSING_LOOKS_MAX   10
 
 static bool has_cframes(const struct python_runtime *runtime)
 {
@@ -354,16 +355,126 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 	return 0;
 }
 
+/* How many frames two stacks share, counted from the outermost. */
+static size_t shared_frames(const struct python_stack *a, const struct python_stack *b)
+{
+	size_t shortest = a->count < b->count ? a->count : b->count;
+
+	for (size_t i = 0; i < shortest; i++) {
+		const struct python_frame *x = &a->frames[a->count - 1 - i];
+		const struct python_frame *y = &b->frames[b->count - 1 - i];
+
+		if (x->code != y->code || x->anchor != y->anchor || x->entry != y->entry)
+			return i;
+		/* The innermost that they share may have gone on: it is still the same one. */
+		if (x->instruction_offset != y->instruction_offset)
+			return i + 1;
+	}
+	return shortest;
+}
+
+/* Leaves the outermost count frames. */
+static void cut_stack(struct python_stack *stack, size_t count)
+{
+	size_t left_out = stack->count - count;
+
+	if (!left_out)
+		return;
+	stack->flags |= PYTHON_STACK_MOVED;
+	stack->count = count;
+	memmove(stack->frames, stack->frames + left_out, count * sizeof(stack->frames[0]));
+}
+
+/*
+ * Looks until some in a row share their outermost frames; where all is the same,
+ * goes on, to tell a thread that stays in one call from one that was met twice
+ * at the same place.
+ */
+static int read_passing(struct python_runtime *runtime, struct thread_state *thread,
+			struct python_stack *ret_stack)
+{
+	/* To 3.10, what was read at two moments fits together more often. */
+	unsigned wanted = runtime->layout.minor >= RUNNING_FIRST_MINOR ? 2 : 3;
+	uint64_t last_frames = 0, last_bytes = 0;
+	unsigned identical = 0, agreed = 0;
+
+	for (unsigned looks = 0; looks < PASSING_LOOKS_MAX; looks++) {
+		uint64_t frames, bytes;
+		enum gil_tenure tenure;
+		size_t shared;
+		int error = look(runtime, thread, NULL);
+
+		if (error)
+			return error;
+		tenure = runtime->result.gil;
+		frames = hash_frames(runtime);
+		bytes = remote_copy_hash(&runtime->copy);
+		if (runtime->result.flags & PYTHON_STACK_INVALID) {
+			identical = agreed = 0;
+			continue;
+		}
+		identical = identical && frames == last_frames &&
+					    (tenure == GIL_NOT_HELD || bytes == last_bytes)
+				    ? identical + 1
+				    : 1;
+		shared = agreed ? shared_frames(&runtime->earlier, &runtime->result) : 0;
+		if (shared) {
+			cut_stack(&runtime->earlier, shared);
+			agreed++;
+		} else {
+			take_result(runtime, &runtime->earlier);
+			agreed = 1;
+		}
+		if (identical == RUNNING_IDENTICAL ||
+		    (identical == RUNNING_AGREED && tenure == GIL_NOT_HELD)) {
+			take_result(runtime, ret_stack);
+			ret_stack->flags |= PYTHON_STACK_STILL;
+			if (tenure == GIL_NOT_HELD)
+				ret_stack->flags |= PYTHON_STACK_UNLOCKED;
+			return 0;
+		}
+		if (identical < RUNNING_AGREED && agreed >= wanted)
+			break;
+		last_frames = frames;
+		last_bytes = bytes;
+	}
+	ret_stack->count = 0;
+	ret_stack->flags = PYTHON_STACK_TORN;
+	ret_stack->gil = GIL_UNKNOWN;
+	ret_stack->collecting = false;
+	if (agreed >= wanted) {
+		ret_stack->count = runtime->earlier.count;
+		ret_stack->flags = runtime->earlier.flags;
+		ret_stack->gil = runtime->earlier.gil;
+		ret_stack->collecting = runtime->earlier.collecting;
+		memcpy(ret_stack->frames, runtime->earlier.frames,
+		       ret_stack->count * sizeof(ret_stack->frames[0]));
+	}
+	return 0;
+}
+
+enum reading {
+	READING_STOPPED,
+	READING_RUNNING,
+	READING_PASSING,
+};
+
 static int read_once(struct python_runtime *runtime, struct thread_state *thread,
-		     const struct stack_snapshot *stack, bool running,
+		     const struct stack_snapshot *stack, enum reading reading,
 		     struct python_stack *ret_stack)
 {
-	return running ? read_running(runtime, thread, ret_stack)
-		       : python_stack_read_thread(runtime, thread, stack, ret_stack);
+	switch (reading) {
+	case READING_RUNNING:
+		return read_running(runtime, thread, ret_stack);
+	case READING_PASSING:
+		return read_passing(runtime, thread, ret_stack);
+	default:
+		return python_stack_read_thread(runtime, thread, stack, ret_stack);
+	}
 }
 
 static int read_stack(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
-		      bool running, struct python_stack *ret_stack)
+		      enum reading reading, struct python_stack *ret_stack)
 {
 	struct thread_state *thread;
 	int error;
@@ -371,28 +482,34 @@ static int read_stack(struct python_runtime *runtime, pid_t tid, const struct st
 	error = thread_state_find(runtime, tid, &thread);
 	if (error)
 		return error;
-	error = read_once(runtime, thread, stack, running, ret_stack);
+	error = read_once(runtime, thread, stack, reading, ret_stack);
 	if (error != -ESTALE)
 		return error;
 	/* The state was freed, or serves another thread now. */
 	thread_table_forget(&runtime->threads);
 	error = thread_state_find(runtime, tid, &thread);
 	if (!error)
-		error = read_once(runtime, thread, stack, running, ret_stack);
+		error = read_once(runtime, thread, stack, reading, ret_stack);
 	return error == -ESTALE ? -ESRCH : error;
 }
 
 int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct stack_snapshot *stack,
 		      struct python_stack *ret_stack)
 {
-	return read_stack(runtime, tid, stack, false, ret_stack);
+	return read_stack(runtime, tid, stack, READING_STOPPED, ret_stack);
 }
 
 int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
 			      struct python_stack *ret_stack)
 {
 	runtime->running.reads++;
-	return read_stack(runtime, tid, NULL, true, ret_stack);
+	return read_stack(runtime, tid, NULL, READING_RUNNING, ret_stack);
+}
+
+int python_stack_read_passing(struct python_runtime *runtime, pid_t tid,
+			      struct python_stack *ret_stack)
+{
+	return read_stack(runtime, tid, NULL, READING_PASSING, ret_stack);
 }
 
 struct python_running_counters python_running_counters(const struct python_runtime *runtime)

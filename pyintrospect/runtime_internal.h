@@ -50,8 +50,9 @@ struct python_runtime {
 	struct remote_copy copy;
 	struct raw_frame raw_frames[RAW_FRAMES_MAX];
 	size_t raw_count;
-	remote_addr visited[2048];  /* frames of this walk, by hash: a cycle is noticed */
-	struct python_stack result; /* being filled */
+	remote_addr visited[2048];   /* frames of this walk, by hash: a cycle is noticed */
+	struct python_stack result;  /* being filled */
+	struct python_stack earlier; /* the look before, of a thread that runs */
 	struct python_running_counters running;
 };
 

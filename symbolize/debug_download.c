@@ -41,6 +41,13 @@ static int load(struct download_client *ret_client)
 	return 0;
 }
 
+bool debug_download_possible(void)
+{
+	struct download_client client;
+
+	return load(&client) == 0;
+}
+
 int debug_download(const uint8_t *build_id, size_t build_id_size)
 {
 	struct debuginfod_client *session;

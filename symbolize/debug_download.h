@@ -10,8 +10,12 @@
 #ifndef PIEPROFD_SYMBOLIZE_DEBUG_DOWNLOAD_H
 #define PIEPROFD_SYMBOLIZE_DEBUG_DOWNLOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Is the client installed? Asks no server. */
+bool debug_download_possible(void);
 
 /*
  * Opens the debug file of that build-id, from the client's cache or from a

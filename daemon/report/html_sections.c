@@ -319,8 +319,14 @@ int html_quality(FILE *file, const struct profile *profile)
 		figure_ns(facts->duration_ns).text);
 	if (html_text(file, facts->sampler) < 0)
 		return -ENOMEM;
-	fprintf(file, ", one every %s of CPU time a thread</dd>\n",
-		figure_ns(facts->period_ns).text);
+	fprintf(file, ", one every %s of %s a thread</dd>\n", figure_ns(facts->period_ns).text,
+		facts->sampler_limits ? "running" : "CPU time");
+	if (facts->sampler_limits) {
+		fputs("<dt>Limits</dt><dd>", file);
+		if (html_text(file, facts->sampler_limits) < 0)
+			return -ENOMEM;
+		fputs("</dd>\n", file);
+	}
 	put_accesses(file, "Loads", &profile->accesses[PAIR_LOAD]);
 	put_accesses(file, "Stores", &profile->accesses[PAIR_STORE]);
 	fprintf(file,

@@ -127,6 +127,8 @@ static int copy_facts(struct owned_profile *owned, const struct profile_facts *f
 	*copy = *facts;
 	copy->version = arena_copy_string(&owned->arena, facts->version);
 	copy->sampler = arena_copy_string(&owned->arena, facts->sampler);
+	if (facts->sampler_limits)
+		copy->sampler_limits = arena_copy_string(&owned->arena, facts->sampler_limits);
 	if (facts->target.command) {
 		while (count < COMMAND_WORDS_MAX && facts->target.command[count])
 			count++;

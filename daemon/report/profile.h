@@ -215,8 +215,9 @@ struct stop_times {
 /* What the session knows and the tree does not. */
 struct profile_facts {
 	struct profile_target target;
-	const char *version; /* of pieprofd */
-	const char *sampler; /* "clock" */
+	const char *version;        /* of pieprofd */
+	const char *sampler;        /* "clock", "unstopped" */
+	const char *sampler_limits; /* what it cannot see, in words; NULL: see the manual */
 	uint64_t period_ns;
 	uint64_t started_unix_ns;         /* when sampling began, since 1970 UTC; 0: unknown */
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */

@@ -278,10 +278,12 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 
 	text_heading(layout, "DATA QUALITY", "how far to trust the above");
 	snprintf(words, sizeof(words),
-		 "%" PRIu64 " in %s, sampler: %s, one every %s of CPU time a thread",
-		 facts->samples, figure_ns(facts->duration_ns).text, facts->sampler,
-		 figure_ns(facts->period_ns).text);
+		 "%" PRIu64 " in %s, sampler: %s, one every %s of %s a thread", facts->samples,
+		 figure_ns(facts->duration_ns).text, facts->sampler,
+		 figure_ns(facts->period_ns).text, facts->sampler_limits ? "running" : "CPU time");
 	text_wrapped(layout, "  samples    ", words);
+	if (facts->sampler_limits)
+		text_wrapped(layout, "  limits     ", facts->sampler_limits);
 	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
 		const struct access_counts *counts = &profile->accesses[i];
 

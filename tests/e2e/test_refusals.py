@@ -64,8 +64,8 @@ def program_for_everyone():
         shutil.rmtree(folder)
 
 
-def refusal(pid, restrict, code, user=None):
-    """What a daemon says whose process was restricted before it began."""
+def restricted(arguments, restrict, user=None):
+    """A daemon whose process was restricted before it began, when it has ended."""
 
     def prepare():
         restrict()
@@ -76,12 +76,19 @@ def refusal(pid, restrict, code, user=None):
 
     with program_for_everyone() as program:
         try:
-            run = subprocess.run([program, "--pid", str(pid), "-d", "2"], capture_output=True, text=True, cwd="/",
-                                 preexec_fn=prepare, check=False)
+            return subprocess.run([program] + [str(argument) for argument in arguments], capture_output=True,
+                                  text=True, cwd="/", preexec_fn=prepare, check=False)
         except subprocess.SubprocessError:
             raise Skip("needs root to restrict the daemon")
+
+
+def refusal(pid, restrict, code, user=None, mode="all"):
+    """What it says when it refuses."""
+    run = restricted(["--pid", pid, "-d", 2, "--mode", mode], restrict, user)
     check_equal(run.returncode, code, "exit code, with %r" % run.stderr)
     check_equal(run.stdout, "", "stdout")
+    if code == 4:
+        check("pieprofd doctor" in run.stderr, run.stderr)
     return run.stderr
 
 
@@ -105,7 +112,7 @@ def sleeping_target(user):
 
 def test_perf_refused():
     with Target(find_interpreters()[0], "conv_backprop.py", "--seconds", 60) as target:
-        said = refusal(target.pid, lambda: refuse_call(PERF_EVENT_OPEN, ENOSYS), 4)
+        said = refusal(target.pid, lambda: refuse_call(PERF_EVENT_OPEN, ENOSYS), 4, mode="redundancy")
         check("perf" in said and "seccomp" in said and "PERFMON" in said, said)
         target.check_undisturbed()
 
@@ -114,7 +121,7 @@ def test_perf_forbidden_to_users():
     user = nobody()
     with sleeping_target(user) as pid:
         said = refusal(pid, lambda: (pretend_settings({"perf_event_paranoid": 3}),
-                                     refuse_call(PERF_EVENT_OPEN, EPERM)), 4, user)
+                                     refuse_call(PERF_EVENT_OPEN, EPERM)), 4, user, "redundancy")
     check("perf_event_paranoid=2 (it is 3)" in said, said)
 
 
@@ -122,7 +129,7 @@ def test_perf_forbidden_in_a_container():
     user = nobody()
     with sleeping_target(user) as pid:
         said = refusal(pid, lambda: (pretend_settings({"perf_event_paranoid": 2}),
-                                     refuse_call(PERF_EVENT_OPEN, EPERM)), 4, user)
+                                     refuse_call(PERF_EVENT_OPEN, EPERM)), 4, user, "redundancy")
     check("--cap-add PERFMON" in said, said)
 
 

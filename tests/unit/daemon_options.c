@@ -163,6 +163,20 @@ static void test_report(void **state)
 	refused("dump --pid 7 --diff y", "--diff");
 }
 
+static void test_list_and_doctor(void **state)
+{
+	(void)state;
+	assert_int_equal(accepted("list").action, OPTIONS_LIST);
+	assert_true(accepted("list --json").json);
+	refused("list --pid 7", "no --pid");
+	refused("list list", "'list'");
+	assert_int_equal(accepted("doctor").action, OPTIONS_DOCTOR);
+	assert_int_equal(accepted("doctor").pid, 0);
+	assert_int_equal(accepted("doctor --pid 7").pid, 7);
+	assert_true(accepted("doctor --json").json);
+	refused("doctor --no-native", "dump");
+}
+
 static void test_patterns(void **state)
 {
 	(void)state;
@@ -363,14 +377,23 @@ static void test_help_and_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_record_is_the_command),
-		cmocka_unit_test(test_dump),        cmocka_unit_test(test_report),
-		cmocka_unit_test(test_top),         cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_pid),         cmocka_unit_test(test_duration),
-		cmocka_unit_test(test_no_source),   cmocka_unit_test(test_rate_and_overhead),
-		cmocka_unit_test(test_modes),       cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_stop_signal), cmocka_unit_test(test_the_rest),
-		cmocka_unit_test(test_unknown),     cmocka_unit_test(test_help_and_version),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_record_is_the_command),
+		cmocka_unit_test(test_dump),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_pid),
+		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_no_source),
+		cmocka_unit_test(test_rate_and_overhead),
+		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_stop_signal),
+		cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_help_and_version),
+		cmocka_unit_test(test_list_and_doctor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -385,12 +385,55 @@ static void test_alternating(void **state)
 	read_many("alternating", alternating, legal_stack);
 }
 
+/* ---- samples ---- */
+
+/*
+ * What samples are made of: nothing is waited for. Of a thread that holds the
+ * GIL some are cut down to their outermost frames, and nearly none is lost.
+ */
+static void test_passing(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+	static struct python_stack stack;
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		unsigned whole = 0, moved = 0, torn = 0, impossible = 0, still = 0;
+		struct unstopped unstopped;
+		double start;
+
+		unstopped_start(&unstopped, &pythons->items[i], two_functions);
+		keep_apart(&unstopped);
+		start = seconds();
+		for (unsigned k = 0; k < READS; k++) {
+			assert_int_equal(python_stack_read_passing(unstopped.runtime,
+								   unstopped.tids[0], &stack),
+					 0);
+			torn += (stack.flags & PYTHON_STACK_TORN) != 0;
+			moved += (stack.flags & PYTHON_STACK_MOVED) != 0;
+			still += (stack.flags & PYTHON_STACK_STILL) != 0;
+			whole += !(stack.flags & (PYTHON_STACK_TORN | PYTHON_STACK_MOVED));
+			impossible += stack.count && !legal_chain(&stack);
+		}
+		print_message("3.%d.%d samples: %u whole (%u stood still), %u in part, %u lost, %u "
+			      "impossible; %.0f us a read\n",
+			      pythons->items[i].minor, pythons->items[i].micro, whole, still, moved,
+			      torn, impossible, (seconds() - start) / READS * 1e6);
+		/* The worst of programs: frames that live for a microsecond. */
+		assert_true(impossible <= READS / 25);
+		assert_true(torn <= READS / 50);
+		unstopped_end(&unstopped);
+	}
+	if (!pythons->count)
+		skip();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sleeping),      cmocka_unit_test(test_long_call),
 		cmocka_unit_test(test_two_functions), cmocka_unit_test(test_yielding),
-		cmocka_unit_test(test_alternating),
+		cmocka_unit_test(test_alternating),   cmocka_unit_test(test_passing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

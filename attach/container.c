@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/container.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ID_DIGITS       64
+#define CGROUP_TEXT_MAX 16384
+
+/* How a runtime names the last folder: prefix, id, suffix. Both drivers, cgroupfs and systemd. */
+static const struct {
+	const char *prefix, *suffix;
+	bool hexadecimal;
+	const char *runtime;
+} patterns[] = {
+	{ "docker-", ".scope", true, "docker" },
+	{ "libpod-", ".scope", true, "podman" },
+	{ "libpod-", "", true, "podman" },
+	{ "cri-containerd-", ".scope", true, "kubernetes" },
+	{ "crio-", ".scope", true, "kubernetes" },
+	{ "", "", true, "container" },
+	{ "lxc.payload.", "", false, "lxc" },
+	{ "systemd-nspawn@", ".service", false, "nspawn" },
+};
+
+/* A piece of text, not terminated. */
+struct word {
+	const char *at;
+	size_t size;
+};
+
+static bool starts(struct word word, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	return word.size >= size && !memcmp(word.at, prefix, size);
+}
+
+static bool ends(struct word word, const char *suffix)
+{
+	size_t size = strlen(suffix);
+
+	return word.size >= size && !memcmp(word.at + word.size - size, suffix, size);
+}
+
+static bool is_id(struct word word)
+{
+	if (word.size != ID_DIGITS)
+		return false;
+	for (size_t i = 0; i < word.size; i++)
+		if (!isxdigit((unsigned char)word.at[i]))
+			return false;
+	return true;
+}
+
+static bool parse_component(struct word component, struct container *ret_container)
+{
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		size_t prefix = strlen(patterns[i].prefix), suffix = strlen(patterns[i].suffix);
+		struct word id = { component.at + prefix, component.size - prefix - suffix };
+
+		if (component.size <= prefix + suffix || !starts(component, patterns[i].prefix) ||
+		    !ends(component, patterns[i].suffix) ||
+		    (patterns[i].hexadecimal ? !is_id(id) : id.size > ID_DIGITS))
+			continue;
+		ret_container->runtime = patterns[i].runtime;
+		memcpy(ret_container->id, id.at, id.size);
+		ret_container->id[id.size] = '\0';
+		return true;
+	}
+	return false;
+}
+
+/* The innermost container on a path: they may be nested. */
+static bool parse_path(struct word path, struct container *ret_container)
+{
+	bool found = false, orchestrated = false, docker = false, lxc = false;
+
+	for (size_t at = 0; at < path.size;) {
+		const char *slash = memchr(path.at + at, '/', path.size - at);
+		struct word component = { path.at + at,
+					  slash ? (size_t)(slash - path.at) - at : path.size - at };
+
+		at += component.size + 1;
+		if (starts(component, "kubepods"))
+			orchestrated = true;
+		if (lxc && component.size && component.size <= ID_DIGITS) {
+			*ret_container = (struct container){ .runtime = "lxc" };
+			memcpy(ret_container->id, component.at, component.size);
+			found = true;
+		} else if (parse_component(component, ret_container)) {
+			found = true;
+			if (docker)
+				ret_container->runtime = "docker";
+		}
+		docker = component.size == 6 && starts(component, "docker");
+		lxc = component.size == 3 && starts(component, "lxc");
+	}
+	if (found && orchestrated)
+		ret_container->runtime = "kubernetes";
+	return found;
+}
+
+int container_parse(const char *text, size_t size, struct container *ret_container)
+{
+	for (size_t at = 0; at < size;) {
+		const char *end = memchr(text + at, '\n', size - at);
+		size_t length = end ? (size_t)(end - text) - at : size - at;
+		const char *colon = memchr(text + at, ':', length);
+		struct container container = { 0 };
+
+		/* "hierarchy:controllers:path" */
+		if (colon)
+			colon = memchr(colon + 1, ':', length - (size_t)(colon + 1 - (text + at)));
+		if (colon && parse_path((struct word){ colon + 1,
+						       length - (size_t)(colon + 1 - (text + at)) },
+					&container)) {
+			*ret_container = container;
+			return 0;
+		}
+		at += length + 1;
+	}
+	return -ENOENT;
+}
+
+int container_read(pid_t pid, struct container *ret_container)
+{
+	char path[64], text[CGROUP_TEXT_MAX];
+	size_t size = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (size < sizeof(text) && (got = read(fd, text + size, sizeof(text) - size)) > 0)
+		size += (size_t)got;
+	close(fd);
+	return container_parse(text, size, ret_container);
+}

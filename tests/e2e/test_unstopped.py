@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where perf events are refused: time, sampled without stopping or tracing the target."""
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from harness import (PIEPROFD, Skip, Target, check, check_equal, check_sampled, find_interpreters, line_text,
+                     status_of)
+from test_refusals import ENOSYS, EPERM, PERF_EVENT_OPEN, refuse_call, restricted
+
+
+def profile_without_perf(target, error, *arguments):
+    """The JSON report of a daemon that may not use perf events, and what it said; nothing traces the target."""
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    try:
+        path = os.path.join(folder, "profile.json")
+        daemon = subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "-o", path] +
+                                  [str(argument) for argument in arguments], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True,
+                                  preexec_fn=lambda: refuse_call(PERF_EVENT_OPEN, error))
+        looks = 0
+        while True:
+            try:
+                stdout, stderr = daemon.communicate(timeout=0.02)
+                break
+            except subprocess.TimeoutExpired:
+                looks += 1
+            with open("/proc/%d/status" % target.pid) as file:
+                check("TracerPid:\t0\n" in file.read(), "somebody traces the target")
+        check_equal(daemon.returncode, 0, "exit code, with %r" % stderr)
+        check(looks > 10, "the daemon ended at once")
+        with open(path) as file:
+            return json.load(file), stdout, stderr
+    finally:
+        shutil.rmtree(folder)
+
+
+def own_time(line):
+    return line["python_ns"] + line["native_ns"] + line["system_ns"]
+
+
+def interpreters_of_both_kinds():
+    """To 3.10 and from 3.11 on frames are read in different ways."""
+    found = [interpreter for interpreter in find_interpreters() if not interpreter.in_root]
+    older = [interpreter for interpreter in found if interpreter.version < (3, 11)]
+    newer = [interpreter for interpreter in found if interpreter.version >= (3, 11)]
+    return older[-1:] + newer[-1:]
+
+
+def test_hot_line():
+    if not interpreters_of_both_kinds():
+        raise Skip("no interpreter with numpy")
+    for interpreter, error in zip(interpreters_of_both_kinds(), (EPERM, ENOSYS)):
+        with Target(interpreter, "conv_backprop.py", "--seconds", 60) as target:
+            report, stdout, stderr = profile_without_perf(target, error, "-d", 3)
+            target.check_undisturbed()
+        check_equal(report["sampler"], "unstopped", "sampler")
+        check_equal(report["stop_ns"]["max"], 0, "longest stop")
+        check("perf" in stderr and "PERFMON" in stderr and "without stopping" in stderr, stderr)
+        check("time alone" in stdout and "unstopped" in stdout, stdout)
+        total = sum(report["time_ns"].values())
+        check_sampled(report["samples"] > 20, "%d samples" % report["samples"])
+        hot = max(report["lines"], key=own_time)
+        check_sampled("g[f] += d[i, j, f] * r" in line_text(hot), "the hottest line is %r" % hot)
+        check_sampled(own_time(hot) > total / 2, "%s: it has %d of %d ns" % (interpreter.name, own_time(hot), total))
+        check_equal(report["pairs"], [], "pairs")
+        check_equal(sum(map(own_time, report["threads"])), total, "time of all threads")
+
+
+PHASES = """
+import zlib
+data = bytes(range(256)) * 4000
+
+def interpreted():
+    x = 0
+    for i in range(100000):
+        x += i * i % 7
+    return x
+
+def compressed():
+    for i in range(2):
+        zlib.compress(data, 9)
+
+print("ready", flush=True)
+while True:
+    interpreted()
+    compressed()
+"""
+
+
+def test_native_time():
+    """A long native call is told from the interpreter."""
+    process = subprocess.Popen([sys.executable, "-c", PHASES], stdout=subprocess.PIPE, text=True)
+    try:
+        check_equal(process.stdout.readline(), "ready\n", "the target's first line")
+        report, _, _ = profile_without_perf(process, EPERM, "-d", 4)
+        check_equal(process.poll(), None, "the target's exit code")
+    finally:
+        process.kill()
+        process.communicate()
+    shares = {}
+    for name in ("interpreted", "compressed"):
+        lines = [line for line in report["lines"] if line["function"] == name]
+        total = sum(line["python_ns"] + line["native_ns"] for line in lines)
+        check_sampled(total > 0, "no time in %s" % name)
+        shares[name] = sum(line["native_ns"] for line in lines) / total
+    check_sampled(shares["compressed"] > 0.5 > shares["interpreted"], "native shares: %s" % shares)
+
+
+def test_target_ends(one_interpreter):
+    with Target(one_interpreter, "threads.py", "--threads", 2, "--seconds", 2) as target:
+        run = restricted(["--pid", target.pid, "-d", 30], lambda: refuse_call(PERF_EVENT_OPEN, EPERM))
+        target.finish()
+    check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+    check("unstopped" in run.stdout and "exited" in run.stdout, run.stdout)
+
+
+def test_snapshot(one_interpreter):
+    """Sampling pauses for a report and goes on: time is not counted twice."""
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    path = os.path.join(folder, "profile.json")
+    try:
+        with Target(one_interpreter, "conv_backprop.py", "--seconds", 60) as target:
+            daemon = subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "-q", "-o", path, "-d", "3"],
+                                      stderr=subprocess.PIPE, text=True,
+                                      preexec_fn=lambda: refuse_call(PERF_EVENT_OPEN, EPERM))
+            times = []
+            while daemon.poll() is None:
+                if status_of(target.pid)["TracerPid"] != "0":
+                    times.append("traced")
+                try:
+                    daemon.wait(timeout=1)
+                except subprocess.TimeoutExpired:
+                    daemon.send_signal(10)  # SIGUSR1
+            stderr = daemon.stderr.read()
+            daemon.stderr.close()
+            with open("/proc/%d/schedstat" % target.pid) as file:
+                cpu = int(file.read().split()[0])
+            target.check_undisturbed()
+        check_equal(daemon.returncode, 0, "exit code, with %r" % stderr)
+        check_equal(times, [], "looks at TracerPid")
+        with open(path) as file:
+            report = json.load(file)
+        total = sum(report["time_ns"].values())
+        check(0 < total <= cpu, "%d ns of CPU time in the report, the target used %d" % (total, cpu))
+        check_equal(len(report["threads"]), len({thread["tid"] for thread in report["threads"]}), "threads")
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_no_permission_at_all():
+    """Neither perf events nor its memory: then it is the memory that is told about."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def restrict():
+        check_equal(libc.prctl(38, 1, 0, 0, 0), 0, "prctl")
+        refuse_call(PERF_EVENT_OPEN, EPERM)
+
+    if os.geteuid() != 0:
+        raise Skip("needs root to become somebody else")
+    with Target(find_interpreters()[0], "conv_backprop.py", "--seconds", 30) as target:
+        run = restricted(["--pid", target.pid, "-d", 2], restrict, 65534)
+        target.check_undisturbed()
+    check_equal(run.returncode, 4, "exit code, with %r" % run.stderr)
+    check("belongs to user 0" in run.stderr, run.stderr)
