@@ -124,6 +124,7 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 	value = status_value(text, "State");
 	status.state = value ? *value : '?';
 	status.thread_group = (pid_t)status_number(text, "Tgid", 10);
+	status.parent = (pid_t)status_number(text, "PPid", 10);
 	status.tracer = (pid_t)status_number(text, "TracerPid", 10);
 	status.inner_pid = tid ? tid : pid;
 	value = status_value(text, "NSpid");

@@ -15,6 +15,7 @@ struct process_status {
 	char name[64]; /* as the kernel escapes it */
 	char state;    /* 'R', 'S', 'D', 'T', 't', 'Z', 'X', 'I' */
 	pid_t thread_group;
+	pid_t parent;
 	pid_t tracer;    /* 0: none */
 	pid_t inner_pid; /* in the innermost pid namespace (last of NSpid) */
 	uid_t uid[3];    /* real, effective, saved */

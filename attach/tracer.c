@@ -21,6 +21,13 @@
 #define THREADS_MAX      16384u
 #define RECORDS_MAX      16u /* one stop rarely has two */
 #define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
+/*
+ * Ends a wait for reports. A thread's own: SIGCHLD, which goes to the process,
+ * would wake the tracer of another target.
+ */
+#define WAKE_SIGNAL (SIGRTMIN + 5)
+/* It may arrive just before the wait begins: it comes again. */
+#define WAKE_AGAIN_NS (2 * NS_PER_MS)
 
 struct tracer {
 	pid_t pid;
@@ -35,6 +42,9 @@ struct tracer {
 	struct tracer_counts counts;
 	enum tracer_end end;
 	int exit_status;
+	bool counts_forks;
+	timer_t timer; /* of the tracer's thread */
+	bool timer_exists;
 };
 
 struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
@@ -57,6 +67,54 @@ void tracer_sample_memory(struct tracer *tracer, const struct memory_event *even
 	tracer->memory_event_count = count;
 }
 
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_SECOND),
+				  .tv_nsec = (long)(ns % NS_PER_SECOND) };
+}
+
+static void timer_arm(const struct tracer *tracer, uint64_t first_ns, uint64_t again_ns)
+{
+	struct itimerspec spec = { .it_value = timespec_of(first_ns),
+				   .it_interval = timespec_of(again_ns) };
+
+	(void)timer_settime(tracer->timer, 0, &spec, NULL);
+}
+
+static void wake(int signal)
+{
+	(void)signal; /* waitpid() has returned: that is all */
+}
+
+/* Called in the tracer's thread. */
+static int timer_begin(struct tracer *tracer)
+{
+	struct sigaction action = { .sa_handler = wake };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
+	sigset_t set;
+
+	event._sigev_un._tid = gettid();
+	sigemptyset(&set);
+	sigaddset(&set, WAKE_SIGNAL);
+	if (sigaction(WAKE_SIGNAL, &action, NULL) || pthread_sigmask(SIG_UNBLOCK, &set, NULL) ||
+	    timer_create(CLOCK_MONOTONIC, &event, &tracer->timer))
+		return -errno;
+	tracer->timer_exists = true;
+	return 0;
+}
+
+static void timer_end(struct tracer *tracer)
+{
+	if (tracer->timer_exists)
+		(void)timer_delete(tracer->timer);
+	tracer->timer_exists = false;
+}
+
+void tracer_count_forks(struct tracer *tracer)
+{
+	tracer->counts_forks = true;
+}
+
 static struct tracee **tracee_slot(struct tracer *tracer, pid_t tid)
 {
 	struct tracee **slot = &tracer->buckets[(unsigned)tid % BUCKETS];
@@ -66,8 +124,15 @@ static struct tracee **tracee_slot(struct tracer *tracer, pid_t tid)
 	return slot;
 }
 
-static void tracee_close(struct tracee *tracee)
+static void take_forks(struct tracer *tracer, struct tracee *tracee)
 {
+	tracer->counts.forks += fork_counter_take(&tracee->forks);
+}
+
+static void tracee_close(struct tracer *tracer, struct tracee *tracee)
+{
+	take_forks(tracer, tracee);
+	fork_counter_close(&tracee->forks);
 	thread_events_close(&tracee->events);
 	kernel_clock_close(&tracee->kernel_clock);
 }
@@ -80,7 +145,7 @@ static void tracee_forget(struct tracer *tracer, struct tracee **slot)
 	tracer->thread_count--;
 	tracee->state = TRACEE_GONE;
 	tracer->hooks->thread_ended(tracer->hooks->context, tracee);
-	tracee_close(tracee);
+	tracee_close(tracer, tracee);
 	free(tracee);
 }
 
@@ -91,6 +156,7 @@ void tracer_destroy(struct tracer *tracer)
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
 		while (tracer->buckets[bucket])
 			tracee_forget(tracer, &tracer->buckets[bucket]);
+	timer_end(tracer);
 	free(tracer);
 }
 
@@ -113,6 +179,7 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	tracee->state = state;
 	tracee->events.clock_fd = -1;
 	tracee->kernel_clock.fd = -1;
+	tracee->forks.fd = -1;
 	for (unsigned i = 0; i < BREAKPOINT_SLOTS; i++)
 		tracee->events.slots[i].fd = -1;
 	slot = tracee_slot(tracer, tid);
@@ -162,6 +229,11 @@ static void tracee_start(struct tracer *tracer, struct tracee *tracee)
 					  KERNEL_CLOCK_PERIOD(tracer->period_ns));
 	if (error && error != -ESRCH && tracee->events.clock_fd >= 0)
 		tracer->counts.kernel_refused_errno = -error;
+	if (tracer->counts_forks) {
+		error = fork_counter_open(&tracee->forks, tracee->id.tid);
+		if (error && error != -ESRCH)
+			tracer->counts.forks_refused_errno = -error;
+	}
 	tracer->hooks->thread_started(tracer->hooks->context, tracee);
 	tracee_enable_clocks(tracee, tracer->clocks_enabled);
 }
@@ -186,6 +258,13 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 
 	if (!tids) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	first_failure = timer_begin(tracer);
+	if (first_failure) {
+		free(tids);
+		error_set(error, EXIT_INTERNAL, "no timer could be made: %s",
+			  strerror(-first_failure));
 		return -1;
 	}
 	/* Threads may be made by ones not yet seized: look again until nothing is new. */
@@ -378,17 +457,19 @@ static bool handle_pending(struct tracer *tracer, bool *ret_any)
 	return true;
 }
 
-/* Sleeps until a thread reports or the time is over: its stop sends SIGCHLD, which stays pending.
- */
-static void wait_for_report(uint64_t timeout_ns)
+/* Sleeps until a thread reports, which is handled, or the time is over. */
+static void wait_for_report(struct tracer *tracer, uint64_t timeout_ns)
 {
-	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_SECOND),
-				    .tv_nsec = (long)(timeout_ns % NS_PER_SECOND) };
-	sigset_t set;
+	int status;
+	pid_t tid;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	(void)sigtimedwait(&set, NULL, &timeout);
+	if (!tracer->timer_exists)
+		return;
+	timer_arm(tracer, timeout_ns, WAKE_AGAIN_NS);
+	tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
+	timer_arm(tracer, 0, 0);
+	if (tid > 0)
+		handle_stop(tracer, tid, status);
 }
 
 enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
@@ -396,7 +477,7 @@ enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
 	bool any, alive = handle_pending(tracer, &any);
 
 	if (alive && !any && timeout_ns) {
-		wait_for_report(timeout_ns);
+		wait_for_report(tracer, timeout_ns);
 		alive = handle_pending(tracer, &any);
 	}
 	if (!alive && tracer->end == TRACER_RUNNING)
@@ -414,9 +495,16 @@ void tracer_check_blocked(struct tracer *tracer)
 			    !blocks_stop_signal(tracer, tracee))
 				continue;
 			tracer->counts.threads_blocking++;
-			tracee_close(tracee);
+			tracee_close(tracer, tracee);
 		}
 	}
+}
+
+void tracer_take_forks(struct tracer *tracer)
+{
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			take_forks(tracer, tracee);
 }
 
 void tracer_for_each(struct tracer *tracer, void (*visit)(void *context, struct tracee *tracee),
@@ -487,10 +575,10 @@ void tracer_quiesce(struct tracer *tracer)
 	while (tracer->end == TRACER_RUNNING && handle_pending(tracer, &any) &&
 	       (any || signal_pending(tracer)) && clock_now_ns() < limit_ns)
 		if (!any)
-			wait_for_report(NS_PER_MS);
+			wait_for_report(tracer, NS_PER_MS);
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
 		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			tracee_close(tracee);
+			tracee_close(tracer, tracee);
 }
 
 const struct tracer_counts *tracer_counts(const struct tracer *tracer)

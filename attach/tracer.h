@@ -18,6 +18,7 @@
 #ifndef PIEPROFD_ATTACH_TRACER_H
 #define PIEPROFD_ATTACH_TRACER_H
 
+#include "attach/fork_counter.h"
 #include "attach/kernel_clock.h"
 #include "attach/thread_events.h"
 #include "attach/tracee.h"
@@ -32,6 +33,7 @@ struct tracee {
 	enum tracee_state state;
 	struct thread_events events;      /* clock_fd < 0: this thread is not sampled */
 	struct kernel_clock kernel_clock; /* fd < 0: its time in the kernel is not sampled */
+	struct fork_counter forks;        /* fd < 0: not asked for, or refused */
 	void *user;                       /* the hooks' own, NULL at first */
 	struct tracee *next;              /* in the tracer's table */
 };
@@ -68,6 +70,8 @@ struct tracer_counts {
 	int refused_errno;         /* of the last refusal */
 	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */
 	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
+	uint64_t forks;            /* processes made meanwhile, if asked for */
+	int forks_refused_errno;   /* why forks of some thread are not counted; 0: all are */
 };
 
 struct tracer;
@@ -83,6 +87,8 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
  * too, about as often as by the clock. They are borrowed.
  */
 void tracer_sample_memory(struct tracer *tracer, const struct memory_event *events, size_t count);
+/* Before attaching: count the processes that the target makes. */
+void tracer_count_forks(struct tracer *tracer);
 /* After quiesce, from any thread. */
 void tracer_destroy(struct tracer *tracer);
 
@@ -94,6 +100,9 @@ __attribute__((warn_unused_result)) int tracer_attach(struct tracer *tracer, str
 
 /* Handles all stops there are, waiting at most timeout_ns for the first. */
 enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns);
+
+/* Brings tracer_counts()->forks up to date; now and then, or some are missed. */
+void tracer_take_forks(struct tracer *tracer);
 
 /* Starts and stops the clocks of all threads, also of those yet to come. */
 void tracer_enable_clocks(struct tracer *tracer, bool enable);

@@ -21,10 +21,9 @@ struct encoded {
 	size_t size;
 };
 
-void autosave_init(struct autosave *autosave, const struct options *options,
-		   struct session *session)
+void autosave_init(struct autosave *autosave, const struct options *options, struct group *group)
 {
-	*autosave = (struct autosave){ options, session, .next_ns = UINT64_MAX };
+	*autosave = (struct autosave){ options, group, .next_ns = UINT64_MAX };
 	for (unsigned i = 0; i < options->output_count; i++)
 		if (options->outputs[i].writer == &writer_recording)
 			autosave->next_ns = FIRST_NS;
@@ -37,18 +36,15 @@ static int put_encoded(void *context, FILE *file)
 	return recording_put(encoded->bytes, encoded->size, file);
 }
 
-/* Names belong to the session, so that the profile must be done with when sampling goes on. */
-static int encode(struct session *session, struct encoded *ret_encoded)
+/* The profile is to be done with before the group is asked for anything else. */
+static int encode(struct group *group, struct encoded *ret_encoded)
 {
-	struct profile *profile;
+	struct profile *profile = group_profile(group);
 	int result = -ENOMEM;
 
-	session_pause(session);
-	profile = session_profile(session, PIEPROFD_VERSION);
 	if (profile)
 		result = profile_encode(profile, &ret_encoded->bytes, &ret_encoded->size);
 	profile_destroy(profile);
-	session_resume(session);
 	return result;
 }
 
@@ -56,7 +52,7 @@ static int save(const struct autosave *autosave)
 {
 	const struct options *options = autosave->options;
 	struct encoded encoded;
-	int result = encode(autosave->session, &encoded);
+	int result = encode(autosave->group, &encoded);
 
 	if (result)
 		return result;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings (-o FILE.pieprof) that are written while the session goes on, so
+ * Recordings (-o FILE.pieprof) that are written while sampling goes on, so
  * that a daemon that is killed leaves what was known a while ago.
  *
  * Sampling pauses while a profile is made; the waits between two grow with what
@@ -9,18 +9,17 @@
 #ifndef PIEPROFD_DAEMON_AUTOSAVE_H
 #define PIEPROFD_DAEMON_AUTOSAVE_H
 
+#include "daemon/group.h"
 #include "daemon/options.h"
-#include "daemon/session.h"
 
 struct autosave {
 	const struct options *options;
-	struct session *session;
+	struct group *group;
 	uint64_t next_ns; /* since sampling began */
 	bool failed;      /* said once */
 };
 
-void autosave_init(struct autosave *autosave, const struct options *options,
-		   struct session *session);
+void autosave_init(struct autosave *autosave, const struct options *options, struct group *group);
 
 /* Writes the recordings when it is time for it; elapsed_ns: since sampling began. */
 void autosave_poll(struct autosave *autosave, uint64_t elapsed_ns);

@@ -49,6 +49,12 @@
 	  "watches given up: stopped only after another signal's handler began")                   \
 	X(LOSS_WATCH_BUDGET, "watch_budget", "watches given up: too many traps by others")         \
 	X(LOSS_TRAP_UNDECODED, "trap_undecoded", "traps whose instruction could not be told")      \
+	X(LOSS_PROCESS_UNSEEN, "process_unseen",                                                   \
+	  "child processes that ended before they could be profiled")                              \
+	X(LOSS_PROCESS_NOT_PYTHON, "process_not_python",                                           \
+	  "child processes not profiled: they run no CPython that can be read")                    \
+	X(LOSS_PROCESS_REFUSED, "process_refused",                                                 \
+	  "child processes not profiled: not permitted, or too many at a time")                    \
 	X(LOSS_OVERHEAD_LIMIT, "overhead_limit",                                                   \
 	  "memory samples skipped to stay under the overhead limit")
 

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pieprofd: options, one session, its reports.
+ * pieprofd: options, a group of sessions, its reports.
  *
  * SIGINT and SIGTERM end the session and write; a second one gives up.
  * SIGUSR1 writes the reports as they are now.
+ *
+ * While a command runs that was started here, SIGINT from the terminal reaches
+ * it, too: it decides what that means, and we go on until it has ended. Other
+ * signals are passed on to it.
  */
 #include "common/clock.h"
 #include "daemon/autosave.h"
+#include "daemon/command.h"
+#include "daemon/group.h"
 #include "daemon/options.h"
+#include "daemon/process_search.h"
 #include "daemon/report/doctor_writer.h"
 #include "daemon/report/dump_writer.h"
 #include "daemon/report/list_writer.h"
@@ -23,6 +30,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -135,67 +143,96 @@ static bool writes_to_stdout(const struct options *options)
 	return false;
 }
 
-static void show_progress(const struct options *options, const struct session_progress *progress,
+static void show_progress(const struct options *options, const struct group_progress *progress,
 			  uint64_t elapsed_ns)
 {
+	char target[32];
+
+	if (progress->processes > 1)
+		snprintf(target, sizeof(target), "%zu processes", progress->processes);
+	else
+		snprintf(target, sizeof(target), "process %d", options->pid);
+	/* The terminal is the command's. */
+	if (options->command)
+		return;
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (options->duration_ns)
-		fprintf(stderr, "\r\033[Kprofiling process %d: %.0f of %.0f s, %llu samples",
-			options->pid, (double)elapsed_ns / 1e9, (double)options->duration_ns / 1e9,
+		fprintf(stderr, "\r\033[Kprofiling %s: %.0f of %.0f s, %llu samples", target,
+			(double)elapsed_ns / 1e9, (double)options->duration_ns / 1e9,
 			(unsigned long long)progress->samples);
 	else
-		fprintf(stderr, "\r\033[Kprofiling process %d: %.0f s, %llu samples (^C to end)",
-			options->pid, (double)elapsed_ns / 1e9,
-			(unsigned long long)progress->samples);
+		fprintf(stderr, "\r\033[Kprofiling %s: %.0f s, %llu samples (^C to end)", target,
+			(double)elapsed_ns / 1e9, (unsigned long long)progress->samples);
 	fflush(stderr);
 }
 
 static void end_progress(const struct options *options)
 {
-	if (!options->quiet && isatty(STDERR_FILENO))
+	if (!options->quiet && !options->command && isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
 }
 
-static void write_snapshot(const struct options *options, struct session *session)
+static void write_snapshot(const struct options *options, struct group *group)
 {
-	struct profile *profile;
+	struct profile *profile = group_profile(group);
 
-	session_pause(session);
-	profile = session_profile(session, PIEPROFD_VERSION);
 	if (profile)
 		(void)write_files(options, profile);
 	else
-		fprintf(stderr, "pieprofd: no snapshot: out of memory\n");
+		fprintf(stderr, "pieprofd: no snapshot: nothing profiled yet, or out of memory\n");
 	profile_destroy(profile);
-	session_resume(session);
 }
 
-/* Until the time is over, somebody wants an end, or the target ends. */
-static void wait_for_end(const struct options *options, struct session *session,
-			 const sigset_t *signals)
+static void print_notes(struct group *group)
+{
+	char *notes = group_take_notes(group);
+
+	if (notes)
+		fprintf(stderr, "pieprofd: %s", notes);
+	free(notes);
+}
+
+/* Meant for the command, unless the terminal has sent it to both of us. True: it was. */
+static bool pass_on(const struct command *command, int signal, const siginfo_t *info)
+{
+	if (!command)
+		return false;
+	if (!(signal == SIGINT && info->si_code == SI_KERNEL))
+		(void)kill(command->pid, signal);
+	return true;
+}
+
+/* Until the time is over, somebody wants an end, or the targets end. */
+static void wait_for_end(const struct options *options, struct group *group,
+			 const struct command *command, const sigset_t *signals)
 {
 	uint64_t began_ns = clock_now_ns();
 	struct autosave autosave;
 
-	autosave_init(&autosave, options, session);
+	autosave_init(&autosave, options, group);
 	for (;;) {
-		struct timespec timeout = { .tv_nsec = (long)PROGRESS_NS };
-		struct session_progress progress = session_progress(session);
+		uint64_t look_ns = group_look(group);
+		struct group_progress progress = group_progress(group);
 		uint64_t elapsed_ns = clock_now_ns() - began_ns;
+		struct timespec timeout = { .tv_nsec = (long)look_ns };
+		siginfo_t info;
 		int signal;
 
-		if (!progress.running ||
-		    (options->duration_ns && elapsed_ns >= options->duration_ns))
+		print_notes(group);
+		if (command ? command_has_ended(command) : !progress.running)
 			break;
-		if (options->duration_ns && options->duration_ns - elapsed_ns < PROGRESS_NS)
+		if (options->duration_ns && elapsed_ns >= options->duration_ns)
+			break;
+		if (options->duration_ns && options->duration_ns - elapsed_ns < look_ns)
 			timeout.tv_nsec = (long)(options->duration_ns - elapsed_ns);
-		show_progress(options, &progress, elapsed_ns);
+		if (elapsed_ns % PROGRESS_NS < look_ns)
+			show_progress(options, &progress, elapsed_ns);
 		autosave_poll(&autosave, elapsed_ns);
-		signal = sigtimedwait(signals, NULL, &timeout);
+		signal = sigtimedwait(signals, &info, &timeout);
 		if (signal == SIGUSR1)
-			write_snapshot(options, session);
-		else if (signal > 0)
+			write_snapshot(options, group);
+		else if (signal > 0 && !pass_on(command, signal, &info))
 			break;
 	}
 	end_progress(options);
@@ -235,22 +272,28 @@ static void let_signals_end_us(const sigset_t *signals)
 	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
 }
 
-static enum exit_code report(const struct options *options, struct session *session)
+/* For a person: on stdout, or on stderr where stdout is a command's. */
+static int write_summary(const struct options *options, const struct profile *profile)
 {
 	struct writer_options writer_options = terminal_options(options);
-	struct profile *profile;
+
+	if (options->command)
+		return writer_text.write(profile, &writer_options, stderr);
+	return writer_write_file(&writer_text, profile, &writer_options, "-");
+}
+
+/* Takes the profile; NULL: it could not be made. */
+static enum exit_code write_reports(const struct options *options, struct profile *profile)
+{
 	enum exit_code code;
 
-	show_step(options, "reading the names of functions");
-	profile = session_profile(session, PIEPROFD_VERSION);
-	show_step(options, NULL);
 	if (!profile) {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		return EXIT_INTERNAL;
 	}
 	code = write_files(options, profile);
 	if (!options->quiet && !writes_to_stdout(options)) {
-		int failure = writer_write_file(&writer_text, profile, &writer_options, "-");
+		int failure = write_summary(options, profile);
 
 		if (failure && failure != -EPIPE)
 			code = EXIT_INTERNAL;
@@ -266,9 +309,117 @@ static enum exit_code report(const struct options *options, struct session *sess
 	return code;
 }
 
-static enum exit_code record(const struct options *options)
+static enum exit_code report(const struct options *options, struct group *group)
 {
-	struct session_options session_options = {
+	struct profile *profile;
+
+	show_step(options, "reading the names of functions");
+	profile = group_profile(group);
+	show_step(options, NULL);
+	if (!profile && options->command) {
+		fprintf(stderr,
+			"pieprofd: no profile: the command ended, or ran something else, "
+			"before a CPython could be read%s\n",
+			options->follow ? "" : "; --follow profiles what it starts");
+		return EXIT_NO_SAMPLES;
+	}
+	if (!profile && options->follow) {
+		fprintf(stderr, "pieprofd: no profile: no CPython was found\n");
+		return EXIT_NO_SAMPLES;
+	}
+	return write_reports(options, profile);
+}
+
+/*
+ * After the profile: the command may go on. Its own exit code is ours, unless
+ * it succeeded and the profile could not be written.
+ */
+static int end_command(struct command *command, const struct group *group, enum exit_code code)
+{
+	enum process_end end = PROCESS_RUNNING;
+	int status, wait_status;
+
+	if (!group || !group_command_end(group, &end, &status)) {
+		wait_status = command_wait(command);
+		if (wait_status < 0)
+			return EXIT_INTERNAL;
+		end = WIFSIGNALED(wait_status) ? PROCESS_KILLED : PROCESS_EXITED;
+		status =
+			WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+	}
+	if (end == PROCESS_KILLED)
+		return 128 + status;
+	if (status == 0 && code == EXIT_INTERNAL)
+		return EXIT_INTERNAL;
+	return status;
+}
+
+/* Signals that come while it goes on are its own. */
+static void await_command(struct command *command, const sigset_t *signals)
+{
+	while (!command_has_ended(command)) {
+		struct timespec timeout = { .tv_nsec = (long)PROGRESS_NS };
+		siginfo_t info;
+		int signal = sigtimedwait(signals, &info, &timeout);
+
+		if (signal > 0)
+			(void)pass_on(command, signal, &info);
+	}
+}
+
+static enum exit_code record_group(const struct options *options, struct group *group,
+				   struct command *command, const sigset_t *signals)
+{
+	struct error error;
+	enum exit_code code;
+
+	print_notes(group);
+	if (options->verbosity)
+		group_describe(group, stderr);
+	if (group_start(group, &error)) {
+		print_error(&error);
+		return error.exit_code;
+	}
+	wait_for_end(options, group, command, signals);
+	group_finish(group);
+	print_notes(group);
+	if (!command)
+		let_signals_end_us(signals);
+	code = report(options, group);
+	if (command)
+		await_command(command, signals);
+	return code;
+}
+
+/* --name: 0, or an exit code. */
+static enum exit_code find_by_name(struct options *options)
+{
+	size_t count = 0;
+
+	if (process_search(options->name, options->pids, OPTIONS_PIDS_MAX, &count)) {
+		fprintf(stderr, "pieprofd: /proc is not readable\n");
+		return EXIT_INTERNAL;
+	}
+	if (!count) {
+		fprintf(stderr, "pieprofd: no Python process has a command line like '%s'\n",
+			options->name);
+		return EXIT_NO_TARGET;
+	}
+	if (count > 1 && !options->all && !options->follow) {
+		fprintf(stderr,
+			"pieprofd: %zu processes match '%s'; --all profiles them together\n", count,
+			options->name);
+		process_search_print(stderr, options->pids, count);
+		return EXIT_USAGE;
+	}
+	options->pid_count = (unsigned)count;
+	options->pid = options->pids[0];
+	return EXIT_OK;
+}
+
+static struct session_options session_options_of(const struct options *options)
+{
+	return (struct session_options){
 		.pid = options->pid,
 		.period_ns = (uint64_t)(1e9 / options->rate_hz),
 		.waits = options->waits,
@@ -283,39 +434,80 @@ static enum exit_code record(const struct options *options)
 		.no_source = options->no_source,
 		.download = options->debuginfod,
 	};
+}
+
+/* top: of one process, until it is left. */
+static enum exit_code live(const struct options *options)
+{
+	struct session_options session_options = session_options_of(options);
 	struct session *session;
 	struct error error;
 	enum exit_code code;
 	sigset_t signals;
 
-	if (options->action == OPTIONS_TOP && top_check_terminal(options->pid, &error)) {
+	if (top_check_terminal(options->pid, &error)) {
 		print_error(&error);
 		return error.exit_code;
 	}
 	block_signals(&signals);
 	raise_file_limit();
 	session = session_create(&session_options, &error);
-	if (!session) {
-		print_error(&error);
-		return error.exit_code;
-	}
-	if (session_notes(session)[0])
-		fprintf(stderr, "pieprofd: %s", session_notes(session));
-	if (options->verbosity)
-		session_describe(session, stderr);
-	if (session_start(session, &error)) {
+	if (!session || session_start(session, &error)) {
 		print_error(&error);
 		session_destroy(session);
 		return error.exit_code;
 	}
-	if (options->action == OPTIONS_TOP)
-		show_live(options, session);
-	else
-		wait_for_end(options, session, &signals);
+	show_live(options, session);
 	session_finish(session);
 	let_signals_end_us(&signals);
-	code = report(options, session);
+	code = write_reports(options, session_profile(session, PIEPROFD_VERSION));
 	session_destroy(session);
+	return code;
+}
+
+static int record(struct options *options)
+{
+	struct group_options group_options = {
+		.session = session_options_of(options),
+		.follow = options->follow,
+		.started_here = options->command != NULL,
+	};
+	struct command_settings settings;
+	struct command command;
+	struct group *group;
+	struct error error;
+	int code = EXIT_OK;
+	sigset_t signals;
+
+	if (options->name)
+		code = find_by_name(options);
+	if (code)
+		return code;
+	command_settings_read(&settings);
+	block_signals(&signals);
+	raise_file_limit();
+	if (options->command) {
+		code = command_start(options->command, &settings, &command);
+		if (code) {
+			fprintf(stderr, "pieprofd: %s: %s\n", options->command[0], strerror(-code));
+			return code == -ENOENT ? 127 : 126;
+		}
+		options->pids[0] = options->pid = command.pid;
+		options->pid_count = 1;
+	}
+	group_options.pids = options->pids;
+	group_options.pid_count = options->pid_count;
+	group = group_create(&group_options, &error);
+	if (group) {
+		code = (int)record_group(options, group, options->command ? &command : NULL,
+					 &signals);
+	} else {
+		print_error(&error);
+		code = error.exit_code;
+	}
+	if (options->command)
+		code = end_command(&command, group, (enum exit_code)code);
+	group_destroy(group);
 	return code;
 }
 
@@ -435,8 +627,9 @@ int main(int argc, char **argv)
 		return list(&options);
 	case OPTIONS_DOCTOR:
 		return doctor(&options, debuginfod);
-	case OPTIONS_RECORD:
 	case OPTIONS_TOP:
+		return live(&options);
+	case OPTIONS_RECORD:
 		break;
 	}
 	return record(&options);

@@ -5,6 +5,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -38,11 +39,17 @@ enum option_id {
 	OPTION_NO_SOURCE,
 	OPTION_DEBUGINFOD,
 	OPTION_DIFF,
+	OPTION_FOLLOW,
+	OPTION_NAME,
+	OPTION_ALL,
 	OPTION_VERSION,
 };
 
 static const struct option long_options[] = {
 	{ "pid", required_argument, NULL, 'p' },
+	{ "name", required_argument, NULL, OPTION_NAME },
+	{ "all", no_argument, NULL, OPTION_ALL },
+	{ "follow", no_argument, NULL, OPTION_FOLLOW },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "rate", required_argument, NULL, 'r' },
 	{ "output", required_argument, NULL, 'o' },
@@ -85,7 +92,6 @@ struct parser {
 	const struct writer *format; /* --format; NULL: by extension */
 	bool loads_asked, stores_asked;
 	const char *not_of_report; /* the first option that report does not have; NULL: none */
-	bool duration_asked;
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(const struct parser *parser,
@@ -137,15 +143,53 @@ static bool parse_whole(const char *text, long minimum, long maximum, long *ret_
 	return true;
 }
 
+static int add_pid(struct parser *parser, pid_t pid)
+{
+	struct options *options = &parser->options;
+
+	for (unsigned i = 0; i < options->pid_count; i++)
+		if (options->pids[i] == pid)
+			return 0;
+	if (options->pid_count == OPTIONS_PIDS_MAX)
+		return refuse(parser, "--pid %d: at most %d processes", (int)pid, OPTIONS_PIDS_MAX);
+	options->pids[options->pid_count++] = pid;
+	options->pid = options->pids[0];
+	return 0;
+}
+
 static int parse_pid(struct parser *parser, const char *text)
 {
-	long value;
+	const char *at = text;
 
-	if (!parse_whole(text, 1, INT_MAX, &value))
-		return refuse(parser, "--pid '%s': a process id, such as 1234, is wanted", text);
-	if (parser->options.pid && parser->options.pid != value)
-		return refuse(parser, "--pid %ld: only one process at a time", value);
-	parser->options.pid = (pid_t)value;
+	for (;;) {
+		size_t length = strcspn(at, ",");
+		char word[16];
+		long value;
+
+		snprintf(word, sizeof(word), "%.*s", length < sizeof(word) ? (int)length : 0, at);
+		if (!parse_whole(word, 1, INT_MAX, &value))
+			return refuse(parser, "--pid '%s': a process id, such as 1234, is wanted",
+				      text);
+		if (add_pid(parser, (pid_t)value) < 0)
+			return -1;
+		if (!at[length])
+			return 0;
+		at += length + 1;
+	}
+}
+
+static int parse_name(struct parser *parser, const char *pattern)
+{
+	regex_t compiled;
+	char problem[128];
+	int failure = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
+
+	if (failure) {
+		regerror(failure, &compiled, problem, sizeof(problem));
+		return refuse(parser, "--name '%s': %s", pattern, problem);
+	}
+	regfree(&compiled);
+	parser->options.name = pattern;
 	return 0;
 }
 
@@ -158,11 +202,11 @@ static int parse_duration(struct parser *parser, const char *text)
 			parser,
 			"--duration '%s': seconds, such as 10 or 0.5, are wanted (0: until ^C)",
 			text);
+	parser->options.duration_given = true;
 	parser->options.duration_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
 	/* 0 has a meaning of its own, which 1e-12 must not take on. */
 	if (seconds > 0 && parser->options.duration_ns == 0)
 		parser->options.duration_ns = 1;
-	parser->duration_asked = true;
 	return 0;
 }
 
@@ -361,6 +405,14 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 	case OPTION_NO_SOURCE:
 		options->no_source = true;
 		return 0;
+	case OPTION_FOLLOW:
+		options->follow = true;
+		return 0;
+	case OPTION_NAME:
+		return parse_name(parser, argument);
+	case OPTION_ALL:
+		options->all = true;
+		return 0;
 	case OPTION_DEBUGINFOD:
 		options->debuginfod = true;
 		return 0;
@@ -534,12 +586,23 @@ static int settle(struct parser *parser)
 		return refuse(parser, "list shows all processes: it takes no --pid");
 	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR)
 		return options->no_native ? refuse(parser, "--no-native is an option of dump") : 0;
-	if (!options->pid)
+	if ((options->pid != 0) + (options->name != NULL) + (options->command != NULL) > 1)
+		return refuse(parser, "one of --pid, --name and -- COMMAND is wanted");
+	if (!options->pid && !options->name && !options->command)
 		return refuse(parser, "no process given: --pid N; pieprofd list shows some");
+	if (options->all && !options->name)
+		return refuse(parser, "--all goes with --name");
+	if ((options->action == OPTIONS_DUMP || options->action == OPTIONS_TOP) &&
+	    (options->pid_count != 1 || options->follow))
+		return refuse(parser, "%s is of one process, given by --pid",
+			      options->action == OPTIONS_DUMP ? "dump" : "top");
+	/* A command is profiled to its end. */
+	if (options->command && !options->duration_given)
+		options->duration_ns = 0;
 	if (options->action == OPTIONS_DUMP)
 		return 0;
 	/* It is left by a key. */
-	if (options->action == OPTIONS_TOP && !parser->duration_asked)
+	if (options->action == OPTIONS_TOP && !options->duration_given)
 		options->duration_ns = 0;
 	if (options->json || options->no_native)
 		return refuse(parser,
@@ -567,6 +630,14 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 		},
 	};
 
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		parser.options.command = argv + i + 1;
+		argc = i;
+	}
+	if (parser.options.command && !parser.options.command[0])
+		return refuse(&parser, "-- is followed by a command to run");
 	if (parse_words(&parser, argc, argv) < 0)
 		return -1;
 	if (parser.options.action != OPTIONS_HELP && parser.options.action != OPTIONS_VERSION &&
@@ -578,7 +649,9 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 
 void options_print_help(FILE *file)
 {
-	fputs("usage: pieprofd [record] --pid N [options]\n"
+	fputs("usage: pieprofd [record] --pid N[,M...] [options]\n"
+	      "       pieprofd [record] --name REGEX [options]\n"
+	      "       pieprofd [record] [options] -- COMMAND [ARGUMENT...]\n"
 	      "       pieprofd top --pid N [options]\n"
 	      "       pieprofd report RECORDING [-o FILE] [--diff BASE]\n"
 	      "       pieprofd dump --pid N [--json] [--no-native]\n"
@@ -595,8 +668,12 @@ void options_print_help(FILE *file)
 	      "--pairs, --color), or with --diff what has changed since another one. record,\n"
 	      "the default, and top have these options:\n"
 	      "\n"
-	      "  -p, --pid N             the process\n"
-	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C\n"
+	      "  -p, --pid N[,M...]      the process, or several as one\n"
+	      "      --name REGEX        the Python process with such a command line; every one\n"
+	      "                          of them with --all or --follow\n"
+	      "      --follow            child processes, too, present and future\n"
+	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C.\n"
+	      "                          Without it, a command is profiled to its end\n"
 	      "  -r, --rate HZ           samples a second of CPU time and thread (99)\n"
 	      "  -o, --output FILE       write a report here too, - is stdout; may be repeated\n"
 	      "      --format NAME       of -o, where its extension does not say:\n"
@@ -628,6 +705,6 @@ void options_print_help(FILE *file)
 	      "\n"
 	      "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 no such process or not\n"
 	      "Python, 4 not permitted, 5 Python version not supported, 6 no samples,\n"
-	      "130 given up. pieprofd(8) says more.\n",
+	      "130 given up; with a command, the command's own. pieprofd(8) says more.\n",
 	      file);
 }

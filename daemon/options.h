@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #define OPTIONS_OUTPUTS_MAX 8
+#define OPTIONS_PIDS_MAX    64
 
 enum options_action {
 	OPTIONS_RECORD,
@@ -29,7 +30,14 @@ struct options_output {
 
 struct options {
 	enum options_action action;
-	pid_t pid;            /* doctor: 0, no process */
+	pid_t pid; /* the first of pids; 0: none */
+	pid_t pids[OPTIONS_PIDS_MAX];
+	unsigned pid_count;
+	const char *name;     /* --name; NULL: not given */
+	bool all;             /* of those that the name matches */
+	bool follow;          /* children, too */
+	char *const *command; /* to start, NULL-terminated; NULL: none */
+	bool duration_given;
 	uint64_t duration_ns; /* 0: until interrupted */
 	double rate_hz;
 	bool loads; /* both false: time alone */

@@ -55,6 +55,8 @@ struct session {
 	bool without_perf;
 	char **command;
 	char comm[16];
+	pid_t parent;
+	uint64_t start_time;
 	struct target_source source;
 	char notes[1024];
 	struct memory_event memory_events[2 * MEMORY_EVENTS_MAX];
@@ -131,10 +133,15 @@ static uint64_t process_started_unix_ns(pid_t pid)
 static void read_identity(struct session *session)
 {
 	struct process_status status;
+	struct process_times times;
 
 	target_source_init(&session->source, session->options.pid);
-	if (!procfs_read_status(session->options.pid, 0, &status))
+	if (!procfs_read_status(session->options.pid, 0, &status)) {
 		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
+		session->parent = status.parent;
+	}
+	if (!procfs_read_times(session->options.pid, 0, &times))
+		session->start_time = times.start_time;
 	session->process_started_unix_ns = process_started_unix_ns(session->options.pid);
 	if (procfs_read_command(session->options.pid, &session->command))
 		session->command = NULL;
@@ -207,6 +214,8 @@ static int open_pipeline(struct session *session, struct error *error)
 	if (session->tracer)
 		tracer_sample_memory(session->tracer, session->memory_events,
 				     session->memory_event_count);
+	if (session->tracer && session->options.count_forks)
+		tracer_count_forks(session->tracer);
 	return 0;
 }
 
@@ -218,6 +227,10 @@ static int check_python(struct session *session, struct error *error)
 	if (session->target.runtime)
 		return 0;
 	if (session->options.breakpoints_required || session->without_perf) {
+		*error = *refusal;
+		return -1;
+	}
+	if (session->options.python_required) {
 		*error = *refusal;
 		return -1;
 	}
@@ -433,6 +446,7 @@ static void tick(struct session *session, uint64_t now_ns)
 	struct pipeline *pipeline = &session->pipeline;
 
 	tracer_check_blocked(session->tracer);
+	tracer_take_forks(session->tracer);
 	if (pipeline->idle)
 		return; /* paused: the other thread reads */
 	pipeline_tick(pipeline, session->tracer, now_ns);
@@ -591,6 +605,23 @@ int session_start(struct session *session, struct error *error)
 	return 0;
 }
 
+static enum process_end process_end(const struct session *session)
+{
+	static const enum process_end ends[] = {
+		[TRACER_RUNNING] = PROCESS_RUNNING,
+		[TRACER_TARGET_EXITED] = PROCESS_EXITED,
+		[TRACER_TARGET_KILLED] = PROCESS_KILLED,
+		[TRACER_TARGET_REPLACED] = PROCESS_REPLACED,
+	};
+
+	return ends[session->end];
+}
+
+static int end_status(const struct session *session)
+{
+	return session->tracer ? tracer_exit_status(session->tracer) : 0;
+}
+
 struct session_progress session_progress(struct session *session)
 {
 	struct session_progress progress = {
@@ -599,6 +630,11 @@ struct session_progress session_progress(struct session *session)
 
 	pthread_mutex_lock(&session->lock);
 	progress.running = session->state != SESSION_ENDED;
+	if (!progress.running) {
+		progress.end = process_end(session);
+		progress.end_status = end_status(session);
+		progress.forks = session->tracer ? tracer_counts(session->tracer)->forks : 0;
+	}
 	pthread_mutex_unlock(&session->lock);
 	return progress;
 }
@@ -628,13 +664,18 @@ void session_resume(struct session *session)
 	wake_tracer(session);
 }
 
+void session_ask_finish(struct session *session)
+{
+	pthread_mutex_lock(&session->lock);
+	session->finish_wanted = true;
+	pthread_mutex_unlock(&session->lock);
+}
+
 void session_finish(struct session *session)
 {
 	if (!session->thread_exists)
 		return;
-	pthread_mutex_lock(&session->lock);
-	session->finish_wanted = true;
-	pthread_mutex_unlock(&session->lock);
+	session_ask_finish(session);
 	pthread_join(session->thread, NULL);
 	session->thread_exists = false;
 }
@@ -684,6 +725,10 @@ static struct profile_facts current_facts(const struct session *session)
 	struct profile_facts facts = {
 		.target = {
 			.pid = session->options.pid,
+			.parent = session->parent,
+			.start_time = session->start_time,
+			.end = process_end(session),
+			.end_status = end_status(session),
 			.python = session->target.runtime
 					  ? python_runtime_version(session->target.runtime)
 					  : (struct python_version){ 0 },
@@ -703,6 +748,7 @@ static struct profile_facts current_facts(const struct session *session)
 			.p99_ns = stop_histogram_quantile(&pipeline->stops, 0.99),
 			.max_ns = pipeline->stops.max_ns,
 		},
+		.lost_ns = pipeline->lost_ns,
 		.cpu_ns = cpu,
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
@@ -736,17 +782,29 @@ static void read_names(struct session *session, struct profile_facts *facts,
 	facts->line_info = session->line_info;
 }
 
-struct profile *session_profile(struct session *session, const char *version)
+static struct profile *build_profile(struct session *session, const char *version, bool all_pairs)
 {
 	struct pipeline *pipeline = &session->pipeline;
 	struct profile_facts facts = current_facts(session);
 
 	read_names(session, &facts, pipeline->threads.items, version);
+	facts.all_pairs = all_pairs;
+	facts.stop_histogram = &pipeline->stops;
 	facts.open_source = session->options.no_source ? NULL : target_source_open;
 	facts.open_source_context = &session->source;
 	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
 	facts.node_timeline = timeline_view(&pipeline->node_timeline);
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
+}
+
+struct profile *session_profile(struct session *session, const char *version)
+{
+	return build_profile(session, version, false);
+}
+
+struct profile *session_profile_for_merge(struct session *session, const char *version)
+{
+	return build_profile(session, version, true);
 }
 
 struct profile *session_snapshot(struct session *session, const char *version)

@@ -29,7 +29,10 @@ struct session_options {
 	const struct access_patterns *patterns; /* whose accesses count; borrowed */
 	bool native_lines;                      /* source lines of native frames */
 	bool no_source;                         /* source files are not read */
-	bool download;                          /* debug files from the network */
+	bool python_required; /* refuse an interpreter that cannot be read, rather than go without
+			       */
+	bool count_forks;     /* see session_progress */
+	bool download;        /* debug files from the network */
 };
 
 struct session;
@@ -48,6 +51,9 @@ struct session_progress {
 	uint64_t samples;
 	uint64_t verdicts; /* pairs seen */
 	bool running;      /* false: the target has ended, or runs another program */
+	enum process_end end;
+	int end_status;
+	uint64_t forks; /* processes that the target has made, once it no longer runs */
 };
 
 /* At any time, from any thread. */
@@ -58,6 +64,8 @@ struct session_progress session_progress(struct session *session);
 void session_pause(struct session *session);
 void session_resume(struct session *session);
 
+/* Asks for the end, without waiting for it. */
+void session_ask_finish(struct session *session);
 /* Ends sampling and detaches. */
 void session_finish(struct session *session);
 
@@ -66,6 +74,9 @@ void session_finish(struct session *session);
  * pieprofd's. NULL: out of memory.
  */
 struct profile *session_profile(struct session *session, const char *version);
+
+/* The same, with all pairs, for merging with others (profile_merge.h). */
+struct profile *session_profile_for_merge(struct session *session, const char *version);
 
 /*
  * The same while sampling goes on: neither it nor any watch is interrupted. From

@@ -9,6 +9,7 @@
 enum frame_kind {
 	FRAME_PYTHON,
 	FRAME_NATIVE,
+	FRAME_PROCESS, /* in reports of several processes alone: the outermost frame of each */
 };
 
 enum frame_flag {

@@ -35,6 +35,8 @@ static char *make_label(const struct profile_frame *frame)
 
 	if (frame->kind == FRAME_PYTHON)
 		length = asprintf(&label, "%s (%s:%d)", function, frame->file, frame->line);
+	else if (frame->kind == FRAME_PROCESS)
+		length = asprintf(&label, "%s", function);
 	else
 		length = asprintf(&label, "%s (%s)", function,
 				  library_name(frame->file, library, sizeof(library)));

@@ -62,6 +62,8 @@ static json_t *json_threads(const struct profile_facts *facts)
 		const struct profile_thread *thread = &facts->threads[i];
 		json_t *object = json_object();
 
+		if (thread->pid)
+			object = json_with(object, "pid", json_integer(thread->pid));
 		object = json_with(object, "tid", json_integer(thread->tid));
 		object = json_with(object, "name", json_text(thread->name));
 		object = json_with(object, "python_ns", json_count(thread->time_ns[TIME_PYTHON]));
@@ -94,6 +96,43 @@ static json_t *json_sources(const struct profile *profile)
 		object = json_with(object, "newer_than_process",
 				   json_boolean(source->newer_than_process));
 		object = json_with(object, "differs_now", json_boolean(source->differs_now));
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
+/* null: it goes on, or nobody saw its end. */
+static json_t *json_end(const struct profile_process *process)
+{
+	switch (process->end) {
+	case PROCESS_EXITED:
+		return json_with(json_object(), "status", json_integer(process->end_status));
+	case PROCESS_KILLED:
+		return json_with(json_object(), "signal", json_integer(process->end_status));
+	case PROCESS_REPLACED:
+		return json_with(json_object(), "exec", json_true());
+	case PROCESS_RUNNING:
+		break;
+	}
+	return json_null();
+}
+
+static json_t *json_processes(const struct profile *profile)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+		json_t *object = json_object();
+
+		object = json_with(object, "pid", json_integer(process->pid));
+		object = json_with(object, "parent", json_integer(process->parent));
+		object = json_with(object, "command", json_text(process->command));
+		object = json_with(object, "python_ns", json_count(process->time_ns[TIME_PYTHON]));
+		object = json_with(object, "native_ns", json_count(process->time_ns[TIME_NATIVE]));
+		object = json_with(object, "system_ns", json_count(process->time_ns[TIME_SYSTEM]));
+		object = json_with(object, "samples", json_count(process->samples));
+		object = json_with(object, "end", json_end(process));
 		array = json_appended(array, object);
 	}
 	return array;
@@ -294,6 +333,8 @@ static int put_facts(FILE *file, const struct profile *profile)
 	}
 	if (result == 0 && facts->waits)
 		result = put_member(file, "waiting_ns", json_waiting(&profile->side));
+	if (result == 0 && profile->process_count)
+		result = put_member(file, "processes", json_processes(profile));
 	return result;
 }
 

@@ -30,7 +30,7 @@ static int name_rank(const char *function)
 	return length && function[length - 1] == '>' ? 2 : 0;
 }
 
-static const char *plainer_name(const char *a, const char *b)
+const char *line_stats_plainer_name(const char *a, const char *b)
 {
 	int rank_a = name_rank(a), rank_b = name_rank(b);
 
@@ -79,7 +79,7 @@ static int intern_line(struct line_stats *stats, const struct place *place, uint
 
 		if (!is_of_line(stats, line, place))
 			continue;
-		line->function = plainer_name(line->function, place->function);
+		line->function = line_stats_plainer_name(line->function, place->function);
 		if (place->line < line->line)
 			line->line = place->line;
 		*ret_line = id;

@@ -58,6 +58,7 @@ struct line_entry {
 	uint64_t again, again_redundant;  /* as struct avoidable_evidence has it */
 	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for it */
 	uint64_t call_samples;            /* residuals behind call_ns */
+	uint64_t call_log_sum;            /* what they say (profile_parts.h) */
 	uint64_t call_ns;
 	struct avoidable avoidable;
 	bool summed;         /* counted for its function */
@@ -99,6 +100,9 @@ __attribute__((warn_unused_result)) int line_stats_self(struct line_stats *stats
 uint32_t line_stats_charged(const struct line_stats *stats, const struct cct_node *node);
 /* The same as an entry, or NULL. */
 struct line_entry *line_stats_of_node(struct line_stats *stats, const struct cct_node *node);
+
+/* Of two functions that share a line, the one to name it by. */
+const char *line_stats_plainer_name(const char *a, const char *b);
 
 /* Is a Python file, by its path, a library's or the interpreter's own? */
 bool line_stats_is_library(const char *file);

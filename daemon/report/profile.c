@@ -13,6 +13,7 @@
 #include "daemon/report/call_tree.h"
 #include "daemon/report/interval.h"
 #include "daemon/report/pair_stats.h"
+#include "daemon/report/profile_parts.h"
 #include "daemon/report/profile_sources.h"
 #include "daemon/report/profile_timeline.h"
 #include "daemon/report/reasons.h"
@@ -24,17 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_BYTES_MAX   ((size_t)512 << 20)
 #define COMMAND_WORDS_MAX 4096
 
 _Static_assert(REASONS_MAX == sizeof(((struct profile_line *)0)->reasons) / sizeof(const char *),
 	       "profile_line has room for all reasons");
-
-struct owned_profile {
-	struct profile profile; /* first: what callers hold */
-	struct arena arena;
-	struct source_cache *sources;
-};
 
 struct builder {
 	struct owned_profile *owned;
@@ -50,7 +44,7 @@ struct builder {
 	size_t redundant_pairs;
 };
 
-static int compare_threads(const void *left, const void *right)
+int profile_thread_compare(const void *left, const void *right)
 {
 	const struct profile_thread *a = left, *b = right;
 	uint64_t time_a = 0, time_b = 0;
@@ -65,6 +59,8 @@ static int compare_threads(const void *left, const void *right)
 	time_b = side_time_waiting_ns(&b->side);
 	if (time_a != time_b)
 		return time_a > time_b ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
 	return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
@@ -92,7 +88,7 @@ static int copy_sorted_threads(struct owned_profile *owned, const struct profile
 		    side_time_waiting_ns(&facts->threads[i].side))
 			sorted[count++] = (struct sorted_thread){ facts->threads[i], i };
 	}
-	qsort(sorted, count, sizeof(*sorted), compare_threads);
+	qsort(sorted, count, sizeof(*sorted), profile_thread_compare);
 	for (size_t i = 0; i < count; i++) {
 		threads[i] = sorted[i].thread;
 		positions[sorted[i].index] = (uint32_t)i;
@@ -137,6 +133,14 @@ static int copy_facts(struct owned_profile *owned, const struct profile_facts *f
 			words[i] = arena_copy_string(&owned->arena, facts->target.command[i]);
 		copy->target.command = words;
 	}
+	if (facts->stop_histogram) {
+		struct stop_histogram *histogram =
+			arena_array(&owned->arena, 1, sizeof(*histogram));
+
+		if (histogram)
+			*histogram = *facts->stop_histogram;
+		copy->stop_histogram = histogram;
+	}
 	return copy_threads(owned, facts);
 }
 
@@ -151,7 +155,7 @@ static uint64_t line_sampled(const struct line_entry *line)
 	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
 }
 
-static double run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
+double profile_run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
 {
 	uint64_t sampled = accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
 	uint64_t redundant = access_counts_redundant(&accesses[PAIR_LOAD]) +
@@ -160,7 +164,7 @@ static double run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
 	return sampled ? (double)redundant / (double)sampled : 0;
 }
 
-static void estimate_line(struct line_entry *line, uint64_t period_ns, double share)
+void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double share)
 {
 	struct avoidable_evidence evidence = {
 		.period_ns = period_ns,
@@ -181,19 +185,20 @@ static void estimate_line(struct line_entry *line, uint64_t period_ns, double sh
 }
 
 /* A line's avoidable time is shared out among its pairs by their redundant accesses. */
+uint64_t line_entry_avoidable_part(const struct line_entry *line, uint64_t pair_redundant)
+{
+	uint64_t redundant = line_redundant(line);
+
+	return redundant ? (uint64_t)((double)line->avoidable.time_ns * (double)pair_redundant /
+				      (double)redundant)
+			 : 0;
+}
+
 static void estimate_pair(struct pair_entry *pair, const struct line_stats *lines)
 {
-	const struct line_entry *line;
-	uint64_t redundant;
-
-	if (pair->line == LINE_NONE)
-		return;
-	line = &lines->lines[pair->line];
-	redundant = line_redundant(line);
-	if (redundant)
-		pair->avoidable_ns =
-			(uint64_t)((double)line->avoidable.time_ns *
-				   (double)pair_entry_redundant(pair) / (double)redundant);
+	if (pair->line != LINE_NONE)
+		pair->avoidable_ns = line_entry_avoidable_part(&lines->lines[pair->line],
+							       pair_entry_redundant(pair));
 }
 
 static int compare_lines(const void *left, const void *right)
@@ -270,6 +275,7 @@ static struct line_evidence evidence_of(const struct line_entry *entry)
 {
 	struct line_evidence evidence = {
 		.call_samples = entry->call_samples,
+		.call_log_sum = entry->call_log_sum,
 		.repeated = entry->repeated,
 		.site_loads = entry->site[PAIR_LOAD],
 		.site_loads_redundant = entry->site_redundant[PAIR_LOAD],
@@ -281,7 +287,31 @@ static struct line_evidence evidence_of(const struct line_entry *entry)
 
 	memcpy(evidence.redundant_by_memory, entry->redundant_by_memory,
 	       sizeof(evidence.redundant_by_memory));
+	memcpy(evidence.charged_ns, entry->charged_ns, sizeof(evidence.charged_ns));
+	memcpy(evidence.support, entry->support, sizeof(evidence.support));
 	return evidence;
+}
+
+void profile_line_write(struct arena *arena, const struct line_entry *entry,
+			struct profile_line *line)
+{
+	line->file = entry->file;
+	line->line = entry->line;
+	line->function = entry->function;
+	memcpy(line->self_ns, entry->self_ns, sizeof(line->self_ns));
+	line->side = entry->side;
+	line->total_ns = entry->total_ns;
+	memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
+	line->charged_ns = 0;
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		line->charged_ns += entry->charged_ns[c];
+	line->avoidable_ns = entry->avoidable.time_ns;
+	line->avoidable_low_ns = entry->avoidable.low_ns;
+	line->avoidable_high_ns = entry->avoidable.high_ns;
+	line->call_ns = entry->call_ns;
+	line->evidence = evidence_of(entry);
+	line->category = category_of_line(entry->support, &line->evidence);
+	line->reason_count = reasons_write(arena, entry, line->category, line->reasons);
 }
 
 static int write_lines(struct builder *builder)
@@ -294,26 +324,9 @@ static int write_lines(struct builder *builder)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		const struct line_entry *entry = builder->sorted_lines[i];
-		struct profile_line *line = &lines[i];
 
-		line->file = entry->file;
-		line->line = entry->line;
-		line->function = entry->function;
-		line->source = source_cache_line(owned->sources, entry->file, entry->line);
-		memcpy(line->self_ns, entry->self_ns, sizeof(line->self_ns));
-		line->side = entry->side;
-		line->total_ns = entry->total_ns;
-		memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
-		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-			line->charged_ns += entry->charged_ns[c];
-		line->avoidable_ns = entry->avoidable.time_ns;
-		line->avoidable_low_ns = entry->avoidable.low_ns;
-		line->avoidable_high_ns = entry->avoidable.high_ns;
-		line->call_ns = entry->call_ns;
-		line->evidence = evidence_of(entry);
-		line->category = category_of_line(entry->support, &line->evidence);
-		line->reason_count =
-			reasons_write(&owned->arena, entry, line->category, line->reasons);
+		lines[i].source = source_cache_line(owned->sources, entry->file, entry->line);
+		profile_line_write(&owned->arena, entry, &lines[i]);
 	}
 	owned->profile.lines = lines;
 	owned->profile.line_count = count;
@@ -397,10 +410,20 @@ static const struct profile_frame *write_path(struct builder *builder, const str
 	return frames;
 }
 
+void profile_pair_judge(struct profile_pair *pair)
+{
+	struct interval interval = interval_wilson(pair->redundant, pair->sampled);
+
+	pair->share = pair->sampled ? (double)pair->redundant / (double)pair->sampled : 0;
+	pair->share_low = interval.low;
+	pair->share_high = interval.high;
+	pair->category = category_choose(pair->support);
+	pair->advice = category_advice(pair->category);
+}
+
 static int write_pair(struct builder *builder, const struct pair_entry *entry,
 		      struct profile_pair *pair)
 {
-	struct interval interval;
 	uint32_t position;
 
 	pair->kind = entry->kind;
@@ -408,13 +431,9 @@ static int write_pair(struct builder *builder, const struct pair_entry *entry,
 	pair->sampled = pair_entry_sampled(entry);
 	pair->redundant = entry->verdicts[VERDICT_REDUNDANT];
 	pair->approximate = entry->verdicts[VERDICT_APPROXIMATE];
-	pair->share = pair->sampled ? (double)pair->redundant / (double)pair->sampled : 0;
-	interval = interval_wilson(pair->redundant, pair->sampled);
-	pair->share_low = interval.low;
-	pair->share_high = interval.high;
 	pair->avoidable_ns = entry->avoidable_ns;
-	pair->category = category_choose(entry->support);
-	pair->advice = category_advice(pair->category);
+	memcpy(pair->support, entry->support, sizeof(pair->support));
+	profile_pair_judge(pair);
 	pair->first = write_path(builder, entry->shown->first, &pair->first_count);
 	pair->second = write_path(builder, entry->shown->second, &pair->second_count);
 	if (entry->line != LINE_NONE) {
@@ -444,12 +463,14 @@ static int write_pairs(struct builder *builder)
 {
 	struct profile *profile = &builder->owned->profile;
 	struct profile_pair *pairs;
-	size_t count;
+	size_t findings = 0, count;
 
 	for (size_t i = 0; i < builder->pairs.count; i++) {
 		/* Pairs that always found a new value count for their lines; they are no finding.
 		 */
-		if (!pair_entry_redundant(&builder->pairs.entries[i]))
+		if (pair_entry_redundant(&builder->pairs.entries[i]))
+			findings++;
+		else if (!profile->facts.all_pairs)
 			continue;
 		estimate_pair(&builder->pairs.entries[i], &builder->lines);
 		builder->sorted_pairs[builder->redundant_pairs++] = &builder->pairs.entries[i];
@@ -465,7 +486,7 @@ static int write_pairs(struct builder *builder)
 			return -ENOMEM;
 	profile->pairs = pairs;
 	profile->pair_count = count;
-	profile->pairs_omitted = builder->redundant_pairs - count;
+	profile->pairs_omitted = findings > count ? findings - count : 0;
 	return 0;
 }
 
@@ -525,8 +546,8 @@ static int build(struct builder *builder, const struct cct *cct)
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		profile->facts.losses.counts[i] += builder->pairs.filtered.counts[i];
 	for (size_t i = 0; i < builder->lines.count; i++)
-		estimate_line(&builder->lines.lines[i], profile->facts.period_ns,
-			      run_share(profile->accesses));
+		line_entry_estimate(&builder->lines.lines[i], profile->facts.period_ns,
+				    profile_run_share(profile->accesses));
 	sum_avoidable(builder, cct);
 	builder->sorted_lines = calloc(builder->lines.count + 1, sizeof(builder->sorted_lines[0]));
 	builder->sorted_functions =
@@ -565,7 +586,7 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 
 	if (!owned)
 		return NULL;
-	arena_init(&owned->arena, ARENA_BYTES_MAX);
+	arena_init(&owned->arena, PROFILE_ARENA_BYTES_MAX);
 	owned->sources = source_cache_create(facts->open_source, facts->open_source_context);
 	place_table_init(&builder.places, symbolizer);
 	error = path_table_init(&builder.paths, &builder.places, facts->patterns, cct);

@@ -15,6 +15,7 @@
 #include "daemon/cct/pair_table.h"
 #include "daemon/loss.h"
 #include "daemon/report/access_filter.h"
+#include "daemon/stop_times.h"
 #include "pyintrospect/runtime.h"
 #include "symbolize/line_info.h"
 #include "symbolize/symbol.h"
@@ -57,11 +58,16 @@ struct access_counts {
 	uint64_t approximate;
 };
 
-/* What a line's category and avoidable time are founded on, besides its counts. */
+/* What a line's category and avoidable time are founded on, besides its counts; all can be added
+ * up. */
 struct line_evidence {
+	uint64_t charged_ns[TIME_CLASS_COUNT];
+	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for each */
 	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
 	uint64_t repeated;     /* redundant with both ends on the line, inside a loop */
 	uint64_t call_samples; /* native calls whose rest was measured */
+	/* So often the logarithm of what they say of the calls' duration (profile_parts.h). */
+	uint64_t call_log_sum;
 	/* Made again from the very same instruction. */
 	uint64_t site_loads, site_loads_redundant;
 	uint64_t site_stores, site_stores_redundant;
@@ -110,6 +116,7 @@ struct profile_pair {
 	double share;                 /* redundant / sampled */
 	double share_low, share_high; /* 95% interval (Wilson) */
 	uint64_t avoidable_ns;
+	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for each category */
 	enum category category;
 	const char *advice;
 	const struct profile_frame *first; /* outermost first */
@@ -163,6 +170,7 @@ struct profile_tree {
 };
 
 struct profile_thread {
+	pid_t pid;      /* 0: the profile's only process */
 	pid_t tid;      /* 0: all those for which there was no room */
 	char name[128]; /* threading's, else the kernel's */
 	uint64_t time_ns[TIME_CLASS_COUNT];
@@ -200,8 +208,20 @@ struct profile_source {
 	bool differs_now;
 };
 
+/* How a process came to its end, if it did. */
+enum process_end {
+	PROCESS_RUNNING,
+	PROCESS_EXITED,   /* status: its exit code */
+	PROCESS_KILLED,   /* status: the signal */
+	PROCESS_REPLACED, /* it called exec: another program now */
+};
+
 struct profile_target {
 	pid_t pid;
+	pid_t parent;
+	uint64_t start_time; /* of the process, in clock ticks after boot */
+	enum process_end end;
+	int end_status;
 	char comm[16];
 	struct python_version python;
 	const char *const *command; /* NULL-terminated */
@@ -210,6 +230,18 @@ struct profile_target {
 struct stop_times {
 	uint64_t count;
 	uint64_t p50_ns, p99_ns, max_ns;
+};
+
+/* One of several processes in a profile. */
+struct profile_process {
+	pid_t pid; /* 0: all those for which there was no room */
+	pid_t parent;
+	enum process_end end;
+	int end_status;
+	const char *command;      /* its words with spaces between them, cut */
+	uint64_t started_unix_ns; /* when sampling began */
+	uint64_t samples;
+	uint64_t time_ns[TIME_CLASS_COUNT];
 };
 
 /* What the session knows and the tree does not. */
@@ -225,6 +257,8 @@ struct profile_facts {
 	uint64_t samples;
 	struct losses losses;
 	struct stop_times stops;
+	const struct stop_histogram *stop_histogram; /* behind stops; NULL: none */
+	uint64_t lost_ns;                            /* to stops and waking up from them */
 	uint64_t cpu_ns; /* that the target used meanwhile, as the kernel counts it */
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
@@ -234,6 +268,7 @@ struct profile_facts {
 	bool waits;               /* threads that sleep were looked at: side times have waiting */
 	bool gil_known;           /* who holds the GIL could be told */
 	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
+	bool all_pairs;           /* also those that are never redundant: for merging */
 	const struct access_patterns *patterns; /* whose accesses count; NULL: all */
 	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
 	const struct profile_thread *threads; /* by their time; those without are not there */
@@ -266,6 +301,9 @@ struct profile {
 	struct profile_tree tree;
 	const struct profile_source *sources; /* by file */
 	size_t source_count;
+	/* Of several (profile_merge.h), by their time; none in a profile of one process. */
+	const struct profile_process *processes;
+	size_t process_count;
 	uint64_t time_ns[TIME_CLASS_COUNT]; /* of the whole run */
 	struct side_time side;              /* likewise; of all threads */
 	uint64_t gil_ns;                    /* of all threads, see facts.gil_known */

@@ -60,7 +60,7 @@
 #define ROWS_MAX (1u << 20)
 
 static const struct field frame_fields[] = {
-	NUMBER(struct profile_frame, kind, FRAME_NATIVE + 1),
+	NUMBER(struct profile_frame, kind, FRAME_PROCESS + 1),
 	NUMBER(struct profile_frame, flags, 0),
 	STRING(struct profile_frame, function),
 	STRING(struct profile_frame, file),
@@ -120,6 +120,7 @@ static const struct field pair_fields[] = {
 	REAL(struct profile_pair, share_low),
 	REAL(struct profile_pair, share_high),
 	WORDS(struct profile_pair, avoidable_ns),
+	WORDS(struct profile_pair, support),
 	NUMBER(struct profile_pair, category, CATEGORY_COUNT),
 	STRING_OR_NULL(struct profile_pair, advice),
 	ROWS(struct profile_pair, first, first_count, first_path),
@@ -137,9 +138,10 @@ static const struct field node_fields[] = {
 TABLE(node, "tree.nodes", struct profile_node, PROFILE_NODES_MAX);
 
 static const struct field thread_fields[] = {
-	NUMBER(struct profile_thread, tid, 0), TEXT(struct profile_thread, name),
-	WORDS(struct profile_thread, time_ns), WORDS(struct profile_thread, side),
-	WORDS(struct profile_thread, gil_ns),  WORDS(struct profile_thread, gil_asleep_ns),
+	NUMBER(struct profile_thread, pid, 0),       NUMBER(struct profile_thread, tid, 0),
+	TEXT(struct profile_thread, name),           WORDS(struct profile_thread, time_ns),
+	WORDS(struct profile_thread, side),          WORDS(struct profile_thread, gil_ns),
+	WORDS(struct profile_thread, gil_asleep_ns),
 };
 TABLE(thread, "threads", struct profile_thread, ROWS_MAX);
 
@@ -162,6 +164,18 @@ static const struct field source_fields[] = {
 };
 TABLE(source, "sources", struct profile_source, ROWS_MAX);
 
+static const struct field process_fields[] = {
+	NUMBER(struct profile_process, pid, 0),
+	NUMBER(struct profile_process, parent, 0),
+	NUMBER(struct profile_process, end, PROCESS_REPLACED + 1),
+	NUMBER(struct profile_process, end_status, 0),
+	STRING(struct profile_process, command),
+	WORDS(struct profile_process, started_unix_ns),
+	WORDS(struct profile_process, samples),
+	WORDS(struct profile_process, time_ns),
+};
+TABLE(process, "processes", struct profile_process, 4096);
+
 static const struct field loss_fields[] = {
 	STRING(struct recorded_loss, name),
 	WORDS(struct recorded_loss, count),
@@ -175,6 +189,10 @@ TABLE(word, "command", struct recorded_word, 4096);
 
 static const struct field profile_fields[] = {
 	NUMBER(struct recorded_profile, profile.facts.target.pid, 0),
+	NUMBER(struct recorded_profile, profile.facts.target.parent, 0),
+	WORDS(struct recorded_profile, profile.facts.target.start_time),
+	NUMBER(struct recorded_profile, profile.facts.target.end, PROCESS_REPLACED + 1),
+	NUMBER(struct recorded_profile, profile.facts.target.end_status, 0),
 	TEXT(struct recorded_profile, profile.facts.target.comm),
 	NUMBER(struct recorded_profile, profile.facts.target.python.major, 0),
 	NUMBER(struct recorded_profile, profile.facts.target.python.minor, 0),
@@ -188,6 +206,8 @@ static const struct field profile_fields[] = {
 	WORDS(struct recorded_profile, profile.facts.duration_ns),
 	WORDS(struct recorded_profile, profile.facts.samples),
 	WORDS(struct recorded_profile, profile.facts.cpu_ns),
+	WORDS(struct recorded_profile, profile.facts.lost_ns),
+	BOOL(struct recorded_profile, profile.facts.all_pairs),
 	WORDS(struct recorded_profile, profile.facts.stops),
 	REAL(struct recorded_profile, profile.facts.overhead),
 	REAL(struct recorded_profile, profile.facts.overhead_limit),
@@ -209,6 +229,7 @@ static const struct field profile_fields[] = {
 	ROWS(struct recorded_profile, profile.tree.nodes, profile.tree.node_count, node),
 	WORDS(struct recorded_profile, profile.tree.nodes_folded),
 	ROWS(struct recorded_profile, profile.sources, profile.source_count, source),
+	ROWS(struct recorded_profile, profile.processes, profile.process_count, process),
 	WORDS(struct recorded_profile, profile.time_ns),
 	WORDS(struct recorded_profile, profile.side),
 	WORDS(struct recorded_profile, profile.gil_ns),

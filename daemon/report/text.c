@@ -6,22 +6,26 @@
  */
 #include "daemon/report/text_layout.h"
 
+#include "daemon/report/profile_merge.h"
 #include "daemon/report/profile_sources.h"
 #include "daemon/report/verdict.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_DEFAULT 8
-#define PAIRS_DEFAULT 2
-#define THREADS_SHOWN 10
+#define LINES_DEFAULT   8
+#define PAIRS_DEFAULT   2
+#define THREADS_SHOWN   10
+#define PROCESSES_SHOWN 12
 /* Of the CPU time, the part from which on it is told what the interpreter did with it. */
 #define NOTEWORTHY 200
 
-static void put_target(const struct text_layout *layout, const struct profile_facts *facts)
+static void put_target(const struct text_layout *layout, const struct profile *profile)
 {
+	const struct profile_facts *facts = &profile->facts;
 	const struct profile_target *target = &facts->target;
 	char command[512], words[256];
 	size_t used = 0;
@@ -32,6 +36,8 @@ static void put_target(const struct text_layout *layout, const struct profile_fa
 	if (used == 0)
 		snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm), target->comm);
 	fprintf(layout->file, "pieprofd %s, pid %d, ", facts->version, (int)target->pid);
+	if (profile->process_count > 1)
+		fprintf(layout->file, "and %zu more, ", profile->process_count - 1);
 	if (target->python.major)
 		fprintf(layout->file, "Python %d.%d.%d\n", target->python.major,
 			target->python.minor, target->python.micro);
@@ -215,6 +221,52 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
 }
 
+static const char *end_words(const struct profile_process *process, char *words, size_t size)
+{
+	switch (process->end) {
+	case PROCESS_EXITED:
+		snprintf(words, size, "exit %d", process->end_status);
+		return words;
+	case PROCESS_KILLED:
+		snprintf(words, size, "SIG%s", sigabbrev_np(process->end_status));
+		return words;
+	case PROCESS_REPLACED:
+		return "exec";
+	case PROCESS_RUNNING:
+		break;
+	}
+	return "-";
+}
+
+static void put_processes(const struct text_layout *layout, const struct profile *profile)
+{
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	size_t shown =
+		profile->process_count < PROCESSES_SHOWN ? profile->process_count : PROCESSES_SHOWN;
+
+	if (profile->process_count < 2)
+		return;
+	text_heading(layout, "PROCESSES", "%zu profiled", profile->process_count);
+	fputs("   time python native system      pid  parent end       command\n", layout->file);
+	for (size_t i = 0; i < shown; i++) {
+		const struct profile_process *process = &profile->processes[i];
+		char end[24];
+
+		fprintf(layout->file, "%7s %6s %6s %6s  %7d %7d %-9s ",
+			figure_part(profile_time_sum(process->time_ns), total_ns).text,
+			figure_part(process->time_ns[TIME_PYTHON], total_ns).text,
+			figure_part(process->time_ns[TIME_NATIVE], total_ns).text,
+			figure_part(process->time_ns[TIME_SYSTEM], total_ns).text,
+			(int)process->pid, (int)process->parent,
+			end_words(process, end, sizeof(end)));
+		text_last_cell(layout,
+			       process->pid ? process_title(process->command) : "all others",
+			       layout->columns - 56);
+	}
+	if (shown < profile->process_count)
+		fprintf(layout->file, "  (%zu more processes)\n", profile->process_count - shown);
+}
+
 /* Nothing to tell apart where there is but one. */
 static void put_threads(const struct text_layout *layout, const struct profile *profile)
 {
@@ -349,10 +401,11 @@ static int text_write(const struct profile *profile, const struct writer_options
 	qsort(by_self, profile->line_count, sizeof(*by_self), profile_line_by_self);
 	qsort(by_waste, profile->line_count, sizeof(*by_waste), profile_line_by_avoidable);
 
-	put_target(&layout, &profile->facts);
+	put_target(&layout, profile);
 	verdict_find(profile, by_self[0], by_waste[0], &verdict);
 	put_verdict(&layout, &verdict);
 	put_time(&layout, profile, by_self, count);
+	put_processes(&layout, profile);
 	put_threads(&layout, profile);
 	result = text_waiting(&layout, profile, maximum);
 	put_redundant_lines(&layout, by_waste, count);

@@ -190,7 +190,12 @@ static void test_pid(void **state)
 	(void)state;
 	assert_int_equal(accepted("--pid=2147483647").pid, 2147483647);
 	assert_int_equal(accepted("--pid 5 --pid 5").pid, 5);
-	refused("--pid 5 --pid 6", "one process");
+	assert_int_equal(accepted("--pid 5 --pid 5").pid_count, 1);
+	assert_int_equal(accepted("--pid 5 --pid 6").pid_count, 2);
+	assert_int_equal(accepted("--pid 5,6,7").pids[2], 7);
+	assert_int_equal(accepted("--pid 5,6,7").pid, 5);
+	refused("dump --pid 5,6", "dump is of one");
+	refused("dump --pid 5 --follow", "dump is of one");
 	refused("--pid", "needs a value");
 	for (size_t i = 0; i < 8; i++) {
 		static const char *const wrong[] = {
@@ -331,6 +336,32 @@ static void test_the_rest(void **state)
 	refused("-p 1 --lines 1000000", "--lines");
 }
 
+static void test_command_and_name(void **state)
+{
+	struct options options = accepted("-q -- ls -l -- --pid 3");
+
+	(void)state;
+	assert_true(options.quiet);
+	assert_string_equal(options.command[0], "ls");
+	assert_string_equal(options.command[1], "-l");
+	assert_string_equal(options.command[4], "3");
+	assert_null(options.command[5]);
+	assert_int_equal(options.pid, 0);
+	/* To its end, unless something else is asked for. */
+	assert_int_equal(options.duration_ns, 0);
+	assert_int_equal(accepted("-d 3 -- ls").duration_ns, 3 * 1000000000ull);
+	assert_true(accepted("record --follow -- ls").follow);
+	assert_string_equal(accepted("--name worker").name, "worker");
+	assert_true(accepted("--name worker --all").all);
+	refused("--", "command");
+	refused("-q --", "command");
+	refused("--name worker -- ls", "one of --pid");
+	refused("--name worker -p 3", "one of --pid");
+	refused("--name a(", "--name 'a('");
+	refused("-p 3 --all", "--all goes with");
+	refused("dump -- ls", "dump is of one");
+}
+
 static void test_unknown(void **state)
 {
 	(void)state;
@@ -340,17 +371,17 @@ static void test_unknown(void **state)
 	refused("-p 1 -qx", "-x");
 	refused("-p 1 --pi", "needs a value");
 	refused("-p 1 --l 5", "--l");
-	refused("-p 1 -- ls", "'ls'");
+	refused("-p 1 -- ls", "one of --pid");
 }
 
 static void test_help_and_version(void **state)
 {
-	static const char *const words[] = { "--pid",         "--duration", "--rate",
-					     "--output",      "--format",   "--mode",
-					     "--loads",       "--stores",   "--lines",
-					     "--pairs",       "--quiet",    "--max-overhead",
-					     "--color",       "--verbose",  "--version",
-					     "--stop-signal", "text, json" };
+	static const char *const words[] = {
+		"--pid",         "--duration",     "--rate",   "--output",  "--format",
+		"--mode",        "--loads",        "--stores", "--lines",   "--pairs",
+		"--quiet",       "--max-overhead", "--color",  "--verbose", "--version",
+		"--stop-signal", "text, json",     "--follow", "--name",    "-- COMMAND"
+	};
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
@@ -391,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_outputs),
 		cmocka_unit_test(test_stop_signal),
 		cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(test_command_and_name),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_help_and_version),
 		cmocka_unit_test(test_list_and_doctor),

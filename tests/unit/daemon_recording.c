@@ -300,6 +300,8 @@ static void test_writers_make_the_same(void **state)
 static const char *const not_carried[] = {
 	"profile.facts.target.command",
 	"profile.facts.losses",
+	/* Of use only for merging. */
+	"profile.facts.stop_histogram",
 	"profile.facts.patterns",
 	"profile.facts.line_info",
 	"profile.facts.open_source",
@@ -310,13 +312,14 @@ static const char *const not_carried[] = {
 static const struct {
 	const char *table, *type;
 } row_types[] = {
-	{ "profile", "recorded_profile" },      { "pairs.first", "profile_frame" },
-	{ "pairs.second", "profile_frame" },    { "tree.frames", "profile_frame" },
-	{ "tree.nodes", "profile_node" },       { "lines", "profile_line" },
-	{ "functions", "profile_function" },    { "pairs", "profile_pair" },
-	{ "threads", "profile_thread" },        { "sources", "profile_source" },
-	{ "losses", "recorded_loss" },          { "command", "recorded_word" },
-	{ "timeline.threads", "profile_cell" }, { "timeline.nodes", "profile_cell" },
+	{ "profile", "recorded_profile" },    { "pairs.first", "profile_frame" },
+	{ "pairs.second", "profile_frame" },  { "tree.frames", "profile_frame" },
+	{ "tree.nodes", "profile_node" },     { "lines", "profile_line" },
+	{ "functions", "profile_function" },  { "pairs", "profile_pair" },
+	{ "threads", "profile_thread" },      { "sources", "profile_source" },
+	{ "losses", "recorded_loss" },        { "command", "recorded_word" },
+	{ "processes", "profile_process" },   { "timeline.threads", "profile_cell" },
+	{ "timeline.nodes", "profile_cell" },
 };
 
 static bool find_type(Dwarf *dwarf, const char *name, Dwarf_Die *ret_type)

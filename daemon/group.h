@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several processes profiled as one: those given, and with `follow` their
+ * children, present and future. A session (daemon/session.h) for each, one life
+ * for all.
+ *
+ * Children are found by looking, from the caller's thread, every
+ * GROUP_LOOK_NS; the tracers let them go unseen, as before. A new process is
+ * given time until the second look, since most that call exec do so at once,
+ * and then tried, less and less often: an interpreter needs a while to be
+ * readable. What is no CPython after GROUP_TRY_NS is left alone, but looked at
+ * for children and for an exec: a shell may start the interpreter.
+ *
+ * A process that calls exec ends its session; the same process then gets a new
+ * one. The profile of a session that has ended is merged at once, so that
+ * memory does not grow with the number of processes that come and go.
+ *
+ * With one process there is no merging: its profile is what a session makes.
+ * What could not be profiled is counted as losses (LOSS_PROCESS_*).
+ */
+#ifndef PIEPROFD_DAEMON_GROUP_H
+#define PIEPROFD_DAEMON_GROUP_H
+
+#include "daemon/session.h"
+
+#define GROUP_SESSIONS_MAX 256  /* alive at a time */
+#define GROUP_WATCHED_MAX  1024 /* processes looked at, with those that are no CPython */
+#define GROUP_LOOK_NS      (50 * 1000000ull)
+#define GROUP_TRY_NS       (5 * 1000000000ull)
+
+struct group_options {
+	struct session_options session; /* pid apart */
+	const pid_t *pids;
+	size_t pid_count;
+	bool follow;
+	/*
+	 * The first pid was just started by us: it is tried until it is a CPython,
+	 * and may end before. Otherwise each must be one already.
+	 */
+	bool started_here;
+};
+
+struct group;
+
+/*
+ * Checks and opens all given; nothing is touched yet. NULL with *error filled
+ * when one of them cannot be profiled.
+ */
+struct group *group_create(const struct group_options *options, struct error *error);
+void group_destroy(struct group *group);
+
+/* Attaches to them. 0, or -1 with *error filled. SIGCHLD must be blocked. */
+__attribute__((warn_unused_result)) int group_start(struct group *group, struct error *error);
+
+struct group_progress {
+	uint64_t samples;
+	size_t processes; /* profiled now */
+	bool running;     /* false: none is left, and none can come */
+};
+
+struct group_progress group_progress(struct group *group);
+
+/* Looks for new processes and merges what has ended. Returns when to look again, in nanoseconds. */
+uint64_t group_look(struct group *group);
+
+/* What was not said yet about limits and refusals, lines for a person; the caller frees. NULL:
+ * nothing. */
+char *group_take_notes(struct group *group);
+
+/* What was found and chosen, for -v. */
+void group_describe(const struct group *group, FILE *file);
+
+/* Ends sampling and detaches from all. */
+void group_finish(struct group *group);
+
+/*
+ * The profile as it is now, while running or after finish; destroy it before
+ * the next call for the group. NULL: nothing was profiled, or out of memory.
+ */
+struct profile *group_profile(struct group *group);
+
+/* How the process started here ended, as far as a session saw it; false: not known. */
+bool group_command_end(const struct group *group, enum process_end *ret_end, int *ret_status);
+
+#endif

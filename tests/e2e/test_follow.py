@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several processes in one profile: children, commands, several pids."""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from harness import (PIEPROFD, TARGETS, Daemon, Target, check, check_equal, check_sampled, default_interpreter,
+                     line_text, pieprofd, profile, status_of, wait_attached, wait_until)
+
+SCRIPT = os.path.join(TARGETS, "processes.py")
+
+
+@contextlib.contextmanager
+def report_path():
+    folder = tempfile.mkdtemp(prefix="pieprofd-follow-")
+    try:
+        yield os.path.join(folder, "profile.json")
+    finally:
+        shutil.rmtree(folder)
+
+
+def run_command(*command, options=("--follow", "--mode", "time"), **keywords):
+    """A command under pieprofd: how it ended, and the JSON report."""
+    with report_path() as path:
+        run = subprocess.run([PIEPROFD, *options, "-o", path, "--", *map(str, command)], capture_output=True,
+                             text=True, timeout=120, check=False, **keywords)
+        report = None
+        if os.path.exists(path):
+            with open(path) as file:
+                report = json.load(file)
+        return run, report
+
+
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(word) for word in file.read().split()]
+
+
+def time_of(entry):
+    return entry["python_ns"] + entry["native_ns"] + entry["system_ns"]
+
+
+def totals(report):
+    """Total time by the comment at the end of a source line."""
+    found = {}
+    for line in report["lines"]:
+        text = line_text(line) if line["file"].endswith("processes.py") else ""
+        if "  # " in text:
+            comment = text.split("  # ")[1]
+            found[comment] = found.get(comment, 0) + line["total_ns"]
+    return found
+
+
+def check_sums(report):
+    whole = sum(report["time_ns"].values())
+    check_equal(sum(time_of(process) for process in report["processes"]), whole, "time of all processes")
+    check_equal(sum(process["samples"] for process in report["processes"]), report["samples"], "samples")
+    check(all(thread["pid"] for thread in report["threads"]), "a thread without its process")
+
+
+def test_forked_workers_each_have_their_share():
+    """Workers of 1, 2, 3 and 4 parts of the work, like a pre-fork server's, and one that only sleeps."""
+    with Target(default_interpreter(), "processes.py", "fork", "--seconds", 2, "--wait", 20) as target:
+        report, text = profile(target.pid, "--follow", "--mode", "time", "-d", 0)
+        workers = [int(word) for word in target.finish().split()[2:]]
+    check_sums(report)
+    by_pid = {process["pid"]: process for process in report["processes"]}
+    check_equal(sorted(pid for pid in by_pid if by_pid[pid]["end"] == {"signal": 9}),
+                sorted(set(by_pid) - set(workers) - {target.pid}), "the sleeper")
+    for number, pid in enumerate(workers):
+        check(pid in by_pid, "worker %d is missing" % pid)
+        check_equal(by_pid[pid]["end"], {"status": number}, "end of worker %d" % pid)
+        check_equal(by_pid[pid]["parent"], target.pid, "parent of worker %d" % pid)
+        # The beginning of each is missed: it is found by looking.
+        expected = 2e9 * (number + 1) / 4
+        check_sampled(0.5 * expected < time_of(by_pid[pid]) < 1.1 * expected,
+                      "worker %d: %.2f s of %.2f" % (pid, time_of(by_pid[pid]) / 1e9, expected / 1e9))
+    check_sampled(totals(report).get("forked", 0) > 0.9 * sum(report["time_ns"].values()),
+                  "lines %s of %s" % (totals(report), report["time_ns"]))
+    check_equal(report["target"]["pid"], target.pid, "the process that was there first")
+    check("PROCESSES" in text and "exit 3" in text and "SIGKILL" in text, text)
+
+
+def test_pool_and_child_interpreter():
+    """multiprocessing's spawn, fork and a subprocess: new interpreters, found and read while they start."""
+    python = default_interpreter().path
+    for mode, comment, more in (("pool", "pooled", ()), ("pool", "pooled", ("--method", "forkserver")),
+                                ("subprocess", "child", ())):
+        run, report = run_command(python, SCRIPT, mode, "--seconds", 1, *more)
+        check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+        lines = run.stdout.splitlines()
+        check(lines[0] == "ready" and lines[1].startswith("ok "), "stdout is the command's: %r" % run.stdout)
+        check_sums(report)
+        workers = [int(word) for word in lines[1].split()[2:]]
+        ended = {process["pid"]: process["end"] for process in report["processes"]}
+        for pid in workers:
+            check(pid in ended, "%s: process %d is missing in %s" % (mode, pid, ended))
+        check_sampled(totals(report).get(comment, 0) > 0.75 * sum(report["time_ns"].values()),
+                      "%s: %s of %s" % (mode, totals(report), report["time_ns"]))
+        if mode == "subprocess":
+            check_equal(ended[workers[0]], {"status": 7}, "end of the child")
+
+
+def test_exec_of_itself():
+    run, report = run_command(default_interpreter().path, SCRIPT, "exec", "--seconds", 1)
+    check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+    check_sums(report)
+    check_equal(len(report["processes"]), 2, "programs")
+    check_equal(len({process["pid"] for process in report["processes"]}), 1, "processes")
+    check_equal(sorted(str(process["end"]) for process in report["processes"]),
+                ["{'exec': True}", "{'status': 0}"], "ends")
+    found = totals(report)
+    check_sampled(min(found.get("before exec", 0), found.get("executed", 0)) > 0.7e9, "lines %s" % found)
+
+
+def test_short_lived_children():
+    """They are not held up, none is left behind, and the report says how many were not profiled."""
+    run, report = run_command(default_interpreter().path, SCRIPT, "many", "--count", 100, "--seconds", 1, "--wait", 30)
+    check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+    check(run.stdout.splitlines()[-1].startswith("ok "), run.stdout)
+    profiled = len(report.get("processes", [])) or 1
+    check_equal(report["losses"].get("process_unseen", 0) + profiled - 1, 100, "children")
+    check("ended before they could be profiled" in run.stderr, run.stderr)
+
+
+def test_nothing_is_left_traced():
+    with Target(default_interpreter(), "processes.py", "pool", "--seconds", 8, "--method", "fork") as target:
+        report, _ = profile(target.pid, "--follow", "--mode", "time", "-d", 2)
+        check(len(report["processes"]) >= 3, "processes %s" % report["processes"])
+        for process in report["processes"]:
+            check_equal(process["end"], None, "end of %d" % process["pid"])
+            check_equal(status_of(process["pid"])["TracerPid"], "0", "tracer of %d" % process["pid"])
+        target.check_undisturbed()
+
+
+def test_two_pids():
+    interpreter = default_interpreter()
+    with Target(interpreter, "conv_backprop.py", "--seconds", 60) as one, \
+            Target(interpreter, "processes.py", "many", "--count", 0, "--seconds", 60) as other:
+        report, _ = profile("%d,%d" % (one.pid, other.pid), "--mode", "time", "-d", 3)
+        check_sums(report)
+        check_equal(sorted(process["pid"] for process in report["processes"]), sorted([one.pid, other.pid]),
+                    "processes")
+        check_sampled(all(time_of(process) > 0.2 * sum(report["time_ns"].values())
+                          for process in report["processes"]), "times %s" % report["processes"])
+        one.check_undisturbed()
+        other.check_undisturbed()
+
+
+def test_one_process_is_reported_as_without_follow():
+    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        followed, _ = profile(target.pid, "--follow", "-d", 1)
+        alone, _ = profile(target.pid, "-d", 1)
+    check_equal(list(followed), list(alone), "members of the report")
+    check("pid" not in followed["threads"][0], "threads %s" % followed["threads"])
+
+
+def test_name():
+    interpreter = default_interpreter()
+    word = "pieprofd-name-%d" % os.getpid()
+    targets = [subprocess.Popen([interpreter.path, "-c", "while True: pass", word + suffix])
+               for suffix in ("-a", "-b")]
+    try:
+        wait_until(lambda: all(b"while" in open("/proc/%d/cmdline" % target.pid, "rb").read()
+                               for target in targets), what="the targets")
+        run = pieprofd("--name", word, code=2)
+        check(all(str(target.pid) in run.stderr for target in targets), run.stderr)
+        pieprofd("--name", word + "-[a]", "-d", 1, "-q")
+        run = pieprofd("--name", word, "--all", "-d", 1)
+        check("PROCESSES  2 profiled" in run.stdout, run.stdout)
+        run = pieprofd("--name", word + "-c", code=3)
+        check("no Python process" in run.stderr, run.stderr)
+    finally:
+        for target in targets:
+            target.kill()
+            target.wait()
+
+
+# Tells what it found, works, and ends as asked for.
+WORK = """
+import os, signal, sys, time
+print(sys.stdin.read(), sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
+      [signal.getsignal(number) for number in (signal.SIGPIPE, signal.SIGTSTP, signal.SIGCHLD)], flush=True)
+while time.process_time() < 0.5:
+    pass
+%s
+"""
+
+
+def test_command_is_undisturbed():
+    python = default_interpreter().path
+    for end, code in (("sys.exit(7)", 7), ("os.kill(os.getpid(), signal.SIGTERM)", 128 + 15), ("", 0)):
+        bare = subprocess.run([python, "-c", WORK % end], input="input", capture_output=True, text=True,
+                              check=False)
+        run, report = run_command(python, "-c", WORK % end, options=(), input="input")
+        check_equal(run.returncode, code, "exit code, with %r" % run.stderr)
+        check_equal(run.stdout, bare.stdout, "stdout")
+        check("VERDICT" in run.stderr, "the summary is on stderr: %r" % run.stderr)
+        check(report and "processes" not in report, "a report of one process")
+    for command, code in (("/no/such/program", 127), ("/etc/passwd", 126)):
+        check_equal(run_command(command)[0].returncode, code, command)
+    run, report = run_command("sh", "-c", "exit 5")
+    check_equal((run.returncode, report), (5, None), "what is no Python")
+    check("CPython" in run.stderr, run.stderr)
+
+
+def test_interrupt_reaches_the_command():
+    """^C on the terminal goes to both; the command decides, and the profile is written."""
+    script = ("import time\nprint('ready', flush=True)\ntry:\n    while True: sum(range(1000))\n"
+              "except KeyboardInterrupt:\n    print('caught', flush=True)\n    raise SystemExit(9)")
+    with report_path() as path:
+        for number, to_group in ((signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, False)):
+            daemon = subprocess.Popen([PIEPROFD, "-q", "-o", path, "--", default_interpreter().path, "-c", script],
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      start_new_session=True)
+            check_equal(daemon.stdout.readline(), "ready\n", "first line")
+            time.sleep(1)
+            if to_group:
+                os.killpg(daemon.pid, number)
+            else:
+                daemon.send_signal(number)
+            output, errors = daemon.communicate(timeout=60)
+            code = 9 if number == signal.SIGINT else 128 + number
+            check_equal(daemon.returncode, code, "exit code, with %r" % errors)
+            check_equal(output, "caught\n" if number == signal.SIGINT else "", "stdout")
+            check(os.path.exists(path), "the profile was written")
+            os.unlink(path)
+
+
+def test_snapshot_of_several():
+    with Target(default_interpreter(), "processes.py", "pool", "--seconds", 40, "--method", "fork") as target, \
+            report_path() as path, \
+            Daemon("--pid", target.pid, "--follow", "--mode", "time", "-d", 0, "-o", path) as daemon:
+        wait_attached(target.pid)
+        time.sleep(1.5)
+        daemon.signal(signal.SIGUSR1)
+        wait_until(lambda: os.path.exists(path), what="the snapshot")
+        with open(path) as file:
+            first = json.load(file)
+        check_sums(first)
+        time.sleep(1)
+        daemon.signal(signal.SIGINT)
+        daemon.finish()
+        with open(path) as file:
+            second = json.load(file)
+        check_sums(second)
+        check_sampled(second["samples"] > first["samples"], "samples %d, then %d" %
+                      (first["samples"], second["samples"]))
+
+
+def test_killed_daemon_leaves_all_running():
+    with Target(default_interpreter(), "processes.py", "pool", "--seconds", 60, "--method", "fork") as target:
+        wait_until(lambda: len(children(target.pid)) == 2, what="the workers")
+        for round_number in range(8):
+            with Daemon("--pid", target.pid, "--follow", "-r", 500, "-d", 0, "-q") as daemon:
+                wait_attached(target.pid)
+                time.sleep(0.05 * round_number)
+                daemon.signal(signal.SIGKILL)
+                daemon.process.wait()
+            check_equal(len(children(target.pid)), 2, "workers")
+            for pid in children(target.pid):
+                status = status_of(pid)
+                check_equal(status["TracerPid"], "0", "tracer of %d" % pid)
+                check(status["State"][0] in "RSD", "worker %d is %s" % (pid, status["State"]))
+            target.check_undisturbed()

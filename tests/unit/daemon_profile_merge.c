@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several profiles made one. That no field is forgotten is asked of the
+ * debugging information of this very program.
+ */
+#include "daemon/report/interval.h"
+#include "daemon/report/merge_fields.h"
+#include "daemon/report/profile_merge.h"
+#include "report_sample.h"
+#include "unit_random.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- the tables and the structs ---- */
+
+static bool find_in_unit(Dwarf_Die *unit, const char *name, size_t size, Dwarf_Die *ret_die)
+{
+	Dwarf_Die die;
+
+	if (dwarf_child(unit, &die))
+		return false;
+	do {
+		const char *found = dwarf_diename(&die);
+
+		if (dwarf_tag(&die) == DW_TAG_structure_type && found && !strcmp(found, name) &&
+		    dwarf_bytesize(&die) == (int)size) {
+			*ret_die = die;
+			return true;
+		}
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
+static void find_struct(Dwarf *dwarf, const char *name, size_t size, Dwarf_Die *ret_die)
+{
+	Dwarf_Off offset = 0, next;
+	size_t header;
+
+	while (!dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL)) {
+		Dwarf_Die unit;
+
+		if (dwarf_offdie(dwarf, offset + header, &unit) &&
+		    find_in_unit(&unit, name, size, ret_die))
+			return;
+		offset = next;
+	}
+	fail_msg("there is no struct %s", name);
+}
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
+	       dwarf_formref_die(&attribute, ret_type) && !dwarf_peel_type(ret_type, ret_type);
+}
+
+/* Is it a uint64_t, or are there only such in it? */
+static bool is_words(Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding;
+	Dwarf_Die inner;
+
+	switch (dwarf_tag(type)) {
+	case DW_TAG_base_type:
+		return dwarf_bytesize(type) == 8 && dwarf_attr(type, DW_AT_encoding, &attribute) &&
+		       !dwarf_formudata(&attribute, &encoding) && encoding == DW_ATE_unsigned;
+	case DW_TAG_array_type:
+		return type_of(type, &inner) && is_words(&inner);
+	case DW_TAG_structure_type:
+		if (dwarf_child(type, &inner))
+			return false;
+		do {
+			Dwarf_Die member;
+
+			if (dwarf_tag(&inner) == DW_TAG_member &&
+			    (!type_of(&inner, &member) || !is_words(&member)))
+				return false;
+		} while (!dwarf_siblingof(&inner, &inner));
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const struct merge_field *find_field(const struct merge_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (!strcmp(table->fields[i].name, name))
+			return &table->fields[i];
+	return NULL;
+}
+
+static void check_member(const struct merge_table *table, Dwarf_Die *member)
+{
+	const struct merge_field *field = find_field(table, dwarf_diename(member));
+	Dwarf_Die type;
+
+	if (!field)
+		fail_msg("struct %s has a member %s, of which merge_fields.c does not know",
+			 table->struct_name, dwarf_diename(member));
+	if ((field->rule == MERGE_SUM || field->rule == MERGE_MAX) &&
+	    (!type_of(member, &type) || !is_words(&type)))
+		fail_msg("%s.%s cannot be added up: it is not made of uint64_t", table->struct_name,
+			 field->name);
+}
+
+static void test_no_field_is_forgotten(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+
+	(void)state;
+	assert_non_null(dwarf);
+	for (int id = 0; id < MERGE_TABLE_COUNT; id++) {
+		const struct merge_table *table = merge_table((enum merge_table_id)id);
+		size_t members = 0;
+		Dwarf_Die found, member;
+
+		find_struct(dwarf, table->struct_name, table->struct_size, &found);
+		assert_int_equal(dwarf_child(&found, &member), 0);
+		do {
+			if (dwarf_tag(&member) != DW_TAG_member)
+				continue;
+			check_member(table, &member);
+			members++;
+		} while (!dwarf_siblingof(&member, &member));
+		assert_int_equal(members, table->count);
+	}
+	dwarf_end(dwarf);
+	close(fd);
+}
+
+/* ---- profiles ---- */
+
+struct variant {
+	struct profile profile;
+	struct profile_line lines[3];
+	struct profile_pair pairs[2];
+	struct profile_function functions[2];
+	struct profile_thread threads[2];
+	struct stop_histogram histogram;
+};
+
+/* The sample with other counts, of another process. */
+static struct variant *make(unsigned number)
+{
+	struct variant *variant = calloc(1, sizeof(*variant));
+	struct profile *profile = &variant->profile;
+
+	assert_non_null(variant);
+	*profile = sample_profile();
+	assert_true(profile->line_count <= 3 && profile->pair_count <= 2);
+	memcpy(variant->lines, profile->lines, profile->line_count * sizeof(variant->lines[0]));
+	memcpy(variant->pairs, profile->pairs, profile->pair_count * sizeof(variant->pairs[0]));
+	profile->facts.target.pid = 100 + (pid_t)number;
+	profile->facts.target.parent = 100;
+	profile->facts.target.start_time = 1000 + number;
+	profile->facts.target.end = PROCESS_EXITED;
+	profile->facts.target.end_status = (int)number;
+	profile->facts.started_unix_ns += number * 1000000000ull;
+	profile->facts.samples = 100 * number;
+	profile->facts.lost_ns = number * 1000;
+	profile->facts.cpu_ns = 100000;
+	for (size_t i = 0; i < profile->line_count; i++) {
+		struct profile_line *line = &variant->lines[i];
+
+		line->self_ns[TIME_PYTHON] *= number;
+		line->total_ns += number;
+		memcpy(line->evidence.charged_ns, line->self_ns, sizeof(line->self_ns));
+		line->evidence.call_samples = number;
+		line->evidence.call_log_sum = number * (14000000ull + number);
+		line->evidence.support[CATEGORY_SLICE_UNDERUTILISATION] = number;
+	}
+	for (size_t i = 0; i < profile->pair_count; i++) {
+		variant->pairs[i].sampled += number;
+		variant->pairs[i].watched = variant->pairs[i].sampled + 7;
+		variant->pairs[i].support[CATEGORY_API_MISUSE] = number;
+		variant->pairs[i].line = &variant->lines[1];
+	}
+	/* Never redundant in this process. */
+	if (number == 2)
+		variant->pairs[0].redundant = variant->pairs[0].approximate = 0;
+	variant->functions[0] = (struct profile_function){
+		.file = SAMPLE_FILE,
+		.function = "Convolution.backprop",
+		.line = 30 + (int)number,
+		.self_ns = { number, 2, 3 },
+		.total_ns = 10 * number,
+	};
+	variant->threads[0] = (struct profile_thread){ .tid = 100 + (pid_t)number,
+						       .name = "MainThread",
+						       .time_ns = { number, 0, 0 } };
+	for (unsigned i = 0; i < 10 * number; i++)
+		stop_histogram_add(&variant->histogram, 1000 * number + i);
+	profile->facts.stop_histogram = &variant->histogram;
+	profile->facts.threads = variant->threads;
+	profile->facts.thread_count = 1;
+	profile->functions = variant->functions;
+	profile->function_count = 1;
+	profile->lines = variant->lines;
+	profile->pairs = variant->pairs;
+	return variant;
+}
+
+static void add(struct profile_merge *merge, const struct profile *profile)
+{
+	assert_int_equal(profile_merge_add(merge, profile), 0);
+}
+
+static struct profile *build(const struct profile_merge *merge, bool all_pairs)
+{
+	struct profile *profile = profile_merge_build(merge, all_pairs);
+
+	assert_non_null(profile);
+	return profile;
+}
+
+/* All that writers make of it that is not for the eye. */
+static char *written(const struct profile_merge *merge)
+{
+	static const struct writer_options options = { 0 };
+	struct profile *profile = build(merge, false);
+	char *json = sample_written(&writer_json, profile, &options);
+	char *collapsed = sample_written(&writer_collapsed, profile, &options);
+	char *both;
+
+	assert_true(asprintf(&both, "%s%s", json, collapsed) > 0);
+	free(json);
+	free(collapsed);
+	profile_destroy(profile);
+	return both;
+}
+
+static const struct profile_line *find_line(const struct profile *profile, const char *file,
+					    int line)
+{
+	for (size_t i = 0; i < profile->line_count; i++)
+		if (profile->lines[i].line == line && !strcmp(profile->lines[i].file, file))
+			return &profile->lines[i];
+	fail_msg("no line %s:%d", file, line);
+	return NULL;
+}
+
+static void test_sums(void **state)
+{
+	struct variant *one = make(1), *three = make(3);
+	struct profile_merge *merge = profile_merge_create();
+	const struct profile_line *line;
+	struct profile *profile;
+
+	(void)state;
+	add(merge, &one->profile);
+	add(merge, &three->profile);
+	profile = build(merge, false);
+	assert_int_equal(profile->facts.samples, 400);
+	assert_int_equal(profile->time_ns[TIME_NATIVE], 2 * one->profile.time_ns[TIME_NATIVE]);
+	assert_int_equal(profile->accesses[PAIR_LOAD].sampled,
+			 2 * one->profile.accesses[PAIR_LOAD].sampled);
+	assert_int_equal(profile->facts.losses.counts[LOSS_NO_ACCESS],
+			 2 * one->profile.facts.losses.counts[LOSS_NO_ACCESS]);
+	assert_true(profile->facts.overhead == 4000.0 / 200000);
+	assert_int_equal(profile->facts.stops.count, 40);
+	assert_int_equal(profile->facts.stops.max_ns, 3029);
+	/* From the first's begin to the last's end. */
+	assert_int_equal(profile->facts.started_unix_ns, one->profile.facts.started_unix_ns);
+	assert_int_equal(profile->facts.duration_ns,
+			 one->profile.facts.duration_ns + 2000000000ull);
+	assert_int_equal(profile->facts.target.pid, 101);
+	assert_int_equal(profile->line_count, one->profile.line_count);
+	line = find_line(profile, SAMPLE_FILE, 33);
+	assert_int_equal(line->total_ns, one->lines[1].total_ns + three->lines[1].total_ns);
+	assert_int_equal(line->evidence.repeated, 2 * one->lines[1].evidence.repeated);
+	assert_int_equal(line->evidence.support[CATEGORY_SLICE_UNDERUTILISATION], 4);
+	assert_int_equal(line->category, CATEGORY_SLICE_UNDERUTILISATION);
+	assert_true(line->reason_count > 1);
+	assert_true(line->avoidable_ns > 0 && line->avoidable_low_ns < line->avoidable_ns &&
+		    line->avoidable_high_ns > line->avoidable_ns);
+	assert_int_equal(profile->function_count, 1);
+	assert_int_equal(profile->functions[0].line, 31);
+	assert_int_equal(profile->functions[0].total_ns, 40);
+	assert_int_equal(profile->functions[0].avoidable_ns, line->avoidable_ns);
+	assert_int_equal(profile->facts.thread_count, 2);
+	assert_int_equal(profile->facts.threads[0].pid, 103);
+	assert_int_equal(profile->process_count, 2);
+	assert_int_equal(profile->processes[0].end_status + profile->processes[1].end_status, 4);
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+	free(one);
+	free(three);
+}
+
+/* What was never redundant in one process counts against it in another. */
+static void test_shares_are_of_sums(void **state)
+{
+	struct variant *one = make(1), *two = make(2);
+	struct profile_merge *merge = profile_merge_create();
+	const struct profile_pair *pair = NULL;
+	struct interval interval;
+	struct profile *profile;
+
+	(void)state;
+	add(merge, &one->profile);
+	add(merge, &two->profile);
+	profile = build(merge, false);
+	for (size_t i = 0; i < profile->pair_count; i++)
+		if (profile->pairs[i].kind == PAIR_LOAD)
+			pair = &profile->pairs[i];
+	assert_non_null(pair);
+	assert_int_equal(pair->redundant, one->pairs[0].redundant);
+	assert_int_equal(pair->sampled, one->pairs[0].sampled + two->pairs[0].sampled);
+	assert_int_equal(pair->watched, one->pairs[0].watched + two->pairs[0].watched);
+	interval = interval_wilson(pair->redundant, pair->sampled);
+	assert_true(pair->share_low == interval.low && pair->share_high == interval.high);
+	assert_true(pair->share == (double)pair->redundant / (double)pair->sampled);
+	assert_int_equal(pair->category, CATEGORY_API_MISUSE);
+	assert_ptr_equal(pair->line, find_line(profile, SAMPLE_FILE, 33));
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+	/* By itself, the second has no such finding, unless it is asked for. */
+	merge = profile_merge_create();
+	add(merge, &two->profile);
+	profile = build(merge, false);
+	assert_int_equal(profile->pair_count, 1);
+	profile_destroy(profile);
+	profile = build(merge, true);
+	assert_int_equal(profile->pair_count, 2);
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+	free(one);
+	free(two);
+}
+
+#define VARIANTS 5
+
+static void test_order_and_grouping_do_not_matter(void **state)
+{
+	struct variant *variants[VARIANTS];
+	struct unit_random random = { .state = 7 };
+	char *expected = NULL;
+
+	(void)state;
+	for (unsigned i = 0; i < VARIANTS; i++)
+		variants[i] = make(i + 1);
+	for (unsigned round = 0; round < 40; round++) {
+		struct profile_merge *all = profile_merge_create(), *part = profile_merge_create();
+		struct profile *profile;
+		unsigned order[VARIANTS], grouped = round % (VARIANTS + 1);
+		char *text;
+
+		for (unsigned i = 0; i < VARIANTS; i++)
+			order[i] = i;
+		for (unsigned i = VARIANTS; round && i > 1; i--) {
+			unsigned other = (unsigned)unit_random_below(&random, i),
+				 kept = order[i - 1];
+
+			order[i - 1] = order[other];
+			order[other] = kept;
+		}
+		/* Some of them are merged first, and join the others at some time. */
+		for (unsigned i = 0; i < grouped; i++)
+			add(part, &variants[order[i]]->profile);
+		if (grouped < VARIANTS && round % 2)
+			add(all, &variants[order[grouped]]->profile);
+		if (grouped) {
+			profile = build(part, true);
+			add(all, profile);
+			profile_destroy(profile);
+		}
+		for (unsigned i = grouped + (grouped < VARIANTS && round % 2); i < VARIANTS; i++)
+			add(all, &variants[order[i]]->profile);
+		profile_merge_destroy(part);
+		text = written(all);
+		if (!expected)
+			expected = strdup(text);
+		assert_string_equal(text, expected);
+		free(text);
+		profile_merge_destroy(all);
+	}
+	free(expected);
+	for (unsigned i = 0; i < VARIANTS; i++)
+		free(variants[i]);
+}
+
+/* A process is the outermost frame of its stacks, and its time is what it had. */
+static void test_tree(void **state)
+{
+	struct variant *one = make(1), *two = make(2);
+	struct profile_merge *merge = profile_merge_create();
+	uint64_t expected_ns = 0, found_ns = 0;
+	struct profile *profile;
+	size_t roots = 0;
+	char *text;
+
+	(void)state;
+	add(merge, &one->profile);
+	add(merge, &two->profile);
+	profile = build(merge, false);
+	for (size_t i = 0; i < one->profile.tree.node_count; i++)
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			expected_ns += 2 * one->profile.tree.nodes[i].time_ns[c];
+	for (size_t i = 0; i < profile->tree.node_count; i++) {
+		const struct profile_node *node = &profile->tree.nodes[i];
+
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			found_ns += node->time_ns[c];
+		if (node->parent == PROFILE_NODE_NONE) {
+			roots++;
+			assert_int_equal(profile->tree.frames[node->frame].kind, FRAME_PROCESS);
+			assert_int_equal(node->depth, 0);
+		} else {
+			assert_true(node->parent < i);
+			assert_int_equal(node->depth, profile->tree.nodes[node->parent].depth + 1);
+		}
+	}
+	assert_int_equal(roots, 2);
+	assert_int_equal(found_ns, expected_ns);
+	text = sample_written(&writer_collapsed, profile, &(struct writer_options){ 0 });
+	assert_int_equal(strncmp(text, "process 101 (python3 conv_backprop.py", 37), 0);
+	assert_non_null(
+		strstr(text, "\nprocess 102 (python3 conv_backprop.py --seconds 60);_start"));
+	free(text);
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+	free(one);
+	free(two);
+}
+
+/* However many come and go, memory has a limit, and no time is lost. */
+static void test_many_processes(void **state)
+{
+	struct profile_merge *merge = profile_merge_create();
+	struct variant *variant = make(1);
+	struct profile *profile;
+	uint64_t sum_ns = 0, node_ns = 0;
+	const unsigned count = 2 * MERGE_PROCESSES_MAX;
+
+	(void)state;
+	for (unsigned i = 0; i < count; i++) {
+		variant->profile.facts.target.pid = 1000 + (pid_t)i;
+		add(merge, &variant->profile);
+	}
+	profile = build(merge, false);
+	assert_in_range(profile->process_count, MERGE_PROCESSES_MAX, MERGE_PROCESSES_MAX + 1);
+	/* Those without an entry of their own are together, and so first by time. */
+	assert_int_equal(profile->processes[0].pid, 0);
+	for (size_t i = 0; i < profile->process_count; i++)
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			sum_ns += profile->processes[i].time_ns[c];
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		node_ns += profile->time_ns[c];
+	assert_int_equal(sum_ns, node_ns);
+	assert_true(profile->tree.node_count <=
+		    (MERGE_PROCESSES_MAX + 1) * (variant->profile.tree.node_count + 1));
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+	free(variant);
+}
+
+static void test_nothing(void **state)
+{
+	struct profile_merge *merge = profile_merge_create();
+
+	(void)state;
+	assert_null(profile_merge_build(merge, false));
+	profile_merge_destroy(merge);
+	profile_merge_destroy(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_field_is_forgotten),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_shares_are_of_sums),
+		cmocka_unit_test(test_order_and_grouping_do_not_matter),
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_many_processes),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
