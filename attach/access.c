@@ -290,19 +290,19 @@ void instruction_accesses(const ZydisDecodedInstruction *decoded,
 			 decoded->meta.category == ZYDIS_CATEGORY_RET ||
 			 decoded->meta.category == ZYDIS_CATEGORY_UNCOND_BR;
 
-	*ret_instruction = (struct instruction){
-		.address = registers->rip,
-		.length = decoded->length,
-		.is_rep_string = is_string && (decoded->attributes &
-					       (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-						ZYDIS_ATTRIB_HAS_REPNE)),
-	};
+	ret_instruction->address = registers->rip;
+	ret_instruction->length = decoded->length;
+	ret_instruction->is_rep_string =
+		is_string && (decoded->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+						     ZYDIS_ATTRIB_HAS_REPNE));
+	ret_instruction->access_count = 0;
 	for (size_t i = 0; i < decoded->operand_count; i++) {
 		const ZydisDecodedOperand *operand = &operands[i];
-		struct access access = { .instruction = registers->rip };
+		struct access access;
 
 		if (!operand_is_accessed(decoded, operand))
 			continue;
+		access = (struct access){ .instruction = registers->rip };
 		if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
 			access.kinds |= ACCESS_LOAD;
 		if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)

@@ -29,6 +29,7 @@ struct walk {
 	unsigned skip_count;
 	unsigned skipped;
 	const struct stack_snapshot *stack;
+	const struct lookahead_filter *filter;
 	ZydisDecoder decoder;
 	struct code_window window;
 	struct emulator emulator;
@@ -128,6 +129,10 @@ static enum verdict judge_accesses(struct walk *walk, const ZydisDecodedInstruct
 		}
 		if (access_is_in_stack(walk, access))
 			continue;
+		if (walk->filter && !walk->filter->counts(walk->filter->context, access)) {
+			walk->skipped++;
+			continue;
+		}
 		*ret_access = *access;
 		return VERDICT_FOUND;
 	}
@@ -244,7 +249,8 @@ static bool walk_step(struct walk *walk, struct lookahead *ret)
 
 void lookahead_next(const struct registers *registers, enum access_kind sought, unsigned skip_count,
 		    const struct memory_reader *code, const struct stack_snapshot *stack,
-		    const struct memory_reader *memory, struct lookahead *ret)
+		    const struct memory_reader *memory, const struct lookahead_filter *filter,
+		    struct lookahead *ret)
 {
 	struct walk walk;
 
@@ -256,6 +262,7 @@ void lookahead_next(const struct registers *registers, enum access_kind sought, 
 	walk.skip_count = skip_count;
 	walk.skipped = 0;
 	walk.stack = stack;
+	walk.filter = filter;
 	walk.window.code = code;
 	walk.window.address = walk.window.size = 0;
 	walk.visit_count = 0;

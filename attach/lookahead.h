@@ -35,8 +35,14 @@ struct lookahead {
 	enum lookahead_end end;
 	struct access access; /* LOOKAHEAD_FOUND */
 	remote_addr run_to;   /* LOOKAHEAD_RUN_TO: the thread reaches it before the sought access */
-	unsigned skipped;     /* LOOKAHEAD_RUN_TO: of skip_count, passed before run_to */
+	unsigned skipped;     /* LOOKAHEAD_RUN_TO: of those sought, passed before run_to */
 	unsigned instructions; /* decoded on the way */
+};
+
+/* Of the accesses of the kind sought, those that count; the others are passed over. */
+struct lookahead_filter {
+	bool (*counts)(void *context, const struct access *access);
+	void *context;
 };
 
 /* Instructions decoded ahead at most; one takes about 0.15 us, and what reading code takes. */
@@ -49,6 +55,9 @@ struct lookahead {
  * reads instruction bytes (from the daemon's own copy of the files, so without
  * system calls); stack and memory, either may be NULL, serve loads of the
  * emulated code.
+ *
+ * filter (NULL: all count) is asked behind the skipped ones, each of them one
+ * time; what it passes over is skipped, too.
  *
  * Accesses to the stack (access.stack), thread-local storage and by indirect
  * branches are passed over uncounted, as they are never watched; the one found
@@ -64,6 +73,7 @@ struct lookahead {
  */
 void lookahead_next(const struct registers *registers, enum access_kind sought, unsigned skip_count,
 		    const struct memory_reader *code, const struct stack_snapshot *stack,
-		    const struct memory_reader *memory, struct lookahead *ret);
+		    const struct memory_reader *memory, const struct lookahead_filter *filter,
+		    struct lookahead *ret);
 
 #endif

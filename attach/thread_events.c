@@ -19,6 +19,8 @@ struct sample_record {
 	uint64_t id;
 	uint64_t ip;
 	uint64_t time;
+	uint32_t cpu;
+	uint32_t reserved;
 	uint64_t count;
 	uint64_t running_ns;
 };
@@ -30,6 +32,8 @@ struct memory_record {
 	uint64_t ip;
 	uint64_t time;
 	uint64_t address;
+	uint32_t cpu;
+	uint32_t reserved;
 	uint64_t count;
 	uint64_t running_ns;
 	uint64_t data_source;
@@ -40,7 +44,7 @@ static void attributes_init(struct perf_event_attr *attributes)
 	*attributes = (struct perf_event_attr){
 		.size = sizeof(*attributes),
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_READ,
+			       PERF_SAMPLE_CPU | PERF_SAMPLE_READ,
 		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
 		/* Stops happen in user code only: no system call is ever interrupted. */
 		.exclude_kernel = 1,
@@ -310,6 +314,7 @@ static bool parse_memory_record(const struct thread_events *events,
 		return false;
 	*ret = (struct event_record){
 		.source = EVENT_MEMORY,
+		.cpu = record.cpu,
 		.ip = record.ip,
 		.time_ns = record.time,
 		.running_ns = record.running_ns,
@@ -332,6 +337,7 @@ static bool parse_record(const struct thread_events *events, const struct event_
 		return false;
 	*ret = (struct event_record){
 		.source = source,
+		.cpu = record.cpu,
 		.ip = record.ip,
 		.time_ns = record.time,
 		.running_ns = record.running_ns,

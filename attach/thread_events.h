@@ -36,6 +36,7 @@ enum breakpoint_type {
 
 struct event_record {
 	unsigned source;     /* slot 0 to 3, EVENT_CLOCK or EVENT_MEMORY */
+	unsigned cpu;        /* the processor on which it happened */
 	remote_addr ip;      /* user instruction pointer at the event */
 	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
 	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */

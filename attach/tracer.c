@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/tracer.h"
 
+#include "attach/placement.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,9 @@ struct tracer {
 	bool counts_forks;
 	timer_t timer; /* of the tracer's thread */
 	bool timer_exists;
+	struct placement placement;
+	cpu_set_t processors; /* those that the tracer's thread may use ... */
+	bool moves;           /* ... if it stays where it is put */
 };
 
 struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
@@ -249,6 +254,33 @@ static int seize(struct tracer *tracer, pid_t tid)
 	return tracee_add(tracer, tid, TRACEE_RUNNING) ? 0 : -ESRCH;
 }
 
+/* More processors than a cpu_set_t holds: the thread stays where the scheduler has it. */
+static void place_init(struct tracer *tracer)
+{
+	int policy = sched_getscheduler(0);
+
+	placement_init(&tracer->placement);
+	tracer->moves = (policy == SCHED_RR || policy == SCHED_FIFO) &&
+			!sched_getaffinity(0, sizeof(tracer->processors), &tracer->processors);
+}
+
+/* Moves the calling thread to where the stopped one was, if that is of use. */
+static void place(struct tracer *tracer, unsigned target_cpu)
+{
+	int own_cpu = sched_getcpu();
+	cpu_set_t there;
+
+	if (!tracer->moves || own_cpu < 0 || target_cpu >= CPU_SETSIZE ||
+	    !CPU_ISSET(target_cpu, &tracer->processors) ||
+	    !placement_moves(&tracer->placement, target_cpu, (unsigned)own_cpu))
+		return;
+	CPU_ZERO(&there);
+	CPU_SET(target_cpu, &there);
+	/* There, and free again to go: should another real-time thread want the place. */
+	(void)sched_setaffinity(0, sizeof(there), &there);
+	(void)sched_setaffinity(0, sizeof(tracer->processors), &tracer->processors);
+}
+
 int tracer_attach(struct tracer *tracer, struct error *error)
 {
 	static const size_t maximum = THREADS_MAX;
@@ -268,6 +300,7 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 		return -1;
 	}
 	/* Threads may be made by ones not yet seized: look again until nothing is new. */
+	place_init(tracer);
 	do {
 		added = 0;
 		if (procfs_read_threads(tracer->pid, tids, maximum, &count))
@@ -360,8 +393,10 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 		count = 0;
 	}
 	continue_tracee(tracee->id.tid, 0);
-	if (count)
-		tracer->hooks->resumed(tracer->hooks->context, tracee);
+	if (!count)
+		return;
+	tracer->hooks->resumed(tracer->hooks->context, tracee);
+	place(tracer, records[0].cpu);
 }
 
 static void end_program(struct tracer *tracer)

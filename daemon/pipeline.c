@@ -252,7 +252,11 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	uint64_t now_ns = clock_now_ns();
 	uint64_t stopped_ns = now_ns > pipeline->event_ns ? now_ns - pipeline->event_ns : 0;
 
-	stop_histogram_add(&pipeline->stops, stopped_ns);
+	stop_histogram_add(&pipeline->stops.all, stopped_ns);
+	stop_histogram_add(pipeline->clock_ticks || pipeline->memory_access
+				   ? &pipeline->stops.samples
+				   : &pipeline->stops.breakpoints,
+			   stopped_ns);
 	/* Let go, the thread must be woken as this one was: that too is time it loses. */
 	stopped_ns += pipeline->wake_ns;
 	pipeline->lost_ns += stopped_ns;

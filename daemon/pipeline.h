@@ -32,7 +32,7 @@ struct pipeline {
 	struct losses losses;
 	struct governor governor;
 	unsigned breakpoints;
-	struct stop_histogram stops;
+	struct stop_histograms stops;
 	struct thread_times threads;
 	/* Of the threads, by index, and of the tree's nodes, by id. */
 	struct timeline thread_timeline, node_timeline;

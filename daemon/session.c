@@ -742,12 +742,9 @@ static struct profile_facts current_facts(const struct session *session)
 		.duration_ns = session->sampled_ns,
 		.samples = pipeline->samples,
 		.losses = pipeline->losses,
-		.stops = {
-			.count = pipeline->stops.count,
-			.p50_ns = stop_histogram_quantile(&pipeline->stops, 0.50),
-			.p99_ns = stop_histogram_quantile(&pipeline->stops, 0.99),
-			.max_ns = pipeline->stops.max_ns,
-		},
+		.stops = stop_histogram_times(&pipeline->stops.all),
+		.sample_stops = stop_histogram_times(&pipeline->stops.samples),
+		.breakpoint_stops = stop_histogram_times(&pipeline->stops.breakpoints),
 		.lost_ns = pipeline->lost_ns,
 		.cpu_ns = cpu,
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
@@ -789,7 +786,7 @@ static struct profile *build_profile(struct session *session, const char *versio
 
 	read_names(session, &facts, pipeline->threads.items, version);
 	facts.all_pairs = all_pairs;
-	facts.stop_histogram = &pipeline->stops;
+	facts.stop_histograms = &pipeline->stops;
 	facts.open_source = session->options.no_source ? NULL : target_source_open;
 	facts.open_source_context = &session->source;
 	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);

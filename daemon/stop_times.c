@@ -48,3 +48,13 @@ uint64_t stop_histogram_quantile(const struct stop_histogram *histogram, double 
 	}
 	return histogram->max_ns;
 }
+
+struct stop_times stop_histogram_times(const struct stop_histogram *histogram)
+{
+	return (struct stop_times){
+		.count = histogram->count,
+		.p50_ns = stop_histogram_quantile(histogram, 0.50),
+		.p99_ns = stop_histogram_quantile(histogram, 0.99),
+		.max_ns = histogram->max_ns,
+	};
+}

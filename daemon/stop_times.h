@@ -23,4 +23,15 @@ void stop_histogram_add(struct stop_histogram *histogram, uint64_t ns);
  */
 uint64_t stop_histogram_quantile(const struct stop_histogram *histogram, double fraction);
 
+struct stop_times {
+	uint64_t count;
+	uint64_t p50_ns, p99_ns, max_ns;
+};
+
+struct stop_times stop_histogram_times(const struct stop_histogram *histogram);
+
+struct stop_histograms {
+	struct stop_histogram all, samples, breakpoints;
+};
+
 #endif

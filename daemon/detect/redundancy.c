@@ -3,6 +3,7 @@
 
 #include "attach/lookahead.h"
 #include "attach/trap_instruction.h"
+#include "common/block_cache.h"
 #include "common/clock.h"
 #include "daemon/detect/object_head.h"
 #include "daemon/detect/sampled_access.h"
@@ -77,7 +78,8 @@ struct redundancy {
 	struct losses *losses;
 	struct trap_decoder *decoder;
 	struct object_types types;
-	uint32_t generation; /* of the mappings the decoder's cache belongs to */
+	struct block_cache memory; /* of the stop in hand: what lies ahead of the thread */
+	uint32_t generation;       /* of the mappings the decoder's cache belongs to */
 	/*
 	 * The least on-CPU time ever seen from a stop to a boundary: what the
 	 * kernel needs to resume a thread. Subtracted from the durations of calls.
@@ -98,6 +100,7 @@ struct redundancy *redundancy_create(const struct redundancy_options *options,
 	redundancy->pairs = pairs;
 	redundancy->losses = losses;
 	redundancy->resume_ns = UINT64_MAX;
+	block_cache_init(&redundancy->memory, &target->reader);
 	redundancy->decoder = trap_decoder_create(&target->code);
 	if (!redundancy->decoder) {
 		free(redundancy);
@@ -316,31 +319,54 @@ static void search_await_boundary(struct redundancy *redundancy, struct redundan
 		search_fail(redundancy, thread, tracee, search, LOSS_NO_BREAKPOINT);
 }
 
-/*
- * The next access that counts, from rip on. Of those that do not, only the
- * ones to heads of objects and to the stack are passed, and only a few: each
- * is decoded again from rip.
- */
+/* What search_ahead() asks of an access. */
+struct ahead_filter {
+	struct redundancy *redundancy;
+	const struct capture *capture;
+	unsigned passed;
+	enum loss loss; /* of the last one asked about; LOSS_COUNT: none */
+};
+
+/* Of accesses that do not count, only those to heads of objects and to the stack are passed over,
+ * and only a few. */
+static bool ahead_counts(void *context, const struct access *access)
+{
+	struct ahead_filter *filter = context;
+
+	filter->loss = access_filter(filter->redundancy, filter->capture, access);
+	if ((filter->loss != LOSS_FILTER_OBJECT_HEAD && filter->loss != LOSS_FILTER_STACK) ||
+	    filter->passed == PASSED_ACCESSES_MAX)
+		return true;
+	filter->passed++;
+	return false;
+}
+
+/* The next access that counts, from rip on, or where that can be told. */
 static enum loss search_ahead(struct redundancy *redundancy, const struct capture *capture,
 			      struct search *search, struct lookahead *ret)
 {
 	struct target *target = redundancy->target;
-	enum loss loss = LOSS_COUNT;
+	struct memory_reader memory = block_cache_reader(&redundancy->memory);
+	struct ahead_filter asked = {
+		.redundancy = redundancy,
+		.capture = capture,
+		.loss = LOSS_COUNT,
+	};
+	struct lookahead_filter filter = { .counts = ahead_counts, .context = &asked };
 
-	for (unsigned passed = 0; passed <= PASSED_ACCESSES_MAX; passed++) {
-		lookahead_next(&capture->registers,
-			       search->kind == PAIR_LOAD ? ACCESS_LOAD : ACCESS_STORE, search->skip,
-			       &target->code, &capture->stack, &target->reader, ret);
-		if (ret->end == LOOKAHEAD_RUN_TO)
-			return LOSS_COUNT;
-		if (ret->end != LOOKAHEAD_FOUND)
-			return passed ? loss : LOSS_NO_ACCESS;
-		loss = access_filter(redundancy, capture, &ret->access);
-		if (loss != LOSS_FILTER_OBJECT_HEAD && loss != LOSS_FILTER_STACK)
-			return loss;
-		search->skip++;
+	/* The thread ran since the last stop. */
+	block_cache_forget(&redundancy->memory);
+	lookahead_next(&capture->registers, search->kind == PAIR_LOAD ? ACCESS_LOAD : ACCESS_STORE,
+		       search->skip, &target->code, &capture->stack, &memory, &filter, ret);
+	search->skip += asked.passed;
+	switch (ret->end) {
+	case LOOKAHEAD_RUN_TO:
+		return LOSS_COUNT;
+	case LOOKAHEAD_FOUND:
+		return asked.loss;
+	default:
+		return asked.passed ? asked.loss : LOSS_NO_ACCESS;
 	}
-	return loss;
 }
 
 /* From a stop inside a native call to the access to follow, or to another stop nearer to it. */

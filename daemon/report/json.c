@@ -159,6 +159,14 @@ static json_t *json_stops(const struct stop_times *stops)
 	return json_with(object, "max", json_count(stops->max_ns));
 }
 
+static json_t *json_all_stops(const struct profile_facts *facts)
+{
+	json_t *object = json_stops(&facts->stops);
+
+	object = json_with(object, "sample", json_stops(&facts->sample_stops));
+	return json_with(object, "breakpoint", json_stops(&facts->breakpoint_stops));
+}
+
 static json_t *json_times(const uint64_t time_ns[TIME_CLASS_COUNT])
 {
 	json_t *object = json_object();
@@ -305,7 +313,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "duration_ns", json_count(facts->duration_ns) },
 		{ "samples", json_count(facts->samples) },
 		{ "losses", json_losses(&facts->losses) },
-		{ "stop_ns", json_stops(&facts->stops) },
+		{ "stop_ns", json_all_stops(facts) },
 		{ "overhead", json_figure(facts->overhead) },
 		{ "overhead_limit", json_figure(facts->overhead_limit) },
 		{ "target_exited", json_boolean(facts->target_exited) },

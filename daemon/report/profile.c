@@ -133,13 +133,13 @@ static int copy_facts(struct owned_profile *owned, const struct profile_facts *f
 			words[i] = arena_copy_string(&owned->arena, facts->target.command[i]);
 		copy->target.command = words;
 	}
-	if (facts->stop_histogram) {
-		struct stop_histogram *histogram =
-			arena_array(&owned->arena, 1, sizeof(*histogram));
+	if (facts->stop_histograms) {
+		struct stop_histograms *histograms =
+			arena_array(&owned->arena, 1, sizeof(*histograms));
 
-		if (histogram)
-			*histogram = *facts->stop_histogram;
-		copy->stop_histogram = histogram;
+		if (histograms)
+			*histograms = *facts->stop_histograms;
+		copy->stop_histograms = histograms;
 	}
 	return copy_threads(owned, facts);
 }

@@ -227,11 +227,6 @@ struct profile_target {
 	const char *const *command; /* NULL-terminated */
 };
 
-struct stop_times {
-	uint64_t count;
-	uint64_t p50_ns, p99_ns, max_ns;
-};
-
 /* One of several processes in a profile. */
 struct profile_process {
 	pid_t pid; /* 0: all those for which there was no room */
@@ -256,9 +251,11 @@ struct profile_facts {
 	uint64_t duration_ns;
 	uint64_t samples;
 	struct losses losses;
-	struct stop_times stops;
-	const struct stop_histogram *stop_histogram; /* behind stops; NULL: none */
-	uint64_t lost_ns;                            /* to stops and waking up from them */
+	struct stop_times stops;            /* all of them, and by what stopped the thread: */
+	struct stop_times sample_stops;     /* a sample is due, and perhaps an access looked for */
+	struct stop_times breakpoint_stops; /* an access is followed */
+	const struct stop_histograms *stop_histograms; /* behind these; NULL: none */
+	uint64_t lost_ns;                              /* to stops and waking up from them */
 	uint64_t cpu_ns; /* that the target used meanwhile, as the kernel counts it */
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;

@@ -209,6 +209,8 @@ static const struct field profile_fields[] = {
 	WORDS(struct recorded_profile, profile.facts.lost_ns),
 	BOOL(struct recorded_profile, profile.facts.all_pairs),
 	WORDS(struct recorded_profile, profile.facts.stops),
+	WORDS(struct recorded_profile, profile.facts.sample_stops),
+	WORDS(struct recorded_profile, profile.facts.breakpoint_stops),
 	REAL(struct recorded_profile, profile.facts.overhead),
 	REAL(struct recorded_profile, profile.facts.overhead_limit),
 	BOOL(struct recorded_profile, profile.facts.target_exited),

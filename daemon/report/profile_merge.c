@@ -150,19 +150,26 @@ static void take_interval(struct profile_facts *into, const struct profile_facts
 		into->duration_ns = from->duration_ns;
 }
 
+static void add_stops(struct stop_histograms *into, const struct stop_histograms *from)
+{
+	merge_fields(MERGE_HISTOGRAM, &into->all, &from->all);
+	merge_fields(MERGE_HISTOGRAM, &into->samples, &from->samples);
+	merge_fields(MERGE_HISTOGRAM, &into->breakpoints, &from->breakpoints);
+}
+
 static int add_facts(struct profile_merge *merge, const struct profile_facts *facts)
 {
 	struct profile_facts *into = &merge->facts;
 
 	const char *limits;
 
-	if (facts->stop_histogram)
-		merge_fields(MERGE_HISTOGRAM, &merge->histogram, facts->stop_histogram);
+	if (facts->stop_histograms)
+		add_stops(&merge->stops, facts->stop_histograms);
 	if (merge_string(&merge->frames, facts->sampler_limits, &limits))
 		return -ENOMEM;
 	if (!merge->any) {
 		*into = *facts;
-		into->stop_histogram = NULL;
+		into->stop_histograms = NULL;
 		into->patterns = NULL;
 		into->line_info = NULL;
 		into->threads = NULL;

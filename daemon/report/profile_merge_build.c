@@ -447,24 +447,21 @@ static int write_facts(struct builder *builder, bool all_pairs)
 	struct arena *arena = &builder->owned->arena;
 	struct profile *profile = &builder->owned->profile;
 	struct profile_facts *facts = &profile->facts;
-	struct stop_histogram *histogram = arena_array(arena, 1, sizeof(*histogram));
+	struct stop_histograms *stops = arena_array(arena, 1, sizeof(*stops));
 	struct profile_thread *threads =
 		arena_array(arena, merge->thread_count + 1, sizeof(*threads));
 	struct profile_process *processes =
 		arena_array(arena, merge->process_count + 1, sizeof(*processes));
 
-	if (!histogram || !threads || !processes)
+	if (!stops || !threads || !processes)
 		return -ENOMEM;
 	*facts = merge->facts;
 	facts->all_pairs = all_pairs;
-	*histogram = merge->histogram;
-	facts->stop_histogram = histogram;
-	facts->stops = (struct stop_times){
-		.count = histogram->count,
-		.p50_ns = stop_histogram_quantile(histogram, 0.50),
-		.p99_ns = stop_histogram_quantile(histogram, 0.99),
-		.max_ns = histogram->max_ns,
-	};
+	*stops = merge->stops;
+	facts->stop_histograms = stops;
+	facts->stops = stop_histogram_times(&stops->all);
+	facts->sample_stops = stop_histogram_times(&stops->samples);
+	facts->breakpoint_stops = stop_histogram_times(&stops->breakpoints);
 	facts->overhead = facts->cpu_ns ? (double)facts->lost_ns / (double)facts->cpu_ns : 0;
 	if (merge->thread_count)
 		memcpy(threads, merge->threads, merge->thread_count * sizeof(*threads));

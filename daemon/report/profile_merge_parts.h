@@ -18,7 +18,7 @@ struct merged_pair {
 struct profile_merge {
 	struct merge_frames frames;
 	struct profile_facts facts; /* its strings are frames'; the command is owned */
-	struct stop_histogram histogram;
+	struct stop_histograms stops;
 	bool any; /* a profile was added */
 	char **command;
 	struct profile_line *lines;

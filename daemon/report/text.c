@@ -353,6 +353,17 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		 figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
 		 figure_ns(facts->stops.max_ns).text, facts->stops.count);
 	text_wrapped(layout, "  stop time  ", words);
+	if (facts->sample_stops.count && facts->breakpoint_stops.count) {
+		snprintf(words, sizeof(words),
+			 "to sample p50 %s, p99 %s over %" PRIu64
+			 "; at breakpoints p50 %s, p99 %s over %" PRIu64,
+			 figure_ns(facts->sample_stops.p50_ns).text,
+			 figure_ns(facts->sample_stops.p99_ns).text, facts->sample_stops.count,
+			 figure_ns(facts->breakpoint_stops.p50_ns).text,
+			 figure_ns(facts->breakpoint_stops.p99_ns).text,
+			 facts->breakpoint_stops.count);
+		text_wrapped(layout, "             ", words);
+	}
 	snprintf(words, sizeof(words), "%s of the target's CPU time, limit %s",
 		 figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
 	text_wrapped(layout, "  overhead   ", words);

@@ -115,7 +115,7 @@ static struct lookahead look(struct fixture *fixture, const uint8_t *from, enum 
 
 	fixture->registers.rip = address_of(from);
 	lookahead_next(&fixture->registers, sought, skip_count, &fixture->self.reader,
-		       &fixture->stack, &fixture->self.reader, &found);
+		       &fixture->stack, &fixture->self.reader, NULL, &found);
 	return found;
 }
 
@@ -153,6 +153,52 @@ static void finds_by_kind(void **state)
 	assert_int_equal(look(fixture, case_plain_end, ACCESS_LOAD, 0).end, LOOKAHEAD_SYSTEM_CALL);
 }
 
+struct picky {
+	remote_addr unwanted;
+	unsigned asked;
+};
+
+static bool is_wanted(void *context, const struct access *access)
+{
+	struct picky *picky = context;
+
+	picky->asked++;
+	return access->address != picky->unwanted;
+}
+
+static struct lookahead look_filtered(struct fixture *fixture, const uint8_t *from,
+				      enum access_kind sought, const struct memory_reader *memory,
+				      struct picky *picky)
+{
+	struct lookahead_filter filter = { is_wanted, picky };
+	struct lookahead found;
+
+	fixture->registers.rip = address_of(from);
+	lookahead_next(&fixture->registers, sought, 0, &fixture->self.reader, NULL, memory, &filter,
+		       &found);
+	return found;
+}
+
+/* What the filter passes over is as good as skipped, also for where to run to. */
+static void asks_the_filter(void **state)
+{
+	struct fixture *fixture = *state;
+	struct picky picky = { .unwanted = address_of(&fixture->data[9]) };
+	struct lookahead found = look_filtered(fixture, case_plain, ACCESS_STORE, NULL, &picky);
+
+	assert_int_equal(found.end, LOOKAHEAD_FOUND);
+	assert_int_equal(found.access.address, address_of(&fixture->data[10]));
+	assert_int_equal(picky.asked, 2);
+	picky = (struct picky){ .unwanted = address_of(&fixture->data[0]) };
+	found = look_filtered(fixture, case_chase, ACCESS_LOAD, NULL, &picky);
+	expect_run_to(found, case_chase_2, 1);
+	assert_int_equal(picky.asked, 1);
+	picky = (struct picky){ .unwanted = address_of(&fixture->data[0]) };
+	found = look_filtered(fixture, case_chase, ACCESS_LOAD, &fixture->self.reader, &picky);
+	expect_found(found, case_chase_2, address_of(&fixture->data[5]));
+	assert_int_equal(picky.asked, 2);
+}
+
 static void follows_pointers_where_it_may_read(void **state)
 {
 	struct fixture *fixture = *state;
@@ -160,7 +206,7 @@ static void follows_pointers_where_it_may_read(void **state)
 
 	expect_found(found, case_chase_2, address_of(&fixture->data[5]));
 	fixture->registers.rip = address_of(case_chase);
-	lookahead_next(&fixture->registers, ACCESS_LOAD, 1, &fixture->self.reader, NULL, NULL,
+	lookahead_next(&fixture->registers, ACCESS_LOAD, 1, &fixture->self.reader, NULL, NULL, NULL,
 		       &found);
 	expect_run_to(found, case_chase_2, 1);
 	/* Asked again from there with real registers, and with nothing left to skip. */
@@ -177,7 +223,7 @@ static void passes_over_the_stack_and_thread_locals(void **state)
 
 	expect_found(found, case_refused_2, address_of(&fixture->data[3]));
 	/* Without the snapshot nobody knows that rdx points into the stack. */
-	lookahead_next(&fixture->registers, ACCESS_LOAD, 0, &fixture->self.reader, NULL, NULL,
+	lookahead_next(&fixture->registers, ACCESS_LOAD, 0, &fixture->self.reader, NULL, NULL, NULL,
 		       &found);
 	assert_int_equal(found.end, LOOKAHEAD_FOUND);
 	assert_int_equal(found.access.address, 0x7ffd00000078 + 64);
@@ -379,7 +425,7 @@ static void ask(struct question *question, struct live_process *process, enum ac
 	uint64_t before = clock_now_ns();
 
 	lookahead_next(&process->registers, sought, skip_count, &process->reader, &process->stack,
-		       &process->reader, &question->answer);
+		       &process->reader, NULL, &question->answer);
 	outcome->nanoseconds += clock_now_ns() - before;
 	outcome->instructions += question->answer.instructions;
 	outcome->asked++;
@@ -553,6 +599,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(finds_by_kind, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(asks_the_filter, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(follows_pointers_where_it_may_read, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(passes_over_the_stack_and_thread_locals, set_up,

@@ -173,6 +173,7 @@ static void test_sample(void **state)
 	assert_non_null(strstr(verdict, SAMPLE_FILE ":33"));
 	assert_non_null(strstr(verdict, "412 of 450 loads"));
 	assert_non_null(strstr(page, "2961 stops of one thread each"));
+	assert_non_null(strstr(page, "at breakpoints p50 28.7 us"));
 	assert_non_null(strstr(page, "<td class=\"number\">1204</td>"));
 
 	report = block(page, "report-data");

@@ -92,6 +92,10 @@ static void test_facts(void **state)
 	check_number(root, "stop_ns.p50", 31400);
 	check_number(root, "stop_ns.p99", 87600);
 	check_number(root, "stop_ns.max", 245000);
+	check_number(root, "stop_ns.sample.count", 987);
+	check_number(root, "stop_ns.sample.p50", 41200);
+	check_number(root, "stop_ns.breakpoint.p99", 66600);
+	check_number(root, "stop_ns.breakpoint.max", 120000);
 	check_figure(root, "overhead", 0.0083);
 	check_figure(root, "overhead_limit", 0.02);
 	assert_true(json_is_false(at(root, "target_exited")));

@@ -147,7 +147,7 @@ struct variant {
 	struct profile_pair pairs[2];
 	struct profile_function functions[2];
 	struct profile_thread threads[2];
-	struct stop_histogram histogram;
+	struct stop_histograms stops;
 };
 
 /* The sample with other counts, of another process. */
@@ -200,8 +200,8 @@ static struct variant *make(unsigned number)
 						       .name = "MainThread",
 						       .time_ns = { number, 0, 0 } };
 	for (unsigned i = 0; i < 10 * number; i++)
-		stop_histogram_add(&variant->histogram, 1000 * number + i);
-	profile->facts.stop_histogram = &variant->histogram;
+		stop_histogram_add(&variant->stops.all, 1000 * number + i);
+	profile->facts.stop_histograms = &variant->stops;
 	profile->facts.threads = variant->threads;
 	profile->facts.thread_count = 1;
 	profile->functions = variant->functions;

@@ -301,7 +301,7 @@ static const char *const not_carried[] = {
 	"profile.facts.target.command",
 	"profile.facts.losses",
 	/* Of use only for merging. */
-	"profile.facts.stop_histogram",
+	"profile.facts.stop_histograms",
 	"profile.facts.patterns",
 	"profile.facts.line_info",
 	"profile.facts.open_source",

@@ -280,6 +280,7 @@ static void test_data_quality(void **state)
 		"1%\n",
 		"stores     40 watched: 31 accessed again, 20 with the same value, 1 within 1%\n",
 		"p50 31.4 us, p99 87.6 us, max 245 us over 2961 stops",
+		"to sample p50 41.2 us, p99 91.3 us over 987;",
 		"0.8% of the target's CPU time, limit 2.0%\n",
 		" 56  ",
 		" 1204  ",
