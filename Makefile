@@ -106,7 +106,7 @@ check-unit: $(UNIT_TESTS) ## Unit tests, all of them whatever fails
 	@WRAPPER="$(WRAPPER)" tests/tools/run-unit $(sort $(UNIT_TESTS))
 
 .PHONY: check-e2e
-check-e2e: $(O)/pieprofd ## End-to-end tests: the daemon on real Python processes
+check-e2e: $(O)/pieprofd $(O)/oracle ## End-to-end tests: the daemon on real Python processes
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/e2e/run.py
 
 .PHONY: san
@@ -135,6 +135,9 @@ screenshot: $(O)/pieprofd ## Make docs/report.png anew
 	@tests/tools/screenshot $(O)/pieprofd docs/report.png
 
 $(O)/unwind_bench $(O)/native_stacks: $(O)/%: $(O)/tests/bench/%.o $(call archive,symbolize) $(call archive,common)
+	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(O)/oracle: $(O)/tests/tools/oracle.o $(call archive,attach) $(call archive,common)
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(O)/offsets_table: $(O)/tests/tools/offsets_table.o $(call archive,pyintrospect) $(call archive,common)

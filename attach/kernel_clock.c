@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/kernel_clock.h"
 
+#include "common/clock.h"
+
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,19 +16,28 @@
 struct kernel_record {
 	struct perf_event_header header;
 	uint64_t time;
+	uint64_t count;
+	uint64_t running_ns;
 	uint64_t abi;
 	uint64_t sp;
 	uint64_t ip;
 };
 
+/*
+ * To set another interval starts it anew, and the part of the old one that has
+ * passed is lost: half a period in so many.
+ */
+#define VARY_EVERY 64
+
 int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns)
 {
+	struct sampling_interval interval;
 	struct perf_event_attr attributes = {
 		.size = sizeof(attributes),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = period_ns,
-		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.sample_regs_user = 1u << PERF_REG_X86_SP | 1u << PERF_REG_X86_IP,
 		.exclude_user = 1,
 		.exclude_hv = 1,
@@ -34,10 +45,13 @@ int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	long fd = syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	long fd;
 	int error;
 
-	*clock = (struct kernel_clock){ .fd = fd < 0 ? -1 : (int)fd, .period_ns = period_ns };
+	sampling_interval_start(&interval, period_ns, clock_now_ns() ^ (uint64_t)tid << 40);
+	attributes.sample_period = interval.ns;
+	fd = syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	*clock = (struct kernel_clock){ .fd = fd < 0 ? -1 : (int)fd, .interval = interval };
 	if (fd < 0)
 		return -errno;
 	error = event_ring_map(&clock->ring, clock->fd);
@@ -64,8 +78,23 @@ void kernel_clock_enable(struct kernel_clock *clock, bool enable)
 
 void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns)
 {
-	if (clock->fd >= 0 && !ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &period_ns))
-		clock->period_ns = period_ns;
+	struct sampling_interval next = clock->interval;
+
+	sampling_interval_next(&next, period_ns, 0);
+	if (clock->fd < 0 || ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &next.ns))
+		return;
+	clock->interval = next;
+	clock->asked = 0;
+}
+
+bool kernel_clock_due(struct kernel_clock *clock)
+{
+	return clock->fd >= 0 && (clock->interval.first || ++clock->asked >= VARY_EVERY);
+}
+
+void kernel_clock_vary(struct kernel_clock *clock)
+{
+	kernel_clock_set_period(clock, clock->interval.period_ns);
 }
 
 bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sample)
@@ -81,8 +110,11 @@ bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sam
 		memcpy(&record, raw.bytes, raw.size);
 		*ret_sample = (struct kernel_sample){
 			.time_ns = record.time,
-			.period_ns = clock->period_ns,
+			.stands_for_ns = sampling_interval_charge(&clock->interval,
+								  record.running_ns, false),
 		};
+		if (!ret_sample->stands_for_ns)
+			continue;
 		if (record.abi == PERF_SAMPLE_REGS_ABI_64 && raw.size == sizeof(record)) {
 			ret_sample->user_ip = record.ip;
 			ret_sample->user_sp = record.sp;

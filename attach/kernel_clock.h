@@ -8,19 +8,21 @@
 #define PIEPROFD_ATTACH_KERNEL_CLOCK_H
 
 #include "attach/event_ring.h"
+#include "attach/sampling_interval.h"
 #include "common/address.h"
 
 #include <sys/types.h>
 
 struct kernel_clock {
-	int fd;             /* -1: not open */
-	uint64_t period_ns; /* of the thread's CPU time that one sample stands for */
+	int fd; /* -1: not open */
+	struct sampling_interval interval;
+	unsigned asked; /* how often kernel_clock_due() was, since it was varied */
 	struct event_ring ring;
 };
 
 struct kernel_sample {
-	uint64_t time_ns;   /* CLOCK_MONOTONIC */
-	uint64_t period_ns; /* what it stands for */
+	uint64_t time_ns;       /* CLOCK_MONOTONIC */
+	uint64_t stands_for_ns; /* CPU time of the thread, never 0 */
 	/*
 	 * To where the kernel will return: behind a system call's instruction, at
 	 * one that faulted. 0: from nowhere, the thread is yet to run.
@@ -45,6 +47,13 @@ void kernel_clock_close(struct kernel_clock *clock);
 
 void kernel_clock_enable(struct kernel_clock *clock, bool enable);
 void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns);
+
+/*
+ * Another random interval: due now and then, and at once where the first one is
+ * still in force. Samples that were not taken by then are counted by the new one.
+ */
+bool kernel_clock_due(struct kernel_clock *clock);
+void kernel_clock_vary(struct kernel_clock *clock);
 
 /* Takes the oldest sample; false: there is none. */
 bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sample);

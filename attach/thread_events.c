@@ -81,6 +81,14 @@ static int event_id(int fd, uint64_t *ret_id)
 	return ioctl(fd, PERF_EVENT_IOC_ID, ret_id) ? -errno : 0;
 }
 
+/* 0: unknown. */
+static uint64_t event_running_ns(int fd)
+{
+	uint64_t values[2];
+
+	return fd >= 0 && read(fd, values, sizeof(values)) == sizeof(values) ? values[1] : 0;
+}
+
 int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint64_t period_ns)
 {
 	struct perf_event_attr attributes;
@@ -90,14 +98,14 @@ int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint
 		.tid = tid,
 		.signal = signal,
 		.clock_fd = -1,
-		.period_ns = period_ns,
 	};
 	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
 		events->slots[slot].fd = -1;
+	sampling_interval_start(&events->interval, period_ns, clock_now_ns() ^ (uint64_t)tid << 40);
 	attributes_init(&attributes);
 	attributes.type = PERF_TYPE_SOFTWARE;
 	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-	attributes.sample_period = period_ns;
+	attributes.sample_period = events->interval.ns;
 	events->clock_fd = event_open(&attributes, tid, -1);
 	if (events->clock_fd < 0)
 		return events->clock_fd;
@@ -131,7 +139,7 @@ int thread_events_add_memory(struct thread_events *events, const struct memory_e
 		memory_event_attributes(event, skid, &attributes);
 		/* How many accesses that is, the kernel finds out. */
 		attributes.freq = 1;
-		attributes.sample_freq = rate_hz(events->period_ns);
+		attributes.sample_freq = rate_hz(events->interval.period_ns);
 		sampler.fd = event_open(&attributes, events->tid, events->clock_fd);
 	}
 	if (sampler.fd < 0)
@@ -182,17 +190,27 @@ void thread_events_enable_clock(struct thread_events *events, bool enable)
 
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 {
+	struct sampling_interval next = events->interval;
+
 	if (events->clock_fd < 0)
 		return -EBADF;
-	if (ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &period_ns))
+	sampling_interval_next(&next, period_ns, event_running_ns(events->clock_fd));
+	if (ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &next.ns))
 		return -errno;
-	events->period_ns = period_ns;
-	for (size_t i = 0; i < events->memory_count; i++) {
-		uint64_t rate = rate_hz(period_ns);
+	if (period_ns != events->interval.period_ns)
+		for (size_t i = 0; i < events->memory_count; i++) {
+			uint64_t rate = rate_hz(period_ns);
 
-		(void)ioctl(events->memory[i].fd, PERF_EVENT_IOC_PERIOD, &rate);
-	}
+			(void)ioctl(events->memory[i].fd, PERF_EVENT_IOC_PERIOD, &rate);
+		}
+	events->interval = next;
 	return 0;
+}
+
+void thread_events_vary_clock(struct thread_events *events)
+{
+	/* Fails only when the thread is gone. */
+	(void)thread_events_set_period(events, events->interval.period_ns);
 }
 
 static void breakpoint_attributes(struct perf_event_attr *attributes, enum breakpoint_type type,
@@ -268,12 +286,7 @@ void breakpoint_disarm(struct thread_events *events, unsigned slot)
 
 uint64_t breakpoint_running_ns(const struct thread_events *events, unsigned slot)
 {
-	uint64_t values[2];
-
-	if (events->slots[slot].fd < 0 ||
-	    read(events->slots[slot].fd, values, sizeof(values)) != sizeof(values))
-		return 0;
-	return values[1];
+	return event_running_ns(events->slots[slot].fd);
 }
 
 static const struct memory_sampler *find_memory_sampler(const struct thread_events *events,
@@ -342,6 +355,9 @@ static bool parse_record(const struct thread_events *events, const struct event_
 		.time_ns = record.time,
 		.running_ns = record.running_ns,
 	};
+	if (source == EVENT_CLOCK)
+		ret->stands_for_ns =
+			sampling_interval_charge(&events->interval, record.running_ns, true);
 	return true;
 }
 

@@ -20,6 +20,7 @@
 
 #include "attach/event_ring.h"
 #include "attach/memory_event.h"
+#include "attach/sampling_interval.h"
 #include "common/address.h"
 
 #include <sys/types.h>
@@ -40,6 +41,7 @@ struct event_record {
 	remote_addr ip;      /* user instruction pointer at the event */
 	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
 	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */
+	uint64_t stands_for_ns; /* a clock record: CPU time of the thread; may be 0 */
 	/* EVENT_MEMORY: */
 	remote_addr address;
 	uint8_t kinds; /* ACCESS_LOAD | ACCESS_STORE; 0: it was no memory access */
@@ -63,7 +65,7 @@ struct thread_events {
 	int signal;
 	int clock_fd; /* -1: not open */
 	uint64_t clock_id;
-	uint64_t period_ns;
+	struct sampling_interval interval;
 	struct event_ring ring;
 	struct breakpoint_event slots[BREAKPOINT_SLOTS];
 	struct memory_sampler memory[MEMORY_EVENTS_MAX];
@@ -72,7 +74,7 @@ struct thread_events {
 
 /*
  * Opens the clock, stopped, with its ring. period_ns is the thread's CPU time
- * between samples. 0 or perf_event_open's negative errno (-EACCES, -EPERM:
+ * between samples, on average. 0 or perf_event_open's negative errno (-EACCES, -EPERM:
  * not permitted; -ENOSYS: seccomp or no perf; -ESRCH: the thread is gone;
  * -EMFILE).
  */
@@ -96,6 +98,8 @@ void thread_events_remove_memory(struct thread_events *events);
 void thread_events_enable_clock(struct thread_events *events, bool enable);
 /* 0 or a negative errno; the period stays as it was then. */
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
+/* After a clock record was drained, the thread being stopped: another random interval. */
+void thread_events_vary_clock(struct thread_events *events);
 
 /*
  * Programs a slot. Best done while the thread is stopped (30 us otherwise).

@@ -372,6 +372,14 @@ static bool signal_is_ours(const struct tracer *tracer, const struct tracee *tra
 	       info.si_code <= POLL_HUP && thread_events_own(&tracee->events, info.si_fd);
 }
 
+static bool has_clock(const struct event_record *records, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (records[i].source == EVENT_CLOCK)
+			return true;
+	return false;
+}
+
 static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int signal)
 {
 	struct event_record records[RECORDS_MAX];
@@ -389,6 +397,8 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 	if (count && !ptrace(PTRACE_GETREGS, tracee->id.tid, NULL, &user)) {
 		registers_from_user(&user, &registers);
 		tracer->hooks->stopped(tracer->hooks->context, tracee, &registers, records, count);
+		if (has_clock(records, count))
+			thread_events_vary_clock(&tracee->events);
 	} else {
 		count = 0;
 	}

@@ -99,7 +99,7 @@ static void thread_started(void *context, struct tracee *tracee)
 	if (thread && pipeline->redundancy)
 		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
 	if (thread) {
-		governor_bucket_init(&thread->bucket, clock_now_ns());
+		governor_bucket_init(&thread->bucket);
 		waiting_thread_init(&thread->waiting);
 		begin_waiting(pipeline, thread, tracee);
 		thread->times = thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
@@ -112,12 +112,12 @@ static void thread_started(void *context, struct tracee *tracee)
 static void collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
 				struct tracee *tracee)
 {
-	unsigned samples =
-		system_time_collect(&thread->system, tracee, pipeline->cct, &pipeline->losses);
+	uint64_t time_ns;
+	unsigned samples = system_time_collect(&thread->system, tracee, pipeline->cct,
+					       &pipeline->losses, &time_ns);
 
 	__atomic_add_fetch(&pipeline->samples, samples, __ATOMIC_RELAXED);
-	thread_times_charge(&pipeline->threads, thread->times, TIME_SYSTEM,
-			    samples * tracee->kernel_clock.period_ns);
+	thread_times_charge(&pipeline->threads, thread->times, TIME_SYSTEM, time_ns);
 }
 
 static void thread_ended(void *context, struct tracee *tracee)
@@ -171,20 +171,24 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 			 const struct event_record *records, size_t count)
 {
 	pipeline->clock_ticks = 0;
+	pipeline->clock_ns = 0;
 	pipeline->captured = false;
 	pipeline->system_returns = 0;
 	pipeline->memory_access = NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (records[i].source == EVENT_CLOCK)
+		if (records[i].source == EVENT_CLOCK) {
 			pipeline->clock_ticks++;
-		else if (records[i].source == EVENT_MEMORY)
+			pipeline->clock_ns += records[i].stands_for_ns;
+			governor_fill(&pipeline->governor, &thread->bucket, records[i].running_ns);
+		} else if (records[i].source == EVENT_MEMORY) {
 			pipeline->memory_access = &records[i];
-		else if (take_system_return(pipeline, thread, tracee, registers, &records[i]))
+		} else if (take_system_return(pipeline, thread, tracee, registers, &records[i])) {
 			pipeline->system_returns |= 1ull << i;
-		else if (thread->redundancy &&
-			 redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
-						  &records[i], registers))
+		} else if (thread->redundancy &&
+			   redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
+						    &records[i], registers)) {
 			pipeline->captured = true;
+		}
 	}
 	if (pipeline->clock_ticks || pipeline->memory_access)
 		pipeline->captured = true;
@@ -193,10 +197,20 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 			     tracee->inner_tid, registers);
 }
 
+/* In the stop: samples that were taken at the old interval are to be counted by it. */
+static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread *thread,
+			      struct tracee *tracee)
+{
+	if (!kernel_clock_due(&tracee->kernel_clock))
+		return;
+	collect_system_time(pipeline, thread, tracee);
+	kernel_clock_vary(&tracee->kernel_clock);
+}
+
 static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
 				struct tracee *tracee)
 {
-	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket, clock_now_ns())) {
+	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket)) {
 		pipeline->losses.counts[LOSS_OVERHEAD_LIMIT]++;
 		return;
 	}
@@ -231,6 +245,8 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 	if (pipeline->idle || !thread)
 		return;
 	take_capture(pipeline, thread, tracee, registers, records, count);
+	if (pipeline->clock_ticks)
+		vary_kernel_clock(pipeline, thread, tracee);
 	if (!thread->redundancy)
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -263,7 +279,7 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	thread->stopped_ns += stopped_ns;
 	if (!pipeline->clock_ticks && !pipeline->system_returns)
 		pipeline->cycle_ns += stopped_ns;
-	governor_charge(&pipeline->governor, &thread->bucket, now_ns, stopped_ns);
+	governor_charge(&thread->bucket, stopped_ns);
 	if (governor_take_overdraft(&thread->bucket))
 		pipeline->overdrawn = true;
 }
@@ -293,13 +309,34 @@ static void charge_gil(struct pipeline *pipeline, const struct pipeline_thread *
 		pipeline->threads.items[thread->times].gil_ns += time_ns;
 }
 
+/* The clock's ticks of this stop. node NULL: the tree is full. */
+static void charge_ticks(struct pipeline *pipeline, const struct pipeline_thread *thread,
+			 struct cct_node *node)
+{
+	enum time_class time_class = capture_in_library(&pipeline->capture, pipeline->target)
+					     ? TIME_NATIVE
+					     : TIME_PYTHON;
+	uint64_t time_ns = pipeline->clock_ns;
+
+	__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
+	thread_times_charge(&pipeline->threads, thread->times, time_class, time_ns);
+	timeline_charge(&pipeline->thread_timeline, thread->times, pipeline->event_ns, time_class,
+			time_ns);
+	charge_gil(pipeline, thread, time_ns);
+	if (!node)
+		return;
+	cct_node_charge(node, time_class, pipeline->clock_ticks, time_ns);
+	if (pipeline->capture.python.collecting)
+		node->side.collecting_ns += time_ns;
+	timeline_charge(&pipeline->node_timeline, node->id, pipeline->event_ns, time_class,
+			time_ns);
+}
+
 static void resumed(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
 	struct cct_node *node = NULL;
-	enum time_class time_class;
-	uint64_t time_ns;
 
 	if (pipeline->idle || !thread)
 		return;
@@ -309,23 +346,8 @@ static void resumed(void *context, struct tracee *tracee)
 	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
 		node = find_context(pipeline);
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
-	if (pipeline->clock_ticks) {
-		__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
-		time_class = capture_in_library(&pipeline->capture, pipeline->target) ? TIME_NATIVE
-										      : TIME_PYTHON;
-		time_ns = pipeline->clock_ticks * tracee->events.period_ns;
-		thread_times_charge(&pipeline->threads, thread->times, time_class, time_ns);
-		timeline_charge(&pipeline->thread_timeline, thread->times, pipeline->event_ns,
-				time_class, time_ns);
-		charge_gil(pipeline, thread, time_ns);
-		if (node) {
-			cct_node_charge(node, time_class, pipeline->clock_ticks, time_ns);
-			if (pipeline->capture.python.collecting)
-				node->side.collecting_ns += time_ns;
-			timeline_charge(&pipeline->node_timeline, node->id, pipeline->event_ns,
-					time_class, time_ns);
-		}
-	}
+	if (pipeline->clock_ticks)
+		charge_ticks(pipeline, thread, node);
 	if (thread->redundancy && redundancy_wants_context(thread->redundancy))
 		redundancy_resumed(pipeline->redundancy, thread->redundancy, node);
 }

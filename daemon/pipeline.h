@@ -50,6 +50,7 @@ struct pipeline {
 	bool captured;
 	uint64_t system_returns; /* a bit for each of its events that was such a return */
 	unsigned clock_ticks;
+	uint64_t clock_ns;                        /* that they stand for */
 	const struct event_record *memory_access; /* NULL: none was sampled; valid in the stop */
 	uint64_t event_ns;
 	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */

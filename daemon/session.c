@@ -23,6 +23,8 @@
 #define NODE_LIMIT 500000
 #define PAIR_LIMIT 100000
 #define TICK_NS    (50 * NS_PER_MS)
+/* Rings hold some 70 records: of the kernel clock, that is as many periods. */
+#define TICK_PERIODS 25
 /* A map that changes all the time (a JIT) is re-read at most this often. */
 #define REFRESH_NS    NS_PER_SECOND
 #define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
@@ -84,8 +86,9 @@ struct session {
 	uint64_t balanced_samples;
 	uint64_t balanced_skipped;
 	uint64_t longest_period_ns;
-	uint64_t first_cpu_ns;
-	uint64_t last_cpu_ns;
+	uint64_t resumed_cpu_ns;
+	uint64_t last_cpu_ns;             /* of the target, since it started */
+	uint64_t cpu_ns;                  /* of the target while it was sampled */
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
 	/* Made by the tracer's thread; the caller's until it wants another one. */
 	struct snapshot snapshot;
@@ -103,11 +106,13 @@ static void note(struct session *session, const char *text)
 
 static uint64_t cpu_ns(const struct session *session)
 {
-	struct process_times times;
+	clockid_t clock;
+	struct timespec now;
 
-	if (procfs_read_times(session->options.pid, 0, &times))
+	/* /proc/PID/stat counts in hundredths of a second. */
+	if (clock_getcpuclockid(session->options.pid, &clock) || clock_gettime(clock, &now) < 0)
 		return session->last_cpu_ns;
-	return times.user_ns + times.system_ns;
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 /*
@@ -340,6 +345,7 @@ static void set_state(struct session *session, enum session_state state)
 static void start_sampling(struct session *session, uint64_t now_ns)
 {
 	session->resumed_ns = now_ns;
+	session->resumed_cpu_ns = session->last_cpu_ns = cpu_ns(session);
 	if (session->unstopped) {
 		unstopped_sampler_begin(session->unstopped);
 		return;
@@ -358,6 +364,7 @@ static void stop_sampling(struct session *session, uint64_t now_ns)
 	}
 	session->sampled_ns += now_ns - session->resumed_ns;
 	session->last_cpu_ns = cpu_ns(session);
+	session->cpu_ns += session->last_cpu_ns - session->resumed_cpu_ns;
 }
 
 static struct profile_facts current_facts(const struct session *session);
@@ -464,9 +471,16 @@ static void tick(struct session *session, uint64_t now_ns)
 	balance(session, now_ns);
 }
 
+static uint64_t tick_interval_ns(const struct session *session)
+{
+	uint64_t interval_ns = TICK_PERIODS * session->options.period_ns;
+
+	return interval_ns < TICK_NS ? interval_ns : TICK_NS;
+}
+
 static void sample(struct session *session)
 {
-	uint64_t next_tick_ns = clock_now_ns() + TICK_NS;
+	uint64_t next_tick_ns = clock_now_ns() + tick_interval_ns(session);
 	uint64_t next_look_ns = session->options.waits ? 0 : UINT64_MAX;
 	enum tracer_end end = TRACER_RUNNING;
 
@@ -475,7 +489,7 @@ static void sample(struct session *session)
 
 		if (now_ns >= next_tick_ns) {
 			tick(session, now_ns);
-			next_tick_ns = now_ns + TICK_NS;
+			next_tick_ns = now_ns + tick_interval_ns(session);
 		}
 		if (now_ns >= next_look_ns && !session->pipeline.idle) {
 			next_look_ns = pipeline_look(&session->pipeline, session->tracer, now_ns);
@@ -560,7 +574,6 @@ static void *trace(void *argument)
 	}
 	session->began_ns = clock_now_ns();
 	pipeline_begin(&session->pipeline, session->began_ns);
-	session->first_cpu_ns = session->last_cpu_ns = cpu_ns(session);
 	pthread_mutex_lock(&session->lock);
 	start_sampling(session, session->began_ns);
 	set_state(session, SESSION_SAMPLING);
@@ -715,13 +728,20 @@ static void name_threads(const struct session *session, const struct profile_fac
 	python_thread_list_deinit(&list);
 }
 
+static uint64_t sampled_cpu_ns(const struct session *session)
+{
+	uint64_t now_ns = session->last_cpu_ns - session->resumed_cpu_ns;
+
+	return session->cpu_ns + (session->state == SESSION_SAMPLING ? now_ns : 0);
+}
+
 /* All that takes no time to find out. */
 static struct profile_facts current_facts(const struct session *session)
 {
 	const struct pipeline *pipeline = &session->pipeline;
 	const struct tracer_counts *counts = session->tracer ? tracer_counts(session->tracer)
 							     : &(const struct tracer_counts){ 0 };
-	uint64_t cpu = session->last_cpu_ns - session->first_cpu_ns;
+	uint64_t cpu = sampled_cpu_ns(session);
 	struct profile_facts facts = {
 		.target = {
 			.pid = session->options.pid,

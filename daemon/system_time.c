@@ -64,16 +64,17 @@ static bool add(struct system_time *time, const struct system_time_place *sample
 }
 
 unsigned system_time_collect(struct system_time *time, struct tracee *tracee, struct cct *cct,
-			     struct losses *losses)
+			     struct losses *losses, uint64_t *ret_time_ns)
 {
 	struct kernel_sample sample;
 	unsigned count = 0;
 
+	*ret_time_ns = 0;
 	while (kernel_clock_next(&tracee->kernel_clock, &sample)) {
 		struct system_time_place place = {
 			.ip = sample.user_ip,
 			.sp = sample.user_sp,
-			.time_ns = sample.period_ns,
+			.time_ns = sample.stands_for_ns,
 			.samples = 1,
 			.first_ns = sample.time_ns,
 			.last_ns = sample.time_ns,
@@ -81,7 +82,8 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 
 		count++;
 		timeline_charge(time->threads, time->thread, sample.time_ns, TIME_SYSTEM,
-				sample.period_ns);
+				sample.stands_for_ns);
+		*ret_time_ns += sample.stands_for_ns;
 		if (!sample.user_ip || !add(time, &place))
 			give_up(time, cct, losses, place);
 	}

@@ -48,9 +48,10 @@ struct system_time {
 void system_time_init(struct system_time *time, struct timeline *nodes, struct timeline *threads,
 		      size_t thread);
 
-/* Takes new samples from the thread's kernel clock; returns how many. */
+/* Takes new samples from the thread's kernel clock: returns how many, and the time they stand for.
+ */
 unsigned system_time_collect(struct system_time *time, struct tracee *tracee, struct cct *cct,
-			     struct losses *losses);
+			     struct losses *losses, uint64_t *ret_time_ns);
 
 /* Is there a place that a breakpoint should wait at, and none waits? */
 bool system_time_wants_slot(const struct system_time *time);

@@ -17,33 +17,30 @@ void governor_init(struct governor *governor, double limit)
 	*governor = (struct governor){ .limit = limit, .cycle_cost_ns = FIRST_CYCLE_NS };
 }
 
-void governor_bucket_init(struct governor_bucket *bucket, uint64_t now_ns)
+void governor_bucket_init(struct governor_bucket *bucket)
 {
 	/* A thread starts with something, so that short-lived ones are seen too. */
-	*bucket = (struct governor_bucket){ .last_ns = now_ns, .credit_ns = 1e6 };
+	*bucket = (struct governor_bucket){ .credit_ns = 1e6 };
 }
 
-static void fill(const struct governor *governor, struct governor_bucket *bucket, uint64_t now_ns)
+void governor_fill(const struct governor *governor, struct governor_bucket *bucket,
+		   uint64_t running_ns)
 {
-	if (now_ns <= bucket->last_ns)
+	if (running_ns <= bucket->running_ns)
 		return;
-	bucket->credit_ns += governor->limit * (double)(now_ns - bucket->last_ns);
+	bucket->credit_ns += governor->limit * (double)(running_ns - bucket->running_ns);
 	if (bucket->credit_ns > CREDIT_MAX_NS)
 		bucket->credit_ns = CREDIT_MAX_NS;
-	bucket->last_ns = now_ns;
+	bucket->running_ns = running_ns;
 }
 
-void governor_charge(const struct governor *governor, struct governor_bucket *bucket,
-		     uint64_t now_ns, uint64_t stopped_ns)
+void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns)
 {
-	fill(governor, bucket, now_ns);
 	bucket->credit_ns -= fmin((double)stopped_ns, STOP_CHARGED_MAX_NS);
 }
 
-bool governor_allows_cycle(const struct governor *governor, struct governor_bucket *bucket,
-			   uint64_t now_ns)
+bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket)
 {
-	fill(governor, bucket, now_ns);
 	return bucket->credit_ns >= governor->cycle_cost_ns;
 }
 

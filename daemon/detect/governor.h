@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the share of time for which threads are stopped under a limit. Pure:
- * the caller brings the clock.
+ * Keeps the time for which threads are stopped under a share of the time for
+ * which they run. Pure: the caller brings the clock.
  *
- * One bucket a thread: it fills with limit x elapsed time, each stop takes
- * out what it lasted. Optional work (a memory sample) is begun only when the
- * bucket covers what it is expected to cost; when the clock's own stops
- * overdraw it, the sampling period must grow.
+ * One bucket a thread: it fills with limit x its CPU time, each stop takes
+ * out what it lasted. (Not with the time that passes: a thread that sleeps, or waits for
+ * a processor, most of the time would have its work slowed down by many times the limit.) Optional
+ * work (a memory sample) is begun only when the bucket covers what it is expected to cost; when the
+ * clock's own stops overdraw it, the sampling period must grow.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_GOVERNOR_H
 #define PIEPROFD_DAEMON_DETECT_GOVERNOR_H
@@ -20,20 +21,22 @@ struct governor {
 };
 
 struct governor_bucket {
-	uint64_t last_ns;
+	uint64_t running_ns; /* CPU time until which it was filled */
 	double credit_ns;
 };
 
 void governor_init(struct governor *governor, double limit);
-void governor_bucket_init(struct governor_bucket *bucket, uint64_t now_ns);
+void governor_bucket_init(struct governor_bucket *bucket);
+
+/* The thread has run on a CPU for running_ns in all since it began. */
+void governor_fill(const struct governor *governor, struct governor_bucket *bucket,
+		   uint64_t running_ns);
 
 /* A stop of this thread lasted stopped_ns. */
-void governor_charge(const struct governor *governor, struct governor_bucket *bucket,
-		     uint64_t now_ns, uint64_t stopped_ns);
+void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns);
 
 /* May a memory sample be begun? */
-bool governor_allows_cycle(const struct governor *governor, struct governor_bucket *bucket,
-			   uint64_t now_ns);
+bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket);
 
 /* One memory sample has cost this much in all its stops. */
 void governor_learn_cycle(struct governor *governor, uint64_t cost_ns);

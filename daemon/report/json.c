@@ -311,6 +311,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "sampler", json_text(facts->sampler) },
 		{ "period_ns", json_count(facts->period_ns) },
 		{ "duration_ns", json_count(facts->duration_ns) },
+		{ "cpu_ns", json_count(facts->cpu_ns) },
 		{ "samples", json_count(facts->samples) },
 		{ "losses", json_losses(&facts->losses) },
 		{ "stop_ns", json_all_stops(facts) },

@@ -256,7 +256,7 @@ struct profile_facts {
 	struct stop_times breakpoint_stops; /* an access is followed */
 	const struct stop_histograms *stop_histograms; /* behind these; NULL: none */
 	uint64_t lost_ns;                              /* to stops and waking up from them */
-	uint64_t cpu_ns; /* that the target used meanwhile, as the kernel counts it */
+	uint64_t cpu_ns; /* that the target used meanwhile, by its own clock */
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;

@@ -83,6 +83,7 @@ static void test_facts(void **state)
 	check_string(root, "target.command.1", "conv_backprop.py");
 	check_string(root, "sampler", "clock");
 	check_number(root, "period_ns", 10101010);
+	check_number(root, "cpu_ns", 5900000000);
 	check_number(root, "duration_ns", 10020000000);
 	check_number(root, "samples", 987);
 	assert_int_equal(json_object_size(at(root, "losses")), 2);

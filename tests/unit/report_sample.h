@@ -279,7 +279,7 @@ static inline struct profile sample_profile(void)
 				.pid = 4321, .comm = "python3", .python = { 3, 11, 2 },
 				.command = sample_command,
 			},
-			.version = "9.8.7", .sampler = "clock", .period_ns = 10101010,
+			.version = "9.8.7", .sampler = "clock", .period_ns = 10101010, .cpu_ns = 5900000000,
 			.started_unix_ns = 1700000000123456789,
 			.duration_ns = 10020000000, .samples = 987,
 			.stops = { .count = 2961, .p50_ns = 31400, .p99_ns = 87600, .max_ns = 245000 },

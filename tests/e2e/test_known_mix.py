@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time against what the target itself measured: shares of known parts, and the sum of all."""
+import math
+import os
+import time
+
+from extension import built, first_with_headers
+from harness import Skip, Target, check, default_interpreter, line_text, profile
+
+TOLERANCE = 0.03
+NATIVE_LINES = {"line_1": "known_mix.spin(1, UNIT)", "line_2": "known_mix.spin(2, 2 * UNIT)",
+                "line_3": "known_mix.spin(3, 4 * UNIT)"}
+KINDS = ("python_ns", "native_ns", "system_ns")
+
+
+def self_time(entry):
+    return sum(entry[kind] for kind in KINDS)
+
+
+def process_cpu_ns(pid):
+    """The clock of another process, as clock_getcpuclockid(3) makes it."""
+    return time.clock_gettime_ns(~pid << 3 | 2)
+
+
+def found_parts(report):
+    """Self time of each part that known_mix.py measures, and of what kind it is."""
+    functions = {entry["function"]: entry for entry in report["functions"]}
+    texts = {line_text(line): line for line in report["lines"]}
+    entries = {part: texts.get(text) for part, text in NATIVE_LINES.items()}
+    for part in ("system", "short_calls", "one_call", "called", "inlined"):
+        entries[part] = functions.get(part)
+    missing = [part for part, entry in entries.items() if not entry]
+    check(not missing, "not seen: %s" % missing)
+    times = {part: self_time(entry) for part, entry in entries.items()}
+    # The function that is called so often belongs to the work that called() does.
+    times["called"] += self_time(functions["step"])
+    return entries, times
+
+
+def check_shares(*arguments):
+    interpreter, include = first_with_headers()
+    with built("known_mix", include) as folder:
+        with Target(interpreter, "known_mix.py", "--folder", folder, "--seconds", 9) as target:
+            # At 499 Hz 3 points are five standard deviations; that may cost more than the default limit.
+            report, _ = profile(target.pid, "-d", 8, "-r", 499, "--max-overhead", 60, *arguments)
+            words = dict(word.split("=") for word in target.finish().split()[1:])
+    entries, times = found_parts(report)
+    truth = {part: float(words[part]) for part in times}
+    for part in times:
+        share, expected = times[part] / sum(times.values()), truth[part] / sum(truth.values())
+        print("  %-12s %5.1f%%, truth %5.1f%%" % (part, 100 * share, 100 * expected))
+        # On a busy machine there are fewer samples.
+        chance = 4 * math.sqrt(expected * (1 - expected) / report["samples"])
+        check(abs(share - expected) < max(TOLERANCE, chance), "share of %s: %.3f, truth %.3f" % (part, share, expected))
+    both = times["called"] + times["inlined"]
+    bias = times["called"] / both - truth["called"] / (truth["called"] + truth["inlined"])
+    print("  called often against inlined: %+.1f points of their sum" % (100 * bias))
+    chance = 2 / math.sqrt(report["samples"] * both / sum(report["time_ns"].values()))
+    check(abs(bias) < max(TOLERANCE, chance), "called often against inlined: %+.3f" % bias)
+    # The kernel's part of what is no system call are our own stops, and interrupts.
+    for part, kind in [("line_1", "native_ns"), ("line_2", "native_ns"), ("line_3", "native_ns"),
+                       ("one_call", "native_ns"), ("inlined", "python_ns"), ("called", "python_ns")]:
+        user = entries[part]["python_ns"] + entries[part]["native_ns"]
+        check(entries[part][kind] > 0.97 * user, "%s: %s" % (part, {kind: entries[part][kind] for kind in KINDS}))
+    system = entries["system"]
+    check(system["system_ns"] > 0.85 * self_time(system), "system: %s" % {kind: system[kind] for kind in KINDS})
+
+
+def test_shares_time():
+    if os.geteuid() != 0:
+        raise Skip("needs root to sample time in the kernel")
+    check_shares("--mode", "time")
+
+
+def test_shares_all():
+    if os.geteuid() != 0:
+        raise Skip("needs root to sample time in the kernel")
+    check_shares()
+
+
+def check_sum(pattern, low, high, *arguments):
+    if os.geteuid() != 0:
+        raise Skip("needs root to sample time in the kernel")
+    with Target(default_interpreter(), "cpu_patterns.py", "--pattern", pattern, "--seconds", 7) as target:
+        began = process_cpu_ns(target.pid)
+        report, _ = profile(target.pid, "-d", 6, *arguments)
+        ended = process_cpu_ns(target.pid)
+        target.finish()
+    total, truth = sum(report["time_ns"].values()), report["cpu_ns"]
+    lines = sum(self_time(line) for line in report["lines"])
+    print("  %-13s %-18s self times are %.4f of %.3f s of CPU time, those of lines %.4f, %d samples" % (
+        pattern, " ".join(map(str, arguments)), total / truth, truth / 1e9, lines / truth, report["samples"]))
+    check(0.5 * (ended - began) < truth <= ended - began, "the target took %d ns of CPU time, the report says %d" % (
+        ended - began, truth))
+    # Where a clock stands when the profile begins and ends is a matter of chance.
+    edges = 2 * report["period_ns"] / truth
+    check(low - edges < total / truth < high + edges, "%s: %.4f of the CPU time" % (pattern, total / truth))
+
+
+def test_sum_of_one_thread():
+    check_sum("steady", 0.98, 1.02)
+    check_sum("steady", 0.98, 1.02, "--mode", "time")
+
+
+def test_sum_of_eight_threads():
+    # To put a thread with two clocks onto a processor and off it is not seen by these clocks: 1 to 2% of the time.
+    check_sum("threads", 0.93, 1.03, "-r", 299)
+
+
+def test_sum_of_threads_shorter_than_a_period():
+    # That they begin and end is seen by no clock of theirs; the rest is chance. It once was 0.07.
+    check_sum("short_threads", 0.6, 1.2, "--mode", "time")

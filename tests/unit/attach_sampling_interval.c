@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Are the samples' intervals spread, and does the time they stand for come out right? */
+#include "attach/sampling_interval.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define PERIOD_NS 1000000u
+#define THREADS   100000u
+/* A simulated timer's lateness, as on a virtual machine. */
+#define LATE_NS 2000u
+
+static void test_intervals_lie_around_the_period(void **state)
+{
+	struct sampling_interval interval;
+	double sum = 0, squares = 0;
+	unsigned count = 100000;
+
+	(void)state;
+	sampling_interval_start(&interval, PERIOD_NS, 1);
+	for (unsigned i = 0; i < count; i++) {
+		sampling_interval_next(&interval, PERIOD_NS, 0);
+		assert_in_range(interval.ns, 3 * PERIOD_NS / 4, 5 * PERIOD_NS / 4);
+		sum += interval.ns;
+		squares += (double)interval.ns * (double)interval.ns;
+	}
+	assert_true(fabs(sum / count - PERIOD_NS) < 0.01 * PERIOD_NS);
+	/* Uniform over half a period. */
+	assert_true(fabs(sqrt(squares / count - pow(sum / count, 2)) - PERIOD_NS / 2 / sqrt(12)) <
+		    0.02 * PERIOD_NS);
+}
+
+static void test_tiny_and_huge_periods(void **state)
+{
+	static const uint64_t periods[] = { 1, 2, 1000, 20000, 20001, 100000, 10000000000ull };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		for (uint64_t seed = 0; seed < 1000; seed++) {
+			struct sampling_interval interval;
+
+			sampling_interval_start(&interval, periods[i], seed);
+			assert_in_range(interval.ns, 1, periods[i]);
+			sampling_interval_next(&interval, periods[i], 5);
+			assert_in_range(interval.ns, 1, 2 * periods[i]);
+			/* A clock that went backwards, or was never read. */
+			assert_in_range(sampling_interval_charge(&interval, 0, true), 1,
+					2 * periods[i]);
+		}
+	}
+}
+
+/* Of each cycle of time, the first part is spent in user code and the rest in the kernel. */
+struct thread_life {
+	uint64_t length_ns;
+	uint64_t cycle_ns;
+	uint64_t user_ns;
+};
+
+static bool in_user(const struct thread_life *life, uint64_t time_ns)
+{
+	return time_ns % life->cycle_ns < life->user_ns;
+}
+
+/* What the clock that stops charges to user code, being varied at each of its samples. */
+static double user_charge(const struct thread_life *life, uint64_t seed)
+{
+	struct sampling_interval interval;
+	uint64_t tick_ns, charged = 0;
+
+	sampling_interval_start(&interval, PERIOD_NS, seed);
+	tick_ns = interval.ns;
+	while (tick_ns + LATE_NS < life->length_ns) {
+		uint64_t now_ns = tick_ns + LATE_NS;
+
+		if (in_user(life, now_ns)) {
+			charged += sampling_interval_charge(&interval, now_ns, true);
+			sampling_interval_next(&interval, PERIOD_NS, now_ns);
+			tick_ns = now_ns;
+		}
+		tick_ns += interval.ns;
+	}
+	return (double)charged;
+}
+
+/* What the clock that looks at the kernel charges; varied never, or at some moment. */
+static double kernel_charge(const struct thread_life *life, uint64_t seed, uint64_t varied_ns)
+{
+	struct sampling_interval interval;
+	uint64_t tick_ns, charged = 0;
+
+	sampling_interval_start(&interval, PERIOD_NS, seed);
+	for (tick_ns = interval.ns; tick_ns < life->length_ns; tick_ns += interval.ns) {
+		if (tick_ns >= varied_ns && interval.first) {
+			sampling_interval_next(&interval, PERIOD_NS, 0);
+			tick_ns = varied_ns;
+		} else if (!in_user(life, tick_ns)) {
+			charged += sampling_interval_charge(&interval, tick_ns, false);
+		}
+	}
+	return (double)charged;
+}
+
+static double user_time(const struct thread_life *life)
+{
+	uint64_t rest_ns = life->length_ns % life->cycle_ns;
+
+	return (double)(life->length_ns / life->cycle_ns * life->user_ns +
+			(rest_ns < life->user_ns ? rest_ns : life->user_ns));
+}
+
+/* Many threads of the same life: one has no sample or too many, all together have what they took.
+ */
+static void test_short_lives_are_charged_their_time(void **state)
+{
+	static const struct thread_life lives[] = {
+		{ 100000, 100000, 100000 },     { 500000, 500000, 500000 },
+		{ 1500000, 1500000, 1500000 },  { 20000000, 20000000, 20000000 },
+		{ 300000, 20000, 12000 },       { 1700000, 30011, 9000 },
+		{ 10000000, 1100000, 300000 },  { 10000000, 1000000, 500000 },
+		{ 10000000, 9000000, 3000000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+		double user = 0, kernel = 0, length = THREADS * (double)lives[i].length_ns;
+		double truth = THREADS * user_time(&lives[i]);
+
+		for (unsigned thread = 0; thread < THREADS; thread++) {
+			user += user_charge(&lives[i], thread + 1);
+			kernel += kernel_charge(&lives[i], thread + 1, UINT64_MAX);
+		}
+		print_message("life of %6.3f ms: user %.4f of %.4f, kernel %.4f of %.4f\n",
+			      (double)lives[i].length_ns / 1e6, user / length, truth / length,
+			      kernel / length, 1 - truth / length);
+		assert_true(fabs(user - truth) < 0.04 * length);
+		assert_true(fabs(kernel - (length - truth)) < 0.04 * length);
+	}
+}
+
+/* Work in cycles of exactly a period: equal intervals would see one part of it alone. */
+static void test_cycle_of_a_period(void **state)
+{
+	static const struct thread_life life = { 1000000000, PERIOD_NS, PERIOD_NS / 4 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		double share = user_charge(&life, seed) / (double)life.length_ns;
+
+		assert_true(fabs(share - 0.25) < 0.1);
+	}
+}
+
+/* The interval that a long life begins with is changed, and little is lost. */
+static void test_change_of_the_first_interval(void **state)
+{
+	static const struct thread_life life = { 200000000, 200000000, 0 };
+	double charged = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 1000; seed++)
+		charged += kernel_charge(&life, seed, 3 * PERIOD_NS) / (double)life.length_ns;
+	assert_true(fabs(charged / 1000 - 1) < 0.01);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_intervals_lie_around_the_period),
+		cmocka_unit_test(test_tiny_and_huge_periods),
+		cmocka_unit_test(test_short_lives_are_charged_their_time),
+		cmocka_unit_test(test_cycle_of_a_period),
+		cmocka_unit_test(test_change_of_the_first_interval),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
