@@ -3,11 +3,12 @@
  * Keeps the time for which threads are stopped under a share of the time for
  * which they run. Pure: the caller brings the clock.
  *
- * One bucket a thread: it fills with limit x its CPU time, each stop takes
- * out what it lasted. (Not with the time that passes: a thread that sleeps, or waits for
- * a processor, most of the time would have its work slowed down by many times the limit.) Optional
- * work (a memory sample) is begun only when the bucket covers what it is expected to cost; when the
- * clock's own stops overdraw it, the sampling period must grow.
+ * One bucket a thread: it fills with limit x its CPU time, each stop takes out
+ * what it lasted. (Not with the time that passes: a thread that sleeps, or waits
+ * for a processor, most of the time would have its work slowed down by many
+ * times the limit.) Optional work (a memory sample) is begun only when the
+ * bucket covers what it is expected to cost; when the clock's own stops overdraw
+ * it, the sampling period must grow.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_GOVERNOR_H
 #define PIEPROFD_DAEMON_DETECT_GOVERNOR_H

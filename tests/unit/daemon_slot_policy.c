@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The detector's pure parts: slot policy, governor, verdicts, stop times. */
-#include "daemon/detect/governor.h"
+/* The detector's pure parts: slot policy, verdicts, stop times. */
 #include "daemon/detect/slot_policy.h"
 #include "daemon/detect/verdict.h"
 #include "daemon/stop_times.h"
@@ -88,55 +87,6 @@ static void test_reservoir_is_fair(void **state)
 	assert_true(statistic < 33.7);
 }
 
-static void test_governor(void **state)
-{
-	struct governor governor;
-	struct governor_bucket bucket;
-	uint64_t now = 1000000000, stopped = 0, begun = now;
-
-	(void)state;
-	governor_init(&governor, 0.02);
-	governor_bucket_init(&bucket, now);
-	/* Ask for a 200 us cycle every 0.1 ms for ten seconds: 2% must be kept. */
-	for (; now < begun + 10000000000ull; now += 100000) {
-		if (!governor_allows_cycle(&governor, &bucket, now))
-			continue;
-		governor_charge(&governor, &bucket, now, 200000);
-		governor_learn_cycle(&governor, 200000);
-		stopped += 200000;
-	}
-	assert_true((double)stopped <= 0.0205 * 10e9);
-	assert_true((double)stopped >= 0.015 * 10e9);
-	assert_false(governor_take_overdraft(&bucket));
-	/* Stops that nobody asked for overdraw it. */
-	for (int i = 0; i < 200; i++)
-		governor_charge(&governor, &bucket, now, 200000);
-	assert_false(governor_allows_cycle(&governor, &bucket, now));
-	assert_true(governor_take_overdraft(&bucket));
-	assert_false(governor_take_overdraft(&bucket)); /* forgiven: one step an overdraft */
-	/* A stall of seconds is not ours: it neither overdraws nor stops sampling for good. */
-	governor_bucket_init(&bucket, now);
-	governor_charge(&governor, &bucket, now, 3000000000ull);
-	assert_false(governor_take_overdraft(&bucket));
-	for (int i = 0; i < 100; i++)
-		governor_learn_cycle(&governor, 3000000000ull);
-	now += 1000000000ull;
-	assert_true(governor_allows_cycle(&governor, &bucket, now));
-	for (int i = 0; i < 200; i++)
-		governor_learn_cycle(&governor, 200000);
-	/* A clock that goes back must not hurt. */
-	governor_charge(&governor, &bucket, now - 500, 1);
-	/* A long rest does not save up more than a little. */
-	governor_bucket_init(&bucket, now);
-	now += 3600ull * 1000000000ull;
-	stopped = 0;
-	while (governor_allows_cycle(&governor, &bucket, now)) {
-		governor_charge(&governor, &bucket, now, 200000);
-		stopped += 200000;
-	}
-	assert_true(stopped <= 10000000);
-}
-
 static enum access_verdict compare_doubles(double a, double b)
 {
 	uint8_t before[8], after[8];
@@ -213,9 +163,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_free_slots_first),  cmocka_unit_test(test_fixed_slots_stay),
-		cmocka_unit_test(test_reservoir_is_fair), cmocka_unit_test(test_governor),
-		cmocka_unit_test(test_verdicts),          cmocka_unit_test(test_watch_ranges),
-		cmocka_unit_test(test_stop_times),
+		cmocka_unit_test(test_reservoir_is_fair), cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_watch_ranges),      cmocka_unit_test(test_stop_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
