@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import harness  # noqa: E402
 
-EXPECTED_SKIPS = ("needs root", "no numpy for", "no interpreter with", "no axe-core")
+EXPECTED_SKIPS = ("needs root", "no numpy for", "no interpreter with", "no network for playwright")
 
 
 class Matrix:

@@ -294,13 +294,19 @@ def check_firefox(root):
         check(key in root["meta"], "meta has no %s" % key)
 
 
+def speedscope_problem(path):
+    """What ajv says against a file by speedscope's own schema; None is nothing."""
+    need("node", "nodejs")
+    run = subprocess.run([os.path.join(ROOT, "tests", "tools", "ajv"), os.path.join(FORMATS, "speedscope.schema.json"),
+                          path], capture_output=True, text=True, timeout=300, check=False)
+    if run.stderr.startswith("no ajv"):
+        raise Skip(run.stderr.splitlines()[0])
+    check(run.returncode in (0, 1), "ajv: %s" % run.stderr)
+    return run.stderr.strip() if run.returncode else None
+
+
 def check_speedscope(profile):
-    try:
-        import jsonschema
-    except ImportError:
-        raise Skip("no jsonschema: install python3-jsonschema")
-    with open(os.path.join(FORMATS, "speedscope.schema.json")) as file:
-        jsonschema.validate(profile.load("speedscope"), json.load(file))
+    check_equal(speedscope_problem(profile.paths["speedscope"]), None, "what is wrong for speedscope")
 
 
 def check_pprof(profile):
@@ -403,6 +409,29 @@ def test_hostile_names():
         target.kill()
         target.wait()
         target.stdout.close()
+
+
+def test_speedscope_broken():
+    """The schema refuses what is not quite our file, and says where."""
+    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        with Profile(target.pid, "-d", 1, "--mode", "time") as profile:
+            check_speedscope(profile)
+            path = os.path.join(profile.folder, "broken.json")
+            for place, value in ((("profiles", 0, "unit"), "jiffies"), (("profiles", 0, "weights", 0), "1"),
+                                 (("profiles", 0, "samples", 0), 7), (("shared", "frames", 0, "name"), None),
+                                 (("$schema",), "https://example.org/other.json"), (("profiles",), {})):
+                root = profile.load("speedscope")
+                inner = root
+                for key in place[:-1]:
+                    inner = inner[key]
+                inner[place[-1]] = value
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(root, file)
+                problem = speedscope_problem(path)
+                check(problem and place[0] in problem, "with %r as %s: %s" % (value, place, problem))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(json.dumps(root)[:-1])
+            check("JSON" in (speedscope_problem(path) or ""), "a file cut short is taken")
 
 
 def test_format_by_name():

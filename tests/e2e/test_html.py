@@ -175,7 +175,7 @@ def test_page_without_script():
     with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
         with Page(target.pid, "-d", 3) as page, Browser() as browser:
             browser.open(page.path, script=False)
-            # Chromium's own evaluation still works.
+            # Playwright's own evaluation still works.
             check(visible(browser, "#verdict .headline"), "no verdict")
             check(HOT_LINE in visible(browser, "#line-table"), "no hot line in the table")
             check("stops of one thread" in visible(browser, "#quality"), "no data quality")

@@ -3,13 +3,11 @@
 import base64
 import gzip
 import json
-import os
 import re
-import subprocess
 from random import Random
 
 from browser import Browser, find_browser
-from harness import ROOT, Skip, Target, check, check_equal, default_interpreter
+from harness import Target, check, check_equal, default_interpreter
 from test_html import HOT_LINE, Page, check_quiet, open_page, visible
 
 NODES = 100000
@@ -90,7 +88,7 @@ def test_part_of_run():
     with Target(default_interpreter(), "phases.py", "--phase", 3) as target:
         with Page(target.pid, "-d", 5.8, "--mode", "time") as page, Browser() as browser:
             for width in (1440, 320):
-                open_page(browser, page, width=width)
+                open_page(browser, page, width=width, touch=True)
                 browser.evaluate("document.querySelector('#threads details').open = true")
                 check_equal(browser.evaluate("document.documentElement.scrollWidth"), width, "width of the page")
                 for touch in (False, True):
@@ -102,32 +100,20 @@ def test_part_of_run():
         check("ok" in target.finish(), "the target's last line")
 
 
-def axe():
-    run = subprocess.run([os.path.join(ROOT, "tests", "tools", "axe")], capture_output=True, text=True, check=False)
-    if run.returncode:
-        raise Skip((run.stderr.strip().splitlines() or ["no axe-core"])[-1])
-    with open(run.stdout.strip(), encoding="utf-8") as file:
-        return file.read()
-
-
 def check_barriers(browser, what):
-    violations = browser.evaluate(
-        "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(v => "
-        "v.id + ': ' + v.nodes.length + ' times, first ' + v.nodes[0].html.slice(0, 200) + "
-        "' ' + v.nodes[0].failureSummary.slice(0, 300)))")
-    check_equal(violations, [], "barriers, %s" % what)
+    from axe_playwright_python.sync_playwright import Axe
+    found = Axe().run(browser.page)
+    check(not found.violations_count, "barriers, %s: %s" % (what, found.generate_report()))
 
 
 def test_barriers():
     """By axe-core's rules, everything opened, zoomed, searched, and a part of the run chosen."""
     find_browser()
-    source = axe()
     with Target(default_interpreter(), "threads.py", "--threads", 4, "--seconds", 60) as target:
         with Page(target.pid, "-d", 3) as page, Browser() as browser:
             for width, dark in ((1440, False), (1440, True), (320, False), (320, True)):
                 what = "%d px, %s" % (width, "dark" if dark else "light")
                 open_page(browser, page, width=width, dark=dark)
-                browser.call("Runtime.evaluate", expression=source)
                 # Three of a kind stand for the rest.
                 browser.evaluate("document.querySelectorAll('details').forEach(e => "
                                  "e.open = e.matches(':nth-of-type(-n + 3)'))")
@@ -138,9 +124,12 @@ def test_barriers():
                 next_frame(browser)
                 check(visible(browser, "#range-bar"), "no part of the run is chosen")
                 check_barriers(browser, what)
-            browser.open(page.path, script=False)
-            browser.call("Emulation.setScriptExecutionDisabled", value=False)
-            browser.call("Runtime.evaluate", expression=source)
+            # As it was loaded without script; axe-core's own is run after that.
+            session = browser.page.context.new_cdp_session(browser.page)
+            session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+            browser.page.reload()
+            session.send("Emulation.setScriptExecutionDisabled", {"value": False})
+            check("Without JavaScript" in visible(browser, "noscript"), "the page's script ran")
             check_barriers(browser, "without script")
 
 
