@@ -10,14 +10,10 @@
 #define WAKE_MAX_NS 1000000u
 
 /*
- * Of the timelines. Slices of threads are drawn; those of nodes are fewer, as
- * there are many more of them. Both are powers of two times TIMELINE_SLICE_NS.
- * A cell takes 40 bytes here, and some 10 in the HTML report. To merge slices
- * of a full table takes this thread some 0.2 ms, a few times a run.
+ * Of the timelines. A cell takes 40 bytes here, and some 10 in the HTML report.
+ * To merge slices of a full table takes this thread some 0.2 ms, a few times a run.
  */
-#define THREAD_SLICES_MAX 512
-#define NODE_SLICES_MAX   128
-#define CELLS_MAX         (1u << 15)
+#define CELLS_MAX (1u << 15)
 
 struct pipeline_thread {
 	struct governor_bucket bucket;
@@ -49,8 +45,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 	pipeline->pairs = pair_table_create(options->pair_limit);
 	if (!pipeline->cct || !pipeline->pairs || capture_init(&pipeline->capture) ||
 	    thread_times_init(&pipeline->threads) ||
-	    timeline_init(&pipeline->thread_timeline, THREAD_SLICES_MAX, CELLS_MAX) ||
-	    timeline_init(&pipeline->node_timeline, NODE_SLICES_MAX, CELLS_MAX))
+	    timeline_init(&pipeline->thread_timeline, TIMELINE_THREAD_SLICES_MAX, CELLS_MAX) ||
+	    timeline_init(&pipeline->node_timeline, TIMELINE_NODE_SLICES_MAX, CELLS_MAX))
 		return -ENOMEM;
 	pipeline->waits_wanted = options->waits;
 	waiting_init(&pipeline->waiting, target, pipeline->cct, &pipeline->losses, options->seed);

@@ -18,6 +18,10 @@
 
 #define TIMELINE_SLICE_NS 50000000u /* at first: some five samples of a busy thread */
 
+/* Slices of threads are drawn; those of nodes are fewer, as there are many more of them. */
+#define TIMELINE_THREAD_SLICES_MAX 512
+#define TIMELINE_NODE_SLICES_MAX   128
+
 struct timeline {
 	uint64_t began_ns; /* CLOCK_MONOTONIC */
 	uint64_t slice_ns;

@@ -88,10 +88,14 @@ static const struct {
 	const char *name;
 	int (*put)(FILE *file, const struct profile *profile);
 } parts[] = {
-	{ "@POLICY@", put_policy },    { "@TITLE@", html_title },     { "@STYLE@", put_style },
-	{ "@COMMAND@", html_command }, { "@LINES@", html_lines },     { "@VERDICT@", html_verdict },
-	{ "@THREADS@", html_threads }, { "@QUALITY@", html_quality }, { "@REPORT@", put_report },
-	{ "@TREE@", put_tree },        { "@SCRIPT@", put_script },
+	{ "@POLICY@", put_policy },        { "@TITLE@", html_title },
+	{ "@STYLE@", put_style },          { "@COMMAND@", html_command },
+	{ "@LINES@", html_lines },         { "@VERDICT@", html_verdict },
+	{ "@THREADS@", html_threads },     { "@QUALITY@", html_quality },
+	{ "@REPORT@", put_report },        { "@TREE@", put_tree },
+	{ "@SCRIPT@", put_script },        { "@INTERPRETER@", html_interpreter },
+	{ "@PROCESSES@", html_processes }, { "@PROCESSES_LINK@", html_processes_link },
+	{ "@WAITING@", html_waiting },     { "@WAITING_LINK@", html_waiting_link },
 };
 
 /* What stands at an '@' of the page: a part, whose name's length is returned, or 0. */

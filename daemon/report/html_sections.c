@@ -13,6 +13,7 @@
 
 #define LINES_MAX   20
 #define THREADS_MAX 20
+#define NOTEWORTHY  200 /* of the CPU time: one part in so many */
 
 int html_text(FILE *file, const char *text)
 {
@@ -54,6 +55,8 @@ int html_title(FILE *file, const struct profile *profile)
 	if (html_text(file, name) < 0)
 		return -ENOMEM;
 	fprintf(file, " %d", (int)target->pid);
+	if (profile->process_count > 1)
+		fprintf(file, " and %zu more", profile->process_count - 1);
 	return 0;
 }
 
@@ -165,15 +168,13 @@ int html_verdict(FILE *file, const struct profile *profile)
 	return result;
 }
 
-static void put_share(FILE *file, uint64_t part, uint64_t whole)
+void html_share(FILE *file, uint64_t part, uint64_t whole)
 {
 	fprintf(file, "<td class=\"number\">%s</td>", figure_part(part, whole).text);
 }
 
-static int put_row(FILE *file, const struct profile_line *line, uint64_t total_ns)
+int html_line_head(FILE *file, const struct profile_line *line)
 {
-	const uint64_t *self_ns = line->self_ns;
-
 	fputs("<tr><th scope=\"row\"><span class=\"where\">", file);
 	if (put_where(file, line) < 0)
 		return -ENOMEM;
@@ -181,11 +182,20 @@ static int put_row(FILE *file, const struct profile_line *line, uint64_t total_n
 	if (html_text(file, line->source && *line->source ? line->source : line->function) < 0)
 		return -ENOMEM;
 	fputs("</code></th>", file);
-	put_share(file, profile_time_sum(self_ns), total_ns);
-	put_share(file, self_ns[TIME_PYTHON], total_ns);
-	put_share(file, self_ns[TIME_NATIVE], total_ns);
-	put_share(file, self_ns[TIME_SYSTEM], total_ns);
-	put_share(file, line->total_ns, total_ns);
+	return 0;
+}
+
+static int put_row(FILE *file, const struct profile_line *line, uint64_t total_ns)
+{
+	const uint64_t *self_ns = line->self_ns;
+
+	if (html_line_head(file, line) < 0)
+		return -ENOMEM;
+	html_share(file, profile_time_sum(self_ns), total_ns);
+	html_share(file, self_ns[TIME_PYTHON], total_ns);
+	html_share(file, self_ns[TIME_NATIVE], total_ns);
+	html_share(file, self_ns[TIME_SYSTEM], total_ns);
+	html_share(file, line->total_ns, total_ns);
 	if (line->avoidable_ns || line->avoidable_high_ns)
 		fprintf(file, "<td class=\"number\">%s</td><td class=\"number\">%s to %s</td>",
 			figure_ns(line->avoidable_ns).text, figure_ns(line->avoidable_low_ns).text,
@@ -202,10 +212,15 @@ int html_lines(FILE *file, const struct profile *profile)
 	const struct profile_line **lines = sorted_lines(profile, profile_line_by_self);
 	uint64_t total_ns = profile_time_sum(profile->time_ns);
 	int result = 0;
-	size_t shown = 0;
+	size_t count = 0, shown = 0;
 
 	if (!lines)
 		return -ENOMEM;
+	/* Not those that threads only slept in. */
+	for (size_t i = 0; i < profile->line_count; i++)
+		if (lines[i]->total_ns || lines[i]->accesses[PAIR_LOAD].sampled ||
+		    lines[i]->accesses[PAIR_STORE].sampled)
+			lines[count++] = lines[i];
 	fputs("<table><caption>Lines with most time of their own, as shares of the CPU "
 	      "time</caption>\n<thead><tr><th scope=\"col\">Line</th>"
 	      "<th scope=\"col\" class=\"number\">Self</th>"
@@ -217,30 +232,42 @@ int html_lines(FILE *file, const struct profile *profile)
 	      "<th scope=\"col\" class=\"number\">95% interval</th>"
 	      "<th scope=\"col\">Category</th></tr></thead>\n<tbody>\n",
 	      file);
-	for (; shown < profile->line_count && shown < LINES_MAX && result == 0; shown++)
+	for (; shown < count && shown < LINES_MAX && result == 0; shown++)
 		result = put_row(file, lines[shown], total_ns);
 	fputs("</tbody></table>\n", file);
-	if (shown < profile->line_count)
-		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n",
-			profile->line_count - shown);
+	if (shown < count)
+		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n", count - shown);
 	free(lines);
 	return result;
 }
 
-static int put_thread(FILE *file, const struct profile_thread *thread, uint64_t total_ns)
+int html_thread_head(FILE *file, const struct profile_thread *thread)
+{
+	fputs("<tr><th scope=\"row\">", file);
+	if (thread->pid)
+		fprintf(file, "<span class=\"where\">pid %d:</span> ", (int)thread->pid);
+	if (html_text(file, thread->name) < 0)
+		return -ENOMEM;
+	/* A main thread's is its process's. */
+	if (thread->tid && thread->tid != thread->pid)
+		fprintf(file, " <span class=\"where\">%d</span>", (int)thread->tid);
+	fputs("</th>", file);
+	return 0;
+}
+
+static int put_thread(FILE *file, const struct profile_facts *facts,
+		      const struct profile_thread *thread, uint64_t total_ns)
 {
 	const uint64_t *time_ns = thread->time_ns;
 
-	fputs("<tr><th scope=\"row\">", file);
-	if (html_text(file, thread->name) < 0)
+	if (html_thread_head(file, thread) < 0)
 		return -ENOMEM;
-	if (thread->tid)
-		fprintf(file, " <span class=\"where\">%d</span>", (int)thread->tid);
-	fputs("</th>", file);
-	put_share(file, profile_time_sum(time_ns), total_ns);
-	put_share(file, time_ns[TIME_PYTHON], total_ns);
-	put_share(file, time_ns[TIME_NATIVE], total_ns);
-	put_share(file, time_ns[TIME_SYSTEM], total_ns);
+	html_share(file, profile_time_sum(time_ns), total_ns);
+	html_share(file, time_ns[TIME_PYTHON], total_ns);
+	html_share(file, time_ns[TIME_NATIVE], total_ns);
+	html_share(file, time_ns[TIME_SYSTEM], total_ns);
+	if (facts->gil_known)
+		html_share(file, thread->gil_ns, facts->duration_ns);
 	fputs("</tr>\n", file);
 	return 0;
 }
@@ -249,23 +276,58 @@ int html_threads(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
 	uint64_t total_ns = profile_time_sum(profile->time_ns);
-	size_t shown = 0;
+	size_t busy = 0, shown = 0;
 	int result = 0;
 
-	fputs("<table><caption>Threads with most CPU time, as shares of it</caption>\n"
-	      "<thead><tr><th scope=\"col\">Thread</th>"
-	      "<th scope=\"col\" class=\"number\">Total</th>"
-	      "<th scope=\"col\" class=\"number\">Python</th>"
-	      "<th scope=\"col\" class=\"number\">Native</th>"
-	      "<th scope=\"col\" class=\"number\">System</th></tr></thead>\n<tbody>\n",
-	      file);
-	for (; shown < facts->thread_count && shown < THREADS_MAX && result == 0; shown++)
-		result = put_thread(file, &facts->threads[shown], total_ns);
+	fprintf(file,
+		"<table><caption>Threads with most CPU time, as shares of it%s</caption>\n"
+		"<thead><tr><th scope=\"col\">Thread</th>"
+		"<th scope=\"col\" class=\"number\">Total</th>"
+		"<th scope=\"col\" class=\"number\">Python</th>"
+		"<th scope=\"col\" class=\"number\">Native</th>"
+		"<th scope=\"col\" class=\"number\">System</th>%s</tr></thead>\n<tbody>\n",
+		facts->gil_known ? "; GIL: for how much of the run the thread ran with it" : "",
+		facts->gil_known ? "<th scope=\"col\" class=\"number\">GIL</th>" : "");
+	/* Those that only slept are behind them. */
+	while (busy < facts->thread_count && profile_time_sum(facts->threads[busy].time_ns))
+		busy++;
+	for (; shown < busy && shown < THREADS_MAX && result == 0; shown++)
+		result = put_thread(file, facts, &facts->threads[shown], total_ns);
 	fputs("</tbody></table>\n", file);
-	if (shown < facts->thread_count)
-		fprintf(file, "<p>%zu more threads are shown with JavaScript.</p>\n",
-			facts->thread_count - shown);
+	if (shown < busy)
+		fprintf(file, "<p>%zu more threads are shown with JavaScript.</p>\n", busy - shown);
 	return result;
+}
+
+int html_interpreter(FILE *file, const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	const struct side_time *side = &profile->side;
+	/* Of several processes, each has a GIL of its own. */
+	bool gil = facts->gil_known && facts->thread_count > 1 && !profile->process_count;
+	bool collects = side->collecting_ns * NOTEWORTHY > total_ns;
+	bool contends = side->contending_ns * NOTEWORTHY > total_ns;
+
+	if (!collects && !contends && !gil)
+		return 0;
+	fputs("<ul class=\"facts\">", file);
+	if (gil)
+		fprintf(file, "<li>GIL: held by running code for <strong>%s</strong> of the run",
+			figure_part(profile->gil_ns, facts->duration_ns).text);
+	if (gil && facts->waits)
+		fprintf(file, "; threads waited for it for %s in all",
+			figure_ns(side->waiting_ns[WAIT_GIL]).text);
+	if (gil)
+		fputs("</li>\n", file);
+	if (collects)
+		fprintf(file, "<li>Garbage collector: <strong>%s</strong> of the CPU time</li>\n",
+			figure_part(side->collecting_ns, total_ns).text);
+	if (contends)
+		fprintf(file, "<li>Asking for the GIL: %s of the CPU time</li>\n",
+			figure_part(side->contending_ns, total_ns).text);
+	fputs("</ul>\n", file);
+	return 0;
 }
 
 static void put_accesses(FILE *file, const char *label, const struct access_counts *counts)

@@ -6,6 +6,8 @@
  *    "slice_ns":100000000, "slice_count":100,
  *    "slices":{"node":[...], "slice":[...], "python":[...], ...}}
  *
+ * kind: 0 Python, 1 native, 2 a process.
+ *
  * Tables are written by column: a third of the size of objects. Not stable;
  * page.js is its one reader.
  */
@@ -20,7 +22,10 @@ static void put_frame(FILE *file, const struct profile_frame *frame)
 {
 	char buffer[FRAME_FUNCTION_BYTES];
 
-	fprintf(file, "[%d,", frame->kind == FRAME_PYTHON ? 0 : 1);
+	fprintf(file, "[%d,",
+		frame->kind == FRAME_PYTHON    ? 0
+		: frame->kind == FRAME_PROCESS ? 2
+					       : 1);
 	escape_json(file, frame_function(frame, true, buffer, sizeof(buffer)));
 	fputc(',', file);
 	escape_json(file, frame->file);

@@ -15,6 +15,8 @@ static json_t *json_thread(const struct profile_thread *thread, const struct pro
 		native = json_appended(native, json_count(cells[i].time_ns[TIME_NATIVE]));
 		system = json_appended(system, json_count(cells[i].time_ns[TIME_SYSTEM]));
 	}
+	if (thread->pid)
+		object = json_with(object, "pid", json_integer(thread->pid));
 	object = json_with(object, "tid", json_integer(thread->tid));
 	object = json_with(object, "slice", slice);
 	object = json_with(object, "python_ns", python);

@@ -143,7 +143,7 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, waits, MERGE_EITHER),
 	FIELD(profile_facts, gil_known, MERGE_BOTH),
 	FIELD(profile_facts, process_started_unix_ns, MERGE_BY_HAND), /* the target's */
-	/* Left out: each process has its own slices. */
+	/* By the time of day: merge_timeline.h. */
 	FIELD(profile_facts, thread_timeline, MERGE_BY_HAND),
 	FIELD(profile_facts, node_timeline, MERGE_BY_HAND),
 	FIELD(profile_facts, all_pairs, MERGE_BY_HAND),

@@ -60,6 +60,7 @@ void profile_merge_destroy(struct profile_merge *merge)
 	free(merge->threads);
 	free(merge->processes);
 	free(merge->sources);
+	merge_timelines_deinit(&merge->timelines);
 	free(merge);
 }
 
@@ -159,16 +160,18 @@ static void add_stops(struct stop_histograms *into, const struct stop_histograms
 
 static int add_facts(struct profile_merge *merge, const struct profile_facts *facts)
 {
-	struct profile_facts *into = &merge->facts;
-
+	struct profile_facts *into = &merge->facts, counted = *facts;
 	const char *limits;
+
+	/* Without samples there was nothing to tell it from, and nothing to count. */
+	counted.gil_known |= !facts->samples;
 
 	if (facts->stop_histograms)
 		add_stops(&merge->stops, facts->stop_histograms);
 	if (merge_string(&merge->frames, facts->sampler_limits, &limits))
 		return -ENOMEM;
 	if (!merge->any) {
-		*into = *facts;
+		*into = counted;
 		into->stop_histograms = NULL;
 		into->patterns = NULL;
 		into->line_info = NULL;
@@ -187,7 +190,7 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 	take_interval(into, facts);
 	if (facts->overhead_limit > into->overhead_limit)
 		into->overhead_limit = facts->overhead_limit;
-	merge_fields(MERGE_FACTS, into, facts);
+	merge_fields(MERGE_FACTS, into, &counted);
 	return 0;
 }
 
@@ -303,7 +306,9 @@ static int add_processes(struct profile_merge *merge, const struct profile *prof
 	return 0;
 }
 
-static int add_threads(struct profile_merge *merge, const struct profile *profile, pid_t pid)
+/* ret_owners: of the profile's threads, which each has come to be. */
+static int add_threads(struct profile_merge *merge, const struct profile *profile, pid_t pid,
+		       uint32_t *ret_owners)
 {
 	for (size_t i = 0; i < profile->facts.thread_count; i++) {
 		struct profile_thread thread = profile->facts.threads[i], *grown;
@@ -316,6 +321,7 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 			last->pid = last->tid = 0;
 			snprintf(last->name, sizeof(last->name), "others");
 			merge_fields(MERGE_THREAD, last, &thread);
+			ret_owners[i] = (uint32_t)merge->thread_count - 1;
 			continue;
 		}
 		grown = array_reserve(merge->threads, merge->thread_count, &merge->thread_capacity,
@@ -323,6 +329,7 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 		if (!grown)
 			return -ENOMEM;
 		merge->threads = grown;
+		ret_owners[i] = (uint32_t)merge->thread_count;
 		grown[merge->thread_count++] = thread;
 	}
 	return 0;
@@ -490,29 +497,30 @@ static int find_tree_path(struct profile_merge *merge, uint32_t parent,
 	return result;
 }
 
-static int add_tree(struct profile_merge *merge, const struct profile_tree *tree, uint32_t root)
+/* ret_paths: of the tree's nodes. */
+static int add_tree(struct profile_merge *merge, const struct profile_tree *tree, uint32_t root,
+		    uint32_t *ret_paths)
 {
 	static const struct profile_node empty = { 0 };
-	uint32_t *paths = calloc(tree->node_count + 1, sizeof(*paths));
-	int result = paths ? 0 : -ENOMEM;
+	int result = 0;
 
-	if (!result && root)
+	if (root)
 		result = charge_node(merge, root, &empty);
 	for (size_t i = 0; i < tree->node_count && !result; i++) {
 		const struct profile_node *node = &tree->nodes[i];
-		uint32_t parent = node->parent == PROFILE_NODE_NONE ? root : paths[node->parent];
+		uint32_t parent =
+			node->parent == PROFILE_NODE_NONE ? root : ret_paths[node->parent];
 		struct profile_node charged = *node;
 		bool folded;
 
-		result = find_tree_path(merge, parent, &tree->frames[node->frame], &paths[i],
+		result = find_tree_path(merge, parent, &tree->frames[node->frame], &ret_paths[i],
 					&folded);
 		if (folded)
 			charged.flags = UINT32_MAX; /* it says nothing of its caller */
 		if (!result)
-			result = charge_node(merge, paths[i], &charged);
+			result = charge_node(merge, ret_paths[i], &charged);
 	}
 	merge->nodes_folded += tree->nodes_folded;
-	free(paths);
 	return result;
 }
 
@@ -696,6 +704,23 @@ static int put_source(struct profile_merge *merge, const struct profile_source *
 	return 0;
 }
 
+/* Threads and the tree, and what each of them had when. */
+static int add_owners(struct profile_merge *merge, const struct profile *profile, pid_t pid,
+		      uint32_t root)
+{
+	size_t thread_count = profile->facts.thread_count;
+	uint32_t *threads = calloc(thread_count + profile->tree.node_count + 1, sizeof(*threads));
+	uint32_t *paths = threads + thread_count;
+	int result = threads ? add_threads(merge, profile, pid, threads) : -ENOMEM;
+
+	if (!result)
+		result = add_tree(merge, &profile->tree, root, paths);
+	if (!result)
+		result = merge_timelines_add(&merge->timelines, profile, threads, paths);
+	free(threads);
+	return result;
+}
+
 int profile_merge_add(struct profile_merge *merge, const struct profile *profile)
 {
 	uint32_t root = 0;
@@ -706,13 +731,11 @@ int profile_merge_add(struct profile_merge *merge, const struct profile *profile
 		result = profile->process_count ? add_processes(merge, profile)
 						: add_process(merge, profile, &pid, &root);
 	if (!result)
-		result = add_threads(merge, profile, pid);
+		result = add_owners(merge, profile, pid, root);
 	for (size_t i = 0; i < profile->line_count && !result; i++)
 		result = put_line(merge, &profile->lines[i]);
 	for (size_t i = 0; i < profile->function_count && !result; i++)
 		result = put_function(merge, &profile->functions[i]);
-	if (!result)
-		result = add_tree(merge, &profile->tree, root);
 	for (size_t i = 0; i < profile->pair_count && !result; i++)
 		result = put_pair(merge, &profile->pairs[i]);
 	for (size_t i = 0; i < profile->source_count && !result; i++)

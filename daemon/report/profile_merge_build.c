@@ -17,7 +17,8 @@ struct builder {
 	uint32_t *line_positions;   /* of each line of the merge in the profile */
 	uint32_t *path_order;       /* tree paths, siblings together and in order */
 	uint32_t *first_child, *next_sibling;
-	uint32_t *frame_of; /* of the merge's frames in the tree's, plus one */
+	uint32_t *frame_of;         /* of the merge's frames in the tree's, plus one */
+	uint32_t *thread_positions; /* of each thread of the merge in the profile */
 };
 
 static int compare_names(const char *file_a, int line_a, const char *function_a, const char *file_b,
@@ -351,8 +352,10 @@ static void write_root(const struct builder *builder, struct written_tree *tree)
 {
 	const struct profile_node *root = builder->merge->nodes;
 
+	tree->positions[0] = PROFILE_NODE_NONE;
 	if (!root || !(sum_of(root->time_ns) + sum_of(root->samples)))
 		return;
+	tree->positions[0] = (uint32_t)tree->node_count;
 	tree->frames[tree->frame_count] =
 		(struct profile_frame){ .kind = FRAME_NATIVE, .function = "?", .file = "?" };
 	tree->nodes[tree->node_count] = *root;
@@ -393,7 +396,9 @@ static int write_tree(struct builder *builder)
 		.node_count = tree.node_count,
 		.nodes_folded = builder->merge->nodes_folded,
 	};
-	return 0;
+	return merge_timelines_build(&builder->merge->timelines, arena, builder->thread_positions,
+				     builder->merge->thread_count, tree.positions, paths->count,
+				     &builder->owned->profile.facts);
 }
 
 /* ---- the rest ---- */
@@ -410,12 +415,41 @@ static int compare_processes(const void *left, const void *right)
 	return order ? order : strcmp(a->command, b->command);
 }
 
-static int compare_threads(const void *left, const void *right)
+static int compare_thread_ids(const void *left, const void *right, void *context)
 {
-	const struct profile_thread *a = left, *b = right;
+	const struct profile_merge *merge = context;
+	const struct profile_thread *a = &merge->threads[*(const uint32_t *)left];
+	const struct profile_thread *b = &merge->threads[*(const uint32_t *)right];
 	int order = profile_thread_compare(a, b);
 
 	return order ? order : strncmp(a->name, b->name, sizeof(a->name));
+}
+
+static int write_threads(struct builder *builder)
+{
+	const struct profile_merge *merge = builder->merge;
+	struct profile_facts *facts = &builder->owned->profile.facts;
+	size_t count = merge->thread_count;
+	struct profile_thread *threads =
+		arena_array(&builder->owned->arena, count + 1, sizeof(*threads));
+	uint32_t *order = calloc(count + 1, sizeof(*order));
+
+	builder->thread_positions = calloc(count + 1, sizeof(builder->thread_positions[0]));
+	if (!threads || !order || !builder->thread_positions) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, count, sizeof(order[0]), compare_thread_ids, (void *)(uintptr_t)merge);
+	for (size_t i = 0; i < count; i++) {
+		threads[i] = merge->threads[order[i]];
+		builder->thread_positions[order[i]] = (uint32_t)i;
+	}
+	free(order);
+	facts->threads = threads;
+	facts->thread_count = count;
+	return 0;
 }
 
 static int compare_sources(const void *left, const void *right)
@@ -448,26 +482,22 @@ static int write_facts(struct builder *builder, bool all_pairs)
 	struct profile *profile = &builder->owned->profile;
 	struct profile_facts *facts = &profile->facts;
 	struct stop_histograms *stops = arena_array(arena, 1, sizeof(*stops));
-	struct profile_thread *threads =
-		arena_array(arena, merge->thread_count + 1, sizeof(*threads));
 	struct profile_process *processes =
 		arena_array(arena, merge->process_count + 1, sizeof(*processes));
 
-	if (!stops || !threads || !processes)
+	if (!stops || !processes)
 		return -ENOMEM;
 	*facts = merge->facts;
 	facts->all_pairs = all_pairs;
+	facts->gil_known &= facts->samples > 0;
 	*stops = merge->stops;
 	facts->stop_histograms = stops;
 	facts->stops = stop_histogram_times(&stops->all);
 	facts->sample_stops = stop_histogram_times(&stops->samples);
 	facts->breakpoint_stops = stop_histogram_times(&stops->breakpoints);
 	facts->overhead = facts->cpu_ns ? (double)facts->lost_ns / (double)facts->cpu_ns : 0;
-	if (merge->thread_count)
-		memcpy(threads, merge->threads, merge->thread_count * sizeof(*threads));
-	qsort(threads, merge->thread_count, sizeof(*threads), compare_threads);
-	facts->threads = threads;
-	facts->thread_count = merge->thread_count;
+	if (write_threads(builder))
+		return -ENOMEM;
 	if (merge->process_count)
 		memcpy(processes, merge->processes, merge->process_count * sizeof(*processes));
 	qsort(processes, merge->process_count, sizeof(*processes), compare_processes);
@@ -499,6 +529,7 @@ struct profile *profile_merge_build(const struct profile_merge *merge, bool all_
 	free(builder.first_child);
 	free(builder.next_sibling);
 	free(builder.frame_of);
+	free(builder.thread_positions);
 	if (failed) {
 		profile_destroy(&builder.owned->profile);
 		return NULL;

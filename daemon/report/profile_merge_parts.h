@@ -5,6 +5,7 @@
 
 #include "daemon/report/merge_fields.h"
 #include "daemon/report/merge_paths.h"
+#include "daemon/report/merge_timeline.h"
 #include "daemon/report/profile_merge.h"
 
 #define MERGE_NONE ID_NONE
@@ -42,7 +43,8 @@ struct profile_merge {
 	size_t pairs_omitted, nodes_folded;
 	struct profile_source *sources;
 	size_t source_count, source_capacity;
-	struct profile sums; /* its figures of the whole run alone */
+	struct merge_timelines timelines; /* by thread and tree path */
+	struct profile sums;              /* its figures of the whole run alone */
 };
 
 #endif

@@ -221,23 +221,6 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
 }
 
-static const char *end_words(const struct profile_process *process, char *words, size_t size)
-{
-	switch (process->end) {
-	case PROCESS_EXITED:
-		snprintf(words, size, "exit %d", process->end_status);
-		return words;
-	case PROCESS_KILLED:
-		snprintf(words, size, "SIG%s", sigabbrev_np(process->end_status));
-		return words;
-	case PROCESS_REPLACED:
-		return "exec";
-	case PROCESS_RUNNING:
-		break;
-	}
-	return "-";
-}
-
 static void put_processes(const struct text_layout *layout, const struct profile *profile)
 {
 	uint64_t total_ns = profile_time_sum(profile->time_ns);
@@ -250,15 +233,13 @@ static void put_processes(const struct text_layout *layout, const struct profile
 	fputs("   time python native system      pid  parent end       command\n", layout->file);
 	for (size_t i = 0; i < shown; i++) {
 		const struct profile_process *process = &profile->processes[i];
-		char end[24];
 
 		fprintf(layout->file, "%7s %6s %6s %6s  %7d %7d %-9s ",
 			figure_part(profile_time_sum(process->time_ns), total_ns).text,
 			figure_part(process->time_ns[TIME_PYTHON], total_ns).text,
 			figure_part(process->time_ns[TIME_NATIVE], total_ns).text,
 			figure_part(process->time_ns[TIME_SYSTEM], total_ns).text,
-			(int)process->pid, (int)process->parent,
-			end_words(process, end, sizeof(end)));
+			(int)process->pid, (int)process->parent, figure_end(process).text);
 		text_last_cell(layout,
 			       process->pid ? process_title(process->command) : "all others",
 			       layout->columns - 56);

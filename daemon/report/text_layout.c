@@ -176,3 +176,19 @@ void text_rule(const struct text_layout *layout, char character, const char *wor
 		fputc(character, layout->file);
 	fputc('\n', layout->file);
 }
+
+struct figure figure_end(const struct profile_process *process)
+{
+	struct figure figure = { "-" };
+	const char *name = sigabbrev_np(process->end_status);
+
+	if (process->end == PROCESS_EXITED)
+		snprintf(figure.text, sizeof(figure.text), "exit %d", process->end_status);
+	else if (process->end == PROCESS_KILLED && name)
+		snprintf(figure.text, sizeof(figure.text), "SIG%s", name);
+	else if (process->end == PROCESS_KILLED)
+		snprintf(figure.text, sizeof(figure.text), "signal %d", process->end_status);
+	else if (process->end == PROCESS_REPLACED)
+		snprintf(figure.text, sizeof(figure.text), "exec");
+	return figure;
+}

@@ -29,7 +29,8 @@ struct figure {
 
 struct figure figure_ns(uint64_t ns);     /* "850 ns", "31.0 us", "2.40 ms", "3.10 s" */
 struct figure figure_share(double share); /* 0.916 is "91.6%" */
-struct figure figure_part(uint64_t part, uint64_t whole); /* "-" when whole is 0 */
+struct figure figure_part(uint64_t part, uint64_t whole);        /* "-" when whole is 0 */
+struct figure figure_end(const struct profile_process *process); /* "exit 0", "SIGKILL", "-" */
 
 /* A heading in capitals with a sentence behind it. */
 void text_heading(const struct text_layout *layout, const char *heading, const char *format, ...)

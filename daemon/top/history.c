@@ -142,6 +142,7 @@ struct top_totals top_totals_of(const struct profile *profile)
 		.duration_ns = profile->facts.duration_ns,
 		.cpu_ns = profile->facts.cpu_ns,
 		.samples = profile->facts.samples,
+		.gil_ns = profile->gil_ns,
 	};
 
 	memcpy(totals.time_ns, profile->time_ns, sizeof(totals.time_ns));
@@ -233,6 +234,7 @@ struct top_totals top_totals_since(const struct top_totals *a, const struct top_
 	totals.duration_ns = since(a->duration_ns, b->duration_ns);
 	totals.cpu_ns = since(a->cpu_ns, b->cpu_ns);
 	totals.samples = since(a->samples, b->samples);
+	totals.gil_ns = since(a->gil_ns, b->gil_ns);
 	times_since(totals.time_ns, b->time_ns);
 	return totals;
 }

@@ -37,6 +37,7 @@ struct top_totals {
 	uint64_t duration_ns;
 	uint64_t cpu_ns;
 	uint64_t samples;
+	uint64_t gil_ns; /* see profile.gil_ns */
 	uint64_t time_ns[TIME_CLASS_COUNT];
 };
 

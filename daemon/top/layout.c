@@ -108,9 +108,12 @@ static void list_items(const struct top_model *model, struct item_list *list)
 	const struct top_totals *totals = &model->totals;
 
 	*list = (struct item_list){ .count = 0 };
-	/* The GIL's share belongs behind the CPU's, once the profile has it. */
 	add_item(list, SCREEN_STRONG, "CPU %s",
 		 figure_part(totals->cpu_ns, totals->duration_ns).text);
+	/* One thread alone has it whenever it runs Python; each process has one of its own. */
+	if (facts->gil_known && facts->thread_count > 1 && !profile->process_count)
+		add_item(list, SCREEN_PLAIN, "GIL %s",
+			 figure_part(totals->gil_ns, totals->duration_ns).text);
 	add_item(list, SCREEN_PLAIN, "%" PRIu64 " samples", totals->samples);
 	add_item(list, facts->overhead > facts->overhead_limit ? SCREEN_WARNING : SCREEN_PLAIN,
 		 "overhead %s of %s", figure_share(facts->overhead).text,

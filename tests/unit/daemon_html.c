@@ -3,6 +3,7 @@
 #include "report_sample.h"
 
 #include "daemon/report/sha256.h"
+#include "daemon/report/verdict.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -296,6 +297,88 @@ static void test_large(void **state)
 	free(nodes);
 }
 
+/* Sections that are there when there is something to show in them, and only then. */
+static void test_processes_and_waiting(void **state)
+{
+	static const struct profile_process processes[] = {
+		{ .pid = 4321,
+		  .parent = 1,
+		  .command = "/usr/bin/python3 serve.py",
+		  .samples = 900,
+		  .time_ns = { 4000000000, 5000000000, 700000000 } },
+		{ .pid = 4330,
+		  .parent = 4321,
+		  .end = PROCESS_KILLED,
+		  .end_status = 9,
+		  .command = HOSTILE,
+		  .samples = 10,
+		  .time_ns = { 100000000, 0, 0 } },
+		{ .end = PROCESS_RUNNING, .command = "" },
+	};
+	struct profile_thread threads[3] = {
+		{ .pid = 4321, .tid = 4321, .name = "MainThread", .time_ns = { 1000000000 } },
+		{ .pid = 4330, .tid = 4331, .name = "<b>", .time_ns = { 1000 } },
+		{ .pid = 4330, .tid = 4332, .name = "sleeper" },
+	};
+	struct profile_line lines[sizeof(sample_lines) / sizeof(sample_lines[0])];
+	struct profile profile = sample_profile();
+	char *page = written(&profile), *part;
+	json_t *tree;
+
+	(void)state;
+	assert_null(strstr(page, "id=\"processes\""));
+	assert_null(strstr(page, "href=\"#processes\""));
+	assert_null(strstr(page, "id=\"waiting\""));
+	assert_null(strstr(page, "href=\"#waiting\""));
+	assert_null(strstr(page, "class=\"facts\""));
+	free(page);
+	memcpy(lines, sample_lines, sizeof(lines));
+	profile.lines = lines;
+	profile.processes = processes;
+	profile.process_count = 3;
+	lines[0].side.waiting_ns[WAIT_SLEEP] = 1500000000;
+	lines[2].side.waiting_ns[WAIT_LOCK] = 2500000000;
+	threads[2].side.waiting_ns[WAIT_LOCK] = 2500000000;
+	profile.side.waiting_ns[WAIT_SLEEP] = 1500000000;
+	profile.side.waiting_ns[WAIT_LOCK] = 2500000000;
+	profile.side.collecting_ns = profile_time_sum(profile.time_ns) / 4;
+	profile.facts.waits = true;
+	profile.facts.gil_known = true;
+	profile.facts.threads = threads;
+	profile.facts.thread_count = 3;
+	threads[0].gil_ns = profile.facts.duration_ns / 2;
+	page = written(&profile);
+	check_markup(page);
+	assert_null(strstr(page, "<img"));
+	part = between(page, "<section id=\"processes\"", "</section>");
+	assert_non_null(strstr(part, "<code>python3 serve.py</code>"));
+	assert_non_null(strstr(part, ">SIGKILL</td>"));
+	assert_non_null(strstr(part, ">all others</th>"));
+	assert_non_null(strstr(part, "img src=x onerror=alert(1)&gt;"));
+	free(part);
+	part = between(page, "<section id=\"waiting\"", "</section>");
+	/* The longest first, and columns of what there is. */
+	assert_true(strstr(part, "2.50 s") < strstr(part, "1.50 s"));
+	assert_non_null(
+		strstr(part, ">Lock</th><th scope=\"col\" class=\"number\">Sleep</th></tr>"));
+	assert_non_null(strstr(part, "sleeper <span class=\"where\">4332</span>"));
+	free(part);
+	part = between(page, "id=\"thread-table\"", "</section>");
+	assert_non_null(strstr(part, "<span class=\"where\">pid 4321:</span> MainThread</th>"));
+	assert_non_null(
+		strstr(part, "pid 4330:</span> &lt;b&gt; <span class=\"where\">4331</span>"));
+	assert_non_null(strstr(part, "<td class=\"number\">50.0%</td></tr>"));
+	assert_null(strstr(part, "sleeper"));
+	free(part);
+	assert_non_null(strstr(page, "<strong>25.0%</strong> of the CPU time"));
+	assert_non_null(strstr(page, " 4321 and 2 more"));
+	tree = block(page, "tree-data");
+	assert_int_equal(json_array_size(json_object_get(json_object_get(tree, "waiting"), "lock")),
+			 profile.tree.node_count);
+	json_decref(tree);
+	free(page);
+}
+
 static void test_empty(void **state)
 {
 	struct profile profile = { .facts = { .version = "1", .sampler = "clock" } };
@@ -464,10 +547,15 @@ static void test_sha256(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sample), cmocka_unit_test(test_same_verdict_as_text),
-		cmocka_unit_test(test_empty),  cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_policy), cmocka_unit_test(test_sha256),
-		cmocka_unit_test(test_full),   cmocka_unit_test(test_large),
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_same_verdict_as_text),
+		cmocka_unit_test(test_processes_and_waiting),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_policy),
+		cmocka_unit_test(test_sha256),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

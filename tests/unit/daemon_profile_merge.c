@@ -5,7 +5,9 @@
  */
 #include "daemon/report/interval.h"
 #include "daemon/report/merge_fields.h"
+#include "daemon/report/merge_timeline.h"
 #include "daemon/report/profile_merge.h"
+#include "daemon/timeline.h"
 #include "report_sample.h"
 #include "unit_random.h"
 
@@ -141,14 +143,46 @@ static void test_no_field_is_forgotten(void **state)
 
 /* ---- profiles ---- */
 
+#define VARIANT_CELLS 160
+
 struct variant {
 	struct profile profile;
 	struct profile_line lines[3];
 	struct profile_pair pairs[2];
 	struct profile_function functions[2];
 	struct profile_thread threads[2];
+	struct profile_cell thread_cells[VARIANT_CELLS], node_cells[VARIANT_CELLS];
 	struct stop_histograms stops;
 };
+
+/* Of its first thread and its innermost node: slices of other lengths in other processes. */
+static void make_timelines(struct variant *variant, unsigned number)
+{
+	struct profile *profile = &variant->profile;
+	struct profile_timeline *threads = &profile->facts.thread_timeline;
+	struct profile_timeline *nodes = &profile->facts.node_timeline;
+
+	for (uint32_t i = 0; i < VARIANT_CELLS; i++) {
+		variant->thread_cells[i] =
+			(struct profile_cell){ .slice = 2 * i, .time_ns = { number, i, 0 } };
+		variant->node_cells[i] = (struct profile_cell){
+			.owner = (uint32_t)profile->tree.node_count - 1,
+			.slice = i,
+			.time_ns = { 0, number, i },
+		};
+	}
+	*threads = (struct profile_timeline){
+		.slice_ns = TIMELINE_SLICE_NS << number % 2,
+		.slice_count = 2 * VARIANT_CELLS - 1,
+		.cells = variant->thread_cells,
+		.cell_count = VARIANT_CELLS,
+		.left_out_ns = number,
+	};
+	*nodes = *threads;
+	nodes->slice_ns <<= number % 3;
+	nodes->slice_count = VARIANT_CELLS;
+	nodes->cells = variant->node_cells;
+}
 
 /* The sample with other counts, of another process. */
 static struct variant *make(unsigned number)
@@ -166,7 +200,7 @@ static struct variant *make(unsigned number)
 	profile->facts.target.start_time = 1000 + number;
 	profile->facts.target.end = PROCESS_EXITED;
 	profile->facts.target.end_status = (int)number;
-	profile->facts.started_unix_ns += number * 1000000000ull;
+	profile->facts.started_unix_ns += number * 1000000000ull + number * number * 17000000;
 	profile->facts.samples = 100 * number;
 	profile->facts.lost_ns = number * 1000;
 	profile->facts.cpu_ns = 100000;
@@ -204,6 +238,7 @@ static struct variant *make(unsigned number)
 	profile->facts.stop_histograms = &variant->stops;
 	profile->facts.threads = variant->threads;
 	profile->facts.thread_count = 1;
+	make_timelines(variant, number);
 	profile->functions = variant->functions;
 	profile->function_count = 1;
 	profile->lines = variant->lines;
@@ -224,6 +259,27 @@ static struct profile *build(const struct profile_merge *merge, bool all_pairs)
 	return profile;
 }
 
+/* JSON has threads' alone. */
+static char *written_nodes(const struct profile_timeline *timeline)
+{
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	fprintf(file, "%llu %zu %llu", (unsigned long long)timeline->slice_ns,
+		timeline->slice_count, (unsigned long long)timeline->left_out_ns);
+	for (size_t i = 0; i < timeline->cell_count; i++) {
+		const struct profile_cell *cell = &timeline->cells[i];
+
+		fprintf(file, " %u@%u", cell->owner, cell->slice);
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			fprintf(file, ",%llu", (unsigned long long)cell->time_ns[c]);
+	}
+	fclose(file);
+	return text;
+}
+
 /* All that writers make of it that is not for the eye. */
 static char *written(const struct profile_merge *merge)
 {
@@ -231,9 +287,11 @@ static char *written(const struct profile_merge *merge)
 	struct profile *profile = build(merge, false);
 	char *json = sample_written(&writer_json, profile, &options);
 	char *collapsed = sample_written(&writer_collapsed, profile, &options);
+	char *nodes = written_nodes(&profile->facts.node_timeline);
 	char *both;
 
-	assert_true(asprintf(&both, "%s%s", json, collapsed) > 0);
+	assert_true(asprintf(&both, "%s%s%s", json, collapsed, nodes) > 0);
+	free(nodes);
 	free(json);
 	free(collapsed);
 	profile_destroy(profile);
@@ -273,7 +331,7 @@ static void test_sums(void **state)
 	/* From the first's begin to the last's end. */
 	assert_int_equal(profile->facts.started_unix_ns, one->profile.facts.started_unix_ns);
 	assert_int_equal(profile->facts.duration_ns,
-			 one->profile.facts.duration_ns + 2000000000ull);
+			 one->profile.facts.duration_ns + 2136000000ull);
 	assert_int_equal(profile->facts.target.pid, 101);
 	assert_int_equal(profile->line_count, one->profile.line_count);
 	line = find_line(profile, SAMPLE_FILE, 33);
@@ -465,6 +523,177 @@ static void test_many_processes(void **state)
 	free(variant);
 }
 
+static uint64_t timeline_sum(const struct profile_timeline *timeline)
+{
+	uint64_t sum_ns = timeline->left_out_ns;
+
+	for (size_t i = 0; i < timeline->cell_count; i++)
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			sum_ns += timeline->cells[i].time_ns[c];
+	return sum_ns;
+}
+
+/* When the time of an owner begins, in slices; how much of it there is. */
+static uint64_t first_slice(const struct profile_timeline *timeline, uint32_t owner)
+{
+	for (size_t i = 0; i < timeline->cell_count; i++)
+		if (timeline->cells[i].owner == owner)
+			return timeline->cells[i].slice;
+	fail_msg("owner %u has no time", owner);
+	return 0;
+}
+
+/* Slices are the coarser ones, and lie where the processes had them. */
+static void test_timelines(void **state)
+{
+	struct variant *one = make(1), *two = make(2);
+	struct profile_merge *merge = profile_merge_create();
+	const struct profile_timeline *threads, *nodes;
+	struct profile *profile;
+	uint32_t first, second;
+
+	(void)state;
+	/* Not so long that slices would have to become longer. */
+	one->profile.facts.thread_timeline.cell_count = 20;
+	one->profile.facts.node_timeline.cell_count = 20;
+	two->profile.facts.thread_timeline.cell_count = 20;
+	two->profile.facts.node_timeline.cell_count = 20;
+	/* They begin 1.051 s apart; the later is merged first. */
+	add(merge, &two->profile);
+	add(merge, &one->profile);
+	profile = build(merge, false);
+	threads = &profile->facts.thread_timeline;
+	nodes = &profile->facts.node_timeline;
+	assert_int_equal(threads->slice_ns, 2 * TIMELINE_SLICE_NS);
+	assert_int_equal(nodes->slice_ns, 4 * TIMELINE_SLICE_NS);
+	assert_int_equal(timeline_sum(threads),
+			 timeline_sum(&one->profile.facts.thread_timeline) +
+				 timeline_sum(&two->profile.facts.thread_timeline));
+	assert_int_equal(timeline_sum(nodes),
+			 timeline_sum(&one->profile.facts.node_timeline) +
+				 timeline_sum(&two->profile.facts.node_timeline));
+	assert_int_equal(threads->left_out_ns, 3);
+	first = profile->facts.threads[0].pid == 101 ? 0 : 1;
+	assert_in_range(first_slice(threads, first), 0, 1);
+	assert_in_range(first_slice(threads, 1 - first), 9, 12);
+	/* Those of nodes are of their own processes' stacks. */
+	first = nodes->cells[0].owner;
+	second = nodes->cells[nodes->cell_count - 1].owner;
+	for (size_t i = 0; i < nodes->cell_count; i++)
+		assert_true(nodes->cells[i].owner == first || nodes->cells[i].owner == second);
+	while (profile->tree.nodes[first].parent != PROFILE_NODE_NONE)
+		first = profile->tree.nodes[first].parent;
+	while (profile->tree.nodes[second].parent != PROFILE_NODE_NONE)
+		second = profile->tree.nodes[second].parent;
+	assert_true(first != second);
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+
+	/* Nobody knows when it was. */
+	two->profile.facts.started_unix_ns = 0;
+	merge = profile_merge_create();
+	add(merge, &one->profile);
+	add(merge, &two->profile);
+	profile = build(merge, false);
+	threads = &profile->facts.thread_timeline;
+	assert_int_equal(threads->left_out_ns,
+			 1 + timeline_sum(&two->profile.facts.thread_timeline));
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+	free(one);
+	free(two);
+}
+
+/* However far apart, and however many cells: within the limits, and nothing is lost. */
+static void test_timeline_limits(void **state)
+{
+	struct variant *variant = make(1);
+	struct profile *profile = &variant->profile;
+	const uint64_t begun_ns = profile->facts.started_unix_ns;
+	const unsigned processes = 1000;
+	char *expected = NULL;
+
+	(void)state;
+	assert_true(processes < MERGE_PROCESSES_MAX);
+	assert_true(processes * VARIANT_CELLS > 2 * MERGE_CELLS_MAX);
+	/* In order of time, and the other way round. */
+	for (unsigned round = 0; round < 2; round++) {
+		struct profile_merge *merge = profile_merge_create();
+		const struct profile_timeline *timeline;
+		struct profile *merged;
+		char *text;
+
+		for (unsigned i = 0; i < processes; i++) {
+			unsigned at = round ? processes - 1 - i : i;
+
+			profile->facts.started_unix_ns = begun_ns + at * 1000000000ull;
+			profile->facts.target.pid = 1000 + (pid_t)at;
+			add(merge, profile);
+		}
+		merged = build(merge, false);
+		timeline = &merged->facts.thread_timeline;
+		assert_true(timeline->slice_count <= TIMELINE_THREAD_SLICES_MAX);
+		assert_true(timeline->cell_count <= MERGE_CELLS_MAX);
+		assert_int_equal(timeline_sum(timeline),
+				 processes * timeline_sum(&profile->facts.thread_timeline));
+		timeline = &merged->facts.node_timeline;
+		assert_true(timeline->slice_count > TIMELINE_NODE_SLICES_MAX / 4);
+		assert_true(timeline->slice_count <= TIMELINE_NODE_SLICES_MAX);
+		assert_int_equal(timeline_sum(timeline),
+				 processes * timeline_sum(&profile->facts.node_timeline));
+		text = written_nodes(timeline);
+		if (expected)
+			assert_string_equal(text, expected);
+		else
+			expected = strdup(text);
+		free(text);
+		profile_destroy(merged);
+		profile_merge_destroy(merge);
+	}
+	free(expected);
+	/* What no session would have written. */
+	profile->facts.started_unix_ns = UINT64_MAX;
+	variant->thread_cells[VARIANT_CELLS - 1].slice = UINT32_MAX;
+	for (unsigned doublings = 0; doublings < 64; doublings++) {
+		struct profile_merge *merge = profile_merge_create();
+		struct profile *merged;
+
+		profile->facts.thread_timeline.slice_ns = (uint64_t)TIMELINE_SLICE_NS << doublings;
+		add(merge, profile);
+		merged = build(merge, false);
+		assert_true(merged->facts.thread_timeline.slice_count <=
+			    TIMELINE_THREAD_SLICES_MAX);
+		profile_destroy(merged);
+		profile_merge_destroy(merge);
+	}
+	free(variant);
+}
+
+/* Whether the GIL is known is asked of those that had samples. */
+static void test_gil(void **state)
+{
+	(void)state;
+	for (unsigned known = 0; known < 8; known++) {
+		struct profile_merge *merge = profile_merge_create();
+		struct profile *profile;
+
+		for (unsigned i = 0; i < 3; i++) {
+			/* The first has no samples. */
+			struct variant *variant = make(i);
+
+			variant->profile.facts.gil_known = known >> i & 1;
+			add(merge, &variant->profile);
+			profile = build(merge, false);
+			assert_int_equal(profile->facts.gil_known, i == 0   ? 0
+								   : i == 1 ? known >> 1 & 1
+									    : known >> 1 == 3);
+			profile_destroy(profile);
+			free(variant);
+		}
+		profile_merge_destroy(merge);
+	}
+}
+
 static void test_nothing(void **state)
 {
 	struct profile_merge *merge = profile_merge_create();
@@ -484,6 +713,9 @@ int main(void)
 		cmocka_unit_test(test_order_and_grouping_do_not_matter),
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_many_processes),
+		cmocka_unit_test(test_timelines),
+		cmocka_unit_test(test_timeline_limits),
+		cmocka_unit_test(test_gil),
 		cmocka_unit_test(test_nothing),
 	};
 

@@ -282,6 +282,7 @@ static void run_on(struct fixture *fixture, uint64_t seconds)
 	fixture->later.facts.duration_ns += seconds * SECOND;
 	fixture->later.facts.cpu_ns += seconds * SECOND / 2;
 	fixture->later.facts.samples += 99 * seconds;
+	fixture->later.gil_ns += seconds * SECOND / 4;
 	assert_int_equal(top_model_update(&fixture->model, &fixture->later), 0);
 }
 
@@ -309,6 +310,9 @@ static void test_recent_window(void **state)
 	text = drawn(fixture, 24, 80, false);
 	check_has(text, "last 10 s, by self time");
 	check_has(text, " CPU 50.0%  990 samples");
+	fixture->later.facts.gil_known = true;
+	assert_true(fixture->later.facts.thread_count > 1);
+	check_has(drawn(fixture, 24, 80, false), " CPU 50.0%  GIL 25.0%  990 samples");
 	check_has(text, " 100.0  100.0 PPPPPP    75%   10.0  json/encoder.py:200");
 
 	press(fixture, TOP_KEY_WINDOW);

@@ -3,6 +3,7 @@
 
 function showReport(report, tree) {
 	const totalTime = report.time_ns.python + report.time_ns.native + report.time_ns.system;
+	const asleep = waitKinds(report).length > 0;
 	// What of the run is shown: null for all of it, or from one moment to another, in ns.
 	let range = null;
 	let rangeTime = totalTime;
@@ -74,6 +75,15 @@ function showReport(report, tree) {
 		return model;
 	}
 
+	// Time asleep by node, as weigh() takes it: of one kind, or of all.
+	function waitsOf(kind) {
+		const none = new Array(tree.depth.length).fill(0);
+		const sums = none.slice();
+		for (const name of kind === 'all' ? waitKinds(report) : [kind])
+			tree.waiting[name].forEach((ns, i) => sums[i] += ns);
+		return { python: sums, native: none, system: none };
+	}
+
 	// Gives every frame of the model its time, from that of the tree's nodes by kind.
 	function weigh(times) {
 		const count = model.frame.length;
@@ -89,6 +99,10 @@ function showReport(report, tree) {
 			model.total[model.parent[id]] += model.total[id];
 	}
 
+	function shareOfGraph(ns) {
+		return percent(ns, model.total[0]);
+	}
+
 	const model = makeModel();
 	const graph = document.getElementById('graph');
 	const scroller = document.getElementById('graph-scroll');
@@ -96,6 +110,7 @@ function showReport(report, tree) {
 	const zoomOut = document.getElementById('zoom-out');
 	const sources = new Map(report.lines.map(line => [line.file + '\n' + line.line, line.source]));
 	let zoomed = 0;
+	let waits = null; // the kind of waiting that is shown in place of CPU time
 	let matches = null; // by node, while something is searched for
 	let boxes = new Map(); // by node
 	let drawnWidth = 0;
@@ -107,12 +122,12 @@ function showReport(report, tree) {
 
 	function frameKind(id) {
 		const frame = model.frame[id];
-		return frame === ROOT ? 'root' : frame === SYSTEM ? 'system' : tree.frames[frame][0] ? 'native' : 'python';
+		return frame === ROOT ? 'root' : frame === SYSTEM ? 'system' : ['python', 'native', 'process'][tree.frames[frame][0]];
 	}
 
 	function frameWhere(id) {
 		const frame = model.frame[id];
-		return frame < 0 ? '' : place(tree.frames[frame][2], tree.frames[frame][3]);
+		return frame < 0 || frameKind(id) === 'process' ? '' : place(tree.frames[frame][2], tree.frames[frame][3]);
 	}
 
 	function labelOf(id) {
@@ -124,14 +139,15 @@ function showReport(report, tree) {
 
 	function describe(id) {
 		const kind = frameKind(id);
-		const words = { root: range ? 'CPU time of the range' : 'All of the CPU time', python: 'Python', native: 'Native', system: 'System' };
+		const words = { root: waits ? 'All time asleep' : range ? 'CPU time of the range' : 'All of the CPU time',
+			python: 'Python', native: 'Native', system: 'System', process: 'Process' };
 		const source = model.frame[id] >= 0 &&
 			sources.get(tree.frames[model.frame[id]][2] + '\n' + tree.frames[model.frame[id]][3]);
 
 		detail.replaceChildren(
 			element('strong', {}, labelOf(id)), ' ',
-			words[kind] + ', ' + shareOfRange(model.total[id]) + ' (' + duration(model.total[id]) + '), of its own ' +
-				shareOfRange(model.self[id]),
+			words[kind] + ', ' + shareOfGraph(model.total[id]) + ' (' + duration(model.total[id]) + '), of its own ' +
+				shareOfGraph(model.self[id]),
 			element('br'), element('span', { class: 'where' }, frameWhere(id)));
 		if (kind === 'python' && source)
 			detail.append(element('code', { class: 'source' }, shown(source)));
@@ -144,7 +160,7 @@ function showReport(report, tree) {
 			tabindex: '-1',
 			'data-node': id,
 			'aria-level': row + 1,
-			'aria-label': labelOf(id) + ', ' + frameKind(id) + ', ' + shareOfRange(model.total[id]),
+			'aria-label': labelOf(id) + ', ' + frameKind(id) + ', ' + shareOfGraph(model.total[id]),
 		});
 		box.style.left = left / graphWidth * 100 + '%';
 		box.style.width = width / graphWidth * 100 + '%';
@@ -286,13 +302,45 @@ function showReport(report, tree) {
 					coveredUntil = model.end[id];
 				}
 			}
-			found.textContent = count ? shareOfRange(time) + ' of the CPU time, ' + count +
+			found.textContent = count ? shareOfGraph(time) + (waits ? ' of the waiting, ' : ' of the CPU time, ') + count +
 				(count === 1 ? ' frame' : ' frames') : 'Nothing found';
 		}
 		for (const [id, box] of boxes) {
 			box.classList.toggle('match', Boolean(matches && matches[id]));
 			box.classList.toggle('dim', Boolean(matches && !matches[id]));
 		}
+	}
+
+	// What the frames' widths are.
+	function showTimes() {
+		weigh(waits ? waitsOf(waits) : range ? timesOf(range.from, range.to) : tree);
+		graph.setAttribute('aria-label', 'Call tree by ' + (waits ? 'time asleep' : 'CPU time'));
+		while (zoomed > 0 && model.total[zoomed] === 0)
+			zoomed = model.parent[zoomed];
+		draw();
+		describe(zoomed);
+		search(document.getElementById('search').value);
+	}
+
+	function chooseWaits(kind) {
+		waits = kind || null;
+		document.getElementById('weight').value = kind;
+		document.getElementById('weight-note').hidden = !waits;
+	}
+
+	function startWaits() {
+		const kinds = waitKinds(report);
+		const choice = document.getElementById('weight');
+
+		if (!kinds.length || !tree.waiting)
+			return;
+		choice.append(element('option', { value: '' }, 'CPU time'), element('option', { value: 'all' }, 'Waiting, all kinds'),
+			...kinds.map(kind => element('option', { value: kind }, 'Waiting: ' + WAIT_TITLES[kind])));
+		choice.parentElement.hidden = false;
+		choice.addEventListener('change', function () {
+			chooseWaits(choice.value);
+			showTimes();
+		});
 	}
 
 	function startGraph() {
@@ -445,6 +493,8 @@ function showReport(report, tree) {
 		return [...lines.values()].filter(line => line.total_ns > 0);
 	}
 
+	// Not those that threads only slept in.
+	const timedLines = report.lines.filter(line => line.total_ns > 0 || line.loads.sampled + line.stores.sampled > 0);
 	let showLines = function () {};
 
 	function startLines() {
@@ -453,7 +503,7 @@ function showReport(report, tree) {
 		const head = element('tr');
 		const caption = element('caption');
 		const more = element('button', { type: 'button', class: 'more' });
-		let rows = ROWS, sorted = report.lines.slice(), sortedBy = columns[1], descends = true;
+		let rows = ROWS, sorted = timedLines.slice(), sortedBy = columns[1], descends = true;
 
 		function fill() {
 			body.replaceChildren(...sorted.slice(0, rows).map(line =>
@@ -490,7 +540,7 @@ function showReport(report, tree) {
 		holder.replaceChildren(element('table', {}, caption, element('thead', {}, head), body));
 		holder.after(more);
 		showLines = function (times) {
-			sorted = range ? linesOfRange(times) : report.lines.slice();
+			sorted = range ? linesOfRange(times) : timedLines.slice();
 			caption.textContent = 'Shares of ' + duration(rangeTime) + ' of CPU time' +
 				(range ? ' in the range; what is avoidable is of the whole run' : '') + '; a heading sorts' +
 				(tree.lines_omitted ? '; ' + tree.lines_omitted + ' lines with least time are left out' : '');
@@ -537,13 +587,18 @@ function showReport(report, tree) {
 		return article;
 	}
 
+	function noneSeen() {
+		return report.loads.sampled + report.stores.sampled ? 'None was seen.' :
+			'Not looked for: no memory access was watched in this run.';
+	}
+
 	function startRedundant() {
 		const lines = report.lines.filter(line => line.avoidable_ns > 0 || redundantCount(line) > 0)
 			.sort((a, b) => b.avoidable_ns - a.avoidable_ns || redundantCount(b) - redundantCount(a));
 
 		list('redundant-list', lines, 5, redundantLine);
 		if (!lines.length)
-			document.getElementById('redundant-list').append(element('p', {}, 'None was seen.'));
+			document.getElementById('redundant-list').append(element('p', {}, noneSeen()));
 	}
 
 	// ---- pairs
@@ -642,12 +697,18 @@ function showReport(report, tree) {
 			details.scrollIntoView({ block: 'start' });
 		};
 		if (!report.pairs.length)
-			holder.append(element('p', {}, 'None was seen.'));
+			holder.append(element('p', {}, noneSeen()));
 		if (report.pairs_omitted)
 			holder.append(element('p', {}, report.pairs_omitted + ' further pairs, the least important ones, are left out.'));
 	}
 
 	// ---- source
+
+	// Where there was any waiting in the run.
+	function sleepCell(line) {
+		const ns = asleep && waitingTime(line.waiting_ns);
+		return asleep ? [numberCell(ns ? duration(ns) : '-', 0)] : [];
+	}
 
 	function sourceRow(line) {
 		const redundant = element('td', { class: 'number' });
@@ -658,7 +719,7 @@ function showReport(report, tree) {
 		redundant.append(pairs.length ? pairLink(pairs[0], text) : text);
 		return element('tr', {},
 			element('th', { scope: 'row', class: 'number' }, String(line.line || '')),
-			timeCell(line.python_ns), timeCell(line.native_ns), timeCell(line.system_ns), redundant,
+			timeCell(line.python_ns), timeCell(line.native_ns), timeCell(line.system_ns), redundant, ...sleepCell(line),
 			element('td', {}, element('code', {}, shown(line.source || '(' + line.function + ')'))));
 	}
 
@@ -675,7 +736,8 @@ function showReport(report, tree) {
 	}
 
 	function fillFile(details, name, lines) {
-		const head = element('tr', {}, ...['Line', 'Python', 'Native', 'System', 'Redundant'].map(title =>
+		const titles = ['Line', 'Python', 'Native', 'System', 'Redundant'].concat(asleep ? ['Asleep'] : []);
+		const head = element('tr', {}, ...titles.map(title =>
 			element('th', { scope: 'col', class: 'number' }, title)), element('th', { scope: 'col' }, 'Source'));
 
 		details.append(...sourceNote(name));
@@ -738,21 +800,22 @@ function showReport(report, tree) {
 	function showRange(chosen) {
 		range = chosen;
 		const times = range ? timesOf(range.from, range.to) : tree;
+		// Waiting is known of the whole run alone. Lines are by CPU time in any case.
+		if (range)
+			chooseWaits('');
 		weigh(times);
 		rangeTime = range ? model.total[0] : totalTime;
-		while (zoomed > 0 && model.total[zoomed] === 0)
-			zoomed = model.parent[zoomed];
-		draw();
-		describe(zoomed);
-		search(document.getElementById('search').value);
 		showLines(times);
+		showTimes();
 	}
 
 	for (const part of document.querySelectorAll('.script'))
 		part.hidden = false;
 	startGraph();
+	startWaits();
 	startLines();
 	startTimeline(report, tree, showRange);
+	startWaiting(report, lineHead);
 	startRedundant();
 	startPairs();
 	startSource();

@@ -12,6 +12,7 @@ function startTimeline(report, tree, onRange) {
 	const SAMPLES_MIN = 8; // of a busy thread in a column: fewer say little
 	const KINDS = ['python', 'native', 'system'];
 
+	const gilKnown = report.gil_ns !== null;
 	const timeline = report.timeline;
 	const sliceTime = timeline.slice_ns;
 	// The steps of a range: slices for which there is a flame graph.
@@ -42,14 +43,18 @@ function startTimeline(report, tree, onRange) {
 		return row;
 	}
 
-	function threadName(index) {
-		const thread = report.threads[index];
-		return shown(thread.name) + (thread.tid ? ' ' + thread.tid : '');
-	}
-
+	// Those with most time; the threads of a process are together.
 	function makeRows() {
-		const made = timeline.threads.slice(0, THREADS_MAX).map((thread, i) => makeRow([thread], threadName(i)));
-		const others = timeline.threads.slice(THREADS_MAX);
+		const place = new Map((report.processes || []).map((process, i) => [process.pid, i]));
+		// Others only slept: see waiting.js.
+		const busy = timeline.threads.filter((thread, i) => selfTime(report.threads[i]) > 0);
+		const made = busy.slice(0, THREADS_MAX).map(function (thread, i) {
+			const row = makeRow([thread], threadLabel(report.threads[i]));
+			row.gil = report.threads[i].gil_ns;
+			row.place = place.get(report.threads[i].pid) || 0;
+			return row;
+		}).sort((a, b) => a.place - b.place);
+		const others = busy.slice(THREADS_MAX);
 		if (others.length)
 			made.push(makeRow(others, others.length + ' other threads'));
 		return made;
@@ -202,7 +207,9 @@ function startTimeline(report, tree, onRange) {
 
 		body.replaceChildren(...rows.map((row, i) => element('tr', {},
 			element('th', { scope: 'row' }, row.name),
-			...['all', ...KINDS].map(kind => element('td', { class: 'number' }, percent(times[i][kind], total))))));
+			...['all', ...KINDS].map(kind => element('td', { class: 'number' }, percent(times[i][kind], total))),
+			...(gilKnown ? [element('td', { class: 'number' },
+				row.gil === undefined ? '-' : percent(row.gil, report.duration_ns))] : []))));
 		shares.forEach((share, i) => share.textContent = percent(times[i].all, total));
 	}
 
@@ -294,12 +301,13 @@ function startTimeline(report, tree, onRange) {
 	function makeTable() {
 		const holder = document.getElementById('thread-table');
 		const head = element('tr', {}, element('th', { scope: 'col' }, 'Thread'),
-			...['Total', 'Python', 'Native', 'System'].map(title =>
+			...['Total', 'Python', 'Native', 'System'].concat(gilKnown ? ['GIL'] : []).map(title =>
 				element('th', { scope: 'col', class: 'number' }, title)));
 		const details = element('details', {}, element('summary', {}, 'Threads as a table'));
 
 		holder.replaceChildren(element('table', {},
-			element('caption', {}, 'Shares of the CPU time of all threads in what is shown'), element('thead', {}, head), body));
+			element('caption', {}, 'Shares of the CPU time of all threads in what is shown' +
+				(gilKnown ? '; GIL: for how much of the whole run the thread ran with it' : '')), element('thead', {}, head), body));
 		holder.replaceWith(details);
 		details.append(holder);
 	}
