@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/session.h"
+#include "daemon/session_parts.h"
 
-#include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
-#include "daemon/pipeline.h"
-#include "daemon/snapshot.h"
-#include "daemon/target_source.h"
-#include "daemon/unstopped_sampler.h"
-#include "pyintrospect/thread_list.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,82 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NODE_LIMIT 500000
-#define PAIR_LIMIT 100000
-#define TICK_NS    (50 * NS_PER_MS)
+#define TICK_NS (50 * NS_PER_MS)
 /* Rings hold some 70 records: of the kernel clock, that is as many periods. */
 #define TICK_PERIODS 25
 /* A map that changes all the time (a JIT) is re-read at most this often. */
 #define REFRESH_NS    NS_PER_SECOND
 #define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
 #define PERIOD_MAX_NS NS_PER_SECOND
-
-/* What unstopped_sampler.h says, for a person. */
-static const char unstopped_limits[] =
-	"time alone, no memory accesses; Python frames alone; what a function does that ends "
-	"within "
-	"microseconds is its caller's; native calls shorter than about 50 us count as Python";
-
-enum session_state {
-	SESSION_CREATED,
-	SESSION_ATTACHING,
-	SESSION_SAMPLING,
-	SESSION_PAUSED,
-	SESSION_ENDED, /* the tracer's thread is gone, and with it every trace of us in the target
-			*/
-};
-
-struct session {
-	struct session_options options;
-	struct preflight preflight;
-	struct target target;
-	struct line_info *line_info; /* NULL: not asked for, or not yet */
-	struct pipeline pipeline;
-	struct tracer_hooks hooks;
-	struct tracer *tracer; /* NULL: unstopped is there instead */
-	struct unstopped_sampler *unstopped;
-	bool without_perf;
-	char **command;
-	char comm[16];
-	pid_t parent;
-	uint64_t start_time;
-	struct target_source source;
-	char notes[1024];
-	struct memory_event memory_events[2 * MEMORY_EVENTS_MAX];
-	size_t memory_event_count;
-	char sampler[96];
-	pthread_t thread;
-	bool thread_exists;
-	/* Guarded by lock: what the two threads tell each other. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	enum session_state state;
-	bool pause_wanted;
-	bool finish_wanted;
-	bool snapshot_wanted;
-	int snapshot_error; /* of the last one */
-	bool attach_failed;
-	struct error attach_error;
-	enum tracer_end end;
-	/* Written by the tracer's thread, read once it has paused or ended. */
-	uint64_t began_ns;
-	uint64_t sampled_ns; /* without pauses */
-	uint64_t resumed_ns;
-	uint64_t refreshed_ns;
-	uint64_t balanced_ns; /* see balance() */
-	uint64_t balanced_samples;
-	uint64_t balanced_skipped;
-	uint64_t longest_period_ns;
-	uint64_t resumed_cpu_ns;
-	uint64_t last_cpu_ns;             /* of the target, since it started */
-	uint64_t cpu_ns;                  /* of the target while it was sampled */
-	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
-	/* Made by the tracer's thread; the caller's until it wants another one. */
-	struct snapshot snapshot;
-	struct profile_facts snapshot_facts;
-	struct profile_thread *snapshot_threads;
-	bool copying; /* a snapshot is half made */
-};
 
 static void note(struct session *session, const char *text)
 {
@@ -104,7 +28,7 @@ static void note(struct session *session, const char *text)
 	snprintf(session->notes + used, sizeof(session->notes) - used, "%s\n", text);
 }
 
-static uint64_t cpu_ns(const struct session *session)
+uint64_t session_target_cpu_ns(const struct session *session)
 {
 	clockid_t clock;
 	struct timespec now;
@@ -183,8 +107,8 @@ static int open_pipeline(struct session *session, struct error *error)
 		.max_overhead = session->options.max_overhead,
 		.timeout_ns = session->options.timeout_ns,
 		.seed = clock_now_ns() ^ (uint64_t)session->options.pid << 32,
-		.node_limit = NODE_LIMIT,
-		.pair_limit = PAIR_LIMIT,
+		.node_limit = SESSION_NODE_LIMIT,
+		.pair_limit = SESSION_PAIR_LIMIT,
 		.waits = session->options.waits,
 	};
 
@@ -262,7 +186,7 @@ static bool do_without_perf(struct session *session, const struct error *error)
 	note(session, error->cause);
 	note(session, error->cure);
 	note(session, "threads are read without stopping them instead:");
-	note(session, unstopped_limits);
+	note(session, UNSTOPPED_LIMITS);
 	if (session->options.waits)
 		note(session, "threads that sleep are not looked at: --idle has no effect");
 	session->options.waits = false;
@@ -345,7 +269,7 @@ static void set_state(struct session *session, enum session_state state)
 static void start_sampling(struct session *session, uint64_t now_ns)
 {
 	session->resumed_ns = now_ns;
-	session->resumed_cpu_ns = session->last_cpu_ns = cpu_ns(session);
+	session->resumed_cpu_ns = session->last_cpu_ns = session_target_cpu_ns(session);
 	if (session->unstopped) {
 		unstopped_sampler_begin(session->unstopped);
 		return;
@@ -363,43 +287,8 @@ static void stop_sampling(struct session *session, uint64_t now_ns)
 		pipeline_set_idle(&session->pipeline, session->tracer, true);
 	}
 	session->sampled_ns += now_ns - session->resumed_ns;
-	session->last_cpu_ns = cpu_ns(session);
+	session->last_cpu_ns = session_target_cpu_ns(session);
 	session->cpu_ns += session->last_cpu_ns - session->resumed_cpu_ns;
-}
-
-static struct profile_facts current_facts(const struct session *session);
-
-/* The facts that go with a snapshot, at its end. */
-static int copy_facts(struct session *session)
-{
-	const struct thread_times *times = &session->pipeline.threads;
-	struct profile_thread *threads =
-		reallocarray(session->snapshot_threads, times->count, sizeof(*threads));
-
-	if (!threads)
-		return -ENOMEM;
-	memcpy(threads, times->items, times->count * sizeof(*threads));
-	session->snapshot_threads = threads;
-	session->last_cpu_ns = cpu_ns(session);
-	session->snapshot_facts = current_facts(session);
-	if (session->state == SESSION_SAMPLING)
-		session->snapshot_facts.duration_ns += clock_now_ns() - session->resumed_ns;
-	session->snapshot_facts.threads = threads;
-	return 0;
-}
-
-/* One step of the snapshot that is wanted; with the lock held. */
-static void copy_some(struct session *session)
-{
-	int error =
-		snapshot_step(&session->snapshot, session->pipeline.cct, session->pipeline.pairs);
-
-	session->copying = error == -EAGAIN;
-	if (session->copying)
-		return;
-	session->snapshot_error = error ? error : copy_facts(session);
-	session->snapshot_wanted = false;
-	pthread_cond_broadcast(&session->changed);
 }
 
 /* What the other thread asked for; true: finish. */
@@ -410,7 +299,7 @@ static bool obey(struct session *session)
 	pthread_mutex_lock(&session->lock);
 	finish = session->finish_wanted;
 	if (!finish && session->snapshot_wanted)
-		copy_some(session);
+		session_copy_some(session);
 	if (!finish && session->pause_wanted && session->state == SESSION_SAMPLING) {
 		stop_sampling(session, clock_now_ns());
 		set_state(session, SESSION_PAUSED);
@@ -457,7 +346,7 @@ static void tick(struct session *session, uint64_t now_ns)
 	if (pipeline->idle)
 		return; /* paused: the other thread reads */
 	pipeline_tick(pipeline, session->tracer, now_ns);
-	session->last_cpu_ns = cpu_ns(session);
+	session->last_cpu_ns = session_target_cpu_ns(session);
 	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
 		pipeline->mappings_stale = false;
 		session->refreshed_ns = now_ns;
@@ -535,7 +424,7 @@ static void sample_unstopped(struct session *session)
 
 	while (state == UNSTOPPED_RUNNING && !obey(session)) {
 		if (clock_now_ns() >= next_ns && !paused(session)) {
-			session->last_cpu_ns = cpu_ns(session);
+			session->last_cpu_ns = session_target_cpu_ns(session);
 			state = unstopped_sampler_tick(session->unstopped, &next_ns);
 		} else {
 			sleep_until(paused(session) ? clock_now_ns() + TICK_NS : next_ns);
@@ -618,23 +507,6 @@ int session_start(struct session *session, struct error *error)
 	return 0;
 }
 
-static enum process_end process_end(const struct session *session)
-{
-	static const enum process_end ends[] = {
-		[TRACER_RUNNING] = PROCESS_RUNNING,
-		[TRACER_TARGET_EXITED] = PROCESS_EXITED,
-		[TRACER_TARGET_KILLED] = PROCESS_KILLED,
-		[TRACER_TARGET_REPLACED] = PROCESS_REPLACED,
-	};
-
-	return ends[session->end];
-}
-
-static int end_status(const struct session *session)
-{
-	return session->tracer ? tracer_exit_status(session->tracer) : 0;
-}
-
 struct session_progress session_progress(struct session *session)
 {
 	struct session_progress progress = {
@@ -644,8 +516,8 @@ struct session_progress session_progress(struct session *session)
 	pthread_mutex_lock(&session->lock);
 	progress.running = session->state != SESSION_ENDED;
 	if (!progress.running) {
-		progress.end = process_end(session);
-		progress.end_status = end_status(session);
+		progress.end = session_process_end(session);
+		progress.end_status = session_end_status(session);
 		progress.forks = session->tracer ? tracer_counts(session->tracer)->forks : 0;
 	}
 	pthread_mutex_unlock(&session->lock);
@@ -691,200 +563,6 @@ void session_finish(struct session *session)
 	session_ask_finish(session);
 	pthread_join(session->thread, NULL);
 	session->thread_exists = false;
-}
-
-/* Since 1970; a clock that was set meanwhile shifts the profile, but not its duration. */
-static uint64_t started_unix_ns(const struct session *session)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_REALTIME, &now) < 0 || now.tv_sec < 0)
-		return 0;
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec -
-	       (clock_now_ns() - session->began_ns);
-}
-
-/* As threading knows them now; a thread that has ended keeps the kernel's name. */
-static void name_threads(const struct session *session, const struct profile_facts *facts,
-			 struct profile_thread *threads)
-{
-	struct python_thread_list list;
-
-	if (!session->target.runtime || facts->target_exited ||
-	    python_thread_list_read(session->target.runtime, &list))
-		return;
-	for (size_t i = 0; i < facts->thread_count; i++) {
-		struct profile_thread *thread = &threads[i];
-		struct process_status status;
-
-		if (!thread->tid || procfs_read_status(session->options.pid, thread->tid, &status))
-			continue;
-		for (size_t k = 0; k < list.count; k++)
-			if (list.items[k].tid && list.items[k].tid == status.inner_pid &&
-			    list.items[k].name[0])
-				snprintf(thread->name, sizeof(thread->name), "%s",
-					 list.items[k].name);
-	}
-	python_thread_list_deinit(&list);
-}
-
-static uint64_t sampled_cpu_ns(const struct session *session)
-{
-	uint64_t now_ns = session->last_cpu_ns - session->resumed_cpu_ns;
-
-	return session->cpu_ns + (session->state == SESSION_SAMPLING ? now_ns : 0);
-}
-
-/* All that takes no time to find out. */
-static struct profile_facts current_facts(const struct session *session)
-{
-	const struct pipeline *pipeline = &session->pipeline;
-	const struct tracer_counts *counts = session->tracer ? tracer_counts(session->tracer)
-							     : &(const struct tracer_counts){ 0 };
-	uint64_t cpu = sampled_cpu_ns(session);
-	struct profile_facts facts = {
-		.target = {
-			.pid = session->options.pid,
-			.parent = session->parent,
-			.start_time = session->start_time,
-			.end = process_end(session),
-			.end_status = end_status(session),
-			.python = session->target.runtime
-					  ? python_runtime_version(session->target.runtime)
-					  : (struct python_version){ 0 },
-			.command = (const char *const *)session->command,
-		},
-		.sampler = session->unstopped ? "unstopped" : session->sampler,
-		.sampler_limits = session->unstopped ? unstopped_limits : NULL,
-		.period_ns = session->options.period_ns,
-		.started_unix_ns = started_unix_ns(session),
-		.process_started_unix_ns = session->process_started_unix_ns,
-		.duration_ns = session->sampled_ns,
-		.samples = pipeline->samples,
-		.losses = pipeline->losses,
-		.stops = stop_histogram_times(&pipeline->stops.all),
-		.sample_stops = stop_histogram_times(&pipeline->stops.samples),
-		.breakpoint_stops = stop_histogram_times(&pipeline->stops.breakpoints),
-		.lost_ns = pipeline->lost_ns,
-		.cpu_ns = cpu,
-		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
-		.overhead_limit = session->options.max_overhead,
-		.target_exited = session->end != TRACER_RUNNING,
-		.unfinished = session->thread_exists,
-		.other_root = !session->source.same_root,
-	};
-
-	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
-	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
-	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
-	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
-	facts.waits = session->options.waits;
-	facts.gil_known = pipeline->gil_known;
-	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
-	facts.threads = pipeline->threads.items;
-	facts.thread_count = pipeline->threads.count;
-	facts.patterns = session->options.patterns;
-	return facts;
-}
-
-/* The rest: names, which may mean to read files. */
-static void read_names(struct session *session, struct profile_facts *facts,
-		       struct profile_thread *threads, const char *version)
-{
-	facts->version = version;
-	name_threads(session, facts, threads);
-	target_read_names(&session->target);
-	if (session->options.native_lines && !session->line_info)
-		session->line_info = line_info_create(&session->target.search);
-	facts->line_info = session->line_info;
-}
-
-static struct profile *build_profile(struct session *session, const char *version, bool all_pairs)
-{
-	struct pipeline *pipeline = &session->pipeline;
-	struct profile_facts facts = current_facts(session);
-
-	read_names(session, &facts, pipeline->threads.items, version);
-	facts.all_pairs = all_pairs;
-	facts.stop_histograms = &pipeline->stops;
-	facts.open_source = session->options.no_source ? NULL : target_source_open;
-	facts.open_source_context = &session->source;
-	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
-	facts.node_timeline = timeline_view(&pipeline->node_timeline);
-	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
-}
-
-struct profile *session_profile(struct session *session, const char *version)
-{
-	return build_profile(session, version, false);
-}
-
-struct profile *session_profile_for_merge(struct session *session, const char *version)
-{
-	return build_profile(session, version, true);
-}
-
-struct profile *session_snapshot(struct session *session, const char *version)
-{
-	int error;
-
-	if (!session->snapshot.cct && snapshot_init(&session->snapshot, NODE_LIMIT, PAIR_LIMIT)) {
-		snapshot_deinit(&session->snapshot);
-		return NULL;
-	}
-	pthread_mutex_lock(&session->lock);
-	session->snapshot_wanted = true;
-	while (session->snapshot_wanted && session->state != SESSION_ENDED)
-		pthread_cond_wait(&session->changed, &session->lock);
-	/* With the tracer's thread gone, there is only this one to do it. */
-	while (session->snapshot_wanted)
-		copy_some(session);
-	error = session->snapshot_error;
-	pthread_mutex_unlock(&session->lock);
-	if (error)
-		return NULL;
-	read_names(session, &session->snapshot_facts, session->snapshot_threads, version);
-	return profile_build(session->snapshot.cct, session->snapshot.pairs,
-			     session->target.symbolizer, &session->snapshot_facts);
-}
-
-int session_open_source(void *session, const char *path)
-{
-	struct session *opened = session;
-
-	return opened->options.no_source ? -ENOENT : target_source_open(&opened->source, path);
-}
-
-void session_describe(const struct session *session, FILE *file)
-{
-	static const char *const sources[] = {
-		[PYTHON_OFFSETS_DEBUG_OFFSETS] = "its own _Py_DebugOffsets",
-		[PYTHON_OFFSETS_DWARF] = "its DWARF",
-		[PYTHON_OFFSETS_TABLE] = "the built-in table",
-	};
-	const struct target *target = &session->target;
-	struct python_version version;
-
-	if (!target->runtime) {
-		fprintf(file, "process %d (%s), an interpreter that could not be read in %s\n",
-			session->options.pid, session->comm, target->interpreter->path);
-		return;
-	}
-	version = python_runtime_version(target->runtime);
-	fprintf(file, "process %d (%s), CPython %d.%d in %s, offsets from %s\n",
-		session->options.pid, session->comm, version.major, version.minor,
-		target->interpreter->path, sources[python_runtime_offsets_source(target->runtime)]);
-	for (size_t i = 0; i < target->eval.count; i++)
-		fprintf(file, "evaluation loop, part %zu: 0x%llx to 0x%llx\n", i + 1,
-			(unsigned long long)target->eval.items[i].start,
-			(unsigned long long)target->eval.items[i].end);
-	if (session->unstopped) {
-		fprintf(file, "perf events are refused: threads are read without stopping them\n");
-		return;
-	}
-	fprintf(file, "%zu mappings, %zu modules, %u debug registers, stop signal SIG%s\n",
-		target->mappings.count, module_table_count(target->modules),
-		session->preflight.breakpoints, sigabbrev_np(session->preflight.stop_signal));
 }
 
 const char *session_notes(const struct session *session)
