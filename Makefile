@@ -130,6 +130,11 @@ bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling cost
 scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (20 minutes)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/findings.py
 
+.PHONY: torture
+torture: $(O)/pieprofd ## What becomes of the target, in every scenario, many times over (15 minutes; PERCENT=10: a tenth of that)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/run.py --percent $(or $(PERCENT),100) \
+		--write docs/RELIABILITY.md
+
 .PHONY: screenshot
 screenshot: $(O)/pieprofd ## Make docs/report.png anew
 	@tests/tools/screenshot $(O)/pieprofd docs/report.png

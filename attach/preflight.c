@@ -17,6 +17,7 @@
 /* Default action: ignore. So nothing happens when one is delivered after the daemon's death. */
 static const int harmless_signals[] = { SIGURG, SIGWINCH };
 
+#define HARMLESS_COUNT    (sizeof(harmless_signals) / sizeof(*harmless_signals))
 #define THREADS_LOOKED_AT 4096
 #define PROBE_PERIOD_NS   1000000000
 
@@ -178,8 +179,14 @@ static int check_executable(pid_t pid, struct error *error)
 	return 0;
 }
 
+/*
+ * Best is one that no thread uses in any way. A handler would run for our
+ * signals should we die; a thread that blocks it, as many do with all signals,
+ * only costs its own samples, but it is to be few.
+ */
 static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 {
+	size_t use[HARMLESS_COUNT] = { 0 }, least = 0;
 	uint64_t taken = 0;
 	pid_t tids[THREADS_LOOKED_AT];
 	size_t count = 0;
@@ -189,17 +196,19 @@ static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 	for (size_t i = 0; i < count; i++) {
 		struct process_status status;
 
-		if (!procfs_read_status(pid, tids[i], &status))
-			taken |= status.signals_blocked | status.signals_caught;
-	}
-	preflight->stop_signal = wanted ? wanted : harmless_signals[0];
-	for (size_t i = 0; !wanted && i < sizeof(harmless_signals) / sizeof(*harmless_signals);
-	     i++) {
-		if (!(taken >> (harmless_signals[i] - 1) & 1)) {
-			preflight->stop_signal = harmless_signals[i];
-			break;
+		if (procfs_read_status(pid, tids[i], &status))
+			continue;
+		taken |= status.signals_blocked | status.signals_caught;
+		for (size_t k = 0; k < HARMLESS_COUNT; k++) {
+			use[k] += status.signals_blocked >> (harmless_signals[k] - 1) & 1;
+			if (status.signals_caught >> (harmless_signals[k] - 1) & 1)
+				use[k] += THREADS_LOOKED_AT;
 		}
 	}
+	for (size_t k = 1; k < HARMLESS_COUNT; k++)
+		if (use[k] < use[least])
+			least = k;
+	preflight->stop_signal = wanted ? wanted : harmless_signals[least];
 	preflight->stop_signal_is_shared = taken >> (preflight->stop_signal - 1) & 1;
 }
 
@@ -263,6 +272,14 @@ int preflight_probe_clock(pid_t pid)
 	return failure;
 }
 
+static bool has_other_threads(pid_t pid)
+{
+	pid_t tids[2];
+	size_t count;
+
+	return !procfs_read_threads(pid, tids, 2, &count) && count > 1;
+}
+
 int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_preflight,
 		    struct error *error)
 {
@@ -281,6 +298,16 @@ int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_prefligh
 	}
 	if (pid == getpid()) {
 		error_set(error, EXIT_NO_TARGET, "process %d is this profiler", pid);
+		return -1;
+	}
+	if ((status.state == 'X' || status.state == 'Z') && has_other_threads(pid)) {
+		error_set(
+			error, EXIT_NO_TARGET,
+			"the main thread of process %d has ended, and through it the kernel shows "
+			"no memory of those that go on",
+			pid);
+		error_set_cure(error, "A program whose main thread waits for the others, instead "
+				      "of pthread_exit, can be profiled.");
 		return -1;
 	}
 	if (status.state == 'X' || status.state == 'Z') {

@@ -235,9 +235,10 @@ def default_interpreter():
 class Target:
     """A program of tests/targets, running; waits for its `ready`."""
 
-    def __init__(self, interpreter, script, *arguments, user=None):
+    def __init__(self, interpreter, script, *arguments, user=None, stdin=None):
         self.process = subprocess.Popen(
             interpreter.command(script, *arguments),
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
