@@ -394,7 +394,7 @@ static int read_passing(struct python_runtime *runtime, struct thread_state *thr
 			struct python_stack *ret_stack)
 {
 	/* To 3.10, what was read at two moments fits together more often. */
-	unsigned wanted = runtime->layout.minor >= RUNNING_FIRST_MINOR ? 2 : 3;
+	unsigned wanted = runtime->layout.minor >= RUNNING_FIRST_MINOR ? 2 : 5;
 	uint64_t last_frames = 0, last_bytes = 0;
 	unsigned identical = 0, agreed = 0;
 

@@ -86,7 +86,7 @@ int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
  * cut down to the frames that readings in a row agree on, counted from the
  * outermost, and PYTHON_STACK_MOVED says so. To wait for a thread to hold still
  * would find it in long calls alone. A thread that runs Python costs two
- * readings mostly (three to 3.10), one in a native call five. What agrees by
+ * readings mostly (five to 3.10), one in a native call five. What agrees by
  * chance is rare, not impossible: a caller may be shown one line off.
  */
 int python_stack_read_passing(struct python_runtime *runtime, pid_t tid,
