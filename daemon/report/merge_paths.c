@@ -2,6 +2,7 @@
 #include "daemon/report/merge_paths.h"
 
 #include "common/array.h"
+#include "daemon/report/place.h"
 
 #include <errno.h>
 #include <string.h>
@@ -131,22 +132,23 @@ static int compare_hidden(const struct profile_frame *a, const struct profile_fr
 	return order ? order : a->inlined - b->inlined;
 }
 
+static struct place place_of(const struct profile_frame *frame)
+{
+	return (struct place){
+		.kind = frame->kind,
+		.function = frame->function,
+		.file = frame->file,
+		.line = frame->line,
+		.address = frame->address,
+	};
+}
+
 int merge_frame_compare(const struct profile_frame *a, const struct profile_frame *b)
 {
-	int order;
+	struct place place_a = place_of(a), place_b = place_of(b);
+	int order = place_compare(&place_a, &place_b);
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	order = strcmp(a->function, b->function);
-	if (!order)
-		order = strcmp(a->file, b->file);
-	if (order)
-		return order;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return compare_hidden(a, b);
+	return order ? order : compare_hidden(a, b);
 }
 
 int merge_paths_init(struct merge_paths *paths, size_t limit)
