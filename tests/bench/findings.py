@@ -202,7 +202,10 @@ def measure_saving(interpreter, script, seconds):
 def run(interpreter, truth, fixed, arguments, name):
     options = ["--fixed"] if fixed else []
     with Target(interpreter, truth.script, "--seconds", arguments.seconds + 4, *options) as target:
-        report, text = profile(target.pid, "-d", arguments.seconds, "--pairs", 20, "--lines", 20)
+        recording = []
+        if arguments.keep:
+            recording = ["-o", os.path.join(arguments.keep, name + ".pieprof")]
+        report, text = profile(target.pid, "-d", arguments.seconds, "--pairs", 20, "--lines", 20, *recording)
         target.check_undisturbed()
         target.process.kill()
     if arguments.keep:
