@@ -179,6 +179,50 @@ static int check_executable(pid_t pid, struct error *error)
 	return 0;
 }
 
+/* Ids here are ids everywhere: user 0 is the machine's root. */
+static bool in_first_user_namespace(void)
+{
+	unsigned inside = 0, outside = 0, count = UINT32_MAX;
+	FILE *file = fopen("/proc/self/uid_map", "re");
+
+	if (!file)
+		return true;
+	if (fscanf(file, "%u %u %u", &inside, &outside, &count) != 3)
+		count = 0;
+	fclose(file);
+	return inside == 0 && outside == 0 && count == UINT32_MAX;
+}
+
+/*
+ * The kernel passes a perf event's signals to processes of the same user, or from
+ * root, and lets no capability stand in for that (sigio_perm()): without a word,
+ * the threads would never stop.
+ */
+static bool signals_reach(const struct process_status *target)
+{
+	struct process_status self;
+
+	if (procfs_read_status(getpid(), 0, &self))
+		return true;
+	for (unsigned i = 0; i < 2; i++) /* real and effective, of the target real and saved */
+		if (self.uid[i] == target->uid[0] || self.uid[i] == target->uid[2])
+			return true;
+	return self.uid[1] == 0 && in_first_user_namespace();
+}
+
+static int check_signals(pid_t pid, const struct process_status *target, struct error *error)
+{
+	if (signals_reach(target))
+		return 0;
+	error_set(error, EXIT_PERMISSION,
+		  "the kernel passes no signals of a clock from this user to process %d, which "
+		  "belongs to user %u, so its threads cannot be stopped",
+		  pid, target->uid[0]);
+	error_set_cure(error, "Run as that user or as root: CAP_SYS_PTRACE in another user's "
+			      "hands suffices for reading only.");
+	return -1;
+}
+
 /*
  * Best is one that no thread uses in any way. A handler would run for our
  * signals should we die; a thread that blocks it, as many do with all signals,
@@ -265,8 +309,13 @@ static int probe_events(pid_t pid, struct preflight *preflight, struct error *er
 int preflight_probe_clock(pid_t pid)
 {
 	struct thread_events events;
+	struct process_status status;
 	int failure = thread_events_open(&events, pid, harmless_signals[0], PROBE_PERIOD_NS);
 
+	if (!failure && !procfs_read_status(pid, 0, &status) && !signals_reach(&status)) {
+		thread_events_close(&events);
+		return -EPERM;
+	}
 	if (!failure)
 		thread_events_close(&events);
 	return failure;
@@ -319,7 +368,7 @@ int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_prefligh
 		explain_tracer(pid, status.tracer, error);
 		return -1;
 	}
-	if (check_executable(pid, error))
+	if (check_executable(pid, error) || check_signals(pid, &status, error))
 		return -1;
 	choose_signal(pid, wanted_signal, &preflight);
 	if (probe_events(pid, &preflight, error))

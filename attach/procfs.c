@@ -236,13 +236,34 @@ int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum, size_t *ret_coun
 	return 0;
 }
 
-static int parse_mapping(char *line, char *paths, size_t *paths_size, struct mapping *ret_mapping)
+void procfs_read_root(pid_t pid, char *root, size_t size)
+{
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/root", pid);
+	length = readlink(link, root, size);
+	/* One that is cut is none. */
+	root[length > 1 && (size_t)length < size && root[0] == '/' ? length : 0] = '\0';
+}
+
+const char *procfs_path_in_root(const char *path, const char *root)
+{
+	size_t length = strlen(root);
+
+	if (!length || strncmp(path, root, length) != 0 || (path[length] && path[length] != '/'))
+		return path;
+	return path + length;
+}
+
+static int parse_mapping(char *line, const char *root, char *paths, size_t *paths_size,
+			 struct mapping *ret_mapping)
 {
 	static const char deleted[] = " (deleted)";
 	char permissions[5];
 	unsigned major_number, minor_number;
 	int path_at = 0;
-	char *path;
+	const char *path;
 	size_t length;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
@@ -255,7 +276,7 @@ static int parse_mapping(char *line, char *paths, size_t *paths_size, struct map
 	ret_mapping->protection = (permissions[0] == 'r' ? PROT_READ : 0) |
 				  (permissions[1] == 'w' ? PROT_WRITE : 0) |
 				  (permissions[2] == 'x' ? PROT_EXEC : 0);
-	path = path_at ? line + path_at : line + strlen(line);
+	path = procfs_path_in_root(path_at ? line + path_at : line + strlen(line), root);
 	length = strlen(path);
 	ret_mapping->deleted = length >= sizeof(deleted) - 1 &&
 			       !strcmp(path + length - (sizeof(deleted) - 1), deleted);
@@ -284,7 +305,8 @@ static bool same_mappings(const struct mapping_list *a, const struct mapping_lis
 	return true;
 }
 
-int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *list)
+static int parse_mappings(const char *text, size_t size, const char *root,
+			  struct mapping_list *list)
 {
 	struct mapping_list next = { .generation = list->generation + 1 };
 	size_t lines = 1, paths_size = 0;
@@ -308,7 +330,7 @@ int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *li
 	     line = strtok_r(NULL, "\n", &save)) {
 		struct mapping *mapping = &next.mappings[next.count];
 
-		if (parse_mapping(line, next.paths, &paths_size, mapping))
+		if (parse_mapping(line, root, next.paths, &paths_size, mapping))
 			continue;
 		/* mapping_find() bisects: a line out of order cannot come from a kernel. */
 		if (next.count && mapping->start < mapping[-1].end)
@@ -323,9 +345,14 @@ int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *li
 	return 0;
 }
 
+int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *list)
+{
+	return parse_mappings(text, size, "", list);
+}
+
 int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 {
-	char path[64], *text;
+	char path[64], root[PATH_MAX], *text;
 	size_t size;
 	int error;
 
@@ -333,8 +360,9 @@ int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 	error = read_whole(path, &text, &size);
 	if (error)
 		return error;
+	procfs_read_root(pid, root, sizeof(root));
 	/* A zombie's map is empty. */
-	error = size ? procfs_parse_mappings(text, size, list) : -ESRCH;
+	error = size ? parse_mappings(text, size, root, list) : -ESRCH;
 	free(text);
 	return error;
 }

@@ -59,6 +59,15 @@ __attribute__((warn_unused_result)) int procfs_read_threads(pid_t pid, pid_t *ti
 							    size_t *ret_count);
 
 /*
+ * The target's root, as the kernel writes the paths of its files for us: after
+ * chroot(2), all of them begin with it. "" where that is / or cannot be told.
+ */
+void procfs_read_root(pid_t pid, char *root, size_t size);
+
+/* Such a path as the target itself would write it, "" for the root; part of path. */
+const char *procfs_path_in_root(const char *path, const char *root);
+
+/*
  * Re-reads the memory map into list, which may hold an older state (it is
  * replaced; generation + 1 when anything changed) or be zeroed. A list of more than
  * PROCFS_MAPPINGS_MAX mappings is cut. 0, -ESRCH, -ENOMEM, -EACCES.

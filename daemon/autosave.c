@@ -76,6 +76,10 @@ void autosave_poll(struct autosave *autosave, uint64_t elapsed_ns)
 
 	if (elapsed_ns < autosave->next_ns)
 		return;
+	if (group_is_empty(autosave->group)) {
+		autosave->next_ns = elapsed_ns + FIRST_NS;
+		return;
+	}
 	began_ns = clock_now_ns();
 	failure = save(autosave);
 	if (failure && !autosave->failed) {

@@ -20,6 +20,8 @@
 #define LONGEST_PAUSE_NS NS_PER_SECOND
 /* Opening sessions may take longer than the caller's thread should be away. */
 #define LOOK_BUDGET_NS (250 * NS_PER_MS)
+/* Of processes that the watch found: they may be refused for ever. */
+#define REFUSALS_TOLD_MAX 3
 
 enum member_state {
 	MEMBER_TRIED,    /* not yet known whether it can be profiled */
@@ -34,6 +36,7 @@ struct member {
 	enum member_state state;
 	struct session *session;
 	bool given;           /* by the user, not found */
+	bool found;           /* by the watch, not as a child */
 	bool gone;            /* to be removed */
 	bool profiled_before; /* it has had a session that ended */
 	unsigned looks;       /* that found it waiting to be tried */
@@ -56,7 +59,9 @@ struct group {
 	struct losses losses;
 	char *notes;
 	pid_t children[CHILDREN_MAX]; /* scratch */
-	bool started, finished;
+	bool started, finished, degraded, limits_told;
+	unsigned refusals_told;
+	enum exit_code refusal;
 	pid_t command; /* 0: none was started here */
 	bool command_ended;
 	enum process_end command_end;
@@ -198,6 +203,7 @@ static int start_session(struct group *group, size_t index, struct error *error)
 		merge_session(group, group->kept);
 		group->kept = NULL;
 	}
+	group->degraded = group->degraded || session_is_degraded(member->session);
 	member->children_seen = 0;
 	member->state = MEMBER_PROFILED;
 	group->sessions++;
@@ -225,6 +231,41 @@ static bool may_have_children(struct group *group, pid_t pid)
 	       !children_read(pid, group->children, CHILDREN_MAX, &count) && count;
 }
 
+static void refuse(struct group *group, struct member *member, const struct error *error,
+		   uint64_t now_ns);
+
+/*
+ * Those that the search has found: each may have ended since, or be refused, as
+ * long as one is left. -1 with *error filled when all are refused.
+ */
+static int open_found(struct group *group, const struct group_options *options, struct error *error)
+{
+	struct error first = { 0 };
+	size_t opened = 0;
+
+	for (size_t i = 0; i < options->pid_count; i++) {
+		struct member *member = add_member(group, options->pids[i], 0);
+		struct error why;
+
+		if (!member)
+			continue;
+		member->found = true;
+		if (!open_session(group, member, true, &why)) {
+			add_note(group, session_notes(member->session));
+			group->limits_told = true;
+			opened++;
+		} else if (why.exit_code != EXIT_NO_TARGET) {
+			if (!first.exit_code)
+				first = why;
+			refuse(group, member, &why, clock_now_ns());
+		}
+	}
+	if (opened || !first.exit_code)
+		return 0;
+	*error = first;
+	return -1;
+}
+
 struct group *group_create(const struct group_options *options, struct error *error)
 {
 	struct group *group = calloc(1, sizeof(*group));
@@ -237,6 +278,11 @@ struct group *group_create(const struct group_options *options, struct error *er
 	group->options.pids = NULL; /* the caller's */
 	if (options->started_here && options->pid_count)
 		group->command = options->pids[0];
+	if (options->watch) {
+		if (open_found(group, options, error))
+			goto fail;
+		return group;
+	}
 	for (size_t i = 0; i < options->pid_count; i++) {
 		pid_t pid = options->pids[i];
 		struct member *member = add_member(group, pid, 0);
@@ -251,8 +297,10 @@ struct group *group_create(const struct group_options *options, struct error *er
 		else if (open_session(group, member, true, error) &&
 			 !(error->exit_code == EXIT_NO_TARGET && may_have_children(group, pid)))
 			goto fail;
-		if (member->session)
+		if (member->session) {
 			add_note(group, session_notes(member->session));
+			group->limits_told = true;
+		}
 	}
 	return group;
 fail:
@@ -308,6 +356,8 @@ struct group_progress group_progress(struct group *group)
 		if (group->options.follow || member->state == MEMBER_TRIED)
 			progress.running = true;
 	}
+	if (group->options.wait)
+		progress.running = true;
 	return progress;
 }
 
@@ -411,6 +461,20 @@ static void find_children(struct group *group)
 	}
 }
 
+static void find_others(struct group *group)
+{
+	size_t count = process_watch_look(group->options.watch, group->children, CHILDREN_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		struct member *member = find_member(group, group->children[i]);
+
+		if (!member)
+			member = add_member(group, group->children[i], 0);
+		if (member)
+			member->found = true;
+	}
+}
+
 static size_t live_sessions(const struct group *group)
 {
 	size_t count = 0;
@@ -436,8 +500,11 @@ static void refuse(struct group *group, struct member *member, const struct erro
 			: LOSS_PROCESS_REFUSED;
 
 	/* Nothing will change that, and the user wants to know. */
-	if (member->given && refusal == LOSS_PROCESS_REFUSED) {
-		note_error(group, error);
+	if ((member->given || member->found) && refusal == LOSS_PROCESS_REFUSED) {
+		if (group->refusals_told++ < REFUSALS_TOLD_MAX)
+			note_error(group, error);
+		if (!group->refusal)
+			group->refusal = error->exit_code;
 		leave_alone(group, member, refusal);
 		return;
 	}
@@ -461,7 +528,16 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 		member->next_try_ns = now_ns + LONGEST_PAUSE_NS;
 		return;
 	}
-	if (open_session(group, member, false, &error) || start_session(group, index, &error))
+	if (open_session(group, member, false, &error)) {
+		refuse(group, member, &error, now_ns);
+		return;
+	}
+	/* Once: what is limited is so for those that come later, too. */
+	if (!group->limits_told && session_notes(member->session)[0]) {
+		add_note(group, session_notes(member->session));
+		group->limits_told = true;
+	}
+	if (start_session(group, index, &error))
 		refuse(group, &group->members[index], &error, now_ns);
 }
 
@@ -493,6 +569,8 @@ uint64_t group_look(struct group *group)
 		check_member(group, &group->members[i]);
 	if (group->options.follow)
 		find_children(group);
+	if (group->options.watch)
+		find_others(group);
 	try_members(group);
 	remove_gone(group);
 	for (size_t i = 0; i < group->count; i++)
@@ -540,6 +618,21 @@ void group_finish(struct group *group)
 				.counts[is_alive(member) ? member->refusal : LOSS_PROCESS_UNSEEN]++;
 		}
 	}
+}
+
+bool group_is_empty(const struct group *group)
+{
+	return !group->sessions;
+}
+
+bool group_is_degraded(const struct group *group)
+{
+	return group->degraded;
+}
+
+enum exit_code group_refusal(const struct group *group)
+{
+	return group->refusal;
 }
 
 bool group_command_end(const struct group *group, enum process_end *ret_end, int *ret_status)

@@ -15,12 +15,17 @@
  * one. The profile of a session that has ended is merged at once, so that
  * memory does not grow with the number of processes that come and go.
  *
+ * With a watch (process_watch.h), processes that it finds are profiled like
+ * children: those that it finds at first, those that come, and those that come
+ * back after they were started anew.
+ *
  * With one process there is no merging: its profile is what a session makes.
  * What could not be profiled is counted as losses (LOSS_PROCESS_*).
  */
 #ifndef PIEPROFD_DAEMON_GROUP_H
 #define PIEPROFD_DAEMON_GROUP_H
 
+#include "daemon/process_watch.h"
 #include "daemon/session.h"
 
 #define GROUP_SESSIONS_MAX 256  /* alive at a time */
@@ -38,6 +43,12 @@ struct group_options {
 	 * and may end before. Otherwise each must be one already.
 	 */
 	bool started_here;
+	/*
+	 * Has found the pids given and looks for more; borrowed, NULL: none. A pid that
+	 * is refused is then passed over, unless all are.
+	 */
+	struct process_watch *watch;
+	bool wait; /* when none is left, others may come: go on */
 };
 
 struct group;
@@ -78,6 +89,16 @@ void group_finish(struct group *group);
  * the next call for the group. NULL: nothing was profiled, or out of memory.
  */
 struct profile *group_profile(struct group *group);
+
+/* Nothing was profiled so far. */
+bool group_is_empty(const struct group *group);
+
+/* Less is measured of some process than was asked for, as its notes say. */
+bool group_is_degraded(const struct group *group);
+
+/* Why the first process that the watch found and that was not permitted was refused; EXIT_OK: none.
+ */
+enum exit_code group_refusal(const struct group *group);
 
 /* How the process started here ended, as far as a session saw it; false: not known. */
 bool group_command_end(const struct group *group, enum process_end *ret_end, int *ret_status);

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "daemon/autosave.h"
 #include "daemon/command.h"
+#include "daemon/confinement.h"
 #include "daemon/group.h"
 #include "daemon/options.h"
 #include "daemon/process_search.h"
@@ -150,6 +151,9 @@ static void show_progress(const struct options *options, const struct group_prog
 
 	if (progress->processes > 1)
 		snprintf(target, sizeof(target), "%zu processes", progress->processes);
+	else if (options->wait)
+		snprintf(target, sizeof(target), "%s",
+			 progress->processes ? "one process" : "none yet, waiting");
 	else
 		snprintf(target, sizeof(target), "process %d", options->pid);
 	/* The terminal is the command's. */
@@ -302,11 +306,21 @@ static enum exit_code write_reports(const struct options *options, struct profil
 		fprintf(stderr,
 			"pieprofd: no samples: process %d used no CPU time in user code "
 			"meanwhile\n",
-			options->pid);
+			profile->facts.target.pid);
 		code = EXIT_NO_SAMPLES;
 	}
 	profile_destroy(profile);
 	return code;
+}
+
+/* --strict: a degraded profile is written, but no success. */
+static enum exit_code strict_code(const struct options *options, bool degraded, enum exit_code code)
+{
+	if (!options->strict || !degraded || (code != EXIT_OK && code != EXIT_NO_SAMPLES))
+		return code;
+	fprintf(stderr, "pieprofd: less was measured than was asked for, as said above "
+			"(--strict)\n");
+	return EXIT_DEGRADED;
 }
 
 static enum exit_code report(const struct options *options, struct group *group)
@@ -316,6 +330,12 @@ static enum exit_code report(const struct options *options, struct group *group)
 	show_step(options, "reading the names of functions");
 	profile = group_profile(group);
 	show_step(options, NULL);
+	if (!profile && group_refusal(group))
+		return group_refusal(group); /* its note has said why */
+	if (!profile && options->wait) {
+		fprintf(stderr, "pieprofd: no profile: no such Python process came\n");
+		return EXIT_NO_TARGET;
+	}
 	if (!profile && options->command) {
 		fprintf(stderr,
 			"pieprofd: no profile: the command ended, or ran something else, "
@@ -327,7 +347,7 @@ static enum exit_code report(const struct options *options, struct group *group)
 		fprintf(stderr, "pieprofd: no profile: no CPython was found\n");
 		return EXIT_NO_SAMPLES;
 	}
-	return write_reports(options, profile);
+	return strict_code(options, group_is_degraded(group), write_reports(options, profile));
 }
 
 /*
@@ -391,21 +411,38 @@ static enum exit_code record_group(const struct options *options, struct group *
 	return code;
 }
 
-/* --name: 0, or an exit code. */
-static enum exit_code find_by_name(struct options *options)
+static enum exit_code explain_none(const struct options *options, size_t others)
 {
-	size_t count = 0;
+	if (!options->cgroup)
+		fprintf(stderr, "pieprofd: no Python process has a command line like '%s'\n",
+			options->name);
+	else if (others)
+		fprintf(stderr,
+			"pieprofd: none of the %zu processes in cgroup '%s'%s%s%s runs Python\n",
+			others, options->cgroup, options->name ? " with a command line like '" : "",
+			options->name ? options->name : "", options->name ? "'" : "");
+	else
+		fprintf(stderr,
+			"pieprofd: there is no process in a cgroup '%s'%s%s%s\n"
+			"  Paths are as in /proc/PID/cgroup, names as systemd-cgls shows them.\n",
+			options->cgroup, options->name ? " with a command line like '" : "",
+			options->name ? options->name : "", options->name ? "'" : "");
+	return EXIT_NO_TARGET;
+}
 
-	if (process_search(options->name, options->pids, OPTIONS_PIDS_MAX, &count)) {
+/* --name, --cgroup: 0, or an exit code. */
+static enum exit_code find_targets(struct options *options)
+{
+	const struct process_query query = { options->name, options->cgroup };
+	size_t count = 0, others;
+
+	if (process_search(&query, options->pids, OPTIONS_PIDS_MAX, &count, &others)) {
 		fprintf(stderr, "pieprofd: /proc is not readable\n");
 		return EXIT_INTERNAL;
 	}
-	if (!count) {
-		fprintf(stderr, "pieprofd: no Python process has a command line like '%s'\n",
-			options->name);
-		return EXIT_NO_TARGET;
-	}
-	if (count > 1 && !options->all && !options->follow) {
+	if (!count && !options->wait)
+		return explain_none(options, others);
+	if (count > 1 && !options->cgroup && !options->all && !options->follow && !options->wait) {
 		fprintf(stderr,
 			"pieprofd: %zu processes match '%s'; --all profiles them together\n", count,
 			options->name);
@@ -413,7 +450,7 @@ static enum exit_code find_by_name(struct options *options)
 		return EXIT_USAGE;
 	}
 	options->pid_count = (unsigned)count;
-	options->pid = options->pids[0];
+	options->pid = count ? options->pids[0] : 0;
 	return EXIT_OK;
 }
 
@@ -451,6 +488,7 @@ static enum exit_code live(const struct options *options)
 	}
 	block_signals(&signals);
 	raise_file_limit();
+	confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
 	session = session_create(&session_options, &error);
 	if (!session || session_start(session, &error)) {
 		print_error(&error);
@@ -460,7 +498,8 @@ static enum exit_code live(const struct options *options)
 	show_live(options, session);
 	session_finish(session);
 	let_signals_end_us(&signals);
-	code = write_reports(options, session_profile(session, PIEPROFD_VERSION));
+	code = strict_code(options, session_is_degraded(session),
+			   write_reports(options, session_profile(session, PIEPROFD_VERSION)));
 	session_destroy(session);
 	return code;
 }
@@ -472,6 +511,7 @@ static int record(struct options *options)
 		.follow = options->follow,
 		.started_here = options->command != NULL,
 	};
+	struct process_watch watch = { .query = { options->name, options->cgroup } };
 	struct command_settings settings;
 	struct command command;
 	struct group *group;
@@ -479,8 +519,8 @@ static int record(struct options *options)
 	int code = EXIT_OK;
 	sigset_t signals;
 
-	if (options->name)
-		code = find_by_name(options);
+	if (options->name || options->cgroup)
+		code = find_targets(options);
 	if (code)
 		return code;
 	command_settings_read(&settings);
@@ -494,6 +534,13 @@ static int record(struct options *options)
 		}
 		options->pids[0] = options->pid = command.pid;
 		options->pid_count = 1;
+	}
+	/* The command has been started, with all that it was given. */
+	confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
+			    (options->command ? CONFINEMENT_SIGNALS : 0));
+	if (options->cgroup || options->wait) {
+		group_options.watch = &watch;
+		group_options.wait = options->wait;
 	}
 	group_options.pids = options->pids;
 	group_options.pid_count = options->pid_count;
@@ -531,6 +578,7 @@ static enum exit_code dump(const struct options *options)
 
 	block_signals(&signals);
 	raise_file_limit();
+	confinement_give_up(CONFINEMENT_READS_TARGETS);
 	dump = thread_dump_take(options->pid, &dump_options, &error);
 	let_signals_end_us(&signals);
 	if (!dump) {
@@ -554,6 +602,7 @@ static enum exit_code list(const struct options *options)
 	struct error error;
 	int failure = 0;
 
+	confinement_give_up(CONFINEMENT_READS_TARGETS);
 	processes = process_list_take(&error);
 	if (!processes) {
 		print_error(&error);
@@ -597,7 +646,15 @@ static enum exit_code report_recording(const struct options *options)
 {
 	const struct writer_options terminal = terminal_options(options);
 
+	int failure;
+
 	signal(SIGPIPE, SIG_IGN);
+	/* What it reads may come from anywhere. */
+	confinement_give_up_for_files(options);
+	failure = confinement_filter_files();
+	if (failure && options->verbosity)
+		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
+			strerror(-failure));
 	return report_command(options, &terminal);
 }
 

@@ -42,6 +42,9 @@ enum option_id {
 	OPTION_FOLLOW,
 	OPTION_NAME,
 	OPTION_ALL,
+	OPTION_CGROUP,
+	OPTION_WAIT,
+	OPTION_STRICT,
 	OPTION_VERSION,
 };
 
@@ -49,6 +52,8 @@ static const struct option long_options[] = {
 	{ "pid", required_argument, NULL, 'p' },
 	{ "name", required_argument, NULL, OPTION_NAME },
 	{ "all", no_argument, NULL, OPTION_ALL },
+	{ "cgroup", required_argument, NULL, OPTION_CGROUP },
+	{ "wait", no_argument, NULL, OPTION_WAIT },
 	{ "follow", no_argument, NULL, OPTION_FOLLOW },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "rate", required_argument, NULL, 'r' },
@@ -58,6 +63,7 @@ static const struct option long_options[] = {
 	{ "idle", no_argument, NULL, OPTION_IDLE },
 	{ "loads", no_argument, NULL, OPTION_LOADS },
 	{ "stores", no_argument, NULL, OPTION_STORES },
+	{ "strict", no_argument, NULL, OPTION_STRICT },
 	{ "max-overhead", required_argument, NULL, OPTION_MAX_OVERHEAD },
 	{ "stop-signal", required_argument, NULL, OPTION_STOP_SIGNAL },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -190,6 +196,15 @@ static int parse_name(struct parser *parser, const char *pattern)
 	}
 	regfree(&compiled);
 	parser->options.name = pattern;
+	return 0;
+}
+
+static int parse_cgroup(struct parser *parser, const char *cgroup)
+{
+	if (!*cgroup)
+		return refuse(parser, "--cgroup: a path below /sys/fs/cgroup or a name, such as "
+				      "nginx.service, is wanted");
+	parser->options.cgroup = cgroup;
 	return 0;
 }
 
@@ -413,6 +428,14 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 	case OPTION_ALL:
 		options->all = true;
 		return 0;
+	case OPTION_CGROUP:
+		return parse_cgroup(parser, argument);
+	case OPTION_WAIT:
+		options->wait = true;
+		return 0;
+	case OPTION_STRICT:
+		options->strict = true;
+		return 0;
 	case OPTION_DEBUGINFOD:
 		options->debuginfod = true;
 		return 0;
@@ -577,6 +600,7 @@ static int settle(struct parser *parser)
 {
 	struct options *options = &parser->options;
 	bool either = parser->loads_asked || parser->stores_asked;
+	bool searched = options->name || options->cgroup;
 
 	if (options->action == OPTIONS_REPORT)
 		return settle_report(parser);
@@ -586,12 +610,15 @@ static int settle(struct parser *parser)
 		return refuse(parser, "list shows all processes: it takes no --pid");
 	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR)
 		return options->no_native ? refuse(parser, "--no-native is an option of dump") : 0;
-	if ((options->pid != 0) + (options->name != NULL) + (options->command != NULL) > 1)
-		return refuse(parser, "one of --pid, --name and -- COMMAND is wanted");
-	if (!options->pid && !options->name && !options->command)
+	if ((options->pid != 0) + searched + (options->command != NULL) > 1)
+		return refuse(parser, "one of --pid, --name, --cgroup and -- COMMAND is wanted");
+	if (!options->pid && !searched && !options->command)
 		return refuse(parser, "no process given: --pid N; pieprofd list shows some");
 	if (options->all && !options->name)
 		return refuse(parser, "--all goes with --name");
+	if (options->wait && !searched)
+		return refuse(parser, "--wait goes with --name and --cgroup: a process that is "
+				      "started again has another id");
 	if ((options->action == OPTIONS_DUMP || options->action == OPTIONS_TOP) &&
 	    (options->pid_count != 1 || options->follow))
 		return refuse(parser, "%s is of one process, given by --pid",
@@ -650,7 +677,7 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 void options_print_help(FILE *file)
 {
 	fputs("usage: pieprofd [record] --pid N[,M...] [options]\n"
-	      "       pieprofd [record] --name REGEX [options]\n"
+	      "       pieprofd [record] --name REGEX | --cgroup NAME [--wait] [options]\n"
 	      "       pieprofd [record] [options] -- COMMAND [ARGUMENT...]\n"
 	      "       pieprofd top --pid N [options]\n"
 	      "       pieprofd report RECORDING [-o FILE] [--diff BASE]\n"
@@ -671,6 +698,10 @@ void options_print_help(FILE *file)
 	      "  -p, --pid N[,M...]      the process, or several as one\n"
 	      "      --name REGEX        the Python process with such a command line; every one\n"
 	      "                          of them with --all or --follow\n"
+	      "      --cgroup PATH|NAME  the Python processes of a control group, such as\n"
+	      "                          nginx.service, or of a container, by its id\n"
+	      "      --wait              for a process of that name or cgroup, and again\n"
+	      "                          whenever it is started anew\n"
 	      "      --follow            child processes, too, present and future\n"
 	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C.\n"
 	      "                          Without it, a command is profiled to its end\n"
@@ -686,6 +717,7 @@ void options_print_help(FILE *file)
 	      "      --idle              also what sleeping threads wait for: locks, the GIL,\n"
 	      "                          input and output, time\n"
 	      "      --loads, --stores   watch loads alone, or stores alone\n"
+	      "      --strict            exit with 7 when less could be measured than that\n"
 	      "      --max-overhead P%   most of the target's time that may go into stops (2%)\n"
 	      "      --stop-signal NAME  URG, WINCH or CHLD, which stops the threads to sample\n"
 	      "                          them (one that the target does not use)\n"
@@ -705,6 +737,7 @@ void options_print_help(FILE *file)
 	      "\n"
 	      "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 no such process or not\n"
 	      "Python, 4 not permitted, 5 Python version not supported, 6 no samples,\n"
-	      "130 given up; with a command, the command's own. pieprofd(8) says more.\n",
+	      "7 degraded (--strict), 130 given up; with a command, the command's own.\n"
+	      "pieprofd(8) says more.\n",
 	      file);
 }

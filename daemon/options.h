@@ -34,7 +34,10 @@ struct options {
 	pid_t pids[OPTIONS_PIDS_MAX];
 	unsigned pid_count;
 	const char *name;     /* --name; NULL: not given */
+	const char *cgroup;   /* --cgroup, likewise */
 	bool all;             /* of those that the name matches */
+	bool wait;            /* until there is one, and again when it has ended */
+	bool strict;          /* fail where less could be measured than was asked for */
 	bool follow;          /* children, too */
 	char *const *command; /* to start, NULL-terminated; NULL: none */
 	bool duration_given;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/process_search.h"
 
+#include "attach/cgroup.h"
 #include "attach/procfs.h"
 #include "daemon/report/escape.h"
 
@@ -84,15 +85,29 @@ static int compare_pids(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-int process_search(const char *pattern, pid_t *pids, size_t maximum, size_t *ret_count)
+static bool matches(pid_t pid, const struct process_query *query, const regex_t *expression)
+{
+	bool result = true;
+
+	if (query->name) {
+		char *text = command_line(pid);
+
+		result = text && !regexec(expression, text, 0, NULL, 0);
+		free(text);
+	}
+	return result && (!query->cgroup || cgroup_contains(pid, query->cgroup));
+}
+
+int process_search(const struct process_query *query, pid_t *pids, size_t maximum,
+		   size_t *ret_count, size_t *ret_others)
 {
 	pid_t ancestors[ANCESTORS_MAX];
-	size_t ancestor_count = find_ancestors(ancestors), count = 0;
+	size_t ancestor_count = find_ancestors(ancestors), count = 0, others = 0;
 	struct dirent *entry;
 	regex_t expression;
 	DIR *folder;
 
-	if (regcomp(&expression, pattern, REG_EXTENDED | REG_NOSUB))
+	if (regcomp(&expression, query->name ? query->name : "", REG_EXTENDED | REG_NOSUB))
 		return -EINVAL;
 	folder = opendir("/proc");
 	if (!folder) {
@@ -103,18 +118,21 @@ int process_search(const char *pattern, pid_t *pids, size_t maximum, size_t *ret
 		pid_t pid = isdigit((unsigned char)entry->d_name[0])
 				    ? (pid_t)strtol(entry->d_name, NULL, 10)
 				    : 0;
-		char *text = NULL;
 
-		if (pid > 0 && !is_among(pid, ancestors, ancestor_count))
-			text = command_line(pid);
-		if (text && !regexec(&expression, text, 0, NULL, 0) && is_python(pid))
+		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
+		    !matches(pid, query, &expression))
+			continue;
+		if (is_python(pid))
 			pids[count++] = pid;
-		free(text);
+		else
+			others++;
 	}
 	closedir(folder);
 	regfree(&expression);
 	qsort(pids, count, sizeof(*pids), compare_pids);
 	*ret_count = count;
+	if (ret_others)
+		*ret_others = others;
 	return 0;
 }
 

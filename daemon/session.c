@@ -167,6 +167,7 @@ static int check_python(struct session *session, struct error *error)
 	if (refusal->cure[0])
 		note(session, refusal->cure);
 	note(session, "Python frames are left out: native stacks and time alone");
+	session->degraded = true;
 	session->options.loads = session->options.stores = false;
 	return 0;
 }
@@ -182,7 +183,7 @@ static bool do_without_perf(struct session *session, const struct error *error)
 	if (error->exit_code != EXIT_PERMISSION || session->options.breakpoints_required ||
 	    (refusal != -EPERM && refusal != -EACCES && refusal != -ENOSYS))
 		return false;
-	session->without_perf = true;
+	session->without_perf = session->degraded = true;
 	note(session, error->cause);
 	note(session, error->cure);
 	note(session, "threads are read without stopping them instead:");
@@ -220,19 +221,15 @@ struct session *session_create(const struct session_options *options, struct err
 		}
 		note(session, why.cause);
 		note(session, "no memory accesses are followed: this profile shows time alone");
+		session->degraded = true;
 	}
 	if (session->preflight.stop_signal_is_shared)
 		note(session, "the target handles or blocks the stop signal itself; choose another "
 			      "with --stop-signal "
 			      "if that disturbs it");
 	read_identity(session);
-	if (target_init(&session->target, options->pid, options->download, error)) {
-		/* Where perf events are refused, this is the first that shows it may not be read.
-		 */
-		if (session->without_perf && error->exit_code == EXIT_PERMISSION)
-			preflight_explain_seize(options->pid, -EPERM, error);
+	if (target_init(&session->target, options->pid, options->download, error))
 		goto fail;
-	}
 	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;
 	return session;
@@ -563,6 +560,11 @@ void session_finish(struct session *session)
 	session_ask_finish(session);
 	pthread_join(session->thread, NULL);
 	session->thread_exists = false;
+}
+
+bool session_is_degraded(const struct session *session)
+{
+	return session->degraded;
 }
 
 const char *session_notes(const struct session *session)

@@ -93,6 +93,9 @@ int session_open_source(void *session, const char *path);
 /* What was found and chosen before attaching, a line each: for -v. */
 void session_describe(const struct session *session, FILE *file);
 
+/* Less is measured than the options asked for; the notes say what. */
+bool session_is_degraded(const struct session *session);
+
 /* Notes for a person, one a line, about what is limited in this session; "" when nothing is. */
 const char *session_notes(const struct session *session);
 

@@ -39,6 +39,7 @@ struct session {
 	struct tracer_hooks hooks;
 	struct tracer *tracer; /* NULL: unstopped is there instead */
 	struct unstopped_sampler *unstopped;
+	bool degraded; /* less is measured than was asked for */
 	bool without_perf;
 	char **command;
 	char comm[16];

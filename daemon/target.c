@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/target.h"
 
+#include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/function_group.h"
@@ -280,10 +281,13 @@ int target_init(struct target *target, pid_t pid, bool download, struct error *e
 	}
 	open_root(target);
 	failure = target_refresh(target);
+	if (failure == -EACCES || failure == -EPERM) {
+		preflight_explain_seize(pid, failure, error);
+		return -1;
+	}
 	if (failure) {
-		error_set(error, failure == -EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET,
-			  "the memory map of process %d cannot be read: %s", pid,
-			  strerror(-failure));
+		error_set(error, EXIT_NO_TARGET, "the memory map of process %d cannot be read: %s",
+			  pid, strerror(-failure));
 		return -1;
 	}
 	target->unwinder = unwinder_create(target->modules, &target->reader);

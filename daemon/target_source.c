@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +22,8 @@ static bool same_link(pid_t pid, const char *link)
 
 void target_source_init(struct target_source *source, pid_t pid)
 {
-	char link[64];
+	char link[64], root[PATH_MAX];
+	const char *directory;
 	ssize_t length;
 
 	*source = (struct target_source){ .pid = pid };
@@ -29,6 +31,9 @@ void target_source_init(struct target_source *source, pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%d/cwd", pid);
 	length = readlink(link, source->directory, sizeof(source->directory) - 1);
 	source->directory[length > 0 ? length : 0] = '\0';
+	procfs_read_root(pid, root, sizeof(root));
+	directory = procfs_path_in_root(source->directory, root);
+	memmove(source->directory, directory, strlen(directory) + 1);
 }
 
 int target_source_open(void *context, const char *path)

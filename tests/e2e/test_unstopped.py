@@ -9,19 +9,27 @@ import sys
 import tempfile
 
 from harness import (PIEPROFD, Skip, Target, check, check_equal, check_sampled, find_interpreters, line_text,
-                     status_of)
+                     pieprofd, profile, status_of)
+from test_doctor import taken_breakpoints
 from test_refusals import ENOSYS, EPERM, PERF_EVENT_OPEN, refuse_call, restricted
 
 
-def profile_without_perf(target, error, *arguments):
-    """The JSON report of a daemon that may not use perf events, and what it said; nothing traces the target."""
+def profile_without_perf(target, error, *arguments, others=(), code=0):
+    """
+    The JSON report of a daemon that may not use perf events, nor the other
+    system calls, and what it said; nothing traces the target.
+    """
+    def restrict():
+        for number in (PERF_EVENT_OPEN, *others):
+            refuse_call(number, error)
+
     folder = tempfile.mkdtemp(prefix="pieprofd-test-")
     try:
         path = os.path.join(folder, "profile.json")
         daemon = subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "-o", path] +
                                   [str(argument) for argument in arguments], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True,
-                                  preexec_fn=lambda: refuse_call(PERF_EVENT_OPEN, error))
+                                  preexec_fn=restrict)
         looks = 0
         while True:
             try:
@@ -31,7 +39,7 @@ def profile_without_perf(target, error, *arguments):
                 looks += 1
             with open("/proc/%d/status" % target.pid) as file:
                 check("TracerPid:\t0\n" in file.read(), "somebody traces the target")
-        check_equal(daemon.returncode, 0, "exit code, with %r" % stderr)
+        check_equal(daemon.returncode, code, "exit code, with %r" % stderr)
         check(looks > 10, "the daemon ended at once")
         with open(path) as file:
             return json.load(file), stdout, stderr
@@ -69,6 +77,44 @@ def test_hot_line():
         check_sampled(own_time(hot) > total / 2, "%s: it has %d of %d ns" % (interpreter.name, own_time(hot), total))
         check_equal(report["pairs"], [], "pairs")
         check_equal(sum(map(own_time, report["threads"])), total, "time of all threads")
+
+
+# What Docker's default profile refuses and we might use: asm/unistd_64.h. Before Linux 4.8, ptrace and its kin, too.
+DOCKER = (101, 310, 311, 312, 165, 166, 272, 308, 304, 321, 323, 250, 248)
+
+
+def test_in_a_container_with_an_old_default_profile():
+    """Neither perf events nor ptrace nor process_vm_readv: memory is read through /proc."""
+    with Target(find_interpreters()[0], "conv_backprop.py", "--seconds", 60) as target:
+        report, stdout, stderr = profile_without_perf(target, EPERM, "-d", 2, "--strict", others=DOCKER, code=7)
+        target.check_undisturbed()
+    check_equal(report["sampler"], "unstopped", "sampler")
+    check("perf" in stderr and "without stopping" in stderr and "--strict" in stderr, stderr)
+    check("time alone" in stdout, stdout)
+    hot = max(report["lines"], key=own_time)
+    check_sampled("g[f] += d[i, j, f] * r" in line_text(hot), "the hottest line is %r" % hot)
+
+
+def test_command_and_strict():
+    """What is limited is said also of what was started later; the exit code is the command's."""
+    run = restricted(["--strict", "--", find_interpreters()[0].path, "-c", "sum(range(20000000))"],
+                     lambda: refuse_call(PERF_EVENT_OPEN, EPERM))
+    check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+    check("without stopping" in run.stderr and "--strict" in run.stderr, run.stderr)
+
+
+def test_no_breakpoint_is_free():
+    """Somebody else has all four: time alone, which is said."""
+    with Target(find_interpreters()[0], "conv_backprop.py", "--seconds", 60) as target:
+        with taken_breakpoints(target.pid):
+            report, stdout = profile(target.pid, "-d", 1.5)
+            run = pieprofd("--pid", target.pid, "-d", 0.5, "--strict", code=7)
+            refused = pieprofd("--pid", target.pid, "--mode", "redundancy", code=4)
+        target.check_undisturbed()
+    check_equal(report["pairs"], [], "pairs")
+    check_sampled(report["samples"] > 5, "%d samples" % report["samples"])
+    check("all four debug registers" in run.stderr and "time alone" in run.stderr, run.stderr)
+    check("all four debug registers" in refused.stderr, refused.stderr)
 
 
 PHASES = """

@@ -8,12 +8,12 @@
 #ifndef PIEPROFD_TESTS_UNIT_ASSERT_SAMPLED_H
 #define PIEPROFD_TESTS_UNIT_ASSERT_SAMPLED_H
 
-#define assert_sampled(condition)                                                    \
-	do {                                                                         \
-		if (!(condition)) {                                                  \
-			print_message("unlucky: %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			fail();                                                      \
-		}                                                                    \
+#define assert_sampled(condition)                                                                  \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			print_message("unlucky: %s:%d: %s\n", __FILE__, __LINE__, #condition);     \
+			fail();                                                                    \
+		}                                                                                  \
 	} while (0)
 
 #endif

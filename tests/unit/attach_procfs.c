@@ -3,6 +3,7 @@
 #include "attach/procfs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -99,6 +100,24 @@ static void *named_thread(void *argument)
 	*(pid_t *)argument = (pid_t)syscall(SYS_gettid);
 	pause();
 	return NULL;
+}
+
+static void test_root(void **state)
+{
+	char root[PATH_MAX];
+
+	(void)state;
+	procfs_read_root(getpid(), root, sizeof(root));
+	/* A test in a chroot sees its own root as /. */
+	assert_string_equal(root, "");
+	procfs_read_root(-1, root, sizeof(root));
+	assert_string_equal(root, "");
+	assert_string_equal(procfs_path_in_root("/a/b/c", ""), "/a/b/c");
+	assert_string_equal(procfs_path_in_root("/a/b/c", "/a/b"), "/c");
+	assert_string_equal(procfs_path_in_root("/a/b", "/a/b"), "");
+	assert_string_equal(procfs_path_in_root("/a/bc/d", "/a/b"), "/a/bc/d");
+	assert_string_equal(procfs_path_in_root("[heap]", "/a/b"), "[heap]");
+	assert_string_equal(procfs_path_in_root("", "/a/b"), "");
 }
 
 static void test_status(void **state)
@@ -267,10 +286,15 @@ static void test_memory_of_the_dead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mappings_of_self), cmocka_unit_test(test_mappings_hostile),
-		cmocka_unit_test(test_status),           cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_command),          cmocka_unit_test(test_opener),
-		cmocka_unit_test(test_memory),           cmocka_unit_test(test_memory_of_the_dead),
+		cmocka_unit_test(test_mappings_of_self),
+		cmocka_unit_test(test_mappings_hostile),
+		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_opener),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory_of_the_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

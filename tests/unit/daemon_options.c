@@ -355,7 +355,15 @@ static void test_command_and_name(void **state)
 	assert_true(accepted("--name worker --all").all);
 	refused("--", "command");
 	refused("-q --", "command");
+	assert_string_equal(accepted("--cgroup nginx.service").cgroup, "nginx.service");
+	assert_true(accepted("--cgroup /a/b --name c --wait").wait);
+	assert_true(accepted("--pid 3 --strict").strict);
 	refused("--name worker -- ls", "one of --pid");
+	refused("--cgroup a -p 3", "one of --pid");
+	refused("--cgroup ''", "--cgroup");
+	refused("--pid 3 --wait", "--wait goes with --name");
+	refused("--wait -- ls", "--wait goes with --name");
+	refused("dump --cgroup a", "dump is of one process");
 	refused("--name worker -p 3", "one of --pid");
 	refused("--name a(", "--name 'a('");
 	refused("-p 3 --all", "--all goes with");

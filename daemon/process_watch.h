@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A search for processes that is repeated, for targets that come and come
+ * back. Looking through /proc takes milliseconds, so it is done at intervals
+ * that keep its cost under 2% of a CPU, whatever the number of processes is.
+ */
+#ifndef PIEPROFD_DAEMON_PROCESS_WATCH_H
+#define PIEPROFD_DAEMON_PROCESS_WATCH_H
+
+#include "daemon/process_search.h"
+
+#include <stdint.h>
+
+struct process_watch {
+	struct process_query query;
+	uint64_t next_ns; /* when the next search is due */
+};
+
+/* Those found, at most maximum; none when no search is due. */
+size_t process_watch_look(struct process_watch *watch, pid_t *pids, size_t maximum);
+
+#endif
