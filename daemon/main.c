@@ -21,6 +21,7 @@
 #include "daemon/report/list_writer.h"
 #include "daemon/report/writer.h"
 #include "daemon/report_command.h"
+#include "daemon/serve_command.h"
 #include "daemon/session.h"
 #include "daemon/top/top.h"
 
@@ -504,6 +505,23 @@ static enum exit_code live(const struct options *options)
 	return code;
 }
 
+static enum exit_code serve(struct options *options)
+{
+	enum exit_code code = options->name || options->cgroup ? find_targets(options) : EXIT_OK;
+	struct session_options session_options = session_options_of(options);
+	struct error error;
+	sigset_t signals;
+
+	if (code)
+		return code;
+	block_signals(&signals);
+	raise_file_limit();
+	if (!serve_run(options, &session_options, &signals, &error))
+		return EXIT_OK;
+	print_error(&error);
+	return error.exit_code;
+}
+
 static int record(struct options *options)
 {
 	struct group_options group_options = {
@@ -686,6 +704,8 @@ int main(int argc, char **argv)
 		return doctor(&options, debuginfod);
 	case OPTIONS_TOP:
 		return live(&options);
+	case OPTIONS_SERVE:
+		return serve(&options);
 	case OPTIONS_RECORD:
 		break;
 	}

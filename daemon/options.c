@@ -18,6 +18,7 @@
 #define RATE_MAX_HZ        10000
 #define OVERHEAD_DEFAULT   0.02
 #define ROWS_MAX           10000
+#define ROTATE_DEFAULT_S   3600
 
 enum option_id {
 	/* Options with a letter are named by it. */
@@ -45,6 +46,10 @@ enum option_id {
 	OPTION_CGROUP,
 	OPTION_WAIT,
 	OPTION_STRICT,
+	OPTION_LISTEN,
+	OPTION_ALLOW_REMOTE,
+	OPTION_TOKEN_FILE,
+	OPTION_ROTATE,
 	OPTION_VERSION,
 };
 
@@ -80,6 +85,10 @@ static const struct option long_options[] = {
 	{ "no-source", no_argument, NULL, OPTION_NO_SOURCE },
 	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
 	{ "diff", required_argument, NULL, OPTION_DIFF },
+	{ "listen", required_argument, NULL, OPTION_LISTEN },
+	{ "allow-remote", no_argument, NULL, OPTION_ALLOW_REMOTE },
+	{ "token-file", required_argument, NULL, OPTION_TOKEN_FILE },
+	{ "rotate", required_argument, NULL, OPTION_ROTATE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -98,6 +107,7 @@ struct parser {
 	const struct writer *format; /* --format; NULL: by extension */
 	bool loads_asked, stores_asked;
 	const char *not_of_report; /* the first option that report does not have; NULL: none */
+	const char *of_serve;      /* the first option that serve alone has; NULL: none */
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(const struct parser *parser,
@@ -233,6 +243,20 @@ static int parse_rate(struct parser *parser, const char *text)
 		return refuse(parser, "--rate '%s': samples a second from 0.1 to %d are wanted",
 			      text, RATE_MAX_HZ);
 	parser->options.rate_hz = hz;
+	return 0;
+}
+
+static int parse_rotate(struct parser *parser, const char *text)
+{
+	double seconds;
+
+	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S ||
+	    (seconds > 0 && seconds < 1))
+		return refuse(
+			parser,
+			"--rotate '%s': seconds, such as 3600, are wanted (0: only when full)",
+			text);
+	parser->options.rotate_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
 	return 0;
 }
 
@@ -442,6 +466,17 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 	case OPTION_DIFF:
 		options->base = argument;
 		return 0;
+	case OPTION_LISTEN:
+		options->listen = argument;
+		return 0;
+	case OPTION_ALLOW_REMOTE:
+		options->allow_remote = true;
+		return 0;
+	case OPTION_TOKEN_FILE:
+		options->token_file = argument;
+		return 0;
+	case OPTION_ROTATE:
+		return parse_rotate(parser, argument);
 	default:
 		return -1;
 	}
@@ -459,6 +494,10 @@ static void note_option(struct parser *parser, int id)
 	for (const struct option *option = long_options; option->name; option++)
 		if (option->val == id && !parser->not_of_report)
 			parser->not_of_report = option->name;
+	for (const struct option *option = long_options; option->name; option++)
+		if (option->val == id && id >= OPTION_LISTEN && id <= OPTION_ROTATE &&
+		    !parser->of_serve)
+			parser->of_serve = option->name;
 }
 
 #define SHORT_OPTIONS "p:d:r:o:qvh"
@@ -492,6 +531,7 @@ static const struct command {
 } commands[] = {
 	{ "record", OPTIONS_RECORD }, { "report", OPTIONS_REPORT }, { "dump", OPTIONS_DUMP },
 	{ "top", OPTIONS_TOP },       { "list", OPTIONS_LIST },     { "doctor", OPTIONS_DOCTOR },
+	{ "serve", OPTIONS_SERVE },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -595,6 +635,23 @@ static int settle_report(struct parser *parser)
 	return 0;
 }
 
+/* What is asked for is chosen by whoever asks. */
+static int settle_serve(struct parser *parser)
+{
+	const struct options *options = &parser->options;
+
+	if (!options->listen)
+		return refuse(parser, "serve: --listen 127.0.0.1:6061 or --listen unix:PATH is "
+				      "wanted");
+	if (options->pid_count > 1 || options->follow || options->all || options->command)
+		return refuse(parser, "serve is of one process, given by --pid or --name");
+	if (options->output_count || parser->format || options->duration_given)
+		return refuse(parser,
+			      "serve writes no file and has no --duration: clients say what "
+			      "they want");
+	return 0;
+}
+
 /* What the options mean together. */
 static int settle(struct parser *parser)
 {
@@ -602,6 +659,8 @@ static int settle(struct parser *parser)
 	bool either = parser->loads_asked || parser->stores_asked;
 	bool searched = options->name || options->cgroup;
 
+	if (parser->of_serve && options->action != OPTIONS_SERVE)
+		return refuse(parser, "--%s is an option of serve", parser->of_serve);
 	if (options->action == OPTIONS_REPORT)
 		return settle_report(parser);
 	if (options->base)
@@ -623,6 +682,8 @@ static int settle(struct parser *parser)
 	    (options->pid_count != 1 || options->follow))
 		return refuse(parser, "%s is of one process, given by --pid",
 			      options->action == OPTIONS_DUMP ? "dump" : "top");
+	if (options->action == OPTIONS_SERVE && settle_serve(parser) < 0)
+		return -1;
 	/* A command is profiled to its end. */
 	if (options->command && !options->duration_given)
 		options->duration_ns = 0;
@@ -654,6 +715,7 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 			.duration_ns = DURATION_DEFAULT_S * NS_PER_SECOND,
 			.rate_hz = RATE_DEFAULT_HZ,
 			.max_overhead = OVERHEAD_DEFAULT,
+			.rotate_ns = ROTATE_DEFAULT_S * NS_PER_SECOND,
 		},
 	};
 
@@ -680,6 +742,7 @@ void options_print_help(FILE *file)
 	      "       pieprofd [record] --name REGEX | --cgroup NAME [--wait] [options]\n"
 	      "       pieprofd [record] [options] -- COMMAND [ARGUMENT...]\n"
 	      "       pieprofd top --pid N [options]\n"
+	      "       pieprofd serve --pid N --listen ADDRESS:PORT|unix:PATH [options]\n"
 	      "       pieprofd report RECORDING [-o FILE] [--diff BASE]\n"
 	      "       pieprofd dump --pid N [--json] [--no-native]\n"
 	      "       pieprofd list [--json]\n"
@@ -692,8 +755,9 @@ void options_print_help(FILE *file)
 	      "thread does now, and who holds the GIL. list shows the Python processes. doctor\n"
 	      "says what works here, and how to get what does not. report shows a recording,\n"
 	      "which record -o FILE.pieprof has made, in any format (-o, --format, --lines,\n"
-	      "--pairs, --color), or with --diff what has changed since another one. record,\n"
-	      "the default, and top have these options:\n"
+	      "--pairs, --color), or with --diff what has changed since another one. serve\n"
+	      "answers over HTTP: profiles for go tool pprof, /metrics, the report at /.\n"
+	      "record, the default, top and serve have these options:\n"
 	      "\n"
 	      "  -p, --pid N[,M...]      the process, or several as one\n"
 	      "      --name REGEX        the Python process with such a command line; every one\n"
@@ -730,6 +794,10 @@ void options_print_help(FILE *file)
 	      "      --lines N           lines in the summary\n"
 	      "      --pairs N           pairs in the summary\n"
 	      "      --color WHEN        auto (default), always or never\n"
+	      "      --listen WHERE      of serve: 127.0.0.1:6061, [::1]:6061 or unix:PATH\n"
+	      "      --allow-remote      of serve: listen on another address\n"
+	      "      --token-file FILE   of serve: what clients must show\n"
+	      "      --rotate SECONDS    of serve: begin a new profile so often (3600)\n"
 	      "  -q, --quiet             no summary on stdout, no progress\n"
 	      "  -v, --verbose           say more on stderr\n"
 	      "  -h, --help              this text\n"

@@ -17,6 +17,7 @@ enum options_action {
 	OPTIONS_DUMP,
 	OPTIONS_REPORT,
 	OPTIONS_TOP, /* record, shown live */
+	OPTIONS_SERVE,
 	OPTIONS_LIST,
 	OPTIONS_DOCTOR,
 	OPTIONS_HELP,    /* print options_print_help() on stdout and exit 0 */
@@ -68,6 +69,10 @@ struct options {
 	unsigned pairs_max;
 	const char *recording; /* report: what is to be shown, borrowed from argv */
 	const char *base;      /* report: --diff; NULL: not asked for */
+	const char *listen;    /* serve: where, borrowed from argv */
+	bool allow_remote;
+	const char *token_file; /* NULL: none */
+	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */
 };
 
 /*

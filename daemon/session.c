@@ -107,8 +107,8 @@ static int open_pipeline(struct session *session, struct error *error)
 		.max_overhead = session->options.max_overhead,
 		.timeout_ns = session->options.timeout_ns,
 		.seed = clock_now_ns() ^ (uint64_t)session->options.pid << 32,
-		.node_limit = SESSION_NODE_LIMIT,
-		.pair_limit = SESSION_PAIR_LIMIT,
+		.node_limit = session_node_limit(session),
+		.pair_limit = session_pair_limit(session),
 		.waits = session->options.waits,
 	};
 
@@ -246,6 +246,8 @@ void session_destroy(struct session *session)
 	tracer_destroy(session->tracer);
 	snapshot_deinit(&session->snapshot);
 	free(session->snapshot_threads);
+	free(session->thread_timeline.cells);
+	free(session->node_timeline.cells);
 	unstopped_sampler_destroy(session->unstopped);
 	pipeline_deinit(&session->pipeline);
 	if (session->line_info)

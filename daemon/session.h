@@ -33,6 +33,8 @@ struct session_options {
 			       */
 	bool count_forks;     /* see session_progress */
 	bool download;        /* debug files from the network */
+	size_t node_limit;    /* of the tree; 0: as large as a recording needs */
+	size_t pair_limit;    /* likewise */
 };
 
 struct session;

@@ -30,6 +30,13 @@ enum session_state {
 			*/
 };
 
+/* Kept from one snapshot to the next. */
+struct timeline_copy {
+	struct profile_cell *cells;
+	size_t capacity;
+	struct profile_timeline view;
+};
+
 struct session {
 	struct session_options options;
 	struct preflight preflight;
@@ -80,8 +87,41 @@ struct session {
 	struct snapshot snapshot;
 	struct profile_facts snapshot_facts;
 	struct profile_thread *snapshot_threads;
-	bool copying; /* a snapshot is half made */
+	bool copying;          /* a snapshot is half made */
+	bool facts_wanted;     /* of the snapshot that is wanted, nothing else */
+	bool timelines_wanted; /* with the snapshot */
+	struct timeline_copy thread_timeline, node_timeline;
+	struct stop_histograms snapshot_stops;
+	uint64_t snapshot_taken_ns;
+	size_t snapshot_nodes, snapshot_pairs, snapshot_origins; /* of the originals */
 };
+
+static inline size_t session_node_limit(const struct session *session)
+{
+	return session->options.node_limit ? session->options.node_limit : SESSION_NODE_LIMIT;
+}
+
+static inline size_t session_pair_limit(const struct session *session)
+{
+	return session->options.pair_limit ? session->options.pair_limit : SESSION_PAIR_LIMIT;
+}
+
+enum snapshot_extent {
+	SNAPSHOT_FACTS, /* nothing else: next to no work */
+	SNAPSHOT_FIGURES,
+	SNAPSHOT_TIMELINES, /* figures, and time over time */
+};
+
+/*
+ * Has the tracer's thread make a snapshot and waits for it; what belongs to it is
+ * the caller's until the next one. 0 or -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int session_take_snapshot(struct session *session,
+							      enum snapshot_extent extent);
+
+/* The rest of the facts: names, which may mean to read files. */
+void session_read_names(struct session *session, struct profile_facts *facts,
+			struct profile_thread *threads, const char *version);
 
 /* Of the target, by its own clock; the last known when it is gone. */
 uint64_t session_target_cpu_ns(const struct session *session);

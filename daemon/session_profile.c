@@ -122,6 +122,34 @@ static struct profile_facts current_facts(const struct session *session)
 	return facts;
 }
 
+static int copy_timeline(struct timeline_copy *copy, const struct timeline *timeline)
+{
+	copy->view = timeline_view(timeline);
+	if (copy->view.cell_count > copy->capacity) {
+		struct profile_cell *cells =
+			reallocarray(copy->cells, copy->view.cell_count, sizeof(*cells));
+
+		if (!cells)
+			return -ENOMEM;
+		copy->cells = cells;
+		copy->capacity = copy->view.cell_count;
+	}
+	if (copy->view.cell_count)
+		memcpy(copy->cells, copy->view.cells,
+		       copy->view.cell_count * sizeof(copy->cells[0]));
+	copy->view.cells = copy->cells;
+	return 0;
+}
+
+/* Both of one moment: the slices of one are parts of the other's. */
+static int copy_timelines(struct session *session)
+{
+	int error = copy_timeline(&session->thread_timeline, &session->pipeline.thread_timeline);
+
+	return error ? error
+		     : copy_timeline(&session->node_timeline, &session->pipeline.node_timeline);
+}
+
 /* The facts that go with a snapshot, at its end. */
 static int copy_facts(struct session *session)
 {
@@ -138,25 +166,33 @@ static int copy_facts(struct session *session)
 	if (session->state == SESSION_SAMPLING)
 		session->snapshot_facts.duration_ns += clock_now_ns() - session->resumed_ns;
 	session->snapshot_facts.threads = threads;
+	session->snapshot_stops = session->pipeline.stops;
+	session->snapshot_facts.stop_histograms = &session->snapshot_stops;
+	session->snapshot_taken_ns = clock_now_ns();
+	session->snapshot_nodes = cct_node_count(session->pipeline.cct);
+	session->snapshot_pairs = pair_table_pair_count(session->pipeline.pairs);
+	session->snapshot_origins = pair_table_origin_count(session->pipeline.pairs);
 	return 0;
 }
 
 void session_copy_some(struct session *session)
 {
-	int error =
-		snapshot_step(&session->snapshot, session->pipeline.cct, session->pipeline.pairs);
+	int error = session->facts_wanted ? 0
+					  : snapshot_step(&session->snapshot, session->pipeline.cct,
+							  session->pipeline.pairs);
 
 	session->copying = error == -EAGAIN;
 	if (session->copying)
 		return;
+	if (!error && session->timelines_wanted)
+		error = copy_timelines(session);
 	session->snapshot_error = error ? error : copy_facts(session);
 	session->snapshot_wanted = false;
 	pthread_cond_broadcast(&session->changed);
 }
 
-/* The rest: names, which may mean to read files. */
-static void read_names(struct session *session, struct profile_facts *facts,
-		       struct profile_thread *threads, const char *version)
+void session_read_names(struct session *session, struct profile_facts *facts,
+			struct profile_thread *threads, const char *version)
 {
 	facts->version = version;
 	name_threads(session, facts, threads);
@@ -171,7 +207,7 @@ static struct profile *build_profile(struct session *session, const char *versio
 	struct pipeline *pipeline = &session->pipeline;
 	struct profile_facts facts = current_facts(session);
 
-	read_names(session, &facts, pipeline->threads.items, version);
+	session_read_names(session, &facts, pipeline->threads.items, version);
 	facts.all_pairs = all_pairs;
 	facts.stop_histograms = &pipeline->stops;
 	facts.open_source = session->options.no_source ? NULL : target_source_open;
@@ -191,16 +227,20 @@ struct profile *session_profile_for_merge(struct session *session, const char *v
 	return build_profile(session, version, true);
 }
 
-struct profile *session_snapshot(struct session *session, const char *version)
+int session_take_snapshot(struct session *session, enum snapshot_extent extent)
 {
+	bool facts_alone = extent == SNAPSHOT_FACTS;
 	int error;
 
-	if (!session->snapshot.cct &&
-	    snapshot_init(&session->snapshot, SESSION_NODE_LIMIT, SESSION_PAIR_LIMIT)) {
+	if (!facts_alone && !session->snapshot.cct &&
+	    snapshot_init(&session->snapshot, session_node_limit(session),
+			  session_pair_limit(session))) {
 		snapshot_deinit(&session->snapshot);
-		return NULL;
+		return -ENOMEM;
 	}
 	pthread_mutex_lock(&session->lock);
+	session->facts_wanted = facts_alone;
+	session->timelines_wanted = extent == SNAPSHOT_TIMELINES;
 	session->snapshot_wanted = true;
 	while (session->snapshot_wanted && session->state != SESSION_ENDED)
 		pthread_cond_wait(&session->changed, &session->lock);
@@ -209,9 +249,14 @@ struct profile *session_snapshot(struct session *session, const char *version)
 		session_copy_some(session);
 	error = session->snapshot_error;
 	pthread_mutex_unlock(&session->lock);
-	if (error)
+	return error;
+}
+
+struct profile *session_snapshot(struct session *session, const char *version)
+{
+	if (session_take_snapshot(session, SNAPSHOT_FIGURES))
 		return NULL;
-	read_names(session, &session->snapshot_facts, session->snapshot_threads, version);
+	session_read_names(session, &session->snapshot_facts, session->snapshot_threads, version);
 	return profile_build(session->snapshot.cct, session->snapshot.pairs,
 			     session->target.symbolizer, &session->snapshot_facts);
 }

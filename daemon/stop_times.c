@@ -49,6 +49,41 @@ uint64_t stop_histogram_quantile(const struct stop_histogram *histogram, double 
 	return histogram->max_ns;
 }
 
+uint64_t stop_histogram_count_to(const struct stop_histogram *histogram, uint64_t ns)
+{
+	uint64_t count = 0;
+
+	for (unsigned bucket = 0; bucket < STOP_TIMES_BUCKETS && bucket_end(bucket) <= ns; bucket++)
+		count += histogram->counts[bucket];
+	return count;
+}
+
+void stop_histogram_subtract(struct stop_histogram *histogram, const struct stop_histogram *before)
+{
+	uint64_t longest_ns = 0;
+
+	for (unsigned bucket = 0; bucket < STOP_TIMES_BUCKETS; bucket++) {
+		histogram->counts[bucket] -= before->counts[bucket];
+		if (histogram->counts[bucket])
+			longest_ns = bucket_end(bucket);
+	}
+	histogram->count -= before->count;
+	histogram->sum_ns -= before->sum_ns;
+	/* The longest may have been earlier. */
+	if (longest_ns < histogram->max_ns)
+		histogram->max_ns = longest_ns;
+}
+
+void stop_histogram_merge(struct stop_histogram *histogram, const struct stop_histogram *more)
+{
+	for (unsigned bucket = 0; bucket < STOP_TIMES_BUCKETS; bucket++)
+		histogram->counts[bucket] += more->counts[bucket];
+	histogram->count += more->count;
+	histogram->sum_ns += more->sum_ns;
+	if (more->max_ns > histogram->max_ns)
+		histogram->max_ns = more->max_ns;
+}
+
 struct stop_times stop_histogram_times(const struct stop_histogram *histogram)
 {
 	return (struct stop_times){

@@ -23,6 +23,13 @@ void stop_histogram_add(struct stop_histogram *histogram, uint64_t ns);
  */
 uint64_t stop_histogram_quantile(const struct stop_histogram *histogram, double fraction);
 
+/* How many took so long or less, to the resolution of the histogram. */
+uint64_t stop_histogram_count_to(const struct stop_histogram *histogram, uint64_t ns);
+
+/* before: the same histogram as it was earlier. What is left is exact but for max_ns. */
+void stop_histogram_subtract(struct stop_histogram *histogram, const struct stop_histogram *before);
+void stop_histogram_merge(struct stop_histogram *histogram, const struct stop_histogram *more);
+
 struct stop_times {
 	uint64_t count;
 	uint64_t p50_ns, p99_ns, max_ns;

@@ -193,6 +193,22 @@ int cct_copy_nodes(struct cct *copy, const struct cct *cct, size_t first, size_t
 	return 0;
 }
 
+void cct_subtract(struct cct *copy, const struct cct_figures *figures, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct cct_node *node;
+
+		if (figures[i].id >= copy->node_count)
+			continue;
+		node = node_at(copy, figures[i].id);
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
+			node->samples[c] -= figures[i].samples[c];
+			node->time_ns[c] -= figures[i].time_ns[c];
+		}
+		side_time_subtract(&node->side, &figures[i].side);
+	}
+}
+
 void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t samples,
 		     uint64_t time_ns)
 {

@@ -52,6 +52,17 @@ struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t 
 __attribute__((warn_unused_result)) int cct_copy_nodes(struct cct *copy, const struct cct *cct,
 						       size_t first, size_t count);
 
+/* What was charged to a node until some moment. */
+struct cct_figures {
+	uint32_t id;
+	uint64_t samples[TIME_CLASS_COUNT];
+	uint64_t time_ns[TIME_CLASS_COUNT];
+	struct side_time side;
+};
+
+/* Takes these out of a copy, which then shows what came after; ids it lacks are passed over. */
+void cct_subtract(struct cct *copy, const struct cct_figures *figures, size_t count);
+
 /* Charges samples that stand for time_ns in all. */
 void cct_node_charge(struct cct_node *node, enum time_class time_class, uint64_t samples,
 		     uint64_t time_ns);

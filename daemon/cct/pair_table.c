@@ -275,6 +275,70 @@ int pair_table_copy_origins(struct pair_table *copy, const struct pair_table *ta
 	return 0;
 }
 
+/* Of two readings that need not be of one moment. */
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void subtract_pair(struct pair *pair, const struct pair *before)
+{
+	for (size_t v = 0; v < VERDICT_COUNT; v++)
+		pair->verdicts[v] = since(pair->verdicts[v], before->verdicts[v]);
+	pair->same_instruction = since(pair->same_instruction, before->same_instruction);
+	pair->distance_ns_sum = since(pair->distance_ns_sum, before->distance_ns_sum);
+	pair->bytes = since(pair->bytes, before->bytes);
+}
+
+static void subtract_origin(struct pair_origin *origin, const struct pair_origin *before)
+{
+	origin->never = since(origin->never, before->never);
+	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++) {
+		origin->by_memory[i] = since(origin->by_memory[i], before->by_memory[i]);
+		origin->redundant_by_memory[i] =
+			since(origin->redundant_by_memory[i], before->redundant_by_memory[i]);
+	}
+	origin->call_count = since(origin->call_count, before->call_count);
+	origin->call_ns_sum = since(origin->call_ns_sum, before->call_ns_sum);
+	/* With another call_count than the original's, the next copy brings them back. */
+	if (!origin->call_count)
+		origin->call_ns_kept = 0;
+}
+
+struct verdict_sums {
+	uint64_t verdicts[PAIR_KIND_COUNT][VERDICT_COUNT];
+};
+
+int pair_table_subtract(struct pair_table *copy, const struct pair *pairs, size_t pair_count,
+			const struct pair_origin *origins, size_t origin_count, size_t node_count)
+{
+	struct verdict_sums *sums = calloc(node_count + 1, sizeof(*sums));
+
+	if (!sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < copy->pair_count; i++) {
+		struct pair *pair = &copy->pairs[i];
+
+		if (i < pair_count)
+			subtract_pair(pair, &pairs[i]);
+		for (size_t v = 0; v < VERDICT_COUNT && pair->first->id < node_count; v++)
+			sums[pair->first->id].verdicts[pair->kind][v] += pair->verdicts[v];
+	}
+	for (size_t i = 0; i < copy->origin_count; i++) {
+		struct pair_origin *origin = &copy->origins[i];
+
+		if (i < origin_count)
+			subtract_origin(origin, &origins[i]);
+		origin->sampled = origin->never;
+		for (size_t v = 0; v < VERDICT_COUNT && origin->node->id < node_count; v++) {
+			origin->verdicts[v] = sums[origin->node->id].verdicts[origin->kind][v];
+			origin->sampled += origin->verdicts[v];
+		}
+	}
+	free(sums);
+	return 0;
+}
+
 size_t pair_table_pair_count(const struct pair_table *table)
 {
 	return table->pair_count;

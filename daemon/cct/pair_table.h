@@ -99,6 +99,19 @@ __attribute__((warn_unused_result)) int pair_table_copy_origins(struct pair_tabl
 								const struct cct *tree,
 								size_t first, size_t count);
 
+/*
+ * Takes the figures of an earlier copy of the same table out of this one, which
+ * then shows what came after. Durations of calls stay those of the whole run,
+ * where there were any since. An origin then counts what its pairs do and
+ * nothing else: the earlier copy may have had them from different moments. 0 or
+ * -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int pair_table_subtract(struct pair_table *copy,
+							    const struct pair *pairs,
+							    size_t pair_count,
+							    const struct pair_origin *origins,
+							    size_t origin_count, size_t node_count);
+
 /* In order of first sight; the pointers are good until the table is added to. NULL: no such index.
  */
 size_t pair_table_pair_count(const struct pair_table *table);

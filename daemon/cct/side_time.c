@@ -27,3 +27,11 @@ void side_time_add(struct side_time *to, const struct side_time *more)
 	to->collecting_ns += more->collecting_ns;
 	to->contending_ns += more->contending_ns;
 }
+
+void side_time_subtract(struct side_time *from, const struct side_time *less)
+{
+	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++)
+		from->waiting_ns[i] -= less->waiting_ns[i];
+	from->collecting_ns -= less->collecting_ns;
+	from->contending_ns -= less->contending_ns;
+}

@@ -30,5 +30,7 @@ struct side_time {
 
 uint64_t side_time_waiting_ns(const struct side_time *side);
 void side_time_add(struct side_time *to, const struct side_time *more);
+/* less was part of it. */
+void side_time_subtract(struct side_time *from, const struct side_time *less);
 
 #endif

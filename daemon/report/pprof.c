@@ -11,6 +11,7 @@
  * The fields of the outermost message may come in any order: samples are
  * written one by one, the tables they refer to behind them.
  */
+#include "daemon/report/pprof.h"
 #include "daemon/report/escape.h"
 #include "daemon/report/gzip_stream.h"
 #include "daemon/report/pprof_table.h"
@@ -81,6 +82,7 @@ enum {
 enum value {
 	VALUE_SAMPLES,
 	VALUE_CPU,
+	VALUE_WALL,
 	VALUE_PYTHON,
 	VALUE_NATIVE,
 	VALUE_SYSTEM,
@@ -95,6 +97,7 @@ static const struct {
 } value_types[VALUE_COUNT] = {
 	[VALUE_SAMPLES] = { "samples", "count" },
 	[VALUE_CPU] = { "cpu", "nanoseconds" },
+	[VALUE_WALL] = { "time", "nanoseconds" },
 	[VALUE_PYTHON] = { "python", "nanoseconds" },
 	[VALUE_NATIVE] = { "native", "nanoseconds" },
 	[VALUE_SYSTEM] = { "system", "nanoseconds" },
@@ -105,6 +108,7 @@ static const struct {
 
 struct pprof {
 	const struct profile *profile;
+	enum pprof_view view;
 	struct gzip_stream stream;
 	struct pprof_table table;
 	uint32_t *location_of_frame;    /* ids, of the tree's frames */
@@ -149,9 +153,23 @@ static void put_inner(struct pprof *pprof, unsigned field)
 	flush(pprof, &pprof->message);
 }
 
+static const struct {
+	unsigned values; /* a bit for each, 0: those there are */
+	enum value shown;
+} views[] = {
+	[PPROF_ALL] = { 0, VALUE_CPU },
+	[PPROF_CPU] = { 1u << VALUE_SAMPLES | 1u << VALUE_CPU, VALUE_CPU },
+	[PPROF_WALL] = { 1u << VALUE_SAMPLES | 1u << VALUE_WALL, VALUE_WALL },
+	[PPROF_REDUNDANCY] = { 1u << VALUE_REDUNDANT | 1u << VALUE_AVOIDABLE, VALUE_REDUNDANT },
+};
+
 static bool has_value(const struct pprof *pprof, enum value value)
 {
+	if (views[pprof->view].values)
+		return views[pprof->view].values >> value & 1;
 	switch (value) {
+	case VALUE_WALL:
+		return false; /* the sum of two others */
 	case VALUE_WAITING:
 		return pprof->profile->facts.waits;
 	case VALUE_REDUNDANT:
@@ -244,16 +262,31 @@ static void put_waiting(struct pprof *pprof, const struct profile_node *node)
 	}
 }
 
+/* Time asleep as samples of the same clock. */
+static void add_waiting(const struct pprof *pprof, const struct profile_node *node,
+			uint64_t values[VALUE_COUNT])
+{
+	uint64_t waiting_ns = side_time_waiting_ns(&node->side);
+	uint64_t period_ns = pprof->profile->facts.period_ns;
+
+	values[VALUE_WALL] = values[VALUE_CPU] + waiting_ns;
+	if (waiting_ns)
+		values[VALUE_SAMPLES] += period_ns ? waiting_ns / period_ns + 1 : 1;
+}
+
 static void put_node(struct pprof *pprof, const struct profile_node *node)
 {
 	uint64_t values[VALUE_COUNT] = { 0 };
 	size_t depth;
 
-	put_waiting(pprof, node);
+	if (pprof->view == PPROF_ALL)
+		put_waiting(pprof, node);
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
 		values[VALUE_SAMPLES] += node->samples[c];
 		values[VALUE_CPU] += node->time_ns[c];
 	}
+	if (pprof->view == PPROF_WALL)
+		add_waiting(pprof, node, values);
 	if (!values[VALUE_SAMPLES] && !values[VALUE_CPU])
 		return;
 	values[VALUE_PYTHON] = node->time_ns[TIME_PYTHON];
@@ -321,13 +354,15 @@ static void put_samples(struct pprof *pprof)
 		fail(pprof, -ENOMEM);
 		return;
 	}
-	for (size_t i = 0; i < profile->tree.frame_count; i++)
+	for (size_t i = 0; i < profile->tree.frame_count && pprof->view != PPROF_REDUNDANCY; i++)
 		pprof->location_of_frame[i] =
 			pprof_table_location(&pprof->table, &profile->tree.frames[i]);
 	for (size_t i = 0; i < profile->tree.node_count && !pprof->error; i++)
-		put_node(pprof, &profile->tree.nodes[i]);
+		if (pprof->view != PPROF_REDUNDANCY)
+			put_node(pprof, &profile->tree.nodes[i]);
 	for (size_t i = 0; i < profile->pair_count && !pprof->error; i++)
-		put_pair(pprof, &profile->pairs[i]);
+		if (pprof->view == PPROF_ALL || pprof->view == PPROF_REDUNDANCY)
+			put_pair(pprof, &profile->pairs[i]);
 }
 
 /* ---- what the samples refer to ---- */
@@ -459,12 +494,13 @@ static void put_facts(struct pprof *pprof)
 	for (size_t i = 0; i < VALUE_COUNT; i++)
 		if (has_value(pprof, (enum value)i))
 			put_value_type(pprof, PROFILE_SAMPLE_TYPE, (enum value)i);
-	put_value_type(pprof, PROFILE_PERIOD_TYPE, VALUE_CPU);
+	put_value_type(pprof, PROFILE_PERIOD_TYPE,
+		       pprof->view == PPROF_WALL ? VALUE_WALL : VALUE_CPU);
 	protobuf_number(&pprof->message, PROFILE_PERIOD, bounded(facts->period_ns));
 	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, bounded(facts->started_unix_ns));
 	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, bounded(facts->duration_ns));
 	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,
-			find_string(pprof, value_types[VALUE_CPU].type));
+			find_string(pprof, value_types[views[pprof->view].shown].type));
 	flush(pprof, &pprof->message);
 	put_comments(pprof);
 }
@@ -491,13 +527,11 @@ static void pprof_deinit(struct pprof *pprof)
 	gzip_stream_deinit(&pprof->stream);
 }
 
-static int pprof_write(const struct profile *profile, const struct writer_options *options,
-		       FILE *file)
+int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *file)
 {
-	struct pprof pprof = { .profile = profile };
+	struct pprof pprof = { .profile = profile, .view = view };
 	int result = gzip_stream_init(&pprof.stream, file);
 
-	(void)options;
 	if (result < 0)
 		return result;
 	pprof_table_init(&pprof.table);
@@ -512,6 +546,13 @@ static int pprof_write(const struct profile *profile, const struct writer_option
 	result = pprof.error;
 	pprof_deinit(&pprof);
 	return result;
+}
+
+static int pprof_write(const struct profile *profile, const struct writer_options *options,
+		       FILE *file)
+{
+	(void)options;
+	return pprof_write_view(profile, PPROF_ALL, file);
 }
 
 const struct writer writer_pprof = { .name = "pprof", .extension = ".pb.gz", .write = pprof_write };

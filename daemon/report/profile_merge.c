@@ -26,6 +26,11 @@ struct profile_merge *profile_merge_create(void)
 	return merge;
 }
 
+void profile_merge_set_one_process(struct profile_merge *merge)
+{
+	merge->one_process = true;
+}
+
 static void free_words(char **words)
 {
 	for (size_t i = 0; words && words[i]; i++)
@@ -727,7 +732,7 @@ int profile_merge_add(struct profile_merge *merge, const struct profile *profile
 	pid_t pid = 0;
 	int result = add_facts(merge, &profile->facts);
 
-	if (!result)
+	if (!result && !merge->one_process)
 		result = profile->process_count ? add_processes(merge, profile)
 						: add_process(merge, profile, &pid, &root);
 	if (!result)

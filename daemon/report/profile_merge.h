@@ -35,6 +35,12 @@ struct profile_merge;
 struct profile_merge *profile_merge_create(void);
 void profile_merge_destroy(struct profile_merge *merge);
 
+/*
+ * All that will be added is of one process, in parts of its life: it is no group,
+ * the tree has no frame for it. Before anything is added.
+ */
+void profile_merge_set_one_process(struct profile_merge *merge);
+
 /* Copies what it needs: the profile may be destroyed. 0 or -ENOMEM, after which the merge is void.
  */
 __attribute__((warn_unused_result)) int profile_merge_add(struct profile_merge *merge,

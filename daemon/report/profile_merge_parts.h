@@ -20,7 +20,8 @@ struct profile_merge {
 	struct merge_frames frames;
 	struct profile_facts facts; /* its strings are frames'; the command is owned */
 	struct stop_histograms stops;
-	bool any; /* a profile was added */
+	bool any;         /* a profile was added */
+	bool one_process; /* profile_merge_set_one_process() */
 	char **command;
 	struct profile_line *lines;
 	size_t line_count, line_capacity;

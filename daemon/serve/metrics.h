@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What /metrics answers, in Prometheus' text format 0.0.4. Counters go on over
+ * rotations of the session; none has a label whose values the target chooses.
+ */
+#ifndef PIEPROFD_DAEMON_SERVE_METRICS_H
+#define PIEPROFD_DAEMON_SERVE_METRICS_H
+
+#include "daemon/serve/sampler.h"
+
+#define METRICS_ENDPOINTS_MAX 24
+#define METRICS_CODES         12
+
+/* Requests answered; an atomic each. */
+struct request_counts {
+	uint64_t by_code[METRICS_ENDPOINTS_MAX][METRICS_CODES];
+	uint64_t bytes;
+	uint64_t connections; /* now */
+	uint64_t cut;         /* connections that were too slow */
+};
+
+void request_count(struct request_counts *counts, size_t endpoint, unsigned code, size_t bytes);
+
+struct metrics {
+	const struct sampler_counters *counters;
+	enum sampler_state state;
+	double overhead_limit;
+	const struct request_counts *requests;
+	const char *const *endpoints; /* names, by index */
+	size_t endpoint_count;
+};
+
+void metrics_write(const struct metrics *metrics, FILE *file);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one profile behind all requests: a session that goes on for weeks, of
+ * which each request sees a window (window.h).
+ *
+ *   session 1 ------------------------> session 2 --------------> ...
+ *        [window]  [  window  ]   [ window | merged ]
+ *          [ window ]
+ *
+ * Rotation: when it is old, or one of its tables is filled to ROTATE_SHARE, the
+ * session ends and another one begins, with nothing of the first but its
+ * counters. So all that a session gathers is bounded, names and files of the
+ * target included. A window that is open then is merged of two parts.
+ *
+ * Any thread may call, but for sampler_poll() and sampler_destroy(), which are
+ * one thread's. Whoever looks at the session waits for those before; the
+ * target waits for nobody.
+ */
+#ifndef PIEPROFD_DAEMON_SERVE_SAMPLER_H
+#define PIEPROFD_DAEMON_SERVE_SAMPLER_H
+
+#include "daemon/session_window.h"
+
+/* Of the tree and the pairs; less than a recording has, as copies and marks cost again as much. */
+#define SAMPLER_NODES_MAX 100000
+#define SAMPLER_PAIRS_MAX 20000
+
+struct sampler_options {
+	struct session_options session;
+	uint64_t rotate_ns; /* the age at which a session gives way; 0: only when full */
+};
+
+enum sampler_state {
+	SAMPLER_STOPPED, /* nothing is attached */
+	SAMPLER_RUNNING,
+	SAMPLER_ENDED, /* the target has; for good */
+};
+
+const char *sampler_state_name(enum sampler_state state);
+
+struct sampler;
+
+/* NULL: out of memory. Nothing is touched yet. */
+struct sampler *sampler_create(const struct sampler_options *options);
+/* No window may be open. */
+void sampler_destroy(struct sampler *sampler);
+
+/* 0, also when it runs already, or -1 with *error filled. */
+__attribute__((warn_unused_result)) int sampler_start(struct sampler *sampler, struct error *error);
+/* Detaches. Open windows end; what was seen can still be read. */
+void sampler_stop(struct sampler *sampler);
+/* All windows end, and none begins any more. */
+void sampler_refuse(struct sampler *sampler);
+
+/*
+ * Every so often: looks whether the target has ended, rotates. What is to be
+ * told to a person is written to notice.
+ */
+void sampler_poll(struct sampler *sampler, char *notice, size_t size);
+
+/* For a person, about what is limited in the session that runs, a line each; "": nothing. */
+void sampler_copy_notes(struct sampler *sampler, char *notes, size_t size);
+
+/* At once, whatever others do. */
+enum sampler_state sampler_state(const struct sampler *sampler);
+
+struct sampler_counters {
+	struct session_counters all; /* of all sessions so far; sizes and period are the last's */
+	uint64_t rotations;
+	size_t windows;      /* open */
+	uint64_t session_ns; /* age of the one that runs; 0: none does */
+};
+
+/* 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int sampler_count(struct sampler *sampler,
+						      struct sampler_counters *ret_counters);
+
+/* Takes the profile only while it is called. 0 or a negative errno. */
+typedef int sampler_put(const struct profile *profile, void *context);
+
+/* What the last session has seen so far, with source lines: -EAGAIN: nothing, -ENOMEM, or what put
+ * said. */
+__attribute__((warn_unused_result)) int sampler_write(struct sampler *sampler, sampler_put *put,
+						      void *context);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/serve/window.h"
+
+#include "common/clock.h"
+#include "daemon/serve/sampler_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LOOK_NS (250 * NS_PER_MS) /* whether anybody still wants it */
+
+/* A free place; NULL: none. */
+static struct window **find_place(struct sampler *sampler)
+{
+	for (size_t i = 0; i < WINDOWS_MAX; i++)
+		if (!sampler->windows[i])
+			return &sampler->windows[i];
+	return NULL;
+}
+
+static int open_window(struct sampler *sampler, struct window **ret_window)
+{
+	struct window **place = find_place(sampler);
+	struct window *window;
+
+	if (sampler_state(sampler) != SAMPLER_RUNNING || sampler->refusing)
+		return -EAGAIN;
+	if (!place)
+		return -EBUSY;
+	window = calloc(1, sizeof(*window));
+	if (!window)
+		return -ENOMEM;
+	window->sampler = sampler;
+	window->live = true;
+	window->mark = session_mark_create(sampler->session);
+	window->opened_ns = clock_now_ns();
+	if (!window->mark) {
+		free(window);
+		return -ENOMEM;
+	}
+	*place = window;
+	*ret_window = window;
+	return 0;
+}
+
+int window_open(struct sampler *sampler, struct window **ret_window)
+{
+	int result;
+
+	pthread_mutex_lock(&sampler->work);
+	result = open_window(sampler, ret_window);
+	pthread_mutex_unlock(&sampler->work);
+	return result;
+}
+
+void window_end(struct window *window)
+{
+	struct sampler *sampler = window->sampler;
+
+	pthread_mutex_lock(&sampler->lock);
+	window->over = true;
+	pthread_cond_broadcast(&sampler->changed);
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+/* true: it is over. */
+static bool rest_until(struct window *window, uint64_t until_ns)
+{
+	struct sampler *sampler = window->sampler;
+	struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+				  .tv_nsec = (long)(until_ns % NS_PER_SECOND) };
+	bool over;
+
+	pthread_mutex_lock(&sampler->lock);
+	while (!window->over && pthread_cond_clockwait(&sampler->changed, &sampler->lock,
+						       CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+		;
+	over = window->over;
+	pthread_mutex_unlock(&sampler->lock);
+	return over;
+}
+
+int window_wait(struct window *window, uint64_t duration_ns, bool (*gone)(void *context),
+		void *context)
+{
+	uint64_t end_ns = window->opened_ns + duration_ns, now_ns;
+
+	while ((now_ns = clock_now_ns()) < end_ns) {
+		if (gone(context))
+			return -ECANCELED;
+		if (rest_until(window, end_ns - now_ns < LOOK_NS ? end_ns : now_ns + LOOK_NS))
+			break;
+	}
+	return 0;
+}
+
+static struct profile *make_profile(const struct window *window, bool all_pairs)
+{
+	const struct session_window_options options = {
+		.version = PIEPROFD_VERSION,
+		.mark = window->mark,
+		.all_pairs = all_pairs,
+	};
+
+	return session_window(window->sampler->session, &options);
+}
+
+static int merge_part(struct window *window)
+{
+	struct profile *profile;
+	int result = -ENOMEM;
+
+	if (!window->merged) {
+		window->merged = profile_merge_create();
+		if (!window->merged)
+			return -ENOMEM;
+		profile_merge_set_one_process(window->merged);
+	}
+	profile = make_profile(window, true);
+	if (profile)
+		result = profile_merge_add(window->merged, profile);
+	profile_destroy(profile);
+	return result;
+}
+
+void window_keep_part(struct window *window)
+{
+	if (!window->live)
+		return;
+	if (!window->failed && merge_part(window))
+		window->failed = true;
+	session_mark_destroy(window->mark);
+	window->mark = NULL;
+	/* Set again by whoever begins another session. */
+	window->live = false;
+}
+
+static int put_window(struct window *window, sampler_put *put, void *context)
+{
+	struct profile *profile;
+	int result = -ENOMEM;
+
+	if (window->live && window->merged && merge_part(window))
+		window->failed = true;
+	if (window->failed)
+		return -ENOMEM;
+	profile = window->merged ? profile_merge_build(window->merged, false)
+				 : make_profile(window, false);
+	if (profile)
+		result = put(profile, context);
+	profile_destroy(profile);
+	return result;
+}
+
+int window_close(struct window *window, sampler_put *put, void *context)
+{
+	struct sampler *sampler = window->sampler;
+	int result = 0;
+
+	pthread_mutex_lock(&sampler->work);
+	if (put)
+		result = put_window(window, put, context);
+	for (size_t i = 0; i < WINDOWS_MAX; i++)
+		if (sampler->windows[i] == window)
+			sampler->windows[i] = NULL;
+	pthread_mutex_unlock(&sampler->work);
+	profile_merge_destroy(window->merged);
+	session_mark_destroy(window->mark);
+	free(window);
+	return result;
+}
