@@ -157,11 +157,56 @@ lint: ## Include directions, formatting, licence lines, man pages, script syntax
 
 # ---- installing and packing
 
+BINDIR  ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+ZSHDIR  ?= $(DATADIR)/zsh/site-functions
+
+# What is installed, and uninstalled.
+INSTALLED := $(BINDIR)/pieprofd \
+	$(foreach page,$(notdir $(wildcard man/*.[58])),$(DATADIR)/man/man$(subst .,,$(suffix $(page)))/$(page)) \
+	$(DATADIR)/bash-completion/completions/pieprofd $(ZSHDIR)/_pieprofd \
+	$(DATADIR)/fish/vendor_completions.d/pieprofd.fish $(UNITDIR)/pieprofd@.service
+
 .PHONY: install
-install: $(O)/pieprofd ## Install under $(DESTDIR)$(PREFIX)
-	install -D -m 755 $(O)/pieprofd $(DESTDIR)$(PREFIX)/sbin/pieprofd
-	install -D -m 644 man/pieprofd.8 $(DESTDIR)$(PREFIX)/share/man/man8/pieprofd.8
-	install -D -m 644 man/pieprofd-formats.5 $(DESTDIR)$(PREFIX)/share/man/man5/pieprofd-formats.5
+install: $(O)/pieprofd ## Install under $(DESTDIR)$(PREFIX): program, man pages, completion, systemd unit
+	install -D -m 755 $(O)/pieprofd $(DESTDIR)$(BINDIR)/pieprofd
+	install -d $(DESTDIR)$(DATADIR)/man/man5 $(DESTDIR)$(DATADIR)/man/man8
+	install -m 644 man/*.5 $(DESTDIR)$(DATADIR)/man/man5
+	install -m 644 man/*.8 $(DESTDIR)$(DATADIR)/man/man8
+	install -D -m 644 .packaging/completion/pieprofd.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/pieprofd
+	install -D -m 644 .packaging/completion/_pieprofd $(DESTDIR)$(ZSHDIR)/_pieprofd
+	install -D -m 644 .packaging/completion/pieprofd.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/pieprofd.fish
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's|@BINDIR@|$(BINDIR)|' .packaging/systemd/pieprofd@.service.in >$(DESTDIR)$(UNITDIR)/pieprofd@.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/pieprofd@.service
+
+.PHONY: uninstall
+uninstall: ## Remove what install has put there
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+
+# The package's own tree, so that debian/ need not lie at the top of this one.
+PACKED := $(wildcard Makefile README.md LICENSE .ci .packaging common attach symbolize pyintrospect daemon docs man tests)
+
+.PHONY: deb
+deb: ## Debian package in $(O)/deb, looked at by lintian if that is there
+	rm -rf $(O)/deb
+	mkdir -p $(O)/deb/pieprofd-$(VERSION)
+	tar --exclude=__pycache__ -cf - $(PACKED) | tar -C $(O)/deb/pieprofd-$(VERSION) -xf -
+	cp -R .packaging/debian $(O)/deb/pieprofd-$(VERSION)/debian
+	sed -e 's/@VERSION@/$(VERSION)/' -e "s/@DATE@/$$(date -R -u $${SOURCE_DATE_EPOCH:+-d @$$SOURCE_DATE_EPOCH})/" \
+		.packaging/debian/changelog.in >$(O)/deb/pieprofd-$(VERSION)/debian/changelog
+	cd $(O)/deb/pieprofd-$(VERSION) && rm debian/changelog.in && \
+		env -u MAKEFLAGS -u MAKELEVEL -u CI -u O dpkg-buildpackage -us -uc -b
+	@if command -v lintian >/dev/null; then \
+		lintian --allow-root --fail-on error,warning --info --tag-display-limit 0 $(O)/deb/*.changes; \
+	else echo 'skipped: lintian is not installed'; fi
+
+.PHONY: check-packaging
+check-packaging: ## The Debian package, its contents, the unit, and the Kubernetes examples (minutes)
+	@sh .ci/install-packages packaging
+	@$(MAKE) --no-print-directory deb
+	@tests/tools/check-packaging $(O)/deb
 
 .PHONY: dist
 dist: ## Source archive of the last commit
@@ -172,7 +217,7 @@ dist: ## Source archive of the last commit
 help: ## This list
 	@echo 'Targets:'
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
-		awk -F'|' '{ printf "  %-12s %s\n", $$1, $$2 }'
+		awk -F'|' '{ printf "  %-15s %s\n", $$1, $$2 }'
 	@echo 'Settings: O=FOLDER (build), V=1 (show commands), DEBUG=1 (-Og), SAN=address,undefined,'
 	@echo '          CI=1 (warnings are errors), PREFIX=/usr/local, DESTDIR=, PYTHON=python3'
 
@@ -180,4 +225,4 @@ help: ## This list
 clean: ## Remove the build folder
 	rm -rf $(O)
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -path $(O)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)

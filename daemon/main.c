@@ -15,6 +15,7 @@
 #include "daemon/confinement.h"
 #include "daemon/group.h"
 #include "daemon/options.h"
+#include "daemon/options_help.h"
 #include "daemon/process_search.h"
 #include "daemon/report/doctor_writer.h"
 #include "daemon/report/dump_writer.h"
@@ -689,7 +690,10 @@ int main(int argc, char **argv)
 		unsetenv("DEBUGINFOD_URLS");
 	switch (options.action) {
 	case OPTIONS_HELP:
-		options_print_help(stdout);
+		if (options.command_helped)
+			options_print_command_help(options.help_command, stdout);
+		else
+			options_print_help(stdout);
 		return EXIT_OK;
 	case OPTIONS_VERSION:
 		puts("pieprofd " PIEPROFD_VERSION);

@@ -2,6 +2,7 @@
 #include "daemon/options.h"
 
 #include "common/clock.h"
+#include "daemon/options_help.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -106,8 +107,7 @@ struct parser {
 	enum mode mode;
 	const struct writer *format; /* --format; NULL: by extension */
 	bool loads_asked, stores_asked;
-	const char *not_of_report; /* the first option that report does not have; NULL: none */
-	const char *of_serve;      /* the first option that serve alone has; NULL: none */
+	bool given[sizeof(long_options) / sizeof(long_options[0])];
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(const struct parser *parser,
@@ -482,22 +482,32 @@ static int parse_option(struct parser *parser, int id, const char *argument)
 	}
 }
 
-/* A recording holds what was measured: only how it is shown can be chosen. */
 static void note_option(struct parser *parser, int id)
 {
-	static const int of_report[] = { 'o',           'q',          'v',          OPTION_FORMAT,
-					 OPTION_COLOUR, OPTION_LINES, OPTION_PAIRS, OPTION_DIFF };
+	for (size_t i = 0; long_options[i].name; i++)
+		if (long_options[i].val == id)
+			parser->given[i] = true;
+}
 
-	for (size_t i = 0; i < sizeof(of_report) / sizeof(of_report[0]); i++)
-		if (of_report[i] == id)
-			return;
-	for (const struct option *option = long_options; option->name; option++)
-		if (option->val == id && !parser->not_of_report)
-			parser->not_of_report = option->name;
-	for (const struct option *option = long_options; option->name; option++)
-		if (option->val == id && id >= OPTION_LISTEN && id <= OPTION_ROTATE &&
-		    !parser->of_serve)
-			parser->of_serve = option->name;
+/* What the command does not have is refused rather than passed over. */
+static int refuse_strangers(const struct parser *parser)
+{
+	enum options_action command = parser->options.action;
+	char names[128];
+
+	for (size_t i = 0; long_options[i].name; i++) {
+		const char *name = long_options[i].name;
+
+		if (!parser->given[i] || options_command_has(command, name))
+			continue;
+		options_owners(name, names, sizeof(names));
+		/* Only how a recording is shown can be chosen. */
+		return refuse(parser, "--%s is an option of %s, not of %s%s", name, names,
+			      options_command_name(command),
+			      command == OPTIONS_REPORT ? ": a recording stays what it was made"
+							: "");
+	}
+	return 0;
 }
 
 #define SHORT_OPTIONS "p:d:r:o:qvh"
@@ -525,49 +535,37 @@ static int parse_report_words(struct parser *parser, int count, char *const *wor
 	return 0;
 }
 
-static const struct command {
-	const char *name;
-	enum options_action action;
-} commands[] = {
-	{ "record", OPTIONS_RECORD }, { "report", OPTIONS_REPORT }, { "dump", OPTIONS_DUMP },
-	{ "top", OPTIONS_TOP },       { "list", OPTIONS_LIST },     { "doctor", OPTIONS_DOCTOR },
-	{ "serve", OPTIONS_SERVE },
-};
-
-#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
-
 static int refuse_command(const struct parser *parser, const char *word)
 {
 	char names[128];
-	size_t used = 0;
 	long pid;
 
 	if (!parser->options.pid && parse_whole(word, 1, INT_MAX, &pid))
 		return refuse(parser, "'%s' is not a command; --pid %ld is how to profile it", word,
 			      pid);
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 i == 0                  ? ""
-					 : i + 1 < COMMAND_COUNT ? ", "
-								 : " and ",
-					 commands[i].name);
+	options_command_names(names, sizeof(names));
 	return refuse(parser, "'%s' is not a command; there are %s", word, names);
 }
 
 /* What is left when the options are taken out: a command, and what belongs to it. */
 static int parse_command(struct parser *parser, int count, char *const *words)
 {
-	const struct command *command = commands;
-
-	while (command < commands + COMMAND_COUNT && strcmp(command->name, words[0]) != 0)
-		command++;
-	if (command == commands + COMMAND_COUNT)
+	if (!options_command_by_name(words[0], &parser->options.action))
 		return refuse_command(parser, words[0]);
-	parser->options.action = command->action;
-	if (command->action == OPTIONS_REPORT)
+	if (parser->options.action == OPTIONS_REPORT)
 		return parse_report_words(parser, count - 1, words + 1);
 	if (count > 1)
 		return refuse(parser, "'%s' is one word too many", words[1]);
+	return 0;
+}
+
+/* Of "pieprofd dump --help", dump; nothing else has to be right. */
+static int note_helped(struct parser *parser, int argc, char *const *argv)
+{
+	struct options *options = &parser->options;
+
+	if (options->action == OPTIONS_HELP && argc > 1)
+		options->command_helped = options_command_by_name(argv[1], &options->help_command);
 	return 0;
 }
 
@@ -587,7 +585,7 @@ static int parse_words(struct parser *parser, int argc, char *const *argv)
 			return -1;
 		note_option(parser, result);
 		if (parser->options.action != OPTIONS_RECORD)
-			return 0;
+			return note_helped(parser, argc, argv);
 	}
 	return optind < argc ? parse_command(parser, argc - optind, argv + optind) : 0;
 }
@@ -617,10 +615,6 @@ static int settle_report(struct parser *parser)
 {
 	const struct options *options = &parser->options;
 
-	if (parser->not_of_report)
-		return refuse(parser,
-			      "--%s is an option of record: a recording stays what it was made",
-			      parser->not_of_report);
 	if (settle_outputs(parser) < 0)
 		return -1;
 	for (unsigned i = 0; options->base && i < options->output_count; i++) {
@@ -643,12 +637,8 @@ static int settle_serve(struct parser *parser)
 	if (!options->listen)
 		return refuse(parser, "serve: --listen 127.0.0.1:6061 or --listen unix:PATH is "
 				      "wanted");
-	if (options->pid_count > 1 || options->follow || options->all || options->command)
+	if (options->pid_count > 1 || options->command)
 		return refuse(parser, "serve is of one process, given by --pid or --name");
-	if (options->output_count || parser->format || options->duration_given)
-		return refuse(parser,
-			      "serve writes no file and has no --duration: clients say what "
-			      "they want");
 	return 0;
 }
 
@@ -659,16 +649,14 @@ static int settle(struct parser *parser)
 	bool either = parser->loads_asked || parser->stores_asked;
 	bool searched = options->name || options->cgroup;
 
-	if (parser->of_serve && options->action != OPTIONS_SERVE)
-		return refuse(parser, "--%s is an option of serve", parser->of_serve);
-	if (options->action == OPTIONS_REPORT)
-		return settle_report(parser);
-	if (options->base)
-		return refuse(parser, "--diff is an option of report");
 	if (options->action == OPTIONS_LIST && options->pid)
 		return refuse(parser, "list shows all processes: it takes no --pid");
+	if (refuse_strangers(parser) < 0)
+		return -1;
+	if (options->action == OPTIONS_REPORT)
+		return settle_report(parser);
 	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR)
-		return options->no_native ? refuse(parser, "--no-native is an option of dump") : 0;
+		return 0;
 	if ((options->pid != 0) + searched + (options->command != NULL) > 1)
 		return refuse(parser, "one of --pid, --name, --cgroup and -- COMMAND is wanted");
 	if (!options->pid && !searched && !options->command)
@@ -692,10 +680,6 @@ static int settle(struct parser *parser)
 	/* It is left by a key. */
 	if (options->action == OPTIONS_TOP && !options->duration_given)
 		options->duration_ns = 0;
-	if (options->json || options->no_native)
-		return refuse(parser,
-			      "--json is an option of dump, list and doctor, --no-native of dump; "
-			      "record has -o");
 	if (parser->mode == MODE_TIME && either)
 		return refuse(parser, "--mode time does not go with --loads and --stores");
 	if (parser->mode != MODE_TIME) {
@@ -734,78 +718,4 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 		return -1;
 	*ret_options = parser.options;
 	return 0;
-}
-
-void options_print_help(FILE *file)
-{
-	fputs("usage: pieprofd [record] --pid N[,M...] [options]\n"
-	      "       pieprofd [record] --name REGEX | --cgroup NAME [--wait] [options]\n"
-	      "       pieprofd [record] [options] -- COMMAND [ARGUMENT...]\n"
-	      "       pieprofd top --pid N [options]\n"
-	      "       pieprofd serve --pid N --listen ADDRESS:PORT|unix:PATH [options]\n"
-	      "       pieprofd report RECORDING [-o FILE] [--diff BASE]\n"
-	      "       pieprofd dump --pid N [--json] [--no-native]\n"
-	      "       pieprofd list [--json]\n"
-	      "       pieprofd doctor [--pid N] [--json]\n"
-	      "\n"
-	      "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
-	      "says where its time went and which lines read or write memory in vain.\n"
-	      "\n"
-	      "top shows the same live, in the terminal, until q. dump shows what every\n"
-	      "thread does now, and who holds the GIL. list shows the Python processes. doctor\n"
-	      "says what works here, and how to get what does not. report shows a recording,\n"
-	      "which record -o FILE.pieprof has made, in any format (-o, --format, --lines,\n"
-	      "--pairs, --color), or with --diff what has changed since another one. serve\n"
-	      "answers over HTTP: profiles for go tool pprof, /metrics, the report at /.\n"
-	      "record, the default, top and serve have these options:\n"
-	      "\n"
-	      "  -p, --pid N[,M...]      the process, or several as one\n"
-	      "      --name REGEX        the Python process with such a command line; every one\n"
-	      "                          of them with --all or --follow\n"
-	      "      --cgroup PATH|NAME  the Python processes of a control group, such as\n"
-	      "                          nginx.service, or of a container, by its id\n"
-	      "      --wait              for a process of that name or cgroup, and again\n"
-	      "                          whenever it is started anew\n"
-	      "      --follow            child processes, too, present and future\n"
-	      "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C.\n"
-	      "                          Without it, a command is profiled to its end\n"
-	      "  -r, --rate HZ           samples a second of CPU time and thread (99)\n"
-	      "  -o, --output FILE       write a report here too, - is stdout; may be repeated\n"
-	      "      --format NAME       of -o, where its extension does not say:\n"
-	      "            ",
-	      file);
-	writer_names(file);
-	fputs("\n"
-	      "      --mode MODE         all (default), time, or redundancy: refuse to run\n"
-	      "                          where memory cannot be watched\n"
-	      "      --idle              also what sleeping threads wait for: locks, the GIL,\n"
-	      "                          input and output, time\n"
-	      "      --loads, --stores   watch loads alone, or stores alone\n"
-	      "      --strict            exit with 7 when less could be measured than that\n"
-	      "      --max-overhead P%   most of the target's time that may go into stops (2%)\n"
-	      "      --stop-signal NAME  URG, WINCH or CHLD, which stops the threads to sample\n"
-	      "                          them (one that the target does not use)\n"
-	      "      --include PATTERN   count accesses of such functions and libraries alone\n"
-	      "      --exclude PATTERN   count none of those, such as 'lib*blas*'\n"
-	      "      --native-lines      source lines of native frames, and inlined functions,\n"
-	      "                          where there is debugging information\n"
-	      "      --no-source         no text of source lines in any report\n"
-	      "      --debuginfod        ask the servers of DEBUGINFOD_URLS for it\n"
-	      "      --lines N           lines in the summary\n"
-	      "      --pairs N           pairs in the summary\n"
-	      "      --color WHEN        auto (default), always or never\n"
-	      "      --listen WHERE      of serve: 127.0.0.1:6061, [::1]:6061 or unix:PATH\n"
-	      "      --allow-remote      of serve: listen on another address\n"
-	      "      --token-file FILE   of serve: what clients must show\n"
-	      "      --rotate SECONDS    of serve: begin a new profile so often (3600)\n"
-	      "  -q, --quiet             no summary on stdout, no progress\n"
-	      "  -v, --verbose           say more on stderr\n"
-	      "  -h, --help              this text\n"
-	      "      --version           the version\n"
-	      "\n"
-	      "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 no such process or not\n"
-	      "Python, 4 not permitted, 5 Python version not supported, 6 no samples,\n"
-	      "7 degraded (--strict), 130 given up; with a command, the command's own.\n"
-	      "pieprofd(8) says more.\n",
-	      file);
 }

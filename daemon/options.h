@@ -20,7 +20,7 @@ enum options_action {
 	OPTIONS_SERVE,
 	OPTIONS_LIST,
 	OPTIONS_DOCTOR,
-	OPTIONS_HELP,    /* print options_print_help() on stdout and exit 0 */
+	OPTIONS_HELP,    /* print help on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };
 
@@ -73,6 +73,8 @@ struct options {
 	bool allow_remote;
 	const char *token_file; /* NULL: none */
 	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */
+	bool command_helped;    /* --help is about one command, help_command */
+	enum options_action help_command;
 };
 
 /*

@@ -460,7 +460,7 @@ def test_refusals_and_ends():
                 (("--listen", "0.0.0.0:0"), "--allow-remote"), (("--listen", "0.0.0.0:0", "--allow-remote"), "token"),
                 (("--listen", "0.0.0.0:0", "--allow-remote", "--token-file", short), "16"), ((), "--listen"),
                 (("--listen", "nonsense"), "127.0.0.1:6061"), (("--listen", "127.0.0.1:70000"), "127.0.0.1:6061"),
-                (("--listen", "unix:" + "x" * 200), "107"), (("--listen", "127.0.0.1:0", "-o", "x.json"), "writes no"),
+                (("--listen", "unix:" + "x" * 200), "107"), (("--listen", "127.0.0.1:0", "-o", "x.json"), "not of serve"),
                 (("--listen", "127.0.0.1:0", "-d", "3"), "--duration")):
             said = pieprofd("serve", "--pid", target.pid, *arguments, code=2).stderr
             check(words in said, "%r: %s" % (arguments, said))

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import tempfile
 
-from harness import (PIEPROFD, Skip, Target, check, check_equal, check_sampled, find_interpreters, line_text,
-                     pieprofd, profile, status_of)
+from harness import (PIEPROFD, Skip, Target, check, check_equal, check_sampled, default_interpreter, find_interpreters,
+                     line_text, nobody, pieprofd, profile, status_of)
 from test_doctor import taken_breakpoints
-from test_refusals import ENOSYS, EPERM, PERF_EVENT_OPEN, refuse_call, restricted
+from test_refusals import ENOSYS, EPERM, PERF_EVENT_OPEN, program_for_everyone, refuse_call, restricted
 
 
 def profile_without_perf(target, error, *arguments, others=(), code=0):
@@ -213,3 +213,21 @@ def test_no_permission_at_all():
         target.check_undisturbed()
     check_equal(run.returncode, 4, "exit code, with %r" % run.stderr)
     check("belongs to user 0" in run.stderr, run.stderr)
+
+
+def test_other_users_process():
+    """Capabilities without root: the kernel keeps the signals of perf events from others' processes, and says nothing."""
+    user = nobody()
+    capabilities = "+sys_ptrace,+perfmon"
+    become = ["setpriv", "--reuid=%d" % user, "--regid=%d" % user, "--clear-groups", "--inh-caps=" + capabilities,
+              "--ambient-caps=" + capabilities]
+    with program_for_everyone() as program, Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        for mode, code in (("all", 0), ("redundancy", 4)):
+            run = subprocess.run(become + [program, "--pid", str(target.pid), "-d", "3", "--mode", mode],
+                                 capture_output=True, text=True, cwd="/", check=False)
+            check_equal(run.returncode, code, "exit code, with %r" % run.stderr)
+            check("passes no signals of a clock from this user" in run.stderr, run.stderr)
+            if not code:
+                check("unstopped" in run.stdout, run.stdout)
+                check_sampled("backprop" in run.stdout, "nothing was sampled")
+        target.check_undisturbed()

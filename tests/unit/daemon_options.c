@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line: what is meant, and what is refused with which words. */
 #include "daemon/options.h"
+#include "daemon/options_help.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -195,7 +196,7 @@ static void test_pid(void **state)
 	assert_int_equal(accepted("--pid 5,6,7").pids[2], 7);
 	assert_int_equal(accepted("--pid 5,6,7").pid, 5);
 	refused("dump --pid 5,6", "dump is of one");
-	refused("dump --pid 5 --follow", "dump is of one");
+	refused("dump --pid 5 --follow", "--follow is an option of record");
 	refused("--pid", "needs a value");
 	for (size_t i = 0; i < 8; i++) {
 		static const char *const wrong[] = {
@@ -363,7 +364,7 @@ static void test_command_and_name(void **state)
 	refused("--cgroup ''", "--cgroup");
 	refused("--pid 3 --wait", "--wait goes with --name");
 	refused("--wait -- ls", "--wait goes with --name");
-	refused("dump --cgroup a", "dump is of one process");
+	refused("dump --cgroup a", "--cgroup is an option of record, not of dump");
 	refused("--name worker -p 3", "one of --pid");
 	refused("--name a(", "--name 'a('");
 	refused("-p 3 --all", "--all goes with");
@@ -400,6 +401,11 @@ static void test_help_and_version(void **state)
 	assert_int_equal(accepted("-h").action, OPTIONS_HELP);
 	assert_int_equal(accepted("--version").action, OPTIONS_VERSION);
 	assert_int_equal(accepted("-p 1 -d 3 --help --what").action, OPTIONS_HELP);
+	assert_false(accepted("--help").command_helped);
+	assert_true(accepted("dump --help").command_helped);
+	assert_int_equal(accepted("dump --help").help_command, OPTIONS_DUMP);
+	assert_int_equal(accepted("record -p 1 -h").help_command, OPTIONS_RECORD);
+	assert_false(accepted("-o dump --help").command_helped);
 
 	options_print_help(file);
 	fclose(file);
@@ -411,6 +417,40 @@ static void test_help_and_version(void **state)
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
 		assert_true(strcspn(line, "\n") <= 80);
 	free(text);
+}
+
+static void test_help_of_commands(void **state)
+{
+	static const enum options_action commands[] = { OPTIONS_RECORD, OPTIONS_TOP,
+							OPTIONS_REPORT, OPTIONS_DUMP,
+							OPTIONS_LIST,   OPTIONS_DOCTOR };
+	char owners[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *file = open_memstream(&text, &size);
+
+		options_print_command_help(commands[i], file);
+		fclose(file);
+		assert_non_null(strstr(text, options_command_name(commands[i])));
+		assert_int_equal(!!strstr(text, "--json"),
+				 options_command_has(commands[i], "json"));
+		for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+			assert_true(strcspn(line, "\n") <= 80);
+		free(text);
+	}
+	options_owners("json", owners, sizeof(owners));
+	assert_string_equal(owners, "dump, list and doctor");
+	options_owners("diff", owners, sizeof(owners));
+	assert_string_equal(owners, "report");
+	assert_true(options_command_has(OPTIONS_TOP, "colour"));
+	assert_false(options_command_has(OPTIONS_LIST, "pid"));
+	/* Not a part of a name. */
+	assert_false(options_command_has(OPTIONS_LIST, "colo"));
+	options_owners("json", owners, 8);
+	assert_string_equal(owners, "dump, l");
 }
 
 int main(void)
@@ -433,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_command_and_name),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_help_and_version),
+		cmocka_unit_test(test_help_of_commands),
 		cmocka_unit_test(test_list_and_doctor),
 	};
 
