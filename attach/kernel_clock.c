@@ -29,7 +29,8 @@ struct kernel_record {
  */
 #define VARY_EVERY 64
 
-int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns)
+int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns,
+		      struct sampling_rest rest)
 {
 	struct sampling_interval interval;
 	struct perf_event_attr attributes = {
@@ -49,6 +50,7 @@ int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns)
 	int error;
 
 	sampling_interval_start(&interval, period_ns, clock_now_ns() ^ (uint64_t)tid << 40);
+	sampling_interval_continue(&interval, rest);
 	attributes.sample_period = interval.ns;
 	fd = syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	*clock = (struct kernel_clock){ .fd = fd < 0 ? -1 : (int)fd, .interval = interval };
@@ -58,6 +60,12 @@ int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns)
 	if (error)
 		kernel_clock_close(clock);
 	return error;
+}
+
+struct sampling_rest kernel_clock_rest(const struct kernel_clock *clock, uint64_t running_ns)
+{
+	return clock->fd >= 0 && running_ns ? sampling_interval_rest(&clock->interval, running_ns)
+					    : (struct sampling_rest){ 0 };
 }
 
 void kernel_clock_close(struct kernel_clock *clock)
@@ -110,6 +118,7 @@ bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sam
 		memcpy(&record, raw.bytes, raw.size);
 		*ret_sample = (struct kernel_sample){
 			.time_ns = record.time,
+			.running_ns = record.running_ns,
 			.stands_for_ns = sampling_interval_charge(&clock->interval,
 								  record.running_ns, false),
 		};

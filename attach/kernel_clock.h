@@ -23,6 +23,7 @@ struct kernel_clock {
 struct kernel_sample {
 	uint64_t time_ns;       /* CLOCK_MONOTONIC */
 	uint64_t stands_for_ns; /* CPU time of the thread, never 0 */
+	uint64_t running_ns;    /* how long the thread has run on a CPU since the clock was on */
 	/*
 	 * To where the kernel will return: behind a system call's instruction, at
 	 * one that faulted. 0: from nowhere, the thread is yet to run.
@@ -38,11 +39,15 @@ struct kernel_sample {
 #define KERNEL_CLOCK_PERIOD(period_ns) ((period_ns)*7071 / 10000)
 
 /*
- * Opens it, stopped. 0 or a negative errno: -EACCES when the kernel lets only
+ * Opens it, stopped; rest: kernel_clock_rest() of a thread that has ended, where
+ * this one goes on. 0 or a negative errno: -EACCES when the kernel lets only
  * the privileged measure it (perf_event_paranoid 2 without CAP_PERFMON).
  */
 __attribute__((warn_unused_result)) int kernel_clock_open(struct kernel_clock *clock, pid_t tid,
-							  uint64_t period_ns);
+							  uint64_t period_ns,
+							  struct sampling_rest rest);
+/* Of a thread that has ended after running_ns: how far it was from the next look. */
+struct sampling_rest kernel_clock_rest(const struct kernel_clock *clock, uint64_t running_ns);
 void kernel_clock_close(struct kernel_clock *clock);
 
 void kernel_clock_enable(struct kernel_clock *clock, bool enable);

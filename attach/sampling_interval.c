@@ -16,20 +16,52 @@ static uint64_t draw_below(struct sampling_interval *interval, uint64_t limit)
 	return limit ? (interval->random * 0x2545f4914f6cdd1dull >> 11) % limit : 0;
 }
 
+static uint64_t least_ns(const struct sampling_interval *interval)
+{
+	uint64_t least = interval->period_ns / FIRST_PART;
+
+	if (least >= FIRST_MIN_NS)
+		return least;
+	return FIRST_MIN_NS < interval->period_ns ? FIRST_MIN_NS : interval->period_ns;
+}
+
 void sampling_interval_start(struct sampling_interval *interval, uint64_t period_ns, uint64_t seed)
 {
-	uint64_t least = period_ns / FIRST_PART;
-
 	*interval = (struct sampling_interval){
 		.period_ns = period_ns,
+		.whole_ns = period_ns,
 		.first = true,
 		.random = seed * 0x9e3779b97f4a7c15ull | 1,
 	};
-	if (least < FIRST_MIN_NS)
-		least = FIRST_MIN_NS < period_ns ? FIRST_MIN_NS : period_ns;
 	interval->ns = 1 + draw_below(interval, period_ns);
-	if (interval->ns < least)
-		interval->ns = least;
+	if (interval->ns < least_ns(interval))
+		interval->ns = least_ns(interval);
+}
+
+void sampling_interval_continue(struct sampling_interval *interval, struct sampling_rest rest)
+{
+	if (!rest.left_ns)
+		return;
+	interval->ns = rest.left_ns < least_ns(interval) ? least_ns(interval) : rest.left_ns;
+	interval->whole_ns = rest.whole_ns;
+}
+
+struct sampling_rest sampling_interval_rest(const struct sampling_interval *interval,
+					    uint64_t running_ns)
+{
+	const struct sampling_interval *in = interval;
+	uint64_t passed_ns = running_ns - in->began_ns;
+	uint64_t next_ns = in->ns + in->period_ns; /* the end after the first one's first */
+
+	if (running_ns < in->began_ns)
+		return (struct sampling_rest){ 0 };
+	if (!in->first)
+		return (struct sampling_rest){ in->ns - passed_ns % in->ns, in->ns };
+	if (passed_ns < in->ns)
+		return (struct sampling_rest){ in->ns - passed_ns, in->whole_ns };
+	if (passed_ns < next_ns)
+		return (struct sampling_rest){ next_ns - passed_ns, in->period_ns };
+	return (struct sampling_rest){ 0 };
 }
 
 void sampling_interval_next(struct sampling_interval *interval, uint64_t period_ns,
@@ -42,17 +74,32 @@ void sampling_interval_next(struct sampling_interval *interval, uint64_t period_
 	interval->first = false;
 }
 
+void sampling_interval_change(struct sampling_interval *interval, uint64_t period_ns,
+			      uint64_t running_ns)
+{
+	sampling_interval_start(interval, period_ns, interval->random);
+	interval->began_ns = running_ns;
+}
+
 uint64_t sampling_interval_charge(const struct sampling_interval *interval, uint64_t running_ns,
 				  bool last)
 {
-	uint64_t early_ns = interval->ns / 16, passed_ns = running_ns - interval->began_ns;
+	uint64_t early_ns = interval->ns / 16;
+	uint64_t passed_ns = running_ns > interval->began_ns ? running_ns - interval->began_ns : 0;
+	uint64_t late_ns;
 
-	if (interval->first && running_ns < interval->ns + interval->ns / 2 + LATE_NS)
-		return interval->period_ns;
+	if (interval->first && passed_ns < interval->ns + interval->ns / 2 + LATE_NS)
+		return interval->whole_ns;
 	if (interval->first)
-		return running_ns <= interval->period_ns ? 0 : interval->ns;
-	/* It may have ended before where this clock does not look: at multiples of it. */
-	return last && running_ns > interval->began_ns
-		       ? interval->ns + (passed_ns + early_ns) % interval->ns - early_ns
-		       : interval->ns;
+		return passed_ns <= interval->period_ns ? 0 : interval->ns;
+	if (!last || !passed_ns)
+		return interval->ns;
+	/*
+	 * It may have ended before where this clock does not look: at multiples of
+	 * it, and each was late, so that after many of them nothing can be told.
+	 */
+	late_ns = (passed_ns + early_ns) % interval->ns;
+	if (passed_ns >= 2 * interval->ns && late_ns > interval->ns / 4)
+		return interval->ns;
+	return interval->ns + late_ns - early_ns;
 }

@@ -91,6 +91,26 @@ static uint64_t event_running_ns(int fd)
 
 int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint64_t period_ns)
 {
+	return thread_events_open_after(events, tid, signal, period_ns,
+					(struct sampling_rest){ 0 });
+}
+
+uint64_t thread_events_running_ns(const struct thread_events *events)
+{
+	return event_running_ns(events->clock_fd);
+}
+
+struct sampling_rest thread_events_rest(const struct thread_events *events)
+{
+	uint64_t running_ns = event_running_ns(events->clock_fd);
+
+	return running_ns ? sampling_interval_rest(&events->interval, running_ns)
+			  : (struct sampling_rest){ 0 };
+}
+
+int thread_events_open_after(struct thread_events *events, pid_t tid, int signal,
+			     uint64_t period_ns, struct sampling_rest rest)
+{
 	struct perf_event_attr attributes;
 	int error;
 
@@ -102,6 +122,7 @@ int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint
 	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
 		events->slots[slot].fd = -1;
 	sampling_interval_start(&events->interval, period_ns, clock_now_ns() ^ (uint64_t)tid << 40);
+	sampling_interval_continue(&events->interval, rest);
 	attributes_init(&attributes);
 	attributes.type = PERF_TYPE_SOFTWARE;
 	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
@@ -188,29 +209,43 @@ void thread_events_enable_clock(struct thread_events *events, bool enable)
 		(void)ioctl(events->memory[i].fd, request, 0);
 }
 
+/* 0 or a negative errno; the interval stays as it was then. */
+static int set_interval(struct thread_events *events, struct sampling_interval next)
+{
+	if (ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &next.ns))
+		return -errno;
+	events->interval = next;
+	return 0;
+}
+
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 {
 	struct sampling_interval next = events->interval;
+	uint64_t old_ns = events->interval.period_ns;
+	int error;
 
 	if (events->clock_fd < 0)
 		return -EBADF;
-	sampling_interval_next(&next, period_ns, event_running_ns(events->clock_fd));
-	if (ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &next.ns))
-		return -errno;
-	if (period_ns != events->interval.period_ns)
+	sampling_interval_change(&next, period_ns, event_running_ns(events->clock_fd));
+	error = set_interval(events, next);
+	if (error)
+		return error;
+	if (period_ns != old_ns)
 		for (size_t i = 0; i < events->memory_count; i++) {
 			uint64_t rate = rate_hz(period_ns);
 
 			(void)ioctl(events->memory[i].fd, PERF_EVENT_IOC_PERIOD, &rate);
 		}
-	events->interval = next;
 	return 0;
 }
 
 void thread_events_vary_clock(struct thread_events *events)
 {
-	/* Fails only when the thread is gone. */
-	(void)thread_events_set_period(events, events->interval.period_ns);
+	struct sampling_interval next = events->interval;
+
+	/* What has passed was just charged. Fails only when the thread is gone. */
+	sampling_interval_next(&next, next.period_ns, event_running_ns(events->clock_fd));
+	(void)set_interval(events, next);
 }
 
 static void breakpoint_attributes(struct perf_event_attr *attributes, enum breakpoint_type type,

@@ -84,6 +84,20 @@ __attribute__((warn_unused_result)) int thread_events_open(struct thread_events 
 void thread_events_close(struct thread_events *events);
 
 /*
+ * The same with a clock that goes on where that of a thread which has ended was
+ * left: thread_events_rest() of it.
+ */
+__attribute__((warn_unused_result)) int thread_events_open_after(struct thread_events *events,
+								 pid_t tid, int signal,
+								 uint64_t period_ns,
+								 struct sampling_rest rest);
+/* Of a thread that has ended: how far it was from the clock's next sample. */
+struct sampling_rest thread_events_rest(const struct thread_events *events);
+
+/* How long the thread has run on a CPU while its clock was on; 0: unknown, too. */
+uint64_t thread_events_running_ns(const struct thread_events *events);
+
+/*
  * Adds an event by which the processor samples memory accesses, stopped, about
  * as often as the clock's period says. event is borrowed. 0 or a negative
  * errno, as above; -ENOENT, -EOPNOTSUPP, -EINVAL: not on this processor, or

@@ -22,6 +22,7 @@
 #define HANDLED_MAX      64u /* stops in a row */
 #define THREADS_MAX      16384u
 #define RECORDS_MAX      16u /* one stop rarely has two */
+#define RESTS_MAX        64u
 #define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
 /*
  * Ends a wait for reports. A thread's own: SIGCHLD, which goes to the process,
@@ -31,10 +32,17 @@
 /* It may arrive just before the wait begins: it comes again. */
 #define WAKE_AGAIN_NS (2 * NS_PER_MS)
 
+/* How far the clocks of threads that have ended were from their next looks. */
+struct rests {
+	struct sampling_rest items[RESTS_MAX];
+	size_t count;
+};
+
 struct tracer {
 	pid_t pid;
 	int stop_signal;
 	uint64_t period_ns;
+	struct rests user_rests, kernel_rests;
 	bool clocks_enabled;
 	const struct memory_event *memory_events;
 	size_t memory_event_count;
@@ -142,6 +150,26 @@ static void tracee_close(struct tracer *tracer, struct tracee *tracee)
 	kernel_clock_close(&tracee->kernel_clock);
 }
 
+static void leave_rest(struct rests *rests, struct sampling_rest rest)
+{
+	if (rest.left_ns && rests->count < RESTS_MAX)
+		rests->items[rests->count++] = rest;
+}
+
+static struct sampling_rest take_rest(struct rests *rests)
+{
+	return rests->count ? rests->items[--rests->count] : (struct sampling_rest){ 0 };
+}
+
+/* A thread has ended: those that begin go on where its clocks were. */
+static void leave_rests(struct tracer *tracer, const struct tracee *tracee)
+{
+	uint64_t running_ns = thread_events_running_ns(&tracee->events);
+
+	leave_rest(&tracer->user_rests, thread_events_rest(&tracee->events));
+	leave_rest(&tracer->kernel_rests, kernel_clock_rest(&tracee->kernel_clock, running_ns));
+}
+
 static void tracee_forget(struct tracer *tracer, struct tracee **slot)
 {
 	struct tracee *tracee = *slot;
@@ -150,6 +178,7 @@ static void tracee_forget(struct tracer *tracer, struct tracee **slot)
 	tracer->thread_count--;
 	tracee->state = TRACEE_GONE;
 	tracer->hooks->thread_ended(tracer->hooks->context, tracee);
+	leave_rests(tracer, tracee);
 	tracee_close(tracer, tracee);
 	free(tracee);
 }
@@ -216,8 +245,8 @@ static void tracee_enable_clocks(struct tracee *tracee, bool enable)
  */
 static void tracee_start(struct tracer *tracer, struct tracee *tracee)
 {
-	int error = thread_events_open(&tracee->events, tracee->id.tid, tracer->stop_signal,
-				       tracer->period_ns);
+	int error = thread_events_open_after(&tracee->events, tracee->id.tid, tracer->stop_signal,
+					     tracer->period_ns, take_rest(&tracer->user_rests));
 
 	if (error && error != -ESRCH) {
 		tracer->counts.threads_refused++;
@@ -231,7 +260,8 @@ static void tracee_start(struct tracer *tracer, struct tracee *tracee)
 	}
 	if (!error)
 		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
-					  KERNEL_CLOCK_PERIOD(tracer->period_ns));
+					  KERNEL_CLOCK_PERIOD(tracer->period_ns),
+					  take_rest(&tracer->kernel_rests));
 	if (error && error != -ESRCH && tracee->events.clock_fd >= 0)
 		tracer->counts.kernel_refused_errno = -error;
 	if (tracer->counts_forks) {
@@ -571,6 +601,8 @@ void tracer_enable_clocks(struct tracer *tracer, bool enable)
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
 {
 	tracer->period_ns = period_ns;
+	/* They are parts of the old one. */
+	tracer->user_rests.count = tracer->kernel_rests.count = 0;
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
 		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
 		     tracee = tracee->next) {

@@ -15,11 +15,16 @@
  */
 #define CELLS_MAX (1u << 15)
 
+/* How finely time is spread over the timelines of which it is not known when it was. */
+#define UNCLOCKED_PIECE_NS   (10 * NS_PER_MS)
+#define UNCLOCKED_PIECES_MAX TIMELINE_NODE_SLICES_MAX
+
 struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
 	struct system_time system;
 	struct waiting_thread waiting;
+	struct unclocked_thread unclocked;
 	uint64_t stopped_ns; /* since sampling began or went on */
 	size_t times;        /* its entry in pipeline->threads */
 };
@@ -101,6 +106,7 @@ static void thread_started(void *context, struct tracee *tracee)
 		thread->times = thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
 		system_time_init(&thread->system, &pipeline->node_timeline,
 				 &pipeline->thread_timeline, thread->times);
+		time_balance_begin(&thread->system.balance, &pipeline->balance_ns);
 	}
 	tracee->user = thread;
 }
@@ -122,7 +128,12 @@ static void thread_ended(void *context, struct tracee *tracee)
 	struct pipeline_thread *thread = tracee->user;
 
 	if (thread) {
+		uint64_t running_ns = thread_events_running_ns(&tracee->events);
+
 		collect_system_time(pipeline, thread, tracee);
+		unclocked_thread_ended(&pipeline->unclocked, &thread->unclocked, running_ns);
+		if (running_ns)
+			time_balance_end(&thread->system.balance, running_ns);
 		/* Its slots are gone with it. */
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		redundancy_thread_destroy(thread->redundancy);
@@ -306,7 +317,7 @@ static void charge_gil(struct pipeline *pipeline, const struct pipeline_thread *
 }
 
 /* The clock's ticks of this stop. node NULL: the tree is full. */
-static void charge_ticks(struct pipeline *pipeline, const struct pipeline_thread *thread,
+static void charge_ticks(struct pipeline *pipeline, struct pipeline_thread *thread,
 			 struct cct_node *node)
 {
 	enum time_class time_class = capture_in_library(&pipeline->capture, pipeline->target)
@@ -314,6 +325,7 @@ static void charge_ticks(struct pipeline *pipeline, const struct pipeline_thread
 					     : TIME_PYTHON;
 	uint64_t time_ns = pipeline->clock_ns;
 
+	time_balance_user(&thread->system.balance, time_ns);
 	__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
 	thread_times_charge(&pipeline->threads, thread->times, time_class, time_ns);
 	timeline_charge(&pipeline->thread_timeline, thread->times, pipeline->event_ns, time_class,
@@ -341,6 +353,8 @@ static void resumed(void *context, struct tracee *tracee)
 	    (pipeline->clock_ticks || pipeline->system_returns ||
 	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
 		node = find_context(pipeline);
+	if (pipeline->clock_ticks)
+		collect_system_time(pipeline, thread, tracee);
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
 	if (pipeline->clock_ticks)
 		charge_ticks(pipeline, thread, node);
@@ -454,8 +468,14 @@ uint64_t pipeline_look(struct pipeline *pipeline, struct tracer *tracer, uint64_
 
 static void begin_thread(void *context, struct tracee *tracee)
 {
-	if (tracee->user)
-		begin_waiting(context, tracee->user, tracee);
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (!thread)
+		return;
+	begin_waiting(pipeline, thread, tracee);
+	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
+			       thread_events_running_ns(&tracee->events));
 }
 
 static void end_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
@@ -482,10 +502,86 @@ static void cancel_thread(void *context, struct tracee *tracee)
 	if (thread->redundancy)
 		redundancy_cancel(thread->redundancy, tracee);
 	end_waiting(pipeline, thread, tracee);
+	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
+				 tracee->id.tid, thread_events_running_ns(&tracee->events));
 }
 
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle)
 {
 	pipeline->idle = idle;
+	if (!idle)
+		unclocked_begin(&pipeline->unclocked, clock_now_ns());
 	tracer_for_each(tracer, idle ? cancel_thread : begin_thread, pipeline);
+}
+
+/* When it was is not known: evenly over time, in no more pieces than samples would have had. */
+static void charge_evenly(struct timeline *timeline, size_t owner, uint64_t began_ns,
+			  uint64_t ended_ns, uint64_t time_ns)
+{
+	uint64_t pieces = time_ns / UNCLOCKED_PIECE_NS;
+
+	pieces = pieces < 1 ? 1 : pieces > UNCLOCKED_PIECES_MAX ? UNCLOCKED_PIECES_MAX : pieces;
+	for (uint64_t i = 0; i < pieces; i++) {
+		uint64_t part_ns = time_ns / (pieces - i);
+
+		timeline_charge(timeline, owner,
+				began_ns + (ended_ns - began_ns) * (2 * i + 1) / (2 * pieces),
+				TIME_SYSTEM, part_ns);
+		time_ns -= part_ns;
+	}
+}
+
+struct unclocked_charge {
+	struct pipeline *pipeline;
+	uint64_t whole_ns, left_ns, ended_ns;
+};
+
+static void charge_unclocked(struct unclocked_charge *charge, size_t times, uint64_t time_ns)
+{
+	struct pipeline *pipeline = charge->pipeline;
+
+	if (time_ns > charge->left_ns)
+		time_ns = charge->left_ns;
+	if (!time_ns)
+		return;
+	charge->left_ns -= time_ns;
+	thread_times_charge(&pipeline->threads, times, TIME_SYSTEM, time_ns);
+	charge_evenly(&pipeline->thread_timeline, times, pipeline->unclocked.began_ns,
+		      charge->ended_ns, time_ns);
+}
+
+static void charge_unclocked_thread(void *context, struct tracee *tracee)
+{
+	struct unclocked_charge *charge = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (thread)
+		charge_unclocked(charge, thread->times,
+				 unclocked_part_ns(&charge->pipeline->unclocked, &thread->unclocked,
+						   charge->whole_ns));
+}
+
+void pipeline_charge_unclocked(struct pipeline *pipeline, struct tracer *tracer, uint64_t cpu_ns)
+{
+	uint64_t whole_ns = unclocked_whole_ns(&pipeline->unclocked, cpu_ns);
+	struct unclocked_charge charge = {
+		.pipeline = pipeline,
+		.whole_ns = whole_ns,
+		.left_ns = whole_ns,
+		.ended_ns = clock_now_ns(),
+	};
+	const struct frame frame = frame_of_kernel();
+	struct cct_node *node;
+
+	if (!whole_ns)
+		return;
+	node = cct_insert(pipeline->cct, &frame, 1);
+	if (!node)
+		node = cct_root(pipeline->cct);
+	cct_node_charge(node, TIME_SYSTEM, 1, whole_ns);
+	charge_evenly(&pipeline->node_timeline, node->id, pipeline->unclocked.began_ns,
+		      charge.ended_ns, whole_ns);
+	tracer_for_each(tracer, charge_unclocked_thread, &charge);
+	/* What is left is of threads that have ended. */
+	charge_unclocked(&charge, 0, charge.left_ns);
 }

@@ -22,6 +22,7 @@
 #include "daemon/system_time.h"
 #include "daemon/thread_times.h"
 #include "daemon/timeline.h"
+#include "daemon/unclocked_time.h"
 #include "daemon/waiting.h"
 
 struct pipeline {
@@ -36,6 +37,8 @@ struct pipeline {
 	struct thread_times threads;
 	/* Of the threads, by index, and of the tree's nodes, by id. */
 	struct timeline thread_timeline, node_timeline;
+	struct unclocked_time unclocked;
+	int64_t balance_ns;  /* missing of threads that have ended, see time_balance.h */
 	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
 	uint64_t samples;    /* atomic: read by other threads */
 	bool mappings_stale; /* an address was seen that no module holds */
@@ -90,6 +93,12 @@ void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t no
  * returns when the next is due. Not while idle.
  */
 uint64_t pipeline_look(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns);
+
+/*
+ * When idle again: charges what time of the process's cpu_ns since sampling
+ * began or went on no clock saw (unclocked_time.h).
+ */
+void pipeline_charge_unclocked(struct pipeline *pipeline, struct tracer *tracer, uint64_t cpu_ns);
 
 /* Gives up all watches and takes nothing more until it is made active again. */
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle);

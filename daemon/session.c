@@ -268,26 +268,44 @@ static void set_state(struct session *session, enum session_state state)
 static void start_sampling(struct session *session, uint64_t now_ns)
 {
 	session->resumed_ns = now_ns;
+	if (!session->unstopped)
+		pipeline_set_idle(&session->pipeline, session->tracer, false);
+	/* As close to the clocks' beginning and end as can be: what is between counts as unclocked.
+	 */
 	session->resumed_cpu_ns = session->last_cpu_ns = session_target_cpu_ns(session);
 	if (session->unstopped) {
 		unstopped_sampler_begin(session->unstopped);
 		return;
 	}
-	pipeline_set_idle(&session->pipeline, session->tracer, false);
 	tracer_enable_clocks(session->tracer, true);
+}
+
+/* Else the time of threads that are not, or of another program, would seem to be unclocked. */
+static bool all_sampled(const struct session *session)
+{
+	const struct tracer_counts *counts = tracer_counts(session->tracer);
+
+	return !counts->threads_blocking && !counts->threads_refused &&
+	       session->end != TRACER_TARGET_REPLACED;
 }
 
 static void stop_sampling(struct session *session, uint64_t now_ns)
 {
+	uint64_t cpu_ns;
+
+	if (session->tracer)
+		tracer_enable_clocks(session->tracer, false);
+	session->last_cpu_ns = session_target_cpu_ns(session);
+	cpu_ns = session->last_cpu_ns - session->resumed_cpu_ns;
 	if (session->unstopped) {
 		unstopped_sampler_end(session->unstopped);
 	} else {
-		tracer_enable_clocks(session->tracer, false);
 		pipeline_set_idle(&session->pipeline, session->tracer, true);
+		if (all_sampled(session))
+			pipeline_charge_unclocked(&session->pipeline, session->tracer, cpu_ns);
 	}
 	session->sampled_ns += now_ns - session->resumed_ns;
-	session->last_cpu_ns = session_target_cpu_ns(session);
-	session->cpu_ns += session->last_cpu_ns - session->resumed_cpu_ns;
+	session->cpu_ns += cpu_ns;
 }
 
 /* What the other thread asked for; true: finish. */

@@ -27,6 +27,16 @@ static void charge(struct system_time *time, struct cct_node *node,
 			     place->time_ns);
 }
 
+/* Before the thread's first instruction there is no line that asked for it. */
+static void charge_birth(struct system_time *time, struct cct *cct,
+			 const struct system_time_place *place)
+{
+	const struct frame frame = frame_of_kernel();
+	struct cct_node *node = cct_insert(cct, &frame, 1);
+
+	charge(time, node ? node : cct_root(cct), place);
+}
+
 static void give_up(struct system_time *time, struct cct *cct, struct losses *losses,
 		    struct system_time_place place)
 {
@@ -74,7 +84,8 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 		struct system_time_place place = {
 			.ip = sample.user_ip,
 			.sp = sample.user_sp,
-			.time_ns = sample.stands_for_ns,
+			.time_ns = time_balance_kernel(&time->balance, sample.running_ns,
+						       sample.stands_for_ns),
 			.samples = 1,
 			.first_ns = sample.time_ns,
 			.last_ns = sample.time_ns,
@@ -82,9 +93,11 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 
 		count++;
 		timeline_charge(time->threads, time->thread, sample.time_ns, TIME_SYSTEM,
-				sample.stands_for_ns);
-		*ret_time_ns += sample.stands_for_ns;
-		if (!sample.user_ip || !add(time, &place))
+				place.time_ns);
+		*ret_time_ns += place.time_ns;
+		if (!sample.user_ip)
+			charge_birth(time, cct, &place);
+		else if (!add(time, &place))
 			give_up(time, cct, losses, place);
 	}
 	return count;

@@ -9,7 +9,8 @@
  * The stack is read when the thread next passes the place in user code from
  * which the kernel was entered, with the same stack pointer: a system call
  * that is running returns there, one made over and over comes by again. What
- * is not seen again is charged to the thread's last known stack, and counted.
+ * is not seen again is charged to the thread's last known stack, and counted; what
+ * comes before a thread's first instruction, to a frame of the kernel's own.
  */
 #ifndef PIEPROFD_DAEMON_SYSTEM_TIME_H
 #define PIEPROFD_DAEMON_SYSTEM_TIME_H
@@ -17,6 +18,7 @@
 #include "attach/tracer.h"
 #include "daemon/cct/cct.h"
 #include "daemon/loss.h"
+#include "daemon/time_balance.h"
 #include "daemon/timeline.h"
 
 #define SYSTEM_TIME_PLACES  4 /* remembered a thread; time from more is charged at once */
@@ -42,13 +44,16 @@ struct system_time {
 	/* What is charged, over time: borrowed. */
 	struct timeline *nodes, *threads;
 	size_t thread;
+	struct time_balance balance; /* the caller tells it of time in user code */
 };
 
 /* thread: its owner's number in threads. */
 void system_time_init(struct system_time *time, struct timeline *nodes, struct timeline *threads,
 		      size_t thread);
 
-/* Takes new samples from the thread's kernel clock: returns how many, and the time they stand for.
+/*
+ * Takes new samples from the thread's kernel clock: returns how many, and the
+ * time they stand for. Before later samples in user code are told to the balance.
  */
 unsigned system_time_collect(struct system_time *time, struct tracee *tracee, struct cct *cct,
 			     struct losses *losses, uint64_t *ret_time_ns);

@@ -3,6 +3,13 @@
 
 #include "daemon/cct/id_table.h"
 
+const struct module frame_kernel = { .path = "[kernel]", .name = "[kernel]" };
+
+struct frame frame_of_kernel(void)
+{
+	return (struct frame){ .kind = FRAME_NATIVE, .native = { .module = &frame_kernel } };
+}
+
 bool frame_equal(const struct frame *a, const struct frame *b)
 {
 	if (a->kind != b->kind)

@@ -35,6 +35,15 @@ struct frame {
 	};
 };
 
+/*
+ * Not code: what time is charged to that the kernel spends on threads while their clocks do not
+ * run, as the module and name of a native frame.
+ */
+extern const struct module frame_kernel;
+#define FRAME_KERNEL_FUNCTION "[scheduling, thread start and end]"
+
+struct frame frame_of_kernel(void);
+
 /* The same place: code object and instruction, or native function (pc when the function is
  * unknown). */
 bool frame_equal(const struct frame *a, const struct frame *b);

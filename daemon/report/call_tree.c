@@ -248,7 +248,7 @@ static void describe_native(struct builder *builder, const struct frame *frame,
 
 	shown->address = address - bias;
 	shown->function_address = frame->native.function ? frame->native.function - bias : 0;
-	if (!module)
+	if (!module || module == &frame_kernel)
 		return;
 	shown->build_id = hexadecimal(builder->arena, module->build_id, module->build_id_size);
 	if (!info || line_info_find(info, module, address, lines, LINE_INFO_DEPTH_MAX, &count))

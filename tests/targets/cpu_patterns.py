@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Uses the processor in ways that make a profiler lose time, or count some twice.
 
-    cpu_patterns.py --pattern steady|threads|naps|short_threads|system_calls [--seconds N]
+    cpu_patterns.py --pattern steady|threads|naps|naps_in_turn|short_threads|products|system_calls [--seconds N]
 """
 import argparse
 import os
@@ -38,17 +38,32 @@ def short_threads():
         thread.join()
 
 
+def products():
+    """In the threads of a BLAS library, where numpy has one with threads."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "2"
+    import numpy
+
+    matrix = numpy.ones((200, 200))
+    for _ in range(20):
+        matrix @ matrix
+
+
 def system_calls():
     for _ in range(1000):
         os.stat("/")
 
 
-def threads(seconds):
+def nap_in_turn():
+    compute(1000)
+    time.sleep(0.001)
+
+
+def threads(seconds, step):
     end = time.monotonic() + seconds
 
     def work():
         while time.monotonic() < end:
-            steady()
+            step()
 
     workers = [threading.Thread(target=work) for _ in range(8)]
     for worker in workers:
@@ -59,13 +74,14 @@ def threads(seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    patterns = {function.__name__: function for function in (steady, naps, short_threads, system_calls, threads)}
-    parser.add_argument("--pattern", choices=patterns, default="steady")
+    patterns = {function.__name__: function for function in (steady, naps, short_threads, products, system_calls)}
+    steps = {"threads": steady, "naps_in_turn": nap_in_turn}  # of eight threads
+    parser.add_argument("--pattern", choices=[*patterns, *steps], default="steady")
     parser.add_argument("--seconds", type=float, default=10)
     arguments = parser.parse_args()
     ready()
-    if arguments.pattern == "threads":
-        threads(arguments.seconds)
+    if arguments.pattern in steps:
+        threads(arguments.seconds, steps[arguments.pattern])
     else:
         end = time.monotonic() + arguments.seconds
         while time.monotonic() < end:

@@ -167,6 +167,92 @@ static void test_change_of_the_first_interval(void **state)
 	assert_true(fabs(charged / 1000 - 1) < 0.01);
 }
 
+/* One thread after the other goes on where the last one was left: nothing is left to chance. */
+static void test_short_lives_one_after_the_other(void **state)
+{
+	static const uint64_t lengths[] = { 100000, 790000, 1234567, 3300000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		uint64_t threads = 600ull * PERIOD_NS / lengths[i], samples = 0;
+		struct sampling_rest rest = { 0 };
+		double charged = 0, truth = (double)(threads * lengths[i]);
+
+		for (uint64_t seed = 1; seed <= threads; seed++) {
+			struct sampling_interval interval;
+			uint64_t now_ns;
+
+			sampling_interval_start(&interval, PERIOD_NS, seed);
+			sampling_interval_continue(&interval, rest);
+			for (now_ns = interval.ns; now_ns < lengths[i]; now_ns += interval.ns) {
+				charged += sampling_interval_charge(&interval, now_ns, true);
+				sampling_interval_next(&interval, PERIOD_NS, now_ns);
+				samples++;
+			}
+			rest = sampling_interval_rest(&interval, lengths[i]);
+			assert_in_range(rest.left_ns, 1, 5 * PERIOD_NS / 4);
+		}
+		print_message("lives of %.2f ms: %.4f of the truth in %llu samples\n",
+			      (double)lengths[i] / 1e6, charged / truth,
+			      (unsigned long long)samples);
+		/* By chance alone it would be 0.04 for one standard deviation. */
+		assert_true(fabs(charged / truth - 1) < 0.005);
+	}
+}
+
+static void test_what_is_left(void **state)
+{
+	struct sampling_interval interval;
+
+	(void)state;
+	sampling_interval_start(&interval, PERIOD_NS, 1);
+	sampling_interval_continue(&interval, (struct sampling_rest){ 400000, 1100000 });
+	assert_int_equal(sampling_interval_rest(&interval, 100000).left_ns, 300000);
+	assert_int_equal(sampling_interval_rest(&interval, 100000).whole_ns, 1100000);
+	assert_int_equal(sampling_interval_charge(&interval, 400000, true), 1100000);
+	/* Its end was met where the clock does not look. */
+	assert_int_equal(sampling_interval_rest(&interval, 500000).left_ns, 900000);
+	assert_int_equal(sampling_interval_rest(&interval, 2000000).left_ns, 0);
+	sampling_interval_continue(&interval, (struct sampling_rest){ 0 });
+	assert_int_equal(interval.ns, 400000);
+	sampling_interval_continue(&interval, (struct sampling_rest){ 1, 900000 });
+	assert_in_range(interval.ns, 10000, PERIOD_NS / 10);
+	sampling_interval_next(&interval, PERIOD_NS, 5000000);
+	assert_int_equal(sampling_interval_rest(&interval, 5000000 + 2 * interval.ns + 7).left_ns,
+			 interval.ns - 7);
+	assert_int_equal(sampling_interval_rest(&interval, 4000000).left_ns, 0);
+}
+
+/* A life during which the period is changed, at any moments: neither too little nor too much. */
+static void test_changes_in_the_middle(void **state)
+{
+	double charged = 0, length_ns = 20.0 * PERIOD_NS;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20000; seed++) {
+		struct sampling_interval interval;
+		uint64_t change_ns = 1500000, now_ns = 0, period_ns = PERIOD_NS;
+
+		sampling_interval_start(&interval, period_ns, seed);
+		for (;;) {
+			if (now_ns + interval.ns >= change_ns && change_ns < 10000000) {
+				now_ns = change_ns;
+				change_ns += 3100000;
+				period_ns += period_ns / 2;
+				sampling_interval_change(&interval, period_ns, now_ns);
+				continue;
+			}
+			now_ns += interval.ns;
+			if ((double)now_ns > length_ns)
+				break;
+			charged += (double)sampling_interval_charge(&interval, now_ns, true);
+			sampling_interval_next(&interval, period_ns, now_ns);
+		}
+	}
+	print_message("with changes: %.4f of the truth\n", charged / 20000 / length_ns);
+	assert_true(fabs(charged / 20000 / length_ns - 1) < 0.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +261,9 @@ int main(void)
 		cmocka_unit_test(test_short_lives_are_charged_their_time),
 		cmocka_unit_test(test_cycle_of_a_period),
 		cmocka_unit_test(test_change_of_the_first_interval),
+		cmocka_unit_test(test_short_lives_one_after_the_other),
+		cmocka_unit_test(test_what_is_left),
+		cmocka_unit_test(test_changes_in_the_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
