@@ -5,6 +5,7 @@ O     ?= build
 V     ?= 0
 DEBUG ?= 0
 SAN   ?=
+COVERAGE ?=
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
@@ -26,10 +27,12 @@ endif
 OPTIMISE := $(if $(filter 1,$(DEBUG)),-Og,-O2)
 FORTIFY  := $(if $(filter 1,$(DEBUG))$(SAN),,-D_FORTIFY_SOURCE=2)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+# Several threads count, and several programs at once add to the same files.
+COUNTERS := $(if $(COVERAGE),--coverage -fprofile-update=atomic)
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DPIEPROFD_VERSION='"$(VERSION)"' $(FORTIFY)
-CFLAGS   += -std=gnu17 -g $(OPTIMISE) $(WARNINGS) -fPIE -fstack-protector-strong $(SANITIZE)
-LDFLAGS  += -pie -Wl,-z,relro,-z,now $(SANITIZE)
+CFLAGS   += -std=gnu17 -g $(OPTIMISE) $(WARNINGS) -fPIE -fstack-protector-strong $(SANITIZE) $(COUNTERS)
+LDFLAGS  += -pie -Wl,-z,relro,-z,now $(SANITIZE) $(COUNTERS)
 
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 # Debian's Zydis and libiberty ship no .pc file.
@@ -91,7 +94,9 @@ demo: ## Install the build's packages if missing, build, and show a finding in a
 .PHONY: test
 test: ## Install what the tests need and pass them
 	@sh .ci/install-packages test
-	@$(MAKE) --no-print-directory lint check
+	@$(MAKE) --no-print-directory lint
+	$(if $(CI),@$(MAKE) --no-print-directory -k -j$$(nproc) analyze-cppcheck analyze-gcc)
+	@$(MAKE) --no-print-directory check
 
 .PHONY: check
 check: ## Unit and end-to-end tests
@@ -101,13 +106,16 @@ check: ## Unit and end-to-end tests
 	$(MAKE) --no-print-directory check-e2e || status=1; \
 	exit $$status
 
+.PHONY: unit-tests
+unit-tests: $(UNIT_TESTS)
+
 .PHONY: check-unit
 check-unit: $(UNIT_TESTS) ## Unit tests, all of them whatever fails
 	@WRAPPER="$(WRAPPER)" tests/tools/run-unit $(sort $(UNIT_TESTS))
 
 .PHONY: check-e2e
-check-e2e: $(O)/pieprofd $(O)/oracle ## End-to-end tests: the daemon on real Python processes
-	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/e2e/run.py
+check-e2e: $(O)/pieprofd $(O)/oracle ## End-to-end tests: the daemon on real Python processes (WORDS='top dump': only those)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/e2e/run.py $(WORDS)
 
 .PHONY: san
 san: ## Unit tests under the address and undefined-behaviour sanitizers
@@ -117,6 +125,11 @@ san: ## Unit tests under the address and undefined-behaviour sanitizers
 valgrind: ## Unit tests under valgrind
 	@$(MAKE) --no-print-directory check-unit \
 		WRAPPER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
+
+.PHONY: coverage
+coverage: ## Which lines, branches and functions the tests reach (25 minutes; an HTML page under $(O)-coverage)
+	@sh .ci/install-packages analyze
+	@$(PYTHON) tests/tools/coverage $(O)-coverage $(WORDS)
 
 .PHONY: bench
 bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling costs the target, a native stack, opening a report
@@ -154,6 +167,56 @@ offsets-table: $(O)/offsets_table ## The generator of the built-in tables, see t
 .PHONY: lint
 lint: ## Include directions, formatting, licence lines, man pages, script syntax
 	@PYTHON="$(PYTHON)" tests/tools/lint
+
+# ---- static analysis: every source file has the same flags, so that no compile_commands.json is needed
+
+ANALYSED        := $(sort $(foreach f,$(FOLDERS),$(call sources,$(f))))
+ANALYSED_TESTS  := $(sort $(wildcard tests/unit/*.c tests/bench/*.c tests/tools/*.c))
+ANALYSED_HEADERS := $(wildcard $(foreach f,$(FOLDERS) tests,$(f)/*.h $(f)/*/*.h))
+analysed = $(patsubst %.c,$(O)/analyze/$(1)/%.ok,$(2))
+
+.PHONY: analyze
+analyze: ## gcc's analyzer, cppcheck and clang-tidy on every C file
+	@sh .ci/install-packages analyze
+	@$(MAKE) --no-print-directory -k -j$$(nproc) analyze-cppcheck analyze-gcc analyze-clang
+
+.PHONY: analyze-gcc
+analyze-gcc: $(call analysed,gcc,$(ANALYSED))
+
+.PHONY: analyze-clang
+analyze-clang: $(call analysed,clang,$(ANALYSED) $(ANALYSED_TESTS))
+
+# gcc 12's analyzer does not see that memory is still known where it was stored through a second pointer; clang's does.
+ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak
+# It takes reallocarray(3) to free also when it fails,
+$(O)/analyze/gcc/daemon/group.ok: private ANALYZER += -Wno-analyzer-use-after-free
+# and knows nothing of a structure that a function returned.
+$(O)/analyze/gcc/attach/emulator_%.ok: private ANALYZER += -Wno-analyzer-use-of-uninitialized-value
+
+# Of tests only bugprone: cmocka's assertions end a test without clang's analyzer knowing it, and tests call system()
+# and rand() with a fixed seed. Python programs stand there in lines without commas, bytes without a NUL,
+# signed bytes that shall become negative numbers, and quotients that shall be whole.
+$(O)/analyze/clang/tests/%.ok: private TIDY := --checks=-clang-analyzer-*,-cert-*,-misc-*,-performance-*,$(strip \
+	)-bugprone-suspicious-missing-comma,-bugprone-not-null-terminated-result,$(strip \
+	)-bugprone-signed-char-misuse,-bugprone-integer-division
+
+$(O)/analyze/gcc/%.ok: %.c Makefile $(ANALYSED_HEADERS)
+	@mkdir -p $(@D)
+	$(call quiet,GCC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(PACKAGE_CFLAGS) -Werror $(ANALYZER) -c -o $@ $<
+
+$(O)/analyze/clang/%.ok: %.c Makefile .clang-tidy $(ANALYSED_HEADERS)
+	@mkdir -p $(@D)
+	$(call quiet,TIDY,$<)clang-tidy --quiet $(TIDY) $< -- $(CPPFLAGS) $(CFLAGS) $(PACKAGE_CFLAGS)
+	@touch $@
+
+.PHONY: analyze-cppcheck
+analyze-cppcheck:
+	@mkdir -p $(O)/analyze/cppcheck
+	$(call quiet,CHECK,cppcheck)cppcheck --quiet -j$$(nproc) --cppcheck-build-dir=$(O)/analyze/cppcheck \
+		--enable=warning,performance,portability --inline-suppr --suppressions-list=tests/tools/cppcheck-suppressions \
+		--std=c11 --library=gnu,posix --error-exitcode=1 $(CPPFLAGS) \
+		'-Djson_object_foreach(object,key,value)=while(next(object,&key,&value))' \
+		'-Djson_array_foreach(array,index,value)=while(next(array,&index,&value))' $(ANALYSED) $(ANALYSED_TESTS)
 
 # ---- installing and packing
 
@@ -218,7 +281,7 @@ help: ## This list
 	@echo 'Targets:'
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 		awk -F'|' '{ printf "  %-15s %s\n", $$1, $$2 }'
-	@echo 'Settings: O=FOLDER (build), V=1 (show commands), DEBUG=1 (-Og), SAN=address,undefined,'
+	@echo 'Settings: O=FOLDER (build), V=1 (show commands), DEBUG=1 (-Og), SAN=address,undefined, COVERAGE=1,'
 	@echo '          CI=1 (warnings are errors), PREFIX=/usr/local, DESTDIR=, PYTHON=python3'
 
 .PHONY: clean

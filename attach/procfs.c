@@ -369,8 +369,8 @@ int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 
 int procfs_read_command(pid_t pid, char ***ret_arguments)
 {
-	char path[64], *text, **arguments;
-	size_t size, count = 0, at = 0;
+	char path[64], *text = NULL, **arguments;
+	size_t size = 0, count = 0, at = 0;
 	int error;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);

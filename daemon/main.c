@@ -532,7 +532,7 @@ static int record(struct options *options)
 	};
 	struct process_watch watch = { .query = { options->name, options->cgroup } };
 	struct command_settings settings;
-	struct command command;
+	struct command command = { .pidfd = -1 };
 	struct group *group;
 	struct error error;
 	int code = EXIT_OK;

@@ -451,8 +451,10 @@ struct process_list *process_list_take(struct error *error)
 		process_list_destroy(search.list);
 		return NULL;
 	}
-	qsort(search.list->items, search.list->count, sizeof(search.list->items[0]),
-	      compare_processes);
+	/* There may be no array at all. */
+	if (search.list->count)
+		qsort(search.list->items, search.list->count, sizeof(search.list->items[0]),
+		      compare_processes);
 	measure_cpu(search.list);
 	return search.list;
 }

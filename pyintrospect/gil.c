@@ -187,7 +187,7 @@ int gil_read_locks(const struct python_runtime *runtime, struct address_ranges *
 {
 	int32_t offset = runtime->layout.offsets.interpreter_gil;
 	struct address_ranges locks = runtime->gil_locks;
-	remote_addr interpreter, next, first, gil;
+	remote_addr interpreter, next = 0, first, gil;
 	int error;
 
 	if (!has(offset)) {

@@ -243,7 +243,7 @@ static bool lists_unchanged(const struct python_runtime *runtime)
 		int32_t tid;
 	} now[THREAD_INTERPRETERS_MAX];
 	struct memory_range ranges[1 + 4 * THREAD_INTERPRETERS_MAX];
-	remote_addr interpreter;
+	remote_addr interpreter = 0;
 	size_t count = 0;
 
 	if (!table->complete || table->head_count == 0)

@@ -477,9 +477,10 @@ static struct cfi_rule rule_of_row(const struct row *row, const struct eh_frame_
 
 	if (row->rip.kind == SAVED_UNDEFINED)
 		return (struct cfi_rule){ .kind = CFI_RULE_END };
+	if (cie->is_signal_frame && row_is_signal_frame(row))
+		return (struct cfi_rule){ .kind = CFI_RULE_SIGNAL };
 	if (cie->is_signal_frame)
-		return row_is_signal_frame(row) ? (struct cfi_rule){ .kind = CFI_RULE_SIGNAL }
-						: complex;
+		return complex;
 	if (row->rip.kind != SAVED_AT_CFA || row->rip.offset != -8 || row->rsp.kind != SAVED_SAME)
 		return complex;
 

@@ -115,7 +115,7 @@ static int grow_names(struct struct_layout *layout)
 		return -ENOMEM;
 	layout->names = names;
 	layout->capacity = capacity;
-	for (size_t i = 0; i < old_capacity; i++)
+	for (size_t i = 0; old && i < old_capacity; i++)
 		if (old[i].name)
 			*find_slot(layout, old[i].name) = old[i];
 	free(old);

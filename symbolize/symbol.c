@@ -410,7 +410,7 @@ static const char *module_function(struct symbolizer *symbolizer, const struct m
 	if (!symbols)
 		return NULL;
 	index = function_at(symbols, address - module->bias);
-	if (index < 0)
+	if (index < 0 || !symbols->names)
 		return NULL;
 	if (!symbols->names[index]) {
 		symbols->names[index] = text_of(&symbols->functions[index]);

@@ -541,7 +541,7 @@ static enum unwind_end scan(struct unwinder *unwinder, const struct walk *stuck,
 
 	unwinder->counters.scans++;
 	for (size_t tried = 0; tried < SCAN_CANDIDATES_MAX && steps < SCAN_STEPS_MAX; tried++) {
-		struct guess guess;
+		struct guess guess = { 0 };
 		size_t reached = 0;
 
 		if (stack_scan_next(unwinder->modules, &unwinder->view, address, end, &guess.slot,

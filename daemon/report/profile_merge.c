@@ -87,7 +87,9 @@ static char **copy_words(const char *const *words)
 	while (words && words[count] && count < COMMAND_WORDS_MAX)
 		count++;
 	copy = calloc(count + 1, sizeof(*copy));
-	for (size_t i = 0; copy && i < count; i++) {
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
 		copy[i] = strdup(words[i]);
 		if (!copy[i]) {
 			free_words(copy);
@@ -676,9 +678,12 @@ static int put_pair(struct profile_merge *merge, const struct profile_pair *pair
 /* Of two processes that read different texts of a file, either may run an older one. */
 static void merge_source(struct profile_source *known, const struct profile_source *source)
 {
-	bool differs = strcmp(known->sha256, source->sha256) != 0;
+	int order = strcmp(source->sha256, known->sha256);
+	bool differs = order != 0;
+	bool newer = source->modified_unix_ns > known->modified_unix_ns ||
+		     (source->modified_unix_ns == known->modified_unix_ns && order > 0);
 
-	if (differs && source->modified_unix_ns > known->modified_unix_ns) {
+	if (differs && newer) {
 		known->sha256 = source->sha256;
 		known->size = source->size;
 		known->modified_unix_ns = source->modified_unix_ns;

@@ -35,7 +35,7 @@ static ssize_t read_all(const char *path, char *text, size_t size)
 
 int token_read(const char *path, struct token *ret_token, struct error *error)
 {
-	char text[TOKEN_BYTES_MAX + 2];
+	char text[TOKEN_BYTES_MAX + 2] = "";
 	ssize_t size = read_all(path, text, sizeof(text));
 	size_t length = 0;
 

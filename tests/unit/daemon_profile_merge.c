@@ -694,6 +694,53 @@ static void test_gil(void **state)
 	}
 }
 
+/* The newest text of a file stands for all, whichever process comes first; where there are two,
+ * that is said. */
+static void test_sources(void **state)
+{
+	static const struct profile_source sources[3][2] = {
+		{ { .file = "/b.py", .sha256 = "01", .size = 10, .modified_unix_ns = 5 },
+		  { .file = "/same.py", .sha256 = "07", .size = 70, .modified_unix_ns = 7 } },
+		{ { .file = "/same.py", .sha256 = "07", .size = 70, .modified_unix_ns = 7 },
+		  { .file = "/b.py", .sha256 = "02", .size = 20, .modified_unix_ns = 6 } },
+		/* Written twice within the clock's resolution. */
+		{ { .file = "/b.py", .sha256 = "03", .size = 30, .modified_unix_ns = 6 },
+		  { .file = "/a.py", .sha256 = "", .newer_than_process = true } },
+	};
+	static const unsigned orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+					       { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		struct profile_merge *merge = profile_merge_create();
+		const struct profile_source *merged;
+		struct profile *profile;
+
+		for (unsigned k = 0; k < 3; k++) {
+			struct variant *variant = make(orders[i][k]);
+
+			variant->profile.sources = sources[orders[i][k]];
+			variant->profile.source_count = 2;
+			add(merge, &variant->profile);
+			free(variant);
+		}
+		profile = build(merge, false);
+		assert_int_equal(profile->source_count, 3);
+		merged = profile->sources;
+		assert_string_equal(merged[0].file, "/a.py");
+		assert_true(merged[0].newer_than_process);
+		assert_string_equal(merged[1].file, "/b.py");
+		assert_string_equal(merged[1].sha256, "03");
+		assert_int_equal(merged[1].size, 30);
+		assert_int_equal(merged[1].modified_unix_ns, 6);
+		assert_true(merged[1].newer_than_process);
+		assert_string_equal(merged[2].file, "/same.py");
+		assert_false(merged[2].newer_than_process);
+		profile_destroy(profile);
+		profile_merge_destroy(merge);
+	}
+}
+
 static void test_nothing(void **state)
 {
 	struct profile_merge *merge = profile_merge_create();
@@ -716,6 +763,7 @@ int main(void)
 		cmocka_unit_test(test_timelines),
 		cmocka_unit_test(test_timeline_limits),
 		cmocka_unit_test(test_gil),
+		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_nothing),
 	};
 
