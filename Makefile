@@ -121,6 +121,17 @@ check-e2e: $(O)/pieprofd $(O)/oracle ## End-to-end tests: the daemon on real Pyt
 san: ## Unit tests under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory O=$(O)-san SAN=address,undefined check-unit
 
+.PHONY: check-san
+check-san: ## End-to-end tests of a daemon under the sanitizers (an hour; WORDS=NAME: tests with that name)
+	@$(MAKE) --no-print-directory O=$(O)-san SAN=address,undefined all
+	@PIEPROFD="$(abspath $(O)-san/pieprofd)" LSAN_OPTIONS="suppressions=$(CURDIR)/tests/tools/lsan.supp:print_suppressions=0" \
+		$(PYTHON) tests/e2e/run.py $(WORDS)
+
+.PHONY: check-faults
+check-faults: $(O)/pieprofd ## Each system call of the daemon fails in turn, and each allocation (an hour)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/faults.py --write docs/RELIABILITY.md
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/allocations.py --stride $(or $(STRIDE),1)
+
 .PHONY: valgrind
 valgrind: ## Unit tests under valgrind
 	@$(MAKE) --no-print-directory check-unit \

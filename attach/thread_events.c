@@ -140,6 +140,19 @@ int thread_events_open_after(struct thread_events *events, pid_t tid, int signal
 	return error;
 }
 
+void thread_events_let_go(struct thread_events *events)
+{
+	events->ring = (struct event_ring){ 0 };
+	thread_events_close(events);
+}
+
+void thread_events_rearm(struct thread_events *events)
+{
+	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
+		if (events->slots[slot].fd >= 0 && events->slots[slot].enabled)
+			(void)ioctl(events->slots[slot].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
 static uint64_t rate_hz(uint64_t period_ns)
 {
 	return period_ns < NS_PER_SECOND ? NS_PER_SECOND / period_ns : 1;

@@ -108,6 +108,12 @@ __attribute__((warn_unused_result)) int thread_events_add_memory(struct thread_e
 
 void thread_events_remove_memory(struct thread_events *events);
 
+/* In a copy of the process: closes what it shares with the original, and touches no ring. */
+void thread_events_let_go(struct thread_events *events);
+
+/* Breakpoints that were armed and have been silenced by their descriptor go on. */
+void thread_events_rearm(struct thread_events *events);
+
 /* Starts or stops the clock, and the sampling of memory. Safe on a running thread. */
 void thread_events_enable_clock(struct thread_events *events, bool enable);
 /* 0 or a negative errno; the period stays as it was then. */

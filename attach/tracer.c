@@ -58,6 +58,8 @@ struct tracer {
 	struct placement placement;
 	cpu_set_t processors; /* those that the tracer's thread may use ... */
 	bool moves;           /* ... if it stays where it is put */
+	struct relief relief;
+	uint64_t recovered; /* of the stops that were let go of, those that we know of */
 };
 
 struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
@@ -71,6 +73,7 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 	tracer->stop_signal = stop_signal;
 	tracer->period_ns = period_ns;
 	tracer->hooks = hooks;
+	relief_init(&tracer->relief, stop_signal);
 	return tracer;
 }
 
@@ -323,12 +326,15 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 		return -1;
 	}
 	first_failure = timer_begin(tracer);
+	if (!first_failure)
+		first_failure = relief_begin(&tracer->relief);
 	if (first_failure) {
 		free(tids);
 		error_set(error, EXIT_INTERNAL, "no timer could be made: %s",
 			  strerror(-first_failure));
 		return -1;
 	}
+	relief_work(&tracer->relief);
 	/* Threads may be made by ones not yet seized: look again until nothing is new. */
 	place_init(tracer);
 	do {
@@ -350,6 +356,7 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 	} while (added);
 	free(tids);
 	if (!total) {
+		relief_end(&tracer->relief);
 		preflight_explain_seize(tracer->pid, first_failure ? first_failure : -ESRCH, error);
 		return -1;
 	}
@@ -380,15 +387,22 @@ static void registers_from_user(const struct user_regs_struct *user,
 	};
 }
 
-/* Fails only with ESRCH, when the thread was killed meanwhile: it reports that by itself. */
-static void continue_tracee(pid_t tid, int signal)
+/*
+ * False: it was let go of before. Fails only with ESRCH, when the thread was killed
+ * meanwhile: it reports that by itself.
+ */
+static bool continue_tracee(struct tracer *tracer, pid_t tid, int signal)
 {
+	if (!relief_take(&tracer->relief))
+		return false;
 	(void)ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal);
+	return true;
 }
 
-static void listen_tracee(pid_t tid)
+static void listen_tracee(struct tracer *tracer, pid_t tid)
 {
-	(void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+	if (relief_take(&tracer->relief))
+		(void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 }
 
 static bool signal_is_ours(const struct tracer *tracer, const struct tracee *tracee, int signal)
@@ -419,9 +433,10 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 
 	if (!signal_is_ours(tracer, tracee, signal)) {
 		tracer->counts.foreign_signals++;
-		continue_tracee(tracee->id.tid, signal);
+		continue_tracee(tracer, tracee->id.tid, signal);
 		return;
 	}
+	relief_drop_signal(&tracer->relief);
 	tracer->counts.stops++;
 	count = thread_events_drain(&tracee->events, records, RECORDS_MAX);
 	if (count && !ptrace(PTRACE_GETREGS, tracee->id.tid, NULL, &user)) {
@@ -432,7 +447,11 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 	} else {
 		count = 0;
 	}
-	continue_tracee(tracee->id.tid, 0);
+	if (!continue_tracee(tracer, tracee->id.tid, 0)) {
+		if (count && tracer->hooks->abandoned)
+			tracer->hooks->abandoned(tracer->hooks->context, tracee);
+		return;
+	}
 	if (!count)
 		return;
 	tracer->hooks->resumed(tracer->hooks->context, tracee);
@@ -445,13 +464,13 @@ static void end_program(struct tracer *tracer)
 		while (tracer->buckets[bucket])
 			tracee_forget(tracer, &tracer->buckets[bucket]);
 	tracer->end = TRACER_TARGET_REPLACED;
-	continue_tracee(tracer->pid, 0);
+	continue_tracee(tracer, tracer->pid, 0);
 }
 
 /* A thread of a process that was made by clone() without SIGCHLD: not ours to trace. */
-static void release_stranger(pid_t tid, enum stop stop, int signal)
+static void release_stranger(struct tracer *tracer, pid_t tid, enum stop stop, int signal)
 {
-	if (stop != STOP_EXITED && stop != STOP_KILLED)
+	if (stop != STOP_EXITED && stop != STOP_KILLED && relief_take(&tracer->relief))
 		(void)ptrace(PTRACE_DETACH, tid, NULL,
 			     (void *)(long)(stop == STOP_SIGNAL ? signal : 0));
 }
@@ -464,6 +483,8 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 	struct tracee_transition transition;
 	bool ended = stop == STOP_EXITED || stop == STOP_KILLED;
 
+	if (!ended)
+		relief_hold(&tracer->relief, tid, stop, stop == STOP_SIGNAL ? signal : 0);
 	if (ended && tid == tracer->pid) {
 		tracer->end = stop == STOP_EXITED ? TRACER_TARGET_EXITED : TRACER_TARGET_KILLED;
 		tracer->exit_status = stop == STOP_EXITED ? WEXITSTATUS(status) : signal;
@@ -477,7 +498,7 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 		return;
 	}
 	if (!*slot) {
-		release_stranger(tid, stop, signal);
+		release_stranger(tracer, tid, stop, signal);
 		return;
 	}
 	transition = tracee_step((*slot)->state, stop);
@@ -485,17 +506,17 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 	switch (transition.action) {
 	case TRACEE_START:
 		tracee_start(tracer, *slot);
-		continue_tracee(tid, 0);
+		continue_tracee(tracer, tid, 0);
 		break;
 	case TRACEE_START_AND_LISTEN:
 		tracee_start(tracer, *slot);
-		listen_tracee(tid);
+		listen_tracee(tracer, tid);
 		break;
 	case TRACEE_INSPECT_SIGNAL:
 		inspect_signal(tracer, *slot, signal);
 		break;
 	case TRACEE_LISTEN:
-		listen_tracee(tid);
+		listen_tracee(tracer, tid);
 		break;
 	case TRACEE_FORGET:
 		if (transition.next == TRACEE_GONE)
@@ -504,7 +525,7 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 	case TRACEE_CONTINUE:
 	case TRACEE_END_PROGRAM: /* handled above */
 	case TRACEE_ACTION_COUNT:
-		continue_tracee(tid, 0);
+		continue_tracee(tracer, tid, 0);
 		break;
 	}
 }
@@ -520,6 +541,7 @@ static bool handle_pending(struct tracer *tracer, bool *ret_any)
 		/* __WNOTHREAD: children of other threads of the daemon are none of our business. */
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
 
+		relief_work(&tracer->relief);
 		if (tid < 0 && errno == EINTR)
 			continue;
 		if (tid < 0)
@@ -541,16 +563,69 @@ static void wait_for_report(struct tracer *tracer, uint64_t timeout_ns)
 	if (!tracer->timer_exists)
 		return;
 	timer_arm(tracer, timeout_ns, WAKE_AGAIN_NS);
+	relief_wait(&tracer->relief);
 	tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
+	relief_work(&tracer->relief);
 	timer_arm(tracer, 0, 0);
 	if (tid > 0)
 		handle_stop(tracer, tid, status);
 }
 
+/* Threads that reported for the first time while nobody looked. */
+static void adopt(struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->relief.born_count; i++) {
+		pid_t tid = tracer->relief.born[i];
+		struct tracee *tracee = *tracee_slot(tracer, tid);
+
+		if (!tracee)
+			tracee = tracee_add(tracer, tid, TRACEE_RUNNING);
+		else if (tracee->state != TRACEE_NEW)
+			continue;
+		if (!tracee)
+			continue;
+		tracee->state = TRACEE_RUNNING;
+		tracee_start(tracer, tracee);
+	}
+	tracer->relief.born_count = 0;
+}
+
+static void drop_records(struct tracee *tracee)
+{
+	struct event_record records[RECORDS_MAX];
+
+	while (thread_events_drain(&tracee->events, records, RECORDS_MAX) == RECORDS_MAX)
+		;
+}
+
+/* We were held up, and stops were answered without us: their events are silent now. */
+static void recover(struct tracer *tracer)
+{
+	tracer->counts.abandoned += tracer->relief.let_go - tracer->recovered;
+	tracer->recovered = tracer->relief.let_go;
+	if (tracer->relief.replaced) {
+		end_program(tracer);
+		return;
+	}
+	adopt(tracer);
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
+		     tracee = tracee->next) {
+			/* Those of stops that are over, in which nothing was copied. */
+			drop_records(tracee);
+			thread_events_rearm(&tracee->events);
+		}
+	}
+	tracer_enable_clocks(tracer, tracer->clocks_enabled);
+}
+
 enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
 {
-	bool any, alive = handle_pending(tracer, &any);
+	bool any, alive;
 
+	if (tracer->relief.let_go != tracer->recovered)
+		recover(tracer);
+	alive = handle_pending(tracer, &any);
 	if (alive && !any && timeout_ns) {
 		wait_for_report(tracer, timeout_ns);
 		alive = handle_pending(tracer, &any);
@@ -656,6 +731,29 @@ void tracer_quiesce(struct tracer *tracer)
 	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
 		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
 			tracee_close(tracer, tracee);
+	relief_end(&tracer->relief);
+}
+
+static void tracee_let_go(struct tracee *tracee)
+{
+	thread_events_let_go(&tracee->events);
+	tracee->kernel_clock.ring = (struct event_ring){ 0 };
+	kernel_clock_close(&tracee->kernel_clock);
+	tracee->forks.ring = (struct event_ring){ 0 };
+	fork_counter_close(&tracee->forks);
+}
+
+void tracer_let_go(struct tracer *tracer)
+{
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
+			tracee_let_go(tracee);
+	tracer->counts.abandoned++;
+}
+
+struct relief *tracer_relief(struct tracer *tracer)
+{
+	return &tracer->relief;
 }
 
 const struct tracer_counts *tracer_counts(const struct tracer *tracer)

@@ -20,6 +20,7 @@
 
 #include "attach/fork_counter.h"
 #include "attach/kernel_clock.h"
+#include "attach/relief.h"
 #include "attach/thread_events.h"
 #include "attach/tracee.h"
 #include "common/error.h"
@@ -59,11 +60,17 @@ struct tracer_hooks {
 			const struct event_record *records, size_t count);
 	/* It runs again: do the slow part of what stopped() noted. */
 	void (*resumed)(void *context, struct tracee *tracee);
+	/*
+	 * Instead: stopped() took so long that the thread was let go meanwhile. What it
+	 * noted is not to be relied on, what it armed may be anywhere. May be NULL.
+	 */
+	void (*abandoned)(void *context, struct tracee *tracee);
 };
 
 struct tracer_counts {
 	uint64_t stops;            /* by our events */
 	uint64_t foreign_signals;  /* passed on */
+	uint64_t abandoned;        /* stops that were ended while we were held up */
 	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* not sampled: they block the stop signal */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
@@ -120,6 +127,14 @@ void tracer_check_blocked(struct tracer *tracer);
  * calling thread can end and thereby detach.
  */
 void tracer_quiesce(struct tracer *tracer);
+
+/* For a watchdog, from tracer_create() to tracer_destroy(). */
+struct relief *tracer_relief(struct tracer *tracer);
+/*
+ * In a copy of the process whose tracer's thread is not in it: closes the events,
+ * so that the copy does not keep them alive. Their rings are not in it either.
+ */
+void tracer_let_go(struct tracer *tracer);
 
 const struct tracer_counts *tracer_counts(const struct tracer *tracer);
 /* Exit code or signal of the target once tracer_poll said so. */

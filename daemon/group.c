@@ -587,6 +587,14 @@ void group_describe(const struct group *group, FILE *file)
 			session_describe(group->members[i].session, file);
 }
 
+void group_let_go(struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (group->members[i].session)
+			session_let_go(group->members[i].session);
+	group->finished = true;
+}
+
 void group_finish(struct group *group)
 {
 	if (!group->started || group->finished)

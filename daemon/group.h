@@ -81,6 +81,9 @@ char *group_take_notes(struct group *group);
 /* What was found and chosen, for -v. */
 void group_describe(const struct group *group, FILE *file);
 
+/* session_let_go() for each. */
+void group_let_go(struct group *group);
+
 /* Ends sampling and detaches from all. */
 void group_finish(struct group *group);
 

@@ -39,6 +39,8 @@
 
 #define WATCH_TIMEOUT_NS (1 * NS_PER_SECOND)
 #define PROGRESS_NS      (NS_PER_SECOND / 4)
+/* For the reports of what was sampled when the tracer's thread hung. */
+#define LAST_RESORT_SECONDS 60
 
 static void print_error(const struct error *error)
 {
@@ -523,8 +525,44 @@ static enum exit_code serve(struct options *options)
 	return error.exit_code;
 }
 
+struct last_resort {
+	const struct options *options;
+	struct group *group; /* NULL: not yet, or no longer */
+};
+
+static void say(const char *words)
+{
+	ssize_t written = write(STDERR_FILENO, words, strlen(words));
+
+	(void)written;
+}
+
+/*
+ * The tracer's thread hangs in the kernel, and the target waits for it. A copy of
+ * this process writes what was sampled so far; our own end lets go of the target.
+ */
+static void end_at_once(void *context)
+{
+	const struct last_resort *last = context;
+	struct group *group = __atomic_load_n(&last->group, __ATOMIC_ACQUIRE);
+	sigset_t all;
+
+	say("pieprofd: held up in the kernel while the target waits: it is let go of, and "
+	    "profiling ends\n");
+	if (!group || fork() != 0)
+		_exit(EXIT_INTERNAL);
+	group_let_go(group);
+	/* The target's memory may hold this one up, too: it then ends. */
+	sigfillset(&all);
+	signal(SIGALRM, SIG_DFL);
+	alarm(LAST_RESORT_SECONDS);
+	sigprocmask(SIG_UNBLOCK, &all, NULL);
+	_exit(report(last->options, group));
+}
+
 static int record(struct options *options)
 {
+	struct last_resort last = { .options = options };
 	struct group_options group_options = {
 		.session = session_options_of(options),
 		.follow = options->follow,
@@ -561,9 +599,12 @@ static int record(struct options *options)
 		group_options.watch = &watch;
 		group_options.wait = options->wait;
 	}
+	group_options.session.last_resort = end_at_once;
+	group_options.session.last_resort_context = &last;
 	group_options.pids = options->pids;
 	group_options.pid_count = options->pid_count;
 	group = group_create(&group_options, &error);
+	__atomic_store_n(&last.group, group, __ATOMIC_RELEASE);
 	if (group) {
 		code = (int)record_group(options, group, options->command ? &command : NULL,
 					 &signals);

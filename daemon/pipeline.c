@@ -8,6 +8,8 @@
 
 /* A wake-up slower than this was a stall of the machine: the target's own will not be like it. */
 #define WAKE_MAX_NS 1000000u
+/* A stop that has taken so long to copy what it needs does nothing else. */
+#define STOP_LIMIT_NS (20 * NS_PER_MS)
 
 /*
  * Of the timelines. A cell takes 40 bytes here, and some 10 in the HTML report.
@@ -244,9 +246,11 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 {
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
+	uint64_t began_ns = clock_now_ns();
+	bool late;
 
 	pipeline->event_ns = records[0].time_ns;
-	pipeline->wake_ns = wake_latency(pipeline->event_ns, clock_now_ns());
+	pipeline->wake_ns = wake_latency(pipeline->event_ns, began_ns);
 	pipeline->captured = false;
 	pipeline->clock_ticks = 0;
 	if (pipeline->idle || !thread)
@@ -254,6 +258,8 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 	take_capture(pipeline, thread, tracee, registers, records, count);
 	if (pipeline->clock_ticks)
 		vary_kernel_clock(pipeline, thread, tracee);
+	late = clock_now_ns() - began_ns > STOP_LIMIT_NS;
+	pipeline->losses.counts[LOSS_STOP_ABANDONED] += late;
 	if (!thread->redundancy)
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -266,7 +272,8 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 				wanted && pipeline->captured ? &pipeline->capture : NULL,
 				registers);
 	}
-	if (pipeline->memory_events ? pipeline->memory_access != NULL : pipeline->clock_ticks > 0)
+	if (!late &&
+	    (pipeline->memory_events ? pipeline->memory_access != NULL : pipeline->clock_ticks > 0))
 		begin_memory_sample(pipeline, thread, tracee);
 }
 
@@ -362,6 +369,20 @@ static void resumed(void *context, struct tracee *tracee)
 		redundancy_resumed(pipeline->redundancy, thread->redundancy, node);
 }
 
+/* The tracer was held up: the thread runs, and where it was when it stopped says nothing now. */
+static void abandoned(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (!thread)
+		return;
+	return_slot(thread,
+		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
+	if (thread->redundancy)
+		redundancy_cancel(thread->redundancy, tracee);
+}
+
 struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
 {
 	return (struct tracer_hooks){
@@ -370,6 +391,7 @@ struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
 		.thread_ended = thread_ended,
 		.stopped = stopped,
 		.resumed = resumed,
+		.abandoned = abandoned,
 	};
 }
 

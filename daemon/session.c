@@ -513,6 +513,12 @@ int session_start(struct session *session, struct error *error)
 		return -1;
 	}
 	session->thread_exists = true;
+	/* Without one the target is no worse off than with a daemon that works. */
+	if (session->tracer &&
+	    watchdog_start(&session->watchdog, session->options.pid, session->thread,
+			   tracer_relief(session->tracer), session->options.last_resort,
+			   session->options.last_resort_context))
+		note(session, "no thread could be created to watch over the tracer");
 	pthread_mutex_lock(&session->lock);
 	while (session->state == SESSION_ATTACHING)
 		pthread_cond_wait(&session->changed, &session->lock);
@@ -578,13 +584,33 @@ void session_finish(struct session *session)
 	if (!session->thread_exists)
 		return;
 	session_ask_finish(session);
+	/* Held up, it would never end: it is watched over until it does. */
 	pthread_join(session->thread, NULL);
+	watchdog_end(&session->watchdog);
 	session->thread_exists = false;
 }
 
 bool session_is_degraded(const struct session *session)
 {
 	return session->degraded;
+}
+
+void session_let_go(struct session *session)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (session->tracer)
+		tracer_let_go(session->tracer);
+	/* Whoever held them is not here. */
+	pthread_mutex_init(&session->lock, NULL);
+	pthread_cond_init(&session->changed, NULL);
+	if (session->state == SESSION_SAMPLING) {
+		session->sampled_ns += now_ns - session->resumed_ns;
+		session->last_cpu_ns = session_target_cpu_ns(session);
+		session->cpu_ns += session->last_cpu_ns - session->resumed_cpu_ns;
+	}
+	session->state = SESSION_ENDED;
+	session->thread_exists = session->watchdog.running = false;
 }
 
 const char *session_notes(const struct session *session)

@@ -35,6 +35,13 @@ struct session_options {
 	bool download;        /* debug files from the network */
 	size_t node_limit;    /* of the tree; 0: as large as a recording needs */
 	size_t pair_limit;    /* likewise */
+	/*
+	 * The tracer's thread is held up in the kernel while threads of the target wait
+	 * for it: to be called from another thread, must end the process. NULL: that
+	 * alone (attach/watchdog.h).
+	 */
+	void (*last_resort)(void *context);
+	void *last_resort_context;
 };
 
 struct session;
@@ -91,6 +98,12 @@ struct profile *session_snapshot(struct session *session, const char *version);
 /* Opens a source file of the target, for source_cache_create(). A descriptor or a negative errno.
  */
 int session_open_source(void *session, const char *path);
+
+/*
+ * In a copy of the process, made by fork() in last_resort: as if finished. Its
+ * profile can be made, though what its threads were changing is as it was then.
+ */
+void session_let_go(struct session *session);
 
 /* What was found and chosen before attaching, a line each: for -v. */
 void session_describe(const struct session *session, FILE *file);

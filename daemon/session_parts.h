@@ -4,6 +4,7 @@
 #define PIEPROFD_DAEMON_SESSION_PARTS_H
 
 #include "attach/preflight.h"
+#include "attach/watchdog.h"
 #include "daemon/pipeline.h"
 #include "daemon/session.h"
 #include "daemon/snapshot.h"
@@ -59,6 +60,7 @@ struct session {
 	char sampler[96];
 	pthread_t thread;
 	bool thread_exists;
+	struct watchdog watchdog;
 	/* Guarded by lock: what the two threads tell each other. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

@@ -4,6 +4,7 @@
 #include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "attach/tracer.h"
+#include "attach/watchdog.h"
 #include "common/clock.h"
 #include "daemon/capture.h"
 #include "daemon/report/place.h"
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A thread that sleeps may wake up while it is read: it is read again. */
 #define LOOKS_MAX 4
@@ -305,6 +307,17 @@ static void resumed(void *context, struct tracee *tracee)
 		stored->shown.moved = true;
 }
 
+/* Held up in the kernel while a thread of the target waits (attach/watchdog.h). */
+static void end_at_once(void *context)
+{
+	static const char words[] =
+		"pieprofd: held up in the kernel while the target waits: no dump\n";
+	ssize_t written = write(STDERR_FILENO, words, sizeof(words) - 1);
+
+	(void)context;
+	(void)written;
+}
+
 /* A thread of its own: its end detaches. */
 static void *stop_running(void *argument)
 {
@@ -319,7 +332,11 @@ static void *stop_running(void *argument)
 	struct tracer *tracer = tracer_create(stopping->owned->dump.pid, stopping->stop_signal,
 					      STOP_PERIOD_NS, &hooks);
 	uint64_t limit_ns = clock_now_ns() + STOP_WAIT_NS;
+	struct watchdog watchdog = { 0 };
 
+	if (tracer)
+		(void)!watchdog_start(&watchdog, stopping->owned->dump.pid, pthread_self(),
+				      tracer_relief(tracer), end_at_once, NULL);
 	if (!tracer || tracer_attach(tracer, &stopping->error)) {
 		stopping->failed = true;
 	} else {
@@ -329,6 +346,7 @@ static void *stop_running(void *argument)
 			;
 		tracer_quiesce(tracer);
 	}
+	watchdog_end(&watchdog);
 	tracer_destroy(tracer);
 	return NULL;
 }

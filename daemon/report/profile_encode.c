@@ -227,7 +227,8 @@ int profile_encode(const struct profile *profile, uint8_t **ret_bytes, size_t *r
 	recorded.command = words;
 	if (!encoder.error)
 		put_table(&encoder, &profile_table, &root, 1);
-	if (encoder.tables && fclose(encoder.tables))
+	/* Out of memory in the very end, glibc's fclose() succeeds with nothing. */
+	if (encoder.tables && (fclose(encoder.tables) || !tables))
 		fail(&encoder, -ENOMEM);
 	if (!encoder.error)
 		encoder.error = join(&encoder, tables, table_size, ret_bytes, ret_size);

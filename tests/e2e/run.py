@@ -22,7 +22,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import harness  # noqa: E402
 
-EXPECTED_SKIPS = ("needs root", "no numpy for", "no interpreter with", "no network for playwright")
+EXPECTED_SKIPS = ("needs root", "no numpy for", "no interpreter with", "no network for playwright",
+                  "no userfaultfd")
 
 
 class Matrix:

@@ -8,6 +8,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
+import harness  # noqa: E402
 from harness import Daemon, Failure, Target, find_interpreters, status_of, take_breakpoints  # noqa: E402
 
 RSS_SLACK_KIB = 1024
@@ -133,4 +134,4 @@ def finish(daemon, result, codes=DAEMON_CODES):
     return said
 
 
-__all__ = ["Daemon", "Result", "Subject", "attached", "find_interpreters", "finish", "profiler"]
+__all__ = ["Daemon", "Result", "Subject", "attached", "find_interpreters", "finish", "harness", "profiler"]

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread that watches the tracer's: no thread of the target shall wait for
+ * one that is held up, by a bug or by the kernel.
+ *
+ * It counts wake-ups of its own, not time: a daemon that was itself stopped, or
+ * starved, has not hung. After RELIEF_LOOKS without progress it has the tracer
+ * relieved (attach/relief.h), again and again while that lasts. When the
+ * tracer's thread does not even take the signal for LAST_LOOKS, because it
+ * waits in the kernel for something that does not come (a page of the target
+ * that a userfaultfd or a file system does not deliver), and threads of the
+ * target wait for it, only the end of the whole daemon lets go of them: that is
+ * last_resort's to do.
+ */
+#ifndef PIEPROFD_ATTACH_WATCHDOG_H
+#define PIEPROFD_ATTACH_WATCHDOG_H
+
+#include "attach/relief.h"
+
+#define WATCHDOG_LOOK_NS      (50 * 1000000ull)
+#define WATCHDOG_RELIEF_LOOKS 4u
+#define WATCHDOG_LAST_LOOKS   20u
+
+struct watchdog {
+	pid_t pid;
+	pthread_t tracer;
+	struct relief *relief;
+	void (*last_resort)(void *context); /* does not return; NULL: the daemon just ends */
+	void *context;
+	pthread_t thread;
+	bool running;
+	/* Guarded by lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool end_wanted;
+};
+
+/*
+ * Watches the thread `tracer`, which traces pid and has called relief_begin()
+ * or will do so before its first turn. 0 or a negative errno.
+ */
+__attribute__((warn_unused_result)) int watchdog_start(struct watchdog *watchdog, pid_t pid,
+						       pthread_t tracer, struct relief *relief,
+						       void (*last_resort)(void *context),
+						       void *context);
+/* Before the tracer's thread is joined. One that never ran may be ended. */
+void watchdog_end(struct watchdog *watchdog);
+
+#endif
