@@ -104,6 +104,7 @@ check: ## Unit and end-to-end tests
 	@status=0; \
 	$(MAKE) --no-print-directory check-unit || status=1; \
 	$(MAKE) --no-print-directory check-e2e || status=1; \
+	$(MAKE) --no-print-directory check-fuzz || status=1; \
 	exit $$status
 
 .PHONY: unit-tests
@@ -141,6 +142,50 @@ valgrind: ## Unit tests under valgrind
 coverage: ## Which lines, branches and functions the tests reach (25 minutes; an HTML page under $(O)-coverage)
 	@sh .ci/install-packages analyze
 	@$(PYTHON) tests/tools/coverage $(O)-coverage $(WORDS)
+
+# ---- fuzzing: tests/fuzz/FOLDER_NOUN.c, a target each, in a build of its own
+
+FUZZ_CC      ?= clang
+FUZZ_SOURCES := $(filter-out tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
+# How the targets get their inputs: from libFuzzer, or from a main that knows the corpora alone.
+FUZZ_ENGINE  ?=
+FUZZ_REPLAY  := $(if $(FUZZ_ENGINE),,$(O)/tests/fuzz/replay.o)
+FUZZ_PROBE    = echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	$(FUZZ_CC) -w -fsanitize=fuzzer,address -o /dev/null -x c - 2>/dev/null && echo fuzz || echo replay
+FUZZ_O        = $(O)-$(shell $(FUZZ_PROBE))
+
+$(O)/fuzz/%: $(O)/tests/fuzz/%.o $(FUZZ_REPLAY) $(foreach f,daemon symbolize pyintrospect attach common,$(call archive,$(f)))
+	@mkdir -p $(@D)
+	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(FUZZ_ENGINE) -o $@ $^ $(LIBS)
+
+# Else they are deleted as intermediate files.
+.SECONDARY: $(FUZZ_SOURCES:%.c=$(O)/%.o) $(O)/tests/fuzz/replay.o
+
+.PHONY: fuzz-targets
+fuzz-targets: $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(FUZZ_SOURCES))
+
+.PHONY: fuzz-build
+fuzz-build:
+	@case $(FUZZ_O) in \
+	*-fuzz) set -- CC=$(FUZZ_CC) DEBUG=1 SAN=fuzzer-no-link,address,undefined FUZZ_ENGINE=-fsanitize=fuzzer ;; \
+	*) echo '$(FUZZ_CC) has no libFuzzer: the corpora alone'; set -- SAN=address,undefined ;; \
+	esac; \
+	$(MAKE) --no-print-directory -j$$(nproc) O=$(FUZZ_O) "$$@" fuzz-targets
+
+.PHONY: fuzz
+fuzz: fuzz-build ## Fuzz the readers of foreign bytes, with clang (SECONDS=600 each; FUZZ=WORD: some)
+	@tests/fuzz/run $(FUZZ_O)/fuzz $(or $(SECONDS),600) $(FUZZ)
+
+.PHONY: check-fuzz
+check-fuzz: fuzz-build ## Play the fuzzers' corpora, and with clang fuzz for a few seconds
+	@FUZZ_JOBS=$$(nproc) FUZZ_SEED=1 FUZZ_TIMEOUT=20 tests/fuzz/run $(FUZZ_O)/fuzz 2
+
+$(O)/fuzz_seeds: $(O)/tests/tools/fuzz_seeds.o $(foreach f,daemon symbolize pyintrospect attach common,$(call archive,$(f)))
+	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+.PHONY: fuzz-seeds
+fuzz-seeds: $(O)/fuzz_seeds ## Make the seeds of the fuzzers' corpora anew
+	@tests/fuzz/seeds $(O)/fuzz_seeds
 
 .PHONY: bench
 bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling costs the target, a native stack, opening a report

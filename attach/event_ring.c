@@ -49,8 +49,8 @@ bool event_ring_next(struct event_ring *ring, struct event_ring_record *ret_reco
 		struct perf_event_header header;
 
 		copy(ring, ring->tail, &header, sizeof(header));
-		if (header.size < sizeof(header)) {
-			ring->tail = head; /* cannot happen; never loop on it */
+		if (header.size < sizeof(header) || header.size > head - ring->tail) {
+			ring->tail = head; /* cannot happen; never loop on it, nor pass it */
 			break;
 		}
 		if (header.size <= EVENT_RECORD_BYTES_MAX) {

@@ -105,19 +105,11 @@ static void status_ids(const char *text, const char *key, unsigned ids[3])
 		ids[0] = ids[1] = ids[2] = UINT_MAX;
 }
 
-int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
+void procfs_parse_status(const char *text, struct process_status *ret_status)
 {
 	struct process_status status = { 0 };
-	char path[64], *text;
-	const char *value;
-	size_t size;
-	int error;
+	const char *value = status_value(text, "Name");
 
-	task_path(path, sizeof(path), pid, tid, "status");
-	error = read_whole(path, &text, &size);
-	if (error)
-		return error;
-	value = status_value(text, "Name");
 	if (value)
 		snprintf(status.name, sizeof(status.name), "%.*s", (int)strcspn(value, "\n"),
 			 value);
@@ -126,7 +118,6 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 	status.thread_group = (pid_t)status_number(text, "Tgid", 10);
 	status.parent = (pid_t)status_number(text, "PPid", 10);
 	status.tracer = (pid_t)status_number(text, "TracerPid", 10);
-	status.inner_pid = tid ? tid : pid;
 	value = status_value(text, "NSpid");
 	while (value && *value >= '0' && *value <= '9') {
 		char *end;
@@ -142,36 +133,41 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 	status.signals_caught = status_number(text, "SigCgt", 16);
 	status.capabilities_permitted = status_number(text, "CapPrm", 16);
 	status.capabilities_effective = status_number(text, "CapEff", 16);
-	free(text);
 	*ret_status = status;
-	return 0;
 }
 
-int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
+int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 {
 	char path[64], *text;
-	const char *fields;
-	unsigned long long user, system, start;
-	char state;
-	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
 	size_t size;
-	int error, matched;
+	int error;
 
-	task_path(path, sizeof(path), pid, tid, "stat");
+	task_path(path, sizeof(path), pid, tid, "status");
 	error = read_whole(path, &text, &size);
 	if (error)
 		return error;
+	procfs_parse_status(text, ret_status);
+	if (!ret_status->inner_pid)
+		ret_status->inner_pid = tid ? tid : pid;
+	free(text);
+	return 0;
+}
+
+int procfs_parse_times(const char *text, struct process_times *ret_times)
+{
+	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long user, system, start;
+	const char *fields;
+	char state;
+
 	/* The name in parentheses may hold anything, parentheses included: start behind the last.
 	 */
 	fields = strrchr(text, ')');
-	matched = fields ? sscanf(fields + 1,
-				  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
-				  "%*d %*d "
-				  "%*d %*d %llu",
-				  &state, &user, &system, &start)
-			 : 0;
-	free(text);
-	if (matched != 4)
+	if (!fields || sscanf(fields + 1,
+			      " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
+			      "%*d %*d "
+			      "%*d %*d %llu",
+			      &state, &user, &system, &start) != 4)
 		return -EPROTO;
 	*ret_times = (struct process_times){
 		.start_time = start,
@@ -182,33 +178,53 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 	return 0;
 }
 
-/* "running", "-1 SP PC", or "NUMBER six arguments SP PC". */
-int procfs_read_sleep(pid_t pid, pid_t tid, struct process_sleep *ret_sleep)
+int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 {
-	unsigned long long sp, pc, arguments[6] = { 0 };
 	char path[64], *text;
 	size_t size;
+	int error;
+
+	task_path(path, sizeof(path), pid, tid, "stat");
+	error = read_whole(path, &text, &size);
+	if (error)
+		return error;
+	error = procfs_parse_times(text, ret_times);
+	free(text);
+	return error;
+}
+
+/* "running", "-1 SP PC", or "NUMBER six arguments SP PC". */
+int procfs_parse_sleep(const char *text, struct process_sleep *ret_sleep)
+{
+	unsigned long long sp, pc, arguments[6] = { 0 };
 	long number;
+
+	if (!strncmp(text, "running", 7))
+		return -EAGAIN;
+	if (sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &arguments[0],
+		   &arguments[1], &arguments[2], &arguments[3], &arguments[4], &arguments[5], &sp,
+		   &pc) != 9 &&
+	    (sscanf(text, "%ld %llx %llx", &number, &sp, &pc) != 3 || number != -1))
+		return -EPROTO;
+	*ret_sleep = (struct process_sleep){ .system_call = number, .ip = pc, .sp = sp };
+	for (size_t i = 0; number >= 0 && i < 6; i++)
+		ret_sleep->arguments[i] = arguments[i];
+	return 0;
+}
+
+int procfs_read_sleep(pid_t pid, pid_t tid, struct process_sleep *ret_sleep)
+{
+	char path[64], *text;
+	size_t size;
 	int error;
 
 	task_path(path, sizeof(path), pid, tid, "syscall");
 	error = read_whole(path, &text, &size);
 	if (error)
 		return error;
-	if (!strncmp(text, "running", 7))
-		error = -EAGAIN;
-	else if (sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &arguments[0],
-			&arguments[1], &arguments[2], &arguments[3], &arguments[4], &arguments[5],
-			&sp, &pc) != 9 &&
-		 (sscanf(text, "%ld %llx %llx", &number, &sp, &pc) != 3 || number != -1))
-		error = -EPROTO;
+	error = procfs_parse_sleep(text, ret_sleep);
 	free(text);
-	if (error)
-		return error;
-	*ret_sleep = (struct process_sleep){ .system_call = number, .ip = pc, .sp = sp };
-	for (size_t i = 0; number >= 0 && i < 6; i++)
-		ret_sleep->arguments[i] = arguments[i];
-	return 0;
+	return error;
 }
 
 int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum, size_t *ret_count)

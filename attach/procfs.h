@@ -80,6 +80,16 @@ __attribute__((warn_unused_result)) int procfs_read_mappings(pid_t pid, struct m
 __attribute__((warn_unused_result)) int procfs_parse_mappings(const char *text, size_t size,
 							      struct mapping_list *list);
 
+/*
+ * The texts of status, stat and syscall, ended by a NUL; for the readers above
+ * and tests. inner_pid is 0 when the text does not tell. -EPROTO: no such text.
+ */
+void procfs_parse_status(const char *text, struct process_status *ret_status);
+__attribute__((warn_unused_result)) int procfs_parse_times(const char *text,
+							   struct process_times *ret_times);
+__attribute__((warn_unused_result)) int procfs_parse_sleep(const char *text,
+							   struct process_sleep *ret_sleep);
+
 /* Arguments of the process, NULL-terminated, one allocation freed by free(). -ENODATA: a kernel
  * thread. */
 __attribute__((warn_unused_result)) int procfs_read_command(pid_t pid, char ***ret_arguments);

@@ -2,6 +2,7 @@
 #include "daemon/options.h"
 
 #include "common/clock.h"
+#include "daemon/name_pattern.h"
 #include "daemon/options_help.h"
 
 #include <getopt.h>
@@ -198,8 +199,14 @@ static int parse_name(struct parser *parser, const char *pattern)
 {
 	regex_t compiled;
 	char problem[128];
-	int failure = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
+	int failure;
 
+	if (!name_pattern_fits(pattern))
+		return refuse(parser,
+			      "--name: this pattern is longer, its repetitions written "
+			      "out, than %d characters",
+			      NAME_PATTERN_MAX);
+	failure = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
 	if (failure) {
 		regerror(failure, &compiled, problem, sizeof(problem));
 		return refuse(parser, "--name '%s': %s", pattern, problem);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define TABLES_MAX 64
+/* Each is looked for by name, one field after the other. */
+#define COLUMNS_MAX 1024
 /* Longer than any argument of a program may be, so than any string of a target. */
 #define STRING_BYTES_MAX (256u << 10)
 /* So many at a node that all of a tree can be added up. */
@@ -149,7 +151,8 @@ static int read_directory(struct decoder *decoder, struct input *input)
 		table->name = string_at(decoder, name);
 		table->bytes = input->at;
 		/* A table without columns has no bytes for its rows. */
-		if (!table->name || (!table->columns && table->rows))
+		if (!table->name || table->columns > COLUMNS_MAX ||
+		    (!table->columns && table->rows))
 			return -EBADMSG;
 		for (uint32_t i = 0; i < table->columns; i++)
 			if (!read_column(decoder, input, table->rows, &column))

@@ -367,6 +367,7 @@ static void test_command_and_name(void **state)
 	refused("dump --cgroup a", "--cgroup is an option of record, not of dump");
 	refused("--name worker -p 3", "one of --pid");
 	refused("--name a(", "--name 'a('");
+	refused("--name p+++++++++++++++++++++++++++++++++++++++++++", "repetitions");
 	refused("-p 3 --all", "--all goes with");
 	refused("dump -- ls", "dump is of one");
 }

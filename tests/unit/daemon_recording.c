@@ -687,6 +687,45 @@ static void test_changed_sources(void **state)
 	arena_deinit(&arena);
 }
 
+/* A further table, which this version does not know, of so many columns without rows. */
+static int decoded_with_table(uint32_t columns)
+{
+	const struct profile sample = sample_profile();
+	struct {
+		uint32_t name;
+		uint16_t kind, width;
+	} column = { .kind = FIELD_WORDS, .width = 8 };
+	struct arena arena;
+	struct profile profile;
+	uint8_t *bytes, *at;
+	size_t size, more = 16 + columns * sizeof(column);
+	int result;
+
+	assert_int_equal(profile_encode(&sample, &bytes, &size), 0);
+	bytes = realloc(bytes, size + more);
+	assert_non_null(bytes);
+	at = bytes + size;
+	memset(at, 0, 16);
+	memcpy(at + 4, &columns, sizeof(columns));
+	for (uint32_t i = 0; i < columns; i++)
+		memcpy(at + 16 + i * sizeof(column), &column, sizeof(column));
+	arena_init(&arena, ARENA_MAX);
+	result = profile_decode(bytes, size + more, &arena, &profile);
+	arena_deinit(&arena);
+	free(bytes);
+	return result;
+}
+
+/* What is not known is passed over; columns without end, each of which is looked at by name, not.
+ */
+static void test_columns(void **state)
+{
+	(void)state;
+	assert_int_equal(decoded_with_table(1), 0);
+	assert_int_equal(decoded_with_table(1024), 0);
+	assert_int_equal(decoded_with_table(1025), -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -694,6 +733,7 @@ int main(void)
 		cmocka_unit_test(test_writers_make_the_same),
 		cmocka_unit_test(test_no_member_is_left_out),
 		cmocka_unit_test(test_damaged_files),
+		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_hostile_contents),
 		cmocka_unit_test(test_old_recording_survives),
 		cmocka_unit_test(test_changed_sources),

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions of the target: decoded, run ahead on paper, and looked back at
+ * from a trap. What the emulated code reads is the input, too.
+ *
+ *   16 general registers and flags, 4 bytes each, which count from the memory's
+ *   beginning where their lowest bit is set; then the code
+ */
+#include "attach/lookahead.h"
+#include "attach/trap_instruction.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+
+#define CODE_ADDRESS  0x400000
+#define STACK_ADDRESS 0x7ffe00000000ull
+#define STACK_BYTES   512
+
+static int read_code(void *context, struct memory_range *ranges, size_t count)
+{
+	const struct fuzz_input *code = context;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = ranges[i].address - CODE_ADDRESS;
+
+		ranges[i].error = -EFAULT;
+		if (offset > code->left || ranges[i].size > code->left - offset)
+			continue;
+		memcpy(ranges[i].buffer, code->at + offset, ranges[i].size);
+		ranges[i].error = 0;
+	}
+	return 0;
+}
+
+/* Those at odd addresses count; of the others it tells the number. */
+static bool count_odd(void *context, const struct access *access)
+{
+	unsigned *passed = context;
+
+	*passed += !(access->address & 1);
+	return access->address & 1;
+}
+
+static void look_ahead(const struct registers *registers, const struct memory_reader *code,
+		       const struct stack_snapshot *stack)
+{
+	unsigned passed = 0;
+	const struct lookahead_filter filter = { count_odd, &passed };
+	struct lookahead ahead;
+
+	for (unsigned skip = 0; skip < 3; skip++)
+		for (unsigned kind = ACCESS_LOAD; kind <= ACCESS_STORE; kind++) {
+			passed = 0;
+			lookahead_next(registers, (enum access_kind)kind, skip, code, stack,
+				       skip == 1 ? NULL : code, skip == 2 ? &filter : NULL, &ahead);
+			fuzz_must(ahead.end < LOOKAHEAD_END_COUNT);
+			fuzz_must(ahead.instructions <= LOOKAHEAD_INSTRUCTIONS_MAX);
+			if (ahead.end == LOOKAHEAD_FOUND)
+				fuzz_must(ahead.access.size >= 1 && ahead.access.size <= 64);
+			if (ahead.end == LOOKAHEAD_RUN_TO)
+				fuzz_must(ahead.run_to != registers->rip &&
+					  ahead.skipped <= skip + passed);
+		}
+}
+
+static void look_back(const struct registers *registers, const struct memory_reader *code,
+		      size_t code_bytes)
+{
+	struct trap_decoder *decoder = trap_decoder_create(code);
+	const struct address_range function = { CODE_ADDRESS, CODE_ADDRESS + code_bytes };
+	struct registers trapped = *registers;
+	struct trap_instruction trap;
+
+	fuzz_must(decoder);
+	for (size_t at = 0; at < code_bytes && at < 64; at++) {
+		const struct address_range watched = { trapped.general[REGISTER_RAX],
+						       trapped.general[REGISTER_RAX] + 8 };
+
+		trapped.rip = CODE_ADDRESS + at;
+		if (trap_decode(decoder, &trapped, function, watched, &trap) == 0)
+			fuzz_must(trap.address <= trapped.rip && trap.address >= function.start);
+	}
+	trap_decoder_destroy(decoder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = { data, size };
+	uint8_t stack_bytes[STACK_BYTES];
+	const struct stack_snapshot stack = { STACK_ADDRESS, STACK_BYTES, stack_bytes };
+	struct registers registers = { .rip = CODE_ADDRESS };
+	struct instruction instruction;
+	struct memory_reader code;
+	uint8_t *copy;
+
+	for (size_t i = 0; i < REGISTER_COUNT; i++) {
+		uint64_t number = fuzz_number(&input, 4);
+
+		registers.general[i] = number & 1 ? CODE_ADDRESS + (number >> 1)
+						  : (uint64_t)(int64_t)(int32_t)(uint32_t)number;
+	}
+	registers.general[REGISTER_RSP] = STACK_ADDRESS + 128;
+	registers.rflags = fuzz_number(&input, 4);
+	for (size_t i = 0; i < STACK_BYTES; i++)
+		stack_bytes[i] = (uint8_t)(i * 7);
+	/* Exactly as large: reading beyond is seen. */
+	copy = fuzz_copy(&input);
+	input.at = copy;
+	code = (struct memory_reader){ read_code, &input };
+	for (size_t at = 0; at < input.left && at < 64; at++)
+		if (instruction_decode(&registers, copy + at,
+				       input.left - at < INSTRUCTION_BYTES_MAX
+					       ? input.left - at
+					       : INSTRUCTION_BYTES_MAX,
+				       &instruction) == 0)
+			fuzz_must(instruction.length && instruction.length <= input.left - at &&
+				  instruction.access_count <= INSTRUCTION_ACCESSES_MAX);
+	look_ahead(&registers, &code, &stack);
+	look_back(&registers, &code, input.left);
+	free(copy);
+	return 0;
+}

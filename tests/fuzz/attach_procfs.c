@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Texts of /proc/PID: the first byte chooses which one the others are.
+ */
+#include "attach/container.h"
+#include "attach/procfs.h"
+#include "attach/thread_schedule.h"
+#include "tests/fuzz/fuzz.h"
+
+static void parse_mappings(const struct fuzz_input *input)
+{
+	uint8_t *text = fuzz_copy(input);
+	struct mapping_list list = { 0 };
+	uint32_t generation;
+
+	fuzz_must(procfs_parse_mappings((const char *)text, input->left, &list) == 0);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct mapping *mapping = &list.mappings[i];
+
+		fuzz_must(mapping->start < mapping->end);
+		fuzz_must(!i || mapping->start >= mapping[-1].end);
+		fuzz_must(mapping_find(&list, mapping->start) == mapping);
+		fuzz_must(mapping_find(&list, mapping->end - 1) == mapping);
+		fuzz_read_string(mapping->path);
+	}
+	(void)mapping_find(&list, UINT64_MAX);
+	generation = list.generation;
+	fuzz_must(procfs_parse_mappings((const char *)text, input->left, &list) == 0);
+	fuzz_must(list.generation == generation);
+	mapping_list_deinit(&list);
+	free(text);
+}
+
+static void parse_container(const struct fuzz_input *input)
+{
+	uint8_t *text = fuzz_copy(input);
+	struct container container;
+
+	if (container_parse((const char *)text, input->left, &container) == 0) {
+		fuzz_read_string(container.runtime);
+		fuzz_must(memchr(container.id, '\0', sizeof(container.id)));
+	}
+	free(text);
+}
+
+static void parse_schedule(const struct fuzz_input *input)
+{
+	struct thread_schedule schedule;
+	int fd = fuzz_file(input->at, input->left);
+
+	if (thread_schedule_read(fd, &schedule) == 0)
+		fuzz_must(schedule.turns);
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = { data, size };
+	uint64_t choice = fuzz_number(&input, 1);
+	char *text = fuzz_text(&input);
+	struct process_status status;
+	struct process_times times;
+	struct process_sleep sleep_state;
+
+	switch (choice % 6) {
+	case 0:
+		parse_mappings(&input);
+		break;
+	case 1:
+		procfs_parse_status(text, &status);
+		fuzz_must(memchr(status.name, '\0', sizeof(status.name)));
+		break;
+	case 2:
+		(void)!procfs_parse_times(text, &times);
+		break;
+	case 3:
+		(void)!procfs_parse_sleep(text, &sleep_state);
+		break;
+	case 4:
+		parse_schedule(&input);
+		break;
+	case 5:
+		parse_container(&input);
+		break;
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What bytecode says of a line: loops, operands, variables.
+ *
+ *   u8 minor version, less 6; u16 size of the line table, the line table, the
+ *   bytecode
+ */
+#include "daemon/detect/call_site.h"
+#include "daemon/detect/operands.h"
+#include "pyintrospect/offsets.h"
+#include "tests/fuzz/fuzz.h"
+
+static void read_operands(const struct python_code *code)
+{
+	struct variable variables[VARIABLES_MAX];
+	struct bytecode bytecode;
+	struct operands operands;
+
+	fuzz_must(bytecode_init(&bytecode, code) == 0);
+	for (size_t i = 0; i < bytecode.count && i < 128; i++) {
+		const struct bytecode_instruction *instruction = &bytecode.instructions[i];
+
+		fuzz_must(instruction->offset < instruction->end && instruction->name);
+		fuzz_must(bytecode_at(&bytecode, instruction->offset) == instruction);
+		operands_variables(code, instruction, i & 1, variables);
+		for (unsigned count = 0; count < 4; count++)
+			if (operands_on_top(&bytecode, i, count, &operands))
+				fuzz_must(operands.begin <= operands.end && operands.end <= i);
+		if (operands_of(&bytecode, i, &operands))
+			fuzz_must(operands.begin <= operands.end && operands.end <= i);
+	}
+	bytecode_deinit(&bytecode);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = { data, size }, lines;
+	struct python_code code = { .function = "f", .file = "f.py", .first_line = 1 };
+	struct call_site_table sites;
+	struct call_site site;
+	uint8_t *table, *bytecode;
+	int step;
+
+	code.minor = PYTHON_MINOR_MIN +
+		     (int)(fuzz_number(&input, 1) % (PYTHON_MINOR_MAX - PYTHON_MINOR_MIN + 1));
+	lines.left = (size_t)fuzz_number(&input, 2);
+	lines.at = fuzz_take(&input, lines.left, &lines.left);
+	code.line_table = table = fuzz_copy(&lines);
+	code.line_table_size = (uint32_t)lines.left;
+	code.bytecode = bytecode = fuzz_copy(&input);
+	code.bytecode_size = (uint32_t)input.left;
+	call_site_table_init(&sites);
+	/* Some 64 places: each costs as much as the code is long. */
+	step = 2 * ((int)input.left / 128 + 1);
+	for (int offset = -2; offset < (int)input.left + 4; offset += step) {
+		fuzz_must(call_site_find(&sites, &code, offset, &site) == 0);
+		fuzz_must(!site.in_loop || site.loop.start < site.loop.end);
+	}
+	call_site_table_deinit(&sites);
+	read_operands(&code);
+	free(bytecode);
+	free(table);
+	return 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording, and what every format makes of it. The first byte says what the
+ * others are: 0 the profile within; 1 the file; 2 the file, its checksums put
+ * right, which no mutation does by itself; 3 and above two profiles to compare,
+ * the first of u16 bytes.
+ */
+#include "daemon/report/diff.h"
+#include "daemon/report/profile_codec.h"
+#include "daemon/report/recording.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <zlib.h>
+
+#define ARENA_MAX    ((size_t)64 << 20)
+#define HEADER_BYTES 40 /* recording.h */
+
+static const struct writer *const all_writers[] = {
+	&writer_text,       &writer_json,    &writer_collapsed, &writer_pprof,
+	&writer_speedscope, &writer_firefox, &writer_html,      &writer_recording,
+};
+
+static void write_all(const struct profile *profile)
+{
+	static const struct writer_options options[] = { { 0 }, { .columns = 1, .colour = true } };
+
+	for (size_t i = 0; i < sizeof(all_writers) / sizeof(all_writers[0]); i++)
+		for (size_t k = 0; k < sizeof(options) / sizeof(options[0]); k++)
+			if (k == 0 || all_writers[i] == &writer_text)
+				fuzz_must(all_writers[i]->write(profile, &options[k],
+								fuzz_sink()) == 0);
+}
+
+static void write_difference(const struct profile *base, const struct profile *now)
+{
+	const struct writer_options options = { 0 };
+	struct diff *diff = diff_create(base, now);
+
+	fuzz_must(diff);
+	fuzz_must(diff_write_text(diff, &options, fuzz_sink()) == 0);
+	fuzz_must(diff_write_json(diff, fuzz_sink()) == 0);
+	diff_destroy(diff);
+}
+
+/* Both, or the first one alone. */
+static void read_profiles(struct fuzz_input inputs[2])
+{
+	struct profile profiles[2];
+	struct arena arenas[2];
+	bool good[2] = { false };
+
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t *bytes = fuzz_copy(&inputs[i]);
+
+		arena_init(&arenas[i], ARENA_MAX);
+		good[i] = profile_decode(bytes, inputs[i].left, &arenas[i], &profiles[i]) == 0;
+		free(bytes);
+	}
+	if (good[0] && good[1])
+		write_difference(&profiles[0], &profiles[1]);
+	else if (good[0])
+		write_all(&profiles[0]);
+	for (size_t i = 0; i < 2; i++)
+		arena_deinit(&arenas[i]);
+}
+
+static void put_checksums(uint8_t *bytes, size_t size)
+{
+	uint64_t payload = size - HEADER_BYTES;
+	uint32_t checksum = (uint32_t)crc32(0, bytes + HEADER_BYTES, (uInt)payload);
+
+	memcpy(bytes + 16, &payload, sizeof(payload));
+	memcpy(bytes + 32, &checksum, sizeof(checksum));
+	checksum = (uint32_t)crc32(0, bytes + 16, HEADER_BYTES - 16);
+	memcpy(bytes + 12, &checksum, sizeof(checksum));
+}
+
+static void read_file(const struct fuzz_input *input, bool correct)
+{
+	uint8_t *bytes = fuzz_copy(input);
+	struct recording *recording;
+	struct error error = { 0 };
+	char path[64];
+	int fd;
+
+	if (correct && input->left >= HEADER_BYTES)
+		put_checksums(bytes, input->left);
+	fd = fuzz_file(bytes, input->left);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	recording = recording_open(path, &error);
+	fuzz_must(recording || error.cause[0]);
+	recording_close(recording);
+	close(fd);
+	free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = { data, size }, inputs[2] = { { data, 0 }, { data, 0 } };
+	uint64_t choice = fuzz_number(&input, 1);
+
+	if (choice == 1 || choice == 2) {
+		read_file(&input, choice == 2);
+		return 0;
+	}
+	if (choice) {
+		uint64_t wanted = fuzz_number(&input, 2);
+
+		inputs[1].at = fuzz_take(&input, (size_t)wanted, &inputs[1].left);
+	}
+	inputs[0] = input;
+	read_profiles(inputs);
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the fuzz targets share: numbers out of the input, and the input as a file.
+ *
+ * A target is a file tests/fuzz/FOLDER_NOUN.c with one function, which takes any
+ * bytes at all, must come back, and keeps nothing from one call to the next.
+ */
+#ifndef PIEPROFD_TESTS_FUZZ_FUZZ_H
+#define PIEPROFD_TESTS_FUZZ_FUZZ_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define FUZZ_UNUSED __attribute__((unused)) static
+
+/* Code whose ways are not the fuzzer's business: it runs often, and tells nothing. */
+#ifdef __clang__
+#define FUZZ_UNWATCHED __attribute__((no_sanitize("coverage")))
+#else
+#define FUZZ_UNWATCHED
+#endif
+
+/* For what can only fail when the target itself, or the machine, is broken; and for promises. */
+#define fuzz_must(condition)                                                                       \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+struct fuzz_input {
+	const uint8_t *at;
+	size_t left;
+};
+
+/* At most size bytes, *ret_size of them there; they stay the input's. */
+FUZZ_UNUSED const uint8_t *fuzz_take(struct fuzz_input *input, size_t size, size_t *ret_size)
+{
+	const uint8_t *at = input->at;
+
+	*ret_size = size < input->left ? size : input->left;
+	input->at += *ret_size;
+	input->left -= *ret_size;
+	return at;
+}
+
+/* A little-endian number of `size` bytes; those that are not there are 0. */
+FUZZ_UNUSED uint64_t fuzz_number(struct fuzz_input *input, size_t size)
+{
+	uint64_t value = 0;
+	size_t there;
+	const uint8_t *at = fuzz_take(input, size, &there);
+
+	if (there)
+		memcpy(&value, at, there);
+	return value;
+}
+
+/* All that is left, as an allocation of exactly that size: one byte too far is seen. */
+FUZZ_UNUSED uint8_t *fuzz_copy(const struct fuzz_input *input)
+{
+	uint8_t *copy = malloc(input->left ? input->left : 1);
+
+	fuzz_must(copy);
+	if (input->left)
+		memcpy(copy, input->at, input->left);
+	return copy;
+}
+
+/* The same with a NUL behind it; it may hold others. */
+FUZZ_UNUSED char *fuzz_text(const struct fuzz_input *input)
+{
+	char *copy = malloc(input->left + 1);
+
+	fuzz_must(copy);
+	if (input->left)
+		memcpy(copy, input->at, input->left);
+	copy[input->left] = '\0';
+	return copy;
+}
+
+/* Makes these bytes the whole contents of a file without a name. */
+FUZZ_UNUSED void fuzz_file_fill(int fd, const void *bytes, size_t size)
+{
+	fuzz_must(ftruncate(fd, 0) == 0);
+	fuzz_must(!size || pwrite(fd, bytes, size, 0) == (ssize_t)size);
+	fuzz_must(lseek(fd, 0, SEEK_SET) == 0);
+}
+
+/* Such a file, for the caller to close. */
+FUZZ_UNUSED int fuzz_file(const void *bytes, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	fuzz_must(fd >= 0);
+	fuzz_file_fill(fd, bytes, size);
+	return fd;
+}
+
+/* Where output goes that nobody reads. */
+FUZZ_UNUSED FILE *fuzz_sink(void)
+{
+	static FILE *sink;
+
+	if (!sink)
+		sink = fopen("/dev/null", "we");
+	fuzz_must(sink);
+	return sink;
+}
+
+/* Reads all of a string, so that a sanitizer sees one that does not end. */
+FUZZ_UNUSED void fuzz_read_string(const char *text)
+{
+	static volatile size_t length;
+
+	if (text)
+		length = strlen(text);
+	(void)length;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An ELF file with DWARF: lines, inlined functions, layouts of structures. What
+ * reads the DWARF is libdw, which no sanitizer watches here: what is found is
+ * what we make of its answers, and where it crashes or hangs.
+ */
+#include "symbolize/elf_image.h"
+#include "symbolize/line_info.h"
+#include "symbolize/struct_layout.h"
+#include "tests/fuzz/fuzz.h"
+
+static void read_lines(const struct module *module)
+{
+	struct line_info *info = line_info_create(NULL);
+	struct line_frame frames[8];
+	size_t count;
+
+	fuzz_must(info);
+	/* Where the seeds' code is. */
+	for (remote_addr at = 0x330; at < 0x3c0; at += 3) {
+		if (line_info_find(info, module, at, frames, 8, &count) != 0)
+			continue;
+		fuzz_must(count >= 1 && count <= 8);
+		for (size_t i = 0; i < count; i++) {
+			fuzz_read_string(frames[i].function);
+			fuzz_read_string(frames[i].file);
+		}
+	}
+	line_info_destroy(info);
+}
+
+static void read_layouts(const struct module *module)
+{
+	static const char *const types[] = { "state", "state_t", "frame", "missing" };
+	static const char *const members[] = { "next", "inner.value", "hidden", "list.next",
+					       "inner" };
+	struct symbolizer *symbolizer = symbolizer_create();
+	struct struct_layout *layout = symbolizer ? struct_layout_create(symbolizer, module) : NULL;
+	struct debug_info info;
+	remote_addr address;
+	uint32_t number;
+	uint64_t size;
+
+	fuzz_must(layout);
+	info = struct_layout_debug_info(layout);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		(void)info.type_size(info.context, types[i], &number);
+		for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++)
+			(void)info.member_offset(info.context, types[i], members[k], &number);
+	}
+	(void)info.section(info.context, ".text", &address, &size);
+	struct_layout_destroy(layout);
+	symbolizer_destroy(symbolizer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct fuzz_input input = { data, size };
+	uint8_t *bytes = fuzz_copy(&input);
+	struct module module = { .path = "/nowhere/fuzz", .name = "fuzz" };
+
+	if (elf_image_open_memory(bytes, size, &module.image) != 0) {
+		free(bytes);
+		return 0;
+	}
+	read_lines(&module);
+	read_layouts(&module);
+	elf_image_close(module.image);
+	return 0;
+}

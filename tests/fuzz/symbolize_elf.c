@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An ELF file: headers, sections, notes, symbol tables, links to debug files, mini-symbols. */
+#include "symbolize/elf_image.h"
+#include "symbolize/function_group.h"
+#include "symbolize/mini_image.h"
+#include "symbolize/symbol.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <elf.h>
+
+static void read_sections(const struct elf_image *image)
+{
+	struct elf_section section;
+
+	for (size_t i = 0; i < image->section_count && i < 256; i++) {
+		if (elf_image_section(image, i, &section) != 0)
+			continue;
+		fuzz_read_string(section.name);
+		fuzz_must(section.type == SHT_NOBITS ||
+			  (section.file_offset <= image->size &&
+			   section.size <= image->size - section.file_offset));
+	}
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct elf_segment *segment = &image->segments[i];
+		size_t available;
+		const uint8_t *bytes = elf_image_at(image, segment->virtual_address, &available);
+
+		fuzz_must(!bytes || (bytes >= image->bytes &&
+				     available <= (size_t)(image->bytes + image->size - bytes)));
+	}
+	fuzz_must(image->build_id_size <= sizeof(image->build_id));
+}
+
+static void read_names(const struct module *module)
+{
+	static const char *const names[] = { "shown", "hidden", "", "_ZN3foo3barEi", "sho*" };
+	struct symbolizer *symbolizer = symbolizer_create();
+	struct address_ranges code;
+	remote_addr start;
+	uint64_t size;
+
+	fuzz_must(symbolizer);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (symbolizer_find(symbolizer, module, names[i], &start, &size) == 0)
+			fuzz_read_string(symbolizer_function(symbolizer, module, start, &start));
+	for (remote_addr at = 0x330; at < 0x3c0; at += 9)
+		fuzz_read_string(symbolizer_function(symbolizer, module, at, NULL));
+	symbolizer_destroy(symbolizer);
+	if (function_group_find(module->image, names, sizeof(names) / sizeof(names[0]), &code) == 0)
+		fuzz_must(code.count && code.count <= ADDRESS_RANGES_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct fuzz_input input = { data, size };
+	uint8_t *bytes = fuzz_copy(&input);
+	struct module module = { .path = "/nowhere/fuzz", .name = "fuzz" };
+	struct elf_image *mini;
+
+	if (elf_image_open_memory(bytes, size, &module.image) != 0) {
+		free(bytes);
+		return 0;
+	}
+	module.build_id_size = module.image->build_id_size;
+	memcpy(module.build_id, module.image->build_id, sizeof(module.build_id));
+	read_sections(module.image);
+	read_names(&module);
+	if (mini_image_open(module.image, &mini) == 0) {
+		read_sections(mini);
+		elf_image_close(mini);
+	}
+	elf_image_close(module.image);
+	return 0;
+}
