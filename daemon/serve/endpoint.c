@@ -310,7 +310,7 @@ static void answer_start(struct endpoint *endpoint, const struct request *reques
 {
 	struct error error;
 
-	if (sampler_start(endpoint->sampler, &error))
+	if (sampler_start_later(endpoint->sampler, &error))
 		say(answer, 409, "%s%s%s", error.cause, error.cure[0] ? "\n" : "", error.cure);
 	else
 		answer_status(endpoint, request, answer);

@@ -42,6 +42,7 @@ struct sampler *sampler_create(const struct sampler_options *options)
 	pthread_mutex_init(&sampler->work, NULL);
 	pthread_mutex_init(&sampler->lock, NULL);
 	pthread_cond_init(&sampler->changed, NULL);
+	pthread_cond_init(&sampler->started, NULL);
 	return sampler;
 }
 
@@ -50,6 +51,7 @@ void sampler_destroy(struct sampler *sampler)
 	if (!sampler)
 		return;
 	session_destroy(sampler->session);
+	pthread_cond_destroy(&sampler->started);
 	pthread_cond_destroy(&sampler->changed);
 	pthread_mutex_destroy(&sampler->lock);
 	pthread_mutex_destroy(&sampler->work);
@@ -181,17 +183,46 @@ static int begin_session(struct sampler *sampler, struct error *error)
 	return 0;
 }
 
+static int start(struct sampler *sampler, struct error *error)
+{
+	switch (sampler_state(sampler)) {
+	case SAMPLER_ENDED:
+		error_set(error, EXIT_NO_TARGET, "process %d has ended",
+			  (int)sampler->options.session.pid);
+		return -1;
+	case SAMPLER_STOPPED:
+		return begin_session(sampler, error);
+	case SAMPLER_RUNNING:
+		break;
+	}
+	return 0;
+}
+
 int sampler_start(struct sampler *sampler, struct error *error)
+{
+	int result;
+
+	pthread_mutex_lock(&sampler->work);
+	result = start(sampler, error);
+	pthread_mutex_unlock(&sampler->work);
+	return result;
+}
+
+int sampler_start_later(struct sampler *sampler, struct error *error)
 {
 	int result = 0;
 
 	pthread_mutex_lock(&sampler->work);
-	if (sampler_state(sampler) == SAMPLER_ENDED) {
-		error_set(error, EXIT_NO_TARGET, "process %d has ended",
-			  (int)sampler->options.session.pid);
+	/* Starts, or says why not. */
+	sampler->start_wanted = true;
+	while (sampler->start_wanted && !sampler->refusing)
+		pthread_cond_wait(&sampler->started, &sampler->work);
+	if (sampler->start_wanted) {
+		error_set(error, EXIT_INTERNAL, "pieprofd is about to end");
 		result = -1;
-	} else if (sampler_state(sampler) == SAMPLER_STOPPED) {
-		result = begin_session(sampler, error);
+	} else if (sampler->start_failed) {
+		*error = sampler->start_error;
+		result = -1;
 	}
 	pthread_mutex_unlock(&sampler->work);
 	return result;
@@ -219,6 +250,7 @@ void sampler_refuse(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->work);
 	sampler->refusing = true;
+	pthread_cond_broadcast(&sampler->started);
 	end_windows(sampler);
 	pthread_mutex_unlock(&sampler->work);
 }
@@ -269,10 +301,17 @@ static void rotate(struct sampler *sampler, char *notice, size_t size)
 
 void sampler_poll(struct sampler *sampler, char *notice, size_t size)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns;
 
 	*notice = '\0';
 	pthread_mutex_lock(&sampler->work);
+	if (sampler->start_wanted) {
+		sampler->start_failed = start(sampler, &sampler->start_error) != 0;
+		sampler->start_wanted = false;
+		pthread_cond_broadcast(&sampler->started);
+	}
+	/* Not before the session's begin. */
+	now_ns = clock_now_ns();
 	if (sampler_state(sampler) == SAMPLER_RUNNING) {
 		if (!session_progress(sampler->session).running)
 			end_session(sampler, SAMPLER_ENDED);

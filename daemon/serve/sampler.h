@@ -12,9 +12,9 @@
  * counters. So all that a session gathers is bounded, names and files of the
  * target included. A window that is open then is merged of two parts.
  *
- * Any thread may call, but for sampler_poll() and sampler_destroy(), which are
- * one thread's. Whoever looks at the session waits for those before; the
- * target waits for nobody.
+ * Any thread may call, but for sampler_start(), sampler_poll() and
+ * sampler_destroy(), which are one thread's. Whoever looks at the session waits
+ * for those before; the target waits for nobody.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_SAMPLER_H
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_H
@@ -47,6 +47,12 @@ void sampler_destroy(struct sampler *sampler);
 
 /* 0, also when it runs already, or -1 with *error filled. */
 __attribute__((warn_unused_result)) int sampler_start(struct sampler *sampler, struct error *error);
+/*
+ * The same, done by sampler_poll(), which this waits for: for threads that may
+ * not do what attaching needs (confinement_filter_http()).
+ */
+__attribute__((warn_unused_result)) int sampler_start_later(struct sampler *sampler,
+							    struct error *error);
 /* Detaches. Open windows end; what was seen can still be read. */
 void sampler_stop(struct sampler *sampler);
 /* All windows end, and none begins any more. */

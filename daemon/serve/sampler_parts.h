@@ -31,6 +31,10 @@ struct sampler {
 	uint64_t rotations;
 	struct window *windows[WINDOWS_MAX];
 	bool refusing;
+	bool start_wanted; /* by others than who polls */
+	bool start_failed; /* the last that was wanted */
+	struct error start_error;
+	pthread_cond_t started; /* start_wanted was met, or is refused */
 	/* Never held for long; taken after work. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a window is over */

@@ -124,9 +124,11 @@ static void notify_connection(void *context, struct MHD_Connection *mhd, void **
 
 void server_reap(struct server *server)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns;
 
 	pthread_mutex_lock(&server->lock);
+	/* No connection is younger than that, as only who has the lock sets its time. */
+	now_ns = clock_now_ns();
 	for (size_t i = 0; i < SERVER_CONNECTIONS_MAX; i++) {
 		struct connection *connection = &server->connections[i];
 		uint64_t limit_ns = connection->phase == PHASE_READING   ? READ_NS
