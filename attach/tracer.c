@@ -530,6 +530,32 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 	}
 }
 
+/*
+ * A thread's report, as by waitpid(2): 0 when there is none.
+ *
+ * A report that is taken takes the thread's signal with it: were we killed before we
+ * pass it on, the target would never receive it. So a signal of somebody else's is
+ * only looked at, and is the kernel's to deliver until PTRACE_CONT does. Ours are
+ * taken: they shall be lost.
+ */
+static pid_t take_report(const struct tracer *tracer, int flags, int *ret_status)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	/* __WNOTHREAD: children of other threads of the daemon are none of our business. */
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL | __WNOTHREAD | flags))
+		return -1;
+	if (!info.si_pid)
+		return 0;
+	/* No event's number above the signal: about to receive it. */
+	if (info.si_code == CLD_TRAPPED && !(info.si_status >> 8) &&
+	    info.si_status != tracer->stop_signal) {
+		*ret_status = info.si_status << 8 | 0x7f;
+		return info.si_pid;
+	}
+	return waitpid(info.si_pid, ret_status, __WALL | __WNOTHREAD | WNOHANG);
+}
+
 /* Handles what is there; false when there are no threads left to wait for. */
 static bool handle_pending(struct tracer *tracer, bool *ret_any)
 {
@@ -538,8 +564,7 @@ static bool handle_pending(struct tracer *tracer, bool *ret_any)
 	 */
 	for (unsigned handled = 0; handled < HANDLED_MAX; handled++) {
 		int status;
-		/* __WNOTHREAD: children of other threads of the daemon are none of our business. */
-		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+		pid_t tid = take_report(tracer, WNOHANG, &status);
 
 		relief_work(&tracer->relief);
 		if (tid < 0 && errno == EINTR)
@@ -564,7 +589,7 @@ static void wait_for_report(struct tracer *tracer, uint64_t timeout_ns)
 		return;
 	timer_arm(tracer, timeout_ns, WAKE_AGAIN_NS);
 	relief_wait(&tracer->relief);
-	tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
+	tid = take_report(tracer, 0, &status);
 	relief_work(&tracer->relief);
 	timer_arm(tracer, 0, 0);
 	if (tid > 0)
