@@ -39,6 +39,8 @@ struct member {
 	bool found;           /* by the watch, not as a child */
 	bool gone;            /* to be removed */
 	bool profiled_before; /* it has had a session that ended */
+	bool renewed;         /* its session gave way to one that is still to come */
+	bool over_limit;      /* has no session, as there are too many */
 	unsigned looks;       /* that found it waiting to be tried */
 	dev_t device;         /* of the program it runs */
 	ino_t inode;
@@ -84,6 +86,11 @@ char *group_take_notes(struct group *group)
 
 	group->notes = NULL;
 	return notes;
+}
+
+static size_t sessions_max(const struct group *group)
+{
+	return group->options.sessions_max ? group->options.sessions_max : GROUP_SESSIONS_MAX;
 }
 
 static void note_error(struct group *group, const struct error *error)
@@ -206,7 +213,11 @@ static int start_session(struct group *group, size_t index, struct error *error)
 	group->degraded = group->degraded || session_is_degraded(member->session);
 	member->children_seen = 0;
 	member->state = MEMBER_PROFILED;
+	member->renewed = false;
 	group->sessions++;
+	if (group->options.observer)
+		group->options.observer->session_began(group->options.observer->context,
+						       member->session);
 	return 0;
 }
 
@@ -250,6 +261,9 @@ static int open_found(struct group *group, const struct group_options *options, 
 		if (!member)
 			continue;
 		member->found = true;
+		/* Those that come when another one goes. */
+		if (opened >= sessions_max(group))
+			continue;
 		if (!open_session(group, member, true, &why)) {
 			add_note(group, session_notes(member->session));
 			group->limits_told = true;
@@ -294,6 +308,8 @@ struct group *group_create(const struct group_options *options, struct error *er
 		member->given = true;
 		if (options->started_here)
 			try_again(group, member);
+		else if (i >= sessions_max(group))
+			continue;
 		else if (open_session(group, member, true, error) &&
 			 !(error->exit_code == EXIT_NO_TARGET && may_have_children(group, pid)))
 			goto fail;
@@ -345,6 +361,7 @@ struct group_progress group_progress(struct group *group)
 
 		if (member->gone)
 			continue;
+		progress.over_limit += member->over_limit;
 		if (member->session) {
 			struct session_progress session = session_progress(member->session);
 
@@ -368,17 +385,29 @@ static void count_unseen(struct group *group, const struct member *member, uint6
 		group->losses.counts[LOSS_PROCESS_UNSEEN] += forks - member->children_seen;
 }
 
+/* It is finished. */
+static void give_up_session(struct group *group, struct member *member)
+{
+	const struct group_observer *observer = group->options.observer;
+
+	if (observer) {
+		observer->session_ends(observer->context, member->session);
+		session_destroy(member->session);
+	} else if (group->sessions == 1) {
+		group->kept = member->session;
+	} else {
+		merge_session(group, member->session);
+	}
+	member->session = NULL;
+	member->profiled_before = true;
+}
+
 static void end_session(struct group *group, struct member *member,
 			const struct session_progress *progress)
 {
 	session_finish(member->session);
 	count_unseen(group, member, progress->forks);
-	if (group->sessions == 1)
-		group->kept = member->session;
-	else
-		merge_session(group, member->session);
-	member->session = NULL;
-	member->profiled_before = true;
+	give_up_session(group, member);
 	if (progress->end == PROCESS_REPLACED &&
 	    (group->options.follow || member->pid == group->command)) {
 		try_again(group, member);
@@ -390,6 +419,32 @@ static void end_session(struct group *group, struct member *member,
 		group->command_end = progress->end;
 		group->command_status = progress->end_status;
 	}
+}
+
+void group_renew(struct group *group, struct session *session)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		struct member *member = &group->members[i];
+		struct session_progress progress;
+
+		if (member->session != session)
+			continue;
+		session_finish(session);
+		progress = session_progress(session);
+		if (progress.end != PROCESS_RUNNING) {
+			end_session(group, member, &progress);
+			return;
+		}
+		give_up_session(group, member);
+		try_again(group, member);
+		member->renewed = true;
+		return;
+	}
+}
+
+struct losses group_losses(const struct group *group)
+{
+	return group->losses;
 }
 
 /* Whether the process is there, and the same. */
@@ -500,7 +555,8 @@ static void refuse(struct group *group, struct member *member, const struct erro
 			: LOSS_PROCESS_REFUSED;
 
 	/* Nothing will change that, and the user wants to know. */
-	if ((member->given || member->found) && refusal == LOSS_PROCESS_REFUSED) {
+	if ((member->given || member->found) && !member->renewed &&
+	    refusal == LOSS_PROCESS_REFUSED) {
 		if (group->refusals_told++ < REFUSALS_TOLD_MAX)
 			note_error(group, error);
 		if (!group->refusal)
@@ -508,7 +564,8 @@ static void refuse(struct group *group, struct member *member, const struct erro
 		leave_alone(group, member, refusal);
 		return;
 	}
-	if (now_ns >= member->give_up_ns) {
+	/* One that was profiled a moment ago may only seem to be traced by somebody else. */
+	if (now_ns >= member->give_up_ns && !member->renewed) {
 		leave_alone(group, member, refusal);
 		return;
 	}
@@ -523,7 +580,8 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 	struct member *member = &group->members[index];
 	struct error error;
 
-	if (live_sessions(group) >= GROUP_SESSIONS_MAX) {
+	member->over_limit = live_sessions(group) >= sessions_max(group);
+	if (member->over_limit) {
 		member->refusal = LOSS_PROCESS_REFUSED;
 		member->next_try_ns = now_ns + LONGEST_PAUSE_NS;
 		return;

@@ -33,6 +33,17 @@
 #define GROUP_LOOK_NS      (50 * 1000000ull)
 #define GROUP_TRY_NS       (5 * 1000000000ull)
 
+/*
+ * For one who keeps what sessions have found himself: with it nothing is merged
+ * here, and group_profile() is not for him. Called from the functions of the
+ * group; a session that ends is finished, and destroyed behind that.
+ */
+struct group_observer {
+	void (*session_began)(void *context, struct session *session);
+	void (*session_ends)(void *context, struct session *session);
+	void *context;
+};
+
 struct group_options {
 	struct session_options session; /* pid apart */
 	const pid_t *pids;
@@ -48,7 +59,9 @@ struct group_options {
 	 * is refused is then passed over, unless all are.
 	 */
 	struct process_watch *watch;
-	bool wait; /* when none is left, others may come: go on */
+	bool wait;                             /* when none is left, others may come: go on */
+	const struct group_observer *observer; /* borrowed; NULL: none */
+	size_t sessions_max;                   /* 0: GROUP_SESSIONS_MAX */
 };
 
 struct group;
@@ -65,14 +78,24 @@ __attribute__((warn_unused_result)) int group_start(struct group *group, struct 
 
 struct group_progress {
 	uint64_t samples;
-	size_t processes; /* profiled now */
-	bool running;     /* false: none is left, and none can come */
+	size_t processes;  /* profiled now */
+	size_t over_limit; /* not profiled, as too many are */
+	bool running;      /* false: none is left, and none can come */
 };
 
 struct group_progress group_progress(struct group *group);
 
 /* Looks for new processes and merges what has ended. Returns when to look again, in nanoseconds. */
 uint64_t group_look(struct group *group);
+
+/*
+ * Has another session take the place of this one of a process that goes on: at
+ * the next look, and again until that succeeds. With an observer.
+ */
+void group_renew(struct group *group, struct session *session);
+
+/* Processes that could not be profiled; what only seemed so can be taken back. */
+struct losses group_losses(const struct group *group);
 
 /* What was not said yet about limits and refusals, lines for a person; the caller frees. NULL:
  * nothing. */

@@ -644,8 +644,9 @@ static int settle_serve(struct parser *parser)
 	if (!options->listen)
 		return refuse(parser, "serve: --listen 127.0.0.1:6061 or --listen unix:PATH is "
 				      "wanted");
-	if (options->pid_count > 1 || options->command)
-		return refuse(parser, "serve is of one process, given by --pid or --name");
+	if (options->command)
+		return refuse(parser, "serve is of processes that run, given by --pid, --name or "
+				      "--cgroup");
 	return 0;
 }
 

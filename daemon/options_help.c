@@ -29,9 +29,11 @@ static const struct command {
 	{ "top", OPTIONS_TOP, "top --pid N [options]\n",
 	  "Shows in the terminal, live, where the time goes and which lines work in vain,\n"
 	  "until q; then the summary of the whole run.\n" },
-	{ "serve", OPTIONS_SERVE, "serve --pid N|--name REGEX --listen WHERE [options]\n",
-	  "Answers over HTTP what a process does: profiles for go tool pprof, /metrics, the\n"
-	  "report at /, for as long as it lives.\n" },
+	{ "serve", OPTIONS_SERVE,
+	  "serve --pid N[,M...] --listen WHERE [--follow] [options]\n"
+	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
+	  "Answers over HTTP what processes do: profiles for go tool pprof, /metrics, the\n"
+	  "report at /, for as long as they live; with --wait, whenever they do.\n" },
 	{ "report", OPTIONS_REPORT, "report RECORDING [-o FILE] [--diff BASE] [options]\n",
 	  "Shows a recording, which record -o FILE.pieprof has made, in any format.\n" },
 	{ "dump", OPTIONS_DUMP, "dump --pid N [--json] [--no-native]\n",
@@ -49,25 +51,23 @@ static const struct row {
 	const char *names; /* of the options, with spaces between them */
 	const char *text;
 } rows[] = {
-	{ RECORD, "pid", "  -p, --pid N[,M...]      the process, or several as one\n" },
-	{ TOP | SERVE | DUMP | DOCTOR, "pid", "  -p, --pid N             the process\n" },
-	{ RECORD, "name all",
+	{ RECORD | SERVE, "pid", "  -p, --pid N[,M...]      the process, or several as one\n" },
+	{ TOP | DUMP | DOCTOR, "pid", "  -p, --pid N             the process\n" },
+	{ RECORD | SERVE, "name all",
 	  "      --name REGEX        the Python process with such a command line; every one\n"
 	  "                          of them with --all or --follow\n" },
-	{ SERVE, "name",
-	  "      --name REGEX        the one Python process with such a command line\n" },
+	{ RECORD | SERVE, "cgroup",
+	  "      --cgroup PATH|NAME  the Python processes of a control group, such as\n"
+	  "                          nginx.service, or of a container, by its id\n" },
+	{ RECORD | SERVE, "wait",
+	  "      --wait              for a process of that name or cgroup, and again\n"
+	  "                          whenever it is started anew\n" },
+	{ RECORD | SERVE, "follow",
+	  "      --follow            child processes, too, present and future\n" },
 	{ SERVE, "listen", "      --listen WHERE      127.0.0.1:6061, [::1]:6061 or unix:PATH\n" },
 	{ SERVE, "allow-remote", "      --allow-remote      listen on another address\n" },
 	{ SERVE, "token-file", "      --token-file FILE   what clients must show\n" },
 	{ SERVE, "rotate", "      --rotate SECONDS    begin a new profile so often (3600)\n" },
-	{ RECORD, "cgroup",
-	  "      --cgroup PATH|NAME  the Python processes of a control group, such as\n"
-	  "                          nginx.service, or of a container, by its id\n" },
-	{ RECORD, "wait",
-	  "      --wait              for a process of that name or cgroup, and again\n"
-	  "                          whenever it is started anew\n" },
-	{ RECORD, "follow",
-	  "      --follow            child processes, too, present and future\n" },
 	{ RECORD, "duration",
 	  "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C.\n"
 	  "                          Without it, a command is profiled to its end\n" },

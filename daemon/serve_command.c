@@ -21,6 +21,7 @@ struct service {
 	struct listener listener;
 	struct server *server;
 	const struct options *options;
+	struct process_query query;
 	uint64_t watchdog_ns;
 	uint64_t next_watchdog_ns;
 };
@@ -53,12 +54,59 @@ static void beat(struct service *service, uint64_t now_ns)
 	service->next_watchdog_ns = now_ns + service->watchdog_ns;
 }
 
+/* Of several processes, which come and go. */
+static bool is_several(const struct options *options)
+{
+	return options->follow || options->wait || options->all || options->cgroup ||
+	       options->pid_count > 1;
+}
+
+static const char *describe_targets(const struct service *service, char *text, size_t size)
+{
+	size_t count = service->options->pid_count;
+
+	if (!is_several(service->options))
+		snprintf(text, size, "process %d", (int)service->options->pid);
+	else if (sampler_state(service->endpoint.sampler) == SAMPLER_WAITING)
+		snprintf(text, size, "waiting for a process");
+	else
+		snprintf(text, size, "%zu process%s%s", count, count == 1 ? "" : "es",
+			 service->options->follow ? " with children" : "");
+	return text;
+}
+
+/* A change that whoever reads the log, or systemctl status, wants to know. */
+static void tell_state(struct service *service, enum sampler_state state)
+{
+	const char *words = state == SAMPLER_WAITING   ? "No process is left; waiting for another."
+			    : state == SAMPLER_RUNNING ? "Sampling."
+						       : "Sampling is stopped.";
+	char status[64];
+
+	snprintf(status, sizeof(status), "STATUS=%s", words);
+	notify_send(status);
+	if (!service->options->quiet)
+		fprintf(stderr, "pieprofd: %s\n", words);
+}
+
+static void tell_end(const struct service *service)
+{
+	notify_send("STATUS=The target has ended.");
+	if (service->options->quiet)
+		return;
+	if (is_several(service->options))
+		fprintf(stderr, "pieprofd: all processes have ended\n");
+	else
+		fprintf(stderr, "pieprofd: process %d has ended\n", (int)service->options->pid);
+}
+
 /* Until a signal comes, or the target has been gone for a while. */
 static void attend(struct service *service, const sigset_t *signals)
 {
 	struct timespec timeout = { .tv_nsec = (long)POLL_NS };
+	enum sampler_state before = sampler_state(service->endpoint.sampler), state;
 	uint64_t ended_ns = 0;
-	char notice[512];
+	char notice[1024];
 	int signal = 0;
 
 	if (service->watchdog_ns && service->watchdog_ns < POLL_NS)
@@ -71,13 +119,14 @@ static void attend(struct service *service, const sigset_t *signals)
 		if (*notice)
 			fprintf(stderr, "pieprofd: %s\n", notice);
 		server_reap(service->server);
-		if (!ended_ns && sampler_state(service->endpoint.sampler) == SAMPLER_ENDED) {
+		state = sampler_state(service->endpoint.sampler);
+		if (!ended_ns && state == SAMPLER_ENDED) {
 			ended_ns = now_ns;
-			notify_send("STATUS=The target has ended.");
-			if (!service->options->quiet)
-				fprintf(stderr, "pieprofd: process %d has ended\n",
-					(int)service->options->pid);
+			tell_end(service);
+		} else if (state != before && is_several(service->options)) {
+			tell_state(service, state);
 		}
+		before = state;
 		if (ended_ns && now_ns - ended_ns >= LINGER_NS)
 			break;
 		signal = sigtimedwait(signals, NULL, &timeout);
@@ -101,13 +150,14 @@ static void say_goodbye(struct service *service)
 
 static void announce(struct service *service)
 {
-	char notes[1024];
+	char notes[1024], targets[64];
 
 	sampler_copy_notes(service->endpoint.sampler, notes, sizeof(notes));
 	if (*notes)
 		fprintf(stderr, "pieprofd: %s", notes);
 	if (!service->options->quiet)
-		fprintf(stderr, "pieprofd: process %d on %s\n", (int)service->options->pid,
+		fprintf(stderr, "pieprofd: %s on %s\n",
+			describe_targets(service, targets, sizeof(targets)),
 			service->listener.name);
 	notify_send("READY=1");
 }
@@ -115,15 +165,23 @@ static void announce(struct service *service)
 static int open_all(struct service *service, const struct session_options *session,
 		    struct error *error)
 {
+	const struct options *options = service->options;
 	struct sampler_options sampler = {
 		.session = *session,
-		.rotate_ns = service->options->rotate_ns,
+		.rotate_ns = options->rotate_ns,
+		.several = is_several(options),
+		.pids = options->pids,
+		.pid_count = options->pid_count,
+		.follow = options->follow,
+		.wait = options->wait,
+		.query = options->cgroup || options->wait ? &service->query : NULL,
 	};
 	struct listener_address address;
 
+	service->query = (struct process_query){ options->name, options->cgroup };
 	/* fgprof asks for time asleep. */
 	sampler.session.waits = true;
-	if (listener_parse(service->options->listen, &address, error) ||
+	if (listener_parse(options->listen, &address, error) ||
 	    check_address(service->options, &address, error))
 		return -1;
 	if (service->options->token_file &&

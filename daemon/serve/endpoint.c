@@ -78,15 +78,24 @@ static bool hold(struct answer *answer, unsigned *counter, unsigned limit)
 	return false;
 }
 
+/* Why nothing is sampled. */
+static const char *say_idle(enum sampler_state state)
+{
+	switch (state) {
+	case SAMPLER_ENDED:
+		return "the target has ended";
+	case SAMPLER_WAITING:
+		return "there is no process now: waiting for one";
+	default:
+		return "sampling is stopped; POST /control/start starts it";
+	}
+}
+
 static void say_failure(const struct endpoint *endpoint, struct answer *answer, int error)
 {
-	bool ended = sampler_state(endpoint->sampler) == SAMPLER_ENDED;
-
 	switch (error) {
 	case -EAGAIN:
-		say(answer, 503, "%s",
-		    ended ? "the target has ended"
-			  : "sampling is stopped; POST /control/start starts it");
+		say(answer, 503, "%s", say_idle(sampler_state(endpoint->sampler)));
 		break;
 	case -EBUSY:
 		say(answer, 503, "%d profiles are being made: try again later", WINDOWS_MAX);
@@ -297,10 +306,11 @@ static void answer_status(struct endpoint *endpoint, const struct request *reque
 	fprintf(answer->body.file,
 		"{\"state\": \"%s\", \"pid\": %d, \"samples\": %" PRIu64
 		", \"sampled_ns\": %" PRIu64 ", \"session_ns\": %" PRIu64
-		", \"rotations\": %" PRIu64 ", \"windows\": %zu, \"pieprofd\": \"%s\"}\n",
+		", \"rotations\": %" PRIu64
+		", \"windows\": %zu, \"processes\": %zu, \"pieprofd\": \"%s\"}\n",
 		sampler_state_name(sampler_state(endpoint->sampler)), (int)endpoint->session->pid,
 		counters->all.samples, counters->all.sampled_ns, counters->session_ns,
-		counters->rotations, counters->windows, PIEPROFD_VERSION);
+		counters->rotations, counters->windows, counters->processes, PIEPROFD_VERSION);
 	free(counters);
 	finish_body(answer, JSON);
 }
@@ -310,7 +320,7 @@ static void answer_start(struct endpoint *endpoint, const struct request *reques
 {
 	struct error error;
 
-	if (sampler_start_later(endpoint->sampler, &error))
+	if (sampler_ask_start(endpoint->sampler, &error))
 		say(answer, 409, "%s%s%s", error.cause, error.cure[0] ? "\n" : "", error.cure);
 	else
 		answer_status(endpoint, request, answer);
@@ -331,7 +341,8 @@ static void answer_health(struct endpoint *endpoint, const struct request *reque
 	enum sampler_state state = sampler_state(endpoint->sampler);
 
 	(void)request;
-	say(answer, state == SAMPLER_ENDED ? 503 : 200, "%s", sampler_state_name(state));
+	say(answer, state == SAMPLER_ENDED || state == SAMPLER_WAITING ? 503 : 200, "%s",
+	    sampler_state_name(state));
 }
 
 static void answer_metrics(struct endpoint *endpoint, const struct request *request,

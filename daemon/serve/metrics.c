@@ -147,16 +147,26 @@ static void put_sizes(FILE *file, const struct sampler_counters *counters)
 
 	put_seconds(file, "sampling_period_seconds", "gauge",
 		    "CPU time of a thread between two samples.", all->period_ns);
+	put_count(file, "processes", "gauge", "Processes that are sampled now.",
+		  counters->processes);
+	put_count(file, "processes_limit", "gauge", "The most at a time.",
+		  counters->sessions_limit);
+	put_count(file, "processes_over_limit", "gauge",
+		  "Processes that wait to be sampled until another one ends.",
+		  counters->processes_over_limit);
+	put_count(file, "sessions_total", "counter",
+		  "Sessions begun: of each process, and anew with each rotation.",
+		  counters->sessions_begun);
 	put_count(file, "tree_nodes", "gauge", "Nodes of the calling context tree.", all->nodes);
 	put_count(file, "tree_nodes_limit", "gauge", "The most that it may have.",
-		  SAMPLER_NODES_MAX);
+		  counters->nodes_limit);
 	put_count(file, "pairs", "gauge", "Pairs of paths that accessed the same memory.",
 		  all->pairs);
-	put_count(file, "pairs_limit", "gauge", "The most there may be.", SAMPLER_PAIRS_MAX);
+	put_count(file, "pairs_limit", "gauge", "The most there may be.", counters->pairs_limit);
 	put_count(file, "threads_seen", "gauge", "Threads of the session, ended ones included.",
 		  all->threads);
 	put_seconds(file, "session_age_seconds", "gauge",
-		    "Since the session began that samples now; 0: none does.",
+		    "Since the oldest session began that samples now; 0: none does.",
 		    counters->session_ns);
 	put_count(file, "rotations_total", "counter",
 		  "How often a session gave way to a new one, old or full.", counters->rotations);

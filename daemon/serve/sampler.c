@@ -23,6 +23,7 @@ const char *sampler_state_name(enum sampler_state state)
 {
 	static const char *const names[] = {
 		[SAMPLER_STOPPED] = "stopped",
+		[SAMPLER_WAITING] = "waiting",
 		[SAMPLER_RUNNING] = "sampling",
 		[SAMPLER_ENDED] = "ended",
 	};
@@ -37,8 +38,11 @@ struct sampler *sampler_create(const struct sampler_options *options)
 	if (!sampler)
 		return NULL;
 	sampler->options = *options;
-	sampler->options.session.node_limit = SAMPLER_NODES_MAX;
-	sampler->options.session.pair_limit = SAMPLER_PAIRS_MAX;
+	sampler->several = options->several;
+	sampler->options.session.node_limit =
+		options->several ? SAMPLER_NODES_OF_EACH : SAMPLER_NODES_MAX;
+	sampler->options.session.pair_limit =
+		options->several ? SAMPLER_PAIRS_OF_EACH : SAMPLER_PAIRS_MAX;
 	pthread_mutex_init(&sampler->work, NULL);
 	pthread_mutex_init(&sampler->lock, NULL);
 	pthread_cond_init(&sampler->changed, NULL);
@@ -50,7 +54,10 @@ void sampler_destroy(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
-	session_destroy(sampler->session);
+	if (sampler->several)
+		cohort_destroy(sampler);
+	else
+		session_destroy(sampler->slots[0].session);
 	pthread_cond_destroy(&sampler->started);
 	pthread_cond_destroy(&sampler->changed);
 	pthread_mutex_destroy(&sampler->lock);
@@ -63,7 +70,7 @@ enum sampler_state sampler_state(const struct sampler *sampler)
 	return (enum sampler_state)__atomic_load_n(&sampler->state, __ATOMIC_RELAXED);
 }
 
-static void set_state(struct sampler *sampler, enum sampler_state state)
+void sampler_set_state(struct sampler *sampler, enum sampler_state state)
 {
 	__atomic_store_n(&sampler->state, state, __ATOMIC_RELAXED);
 }
@@ -84,15 +91,44 @@ static void add_counters(struct session_counters *past, const struct session_cou
 	past->gil_ns += more->gil_ns;
 }
 
-/* Every open window keeps what it has seen of the session, which is then at its end. */
-static void keep_parts(struct sampler *sampler)
+/* What a session has counted; what says how things are, the next session finds out again. */
+static void keep_counters(struct sampler *sampler, struct session *session)
 {
-	for (size_t i = 0; i < WINDOWS_MAX; i++)
-		if (sampler->windows[i])
-			window_keep_part(sampler->windows[i]);
+	struct session_counters counters;
+
+	if (session_count(session, &counters))
+		return;
+	counters.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] = 0;
+	counters.losses.counts[LOSS_THREAD_EVENTS] = 0;
+	counters.losses.counts[LOSS_MEMORY_EVENTS] = 0;
+	add_counters(&sampler->past, &counters);
 }
 
-static void end_windows(struct sampler *sampler)
+void slot_begin(struct sampler *sampler, size_t slot, struct session *session)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	sampler->slots[slot] = (struct slot){ session, now_ns, now_ns };
+	sampler->sessions_begun++;
+	for (size_t i = 0; i < WINDOWS_MAX; i++)
+		if (sampler->windows[i] && !sampler->windows[i]->over)
+			sampler->windows[i]->parts[slot].live = true;
+}
+
+void slot_end(struct sampler *sampler, size_t slot)
+{
+	struct session *session = sampler->slots[slot].session;
+
+	if (!session)
+		return;
+	for (size_t i = 0; i < WINDOWS_MAX; i++)
+		if (sampler->windows[i])
+			window_keep_part(sampler->windows[i], slot);
+	keep_counters(sampler, session);
+	sampler->slots[slot] = (struct slot){ 0 };
+}
+
+void windows_end(struct sampler *sampler)
 {
 	for (size_t i = 0; i < WINDOWS_MAX; i++)
 		if (sampler->windows[i])
@@ -101,21 +137,13 @@ static void end_windows(struct sampler *sampler)
 
 static void drop_session(struct sampler *sampler)
 {
-	struct session_counters counters;
+	struct session *session = sampler->slots[0].session;
 
-	if (!sampler->session)
-		return;
-	if (!session_count(sampler->session, &counters)) {
-		/* These say how things are; the next session finds that out again. */
-		counters.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] = 0;
-		counters.losses.counts[LOSS_THREAD_EVENTS] = 0;
-		counters.losses.counts[LOSS_MEMORY_EVENTS] = 0;
-		add_counters(&sampler->past, &counters);
-	}
-	session_destroy(sampler->session);
-	sampler->session = NULL;
+	slot_end(sampler, 0);
+	session_destroy(session);
 	/* Otherwise the heap keeps all of it. */
-	malloc_trim(0);
+	if (session)
+		malloc_trim(0);
 }
 
 /* Whether there is another process by this number now, or none. */
@@ -159,43 +187,41 @@ static struct session *open_session_again(struct sampler *sampler, struct error 
 
 static int begin_session(struct sampler *sampler, struct error *error)
 {
-	bool again = sampler->session != NULL;
+	bool again = sampler->slots[0].session != NULL;
 	struct session *session;
 
 	/* Who was never there is refused below, by the words for that. */
 	if (is_gone(sampler) && sampler->start_time) {
 		error_set(error, EXIT_NO_TARGET, "process %d has ended",
 			  (int)sampler->options.session.pid);
-		set_state(sampler, SAMPLER_ENDED);
+		sampler_set_state(sampler, SAMPLER_ENDED);
 		return -1;
 	}
 	drop_session(sampler);
 	session = again ? open_session_again(sampler, error) : open_session(sampler, error);
 	if (!session)
 		return -1;
-	sampler->session = session;
-	sampler->began_ns = sampler->counted_ns = clock_now_ns();
 	sampler->retry_ns = 0;
-	set_state(sampler, SAMPLER_RUNNING);
-	for (size_t i = 0; i < WINDOWS_MAX; i++)
-		if (sampler->windows[i] && !sampler->windows[i]->over)
-			sampler->windows[i]->live = true;
+	slot_begin(sampler, 0, session);
+	sampler_set_state(sampler, SAMPLER_RUNNING);
 	return 0;
 }
 
-static int start(struct sampler *sampler, struct error *error)
+static int begin(struct sampler *sampler, struct error *error)
 {
-	switch (sampler_state(sampler)) {
-	case SAMPLER_ENDED:
+	enum sampler_state state = sampler_state(sampler);
+
+	if (state == SAMPLER_RUNNING || state == SAMPLER_WAITING)
+		return 0;
+	if (state == SAMPLER_STOPPED)
+		return sampler->several ? cohort_begin(sampler, error)
+					: begin_session(sampler, error);
+	if (sampler->several)
+		error_set(error, EXIT_NO_TARGET, "the processes have ended");
+	else
 		error_set(error, EXIT_NO_TARGET, "process %d has ended",
 			  (int)sampler->options.session.pid);
-		return -1;
-	case SAMPLER_STOPPED:
-		return begin_session(sampler, error);
-	case SAMPLER_RUNNING:
-		break;
-	}
-	return 0;
+	return -1;
 }
 
 int sampler_start(struct sampler *sampler, struct error *error)
@@ -203,46 +229,61 @@ int sampler_start(struct sampler *sampler, struct error *error)
 	int result;
 
 	pthread_mutex_lock(&sampler->work);
-	result = start(sampler, error);
+	result = begin(sampler, error);
 	pthread_mutex_unlock(&sampler->work);
 	return result;
 }
 
-int sampler_start_later(struct sampler *sampler, struct error *error)
+int sampler_ask_start(struct sampler *sampler, struct error *error)
 {
-	int result = 0;
+	uint64_t ticket;
+	int result = -1;
 
+	error_set(error, EXIT_INTERNAL, "pieprofd is about to end");
 	pthread_mutex_lock(&sampler->work);
-	/* Starts, or says why not. */
-	sampler->start_wanted = true;
-	while (sampler->start_wanted && !sampler->refusing)
+	ticket = ++sampler->starts_wanted;
+	while (sampler->starts_done < ticket && !sampler->refusing)
 		pthread_cond_wait(&sampler->started, &sampler->work);
-	if (sampler->start_wanted) {
-		error_set(error, EXIT_INTERNAL, "pieprofd is about to end");
-		result = -1;
-	} else if (sampler->start_failed) {
+	if (sampler->starts_done >= ticket) {
+		result = sampler->start_result;
 		*error = sampler->start_error;
-		result = -1;
 	}
 	pthread_mutex_unlock(&sampler->work);
 	return result;
 }
 
+static void answer_starts(struct sampler *sampler)
+{
+	if (sampler->starts_done == sampler->starts_wanted)
+		return;
+	memset(&sampler->start_error, 0, sizeof(sampler->start_error));
+	sampler->start_result = begin(sampler, &sampler->start_error);
+	sampler->starts_done = sampler->starts_wanted;
+	pthread_cond_broadcast(&sampler->started);
+}
+
 /* The session goes no further, but can be read. */
 static void end_session(struct sampler *sampler, enum sampler_state state)
 {
-	session_finish(sampler->session);
-	set_state(sampler, state);
-	keep_parts(sampler);
-	end_windows(sampler);
+	session_finish(sampler->slots[0].session);
+	sampler_set_state(sampler, state);
+	for (size_t i = 0; i < WINDOWS_MAX; i++)
+		if (sampler->windows[i])
+			window_keep_parts(sampler->windows[i]);
+	windows_end(sampler);
 }
 
 void sampler_stop(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->work);
 	sampler->retry_ns = 0;
-	if (sampler_state(sampler) == SAMPLER_RUNNING)
-		end_session(sampler, SAMPLER_STOPPED);
+	if (sampler_state(sampler) == SAMPLER_RUNNING ||
+	    sampler_state(sampler) == SAMPLER_WAITING) {
+		if (sampler->several)
+			cohort_stop(sampler);
+		else
+			end_session(sampler, SAMPLER_STOPPED);
+	}
 	pthread_mutex_unlock(&sampler->work);
 }
 
@@ -251,29 +292,32 @@ void sampler_refuse(struct sampler *sampler)
 	pthread_mutex_lock(&sampler->work);
 	sampler->refusing = true;
 	pthread_cond_broadcast(&sampler->started);
-	end_windows(sampler);
+	windows_end(sampler);
 	pthread_mutex_unlock(&sampler->work);
 }
 
-static bool is_full(const struct session_counters *counters)
+static bool is_full(const struct session_options *limits, const struct session_counters *counters)
 {
-	return (double)counters->nodes > ROTATE_SHARE * SAMPLER_NODES_MAX ||
-	       (double)counters->pairs > ROTATE_SHARE * SAMPLER_PAIRS_MAX ||
-	       (double)counters->origins > ROTATE_SHARE * SAMPLER_PAIRS_MAX ||
+	double nodes = ROTATE_SHARE * (double)limits->node_limit;
+	double pairs = ROTATE_SHARE * (double)limits->pair_limit;
+
+	return (double)counters->nodes > nodes || (double)counters->pairs > pairs ||
+	       (double)counters->origins > pairs ||
 	       (double)counters->threads > ROTATE_SHARE * THREAD_TIMES_MAX;
 }
 
-static bool is_due(struct sampler *sampler, uint64_t now_ns)
+bool slot_is_due(const struct sampler *sampler, struct slot *slot, uint64_t now_ns)
 {
-	uint64_t age_ns = now_ns - sampler->began_ns;
+	uint64_t age_ns = now_ns - slot->began_ns;
 	struct session_counters counters;
 
 	if (sampler->options.rotate_ns && age_ns >= sampler->options.rotate_ns)
 		return true;
-	if (age_ns < ROTATE_MIN_NS || now_ns - sampler->counted_ns < COUNT_NS)
+	if (age_ns < ROTATE_MIN_NS || now_ns - slot->counted_ns < COUNT_NS)
 		return false;
-	sampler->counted_ns = now_ns;
-	return !session_count(sampler->session, &counters) && is_full(&counters);
+	slot->counted_ns = now_ns;
+	return !session_count(slot->session, &counters) &&
+	       is_full(&sampler->options.session, &counters);
 }
 
 static void begin_again(struct sampler *sampler, char *notice, size_t size)
@@ -282,10 +326,10 @@ static void begin_again(struct sampler *sampler, char *notice, size_t size)
 
 	if (!begin_session(sampler, &error))
 		return;
-	end_windows(sampler);
+	windows_end(sampler);
 	if (sampler_state(sampler) == SAMPLER_ENDED)
 		return;
-	set_state(sampler, SAMPLER_STOPPED);
+	sampler_set_state(sampler, SAMPLER_STOPPED);
 	sampler->retry_ns = clock_now_ns() + RETRY_NS;
 	snprintf(notice, size, "sampling has stopped, and is tried again in %llu s: %s",
 		 RETRY_NS / NS_PER_SECOND, error.cause);
@@ -293,10 +337,23 @@ static void begin_again(struct sampler *sampler, char *notice, size_t size)
 
 static void rotate(struct sampler *sampler, char *notice, size_t size)
 {
-	session_finish(sampler->session);
-	keep_parts(sampler);
+	session_finish(sampler->slots[0].session);
 	sampler->rotations++;
 	begin_again(sampler, notice, size);
+}
+
+static void poll_session(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size)
+{
+	struct slot *slot = &sampler->slots[0];
+
+	if (sampler_state(sampler) == SAMPLER_RUNNING) {
+		if (!session_progress(slot->session).running)
+			end_session(sampler, SAMPLER_ENDED);
+		else if (slot_is_due(sampler, slot, now_ns))
+			rotate(sampler, notice, size);
+	} else if (sampler->retry_ns && now_ns >= sampler->retry_ns) {
+		begin_again(sampler, notice, size);
+	}
 }
 
 void sampler_poll(struct sampler *sampler, char *notice, size_t size)
@@ -305,71 +362,158 @@ void sampler_poll(struct sampler *sampler, char *notice, size_t size)
 
 	*notice = '\0';
 	pthread_mutex_lock(&sampler->work);
-	if (sampler->start_wanted) {
-		sampler->start_failed = start(sampler, &sampler->start_error) != 0;
-		sampler->start_wanted = false;
-		pthread_cond_broadcast(&sampler->started);
-	}
-	/* Not before the session's begin. */
+	answer_starts(sampler);
+	/* Not before a session that has begun just now. */
 	now_ns = clock_now_ns();
-	if (sampler_state(sampler) == SAMPLER_RUNNING) {
-		if (!session_progress(sampler->session).running)
-			end_session(sampler, SAMPLER_ENDED);
-		else if (is_due(sampler, now_ns))
-			rotate(sampler, notice, size);
-	} else if (sampler->retry_ns && now_ns >= sampler->retry_ns) {
-		begin_again(sampler, notice, size);
-	}
+	if (sampler->several)
+		cohort_poll(sampler, now_ns, notice, size);
+	else
+		poll_session(sampler, now_ns, notice, size);
 	pthread_mutex_unlock(&sampler->work);
 }
 
 void sampler_copy_notes(struct sampler *sampler, char *notes, size_t size)
 {
+	const struct session *session;
+
 	pthread_mutex_lock(&sampler->work);
-	snprintf(notes, size, "%s", sampler->session ? session_notes(sampler->session) : "");
+	session = sampler->slots[0].session;
+	if (sampler->several)
+		cohort_copy_notes(sampler, notes, size);
+	else
+		snprintf(notes, size, "%s", session ? session_notes(session) : "");
 	pthread_mutex_unlock(&sampler->work);
+}
+
+/* Of the session in a slot, into all. */
+static int count_slot(const struct slot *slot, struct sampler_counters *counters)
+{
+	struct session_counters now;
+	uint64_t age_ns = clock_now_ns() - slot->began_ns;
+	int error = session_count(slot->session, &now);
+
+	if (error)
+		return error;
+	add_counters(&counters->all, &now);
+	if (now.period_ns > counters->all.period_ns)
+		counters->all.period_ns = now.period_ns;
+	counters->all.nodes += now.nodes;
+	counters->all.pairs += now.pairs;
+	counters->all.threads += now.threads;
+	if (!session_progress(slot->session).running)
+		return 0;
+	counters->processes++;
+	if (age_ns > counters->session_ns)
+		counters->session_ns = age_ns;
+	return 0;
+}
+
+static int count_all(const struct sampler *sampler, struct sampler_counters *counters)
+{
+	size_t places = sampler->several ? SAMPLER_SESSIONS_MAX : 1;
+	struct losses refused = cohort_losses(sampler);
+	int error = 0;
+
+	*counters = (struct sampler_counters){
+		.all = sampler->past,
+		.rotations = sampler->rotations,
+		.sessions_begun = sampler->sessions_begun,
+		.sessions_limit = places,
+		.nodes_limit = places * sampler->options.session.node_limit,
+		.pairs_limit = places * sampler->options.session.pair_limit,
+	};
+	for (size_t i = 0; i < places && !error; i++)
+		if (sampler->slots[i].session)
+			error = count_slot(&sampler->slots[i], counters);
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		counters->all.losses.counts[i] += refused.counts[i];
+	if (sampler->group)
+		counters->processes_over_limit = group_progress(sampler->group).over_limit;
+	for (size_t i = 0; i < WINDOWS_MAX; i++)
+		counters->windows += sampler->windows[i] != NULL;
+	return error;
 }
 
 int sampler_count(struct sampler *sampler, struct sampler_counters *ret_counters)
 {
-	struct session_counters now = { 0 };
-	int error = 0;
+	int error;
 
 	pthread_mutex_lock(&sampler->work);
-	if (sampler->session)
-		error = session_count(sampler->session, &now);
-	*ret_counters = (struct sampler_counters){
-		.all = sampler->past,
-		.rotations = sampler->rotations,
-	};
-	add_counters(&ret_counters->all, &now);
-	ret_counters->all.period_ns = now.period_ns;
-	ret_counters->all.nodes = now.nodes;
-	ret_counters->all.pairs = now.pairs;
-	ret_counters->all.threads = now.threads;
-	if (sampler_state(sampler) == SAMPLER_RUNNING)
-		ret_counters->session_ns = clock_now_ns() - sampler->began_ns;
-	for (size_t i = 0; i < WINDOWS_MAX; i++)
-		ret_counters->windows += sampler->windows[i] != NULL;
+	error = count_all(sampler, ret_counters);
 	pthread_mutex_unlock(&sampler->work);
 	return error;
 }
 
-int sampler_write(struct sampler *sampler, sampler_put *put, void *context)
+/* NULL with *ret_error: why. */
+static struct profile *merge_sessions(const struct sampler *sampler, struct profile_merge *merge,
+				      int *ret_error)
+{
+	const struct session_window_options options = {
+		.version = PIEPROFD_VERSION,
+		.all_pairs = true,
+		.source = true,
+	};
+	struct profile *profile;
+	bool any = false;
+
+	*ret_error = -ENOMEM;
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++) {
+		int error;
+
+		if (!sampler->slots[i].session)
+			continue;
+		profile = session_window(sampler->slots[i].session, &options);
+		error = profile ? profile_merge_add(merge, profile) : -ENOMEM;
+		profile_destroy(profile);
+		if (error)
+			return NULL;
+		any = true;
+	}
+	if (!any)
+		*ret_error = -EAGAIN;
+	return any ? profile_merge_build(merge, false) : NULL;
+}
+
+static int write_several(const struct sampler *sampler, sampler_put *put, void *context)
+{
+	struct profile_merge *merge = profile_merge_create();
+	struct profile *profile;
+	int result = -ENOMEM;
+
+	if (!merge)
+		return -ENOMEM;
+	profile = merge_sessions(sampler, merge, &result);
+	if (profile)
+		result = put(profile, context);
+	profile_destroy(profile);
+	profile_merge_destroy(merge);
+	return result;
+}
+
+static int write_session(struct session *session, sampler_put *put, void *context)
 {
 	const struct session_window_options options = {
 		.version = PIEPROFD_VERSION,
 		.source = true,
 	};
-	struct profile *profile = NULL;
-	int result = -EAGAIN;
+	struct profile *profile;
+	int result;
+
+	if (!session)
+		return -EAGAIN;
+	profile = session_window(session, &options);
+	result = profile ? put(profile, context) : -ENOMEM;
+	profile_destroy(profile);
+	return result;
+}
+
+int sampler_write(struct sampler *sampler, sampler_put *put, void *context)
+{
+	int result;
 
 	pthread_mutex_lock(&sampler->work);
-	if (sampler->session) {
-		profile = session_window(sampler->session, &options);
-		result = profile ? put(profile, context) : -ENOMEM;
-	}
-	profile_destroy(profile);
+	result = sampler->several ? write_several(sampler, put, context)
+				  : write_session(sampler->slots[0].session, put, context);
 	pthread_mutex_unlock(&sampler->work);
 	return result;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one profile behind all requests: a session that goes on for weeks, of
- * which each request sees a window (window.h).
+ * which each request sees a window (window.h). Or of several processes a session
+ * for each (cohort.c), whose windows are merged into one.
  *
  *   session 1 ------------------------> session 2 --------------> ...
  *        [window]  [  window  ]   [ window | merged ]
@@ -13,25 +14,39 @@
  * target included. A window that is open then is merged of two parts.
  *
  * Any thread may call, but for sampler_start(), sampler_poll() and
- * sampler_destroy(), which are one thread's. Whoever looks at the session waits
- * for those before; the target waits for nobody.
+ * sampler_destroy(), which are one thread's: one that no filter of system calls
+ * confines, as the sessions' threads have the filter of who made them. Whoever looks at the session
+ * waits for those before; the target waits for nobody.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_SAMPLER_H
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_H
 
+#include "daemon/process_search.h"
 #include "daemon/session_window.h"
 
 /* Of the tree and the pairs; less than a recording has, as copies and marks cost again as much. */
 #define SAMPLER_NODES_MAX 100000
 #define SAMPLER_PAIRS_MAX 20000
+/* Of several processes, each; more processes than that wait for a place. */
+#define SAMPLER_NODES_OF_EACH 25000
+#define SAMPLER_PAIRS_OF_EACH 5000
+#define SAMPLER_SESSIONS_MAX  32
 
 struct sampler_options {
 	struct session_options session;
 	uint64_t rotate_ns; /* the age at which a session gives way; 0: only when full */
+	/* More than one process, or not always the same: borrowed. */
+	bool several;
+	const pid_t *pids;
+	size_t pid_count;
+	bool follow;                       /* their children, too */
+	bool wait;                         /* for others, when none is left */
+	const struct process_query *query; /* what finds them again; NULL: nothing */
 };
 
 enum sampler_state {
 	SAMPLER_STOPPED, /* nothing is attached */
+	SAMPLER_WAITING, /* there is no process now */
 	SAMPLER_RUNNING,
 	SAMPLER_ENDED, /* the target has; for good */
 };
@@ -47,12 +62,9 @@ void sampler_destroy(struct sampler *sampler);
 
 /* 0, also when it runs already, or -1 with *error filled. */
 __attribute__((warn_unused_result)) int sampler_start(struct sampler *sampler, struct error *error);
-/*
- * The same, done by sampler_poll(), which this waits for: for threads that may
- * not do what attaching needs (confinement_filter_http()).
- */
-__attribute__((warn_unused_result)) int sampler_start_later(struct sampler *sampler,
-							    struct error *error);
+/* The same, from any other thread: the one that polls does it. */
+__attribute__((warn_unused_result)) int sampler_ask_start(struct sampler *sampler,
+							  struct error *error);
 /* Detaches. Open windows end; what was seen can still be read. */
 void sampler_stop(struct sampler *sampler);
 /* All windows end, and none begins any more. */
@@ -74,7 +86,11 @@ struct sampler_counters {
 	struct session_counters all; /* of all sessions so far; sizes and period are the last's */
 	uint64_t rotations;
 	size_t windows;      /* open */
-	uint64_t session_ns; /* age of the one that runs; 0: none does */
+	uint64_t session_ns; /* age of the oldest that runs; 0: none does */
+	size_t processes;    /* sampled now */
+	size_t processes_over_limit;
+	uint64_t sessions_begun;
+	size_t sessions_limit, nodes_limit, pairs_limit;
 };
 
 /* 0 or -ENOMEM. */
@@ -84,8 +100,8 @@ __attribute__((warn_unused_result)) int sampler_count(struct sampler *sampler,
 /* Takes the profile only while it is called. 0 or a negative errno. */
 typedef int sampler_put(const struct profile *profile, void *context);
 
-/* What the last session has seen so far, with source lines: -EAGAIN: nothing, -ENOMEM, or what put
- * said. */
+/* What the last session, or those of several processes, has seen so far, with source lines:
+ * -EAGAIN: nothing, -ENOMEM, or what put said. */
 __attribute__((warn_unused_result)) int sampler_write(struct sampler *sampler, sampler_put *put,
 						      void *context);
 

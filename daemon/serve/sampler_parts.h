@@ -1,40 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sampler.c and window.c share. */
+/* What sampler.c, cohort.c and window.c share. */
 #ifndef PIEPROFD_DAEMON_SERVE_SAMPLER_PARTS_H
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_PARTS_H
 
+#include "daemon/group.h"
 #include "daemon/report/profile_merge.h"
 #include "daemon/serve/window.h"
 
 #include <pthread.h>
 
+/* What a window has of a session. */
+struct window_part {
+	struct session_mark *mark; /* NULL: all of the session */
+	bool live;                 /* the session is one of its own; under work */
+};
+
 struct window {
 	struct sampler *sampler;
 	uint64_t opened_ns;
-	struct session_mark *mark;    /* NULL: all of the session */
-	struct profile_merge *merged; /* of earlier sessions; NULL: none */
-	bool failed;                  /* out of memory, a part is missing */
-	bool over;                    /* set with both locks held: for good */
-	bool live;                    /* the session is one of its own; under work */
+	struct losses refused;                          /* processes, by then */
+	struct window_part parts[SAMPLER_SESSIONS_MAX]; /* by slot */
+	struct profile_merge *merged;                   /* of earlier sessions; NULL: none */
+	bool failed;                                    /* out of memory, a part is missing */
+	bool over;                                      /* set with both locks held: for good */
+};
+
+/* A place for a session; one alone uses the first. */
+struct slot {
+	struct session *session; /* NULL: none; it may have ended */
+	uint64_t began_ns;
+	uint64_t counted_ns; /* it was looked at for its size */
 };
 
 struct sampler {
 	struct sampler_options options;
-	/* Guards the session and all that follows; held while a profile is made. */
+	bool several; /* of a group; otherwise of one session */
+	/* Guards the sessions and all that follows; held while a profile is made. */
 	pthread_mutex_t work;
-	struct session *session; /* NULL: none yet; it may have ended */
-	uint64_t start_time;     /* of the process, by which it is known again; 0: never seen */
-	uint64_t began_ns;       /* the session */
-	uint64_t counted_ns;     /* it was looked at for its size */
-	uint64_t retry_ns;       /* when to begin again; 0: nothing to retry */
+	struct slot slots[SAMPLER_SESSIONS_MAX];
+	uint64_t start_time; /* of the one process, by which it is known again; 0: never seen */
+	uint64_t retry_ns;   /* when to begin again; 0: nothing to retry */
 	struct session_counters past;
 	uint64_t rotations;
 	struct window *windows[WINDOWS_MAX];
 	bool refusing;
-	bool start_wanted; /* by others than who polls */
-	bool start_failed; /* the last that was wanted */
+	uint64_t sessions_begun;
+	/* Of several. */
+	struct group *group; /* NULL: none yet; it may have finished */
+	struct group_observer observer;
+	struct process_watch watch;
+	uint64_t *start_times; /* of the processes given */
+	struct losses refused; /* processes, by groups before this one */
+	bool began_before;
+	bool trim; /* sessions have ended */
+	/* Whoever asks for a start waits for the thread that polls. */
+	uint64_t starts_wanted, starts_done;
+	int start_result;
 	struct error start_error;
-	pthread_cond_t started; /* start_wanted was met, or is refused */
+	pthread_cond_t started;
 	/* Never held for long; taken after work. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a window is over */
@@ -42,10 +65,32 @@ struct sampler {
 	int state;
 };
 
-/* The end of the session for this window: what it has seen is kept with it. work is held. */
-void window_keep_part(struct window *window);
+/* All of these with work held. */
+
+void sampler_set_state(struct sampler *sampler, enum sampler_state state);
+/* A session has begun, which open windows look at from now on. */
+void slot_begin(struct sampler *sampler, size_t slot, struct session *session);
+/* It is finished and is to be destroyed: its counters are kept, and windows' parts. */
+void slot_end(struct sampler *sampler, size_t slot);
+/* Old or full. */
+bool slot_is_due(const struct sampler *sampler, struct slot *slot, uint64_t now_ns);
+
+/* Several processes: as the functions of sampler.h. */
+__attribute__((warn_unused_result)) int cohort_begin(struct sampler *sampler, struct error *error);
+void cohort_stop(struct sampler *sampler);
+void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size);
+void cohort_copy_notes(struct sampler *sampler, char *notes, size_t size);
+void cohort_destroy(struct sampler *sampler);
+/* Processes that could not be sampled, so far. */
+struct losses cohort_losses(const struct sampler *sampler);
+
+/* The end of a session for this window: what it has seen is kept with it. */
+void window_keep_part(struct window *window, size_t slot);
+/* Of all sessions. */
+void window_keep_parts(struct window *window);
 
 /* Has its thread go on. */
 void window_end(struct window *window);
+void windows_end(struct sampler *sampler);
 
 #endif

@@ -19,6 +19,32 @@ static struct window **find_place(struct sampler *sampler)
 	return NULL;
 }
 
+static void free_window(struct window *window)
+{
+	profile_merge_destroy(window->merged);
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
+		session_mark_destroy(window->parts[i].mark);
+	free(window);
+}
+
+static int mark_all(struct window *window)
+{
+	const struct sampler *sampler = window->sampler;
+
+	window->refused = cohort_losses(sampler);
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++) {
+		struct window_part *part = &window->parts[i];
+
+		if (!sampler->slots[i].session)
+			continue;
+		part->live = true;
+		part->mark = session_mark_create(sampler->slots[i].session);
+		if (!part->mark)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int open_window(struct sampler *sampler, struct window **ret_window)
 {
 	struct window **place = find_place(sampler);
@@ -32,13 +58,11 @@ static int open_window(struct sampler *sampler, struct window **ret_window)
 	if (!window)
 		return -ENOMEM;
 	window->sampler = sampler;
-	window->live = true;
-	window->mark = session_mark_create(sampler->session);
-	window->opened_ns = clock_now_ns();
-	if (!window->mark) {
-		free(window);
+	if (mark_all(window)) {
+		free_window(window);
 		return -ENOMEM;
 	}
+	window->opened_ns = clock_now_ns();
 	*place = window;
 	*ret_window = window;
 	return 0;
@@ -95,18 +119,18 @@ int window_wait(struct window *window, uint64_t duration_ns, bool (*gone)(void *
 	return 0;
 }
 
-static struct profile *make_profile(const struct window *window, bool all_pairs)
+static struct profile *make_profile(const struct window *window, size_t slot, bool all_pairs)
 {
 	const struct session_window_options options = {
 		.version = PIEPROFD_VERSION,
-		.mark = window->mark,
+		.mark = window->parts[slot].mark,
 		.all_pairs = all_pairs,
 	};
 
-	return session_window(window->sampler->session, &options);
+	return session_window(window->sampler->slots[slot].session, &options);
 }
 
-static int merge_part(struct window *window)
+static int merge_part(struct window *window, size_t slot)
 {
 	struct profile *profile;
 	int result = -ENOMEM;
@@ -115,25 +139,44 @@ static int merge_part(struct window *window)
 		window->merged = profile_merge_create();
 		if (!window->merged)
 			return -ENOMEM;
-		profile_merge_set_one_process(window->merged);
+		if (!window->sampler->several)
+			profile_merge_set_one_process(window->merged);
 	}
-	profile = make_profile(window, true);
+	profile = make_profile(window, slot, true);
 	if (profile)
 		result = profile_merge_add(window->merged, profile);
 	profile_destroy(profile);
 	return result;
 }
 
-void window_keep_part(struct window *window)
+void window_keep_part(struct window *window, size_t slot)
 {
-	if (!window->live)
+	struct window_part *part = &window->parts[slot];
+
+	if (!part->live)
 		return;
-	if (!window->failed && merge_part(window))
+	if (!window->failed && merge_part(window, slot))
 		window->failed = true;
-	session_mark_destroy(window->mark);
-	window->mark = NULL;
-	/* Set again by whoever begins another session. */
-	window->live = false;
+	session_mark_destroy(part->mark);
+	/* Live again with the session that begins there. */
+	*part = (struct window_part){ 0 };
+}
+
+void window_keep_parts(struct window *window)
+{
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
+		window_keep_part(window, i);
+}
+
+/* Those that were refused or came and went meanwhile. */
+static void add_refused(const struct window *window, struct profile *profile)
+{
+	struct losses now = cohort_losses(window->sampler);
+
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		if (now.counts[i] > window->refused.counts[i])
+			profile->facts.losses.counts[i] +=
+				now.counts[i] - window->refused.counts[i];
 }
 
 static int put_window(struct window *window, sampler_put *put, void *context)
@@ -141,14 +184,18 @@ static int put_window(struct window *window, sampler_put *put, void *context)
 	struct profile *profile;
 	int result = -ENOMEM;
 
-	if (window->live && window->merged && merge_part(window))
-		window->failed = true;
+	if (window->sampler->several || window->merged)
+		window_keep_parts(window);
 	if (window->failed)
 		return -ENOMEM;
+	if (!window->merged && !window->parts[0].live)
+		return -EAGAIN;
 	profile = window->merged ? profile_merge_build(window->merged, false)
-				 : make_profile(window, false);
-	if (profile)
+				 : make_profile(window, 0, false);
+	if (profile) {
+		add_refused(window, profile);
 		result = put(profile, context);
+	}
 	profile_destroy(profile);
 	return result;
 }
@@ -165,8 +212,6 @@ int window_close(struct window *window, sampler_put *put, void *context)
 		if (sampler->windows[i] == window)
 			sampler->windows[i] = NULL;
 	pthread_mutex_unlock(&sampler->work);
-	profile_merge_destroy(window->merged);
-	session_mark_destroy(window->mark);
-	free(window);
+	free_window(window);
 	return result;
 }

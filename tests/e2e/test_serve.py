@@ -40,8 +40,9 @@ class Server:
     """pieprofd serve, running, once it says where."""
 
     def __init__(self, pid, *arguments, listen="127.0.0.1:0", environment=None, prepare=None):
+        chosen = ["--pid", str(pid)] if pid else []
         self.process = subprocess.Popen(
-            [PIEPROFD, "serve", "--pid", str(pid), "--listen", listen, *arguments], stdout=subprocess.DEVNULL,
+            [PIEPROFD, "serve", *chosen, "--listen", listen, *arguments], stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, preexec_fn=prepare,
             env=dict(os.environ, **(environment or {})))
         self.said = ""
@@ -436,6 +437,8 @@ def test_control():
             server.get("/control/start", 413, method="POST", Content_Length="4")
             for _ in range(2):
                 check_equal(json.loads(server.get("/control/start", method="POST"))["state"], "sampling", "state")
+                check(status_of(target.pid)["TracerPid"] != "0", "a start did not attach")
+            check(gzip.decompress(server.get("/debug/pprof/profile?seconds=0.1")), "no profile")
             # Threads that answer may not attach: whoever does must be one that may, or this is time alone.
             check(gzip.decompress(server.get("/debug/pprof/redundancy?seconds=0.1")), "no profile")
         check(not os.path.exists(path), "the socket is left behind")

@@ -279,7 +279,8 @@ static void test_held_up_between_stops(void **state)
 	(void)state;
 	play(scene_between, &observer, 8);
 	print_message("%lu let go of\n", (unsigned long)tracer_counts(observer.tracer)->abandoned);
-	/* The signal's stop, the maker's, the new thread's; nearly always one of the clock's, too. */
+	/* The signal's stop, the maker's, the new thread's; nearly always one of the clock's, too.
+	 */
 	assert_true(tracer_counts(observer.tracer)->abandoned >= 3);
 	assert_int_equal(observer.threads, 2);
 	tracer_destroy(observer.tracer);

@@ -364,12 +364,16 @@ static void test_command_and_name(void **state)
 	refused("--cgroup ''", "--cgroup");
 	refused("--pid 3 --wait", "--wait goes with --name");
 	refused("--wait -- ls", "--wait goes with --name");
-	refused("dump --cgroup a", "--cgroup is an option of record, not of dump");
+	refused("dump --cgroup a", "--cgroup is an option of record and serve, not of dump");
 	refused("--name worker -p 3", "one of --pid");
 	refused("--name a(", "--name 'a('");
 	refused("--name p+++++++++++++++++++++++++++++++++++++++++++", "repetitions");
 	refused("-p 3 --all", "--all goes with");
 	refused("dump -- ls", "dump is of one");
+	assert_int_equal(accepted("serve --listen unix:a -p 3,4 --follow").pid_count, 2);
+	assert_true(accepted("serve --listen unix:a --name b --wait").wait);
+	refused("serve --listen unix:a --wait -p 3", "--wait goes with --name");
+	refused("serve --listen unix:a -- ls", "processes that run");
 }
 
 static void test_unknown(void **state)

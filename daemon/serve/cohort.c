@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sampler of several processes: the group (daemon/group.h) finds them and has
+ * a session for each, which has a slot here. A process that ends leaves its
+ * counters, and its part in the windows that are open then; these go on.
+ */
+#include "attach/procfs.h"
+#include "daemon/serve/sampler_parts.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void note_begin(void *context, struct session *session)
+{
+	struct sampler *sampler = context;
+
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
+		if (!sampler->slots[i].session) {
+			slot_begin(sampler, i, session);
+			return;
+		}
+}
+
+static void note_end(void *context, struct session *session)
+{
+	struct sampler *sampler = context;
+
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
+		if (sampler->slots[i].session == session) {
+			slot_end(sampler, i);
+			sampler->trim = true;
+		}
+}
+
+static uint64_t start_time(pid_t pid)
+{
+	struct process_times times;
+
+	return procfs_read_times(pid, 0, &times) ? 0 : times.start_time;
+}
+
+/*
+ * At first those given; later those of them that are still there. A search finds
+ * them anew; a number alone may have become another process's.
+ */
+static int choose_pids(struct sampler *sampler, pid_t *pids, size_t *ret_count)
+{
+	const struct sampler_options *options = &sampler->options;
+	bool again = sampler->began_before;
+	size_t count = 0;
+
+	if (again && options->query) {
+		/* What it does not find now the group looks for. */
+		if (process_search(options->query, pids, SAMPLER_SESSIONS_MAX, ret_count, NULL))
+			*ret_count = 0;
+		return 0;
+	}
+	if (!sampler->start_times)
+		sampler->start_times =
+			calloc(options->pid_count + 1, sizeof(*sampler->start_times));
+	if (!sampler->start_times)
+		return -1;
+	for (size_t i = 0; i < options->pid_count; i++) {
+		uint64_t now = start_time(options->pids[i]);
+
+		if (!again)
+			sampler->start_times[i] = now;
+		/* Who was never there is refused by the group, by the words for that. */
+		if (!again || (now && now == sampler->start_times[i]))
+			pids[count++] = options->pids[i];
+	}
+	*ret_count = count;
+	return 0;
+}
+
+static void drop_group(struct sampler *sampler)
+{
+	if (!sampler->group)
+		return;
+	sampler->refused = cohort_losses(sampler);
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
+		slot_end(sampler, i);
+	group_destroy(sampler->group);
+	sampler->group = NULL;
+}
+
+/* 0, or -1 with *error filled, and no group then. */
+static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, struct error *error)
+{
+	struct group_options options = {
+		.session = sampler->options.session,
+		.pids = pids,
+		.pid_count = count,
+		.follow = sampler->options.follow,
+		.watch = sampler->options.query ? &sampler->watch : NULL,
+		.wait = sampler->options.wait,
+		.observer = &sampler->observer,
+		.sessions_max = SAMPLER_SESSIONS_MAX,
+	};
+
+	drop_group(sampler);
+	sampler->observer = (struct group_observer){ note_begin, note_end, sampler };
+	if (sampler->options.query)
+		sampler->watch = (struct process_watch){ .query = *sampler->options.query };
+	sampler->group = group_create(&options, error);
+	if (!sampler->group)
+		return -1;
+	if (!group_start(sampler->group, error))
+		return 0;
+	group_finish(sampler->group);
+	drop_group(sampler);
+	return -1;
+}
+
+/* Windows end only with all that is sampled. */
+static void judge(struct sampler *sampler)
+{
+	struct group_progress progress = group_progress(sampler->group);
+
+	if (progress.running) {
+		sampler_set_state(sampler, progress.processes ? SAMPLER_RUNNING : SAMPLER_WAITING);
+		return;
+	}
+	group_finish(sampler->group);
+	sampler_set_state(sampler, SAMPLER_ENDED);
+	windows_end(sampler);
+}
+
+int cohort_begin(struct sampler *sampler, struct error *error)
+{
+	size_t capacity = sampler->options.pid_count + SAMPLER_SESSIONS_MAX;
+	pid_t *pids = calloc(capacity, sizeof(*pids));
+	size_t count;
+	int result = -1;
+
+	if (!pids || choose_pids(sampler, pids, &count)) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+	} else if (!count && !sampler->options.query) {
+		error_set(error, EXIT_NO_TARGET, "the processes have ended");
+		sampler_set_state(sampler, SAMPLER_ENDED);
+	} else {
+		result = open_group(sampler, pids, count, error);
+	}
+	free(pids);
+	if (result)
+		return -1;
+	sampler->began_before = true;
+	judge(sampler);
+	return 0;
+}
+
+void cohort_stop(struct sampler *sampler)
+{
+	/* The sessions can be read until another start. */
+	group_finish(sampler->group);
+	sampler_set_state(sampler, SAMPLER_STOPPED);
+	for (size_t i = 0; i < WINDOWS_MAX; i++)
+		if (sampler->windows[i])
+			window_keep_parts(sampler->windows[i]);
+	windows_end(sampler);
+}
+
+void cohort_copy_notes(struct sampler *sampler, char *notes, size_t size)
+{
+	char *text = sampler->group ? group_take_notes(sampler->group) : NULL;
+
+	snprintf(notes, size, "%s", text ? text : "");
+	free(text);
+}
+
+/* One at a time: an attach takes a while. */
+static void rotate(struct sampler *sampler, uint64_t now_ns)
+{
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++) {
+		struct slot *slot = &sampler->slots[i];
+
+		if (!slot->session || !session_progress(slot->session).running ||
+		    !slot_is_due(sampler, slot, now_ns))
+			continue;
+		sampler->rotations++;
+		group_renew(sampler->group, slot->session);
+		return;
+	}
+}
+
+void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size)
+{
+	enum sampler_state state = sampler_state(sampler);
+	size_t length;
+
+	if (state != SAMPLER_RUNNING && state != SAMPLER_WAITING)
+		return;
+	rotate(sampler, now_ns);
+	(void)group_look(sampler->group);
+	judge(sampler);
+	/* Otherwise the heap keeps what the sessions had. */
+	if (sampler->trim)
+		malloc_trim(0);
+	sampler->trim = false;
+	cohort_copy_notes(sampler, notice, size);
+	length = strlen(notice);
+	if (length && notice[length - 1] == '\n')
+		notice[length - 1] = '\0';
+}
+
+struct losses cohort_losses(const struct sampler *sampler)
+{
+	struct losses losses = sampler->refused, more;
+
+	if (!sampler->group)
+		return losses;
+	more = group_losses(sampler->group);
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		losses.counts[i] += more.counts[i];
+	return losses;
+}
+
+void cohort_destroy(struct sampler *sampler)
+{
+	if (sampler->group)
+		group_finish(sampler->group);
+	drop_group(sampler);
+	free(sampler->start_times);
+}
