@@ -219,6 +219,7 @@ static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread 
 static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
 				struct tracee *tracee)
 {
+	pipeline->offers++;
 	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket)) {
 		pipeline->losses.counts[LOSS_OVERHEAD_LIMIT]++;
 		return;
@@ -291,6 +292,8 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	stopped_ns += pipeline->wake_ns;
 	pipeline->lost_ns += stopped_ns;
 	thread->stopped_ns += stopped_ns;
+	if (pipeline->clock_ticks)
+		governor_learn_clock_stop(&pipeline->governor, stopped_ns);
 	if (!pipeline->clock_ticks && !pipeline->system_returns)
 		pipeline->cycle_ns += stopped_ns;
 	governor_charge(&thread->bucket, stopped_ns);

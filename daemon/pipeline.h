@@ -40,6 +40,7 @@ struct pipeline {
 	struct unclocked_time unclocked;
 	int64_t balance_ns;  /* missing of threads that have ended, see time_balance.h */
 	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
+	uint64_t offers;     /* stops at which a memory sample could have begun */
 	uint64_t samples;    /* atomic: read by other threads */
 	bool mappings_stale; /* an address was seen that no module holds */
 	bool memory_events;  /* the processor samples memory accesses; else each clock stop does */

@@ -203,6 +203,7 @@ struct session *session_create(const struct session_options *options, struct err
 		return NULL;
 	}
 	session->options = *options;
+	session->wanted_period_ns = options->period_ns;
 	session->longest_period_ns = LENGTHEN_MAX * options->period_ns;
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_cond_init(&session->changed, NULL);
@@ -328,30 +329,59 @@ static bool obey(struct session *session)
 	return finish;
 }
 
+static void set_period(struct session *session, uint64_t period_ns)
+{
+	session->options.period_ns = period_ns;
+	tracer_set_period(session->tracer, period_ns);
+}
+
 static void lengthen_period(struct session *session)
 {
-	session->options.period_ns += session->options.period_ns / 2;
-	tracer_set_period(session->tracer, session->options.period_ns);
+	set_period(session, session->options.period_ns + session->options.period_ns / 2);
+}
+
+/* What the cost of stops suggests, within what was asked for and the longest; 0: not known yet. */
+static uint64_t planned_period(const struct session *session)
+{
+	uint64_t period_ns = governor_period(&session->pipeline.governor);
+
+	if (!period_ns || period_ns > session->longest_period_ns)
+		return period_ns ? session->longest_period_ns : 0;
+	return period_ns > session->wanted_period_ns ? period_ns : session->wanted_period_ns;
 }
 
 /*
  * Where stops are dear, those of the clock alone may use up all that is
  * allowed, and hardly a memory access is followed. Fewer samples then find
- * more: each of them may be followed.
+ * more: each of them may be followed. So the period is set by what the first
+ * stops cost, and from then on by whether most offers had to be refused; only
+ * stops in user code are any: counting the kernel's samples among them kept the
+ * period of a program short that spends much time there, and it hardly had an
+ * access followed.
  */
 static void balance(struct session *session, uint64_t now_ns)
 {
-	uint64_t samples = session->pipeline.samples;
-	uint64_t skipped = session->pipeline.losses.counts[LOSS_OVERHEAD_LIMIT];
+	uint64_t offers = session->pipeline.offers - session->balanced_offers;
+	uint64_t skipped =
+		session->pipeline.losses.counts[LOSS_OVERHEAD_LIMIT] - session->balanced_skipped;
+	uint64_t planned_ns = planned_period(session);
 
+	if (!session->pipeline.offers || !planned_ns)
+		return;
+	if (!session->planned) {
+		session->planned = true;
+		if (planned_ns > session->options.period_ns)
+			set_period(session, planned_ns);
+	}
 	if (now_ns - session->balanced_ns < NS_PER_SECOND)
 		return;
-	if (2 * (skipped - session->balanced_skipped) > samples - session->balanced_samples &&
-	    session->options.period_ns < session->longest_period_ns)
+	if (2 * skipped > offers && session->options.period_ns < session->longest_period_ns)
 		lengthen_period(session);
+	else if (4 * skipped < offers && 4 * planned_ns < 3 * session->options.period_ns)
+		set_period(session, planned_ns); /* stops have become cheaper */
 	session->balanced_ns = now_ns;
-	session->balanced_samples = samples;
-	session->balanced_skipped = skipped;
+	session->balanced_offers += offers;
+	session->balanced_skipped += skipped;
 }
 
 static void tick(struct session *session, uint64_t now_ns)

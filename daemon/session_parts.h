@@ -78,9 +78,10 @@ struct session {
 	uint64_t resumed_ns;
 	uint64_t refreshed_ns;
 	uint64_t balanced_ns; /* see balance() */
-	uint64_t balanced_samples;
+	uint64_t balanced_offers;
 	uint64_t balanced_skipped;
-	uint64_t longest_period_ns;
+	bool planned; /* the period has been set by what stops cost */
+	uint64_t wanted_period_ns, longest_period_ns;
 	uint64_t resumed_cpu_ns;
 	uint64_t last_cpu_ns;             /* of the target, since it started */
 	uint64_t cpu_ns;                  /* of the target while it was sampled */

@@ -193,6 +193,10 @@ int pair_table_add(struct pair_table *table, enum pair_kind kind, const struct c
 	pair->verdicts[verdict]++;
 	pair->same_instruction += evidence->same_instruction;
 	pair->distance_ns_sum += evidence->distance_ns;
+	if (verdict == VERDICT_NEW && evidence->settled) {
+		pair->settled++;
+		pair->settled_same += evidence->settled_same;
+	}
 	if (verdict == VERDICT_REDUNDANT)
 		pair->bytes += evidence->bytes;
 	if (verdict != VERDICT_NEW)

@@ -38,6 +38,9 @@ struct pair_evidence {
 	enum memory_class memory;
 	bool same_instruction;
 	uint32_t bytes; /* compared */
+	/* What the later call left there in the end was compared too: was it the same, bit by bit?
+	 */
+	bool settled, settled_same;
 };
 
 struct pair {
@@ -48,6 +51,8 @@ struct pair {
 	uint64_t same_instruction; /* how many of them */
 	uint64_t distance_ns_sum;
 	uint64_t bytes; /* redundant bytes observed */
+	/* New values in calls whose end was seen too, and of them: it left what had been there. */
+	uint64_t settled, settled_same;
 };
 
 /* Per earlier path: everything sampled there, with its sum of verdicts. */

@@ -72,12 +72,23 @@ static double interaction_factor(uint64_t call_ns)
 	return 1 - position * position * (3 - 2 * position);
 }
 
-static double invariance_factor(const struct avoidable_evidence *evidence)
+static double invariance_at(const struct avoidable_evidence *evidence, double same)
 {
-	double low = interval_wilson(evidence->again_redundant, evidence->again).low;
-	double factor = (low - INVARIANCE_NONE) / (INVARIANCE_FULL - INVARIANCE_NONE);
+	double factor = (same - INVARIANCE_NONE) / (INVARIANCE_FULL - INVARIANCE_NONE);
+	double share = ((double)evidence->again_stores + 1) / ((double)evidence->stores + 1);
 
-	return factor < 0 ? 0 : fmin(factor, 1);
+	return factor < 0 ? 0 : fmin(factor, 1) * fmin(share, 1);
+}
+
+/* At the lower and the upper end of the interval. */
+static struct interval invariance_factor(const struct avoidable_evidence *evidence)
+{
+	struct interval same =
+		interval_wilson(evidence->again_redundant + evidence->again_loads_redundant,
+				evidence->again + evidence->again_loads);
+
+	return (struct interval){ .low = invariance_at(evidence, same.low),
+				  .high = invariance_at(evidence, same.high) };
 }
 
 static double payload_factor(const struct avoidable_evidence *evidence)
@@ -119,29 +130,31 @@ static double time_spread(const struct avoidable_evidence *evidence, double sign
 	return fabs(log(bound / samples));
 }
 
+/* A share of the line's time, with its interval. */
+struct part {
+	double low, middle, high;
+};
+
 /*
  * avoidable->time_ns with both errors. Where nothing redundant was seen there
  * is no middle to spread from: 0 to what the interval's end allows.
  */
-static void set_interval(const struct avoidable_evidence *evidence, double others,
+static void set_interval(const struct avoidable_evidence *evidence, const struct part *part,
 			 struct avoidable *avoidable)
 {
-	struct interval share = interval_wilson(evidence->redundant, evidence->sampled);
-	double most = (double)evidence->time_ns * others, middle = most * avoidable->redundancy;
-	double low = saturated(share.low), high = saturated(share.high), spread;
+	double time_ns = (double)evidence->time_ns, low = fmin(part->low, part->middle);
+	double high = fmax(part->high, part->middle), spread;
 
-	if (middle <= 0) {
-		avoidable->high_ns = evidence->sampled ? (uint64_t)(most * high) : 0;
+	if (time_ns * part->middle <= 0) {
+		avoidable->high_ns = evidence->sampled ? (uint64_t)(time_ns * high) : 0;
 		return;
 	}
-	low = fmin(low, avoidable->redundancy);
-	high = fmax(high, avoidable->redundancy);
 	if (low > 0) {
-		spread = hypot(log(avoidable->redundancy / low), time_spread(evidence, -1));
-		avoidable->low_ns = (uint64_t)(middle * exp(-spread));
+		spread = hypot(log(part->middle / low), time_spread(evidence, -1));
+		avoidable->low_ns = (uint64_t)(time_ns * part->middle * exp(-spread));
 	}
-	spread = hypot(log(high / avoidable->redundancy), time_spread(evidence, 1));
-	avoidable->high_ns = (uint64_t)(middle * exp(spread));
+	spread = hypot(log(high / part->middle), time_spread(evidence, 1));
+	avoidable->high_ns = (uint64_t)(time_ns * part->middle * exp(spread));
 	if (avoidable->high_ns < avoidable->time_ns)
 		avoidable->high_ns = avoidable->time_ns;
 	if (avoidable->low_ns > avoidable->time_ns)
@@ -150,17 +163,26 @@ static void set_interval(const struct avoidable_evidence *evidence, double other
 
 struct avoidable avoidable_estimate(const struct avoidable_evidence *evidence)
 {
+	struct interval share = interval_wilson(evidence->redundant, evidence->sampled);
+	struct interval invariance = invariance_factor(evidence);
 	struct avoidable avoidable = {
 		.redundancy = redundancy_factor(evidence),
 		.interaction = interaction_factor(evidence->call_ns),
-		.invariance = invariance_factor(evidence),
+		.invariance = invariance.low,
 		.payload = payload_factor(evidence),
 		.repetition = repetition_factor(evidence),
 	};
-	double others = fmax(avoidable.interaction, avoidable.invariance) * avoidable.payload *
-			avoidable.repetition;
+	double others = avoidable.interaction * avoidable.payload * avoidable.repetition;
+	struct part part = {
+		.low = saturated(share.low) * others,
+		.middle = avoidable.redundancy * others,
+		.high = saturated(share.high) * others,
+	};
 
-	avoidable.time_ns = (uint64_t)((double)evidence->time_ns * avoidable.redundancy * others);
-	set_interval(evidence, others, &avoidable);
+	avoidable.by_invariance = avoidable.invariance > part.middle;
+	if (avoidable.by_invariance)
+		part = (struct part){ invariance.low, invariance.low, invariance.high };
+	avoidable.time_ns = (uint64_t)((double)evidence->time_ns * part.middle);
+	set_interval(evidence, &part, &avoidable);
 	return avoidable;
 }

@@ -9,7 +9,7 @@
  * elsewhere), and time alone says where a program works, not where it wastes.
  * What tells them apart is what the work consists of:
  *
- *   avoidable = time x redundancy x max(interaction, invariance) x payload x repetition
+ *   avoidable = time x max(redundancy x interaction x payload x repetition, invariance)
  *
  * time         of the line and of the thin library wrappers it calls, all
  *              classes (report/line_stats.h): the interpreter around the
@@ -27,22 +27,23 @@
  *              save them. 0 from 50 us on: the call does bulk work, its fixed
  *              costs are lost in it. Between them a smooth step over log(t).
  * invariance   what remains for bulk work: the same call site, called again,
- *              stored the values that were there already, though nothing says
+ *              left the values that were there already, though nothing says
  *              that its operands changed. (l - 0.5) / 0.4, within 0 to 1, l
- *              being the lower end of the 95% Wilson interval of redundant over
- *              all such stores. Loads do not serve: a pipeline's constant
- *              weights are read again by every good program. Four such stores
- *              say nothing, twenty and all of them redundant say 0.85.
- * payload      by what the redundant addresses are: data (heap, objects) counts
- *              in full, a library's static data 0.8, as all calls read the same
- *              tables; the mean over the redundant accesses and two more of 0.9.
- *              (A half, as was guessed first, put lines of single elements too
- *              low: it is their short calls that read tables most.)
- * repetition   0.2 + 0.8 s, s being the share of the redundant accesses whose
- *              both ends lie on this line, inside a loop, with two more of a
- *              half: one line that keeps asking for the same can be hoisted or
- *              made one call, while pairs across lines are often how two steps
- *              hand over data.
+ *              being the lower end of the 95% Wilson interval of such results
+ *              over all results of such calls that were compared; times the
+ *              share of the line's stores that calls made of which some such
+ *              results are known, as a line may make other calls too. Four such results say
+ * nothing, twenty and all of them the same say 0.85. Then the whole call was for nothing, so the
+ * other factors have no say: least of all redundancy, as a call that works in place stores many
+ * other values on its way to the same end. That is why not only the next store counts, but what the
+ * call leaves there in the end (detect/redundancy.c). Only memory that the call changed does: a
+ * pipeline's constant weights are read again by every good program. payload      by what the
+ * redundant addresses are: data (heap, objects) counts in full, a library's static data 0.8, as all
+ * calls read the same tables; the mean over the redundant accesses and two more of 0.9. (A half, as
+ * was guessed first, put lines of single elements too low: it is their short calls that read tables
+ * most.) repetition   0.2 + 0.8 s, s being the share of the redundant accesses whose both ends lie
+ * on this line, inside a loop, with two more of a half: one line that keeps asking for the same can
+ * be hoisted or made one call, while pairs across lines are often how two steps hand over data.
  *
  * The duration of calls has two independent estimates, joined as a weighted
  * geometric mean. One are the residuals of sampled calls (report/call_time.h),
@@ -63,7 +64,9 @@
  * (inefficient and fixed, CPython 3.11); validated on tests/targets/twins_*.py,
  * which were written before and not used for fitting. docs/MEASURED.md has both.
  *
- * Not seen: bulk work done twice whose results go to other memory each time.
+ * Not seen: bulk work done twice whose results go to other memory each time,
+ * and what only algebra could save (listing 7: products with unchanged factors,
+ * of which each call has another result).
  * Whether both ends of a pair had the same objects as operands was considered:
  * it takes the frame's locals at both stops, and does not decide, as a line that
  * makes its operands anew (the paper's listing 7) has other objects with the
@@ -100,16 +103,21 @@ struct avoidable_evidence {
 	uint64_t call_ns;  /* typical duration of the native calls; 0: unknown */
 	/* Stores that the same call site made again with operands that seem unchanged. */
 	uint64_t again;
-	uint64_t again_redundant; /* of them: the same value */
+	uint64_t again_redundant; /* of them: the same value, at once or at the call's end */
+	/* Loads by such calls of what they had changed; of them: at the end it was as before. */
+	uint64_t again_loads, again_loads_redundant;
+	/* Stores with a later one; of them, by calls of which some were made again. */
+	uint64_t stores, again_stores;
 };
 
-/* The factors, each from 0 to 1, and their product with the time. */
+/* The factors, each from 0 to 1, and what follows. */
 struct avoidable {
 	double redundancy;
 	double interaction;
 	double invariance;
 	double payload;
 	double repetition;
+	bool by_invariance; /* it gives more than the others' product */
 	uint64_t time_ns;
 	uint64_t low_ns, high_ns; /* 95% interval */
 };

@@ -2,6 +2,7 @@
 #include "daemon/detect/call_site.h"
 
 #include "common/array.h"
+#include "daemon/detect/arguments.h"
 
 #include <errno.h>
 
@@ -59,5 +60,27 @@ int call_site_find(struct call_site_table *table, const struct python_code *code
 	id_table_add(&table->ids, hash, (uint32_t)table->count);
 	sites[table->count++] = site;
 	*ret_site = site;
+	return 0;
+}
+
+int call_site_is_constant(struct call_site_table *table, const struct call_site *site,
+			  const struct call_site *caller, bool *ret_constant)
+{
+	const struct bytecode *bytecode;
+	struct arguments arguments;
+
+	*ret_constant = false;
+	if (site->in_loop || !caller->in_loop ||
+	    caller->loop.end - caller->loop.start > LOOP_BYTES_MAX)
+		return 0;
+	if (decode_code(table, caller->code, &bytecode))
+		return -ENOMEM;
+	if (!arguments_of_call(bytecode, caller->offset, &caller->loop, site->code->function,
+			       &arguments))
+		return 0;
+	/* The caller's may be gone with that. */
+	if (decode_code(table, site->code, &bytecode))
+		return -ENOMEM;
+	*ret_constant = arguments_decide(&arguments, bytecode, site->offset);
 	return 0;
 }

@@ -30,6 +30,16 @@ struct call_site_table {
 void call_site_table_init(struct call_site_table *table);
 void call_site_table_deinit(struct call_site_table *table);
 
+/*
+ * Is the function of a site called in a loop, from another site, in such a way
+ * that this one works on the same operands each time, as far as names tell
+ * (arguments.h)? 0 or -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int call_site_is_constant(struct call_site_table *table,
+							      const struct call_site *site,
+							      const struct call_site *caller,
+							      bool *ret_constant);
+
 /* 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int call_site_find(struct call_site_table *table,
 						       const struct python_code *code, int offset,

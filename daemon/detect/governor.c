@@ -4,13 +4,20 @@
 #include <math.h>
 
 /* Credit saved up by a quiet thread is worth at most this: no long bursts. */
-#define CREDIT_MAX_NS       10e6
-#define OVERDRAWN_NS        (-20e6)
+#define CREDIT_MAX_NS 10e6
+/* Each time that a thread is so far over its limit, the period is lengthened. */
+#define OVERDRAFT_NS        10e6
 #define FIRST_CYCLE_NS      150e3
 #define CYCLE_LEARNING_RATE 0.05
 /* What lasted longer was a stall of the machine, not the profiler's work. */
 #define STOP_CHARGED_MAX_NS  5e6
 #define CYCLE_LEARNED_MAX_NS 5e6
+#define CLOCK_LEARNED_MAX_NS 1e6
+/* A mean over so many stops of the clock; it is of use from the first few on. */
+#define CLOCK_STOPS_MAX 64
+#define CLOCK_STOPS_MIN 8
+/* Of the limit. */
+#define CLOCK_SHARE 0.5
 
 void governor_init(struct governor *governor, double limit)
 {
@@ -20,7 +27,7 @@ void governor_init(struct governor *governor, double limit)
 void governor_bucket_init(struct governor_bucket *bucket)
 {
 	/* A thread starts with something, so that short-lived ones are seen too. */
-	*bucket = (struct governor_bucket){ .credit_ns = 1e6 };
+	*bucket = (struct governor_bucket){ .credit_ns = 1e6, .overdrawn_ns = -OVERDRAFT_NS };
 }
 
 void governor_fill(const struct governor *governor, struct governor_bucket *bucket,
@@ -31,6 +38,8 @@ void governor_fill(const struct governor *governor, struct governor_bucket *buck
 	bucket->credit_ns += governor->limit * (double)(running_ns - bucket->running_ns);
 	if (bucket->credit_ns > CREDIT_MAX_NS)
 		bucket->credit_ns = CREDIT_MAX_NS;
+	if (bucket->credit_ns > 0)
+		bucket->overdrawn_ns = -OVERDRAFT_NS;
 	bucket->running_ns = running_ns;
 }
 
@@ -52,10 +61,26 @@ void governor_learn_cycle(struct governor *governor, uint64_t cost_ns)
 	governor->cycle_cost_ns += CYCLE_LEARNING_RATE * (cost - governor->cycle_cost_ns);
 }
 
+void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns)
+{
+	double cost = fmin((double)stopped_ns, CLOCK_LEARNED_MAX_NS);
+
+	if (governor->clock_stops < CLOCK_STOPS_MAX)
+		governor->clock_stops++;
+	governor->clock_cost_ns += (cost - governor->clock_cost_ns) / governor->clock_stops;
+}
+
+uint64_t governor_period(const struct governor *governor)
+{
+	if (governor->clock_stops < CLOCK_STOPS_MIN || governor->limit <= 0)
+		return 0;
+	return (uint64_t)fmin(governor->clock_cost_ns / (CLOCK_SHARE * governor->limit), 1e9);
+}
+
 bool governor_take_overdraft(struct governor_bucket *bucket)
 {
-	if (bucket->credit_ns >= OVERDRAWN_NS)
+	if (bucket->credit_ns >= bucket->overdrawn_ns)
 		return false;
-	bucket->credit_ns = 0;
+	bucket->overdrawn_ns = bucket->credit_ns - OVERDRAFT_NS;
 	return true;
 }

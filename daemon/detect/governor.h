@@ -8,7 +8,8 @@
  * for a processor, most of the time would have its work slowed down by many
  * times the limit.) Optional work (a memory sample) is begun only when the
  * bucket covers what it is expected to cost; when the clock's own stops overdraw
- * it, the sampling period must grow.
+ * it, the sampling period must grow. How long it should be is known after the
+ * first few stops (governor_period()).
  */
 #ifndef PIEPROFD_DAEMON_DETECT_GOVERNOR_H
 #define PIEPROFD_DAEMON_DETECT_GOVERNOR_H
@@ -19,11 +20,14 @@
 struct governor {
 	double limit;         /* stopped share allowed, 0.02 = 2% */
 	double cycle_cost_ns; /* running mean of what one memory sample costs in all */
+	double clock_cost_ns; /* the same of a stop by the clock, the first of these taken evenly */
+	unsigned clock_stops; /* seen, up to CLOCK_STOPS_MAX */
 };
 
 struct governor_bucket {
 	uint64_t running_ns; /* CPU time until which it was filled */
 	double credit_ns;
+	double overdrawn_ns; /* credit below which the period is to be lengthened */
 };
 
 void governor_init(struct governor *governor, double limit);
@@ -39,12 +43,23 @@ void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns);
 /* May a memory sample be begun? */
 bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket);
 
+/* A stop by the clock lasted stopped_ns; a stall of the machine is not counted in full. */
+void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns);
+
+/*
+ * The period at which the clock's own stops take half of what is allowed, so that
+ * the other half is left to follow the accesses found; 0: too few stops were seen
+ * to tell.
+ */
+uint64_t governor_period(const struct governor *governor);
+
 /* One memory sample has cost this much in all its stops. */
 void governor_learn_cycle(struct governor *governor, uint64_t cost_ns);
 
 /*
- * Is the thread so far over its limit that the period must be lengthened? Asked
- * once an overdraft: it is forgiven with the answer.
+ * Is the thread so far over its limit that the period must be lengthened? True
+ * once for each step further down. The debt stays: until it is paid there are no
+ * memory samples.
  */
 bool governor_take_overdraft(struct governor_bucket *bucket);
 

@@ -79,8 +79,7 @@ static bool is_inplace(const struct bytecode_instruction *instruction)
 	return !strncmp(instruction->name, "INPLACE_", 8);
 }
 
-static bool assigned_in(const struct bytecode *bytecode, const struct loop *loop,
-			struct variable wanted)
+bool loop_assigns(const struct bytecode *bytecode, const struct loop *loop, struct variable wanted)
 {
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
@@ -111,7 +110,7 @@ static bool reads_assigned(const struct bytecode *bytecode, size_t index, size_t
 		if (!read[v].storage)
 			continue;
 		(*reads)++;
-		if (assigned_in(bytecode, loop, read[v]))
+		if (loop_assigns(bytecode, loop, read[v]))
 			return true;
 	}
 	return false;

@@ -6,7 +6,7 @@
 #ifndef PIEPROFD_DAEMON_DETECT_LOOP_H
 #define PIEPROFD_DAEMON_DETECT_LOOP_H
 
-#include "daemon/detect/bytecode.h"
+#include "daemon/detect/operands.h"
 
 /* Larger loops are found, but what the lines in them assign is not looked into. */
 #define LOOP_BYTES_MAX 8192
@@ -21,6 +21,9 @@ struct loop {
  * an exception handler inside of a loop does is not seen to be in it from 3.11 on.
  */
 bool loop_find(const struct bytecode *bytecode, int offset, struct loop *ret_loop);
+
+/* Does some instruction of the loop assign this variable? */
+bool loop_assigns(const struct bytecode *bytecode, const struct loop *loop, struct variable wanted);
 
 /* What one instruction and its source line do. */
 struct loop_line {

@@ -6,6 +6,7 @@
 #include "common/block_cache.h"
 #include "common/clock.h"
 #include "daemon/detect/object_head.h"
+#include "daemon/detect/same_call.h"
 #include "daemon/detect/sampled_access.h"
 #include "daemon/detect/slot_policy.h"
 #include "daemon/detect/verdict.h"
@@ -30,6 +31,10 @@
 #define CONTROL_BLOCK_BYTES 4096
 /* What glibc sets aside for libraries is 1.6 KiB; programs rarely have more than a page. */
 #define THREAD_LOCAL_BYTES_MAX 8192
+/* Traps by other calls of the same function until the one that is awaited. */
+#define LATER_TRAPS_MAX 5
+/* Of a call that goes on for less there is nothing to learn by looking again at its end. */
+#define SETTLING_CALL_MIN_NS (10 * NS_PER_US)
 /* A step is a matter of microseconds, a native call may last. */
 #define STEPPING_TIMEOUT_NS (100 * NS_PER_MS)
 #define BOUNDARY_TIMEOUT_NS (10 * NS_PER_SECOND)
@@ -39,27 +44,32 @@ enum watch_phase {
 	WATCH_STEPPING,
 	WATCH_BOUNDARY,
 	WATCH_WATCHING,
-	WATCH_LENT,    /* to another purpose */
-	WATCH_DECIDED, /* until the later context is known */
+	WATCH_SETTLING, /* decided, but what the later call leaves in the end is looked at too */
+	WATCH_LENT,     /* to another purpose */
+	WATCH_DECIDED,  /* until the later context is known */
 };
 
 /* One memory sample and the debug register it uses. */
 struct watch {
 	enum watch_phase phase;
 	enum pair_kind kind;
-	const struct cct_node *first; /* calling context of the earlier access */
-	bool wants_context;           /* this stop's context is the earlier one */
+	const struct cct_node *first;  /* calling context of the earlier access */
+	const struct cct_node *second; /* of the later one, once it settles */
+	bool wants_context;            /* this stop's context is the earlier one */
 	unsigned steps;
 	unsigned skip;           /* accesses still to be passed over at random */
+	unsigned later;          /* traps after the verdict */
 	unsigned passed;         /* stops that were not the one awaited */
 	remote_addr boundary;    /* where its native call returns to ... */
 	remote_addr boundary_sp; /* ... and with which stack pointer */
 	struct access access;
 	struct address_range watched;
+	struct address_range compared; /* of it, what the later access touched */
 	uint8_t value[8];
 	uint64_t armed_ns;   /* when the present phase began */
 	uint64_t running_ns; /* the same in the event's on-CPU time */
 	struct pair_evidence evidence;
+	bool judged;      /* verdict and second are known, but there is more to learn */
 	bool overwritten; /* a store that is no native library's changed it meanwhile */
 	enum access_verdict verdict;
 };
@@ -151,6 +161,15 @@ static void watch_end(struct redundancy_thread *thread, struct tracee *tracee, i
 	watch_free(thread, slot);
 }
 
+/* The pair of a watch that has its verdict and both contexts. */
+static void watch_count(struct redundancy *redundancy, const struct watch *watch)
+{
+	if (!watch->first || !watch->second ||
+	    pair_table_add(redundancy->pairs, watch->kind, watch->first, watch->second,
+			   watch->verdict, &watch->evidence))
+		lose(redundancy, LOSS_TREE_FULL);
+}
+
 static int watch_arm(struct redundancy_thread *thread, struct tracee *tracee, int slot,
 		     enum breakpoint_type type, remote_addr address, size_t length)
 {
@@ -163,6 +182,17 @@ static int watch_arm(struct redundancy_thread *thread, struct tracee *tracee, in
 	return error;
 }
 
+/* Ends a watch before its time; what it has found counts. */
+static void watch_give_up(struct redundancy *redundancy, struct redundancy_thread *thread,
+			  struct tracee *tracee, int slot, enum loss loss)
+{
+	if (thread->watches[slot].judged && thread->watches[slot].second)
+		watch_count(redundancy, &thread->watches[slot]);
+	else
+		lose(redundancy, loss);
+	watch_end(thread, tracee, slot);
+}
+
 /* A slot for a new sample, its old watch ended; SLOT_NONE: the reservoir keeps what it has. */
 static int watch_claim(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee)
@@ -171,10 +201,8 @@ static int watch_claim(struct redundancy *redundancy, struct redundancy_thread *
 
 	if (slot == SLOT_NONE)
 		return SLOT_NONE;
-	if (thread->watches[slot].phase != WATCH_FREE) {
-		lose(redundancy, LOSS_WATCH_EVICTED);
-		watch_end(thread, tracee, slot);
-	}
+	if (thread->watches[slot].phase != WATCH_FREE)
+		watch_give_up(redundancy, thread, tracee, slot, LOSS_WATCH_EVICTED);
 	slot_policy_take(&thread->policy, slot);
 	return slot;
 }
@@ -499,6 +527,12 @@ static void on_step(struct redundancy *redundancy, struct redundancy_thread *thr
 	search_access(redundancy, thread, tracee, &search, capture);
 }
 
+static bool at_boundary(const struct watch *watch, const struct registers *registers)
+{
+	return registers->rip == watch->boundary &&
+	       registers->general[REGISTER_RSP] == watch->boundary_sp;
+}
+
 static void on_boundary(struct redundancy *redundancy, struct redundancy_thread *thread,
 			struct tracee *tracee, int slot, const struct event_record *record,
 			const struct registers *registers)
@@ -507,8 +541,7 @@ static void on_boundary(struct redundancy *redundancy, struct redundancy_thread 
 	size_t length = (size_t)(watch->watched.end - watch->watched.start);
 	uint64_t elapsed_ns;
 
-	if (registers->rip != watch->boundary ||
-	    registers->general[REGISTER_RSP] != watch->boundary_sp) {
+	if (!at_boundary(watch, registers)) {
 		if (++watch->passed > BOUNDARY_PASSED_MAX) {
 			lose(redundancy, LOSS_BOUNDARY_MISSED);
 			watch_end(thread, tracee, slot);
@@ -547,10 +580,8 @@ static void pass_over(struct redundancy *redundancy, struct redundancy_thread *t
 	    (memory_read(&redundancy->target->reader, watch->watched.start, now, length) ||
 	     memcmp(now, watch->value, length) != 0))
 		watch->overwritten = true;
-	if (++watch->passed > TRAPS_PASSED_MAX) {
-		lose(redundancy, LOSS_WATCH_BUDGET);
-		watch_end(thread, tracee, slot);
-	}
+	if (++watch->passed > TRAPS_PASSED_MAX)
+		watch_give_up(redundancy, thread, tracee, slot, LOSS_WATCH_BUDGET);
 }
 
 /* The bytes both accesses touched, as far as the later one's are known. */
@@ -567,6 +598,95 @@ static struct address_range overlap(struct address_range watched,
 	};
 }
 
+/*
+ * A call that works in place, or in memory of its own, stores many values at
+ * one address one after the other; the first of them, and what is loaded
+ * meanwhile, differs from what such a call left there in the end, even when all
+ * of its work is done again on unchanged input. So where the same call finds or
+ * stores another value, what it leaves in the end is compared as well. A
+ * library's function may consist of several calls: then the watch goes on until
+ * the one that left the value is made again.
+ */
+static bool same_call(const struct watch *watch, const struct capture *capture)
+{
+	const struct native_frame *eval = &capture->native[capture->native_count - 1];
+
+	return eval->pc == watch->boundary && eval->sp == watch->boundary_sp &&
+	       same_call_python(watch->first, capture);
+}
+
+/* False: the breakpoint cannot be set; the watch is as it was, but disarmed. */
+static bool settle(struct redundancy_thread *thread, struct tracee *tracee, int slot)
+{
+	struct watch *watch = &thread->watches[slot];
+
+	if (watch_arm(thread, tracee, slot, BREAKPOINT_EXECUTE, watch->boundary, 8))
+		return false;
+	watch->phase = WATCH_SETTLING;
+	/* It comes at once, and its verdict would be lost; only those of new values are. */
+	thread->policy.fixed[slot] = true;
+	return true;
+}
+
+/* A later access after the one that gave the verdict. */
+static void on_later_trap(struct redundancy *redundancy, struct redundancy_thread *thread,
+			  struct tracee *tracee, int slot, const struct capture *capture)
+{
+	struct watch *watch = &thread->watches[slot];
+
+	if (same_call(watch, capture) && settle(thread, tracee, slot))
+		return;
+	if (++watch->later < LATER_TRAPS_MAX && watch->phase == WATCH_WATCHING &&
+	    !same_call(watch, capture))
+		return;
+	watch_give_up(redundancy, thread, tracee, slot, LOSS_WATCH_BUDGET);
+}
+
+/* A verdict was given: is there more to learn? */
+static void look_further(struct redundancy_thread *thread, struct tracee *tracee, int slot,
+			 const struct capture *capture)
+{
+	struct watch *watch = &thread->watches[slot];
+
+	if (watch->verdict == VERDICT_NEW && watch->evidence.call_ns >= SETTLING_CALL_MIN_NS) {
+		if (same_call(watch, capture)) {
+			watch->judged = watch->wants_context = settle(thread, tracee, slot);
+			if (watch->judged)
+				return;
+		} else if (watch->kind == PAIR_STORE && same_call_user(watch->first, capture)) {
+			/*
+			 * Not of loads: until that call comes, the memory may have
+			 * another part in it, and a store tells that it writes there.
+			 */
+			watch->judged = watch->wants_context = true;
+			return;
+		}
+	}
+	breakpoint_disarm(&tracee->events, (unsigned)slot);
+	watch->phase = WATCH_DECIDED;
+}
+
+/* The later call has returned. */
+static void on_settled(struct redundancy *redundancy, struct redundancy_thread *thread,
+		       struct tracee *tracee, int slot, const struct registers *registers)
+{
+	struct watch *watch = &thread->watches[slot];
+	size_t length = (size_t)(watch->compared.end - watch->compared.start);
+	uint8_t value[8];
+
+	if (!at_boundary(watch, registers) && ++watch->passed <= BOUNDARY_PASSED_MAX)
+		return;
+	if (at_boundary(watch, registers) &&
+	    !memory_read(&redundancy->target->reader, watch->compared.start, value, length)) {
+		watch->evidence.settled = true;
+		watch->evidence.settled_same =
+			!memcmp(watch->value + (watch->compared.start - watch->watched.start),
+				value, length);
+	}
+	watch_count(redundancy, watch);
+	watch_end(thread, tracee, slot);
+}
+
 static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thread,
 		    struct tracee *tracee, int slot, const struct event_record *record,
 		    struct capture *capture)
@@ -581,6 +701,10 @@ static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thr
 	if (!capture || capture_unwind_call(capture, target) ||
 	    !capture_in_library(capture, target)) {
 		pass_over(redundancy, thread, tracee, slot);
+		return;
+	}
+	if (watch->judged) {
+		on_later_trap(redundancy, thread, tracee, slot, capture);
 		return;
 	}
 	/* rip is behind the access, and may be behind the function's end. */
@@ -602,8 +726,6 @@ static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thr
 		watch_end(thread, tracee, slot);
 		return;
 	}
-	breakpoint_disarm(&tracee->events, (unsigned)slot);
-	watch->phase = WATCH_DECIDED;
 	watch->evidence.same_instruction = later.address == watch->access.instruction;
 	watch->evidence.bytes = (uint32_t)(compared.end - compared.start);
 	watch->evidence.distance_ns =
@@ -613,6 +735,8 @@ static void on_trap(struct redundancy *redundancy, struct redundancy_thread *thr
 					 watch->access.element_size);
 	if (watch->overwritten)
 		watch->verdict = VERDICT_NEW;
+	watch->compared = compared;
+	look_further(thread, tracee, slot, capture);
 }
 
 bool redundancy_wants_capture(const struct redundancy *redundancy,
@@ -643,10 +767,8 @@ void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thre
 	/* The signal was blocked, or came behind another's: these registers are not the event's. */
 	if (record->ip != registers->rip) {
 		if (thread->watches[slot].phase != WATCH_FREE &&
-		    thread->watches[slot].phase != WATCH_DECIDED) {
-			lose(redundancy, LOSS_EVENT_LATE);
-			watch_end(thread, tracee, slot);
-		}
+		    thread->watches[slot].phase != WATCH_DECIDED)
+			watch_give_up(redundancy, thread, tracee, slot, LOSS_EVENT_LATE);
 		return;
 	}
 	switch (thread->watches[slot].phase) {
@@ -659,6 +781,9 @@ void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thre
 		break;
 	case WATCH_WATCHING:
 		on_trap(redundancy, thread, tracee, slot, record, capture);
+		break;
+	case WATCH_SETTLING:
+		on_settled(redundancy, thread, tracee, slot, registers);
 		break;
 	case WATCH_FREE:
 	case WATCH_LENT:
@@ -683,7 +808,10 @@ void redundancy_resumed(struct redundancy *redundancy, struct redundancy_thread 
 	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++) {
 		struct watch *watch = &thread->watches[slot];
 
-		if (watch->wants_context) {
+		if (watch->wants_context && watch->judged) {
+			watch->wants_context = false;
+			watch->second = context;
+		} else if (watch->wants_context) {
 			watch->wants_context = false;
 			watch->first = context;
 			watch->evidence.memory = object_memory_class(
@@ -691,10 +819,8 @@ void redundancy_resumed(struct redundancy *redundancy, struct redundancy_thread 
 		}
 		if (watch->phase != WATCH_DECIDED)
 			continue;
-		if (!watch->first || !context ||
-		    pair_table_add(redundancy->pairs, watch->kind, watch->first, context,
-				   watch->verdict, &watch->evidence))
-			lose(redundancy, LOSS_TREE_FULL);
+		watch->second = context;
+		watch_count(redundancy, watch);
 		watch_free(thread, slot);
 	}
 }
@@ -712,10 +838,15 @@ void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *
 		} else if (watch->phase == WATCH_BOUNDARY && age_ns > BOUNDARY_TIMEOUT_NS) {
 			lose(redundancy, LOSS_BOUNDARY_MISSED);
 			watch_end(thread, tracee, slot);
+		} else if (watch->phase == WATCH_SETTLING && age_ns > BOUNDARY_TIMEOUT_NS) {
+			watch_give_up(redundancy, thread, tracee, slot, LOSS_TREE_FULL);
 		} else if (watch->phase == WATCH_WATCHING &&
 			   age_ns > redundancy->options.timeout_ns) {
-			if (!watch->first || pair_table_add_never(redundancy->pairs, watch->kind,
-								  watch->first, &watch->evidence))
+			if (watch->judged)
+				watch_count(redundancy, watch);
+			else if (!watch->first ||
+				 pair_table_add_never(redundancy->pairs, watch->kind, watch->first,
+						      &watch->evidence))
 				lose(redundancy, LOSS_TREE_FULL);
 			watch_end(thread, tracee, slot);
 		}

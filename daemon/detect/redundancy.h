@@ -13,6 +13,9 @@
  *                          v  value V1
  *   WATCHING: data breakpoint on the address --> trap by a later native call:
  *     value V2 --> pair of paths and verdict       (or time-out: never re-accessed)
+ *                          |
+ *                          v  a new value, in a long call of the same code
+ *   SETTLING: the same boundary again --> did that call leave V1 in the end?
  *
  * All of it runs on the tracer's thread. redundancy_stopped() is called while
  * the thread waits and must be quick; redundancy_resumed() then names the

@@ -32,9 +32,9 @@ static const struct category_text texts[CATEGORY_COUNT] = {
 	},
 	[CATEGORY_REPEATED_CALL] = {
 		"repeated-call",
-		"The same call stores what is there already: keep its result, or call it only when its "
+		"The same call is made again with the same outcome: keep its result, or call it only when its "
 		"arguments change.",
-		"the same call site stores the values again that are there already",
+		"the same call is made again with the same arguments, or leaves the values that were there already",
 	},
 	[CATEGORY_LOOP_INVARIANT] = {
 		"loop-invariant",
@@ -113,6 +113,9 @@ enum category category_of(const struct category_evidence *evidence)
 	if (same_site && evidence->kind == PAIR_STORE && first->does.operands_constant)
 		return CATEGORY_LOOP_INVARIANT;
 	if (same_site && evidence->kind == PAIR_STORE && (first->does.names_constant || !in_loop))
+		return CATEGORY_REPEATED_CALL;
+	/* A function called in a loop makes both, and gives them the same each time. */
+	if (evidence->called_with_same)
 		return CATEGORY_REPEATED_CALL;
 	/* Loads say less: every call reads its arguments again. But nothing changes these. */
 	if (same_line && in_loop && first->does.line_calls && first->does.operands_constant &&

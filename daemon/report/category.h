@@ -15,6 +15,8 @@ struct category_evidence {
 	struct call_site first, second; /* of the innermost Python frames */
 	bool same_function;             /* both frames: by name and file */
 	int first_line, second_line;
+	/* Both are called in a loop with the same operands each time (call_site_is_constant). */
+	bool called_with_same;
 	bool first_native_subscript; /* a native frame inside of it is a subscript function */
 	bool second_native_subscript;
 	uint64_t call_ns; /* typical duration of the native calls of the first line; 0: unknown */

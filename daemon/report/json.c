@@ -225,7 +225,12 @@ static json_t *json_evidence(const struct line_evidence *evidence)
 	object = json_with(object, "site_stores_redundant",
 			   json_count(evidence->site_stores_redundant));
 	object = json_with(object, "again", json_count(evidence->again));
-	return json_with(object, "again_redundant", json_count(evidence->again_redundant));
+	object = json_with(object, "again_redundant", json_count(evidence->again_redundant));
+	object = json_with(object, "again_loads", json_count(evidence->again_loads));
+	object = json_with(object, "again_loads_redundant",
+			   json_count(evidence->again_loads_redundant));
+	object = json_with(object, "stores", json_count(evidence->stores));
+	return json_with(object, "again_stores", json_count(evidence->again_stores));
 }
 
 static json_t *json_line(const struct profile_facts *facts, const struct profile_line *line)

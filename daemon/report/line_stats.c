@@ -115,21 +115,131 @@ struct charge {
 	unsigned wrappers; /* passed on the way */
 };
 
+/* An instruction under a line, and one of the functions that it calls there. */
+struct dispatch {
+	uint32_t line;
+	uint32_t code;
+	int offset;
+	uint32_t callee;
+};
+
+/* Those of instructions with more than DISPATCH_CALLEES_MAX, one each, sorted. */
+struct dispatches {
+	struct dispatch *items;
+	size_t count, capacity;
+};
+
+static int dispatch_site_compare(const void *left, const void *right)
+{
+	const struct dispatch *a = left, *b = right;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->code != b->code)
+		return a->code < b->code ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int dispatch_compare(const void *left, const void *right)
+{
+	const struct dispatch *a = left, *b = right;
+	int order = dispatch_site_compare(a, b);
+
+	return order ? order : a->callee < b->callee ? -1 : a->callee > b->callee;
+}
+
+/* False: the node is not a wrapper's under some line. */
+static bool dispatch_of(const struct line_stats *stats, const struct cct_node *node,
+			struct dispatch *ret)
+{
+	const struct cct_node *caller = node->parent;
+	uint32_t charged = stats->charged[node->id];
+
+	if (charged == node->id || stats->of_node[charged] == LINE_NONE)
+		return false;
+	while (caller->parent && caller->frame.kind != FRAME_PYTHON)
+		caller = caller->parent;
+	if (!caller->parent)
+		return false;
+	*ret = (struct dispatch){ .line = stats->of_node[charged],
+				  .code = caller->frame.python.code->id,
+				  .offset = caller->frame.python.instruction_offset,
+				  .callee = node->frame.python.code->id };
+	return true;
+}
+
+/* Leaves one of each instruction that calls many. */
+static void keep_many(struct dispatches *dispatches)
+{
+	size_t kept = 0, end;
+
+	if (dispatches->count)
+		qsort(dispatches->items, dispatches->count, sizeof(dispatches->items[0]),
+		      dispatch_compare);
+	for (size_t start = 0; start < dispatches->count; start = end) {
+		size_t callees = 1;
+
+		for (end = start + 1; end < dispatches->count; end++) {
+			if (dispatch_site_compare(&dispatches->items[start],
+						  &dispatches->items[end]) != 0)
+				break;
+			callees +=
+				dispatches->items[end].callee != dispatches->items[end - 1].callee;
+		}
+		if (callees > DISPATCH_CALLEES_MAX)
+			dispatches->items[kept++] = dispatches->items[start];
+	}
+	dispatches->count = kept;
+}
+
+static int find_dispatches(const struct line_stats *stats, const struct cct *cct,
+			   struct dispatches *dispatches)
+{
+	for (uint32_t id = 1; id < cct_node_count(cct); id++) {
+		const struct cct_node *node = cct_node(cct, id);
+		struct dispatch found, *items;
+
+		if (node->frame.kind != FRAME_PYTHON || !dispatch_of(stats, node, &found))
+			continue;
+		items = array_reserve(dispatches->items, dispatches->count, &dispatches->capacity,
+				      sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		dispatches->items = items;
+		items[dispatches->count++] = found;
+	}
+	keep_many(dispatches);
+	return 0;
+}
+
+static bool is_dispatched(const struct line_stats *stats, const struct dispatches *dispatches,
+			  const struct cct_node *node)
+{
+	struct dispatch found;
+
+	return dispatches->count && dispatch_of(stats, node, &found) &&
+	       bsearch(&found, dispatches->items, dispatches->count, sizeof(found),
+		       dispatch_site_compare);
+}
+
 /*
  * Where the walk from a Python node goes. Its parents are settled: one step is
  * all there is to do.
  */
 static int charge_python(struct line_stats *stats, struct charge *charges,
 			 const struct cct_node *node, const struct place *place,
-			 struct call_site_table *sites)
+			 const struct dispatches *dispatches, struct call_site_table *sites)
 {
 	const struct charge *outer = &charges[node->parent->id];
 	struct charge *charge = &charges[node->id];
 	bool library = line_stats_is_library(place->file);
+	bool dispatched = is_dispatched(stats, dispatches, node);
 	struct call_site site = { 0 };
 
 	stats->charged[node->id] = node->id;
 	*charge = (struct charge){ .settled = true };
+	if (dispatched)
+		return 0;
 	if (library || !strcmp(place->function, "<module>")) {
 		if (call_site_find(sites, node->frame.python.code,
 				   node->frame.python.instruction_offset, &site))
@@ -145,35 +255,63 @@ static int charge_python(struct line_stats *stats, struct charge *charges,
 	return 0;
 }
 
+static int charge_nodes(struct line_stats *stats, struct place_table *places,
+			struct call_site_table *sites, const struct cct *cct,
+			const struct dispatches *dispatches, struct charge *charges)
+{
+	/* A node's parent is older than it is. */
+	for (uint32_t id = 1; id < cct_node_count(cct); id++) {
+		const struct cct_node *node = cct_node(cct, id);
+		uint32_t place;
+
+		charges[id] = charges[node->parent->id];
+		if (node->frame.kind != FRAME_PYTHON) {
+			stats->charged[id] = stats->charged[node->parent->id];
+			continue;
+		}
+		if (place_table_find(places, &node->frame, &place) ||
+		    charge_python(stats, charges, node, &places->places[place], dispatches, sites))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int find_nodes(struct line_stats *stats, struct place_table *places, const struct cct *cct)
+{
+	stats->of_node[0] = LINE_NONE;
+	for (uint32_t id = 1; id < cct_node_count(cct); id++) {
+		const struct cct_node *node = cct_node(cct, id);
+		uint32_t place;
+
+		stats->of_node[id] = stats->of_node[node->parent->id];
+		if (node->frame.kind != FRAME_PYTHON)
+			continue;
+		if (place_table_find(places, &node->frame, &place) ||
+		    intern_line(stats, &places->places[place], &stats->of_node[id]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int find_lines(struct line_stats *stats, struct place_table *places,
 		      struct call_site_table *sites, const struct cct *cct)
 {
 	size_t count = cct_node_count(cct);
 	struct charge *charges = calloc(count, sizeof(*charges));
+	struct dispatches dispatches = { 0 };
 	int result = -ENOMEM;
 
 	stats->of_node = calloc(count, sizeof(stats->of_node[0]));
 	stats->charged = calloc(count, sizeof(stats->charged[0]));
-	if (!stats->of_node || !stats->charged || !charges)
-		goto out;
-	stats->of_node[0] = LINE_NONE;
-	/* A node's parent is older than it is. */
-	for (uint32_t id = 1; id < count; id++) {
-		const struct cct_node *node = cct_node(cct, id);
-		uint32_t place;
-
-		stats->of_node[id] = stats->of_node[node->parent->id];
-		stats->charged[id] = stats->charged[node->parent->id];
-		charges[id] = charges[node->parent->id];
-		if (node->frame.kind != FRAME_PYTHON)
-			continue;
-		if (place_table_find(places, &node->frame, &place) ||
-		    intern_line(stats, &places->places[place], &stats->of_node[id]) ||
-		    charge_python(stats, charges, node, &places->places[place], sites))
-			goto out;
-	}
-	result = 0;
-out:
+	if (stats->of_node && stats->charged && charges)
+		result = find_nodes(stats, places, cct);
+	if (!result)
+		result = charge_nodes(stats, places, sites, cct, &dispatches, charges);
+	if (!result)
+		result = find_dispatches(stats, cct, &dispatches);
+	if (!result && dispatches.count)
+		result = charge_nodes(stats, places, sites, cct, &dispatches, charges);
+	free(dispatches.items);
 	free(charges);
 	return result;
 }

@@ -22,6 +22,9 @@
  *     "<frozen ...>"),
  *   - its call is not inside a loop of its own function: a library that loops
  *     over native calls is itself the place to look at,
+ *   - it is not one of many functions (more than DISPATCH_CALLEES_MAX) that one
+ *     instruction calls under that line: what calls every test of a library, say,
+ *     has none of their work to answer for,
  *   - and no more than WRAPPERS_MAX were passed.
  *
  * Where that ends at a frame of another kind, this one is charged; but when the
@@ -39,7 +42,8 @@
 
 #define LINE_NONE ID_NONE
 
-#define WRAPPERS_MAX 8
+#define WRAPPERS_MAX         8
+#define DISPATCH_CALLEES_MAX 4
 
 struct line_entry {
 	const char *file;
@@ -55,7 +59,9 @@ struct line_entry {
 	uint64_t repeated; /* redundant with both ends on this line inside a loop */
 	/* Pairs of one call site: all, and those redundant. */
 	uint64_t site[PAIR_KIND_COUNT], site_redundant[PAIR_KIND_COUNT];
-	uint64_t again, again_redundant;  /* as struct avoidable_evidence has it */
+	uint64_t again, again_redundant;             /* as struct avoidable_evidence has it */
+	uint64_t again_loads, again_loads_redundant; /* likewise, as the next two */
+	uint64_t stores, again_stores;
 	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for it */
 	uint64_t call_samples;            /* residuals behind call_ns */
 	uint64_t call_log_sum;            /* what they say (profile_parts.h) */

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A call that is made again within that much CPU time is in a loop, whoever's it is. */
+#define ROUND_NS_MAX 100000
+
 void pair_stats_init(struct pair_stats *stats, const struct pair_table *pairs,
 		     const struct cct *cct, struct call_site_table *sites, struct path_table *paths,
 		     struct line_stats *lines, struct line_stats *functions)
@@ -28,6 +31,8 @@ void pair_stats_deinit(struct pair_stats *stats)
 		free(stats->watched[kind]);
 	free(stats->entries);
 	id_table_deinit(&stats->ids);
+	free(stats->sites_of_lines);
+	id_table_deinit(&stats->site_ids);
 	call_times_deinit(&stats->calls);
 }
 
@@ -151,6 +156,25 @@ static const struct cct_node *charged_python(const struct pair_stats *stats,
 	return charged ? cct_node(stats->cct, charged) : NULL;
 }
 
+/* Does the function of a charged frame get the same each time from a loop that calls it? */
+static int called_with_same(struct pair_stats *stats, const struct cct_node *node,
+			    const struct call_site *site, bool *ret_same)
+{
+	const struct cct_node *caller = node->parent;
+	struct call_site caller_site;
+
+	*ret_same = false;
+	/* The root has no parent, and no frame. */
+	while (caller->parent && caller->frame.kind != FRAME_PYTHON)
+		caller = caller->parent;
+	if (!caller->parent || site->in_loop)
+		return 0;
+	if (call_site_find(stats->sites, caller->frame.python.code,
+			   caller->frame.python.instruction_offset, &caller_site))
+		return -ENOMEM;
+	return call_site_is_constant(stats->sites, site, &caller_site, ret_same);
+}
+
 static int find_evidence(struct pair_stats *stats, const struct pair *pair,
 			 const struct pair_entry *entry, struct category_evidence *ret)
 {
@@ -158,6 +182,7 @@ static int find_evidence(struct pair_stats *stats, const struct pair *pair,
 	const struct cct_node *second = charged_python(stats, pair->second);
 	const struct place *first_place, *second_place;
 	uint32_t first_id, second_id;
+	bool first_same, second_same;
 
 	*ret = (struct category_evidence){ .kind = pair->kind };
 	if (!first || !second)
@@ -167,13 +192,16 @@ static int find_evidence(struct pair_stats *stats, const struct pair *pair,
 	    call_site_find(stats->sites, second->frame.python.code,
 			   second->frame.python.instruction_offset, &ret->second) ||
 	    place_table_find(stats->paths->places, &first->frame, &first_id) ||
-	    place_table_find(stats->paths->places, &second->frame, &second_id))
+	    place_table_find(stats->paths->places, &second->frame, &second_id) ||
+	    called_with_same(stats, first, &ret->first, &first_same) ||
+	    called_with_same(stats, second, &ret->second, &second_same))
 		return -ENOMEM;
 	first_place = &stats->paths->places->places[first_id];
 	second_place = &stats->paths->places->places[second_id];
 	ret->known = true;
 	ret->same_function = !strcmp(first_place->function, second_place->function) &&
 			     !strcmp(first_place->file, second_place->file);
+	ret->called_with_same = ret->same_function && first_same && second_same;
 	ret->first_line = first_place->line;
 	ret->second_line = second_place->line;
 	ret->first_native_subscript = stats->paths->paths[entry->first].subscript;
@@ -189,27 +217,108 @@ static bool same_site(const struct category_evidence *evidence)
 	       evidence->first.offset == evidence->second.offset;
 }
 
-/* What a line did again from the very same instruction, whatever it found. */
-static void count_site(struct line_entry *line, const struct pair *pair,
-		       const struct category_evidence *evidence, uint64_t redundant)
+static int find_site(struct pair_stats *stats, uint32_t line, const struct call_site *of,
+		     struct line_site **ret_site)
 {
-	uint64_t all = sum_verdicts(pair->verdicts);
+	uint64_t hash = id_table_mix(id_table_mix((uintptr_t)of->code) ^
+				     ((uint64_t)line << 32 | (uint32_t)of->offset));
+	struct line_site *sites;
+	size_t probe = 0;
+	uint32_t id;
 
-	if (!same_site(evidence))
-		return;
-	line->site[pair->kind] += all;
-	line->site_redundant[pair->kind] += redundant;
-	if (pair->kind == PAIR_STORE &&
-	    (!evidence->first.in_loop || evidence->first.does.names_constant)) {
-		line->again += all;
-		line->again_redundant += redundant;
+	while ((id = id_table_next(&stats->site_ids, hash, &probe)) != ID_NONE) {
+		struct line_site *site = &stats->sites_of_lines[id];
+
+		if (site->line == line && site->code == of->code && site->offset == of->offset) {
+			*ret_site = site;
+			return 0;
+		}
 	}
+	sites = array_reserve(stats->sites_of_lines, stats->site_count, &stats->site_capacity,
+			      sizeof(*sites));
+	if (!sites)
+		return -ENOMEM;
+	stats->sites_of_lines = sites;
+	if (id_table_reserve(&stats->site_ids))
+		return -ENOMEM;
+	id_table_add(&stats->site_ids, hash, (uint32_t)stats->site_count);
+	sites[stats->site_count] =
+		(struct line_site){ .line = line, .code = of->code, .offset = of->offset };
+	*ret_site = &sites[stats->site_count++];
+	return 0;
+}
+
+/* How much of each line's work is that of the calls that were made again. */
+static void share_sites(struct pair_stats *stats)
+{
+	for (size_t i = 0; i < stats->site_count; i++) {
+		const struct line_site *site = &stats->sites_of_lines[i];
+		struct line_entry *line = &stats->lines->lines[site->line];
+
+		line->stores += site->stores;
+		line->again_stores += site->again ? site->stores : 0;
+	}
+}
+
+/*
+ * What a line did again from the very same instruction, whatever it found.
+ * Approximate values are new ones for a call that was made again: what converges
+ * is not done yet.
+ */
+static int count_site(struct pair_stats *stats, uint32_t line_id, const struct pair *pair,
+		      const struct category_evidence *evidence, uint64_t redundant)
+{
+	struct line_entry *line = &stats->lines->lines[line_id];
+	uint64_t all = sum_verdicts(pair->verdicts);
+	struct line_site *site;
+
+	if (!evidence->known)
+		return 0;
+	if (find_site(stats, line_id, &evidence->first, &site))
+		return -ENOMEM;
+	if (pair->kind == PAIR_STORE)
+		site->stores += all;
+	if (!same_site(evidence))
+		return 0;
+	line->site[pair->kind] += all;
+	line->site_redundant[pair->kind] += redundant + pair->settled_same;
+	if (evidence->first.in_loop && !evidence->first.does.names_constant)
+		return 0;
+	site->again |= pair->kind == PAIR_STORE || pair->settled;
+	if (pair->kind == PAIR_STORE) {
+		line->again += all;
+		line->again_redundant += pair->verdicts[VERDICT_REDUNDANT] + pair->settled_same;
+	} else {
+		line->again_loads += pair->settled;
+		line->again_loads_redundant += pair->settled_same;
+	}
+	return 0;
+}
+
+/* The mean time between the end of the earlier call and the later access. */
+static uint64_t mean_distance_ns(const struct pair *pair)
+{
+	uint64_t count = sum_verdicts(pair->verdicts);
+
+	return count ? pair->distance_ns_sum / count : UINT64_MAX;
+}
+
+/*
+ * Do both ends belong to a line that goes round and round? It is in a loop of
+ * its function; or its function is called in one, which shows in the same call
+ * being made again at once.
+ */
+static bool goes_round(const struct pair *pair, const struct category_evidence *evidence)
+{
+	return evidence->known && ((evidence->first.in_loop && evidence->second.in_loop) ||
+				   (same_site(evidence) && mean_distance_ns(pair) <= ROUND_NS_MAX));
 }
 
 static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_entry *entry)
 {
 	uint64_t redundant =
 		pair->verdicts[VERDICT_REDUNDANT] + pair->verdicts[VERDICT_APPROXIMATE];
+	uint64_t repeated = redundant + pair->settled_same;
 	struct category_evidence evidence;
 	enum category category;
 	struct line_entry *line;
@@ -217,17 +326,17 @@ static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_
 	if (find_evidence(stats, pair, entry, &evidence))
 		return -ENOMEM;
 	line = entry->line == LINE_NONE ? NULL : &stats->lines->lines[entry->line];
-	if (line)
-		count_site(line, pair, &evidence, redundant);
-	if (!redundant)
+	if (line && count_site(stats, entry->line, pair, &evidence, redundant))
+		return -ENOMEM;
+	if (!repeated)
 		return 0;
 	category = category_of(&evidence);
-	entry->support[category] += redundant;
+	entry->support[category] += repeated;
 	if (!line)
 		return 0;
-	line->support[category] += redundant;
-	if (evidence.known && entry->line == line_stats_charged(stats->lines, pair->second) &&
-	    evidence.first.in_loop && evidence.second.in_loop)
+	line->support[category] += repeated;
+	if (entry->line == line_stats_charged(stats->lines, pair->second) &&
+	    goes_round(pair, &evidence))
 		line->repeated += redundant;
 	return 0;
 }
@@ -339,6 +448,7 @@ int pair_stats_build(struct pair_stats *stats, uint64_t period_ns)
 	for (size_t i = 0; i < pair_table_pair_count(stats->pairs); i++)
 		if (add_pair(stats, pair_table_pair(stats->pairs, i)))
 			return -ENOMEM;
+	share_sites(stats);
 	return count_watched(stats);
 }
 

@@ -22,6 +22,15 @@ struct pair_entry {
 	uint32_t line; /* of the first path, or LINE_NONE */
 };
 
+/* A line's stores from one instruction of its function. */
+struct line_site {
+	uint32_t line;
+	const struct python_code *code;
+	int offset;
+	uint64_t stores;
+	bool again; /* some of them were made again, as struct avoidable_evidence has it */
+};
+
 struct pair_stats {
 	const struct pair_table *pairs; /* borrowed, as are the next six */
 	const struct cct *cct;
@@ -32,6 +41,9 @@ struct pair_stats {
 	struct pair_entry *entries;
 	size_t count, capacity;
 	struct id_table ids;
+	struct line_site *sites_of_lines;
+	size_t site_count, site_capacity;
+	struct id_table site_ids;
 	struct call_times calls;
 	uint64_t period_ns;
 	struct access_counts accesses[PAIR_KIND_COUNT]; /* of the run */

@@ -175,6 +175,10 @@ void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double sha
 		.call_ns = line->call_ns,
 		.again = line->again,
 		.again_redundant = line->again_redundant,
+		.again_loads = line->again_loads,
+		.again_loads_redundant = line->again_loads_redundant,
+		.stores = line->stores,
+		.again_stores = line->again_stores,
 	};
 
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
@@ -283,6 +287,10 @@ static struct line_evidence evidence_of(const struct line_entry *entry)
 		.site_stores_redundant = entry->site_redundant[PAIR_STORE],
 		.again = entry->again,
 		.again_redundant = entry->again_redundant,
+		.again_loads = entry->again_loads,
+		.again_loads_redundant = entry->again_loads_redundant,
+		.stores = entry->stores,
+		.again_stores = entry->again_stores,
 	};
 
 	memcpy(evidence.redundant_by_memory, entry->redundant_by_memory,

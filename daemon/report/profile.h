@@ -73,6 +73,10 @@ struct line_evidence {
 	uint64_t site_stores, site_stores_redundant;
 	/* Of these stores, those whose operands seem unchanged (detect/avoidable.h). */
 	uint64_t again, again_redundant;
+	/* Loads of what such calls had changed, and of them: in the end it was as before. */
+	uint64_t again_loads, again_loads_redundant;
+	/* Stores with a later one, and of them those by calls of which some were made again. */
+	uint64_t stores, again_stores;
 };
 
 struct profile_line {

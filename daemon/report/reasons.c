@@ -83,13 +83,14 @@ static void add_memory(struct reasons *reasons, const struct line_entry *line)
 /* What makes bulk work avoidable. */
 static void add_invariance(struct reasons *reasons, const struct line_entry *line)
 {
-	if (line->avoidable.invariance > line->avoidable.interaction)
+	if (line->avoidable.by_invariance)
 		add(reasons,
 		    arena_format(reasons->arena,
 				 "%" PRIu64 " of %" PRIu64
-				 " stores that the same call made again put the same value: its "
-				 "arguments seem to be the same",
-				 line->again_redundant, line->again));
+				 " words that the same call wrote again were left as they had "
+				 "been: its arguments seem to be the same",
+				 line->again_redundant + line->again_loads_redundant,
+				 line->again + line->again_loads));
 }
 
 size_t reasons_write(struct arena *arena, const struct line_entry *line, enum category category,

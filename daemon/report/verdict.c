@@ -36,6 +36,18 @@ static uint64_t redundant_at_all(const struct profile_line *line)
 	       line->accesses[PAIR_STORE].approximate;
 }
 
+/* What the same calls wrote again and left as it had been. */
+static uint64_t same_again(const struct profile_line *line)
+{
+	return line->evidence.again_redundant + line->evidence.again_loads_redundant;
+}
+
+static uint64_t found(const struct profile_line *line)
+{
+	return redundant_at_all(line) > same_again(line) ? redundant_at_all(line)
+							 : same_again(line);
+}
+
 static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
 {
 	return accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
@@ -64,8 +76,8 @@ int profile_line_by_avoidable(const void *left, const void *right)
 	const struct profile_line *b = *(const struct profile_line *const *)right;
 
 	/* An estimate without evidence of its own comes after all others. */
-	if (!profile_line_redundant(a) != !profile_line_redundant(b))
-		return profile_line_redundant(a) ? -1 : 1;
+	if (!found(a) != !found(b))
+		return found(a) ? -1 : 1;
 	if (a->avoidable_ns != b->avoidable_ns)
 		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
 	if (profile_line_redundant(a) != profile_line_redundant(b))
@@ -75,14 +87,14 @@ int profile_line_by_avoidable(const void *left, const void *right)
 
 static bool is_finding(const struct profile_line *line, uint64_t total_ns)
 {
-	return total_ns > 0 && redundant_at_all(line) >= FINDING_REDUNDANT_MIN &&
+	return total_ns > 0 && found(line) >= FINDING_REDUNDANT_MIN &&
 	       (double)line->avoidable_ns >= FINDING_SHARE_MIN * (double)total_ns;
 }
 
 /* How sure the figures are; not whether the other way to write it would be faster. */
 static const char *certainty(const struct profile_line *line, uint64_t total_ns)
 {
-	if (redundant_at_all(line) < LIKELY_REDUNDANT_MIN)
+	if (found(line) < LIKELY_REDUNDANT_MIN)
 		return "one line may repeat memory accesses in vain, on little evidence";
 	if ((double)line->avoidable_low_ns < FINDING_SHARE_MIN * (double)total_ns)
 		return "one line probably repeats memory accesses in vain";
@@ -112,25 +124,33 @@ static void say_finding(struct verdict *verdict, const struct profile_line *line
 	struct interval share = interval_wilson(counts->redundant, counts->sampled);
 
 	verdict->line = line;
+	/* Whole calls done again: the single access says little then. */
+	if (same_again(line) > redundant_at_all(line))
+		say(verdict,
+		    "It takes %s of the CPU time; its calls left %" PRIu64 " of %" PRIu64
+		    " words that they wrote again as they had been.",
+		    figure_part(line->total_ns, total_ns).text, same_again(line),
+		    line->evidence.again + line->evidence.again_loads);
+	else
+		say(verdict,
+		    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
+		    " %s watched there %s by a later native call with "
+		    "the same value: %s (95%% interval %s to %s).",
+		    figure_part(line->total_ns, total_ns).text, counts->redundant, counts->sampled,
+		    kind == PAIR_LOAD ? "loads" : "stores",
+		    kind == PAIR_LOAD ? "were read again" : "were written again",
+		    figure_part(counts->redundant, counts->sampled).text,
+		    figure_share(share.low).text, figure_share(share.high).text);
 	say(verdict,
-	    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-	    " %s watched there %s by a later native call with "
-	    "the same value: %s (95%% interval %s to %s). About %s (%s) could be avoided, "
-	    "between %s and %s as far as sampling can tell.",
-	    figure_part(line->total_ns, total_ns).text, counts->redundant, counts->sampled,
-	    kind == PAIR_LOAD ? "loads" : "stores",
-	    kind == PAIR_LOAD ? "were read again" : "were written again",
-	    figure_part(counts->redundant, counts->sampled).text, figure_share(share.low).text,
-	    figure_share(share.high).text, figure_ns(line->avoidable_ns).text,
-	    figure_part(line->avoidable_ns, total_ns).text, figure_ns(line->avoidable_low_ns).text,
-	    figure_ns(line->avoidable_high_ns).text);
-	if (redundant_at_all(line) < LIKELY_REDUNDANT_MIN)
+	    "About %s (%s) could be avoided, between %s and %s as far as sampling can tell.",
+	    figure_ns(line->avoidable_ns).text, figure_part(line->avoidable_ns, total_ns).text,
+	    figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text);
+	if (found(line) < LIKELY_REDUNDANT_MIN)
 		say(verdict,
 		    "That rests on %" PRIu64 " redundant accesses: profile longer to be sure.",
-		    redundant_at_all(line));
+		    found(line));
 	if (line->category != CATEGORY_UNCLEAR)
-		say(verdict, "%s %s: %s",
-		    redundant_at_all(line) < LIKELY_REDUNDANT_MIN ? "Perhaps" : "Likely",
+		say(verdict, "%s %s: %s", found(line) < LIKELY_REDUNDANT_MIN ? "Perhaps" : "Likely",
 		    category_name(line->category), category_advice(line->category));
 }
 

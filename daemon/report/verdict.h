@@ -8,7 +8,7 @@
 
 #include "daemon/report/profile.h"
 
-#define VERDICT_SENTENCES_MAX  4
+#define VERDICT_SENTENCES_MAX  5
 #define VERDICT_SENTENCE_BYTES 512
 
 struct verdict {

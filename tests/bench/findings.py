@@ -8,9 +8,10 @@ Runs every tests/targets/listing_NN_*.py, inefficient and fixed, under `pieprofd
 --pid` at its default settings, and compares what it says of each line with the
 comments of the target (their form: tests/targets/listing_runner.py). The same for
 tests/targets/twins_*.py: programs with two lines that are about equally hot, one
-of them inefficient. The listings served to choose the constants of avoidable time,
-the twins did not: their scores stand apart. Clean programs, without any line to be
-found, are run too: what is called avoidable there is false. --judge FOLDER judges
+of them inefficient, and for bulk_*.py, whose calls are all long. The listings
+served to choose the constants of avoidable time, the twins did not: their scores
+stand apart. Clean programs, without any line to be found, are run too: what is
+called avoidable there is false. --judge FOLDER judges
 the profiles again that an earlier run kept, and runs nothing; a run also takes
 the savings from there that were measured before.
 
@@ -41,8 +42,8 @@ SAMPLES_MIN = 100
 # In the folder of kept profiles.
 SAVINGS = "savings.json"
 
-# What fitted the model, and what did not.
-SETS = (("listings", "listing_[0-9]*.py"), ("twins", "twins_*.py"))
+# What fitted the model (of bulk_*.py the first), and what did not.
+SETS = (("listings", "listing_[0-9]*.py"), ("twins", "twins_*.py"), ("bulk work", "bulk_*.py"))
 CLEAN = ("vectorised.py",)
 # Of the time of a clean program, at most that much should be called avoidable.
 CLEAN_MAX = 0.05

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the listing_NN_*.py and twins_*.py targets share: two versions of one computation, run for a while.
+"""What the listing_NN_*.py, twins_*.py and bulk_*.py targets share: two versions of one computation, run for a while.
 
 Each of the first rewrites a listing of the paper (Tan et al., "Toward Efficient
 Interactions between Python and Native Libraries", ESEC/FSE 2021; its numbering)
 as a program: the inefficient lines, and around them other work that is hot too
 but fine. A twin has two lines that take about as long as each other, one of
 them inefficient. It belongs to those by which avoidable time is validated: change
-the model by what the listings show, never by these. Which is which stands in comments that tests/bench/findings.py reads,
-each with the text of one line of the file, or a part of it that only that line has:
+the model by what the listings show, never by these. Of the bulk ones, whose calls are all long,
+bulk_polynomial.py is for changing the model and bulk_template.py for validating it. Which is
+which stands in comments that tests/bench/findings.py reads, each with the text of one line of
+the file, or a part of it that only that line has:
 
     # guilty: TEXT              a line that should be found,
     # category: NAME [or NAME]  and under which category of table 1 (the line above),

@@ -123,16 +123,36 @@ static void test_bulk_work_done_again(void **state)
 
 	(void)state;
 	evidence.call_ns = 1000000;
+	evidence.stores = evidence.again_stores = 20;
 	evidence.again = evidence.again_redundant = 4;
 	assert_true(avoidable_estimate(&evidence).invariance < 0.1);
 	evidence.again = evidence.again_redundant = 20;
 	assert_true(avoidable_estimate(&evidence).invariance > 0.8);
 	assert_in_range(avoidable_estimate(&evidence).time_ns, 5 * SECOND, 10 * SECOND);
+	assert_true(avoidable_estimate(&evidence).by_invariance);
+	/* That other values were stored on the way says nothing, nor where. */
+	evidence.redundant = evidence.repeated = 0;
+	assert_in_range(avoidable_estimate(&evidence).time_ns, 5 * SECOND, 10 * SECOND);
+	assert_in_range(avoidable_estimate(&evidence).low_ns, 5 * SECOND,
+			avoidable_estimate(&evidence).time_ns);
+	/* What loads found of it counts as much. */
+	evidence.again_loads = 40;
+	assert_true(avoidable_estimate(&evidence).invariance == 0);
+	evidence.again_loads_redundant = 40;
+	assert_true(avoidable_estimate(&evidence).invariance > 0.95);
+	evidence.again_loads = evidence.again_loads_redundant = 0;
+	/* Of a line that makes other calls too it is that part. */
+	evidence.stores = 83;
+	assert_in_range(avoidable_estimate(&evidence).time_ns, SECOND, 5 * SECOND / 2);
+	evidence = interaction_bound();
+	evidence.call_ns = 1000000;
+	evidence.again = evidence.stores = evidence.again_stores = 20;
 	evidence.again_redundant = 10;
 	assert_int_equal(avoidable_estimate(&evidence).time_ns, 0);
 	/* Short calls do not need it. */
 	evidence.call_ns = 1000;
 	assert_true(avoidable_estimate(&evidence).time_ns > 5 * SECOND);
+	assert_false(avoidable_estimate(&evidence).by_invariance);
 }
 
 static void test_duration_of_calls(void **state)
@@ -243,6 +263,11 @@ static void test_bounds(void **state)
 		evidence.run_share = (double)unit_random_below(&random, 11) / 10;
 		evidence.again = unit_random_below(&random, 1000) + 1;
 		evidence.again_redundant = unit_random_below(&random, evidence.again + 1);
+		evidence.stores = unit_random_below(&random, 1000);
+		evidence.again_stores = unit_random_below(&random, 1000);
+		evidence.again_loads = unit_random_below(&random, 1000);
+		evidence.again_loads_redundant =
+			unit_random_below(&random, evidence.again_loads + 1);
 		evidence.period_ns = unit_random_below(&random, 3) * 10000000;
 		evidence.redundant =
 			evidence.sampled ? unit_random_below(&random, evidence.sampled + 1) : 0;

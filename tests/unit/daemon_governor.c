@@ -62,6 +62,60 @@ static void test_dear_stops_lengthen_the_period(void **state)
 	assert_true(share < LIMIT + 0.002);
 }
 
+/* The debt stays, and one and the same is not told twice. */
+static void test_an_overdraft_is_paid_back(void **state)
+{
+	struct governor governor;
+	struct governor_bucket bucket;
+	uint64_t running_ns = 0;
+	unsigned told = 0;
+
+	(void)state;
+	governor_init(&governor, LIMIT);
+	governor_bucket_init(&bucket);
+	for (unsigned i = 0; i < 5; i++) {
+		governor_charge(&bucket, 4000000);
+		told += governor_take_overdraft(&bucket);
+	}
+	assert_int_equal(told, 1);
+	assert_false(governor_take_overdraft(&bucket));
+	/* 19 ms of debt: 50 periods pay 10 ms, 100 all. */
+	for (unsigned i = 0; i < 50; i++)
+		governor_fill(&governor, &bucket, running_ns += TICK);
+	assert_false(governor_allows_cycle(&governor, &bucket));
+	assert_false(governor_take_overdraft(&bucket));
+	for (unsigned i = 0; i < 50; i++)
+		governor_fill(&governor, &bucket, running_ns += TICK);
+	assert_true(governor_allows_cycle(&governor, &bucket));
+	/* And a new one counts as the first did. */
+	for (unsigned i = 0; i < 4; i++) {
+		governor_charge(&bucket, 4000000);
+		told += governor_take_overdraft(&bucket);
+	}
+	assert_int_equal(told, 2);
+}
+
+/* Half of what is allowed, known after a few stops, whatever one stall lasted. */
+static void test_period_by_what_stops_cost(void **state)
+{
+	struct governor governor;
+
+	(void)state;
+	governor_init(&governor, LIMIT);
+	for (unsigned i = 0; i < 7; i++) {
+		governor_learn_clock_stop(&governor, 200000);
+		assert_int_equal(governor_period(&governor), 0);
+	}
+	governor_learn_clock_stop(&governor, 200000);
+	assert_in_range(governor_period(&governor), 19900000, 20000000);
+	governor_learn_clock_stop(&governor, 3000000000u);
+	assert_true(governor_period(&governor) < 30000000);
+	/* Stops become cheaper. */
+	for (unsigned i = 0; i < 500; i++)
+		governor_learn_clock_stop(&governor, 50000);
+	assert_in_range(governor_period(&governor), 4900000, 5100000);
+}
+
 static void test_storms_are_paid_for(void **state)
 {
 	unsigned overdrafts;
@@ -97,6 +151,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_samples_use_what_is_left),
 		cmocka_unit_test(test_dear_stops_lengthen_the_period),
+		cmocka_unit_test(test_an_overdraft_is_paid_back),
+		cmocka_unit_test(test_period_by_what_stops_cost),
 		cmocka_unit_test(test_storms_are_paid_for),
 		cmocka_unit_test(test_only_running_fills),
 	};

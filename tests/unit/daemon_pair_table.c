@@ -90,6 +90,17 @@ static void test_counts(void **state)
 	assert_int_equal(origin->call_ns[2], 300);
 	assert_null(pair_table_pair(table, 1));
 	assert_null(pair_table_origin(table, 1));
+	/* What a call leaves in the end is looked at only after a new value. */
+	assert_int_equal(pair->settled, 0);
+	evidence.settled = true;
+	assert_int_equal(pair_table_add(table, PAIR_LOAD, a, b, VERDICT_NEW, &evidence), 0);
+	evidence.settled_same = true;
+	assert_int_equal(pair_table_add(table, PAIR_LOAD, a, b, VERDICT_NEW, &evidence), 0);
+	assert_int_equal(pair_table_add(table, PAIR_LOAD, a, b, VERDICT_REDUNDANT, &evidence), 0);
+	pair = pair_table_pair(table, 0);
+	assert_int_equal(pair->settled, 2);
+	assert_int_equal(pair->settled_same, 1);
+	assert_int_equal(pair->verdicts[VERDICT_NEW], 3);
 	pair_table_destroy(table);
 	pair_table_destroy(NULL);
 }

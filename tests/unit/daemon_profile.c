@@ -453,6 +453,92 @@ static void test_library_wrappers_charge_their_caller(void **state)
 	assert_string_equal(profile->pairs[0].line->file, "/project/program.py");
 }
 
+#define CALLEES 10
+
+/* A line that calls so many functions of libraries, 100 ms each; in two something is redundant. */
+static const struct profile_line *line_of_callees(struct fixture *fixture, size_t count,
+						  struct python_code libraries[CALLEES])
+{
+	static const char *const files[CALLEES] = {
+		"/site-packages/a.py", "/site-packages/b.py", "/site-packages/c.py",
+		"/site-packages/d.py", "/site-packages/e.py", "/site-packages/f.py",
+		"/site-packages/g.py", "/site-packages/h.py", "/site-packages/i.py",
+		"/site-packages/j.py",
+	};
+	struct frame caller = python(fixture->again, 7, "CALL", 0);
+
+	for (size_t i = 0; i < count; i++) {
+		struct frame thin = python(fixture->back, 5, "CALL", 0);
+		struct cct_node *node;
+
+		libraries[i] = fixture->back->code;
+		libraries[i].file = files[i];
+		libraries[i].id = 100 + (uint32_t)i;
+		thin.python.code = &libraries[i];
+		node = INSERT(fixture, module_frame(fixture), caller, thin,
+			      native(fixture, vector_kernel, 1));
+		cct_node_charge(node, TIME_NATIVE, 1, 100 * MS);
+		if (i < 2)
+			add(fixture, PAIR_LOAD, node, node, VERDICT_REDUNDANT, 300, 5);
+	}
+	return line_in(build(fixture), "/project/", 7);
+}
+
+/* What calls every test of a library has none of their work to answer for: they have. */
+static void test_line_of_many_callees(void **state)
+{
+	struct fixture *fixture = *state;
+	struct python_code libraries[CALLEES];
+	const struct profile_line *line = line_of_callees(fixture, CALLEES, libraries);
+
+	assert_int_equal(line->total_ns, 1000 * MS);
+	assert_int_equal(line->charged_ns, 0);
+	assert_int_equal(line->accesses[PAIR_LOAD].sampled, 0);
+	assert_int_equal(line->avoidable_ns, 0);
+	line = line_in(fixture->profile, "/site-packages/b.py", 5);
+	assert_int_equal(line->charged_ns, 100 * MS);
+	assert_int_equal(line->accesses[PAIR_LOAD].redundant, 5);
+	assert_int_equal(line_in(fixture->profile, "/site-packages/j.py", 5)->charged_ns, 100 * MS);
+}
+
+/* But a few wrappers are the doing of who calls them. */
+static void test_line_of_few_callees(void **state)
+{
+	struct python_code libraries[CALLEES];
+	const struct profile_line *line = line_of_callees(*state, 4, libraries);
+
+	assert_int_equal(line->charged_ns, 400 * MS);
+	assert_int_equal(line->accesses[PAIR_LOAD].redundant, 10);
+	assert_in_range(line->avoidable_ns, 200 * MS, 400 * MS);
+}
+
+/* Bulk calls whose stores all put other values, but which leave in the end what was there. */
+static void test_whole_calls_made_again(void **state)
+{
+	struct fixture *fixture = *state;
+	struct cct_node *node = vectorised(fixture);
+	struct pair_evidence evidence = { .call_ns = MS / 2, .memory = MEMORY_HEAP, .bytes = 8 };
+	const struct profile_line *line;
+
+	cct_node_charge(node, TIME_NATIVE, 1, 1000 * MS);
+	for (int i = 0; i < 30; i++)
+		assert_int_equal(pair_table_add(fixture->pairs, PAIR_STORE, node, node, VERDICT_NEW,
+						&evidence),
+				 0);
+	line = line_of(build(fixture), 5);
+	assert_int_equal(line->avoidable_ns, 0);
+	assert_int_equal(line->category, CATEGORY_UNCLEAR);
+	evidence.settled = evidence.settled_same = true;
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(pair_table_add(fixture->pairs, PAIR_STORE, node, node, VERDICT_NEW,
+						&evidence),
+				 0);
+	line = line_of(build(fixture), 5);
+	assert_in_range(line->avoidable_ns, 800 * MS, 1000 * MS);
+	assert_int_equal(line->accesses[PAIR_STORE].redundant, 0);
+	assert_int_equal(line->category, CATEGORY_REPEATED_CALL);
+}
+
 static void test_never_reaccessed(void **state)
 {
 	struct fixture *fixture = *state;
@@ -696,6 +782,9 @@ int main(void)
 		TEST(test_pair),
 		TEST(test_pairs_a_reader_cannot_tell_apart_are_one),
 		TEST(test_library_wrappers_charge_their_caller),
+		TEST(test_line_of_many_callees),
+		TEST(test_line_of_few_callees),
+		TEST(test_whole_calls_made_again),
 		TEST(test_never_reaccessed),
 		TEST(test_inefficient_line_goes_before_the_vectorised),
 		TEST(test_collector_is_taken_out),

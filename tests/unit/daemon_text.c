@@ -362,6 +362,7 @@ static void test_how_sure_it_is(void **state)
 	free(text);
 
 	line.avoidable_low_ns = 2600000000;
+	line.evidence.again = line.evidence.again_redundant = 0;
 	line.accesses[PAIR_LOAD] = (struct access_counts){ 4, 4, 4, 0 };
 	line.accesses[PAIR_STORE] = (struct access_counts){ 0 };
 	text = sample_written(&writer_text, &profile, &defaults);
@@ -373,6 +374,16 @@ static void test_how_sure_it_is(void **state)
 	line.accesses[PAIR_LOAD] = (struct access_counts){ 2, 2, 2, 0 };
 	text = sample_written(&writer_text, &profile, &defaults);
 	check_has(text, "no redundant line stands out");
+	free(text);
+
+	/* Whole calls that were made again, though their single stores put other values. */
+	line.evidence.again = 20;
+	line.evidence.again_redundant = 18;
+	line.evidence.again_loads = line.evidence.again_loads_redundant = 5;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "one line repeats memory accesses in vain\n");
+	check_has(text, "left 23 of 25 words");
+	check_has_not(text, "profile longer");
 	free(text);
 }
 
