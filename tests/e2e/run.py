@@ -14,6 +14,7 @@ set, a skip that is not in EXPECTED_SKIPS fails.
 import importlib
 import inspect
 import os
+import signal
 import sys
 import time
 import traceback
@@ -100,6 +101,8 @@ def run(name, function, arguments, repeated=False):
 
 
 def main(words):
+    # Ignored, where a shell runs us in the background, it would be so for all that we start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     counts = {"passed": 0, "repeated": 0, "failed": 0, "skipped": 0}
     matrix = Matrix()
     interpreters, missing = harness.matrix()

@@ -72,8 +72,8 @@ def test_convolution_mended(one_interpreter):
 
 
 def test_vectorised_is_clean(one_interpreter):
-    with Target(one_interpreter, "vectorised.py", "--seconds", 9) as target:
-        report, _ = profile(target.pid, "-d", 8)
+    with Target(one_interpreter, "vectorised.py", "--seconds", 12) as target:
+        report, _ = profile(target.pid, "-d", 11)
         target.finish()
     total = sum(line["python_ns"] + line["native_ns"] + line["system_ns"] for line in report["lines"])
     avoidable = sum(line["avoidable_ns"] for line in report["lines"])

@@ -42,8 +42,8 @@ def test_target_that_exits(interpreter):
 def test_blocking_calls(interpreter):
     # epoll_wait(2) is not restarted after a stop, read(2) is.
     for call in ("read", "epoll_wait"):
-        with Target(interpreter, "blocking_read.py", "--call", call, "--seconds", 2.5) as target:
-            profile(target.pid, "-d", 1.5)
+        with Target(interpreter, "blocking_read.py", "--call", call, "--seconds", 1.8) as target:
+            profile(target.pid, "-d", 1)
             target.check_undisturbed()
             check("eintr=0" in target.finish(), "the target saw EINTR")
 
