@@ -100,11 +100,6 @@ bool kernel_clock_due(struct kernel_clock *clock)
 	return clock->fd >= 0 && (clock->interval.first || ++clock->asked >= VARY_EVERY);
 }
 
-void kernel_clock_vary(struct kernel_clock *clock)
-{
-	kernel_clock_set_period(clock, clock->interval.period_ns);
-}
-
 bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sample)
 {
 	struct event_ring_record raw;

@@ -37,6 +37,11 @@ struct kernel_sample {
  * distance, and one of them would always look at the stop the other just made.
  */
 #define KERNEL_CLOCK_PERIOD(period_ns) ((period_ns)*7071 / 10000)
+/*
+ * For a thread that is hardly ever in the kernel. The clock interrupts it wherever it is, 15 us
+ * each time on a virtual machine, and in user code for nothing.
+ */
+#define KERNEL_CLOCK_PERIOD_RARE(period_ns) ((period_ns)*28284 / 10000)
 
 /*
  * Opens it, stopped; rest: kernel_clock_rest() of a thread that has ended, where
@@ -54,11 +59,10 @@ void kernel_clock_enable(struct kernel_clock *clock, bool enable);
 void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns);
 
 /*
- * Another random interval: due now and then, and at once where the first one is
+ * Another random interval around this period: due now and then, and at once where the first one is
  * still in force. Samples that were not taken by then are counted by the new one.
  */
 bool kernel_clock_due(struct kernel_clock *clock);
-void kernel_clock_vary(struct kernel_clock *clock);
 
 /* Takes the oldest sample; false: there is none. */
 bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sample);

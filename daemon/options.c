@@ -19,8 +19,10 @@
 #define RATE_DEFAULT_HZ    99
 #define RATE_MAX_HZ        10000
 #define OVERHEAD_DEFAULT   0.02
-#define ROWS_MAX           10000
-#define ROTATE_DEFAULT_S   3600
+/* Time alone takes no more than the clock's stops. */
+#define OVERHEAD_DEFAULT_TIME 0.01
+#define ROWS_MAX              10000
+#define ROTATE_DEFAULT_S      3600
 
 enum option_id {
 	/* Options with a letter are named by it. */
@@ -695,6 +697,9 @@ static int settle(struct parser *parser)
 		options->stores = parser->stores_asked || !either;
 	}
 	options->redundancy_required = parser->mode == MODE_REDUNDANCY;
+	if (!options->max_overhead)
+		options->max_overhead =
+			parser->mode == MODE_TIME ? OVERHEAD_DEFAULT_TIME : OVERHEAD_DEFAULT;
 	return settle_outputs(parser);
 }
 
@@ -706,7 +711,6 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 			.action = OPTIONS_RECORD,
 			.duration_ns = DURATION_DEFAULT_S * NS_PER_SECOND,
 			.rate_hz = RATE_DEFAULT_HZ,
-			.max_overhead = OVERHEAD_DEFAULT,
 			.rotate_ns = ROTATE_DEFAULT_S * NS_PER_SECOND,
 		},
 	};

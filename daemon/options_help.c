@@ -92,7 +92,8 @@ static const struct row {
 	{ RECORD, "strict",
 	  "      --strict            exit with 7 when less could be measured than that\n" },
 	{ RECORD | TOP | SERVE, "max-overhead",
-	  "      --max-overhead P%   most of the target's time that may go into stops (2%)\n" },
+	  "      --max-overhead P%   most of the target's time that may go into stops (2%;\n"
+	  "                          1% with --mode time)\n" },
 	{ RECORD | TOP | SERVE, "stop-signal",
 	  "      --stop-signal NAME  URG, WINCH or CHLD, which stops the threads to sample\n"
 	  "                          them (one that the target does not use)\n" },

@@ -47,7 +47,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 		.breakpoints = options->breakpoints,
 		.memory_events = options->memory_events,
 	};
-	governor_init(&pipeline->governor, options->max_overhead);
+	governor_init(&pipeline->governor, options->max_overhead,
+		      options->loads || options->stores);
 	pipeline->cct = cct_create(options->node_limit);
 	pipeline->pairs = pair_table_create(options->pair_limit);
 	if (!pipeline->cct || !pipeline->pairs || capture_init(&pipeline->capture) ||
@@ -210,10 +211,16 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread *thread,
 			      struct tracee *tracee)
 {
+	uint64_t period_ns;
+
 	if (!kernel_clock_due(&tracee->kernel_clock))
 		return;
 	collect_system_time(pipeline, thread, tracee);
-	kernel_clock_vary(&tracee->kernel_clock);
+	period_ns = tracee->events.interval.period_ns;
+	kernel_clock_set_period(&tracee->kernel_clock,
+				time_balance_is_rare(&thread->system.balance, 16 * period_ns)
+					? KERNEL_CLOCK_PERIOD_RARE(period_ns)
+					: KERNEL_CLOCK_PERIOD(period_ns));
 }
 
 static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,

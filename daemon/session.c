@@ -357,7 +357,7 @@ static uint64_t planned_period(const struct session *session)
  * stops cost, and from then on by whether most offers had to be refused; only
  * stops in user code are any: counting the kernel's samples among them kept the
  * period of a program short that spends much time there, and it hardly had an
- * access followed.
+ * access followed. Where time alone is sampled, what the first stops cost decides.
  */
 static void balance(struct session *session, uint64_t now_ns)
 {
@@ -365,8 +365,9 @@ static void balance(struct session *session, uint64_t now_ns)
 	uint64_t skipped =
 		session->pipeline.losses.counts[LOSS_OVERHEAD_LIMIT] - session->balanced_skipped;
 	uint64_t planned_ns = planned_period(session);
+	bool follows = session->options.loads || session->options.stores;
 
-	if (!session->pipeline.offers || !planned_ns)
+	if (!planned_ns || (follows && !session->pipeline.offers))
 		return;
 	if (!session->planned) {
 		session->planned = true;
@@ -377,7 +378,7 @@ static void balance(struct session *session, uint64_t now_ns)
 		return;
 	if (2 * skipped > offers && session->options.period_ns < session->longest_period_ns)
 		lengthen_period(session);
-	else if (4 * skipped < offers && 4 * planned_ns < 3 * session->options.period_ns)
+	else if (4 * skipped <= offers && 4 * planned_ns < 3 * session->options.period_ns)
 		set_period(session, planned_ns); /* stops have become cheaper */
 	session->balanced_ns = now_ns;
 	session->balanced_offers += offers;

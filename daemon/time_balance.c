@@ -6,10 +6,22 @@
 /* What is missing beyond so many intervals was lost, not missed by chance: the kernel had no part
  * in it. */
 #define INTERVALS_MAX 16
+/* The kernel's part of the time below which it is looked at less often. */
+#define RARE 20
 
 void time_balance_begin(struct time_balance *balance, int64_t *ended_ns)
 {
 	*balance = (struct time_balance){ .ended_ns = ended_ns };
+}
+
+bool time_balance_is_rare(struct time_balance *balance, uint64_t least_ns)
+{
+	uint64_t user_ns = balance->user_ns - balance->looked_user_ns;
+	uint64_t kernel_ns = balance->kernel_ns - balance->looked_kernel_ns;
+
+	balance->looked_user_ns = balance->user_ns;
+	balance->looked_kernel_ns = balance->kernel_ns;
+	return user_ns >= least_ns && kernel_ns < user_ns / RARE;
 }
 
 void time_balance_user(struct time_balance *balance, uint64_t time_ns)

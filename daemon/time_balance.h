@@ -18,17 +18,25 @@
 #ifndef PIEPROFD_DAEMON_TIME_BALANCE_H
 #define PIEPROFD_DAEMON_TIME_BALANCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct time_balance {
 	uint64_t user_ns, kernel_ns; /* charged */
 	int64_t taken_ns;            /* of what threads that have ended lack */
 	int64_t *ended_ns;           /* that: the process's, borrowed */
+	uint64_t looked_user_ns, looked_kernel_ns;
 };
 
 void time_balance_begin(struct time_balance *balance, int64_t *ended_ns);
 /* The thread has ended: others make up for what it lacks. */
 void time_balance_end(struct time_balance *balance, uint64_t running_ns);
+
+/*
+ * Was the thread hardly ever in the kernel (under a 20th of its time) since it was last asked?
+ * False also when less than least_ns of time in user code was charged since.
+ */
+bool time_balance_is_rare(struct time_balance *balance, uint64_t least_ns);
 
 void time_balance_user(struct time_balance *balance, uint64_t time_ns);
 

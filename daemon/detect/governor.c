@@ -16,12 +16,17 @@
 /* A mean over so many stops of the clock; it is of use from the first few on. */
 #define CLOCK_STOPS_MAX 64
 #define CLOCK_STOPS_MIN 8
-/* Of the limit. */
-#define CLOCK_SHARE 0.5
+/* Of the limit; what is left without memory samples is for stops on the way out of the kernel. */
+#define CLOCK_SHARE      0.5
+#define CLOCK_SHARE_ONLY 0.9
 
-void governor_init(struct governor *governor, double limit)
+void governor_init(struct governor *governor, double limit, bool follows_accesses)
 {
-	*governor = (struct governor){ .limit = limit, .cycle_cost_ns = FIRST_CYCLE_NS };
+	*governor = (struct governor){
+		.limit = limit,
+		.clock_share = follows_accesses ? CLOCK_SHARE : CLOCK_SHARE_ONLY,
+		.cycle_cost_ns = FIRST_CYCLE_NS,
+	};
 }
 
 void governor_bucket_init(struct governor_bucket *bucket)
@@ -74,7 +79,8 @@ uint64_t governor_period(const struct governor *governor)
 {
 	if (governor->clock_stops < CLOCK_STOPS_MIN || governor->limit <= 0)
 		return 0;
-	return (uint64_t)fmin(governor->clock_cost_ns / (CLOCK_SHARE * governor->limit), 1e9);
+	return (uint64_t)fmin(governor->clock_cost_ns / (governor->clock_share * governor->limit),
+			      1e9);
 }
 
 bool governor_take_overdraft(struct governor_bucket *bucket)

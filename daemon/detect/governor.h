@@ -19,6 +19,7 @@
 
 struct governor {
 	double limit;         /* stopped share allowed, 0.02 = 2% */
+	double clock_share;   /* of it, for the clock's own stops */
 	double cycle_cost_ns; /* running mean of what one memory sample costs in all */
 	double clock_cost_ns; /* the same of a stop by the clock, the first of these taken evenly */
 	unsigned clock_stops; /* seen, up to CLOCK_STOPS_MAX */
@@ -30,7 +31,8 @@ struct governor_bucket {
 	double overdrawn_ns; /* credit below which the period is to be lengthened */
 };
 
-void governor_init(struct governor *governor, double limit);
+/* follows_accesses: memory samples will be taken, and half of the limit is theirs. */
+void governor_init(struct governor *governor, double limit, bool follows_accesses);
 void governor_bucket_init(struct governor_bucket *bucket);
 
 /* The thread has run on a CPU for running_ns in all since it began. */
@@ -47,9 +49,9 @@ bool governor_allows_cycle(const struct governor *governor, const struct governo
 void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns);
 
 /*
- * The period at which the clock's own stops take half of what is allowed, so that
- * the other half is left to follow the accesses found; 0: too few stops were seen
- * to tell.
+ * The period at which the clock's own stops take their part of what is allowed: half,
+ * so that the other half is left to follow the accesses found, or nearly all of it where
+ * time alone is sampled; 0: too few stops were seen to tell.
  */
 uint64_t governor_period(const struct governor *governor);
 

@@ -1,24 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What profiling time costs, beside py-spy and Austin: the same work, run in turn alone and under each of them.
+"""What profiling time costs, beside py-spy and Austin: one process, profiled and left alone in turn.
 
-    tests/bench/overhead.py [--rounds N] [--seconds S] [--threads 1,150] [--rates 100,1000]
+    tests/bench/overhead.py [--rounds N] [--seconds S] [--threads 1,150] [--rates 100,1000] [--profilers WORD,WORD]
+
+The process notes after each pass of its work how much wall time and CPU time it has used. Each profiler attaches to it for
+a while, time and again, the others in between; a pass in such a window is compared with passes in the windows just before
+and just after, without any. So the machine's drift, and where the memory of a process happens to lie, fall out; two
+processes of the same work differ more than any profiler here costs. What attaching itself costs is not in the windows.
 
 Native frames are on in all of them. One thread works, the others wait, as in a server; `--busy` has all of them work.
 py-spy and Austin come from the Python registry, into a virtual environment in the cache; one that cannot be had
-is left out and named. Wall time is worth looking at on a quiet machine alone; CPU time of the target nearly always.
+is left out and named. Wall time is worth looking at on a quiet machine alone. Beside medians stand their
+95% intervals, by drawing the rounds anew.
 """
 import argparse
+import collections
 import os
+import random
+import select
+import statistics
 import subprocess
 import sys
 import threading
+import time
 
 import paired
 from harness import CACHE, PIEPROFD, TARGETS, default_interpreter
 
 # The last Austin that runs on glibc 2.36.
 PACKAGES = ("py-spy==0.4.3", "austin-dist==3.7.0")
+# From a profiler's start until its window begins: it has read by then what it reads at first.
+SETTLE = 1.5
+# A profiler with which no pass is done within so many windows' time is left out.
+STALLED = 8
+# Drawn to see how far chance moves a median.
+DRAWS = 2000
+
+Window = collections.namedtuple("Window", "wall cpu profiler_cpu")
 
 
 def tools():
@@ -49,78 +68,164 @@ def profilers(programs, rate):
     }
 
 
-def worker(passes, threads, busy):
+def worker(threads, busy):
+    """Works until its input ends; a line for each pass: when it ended, and the CPU time until then."""
     sys.path.insert(0, TARGETS)
     import conv_backprop
 
-    layer, d = conv_backprop.make(size=14)
-    go = threading.Event()
+    layer, d = conv_backprop.make(size=6)
     end = threading.Event()
 
     def other():
-        go.wait()
         while busy and not end.is_set():
             layer.backprop(d)
         end.wait()
 
-    others = [threading.Thread(target=other, daemon=True) for _ in range(threads - 1)]
-    for thread in others:
-        thread.start()
-    layer.backprop(d)
-    paired.wait_for_go()
-    go.set()
-    paired.timed(lambda: layer.backprop(d), passes)
+    for _ in range(threads - 1):
+        threading.Thread(target=other, daemon=True).start()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        layer.backprop(d)
+        sys.stdout.write("%d %d\n" % (time.monotonic_ns(), time.process_time_ns()))
+        sys.stdout.flush()
     end.set()
 
 
-def command(interpreter, passes, threads, busy):
-    return [interpreter.path, os.path.abspath(__file__), "--worker", str(passes), "--threads", str(threads)] + (
-        ["--busy"] if busy else [])
+class Worker:
+    """A process that works, and what it said of its passes."""
+
+    def __init__(self, interpreter, threads, busy):
+        command = [interpreter.path, os.path.abspath(__file__), "--worker", "--threads", str(threads)]
+        self.process = subprocess.Popen(command + (["--busy"] if busy else []), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True,
+                                        env=dict(os.environ, OPENBLAS_NUM_THREADS="1", **interpreter.environment))
+        self.passes = []
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.passes.append(tuple(map(int, line.split())))
+
+    def window(self, seconds):
+        """Seconds of wall and CPU time that a pass takes, from now on for so long; None when nothing gets done."""
+        first = len(self.passes)
+        began = time.monotonic()
+        while time.monotonic() - began < seconds or len(self.passes) - first < 3:
+            time.sleep(0.05)
+            if time.monotonic() - began > STALLED * seconds:
+                return None
+        passes = self.passes[first:]
+        count = 1e9 * (len(passes) - 1)
+        return Window((passes[-1][0] - passes[0][0]) / count, (passes[-1][1] - passes[0][1]) / count, None)
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid) as file:
+        words = file.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def profiled_window(worker, command, seconds):
+    """The window and the share of a processor that the profiler used meanwhile; raises RuntimeError."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(SETTLE)
+        if process.poll() is not None:
+            raise RuntimeError("ended with %d" % process.returncode)
+        began, used = time.monotonic(), cpu_seconds(process.pid)
+        window = worker.window(seconds)
+        if not window:
+            raise RuntimeError("no three passes in %g s" % (STALLED * seconds))
+        return window._replace(profiler_cpu=(cpu_seconds(process.pid) - used) / (time.monotonic() - began))
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def interval(ratios):
+    """The middle 95% of medians of as many ratios, drawn from these."""
+    drawn = sorted(statistics.median(random.choices(ratios, k=len(ratios))) for _ in range(DRAWS))
+    return drawn[DRAWS // 40], drawn[-DRAWS // 40]
+
+
+def ratios(windows, attribute):
+    """Of each profiled window to the mean of the bare ones around it."""
+    return [getattr(profiled, attribute) * 2 / (getattr(before, attribute) + getattr(after, attribute))
+            for before, profiled, after in windows]
+
+
+def show(threads, rate, name, windows):
+    cells = []
+    for attribute in ("wall", "cpu"):
+        values = ratios(windows, attribute)
+        cells.append("%.3f (%.3f to %.3f)" % ((statistics.median(values),) + interval(values)))
+    used = statistics.median(profiled.profiler_cpu for _, profiled, _ in windows)
+    print("| %d | %d | %s | %s | %s | %.1f%% |" % (threads, rate, name, cells[0], cells[1], 100 * used), flush=True)
+
+
+def compare(interpreter, threads, busy, rate, chosen, arguments):
+    """All profilers at one rate, in turn, on one process."""
+    windows = {name: [] for name in chosen}
+    failed = {}
+    with Worker(interpreter, threads, busy) as worker:
+        time.sleep(SETTLE)
+        before = worker.window(arguments.seconds)
+        for _ in range(arguments.rounds):
+            for name, command in chosen.items():
+                if name in failed:
+                    continue
+                try:
+                    profiled = profiled_window(worker, command(worker.process.pid), arguments.seconds)
+                except (OSError, RuntimeError) as error:
+                    failed[name] = str(error)
+                    profiled = None
+                time.sleep(0.2)
+                after = worker.window(arguments.seconds)
+                if profiled:
+                    windows[name].append((before, profiled, after))
+                before = after
+    for name in chosen:
+        if name in failed:
+            print("| %d | %d | %s | %s | | |" % (threads, rate, name, failed[name]), flush=True)
+        else:
+            show(threads, rate, name, windows[name])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2, help="length of one run")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=2, help="length of one window")
     parser.add_argument("--threads", default="1,150")
     parser.add_argument("--rates", default="100,1000")
+    parser.add_argument("--profilers", default="", help="only those with one of these words in their name")
     parser.add_argument("--busy", action="store_true")
-    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        worker(arguments.worker, int(arguments.threads), arguments.busy)
+        worker(int(arguments.threads), arguments.busy)
         return
     interpreter, programs = default_interpreter(), tools()
-    environment = dict(interpreter.environment, OPENBLAS_NUM_THREADS="1")
-    print("%s; CPython %s; %d rounds of %g s" % (paired.machine(), interpreter.name, arguments.rounds,
-                                                 arguments.seconds))
-    print("| threads | rate | profiler | wall time | target's CPU time | profiler's CPU time, of a processor |")
+    print("%s; CPython %s; %d rounds, windows of %g s" % (paired.machine(), interpreter.name, arguments.rounds,
+                                                          arguments.seconds))
+    print("| threads | rate | profiler | wall time of a pass | target's CPU time of a pass | "
+          "profiler's CPU time, of a processor |")
     print("|---|---|---|---|---|---|")
+    words = arguments.profilers.split(",")
     for threads in map(int, arguments.threads.split(",")):
-        first = paired.run(command(interpreter, 40, threads, arguments.busy), environment)
-        passes = max(1, int(40 * arguments.seconds / first.wall))
-        work = command(interpreter, passes, threads, arguments.busy)
         for rate in map(int, arguments.rates.split(",")):
-            runs = {name: [] for name in profilers(programs, rate)}
-            failed = {}
-            for _ in range(arguments.rounds):
-                for name, profiler in profilers(programs, rate).items():
-                    if name in failed:
-                        continue
-                    # Each has a run alone right before its own: the machine drifts.
-                    alone = paired.run(work, environment)
-                    try:
-                        runs[name].append((paired.run(work, environment, profiler, limit=20 * alone.wall), alone))
-                    except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
-                        failed[name] = "%s; alone %.1f s" % (error, alone.wall)
-            for name, pairs in runs.items():
-                if name in failed:
-                    print("| %d | %d | %s | %s | | |" % (threads, rate, name, failed[name]))
-                    continue
-                used = [profiled.profiler_cpu / profiled.wall for profiled, _ in pairs]
-                print("| %d | %d | %s | %.3f | %.3f | %.1f%% |" % (
-                    threads, rate, name, paired.median_ratio(pairs, "wall"), paired.median_ratio(pairs, "cpu"),
-                    100 * sorted(used)[len(used) // 2]), flush=True)
+            chosen = {name: command for name, command in profilers(programs, rate).items()
+                      if any(word in name for word in words)}
+            compare(interpreter, threads, arguments.busy, rate, chosen, arguments)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 """Time: every line's share, split into interpreter, native code and kernel."""
 import os
 
-from harness import Skip, Target, check, check_equal, check_sampled, find_interpreters, profile
+from harness import MANY_SAMPLES, Skip, Target, check, check_equal, check_sampled, find_interpreters, profile
 
 
 def test_system_calls():
     if os.geteuid() != 0:
         raise Skip("needs root to sample time in the kernel")
     with Target(find_interpreters()[0], "system_calls.py", "--seconds", 7) as target:
-        report, _ = profile(target.pid, "-d", 6, "--mode", "time")
+        report, _ = profile(target.pid, "-d", 6, "--mode", "time", *MANY_SAMPLES)
         words = target.finish().split()[1:]
     truth = {name: float(seconds) for name, seconds in (word.split("=") for word in words)}
     functions = {name: {"python_ns": 0, "native_ns": 0, "system_ns": 0} for name in truth}

@@ -21,7 +21,7 @@ static double stopped_share(unsigned ticks, uint64_t tick_stop_ns, uint64_t cycl
 	struct governor_bucket bucket;
 	uint64_t running_ns = 0, stopped_ns = 0, period_ns = TICK;
 
-	governor_init(&governor, LIMIT);
+	governor_init(&governor, LIMIT, true);
 	governor_bucket_init(&bucket);
 	*ret_overdrafts = 0;
 	for (unsigned i = 0; i < ticks; i++) {
@@ -71,7 +71,7 @@ static void test_an_overdraft_is_paid_back(void **state)
 	unsigned told = 0;
 
 	(void)state;
-	governor_init(&governor, LIMIT);
+	governor_init(&governor, LIMIT, true);
 	governor_bucket_init(&bucket);
 	for (unsigned i = 0; i < 5; i++) {
 		governor_charge(&bucket, 4000000);
@@ -101,7 +101,7 @@ static void test_period_by_what_stops_cost(void **state)
 	struct governor governor;
 
 	(void)state;
-	governor_init(&governor, LIMIT);
+	governor_init(&governor, LIMIT, true);
 	for (unsigned i = 0; i < 7; i++) {
 		governor_learn_clock_stop(&governor, 200000);
 		assert_int_equal(governor_period(&governor), 0);
@@ -114,6 +114,18 @@ static void test_period_by_what_stops_cost(void **state)
 	for (unsigned i = 0; i < 500; i++)
 		governor_learn_clock_stop(&governor, 50000);
 	assert_in_range(governor_period(&governor), 4900000, 5100000);
+}
+
+/* Without memory samples nearly all is the clock's. */
+static void test_period_of_time_alone(void **state)
+{
+	struct governor governor;
+
+	(void)state;
+	governor_init(&governor, LIMIT, false);
+	for (unsigned i = 0; i < 8; i++)
+		governor_learn_clock_stop(&governor, 180000);
+	assert_in_range(governor_period(&governor), 9990000, 10010000);
 }
 
 static void test_storms_are_paid_for(void **state)
@@ -134,7 +146,7 @@ static void test_only_running_fills(void **state)
 	struct governor_bucket bucket;
 
 	(void)state;
-	governor_init(&governor, LIMIT);
+	governor_init(&governor, LIMIT, true);
 	governor_bucket_init(&bucket);
 	governor_fill(&governor, &bucket, TICK);
 	governor_charge(&bucket, 1200000);
@@ -153,6 +165,7 @@ int main(void)
 		cmocka_unit_test(test_dear_stops_lengthen_the_period),
 		cmocka_unit_test(test_an_overdraft_is_paid_back),
 		cmocka_unit_test(test_period_by_what_stops_cost),
+		cmocka_unit_test(test_period_of_time_alone),
 		cmocka_unit_test(test_storms_are_paid_for),
 		cmocka_unit_test(test_only_running_fills),
 	};

@@ -246,6 +246,8 @@ static void test_rate_and_overhead(void **state)
 	refused("-p 1 -r 0", "--rate '0'");
 	refused("-p 1 -r 10001", "--rate");
 	refused("-p 1 -r fast", "--rate 'fast'");
+	assert_true(accepted("-p 1 --mode time").max_overhead == 0.01);
+	assert_true(accepted("-p 1 --mode time --max-overhead 5").max_overhead == 0.05);
 	assert_true(accepted("-p 1 --max-overhead 5").max_overhead == 0.05);
 	assert_true(accepted("-p 1 --max-overhead 5%").max_overhead == 0.05);
 	assert_true(accepted("-p 1 --max-overhead 0.5%").max_overhead == 0.005);

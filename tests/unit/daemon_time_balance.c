@@ -137,6 +137,28 @@ static void test_what_ended_threads_lack_is_made_up_for(void **state)
 	assert_in_range(ended_ns + (int64_t)INTERVAL_NS, 0, 2 * INTERVAL_NS);
 }
 
+/* Since the last look alone, and not on next to nothing. */
+static void test_rarely_in_the_kernel(void **state)
+{
+	struct time_balance balance;
+	int64_t ended_ns = 0;
+	uint64_t running_ns = 0;
+
+	(void)state;
+	time_balance_begin(&balance, &ended_ns);
+	time_balance_user(&balance, 15 * INTERVAL_NS);
+	assert_false(time_balance_is_rare(&balance, 16 * INTERVAL_NS));
+	time_balance_user(&balance, 16 * INTERVAL_NS);
+	assert_true(time_balance_is_rare(&balance, 16 * INTERVAL_NS));
+	time_balance_user(&balance, 20 * INTERVAL_NS);
+	running_ns = 53 * INTERVAL_NS;
+	for (unsigned i = 0; i < 3; i++)
+		(void)time_balance_kernel(&balance, running_ns, INTERVAL_NS);
+	assert_false(time_balance_is_rare(&balance, 16 * INTERVAL_NS));
+	time_balance_user(&balance, 20 * INTERVAL_NS);
+	assert_true(time_balance_is_rare(&balance, 16 * INTERVAL_NS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +166,7 @@ int main(void)
 		cmocka_unit_test(test_a_sample_stays_near_its_interval),
 		cmocka_unit_test(test_what_was_lost_is_forgotten),
 		cmocka_unit_test(test_what_ended_threads_lack_is_made_up_for),
+		cmocka_unit_test(test_rarely_in_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
