@@ -14,6 +14,7 @@
 #include "daemon/command.h"
 #include "daemon/confinement.h"
 #include "daemon/group.h"
+#include "daemon/hint.h"
 #include "daemon/options.h"
 #include "daemon/options_help.h"
 #include "daemon/process_search.h"
@@ -313,6 +314,8 @@ static enum exit_code write_reports(const struct options *options, struct profil
 			profile->facts.target.pid);
 		code = EXIT_NO_SAMPLES;
 	}
+	if (!options->follow && !options->cgroup && !options->quiet)
+		hint_children(stderr, &profile->facts);
 	profile_destroy(profile);
 	return code;
 }

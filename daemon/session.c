@@ -269,6 +269,7 @@ static void set_state(struct session *session, enum session_state state)
 static void start_sampling(struct session *session, uint64_t now_ns)
 {
 	session->resumed_ns = now_ns;
+	queued_time_begin(&session->queued, session->options.pid, now_ns);
 	if (!session->unstopped)
 		pipeline_set_idle(&session->pipeline, session->tracer, false);
 	/* As close to the clocks' beginning and end as can be: what is between counts as unclocked.
@@ -307,6 +308,7 @@ static void stop_sampling(struct session *session, uint64_t now_ns)
 	}
 	session->sampled_ns += now_ns - session->resumed_ns;
 	session->cpu_ns += cpu_ns;
+	queued_time_end(&session->queued, session->options.pid);
 }
 
 /* What the other thread asked for; true: finish. */

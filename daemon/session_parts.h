@@ -6,6 +6,7 @@
 #include "attach/preflight.h"
 #include "attach/watchdog.h"
 #include "daemon/pipeline.h"
+#include "daemon/queued_time.h"
 #include "daemon/session.h"
 #include "daemon/snapshot.h"
 #include "daemon/target_source.h"
@@ -83,8 +84,9 @@ struct session {
 	bool planned; /* the period has been set by what stops cost */
 	uint64_t wanted_period_ns, longest_period_ns;
 	uint64_t resumed_cpu_ns;
-	uint64_t last_cpu_ns;             /* of the target, since it started */
-	uint64_t cpu_ns;                  /* of the target while it was sampled */
+	uint64_t last_cpu_ns; /* of the target, since it started */
+	uint64_t cpu_ns;      /* of the target while it was sampled */
+	struct queued_time queued;
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
 	/* Made by the tracer's thread; the caller's until it wants another one. */
 	struct snapshot snapshot;

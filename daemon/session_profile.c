@@ -102,6 +102,8 @@ static struct profile_facts current_facts(const struct session *session)
 		.breakpoint_stops = stop_histogram_times(&pipeline->stops.breakpoints),
 		.lost_ns = pipeline->lost_ns,
 		.cpu_ns = cpu,
+		.queued_ns = session->queued.time_ns,
+		.queued_known = session->queued.known,
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
@@ -163,6 +165,8 @@ static int copy_facts(struct session *session)
 	memcpy(threads, times->items, times->count * sizeof(*threads));
 	session->snapshot_threads = threads;
 	session->last_cpu_ns = session_target_cpu_ns(session);
+	if (session->state == SESSION_SAMPLING)
+		queued_time_update(&session->queued, session->options.pid, clock_now_ns());
 	session->snapshot_facts = current_facts(session);
 	if (session->state == SESSION_SAMPLING)
 		session->snapshot_facts.duration_ns += clock_now_ns() - session->resumed_ns;

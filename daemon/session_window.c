@@ -14,6 +14,7 @@ static struct session_counters read_counters(const struct session *session)
 		.samples = facts->samples,
 		.lost_ns = facts->lost_ns,
 		.cpu_ns = facts->cpu_ns,
+		.queued_ns = facts->queued_ns,
 		.sampled_ns = facts->duration_ns,
 		.losses = facts->losses,
 		.stops = session->snapshot_stops.all,
@@ -107,6 +108,7 @@ static void subtract_facts(struct session *session, const struct session_mark *m
 			facts->losses.counts[i] -= before->losses.counts[i];
 	facts->lost_ns -= before->lost_ns;
 	facts->cpu_ns -= before->cpu_ns;
+	facts->queued_ns -= before->queued_ns;
 	facts->overhead = facts->cpu_ns ? (double)facts->lost_ns / (double)facts->cpu_ns : 0;
 	facts->duration_ns -= before->sampled_ns;
 	if (facts->started_unix_ns)

@@ -19,6 +19,7 @@ struct session_counters {
 	uint64_t samples;
 	uint64_t lost_ns;    /* to stops and waking up from them */
 	uint64_t cpu_ns;     /* of the target while it was sampled */
+	uint64_t queued_ns;  /* ready to run, but without a CPU */
 	uint64_t sampled_ns; /* wall time */
 	struct losses losses;
 	struct stop_histogram stops;

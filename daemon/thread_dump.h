@@ -63,7 +63,6 @@ struct thread_dump {
 	bool tasks_known;          /* this version of Python tells them */
 	struct dumped_task *tasks; /* running ones first */
 	size_t task_count;
-	size_t threads_left_out; /* over THREAD_DUMP_MAX */
 };
 
 struct thread_dump_options {

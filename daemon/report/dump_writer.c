@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/dump_writer.h"
 
+#include "daemon/report/alike.h"
 #include "daemon/report/json_value.h"
 #include "daemon/report/text_layout.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Of threads, or tasks, that are alike, so many are named. */
+#define NAMED_MAX 12
 
 static const struct dumped_thread *find_holder(const struct thread_dump *dump)
 {
@@ -64,32 +69,75 @@ static void put_task_name(const struct text_layout *layout, const char *label,
 	text_last_cell(layout, text, layout->columns - 4);
 }
 
-static void put_task(const struct text_layout *layout, const struct dumped_task *task)
+static void put_more(const struct text_layout *layout, size_t members)
 {
-	char heading[32] = "TASK";
+	if (members > NAMED_MAX)
+		fprintf(layout->file, "    (%zu more)\n", members - NAMED_MAX);
+}
+
+/* With those like it: the one at index and later ones. */
+static void put_task(const struct text_layout *layout, const struct thread_dump *dump,
+		     const struct alike *alike, size_t index)
+{
+	const struct dumped_task *task = &dump->tasks[index];
+	char heading[64], of_thread[32] = "";
 
 	if (task->tid)
-		snprintf(heading, sizeof(heading), "TASK of thread %d", (int)task->tid);
-	text_heading(layout, heading, "%s", task->running ? "running" : "waiting");
-	put_task_name(layout, "", task);
+		snprintf(of_thread, sizeof(of_thread), " of thread %d", (int)task->tid);
+	if (alike[index].members > 1)
+		snprintf(heading, sizeof(heading), "%zu TASKS%s", alike[index].members, of_thread);
+	else
+		snprintf(heading, sizeof(heading), "TASK%s", of_thread);
+	text_heading(layout, heading, "%s%s", task->running ? "running" : "waiting",
+		     alike[index].members > 1 ? ", all alike" : "");
+	for (size_t i = index, named = 0; i < dump->task_count && named < NAMED_MAX; i++)
+		if (alike[i].first == index && ++named)
+			put_task_name(layout, "", &dump->tasks[i]);
+	put_more(layout, alike[index].members);
 	for (size_t i = task->frame_count; i > 0; i--)
 		put_frame(layout, &task->frames[i - 1]);
 	if (task->awaited)
 		put_task_name(layout, "waits for ", task->awaited);
 }
 
-static void put_thread(const struct text_layout *layout, const struct dumped_thread *thread)
+static void put_thread_names(const struct text_layout *layout, const struct thread_dump *dump,
+			     const struct alike *alike, size_t index)
 {
+	size_t named = 0;
+
+	for (size_t i = index; i < dump->thread_count && named < NAMED_MAX; i++) {
+		const struct dumped_thread *thread = &dump->threads[i];
+
+		if (alike[i].first != index)
+			continue;
+		named++;
+		fputs("    ", layout->file);
+		if (alike[index].members > 1)
+			fprintf(layout->file, "%-8d", (int)thread->tid);
+		text_last_cell(layout, thread->name,
+			       layout->columns - (alike[index].members > 1 ? 12 : 4));
+	}
+	put_more(layout, alike[index].members);
+}
+
+/* With those like it: the one at index and later ones. */
+static void put_thread(const struct text_layout *layout, const struct thread_dump *dump,
+		       const struct alike *alike, size_t index)
+{
+	const struct dumped_thread *thread = &dump->threads[index];
 	const char *waiting = waiting_words(thread);
 	char name[160];
 
-	snprintf(name, sizeof(name), "THREAD %d", (int)thread->tid);
-	text_heading(layout, name, "%s%s%s%s%s%s", thread_activity_name(thread->activity),
+	if (alike[index].members > 1)
+		snprintf(name, sizeof(name), "%zu THREADS", alike[index].members);
+	else
+		snprintf(name, sizeof(name), "THREAD %d", (int)thread->tid);
+	text_heading(layout, name, "%s%s%s%s%s%s%s", thread_activity_name(thread->activity),
 		     waiting[0] ? ", " : "", waiting, thread->holds_gil ? ", holds the GIL" : "",
 		     thread->collecting ? ", collects garbage" : "",
-		     thread->python ? "" : ", no Python");
-	fputs("    ", layout->file);
-	text_last_cell(layout, thread->name, layout->columns - 4);
+		     thread->python ? "" : ", no Python",
+		     alike[index].members > 1 ? ", all alike" : "");
+	put_thread_names(layout, dump, alike, index);
 	if (thread->task)
 		put_task_name(layout, "asyncio: ", thread->task);
 	if (thread->moved)
@@ -97,6 +145,51 @@ static void put_thread(const struct text_layout *layout, const struct dumped_thr
 			     "It ran on while it was looked at: no stack could be read.");
 	for (size_t i = thread->frame_count; i > 0; i--)
 		put_frame(layout, &thread->frames[i - 1]);
+}
+
+static void put_threads(const struct text_layout *layout, const struct thread_dump *dump)
+{
+	struct alike *alike = calloc(dump->thread_count + 1, sizeof(*alike));
+
+	if (!alike)
+		return;
+	for (size_t i = 0; i < dump->thread_count; i++) {
+		const struct dumped_thread *thread = &dump->threads[i];
+
+		alike[i].frames = thread->frames;
+		alike[i].frame_count = thread->frame_count;
+		alike[i].kind = (uint64_t)thread->activity << 32 |
+				(uint64_t)thread->waits_for << 8 | thread->waits_known << 1 |
+				thread->python;
+		alike[i].alone = thread->holds_gil || thread->collecting || thread->task ||
+				 thread->moved || thread->activity == THREAD_RUNNING;
+	}
+	alike_find(alike, dump->thread_count);
+	for (size_t i = 0; i < dump->thread_count; i++)
+		if (alike[i].first == i)
+			put_thread(layout, dump, alike, i);
+	free(alike);
+}
+
+static void put_tasks(const struct text_layout *layout, const struct thread_dump *dump)
+{
+	struct alike *alike = calloc(dump->task_count + 1, sizeof(*alike));
+
+	if (!alike)
+		return;
+	for (size_t i = 0; i < dump->task_count; i++) {
+		const struct dumped_task *task = &dump->tasks[i];
+
+		alike[i].frames = task->frames;
+		alike[i].frame_count = task->frame_count;
+		alike[i].kind = (uint64_t)task->tid;
+		alike[i].alone = task->running || task->awaited;
+	}
+	alike_find(alike, dump->task_count);
+	for (size_t i = 0; i < dump->task_count; i++)
+		if (alike[i].first == i)
+			put_task(layout, dump, alike, i);
+	free(alike);
 }
 
 void dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
@@ -139,10 +232,8 @@ void dump_write_text(const struct thread_dump *dump, const struct writer_options
 	text_wrapped(&layout, "  ", words);
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
-	for (size_t i = 0; i < dump->thread_count; i++)
-		put_thread(&layout, &dump->threads[i]);
-	for (size_t i = 0; i < dump->task_count; i++)
-		put_task(&layout, &dump->tasks[i]);
+	put_threads(&layout, dump);
+	put_tasks(&layout, dump);
 }
 
 static json_t *json_task_name(const struct dumped_task *task)

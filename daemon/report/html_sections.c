@@ -142,6 +142,8 @@ static int put_verdict(FILE *file, const struct verdict *verdict)
 	for (size_t i = 0; i <= verdict->sentence_count && result == 0; i++) {
 		if (verdict->line && i == verdict->line_position)
 			result = put_place(file, verdict->line);
+		if (verdict->own_line && i == verdict->own_line_position && result == 0)
+			result = put_place(file, verdict->own_line);
 		if (i < verdict->sentence_count && result == 0) {
 			fputs("<p>", file);
 			result = html_text(file, verdict->sentences[i]);

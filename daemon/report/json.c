@@ -317,6 +317,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 		{ "period_ns", json_count(facts->period_ns) },
 		{ "duration_ns", json_count(facts->duration_ns) },
 		{ "cpu_ns", json_count(facts->cpu_ns) },
+		{ "queued_ns", facts->queued_known ? json_count(facts->queued_ns) : json_null() },
 		{ "samples", json_count(facts->samples) },
 		{ "losses", json_losses(&facts->losses) },
 		{ "stop_ns", json_all_stops(facts) },

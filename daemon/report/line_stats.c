@@ -105,8 +105,8 @@ static int intern_line(struct line_stats *stats, const struct place *place, uint
 bool line_stats_is_library(const char *file)
 {
 	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       strstr(file, "/lib/python3") || !strncmp(file, "<__array_function__", 19) ||
-	       !strncmp(file, "<frozen ", 8);
+	       strstr(file, "/lib/python3") || strstr(file, "/lib64/python3") ||
+	       !strncmp(file, "<__array_function__", 19) || !strncmp(file, "<frozen ", 8);
 }
 
 /* While nodes are looked at, whether the walk outwards from each came to a good end. */

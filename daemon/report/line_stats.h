@@ -18,7 +18,7 @@
  * found by walking outwards from the frame while
  *
  *   - it is in a library's file: below site-packages, dist-packages or
- *     lib/pythonN.M, or in no file ("<__array_function__ internals>",
+ *     lib/pythonN.M (lib64 on some systems), or in no file ("<__array_function__ internals>",
  *     "<frozen ...>"),
  *   - its call is not inside a loop of its own function: a library that loops
  *     over native calls is itself the place to look at,

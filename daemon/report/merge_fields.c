@@ -134,6 +134,7 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, stop_histograms, MERGE_BY_HAND),
 	FIELD(profile_facts, lost_ns, MERGE_SUM),
 	FIELD(profile_facts, cpu_ns, MERGE_SUM),
+	FIELD(profile_facts, queued_ns, MERGE_SUM),
 	FIELD(profile_facts, overhead, MERGE_DERIVED),
 	FIELD(profile_facts, overhead_limit, MERGE_BY_HAND), /* the greatest */
 	FIELD(profile_facts, target_exited, MERGE_BOTH),
@@ -142,6 +143,7 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, other_root, MERGE_EITHER),
 	FIELD(profile_facts, waits, MERGE_EITHER),
 	FIELD(profile_facts, gil_known, MERGE_BOTH),
+	FIELD(profile_facts, queued_known, MERGE_BOTH),
 	FIELD(profile_facts, process_started_unix_ns, MERGE_BY_HAND), /* the target's */
 	/* By the time of day: merge_timeline.h. */
 	FIELD(profile_facts, thread_timeline, MERGE_BY_HAND),

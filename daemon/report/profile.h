@@ -260,14 +260,16 @@ struct profile_facts {
 	struct stop_times breakpoint_stops; /* an access is followed */
 	const struct stop_histograms *stop_histograms; /* behind these; NULL: none */
 	uint64_t lost_ns;                              /* to stops and waking up from them */
-	uint64_t cpu_ns; /* that the target used meanwhile, by its own clock */
-	double overhead; /* stops and waking up from them, over the target's CPU time */
+	uint64_t cpu_ns;    /* that the target used meanwhile, by its own clock */
+	uint64_t queued_ns; /* that its threads were ready to run and had no CPU (queued_time.h) */
+	double overhead;    /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
 	bool unfinished;          /* sampling went on when this was made */
 	bool other_root;          /* paths are those of another root or mount namespace than ours */
 	bool waits;               /* threads that sleep were looked at: side times have waiting */
 	bool gil_known;           /* who holds the GIL could be told */
+	bool queued_known;        /* queued_ns is */
 	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
 	bool all_pairs;           /* also those that are never redundant: for merging */
 	const struct access_patterns *patterns; /* whose accesses count; NULL: all */

@@ -83,6 +83,8 @@ static void put_verdict(const struct text_layout *layout, const struct verdict *
 	for (size_t i = 0; i <= verdict->sentence_count; i++) {
 		if (verdict->line && i == verdict->line_position)
 			put_place(layout, verdict->line);
+		if (verdict->own_line && i == verdict->own_line_position)
+			put_place(layout, verdict->own_line);
 		if (i < verdict->sentence_count)
 			text_wrapped(layout, "  ", verdict->sentences[i]);
 	}

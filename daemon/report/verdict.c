@@ -2,6 +2,7 @@
 #include "daemon/report/verdict.h"
 
 #include "daemon/report/interval.h"
+#include "daemon/report/own_line.h"
 #include "daemon/report/text_layout.h"
 
 #include <inttypes.h>
@@ -14,6 +15,10 @@
 #define FINDING_REDUNDANT_MIN 3
 /* Below this many redundant accesses a finding is called possible, whatever its interval. */
 #define LIKELY_REDUNDANT_MIN 10
+/* Of the time watched, at least a second: threads without a CPU, and a process that slept. */
+#define QUEUED_SHARE_MIN 0.1
+#define ASLEEP_SHARE_MAX 0.25
+#define DURATION_MIN_NS  1e9
 
 uint64_t profile_time_sum(const uint64_t times[TIME_CLASS_COUNT])
 {
@@ -154,15 +159,68 @@ static void say_finding(struct verdict *verdict, const struct profile_line *line
 		    category_name(line->category), category_advice(line->category));
 }
 
-void verdict_find(const struct profile *profile, const struct profile_line *top_self,
-		  const struct profile_line *top_avoidable, struct verdict *ret_verdict)
+/* The hottest lines of many programs are a library's: then also what called it, or most. */
+static void say_own_line(struct verdict *verdict, const struct profile *profile,
+			 const struct profile_line *through)
+{
+	struct own_line own;
+
+	if (!own_line_is_foreign(verdict->line) || !own_line_find(profile, through, &own))
+		return;
+	if (through)
+		say(verdict, "In %s of its time it is called by this line of the program itself:",
+		    figure_part(own.time_ns, own.of_ns).text);
+	else
+		say(verdict,
+		    "Of the program's own lines, this one and the libraries that it calls take "
+		    "most, "
+		    "%s:",
+		    figure_part(own.time_ns, own.of_ns).text);
+	verdict->own_line = own.line;
+	verdict->own_line_position = verdict->sentence_count;
+}
+
+/* What a slow program waits for is not in its CPU time. */
+static void say_off_cpu(struct verdict *verdict, const struct profile_facts *facts)
+{
+	double duration_ns = (double)facts->duration_ns, queued_ns = (double)facts->queued_ns;
+
+	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
+		return;
+	if (queued_ns >= QUEUED_SHARE_MIN * duration_ns && facts->queued_ns * 2 >= facts->cpu_ns)
+		say(verdict,
+		    "Its threads were ready to run for %s besides, and had no CPU: the machine is "
+		    "busy, or the control group has used up its share.",
+		    figure_ns(facts->queued_ns).text);
+	else if ((double)facts->cpu_ns + queued_ns < ASLEEP_SHARE_MAX * duration_ns &&
+		 !facts->waits)
+		say(verdict,
+		    "It used a CPU for %s of the time, and else slept: --mode time --idle says "
+		    "what for, and pieprofd dump where it is now.",
+		    figure_part(facts->cpu_ns, facts->duration_ns).text);
+}
+
+/* Why there was nothing to watch. */
+static void say_class(struct verdict *verdict, const uint64_t time_ns[TIME_CLASS_COUNT],
+		      uint64_t total_ns)
+{
+	if (time_ns[TIME_SYSTEM] * 2 > total_ns)
+		say(verdict, "%s of the CPU time was the kernel's: system calls, and page faults.",
+		    figure_part(time_ns[TIME_SYSTEM], total_ns).text);
+	else if (time_ns[TIME_PYTHON] * 2 > total_ns)
+		say(verdict,
+		    "%s of the CPU time was the interpreter's, with all that is built into it; "
+		    "only "
+		    "the accesses of other libraries are watched.",
+		    figure_part(time_ns[TIME_PYTHON], total_ns).text);
+}
+
+static void find(const struct profile *profile, const struct profile_line *top_self,
+		 const struct profile_line *top_avoidable, struct verdict *verdict)
 {
 	uint64_t total_ns = profile_time_sum(profile->time_ns);
 	uint64_t watched = sampled(profile->accesses);
-	struct verdict *verdict = ret_verdict;
 
-	verdict->line = NULL;
-	verdict->line_position = verdict->sentence_count = 0;
 	if (profile->facts.samples == 0) {
 		if (side_time_waiting_ns(&profile->side)) {
 			verdict->headline = "the target slept: see WAITING";
@@ -177,10 +235,12 @@ void verdict_find(const struct profile *profile, const struct profile_line *top_
 	if (top_avoidable && is_finding(top_avoidable, total_ns)) {
 		verdict->headline = certainty(top_avoidable, total_ns);
 		say_finding(verdict, top_avoidable, total_ns);
+		say_own_line(verdict, profile, top_avoidable);
 		return;
 	}
 	if (watched == 0) {
 		verdict->headline = "time only: no memory access was watched";
+		say_class(verdict, profile->time_ns, total_ns);
 	} else {
 		verdict->headline = "no redundant line stands out";
 		say(verdict,
@@ -193,5 +253,16 @@ void verdict_find(const struct profile *profile, const struct profile_line *top_
 		    figure_part(profile_time_sum(top_self->self_ns), total_ns).text);
 		verdict->line = top_self;
 		verdict->line_position = verdict->sentence_count;
+		say_own_line(verdict, profile, NULL);
 	}
+}
+
+void verdict_find(const struct profile *profile, const struct profile_line *top_self,
+		  const struct profile_line *top_avoidable, struct verdict *ret_verdict)
+{
+	ret_verdict->line = ret_verdict->own_line = NULL;
+	ret_verdict->line_position = ret_verdict->own_line_position = 0;
+	ret_verdict->sentence_count = 0;
+	find(profile, top_self, top_avoidable, ret_verdict);
+	say_off_cpu(ret_verdict, &profile->facts);
 }

@@ -8,7 +8,7 @@
 
 #include "daemon/report/profile.h"
 
-#define VERDICT_SENTENCES_MAX  5
+#define VERDICT_SENTENCES_MAX  8
 #define VERDICT_SENTENCE_BYTES 512
 
 struct verdict {
@@ -16,6 +16,9 @@ struct verdict {
 	const struct profile_line *line; /* what it is about; NULL: no line */
 	/* The line is to be shown behind so many of the sentences. */
 	size_t line_position;
+	/* Likewise, when that is a library's: the program's own line (own_line.h); NULL: none. */
+	const struct profile_line *own_line;
+	size_t own_line_position;
 	char sentences[VERDICT_SENTENCES_MAX][VERDICT_SENTENCE_BYTES];
 	size_t sentence_count;
 };
