@@ -2,14 +2,11 @@
 #include "attach/cgroup.h"
 
 #include "attach/container.h"
+#include "attach/procfs.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define MOUNT_POINT     "/sys/fs/cgroup"
-#define CGROUP_TEXT_MAX 16384
+#define MOUNT_POINT "/sys/fs/cgroup"
 /* So many digits are what docker ps and crictl ps show. */
 #define CONTAINER_DIGITS_MIN 12
 
@@ -148,17 +145,8 @@ bool cgroup_matches(const char *text, size_t size, const char *wanted_text)
 
 bool cgroup_contains(pid_t pid, const char *wanted)
 {
-	char path[64], text[CGROUP_TEXT_MAX];
-	size_t size = 0;
-	ssize_t got;
-	int fd;
+	char text[PROCFS_CGROUPS_MAX];
+	size_t size;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while (size < sizeof(text) && (got = read(fd, text + size, sizeof(text) - size)) > 0)
-		size += (size_t)got;
-	close(fd);
-	return cgroup_matches(text, size, wanted);
+	return !procfs_read_cgroups(pid, text, &size) && cgroup_matches(text, size, wanted);
 }

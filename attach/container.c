@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/container.h"
 
+#include "attach/procfs.h"
+
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define ID_DIGITS       64
-#define CGROUP_TEXT_MAX 16384
+#define ID_DIGITS 64
 
 /* How a runtime names the last folder: prefix, id, suffix. Both drivers, cgroupfs and systemd. */
 static const struct {
@@ -130,17 +128,9 @@ int container_parse(const char *text, size_t size, struct container *ret_contain
 
 int container_read(pid_t pid, struct container *ret_container)
 {
-	char path[64], text[CGROUP_TEXT_MAX];
-	size_t size = 0;
-	ssize_t got;
-	int fd;
+	char text[PROCFS_CGROUPS_MAX];
+	size_t size;
+	int error = procfs_read_cgroups(pid, text, &size);
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while (size < sizeof(text) && (got = read(fd, text + size, sizeof(text) - size)) > 0)
-		size += (size_t)got;
-	close(fd);
-	return container_parse(text, size, ret_container);
+	return error ? error : container_parse(text, size, ret_container);
 }

@@ -416,6 +416,25 @@ int procfs_read_command(pid_t pid, char ***ret_arguments)
 	return 0;
 }
 
+int procfs_read_cgroups(pid_t pid, char *text, size_t *ret_size)
+{
+	char path[64];
+	size_t size = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return gone(errno);
+	while (size < PROCFS_CGROUPS_MAX &&
+	       (got = read(fd, text + size, PROCFS_CGROUPS_MAX - size)) > 0)
+		size += (size_t)got;
+	close(fd);
+	*ret_size = size;
+	return 0;
+}
+
 int procfs_read_setting(const char *path, int fallback)
 {
 	FILE *file = fopen(path, "re");

@@ -94,6 +94,13 @@ __attribute__((warn_unused_result)) int procfs_parse_sleep(const char *text,
  * thread. */
 __attribute__((warn_unused_result)) int procfs_read_command(pid_t pid, char ***ret_arguments);
 
+#define PROCFS_CGROUPS_MAX 16384
+
+/* The text of /proc/PID/cgroup, cut off behind that; text has so much room and gets no NUL. 0 or a
+ * negative errno. */
+__attribute__((warn_unused_result)) int procfs_read_cgroups(pid_t pid, char *text,
+							    size_t *ret_size);
+
 /* The number in a file of /proc/sys or /sys; fallback when it cannot be read. */
 int procfs_read_setting(const char *path, int fallback);
 

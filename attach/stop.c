@@ -44,15 +44,3 @@ enum stop stop_decode(int status, int *ret_signal)
 		return STOP_OTHER;
 	}
 }
-
-const char *stop_name(enum stop stop)
-{
-	static const char *const names[STOP_COUNT] = {
-		[STOP_EXITED] = "exited",       [STOP_KILLED] = "killed", [STOP_SIGNAL] = "signal",
-		[STOP_GROUP] = "group",         [STOP_TRAP] = "trap",     [STOP_CLONE] = "clone",
-		[STOP_FORK] = "fork",           [STOP_EXEC] = "exec",     [STOP_OTHER] = "other",
-		[STOP_CONTINUED] = "continued",
-	};
-
-	return names[stop];
-}

@@ -26,6 +26,4 @@ enum stop {
  * else 0. */
 enum stop stop_decode(int status, int *ret_signal);
 
-const char *stop_name(enum stop stop);
-
 #endif

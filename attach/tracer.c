@@ -4,6 +4,9 @@
 #include "attach/placement.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
+#include "attach/tracee_table.h"
+#include "attach/user_registers.h"
+#include "attach/wake_timer.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -18,19 +21,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define BUCKETS          256u
 #define HANDLED_MAX      64u /* stops in a row */
 #define THREADS_MAX      16384u
 #define RECORDS_MAX      16u /* one stop rarely has two */
 #define RESTS_MAX        64u
 #define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
-/*
- * Ends a wait for reports. A thread's own: SIGCHLD, which goes to the process,
- * would wake the tracer of another target.
- */
-#define WAKE_SIGNAL (SIGRTMIN + 5)
-/* It may arrive just before the wait begins: it comes again. */
-#define WAKE_AGAIN_NS (2 * NS_PER_MS)
 
 /* How far the clocks of threads that have ended were from their next looks. */
 struct rests {
@@ -47,14 +42,12 @@ struct tracer {
 	const struct memory_event *memory_events;
 	size_t memory_event_count;
 	const struct tracer_hooks *hooks;
-	struct tracee *buckets[BUCKETS];
-	size_t thread_count;
+	struct tracee_table tracees;
 	struct tracer_counts counts;
 	enum tracer_end end;
 	int exit_status;
 	bool counts_forks;
-	timer_t timer; /* of the tracer's thread */
-	bool timer_exists;
+	struct wake_timer timer; /* of the tracer's thread */
 	struct placement placement;
 	cpu_set_t processors; /* those that the tracer's thread may use ... */
 	bool moves;           /* ... if it stays where it is put */
@@ -83,61 +76,9 @@ void tracer_sample_memory(struct tracer *tracer, const struct memory_event *even
 	tracer->memory_event_count = count;
 }
 
-static struct timespec timespec_of(uint64_t ns)
-{
-	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_SECOND),
-				  .tv_nsec = (long)(ns % NS_PER_SECOND) };
-}
-
-static void timer_arm(const struct tracer *tracer, uint64_t first_ns, uint64_t again_ns)
-{
-	struct itimerspec spec = { .it_value = timespec_of(first_ns),
-				   .it_interval = timespec_of(again_ns) };
-
-	(void)timer_settime(tracer->timer, 0, &spec, NULL);
-}
-
-static void wake(int signal)
-{
-	(void)signal; /* waitpid() has returned: that is all */
-}
-
-/* Called in the tracer's thread. */
-static int timer_begin(struct tracer *tracer)
-{
-	struct sigaction action = { .sa_handler = wake };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
-	sigset_t set;
-
-	event._sigev_un._tid = gettid();
-	sigemptyset(&set);
-	sigaddset(&set, WAKE_SIGNAL);
-	if (sigaction(WAKE_SIGNAL, &action, NULL) || pthread_sigmask(SIG_UNBLOCK, &set, NULL) ||
-	    timer_create(CLOCK_MONOTONIC, &event, &tracer->timer))
-		return -errno;
-	tracer->timer_exists = true;
-	return 0;
-}
-
-static void timer_end(struct tracer *tracer)
-{
-	if (tracer->timer_exists)
-		(void)timer_delete(tracer->timer);
-	tracer->timer_exists = false;
-}
-
 void tracer_count_forks(struct tracer *tracer)
 {
 	tracer->counts_forks = true;
-}
-
-static struct tracee **tracee_slot(struct tracer *tracer, pid_t tid)
-{
-	struct tracee **slot = &tracer->buckets[(unsigned)tid % BUCKETS];
-
-	while (*slot && (*slot)->id.tid != tid)
-		slot = &(*slot)->next;
-	return slot;
 }
 
 static void take_forks(struct tracer *tracer, struct tracee *tracee)
@@ -173,12 +114,9 @@ static void leave_rests(struct tracer *tracer, const struct tracee *tracee)
 	leave_rest(&tracer->kernel_rests, kernel_clock_rest(&tracee->kernel_clock, running_ns));
 }
 
-static void tracee_forget(struct tracer *tracer, struct tracee **slot)
+static void tracee_forget(struct tracer *tracer, struct tracee *tracee)
 {
-	struct tracee *tracee = *slot;
-
-	*slot = tracee->next;
-	tracer->thread_count--;
+	tracee_table_remove(&tracer->tracees, tracee);
 	tracee->state = TRACEE_GONE;
 	tracer->hooks->thread_ended(tracer->hooks->context, tracee);
 	leave_rests(tracer, tracee);
@@ -186,14 +124,20 @@ static void tracee_forget(struct tracer *tracer, struct tracee **slot)
 	free(tracee);
 }
 
+static void forget_all(struct tracer *tracer)
+{
+	struct tracee *tracee;
+
+	while ((tracee = tracee_table_next(&tracer->tracees, NULL)))
+		tracee_forget(tracer, tracee);
+}
+
 void tracer_destroy(struct tracer *tracer)
 {
 	if (!tracer)
 		return;
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		while (tracer->buckets[bucket])
-			tracee_forget(tracer, &tracer->buckets[bucket]);
-	timer_end(tracer);
+	forget_all(tracer);
+	wake_timer_deinit(&tracer->timer);
 	free(tracer);
 }
 
@@ -202,9 +146,9 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 {
 	struct process_status status;
 	struct process_times times;
-	struct tracee *tracee, **slot;
+	struct tracee *tracee;
 
-	if (tracer->thread_count >= THREADS_MAX || procfs_read_status(tid, 0, &status) ||
+	if (tracer->tracees.count >= THREADS_MAX || procfs_read_status(tid, 0, &status) ||
 	    status.thread_group != tracer->pid || procfs_read_times(tracer->pid, tid, &times))
 		return NULL;
 	tracee = calloc(1, sizeof(*tracee));
@@ -219,10 +163,7 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	tracee->forks.fd = -1;
 	for (unsigned i = 0; i < BREAKPOINT_SLOTS; i++)
 		tracee->events.slots[i].fd = -1;
-	slot = tracee_slot(tracer, tid);
-	tracee->next = *slot;
-	*slot = tracee;
-	tracer->thread_count++;
+	tracee_table_add(&tracer->tracees, tracee);
 	tracer->counts.threads++;
 	return tracee;
 }
@@ -325,7 +266,7 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	first_failure = timer_begin(tracer);
+	first_failure = wake_timer_init(&tracer->timer);
 	if (!first_failure)
 		first_failure = relief_begin(&tracer->relief);
 	if (first_failure) {
@@ -344,7 +285,7 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 		for (size_t i = 0; i < count; i++) {
 			int failure;
 
-			if (*tracee_slot(tracer, tids[i]))
+			if (tracee_table_find(&tracer->tracees, tids[i]))
 				continue;
 			failure = seize(tracer, tids[i]);
 			if (!failure)
@@ -360,31 +301,9 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 		preflight_explain_seize(tracer->pid, first_failure ? first_failure : -ESRCH, error);
 		return -1;
 	}
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			tracee_start(tracer, tracee);
+	tracee_table_each (&tracer->tracees, tracee)
+		tracee_start(tracer, tracee);
 	return 0;
-}
-
-static void registers_from_user(const struct user_regs_struct *user,
-				struct registers *ret_registers)
-{
-	*ret_registers = (struct registers){
-		.general = {
-			[REGISTER_RAX] = user->rax, [REGISTER_RCX] = user->rcx,
-			[REGISTER_RDX] = user->rdx, [REGISTER_RBX] = user->rbx,
-			[REGISTER_RSP] = user->rsp, [REGISTER_RBP] = user->rbp,
-			[REGISTER_RSI] = user->rsi, [REGISTER_RDI] = user->rdi,
-			[REGISTER_R8] = user->r8,   [REGISTER_R9] = user->r9,
-			[REGISTER_R10] = user->r10, [REGISTER_R11] = user->r11,
-			[REGISTER_R12] = user->r12, [REGISTER_R13] = user->r13,
-			[REGISTER_R14] = user->r14, [REGISTER_R15] = user->r15,
-		},
-		.rip = user->rip,
-		.rflags = user->eflags,
-		.fs_base = user->fs_base,
-		.gs_base = user->gs_base,
-	};
 }
 
 /*
@@ -440,7 +359,7 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 	tracer->counts.stops++;
 	count = thread_events_drain(&tracee->events, records, RECORDS_MAX);
 	if (count && !ptrace(PTRACE_GETREGS, tracee->id.tid, NULL, &user)) {
-		registers_from_user(&user, &registers);
+		registers = registers_from_user(&user);
 		tracer->hooks->stopped(tracer->hooks->context, tracee, &registers, records, count);
 		if (has_clock(records, count))
 			thread_events_vary_clock(&tracee->events);
@@ -460,9 +379,7 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 
 static void end_program(struct tracer *tracer)
 {
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		while (tracer->buckets[bucket])
-			tracee_forget(tracer, &tracer->buckets[bucket]);
+	forget_all(tracer);
 	tracer->end = TRACER_TARGET_REPLACED;
 	continue_tracee(tracer, tracer->pid, 0);
 }
@@ -479,7 +396,7 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 {
 	int signal;
 	enum stop stop = stop_decode(status, &signal);
-	struct tracee **slot = tracee_slot(tracer, tid);
+	struct tracee *tracee = tracee_table_find(&tracer->tracees, tid);
 	struct tracee_transition transition;
 	bool ended = stop == STOP_EXITED || stop == STOP_KILLED;
 
@@ -489,38 +406,36 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 		tracer->end = stop == STOP_EXITED ? TRACER_TARGET_EXITED : TRACER_TARGET_KILLED;
 		tracer->exit_status = stop == STOP_EXITED ? WEXITSTATUS(status) : signal;
 	}
-	if (!*slot && !ended && stop != STOP_EXEC) {
-		tracee_add(tracer, tid, TRACEE_NEW);
-		slot = tracee_slot(tracer, tid);
-	}
+	if (!tracee && !ended && stop != STOP_EXEC)
+		tracee = tracee_add(tracer, tid, TRACEE_NEW);
 	if (stop == STOP_EXEC) {
 		end_program(tracer);
 		return;
 	}
-	if (!*slot) {
+	if (!tracee) {
 		release_stranger(tracer, tid, stop, signal);
 		return;
 	}
-	transition = tracee_step((*slot)->state, stop);
-	(*slot)->state = transition.next;
+	transition = tracee_step(tracee->state, stop);
+	tracee->state = transition.next;
 	switch (transition.action) {
 	case TRACEE_START:
-		tracee_start(tracer, *slot);
+		tracee_start(tracer, tracee);
 		continue_tracee(tracer, tid, 0);
 		break;
 	case TRACEE_START_AND_LISTEN:
-		tracee_start(tracer, *slot);
+		tracee_start(tracer, tracee);
 		listen_tracee(tracer, tid);
 		break;
 	case TRACEE_INSPECT_SIGNAL:
-		inspect_signal(tracer, *slot, signal);
+		inspect_signal(tracer, tracee, signal);
 		break;
 	case TRACEE_LISTEN:
 		listen_tracee(tracer, tid);
 		break;
 	case TRACEE_FORGET:
 		if (transition.next == TRACEE_GONE)
-			tracee_forget(tracer, slot);
+			tracee_forget(tracer, tracee);
 		break;
 	case TRACEE_CONTINUE:
 	case TRACEE_END_PROGRAM: /* handled above */
@@ -585,13 +500,13 @@ static void wait_for_report(struct tracer *tracer, uint64_t timeout_ns)
 	int status;
 	pid_t tid;
 
-	if (!tracer->timer_exists)
+	if (!tracer->timer.exists)
 		return;
-	timer_arm(tracer, timeout_ns, WAKE_AGAIN_NS);
+	wake_timer_arm(&tracer->timer, timeout_ns);
 	relief_wait(&tracer->relief);
 	tid = take_report(tracer, 0, &status);
 	relief_work(&tracer->relief);
-	timer_arm(tracer, 0, 0);
+	wake_timer_disarm(&tracer->timer);
 	if (tid > 0)
 		handle_stop(tracer, tid, status);
 }
@@ -601,7 +516,7 @@ static void adopt(struct tracer *tracer)
 {
 	for (size_t i = 0; i < tracer->relief.born_count; i++) {
 		pid_t tid = tracer->relief.born[i];
-		struct tracee *tracee = *tracee_slot(tracer, tid);
+		struct tracee *tracee = tracee_table_find(&tracer->tracees, tid);
 
 		if (!tracee)
 			tracee = tracee_add(tracer, tid, TRACEE_RUNNING);
@@ -633,13 +548,10 @@ static void recover(struct tracer *tracer)
 		return;
 	}
 	adopt(tracer);
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
-		     tracee = tracee->next) {
-			/* Those of stops that are over, in which nothing was copied. */
-			drop_records(tracee);
-			thread_events_rearm(&tracee->events);
-		}
+	tracee_table_each (&tracer->tracees, tracee) {
+		/* Those of stops that are over, in which nothing was copied. */
+		drop_records(tracee);
+		thread_events_rearm(&tracee->events);
 	}
 	tracer_enable_clocks(tracer, tracer->clocks_enabled);
 }
@@ -662,40 +574,33 @@ enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
 
 void tracer_check_blocked(struct tracer *tracer)
 {
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
-		     tracee = tracee->next) {
-			/* An event fired and the thread has not stopped: is that why? */
-			if (!thread_events_pending(&tracee->events) ||
-			    !blocks_stop_signal(tracer, tracee))
-				continue;
-			tracer->counts.threads_blocking++;
-			tracee_close(tracer, tracee);
-		}
+	tracee_table_each (&tracer->tracees, tracee) {
+		/* An event fired and the thread has not stopped: is that why? */
+		if (!thread_events_pending(&tracee->events) || !blocks_stop_signal(tracer, tracee))
+			continue;
+		tracer->counts.threads_blocking++;
+		tracee_close(tracer, tracee);
 	}
 }
 
 void tracer_take_forks(struct tracer *tracer)
 {
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			take_forks(tracer, tracee);
+	tracee_table_each (&tracer->tracees, tracee)
+		take_forks(tracer, tracee);
 }
 
 void tracer_for_each(struct tracer *tracer, void (*visit)(void *context, struct tracee *tracee),
 		     void *context)
 {
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			visit(context, tracee);
+	tracee_table_each (&tracer->tracees, tracee)
+		visit(context, tracee);
 }
 
 void tracer_enable_clocks(struct tracer *tracer, bool enable)
 {
 	tracer->clocks_enabled = enable;
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			tracee_enable_clocks(tracee, enable);
+	tracee_table_each (&tracer->tracees, tracee)
+		tracee_enable_clocks(tracee, enable);
 }
 
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
@@ -703,34 +608,26 @@ void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
 	tracer->period_ns = period_ns;
 	/* They are parts of the old one. */
 	tracer->user_rests.count = tracer->kernel_rests.count = 0;
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
-		     tracee = tracee->next) {
-			(void)thread_events_set_period(&tracee->events, period_ns);
-			kernel_clock_set_period(&tracee->kernel_clock,
-						KERNEL_CLOCK_PERIOD(period_ns));
-		}
+	tracee_table_each (&tracer->tracees, tracee) {
+		(void)thread_events_set_period(&tracee->events, period_ns);
+		kernel_clock_set_period(&tracee->kernel_clock, KERNEL_CLOCK_PERIOD(period_ns));
 	}
 }
 
 /* Does some thread still have the stop signal pending that one of our events sent? */
 static bool signal_pending(const struct tracer *tracer)
 {
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee;
-		     tracee = tracee->next) {
-			struct process_status status;
+	tracee_table_each (&tracer->tracees, tracee) {
+		struct process_status status;
 
-			if (tracee->state == TRACEE_LISTENING || !tracee->events.ring.pages ||
-			    procfs_read_status(tracer->pid, tracee->id.tid, &status))
-				continue;
-			/* 't': stopped and not yet waited for. */
-			if (status.state == 't' ||
-			    (status.signals_pending & ~status.signals_blocked) >>
-					    (tracer->stop_signal - 1) &
-				    1)
-				return true;
-		}
+		if (tracee->state == TRACEE_LISTENING || !tracee->events.ring.pages ||
+		    procfs_read_status(tracer->pid, tracee->id.tid, &status))
+			continue;
+		/* 't': stopped and not yet waited for. */
+		if (status.state == 't' || (status.signals_pending & ~status.signals_blocked) >>
+							   (tracer->stop_signal - 1) &
+						   1)
+			return true;
 	}
 	return false;
 }
@@ -745,17 +642,15 @@ void tracer_quiesce(struct tracer *tracer)
 	 * way is told as ours by its descriptor.
 	 */
 	tracer_enable_clocks(tracer, false);
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
-				breakpoint_disarm(&tracee->events, slot);
+	tracee_table_each (&tracer->tracees, tracee)
+		for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
+			breakpoint_disarm(&tracee->events, slot);
 	while (tracer->end == TRACER_RUNNING && handle_pending(tracer, &any) &&
 	       (any || signal_pending(tracer)) && clock_now_ns() < limit_ns)
 		if (!any)
 			wait_for_report(tracer, NS_PER_MS);
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			tracee_close(tracer, tracee);
+	tracee_table_each (&tracer->tracees, tracee)
+		tracee_close(tracer, tracee);
 	relief_end(&tracer->relief);
 }
 
@@ -770,9 +665,8 @@ static void tracee_let_go(struct tracee *tracee)
 
 void tracer_let_go(struct tracer *tracer)
 {
-	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
-		for (struct tracee *tracee = tracer->buckets[bucket]; tracee; tracee = tracee->next)
-			tracee_let_go(tracee);
+	tracee_table_each (&tracer->tracees, tracee)
+		tracee_let_go(tracee);
 	tracer->counts.abandoned++;
 }
 

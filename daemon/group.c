@@ -3,51 +3,20 @@
 
 #include "attach/children.h"
 #include "attach/preflight.h"
-#include "attach/procfs.h"
 #include "common/array.h"
 #include "common/clock.h"
+#include "daemon/group_member.h"
 #include "daemon/report/profile_merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define CHILDREN_MAX 4096
-/* A started command is tried soon and often: every moment until then is missed. */
-#define COMMAND_LOOK_NS  (5 * NS_PER_MS)
-#define FIRST_PAUSE_NS   (50 * NS_PER_MS)
-#define LONGEST_PAUSE_NS NS_PER_SECOND
 /* Opening sessions may take longer than the caller's thread should be away. */
 #define LOOK_BUDGET_NS (250 * NS_PER_MS)
 /* Of processes that the watch found: they may be refused for ever. */
 #define REFUSALS_TOLD_MAX 3
-
-enum member_state {
-	MEMBER_TRIED,    /* not yet known whether it can be profiled */
-	MEMBER_PROFILED, /* has a session, which may have ended */
-	MEMBER_LEFT,     /* not profiled; looked at for children and exec */
-};
-
-struct member {
-	pid_t pid;
-	uint64_t start_time; /* with the pid, what tells processes apart */
-	pid_t parent;
-	enum member_state state;
-	struct session *session;
-	bool given;           /* by the user, not found */
-	bool found;           /* by the watch, not as a child */
-	bool gone;            /* to be removed */
-	bool profiled_before; /* it has had a session that ended */
-	bool renewed;         /* its session gave way to one that is still to come */
-	bool over_limit;      /* has no session, as there are too many */
-	unsigned looks;       /* that found it waiting to be tried */
-	dev_t device;         /* of the program it runs */
-	ino_t inode;
-	uint64_t next_try_ns, give_up_ns, pause_ns;
-	uint64_t children_seen; /* since the session began */
-	enum loss refusal;      /* counted, should it stay so */
-};
 
 struct group {
 	struct group_options options;
@@ -104,19 +73,6 @@ static void note_error(struct group *group, const struct error *error)
 	}
 }
 
-/* The program it runs; zeros when that cannot be told. */
-static void read_program(pid_t pid, dev_t *ret_device, ino_t *ret_inode)
-{
-	struct stat status = { 0 };
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	if (stat(path, &status))
-		memset(&status, 0, sizeof(status));
-	*ret_device = status.st_dev;
-	*ret_inode = status.st_ino;
-}
-
 static struct member *find_member(struct group *group, pid_t pid)
 {
 	for (size_t i = 0; i < group->count; i++)
@@ -128,11 +84,9 @@ static struct member *find_member(struct group *group, pid_t pid)
 /* NULL: it is gone, or there is no memory or room. */
 static struct member *add_member(struct group *group, pid_t pid, pid_t parent)
 {
-	struct process_times times;
-	struct member *grown;
-	uint64_t now_ns = clock_now_ns();
+	struct member member, *grown;
 
-	if (procfs_read_times(pid, 0, &times))
+	if (member_init(&member, pid, parent, GROUP_TRY_NS))
 		return NULL;
 	if (group->count >= GROUP_WATCHED_MAX) {
 		group->losses.counts[LOSS_PROCESS_REFUSED]++;
@@ -143,16 +97,7 @@ static struct member *add_member(struct group *group, pid_t pid, pid_t parent)
 		return NULL;
 	group->members = grown;
 	grown += group->count++;
-	*grown = (struct member){
-		.pid = pid,
-		.start_time = times.start_time,
-		.parent = parent,
-		.next_try_ns = now_ns + 1,
-		.give_up_ns = now_ns + GROUP_TRY_NS,
-		.pause_ns = FIRST_PAUSE_NS,
-		.refusal = LOSS_PROCESS_UNSEEN,
-	};
-	read_program(pid, &grown->device, &grown->inode);
+	*grown = member;
 	return grown;
 }
 
@@ -223,14 +168,8 @@ static int start_session(struct group *group, size_t index, struct error *error)
 
 static void try_again(const struct group *group, struct member *member)
 {
-	uint64_t now_ns = clock_now_ns();
-
-	member->state = MEMBER_TRIED;
-	member->next_try_ns = now_ns + 1;
 	/* What was started here has no time limit. */
-	member->give_up_ns = member->pid == group->command ? UINT64_MAX : now_ns + GROUP_TRY_NS;
-	member->pause_ns = member->given ? COMMAND_LOOK_NS : FIRST_PAUSE_NS;
-	read_program(member->pid, &member->device, &member->inode);
+	member_try_again(member, member->pid == group->command ? UINT64_MAX : GROUP_TRY_NS);
 }
 
 /* A shell that started the interpreter is a good target when its children are followed. */
@@ -447,26 +386,6 @@ struct losses group_losses(const struct group *group)
 	return group->losses;
 }
 
-/* Whether the process is there, and the same. */
-static bool is_alive(const struct member *member)
-{
-	struct process_status status;
-	struct process_times times;
-
-	return !procfs_read_status(member->pid, 0, &status) && status.state != 'Z' &&
-	       status.state != 'X' && !procfs_read_times(member->pid, 0, &times) &&
-	       times.start_time == member->start_time;
-}
-
-static bool runs_another_program(const struct member *member)
-{
-	dev_t device;
-	ino_t inode;
-
-	read_program(member->pid, &device, &inode);
-	return inode && (device != member->device || inode != member->inode);
-}
-
 static void check_member(struct group *group, struct member *member)
 {
 	if (member->session) {
@@ -476,11 +395,11 @@ static void check_member(struct group *group, struct member *member)
 			end_session(group, member, &progress);
 		return;
 	}
-	if (!is_alive(member)) {
+	if (!member_is_alive(member)) {
 		member->gone = true;
 		if (member->state == MEMBER_TRIED && !member->given && !member->profiled_before)
 			group->losses.counts[LOSS_PROCESS_UNSEEN]++;
-	} else if (member->state != MEMBER_PROFILED && runs_another_program(member)) {
+	} else if (member->state != MEMBER_PROFILED && member_runs_another_program(member)) {
 		if (member->state == MEMBER_LEFT)
 			group->losses.counts[member->refusal]--;
 		try_again(group, member);
@@ -570,9 +489,7 @@ static void refuse(struct group *group, struct member *member, const struct erro
 		return;
 	}
 	member->refusal = refusal;
-	member->next_try_ns = now_ns + member->pause_ns;
-	if (member->pause_ns < LONGEST_PAUSE_NS)
-		member->pause_ns += member->pause_ns / (member->given ? 4 : 1);
+	member_try_later(member, now_ns);
 }
 
 static void try_member(struct group *group, size_t index, uint64_t now_ns)
@@ -583,7 +500,7 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 	member->over_limit = live_sessions(group) >= sessions_max(group);
 	if (member->over_limit) {
 		member->refusal = LOSS_PROCESS_REFUSED;
-		member->next_try_ns = now_ns + LONGEST_PAUSE_NS;
+		member->next_try_ns = now_ns + MEMBER_LONGEST_PAUSE_NS;
 		return;
 	}
 	if (open_session(group, member, false, &error)) {
@@ -633,8 +550,8 @@ uint64_t group_look(struct group *group)
 	remove_gone(group);
 	for (size_t i = 0; i < group->count; i++)
 		if (group->members[i].state == MEMBER_TRIED && group->members[i].given &&
-		    group->members[i].pause_ns < LONGEST_PAUSE_NS)
-			look_ns = COMMAND_LOOK_NS;
+		    group->members[i].pause_ns < MEMBER_LONGEST_PAUSE_NS)
+			look_ns = MEMBER_COMMAND_LOOK_NS;
 	return look_ns;
 }
 
@@ -680,8 +597,8 @@ void group_finish(struct group *group)
 			}
 		} else if (member->state == MEMBER_TRIED && !member->given &&
 			   !member->profiled_before) {
-			group->losses
-				.counts[is_alive(member) ? member->refusal : LOSS_PROCESS_UNSEEN]++;
+			group->losses.counts[member_is_alive(member) ? member->refusal
+								     : LOSS_PROCESS_UNSEEN]++;
 		}
 	}
 }

@@ -18,8 +18,6 @@
 
 #include <pthread.h>
 
-#define INTERPRETER_MODULES_MAX 4
-
 struct target {
 	pid_t pid;
 	struct process_memory memory;

@@ -69,11 +69,6 @@ size_t code_cache_count(const struct code_cache *cache)
 	return cache->record_count;
 }
 
-size_t code_cache_bytes(const struct code_cache *cache)
-{
-	return cache->bytes;
-}
-
 static void key_of(const struct python_layout *layout, const uint8_t *head, struct code_key *key)
 {
 	const struct python_offsets *offsets = &layout->offsets;

@@ -48,6 +48,5 @@ __attribute__((warn_unused_result)) int code_cache_resolve(struct code_cache *ca
 
 /* For reports and tests: how many records there are, and the bytes they take. */
 size_t code_cache_count(const struct code_cache *cache);
-size_t code_cache_bytes(const struct code_cache *cache);
 
 #endif

@@ -9,13 +9,6 @@ int python_code_line(const struct python_code *code, int instruction_offset)
 			       code->first_line, instruction_offset);
 }
 
-int python_code_location(const struct python_code *code, int instruction_offset,
-			 struct line_location *ret_location)
-{
-	return line_table_locate(code->minor, code->line_table, code->line_table_size,
-				 code->first_line, instruction_offset, ret_location);
-}
-
 const char *python_code_opcode(const struct python_code *code, int instruction_offset)
 {
 	return opcode_name(code->minor, code->bytecode, code->bytecode_size, instruction_offset);

@@ -32,13 +32,6 @@ struct python_code {
 /* Line of an instruction, by byte offset into the bytecode; 0: the instruction has none. */
 int python_code_line(const struct python_code *code, int instruction_offset);
 
-/*
- * The whole source range of an instruction (3.11+: with columns, in bytes of
- * UTF-8 from 0; else -1). 0, or -ENOENT: it has no line.
- */
-int python_code_location(const struct python_code *code, int instruction_offset,
-			 struct line_location *ret_location);
-
 /* Stable opcode name ("BINARY_SUBSCR") at an offset; NULL: outside the code. */
 const char *python_code_opcode(const struct python_code *code, int instruction_offset);
 

@@ -101,8 +101,9 @@ int frame_read(struct python_runtime *runtime, const struct frame_walk_start *st
 	return remote_copy_read(&runtime->copy, frame, runtime->sizes.frame, ret_bytes);
 }
 
-int cframe_read(struct python_runtime *runtime, remote_addr cframe, remote_addr *ret_current,
-		remote_addr *ret_previous)
+/* A _PyCFrame's fields; 0 or a negative errno. */
+static int cframe_read(struct python_runtime *runtime, remote_addr cframe, remote_addr *ret_current,
+		       remote_addr *ret_previous)
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
 	const uint8_t *bytes;

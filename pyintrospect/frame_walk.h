@@ -49,9 +49,4 @@ __attribute__((warn_unused_result)) int frame_read(struct python_runtime *runtim
 						   const struct frame_walk_start *start,
 						   remote_addr frame, const uint8_t **ret_bytes);
 
-/* A _PyCFrame's fields; 0 or a negative errno. */
-__attribute__((warn_unused_result)) int cframe_read(struct python_runtime *runtime,
-						    remote_addr cframe, remote_addr *ret_current,
-						    remote_addr *ret_previous);
-
 #endif

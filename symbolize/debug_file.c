@@ -159,11 +159,6 @@ int debug_file_find(const struct module *module, const struct debug_search *sear
 			      ret_image);
 }
 
-int debug_file_open(const struct module *module, struct elf_image **ret_image)
-{
-	return debug_file_find(module, NULL, ret_image);
-}
-
 int debug_file_open_shared(const char *path, const uint8_t *build_id, size_t build_id_size,
 			   const struct debug_search *search, unsigned int attempt)
 {

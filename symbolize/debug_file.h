@@ -27,10 +27,6 @@ __attribute__((warn_unused_result)) int debug_file_find(const struct module *mod
 							const struct debug_search *search,
 							struct elf_image **ret_image);
 
-/* The same in our own root only. */
-__attribute__((warn_unused_result)) int debug_file_open(const struct module *module,
-							struct elf_image **ret_image);
-
 /*
  * Opens the file that dwz moved DWARF to which several files share: by its
  * build-id or by path, the two that .gnu_debugaltlink tells. A descriptor the

@@ -58,7 +58,6 @@ struct module_table {
 	struct module_span *spans;
 	size_t span_count;
 	uint64_t dropped;
-	uint32_t generation;
 };
 
 struct module_table *module_table_create(const struct mapping_opener *opener,
@@ -523,19 +522,6 @@ static size_t check_modules(struct module_table *table)
 	return stale + (count ? check_batch(table, batch, count) : 0);
 }
 
-static bool same_spans(const struct module_table *table, const struct module_span *spans,
-		       size_t count)
-{
-	if (count != table->span_count)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (spans[i].start != table->spans[i].start ||
-		    spans[i].end != table->spans[i].end ||
-		    spans[i].module != table->spans[i].module)
-			return false;
-	return true;
-}
-
 int module_table_update(struct module_table *table, const struct mapping_list *mappings)
 {
 	struct module_span *spans = calloc(mappings->count + 1, sizeof(*spans));
@@ -553,18 +539,11 @@ int module_table_update(struct module_table *table, const struct mapping_list *m
 	if (check_modules(table) > 0 && take_executables(table, mappings) != 0)
 		error = -ENOMEM;
 	count = fill_spans(table, mappings, spans);
-	if (!same_spans(table, spans, count))
-		table->generation++;
 	free(table->spans);
 	table->spans = spans;
 	table->span_count = count;
 	set_ranges(spans, count);
 	return error;
-}
-
-uint32_t module_table_generation(const struct module_table *table)
-{
-	return table->generation;
 }
 
 const char *module_image_problem(const struct module *module)

@@ -67,12 +67,6 @@ void module_table_destroy(struct module_table *table);
 __attribute__((warn_unused_result)) int module_table_update(struct module_table *table,
 							    const struct mapping_list *mappings);
 
-/*
- * Rises with every update that changed which module an address belongs to:
- * who keeps something by address must forget it then.
- */
-uint32_t module_table_generation(const struct module_table *table);
-
 /* The module an address belongs to now, or NULL. A handful of comparisons, no allocation. */
 const struct module *module_find(const struct module_table *table, remote_addr address);
 

@@ -46,7 +46,8 @@ static bool ends_in_direct_call(const uint8_t *bytes)
 	return bytes[CALL_BYTES_MAX - 5] == 0xe8;
 }
 
-bool stack_scan_is_after_call(const struct module *module, remote_addr return_address)
+/* Whether the instruction that ends at return_address in module is a call. */
+static bool is_after_call(const struct module *module, remote_addr return_address)
 {
 	const uint8_t *bytes = bytes_before(module, return_address);
 
@@ -88,7 +89,7 @@ int stack_scan_next(const struct module_table *modules, struct stack_view *view,
 		if (stack_view_read_u64(view, address, &value))
 			return -ENOENT;
 		module = module_find(modules, value - 1);
-		if (module && stack_scan_is_after_call(module, value)) {
+		if (module && is_after_call(module, value)) {
 			*ret_slot = address;
 			*ret_value = value;
 			return 0;

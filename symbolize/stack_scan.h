@@ -13,9 +13,6 @@
 #include "symbolize/module.h"
 #include "symbolize/stack_view.h"
 
-/* Whether the instruction that ends at return_address in module is a call. */
-bool stack_scan_is_after_call(const struct module *module, remote_addr return_address);
-
 /* Where the call that ends at return_address goes, when the instruction says so; -ENOENT. */
 __attribute__((warn_unused_result)) int stack_scan_call_target(const struct module *module,
 							       remote_addr return_address,

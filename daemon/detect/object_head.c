@@ -19,7 +19,9 @@ static remote_addr *type_slot(struct object_types *types, remote_addr address)
 	return &types->types[(address >> 4) * 0x9E3779B97F4A7C15ull >> 54];
 }
 
-bool object_is_type(struct object_types *types, const struct target *target, remote_addr address)
+/* Is there a type object at address? At most two reads of the target; none once it is known. */
+static bool is_type_object(struct object_types *types, const struct target *target,
+			   remote_addr address)
 {
 	remote_addr type = 0, metatype = 0;
 
@@ -48,8 +50,8 @@ bool object_head_at(struct object_types *types, const struct target *target, rem
 	if (size > 8 || memory_read(&target->reader, start, words, sizeof(words)))
 		return false;
 	/* The word itself is a type pointer, or it is a count with the type pointer behind it. */
-	return object_is_type(types, target, words[0]) ||
-	       (words[0] < (1ull << 40) && object_is_type(types, target, words[1]));
+	return is_type_object(types, target, words[0]) ||
+	       (words[0] < (1ull << 40) && is_type_object(types, target, words[1]));
 }
 
 enum memory_class object_memory_class(struct object_types *types, const struct target *target,
@@ -68,7 +70,7 @@ enum memory_class object_memory_class(struct object_types *types, const struct t
 		remote_addr object = start + (i - 1) * sizeof(uint64_t);
 		uint64_t basic_size;
 
-		if (words[i - 1] >= (1ull << 40) || !object_is_type(types, target, words[i]))
+		if (words[i - 1] >= (1ull << 40) || !is_type_object(types, target, words[i]))
 			continue;
 		if (memory_read_u64(&target->reader, words[i] + TYPE_BASIC_SIZE_OFFSET,
 				    &basic_size))

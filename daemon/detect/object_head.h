@@ -18,9 +18,6 @@ struct object_types {
 	remote_addr types[OBJECT_TYPES_CACHED]; /* known type objects, by hash; 0: empty */
 };
 
-/* Is there a type object at address? At most two reads of the target; none once it is known. */
-bool object_is_type(struct object_types *types, const struct target *target, remote_addr address);
-
 /* Does [address, address + size) lie in the 16 bytes of an object's head? One to five reads. */
 bool object_head_at(struct object_types *types, const struct target *target, remote_addr address,
 		    uint32_t size);

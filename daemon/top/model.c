@@ -21,7 +21,8 @@ void top_model_deinit(struct top_model *model)
 	*model = (struct top_model){ 0 };
 }
 
-bool top_view_has_sort(enum top_view view, enum top_sort sort)
+/* Whether the view can be sorted so. */
+static bool has_sort(enum top_view view, enum top_sort sort)
 {
 	switch (view) {
 	case TOP_THREADS:
@@ -205,7 +206,7 @@ static void choose_next_sort(struct top_model *model)
 
 	do
 		*sort = (*sort + 1) % TOP_SORT_COUNT;
-	while (!top_view_has_sort(model->view, *sort));
+	while (!has_sort(model->view, *sort));
 	model->selected = model->first = 0;
 }
 

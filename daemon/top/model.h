@@ -89,9 +89,6 @@ bool top_model_key(struct top_model *model, enum top_key key);
 /* Keeps the selected row in sight, on a page of so many rows. */
 void top_model_scroll(struct top_model *model, size_t page);
 
-/* Whether the view can be sorted so. */
-bool top_view_has_sort(enum top_view view, enum top_sort sort);
-
 /* Of a Python line; NULL: cannot be read. */
 const char *top_model_source(const struct top_model *model, const char *file, int line,
 			     const char *known);

@@ -232,7 +232,24 @@ def default_interpreter():
     return interpreters[0]
 
 
-class Target:
+class Child:
+    """A process that is ended with the block that it is used in."""
+
+    process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+
+
+class Target(Child):
     """A program of tests/targets, running; waits for its `ready`."""
 
     def __init__(self, interpreter, script, *arguments, user=None, stdin=None):
@@ -258,15 +275,6 @@ class Target:
         if line != "ready\n":
             self.process.kill()
             raise Failure("%s did not start: %s%s" % (script, line, self.process.stdout.read()))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
 
     def finish(self, code=0, timeout=120):
         """Let it end by itself; its last line."""
@@ -334,7 +342,7 @@ def take_breakpoints(tid):
             os.close(descriptor)
 
 
-class Daemon:
+class Daemon(Child):
     """pieprofd, running; used where a test acts while it runs."""
 
     def __init__(self, *arguments, user=None):
@@ -347,16 +355,6 @@ class Daemon:
             user=user,
             group=user,
         )
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        self.process.stderr.close()
 
     def finish(self, code=0, timeout=120):
         try:

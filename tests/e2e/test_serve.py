@@ -17,8 +17,8 @@ import tempfile
 import threading
 import time
 
-from harness import (MANY_SAMPLES, PIEPROFD, Skip, Target, check, check_equal, check_sampled, default_interpreter, pieprofd,
-                     status_of, wait_until)
+from harness import (MANY_SAMPLES, PIEPROFD, Child, Skip, Target, check, check_equal, check_sampled, default_interpreter,
+                     pieprofd, status_of, wait_until)
 from test_refusals import EPERM, PERF_EVENT_OPEN, refuse_call
 
 HOT_LINE = "conv_backprop.py:33"
@@ -36,7 +36,7 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-class Server:
+class Server(Child):
     """pieprofd serve, running, once it says where."""
 
     def __init__(self, pid, *arguments, listen="127.0.0.1:0", environment=None, prepare=None):
@@ -54,15 +54,6 @@ class Server:
             found = re.search(r" on (http://\S+:(\d+)/|unix:(\S+))$", line)
             if found:
                 self.url, self.port, self.path = found.groups()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
 
     def connect(self, timeout=60):
         if self.path:

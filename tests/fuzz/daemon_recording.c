@@ -3,32 +3,79 @@
  * A recording, and what every format makes of it. The first byte says what the
  * others are: 0 the profile within; 1 the file; 2 the file, its checksums put
  * right, which no mutation does by itself; 3 and above two profiles to compare,
- * the first of u16 bytes.
+ * the first of u16 bytes. Names in it, which the target chose, are no part of
+ * what is written: JSON is JSON, and a page has the scripts that it always has.
  */
 #include "daemon/report/diff.h"
 #include "daemon/report/profile_codec.h"
 #include "daemon/report/recording.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <jansson.h>
 #include <zlib.h>
 
 #define ARENA_MAX    ((size_t)64 << 20)
 #define HEADER_BYTES 40 /* recording.h */
 
-static const struct writer *const all_writers[] = {
-	&writer_text,       &writer_json,    &writer_collapsed, &writer_pprof,
-	&writer_speedscope, &writer_firefox, &writer_html,      &writer_recording,
-};
+static const struct writer *const json_writers[] = { &writer_json, &writer_speedscope,
+						     &writer_firefox };
+static const struct writer *const other_writers[] = { &writer_text, &writer_collapsed,
+						      &writer_pprof, &writer_recording };
+
+/* As this writer has it; the caller frees. */
+static char *write_text(const struct writer *writer, const struct profile *profile,
+			size_t *ret_size)
+{
+	static const struct writer_options options;
+	char *text = NULL;
+	FILE *file = open_memstream(&text, ret_size);
+
+	fuzz_must(file);
+	fuzz_must(writer->write(profile, &options, file) == 0);
+	fuzz_must(fclose(file) == 0);
+	return text;
+}
+
+static void check_json(const struct writer *writer, const struct profile *profile)
+{
+	size_t size;
+	char *text = write_text(writer, profile, &size);
+	json_t *json = json_loadb(text, size, JSON_ALLOW_NUL, NULL);
+
+	fuzz_must(json);
+	json_decref(json);
+	free(text);
+}
+
+static void check_page(const struct profile *profile)
+{
+	static size_t scripts;
+	size_t size, count = 0;
+	char *page = write_text(&writer_html, profile, &size);
+
+	fuzz_must(strlen(page) == size);
+	for (const char *at = page; (at = strcasestr(at, "<script")); at++)
+		count++;
+	for (const char *at = page; (at = strcasestr(at, "</script")); at++)
+		count += 100;
+	if (!scripts)
+		scripts = count;
+	fuzz_must(count == scripts);
+	free(page);
+}
 
 static void write_all(const struct profile *profile)
 {
 	static const struct writer_options options[] = { { 0 }, { .columns = 1, .colour = true } };
 
-	for (size_t i = 0; i < sizeof(all_writers) / sizeof(all_writers[0]); i++)
+	for (size_t i = 0; i < sizeof(other_writers) / sizeof(other_writers[0]); i++)
 		for (size_t k = 0; k < sizeof(options) / sizeof(options[0]); k++)
-			if (k == 0 || all_writers[i] == &writer_text)
-				fuzz_must(all_writers[i]->write(profile, &options[k],
-								fuzz_sink()) == 0);
+			if (k == 0 || other_writers[i] == &writer_text)
+				fuzz_must(other_writers[i]->write(profile, &options[k],
+								  fuzz_sink()) == 0);
+	for (size_t i = 0; i < sizeof(json_writers) / sizeof(json_writers[0]); i++)
+		check_json(json_writers[i], profile);
+	check_page(profile);
 }
 
 static void write_difference(const struct profile *base, const struct profile *now)

@@ -8,6 +8,8 @@
 #ifndef PIEPROFD_TESTS_FUZZ_FUZZ_H
 #define PIEPROFD_TESTS_FUZZ_FUZZ_H
 
+#include "tests/must.h"
+
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,14 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define FUZZ_UNWATCHED
 #endif
 
-/* For what can only fail when the target itself, or the machine, is broken; and for promises. */
-#define fuzz_must(condition)                                                                       \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
+/* Also for promises. */
+#define fuzz_must must
 
 struct fuzz_input {
 	const uint8_t *at;

@@ -35,13 +35,11 @@ static void read_frames(const struct python_frame *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct python_frame *frame = &frames[i];
-		struct line_location location;
 
 		fuzz_must(frame->code);
 		fuzz_read_string(frame->code->function);
 		fuzz_read_string(frame->code->file);
 		(void)python_code_line(frame->code, frame->instruction_offset);
-		(void)python_code_location(frame->code, frame->instruction_offset, &location);
 		fuzz_read_string(python_code_opcode(frame->code, frame->instruction_offset));
 	}
 }

@@ -13,16 +13,11 @@
 static void read_lines(int minor, const uint8_t *table, size_t size, int first_line)
 {
 	static const int odd_offsets[] = { -1, 0x7fffffff, -0x7fffffff - 1 };
-	struct line_location location;
 
-	for (int offset = 0; offset < 256; offset += 2) {
+	for (int offset = 0; offset < 256; offset += 2)
 		(void)line_table_find(minor, table, size, first_line, offset);
-		(void)line_table_locate(minor, table, size, first_line, offset, &location);
-	}
-	for (size_t i = 0; i < sizeof(odd_offsets) / sizeof(odd_offsets[0]); i++) {
+	for (size_t i = 0; i < sizeof(odd_offsets) / sizeof(odd_offsets[0]); i++)
 		(void)line_table_find(minor, table, size, first_line, odd_offsets[i]);
-		(void)line_table_locate(minor, table, size, first_line, odd_offsets[i], &location);
-	}
 }
 
 static void read_opcodes(int minor, uint8_t *bytecode, size_t size, const uint8_t *table,

@@ -27,6 +27,7 @@
  * target dies with its tracer.
  */
 #include "attach/access.h"
+#include "attach/user_registers.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -278,19 +279,6 @@ static void end_call(struct oracle *oracle)
 	oracle->in_call = false;
 }
 
-static struct registers registers_of(const struct user_regs_struct *user)
-{
-	return (struct registers){
-		.general = { user->rax, user->rcx, user->rdx, user->rbx, user->rsp, user->rbp,
-			     user->rsi, user->rdi, user->r8, user->r9, user->r10, user->r11,
-			     user->r12, user->r13, user->r14, user->r15 },
-		.rip = user->rip,
-		.rflags = user->eflags,
-		.fs_base = user->fs_base,
-		.gs_base = user->gs_base,
-	};
-}
-
 /* What the instruction is about to do; its accesses are looked at once it has run. */
 static bool decode(const struct oracle *oracle, const struct registers *registers,
 		   struct instruction *ret)
@@ -345,7 +333,7 @@ static bool step(struct oracle *oracle)
 	if (oracle->in_call && counts(oracle, user.rip)) {
 		oracle->since[KIND_LOAD]++;
 		oracle->since[KIND_STORE]++;
-		registers = registers_of(&user);
+		registers = registers_from_user(&user);
 		decoded = decode(oracle, &registers, &instruction);
 	}
 	if (ptrace(PTRACE_SINGLESTEP, oracle->pid, NULL, NULL) ||

@@ -8,6 +8,7 @@
 
 #include "symbolize/elf_image.h"
 #include "symbolize/module.h"
+#include "tests/must.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -19,14 +20,7 @@
 
 #define BUILT_UNUSED __attribute__((unused))
 
-/* For what can only fail when the test itself is broken. */
-#define built_must(condition)                                                                      \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
+#define built_must must
 
 struct built_files {
 	char folder[64]; /* absolute */

@@ -11,6 +11,7 @@
 #include "common/memory.h"
 #include "common/registers.h"
 #include "common/stack_snapshot.h"
+#include "tests/must.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -34,14 +35,7 @@
 
 #define LIVE_STACK_BYTES_MAX (256u * 1024)
 
-/* For what can only fail when the test itself is broken. */
-#define live_must(condition)                                                                       \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
+#define live_must must
 
 struct live_process {
 	pid_t pid;

@@ -8,6 +8,7 @@
 #define PIEPROFD_TESTS_STEPPED_PROCESS_H
 
 #include "attach/access.h"
+#include "attach/user_registers.h"
 #include "tests/unit/live_process.h"
 
 #include <Zydis/Zydis.h>
@@ -81,19 +82,6 @@ static inline struct live_process *stepped_process_start(void)
 	if (process)
 		live_process_read_mappings(process);
 	return process;
-}
-
-static inline struct registers registers_from_user(const struct user_regs_struct *user)
-{
-	return (struct registers){
-		.general = { user->rax, user->rcx, user->rdx, user->rbx, user->rsp, user->rbp,
-			     user->rsi, user->rdi, user->r8, user->r9, user->r10, user->r11,
-			     user->r12, user->r13, user->r14, user->r15 },
-		.rip = user->rip,
-		.rflags = user->eflags,
-		.fs_base = user->fs_base,
-		.gs_base = user->gs_base,
-	};
 }
 
 static inline bool stepped_registers(pid_t pid, struct registers *ret)

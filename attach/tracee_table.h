@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The threads that a tracer traces, by tid. The table borrows them: it links
+ * those of a bucket by their `next`, and frees none. Zeros are an empty one.
+ */
+#ifndef PIEPROFD_ATTACH_TRACEE_TABLE_H
+#define PIEPROFD_ATTACH_TRACEE_TABLE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define TRACEE_BUCKETS 256u
+
+struct tracee;
+
+struct tracee_table {
+	struct tracee *buckets[TRACEE_BUCKETS];
+	size_t count;
+};
+
+/* NULL: none of that tid. */
+struct tracee *tracee_table_find(const struct tracee_table *table, pid_t tid);
+
+/* None of its tid may be there. */
+void tracee_table_add(struct tracee_table *table, struct tracee *tracee);
+/* It is there. */
+void tracee_table_remove(struct tracee_table *table, struct tracee *tracee);
+
+/* The one behind this one, of none the first, in no order; NULL: no further one. */
+struct tracee *tracee_table_next(const struct tracee_table *table, const struct tracee *tracee);
+
+/* While it goes on, none may be added or removed. */
+#define tracee_table_each(table, tracee)                                                           \
+	for (struct tracee *tracee = tracee_table_next(table, NULL); tracee;                       \
+	     tracee = tracee_table_next(table, tracee))
+
+#endif

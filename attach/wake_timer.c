@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/wake_timer.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* A thread's own: SIGCHLD, which goes to the process, would wake the tracer of another target. */
+#define WAKE_SIGNAL   (SIGRTMIN + 5)
+#define WAKE_AGAIN_NS (2 * NS_PER_MS)
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_SECOND),
+				  .tv_nsec = (long)(ns % NS_PER_SECOND) };
+}
+
+static void set(const struct wake_timer *timer, uint64_t first_ns, uint64_t again_ns)
+{
+	struct itimerspec spec = { .it_value = timespec_of(first_ns),
+				   .it_interval = timespec_of(again_ns) };
+
+	(void)timer_settime(timer->timer, 0, &spec, NULL);
+}
+
+static void wake(int signal)
+{
+	(void)signal; /* the call has returned: that is all */
+}
+
+int wake_timer_init(struct wake_timer *timer)
+{
+	struct sigaction action = { .sa_handler = wake };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
+	sigset_t signals;
+
+	event._sigev_un._tid = gettid();
+	sigemptyset(&signals);
+	sigaddset(&signals, WAKE_SIGNAL);
+	if (sigaction(WAKE_SIGNAL, &action, NULL) || pthread_sigmask(SIG_UNBLOCK, &signals, NULL) ||
+	    timer_create(CLOCK_MONOTONIC, &event, &timer->timer))
+		return -errno;
+	timer->exists = true;
+	return 0;
+}
+
+void wake_timer_deinit(struct wake_timer *timer)
+{
+	if (timer->exists)
+		(void)timer_delete(timer->timer);
+	timer->exists = false;
+}
+
+void wake_timer_arm(const struct wake_timer *timer, uint64_t timeout_ns)
+{
+	set(timer, timeout_ns, WAKE_AGAIN_NS);
+}
+
+void wake_timer_disarm(const struct wake_timer *timer)
+{
+	set(timer, 0, 0);
+}
