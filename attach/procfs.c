@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/procfs.h"
 
+#include "common/interrupted.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,7 @@ static int gone(int error)
 static int read_whole(const char *path, char **ret_text, size_t *ret_size)
 {
 	size_t capacity = 4096, size = 0;
+	unsigned interruptions = 0;
 	char *text;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -35,11 +38,11 @@ static int read_whole(const char *path, char **ret_text, size_t *ret_size)
 	while (text) {
 		ssize_t got = read(fd, text + size, capacity - size - 1);
 
+		if (interrupted(got, &interruptions))
+			continue;
 		if (got < 0) {
 			int error = errno;
 
-			if (error == EINTR)
-				continue;
 			free(text);
 			close(fd);
 			return gone(error);

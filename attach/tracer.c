@@ -474,6 +474,8 @@ static pid_t take_report(const struct tracer *tracer, int flags, int *ret_status
 /* Handles what is there; false when there are no threads left to wait for. */
 static bool handle_pending(struct tracer *tracer, bool *ret_any)
 {
+	unsigned interruptions = 0;
+
 	*ret_any = false;
 	/* Bounded: under more load than one tracer can serve, the caller must still get its turn.
 	 */
@@ -482,8 +484,9 @@ static bool handle_pending(struct tracer *tracer, bool *ret_any)
 		pid_t tid = take_report(tracer, WNOHANG, &status);
 
 		relief_work(&tracer->relief);
-		if (tid < 0 && errno == EINTR)
+		if (tid < 0 && errno == EINTR && ++interruptions < HANDLED_MAX)
 			continue;
+		/* No report will ever come: threads that wait for us must not. */
 		if (tid < 0)
 			return false;
 		if (tid == 0)

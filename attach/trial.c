@@ -4,6 +4,7 @@
 #include "attach/process_memory.h"
 #include "attach/tracer.h"
 #include "common/clock.h"
+#include "common/interrupted.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -176,6 +177,7 @@ static void read_memory(struct trial_run *run)
 
 static int try_child(struct trial_run *run)
 {
+	unsigned interruptions = 0;
 	pthread_t thread;
 	int error;
 
@@ -184,7 +186,7 @@ static int try_child(struct trial_run *run)
 	if (!error)
 		(void)pthread_join(thread, NULL);
 	(void)kill(run->child, SIGKILL);
-	while (waitpid(run->child, NULL, 0) < 0 && errno == EINTR)
+	while (interrupted(waitpid(run->child, NULL, 0), &interruptions))
 		;
 	return -error;
 }

@@ -17,6 +17,7 @@ struct look {
 	unsigned same;     /* looks at which the tracer was at work on that turn */
 	uint64_t answered; /* signals that it had taken */
 	unsigned ignored;  /* sent since without being taken */
+	unsigned overdue;  /* looks at which it should have come to its end */
 };
 
 /* Stopped, by us: in ptrace-stop, and not just asleep. */
@@ -38,8 +39,16 @@ static bool target_waits(const struct watchdog *watchdog)
 	return false;
 }
 
+static void end_daemon(const struct watchdog *watchdog)
+{
+	if (watchdog->last_resort)
+		watchdog->last_resort(watchdog->context);
+	_exit(EXIT_INTERNAL);
+}
+
 static void look(const struct watchdog *watchdog, struct look *last)
 {
+	unsigned end_looks = __atomic_load_n(&watchdog->end_looks, __ATOMIC_RELAXED);
 	uint64_t turn = relief_turn(watchdog->relief);
 	uint64_t answered = relief_answered(watchdog->relief);
 
@@ -47,6 +56,8 @@ static void look(const struct watchdog *watchdog, struct look *last)
 		*last = (struct look){ .turn = turn, .answered = answered };
 		return;
 	}
+	if (end_looks && ++last->overdue > end_looks)
+		end_daemon(watchdog);
 	if (++last->same < WATCHDOG_RELIEF_LOOKS)
 		return;
 	if (answered != last->answered) {
@@ -57,11 +68,8 @@ static void look(const struct watchdog *watchdog, struct look *last)
 		relief_ask(watchdog->relief, watchdog->tracer, turn);
 		return;
 	}
-	if (!target_waits(watchdog))
-		return;
-	if (watchdog->last_resort)
-		watchdog->last_resort(watchdog->context);
-	_exit(EXIT_INTERNAL);
+	if (target_waits(watchdog))
+		end_daemon(watchdog);
 }
 
 static void *watch(void *argument)
@@ -105,6 +113,11 @@ int watchdog_start(struct watchdog *watchdog, pid_t pid, pthread_t tracer, struc
 	error = pthread_create(&watchdog->thread, NULL, watch, watchdog);
 	watchdog->running = !error;
 	return -error;
+}
+
+void watchdog_expect_end(struct watchdog *watchdog, unsigned looks)
+{
+	__atomic_store_n(&watchdog->end_looks, looks, __ATOMIC_RELAXED);
 }
 
 void watchdog_end(struct watchdog *watchdog)

@@ -10,7 +10,8 @@
  * waits in the kernel for something that does not come (a page of the target
  * that a userfaultfd or a file system does not deliver), and threads of the
  * target wait for it, only the end of the whole daemon lets go of them: that is
- * last_resort's to do.
+ * last_resort's to do. So it is where the tracer's thread was to end and does
+ * not: relieved, it does no harm, but nobody could end the daemon by asking.
  */
 #ifndef PIEPROFD_ATTACH_WATCHDOG_H
 #define PIEPROFD_ATTACH_WATCHDOG_H
@@ -20,6 +21,7 @@
 #define WATCHDOG_LOOK_NS      (50 * 1000000ull)
 #define WATCHDOG_RELIEF_LOOKS 4u
 #define WATCHDOG_LAST_LOOKS   20u
+#define WATCHDOG_END_LOOKS    200u
 
 struct watchdog {
 	pid_t pid;
@@ -29,6 +31,7 @@ struct watchdog {
 	void *context;
 	pthread_t thread;
 	bool running;
+	unsigned end_looks; /* without progress, then last_resort; 0: no end is expected */
 	/* Guarded by lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -43,7 +46,10 @@ __attribute__((warn_unused_result)) int watchdog_start(struct watchdog *watchdog
 						       pthread_t tracer, struct relief *relief,
 						       void (*last_resort)(void *context),
 						       void *context);
-/* Before the tracer's thread is joined. One that never ran may be ended. */
+/* The tracer's thread was asked to end, and is waited for: WATCHDOG_END_LOOKS. */
+void watchdog_expect_end(struct watchdog *watchdog, unsigned looks);
+/* When the tracer's thread has ended, or can no longer be held up. One that never ran may be ended.
+ */
 void watchdog_end(struct watchdog *watchdog);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/command.h"
 
+#include "common/interrupted.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -39,6 +41,7 @@ int command_start(char *const *words, const struct command_settings *settings,
 		  struct command *ret_command)
 {
 	int errors[2], error = 0;
+	unsigned interruptions = 0;
 	ssize_t got;
 	pid_t pid;
 
@@ -53,7 +56,7 @@ int command_start(char *const *words, const struct command_settings *settings,
 	/* Its end is closed by the exec that succeeds. */
 	do
 		got = pid > 0 ? read(errors[0], &error, sizeof(error)) : 0;
-	while (got < 0 && errno == EINTR);
+	while (interrupted(got, &interruptions));
 	close(errors[0]);
 	if (error) {
 		if (pid > 0)
@@ -77,11 +80,12 @@ bool command_has_ended(const struct command *command)
 
 int command_wait(struct command *command)
 {
+	unsigned interruptions = 0;
 	int status;
 	pid_t pid;
 
 	do
 		pid = waitpid(command->pid, &status, 0);
-	while (pid < 0 && errno == EINTR);
+	while (interrupted(pid, &interruptions));
 	return pid < 0 ? -errno : status;
 }

@@ -550,8 +550,8 @@ static void end_at_once(void *context)
 	struct group *group = __atomic_load_n(&last->group, __ATOMIC_ACQUIRE);
 	sigset_t all;
 
-	say("pieprofd: held up in the kernel while the target waits: it is let go of, and "
-	    "profiling ends\n");
+	say("pieprofd: held up in the kernel while the target waits, or unable to end: it is let "
+	    "go of, and profiling ends\n");
 	if (!group || fork() != 0)
 		_exit(EXIT_INTERNAL);
 	group_let_go(group);

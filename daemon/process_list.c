@@ -4,6 +4,7 @@
 #include "attach/process_memory.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "common/interrupted.h"
 #include "pyintrospect/runtime_search.h"
 #include "pyintrospect/version.h"
 #include "symbolize/elf_image.h"
@@ -401,10 +402,11 @@ static int compare_processes(const void *left, const void *right)
 static void measure_cpu(struct process_list *list)
 {
 	struct timespec interval = { .tv_nsec = CPU_INTERVAL_NS };
+	unsigned interruptions = 0;
 
 	if (!list->count)
 		return;
-	while (nanosleep(&interval, &interval) && errno == EINTR)
+	while (interrupted(nanosleep(&interval, &interval), &interruptions))
 		;
 	for (size_t i = 0; i < list->count; i++) {
 		struct listed_process *process = &list->items[i];

@@ -617,7 +617,8 @@ void session_finish(struct session *session)
 	if (!session->thread_exists)
 		return;
 	session_ask_finish(session);
-	/* Held up, it would never end: it is watched over until it does. */
+	/* Held up, it would never end: it is watched over until it does, or the daemon ends. */
+	watchdog_expect_end(&session->watchdog, WATCHDOG_END_LOOKS);
 	pthread_join(session->thread, NULL);
 	watchdog_end(&session->watchdog);
 	session->thread_exists = false;

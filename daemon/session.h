@@ -37,8 +37,8 @@ struct session_options {
 	size_t pair_limit;    /* likewise */
 	/*
 	 * The tracer's thread is held up in the kernel while threads of the target wait
-	 * for it: to be called from another thread, must end the process. NULL: that
-	 * alone (attach/watchdog.h).
+	 * for it, or does not come to its end: to be called from another thread, must end
+	 * the process. NULL: that alone (attach/watchdog.h).
 	 */
 	void (*last_resort)(void *context);
 	void *last_resort_context;

@@ -6,6 +6,7 @@
  */
 #include "symbolize/perf_map.h"
 
+#include "common/interrupted.h"
 #include "symbolize/root_file.h"
 
 #include <errno.h>
@@ -193,6 +194,7 @@ static int take_lines(struct perf_map *map, const char *buffer, size_t size, siz
 static int read_appended(struct perf_map *map, int fd)
 {
 	char *buffer = malloc(BUFFER_BYTES);
+	unsigned interruptions = 0;
 	int error = 0;
 
 	if (!buffer)
@@ -202,7 +204,7 @@ static int read_appended(struct perf_map *map, int fd)
 		ssize_t got = pread(fd, buffer, BUFFER_BYTES, (off_t)map->position);
 		size_t used;
 
-		if (got < 0 && errno == EINTR)
+		if (interrupted(got, &interruptions))
 			continue;
 		if (got < 0)
 			error = -errno;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/recording.h"
 
+#include "common/interrupted.h"
 #include "daemon/report/printable.h"
 #include "daemon/report/profile_codec.h"
 #include "daemon/report/writer.h"
@@ -135,10 +136,12 @@ static void refuse_memory(const struct reading *reading)
 /* All of size bytes, from the file's offset. */
 static int read_all(int fd, void *bytes, size_t size)
 {
+	unsigned interruptions = 0;
+
 	for (size_t used = 0; used < size;) {
 		ssize_t got = read(fd, (uint8_t *)bytes + used, size - used);
 
-		if (got < 0 && errno == EINTR)
+		if (interrupted(got, &interruptions))
 			continue;
 		if (got <= 0)
 			return got < 0 ? -errno : -ENODATA;

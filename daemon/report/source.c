@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/source.h"
 
+#include "common/interrupted.h"
 #include "daemon/report/printable.h"
 #include "daemon/report/sha256.h"
 
@@ -109,6 +110,7 @@ static char *read_regular(int fd, size_t limit, size_t *ret_size, bool *ret_cut,
 			  struct source_version *ret_version)
 {
 	size_t size, used = 0;
+	unsigned interruptions = 0;
 	struct stat status;
 	char *text;
 
@@ -124,7 +126,7 @@ static char *read_regular(int fd, size_t limit, size_t *ret_size, bool *ret_cut,
 	while (used < size) {
 		ssize_t got = read(fd, text + used, size - used);
 
-		if (got < 0 && errno == EINTR)
+		if (interrupted(got, &interruptions))
 			continue;
 		if (got <= 0)
 			break;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/serve/token.h"
 
+#include "common/interrupted.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 static ssize_t read_all(const char *path, char *text, size_t size)
 {
 	size_t used = 0;
+	unsigned interruptions = 0;
 	ssize_t got = 1;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat status;
@@ -26,7 +29,7 @@ static ssize_t read_all(const char *path, char *text, size_t size)
 		got = read(fd, text + used, size - used);
 		if (got > 0)
 			used += (size_t)got;
-		else if (got < 0 && errno == EINTR)
+		else if (interrupted(got, &interruptions))
 			got = 1;
 	}
 	close(fd);

@@ -14,8 +14,9 @@ import scenarios  # noqa: E402
 
 
 def test_daemon_ended_100_times():
-    result = kill_daemon.torture(find_interpreters(), rounds=100, seed=2)
+    result, ending = kill_daemon.torture(find_interpreters(), rounds=100, seed=2)
     print("  %s" % result)
+    check_equal(len(ending.attached), len(kill_daemon.MODES), "commands and modes ended at work")
     check_equal(result.rounds, 100, "rounds")
     check_equal(result.bad(), 0, "what was wrong with %s" % result)
 

@@ -264,6 +264,28 @@ class Perf(Plain):
         self.writes, self.time = counts, now
 
 
+class Trace(Plain):
+    """Is a tracer by itself: stops a child of its own, lets it go on, ends it."""
+
+    seize, interrupt, go_on = 0x4206, 0x4207, 7  # requests of linux/ptrace.h
+
+    def ask(self, request, pid):
+        result = libc.ptrace(ctypes.c_long(request), pid, ctypes.c_void_p(0), ctypes.c_void_p(0))
+        self.check(result == 0, "ptrace: %s" % os.strerror(ctypes.get_errno()))
+
+    def step(self):
+        pid = os.fork()
+        if pid == 0:
+            while True:
+                time.sleep(1)
+        self.ask(self.seize, pid)
+        self.ask(self.interrupt, pid)
+        self.check(os.WIFSTOPPED(os.waitpid(pid, WAIT_ALL)[1]), "the child has not stopped")
+        self.ask(self.go_on, pid)
+        os.kill(pid, signal.SIGKILL)
+        self.check(os.waitpid(pid, WAIT_ALL)[1] == signal.SIGKILL, "the child ended in another way")
+
+
 class Load(Plain):
     """Loads a library and unloads it."""
 
@@ -274,7 +296,7 @@ class Load(Plain):
 
 KINDS = {"plain": Plain, "threads": Threads, "workers": Workers, "fork": Fork, "spawn": Spawn, "clone": Clone,
          "exec": Exec, "signals": Signals, "handle": Handle, "block": Block, "ignore": Ignore, "perf": Perf,
-         "load": Load, "leader": Plain}
+         "trace": Trace, "load": Load, "leader": Plain}
 
 
 def computation():

@@ -134,4 +134,5 @@ def finish(daemon, result, codes=DAEMON_CODES):
     return said
 
 
-__all__ = ["Daemon", "Result", "Subject", "attached", "find_interpreters", "finish", "harness", "profiler"]
+__all__ = ["Daemon", "Failure", "Result", "Subject", "attached", "find_interpreters", "finish", "harness", "profiler",
+           "take_breakpoints"]

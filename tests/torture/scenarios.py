@@ -6,15 +6,19 @@ afterwards. Each is a function that takes a Run and goes through its rounds.
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
 import kill_daemon
-from frame import RSS_SLACK_KIB, Daemon, Result, Subject, attached, find_interpreters, finish, profiler
+from frame import (RSS_SLACK_KIB, Daemon, Failure, Result, Subject, attached, find_interpreters, finish, profiler,
+                   take_breakpoints)
 
-UNIFIED = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")  # where cgroup v2 is mounted
+# Where cgroups are mounted, the file that freezes one, and what is written there for it and for the contrary.
+FREEZERS = {"v2": (("/sys/fs/cgroup", "/sys/fs/cgroup/unified"), "cgroup.freeze", "1", "0"),
+            "v1": (("/sys/fs/cgroup/freezer",), "freezer.state", "FROZEN", "THAWED")}
 
 
 class Skip(Exception):
@@ -64,7 +68,7 @@ def attach_and_detach(run):
 
 @scenario("daemon ended by a signal", 0, 1000)  # tests/e2e/test_survival.py has the short one
 def daemon_ended(run):
-    run.result = kill_daemon.torture(find_interpreters(), run.count, run.random.randrange(1000))
+    run.result, _ = kill_daemon.torture(find_interpreters(), run.count, run.random.randrange(1000))
 
 
 def storm(kind, breakpoints=4):
@@ -92,7 +96,8 @@ for title, storm_kind, taken in (
         ("vfork and exec of a child", "spawn", 4), ("clone(2), with and without SIGCHLD", "clone", 4),
         ("exec of itself", "exec", 4), ("three timers and signals at 1 kHz", "signals", 4),
         ("handles SIGURG, SIGTRAP, SIGCHLD", "handle", 4), ("blocks them", "block", 4), ("ignores them", "ignore", 4),
-        ("its own breakpoints and clock", "perf", 0), ("dlopen and dlclose", "load", 4)):
+        ("its own breakpoints and clock", "perf", 0),
+        ("traces a child of its own", "trace", 4), ("dlopen and dlclose", "load", 4)):
     scenario(title, 2, 40)(storm(storm_kind, taken))
 
 
@@ -136,15 +141,15 @@ def stopped_target(run):
         target.end()
 
 
-@scenario("a frozen cgroup (v2)", 2, 40)
-def frozen(run):
-    root = next((path for path in UNIFIED if os.access(os.path.join(path, "cgroup.procs"), os.W_OK)), None)
+def frozen(run, version):
+    roots, file_name, freeze, thaw = FREEZERS[version]
+    root = next((path for path in roots if os.access(os.path.join(path, "cgroup.procs"), os.W_OK)), None)
     try:
         group = tempfile.mkdtemp(prefix="pieprofd-torture-", dir=root) if root else None
     except OSError:
         group = None
     if not group:
-        raise Skip("cgroup v2 is not writable here")
+        raise Skip("cgroup %s is not writable here" % version)
 
     def write(name, value):
         with open(os.path.join(group, name), "w") as file:
@@ -155,14 +160,14 @@ def frozen(run):
             write("cgroup.procs", target.pid)
             for _ in run.rounds():
                 killed = run.result.rounds % 2
-                write("cgroup.freeze", 1)
+                write(file_name, freeze)
                 with profiler(target, "-d", 60 if killed else 0.3) as daemon:
                     run.result.while_attached += attached(target, daemon)
                     time.sleep(0.2 * run.random.random())
                     if killed:
                         daemon.process.kill()
                     finish(daemon, run.result, (-9,) if killed else (0, 6))
-                write("cgroup.freeze", 0)
+                write(file_name, thaw)
                 time.sleep(0.02)
                 target.inspect()
             target.end()
@@ -173,6 +178,16 @@ def frozen(run):
                 break
             except OSError:
                 time.sleep(0.01)
+
+
+@scenario("a frozen cgroup (v2)", 2, 40)
+def frozen_v2(run):
+    frozen(run, "v2")
+
+
+@scenario("a frozen cgroup (v1)", 1, 40)
+def frozen_v1(run):
+    frozen(run, "v1")
 
 
 @scenario("exit while we attach", 4, 100)
@@ -203,6 +218,36 @@ def exit_during_stops(run):
                 finish(daemon, run.result)
 
 
+def armed(target):
+    """Whether somebody has debug registers of its threads: for a boundary, or a watch."""
+    try:
+        for tid in os.listdir("/proc/%d/task" % target.pid):
+            take_breakpoints(int(tid))
+    except Failure:
+        return True
+    return False
+
+
+@scenario("exit between boundary and watch", 2, 40)
+def exit_while_armed(run):
+    for _ in run.rounds():
+        killed = run.result.rounds % 2
+        with run.subject("workers") as target:
+            with profiler(target, "-d", 60) as daemon:
+                attached(target, daemon)
+                end = time.monotonic() + 5
+                while time.monotonic() < end and not armed(target):
+                    pass
+                run.result.while_attached += time.monotonic() < end
+                if killed:
+                    # By us, so it is no death that counts.
+                    target.process.kill()
+                    target.process.wait()
+                else:
+                    target.end()
+                finish(daemon, run.result)
+
+
 @scenario("a main thread that has ended", 2, 40)
 def ended_leader(run):
     """Refused, or lost sight of: either way nothing happens to the other threads."""
@@ -213,6 +258,33 @@ def ended_leader(run):
                 said = finish(daemon, run.result, (0, 3, 6))
             if run.result.rounds and "main thread" not in said:
                 run.result.other.append("the refusal does not name the cause: %r" % said)
+            target.inspect()
+        target.end()
+
+
+@scenario("perf record beside us", 1, 40)
+def perf_beside(run):
+    if not shutil.which("perf"):
+        raise Skip("no perf")
+    with run.subject("workers") as target, tempfile.TemporaryDirectory(prefix="pieprofd-torture-") as folder:
+        path = os.path.join(folder, "perf.data")
+        for _ in run.rounds():
+            killed = run.result.rounds % 2
+            # A clock, and a debug register for an instruction that does not exist.
+            perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock:u,mem:0x8:x", "-p", str(target.pid), "-o",
+                                     path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                with profiler(target, "-d", 60 if killed else 0.4) as daemon:
+                    run.result.while_attached += attached(target, daemon)
+                    time.sleep(0.3 * run.random.random() + 0.2)
+                    if killed:
+                        daemon.process.kill()
+                    finish(daemon, run.result, (-9,) if killed else (0, 6))
+                if perf.poll() is not None:
+                    run.result.other.append("perf ended with %d" % perf.returncode)
+            finally:
+                perf.send_signal(signal.SIGINT)
+                perf.wait(timeout=60)
             target.inspect()
         target.end()
 

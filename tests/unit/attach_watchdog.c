@@ -302,12 +302,61 @@ static void test_ends_before_the_tracer_begins(void **state)
 	assert_int_equal(relief_answered(&relief), 0);
 }
 
+/* In a loop that takes signals, but never ends. */
+static void *scene_endless(void *argument)
+{
+	struct relief *relief = argument;
+
+	if (relief_begin(relief))
+		fail_outside("no relief");
+	relief_work(relief);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void give_up(void *context)
+{
+	_exit(*(int *)context);
+}
+
+static void test_end_that_does_not_come(void **state)
+{
+	int status, code = 9;
+	pid_t daemon = fork();
+
+	(void)state;
+	if (!daemon) {
+		struct relief relief;
+		struct watchdog watchdog;
+		pthread_t thread;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(LIMIT_NS / NS_PER_SECOND);
+		relief_init(&relief, SIGURG);
+		if (pthread_create(&thread, NULL, scene_endless, &relief) ||
+		    watchdog_start(&watchdog, getpid(), thread, &relief, give_up, &code))
+			_exit(1);
+		/* Without being asked to end, it may take its time. */
+		usleep(4 * WATCHDOG_RELIEF_LOOKS * WATCHDOG_LOOK_NS / NS_PER_US);
+		if (!relief_answered(&relief))
+			_exit(2);
+		watchdog_expect_end(&watchdog, 2 * WATCHDOG_RELIEF_LOOKS);
+		pthread_join(thread, NULL);
+		_exit(3);
+	}
+	assert_int_equal(waitpid(daemon, &status, 0), daemon);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_held_up_in_a_stop),
 		cmocka_unit_test(test_held_up_between_stops),
 		cmocka_unit_test(test_ends_before_the_tracer_begins),
+		cmocka_unit_test(test_end_that_does_not_come),
 	};
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
