@@ -131,7 +131,16 @@ void confinement_give_up_for_files(const struct options *options)
 		set_capabilities(held & FILE_CAPABILITIES, held & FILE_CAPABILITIES);
 }
 
+/* gcc's macros, and clang's way to say so. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#ifdef SANITIZED
 
 int confinement_filter_files(void)
 {

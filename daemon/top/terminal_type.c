@@ -9,13 +9,15 @@
 
 const char *terminal_problem(void)
 {
+	bool places_cursor;
 	int error = 0;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return "standard input and output are not both a terminal";
 	if (setupterm(NULL, STDOUT_FILENO, &error) == ERR)
 		return "the type of this terminal (TERM) is not known";
-	if (!cursor_address)
-		return "this terminal (TERM) cannot place its cursor";
-	return NULL;
+	places_cursor = cursor_address != NULL;
+	/* newterm() makes another one. */
+	(void)del_curterm(cur_term);
+	return places_cursor ? NULL : "this terminal (TERM) cannot place its cursor";
 }

@@ -182,6 +182,7 @@ def matrix():
     trees take two minutes and half a gigabyte, so a person's run makes them
     only when PIEPROFD_TEST_NEWER=1 says so; CI does, unless that is 0. Once
     there, they are used.
+    PIEPROFD_TEST_INTERPRETERS="3.6 3.11.2": only those whose names begin so.
     numpy comes with the interpreter, or from Debian's package, or by pip into
     the same cache, which takes seconds.
     """
@@ -201,7 +202,9 @@ def matrix():
         if interpreter and (interpreter.name not in found or
                             interpreter.own_numpy > found[interpreter.name].own_numpy):
             found[interpreter.name] = interpreter
-    interpreters = sorted(found.values(), key=lambda interpreter: (interpreter.version, interpreter.name))
+    wanted = tuple(os.environ.get("PIEPROFD_TEST_INTERPRETERS", "").split())
+    interpreters = sorted((interpreter for interpreter in found.values() if interpreter.name.startswith(wanted or "")),
+                          key=lambda interpreter: (interpreter.version, interpreter.name))
     for interpreter in interpreters:
         if not interpreter.own_numpy:
             give_numpy(interpreter)
@@ -345,7 +348,7 @@ def take_breakpoints(tid):
 class Daemon(Child):
     """pieprofd, running; used where a test acts while it runs."""
 
-    def __init__(self, *arguments, user=None):
+    def __init__(self, *arguments, user=None, environment=None):
         self.process = subprocess.Popen(
             [PIEPROFD] + [str(argument) for argument in arguments],
             stdout=subprocess.PIPE,
@@ -354,6 +357,7 @@ class Daemon(Child):
             text=True,
             user=user,
             group=user,
+            env=environment,
         )
 
     def finish(self, code=0, timeout=120):
@@ -366,6 +370,22 @@ class Daemon(Child):
 
     def signal(self, number):
         self.process.send_signal(number)
+
+
+@functools.lru_cache(maxsize=None)
+def sanitized():
+    """Whether the daemon is built with AddressSanitizer, which has memory and time of its own."""
+    with open(PIEPROFD, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+def asan_options(*options):
+    """Our environment, with more options for a daemon built with AddressSanitizer."""
+    return dict(os.environ, ASAN_OPTIONS=":".join((os.environ.get("ASAN_OPTIONS", ""),) + options))
+
+
+# Where a daemon may not use ptrace, or is traced itself: LeakSanitizer stops the daemon's threads by it.
+NO_LEAK_DETECTION = "detect_leaks=0"
 
 
 def pieprofd(*arguments, code=0, user=None):

@@ -7,11 +7,16 @@ import os
 import subprocess
 
 from extension import built, first_with_headers
-from harness import PIEPROFD, Skip, Target, check, profile
+from harness import PIEPROFD, Skip, Target, check, profile, sanitized
 
 ORACLE = os.path.join(os.path.dirname(PIEPROFD), "oracle")
 
 PERCENTAGES = (0, 25, 50, 75, 100)
+
+
+def scale():
+    """Of times: a stop of a sanitized daemon costs several times as much."""
+    return 4 if sanitized() else 1
 
 
 def check_dial(kind, function):
@@ -22,7 +27,7 @@ def check_dial(kind, function):
             with Target(interpreter, "dial.py", "--folder", folder, "--kind", kind, "--percent", percent,
                         "--seconds", 60) as target:
                 # Far more overhead than anybody would allow, for as many verdicts as it takes.
-                report, _ = profile(target.pid, "-d", 5, "-r", 499, "--max-overhead", 60, "--%ss" % kind,
+                report, _ = profile(target.pid, "-d", 5 * scale(), "-r", 499, "--max-overhead", 60, "--%ss" % kind,
                                     "--include", "dial.so")
             pairs = [pair for pair in report["pairs"] if any(frame["function"] == function for frame in pair["first"])]
             counts = report["%ss" % kind]
@@ -88,9 +93,10 @@ def test_oracle():
         truth = exact_pairs(interpreter, folder)
         expected = {kind: sum(redundant for (k, *_), (_, redundant) in truth.items() if k == kind) /
                     sum(weight for (k, *_), (weight, _) in truth.items() if k == kind) for kind in total}
-        with Target(interpreter, "accesses.py", "--folder", folder, "--seconds", 60) as target:
+        with Target(interpreter, "accesses.py", "--folder", folder, "--seconds", 60 * scale()) as target:
             for _ in range(runs):
-                report, _ = profile(target.pid, "-d", 1, "-r", 997, "--max-overhead", 60, "--include", "accesses.so")
+                report, _ = profile(target.pid, "-d", scale(), "-r", 997, "--max-overhead", 60,
+                                    "--include", "accesses.so")
                 for kind, counts in (("load", report["loads"]), ("store", report["stores"])):
                     total[kind][0] += counts["reaccessed"]
                     total[kind][1] += counts["redundant"]

@@ -58,11 +58,13 @@ def check_shares(*arguments):
     print("  called often against inlined: %+.1f points of their sum" % (100 * bias))
     chance = 2 / math.sqrt(report["samples"] * both / sum(report["time_ns"].values()))
     check(abs(bias) < max(TOLERANCE, chance), "called often against inlined: %+.3f" % bias)
+    sample = sum(report["time_ns"].values()) / report["samples"]
     # The kernel's part of what is no system call are our own stops, and interrupts.
     for part, kind in [("line_1", "native_ns"), ("line_2", "native_ns"), ("line_3", "native_ns"),
                        ("one_call", "native_ns"), ("inlined", "python_ns"), ("called", "python_ns")]:
         user = entries[part]["python_ns"] + entries[part]["native_ns"]
-        check(entries[part][kind] > 0.97 * user, "%s: %s" % (part, {kind: entries[part][kind] for kind in KINDS}))
+        # A chance sample or two may be in the line around the call.
+        check(entries[part][kind] > 0.97 * user - 2 * sample, "%s: %s" % (part, {kind: entries[part][kind] for kind in KINDS}))
     system = entries["system"]
     check(system["system_ns"] > 0.85 * self_time(system), "system: %s" % {kind: system[kind] for kind in KINDS})
 

@@ -13,7 +13,8 @@ import struct
 import subprocess
 import tempfile
 
-from harness import PIEPROFD, Skip, Target, check, check_equal, find_interpreters, nobody
+from harness import (NO_LEAK_DETECTION, PIEPROFD, Skip, Target, asan_options, check, check_equal, find_interpreters,
+                     nobody)
 
 PTRACE, PERF_EVENT_OPEN = 101, 298  # numbers of system calls, asm/unistd_64.h
 EPERM, ENOSYS = 1, 38
@@ -78,8 +79,7 @@ def restricted(arguments, restrict, user=None):
         try:
             return subprocess.run([program] + [str(argument) for argument in arguments], capture_output=True,
                                   text=True, cwd="/", preexec_fn=prepare, check=False,
-                                  # Of a sanitized daemon: the leak sanitizer needs what is refused here.
-                                  env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+                                  env=asan_options(NO_LEAK_DETECTION))
         except subprocess.SubprocessError:
             raise Skip("needs root to restrict the daemon")
 

@@ -8,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-from harness import (PIEPROFD, Skip, Target, check, check_equal, check_sampled, default_interpreter, find_interpreters,
-                     line_text, nobody, pieprofd, profile, status_of)
+from harness import (NO_LEAK_DETECTION, PIEPROFD, Skip, Target, asan_options, check, check_equal, check_sampled,
+                     default_interpreter, find_interpreters, line_text, nobody, pieprofd, profile, status_of)
 from test_doctor import taken_breakpoints
 from test_refusals import ENOSYS, EPERM, PERF_EVENT_OPEN, program_for_everyone, refuse_call, restricted
 
@@ -29,7 +29,7 @@ def profile_without_perf(target, error, *arguments, others=(), code=0):
         daemon = subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "-o", path] +
                                   [str(argument) for argument in arguments], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True,
-                                  preexec_fn=restrict)
+                                  preexec_fn=restrict, env=asan_options(NO_LEAK_DETECTION))
         looks = 0
         while True:
             try:

@@ -99,7 +99,7 @@ def run_one(target, folder, call, error, when, result, counts):
                "-d", "0.3", "--rate", "499", "--max-overhead", "50", "-o", report]
     what = "%s %s at %s" % (call, error, when)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                               text=True)
+                               text=True, env=harness.asan_options(harness.NO_LEAK_DETECTION))
     try:
         _, said = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:

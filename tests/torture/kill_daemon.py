@@ -240,8 +240,10 @@ def start(mode, arguments, folder, interpreter):
         daemon.process = subprocess.Popen(
             [harness.PIEPROFD] + arguments, stdin=given, text=True, stderr=said,
             stdout=output if mode in ("a command", "top") else subprocess.DEVNULL,
-            cwd=interpreter.folder(), env=dict(os.environ, TERM="xterm", PYTHONDONTWRITEBYTECODE="1",
-                                               OPENBLAS_NUM_THREADS="1", **interpreter.environment),
+            # A SIGSEGV is ours, and no error for a sanitizer to report.
+            cwd=interpreter.folder(), env=dict(harness.asan_options("handle_segv=0"), TERM="xterm",
+                                               PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1",
+                                               **interpreter.environment),
             preexec_fn=refuse_clocks if mode == "unstopped" else None)
     return daemon, terminal
 

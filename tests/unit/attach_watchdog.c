@@ -7,6 +7,7 @@
 #include "attach/tracer.h"
 #include "attach/watchdog.h"
 #include "common/clock.h"
+#include "tests/unit/under_valgrind.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -264,6 +265,8 @@ static void test_held_up_in_a_stop(void **state)
 	struct observer observer = { 0 };
 
 	(void)state;
+	if (under_valgrind())
+		skip();
 	play(scene_in_stop, &observer, 7);
 	print_message("%lu let go of\n", (unsigned long)tracer_counts(observer.tracer)->abandoned);
 	/* A loaded machine may have held us up elsewhere, too. */
@@ -277,6 +280,8 @@ static void test_held_up_between_stops(void **state)
 	struct observer observer = { 0 };
 
 	(void)state;
+	if (under_valgrind())
+		skip();
 	play(scene_between, &observer, 8);
 	print_message("%lu let go of\n", (unsigned long)tracer_counts(observer.tracer)->abandoned);
 	/* The signal's stop, the maker's, the new thread's; nearly always one of the clock's, too.

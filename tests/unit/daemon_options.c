@@ -17,14 +17,14 @@
 
 /*
  * Parses "pieprofd" and the words of line, which spaces part ("''" is an empty
- * one). Fills *ret_words with what was said about it. Output paths point into
- * storage that the next call reuses.
+ * one). Fills *ret_words with what was said about it. Output paths and the
+ * command point into storage that the next call reuses.
  */
 static int parse(const char *line, struct options *ret_options, char **ret_words)
 {
 	static char storage[512];
-	char name[] = "pieprofd";
-	char *argv[WORDS_MAX] = { name };
+	static char name[] = "pieprofd";
+	static char *argv[WORDS_MAX];
 	int argc = 1, result;
 	char *saved = NULL;
 	size_t size;
@@ -33,6 +33,8 @@ static int parse(const char *line, struct options *ret_options, char **ret_words
 	assert_non_null(errors);
 	assert_true(strlen(line) < sizeof(storage));
 	strcpy(storage, line);
+	memset(argv, 0, sizeof(argv));
+	argv[0] = name;
 	for (char *word = strtok_r(storage, " ", &saved); word;
 	     word = strtok_r(NULL, " ", &saved)) {
 		assert_true(argc < WORDS_MAX - 1);

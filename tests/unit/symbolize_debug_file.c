@@ -6,6 +6,7 @@
 #include "symbolize/root_file.h"
 #include "symbolize/symbol.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/under_valgrind.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -194,6 +195,9 @@ static void test_other_root(void **state)
 	struct debug_search search = { 0 };
 	char buffer[64];
 
+	/* It has no openat2(2). */
+	if (under_valgrind())
+		skip();
 	assert_true(built_files_run(
 		*state, "strip -o stripped program\n" BY_BUILD_ID(
 				"root/usr/lib/debug/.build-id") "mv program.debug $file\n"));
@@ -229,6 +233,9 @@ static void test_root_file(void **state)
 	struct built_files *files = *state;
 	int root, fd;
 
+	/* It has no openat2(2). */
+	if (under_valgrind())
+		skip();
 	assert_true(built_files_run(files, "mkdir -p root/tmp; echo in >root/tmp/file\n"
 					   "ln -s file root/tmp/link; ln -s tmp root/folder\n"
 					   "ln -s /proc/self/exe root/tmp/magic"));

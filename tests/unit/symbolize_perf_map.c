@@ -5,6 +5,7 @@
 #include "symbolize/symbol.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/symbolize_self.h"
+#include "tests/unit/under_valgrind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,10 +254,14 @@ static void test_real_interpreter(void **state)
 /* In the target's own root and pid namespace, and only when it is the target's. */
 static void test_open(void **state)
 {
-	struct built_files *files = built_files_create();
+	struct built_files *files;
 	const uid_t self = geteuid();
 	int root, fd;
 
+	/* It has no openat2(2). */
+	if (under_valgrind())
+		skip();
+	files = built_files_create();
 	(void)state;
 	assert_true(built_files_run(files, "mkdir -p root/tmp; cd root/tmp\n"
 					   "echo 1000 10 jitted >perf-7.map; chmod 644 perf-7.map\n"
