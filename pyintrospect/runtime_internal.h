@@ -44,7 +44,12 @@ struct python_runtime {
 	remote_addr current_thread; /* to 3.11: of the pointer to the GIL's holder; 0: unknown */
 	remote_addr collecting;     /* to 3.8: of gc.collecting; 0: unknown */
 	struct address_ranges gil_locks; /* to 3.11, see gil_read_locks() */
-	uint32_t pthread_tid;            /* offset of the kernel tid in struct pthread, to 3.10 */
+	/*
+	 * Offset of the kernel's tid in struct pthread: to 3.10, and where a library has forked
+	 * without telling the interpreter, whose native_thread_id is then the parent's (the
+	 * layout's is ABSENT).
+	 */
+	uint32_t pthread_tid;
 	struct thread_table threads;
 	struct code_cache *codes;
 	struct remote_copy copy;

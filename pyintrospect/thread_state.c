@@ -305,6 +305,41 @@ static bool lists_unchanged(const struct python_runtime *runtime)
 	return interpreter == 0;
 }
 
+/*
+ * A thread that no state has: is it one whose state has its parent's tid? A process that
+ * was forked by a library (uWSGI's workers are) has such a main thread, for the interpreter was
+ * not told (PyOS_AfterFork_Child). libc's fork() keeps its own up to date, so that is believed
+ * from then on.
+ */
+static bool distrust_native_ids(struct python_runtime *runtime, pid_t tid)
+{
+	struct python_offsets *offsets = &runtime->layout.offsets;
+	struct thread_table *table = &runtime->threads;
+	struct thread_state *thread;
+	size_t position = 0;
+
+	if (offsets->thread_native_id == OFFSET_ABSENT || tid == table->stale_tid ||
+	    table->stale_looks >= THREAD_STALE_LOOKS_MAX)
+		return false;
+	table->stale_looks++;
+	table->stale_tid = tid;
+	for (unsigned i = 0; i < THREAD_STALE_LOOKS_MAX; i++) {
+		int32_t found;
+
+		thread = thread_table_next(table, &position);
+		if (!thread)
+			return false;
+		if (memory_read(runtime->reader, thread->pthread + runtime->pthread_tid, &found,
+				sizeof(found)) ||
+		    found != tid)
+			continue;
+		offsets->thread_native_id = OFFSET_ABSENT;
+		thread_table_forget(table);
+		return true;
+	}
+	return false;
+}
+
 int thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_state **ret_thread)
 {
 	struct thread_table *table = &runtime->threads;
@@ -317,12 +352,16 @@ int thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_s
 	if (!thread) {
 		if (table->misses++ == THREAD_MISSES_MAX)
 			table->complete = false;
-		else if (lists_unchanged(runtime))
+		else if (lists_unchanged(runtime) && !distrust_native_ids(runtime, tid))
 			return -ESRCH;
 		/* Full of threads that are gone, perhaps. */
 		if (table->count == THREAD_TABLE_MAX)
 			thread_table_forget(table);
 		error = walk_interpreters(runtime);
+		if (error)
+			return error;
+		if (!*table_slot(table, tid) && distrust_native_ids(runtime, tid))
+			error = walk_interpreters(runtime);
 		if (error)
 			return error;
 		thread = *table_slot(table, tid);

@@ -18,7 +18,8 @@
 #define THREAD_TABLE_MAX        4096  /* thread states remembered */
 #define THREAD_INTERPRETERS_MAX 16    /* interpreters whose lists are walked */
 #define THREAD_WALK_MAX         16384 /* thread states looked at in one walk */
-#define THREAD_MISSES_MAX       64    /* unknown tids answered without a walk, in a row */
+#define THREAD_STALE_LOOKS_MAX  64 /* looks for a stale native_thread_id, at so many states each */
+#define THREAD_MISSES_MAX       64 /* unknown tids answered without a walk, in a row */
 
 struct python_runtime;
 
@@ -53,8 +54,10 @@ struct thread_table {
 	uint32_t walk; /* number of the last walk */
 	struct thread_list_head heads[THREAD_INTERPRETERS_MAX];
 	size_t head_count;
-	bool complete;   /* the last walk saw every thread state, each with its tid */
-	unsigned misses; /* since the last walk */
+	bool complete;        /* the last walk saw every thread state, each with its tid */
+	unsigned misses;      /* since the last walk */
+	unsigned stale_looks; /* for a state whose tid is stale */
+	pid_t stale_tid;      /* of the last such look */
 };
 
 __attribute__((warn_unused_result)) int thread_table_init(struct thread_table *table);
