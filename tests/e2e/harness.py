@@ -57,6 +57,15 @@ def check_sampled(condition, message):
         raise Unlucky(message)
 
 
+def alone(test):
+    """
+    Marks a test that no other runs beside: what it measures must hold at once (no `check_sampled`) and would be the
+    other's, too, or it would keep the other from its processor.
+    """
+    test.alone = True
+    return test
+
+
 def check_equal(actual, expected, what):
     check(actual == expected, "%s: %r, expected %r" % (what, actual, expected))
 
@@ -274,7 +283,11 @@ class Target(Child):
             group=user,
         )
         self.pid = self.process.pid
-        line = self.process.stdout.readline()
+        try:
+            line = self.process.stdout.readline()
+        except KeyboardInterrupt:
+            self.process.kill()
+            raise
         if line != "ready\n":
             self.process.kill()
             raise Failure("%s did not start: %s%s" % (script, line, self.process.stdout.read()))

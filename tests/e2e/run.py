@@ -6,16 +6,25 @@
 
 A test that takes `interpreter` runs once for every interpreter found; one that
 takes `one_interpreter` is about the tracer and runs on the system's own alone,
-unless PIEPROFD_TEST_ALL=1 has it run on all. One that a `check_sampled`
-failed is run once more. At the end stands a table: a row
+unless PIEPROFD_TEST_ALL=1 has it run on all. At the end stands a table: a row
 for each interpreter, a column for each test. A skip names its reason; with CI
 set, a skip that is not in EXPECTED_SKIPS fails.
+
+Each test runs in a process of its own. As many as there are processors (at
+most JOBS_MAX; PIEPROFD_TEST_JOBS=N says otherwise) run side by side, and what
+each prints is shown when it has ended; those marked `@alone` follow one after
+the other. A test that a `check_sampled` failed is run once more, and that
+always by itself.
 """
+import collections
+import ctypes
 import importlib
 import inspect
+import json
 import os
 import signal
 import sys
+import tempfile
 import time
 import traceback
 
@@ -25,6 +34,9 @@ import harness  # noqa: E402
 
 EXPECTED_SKIPS = ("needs root", "no numpy for", "no interpreter with", "no network for playwright",
                   "no userfaultfd")
+
+# Side by side; more would not have a processor each for the target and what it starts.
+JOBS_MAX = 4
 
 
 class Matrix:
@@ -74,30 +86,132 @@ def cases():
                 yield "%s.%s" % (name[5:-3], test[5:]), function
 
 
-def run(name, function, arguments, repeated=False):
-    """One of "passed", "repeated" (passed then), "failed", "skipped", and why it was skipped."""
+# arguments: of the function. row, column: where in the table its result stands, None for one that has no place there.
+Test = collections.namedtuple("Test", "name function arguments row column")
+
+
+def tests(words, interpreters):
+    """All that is to run, and the names of those that cannot."""
+    chosen, without = [], []
+    everywhere = os.environ.get("PIEPROFD_TEST_ALL") == "1"
+    for name, function in cases():
+        if words and not any(word in name for word in words):
+            continue
+        parameters = inspect.signature(function).parameters
+        parameter = next((p for p in ("interpreter", "one_interpreter") if p in parameters), None)
+        if parameter is None:
+            chosen.append(Test(name, function, {}, None, None))
+            continue
+        if not harness.find_interpreters():
+            without.append(name)
+            continue
+        for interpreter in interpreters:
+            if parameter == "one_interpreter" and not everywhere and interpreter is not harness.default_interpreter():
+                continue
+            in_table = parameter == "interpreter" or everywhere
+            chosen.append(Test("%s [%s]" % (name, interpreter.name), function, {parameter: interpreter},
+                               interpreter.name if in_table else None, name if in_table else None))
+    return chosen, without
+
+
+def run(test, repeated):
+    """One of "passed", "repeated" (passed then), "unlucky" (to be repeated), "failed", "skipped", and why it was."""
     began = time.monotonic()
-    interpreter = arguments.get("interpreter") or arguments.get("one_interpreter")
+    interpreter = test.arguments.get("interpreter") or test.arguments.get("one_interpreter")
     try:
         if interpreter and interpreter.problem:
             raise harness.Skip(interpreter.problem)
-        function(**arguments)
+        test.function(**test.arguments)
     except harness.Skip as reason:
         expected = any(text in str(reason) for text in EXPECTED_SKIPS)
-        print("[ SKIPPED  ] %s: %s" % (name, reason), flush=True)
+        print("[ SKIPPED  ] %s: %s" % (test.name, reason))
         return ("skipped" if expected or not os.environ.get("CI") else "failed"), str(reason)
     except harness.Failure as failure:
         if isinstance(failure, harness.Unlucky) and not repeated:
-            print("[ REPEATED ] %s: %.600s" % (name, failure), flush=True)
-            return run(name, function, arguments, repeated=True)
-        print("[  FAILED  ] %s: %.600s" % (name, failure), flush=True)
+            print("[ REPEATED ] %s: %.600s" % (test.name, failure))
+            return "unlucky", None
+        print("[  FAILED  ] %s: %.600s" % (test.name, failure))
         return "failed", None
     except Exception:
-        traceback.print_exc()
-        print("[  FAILED  ] %s" % name, flush=True)
+        traceback.print_exc(file=sys.stdout)
+        print("[  FAILED  ] %s" % test.name)
         return "failed", None
-    print("[       OK ] %s (%.1f s)" % (name, time.monotonic() - began), flush=True)
+    print("[       OK ] %s (%.1f s)" % (test.name, time.monotonic() - began))
     return ("repeated" if repeated else "passed"), None
+
+
+class Process:
+    """A test that runs in a process of its own. quiet: what it prints is kept until it has ended."""
+
+    def __init__(self, test, repeated, quiet):
+        self.test = test
+        self.output = tempfile.TemporaryFile() if quiet else None
+        self.answer = tempfile.TemporaryFile()
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._work(repeated)
+
+    def _work(self, repeated):
+        status = 1
+        try:
+            # However the runner ends, what we have started is ended by us.
+            ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
+            if self.output:
+                os.dup2(self.output.fileno(), 1)
+                os.dup2(self.output.fileno(), 2)
+            answer = run(self.test, repeated)
+            os.pwrite(self.answer.fileno(), json.dumps(answer).encode(), 0)
+            status = 0
+        except KeyboardInterrupt:
+            status = 130
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+
+    def finish(self, status):
+        """Shows what it printed; what run() returned."""
+        if self.output:
+            self.output.seek(0)
+            sys.stdout.write(self.output.read().decode(errors="replace"))
+            self.output.close()
+        answer = os.pread(self.answer.fileno(), 65536, 0)
+        self.answer.close()
+        if not answer:
+            print("[  FAILED  ] %s: its process ended with status %d" % (self.test.name, status))
+            answer = b'["failed", null]'
+        sys.stdout.flush()
+        return tuple(json.loads(answer))
+
+
+def run_all(chosen, jobs):
+    """Results of all tests, by test."""
+    beside = collections.deque((test, False) for test in chosen if not getattr(test.function, "alone", False))
+    single = collections.deque((test, False) for test in chosen if getattr(test.function, "alone", False))
+    running, results = {}, {}
+    try:
+        while beside or single or running:
+            if beside and len(running) < jobs:
+                process = Process(*beside.popleft(), quiet=jobs > 1)
+            elif single and not beside and not running:
+                process = Process(*single.popleft(), quiet=False)
+            else:
+                pid, status = os.wait()
+                if pid in running:
+                    process = running.pop(pid)
+                    result = process.finish(status)
+                    if result[0] == "unlucky":
+                        single.appendleft((process.test, True))
+                    else:
+                        results[process.test.name] = result
+                continue
+            running[process.pid] = process
+    finally:
+        for pid in running:
+            os.kill(pid, signal.SIGINT)
+        for pid in running:
+            os.waitpid(pid, 0)
+    return results
 
 
 def main(words):
@@ -107,26 +221,17 @@ def main(words):
     matrix = Matrix()
     interpreters, missing = harness.matrix()
     print("interpreters: %s" % ", ".join(interpreter.name for interpreter in interpreters))
-    everywhere = os.environ.get("PIEPROFD_TEST_ALL") == "1"
-    for name, function in cases():
-        if words and not any(word in name for word in words):
-            continue
-        parameters = inspect.signature(function).parameters
-        parameter = next((p for p in ("interpreter", "one_interpreter") if p in parameters), None)
-        if parameter is None:
-            counts[run(name, function, {})[0]] += 1
-            continue
-        if not harness.find_interpreters():
-            counts["failed"] += 1
-            print("[  FAILED  ] %s: no interpreter with numpy found" % name)
-            continue
-        for interpreter in interpreters:
-            if parameter == "one_interpreter" and not everywhere and interpreter is not harness.default_interpreter():
-                continue
-            result, reason = run("%s [%s]" % (name, interpreter.name), function, {parameter: interpreter})
-            counts[result] += 1
-            if parameter == "interpreter" or everywhere:
-                matrix.add(interpreter.name, name, result, reason)
+    chosen, without = tests(words, interpreters)
+    processors = min(len(os.sched_getaffinity(0)), JOBS_MAX)
+    results = run_all(chosen, int(os.environ.get("PIEPROFD_TEST_JOBS") or processors))
+    for name in without:
+        counts["failed"] += 1
+        print("[  FAILED  ] %s: no interpreter with numpy found" % name)
+    for test in chosen:
+        result, reason = results[test.name]
+        counts[result] += 1
+        if test.row:
+            matrix.add(test.row, test.column, result, reason)
     for what, reason in missing:
         print("[ SKIPPED  ] %s: %s" % (what, reason))
         counts["skipped"] += 1

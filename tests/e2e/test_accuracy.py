@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from extension import built, first_with_headers
-from harness import PIEPROFD, Skip, Target, check, profile, sanitized
+from harness import PIEPROFD, Skip, Target, alone, check, profile, sanitized
 
 ORACLE = os.path.join(os.path.dirname(PIEPROFD), "oracle")
 
@@ -27,7 +27,7 @@ def check_dial(kind, function):
             with Target(interpreter, "dial.py", "--folder", folder, "--kind", kind, "--percent", percent,
                         "--seconds", 60) as target:
                 # Far more overhead than anybody would allow, for as many verdicts as it takes.
-                report, _ = profile(target.pid, "-d", 5 * scale(), "-r", 499, "--max-overhead", 60, "--%ss" % kind,
+                report, _ = profile(target.pid, "-d", 3 * scale(), "-r", 999, "--max-overhead", 60, "--%ss" % kind,
                                     "--include", "dial.so")
             pairs = [pair for pair in report["pairs"] if any(frame["function"] == function for frame in pair["first"])]
             counts = report["%ss" % kind]
@@ -42,10 +42,12 @@ def check_dial(kind, function):
     check(covered >= runs - 1, "the interval holds the truth in %d of %d runs" % (covered, runs))
 
 
+@alone
 def test_dial_loads():
     check_dial("load", "read_all")
 
 
+@alone
 def test_dial_stores():
     check_dial("store", "write_all")
 
@@ -83,6 +85,7 @@ def check_pairs(truth, found):
         check(abs(share - expected) < 0.05 + chance, "%s: %.3f, truth %.3f" % (pair, share, expected))
 
 
+@alone
 def test_oracle():
     """Ten profiles against the shares that single steps found."""
     interpreter, include = first_with_headers()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is the guilty line found, through the right calls, and gone once it is mended?"""
-from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, line_text, profile, sanitized
+from harness import MANY_SAMPLES, Target, alone, check, check_equal, check_sampled, line_text, profile, sanitized
 
 HOT_LINE = "g[f] += d[i, j, f] * r"
 
@@ -20,8 +20,8 @@ def redundant_loads(report):
 
 
 def test_convolution(interpreter):
-    with Target(interpreter, "conv_backprop.py", "--seconds", 9) as target:
-        report, text = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+    with Target(interpreter, "conv_backprop.py", "--seconds", 7) as target:
+        report, text = profile(target.pid, "-d", 6, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
     ranked = redundant_loads(report)
@@ -71,6 +71,7 @@ def test_convolution_mended(one_interpreter):
     check_report_is_sound(report)
 
 
+@alone
 def test_vectorised_is_clean(one_interpreter):
     with Target(one_interpreter, "vectorised.py", "--seconds", 12) as target:
         report, _ = profile(target.pid, "-d", 11)

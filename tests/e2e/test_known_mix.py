@@ -5,7 +5,7 @@ import os
 import time
 
 from extension import built, first_with_headers
-from harness import (MANY_SAMPLES, Skip, Target, check, check_equal, check_sampled, default_interpreter, line_text,
+from harness import (MANY_SAMPLES, Skip, Target, alone, check, check_equal, check_sampled, default_interpreter, line_text,
                      profile)
 
 TOLERANCE = 0.03
@@ -69,12 +69,14 @@ def check_shares(*arguments):
     check(system["system_ns"] > 0.85 * self_time(system), "system: %s" % {kind: system[kind] for kind in KINDS})
 
 
+@alone
 def test_shares_time():
     if os.geteuid() != 0:
         raise Skip("needs root to sample time in the kernel")
     check_shares("--mode", "time")
 
 
+@alone
 def test_shares_all():
     if os.geteuid() != 0:
         raise Skip("needs root to sample time in the kernel")
@@ -125,25 +127,30 @@ def check_sum(pattern, *arguments, seconds=6):
     return report
 
 
+@alone
 def test_sum_of_one_thread():
     check_sum("steady")
     check_sum("steady", "--mode", "time")
 
 
+@alone
 def test_sum_of_eight_threads():
     check_sum("threads", "-r", 299)
 
 
+@alone
 def test_sum_of_naps_in_turn():
     # To put a thread with two clocks onto a processor and off it is seen by none of them: it once was 0.85.
     report = check_sum("naps_in_turn", "-r", 299, "--mode", "time", *MANY_SAMPLES)
     check(0.01 < unclocked(report) / report["cpu_ns"] < 0.4, "beside the clocks: %d ns" % unclocked(report))
 
 
+@alone
 def test_sum_of_threads_of_a_library():
     check_sum("products", seconds=3)
 
 
+@alone
 def test_sum_of_threads_shorter_than_a_period():
     # That they begin and end is seen by no clock of theirs. It once was 0.84, before that 0.07.
     report = check_sum("short_threads", "--mode", "time")

@@ -18,6 +18,7 @@ from harness import (
     PIEPROFD,
     Skip,
     Target,
+    alone,
     check,
     check_equal,
     default_interpreter,
@@ -163,6 +164,7 @@ def test_killed_writer():
         check(0 < replaced < 20 * len(paths), "%d files were replaced: no kill came while it wrote" % replaced)
 
 
+@alone
 def test_difference(one_interpreter):
     with folder_of_its_own() as folder:
         recordings = []

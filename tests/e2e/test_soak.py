@@ -3,13 +3,14 @@
 import os
 import sys
 
-from harness import ROOT, check, check_sampled
+from harness import ROOT, alone, check, check_sampled
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
 
 import soak  # noqa: E402
 
 
+@alone
 def test_web_server():
     """No request is lost or answered wrongly, workers may come and go; daemons do not grow. Latency is told only."""
     seen = soak.Soak(seconds=2.5, pairs=1, events=1, rate=40, window=0.5, rotate=1, settle=0.5, bare_events=False).run()

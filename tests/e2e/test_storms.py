@@ -6,7 +6,7 @@ import tempfile
 import time
 
 from extension import built, first_with_headers
-from harness import Daemon, Target, check, wait_attached
+from harness import Daemon, Target, alone, check, wait_attached
 
 LIMIT = 0.02
 # The clock's own stops may be over the limit until the period has been lengthened, which takes 20 ms of them each time.
@@ -62,25 +62,31 @@ def check_storm(kind, threads=1, limit=LIMIT):
     check(report["samples"] > 30, "%d samples" % report["samples"])
 
 
+@alone
 def test_word():
     check_storm("word")
 
 
+@alone
 def test_movs():
     check_storm("movs")
 
 
+@alone
 def test_page():
     check_storm("page")
 
 
+@alone
 def test_recursion():
     check_storm("recursion")
 
 
+@alone
 def test_interpreter():
     check_storm("interpreter")
 
 
+@alone
 def test_same_line():
     check_storm("same_line", threads=4)

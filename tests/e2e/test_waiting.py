@@ -4,7 +4,7 @@ import json
 import os
 import resource
 
-from harness import check, check_equal, check_sampled, line_text, pieprofd, profile, status_of
+from harness import alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of
 from test_dump import waiting_target
 
 KINDS = ("lock", "gil", "io", "sleep", "child", "other")
@@ -47,6 +47,7 @@ def check_cpu_alone(report):
             check_equal(found, report["waiting_ns"][kind], "waiting for %s, all %s" % (kind, part))
 
 
+@alone
 def test_kinds(interpreter):
     with waiting_target(interpreter, "waiting.py", "--busy") as (target, _):
         before, text = profile(target.pid, "-d", 0.2, "--mode", "time", "-r", 200)
@@ -97,6 +98,7 @@ def all_threads(pid):
     return json.loads(pieprofd("dump", "--pid", pid, "--json", "--no-native").stdout)["threads"]
 
 
+@alone
 def test_half_asleep(one_interpreter):
     with waiting_target(one_interpreter, "waiting.py", "--half") as (target, _):
         report, _ = profile(target.pid, "-d", 6, "--mode", "time", "--idle")
@@ -115,6 +117,7 @@ def daemon_cpu(pid, *arguments):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, report
 
 
+@alone
 def test_many_sleepers(one_interpreter):
     with waiting_target(one_interpreter, "waiting.py", "--sleepers", 150, "--half") as (target, _):
         tids = [thread["tid"] for thread in all_threads(target.pid) if thread["name"] == "wait_for_lock"]

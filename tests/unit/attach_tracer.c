@@ -31,6 +31,7 @@
 struct shared {
 	volatile uint64_t watched;
 	volatile uint64_t behind; /* stored by the very next instruction */
+	volatile int blocking;
 	volatile int stop; /* no bool: -fsanitize=bool of gcc 12 forgets that it is volatile */
 	volatile unsigned threads_done;
 	volatile int urgent_seen;
@@ -317,6 +318,7 @@ static int child_blocking(void)
 
 	sigfillset(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	shared->blocking = 1;
 	while (!shared->stop)
 		spin(1000);
 	return 14;
@@ -343,7 +345,8 @@ static void test_thread_that_blocks_signals(void **state)
 
 	(void)state;
 	observer.pid = pid;
-	usleep(20000);
+	while (!shared->blocking)
+		usleep(1000);
 	play(scene_blocking, &observer);
 	assert_int_equal(observer.clocks, 0);
 	assert_undisturbed(pid);
