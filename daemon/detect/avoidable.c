@@ -5,14 +5,17 @@
 
 #include <math.h>
 
-#define REDUNDANCY_HALF    0.15
-#define PRIOR_COUNT        2.0
-#define PRIOR_SHARE        0.5 /* of the run's redundant share */
-#define PRIOR_PAYLOAD      0.9
-#define PRIOR_REPETITION   0.5
-#define UNKNOWN_DURATION   0.5
-#define REPETITION_FLOOR   0.2
-#define STATIC_DATA        0.8
+#define REDUNDANCY_HALF  0.15
+#define PRIOR_COUNT      2.0
+#define PRIOR_SHARE      0.5 /* of the run's redundant share */
+#define PRIOR_PAYLOAD    0.9
+#define PRIOR_REPETITION 0.5
+#define UNKNOWN_DURATION 0.5
+#define REPETITION_FLOOR 0.2
+#define STATIC_DATA      0.8
+/* So many time samples are worth one access followed. */
+#define SAMPLES_PER_ACCESS 8.0
+#define CONFIDENCE_HALF    4.0
 #define INVARIANCE_NONE    0.5
 #define INVARIANCE_FULL    0.9
 #define PYTHON_PER_CALL_NS 150.0
@@ -116,6 +119,16 @@ static double repetition_factor(const struct avoidable_evidence *evidence)
 	return REPETITION_FLOOR + (1 - REPETITION_FLOOR) * fmin(share, 1);
 }
 
+static double confidence_factor(const struct avoidable_evidence *evidence)
+{
+	double seen = (double)evidence->sampled;
+
+	if (!evidence->period_ns)
+		return 1;
+	seen += (double)evidence->time_ns / (double)evidence->period_ns / SAMPLES_PER_ACCESS;
+	return seen / (seen + CONFIDENCE_HALF);
+}
+
 /* How far the line's time may lie below (sign -1) or above (1) it, as a logarithm. */
 static double time_spread(const struct avoidable_evidence *evidence, double sign)
 {
@@ -171,8 +184,10 @@ struct avoidable avoidable_estimate(const struct avoidable_evidence *evidence)
 		.invariance = invariance.low,
 		.payload = payload_factor(evidence),
 		.repetition = repetition_factor(evidence),
+		.confidence = confidence_factor(evidence),
 	};
-	double others = avoidable.interaction * avoidable.payload * avoidable.repetition;
+	double others = avoidable.interaction * avoidable.payload * avoidable.repetition *
+			avoidable.confidence;
 	struct part part = {
 		.low = saturated(share.low) * others,
 		.middle = avoidable.redundancy * others,

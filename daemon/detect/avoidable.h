@@ -9,7 +9,8 @@
  * elsewhere), and time alone says where a program works, not where it wastes.
  * What tells them apart is what the work consists of:
  *
- *   avoidable = time x max(redundancy x interaction x payload x repetition, invariance)
+ *   avoidable = time x max(redundancy x interaction x payload x repetition x confidence,
+ * invariance)
  *
  * time         of the line and of the thin library wrappers it calls, all
  *              classes (report/line_stats.h): the interpreter around the
@@ -32,18 +33,30 @@
  *              being the lower end of the 95% Wilson interval of such results
  *              over all results of such calls that were compared; times the
  *              share of the line's stores that calls made of which some such
- *              results are known, as a line may make other calls too. Four such results say
- * nothing, twenty and all of them the same say 0.85. Then the whole call was for nothing, so the
- * other factors have no say: least of all redundancy, as a call that works in place stores many
- * other values on its way to the same end. That is why not only the next store counts, but what the
- * call leaves there in the end (detect/redundancy.c). Only memory that the call changed does: a
- * pipeline's constant weights are read again by every good program. payload      by what the
- * redundant addresses are: data (heap, objects) counts in full, a library's static data 0.8, as all
- * calls read the same tables; the mean over the redundant accesses and two more of 0.9. (A half, as
- * was guessed first, put lines of single elements too low: it is their short calls that read tables
- * most.) repetition   0.2 + 0.8 s, s being the share of the redundant accesses whose both ends lie
- * on this line, inside a loop, with two more of a half: one line that keeps asking for the same can
- * be hoisted or made one call, while pairs across lines are often how two steps hand over data.
+ *              results are known, as a line may make other calls too. Four such
+ *              results say nothing, twenty and all of them the same say 0.85.
+ *              Then the whole call was for nothing, so the other factors have no
+ *              say: least of all redundancy, as a call that works in place stores
+ *              many other values on its way to the same end. That is why not only
+ *              the next store counts, but what the call leaves there in the end
+ *              (detect/redundancy.c). Only memory that the call changed does: a
+ *              pipeline's constant weights are read again by every good program.
+ * payload      by what the redundant addresses are: data (heap, objects) counts in
+ *              full, a library's static data 0.8, as all calls read the same
+ *              tables; the mean over the redundant accesses and two more of 0.9.
+ *              (A half, as was guessed first, put lines of single elements too
+ *              low: it is their short calls that read tables most.)
+ * repetition   0.2 + 0.8 s, s being the share of the redundant accesses whose both
+ *              ends lie on this line, inside a loop, with two more of a half: one
+ *              line that keeps asking for the same can be hoisted or made one
+ *              call, while pairs across lines are often how two steps hand over
+ *              data. Wherever the other end is, an access counts if its operation
+ *              has the same operands in every round, by their names, and what the
+ *              line stores does not refute that: a = cos(angle); b = sin(angle).
+ * confidence   e / (e + 4), e being the accesses followed and an eighth of the time
+ *              samples: of seven samples, none of them followed, all else is made of
+ *              what was taken for granted. A clean program of few samples was
+ *              once called avoidable by a quarter for such lines.
  *
  * The duration of calls has two independent estimates, joined as a weighted
  * geometric mean. One are the residuals of sampled calls (report/call_time.h),
@@ -99,7 +112,7 @@ struct avoidable_evidence {
 	uint64_t redundant; /* both kinds, exact and approximate; at most sampled */
 	double run_share;   /* redundant share of the whole run; 0 for lines without native calls */
 	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
-	uint64_t repeated; /* of redundant: both ends on this line inside a loop */
+	uint64_t repeated; /* of redundant: what a loop repeats, as above */
 	uint64_t call_ns;  /* typical duration of the native calls; 0: unknown */
 	/* Stores that the same call site made again with operands that seem unchanged. */
 	uint64_t again;
@@ -117,6 +130,7 @@ struct avoidable {
 	double invariance;
 	double payload;
 	double repetition;
+	double confidence;
 	bool by_invariance; /* it gives more than the others' product */
 	uint64_t time_ns;
 	uint64_t low_ns, high_ns; /* 95% interval */

@@ -2,6 +2,7 @@
 #include "daemon/report/category.h"
 
 #include "daemon/detect/avoidable.h"
+#include "daemon/report/interval.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,11 @@
 /* Lines that are this close in one function count as neighbours: a loop's body, not the file. */
 #define NEIGHBOUR_LINES 12
 
-/* Stores at one call site from which on new values speak against repeated work. */
-#define REFUTING_STORES_MIN 3
+/* Stores at one call site from which on they tell that work is repeated, and that it is not. */
+#define REPEATING_STORES_MIN 2
+#define REFUTING_STORES_MIN  3
+/* More than so much of what one call site did again was the same, surely (the interval's end). */
+#define REPEATED_LOW 0.5
 
 struct category_text {
 	const char *name;
@@ -150,17 +154,42 @@ enum category category_choose(const uint64_t support[CATEGORY_COUNT])
 	return best != CATEGORY_UNCLEAR && support[best] >= all / 4.0 ? best : CATEGORY_UNCLEAR;
 }
 
+bool category_stores_refute(uint64_t stores, uint64_t redundant)
+{
+	return stores >= REFUTING_STORES_MIN && redundant < stores / 2.0;
+}
+
+/* Most of what the line's call sites stored again was there already. */
+static bool stores_repeat(const struct line_evidence *evidence)
+{
+	uint64_t stores = evidence->site_stores, redundant = evidence->site_stores_redundant;
+
+	return stores >= REPEATING_STORES_MIN && redundant > stores / 2.0 &&
+	       interval_wilson(redundant + evidence->site_loads_redundant,
+			       stores + evidence->site_loads)
+			       .low > REPEATED_LOW;
+}
+
 enum category category_of_line(const uint64_t support[CATEGORY_COUNT],
 			       const struct line_evidence *evidence)
 {
 	uint64_t counted[CATEGORY_COUNT];
 	uint64_t stores = evidence->site_stores, redundant = evidence->site_stores_redundant;
+	uint64_t *unclear = &counted[CATEGORY_UNCLEAR];
+	enum category category;
 
 	memcpy(counted, support, sizeof(counted));
-	if (stores >= REFUTING_STORES_MIN && redundant < stores / 2.0) {
-		counted[CATEGORY_UNCLEAR] +=
-			counted[CATEGORY_LOOP_INVARIANT] + counted[CATEGORY_REPEATED_CALL];
+	if (category_stores_refute(stores, redundant)) {
+		*unclear += counted[CATEGORY_LOOP_INVARIANT] + counted[CATEGORY_REPEATED_CALL];
 		counted[CATEGORY_LOOP_INVARIANT] = counted[CATEGORY_REPEATED_CALL] = 0;
 	}
-	return category_choose(counted);
+	/* Every call reads its arguments again: such loads need not say more. */
+	if (stores_repeat(evidence))
+		*unclear -= evidence->site_loads_redundant < *unclear
+				    ? evidence->site_loads_redundant
+				    : *unclear;
+	category = category_choose(counted);
+	if (category == CATEGORY_UNCLEAR && interval_wilson(redundant, stores).low > REPEATED_LOW)
+		category = CATEGORY_REPEATED_CALL;
+	return category;
 }

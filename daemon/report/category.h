@@ -17,6 +17,8 @@ struct category_evidence {
 	int first_line, second_line;
 	/* Both are called in a loop with the same operands each time (call_site_is_constant). */
 	bool called_with_same;
+	/* The first's operation has the same operands each time: called so, or in its own loop. */
+	bool first_operands_same;
 	bool first_native_subscript; /* a native frame inside of it is a subscript function */
 	bool second_native_subscript;
 	uint64_t call_ns; /* typical duration of the native calls of the first line; 0: unknown */
@@ -36,10 +38,15 @@ enum category category_choose(const uint64_t support[CATEGORY_COUNT]);
 /*
  * The same of a whole line, with what is known of all of it: where its call
  * sites mostly stored new values it does not do the same work again, whatever
- * its loads say.
+ * its loads say; and where they mostly stored the same, it does, whatever its
+ * loads do not say. With enough of these, it needs no name to tell so: an operand
+ * like len(x) may be the same each time in a variable that each round assigns.
  */
 enum category category_of_line(const uint64_t support[CATEGORY_COUNT],
 			       const struct line_evidence *evidence);
+
+/* Do these stores of one call site, made again, say that it does other work each time? */
+bool category_stores_refute(uint64_t stores, uint64_t redundant);
 
 /* What was seen that led to the category, in words; NULL for "unclear". */
 const char *category_reason(enum category category);

@@ -56,7 +56,10 @@ struct line_entry {
 	/* Of what the line is charged with, as all that follows. */
 	struct access_counts accesses[PAIR_KIND_COUNT];
 	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
-	uint64_t repeated; /* redundant with both ends on this line inside a loop */
+	/* Redundant with both ends on this line inside a loop, in the end with the next. */
+	uint64_t repeated;
+	/* Other redundant ones of operations on the same operands each time, by their names. */
+	uint64_t same_operands;
 	/* Pairs of one call site: all, and those redundant. */
 	uint64_t site[PAIR_KIND_COUNT], site_redundant[PAIR_KIND_COUNT];
 	uint64_t again, again_redundant;             /* as struct avoidable_evidence has it */

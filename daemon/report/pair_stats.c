@@ -202,6 +202,8 @@ static int find_evidence(struct pair_stats *stats, const struct pair *pair,
 	ret->same_function = !strcmp(first_place->function, second_place->function) &&
 			     !strcmp(first_place->file, second_place->file);
 	ret->called_with_same = ret->same_function && first_same && second_same;
+	ret->first_operands_same =
+		ret->first.in_loop ? ret->first.does.operands_constant : first_same;
 	ret->first_line = first_place->line;
 	ret->second_line = second_place->line;
 	ret->first_native_subscript = stats->paths->paths[entry->first].subscript;
@@ -338,6 +340,8 @@ static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_
 	if (entry->line == line_stats_charged(stats->lines, pair->second) &&
 	    goes_round(pair, &evidence))
 		line->repeated += redundant;
+	else if (evidence.first_operands_same)
+		line->same_operands += redundant;
 	return 0;
 }
 
@@ -372,6 +376,22 @@ static int add_pair(struct pair_stats *stats, const struct pair *pair)
 	if (says_more(pair, entry->shown))
 		entry->shown = pair;
 	return judge(stats, pair, entry);
+}
+
+/*
+ * Work on the same operands in every round is repeated whoever comes next to
+ * what it touched, if what the line stores does not say otherwise: a name that
+ * is not assigned may stand for an object that changes.
+ */
+static void count_same_operands(struct line_stats *lines)
+{
+	for (size_t i = 0; i < lines->count; i++) {
+		struct line_entry *line = &lines->lines[i];
+
+		if (!category_stores_refute(line->site[PAIR_STORE],
+					    line->site_redundant[PAIR_STORE]))
+			line->repeated += line->same_operands;
+	}
 }
 
 static void take_call_time(void *context, uint32_t line, uint64_t call_ns, size_t count)
@@ -449,6 +469,7 @@ int pair_stats_build(struct pair_stats *stats, uint64_t period_ns)
 		if (add_pair(stats, pair_table_pair(stats->pairs, i)))
 			return -ENOMEM;
 	share_sites(stats);
+	count_same_operands(stats->lines);
 	return count_watched(stats);
 }
 

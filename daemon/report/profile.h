@@ -64,7 +64,7 @@ struct line_evidence {
 	uint64_t charged_ns[TIME_CLASS_COUNT];
 	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for each */
 	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
-	uint64_t repeated;     /* redundant with both ends on the line, inside a loop */
+	uint64_t repeated;     /* of them, those that a loop repeats (line_stats.h) */
 	uint64_t call_samples; /* native calls whose rest was measured */
 	/* So often the logarithm of what they say of the calls' duration (profile_parts.h). */
 	uint64_t call_log_sum;

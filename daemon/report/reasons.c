@@ -115,7 +115,7 @@ size_t reasons_write(struct arena *arena, const struct line_entry *line, enum ca
 		add(&written,
 		    arena_format(arena,
 				 "%.0f%% of the redundant accesses were made again by this same "
-				 "line, inside a loop",
+				 "line, or by work on the same operands, in a loop",
 				 100.0 * (double)line->repeated / (double)redundant));
 	add(&written, category_reason(category));
 	return written.count;

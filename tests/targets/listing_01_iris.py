@@ -5,6 +5,12 @@ The update of the weights goes through two matrices element by element, so that
 numpy parses an index, checks it and makes a scalar for each. --fixed updates a
 row at a time. The rest, over a bunch of flowers or all of them, is vectorised in
 both versions.
+
+The paper's program became twice as fast by its fix, and so does this one: a
+bunch of flowers costs each hidden unit 32 tanh, about as much as the four
+elements of its weights one by one, and there are so many hidden units that what
+is left of the calls, a row of 128 or a bunch of 32 rows at a time, is not mostly
+the cost of calling.
 """
 # guilty: step = -1.0 * rate * gradients[i, j]
 # category: slice-underutilisation
@@ -18,8 +24,8 @@ import numpy as np
 
 import listing_runner
 
-INPUTS, HIDDEN, OUTPUTS = 4, 12, 3
-BUNCH, BUNCHES = 48, 80
+INPUTS, HIDDEN, OUTPUTS = 4, 128, 3
+BUNCH, BUNCHES, EPOCHS = 32, 80, 3
 
 
 def make_flowers(count, seed):
@@ -70,13 +76,14 @@ class Network:
         return -np.log(output[np.arange(len(kinds)), kinds]).mean()
 
 
-FLOWERS, KINDS = make_flowers(5000, seed=2)
+FLOWERS, KINDS = make_flowers(BUNCH * BUNCHES, seed=2)
 
 
 def learn(update):
     network = Network()
-    for k in range(BUNCHES):
-        some = slice(BUNCH * k, BUNCH * k + BUNCH)
+    for k in range(EPOCHS * BUNCHES):
+        first = BUNCH * (k % BUNCHES)
+        some = slice(first, first + BUNCH)
         network.train(FLOWERS[some], KINDS[some], 0.01, update)
     return network.loss(FLOWERS, KINDS)
 

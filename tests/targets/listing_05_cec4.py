@@ -3,7 +3,7 @@
 
 A swarm searches the minimum. Its function (Rosenbrock's) adds up one term at a
 time through np.square of a single element. --fixed gives the whole vector to one
-np.sum. How far the particles are apart is computed in bulk in both versions.
+np.sum. How far the particles are from those of three archives is computed in bulk in both versions.
 """
 # guilty: result += 100 * np.square(x[i] ** 2 - x[i + 1]) + np.square(x[i] - 1)
 # category: api-misuse
@@ -15,7 +15,7 @@ import numpy as np
 
 import listing_runner
 
-PARTICLES, ARCHIVE, DIMENSIONS, ROUNDS = 24, 400, 30, 4
+PARTICLES, ARCHIVES, ARCHIVE, DIMENSIONS, ROUNDS = 24, 3, 400, 30, 4
 
 
 def rosenbrock_terms(x):
@@ -37,13 +37,13 @@ def crowding(swarm, archive):
 
 def search(function, seed=5):
     random = np.random.RandomState(seed)
-    archive = random.uniform(-2, 2, (ARCHIVE, DIMENSIONS))
+    archives = random.uniform(-2, 2, (ARCHIVES, ARCHIVE, DIMENSIONS))
     swarm = random.uniform(-2, 2, (PARTICLES, DIMENSIONS))
     velocity = np.zeros_like(swarm)
     best, best_cost = swarm.copy(), np.full(PARTICLES, np.inf)
     for _ in range(ROUNDS):
         costs = np.array([function(particle) for particle in swarm])
-        for _ in range(3):
+        for archive in archives:
             costs = costs * (1 + 1 / (1 + crowding(swarm, archive)))
         better = costs < best_cost
         best[better], best_cost[better] = swarm[better], costs[better]

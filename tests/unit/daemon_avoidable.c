@@ -199,8 +199,10 @@ static void test_interval(void **state)
 	assert_true(exact.low_ns < exact.time_ns && exact.time_ns < exact.high_ns);
 	evidence.period_ns = SECOND / 10;
 	many = avoidable_estimate(&evidence); /* 100 samples: 20% more or less */
-	assert_int_equal(many.time_ns, exact.time_ns);
-	assert_true(many.low_ns < exact.low_ns && many.high_ns > exact.high_ns);
+	assert_true((double)many.low_ns / (double)many.time_ns <
+		    (double)exact.low_ns / (double)exact.time_ns);
+	assert_true((double)many.high_ns / (double)many.time_ns >
+		    (double)exact.high_ns / (double)exact.time_ns);
 	assert_true((double)many.low_ns > 0.7 * (double)many.time_ns);
 	assert_true((double)many.high_ns < 1.35 * (double)many.time_ns);
 	evidence.sampled = 4;
@@ -218,6 +220,22 @@ static void test_interval(void **state)
 	assert_true(few.high_ns > 0);
 	evidence.sampled = 0;
 	assert_int_equal(avoidable_estimate(&evidence).high_ns, 0);
+}
+
+/* A few samples of which none could be followed are hardly a reason for anything. */
+static void test_confidence(void **state)
+{
+	struct avoidable_evidence evidence = interaction_bound();
+
+	(void)state;
+	evidence.sampled = evidence.redundant = evidence.repeated = 0;
+	evidence.period_ns = evidence.time_ns / 6;
+	assert_true(avoidable_estimate(&evidence).confidence < 0.2);
+	evidence.period_ns = evidence.time_ns / 200;
+	assert_true(avoidable_estimate(&evidence).confidence > 0.8);
+	evidence.period_ns = evidence.time_ns / 6;
+	evidence.sampled = 30;
+	assert_true(avoidable_estimate(&evidence).confidence > 0.8);
 }
 
 static void test_interaction_over_duration(void **state)
@@ -299,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_bulk_work_done_again),
 		cmocka_unit_test(test_duration_of_calls),
 		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_confidence),
 		cmocka_unit_test(test_interaction_over_duration),
 		cmocka_unit_test(test_bounds),
 	};

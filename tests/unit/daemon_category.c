@@ -163,6 +163,48 @@ static void test_of_a_line(void **state)
 	assert_int_equal(category_of_line(support, &evidence), CATEGORY_API_MISUSE);
 }
 
+/* Stores decide, with whatever operands: every call reads what it was given again. */
+static void test_of_a_line_whose_results_repeat(void **state)
+{
+	uint64_t support[CATEGORY_COUNT] = {
+		[CATEGORY_UNCLEAR] = 10, [CATEGORY_REPEATED_CALL] = 2
+	};
+	struct line_evidence evidence = { .site_loads = 10,
+					  .site_loads_redundant = 10,
+					  .site_stores = 3,
+					  .site_stores_redundant = 2 };
+
+	(void)state;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_REPEATED_CALL);
+	/* One store does not decide; nor does a half; nor is all that much repeated here. */
+	evidence.site_stores = evidence.site_stores_redundant = 1;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_UNCLEAR);
+	evidence.site_stores_redundant = 2;
+	evidence.site_stores = 4;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_UNCLEAR);
+	evidence.site_stores = 3;
+	evidence.site_loads = 20;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_UNCLEAR);
+	/* Loads of other call sites have their say. */
+	evidence.site_loads = evidence.site_loads_redundant = 6;
+	evidence.site_stores = evidence.site_stores_redundant = 3;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_REPEATED_CALL);
+	support[CATEGORY_UNCLEAR] = 16;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_UNCLEAR);
+	/* So many results the same need no name that tells why. */
+	support[CATEGORY_UNCLEAR] = 100;
+	support[CATEGORY_REPEATED_CALL] = 0;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_UNCLEAR);
+	evidence.site_stores = evidence.site_stores_redundant = 4;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_REPEATED_CALL);
+	evidence.site_stores = 5;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_UNCLEAR);
+	/* But not of elements taken one by one. */
+	evidence.site_stores = 4;
+	support[CATEGORY_SLICE_UNDERUTILISATION] = 90;
+	assert_int_equal(category_of_line(support, &evidence), CATEGORY_SLICE_UNDERUTILISATION);
+}
+
 static void test_nothing_known(void **state)
 {
 	struct category_evidence evidence = same_line(PAIR_STORE);
@@ -219,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_neighbouring_lines),
 		cmocka_unit_test(test_exchange_of_elements),
 		cmocka_unit_test(test_of_a_line),
+		cmocka_unit_test(test_of_a_line_whose_results_repeat),
 		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_words),
