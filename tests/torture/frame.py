@@ -19,13 +19,14 @@ DAEMON_CODES = (0, 3, 6, 130)
 class Result:
     """
     Everything but rounds and while_attached must be 0 at the end. other:
-    whatever else was wrong, in words.
+    whatever else was wrong, in words. ending: of a scenario that ends daemons, kill_daemon.Ending.
     """
 
     def __init__(self):
         self.rounds = self.while_attached = self.deaths = self.left_stopped = self.left_traced = 0
         self.breakpoints_taken = self.eintr = self.unexpected = self.grown = 0
         self.other = []
+        self.ending = None
 
     def bad(self):
         return (self.deaths + self.left_stopped + self.left_traced + self.breakpoints_taken + self.eintr +

@@ -335,6 +335,14 @@ def table(result, ending):
                 result.eintr, result.unexpected, len(result.other)))
 
 
+def write(path, result, ending):
+    """Puts the table into a file between its two markers."""
+    with open(path) as file:
+        head, rest = file.read().split(BEGIN)
+    with open(path, "w") as file:
+        file.write(head + BEGIN + table(result, ending) + END + rest.split(END)[1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*")
@@ -346,10 +354,7 @@ def main():
     print(table(result, ending))
     print(result)
     if arguments.write:
-        with open(arguments.write) as file:
-            head, rest = file.read().split(BEGIN)
-        with open(arguments.write, "w") as file:
-            file.write(head + BEGIN + table(result, ending) + END + rest.split(END)[1])
+        write(arguments.write, result, ending)
     sys.exit(1 if result.bad() else 0)
 
 

@@ -14,6 +14,7 @@ import platform
 import sys
 import time
 
+import kill_daemon
 import scenarios
 
 BEGIN, END = "<!-- torture: begin -->\n", "<!-- torture: end -->\n"
@@ -65,6 +66,8 @@ def main():
             print("%s: skipped: %s" % (name, reason), flush=True)
             continue
         rows.append(row(name, result))
+        if arguments.write and result.ending:
+            kill_daemon.write(arguments.write, result, result.ending)
         bad += result.bad()
         print("%s: %s (%.1f s)" % (name, result, time.monotonic() - started), flush=True)
     table = "%s. %d minutes, seed %d.\n\n%s%s" % (

@@ -68,7 +68,7 @@ def attach_and_detach(run):
 
 @scenario("daemon ended by a signal", 0, 1000)  # tests/e2e/test_survival.py has the short one
 def daemon_ended(run):
-    run.result, _ = kill_daemon.torture(find_interpreters(), run.count, run.random.randrange(1000))
+    run.result, run.result.ending = kill_daemon.torture(find_interpreters(), run.count, run.random.randrange(1000))
 
 
 def storm(kind, breakpoints=4):
