@@ -89,8 +89,9 @@ static struct interval invariance_factor(const struct avoidable_evidence *eviden
 	struct interval same =
 		interval_wilson(evidence->again_redundant + evidence->again_loads_redundant,
 				evidence->again + evidence->again_loads);
+	struct interval stored = interval_wilson(evidence->again_redundant, evidence->again);
 
-	return (struct interval){ .low = invariance_at(evidence, same.low),
+	return (struct interval){ .low = invariance_at(evidence, fmin(same.low, stored.low)),
 				  .high = invariance_at(evidence, same.high) };
 }
 

@@ -31,7 +31,9 @@
  *              left the values that were there already, though nothing says
  *              that its operands changed. (l - 0.5) / 0.4, within 0 to 1, l
  *              being the lower end of the 95% Wilson interval of such results
- *              over all results of such calls that were compared; times the
+ *              over all results of such calls that were compared, and over those
+ *              of stores alone, whichever is less: what is loaded may be scratch
+ *              memory, filled with the same at the end of each call; times the
  *              share of the line's stores that calls made of which some such
  *              results are known, as a line may make other calls too. Four such
  *              results say nothing, twenty and all of them the same say 0.85.

@@ -191,11 +191,14 @@ void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double sha
 /* A line's avoidable time is shared out among its pairs by their redundant accesses. */
 uint64_t line_entry_avoidable_part(const struct line_entry *line, uint64_t pair_redundant)
 {
-	uint64_t redundant = line_redundant(line);
+	uint64_t redundant = line_redundant(line), time_ns = line->avoidable.time_ns;
+	double part;
 
-	return redundant ? (uint64_t)((double)line->avoidable.time_ns * (double)pair_redundant /
-				      (double)redundant)
-			 : 0;
+	/* No pair has more than its line, but in a profile that somebody forged. */
+	if (pair_redundant >= redundant)
+		return redundant ? time_ns : 0;
+	part = (double)time_ns * ((double)pair_redundant / (double)redundant);
+	return part < (double)time_ns ? (uint64_t)part : time_ns;
 }
 
 static void estimate_pair(struct pair_entry *pair, const struct line_stats *lines)

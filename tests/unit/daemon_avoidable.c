@@ -135,11 +135,15 @@ static void test_bulk_work_done_again(void **state)
 	assert_in_range(avoidable_estimate(&evidence).time_ns, 5 * SECOND, 10 * SECOND);
 	assert_in_range(avoidable_estimate(&evidence).low_ns, 5 * SECOND,
 			avoidable_estimate(&evidence).time_ns);
-	/* What loads found of it counts as much. */
+	/* What loads found of it may refute that, and prove nothing: scratch memory looks so. */
 	evidence.again_loads = 40;
 	assert_true(avoidable_estimate(&evidence).invariance == 0);
 	evidence.again_loads_redundant = 40;
-	assert_true(avoidable_estimate(&evidence).invariance > 0.95);
+	assert_true(avoidable_estimate(&evidence).invariance > 0.8);
+	assert_true(avoidable_estimate(&evidence).invariance < 0.9);
+	evidence.again = evidence.again_redundant = 0;
+	assert_true(avoidable_estimate(&evidence).invariance == 0);
+	evidence.again = evidence.again_redundant = 20;
 	evidence.again_loads = evidence.again_loads_redundant = 0;
 	/* Of a line that makes other calls too it is that part. */
 	evidence.stores = 83;
