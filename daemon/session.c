@@ -20,6 +20,8 @@
 #define REFRESH_NS    NS_PER_SECOND
 #define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
 #define PERIOD_MAX_NS NS_PER_SECOND
+/* How long a first few stops may make it where time alone is sampled; a debt makes it longer. */
+#define TIME_PERIOD_NS 40000000ull
 
 static void note(struct session *session, const char *text)
 {
@@ -342,13 +344,22 @@ static void lengthen_period(struct session *session)
 	set_period(session, session->options.period_ns + session->options.period_ns / 2);
 }
 
+static bool follows_accesses(const struct session *session)
+{
+	return session->options.loads || session->options.stores;
+}
+
 /* What the cost of stops suggests, within what was asked for and the longest; 0: not known yet. */
 static uint64_t planned_period(const struct session *session)
 {
 	uint64_t period_ns = governor_period(&session->pipeline.governor);
+	uint64_t longest_ns = session->longest_period_ns;
 
-	if (!period_ns || period_ns > session->longest_period_ns)
-		return period_ns ? session->longest_period_ns : 0;
+	/* With time alone the limit decides, whatever rate is asked for. */
+	if (!follows_accesses(session) && longest_ns < TIME_PERIOD_NS)
+		longest_ns = TIME_PERIOD_NS;
+	if (!period_ns || period_ns > longest_ns)
+		return period_ns ? longest_ns : 0;
 	return period_ns > session->wanted_period_ns ? period_ns : session->wanted_period_ns;
 }
 
@@ -367,9 +378,8 @@ static void balance(struct session *session, uint64_t now_ns)
 	uint64_t skipped =
 		session->pipeline.losses.counts[LOSS_OVERHEAD_LIMIT] - session->balanced_skipped;
 	uint64_t planned_ns = planned_period(session);
-	bool follows = session->options.loads || session->options.stores;
 
-	if (!planned_ns || (follows && !session->pipeline.offers))
+	if (!planned_ns || (follows_accesses(session) && !session->pipeline.offers))
 		return;
 	if (!session->planned) {
 		session->planned = true;

@@ -77,7 +77,8 @@
  *
  * Fitted by hand on some 130 profiles of tests/targets/listing_*.py
  * (inefficient and fixed, CPython 3.11); validated on tests/targets/twins_*.py,
- * which were written before and not used for fitting. docs/MEASURED.md has both.
+ * which were written before and, but for two, not used for fitting.
+ * docs/MEASURED.md has both.
  *
  * Not seen: bulk work done twice whose results go to other memory each time,
  * and what only algebra could save (listing 7: products with unchanged factors,
