@@ -20,8 +20,8 @@
 #define REFRESH_NS    NS_PER_SECOND
 #define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
 #define PERIOD_MAX_NS NS_PER_SECOND
-/* How long a first few stops may make it where time alone is sampled; a debt makes it longer. */
-#define TIME_PERIOD_NS 40000000ull
+/* How long a first few stops may make it at high rates; a debt makes it longer. */
+#define PERIOD_PLANNED_NS (30 * NS_PER_MS)
 
 static void note(struct session *session, const char *text)
 {
@@ -355,9 +355,9 @@ static uint64_t planned_period(const struct session *session)
 	uint64_t period_ns = governor_period(&session->pipeline.governor);
 	uint64_t longest_ns = session->longest_period_ns;
 
-	/* With time alone the limit decides, whatever rate is asked for. */
-	if (!follows_accesses(session) && longest_ns < TIME_PERIOD_NS)
-		longest_ns = TIME_PERIOD_NS;
+	/* The limit decides, whatever rate is asked for. */
+	if (longest_ns < PERIOD_PLANNED_NS)
+		longest_ns = PERIOD_PLANNED_NS;
 	if (!period_ns || period_ns > longest_ns)
 		return period_ns ? longest_ns : 0;
 	return period_ns > session->wanted_period_ns ? period_ns : session->wanted_period_ns;

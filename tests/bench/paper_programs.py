@@ -5,8 +5,8 @@
     tests/bench/paper_programs.py [--rounds N] [--seconds S] [WORD ...]
 
 The papers ran the first half of scikit-learn's benchmarks, numexpr's, and NumpyDL's examples; these are small programs
-in their manner, on data made here. Each is run alone and profiled in turn, for the same work. Memory is the high-water
-mark of the target, with the profiler over without, and of the daemon. numexpr comes from the Python registry into the cache
+in their manner, on data made here. Each is profiled and left alone in turn (switched.py). Memory is the high-water
+mark: of the target, at the end over that before it was first profiled, and of the daemon. numexpr comes from the Python registry into the cache
 where the interpreter has none.
 """
 import argparse
@@ -15,8 +15,9 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 
-import paired
+import switched
 from harness import CACHE, PIEPROFD, default_interpreter
 
 NUMEXPR = "numexpr==2.8.4"
@@ -201,37 +202,38 @@ def geometric_mean(values):
 
 
 def measure(command, environment, rounds, seconds):
-    """Pairs of runs, profiled and alone, of so many passes as last so long."""
-    first = paired.run(command(5), environment)
-    work = command(max(1, int(5 * seconds / first.wall)))
-    pairs = []
-    for number in range(rounds):
-        runs = {}
-        for profiled in (True, False) if number % 2 else (False, True):
-            runs[profiled] = paired.run(work, environment, pieprofd if profiled else None)
-        pairs.append((runs[True], runs[False]))
-    return pairs
+    """(windows: bare, profiled, bare), and how much the program's memory grew."""
+    windows = []
+    with switched.Worker(command, environment) as worker:
+        worker.wait_for_passes(10)
+        before, kib = worker.window(seconds), worker.kib()
+        for _ in range(rounds):
+            profiled = switched.profiled_window(worker, pieprofd(worker.process.pid), seconds)
+            time.sleep(0.2)
+            after = worker.window(seconds)
+            if not before or not after:
+                raise RuntimeError("passes take too long")
+            windows.append((before, profiled, after))
+            before = after
+        return windows, worker.kib() / kib
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=6, help="length of one run")
-    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=2, help="length of one window")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
     if arguments.worker:
-        work = PROGRAMS[arguments.worker[0]]()
-        work()
-        paired.wait_for_go()
-        paired.timed(work, int(arguments.worker[1]))
+        switched.work_until_end(PROGRAMS[arguments.worker]())
         return
     interpreter = default_interpreter()
     folder = numexpr_folder(interpreter)
     path = ":".join(part for part in (folder, interpreter.environment.get("PYTHONPATH")) if part)
     environment = dict(interpreter.environment, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore",
                        **({"PYTHONPATH": path} if path else {}))
-    print("%s; CPython %s; %d rounds of %g s" % (paired.machine(), interpreter.name, arguments.rounds,
+    print("%s; CPython %s; %d rounds, windows of %g s" % (switched.machine(), interpreter.name, arguments.rounds,
                                                  arguments.seconds))
     print("| program | wall time | CPU time of the target | memory of the target | memory of the daemon |")
     print("|---|---|---|---|---|")
@@ -243,18 +245,18 @@ def main():
             print("| %s | numexpr cannot be had | | | |" % name)
             continue
         try:
-            pairs = measure(
-                lambda passes, name=name: [interpreter.path, os.path.abspath(__file__), "--worker", name, str(passes)],
-                environment, arguments.rounds, arguments.seconds)
+            windows, grown = measure([interpreter.path, os.path.abspath(__file__), "--worker", name], environment,
+                                     arguments.rounds, arguments.seconds)
         except RuntimeError as error:
             print("| %s | %s | | | |" % (name, error))
             continue
-        row = {attribute: paired.median_ratio(pairs, attribute) for attribute in ratios}
+        row = {attribute: statistics.median(switched.ratios(windows, attribute)) for attribute in ("wall", "cpu")}
+        row["kib"] = grown
         for attribute, values in ratios.items():
             values.append(row[attribute])
         print("| %s | %.3f | %.3f | %.3f | %.1f MB |" % (
             name.replace("_", ": ", 1).replace("_", " "), row["wall"], row["cpu"], row["kib"],
-            statistics.median(profiled.profiler_kib for profiled, _ in pairs) / 1024), flush=True)
+            max(profiled.profiler_kib for _, profiled, _ in windows) / 1024), flush=True)
     if ratios["wall"]:
         print("| geometric mean | %.3f | %.3f | %.3f | |" % tuple(map(geometric_mean, ratios.values())))
     print("| PieProf, stores, at its default of 1M | 1.07 | | 1.24 | |")

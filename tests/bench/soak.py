@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 
-from paired import machine
+from switched import machine
 
 from harness import Failure, Skip, check, check_equal, sanitized, status_of, wait_until
 from test_serve import Server, metrics_of
