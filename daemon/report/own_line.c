@@ -97,7 +97,7 @@ static uint64_t walk(struct search *search, const struct profile_tree *tree,
 				 : search->owners[node->parent];
 		if (search->of_frame[node->frame] != LINE_NONE)
 			owner->line = search->of_frame[node->frame];
-		if (!owner->through)
+		if (!owner->through && through)
 			owner->through = is_at(&tree->frames[node->frame], through);
 		if (!owner->through)
 			continue;
