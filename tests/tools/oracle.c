@@ -317,7 +317,7 @@ static bool step(struct oracle *oracle)
 	struct instruction instruction;
 	struct registers registers;
 	bool decoded = false;
-	int status;
+	int status = 0;
 
 	if (ptrace(PTRACE_GETREGS, oracle->pid, NULL, &user))
 		fail("registers");
