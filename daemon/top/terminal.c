@@ -14,6 +14,8 @@
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
+/* What a screen takes, many times over. */
+#define ROOM_BYTES     (4u << 20)
 #define ESCAPE_WAIT_MS 25 /* after ESC, for the rest of a function key's sequence */
 #define REPLACEMENT    L'?'
 
@@ -50,8 +52,19 @@ static void choose_colours(bool colour)
 	init_pair(SCREEN_WARNING, COLOR_YELLOW, -1);
 }
 
+/* Without memory for a screen, ncurses 6.4 does not refuse: it crashes in newterm(). */
+static bool has_room(void)
+{
+	void *room = malloc(ROOM_BYTES);
+
+	free(room);
+	return room != NULL;
+}
+
 int terminal_open(bool colour)
 {
+	if (!has_room())
+		return -ENOMEM;
 	/* Only for characters: figures have a point everywhere. */
 	(void)setlocale(LC_CTYPE, "");
 	terminal = newterm(NULL, stdout, stdin);
