@@ -28,6 +28,14 @@
 #define RESIDUAL_MIN_NS 500.0
 #define INTERVAL_Z      1.96
 
+/* Of a forged profile it may be any number, or none. */
+static uint64_t to_ns(double ns)
+{
+	if (!(ns > 0))
+		return 0;
+	return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
+}
+
 uint64_t avoidable_call_ns(const struct call_evidence *evidence)
 {
 	double samples, python, share, weight, by_share, by_residuals;
@@ -41,10 +49,10 @@ uint64_t avoidable_call_ns(const struct call_evidence *evidence)
 	if (by_share < 1)
 		by_share = 1;
 	if (!evidence->residual_ns || !evidence->residuals)
-		return (uint64_t)by_share;
+		return to_ns(by_share);
 	by_residuals = fmax((double)evidence->residual_ns, RESIDUAL_MIN_NS);
 	weight = 0.5 * (double)evidence->residuals / ((double)evidence->residuals + RESIDUALS_HALF);
-	return (uint64_t)exp((1 - weight) * log(by_share) + weight * log(by_residuals));
+	return to_ns(exp((1 - weight) * log(by_share) + weight * log(by_residuals)));
 }
 
 static double saturated(double share)
@@ -160,15 +168,15 @@ static void set_interval(const struct avoidable_evidence *evidence, const struct
 	double high = fmax(part->high, part->middle), spread;
 
 	if (time_ns * part->middle <= 0) {
-		avoidable->high_ns = evidence->sampled ? (uint64_t)(time_ns * high) : 0;
+		avoidable->high_ns = evidence->sampled ? to_ns(time_ns * high) : 0;
 		return;
 	}
 	if (low > 0) {
 		spread = hypot(log(part->middle / low), time_spread(evidence, -1));
-		avoidable->low_ns = (uint64_t)(time_ns * part->middle * exp(-spread));
+		avoidable->low_ns = to_ns(time_ns * part->middle * exp(-spread));
 	}
 	spread = hypot(log(high / part->middle), time_spread(evidence, 1));
-	avoidable->high_ns = (uint64_t)(time_ns * part->middle * exp(spread));
+	avoidable->high_ns = to_ns(time_ns * part->middle * exp(spread));
 	if (avoidable->high_ns < avoidable->time_ns)
 		avoidable->high_ns = avoidable->time_ns;
 	if (avoidable->low_ns > avoidable->time_ns)
@@ -198,7 +206,7 @@ struct avoidable avoidable_estimate(const struct avoidable_evidence *evidence)
 	avoidable.by_invariance = avoidable.invariance > part.middle;
 	if (avoidable.by_invariance)
 		part = (struct part){ invariance.low, invariance.low, invariance.high };
-	avoidable.time_ns = (uint64_t)((double)evidence->time_ns * part.middle);
+	avoidable.time_ns = to_ns((double)evidence->time_ns * part.middle);
 	set_interval(evidence, &part, &avoidable);
 	return avoidable;
 }
