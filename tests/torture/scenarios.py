@@ -201,6 +201,15 @@ def exit_while_attaching(run):
                 finish(daemon, run.result)
 
 
+def end_target(target, killed):
+    """killed: by us, so it is no death that counts."""
+    if killed:
+        target.process.kill()
+        target.process.wait()
+    else:
+        target.end()
+
+
 @scenario("exit during a stop", 2, 40)
 def exit_during_stops(run):
     for _ in run.rounds():
@@ -209,12 +218,7 @@ def exit_during_stops(run):
             with profiler(target, "-d", 60) as daemon:
                 run.result.while_attached += attached(target, daemon)
                 time.sleep(0.2 * run.random.random())
-                if killed:
-                    # By us, so it is no death that counts.
-                    target.process.kill()
-                    target.process.wait()
-                else:
-                    target.end()
+                end_target(target, killed)
                 finish(daemon, run.result)
 
 
@@ -239,12 +243,7 @@ def exit_while_armed(run):
                 while time.monotonic() < end and not armed(target):
                     pass
                 run.result.while_attached += time.monotonic() < end
-                if killed:
-                    # By us, so it is no death that counts.
-                    target.process.kill()
-                    target.process.wait()
-                else:
-                    target.end()
+                end_target(target, killed)
                 finish(daemon, run.result)
 
 
