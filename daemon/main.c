@@ -651,7 +651,7 @@ static enum exit_code dump(const struct options *options)
 	if (options->json)
 		failure = dump_write_json(dump, stdout);
 	else
-		dump_write_text(dump, &writer, stdout);
+		failure = dump_write_text(dump, &writer, stdout);
 	if (!failure && fflush(stdout))
 		failure = -errno;
 	thread_dump_destroy(dump);

@@ -5,6 +5,7 @@
 #include "daemon/report/json_value.h"
 #include "daemon/report/text_layout.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,12 +148,12 @@ static void put_thread(const struct text_layout *layout, const struct thread_dum
 		put_frame(layout, &thread->frames[i - 1]);
 }
 
-static void put_threads(const struct text_layout *layout, const struct thread_dump *dump)
+static int put_threads(const struct text_layout *layout, const struct thread_dump *dump)
 {
 	struct alike *alike = calloc(dump->thread_count + 1, sizeof(*alike));
 
 	if (!alike)
-		return;
+		return -ENOMEM;
 	for (size_t i = 0; i < dump->thread_count; i++) {
 		const struct dumped_thread *thread = &dump->threads[i];
 
@@ -169,14 +170,15 @@ static void put_threads(const struct text_layout *layout, const struct thread_du
 		if (alike[i].first == i)
 			put_thread(layout, dump, alike, i);
 	free(alike);
+	return 0;
 }
 
-static void put_tasks(const struct text_layout *layout, const struct thread_dump *dump)
+static int put_tasks(const struct text_layout *layout, const struct thread_dump *dump)
 {
 	struct alike *alike = calloc(dump->task_count + 1, sizeof(*alike));
 
 	if (!alike)
-		return;
+		return -ENOMEM;
 	for (size_t i = 0; i < dump->task_count; i++) {
 		const struct dumped_task *task = &dump->tasks[i];
 
@@ -190,10 +192,11 @@ static void put_tasks(const struct text_layout *layout, const struct thread_dump
 		if (alike[i].first == i)
 			put_task(layout, dump, alike, i);
 	free(alike);
+	return 0;
 }
 
-void dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
-		     FILE *file)
+int dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
+		    FILE *file)
 {
 	struct text_layout layout = {
 		.file = file,
@@ -232,8 +235,7 @@ void dump_write_text(const struct thread_dump *dump, const struct writer_options
 	text_wrapped(&layout, "  ", words);
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
-	put_threads(&layout, dump);
-	put_tasks(&layout, dump);
+	return put_threads(&layout, dump) || put_tasks(&layout, dump) ? -ENOMEM : 0;
 }
 
 static json_t *json_task_name(const struct dumped_task *task)

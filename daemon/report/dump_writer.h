@@ -6,9 +6,9 @@
 #include "daemon/report/writer.h"
 #include "daemon/thread_dump.h"
 
-/* Innermost frame first. options: columns and colour. */
-void dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
-		     FILE *file);
+/* Innermost frame first. options: columns and colour. 0 or -ENOMEM. */
+int dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
+		    FILE *file);
 
 /* Outermost frame first, as pieprofd-formats(5) has it. 0, -ENOMEM or -EIO. */
 int dump_write_json(const struct thread_dump *dump, FILE *file);
