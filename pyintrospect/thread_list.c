@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Walks until one finds the lists as it left them. */
-#define WALKS_MAX 8
+#define WALKS_MAX 64
 /* The holder may be a thread that came after the walk: look again. */
 #define GIL_LOOKS_MAX 3
 
@@ -79,10 +79,28 @@ static int add_thread(struct python_thread_list *list, size_t *capacity,
 	return 0;
 }
 
+/* Are the last count threads of list the interpreter's, all of them? 0, -EAGAIN, or an error. */
+static int confirm(const struct python_runtime *runtime, remote_addr interpreter,
+		   const struct python_thread_list *list, size_t count)
+{
+	remote_addr *states = malloc((count + 1) * sizeof(*states));
+	int error;
+
+	if (!states)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		states[i] = list->items[list->count - count + i].state;
+	states[count] = 0;
+	error = thread_links_hold(runtime, interpreter, states, count);
+	free(states);
+	return error;
+}
+
 /* One interpreter's threads; -EAGAIN: the list changed under our eyes. */
 static int read_threads(const struct python_runtime *runtime, remote_addr interpreter,
 			remote_addr state, struct python_thread_list *list, size_t *capacity)
 {
+	size_t others = list->count;
 	struct thread_facts facts;
 	int error;
 
@@ -104,7 +122,7 @@ static int read_threads(const struct python_runtime *runtime, remote_addr interp
 		if (error)
 			return error;
 	}
-	return 0;
+	return confirm(runtime, interpreter, list, list->count - others);
 }
 
 /* One walk over all lists; -EAGAIN: they were not the same at its end. */

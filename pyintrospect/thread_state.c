@@ -7,13 +7,18 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define THREAD_TABLE_SLOTS (2 * THREAD_TABLE_MAX)
+#define THREAD_LINKS_AT_ONCE 64
+#define THREAD_TABLE_SLOTS   (2 * THREAD_TABLE_MAX)
 
 int thread_table_init(struct thread_table *table)
 {
 	*table = (struct thread_table){ 0 };
 	table->states = calloc(THREAD_TABLE_SLOTS, sizeof(*table->states));
-	return table->states ? 0 : -ENOMEM;
+	table->walked = malloc((THREAD_WALK_MAX + 1) * sizeof(*table->walked));
+	if (table->states && table->walked)
+		return 0;
+	thread_table_deinit(table);
+	return -ENOMEM;
 }
 
 void thread_table_forget(struct thread_table *table)
@@ -34,7 +39,9 @@ void thread_table_deinit(struct thread_table *table)
 {
 	thread_table_forget(table);
 	free(table->states);
+	free(table->walked);
 	table->states = NULL;
+	table->walked = NULL;
 }
 
 /* The slot of a tid, or the free one where it would go; at most half of the slots are taken. */
@@ -138,6 +145,32 @@ int thread_interpreter_read(const struct python_runtime *runtime, remote_addr in
 	return 0;
 }
 
+int thread_links_hold(const struct python_runtime *runtime, remote_addr interpreter,
+		      const remote_addr *states, size_t count)
+{
+	remote_addr next, first, links[THREAD_LINKS_AT_ONCE];
+	struct memory_range ranges[THREAD_LINKS_AT_ONCE];
+	int error = thread_interpreter_read(runtime, interpreter, &next, &first);
+
+	if (!error && first != states[0])
+		return -EAGAIN;
+	for (size_t done = 0, now; !error && done < count; done += now) {
+		now = count - done < THREAD_LINKS_AT_ONCE ? count - done : THREAD_LINKS_AT_ONCE;
+		for (size_t i = 0; i < now; i++)
+			ranges[i] = (struct memory_range){
+				.address = states[done + i] +
+					   (uint64_t)runtime->layout.offsets.thread_next,
+				.buffer = &links[i],
+				.size = sizeof(links[i]),
+			};
+		error = memory_read_ranges(runtime->reader, ranges, now);
+		for (size_t i = 0; !error && i < now; i++)
+			if (ranges[i].error || links[i] != states[done + i + 1])
+				return -EAGAIN;
+	}
+	return error == -EFAULT ? -EAGAIN : error;
+}
+
 /*
  * One interpreter's list. Ends at a state that is known already when the
  * table is complete, since new ones are put in front. Clears *complete when it
@@ -148,11 +181,12 @@ static int walk_threads(struct python_runtime *runtime, struct thread_list_head 
 {
 	struct thread_table *table = &runtime->threads;
 	remote_addr address = head->first;
+	size_t count = 0;
+	int error;
 
 	while (address) {
 		struct thread_facts facts;
 		const struct thread_state *known;
-		int error;
 
 		if (*budget == 0) {
 			*complete = false;
@@ -183,16 +217,21 @@ static int walk_threads(struct python_runtime *runtime, struct thread_list_head 
 
 			known = *table_slot(table, facts.tid);
 			if (known && table->complete && known->address == address)
-				return 0;
+				break;
 			error = table_add(table, &found);
 			if (error == -ENOSPC)
 				*complete = false;
 			else if (error)
 				return error;
 		}
+		table->walked[count++] = address;
 		address = facts.next;
 	}
-	return 0;
+	table->walked[count] = address;
+	error = thread_links_hold(runtime, head->interpreter, table->walked, count);
+	if (error == -EAGAIN)
+		*complete = false;
+	return error == -EAGAIN ? 0 : error;
 }
 
 static int walk_interpreters(struct python_runtime *runtime)

@@ -50,6 +50,7 @@ struct thread_list_head {
 
 struct thread_table {
 	struct thread_state **states; /* hash by tid, THREAD_TABLE_SLOTS */
+	remote_addr *walked;          /* of one list, in its order: THREAD_WALK_MAX, and the end */
 	size_t count;
 	uint32_t walk; /* number of the last walk */
 	struct thread_list_head heads[THREAD_INTERPRETERS_MAX];
@@ -89,6 +90,16 @@ __attribute__((warn_unused_result)) int thread_facts_read(const struct python_ru
 __attribute__((warn_unused_result)) int thread_interpreter_read(
 	const struct python_runtime *runtime, remote_addr interpreter, remote_addr *ret_next,
 	remote_addr *ret_first);
+
+/*
+ * Does this interpreter's list still consist of these states, and then states[count] (0: no
+ * more)? 0; -EAGAIN: no longer; or what the reader said. To be asked after a walk: one ends too
+ * early, and nothing shows it, when a state is unlinked, freed and taken anew while it is looked
+ * at, for the new one has no link yet, and the list's head may be what it was.
+ */
+__attribute__((warn_unused_result)) int thread_links_hold(const struct python_runtime *runtime,
+							  remote_addr interpreter,
+							  const remote_addr *states, size_t count);
 
 /* The nth state of the table in no order, or NULL past the end. For validation. */
 struct thread_state *thread_table_next(struct thread_table *table, size_t *position);
