@@ -148,7 +148,7 @@ int thread_interpreter_read(const struct python_runtime *runtime, remote_addr in
 int thread_links_hold(const struct python_runtime *runtime, remote_addr interpreter,
 		      const remote_addr *states, size_t count)
 {
-	remote_addr next, first, links[THREAD_LINKS_AT_ONCE];
+	remote_addr next, first, links[THREAD_LINKS_AT_ONCE] = { 0 };
 	struct memory_range ranges[THREAD_LINKS_AT_ONCE];
 	int error = thread_interpreter_read(runtime, interpreter, &next, &first);
 
