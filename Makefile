@@ -131,7 +131,8 @@ check-san: ## End-to-end tests of a daemon under the sanitizers (an hour; WORDS=
 .PHONY: check-faults
 check-faults: $(O)/pieprofd ## Each system call of the daemon fails in turn, and each allocation (an hour)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/faults.py --write docs/RELIABILITY.md
-	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/allocations.py --stride $(or $(STRIDE),1)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/allocations.py --stride $(or $(STRIDE),1) \
+		--write docs/RELIABILITY.md
 
 .PHONY: valgrind
 valgrind: ## Unit tests under valgrind
@@ -211,6 +212,13 @@ scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (2
 torture: $(O)/pieprofd ## What becomes of the target, in every scenario, many times over (15 minutes; PERCENT=10: a tenth of that)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/run.py --percent $(or $(PERCENT),100) \
 		--write docs/RELIABILITY.md
+
+.PHONY: reliability
+reliability: ## Every table of docs/RELIABILITY.md anew (two hours)
+	@status=0; \
+	$(MAKE) --no-print-directory torture || status=1; \
+	$(MAKE) --no-print-directory check-faults || status=1; \
+	exit $$status
 
 .PHONY: screenshot
 screenshot: $(O)/pieprofd ## Make docs/report.png anew

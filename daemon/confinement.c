@@ -33,17 +33,22 @@
 #define FILE_CAPABILITIES                                                                          \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_FOWNER))
 
-static uint64_t capabilities_held(void)
+static int read_capabilities(uint64_t *ret_held)
 {
 	struct process_status self;
+	int error = procfs_read_status(getpid(), (pid_t)syscall(SYS_gettid), &self);
 
-	return procfs_read_status(getpid(), (pid_t)syscall(SYS_gettid), &self)
-		       ? 0
-		       : self.capabilities_permitted;
+	*ret_held = error ? 0 : self.capabilities_permitted;
+	return error;
+}
+
+static int forbid_to_gain(void)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 }
 
 /* As effective ones; those that are permitted and may be taken up again. */
-static void set_capabilities(uint64_t effective, uint64_t permitted)
+static int set_capabilities(uint64_t effective, uint64_t permitted)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = {
@@ -53,7 +58,7 @@ static void set_capabilities(uint64_t effective, uint64_t permitted)
 	};
 
 	/* Ambient ones go with the inheritable. */
-	(void)syscall(SYS_capset, &header, data);
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
 static uint64_t needed_capabilities(unsigned needs, uint64_t held)
@@ -79,14 +84,16 @@ static uint64_t needed_capabilities(unsigned needs, uint64_t held)
 	       BIT(held & BIT(CAP_DAC_READ_SEARCH) ? CAP_DAC_READ_SEARCH : CAP_DAC_OVERRIDE);
 }
 
-void confinement_give_up(unsigned needs)
+int confinement_give_up(unsigned needs)
 {
-	uint64_t held = capabilities_held();
-	uint64_t kept = held & needed_capabilities(needs, held);
+	uint64_t held, kept;
+	int error = read_capabilities(&held);
+	int gain_error = forbid_to_gain();
 
-	if (kept != held)
-		set_capabilities(kept, kept);
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	kept = held & needed_capabilities(needs, held);
+	if (!error && kept != held)
+		error = set_capabilities(kept, kept);
+	return error ? error : gain_error;
 }
 
 /* With the capabilities that are effective now. */
@@ -117,18 +124,21 @@ static bool files_are_ours(const struct options *options)
 	return result;
 }
 
-void confinement_give_up_for_files(const struct options *options)
+int confinement_give_up_for_files(const struct options *options)
 {
-	uint64_t held = capabilities_held();
+	uint64_t held, kept = 0;
+	int error = read_capabilities(&held);
+	int gain_error = forbid_to_gain();
 
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (!held)
-		return;
-	set_capabilities(0, held);
-	if (files_are_ours(options))
-		set_capabilities(0, 0);
-	else
-		set_capabilities(held & FILE_CAPABILITIES, held & FILE_CAPABILITIES);
+	/* Whether the files are ours is seen without any. */
+	if (!error && held)
+		error = set_capabilities(0, held);
+	if (!error && held) {
+		if (!files_are_ours(options))
+			kept = held & FILE_CAPABILITIES;
+		error = set_capabilities(kept, kept);
+	}
+	return error ? error : gain_error;
 }
 
 /* gcc's macros, and clang's way to say so. */

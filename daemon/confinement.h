@@ -29,15 +29,18 @@ enum confinement_need {
  *
  * Who reads targets without CAP_SYS_PTRACE keeps all: the kernel lets him read
  * those whose capabilities he has himself.
+ *
+ * 0, or a negative errno: something was not given up.
  */
-void confinement_give_up(unsigned needs);
+__attribute__((warn_unused_result)) int confinement_give_up(unsigned needs);
 
 /*
  * For `report`, before it reads a file: all capabilities are given up, unless
- * these files are only to be had with those about files, which then stay.
+ * these files are only to be had with those about files, which then stay. Returns as above.
  */
 struct options;
-void confinement_give_up_for_files(const struct options *options);
+__attribute__((warn_unused_result)) int confinement_give_up_for_files(
+	const struct options *options);
 
 /*
  * Filters of system calls, for this thread and those that it makes. 0; -ENOSYS:

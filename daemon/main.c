@@ -53,6 +53,14 @@ static void print_error(const struct error *error)
 		      stderr);
 }
 
+/* Who cannot give up what he may do works all the same, and says so. */
+static void note_kept(int failure)
+{
+	if (failure)
+		fprintf(stderr, "pieprofd: could not give up capabilities: %s\n",
+			strerror(-failure));
+}
+
 static void block_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -495,7 +503,7 @@ static enum exit_code live(const struct options *options)
 	}
 	block_signals(&signals);
 	raise_file_limit();
-	confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
+	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES));
 	session = session_create(&session_options, &error);
 	if (!session || session_start(session, &error)) {
 		print_error(&error);
@@ -596,8 +604,8 @@ static int record(struct options *options)
 		options->pid_count = 1;
 	}
 	/* The command has been started, with all that it was given. */
-	confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
-			    (options->command ? CONFINEMENT_SIGNALS : 0));
+	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
+				      (options->command ? CONFINEMENT_SIGNALS : 0)));
 	if (options->cgroup || options->wait) {
 		group_options.watch = &watch;
 		group_options.wait = options->wait;
@@ -641,7 +649,7 @@ static enum exit_code dump(const struct options *options)
 
 	block_signals(&signals);
 	raise_file_limit();
-	confinement_give_up(CONFINEMENT_READS_TARGETS);
+	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
 	dump = thread_dump_take(options->pid, &dump_options, &error);
 	let_signals_end_us(&signals);
 	if (!dump) {
@@ -665,7 +673,7 @@ static enum exit_code list(const struct options *options)
 	struct error error;
 	int failure = 0;
 
-	confinement_give_up(CONFINEMENT_READS_TARGETS);
+	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
 	processes = process_list_take(&error);
 	if (!processes) {
 		print_error(&error);
@@ -713,7 +721,7 @@ static enum exit_code report_recording(const struct options *options)
 
 	signal(SIGPIPE, SIG_IGN);
 	/* What it reads may come from anywhere. */
-	confinement_give_up_for_files(options);
+	note_kept(confinement_give_up_for_files(options));
 	failure = confinement_filter_files();
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define POLL_NS (NS_PER_SECOND / 10)
@@ -177,6 +178,7 @@ static int open_all(struct service *service, const struct session_options *sessi
 		.query = options->cgroup || options->wait ? &service->query : NULL,
 	};
 	struct listener_address address;
+	int failure;
 
 	service->query = (struct process_query){ options->name, options->cgroup };
 	/* fgprof asks for time asleep. */
@@ -195,7 +197,10 @@ static int open_all(struct service *service, const struct session_options *sessi
 	/* Before anything is attached: whether there is a place to serve. */
 	if (listener_open(&address, &service->listener, error))
 		return -1;
-	confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
+	failure = confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
+	if (failure)
+		fprintf(stderr, "pieprofd: could not give up capabilities: %s\n",
+			strerror(-failure));
 	service->server = server_start(&service->endpoint, &service->listener, session->download);
 	if (!service->server) {
 		listener_close(&service->listener);

@@ -18,7 +18,8 @@
 /* The fields of a code object that never change, as they lie in the target. */
 struct code_key {
 	uint64_t filename, name, qualname, constants, line_table, bytecode;
-	uint32_t first_line, flags, version, unused;
+	uint32_t first_line, flags, version;
+	uint32_t doubted; /* 1: of no object */
 };
 
 struct code_place {
@@ -180,6 +181,14 @@ static bool same_line_table(const struct python_layout *layout, const struct cod
 	return (field_u64(bytes, layout->offsets.variable_size) == code->line_table_size ||
 		code->line_table_size == CODE_TABLE_BYTES_MAX) &&
 	       memcmp(bytes + layout->offsets.bytes_data, code->line_table, compared) == 0;
+}
+
+void code_cache_doubt(struct code_cache *cache, remote_addr address)
+{
+	struct code_place *place = place_slot(cache, address);
+
+	if (place->address)
+		place->key.doubted = 1;
 }
 
 void code_cache_want(struct code_cache *cache, const struct python_layout *layout,

@@ -46,6 +46,12 @@ __attribute__((warn_unused_result)) int code_cache_resolve(struct code_cache *ca
 							   struct remote_copy *copy,
 							   const struct python_code **ret_code);
 
+/*
+ * Reads the object at this address anew when it is resolved next: a frame does not fit it. To 3.10
+ * the key does not tell the bytecode's size, which may have been read while the object went away.
+ */
+void code_cache_doubt(struct code_cache *cache, remote_addr address);
+
 /* For reports and tests: how many records there are, and the bytes they take. */
 size_t code_cache_count(const struct code_cache *cache);
 

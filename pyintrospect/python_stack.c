@@ -139,6 +139,33 @@ static bool delegation_suspended(const struct python_runtime *runtime,
 	       code->bytecode[instruction + INSTRUCTION_BYTES] == OPCODE_YIELD_FROM;
 }
 
+static bool fits(const struct python_code *code, int64_t instruction)
+{
+	return !code->line_table || instruction < 0 || instruction < code->bytecode_size ||
+	       code->bytecode_size == CODE_TABLE_BYTES_MAX;
+}
+
+/* A frame's code object; -EBADMSG: the frame is not one of its. Else as code_cache_resolve(). */
+static int resolve_code(struct python_runtime *runtime, const struct raw_frame *raw,
+			const uint8_t *head, const struct python_code **ret_code)
+{
+	const struct python_code *code;
+
+	for (unsigned attempt = 0; attempt < 2; attempt++) {
+		int error = code_cache_resolve(runtime->codes, &runtime->layout, raw->code, head,
+					       &runtime->copy, &code);
+
+		if (error)
+			return error;
+		if (fits(code, raw->instruction)) {
+			*ret_code = code;
+			return 0;
+		}
+		code_cache_doubt(runtime->codes, raw->code);
+	}
+	return -EBADMSG;
+}
+
 /* Turns the first count raw frames into runtime->result. */
 static int resolve_frames(struct python_runtime *runtime, size_t count)
 {
@@ -166,13 +193,10 @@ static int resolve_frames(struct python_runtime *runtime, size_t count)
 				stack->flags |= PYTHON_STACK_TRUNCATED;
 				return 0;
 			}
-			error = code_cache_resolve(runtime->codes, layout, raw->code, head,
-						   &runtime->copy, &code);
+			error = resolve_code(runtime, raw, head, &code);
 			if (error && error != -EFAULT && error != -EBADMSG)
 				return error;
-			if (error || (code->line_table && raw->instruction >= 0 &&
-				      raw->instruction >= code->bytecode_size &&
-				      code->bytecode_size != CODE_TABLE_BYTES_MAX)) {
+			if (error) {
 				stack->flags |= PYTHON_STACK_INVALID;
 				return 0;
 			}

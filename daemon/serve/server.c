@@ -4,10 +4,12 @@
 #include "common/clock.h"
 #include "daemon/confinement.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,12 +95,16 @@ static void close_connection(struct server *server, struct connection *connectio
 static void confine(struct server *server)
 {
 	static _Thread_local bool confined;
+	int failure;
 
 	if (confined || server->unconfined)
 		return;
 	confined = true;
 	/* Who cannot be confined serves all the same: what it may do is what the daemon may. */
-	(void)!confinement_filter_http(true);
+	failure = confinement_filter_http(true);
+	if (failure && failure != -ENOSYS && failure != -ENOTSUP)
+		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
+			strerror(-failure));
 }
 
 static void notify_connection(void *context, struct MHD_Connection *mhd, void **connection_context,

@@ -26,5 +26,5 @@ def test_allocations_fail():
         runs, wrong = allocations.offline(folder, stride=97, offset=13)
         print("  %d runs offline" % runs)
         check_equal(wrong, [], "ends of reports")
-        result, _ = allocations.attached(folder, runs=6, seed=5)
+        result, _ = allocations.live(folder, ["profile"], sample=4, seed=5)
         check_equal(result.bad(), 0, "what was wrong with %s" % result)

@@ -2,26 +2,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets allocations of the daemon fail, one a run, and looks at how it ends.
 
-    tests/torture/allocations.py [offline] [attached] [--stride N] [--runs N] [--seed N]
+    tests/torture/allocations.py [offline] [COMMAND ...] [--stride N] [--sample N] [--seed N] [--write FILE]
 
 offline: `pieprofd report` of a recording, in each format, with each N-th
-allocation failing in turn. attached: a profile of a live process, with random
-ones failing, and in every second run all that follow, too. It must end with
-what it should have written, or say that it cannot; never crash, hang, or
-disturb the target.
+allocation failing in turn. The other commands are of a live process, where no
+two runs have the same order: the first allocation by each call path fails in
+turn, alone, and in another run all that follow, too. It must end with what it
+should have written, or say that it cannot; never crash, hang, or disturb the
+target.
 """
 import argparse
+import ctypes
 import os
 import random
+import resource
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 
-from frame import Result, Subject, find_interpreters, harness
+import kill_daemon
+from frame import Result, Subject, find_interpreters, harness, write_table
 
 SHIM = os.path.join(harness.ROOT, "tests", "tools", "fail_malloc.c")
 LAST = 6  # of each run, in every case: what is closed and joined at its end
+LIBC = ctypes.CDLL(None)
+ADDR_NO_RANDOMIZE = 0x0040000
+PATH_RUNS = 3  # whose call paths are put together
+REQUESTS = (b"/debug/pprof/profile?seconds=0.2", b"/metrics", b"/")
+CLOCK = ("-q", "-d", "0.3", "--rate", "499", "--max-overhead", "50")
+# PID and FOLDER: of the target, and of the run.
+COMMANDS = {
+    "profile": ("--pid", "PID", "-o", "FOLDER/x.json") + CLOCK,
+    "loads": ("--pid", "PID", "--loads", "--native-lines", "-o", "FOLDER/x.html") + CLOCK,
+    "time asleep": ("--pid", "PID", "--mode", "time", "--idle", "-o", "FOLDER/x.pb.gz") + CLOCK,
+    "recording": ("--pid", "PID", "-o", "FOLDER/x.pieprof") + CLOCK,
+    "with children": ("--pid", "PID", "--follow", "-o", "FOLDER/x.txt") + CLOCK,
+    "serve": ("serve", "--pid", "PID", "--listen", "unix:FOLDER/socket"),
+    "top": ("top", "--pid", "PID") + CLOCK,
+    "dump": ("dump", "--pid", "PID"),
+    "dump --json": ("dump", "--pid", "PID", "--json"),
+    "list": ("list",),
+    "doctor": ("doctor",),
+    "doctor of a process": ("doctor", "--pid", "PID"),
+    "a command": CLOCK + ("-o", "FOLDER/x.txt", "--", "/usr/bin/python3", "-c",
+                          "print(sum(i * i for i in range(3000000)) and 'done')"),
+}
 FORMATS = ("txt", "json", "folded", "pb.gz", "speedscope.json", "firefox.json", "html", "pieprof")
 
 
@@ -31,14 +59,20 @@ class Shim:
     def __init__(self, folder):
         self.folder = folder
         self.library = os.path.join(folder, "fail_malloc.so")
-        self.count = os.path.join(folder, "count")
+        self.count = self.file("count")
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", self.library, SHIM], check=True)
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def environment(self, **settings):
+        return dict(os.environ, LD_PRELOAD=self.library, FAIL_MALLOC_COUNT=self.count, TERM="xterm",
+                    **{name: str(value) for name, value in settings.items()})
 
     def run(self, arguments, **settings):
         """(exit code, stderr); the code is None when it hangs."""
-        environment = dict(os.environ, LD_PRELOAD=self.library, FAIL_MALLOC_COUNT=self.count,
-                           **{name: str(value) for name, value in settings.items()})
-        process = subprocess.Popen([harness.PIEPROFD] + [str(argument) for argument in arguments], env=environment,
+        process = subprocess.Popen([harness.PIEPROFD] + [str(argument) for argument in arguments],
+                                   env=self.environment(**settings),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    text=True, errors="replace")
         try:
@@ -107,46 +141,171 @@ def offline(folder, stride, offset, progress=None):
     return runs, wrong
 
 
-def attached(folder, runs, seed, progress=None):
-    """Random allocations of a daemon that profiles; a Result and how many runs went on to the end."""
+def fixed_addresses():
+    """So that a call path is the same in the next run."""
+    LIBC.personality(ADDR_NO_RANDOMIZE)
+
+
+class Live:
+    """One command of a daemon, played with one failing allocation after the other."""
+
+    def __init__(self, shim, name, target):
+        self.shim, self.name, self.target = shim, name, target
+        self.folder = os.path.join(shim.folder, "live")
+        self.paths_file = os.path.join(shim.folder, "paths")
+        self.met_file = os.path.join(shim.folder, "met")
+
+    def play(self, **settings):
+        """(exit code, stderr, stdout); the code is None when it hangs."""
+        os.mkdir(self.folder)
+        words = [str(self.target.pid) if word == "PID" else word.replace("FOLDER", self.folder)
+                 for word in COMMANDS[self.name]]
+        terminal = kill_daemon.Terminal() if self.name == "top" else None
+        # It may say more than a pipe holds, with nobody to read it.
+        with open(self.shim.file("said"), "w+") as said, open(self.shim.file("shown"), "w+") as shown:
+            process = subprocess.Popen(
+                [harness.PIEPROFD] + words, preexec_fn=fixed_addresses, stderr=said, env=self.shim.environment(**settings),
+                stdin=terminal.slave if terminal else subprocess.DEVNULL, stdout=terminal.slave if terminal else shown)
+            if self.name == "serve":
+                self.ask(process)
+            try:
+                code = process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                code = None
+            if terminal:
+                terminal.close()
+            for file in (said, shown):
+                file.seek(0)
+            answer = code, said.read(), shown.read()
+        shutil.rmtree(self.folder)
+        return answer
+
+    def ask(self, process):
+        """A client of serve, which is told to end afterwards."""
+        address = os.path.join(self.folder, "socket")
+        end = time.monotonic() + 20
+        while not os.path.exists(address) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        for path in REQUESTS:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(20)
+                try:
+                    client.connect(address)
+                    client.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path)
+                    while client.recv(65536):
+                        pass
+                except OSError:
+                    pass  # without memory it may close, and end
+        process.terminate()
+
+    def paths(self):
+        """The call paths of the allocations of a few runs, sorted; what was wrong in words."""
+        paths, wrong = set(), []
+        for _ in range(PATH_RUNS):
+            code, said, shown = self.play(FAIL_MALLOC_PATHS=self.paths_file)
+            problem = self.problem(code, said, shown)
+            if code not in (0, 143) or problem:
+                wrong.append("%s without failures: %s %s" % (self.name, code, said[-300:]))
+            with open(self.paths_file) as file:
+                paths.update(file.read().split())
+        return sorted(paths), wrong
+
+    def problem(self, code, said, shown):
+        """What is wrong with this end, in words, or None."""
+        if code not in (0, 1, 3, 4, 5, 6, 7) and not (self.name == "serve" and code == 143):
+            return "ended with %s: %s" % (code, said[-300:])
+        if code and not (said + shown).strip():
+            return "ended with %d without a word" % code
+        if code == 0 and self.name == "a command" and "done" not in shown:
+            return "code 0, and the command has not run"
+        return None
+
+    def fail(self, path, rest):
+        """(whether it was met, whether it mattered, what was wrong)."""
+        if os.path.exists(self.met_file):
+            os.remove(self.met_file)
+        settings = {"FAIL_MALLOC_PATH": path, "FAIL_MALLOC_MET": self.met_file}
+        if rest:
+            settings["FAIL_MALLOC_REST"] = 1
+        code, said, shown = self.play(**settings)
+        problem = self.problem(code, said, shown)
+        return os.path.exists(self.met_file), code != 0, problem and "%s, %s %s: %s" % (
+            self.name, path, "and all that follow" if rest else "alone", problem)
+
+
+class Count:
+    """Of one command: the call paths of its allocations, and what became of runs in which they failed."""
+
+    def __init__(self):
+        self.paths = self.runs = self.met = self.ended = self.wrong = 0
+
+
+def live(folder, names, sample=None, seed=1, progress=None):
+    """
+    Fails the first allocation by each call path of each command, alone and with all that follow; sample: only so many
+    random ones of each. A path is played once, in the first command that has it. (a Result, a Count for each command).
+    """
+    # Its cores are of no use.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     shim = Shim(folder)
     generator = random.Random(seed)
     result = Result()
-    output = os.path.join(folder, "profile.json")
-    went_on = 0
-    with Subject(find_interpreters()[0], "workers", result) as target:
-        command = ("--pid", target.pid, "-d", "0.3", "--rate", "499", "--max-overhead", "50", "-q", "-o", output)
-        code, said = shim.run(command)
-        if code != 0:
-            result.other.append("without failures: %s %s" % (code, said))
-        total = shim.allocations()
-        for run in range(runs):
-            # Most are made while names are read: as often before that, when threads are traced.
-            number = generator.randrange(1, total + 1) if run % 4 < 2 else generator.randrange(1, max(2, total // 10))
-            name = "FAIL_MALLOC_FROM" if run % 2 else "FAIL_MALLOC_AT"
-            code, said = shim.run(command, **{name: number})
-            result.rounds += 1
-            went_on += code == 0
-            if code not in (0, 1, 3, 4, 5, 6, 7):
-                result.other.append("%s=%d of %d: ended with %s: %s" % (name, number, total, code, said[-300:]))
-            elif code and not said.strip():
-                result.other.append("%s=%d of %d: ended with %d without a word" % (name, number, total, code))
-            target.inspect()
-            if progress and run % 50 == 49:
-                progress("attached: %d runs" % (run + 1))
-        target.end()
-    return result, went_on
+    counts, played = {}, set()
+    for name in names:
+        count = counts[name] = Count()
+        with Subject(find_interpreters()[0], "fork" if name == "with children" else "workers", result) as target:
+            command = Live(shim, name, target)
+            paths, wrong = command.paths()
+            result.other += wrong
+            count.paths = len(paths)
+            paths = [path for path in paths if path not in played]
+            played.update(paths)
+            if sample is not None:
+                paths = generator.sample(paths, min(sample, len(paths)))
+            for path in paths:
+                for rest in (False, True):
+                    met, ended, wrong = command.fail(path, rest)
+                    count.runs += 1
+                    count.met += met
+                    count.ended += ended
+                    if wrong:
+                        count.wrong += 1
+                        result.other.append(wrong)
+                        if progress:
+                            progress("  " + wrong)
+                    target.inspect()
+                    result.rounds += 1
+            target.end()
+        if progress:
+            progress("%s: %s" % (name, vars(count)))
+    return result, counts
+
+
+def live_table(result, counts):
+    rows = ["| %s | %d | %d | %d | %d | %d |\n" % (name, count.paths, count.runs, count.met, count.ended, count.wrong)
+            for name, count in counts.items()]
+    return ("| command | call paths | runs | of them with a failure | ended with an error | wrong |\n"
+            "|---|---|---|---|---|---|\n" + "".join(rows) +
+            "\n%d runs: deaths of the target %d, left stopped or traced %d, debug registers kept %d, EINTR %d, "
+            "unexpected signals %d.\n" % (result.rounds, result.deaths, result.left_stopped + result.left_traced,
+                                          result.breakpoints_taken, result.eintr, result.unexpected))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=("offline", "attached", []), default=[])
+    parser.add_argument("commands", nargs="*", help="offline, or live: %s" % ", ".join(COMMANDS))
     parser.add_argument("--stride", type=int, default=1)
     parser.add_argument("--offset", type=int, default=0)
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--sample", type=int, help="of live commands, only so many call paths of each")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", metavar="FILE", help="put the table of the live commands there, between its markers")
     arguments = parser.parse_args()
-    parts = arguments.parts or ["offline", "attached"]
+    wanted = arguments.commands or ["offline"] + list(COMMANDS)
+    names = [name for name in COMMANDS if name in wanted]
+    if set(wanted) - set(names) - {"offline"}:
+        parser.error("no such command: %s" % ", ".join(set(wanted) - set(names)))
     bad = 0
     folder = tempfile.mkdtemp(prefix="pieprofd-allocations-")
 
@@ -154,15 +313,17 @@ def main():
         print(words, flush=True)
 
     try:
-        if "offline" in parts:
+        if "offline" in wanted:
             runs, wrong = offline(folder, arguments.stride, arguments.offset, say)
             say("offline: %d runs, %d wrong" % (runs, len(wrong)))
             for words in wrong:
                 say("  " + words)
             bad += len(wrong)
-        if "attached" in parts:
-            result, went_on = attached(folder, arguments.runs, arguments.seed, say)
-            say("attached: %s; went on to the end: %d" % (result, went_on))
+        if names:
+            result, counts = live(folder, names, arguments.sample, arguments.seed, say)
+            say("live: %s" % result)
+            if arguments.write:
+                write_table(arguments.write, "allocations", live_table(result, counts))
             bad += result.bad()
     finally:
         shutil.rmtree(folder)

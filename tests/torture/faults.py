@@ -19,9 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-from frame import Result, Subject, find_interpreters, harness
+from frame import Result, Subject, find_interpreters, harness, write_table
 
-BEGIN, END = "<!-- faults: begin -->\n", "<!-- faults: end -->\n"
 # Refused, ended, degraded; 127: the loader could not start it.
 CODES = (0, 1, 3, 4, 5, 6, 7, 127)
 CALLS_PER_TARGET = 8
@@ -182,10 +181,7 @@ def main():
     for words in result.other:
         print(words)
     if arguments.write:
-        with open(arguments.write) as file:
-            head, rest = file.read().split(BEGIN)
-        with open(arguments.write, "w") as file:
-            file.write(head + BEGIN + table(result, counts) + END + rest.split(END)[1])
+        write_table(arguments.write, "faults", table(result, counts))
     sys.exit(1 if result.bad() else 0)
 
 

@@ -135,5 +135,14 @@ def finish(daemon, result, codes=DAEMON_CODES):
     return said
 
 
+def write_table(path, name, table):
+    """Puts it into a file between the two markers of this name."""
+    begin, end = ("<!-- %s: %s -->\n" % (name, side) for side in ("begin", "end"))
+    with open(path) as file:
+        head, rest = file.read().split(begin)
+    with open(path, "w") as file:
+        file.write(head + begin + table + end + rest.split(end)[1])
+
+
 __all__ = ["Daemon", "Failure", "Result", "Subject", "attached", "find_interpreters", "finish", "harness", "profiler",
-           "take_breakpoints"]
+           "take_breakpoints", "write_table"]

@@ -26,10 +26,9 @@ import tempfile
 import threading
 import time
 
-from frame import Daemon, Result, Subject, attached, find_interpreters, harness
+from frame import Daemon, Result, Subject, attached, find_interpreters, harness, write_table
 import test_refusals  # noqa: E402  frame knows where it is
 
-BEGIN, END = "<!-- endings: begin -->\n", "<!-- endings: end -->\n"
 KINDS = ("plain", "workers", "handle", "fork")
 ROUNDS_PER_TARGET = 17
 MEMORY_CGROUPS = ("/sys/fs/cgroup/memory", "/sys/fs/cgroup")
@@ -335,14 +334,6 @@ def table(result, ending):
                 result.eintr, result.unexpected, len(result.other)))
 
 
-def write(path, result, ending):
-    """Puts the table into a file between its two markers."""
-    with open(path) as file:
-        head, rest = file.read().split(BEGIN)
-    with open(path, "w") as file:
-        file.write(head + BEGIN + table(result, ending) + END + rest.split(END)[1])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*")
@@ -354,7 +345,7 @@ def main():
     print(table(result, ending))
     print(result)
     if arguments.write:
-        write(arguments.write, result, ending)
+        write_table(arguments.write, "endings", table(result, ending))
     sys.exit(1 if result.bad() else 0)
 
 

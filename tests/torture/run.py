@@ -16,8 +16,8 @@ import time
 
 import kill_daemon
 import scenarios
+from frame import write_table
 
-BEGIN, END = "<!-- torture: begin -->\n", "<!-- torture: end -->\n"
 HEAD = ("| scenario | rounds | while attached | deaths | left stopped or traced | EINTR | unexpected signals | "
         "debug registers kept | anything else |\n|---|---|---|---|---|---|---|---|---|\n")
 
@@ -67,17 +67,13 @@ def main():
             continue
         rows.append(row(name, result))
         if arguments.write and result.ending:
-            kill_daemon.write(arguments.write, result, result.ending)
+            write_table(arguments.write, "endings", kill_daemon.table(result, result.ending))
         bad += result.bad()
         print("%s: %s (%.1f s)" % (name, result, time.monotonic() - started), flush=True)
     table = "%s. %d minutes, seed %d.\n\n%s%s" % (
         machine(), round((time.monotonic() - began) / 60), arguments.seed, HEAD, "".join(rows))
     if arguments.write:
-        with open(arguments.write) as file:
-            text = file.read()
-        head, rest = text.split(BEGIN)
-        with open(arguments.write, "w") as file:
-            file.write(head + BEGIN + table + END + rest.split(END)[1])
+        write_table(arguments.write, "torture", table)
     sys.exit(1 if bad else 0)
 
 

@@ -175,7 +175,7 @@ static void run_giving_up(void)
 {
 	uint64_t before = held(), after;
 
-	confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
+	HOLDS(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES) == 0);
 	HOLDS(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
 	after = held();
 	HOLDS((after & ~before) == 0);
@@ -187,12 +187,12 @@ static void run_giving_up(void)
 	HOLDS((after >> CAP_DAC_OVERRIDE & 1) == (before >> CAP_DAC_OVERRIDE & 1));
 	HOLDS(!(after >> CAP_NET_ADMIN & 1) && !(after >> CAP_SYS_MODULE & 1) &&
 	      !(after >> CAP_SETUID & 1) && !(after >> CAP_KILL & 1));
-	confinement_give_up(CONFINEMENT_READS_TARGETS);
+	HOLDS(confinement_give_up(CONFINEMENT_READS_TARGETS) == 0);
 	HOLDS(!(held() >> CAP_CHOWN & 1));
 	/* Without CAP_SYS_PTRACE, what is left is what lets us read the like of us. */
-	confinement_give_up(0);
+	HOLDS(confinement_give_up(0) == 0);
 	HOLDS(held() == 0);
-	confinement_give_up(CONFINEMENT_READS_TARGETS);
+	HOLDS(confinement_give_up(CONFINEMENT_READS_TARGETS) == 0);
 }
 
 static void test_converter(void **state)
