@@ -8,6 +8,8 @@
  *   FAIL_MALLOC_COUNT=F  says at exit in file F how many there were
  *   FAIL_MALLOC_PATHS=F  says at exit in file F the call paths they came by, each once
  *   FAIL_MALLOC_MET=F    file F is there as soon as one has failed
+ *   FAIL_MALLOC_CRASH=F  says in file F which objects' functions had called each other, the
+ *                        innermost first, when SIGSEGV, SIGBUS or SIGABRT ended it
  *
  * A call path is a digest of its innermost addresses: the same from run to run where addresses
  * are not randomized. What the program starts is left alone.
@@ -15,12 +17,15 @@
  * For glibc, whose own functions are called by their inner names.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -35,7 +40,7 @@ void *__libc_memalign(size_t alignment, size_t size);
 static unsigned long calls, at;
 static uint64_t path;
 static bool rest, failing, by_path;
-static const char *met;
+static const char *met, *crash;
 static uint64_t paths[PATHS_MAX]; /* a hash table; 0: free */
 /* Without __tls_get_addr(), which allocates. */
 static __thread __attribute__((tls_model("initial-exec"))) bool unwinding;
@@ -47,6 +52,40 @@ static uint64_t number_of(const char *variable, int base)
 	return number ? strtoull(number, NULL, base) : 0;
 }
 
+struct crash_walk {
+	int file;
+	const char *last;
+};
+
+static _Unwind_Reason_Code say_object(struct _Unwind_Context *context, void *argument)
+{
+	struct crash_walk *walk = argument;
+	const char *name;
+	Dl_info info;
+
+	if (!dladdr((void *)_Unwind_GetIP(context), &info) || info.dli_fname == walk->last)
+		return _URC_NO_REASON;
+	walk->last = info.dli_fname;
+	name = strrchr(info.dli_fname, '/');
+	name = name ? name + 1 : info.dli_fname;
+	/* Whose own frames are these of the handler. */
+	if (strncmp(name, "fail_malloc", 11) != 0 &&
+	    (write(walk->file, name, strlen(name)) < 0 || write(walk->file, "\n", 1) < 0))
+		return _URC_END_OF_STACK;
+	return _URC_NO_REASON;
+}
+
+static void say_crash(int number)
+{
+	struct crash_walk walk = { .file = open(crash, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) };
+
+	unwinding = true;
+	_Unwind_Backtrace(say_object, &walk);
+	close(walk.file);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	at = number_of("FAIL_MALLOC_AT", 10);
@@ -54,6 +93,12 @@ __attribute__((constructor)) static void begin(void)
 	rest = getenv("FAIL_MALLOC_REST") != NULL;
 	met = getenv("FAIL_MALLOC_MET");
 	by_path = path || getenv("FAIL_MALLOC_PATHS");
+	crash = getenv("FAIL_MALLOC_CRASH");
+	if (crash) {
+		signal(SIGSEGV, say_crash);
+		signal(SIGBUS, say_crash);
+		signal(SIGABRT, say_crash);
+	}
 	unsetenv("LD_PRELOAD");
 	/* What the loader took is not counted. */
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);

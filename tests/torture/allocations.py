@@ -12,11 +12,13 @@ should have written, or say that it cannot; never crash, hang, or disturb the
 target.
 """
 import argparse
+import collections
 import ctypes
 import os
 import random
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +32,8 @@ SHIM = os.path.join(harness.ROOT, "tests", "tools", "fail_malloc.c")
 LAST = 6  # of each run, in every case: what is closed and joined at its end
 LIBC = ctypes.CDLL(None)
 ADDR_NO_RANDOMIZE = 0x0040000
+CRASHES = (-signal.SIGABRT, -signal.SIGBUS, -signal.SIGSEGV)
+C_LIBRARY = ("libc.so", "libpthread", "ld-linux")
 PATH_RUNS = 3  # whose call paths are put together
 REQUESTS = (b"/debug/pprof/profile?seconds=0.2", b"/metrics", b"/")
 CLOCK = ("-q", "-d", "0.3", "--rate", "499", "--max-overhead", "50")
@@ -151,9 +155,10 @@ class Live:
 
     def __init__(self, shim, name, target):
         self.shim, self.name, self.target = shim, name, target
-        self.folder = os.path.join(shim.folder, "live")
-        self.paths_file = os.path.join(shim.folder, "paths")
-        self.met_file = os.path.join(shim.folder, "met")
+        self.folder = shim.file("live")
+        self.paths_file = shim.file("paths")
+        self.met_file = shim.file("met")
+        self.crash_file = shim.file("crash")
 
     def play(self, **settings):
         """(exit code, stderr, stdout); the code is None when it hangs."""
@@ -222,17 +227,32 @@ class Live:
             return "code 0, and the command has not run"
         return None
 
-    def fail(self, path, rest):
-        """(whether it was met, whether it mattered, what was wrong)."""
-        if os.path.exists(self.met_file):
-            os.remove(self.met_file)
-        settings = {"FAIL_MALLOC_PATH": path, "FAIL_MALLOC_MET": self.met_file}
+    def crashed_library(self):
+        """Whose function crashed, or called the C library's that did: a name, or None where it is ours."""
+        if not os.path.exists(self.crash_file):
+            return None
+        with open(self.crash_file) as file:
+            objects = [name for name in file.read().split() if not name.startswith(C_LIBRARY)]
+        return objects[0] if objects and objects[0] != os.path.basename(harness.PIEPROFD) else None
+
+    def fail(self, path, rest, count):
+        """Counts what becomes of it; what was wrong, in words, or None."""
+        for file in (self.met_file, self.crash_file):
+            if os.path.exists(file):
+                os.remove(file)
+        settings = {"FAIL_MALLOC_PATH": path, "FAIL_MALLOC_MET": self.met_file, "FAIL_MALLOC_CRASH": self.crash_file}
         if rest:
             settings["FAIL_MALLOC_REST"] = 1
         code, said, shown = self.play(**settings)
-        problem = self.problem(code, said, shown)
-        return os.path.exists(self.met_file), code != 0, problem and "%s, %s %s: %s" % (
-            self.name, path, "and all that follow" if rest else "alone", problem)
+        library = self.crashed_library()
+        problem = None if code in CRASHES and library else self.problem(code, said, shown)
+        count.runs += 1
+        count.met += os.path.exists(self.met_file)
+        count.ended += code != 0
+        count.wrong += problem is not None
+        if code in CRASHES and library:
+            count.crashed[library] += 1
+        return problem and "%s, %s %s: %s" % (self.name, path, "and all that follow" if rest else "alone", problem)
 
 
 class Count:
@@ -240,12 +260,13 @@ class Count:
 
     def __init__(self):
         self.paths = self.runs = self.met = self.ended = self.wrong = 0
+        self.crashed = collections.Counter()  # in a library
 
 
-def live(folder, names, sample=None, seed=1, progress=None):
+def live(folder, names, sample=None, seed=1, progress=None, only=()):
     """
     Fails the first allocation by each call path of each command, alone and with all that follow; sample: only so many
-    random ones of each. A path is played once, in the first command that has it. (a Result, a Count for each command).
+    random ones of each; only: of these. A path is played once, in the first command that has it. (a Result, a Count for each command).
     """
     # Its cores are of no use.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
@@ -262,16 +283,14 @@ def live(folder, names, sample=None, seed=1, progress=None):
             count.paths = len(paths)
             paths = [path for path in paths if path not in played]
             played.update(paths)
+            if only:
+                paths = [path for path in paths if path in only]
             if sample is not None:
                 paths = generator.sample(paths, min(sample, len(paths)))
             for path in paths:
                 for rest in (False, True):
-                    met, ended, wrong = command.fail(path, rest)
-                    count.runs += 1
-                    count.met += met
-                    count.ended += ended
+                    wrong = command.fail(path, rest, count)
                     if wrong:
-                        count.wrong += 1
                         result.other.append(wrong)
                         if progress:
                             progress("  " + wrong)
@@ -284,10 +303,12 @@ def live(folder, names, sample=None, seed=1, progress=None):
 
 
 def live_table(result, counts):
-    rows = ["| %s | %d | %d | %d | %d | %d |\n" % (name, count.paths, count.runs, count.met, count.ended, count.wrong)
-            for name, count in counts.items()]
-    return ("| command | call paths | runs | of them with a failure | ended with an error | wrong |\n"
-            "|---|---|---|---|---|---|\n" + "".join(rows) +
+    rows = ["| %s | %d | %d | %d | %d | %s | %d |\n" % (
+        name, count.paths, count.runs, count.met, count.ended,
+        ", ".join("%d in %s" % (number, library) for library, number in sorted(count.crashed.items())) or "0", count.wrong)
+        for name, count in counts.items()]
+    return ("| command | call paths | runs | of them with a failure | ended otherwise than with 0 | crashed in a library | "
+            "anything else |\n|---|---|---|---|---|---|---|\n" + "".join(rows) +
             "\n%d runs: deaths of the target %d, left stopped or traced %d, debug registers kept %d, EINTR %d, "
             "unexpected signals %d.\n" % (result.rounds, result.deaths, result.left_stopped + result.left_traced,
                                           result.breakpoints_taken, result.eintr, result.unexpected))
@@ -300,6 +321,7 @@ def main():
     parser.add_argument("--offset", type=int, default=0)
     parser.add_argument("--sample", type=int, help="of live commands, only so many call paths of each")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--path", action="append", default=[], help="only this call path; may be given again")
     parser.add_argument("--write", metavar="FILE", help="put the table of the live commands there, between its markers")
     arguments = parser.parse_args()
     wanted = arguments.commands or ["offline"] + list(COMMANDS)
@@ -320,7 +342,7 @@ def main():
                 say("  " + words)
             bad += len(wrong)
         if names:
-            result, counts = live(folder, names, arguments.sample, arguments.seed, say)
+            result, counts = live(folder, names, arguments.sample, arguments.seed, say, arguments.path)
             say("live: %s" % result)
             if arguments.write:
                 write_table(arguments.write, "allocations", live_table(result, counts))

@@ -283,6 +283,9 @@ static void test_corrupted_stacks(void **state)
 				failure =
 					python_stack_read(runtime, corrupted.tids[j], NULL, &stack);
 			assert_int_equal(failure, 0);
+			if (stack.flags)
+				print_message("thread %zu: flags %x after %zu frames\n", j,
+					      stack.flags, stack.count);
 			assert_int_equal(stack.flags, 0);
 			frames -= stack.count;
 		}

@@ -5,6 +5,7 @@
 #include "symbolize/demangle.h"
 #include "symbolize/root_file.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/under_valgrind.h"
 #include "tests/unit/unit_random.h"
 
 #include <errno.h>
@@ -516,11 +517,12 @@ static void test_shared_entries(void **state)
 	search.root = open(built_files_path(files, "root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(search.root >= 0);
 	info = line_info_create(&search);
+	/* valgrind has no openat2(2). */
 	assert_int_equal(line_info_find(info, &built->module,
 					built_address(built_files_path(files, "p"), "main"), &frame,
 					1, &count),
-			 0);
-	assert_string_equal(frame.function, "main");
+			 under_valgrind() ? -ENODATA : 0);
+	assert_true(under_valgrind() || strcmp(frame.function, "main") == 0);
 	line_info_destroy(info);
 	close(search.root);
 

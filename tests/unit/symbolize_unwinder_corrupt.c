@@ -175,7 +175,7 @@ static unsigned int unwind_noise(const struct library *library, const struct mod
 	fill_stack(library, words);
 	for (unsigned int i = 0; i < UNWINDS; i++) {
 		struct address_ranges parts = { .count = 1 };
-		struct registers registers;
+		struct registers registers = { 0 };
 		enum unwind_end end;
 		size_t count = FRAMES_MAX + 1;
 

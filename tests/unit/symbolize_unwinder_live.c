@@ -8,6 +8,7 @@
 
 #include "symbolize/symbol.h"
 #include "tests/unit/assert_sampled.h"
+#include "tests/unit/under_valgrind.h"
 #include "tests/unit/unwind_subject.h"
 
 #include <setjmp.h>
@@ -254,6 +255,8 @@ static void test_frame_pointer(void **state)
 	struct subject subject;
 
 	(void)state;
+	if (under_valgrind())
+		skip(); /* the frames are those of translated code */
 	subject = subject_in_loop(&caller, &live);
 	unwind_here(live, &subject, NULL, &whole);
 	assert_int_equal(whole.end, UNWIND_COMPLETE);
@@ -284,6 +287,8 @@ static void test_no_frame_pointer(void **state)
 	struct subject subject;
 
 	(void)state;
+	if (under_valgrind())
+		skip(); /* the frames are those of translated code */
 	subject = subject_in_loop(&caller, &live);
 	until = function_at(&subject, run_caller);
 	unwind_here(live, &subject, &until, &stack);

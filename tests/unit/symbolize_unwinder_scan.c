@@ -3,6 +3,7 @@
  * Stacks behind code that nobody describes: hand-written kernels with large
  * frames, and code generated at run time, which is in no file.
  */
+#include "tests/unit/under_valgrind.h"
 #include "tests/unit/unwind_subject.h"
 
 #include <setjmp.h>
@@ -96,9 +97,12 @@ static void child_in_generated_code(void *context)
 
 static struct subject open_settled(void (*body)(void *))
 {
-	struct live_process *process = live_process_start(NULL, body, NULL);
+	struct live_process *process;
 	struct subject subject;
 
+	if (under_valgrind())
+		skip();
+	process = live_process_start(NULL, body, NULL);
 	assert_non_null(process);
 	assert_true(live_process_wait_line(process));
 	subject = subject_open(process);
