@@ -7,9 +7,10 @@
  *   FAIL_MALLOC_REST=1   and all that follow
  *   FAIL_MALLOC_COUNT=F  says at exit in file F how many there were
  *   FAIL_MALLOC_PATHS=F  says at exit in file F the call paths they came by, each once
- *   FAIL_MALLOC_MET=F    file F is there as soon as one has failed
- *   FAIL_MALLOC_CRASH=F  says in file F which objects' functions had called each other, the
- *                        innermost first, when SIGSEGV, SIGBUS or SIGABRT ended it
+ *   FAIL_MALLOC_MET=F    file F is no longer empty as soon as one has failed
+ *   FAIL_MALLOC_CRASH=F  says in file F which functions had called each other, the innermost
+ *                        first, each with its object's name, when SIGSEGV, SIGBUS or SIGABRT
+ *                        ended it
  *
  * A call path is a digest of its innermost addresses: the same from run to run where addresses
  * are not randomized. What the program starts is left alone.
@@ -40,10 +41,18 @@ void *__libc_memalign(size_t alignment, size_t size);
 static unsigned long calls, at;
 static uint64_t path;
 static bool rest, failing, by_path;
-static const char *met, *crash;
+/* Opened early: later a filter of system calls may be in the way. -1: not wanted. */
+static int met = -1, crash = -1;
 static uint64_t paths[PATHS_MAX]; /* a hash table; 0: free */
 /* Without __tls_get_addr(), which allocates. */
 static __thread __attribute__((tls_model("initial-exec"))) bool unwinding;
+
+static int open_named(const char *variable)
+{
+	const char *name = getenv(variable);
+
+	return name ? open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+}
 
 static uint64_t number_of(const char *variable, int base)
 {
@@ -52,36 +61,32 @@ static uint64_t number_of(const char *variable, int base)
 	return number ? strtoull(number, NULL, base) : 0;
 }
 
-struct crash_walk {
-	int file;
-	const char *last;
-};
-
-static _Unwind_Reason_Code say_object(struct _Unwind_Context *context, void *argument)
+static void say(const char *words)
 {
-	struct crash_walk *walk = argument;
+	if (write(crash, words, strlen(words)) < 0)
+		_exit(127);
+}
+
+static _Unwind_Reason_Code say_function(struct _Unwind_Context *context, void *argument)
+{
 	const char *name;
 	Dl_info info;
 
-	if (!dladdr((void *)_Unwind_GetIP(context), &info) || info.dli_fname == walk->last)
+	(void)argument;
+	if (!dladdr((void *)_Unwind_GetIP(context), &info))
 		return _URC_NO_REASON;
-	walk->last = info.dli_fname;
 	name = strrchr(info.dli_fname, '/');
-	name = name ? name + 1 : info.dli_fname;
-	/* Whose own frames are these of the handler. */
-	if (strncmp(name, "fail_malloc", 11) != 0 &&
-	    (write(walk->file, name, strlen(name)) < 0 || write(walk->file, "\n", 1) < 0))
-		return _URC_END_OF_STACK;
+	say(name ? name + 1 : info.dli_fname);
+	say(" ");
+	say(info.dli_sname ? info.dli_sname : "?");
+	say("\n");
 	return _URC_NO_REASON;
 }
 
 static void say_crash(int number)
 {
-	struct crash_walk walk = { .file = open(crash, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) };
-
 	unwinding = true;
-	_Unwind_Backtrace(say_object, &walk);
-	close(walk.file);
+	_Unwind_Backtrace(say_function, NULL);
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -91,10 +96,10 @@ __attribute__((constructor)) static void begin(void)
 	at = number_of("FAIL_MALLOC_AT", 10);
 	path = number_of("FAIL_MALLOC_PATH", 16);
 	rest = getenv("FAIL_MALLOC_REST") != NULL;
-	met = getenv("FAIL_MALLOC_MET");
+	met = open_named("FAIL_MALLOC_MET");
 	by_path = path || getenv("FAIL_MALLOC_PATHS");
-	crash = getenv("FAIL_MALLOC_CRASH");
-	if (crash) {
+	crash = open_named("FAIL_MALLOC_CRASH");
+	if (crash >= 0) {
 		signal(SIGSEGV, say_crash);
 		signal(SIGBUS, say_crash);
 		signal(SIGABRT, say_crash);
@@ -177,8 +182,8 @@ static bool fails(void)
 
 	if (by_path)
 		hit |= comes_by_path();
-	if (hit && met)
-		close(open(met, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	if (hit && met >= 0 && write(met, "1", 1) != 1)
+		abort();
 	if (hit && rest)
 		__atomic_store_n(&failing, true, __ATOMIC_RELAXED);
 	if (!hit && !__atomic_load_n(&failing, __ATOMIC_RELAXED))
