@@ -19,27 +19,34 @@ def scale():
     return 4 if sanitized() else 1
 
 
+def interval_holds(interpreter, folder, kind, function, percent):
+    """Whether a profile's interval holds the share that the target was told; how far off it is, is checked here."""
+    with Target(interpreter, "dial.py", "--folder", folder, "--kind", kind, "--percent", percent, "--seconds", 60) as target:
+        # Far more overhead than anybody would allow, for as many verdicts as it takes.
+        report, _ = profile(target.pid, "-d", 3 * scale(), "-r", 999, "--max-overhead", 60, "--%ss" % kind,
+                            "--include", "dial.so")
+    pairs = [pair for pair in report["pairs"] if any(frame["function"] == function for frame in pair["first"])]
+    counts = report["%ss" % kind]
+    check(counts["reaccessed"] >= 150, "only %d verdicts; lost: %s" % (counts["reaccessed"], report["losses"]))
+    share, low, high = counts["share_of_reaccessed"]
+    print("  %s %3d%%: %5.1f%% (%.1f to %.1f%%) of %d" % (
+        kind, percent, 100 * share, 100 * low, 100 * high, counts["reaccessed"]))
+    check(abs(share - percent / 100) < 0.1, "%d%%: found %.3f of %d" % (percent, share, counts["reaccessed"]))
+    check(pairs or percent == 0, "no pair of %s" % function)
+    return low <= percent / 100 <= high
+
+
 def check_dial(kind, function):
     interpreter, include = first_with_headers()
-    covered = runs = 0
     with built("dial", include) as folder:
-        for percent in PERCENTAGES:
-            with Target(interpreter, "dial.py", "--folder", folder, "--kind", kind, "--percent", percent,
-                        "--seconds", 60) as target:
-                # Far more overhead than anybody would allow, for as many verdicts as it takes.
-                report, _ = profile(target.pid, "-d", 3 * scale(), "-r", 999, "--max-overhead", 60, "--%ss" % kind,
-                                    "--include", "dial.so")
-            pairs = [pair for pair in report["pairs"] if any(frame["function"] == function for frame in pair["first"])]
-            counts = report["%ss" % kind]
-            check(counts["reaccessed"] >= 150, "only %d verdicts; lost: %s" % (counts["reaccessed"], report["losses"]))
-            share, low, high = counts["share_of_reaccessed"]
-            check(abs(share - percent / 100) < 0.1, "%d%%: found %.3f of %d" % (percent, share, counts["reaccessed"]))
-            check(pairs or percent == 0, "no pair of %s" % function)
-            runs += 1
-            covered += low <= percent / 100 <= high
-            print("  %s %3d%%: %5.1f%% (%.1f to %.1f%%) of %d" % (
-                kind, percent, 100 * share, 100 * low, 100 * high, counts["reaccessed"]))
-    check(covered >= runs - 1, "the interval holds the truth in %d of %d runs" % (covered, runs))
+        def misses(percentages):
+            return [percent for percent in percentages if not interval_holds(interpreter, folder, kind, function, percent)]
+
+        missed = misses(PERCENTAGES)
+        # Of five 95% intervals two miss the truth in one of 130 such tests; a bias does it again.
+        if len(missed) > 1:
+            missed = misses(missed)
+            check(not missed, "the interval does not hold the truth for %s, twice" % missed)
 
 
 @alone
