@@ -129,7 +129,7 @@ check-san: ## End-to-end tests of a daemon under the sanitizers (an hour; WORDS=
 	@PIEPROFD="$(abspath $(O)-san/pieprofd)" tests/tools/run-sanitized $(PYTHON) tests/e2e/run.py $(WORDS)
 
 .PHONY: check-faults
-check-faults: $(O)/pieprofd ## Each system call of the daemon fails in turn, and each allocation (an hour)
+check-faults: $(O)/pieprofd ## Each system call of the daemon fails in turn, and each allocation (two hours)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/faults.py --write docs/RELIABILITY.md
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/allocations.py --stride $(or $(STRIDE),1) \
 		--write docs/RELIABILITY.md
@@ -214,7 +214,7 @@ torture: $(O)/pieprofd ## What becomes of the target, in every scenario, many ti
 		--write docs/RELIABILITY.md
 
 .PHONY: reliability
-reliability: ## Every table of docs/RELIABILITY.md anew (two hours)
+reliability: ## Every table of docs/RELIABILITY.md anew (two and a half hours)
 	@status=0; \
 	$(MAKE) --no-print-directory torture || status=1; \
 	$(MAKE) --no-print-directory check-faults || status=1; \
