@@ -86,7 +86,7 @@ static _Unwind_Reason_Code say_function(struct _Unwind_Context *context, void *a
 static void say_crash(int number)
 {
 	unwinding = true;
-	_Unwind_Backtrace(say_function, NULL);
+	_Unwind_Backtrace(say_function, NULL); /* NOLINT(bugprone-signal-handler): it ends anyway */
 	signal(number, SIG_DFL);
 	raise(number);
 }
