@@ -53,7 +53,7 @@ COMMANDS = {
     "list": ("list",),
     "doctor": ("doctor",),
     "doctor of a process": ("doctor", "--pid", "PID"),
-    "a command": CLOCK + ("-o", "FOLDER/x.txt", "--", "/usr/bin/python3", "-c",
+    "a command": CLOCK + ("-o", "FOLDER/x.txt", "--", sys.executable, "-c",
                           "print(sum(i * i for i in range(3000000)) and 'done')"),
 }
 FORMATS = ("txt", "json", "folded", "pb.gz", "speedscope.json", "firefox.json", "html", "pieprof")
