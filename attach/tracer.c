@@ -468,6 +468,10 @@ static pid_t take_report(const struct tracer *tracer, int flags, int *ret_status
 		*ret_status = info.si_status << 8 | 0x7f;
 		return info.si_pid;
 	}
+	if (info.si_pid == tracer->pid && tracer->hooks->process_ends &&
+	    (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+	     info.si_code == CLD_DUMPED))
+		tracer->hooks->process_ends(tracer->hooks->context);
 	return waitpid(info.si_pid, ret_status, __WALL | __WNOTHREAD | WNOHANG);
 }
 

@@ -65,6 +65,8 @@ struct tracer_hooks {
 	 * noted is not to be relied on, what it armed may be anywhere. May be NULL.
 	 */
 	void (*abandoned)(void *context, struct tracee *tracee);
+	/* The process has ended, and /proc/PID still tells of it for a moment. May be NULL. */
+	void (*process_ends)(void *context);
 };
 
 struct tracer_counts {

@@ -58,7 +58,15 @@
 	X(LOSS_PROCESS_REFUSED, "process_refused",                                                 \
 	  "child processes not profiled: not permitted, or too many at a time")                    \
 	X(LOSS_OVERHEAD_LIMIT, "overhead_limit",                                                   \
-	  "memory samples skipped to stay under the overhead limit")
+	  "memory samples skipped to stay under the overhead limit")                               \
+	X(LOSS_SOURCE_DENIED, "source_denied",                                                     \
+	  "source files not read: the target itself may not read them")                            \
+	X(LOSS_SOURCE_REFUSED, "source_refused",                                                   \
+	  "source files not read: pieprofd may not act as the target's user, which takes root, "   \
+	  "or "                                                                                    \
+	  "CAP_SETUID and CAP_SETGID")                                                             \
+	X(LOSS_SOURCE_UNANSWERED, "source_unanswered",                                             \
+	  "source files not read: their file system did not answer in time")
 
 enum loss {
 #define X(enumerator, name, words) enumerator,

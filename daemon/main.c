@@ -9,6 +9,7 @@
  * it, too: it decides what that means, and we go on until it has ended. Other
  * signals are passed on to it.
  */
+#include "attach/impersonator.h"
 #include "common/clock.h"
 #include "daemon/autosave.h"
 #include "daemon/command.h"
@@ -503,11 +504,13 @@ static enum exit_code live(const struct options *options)
 	}
 	block_signals(&signals);
 	raise_file_limit();
+	session_options.impersonator = impersonator_create();
 	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES));
 	session = session_create(&session_options, &error);
 	if (!session || session_start(session, &error)) {
 		print_error(&error);
 		session_destroy(session);
+		impersonator_destroy(session_options.impersonator);
 		return error.exit_code;
 	}
 	show_live(options, session);
@@ -516,6 +519,7 @@ static enum exit_code live(const struct options *options)
 	code = strict_code(options, session_is_degraded(session),
 			   write_reports(options, session_profile(session, PIEPROFD_VERSION)));
 	session_destroy(session);
+	impersonator_destroy(session_options.impersonator);
 	return code;
 }
 
@@ -530,10 +534,13 @@ static enum exit_code serve(struct options *options)
 		return code;
 	block_signals(&signals);
 	raise_file_limit();
-	if (!serve_run(options, &session_options, &signals, &error))
-		return EXIT_OK;
-	print_error(&error);
-	return error.exit_code;
+	session_options.impersonator = impersonator_create();
+	if (serve_run(options, &session_options, &signals, &error)) {
+		print_error(&error);
+		code = error.exit_code;
+	}
+	impersonator_destroy(session_options.impersonator);
+	return code;
 }
 
 struct last_resort {
@@ -603,6 +610,7 @@ static int record(struct options *options)
 		options->pids[0] = options->pid = command.pid;
 		options->pid_count = 1;
 	}
+	group_options.session.impersonator = impersonator_create();
 	/* The command has been started, with all that it was given. */
 	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
 				      (options->command ? CONFINEMENT_SIGNALS : 0)));
@@ -626,6 +634,7 @@ static int record(struct options *options)
 	if (options->command)
 		code = end_command(&command, group, (enum exit_code)code);
 	group_destroy(group);
+	impersonator_destroy(group_options.session.impersonator);
 	return code;
 }
 
@@ -649,11 +658,13 @@ static enum exit_code dump(const struct options *options)
 
 	block_signals(&signals);
 	raise_file_limit();
+	dump_options.impersonator = impersonator_create();
 	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
 	dump = thread_dump_take(options->pid, &dump_options, &error);
 	let_signals_end_us(&signals);
 	if (!dump) {
 		print_error(&error);
+		impersonator_destroy(dump_options.impersonator);
 		return error.exit_code;
 	}
 	if (options->json)
@@ -663,6 +674,7 @@ static enum exit_code dump(const struct options *options)
 	if (!failure && fflush(stdout))
 		failure = -errno;
 	thread_dump_destroy(dump);
+	impersonator_destroy(dump_options.impersonator);
 	return written("dump", failure, EXIT_OK);
 }
 
@@ -693,12 +705,15 @@ static enum exit_code doctor(const struct options *options, bool debuginfod)
 {
 	struct writer_options writer = terminal_options(options);
 	static struct doctor_report report;
+	struct impersonator *impersonator;
 	struct error error;
 	sigset_t signals;
 	int failure = 0;
 
 	block_signals(&signals);
-	failure = doctor_examine(options->pid, debuginfod, &report, &error);
+	impersonator = impersonator_create();
+	failure = doctor_examine(options->pid, debuginfod, impersonator, &report, &error);
+	impersonator_destroy(impersonator);
 	let_signals_end_us(&signals);
 	if (failure) {
 		print_error(&error);

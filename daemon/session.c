@@ -17,7 +17,9 @@
 /* Rings hold some 70 records: of the kernel clock, that is as many periods. */
 #define TICK_PERIODS 25
 /* A map that changes all the time (a JIT) is re-read at most this often. */
-#define REFRESH_NS    NS_PER_SECOND
+#define REFRESH_NS NS_PER_SECOND
+/* Whether the target has given up rights. */
+#define LOOK_NS       NS_PER_SECOND
 #define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
 #define PERIOD_MAX_NS NS_PER_SECOND
 /* How long a first few stops may make it at high rates; a debt makes it longer. */
@@ -66,7 +68,6 @@ static void read_identity(struct session *session)
 	struct process_status status;
 	struct process_times times;
 
-	target_source_init(&session->source, session->options.pid);
 	if (!procfs_read_status(session->options.pid, 0, &status)) {
 		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
 		session->parent = status.parent;
@@ -231,7 +232,8 @@ struct session *session_create(const struct session_options *options, struct err
 			      "with --stop-signal "
 			      "if that disturbs it");
 	read_identity(session);
-	if (target_init(&session->target, options->pid, options->download, error))
+	if (target_init(&session->target, options->pid, options->download, options->impersonator,
+			error))
 		goto fail;
 	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;
@@ -407,6 +409,10 @@ static void tick(struct session *session, uint64_t now_ns)
 		return; /* paused: the other thread reads */
 	pipeline_tick(pipeline, session->tracer, now_ns);
 	session->last_cpu_ns = session_target_cpu_ns(session);
+	if (now_ns - session->looked_ns > LOOK_NS) {
+		session->looked_ns = now_ns;
+		target_files_look(&session->target.files);
+	}
 	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
 		pipeline->mappings_stale = false;
 		session->refreshed_ns = now_ns;

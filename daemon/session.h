@@ -33,8 +33,9 @@ struct session_options {
 			       */
 	bool count_forks;     /* see session_progress */
 	bool download;        /* debug files from the network */
-	size_t node_limit;    /* of the tree; 0: as large as a recording needs */
-	size_t pair_limit;    /* likewise */
+	struct impersonator *impersonator; /* borrowed, see target_init() */
+	size_t node_limit;                 /* of the tree; 0: as large as a recording needs */
+	size_t pair_limit;                 /* likewise */
 	/*
 	 * The tracer's thread is held up in the kernel while threads of the target wait
 	 * for it, or does not come to its end: to be called from another thread, must end

@@ -9,7 +9,6 @@
 #include "daemon/queued_time.h"
 #include "daemon/session.h"
 #include "daemon/snapshot.h"
-#include "daemon/target_source.h"
 #include "daemon/unstopped_sampler.h"
 
 #include <pthread.h>
@@ -54,7 +53,6 @@ struct session {
 	char comm[16];
 	pid_t parent;
 	uint64_t start_time;
-	struct target_source source;
 	char notes[1024];
 	struct memory_event memory_events[2 * MEMORY_EVENTS_MAX];
 	size_t memory_event_count;
@@ -77,6 +75,7 @@ struct session {
 	uint64_t began_ns;
 	uint64_t sampled_ns; /* without pauses */
 	uint64_t resumed_ns;
+	uint64_t looked_ns; /* at the target's rights */
 	uint64_t refreshed_ns;
 	uint64_t balanced_ns; /* see balance() */
 	uint64_t balanced_offers;

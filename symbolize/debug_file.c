@@ -3,7 +3,6 @@
 
 #include "symbolize/debug_download.h"
 #include "symbolize/elf_image.h"
-#include "symbolize/root_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -87,14 +86,19 @@ static bool build_id_path(const uint8_t *build_id, size_t size, char path[BUILD_
 	return true;
 }
 
-static int find_by_build_id(const struct module *module, int root, struct elf_image **ret_image)
+static int open_file(const struct debug_search *search, int root, const char *path)
+{
+	return file_opener_open(search ? &search->opener : NULL, root, path, ROOT_LINK_FOLLOW);
+}
+
+static int find_by_build_id(const struct module *module, const struct debug_search *search,
+			    int root, struct elf_image **ret_image)
 {
 	char path[BUILD_ID_PATH_ROOM];
 
 	if (!build_id_path(module->build_id, module->build_id_size, path))
 		return -ENOENT;
-	return take_candidate(module, root_file_open(root, path, ROOT_LINK_FOLLOW), NULL,
-			      ret_image);
+	return take_candidate(module, open_file(search, root, path), NULL, ret_image);
 }
 
 static bool read_debuglink(const struct elf_image *image, struct debuglink *ret_link)
@@ -120,7 +124,8 @@ static bool read_debuglink(const struct elf_image *image, struct debuglink *ret_
 	return true;
 }
 
-static int find_by_debuglink(const struct module *module, int root, struct elf_image **ret_image)
+static int find_by_debuglink(const struct module *module, const struct debug_search *search,
+			     int root, struct elf_image **ret_image)
 {
 	static const struct {
 		const char *before;
@@ -137,8 +142,7 @@ static int find_by_debuglink(const struct module *module, int root, struct elf_i
 				      places[i].after, link.name);
 
 		if (length > 0 && (size_t)length < sizeof(path) &&
-		    take_candidate(module, root_file_open(root, path, ROOT_LINK_FOLLOW), &link,
-				   ret_image) == 0)
+		    take_candidate(module, open_file(search, root, path), &link, ret_image) == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -150,8 +154,8 @@ int debug_file_find(const struct module *module, const struct debug_search *sear
 	const int roots[] = { search ? search->root : ROOT_OWN, ROOT_OWN };
 
 	for (size_t i = search && search->root != ROOT_OWN ? 0 : 1; i < 2; i++)
-		if (find_by_build_id(module, roots[i], ret_image) == 0 ||
-		    find_by_debuglink(module, roots[i], ret_image) == 0)
+		if (find_by_build_id(module, search, roots[i], ret_image) == 0 ||
+		    find_by_debuglink(module, search, roots[i], ret_image) == 0)
 			return 0;
 	if (!search || !search->download || module->build_id_size < 2)
 		return -ENOENT;
@@ -173,7 +177,7 @@ int debug_file_open_shared(const char *path, const uint8_t *build_id, size_t bui
 			continue;
 		if (place % 2 == 0 && !build_id_path(build_id, build_id_size, by_build_id))
 			continue;
-		fd = root_file_open(root, place % 2 == 0 ? by_build_id : path, ROOT_LINK_FOLLOW);
+		fd = open_file(search, root, place % 2 == 0 ? by_build_id : path);
 		if (fd < 0)
 			continue;
 		if (seen++ == attempt)

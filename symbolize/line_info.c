@@ -17,9 +17,9 @@
  */
 #include "symbolize/line_info.h"
 
+#include "common/root_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf_file.h"
-#include "symbolize/root_file.h"
 
 #include <dwarf.h>
 #include <errno.h>

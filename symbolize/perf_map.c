@@ -7,7 +7,6 @@
 #include "symbolize/perf_map.h"
 
 #include "common/interrupted.h"
-#include "symbolize/root_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -219,14 +218,14 @@ static int read_appended(struct perf_map *map, int fd)
 	return error;
 }
 
-int perf_map_open(int root, pid_t inner_pid, uid_t owner)
+int perf_map_open(const struct file_opener *opener, int root, pid_t inner_pid, uid_t owner)
 {
 	struct stat status;
 	char path[64];
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner_pid);
-	fd = root_file_open(root, path, ROOT_LINK_REFUSE);
+	fd = file_opener_open(opener, root, path, ROOT_LINK_REFUSE);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &status) != 0 || (status.st_uid != owner && status.st_uid != 0)) {

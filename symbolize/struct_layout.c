@@ -210,23 +210,24 @@ static int note_dwarf(struct struct_layout *layout, Dwarf *dwarf)
 
 /*
  * Opens the file that dwz moved common entries to. libdw would do so itself at
- * the first reference into it, and follow any path a hostile file names, a
- * FIFO's too. 0 also when there is no such file to open.
+ * the first reference into it, and follow any path a hostile file names. 0 also when there is no
+ * such file to open.
  */
 static int open_shared(struct struct_layout *layout)
 {
 	const void *expected, *found;
 	const char *path;
-	struct stat status;
+	const struct debug_search *search;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(layout->dwarf, &path, &expected);
 
 	if (size == 0)
 		return 0;
 	if (size < 0 || strncmp(path, DWZ_FOLDER, strlen(DWZ_FOLDER)) != 0 || strstr(path, "/../"))
 		return -ENODATA;
-	layout->shared_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (layout->shared_fd < 0 || fstat(layout->shared_fd, &status) != 0 ||
-	    !S_ISREG(status.st_mode))
+	search = symbolizer_search(layout->symbolizer);
+	layout->shared_fd =
+		file_opener_open(search ? &search->opener : NULL, ROOT_OWN, path, ROOT_LINK_FOLLOW);
+	if (layout->shared_fd < 0)
 		return -ENODATA;
 	layout->shared = dwarf_begin(layout->shared_fd, DWARF_C_READ);
 	if (!layout->shared ||

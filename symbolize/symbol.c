@@ -12,10 +12,10 @@
  */
 #include "symbolize/symbol.h"
 
+#include "common/root_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/mini_image.h"
-#include "symbolize/root_file.h"
 
 #include <elf.h>
 #include <errno.h>

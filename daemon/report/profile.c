@@ -544,6 +544,7 @@ static int write_tree(struct builder *builder, const struct cct *cct)
 static int build(struct builder *builder, const struct cct *cct)
 {
 	struct profile *profile = &builder->owned->profile;
+	struct source_refusals refusals;
 
 	if (line_stats_build(&builder->lines, &builder->places, &builder->sites, cct,
 			     profile->time_ns) ||
@@ -572,6 +573,10 @@ static int build(struct builder *builder, const struct cct *cct)
 	if (write_tree(builder, cct))
 		return -ENOMEM;
 	/* When all lines have been asked for. */
+	refusals = source_cache_refusals(builder->owned->sources);
+	profile->facts.losses.counts[LOSS_SOURCE_DENIED] += refusals.denied;
+	profile->facts.losses.counts[LOSS_SOURCE_REFUSED] += refusals.refused;
+	profile->facts.losses.counts[LOSS_SOURCE_UNANSWERED] += refusals.unanswered;
 	return profile_sources_collect(profile, builder->owned->sources, &builder->owned->arena);
 }
 

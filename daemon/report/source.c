@@ -32,6 +32,7 @@ struct source_cache {
 	const struct source_file *readable[SOURCE_FILES_MAX]; /* in order of reading */
 	size_t readable_count;
 	size_t bytes; /* held, at most SOURCE_BYTES_MAX */
+	struct source_refusals refusals;
 };
 
 struct source_cache *source_cache_create(int (*open)(void *context, const char *path),
@@ -187,8 +188,12 @@ static void load(struct source_cache *cache, struct source_file *file)
 	if (!cache->open || file->path[0] == '\0' || file->path[0] == '<')
 		return;
 	fd = cache->open(cache->context, file->path);
-	if (fd < 0)
+	if (fd < 0) {
+		cache->refusals.denied += fd == -EACCES;
+		cache->refusals.refused += fd == -EKEYREJECTED;
+		cache->refusals.unanswered += fd == -ETIMEDOUT;
 		return;
+	}
 	file->text = read_regular(fd, SOURCE_BYTES_MAX - cache->bytes, &size, &cut, &file->version);
 	close(fd);
 	if (!file->text)
@@ -289,6 +294,11 @@ const char *source_cache_file(const struct source_cache *cache, size_t index,
 		return NULL;
 	*ret_version = cache->readable[index]->version;
 	return cache->readable[index]->path;
+}
+
+struct source_refusals source_cache_refusals(const struct source_cache *cache)
+{
+	return cache->refusals;
 }
 
 int source_version_read(int fd, struct source_version *ret_version)

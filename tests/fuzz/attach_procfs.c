@@ -62,7 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct process_times times;
 	struct process_sleep sleep_state;
 
-	switch (choice % 6) {
+	struct process_credentials credentials;
+
+	switch (choice % 7) {
 	case 0:
 		parse_mappings(&input);
 		break;
@@ -81,6 +83,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 5:
 		parse_container(&input);
+		break;
+	case 6:
+		if (procfs_parse_credentials(text, &credentials) == 0) {
+			fuzz_must(credentials.group_count <= PROCFS_GROUPS_MAX);
+			fuzz_must(process_credentials_may_become(&credentials, &credentials));
+		}
 		break;
 	}
 	free(text);

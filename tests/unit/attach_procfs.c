@@ -4,6 +4,7 @@
 #include "tests/unit/under_valgrind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -254,9 +255,97 @@ static void test_opener(void **state)
 	assert_true(opener.open(opener.context,
 				mapping_find(&list, (remote_addr)(uintptr_t)&list)) < 0);
 	mapping_list_deinit(&list);
-	assert_int_equal(procfs_open_in_target(pid, "relative"), -EINVAL);
-	assert_int_equal(procfs_open_in_target(pid, "/dev/null"), -EINVAL);
-	assert_true(procfs_open_in_target(pid, "/no/such/file") < 0);
+}
+
+/* A device that is mapped is not opened, by neither of the two ways. */
+static void test_opener_of_a_device(void **state)
+{
+	pid_t pid = getpid();
+	struct mapping_opener opener = procfs_mapping_opener(&pid);
+	struct mapping_list list = { 0 };
+	const struct mapping *mapping;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	(void)state;
+	assert_ptr_not_equal(page, MAP_FAILED);
+	close(fd);
+	assert_int_equal(procfs_read_mappings(pid, &list), 0);
+	mapping = mapping_find(&list, (remote_addr)(uintptr_t)page);
+	assert_string_equal(mapping->path, "/dev/zero");
+	assert_int_equal(opener.open(opener.context, mapping), -EINVAL);
+	mapping_list_deinit(&list);
+	munmap(page, 4096);
+}
+
+#define STATUS(uid, gid, groups, permitted, effective)                                             \
+	"Name:\tx\nUid:\t" uid "\nGid:\t" gid "\nGroups:\t" groups "\nCapPrm:\t" permitted         \
+	"\nCapEff:\t" effective "\n"
+
+static struct process_credentials parsed(const char *text)
+{
+	struct process_credentials credentials;
+
+	assert_int_equal(procfs_parse_credentials(text, &credentials), 0);
+	return credentials;
+}
+
+static void test_credentials(void **state)
+{
+	struct process_credentials credentials =
+		parsed(STATUS("1 2 3 4", "5 6 7 8", "9 10 4294967295 ", "ff", "1f"));
+	char *many = malloc(65536);
+	size_t used = (size_t)sprintf(many, "Uid: 1 1 1 1\nGid: 1 1 1 1\nGroups:\t");
+
+	(void)state;
+	assert_int_equal(credentials.user, 4);
+	assert_int_equal(credentials.group, 8);
+	assert_int_equal(credentials.group_count, 3);
+	assert_int_equal(credentials.groups[2], UINT32_MAX);
+	assert_int_equal(credentials.permitted, 0xff);
+	assert_int_equal(credentials.capabilities, 0x1f);
+	assert_false(credentials.groups_cut);
+	assert_int_equal(procfs_parse_credentials("", &credentials), -EPROTO);
+	assert_int_equal(procfs_parse_credentials("Uid: 1 2 3\nGid: 1 2 3 4\n", &credentials),
+			 -EPROTO);
+	for (int i = 0; i < PROCFS_GROUPS_MAX; i++)
+		used += (size_t)sprintf(many + used, "%d ", i);
+	credentials = parsed(many);
+	assert_int_equal(credentials.group_count, PROCFS_GROUPS_MAX);
+	assert_false(credentials.groups_cut);
+	strcpy(many + used, "7 ");
+	assert_true(parsed(many).groups_cut);
+	free(many);
+	assert_int_equal(procfs_read_credentials(getpid(), &credentials), 0);
+	assert_int_equal(credentials.user, geteuid());
+	assert_int_equal(credentials.group, getegid());
+}
+
+static bool may_become(const char *before, const char *after)
+{
+	struct process_credentials a = parsed(before), b = parsed(after);
+
+	return process_credentials_may_become(&a, &b);
+}
+
+/* What a process can make of itself, and what only a set-id program can. */
+static void test_credentials_become(void **state)
+{
+#define ROOT  STATUS("0 0 0 0", "0 0 0 0", "0", "1ff", "1ff")
+#define USER  STATUS("7 7 7 7", "8 8 8 8", "8 20", "0", "0")
+#define SET   STATUS("7 0 0 0", "8 8 8 8", "8 20", "1ff", "1ff")
+#define SAVED STATUS("7 7 0 7", "8 8 8 8", "8 20", "0", "0")
+	(void)state;
+	assert_true(may_become(USER, USER));
+	assert_true(may_become(ROOT, USER));
+	assert_false(may_become(USER, ROOT));
+	assert_false(may_become(USER, SET));
+	assert_false(may_become(USER, STATUS("7 0 0 0", "8 8 8 8", "8 20", "0", "0")));
+	assert_true(may_become(SAVED, STATUS("7 0 0 0", "8 8 8 8", "8 20", "0", "0")));
+	assert_false(may_become(USER, STATUS("7 7 7 7", "8 0 0 0", "8 20", "0", "0")));
+	assert_true(may_become(USER, STATUS("7 7 7 7", "8 8 8 8", "20", "0", "0")));
+	assert_false(may_become(USER, STATUS("7 7 7 7", "8 8 8 8", "8 20 21", "0", "0")));
+	assert_false(may_become(USER, STATUS("7 7 7 7", "8 8 8 8", "8 20", "4", "4")));
 }
 
 /* Both ways of reading must agree, and a hole must fail its own piece alone. */
@@ -333,11 +422,19 @@ static void test_memory_of_the_dead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mappings_of_self), cmocka_unit_test(test_mappings_generation),
-		cmocka_unit_test(test_mappings_hostile), cmocka_unit_test(test_root),
-		cmocka_unit_test(test_status),           cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_command),          cmocka_unit_test(test_opener),
-		cmocka_unit_test(test_memory),           cmocka_unit_test(test_memory_of_the_dead),
+		cmocka_unit_test(test_mappings_of_self),
+		cmocka_unit_test(test_mappings_generation),
+		cmocka_unit_test(test_mappings_hostile),
+		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_opener),
+		cmocka_unit_test(test_opener_of_a_device),
+		cmocka_unit_test(test_credentials),
+		cmocka_unit_test(test_credentials_become),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory_of_the_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
