@@ -14,6 +14,7 @@ from test_refusals import EPERM, PERF_EVENT_OPEN, program_for_everyone, refuse_c
 
 SYS_PTRACE, PERFMON = "cap_19", "cap_38"  # linux/capability.h; older tools do not know all names
 CHOWN, DAC_OVERRIDE, SYS_PTRACE_BIT = 1 << 0, 1 << 1, 1 << 19
+SWITCHING, READING = 1 << 6 | 1 << 7, 1 << 1 | 1 << 2  # CAP_SETGID, CAP_SETUID; CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 
 STRANGER = 2  # a user who is neither root nor the target's
 
@@ -132,9 +133,17 @@ def test_given_up_while_recording():
         with subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "-d", "0", "-q"]) as daemon:
             try:
                 wait_attached(target.pid)
+                openers = 0
                 for tid in os.listdir("/proc/%d/task" % daemon.pid):
                     status = status_of(daemon.pid, tid)
                     held = mask_of(status)
+                    if status["Name"] == "impersonator":
+                        # It opens files as the target's user, and has nothing for anything else.
+                        openers += 1
+                        check_equal(held & ~(SWITCHING | READING), 0, "of the thread that opens files")
+                        check_equal(mask_of(status, "CapEff") & ~SWITCHING, 0, "effective there")
+                        check_equal(held & SWITCHING, all_held & SWITCHING, "to open files")
+                        continue
                     check_equal(held, mask_of(status, "CapEff"), "effective capabilities")
                     check_equal(status["NoNewPrivs"], "1", "NoNewPrivs")
                     if all_held & SYS_PTRACE_BIT:
@@ -142,6 +151,7 @@ def test_given_up_while_recording():
                               "kept: %x" % held)
                         # CAP_SYS_MODULE, CAP_NET_ADMIN, CAP_SETUID
                         check_equal(held & (1 << 16 | 1 << 12 | 1 << 7), 0, "given up")
+                check_equal(openers, 1, "threads that open files")
             finally:
                 daemon.terminate()
         target.check_undisturbed()
