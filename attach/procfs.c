@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/procfs.h"
 
-#include "common/interrupted.h"
 #include "common/root_file.h"
+#include "common/whole_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,51 +26,12 @@ static int gone(int error)
 	return error == ENOENT ? -ESRCH : -error;
 }
 
-/* Reads a whole proc file; the buffer has a NUL behind size bytes and is the caller's to free. */
-static int read_whole(const char *path, char **ret_text, size_t *ret_size)
+/* The buffer has a NUL behind size bytes and is the caller's to free. */
+static int read_proc_file(const char *path, char **ret_text, size_t *ret_size)
 {
-	size_t capacity = 4096, size = 0;
-	unsigned interruptions = 0;
-	char *text;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error = whole_file_read(path, PROC_FILE_MAX, ret_text, ret_size);
 
-	if (fd < 0)
-		return gone(errno);
-	text = malloc(capacity);
-	while (text) {
-		ssize_t got = read(fd, text + size, capacity - size - 1);
-
-		if (interrupted(got, &interruptions))
-			continue;
-		if (got < 0) {
-			int error = errno;
-
-			free(text);
-			close(fd);
-			return gone(error);
-		}
-		if (got == 0)
-			break;
-		size += (size_t)got;
-		if (capacity - size < 2) {
-			char *larger;
-
-			if (capacity >= PROC_FILE_MAX)
-				break;
-			capacity *= 2;
-			larger = realloc(text, capacity);
-			if (!larger)
-				free(text);
-			text = larger;
-		}
-	}
-	close(fd);
-	if (!text)
-		return -ENOMEM;
-	text[size] = '\0';
-	*ret_text = text;
-	*ret_size = size;
-	return 0;
+	return error == -ENOENT ? -ESRCH : error;
 }
 
 static void task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *file)
@@ -148,7 +109,7 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 	int error;
 
 	task_path(path, sizeof(path), pid, tid, "status");
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	procfs_parse_status(text, ret_status);
@@ -216,7 +177,7 @@ int procfs_read_credentials(pid_t pid, struct process_credentials *ret_credentia
 	int error;
 
 	task_path(path, sizeof(path), pid, 0, "status");
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	error = procfs_parse_credentials(text, &credentials);
@@ -301,7 +262,7 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 	int error;
 
 	task_path(path, sizeof(path), pid, tid, "stat");
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	error = procfs_parse_times(text, ret_times);
@@ -335,7 +296,7 @@ int procfs_read_sleep(pid_t pid, pid_t tid, struct process_sleep *ret_sleep)
 	int error;
 
 	task_path(path, sizeof(path), pid, tid, "syscall");
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	error = procfs_parse_sleep(text, ret_sleep);
@@ -489,7 +450,7 @@ int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 	int error;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	procfs_read_root(pid, root, sizeof(root));
@@ -506,7 +467,7 @@ int procfs_read_command(pid_t pid, char ***ret_arguments)
 	int error;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	if (!size) {
@@ -535,19 +496,18 @@ int procfs_read_command(pid_t pid, char ***ret_arguments)
 int procfs_read_cgroups(pid_t pid, char *text, size_t *ret_size)
 {
 	char path[64];
-	size_t size = 0;
-	ssize_t got;
+	ssize_t size;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return gone(errno);
-	while (size < PROCFS_CGROUPS_MAX &&
-	       (got = read(fd, text + size, PROCFS_CGROUPS_MAX - size)) > 0)
-		size += (size_t)got;
+	size = whole_file_fill(fd, text, PROCFS_CGROUPS_MAX);
 	close(fd);
-	*ret_size = size;
+	if (size < 0)
+		return (int)size;
+	*ret_size = (size_t)size;
 	return 0;
 }
 

@@ -41,7 +41,8 @@ void target_files_init(struct target_files *files, pid_t pid, struct impersonato
 					.impersonator = impersonator };
 	if (!procfs_read_times(pid, 0, &times))
 		files->start_time = times.start_time;
-	files->same_root = same_link(pid, "ns/mnt") && same_link(pid, "root");
+	files->same_mounts = same_link(pid, "ns/mnt");
+	files->same_root = files->same_mounts && same_link(pid, "root");
 	pthread_mutex_init(&files->lock, NULL);
 	read_directory(files);
 	target_files_look(files);
@@ -52,6 +53,14 @@ void target_files_deinit(struct target_files *files)
 	if (files->root >= 0)
 		close(files->root);
 	pthread_mutex_destroy(&files->lock);
+}
+
+static bool is_alive(const struct target_files *files)
+{
+	struct process_times times;
+
+	return !procfs_read_times(files->pid, 0, &times) && times.start_time == files->start_time &&
+	       times.state != 'Z' && times.state != 'X';
 }
 
 void target_files_look(struct target_files *files)
@@ -95,11 +104,18 @@ int target_files_open_source(void *context, const char *name)
 {
 	struct target_files *files = context;
 	char path[PATH_MAX];
+	int fd;
 
 	if (files->root < 0)
 		return -ENOENT;
 	if (snprintf(path, sizeof(path), "%s%s%s", name[0] == '/' ? "" : files->directory,
 		     name[0] == '/' ? "" : "/", name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	return open_as_target(files, files->root, path, ROOT_LINK_FOLLOW);
+	fd = open_as_target(files, files->root, path, ROOT_LINK_FOLLOW);
+	/* Who is alive now was so when the file was opened. */
+	if (fd >= 0 && !files->same_mounts && !is_alive(files)) {
+		close(fd);
+		return -ESRCH;
+	}
+	return fd;
 }

@@ -24,6 +24,7 @@ struct target_files {
 	pthread_mutex_t lock; /* of what follows */
 	struct process_credentials credentials;
 	bool credentials_known;
+	bool same_mounts;         /* as ours */
 	bool same_root;           /* it resolves a path to the file that we do */
 	char directory[PATH_MAX]; /* its working directory, for relative names */
 };
@@ -40,7 +41,8 @@ struct file_opener target_files_opener(struct target_files *files);
 
 /*
  * A source file by the name that the target's code object has for it; context
- * is the target_files. Returns as impersonator_open().
+ * is the target_files. Returns as impersonator_open(); -ESRCH: the target has
+ * ended, and with it the mounts that were its own: the name means another file.
  */
 int target_files_open_source(void *context, const char *name);
 

@@ -1,22 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/root_file.h"
 
+#include "common/whole_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40 /* as the kernel follows in one path */
-#define DEPTH_MAX 256
+#define LINKS_MAX       40 /* as the kernel follows in one path */
+#define DEPTH_MAX       256
+#define LOCKS_BYTES_MAX (1u << 20) /* read of /proc/locks */
+
+/*
+ * Whether somebody holds a lease on the file that opening it would break. The
+ * kernel then sends the holder SIGIO, which ends a process that does not expect it.
+ * Numbers of devices are not compared: on overlay and btrfs stat(2) tells others.
+ */
+static bool is_leased(uint64_t inode)
+{
+	char *text, *save = NULL;
+	bool found = false;
+	size_t size;
+
+	if (whole_file_read("/proc/locks", LOCKS_BYTES_MAX, &text, &size))
+		return false;
+	for (char *line = strtok_r(text, "\n", &save); line && !found;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char type[16];
+		uint64_t leased;
+
+		found = sscanf(line, "%*s %15s %*s %*s %*s %*x:%*x:%" SCNu64, type, &leased) == 2 &&
+			leased == inode && !strcmp(type, "LEASE");
+	}
+	free(text);
+	return found;
+}
 
 /* Takes over located, a descriptor for nothing but asking what it is. */
 static int open_located(int located)
@@ -31,6 +61,8 @@ static int open_located(int located)
 		fd = -ELOOP;
 	} else if (!S_ISREG(status.st_mode)) {
 		fd = -EINVAL;
+	} else if (is_leased(status.st_ino)) {
+		fd = -EAGAIN;
 	} else {
 		(void)snprintf(located_path, sizeof(located_path), "/proc/self/fd/%d", located);
 		fd = open(located_path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

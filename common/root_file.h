@@ -9,7 +9,7 @@
  *   of system calls, has no such call.
  * - A file is opened for reading only when it is known to be a regular one: to
  *   open a FIFO can block, and to open a device can act.
- * - Nobody waits for a lease that the file's owner holds.
+ * - No lease is broken: its holder would get a signal, and have us wait.
  *
  * The rights are the calling thread's. Whoever opens files for a target passes
  * the target's own rights by a file_opener (attach/target_files.h).

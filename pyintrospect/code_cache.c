@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/code_cache.h"
 
+#include "common/hash.h"
 #include "pyintrospect/code_reader.h"
 #include "pyintrospect/runtime_internal.h"
 
@@ -93,7 +94,7 @@ static void key_of(const struct python_layout *layout, const uint8_t *head, stru
 
 static struct code_place *place_slot(const struct code_cache *cache, remote_addr address)
 {
-	size_t slot = (size_t)((address * 0x9e3779b97f4a7c15ull) >> 32) % cache->place_slots;
+	size_t slot = hash_word(address) % cache->place_slots;
 
 	while (cache->places[slot].address && cache->places[slot].address != address)
 		slot = (slot + 1) % cache->place_slots;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define DEBUG_ROOT         "/usr/lib/debug"
 #define BUILD_ID_PATH_ROOM 256
@@ -22,21 +23,6 @@ struct debuglink {
 	uint32_t checksum;
 };
 
-/* CRC-32 as zlib computes it. Bit by bit would take a minute for a large file, so by table. */
-static uint32_t checksum(const uint8_t *bytes, size_t size)
-{
-	uint32_t table[256], sum = UINT32_MAX;
-
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-	}
-	for (size_t i = 0; i < size; i++)
-		sum = table[(sum ^ bytes[i]) & 0xff] ^ sum >> 8;
-	return ~sum;
-}
-
 static bool belongs_to(const struct elf_image *image, const struct module *module,
 		       const struct debuglink *link)
 {
@@ -44,7 +30,7 @@ static bool belongs_to(const struct elf_image *image, const struct module *modul
 		return image->build_id_size == module->build_id_size &&
 		       memcmp(image->build_id, module->build_id, module->build_id_size) == 0;
 	return link && image->size <= CHECKED_BYTES_MAX &&
-	       checksum(image->bytes, image->size) == link->checksum;
+	       crc32_z(crc32_z(0, NULL, 0), image->bytes, image->size) == link->checksum;
 }
 
 /* Takes over fd, which may be an error of whoever opened it. link NULL: the build-id decides. */

@@ -6,6 +6,7 @@
  */
 #include "symbolize/perf_map.h"
 
+#include "common/array.h"
 #include "common/interrupted.h"
 
 #include <errno.h>
@@ -54,20 +55,6 @@ void perf_map_destroy(struct perf_map *map)
 	free(map->names);
 	free(map->entries);
 	free(map);
-}
-
-/* array, or where it went to have room for one more than count; NULL when out of memory. */
-static void *reserve(void *array, size_t *capacity, size_t count, size_t item_size)
-{
-	size_t wanted = *capacity ? 2 * *capacity : 256;
-	void *grown;
-
-	if (count < *capacity)
-		return array;
-	grown = reallocarray(array, wanted, item_size);
-	if (grown)
-		*capacity = wanted;
-	return grown;
 }
 
 /* Reads a hexadecimal number and moves *text behind it; false when there is none or it is too long.
@@ -119,11 +106,11 @@ static int take_line(struct perf_map *map, const char *line, const char *end)
 		return 0;
 	}
 	length = (size_t)(end - line) < NAME_MAX_BYTES ? (size_t)(end - line) : NAME_MAX_BYTES;
-	entries = reserve(map->entries, &map->capacity, map->count, sizeof(entry));
+	entries = array_reserve(map->entries, map->count, &map->capacity, sizeof(entry));
 	if (!entries)
 		return -ENOMEM;
 	map->entries = entries;
-	names = reserve(map->names, &map->name_capacity, map->name_count, sizeof(names[0]));
+	names = array_reserve(map->names, map->name_count, &map->name_capacity, sizeof(names[0]));
 	if (!names)
 		return -ENOMEM;
 	map->names = names;

@@ -12,6 +12,7 @@
  */
 #include "symbolize/struct_layout.h"
 
+#include "common/hash.h"
 #include "symbolize/debug_file.h"
 #include "symbolize/elf_image.h"
 
@@ -85,19 +86,10 @@ void struct_layout_destroy(struct struct_layout *layout)
 	free(layout);
 }
 
-static size_t hash_name(const char *name)
-{
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 1099511628211u;
-	return (size_t)(hash ^ hash >> 32);
-}
-
 /* The place of a name, taken or free. */
 static struct type_name *find_slot(const struct struct_layout *layout, const char *name)
 {
-	size_t slot = hash_name(name) & (layout->capacity - 1);
+	size_t slot = hash_bytes(name, strlen(name)) & (layout->capacity - 1);
 
 	while (layout->names[slot].name && strcmp(layout->names[slot].name, name) != 0)
 		slot = (slot + 1) & (layout->capacity - 1);

@@ -12,6 +12,7 @@
  */
 #include "symbolize/symbol.h"
 
+#include "common/hash.h"
 #include "common/root_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
@@ -433,15 +434,6 @@ const char *symbolizer_function(struct symbolizer *symbolizer, const struct modu
 	if (!name && symbolizer->perf_map)
 		name = perf_map_find(symbolizer->perf_map, address, ret_start);
 	return name;
-}
-
-static uint32_t hash_bytes(const char *bytes, size_t length)
-{
-	uint32_t hash = 2166136261u; /* FNV-1a */
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)bytes[i]) * 16777619u;
-	return hash;
 }
 
 static bool is_findable(const Elf64_Sym *entry)

@@ -2,6 +2,7 @@
 #include "daemon/cct/pair_table.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/cct/id_table.h"
 
 #include <errno.h>
@@ -73,7 +74,7 @@ static uint64_t pair_hash(enum pair_kind kind, const struct cct_node *first,
 {
 	uint64_t key = (uint64_t)kind << 63 | (uint64_t)first->id << 32;
 
-	return id_table_mix(second ? key | second->id : id_table_mix(key));
+	return hash_mix(second ? key | second->id : hash_mix(key));
 }
 
 /* *ret_id is ID_NONE when there is none yet; then room for it is made. 0, -ENOSPC, -ENOMEM. */
@@ -150,7 +151,7 @@ static void keep_call(struct pair_origin *origin, uint64_t call_ns)
 		origin->call_ns[origin->call_ns_kept++] = call_ns;
 		return;
 	}
-	at = id_table_mix(origin->call_count) % origin->call_count;
+	at = hash_mix(origin->call_count) % origin->call_count;
 	if (at < PAIR_ORIGIN_CALLS_MAX)
 		origin->call_ns[at] = call_ns;
 }

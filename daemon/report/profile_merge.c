@@ -2,6 +2,7 @@
 #include "daemon/report/profile_merge.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/line_stats.h"
 #include "daemon/report/profile_merge_parts.h"
 
@@ -347,9 +348,9 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 /* Strings are the table's: they are compared by address. function NULL: a line with a number. */
 static uint64_t place_hash(const char *file, const char *function, int line)
 {
-	uint64_t hash = id_table_mix((uintptr_t)file);
+	uint64_t hash = hash_mix((uintptr_t)file);
 
-	return id_table_mix(hash ^ (uintptr_t)function ^ (uint64_t)(uint32_t)line << 32);
+	return hash_mix(hash ^ (uintptr_t)function ^ (uint64_t)(uint32_t)line << 32);
 }
 
 /* ret_line MERGE_NONE: there is no such line. */
@@ -653,7 +654,7 @@ static int put_pair(struct profile_merge *merge, const struct profile_pair *pair
 	}
 	if (result)
 		return result;
-	hash = id_table_mix(id_table_mix((uint64_t)keys.first << 32 | keys.second) + pair->kind);
+	hash = hash_mix(hash_mix((uint64_t)keys.first << 32 | keys.second) + pair->kind);
 	while ((id = id_table_next(&merge->pair_ids, hash, &probe)) != ID_NONE) {
 		struct merged_pair *known = &merge->pairs[id];
 

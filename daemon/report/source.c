@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/source.h"
 
-#include "common/interrupted.h"
+#include "common/hash.h"
+#include "common/whole_file.h"
 #include "daemon/report/printable.h"
 #include "daemon/report/sha256.h"
 
@@ -66,14 +67,9 @@ void source_cache_destroy(struct source_cache *cache)
 	free(cache);
 }
 
-/* FNV-1a */
 static size_t bucket_of(const char *path)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 16777619u;
-	return hash % BUCKET_COUNT;
+	return hash_bytes(path, strlen(path)) % BUCKET_COUNT;
 }
 
 /* Counts against SOURCE_BYTES_MAX. */
@@ -110,8 +106,8 @@ static struct source_version version_of(const struct stat *status, const char *t
 static char *read_regular(int fd, size_t limit, size_t *ret_size, bool *ret_cut,
 			  struct source_version *ret_version)
 {
-	size_t size, used = 0;
-	unsigned interruptions = 0;
+	size_t size, used;
+	ssize_t got;
 	struct stat status;
 	char *text;
 
@@ -124,15 +120,8 @@ static char *read_regular(int fd, size_t limit, size_t *ret_size, bool *ret_cut,
 	text = malloc(size + 1);
 	if (!text)
 		return NULL;
-	while (used < size) {
-		ssize_t got = read(fd, text + used, size - used);
-
-		if (interrupted(got, &interruptions))
-			continue;
-		if (got <= 0)
-			break;
-		used += (size_t)got;
-	}
+	got = whole_file_fill(fd, text, size);
+	used = got > 0 ? (size_t)got : 0;
 	*ret_version = version_of(&status, text, used);
 	*ret_cut = (uint64_t)status.st_size > limit;
 	if (*ret_cut)

@@ -195,7 +195,15 @@ static void test_not_opened(void **state)
 	close(watch);
 }
 
-/* Whoever holds a lease would have us wait for 45 s. */
+static volatile sig_atomic_t broken;
+
+static void note_break(int signal)
+{
+	(void)signal;
+	broken = 1;
+}
+
+/* Whoever holds a lease would have us wait for 45 s, or die of the signal that tells him. */
 static void test_lease(void **state)
 {
 	struct place *place = *state;
@@ -205,7 +213,7 @@ static void test_lease(void **state)
 	snprintf(path, sizeof(path), "%s/root/tmp/file", place->folder);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	signal(SIGIO, SIG_IGN);
+	signal(SIGIO, note_break);
 	if (fcntl(fd, F_SETLEASE, F_WRLCK)) {
 		print_message("skipped: no leases on this file system\n");
 		close(fd);
@@ -213,6 +221,11 @@ static void test_lease(void **state)
 	}
 	assert_int_equal(root_file_open_by_steps(place->root, "/tmp/file", ROOT_LINK_FOLLOW),
 			 -EAGAIN);
+	assert_int_equal(root_file_open(place->root, "/tmp/file", ROOT_LINK_FOLLOW), -EAGAIN);
+	assert_false(broken);
+	/* What would tell, tells. */
+	assert_int_equal(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), -1);
+	assert_true(broken);
 	close(fd);
 }
 
