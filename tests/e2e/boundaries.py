@@ -40,6 +40,15 @@ def python_for_everyone():
     return python
 
 
+def attempt(path):
+    """The text of a file, "" where it cannot be had."""
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
 class Files:
     """
     A folder that every user may enter, with files of random words: shown has the words that a report must have, hidden
@@ -89,6 +98,28 @@ class Files:
         paths += [path for path in [*self.shown, *self.hidden, *self.quiet] if path not in paths]
         return ["%s:%d" % (path, LINE) for path in paths]
 
+    def check_truth(self, root="/", groups=()):
+        """That the target may read the one, and not the other, is so: a process like it tries."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.chroot(root)
+                os.chdir("/")
+                os.setgroups(groups)
+                os.setresgid(self.user, self.user, self.user)
+                os.setresuid(self.user, self.user, self.user)
+                wrong = [path for path in self.shown if self.shown[path] not in attempt(path)]
+                wrong += [path for path in self.hidden if self.hidden[path] in attempt(path)]
+                os.write(writing, json.dumps(wrong).encode())
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with open(reading) as pipe:
+            wrong = pipe.read()
+        os.waitpid(child, 0)
+        check_equal(wrong, "[]", "files that a process like the target may, or may not read")
+
     def check(self, what, data, with_source=True, named="pretended_"):
         """Of what somebody is given: it has all of the one (with_source: True, "some", False), nothing of the other."""
         texts = list(forms(data))
@@ -96,7 +127,7 @@ class Files:
             for secret in (word, self.digests[path]):
                 check(not any(secret.encode() in text for text in texts), "%s has %s of %r" % (what, secret, path))
         missing = [path for path, word in self.shown.items() if not any(word.encode() in text for text in texts)]
-        if with_source == "some":
+        if with_source == "some" and self.shown:
             check_sampled(len(missing) < len(self.shown), "%s has no line of any of %r" % (what, missing))
         elif with_source:
             check(not missing, "%s has no line of %r" % (what, missing))
@@ -222,6 +253,7 @@ class Watch:
     def __init__(self, folder):
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.folder = folder
+        self.paths = {}
         self.descriptor = self.libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         check(self.descriptor >= 0, "no inotify: errno %d" % ctypes.get_errno())
         self.add(folder)
@@ -233,8 +265,10 @@ class Watch:
         os.close(self.descriptor)
 
     def add(self, path):
-        check(self.libc.inotify_add_watch(self.descriptor, os.fsencode(path), IN_OPEN) >= 0,
-              "%s cannot be watched: errno %d" % (path, ctypes.get_errno()))
+        """Also a file that is somewhere else."""
+        watch = self.libc.inotify_add_watch(self.descriptor, os.fsencode(path), IN_OPEN)
+        check(watch >= 0, "%s cannot be watched: errno %d" % (path, ctypes.get_errno()))
+        self.paths[watch] = os.path.basename(path) if path != self.folder else ""
 
     def opened(self):
         """Names of the files opened since the last call."""
@@ -243,9 +277,10 @@ class Watch:
             while True:
                 events = os.read(self.descriptor, 65536)
                 while events:
-                    _, mask, _, length = struct.unpack_from("=iIII", events)
+                    watch, mask, _, length = struct.unpack_from("=iIII", events)
                     check(not mask & 0x4000, "inotify's queue was too short")
-                    names.add(os.fsdecode(events[16:16 + length].rstrip(b"\0")))
+                    # Of the folder's entries by their names, of the folder itself and of other files without one.
+                    names.add(os.fsdecode(events[16:16 + length].rstrip(b"\0")) or self.paths.get(watch, ""))
                     events = events[16 + length:]
         return names - {""}
 

@@ -42,6 +42,7 @@ def make_files(made):
     os.symlink(made.path("real.py"), made.path("home", "good_link.py"))
     os.symlink(made.path("linked.py"), made.path("home", "bad_link.py"))
     os.symlink("../closed", made.path("home", "folder_link"))
+    made.check_truth(groups=[GROUP])
 
 
 def check_no_entry(made, report):

@@ -50,7 +50,9 @@ def library_loop(path, unlink):
 def generated_loop():
     memory = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     memory.write(CODE)
-    return ctypes.CFUNCTYPE(None, ctypes.c_uint32)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+    loop = ctypes.CFUNCTYPE(None, ctypes.c_uint32)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+    loop.memory = memory  # lives as long
+    return loop
 
 
 def main():
