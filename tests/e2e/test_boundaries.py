@@ -11,9 +11,9 @@ import signal
 import tempfile
 import time
 
-from boundaries import (GROUP, MANY, OTHER_GROUP, WITH_SOURCE, WITHOUT_SOURCE, collected, files, forms,
-                        output_options, pretender, profiled, run)
-from harness import PIEPROFD, Daemon, check, check_equal, wait_attached, wait_until
+from boundaries import (GROUP, LINE, MANY, OTHER_GROUP, WITH_SOURCE, WITHOUT_SOURCE, collected, files, forms,
+                        output_options, pretender, profiled, python_for_everyone, run, started)
+from harness import PIEPROFD, Daemon, check, check_equal, status_of, wait_attached, wait_until
 from test_privileges import SYS_PTRACE
 from test_privileges import run as run_limited
 from test_refusals import program_for_everyone
@@ -62,7 +62,7 @@ def test_every_format():
                 wait_attached(process.pid)
                 # A recording is there all the while.
                 early = set(ALL_FORMATS) - {"pieprof"}
-                time.sleep(1.5)
+                time.sleep(1)
                 daemon.signal(signal.SIGUSR1)
                 wait_until(lambda: early <= {name.split(".", 1)[1] for name in collected(folder, "now")},
                            what="the snapshot")
@@ -190,14 +190,18 @@ def check_refusal_is_told(said):
     check("CAP_SETUID" in said or "CAP_SETGID" in said, "nothing says why, and what to do: %s" % said)
 
 
-def limited_reports(program, capabilities, pid, user=None):
+def limited_reports(made, program, capabilities, pid, user=None):
     """The summary, JSON and a dump of a daemon with these capabilities alone; the bytes of each, and the summary."""
-    options = ("--pid", pid, "-d", 1.5, *MANY)
-    summary = run_limited(program, capabilities, *options, user=user)
-    made = run_limited(program, capabilities, *options, "--format", "json", "-o", "-", user=user)
+    with tempfile.TemporaryDirectory(dir=made.folder) as folder:
+        os.chmod(folder, 0o777)
+        summary = run_limited(program, capabilities, "--pid", pid, "-d", 1, *MANY, "-o", os.path.join(folder, "x.json"),
+                              user=user)
+        outputs = collected(folder, "x")
     dump = run_limited(program, capabilities, "dump", "--pid", pid, user=user)
-    return {"summary.txt": (summary.stdout + summary.stderr).encode(), "x.json": made.stdout.encode(),
-            "dump.txt": dump.stdout.encode()}, text_of(summary)
+    outputs["summary.txt"] = (summary.stdout + summary.stderr).encode()
+    # It has a line of every frame.
+    made.check("dump with %s" % capabilities, dump.stdout.encode())
+    return outputs, text_of(summary)
 
 
 def test_daemon_that_cannot_be_the_target():
@@ -205,7 +209,7 @@ def test_daemon_that_cannot_be_the_target():
     with files() as made, program_for_everyone() as program:
         make_files(made)
         with pretender(made, groups=[GROUP]) as process:
-            outputs, said = limited_reports(program, [SYS_PTRACE, SETUID, SETGID], process.pid)
+            outputs, said = limited_reports(made, program, [SYS_PTRACE, SETUID, SETGID], process.pid)
             made.check_all(outputs)
             check("CAP_SETUID" not in said, "a complaint for nothing: %s" % said)
             # Not those either that everybody may read: who the daemon is says nothing about the target.
@@ -214,7 +218,7 @@ def test_daemon_that_cannot_be_the_target():
                 made.digests[path] = word
             made.shown = {}
             for capabilities in ([SYS_PTRACE], [SYS_PTRACE, SETUID], [SYS_PTRACE, SETGID]):
-                outputs, said = limited_reports(program, capabilities, process.pid)
+                outputs, said = limited_reports(made, program, capabilities, process.pid)
                 check("pretended_0" in said, "it is not of this target: %s" % said)
                 check_refusal_is_told(said)
                 for what, data in outputs.items():
@@ -230,7 +234,7 @@ def test_users_own_process():
         path = made.path("shared.py")
         made.hidden[path] = made.digests[path] = made.shown.pop(path)
         with pretender(made) as process:
-            outputs, said = limited_reports(program, [], process.pid, user=made.user)
+            outputs, said = limited_reports(made, program, [], process.pid, user=made.user)
         made.check_all(outputs)
         check("CAP_SETUID" not in said, "a complaint for nothing: %s" % said)
 
@@ -250,6 +254,72 @@ def test_links_of_the_daemons_own():
             dump = run(["dump", "--pid", process.pid], stdin=file).stdout
         made.check_all(outputs)
         made.check("dump", dump)
+
+
+def test_privileges_dropped_later():
+    """A server drops its privileges once it listens: what counts is what it has when the report is made, or had last."""
+    for options, arguments in (((), ()), (("--seconds", 1.6), ("-d", 60))):
+        with files() as made:
+            made.show("open.py")
+            made.hide("secret.py", mode=0o600)
+            with pretender(made, "--drop", made.user, "--drop-after", 0.6, *options, user=0) as process:
+                outputs, report = profiled(process.pid, "-d", 1.6, *arguments)
+            made.check_all(outputs)
+            check_no_entry(made, report)
+
+
+def test_user_for_files_alone():
+    """A file server of root's, which reads as one of its users."""
+    with files() as made:
+        make_files(made)
+        path = made.path("shared.py")
+        made.hidden[path] = made.digests[path] = made.shown.pop(path)
+        with pretender(made, "--fsuid", made.user, user=0) as process:
+            status = status_of(process.pid)
+            check_equal((status["Uid"].split()[1], status["Uid"].split()[3]), ("0", str(made.user)), "ids of the target")
+            outputs, report = profiled(process.pid)
+        made.check_all(outputs)
+        check_no_entry(made, report)
+
+
+def test_root_of_a_namespace():
+    """It has all capabilities in there, and none over files of users that are not in there."""
+    with files() as made:
+        make_files(made)
+        command = ["unshare", "--user", "--map-root-user", python_for_everyone(), made.script, "--", *made.places()]
+        with started(command, user=made.user, group=made.user, extra_groups=[GROUP]) as process:
+            check(int(status_of(process.pid)["CapEff"], 16) & 1 << 1, "it has no CAP_DAC_OVERRIDE in there")
+            outputs, report = profiled(process.pid)
+            dump = run(["dump", "--pid", process.pid]).stdout
+        made.check_all(outputs)
+        made.check("dump", dump)
+        check_no_entry(made, report)
+
+
+def test_each_process_for_itself():
+    """Two in one profile: what the one may read it does not read for the other."""
+    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        path = made.hide("both.py", mode=0o600)
+        made.digests[path] = made.hidden[path]
+        with open(path) as file:
+            lines = file.read().splitlines()
+        lines[LINE - 1] = made.shown[path] = "shown0123456789"
+        with open(path, "w") as file:
+            file.write("\n".join(lines))
+        python = python_for_everyone()
+        with started([python, made.script, "%s:%d" % (path, LINE)]) as roots, \
+                started([python, made.script, "%s:%d" % (path, LINE + 2)], user=made.user, group=made.user,
+                        extra_groups=[]) as strangers:
+            for first, second in ((roots, strangers), (strangers, roots)):
+                outputs, report = profiled("%d,%d" % (first.pid, second.pid))
+                check_equal({line["line"] for line in report["lines"] if line["file"] == path}, {LINE, LINE + 2},
+                            "lines of the file")
+                made.check_all(outputs)
+            with Server("%d,%d" % (roots.pid, strangers.pid), listen="unix:" + os.path.join(folder, "socket")) as server:
+                server.get("/debug/pprof/profile?seconds=1")
+                made.check("/", server.get("/"))
+                made.check("snapshot", server.get("/control/snapshot?format=json", method="POST"))
+                server.finish()
 
 
 def test_what_is_searched_finds_what_is_packed():

@@ -230,9 +230,9 @@ def library(made):
     os.mkdir(folder)
     text = os.path.join(folder, "spin.c")
     with open(text, "w") as file:
-        file.write("static __attribute__((noinline)) unsigned inner(unsigned n)\n{\n"
+        file.write("static __attribute__((noinline)) unsigned only_debug_has_it(unsigned n)\n{\n"
                    "\tunsigned s = n;\n\twhile (n--)\n\t\t__asm__ volatile(\"\" : \"+r\"(s));\n\treturn s;\n}\n"
-                   "int pretender_spin(unsigned n)\n{\n\treturn (int)(inner(n) & 1) + (int)(inner(n) & 2);\n}\n")
+                   "int pretender_spin(unsigned n)\n{\n\treturn (int)(only_debug_has_it(n) & 1) + (int)(only_debug_has_it(n) & 2);\n}\n")
     path, debug = os.path.join(folder, "spin.so"), os.path.join(folder, "spin.debug")
     for command in (["cc", "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id=none", "-o", path, text],
                     ["objcopy", "--only-keep-debug", path, debug],
@@ -245,19 +245,30 @@ def library(made):
 
 
 def test_debug_file_that_is_none():
-    """The name in .gnu_debuglink is the target's: a debug file is read, a FIFO is not opened."""
+    """The name in .gnu_debuglink is the target's: a debug file that it may read is read, a FIFO is not opened."""
     with files() as made, library(made) as (folder, path, debug):
         made.show("open.py")
         for prepare in (None, without_openat2(ENOSYS)):
             with Watch(folder) as watch, pretender(made, "--library", path) as process:
-                profiled(process.pid, "--native-lines", prepare=prepare)
+
+                def names():
+                    outputs, _ = profiled(process.pid, "--native-lines", prepare=prepare,
+                                          extensions=[*WITH_SOURCE, "folded"])
+                    made.check_all(outputs)
+                    check(b"pretender_" in outputs["profile.folded"], "it is not of this target")
+                    return outputs["profile.folded"]
+
+                check_sampled(b"only_debug_has_it" in names(), "the debug file was not read")
                 check("spin.debug" in watch.opened(), "the debug file was not opened")
+                os.chown(debug, 0, 0)
+                os.chmod(debug, 0o600)
+                check(b"only_debug_has_it" not in names(), "a debug file that the target may not read was read")
+                os.chmod(debug, 0o644)
                 os.rename(debug, debug + ".kept")
                 os.mkfifo(debug, 0o666)
                 watch.check_sees("spin.debug")
-                outputs, _ = profiled(process.pid, "--native-lines", prepare=prepare)
+                names()
                 check("spin.debug" not in watch.opened(), "a FIFO in place of the debug file was opened")
-                made.check_all(outputs)
             os.rename(debug + ".kept", debug)
 
 
@@ -265,15 +276,16 @@ def test_library_replaced_by_a_fifo():
     """A mapped file has another name in /proc/PID/maps once it is unlinked, and somebody else may have that name."""
     with files() as made, library(made) as (folder, path, _):
         made.show("open.py")
-        with Watch(folder) as watch, pretender(made, "--library", path, "--unlink") as process:
+        with Watch() as watch, pretender(made, "--library", path, "--unlink") as process:
             for name in ("spin.so", "spin.so (deleted)"):
                 os.mkfifo(os.path.join(folder, name), 0o666)
-                watch.check_sees(name)
-            outputs, _ = profiled(process.pid, "--native-lines")
+                watch.add(os.path.join(folder, name))
+                watch.check_sees(os.path.join(folder, name))
+            outputs, _ = profiled(process.pid, "--native-lines", extensions=[*WITH_SOURCE, "folded"])
             run(["dump", "--pid", process.pid])
-            opened = watch.opened()
-            check(not {name for name in opened if name.startswith("spin.so")}, "opened: %s" % opened)
+            check_equal(watch.opened(), set(), "what was opened")
             made.check_all(outputs)
+            check(b"pretender_spin" in outputs["profile.folded"], "the mapped file itself was not read")
 
 
 def test_perf_map_that_is_none():
@@ -300,11 +312,12 @@ def test_perf_map_that_is_none():
                 else:
                     os.symlink(made.path("secret.map"), path)
                 os.chown(path, made.user, made.user, follow_symlinks=False)
-                with Watch(made.folder) as watch:
+                with Watch() as watch:
                     watch.add(path)
-                    watch.opened()
+                    if kind != "link":
+                        watch.check_sees(path)
                     outputs, _ = profiled(process.pid, extensions=[*WITH_SOURCE, "folded"])
-                    check_equal(os.path.basename(path) in watch.opened(), kind == "regular", "whether a %s as perf map was opened" % kind)
+                    check_equal(path in watch.opened(), kind == "regular", "whether a %s as perf map was opened" % kind)
                 made.check_all(outputs)
                 if kind == "regular":
                     check_sampled(b"generated_code" in outputs["profile.folded"], "the perf map was not read")

@@ -6,7 +6,8 @@ other, so that every stack has all of them, and take turns as the innermost.
 Ends with its standard input, or after --seconds.
 
 --chroot and --drop: another root, and another user and group without further
-groups, once all of them are compiled. --lease: holds a lease on the file, which
+groups, once all of them are compiled; --drop-after: so long after `ready`.
+--fsuid: another user for files alone, in setfsuid(2)'s way. --lease: holds a lease on the file, which
 an open(2) by anybody else has to wait for. --library: the innermost function
 spins in the shared library's pretender_spin(); --unlink: which has no name any
 more. --generated: it spins in memory that no file is mapped to.
@@ -55,11 +56,19 @@ def generated_loop():
     return loop
 
 
+def drop(user):
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--chroot")
     parser.add_argument("--drop", type=int)
+    parser.add_argument("--drop-after", type=float, default=0)
+    parser.add_argument("--fsuid", type=int)
     parser.add_argument("--lease")
     parser.add_argument("--library")
     parser.add_argument("--unlink", action="store_true")
@@ -67,7 +76,7 @@ def main():
     parser.add_argument("places", nargs="*", metavar="FILE:LINE")
     arguments = parser.parse_args()
     # A builtin: the file and line that time is charged to are the pretended ones.
-    innermost, work = sum, range(100000)
+    innermost, work = sum, range(400000)
     if arguments.library:
         innermost, work = library_loop(arguments.library, arguments.unlink), 2000000
     if arguments.generated:
@@ -81,15 +90,19 @@ def main():
     if arguments.chroot:
         os.chroot(arguments.chroot)
         os.chdir("/")
-    if arguments.drop is not None:
-        os.setgroups([])
-        os.setresgid(arguments.drop, arguments.drop, arguments.drop)
-        os.setresuid(arguments.drop, arguments.drop, arguments.drop)
+    if arguments.fsuid is not None:
+        ctypes.CDLL(None).setfsuid(arguments.fsuid)
+    drop_at = time.monotonic() + arguments.drop_after
+    if arguments.drop is not None and not arguments.drop_after:
+        drop(arguments.drop)
     support.ready()
     end = time.monotonic() + (arguments.seconds or 300)
     while time.monotonic() < end and (arguments.seconds or not select.select([sys.stdin], [], [], 0)[0]):
         functions = functions[1:] + functions[:1]
         functions[0](functions[1:])
+        if arguments.drop_after and time.monotonic() > drop_at:
+            arguments.drop_after = 0
+            drop(arguments.drop)
     support.finish("pretender", [])
 
 
