@@ -86,6 +86,7 @@ class Files:
         return made
 
     def hide(self, name, path=None, **keywords):
+        """A file that the target may not read, or not by that name."""
         word = "hidden" + secrets.token_hex(5)
         made = self.add(name, word, **keywords)
         self.hidden[path or made] = word

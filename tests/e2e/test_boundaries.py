@@ -14,7 +14,7 @@ import time
 from boundaries import (GROUP, LINE, MANY, OTHER_GROUP, WITH_SOURCE, WITHOUT_SOURCE, collected, files, forms,
                         output_options, pretender, profiled, python_for_everyone, run, started)
 from harness import PIEPROFD, Daemon, check, check_equal, status_of, wait_attached, wait_until
-from test_privileges import SYS_PTRACE
+from test_privileges import STRANGER, SYS_PTRACE
 from test_privileges import run as run_limited
 from test_refusals import program_for_everyone
 from test_serve import Server
@@ -217,8 +217,9 @@ def test_daemon_that_cannot_be_the_target():
                 made.hidden[path] = word
                 made.digests[path] = word
             made.shown = {}
-            for capabilities in ([SYS_PTRACE], [SYS_PTRACE, SETUID], [SYS_PTRACE, SETGID]):
-                outputs, said = limited_reports(made, program, capabilities, process.pid)
+            for capabilities, user in (([SYS_PTRACE], None), ([SYS_PTRACE, SETUID], None), ([SYS_PTRACE, SETGID], None),
+                                       ([SYS_PTRACE], STRANGER)):
+                outputs, said = limited_reports(made, program, capabilities, process.pid, user)
                 check("pretended_0" in said, "it is not of this target: %s" % said)
                 check_refusal_is_told(said)
                 for what, data in outputs.items():

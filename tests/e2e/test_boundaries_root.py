@@ -25,6 +25,14 @@ mount -t tmpfs -o mode=755 tmpfs "$place" && cp -rP "$tree/." "$place/" || exit 
 exec "$python" "$script" --chroot "$place" -- "$@"
 """
 
+# The same, but for the root: a folder has other files than outside.
+MOUNTED_OVER = """
+place=$1 tree=$2
+shift 2
+mount -t tmpfs -o mode=755 tmpfs "$place" && cp -rP "$tree/." "$place/" || exit 125
+exec "$@"
+"""
+
 
 class Tree:
     """
@@ -41,9 +49,7 @@ class Tree:
 
     def twins(self, name, path):
         """A file here and one there, which the target calls `path`."""
-        self.made.hide(name)
-        self.made.hidden[path] = self.made.hidden.pop(self.made.path(name))
-        self.made.digests[path] = self.made.digests.pop(self.made.path(name))
+        self.made.hide(name, path)
         self.made.show(os.path.join("tree", self.made.folder.lstrip("/"), name), path)
 
     def fill(self):
@@ -52,6 +58,7 @@ class Tree:
         made.show("tree/new\nline\x1b[31m\\x.py", "/new\nline\x1b[31m\\x.py")
         self.twins("direct.py", folder + "/direct.py")
         self.twins("dots.py", "/" + "../" * 30 + folder[1:] + "/dots.py")
+        self.twins("relative.py", "../.." + folder + "/relative.py")
         self.twins("linked.py", "/linked.py")
         self.link("linked.py", folder + "/linked.py")
         self.twins("up.py", "/up.py")
@@ -140,6 +147,23 @@ def test_chroot_that_has_ended():
         made.check_all(outputs)
         found = {line["file"] for line in report["lines"]}
         check("/plain.py" in found and "/linked.py" in found, "lines of %s" % found)
+
+
+def test_mounts_of_its_own():
+    """In a mount namespace a path is another file than outside, also when the namespace is gone with its process."""
+    for options, arguments in (((), ()), (("--seconds", "1.2"), ("-d", 60))):
+        with files() as made:
+            path = made.hide("over/x.py")
+            made.show("tree/x.py", path)
+            command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNTED_OVER, "sh",
+                       made.path("over"), made.path("tree"), python_for_everyone(), made.script, *options, "--",
+                       *made.places()]
+            with started(command, user=made.user, group=made.user, extra_groups=[]) as process:
+                if options:
+                    made.shown = {}
+                outputs, report = profiled(process.pid, *arguments)
+            made.check_all(outputs)
+            check(path in {line["file"] for line in report["lines"]}, "no time at %s" % path)
 
 
 def special_files(folder, user):
@@ -292,7 +316,9 @@ def test_perf_map_that_is_none():
     """/tmp/perf-PID.map, in which the target names generated code, may be anything, and anybody's."""
     with files() as made:
         made.show("open.py")
-        made.hide("secret.map", mode=0o600)
+        secret = made.add("secret.map", "", mode=0o600)
+        with open(secret, "w") as file:
+            file.write("0 7fffffffffff hidden_name\n")
         for kind in ("regular", "fifo", "device", "link"):
             with pretender(made, "--generated") as process, contextlib.ExitStack() as stack:
                 path = "/tmp/perf-%d.map" % process.pid
@@ -310,7 +336,7 @@ def test_perf_map_that_is_none():
                         print("no device is made here: %s" % error)
                         continue
                 else:
-                    os.symlink(made.path("secret.map"), path)
+                    os.symlink(secret, path)
                 os.chown(path, made.user, made.user, follow_symlinks=False)
                 with Watch() as watch:
                     watch.add(path)
@@ -319,6 +345,7 @@ def test_perf_map_that_is_none():
                     outputs, _ = profiled(process.pid, extensions=[*WITH_SOURCE, "folded"])
                     check_equal(path in watch.opened(), kind == "regular", "whether a %s as perf map was opened" % kind)
                 made.check_all(outputs)
+                check(b"hidden_name" not in outputs["profile.folded"], "a perf map that is root's was read")
                 if kind == "regular":
                     check_sampled(b"generated_code" in outputs["profile.folded"], "the perf map was not read")
 
