@@ -179,6 +179,20 @@ def test_target_that_has_ended():
             check(not set(made.hidden) & {source["file"] for source in report["sources"]}, "%s" % report["sources"])
 
 
+def test_command_of_another_user():
+    """Begun by the daemon as root, it becomes somebody else, and ends before the report."""
+    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        make_files(made)
+        result = run([*MANY, *output_options(folder, "x", WITH_SOURCE), "--", "setpriv", "--reuid=%d" % made.user,
+                      "--regid=%d" % made.user, "--groups=%d" % GROUP, python_for_everyone(), made.script,
+                      "--seconds", 1.2, "--", *made.places()])
+        check(b"ready\nok pretender\n" in result.stdout, "the command said %r" % result.stdout)
+        outputs = collected(folder, "x")
+        outputs["summary.txt"] = result.stdout + result.stderr
+        made.check_all(outputs)
+        check_no_entry(made, json.loads(outputs["x.json"]))
+
+
 def text_of(result):
     return " ".join((result.stdout + result.stderr).split())
 
@@ -258,7 +272,7 @@ def test_links_of_the_daemons_own():
 
 
 def test_privileges_dropped_later():
-    """A server drops its privileges once it listens: what counts is what it has when the report is made, or had last."""
+    """A server drops its privileges once it listens: what it has when the report is made counts, or had last."""
     for options, arguments in (((), ()), (("--seconds", 1.6), ("-d", 60))):
         with files() as made:
             made.show("open.py")
@@ -277,7 +291,7 @@ def test_user_for_files_alone():
         made.hidden[path] = made.digests[path] = made.shown.pop(path)
         with pretender(made, "--fsuid", made.user, user=0) as process:
             status = status_of(process.pid)
-            check_equal((status["Uid"].split()[1], status["Uid"].split()[3]), ("0", str(made.user)), "ids of the target")
+            check_equal(status["Uid"].split()[1::2], ["0", str(made.user)], "ids of the target")
             outputs, report = profiled(process.pid)
         made.check_all(outputs)
         check_no_entry(made, report)
@@ -316,7 +330,8 @@ def test_each_process_for_itself():
                 check_equal({line["line"] for line in report["lines"] if line["file"] == path}, {LINE, LINE + 2},
                             "lines of the file")
                 made.check_all(outputs)
-            with Server("%d,%d" % (roots.pid, strangers.pid), listen="unix:" + os.path.join(folder, "socket")) as server:
+            both = "%d,%d" % (roots.pid, strangers.pid)
+            with Server(both, listen="unix:" + os.path.join(folder, "socket")) as server:
                 server.get("/debug/pprof/profile?seconds=1")
                 made.check("/", server.get("/"))
                 made.check("snapshot", server.get("/control/snapshot?format=json", method="POST"))

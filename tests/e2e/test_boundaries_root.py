@@ -247,6 +247,23 @@ def test_report_opens_no_special_file():
         check_equal(len([name for name in sources if name.startswith("was_")]), len(goals) + 1, "sources told of")
 
 
+SPIN = """
+static __attribute__((noinline)) unsigned only_debug_has_it(unsigned n)
+{
+	unsigned s = n;
+
+	while (n--)
+		__asm__ volatile("" : "+r"(s));
+	return s;
+}
+
+int pretender_spin(unsigned n)
+{
+	return (int)(only_debug_has_it(n) & 1) + (int)(only_debug_has_it(n) & 2);
+}
+"""
+
+
 @contextlib.contextmanager
 def library(made):
     """A library with a debug file, both the target's own: the folder."""
@@ -254,9 +271,7 @@ def library(made):
     os.mkdir(folder)
     text = os.path.join(folder, "spin.c")
     with open(text, "w") as file:
-        file.write("static __attribute__((noinline)) unsigned only_debug_has_it(unsigned n)\n{\n"
-                   "\tunsigned s = n;\n\twhile (n--)\n\t\t__asm__ volatile(\"\" : \"+r\"(s));\n\treturn s;\n}\n"
-                   "int pretender_spin(unsigned n)\n{\n\treturn (int)(only_debug_has_it(n) & 1) + (int)(only_debug_has_it(n) & 2);\n}\n")
+        file.write(SPIN)
     path, debug = os.path.join(folder, "spin.so"), os.path.join(folder, "spin.debug")
     for command in (["cc", "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id=none", "-o", path, text],
                     ["objcopy", "--only-keep-debug", path, debug],
