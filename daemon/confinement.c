@@ -197,6 +197,7 @@ static const struct rule common_rules[] = {
 	ANY(lseek),
 	ANY(close),
 	ANY(fstat),
+	ANY(fstatfs),
 	ANY(newfstatat),
 	ANY(stat),
 	ANY(lstat),

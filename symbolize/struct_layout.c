@@ -13,6 +13,7 @@
 #include "symbolize/struct_layout.h"
 
 #include "symbolize/debug_file.h"
+#include "symbolize/dwarf_file.h"
 #include "symbolize/elf_image.h"
 
 #include <dwarf.h>
@@ -49,10 +50,9 @@ struct struct_layout {
 		*debug_image; /* owned; NULL: DWARF is in the module's own file, or nowhere */
 	Elf *elf;
 	Dwarf *dwarf;
-	int shared_fd; /* of the file dwz moved common entries to; -1: none */
-	Dwarf *shared;
-	struct type_name *names; /* open addressing, at most half full */
-	size_t capacity;         /* a power of two */
+	struct dwarf_shared shared; /* the file dwz moved common entries to */
+	struct type_name *names;    /* open addressing, at most half full */
+	size_t capacity;            /* a power of two */
 	size_t count;
 	size_t entries_walked; /* against ENTRIES_MAX */
 	size_t members_walked; /* in this question, against MEMBERS_MAX */
@@ -66,7 +66,6 @@ struct struct_layout *struct_layout_create(struct symbolizer *symbolizer,
 	if (layout) {
 		layout->symbolizer = symbolizer;
 		layout->module = module;
-		layout->shared_fd = -1;
 	}
 	return layout;
 }
@@ -77,10 +76,8 @@ void struct_layout_destroy(struct struct_layout *layout)
 		return;
 	free(layout->names);
 	dwarf_end(layout->dwarf);
-	dwarf_end(layout->shared);
-	if (layout->shared_fd >= 0)
-		close(layout->shared_fd);
 	elf_end(layout->elf);
+	dwarf_shared_close(&layout->shared);
 	elf_image_close(layout->debug_image);
 	free(layout);
 }
@@ -215,25 +212,25 @@ static int note_dwarf(struct struct_layout *layout, Dwarf *dwarf)
  */
 static int open_shared(struct struct_layout *layout)
 {
-	const void *expected, *found;
+	const void *expected;
 	const char *path;
 	struct stat status;
+	int fd, error = -ENODATA;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(layout->dwarf, &path, &expected);
 
 	if (size == 0)
 		return 0;
 	if (size < 0 || strncmp(path, DWZ_FOLDER, strlen(DWZ_FOLDER)) != 0 || strstr(path, "/../"))
 		return -ENODATA;
-	layout->shared_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (layout->shared_fd < 0 || fstat(layout->shared_fd, &status) != 0 ||
-	    !S_ISREG(status.st_mode))
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
 		return -ENODATA;
-	layout->shared = dwarf_begin(layout->shared_fd, DWARF_C_READ);
-	if (!layout->shared ||
-	    dwelf_elf_gnu_build_id(dwarf_getelf(layout->shared), &found) != size ||
-	    memcmp(found, expected, (size_t)size) != 0)
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		error = dwarf_shared_open(fd, expected, (size_t)size, &layout->shared);
+	close(fd);
+	if (error)
 		return -ENODATA;
-	dwarf_setalt(layout->dwarf, layout->shared);
+	dwarf_setalt(layout->dwarf, layout->shared.dwarf);
 	return 0;
 }
 
@@ -283,8 +280,8 @@ static int load_dwarf(struct struct_layout *layout)
 	error = grow_names(layout);
 	if (!error)
 		error = note_dwarf(layout, layout->dwarf);
-	if (!error && layout->shared)
-		error = note_dwarf(layout, layout->shared);
+	if (!error && layout->shared.dwarf)
+		error = note_dwarf(layout, layout->shared.dwarf);
 	if (error) {
 		free(layout->names);
 		layout->names = NULL;
