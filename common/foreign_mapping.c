@@ -102,13 +102,20 @@ static void handle(int signal, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
+/* Each time: a library may have put its own there meanwhile. */
 static void install(void)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct sigaction action = { .sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction found;
 
-	/* First, so that the handler never finds it half told. */
-	(void)sigaction(SIGBUS, NULL, &previous);
-	(void)sigaction(SIGBUS, &action, NULL);
+	pthread_mutex_lock(&lock);
+	if (sigaction(SIGBUS, NULL, &found) == 0 && found.sa_sigaction != handle) {
+		/* First, so that the handler never finds it half told. */
+		previous = found;
+		(void)sigaction(SIGBUS, &action, NULL);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 void foreign_mapping_unblock_signal(void)
@@ -126,7 +133,8 @@ static int take_slot(size_t *ret_slot)
 		uintptr_t expected = START_FREE;
 		size_t used = atomic_load(&entries_used);
 
-		if (!atomic_compare_exchange_strong(&entries[i].start, &expected, START_NONE))
+		if (atomic_load(&entries[i].start) != START_FREE ||
+		    !atomic_compare_exchange_strong(&entries[i].start, &expected, START_NONE))
 			continue;
 		while (used <= i && !atomic_compare_exchange_weak(&entries_used, &used, i + 1))
 			;
@@ -151,7 +159,6 @@ static bool has_huge_pages(int fd)
 
 int foreign_mapping_open(int fd, size_t size, struct foreign_mapping *ret_mapping)
 {
-	static pthread_once_t installed = PTHREAD_ONCE_INIT;
 	struct entry *entry;
 	uint8_t *bytes;
 	size_t slot;
@@ -161,7 +168,7 @@ int foreign_mapping_open(int fd, size_t size, struct foreign_mapping *ret_mappin
 		return -EINVAL;
 	if (has_huge_pages(fd))
 		return -ENOEXEC;
-	(void)pthread_once(&installed, install);
+	install();
 	foreign_mapping_unblock_signal();
 	error = take_slot(&slot);
 	if (error)

@@ -15,7 +15,7 @@
  * What is read twice may differ: the file's writer goes on writing. Whoever
  * checks must copy first, or be sure of each read by itself.
  *
- * The handler is the process's: it is installed with the first mapping, and
+ * The handler is the process's: it is seen to with each new mapping, and
  * passes on what is not in a mapping of this kind. Mappings may be opened,
  * closed and read by any thread; each one by one thread at a time.
  */
@@ -26,8 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* With the page behind each, half as many as the kernel lets a process have. */
-#define FOREIGN_MAPPINGS_MAX 32768
+/* Each with the page behind it and one lost part are three quarters of the maps of a process. */
+#define FOREIGN_MAPPINGS_MAX 16384
 
 struct foreign_mapping {
 	uint8_t *bytes; /* NULL: none */
