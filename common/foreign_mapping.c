@@ -174,7 +174,8 @@ int foreign_mapping_open(int fd, size_t size, struct foreign_mapping *ret_mappin
 	if (error)
 		return error;
 	entry = &entries[slot];
-	bytes = mmap(NULL, pages_of(size) + PAGE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	bytes = mmap(NULL, pages_of(size) + PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd,
+		     0);
 	if (bytes == MAP_FAILED ||
 	    mmap(bytes + pages_of(size), PAGE_BYTES, PROT_READ,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
