@@ -21,7 +21,8 @@
 
 #include <cmocka.h>
 
-#define ROUNDS 400
+#define ROUNDS      400
+#define LINE_ROUNDS 500
 
 static const char source[] =
 	"#include <stdlib.h>\n"
@@ -190,6 +191,7 @@ static void test_sparse(void **state)
 struct writer {
 	char path[PATH_MAX];
 	const uint8_t *whole;
+	uint64_t from;
 	size_t size;
 	atomic_bool ends;
 	size_t changes;
@@ -272,20 +274,80 @@ static void test_changing(void **state)
 	(void)state;
 	built_files_write(files, "program.c", source);
 	assert_true(built_files_run(files, build));
-	/* As nobody else's file: that root alone may write it is no matter for a test by root. */
+	/* Else, where root runs the test, nobody but root may write it. */
 	assert_true(built_files_run(files, "chmod 666 changing"));
 	read_changing(files, "whole");
 	read_changing(files, "compressed");
 	built_files_remove(files);
 }
 
+/* Writes and takes back single bytes where a line table lists its folders and files. */
+static void *change_line_header(void *context)
+{
+	struct writer *writer = context;
+	struct unit_random random = { .state = 9 };
+	int fd = open(writer->path, O_RDWR | O_CLOEXEC);
+
+	must(fd >= 0);
+	while (!atomic_load(&writer->ends)) {
+		uint64_t at = writer->from + unit_random_below(&random, writer->size);
+		uint8_t byte = unit_random_below(&random, 3) ? 'A' : 0;
+
+		must(pwrite(fd, &byte, 1, (off_t)at) == 1);
+		must(pwrite(fd, writer->whole + at, 1, (off_t)at) == 1);
+		writer->changes++;
+	}
+	close(fd);
+	return NULL;
+}
+
+/* libdw counts folders and files, and asserts that it finds as many when it reads them again. */
+static void test_changing_lines(void **state)
+{
+	struct built_files *files = built_files_create();
+	struct writer writer = { .size = 20000 };
+	struct line_frame frames[8];
+	struct built_module *whole;
+	size_t lines = 0, count;
+	pthread_t thread;
+
+	(void)state;
+	built_files_write(files, "program.c", source);
+	assert_true(built_files_run(files, build));
+	assert_true(built_files_run(
+		files,
+		"for i in $(seq 1000); do echo \"#line 1 \\\"folder_$i/file_$i.h\\\"\"; "
+		"echo \"int other_$i(int a) { return a * $i + rand(); }\"; done >>program.c\n"
+		"gcc -gdwarf-4 -O1 -o whole program.c; cp whole changing; chmod 666 changing"));
+	whole = built_module_open(built_files_path(files, "whole"));
+	writer.whole = whole->module.image->bytes;
+	writer.from = offset_of(whole, ".debug_line") + 20;
+	snprintf(writer.path, sizeof(writer.path), "%s/changing", files->folder);
+	assert_int_equal(pthread_create(&thread, NULL, change_line_header, &writer), 0);
+	for (int i = 0; i < LINE_ROUNDS; i++) {
+		struct built_module *module = built_module_open(writer.path);
+		struct line_info *info = line_info_create(NULL);
+
+		assert_non_null(info);
+		for (uint64_t at = 0x1050; at < 0x4000; at += 0x555)
+			lines += line_info_find(info, &module->module, at, frames, 8, &count) == 0;
+		line_info_destroy(info);
+		built_module_close(module);
+	}
+	atomic_store(&writer.ends, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	print_message("%zu changes, %zu lines\n", writer.changes, lines);
+	assert_true(lines > 0 && writer.changes > LINE_ROUNDS);
+	built_module_close(whole);
+	built_files_remove(files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_grown_and_replaced),
-		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_grown_and_replaced),
+		cmocka_unit_test(test_sparse),         cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_changing_lines),
 	};
 
 	if (!built_have("gcc"))
