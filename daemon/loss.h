@@ -57,6 +57,8 @@
 	  "child processes not profiled: they run no CPython that can be read")                    \
 	X(LOSS_PROCESS_REFUSED, "process_refused",                                                 \
 	  "child processes not profiled: not permitted, or too many at a time")                    \
+	X(LOSS_FILE_LOST, "file_lost",                                                             \
+	  "files of the target that were cut short while they were read: names may be missing")    \
 	X(LOSS_OVERHEAD_LIMIT, "overhead_limit",                                                   \
 	  "memory samples skipped to stay under the overhead limit")                               \
 	X(LOSS_SOURCE_DENIED, "source_denied",                                                     \

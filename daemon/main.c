@@ -11,6 +11,7 @@
  */
 #include "attach/impersonator.h"
 #include "common/clock.h"
+#include "common/foreign_mapping.h"
 #include "daemon/autosave.h"
 #include "daemon/command.h"
 #include "daemon/confinement.h"
@@ -76,6 +77,8 @@ static void block_signals(sigset_t *set)
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 	sigdelset(set, SIGCHLD);
 	sigdelset(set, SIGWINCH);
+	/* For the threads to come, whoever of them will read files of the target. */
+	foreign_mapping_unblock_signal();
 	/* A reader that went away is an error of write(), not an end. */
 	signal(SIGPIPE, SIG_IGN);
 	/*

@@ -17,9 +17,9 @@
 #define BUILD_ID_PATH_MAX  64             /* bytes of a build-id that is looked for by path */
 #define CHECKED_BYTES_MAX  (512ull << 20) /* of a file whose checksum is computed: 0.5 s */
 
-/* The name and the checksum in .gnu_debuglink. */
+/* The name and the checksum in .gnu_debuglink: copies, the file may change under a check. */
 struct debuglink {
-	const char *name;
+	char name[NAME_MAX + 1];
 	uint32_t checksum;
 };
 
@@ -89,23 +89,25 @@ static int find_by_build_id(const struct module *module, const struct debug_sear
 
 static bool read_debuglink(const struct elf_image *image, struct debuglink *ret_link)
 {
+	struct debuglink link = { .checksum = 0 };
 	struct elf_section section;
-	struct debuglink link;
+	const uint8_t *bytes;
 	size_t length;
 
 	if (!image || elf_image_section_find(image, ".gnu_debuglink", &section) != 0 ||
 	    section.type == SHT_NOBITS || section.size == 0)
 		return false;
-	link.name = (const char *)image->bytes + section.file_offset;
-	length = strnlen(link.name, section.size);
+	bytes = image->bytes + section.file_offset;
+	memcpy(link.name, bytes, section.size < NAME_MAX ? section.size : NAME_MAX);
+	length = strlen(link.name);
 	/* It is a name, not a path: a hostile one leads nowhere else. */
-	if (length == 0 || length > NAME_MAX || memchr(link.name, '/', length))
+	if (length == 0 || memchr(link.name, '/', length))
 		return false;
 	/* The checksum is at the next multiple of 4 behind the name's NUL. */
 	length = (length + sizeof(link.checksum)) & ~(sizeof(link.checksum) - 1);
 	if (section.size < sizeof(link.checksum) || length > section.size - sizeof(link.checksum))
 		return false;
-	memcpy(&link.checksum, link.name + length, sizeof(link.checksum));
+	memcpy(&link.checksum, bytes + length, sizeof(link.checksum));
 	*ret_link = link;
 	return true;
 }

@@ -129,7 +129,7 @@ static void read_ahead(const struct elf_image *image, uint64_t address, uint64_t
 	const uint8_t *bytes = elf_image_at(image, address, &available);
 	uintptr_t start, end;
 
-	if (!bytes || !image->owns_mapping)
+	if (!bytes || !image->mapping.bytes)
 		return;
 	start = (uintptr_t)bytes & ~(uintptr_t)(PAGE_BYTES - 1);
 	end = (uintptr_t)bytes + (size < available ? size : available);
@@ -143,7 +143,7 @@ static void read_ahead(const struct elf_image *image, uint64_t address, uint64_t
  */
 static void give_back(const struct elf_image *image)
 {
-	if (image->owns_mapping)
+	if (image->mapping.bytes)
 		(void)madvise((void *)(uintptr_t)image->bytes, image->size, MADV_DONTNEED);
 }
 

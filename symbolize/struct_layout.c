@@ -14,6 +14,7 @@
 
 #include "common/hash.h"
 #include "symbolize/debug_file.h"
+#include "symbolize/dwarf_file.h"
 #include "symbolize/elf_image.h"
 
 #include <dwarf.h>
@@ -21,7 +22,6 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,10 +50,9 @@ struct struct_layout {
 		*debug_image; /* owned; NULL: DWARF is in the module's own file, or nowhere */
 	Elf *elf;
 	Dwarf *dwarf;
-	int shared_fd; /* of the file dwz moved common entries to; -1: none */
-	Dwarf *shared;
-	struct type_name *names; /* open addressing, at most half full */
-	size_t capacity;         /* a power of two */
+	struct dwarf_shared shared; /* the file dwz moved common entries to */
+	struct type_name *names;    /* open addressing, at most half full */
+	size_t capacity;            /* a power of two */
 	size_t count;
 	size_t entries_walked; /* against ENTRIES_MAX */
 	size_t members_walked; /* in this question, against MEMBERS_MAX */
@@ -67,7 +66,6 @@ struct struct_layout *struct_layout_create(struct symbolizer *symbolizer,
 	if (layout) {
 		layout->symbolizer = symbolizer;
 		layout->module = module;
-		layout->shared_fd = -1;
 	}
 	return layout;
 }
@@ -78,10 +76,8 @@ void struct_layout_destroy(struct struct_layout *layout)
 		return;
 	free(layout->names);
 	dwarf_end(layout->dwarf);
-	dwarf_end(layout->shared);
-	if (layout->shared_fd >= 0)
-		close(layout->shared_fd);
 	elf_end(layout->elf);
+	dwarf_shared_close(&layout->shared);
 	elf_image_close(layout->debug_image);
 	free(layout);
 }
@@ -207,9 +203,10 @@ static int note_dwarf(struct struct_layout *layout, Dwarf *dwarf)
  */
 static int open_shared(struct struct_layout *layout)
 {
-	const void *expected, *found;
+	const void *expected;
 	const char *path;
 	const struct debug_search *search;
+	int fd, error;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(layout->dwarf, &path, &expected);
 
 	if (size == 0)
@@ -217,16 +214,14 @@ static int open_shared(struct struct_layout *layout)
 	if (size < 0 || strncmp(path, DWZ_FOLDER, strlen(DWZ_FOLDER)) != 0 || strstr(path, "/../"))
 		return -ENODATA;
 	search = symbolizer_search(layout->symbolizer);
-	layout->shared_fd =
-		file_opener_open(search ? &search->opener : NULL, ROOT_OWN, path, ROOT_LINK_FOLLOW);
-	if (layout->shared_fd < 0)
+	fd = file_opener_open(search ? &search->opener : NULL, ROOT_OWN, path, ROOT_LINK_FOLLOW);
+	if (fd < 0)
 		return -ENODATA;
-	layout->shared = dwarf_begin(layout->shared_fd, DWARF_C_READ);
-	if (!layout->shared ||
-	    dwelf_elf_gnu_build_id(dwarf_getelf(layout->shared), &found) != size ||
-	    memcmp(found, expected, (size_t)size) != 0)
+	error = dwarf_shared_open(fd, expected, (size_t)size, &layout->shared);
+	close(fd);
+	if (error)
 		return -ENODATA;
-	dwarf_setalt(layout->dwarf, layout->shared);
+	dwarf_setalt(layout->dwarf, layout->shared.dwarf);
 	return 0;
 }
 
@@ -276,8 +271,8 @@ static int load_dwarf(struct struct_layout *layout)
 	error = grow_names(layout);
 	if (!error)
 		error = note_dwarf(layout, layout->dwarf);
-	if (!error && layout->shared)
-		error = note_dwarf(layout, layout->shared);
+	if (!error && layout->shared.dwarf)
+		error = note_dwarf(layout, layout->shared.dwarf);
 	if (error) {
 		free(layout->names);
 		layout->names = NULL;

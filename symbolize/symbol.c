@@ -49,6 +49,7 @@ struct function {
 };
 
 struct module_symbols {
+	const struct elf_image *image; /* the module's; NULL: none */
 	struct elf_image *debug_image; /* the debug file or mini-symbols, owned; NULL: none */
 	struct symbol_table tables[TABLES_MAX];
 	size_t table_count;
@@ -317,6 +318,7 @@ static int load_symbols(struct module_symbols *symbols, const struct module *mod
 {
 	size_t count = 0;
 
+	symbols->image = module->image;
 	if (!module->image)
 		return 0;
 	(void)add_table(symbols, module->image, ".dynsym", SHT_DYNSYM);
@@ -434,6 +436,21 @@ const char *symbolizer_function(struct symbolizer *symbolizer, const struct modu
 	if (!name && symbolizer->perf_map)
 		name = perf_map_find(symbolizer->perf_map, address, ret_start);
 	return name;
+}
+
+size_t symbolizer_lost_files(const struct symbolizer *symbolizer)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < symbolizer->count; i++) {
+		const struct module_symbols *symbols = symbolizer->modules[i];
+
+		if (!symbols)
+			continue;
+		count += symbols->image && elf_image_has_lost(symbols->image);
+		count += symbols->debug_image && elf_image_has_lost(symbols->debug_image);
+	}
+	return count;
 }
 
 static bool is_findable(const Elf64_Sym *entry)

@@ -36,6 +36,9 @@ const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer
 /* Names of generated code. The map is borrowed, and may be updated in between; NULL: none. */
 void symbolizer_set_perf_map(struct symbolizer *symbolizer, const struct perf_map *map);
 
+/* Files asked for names, whose pages were gone when they were read: names may be missing. */
+size_t symbolizer_lost_files(const struct symbolizer *symbolizer);
+
 /*
  * Name of the function that holds address (in the target), or NULL when
  * nothing has a symbol there. module is NULL for an address that is in none.

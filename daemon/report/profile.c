@@ -617,6 +617,9 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 		error = -ENOMEM;
 	if (!error)
 		error = build(&builder, cct);
+	if (!error && symbolizer)
+		owned->profile.facts.losses.counts[LOSS_FILE_LOST] =
+			symbolizer_lost_files(symbolizer);
 	builder_deinit(&builder);
 	if (error) {
 		profile_destroy(&owned->profile);
