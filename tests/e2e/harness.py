@@ -431,6 +431,11 @@ def nobody():
     return pwd.getpwnam("nobody").pw_uid
 
 
+def show_to_everyone(folder):
+    """Whatever the umask was with which we were checked out and built."""
+    subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
+
+
 def line_text(entry):
     """The source line of a report's line entry."""
     path = entry["file"]

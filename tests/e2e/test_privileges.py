@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from harness import (MANY_SAMPLES, PIEPROFD, TARGETS, Skip, Target, check, check_equal, check_sampled,
-                     default_interpreter, nobody, sanitized, status_of, wait_attached, wait_until)
+                     default_interpreter, nobody, sanitized, show_to_everyone, status_of, wait_attached, wait_until)
 from test_refusals import EPERM, PERF_EVENT_OPEN, program_for_everyone, refuse_call
 
 SYS_PTRACE, PERFMON = "cap_19", "cap_38"  # linux/capability.h; older tools do not know all names
@@ -39,8 +39,9 @@ def strangers_target(*arguments):
     if not interpreter.path.startswith("/usr/"):
         raise Skip("needs root to show %s to an ordinary user" % interpreter.path)
     with program_for_everyone() as program:
-        shutil.copytree(TARGETS, os.path.join(os.path.dirname(program), "targets"))
-        script = os.path.join(os.path.dirname(program), "targets", "conv_backprop.py")
+        targets = shutil.copytree(TARGETS, os.path.join(os.path.dirname(program), "targets"))
+        show_to_everyone(targets)
+        script = os.path.join(targets, "conv_backprop.py")
         process = subprocess.Popen([interpreter.path, script, "--seconds", "60", *arguments], stdout=subprocess.PIPE,
                                    text=True, user=user, group=user, extra_groups=[], cwd="/",
                                    env={"PYTHONDONTWRITEBYTECODE": "1"})
