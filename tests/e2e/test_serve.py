@@ -9,7 +9,6 @@ import os
 import random
 import re
 import resource
-import shutil
 import signal
 import socket
 import stat
@@ -18,8 +17,8 @@ import tempfile
 import threading
 import time
 
-from harness import (MANY_SAMPLES, PIEPROFD, Child, Skip, Target, check, check_equal, check_sampled, default_interpreter,
-                     pieprofd, sanitized, status_of, wait_until)
+from harness import (MANY_SAMPLES, PIEPROFD, Child, Target, check, check_equal, check_sampled, default_interpreter,
+                     go_pprof, pieprofd, sanitized, status_of, wait_until)
 from test_refusals import EPERM, PERF_EVENT_OPEN, refuse_call
 
 HOT_LINE = "conv_backprop.py:33"
@@ -106,8 +105,6 @@ def served(*arguments, **options):
 
 def raw_profile(folder, body, *arguments):
     """What go tool pprof reads in a profile."""
-    if not shutil.which("go"):
-        raise Skip("no go: install golang-go")
     path = os.path.join(folder, "fetched.pb.gz")
     with open(path, "wb") as file:
         file.write(body)
@@ -115,7 +112,7 @@ def raw_profile(folder, body, *arguments):
 
 
 def pprof(folder, *arguments):
-    run = subprocess.run(["go", "tool", "pprof", *arguments], capture_output=True, text=True, timeout=120, check=False,
+    run = subprocess.run([go_pprof(), *arguments], capture_output=True, text=True, timeout=120, check=False,
                          env=dict(os.environ, PPROF_TMPDIR=folder))
     check_equal(run.returncode, 0, "exit code of pprof, which said %r" % run.stderr[-400:])
     return run.stdout
@@ -167,8 +164,7 @@ def metrics_of(text):
 
 def test_profiles():
     """What Go's own client fetches, several at once and back to back; and the rest that is there to read."""
-    if not shutil.which("go"):
-        raise Skip("no go: install golang-go")
+    go_pprof()
     with tempfile.TemporaryDirectory() as folder, served(*MANY_SAMPLES) as (target, server), \
             concurrent.futures.ThreadPoolExecutor(4) as pool:
         before = metrics_of(server.get("/metrics").decode())[0]
