@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #define TICK_NS (50 * NS_PER_MS)
-/* While the target uses no CPU: hundreds of sessions of idle processes shall use next to none. */
-#define TICK_IDLE_NS (1000 * NS_PER_MS)
+/* While the target uses no CPU, for each session there is: together they shall use next to none. */
+#define TICK_IDLE_NS     (16 * NS_PER_MS)
+#define TICK_IDLE_MAX_NS (4000 * NS_PER_MS)
 /* An order that has met the tracer's thread on its way to sleep is given again. */
 #define ORDER_AGAIN_NS (5 * NS_PER_MS)
 /* Rings hold some 70 records: of the kernel clock, that is as many periods. */
@@ -431,12 +432,20 @@ static uint64_t tick_interval_ns(const struct session *session)
 	return interval_ns < TICK_NS ? interval_ns : TICK_NS;
 }
 
+/* Those that trace, of the whole daemon. */
+static unsigned tracing;
+
 /* The next pause after a tick: longer and longer while the target does nothing. */
 static uint64_t tick_pause_ns(const struct session *session, uint64_t pause_ns, uint64_t cpu_ns)
 {
-	if (session->pipeline.idle || session->last_cpu_ns != cpu_ns)
-		return tick_interval_ns(session);
-	return pause_ns < TICK_IDLE_NS / 2 ? 2 * pause_ns : TICK_IDLE_NS;
+	uint64_t shortest_ns = tick_interval_ns(session);
+	uint64_t longest_ns = TICK_IDLE_NS * __atomic_load_n(&tracing, __ATOMIC_RELAXED);
+
+	if (longest_ns > TICK_IDLE_MAX_NS)
+		longest_ns = TICK_IDLE_MAX_NS;
+	if (session->pipeline.idle || session->last_cpu_ns != cpu_ns || longest_ns < shortest_ns)
+		return shortest_ns;
+	return 2 * pause_ns < longest_ns ? 2 * pause_ns : longest_ns;
 }
 
 static void sample(struct session *session)
@@ -457,6 +466,9 @@ static void sample(struct session *session)
 			next_tick_ns = now_ns + pause_ns;
 		}
 		if (now_ns >= next_look_ns && !session->pipeline.idle) {
+			session->pipeline.waiting.interval_ns = pause_ns > 2 * WAITING_INTERVAL_NS
+									? pause_ns / 2
+									: WAITING_INTERVAL_NS;
 			next_look_ns = pipeline_look(&session->pipeline, session->tracer, now_ns);
 			now_ns = clock_now_ns();
 		}
@@ -548,10 +560,12 @@ static void *trace(void *argument)
 	start_sampling(session, session->began_ns);
 	set_state(session, SESSION_SAMPLING);
 	pthread_mutex_unlock(&session->lock);
+	__atomic_add_fetch(&tracing, 1, __ATOMIC_RELAXED);
 	if (session->unstopped)
 		sample_unstopped(session);
 	else
 		sample(session);
+	__atomic_sub_fetch(&tracing, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&session->lock);
 	sampling = session->state == SESSION_SAMPLING;
 	pthread_mutex_unlock(&session->lock);
