@@ -7,7 +7,7 @@
  * Children are found by looking, from the caller's thread, every
  * GROUP_LOOK_NS; the tracers let them go unseen, as before. What is looked at is
  * the processes that are new on this machine (attach/newcomers.h); the members
- * themselves take turns, within 0.5% of a CPU (look_budget.h). Where the kernel does not
+ * themselves take turns, within 0.25% of a CPU (look_budget.h). Where the kernel does not
  * tell which processes are new, children are found by these turns: with thousands
  * of members that takes longer than a second. A machine that makes hundreds of
  * processes a second costs more. A new process is

@@ -9,11 +9,11 @@
 #include "common/clock.h"
 
 /* One part in so many of a CPU. */
-#define LOOK_BUDGET_PART 200
+#define LOOK_BUDGET_PART 400
 /* Saved up while nothing is looked at: so that a burst is met at once. */
-#define LOOK_BUDGET_MAX_NS (5 * (int64_t)NS_PER_MS)
+#define LOOK_BUDGET_MAX_NS (3 * (int64_t)NS_PER_MS)
 /* A debt is let off beyond that: the next look shall not be put off for ever. */
-#define LOOK_BUDGET_DEBT_NS (-10 * (int64_t)NS_PER_MS)
+#define LOOK_BUDGET_DEBT_NS (-5 * (int64_t)NS_PER_MS)
 
 struct look_budget {
 	int64_t left_ns;
