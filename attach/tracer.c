@@ -579,6 +579,13 @@ enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
 	return tracer->end;
 }
 
+void tracer_wake(struct tracer *tracer, pthread_t thread)
+{
+	/* Even: it waits. At work, it looks for itself, and no system call need be cut short. */
+	if (tracer->timer.exists && relief_turn(&tracer->relief) % 2 == 0)
+		wake_timer_wake(thread);
+}
+
 void tracer_check_blocked(struct tracer *tracer)
 {
 	tracee_table_each (&tracer->tracees, tracee) {

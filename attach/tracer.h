@@ -110,6 +110,13 @@ __attribute__((warn_unused_result)) int tracer_attach(struct tracer *tracer, str
 /* Handles all stops there are, waiting at most timeout_ns for the first. */
 enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns);
 
+/*
+ * From another thread, while `thread`, which has attached, polls: its wait is over.
+ * It may have been about to wait, and then sleeps on: to be called again until what
+ * was wanted is done.
+ */
+void tracer_wake(struct tracer *tracer, pthread_t thread);
+
 /* Brings tracer_counts()->forks up to date; now and then, or some are missed. */
 void tracer_take_forks(struct tracer *tracer);
 

@@ -450,26 +450,39 @@ static enum exit_code explain_none(const struct options *options, size_t others)
 }
 
 /* --name, --cgroup: 0, or an exit code. */
-static enum exit_code find_targets(struct options *options)
+static enum exit_code find_targets(struct options *options, struct pid_list *found)
 {
 	const struct process_query query = { options->name, options->cgroup };
-	size_t count = 0, others;
+	size_t others;
 
-	if (process_search(&query, options->pids, OPTIONS_PIDS_MAX, &count, &others)) {
+	if (process_search(&query, found, &others)) {
 		fprintf(stderr, "pieprofd: /proc is not readable\n");
 		return EXIT_INTERNAL;
 	}
-	if (!count && !options->wait)
+	if (!found->count && !options->wait)
 		return explain_none(options, others);
-	if (count > 1 && !options->cgroup && !options->all && !options->follow && !options->wait) {
+	if (found->count > 1 && !options->cgroup && !options->all && !options->follow &&
+	    !options->wait) {
 		fprintf(stderr,
-			"pieprofd: %zu processes match '%s'; --all profiles them together\n", count,
-			options->name);
-		process_search_print(stderr, options->pids, count);
+			"pieprofd: %zu processes match '%s'; --all profiles them together\n",
+			found->count, options->name);
+		process_search_print(stderr, found);
 		return EXIT_USAGE;
 	}
-	options->pid_count = (unsigned)count;
-	options->pid = count ? options->pids[0] : 0;
+	options->pid = found->count ? found->items[0] : 0;
+	return EXIT_OK;
+}
+
+/* To be deinitialised whatever comes of it. */
+static enum exit_code choose_targets(struct options *options, struct pid_list *targets)
+{
+	if (options->name || options->cgroup)
+		return find_targets(options, targets);
+	for (unsigned i = 0; i < options->pid_count; i++)
+		if (pid_list_add(targets, options->pids[i])) {
+			fprintf(stderr, "pieprofd: out of memory\n");
+			return EXIT_INTERNAL;
+		}
 	return EXIT_OK;
 }
 
@@ -528,21 +541,23 @@ static enum exit_code live(const struct options *options)
 
 static enum exit_code serve(struct options *options)
 {
-	enum exit_code code = options->name || options->cgroup ? find_targets(options) : EXIT_OK;
+	struct pid_list targets = { 0 };
+	enum exit_code code = choose_targets(options, &targets);
 	struct session_options session_options = session_options_of(options);
 	struct error error;
 	sigset_t signals;
 
-	if (code)
-		return code;
-	block_signals(&signals);
-	raise_file_limit();
-	session_options.impersonator = impersonator_create();
-	if (serve_run(options, &session_options, &signals, &error)) {
-		print_error(&error);
-		code = error.exit_code;
+	if (!code) {
+		block_signals(&signals);
+		raise_file_limit();
+		session_options.impersonator = impersonator_create();
+		if (serve_run(options, &targets, &session_options, &signals, &error)) {
+			print_error(&error);
+			code = error.exit_code;
+		}
+		impersonator_destroy(session_options.impersonator);
 	}
-	impersonator_destroy(session_options.impersonator);
+	pid_list_deinit(&targets);
 	return code;
 }
 
@@ -581,7 +596,7 @@ static void end_at_once(void *context)
 	_exit(report(last->options, group));
 }
 
-static int record(struct options *options)
+static int record_targets(struct options *options, struct pid_list *targets)
 {
 	struct last_resort last = { .options = options };
 	struct group_options group_options = {
@@ -594,13 +609,9 @@ static int record(struct options *options)
 	struct command command = { .pidfd = -1 };
 	struct group *group;
 	struct error error;
-	int code = EXIT_OK;
 	sigset_t signals;
+	int code;
 
-	if (options->name || options->cgroup)
-		code = find_targets(options);
-	if (code)
-		return code;
 	command_settings_read(&settings);
 	block_signals(&signals);
 	raise_file_limit();
@@ -610,8 +621,8 @@ static int record(struct options *options)
 			fprintf(stderr, "pieprofd: %s: %s\n", options->command[0], strerror(-code));
 			return code == -ENOENT ? 127 : 126;
 		}
-		options->pids[0] = options->pid = command.pid;
-		options->pid_count = 1;
+		options->pid = command.pid;
+		targets->items[0] = command.pid;
 	}
 	group_options.session.impersonator = impersonator_create();
 	/* The command has been started, with all that it was given. */
@@ -623,8 +634,8 @@ static int record(struct options *options)
 	}
 	group_options.session.last_resort = end_at_once;
 	group_options.session.last_resort_context = &last;
-	group_options.pids = options->pids;
-	group_options.pid_count = options->pid_count;
+	group_options.pids = targets->items;
+	group_options.pid_count = targets->count;
 	group = group_create(&group_options, &error);
 	__atomic_store_n(&last.group, group, __ATOMIC_RELEASE);
 	if (group) {
@@ -638,6 +649,22 @@ static int record(struct options *options)
 		code = end_command(&command, group, (enum exit_code)code);
 	group_destroy(group);
 	impersonator_destroy(group_options.session.impersonator);
+	return code;
+}
+
+static int record(struct options *options)
+{
+	struct pid_list targets = { 0 };
+	int code = choose_targets(options, &targets);
+
+	/* Room for the command, before it is started. */
+	if (!code && options->command && pid_list_add(&targets, 0)) {
+		fprintf(stderr, "pieprofd: out of memory\n");
+		code = EXIT_INTERNAL;
+	}
+	if (!code)
+		code = record_targets(options, &targets);
+	pid_list_deinit(&targets);
 	return code;
 }
 

@@ -130,6 +130,9 @@ void session_read_names(struct session *session, struct profile_facts *facts,
 /* Of the target, by its own clock; the last known when it is gone. */
 uint64_t session_target_cpu_ns(const struct session *session);
 
+/* Has the tracer's thread see to an order, and waits a moment for it; with the lock held. */
+void session_await(struct session *session);
+
 /* One step of the snapshot that is wanted; with the lock held. */
 void session_copy_some(struct session *session);
 

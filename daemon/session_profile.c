@@ -248,7 +248,7 @@ int session_take_snapshot(struct session *session, enum snapshot_extent extent)
 	session->timelines_wanted = extent == SNAPSHOT_TIMELINES;
 	session->snapshot_wanted = true;
 	while (session->snapshot_wanted && session->state != SESSION_ENDED)
-		pthread_cond_wait(&session->changed, &session->lock);
+		session_await(session);
 	/* With the tracer's thread gone, there is only this one to do it. */
 	while (session->snapshot_wanted)
 		session_copy_some(session);

@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "daemon/cct/id_table.h"
+#include "daemon/window_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -280,31 +281,9 @@ int pair_table_copy_origins(struct pair_table *copy, const struct pair_table *ta
 	return 0;
 }
 
-/* Of two readings that need not be of one moment. */
-static uint64_t since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
-static void subtract_pair(struct pair *pair, const struct pair *before)
-{
-	for (size_t v = 0; v < VERDICT_COUNT; v++)
-		pair->verdicts[v] = since(pair->verdicts[v], before->verdicts[v]);
-	pair->same_instruction = since(pair->same_instruction, before->same_instruction);
-	pair->distance_ns_sum = since(pair->distance_ns_sum, before->distance_ns_sum);
-	pair->bytes = since(pair->bytes, before->bytes);
-}
-
 static void subtract_origin(struct pair_origin *origin, const struct pair_origin *before)
 {
-	origin->never = since(origin->never, before->never);
-	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++) {
-		origin->by_memory[i] = since(origin->by_memory[i], before->by_memory[i]);
-		origin->redundant_by_memory[i] =
-			since(origin->redundant_by_memory[i], before->redundant_by_memory[i]);
-	}
-	origin->call_count = since(origin->call_count, before->call_count);
-	origin->call_ns_sum = since(origin->call_ns_sum, before->call_ns_sum);
+	window_subtract(WINDOW_ORIGIN, origin, before);
 	/* With another call_count than the original's, the next copy brings them back. */
 	if (!origin->call_count)
 		origin->call_ns_kept = 0;
@@ -325,7 +304,7 @@ int pair_table_subtract(struct pair_table *copy, const struct pair *pairs, size_
 		struct pair *pair = &copy->pairs[i];
 
 		if (i < pair_count)
-			subtract_pair(pair, &pairs[i]);
+			window_subtract(WINDOW_PAIR, pair, &pairs[i]);
 		for (size_t v = 0; v < VERDICT_COUNT && pair->first->id < node_count; v++)
 			sums[pair->first->id].verdicts[pair->kind][v] += pair->verdicts[v];
 	}
