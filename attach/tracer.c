@@ -66,7 +66,7 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 	tracer->stop_signal = stop_signal;
 	tracer->period_ns = period_ns;
 	tracer->hooks = hooks;
-	relief_init(&tracer->relief, stop_signal);
+	relief_init(&tracer->relief, pid, stop_signal);
 	return tracer;
 }
 
@@ -406,12 +406,13 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 		tracer->end = stop == STOP_EXITED ? TRACER_TARGET_EXITED : TRACER_TARGET_KILLED;
 		tracer->exit_status = stop == STOP_EXITED ? WEXITSTATUS(status) : signal;
 	}
-	if (!tracee && !ended && stop != STOP_EXEC)
-		tracee = tracee_add(tracer, tid, TRACEE_NEW);
-	if (stop == STOP_EXEC) {
+	/* Whichever thread called exec has its leader's tid now. */
+	if (stop == STOP_EXEC && tid == tracer->pid) {
 		end_program(tracer);
 		return;
 	}
+	if (!tracee && !ended)
+		tracee = tracee_add(tracer, tid, TRACEE_NEW);
 	if (!tracee) {
 		release_stranger(tracer, tid, stop, signal);
 		return;

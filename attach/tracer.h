@@ -99,10 +99,7 @@ void tracer_count_forks(struct tracer *tracer);
 /* After quiesce, from any thread. */
 void tracer_destroy(struct tracer *tracer);
 
-/*
- * Seizes every thread and opens its events. -1 with *error filled. SIGCHLD must
- * be blocked in every thread of the daemon.
- */
+/* Seizes every thread and opens its events. -1 with *error filled. */
 __attribute__((warn_unused_result)) int tracer_attach(struct tracer *tracer, struct error *error);
 
 /* Handles all stops there are, waiting at most timeout_ns for the first. */

@@ -68,12 +68,9 @@ static void block_signals(sigset_t *set)
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGHUP);
 	sigaddset(set, SIGUSR1);
-	/* SIGCHLD is the tracer's: blocked everywhere, waited for there. */
-	sigaddset(set, SIGCHLD);
 	/* top reads it from a descriptor. */
 	sigaddset(set, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
-	sigdelset(set, SIGCHLD);
 	sigdelset(set, SIGWINCH);
 	/* A reader that went away is an error of write(), not an end. */
 	signal(SIGPIPE, SIG_IGN);
@@ -84,7 +81,7 @@ static void block_signals(sigset_t *set)
 	signal(SIGTSTP, SIG_IGN);
 	signal(SIGTTIN, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
-	/* Ignored by whoever started us, it would not tell of the target's stops. */
+	/* Ignored by whoever started us, it would take a command's exit status away. */
 	signal(SIGCHLD, SIG_DFL);
 }
 
@@ -390,7 +387,7 @@ static int end_command(struct command *command, const struct group *group, enum 
 }
 
 /* Signals that come while it goes on are its own. */
-static void await_command(struct command *command, const sigset_t *signals)
+static void await_command(const struct command *command, const sigset_t *signals)
 {
 	while (!command_has_ended(command)) {
 		struct timespec timeout = { .tv_nsec = (long)PROGRESS_NS };
@@ -403,7 +400,7 @@ static void await_command(struct command *command, const sigset_t *signals)
 }
 
 static enum exit_code record_group(const struct options *options, struct group *group,
-				   struct command *command, const sigset_t *signals)
+				   const struct command *command, const sigset_t *signals)
 {
 	struct error error;
 	enum exit_code code;
@@ -421,8 +418,6 @@ static enum exit_code record_group(const struct options *options, struct group *
 	if (!command)
 		let_signals_end_us(signals);
 	code = report(options, group);
-	if (command)
-		await_command(command, signals);
 	return code;
 }
 
@@ -581,7 +576,7 @@ static int record(struct options *options)
 	};
 	struct process_watch watch = { .query = { options->name, options->cgroup } };
 	struct command_settings settings;
-	struct command command = { .pidfd = -1 };
+	struct command command = { 0 };
 	struct group *group;
 	struct error error;
 	int code = EXIT_OK;
@@ -623,8 +618,10 @@ static int record(struct options *options)
 		print_error(&error);
 		code = error.exit_code;
 	}
-	if (options->command)
+	if (options->command) {
+		await_command(&command, &signals);
 		code = end_command(&command, group, (enum exit_code)code);
+	}
 	group_destroy(group);
 	return code;
 }

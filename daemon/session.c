@@ -590,18 +590,11 @@ struct session_progress session_progress(struct session *session)
 	return progress;
 }
 
-/* The tracer's thread sleeps until something happens to the target: an order is that, too. */
-static void wake_tracer(struct session *session)
-{
-	if (session->thread_exists)
-		(void)pthread_kill(session->thread, SIGCHLD);
-}
-
 void session_pause(struct session *session)
 {
 	pthread_mutex_lock(&session->lock);
 	session->pause_wanted = true;
-	wake_tracer(session);
+	/* The thread obeys after TICK_NS at most: no wait of its lasts longer. */
 	while (session->state == SESSION_SAMPLING)
 		pthread_cond_wait(&session->changed, &session->lock);
 	pthread_mutex_unlock(&session->lock);
@@ -612,7 +605,6 @@ void session_resume(struct session *session)
 	pthread_mutex_lock(&session->lock);
 	session->pause_wanted = false;
 	pthread_mutex_unlock(&session->lock);
-	wake_tracer(session);
 }
 
 void session_ask_finish(struct session *session)
