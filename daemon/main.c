@@ -53,12 +53,16 @@ static void print_error(const struct error *error)
 		      stderr);
 }
 
-/* Who cannot give up what he may do works all the same, and says so. */
-static void note_kept(int failure)
+/* True, and said: who cannot give up what he may do goes no further. */
+static bool keeps_privileges(int failure)
 {
-	if (failure)
-		fprintf(stderr, "pieprofd: could not give up capabilities: %s\n",
-			strerror(-failure));
+	struct error error;
+
+	if (!confinement_has_failed(failure))
+		return false;
+	confinement_explain(failure, &error);
+	print_error(&error);
+	return true;
 }
 
 static void block_signals(sigset_t *set)
@@ -498,7 +502,9 @@ static enum exit_code live(const struct options *options)
 	}
 	block_signals(&signals);
 	raise_file_limit();
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES));
+	if (keeps_privileges(
+		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES)))
+		return EXIT_INTERNAL;
 	session = session_create(&session_options, &error);
 	if (!session || session_start(session, &error)) {
 		print_error(&error);
@@ -577,7 +583,7 @@ static int record(struct options *options)
 	struct process_watch watch = { .query = { options->name, options->cgroup } };
 	struct command_settings settings;
 	struct command command = { 0 };
-	struct group *group;
+	struct group *group = NULL;
 	struct error error;
 	int code = EXIT_OK;
 	sigset_t signals;
@@ -599,8 +605,12 @@ static int record(struct options *options)
 		options->pid_count = 1;
 	}
 	/* The command has been started, with all that it was given. */
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
-				      (options->command ? CONFINEMENT_SIGNALS : 0)));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS |
+						 CONFINEMENT_WRITES_FILES |
+						 (options->command ? CONFINEMENT_SIGNALS : 0)))) {
+		code = EXIT_INTERNAL;
+		goto out;
+	}
 	if (options->cgroup || options->wait) {
 		group_options.watch = &watch;
 		group_options.wait = options->wait;
@@ -618,6 +628,7 @@ static int record(struct options *options)
 		print_error(&error);
 		code = error.exit_code;
 	}
+out:
 	if (options->command) {
 		await_command(&command, &signals);
 		code = end_command(&command, group, (enum exit_code)code);
@@ -646,7 +657,8 @@ static enum exit_code dump(const struct options *options)
 
 	block_signals(&signals);
 	raise_file_limit();
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS)))
+		return EXIT_INTERNAL;
 	dump = thread_dump_take(options->pid, &dump_options, &error);
 	let_signals_end_us(&signals);
 	if (!dump) {
@@ -670,7 +682,8 @@ static enum exit_code list(const struct options *options)
 	struct error error;
 	int failure = 0;
 
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS)))
+		return EXIT_INTERNAL;
 	processes = process_list_take(&error);
 	if (!processes) {
 		print_error(&error);
@@ -718,8 +731,11 @@ static enum exit_code report_recording(const struct options *options)
 
 	signal(SIGPIPE, SIG_IGN);
 	/* What it reads may come from anywhere. */
-	note_kept(confinement_give_up_for_files(options));
+	if (keeps_privileges(confinement_give_up_for_files(options)))
+		return EXIT_INTERNAL;
 	failure = confinement_filter_files();
+	if (keeps_privileges(failure))
+		return EXIT_INTERNAL;
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
 			strerror(-failure));
