@@ -148,9 +148,13 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	struct process_times times;
 	struct tracee *tracee;
 
-	if (tracer->tracees.count >= THREADS_MAX || procfs_read_status(tid, 0, &status) ||
-	    status.thread_group != tracer->pid || procfs_read_times(tracer->pid, tid, &times))
+	if (procfs_read_status(tid, 0, &status) || status.thread_group != tracer->pid ||
+	    procfs_read_times(tracer->pid, tid, &times))
 		return NULL;
+	if (tracer->tracees.count >= THREADS_MAX) {
+		tracer->counts.threads_beyond++;
+		return NULL;
+	}
 	tracee = calloc(1, sizeof(*tracee));
 	if (!tracee)
 		return NULL;

@@ -74,6 +74,7 @@ struct tracer_counts {
 	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* not sampled: they block the stop signal */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
+	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
 	int refused_errno;         /* of the last refusal */
 	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */
 	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
