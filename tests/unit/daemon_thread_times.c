@@ -12,14 +12,16 @@
 
 static void test_too_many_threads(void **state)
 {
-	const int threads = THREAD_TIMES_MAX + 500;
 	struct thread_times times;
+	const int threads = THREAD_TIMES_MAX + 500;
+	char name[2 * sizeof(times.items[0].name)] = "";
 	uint64_t sum_ns = 0;
 
 	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
 	assert_int_equal(thread_times_init(&times), 0);
 	for (int i = 1; i <= threads; i++) {
-		size_t index = thread_times_add(&times, i, "a name longer than fifteen bytes");
+		size_t index = thread_times_add(&times, i, name);
 
 		assert_int_equal(index, i < THREAD_TIMES_MAX ? i : 0);
 		thread_times_charge(&times, index, TIME_PYTHON, 10);
