@@ -27,11 +27,16 @@ static int gone(int error)
 }
 
 /* The buffer has a NUL behind size bytes and is the caller's to free. */
-static int read_proc_file(const char *path, char **ret_text, size_t *ret_size)
+static int read_at_most(const char *path, size_t maximum, char **ret_text, size_t *ret_size)
 {
-	int error = whole_file_read(path, PROC_FILE_MAX, ret_text, ret_size);
+	int error = whole_file_read(path, maximum, ret_text, ret_size);
 
 	return error == -ENOENT ? -ESRCH : error;
+}
+
+static int read_proc_file(const char *path, char **ret_text, size_t *ret_size)
+{
+	return read_at_most(path, PROC_FILE_MAX, ret_text, ret_size);
 }
 
 static void task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *file)
@@ -407,8 +412,10 @@ static int parse_mappings(const char *text, size_t size, const char *root,
 
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
-	if (lines > PROCFS_MAPPINGS_MAX)
+	if (lines > PROCFS_MAPPINGS_MAX) {
+		next.left_out = lines - PROCFS_MAPPINGS_MAX;
 		lines = PROCFS_MAPPINGS_MAX;
+	}
 	copy = malloc(size + 1);
 	next.mappings = calloc(lines, sizeof(*next.mappings));
 	next.paths = malloc(size + lines + 1);
@@ -460,37 +467,47 @@ int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 	return error;
 }
 
+int procfs_parse_command(const char *text, size_t size, char ***ret_arguments)
+{
+	size_t count = 0, at = 0;
+	char **arguments, *copy;
+
+	if (size > PROCFS_COMMAND_BYTES_MAX)
+		size = PROCFS_COMMAND_BYTES_MAX;
+	for (size_t i = 0; i < size && count < PROCFS_COMMAND_WORDS_MAX; count++)
+		i += strnlen(text + i, size - i) + 1;
+	arguments = malloc((count + 1) * sizeof(*arguments) + size + 1);
+	if (!arguments)
+		return -ENOMEM;
+	copy = (char *)(arguments + count + 1);
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		arguments[i] = copy + at;
+		at += strlen(copy + at) + 1;
+	}
+	arguments[count] = NULL;
+	*ret_arguments = arguments;
+	return 0;
+}
+
 int procfs_read_command(pid_t pid, char ***ret_arguments)
 {
-	char path[64], *text = NULL, **arguments;
-	size_t size = 0, count = 0, at = 0;
+	char path[64], *text = NULL;
+	size_t size = 0;
 	int error;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	error = read_proc_file(path, &text, &size);
+	error = read_at_most(path, PROCFS_COMMAND_BYTES_MAX, &text, &size);
 	if (error)
 		return error;
 	if (!size) {
 		free(text);
 		return -ENODATA;
 	}
-	for (size_t i = 0; i < size; i += strlen(text + i) + 1)
-		count++;
-	arguments = malloc((count + 1) * sizeof(*arguments) + size + 1);
-	if (!arguments) {
-		free(text);
-		return -ENOMEM;
-	}
-	memcpy(arguments + count + 1, text, size + 1);
+	error = procfs_parse_command(text, size, ret_arguments);
 	free(text);
-	text = (char *)(arguments + count + 1);
-	for (size_t i = 0; i < count; i++) {
-		arguments[i] = text + at;
-		at += strlen(text + at) + 1;
-	}
-	arguments[count] = NULL;
-	*ret_arguments = arguments;
-	return 0;
+	return error;
 }
 
 int procfs_read_cgroups(pid_t pid, char *text, size_t *ret_size)

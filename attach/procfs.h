@@ -122,9 +122,17 @@ __attribute__((warn_unused_result)) int procfs_parse_times(const char *text,
 __attribute__((warn_unused_result)) int procfs_parse_sleep(const char *text,
 							   struct process_sleep *ret_sleep);
 
+/* The process writes them itself: what is behind so many is left out. */
+#define PROCFS_COMMAND_WORDS_MAX 4096
+#define PROCFS_COMMAND_BYTES_MAX (256u << 10)
+
 /* Arguments of the process, NULL-terminated, one allocation freed by free(). -ENODATA: a kernel
  * thread. */
 __attribute__((warn_unused_result)) int procfs_read_command(pid_t pid, char ***ret_arguments);
+
+/* The same of a text of cmdline. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int procfs_parse_command(const char *text, size_t size,
+							     char ***ret_arguments);
 
 #define PROCFS_CGROUPS_MAX 16384
 

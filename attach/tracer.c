@@ -66,7 +66,7 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 	tracer->stop_signal = stop_signal;
 	tracer->period_ns = period_ns;
 	tracer->hooks = hooks;
-	relief_init(&tracer->relief, stop_signal);
+	relief_init(&tracer->relief, pid, stop_signal);
 	return tracer;
 }
 
@@ -148,9 +148,13 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	struct process_times times;
 	struct tracee *tracee;
 
-	if (tracer->tracees.count >= THREADS_MAX || procfs_read_status(tid, 0, &status) ||
-	    status.thread_group != tracer->pid || procfs_read_times(tracer->pid, tid, &times))
+	if (procfs_read_status(tid, 0, &status) || status.thread_group != tracer->pid ||
+	    procfs_read_times(tracer->pid, tid, &times))
 		return NULL;
+	if (tracer->tracees.count >= THREADS_MAX) {
+		tracer->counts.threads_beyond++;
+		return NULL;
+	}
 	tracee = calloc(1, sizeof(*tracee));
 	if (!tracee)
 		return NULL;
@@ -406,12 +410,13 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 		tracer->end = stop == STOP_EXITED ? TRACER_TARGET_EXITED : TRACER_TARGET_KILLED;
 		tracer->exit_status = stop == STOP_EXITED ? WEXITSTATUS(status) : signal;
 	}
-	if (!tracee && !ended && stop != STOP_EXEC)
-		tracee = tracee_add(tracer, tid, TRACEE_NEW);
-	if (stop == STOP_EXEC) {
+	/* Whichever thread called exec has its leader's tid now. */
+	if (stop == STOP_EXEC && tid == tracer->pid) {
 		end_program(tracer);
 		return;
 	}
+	if (!tracee && !ended)
+		tracee = tracee_add(tracer, tid, TRACEE_NEW);
 	if (!tracee) {
 		release_stranger(tracer, tid, stop, signal);
 		return;

@@ -76,6 +76,7 @@ struct tracer_counts {
 	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* not sampled: they block the stop signal */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
+	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
 	int refused_errno;         /* of the last refusal */
 	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */
 	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
@@ -101,10 +102,7 @@ void tracer_count_forks(struct tracer *tracer);
 /* After quiesce, from any thread. */
 void tracer_destroy(struct tracer *tracer);
 
-/*
- * Seizes every thread and opens its events. -1 with *error filled. SIGCHLD must
- * be blocked in every thread of the daemon.
- */
+/* Seizes every thread and opens its events. -1 with *error filled. */
 __attribute__((warn_unused_result)) int tracer_attach(struct tracer *tracer, struct error *error);
 
 /* Handles all stops there are, waiting at most timeout_ns for the first. */

@@ -45,7 +45,7 @@ const char *doctor_state_name(enum doctor_state state); /* "OK", "limited", "mis
 
 /*
  * debuginfod: DEBUGINFOD_URLS was set when the program began. impersonator: borrowed. -1 with
- * *error filled: no such process, or none that can be asked about. SIGCHLD must be blocked.
+ * *error filled: no such process, or none that can be asked about.
  */
 __attribute__((warn_unused_result)) int doctor_examine(pid_t pid, bool debuginfod,
 						       struct impersonator *impersonator,

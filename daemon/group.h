@@ -78,7 +78,7 @@ struct group;
 struct group *group_create(const struct group_options *options, struct error *error);
 void group_destroy(struct group *group);
 
-/* Attaches to them. 0, or -1 with *error filled. SIGCHLD must be blocked. */
+/* Attaches to them. 0, or -1 with *error filled. */
 __attribute__((warn_unused_result)) int group_start(struct group *group, struct error *error);
 
 struct group_progress {

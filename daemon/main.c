@@ -55,12 +55,16 @@ static void print_error(const struct error *error)
 		      stderr);
 }
 
-/* Who cannot give up what he may do works all the same, and says so. */
-static void note_kept(int failure)
+/* True, and said: who cannot give up what he may do goes no further. */
+static bool keeps_privileges(int failure)
 {
-	if (failure)
-		fprintf(stderr, "pieprofd: could not give up capabilities: %s\n",
-			strerror(-failure));
+	struct error error;
+
+	if (!confinement_has_failed(failure))
+		return false;
+	confinement_explain(failure, &error);
+	print_error(&error);
+	return true;
 }
 
 static void block_signals(sigset_t *set)
@@ -70,12 +74,9 @@ static void block_signals(sigset_t *set)
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGHUP);
 	sigaddset(set, SIGUSR1);
-	/* SIGCHLD is the tracer's: blocked everywhere, waited for there. */
-	sigaddset(set, SIGCHLD);
 	/* top reads it from a descriptor. */
 	sigaddset(set, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
-	sigdelset(set, SIGCHLD);
 	sigdelset(set, SIGWINCH);
 	/* For the threads to come, whoever of them will read files of the target. */
 	foreign_mapping_unblock_signal();
@@ -88,7 +89,7 @@ static void block_signals(sigset_t *set)
 	signal(SIGTSTP, SIG_IGN);
 	signal(SIGTTIN, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
-	/* Ignored by whoever started us, it would not tell of the target's stops. */
+	/* Ignored by whoever started us, it would take a command's exit status away. */
 	signal(SIGCHLD, SIG_DFL);
 }
 
@@ -394,7 +395,7 @@ static int end_command(struct command *command, const struct group *group, enum 
 }
 
 /* Signals that come while it goes on are its own. */
-static void await_command(struct command *command, const sigset_t *signals)
+static void await_command(const struct command *command, const sigset_t *signals)
 {
 	while (!command_has_ended(command)) {
 		struct timespec timeout = { .tv_nsec = (long)PROGRESS_NS };
@@ -407,7 +408,7 @@ static void await_command(struct command *command, const sigset_t *signals)
 }
 
 static enum exit_code record_group(const struct options *options, struct group *group,
-				   struct command *command, const sigset_t *signals)
+				   const struct command *command, const sigset_t *signals)
 {
 	struct error error;
 	enum exit_code code;
@@ -425,8 +426,6 @@ static enum exit_code record_group(const struct options *options, struct group *
 	if (!command)
 		let_signals_end_us(signals);
 	code = report(options, group);
-	if (command)
-		await_command(command, signals);
 	return code;
 }
 
@@ -521,7 +520,11 @@ static enum exit_code live(const struct options *options)
 	block_signals(&signals);
 	raise_file_limit();
 	session_options.impersonator = impersonator_create();
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES));
+	if (keeps_privileges(
+		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES))) {
+		impersonator_destroy(session_options.impersonator);
+		return EXIT_INTERNAL;
+	}
 	session = session_create(&session_options, &error);
 	if (!session || session_start(session, &error)) {
 		print_error(&error);
@@ -606,8 +609,8 @@ static int record_targets(struct options *options, struct pid_list *targets)
 	};
 	struct process_watch watch = { .query = { options->name, options->cgroup } };
 	struct command_settings settings;
-	struct command command = { .pidfd = -1 };
-	struct group *group;
+	struct command command = { 0 };
+	struct group *group = NULL;
 	struct error error;
 	sigset_t signals;
 	int code;
@@ -626,8 +629,12 @@ static int record_targets(struct options *options, struct pid_list *targets)
 	}
 	group_options.session.impersonator = impersonator_create();
 	/* The command has been started, with all that it was given. */
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
-				      (options->command ? CONFINEMENT_SIGNALS : 0)));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS |
+						 CONFINEMENT_WRITES_FILES |
+						 (options->command ? CONFINEMENT_SIGNALS : 0)))) {
+		code = EXIT_INTERNAL;
+		goto out;
+	}
 	if (options->cgroup || options->wait) {
 		group_options.watch = &watch;
 		group_options.wait = options->wait;
@@ -645,8 +652,11 @@ static int record_targets(struct options *options, struct pid_list *targets)
 		print_error(&error);
 		code = error.exit_code;
 	}
-	if (options->command)
+out:
+	if (options->command) {
+		await_command(&command, &signals);
 		code = end_command(&command, group, (enum exit_code)code);
+	}
 	group_destroy(group);
 	impersonator_destroy(group_options.session.impersonator);
 	return code;
@@ -689,7 +699,10 @@ static enum exit_code dump(const struct options *options)
 	block_signals(&signals);
 	raise_file_limit();
 	dump_options.impersonator = impersonator_create();
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS))) {
+		impersonator_destroy(dump_options.impersonator);
+		return EXIT_INTERNAL;
+	}
 	dump = thread_dump_take(options->pid, &dump_options, &error);
 	let_signals_end_us(&signals);
 	if (!dump) {
@@ -715,7 +728,8 @@ static enum exit_code list(const struct options *options)
 	struct error error;
 	int failure = 0;
 
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS)))
+		return EXIT_INTERNAL;
 	processes = process_list_take(&error);
 	if (!processes) {
 		print_error(&error);
@@ -766,8 +780,11 @@ static enum exit_code report_recording(const struct options *options)
 
 	signal(SIGPIPE, SIG_IGN);
 	/* What it reads may come from anywhere. */
-	note_kept(confinement_give_up_for_files(options));
+	if (keeps_privileges(confinement_give_up_for_files(options)))
+		return EXIT_INTERNAL;
 	failure = confinement_filter_files();
+	if (keeps_privileges(failure))
+		return EXIT_INTERNAL;
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
 			strerror(-failure));

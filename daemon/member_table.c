@@ -2,6 +2,7 @@
 #include "daemon/member_table.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ void member_table_deinit(struct member_table *table)
 
 struct member *member_table_find(const struct member_table *table, pid_t pid)
 {
-	uint64_t hash = id_table_mix((uint64_t)pid);
+	uint64_t hash = hash_mix((uint64_t)pid);
 	size_t probe = 0;
 	uint32_t id;
 
@@ -26,7 +27,7 @@ struct member *member_table_find(const struct member_table *table, pid_t pid)
 
 static void index_member(struct member_table *table, size_t at)
 {
-	id_table_add(&table->index, id_table_mix((uint64_t)table->items[at].pid), (uint32_t)at);
+	id_table_add(&table->index, hash_mix((uint64_t)table->items[at].pid), (uint32_t)at);
 }
 
 struct member *member_table_add(struct member_table *table, const struct member *member)

@@ -201,9 +201,13 @@ static int open_all(struct service *service, const struct session_options *sessi
 	if (listener_open(&address, &service->listener, error))
 		return -1;
 	failure = confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
-	if (failure)
-		fprintf(stderr, "pieprofd: could not give up capabilities: %s\n",
-			strerror(-failure));
+	if (!failure && !session->download)
+		failure = server_try_filter();
+	if (confinement_has_failed(failure)) {
+		listener_close(&service->listener);
+		confinement_explain(failure, error);
+		return -1;
+	}
 	service->server = server_start(&service->endpoint, &service->listener, session->download);
 	if (!service->server) {
 		listener_close(&service->listener);

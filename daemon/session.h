@@ -54,7 +54,7 @@ struct session;
 struct session *session_create(const struct session_options *options, struct error *error);
 void session_destroy(struct session *session);
 
-/* Attaches and begins to sample. 0, or -1 with *error filled. SIGCHLD must be blocked. */
+/* Attaches and begins to sample. 0, or -1 with *error filled. */
 __attribute__((warn_unused_result)) int session_start(struct session *session, struct error *error);
 
 struct session_progress {

@@ -116,6 +116,8 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
+	facts.losses.counts[LOSS_TARGET_LIMIT] +=
+		counts->threads_beyond + target_left_out(&session->target);
 	facts.waits = session->options.waits;
 	facts.gil_known = pipeline->gil_known;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;

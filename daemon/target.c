@@ -136,6 +136,13 @@ int target_refresh(struct target *target)
 	return error ? error : classify_modules(target);
 }
 
+uint64_t target_left_out(const struct target *target)
+{
+	return target->mappings.left_out + module_table_dropped(target->modules) +
+	       perf_map_dropped(target->perf_map) + symbolizer_dropped(target->symbolizer) +
+	       (target->runtime ? python_runtime_codes_dropped(target->runtime) : 0);
+}
+
 /* Modules that are likely to hold the interpreter are asked first: others may be huge. */
 static unsigned interpreter_likelihood(const struct module *module)
 {

@@ -78,6 +78,9 @@ void target_deinit(struct target *target);
  */
 int target_refresh(struct target *target);
 
+/* What of it was not taken in, as it is more than we hold; the same thing may count many times. */
+uint64_t target_left_out(const struct target *target);
+
 /*
  * Reads what a JIT compiler has written of its functions' names since the last
  * call. Before names are asked for, never while a thread is stopped: a first

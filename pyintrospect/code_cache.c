@@ -37,6 +37,7 @@ struct code_cache {
 	size_t bytes;
 	struct code_record unknown; /* stands for what no longer fits */
 	bool full;
+	uint64_t dropped;
 };
 
 struct code_cache *code_cache_create(void)
@@ -69,6 +70,11 @@ void code_cache_destroy(struct code_cache *cache)
 size_t code_cache_count(const struct code_cache *cache)
 {
 	return cache->record_count;
+}
+
+uint64_t code_cache_dropped(const struct code_cache *cache)
+{
+	return cache->dropped;
 }
 
 static void key_of(const struct python_layout *layout, const uint8_t *head, struct code_key *key)
@@ -240,6 +246,7 @@ static int intern(struct code_cache *cache, struct code_record *record,
 		int minor = record->code.minor;
 
 		free(record);
+		cache->dropped++;
 		*ret_record = unknown_record(cache, minor);
 		return 0;
 	} else {

@@ -63,6 +63,8 @@ struct module_symbols {
 struct symbolizer {
 	struct module_symbols **modules; /* by module.index; NULL: not asked for yet */
 	size_t count;
+	size_t bytes, bytes_max; /* of all modules' tables */
+	uint64_t dropped;        /* modules without, as these were full */
 	struct debug_search search;
 	const struct perf_map *perf_map; /* borrowed; NULL: none */
 };
@@ -71,9 +73,21 @@ struct symbolizer *symbolizer_create(void)
 {
 	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 
-	if (symbolizer)
-		symbolizer->search.root = ROOT_OWN;
+	if (!symbolizer)
+		return NULL;
+	symbolizer->search.root = ROOT_OWN;
+	symbolizer->bytes_max = SYMBOLIZER_BYTES_MAX;
 	return symbolizer;
+}
+
+void symbolizer_limit(struct symbolizer *symbolizer, size_t bytes_max)
+{
+	symbolizer->bytes_max = bytes_max;
+}
+
+uint64_t symbolizer_dropped(const struct symbolizer *symbolizer)
+{
+	return symbolizer->dropped;
 }
 
 const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer)
@@ -341,6 +355,21 @@ static int load_symbols(struct module_symbols *symbols, const struct module *mod
 	return symbols->names ? 0 : -ENOMEM;
 }
 
+/* Memory, with what the names and their hash may take later on; no files. */
+static size_t bytes_of(const struct module_symbols *symbols)
+{
+	size_t entries = 0;
+
+	for (size_t i = 0; i < symbols->table_count; i++)
+		entries += symbols->tables[i].count;
+	return sizeof(*symbols) +
+	       symbols->function_count * (sizeof(*symbols->functions) + sizeof(*symbols->names)) +
+	       4 * entries * sizeof(*symbols->buckets) +
+	       (symbols->debug_image && !symbols->debug_image->mapping.bytes
+			? symbols->debug_image->size
+			: 0);
+}
+
 /* The symbols of a module, loaded now if need be; NULL when out of memory. */
 static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const struct module *module)
 {
@@ -366,10 +395,13 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 	symbols = calloc(1, sizeof(*symbols));
 	if (!symbols)
 		return NULL;
-	if (load_symbols(symbols, module, &symbolizer->search) != 0) {
+	if (symbolizer->bytes >= symbolizer->bytes_max) {
+		symbolizer->dropped += module->image != NULL;
+	} else if (load_symbols(symbols, module, &symbolizer->search) != 0) {
 		module_symbols_destroy(symbols);
 		return NULL;
 	}
+	symbolizer->bytes += bytes_of(symbols);
 	symbolizer->modules[module->index] = symbols;
 	return symbols;
 }

@@ -28,6 +28,15 @@ struct symbolizer;
 struct symbolizer *symbolizer_create(void);
 void symbolizer_destroy(struct symbolizer *symbolizer);
 
+/*
+ * The tables of all modules together take SYMBOLIZER_BYTES_MAX and those of one module at
+ * most: a module that comes when they are full has no names, and counts as dropped.
+ */
+#define SYMBOLIZER_BYTES_MAX ((size_t)512 << 20)
+/* Fewer, from the next module on: for tests. */
+void symbolizer_limit(struct symbolizer *symbolizer, size_t bytes_max);
+uint64_t symbolizer_dropped(const struct symbolizer *symbolizer);
+
 /* Where debug files are looked for, from the next module on; our own root only unless called. */
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search);
 

@@ -36,6 +36,7 @@ struct server {
 	struct MHD_Daemon *daemon;
 	int listener_fd; /* -1: MHD's */
 	bool unconfined;
+	bool refuses; /* its threads could not be confined: nothing is answered */
 	pthread_mutex_t lock;
 	struct connection connections[SERVER_CONNECTIONS_MAX];
 };
@@ -103,11 +104,30 @@ static void confine(struct server *server)
 	if (confined || server->unconfined)
 		return;
 	confined = true;
-	/* Who cannot be confined serves all the same: what it may do is what the daemon may. */
 	failure = confinement_filter_http(true);
-	if (failure && failure != -ENOSYS && failure != -ENOTSUP)
-		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
-			strerror(-failure));
+	if (!confinement_has_failed(failure))
+		return;
+	__atomic_store_n(&server->refuses, true, __ATOMIC_RELAXED);
+	fprintf(stderr, "pieprofd: nothing is answered, as system calls cannot be filtered: %s\n",
+		strerror(-failure));
+}
+
+static void *try_filter(void *result)
+{
+	*(int *)result = confinement_filter_http(true);
+	return NULL;
+}
+
+int server_try_filter(void)
+{
+	pthread_t thread;
+	int result = 0;
+	int failure = pthread_create(&thread, NULL, try_filter, &result);
+
+	if (failure)
+		return -failure;
+	(void)pthread_join(thread, NULL);
+	return result;
 }
 
 static void notify_connection(void *context, struct MHD_Connection *mhd, void **connection_context,
@@ -285,6 +305,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *mhd, const c
 
 	(void)version;
 	(void)upload_data;
+	if (__atomic_load_n(&((struct server *)context)->refuses, __ATOMIC_RELAXED))
+		return MHD_NO;
 	if (exchange) {
 		/* What nobody asked for. */
 		*upload_size = 0;

@@ -12,9 +12,11 @@ import time
 
 from harness import (PIEPROFD, TARGETS, Daemon, Target, alone, check, check_equal, check_sampled,
                      default_interpreter, line_text, pieprofd, profile, status_of, wait_attached, wait_until)
+from test_refusals import EPERM, refuse_call
 from test_serve import Server, metrics_of
 
 SCRIPT = os.path.join(TARGETS, "processes.py")
+PIDFD_OPEN = 434  # number of the system call, asm/unistd_64.h
 
 
 @contextlib.contextmanager
@@ -311,6 +313,15 @@ def test_command_is_undisturbed():
     run, report = run_command("sh", "-c", "exit 5")
     check_equal((run.returncode, report), (5, None), "what is no Python")
     check("CPython" in run.stderr, run.stderr)
+
+
+def test_command_without_pidfd():
+    """Some containers and valgrind refuse pidfd_open(2)."""
+    python = default_interpreter().path
+    for words, options, code in (([python, "-c", WORK % "sys.exit(7)"], (), 7), (["sh", "-c", "exit 5"], (), 5),
+                                 ([python, "-c", WORK % "sys.exit(3)"], ("-d", "0.2"), 3)):
+        run, _ = run_command(*words, options=options, preexec_fn=lambda: refuse_call(PIDFD_OPEN, EPERM))
+        check_equal(run.returncode, code, "exit code, with %r" % run.stderr)
 
 
 def test_interrupt_reaches_the_command():

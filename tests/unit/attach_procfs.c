@@ -235,6 +235,90 @@ static void test_command(void **state)
 	free(command);
 }
 
+/* A process may make its command line of anything. */
+static void test_command_too_long(void **state)
+{
+	const size_t room = 2 * PROCFS_COMMAND_BYTES_MAX;
+	char *text = calloc(1, room), **command;
+	size_t count = 0;
+
+	(void)state;
+	assert_non_null(text);
+	assert_int_equal(procfs_parse_command(text, room, &command), 0);
+	while (command[count])
+		assert_string_equal(command[count++], "");
+	assert_int_equal(count, PROCFS_COMMAND_WORDS_MAX);
+	free(command);
+	memset(text, 'x', room);
+	text[1] = '\0';
+	assert_int_equal(procfs_parse_command(text, room, &command), 0);
+	assert_string_equal(command[0], "x");
+	assert_int_equal(strlen(command[1]), PROCFS_COMMAND_BYTES_MAX - 2);
+	assert_null(command[2]);
+	free(command);
+	free(text);
+}
+
+static void test_command_of_a_hostile_process(void **state)
+{
+	static char shell[] = "sh", option[] = "-c", script[] = "echo; kill -STOP $$";
+	const size_t words = 5000, size = 1000000;
+	char **given = calloc(words + 6, sizeof(*given)), *whole = malloc(100001), **command;
+	size_t count = 0, bytes = 0;
+	int ends[2];
+	char byte;
+	pid_t child;
+
+	(void)state;
+	assert_true(given && whole && !pipe(ends));
+	memset(whole, 'y', 100000);
+	whole[100000] = '\0';
+	given[0] = shell;
+	given[1] = option;
+	given[2] = script;
+	for (size_t i = 3; i < words + 5; i++)
+		given[i] = i < 13 ? whole : option;
+	child = fork();
+	if (!child) {
+		dup2(ends[1], 1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execv("/bin/sh", given);
+		_exit(1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(procfs_read_command(child, &command), 0);
+	while (command[count])
+		bytes += strlen(command[count++]) + 1;
+	print_message("%zu of %zu bytes, %zu words\n", bytes, size, count);
+	assert_true(bytes <= PROCFS_COMMAND_BYTES_MAX + 1 && bytes > 200000);
+	assert_string_equal(command[2], given[2]);
+	free(command);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(ends[0]);
+	free(whole);
+	free(given);
+}
+
+static void test_too_many_mappings(void **state)
+{
+	const size_t count = PROCFS_MAPPINGS_MAX + 7;
+	struct mapping_list list = { 0 };
+	char *text = malloc(count * 64), *end = text;
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < count; i++)
+		end += sprintf(end, "%zx-%zx r-xp 00000000 00:00 0%s", 0x10000 + 0x2000 * i,
+			       0x11000 + 0x2000 * i, i + 1 < count ? "\n" : "");
+	assert_int_equal(procfs_parse_mappings(text, (size_t)(end - text), &list), 0);
+	assert_int_equal(list.count, PROCFS_MAPPINGS_MAX);
+	assert_int_equal(list.left_out, 7);
+	free(text);
+	mapping_list_deinit(&list);
+}
+
 static void test_opener(void **state)
 {
 	pid_t pid = getpid();
@@ -433,6 +517,9 @@ int main(void)
 		cmocka_unit_test(test_opener_of_a_device),
 		cmocka_unit_test(test_credentials),
 		cmocka_unit_test(test_credentials_become),
+		cmocka_unit_test(test_command_too_long),
+		cmocka_unit_test(test_command_of_a_hostile_process),
+		cmocka_unit_test(test_too_many_mappings),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_memory_of_the_dead),
 	};
