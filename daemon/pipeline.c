@@ -390,7 +390,7 @@ static void abandoned(void *context, struct tracee *tracee)
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)
-		redundancy_cancel(thread->redundancy, tracee);
+		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 }
 
 struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
@@ -532,7 +532,7 @@ static void cancel_thread(void *context, struct tracee *tracee)
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)
-		redundancy_cancel(thread->redundancy, tracee);
+		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 	end_waiting(pipeline, thread, tracee);
 	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
 				 tracee->id.tid, thread_events_running_ns(&tracee->events));
