@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/tracer.h"
 
-#include "attach/placement.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
-#include "attach/tracee_table.h"
+#include "attach/tracer_parts.h"
 #include "attach/user_registers.h"
-#include "attach/wake_timer.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -24,36 +22,7 @@
 #define HANDLED_MAX      64u /* stops in a row */
 #define THREADS_MAX      16384u
 #define RECORDS_MAX      16u /* one stop rarely has two */
-#define RESTS_MAX        64u
 #define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
-
-/* How far the clocks of threads that have ended were from their next looks. */
-struct rests {
-	struct sampling_rest items[RESTS_MAX];
-	size_t count;
-};
-
-struct tracer {
-	pid_t pid;
-	int stop_signal;
-	uint64_t period_ns;
-	struct rests user_rests, kernel_rests;
-	bool clocks_enabled;
-	const struct memory_event *memory_events;
-	size_t memory_event_count;
-	const struct tracer_hooks *hooks;
-	struct tracee_table tracees;
-	struct tracer_counts counts;
-	enum tracer_end end;
-	int exit_status;
-	bool counts_forks;
-	struct wake_timer timer; /* of the tracer's thread */
-	struct placement placement;
-	cpu_set_t processors; /* those that the tracer's thread may use ... */
-	bool moves;           /* ... if it stays where it is put */
-	struct relief relief;
-	uint64_t recovered; /* of the stops that were let go of, those that we know of */
-};
 
 struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 			     const struct tracer_hooks *hooks)
@@ -79,49 +48,6 @@ void tracer_sample_memory(struct tracer *tracer, const struct memory_event *even
 void tracer_count_forks(struct tracer *tracer)
 {
 	tracer->counts_forks = true;
-}
-
-static void take_forks(struct tracer *tracer, struct tracee *tracee)
-{
-	tracer->counts.forks += fork_counter_take(&tracee->forks);
-}
-
-static void tracee_close(struct tracer *tracer, struct tracee *tracee)
-{
-	take_forks(tracer, tracee);
-	fork_counter_close(&tracee->forks);
-	thread_events_close(&tracee->events);
-	kernel_clock_close(&tracee->kernel_clock);
-}
-
-static void leave_rest(struct rests *rests, struct sampling_rest rest)
-{
-	if (rest.left_ns && rests->count < RESTS_MAX)
-		rests->items[rests->count++] = rest;
-}
-
-static struct sampling_rest take_rest(struct rests *rests)
-{
-	return rests->count ? rests->items[--rests->count] : (struct sampling_rest){ 0 };
-}
-
-/* A thread has ended: those that begin go on where its clocks were. */
-static void leave_rests(struct tracer *tracer, const struct tracee *tracee)
-{
-	uint64_t running_ns = thread_events_running_ns(&tracee->events);
-
-	leave_rest(&tracer->user_rests, thread_events_rest(&tracee->events));
-	leave_rest(&tracer->kernel_rests, kernel_clock_rest(&tracee->kernel_clock, running_ns));
-}
-
-static void tracee_forget(struct tracer *tracer, struct tracee *tracee)
-{
-	tracee_table_remove(&tracer->tracees, tracee);
-	tracee->state = TRACEE_GONE;
-	tracer->hooks->thread_ended(tracer->hooks->context, tracee);
-	leave_rests(tracer, tracee);
-	tracee_close(tracer, tracee);
-	free(tracee);
 }
 
 static void forget_all(struct tracer *tracer)
@@ -178,47 +104,6 @@ static bool blocks_stop_signal(const struct tracer *tracer, const struct tracee 
 
 	return !procfs_read_status(tracer->pid, tracee->id.tid, &status) &&
 	       (status.signals_blocked >> (tracer->stop_signal - 1) & 1);
-}
-
-static void tracee_enable_clocks(struct tracee *tracee, bool enable)
-{
-	thread_events_enable_clock(&tracee->events, enable);
-	kernel_clock_enable(&tracee->kernel_clock, enable);
-}
-
-/*
- * Gives a thread its events; it may run or be stopped. Every thread is born
- * with all signals blocked (pthread_create does so) and soon opens up; see
- * tracer_check_blocked() for those that do not.
- */
-static void tracee_start(struct tracer *tracer, struct tracee *tracee)
-{
-	int error = thread_events_open_after(&tracee->events, tracee->id.tid, tracer->stop_signal,
-					     tracer->period_ns, take_rest(&tracer->user_rests));
-
-	if (error && error != -ESRCH) {
-		tracer->counts.threads_refused++;
-		tracer->counts.refused_errno = -error;
-	}
-	for (size_t i = 0; !error && i < tracer->memory_event_count; i++) {
-		if (thread_events_add_memory(&tracee->events, &tracer->memory_events[i])) {
-			tracer->counts.memory_refused++;
-			break;
-		}
-	}
-	if (!error)
-		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
-					  KERNEL_CLOCK_PERIOD(tracer->period_ns),
-					  take_rest(&tracer->kernel_rests));
-	if (error && error != -ESRCH && tracee->events.clock_fd >= 0)
-		tracer->counts.kernel_refused_errno = -error;
-	if (tracer->counts_forks) {
-		error = fork_counter_open(&tracee->forks, tracee->id.tid);
-		if (error && error != -ESRCH)
-			tracer->counts.forks_refused_errno = -error;
-	}
-	tracer->hooks->thread_started(tracer->hooks->context, tracee);
-	tracee_enable_clocks(tracee, tracer->clocks_enabled);
 }
 
 /*
@@ -599,37 +484,6 @@ void tracer_check_blocked(struct tracer *tracer)
 			continue;
 		tracer->counts.threads_blocking++;
 		tracee_close(tracer, tracee);
-	}
-}
-
-void tracer_take_forks(struct tracer *tracer)
-{
-	tracee_table_each (&tracer->tracees, tracee)
-		take_forks(tracer, tracee);
-}
-
-void tracer_for_each(struct tracer *tracer, void (*visit)(void *context, struct tracee *tracee),
-		     void *context)
-{
-	tracee_table_each (&tracer->tracees, tracee)
-		visit(context, tracee);
-}
-
-void tracer_enable_clocks(struct tracer *tracer, bool enable)
-{
-	tracer->clocks_enabled = enable;
-	tracee_table_each (&tracer->tracees, tracee)
-		tracee_enable_clocks(tracee, enable);
-}
-
-void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
-{
-	tracer->period_ns = period_ns;
-	/* They are parts of the old one. */
-	tracer->user_rests.count = tracer->kernel_rests.count = 0;
-	tracee_table_each (&tracer->tracees, tracee) {
-		(void)thread_events_set_period(&tracee->events, period_ns);
-		kernel_clock_set_period(&tracee->kernel_clock, KERNEL_CLOCK_PERIOD(period_ns));
 	}
 }
 

@@ -41,7 +41,7 @@
  *              say: least of all redundancy, as a call that works in place stores
  *              many other values on its way to the same end. That is why not only
  *              the next store counts, but what the call leaves there in the end
- *              (detect/redundancy.c). Only memory that the call changed does: a
+ *              (detect/watch_machine.c). Only memory that the call changed does: a
  *              pipeline's constant weights are read again by every good program.
  * payload      by what the redundant addresses are: data (heap, objects) counts in
  *              full, a library's static data 0.8, as all calls read the same

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The redundancy detector: follows one sampled memory access of a native call
- * until a later native call of the same thread touches it again.
+ * until a later native call of the same thread touches it again. Its states
+ * are drawn in watch_machine.h; here they meet the kernel and the target.
  *
- *   access sampled by the processor ---------.
- *   clock stop --> which access comes next? --> STEPPING (run to where it can be told)
- *                          |                        |
- *                          v                        |
- *   BOUNDARY: execution breakpoint where the native <
- *     call returns to the interpreter; accepted at the same stack pointer only
- *                          |
- *                          v  value V1
- *   WATCHING: data breakpoint on the address --> trap by a later native call:
- *     value V2 --> pair of paths and verdict       (or time-out: never re-accessed)
- *                          |
- *                          v  a new value, in a long call of the same code
- *   SETTLING: the same boundary again --> did that call leave V1 in the end?
- *
- * All of it runs on the tracer's thread. redundancy_stopped() is called while
- * the thread waits and must be quick; redundancy_resumed() then names the
- * calling contexts.
+ * All of it runs on the tracer's thread. What is called while the thread waits
+ * must be quick; redundancy_resumed() then names the calling contexts.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_REDUNDANCY_H
 #define PIEPROFD_DAEMON_DETECT_REDUNDANCY_H
@@ -95,6 +81,7 @@ void redundancy_return_slot(struct redundancy_thread *thread, int slot);
 
 /* Gives up everything that is under way, silently: the profile pauses or ends. What was lent
  * must be back. */
-void redundancy_cancel(struct redundancy_thread *thread, struct tracee *tracee);
+void redundancy_cancel(struct redundancy *redundancy, struct redundancy_thread *thread,
+		       struct tracee *tracee);
 
 #endif

@@ -2,8 +2,6 @@
 #include "daemon/report/profile_merge.h"
 
 #include "common/array.h"
-#include "common/hash.h"
-#include "daemon/report/line_stats.h"
 #include "daemon/report/profile_merge_parts.h"
 
 #include <errno.h>
@@ -39,26 +37,17 @@ static void free_words(char **words)
 	free(words);
 }
 
-static void free_frames(const struct profile_frame *frames)
-{
-	free((void *)(uintptr_t)frames);
-}
-
 void profile_merge_destroy(struct profile_merge *merge)
 {
 	if (!merge)
 		return;
-	for (size_t i = 0; i < merge->pair_count; i++) {
-		free_frames(merge->pairs[i].pair.first);
-		free_frames(merge->pairs[i].pair.second);
-	}
 	merge_frames_deinit(&merge->frames);
 	free_words(merge->command);
 	free(merge->lines);
 	id_table_deinit(&merge->line_ids);
 	free(merge->functions);
 	id_table_deinit(&merge->function_ids);
-	free(merge->pairs);
+	merge_pairs_free(merge);
 	id_table_deinit(&merge->pair_ids);
 	merge_paths_deinit(&merge->pair_paths);
 	merge_paths_deinit(&merge->tree_paths);
@@ -68,14 +57,6 @@ void profile_merge_destroy(struct profile_merge *merge)
 	free(merge->sources);
 	merge_timelines_deinit(&merge->timelines);
 	free(merge);
-}
-
-/* NULL is less than any text. */
-static int compare_texts(const char *a, const char *b)
-{
-	if (!a || !b)
-		return a ? 1 : b ? -1 : 0;
-	return strcmp(a, b);
 }
 
 /* ---- facts ---- */
@@ -343,118 +324,6 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 	return 0;
 }
 
-/* ---- lines and functions ---- */
-
-/* Strings are the table's: they are compared by address. function NULL: a line with a number. */
-static uint64_t place_hash(const char *file, const char *function, int line)
-{
-	uint64_t hash = hash_mix((uintptr_t)file);
-
-	return hash_mix(hash ^ (uintptr_t)function ^ (uint64_t)(uint32_t)line << 32);
-}
-
-/* ret_line MERGE_NONE: there is no such line. */
-static int find_line(struct profile_merge *merge, const struct profile_line *line,
-		     uint64_t *ret_hash, const char **ret_file, const char **ret_function,
-		     uint32_t *ret_line)
-{
-	size_t probe = 0;
-	uint32_t id;
-
-	if (merge_string(&merge->frames, line->file, ret_file) ||
-	    merge_string(&merge->frames, line->function, ret_function))
-		return -ENOMEM;
-	*ret_hash = place_hash(*ret_file, line->line ? NULL : *ret_function, line->line);
-	while ((id = id_table_next(&merge->line_ids, *ret_hash, &probe)) != ID_NONE) {
-		const struct profile_line *known = &merge->lines[id];
-
-		if (known->line == line->line && known->file == *ret_file &&
-		    (line->line || known->function == *ret_function))
-			break;
-	}
-	*ret_line = id;
-	return 0;
-}
-
-static int put_line(struct profile_merge *merge, const struct profile_line *line)
-{
-	const char *file, *function, *source;
-	struct profile_line *grown;
-	uint64_t hash;
-	uint32_t id;
-
-	if (find_line(merge, line, &hash, &file, &function, &id) ||
-	    merge_string(&merge->frames, line->source, &source))
-		return -ENOMEM;
-	if (id != MERGE_NONE) {
-		struct profile_line *known = &merge->lines[id];
-
-		merge_fields(MERGE_LINE, known, line);
-		known->function = line_stats_plainer_name(known->function, function);
-		if (compare_texts(known->source, source) < 0)
-			known->source = source;
-		return 0;
-	}
-	if (merge->line_count >= MERGE_LINES_MAX) {
-		merge->facts.losses.counts[LOSS_TREE_FULL]++;
-		return 0;
-	}
-	grown = array_reserve(merge->lines, merge->line_count, &merge->line_capacity,
-			      sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	merge->lines = grown;
-	if (id_table_reserve(&merge->line_ids))
-		return -ENOMEM;
-	id_table_add(&merge->line_ids, hash, (uint32_t)merge->line_count);
-	grown[merge->line_count] = *line;
-	grown[merge->line_count].file = file;
-	grown[merge->line_count].function = function;
-	grown[merge->line_count].source = source;
-	grown[merge->line_count++].reason_count = 0;
-	return 0;
-}
-
-static int put_function(struct profile_merge *merge, const struct profile_function *function)
-{
-	struct profile_function *grown;
-	const char *file, *name;
-	size_t probe = 0;
-	uint64_t hash;
-	uint32_t id;
-
-	if (merge_string(&merge->frames, function->file, &file) ||
-	    merge_string(&merge->frames, function->function, &name))
-		return -ENOMEM;
-	hash = place_hash(file, name, 0);
-	while ((id = id_table_next(&merge->function_ids, hash, &probe)) != ID_NONE) {
-		struct profile_function *known = &merge->functions[id];
-
-		if (known->file != file || known->function != name)
-			continue;
-		merge_fields(MERGE_FUNCTION, known, function);
-		if (function->line < known->line)
-			known->line = function->line;
-		return 0;
-	}
-	if (merge->function_count >= MERGE_LINES_MAX) {
-		merge->facts.losses.counts[LOSS_TREE_FULL]++;
-		return 0;
-	}
-	grown = array_reserve(merge->functions, merge->function_count, &merge->function_capacity,
-			      sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	merge->functions = grown;
-	if (id_table_reserve(&merge->function_ids))
-		return -ENOMEM;
-	id_table_add(&merge->function_ids, hash, (uint32_t)merge->function_count);
-	grown[merge->function_count] = *function;
-	grown[merge->function_count].file = file;
-	grown[merge->function_count++].function = name;
-	return 0;
-}
-
 /* ---- the tree ---- */
 
 static int charge_node(struct profile_merge *merge, uint32_t path, const struct profile_node *node)
@@ -532,148 +401,6 @@ static int add_tree(struct profile_merge *merge, const struct profile_tree *tree
 	return result;
 }
 
-/* ---- pairs ---- */
-
-static int find_pair_path(struct profile_merge *merge, const struct profile_frame *frames,
-			  size_t count, uint32_t *ret_path)
-{
-	uint32_t path = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		struct profile_frame place = merge_frame_place(&frames[i]);
-		uint32_t id;
-		int result = merge_frame_find(&merge->frames, &place, &id);
-
-		if (!result)
-			result = merge_path_find(&merge->pair_paths, path, id, &path);
-		if (result)
-			return result;
-	}
-	*ret_path = path;
-	return 0;
-}
-
-static int copy_frames(struct profile_merge *merge, const struct profile_frame *frames,
-		       size_t count, const struct profile_frame **ret_frames)
-{
-	struct profile_frame *copy = calloc(count + 1, sizeof(*copy));
-
-	for (size_t i = 0; copy && i < count; i++)
-		if (merge_frame_copy(&merge->frames, &frames[i], &copy[i])) {
-			free(copy);
-			return -ENOMEM;
-		}
-	if (!copy)
-		return -ENOMEM;
-	*ret_frames = copy;
-	return 0;
-}
-
-static int compare_frames(const struct profile_pair *a, const struct profile_pair *b)
-{
-	int order = 0;
-
-	/* Of one pair of paths: they are equally long. */
-	for (size_t i = 0; i < a->first_count && !order; i++)
-		order = merge_frame_compare(&a->first[i], &b->first[i]);
-	for (size_t i = 0; i < a->second_count && !order; i++)
-		order = merge_frame_compare(&a->second[i], &b->second[i]);
-	return order;
-}
-
-static int show_pair(struct profile_merge *merge, struct merged_pair *entry,
-		     const struct profile_pair *pair)
-{
-	const struct profile_frame *first, *second;
-
-	if (copy_frames(merge, pair->first, pair->first_count, &first))
-		return -ENOMEM;
-	if (copy_frames(merge, pair->second, pair->second_count, &second)) {
-		free_frames(first);
-		return -ENOMEM;
-	}
-	free_frames(entry->pair.first);
-	free_frames(entry->pair.second);
-	entry->pair.first = first;
-	entry->pair.first_count = pair->first_count;
-	entry->pair.second = second;
-	entry->pair.second_count = pair->second_count;
-	return 0;
-}
-
-/* It may have been over a limit in one of the profiles. */
-static int find_pair_line(struct profile_merge *merge, const struct profile_pair *pair,
-			  struct merged_pair *entry)
-{
-	const char *file, *function;
-	uint64_t hash;
-
-	if (!pair->line || entry->line != MERGE_NONE)
-		return 0;
-	return find_line(merge, pair->line, &hash, &file, &function, &entry->line);
-}
-
-static int new_pair(struct profile_merge *merge, const struct profile_pair *pair,
-		    const struct merged_pair *keys, uint64_t hash)
-{
-	struct merged_pair *grown = array_reserve(merge->pairs, merge->pair_count,
-						  &merge->pair_capacity, sizeof(*grown));
-	struct merged_pair entry = *keys;
-
-	if (!grown)
-		return -ENOMEM;
-	merge->pairs = grown;
-	entry.line = MERGE_NONE;
-	if (find_pair_line(merge, pair, &entry))
-		return -ENOMEM;
-	entry.pair = *pair;
-	entry.pair.line = NULL;
-	entry.pair.first = entry.pair.second = NULL;
-	if (show_pair(merge, &entry, pair))
-		return -ENOMEM;
-	grown[merge->pair_count++] = entry; /* its frames are freed with the rest */
-	if (id_table_reserve(&merge->pair_ids))
-		return -ENOMEM;
-	id_table_add(&merge->pair_ids, hash, (uint32_t)merge->pair_count - 1);
-	return 0;
-}
-
-static int put_pair(struct profile_merge *merge, const struct profile_pair *pair)
-{
-	struct merged_pair keys = { 0 };
-	size_t probe = 0;
-	uint64_t hash;
-	uint32_t id;
-	int result = find_pair_path(merge, pair->first, pair->first_count, &keys.first);
-
-	if (!result)
-		result = find_pair_path(merge, pair->second, pair->second_count, &keys.second);
-	if (result == -ENOSPC) {
-		merge->pairs_omitted++;
-		return 0;
-	}
-	if (result)
-		return result;
-	hash = hash_mix(hash_mix((uint64_t)keys.first << 32 | keys.second) + pair->kind);
-	while ((id = id_table_next(&merge->pair_ids, hash, &probe)) != ID_NONE) {
-		struct merged_pair *known = &merge->pairs[id];
-
-		if (known->pair.kind != pair->kind || known->first != keys.first ||
-		    known->second != keys.second)
-			continue;
-		merge_fields(MERGE_PAIR, &known->pair, pair);
-		if (find_pair_line(merge, pair, known))
-			return -ENOMEM;
-		/* A reader takes their frames for the same; some must be shown. */
-		return compare_frames(pair, &known->pair) < 0 ? show_pair(merge, known, pair) : 0;
-	}
-	if (merge->pair_count >= MERGE_PAIRS_MAX) {
-		merge->pairs_omitted++;
-		return 0;
-	}
-	return new_pair(merge, pair, &keys, hash);
-}
-
 /* ---- source files ---- */
 
 /* Of two processes that read different texts of a file, either may run an older one. */
@@ -744,11 +471,11 @@ int profile_merge_add(struct profile_merge *merge, const struct profile *profile
 	if (!result)
 		result = add_owners(merge, profile, pid, root);
 	for (size_t i = 0; i < profile->line_count && !result; i++)
-		result = put_line(merge, &profile->lines[i]);
+		result = merge_line_add(merge, &profile->lines[i]);
 	for (size_t i = 0; i < profile->function_count && !result; i++)
-		result = put_function(merge, &profile->functions[i]);
+		result = merge_function_add(merge, &profile->functions[i]);
 	for (size_t i = 0; i < profile->pair_count && !result; i++)
-		result = put_pair(merge, &profile->pairs[i]);
+		result = merge_pair_add(merge, &profile->pairs[i]);
 	for (size_t i = 0; i < profile->source_count && !result; i++)
 		result = put_source(merge, &profile->sources[i]);
 	merge_fields(MERGE_PROFILE, &merge->sums, profile);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profile_merge.c gathers and profile_merge_build.c makes a profile of. */
+/* What the files of profile_merge gather, and profile_merge_build.c makes a profile of. */
 #ifndef PIEPROFD_DAEMON_REPORT_PROFILE_MERGE_PARTS_H
 #define PIEPROFD_DAEMON_REPORT_PROFILE_MERGE_PARTS_H
 
@@ -47,5 +47,22 @@ struct profile_merge {
 	struct merge_timelines timelines; /* by thread and tree path */
 	struct profile sums;              /* its figures of the whole run alone */
 };
+
+/* profile_merge_lines.c. All: 0 or -ENOMEM; over a limit they are counted and left out. */
+__attribute__((warn_unused_result)) int merge_line_add(struct profile_merge *merge,
+						       const struct profile_line *line);
+__attribute__((warn_unused_result)) int merge_function_add(struct profile_merge *merge,
+							   const struct profile_function *function);
+/* ret_line MERGE_NONE: there is no such line. */
+__attribute__((warn_unused_result)) int merge_line_find(struct profile_merge *merge,
+							const struct profile_line *line,
+							uint64_t *ret_hash, const char **ret_file,
+							const char **ret_function,
+							uint32_t *ret_line);
+
+/* profile_merge_pairs.c */
+__attribute__((warn_unused_result)) int merge_pair_add(struct profile_merge *merge,
+						       const struct profile_pair *pair);
+void merge_pairs_free(struct profile_merge *merge);
 
 #endif

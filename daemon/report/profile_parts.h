@@ -49,6 +49,13 @@ void profile_line_write(struct arena *arena, const struct line_entry *entry,
 /* Share, interval, category and advice from the counts and support. */
 void profile_pair_judge(struct profile_pair *pair);
 
+/*
+ * The facts' own strings belong to the session; the profile may outlive it.
+ * Threads come sorted, those without time left out. 0 or -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int profile_facts_copy(struct owned_profile *owned,
+							   const struct profile_facts *facts);
+
 /* By time, then pid, then tid; for qsort. */
 int profile_thread_compare(const void *left, const void *right);
 
