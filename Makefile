@@ -41,7 +41,7 @@ CMOCKA_LIBS = $(shell $(PKG_CONFIG) --libs cmocka)
 
 quiet = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2);)
 
-sources = $(wildcard $(1)/*.c) $(wildcard $(1)/*/*.c)
+sources = $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c)
 objects = $(patsubst %.c,$(O)/%.o,$(filter-out daemon/main.c,$(call sources,$(1))))
 archive = $(O)/lib$(1).a
 
@@ -59,7 +59,7 @@ $(O)/%.o: %.c Makefile
 	$(call quiet,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(PACKAGE_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Its .incbin is unknown to -MMD.
-$(O)/daemon/report/html_files.o: $(wildcard daemon/report/html/*)
+$(O)/daemon/report/html/html_files.o: $(wildcard daemon/report/html/page/*)
 
 define folder_archive
 $(call archive,$(1)): $(call objects,$(1))
@@ -244,7 +244,7 @@ lint: ## Include directions, formatting, licence lines, man pages, script syntax
 
 ANALYSED        := $(sort $(foreach f,$(FOLDERS),$(call sources,$(f))))
 ANALYSED_TESTS  := $(sort $(wildcard tests/unit/*.c tests/bench/*.c tests/tools/*.c))
-ANALYSED_HEADERS := $(wildcard $(foreach f,$(FOLDERS) tests,$(f)/*.h $(f)/*/*.h))
+ANALYSED_HEADERS := $(wildcard $(foreach f,$(FOLDERS) tests,$(f)/*.h $(f)/*/*.h $(f)/*/*/*.h))
 analysed = $(patsubst %.c,$(O)/analyze/$(1)/%.ok,$(2))
 
 .PHONY: analyze
@@ -261,7 +261,7 @@ analyze-clang: $(call analysed,clang,$(ANALYSED) $(ANALYSED_TESTS))
 # gcc 12's analyzer does not see that memory is still known where it was stored through a second pointer; clang's does.
 ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak
 # It takes reallocarray(3) to free also when it fails,
-$(O)/analyze/gcc/daemon/group.ok: private ANALYZER += -Wno-analyzer-use-after-free
+$(O)/analyze/gcc/daemon/session/group.ok: private ANALYZER += -Wno-analyzer-use-after-free
 # and knows nothing of a structure that a function returned.
 $(O)/analyze/gcc/attach/emulator_%.ok: private ANALYZER += -Wno-analyzer-use-of-uninitialized-value
 

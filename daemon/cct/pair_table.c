@@ -4,7 +4,7 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "daemon/cct/id_table.h"
-#include "daemon/window_fields.h"
+#include "daemon/cct/window_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>

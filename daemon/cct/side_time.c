@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/side_time.h"
 
-#include "daemon/window_fields.h"
+#include "daemon/cct/window_fields.h"
 
 const char *wait_kind_name(enum wait_kind kind)
 {

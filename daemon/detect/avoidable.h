@@ -13,7 +13,7 @@
  * invariance)
  *
  * time         of the line and of the thin library wrappers it calls, all
- *              classes (report/line_stats.h): the interpreter around the
+ *              classes (report/model/line_stats.h): the interpreter around the
  *              native calls is part of what a better line does without.
  * redundancy   q = (redundant + p) / (sampled + 2), exact and approximate, loads
  *              and stores; p is the run's own share: two accesses more, half as
@@ -61,7 +61,7 @@
  *              once called avoidable by a quarter for such lines.
  *
  * The duration of calls has two independent estimates, joined as a weighted
- * geometric mean. One are the residuals of sampled calls (report/call_time.h),
+ * geometric mean. One are the residuals of sampled calls (report/model/call_time.h),
  * which are few, and useless below some us as stops disturb them: calls of less
  * than 1 us were estimated at 0.1 to 75 us. The other is the interpreter's share
  * p of the line's time, as the interpreter takes about 150 ns to get from one

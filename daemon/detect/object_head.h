@@ -9,8 +9,8 @@
 #ifndef PIEPROFD_DAEMON_DETECT_OBJECT_HEAD_H
 #define PIEPROFD_DAEMON_DETECT_OBJECT_HEAD_H
 
+#include "daemon/capture/target.h"
 #include "daemon/cct/pair_table.h"
-#include "daemon/target.h"
 
 #define OBJECT_TYPES_CACHED 1024
 

@@ -11,9 +11,9 @@
 #define PIEPROFD_DAEMON_DETECT_REDUNDANCY_H
 
 #include "attach/tracer.h"
-#include "daemon/capture.h"
+#include "daemon/capture/capture.h"
+#include "daemon/capture/loss.h"
 #include "daemon/cct/pair_table.h"
-#include "daemon/loss.h"
 
 struct redundancy_options {
 	bool loads;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/same_call.h"
 
-#include "daemon/report/line_stats.h"
+#include "daemon/report/model/line_stats.h"
 
 static const struct cct_node *python_node(const struct cct_node *node)
 {

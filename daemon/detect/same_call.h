@@ -6,7 +6,7 @@
 #ifndef PIEPROFD_DAEMON_DETECT_SAME_CALL_H
 #define PIEPROFD_DAEMON_DETECT_SAME_CALL_H
 
-#include "daemon/capture.h"
+#include "daemon/capture/capture.h"
 #include "daemon/cct/cct.h"
 
 /* The innermost Python frame is at the same instruction. first may be NULL: false. */

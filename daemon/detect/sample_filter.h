@@ -8,9 +8,9 @@
 #define PIEPROFD_DAEMON_DETECT_SAMPLE_FILTER_H
 
 #include "attach/access.h"
-#include "daemon/capture.h"
+#include "daemon/capture/capture.h"
+#include "daemon/capture/loss.h"
 #include "daemon/detect/object_head.h"
-#include "daemon/loss.h"
 
 struct sample_filter {
 	struct target *target; /* borrowed */

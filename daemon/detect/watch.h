@@ -11,11 +11,11 @@
 
 #include "attach/thread_events.h"
 #include "attach/trap_instruction.h"
-#include "daemon/capture.h"
+#include "daemon/capture/capture.h"
+#include "daemon/capture/loss.h"
 #include "daemon/cct/pair_table.h"
 #include "daemon/detect/access_search.h"
 #include "daemon/detect/slot_policy.h"
-#include "daemon/loss.h"
 
 enum watch_phase {
 	WATCH_FREE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sampler of several processes: the group (daemon/group.h) finds them and has
+ * A sampler of several processes: the group (daemon/session/group.h) finds them and has
  * a session for each, which has a slot here. A process that ends leaves its
  * counters, and its part in the windows that are open then; these go on.
  */

@@ -2,9 +2,9 @@
 #include "daemon/serve/endpoint.h"
 
 #include "common/clock.h"
-#include "daemon/report/escape.h"
-#include "daemon/report/pprof.h"
-#include "daemon/report/writer.h"
+#include "daemon/report/encode/escape.h"
+#include "daemon/report/format/pprof.h"
+#include "daemon/report/format/writer.h"
 #include "daemon/serve/window.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "attach/procfs.h"
 #include "common/clock.h"
-#include "daemon/thread_times.h"
+#include "daemon/sample/thread_times.h"
 
 #include <errno.h>
 #include <malloc.h>

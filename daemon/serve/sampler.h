@@ -21,8 +21,8 @@
 #ifndef PIEPROFD_DAEMON_SERVE_SAMPLER_H
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_H
 
-#include "daemon/process_search.h"
-#include "daemon/session_window.h"
+#include "daemon/session/process_search.h"
+#include "daemon/session/session_window.h"
 
 /* Of the tree and the pairs; less than a recording has, as copies and marks cost again as much. */
 #define SAMPLER_NODES_MAX 100000

@@ -3,9 +3,9 @@
 #ifndef PIEPROFD_DAEMON_SERVE_SAMPLER_PARTS_H
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_PARTS_H
 
-#include "daemon/group.h"
-#include "daemon/report/profile_merge.h"
+#include "daemon/report/merge/profile_merge.h"
 #include "daemon/serve/window.h"
+#include "daemon/session/group.h"
 
 #include <pthread.h>
 

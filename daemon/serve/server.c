@@ -2,7 +2,7 @@
 #include "daemon/serve/server.h"
 
 #include "common/clock.h"
-#include "daemon/confinement.h"
+#include "daemon/cli/confinement.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -20,7 +20,7 @@ struct server;
 
 /*
  * Takes over the listener's descriptor. Its threads have a filter of system calls
- * (daemon/confinement.h) unless unconfined, which who downloads debug files needs.
+ * (daemon/cli/confinement.h) unless unconfined, which who downloads debug files needs.
  * NULL: out of memory or threads.
  */
 struct server *server_start(struct endpoint *endpoint, const struct listener *listener,

@@ -4,7 +4,7 @@
 #define PIEPROFD_DAEMON_SERVE_TOKEN_H
 
 #include "common/error.h"
-#include "daemon/report/sha256.h"
+#include "daemon/report/encode/sha256.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/top/columns.h"
 
-#include "daemon/report/verdict.h"
+#include "daemon/report/model/verdict.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #ifndef PIEPROFD_DAEMON_TOP_HISTORY_H
 #define PIEPROFD_DAEMON_TOP_HISTORY_H
 
-#include "daemon/report/profile.h"
+#include "daemon/report/model/profile.h"
 
 enum top_view {
 	TOP_LINES,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/top/layout.h"
 
-#include "daemon/report/text_layout.h"
-#include "daemon/report/verdict.h"
+#include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/verdict.h"
 #include "daemon/top/columns.h"
 
 #include <inttypes.h>

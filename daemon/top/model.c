@@ -2,7 +2,7 @@
 #include "daemon/top/model.h"
 
 #include "common/clock.h"
-#include "daemon/report/verdict.h"
+#include "daemon/report/model/verdict.h"
 
 #include <errno.h>
 #include <stdlib.h>

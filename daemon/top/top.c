@@ -2,7 +2,7 @@
 #include "daemon/top/top.h"
 
 #include "common/clock.h"
-#include "daemon/report/source.h"
+#include "daemon/report/model/source.h"
 #include "daemon/top/layout.h"
 #include "daemon/top/terminal.h"
 

@@ -9,7 +9,7 @@
 #ifndef PIEPROFD_DAEMON_TOP_TOP_H
 #define PIEPROFD_DAEMON_TOP_TOP_H
 
-#include "daemon/session.h"
+#include "daemon/session/session.h"
 
 #include <signal.h>
 #include <stdbool.h>

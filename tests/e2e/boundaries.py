@@ -154,7 +154,7 @@ def files():
 
 
 def unpacked_recording(data):
-    """The payload of a recording, as daemon/report/recording.c writes it."""
+    """The payload of a recording, as daemon/report/recording/recording.c writes it."""
     size, = struct.unpack_from("<Q", data, 24)
     library = ctypes.CDLL("libzstd.so.1")
     library.ZSTD_decompress.restype = ctypes.c_size_t

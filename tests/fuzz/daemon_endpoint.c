@@ -10,7 +10,7 @@
  * real one, attached to nothing: a window ends as soon as it is looked at, with
  * the profile as that of a session that has ended meanwhile.
  */
-#include "daemon/report/profile_codec.h"
+#include "daemon/report/recording/profile_codec.h"
 #include "daemon/serve/endpoint.h"
 #include "daemon/serve/sampler_parts.h"
 #include "tests/fuzz/fuzz.h"

@@ -6,9 +6,9 @@
  * the first of u16 bytes. Names in it, which the target chose, are no part of
  * what is written: JSON is JSON, and a page has the scripts that it always has.
  */
-#include "daemon/report/diff.h"
-#include "daemon/report/profile_codec.h"
-#include "daemon/report/recording.h"
+#include "daemon/report/diff/diff.h"
+#include "daemon/report/recording/profile_codec.h"
+#include "daemon/report/recording/recording.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <jansson.h>

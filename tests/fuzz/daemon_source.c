@@ -3,9 +3,9 @@
  * Text of the target's: a source file whose lines are read, and the same bytes
  * as a name that is shown in every way that names are.
  */
-#include "daemon/report/escape.h"
-#include "daemon/report/printable.h"
-#include "daemon/report/source.h"
+#include "daemon/report/encode/escape.h"
+#include "daemon/report/encode/printable.h"
+#include "daemon/report/model/source.h"
 #include "tests/fuzz/fuzz.h"
 
 #define LINES_MAX 64

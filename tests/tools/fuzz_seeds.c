@@ -7,9 +7,9 @@
  */
 #include "attach/procfs.h"
 #include "common/stack_snapshot.h"
-#include "daemon/report/profile_codec.h"
-#include "daemon/report/recording.h"
-#include "daemon/target.h"
+#include "daemon/capture/target.h"
+#include "daemon/report/recording/profile_codec.h"
+#include "daemon/report/recording/recording.h"
 #include "pyintrospect/asyncio_task.h"
 #include "pyintrospect/gil.h"
 #include "pyintrospect/python_stack.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose accesses count: collector, allocator, the user's patterns. */
-#include "daemon/report/access_filter.h"
+#include "daemon/report/model/access_filter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

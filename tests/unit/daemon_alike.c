@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks that are shown once. */
-#include "daemon/report/alike.h"
+#include "daemon/inspect/alike.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/report/call_time.h"
+#include "daemon/report/model/call_time.h"
 #include "unit_random.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the calling context tree to the profile's: merging, order, sums, limits. */
-#include "daemon/report/call_tree.h"
+#include "daemon/report/model/call_tree.h"
 
 #include "unit_random.h"
 

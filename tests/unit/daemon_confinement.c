@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a confined child still may do, tried for real: each case is a process of its own. */
-#include "daemon/confinement.h"
+#include "daemon/cli/confinement.h"
 
 #include "attach/procfs.h"
 

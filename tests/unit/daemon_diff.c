@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What changed between two profiles, and what is no more than chance. */
-#include "daemon/report/diff.h"
+#include "daemon/report/diff/diff.h"
 #include "report_sample.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strings of the target on their way into a file, and what nameless functions are called. */
-#include "daemon/report/escape.h"
+#include "daemon/report/encode/escape.h"
 
-#include "daemon/report/printable.h"
+#include "daemon/report/encode/printable.h"
 #include "unit_random.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 /* The HTML report: its blocks parsed back, hostile names, the policy and its hashes. */
 #include "report_sample.h"
 
-#include "daemon/report/sha256.h"
-#include "daemon/report/verdict.h"
+#include "daemon/report/encode/sha256.h"
+#include "daemon/report/model/verdict.h"
 
 #include <ctype.h>
 #include <errno.h>

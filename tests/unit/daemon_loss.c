@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/loss.h"
+#include "daemon/capture/loss.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A group's processes by pid, and what looking for them may cost. */
-#include "daemon/look_budget.h"
-#include "daemon/member_table.h"
+#include "daemon/session/look_budget.h"
+#include "daemon/session/member_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/name_pattern.h"
+#include "daemon/sample/name_pattern.h"
 
 #include <regex.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line: what is meant, and what is refused with which words. */
-#include "daemon/options.h"
-#include "daemon/options_help.h"
+#include "daemon/cli/options.h"
+#include "daemon/cli/options_help.h"
 
 #include <setjmp.h>
 #include <signal.h>

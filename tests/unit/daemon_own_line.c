@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which of the program's own lines the time of libraries belongs to. */
-#include "daemon/report/own_line.h"
+#include "daemon/report/model/own_line.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

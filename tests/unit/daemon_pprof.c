@@ -5,8 +5,8 @@
  */
 #include "report_sample.h"
 
-#include "daemon/report/printable.h"
-#include "daemon/report/protobuf.h"
+#include "daemon/report/encode/printable.h"
+#include "daemon/report/encode/protobuf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

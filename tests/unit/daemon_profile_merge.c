@@ -3,11 +3,11 @@
  * Several profiles made one. That no field is forgotten is asked of the
  * debugging information of this very program.
  */
-#include "daemon/report/interval.h"
-#include "daemon/report/merge_fields.h"
-#include "daemon/report/merge_timeline.h"
-#include "daemon/report/profile_merge.h"
-#include "daemon/timeline.h"
+#include "daemon/report/merge/merge_fields.h"
+#include "daemon/report/merge/merge_timeline.h"
+#include "daemon/report/merge/profile_merge.h"
+#include "daemon/report/model/interval.h"
+#include "daemon/sample/timeline.h"
 #include "report_sample.h"
 #include "struct_members.h"
 #include "unit_random.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time that threads were ready to run and had no CPU. */
-#include "daemon/queued_time.h"
+#include "daemon/sample/queued_time.h"
 
 #include "common/clock.h"
 

@@ -3,12 +3,12 @@
  * Recordings: that nothing of a profile is left out, that every writer makes
  * the same of what comes back, and what becomes of damaged files.
  */
-#include "daemon/report/diff.h"
-#include "daemon/report/output_file.h"
-#include "daemon/report/profile_codec.h"
-#include "daemon/report/profile_fields.h"
-#include "daemon/report/profile_sources.h"
-#include "daemon/report/recording.h"
+#include "daemon/report/diff/diff.h"
+#include "daemon/report/format/output_file.h"
+#include "daemon/report/model/profile_sources.h"
+#include "daemon/report/recording/profile_codec.h"
+#include "daemon/report/recording/profile_fields.h"
+#include "daemon/report/recording/recording.h"
 #include "report_sample.h"
 #include "unit_random.h"
 

@@ -2,7 +2,7 @@
 /* The detector's pure parts: slot policy, verdicts, stop times. */
 #include "daemon/detect/slot_policy.h"
 #include "daemon/detect/verdict.h"
-#include "daemon/stop_times.h"
+#include "daemon/sample/stop_times.h"
 
 #include <math.h>
 #include <setjmp.h>

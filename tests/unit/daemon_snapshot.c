@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies of the tree and the pairs, made while both grow. */
-#include "daemon/snapshot.h"
+#include "daemon/session/snapshot.h"
 #include "unit_random.h"
 
 #include <errno.h>

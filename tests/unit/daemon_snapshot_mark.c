@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A window is what came between two snapshots, whatever came before, and however many look. */
-#include "daemon/snapshot_mark.h"
-#include "daemon/stop_times.h"
+#include "daemon/sample/stop_times.h"
+#include "daemon/session/snapshot_mark.h"
 #include "unit_random.h"
 
 #include <errno.h>

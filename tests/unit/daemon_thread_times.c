@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A target that makes threads for ever: those beyond the limit share one entry, and no time is
  * lost. */
-#include "daemon/thread_times.h"
+#include "daemon/sample/thread_times.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sum of two clocks that look at a thread by chance, with the balance and without. */
-#include "daemon/time_balance.h"
+#include "daemon/sample/time_balance.h"
 #include "unit_random.h"
 
 #include <math.h>

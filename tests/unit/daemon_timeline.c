@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time by owner and slice: against a plain array of every charge, and its limits. */
-#include "daemon/report/profile_timeline.h"
-#include "daemon/timeline.h"
+#include "daemon/report/model/profile_timeline.h"
+#include "daemon/sample/timeline.h"
 #include "unit_random.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPU time that no clock saw: the whole of it, and whose it is. */
-#include "daemon/unclocked_time.h"
+#include "daemon/sample/unclocked_time.h"
 
 #include "common/clock.h"
 

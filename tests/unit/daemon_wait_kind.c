@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* System calls and what sleeping in them waits for. */
-#include "daemon/wait_kind.h"
+#include "daemon/sample/wait_kind.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

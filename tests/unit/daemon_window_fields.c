@@ -4,9 +4,9 @@
  * asked of the debugging information of this very program.
  */
 #include "daemon/cct/pair_table.h"
-#include "daemon/report/profile.h"
-#include "daemon/snapshot_mark.h"
-#include "daemon/window_fields.h"
+#include "daemon/cct/window_fields.h"
+#include "daemon/report/model/profile.h"
+#include "daemon/session/snapshot_mark.h"
 #include "struct_members.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef PIEPROFD_TESTS_UNIT_REPORT_SAMPLE_H
 #define PIEPROFD_TESTS_UNIT_REPORT_SAMPLE_H
 
-#include "daemon/report/writer.h"
+#include "daemon/report/format/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the daemon gives up once it no longer needs it: capabilities, the right
+ * to gain any by exec, and system calls. docs/PRIVILEGES.md has the tables for
+ * people.
+ *
+ * A filtered call fails with EPERM rather than kill: the part that met it ends
+ * with words, through the error handling that it has anyway, and what is
+ * written by then stays whole. clone3(2) fails with ENOSYS, upon which the C
+ * library uses clone(2).
+ *
+ * Capabilities and filters are a thread's own, and are passed on to the threads
+ * that it makes later.
+ */
+#ifndef PIEPROFD_DAEMON_CLI_CONFINEMENT_H
+#define PIEPROFD_DAEMON_CLI_CONFINEMENT_H
+
+#include "common/error.h"
+
+#include <stdbool.h>
+
+enum confinement_need {
+	CONFINEMENT_READS_TARGETS = 1 << 0, /* attaches to processes, reads them and their files */
+	CONFINEMENT_WRITES_FILES = 1 << 1,  /* reports, anywhere, for the user of sudo */
+	CONFINEMENT_SIGNALS = 1 << 2,       /* processes of other users */
+};
+
+/*
+ * Keeps of the thread's capabilities those that serve the needs, and forbids
+ * to gain any by exec: to be called when all commands are started.
+ *
+ * Who reads targets without CAP_SYS_PTRACE keeps all: the kernel lets him read
+ * those whose capabilities he has himself.
+ *
+ * 0, or a negative errno: something was not given up.
+ */
+__attribute__((warn_unused_result)) int confinement_give_up(unsigned needs);
+
+/*
+ * For `report`, before it reads a file: all capabilities are given up, unless
+ * these files are only to be had with those about files, which then stay. Returns as above.
+ */
+struct options;
+__attribute__((warn_unused_result)) int confinement_give_up_for_files(
+	const struct options *options);
+
+/*
+ * Filters of system calls, for this thread and those that it makes. 0; -ENOSYS:
+ * the kernel has no filters; -ENOTSUP: this build has none, as sanitizers need
+ * more calls; or another negative errno.
+ *
+ * The first is for a process that reads and writes files: no network, no other
+ * process, no program, no code made at run time.
+ */
+__attribute__((warn_unused_result)) int confinement_filter_files(void);
+
+/*
+ * For a thread that answers over sockets made before: it may accept, read and
+ * write them, open files for reading alone, make threads, and signal its own
+ * process. It makes no sockets, runs no program, traces nobody, and changes no
+ * file. reads_target: it may read processes' memory, for one that builds
+ * profiles itself.
+ */
+__attribute__((warn_unused_result)) int confinement_filter_http(bool reads_target);
+
+/* Not so where the kernel or the build has no filters. Who cannot be confined goes no further. */
+bool confinement_has_failed(int result);
+/* What a person is told of a negative errno of the above. */
+void confinement_explain(int failure, struct error *error);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line, as plain data. */
+#ifndef PIEPROFD_DAEMON_CLI_OPTIONS_H
+#define PIEPROFD_DAEMON_CLI_OPTIONS_H
+
+#include "daemon/report/format/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define OPTIONS_OUTPUTS_MAX 8
+#define OPTIONS_PIDS_MAX    64
+
+enum options_action {
+	OPTIONS_RECORD,
+	OPTIONS_DUMP,
+	OPTIONS_REPORT,
+	OPTIONS_TOP, /* record, shown live */
+	OPTIONS_SERVE,
+	OPTIONS_LIST,
+	OPTIONS_DOCTOR,
+	OPTIONS_HELP,    /* print help on stdout and exit 0 */
+	OPTIONS_VERSION, /* "pieprofd VERSION" */
+};
+
+struct options_output {
+	const char *path; /* "-": stdout */
+	const struct writer *writer;
+};
+
+struct options {
+	enum options_action action;
+	pid_t pid; /* the first of pids; 0: none */
+	pid_t pids[OPTIONS_PIDS_MAX];
+	unsigned pid_count;
+	const char *name;     /* --name; NULL: not given */
+	const char *cgroup;   /* --cgroup, likewise */
+	bool all;             /* of those that the name matches */
+	bool wait;            /* until there is one, and again when it has ended */
+	bool strict;          /* fail where less could be measured than was asked for */
+	bool follow;          /* children, too */
+	char *const *command; /* to start, NULL-terminated; NULL: none */
+	bool duration_given;
+	uint64_t duration_ns; /* 0: until interrupted */
+	double rate_hz;
+	bool loads; /* both false: time alone */
+	bool stores;
+	bool waits;               /* also of threads that sleep */
+	bool redundancy_required; /* --mode redundancy: refuse when there are no breakpoints */
+	double max_overhead;      /* 0.02 */
+	int stop_signal;          /* 0: choose */
+	bool quiet;               /* no summary on stdout, no progress */
+	unsigned verbosity;
+	enum {
+		OPTIONS_COLOUR_AUTO,
+		OPTIONS_COLOUR_ALWAYS,
+		OPTIONS_COLOUR_NEVER
+	} colour;
+	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
+	unsigned output_count;
+	bool json;                       /* dump, list, doctor: for programs */
+	bool no_native;                  /* dump: Python frames alone */
+	bool native_lines;               /* source lines and inlined functions of native frames */
+	bool no_source;                  /* no text of source lines in reports */
+	bool debuginfod;                 /* ask servers for debug files */
+	struct access_patterns patterns; /* strings are borrowed from argv */
+	unsigned lines_max;              /* of the summary; 0: as fits */
+	unsigned pairs_max;
+	const char *recording; /* report: what is to be shown, borrowed from argv */
+	const char *base;      /* report: --diff; NULL: not asked for */
+	const char *listen;    /* serve: where, borrowed from argv */
+	bool allow_remote;
+	const char *token_file; /* NULL: none */
+	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */
+	bool command_helped;    /* --help is about one command, help_command */
+	enum options_action help_command;
+};
+
+/*
+ * Parses argv. 0, or -1 after one line about what is wrong and how it is
+ * written right went to stderr.
+ */
+__attribute__((warn_unused_result)) int options_parse(int argc, char *const *argv,
+						      struct options *ret_options, FILE *errors);
+
+void options_print_help(FILE *file);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/report_command.h"
+
+#include "daemon/report/diff/diff.h"
+#include "daemon/report/format/output_file.h"
+#include "daemon/report/model/profile_sources.h"
+#include "daemon/report/recording/recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct shown {
+	const struct writer *writer;
+	const struct profile *profile;
+	const struct diff *diff; /* NULL: the profile itself */
+	const struct writer_options *options;
+};
+
+static struct recording *open_recording(const char *path, enum exit_code *ret_code)
+{
+	struct error error;
+	struct recording *recording = recording_open(path, &error);
+
+	if (recording)
+		return recording;
+	fprintf(stderr, "pieprofd: %s\n", error.cause);
+	if (error.cure[0])
+		fprintf(stderr, "  %s\n", error.cure);
+	*ret_code = error.exit_code;
+	return NULL;
+}
+
+/* What a person is to know of it besides what it says. */
+static void say_unfinished(const struct options *options, const char *path,
+			   const struct profile *profile)
+{
+	if (profile->facts.unfinished && !options->quiet)
+		fprintf(stderr,
+			"pieprofd: %s was written while sampling went on: it has the first %.1f "
+			"s\n",
+			path, (double)profile->facts.duration_ns / 1e9);
+}
+
+static int put_diff(void *context, FILE *file)
+{
+	const struct shown *shown = context;
+
+	if (shown->writer == &writer_json)
+		return diff_write_json(shown->diff, file);
+	return diff_write_text(shown->diff, shown->options, file);
+}
+
+static int write_one(const struct shown *shown, const char *path)
+{
+	struct writer_options options = *shown->options;
+	struct shown plain = *shown;
+
+	if (!shown->diff)
+		return writer_write_file(shown->writer, shown->profile, shown->options, path);
+	if (strcmp(path, "-") != 0)
+		options.colour = false;
+	plain.options = &options;
+	return output_file_write(path, put_diff, &plain);
+}
+
+static enum exit_code write_all(const struct options *options, struct shown *shown)
+{
+	const struct options_output terminal = { .path = "-", .writer = &writer_text };
+	const struct options_output *outputs = options->outputs;
+	unsigned count = options->output_count;
+	enum exit_code code = EXIT_OK;
+
+	/* A conversion is quiet; without a file to write, the terminal is what is meant. */
+	if (!count && !options->quiet) {
+		outputs = &terminal;
+		count = 1;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		int failure;
+
+		shown->writer = outputs[i].writer;
+		failure = write_one(shown, outputs[i].path);
+		if (failure && !(failure == -EPIPE && !strcmp(outputs[i].path, "-"))) {
+			fprintf(stderr, "pieprofd: %s could not be written: %s\n", outputs[i].path,
+				strerror(-failure));
+			code = EXIT_INTERNAL;
+		}
+	}
+	return code;
+}
+
+static enum exit_code write_diff(const struct options *options,
+				 const struct writer_options *terminal,
+				 const struct profile *profile)
+{
+	enum exit_code code = EXIT_INTERNAL;
+	struct recording *base = open_recording(options->base, &code);
+	struct shown shown = { .options = terminal };
+	struct diff *diff;
+
+	if (!base)
+		return code;
+	say_unfinished(options, options->base, &base->profile);
+	diff = diff_create(&base->profile, profile);
+	if (diff) {
+		shown.diff = diff;
+		code = write_all(options, &shown);
+	} else {
+		fprintf(stderr, "pieprofd: out of memory\n");
+		code = EXIT_INTERNAL;
+	}
+	diff_destroy(diff);
+	recording_close(base);
+	return code;
+}
+
+enum exit_code report_command(const struct options *options, const struct writer_options *terminal)
+{
+	enum exit_code code = EXIT_INTERNAL;
+	struct recording *recording = open_recording(options->recording, &code);
+	struct shown shown = { .options = terminal };
+
+	if (!recording)
+		return code;
+	say_unfinished(options, options->recording, &recording->profile);
+	if (profile_sources_compare(&recording->profile, &recording->arena)) {
+		fprintf(stderr, "pieprofd: out of memory\n");
+	} else if (options->base) {
+		code = write_diff(options, terminal, &recording->profile);
+	} else {
+		shown.profile = &recording->profile;
+		code = write_all(options, &shown);
+	}
+	recording_close(recording);
+	return code;
+}

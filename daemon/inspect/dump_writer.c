@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/inspect/dump_writer.h"
+
+#include "daemon/inspect/alike.h"
+#include "daemon/report/format/json_value.h"
+#include "daemon/report/format/text_layout.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of threads, or tasks, that are alike, so many are named. */
+#define NAMED_MAX 12
+
+static const struct dumped_thread *find_holder(const struct thread_dump *dump)
+{
+	for (size_t i = 0; i < dump->thread_count; i++)
+		if (dump->threads[i].holds_gil)
+			return &dump->threads[i];
+	return NULL;
+}
+
+static void put_frame(const struct text_layout *layout, const struct profile_frame *frame)
+{
+	unsigned location_columns = layout->columns * 2 / 5;
+	char suffix[64];
+
+	fputs("    ", layout->file);
+	if (frame->kind == FRAME_PYTHON) {
+		text_cell(layout, frame->function, layout->columns - location_columns - 5);
+		snprintf(suffix, sizeof(suffix), ":%d", frame->line);
+	} else {
+		text_cell(layout, frame->function, layout->columns - location_columns - 5);
+		snprintf(suffix, sizeof(suffix), " 0x%" PRIx64 "%s", frame->address,
+			 frame->flags & FRAME_GUESSED ? " ?" : "");
+	}
+	fputc(' ', layout->file);
+	text_path_cell(layout, frame->file, suffix, location_columns, false);
+	fputc('\n', layout->file);
+	if (frame->kind == FRAME_PYTHON && frame->source && *frame->source) {
+		fputs("        ", layout->file);
+		text_last_cell(layout, frame->source, layout->columns - 8);
+	}
+}
+
+/* "waiting for a lock"; "": nothing worth telling. */
+static const char *waiting_words(const struct dumped_thread *thread)
+{
+	static const char *const words[WAIT_KIND_COUNT] = {
+		[WAIT_LOCK] = "waiting for a lock",           [WAIT_GIL] = "",
+		[WAIT_IO] = "waiting for input or output",    [WAIT_SLEEP] = "waiting for a time",
+		[WAIT_CHILD] = "waiting for another process", [WAIT_OTHER] = "",
+	};
+
+	return thread->activity == THREAD_SLEEPING && thread->waits_known ? words[thread->waits_for]
+									  : "";
+}
+
+static void put_task_name(const struct text_layout *layout, const char *label,
+			  const struct dumped_task *task)
+{
+	char text[256];
+
+	if (task->name[0])
+		snprintf(text, sizeof(text), "%stask \"%s\"", label, task->name);
+	else
+		snprintf(text, sizeof(text), "%sa task without a name", label);
+	fputs("    ", layout->file);
+	text_last_cell(layout, text, layout->columns - 4);
+}
+
+static void put_more(const struct text_layout *layout, size_t members)
+{
+	if (members > NAMED_MAX)
+		fprintf(layout->file, "    (%zu more)\n", members - NAMED_MAX);
+}
+
+/* With those like it: the one at index and later ones. */
+static void put_task(const struct text_layout *layout, const struct thread_dump *dump,
+		     const struct alike *alike, size_t index)
+{
+	const struct dumped_task *task = &dump->tasks[index];
+	char heading[64], of_thread[32] = "";
+
+	if (task->tid)
+		snprintf(of_thread, sizeof(of_thread), " of thread %d", (int)task->tid);
+	if (alike[index].members > 1)
+		snprintf(heading, sizeof(heading), "%zu TASKS%s", alike[index].members, of_thread);
+	else
+		snprintf(heading, sizeof(heading), "TASK%s", of_thread);
+	text_heading(layout, heading, "%s%s", task->running ? "running" : "waiting",
+		     alike[index].members > 1 ? ", all alike" : "");
+	for (size_t i = index, named = 0; i < dump->task_count && named < NAMED_MAX; i++)
+		if (alike[i].first == index && ++named)
+			put_task_name(layout, "", &dump->tasks[i]);
+	put_more(layout, alike[index].members);
+	for (size_t i = task->frame_count; i > 0; i--)
+		put_frame(layout, &task->frames[i - 1]);
+	if (task->awaited)
+		put_task_name(layout, "waits for ", task->awaited);
+}
+
+static void put_thread_names(const struct text_layout *layout, const struct thread_dump *dump,
+			     const struct alike *alike, size_t index)
+{
+	size_t named = 0;
+
+	for (size_t i = index; i < dump->thread_count && named < NAMED_MAX; i++) {
+		const struct dumped_thread *thread = &dump->threads[i];
+
+		if (alike[i].first != index)
+			continue;
+		named++;
+		fputs("    ", layout->file);
+		if (alike[index].members > 1)
+			fprintf(layout->file, "%-8d", (int)thread->tid);
+		text_last_cell(layout, thread->name,
+			       layout->columns - (alike[index].members > 1 ? 12 : 4));
+	}
+	put_more(layout, alike[index].members);
+}
+
+/* With those like it: the one at index and later ones. */
+static void put_thread(const struct text_layout *layout, const struct thread_dump *dump,
+		       const struct alike *alike, size_t index)
+{
+	const struct dumped_thread *thread = &dump->threads[index];
+	const char *waiting = waiting_words(thread);
+	char name[160];
+
+	if (alike[index].members > 1)
+		snprintf(name, sizeof(name), "%zu THREADS", alike[index].members);
+	else
+		snprintf(name, sizeof(name), "THREAD %d", (int)thread->tid);
+	text_heading(layout, name, "%s%s%s%s%s%s%s", thread_activity_name(thread->activity),
+		     waiting[0] ? ", " : "", waiting, thread->holds_gil ? ", holds the GIL" : "",
+		     thread->collecting ? ", collects garbage" : "",
+		     thread->python ? "" : ", no Python",
+		     alike[index].members > 1 ? ", all alike" : "");
+	put_thread_names(layout, dump, alike, index);
+	if (thread->task)
+		put_task_name(layout, "asyncio: ", thread->task);
+	if (thread->moved)
+		text_wrapped(layout, "    ",
+			     "It ran on while it was looked at: no stack could be read.");
+	for (size_t i = thread->frame_count; i > 0; i--)
+		put_frame(layout, &thread->frames[i - 1]);
+}
+
+static int put_threads(const struct text_layout *layout, const struct thread_dump *dump)
+{
+	struct alike *alike = calloc(dump->thread_count + 1, sizeof(*alike));
+
+	if (!alike)
+		return -ENOMEM;
+	for (size_t i = 0; i < dump->thread_count; i++) {
+		const struct dumped_thread *thread = &dump->threads[i];
+
+		alike[i].frames = thread->frames;
+		alike[i].frame_count = thread->frame_count;
+		alike[i].kind = (uint64_t)thread->activity << 32 |
+				(uint64_t)thread->waits_for << 8 | thread->waits_known << 1 |
+				thread->python;
+		alike[i].alone = thread->holds_gil || thread->collecting || thread->task ||
+				 thread->moved || thread->activity == THREAD_RUNNING;
+	}
+	alike_find(alike, dump->thread_count);
+	for (size_t i = 0; i < dump->thread_count; i++)
+		if (alike[i].first == i)
+			put_thread(layout, dump, alike, i);
+	free(alike);
+	return 0;
+}
+
+static int put_tasks(const struct text_layout *layout, const struct thread_dump *dump)
+{
+	struct alike *alike = calloc(dump->task_count + 1, sizeof(*alike));
+
+	if (!alike)
+		return -ENOMEM;
+	for (size_t i = 0; i < dump->task_count; i++) {
+		const struct dumped_task *task = &dump->tasks[i];
+
+		alike[i].frames = task->frames;
+		alike[i].frame_count = task->frame_count;
+		alike[i].kind = (uint64_t)task->tid;
+		alike[i].alone = task->running || task->awaited;
+	}
+	alike_find(alike, dump->task_count);
+	for (size_t i = 0; i < dump->task_count; i++)
+		if (alike[i].first == i)
+			put_task(layout, dump, alike, i);
+	free(alike);
+	return 0;
+}
+
+static void put_sources(const struct text_layout *layout, const struct source_refusals *sources)
+{
+	if (sources->denied)
+		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_DENIED));
+	if (sources->refused)
+		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_REFUSED));
+	if (sources->unanswered)
+		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_UNANSWERED));
+}
+
+int dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
+		    FILE *file)
+{
+	struct text_layout layout = {
+		.file = file,
+		.columns = options->columns ? options->columns : TEXT_COLUMNS_DEFAULT,
+		.colour = options->colour,
+	};
+	const struct dumped_thread *holder = find_holder(dump);
+	char command[512], words[256];
+	size_t used = 0;
+
+	if (layout.columns < TEXT_COLUMNS_MIN)
+		layout.columns = TEXT_COLUMNS_MIN;
+	if (layout.columns > TEXT_COLUMNS_MAX)
+		layout.columns = TEXT_COLUMNS_MAX;
+	for (size_t i = 0; dump->command && dump->command[i] && used < sizeof(command); i++)
+		used += (size_t)snprintf(command + used, sizeof(command) - used, "%s%s",
+					 i ? " " : "", dump->command[i]);
+	if (!used)
+		command[0] = '\0';
+	fprintf(file, "pid %d, ", (int)dump->pid);
+	if (dump->python.major)
+		fprintf(file, "Python %d.%d.%d\n  ", dump->python.major, dump->python.minor,
+			dump->python.micro);
+	else
+		fputs("a Python that could not be read\n  ", file);
+	text_last_cell(&layout, command, layout.columns - 2);
+	if (!dump->gil_known)
+		snprintf(words, sizeof(words), "%zu threads; who holds the GIL could not be read",
+			 dump->thread_count);
+	else if (holder)
+		snprintf(words, sizeof(words), "%zu threads; thread %d holds the GIL",
+			 dump->thread_count, (int)holder->tid);
+	else
+		snprintf(words, sizeof(words), "%zu threads; nobody holds the GIL",
+			 dump->thread_count);
+	text_wrapped(&layout, "  ", words);
+	if (dump->python_refusal)
+		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
+	put_sources(&layout, &dump->sources);
+	return put_threads(&layout, dump) || put_tasks(&layout, dump) ? -ENOMEM : 0;
+}
+
+static json_t *json_task_name(const struct dumped_task *task)
+{
+	return json_text_or_null(task->name[0] ? task->name : NULL);
+}
+
+static json_t *json_task(const struct thread_dump *dump, const struct dumped_task *task)
+{
+	json_t *object = json_object();
+
+	object = json_with(object, "name", json_task_name(task));
+	object = json_with(object, "tid", task->tid ? json_integer(task->tid) : json_null());
+	object = json_with(object, "running", json_boolean(task->running));
+	object = json_with(object, "awaits",
+			   task->awaited ? json_integer(task->awaited - dump->tasks) : json_null());
+	return json_with(object, "frames", json_frames(task->frames, task->frame_count));
+}
+
+/* null: this version of Python does not tell. */
+static json_t *json_tasks(const struct thread_dump *dump)
+{
+	json_t *array;
+
+	if (!dump->tasks_known)
+		return json_null();
+	array = json_array();
+	for (size_t i = 0; i < dump->task_count; i++)
+		array = json_appended(array, json_task(dump, &dump->tasks[i]));
+	return array;
+}
+
+static json_t *json_thread(const struct thread_dump *dump, const struct dumped_thread *thread)
+{
+	json_t *object = json_object();
+
+	object = json_with(object, "tid", json_integer(thread->tid));
+	object = json_with(object, "name", json_text(thread->name));
+	object = json_with(object, "state", json_text(thread_activity_name(thread->activity)));
+	object = json_with(object, "python", json_boolean(thread->python));
+	object = json_with(object, "gil",
+			   dump->gil_known ? json_boolean(thread->holds_gil) : json_null());
+	object = json_with(object, "waiting_for",
+			   thread->activity != THREAD_RUNNING && thread->waits_known
+				   ? json_text(wait_kind_name(thread->waits_for))
+				   : json_null());
+	object = json_with(object, "task",
+			   thread->task ? json_integer(thread->task - dump->tasks) : json_null());
+	object = json_with(object, "collecting", json_boolean(thread->collecting));
+	object = json_with(object, "native", json_boolean(thread->native_known));
+	object = json_with(object, "moved", json_boolean(thread->moved));
+	return json_with(object, "frames", json_frames(thread->frames, thread->frame_count));
+}
+
+int dump_write_json(const struct thread_dump *dump, FILE *file)
+{
+	json_t *object = json_object(), *threads = json_array();
+	char version[48];
+	int error;
+
+	snprintf(version, sizeof(version), "%d.%d.%d", dump->python.major, dump->python.minor,
+		 dump->python.micro);
+	for (size_t i = 0; i < dump->thread_count; i++)
+		threads = json_appended(threads, json_thread(dump, &dump->threads[i]));
+	object = json_with(object, "pid", json_integer(dump->pid));
+	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
+	object = json_with(object, "tasks", json_tasks(dump));
+	object = json_with(object, "source_denied", json_count(dump->sources.denied));
+	object = json_with(object, "source_refused", json_count(dump->sources.refused));
+	object = json_with(object, "source_unanswered", json_count(dump->sources.unanswered));
+	error = json_put(file, json_with(object, "threads", threads));
+	if (!error)
+		fputc('\n', file);
+	return error;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What changed from one profile to another: time by line and by function,
+ * redundant accesses by pair of lines, avoidable time.
+ *
+ * Time is compared as a share of the CPU time and as CPU time per second of
+ * wall time: the first is free of how busy the target was, the second of what
+ * the other lines do. Both are counts of samples, and have the uncertainty of
+ * such. A change stands out when no change is in neither of the two 95%
+ * intervals; what is left is noise, or the doing of all the rest: where a line
+ * is mended, the shares of the others grow. Of things that did not change one in
+ * twenty may stand out all the same.
+ *
+ * A line is the same when its file, function and text are: edits above move it.
+ * Without text, its number tells. Pairs are those of one kind whose innermost
+ * Python lines are the same.
+ */
+#ifndef PIEPROFD_DAEMON_REPORT_DIFF_DIFF_H
+#define PIEPROFD_DAEMON_REPORT_DIFF_DIFF_H
+
+#include "daemon/report/format/writer.h"
+#include "daemon/report/model/interval.h"
+
+enum diff_side {
+	DIFF_BASE,
+	DIFF_NOW,
+	DIFF_SIDES
+};
+
+struct diff_figure {
+	uint64_t samples[DIFF_SIDES]; /* or accesses */
+	double share[DIFF_SIDES];     /* of all of that side */
+	struct interval share_change;
+	double rate[DIFF_SIDES]; /* ms of CPU a second; 0 for accesses */
+	struct interval rate_change;
+	bool noise; /* the change does not stand out */
+};
+
+/* A line, or a function, whose source is NULL. */
+struct diff_entry {
+	const char *file, *function, *source;
+	int line[DIFF_SIDES]; /* of a function its first seen */
+	bool present[DIFF_SIDES];
+	uint64_t self_ns[DIFF_SIDES];
+	uint64_t avoidable_ns[DIFF_SIDES];
+	struct diff_figure time; /* its own */
+};
+
+struct diff_place {
+	const char *file, *function, *source; /* no Python frame: the native function's */
+	int line;
+};
+
+struct diff_pair {
+	enum pair_kind kind;
+	struct diff_place first, second; /* as the later profile has it, if it does */
+	bool present[DIFF_SIDES];
+	uint64_t sampled[DIFF_SIDES], redundant[DIFF_SIDES];
+	uint64_t avoidable_ns[DIFF_SIDES];
+	struct diff_figure accesses; /* redundant ones, of all sampled of the kind */
+};
+
+struct diff {
+	const struct profile *profiles[DIFF_SIDES];
+	double cpu_rate[DIFF_SIDES]; /* ms of CPU a second */
+	/* All lines' together, in ms a second, with its 95% interval. */
+	double avoidable_rate[DIFF_SIDES];
+	struct interval avoidable[DIFF_SIDES];
+	bool avoidable_noise; /* the intervals overlap */
+	/* What stands out first, by how much time per second changed; pairs by accesses. */
+	struct diff_entry *lines;
+	size_t line_count;
+	struct diff_entry *functions;
+	size_t function_count;
+	struct diff_pair *pairs;
+	size_t pair_count;
+};
+
+/* The profiles must outlive it. NULL: out of memory. */
+struct diff *diff_create(const struct profile *base, const struct profile *now);
+void diff_destroy(struct diff *diff);
+
+/* 0 or a negative errno. */
+__attribute__((warn_unused_result)) int diff_write_text(const struct diff *diff,
+							const struct writer_options *options,
+							FILE *file);
+__attribute__((warn_unused_result)) int diff_write_json(const struct diff *diff, FILE *file);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The difference of two profiles for people: what stands out from noise, and how many do not. */
+#include "daemon/report/diff/diff.h"
+
+#include "daemon/report/format/text_layout.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define LINES_DEFAULT 10
+#define PAIRS_DEFAULT 6
+
+static struct figure figure_rate(double ms, bool present)
+{
+	struct figure figure = { .text = "-" };
+
+	if (present)
+		snprintf(figure.text, sizeof(figure.text), "%.1f", ms);
+	return figure;
+}
+
+static struct figure figure_of(double share, bool present)
+{
+	struct figure figure = { .text = "-" };
+
+	return present ? figure_share(share) : figure;
+}
+
+static void put_side(const struct text_layout *layout, const struct diff *diff, const char *label,
+		     enum diff_side side)
+{
+	const struct profile_facts *facts = &diff->profiles[side]->facts;
+	char words[768];
+	size_t used;
+
+	used = (size_t)snprintf(words, sizeof(words),
+				"%s, %" PRIu64 " samples, %.1f ms of CPU a second; pid %d:",
+				figure_ns(facts->duration_ns).text, facts->samples,
+				diff->cpu_rate[side], (int)facts->target.pid);
+	for (size_t i = 0;
+	     facts->target.command && facts->target.command[i] && used < sizeof(words); i++)
+		used += (size_t)snprintf(words + used, sizeof(words) - used, " %s",
+					 facts->target.command[i]);
+	fputs(label, layout->file);
+	text_last_cell(layout, words, layout->columns - (unsigned)strlen(label));
+}
+
+static const char *presence(const bool present[DIFF_SIDES])
+{
+	return !present[DIFF_BASE] ? "new" : !present[DIFF_NOW] ? "gone" : "";
+}
+
+static void put_entry(const struct text_layout *layout, const struct diff_entry *entry)
+{
+	const struct diff_figure *time = &entry->time;
+	int line = entry->line[entry->present[DIFF_NOW] ? DIFF_NOW : DIFF_BASE];
+	unsigned where = (layout->columns - 58) * 3 / 5;
+	char suffix[32] = "", change[64];
+
+	if (line)
+		snprintf(suffix, sizeof(suffix), ":%d", line);
+	snprintf(change, sizeof(change), "%+.0f (%+.0f to %+.0f)",
+		 time->rate[DIFF_NOW] - time->rate[DIFF_BASE], time->rate_change.low,
+		 time->rate_change.high);
+	fprintf(layout->file, "%6s %6s %7s %7s  ",
+		figure_of(time->share[DIFF_BASE], entry->present[DIFF_BASE]).text,
+		figure_of(time->share[DIFF_NOW], entry->present[DIFF_NOW]).text,
+		figure_rate(time->rate[DIFF_BASE], entry->present[DIFF_BASE]).text,
+		figure_rate(time->rate[DIFF_NOW], entry->present[DIFF_NOW]).text);
+	text_cell(layout, change, 23);
+	text_cell(layout, presence(entry->present), 4);
+	fputc(' ', layout->file);
+	text_path_cell(layout, entry->file, suffix, where, true);
+	fputs("  ", layout->file);
+	text_last_cell(layout, entry->source && *entry->source ? entry->source : entry->function,
+		       layout->columns - 60 - where);
+}
+
+static void put_entries(const struct text_layout *layout, const char *heading,
+			const struct diff_entry *entries, size_t count, size_t maximum)
+{
+	size_t loud = 0, shown;
+
+	while (loud < count && !entries[loud].time.noise)
+		loud++;
+	text_heading(layout, heading,
+		     loud ? "own time that changed by more than chance would have it"
+			  : "none changed by more than chance would have it");
+	shown = loud < maximum ? loud : maximum;
+	if (shown)
+		fputs(" share of CPU   CPU ms a second\n"
+		      "  base    now    base     now  change (95% interval)\n",
+		      layout->file);
+	for (size_t i = 0; i < shown; i++)
+		put_entry(layout, &entries[i]);
+	if (shown < loud)
+		fprintf(layout->file, "  (%zu more; --lines N shows more)\n", loud - shown);
+	if (loud < count)
+		fprintf(layout->file,
+			"  (%zu others: within noise, or no more changed than all the rest)\n",
+			count - loud);
+}
+
+static void put_place(const struct text_layout *layout, const char *label,
+		      const struct diff_place *place)
+{
+	char suffix[32] = "";
+
+	if (place->line)
+		snprintf(suffix, sizeof(suffix), ":%d", place->line);
+	fprintf(layout->file, "      %s ", label);
+	text_path_cell(layout, place->file, suffix, layout->columns / 2, false);
+	fputs("  ", layout->file);
+	text_last_cell(layout, place->source && *place->source ? place->source : place->function,
+		       layout->columns / 2 - 20);
+}
+
+static void put_pair(const struct text_layout *layout, const struct diff_pair *pair)
+{
+	const char *word = presence(pair->present);
+	const struct diff_figure *accesses = &pair->accesses;
+	char words[256];
+
+	snprintf(words, sizeof(words),
+		 "%s%s%ss: %" PRIu64 " redundant before, %" PRIu64
+		 " now; of all sampled %ss %.1f%% and %.1f%%, a change of %+.1f to %+.1f points; "
+		 "avoidable %s and %s",
+		 word, *word ? ": " : "", pair->kind == PAIR_LOAD ? "load" : "store",
+		 pair->redundant[DIFF_BASE], pair->redundant[DIFF_NOW],
+		 pair->kind == PAIR_LOAD ? "load" : "store", 100 * accesses->share[DIFF_BASE],
+		 100 * accesses->share[DIFF_NOW], 100 * accesses->share_change.low,
+		 100 * accesses->share_change.high, figure_ns(pair->avoidable_ns[DIFF_BASE]).text,
+		 figure_ns(pair->avoidable_ns[DIFF_NOW]).text);
+	text_wrapped(layout, "  - ", words);
+	put_place(layout, "first ", &pair->first);
+	put_place(layout, "second", &pair->second);
+}
+
+static void put_pairs(const struct text_layout *layout, const struct diff *diff, size_t maximum)
+{
+	size_t loud = 0, shown;
+
+	while (loud < diff->pair_count && !diff->pairs[loud].accesses.noise)
+		loud++;
+	text_heading(layout, "PAIRS",
+		     loud ? "of lines, whose redundant accesses changed by more than chance would "
+			    "have it"
+			  : "none changed by more than chance would have it");
+	shown = loud < maximum ? loud : maximum;
+	for (size_t i = 0; i < shown; i++)
+		put_pair(layout, &diff->pairs[i]);
+	if (shown < loud)
+		fprintf(layout->file, "  (%zu more; --pairs N shows more)\n", loud - shown);
+	if (loud < diff->pair_count)
+		fprintf(layout->file, "  (%zu others: no change, or within noise)\n",
+			diff->pair_count - loud);
+}
+
+static void put_avoidable(const struct text_layout *layout, const struct diff *diff)
+{
+	char words[256];
+
+	text_heading(layout, "AVOIDABLE",
+		     "CPU ms a second that could be saved, all lines together");
+	snprintf(words, sizeof(words),
+		 "%.1f before (95%% interval %.1f to %.1f), %.1f now (%.1f to %.1f)%s",
+		 diff->avoidable_rate[DIFF_BASE], diff->avoidable[DIFF_BASE].low,
+		 diff->avoidable[DIFF_BASE].high, diff->avoidable_rate[DIFF_NOW],
+		 diff->avoidable[DIFF_NOW].low, diff->avoidable[DIFF_NOW].high,
+		 diff->avoidable_noise ? ": the difference is within noise" : "");
+	text_wrapped(layout, "  ", words);
+}
+
+int diff_write_text(const struct diff *diff, const struct writer_options *options, FILE *file)
+{
+	const struct text_layout layout = {
+		.file = file,
+		.columns = text_columns(options->columns),
+		.colour = options->colour,
+	};
+	size_t lines = options->lines_max ? options->lines_max : LINES_DEFAULT;
+
+	fputs("pieprofd " PIEPROFD_VERSION ", the difference of two profiles\n", file);
+	put_side(&layout, diff, "  base  ", DIFF_BASE);
+	put_side(&layout, diff, "  now   ", DIFF_NOW);
+	put_avoidable(&layout, diff);
+	put_entries(&layout, "LINES", diff->lines, diff->line_count, lines);
+	put_entries(&layout, "FUNCTIONS", diff->functions, diff->function_count, lines);
+	put_pairs(&layout, diff, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
+	fputs("\nIntervals are of 95%, by the number of samples: of what did not change, one in "
+	      "twenty "
+	      "seems to.\n",
+	      file);
+	return ferror(file) ? -EIO : 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/encode/string_table.h"
+
+#include "common/array.h"
+#include "common/hash.h"
+
+#include <errno.h>
+#include <string.h>
+
+void string_table_deinit(struct string_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		free(table->strings[i]);
+	free(table->strings);
+	id_table_deinit(&table->ids);
+	*table = (struct string_table){ 0 };
+}
+
+static uint64_t string_hash(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return hash_mix(hash);
+}
+
+int string_table_find(struct string_table *table, const char *text, uint32_t *ret_index)
+{
+	uint64_t hash = string_hash(text);
+	char **strings, *copy;
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = id_table_next(&table->ids, hash, &probe)) != ID_NONE) {
+		if (strcmp(table->strings[id], text) == 0) {
+			*ret_index = id;
+			return 0;
+		}
+	}
+	strings = array_reserve(table->strings, table->count, &table->capacity, sizeof(*strings));
+	if (!strings)
+		return -ENOMEM;
+	table->strings = strings;
+	if (id_table_reserve(&table->ids))
+		return -ENOMEM;
+	copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	*ret_index = (uint32_t)table->count;
+	strings[table->count++] = copy;
+	id_table_add(&table->ids, hash, *ret_index);
+	return 0;
+}

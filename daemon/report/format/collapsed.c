@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collapsed stacks, as flamegraph.pl, inferno and speedscope read them: a line
+ * a stack, its frames from the outermost inwards with ';' between them, a
+ * space, and a whole number, here microseconds of CPU time.
+ *
+ *   <module> (/srv/conv.py:90);backprop (/srv/conv.py:33);array_subscript (umath.so) 5500000
+ *
+ * A frame ends with ')', so that no name can pose as a number. Time in the
+ * kernel is that of a last frame "[system]". Where sleeping threads were looked
+ * at, the time that they waited is that of a last frame "[waiting: lock]".
+ */
+#include "daemon/report/encode/escape.h"
+#include "daemon/report/format/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYSTEM_FRAME  "[system]"
+#define WAITING_FRAME "[waiting: %s]"
+
+struct collapsed {
+	const struct profile_tree *tree;
+	char **labels; /* by frame */
+	FILE *file;
+	uint64_t written_ns; /* of all stacks so far */
+};
+
+static char *make_label(const struct profile_frame *frame)
+{
+	char buffer[FRAME_FUNCTION_BYTES], library[LIBRARY_NAME_BYTES], *label, *escaped;
+	const char *function = frame_function(frame, false, buffer, sizeof(buffer));
+	int length;
+
+	if (frame->kind == FRAME_PYTHON)
+		length = asprintf(&label, "%s (%s:%d)", function, frame->file, frame->line);
+	else if (frame->kind == FRAME_PROCESS)
+		length = asprintf(&label, "%s", function);
+	else
+		length = asprintf(&label, "%s (%s)", function,
+				  library_name(frame->file, library, sizeof(library)));
+	if (length < 0)
+		return NULL;
+	escaped = escape_printable(label, ';');
+	free(label);
+	return escaped;
+}
+
+static int make_labels(struct collapsed *collapsed)
+{
+	const struct profile_tree *tree = collapsed->tree;
+
+	collapsed->labels = calloc(tree->frame_count + 1, sizeof(collapsed->labels[0]));
+	if (!collapsed->labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < tree->frame_count; i++) {
+		collapsed->labels[i] = make_label(&tree->frames[i]);
+		if (!collapsed->labels[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Rounded so that the sum of all numbers is the sum of all times. */
+static uint64_t round_us(struct collapsed *collapsed, uint64_t time_ns)
+{
+	uint64_t before_us = collapsed->written_ns / 1000;
+
+	collapsed->written_ns += time_ns;
+	return collapsed->written_ns / 1000 - before_us;
+}
+
+/* path has the frames of the stack, the outermost first; last: one more, NULL: none. */
+static void put_stack(struct collapsed *collapsed, const uint32_t *path, size_t count,
+		      const char *last, uint64_t time_ns)
+{
+	uint64_t time_us = round_us(collapsed, time_ns);
+
+	if (!time_us)
+		return;
+	for (size_t i = 0; i < count; i++)
+		fprintf(collapsed->file, "%s%s", i ? ";" : "", collapsed->labels[path[i]]);
+	fprintf(collapsed->file, "%s%s %llu\n", last ? ";" : "", last ? last : "",
+		(unsigned long long)time_us);
+}
+
+static void put_node(struct collapsed *collapsed, const uint32_t *path,
+		     const struct profile_node *node)
+{
+	char last[32];
+
+	put_stack(collapsed, path, node->depth + 1, NULL,
+		  node->time_ns[TIME_PYTHON] + node->time_ns[TIME_NATIVE]);
+	put_stack(collapsed, path, node->depth + 1, SYSTEM_FRAME, node->time_ns[TIME_SYSTEM]);
+	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++) {
+		snprintf(last, sizeof(last), WAITING_FRAME, wait_kind_name((enum wait_kind)i));
+		put_stack(collapsed, path, node->depth + 1, last, node->side.waiting_ns[i]);
+	}
+}
+
+static int put_stacks(struct collapsed *collapsed)
+{
+	const struct profile_tree *tree = collapsed->tree;
+	size_t deepest = 0;
+	uint32_t *path;
+
+	for (size_t i = 0; i < tree->node_count; i++)
+		if (tree->nodes[i].depth > deepest)
+			deepest = tree->nodes[i].depth;
+	path = calloc(deepest + 1, sizeof(path[0]));
+	if (!path)
+		return -ENOMEM;
+	for (size_t i = 0; i < tree->node_count && !ferror(collapsed->file); i++) {
+		const struct profile_node *node = &tree->nodes[i];
+
+		path[node->depth] = node->frame;
+		put_node(collapsed, path, node);
+	}
+	free(path);
+	return ferror(collapsed->file) ? -EIO : 0;
+}
+
+static int collapsed_write(const struct profile *profile, const struct writer_options *options,
+			   FILE *file)
+{
+	struct collapsed collapsed = { .tree = &profile->tree, .file = file };
+	int result = make_labels(&collapsed);
+
+	(void)options;
+	if (!result)
+		result = put_stacks(&collapsed);
+	for (size_t i = 0; collapsed.labels && i < profile->tree.frame_count; i++)
+		free(collapsed.labels[i]);
+	free(collapsed.labels);
+	return result;
+}
+
+const struct writer writer_collapsed = { .name = "collapsed",
+					 .extension = ".folded",
+					 .write = collapsed_write };

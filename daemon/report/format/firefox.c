@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Firefox Profiler's processed profile format (docs-developer/
+ * CHANGELOG-formats.md and src/types/profile.ts of github.com/firefox-devtools/
+ * profiler). Its version is pinned: newer readers convert older versions.
+ *
+ * Tables are written as structures of arrays, a column at a time:
+ *
+ *   samples -> stackTable -> frameTable -> funcTable -> sources, resourceTable
+ *
+ * The tree has no order in time. Samples lie one behind the other on the time
+ * axis, by stack, which then shows CPU time.
+ */
+#include "daemon/report/encode/escape.h"
+#include "daemon/report/format/firefox_table.h"
+#include "daemon/report/format/writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT_VERSION 66
+#define GECKO_VERSION  36 /* of the unprocessed format it would have been made from */
+
+#define RESOURCE_LIBRARY 1
+
+/* Rows of the sample table; a profile of more samples has one for each context and class. */
+#define SAMPLE_ROWS_MAX (1u << 18)
+
+/* The categories after "Other", which the format wants, are enum time_class in order. */
+static const struct {
+	const char *name, *colour;
+} categories[] = {
+	{ "Other", "grey" },
+	{ "Python", "yellow" },
+	{ "Native", "blue" },
+	{ "System", "orange" },
+};
+
+#define CATEGORY_OF(time_class) ((unsigned)(time_class) + 1)
+#define CATEGORIES              (TIME_CLASS_COUNT + 1)
+
+struct firefox {
+	const struct profile *profile;
+	const struct profile_tree *tree;
+	struct firefox_table table;
+	FILE *file;
+};
+
+/* ---- columns ---- */
+
+static void begin_column(struct firefox *firefox, const char *name)
+{
+	fprintf(firefox->file, "\"%s\":[", name);
+}
+
+static void put_integer(struct firefox *firefox, size_t row, int64_t value)
+{
+	fprintf(firefox->file, "%s%" PRId64, row ? "," : "", value);
+}
+
+/* Rows of a table or null. */
+static void put_row(struct firefox *firefox, size_t row, int64_t value)
+{
+	if (value < 0)
+		fprintf(firefox->file, "%snull", row ? "," : "");
+	else
+		put_integer(firefox, row, value);
+}
+
+static void end_column(struct firefox *firefox)
+{
+	fputs("],\n", firefox->file);
+}
+
+static void put_constant(struct firefox *firefox, const char *name, const char *value, size_t count)
+{
+	begin_column(firefox, name);
+	for (size_t i = 0; i < count; i++)
+		fprintf(firefox->file, "%s%s", i ? "," : "", value);
+	end_column(firefox);
+}
+
+static void put_text(struct firefox *firefox, const char *name, const char *text)
+{
+	fprintf(firefox->file, "\"%s\":", name);
+	escape_json(firefox->file, text);
+	fputc(',', firefox->file);
+}
+
+static void end_table(struct firefox *firefox, size_t length, bool last)
+{
+	fprintf(firefox->file, "\"length\":%zu}%s\n", length, last ? "" : ",");
+}
+
+static void put_milliseconds(struct firefox *firefox, uint64_t time_ns)
+{
+	fprintf(firefox->file, "%" PRIu64 ".%06" PRIu64, time_ns / 1000000, time_ns % 1000000);
+}
+
+static void put_stack_table(struct firefox *firefox)
+{
+	fputs("\"stackTable\":{", firefox->file);
+	begin_column(firefox, "frame");
+	for (size_t i = 0; i < firefox->table.stack_count; i++)
+		put_integer(firefox, i, firefox->table.stacks[i].frame);
+	end_column(firefox);
+	begin_column(firefox, "prefixOffset");
+	for (size_t i = 0; i < firefox->table.stack_count; i++)
+		put_integer(firefox, i, firefox->table.stacks[i].offset);
+	end_column(firefox);
+	end_table(firefox, firefox->table.stack_count, false);
+}
+
+static const struct profile_frame *frame_of_row(const struct firefox *firefox, size_t row)
+{
+	return &firefox->tree->frames[firefox->table.frames[row].frame];
+}
+
+static void put_frame_table(struct firefox *firefox)
+{
+	size_t count = firefox->table.frame_count;
+
+	fputs("\"frameTable\":{", firefox->file);
+	begin_column(firefox, "address");
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_frame *frame = frame_of_row(firefox, i);
+		bool known = frame->kind == FRAME_NATIVE && frame->address &&
+			     frame->address <= INT64_MAX;
+
+		put_integer(firefox, i, known ? (int64_t)frame->address : -1);
+	}
+	end_column(firefox);
+	put_constant(firefox, "inlineDepth", "0", count);
+	begin_column(firefox, "category");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i, CATEGORY_OF(firefox->table.frames[i].category));
+	end_column(firefox);
+	put_constant(firefox, "subcategory", "0", count);
+	begin_column(firefox, "func");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i,
+			    firefox->table.function_of_frame[firefox->table.frames[i].frame]);
+	end_column(firefox);
+	put_constant(firefox, "nativeSymbol", "null", count);
+	put_constant(firefox, "innerWindowID", "0", count);
+	begin_column(firefox, "line");
+	for (size_t i = 0; i < count; i++) {
+		int line = frame_of_row(firefox, i)->line;
+
+		put_row(firefox, i, line > 0 ? line : -1);
+	}
+	end_column(firefox);
+	put_constant(firefox, "column", "null", count);
+	put_constant(firefox, "originalLocation", "null", count);
+	end_table(firefox, count, false);
+}
+
+static void put_function_table(struct firefox *firefox)
+{
+	size_t count = firefox->table.function_count;
+
+	fputs("\"funcTable\":{", firefox->file);
+	begin_column(firefox, "name");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i, firefox->table.functions[i].name);
+	end_column(firefox);
+	/* The reader's choice of "JavaScript" or "Native" frames then is one of Python or native.
+	 */
+	begin_column(firefox, "isJS");
+	for (size_t i = 0; i < count; i++)
+		fprintf(firefox->file, "%s%s", i ? "," : "",
+			firefox->table.functions[i].is_python ? "true" : "false");
+	end_column(firefox);
+	put_constant(firefox, "relevantForJS", "false", count);
+	begin_column(firefox, "resource");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i, firefox->table.functions[i].library);
+	end_column(firefox);
+	begin_column(firefox, "source");
+	for (size_t i = 0; i < count; i++)
+		put_row(firefox, i, firefox->table.functions[i].source);
+	end_column(firefox);
+	put_constant(firefox, "lineNumber", "null", count);
+	put_constant(firefox, "columnNumber", "null", count);
+	put_constant(firefox, "originalLocation", "null", count);
+	end_table(firefox, count, false);
+}
+
+/* A library is a resource of the same number; names are their strings. */
+static void put_resource_table(struct firefox *firefox, const uint32_t *names)
+{
+	size_t count = firefox->table.libraries.count;
+
+	fputs("\"resourceTable\":{", firefox->file);
+	begin_column(firefox, "lib");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i, (int64_t)i);
+	end_column(firefox);
+	begin_column(firefox, "name");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i, names[i]);
+	end_column(firefox);
+	put_constant(firefox, "host", "null", count);
+	begin_column(firefox, "type");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i, RESOURCE_LIBRARY);
+	end_column(firefox);
+	end_table(firefox, count, false);
+	fputs("\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
+	      "\"length\":0},\n",
+	      firefox->file);
+}
+
+static void put_source_table(struct firefox *firefox, const uint32_t *paths)
+{
+	size_t count = firefox->table.sources.count;
+
+	fputs("\"sources\":{", firefox->file);
+	put_constant(firefox, "id", "null", count);
+	begin_column(firefox, "filename");
+	for (size_t i = 0; i < count; i++)
+		put_integer(firefox, i, paths[i]);
+	end_column(firefox);
+	put_constant(firefox, "startLine", "1", count);
+	put_constant(firefox, "startColumn", "1", count);
+	put_constant(firefox, "sourceMapURL", "null", count);
+	put_constant(firefox, "content", "null", count);
+	end_table(firefox, count, false);
+	fputs("\"sourceLocationTable\":{\"source\":[],\"line\":[],\"column\":[],\"length\":0},\n",
+	      firefox->file);
+}
+
+static void put_strings(struct firefox *firefox)
+{
+	begin_column(firefox, "stringArray");
+	for (size_t i = 0; i < firefox->table.strings.count; i++) {
+		fputs(i ? ",\n" : "\n", firefox->file);
+		escape_json(firefox->file, firefox->table.strings.strings[i]);
+	}
+	fputs("]", firefox->file);
+}
+
+static int put_shared(struct firefox *firefox)
+{
+	size_t libraries = firefox->table.libraries.count, sources = firefox->table.sources.count;
+	uint32_t *ids = calloc(libraries + sources + 1, sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < libraries + sources; i++) {
+		const char *text = i < libraries ? path_last(firefox->table.libraries.strings[i])
+						 : firefox->table.sources.strings[i - libraries];
+
+		if (string_table_find(&firefox->table.strings, text, &ids[i])) {
+			free(ids);
+			return -ENOMEM;
+		}
+	}
+	fputs("\"shared\":{\n", firefox->file);
+	put_stack_table(firefox);
+	put_frame_table(firefox);
+	put_function_table(firefox);
+	put_resource_table(firefox, ids);
+	put_source_table(firefox, ids + libraries);
+	put_strings(firefox);
+	fputs("},\n", firefox->file);
+	free(ids);
+	return 0;
+}
+
+/* ---- samples ---- */
+
+enum sample_column {
+	COLUMN_STACK,
+	COLUMN_TIME,
+	COLUMN_WEIGHT,
+	COLUMN_CPU
+};
+
+/* Contexts are divided into as many rows as they have samples, unless there are too many. */
+static bool one_row_each(const struct firefox *firefox)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < firefox->tree->node_count; i++)
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			samples += firefox->tree->nodes[i].samples[c];
+	return samples > SAMPLE_ROWS_MAX;
+}
+
+/* part of count equal ones; they add up to time_ns exactly. */
+static uint64_t part_end_ns(uint64_t time_ns, uint64_t part, uint64_t count)
+{
+	return (uint64_t)((unsigned __int128)time_ns * part / count);
+}
+
+struct sample_row {
+	uint32_t stack;
+	uint64_t time_ns;     /* on the axis */
+	uint64_t weight_ns;   /* until the next one */
+	uint64_t previous_ns; /* weight of the row before */
+};
+
+static void put_sample(struct firefox *firefox, enum sample_column column,
+		       const struct sample_row *row)
+{
+	switch (column) {
+	case COLUMN_STACK:
+		fprintf(firefox->file, "%" PRIu32, row->stack);
+		break;
+	case COLUMN_TIME:
+		put_milliseconds(firefox, row->time_ns);
+		break;
+	case COLUMN_WEIGHT:
+		put_milliseconds(firefox, row->weight_ns);
+		break;
+	case COLUMN_CPU: /* used since the row before: all of it */
+		fprintf(firefox->file, "%" PRIu64, row->previous_ns);
+		break;
+	}
+}
+
+/* Returns the number of rows. */
+static size_t put_sample_column(struct firefox *firefox, enum sample_column column, bool undivided)
+{
+	struct sample_row row = { 0 };
+	size_t rows = 0;
+
+	for (size_t i = 0; i < firefox->tree->node_count * TIME_CLASS_COUNT; i++) {
+		size_t node = i / TIME_CLASS_COUNT, class = i % TIME_CLASS_COUNT;
+		uint64_t time_ns = firefox->tree->nodes[node].time_ns[class];
+		uint64_t count = firefox->tree->nodes[node].samples[class];
+		uint64_t from_ns = 0;
+
+		if (!time_ns || ferror(firefox->file))
+			continue;
+		if (undivided || !count)
+			count = 1;
+		row.stack = firefox->table.stack_of_node[node][class];
+		for (uint64_t part = 0; part < count; part++) {
+			uint64_t end_ns = part_end_ns(time_ns, part + 1, count);
+
+			row.weight_ns = end_ns - from_ns;
+			fputs(rows++ ? "," : "", firefox->file);
+			put_sample(firefox, column, &row);
+			row.time_ns += row.weight_ns;
+			row.previous_ns = row.weight_ns;
+			from_ns = end_ns;
+		}
+	}
+	return rows;
+}
+
+static void put_thread(struct firefox *firefox)
+{
+	const struct profile_target *target = &firefox->profile->facts.target;
+	bool undivided = one_row_each(firefox);
+	char name[sizeof(target->comm) + 1];
+	size_t rows;
+
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(target->comm), target->comm);
+	fputs("\"threads\":[{\"processType\":\"default\",\"processStartupTime\":0,"
+	      "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
+	      "\"pausedRanges\":[],\"isMainThread\":true,",
+	      firefox->file);
+	/* The tree is that of all threads. */
+	put_text(firefox, "name", "all threads");
+	put_text(firefox, "processName", name);
+	fprintf(firefox->file, "\"pid\":\"%d\",\"tid\":%d,\n", (int)target->pid, (int)target->pid);
+	fputs("\"samples\":{\"weightType\":\"tracing-ms\",\n", firefox->file);
+	begin_column(firefox, "stack");
+	(void)put_sample_column(firefox, COLUMN_STACK, undivided);
+	end_column(firefox);
+	begin_column(firefox, "time");
+	(void)put_sample_column(firefox, COLUMN_TIME, undivided);
+	end_column(firefox);
+	begin_column(firefox, "weight");
+	(void)put_sample_column(firefox, COLUMN_WEIGHT, undivided);
+	end_column(firefox);
+	begin_column(firefox, "threadCPUDelta");
+	rows = put_sample_column(firefox, COLUMN_CPU, undivided);
+	end_column(firefox);
+	end_table(firefox, rows, false);
+	fputs("\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
+	      "\"category\":[],\"length\":0}}]}\n",
+	      firefox->file);
+}
+
+/* ---- about the profile ---- */
+
+static void put_categories(struct firefox *firefox)
+{
+	begin_column(firefox, "categories");
+	for (size_t i = 0; i < CATEGORIES; i++)
+		fprintf(firefox->file,
+			"%s{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}",
+			i ? "," : "", categories[i].name, categories[i].colour);
+	end_column(firefox);
+}
+
+static void put_meta(struct firefox *firefox)
+{
+	const struct profile_facts *facts = &firefox->profile->facts;
+	char text[96];
+
+	fprintf(firefox->file,
+		"{\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\n\"interval\":",
+		GECKO_VERSION, FORMAT_VERSION);
+	put_milliseconds(firefox, facts->period_ns);
+	fputs(",\"startTime\":", firefox->file);
+	put_milliseconds(firefox, facts->started_unix_ns);
+	fputs(",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\"debug\":false,\n",
+	      firefox->file);
+	put_categories(firefox);
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(facts->target.comm), facts->target.comm);
+	put_text(firefox, "product", text);
+	snprintf(text, sizeof(text), "pieprofd %.60s", facts->version);
+	put_text(firefox, "importedFrom", text);
+	snprintf(text, sizeof(text), "Python %d.%d.%d", facts->target.python.major,
+		 facts->target.python.minor, facts->target.python.micro);
+	put_text(firefox, "misc", text);
+	fputs("\n\"platform\":\"Linux\",\"oscpu\":\"Linux x86_64\",\"markerSchema\":[],"
+	      "\"sourceCodeIsNotOnSearchfox\":true,\"sampleUnits\":{\"time\":\"ms\","
+	      "\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}},\n",
+	      firefox->file);
+}
+
+static void put_libraries(struct firefox *firefox)
+{
+	begin_column(firefox, "libs");
+	for (size_t i = 0; i < firefox->table.libraries.count; i++) {
+		const char *path = firefox->table.libraries.strings[i];
+
+		fprintf(firefox->file, "%s\n{\"arch\":\"x86_64\",", i ? "," : "");
+		put_text(firefox, "name", path_last(path));
+		put_text(firefox, "path", path);
+		put_text(firefox, "debugName", path_last(path));
+		put_text(firefox, "debugPath", path);
+		fputs("\"breakpadId\":\"\",\"codeId\":", firefox->file);
+		if (firefox->table.build_ids[i])
+			escape_json(firefox->file, firefox->table.build_ids[i]);
+		else
+			fputs("null", firefox->file);
+		fputc('}', firefox->file);
+	}
+	end_column(firefox);
+}
+
+static int firefox_write(const struct profile *profile, const struct writer_options *options,
+			 FILE *file)
+{
+	struct firefox firefox = { .profile = profile, .tree = &profile->tree, .file = file };
+	int result = firefox_table_init(&firefox.table, &profile->tree);
+
+	(void)options;
+	if (!result) {
+		put_meta(&firefox);
+		put_libraries(&firefox);
+		fputs("\"pages\":[],\n", file);
+		result = put_shared(&firefox);
+	}
+	if (!result)
+		put_thread(&firefox);
+	firefox_table_deinit(&firefox.table);
+	return result ? result : ferror(file) ? -EIO : 0;
+}
+
+const struct writer writer_firefox = { .name = "firefox",
+				       .extension = ".firefox.json",
+				       .write = firefox_write };

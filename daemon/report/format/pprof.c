@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof's profile.proto, gzipped (github.com/google/pprof, proto/profile.proto).
+ *
+ * A sample for each node of the tree with time of its own, and where sleeping
+ * threads were looked at one for each thing it waited for. For each pair, where
+ * there are any, a sample that reads, from the root inwards: the path of the
+ * earlier access, a frame "[killed by]", and the later access from where its
+ * path leaves the earlier one, at least from its innermost Python frame.
+ *
+ * The fields of the outermost message may come in any order: samples are
+ * written one by one, the tables they refer to behind them.
+ */
+#include "daemon/report/format/pprof.h"
+#include "daemon/report/encode/escape.h"
+#include "daemon/report/encode/gzip_stream.h"
+#include "daemon/report/encode/protobuf.h"
+#include "daemon/report/format/pprof_table.h"
+#include "daemon/report/format/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KILLED_BY "[killed by]"
+
+/* Field numbers of profile.proto. */
+enum { /* Profile */
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION,
+	PROFILE_STRING,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS,
+	PROFILE_PERIOD_TYPE,
+	PROFILE_PERIOD,
+	PROFILE_COMMENT,
+	PROFILE_DEFAULT_SAMPLE_TYPE,
+};
+enum {
+	VALUE_TYPE_TYPE = 1,
+	VALUE_TYPE_UNIT
+};
+enum {
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE,
+	SAMPLE_LABEL
+};
+enum {
+	LABEL_KEY = 1,
+	LABEL_STRING
+};
+enum { /* Mapping */
+	MAPPING_ID = 1,
+	MAPPING_START,
+	MAPPING_LIMIT,
+	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID,
+	MAPPING_HAS_FUNCTIONS,
+	MAPPING_HAS_FILES,
+	MAPPING_HAS_LINES,
+};
+enum {
+	LOCATION_ID = 1,
+	LOCATION_MAPPING,
+	LOCATION_ADDRESS,
+	LOCATION_LINE
+};
+enum {
+	LINE_FUNCTION = 1,
+	LINE_LINE
+};
+enum {
+	FUNCTION_ID = 1,
+	FUNCTION_NAME,
+	FUNCTION_SYSTEM_NAME,
+	FUNCTION_FILE
+};
+
+enum value {
+	VALUE_SAMPLES,
+	VALUE_CPU,
+	VALUE_WALL,
+	VALUE_PYTHON,
+	VALUE_NATIVE,
+	VALUE_SYSTEM,
+	VALUE_WAITING,   /* where it was looked for */
+	VALUE_REDUNDANT, /* these two where there are pairs */
+	VALUE_AVOIDABLE,
+	VALUE_COUNT
+};
+
+static const struct {
+	const char *type, *unit;
+} value_types[VALUE_COUNT] = {
+	[VALUE_SAMPLES] = { "samples", "count" },
+	[VALUE_CPU] = { "cpu", "nanoseconds" },
+	[VALUE_WALL] = { "time", "nanoseconds" },
+	[VALUE_PYTHON] = { "python", "nanoseconds" },
+	[VALUE_NATIVE] = { "native", "nanoseconds" },
+	[VALUE_SYSTEM] = { "system", "nanoseconds" },
+	[VALUE_WAITING] = { "waiting", "nanoseconds" },
+	[VALUE_REDUNDANT] = { "redundant", "count" },
+	[VALUE_AVOIDABLE] = { "avoidable", "nanoseconds" },
+};
+
+struct pprof {
+	const struct profile *profile;
+	enum pprof_view view;
+	struct gzip_stream stream;
+	struct pprof_table table;
+	uint32_t *location_of_frame;    /* ids, of the tree's frames */
+	struct protobuf message, inner; /* scratch */
+	uint64_t *stack;                /* scratch: location ids */
+	size_t stack_capacity;
+	int error; /* the first; nothing is written after it */
+};
+
+static void fail(struct pprof *pprof, int error)
+{
+	if (!pprof->error)
+		pprof->error = error;
+}
+
+static uint32_t find_string(struct pprof *pprof, const char *text)
+{
+	return pprof_table_string(&pprof->table, text);
+}
+
+/* ---- the outermost message ---- */
+
+/* Writes and empties it. */
+static void flush(struct pprof *pprof, struct protobuf *message)
+{
+	if (message->failed || pprof->table.failed)
+		fail(pprof, -ENOMEM);
+	if (!pprof->error) {
+		int result = gzip_stream_put(&pprof->stream, message->bytes, message->size);
+
+		if (result < 0)
+			fail(pprof, result);
+	}
+	protobuf_clear(message);
+}
+
+/* pprof->inner is the submessage; it is empty then. */
+static void put_inner(struct pprof *pprof, unsigned field)
+{
+	protobuf_submessage(&pprof->message, field, &pprof->inner);
+	protobuf_clear(&pprof->inner);
+	flush(pprof, &pprof->message);
+}
+
+static const struct {
+	unsigned values; /* a bit for each, 0: those there are */
+	enum value shown;
+} views[] = {
+	[PPROF_ALL] = { 0, VALUE_CPU },
+	[PPROF_CPU] = { 1u << VALUE_SAMPLES | 1u << VALUE_CPU, VALUE_CPU },
+	[PPROF_WALL] = { 1u << VALUE_SAMPLES | 1u << VALUE_WALL, VALUE_WALL },
+	[PPROF_REDUNDANCY] = { 1u << VALUE_REDUNDANT | 1u << VALUE_AVOIDABLE, VALUE_REDUNDANT },
+};
+
+static bool has_value(const struct pprof *pprof, enum value value)
+{
+	if (views[pprof->view].values)
+		return views[pprof->view].values >> value & 1;
+	switch (value) {
+	case VALUE_WALL:
+		return false; /* the sum of two others */
+	case VALUE_WAITING:
+		return pprof->profile->facts.waits;
+	case VALUE_REDUNDANT:
+	case VALUE_AVOIDABLE:
+		return pprof->profile->pair_count > 0;
+	default:
+		return true;
+	}
+}
+
+static void put_label(struct pprof *pprof, const char *key, const char *text)
+{
+	struct protobuf label = { 0 };
+
+	protobuf_number(&label, LABEL_KEY, find_string(pprof, key));
+	protobuf_number(&label, LABEL_STRING, find_string(pprof, text));
+	protobuf_submessage(&pprof->inner, SAMPLE_LABEL, &label);
+	protobuf_deinit(&label);
+}
+
+/* Values are signed in the file. */
+static uint64_t bounded(uint64_t value)
+{
+	return value < INT64_MAX ? value : INT64_MAX;
+}
+
+/* Begins a sample in pprof->inner; the stack is pprof->stack, leaf first. */
+static void begin_sample(struct pprof *pprof, size_t depth, const uint64_t values[VALUE_COUNT])
+{
+	uint64_t written[VALUE_COUNT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < VALUE_COUNT; i++)
+		if (has_value(pprof, (enum value)i))
+			written[count++] = bounded(values[i]);
+	protobuf_numbers(&pprof->inner, SAMPLE_LOCATION, pprof->stack, depth);
+	protobuf_numbers(&pprof->inner, SAMPLE_VALUE, written, count);
+}
+
+static bool reserve_stack(struct pprof *pprof, size_t depth)
+{
+	uint64_t *stack;
+
+	if (depth <= pprof->stack_capacity)
+		return true;
+	stack = reallocarray(pprof->stack, depth, sizeof(*stack));
+	if (!stack) {
+		fail(pprof, -ENOMEM);
+		return false;
+	}
+	pprof->stack = stack;
+	pprof->stack_capacity = depth;
+	return true;
+}
+
+/* ---- samples ---- */
+
+/* The node's stack into pprof->stack; its depth, 0: no memory. */
+static size_t take_stack(struct pprof *pprof, const struct profile_node *node)
+{
+	const struct profile_tree *tree = &pprof->profile->tree;
+	size_t depth = 0;
+
+	if (!reserve_stack(pprof, (size_t)node->depth + 1))
+		return 0;
+	for (;;) {
+		pprof->stack[depth++] = pprof->location_of_frame[node->frame];
+		if (node->parent == PROFILE_NODE_NONE)
+			return depth;
+		node = &tree->nodes[node->parent];
+	}
+}
+
+static void put_waiting(struct pprof *pprof, const struct profile_node *node)
+{
+	for (unsigned i = 0; i < WAIT_KIND_COUNT && !pprof->error; i++) {
+		const uint64_t values[VALUE_COUNT] = {
+			[VALUE_WAITING] = node->side.waiting_ns[i],
+		};
+		size_t depth;
+
+		if (!values[VALUE_WAITING])
+			continue;
+		depth = take_stack(pprof, node);
+		if (!depth)
+			return;
+		begin_sample(pprof, depth, values);
+		put_label(pprof, "waiting", wait_kind_name((enum wait_kind)i));
+		put_inner(pprof, PROFILE_SAMPLE);
+	}
+}
+
+/* Time asleep as samples of the same clock. */
+static void add_waiting(const struct pprof *pprof, const struct profile_node *node,
+			uint64_t values[VALUE_COUNT])
+{
+	uint64_t waiting_ns = side_time_waiting_ns(&node->side);
+	uint64_t period_ns = pprof->profile->facts.period_ns;
+
+	values[VALUE_WALL] = values[VALUE_CPU] + waiting_ns;
+	if (waiting_ns)
+		values[VALUE_SAMPLES] += period_ns ? waiting_ns / period_ns + 1 : 1;
+}
+
+static void put_node(struct pprof *pprof, const struct profile_node *node)
+{
+	uint64_t values[VALUE_COUNT] = { 0 };
+	size_t depth;
+
+	if (pprof->view == PPROF_ALL)
+		put_waiting(pprof, node);
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
+		values[VALUE_SAMPLES] += node->samples[c];
+		values[VALUE_CPU] += node->time_ns[c];
+	}
+	if (pprof->view == PPROF_WALL)
+		add_waiting(pprof, node, values);
+	if (!values[VALUE_SAMPLES] && !values[VALUE_CPU])
+		return;
+	values[VALUE_PYTHON] = node->time_ns[TIME_PYTHON];
+	values[VALUE_NATIVE] = node->time_ns[TIME_NATIVE];
+	values[VALUE_SYSTEM] = node->time_ns[TIME_SYSTEM];
+	depth = take_stack(pprof, node);
+	if (!depth)
+		return;
+	begin_sample(pprof, depth, values);
+	put_inner(pprof, PROFILE_SAMPLE);
+}
+
+static bool same_frame(const struct profile_frame *a, const struct profile_frame *b)
+{
+	return a->kind == b->kind && a->line == b->line && a->address == b->address &&
+	       strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
+}
+
+/* How many outermost frames of the second path are not repeated. */
+static size_t shared_frames(const struct profile_pair *pair)
+{
+	size_t shared = 0, python = pair->second_count;
+
+	while (python > 0 && pair->second[python - 1].kind != FRAME_PYTHON)
+		python--;
+	while (shared < pair->first_count && shared < pair->second_count &&
+	       same_frame(&pair->first[shared], &pair->second[shared]))
+		shared++;
+	return python > 0 && shared >= python ? python - 1 : shared;
+}
+
+static void put_pair(struct pprof *pprof, const struct profile_pair *pair)
+{
+	static const struct profile_frame killed_by = {
+		.kind = FRAME_NATIVE,
+		.function = KILLED_BY,
+		.file = "?",
+	};
+	uint64_t values[VALUE_COUNT] = {
+		[VALUE_REDUNDANT] = pair->redundant,
+		[VALUE_AVOIDABLE] = pair->avoidable_ns,
+	};
+	size_t shared = shared_frames(pair), depth = 0;
+
+	if (!reserve_stack(pprof, pair->first_count + pair->second_count + 1))
+		return;
+	for (size_t i = pair->second_count; i-- > shared;)
+		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->second[i]);
+	pprof->stack[depth++] = pprof_table_location(&pprof->table, &killed_by);
+	for (size_t i = pair->first_count; i-- > 0;)
+		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->first[i]);
+	begin_sample(pprof, depth, values);
+	put_label(pprof, "access", pair->kind == PAIR_LOAD ? "load" : "store");
+	put_label(pprof, "category", category_name(pair->category));
+	put_inner(pprof, PROFILE_SAMPLE);
+}
+
+static void put_samples(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+
+	pprof->location_of_frame =
+		calloc(profile->tree.frame_count + 1, sizeof(pprof->location_of_frame[0]));
+	if (!pprof->location_of_frame) {
+		fail(pprof, -ENOMEM);
+		return;
+	}
+	for (size_t i = 0; i < profile->tree.frame_count && pprof->view != PPROF_REDUNDANCY; i++)
+		pprof->location_of_frame[i] =
+			pprof_table_location(&pprof->table, &profile->tree.frames[i]);
+	for (size_t i = 0; i < profile->tree.node_count && !pprof->error; i++)
+		if (pprof->view != PPROF_REDUNDANCY)
+			put_node(pprof, &profile->tree.nodes[i]);
+	for (size_t i = 0; i < profile->pair_count && !pprof->error; i++)
+		if (pprof->view == PPROF_ALL || pprof->view == PPROF_REDUNDANCY)
+			put_pair(pprof, &profile->pairs[i]);
+}
+
+/* ---- what the samples refer to ---- */
+
+/*
+ * The first mapping is shown as the program that was profiled: the one that
+ * an interpreter's name begins, however samples came.
+ */
+static void choose_main_mapping(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->profile->tree.frame_count; i++) {
+		const struct profile_frame *frame = &pprof->profile->tree.frames[i];
+
+		if (frame->kind == FRAME_NATIVE &&
+		    strncmp(path_last(frame->file), "python", strlen("python")) == 0) {
+			(void)pprof_table_location(&pprof->table, frame);
+			return;
+		}
+	}
+}
+
+static void put_mappings(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->table.mapping_count; i++) {
+		const struct pprof_mapping *mapping = &pprof->table.mappings[i];
+
+		/* Addresses are the file's own, so that the mapping begins at 0. */
+		protobuf_number(&pprof->inner, MAPPING_ID, i + 1);
+		protobuf_number(&pprof->inner, MAPPING_LIMIT, mapping->limit);
+		protobuf_number(&pprof->inner, MAPPING_FILE, mapping->file);
+		protobuf_number(&pprof->inner, MAPPING_BUILD_ID, mapping->build_id);
+		/* What has no name has none for others either: no reader is to look again. */
+		protobuf_number(&pprof->inner, MAPPING_HAS_FUNCTIONS, 1);
+		protobuf_number(&pprof->inner, MAPPING_HAS_FILES, mapping->has_lines);
+		protobuf_number(&pprof->inner, MAPPING_HAS_LINES, mapping->has_lines);
+		put_inner(pprof, PROFILE_MAPPING);
+	}
+}
+
+static void put_locations(struct pprof *pprof)
+{
+	struct protobuf line = { 0 };
+
+	for (size_t i = 0; i < pprof->table.location_count && !pprof->error; i++) {
+		const struct pprof_location *location = &pprof->table.locations[i];
+
+		protobuf_clear(&line);
+		protobuf_number(&line, LINE_FUNCTION, location->function);
+		protobuf_number(&line, LINE_LINE,
+				location->line > 0 ? (uint64_t)location->line : 0);
+		protobuf_number(&pprof->inner, LOCATION_ID, i + 1);
+		protobuf_number(&pprof->inner, LOCATION_MAPPING, location->mapping);
+		protobuf_number(&pprof->inner, LOCATION_ADDRESS, location->address);
+		protobuf_submessage(&pprof->inner, LOCATION_LINE, &line);
+		put_inner(pprof, PROFILE_LOCATION);
+	}
+	protobuf_deinit(&line);
+	for (size_t i = 0; i < pprof->table.function_count && !pprof->error; i++) {
+		const struct pprof_function *function = &pprof->table.functions[i];
+
+		protobuf_number(&pprof->inner, FUNCTION_ID, i + 1);
+		protobuf_number(&pprof->inner, FUNCTION_NAME, function->name);
+		protobuf_number(&pprof->inner, FUNCTION_SYSTEM_NAME, function->name);
+		protobuf_number(&pprof->inner, FUNCTION_FILE, function->file);
+		put_inner(pprof, PROFILE_FUNCTION);
+	}
+}
+
+/* ---- about the profile ---- */
+
+static void put_value_type(struct pprof *pprof, unsigned field, enum value value)
+{
+	protobuf_number(&pprof->inner, VALUE_TYPE_TYPE,
+			find_string(pprof, value_types[value].type));
+	protobuf_number(&pprof->inner, VALUE_TYPE_UNIT,
+			find_string(pprof, value_types[value].unit));
+	put_inner(pprof, field);
+}
+
+static void add_comment(struct pprof *pprof, uint64_t *comments, size_t *count, const char *text)
+{
+	comments[(*count)++] = find_string(pprof, text);
+}
+
+#define COMMENTS_MAX (LOSS_COUNT + 4)
+
+static void put_comments(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	const struct profile_facts *facts = &profile->facts;
+	uint64_t comments[COMMENTS_MAX];
+	size_t count = 0;
+	char text[160];
+
+	snprintf(text, sizeof(text), "pieprofd %.40s, Python %d.%d.%d, %.*s, pid %d",
+		 facts->version, facts->target.python.major, facts->target.python.minor,
+		 facts->target.python.micro, (int)sizeof(facts->target.comm), facts->target.comm,
+		 (int)facts->target.pid);
+	add_comment(pprof, comments, &count, text);
+	for (size_t i = 0; i < LOSS_COUNT; i++) {
+		if (!facts->losses.counts[i])
+			continue;
+		snprintf(text, sizeof(text), "not used: %llu %s",
+			 (unsigned long long)facts->losses.counts[i], loss_name((enum loss)i));
+		add_comment(pprof, comments, &count, text);
+	}
+	if (facts->kernel_time_refused)
+		add_comment(pprof, comments, &count,
+			    "time in the kernel is missing: the kernel did not let it be sampled");
+	if (profile->tree.nodes_folded) {
+		snprintf(text, sizeof(text),
+			 "%zu contexts with least time are part of their callers",
+			 profile->tree.nodes_folded);
+		add_comment(pprof, comments, &count, text);
+	}
+	if (profile->pairs_omitted) {
+		snprintf(text, sizeof(text), "%zu further pairs are left out",
+			 profile->pairs_omitted);
+		add_comment(pprof, comments, &count, text);
+	}
+	protobuf_numbers(&pprof->message, PROFILE_COMMENT, comments, count);
+	flush(pprof, &pprof->message);
+}
+
+static void put_facts(struct pprof *pprof)
+{
+	const struct profile_facts *facts = &pprof->profile->facts;
+
+	for (size_t i = 0; i < VALUE_COUNT; i++)
+		if (has_value(pprof, (enum value)i))
+			put_value_type(pprof, PROFILE_SAMPLE_TYPE, (enum value)i);
+	put_value_type(pprof, PROFILE_PERIOD_TYPE,
+		       pprof->view == PPROF_WALL ? VALUE_WALL : VALUE_CPU);
+	protobuf_number(&pprof->message, PROFILE_PERIOD, bounded(facts->period_ns));
+	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, bounded(facts->started_unix_ns));
+	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, bounded(facts->duration_ns));
+	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,
+			find_string(pprof, value_types[views[pprof->view].shown].type));
+	flush(pprof, &pprof->message);
+	put_comments(pprof);
+}
+
+static void put_strings(struct pprof *pprof)
+{
+	const struct string_table *strings = &pprof->table.strings;
+
+	for (size_t i = 0; i < strings->count && !pprof->error; i++) {
+		const char *text = strings->strings[i];
+
+		protobuf_bytes(&pprof->message, PROFILE_STRING, text, strlen(text));
+		flush(pprof, &pprof->message);
+	}
+}
+
+static void pprof_deinit(struct pprof *pprof)
+{
+	pprof_table_deinit(&pprof->table);
+	free(pprof->location_of_frame);
+	protobuf_deinit(&pprof->message);
+	protobuf_deinit(&pprof->inner);
+	free(pprof->stack);
+	gzip_stream_deinit(&pprof->stream);
+}
+
+int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *file)
+{
+	struct pprof pprof = { .profile = profile, .view = view };
+	int result = gzip_stream_init(&pprof.stream, file);
+
+	if (result < 0)
+		return result;
+	pprof_table_init(&pprof.table);
+	choose_main_mapping(&pprof);
+	put_facts(&pprof);
+	put_samples(&pprof);
+	put_mappings(&pprof);
+	put_locations(&pprof);
+	put_strings(&pprof);
+	if (!pprof.error)
+		pprof.error = gzip_stream_finish(&pprof.stream);
+	result = pprof.error;
+	pprof_deinit(&pprof);
+	return result;
+}
+
+static int pprof_write(const struct profile *profile, const struct writer_options *options,
+		       FILE *file)
+{
+	(void)options;
+	return pprof_write_view(profile, PPROF_ALL, file);
+}
+
+const struct writer writer_pprof = { .name = "pprof", .extension = ".pb.gz", .write = pprof_write };

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * speedscope's file format (speedscope.app/file-format-schema.json): the
+ * frames once, then sampled profiles, each a list of stacks and a list of
+ * weights: all CPU time, and each class of time that there is by itself.
+ */
+#include "daemon/report/encode/escape.h"
+#include "daemon/report/format/writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	unsigned classes; /* a bit for each enum time_class */
+} views[] = {
+	{ "CPU time", 1u << TIME_PYTHON | 1u << TIME_NATIVE | 1u << TIME_SYSTEM },
+	{ "Python", 1u << TIME_PYTHON },
+	{ "native", 1u << TIME_NATIVE },
+	{ "system", 1u << TIME_SYSTEM },
+};
+
+#define VIEW_COUNT (sizeof(views) / sizeof(views[0]))
+
+static uint64_t time_of(const uint64_t time_ns[TIME_CLASS_COUNT], unsigned classes)
+{
+	uint64_t sum = 0;
+
+	for (unsigned c = 0; c < TIME_CLASS_COUNT; c++)
+		sum += classes & 1u << c ? time_ns[c] : 0;
+	return sum;
+}
+
+static void put_frame(FILE *file, const struct profile_frame *frame)
+{
+	char buffer[FRAME_FUNCTION_BYTES];
+	const char *path = frame->file;
+
+	fputs("{\"name\":", file);
+	escape_json(file, frame_function(frame, true, buffer, sizeof(buffer)));
+	if (frame->kind == FRAME_NATIVE && frame->native_file)
+		path = frame->native_file;
+	if (strcmp(path, "?") != 0) {
+		fputs(",\"file\":", file);
+		escape_json(file, path);
+	}
+	if (frame->line > 0)
+		fprintf(file, ",\"line\":%d", frame->line);
+	fputc('}', file);
+}
+
+static void put_frames(FILE *file, const struct profile_tree *tree)
+{
+	fputs(",\n\"shared\":{\"frames\":[", file);
+	for (size_t i = 0; i < tree->frame_count; i++) {
+		fputs(i ? ",\n" : "\n", file);
+		put_frame(file, &tree->frames[i]);
+	}
+	fputs("]}", file);
+}
+
+/* path is a buffer as long as the deepest stack. */
+static void put_view(FILE *file, const struct profile_tree *tree, unsigned classes, uint32_t *path)
+{
+	uint64_t sum = 0;
+	bool first = true;
+
+	fputs(",\"samples\":[", file);
+	for (size_t i = 0; i < tree->node_count && !ferror(file); i++) {
+		const struct profile_node *node = &tree->nodes[i];
+		uint64_t time_ns = time_of(node->time_ns, classes);
+
+		path[node->depth] = node->frame;
+		if (!time_ns)
+			continue;
+		sum += time_ns;
+		fputs(first ? "\n[" : ",\n[", file);
+		first = false;
+		for (uint32_t at = 0; at <= node->depth; at++)
+			fprintf(file, "%s%" PRIu32, at ? "," : "", path[at]);
+		fputc(']', file);
+	}
+	fputs("],\n\"weights\":[", file);
+	first = true;
+	for (size_t i = 0; i < tree->node_count; i++) {
+		uint64_t time_ns = time_of(tree->nodes[i].time_ns, classes);
+
+		if (!time_ns)
+			continue;
+		fprintf(file, "%s%" PRIu64, first ? "" : ",", time_ns);
+		first = false;
+	}
+	fprintf(file, "],\n\"startValue\":0,\"endValue\":%" PRIu64 "}", sum);
+}
+
+static void put_views(FILE *file, const struct profile_tree *tree, uint32_t *path)
+{
+	fputs(",\n\"profiles\":[", file);
+	for (size_t v = 0; v < VIEW_COUNT; v++) {
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < tree->node_count; i++)
+			sum += time_of(tree->nodes[i].time_ns, views[v].classes);
+		if (v > 0 && !sum)
+			continue;
+		fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"nanoseconds\"",
+			v ? "," : "", views[v].name);
+		put_view(file, tree, views[v].classes, path);
+	}
+	fputs("]}\n", file);
+}
+
+static void put_head(FILE *file, const struct profile_facts *facts)
+{
+	char exporter[64], name[64];
+
+	snprintf(exporter, sizeof(exporter), "pieprofd@%s", facts->version);
+	snprintf(name, sizeof(name), "%.*s %d", (int)sizeof(facts->target.comm), facts->target.comm,
+		 (int)facts->target.pid);
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":",
+	      file);
+	escape_json(file, exporter);
+	fputs(",\n\"name\":", file);
+	escape_json(file, name);
+	fputs(",\n\"activeProfileIndex\":0", file);
+}
+
+static int speedscope_write(const struct profile *profile, const struct writer_options *options,
+			    FILE *file)
+{
+	const struct profile_tree *tree = &profile->tree;
+	size_t deepest = 0;
+	uint32_t *path;
+
+	(void)options;
+	for (size_t i = 0; i < tree->node_count; i++)
+		if (tree->nodes[i].depth > deepest)
+			deepest = tree->nodes[i].depth;
+	path = calloc(deepest + 1, sizeof(path[0]));
+	if (!path)
+		return -ENOMEM;
+	put_head(file, &profile->facts);
+	put_frames(file, tree);
+	put_views(file, tree, path);
+	free(path);
+	return ferror(file) ? -EIO : 0;
+}
+
+const struct writer writer_speedscope = { .name = "speedscope",
+					  .extension = ".speedscope.json",
+					  .write = speedscope_write };

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report a person reads in a terminal. The first screen has what ran, the
+ * verdict in words and where the time went; then the redundant lines, the
+ * pairs, and how far the figures can be trusted.
+ */
+#include "daemon/report/format/text_layout.h"
+
+#include "daemon/report/merge/profile_merge.h"
+#include "daemon/report/model/profile_sources.h"
+#include "daemon/report/model/verdict.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_DEFAULT   8
+#define PAIRS_DEFAULT   2
+#define THREADS_SHOWN   10
+#define PROCESSES_SHOWN 12
+/* Of the CPU time, the part from which on it is told what the interpreter did with it. */
+#define NOTEWORTHY 200
+
+static void put_target(const struct text_layout *layout, const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	const struct profile_target *target = &facts->target;
+	char command[512], words[256];
+	size_t used = 0;
+
+	for (size_t i = 0; target->command && target->command[i] && used < sizeof(command); i++)
+		used += (size_t)snprintf(command + used, sizeof(command) - used, "%s%s",
+					 i ? " " : "", target->command[i]);
+	if (used == 0)
+		snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm), target->comm);
+	fprintf(layout->file, "pieprofd %s, pid %d, ", facts->version, (int)target->pid);
+	if (profile->process_count > 1)
+		fprintf(layout->file, "and %zu more, ", profile->process_count - 1);
+	if (target->python.major)
+		fprintf(layout->file, "Python %d.%d.%d\n", target->python.major,
+			target->python.minor, target->python.micro);
+	else
+		fputs("a Python that could not be read: native frames alone\n", layout->file);
+	fputs("  ", layout->file);
+	text_last_cell(layout, command, layout->columns - 2);
+	snprintf(words, sizeof(words),
+		 "%s, %" PRIu64 " samples, overhead %s of the target's CPU time%s",
+		 figure_ns(facts->duration_ns).text, facts->samples,
+		 figure_share(facts->overhead).text,
+		 facts->target_exited ? "; the target exited meanwhile" : "");
+	text_wrapped(layout, "  ", words);
+}
+
+/* A native function has no line. */
+static void line_suffix(const struct profile_line *line, char *suffix, size_t size)
+{
+	*suffix = '\0';
+	if (line->line)
+		snprintf(suffix, size, ":%d", line->line);
+}
+
+/* "PATH:LINE in FUNCTION" and the source line below it. */
+static void put_place(const struct text_layout *layout, const struct profile_line *line)
+{
+	char suffix[32];
+
+	line_suffix(line, suffix, sizeof(suffix));
+	fputs("    ", layout->file);
+	text_path_cell(layout, line->file, suffix, layout->columns * 3 / 5, false);
+	fputs(" in ", layout->file);
+	text_last_cell(layout, line->function, layout->columns / 4);
+	if (line->source && *line->source) {
+		fputs("      ", layout->file);
+		text_last_cell(layout, line->source, layout->columns - 6);
+	}
+}
+
+static void put_verdict(const struct text_layout *layout, const struct verdict *verdict)
+{
+	text_heading(layout, "VERDICT", "%s", verdict->headline);
+	for (size_t i = 0; i <= verdict->sentence_count; i++) {
+		if (verdict->line && i == verdict->line_position)
+			put_place(layout, verdict->line);
+		if (verdict->own_line && i == verdict->own_line_position)
+			put_place(layout, verdict->own_line);
+		if (i < verdict->sentence_count)
+			text_wrapped(layout, "  ", verdict->sentences[i]);
+	}
+}
+
+/* What of the CPU time above the interpreter spent on itself, where that is worth a line. */
+static void put_interpreter(const struct text_layout *layout, const struct profile *profile)
+{
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	const struct side_time *side = &profile->side;
+	bool collects = side->collecting_ns * NOTEWORTHY > total_ns;
+	bool contends = side->contending_ns * NOTEWORTHY > total_ns;
+	char words[256];
+	int used = 0;
+
+	if (collects)
+		used += snprintf(words, sizeof(words), "%s of it in the garbage collector; ",
+				 figure_part(side->collecting_ns, total_ns).text);
+	if (contends)
+		used += snprintf(words + used, sizeof(words) - (size_t)used,
+				 "%s of it asking for the GIL; ",
+				 figure_part(side->contending_ns, total_ns).text);
+	if (profile->facts.gil_known && profile->facts.thread_count > 1)
+		used += snprintf(words + used, sizeof(words) - (size_t)used,
+				 "code with the GIL ran for %s of the time watched; ",
+				 figure_part(profile->gil_ns, profile->facts.duration_ns).text);
+	if (!used)
+		return;
+	words[used - 2] = '\0';
+	text_wrapped(layout, "  ", words);
+}
+
+static void put_time(const struct text_layout *layout, const struct profile *profile,
+		     const struct profile_line *const *lines, size_t count)
+{
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	unsigned where_columns = (layout->columns - 38) / 2;
+	size_t shown = 0;
+
+	text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
+		     figure_ns(total_ns).text,
+		     figure_part(profile->time_ns[TIME_PYTHON], total_ns).text,
+		     figure_part(profile->time_ns[TIME_NATIVE], total_ns).text,
+		     figure_part(profile->time_ns[TIME_SYSTEM], total_ns).text);
+	if (total_ns == 0)
+		return;
+	fputs("  self python native system  total  line (self = python + native + system)\n",
+	      layout->file);
+	for (; shown < count && profile_time_sum(lines[shown]->self_ns) > 0; shown++) {
+		const struct profile_line *line = lines[shown];
+		char suffix[32];
+
+		fprintf(layout->file, "%6s %6s %6s %6s %6s  ",
+			figure_part(profile_time_sum(line->self_ns), total_ns).text,
+			figure_part(line->self_ns[TIME_PYTHON], total_ns).text,
+			figure_part(line->self_ns[TIME_NATIVE], total_ns).text,
+			figure_part(line->self_ns[TIME_SYSTEM], total_ns).text,
+			figure_part(line->total_ns, total_ns).text);
+		line_suffix(line, suffix, sizeof(suffix));
+		text_path_cell(layout, line->file, suffix, where_columns, true);
+		fputs("  ", layout->file);
+		text_last_cell(layout,
+			       line->source && *line->source ? line->source : line->function,
+			       layout->columns - 38 - where_columns);
+	}
+	if (shown == count && profile->line_count > count)
+		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
+			profile->line_count - count);
+	put_interpreter(layout, profile);
+}
+
+/* "412 of 450  91.6%" */
+static void put_counts(const struct text_layout *layout, const struct access_counts *counts)
+{
+	char words[48];
+
+	if (counts->sampled == 0)
+		snprintf(words, sizeof(words), "-");
+	else
+		snprintf(words, sizeof(words), "%" PRIu64 " of %" PRIu64 "  %s", counts->redundant,
+			 counts->sampled, figure_part(counts->redundant, counts->sampled).text);
+	text_cell(layout, words, 22);
+}
+
+static void put_redundant_lines(const struct text_layout *layout,
+				const struct profile_line *const *lines, size_t count)
+{
+	if (count == 0 || profile_line_redundant(lines[0]) == 0)
+		return;
+	text_heading(layout, "REDUNDANT LINES",
+		     "the same value read, or written, again by a later native call");
+	fputs("  avoidable  redundant loads       redundant stores      per call line\n",
+	      layout->file);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_line *line = lines[i];
+		char suffix[32], reasons[640];
+		size_t used;
+
+		if (profile_line_redundant(line) == 0)
+			break;
+		fprintf(layout->file, "%11s  ", figure_ns(line->avoidable_ns).text);
+		put_counts(layout, &line->accesses[PAIR_LOAD]);
+		put_counts(layout, &line->accesses[PAIR_STORE]);
+		text_cell(layout, line->call_ns ? figure_ns(line->call_ns).text : "-", 9);
+		line_suffix(line, suffix, sizeof(suffix));
+		text_path_cell(layout, line->file, suffix, layout->columns - 66, false);
+		fputc('\n', layout->file);
+		if (line->source && *line->source) {
+			fputs("             ", layout->file);
+			text_last_cell(layout, line->source, layout->columns - 13);
+		}
+		used = (size_t)snprintf(
+			reasons, sizeof(reasons), "%s to %s avoidable%s%s",
+			figure_ns(line->avoidable_low_ns).text,
+			figure_ns(line->avoidable_high_ns).text,
+			line->category != CATEGORY_UNCLEAR ? "; " : "",
+			line->category != CATEGORY_UNCLEAR ? category_name(line->category) : "");
+		for (size_t r = 0; r < line->reason_count && used < sizeof(reasons); r++)
+			used += (size_t)snprintf(reasons + used, sizeof(reasons) - used, "%s%s",
+						 used ? "; " : "", line->reasons[r]);
+		if (used > 0)
+			text_wrapped(layout, "             ", reasons);
+	}
+}
+
+/* Shares of the time that the profile took: how long a thread held the GIL, slept, and of that
+ * waited for the GIL. */
+static void put_wall_shares(const struct text_layout *layout, const struct profile_facts *facts,
+			    const struct profile_thread *thread)
+{
+	if (facts->gil_known)
+		fprintf(layout->file, " %6s", figure_part(thread->gil_ns, facts->duration_ns).text);
+	if (facts->waits)
+		fprintf(layout->file, " %6s %6s",
+			figure_part(side_time_waiting_ns(&thread->side), facts->duration_ns).text,
+			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
+}
+
+static void put_processes(const struct text_layout *layout, const struct profile *profile)
+{
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	size_t shown =
+		profile->process_count < PROCESSES_SHOWN ? profile->process_count : PROCESSES_SHOWN;
+
+	if (profile->process_count < 2)
+		return;
+	text_heading(layout, "PROCESSES", "%zu profiled", profile->process_count);
+	fputs("   time python native system      pid  parent end       command\n", layout->file);
+	for (size_t i = 0; i < shown; i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		fprintf(layout->file, "%7s %6s %6s %6s  %7d %7d %-9s ",
+			figure_part(profile_time_sum(process->time_ns), total_ns).text,
+			figure_part(process->time_ns[TIME_PYTHON], total_ns).text,
+			figure_part(process->time_ns[TIME_NATIVE], total_ns).text,
+			figure_part(process->time_ns[TIME_SYSTEM], total_ns).text,
+			(int)process->pid, (int)process->parent, figure_end(process).text);
+		text_last_cell(layout,
+			       process->pid ? process_title(process->command) : "all others",
+			       layout->columns - 56);
+	}
+	if (shown < profile->process_count)
+		fprintf(layout->file, "  (%zu more processes)\n", profile->process_count - shown);
+}
+
+/* Nothing to tell apart where there is but one. */
+static void put_threads(const struct text_layout *layout, const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	size_t shown = facts->thread_count < THREADS_SHOWN ? facts->thread_count : THREADS_SHOWN;
+	unsigned columns = 40 + (facts->gil_known ? 7 : 0) + (facts->waits ? 14 : 0);
+
+	if (facts->thread_count < 2)
+		return;
+	text_heading(layout, "THREADS",
+		     facts->waits ? "%zu; GIL, asleep and for GIL are shares of the time watched"
+				  : "%zu that used the CPU",
+		     facts->thread_count);
+	fprintf(layout->file, "   time python native system%s%s  thread\n",
+		facts->gil_known ? "    GIL" : "", facts->waits ? " asleep forGIL" : "");
+	for (size_t i = 0; i < shown; i++) {
+		const struct profile_thread *thread = &facts->threads[i];
+
+		fprintf(layout->file, "%7s %6s %6s %6s",
+			figure_part(profile_time_sum(thread->time_ns), total_ns).text,
+			figure_part(thread->time_ns[TIME_PYTHON], total_ns).text,
+			figure_part(thread->time_ns[TIME_NATIVE], total_ns).text,
+			figure_part(thread->time_ns[TIME_SYSTEM], total_ns).text);
+		put_wall_shares(layout, facts, thread);
+		fprintf(layout->file, "  %7d ", (int)thread->tid);
+		text_last_cell(layout, thread->name, layout->columns - columns);
+	}
+	if (shown < facts->thread_count)
+		fprintf(layout->file, "  (%zu more threads)\n", facts->thread_count - shown);
+}
+
+static void put_pairs(const struct text_layout *layout, const struct profile *profile,
+		      size_t maximum)
+{
+	size_t shown = profile->pair_count < maximum ? profile->pair_count : maximum;
+	size_t all = profile->pair_count + profile->pairs_omitted;
+
+	for (size_t i = 0; i < shown; i++)
+		text_pair(layout, &profile->pairs[i], i + 1, all);
+	if (shown < all)
+		fprintf(layout->file, "  (%zu more pairs; --pairs N shows more)\n", all - shown);
+}
+
+/* Whether the lines shown are what ran; a sentence is freed here. */
+static void put_source(const struct text_layout *layout, char *sentence)
+{
+	if (sentence)
+		text_wrapped(layout, "  source     ", sentence);
+	free(sentence);
+}
+
+static void put_quality(const struct text_layout *layout, const struct profile *profile)
+{
+	static const char *const labels[PAIR_KIND_COUNT] = {
+		[PAIR_LOAD] = "  loads      ", [PAIR_STORE] = "  stores     "
+	};
+	const struct profile_facts *facts = &profile->facts;
+	char words[256];
+	bool lost = false;
+
+	text_heading(layout, "DATA QUALITY", "how far to trust the above");
+	snprintf(words, sizeof(words),
+		 "%" PRIu64 " in %s, sampler: %s, one every %s of %s a thread", facts->samples,
+		 figure_ns(facts->duration_ns).text, facts->sampler,
+		 figure_ns(facts->period_ns).text, facts->sampler_limits ? "running" : "CPU time");
+	text_wrapped(layout, "  samples    ", words);
+	if (facts->sampler_limits)
+		text_wrapped(layout, "  limits     ", facts->sampler_limits);
+	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
+		const struct access_counts *counts = &profile->accesses[i];
+
+		if (counts->sampled == 0)
+			continue;
+		snprintf(words, sizeof(words),
+			 "%" PRIu64 " watched: %" PRIu64 " accessed again, %" PRIu64
+			 " with the same value, %" PRIu64 " within 1%%",
+			 counts->sampled, counts->reaccessed, counts->redundant,
+			 counts->approximate);
+		text_wrapped(layout, labels[i], words);
+	}
+	snprintf(words, sizeof(words),
+		 "p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each",
+		 figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
+		 figure_ns(facts->stops.max_ns).text, facts->stops.count);
+	text_wrapped(layout, "  stop time  ", words);
+	if (facts->sample_stops.count && facts->breakpoint_stops.count) {
+		snprintf(words, sizeof(words),
+			 "to sample p50 %s, p99 %s over %" PRIu64
+			 "; at breakpoints p50 %s, p99 %s over %" PRIu64,
+			 figure_ns(facts->sample_stops.p50_ns).text,
+			 figure_ns(facts->sample_stops.p99_ns).text, facts->sample_stops.count,
+			 figure_ns(facts->breakpoint_stops.p50_ns).text,
+			 figure_ns(facts->breakpoint_stops.p99_ns).text,
+			 facts->breakpoint_stops.count);
+		text_wrapped(layout, "             ", words);
+	}
+	snprintf(words, sizeof(words), "%s of the target's CPU time, limit %s",
+		 figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
+	text_wrapped(layout, "  overhead   ", words);
+	if (facts->kernel_time_refused)
+		text_wrapped(layout, "  system     ",
+			     "not measured: it takes root, CAP_PERFMON, or sysctl "
+			     "kernel.perf_event_paranoid=1; shares are of the time in user code");
+	put_source(layout, profile_sources_newer(profile));
+	put_source(layout, profile_sources_differing(profile));
+	for (size_t i = 0; i < LOSS_COUNT; i++) {
+		if (facts->losses.counts[i] == 0)
+			continue;
+		if (!lost)
+			fputs("  not used:\n", layout->file);
+		lost = true;
+		snprintf(words, sizeof(words), "  %9" PRIu64 "  ", facts->losses.counts[i]);
+		text_wrapped(layout, words, loss_words((enum loss)i));
+	}
+	if (!lost)
+		fputs("  nothing was lost\n", layout->file);
+}
+
+static int text_write(const struct profile *profile, const struct writer_options *options,
+		      FILE *file)
+{
+	const struct text_layout layout = {
+		.file = file,
+		.columns = text_columns(options->columns),
+		.colour = options->colour,
+	};
+	size_t maximum = options->lines_max ? options->lines_max : LINES_DEFAULT;
+	size_t count = profile->line_count < maximum ? profile->line_count : maximum;
+	const struct profile_line **by_self, **by_waste;
+	struct verdict verdict;
+	int result;
+
+	by_self = calloc(profile->line_count + 1, sizeof(*by_self));
+	by_waste = calloc(profile->line_count + 1, sizeof(*by_waste));
+	if (!by_self || !by_waste) {
+		free(by_self);
+		free(by_waste);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < profile->line_count; i++)
+		by_self[i] = by_waste[i] = &profile->lines[i];
+	qsort(by_self, profile->line_count, sizeof(*by_self), profile_line_by_self);
+	qsort(by_waste, profile->line_count, sizeof(*by_waste), profile_line_by_avoidable);
+
+	put_target(&layout, profile);
+	verdict_find(profile, by_self[0], by_waste[0], &verdict);
+	put_verdict(&layout, &verdict);
+	put_time(&layout, profile, by_self, count);
+	put_processes(&layout, profile);
+	put_threads(&layout, profile);
+	result = text_waiting(&layout, profile, maximum);
+	put_redundant_lines(&layout, by_waste, count);
+	put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
+	put_quality(&layout, profile);
+	free(by_self);
+	free(by_waste);
+	if (result)
+		return -ENOMEM;
+	return ferror(file) ? -EIO : 0;
+}
+
+const struct writer writer_text = { .name = "text", .extension = ".txt", .write = text_write };

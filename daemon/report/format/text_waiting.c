@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of the text report on threads that sleep. Shares are of all their waiting, which is no
+ * CPU time. */
+#include "daemon/report/format/text_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARES_COLUMNS 46
+
+static int compare_waiting(const void *left, const void *right)
+{
+	const struct profile_line *a = *(const struct profile_line *const *)left;
+	const struct profile_line *b = *(const struct profile_line *const *)right;
+	uint64_t a_ns = side_time_waiting_ns(&a->side), b_ns = side_time_waiting_ns(&b->side);
+
+	if (a_ns != b_ns)
+		return a_ns > b_ns ? -1 : 1;
+	/* As they stand in the profile. */
+	return a < b ? -1 : a > b;
+}
+
+static size_t waiting_threads(const struct profile_facts *facts)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < facts->thread_count; i++)
+		count += side_time_waiting_ns(&facts->threads[i].side) > 0;
+	return count;
+}
+
+static void put_shares(const struct text_layout *layout, const struct side_time *side,
+		       uint64_t total_ns)
+{
+	const uint64_t *waiting = side->waiting_ns;
+
+	fprintf(layout->file, "%6s %6s %6s %6s %6s %6s  ",
+		figure_part(side_time_waiting_ns(side), total_ns).text,
+		figure_part(waiting[WAIT_LOCK], total_ns).text,
+		figure_part(waiting[WAIT_GIL], total_ns).text,
+		figure_part(waiting[WAIT_IO], total_ns).text,
+		figure_part(waiting[WAIT_SLEEP], total_ns).text,
+		figure_part(waiting[WAIT_CHILD] + waiting[WAIT_OTHER], total_ns).text);
+}
+
+static void put_line(const struct text_layout *layout, const struct profile_line *line,
+		     uint64_t total_ns)
+{
+	unsigned where_columns = (layout->columns - SHARES_COLUMNS) / 2;
+	char suffix[32] = "";
+
+	put_shares(layout, &line->side, total_ns);
+	if (line->line)
+		snprintf(suffix, sizeof(suffix), ":%d", line->line);
+	text_path_cell(layout, line->file, suffix, where_columns, true);
+	fputs("  ", layout->file);
+	text_last_cell(layout, line->source && *line->source ? line->source : line->function,
+		       layout->columns - SHARES_COLUMNS - where_columns);
+}
+
+int text_waiting(const struct text_layout *layout, const struct profile *profile, size_t maximum)
+{
+	uint64_t total_ns = side_time_waiting_ns(&profile->side);
+	size_t threads = waiting_threads(&profile->facts), waiting = 0;
+	const struct profile_line **lines;
+
+	if (!profile->facts.waits)
+		return 0;
+	text_heading(layout, "WAITING", "%s asleep in %zu thread%s, of %s each",
+		     figure_ns(total_ns).text, threads, threads == 1 ? "" : "s",
+		     figure_ns(profile->facts.duration_ns).text);
+	lines = calloc(profile->line_count + 1, sizeof(*lines));
+	if (!lines)
+		return -1;
+	for (size_t i = 0; i < profile->line_count; i++)
+		if (side_time_waiting_ns(&profile->lines[i].side))
+			lines[waiting++] = &profile->lines[i];
+	qsort(lines, waiting, sizeof(*lines), compare_waiting);
+	if (waiting)
+		fputs("   all   lock    GIL    I/O  sleep  other  line (shares of all waiting)\n",
+		      layout->file);
+	for (size_t i = 0; i < waiting && i < maximum; i++)
+		put_line(layout, lines[i], total_ns);
+	if (waiting > maximum)
+		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
+			waiting - maximum);
+	free(lines);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writers: one file each, one table that names them. */
+#ifndef PIEPROFD_DAEMON_REPORT_FORMAT_WRITER_H
+#define PIEPROFD_DAEMON_REPORT_FORMAT_WRITER_H
+
+#include "daemon/report/model/profile.h"
+
+#include <stdio.h>
+
+struct writer_options {
+	unsigned columns; /* of the terminal; text only. 0: 100 */
+	bool colour;
+	unsigned lines_max; /* text: how many lines and pairs to show; 0: as the format sees fit */
+	unsigned pairs_max;
+};
+
+struct writer {
+	const char *name;      /* --format NAME */
+	const char *extension; /* ".json", by which -o chooses: the longest that fits */
+	/* 0 or a negative errno. Target strings are escaped as the format needs. */
+	int (*write)(const struct profile *profile, const struct writer_options *options,
+		     FILE *file);
+};
+
+/* NULL: unknown. */
+const struct writer *writer_by_name(const char *name);
+const struct writer *writer_by_path(const char *path);
+/* For --help: "text, json, ...". */
+void writer_names(FILE *file);
+
+/*
+ * Writes to path beside a temporary file that is renamed at the end, mode
+ * 0600, owned by SUDO_UID when run under sudo; "-" is stdout. 0 or a negative
+ * errno; on failure the old file is untouched.
+ */
+int writer_write_file(const struct writer *writer, const struct profile *profile,
+		      const struct writer_options *options, const char *path);
+
+extern const struct writer writer_text;
+extern const struct writer writer_json;
+extern const struct writer writer_collapsed;
+extern const struct writer writer_pprof;
+extern const struct writer writer_speedscope;
+extern const struct writer writer_firefox;
+extern const struct writer writer_html;
+extern const struct writer writer_recording;
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ *   {"lines_omitted":0, "advice":{category: text},
+ *    "frames":[[kind, function, file, line], ...],
+ *    "depth":[...], "frame":[...], "python":[...], "native":[...], "system":[...],
+ *    "slice_ns":100000000, "slice_count":100,
+ *    "slices":{"node":[...], "slice":[...], "python":[...], ...}}
+ *
+ * kind: 0 Python, 1 native, 2 a process.
+ *
+ * Tables are written by column: a third of the size of objects. Not stable;
+ * page.js is its one reader.
+ */
+#include "daemon/report/html/html_tree.h"
+
+#include "daemon/report/encode/escape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void put_frame(FILE *file, const struct profile_frame *frame)
+{
+	char buffer[FRAME_FUNCTION_BYTES];
+
+	fprintf(file, "[%d,",
+		frame->kind == FRAME_PYTHON    ? 0
+		: frame->kind == FRAME_PROCESS ? 2
+					       : 1);
+	escape_json(file, frame_function(frame, true, buffer, sizeof(buffer)));
+	fputc(',', file);
+	escape_json(file, frame->file);
+	fprintf(file, ",%d]", frame->kind == FRAME_PYTHON ? frame->line : 0);
+}
+
+static void put_nodes(FILE *file, const struct profile_tree *tree, const char *name,
+		      uint64_t (*value)(const struct profile_node *node))
+{
+	fprintf(file, ",\n\"%s\":[", name);
+	for (size_t i = 0; i < tree->node_count; i++)
+		fprintf(file, "%s%" PRIu64, i ? "," : "", value(&tree->nodes[i]));
+	fputc(']', file);
+}
+
+static uint64_t node_depth(const struct profile_node *node)
+{
+	return node->depth;
+}
+
+static uint64_t node_frame(const struct profile_node *node)
+{
+	return node->frame;
+}
+
+static uint64_t node_python(const struct profile_node *node)
+{
+	return node->time_ns[TIME_PYTHON];
+}
+
+static uint64_t node_native(const struct profile_node *node)
+{
+	return node->time_ns[TIME_NATIVE];
+}
+
+static uint64_t node_system(const struct profile_node *node)
+{
+	return node->time_ns[TIME_SYSTEM];
+}
+
+/* "waiting":{"lock":[...],"gil":[...],...}, columns like the others. */
+static void put_waiting(FILE *file, const struct profile_tree *tree)
+{
+	fputs(",\n\"waiting\":{", file);
+	for (unsigned kind = 0; kind < WAIT_KIND_COUNT; kind++) {
+		fprintf(file, "%s\"%s\":[", kind ? ",\n" : "",
+			wait_kind_name((enum wait_kind)kind));
+		for (size_t i = 0; i < tree->node_count; i++)
+			fprintf(file, "%s%" PRIu64, i ? "," : "",
+				tree->nodes[i].side.waiting_ns[kind]);
+		fputc(']', file);
+	}
+	fputc('}', file);
+}
+
+static void put_cells(FILE *file, const struct profile_timeline *timeline, const char *name,
+		      uint64_t (*value)(const struct profile_cell *cell))
+{
+	fprintf(file, "\n\"%s\":[", name);
+	for (size_t i = 0; i < timeline->cell_count; i++)
+		fprintf(file, "%s%" PRIu64, i ? "," : "", value(&timeline->cells[i]));
+	fputc(']', file);
+}
+
+static uint64_t cell_owner(const struct profile_cell *cell)
+{
+	return cell->owner;
+}
+
+static uint64_t cell_slice(const struct profile_cell *cell)
+{
+	return cell->slice;
+}
+
+static uint64_t cell_python(const struct profile_cell *cell)
+{
+	return cell->time_ns[TIME_PYTHON];
+}
+
+static uint64_t cell_native(const struct profile_cell *cell)
+{
+	return cell->time_ns[TIME_NATIVE];
+}
+
+static uint64_t cell_system(const struct profile_cell *cell)
+{
+	return cell->time_ns[TIME_SYSTEM];
+}
+
+static void put_slices(FILE *file, const struct profile_timeline *timeline)
+{
+	fprintf(file, ",\n\"slice_ns\":%" PRIu64 ",\n\"slice_count\":%zu,\n\"slices\":{",
+		timeline->slice_ns, timeline->slice_count);
+	put_cells(file, timeline, "node", cell_owner);
+	fputc(',', file);
+	put_cells(file, timeline, "slice", cell_slice);
+	fputc(',', file);
+	put_cells(file, timeline, "python", cell_python);
+	fputc(',', file);
+	put_cells(file, timeline, "native", cell_native);
+	fputc(',', file);
+	put_cells(file, timeline, "system", cell_system);
+	fputc('}', file);
+}
+
+int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
+{
+	const struct profile_tree *tree = &profile->tree;
+
+	fprintf(file, "{\"lines_omitted\":%zu,\n\"advice\":{",
+		profile->line_count > lines_max ? profile->line_count - lines_max : 0);
+	for (unsigned i = 0; i < CATEGORY_COUNT; i++) {
+		const char *advice = category_advice((enum category)i);
+
+		fputs(i ? "," : "", file);
+		escape_json(file, category_name((enum category)i));
+		fputc(':', file);
+		escape_json(file, advice ? advice : "");
+	}
+	fputs("},\n\"frames\":[", file);
+	for (size_t i = 0; i < tree->frame_count; i++) {
+		fputs(i ? ",\n" : "\n", file);
+		put_frame(file, &tree->frames[i]);
+	}
+	fputc(']', file);
+	put_nodes(file, tree, "depth", node_depth);
+	put_nodes(file, tree, "frame", node_frame);
+	put_nodes(file, tree, "python", node_python);
+	put_nodes(file, tree, "native", node_native);
+	put_nodes(file, tree, "system", node_system);
+	if (profile->facts.waits)
+		put_waiting(file, tree);
+	put_slices(file, &profile->facts.node_timeline);
+	fputs("}\n", file);
+	return ferror(file) ? -EIO : 0;
+}

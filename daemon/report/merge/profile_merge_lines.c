@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines and functions of several profiles. */
+#include "common/array.h"
+#include "common/hash.h"
+#include "daemon/report/merge/profile_merge_parts.h"
+#include "daemon/report/model/line_stats.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* NULL is less than any text. */
+static int compare_texts(const char *a, const char *b)
+{
+	if (!a || !b)
+		return a ? 1 : b ? -1 : 0;
+	return strcmp(a, b);
+}
+
+/* Strings are the table's: they are compared by address. function NULL: a line with a number. */
+static uint64_t place_hash(const char *file, const char *function, int line)
+{
+	uint64_t hash = hash_mix((uintptr_t)file);
+
+	return hash_mix(hash ^ (uintptr_t)function ^ (uint64_t)(uint32_t)line << 32);
+}
+
+int merge_line_find(struct profile_merge *merge, const struct profile_line *line,
+		    uint64_t *ret_hash, const char **ret_file, const char **ret_function,
+		    uint32_t *ret_line)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	if (merge_string(&merge->frames, line->file, ret_file) ||
+	    merge_string(&merge->frames, line->function, ret_function))
+		return -ENOMEM;
+	*ret_hash = place_hash(*ret_file, line->line ? NULL : *ret_function, line->line);
+	while ((id = id_table_next(&merge->line_ids, *ret_hash, &probe)) != ID_NONE) {
+		const struct profile_line *known = &merge->lines[id];
+
+		if (known->line == line->line && known->file == *ret_file &&
+		    (line->line || known->function == *ret_function))
+			break;
+	}
+	*ret_line = id;
+	return 0;
+}
+
+int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
+{
+	const char *file, *function, *source;
+	struct profile_line *grown;
+	uint64_t hash;
+	uint32_t id;
+
+	if (merge_line_find(merge, line, &hash, &file, &function, &id) ||
+	    merge_string(&merge->frames, line->source, &source))
+		return -ENOMEM;
+	if (id != MERGE_NONE) {
+		struct profile_line *known = &merge->lines[id];
+
+		merge_fields(MERGE_LINE, known, line);
+		known->function = line_stats_plainer_name(known->function, function);
+		if (compare_texts(known->source, source) < 0)
+			known->source = source;
+		return 0;
+	}
+	if (merge->line_count >= MERGE_LINES_MAX) {
+		merge->facts.losses.counts[LOSS_TREE_FULL]++;
+		return 0;
+	}
+	grown = array_reserve(merge->lines, merge->line_count, &merge->line_capacity,
+			      sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	merge->lines = grown;
+	if (id_table_reserve(&merge->line_ids))
+		return -ENOMEM;
+	id_table_add(&merge->line_ids, hash, (uint32_t)merge->line_count);
+	grown[merge->line_count] = *line;
+	grown[merge->line_count].file = file;
+	grown[merge->line_count].function = function;
+	grown[merge->line_count].source = source;
+	grown[merge->line_count++].reason_count = 0;
+	return 0;
+}
+
+int merge_function_add(struct profile_merge *merge, const struct profile_function *function)
+{
+	struct profile_function *grown;
+	const char *file, *name;
+	size_t probe = 0;
+	uint64_t hash;
+	uint32_t id;
+
+	if (merge_string(&merge->frames, function->file, &file) ||
+	    merge_string(&merge->frames, function->function, &name))
+		return -ENOMEM;
+	hash = place_hash(file, name, 0);
+	while ((id = id_table_next(&merge->function_ids, hash, &probe)) != ID_NONE) {
+		struct profile_function *known = &merge->functions[id];
+
+		if (known->file != file || known->function != name)
+			continue;
+		merge_fields(MERGE_FUNCTION, known, function);
+		if (function->line < known->line)
+			known->line = function->line;
+		return 0;
+	}
+	if (merge->function_count >= MERGE_LINES_MAX) {
+		merge->facts.losses.counts[LOSS_TREE_FULL]++;
+		return 0;
+	}
+	grown = array_reserve(merge->functions, merge->function_count, &merge->function_capacity,
+			      sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	merge->functions = grown;
+	if (id_table_reserve(&merge->function_ids))
+		return -ENOMEM;
+	id_table_add(&merge->function_ids, hash, (uint32_t)merge->function_count);
+	grown[merge->function_count] = *function;
+	grown[merge->function_count].file = file;
+	grown[merge->function_count++].function = name;
+	return 0;
+}

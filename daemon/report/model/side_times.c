@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/model/side_times.h"
+
+#include <errno.h>
+
+static uint64_t cpu_ns(const struct cct_node *node)
+{
+	uint64_t sum_ns = 0;
+
+	for (unsigned c = 0; c < TIME_CLASS_COUNT; c++)
+		sum_ns += node->time_ns[c];
+	return sum_ns;
+}
+
+struct side_time side_times_of(const struct cct_node *node, const struct path *path)
+{
+	struct side_time side = node->side;
+
+	/* Where functions have names, they also tell of the time in the kernel. */
+	if (path->collects)
+		side.collecting_ns = cpu_ns(node);
+	if (path->contends)
+		side.contending_ns = cpu_ns(node);
+	return side;
+}
+
+static int charge(struct line_stats *stats, struct place_table *places, const struct cct_node *node,
+		  const struct side_time *side)
+{
+	uint32_t line;
+
+	if (line_stats_self(stats, places, node, &line))
+		return -ENOMEM;
+	if (line != LINE_NONE)
+		side_time_add(&stats->lines[line].side, side);
+	return 0;
+}
+
+int side_times_charge(struct path_table *paths, const struct cct *cct, struct line_stats *lines,
+		      struct line_stats *functions, struct side_time *ret_run)
+{
+	struct side_time run = { 0 };
+
+	for (uint32_t id = 0; id < cct_node_count(cct); id++) {
+		const struct cct_node *node = cct_node(cct, id);
+		struct side_time side;
+		uint32_t path;
+
+		if (!cpu_ns(node) && !side_time_waiting_ns(&node->side))
+			continue;
+		if (path_table_find(paths, node, &path))
+			return -ENOMEM;
+		side = side_times_of(node, &paths->paths[path]);
+		side_time_add(&run, &side);
+		if (charge(lines, paths->places, node, &side) ||
+		    charge(functions, paths->places, node, &side))
+			return -ENOMEM;
+	}
+	*ret_run = run;
+	return 0;
+}

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/sample/pipeline.h"
+
+#include "common/clock.h"
+#include "daemon/sample/pipeline_thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A wake-up slower than this was a stall of the machine: the target's own will not be like it. */
+#define WAKE_MAX_NS 1000000u
+/* A stop that has taken so long to copy what it needs does nothing else. */
+#define STOP_LIMIT_NS (20 * NS_PER_MS)
+
+/*
+ * Of the timelines. A cell takes 40 bytes here, and some 10 in the HTML report.
+ * To merge slices of a full table takes this thread some 0.2 ms, a few times a run.
+ */
+#define CELLS_MAX (1u << 15)
+
+int pipeline_init(struct pipeline *pipeline, struct target *target,
+		  const struct pipeline_options *options)
+{
+	struct redundancy_options redundancy = {
+		.loads = options->loads,
+		.stores = options->stores,
+		.breakpoints = options->breakpoints,
+		.timeout_ns = options->timeout_ns,
+		.seed = options->seed,
+	};
+
+	*pipeline = (struct pipeline){
+		.target = target,
+		.breakpoints = options->breakpoints,
+		.memory_events = options->memory_events,
+	};
+	governor_init(&pipeline->governor, options->max_overhead,
+		      options->loads || options->stores);
+	pipeline->cct = cct_create(options->node_limit);
+	pipeline->pairs = pair_table_create(options->pair_limit);
+	if (!pipeline->cct || !pipeline->pairs || capture_init(&pipeline->capture) ||
+	    thread_times_init(&pipeline->threads) ||
+	    timeline_init(&pipeline->thread_timeline, TIMELINE_THREAD_SLICES_MAX, CELLS_MAX) ||
+	    timeline_init(&pipeline->node_timeline, TIMELINE_NODE_SLICES_MAX, CELLS_MAX))
+		return -ENOMEM;
+	pipeline->waits_wanted = options->waits;
+	waiting_init(&pipeline->waiting, target, pipeline->cct, &pipeline->losses, options->seed);
+	if (!options->loads && !options->stores)
+		return 0;
+	pipeline->redundancy =
+		redundancy_create(&redundancy, target, pipeline->pairs, &pipeline->losses);
+	return pipeline->redundancy ? 0 : -ENOMEM;
+}
+
+void pipeline_deinit(struct pipeline *pipeline)
+{
+	redundancy_destroy(pipeline->redundancy);
+	capture_deinit(&pipeline->capture);
+	thread_times_deinit(&pipeline->threads);
+	timeline_deinit(&pipeline->thread_timeline);
+	timeline_deinit(&pipeline->node_timeline);
+	if (pipeline->pairs)
+		pair_table_destroy(pipeline->pairs);
+	if (pipeline->cct)
+		cct_destroy(pipeline->cct);
+}
+
+void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns)
+{
+	timeline_begin(&pipeline->thread_timeline, now_ns);
+	timeline_begin(&pipeline->node_timeline, now_ns);
+}
+
+static void begin_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
+			  const struct tracee *tracee)
+{
+	thread->stopped_ns = 0;
+	if (pipeline->waits_wanted)
+		waiting_thread_begin(&thread->waiting, pipeline->target->pid, tracee->id.tid);
+}
+
+static void thread_started(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread;
+
+	if (tracee->events.clock_fd < 0)
+		return;
+	thread = calloc(1, sizeof(*thread));
+	if (thread && pipeline->redundancy)
+		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
+	if (thread) {
+		governor_bucket_init(&thread->bucket);
+		waiting_thread_init(&thread->waiting);
+		begin_waiting(pipeline, thread, tracee);
+		thread->times = thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
+		system_time_init(&thread->system, &pipeline->node_timeline,
+				 &pipeline->thread_timeline, thread->times);
+		time_balance_begin(&thread->system.balance, &pipeline->balance_ns);
+	}
+	tracee->user = thread;
+}
+
+static void collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
+				struct tracee *tracee)
+{
+	uint64_t time_ns;
+	unsigned samples = system_time_collect(&thread->system, tracee, pipeline->cct,
+					       &pipeline->losses, &time_ns);
+
+	__atomic_add_fetch(&pipeline->samples, samples, __ATOMIC_RELAXED);
+	thread_times_charge(&pipeline->threads, thread->times, TIME_SYSTEM, time_ns);
+}
+
+static void thread_ended(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (thread) {
+		uint64_t running_ns = thread_events_running_ns(&tracee->events);
+
+		collect_system_time(pipeline, thread, tracee);
+		unclocked_thread_ended(&pipeline->unclocked, &thread->unclocked, running_ns);
+		if (running_ns)
+			time_balance_end(&thread->system.balance, running_ns);
+		/* Its slots are gone with it. */
+		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
+		redundancy_thread_destroy(thread->redundancy);
+		waiting_thread_deinit(&thread->waiting);
+	}
+	free(thread);
+	tracee->user = NULL;
+}
+
+static void return_slot(struct pipeline_thread *thread, int slot)
+{
+	if (thread->redundancy && slot != SYSTEM_TIME_NO_SLOT)
+		redundancy_return_slot(thread->redundancy, slot);
+}
+
+/* In the stop: is this event the return from a system call that was sampled? */
+static bool take_system_return(struct pipeline *pipeline, struct pipeline_thread *thread,
+			       struct tracee *tracee, const struct registers *registers,
+			       const struct event_record *record)
+{
+	int slot = thread->system.slot;
+
+	if (slot == SYSTEM_TIME_NO_SLOT || record->source != (unsigned)slot)
+		return false;
+	switch (system_time_breakpoint(&thread->system, tracee, registers)) {
+	case SYSTEM_RETURN_AWAITED:
+		break;
+	case SYSTEM_RETURN_HERE:
+		pipeline->captured = true;
+		return_slot(thread, slot);
+		break;
+	case SYSTEM_RETURN_MISSED:
+		return_slot(thread, slot);
+		break;
+	}
+	return true;
+}
+
+/* In the stop: copies what the events that fired need. */
+static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thread,
+			 struct tracee *tracee, const struct registers *registers,
+			 const struct event_record *records, size_t count)
+{
+	pipeline->clock_ticks = 0;
+	pipeline->clock_ns = 0;
+	pipeline->captured = false;
+	pipeline->system_returns = 0;
+	pipeline->memory_access = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (records[i].source == EVENT_CLOCK) {
+			pipeline->clock_ticks++;
+			pipeline->clock_ns += records[i].stands_for_ns;
+			governor_fill(&pipeline->governor, &thread->bucket, records[i].running_ns);
+		} else if (records[i].source == EVENT_MEMORY) {
+			pipeline->memory_access = &records[i];
+		} else if (take_system_return(pipeline, thread, tracee, registers, &records[i])) {
+			pipeline->system_returns |= 1ull << i;
+		} else if (thread->redundancy &&
+			   redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
+						    &records[i], registers)) {
+			pipeline->captured = true;
+		}
+	}
+	if (pipeline->clock_ticks || pipeline->memory_access)
+		pipeline->captured = true;
+	if (pipeline->captured)
+		capture_take(&pipeline->capture, pipeline->target, tracee->id.tid,
+			     tracee->inner_tid, registers);
+}
+
+/* In the stop: samples that were taken at the old interval are to be counted by it. */
+static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread *thread,
+			      struct tracee *tracee)
+{
+	uint64_t period_ns;
+
+	if (!kernel_clock_due(&tracee->kernel_clock))
+		return;
+	collect_system_time(pipeline, thread, tracee);
+	period_ns = tracee->events.interval.period_ns;
+	kernel_clock_set_period(&tracee->kernel_clock,
+				time_balance_is_rare(&thread->system.balance, 16 * period_ns)
+					? KERNEL_CLOCK_PERIOD_RARE(period_ns)
+					: KERNEL_CLOCK_PERIOD(period_ns));
+}
+
+static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
+				struct tracee *tracee)
+{
+	pipeline->offers++;
+	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket)) {
+		pipeline->losses.counts[LOSS_OVERHEAD_LIMIT]++;
+		return;
+	}
+	governor_learn_cycle(&pipeline->governor, pipeline->cycle_ns);
+	pipeline->cycle_ns = 0;
+	if (pipeline->memory_access)
+		redundancy_sample_access(pipeline->redundancy, thread->redundancy, tracee,
+					 &pipeline->capture, pipeline->memory_access);
+	else
+		redundancy_sample(pipeline->redundancy, thread->redundancy, tracee,
+				  &pipeline->capture);
+}
+
+static uint64_t wake_latency(uint64_t event_ns, uint64_t now_ns)
+{
+	uint64_t latency_ns = now_ns > event_ns ? now_ns - event_ns : 0;
+
+	return latency_ns < WAKE_MAX_NS ? latency_ns : WAKE_MAX_NS;
+}
+
+/* Stage 1, in the stop. */
+static void stopped(void *context, struct tracee *tracee, const struct registers *registers,
+		    const struct event_record *records, size_t count)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+	uint64_t began_ns = clock_now_ns();
+	bool late;
+
+	pipeline->event_ns = records[0].time_ns;
+	pipeline->wake_ns = wake_latency(pipeline->event_ns, began_ns);
+	pipeline->captured = false;
+	pipeline->clock_ticks = 0;
+	if (pipeline->idle || !thread)
+		return;
+	take_capture(pipeline, thread, tracee, registers, records, count);
+	if (pipeline->clock_ticks)
+		vary_kernel_clock(pipeline, thread, tracee);
+	late = clock_now_ns() - began_ns > STOP_LIMIT_NS;
+	pipeline->losses.counts[LOSS_STOP_ABANDONED] += late;
+	if (!thread->redundancy)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
+						       &records[i], registers);
+
+		if (records[i].source < BREAKPOINT_SLOTS && !(pipeline->system_returns >> i & 1))
+			redundancy_breakpoint(
+				pipeline->redundancy, thread->redundancy, tracee, &records[i],
+				wanted && pipeline->captured ? &pipeline->capture : NULL,
+				registers);
+	}
+	if (!late &&
+	    (pipeline->memory_events ? pipeline->memory_access != NULL : pipeline->clock_ticks > 0))
+		begin_memory_sample(pipeline, thread, tracee);
+}
+
+static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thread)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t stopped_ns = now_ns > pipeline->event_ns ? now_ns - pipeline->event_ns : 0;
+
+	stop_histogram_add(&pipeline->stops.all, stopped_ns);
+	stop_histogram_add(pipeline->clock_ticks || pipeline->memory_access
+				   ? &pipeline->stops.samples
+				   : &pipeline->stops.breakpoints,
+			   stopped_ns);
+	/* Let go, the thread must be woken as this one was: that too is time it loses. */
+	stopped_ns += pipeline->wake_ns;
+	pipeline->lost_ns += stopped_ns;
+	thread->stopped_ns += stopped_ns;
+	if (pipeline->clock_ticks)
+		governor_learn_clock_stop(&pipeline->governor, stopped_ns);
+	if (!pipeline->clock_ticks && !pipeline->system_returns)
+		pipeline->cycle_ns += stopped_ns;
+	governor_charge(&thread->bucket, stopped_ns);
+	if (governor_take_overdraft(&thread->bucket))
+		pipeline->overdrawn = true;
+}
+
+/* Stages 2 to 4, while the thread runs: unwind, stitch, tree. NULL and counted when the tree is
+ * full. */
+static struct cct_node *find_context(struct pipeline *pipeline)
+{
+	struct cct_node *node;
+
+	capture_finish(&pipeline->capture, pipeline->target, &pipeline->losses);
+	if (pipeline->capture.native_end == UNWIND_NO_MODULE)
+		pipeline->mappings_stale = true;
+	node = cct_insert(pipeline->cct, pipeline->capture.frames, pipeline->capture.frame_count);
+	if (!node)
+		pipeline->losses.counts[LOSS_TREE_FULL]++;
+	return node;
+}
+
+static void charge_gil(struct pipeline *pipeline, const struct pipeline_thread *thread,
+		       uint64_t time_ns)
+{
+	enum gil_tenure gil = pipeline->capture.python.gil;
+
+	pipeline->gil_known |= gil != GIL_UNKNOWN;
+	if (gil == GIL_HELD)
+		pipeline->threads.items[thread->times].gil_ns += time_ns;
+}
+
+/* The clock's ticks of this stop. node NULL: the tree is full. */
+static void charge_ticks(struct pipeline *pipeline, struct pipeline_thread *thread,
+			 struct cct_node *node)
+{
+	enum time_class time_class = capture_in_library(&pipeline->capture, pipeline->target)
+					     ? TIME_NATIVE
+					     : TIME_PYTHON;
+	uint64_t time_ns = pipeline->clock_ns;
+
+	time_balance_user(&thread->system.balance, time_ns);
+	__atomic_add_fetch(&pipeline->samples, pipeline->clock_ticks, __ATOMIC_RELAXED);
+	thread_times_charge(&pipeline->threads, thread->times, time_class, time_ns);
+	timeline_charge(&pipeline->thread_timeline, thread->times, pipeline->event_ns, time_class,
+			time_ns);
+	charge_gil(pipeline, thread, time_ns);
+	if (!node)
+		return;
+	cct_node_charge(node, time_class, pipeline->clock_ticks, time_ns);
+	if (pipeline->capture.python.collecting)
+		node->side.collecting_ns += time_ns;
+	timeline_charge(&pipeline->node_timeline, node->id, pipeline->event_ns, time_class,
+			time_ns);
+}
+
+static void resumed(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+	struct cct_node *node = NULL;
+
+	if (pipeline->idle || !thread)
+		return;
+	account_stop(pipeline, thread);
+	if (pipeline->captured &&
+	    (pipeline->clock_ticks || pipeline->system_returns ||
+	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
+		node = find_context(pipeline);
+	if (pipeline->clock_ticks)
+		collect_system_time(pipeline, thread, tracee);
+	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
+	if (pipeline->clock_ticks)
+		charge_ticks(pipeline, thread, node);
+	if (thread->redundancy && redundancy_wants_context(thread->redundancy))
+		redundancy_resumed(pipeline->redundancy, thread->redundancy, node);
+}
+
+/* The tracer was held up: the thread runs, and where it was when it stopped says nothing now. */
+static void abandoned(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (!thread)
+		return;
+	return_slot(thread,
+		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
+	if (thread->redundancy)
+		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
+}
+
+/* What it could read then is what may be read for it from now on. */
+static void process_ends(void *context)
+{
+	struct pipeline *pipeline = context;
+
+	target_files_look(&pipeline->target->files);
+}
+
+struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
+{
+	return (struct tracer_hooks){
+		.context = pipeline,
+		.thread_started = thread_started,
+		.thread_ended = thread_ended,
+		.stopped = stopped,
+		.resumed = resumed,
+		.abandoned = abandoned,
+		.process_ends = process_ends,
+	};
+}
+
+struct tick {
+	struct pipeline *pipeline;
+	uint64_t now_ns;
+};
+
+static int borrow_slot(struct pipeline *pipeline, struct pipeline_thread *thread,
+		       struct tracee *tracee)
+{
+	if (thread->redundancy)
+		return redundancy_lend_slot(pipeline->redundancy, thread->redundancy, tracee);
+	return pipeline->breakpoints ? 0 : SYSTEM_TIME_NO_SLOT;
+}
+
+static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
+			     struct tracee *tracee, uint64_t now_ns)
+{
+	int slot;
+
+	collect_system_time(pipeline, thread, tracee);
+	return_slot(thread, system_time_expire(&thread->system, tracee, pipeline->cct,
+					       &pipeline->losses, now_ns));
+	if (!system_time_wants_slot(&thread->system))
+		return;
+	slot = borrow_slot(pipeline, thread, tracee);
+	if (slot != SYSTEM_TIME_NO_SLOT && !system_time_arm(&thread->system, tracee, slot))
+		return_slot(thread, slot);
+}
+
+static void tick_thread(void *context, struct tracee *tracee)
+{
+	const struct tick *tick = context;
+	struct pipeline *pipeline = tick->pipeline;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (!thread)
+		return;
+	tick_system_time(pipeline, thread, tracee, tick->now_ns);
+	if (thread->redundancy)
+		redundancy_expire(pipeline->redundancy, thread->redundancy, tracee, tick->now_ns);
+}
+
+void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns)
+{
+	struct tick tick = { .pipeline = pipeline, .now_ns = now_ns };
+
+	if (!pipeline->idle)
+		tracer_for_each(tracer, tick_thread, &tick);
+}
+
+struct slice {
+	struct pipeline *pipeline;
+	uint64_t end_ns;
+	bool begun;
+	bool cut; /* some thread is left for the next */
+};
+
+static void charge_waiting(struct pipeline *pipeline, const struct pipeline_thread *thread,
+			   const struct waiting_charge *charge)
+{
+	struct profile_thread *times = &pipeline->threads.items[thread->times];
+
+	times->side.waiting_ns[charge->kind] += charge->time_ns;
+	if (charge->holds_gil)
+		times->gil_asleep_ns += charge->time_ns;
+}
+
+static void look_at_thread(void *context, struct tracee *tracee)
+{
+	struct slice *slice = context;
+	struct pipeline *pipeline = slice->pipeline;
+	struct pipeline_thread *thread = tracee->user;
+	struct waiting_charge charge;
+
+	if (slice->cut || !thread || thread->waiting.round == pipeline->waiting.round)
+		return;
+	slice->cut = slice->begun && clock_now_ns() >= slice->end_ns;
+	if (slice->cut)
+		return;
+	slice->begun = true;
+	thread->waiting.round = pipeline->waiting.round;
+	if (waiting_look(&pipeline->waiting, &thread->waiting, tracee, thread->stopped_ns,
+			 &pipeline->capture, &charge))
+		charge_waiting(pipeline, thread, &charge);
+}
+
+uint64_t pipeline_look(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns)
+{
+	struct slice slice = { .pipeline = pipeline, .end_ns = now_ns + WAITING_SLICE_NS };
+
+	tracer_for_each(tracer, look_at_thread, &slice);
+	return waiting_next_ns(&pipeline->waiting, now_ns, !slice.cut);
+}
+
+static void begin_thread(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (!thread)
+		return;
+	begin_waiting(pipeline, thread, tracee);
+	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
+			       thread_events_running_ns(&tracee->events));
+}
+
+static void end_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
+			const struct tracee *tracee)
+{
+	struct waiting_charge charge;
+
+	if (pipeline->waits_wanted &&
+	    waiting_thread_end(&pipeline->waiting, &thread->waiting, tracee, thread->stopped_ns,
+			       &pipeline->capture, &charge))
+		charge_waiting(pipeline, thread, &charge);
+}
+
+static void cancel_thread(void *context, struct tracee *tracee)
+{
+	struct pipeline *pipeline = context;
+	struct pipeline_thread *thread = tracee->user;
+
+	if (!thread)
+		return;
+	collect_system_time(pipeline, thread, tracee);
+	return_slot(thread,
+		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
+	if (thread->redundancy)
+		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
+	end_waiting(pipeline, thread, tracee);
+	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
+				 tracee->id.tid, thread_events_running_ns(&tracee->events));
+}
+
+void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle)
+{
+	pipeline->idle = idle;
+	if (!idle)
+		unclocked_begin(&pipeline->unclocked, clock_now_ns());
+	tracer_for_each(tracer, idle ? cancel_thread : begin_thread, pipeline);
+}

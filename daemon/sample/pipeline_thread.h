@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the pipeline keeps of each thread: tracee->user, NULL for those that are not sampled. */
+#ifndef PIEPROFD_DAEMON_SAMPLE_PIPELINE_THREAD_H
+#define PIEPROFD_DAEMON_SAMPLE_PIPELINE_THREAD_H
+
+#include "daemon/sample/pipeline.h"
+
+struct pipeline_thread {
+	struct governor_bucket bucket;
+	struct redundancy_thread *redundancy; /* NULL: time alone */
+	struct system_time system;
+	struct waiting_thread waiting;
+	struct unclocked_thread unclocked;
+	uint64_t stopped_ns; /* since sampling began or went on */
+	size_t times;        /* its entry in pipeline->threads */
+};
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several processes profiled as one: those given, and with `follow` their
+ * children, present and future. A session (daemon/session/session.h) for each, one life
+ * for all.
+ *
+ * Children are found by looking, from the caller's thread, every
+ * GROUP_LOOK_NS; the tracers let them go unseen, as before. What is looked at is
+ * the processes that are new on this machine (attach/newcomers.h); the members
+ * themselves take turns, within 0.25% of a CPU (look_budget.h). Where the kernel does not
+ * tell which processes are new, children are found by these turns: with thousands
+ * of members that takes longer than a second. A machine that makes hundreds of
+ * processes a second costs more. A new process is
+ * given time until the second look, since most that call exec do so at once,
+ * and then tried, less and less often: an interpreter needs a while to be
+ * readable. What is no CPython after GROUP_TRY_NS is left alone, but looked at
+ * for children and for an exec: a shell may start the interpreter.
+ *
+ * A process that calls exec ends its session; the same process then gets a new
+ * one. The profile of a session that has ended is merged at once, so that
+ * memory does not grow with the number of processes that come and go.
+ *
+ * With a watch (process_watch.h), processes that it finds are profiled like
+ * children: those that it finds at first, those that come, and those that come
+ * back after they were started anew.
+ *
+ * With one process there is no merging: its profile is what a session makes.
+ * What could not be profiled is counted as losses (LOSS_PROCESS_*).
+ */
+#ifndef PIEPROFD_DAEMON_SESSION_GROUP_H
+#define PIEPROFD_DAEMON_SESSION_GROUP_H
+
+#include "daemon/session/process_watch.h"
+#include "daemon/session/session.h"
+
+#define GROUP_SESSIONS_MAX 256   /* alive at a time */
+#define GROUP_WATCHED_MAX  16384 /* processes looked at, with those that are no CPython */
+#define GROUP_LOOK_NS      (50 * 1000000ull)
+#define GROUP_TRY_NS       (5 * 1000000000ull)
+
+/*
+ * For one who keeps what sessions have found himself: with it nothing is merged
+ * here, and group_profile() is not for him. Called from the functions of the
+ * group; a session that ends is finished, and destroyed behind that.
+ */
+struct group_observer {
+	void (*session_began)(void *context, struct session *session);
+	void (*session_ends)(void *context, struct session *session);
+	void *context;
+};
+
+struct group_options {
+	struct session_options session; /* pid apart */
+	const pid_t *pids;
+	size_t pid_count;
+	bool follow;
+	/*
+	 * The first pid was just started by us: it is tried until it is a CPython,
+	 * and may end before. Otherwise each must be one already.
+	 */
+	bool started_here;
+	/*
+	 * Has found the pids given and looks for more; borrowed, NULL: none. A pid that
+	 * is refused is then passed over, unless all are.
+	 */
+	struct process_watch *watch;
+	bool wait;                             /* when none is left, others may come: go on */
+	const struct group_observer *observer; /* borrowed; NULL: none */
+	size_t sessions_max;                   /* 0: GROUP_SESSIONS_MAX */
+};
+
+struct group;
+
+/*
+ * Checks and opens all given; nothing is touched yet. NULL with *error filled
+ * when one of them cannot be profiled.
+ */
+struct group *group_create(const struct group_options *options, struct error *error);
+void group_destroy(struct group *group);
+
+/* Attaches to them. 0, or -1 with *error filled. */
+__attribute__((warn_unused_result)) int group_start(struct group *group, struct error *error);
+
+struct group_progress {
+	uint64_t samples;
+	size_t processes;  /* profiled now */
+	size_t over_limit; /* not profiled, as too many are */
+	bool running;      /* false: none is left, and none can come */
+};
+
+struct group_progress group_progress(struct group *group);
+
+/* Looks for new processes and merges what has ended. Returns when to look again, in nanoseconds. */
+uint64_t group_look(struct group *group);
+
+/*
+ * Has another session take the place of this one of a process that goes on: at
+ * the next look, and again until that succeeds. With an observer.
+ */
+void group_renew(struct group *group, struct session *session);
+
+/* Processes that could not be profiled; what only seemed so can be taken back. */
+struct losses group_losses(const struct group *group);
+
+/* What was not said yet about limits and refusals, lines for a person; the caller frees. NULL:
+ * nothing. */
+char *group_take_notes(struct group *group);
+
+/* What was found and chosen, for -v. */
+void group_describe(const struct group *group, FILE *file);
+
+/* session_let_go() for each. */
+void group_let_go(struct group *group);
+
+/* Ends sampling and detaches from all. */
+void group_finish(struct group *group);
+
+/*
+ * The profile as it is now, while running or after finish; destroy it before
+ * the next call for the group. NULL: nothing was profiled, or out of memory.
+ */
+struct profile *group_profile(struct group *group);
+
+/* Nothing was profiled so far. */
+bool group_is_empty(const struct group *group);
+
+/* Less is measured of some process than was asked for, as its notes say. */
+bool group_is_degraded(const struct group *group);
+
+/* Why the first process that the watch found and that was not permitted was refused; EXIT_OK: none.
+ */
+enum exit_code group_refusal(const struct group *group);
+
+/* How the process started here ended, as far as a session saw it; false: not known. */
+bool group_command_end(const struct group *group, enum process_end *ret_end, int *ret_status);
+
+#endif

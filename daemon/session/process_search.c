@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/session/process_search.h"
+
+#include "attach/cgroup.h"
+#include "attach/procfs.h"
+#include "daemon/report/encode/escape.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANCESTORS_MAX 64
+
+/* The words of the command line with spaces between them; the caller frees. NULL: none. */
+static char *command_line(pid_t pid)
+{
+	char **words, *text = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	if (procfs_read_command(pid, &words))
+		return NULL;
+	file = open_memstream(&text, &size);
+	for (size_t i = 0; file && words[i]; i++)
+		fprintf(file, "%s%s", i ? " " : "", words[i]);
+	if (file)
+		fclose(file);
+	free(words);
+	return text;
+}
+
+static bool has_libpython(pid_t pid)
+{
+	struct mapping_list mappings = { 0 };
+	bool found = false;
+
+	if (!procfs_read_mappings(pid, &mappings))
+		for (size_t i = 0; i < mappings.count && !found; i++)
+			found = mappings.mappings[i].path &&
+				!strncmp(path_last(mappings.mappings[i].path), "libpython", 9);
+	mapping_list_deinit(&mappings);
+	return found;
+}
+
+static bool is_python(pid_t pid)
+{
+	char executable[4096];
+
+	if (procfs_read_executable(pid, executable, sizeof(executable)))
+		return false;
+	return !strncmp(path_last(executable), "python", 6) || has_libpython(pid);
+}
+
+/* Ourselves, sudo and the shell before it: their command lines have the pattern, too. */
+static size_t find_ancestors(pid_t ancestors[ANCESTORS_MAX])
+{
+	struct process_status status;
+	size_t count = 0;
+
+	for (pid_t pid = getpid(); pid > 1 && count < ANCESTORS_MAX; pid = status.parent) {
+		ancestors[count++] = pid;
+		if (procfs_read_status(pid, 0, &status))
+			break;
+	}
+	return count;
+}
+
+static bool is_among(pid_t pid, const pid_t *pids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+	pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static bool matches(pid_t pid, const struct process_query *query, const regex_t *expression)
+{
+	bool result = true;
+
+	if (query->name) {
+		char *text = command_line(pid);
+
+		result = text && !regexec(expression, text, 0, NULL, 0);
+		free(text);
+	}
+	return result && (!query->cgroup || cgroup_contains(pid, query->cgroup));
+}
+
+int process_search(const struct process_query *query, struct pid_list *ret_found,
+		   size_t *ret_others)
+{
+	pid_t ancestors[ANCESTORS_MAX];
+	size_t ancestor_count = find_ancestors(ancestors), others = 0;
+	struct dirent *entry;
+	regex_t expression;
+	DIR *folder;
+	int error = 0;
+
+	ret_found->count = 0;
+	if (regcomp(&expression, query->name ? query->name : "", REG_EXTENDED | REG_NOSUB))
+		return -EINVAL;
+	folder = opendir("/proc");
+	if (!folder) {
+		regfree(&expression);
+		return -errno;
+	}
+	while (!error && (entry = readdir(folder))) {
+		pid_t pid = isdigit((unsigned char)entry->d_name[0])
+				    ? (pid_t)strtol(entry->d_name, NULL, 10)
+				    : 0;
+
+		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
+		    !matches(pid, query, &expression))
+			continue;
+		if (is_python(pid))
+			error = pid_list_add(ret_found, pid);
+		else
+			others++;
+	}
+	closedir(folder);
+	regfree(&expression);
+	if (ret_found->count)
+		qsort(ret_found->items, ret_found->count, sizeof(pid_t), compare_pids);
+	if (ret_others)
+		*ret_others = others;
+	return error;
+}
+
+void process_search_print(FILE *file, const struct pid_list *pids)
+{
+	for (size_t i = 0; i < pids->count; i++) {
+		char *text = command_line(pids->items[i]);
+		char *shown = escape_printable(text ? text : "?", '\0');
+
+		fprintf(file, "  %7d  %.100s\n", (int)pids->items[i], shown ? shown : "?");
+		free(shown);
+		free(text);
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A search for processes that is repeated, for targets that come and come
+ * back. Looking through /proc takes milliseconds, so it is done at intervals
+ * that keep its cost under 1% of a CPU, whatever the number of processes is.
+ */
+#ifndef PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
+#define PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
+
+#include "daemon/session/process_search.h"
+
+#include <stdint.h>
+
+struct process_watch {
+	struct process_query query;
+	uint64_t next_ns; /* when the next search is due */
+};
+
+/* Those found, in place of what the list held; none when no search is due, or it failed. */
+void process_watch_look(struct process_watch *watch, struct pid_list *ret_found);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a session makes of its samples: facts, snapshots, profiles. */
+#include "attach/procfs.h"
+#include "common/clock.h"
+#include "daemon/session/session_parts.h"
+#include "pyintrospect/thread_list.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum process_end session_process_end(const struct session *session)
+{
+	static const enum process_end ends[] = {
+		[TRACER_RUNNING] = PROCESS_RUNNING,
+		[TRACER_TARGET_EXITED] = PROCESS_EXITED,
+		[TRACER_TARGET_KILLED] = PROCESS_KILLED,
+		[TRACER_TARGET_REPLACED] = PROCESS_REPLACED,
+	};
+
+	return ends[session->end];
+}
+
+int session_end_status(const struct session *session)
+{
+	return session->tracer ? tracer_exit_status(session->tracer) : 0;
+}
+
+/* Since 1970; a clock that was set meanwhile shifts the profile, but not its duration. */
+static uint64_t started_unix_ns(const struct session *session)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_REALTIME, &now) < 0 || now.tv_sec < 0)
+		return 0;
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec -
+	       (clock_now_ns() - session->began_ns);
+}
+
+/* As threading knows them now; a thread that has ended keeps the kernel's name. */
+static void name_threads(const struct session *session, const struct profile_facts *facts,
+			 struct profile_thread *threads)
+{
+	struct python_thread_list list;
+
+	if (!session->target.runtime || facts->target_exited ||
+	    python_thread_list_read(session->target.runtime, &list))
+		return;
+	for (size_t i = 0; i < facts->thread_count; i++) {
+		struct profile_thread *thread = &threads[i];
+		struct process_status status;
+
+		if (!thread->tid || procfs_read_status(session->options.pid, thread->tid, &status))
+			continue;
+		for (size_t k = 0; k < list.count; k++)
+			if (list.items[k].tid && list.items[k].tid == status.inner_pid &&
+			    list.items[k].name[0])
+				snprintf(thread->name, sizeof(thread->name), "%s",
+					 list.items[k].name);
+	}
+	python_thread_list_deinit(&list);
+}
+
+static uint64_t sampled_cpu_ns(const struct session *session)
+{
+	uint64_t now_ns = session->last_cpu_ns - session->resumed_cpu_ns;
+
+	return session->cpu_ns + (session->state == SESSION_SAMPLING ? now_ns : 0);
+}
+
+/* All that takes no time to find out. */
+static struct profile_facts current_facts(const struct session *session)
+{
+	const struct pipeline *pipeline = &session->pipeline;
+	const struct tracer_counts *counts = session->tracer ? tracer_counts(session->tracer)
+							     : &(const struct tracer_counts){ 0 };
+	uint64_t cpu = sampled_cpu_ns(session);
+	struct profile_facts facts = {
+		.target = {
+			.pid = session->options.pid,
+			.parent = session->parent,
+			.start_time = session->start_time,
+			.end = session_process_end(session),
+			.end_status = session_end_status(session),
+			.python = session->target.runtime
+					  ? python_runtime_version(session->target.runtime)
+					  : (struct python_version){ 0 },
+			.command = (const char *const *)session->command,
+		},
+		.sampler = session->unstopped ? "unstopped" : session->sampler,
+		.sampler_limits = session->unstopped ? UNSTOPPED_LIMITS : NULL,
+		.period_ns = session->options.period_ns,
+		.started_unix_ns = started_unix_ns(session),
+		.process_started_unix_ns = session->process_started_unix_ns,
+		.duration_ns = session->sampled_ns,
+		.samples = pipeline->samples,
+		.losses = pipeline->losses,
+		.stops = stop_histogram_times(&pipeline->stops.all),
+		.sample_stops = stop_histogram_times(&pipeline->stops.samples),
+		.breakpoint_stops = stop_histogram_times(&pipeline->stops.breakpoints),
+		.lost_ns = pipeline->lost_ns,
+		.cpu_ns = cpu,
+		.queued_ns = session->queued.time_ns,
+		.queued_known = session->queued.known,
+		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
+		.overhead_limit = session->options.max_overhead,
+		.target_exited = session->end != TRACER_RUNNING,
+		.unfinished = session->thread_exists,
+		.other_root = !session->target.files.same_root,
+	};
+
+	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
+	facts.losses.counts[LOSS_STOP_ABANDONED] += counts->abandoned;
+	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
+	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
+	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
+	facts.losses.counts[LOSS_TARGET_LIMIT] +=
+		counts->threads_beyond + target_left_out(&session->target);
+	facts.waits = session->options.waits;
+	facts.gil_known = pipeline->gil_known;
+	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
+	facts.threads = pipeline->threads.items;
+	facts.thread_count = pipeline->threads.count;
+	facts.patterns = session->options.patterns;
+	return facts;
+}
+
+static int copy_timeline(struct timeline_copy *copy, const struct timeline *timeline)
+{
+	copy->view = timeline_view(timeline);
+	if (copy->view.cell_count > copy->capacity) {
+		struct profile_cell *cells =
+			reallocarray(copy->cells, copy->view.cell_count, sizeof(*cells));
+
+		if (!cells)
+			return -ENOMEM;
+		copy->cells = cells;
+		copy->capacity = copy->view.cell_count;
+	}
+	if (copy->view.cell_count)
+		memcpy(copy->cells, copy->view.cells,
+		       copy->view.cell_count * sizeof(copy->cells[0]));
+	copy->view.cells = copy->cells;
+	return 0;
+}
+
+/* Both of one moment: the slices of one are parts of the other's. */
+static int copy_timelines(struct session *session)
+{
+	int error = copy_timeline(&session->thread_timeline, &session->pipeline.thread_timeline);
+
+	return error ? error
+		     : copy_timeline(&session->node_timeline, &session->pipeline.node_timeline);
+}
+
+/* The facts that go with a snapshot, at its end. */
+static int copy_facts(struct session *session)
+{
+	const struct thread_times *times = &session->pipeline.threads;
+	struct profile_thread *threads =
+		reallocarray(session->snapshot_threads, times->count, sizeof(*threads));
+
+	if (!threads)
+		return -ENOMEM;
+	memcpy(threads, times->items, times->count * sizeof(*threads));
+	session->snapshot_threads = threads;
+	session->last_cpu_ns = session_target_cpu_ns(session);
+	if (session->state == SESSION_SAMPLING)
+		queued_time_update(&session->queued, session->options.pid, clock_now_ns());
+	session->snapshot_facts = current_facts(session);
+	if (session->state == SESSION_SAMPLING)
+		session->snapshot_facts.duration_ns += clock_now_ns() - session->resumed_ns;
+	session->snapshot_facts.threads = threads;
+	session->snapshot_stops = session->pipeline.stops;
+	session->snapshot_facts.stop_histograms = &session->snapshot_stops;
+	session->snapshot_taken_ns = clock_now_ns();
+	session->snapshot_nodes = cct_node_count(session->pipeline.cct);
+	session->snapshot_pairs = pair_table_pair_count(session->pipeline.pairs);
+	session->snapshot_origins = pair_table_origin_count(session->pipeline.pairs);
+	return 0;
+}
+
+void session_copy_some(struct session *session)
+{
+	int error = session->facts_wanted ? 0
+					  : snapshot_step(&session->snapshot, session->pipeline.cct,
+							  session->pipeline.pairs);
+
+	session->copying = error == -EAGAIN;
+	if (session->copying)
+		return;
+	if (!error && session->timelines_wanted)
+		error = copy_timelines(session);
+	session->snapshot_error = error ? error : copy_facts(session);
+	session->snapshot_wanted = false;
+	pthread_cond_broadcast(&session->changed);
+}
+
+void session_read_names(struct session *session, struct profile_facts *facts,
+			struct profile_thread *threads, const char *version)
+{
+	facts->version = version;
+	name_threads(session, facts, threads);
+	target_read_names(&session->target);
+	if (session->options.native_lines && !session->line_info)
+		session->line_info = line_info_create(&session->target.search);
+	facts->line_info = session->line_info;
+}
+
+static struct profile *build_profile(struct session *session, const char *version, bool all_pairs)
+{
+	struct pipeline *pipeline = &session->pipeline;
+	struct profile_facts facts = current_facts(session);
+
+	session_read_names(session, &facts, pipeline->threads.items, version);
+	facts.all_pairs = all_pairs;
+	facts.stop_histograms = &pipeline->stops;
+	facts.open_source = session->options.no_source ? NULL : target_files_open_source;
+	facts.open_source_context = &session->target.files;
+	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
+	facts.node_timeline = timeline_view(&pipeline->node_timeline);
+	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
+}
+
+struct profile *session_profile(struct session *session, const char *version)
+{
+	return build_profile(session, version, false);
+}
+
+struct profile *session_profile_for_merge(struct session *session, const char *version)
+{
+	return build_profile(session, version, true);
+}
+
+int session_take_snapshot(struct session *session, enum snapshot_extent extent)
+{
+	bool facts_alone = extent == SNAPSHOT_FACTS;
+	int error;
+
+	if (!facts_alone && !session->snapshot.cct &&
+	    snapshot_init(&session->snapshot, session_node_limit(session),
+			  session_pair_limit(session))) {
+		snapshot_deinit(&session->snapshot);
+		return -ENOMEM;
+	}
+	pthread_mutex_lock(&session->lock);
+	session->facts_wanted = facts_alone;
+	session->timelines_wanted = extent == SNAPSHOT_TIMELINES;
+	session->snapshot_wanted = true;
+	while (session->snapshot_wanted && session->state != SESSION_ENDED)
+		session_await(session);
+	/* With the tracer's thread gone, there is only this one to do it. */
+	while (session->snapshot_wanted)
+		session_copy_some(session);
+	error = session->snapshot_error;
+	pthread_mutex_unlock(&session->lock);
+	return error;
+}
+
+struct profile *session_snapshot(struct session *session, const char *version)
+{
+	if (session_take_snapshot(session, SNAPSHOT_FIGURES))
+		return NULL;
+	session_read_names(session, &session->snapshot_facts, session->snapshot_threads, version);
+	return profile_build(session->snapshot.cct, session->snapshot.pairs,
+			     session->target.symbolizer, &session->snapshot_facts);
+}
+
+int session_open_source(void *session, const char *path)
+{
+	struct session *opened = session;
+
+	return opened->options.no_source ? -ENOENT
+					 : target_files_open_source(&opened->target.files, path);
+}
+
+void session_describe(const struct session *session, FILE *file)
+{
+	static const char *const sources[] = {
+		[PYTHON_OFFSETS_DEBUG_OFFSETS] = "its own _Py_DebugOffsets",
+		[PYTHON_OFFSETS_DWARF] = "its DWARF",
+		[PYTHON_OFFSETS_TABLE] = "the built-in table",
+	};
+	const struct target *target = &session->target;
+	struct python_version version;
+
+	if (!target->runtime) {
+		fprintf(file, "process %d (%s), an interpreter that could not be read in %s\n",
+			session->options.pid, session->comm, target->interpreter->path);
+		return;
+	}
+	version = python_runtime_version(target->runtime);
+	fprintf(file, "process %d (%s), CPython %d.%d in %s, offsets from %s\n",
+		session->options.pid, session->comm, version.major, version.minor,
+		target->interpreter->path, sources[python_runtime_offsets_source(target->runtime)]);
+	for (size_t i = 0; i < target->eval.count; i++)
+		fprintf(file, "evaluation loop, part %zu: 0x%llx to 0x%llx\n", i + 1,
+			(unsigned long long)target->eval.items[i].start,
+			(unsigned long long)target->eval.items[i].end);
+	if (session->unstopped) {
+		fprintf(file, "perf events are refused: threads are read without stopping them\n");
+		return;
+	}
+	fprintf(file, "%zu mappings, %zu modules, %u debug registers, stop signal SIG%s\n",
+		target->mappings.count, module_table_count(target->modules),
+		session->preflight.breakpoints, sigabbrev_np(session->preflight.stop_signal));
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/session/session_window.h"
+
+#include "daemon/cct/window_fields.h"
+#include "daemon/session/session_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the last snapshot. */
+static struct session_counters read_counters(const struct session *session)
+{
+	const struct profile_facts *facts = &session->snapshot_facts;
+	struct session_counters counters = {
+		.samples = facts->samples,
+		.lost_ns = facts->lost_ns,
+		.cpu_ns = facts->cpu_ns,
+		.queued_ns = facts->queued_ns,
+		.sampled_ns = facts->duration_ns,
+		.losses = facts->losses,
+		.stops = session->snapshot_stops.all,
+		.period_ns = facts->period_ns,
+		.nodes = session->snapshot_nodes,
+		.pairs = session->snapshot_pairs,
+		.origins = session->snapshot_origins,
+		.threads = facts->thread_count,
+	};
+
+	for (size_t i = 0; i < facts->thread_count; i++) {
+		const struct profile_thread *thread = &session->snapshot_threads[i];
+
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			counters.time_ns[c] += thread->time_ns[c];
+		side_time_add(&counters.side, &thread->side);
+		counters.gil_ns += thread->gil_ns;
+	}
+	return counters;
+}
+
+int session_count(struct session *session, struct session_counters *ret_counters)
+{
+	int error = session_take_snapshot(session, SNAPSHOT_FACTS);
+
+	if (!error)
+		*ret_counters = read_counters(session);
+	return error;
+}
+
+struct session_mark *session_mark_create(struct session *session)
+{
+	struct session_mark *mark = calloc(1, sizeof(*mark));
+	size_t count;
+
+	if (!mark)
+		return NULL;
+	if (session_take_snapshot(session, SNAPSHOT_FIGURES) ||
+	    snapshot_mark_take(&session->snapshot, &mark->figures))
+		goto fail;
+	count = session->snapshot_facts.thread_count;
+	mark->threads = calloc(count + 1, sizeof(mark->threads[0]));
+	if (!mark->threads)
+		goto fail;
+	memcpy(mark->threads, session->snapshot_threads, count * sizeof(mark->threads[0]));
+	mark->thread_count = count;
+	mark->facts = session->snapshot_facts;
+	mark->stops = session->snapshot_stops;
+	mark->elapsed_ns = session->snapshot_taken_ns - session->began_ns;
+	return mark;
+fail:
+	session_mark_destroy(mark);
+	return NULL;
+}
+
+void session_mark_destroy(struct session_mark *mark)
+{
+	if (!mark)
+		return;
+	snapshot_mark_deinit(&mark->figures);
+	free(mark->threads);
+	free(mark);
+}
+
+/* Counters of how things are, rather than of what happened. */
+static bool is_state(enum loss loss)
+{
+	return loss == LOSS_STOP_SIGNAL_BLOCKED || loss == LOSS_THREAD_EVENTS ||
+	       loss == LOSS_MEMORY_EVENTS;
+}
+
+/* The snapshot's own facts, which the next one makes anew. */
+static void subtract_facts(struct session *session, const struct session_mark *mark)
+{
+	struct profile_facts *facts = &session->snapshot_facts;
+	struct stop_histograms *stops = &session->snapshot_stops;
+
+	window_subtract(WINDOW_FACTS, facts, &mark->facts);
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		if (!is_state((enum loss)i))
+			facts->losses.counts[i] -= mark->facts.losses.counts[i];
+	facts->overhead = facts->cpu_ns ? (double)facts->lost_ns / (double)facts->cpu_ns : 0;
+	if (facts->started_unix_ns)
+		facts->started_unix_ns += mark->elapsed_ns;
+	stop_histogram_subtract(&stops->all, &mark->stops.all);
+	stop_histogram_subtract(&stops->samples, &mark->stops.samples);
+	stop_histogram_subtract(&stops->breakpoints, &mark->stops.breakpoints);
+	facts->stops = stop_histogram_times(&stops->all);
+	facts->sample_stops = stop_histogram_times(&stops->samples);
+	facts->breakpoint_stops = stop_histogram_times(&stops->breakpoints);
+	/* Threads keep their places, also those that have ended. */
+	for (size_t i = 0; i < mark->thread_count && i < facts->thread_count; i++)
+		window_subtract(WINDOW_THREAD, &session->snapshot_threads[i], &mark->threads[i]);
+}
+
+struct profile *session_window(struct session *session,
+			       const struct session_window_options *options)
+{
+	struct profile_facts *facts = &session->snapshot_facts;
+
+	if (session_take_snapshot(session, options->mark ? SNAPSHOT_FIGURES : SNAPSHOT_TIMELINES))
+		return NULL;
+	if (options->mark) {
+		if (snapshot_subtract(&session->snapshot, &options->mark->figures))
+			return NULL;
+		subtract_facts(session, options->mark);
+		/* It has an end of its own. */
+		facts->unfinished = false;
+	} else {
+		facts->thread_timeline = session->thread_timeline.view;
+		facts->node_timeline = session->node_timeline.view;
+	}
+	session_read_names(session, facts, session->snapshot_threads, options->version);
+	facts->all_pairs = options->all_pairs;
+	if (options->source && !session->options.no_source) {
+		facts->open_source = target_files_open_source;
+		facts->open_source_context = &session->target.files;
+	}
+	return profile_build(session->snapshot.cct, session->snapshot.pairs,
+			     session->target.symbolizer, facts);
+}
