@@ -74,7 +74,12 @@ def make_requests(seed, count):
     for _ in range(count):
         n = rng.randrange(26)
         rows = [
-            {"id": rng.randrange(10**6), "sku": "%x" % rng.getrandbits(32), "qty": rng.randrange(9), "q": "x" * rng.randrange(20)}
+            {
+                "id": rng.randrange(10**6),
+                "sku": "%x" % rng.getrandbits(32),
+                "qty": rng.randrange(9),
+                "q": "x" * rng.randrange(20),
+            }
             for _ in range(rng.randrange(8, 30))
         ]
         body = json.dumps(rows).encode()

@@ -55,8 +55,8 @@ def indicators(table, ranges):
 
 def one_pass(number, ranges_of):
     answer = []
-    for day in range(6):
-        table = candles(make_trades(number * 6 + day))
+    for day in range(10):
+        table = candles(make_trades(number * 10 + day))
         table = indicators(table, ranges_of(table))
         answer.append((float(table["atr"].iloc[-1]), float(table["vwap"].iloc[-1]), int(table["squeeze"].sum())))
     return answer

@@ -9,7 +9,10 @@ import pandas as pd
 
 from runner import run
 
-LINE = re.compile(r'(?P<host>\S+) - \[(?P<second>\d+)\] "(?P<verb>[A-Z]+) (?P<url>\S+)" (?P<status>\d{3}) (?P<size>\d+)')
+LINE = re.compile(
+    r'(?P<host>\S+) - \[(?P<second>\d+)\] "(?P<verb>[A-Z]+) (?P<url>\S+)" '
+    r"(?P<status>\d{3}) (?P<size>\d+)"
+)
 PAGES = ("/", "/shop", "/shop/shoes", "/shop/hats", "/basket", "/pay", "/help")
 GAP = 2400
 

@@ -74,7 +74,7 @@ def search(state, depth, alpha, beta, copy):
 def one_pass(number, copy):
     rng = random.Random(number)
     results = []
-    for _ in range(4):
+    for _ in range(7):
         state = new_game()
         while legal(state) and abs(value(state)) < 4000 and len(state["moves"]) < 14:
             if state["turn"] == 1:

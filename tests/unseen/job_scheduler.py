@@ -66,7 +66,7 @@ def drain(scheduler, jobs):
 def one_pass(number, _):
     with tempfile.TemporaryFile("w+") as log:
         scheduler = Scheduler(number, log)
-        drain(scheduler, arrivals(random.Random(number + 1), 8000))
+        drain(scheduler, arrivals(random.Random(number + 1), 16_000))
         log.seek(0)
         again = sum(line.endswith("again\n") for line in log)
     return again, scheduler.tick, list(scheduler.done)[-3:]

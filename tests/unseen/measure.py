@@ -5,7 +5,8 @@
     python3 measure.py [--write] [NAME ...]       all of it, for all or some programs
 
 Slow and fixed runs alternate, in turned order, so that a drift of the machine
-cancels; the saving of a pair is 100 * (1 - fixed / slow), and the median, the
+cancels, and CPU seconds are counted (--wall: the clock's), so that what else
+runs on the machine weighs less; the saving of a pair is 100 * (1 - fixed / slow), and the median, the
 least and the greatest of the pairs are kept. Programs whose packages the
 interpreter lacks are left out, and said.
 """
@@ -86,22 +87,25 @@ def lacks(python, needs):
 
 def versions(python, needs):
     names = [need for need in needs if need != "cc"]
-    code = "import platform as p, importlib.metadata as m, sys; print(p.python_version(), *[m.version(n) for n in sys.argv[1:]])"
+    code = "import importlib.metadata as m, platform, sys\n"
+    code += "print(platform.python_version(), *[m.version(name) for name in sys.argv[1:]])"
     done = subprocess.run([python, "-c", code, *names], check=True, capture_output=True, text=True)
     return dict(zip(["python", *names], done.stdout.split()))
 
 
 def call(python, entry, *arguments):
-    done = subprocess.run([python, os.path.join(HERE, entry["file"]), *arguments], check=True, capture_output=True, text=True)
+    command = [python, os.path.join(HERE, entry["file"]), *arguments]
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=alone)
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
 
 
-def saving(python, entry, pairs, seconds):
+def saving(python, entry, pairs, seconds, wall):
     savings, slows, fixeds = [], [], []
     for pair in range(pairs):
         pace = {}
         for which in ("slow", "fixed") if pair % 2 == 0 else ("fixed", "slow"):
-            extra = ["--fixed"] if which == "fixed" else []
+            extra = (["--fixed"] if which == "fixed" else []) + ([] if wall else ["--cpu"])
             pace[which] = float(call(python, entry, "--seconds", str(seconds), *extra)["seconds_per_pass"])
         slows.append(pace["slow"])
         fixeds.append(pace["fixed"])
@@ -112,6 +116,7 @@ def saving(python, entry, pairs, seconds):
         "max": round(max(savings), 1),
         "pairs": pairs,
         "seconds": seconds,
+        "clock": "wall" if wall else "cpu",
         "seconds_per_pass": round(statistics.median(slows), 4),
         "fixed_seconds_per_pass": round(statistics.median(fixeds), 4),
     }
@@ -130,6 +135,7 @@ def main():
     args.add_argument("--python", default=sys.executable, help="interpreter that runs the programs")
     args.add_argument("--pairs", type=int, default=5)
     args.add_argument("--seconds", type=float, default=3.0)
+    args.add_argument("--wall", action="store_true", help="time by the clock instead of CPU seconds")
     args.add_argument("--write", action="store_true", help="put places and savings into expected.json")
     args.add_argument("--check", action="store_true", help="places and --check runs only")
     args = args.parse_args()
@@ -156,10 +162,11 @@ def main():
             if args.write:
                 save(table)
             continue
-        found = saving(args.python, entry, args.pairs, args.seconds)
+        found = saving(args.python, entry, args.pairs, args.seconds, args.wall)
         print(
-            "%-22s %-24s %5.1f %% (%.1f to %.1f), %.3f s a pass"
-            % (entry["file"], entry["category"], found["median"], found["min"], found["max"], found["seconds_per_pass"]),
+            "%-22s %-22s" % (entry["file"], entry["category"]),
+            "%5.1f %% (%.1f to %.1f)," % (found["median"], found["min"], found["max"]),
+            "%.3f s a pass" % found["seconds_per_pass"],
             flush=True,
         )
         if args.write:

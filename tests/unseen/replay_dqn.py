@@ -41,7 +41,8 @@ class Track:
 
 
 def make_net(hidden=64):
-    return nn.Sequential(nn.Linear(SENSORS, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 3))
+    inner = nn.Linear(hidden, hidden)
+    return nn.Sequential(nn.Linear(SENSORS, hidden), nn.ReLU(), inner, nn.ReLU(), nn.Linear(hidden, 3))
 
 
 def to_tensor(arrays):

@@ -25,7 +25,9 @@ def make_receipts(seed, rows):
 
 def make_articles(seed):
     rng = np.random.default_rng(seed)
-    return pd.DataFrame({"article": np.arange(ARTICLES), "group": rng.integers(0, 12, ARTICLES), "tax": rng.choice([0.07, 0.19], ARTICLES)})
+    group = rng.integers(0, 12, ARTICLES)
+    tax = rng.choice([0.07, 0.19], ARTICLES)
+    return pd.DataFrame({"article": np.arange(ARTICLES), "group": group, "tax": tax})
 
 
 def enrich(receipts, articles):
@@ -53,7 +55,7 @@ def slow_movers(full, least=3):
 
 
 def one_pass(number, _):
-    full = enrich(make_receipts(number, 60_000), make_articles(number))
+    full = enrich(make_receipts(number, 150_000), make_articles(number))
     shops = by_shop(full)
     return float(shops["tax"].sum()), int(busiest_hours(full).sum()), int(slow_movers(full).sum())
 

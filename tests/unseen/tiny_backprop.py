@@ -68,7 +68,7 @@ def one_pass(number, step):
     flowers, kinds = make_flowers(number)
     net = Network(number, 4, 12, 3)
     loss = 0.0
-    for epoch in range(4):
+    for epoch in range(8):
         for n in np.random.default_rng(epoch + number).permutation(len(flowers)):
             loss += net.learn(flowers[n], kinds[n], 0.05, 0.6, step)
     return accuracy(net, flowers, kinds), float(loss)

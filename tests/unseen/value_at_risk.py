@@ -23,8 +23,13 @@ def make_market(rng):
 
 def make_book(rng, size=12):
     return [
-        (int(rng.integers(ASSETS)), float(rng.uniform(80, 120)), float(rng.choice([-1.0, 1.0])), float(rng.uniform(1, 20)))
-        for _ in range(size)
+        (int(asset), float(strike), float(side * units))
+        for asset, strike, side, units in zip(
+            rng.integers(0, ASSETS, size),
+            rng.uniform(80, 120, size),
+            rng.choice([-1.0, 1.0], size),
+            rng.uniform(1, 20, size),
+        )
     ]
 
 
@@ -40,9 +45,9 @@ def simulate(rng, drift, root):
 
 def payoff(book, spot, lowest):
     total = np.zeros(PATHS)
-    for asset, strike, side, units in book:
+    for asset, strike, units in book:
         alive = lowest[asset] > 0.8 * strike
-        total += side * units * np.maximum(spot[asset] - strike, 0) * alive
+        total += units * np.maximum(spot[asset] - strike, 0) * alive
     return total
 
 
