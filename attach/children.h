@@ -7,15 +7,13 @@
 #ifndef PIEPROFD_ATTACH_CHILDREN_H
 #define PIEPROFD_ATTACH_CHILDREN_H
 
-#include <stddef.h>
-#include <sys/types.h>
+#include "common/pid_list.h"
 
 /*
- * The children of all its threads, at most maximum; 0 when there are none, -ESRCH
- * when it is gone. A kernel without /proc/PID/task/TID/children has every
- * process asked for its parent instead.
+ * The children of all its threads, in place of what the list held; 0 when there
+ * are none, -ESRCH when it is gone, -ENOMEM. A kernel without
+ * /proc/PID/task/TID/children has every process asked for its parent instead.
  */
-__attribute__((warn_unused_result)) int children_read(pid_t pid, pid_t *pids, size_t maximum,
-						      size_t *ret_count);
+__attribute__((warn_unused_result)) int children_read(pid_t pid, struct pid_list *ret_children);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/procfs.h"
 
-#include "common/interrupted.h"
+#include "common/root_file.h"
+#include "common/whole_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,51 +26,17 @@ static int gone(int error)
 	return error == ENOENT ? -ESRCH : -error;
 }
 
-/* Reads a whole proc file; the buffer has a NUL behind size bytes and is the caller's to free. */
-static int read_whole(const char *path, char **ret_text, size_t *ret_size)
+/* The buffer has a NUL behind size bytes and is the caller's to free. */
+static int read_at_most(const char *path, size_t maximum, char **ret_text, size_t *ret_size)
 {
-	size_t capacity = 4096, size = 0;
-	unsigned interruptions = 0;
-	char *text;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error = whole_file_read(path, maximum, ret_text, ret_size);
 
-	if (fd < 0)
-		return gone(errno);
-	text = malloc(capacity);
-	while (text) {
-		ssize_t got = read(fd, text + size, capacity - size - 1);
+	return error == -ENOENT ? -ESRCH : error;
+}
 
-		if (interrupted(got, &interruptions))
-			continue;
-		if (got < 0) {
-			int error = errno;
-
-			free(text);
-			close(fd);
-			return gone(error);
-		}
-		if (got == 0)
-			break;
-		size += (size_t)got;
-		if (capacity - size < 2) {
-			char *larger;
-
-			if (capacity >= PROC_FILE_MAX)
-				break;
-			capacity *= 2;
-			larger = realloc(text, capacity);
-			if (!larger)
-				free(text);
-			text = larger;
-		}
-	}
-	close(fd);
-	if (!text)
-		return -ENOMEM;
-	text[size] = '\0';
-	*ret_text = text;
-	*ret_size = size;
-	return 0;
+static int read_proc_file(const char *path, char **ret_text, size_t *ret_size)
+{
+	return read_at_most(path, PROC_FILE_MAX, ret_text, ret_size);
 }
 
 static void task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *file)
@@ -146,7 +114,7 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 	int error;
 
 	task_path(path, sizeof(path), pid, tid, "status");
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	procfs_parse_status(text, ret_status);
@@ -154,6 +122,117 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 		ret_status->inner_pid = tid ? tid : pid;
 	free(text);
 	return 0;
+}
+
+/* The numbers of the line, separated by spaces. */
+static void status_groups(const char *text, struct process_credentials *credentials)
+{
+	const char *value = status_value(text, "Groups");
+
+	while (value && *value >= '0' && *value <= '9') {
+		char *end;
+		unsigned long group = strtoul(value, &end, 10);
+
+		if (credentials->group_count == PROCFS_GROUPS_MAX) {
+			credentials->groups_cut = true;
+			return;
+		}
+		credentials->groups[credentials->group_count++] = (gid_t)group;
+		value = end + strspn(end, " \t");
+	}
+}
+
+int procfs_parse_credentials(const char *text, struct process_credentials *ret_credentials)
+{
+	const char *user = status_value(text, "Uid"), *group = status_value(text, "Gid");
+	struct process_credentials credentials = {
+		.capabilities = status_number(text, "CapEff", 16),
+		.permitted = status_number(text, "CapPrm", 16),
+	};
+	uid_t *users = credentials.other_users;
+	gid_t *groups = credentials.other_groups;
+
+	/* Real, effective, saved, file system. */
+	if (!user || !group ||
+	    sscanf(user, "%u %u %u %u", &users[0], &users[1], &users[2], &credentials.user) != 4 ||
+	    sscanf(group, "%u %u %u %u", &groups[0], &groups[1], &groups[2], &credentials.group) !=
+		    4)
+		return -EPROTO;
+	status_groups(text, &credentials);
+	*ret_credentials = credentials;
+	return 0;
+}
+
+/* What cannot be told is another one. */
+static bool shares_user_namespace(pid_t pid)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	return !stat("/proc/self/ns/user", &ours) && !stat(path, &theirs) &&
+	       ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
+}
+
+int procfs_read_credentials(pid_t pid, struct process_credentials *ret_credentials)
+{
+	struct process_credentials credentials;
+	char path[64], *text;
+	size_t size;
+	int error;
+
+	task_path(path, sizeof(path), pid, 0, "status");
+	error = read_proc_file(path, &text, &size);
+	if (error)
+		return error;
+	error = procfs_parse_credentials(text, &credentials);
+	free(text);
+	if (error)
+		return error;
+	/* In another one, they are rights over its files alone. */
+	if (!shares_user_namespace(pid))
+		credentials.capabilities = credentials.permitted = 0;
+	*ret_credentials = credentials;
+	return 0;
+}
+
+static bool has_user(const struct process_credentials *credentials, uid_t user)
+{
+	const uid_t *others = credentials->other_users;
+
+	return user == credentials->user || user == others[0] || user == others[1] ||
+	       user == others[2];
+}
+
+static bool has_group(const struct process_credentials *credentials, gid_t group)
+{
+	const gid_t *others = credentials->other_groups;
+
+	if (group == credentials->group || group == others[0] || group == others[1] ||
+	    group == others[2])
+		return true;
+	for (size_t i = 0; i < credentials->group_count; i++)
+		if (group == credentials->groups[i])
+			return true;
+	return false;
+}
+
+bool process_credentials_may_become(const struct process_credentials *before,
+				    const struct process_credentials *after)
+{
+	bool sets_users = before->permitted >> CAP_SETUID & 1;
+	bool sets_groups = before->permitted >> CAP_SETGID & 1;
+
+	if (after->permitted & ~before->permitted)
+		return false;
+	if (!sets_users && !has_user(before, after->user))
+		return false;
+	if (!sets_groups && !has_group(before, after->group))
+		return false;
+	for (size_t i = 0; i < after->group_count && !sets_groups; i++)
+		if (!has_group(before, after->groups[i]))
+			return false;
+	return true;
 }
 
 int procfs_parse_times(const char *text, struct process_times *ret_times)
@@ -188,7 +267,7 @@ int procfs_read_times(pid_t pid, pid_t tid, struct process_times *ret_times)
 	int error;
 
 	task_path(path, sizeof(path), pid, tid, "stat");
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	error = procfs_parse_times(text, ret_times);
@@ -222,7 +301,7 @@ int procfs_read_sleep(pid_t pid, pid_t tid, struct process_sleep *ret_sleep)
 	int error;
 
 	task_path(path, sizeof(path), pid, tid, "syscall");
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	error = procfs_parse_sleep(text, ret_sleep);
@@ -333,8 +412,10 @@ static int parse_mappings(const char *text, size_t size, const char *root,
 
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
-	if (lines > PROCFS_MAPPINGS_MAX)
+	if (lines > PROCFS_MAPPINGS_MAX) {
+		next.left_out = lines - PROCFS_MAPPINGS_MAX;
 		lines = PROCFS_MAPPINGS_MAX;
+	}
 	copy = malloc(size + 1);
 	next.mappings = calloc(lines, sizeof(*next.mappings));
 	next.paths = malloc(size + lines + 1);
@@ -376,7 +457,7 @@ int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 	int error;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	error = read_whole(path, &text, &size);
+	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
 	procfs_read_root(pid, root, sizeof(root));
@@ -386,55 +467,64 @@ int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 	return error;
 }
 
-int procfs_read_command(pid_t pid, char ***ret_arguments)
+int procfs_parse_command(const char *text, size_t size, char ***ret_arguments)
 {
-	char path[64], *text = NULL, **arguments;
-	size_t size = 0, count = 0, at = 0;
-	int error;
+	size_t count = 0, at = 0;
+	char **arguments, *copy;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	error = read_whole(path, &text, &size);
-	if (error)
-		return error;
-	if (!size) {
-		free(text);
-		return -ENODATA;
-	}
-	for (size_t i = 0; i < size; i += strlen(text + i) + 1)
-		count++;
+	if (size > PROCFS_COMMAND_BYTES_MAX)
+		size = PROCFS_COMMAND_BYTES_MAX;
+	for (size_t i = 0; i < size && count < PROCFS_COMMAND_WORDS_MAX; count++)
+		i += strnlen(text + i, size - i) + 1;
 	arguments = malloc((count + 1) * sizeof(*arguments) + size + 1);
-	if (!arguments) {
-		free(text);
+	if (!arguments)
 		return -ENOMEM;
-	}
-	memcpy(arguments + count + 1, text, size + 1);
-	free(text);
-	text = (char *)(arguments + count + 1);
+	copy = (char *)(arguments + count + 1);
+	memcpy(copy, text, size);
+	copy[size] = '\0';
 	for (size_t i = 0; i < count; i++) {
-		arguments[i] = text + at;
-		at += strlen(text + at) + 1;
+		arguments[i] = copy + at;
+		at += strlen(copy + at) + 1;
 	}
 	arguments[count] = NULL;
 	*ret_arguments = arguments;
 	return 0;
 }
 
+int procfs_read_command(pid_t pid, char ***ret_arguments)
+{
+	char path[64], *text = NULL;
+	size_t size = 0;
+	int error;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	error = read_at_most(path, PROCFS_COMMAND_BYTES_MAX, &text, &size);
+	if (error)
+		return error;
+	if (!size) {
+		free(text);
+		return -ENODATA;
+	}
+	error = procfs_parse_command(text, size, ret_arguments);
+	free(text);
+	return error;
+}
+
 int procfs_read_cgroups(pid_t pid, char *text, size_t *ret_size)
 {
 	char path[64];
-	size_t size = 0;
-	ssize_t got;
+	ssize_t size;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return gone(errno);
-	while (size < PROCFS_CGROUPS_MAX &&
-	       (got = read(fd, text + size, PROCFS_CGROUPS_MAX - size)) > 0)
-		size += (size_t)got;
+	size = whole_file_fill(fd, text, PROCFS_CGROUPS_MAX);
 	close(fd);
-	*ret_size = size;
+	if (size < 0)
+		return (int)size;
+	*ret_size = (size_t)size;
 	return 0;
 }
 
@@ -464,29 +554,14 @@ int procfs_read_executable(pid_t pid, char *path, size_t size)
 	return 0;
 }
 
-static int open_regular(const char *path)
+int procfs_open_root(pid_t pid)
 {
-	struct stat status;
-	/* O_NONBLOCK: a hostile path may name a FIFO. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char path[64];
+	int fd;
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	return fd;
-}
-
-int procfs_open_in_target(pid_t pid, const char *path)
-{
-	char full[PATH_MAX];
-
-	if (path[0] != '/' ||
-	    snprintf(full, sizeof(full), "/proc/%d/root%s", pid, path) >= (int)sizeof(full))
-		return -EINVAL;
-	return open_regular(full);
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? gone(errno) : fd;
 }
 
 static int open_mapping(void *context, const struct mapping *mapping)
@@ -494,16 +569,21 @@ static int open_mapping(void *context, const struct mapping *mapping)
 	pid_t pid = *(const pid_t *)context;
 	struct stat status;
 	char path[128];
-	int fd;
+	int root, fd;
 
 	if (!mapping->inode)
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
 		 mapping->end);
-	fd = open_regular(path);
-	if (fd >= 0 || mapping->deleted)
+	fd = root_file_open_magic(path);
+	/* What is no regular file there is none by its path either. */
+	if (fd >= 0 || fd == -EINVAL || mapping->deleted)
 		return fd;
-	fd = procfs_open_in_target(pid, mapping->path);
+	root = procfs_open_root(pid);
+	if (root < 0)
+		return root;
+	fd = root_file_open(root, mapping->path, ROOT_LINK_FOLLOW);
+	close(root);
 	/* The device differs on overlay and btrfs mounts although the file is the same; the inode
 	 * does not. */
 	if (fd >= 0 && (fstat(fd, &status) || status.st_ino != mapping->inode)) {

@@ -32,6 +32,38 @@ struct process_status {
 __attribute__((warn_unused_result)) int procfs_read_status(pid_t pid, pid_t tid,
 							   struct process_status *ret_status);
 
+#define PROCFS_GROUPS_MAX 1024
+
+/* With what rights a process opens files; ids as our user namespace has them. */
+struct process_credentials {
+	uid_t user; /* of file access (fsuid) */
+	gid_t group;
+	uid_t other_users[3]; /* real, effective, saved */
+	gid_t other_groups[3];
+	gid_t groups[PROCFS_GROUPS_MAX]; /* supplementary */
+	size_t group_count;
+	bool groups_cut; /* it has more */
+	/* None where its user namespace is not ours: there they are rights over other files. */
+	uint64_t capabilities; /* effective */
+	uint64_t permitted;
+};
+
+/*
+ * Whether a process that had the one may have come to the other without a set-id
+ * program: it may give rights up, and change to what it has kept in reserve.
+ */
+bool process_credentials_may_become(const struct process_credentials *before,
+				    const struct process_credentials *after);
+
+/* Of the main thread. 0, -ESRCH when it is gone (a zombie is not), or a negative errno. */
+__attribute__((warn_unused_result)) int procfs_read_credentials(
+	pid_t pid, struct process_credentials *ret_credentials);
+
+/* The same from the text of status, ended by a NUL, with all capabilities that it tells; for the
+ * reader above and tests. -EPROTO: no such text. */
+__attribute__((warn_unused_result)) int procfs_parse_credentials(
+	const char *text, struct process_credentials *ret_credentials);
+
 /* Starts at clock tick after boot (field 22 of stat), user and system time in nanoseconds. */
 struct process_times {
 	uint64_t start_time;
@@ -90,9 +122,17 @@ __attribute__((warn_unused_result)) int procfs_parse_times(const char *text,
 __attribute__((warn_unused_result)) int procfs_parse_sleep(const char *text,
 							   struct process_sleep *ret_sleep);
 
+/* The process writes them itself: what is behind so many is left out. */
+#define PROCFS_COMMAND_WORDS_MAX 4096
+#define PROCFS_COMMAND_BYTES_MAX (256u << 10)
+
 /* Arguments of the process, NULL-terminated, one allocation freed by free(). -ENODATA: a kernel
  * thread. */
 __attribute__((warn_unused_result)) int procfs_read_command(pid_t pid, char ***ret_arguments);
+
+/* The same of a text of cmdline. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int procfs_parse_command(const char *text, size_t size,
+							     char ***ret_arguments);
 
 #define PROCFS_CGROUPS_MAX 16384
 
@@ -107,16 +147,14 @@ int procfs_read_setting(const char *path, int fallback);
 /* Path of /proc/PID/exe, at most size - 1 bytes. */
 __attribute__((warn_unused_result)) int procfs_read_executable(pid_t pid, char *path, size_t size);
 
-/*
- * Opens a path as the target sees it (through /proc/PID/root), read-only,
- * regular files only. A descriptor or a negative errno.
- */
-__attribute__((warn_unused_result)) int procfs_open_in_target(pid_t pid, const char *path);
+/* A descriptor of the target's root, good for nothing but root_file_open(), or a negative errno. */
+__attribute__((warn_unused_result)) int procfs_open_root(pid_t pid);
 
 /*
  * The opener of files behind mappings: /proc/PID/map_files (exact, also for
  * deleted files; needs privileges), else the path in the target's root when
- * device and inode agree. context: pointer to the pid, which must outlive it.
+ * the inodes agree. Regular files alone, with our own rights: what they hold is
+ * mapped into the target. context: pointer to the pid, which must outlive it.
  */
 struct mapping_opener procfs_mapping_opener(const pid_t *pid);
 

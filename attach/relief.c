@@ -19,9 +19,9 @@
 /* A signal's handler has no argument of ours; whoever can signal us shall not choose one. */
 static _Thread_local struct relief *own;
 
-void relief_init(struct relief *relief, int stop_signal)
+void relief_init(struct relief *relief, pid_t pid, int stop_signal)
 {
-	*relief = (struct relief){ .stop_signal = stop_signal };
+	*relief = (struct relief){ .pid = pid, .stop_signal = stop_signal };
 }
 
 static uint64_t held_pack(pid_t tid, enum stop stop, int signal)
@@ -70,7 +70,9 @@ static void answer(struct relief *relief, pid_t tid, int status)
 		signal = silence(relief, tid, signal);
 	else
 		signal = 0;
-	if (stop == STOP_EXEC)
+	/* Another process's thread, made by clone(2), may be among those that nobody has looked at.
+	 */
+	if (stop == STOP_EXEC && tid == relief->pid)
 		relief->replaced = true;
 	if ((stop == STOP_TRAP || stop == STOP_GROUP) && relief->born_count < RELIEF_BORN_MAX)
 		relief->born[relief->born_count++] = tid;

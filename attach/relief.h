@@ -35,15 +35,17 @@ struct relief {
 	uint64_t suspected; /* the turn that takes too long; 0: none */
 	uint64_t answered;  /* how often the handler has run */
 	uint64_t held;      /* the stop in hand: see relief.c; 0: none */
+	pid_t pid;
 	int stop_signal;
 	/* Written by the handler, read by the tracer between two turns. */
 	uint64_t let_go; /* stops that the handler has ended */
-	bool replaced;   /* one of them was an exec */
+	bool replaced;   /* one of them was the process's exec */
 	size_t born_count;
 	pid_t born[RELIEF_BORN_MAX]; /* threads whose first stop may be among them */
 };
 
-void relief_init(struct relief *relief, int stop_signal);
+/* Of the tracer of this process. */
+void relief_init(struct relief *relief, pid_t pid, int stop_signal);
 /* In the tracer's thread: from here on it can be relieved. 0 or a negative errno. */
 __attribute__((warn_unused_result)) int relief_begin(struct relief *relief);
 /* In the same thread: it never will be again. */

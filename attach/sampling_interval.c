@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/sampling_interval.h"
 
+#include "common/random.h"
+
 /* A first interval is at least that: an interrupt each time it ends must not matter. */
 #define FIRST_PART   128
 #define FIRST_MIN_NS 20000
 /* Timers are late rather than early. */
 #define LATE_NS 10000
-
-/* xorshift64*; 0 to limit - 1. */
-static uint64_t draw_below(struct sampling_interval *interval, uint64_t limit)
-{
-	interval->random ^= interval->random >> 12;
-	interval->random ^= interval->random << 25;
-	interval->random ^= interval->random >> 27;
-	return limit ? (interval->random * 0x2545f4914f6cdd1dull >> 11) % limit : 0;
-}
 
 static uint64_t least_ns(const struct sampling_interval *interval)
 {
@@ -31,9 +24,9 @@ void sampling_interval_start(struct sampling_interval *interval, uint64_t period
 		.period_ns = period_ns,
 		.whole_ns = period_ns,
 		.first = true,
-		.random = seed * 0x9e3779b97f4a7c15ull | 1,
+		.random = random_seed(seed),
 	};
-	interval->ns = 1 + draw_below(interval, period_ns);
+	interval->ns = 1 + random_below(&interval->random, period_ns);
 	if (interval->ns < least_ns(interval))
 		interval->ns = least_ns(interval);
 }
@@ -69,7 +62,8 @@ void sampling_interval_next(struct sampling_interval *interval, uint64_t period_
 {
 	interval->period_ns = period_ns;
 	/* A quarter more or less: enough to get out of step within a few. */
-	interval->ns = period_ns - period_ns / 4 + draw_below(interval, period_ns / 2) + 1;
+	interval->ns =
+		period_ns - period_ns / 4 + random_below(&interval->random, period_ns / 2) + 1;
 	interval->began_ns = running_ns;
 	interval->first = false;
 }

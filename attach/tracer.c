@@ -35,7 +35,7 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 	tracer->stop_signal = stop_signal;
 	tracer->period_ns = period_ns;
 	tracer->hooks = hooks;
-	relief_init(&tracer->relief, stop_signal);
+	relief_init(&tracer->relief, pid, stop_signal);
 	return tracer;
 }
 
@@ -74,9 +74,13 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	struct process_times times;
 	struct tracee *tracee;
 
-	if (tracer->tracees.count >= THREADS_MAX || procfs_read_status(tid, 0, &status) ||
-	    status.thread_group != tracer->pid || procfs_read_times(tracer->pid, tid, &times))
+	if (procfs_read_status(tid, 0, &status) || status.thread_group != tracer->pid ||
+	    procfs_read_times(tracer->pid, tid, &times))
 		return NULL;
+	if (tracer->tracees.count >= THREADS_MAX) {
+		tracer->counts.threads_beyond++;
+		return NULL;
+	}
 	tracee = calloc(1, sizeof(*tracee));
 	if (!tracee)
 		return NULL;
@@ -291,12 +295,13 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
 		tracer->end = stop == STOP_EXITED ? TRACER_TARGET_EXITED : TRACER_TARGET_KILLED;
 		tracer->exit_status = stop == STOP_EXITED ? WEXITSTATUS(status) : signal;
 	}
-	if (!tracee && !ended && stop != STOP_EXEC)
-		tracee = tracee_add(tracer, tid, TRACEE_NEW);
-	if (stop == STOP_EXEC) {
+	/* Whichever thread called exec has its leader's tid now. */
+	if (stop == STOP_EXEC && tid == tracer->pid) {
 		end_program(tracer);
 		return;
 	}
+	if (!tracee && !ended)
+		tracee = tracee_add(tracer, tid, TRACEE_NEW);
 	if (!tracee) {
 		release_stranger(tracer, tid, stop, signal);
 		return;
@@ -353,6 +358,10 @@ static pid_t take_report(const struct tracer *tracer, int flags, int *ret_status
 		*ret_status = info.si_status << 8 | 0x7f;
 		return info.si_pid;
 	}
+	if (info.si_pid == tracer->pid && tracer->hooks->process_ends &&
+	    (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+	     info.si_code == CLD_DUMPED))
+		tracer->hooks->process_ends(tracer->hooks->context);
 	return waitpid(info.si_pid, ret_status, __WALL | __WNOTHREAD | WNOHANG);
 }
 
@@ -458,6 +467,13 @@ enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
 	if (!alive && tracer->end == TRACER_RUNNING)
 		tracer->end = TRACER_TARGET_EXITED;
 	return tracer->end;
+}
+
+void tracer_wake(struct tracer *tracer, pthread_t thread)
+{
+	/* Even: it waits. At work, it looks for itself, and no system call need be cut short. */
+	if (tracer->timer.exists && relief_turn(&tracer->relief) % 2 == 0)
+		wake_timer_wake(thread);
 }
 
 void tracer_check_blocked(struct tracer *tracer)

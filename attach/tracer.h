@@ -65,6 +65,8 @@ struct tracer_hooks {
 	 * noted is not to be relied on, what it armed may be anywhere. May be NULL.
 	 */
 	void (*abandoned)(void *context, struct tracee *tracee);
+	/* The process has ended, and /proc/PID still tells of it for a moment. May be NULL. */
+	void (*process_ends)(void *context);
 };
 
 struct tracer_counts {
@@ -74,6 +76,7 @@ struct tracer_counts {
 	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* not sampled: they block the stop signal */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
+	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
 	int refused_errno;         /* of the last refusal */
 	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */
 	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
@@ -99,14 +102,18 @@ void tracer_count_forks(struct tracer *tracer);
 /* After quiesce, from any thread. */
 void tracer_destroy(struct tracer *tracer);
 
-/*
- * Seizes every thread and opens its events. -1 with *error filled. SIGCHLD must
- * be blocked in every thread of the daemon.
- */
+/* Seizes every thread and opens its events. -1 with *error filled. */
 __attribute__((warn_unused_result)) int tracer_attach(struct tracer *tracer, struct error *error);
 
 /* Handles all stops there are, waiting at most timeout_ns for the first. */
 enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns);
+
+/*
+ * From another thread, while `thread`, which has attached, polls: its wait is over.
+ * It may have been about to wait, and then sleeps on: to be called again until what
+ * was wanted is done.
+ */
+void tracer_wake(struct tracer *tracer, pthread_t thread);
 
 /* Brings tracer_counts()->forks up to date; now and then, or some are missed. */
 void tracer_take_forks(struct tracer *tracer);

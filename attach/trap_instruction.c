@@ -11,6 +11,8 @@
  */
 #include "attach/trap_instruction.h"
 
+#include "common/hash.h"
+
 #include <Zydis/Zydis.h>
 
 #include <errno.h>
@@ -94,7 +96,7 @@ void trap_decoder_flush(struct trap_decoder *decoder)
 /* Fibonacci hashing; buckets is a power of two. */
 static size_t hash_address(remote_addr address, size_t buckets)
 {
-	return (size_t)(address * 0x9e3779b97f4a7c15ull >> 40) & (buckets - 1);
+	return hash_word(address) & (buckets - 1);
 }
 
 /* ---- outlines: where the instructions of a function start ---- */

@@ -26,8 +26,8 @@ struct trial {
 };
 
 /*
- * Takes two seconds at most, and milliseconds where all works. SIGCHLD must be
- * blocked. 0, or a negative errno when there can be no child.
+ * Takes two seconds at most, and milliseconds where all works. 0, or a negative
+ * errno when there can be no child.
  */
 __attribute__((warn_unused_result)) int trial_run(struct trial *ret_trial);
 

@@ -62,3 +62,8 @@ void wake_timer_disarm(const struct wake_timer *timer)
 {
 	set(timer, 0, 0);
 }
+
+void wake_timer_wake(pthread_t thread)
+{
+	(void)pthread_kill(thread, WAKE_SIGNAL);
+}

@@ -9,6 +9,7 @@
 #ifndef PIEPROFD_ATTACH_WAKE_TIMER_H
 #define PIEPROFD_ATTACH_WAKE_TIMER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -25,5 +26,8 @@ void wake_timer_deinit(struct wake_timer *timer);
 
 void wake_timer_arm(const struct wake_timer *timer, uint64_t timeout_ns);
 void wake_timer_disarm(const struct wake_timer *timer);
+
+/* At once, by another thread, once: the one that waits has made a timer. */
+void wake_timer_wake(pthread_t thread);
 
 #endif

@@ -12,13 +12,13 @@
 
 #define THREADS_LOOKED_AT 1024
 
-struct look {
-	uint64_t turn;
-	unsigned same;     /* looks at which the tracer was at work on that turn */
-	uint64_t answered; /* signals that it had taken */
-	unsigned ignored;  /* sent since without being taken */
-	unsigned overdue;  /* looks at which it should have come to its end */
-};
+/* Held while a watchdog is started or ended, so that the thread is made and joined once. */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t thread;
+/* Guarded by lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t emptied = PTHREAD_COND_INITIALIZER;
+static struct watchdog *watchdogs;
 
 /* Stopped, by us: in ptrace-stop, and not just asleep. */
 static bool target_waits(const struct watchdog *watchdog)
@@ -46,14 +46,19 @@ static void end_daemon(const struct watchdog *watchdog)
 	_exit(EXIT_INTERNAL);
 }
 
-static void look(const struct watchdog *watchdog, struct look *last)
+static void look(struct watchdog *watchdog)
 {
-	unsigned end_looks = __atomic_load_n(&watchdog->end_looks, __ATOMIC_RELAXED);
-	uint64_t turn = relief_turn(watchdog->relief);
-	uint64_t answered = relief_answered(watchdog->relief);
+	struct watchdog_look *last = &watchdog->last;
+	uint64_t turn = relief_turn(watchdog->relief), answered;
+	unsigned end_looks;
 
+	/* It still waits: nearly always so, of hundreds. */
+	if (turn % 2 == 0 && turn == last->turn)
+		return;
+	end_looks = __atomic_load_n(&watchdog->end_looks, __ATOMIC_RELAXED);
+	answered = relief_answered(watchdog->relief);
 	if (turn % 2 == 0 || turn != last->turn) {
-		*last = (struct look){ .turn = turn, .answered = answered };
+		*last = (struct watchdog_look){ .turn = turn, .answered = answered };
 		return;
 	}
 	if (end_looks && ++last->overdue > end_looks)
@@ -74,29 +79,26 @@ static void look(const struct watchdog *watchdog, struct look *last)
 
 static void *watch(void *argument)
 {
-	struct watchdog *watchdog = argument;
-	struct look last = { 0 };
 	struct timespec until;
 
-	pthread_mutex_lock(&watchdog->lock);
-	while (!watchdog->end_wanted) {
+	pthread_mutex_lock(&lock);
+	while (watchdogs) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += (long)WATCHDOG_LOOK_NS;
 		until.tv_sec += until.tv_nsec / (long)NS_PER_SECOND;
 		until.tv_nsec %= (long)NS_PER_SECOND;
-		if (pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) ==
-		    ETIMEDOUT)
-			look(watchdog, &last);
+		if (pthread_cond_clockwait(&emptied, &lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT)
+			for (struct watchdog *each = watchdogs; each; each = each->next)
+				look(each);
 	}
-	pthread_mutex_unlock(&watchdog->lock);
-	return NULL;
+	pthread_mutex_unlock(&lock);
+	return argument;
 }
 
 int watchdog_start(struct watchdog *watchdog, pid_t pid, pthread_t tracer, struct relief *relief,
 		   void (*last_resort)(void *context), void *context)
 {
-	pthread_condattr_t attributes;
-	int error;
+	int error = 0;
 
 	*watchdog = (struct watchdog){
 		.pid = pid,
@@ -105,13 +107,18 @@ int watchdog_start(struct watchdog *watchdog, pid_t pid, pthread_t tracer, struc
 		.last_resort = last_resort,
 		.context = context,
 	};
-	pthread_mutex_init(&watchdog->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&watchdog->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-	error = pthread_create(&watchdog->thread, NULL, watch, watchdog);
-	watchdog->running = !error;
+	pthread_mutex_lock(&changing);
+	pthread_mutex_lock(&lock);
+	/* The new thread does not look before the lock is free. */
+	if (!watchdogs)
+		error = pthread_create(&thread, NULL, watch, NULL);
+	if (!error) {
+		watchdog->next = watchdogs;
+		watchdogs = watchdog;
+		watchdog->running = true;
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&changing);
 	return -error;
 }
 
@@ -122,14 +129,23 @@ void watchdog_expect_end(struct watchdog *watchdog, unsigned looks)
 
 void watchdog_end(struct watchdog *watchdog)
 {
+	bool last;
+
 	if (!watchdog->running)
 		return;
-	pthread_mutex_lock(&watchdog->lock);
-	watchdog->end_wanted = true;
-	pthread_cond_signal(&watchdog->changed);
-	pthread_mutex_unlock(&watchdog->lock);
-	pthread_join(watchdog->thread, NULL);
+	pthread_mutex_lock(&changing);
+	pthread_mutex_lock(&lock);
+	for (struct watchdog **at = &watchdogs; *at; at = &(*at)->next)
+		if (*at == watchdog) {
+			*at = watchdog->next;
+			break;
+		}
+	last = !watchdogs;
+	if (last)
+		pthread_cond_signal(&emptied);
+	pthread_mutex_unlock(&lock);
+	if (last)
+		pthread_join(thread, NULL);
 	watchdog->running = false;
-	pthread_cond_destroy(&watchdog->changed);
-	pthread_mutex_destroy(&watchdog->lock);
+	pthread_mutex_unlock(&changing);
 }

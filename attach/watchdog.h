@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that watches the tracer's: no thread of the target shall wait for
- * one that is held up, by a bug or by the kernel.
+ * A thread that watches the tracers': no thread of a target shall wait for one
+ * that is held up, by a bug or by the kernel. One for all of them, which is there
+ * while any is watched: hundreds of threads that wake up only to look would cost a
+ * good part of a processor.
  *
  * It counts wake-ups of its own, not time: a daemon that was itself stopped, or
  * starved, has not hung. After RELIEF_LOOKS without progress it has the tracer
@@ -23,19 +25,26 @@
 #define WATCHDOG_LAST_LOOKS   20u
 #define WATCHDOG_END_LOOKS    200u
 
+/* What was seen of a tracer's thread. */
+struct watchdog_look {
+	uint64_t turn;
+	unsigned same;     /* looks at which the tracer was at work on that turn */
+	uint64_t answered; /* signals that it had taken */
+	unsigned ignored;  /* sent since without being taken */
+	unsigned overdue;  /* looks at which it should have come to its end */
+};
+
 struct watchdog {
 	pid_t pid;
 	pthread_t tracer;
 	struct relief *relief;
 	void (*last_resort)(void *context); /* does not return; NULL: the daemon just ends */
 	void *context;
-	pthread_t thread;
 	bool running;
 	unsigned end_looks; /* without progress, then last_resort; 0: no end is expected */
-	/* Guarded by lock. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool end_wanted;
+	/* The watching thread's. */
+	struct watchdog_look last;
+	struct watchdog *next;
 };
 
 /*

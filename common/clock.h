@@ -11,4 +11,7 @@
 /* CLOCK_MONOTONIC in nanoseconds; the perf events' records use the same clock. */
 uint64_t clock_now_ns(void);
 
+/* What the calling thread has used. */
+uint64_t clock_thread_cpu_ns(void);
+
 #endif

@@ -25,6 +25,7 @@ struct mapping {
 struct mapping_list {
 	struct mapping *mappings; /* sorted by start, not overlapping */
 	size_t count;
+	size_t left_out; /* of the map, as there were too many */
 	uint32_t generation;
 	char *paths; /* storage of the path strings */
 };

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,18 +62,17 @@ int command_start(char *const *words, const struct command_settings *settings,
 		return -error;
 	}
 	ret_command->pid = pid;
-	ret_command->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (ret_command->pidfd < 0)
-		return -errno;
-	(void)fcntl(ret_command->pidfd, F_SETFD, FD_CLOEXEC);
 	return 0;
 }
 
 bool command_has_ended(const struct command *command)
 {
-	struct pollfd poll_fd = { .fd = command->pidfd, .events = POLLIN };
+	siginfo_t info = { .si_pid = 0 };
 
-	return poll(&poll_fd, 1, 0) > 0;
+	/* Its end stays for whoever reaps it; ECHILD: its tracer has done so. */
+	return waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT)
+		       ? errno == ECHILD
+		       : info.si_pid != 0;
 }
 
 int command_wait(struct command *command)

@@ -23,7 +23,6 @@ void command_settings_read(struct command_settings *ret_settings);
 
 struct command {
 	pid_t pid;
-	int pidfd; /* readable once it has ended */
 };
 
 /* 0, or a negative errno, such as -ENOENT: no such program. */
@@ -31,6 +30,7 @@ __attribute__((warn_unused_result)) int command_start(char *const *words,
 						      const struct command_settings *settings,
 						      struct command *ret_command);
 
+/* It may still be there to be reaped. */
 bool command_has_ended(const struct command *command);
 
 /*

@@ -5,7 +5,6 @@
  */
 #include "daemon/confinement.h"
 
-#include "attach/procfs.h"
 #include "daemon/options.h"
 
 #include <errno.h>
@@ -35,11 +34,13 @@
 
 static int read_capabilities(uint64_t *ret_held)
 {
-	struct process_status self;
-	int error = procfs_read_status(getpid(), (pid_t)syscall(SYS_gettid), &self);
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	int error = syscall(SYS_capget, &header, data) ? -errno : 0;
 
-	*ret_held = error ? 0 : self.capabilities_permitted;
-	return error;
+	*ret_held = data[0].permitted | (uint64_t)data[1].permitted << 32;
+	/* A kernel that knows no capabilities. */
+	return error == -ENOSYS ? 0 : error;
 }
 
 static int forbid_to_gain(void)
@@ -150,6 +151,19 @@ int confinement_give_up_for_files(const struct options *options)
 #endif
 #endif
 
+bool confinement_has_failed(int result)
+{
+	return result && result != -ENOSYS && result != -ENOTSUP;
+}
+
+void confinement_explain(int failure, struct error *error)
+{
+	error_set(error, EXIT_INTERNAL, "privileges could not be given up: %s", strerror(-failure));
+	error_set_cure(error, "What filters system calls here (a container's seccomp profile, "
+			      "SystemCallFilter= of a unit) must allow capget(2), capset(2), "
+			      "prctl(2) and seccomp(2).");
+}
+
 #ifdef SANITIZED
 
 int confinement_filter_files(void)
@@ -197,6 +211,7 @@ static const struct rule common_rules[] = {
 	ANY(lseek),
 	ANY(close),
 	ANY(fstat),
+	ANY(fstatfs),
 	ANY(newfstatat),
 	ANY(stat),
 	ANY(lstat),

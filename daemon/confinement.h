@@ -15,6 +15,8 @@
 #ifndef PIEPROFD_DAEMON_CONFINEMENT_H
 #define PIEPROFD_DAEMON_CONFINEMENT_H
 
+#include "common/error.h"
+
 #include <stdbool.h>
 
 enum confinement_need {
@@ -60,5 +62,10 @@ __attribute__((warn_unused_result)) int confinement_filter_files(void);
  * profiles itself.
  */
 __attribute__((warn_unused_result)) int confinement_filter_http(bool reads_target);
+
+/* Not so where the kernel or the build has no filters. Who cannot be confined goes no further. */
+bool confinement_has_failed(int result);
+/* What a person is told of a negative errno of the above. */
+void confinement_explain(int failure, struct error *error);
 
 #endif

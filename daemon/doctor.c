@@ -442,8 +442,8 @@ static int examine_machine(struct doctor_report *report, bool debuginfod, struct
 	return 0;
 }
 
-int doctor_examine(pid_t pid, bool debuginfod, struct doctor_report *ret_report,
-		   struct error *error)
+int doctor_examine(pid_t pid, bool debuginfod, struct impersonator *impersonator,
+		   struct doctor_report *ret_report, struct error *error)
 {
 	static const struct doctor_report empty;
 
@@ -451,7 +451,7 @@ int doctor_examine(pid_t pid, bool debuginfod, struct doctor_report *ret_report,
 	if (examine_machine(ret_report, debuginfod, error))
 		return -1;
 	ret_report->pid = pid;
-	if (pid && doctor_examine_process(ret_report, pid, error))
+	if (pid && doctor_examine_process(ret_report, pid, impersonator, error))
 		return -1;
 	judge(ret_report);
 	return 0;

@@ -7,6 +7,7 @@
 #ifndef PIEPROFD_DAEMON_DOCTOR_H
 #define PIEPROFD_DAEMON_DOCTOR_H
 
+#include "attach/impersonator.h"
 #include "common/error.h"
 
 #include <stdbool.h>
@@ -43,11 +44,11 @@ struct doctor_report {
 const char *doctor_state_name(enum doctor_state state); /* "OK", "limited", "missing", "fact" */
 
 /*
- * debuginfod: DEBUGINFOD_URLS was set when the program began. -1 with *error
- * filled: no such process, or none that can be asked about. SIGCHLD must be
- * blocked.
+ * debuginfod: DEBUGINFOD_URLS was set when the program began. impersonator: borrowed. -1 with
+ * *error filled: no such process, or none that can be asked about.
  */
 __attribute__((warn_unused_result)) int doctor_examine(pid_t pid, bool debuginfod,
+						       struct impersonator *impersonator,
 						       struct doctor_report *ret_report,
 						       struct error *error);
 
@@ -65,6 +66,8 @@ __attribute__((format(printf, 2, 3))) void doctor_cure(struct doctor_line *line,
 
 /* Adds the lines about one process. 0, or -1 with *error filled. */
 __attribute__((warn_unused_result)) int doctor_examine_process(struct doctor_report *report,
-							       pid_t pid, struct error *error);
+							       pid_t pid,
+							       struct impersonator *impersonator,
+							       struct error *error);
 
 #endif

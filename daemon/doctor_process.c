@@ -276,24 +276,46 @@ static void examine_modules(struct doctor_report *report, const struct target *t
 	}
 }
 
-static int examine_target(struct doctor_report *report, pid_t pid, struct error *error)
+/* Whether files can be opened with the target's rights: any will do, also one that is none. */
+static void examine_sources(struct doctor_report *report, struct target *target)
+{
+	struct doctor_line *line;
+	unsigned user = target->files.credentials.user;
+
+	if (target_files_open_source(&target->files, "/") != IMPERSONATOR_REFUSED) {
+		doctor_add(report, "sources", DOCTOR_OK, "its source files are read as user %u",
+			   user);
+		return;
+	}
+	line = doctor_add(report, "sources", DOCTOR_LIMITED,
+			  "its source files cannot be read as user %u, with its groups", user);
+	doctor_meaning(line, "Reports have no source lines: what a target may not read is not read "
+			     "for it.");
+	doctor_cure(line, "Run as that user or as root, or with CAP_SETUID and CAP_SETGID: docker "
+			  "run --cap-add SETUID --cap-add SETGID.");
+}
+
+static int examine_target(struct doctor_report *report, pid_t pid,
+			  struct impersonator *impersonator, struct error *error)
 {
 	struct target target;
 	int result = 0;
 
-	if (target_init(&target, pid, false, error)) {
+	if (target_init(&target, pid, false, impersonator, error)) {
 		result = error->exit_code == EXIT_PERMISSION ? 0 : -1;
 		if (!result)
 			refused(report, "python", error);
 	} else {
 		examine_python(report, &target);
 		examine_modules(report, &target);
+		examine_sources(report, &target);
 	}
 	target_deinit(&target);
 	return result;
 }
 
-int doctor_examine_process(struct doctor_report *report, pid_t pid, struct error *error)
+int doctor_examine_process(struct doctor_report *report, pid_t pid,
+			   struct impersonator *impersonator, struct error *error)
 {
 	struct process_status status;
 	struct preflight preflight;
@@ -311,5 +333,5 @@ int doctor_examine_process(struct doctor_report *report, pid_t pid, struct error
 	} else {
 		examine_events(report, pid, &preflight);
 	}
-	return examine_access(report, pid) ? examine_target(report, pid, error) : 0;
+	return examine_access(report, pid) ? examine_target(report, pid, impersonator, error) : 0;
 }

@@ -5,7 +5,12 @@
  * for all.
  *
  * Children are found by looking, from the caller's thread, every
- * GROUP_LOOK_NS; the tracers let them go unseen, as before. A new process is
+ * GROUP_LOOK_NS; the tracers let them go unseen, as before. What is looked at is
+ * the processes that are new on this machine (attach/newcomers.h); the members
+ * themselves take turns, within 0.25% of a CPU (look_budget.h). Where the kernel does not
+ * tell which processes are new, children are found by these turns: with thousands
+ * of members that takes longer than a second. A machine that makes hundreds of
+ * processes a second costs more. A new process is
  * given time until the second look, since most that call exec do so at once,
  * and then tried, less and less often: an interpreter needs a while to be
  * readable. What is no CPython after GROUP_TRY_NS is left alone, but looked at
@@ -28,8 +33,8 @@
 #include "daemon/process_watch.h"
 #include "daemon/session.h"
 
-#define GROUP_SESSIONS_MAX 256  /* alive at a time */
-#define GROUP_WATCHED_MAX  1024 /* processes looked at, with those that are no CPython */
+#define GROUP_SESSIONS_MAX 256   /* alive at a time */
+#define GROUP_WATCHED_MAX  16384 /* processes looked at, with those that are no CPython */
 #define GROUP_LOOK_NS      (50 * 1000000ull)
 #define GROUP_TRY_NS       (5 * 1000000000ull)
 
@@ -73,7 +78,7 @@ struct group;
 struct group *group_create(const struct group_options *options, struct error *error);
 void group_destroy(struct group *group);
 
-/* Attaches to them. 0, or -1 with *error filled. SIGCHLD must be blocked. */
+/* Attaches to them. 0, or -1 with *error filled. */
 __attribute__((warn_unused_result)) int group_start(struct group *group, struct error *error);
 
 struct group_progress {

@@ -4,6 +4,7 @@
 #include "attach/procfs.h"
 #include "common/clock.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -29,6 +30,9 @@ int member_init(struct member *member, pid_t pid, pid_t parent, uint64_t try_ns)
 
 	if (error)
 		return error;
+	/* It was known, or is counted by the forks that nobody has seen. */
+	if (parent && (times.state == 'Z' || times.state == 'X'))
+		return -ESRCH;
 	*member = (struct member){
 		.pid = pid,
 		.start_time = times.start_time,
@@ -59,12 +63,20 @@ void member_try_later(struct member *member, uint64_t now_ns)
 
 bool member_is_alive(const struct member *member)
 {
-	struct process_status status;
 	struct process_times times;
 
-	return !procfs_read_status(member->pid, 0, &status) && status.state != 'Z' &&
-	       status.state != 'X' && !procfs_read_times(member->pid, 0, &times) &&
-	       times.start_time == member->start_time;
+	return !procfs_read_times(member->pid, 0, &times) && times.state != 'Z' &&
+	       times.state != 'X' && times.start_time == member->start_time;
+}
+
+bool member_seems_same(const struct member *member)
+{
+	dev_t device;
+	ino_t inode;
+
+	/* What has ended runs no program. */
+	read_program(member->pid, &device, &inode);
+	return inode && device == member->device && inode == member->inode;
 }
 
 bool member_runs_another_program(const struct member *member)

@@ -37,6 +37,7 @@ struct member {
 	bool found;              /* by the watch, not as a child */
 	bool gone;               /* to be removed */
 	bool profiled_before;    /* it has had a session that ended */
+	bool children_known;     /* those it had before it was known have been looked for */
 	bool renewed;            /* its session gave way to one that is still to come */
 	bool over_limit;         /* has no session, as there are too many */
 	unsigned looks;          /* that found it waiting to be tried */
@@ -47,7 +48,7 @@ struct member {
 	enum loss refusal;      /* counted, should it stay so */
 };
 
-/* To be tried, for try_ns at most. 0; a negative errno: it is gone. */
+/* To be tried, for try_ns at most. 0; a negative errno: it is gone, or a child that has ended. */
 __attribute__((warn_unused_result)) int member_init(struct member *member, pid_t pid, pid_t parent,
 						    uint64_t try_ns);
 
@@ -59,6 +60,8 @@ void member_try_later(struct member *member, uint64_t now_ns);
 
 /* Whether the process is there, and the same. */
 bool member_is_alive(const struct member *member);
+/* There is a process, by its look the same: not certain, but one system call. */
+bool member_seems_same(const struct member *member);
 /* Another one than when it was last tried anew; false also when that cannot be told. */
 bool member_runs_another_program(const struct member *member);
 

@@ -21,6 +21,8 @@
 	X(LOSS_MERGE_FAILED, "merge_failed", "stacks whose Python and native parts do not match")  \
 	X(LOSS_QUEUE_FULL, "queue_full", "samples dropped because analysis fell behind")           \
 	X(LOSS_TREE_FULL, "tree_full", "samples dropped because the tree reached its limit")       \
+	X(LOSS_TARGET_LIMIT, "target_limit",                                                       \
+	  "mappings, files, names, code objects or threads of the target beyond what is held")     \
 	X(LOSS_STOP_ABANDONED, "stop_abandoned",                                                   \
 	  "stops cut short: the thread would have waited too long for us")                         \
 	X(LOSS_STOP_SIGNAL_BLOCKED, "stop_signal_blocked",                                         \
@@ -57,8 +59,18 @@
 	  "child processes not profiled: they run no CPython that can be read")                    \
 	X(LOSS_PROCESS_REFUSED, "process_refused",                                                 \
 	  "child processes not profiled: not permitted, or too many at a time")                    \
+	X(LOSS_FILE_LOST, "file_lost",                                                             \
+	  "files of the target that were cut short while they were read: names may be missing")    \
 	X(LOSS_OVERHEAD_LIMIT, "overhead_limit",                                                   \
-	  "memory samples skipped to stay under the overhead limit")
+	  "memory samples skipped to stay under the overhead limit")                               \
+	X(LOSS_SOURCE_DENIED, "source_denied",                                                     \
+	  "source files not read: the target itself may not read them")                            \
+	X(LOSS_SOURCE_REFUSED, "source_refused",                                                   \
+	  "source files not read: pieprofd may not act as the target's user, which takes root, "   \
+	  "or "                                                                                    \
+	  "CAP_SETUID and CAP_SETGID")                                                             \
+	X(LOSS_SOURCE_UNANSWERED, "source_unanswered",                                             \
+	  "source files not read: their file system did not answer in time")
 
 enum loss {
 #define X(enumerator, name, words) enumerator,

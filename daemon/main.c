@@ -9,7 +9,9 @@
  * it, too: it decides what that means, and we go on until it has ended. Other
  * signals are passed on to it.
  */
+#include "attach/impersonator.h"
 #include "common/clock.h"
+#include "common/foreign_mapping.h"
 #include "daemon/autosave.h"
 #include "daemon/command.h"
 #include "daemon/confinement.h"
@@ -53,12 +55,16 @@ static void print_error(const struct error *error)
 		      stderr);
 }
 
-/* Who cannot give up what he may do works all the same, and says so. */
-static void note_kept(int failure)
+/* True, and said: who cannot give up what he may do goes no further. */
+static bool keeps_privileges(int failure)
 {
-	if (failure)
-		fprintf(stderr, "pieprofd: could not give up capabilities: %s\n",
-			strerror(-failure));
+	struct error error;
+
+	if (!confinement_has_failed(failure))
+		return false;
+	confinement_explain(failure, &error);
+	print_error(&error);
+	return true;
 }
 
 static void block_signals(sigset_t *set)
@@ -68,13 +74,12 @@ static void block_signals(sigset_t *set)
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGHUP);
 	sigaddset(set, SIGUSR1);
-	/* SIGCHLD is the tracer's: blocked everywhere, waited for there. */
-	sigaddset(set, SIGCHLD);
 	/* top reads it from a descriptor. */
 	sigaddset(set, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
-	sigdelset(set, SIGCHLD);
 	sigdelset(set, SIGWINCH);
+	/* For the threads to come, whoever of them will read files of the target. */
+	foreign_mapping_unblock_signal();
 	/* A reader that went away is an error of write(), not an end. */
 	signal(SIGPIPE, SIG_IGN);
 	/*
@@ -84,7 +89,7 @@ static void block_signals(sigset_t *set)
 	signal(SIGTSTP, SIG_IGN);
 	signal(SIGTTIN, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
-	/* Ignored by whoever started us, it would not tell of the target's stops. */
+	/* Ignored by whoever started us, it would take a command's exit status away. */
 	signal(SIGCHLD, SIG_DFL);
 }
 
@@ -390,7 +395,7 @@ static int end_command(struct command *command, const struct group *group, enum 
 }
 
 /* Signals that come while it goes on are its own. */
-static void await_command(struct command *command, const sigset_t *signals)
+static void await_command(const struct command *command, const sigset_t *signals)
 {
 	while (!command_has_ended(command)) {
 		struct timespec timeout = { .tv_nsec = (long)PROGRESS_NS };
@@ -403,7 +408,7 @@ static void await_command(struct command *command, const sigset_t *signals)
 }
 
 static enum exit_code record_group(const struct options *options, struct group *group,
-				   struct command *command, const sigset_t *signals)
+				   const struct command *command, const sigset_t *signals)
 {
 	struct error error;
 	enum exit_code code;
@@ -421,8 +426,6 @@ static enum exit_code record_group(const struct options *options, struct group *
 	if (!command)
 		let_signals_end_us(signals);
 	code = report(options, group);
-	if (command)
-		await_command(command, signals);
 	return code;
 }
 
@@ -446,26 +449,39 @@ static enum exit_code explain_none(const struct options *options, size_t others)
 }
 
 /* --name, --cgroup: 0, or an exit code. */
-static enum exit_code find_targets(struct options *options)
+static enum exit_code find_targets(struct options *options, struct pid_list *found)
 {
 	const struct process_query query = { options->name, options->cgroup };
-	size_t count = 0, others;
+	size_t others;
 
-	if (process_search(&query, options->pids, OPTIONS_PIDS_MAX, &count, &others)) {
+	if (process_search(&query, found, &others)) {
 		fprintf(stderr, "pieprofd: /proc is not readable\n");
 		return EXIT_INTERNAL;
 	}
-	if (!count && !options->wait)
+	if (!found->count && !options->wait)
 		return explain_none(options, others);
-	if (count > 1 && !options->cgroup && !options->all && !options->follow && !options->wait) {
+	if (found->count > 1 && !options->cgroup && !options->all && !options->follow &&
+	    !options->wait) {
 		fprintf(stderr,
-			"pieprofd: %zu processes match '%s'; --all profiles them together\n", count,
-			options->name);
-		process_search_print(stderr, options->pids, count);
+			"pieprofd: %zu processes match '%s'; --all profiles them together\n",
+			found->count, options->name);
+		process_search_print(stderr, found);
 		return EXIT_USAGE;
 	}
-	options->pid_count = (unsigned)count;
-	options->pid = count ? options->pids[0] : 0;
+	options->pid = found->count ? found->items[0] : 0;
+	return EXIT_OK;
+}
+
+/* To be deinitialised whatever comes of it. */
+static enum exit_code choose_targets(struct options *options, struct pid_list *targets)
+{
+	if (options->name || options->cgroup)
+		return find_targets(options, targets);
+	for (unsigned i = 0; i < options->pid_count; i++)
+		if (pid_list_add(targets, options->pids[i])) {
+			fprintf(stderr, "pieprofd: out of memory\n");
+			return EXIT_INTERNAL;
+		}
 	return EXIT_OK;
 }
 
@@ -503,11 +519,17 @@ static enum exit_code live(const struct options *options)
 	}
 	block_signals(&signals);
 	raise_file_limit();
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES));
+	session_options.impersonator = impersonator_create();
+	if (keeps_privileges(
+		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES))) {
+		impersonator_destroy(session_options.impersonator);
+		return EXIT_INTERNAL;
+	}
 	session = session_create(&session_options, &error);
 	if (!session || session_start(session, &error)) {
 		print_error(&error);
 		session_destroy(session);
+		impersonator_destroy(session_options.impersonator);
 		return error.exit_code;
 	}
 	show_live(options, session);
@@ -516,24 +538,30 @@ static enum exit_code live(const struct options *options)
 	code = strict_code(options, session_is_degraded(session),
 			   write_reports(options, session_profile(session, PIEPROFD_VERSION)));
 	session_destroy(session);
+	impersonator_destroy(session_options.impersonator);
 	return code;
 }
 
 static enum exit_code serve(struct options *options)
 {
-	enum exit_code code = options->name || options->cgroup ? find_targets(options) : EXIT_OK;
+	struct pid_list targets = { 0 };
+	enum exit_code code = choose_targets(options, &targets);
 	struct session_options session_options = session_options_of(options);
 	struct error error;
 	sigset_t signals;
 
-	if (code)
-		return code;
-	block_signals(&signals);
-	raise_file_limit();
-	if (!serve_run(options, &session_options, &signals, &error))
-		return EXIT_OK;
-	print_error(&error);
-	return error.exit_code;
+	if (!code) {
+		block_signals(&signals);
+		raise_file_limit();
+		session_options.impersonator = impersonator_create();
+		if (serve_run(options, &targets, &session_options, &signals, &error)) {
+			print_error(&error);
+			code = error.exit_code;
+		}
+		impersonator_destroy(session_options.impersonator);
+	}
+	pid_list_deinit(&targets);
+	return code;
 }
 
 struct last_resort {
@@ -571,7 +599,7 @@ static void end_at_once(void *context)
 	_exit(report(last->options, group));
 }
 
-static int record(struct options *options)
+static int record_targets(struct options *options, struct pid_list *targets)
 {
 	struct last_resort last = { .options = options };
 	struct group_options group_options = {
@@ -581,16 +609,12 @@ static int record(struct options *options)
 	};
 	struct process_watch watch = { .query = { options->name, options->cgroup } };
 	struct command_settings settings;
-	struct command command = { .pidfd = -1 };
-	struct group *group;
+	struct command command = { 0 };
+	struct group *group = NULL;
 	struct error error;
-	int code = EXIT_OK;
 	sigset_t signals;
+	int code;
 
-	if (options->name || options->cgroup)
-		code = find_targets(options);
-	if (code)
-		return code;
 	command_settings_read(&settings);
 	block_signals(&signals);
 	raise_file_limit();
@@ -600,20 +624,25 @@ static int record(struct options *options)
 			fprintf(stderr, "pieprofd: %s: %s\n", options->command[0], strerror(-code));
 			return code == -ENOENT ? 127 : 126;
 		}
-		options->pids[0] = options->pid = command.pid;
-		options->pid_count = 1;
+		options->pid = command.pid;
+		targets->items[0] = command.pid;
 	}
+	group_options.session.impersonator = impersonator_create();
 	/* The command has been started, with all that it was given. */
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
-				      (options->command ? CONFINEMENT_SIGNALS : 0)));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS |
+						 CONFINEMENT_WRITES_FILES |
+						 (options->command ? CONFINEMENT_SIGNALS : 0)))) {
+		code = EXIT_INTERNAL;
+		goto out;
+	}
 	if (options->cgroup || options->wait) {
 		group_options.watch = &watch;
 		group_options.wait = options->wait;
 	}
 	group_options.session.last_resort = end_at_once;
 	group_options.session.last_resort_context = &last;
-	group_options.pids = options->pids;
-	group_options.pid_count = options->pid_count;
+	group_options.pids = targets->items;
+	group_options.pid_count = targets->count;
 	group = group_create(&group_options, &error);
 	__atomic_store_n(&last.group, group, __ATOMIC_RELEASE);
 	if (group) {
@@ -623,9 +652,29 @@ static int record(struct options *options)
 		print_error(&error);
 		code = error.exit_code;
 	}
-	if (options->command)
+out:
+	if (options->command) {
+		await_command(&command, &signals);
 		code = end_command(&command, group, (enum exit_code)code);
+	}
 	group_destroy(group);
+	impersonator_destroy(group_options.session.impersonator);
+	return code;
+}
+
+static int record(struct options *options)
+{
+	struct pid_list targets = { 0 };
+	int code = choose_targets(options, &targets);
+
+	/* Room for the command, before it is started. */
+	if (!code && options->command && pid_list_add(&targets, 0)) {
+		fprintf(stderr, "pieprofd: out of memory\n");
+		code = EXIT_INTERNAL;
+	}
+	if (!code)
+		code = record_targets(options, &targets);
+	pid_list_deinit(&targets);
 	return code;
 }
 
@@ -649,11 +698,16 @@ static enum exit_code dump(const struct options *options)
 
 	block_signals(&signals);
 	raise_file_limit();
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
+	dump_options.impersonator = impersonator_create();
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS))) {
+		impersonator_destroy(dump_options.impersonator);
+		return EXIT_INTERNAL;
+	}
 	dump = thread_dump_take(options->pid, &dump_options, &error);
 	let_signals_end_us(&signals);
 	if (!dump) {
 		print_error(&error);
+		impersonator_destroy(dump_options.impersonator);
 		return error.exit_code;
 	}
 	if (options->json)
@@ -663,6 +717,7 @@ static enum exit_code dump(const struct options *options)
 	if (!failure && fflush(stdout))
 		failure = -errno;
 	thread_dump_destroy(dump);
+	impersonator_destroy(dump_options.impersonator);
 	return written("dump", failure, EXIT_OK);
 }
 
@@ -673,7 +728,8 @@ static enum exit_code list(const struct options *options)
 	struct error error;
 	int failure = 0;
 
-	note_kept(confinement_give_up(CONFINEMENT_READS_TARGETS));
+	if (keeps_privileges(confinement_give_up(CONFINEMENT_READS_TARGETS)))
+		return EXIT_INTERNAL;
 	processes = process_list_take(&error);
 	if (!processes) {
 		print_error(&error);
@@ -693,12 +749,15 @@ static enum exit_code doctor(const struct options *options, bool debuginfod)
 {
 	struct writer_options writer = terminal_options(options);
 	static struct doctor_report report;
+	struct impersonator *impersonator;
 	struct error error;
 	sigset_t signals;
 	int failure = 0;
 
 	block_signals(&signals);
-	failure = doctor_examine(options->pid, debuginfod, &report, &error);
+	impersonator = impersonator_create();
+	failure = doctor_examine(options->pid, debuginfod, impersonator, &report, &error);
+	impersonator_destroy(impersonator);
 	let_signals_end_us(&signals);
 	if (failure) {
 		print_error(&error);
@@ -721,8 +780,11 @@ static enum exit_code report_recording(const struct options *options)
 
 	signal(SIGPIPE, SIG_IGN);
 	/* What it reads may come from anywhere. */
-	note_kept(confinement_give_up_for_files(options));
+	if (keeps_privileges(confinement_give_up_for_files(options)))
+		return EXIT_INTERNAL;
 	failure = confinement_filter_files();
+	if (keeps_privileges(failure))
+		return EXIT_INTERNAL;
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
 			strerror(-failure));

@@ -380,6 +380,14 @@ static void abandoned(void *context, struct tracee *tracee)
 		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 }
 
+/* What it could read then is what may be read for it from now on. */
+static void process_ends(void *context)
+{
+	struct pipeline *pipeline = context;
+
+	target_files_look(&pipeline->target->files);
+}
+
 struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
 {
 	return (struct tracer_hooks){
@@ -389,6 +397,7 @@ struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
 		.stopped = stopped,
 		.resumed = resumed,
 		.abandoned = abandoned,
+		.process_ends = process_ends,
 	};
 }
 

@@ -3,7 +3,9 @@
 
 #include "attach/process_memory.h"
 #include "attach/procfs.h"
+#include "common/array.h"
 #include "common/clock.h"
+#include "common/hash.h"
 #include "common/interrupted.h"
 #include "pyintrospect/runtime_search.h"
 #include "pyintrospect/version.h"
@@ -59,8 +61,7 @@ struct search {
 /* The place of a file; NULL when the table is full and does not have it. */
 static struct known_file *find_file(struct search *search, const struct mapping *mapping)
 {
-	uint64_t hash = (mapping->inode ^ mapping->device << 40) * 0x9e3779b97f4a7c15ull;
-	size_t slot = (size_t)(hash >> 32) % FILES_MAX;
+	size_t slot = hash_word(mapping->inode ^ mapping->device << 40) % FILES_MAX;
 
 	while (search->files[slot].kind != FILE_UNKNOWN) {
 		if (search->files[slot].device == mapping->device &&
@@ -302,22 +303,16 @@ static int add_process(struct search *search, pid_t pid, const struct process_st
 		       const char *interpreter, struct python_version version)
 {
 	struct process_list *list = search->list;
-	struct listed_process *process;
+	struct listed_process *items, *process;
 
 	if (list->count == PROCESS_LIST_MAX) {
 		list->cut = true;
 		return 0;
 	}
-	if (list->count == search->capacity) {
-		size_t capacity = search->capacity ? 2 * search->capacity : 64;
-		struct listed_process *items =
-			realloc(list->items, capacity * sizeof(list->items[0]));
-
-		if (!items)
-			return -ENOMEM;
-		list->items = items;
-		search->capacity = capacity;
-	}
+	items = array_reserve(list->items, list->count, &search->capacity, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
 	process = &list->items[list->count];
 	*process = (struct listed_process){
 		.pid = pid,

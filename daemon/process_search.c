@@ -98,15 +98,17 @@ static bool matches(pid_t pid, const struct process_query *query, const regex_t 
 	return result && (!query->cgroup || cgroup_contains(pid, query->cgroup));
 }
 
-int process_search(const struct process_query *query, pid_t *pids, size_t maximum,
-		   size_t *ret_count, size_t *ret_others)
+int process_search(const struct process_query *query, struct pid_list *ret_found,
+		   size_t *ret_others)
 {
 	pid_t ancestors[ANCESTORS_MAX];
-	size_t ancestor_count = find_ancestors(ancestors), count = 0, others = 0;
+	size_t ancestor_count = find_ancestors(ancestors), others = 0;
 	struct dirent *entry;
 	regex_t expression;
 	DIR *folder;
+	int error = 0;
 
+	ret_found->count = 0;
 	if (regcomp(&expression, query->name ? query->name : "", REG_EXTENDED | REG_NOSUB))
 		return -EINVAL;
 	folder = opendir("/proc");
@@ -114,7 +116,7 @@ int process_search(const struct process_query *query, pid_t *pids, size_t maximu
 		regfree(&expression);
 		return -errno;
 	}
-	while (count < maximum && (entry = readdir(folder))) {
+	while (!error && (entry = readdir(folder))) {
 		pid_t pid = isdigit((unsigned char)entry->d_name[0])
 				    ? (pid_t)strtol(entry->d_name, NULL, 10)
 				    : 0;
@@ -123,26 +125,26 @@ int process_search(const struct process_query *query, pid_t *pids, size_t maximu
 		    !matches(pid, query, &expression))
 			continue;
 		if (is_python(pid))
-			pids[count++] = pid;
+			error = pid_list_add(ret_found, pid);
 		else
 			others++;
 	}
 	closedir(folder);
 	regfree(&expression);
-	qsort(pids, count, sizeof(*pids), compare_pids);
-	*ret_count = count;
+	if (ret_found->count)
+		qsort(ret_found->items, ret_found->count, sizeof(pid_t), compare_pids);
 	if (ret_others)
 		*ret_others = others;
-	return 0;
+	return error;
 }
 
-void process_search_print(FILE *file, const pid_t *pids, size_t count)
+void process_search_print(FILE *file, const struct pid_list *pids)
 {
-	for (size_t i = 0; i < count; i++) {
-		char *text = command_line(pids[i]);
+	for (size_t i = 0; i < pids->count; i++) {
+		char *text = command_line(pids->items[i]);
 		char *shown = escape_printable(text ? text : "?", '\0');
 
-		fprintf(file, "  %7d  %.100s\n", (int)pids[i], shown ? shown : "?");
+		fprintf(file, "  %7d  %.100s\n", (int)pids->items[i], shown ? shown : "?");
 		free(shown);
 		free(text);
 	}

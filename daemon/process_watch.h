@@ -2,7 +2,7 @@
 /*
  * A search for processes that is repeated, for targets that come and come
  * back. Looking through /proc takes milliseconds, so it is done at intervals
- * that keep its cost under 2% of a CPU, whatever the number of processes is.
+ * that keep its cost under 1% of a CPU, whatever the number of processes is.
  */
 #ifndef PIEPROFD_DAEMON_PROCESS_WATCH_H
 #define PIEPROFD_DAEMON_PROCESS_WATCH_H
@@ -16,7 +16,7 @@ struct process_watch {
 	uint64_t next_ns; /* when the next search is due */
 };
 
-/* Those found, at most maximum; none when no search is due. */
-size_t process_watch_look(struct process_watch *watch, pid_t *pids, size_t maximum);
+/* Those found, in place of what the list held; none when no search is due, or it failed. */
+void process_watch_look(struct process_watch *watch, struct pid_list *ret_found);
 
 #endif

@@ -22,6 +22,7 @@ struct service {
 	struct listener listener;
 	struct server *server;
 	const struct options *options;
+	const struct pid_list *targets; /* those given or found at first */
 	struct process_query query;
 	uint64_t watchdog_ns;
 	uint64_t next_watchdog_ns;
@@ -56,17 +57,19 @@ static void beat(struct service *service, uint64_t now_ns)
 }
 
 /* Of several processes, which come and go. */
-static bool is_several(const struct options *options)
+static bool is_several(const struct service *service)
 {
+	const struct options *options = service->options;
+
 	return options->follow || options->wait || options->all || options->cgroup ||
-	       options->pid_count > 1;
+	       service->targets->count > 1;
 }
 
 static const char *describe_targets(const struct service *service, char *text, size_t size)
 {
-	size_t count = service->options->pid_count;
+	size_t count = service->targets->count;
 
-	if (!is_several(service->options))
+	if (!is_several(service))
 		snprintf(text, size, "process %d", (int)service->options->pid);
 	else if (sampler_state(service->endpoint.sampler) == SAMPLER_WAITING)
 		snprintf(text, size, "waiting for a process");
@@ -95,7 +98,7 @@ static void tell_end(const struct service *service)
 	notify_send("STATUS=The target has ended.");
 	if (service->options->quiet)
 		return;
-	if (is_several(service->options))
+	if (is_several(service))
 		fprintf(stderr, "pieprofd: all processes have ended\n");
 	else
 		fprintf(stderr, "pieprofd: process %d has ended\n", (int)service->options->pid);
@@ -124,7 +127,7 @@ static void attend(struct service *service, const sigset_t *signals)
 		if (!ended_ns && state == SAMPLER_ENDED) {
 			ended_ns = now_ns;
 			tell_end(service);
-		} else if (state != before && is_several(service->options)) {
+		} else if (state != before && is_several(service)) {
 			tell_state(service, state);
 		}
 		before = state;
@@ -170,9 +173,9 @@ static int open_all(struct service *service, const struct session_options *sessi
 	struct sampler_options sampler = {
 		.session = *session,
 		.rotate_ns = options->rotate_ns,
-		.several = is_several(options),
-		.pids = options->pids,
-		.pid_count = options->pid_count,
+		.several = is_several(service),
+		.pids = service->targets->items,
+		.pid_count = service->targets->count,
 		.follow = options->follow,
 		.wait = options->wait,
 		.query = options->cgroup || options->wait ? &service->query : NULL,
@@ -198,9 +201,13 @@ static int open_all(struct service *service, const struct session_options *sessi
 	if (listener_open(&address, &service->listener, error))
 		return -1;
 	failure = confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
-	if (failure)
-		fprintf(stderr, "pieprofd: could not give up capabilities: %s\n",
-			strerror(-failure));
+	if (!failure && !session->download)
+		failure = server_try_filter();
+	if (confinement_has_failed(failure)) {
+		listener_close(&service->listener);
+		confinement_explain(failure, error);
+		return -1;
+	}
 	service->server = server_start(&service->endpoint, &service->listener, session->download);
 	if (!service->server) {
 		listener_close(&service->listener);
@@ -210,8 +217,8 @@ static int open_all(struct service *service, const struct session_options *sessi
 	return sampler_start(service->endpoint.sampler, error);
 }
 
-int serve_run(const struct options *options, const struct session_options *session,
-	      const sigset_t *signals, struct error *error)
+int serve_run(const struct options *options, const struct pid_list *targets,
+	      const struct session_options *session, const sigset_t *signals, struct error *error)
 {
 	struct service *service = calloc(1, sizeof(*service));
 	int result;
@@ -221,6 +228,7 @@ int serve_run(const struct options *options, const struct session_options *sessi
 		return -1;
 	}
 	service->options = options;
+	service->targets = targets;
 	service->endpoint.session = session;
 	service->endpoint.listener = &service->listener;
 	service->watchdog_ns = notify_watchdog_ns();

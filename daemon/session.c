@@ -14,10 +14,17 @@
 #include <unistd.h>
 
 #define TICK_NS (50 * NS_PER_MS)
+/* While the target uses no CPU, for each session there is: together they shall use next to none. */
+#define TICK_IDLE_NS     (16 * NS_PER_MS)
+#define TICK_IDLE_MAX_NS (4000 * NS_PER_MS)
+/* An order that has met the tracer's thread on its way to sleep is given again. */
+#define ORDER_AGAIN_NS (5 * NS_PER_MS)
 /* Rings hold some 70 records: of the kernel clock, that is as many periods. */
 #define TICK_PERIODS 25
 /* A map that changes all the time (a JIT) is re-read at most this often. */
-#define REFRESH_NS    NS_PER_SECOND
+#define REFRESH_NS NS_PER_SECOND
+/* Whether the target has given up rights. */
+#define LOOK_NS       NS_PER_SECOND
 #define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
 #define PERIOD_MAX_NS NS_PER_SECOND
 /* How long a first few stops may make it at high rates; a debt makes it longer. */
@@ -66,7 +73,6 @@ static void read_identity(struct session *session)
 	struct process_status status;
 	struct process_times times;
 
-	target_source_init(&session->source, session->options.pid);
 	if (!procfs_read_status(session->options.pid, 0, &status)) {
 		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
 		session->parent = status.parent;
@@ -231,7 +237,8 @@ struct session *session_create(const struct session_options *options, struct err
 			      "with --stop-signal "
 			      "if that disturbs it");
 	read_identity(session);
-	if (target_init(&session->target, options->pid, options->download, error))
+	if (target_init(&session->target, options->pid, options->download, options->impersonator,
+			error))
 		goto fail;
 	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;
@@ -289,7 +296,7 @@ static bool all_sampled(const struct session *session)
 {
 	const struct tracer_counts *counts = tracer_counts(session->tracer);
 
-	return !counts->threads_blocking && !counts->threads_refused &&
+	return !counts->threads_blocking && !counts->threads_refused && !counts->threads_beyond &&
 	       session->end != TRACER_TARGET_REPLACED;
 }
 
@@ -407,6 +414,10 @@ static void tick(struct session *session, uint64_t now_ns)
 		return; /* paused: the other thread reads */
 	pipeline_tick(pipeline, session->tracer, now_ns);
 	session->last_cpu_ns = session_target_cpu_ns(session);
+	if (now_ns - session->looked_ns > LOOK_NS) {
+		session->looked_ns = now_ns;
+		target_files_look(&session->target.files);
+	}
 	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
 		pipeline->mappings_stale = false;
 		session->refreshed_ns = now_ns;
@@ -427,9 +438,26 @@ static uint64_t tick_interval_ns(const struct session *session)
 	return interval_ns < TICK_NS ? interval_ns : TICK_NS;
 }
 
+/* Those that trace, of the whole daemon. */
+static unsigned tracing;
+
+/* The next pause after a tick: longer and longer while the target does nothing. */
+static uint64_t tick_pause_ns(const struct session *session, uint64_t pause_ns, uint64_t cpu_ns)
+{
+	uint64_t shortest_ns = tick_interval_ns(session);
+	uint64_t longest_ns = TICK_IDLE_NS * __atomic_load_n(&tracing, __ATOMIC_RELAXED);
+
+	if (longest_ns > TICK_IDLE_MAX_NS)
+		longest_ns = TICK_IDLE_MAX_NS;
+	if (session->pipeline.idle || session->last_cpu_ns != cpu_ns || longest_ns < shortest_ns)
+		return shortest_ns;
+	return 2 * pause_ns < longest_ns ? 2 * pause_ns : longest_ns;
+}
+
 static void sample(struct session *session)
 {
-	uint64_t next_tick_ns = clock_now_ns() + tick_interval_ns(session);
+	uint64_t pause_ns = tick_interval_ns(session);
+	uint64_t next_tick_ns = clock_now_ns() + pause_ns;
 	uint64_t next_look_ns = session->options.waits ? 0 : UINT64_MAX;
 	enum tracer_end end = TRACER_RUNNING;
 
@@ -437,10 +465,16 @@ static void sample(struct session *session)
 		uint64_t now_ns = clock_now_ns(), next_ns;
 
 		if (now_ns >= next_tick_ns) {
+			uint64_t cpu_ns = session->last_cpu_ns;
+
 			tick(session, now_ns);
-			next_tick_ns = now_ns + tick_interval_ns(session);
+			pause_ns = tick_pause_ns(session, pause_ns, cpu_ns);
+			next_tick_ns = now_ns + pause_ns;
 		}
 		if (now_ns >= next_look_ns && !session->pipeline.idle) {
+			session->pipeline.waiting.interval_ns = pause_ns > 2 * WAITING_INTERVAL_NS
+									? pause_ns / 2
+									: WAITING_INTERVAL_NS;
 			next_look_ns = pipeline_look(&session->pipeline, session->tracer, now_ns);
 			now_ns = clock_now_ns();
 		}
@@ -448,6 +482,11 @@ static void sample(struct session *session)
 										 : next_tick_ns;
 		end = tracer_poll(session->tracer,
 				  next_ns > now_ns && !session->copying ? next_ns - now_ns : 0);
+		/* Something has happened: a stop, or an order. */
+		if (pause_ns > tick_interval_ns(session) && clock_now_ns() < next_ns) {
+			pause_ns = tick_interval_ns(session);
+			next_tick_ns = now_ns + pause_ns;
+		}
 	}
 	session->end = end;
 }
@@ -527,10 +566,12 @@ static void *trace(void *argument)
 	start_sampling(session, session->began_ns);
 	set_state(session, SESSION_SAMPLING);
 	pthread_mutex_unlock(&session->lock);
+	__atomic_add_fetch(&tracing, 1, __ATOMIC_RELAXED);
 	if (session->unstopped)
 		sample_unstopped(session);
 	else
 		sample(session);
+	__atomic_sub_fetch(&tracing, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&session->lock);
 	sampling = session->state == SESSION_SAMPLING;
 	pthread_mutex_unlock(&session->lock);
@@ -593,17 +634,28 @@ struct session_progress session_progress(struct session *session)
 /* The tracer's thread sleeps until something happens to the target: an order is that, too. */
 static void wake_tracer(struct session *session)
 {
-	if (session->thread_exists)
-		(void)pthread_kill(session->thread, SIGCHLD);
+	if (session->thread_exists && session->tracer && session->state != SESSION_ENDED)
+		tracer_wake(session->tracer, session->thread);
+}
+
+void session_await(struct session *session)
+{
+	struct timespec until;
+
+	wake_tracer(session);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += (long)ORDER_AGAIN_NS;
+	until.tv_sec += until.tv_nsec / (long)NS_PER_SECOND;
+	until.tv_nsec %= (long)NS_PER_SECOND;
+	(void)pthread_cond_clockwait(&session->changed, &session->lock, CLOCK_MONOTONIC, &until);
 }
 
 void session_pause(struct session *session)
 {
 	pthread_mutex_lock(&session->lock);
 	session->pause_wanted = true;
-	wake_tracer(session);
 	while (session->state == SESSION_SAMPLING)
-		pthread_cond_wait(&session->changed, &session->lock);
+		session_await(session);
 	pthread_mutex_unlock(&session->lock);
 }
 
@@ -611,14 +663,15 @@ void session_resume(struct session *session)
 {
 	pthread_mutex_lock(&session->lock);
 	session->pause_wanted = false;
-	pthread_mutex_unlock(&session->lock);
 	wake_tracer(session);
+	pthread_mutex_unlock(&session->lock);
 }
 
 void session_ask_finish(struct session *session)
 {
 	pthread_mutex_lock(&session->lock);
 	session->finish_wanted = true;
+	wake_tracer(session);
 	pthread_mutex_unlock(&session->lock);
 }
 
@@ -626,9 +679,13 @@ void session_finish(struct session *session)
 {
 	if (!session->thread_exists)
 		return;
-	session_ask_finish(session);
 	/* Held up, it would never end: it is watched over until it does, or the daemon ends. */
 	watchdog_expect_end(&session->watchdog, WATCHDOG_END_LOOKS);
+	pthread_mutex_lock(&session->lock);
+	session->finish_wanted = true;
+	while (session->state != SESSION_ENDED)
+		session_await(session);
+	pthread_mutex_unlock(&session->lock);
 	pthread_join(session->thread, NULL);
 	watchdog_end(&session->watchdog);
 	session->thread_exists = false;

@@ -33,8 +33,9 @@ struct session_options {
 			       */
 	bool count_forks;     /* see session_progress */
 	bool download;        /* debug files from the network */
-	size_t node_limit;    /* of the tree; 0: as large as a recording needs */
-	size_t pair_limit;    /* likewise */
+	struct impersonator *impersonator; /* borrowed, see target_init() */
+	size_t node_limit;                 /* of the tree; 0: as large as a recording needs */
+	size_t pair_limit;                 /* likewise */
 	/*
 	 * The tracer's thread is held up in the kernel while threads of the target wait
 	 * for it, or does not come to its end: to be called from another thread, must end
@@ -53,7 +54,7 @@ struct session;
 struct session *session_create(const struct session_options *options, struct error *error);
 void session_destroy(struct session *session);
 
-/* Attaches and begins to sample. 0, or -1 with *error filled. SIGCHLD must be blocked. */
+/* Attaches and begins to sample. 0, or -1 with *error filled. */
 __attribute__((warn_unused_result)) int session_start(struct session *session, struct error *error);
 
 struct session_progress {

@@ -9,7 +9,6 @@
 #include "daemon/queued_time.h"
 #include "daemon/session.h"
 #include "daemon/snapshot.h"
-#include "daemon/target_source.h"
 #include "daemon/unstopped_sampler.h"
 
 #include <pthread.h>
@@ -54,7 +53,6 @@ struct session {
 	char comm[16];
 	pid_t parent;
 	uint64_t start_time;
-	struct target_source source;
 	char notes[1024];
 	struct memory_event memory_events[2 * MEMORY_EVENTS_MAX];
 	size_t memory_event_count;
@@ -77,6 +75,7 @@ struct session {
 	uint64_t began_ns;
 	uint64_t sampled_ns; /* without pauses */
 	uint64_t resumed_ns;
+	uint64_t looked_ns; /* at the target's rights */
 	uint64_t refreshed_ns;
 	uint64_t balanced_ns; /* see balance() */
 	uint64_t balanced_offers;
@@ -130,6 +129,9 @@ void session_read_names(struct session *session, struct profile_facts *facts,
 
 /* Of the target, by its own clock; the last known when it is gone. */
 uint64_t session_target_cpu_ns(const struct session *session);
+
+/* Has the tracer's thread see to an order, and waits a moment for it; with the lock held. */
+void session_await(struct session *session);
 
 /* One step of the snapshot that is wanted; with the lock held. */
 void session_copy_some(struct session *session);

@@ -108,7 +108,7 @@ static struct profile_facts current_facts(const struct session *session)
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
 		.unfinished = session->thread_exists,
-		.other_root = !session->source.same_root,
+		.other_root = !session->target.files.same_root,
 	};
 
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
@@ -116,6 +116,8 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
+	facts.losses.counts[LOSS_TARGET_LIMIT] +=
+		counts->threads_beyond + target_left_out(&session->target);
 	facts.waits = session->options.waits;
 	facts.gil_known = pipeline->gil_known;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
@@ -215,8 +217,8 @@ static struct profile *build_profile(struct session *session, const char *versio
 	session_read_names(session, &facts, pipeline->threads.items, version);
 	facts.all_pairs = all_pairs;
 	facts.stop_histograms = &pipeline->stops;
-	facts.open_source = session->options.no_source ? NULL : target_source_open;
-	facts.open_source_context = &session->source;
+	facts.open_source = session->options.no_source ? NULL : target_files_open_source;
+	facts.open_source_context = &session->target.files;
 	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
 	facts.node_timeline = timeline_view(&pipeline->node_timeline);
 	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
@@ -248,7 +250,7 @@ int session_take_snapshot(struct session *session, enum snapshot_extent extent)
 	session->timelines_wanted = extent == SNAPSHOT_TIMELINES;
 	session->snapshot_wanted = true;
 	while (session->snapshot_wanted && session->state != SESSION_ENDED)
-		pthread_cond_wait(&session->changed, &session->lock);
+		session_await(session);
 	/* With the tracer's thread gone, there is only this one to do it. */
 	while (session->snapshot_wanted)
 		session_copy_some(session);
@@ -270,7 +272,8 @@ int session_open_source(void *session, const char *path)
 {
 	struct session *opened = session;
 
-	return opened->options.no_source ? -ENOENT : target_source_open(&opened->source, path);
+	return opened->options.no_source ? -ENOENT
+					 : target_files_open_source(&opened->target.files, path);
 }
 
 void session_describe(const struct session *session, FILE *file)

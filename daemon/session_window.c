@@ -2,6 +2,7 @@
 #include "daemon/session_window.h"
 
 #include "daemon/session_parts.h"
+#include "daemon/window_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ struct session_mark *session_mark_create(struct session *session)
 		goto fail;
 	memcpy(mark->threads, session->snapshot_threads, count * sizeof(mark->threads[0]));
 	mark->thread_count = count;
-	mark->counters = read_counters(session);
+	mark->facts = session->snapshot_facts;
 	mark->stops = session->snapshot_stops;
 	mark->elapsed_ns = session->snapshot_taken_ns - session->began_ns;
 	return mark;
@@ -79,15 +80,6 @@ void session_mark_destroy(struct session_mark *mark)
 	free(mark);
 }
 
-static void subtract_thread(struct profile_thread *thread, const struct profile_thread *before)
-{
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		thread->time_ns[c] -= before->time_ns[c];
-	side_time_subtract(&thread->side, &before->side);
-	thread->gil_ns -= before->gil_ns;
-	thread->gil_asleep_ns -= before->gil_asleep_ns;
-}
-
 /* Counters of how things are, rather than of what happened. */
 static bool is_state(enum loss loss)
 {
@@ -99,18 +91,13 @@ static bool is_state(enum loss loss)
 static void subtract_facts(struct session *session, const struct session_mark *mark)
 {
 	struct profile_facts *facts = &session->snapshot_facts;
-	const struct session_counters *before = &mark->counters;
 	struct stop_histograms *stops = &session->snapshot_stops;
 
-	facts->samples -= before->samples;
+	window_subtract(WINDOW_FACTS, facts, &mark->facts);
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		if (!is_state((enum loss)i))
-			facts->losses.counts[i] -= before->losses.counts[i];
-	facts->lost_ns -= before->lost_ns;
-	facts->cpu_ns -= before->cpu_ns;
-	facts->queued_ns -= before->queued_ns;
+			facts->losses.counts[i] -= mark->facts.losses.counts[i];
 	facts->overhead = facts->cpu_ns ? (double)facts->lost_ns / (double)facts->cpu_ns : 0;
-	facts->duration_ns -= before->sampled_ns;
 	if (facts->started_unix_ns)
 		facts->started_unix_ns += mark->elapsed_ns;
 	stop_histogram_subtract(&stops->all, &mark->stops.all);
@@ -121,7 +108,7 @@ static void subtract_facts(struct session *session, const struct session_mark *m
 	facts->breakpoint_stops = stop_histogram_times(&stops->breakpoints);
 	/* Threads keep their places, also those that have ended. */
 	for (size_t i = 0; i < mark->thread_count && i < facts->thread_count; i++)
-		subtract_thread(&session->snapshot_threads[i], &mark->threads[i]);
+		window_subtract(WINDOW_THREAD, &session->snapshot_threads[i], &mark->threads[i]);
 }
 
 struct profile *session_window(struct session *session,
@@ -144,8 +131,8 @@ struct profile *session_window(struct session *session,
 	session_read_names(session, facts, session->snapshot_threads, options->version);
 	facts->all_pairs = options->all_pairs;
 	if (options->source && !session->options.no_source) {
-		facts->open_source = target_source_open;
-		facts->open_source_context = &session->source;
+		facts->open_source = target_files_open_source;
+		facts->open_source_context = &session->target.files;
 	}
 	return profile_build(session->snapshot.cct, session->snapshot.pairs,
 			     session->target.symbolizer, facts);

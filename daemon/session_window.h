@@ -37,7 +37,7 @@ __attribute__((warn_unused_result)) int session_count(struct session *session,
 
 struct session_mark {
 	struct snapshot_mark figures;
-	struct session_counters counters;
+	struct profile_facts facts; /* what they point to is not the mark's */
 	struct stop_histograms stops;
 	struct profile_thread *threads;
 	size_t thread_count;

@@ -5,7 +5,6 @@
 #include "attach/procfs.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/function_group.h"
-#include "symbolize/root_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,27 +83,24 @@ enum module_kind target_module_kind(const struct target *target, const struct mo
 	return (enum module_kind)target->module_kinds[module->index];
 }
 
-static void open_root(struct target *target)
+static void open_root(struct target *target, struct impersonator *impersonator)
 {
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/root", target->pid);
-	target->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	target->search.root = target->root;
-	symbolizer_set_search(target->symbolizer, &target->search);
-	symbolizer_set_perf_map(target->symbolizer, target->perf_map);
+	target_files_init(&target->files, target->pid, impersonator);
+	target->search.root = target->files.root;
+	target->search.opener = target_files_opener(&target->files);
 }
 
 /* While the process lives: what is open can be read when it has ended. -1: there is none. */
 static int open_perf_map(struct target *target)
 {
+	const struct file_opener *opener = &target->search.opener;
 	struct process_status status;
 	int file;
 
 	pthread_mutex_lock(&target->perf_map_lock);
-	if (target->perf_map_file < 0 && target->root >= 0 &&
+	if (target->perf_map_file < 0 && target->files.root >= 0 &&
 	    procfs_read_status(target->pid, 0, &status) == 0) {
-		file = perf_map_open(target->root, status.inner_pid, status.uid[1]);
+		file = perf_map_open(opener, target->files.root, status.inner_pid, status.uid[1]);
 		target->perf_map_file = file < 0 ? -1 : file;
 	}
 	file = target->perf_map_file;
@@ -138,6 +134,13 @@ int target_refresh(struct target *target)
 		unwinder_live_flush(target->live_unwinder);
 	}
 	return error ? error : classify_modules(target);
+}
+
+uint64_t target_left_out(const struct target *target)
+{
+	return target->mappings.left_out + module_table_dropped(target->modules) +
+	       perf_map_dropped(target->perf_map) + symbolizer_dropped(target->symbolizer) +
+	       (target->runtime ? python_runtime_codes_dropped(target->runtime) : 0);
 }
 
 /* Modules that are likely to hold the interpreter are asked first: others may be huge. */
@@ -259,14 +262,15 @@ static int open_runtime(struct target *target, struct error *error)
 	return 0;
 }
 
-int target_init(struct target *target, pid_t pid, bool download, struct error *error)
+int target_init(struct target *target, pid_t pid, bool download, struct impersonator *impersonator,
+		struct error *error)
 {
 	int failure;
 
 	*target = (struct target){ .pid = pid,
-				   .root = -1,
 				   .search = { .root = ROOT_OWN, .download = download },
 				   .perf_map_file = -1 };
+	open_root(target, impersonator);
 	pthread_mutex_init(&target->perf_map_lock, NULL);
 	process_memory_init(&target->memory, pid);
 	target->reader = process_memory_reader(&target->memory);
@@ -279,7 +283,8 @@ int target_init(struct target *target, pid_t pid, bool download, struct error *e
 		error_out_of_memory(error);
 		return -1;
 	}
-	open_root(target);
+	symbolizer_set_search(target->symbolizer, &target->search);
+	symbolizer_set_perf_map(target->symbolizer, target->perf_map);
 	failure = target_refresh(target);
 	if (failure == -EACCES || failure == -EPERM) {
 		preflight_explain_seize(pid, failure, error);
@@ -337,11 +342,10 @@ void target_deinit(struct target *target)
 	perf_map_destroy(target->perf_map);
 	if (target->perf_map_file >= 0)
 		close(target->perf_map_file);
-	if (target->root >= 0)
-		close(target->root);
 	if (target->modules)
 		module_table_destroy(target->modules);
 	mapping_list_deinit(&target->mappings);
 	process_memory_deinit(&target->memory);
+	target_files_deinit(&target->files);
 	pthread_mutex_destroy(&target->perf_map_lock);
 }

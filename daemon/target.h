@@ -7,6 +7,7 @@
 #define PIEPROFD_DAEMON_TARGET_H
 
 #include "attach/process_memory.h"
+#include "attach/target_files.h"
 #include "common/error.h"
 #include "common/mapping.h"
 #include "pyintrospect/runtime.h"
@@ -31,7 +32,7 @@ struct target {
 	struct unwinder_live *live_unwinder; /* rationed, see capture.c */
 	uint64_t live_unwound_ns;            /* when it was last used */
 	struct symbolizer *symbolizer;
-	int root; /* directory of its root, -1: cannot be opened; outlives the process */
+	struct target_files files;     /* outlive the process */
 	struct debug_search search;    /* where debug files are looked for */
 	struct perf_map *perf_map;     /* names of generated code */
 	int perf_map_file;             /* -1: there is none yet; guarded by perf_map_lock */
@@ -62,10 +63,12 @@ enum module_kind {
 };
 
 /*
- * download: ask the network for debug files. 0, or -1 with *error filled. target is the caller's
+ * download: ask the network for debug files. impersonator: who opens the files that
+ * the target names, borrowed. 0, or -1 with *error filled. target is the caller's
  * storage; deinit it in either case.
  */
 __attribute__((warn_unused_result)) int target_init(struct target *target, pid_t pid, bool download,
+						    struct impersonator *impersonator,
 						    struct error *error);
 void target_deinit(struct target *target);
 
@@ -74,6 +77,9 @@ void target_deinit(struct target *target);
  * thread is stopped. 0 or a negative errno.
  */
 int target_refresh(struct target *target);
+
+/* What of it was not taken in, as it is more than we hold; the same thing may count many times. */
+uint64_t target_left_out(const struct target *target);
 
 /*
  * Reads what a JIT compiler has written of its functions' names since the last

@@ -9,7 +9,6 @@
 #include "daemon/capture.h"
 #include "daemon/report/place.h"
 #include "daemon/report/shown_frame.h"
-#include "daemon/target_source.h"
 #include "daemon/wait_kind.h"
 #include "pyintrospect/asyncio_task.h"
 #include "pyintrospect/gil.h"
@@ -48,7 +47,6 @@ struct owned_dump {
 	struct stored_thread *stored;
 	size_t stored_count;
 	struct place_table places;
-	struct target_source source;
 	struct source_cache *sources;
 };
 
@@ -494,8 +492,7 @@ static int show(struct owned_dump *owned)
 	struct thread_dump *dump = &owned->dump;
 
 	place_table_init(&owned->places, owned->target.symbolizer);
-	target_source_init(&owned->source, dump->pid);
-	owned->sources = source_cache_create(target_source_open, &owned->source);
+	owned->sources = source_cache_create(target_files_open_source, &owned->target.files);
 	dump->threads = calloc(owned->stored_count + 1, sizeof(dump->threads[0]));
 	if (!owned->sources || !dump->threads)
 		return -ENOMEM;
@@ -505,6 +502,7 @@ static int show(struct owned_dump *owned)
 			return -ENOMEM;
 	if (show_tasks(owned))
 		return -ENOMEM;
+	dump->sources = source_cache_refusals(owned->sources);
 	for (size_t i = 0; i < owned->stored_count; i++)
 		dump->threads[i] = owned->stored[i].shown;
 	dump->thread_count = owned->stored_count;
@@ -516,7 +514,8 @@ static int take(struct owned_dump *owned, struct error *error)
 {
 	int failure = capture_init(&owned->capture);
 
-	if (!failure && target_init(&owned->target, owned->dump.pid, false, error))
+	if (!failure &&
+	    target_init(&owned->target, owned->dump.pid, false, owned->options.impersonator, error))
 		return -1;
 	if (!failure &&
 	    (!owned->target.runtime || gil_read_locks(owned->target.runtime, &owned->gil_locks)))

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "daemon/cct/side_time.h"
 #include "daemon/report/profile.h"
+#include "daemon/report/source.h"
 
 #define THREAD_DUMP_MAX 16384
 
@@ -60,13 +61,15 @@ struct thread_dump {
 	bool gil_known;
 	struct dumped_thread *threads; /* those with Python first, then by tid */
 	size_t thread_count;
-	bool tasks_known;          /* this version of Python tells them */
-	struct dumped_task *tasks; /* running ones first */
+	struct source_refusals sources; /* files whose lines are not shown */
+	bool tasks_known;               /* this version of Python tells them */
+	struct dumped_task *tasks;      /* running ones first */
 	size_t task_count;
 };
 
 struct thread_dump_options {
-	bool native; /* with native frames */
+	bool native;                       /* with native frames */
+	struct impersonator *impersonator; /* borrowed, see target_init() */
 };
 
 /* NULL with *error filled. Strings of the frames live as long as the dump. */

@@ -2,6 +2,7 @@
 #include "daemon/timeline.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/cct/id_table.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ void timeline_begin(struct timeline *timeline, uint64_t now_ns)
 static uint32_t *find_slot(struct timeline *timeline, uint32_t owner, uint32_t slice)
 {
 	size_t mask = timeline->slot_count - 1;
-	size_t at = (size_t)id_table_mix((uint64_t)owner << 32 | slice) & mask;
+	size_t at = (size_t)hash_mix((uint64_t)owner << 32 | slice) & mask;
 
 	for (;; at = (at + 1) & mask) {
 		uint32_t *slot = &timeline->slots[at];

@@ -3,6 +3,7 @@
 
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "common/hash.h"
 #include "pyintrospect/python_stack.h"
 
 #include <errno.h>
@@ -194,9 +195,9 @@ static uint64_t cpu_clock_ns(const struct unstopped_sampler *sampler)
 static struct passed_place *find_place(struct unstopped_sampler *sampler,
 				       const struct python_frame *frame)
 {
-	uint64_t hash = ((uint64_t)(uintptr_t)frame->code ^ (uint64_t)frame->instruction_offset) *
-			0x9e3779b97f4a7c15ull;
-	struct passed_place *place = &sampler->places[(hash >> 40) % PLACES];
+	uint32_t hash =
+		hash_word((uint64_t)(uintptr_t)frame->code ^ (uint64_t)frame->instruction_offset);
+	struct passed_place *place = &sampler->places[hash % PLACES];
 
 	if (place->code != frame->code || place->instruction_offset != frame->instruction_offset)
 		*place = (struct passed_place){ .code = frame->code,

@@ -22,6 +22,7 @@ void waiting_init(struct waiting *waiting, struct target *target, struct cct *cc
 		.losses = losses,
 		.seed = seed | 1,
 		.round = 1,
+		.interval_ns = WAITING_INTERVAL_NS,
 	};
 }
 
@@ -186,7 +187,7 @@ static uint64_t random_interval_ns(struct waiting *waiting)
 	waiting->seed ^= waiting->seed << 13;
 	waiting->seed ^= waiting->seed >> 7;
 	waiting->seed ^= waiting->seed << 17;
-	return WAITING_INTERVAL_NS / 2 + waiting->seed % WAITING_INTERVAL_NS;
+	return waiting->interval_ns / 2 + waiting->seed % waiting->interval_ns;
 }
 
 uint64_t waiting_next_ns(struct waiting *waiting, uint64_t began_ns, bool round_ended)

@@ -44,6 +44,8 @@ struct waiting {
 	/* What it took, for a person who wonders. */
 	uint64_t looks; /* stacks read */
 	uint64_t spent_ns;
+	uint64_t interval_ns; /* of rounds, on average: WAITING_INTERVAL_NS, or more where nothing
+				 happens */
 };
 
 /* One thread's. */

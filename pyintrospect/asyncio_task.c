@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/asyncio_task.h"
 
+#include "common/array.h"
 #include "pyintrospect/asyncio_coroutine.h"
 #include "pyintrospect/object_reader.h"
 #include "pyintrospect/runtime_internal.h"
@@ -128,7 +129,7 @@ static int read_task(struct reading *reading, struct asyncio_task *task)
 static int add_task(struct reading *reading, remote_addr address, uint64_t ident, bool running)
 {
 	struct asyncio_task_list *list = &reading->list;
-	struct asyncio_task *task = find_task(list, address);
+	struct asyncio_task *task = find_task(list, address), *items;
 	int error;
 
 	if (task || !is_task(reading->runtime, address))
@@ -137,15 +138,10 @@ static int add_task(struct reading *reading, remote_addr address, uint64_t ident
 		list->flags |= ASYNCIO_INCOMPLETE;
 		return 0;
 	}
-	if (list->count == reading->capacity) {
-		size_t capacity = reading->capacity ? 2 * reading->capacity : 16;
-		struct asyncio_task *items = reallocarray(list->items, capacity, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		list->items = items;
-		reading->capacity = capacity;
-	}
+	items = array_reserve(list->items, list->count, &reading->capacity, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
 	task = &list->items[list->count++];
 	*task = (struct asyncio_task){ .address = address, .ident = ident, .running = running };
 	error = read_task(reading, task);

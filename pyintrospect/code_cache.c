@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/code_cache.h"
 
+#include "common/hash.h"
 #include "pyintrospect/code_reader.h"
 #include "pyintrospect/runtime_internal.h"
 
@@ -36,6 +37,7 @@ struct code_cache {
 	size_t bytes;
 	struct code_record unknown; /* stands for what no longer fits */
 	bool full;
+	uint64_t dropped;
 };
 
 struct code_cache *code_cache_create(void)
@@ -70,6 +72,11 @@ size_t code_cache_count(const struct code_cache *cache)
 	return cache->record_count;
 }
 
+uint64_t code_cache_dropped(const struct code_cache *cache)
+{
+	return cache->dropped;
+}
+
 static void key_of(const struct python_layout *layout, const uint8_t *head, struct code_key *key)
 {
 	const struct python_offsets *offsets = &layout->offsets;
@@ -93,7 +100,7 @@ static void key_of(const struct python_layout *layout, const uint8_t *head, stru
 
 static struct code_place *place_slot(const struct code_cache *cache, remote_addr address)
 {
-	size_t slot = (size_t)((address * 0x9e3779b97f4a7c15ull) >> 32) % cache->place_slots;
+	size_t slot = hash_word(address) % cache->place_slots;
 
 	while (cache->places[slot].address && cache->places[slot].address != address)
 		slot = (slot + 1) % cache->place_slots;
@@ -239,6 +246,7 @@ static int intern(struct code_cache *cache, struct code_record *record,
 		int minor = record->code.minor;
 
 		free(record);
+		cache->dropped++;
 		*ret_record = unknown_record(cache, minor);
 		return 0;
 	} else {

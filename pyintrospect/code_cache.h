@@ -54,5 +54,7 @@ void code_cache_doubt(struct code_cache *cache, remote_addr address);
 
 /* For reports and tests: how many records there are, and the bytes they take. */
 size_t code_cache_count(const struct code_cache *cache);
+/* How often one was left out because the cache was full. */
+uint64_t code_cache_dropped(const struct code_cache *cache);
 
 #endif

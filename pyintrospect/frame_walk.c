@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/frame_walk.h"
 
+#include "common/hash.h"
+
 #include <errno.h>
 
 #define PAGE_BYTES         4096ull
@@ -119,7 +121,7 @@ static int cframe_read(struct python_runtime *runtime, remote_addr cframe, remot
 /* False when the frame was met before in this walk. */
 static bool visit(struct python_runtime *runtime, remote_addr frame)
 {
-	size_t slot = (size_t)((frame * 0x9e3779b97f4a7c15ull) >> 40) % VISITED_SLOTS;
+	size_t slot = hash_word(frame) % VISITED_SLOTS;
 
 	while (runtime->visited[slot]) {
 		if (runtime->visited[slot] == frame)

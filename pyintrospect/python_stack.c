@@ -9,6 +9,7 @@
  */
 #include "pyintrospect/python_stack.h"
 
+#include "common/hash.h"
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/code_reader.h"
 #include "pyintrospect/frame_walk.h"
@@ -306,25 +307,19 @@ int python_stack_read_thread(struct python_runtime *runtime, struct thread_state
 	return error;
 }
 
-static uint64_t hash_word(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 /* What a look saw of the frames, callers' instructions included. */
 static uint64_t hash_frames(const struct python_runtime *runtime)
 {
-	uint64_t hash = hash_word(runtime->raw_count, runtime->result.flags);
+	uint64_t hash = hash_combine(runtime->raw_count, runtime->result.flags);
 
 	for (size_t i = 0; i < runtime->raw_count; i++) {
 		const struct raw_frame *raw = &runtime->raw_frames[i];
 
-		hash = hash_word(hash, raw->address);
-		hash = hash_word(hash, raw->code);
-		hash = hash_word(hash, raw->anchor);
-		hash = hash_word(hash, (uint64_t)raw->instruction);
-		hash = hash_word(hash, raw->owner * 2u + raw->entry);
+		hash = hash_combine(hash, raw->address);
+		hash = hash_combine(hash, raw->code);
+		hash = hash_combine(hash, raw->anchor);
+		hash = hash_combine(hash, (uint64_t)raw->instruction);
+		hash = hash_combine(hash, raw->owner * 2u + raw->entry);
 	}
 	return hash;
 }

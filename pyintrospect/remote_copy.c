@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/remote_copy.h"
 
+#include "common/hash.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,7 @@ void remote_copy_begin(struct remote_copy *copy, const struct stack_snapshot *st
 
 static size_t index_slot(remote_addr address)
 {
-	return (size_t)((address * 0x9e3779b97f4a7c15ull) >> 32) % REMOTE_COPY_INDEX_SIZE;
+	return hash_word(address) % REMOTE_COPY_INDEX_SIZE;
 }
 
 /* The slot that holds address, or the free one where it would go. The index is at most half full.
@@ -182,14 +184,13 @@ uint64_t remote_copy_hash(const struct remote_copy *copy)
 
 		if (!block->used || block->state != REMOTE_BLOCK_READ)
 			continue;
-		hash = (hash ^ block->address) * 0x9e3779b97f4a7c15ull;
+		hash = hash_combine(hash, block->address);
 		for (size_t at = 0; at < block->size; at += sizeof(uint64_t)) {
 			size_t left = block->size - at;
 			uint64_t word = 0;
 
 			memcpy(&word, bytes + at, left < sizeof(word) ? left : sizeof(word));
-			hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-			hash ^= hash >> 29;
+			hash = hash_combine(hash, word);
 		}
 	}
 	return hash;

@@ -539,3 +539,8 @@ remote_addr python_runtime_type_type(const struct python_runtime *runtime)
 {
 	return runtime->type_type;
 }
+
+uint64_t python_runtime_codes_dropped(const struct python_runtime *runtime)
+{
+	return code_cache_dropped(runtime->codes);
+}

@@ -66,5 +66,7 @@ int python_runtime_eval_function(const struct python_runtime *runtime,
 
 /* &PyType_Type in the target, by which objects are told from other memory; 0: not found. */
 remote_addr python_runtime_type_type(const struct python_runtime *runtime);
+/* Code objects that there was no room for; "?" stands for them. */
+uint64_t python_runtime_codes_dropped(const struct python_runtime *runtime);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/thread_list.h"
 
+#include "common/array.h"
 #include "pyintrospect/gil.h"
 #include "pyintrospect/runtime_internal.h"
 #include "pyintrospect/thread_name.h"
@@ -66,15 +67,12 @@ static bool listed(const struct python_thread_list *list, remote_addr state)
 static int add_thread(struct python_thread_list *list, size_t *capacity,
 		      const struct python_thread *thread)
 {
-	if (list->count == *capacity) {
-		size_t wanted = *capacity ? 2 * *capacity : 16;
-		struct python_thread *items = realloc(list->items, wanted * sizeof(*items));
+	struct python_thread *items =
+		array_reserve(list->items, list->count, capacity, sizeof(*items));
 
-		if (!items)
-			return -ENOMEM;
-		list->items = items;
-		*capacity = wanted;
-	}
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
 	list->items[list->count++] = *thread;
 	return 0;
 }

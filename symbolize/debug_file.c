@@ -3,7 +3,6 @@
 
 #include "symbolize/debug_download.h"
 #include "symbolize/elf_image.h"
-#include "symbolize/root_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,32 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define DEBUG_ROOT         "/usr/lib/debug"
 #define BUILD_ID_PATH_ROOM 256
 #define BUILD_ID_PATH_MAX  64             /* bytes of a build-id that is looked for by path */
 #define CHECKED_BYTES_MAX  (512ull << 20) /* of a file whose checksum is computed: 0.5 s */
 
-/* The name and the checksum in .gnu_debuglink. */
+/* The name and the checksum in .gnu_debuglink: copies, the file may change under a check. */
 struct debuglink {
-	const char *name;
+	char name[NAME_MAX + 1];
 	uint32_t checksum;
 };
-
-/* CRC-32 as zlib computes it. Bit by bit would take a minute for a large file, so by table. */
-static uint32_t checksum(const uint8_t *bytes, size_t size)
-{
-	uint32_t table[256], sum = UINT32_MAX;
-
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-	}
-	for (size_t i = 0; i < size; i++)
-		sum = table[(sum ^ bytes[i]) & 0xff] ^ sum >> 8;
-	return ~sum;
-}
 
 static bool belongs_to(const struct elf_image *image, const struct module *module,
 		       const struct debuglink *link)
@@ -45,7 +30,7 @@ static bool belongs_to(const struct elf_image *image, const struct module *modul
 		return image->build_id_size == module->build_id_size &&
 		       memcmp(image->build_id, module->build_id, module->build_id_size) == 0;
 	return link && image->size <= CHECKED_BYTES_MAX &&
-	       checksum(image->bytes, image->size) == link->checksum;
+	       crc32_z(crc32_z(0, NULL, 0), image->bytes, image->size) == link->checksum;
 }
 
 /* Takes over fd, which may be an error of whoever opened it. link NULL: the build-id decides. */
@@ -87,40 +72,48 @@ static bool build_id_path(const uint8_t *build_id, size_t size, char path[BUILD_
 	return true;
 }
 
-static int find_by_build_id(const struct module *module, int root, struct elf_image **ret_image)
+static int open_file(const struct debug_search *search, int root, const char *path)
+{
+	return file_opener_open(search ? &search->opener : NULL, root, path, ROOT_LINK_FOLLOW);
+}
+
+static int find_by_build_id(const struct module *module, const struct debug_search *search,
+			    int root, struct elf_image **ret_image)
 {
 	char path[BUILD_ID_PATH_ROOM];
 
 	if (!build_id_path(module->build_id, module->build_id_size, path))
 		return -ENOENT;
-	return take_candidate(module, root_file_open(root, path, ROOT_LINK_FOLLOW), NULL,
-			      ret_image);
+	return take_candidate(module, open_file(search, root, path), NULL, ret_image);
 }
 
 static bool read_debuglink(const struct elf_image *image, struct debuglink *ret_link)
 {
+	struct debuglink link = { .checksum = 0 };
 	struct elf_section section;
-	struct debuglink link;
+	const uint8_t *bytes;
 	size_t length;
 
 	if (!image || elf_image_section_find(image, ".gnu_debuglink", &section) != 0 ||
 	    section.type == SHT_NOBITS || section.size == 0)
 		return false;
-	link.name = (const char *)image->bytes + section.file_offset;
-	length = strnlen(link.name, section.size);
+	bytes = image->bytes + section.file_offset;
+	memcpy(link.name, bytes, section.size < NAME_MAX ? section.size : NAME_MAX);
+	length = strlen(link.name);
 	/* It is a name, not a path: a hostile one leads nowhere else. */
-	if (length == 0 || length > NAME_MAX || memchr(link.name, '/', length))
+	if (length == 0 || memchr(link.name, '/', length))
 		return false;
 	/* The checksum is at the next multiple of 4 behind the name's NUL. */
 	length = (length + sizeof(link.checksum)) & ~(sizeof(link.checksum) - 1);
 	if (section.size < sizeof(link.checksum) || length > section.size - sizeof(link.checksum))
 		return false;
-	memcpy(&link.checksum, link.name + length, sizeof(link.checksum));
+	memcpy(&link.checksum, bytes + length, sizeof(link.checksum));
 	*ret_link = link;
 	return true;
 }
 
-static int find_by_debuglink(const struct module *module, int root, struct elf_image **ret_image)
+static int find_by_debuglink(const struct module *module, const struct debug_search *search,
+			     int root, struct elf_image **ret_image)
 {
 	static const struct {
 		const char *before;
@@ -137,8 +130,7 @@ static int find_by_debuglink(const struct module *module, int root, struct elf_i
 				      places[i].after, link.name);
 
 		if (length > 0 && (size_t)length < sizeof(path) &&
-		    take_candidate(module, root_file_open(root, path, ROOT_LINK_FOLLOW), &link,
-				   ret_image) == 0)
+		    take_candidate(module, open_file(search, root, path), &link, ret_image) == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -150,8 +142,8 @@ int debug_file_find(const struct module *module, const struct debug_search *sear
 	const int roots[] = { search ? search->root : ROOT_OWN, ROOT_OWN };
 
 	for (size_t i = search && search->root != ROOT_OWN ? 0 : 1; i < 2; i++)
-		if (find_by_build_id(module, roots[i], ret_image) == 0 ||
-		    find_by_debuglink(module, roots[i], ret_image) == 0)
+		if (find_by_build_id(module, search, roots[i], ret_image) == 0 ||
+		    find_by_debuglink(module, search, roots[i], ret_image) == 0)
 			return 0;
 	if (!search || !search->download || module->build_id_size < 2)
 		return -ENOENT;
@@ -173,7 +165,7 @@ int debug_file_open_shared(const char *path, const uint8_t *build_id, size_t bui
 			continue;
 		if (place % 2 == 0 && !build_id_path(build_id, build_id_size, by_build_id))
 			continue;
-		fd = root_file_open(root, place % 2 == 0 ? by_build_id : path, ROOT_LINK_FOLLOW);
+		fd = open_file(search, root, place % 2 == 0 ? by_build_id : path);
 		if (fd < 0)
 			continue;
 		if (seen++ == attempt)

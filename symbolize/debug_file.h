@@ -10,11 +10,14 @@
 #ifndef PIEPROFD_SYMBOLIZE_DEBUG_FILE_H
 #define PIEPROFD_SYMBOLIZE_DEBUG_FILE_H
 
+#include "common/root_file.h"
 #include "symbolize/module.h"
 
 /* Where to look, in this order. */
 struct debug_search {
 	int root; /* directory descriptor of the target's root, borrowed; ROOT_OWN: none */
+	/* Whose rights serve there and in our own root: the names are the target's. */
+	struct file_opener opener;
 	/* Then always: our own root. */
 	bool download; /* then the servers that DEBUGINFOD_URLS names, see debug_download.h */
 };

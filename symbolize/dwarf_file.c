@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,11 +17,58 @@ struct dwarf_file {
 	struct elf_image *debug_image; /* owned; NULL: the module's own file has the DWARF */
 	Elf *elf;
 	Dwarf *dwarf;
-	void *shared_bytes; /* mapped */
-	size_t shared_size;
-	Elf *shared_elf;
-	Dwarf *shared;
+	struct dwarf_shared shared;
 };
+
+void dwarf_shared_close(struct dwarf_shared *shared)
+{
+	dwarf_end(shared->dwarf);
+	elf_end(shared->elf);
+	dwarf_copy_free(&shared->copy);
+	foreign_mapping_close(&shared->mapping);
+	*shared = (struct dwarf_shared){ 0 };
+}
+
+/* The file has no segments, so elf_image does not take it. */
+static int open_shared_bytes(int fd, struct dwarf_shared *shared, char **ret_bytes)
+{
+	struct stat status;
+	int error;
+
+	if (fstat(fd, &status) != 0 || status.st_size < (off_t)sizeof(Elf64_Ehdr) ||
+	    foreign_mapping_open(fd, (size_t)status.st_size, &shared->mapping) != 0)
+		return -ENODATA;
+	*ret_bytes = (char *)shared->mapping.bytes;
+	if (!dwarf_copy_is_needed(&status))
+		return foreign_mapping_allow_writing(&shared->mapping);
+	error = dwarf_copy_make(shared->mapping.bytes, shared->mapping.size, &shared->copy);
+	*ret_bytes = shared->copy.bytes;
+	return error;
+}
+
+int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
+		      struct dwarf_shared *ret_shared)
+{
+	struct dwarf_shared shared = { .dwarf = NULL };
+	const void *found;
+	char *bytes;
+	int error = -ENODATA;
+
+	if (elf_version(EV_CURRENT) != EV_NONE && open_shared_bytes(fd, &shared, &bytes) == 0)
+		shared.elf = elf_memory(bytes, shared.mapping.size);
+	if (shared.elf) {
+		error = -ENOENT;
+		if (dwelf_elf_gnu_build_id(shared.elf, &found) == (ssize_t)build_id_size &&
+		    memcmp(found, build_id, build_id_size) == 0)
+			shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
+	}
+	if (!shared.dwarf) {
+		dwarf_shared_close(&shared);
+		return error;
+	}
+	*ret_shared = shared;
+	return 0;
+}
 
 void dwarf_file_close(struct dwarf_file *file)
 {
@@ -32,12 +78,7 @@ void dwarf_file_close(struct dwarf_file *file)
 		dwarf_end(file->dwarf);
 	if (file->elf)
 		elf_end(file->elf);
-	if (file->shared)
-		dwarf_end(file->shared);
-	if (file->shared_elf)
-		elf_end(file->shared_elf);
-	if (file->shared_bytes)
-		munmap(file->shared_bytes, file->shared_size);
+	dwarf_shared_close(&file->shared);
 	elf_image_close(file->debug_image);
 	free(file);
 }
@@ -59,38 +100,6 @@ static bool has_dwarf(const struct elf_image *image)
 	return false;
 }
 
-/* Takes over fd. The file has no segments, so elf_image does not take it. */
-static int open_shared_file(struct dwarf_file *file, int fd, const void *build_id, ssize_t size)
-{
-	struct stat status;
-	const void *found;
-	void *bytes;
-
-	if (fstat(fd, &status) != 0 || status.st_size < (off_t)sizeof(Elf64_Ehdr)) {
-		close(fd);
-		return -ENOENT;
-	}
-	/* Writable for libelf, which patches headers when it decompresses; only in this mapping. */
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (bytes == MAP_FAILED)
-		return -ENOENT;
-	file->shared_bytes = bytes;
-	file->shared_size = (size_t)status.st_size;
-	file->shared_elf = elf_memory(bytes, file->shared_size);
-	if (file->shared_elf && dwelf_elf_gnu_build_id(file->shared_elf, &found) == size &&
-	    memcmp(found, build_id, (size_t)size) == 0)
-		file->shared = dwarf_begin_elf(file->shared_elf, DWARF_C_READ, NULL);
-	if (file->shared)
-		return 0;
-	if (file->shared_elf)
-		elf_end(file->shared_elf);
-	munmap(bytes, file->shared_size);
-	file->shared_elf = NULL;
-	file->shared_bytes = NULL;
-	return -ENOENT;
-}
-
 /* 0 also when the DWARF is all in one file. */
 static int open_shared(struct dwarf_file *file, const struct debug_search *search)
 {
@@ -101,12 +110,14 @@ static int open_shared(struct dwarf_file *file, const struct debug_search *searc
 	if (size == 0)
 		return 0;
 	for (unsigned int i = 0; size > 0 && i < SHARED_ATTEMPTS_MAX; i++) {
-		int fd = debug_file_open_shared(path, build_id, (size_t)size, search, i);
+		int error, fd = debug_file_open_shared(path, build_id, (size_t)size, search, i);
 
 		if (fd < 0)
 			break;
-		if (open_shared_file(file, fd, build_id, size) == 0) {
-			dwarf_setalt(file->dwarf, file->shared);
+		error = dwarf_shared_open(fd, build_id, (size_t)size, &file->shared);
+		close(fd);
+		if (!error) {
+			dwarf_setalt(file->dwarf, file->shared.dwarf);
 			return 0;
 		}
 	}

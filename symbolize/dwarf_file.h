@@ -8,7 +8,9 @@
 #ifndef PIEPROFD_SYMBOLIZE_DWARF_FILE_H
 #define PIEPROFD_SYMBOLIZE_DWARF_FILE_H
 
+#include "common/foreign_mapping.h"
 #include "symbolize/debug_file.h"
+#include "symbolize/dwarf_copy.h"
 
 #include <elfutils/libdw.h>
 
@@ -25,5 +27,21 @@ void dwarf_file_close(struct dwarf_file *file);
 
 /* Addresses in it are ELF virtual addresses of the module. */
 Dwarf *dwarf_file_dwarf(const struct dwarf_file *file);
+
+/* The file of shared entries that dwz made, as libdw reads it. */
+struct dwarf_shared {
+	struct foreign_mapping mapping;
+	struct dwarf_copy copy; /* of a file that others may change */
+	Elf *elf;
+	Dwarf *dwarf; /* NULL: none */
+};
+
+/* fd (not closed here) is of a regular file. 0, -ENOENT when its build-id is another, or -ENODATA.
+ */
+__attribute__((warn_unused_result)) int dwarf_shared_open(int fd, const void *build_id,
+							  size_t build_id_size,
+							  struct dwarf_shared *ret_shared);
+/* Nothing happens when there is none. What refers to it is closed before. */
+void dwarf_shared_close(struct dwarf_shared *shared);
 
 #endif

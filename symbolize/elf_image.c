@@ -9,12 +9,9 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FILE_SIZE_MAX    (64ull << 30)
 #define SECTIONS_MAX     65536
@@ -372,8 +369,7 @@ static bool find_compressed_section(const struct elf_image *image)
 	return false;
 }
 
-static int open_bytes(const uint8_t *bytes, size_t size, bool owns_mapping,
-		      struct elf_image **ret_image)
+static int open_bytes(const uint8_t *bytes, size_t size, struct elf_image **ret_image)
 {
 	struct elf_image *image = calloc(1, sizeof(*image));
 	int error;
@@ -382,23 +378,21 @@ static int open_bytes(const uint8_t *bytes, size_t size, bool owns_mapping,
 		return -ENOMEM;
 	image->bytes = bytes;
 	image->size = size;
-	image->owns_mapping = owns_mapping;
-	image->fd = -1;
 	error = read_headers(image);
 	if (error) {
 		free(image);
 		return error;
 	}
-	image->has_compressed_sections = find_compressed_section(image);
+	image->needs_copies = find_compressed_section(image);
 	*ret_image = image;
 	return 0;
 }
 
 int elf_image_open(int fd, struct elf_image **ret_image)
 {
+	struct foreign_mapping mapping;
 	struct elf_image *image;
 	struct stat status;
-	void *bytes;
 	int error;
 
 	if (fstat(fd, &status) < 0)
@@ -406,52 +400,45 @@ int elf_image_open(int fd, struct elf_image **ret_image)
 	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr) ||
 	    (uint64_t)status.st_size > FILE_SIZE_MAX)
 		return -ENOEXEC;
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return -errno;
-	error = open_bytes(bytes, (size_t)status.st_size, true, &image);
+	error = foreign_mapping_open(fd, (size_t)status.st_size, &mapping);
+	if (error)
+		return error;
+	error = open_bytes(mapping.bytes, mapping.size, &image);
 	if (error) {
-		munmap(bytes, (size_t)status.st_size);
+		foreign_mapping_close(&mapping);
 		return error;
 	}
-	/* Without one, elf_image_writable_bytes() copies. */
-	if (image->has_compressed_sections)
-		image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	image->mapping = mapping;
+	if (dwarf_copy_is_needed(&status))
+		image->needs_copies = true;
 	*ret_image = image;
 	return 0;
 }
 
 int elf_image_open_memory(void *bytes, size_t size, struct elf_image **ret_image)
 {
-	return open_bytes(bytes, size, false, ret_image);
+	return open_bytes(bytes, size, ret_image);
 }
 
-static char *private_copy(struct elf_image *image)
+bool elf_image_has_lost(const struct elf_image *image)
 {
-	int flags = image->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
-	void *copy;
-
-	if (image->private_copy_count == ELF_IMAGE_PRIVATE_COPIES_MAX)
-		return NULL;
-	copy = mmap(NULL, image->size, PROT_READ | PROT_WRITE, flags, image->fd, 0);
-	if (copy == MAP_FAILED)
-		return NULL;
-	if (image->fd < 0)
-		memcpy(copy, image->bytes, image->size);
-	image->private_copies[image->private_copy_count++] = copy;
-	return copy;
+	return foreign_mapping_has_lost(&image->mapping);
 }
 
 char *elf_image_writable_bytes(struct elf_image *image)
 {
-	char *bytes = (char *)(uintptr_t)image->bytes;
+	if (image->needs_copies) {
+		struct dwarf_copy *copy = &image->private_copies[image->private_copy_count];
 
-	if (image->has_compressed_sections)
-		return private_copy(image);
-	/* The mapping is private, so this makes pages copy-on-write, not the file writable. */
-	if (image->owns_mapping && mprotect(bytes, image->size, PROT_READ | PROT_WRITE) != 0)
+		if (image->private_copy_count == ELF_IMAGE_PRIVATE_COPIES_MAX ||
+		    dwarf_copy_make(image->bytes, image->size, copy) != 0)
+			return NULL;
+		image->private_copy_count++;
+		return copy->bytes;
+	}
+	if (image->mapping.bytes && foreign_mapping_allow_writing(&image->mapping) != 0)
 		return NULL;
-	return bytes;
+	return (char *)(uintptr_t)image->bytes;
 }
 
 void elf_image_close(struct elf_image *image)
@@ -459,11 +446,9 @@ void elf_image_close(struct elf_image *image)
 	if (!image)
 		return;
 	for (size_t i = 0; i < image->private_copy_count; i++)
-		munmap(image->private_copies[i], image->size);
-	if (image->fd >= 0)
-		close(image->fd);
-	if (image->owns_mapping)
-		munmap((void *)(uintptr_t)image->bytes, image->size);
+		dwarf_copy_free(&image->private_copies[i]);
+	if (image->mapping.bytes)
+		foreign_mapping_close(&image->mapping);
 	else
 		free((void *)(uintptr_t)image->bytes);
 	free(image);

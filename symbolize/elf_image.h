@@ -4,14 +4,14 @@
  * and table is checked against the file's size before use; what points outside
  * is cut off (segments, notes) or ignored (the section table).
  *
- * A file that someone truncates while it is mapped here makes a read of the
- * lost pages raise SIGBUS. Package managers replace libraries by rename, which
- * leaves our mapping whole, and a truncated library kills the target itself
- * the same way, so nothing is done about it here: copying every file instead
- * would cost hundreds of MB. The daemon's death does the target no harm.
+ * Others may go on writing the file: pages that are lost read as zeros from
+ * then on (common/foreign_mapping.h), and what is read twice may differ.
  */
 #ifndef PIEPROFD_SYMBOLIZE_ELF_IMAGE_H
 #define PIEPROFD_SYMBOLIZE_ELF_IMAGE_H
+
+#include "common/foreign_mapping.h"
+#include "symbolize/dwarf_copy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,16 +55,16 @@ struct elf_image {
 	uint64_t section_table_offset;
 	size_t section_count; /* 0: no section headers, or they do not fit into the file */
 	size_t section_names; /* index of the section with the names; 0: none */
-	bool owns_mapping;
-	bool has_compressed_sections;
-	int fd; /* kept open only for a file with compressed sections; -1 */
-	void *private_copies[ELF_IMAGE_PRIVATE_COPIES_MAX]; /* see elf_image_writable_bytes() */
+	struct foreign_mapping mapping; /* bytes NULL: bytes are from malloc */
+	bool needs_copies;              /* see elf_image_writable_bytes() */
+	struct dwarf_copy private_copies[ELF_IMAGE_PRIVATE_COPIES_MAX];
 	size_t private_copy_count;
 };
 
 /*
  * Maps the file behind fd (not closed here). 0, -ENOEXEC (not a 64-bit
- * little-endian x86-64 ELF, or its headers lie), -ENOMEM or what mmap said.
+ * little-endian x86-64 ELF, or its headers lie), -ENOMEM or what
+ * foreign_mapping_open() said.
  */
 __attribute__((warn_unused_result)) int elf_image_open(int fd, struct elf_image **ret_image);
 /* The same over size bytes from malloc, which the image owns from then on; on failure the caller
@@ -73,13 +73,16 @@ __attribute__((warn_unused_result)) int elf_image_open_memory(void *bytes, size_
 							      struct elf_image **ret_image);
 void elf_image_close(struct elf_image *image);
 
+/* Whether pages of the file were gone when they were read: it was truncated meanwhile. */
+bool elf_image_has_lost(const struct elf_image *image);
+
 /*
- * The bytes for a library that may patch them in place, as libelf does with
- * the headers of sections that it decompresses. With such sections every call
- * gives a mapping of its own, at most ELF_IMAGE_PRIVATE_COPIES_MAX, so that
- * none sees what another patched; without them it is image->bytes. All live
- * as long as the image, and what is written stays in this process. NULL when
- * the kernel refuses.
+ * The bytes for libdw, which may patch them in place. Of a file that somebody
+ * other than root may write, or one with compressed sections, every call gives
+ * a copy (symbolize/dwarf_copy.h), at most ELF_IMAGE_PRIVATE_COPIES_MAX, so
+ * that none sees what others change; else it is image->bytes. All live as long
+ * as the image, and what is written stays in this process. NULL when there is
+ * no memory for it.
  */
 char *elf_image_writable_bytes(struct elf_image *image);
 

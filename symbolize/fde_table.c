@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/fde_table.h"
 
+#include "common/array.h"
 #include "symbolize/eh_frame_hdr.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static int fde_index_build(const struct elf_image *image, size_t maximum,
 	uint64_t end = image->eh_frame_address + image->eh_frame_size;
 	uint64_t base = image_base(image);
 	uint64_t address = image->eh_frame_address;
-	struct index_entry *entries = NULL;
+	struct index_entry *entries = NULL, *grown;
 	size_t count = 0, capacity = 0;
 	int error = 0;
 
@@ -73,17 +74,12 @@ static int fde_index_build(const struct elf_image *image, size_t maximum,
 				error = -E2BIG;
 				break;
 			}
-			if (count == capacity) {
-				struct index_entry *grown;
-
-				capacity = capacity ? capacity * 2 : 256;
-				grown = reallocarray(entries, capacity, sizeof(*entries));
-				if (!grown) {
-					error = -ENOMEM;
-					break;
-				}
-				entries = grown;
+			grown = array_reserve(entries, count, &capacity, sizeof(*entries));
+			if (!grown) {
+				error = -ENOMEM;
+				break;
 			}
+			entries = grown;
 			entries[count++] = (struct index_entry){
 				.start = (uint32_t)(fde.start - base),
 				.fde = (uint32_t)(fde_address - image->eh_frame_address),
@@ -133,7 +129,7 @@ static void read_ahead(const struct elf_image *image, uint64_t address, uint64_t
 	const uint8_t *bytes = elf_image_at(image, address, &available);
 	uintptr_t start, end;
 
-	if (!bytes || !image->owns_mapping)
+	if (!bytes || !image->mapping.bytes)
 		return;
 	start = (uintptr_t)bytes & ~(uintptr_t)(PAGE_BYTES - 1);
 	end = (uintptr_t)bytes + (size < available ? size : available);
@@ -147,7 +143,7 @@ static void read_ahead(const struct elf_image *image, uint64_t address, uint64_t
  */
 static void give_back(const struct elf_image *image)
 {
-	if (image->owns_mapping)
+	if (image->mapping.bytes)
 		(void)madvise((void *)(uintptr_t)image->bytes, image->size, MADV_DONTNEED);
 }
 

@@ -17,9 +17,11 @@
  */
 #include "symbolize/line_info.h"
 
+#include "common/array.h"
+#include "common/hash.h"
+#include "common/root_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf_file.h"
-#include "symbolize/root_file.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -112,20 +114,6 @@ void line_info_destroy(struct line_info *info)
 	free(info);
 }
 
-/* array, or where it went to have room for one more than count; NULL when out of memory. */
-static void *reserve(void *array, size_t *capacity, size_t count, size_t item_size)
-{
-	size_t wanted = *capacity ? 2 * *capacity : 64;
-	void *grown;
-
-	if (count < *capacity)
-		return array;
-	grown = reallocarray(array, wanted, item_size);
-	if (grown)
-		*capacity = wanted;
-	return grown;
-}
-
 /* Adds the ranges of die to list, as many as it may have and *budget lets it look at. */
 static int add_ranges(struct range_list *list, Dwarf_Die *die, size_t item, size_t *budget)
 {
@@ -140,7 +128,7 @@ static int add_ranges(struct range_list *list, Dwarf_Die *die, size_t item, size
 		/* At 0 is what the linker threw away. */
 		if (start >= end || start == 0)
 			continue;
-		ranges = reserve(list->ranges, &list->capacity, list->count, sizeof(*ranges));
+		ranges = array_reserve(list->ranges, list->count, &list->capacity, sizeof(*ranges));
 		if (!ranges)
 			return -ENOMEM;
 		list->ranges = ranges;
@@ -204,8 +192,8 @@ static int load_units(struct module_lines *lines)
 		/* Not skeletons either: for them libdw opens the file that they name. */
 		if (type != DW_UT_compile || dwarf_tag(&die) != DW_TAG_compile_unit)
 			continue;
-		units = reserve(lines->units, &lines->unit_capacity, lines->unit_count,
-				sizeof(*units));
+		units = array_reserve(lines->units, lines->unit_count, &lines->unit_capacity,
+				      sizeof(*units));
 		if (!units)
 			return -ENOMEM;
 		lines->units = units;
@@ -332,7 +320,7 @@ static int grow_names(struct line_info *info)
 	if (!names)
 		return -ENOMEM;
 	for (size_t i = 0; i < info->name_capacity; i++) {
-		size_t slot = (uintptr_t)info->names[i].mangled * 0x9e3779b97f4a7c15ull >> 32;
+		size_t slot = hash_word((uintptr_t)info->names[i].mangled);
 
 		if (!info->names[i].mangled)
 			continue;
@@ -349,7 +337,7 @@ static int grow_names(struct line_info *info)
 /* mangled itself when it is not mangled, or there is no memory for more. */
 static const char *pretty_name(struct line_info *info, const char *mangled)
 {
-	size_t slot = (uintptr_t)mangled * 0x9e3779b97f4a7c15ull >> 32;
+	size_t slot = hash_word((uintptr_t)mangled);
 	char buffer[DEMANGLE_NAME_MAX];
 	struct pretty_name *name;
 

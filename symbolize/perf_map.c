@@ -6,8 +6,8 @@
  */
 #include "symbolize/perf_map.h"
 
+#include "common/array.h"
 #include "common/interrupted.h"
-#include "symbolize/root_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,20 +55,6 @@ void perf_map_destroy(struct perf_map *map)
 	free(map->names);
 	free(map->entries);
 	free(map);
-}
-
-/* array, or where it went to have room for one more than count; NULL when out of memory. */
-static void *reserve(void *array, size_t *capacity, size_t count, size_t item_size)
-{
-	size_t wanted = *capacity ? 2 * *capacity : 256;
-	void *grown;
-
-	if (count < *capacity)
-		return array;
-	grown = reallocarray(array, wanted, item_size);
-	if (grown)
-		*capacity = wanted;
-	return grown;
 }
 
 /* Reads a hexadecimal number and moves *text behind it; false when there is none or it is too long.
@@ -120,11 +106,11 @@ static int take_line(struct perf_map *map, const char *line, const char *end)
 		return 0;
 	}
 	length = (size_t)(end - line) < NAME_MAX_BYTES ? (size_t)(end - line) : NAME_MAX_BYTES;
-	entries = reserve(map->entries, &map->capacity, map->count, sizeof(entry));
+	entries = array_reserve(map->entries, map->count, &map->capacity, sizeof(entry));
 	if (!entries)
 		return -ENOMEM;
 	map->entries = entries;
-	names = reserve(map->names, &map->name_capacity, map->name_count, sizeof(names[0]));
+	names = array_reserve(map->names, map->name_count, &map->name_capacity, sizeof(names[0]));
 	if (!names)
 		return -ENOMEM;
 	map->names = names;
@@ -219,14 +205,14 @@ static int read_appended(struct perf_map *map, int fd)
 	return error;
 }
 
-int perf_map_open(int root, pid_t inner_pid, uid_t owner)
+int perf_map_open(const struct file_opener *opener, int root, pid_t inner_pid, uid_t owner)
 {
 	struct stat status;
 	char path[64];
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner_pid);
-	fd = root_file_open(root, path, ROOT_LINK_REFUSE);
+	fd = file_opener_open(opener, root, path, ROOT_LINK_REFUSE);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &status) != 0 || (status.st_uid != owner && status.st_uid != 0)) {

@@ -11,6 +11,7 @@
 #define PIEPROFD_SYMBOLIZE_PERF_MAP_H
 
 #include "common/address.h"
+#include "common/root_file.h"
 
 #include <sys/types.h>
 
@@ -26,11 +27,12 @@ void perf_map_destroy(struct perf_map *map);
 /*
  * Opens the map file of a process, /tmp/perf-PID.map in its root (a directory
  * descriptor of /proc/PID/root), by the number it has in its own pid
- * namespace. Anybody can write to /tmp: the file must be regular, no link, and
- * belong to owner, as whom the process runs, or to root. A descriptor the
- * caller closes, -ENOENT, -EPERM (somebody else's), or see root_file_open().
+ * namespace. opener NULL: with our own rights. Anybody can write to /tmp: the file must be regular,
+ * no link, and belong to owner, as whom the process runs, or to root. A descriptor the caller
+ * closes, -ENOENT, -EPERM (somebody else's), or see root_file_open().
  */
-__attribute__((warn_unused_result)) int perf_map_open(int root, pid_t inner_pid, uid_t owner);
+__attribute__((warn_unused_result)) int perf_map_open(const struct file_opener *opener, int root,
+						      pid_t inner_pid, uid_t owner);
 
 /*
  * Reads what was appended to the file behind fd since the last call; the first

@@ -13,6 +13,7 @@
 #define PIEPROFD_SYMBOLIZE_RULE_CACHE_H
 
 #include "common/address.h"
+#include "common/hash.h"
 #include "symbolize/cfi.h"
 #include "symbolize/module.h"
 
@@ -45,7 +46,7 @@ static inline struct rule_cache_set *rule_cache_set_of(const struct rule_cache *
 						       remote_addr address)
 {
 	/* Fibonacci hashing: the upper bits of the product depend on all lower ones. */
-	return &cache->sets[((address >> RULE_CACHE_BLOCK_BITS) * 0x9e3779b97f4a7c15u) >>
+	return &cache->sets[((address >> RULE_CACHE_BLOCK_BITS) * HASH_GOLDEN) >>
 			    (64 - RULE_CACHE_SET_BITS)];
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/stack_memo.h"
 
+#include "common/hash.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -36,8 +38,7 @@ void stack_memo_flush(struct stack_memo *memo)
 
 void stack_memo_begin(struct stack_memo *memo, remote_addr thread)
 {
-	struct stack_memo_thread *current =
-		&memo->threads[(thread * 0x9e3779b97f4a7c15u >> 32) % STACK_MEMO_THREADS];
+	struct stack_memo_thread *current = &memo->threads[hash_word(thread) % STACK_MEMO_THREADS];
 
 	if (current->thread != thread) {
 		current->thread = thread;

@@ -12,7 +12,9 @@
  */
 #include "symbolize/struct_layout.h"
 
+#include "common/hash.h"
 #include "symbolize/debug_file.h"
+#include "symbolize/dwarf_file.h"
 #include "symbolize/elf_image.h"
 
 #include <dwarf.h>
@@ -20,7 +22,6 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,10 +50,9 @@ struct struct_layout {
 		*debug_image; /* owned; NULL: DWARF is in the module's own file, or nowhere */
 	Elf *elf;
 	Dwarf *dwarf;
-	int shared_fd; /* of the file dwz moved common entries to; -1: none */
-	Dwarf *shared;
-	struct type_name *names; /* open addressing, at most half full */
-	size_t capacity;         /* a power of two */
+	struct dwarf_shared shared; /* the file dwz moved common entries to */
+	struct type_name *names;    /* open addressing, at most half full */
+	size_t capacity;            /* a power of two */
 	size_t count;
 	size_t entries_walked; /* against ENTRIES_MAX */
 	size_t members_walked; /* in this question, against MEMBERS_MAX */
@@ -66,7 +66,6 @@ struct struct_layout *struct_layout_create(struct symbolizer *symbolizer,
 	if (layout) {
 		layout->symbolizer = symbolizer;
 		layout->module = module;
-		layout->shared_fd = -1;
 	}
 	return layout;
 }
@@ -77,27 +76,16 @@ void struct_layout_destroy(struct struct_layout *layout)
 		return;
 	free(layout->names);
 	dwarf_end(layout->dwarf);
-	dwarf_end(layout->shared);
-	if (layout->shared_fd >= 0)
-		close(layout->shared_fd);
 	elf_end(layout->elf);
+	dwarf_shared_close(&layout->shared);
 	elf_image_close(layout->debug_image);
 	free(layout);
-}
-
-static size_t hash_name(const char *name)
-{
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 1099511628211u;
-	return (size_t)(hash ^ hash >> 32);
 }
 
 /* The place of a name, taken or free. */
 static struct type_name *find_slot(const struct struct_layout *layout, const char *name)
 {
-	size_t slot = hash_name(name) & (layout->capacity - 1);
+	size_t slot = hash_bytes(name, strlen(name)) & (layout->capacity - 1);
 
 	while (layout->names[slot].name && strcmp(layout->names[slot].name, name) != 0)
 		slot = (slot + 1) & (layout->capacity - 1);
@@ -210,30 +198,30 @@ static int note_dwarf(struct struct_layout *layout, Dwarf *dwarf)
 
 /*
  * Opens the file that dwz moved common entries to. libdw would do so itself at
- * the first reference into it, and follow any path a hostile file names, a
- * FIFO's too. 0 also when there is no such file to open.
+ * the first reference into it, and follow any path a hostile file names. 0 also when there is no
+ * such file to open.
  */
 static int open_shared(struct struct_layout *layout)
 {
-	const void *expected, *found;
+	const void *expected;
 	const char *path;
-	struct stat status;
+	const struct debug_search *search;
+	int fd, error;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(layout->dwarf, &path, &expected);
 
 	if (size == 0)
 		return 0;
 	if (size < 0 || strncmp(path, DWZ_FOLDER, strlen(DWZ_FOLDER)) != 0 || strstr(path, "/../"))
 		return -ENODATA;
-	layout->shared_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (layout->shared_fd < 0 || fstat(layout->shared_fd, &status) != 0 ||
-	    !S_ISREG(status.st_mode))
+	search = symbolizer_search(layout->symbolizer);
+	fd = file_opener_open(search ? &search->opener : NULL, ROOT_OWN, path, ROOT_LINK_FOLLOW);
+	if (fd < 0)
 		return -ENODATA;
-	layout->shared = dwarf_begin(layout->shared_fd, DWARF_C_READ);
-	if (!layout->shared ||
-	    dwelf_elf_gnu_build_id(dwarf_getelf(layout->shared), &found) != size ||
-	    memcmp(found, expected, (size_t)size) != 0)
+	error = dwarf_shared_open(fd, expected, (size_t)size, &layout->shared);
+	close(fd);
+	if (error)
 		return -ENODATA;
-	dwarf_setalt(layout->dwarf, layout->shared);
+	dwarf_setalt(layout->dwarf, layout->shared.dwarf);
 	return 0;
 }
 
@@ -283,8 +271,8 @@ static int load_dwarf(struct struct_layout *layout)
 	error = grow_names(layout);
 	if (!error)
 		error = note_dwarf(layout, layout->dwarf);
-	if (!error && layout->shared)
-		error = note_dwarf(layout, layout->shared);
+	if (!error && layout->shared.dwarf)
+		error = note_dwarf(layout, layout->shared.dwarf);
 	if (error) {
 		free(layout->names);
 		layout->names = NULL;

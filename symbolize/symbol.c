@@ -12,10 +12,11 @@
  */
 #include "symbolize/symbol.h"
 
+#include "common/hash.h"
+#include "common/root_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/mini_image.h"
-#include "symbolize/root_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -48,6 +49,7 @@ struct function {
 };
 
 struct module_symbols {
+	const struct elf_image *image; /* the module's; NULL: none */
 	struct elf_image *debug_image; /* the debug file or mini-symbols, owned; NULL: none */
 	struct symbol_table tables[TABLES_MAX];
 	size_t table_count;
@@ -61,6 +63,8 @@ struct module_symbols {
 struct symbolizer {
 	struct module_symbols **modules; /* by module.index; NULL: not asked for yet */
 	size_t count;
+	size_t bytes, bytes_max; /* of all modules' tables */
+	uint64_t dropped;        /* modules without, as these were full */
 	struct debug_search search;
 	const struct perf_map *perf_map; /* borrowed; NULL: none */
 };
@@ -69,9 +73,21 @@ struct symbolizer *symbolizer_create(void)
 {
 	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 
-	if (symbolizer)
-		symbolizer->search.root = ROOT_OWN;
+	if (!symbolizer)
+		return NULL;
+	symbolizer->search.root = ROOT_OWN;
+	symbolizer->bytes_max = SYMBOLIZER_BYTES_MAX;
 	return symbolizer;
+}
+
+void symbolizer_limit(struct symbolizer *symbolizer, size_t bytes_max)
+{
+	symbolizer->bytes_max = bytes_max;
+}
+
+uint64_t symbolizer_dropped(const struct symbolizer *symbolizer)
+{
+	return symbolizer->dropped;
 }
 
 const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer)
@@ -316,6 +332,7 @@ static int load_symbols(struct module_symbols *symbols, const struct module *mod
 {
 	size_t count = 0;
 
+	symbols->image = module->image;
 	if (!module->image)
 		return 0;
 	(void)add_table(symbols, module->image, ".dynsym", SHT_DYNSYM);
@@ -336,6 +353,21 @@ static int load_symbols(struct module_symbols *symbols, const struct module *mod
 	/* Zero pages until used: only the few functions of a report are ever named. */
 	symbols->names = calloc(symbols->function_count + 1, sizeof(symbols->names[0]));
 	return symbols->names ? 0 : -ENOMEM;
+}
+
+/* Memory, with what the names and their hash may take later on; no files. */
+static size_t bytes_of(const struct module_symbols *symbols)
+{
+	size_t entries = 0;
+
+	for (size_t i = 0; i < symbols->table_count; i++)
+		entries += symbols->tables[i].count;
+	return sizeof(*symbols) +
+	       symbols->function_count * (sizeof(*symbols->functions) + sizeof(*symbols->names)) +
+	       4 * entries * sizeof(*symbols->buckets) +
+	       (symbols->debug_image && !symbols->debug_image->mapping.bytes
+			? symbols->debug_image->size
+			: 0);
 }
 
 /* The symbols of a module, loaded now if need be; NULL when out of memory. */
@@ -363,10 +395,13 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 	symbols = calloc(1, sizeof(*symbols));
 	if (!symbols)
 		return NULL;
-	if (load_symbols(symbols, module, &symbolizer->search) != 0) {
+	if (symbolizer->bytes >= symbolizer->bytes_max) {
+		symbolizer->dropped += module->image != NULL;
+	} else if (load_symbols(symbols, module, &symbolizer->search) != 0) {
 		module_symbols_destroy(symbols);
 		return NULL;
 	}
+	symbolizer->bytes += bytes_of(symbols);
 	symbolizer->modules[module->index] = symbols;
 	return symbols;
 }
@@ -435,13 +470,19 @@ const char *symbolizer_function(struct symbolizer *symbolizer, const struct modu
 	return name;
 }
 
-static uint32_t hash_bytes(const char *bytes, size_t length)
+size_t symbolizer_lost_files(const struct symbolizer *symbolizer)
 {
-	uint32_t hash = 2166136261u; /* FNV-1a */
+	size_t count = 0;
 
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)bytes[i]) * 16777619u;
-	return hash;
+	for (size_t i = 0; i < symbolizer->count; i++) {
+		const struct module_symbols *symbols = symbolizer->modules[i];
+
+		if (!symbols)
+			continue;
+		count += symbols->image && elf_image_has_lost(symbols->image);
+		count += symbols->debug_image && elf_image_has_lost(symbols->debug_image);
+	}
+	return count;
 }
 
 static bool is_findable(const Elf64_Sym *entry)

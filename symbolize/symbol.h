@@ -28,6 +28,15 @@ struct symbolizer;
 struct symbolizer *symbolizer_create(void);
 void symbolizer_destroy(struct symbolizer *symbolizer);
 
+/*
+ * The tables of all modules together take SYMBOLIZER_BYTES_MAX and those of one module at
+ * most: a module that comes when they are full has no names, and counts as dropped.
+ */
+#define SYMBOLIZER_BYTES_MAX ((size_t)512 << 20)
+/* Fewer, from the next module on: for tests. */
+void symbolizer_limit(struct symbolizer *symbolizer, size_t bytes_max);
+uint64_t symbolizer_dropped(const struct symbolizer *symbolizer);
+
 /* Where debug files are looked for, from the next module on; our own root only unless called. */
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search);
 
@@ -35,6 +44,9 @@ const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer
 
 /* Names of generated code. The map is borrowed, and may be updated in between; NULL: none. */
 void symbolizer_set_perf_map(struct symbolizer *symbolizer, const struct perf_map *map);
+
+/* Files asked for names, whose pages were gone when they were read: names may be missing. */
+size_t symbolizer_lost_files(const struct symbolizer *symbolizer);
 
 /*
  * Name of the function that holds address (in the target), or NULL when

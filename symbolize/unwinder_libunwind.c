@@ -4,15 +4,7 @@
 #include "symbolize/cfi.h"
 #include "symbolize/libunwind_accessors.h"
 
-#include <libunwind-x86_64.h>
 #include <stdlib.h>
-
-/*
- * Exported by libunwind and used by every debugger that brings its own
- * find_proc_info, but declared in none of its installed headers.
- */
-int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
-				       unw_proc_info_t *, int, void *);
 
 /*
  * Words libunwind may ask for in one unwind. It reads programs byte by byte,
@@ -20,12 +12,6 @@ int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t, unw_word_t, unw_dyn_inf
  * here.
  */
 #define MEMORY_ACCESSES_MAX (1u << 20)
-
-/*
- * The search table that libunwind is shown: one entry, the one we have found,
- * at an address where no process has memory.
- */
-#define SHOWN_TABLE_ADDRESS (~(unw_word_t)0 - 15)
 
 struct unwinder_libunwind {
 	const struct module_table *modules;
@@ -36,7 +22,7 @@ struct unwinder_libunwind {
 	const struct registers *registers;
 	struct stack_view *view;
 	unsigned int accesses_left;
-	uint64_t shown_table;    /* {function, FDE}, two 32-bit offsets */
+	struct libunwind_shown shown;
 	enum unwind_end missing; /* why a procedure was not found; UNWIND_COMPLETE: all were */
 	bool stack_missing;
 };
@@ -46,36 +32,19 @@ static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
 {
 	struct unwinder_libunwind *unwinder = argument;
 	const struct module *module = module_find(unwinder->modules, address);
-	unw_dyn_info_t table = { .format = UNW_INFO_FORMAT_REMOTE_TABLE };
 	struct eh_frame_fde fde;
-	int64_t function_offset;
+	int error;
 
 	if (!module || fde_table_find(unwinder->fdes, module, address, &fde) ||
 	    !cfi_is_safe_for_libunwind(&fde)) {
 		unwinder->missing = module ? UNWIND_NO_CFI : UNWIND_NO_MODULE;
 		return -UNW_ENOINFO;
 	}
-	/* Offsets count from the FDE itself. */
-	function_offset = (int64_t)(fde.start - fde.address);
-	if (function_offset != (int32_t)function_offset) {
+	error = libunwind_show(&unwinder->shown, &fde, module->bias, address_space, address,
+			       ret_info, need_unwind_info, argument);
+	if (error == -UNW_ENOINFO)
 		unwinder->missing = UNWIND_NO_CFI;
-		return -UNW_ENOINFO;
-	}
-	unwinder->shown_table = (uint32_t)function_offset;
-	table.start_ip = fde.start + module->bias;
-	table.end_ip = fde.end + module->bias;
-	table.u.rti.segbase = fde.address + module->bias;
-	table.u.rti.table_data = SHOWN_TABLE_ADDRESS;
-	table.u.rti.table_len = 1;
-	return _Ux86_64_dwarf_search_unwind_table(address_space, address, &table, ret_info,
-						  need_unwind_info, argument);
-}
-
-static void put_unwind_info(unw_addr_space_t address_space, unw_proc_info_t *info, void *argument)
-{
-	(void)address_space;
-	(void)info;
-	(void)argument;
+	return error;
 }
 
 /* A word of a module's file; what lies behind the file's end reads as 0. */
@@ -106,10 +75,8 @@ static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_wo
 	if (write || unwinder->accesses_left == 0)
 		return -UNW_EINVAL;
 	unwinder->accesses_left--;
-	if (address == SHOWN_TABLE_ADDRESS) {
-		*value = unwinder->shown_table;
+	if (libunwind_shown_word(&unwinder->shown, address, value))
 		return 0;
-	}
 	if (stack_view_peek(unwinder->view, address, value, sizeof(*value)) == 0)
 		return 0;
 	/* Tables and code; data may differ from the file, but no rule ever reads any. */
@@ -158,7 +125,7 @@ struct unwinder_libunwind *unwinder_libunwind_create(const struct module_table *
 	if (!unwinder)
 		return NULL;
 	accessors.find_proc_info = find_proc_info;
-	accessors.put_unwind_info = put_unwind_info;
+	accessors.put_unwind_info = libunwind_put_shown;
 	accessors.access_mem = access_mem;
 	accessors.access_reg = access_reg;
 	unwinder->modules = modules;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libunwind's own ptrace accessors, each behind one of ours: so that nothing
- * is ever written, reads are counted, libunwind opens no file but those of
- * modules that were checked, and a look-up that failed is noticed (libunwind
- * then guesses and says nothing).
- *
- * Two address spaces, because _UPT_find_proc_info() must be given its own
- * argument for the accessors it calls in turn: checked is the one unwound in,
- * plain lends its accessors to that one function.
+ * libunwind's own ptrace accessors for memory and registers, each behind one
+ * of ours: so that nothing is ever written, reads are counted, and a look-up
+ * that failed is noticed (libunwind then guesses and says nothing). Its own
+ * way to find a procedure opens and maps the module's file once more, which
+ * may be another by now or be truncated while it reads: it is shown the FDE
+ * that we have found.
  *
  * With rules cached by address a stack takes a tenth of the time. The price is
  * that libunwind 1.6 takes an address reached by a call and by a signal or a
@@ -33,12 +31,12 @@
 struct unwinder_live {
 	const struct module_table *modules;
 	struct fde_table *fdes;
-	unw_addr_space_t checked;
-	unw_addr_space_t plain;
+	unw_addr_space_t address_space;
 
 	/* Of the unwind under way. */
 	void *ptrace_argument; /* what _UPT_create() returned */
 	unsigned int accesses_left;
+	struct libunwind_shown shown;
 	enum unwind_end missing; /* why the last procedure was not found, or UNWIND_COMPLETE */
 	bool memory_missing;
 };
@@ -51,28 +49,18 @@ static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
 	struct eh_frame_fde fde;
 	int error;
 
-	(void)address_space;
 	if (!module) {
 		unwinder->missing = UNWIND_NO_MODULE;
 		return -UNW_ENOINFO;
 	}
-	/* It finds the entry by itself, but not one that it cannot cope with. */
 	error = fde_table_find(unwinder->fdes, module, address, &fde) == 0 &&
 				cfi_is_safe_for_libunwind(&fde)
-			? _UPT_find_proc_info(unwinder->plain, address, ret_info, need_unwind_info,
-					      unwinder->ptrace_argument)
+			? libunwind_show(&unwinder->shown, &fde, module->bias, address_space,
+					 address, ret_info, need_unwind_info, argument)
 			: -UNW_ENOINFO;
 	if (error < 0)
 		unwinder->missing = UNWIND_NO_CFI;
 	return error;
-}
-
-static void put_unwind_info(unw_addr_space_t address_space, unw_proc_info_t *info, void *argument)
-{
-	const struct unwinder_live *unwinder = argument;
-
-	(void)address_space;
-	_UPT_put_unwind_info(unwinder->plain, info, unwinder->ptrace_argument);
 }
 
 static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_word_t *value,
@@ -81,11 +69,12 @@ static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_wo
 	struct unwinder_live *unwinder = argument;
 	int error;
 
-	(void)address_space;
 	if (write || unwinder->accesses_left == 0)
 		return -UNW_EINVAL;
 	unwinder->accesses_left--;
-	error = _UPT_access_mem(unwinder->plain, address, value, 0, unwinder->ptrace_argument);
+	if (libunwind_shown_word(&unwinder->shown, address, value))
+		return 0;
+	error = _UPT_access_mem(address_space, address, value, 0, unwinder->ptrace_argument);
 	if (error < 0)
 		unwinder->memory_missing = true;
 	return error;
@@ -97,10 +86,9 @@ static int access_reg(unw_addr_space_t address_space, unw_regnum_t number, unw_w
 	struct unwinder_live *unwinder = argument;
 	int error;
 
-	(void)address_space;
 	if (write)
 		return -UNW_EREADONLYREG;
-	error = _UPT_access_reg(unwinder->plain, number, value, 0, unwinder->ptrace_argument);
+	error = _UPT_access_reg(address_space, number, value, 0, unwinder->ptrace_argument);
 	if (error < 0)
 		unwinder->memory_missing = true;
 	return error;
@@ -115,19 +103,17 @@ struct unwinder_live *unwinder_live_create(const struct module_table *modules)
 	if (!unwinder)
 		return NULL;
 	accessors.find_proc_info = find_proc_info;
-	accessors.put_unwind_info = put_unwind_info;
+	accessors.put_unwind_info = libunwind_put_shown;
 	accessors.access_mem = access_mem;
 	accessors.access_reg = access_reg;
 	unwinder->modules = modules;
 	unwinder->fdes = fde_table_create(modules);
-	unwinder->checked = unw_create_addr_space(&accessors, 0);
-	unwinder->plain = unw_create_addr_space(&_UPT_accessors, 0);
-	if (!unwinder->fdes || !unwinder->checked || !unwinder->plain) {
+	unwinder->address_space = unw_create_addr_space(&accessors, 0);
+	if (!unwinder->fdes || !unwinder->address_space) {
 		unwinder_live_destroy(unwinder);
 		return NULL;
 	}
-	(void)unw_set_caching_policy(unwinder->checked, UNW_CACHE_GLOBAL);
-	(void)unw_set_caching_policy(unwinder->plain, UNW_CACHE_NONE);
+	(void)unw_set_caching_policy(unwinder->address_space, UNW_CACHE_GLOBAL);
 	return unwinder;
 }
 
@@ -135,17 +121,15 @@ void unwinder_live_destroy(struct unwinder_live *unwinder)
 {
 	if (!unwinder)
 		return;
-	if (unwinder->plain)
-		unw_destroy_addr_space(unwinder->plain);
-	if (unwinder->checked)
-		unw_destroy_addr_space(unwinder->checked);
+	if (unwinder->address_space)
+		unw_destroy_addr_space(unwinder->address_space);
 	fde_table_destroy(unwinder->fdes);
 	free(unwinder);
 }
 
 void unwinder_live_flush(struct unwinder_live *unwinder)
 {
-	unw_flush_cache(unwinder->checked, 0, 0);
+	unw_flush_cache(unwinder->address_space, 0, 0);
 	fde_table_prepare(unwinder->fdes);
 }
 
@@ -256,10 +240,10 @@ enum unwind_end unwinder_live_unwind(struct unwinder_live *unwinder, pid_t tid,
 	size_t count = 0, known = 0;
 	unw_cursor_t cursor;
 
-	/* Each time: it holds on to one file, which may be another by the next call. */
 	unwinder->ptrace_argument = _UPT_create(tid);
 	unwinder->accesses_left = MEMORY_ACCESSES_MAX;
-	if (unwinder->ptrace_argument && unw_init_remote(&cursor, unwinder->checked, unwinder) == 0)
+	if (unwinder->ptrace_argument &&
+	    unw_init_remote(&cursor, unwinder->address_space, unwinder) == 0)
 		end = walk_frames(unwinder, &cursor, until, frames, maximum, &count, &known,
 				  &guess);
 	if (unwinder->ptrace_argument)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/cct.h"
 
+#include "common/array.h"
+#include "common/hash.h"
 #include "daemon/cct/id_table.h"
 
 #include <errno.h>
@@ -26,18 +28,13 @@ static struct cct_node *node_at(const struct cct *cct, size_t id)
 
 static bool add_chunk(struct cct *cct)
 {
+	struct cct_node **chunks = array_reserve(cct->chunks, cct->chunk_count,
+						 &cct->chunk_capacity, sizeof(cct->chunks[0]));
 	struct cct_node *chunk;
 
-	if (cct->chunk_count == cct->chunk_capacity) {
-		size_t capacity = cct->chunk_capacity ? cct->chunk_capacity * 2 : 16;
-		struct cct_node **chunks =
-			reallocarray(cct->chunks, capacity, sizeof(cct->chunks[0]));
-
-		if (!chunks)
-			return false;
-		cct->chunks = chunks;
-		cct->chunk_capacity = capacity;
-	}
+	if (!chunks)
+		return false;
+	cct->chunks = chunks;
 	chunk = calloc(CHUNK_NODES, sizeof(*chunk));
 	if (!chunk)
 		return false;
@@ -138,7 +135,7 @@ struct cct_node *cct_insert(struct cct *cct, const struct frame *frames, size_t 
 	struct cct_node *node = cct_root(cct);
 
 	for (size_t i = 0; i < count && node; i++) {
-		uint64_t hash = id_table_mix(frame_hash(&frames[i]) + node->id);
+		uint64_t hash = hash_mix(frame_hash(&frames[i]) + node->id);
 		struct cct_node *child = find_child(cct, node, &frames[i], hash);
 
 		/* A frame is doubtful only as long as every sample of it was. */

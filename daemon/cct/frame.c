@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/frame.h"
 
+#include "common/hash.h"
 #include "daemon/cct/id_table.h"
 
 const struct module frame_kernel = { .path = "[kernel]", .name = "[kernel]" };
@@ -24,14 +25,14 @@ bool frame_equal(const struct frame *a, const struct frame *b)
 
 uint64_t frame_hash(const struct frame *frame)
 {
-	uint64_t hash = id_table_mix(frame->kind);
+	uint64_t hash = hash_mix(frame->kind);
 
 	if (frame->kind == FRAME_PYTHON) {
-		hash = id_table_mix(hash ^ (uintptr_t)frame->python.code);
-		return id_table_mix(hash ^ (uint32_t)frame->python.instruction_offset);
+		hash = hash_mix(hash ^ (uintptr_t)frame->python.code);
+		return hash_mix(hash ^ (uint32_t)frame->python.instruction_offset);
 	}
-	hash = id_table_mix(hash ^ (uintptr_t)frame->native.module);
+	hash = hash_mix(hash ^ (uintptr_t)frame->native.module);
 	if (frame->native.function)
-		return id_table_mix(hash ^ frame->native.function);
-	return id_table_mix(~hash ^ frame->native.pc);
+		return hash_mix(hash ^ frame->native.function);
+	return hash_mix(~hash ^ frame->native.pc);
 }

@@ -39,13 +39,4 @@ void id_table_add(struct id_table *table, uint64_t hash, uint32_t id);
 /* The next id of this hash, ID_NONE at the end. *probe starts at 0. */
 uint32_t id_table_next(const struct id_table *table, uint64_t hash, size_t *probe);
 
-/* Spreads the bits of a value (one step of splitmix64). */
-static inline uint64_t id_table_mix(uint64_t value)
-{
-	value += 0x9e3779b97f4a7c15ull;
-	value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
-	value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
-	return value ^ (value >> 31);
-}
-
 #endif

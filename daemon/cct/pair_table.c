@@ -2,7 +2,9 @@
 #include "daemon/cct/pair_table.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/cct/id_table.h"
+#include "daemon/window_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +75,7 @@ static uint64_t pair_hash(enum pair_kind kind, const struct cct_node *first,
 {
 	uint64_t key = (uint64_t)kind << 63 | (uint64_t)first->id << 32;
 
-	return id_table_mix(second ? key | second->id : id_table_mix(key));
+	return hash_mix(second ? key | second->id : hash_mix(key));
 }
 
 /* *ret_id is ID_NONE when there is none yet; then room for it is made. 0, -ENOSPC, -ENOMEM. */
@@ -150,7 +152,7 @@ static void keep_call(struct pair_origin *origin, uint64_t call_ns)
 		origin->call_ns[origin->call_ns_kept++] = call_ns;
 		return;
 	}
-	at = id_table_mix(origin->call_count) % origin->call_count;
+	at = hash_mix(origin->call_count) % origin->call_count;
 	if (at < PAIR_ORIGIN_CALLS_MAX)
 		origin->call_ns[at] = call_ns;
 }
@@ -279,31 +281,9 @@ int pair_table_copy_origins(struct pair_table *copy, const struct pair_table *ta
 	return 0;
 }
 
-/* Of two readings that need not be of one moment. */
-static uint64_t since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
-static void subtract_pair(struct pair *pair, const struct pair *before)
-{
-	for (size_t v = 0; v < VERDICT_COUNT; v++)
-		pair->verdicts[v] = since(pair->verdicts[v], before->verdicts[v]);
-	pair->same_instruction = since(pair->same_instruction, before->same_instruction);
-	pair->distance_ns_sum = since(pair->distance_ns_sum, before->distance_ns_sum);
-	pair->bytes = since(pair->bytes, before->bytes);
-}
-
 static void subtract_origin(struct pair_origin *origin, const struct pair_origin *before)
 {
-	origin->never = since(origin->never, before->never);
-	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++) {
-		origin->by_memory[i] = since(origin->by_memory[i], before->by_memory[i]);
-		origin->redundant_by_memory[i] =
-			since(origin->redundant_by_memory[i], before->redundant_by_memory[i]);
-	}
-	origin->call_count = since(origin->call_count, before->call_count);
-	origin->call_ns_sum = since(origin->call_ns_sum, before->call_ns_sum);
+	window_subtract(WINDOW_ORIGIN, origin, before);
 	/* With another call_count than the original's, the next copy brings them back. */
 	if (!origin->call_count)
 		origin->call_ns_kept = 0;
@@ -324,7 +304,7 @@ int pair_table_subtract(struct pair_table *copy, const struct pair *pairs, size_
 		struct pair *pair = &copy->pairs[i];
 
 		if (i < pair_count)
-			subtract_pair(pair, &pairs[i]);
+			window_subtract(WINDOW_PAIR, pair, &pairs[i]);
 		for (size_t v = 0; v < VERDICT_COUNT && pair->first->id < node_count; v++)
 			sums[pair->first->id].verdicts[pair->kind][v] += pair->verdicts[v];
 	}

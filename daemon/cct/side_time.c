@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/side_time.h"
 
+#include "daemon/window_fields.h"
+
 const char *wait_kind_name(enum wait_kind kind)
 {
 	static const char *const names[WAIT_KIND_COUNT] = {
@@ -30,8 +32,5 @@ void side_time_add(struct side_time *to, const struct side_time *more)
 
 void side_time_subtract(struct side_time *from, const struct side_time *less)
 {
-	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++)
-		from->waiting_ns[i] -= less->waiting_ns[i];
-	from->collecting_ns -= less->collecting_ns;
-	from->contending_ns -= less->contending_ns;
+	window_subtract(WINDOW_SIDE_TIME, from, less);
 }

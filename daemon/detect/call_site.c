@@ -2,6 +2,7 @@
 #include "daemon/detect/call_site.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/detect/arguments.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static int decode_code(struct call_site_table *table, const struct python_code *
 int call_site_find(struct call_site_table *table, const struct python_code *code, int offset,
 		   struct call_site *ret_site)
 {
-	uint64_t hash = id_table_mix(id_table_mix((uintptr_t)code) ^ (uint32_t)offset);
+	uint64_t hash = hash_mix(hash_mix((uintptr_t)code) ^ (uint32_t)offset);
 	struct call_site site = { .code = code, .offset = offset }, *sites;
 	const struct bytecode *bytecode;
 	size_t probe = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/alike.h"
 
+#include "common/hash.h"
 #include "daemon/cct/id_table.h"
 
 #include <string.h>
@@ -9,18 +10,18 @@ static uint64_t mix_string(uint64_t hash, const char *string)
 {
 	for (; *string; string++)
 		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
-	return id_table_mix(hash);
+	return hash_mix(hash);
 }
 
 static uint64_t hash_of(const struct alike *stack)
 {
-	uint64_t hash = id_table_mix(stack->kind ^ stack->frame_count);
+	uint64_t hash = hash_mix(stack->kind ^ stack->frame_count);
 
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct profile_frame *frame = &stack->frames[i];
 
 		hash = mix_string(mix_string(hash, frame->function), frame->file);
-		hash = id_table_mix(hash ^ (uint64_t)frame->line ^ frame->address);
+		hash = hash_mix(hash ^ (uint64_t)frame->line ^ frame->address);
 	}
 	return hash;
 }

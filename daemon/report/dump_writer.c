@@ -195,6 +195,16 @@ static int put_tasks(const struct text_layout *layout, const struct thread_dump 
 	return 0;
 }
 
+static void put_sources(const struct text_layout *layout, const struct source_refusals *sources)
+{
+	if (sources->denied)
+		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_DENIED));
+	if (sources->refused)
+		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_REFUSED));
+	if (sources->unanswered)
+		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_UNANSWERED));
+}
+
 int dump_write_text(const struct thread_dump *dump, const struct writer_options *options,
 		    FILE *file)
 {
@@ -235,6 +245,7 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	text_wrapped(&layout, "  ", words);
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
+	put_sources(&layout, &dump->sources);
 	return put_threads(&layout, dump) || put_tasks(&layout, dump) ? -ENOMEM : 0;
 }
 
@@ -303,6 +314,9 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	object = json_with(object, "pid", json_integer(dump->pid));
 	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
 	object = json_with(object, "tasks", json_tasks(dump));
+	object = json_with(object, "source_denied", json_count(dump->sources.denied));
+	object = json_with(object, "source_refused", json_count(dump->sources.refused));
+	object = json_with(object, "source_unanswered", json_count(dump->sources.unanswered));
 	error = json_put(file, json_with(object, "threads", threads));
 	if (!error)
 		fputc('\n', file);

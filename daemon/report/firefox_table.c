@@ -2,6 +2,7 @@
 #include "daemon/report/firefox_table.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/escape.h"
 
 #include <errno.h>
@@ -61,12 +62,12 @@ static bool same_function(const struct firefox_function *a, const struct firefox
 static int intern_function(struct firefox_table *table, const struct firefox_function *wanted,
 			   uint32_t *ret_row)
 {
-	uint64_t hash = id_table_mix((uint64_t)wanted->name << 32 ^ (uint64_t)wanted->source);
+	uint64_t hash = hash_mix((uint64_t)wanted->name << 32 ^ (uint64_t)wanted->source);
 	struct firefox_function *rows;
 	size_t probe = 0;
 	uint32_t id;
 
-	hash = id_table_mix(hash ^ (uint64_t)wanted->library << 1 ^ wanted->is_python);
+	hash = hash_mix(hash ^ (uint64_t)wanted->library << 1 ^ wanted->is_python);
 	while ((id = id_table_next(&table->function_ids, hash, &probe)) != ID_NONE) {
 		if (same_function(&table->functions[id], wanted)) {
 			*ret_row = id;

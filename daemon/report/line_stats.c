@@ -2,6 +2,7 @@
 #include "daemon/report/line_stats.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static uint64_t line_hash(const struct line_stats *stats, const struct place *pl
 	uint64_t within = stats->by_function || !place->line ? string_hash(place->function)
 							     : (uint32_t)place->line;
 
-	return id_table_mix(id_table_mix(string_hash(place->file)) ^ within);
+	return hash_mix(hash_mix(string_hash(place->file)) ^ within);
 }
 
 static bool is_of_line(const struct line_stats *stats, const struct line_entry *line,

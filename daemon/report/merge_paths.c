@@ -2,6 +2,7 @@
 #include "daemon/report/merge_paths.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/place.h"
 
 #include <errno.h>
@@ -57,10 +58,10 @@ static bool same(const struct profile_frame *a, const struct profile_frame *b)
 
 static uint64_t hash_of(const struct profile_frame *frame)
 {
-	uint64_t hash = id_table_mix((uintptr_t)frame->function);
+	uint64_t hash = hash_mix((uintptr_t)frame->function);
 
-	hash = id_table_mix(hash ^ (uintptr_t)frame->file);
-	return id_table_mix(hash ^ frame->address ^ (uint64_t)(uint32_t)frame->line << 32);
+	hash = hash_mix(hash ^ (uintptr_t)frame->file);
+	return hash_mix(hash ^ frame->address ^ (uint64_t)(uint32_t)frame->line << 32);
 }
 
 int merge_frame_find(struct merge_frames *frames, const struct profile_frame *frame,
@@ -170,7 +171,7 @@ void merge_paths_deinit(struct merge_paths *paths)
 
 int merge_path_find(struct merge_paths *paths, uint32_t parent, uint32_t frame, uint32_t *ret_path)
 {
-	uint64_t hash = id_table_mix((uint64_t)parent << 32 | frame);
+	uint64_t hash = hash_mix((uint64_t)parent << 32 | frame);
 	struct merge_path *grown;
 	size_t probe = 0;
 	uint32_t id;

@@ -2,6 +2,7 @@
 #include "daemon/report/pair_stats.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/profile_parts.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static bool says_more(const struct pair *a, const struct pair *b)
 static int find_entry(struct pair_stats *stats, const struct pair *pair, uint32_t first,
 		      uint32_t second, struct pair_entry **ret_entry)
 {
-	uint64_t hash = id_table_mix(id_table_mix((uint64_t)first << 32 | second) + pair->kind);
+	uint64_t hash = hash_mix(hash_mix((uint64_t)first << 32 | second) + pair->kind);
 	struct pair_entry *entries;
 	size_t probe = 0;
 	uint32_t id;
@@ -222,8 +223,8 @@ static bool same_site(const struct category_evidence *evidence)
 static int find_site(struct pair_stats *stats, uint32_t line, const struct call_site *of,
 		     struct line_site **ret_site)
 {
-	uint64_t hash = id_table_mix(id_table_mix((uintptr_t)of->code) ^
-				     ((uint64_t)line << 32 | (uint32_t)of->offset));
+	uint64_t hash = hash_mix(hash_mix((uintptr_t)of->code) ^
+				 ((uint64_t)line << 32 | (uint32_t)of->offset));
 	struct line_site *sites;
 	size_t probe = 0;
 	uint32_t id;

@@ -2,6 +2,7 @@
 #include "daemon/report/path.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/category.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ static int intern_path(struct path_table *table, uint32_t parent, const struct f
 
 	if (place_table_find(table->places, frame, &place))
 		return -ENOMEM;
-	hash = id_table_mix((uint64_t)parent << 32 | place);
+	hash = hash_mix((uint64_t)parent << 32 | place);
 	while ((id = id_table_next(&table->ids, hash, &probe)) != ID_NONE) {
 		if (table->paths[id].parent == parent && table->paths[id].place == place) {
 			*ret_path = id;

@@ -2,6 +2,7 @@
 #include "daemon/report/place.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,12 +43,12 @@ static uint64_t hash_string(uint64_t hash, const char *string)
 {
 	for (; *string; string++)
 		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
-	return id_table_mix(hash);
+	return hash_mix(hash);
 }
 
 static uint64_t place_hash(const struct place *place)
 {
-	uint64_t hash = id_table_mix((uint64_t)place->kind << 32 | (uint32_t)place->line);
+	uint64_t hash = hash_mix((uint64_t)place->kind << 32 | (uint32_t)place->line);
 
 	hash = hash_string(hash ^ place->address, place->function);
 	return hash_string(hash, place->file);

@@ -2,6 +2,7 @@
 #include "daemon/report/pprof_table.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/escape.h"
 
 #include <string.h>
@@ -94,7 +95,7 @@ static uint32_t find_mapping(struct pprof_table *table, const struct profile_fra
 
 static uint32_t intern_function(struct pprof_table *table, uint32_t name, uint32_t file)
 {
-	uint64_t hash = id_table_mix((uint64_t)name << 32 | file);
+	uint64_t hash = hash_mix((uint64_t)name << 32 | file);
 	struct pprof_function *functions;
 	size_t probe = 0;
 	uint32_t id;
@@ -123,12 +124,12 @@ static bool same_location(const struct pprof_location *a, const struct pprof_loc
 
 static uint32_t intern_location(struct pprof_table *table, const struct pprof_location *wanted)
 {
-	uint64_t hash = id_table_mix((uint64_t)wanted->function << 32 | (uint32_t)wanted->line);
+	uint64_t hash = hash_mix((uint64_t)wanted->function << 32 | (uint32_t)wanted->line);
 	struct pprof_location *locations;
 	size_t probe = 0;
 	uint32_t id;
 
-	hash = id_table_mix(hash ^ wanted->address ^ (uint64_t)wanted->mapping << 48);
+	hash = hash_mix(hash ^ wanted->address ^ (uint64_t)wanted->mapping << 48);
 	while ((id = id_table_next(&table->location_ids, hash, &probe)) != ID_NONE)
 		if (same_location(&table->locations[id], wanted))
 			return id + 1;

@@ -442,6 +442,7 @@ static int write_tree(struct builder *builder, const struct cct *cct)
 static int build(struct builder *builder, const struct cct *cct)
 {
 	struct profile *profile = &builder->owned->profile;
+	struct source_refusals refusals;
 
 	if (line_stats_build(&builder->lines, &builder->places, &builder->sites, cct,
 			     profile->time_ns) ||
@@ -470,6 +471,10 @@ static int build(struct builder *builder, const struct cct *cct)
 	if (write_tree(builder, cct))
 		return -ENOMEM;
 	/* When all lines have been asked for. */
+	refusals = source_cache_refusals(builder->owned->sources);
+	profile->facts.losses.counts[LOSS_SOURCE_DENIED] += refusals.denied;
+	profile->facts.losses.counts[LOSS_SOURCE_REFUSED] += refusals.refused;
+	profile->facts.losses.counts[LOSS_SOURCE_UNANSWERED] += refusals.unanswered;
 	return profile_sources_collect(profile, builder->owned->sources, &builder->owned->arena);
 }
 
@@ -510,6 +515,9 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 		error = -ENOMEM;
 	if (!error)
 		error = build(&builder, cct);
+	if (!error && symbolizer)
+		owned->profile.facts.losses.counts[LOSS_FILE_LOST] =
+			symbolizer_lost_files(symbolizer);
 	builder_deinit(&builder);
 	if (error) {
 		profile_destroy(&owned->profile);

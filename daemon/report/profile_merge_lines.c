@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines and functions of several profiles. */
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/line_stats.h"
 #include "daemon/report/profile_merge_parts.h"
 
@@ -18,9 +19,9 @@ static int compare_texts(const char *a, const char *b)
 /* Strings are the table's: they are compared by address. function NULL: a line with a number. */
 static uint64_t place_hash(const char *file, const char *function, int line)
 {
-	uint64_t hash = id_table_mix((uintptr_t)file);
+	uint64_t hash = hash_mix((uintptr_t)file);
 
-	return id_table_mix(hash ^ (uintptr_t)function ^ (uint64_t)(uint32_t)line << 32);
+	return hash_mix(hash ^ (uintptr_t)function ^ (uint64_t)(uint32_t)line << 32);
 }
 
 int merge_line_find(struct profile_merge *merge, const struct profile_line *line,

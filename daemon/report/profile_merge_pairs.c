@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pairs of several profiles: the same where a reader takes their paths for the same. */
 #include "common/array.h"
+#include "common/hash.h"
 #include "daemon/report/profile_merge_parts.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ int merge_pair_add(struct profile_merge *merge, const struct profile_pair *pair)
 	}
 	if (result)
 		return result;
-	hash = id_table_mix(id_table_mix((uint64_t)keys.first << 32 | keys.second) + pair->kind);
+	hash = hash_mix(hash_mix((uint64_t)keys.first << 32 | keys.second) + pair->kind);
 	while ((id = id_table_next(&merge->pair_ids, hash, &probe)) != ID_NONE) {
 		struct merged_pair *known = &merge->pairs[id];
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/profile_sources.h"
 
+#include "common/root_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,13 @@ static bool differs(const struct profile_source *source, uint64_t *left)
 	bool result = false;
 	int fd;
 
+	/* A recording may come from anywhere, and name anything. */
 	if (source->file[0] != '/' || !source->sha256[0])
 		return false;
-	fd = open(source->file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = root_file_open(ROOT_OWN, source->file, ROOT_LINK_FOLLOW);
 	if (fd < 0)
 		return false;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode)) {
+	if (!fstat(fd, &status)) {
 		if ((uint64_t)status.st_size != source->size) {
 			result = true;
 		} else if (source->size <= *left && !source_version_read(fd, &version)) {

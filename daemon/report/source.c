@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/source.h"
 
-#include "common/interrupted.h"
+#include "common/hash.h"
+#include "common/whole_file.h"
 #include "daemon/report/printable.h"
 #include "daemon/report/sha256.h"
 
@@ -32,6 +33,7 @@ struct source_cache {
 	const struct source_file *readable[SOURCE_FILES_MAX]; /* in order of reading */
 	size_t readable_count;
 	size_t bytes; /* held, at most SOURCE_BYTES_MAX */
+	struct source_refusals refusals;
 };
 
 struct source_cache *source_cache_create(int (*open)(void *context, const char *path),
@@ -65,14 +67,9 @@ void source_cache_destroy(struct source_cache *cache)
 	free(cache);
 }
 
-/* FNV-1a */
 static size_t bucket_of(const char *path)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 16777619u;
-	return hash % BUCKET_COUNT;
+	return hash_bytes(path, strlen(path)) % BUCKET_COUNT;
 }
 
 /* Counts against SOURCE_BYTES_MAX. */
@@ -109,8 +106,8 @@ static struct source_version version_of(const struct stat *status, const char *t
 static char *read_regular(int fd, size_t limit, size_t *ret_size, bool *ret_cut,
 			  struct source_version *ret_version)
 {
-	size_t size, used = 0;
-	unsigned interruptions = 0;
+	size_t size, used;
+	ssize_t got;
 	struct stat status;
 	char *text;
 
@@ -123,15 +120,8 @@ static char *read_regular(int fd, size_t limit, size_t *ret_size, bool *ret_cut,
 	text = malloc(size + 1);
 	if (!text)
 		return NULL;
-	while (used < size) {
-		ssize_t got = read(fd, text + used, size - used);
-
-		if (interrupted(got, &interruptions))
-			continue;
-		if (got <= 0)
-			break;
-		used += (size_t)got;
-	}
+	got = whole_file_fill(fd, text, size);
+	used = got > 0 ? (size_t)got : 0;
 	*ret_version = version_of(&status, text, used);
 	*ret_cut = (uint64_t)status.st_size > limit;
 	if (*ret_cut)
@@ -187,8 +177,12 @@ static void load(struct source_cache *cache, struct source_file *file)
 	if (!cache->open || file->path[0] == '\0' || file->path[0] == '<')
 		return;
 	fd = cache->open(cache->context, file->path);
-	if (fd < 0)
+	if (fd < 0) {
+		cache->refusals.denied += fd == -EACCES;
+		cache->refusals.refused += fd == -EKEYREJECTED;
+		cache->refusals.unanswered += fd == -ETIMEDOUT;
 		return;
+	}
 	file->text = read_regular(fd, SOURCE_BYTES_MAX - cache->bytes, &size, &cut, &file->version);
 	close(fd);
 	if (!file->text)
@@ -289,6 +283,11 @@ const char *source_cache_file(const struct source_cache *cache, size_t index,
 		return NULL;
 	*ret_version = cache->readable[index]->version;
 	return cache->readable[index]->path;
+}
+
+struct source_refusals source_cache_refusals(const struct source_cache *cache)
+{
+	return cache->refusals;
 }
 
 int source_version_read(int fd, struct source_version *ret_version)

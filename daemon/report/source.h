@@ -49,6 +49,15 @@ struct source_version {
 const char *source_cache_file(const struct source_cache *cache, size_t index,
 			      struct source_version *ret_version);
 
+/* Files that could not be opened, by why. */
+struct source_refusals {
+	uint64_t denied;     /* -EACCES: the opener's rights do not suffice */
+	uint64_t refused;    /* -EKEYREJECTED: those rights were not to be had */
+	uint64_t unanswered; /* -ETIMEDOUT */
+};
+
+struct source_refusals source_cache_refusals(const struct source_cache *cache);
+
 /* Of the file that fd has open. 0, -EINVAL when it is no regular file, or another negative errno.
  */
 __attribute__((warn_unused_result)) int source_version_read(int fd,

@@ -2,6 +2,7 @@
 #include "daemon/report/string_table.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static uint64_t string_hash(const char *text)
 
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return id_table_mix(hash);
+	return hash_mix(hash);
 }
 
 int string_table_find(struct string_table *table, const char *text, uint32_t *ret_index)

@@ -45,16 +45,15 @@ static uint64_t start_time(pid_t pid)
  * At first those given; later those of them that are still there. A search finds
  * them anew; a number alone may have become another process's.
  */
-static int choose_pids(struct sampler *sampler, pid_t *pids, size_t *ret_count)
+static int choose_pids(struct sampler *sampler, struct pid_list *pids)
 {
 	const struct sampler_options *options = &sampler->options;
 	bool again = sampler->began_before;
-	size_t count = 0;
 
 	if (again && options->query) {
 		/* What it does not find now the group looks for. */
-		if (process_search(options->query, pids, SAMPLER_SESSIONS_MAX, ret_count, NULL))
-			*ret_count = 0;
+		if (process_search(options->query, pids, NULL))
+			pids->count = 0;
 		return 0;
 	}
 	if (!sampler->start_times)
@@ -68,10 +67,10 @@ static int choose_pids(struct sampler *sampler, pid_t *pids, size_t *ret_count)
 		if (!again)
 			sampler->start_times[i] = now;
 		/* Who was never there is refused by the group, by the words for that. */
-		if (!again || (now && now == sampler->start_times[i]))
-			pids[count++] = options->pids[i];
+		if ((!again || (now && now == sampler->start_times[i])) &&
+		    pid_list_add(pids, options->pids[i]))
+			return -1;
 	}
-	*ret_count = count;
 	return 0;
 }
 
@@ -130,20 +129,18 @@ static void judge(struct sampler *sampler)
 
 int cohort_begin(struct sampler *sampler, struct error *error)
 {
-	size_t capacity = sampler->options.pid_count + SAMPLER_SESSIONS_MAX;
-	pid_t *pids = calloc(capacity, sizeof(*pids));
-	size_t count;
+	struct pid_list pids = { 0 };
 	int result = -1;
 
-	if (!pids || choose_pids(sampler, pids, &count)) {
+	if (choose_pids(sampler, &pids)) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
-	} else if (!count && !sampler->options.query) {
+	} else if (!pids.count && !sampler->options.query) {
 		error_set(error, EXIT_NO_TARGET, "the processes have ended");
 		sampler_set_state(sampler, SAMPLER_ENDED);
 	} else {
-		result = open_group(sampler, pids, count, error);
+		result = open_group(sampler, pids.items, pids.count, error);
 	}
-	free(pids);
+	pid_list_deinit(&pids);
 	if (result)
 		return -1;
 	sampler->began_before = true;

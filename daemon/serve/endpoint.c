@@ -513,10 +513,13 @@ void endpoint_answer(struct endpoint *endpoint, const struct request *request,
 
 void endpoint_finish(struct endpoint *endpoint, struct answer *answer)
 {
-	request_count(&endpoint->requests, answer->route, answer->status ? answer->status : 499,
-		      answer->body.size);
+	size_t sent = answer->body.size;
+
 	body_deinit(&answer->body);
+	/* Who sees the request counted finds its place free. */
 	if (answer->held)
 		__atomic_sub_fetch(answer->held, 1, __ATOMIC_RELAXED);
 	answer->held = NULL;
+	request_count(&endpoint->requests, answer->route, answer->status ? answer->status : 499,
+		      sent);
 }

@@ -36,6 +36,7 @@ struct server {
 	struct MHD_Daemon *daemon;
 	int listener_fd; /* -1: MHD's */
 	bool unconfined;
+	bool refuses; /* its threads could not be confined: nothing is answered */
 	pthread_mutex_t lock;
 	struct connection connections[SERVER_CONNECTIONS_MAX];
 };
@@ -53,18 +54,20 @@ struct exchange {
 
 static void set_phase(struct server *server, struct connection *connection, enum phase phase)
 {
-	if (!connection)
-		return;
 	pthread_mutex_lock(&server->lock);
 	connection->phase = phase;
 	connection->since_ns = clock_now_ns();
 	pthread_mutex_unlock(&server->lock);
 }
 
-static struct connection *open_connection(struct server *server, int fd)
+/* NULL: no place, or no descriptor by which to see that the client has gone or is slow. */
+static struct connection *open_connection(struct server *server, int connect_fd)
 {
+	int fd = fcntl(connect_fd, F_DUPFD_CLOEXEC, 0);
 	struct connection *opened = NULL;
 
+	if (fd < 0)
+		return NULL;
 	pthread_mutex_lock(&server->lock);
 	for (size_t i = 0; i < SERVER_CONNECTIONS_MAX && !opened; i++)
 		if (server->connections[i].phase == PHASE_FREE)
@@ -73,17 +76,18 @@ static struct connection *open_connection(struct server *server, int fd)
 		*opened = (struct connection){
 			.phase = PHASE_READING,
 			.since_ns = clock_now_ns(),
-			.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0),
+			.fd = fd,
 		};
 	pthread_mutex_unlock(&server->lock);
+	if (!opened)
+		close(fd);
 	return opened;
 }
 
 static void close_connection(struct server *server, struct connection *connection)
 {
 	pthread_mutex_lock(&server->lock);
-	if (connection->fd >= 0)
-		close(connection->fd);
+	close(connection->fd);
 	connection->phase = PHASE_FREE;
 	pthread_mutex_unlock(&server->lock);
 }
@@ -100,11 +104,30 @@ static void confine(struct server *server)
 	if (confined || server->unconfined)
 		return;
 	confined = true;
-	/* Who cannot be confined serves all the same: what it may do is what the daemon may. */
 	failure = confinement_filter_http(true);
-	if (failure && failure != -ENOSYS && failure != -ENOTSUP)
-		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
-			strerror(-failure));
+	if (!confinement_has_failed(failure))
+		return;
+	__atomic_store_n(&server->refuses, true, __ATOMIC_RELAXED);
+	fprintf(stderr, "pieprofd: nothing is answered, as system calls cannot be filtered: %s\n",
+		strerror(-failure));
+}
+
+static void *try_filter(void *result)
+{
+	*(int *)result = confinement_filter_http(true);
+	return NULL;
+}
+
+int server_try_filter(void)
+{
+	pthread_t thread;
+	int result = 0;
+	int failure = pthread_create(&thread, NULL, try_filter, &result);
+
+	if (failure)
+		return -failure;
+	(void)pthread_join(thread, NULL);
+	return result;
 }
 
 static void notify_connection(void *context, struct MHD_Connection *mhd, void **connection_context,
@@ -119,6 +142,9 @@ static void notify_connection(void *context, struct MHD_Connection *mhd, void **
 			MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 		*connection_context = info ? open_connection(server, info->connect_fd) : NULL;
+		/* It cannot be refused here: whoever waits for its next byte need not. */
+		if (info && !*connection_context)
+			(void)shutdown(info->connect_fd, SHUT_RDWR);
 		__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
 		return;
 	}
@@ -141,8 +167,7 @@ void server_reap(struct server *server)
 				    : connection->phase == PHASE_SENDING ? SEND_NS
 									 : UINT64_MAX;
 
-		if (connection->phase == PHASE_FREE || connection->fd < 0 ||
-		    now_ns - connection->since_ns < limit_ns)
+		if (connection->phase == PHASE_FREE || now_ns - connection->since_ns < limit_ns)
 			continue;
 		(void)shutdown(connection->fd, SHUT_RDWR);
 		/* Once is enough. */
@@ -181,10 +206,8 @@ static const char *find_argument(void *context, const char *name)
 static bool has_gone(void *context)
 {
 	const struct exchange *exchange = context;
-	struct pollfd poll_fd = { .fd = -1, .events = POLLRDHUP };
+	struct pollfd poll_fd = { .fd = exchange->connection->fd, .events = POLLRDHUP };
 
-	if (exchange->connection)
-		poll_fd.fd = exchange->connection->fd;
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
@@ -278,22 +301,29 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *mhd, const c
 {
 	struct exchange *exchange = *request_context;
 	const union MHD_ConnectionInfo *info;
+	struct connection *connection;
 
 	(void)version;
 	(void)upload_data;
+	if (__atomic_load_n(&((struct server *)context)->refuses, __ATOMIC_RELAXED))
+		return MHD_NO;
 	if (exchange) {
 		/* What nobody asked for. */
 		*upload_size = 0;
 		return exchange->answered ? MHD_YES : answer_request(exchange, url, method);
 	}
+	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	connection = info ? info->socket_context : NULL;
+	/* What it had sent before it was cut. */
+	if (!connection)
+		return MHD_NO;
 	exchange = calloc(1, sizeof(*exchange));
 	if (!exchange)
 		return MHD_NO;
 	*request_context = exchange;
-	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	exchange->server = context;
 	exchange->mhd = mhd;
-	exchange->connection = info ? info->socket_context : NULL;
+	exchange->connection = connection;
 	/* A body is refused unread: answered now, the connection is closed behind the answer. */
 	return has_body(mhd) ? answer_request(exchange, url, method) : MHD_YES;
 }

@@ -26,6 +26,9 @@ struct server;
 struct server *server_start(struct endpoint *endpoint, const struct listener *listener,
 			    bool unconfined);
 
+/* Whether its threads will have that filter: as confinement_filter_http() returns it. */
+__attribute__((warn_unused_result)) int server_try_filter(void);
+
 /* Every second or so: closes connections that are over their time. */
 void server_reap(struct server *server);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/serve/token.h"
 
-#include "common/interrupted.h"
+#include "common/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,27 +13,16 @@
 /* How much is read of it; negative errno. */
 static ssize_t read_all(const char *path, char *text, size_t size)
 {
-	size_t used = 0;
-	unsigned interruptions = 0;
-	ssize_t got = 1;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat status;
+	ssize_t used;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	while (got > 0 && used < size) {
-		got = read(fd, text + used, size - used);
-		if (got > 0)
-			used += (size_t)got;
-		else if (interrupted(got, &interruptions))
-			got = 1;
-	}
+	used = fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ? -EINVAL
+								  : whole_file_fill(fd, text, size);
 	close(fd);
-	return got < 0 ? -EIO : (ssize_t)used;
+	return used;
 }
 
 int token_read(const char *path, struct token *ret_token, struct error *error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/top/history.h"
 
+#include "common/hash.h"
 #include "daemon/cct/id_table.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@ static uint64_t mix_string(uint64_t hash, const char *string)
 {
 	for (; *string; string++)
 		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
-	return id_table_mix(hash);
+	return hash_mix(hash);
 }
 
 /* Native functions have no line: their name tells them apart. */
@@ -19,7 +20,7 @@ uint64_t top_line_key(const struct profile_line *line)
 {
 	uint64_t hash = mix_string(TOP_LINES + 1, line->file);
 
-	return line->line ? id_table_mix(hash ^ (uint32_t)line->line)
+	return line->line ? hash_mix(hash ^ (uint32_t)line->line)
 			  : mix_string(hash, line->function);
 }
 
@@ -30,11 +31,11 @@ static uint64_t path_key(uint64_t hash, const struct profile_frame *frames, size
 
 		hash = mix_string(hash ^ frame->kind, frame->function);
 		hash = mix_string(hash, frame->file);
-		hash = id_table_mix(hash ^
-				    (frame->kind == FRAME_PYTHON ? (uint64_t)(uint32_t)frame->line
-								 : frame->function_address));
+		hash = hash_mix(hash ^
+				(frame->kind == FRAME_PYTHON ? (uint64_t)(uint32_t)frame->line
+							     : frame->function_address));
 	}
-	return id_table_mix(hash);
+	return hash_mix(hash);
 }
 
 static void count_accesses(struct top_figures *figures,
@@ -74,7 +75,7 @@ static struct top_entry function_entry(const struct profile_function *function)
 static struct top_entry thread_entry(const struct profile_thread *thread)
 {
 	struct top_entry entry = {
-		.key = id_table_mix((uint64_t)TOP_THREADS << 32 | (uint32_t)thread->tid),
+		.key = hash_mix((uint64_t)TOP_THREADS << 32 | (uint32_t)thread->tid),
 	};
 
 	memcpy(entry.figures.self_ns, thread->time_ns, sizeof(entry.figures.self_ns));

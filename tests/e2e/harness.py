@@ -431,6 +431,21 @@ def nobody():
     return pwd.getpwnam("nobody").pw_uid
 
 
+@functools.lru_cache(maxsize=None)
+def go_pprof():
+    """The program behind `go tool pprof`. Newer Go compiles it when it is first asked for: however long that takes."""
+    if not shutil.which("go"):
+        raise Skip("no go: install golang-go")
+    run = subprocess.run(["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=False)
+    check_equal(run.returncode, 0, "exit code of go tool -n pprof, which said %r" % run.stderr[-400:])
+    return run.stdout.strip()
+
+
+def show_to_everyone(folder):
+    """Whatever the umask was with which we were checked out and built."""
+    subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
+
+
 def line_text(entry):
     """The source line of a report's line entry."""
     path = entry["file"]

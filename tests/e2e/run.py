@@ -30,6 +30,11 @@ import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import surroundings  # noqa: E402
+
+# The harness asks them already.
+surroundings.settle()
+
 import harness  # noqa: E402
 
 EXPECTED_SKIPS = ("needs root", "no numpy for", "no interpreter with", "no network for playwright",
@@ -215,8 +220,6 @@ def run_all(chosen, jobs):
 
 
 def main(words):
-    # Ignored, where a shell runs us in the background, it would be so for all that we start.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     counts = {"passed": 0, "repeated": 0, "failed": 0, "skipped": 0}
     matrix = Matrix()
     interpreters, missing = harness.matrix()

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from harness import (MANY_SAMPLES, PIEPROFD, Daemon, Skip, Target, check, check_equal, check_sampled,
-                     default_interpreter, nobody, pieprofd, profile, wait_attached, wait_until)
+                     default_interpreter, nobody, pieprofd, profile, show_to_everyone, wait_attached, wait_until)
 
 
 @contextlib.contextmanager
@@ -73,6 +73,7 @@ def test_strangers_process():
     user = nobody()
     with public_folder() as folder, Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
         program = shutil.copy(PIEPROFD, folder)
+        show_to_everyone(folder)
         run = subprocess.run([program, "--pid", str(target.pid)], capture_output=True, text=True, user=user,
                              group=user, cwd="/", check=False)
         check_equal(run.returncode, 4, "exit code, with %r" % run.stderr)
@@ -95,6 +96,7 @@ def test_ordinary_user():
         program = shutil.copy(PIEPROFD, folder)
         targets = shutil.copytree(os.path.join(os.path.dirname(__file__), "..", "targets"),
                                   os.path.join(folder, "targets"))
+        show_to_everyone(folder)
         command = [interpreter.path, os.path.join(targets, "conv_backprop.py"), "--seconds", "20"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, user=user, group=user,
                                    cwd="/", env={"PYTHONDONTWRITEBYTECODE": "1"})

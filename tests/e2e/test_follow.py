@@ -7,12 +7,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import sys
 import time
 
-from harness import (PIEPROFD, TARGETS, Daemon, Target, check, check_equal, check_sampled, default_interpreter,
-                     line_text, pieprofd, profile, status_of, wait_attached, wait_until)
+from harness import (PIEPROFD, TARGETS, Daemon, Target, alone, check, check_equal, check_sampled,
+                     default_interpreter, line_text, pieprofd, profile, status_of, wait_attached, wait_until)
+from test_refusals import EPERM, refuse_call
+from test_serve import Server, metrics_of
 
 SCRIPT = os.path.join(TARGETS, "processes.py")
+PIDFD_OPEN = 434  # number of the system call, asm/unistd_64.h
 
 
 @contextlib.contextmanager
@@ -181,6 +185,108 @@ def test_name():
             target.wait()
 
 
+def test_name_matches_more_than_64():
+    """All of them are told, and profiled."""
+    word = "pieprofd-crowd-%d" % os.getpid()
+    targets = [subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)", word]) for _ in range(70)]
+    try:
+        wait_until(lambda: all(word.encode() in open("/proc/%d/cmdline" % target.pid, "rb").read()
+                               for target in targets), seconds=60, what="the targets")
+        run = pieprofd("--name", word, code=2)
+        check("70 processes match" in run.stderr, run.stderr)
+        check(all(" %d  " % target.pid in run.stderr for target in targets), run.stderr)
+        with Daemon("--name", word, "--all", "--mode", "time", "-d", 0, "-q") as daemon:
+            wait_until(lambda: all(status_of(target.pid)["TracerPid"] != "0" for target in targets), seconds=60,
+                       what="the daemon to attach to all")
+            daemon.signal(signal.SIGINT)
+            daemon.process.wait()
+    finally:
+        for target in targets:
+            target.kill()
+        for target in targets:
+            target.wait()
+
+
+# Children that sleep, one more for each line.
+IDLE = """
+import os, sys, time
+def begin():
+    pid = os.fork()
+    if not pid:
+        time.sleep(1000)
+        os._exit(0)
+    pids.append(pid)
+pids = []
+for _ in range(int(sys.argv[1])):
+    begin()
+print("ready", flush=True)
+for line in sys.stdin:
+    begin()
+    print(pids[-1], flush=True)
+for pid in pids:
+    os.kill(pid, 9)
+"""
+
+# IDLE_CHILDREN=3000 make check-e2e WORDS='follow.idle follow.new_child' takes a minute.
+IDLE_CHILDREN = int(os.environ.get("IDLE_CHILDREN", "300"))
+
+
+@contextlib.contextmanager
+def idle_children():
+    parent = subprocess.Popen([sys.executable, "-S", "-c", IDLE, str(IDLE_CHILDREN)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        check_equal(parent.stdout.readline(), "ready\n", "first line")
+        yield parent
+    finally:
+        parent.stdin.close()
+        parent.wait()
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid) as file:
+        words = file.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@alone
+def test_idle_children_cost_little():
+    """The daemon's whole CPU time, once it has attached to as many as it may, is below 2% of a CPU."""
+    with idle_children() as parent, Daemon("--pid", parent.pid, "--follow", "-d", 0, "-q") as daemon:
+        # 256 sessions (GROUP_SESSIONS_MAX).
+        wait_until(lambda: len(os.listdir("/proc/%d/task" % daemon.process.pid)) > 256, seconds=120,
+                   what="the daemon to attach")
+        time.sleep(5)
+        shares = []
+        # On a machine that is busy with others, what is done takes longer.
+        while not shares or (shares[-1] >= 0.02 and len(shares) < 3):
+            began, spent = time.monotonic(), cpu_seconds(daemon.process.pid)
+            time.sleep(10)
+            shares.append((cpu_seconds(daemon.process.pid) - spent) / (time.monotonic() - began))
+        check(min(shares) < 0.02, "the daemon used these shares of a CPU: %s" % shares)
+        daemon.signal(signal.SIGINT)
+        daemon.process.wait()
+
+
+@alone
+def test_new_child_among_many_is_found_within_a_second():
+    """By the endpoint's count of those there is no session for."""
+    def watched(server):
+        return metrics_of(server.get("/metrics").decode())[0]["pieprofd_processes_over_limit", None]
+
+    with idle_children() as parent, Server(parent.pid, "--follow", "--mode", "time") as server:
+        # With the parent; 32 are profiled (SAMPLER_SESSIONS_MAX).
+        wait_until(lambda: watched(server) == IDLE_CHILDREN + 1 - 32, seconds=120, what="all to be found")
+        delays = []
+        while not delays or (delays[-1] >= 1 and len(delays) < 4):
+            before, began = watched(server), time.monotonic()
+            parent.stdin.write("another\n")
+            parent.stdin.flush()
+            wait_until(lambda: watched(server) == before + 1, seconds=20, what="a new child to be found")
+            delays.append(time.monotonic() - began)
+        check(min(delays) < 1, "new children were found after these seconds: %s" % delays)
+
+
 # Tells what it found, works, and ends as asked for.
 WORK = """
 import os, signal, sys, time
@@ -207,6 +313,15 @@ def test_command_is_undisturbed():
     run, report = run_command("sh", "-c", "exit 5")
     check_equal((run.returncode, report), (5, None), "what is no Python")
     check("CPython" in run.stderr, run.stderr)
+
+
+def test_command_without_pidfd():
+    """Some containers and valgrind refuse pidfd_open(2)."""
+    python = default_interpreter().path
+    for words, options, code in (([python, "-c", WORK % "sys.exit(7)"], (), 7), (["sh", "-c", "exit 5"], (), 5),
+                                 ([python, "-c", WORK % "sys.exit(3)"], ("-d", "0.2"), 3)):
+        run, _ = run_command(*words, options=options, preexec_fn=lambda: refuse_call(PIDFD_OPEN, EPERM))
+        check_equal(run.returncode, code, "exit code, with %r" % run.stderr)
 
 
 def test_interrupt_reaches_the_command():

@@ -9,7 +9,8 @@ import subprocess
 import tempfile
 import textwrap
 
-from harness import ROOT, Skip, Target, check, check_equal, check_sampled, default_interpreter, line_text, pieprofd
+from harness import (ROOT, Skip, Target, check, check_equal, check_sampled, default_interpreter, go_pprof, line_text,
+                     pieprofd)
 
 FORMATS = os.path.join(ROOT, "tests", "formats")
 EXTENSIONS = {
@@ -311,9 +312,8 @@ def check_speedscope(profile):
 
 def check_pprof(profile):
     """Google's reader: its own checks, its raw view, its totals. Its text."""
-    need("go", "golang-go")
     path = profile.paths["pprof"]
-    raw = read("go", "tool", "pprof", "-raw", path)
+    raw = read(go_pprof(), "-raw", path)
     head, samples = raw.split("\nSamples:\n", 1)
     samples, _ = samples.split("\nLocations\n", 1)
     names = [name.split("/")[0] for name in samples.splitlines()[0].split()]
@@ -326,7 +326,7 @@ def check_pprof(profile):
         check_equal(totals[name], profile.json["time_ns"][name], "pprof -raw's %s time" % name)
     check("cpu/nanoseconds[dflt]" in samples.splitlines()[0], "the values that pprof shows")
     check("PeriodType: cpu nanoseconds" in head, head)
-    top = read("go", "tool", "pprof", "-top", "-nodecount=100000", "-nodefraction=0", "-unit=ns", path)
+    top = read(go_pprof(), "-top", "-nodecount=100000", "-nodefraction=0", "-unit=ns", path)
     shown = {}
     for line in top.split("cum%\n", 1)[1].splitlines():
         flat, _, _, _, _, name = line.split(None, 5)
@@ -402,8 +402,7 @@ def test_hostile_names():
             check(b"\x1b" not in collapsed, "an escape sequence in collapsed stacks")
             figures = pprof_figures(profile)
             check_equal(sum(figures.classes.values()), sum(profile.json["time_ns"].values()), "pprof's time")
-            need("go", "golang-go")
-            lines = read("go", "tool", "pprof", "-top", "-lines", profile.paths["pprof"])
+            lines = read(go_pprof(), "-top", "-lines", profile.paths["pprof"])
             check("\x1b" not in lines and "evil;dir/\\u001b[2J\\n" in lines, "pprof shows %r" % lines[-500:])
     finally:
         target.kill()

@@ -8,12 +8,17 @@ import subprocess
 import tempfile
 import time
 
-from harness import (MANY_SAMPLES, PIEPROFD, TARGETS, Skip, Target, check, check_equal, check_sampled,
-                     default_interpreter, nobody, sanitized, status_of, wait_attached, wait_until)
+from harness import (MANY_SAMPLES, NO_LEAK_DETECTION, PIEPROFD, TARGETS, Skip, Target, asan_options, check, check_equal,
+                     check_sampled, default_interpreter, nobody, sanitized, show_to_everyone, status_of, wait_attached,
+                     wait_until)
 from test_refusals import EPERM, PERF_EVENT_OPEN, program_for_everyone, refuse_call
 
 SYS_PTRACE, PERFMON = "cap_19", "cap_38"  # linux/capability.h; older tools do not know all names
 CHOWN, DAC_OVERRIDE, SYS_PTRACE_BIT = 1 << 0, 1 << 1, 1 << 19
+SWITCHING, READING = 1 << 6 | 1 << 7, 1 << 1 | 1 << 2  # CAP_SETGID, CAP_SETUID; CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+
+# Numbers of system calls, asm/unistd_64.h.
+CAPSET, PRCTL, SECCOMP = 126, 157, 317
 
 STRANGER = 2  # a user who is neither root nor the target's
 
@@ -39,8 +44,9 @@ def strangers_target(*arguments):
     if not interpreter.path.startswith("/usr/"):
         raise Skip("needs root to show %s to an ordinary user" % interpreter.path)
     with program_for_everyone() as program:
-        shutil.copytree(TARGETS, os.path.join(os.path.dirname(program), "targets"))
-        script = os.path.join(os.path.dirname(program), "targets", "conv_backprop.py")
+        targets = shutil.copytree(TARGETS, os.path.join(os.path.dirname(program), "targets"))
+        show_to_everyone(targets)
+        script = os.path.join(targets, "conv_backprop.py")
         process = subprocess.Popen([interpreter.path, script, "--seconds", "60", *arguments], stdout=subprocess.PIPE,
                                    text=True, user=user, group=user, extra_groups=[], cwd="/",
                                    env={"PYTHONDONTWRITEBYTECODE": "1"})
@@ -67,11 +73,21 @@ def recorded(program, capabilities, pid, *arguments, **keywords):
     return json.loads(result.stdout), result.stderr
 
 
+def perf_event_paranoid():
+    with open("/proc/sys/kernel/perf_event_paranoid") as file:
+        paranoid = int(file.read())
+    # Debian's and Ubuntu's kernels have 3 and 4.
+    if paranoid > 2:
+        raise Skip("perf_event_paranoid forbids perf without CAP_PERFMON")
+    return paranoid
+
+
 def without_perf():
     refuse_call(PERF_EVENT_OPEN, EPERM)
 
 
 def test_what_root_needs_for_a_strangers_process():
+    perf_event_paranoid()
     with strangers_target() as (program, pid):
         # Everything: time and pairs.
         report, said = recorded(program, [SYS_PTRACE], pid, "-d", 4, *MANY_SAMPLES)
@@ -96,8 +112,7 @@ def test_what_root_needs_for_a_strangers_process():
 
 
 def test_kernel_time_needs_perfmon():
-    with open("/proc/sys/kernel/perf_event_paranoid") as file:
-        paranoid = int(file.read())
+    paranoid = perf_event_paranoid()
     with strangers_target() as (program, pid):
         refused, _ = recorded(program, [SYS_PTRACE], pid, "--mode", "time", "-d", 1)
         granted, _ = recorded(program, [SYS_PTRACE, PERFMON], pid, "--mode", "time", "-d", 1)
@@ -115,7 +130,7 @@ def test_what_an_ordinary_user_gets_from_sys_ptrace():
         said = run(program, [SYS_PTRACE], "--pid", pid, "--mode", "redundancy", user=STRANGER, code=4).stderr
         check("passes no signals" in said, said)
         dump = json.loads(run(program, [SYS_PTRACE], "dump", "--pid", pid, "--json", user=STRANGER).stdout)
-        check_equal(len(dump["threads"]), 1, "threads of the dump")
+        check_equal(dump["threads"][0]["name"], "MainThread", "the first thread of the dump")
         said = run(program, [], "--pid", pid, user=STRANGER, code=4).stderr
         check("belongs to user" in said, said)
 
@@ -132,9 +147,17 @@ def test_given_up_while_recording():
         with subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "-d", "0", "-q"]) as daemon:
             try:
                 wait_attached(target.pid)
+                openers = 0
                 for tid in os.listdir("/proc/%d/task" % daemon.pid):
                     status = status_of(daemon.pid, tid)
                     held = mask_of(status)
+                    if status["Name"] == "impersonator":
+                        # It opens files as the target's user, and has nothing for anything else.
+                        openers += 1
+                        check_equal(held & ~(SWITCHING | READING), 0, "of the thread that opens files")
+                        check_equal(mask_of(status, "CapEff") & ~SWITCHING, 0, "effective there")
+                        check_equal(held & SWITCHING, all_held & SWITCHING, "to open files")
+                        continue
                     check_equal(held, mask_of(status, "CapEff"), "effective capabilities")
                     check_equal(status["NoNewPrivs"], "1", "NoNewPrivs")
                     if all_held & SYS_PTRACE_BIT:
@@ -142,6 +165,7 @@ def test_given_up_while_recording():
                               "kept: %x" % held)
                         # CAP_SYS_MODULE, CAP_NET_ADMIN, CAP_SETUID
                         check_equal(held & (1 << 16 | 1 << 12 | 1 << 7), 0, "given up")
+                check_equal(openers, 1, "threads that open files")
             finally:
                 daemon.terminate()
         target.check_undisturbed()
@@ -209,3 +233,38 @@ def test_report_of_somebody_elses_files():
             output = os.path.join(folder, "%d.json" % number)
             subprocess.run([program, "report", path, "-o", output], check=True, cwd="/", **keywords)
             check_equal(os.stat(output).st_uid, 0 if number == 0 else user, "owner of report %d" % number)
+
+
+def refused(number, *arguments):
+    """How pieprofd ends where what it gives its privileges up with is refused; the call's name is among the cures."""
+    run = subprocess.run([PIEPROFD, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
+                         stdin=subprocess.DEVNULL, preexec_fn=lambda: refuse_call(number, EPERM),
+                         env=asan_options(NO_LEAK_DETECTION))
+    check("privileges could not be given up: Operation not permitted" in run.stderr and "seccomp profile" in run.stderr,
+          "%s: %d, %r" % (arguments, run.returncode, run.stderr))
+    return run
+
+
+def test_nothing_is_done_with_privileges_kept():
+    """Who cannot give up what he may do ends, and says what to allow."""
+    if os.geteuid() != 0:
+        raise Skip("needs root to have anything to give up")
+    python = default_interpreter().path
+    with recording() as (folder, path), Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        output = os.path.join(folder, "out.json")
+        for number in (CAPSET, PRCTL):
+            for arguments in (("--pid", target.pid, "-d", 1, "-o", output), ("dump", "--pid", target.pid), ("list",),
+                              ("report", path, "-o", output),
+                              ("serve", "--pid", target.pid, "--listen", "unix:" + os.path.join(folder, "socket"))):
+                run = refused(number, *arguments)
+                check_equal((run.returncode, run.stdout), (1, ""), "what %s ends with" % (arguments,))
+                check_equal(os.listdir(folder), ["x.pieprof"], "files written")
+            # A command has begun by then: it is not ended, and not left alone.
+            for code, ours in ((7, 7), (0, 1)):
+                run = refused(number, "-q", "--", python, "-c", "print('whole'); raise SystemExit(%d)" % code)
+                check_equal((run.returncode, run.stdout), (ours, "whole\n"), "the command's end")
+        if not sanitized():
+            for arguments in (("report", path, "-o", output),
+                              ("serve", "--pid", target.pid, "--listen", "unix:" + os.path.join(folder, "socket"))):
+                check_equal(refused(SECCOMP, *arguments).returncode, 1, "exit code without a filter")
+        target.check_undisturbed()

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 from harness import (NO_LEAK_DETECTION, PIEPROFD, Skip, Target, asan_options, check, check_equal, find_interpreters,
-                     nobody)
+                     nobody, show_to_everyone)
 
 PTRACE, PERF_EVENT_OPEN = 101, 298  # numbers of system calls, asm/unistd_64.h
 EPERM, ENOSYS = 1, 38
@@ -58,9 +58,10 @@ def pretend_settings(settings):
 @contextlib.contextmanager
 def program_for_everyone():
     folder = tempfile.mkdtemp(prefix="pieprofd-refusal-")
-    os.chmod(folder, 0o755)
     try:
-        yield shutil.copy(PIEPROFD, folder)
+        program = shutil.copy(PIEPROFD, folder)
+        show_to_everyone(folder)
+        yield program
     finally:
         shutil.rmtree(folder)
 

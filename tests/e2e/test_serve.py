@@ -8,7 +8,7 @@ import json
 import os
 import random
 import re
-import shutil
+import resource
 import signal
 import socket
 import stat
@@ -17,8 +17,8 @@ import tempfile
 import threading
 import time
 
-from harness import (MANY_SAMPLES, PIEPROFD, Child, Skip, Target, check, check_equal, check_sampled, default_interpreter,
-                     pieprofd, sanitized, status_of, wait_until)
+from harness import (MANY_SAMPLES, PIEPROFD, Child, Target, check, check_equal, check_sampled, default_interpreter,
+                     go_pprof, pieprofd, sanitized, status_of, wait_until)
 from test_refusals import EPERM, PERF_EVENT_OPEN, refuse_call
 
 HOT_LINE = "conv_backprop.py:33"
@@ -105,8 +105,6 @@ def served(*arguments, **options):
 
 def raw_profile(folder, body, *arguments):
     """What go tool pprof reads in a profile."""
-    if not shutil.which("go"):
-        raise Skip("no go: install golang-go")
     path = os.path.join(folder, "fetched.pb.gz")
     with open(path, "wb") as file:
         file.write(body)
@@ -114,7 +112,7 @@ def raw_profile(folder, body, *arguments):
 
 
 def pprof(folder, *arguments):
-    run = subprocess.run(["go", "tool", "pprof", *arguments], capture_output=True, text=True, timeout=120, check=False,
+    run = subprocess.run([go_pprof(), *arguments], capture_output=True, text=True, timeout=120, check=False,
                          env=dict(os.environ, PPROF_TMPDIR=folder))
     check_equal(run.returncode, 0, "exit code of pprof, which said %r" % run.stderr[-400:])
     return run.stdout
@@ -166,8 +164,7 @@ def metrics_of(text):
 
 def test_profiles():
     """What Go's own client fetches, several at once and back to back; and the rest that is there to read."""
-    if not shutil.which("go"):
-        raise Skip("no go: install golang-go")
+    go_pprof()
     with tempfile.TemporaryDirectory() as folder, served(*MANY_SAMPLES) as (target, server), \
             concurrent.futures.ThreadPoolExecutor(4) as pool:
         before = metrics_of(server.get("/metrics").decode())[0]
@@ -239,24 +236,66 @@ def check_same_page(target, folder, page):
     check("g[f] += d[i, j, f] * r" in page, "the page has no source lines")
 
 
+def profiles_answered(server):
+    """How many were asked for and have their answer, or nobody to hear it."""
+    values, _ = metrics_of(server.get("/metrics").decode())
+    return sum(value for (name, labels), value in values.items()
+               if name == "pieprofd_http_requests_total" and 'endpoint="profile"' in labels)
+
+
+def ask_for_long(server):
+    connection = server.raw()
+    connection.send(b"GET /debug/pprof/profile?seconds=300 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return connection
+
+
+def windows_open(server):
+    return metrics_of(server.get("/metrics").decode())[0]["pieprofd_windows_open", None]
+
+
+def check_gone(server):
+    """The window of a client that has gone is closed, and its place is free."""
+    # While they wait.
+    staying = [ask_for_long(server) for _ in range(8)]
+    wait_until(lambda: windows_open(server) == 8, what="windows to be opened")
+    for connection in staying:
+        connection.close()
+    wait_until(lambda: profiles_answered(server) == 8, what="windows of clients that have gone to be closed")
+    # Before the server has read what they want.
+    for _ in range(12):
+        ask_for_long(server).close()
+    wait_until(lambda: profiles_answered(server) == 20, what="the answers to clients that went at once")
+    check_equal(windows_open(server), 0, "windows of clients that have gone")
+
+
+def check_no_descriptor(server):
+    """With too few descriptors to see its client go, a request is refused rather than be kept to its end."""
+    answered = profiles_answered(server)
+    wait_until(lambda: metrics_of(server.get("/metrics").decode())[0]["pieprofd_http_connections", None] == 1,
+               what="connections to be closed")
+    limits = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+    used = {int(name) for name in os.listdir("/proc/%d/fd" % server.process.pid)}
+    # The connection itself gets the last one.
+    last = next(number for number in range(limits[0]) if number not in used)
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (last + 1, limits[1]))
+    try:
+        with ask_for_long(server) as connection:
+            check_equal(connection.recv(1), b"", "what is said without a descriptor")
+    finally:
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, limits)
+    check_equal((windows_open(server), profiles_answered(server)), (0, answered), "windows open, profiles answered")
+
+
 def test_clients():
     """Slow ones, ones that vanish, malformed and hostile requests: nobody else waits, nothing grows."""
-    with served() as (_, server):
-        dribbler = server.raw()
-        dribbler.send(b"GET /healthz HTTP/1.1\r\nHost: loc")
-        began = time.monotonic()
+    with served() as (_, server), concurrent.futures.ThreadPoolExecutor(1) as pool:
+        dribbler = pool.submit(dribble, server.raw())
         # Ask, and read nothing of the answer.
         slow = [server.raw() for _ in range(3)]
         for connection, path in zip(slow, (b"/", b"/metrics", b"/debug/pprof/")):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connection.send(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path)
-        # Go away in the middle.
-        for _ in range(12):
-            connection = server.raw()
-            connection.send(b"GET /debug/pprof/profile?seconds=300 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            connection.close()
-        wait_until(lambda: metrics_of(server.get("/metrics").decode())[0]["pieprofd_windows_open", None] == 0,
-                   what="windows of clients that have gone to be closed")
+        check_gone(server)
         check_confined(server)
         check_too_many(server)
         check_hosts(server)
@@ -265,15 +304,21 @@ def test_clients():
         for connection in slow:
             connection.close()
         # However it dribbles, its time ends.
-        while time.monotonic() - began < 30:
-            with contextlib.suppress(OSError):
-                dribbler.send(b"a")
-            if dribbler_is_cut(dribbler):
-                break
-        check(time.monotonic() - began < 30, "a request may take for ever")
-        dribbler.close()
+        check(dribbler.result() < 30, "a request may take for ever")
+        check_no_descriptor(server)
         metrics = metrics_of(server.get("/metrics").decode())[0]
         check(metrics["pieprofd_http_slow_connections_total", None] >= 1, "no slow connection was counted")
+
+
+def dribble(connection):
+    """A request that never ends, until it is cut or takes too long; for how many seconds."""
+    began = time.monotonic()
+    with connection:
+        connection.send(b"GET /healthz HTTP/1.1\r\nHost: loc")
+        while time.monotonic() - began < 30 and not dribbler_is_cut(connection):
+            with contextlib.suppress(OSError):
+                connection.send(b"a")
+        return time.monotonic() - began
 
 
 def dribbler_is_cut(connection):

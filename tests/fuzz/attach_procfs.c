@@ -2,6 +2,7 @@
 /*
  * Texts of /proc/PID: the first byte chooses which one the others are.
  */
+#include "attach/cgroup.h"
 #include "attach/container.h"
 #include "attach/procfs.h"
 #include "attach/thread_schedule.h"
@@ -43,6 +44,42 @@ static void parse_container(const struct fuzz_input *input)
 	free(text);
 }
 
+/* Behind the first NUL, or the end, the cgroup that is asked about. */
+static void match_cgroup(const struct fuzz_input *input)
+{
+	struct fuzz_input text = *input;
+	const uint8_t *end = input->left ? memchr(input->at, '\0', input->left) : NULL;
+	struct fuzz_input wanted = { end ? end + 1 : NULL,
+				     end ? (size_t)(input->at + input->left - end - 1) : 0 };
+	char *asked = fuzz_text(&wanted);
+	uint8_t *copy;
+	bool first;
+
+	if (end)
+		text.left = (size_t)(end - input->at);
+	copy = fuzz_copy(&text);
+	first = cgroup_matches((const char *)copy, text.left, asked);
+	fuzz_must(cgroup_matches((const char *)copy, text.left, asked) == first);
+	fuzz_must(!cgroup_matches((const char *)copy, 0, asked));
+	free(copy);
+	free(asked);
+}
+
+static void parse_command(const struct fuzz_input *input)
+{
+	uint8_t *text = fuzz_copy(input);
+	size_t count = 0, bytes = 0;
+	char **words;
+
+	fuzz_must(procfs_parse_command((const char *)text, input->left, &words) == 0);
+	for (; words[count]; count++)
+		bytes += strlen(words[count]) + 1;
+	fuzz_must(count <= PROCFS_COMMAND_WORDS_MAX && bytes <= input->left + 1);
+	fuzz_must(count == PROCFS_COMMAND_WORDS_MAX || bytes >= input->left);
+	free(words);
+	free(text);
+}
+
 static void parse_schedule(const struct fuzz_input *input)
 {
 	struct thread_schedule schedule;
@@ -62,7 +99,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct process_times times;
 	struct process_sleep sleep_state;
 
-	switch (choice % 6) {
+	struct process_credentials credentials;
+
+	switch (choice % 9) {
 	case 0:
 		parse_mappings(&input);
 		break;
@@ -81,6 +120,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 5:
 		parse_container(&input);
+		break;
+	case 6:
+		match_cgroup(&input);
+		break;
+	case 7:
+		parse_command(&input);
+		break;
+	case 8:
+		if (procfs_parse_credentials(text, &credentials) == 0) {
+			fuzz_must(credentials.group_count <= PROCFS_GROUPS_MAX);
+			fuzz_must(process_credentials_may_become(&credentials, &credentials));
+		}
 		break;
 	}
 	free(text);

@@ -103,6 +103,25 @@ FUZZ_UNUSED int fuzz_file(const void *bytes, size_t size)
 	return fd;
 }
 
+/* Changes such a file as its last bytes tell: up to four words, and one time in four its size. */
+FUZZ_UNUSED void fuzz_file_change(int fd, const uint8_t *bytes, size_t size)
+{
+	struct fuzz_input input = { bytes, size };
+
+	if (input.left > 64) {
+		input.at += input.left - 64;
+		input.left = 64;
+	}
+	for (unsigned i = 0; i < 4 && size; i++) {
+		uint64_t at = fuzz_number(&input, 4) % size, word = fuzz_number(&input, 8);
+		size_t room = size - at < sizeof(word) ? size - at : sizeof(word);
+
+		fuzz_must(pwrite(fd, &word, room, (off_t)at) == (ssize_t)room);
+	}
+	if (size && fuzz_number(&input, 1) % 4 == 0)
+		fuzz_must(ftruncate(fd, (off_t)(fuzz_number(&input, 4) % size)) == 0);
+}
+
 /* Where output goes that nobody reads. */
 FUZZ_UNUSED FILE *fuzz_sink(void)
 {

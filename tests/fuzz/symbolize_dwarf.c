@@ -2,7 +2,8 @@
 /*
  * An ELF file with DWARF: lines, inlined functions, layouts of structures. What
  * reads the DWARF is libdw, which no sanitizer watches here: what is found is
- * what we make of its answers, and where it crashes or hangs.
+ * what we make of its answers, and where it crashes or hangs. Then the same as
+ * a file that changes between opening and use.
  */
 #include "symbolize/elf_image.h"
 #include "symbolize/line_info.h"
@@ -53,18 +54,33 @@ static void read_layouts(const struct module *module)
 	symbolizer_destroy(symbolizer);
 }
 
+/* Takes over the image. */
+static void read_image(struct elf_image *image)
+{
+	struct module module = { .path = "/nowhere/fuzz", .name = "fuzz", .image = image };
+
+	read_lines(&module);
+	read_layouts(&module);
+	elf_image_close(image);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct fuzz_input input = { data, size };
 	uint8_t *bytes = fuzz_copy(&input);
-	struct module module = { .path = "/nowhere/fuzz", .name = "fuzz" };
+	struct elf_image *image;
+	int fd;
 
-	if (elf_image_open_memory(bytes, size, &module.image) != 0) {
+	if (elf_image_open_memory(bytes, size, &image) != 0) {
 		free(bytes);
 		return 0;
 	}
-	read_lines(&module);
-	read_layouts(&module);
-	elf_image_close(module.image);
+	read_image(image);
+	fd = fuzz_file(data, size);
+	if (elf_image_open(fd, &image) == 0) {
+		fuzz_file_change(fd, data, size);
+		read_image(image);
+	}
+	close(fd);
 	return 0;
 }

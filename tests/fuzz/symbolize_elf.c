@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ELF file: headers, sections, notes, symbol tables, links to debug files, mini-symbols. */
+/*
+ * An ELF file: headers, sections, notes, symbol tables, links to debug files,
+ * mini-symbols. Then the same as a file that changes between opening and use:
+ * its last bytes also say what is written where, and where it is cut off.
+ */
 #include "symbolize/elf_image.h"
 #include "symbolize/function_group.h"
 #include "symbolize/mini_image.h"
@@ -50,25 +54,40 @@ static void read_names(const struct module *module)
 		fuzz_must(code.count && code.count <= ADDRESS_RANGES_MAX);
 }
 
+/* Takes over the image. */
+static void read_image(struct elf_image *image)
+{
+	struct module module = { .path = "/nowhere/fuzz", .name = "fuzz", .image = image };
+	struct elf_image *mini;
+
+	module.build_id_size = image->build_id_size;
+	memcpy(module.build_id, image->build_id, sizeof(module.build_id));
+	read_sections(image);
+	read_names(&module);
+	if (mini_image_open(image, &mini) == 0) {
+		read_sections(mini);
+		elf_image_close(mini);
+	}
+	elf_image_close(image);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct fuzz_input input = { data, size };
 	uint8_t *bytes = fuzz_copy(&input);
-	struct module module = { .path = "/nowhere/fuzz", .name = "fuzz" };
-	struct elf_image *mini;
+	struct elf_image *image;
+	int fd;
 
-	if (elf_image_open_memory(bytes, size, &module.image) != 0) {
+	if (elf_image_open_memory(bytes, size, &image) != 0) {
 		free(bytes);
 		return 0;
 	}
-	module.build_id_size = module.image->build_id_size;
-	memcpy(module.build_id, module.image->build_id, sizeof(module.build_id));
-	read_sections(module.image);
-	read_names(&module);
-	if (mini_image_open(module.image, &mini) == 0) {
-		read_sections(mini);
-		elf_image_close(mini);
+	read_image(image);
+	fd = fuzz_file(data, size);
+	if (elf_image_open(fd, &image) == 0) {
+		fuzz_file_change(fd, data, size);
+		read_image(image);
 	}
-	elf_image_close(module.image);
+	close(fd);
 	return 0;
 }

@@ -53,30 +53,29 @@ static bool is_among(pid_t pid, const pid_t *pids, size_t count)
 /* Those of all threads, and no grandchild. */
 static void test_children(void **state)
 {
-	pid_t made[CHILDREN + 1], found[16];
+	pid_t made[CHILDREN + 1];
+	struct pid_list found = { 0 };
 	pthread_t thread;
-	size_t count;
 
 	(void)state;
-	assert_int_equal(children_read(getpid(), found, 16, &count), 0);
-	assert_int_equal(count, 0);
+	assert_int_equal(children_read(getpid(), &found), 0);
+	assert_int_equal(found.count, 0);
 	for (size_t i = 0; i < CHILDREN; i++)
 		made[i] = sleeper();
 	made[CHILDREN] = 0;
 	assert_int_equal(pthread_create(&thread, NULL, make_child, &made[CHILDREN]), 0);
 	while (!__atomic_load_n(&made[CHILDREN], __ATOMIC_ACQUIRE))
 		usleep(1000);
-	assert_int_equal(children_read(getpid(), found, 16, &count), 0);
-	assert_int_equal(count, CHILDREN + 1);
+	assert_int_equal(children_read(getpid(), &found), 0);
+	assert_int_equal(found.count, CHILDREN + 1);
 	for (size_t i = 0; i <= CHILDREN; i++)
-		assert_true(is_among(made[i], found, count));
-	assert_int_equal(children_read(getpid(), found, 2, &count), 0);
-	assert_int_equal(count, 2);
-	assert_int_equal(children_read(made[0], found, 16, &count), 0);
-	assert_int_equal(count, 0);
+		assert_true(is_among(made[i], found.items, found.count));
+	assert_int_equal(children_read(made[0], &found), 0);
+	assert_int_equal(found.count, 0);
 	for (size_t i = 0; i <= CHILDREN; i++)
 		end(made[i]);
-	assert_int_equal(children_read(made[0], found, 16, &count), -ESRCH);
+	assert_int_equal(children_read(made[0], &found), -ESRCH);
+	pid_list_deinit(&found);
 }
 
 static void *nothing(void *argument)

@@ -4,6 +4,7 @@
 #include "tests/unit/under_valgrind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -234,6 +235,90 @@ static void test_command(void **state)
 	free(command);
 }
 
+/* A process may make its command line of anything. */
+static void test_command_too_long(void **state)
+{
+	const size_t room = 2 * PROCFS_COMMAND_BYTES_MAX;
+	char *text = calloc(1, room), **command;
+	size_t count = 0;
+
+	(void)state;
+	assert_non_null(text);
+	assert_int_equal(procfs_parse_command(text, room, &command), 0);
+	while (command[count])
+		assert_string_equal(command[count++], "");
+	assert_int_equal(count, PROCFS_COMMAND_WORDS_MAX);
+	free(command);
+	memset(text, 'x', room);
+	text[1] = '\0';
+	assert_int_equal(procfs_parse_command(text, room, &command), 0);
+	assert_string_equal(command[0], "x");
+	assert_int_equal(strlen(command[1]), PROCFS_COMMAND_BYTES_MAX - 2);
+	assert_null(command[2]);
+	free(command);
+	free(text);
+}
+
+static void test_command_of_a_hostile_process(void **state)
+{
+	static char shell[] = "sh", option[] = "-c", script[] = "echo; kill -STOP $$";
+	const size_t words = 5000, size = 1000000;
+	char **given = calloc(words + 6, sizeof(*given)), *whole = malloc(100001), **command;
+	size_t count = 0, bytes = 0;
+	int ends[2];
+	char byte;
+	pid_t child;
+
+	(void)state;
+	assert_true(given && whole && !pipe(ends));
+	memset(whole, 'y', 100000);
+	whole[100000] = '\0';
+	given[0] = shell;
+	given[1] = option;
+	given[2] = script;
+	for (size_t i = 3; i < words + 5; i++)
+		given[i] = i < 13 ? whole : option;
+	child = fork();
+	if (!child) {
+		dup2(ends[1], 1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execv("/bin/sh", given);
+		_exit(1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(procfs_read_command(child, &command), 0);
+	while (command[count])
+		bytes += strlen(command[count++]) + 1;
+	print_message("%zu of %zu bytes, %zu words\n", bytes, size, count);
+	assert_true(bytes <= PROCFS_COMMAND_BYTES_MAX + 1 && bytes > 200000);
+	assert_string_equal(command[2], given[2]);
+	free(command);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(ends[0]);
+	free(whole);
+	free(given);
+}
+
+static void test_too_many_mappings(void **state)
+{
+	const size_t count = PROCFS_MAPPINGS_MAX + 7;
+	struct mapping_list list = { 0 };
+	char *text = malloc(count * 64), *end = text;
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < count; i++)
+		end += sprintf(end, "%zx-%zx r-xp 00000000 00:00 0%s", 0x10000 + 0x2000 * i,
+			       0x11000 + 0x2000 * i, i + 1 < count ? "\n" : "");
+	assert_int_equal(procfs_parse_mappings(text, (size_t)(end - text), &list), 0);
+	assert_int_equal(list.count, PROCFS_MAPPINGS_MAX);
+	assert_int_equal(list.left_out, 7);
+	free(text);
+	mapping_list_deinit(&list);
+}
+
 static void test_opener(void **state)
 {
 	pid_t pid = getpid();
@@ -254,9 +339,97 @@ static void test_opener(void **state)
 	assert_true(opener.open(opener.context,
 				mapping_find(&list, (remote_addr)(uintptr_t)&list)) < 0);
 	mapping_list_deinit(&list);
-	assert_int_equal(procfs_open_in_target(pid, "relative"), -EINVAL);
-	assert_int_equal(procfs_open_in_target(pid, "/dev/null"), -EINVAL);
-	assert_true(procfs_open_in_target(pid, "/no/such/file") < 0);
+}
+
+/* A device that is mapped is not opened, by neither of the two ways. */
+static void test_opener_of_a_device(void **state)
+{
+	pid_t pid = getpid();
+	struct mapping_opener opener = procfs_mapping_opener(&pid);
+	struct mapping_list list = { 0 };
+	const struct mapping *mapping;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	(void)state;
+	assert_ptr_not_equal(page, MAP_FAILED);
+	close(fd);
+	assert_int_equal(procfs_read_mappings(pid, &list), 0);
+	mapping = mapping_find(&list, (remote_addr)(uintptr_t)page);
+	assert_string_equal(mapping->path, "/dev/zero");
+	assert_int_equal(opener.open(opener.context, mapping), -EINVAL);
+	mapping_list_deinit(&list);
+	munmap(page, 4096);
+}
+
+#define STATUS(uid, gid, groups, permitted, effective)                                             \
+	"Name:\tx\nUid:\t" uid "\nGid:\t" gid "\nGroups:\t" groups "\nCapPrm:\t" permitted         \
+	"\nCapEff:\t" effective "\n"
+
+static struct process_credentials parsed(const char *text)
+{
+	struct process_credentials credentials;
+
+	assert_int_equal(procfs_parse_credentials(text, &credentials), 0);
+	return credentials;
+}
+
+static void test_credentials(void **state)
+{
+	struct process_credentials credentials =
+		parsed(STATUS("1 2 3 4", "5 6 7 8", "9 10 4294967295 ", "ff", "1f"));
+	char *many = malloc(65536);
+	size_t used = (size_t)sprintf(many, "Uid: 1 1 1 1\nGid: 1 1 1 1\nGroups:\t");
+
+	(void)state;
+	assert_int_equal(credentials.user, 4);
+	assert_int_equal(credentials.group, 8);
+	assert_int_equal(credentials.group_count, 3);
+	assert_int_equal(credentials.groups[2], UINT32_MAX);
+	assert_int_equal(credentials.permitted, 0xff);
+	assert_int_equal(credentials.capabilities, 0x1f);
+	assert_false(credentials.groups_cut);
+	assert_int_equal(procfs_parse_credentials("", &credentials), -EPROTO);
+	assert_int_equal(procfs_parse_credentials("Uid: 1 2 3\nGid: 1 2 3 4\n", &credentials),
+			 -EPROTO);
+	for (int i = 0; i < PROCFS_GROUPS_MAX; i++)
+		used += (size_t)sprintf(many + used, "%d ", i);
+	credentials = parsed(many);
+	assert_int_equal(credentials.group_count, PROCFS_GROUPS_MAX);
+	assert_false(credentials.groups_cut);
+	strcpy(many + used, "7 ");
+	assert_true(parsed(many).groups_cut);
+	free(many);
+	assert_int_equal(procfs_read_credentials(getpid(), &credentials), 0);
+	assert_int_equal(credentials.user, geteuid());
+	assert_int_equal(credentials.group, getegid());
+}
+
+static bool may_become(const char *before, const char *after)
+{
+	struct process_credentials a = parsed(before), b = parsed(after);
+
+	return process_credentials_may_become(&a, &b);
+}
+
+/* What a process can make of itself, and what only a set-id program can. */
+static void test_credentials_become(void **state)
+{
+#define ROOT  STATUS("0 0 0 0", "0 0 0 0", "0", "1ff", "1ff")
+#define USER  STATUS("7 7 7 7", "8 8 8 8", "8 20", "0", "0")
+#define SET   STATUS("7 0 0 0", "8 8 8 8", "8 20", "1ff", "1ff")
+#define SAVED STATUS("7 7 0 7", "8 8 8 8", "8 20", "0", "0")
+	(void)state;
+	assert_true(may_become(USER, USER));
+	assert_true(may_become(ROOT, USER));
+	assert_false(may_become(USER, ROOT));
+	assert_false(may_become(USER, SET));
+	assert_false(may_become(USER, STATUS("7 0 0 0", "8 8 8 8", "8 20", "0", "0")));
+	assert_true(may_become(SAVED, STATUS("7 0 0 0", "8 8 8 8", "8 20", "0", "0")));
+	assert_false(may_become(USER, STATUS("7 7 7 7", "8 0 0 0", "8 20", "0", "0")));
+	assert_true(may_become(USER, STATUS("7 7 7 7", "8 8 8 8", "20", "0", "0")));
+	assert_false(may_become(USER, STATUS("7 7 7 7", "8 8 8 8", "8 20 21", "0", "0")));
+	assert_false(may_become(USER, STATUS("7 7 7 7", "8 8 8 8", "8 20", "4", "4")));
 }
 
 /* Both ways of reading must agree, and a hole must fail its own piece alone. */
@@ -333,11 +506,22 @@ static void test_memory_of_the_dead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mappings_of_self), cmocka_unit_test(test_mappings_generation),
-		cmocka_unit_test(test_mappings_hostile), cmocka_unit_test(test_root),
-		cmocka_unit_test(test_status),           cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_command),          cmocka_unit_test(test_opener),
-		cmocka_unit_test(test_memory),           cmocka_unit_test(test_memory_of_the_dead),
+		cmocka_unit_test(test_mappings_of_self),
+		cmocka_unit_test(test_mappings_generation),
+		cmocka_unit_test(test_mappings_hostile),
+		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_opener),
+		cmocka_unit_test(test_opener_of_a_device),
+		cmocka_unit_test(test_credentials),
+		cmocka_unit_test(test_credentials_become),
+		cmocka_unit_test(test_command_too_long),
+		cmocka_unit_test(test_command_of_a_hostile_process),
+		cmocka_unit_test(test_too_many_mappings),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory_of_the_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

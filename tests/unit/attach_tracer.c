@@ -159,11 +159,7 @@ static enum tracer_end observer_poll_ms(struct observer *observer, unsigned ms)
 static void play(void *(*scene)(void *), struct observer *observer)
 {
 	pthread_t thread;
-	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	assert_int_equal(pthread_create(&thread, NULL, scene, observer), 0);
 	pthread_join(thread, NULL);
 }

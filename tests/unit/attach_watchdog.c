@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,8 @@ struct shared {
 	volatile int usr1_seen;
 	volatile int stop;
 	volatile int bear;
+	volatile uint64_t strangers;
+	volatile int strangers_go;
 };
 
 static struct shared *shared;
@@ -195,6 +198,41 @@ static void *scene_between(void *argument)
 	return NULL;
 }
 
+static bool signals_seen(int count)
+{
+	uint64_t limit_ns = clock_now_ns() + LIMIT_NS;
+
+	while (shared->usr1_seen < count && clock_now_ns() < limit_ns)
+		;
+	return shared->usr1_seen >= count;
+}
+
+/* Processes that are attached by themselves, and continued while nobody looks: their exec is not
+ * the target's. */
+static void *scene_strangers(void *argument)
+{
+	struct observer *observer = argument;
+
+	attach(observer);
+	if (!sample(observer, 10))
+		fail_outside("no samples at first");
+	shared->bear = true;
+	if (!hang_until(&shared->strangers, 2))
+		fail_outside("the strangers stayed stopped");
+	if (!signals_seen(1))
+		fail_outside("the first stranger's program did not run");
+	if (!sample(observer, 20))
+		fail_outside("no samples after the first exec");
+	shared->strangers_go = true;
+	while (shared->usr1_seen < 2)
+		if (!sample(observer, 1))
+			fail_outside("no samples after the second exec");
+	if (!sample(observer, 10))
+		fail_outside("no samples afterwards");
+	detach(observer);
+	return NULL;
+}
+
 static void on_usr1(int signal)
 {
 	(void)signal;
@@ -236,21 +274,50 @@ static int child(void)
 	return shared->usr1_seen == 1 ? 8 : 2;
 }
 
+/* A process made by clone(2) without SIGCHLD: the kernel attaches it as it does threads. */
+static pid_t bear_stranger(bool waits)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	__atomic_add_fetch(&shared->strangers, 1, __ATOMIC_RELAXED);
+	while (waits && !shared->strangers_go && !shared->stop)
+		usleep(1000);
+	execl("/bin/sh", "sh", "-c", "kill -USR1 $PPID", (char *)NULL);
+	_exit(1);
+}
+
+static int child_of_strangers(void)
+{
+	pid_t pids[2];
+	int status, failed = 0;
+
+	signal(SIGUSR1, on_usr1);
+	while (!shared->bear && !shared->stop)
+		shared->rounds++;
+	for (int i = 0; i < 2; i++)
+		pids[i] = bear_stranger(i == 1);
+	while (!shared->stop)
+		shared->rounds++;
+	for (int i = 0; i < 2; i++)
+		failed |= waitpid(pids[i], &status, __WALL) != pids[i] || status;
+	return failed ? 1 : 9;
+}
+
 /* The scene in a thread of its own, whose end detaches; then the child must end with this code. */
-static void play(void *(*scene)(void *), struct observer *observer, int code)
+static void play(void *(*scene)(void *), int (*child_body)(void), struct observer *observer,
+		 int code)
 {
 	pthread_t thread;
-	sigset_t set;
 	int status;
 
 	memset(shared, 0, sizeof(*shared));
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	observer->pid = fork();
 	if (!observer->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(child());
+		_exit(child_body());
 	}
 	assert_int_equal(pthread_create(&thread, NULL, scene, observer), 0);
 	pthread_join(thread, NULL);
@@ -267,7 +334,7 @@ static void test_held_up_in_a_stop(void **state)
 	(void)state;
 	if (under_valgrind())
 		skip();
-	play(scene_in_stop, &observer, 7);
+	play(scene_in_stop, child, &observer, 7);
 	print_message("%lu let go of\n", (unsigned long)tracer_counts(observer.tracer)->abandoned);
 	/* A loaded machine may have held us up elsewhere, too. */
 	assert_true(observer.abandons >= 1);
@@ -282,12 +349,24 @@ static void test_held_up_between_stops(void **state)
 	(void)state;
 	if (under_valgrind())
 		skip();
-	play(scene_between, &observer, 8);
+	play(scene_between, child, &observer, 8);
 	print_message("%lu let go of\n", (unsigned long)tracer_counts(observer.tracer)->abandoned);
 	/* The signal's stop, the maker's, the new thread's; nearly always one of the clock's, too.
 	 */
 	assert_true(tracer_counts(observer.tracer)->abandoned >= 3);
 	assert_int_equal(observer.threads, 2);
+	tracer_destroy(observer.tracer);
+}
+
+static void test_exec_of_strangers(void **state)
+{
+	struct observer observer = { 0 };
+
+	(void)state;
+	if (under_valgrind())
+		skip();
+	play(scene_strangers, child_of_strangers, &observer, 9);
+	assert_int_equal(observer.threads, 1);
 	tracer_destroy(observer.tracer);
 }
 
@@ -298,7 +377,7 @@ static void test_ends_before_the_tracer_begins(void **state)
 	struct watchdog watchdog;
 
 	(void)state;
-	relief_init(&relief, SIGURG);
+	relief_init(&relief, getpid(), SIGURG);
 	assert_int_equal(watchdog_start(&watchdog, getpid(), pthread_self(), &relief, NULL, NULL),
 			 0);
 	usleep(10 * WATCHDOG_LOOK_NS / NS_PER_US);
@@ -338,7 +417,7 @@ static void test_end_that_does_not_come(void **state)
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		alarm(LIMIT_NS / NS_PER_SECOND);
-		relief_init(&relief, SIGURG);
+		relief_init(&relief, getpid(), SIGURG);
 		if (pthread_create(&thread, NULL, scene_endless, &relief) ||
 		    watchdog_start(&watchdog, getpid(), thread, &relief, give_up, &code))
 			_exit(1);
@@ -360,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_held_up_in_a_stop),
 		cmocka_unit_test(test_held_up_between_stops),
+		cmocka_unit_test(test_exec_of_strangers),
 		cmocka_unit_test(test_ends_before_the_tracer_begins),
 		cmocka_unit_test(test_end_that_does_not_come),
 	};

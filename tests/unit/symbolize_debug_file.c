@@ -2,8 +2,8 @@
 /* Symbols of stripped files, from wherever a distribution puts them. */
 #include "symbolize/debug_file.h"
 
+#include "common/root_file.h"
 #include "symbolize/mini_image.h"
-#include "symbolize/root_file.h"
 #include "symbolize/symbol.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/under_valgrind.h"
@@ -228,39 +228,6 @@ static void test_other_root(void **state)
 	close(search.root);
 }
 
-static void test_root_file(void **state)
-{
-	struct built_files *files = *state;
-	int root, fd;
-
-	/* It has no openat2(2). */
-	if (under_valgrind())
-		skip();
-	assert_true(built_files_run(files, "mkdir -p root/tmp; echo in >root/tmp/file\n"
-					   "ln -s file root/tmp/link; ln -s tmp root/folder\n"
-					   "ln -s /proc/self/exe root/tmp/magic"));
-	root = open_folder(files, "root");
-	fd = root_file_open(root, "/tmp/file", ROOT_LINK_REFUSE);
-	assert_true(fd >= 0);
-	close(fd);
-	fd = root_file_open(root, "/folder/file", ROOT_LINK_REFUSE);
-	assert_true(fd >= 0);
-	close(fd);
-	fd = root_file_open(root, "/tmp/link", ROOT_LINK_FOLLOW);
-	assert_true(fd >= 0);
-	close(fd);
-	assert_int_equal(root_file_open(root, "/tmp/link", ROOT_LINK_REFUSE), -ELOOP);
-	assert_int_equal(root_file_open(root, "/tmp/none", ROOT_LINK_REFUSE), -ENOENT);
-	assert_int_equal(root_file_open(root, "/tmp", ROOT_LINK_FOLLOW), -EINVAL);
-	assert_int_equal(root_file_open(root, "tmp/file", ROOT_LINK_FOLLOW), -EINVAL);
-	assert_true(root_file_open(root, "/tmp/magic", ROOT_LINK_FOLLOW) < 0);
-	assert_int_equal(root_file_open(ROOT_OWN, "/dev/null", ROOT_LINK_FOLLOW), -EINVAL);
-	fd = root_file_open(ROOT_OWN, built_files_path(files, "program"), ROOT_LINK_REFUSE);
-	assert_true(fd >= 0);
-	close(fd);
-	close(root);
-}
-
 /* A server whose files are in a folder: the client takes file: addresses too. */
 static void test_download_only_when_asked(void **state)
 {
@@ -306,7 +273,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mini_symbols, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_broken_mini_symbols, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_root, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_root_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_download_only_when_asked, setup, teardown),
 	};
 

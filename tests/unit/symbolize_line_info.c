@@ -2,8 +2,8 @@
 /* Lines and inlined functions against addr2line -i, on programs made for it and on interpreters. */
 #include "symbolize/line_info.h"
 
+#include "common/root_file.h"
 #include "symbolize/demangle.h"
-#include "symbolize/root_file.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/under_valgrind.h"
 #include "tests/unit/unit_random.h"

@@ -268,25 +268,25 @@ static void test_open(void **state)
 					   "ln -s perf-7.map perf-8.map; mkfifo perf-9.map"));
 	root = open(built_files_path(files, "root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(root >= 0);
-	fd = perf_map_open(root, 7, self);
+	fd = perf_map_open(NULL, root, 7, self);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(perf_map_open(root, 6, self), -ENOENT);
-	assert_int_equal(perf_map_open(root, 8, self), -ELOOP);
-	assert_int_equal(perf_map_open(root, 9, self), -EINVAL);
+	assert_int_equal(perf_map_open(NULL, root, 6, self), -ENOENT);
+	assert_int_equal(perf_map_open(NULL, root, 8, self), -ELOOP);
+	assert_int_equal(perf_map_open(NULL, root, 9, self), -EINVAL);
 	if (self == 0) {
 		/* Root's is believed whatever the target runs as; another user's is not. */
-		fd = perf_map_open(root, 7, 4321);
+		fd = perf_map_open(NULL, root, 7, 4321);
 		assert_true(fd >= 0);
 		close(fd);
 		assert_int_equal(chown(built_files_path(files, "root/tmp/perf-7.map"), 1234, 0), 0);
-		assert_int_equal(perf_map_open(root, 7, 4321), -EPERM);
-		assert_int_equal(perf_map_open(root, 7, 0), -EPERM);
-		fd = perf_map_open(root, 7, 1234);
+		assert_int_equal(perf_map_open(NULL, root, 7, 4321), -EPERM);
+		assert_int_equal(perf_map_open(NULL, root, 7, 0), -EPERM);
+		fd = perf_map_open(NULL, root, 7, 1234);
 		assert_true(fd >= 0);
 		close(fd);
 	} else {
-		assert_int_equal(perf_map_open(root, 7, self + 1), -EPERM);
+		assert_int_equal(perf_map_open(NULL, root, 7, self + 1), -EPERM);
 	}
 	close(root);
 	built_files_remove(files);

@@ -93,6 +93,24 @@ static __attribute__((noinline)) int local_function(int value)
 	return value + 1;
 }
 
+/* Tables of all modules together: those that come later have no names, and are counted. */
+static void test_tables_have_a_limit(void **state)
+{
+	struct fixture *fixture = *state;
+	remote_addr own = address_of(&local_function), other = address_of(&malloc);
+	const struct module *module = module_find(fixture->table, own);
+	const struct module *later = module_find(fixture->table, other);
+
+	assert_true(module && later && module != later);
+	symbolizer_limit(fixture->symbolizer, 1);
+	assert_non_null(symbolizer_function(fixture->symbolizer, module, own, NULL));
+	assert_int_equal(symbolizer_dropped(fixture->symbolizer), 0);
+	for (int i = 0; i < 2; i++)
+		assert_null(symbolizer_function(fixture->symbolizer, later, other, NULL));
+	assert_int_equal(symbolizer_dropped(fixture->symbolizer), 1);
+	assert_non_null(symbolizer_function(fixture->symbolizer, module, own, NULL));
+}
+
 static void test_own_functions(void **state)
 {
 	struct fixture *fixture = *state;
@@ -563,6 +581,7 @@ static void test_choice_of_symbols(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_tables_have_a_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_functions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_equal_dladdr, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_find_objects_and_versions, setup, teardown),

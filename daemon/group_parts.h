@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What group.c, sessions and their profiles, and group_look.c, which processes there are, share. */
+#ifndef PIEPROFD_DAEMON_GROUP_PARTS_H
+#define PIEPROFD_DAEMON_GROUP_PARTS_H
+
+#include "attach/newcomers.h"
+#include "daemon/group.h"
+#include "daemon/look_budget.h"
+#include "daemon/member_table.h"
+#include "daemon/report/profile_merge.h"
+
+struct group {
+	struct group_options options;
+	struct member_table members;
+	struct session *kept;         /* ended, and the only one so far: not merged */
+	struct profile_merge *merged; /* of ended sessions; NULL: none yet */
+	struct profile_merge *shown;  /* behind the last group_profile() */
+	size_t sessions;              /* ever started */
+	uint64_t merged_samples;
+	struct losses losses;
+	char *notes;
+	struct pid_list found; /* scratch */
+	struct newcomers newcomers;
+	struct look_budget budget;
+	uint64_t newcomers_ns; /* when they were last looked for */
+	size_t next_checked;   /* the member whose turn it is, in rounds */
+	unsigned rounds;
+	unsigned char *left_out; /* a bit for each pid there was no room for; NULL: none */
+	bool started, finished, degraded, limits_told;
+	unsigned refusals_told;
+	enum exit_code refusal;
+	pid_t command; /* 0: none was started here */
+	bool command_ended;
+	enum process_end command_end;
+	int command_status;
+};
+
+void group_add_note(struct group *group, const char *text);
+void group_note_error(struct group *group, const struct error *error);
+size_t group_sessions_max(const struct group *group);
+
+/* NULL: it is gone, or there is no memory or room. May move all members. */
+struct member *group_add_member(struct group *group, pid_t pid, pid_t parent);
+/* Those that a process has now, as far as they are not known. */
+void group_add_children(struct group *group, pid_t pid);
+/* The same, of all members: until then they have been found by looking now and then. */
+void group_find_children(struct group *group);
+
+int group_open_session(struct group *group, struct member *member, bool lenient,
+		       struct error *error);
+int group_start_session(struct group *group, size_t index, struct error *error);
+/* The end of a session: what it found is kept without it. */
+void group_merge_session(struct group *group, struct session *session);
+void group_try_again(const struct group *group, struct member *member);
+void group_refuse(struct group *group, struct member *member, const struct error *error,
+		  uint64_t now_ns);
+/* Forks that no look has found: they came and went. */
+void group_count_unseen(struct group *group, const struct member *member, uint64_t forks);
+
+#endif

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A target says which files its code comes from: no report has a line of a file that the target itself could not read.
+What it could read is in the same report.
+"""
+import base64
+import gzip
+import json
+import os
+import signal
+import tempfile
+import time
+
+from boundaries import (GROUP, LINE, MANY, OTHER_GROUP, WITH_SOURCE, WITHOUT_SOURCE, collected, files, forms,
+                        output_options, pretender, profiled, python_for_everyone, run, started)
+from harness import PIEPROFD, Daemon, check, check_equal, status_of, wait_attached, wait_until
+from test_privileges import STRANGER, SYS_PTRACE
+from test_privileges import run as run_limited
+from test_refusals import program_for_everyone
+from test_serve import Server
+from test_top import Terminal
+
+SETGID, SETUID = "cap_6", "cap_7"
+ALL_FORMATS = WITH_SOURCE + WITHOUT_SOURCE
+
+
+def make_files(made):
+    """What the target may read as anybody, as the owner, in a group, by a link; and the same that it may not."""
+    user = made.user
+    made.show("open.py")
+    made.show("own.py", mode=0o600, user=user, group=user)
+    made.show("shared.py", mode=0o640, group=GROUP)
+    made.show("real.py", made.path("home", "good_link.py"), mode=0o600, user=user, group=user)
+    made.hide("secret.py", mode=0o600)
+    made.hide("others.py", mode=0o640, group=OTHER_GROUP)
+    made.hide("closed/inside.py")
+    made.hide("linked.py", made.path("home", "bad_link.py"), mode=0o600)
+    made.hide("closed/linked.py", made.path("home", "folder_link", "linked.py"))
+    os.chmod(made.path("closed"), 0o700)
+    os.mkdir(made.path("home"))
+    os.chown(made.path("home"), user, user)
+    os.symlink(made.path("real.py"), made.path("home", "good_link.py"))
+    os.symlink(made.path("linked.py"), made.path("home", "bad_link.py"))
+    os.symlink("../closed", made.path("home", "folder_link"))
+    made.check_truth(groups=[GROUP])
+
+
+def check_no_entry(made, report):
+    """Nor is a file that was not read among those whose size, time and checksum are told."""
+    told = {source["file"] for source in report["sources"]}
+    check(set(made.shown) <= told, "files told of: %s" % told)
+    check(not set(made.hidden) & told, "files told of: %s" % told)
+
+
+def test_every_format():
+    """What record writes at its end and at SIGUSR1, and what report makes of a recording."""
+    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        make_files(made)
+        with pretender(made, groups=[GROUP]) as process:
+            with Daemon("--pid", process.pid, "-d", 0, *MANY,
+                        *output_options(folder, "now", ALL_FORMATS)) as daemon:
+                wait_attached(process.pid)
+                # A recording is there all the while.
+                early = set(ALL_FORMATS) - {"pieprof"}
+                time.sleep(1)
+                daemon.signal(signal.SIGUSR1)
+                wait_until(lambda: early <= {name.split(".", 1)[1] for name in collected(folder, "now")},
+                           what="the snapshot")
+                snapshot = collected(folder, "now")
+                daemon.signal(signal.SIGINT)
+                daemon.finish()
+        last = collected(folder, "now")
+        last["summary.txt"] = (daemon.stdout + daemon.stderr).encode()
+        recording = os.path.join(folder, "now.pieprof")
+        run(["report", recording, "--lines", 60, *output_options(folder, "later", ALL_FORMATS)])
+        result = run(["report", recording, "--lines", 60])
+        later = collected(folder, "later")
+        later["summary.txt"] = result.stdout + result.stderr
+        for outputs in (snapshot, last, later):
+            check(len(outputs) >= len(ALL_FORMATS) - 1, "files: %s" % sorted(outputs))
+            made.check_all(outputs)
+        check_no_entry(made, json.loads(last["now.json"]))
+
+
+def test_dump():
+    with files() as made:
+        make_files(made)
+        with pretender(made, groups=[GROUP]) as process:
+            for options in ((), ("--json",), ("--no-native",)):
+                result = run(["dump", "--pid", process.pid, *options])
+                made.check("dump %s" % " ".join(options), result.stdout + result.stderr)
+
+
+def test_serve():
+    """Every endpoint that a client may have, before and after sampling was stopped."""
+    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        make_files(made)
+        with pretender(made, groups=[GROUP]) as process, \
+                Server(process.pid, listen="unix:" + os.path.join(folder, "socket")) as server:
+            made.check("profile", server.get("/debug/pprof/profile?seconds=1"), with_source=False)
+            made.check("/", server.get("/"))
+            made.check("fgprof", server.get("/debug/fgprof?seconds=0.5"), with_source=False)
+            for path in ("/debug/pprof/redundancy?seconds=0.5", "/debug/pprof/", "/metrics", "/healthz",
+                         "/control/status"):
+                made.check(path, server.get(path), with_source=False, named="")
+            for state in ("start", "stop"):
+                server.get("/control/" + state, method="POST")
+                for name, with_source in (("text", True), ("json", True), ("html", True), ("recording", True),
+                                          ("collapsed", False), ("pprof", False), ("speedscope", False),
+                                          ("firefox", False)):
+                    made.check("snapshot in %s" % name,
+                               server.get("/control/snapshot?format=" + name, method="POST"),
+                               # The text's first lines alone.
+                               with_source=with_source and name != "text")
+            server.process.terminate()
+            check_equal(server.process.wait(30), 0, "exit code of serve")
+            made.check("what serve said", (server.said + server.process.stderr.read()).encode(), False, named="")
+
+
+def test_top():
+    """Its four views, the details of each line, and the summary that it leaves."""
+    with files() as made:
+        make_files(made)
+        with pretender(made, groups=[GROUP]) as process, Terminal(250, 60) as terminal:
+            terminal.type("%s top --pid %d --lines 60; echo left with $?" % (PIEPROFD, process.pid), "Enter")
+            for word in made.shown.values():
+                terminal.wait_for(word)
+            screens = [terminal.screen()]
+            for _ in made.places():
+                terminal.type("Down")
+                screens.append(terminal.screen())
+            for key, tab in (("2", "Functions"), ("3", "Threads"), ("4", "Pairs")):
+                terminal.type(key)
+                screens.append(terminal.wait_for(r"\[%s %s\]" % (key, tab)))
+            terminal.type("q")
+            terminal.wait_for(r"left with 0")
+            screens.append(terminal.screen("-S", "-"))
+        for number, screen in enumerate(screens):
+            # A terminal wraps.
+            made.check("screen %d" % number, screen.replace("\n", "").encode(), with_source=False, named="")
+        made.check("the summary", screens[-1].encode(), with_source=False)
+
+
+def test_privileges_dropped():
+    """Begun by root, the target could read what it names then, and cannot when it is profiled."""
+    with files() as made:
+        made.show("open.py")
+        made.show("own.py", mode=0o600, user=made.user, group=made.user)
+        made.hide("secret.py", mode=0o600)
+        made.hide("closed/inside.py")
+        made.hide("roots.py", mode=0o640)
+        os.chmod(made.path("closed"), 0o700)
+        with pretender(made, "--drop", made.user, user=0) as process:
+            outputs, report = profiled(process.pid)
+            dump = run(["dump", "--pid", process.pid]).stdout
+        made.check_all(outputs)
+        made.check("dump", dump)
+        check_no_entry(made, report)
+        # The same of one that has not dropped them: all that keeps them from view is who the target is.
+        made.shown.update(made.hidden)
+        made.hidden = {}
+        with pretender(made, user=0) as process:
+            outputs, _ = profiled(process.pid)
+        made.check_all(outputs)
+
+
+def test_target_that_has_ended():
+    """When the report is made nothing can be asked about the target any more."""
+    for groups in ((GROUP,), ()):
+        with files() as made:
+            make_files(made)
+            if not groups:
+                made.hidden[made.path("shared.py")] = made.shown.pop(made.path("shared.py"))
+                made.digests[made.path("shared.py")] = made.hidden[made.path("shared.py")]
+            with pretender(made, "--seconds", 1.2, groups=groups) as process:
+                outputs, report = profiled(process.pid, "-d", 60)
+            check("meanwhile" in " ".join(outputs["summary.txt"].decode().split()), "the target has not ended")
+            made.check_all(outputs)
+            check(not set(made.hidden) & {source["file"] for source in report["sources"]}, "%s" % report["sources"])
+
+
+def test_command_of_another_user():
+    """Begun by the daemon as root, it becomes somebody else, and ends before the report."""
+    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        make_files(made)
+        result = run([*MANY, *output_options(folder, "x", WITH_SOURCE), "--", "setpriv", "--reuid=%d" % made.user,
+                      "--regid=%d" % made.user, "--groups=%d" % GROUP, python_for_everyone(), made.script,
+                      "--seconds", 1.2, "--", *made.places()])
+        check(b"ready\nok pretender\n" in result.stdout, "the command said %r" % result.stdout)
+        outputs = collected(folder, "x")
+        outputs["summary.txt"] = result.stdout + result.stderr
+        made.check_all(outputs)
+        check_no_entry(made, json.loads(outputs["x.json"]))
+
+
+def text_of(result):
+    return " ".join((result.stdout + result.stderr).split())
+
+
+def check_refusal_is_told(said):
+    lower = said.lower()
+    check("source" in lower and ("not read" in lower or "be read" in lower or "unread" in lower),
+          "nothing says that sources were not read: %s" % said)
+    check("CAP_SETUID" in said or "CAP_SETGID" in said, "nothing says why, and what to do: %s" % said)
+
+
+def limited_reports(made, program, capabilities, pid, user=None):
+    """The summary, JSON and a dump of a daemon with these capabilities alone; the bytes of each, and the summary."""
+    with tempfile.TemporaryDirectory(dir=made.folder) as folder:
+        os.chmod(folder, 0o777)
+        summary = run_limited(program, capabilities, "--pid", pid, "-d", 1, *MANY, "-o", os.path.join(folder, "x.json"),
+                              user=user)
+        outputs = collected(folder, "x")
+    dump = run_limited(program, capabilities, "dump", "--pid", pid, user=user)
+    outputs["summary.txt"] = (summary.stdout + summary.stderr).encode()
+    # It has a line of every frame.
+    made.check("dump with %s" % capabilities, dump.stdout.encode())
+    return outputs, text_of(summary)
+
+
+def test_daemon_that_cannot_be_the_target():
+    """Without CAP_SETUID and CAP_SETGID no file of another user's target is read, and the report says why."""
+    with files() as made, program_for_everyone() as program:
+        make_files(made)
+        with pretender(made, groups=[GROUP]) as process:
+            outputs, said = limited_reports(made, program, [SYS_PTRACE, SETUID, SETGID], process.pid)
+            made.check_all(outputs)
+            check("CAP_SETUID" not in said, "a complaint for nothing: %s" % said)
+            # Not those either that everybody may read: who the daemon is says nothing about the target.
+            for path, word in made.shown.items():
+                made.hidden[path] = word
+                made.digests[path] = word
+            made.shown = {}
+            for capabilities, user in (([SYS_PTRACE], None), ([SYS_PTRACE, SETUID], None), ([SYS_PTRACE, SETGID], None),
+                                       ([SYS_PTRACE], STRANGER)):
+                outputs, said = limited_reports(made, program, capabilities, process.pid, user)
+                check("pretended_0" in said, "it is not of this target: %s" % said)
+                check_refusal_is_told(said)
+                for what, data in outputs.items():
+                    made.check("%s with %s" % (what, capabilities), data)
+                check_equal(json.loads(outputs["x.json"])["sources"], [], "files read with %s" % capabilities)
+
+
+def test_users_own_process():
+    """An ordinary user needs nothing for a target of his: its files are those that he may read."""
+    with files() as made, program_for_everyone() as program:
+        make_files(made)
+        # Neither the target nor the daemon is in the group.
+        path = made.path("shared.py")
+        made.hidden[path] = made.digests[path] = made.shown.pop(path)
+        with pretender(made) as process:
+            outputs, said = limited_reports(made, program, [], process.pid, user=made.user)
+        made.check_all(outputs)
+        check("CAP_SETUID" not in said, "a complaint for nothing: %s" % said)
+
+
+def test_links_of_the_daemons_own():
+    """/proc/self is the target in the target's mouth, not the daemon, who may have any file open."""
+    with files() as made:
+        made.show("open.py")
+        # Every user may read it, if he gets there.
+        made.hide("closed/input.py", "/proc/self/fd/0")
+        os.chmod(made.path("closed"), 0o700)
+        for name in ("/dev/fd/0", "/dev/stdin", "/proc/thread-self/fd/0", made.path("link.py")):
+            made.hidden[name], made.digests[name] = made.hidden["/proc/self/fd/0"], made.digests["/proc/self/fd/0"]
+        os.symlink("/proc/self/fd/0", made.path("link.py"))
+        with pretender(made) as process, open(made.path("closed", "input.py"), "rb") as file:
+            outputs, _ = profiled(process.pid, stdin=file)
+            dump = run(["dump", "--pid", process.pid], stdin=file).stdout
+        made.check_all(outputs)
+        made.check("dump", dump)
+
+
+def test_privileges_dropped_later():
+    """A server drops its privileges once it listens: what it has when the report is made counts, or had last."""
+    for options, arguments in (((), ()), (("--seconds", 1.6), ("-d", 60))):
+        with files() as made:
+            made.show("open.py")
+            made.hide("secret.py", mode=0o600)
+            with pretender(made, "--drop", made.user, "--drop-after", 0.6, *options, user=0) as process:
+                outputs, report = profiled(process.pid, "-d", 1.6, *arguments)
+            made.check_all(outputs)
+            check_no_entry(made, report)
+
+
+def test_user_for_files_alone():
+    """A file server of root's, which reads as one of its users."""
+    with files() as made:
+        make_files(made)
+        path = made.path("shared.py")
+        made.hidden[path] = made.digests[path] = made.shown.pop(path)
+        with pretender(made, "--fsuid", made.user, user=0) as process:
+            status = status_of(process.pid)
+            check_equal(status["Uid"].split()[1::2], ["0", str(made.user)], "ids of the target")
+            outputs, report = profiled(process.pid)
+        made.check_all(outputs)
+        check_no_entry(made, report)
+
+
+def test_root_of_a_namespace():
+    """It has all capabilities in there, and none over files of users that are not in there."""
+    with files() as made:
+        make_files(made)
+        command = ["unshare", "--user", "--map-root-user", python_for_everyone(), made.script, "--", *made.places()]
+        with started(command, user=made.user, group=made.user, extra_groups=[GROUP]) as process:
+            check(int(status_of(process.pid)["CapEff"], 16) & 1 << 1, "it has no CAP_DAC_OVERRIDE in there")
+            outputs, report = profiled(process.pid)
+            dump = run(["dump", "--pid", process.pid]).stdout
+        made.check_all(outputs)
+        made.check("dump", dump)
+        check_no_entry(made, report)
+
+
+def test_each_process_for_itself():
+    """Two in one profile: what the one may read it does not read for the other."""
+    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        path = made.hide("both.py", mode=0o600)
+        made.digests[path] = made.hidden[path]
+        with open(path) as file:
+            lines = file.read().splitlines()
+        lines[LINE - 1] = made.shown[path] = "shown0123456789"
+        with open(path, "w") as file:
+            file.write("\n".join(lines))
+        python = python_for_everyone()
+        with started([python, made.script, "%s:%d" % (path, LINE)]) as roots, \
+                started([python, made.script, "%s:%d" % (path, LINE + 2)], user=made.user, group=made.user,
+                        extra_groups=[]) as strangers:
+            for first, second in ((roots, strangers), (strangers, roots)):
+                outputs, report = profiled("%d,%d" % (first.pid, second.pid))
+                check_equal({line["line"] for line in report["lines"] if line["file"] == path}, {LINE, LINE + 2},
+                            "lines of the file")
+                made.check_all(outputs)
+            both = "%d,%d" % (roots.pid, strangers.pid)
+            with Server(both, listen="unix:" + os.path.join(folder, "socket")) as server:
+                server.get("/debug/pprof/profile?seconds=1")
+                made.check("/", server.get("/"))
+                made.check("snapshot", server.get("/control/snapshot?format=json", method="POST"))
+                server.finish()
+
+
+def test_what_is_searched_finds_what_is_packed():
+    """The tests above look into what is packed; those that must not have a word would pass if that failed."""
+    word = b"hidden0123456789"
+    plain = bytes(range(256)) + word + bytes(range(256))
+    for data in (plain, gzip.compress(plain), base64.b64encode(plain), b"<p>" + base64.b64encode(gzip.compress(plain)),
+                 b"x\n".join((b"", base64.encodebytes(plain), b""))):
+        check(any(word in form for form in forms(data)), "not found in %r" % data[:40])
+    check(not any(word in form for form in forms(base64.b64encode(plain[:256]))), "found where it is not")
