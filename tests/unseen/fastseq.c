@@ -8,11 +8,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { MAX_PRIMER = 64, MIN_LOOP = 3 };
+enum {
+	MAX_PRIMER = 64,
+	MIN_LOOP = 3
+};
 
 static int pairs(char a, char b)
 {
-	return (a == 'A' && b == 'T') || (a == 'T' && b == 'A') || (a == 'G' && b == 'C') || (a == 'C' && b == 'G');
+	return (a == 'A' && b == 'T') || (a == 'T' && b == 'A') || (a == 'G' && b == 'C') ||
+	       (a == 'C' && b == 'G');
 }
 
 // The most base pairs that the sequence can form with itself (Nussinov).
@@ -40,7 +44,8 @@ static PyObject *hairpin_pairs(PyObject *self, PyObject *args)
 			int top = best[i + 1][j];
 			for (Py_ssize_t k = i + MIN_LOOP + 1; k <= j; k++) {
 				if (pairs(seq[i], seq[k])) {
-					int here = 1 + best[i + 1][k - 1] + (k < j ? best[k + 1][j] : 0);
+					int here = 1 + best[i + 1][k - 1] +
+						   (k < j ? best[k + 1][j] : 0);
 					if (here > top) {
 						top = here;
 					}
@@ -84,7 +89,9 @@ static PyMethodDef methods[] = {
 	{ NULL, NULL, 0, NULL },
 };
 
-static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, "fastseq", NULL, -1, methods, NULL, NULL, NULL, NULL };
+static struct PyModuleDef module = {
+	PyModuleDef_HEAD_INIT, "fastseq", NULL, -1, methods, NULL, NULL, NULL, NULL
+};
 
 PyMODINIT_FUNC PyInit_fastseq(void)
 {
