@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/avoidable.h"
 
-#include "daemon/report/model/interval.h"
+#include "daemon/detect/interval.h"
 
 #include <math.h>
 

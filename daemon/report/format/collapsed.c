@@ -12,6 +12,7 @@
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * profiled line and each pair: a whole tree of jansson values would take many
  * times the profile's own memory.
  */
+#include "daemon/detect/interval.h"
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
-#include "daemon/report/model/interval.h"
 
 #include <errno.h>
 #include <string.h>

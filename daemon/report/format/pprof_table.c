@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "daemon/report/encode/escape.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include "daemon/report/html/html_tree.h"
 
 #include "daemon/report/encode/escape.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
 #include <inttypes.h>

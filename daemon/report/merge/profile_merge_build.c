@@ -3,8 +3,12 @@
  * From what profile_merge.c gathered to a profile: everything that follows from
  * counts, and the order.
  */
+#include "daemon/report/merge/profile_merge.h"
 #include "daemon/report/merge/profile_merge_parts.h"
-#include "daemon/report/model/profile_parts.h"
+#include "daemon/report/model/line_estimate.h"
+#include "daemon/report/model/owned_profile.h"
+#include "daemon/report/model/profile_facts.h"
+#include "daemon/report/model/profile_write.h"
 
 #include <errno.h>
 #include <stdlib.h>

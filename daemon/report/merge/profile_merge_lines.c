@@ -2,6 +2,7 @@
 /* Lines and functions of several profiles. */
 #include "common/array.h"
 #include "common/hash.h"
+#include "daemon/report/merge/profile_merge.h"
 #include "daemon/report/merge/profile_merge_parts.h"
 #include "daemon/report/model/line_stats.h"
 

@@ -12,6 +12,7 @@
 #include "daemon/report/model/call_tree.h"
 
 #include "daemon/report/model/side_times.h"
+#include "symbolize/line_info.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
+#include "daemon/cct/library_path.h"
 
 #include <errno.h>
 #include <string.h>
@@ -101,13 +102,6 @@ static int intern_line(struct line_stats *stats, const struct place *place, uint
 		.charged_by = ID_NONE,
 	};
 	return 0;
-}
-
-bool line_stats_is_library(const char *file)
-{
-	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       strstr(file, "/lib/python3") || strstr(file, "/lib64/python3") ||
-	       !strncmp(file, "<__array_function__", 19) || !strncmp(file, "<frozen ", 8);
 }
 
 /* While nodes are looked at, whether the walk outwards from each came to a good end. */
@@ -233,7 +227,7 @@ static int charge_python(struct line_stats *stats, struct charge *charges,
 {
 	const struct charge *outer = &charges[node->parent->id];
 	struct charge *charge = &charges[node->id];
-	bool library = line_stats_is_library(place->file);
+	bool library = path_is_library(place->file);
 	bool dispatched = is_dispatched(stats, dispatches, node);
 	struct call_site site = { 0 };
 

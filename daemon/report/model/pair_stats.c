@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "daemon/report/model/profile_parts.h"
+#include "daemon/report/model/line_estimate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -401,34 +401,6 @@ static void take_call_time(void *context, uint32_t line, uint64_t call_ns, size_
 
 	entry->call_ns = call_ns;
 	entry->call_samples = count;
-}
-
-#define CALL_LOG_SCALE 1048576.0
-
-uint64_t call_log_mean(uint64_t call_log_sum, uint64_t call_samples)
-{
-	return call_samples ? (uint64_t)llround(exp((double)call_log_sum / (double)call_samples /
-						    CALL_LOG_SCALE))
-			    : 0;
-}
-
-void line_entry_estimate_call(struct line_entry *line, uint64_t period_ns)
-{
-	struct call_evidence evidence = {
-		.python_ns = line->charged_ns[TIME_PYTHON],
-		.period_ns = period_ns,
-		.residual_ns = line->call_ns,
-		.residuals = line->call_samples,
-	};
-
-	if (line->call_ns && !line->call_log_sum)
-		line->call_log_sum = line->call_samples *
-				     (uint64_t)llround(CALL_LOG_SCALE * log((double)line->call_ns));
-	if (!line->call_ns && !line->charged_ns[TIME_NATIVE])
-		return;
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		evidence.time_ns += line->charged_ns[c];
-	line->call_ns = avoidable_call_ns(&evidence);
 }
 
 /* From the residuals and the interpreter's share; 0 for lines whose calls were never sampled. */

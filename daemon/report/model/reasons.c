@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/reasons.h"
 
+#include "daemon/detect/interval.h"
 #include "daemon/report/model/category.h"
-#include "daemon/report/model/interval.h"
 
 #include <inttypes.h>
 #include <stdio.h>

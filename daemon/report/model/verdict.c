@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/verdict.h"
 
-#include "daemon/report/format/text_layout.h"
-#include "daemon/report/model/interval.h"
+#include "daemon/detect/interval.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/model/own_line.h"
 
 #include <inttypes.h>

@@ -7,26 +7,25 @@
  *   cct ---------> side_times (beside the time: waiting, collector)
  *   cct ---------> call_tree --> tree
  */
-#include "daemon/report/model/profile.h"
+#include "daemon/report/model/profile_build.h"
 
 #include "daemon/report/model/arena.h"
 #include "daemon/report/model/call_tree.h"
-#include "daemon/report/model/interval.h"
+#include "daemon/report/model/line_estimate.h"
+#include "daemon/report/model/owned_profile.h"
 #include "daemon/report/model/pair_stats.h"
-#include "daemon/report/model/profile_parts.h"
+#include "daemon/report/model/profile_facts.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/model/profile_timeline.h"
-#include "daemon/report/model/reasons.h"
+#include "daemon/report/model/profile_write.h"
 #include "daemon/report/model/shown_frame.h"
 #include "daemon/report/model/side_times.h"
 #include "daemon/report/model/source.h"
+#include "symbolize/line_info.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Static_assert(REASONS_MAX == sizeof(((struct profile_line *)0)->reasons) / sizeof(const char *),
-	       "profile_line has room for all reasons");
 
 struct builder {
 	struct owned_profile *owned;
@@ -42,68 +41,16 @@ struct builder {
 	size_t redundant_pairs;
 };
 
-static uint64_t line_redundant(const struct line_entry *line)
-{
-	return access_counts_redundant(&line->accesses[PAIR_LOAD]) +
-	       access_counts_redundant(&line->accesses[PAIR_STORE]);
-}
-
-static uint64_t line_sampled(const struct line_entry *line)
-{
-	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
-}
-
-double profile_run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
-{
-	uint64_t sampled = accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
-	uint64_t redundant = access_counts_redundant(&accesses[PAIR_LOAD]) +
-			     access_counts_redundant(&accesses[PAIR_STORE]);
-
-	return sampled ? (double)redundant / (double)sampled : 0;
-}
-
-void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double share)
-{
-	struct avoidable_evidence evidence = {
-		.period_ns = period_ns,
-		.sampled = line_sampled(line),
-		.redundant = line_redundant(line),
-		.run_share = line->charged_ns[TIME_NATIVE] || line_sampled(line) ? share : 0,
-		.repeated = line->repeated,
-		.call_ns = line->call_ns,
-		.again = line->again,
-		.again_redundant = line->again_redundant,
-		.again_loads = line->again_loads,
-		.again_loads_redundant = line->again_loads_redundant,
-		.stores = line->stores,
-		.again_stores = line->again_stores,
-	};
-
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		evidence.time_ns += line->charged_ns[c];
-	memcpy(evidence.redundant_by_memory, line->redundant_by_memory,
-	       sizeof(evidence.redundant_by_memory));
-	line->avoidable = avoidable_estimate(&evidence);
-}
-
-/* A line's avoidable time is shared out among its pairs by their redundant accesses. */
-uint64_t line_entry_avoidable_part(const struct line_entry *line, uint64_t pair_redundant)
-{
-	uint64_t redundant = line_redundant(line), time_ns = line->avoidable.time_ns;
-	double part;
-
-	/* No pair has more than its line, but in a profile that somebody forged. */
-	if (pair_redundant >= redundant)
-		return redundant ? time_ns : 0;
-	part = (double)time_ns * ((double)pair_redundant / (double)redundant);
-	return part < (double)time_ns ? (uint64_t)part : time_ns;
-}
-
 static void estimate_pair(struct pair_entry *pair, const struct line_stats *lines)
 {
 	if (pair->line != LINE_NONE)
 		pair->avoidable_ns = line_entry_avoidable_part(&lines->lines[pair->line],
 							       pair_entry_redundant(pair));
+}
+
+static uint64_t line_sampled(const struct line_entry *line)
+{
+	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
 }
 
 static int compare_lines(const void *left, const void *right)
@@ -174,53 +121,6 @@ static int write_functions(struct builder *builder)
 	owned->profile.functions = functions;
 	owned->profile.function_count = count;
 	return 0;
-}
-
-static struct line_evidence evidence_of(const struct line_entry *entry)
-{
-	struct line_evidence evidence = {
-		.call_samples = entry->call_samples,
-		.call_log_sum = entry->call_log_sum,
-		.repeated = entry->repeated,
-		.site_loads = entry->site[PAIR_LOAD],
-		.site_loads_redundant = entry->site_redundant[PAIR_LOAD],
-		.site_stores = entry->site[PAIR_STORE],
-		.site_stores_redundant = entry->site_redundant[PAIR_STORE],
-		.again = entry->again,
-		.again_redundant = entry->again_redundant,
-		.again_loads = entry->again_loads,
-		.again_loads_redundant = entry->again_loads_redundant,
-		.stores = entry->stores,
-		.again_stores = entry->again_stores,
-	};
-
-	memcpy(evidence.redundant_by_memory, entry->redundant_by_memory,
-	       sizeof(evidence.redundant_by_memory));
-	memcpy(evidence.charged_ns, entry->charged_ns, sizeof(evidence.charged_ns));
-	memcpy(evidence.support, entry->support, sizeof(evidence.support));
-	return evidence;
-}
-
-void profile_line_write(struct arena *arena, const struct line_entry *entry,
-			struct profile_line *line)
-{
-	line->file = entry->file;
-	line->line = entry->line;
-	line->function = entry->function;
-	memcpy(line->self_ns, entry->self_ns, sizeof(line->self_ns));
-	line->side = entry->side;
-	line->total_ns = entry->total_ns;
-	memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
-	line->charged_ns = 0;
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		line->charged_ns += entry->charged_ns[c];
-	line->avoidable_ns = entry->avoidable.time_ns;
-	line->avoidable_low_ns = entry->avoidable.low_ns;
-	line->avoidable_high_ns = entry->avoidable.high_ns;
-	line->call_ns = entry->call_ns;
-	line->evidence = evidence_of(entry);
-	line->category = category_of_line(entry->support, &line->evidence);
-	line->reason_count = reasons_write(arena, entry, line->category, line->reasons);
 }
 
 static int write_lines(struct builder *builder)
@@ -317,17 +217,6 @@ static const struct profile_frame *write_path(struct builder *builder, const str
 	}
 	*ret_count = count;
 	return frames;
-}
-
-void profile_pair_judge(struct profile_pair *pair)
-{
-	struct interval interval = interval_wilson(pair->redundant, pair->sampled);
-
-	pair->share = pair->sampled ? (double)pair->redundant / (double)pair->sampled : 0;
-	pair->share_low = interval.low;
-	pair->share_high = interval.high;
-	pair->category = category_choose(pair->support);
-	pair->advice = category_advice(pair->category);
 }
 
 static int write_pair(struct builder *builder, const struct pair_entry *entry,
@@ -524,16 +413,4 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 		return NULL;
 	}
 	return &owned->profile;
-}
-
-void profile_destroy(struct profile *profile)
-{
-	struct owned_profile *owned = (struct owned_profile *)profile;
-
-	if (!owned)
-		return;
-	if (owned->sources)
-		source_cache_destroy(owned->sources);
-	arena_deinit(&owned->arena);
-	free(owned);
 }
