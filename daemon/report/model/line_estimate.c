@@ -38,7 +38,7 @@ static uint64_t line_redundant(const struct line_entry *line)
 	       access_counts_redundant(&line->accesses[PAIR_STORE]);
 }
 
-static uint64_t line_sampled(const struct line_entry *line)
+uint64_t line_entry_sampled(const struct line_entry *line)
 {
 	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
 }
@@ -56,9 +56,9 @@ void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double sha
 {
 	struct avoidable_evidence evidence = {
 		.period_ns = period_ns,
-		.sampled = line_sampled(line),
+		.sampled = line_entry_sampled(line),
 		.redundant = line_redundant(line),
-		.run_share = line->charged_ns[TIME_NATIVE] || line_sampled(line) ? share : 0,
+		.run_share = line->charged_ns[TIME_NATIVE] || line_entry_sampled(line) ? share : 0,
 		.repeated = line->repeated,
 		.call_ns = line->call_ns,
 		.again = line->again,

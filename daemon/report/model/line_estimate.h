@@ -8,6 +8,9 @@
 
 #include "daemon/report/model/line_stats.h"
 
+/* Watched accesses of both kinds. */
+uint64_t line_entry_sampled(const struct line_entry *line);
+
 /* Redundant share of all accesses. */
 double profile_run_share(const struct access_counts accesses[PAIR_KIND_COUNT]);
 

@@ -48,11 +48,6 @@ static void estimate_pair(struct pair_entry *pair, const struct line_stats *line
 							       pair_entry_redundant(pair));
 }
 
-static uint64_t line_sampled(const struct line_entry *line)
-{
-	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
-}
-
 static int compare_lines(const void *left, const void *right)
 {
 	const struct line_entry *a = *(struct line_entry *const *)left;
@@ -86,7 +81,7 @@ static size_t sort_lines(const struct line_stats *stats, struct line_entry **sor
 	for (size_t i = 0; i < stats->count; i++) {
 		struct line_entry *line = &stats->lines[i];
 
-		if (line->total_ns || line_sampled(line) || side_time_waiting_ns(&line->side))
+		if (line->total_ns || line_entry_sampled(line) || side_time_waiting_ns(&line->side))
 			sorted[count++] = line;
 		else
 			line->position = LINE_NONE;
