@@ -41,7 +41,7 @@ const char *line_stats_plainer_name(const char *a, const char *b)
 	return strcmp(a, b) <= 0 ? a : b;
 }
 
-static uint64_t string_hash(const char *string)
+static uint64_t line_stats_hash(const char *string)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 
@@ -52,10 +52,10 @@ static uint64_t string_hash(const char *string)
 
 static uint64_t line_hash(const struct line_stats *stats, const struct place *place)
 {
-	uint64_t within = stats->by_function || !place->line ? string_hash(place->function)
+	uint64_t within = stats->by_function || !place->line ? line_stats_hash(place->function)
 							     : (uint32_t)place->line;
 
-	return hash_mix(hash_mix(string_hash(place->file)) ^ within);
+	return hash_mix(hash_mix(line_stats_hash(place->file)) ^ within);
 }
 
 static bool is_of_line(const struct line_stats *stats, const struct line_entry *line,
@@ -344,8 +344,8 @@ static int charge_native(struct line_stats *stats, struct place_table *places,
 	return 0;
 }
 
-static int charge_node(struct line_stats *stats, struct place_table *places,
-		       const struct cct_node *node)
+static int line_stats_charge_node(struct line_stats *stats, struct place_table *places,
+				  const struct cct_node *node)
 {
 	uint32_t self = stats->of_node[node->id], charged = line_stats_charged(stats, node);
 	uint64_t time_ns = 0;
@@ -384,7 +384,7 @@ int line_stats_build(struct line_stats *stats, struct place_table *places,
 	for (uint32_t id = 0; id < cct_node_count(cct); id++) {
 		const struct cct_node *node = cct_node(cct, id);
 
-		if (charge_node(stats, places, node))
+		if (line_stats_charge_node(stats, places, node))
 			return -ENOMEM;
 		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 			time_ns[c] += node->time_ns[c];

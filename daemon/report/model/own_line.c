@@ -22,7 +22,7 @@ struct search {
 	uint32_t *of_frame; /* OWN_LINE_NONE: no own line; by frame of the tree */
 };
 
-static int compare(const void *left, const void *right)
+static int own_line_compare(const void *left, const void *right)
 {
 	const struct profile_line *a = *(const struct profile_line *const *)left;
 	const struct profile_line *b = *(const struct profile_line *const *)right;
@@ -62,7 +62,7 @@ static uint32_t line_of(const struct search *search, const struct profile_frame 
 
 	if (!is_own(frame))
 		return OWN_LINE_NONE;
-	found = bsearch(&wanted, search->lines, search->count, sizeof(wanted), compare);
+	found = bsearch(&wanted, search->lines, search->count, sizeof(wanted), own_line_compare);
 	return found ? (uint32_t)(found - search->lines) : OWN_LINE_NONE;
 }
 
@@ -81,8 +81,8 @@ static uint64_t cpu_time(const struct profile_node *node)
 	return cpu_ns;
 }
 
-static uint64_t walk(struct search *search, const struct profile_tree *tree,
-		     const struct profile_line *through)
+static uint64_t own_line_walk(struct search *search, const struct profile_tree *tree,
+			      const struct profile_line *through)
 {
 	uint64_t all_ns = 0;
 
@@ -126,8 +126,8 @@ bool own_line_find(const struct profile *profile, const struct profile_line *thr
 		for (size_t i = 0; i < profile->line_count; i++)
 			if (profile->lines[i].line > 0)
 				search.lines[search.count++] = &profile->lines[i];
-		qsort(search.lines, search.count, sizeof(*search.lines), compare);
-		own.of_ns = walk(&search, tree, through);
+		qsort(search.lines, search.count, sizeof(*search.lines), own_line_compare);
+		own.of_ns = own_line_walk(&search, tree, through);
 		for (size_t i = 0; i < search.count; i++)
 			if (search.time_ns[i] > own.time_ns) {
 				own.line = search.lines[i];

@@ -48,7 +48,7 @@ static void estimate_pair(struct pair_entry *pair, const struct line_stats *line
 							       pair_entry_redundant(pair));
 }
 
-static int compare_lines(const void *left, const void *right)
+static int build_compare_lines(const void *left, const void *right)
 {
 	const struct line_entry *a = *(struct line_entry *const *)left;
 	const struct line_entry *b = *(struct line_entry *const *)right;
@@ -67,7 +67,7 @@ static int compare_lines(const void *left, const void *right)
 	return order ? order : strcmp(a->function, b->function);
 }
 
-static int compare_pairs(const void *left, const void *right, void *context)
+static int build_compare_pairs(const void *left, const void *right, void *context)
 {
 	return pair_entry_compare(context, *(struct pair_entry *const *)left,
 				  *(struct pair_entry *const *)right);
@@ -86,13 +86,13 @@ static size_t sort_lines(const struct line_stats *stats, struct line_entry **sor
 		else
 			line->position = LINE_NONE;
 	}
-	qsort(sorted, count, sizeof(sorted[0]), compare_lines);
+	qsort(sorted, count, sizeof(sorted[0]), build_compare_lines);
 	for (size_t i = 0; i < count; i++)
 		sorted[i]->position = (uint32_t)i;
 	return count;
 }
 
-static int write_functions(struct builder *builder)
+static int build_write_functions(struct builder *builder)
 {
 	struct owned_profile *owned = builder->owned;
 	size_t count = sort_lines(&builder->functions, builder->sorted_functions);
@@ -118,7 +118,7 @@ static int write_functions(struct builder *builder)
 	return 0;
 }
 
-static int write_lines(struct builder *builder)
+static int build_write_lines(struct builder *builder)
 {
 	struct owned_profile *owned = builder->owned;
 	size_t count = sort_lines(&builder->lines, builder->sorted_lines);
@@ -214,8 +214,8 @@ static const struct profile_frame *write_path(struct builder *builder, const str
 	return frames;
 }
 
-static int write_pair(struct builder *builder, const struct pair_entry *entry,
-		      struct profile_pair *pair)
+static int build_write_pair(struct builder *builder, const struct pair_entry *entry,
+			    struct profile_pair *pair)
 {
 	uint32_t position;
 
@@ -252,7 +252,7 @@ static size_t count_written(const struct builder *builder)
 	return count;
 }
 
-static int write_pairs(struct builder *builder)
+static int build_write_pairs(struct builder *builder)
 {
 	struct profile *profile = &builder->owned->profile;
 	struct profile_pair *pairs;
@@ -269,13 +269,13 @@ static int write_pairs(struct builder *builder)
 		builder->sorted_pairs[builder->redundant_pairs++] = &builder->pairs.entries[i];
 	}
 	qsort_r(builder->sorted_pairs, builder->redundant_pairs, sizeof(builder->sorted_pairs[0]),
-		compare_pairs, &builder->paths);
+		build_compare_pairs, &builder->paths);
 	count = count_written(builder);
 	pairs = arena_array(&builder->owned->arena, count, sizeof(*pairs));
 	if (!pairs)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		if (write_pair(builder, builder->sorted_pairs[i], &pairs[i]))
+		if (build_write_pair(builder, builder->sorted_pairs[i], &pairs[i]))
 			return -ENOMEM;
 	profile->pairs = pairs;
 	profile->pair_count = count;
@@ -297,7 +297,7 @@ static void sum_avoidable(struct builder *builder, const struct cct *cct)
 	}
 }
 
-static int write_tree(struct builder *builder, const struct cct *cct)
+static int build_tree(struct builder *builder, const struct cct *cct)
 {
 	struct owned_profile *owned = builder->owned;
 	size_t node_count = cct_node_count(cct);
@@ -348,11 +348,11 @@ static int build(struct builder *builder, const struct cct *cct)
 		calloc(builder->functions.count + 1, sizeof(builder->sorted_functions[0]));
 	builder->sorted_pairs = calloc(builder->pairs.count + 1, sizeof(builder->sorted_pairs[0]));
 	if (!builder->sorted_lines || !builder->sorted_functions || !builder->sorted_pairs ||
-	    write_lines(builder) || write_functions(builder))
+	    build_write_lines(builder) || build_write_functions(builder))
 		return -ENOMEM;
-	if (write_pairs(builder))
+	if (build_write_pairs(builder))
 		return -ENOMEM;
-	if (write_tree(builder, cct))
+	if (build_tree(builder, cct))
 		return -ENOMEM;
 	/* When all lines have been asked for. */
 	refusals = source_cache_refusals(builder->owned->sources);
