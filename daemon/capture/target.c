@@ -188,13 +188,13 @@ static bool find_among(struct target *target, bool hidden)
 }
 
 /* Searching data takes long, and is for interpreters that show no symbol at all. */
-static bool find_interpreter(struct target *target)
+static bool target_find_interpreter(struct target *target)
 {
 	return find_among(target, false) || find_among(target, true);
 }
 
-static void add_ranges(struct address_ranges *ranges, const struct address_ranges *more,
-		       uint64_t bias)
+static void target_add_ranges(struct address_ranges *ranges, const struct address_ranges *more,
+			      uint64_t bias)
 {
 	for (size_t i = 0; i < more->count && ranges->count < ADDRESS_RANGES_MAX; i++) {
 		struct address_range range = { more->items[i].start + bias,
@@ -211,7 +211,7 @@ static void add_ranges(struct address_ranges *ranges, const struct address_range
  * where there are no symbols; clones, told by the symbols' names; the
  * instructions' own functions.
  */
-static int find_eval(struct target *target)
+static int target_find_eval(struct target *target)
 {
 	static const char *const loop[] = { "_PyEval_EvalFrameDefault" };
 	static const char *const handlers[] = { "_TAIL_CALL_*" };
@@ -225,10 +225,10 @@ static int find_eval(struct target *target)
 	if (unwinder_function_parts(target->unwinder, function, &target->eval))
 		target->eval = (struct address_ranges){ .items = { function }, .count = 1 };
 	if (!function_group_find(interpreter->image, loop, 1, &found))
-		add_ranges(&target->eval, &found, interpreter->bias);
+		target_add_ranges(&target->eval, &found, interpreter->bias);
 	if (!function_group_find(interpreter->image, handlers, 1, &found)) {
-		add_ranges(&target->eval_handlers, &found, interpreter->bias);
-		add_ranges(&target->eval, &found, interpreter->bias);
+		target_add_ranges(&target->eval_handlers, &found, interpreter->bias);
+		target_add_ranges(&target->eval, &found, interpreter->bias);
 	}
 	return 0;
 }
@@ -247,7 +247,7 @@ static int open_runtime(struct target *target, struct error *error)
 		*error = target->python_refusal;
 		return error->exit_code == EXIT_UNSUPPORTED_PYTHON ? 0 : -1;
 	}
-	if (find_eval(target)) {
+	if (target_find_eval(target)) {
 		error_set(&target->python_refusal, EXIT_UNSUPPORTED_PYTHON,
 			  "the evaluation loop of the interpreter in process %d was not found",
 			  target->pid);
@@ -301,7 +301,7 @@ int target_init(struct target *target, pid_t pid, bool download, struct imperson
 		error_out_of_memory(error);
 		return -1;
 	}
-	if (!find_interpreter(target)) {
+	if (!target_find_interpreter(target)) {
 		char executable[256];
 
 		if (procfs_read_executable(pid, executable, sizeof(executable)))

@@ -26,7 +26,7 @@ static struct cct_node *node_at(const struct cct *cct, size_t id)
 	return &cct->chunks[id / CHUNK_NODES][id % CHUNK_NODES];
 }
 
-static bool add_chunk(struct cct *cct)
+static bool cct_add_chunk(struct cct *cct)
 {
 	struct cct_node **chunks = array_reserve(cct->chunks, cct->chunk_count,
 						 &cct->chunk_capacity, sizeof(cct->chunks[0]));
@@ -49,7 +49,7 @@ static struct cct_node *take_node(struct cct *cct)
 
 	if (cct->node_count >= cct->node_limit)
 		return NULL;
-	if (cct->node_count == cct->chunk_count * CHUNK_NODES && !add_chunk(cct))
+	if (cct->node_count == cct->chunk_count * CHUNK_NODES && !cct_add_chunk(cct))
 		return NULL;
 	node = node_at(cct, cct->node_count);
 	node->id = (uint32_t)cct->node_count++;

@@ -10,13 +10,7 @@
 
 #include "daemon/cct/frame.h"
 #include "daemon/cct/side_time.h"
-
-enum time_class {
-	TIME_PYTHON, /* the interpreter on behalf of the line */
-	TIME_NATIVE, /* library code the line called */
-	TIME_SYSTEM, /* the kernel */
-	TIME_CLASS_COUNT
-};
+#include "daemon/cct/time_class.h"
 
 struct cct_node {
 	struct cct_node *parent;      /* NULL: the root, which has no frame */

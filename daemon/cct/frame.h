@@ -3,21 +3,9 @@
 #ifndef PIEPROFD_DAEMON_CCT_FRAME_H
 #define PIEPROFD_DAEMON_CCT_FRAME_H
 
+#include "daemon/cct/frame_kind.h"
 #include "pyintrospect/code_object.h"
 #include "symbolize/module.h"
-
-enum frame_kind {
-	FRAME_PYTHON,
-	FRAME_NATIVE,
-	FRAME_PROCESS, /* in reports of several processes alone: the outermost frame of each */
-};
-
-enum frame_flag {
-	FRAME_GUESSED = 1,         /* native, found by scanning the stack */
-	FRAME_UNMATCHED = 2,       /* a Python group without its native evaluation loop */
-	FRAME_EVAL = 4,            /* an evaluation loop that has no Python frame yet, or no more */
-	FRAME_TRUNCATED_ABOVE = 8, /* outermost frame of a stack that ended early */
-};
 
 struct frame {
 	enum frame_kind kind;

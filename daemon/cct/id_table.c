@@ -12,7 +12,7 @@ void id_table_deinit(struct id_table *table)
 	*table = (struct id_table){ 0 };
 }
 
-static void place(struct id_table *table, struct id_slot slot)
+static void id_table_place(struct id_table *table, struct id_slot slot)
 {
 	size_t at = slot.hash & (table->capacity - 1);
 
@@ -33,7 +33,7 @@ int id_table_reserve(struct id_table *table)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->capacity; i++)
 		if (table->slots[i].id_plus_one)
-			place(&larger, table->slots[i]);
+			id_table_place(&larger, table->slots[i]);
 	larger.count = table->count;
 	free(table->slots);
 	*table = larger;
@@ -42,7 +42,7 @@ int id_table_reserve(struct id_table *table)
 
 void id_table_add(struct id_table *table, uint64_t hash, uint32_t id)
 {
-	place(table, (struct id_slot){ .hash = (uint32_t)hash, .id_plus_one = id + 1 });
+	id_table_place(table, (struct id_slot){ .hash = (uint32_t)hash, .id_plus_one = id + 1 });
 	table->count++;
 }
 

@@ -4,7 +4,6 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "daemon/cct/id_table.h"
-#include "daemon/cct/window_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -281,9 +280,39 @@ int pair_table_copy_origins(struct pair_table *copy, const struct pair_table *ta
 	return 0;
 }
 
+static const struct window_field pair_fields[] = {
+	WINDOW_FIELD(pair, kind, WINDOW_SAME),
+	WINDOW_FIELD(pair, first, WINDOW_SAME),
+	WINDOW_FIELD(pair, second, WINDOW_SAME),
+	WINDOW_FIELD(pair, verdicts, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair, same_instruction, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair, distance_ns_sum, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair, bytes, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair, settled, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair, settled_same, WINDOW_SUBTRACT),
+};
+
+static const struct window_field origin_fields[] = {
+	WINDOW_FIELD(pair_origin, kind, WINDOW_SAME),
+	WINDOW_FIELD(pair_origin, node, WINDOW_SAME),
+	WINDOW_FIELD(pair_origin, sampled, WINDOW_BY_HAND), /* what its pairs and `never` have */
+	WINDOW_FIELD(pair_origin, never, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair_origin, verdicts, WINDOW_BY_HAND), /* what its pairs have */
+	WINDOW_FIELD(pair_origin, by_memory, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair_origin, redundant_by_memory, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair_origin, call_count, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair_origin, call_ns_sum, WINDOW_SUBTRACT),
+	WINDOW_FIELD(pair_origin, call_ns, WINDOW_SAME), /* of the whole run */
+	WINDOW_FIELD(pair_origin, call_ns_kept,
+		     WINDOW_BY_HAND), /* none without calls in the window */
+};
+
+const struct window_table window_pair = WINDOW_TABLE(pair, pair_fields);
+const struct window_table window_pair_origin = WINDOW_TABLE(pair_origin, origin_fields);
+
 static void subtract_origin(struct pair_origin *origin, const struct pair_origin *before)
 {
-	window_subtract(WINDOW_ORIGIN, origin, before);
+	window_subtract(&window_pair_origin, origin, before);
 	/* With another call_count than the original's, the next copy brings them back. */
 	if (!origin->call_count)
 		origin->call_ns_kept = 0;
@@ -304,7 +333,7 @@ int pair_table_subtract(struct pair_table *copy, const struct pair *pairs, size_
 		struct pair *pair = &copy->pairs[i];
 
 		if (i < pair_count)
-			window_subtract(WINDOW_PAIR, pair, &pairs[i]);
+			window_subtract(&window_pair, pair, &pairs[i]);
 		for (size_t v = 0; v < VERDICT_COUNT && pair->first->id < node_count; v++)
 			sums[pair->first->id].verdicts[pair->kind][v] += pair->verdicts[v];
 	}

@@ -7,29 +7,9 @@
 #ifndef PIEPROFD_DAEMON_CCT_PAIR_TABLE_H
 #define PIEPROFD_DAEMON_CCT_PAIR_TABLE_H
 
+#include "daemon/cct/access_kind.h"
 #include "daemon/cct/cct.h"
-
-enum pair_kind {
-	PAIR_LOAD,
-	PAIR_STORE,
-	PAIR_KIND_COUNT
-};
-
-enum access_verdict {
-	VERDICT_REDUNDANT,   /* the same bits */
-	VERDICT_APPROXIMATE, /* floats within 1% of each other, not equal */
-	VERDICT_NEW,         /* another value */
-	VERDICT_COUNT
-};
-
-/* What the watched address is; the classes of docs/ARCHITECTURE.md. */
-enum memory_class {
-	MEMORY_HEAP,   /* brk heap and large private mappings: array payload, malloc */
-	MEMORY_OBJECT, /* inside a Python object's arena (pymalloc) */
-	MEMORY_STATIC, /* a module's data: type objects, tables */
-	MEMORY_OTHER,
-	MEMORY_CLASS_COUNT
-};
+#include "daemon/cct/window_fields.h"
 
 struct pair_evidence {
 	uint64_t
@@ -116,6 +96,7 @@ __attribute__((warn_unused_result)) int pair_table_subtract(struct pair_table *c
 							    size_t pair_count,
 							    const struct pair_origin *origins,
 							    size_t origin_count, size_t node_count);
+extern const struct window_table window_pair, window_pair_origin;
 
 /* In order of first sight; the pointers are good until the table is added to. NULL: no such index.
  */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/side_time.h"
 
-#include "daemon/cct/window_fields.h"
-
 const char *wait_kind_name(enum wait_kind kind)
 {
 	static const char *const names[WAIT_KIND_COUNT] = {
@@ -30,7 +28,15 @@ void side_time_add(struct side_time *to, const struct side_time *more)
 	to->contending_ns += more->contending_ns;
 }
 
+static const struct window_field side_fields[] = {
+	WINDOW_FIELD(side_time, waiting_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, collecting_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, contending_ns, WINDOW_SUBTRACT),
+};
+
+const struct window_table window_side_time = WINDOW_TABLE(side_time, side_fields);
+
 void side_time_subtract(struct side_time *from, const struct side_time *less)
 {
-	window_subtract(WINDOW_SIDE_TIME, from, less);
+	window_subtract(&window_side_time, from, less);
 }

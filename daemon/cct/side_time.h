@@ -7,6 +7,8 @@
 #ifndef PIEPROFD_DAEMON_CCT_SIDE_TIME_H
 #define PIEPROFD_DAEMON_CCT_SIDE_TIME_H
 
+#include "daemon/cct/window_fields.h"
+
 #include <stdint.h>
 
 enum wait_kind {
@@ -32,5 +34,6 @@ uint64_t side_time_waiting_ns(const struct side_time *side);
 void side_time_add(struct side_time *to, const struct side_time *more);
 /* less was part of it. */
 void side_time_subtract(struct side_time *from, const struct side_time *less);
+extern const struct window_table window_side_time;
 
 #endif

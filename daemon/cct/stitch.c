@@ -212,7 +212,7 @@ static void emit_group(struct stitching *stitching, const struct group *group)
 	}
 }
 
-static void merge(struct stitching *stitching)
+static void stitch_merge(struct stitching *stitching)
 {
 	size_t next = 0;
 	bool eval_passed = false;
@@ -273,7 +273,7 @@ uint32_t stitch(const struct native_frame *native, size_t native_count, enum unw
 	match_anchors(&stitching);
 	match_by_counting(&stitching);
 	find_positions(&stitching);
-	merge(&stitching);
+	stitch_merge(&stitching);
 	turn_round(frames, stitching.count);
 	ended_early = (end != UNWIND_COMPLETE && end != UNWIND_STOPPED) ||
 		      python->flags & (PYTHON_STACK_TRUNCATED | PYTHON_STACK_INVALID) ||

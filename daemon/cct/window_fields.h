@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of each struct is taken out of a later copy of it, for a window: one row
- * a member, so that none is forgotten. A test compares the tables with the
- * structs as the compiler knows them. Pure.
+ * What of a struct is taken out of a later copy of it, for a window: one row a
+ * member, so that none is forgotten. Each struct's table stands with what subtracts
+ * it; a test compares the tables with the structs as the compiler knows them. Pure.
  */
 #ifndef PIEPROFD_DAEMON_CCT_WINDOW_FIELDS_H
 #define PIEPROFD_DAEMON_CCT_WINDOW_FIELDS_H
@@ -28,18 +28,17 @@ struct window_table {
 	size_t count;
 };
 
-enum window_table_id {
-	WINDOW_PAIR,
-	WINDOW_ORIGIN,
-	WINDOW_SIDE_TIME,
-	WINDOW_THREAD,
-	WINDOW_FACTS,
-	WINDOW_TABLE_COUNT
-};
+#define WINDOW_FIELD(type, member, rule)                                                           \
+	{                                                                                          \
+#member, offsetof(struct type, member), sizeof(((struct type *)0)->member), rule   \
+	}
 
-const struct window_table *window_table(enum window_table_id id);
+#define WINDOW_TABLE(type, fields)                                                                 \
+	{                                                                                          \
+#type, sizeof(struct type), fields, sizeof(fields) / sizeof((fields)[0])           \
+	}
 
 /* Of two readings that need not be of one moment: what would be negative is 0. */
-void window_subtract(enum window_table_id id, void *now, const void *before);
+void window_subtract(const struct window_table *table, void *now, const void *before);
 
 #endif

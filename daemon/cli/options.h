@@ -4,6 +4,7 @@
 #define PIEPROFD_DAEMON_CLI_OPTIONS_H
 
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/access_filter.h"
 
 #include <stdbool.h>
 #include <stdint.h>

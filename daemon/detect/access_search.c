@@ -13,7 +13,7 @@ void access_search_init(struct access_search *search, struct sample_filter *filt
 	block_cache_init(&search->memory, &filter->target->reader);
 }
 
-static bool same_function(struct target *target, remote_addr a, remote_addr b)
+static bool access_same_function(struct target *target, remote_addr a, remote_addr b)
 {
 	struct address_range range;
 
@@ -99,7 +99,8 @@ enum loss access_search_next(struct access_search *search, struct capture *captu
 	/* Found in a function that was called or returned to on the way: stop there for its stack.
 	 */
 	*ret_found = (struct access_found){
-		.further = !same_function(search->filter->target, rip, ahead.access.instruction),
+		.further = !access_same_function(search->filter->target, rip,
+						 ahead.access.instruction),
 		.run_to = ahead.access.instruction,
 		.access = ahead.access,
 	};
@@ -114,7 +115,7 @@ enum loss access_search_sampled(struct access_search *search, struct capture *ca
 	enum loss loss;
 
 	/* The thread has run on since. */
-	if (!same_function(target, capture->registers.rip, record->ip))
+	if (!access_same_function(target, capture->registers.rip, record->ip))
 		return LOSS_SKID;
 	if (sampled_access(&target->code, &capture->registers, record, ret_access) ||
 	    ret_access->stack || ret_access->thread_local_storage || ret_access->indirect_branch ||

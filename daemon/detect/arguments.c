@@ -11,7 +11,7 @@
 
 static const struct loop whole_code = { .start = 0, .end = INT_MAX };
 
-static bool is_call(const struct bytecode_instruction *instruction)
+static bool argument_is_call(const struct bytecode_instruction *instruction)
 {
 	return !strncmp(instruction->name, "CALL", 4);
 }
@@ -23,7 +23,7 @@ static bool same_each_round(const struct bytecode *bytecode, const struct operan
 	for (size_t i = operands->begin; i < operands->end; i++) {
 		struct variable read[VARIABLES_MAX];
 
-		if (is_call(&bytecode->instructions[i]))
+		if (argument_is_call(&bytecode->instructions[i]))
 			return false;
 		operands_variables(bytecode->code, &bytecode->instructions[i], false, read);
 		for (size_t v = i == operands->begin && operands->surplus; v < VARIABLES_MAX; v++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/avoidable.h"
 
-#include "daemon/report/model/interval.h"
+#include "daemon/detect/interval.h"
 
 #include <math.h>
 
@@ -161,8 +161,8 @@ struct part {
  * avoidable->time_ns with both errors. Where nothing redundant was seen there
  * is no middle to spread from: 0 to what the interval's end allows.
  */
-static void set_interval(const struct avoidable_evidence *evidence, const struct part *part,
-			 struct avoidable *avoidable)
+static void avoidable_set_interval(const struct avoidable_evidence *evidence,
+				   const struct part *part, struct avoidable *avoidable)
 {
 	double time_ns = (double)evidence->time_ns, low = fmin(part->low, part->middle);
 	double high = fmax(part->high, part->middle), spread;
@@ -207,6 +207,6 @@ struct avoidable avoidable_estimate(const struct avoidable_evidence *evidence)
 	if (avoidable.by_invariance)
 		part = (struct part){ invariance.low, invariance.low, invariance.high };
 	avoidable.time_ns = to_ns((double)evidence->time_ns * part.middle);
-	set_interval(evidence, &part, &avoidable);
+	avoidable_set_interval(evidence, &part, &avoidable);
 	return avoidable;
 }

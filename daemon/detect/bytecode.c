@@ -9,7 +9,7 @@
 
 #define UNIT_BYTES 2
 
-static bool starts_with(const char *text, const char *prefix)
+static bool bytecode_starts_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -23,12 +23,14 @@ static int backward_target(const struct python_code *code, const char *name, uin
 	if (code->minor >= 11) {
 		/* ..._NO_INTERRUPT closes the loops inside of `await` and `yield from`: no loop of
 		 * the source. */
-		if (strcmp(name, "JUMP_BACKWARD") && !starts_with(name, "POP_JUMP_BACKWARD_"))
+		if (strcmp(name, "JUMP_BACKWARD") &&
+		    !bytecode_starts_with(name, "POP_JUMP_BACKWARD_"))
 			return BYTECODE_NO_TARGET;
 		target = (int64_t)end - (int64_t)argument * UNIT_BYTES;
 	} else {
 		if (strcmp(name, "JUMP_ABSOLUTE") && strcmp(name, "CONTINUE_LOOP") &&
-		    !starts_with(name, "POP_JUMP_IF_") && !starts_with(name, "JUMP_IF_"))
+		    !bytecode_starts_with(name, "POP_JUMP_IF_") &&
+		    !bytecode_starts_with(name, "JUMP_IF_"))
 			return BYTECODE_NO_TARGET;
 		/* 3.10 counts units, before it bytes were counted. */
 		target = (int64_t)argument * (code->minor >= 10 ? UNIT_BYTES : 1);
@@ -36,7 +38,7 @@ static int backward_target(const struct python_code *code, const char *name, uin
 	return target >= 0 && target < end ? (int)target : BYTECODE_NO_TARGET;
 }
 
-static void decode(struct bytecode *bytecode, const struct opcode_info *table)
+static void bytecode_decode(struct bytecode *bytecode, const struct opcode_info *table)
 {
 	const struct python_code *code = bytecode->code;
 	int size = (int)code->bytecode_size, start = 0, offset = 0;
@@ -79,7 +81,7 @@ int bytecode_init(struct bytecode *bytecode, const struct python_code *code)
 		calloc(code->bytecode_size / UNIT_BYTES, sizeof(bytecode->instructions[0]));
 	if (!bytecode->instructions)
 		return -ENOMEM;
-	decode(bytecode, table);
+	bytecode_decode(bytecode, table);
 	return 0;
 }
 

@@ -66,7 +66,7 @@ static bool is_subscript(const struct bytecode_instruction *instruction)
 		instruction->argument == BINARY_OP_SUBSCRIPT);
 }
 
-static bool is_call(const struct bytecode_instruction *instruction)
+static bool loop_is_call(const struct bytecode_instruction *instruction)
 {
 	return !strncmp(instruction->name, "CALL", 4) || !strcmp(instruction->name, "PRECALL");
 }
@@ -249,7 +249,7 @@ static void look_at_line(const struct bytecode *bytecode, int line, struct loop_
 {
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
-		bool call = !result->line_calls && is_call(instruction);
+		bool call = !result->line_calls && loop_is_call(instruction);
 		bool accumulated = !result->accumulates && is_inplace(instruction) &&
 				   is_accumulated(bytecode, i);
 
@@ -271,7 +271,7 @@ struct loop_line loop_line_at(const struct bytecode *bytecode, int offset, const
 	if (!at)
 		return result;
 	result.subscript = is_subscript(at);
-	result.call = is_call(at);
+	result.call = loop_is_call(at);
 	line = python_code_line(bytecode->code, offset);
 	if (line <= 0)
 		return result;

@@ -8,7 +8,7 @@
 /* Nor do longer expressions. */
 #define INSTRUCTIONS_MAX 512
 
-static bool starts_with(const char *text, const char *prefix)
+static bool operand_starts_with(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));
 }
@@ -41,9 +41,9 @@ void operands_variables(const struct python_code *code,
 
 	variables[0] = variables[1] = (struct variable){ 0 };
 	second = strstr(name + 1, "_STORE_FAST");
-	if (!second && starts_with(name, "STORE_"))
+	if (!second && operand_starts_with(name, "STORE_"))
 		second = strstr(name + 1, "_LOAD_FAST");
-	if (!second && starts_with(name, "LOAD_FAST"))
+	if (!second && operand_starts_with(name, "LOAD_FAST"))
 		second = strstr(name + 1, "_LOAD_FAST");
 	if (second) {
 		if (!strncmp(name, verb, verb_length))
@@ -139,11 +139,11 @@ static bool effect_of(const struct python_code *code,
 		ret->pushes = found->effect.pushes;
 		return true;
 	}
-	if (starts_with(name, "LOAD_"))
+	if (operand_starts_with(name, "LOAD_"))
 		return load_effect(code, instruction, ret);
-	if (starts_with(name, "UNARY_"))
+	if (operand_starts_with(name, "UNARY_"))
 		*ret = (struct effect){ 1, 1 };
-	else if (starts_with(name, "BINARY_") || starts_with(name, "INPLACE_"))
+	else if (operand_starts_with(name, "BINARY_") || operand_starts_with(name, "INPLACE_"))
 		*ret = (struct effect){ 2, 1 };
 	else
 		return false;
@@ -164,7 +164,7 @@ bool operands_on_top(const struct bytecode *bytecode, size_t index, unsigned cou
 			return false;
 		instruction = &bytecode->instructions[--operands.begin];
 		/* The last statement's end and this one's first value. */
-		if (needed == 1 && starts_with(instruction->name, "STORE_FAST_LOAD_FAST"))
+		if (needed == 1 && operand_starts_with(instruction->name, "STORE_FAST_LOAD_FAST"))
 			break;
 		if (!effect_of(bytecode->code, instruction, &effect))
 			return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/same_call.h"
 
-#include "daemon/report/model/line_stats.h"
+#include "daemon/cct/library_path.h"
 
 static const struct cct_node *python_node(const struct cct_node *node)
 {
@@ -30,12 +30,12 @@ bool same_call_user(const struct cct_node *first, const struct capture *capture)
 	size_t now = 0;
 
 	for (unsigned i = 0; i < WRAPPERS_MAX && node; i++) {
-		if (!line_stats_is_library(node->frame.python.code->file))
+		if (!path_is_library(node->frame.python.code->file))
 			break;
 		node = python_node(node->parent);
 	}
 	while (now < WRAPPERS_MAX && now < capture->python.count &&
-	       line_stats_is_library(capture->python.frames[now].code->file))
+	       path_is_library(capture->python.frames[now].code->file))
 		now++;
 	return node && now < capture->python.count &&
 	       same_python_place(node, &capture->python.frames[now]);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Sizes stay at one more than the limit once they are over it. */
-static uint64_t bounded(uint64_t size)
+static uint64_t pattern_bounded(uint64_t size)
 {
 	return size <= NAME_PATTERN_MAX ? size : NAME_PATTERN_MAX + 1;
 }
@@ -20,8 +20,8 @@ struct level {
 
 static void add_piece(struct level *level, uint64_t size)
 {
-	level->whole = bounded(level->whole + level->last);
-	level->last = bounded(size);
+	level->whole = pattern_bounded(level->whole + level->last);
+	level->last = pattern_bounded(size);
 }
 
 /* Behind a bracket expression that begins here; its own ']' may come first. */
@@ -50,11 +50,11 @@ static const char *read_interval(const char *at, struct level *level)
 	char *end;
 	uint64_t least, most;
 
-	least = most = bounded(strtoul(at + 1, &end, 10));
+	least = most = pattern_bounded(strtoul(at + 1, &end, 10));
 	if (*end == ',') {
 		bool open = end[1] == '}';
 
-		most = open ? least + 1 : bounded(strtoul(end + 1, &end, 10));
+		most = open ? least + 1 : pattern_bounded(strtoul(end + 1, &end, 10));
 		end += open;
 	}
 	if (*end != '}') {
@@ -62,7 +62,7 @@ static const char *read_interval(const char *at, struct level *level)
 		return at + 1;
 	}
 	most = most > least ? most : least;
-	level->last = bounded(level->last * (most ? most : 1));
+	level->last = pattern_bounded(level->last * (most ? most : 1));
 	return end + 1;
 }
 
@@ -99,7 +99,7 @@ bool name_pattern_fits(const char *pattern)
 			add_piece(level, 1);
 			break;
 		case '+':
-			level->last = bounded(2 * level->last);
+			level->last = pattern_bounded(2 * level->last);
 			at++;
 			break;
 		case '*':

@@ -79,7 +79,7 @@ static void begin_waiting(struct pipeline *pipeline, struct pipeline_thread *thr
 		waiting_thread_begin(&thread->waiting, pipeline->target->pid, tracee->id.tid);
 }
 
-static void thread_started(void *context, struct tracee *tracee)
+static void pipeline_thread_started(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread;
@@ -112,7 +112,7 @@ static void collect_system_time(struct pipeline *pipeline, struct pipeline_threa
 	thread_times_charge(&pipeline->threads, thread->times, TIME_SYSTEM, time_ns);
 }
 
-static void thread_ended(void *context, struct tracee *tracee)
+static void pipeline_thread_ended(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
@@ -236,8 +236,9 @@ static uint64_t wake_latency(uint64_t event_ns, uint64_t now_ns)
 }
 
 /* Stage 1, in the stop. */
-static void stopped(void *context, struct tracee *tracee, const struct registers *registers,
-		    const struct event_record *records, size_t count)
+static void pipeline_stopped(void *context, struct tracee *tracee,
+			     const struct registers *registers, const struct event_record *records,
+			     size_t count)
 {
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
@@ -344,7 +345,7 @@ static void charge_ticks(struct pipeline *pipeline, struct pipeline_thread *thre
 			time_ns);
 }
 
-static void resumed(void *context, struct tracee *tracee)
+static void pipeline_resumed(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
@@ -392,10 +393,10 @@ struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
 {
 	return (struct tracer_hooks){
 		.context = pipeline,
-		.thread_started = thread_started,
-		.thread_ended = thread_ended,
-		.stopped = stopped,
-		.resumed = resumed,
+		.thread_started = pipeline_thread_started,
+		.thread_ended = pipeline_thread_ended,
+		.stopped = pipeline_stopped,
+		.resumed = pipeline_resumed,
 		.abandoned = abandoned,
 		.process_ends = process_ends,
 	};

@@ -3,7 +3,11 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_PIPELINE_THREAD_H
 #define PIEPROFD_DAEMON_SAMPLE_PIPELINE_THREAD_H
 
-#include "daemon/sample/pipeline.h"
+#include "daemon/detect/governor.h"
+#include "daemon/detect/redundancy.h"
+#include "daemon/sample/system_time.h"
+#include "daemon/sample/unclocked_time.h"
+#include "daemon/sample/waiting.h"
 
 struct pipeline_thread {
 	struct governor_bucket bucket;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time that no clock saw (unclocked_time.h), charged to threads and the tree. */
 #include "common/clock.h"
+#include "daemon/sample/pipeline.h"
 #include "daemon/sample/pipeline_thread.h"
 
 /* How finely time is spread over the timelines of which it is not known when it was. */

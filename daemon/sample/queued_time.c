@@ -12,7 +12,7 @@
 #define UPDATE_NS 1000000000ull
 
 /* 0 or a negative errno; a thread that was not on a CPU yet has no figures. */
-static int read_thread(pid_t pid, pid_t tid, uint64_t *ret_queued_ns)
+static int queued_read_thread(pid_t pid, pid_t tid, uint64_t *ret_queued_ns)
 {
 	struct thread_schedule schedule = { 0 };
 	int fd = thread_schedule_open(pid, tid), error;
@@ -27,7 +27,7 @@ static int read_thread(pid_t pid, pid_t tid, uint64_t *ret_queued_ns)
 	return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int queued_compare(const void *left, const void *right)
 {
 	const struct queued_thread *a = left, *b = right;
 
@@ -35,7 +35,8 @@ static int compare(const void *left, const void *right)
 }
 
 /* Those threads that have figures. -ENODATA: none has; -E2BIG: there are too many. */
-static int read_all(pid_t pid, struct queued_thread threads[QUEUED_THREADS_MAX], size_t *ret_count)
+static int queued_read_all(pid_t pid, struct queued_thread threads[QUEUED_THREADS_MAX],
+			   size_t *ret_count)
 {
 	const struct dirent *entry;
 	size_t count = 0;
@@ -51,7 +52,7 @@ static int read_all(pid_t pid, struct queued_thread threads[QUEUED_THREADS_MAX],
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		uint64_t queued_ns;
 
-		if (tid <= 0 || read_thread(pid, tid, &queued_ns))
+		if (tid <= 0 || queued_read_thread(pid, tid, &queued_ns))
 			continue;
 		if (count == QUEUED_THREADS_MAX)
 			error = -E2BIG;
@@ -61,7 +62,7 @@ static int read_all(pid_t pid, struct queued_thread threads[QUEUED_THREADS_MAX],
 	closedir(tasks);
 	if (error || !count)
 		return error ? error : -ENODATA;
-	qsort(threads, count, sizeof(threads[0]), compare);
+	qsort(threads, count, sizeof(threads[0]), queued_compare);
 	*ret_count = count;
 	return 0;
 }
@@ -70,7 +71,7 @@ void queued_time_begin(struct queued_time *time, pid_t pid, uint64_t now_ns)
 {
 	time->count = 0;
 	time->read_ns = now_ns;
-	time->known = !read_all(pid, time->threads, &time->count);
+	time->known = !queued_read_all(pid, time->threads, &time->count);
 }
 
 static void read_now(struct queued_time *time, pid_t pid)
@@ -80,14 +81,14 @@ static void read_now(struct queued_time *time, pid_t pid)
 	size_t count = 0;
 
 	/* The target has gone, say: what is known of it is too old to say anything. */
-	if (!now || !time->known || read_all(pid, now, &count)) {
+	if (!now || !time->known || queued_read_all(pid, now, &count)) {
 		time->known = false;
 		free(now);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct queued_thread *before =
-			bsearch(&now[i], time->threads, time->count, sizeof(now[i]), compare);
+		const struct queued_thread *before = bsearch(&now[i], time->threads, time->count,
+							     sizeof(now[i]), queued_compare);
 		uint64_t before_ns = before ? before->queued_ns : 0;
 
 		since_ns += now[i].queued_ns > before_ns ? now[i].queued_ns - before_ns : 0;

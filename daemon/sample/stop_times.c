@@ -2,7 +2,7 @@
 #include "daemon/sample/stop_times.h"
 
 /* Values below 16 have a bucket each; above, 16 buckets a power of two. */
-static unsigned bucket_of(uint64_t ns)
+static unsigned stop_bucket_of(uint64_t ns)
 {
 	unsigned exponent;
 
@@ -23,7 +23,7 @@ static uint64_t bucket_end(unsigned bucket)
 
 void stop_histogram_add(struct stop_histogram *histogram, uint64_t ns)
 {
-	histogram->counts[bucket_of(ns)]++;
+	histogram->counts[stop_bucket_of(ns)]++;
 	histogram->count++;
 	histogram->sum_ns += ns;
 	if (ns > histogram->max_ns)

@@ -19,8 +19,8 @@ void system_time_init(struct system_time *time, struct timeline *nodes, struct t
 	};
 }
 
-static void charge(struct system_time *time, struct cct_node *node,
-		   const struct system_time_place *place)
+static void system_time_charge(struct system_time *time, struct cct_node *node,
+			       const struct system_time_place *place)
 {
 	cct_node_charge(node, TIME_SYSTEM, place->samples, place->time_ns);
 	timeline_charge_span(time->nodes, node->id, place->first_ns, place->last_ns, TIME_SYSTEM,
@@ -34,17 +34,17 @@ static void charge_birth(struct system_time *time, struct cct *cct,
 	const struct frame frame = frame_of_kernel();
 	struct cct_node *node = cct_insert(cct, &frame, 1);
 
-	charge(time, node ? node : cct_root(cct), place);
+	system_time_charge(time, node ? node : cct_root(cct), place);
 }
 
-static void give_up(struct system_time *time, struct cct *cct, struct losses *losses,
-		    struct system_time_place place)
+static void system_time_give_up(struct system_time *time, struct cct *cct, struct losses *losses,
+				struct system_time_place place)
 {
-	charge(time, time->last ? time->last : cct_root(cct), &place);
+	system_time_charge(time, time->last ? time->last : cct_root(cct), &place);
 	losses->counts[LOSS_SYSTEM_UNPLACED] += place.samples;
 }
 
-static void merge(struct system_time_place *to, const struct system_time_place *place)
+static void system_time_merge(struct system_time_place *to, const struct system_time_place *place)
 {
 	if (!to->samples || place->first_ns < to->first_ns)
 		to->first_ns = place->first_ns;
@@ -55,7 +55,7 @@ static void merge(struct system_time_place *to, const struct system_time_place *
 }
 
 /* False: all places are taken by others. */
-static bool add(struct system_time *time, const struct system_time_place *sample)
+static bool system_time_add(struct system_time *time, const struct system_time_place *sample)
 {
 	struct system_time_place *place = time->places;
 	size_t i = 0;
@@ -69,7 +69,7 @@ static bool add(struct system_time *time, const struct system_time_place *sample
 			.ip = sample->ip,
 			.sp = sample->sp,
 		};
-	merge(&place[i], sample);
+	system_time_merge(&place[i], sample);
 	return true;
 }
 
@@ -97,8 +97,8 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 		*ret_time_ns += place.time_ns;
 		if (!sample.user_ip)
 			charge_birth(time, cct, &place);
-		else if (!add(time, &place))
-			give_up(time, cct, losses, place);
+		else if (!system_time_add(time, &place))
+			system_time_give_up(time, cct, losses, place);
 	}
 	return count;
 }
@@ -126,7 +126,7 @@ bool system_time_arm(struct system_time *time, struct tracee *tracee, int slot)
 	return true;
 }
 
-static struct system_time_place take(struct system_time *time, size_t index)
+static struct system_time_place system_time_take(struct system_time *time, size_t index)
 {
 	struct system_time_place place = time->places[index];
 
@@ -134,7 +134,7 @@ static struct system_time_place take(struct system_time *time, size_t index)
 	return place;
 }
 
-static int disarm(struct system_time *time, struct tracee *tracee)
+static int system_time_disarm(struct system_time *time, struct tracee *tracee)
 {
 	int slot = time->slot;
 
@@ -149,8 +149,8 @@ int system_time_expire(struct system_time *time, struct tracee *tracee, struct c
 {
 	if (time->slot == SYSTEM_TIME_NO_SLOT || now_ns < time->places[0].first_ns + WAIT_MAX_NS)
 		return SYSTEM_TIME_NO_SLOT;
-	give_up(time, cct, losses, take(time, 0));
-	return disarm(time, tracee);
+	system_time_give_up(time, cct, losses, system_time_take(time, 0));
+	return system_time_disarm(time, tracee);
 }
 
 enum system_return system_time_breakpoint(struct system_time *time, struct tracee *tracee,
@@ -162,10 +162,10 @@ enum system_return system_time_breakpoint(struct system_time *time, struct trace
 
 	if (!here && ++time->passed <= PASSED_MAX)
 		return SYSTEM_RETURN_AWAITED;
-	place = take(time, 0);
+	place = system_time_take(time, 0);
 	to = here ? &time->arrived : &time->missed;
-	merge(to, &place);
-	(void)disarm(time, tracee);
+	system_time_merge(to, &place);
+	(void)system_time_disarm(time, tracee);
 	return here ? SYSTEM_RETURN_HERE : SYSTEM_RETURN_MISSED;
 }
 
@@ -175,11 +175,11 @@ void system_time_resumed(struct system_time *time, struct cct_node *context, str
 	if (context)
 		time->last = context;
 	if (time->arrived.samples && context)
-		charge(time, context, &time->arrived);
+		system_time_charge(time, context, &time->arrived);
 	else if (time->arrived.samples)
-		give_up(time, cct, losses, time->arrived);
+		system_time_give_up(time, cct, losses, time->arrived);
 	if (time->missed.samples)
-		give_up(time, cct, losses, time->missed);
+		system_time_give_up(time, cct, losses, time->missed);
 	time->arrived = (struct system_time_place){ 0 };
 	time->missed = (struct system_time_place){ 0 };
 }
@@ -188,6 +188,6 @@ int system_time_cancel(struct system_time *time, struct tracee *tracee, struct c
 		       struct losses *losses)
 {
 	while (time->count)
-		give_up(time, cct, losses, take(time, 0));
-	return disarm(time, tracee);
+		system_time_give_up(time, cct, losses, system_time_take(time, 0));
+	return system_time_disarm(time, tracee);
 }

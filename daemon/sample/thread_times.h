@@ -7,7 +7,7 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_THREAD_TIMES_H
 #define PIEPROFD_DAEMON_SAMPLE_THREAD_TIMES_H
 
-#include "daemon/report/model/profile.h"
+#include "daemon/sample/profile_times.h"
 
 #define THREAD_TIMES_MAX 4096
 

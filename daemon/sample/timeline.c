@@ -33,7 +33,7 @@ void timeline_begin(struct timeline *timeline, uint64_t now_ns)
 }
 
 /* The slot of a cell, or the empty one where it belongs. */
-static uint32_t *find_slot(struct timeline *timeline, uint32_t owner, uint32_t slice)
+static uint32_t *timeline_find_slot(struct timeline *timeline, uint32_t owner, uint32_t slice)
 {
 	size_t mask = timeline->slot_count - 1;
 	size_t at = (size_t)hash_mix((uint64_t)owner << 32 | slice) & mask;
@@ -65,7 +65,7 @@ static void merge_slices(struct timeline *timeline, unsigned doublings)
 		uint32_t *slot;
 
 		cell.slice = (uint32_t)((uint64_t)cell.slice >> doublings);
-		slot = find_slot(timeline, cell.owner, cell.slice);
+		slot = timeline_find_slot(timeline, cell.owner, cell.slice);
 		if (*slot) {
 			add_time(&timeline->cells[*slot - 1], cell.time_ns);
 			continue;
@@ -102,7 +102,7 @@ static struct profile_cell *add_cell(struct timeline *timeline, size_t owner, ui
 		merge_slices(timeline, 1);
 	/* Its own slices may have become one. */
 	slice = find_slice(timeline, at_ns);
-	slot = find_slot(timeline, (uint32_t)owner, slice);
+	slot = timeline_find_slot(timeline, (uint32_t)owner, slice);
 	if (*slot)
 		return &timeline->cells[*slot - 1];
 	if (timeline->count == timeline->cells_max)
@@ -121,7 +121,7 @@ void timeline_charge(struct timeline *timeline, size_t owner, uint64_t at_ns,
 		     enum time_class time_class, uint64_t time_ns)
 {
 	uint32_t slice = find_slice(timeline, at_ns);
-	uint32_t *slot = find_slot(timeline, (uint32_t)owner, slice);
+	uint32_t *slot = timeline_find_slot(timeline, (uint32_t)owner, slice);
 	struct profile_cell *cell =
 		*slot ? &timeline->cells[*slot - 1] : add_cell(timeline, owner, at_ns);
 

@@ -14,7 +14,7 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_TIMELINE_H
 #define PIEPROFD_DAEMON_SAMPLE_TIMELINE_H
 
-#include "daemon/report/model/profile.h"
+#include "daemon/sample/profile_times.h"
 
 #define TIMELINE_SLICE_NS 50000000u /* at first: some five samples of a busy thread */
 

@@ -59,7 +59,8 @@ struct unstopped_sampler {
 	struct frame frames[PYTHON_STACK_FRAMES_MAX];
 };
 
-static bool read_program(const struct unstopped_sampler *sampler, struct stat *ret_program)
+static bool unstopped_read_program(const struct unstopped_sampler *sampler,
+				   struct stat *ret_program)
 {
 	char path[64];
 
@@ -78,7 +79,7 @@ struct unstopped_sampler *unstopped_sampler_create(struct target *target, uint64
 	sampler->period_ns = period_ns;
 	sampler->sink = *sink;
 	sampler->random = clock_now_ns() | 1;
-	if (!read_program(sampler, &sampler->program))
+	if (!unstopped_read_program(sampler, &sampler->program))
 		sampler->program.st_ino = 0;
 	sampler->has_cpu_clock = !clock_getcpuclockid(target->pid, &sampler->cpu_clock);
 	return sampler;
@@ -98,8 +99,8 @@ static void charge_class(struct unstopped_sampler *sampler, struct unstopped_thr
 	timeline_charge(sampler->sink.thread_timeline, thread->times, now_ns, time_class, time_ns);
 }
 
-static void charge(struct unstopped_sampler *sampler, struct unstopped_thread *thread,
-		   struct cct_node *node, enum time_class user_class, uint64_t samples)
+static void unstopped_charge(struct unstopped_sampler *sampler, struct unstopped_thread *thread,
+			     struct cct_node *node, enum time_class user_class, uint64_t samples)
 {
 	/* A sample is counted where most of its time goes. */
 	bool in_system = thread->system_left_ns > thread->user_left_ns;
@@ -114,8 +115,9 @@ static void charge(struct unstopped_sampler *sampler, struct unstopped_thread *t
 static void charge_rest(struct unstopped_sampler *sampler, struct unstopped_thread *thread)
 {
 	if (thread->user_left_ns || thread->system_left_ns)
-		charge(sampler, thread, thread->last ? thread->last : cct_root(sampler->sink.cct),
-		       TIME_PYTHON, 0);
+		unstopped_charge(sampler, thread,
+				 thread->last ? thread->last : cct_root(sampler->sink.cct),
+				 TIME_PYTHON, 0);
 }
 
 static void forget(struct unstopped_sampler *sampler, struct unstopped_thread **slot)
@@ -138,8 +140,8 @@ void unstopped_sampler_destroy(struct unstopped_sampler *sampler)
 }
 
 /* NULL: there is no room, or it has just ended. */
-static struct unstopped_thread *find_thread(struct unstopped_sampler *sampler, pid_t tid,
-					    const struct process_times *times)
+static struct unstopped_thread *unstopped_find_thread(struct unstopped_sampler *sampler, pid_t tid,
+						      const struct process_times *times)
 {
 	struct unstopped_thread **slot = &sampler->buckets[(unsigned)tid % BUCKETS], *thread;
 	struct process_status status;
@@ -149,7 +151,7 @@ static struct unstopped_thread *find_thread(struct unstopped_sampler *sampler, p
 	if (*slot && (*slot)->start_time != times->start_time) {
 		charge_rest(sampler, *slot);
 		forget(sampler, slot);
-		return find_thread(sampler, tid, times);
+		return unstopped_find_thread(sampler, tid, times);
 	}
 	if (*slot)
 		return *slot;
@@ -192,8 +194,8 @@ static uint64_t cpu_clock_ns(const struct unstopped_sampler *sampler)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-static struct passed_place *find_place(struct unstopped_sampler *sampler,
-				       const struct python_frame *frame)
+static struct passed_place *unstopped_find_place(struct unstopped_sampler *sampler,
+						 const struct python_frame *frame)
 {
 	uint32_t hash =
 		hash_word((uint64_t)(uintptr_t)frame->code ^ (uint64_t)frame->instruction_offset);
@@ -220,7 +222,7 @@ static enum time_class class_of(struct unstopped_sampler *sampler, bool ran)
 		return TIME_NATIVE;
 	if (stack->flags & PYTHON_STACK_UNLOCKED)
 		return TIME_NATIVE;
-	place = find_place(sampler, &stack->frames[0]);
+	place = unstopped_find_place(sampler, &stack->frames[0]);
 	if (still && !ran)
 		return place->native > place->python ? TIME_NATIVE : TIME_PYTHON;
 	if (still)
@@ -282,18 +284,18 @@ static void sample_thread(struct unstopped_sampler *sampler, struct unstopped_th
 	count_losses(sampler, error);
 	thread->last = insert_stack(sampler);
 	__atomic_add_fetch(sampler->sink.samples, 1, __ATOMIC_RELAXED);
-	charge(sampler, thread, thread->last, class_of(sampler, ran_ns > took_ns / ADVANCED_PART),
-	       1);
+	unstopped_charge(sampler, thread, thread->last,
+			 class_of(sampler, ran_ns > took_ns / ADVANCED_PART), 1);
 }
 
-static void look_at(struct unstopped_sampler *sampler, pid_t tid)
+static void unstopped_look_at(struct unstopped_sampler *sampler, pid_t tid)
 {
 	struct unstopped_thread *thread;
 	struct process_times times;
 
 	if (procfs_read_times(sampler->target->pid, tid, &times))
 		return;
-	thread = find_thread(sampler, tid, &times);
+	thread = unstopped_find_thread(sampler, tid, &times);
 	if (!thread)
 		return;
 	thread->tick = sampler->tick;
@@ -324,7 +326,7 @@ static void forget_ended(struct unstopped_sampler *sampler)
 }
 
 /* 0 or -ESRCH. */
-static int look_at_all(struct unstopped_sampler *sampler)
+static int unstopped_look_at_all(struct unstopped_sampler *sampler)
 {
 	size_t count;
 	int error = procfs_read_threads(sampler->target->pid, sampler->tids, THREADS_MAX, &count);
@@ -333,7 +335,7 @@ static int look_at_all(struct unstopped_sampler *sampler)
 		return error;
 	sampler->tick++;
 	for (size_t i = 0; i < count; i++)
-		look_at(sampler, sampler->tids[i]);
+		unstopped_look_at(sampler, sampler->tids[i]);
 	forget_ended(sampler);
 	return 0;
 }
@@ -341,7 +343,7 @@ static int look_at_all(struct unstopped_sampler *sampler)
 void unstopped_sampler_begin(struct unstopped_sampler *sampler)
 {
 	sampler->counting = false;
-	(void)look_at_all(sampler);
+	(void)unstopped_look_at_all(sampler);
 	sampler->counting = true;
 }
 
@@ -360,7 +362,7 @@ static bool replaced(struct unstopped_sampler *sampler, uint64_t now_ns)
 	if (now_ns - sampler->program_seen_ns < PROGRAM_NS || !sampler->program.st_ino)
 		return false;
 	sampler->program_seen_ns = now_ns;
-	return read_program(sampler, &now) &&
+	return unstopped_read_program(sampler, &now) &&
 	       (now.st_ino != sampler->program.st_ino || now.st_dev != sampler->program.st_dev);
 }
 
@@ -382,7 +384,8 @@ enum unstopped_state unstopped_sampler_tick(struct unstopped_sampler *sampler,
 	if (replaced(sampler, began_ns))
 		return UNSTOPPED_REPLACED;
 	/* A zombie still has its threads' folder. */
-	if (look_at_all(sampler) || procfs_read_status(sampler->target->pid, 0, &status) ||
+	if (unstopped_look_at_all(sampler) ||
+	    procfs_read_status(sampler->target->pid, 0, &status) ||
 	    ((status.state == 'Z' || status.state == 'X') && sampler->thread_count <= 1))
 		return UNSTOPPED_EXITED;
 	cost_ns = clock_now_ns() - began_ns;

@@ -64,8 +64,8 @@ static uint64_t uncharged_ns(const struct waiting_thread *thread,
 	return wall_ns > awake_ns ? wall_ns - awake_ns : 0;
 }
 
-static bool charge(struct waiting_thread *thread, uint64_t time_ns,
-		   struct waiting_charge *ret_charge)
+static bool waiting_charge_sleep(struct waiting_thread *thread, uint64_t time_ns,
+				 struct waiting_charge *ret_charge)
 {
 	if (!time_ns)
 		return false;
@@ -91,7 +91,7 @@ static void locate_gil(struct waiting *waiting)
 		return; /* then it is where it was, or not known */
 }
 
-static bool same_sleep(const struct process_sleep *a, const struct process_sleep *b)
+static bool waiting_same_sleep(const struct process_sleep *a, const struct process_sleep *b)
 {
 	return a->system_call == b->system_call && a->ip == b->ip && a->sp == b->sp;
 }
@@ -103,8 +103,8 @@ static void take_registers(const struct process_sleep *sleep, struct registers *
 }
 
 /* Its path and what it waits for, from what was copied of it. */
-static void place(struct waiting *waiting, struct waiting_thread *thread,
-		  const struct process_sleep *sleep, struct capture *capture)
+static void waiting_place(struct waiting *waiting, struct waiting_thread *thread,
+			  const struct process_sleep *sleep, struct capture *capture)
 {
 	struct cct_node *node;
 
@@ -136,10 +136,10 @@ static bool look_without_schedule(struct waiting *waiting, struct waiting_thread
 	take_registers(&before, &registers);
 	capture_look(capture, waiting->target, tracee->id.tid, tracee->inner_tid, &registers);
 	if (capture->python.flags & PYTHON_STACK_TORN ||
-	    procfs_read_sleep(pid, tracee->id.tid, &after) || !same_sleep(&before, &after))
+	    procfs_read_sleep(pid, tracee->id.tid, &after) || !waiting_same_sleep(&before, &after))
 		return false;
-	place(waiting, thread, &before, capture);
-	return charge(thread, time_ns, ret_charge);
+	waiting_place(waiting, thread, &before, capture);
+	return waiting_charge_sleep(thread, time_ns, ret_charge);
 }
 
 bool waiting_look(struct waiting *waiting, struct waiting_thread *thread,
@@ -155,7 +155,8 @@ bool waiting_look(struct waiting *waiting, struct waiting_thread *thread,
 	if (thread_schedule_read(thread->fd, &before))
 		return false;
 	if (thread->node && before.turns == thread->turns)
-		return charge(thread, uncharged_ns(thread, &before, stopped_ns), ret_charge);
+		return waiting_charge_sleep(thread, uncharged_ns(thread, &before, stopped_ns),
+					    ret_charge);
 	if (procfs_read_sleep(waiting->target->pid, tracee->id.tid, &sleep))
 		return false;
 	take_registers(&sleep, &registers);
@@ -163,9 +164,9 @@ bool waiting_look(struct waiting *waiting, struct waiting_thread *thread,
 	/* Asleep in between, and not put on a CPU since: it slept all the time. */
 	if (thread_schedule_read(thread->fd, &after) || after.turns != before.turns)
 		return false;
-	place(waiting, thread, &sleep, capture);
+	waiting_place(waiting, thread, &sleep, capture);
 	thread->turns = after.turns;
-	return charge(thread, uncharged_ns(thread, &after, stopped_ns), ret_charge);
+	return waiting_charge_sleep(thread, uncharged_ns(thread, &after, stopped_ns), ret_charge);
 }
 
 bool waiting_thread_end(struct waiting *waiting, struct waiting_thread *thread,
@@ -178,7 +179,8 @@ bool waiting_thread_end(struct waiting *waiting, struct waiting_thread *thread,
 		return true;
 	if (thread->fd < 0 || !thread->node || thread_schedule_read(thread->fd, &schedule))
 		return false;
-	return charge(thread, uncharged_ns(thread, &schedule, stopped_ns), ret_charge);
+	return waiting_charge_sleep(thread, uncharged_ns(thread, &schedule, stopped_ns),
+				    ret_charge);
 }
 
 /* From half the average to one and a half of it: no rhythm of the target's is kept step with. */

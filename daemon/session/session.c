@@ -3,6 +3,7 @@
 
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "symbolize/line_info.h"
 
 #include <errno.h>
 #include <sched.h>

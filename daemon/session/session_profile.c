@@ -2,8 +2,10 @@
 /* What a session makes of its samples: facts, snapshots, profiles. */
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "daemon/report/model/profile_build.h"
 #include "daemon/session/session_parts.h"
 #include "pyintrospect/thread_list.h"
+#include "symbolize/line_info.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/session/session_window.h"
 
-#include "daemon/cct/window_fields.h"
+#include "daemon/report/model/profile_build.h"
 #include "daemon/session/session_parts.h"
+#include "daemon/session/session_window_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static void subtract_facts(struct session *session, const struct session_mark *m
 	struct profile_facts *facts = &session->snapshot_facts;
 	struct stop_histograms *stops = &session->snapshot_stops;
 
-	window_subtract(WINDOW_FACTS, facts, &mark->facts);
+	window_subtract(&window_profile_facts, facts, &mark->facts);
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		if (!is_state((enum loss)i))
 			facts->losses.counts[i] -= mark->facts.losses.counts[i];
@@ -108,7 +109,8 @@ static void subtract_facts(struct session *session, const struct session_mark *m
 	facts->breakpoint_stops = stop_histogram_times(&stops->breakpoints);
 	/* Threads keep their places, also those that have ended. */
 	for (size_t i = 0; i < mark->thread_count && i < facts->thread_count; i++)
-		window_subtract(WINDOW_THREAD, &session->snapshot_threads[i], &mark->threads[i]);
+		window_subtract(&window_profile_thread, &session->snapshot_threads[i],
+				&mark->threads[i]);
 }
 
 struct profile *session_window(struct session *session,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/report/model/category.h"
+#include "daemon/report/model/category_choice.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
 #include "daemon/report/encode/escape.h"
 
 #include "daemon/report/encode/printable.h"
+#include "daemon/report/model/frame_function.h"
 #include "unit_random.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/report/model/interval.h"
+#include "daemon/detect/interval.h"
 #include "unit_random.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * through its real map and symbols.
  */
 #include "compiled_python.h"
-#include "daemon/report/model/profile.h"
+#include "daemon/report/model/profile_build.h"
 #include "symbolize_self.h"
 #include "unit_random.h"
 

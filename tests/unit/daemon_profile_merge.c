@@ -3,10 +3,10 @@
  * Several profiles made one. That no field is forgotten is asked of the
  * debugging information of this very program.
  */
+#include "daemon/detect/interval.h"
 #include "daemon/report/merge/merge_fields.h"
 #include "daemon/report/merge/merge_timeline.h"
 #include "daemon/report/merge/profile_merge.h"
-#include "daemon/report/model/interval.h"
 #include "daemon/sample/timeline.h"
 #include "report_sample.h"
 #include "struct_members.h"

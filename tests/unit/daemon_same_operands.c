@@ -4,7 +4,7 @@
  * speaks against it. The Python code is compiled by a real interpreter.
  */
 #include "compiled_python.h"
-#include "daemon/report/model/profile.h"
+#include "daemon/report/model/profile_build.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

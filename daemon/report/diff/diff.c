@@ -101,7 +101,7 @@ static struct diff_figure compare_accesses(const uint64_t redundant[DIFF_SIDES],
 	return figure;
 }
 
-static int compare_words(const char *a, const char *b)
+static int diff_compare_words(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "");
 }
@@ -109,12 +109,12 @@ static int compare_words(const char *a, const char *b)
 /* The same line, wherever edits above have moved it. */
 static int compare_places(const struct diff_place *a, const struct diff_place *b)
 {
-	int order = compare_words(a->file, b->file);
+	int order = diff_compare_words(a->file, b->file);
 
 	if (!order)
-		order = compare_words(a->function, b->function);
+		order = diff_compare_words(a->function, b->function);
 	if (!order)
-		order = compare_words(a->source, b->source);
+		order = diff_compare_words(a->source, b->source);
 	if (!order && !a->source)
 		order = a->line < b->line ? -1 : a->line > b->line;
 	return order;
@@ -138,7 +138,7 @@ static int sort_order(const void *left, const void *right)
 	return order ? order : a->place.line < b->place.line ? -1 : a->place.line > b->place.line;
 }
 
-static int lines_of(const struct profile *profile, struct items *ret_items)
+static int diff_lines_of(const struct profile *profile, struct items *ret_items)
 {
 	struct item *items = calloc(profile->line_count + 1, sizeof(*items));
 
@@ -178,7 +178,7 @@ static int functions_of(const struct profile *profile, struct items *ret_items)
 }
 
 /* The innermost Python frame; else the innermost one. */
-static struct diff_place place_of(const struct profile_frame *frames, size_t count)
+static struct diff_place diff_place_of(const struct profile_frame *frames, size_t count)
 {
 	const struct profile_frame *frame = count ? &frames[count - 1] : NULL;
 
@@ -205,8 +205,8 @@ static int pairs_of(const struct profile *profile, struct items *ret_items)
 		const struct profile_pair *pair = &profile->pairs[i];
 
 		items[i] = (struct item){
-			.place = place_of(pair->first, pair->first_count),
-			.second = place_of(pair->second, pair->second_count),
+			.place = diff_place_of(pair->first, pair->first_count),
+			.second = diff_place_of(pair->second, pair->second_count),
 			.kind = pair->kind,
 			.avoidable_ns = pair->avoidable_ns,
 			.sampled = pair->sampled,
@@ -325,7 +325,7 @@ static double change_of(const double values[DIFF_SIDES])
 	return values[DIFF_NOW] - values[DIFF_BASE];
 }
 
-static int compare_entries(const void *left, const void *right)
+static int diff_compare_entries(const void *left, const void *right)
 {
 	const struct diff_entry *a = left, *b = right;
 	const struct diff_place first = { a->file, a->function, a->source, a->line[DIFF_NOW] };
@@ -336,7 +336,7 @@ static int compare_entries(const void *left, const void *right)
 	return order ? order : compare_places(&first, &second);
 }
 
-static int compare_pairs(const void *left, const void *right)
+static int diff_compare_pairs(const void *left, const void *right)
 {
 	const struct diff_pair *a = left, *b = right;
 	int order = compare_figures(&a->accesses, &b->accesses, change_of(a->accesses.share),
@@ -399,7 +399,7 @@ static int compare_all(struct diff *diff)
 						  scale_of(diff->profiles[DIFF_NOW]) };
 	struct items lines[DIFF_SIDES] = { 0 }, functions[DIFF_SIDES] = { 0 };
 	struct items pairs[DIFF_SIDES] = { 0 };
-	bool read = !read_sides(diff, lines_of, lines) &&
+	bool read = !read_sides(diff, diff_lines_of, lines) &&
 		    !read_sides(diff, functions_of, functions) &&
 		    !read_sides(diff, pairs_of, pairs);
 
@@ -413,9 +413,10 @@ static int compare_all(struct diff *diff)
 	free_sides(pairs);
 	if (!diff->lines || !diff->functions || !diff->pairs)
 		return -1;
-	qsort(diff->lines, diff->line_count, sizeof(*diff->lines), compare_entries);
-	qsort(diff->functions, diff->function_count, sizeof(*diff->functions), compare_entries);
-	qsort(diff->pairs, diff->pair_count, sizeof(*diff->pairs), compare_pairs);
+	qsort(diff->lines, diff->line_count, sizeof(*diff->lines), diff_compare_entries);
+	qsort(diff->functions, diff->function_count, sizeof(*diff->functions),
+	      diff_compare_entries);
+	qsort(diff->pairs, diff->pair_count, sizeof(*diff->pairs), diff_compare_pairs);
 	compare_avoidable(diff, scales);
 	return 0;
 }

@@ -18,8 +18,8 @@
 #ifndef PIEPROFD_DAEMON_REPORT_DIFF_DIFF_H
 #define PIEPROFD_DAEMON_REPORT_DIFF_DIFF_H
 
+#include "daemon/detect/interval.h"
 #include "daemon/report/format/writer.h"
-#include "daemon/report/model/interval.h"
 
 enum diff_side {
 	DIFF_BASE,

@@ -31,7 +31,7 @@ static json_t *json_presence(const bool present[DIFF_SIDES])
 	return json_text(!present[DIFF_BASE] ? "new" : !present[DIFF_NOW] ? "gone" : "both");
 }
 
-static json_t *json_side(const struct diff *diff, enum diff_side side)
+static json_t *diff_json_side(const struct diff *diff, enum diff_side side)
 {
 	const struct profile_facts *facts = &diff->profiles[side]->facts;
 	json_t *object = json_object(), *command = json_array();
@@ -82,7 +82,7 @@ static json_t *json_place(const struct diff_place *place)
 	return json_with(object, "source", json_text_or_null(place->source));
 }
 
-static json_t *json_pair(const struct diff_pair *pair)
+static json_t *diff_json_pair(const struct diff_pair *pair)
 {
 	json_t *object = json_object();
 
@@ -99,8 +99,8 @@ static json_t *json_pair(const struct diff_pair *pair)
 	return json_with(object, "noise", json_boolean(pair->accesses.noise));
 }
 
-static int put_entries(FILE *file, const char *key, const struct diff_entry *entries, size_t count,
-		       bool are_lines)
+static int diff_json_put_entries(FILE *file, const char *key, const struct diff_entry *entries,
+				 size_t count, bool are_lines)
 {
 	int result = 0;
 
@@ -118,20 +118,20 @@ int diff_write_json(const struct diff *diff, FILE *file)
 	int result;
 
 	fputs("{\"diff\": \"" PIEPROFD_VERSION "\",\n\"base\": ", file);
-	result = json_put(file, json_side(diff, DIFF_BASE));
+	result = json_put(file, diff_json_side(diff, DIFF_BASE));
 	fputs(",\n\"now\": ", file);
 	if (!result)
-		result = json_put(file, json_side(diff, DIFF_NOW));
+		result = json_put(file, diff_json_side(diff, DIFF_NOW));
 	fprintf(file, ",\n\"avoidable_noise\": %s", diff->avoidable_noise ? "true" : "false");
 	if (!result)
-		result = put_entries(file, "lines", diff->lines, diff->line_count, true);
+		result = diff_json_put_entries(file, "lines", diff->lines, diff->line_count, true);
 	if (!result)
-		result = put_entries(file, "functions", diff->functions, diff->function_count,
-				     false);
+		result = diff_json_put_entries(file, "functions", diff->functions,
+					       diff->function_count, false);
 	fputs(",\n\"pairs\": [", file);
 	for (size_t i = 0; i < diff->pair_count && result == 0; i++) {
 		fputs(i ? ",\n" : "\n", file);
-		result = json_put(file, json_pair(&diff->pairs[i]));
+		result = json_put(file, diff_json_pair(&diff->pairs[i]));
 	}
 	fputs("]}\n", file);
 	if (result == 0 && ferror(file))

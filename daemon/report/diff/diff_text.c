@@ -77,8 +77,8 @@ static void put_entry(const struct text_layout *layout, const struct diff_entry 
 		       layout->columns - 60 - where);
 }
 
-static void put_entries(const struct text_layout *layout, const char *heading,
-			const struct diff_entry *entries, size_t count, size_t maximum)
+static void diff_text_put_entries(const struct text_layout *layout, const char *heading,
+				  const struct diff_entry *entries, size_t count, size_t maximum)
 {
 	size_t loud = 0, shown;
 
@@ -102,8 +102,8 @@ static void put_entries(const struct text_layout *layout, const char *heading,
 			count - loud);
 }
 
-static void put_place(const struct text_layout *layout, const char *label,
-		      const struct diff_place *place)
+static void diff_text_put_place(const struct text_layout *layout, const char *label,
+				const struct diff_place *place)
 {
 	char suffix[32] = "";
 
@@ -116,7 +116,7 @@ static void put_place(const struct text_layout *layout, const char *label,
 		       layout->columns / 2 - 20);
 }
 
-static void put_pair(const struct text_layout *layout, const struct diff_pair *pair)
+static void diff_text_put_pair(const struct text_layout *layout, const struct diff_pair *pair)
 {
 	const char *word = presence(pair->present);
 	const struct diff_figure *accesses = &pair->accesses;
@@ -133,11 +133,12 @@ static void put_pair(const struct text_layout *layout, const struct diff_pair *p
 		 100 * accesses->share_change.high, figure_ns(pair->avoidable_ns[DIFF_BASE]).text,
 		 figure_ns(pair->avoidable_ns[DIFF_NOW]).text);
 	text_wrapped(layout, "  - ", words);
-	put_place(layout, "first ", &pair->first);
-	put_place(layout, "second", &pair->second);
+	diff_text_put_place(layout, "first ", &pair->first);
+	diff_text_put_place(layout, "second", &pair->second);
 }
 
-static void put_pairs(const struct text_layout *layout, const struct diff *diff, size_t maximum)
+static void diff_text_put_pairs(const struct text_layout *layout, const struct diff *diff,
+				size_t maximum)
 {
 	size_t loud = 0, shown;
 
@@ -149,7 +150,7 @@ static void put_pairs(const struct text_layout *layout, const struct diff *diff,
 			  : "none changed by more than chance would have it");
 	shown = loud < maximum ? loud : maximum;
 	for (size_t i = 0; i < shown; i++)
-		put_pair(layout, &diff->pairs[i]);
+		diff_text_put_pair(layout, &diff->pairs[i]);
 	if (shown < loud)
 		fprintf(layout->file, "  (%zu more; --pairs N shows more)\n", loud - shown);
 	if (loud < diff->pair_count)
@@ -185,9 +186,9 @@ int diff_write_text(const struct diff *diff, const struct writer_options *option
 	put_side(&layout, diff, "  base  ", DIFF_BASE);
 	put_side(&layout, diff, "  now   ", DIFF_NOW);
 	put_avoidable(&layout, diff);
-	put_entries(&layout, "LINES", diff->lines, diff->line_count, lines);
-	put_entries(&layout, "FUNCTIONS", diff->functions, diff->function_count, lines);
-	put_pairs(&layout, diff, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
+	diff_text_put_entries(&layout, "LINES", diff->lines, diff->line_count, lines);
+	diff_text_put_entries(&layout, "FUNCTIONS", diff->functions, diff->function_count, lines);
+	diff_text_put_pairs(&layout, diff, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	fputs("\nIntervals are of 95%, by the number of samples: of what did not change, one in "
 	      "twenty "
 	      "seems to.\n",

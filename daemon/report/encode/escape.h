@@ -3,9 +3,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_ENCODE_ESCAPE_H
 #define PIEPROFD_DAEMON_REPORT_ENCODE_ESCAPE_H
 
-#include "daemon/report/model/profile.h"
-
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /*
@@ -17,17 +15,7 @@ char *escape_printable(const char *text, char also);
 /* A JSON string in quotation marks, ASCII; bytes that are not UTF-8 become U+FFFD. */
 void escape_json(FILE *file, const char *text);
 
-/*
- * What to call a frame's function: its name, or for a native one without name
- * its address, the function's start where that is known, with its library
- * ("libfoo.so+0x2b72") or without ("0x2b72"). Returns the name or the buffer.
- * Not escaped.
- */
-const char *frame_function(const struct profile_frame *frame, bool with_library, char *buffer,
-			   size_t size);
-
-#define FRAME_FUNCTION_BYTES 280 /* a longest file name and an address */
-#define LIBRARY_NAME_BYTES   256
+#define LIBRARY_NAME_BYTES 256
 
 /* The last component of a path. */
 const char *path_last(const char *path);

@@ -20,7 +20,7 @@ int gzip_stream_init(struct gzip_stream *stream, FILE *file)
 }
 
 /* Until the input is used up and, when flushing, the output is complete. */
-static int run(struct gzip_stream *stream, int flush)
+static int gzip_run(struct gzip_stream *stream, int flush)
 {
 	unsigned char output[16384];
 	int status;
@@ -50,7 +50,7 @@ int gzip_stream_put(struct gzip_stream *stream, const void *bytes, size_t size)
 
 		stream->deflate.next_in = from;
 		stream->deflate.avail_in = step;
-		result = run(stream, Z_NO_FLUSH);
+		result = gzip_run(stream, Z_NO_FLUSH);
 		if (result < 0)
 			return result;
 		from += step;
@@ -63,7 +63,7 @@ int gzip_stream_finish(struct gzip_stream *stream)
 {
 	stream->deflate.next_in = NULL;
 	stream->deflate.avail_in = 0;
-	return run(stream, Z_FINISH);
+	return gzip_run(stream, Z_FINISH);
 }
 
 void gzip_stream_deinit(struct gzip_stream *stream)

@@ -131,8 +131,8 @@ static struct piece piece_next(const char *text)
  * Copies pieces until the text, the columns or the buffer end; *rest is what
  * was not copied.
  */
-static unsigned copy(char *buffer, size_t size, const char *text, unsigned columns,
-		     size_t *ret_size, const char **rest)
+static unsigned printable_copy(char *buffer, size_t size, const char *text, unsigned columns,
+			       size_t *ret_size, const char **rest)
 {
 	size_t used = 0;
 	unsigned width = 0;
@@ -159,14 +159,14 @@ unsigned printable_fit(char *buffer, size_t size, const char *text, unsigned col
 	unsigned marks = columns >= 8 ? 3 : 0; /* no room for dots in a narrow column */
 	const char *rest;
 	size_t used;
-	unsigned width = copy(buffer, size, text, columns, &used, &rest);
+	unsigned width = printable_copy(buffer, size, text, columns, &used, &rest);
 
 	if (!*rest)
 		return width;
 	if (size <= marks)
 		return width;
 	if (!keep_end) {
-		width = copy(buffer, size - marks, text, columns - marks, &used, &rest);
+		width = printable_copy(buffer, size - marks, text, columns - marks, &used, &rest);
 		memcpy(buffer + used, ellipsis, marks);
 		buffer[used + marks] = '\0';
 		return width + marks;
@@ -187,5 +187,6 @@ unsigned printable_fit(char *buffer, size_t size, const char *text, unsigned col
 		text += piece.taken;
 	}
 	memcpy(buffer, ellipsis, marks);
-	return marks + copy(buffer + marks, size - marks, text, columns - marks, &used, &rest);
+	return marks +
+	       printable_copy(buffer + marks, size - marks, text, columns - marks, &used, &rest);
 }

@@ -16,7 +16,7 @@ void string_table_deinit(struct string_table *table)
 	*table = (struct string_table){ 0 };
 }
 
-static uint64_t string_hash(const char *text)
+static uint64_t string_table_hash(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 
@@ -27,7 +27,7 @@ static uint64_t string_hash(const char *text)
 
 int string_table_find(struct string_table *table, const char *text, uint32_t *ret_index)
 {
-	uint64_t hash = string_hash(text);
+	uint64_t hash = string_table_hash(text);
 	char **strings, *copy;
 	size_t probe = 0;
 	uint32_t id;

@@ -12,6 +12,7 @@
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,8 +86,8 @@ static void put_stack(struct collapsed *collapsed, const uint32_t *path, size_t 
 		(unsigned long long)time_us);
 }
 
-static void put_node(struct collapsed *collapsed, const uint32_t *path,
-		     const struct profile_node *node)
+static void collapsed_put_node(struct collapsed *collapsed, const uint32_t *path,
+			       const struct profile_node *node)
 {
 	char last[32];
 
@@ -115,7 +116,7 @@ static int put_stacks(struct collapsed *collapsed)
 		const struct profile_node *node = &tree->nodes[i];
 
 		path[node->depth] = node->frame;
-		put_node(collapsed, path, node);
+		collapsed_put_node(collapsed, path, node);
 	}
 	free(path);
 	return ferror(collapsed->file) ? -EIO : 0;

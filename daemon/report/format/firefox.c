@@ -61,7 +61,7 @@ static void put_integer(struct firefox *firefox, size_t row, int64_t value)
 }
 
 /* Rows of a table or null. */
-static void put_row(struct firefox *firefox, size_t row, int64_t value)
+static void firefox_put_row(struct firefox *firefox, size_t row, int64_t value)
 {
 	if (value < 0)
 		fprintf(firefox->file, "%snull", row ? "," : "");
@@ -82,7 +82,7 @@ static void put_constant(struct firefox *firefox, const char *name, const char *
 	end_column(firefox);
 }
 
-static void put_text(struct firefox *firefox, const char *name, const char *text)
+static void firefox_put_text(struct firefox *firefox, const char *name, const char *text)
 {
 	fprintf(firefox->file, "\"%s\":", name);
 	escape_json(firefox->file, text);
@@ -149,7 +149,7 @@ static void put_frame_table(struct firefox *firefox)
 	for (size_t i = 0; i < count; i++) {
 		int line = frame_of_row(firefox, i)->line;
 
-		put_row(firefox, i, line > 0 ? line : -1);
+		firefox_put_row(firefox, i, line > 0 ? line : -1);
 	}
 	end_column(firefox);
 	put_constant(firefox, "column", "null", count);
@@ -180,7 +180,7 @@ static void put_function_table(struct firefox *firefox)
 	end_column(firefox);
 	begin_column(firefox, "source");
 	for (size_t i = 0; i < count; i++)
-		put_row(firefox, i, firefox->table.functions[i].source);
+		firefox_put_row(firefox, i, firefox->table.functions[i].source);
 	end_column(firefox);
 	put_constant(firefox, "lineNumber", "null", count);
 	put_constant(firefox, "columnNumber", "null", count);
@@ -232,7 +232,7 @@ static void put_source_table(struct firefox *firefox, const uint32_t *paths)
 	      firefox->file);
 }
 
-static void put_strings(struct firefox *firefox)
+static void firefox_put_strings(struct firefox *firefox)
 {
 	begin_column(firefox, "stringArray");
 	for (size_t i = 0; i < firefox->table.strings.count; i++) {
@@ -264,7 +264,7 @@ static int put_shared(struct firefox *firefox)
 	put_function_table(firefox);
 	put_resource_table(firefox, ids);
 	put_source_table(firefox, ids + libraries);
-	put_strings(firefox);
+	firefox_put_strings(firefox);
 	fputs("},\n", firefox->file);
 	free(ids);
 	return 0;
@@ -353,7 +353,7 @@ static size_t put_sample_column(struct firefox *firefox, enum sample_column colu
 	return rows;
 }
 
-static void put_thread(struct firefox *firefox)
+static void firefox_put_thread(struct firefox *firefox)
 {
 	const struct profile_target *target = &firefox->profile->facts.target;
 	bool undivided = one_row_each(firefox);
@@ -366,8 +366,8 @@ static void put_thread(struct firefox *firefox)
 	      "\"pausedRanges\":[],\"isMainThread\":true,",
 	      firefox->file);
 	/* The tree is that of all threads. */
-	put_text(firefox, "name", "all threads");
-	put_text(firefox, "processName", name);
+	firefox_put_text(firefox, "name", "all threads");
+	firefox_put_text(firefox, "processName", name);
 	fprintf(firefox->file, "\"pid\":\"%d\",\"tid\":%d,\n", (int)target->pid, (int)target->pid);
 	fputs("\"samples\":{\"weightType\":\"tracing-ms\",\n", firefox->file);
 	begin_column(firefox, "stack");
@@ -415,12 +415,12 @@ static void put_meta(struct firefox *firefox)
 	      firefox->file);
 	put_categories(firefox);
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(facts->target.comm), facts->target.comm);
-	put_text(firefox, "product", text);
+	firefox_put_text(firefox, "product", text);
 	snprintf(text, sizeof(text), "pieprofd %.60s", facts->version);
-	put_text(firefox, "importedFrom", text);
+	firefox_put_text(firefox, "importedFrom", text);
 	snprintf(text, sizeof(text), "Python %d.%d.%d", facts->target.python.major,
 		 facts->target.python.minor, facts->target.python.micro);
-	put_text(firefox, "misc", text);
+	firefox_put_text(firefox, "misc", text);
 	fputs("\n\"platform\":\"Linux\",\"oscpu\":\"Linux x86_64\",\"markerSchema\":[],"
 	      "\"sourceCodeIsNotOnSearchfox\":true,\"sampleUnits\":{\"time\":\"ms\","
 	      "\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}},\n",
@@ -434,10 +434,10 @@ static void put_libraries(struct firefox *firefox)
 		const char *path = firefox->table.libraries.strings[i];
 
 		fprintf(firefox->file, "%s\n{\"arch\":\"x86_64\",", i ? "," : "");
-		put_text(firefox, "name", path_last(path));
-		put_text(firefox, "path", path);
-		put_text(firefox, "debugName", path_last(path));
-		put_text(firefox, "debugPath", path);
+		firefox_put_text(firefox, "name", path_last(path));
+		firefox_put_text(firefox, "path", path);
+		firefox_put_text(firefox, "debugName", path_last(path));
+		firefox_put_text(firefox, "debugPath", path);
 		fputs("\"breakpadId\":\"\",\"codeId\":", firefox->file);
 		if (firefox->table.build_ids[i])
 			escape_json(firefox->file, firefox->table.build_ids[i]);
@@ -462,7 +462,7 @@ static int firefox_write(const struct profile *profile, const struct writer_opti
 		result = put_shared(&firefox);
 	}
 	if (!result)
-		put_thread(&firefox);
+		firefox_put_thread(&firefox);
 	firefox_table_deinit(&firefox.table);
 	return result ? result : ferror(file) ? -EIO : 0;
 }

@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "daemon/report/encode/escape.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,14 +53,15 @@ static int find_source(struct firefox_table *table, const struct profile_frame *
 	return 0;
 }
 
-static bool same_function(const struct firefox_function *a, const struct firefox_function *b)
+static bool firefox_same_function(const struct firefox_function *a,
+				  const struct firefox_function *b)
 {
 	return a->name == b->name && a->is_python == b->is_python && a->source == b->source &&
 	       a->library == b->library;
 }
 
-static int intern_function(struct firefox_table *table, const struct firefox_function *wanted,
-			   uint32_t *ret_row)
+static int firefox_intern_function(struct firefox_table *table,
+				   const struct firefox_function *wanted, uint32_t *ret_row)
 {
 	uint64_t hash = hash_mix((uint64_t)wanted->name << 32 ^ (uint64_t)wanted->source);
 	struct firefox_function *rows;
@@ -69,7 +70,7 @@ static int intern_function(struct firefox_table *table, const struct firefox_fun
 
 	hash = hash_mix(hash ^ (uint64_t)wanted->library << 1 ^ wanted->is_python);
 	while ((id = id_table_next(&table->function_ids, hash, &probe)) != ID_NONE) {
-		if (same_function(&table->functions[id], wanted)) {
+		if (firefox_same_function(&table->functions[id], wanted)) {
 			*ret_row = id;
 			return 0;
 		}
@@ -105,7 +106,7 @@ static int make_functions(struct firefox_table *table)
 				      &row.name) ||
 		    find_source(table, frame, &row.source) ||
 		    find_library(table, frame, &row.library) ||
-		    intern_function(table, &row, &table->function_of_frame[i]))
+		    firefox_intern_function(table, &row, &table->function_of_frame[i]))
 			return -ENOMEM;
 	}
 	return 0;

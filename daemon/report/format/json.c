@@ -6,10 +6,10 @@
  * profiled line and each pair: a whole tree of jansson values would take many
  * times the profile's own memory.
  */
+#include "daemon/detect/interval.h"
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
-#include "daemon/report/model/interval.h"
 
 #include <errno.h>
 #include <string.h>
@@ -305,7 +305,7 @@ static int put_member(FILE *file, const char *key, json_t *value)
 	return json_put(file, value);
 }
 
-static int put_facts(FILE *file, const struct profile *profile)
+static int json_put_facts(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
 	const struct {
@@ -356,7 +356,7 @@ static int put_facts(FILE *file, const struct profile *profile)
 static int json_write(const struct profile *profile, const struct writer_options *options,
 		      FILE *file)
 {
-	int result = put_facts(file, profile);
+	int result = json_put_facts(file, profile);
 
 	(void)options;
 	fputs(",\n\"timeline\": ", file);

@@ -3,8 +3,8 @@
 
 #include "daemon/report/format/json_value.h"
 
-static json_t *json_thread(const struct profile_thread *thread, const struct profile_cell *cells,
-			   size_t count)
+static json_t *json_timeline_thread(const struct profile_thread *thread,
+				    const struct profile_cell *cells, size_t count)
 {
 	json_t *object = json_object(), *slice = json_array();
 	json_t *python = json_array(), *native = json_array(), *system = json_array();
@@ -40,8 +40,8 @@ int json_put_timeline(FILE *file, const struct profile_facts *facts)
 		for (to = from; to < timeline->cell_count && timeline->cells[to].owner == i;)
 			to++;
 		fputs(i ? ",\n" : "\n", file);
-		result = json_put(
-			file, json_thread(&facts->threads[i], &timeline->cells[from], to - from));
+		result = json_put(file, json_timeline_thread(&facts->threads[i],
+							     &timeline->cells[from], to - from));
 	}
 	fputs("]}", file);
 	return result;

@@ -118,7 +118,7 @@ struct pprof {
 	int error; /* the first; nothing is written after it */
 };
 
-static void fail(struct pprof *pprof, int error)
+static void pprof_fail(struct pprof *pprof, int error)
 {
 	if (!pprof->error)
 		pprof->error = error;
@@ -135,12 +135,12 @@ static uint32_t find_string(struct pprof *pprof, const char *text)
 static void flush(struct pprof *pprof, struct protobuf *message)
 {
 	if (message->failed || pprof->table.failed)
-		fail(pprof, -ENOMEM);
+		pprof_fail(pprof, -ENOMEM);
 	if (!pprof->error) {
 		int result = gzip_stream_put(&pprof->stream, message->bytes, message->size);
 
 		if (result < 0)
-			fail(pprof, result);
+			pprof_fail(pprof, result);
 	}
 	protobuf_clear(message);
 }
@@ -191,7 +191,7 @@ static void put_label(struct pprof *pprof, const char *key, const char *text)
 }
 
 /* Values are signed in the file. */
-static uint64_t bounded(uint64_t value)
+static uint64_t pprof_bounded(uint64_t value)
 {
 	return value < INT64_MAX ? value : INT64_MAX;
 }
@@ -204,7 +204,7 @@ static void begin_sample(struct pprof *pprof, size_t depth, const uint64_t value
 
 	for (size_t i = 0; i < VALUE_COUNT; i++)
 		if (has_value(pprof, (enum value)i))
-			written[count++] = bounded(values[i]);
+			written[count++] = pprof_bounded(values[i]);
 	protobuf_numbers(&pprof->inner, SAMPLE_LOCATION, pprof->stack, depth);
 	protobuf_numbers(&pprof->inner, SAMPLE_VALUE, written, count);
 }
@@ -217,7 +217,7 @@ static bool reserve_stack(struct pprof *pprof, size_t depth)
 		return true;
 	stack = reallocarray(pprof->stack, depth, sizeof(*stack));
 	if (!stack) {
-		fail(pprof, -ENOMEM);
+		pprof_fail(pprof, -ENOMEM);
 		return false;
 	}
 	pprof->stack = stack;
@@ -243,7 +243,7 @@ static size_t take_stack(struct pprof *pprof, const struct profile_node *node)
 	}
 }
 
-static void put_waiting(struct pprof *pprof, const struct profile_node *node)
+static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *node)
 {
 	for (unsigned i = 0; i < WAIT_KIND_COUNT && !pprof->error; i++) {
 		const uint64_t values[VALUE_COUNT] = {
@@ -274,13 +274,13 @@ static void add_waiting(const struct pprof *pprof, const struct profile_node *no
 		values[VALUE_SAMPLES] += period_ns ? waiting_ns / period_ns + 1 : 1;
 }
 
-static void put_node(struct pprof *pprof, const struct profile_node *node)
+static void pprof_put_node(struct pprof *pprof, const struct profile_node *node)
 {
 	uint64_t values[VALUE_COUNT] = { 0 };
 	size_t depth;
 
 	if (pprof->view == PPROF_ALL)
-		put_waiting(pprof, node);
+		pprof_put_waiting(pprof, node);
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
 		values[VALUE_SAMPLES] += node->samples[c];
 		values[VALUE_CPU] += node->time_ns[c];
@@ -299,26 +299,26 @@ static void put_node(struct pprof *pprof, const struct profile_node *node)
 	put_inner(pprof, PROFILE_SAMPLE);
 }
 
-static bool same_frame(const struct profile_frame *a, const struct profile_frame *b)
+static bool pprof_same_frame(const struct profile_frame *a, const struct profile_frame *b)
 {
 	return a->kind == b->kind && a->line == b->line && a->address == b->address &&
 	       strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
 /* How many outermost frames of the second path are not repeated. */
-static size_t shared_frames(const struct profile_pair *pair)
+static size_t pprof_shared_frames(const struct profile_pair *pair)
 {
 	size_t shared = 0, python = pair->second_count;
 
 	while (python > 0 && pair->second[python - 1].kind != FRAME_PYTHON)
 		python--;
 	while (shared < pair->first_count && shared < pair->second_count &&
-	       same_frame(&pair->first[shared], &pair->second[shared]))
+	       pprof_same_frame(&pair->first[shared], &pair->second[shared]))
 		shared++;
 	return python > 0 && shared >= python ? python - 1 : shared;
 }
 
-static void put_pair(struct pprof *pprof, const struct profile_pair *pair)
+static void pprof_put_pair(struct pprof *pprof, const struct profile_pair *pair)
 {
 	static const struct profile_frame killed_by = {
 		.kind = FRAME_NATIVE,
@@ -329,7 +329,7 @@ static void put_pair(struct pprof *pprof, const struct profile_pair *pair)
 		[VALUE_REDUNDANT] = pair->redundant,
 		[VALUE_AVOIDABLE] = pair->avoidable_ns,
 	};
-	size_t shared = shared_frames(pair), depth = 0;
+	size_t shared = pprof_shared_frames(pair), depth = 0;
 
 	if (!reserve_stack(pprof, pair->first_count + pair->second_count + 1))
 		return;
@@ -351,7 +351,7 @@ static void put_samples(struct pprof *pprof)
 	pprof->location_of_frame =
 		calloc(profile->tree.frame_count + 1, sizeof(pprof->location_of_frame[0]));
 	if (!pprof->location_of_frame) {
-		fail(pprof, -ENOMEM);
+		pprof_fail(pprof, -ENOMEM);
 		return;
 	}
 	for (size_t i = 0; i < profile->tree.frame_count && pprof->view != PPROF_REDUNDANCY; i++)
@@ -359,10 +359,10 @@ static void put_samples(struct pprof *pprof)
 			pprof_table_location(&pprof->table, &profile->tree.frames[i]);
 	for (size_t i = 0; i < profile->tree.node_count && !pprof->error; i++)
 		if (pprof->view != PPROF_REDUNDANCY)
-			put_node(pprof, &profile->tree.nodes[i]);
+			pprof_put_node(pprof, &profile->tree.nodes[i]);
 	for (size_t i = 0; i < profile->pair_count && !pprof->error; i++)
 		if (pprof->view == PPROF_ALL || pprof->view == PPROF_REDUNDANCY)
-			put_pair(pprof, &profile->pairs[i]);
+			pprof_put_pair(pprof, &profile->pairs[i]);
 }
 
 /* ---- what the samples refer to ---- */
@@ -487,7 +487,7 @@ static void put_comments(struct pprof *pprof)
 	flush(pprof, &pprof->message);
 }
 
-static void put_facts(struct pprof *pprof)
+static void pprof_put_facts(struct pprof *pprof)
 {
 	const struct profile_facts *facts = &pprof->profile->facts;
 
@@ -496,16 +496,16 @@ static void put_facts(struct pprof *pprof)
 			put_value_type(pprof, PROFILE_SAMPLE_TYPE, (enum value)i);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE,
 		       pprof->view == PPROF_WALL ? VALUE_WALL : VALUE_CPU);
-	protobuf_number(&pprof->message, PROFILE_PERIOD, bounded(facts->period_ns));
-	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, bounded(facts->started_unix_ns));
-	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, bounded(facts->duration_ns));
+	protobuf_number(&pprof->message, PROFILE_PERIOD, pprof_bounded(facts->period_ns));
+	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, pprof_bounded(facts->started_unix_ns));
+	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, pprof_bounded(facts->duration_ns));
 	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,
 			find_string(pprof, value_types[views[pprof->view].shown].type));
 	flush(pprof, &pprof->message);
 	put_comments(pprof);
 }
 
-static void put_strings(struct pprof *pprof)
+static void pprof_put_strings(struct pprof *pprof)
 {
 	const struct string_table *strings = &pprof->table.strings;
 
@@ -536,11 +536,11 @@ int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *
 		return result;
 	pprof_table_init(&pprof.table);
 	choose_main_mapping(&pprof);
-	put_facts(&pprof);
+	pprof_put_facts(&pprof);
 	put_samples(&pprof);
 	put_mappings(&pprof);
 	put_locations(&pprof);
-	put_strings(&pprof);
+	pprof_put_strings(&pprof);
 	if (!pprof.error)
 		pprof.error = gzip_stream_finish(&pprof.stream);
 	result = pprof.error;

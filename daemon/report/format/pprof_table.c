@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "daemon/report/encode/escape.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <string.h>
 
@@ -93,7 +94,7 @@ static uint32_t find_mapping(struct pprof_table *table, const struct profile_fra
 	return *slot;
 }
 
-static uint32_t intern_function(struct pprof_table *table, uint32_t name, uint32_t file)
+static uint32_t pprof_intern_function(struct pprof_table *table, uint32_t name, uint32_t file)
 {
 	uint64_t hash = hash_mix((uint64_t)name << 32 | file);
 	struct pprof_function *functions;
@@ -158,7 +159,7 @@ uint32_t pprof_table_location(struct pprof_table *table, const struct profile_fr
 	};
 	uint32_t name_string = pprof_table_string(table, name);
 
-	location.function =
-		intern_function(table, name_string, file ? pprof_table_string(table, file) : 0);
+	location.function = pprof_intern_function(table, name_string,
+						  file ? pprof_table_string(table, file) : 0);
 	return intern_location(table, &location);
 }

@@ -6,6 +6,7 @@
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +35,7 @@ static uint64_t time_of(const uint64_t time_ns[TIME_CLASS_COUNT], unsigned class
 	return sum;
 }
 
-static void put_frame(FILE *file, const struct profile_frame *frame)
+static void speedscope_put_frame(FILE *file, const struct profile_frame *frame)
 {
 	char buffer[FRAME_FUNCTION_BYTES];
 	const char *path = frame->file;
@@ -52,18 +53,19 @@ static void put_frame(FILE *file, const struct profile_frame *frame)
 	fputc('}', file);
 }
 
-static void put_frames(FILE *file, const struct profile_tree *tree)
+static void speedscope_put_frames(FILE *file, const struct profile_tree *tree)
 {
 	fputs(",\n\"shared\":{\"frames\":[", file);
 	for (size_t i = 0; i < tree->frame_count; i++) {
 		fputs(i ? ",\n" : "\n", file);
-		put_frame(file, &tree->frames[i]);
+		speedscope_put_frame(file, &tree->frames[i]);
 	}
 	fputs("]}", file);
 }
 
 /* path is a buffer as long as the deepest stack. */
-static void put_view(FILE *file, const struct profile_tree *tree, unsigned classes, uint32_t *path)
+static void speedscope_put_view(FILE *file, const struct profile_tree *tree, unsigned classes,
+				uint32_t *path)
 {
 	uint64_t sum = 0;
 	bool first = true;
@@ -108,7 +110,7 @@ static void put_views(FILE *file, const struct profile_tree *tree, uint32_t *pat
 			continue;
 		fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"nanoseconds\"",
 			v ? "," : "", views[v].name);
-		put_view(file, tree, views[v].classes, path);
+		speedscope_put_view(file, tree, views[v].classes, path);
 	}
 	fputs("]}\n", file);
 }
@@ -143,7 +145,7 @@ static int speedscope_write(const struct profile *profile, const struct writer_o
 	if (!path)
 		return -ENOMEM;
 	put_head(file, &profile->facts);
-	put_frames(file, tree);
+	speedscope_put_frames(file, tree);
 	put_views(file, tree, path);
 	free(path);
 	return ferror(file) ? -EIO : 0;

@@ -62,7 +62,7 @@ static void line_suffix(const struct profile_line *line, char *suffix, size_t si
 }
 
 /* "PATH:LINE in FUNCTION" and the source line below it. */
-static void put_place(const struct text_layout *layout, const struct profile_line *line)
+static void text_put_place(const struct text_layout *layout, const struct profile_line *line)
 {
 	char suffix[32];
 
@@ -77,14 +77,14 @@ static void put_place(const struct text_layout *layout, const struct profile_lin
 	}
 }
 
-static void put_verdict(const struct text_layout *layout, const struct verdict *verdict)
+static void text_put_verdict(const struct text_layout *layout, const struct verdict *verdict)
 {
 	text_heading(layout, "VERDICT", "%s", verdict->headline);
 	for (size_t i = 0; i <= verdict->sentence_count; i++) {
 		if (verdict->line && i == verdict->line_position)
-			put_place(layout, verdict->line);
+			text_put_place(layout, verdict->line);
 		if (verdict->own_line && i == verdict->own_line_position)
-			put_place(layout, verdict->own_line);
+			text_put_place(layout, verdict->own_line);
 		if (i < verdict->sentence_count)
 			text_wrapped(layout, "  ", verdict->sentences[i]);
 	}
@@ -251,7 +251,7 @@ static void put_processes(const struct text_layout *layout, const struct profile
 }
 
 /* Nothing to tell apart where there is but one. */
-static void put_threads(const struct text_layout *layout, const struct profile *profile)
+static void text_put_threads(const struct text_layout *layout, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
 	uint64_t total_ns = profile_time_sum(profile->time_ns);
@@ -282,8 +282,8 @@ static void put_threads(const struct text_layout *layout, const struct profile *
 		fprintf(layout->file, "  (%zu more threads)\n", facts->thread_count - shown);
 }
 
-static void put_pairs(const struct text_layout *layout, const struct profile *profile,
-		      size_t maximum)
+static void text_put_pairs(const struct text_layout *layout, const struct profile *profile,
+			   size_t maximum)
 {
 	size_t shown = profile->pair_count < maximum ? profile->pair_count : maximum;
 	size_t all = profile->pair_count + profile->pairs_omitted;
@@ -295,7 +295,7 @@ static void put_pairs(const struct text_layout *layout, const struct profile *pr
 }
 
 /* Whether the lines shown are what ran; a sentence is freed here. */
-static void put_source(const struct text_layout *layout, char *sentence)
+static void text_put_source(const struct text_layout *layout, char *sentence)
 {
 	if (sentence)
 		text_wrapped(layout, "  source     ", sentence);
@@ -354,8 +354,8 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		text_wrapped(layout, "  system     ",
 			     "not measured: it takes root, CAP_PERFMON, or sysctl "
 			     "kernel.perf_event_paranoid=1; shares are of the time in user code");
-	put_source(layout, profile_sources_newer(profile));
-	put_source(layout, profile_sources_differing(profile));
+	text_put_source(layout, profile_sources_newer(profile));
+	text_put_source(layout, profile_sources_differing(profile));
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
 		if (facts->losses.counts[i] == 0)
 			continue;
@@ -397,13 +397,13 @@ static int text_write(const struct profile *profile, const struct writer_options
 
 	put_target(&layout, profile);
 	verdict_find(profile, by_self[0], by_waste[0], &verdict);
-	put_verdict(&layout, &verdict);
+	text_put_verdict(&layout, &verdict);
 	put_time(&layout, profile, by_self, count);
 	put_processes(&layout, profile);
-	put_threads(&layout, profile);
+	text_put_threads(&layout, profile);
 	result = text_waiting(&layout, profile, maximum);
 	put_redundant_lines(&layout, by_waste, count);
-	put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
+	text_put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	put_quality(&layout, profile);
 	free(by_self);
 	free(by_waste);

@@ -7,6 +7,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_FORMAT_TEXT_LAYOUT_H
 #define PIEPROFD_DAEMON_REPORT_FORMAT_TEXT_LAYOUT_H
 
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/format/writer.h"
 
 #define TEXT_COLUMNS_MIN     80
@@ -22,14 +23,6 @@ struct text_layout {
 /* Within the limits; 0: the default. */
 unsigned text_columns(unsigned columns);
 
-/* A figure with its unit, such as "31.0 us" or "91.6%", for one printf. */
-struct figure {
-	char text[24];
-};
-
-struct figure figure_ns(uint64_t ns);     /* "850 ns", "31.0 us", "2.40 ms", "3.10 s" */
-struct figure figure_share(double share); /* 0.916 is "91.6%" */
-struct figure figure_part(uint64_t part, uint64_t whole);        /* "-" when whole is 0 */
 struct figure figure_end(const struct profile_process *process); /* "exit 0", "SIGKILL", "-" */
 
 /* A heading in capitals with a sentence behind it. */

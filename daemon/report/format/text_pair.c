@@ -17,7 +17,7 @@
 #define INNER_FRAMES_MAX 18
 #define OUTER_FRAMES_MAX 6
 
-static bool same_frame(const struct profile_frame *a, const struct profile_frame *b)
+static bool text_pair_same_frame(const struct profile_frame *a, const struct profile_frame *b)
 {
 	return a->kind == b->kind && a->line == b->line && a->address == b->address &&
 	       strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
@@ -39,7 +39,7 @@ static const char *without_tag(const char *path, char *buffer, size_t size)
 	return buffer;
 }
 
-static void put_frame(const struct text_layout *layout, const struct profile_frame *frame)
+static void text_pair_put_frame(const struct text_layout *layout, const struct profile_frame *frame)
 {
 	unsigned location_columns = layout->columns * 2 / 5;
 	unsigned name_columns = layout->columns - location_columns - 1;
@@ -87,8 +87,8 @@ static size_t nameless_run(const struct profile_frame *frames, size_t count)
 }
 
 /* The frames [begin, end) of a path (outermost first), innermost first, the middle folded. */
-static void put_frames(const struct text_layout *layout, const struct profile_frame *frames,
-		       size_t begin, size_t end)
+static void text_pair_put_frames(const struct text_layout *layout,
+				 const struct profile_frame *frames, size_t begin, size_t end)
 {
 	size_t count = end - begin;
 	bool fold = count > INNER_FRAMES_MAX + OUTER_FRAMES_MAX + 1;
@@ -103,7 +103,7 @@ static void put_frames(const struct text_layout *layout, const struct profile_fr
 				folded);
 			i += folded;
 		}
-		put_frame(layout, &frames[end - 1 - i]);
+		text_pair_put_frame(layout, &frames[end - 1 - i]);
 		/* The innermost of them says where it is; the words take a row too. */
 		left = fold && i < INNER_FRAMES_MAX ? INNER_FRAMES_MAX - i : count - i;
 		run = nameless_run(frames + end - i - left, left);
@@ -129,7 +129,7 @@ static void put_first_path(const struct text_layout *layout, const struct profil
 
 	if (outside < 3) /* the words would be as long */
 		outside = 0;
-	put_frames(layout, pair->first, outside, pair->first_count);
+	text_pair_put_frames(layout, pair->first, outside, pair->first_count);
 	if (outside > 0)
 		fprintf(layout->file,
 			"    (%zu native frames of the interpreter's start are not shown)\n",
@@ -142,7 +142,7 @@ static void put_second_path(const struct text_layout *layout, const struct profi
 	size_t own; /* index of the outermost frame to show */
 
 	while (common < count && common < pair->first_count &&
-	       same_frame(&pair->first[common], &pair->second[common]))
+	       text_pair_same_frame(&pair->first[common], &pair->second[common]))
 		common++;
 	own = common;
 	/* At least out to the innermost Python frame, even when both paths are the same. */
@@ -155,7 +155,7 @@ static void put_second_path(const struct text_layout *layout, const struct profi
 		own = count - 1;
 	if (own < 3)
 		own = 0;
-	put_frames(layout, pair->second, own, count);
+	text_pair_put_frames(layout, pair->second, own, count);
 	if (own > 0)
 		fprintf(layout->file, "    (%s%zu outer frames as in the earlier path)\n",
 			common == count && common == pair->first_count ? "the same path: " : "",

@@ -43,8 +43,8 @@ static void put_shares(const struct text_layout *layout, const struct side_time 
 		figure_part(waiting[WAIT_CHILD] + waiting[WAIT_OTHER], total_ns).text);
 }
 
-static void put_line(const struct text_layout *layout, const struct profile_line *line,
-		     uint64_t total_ns)
+static void text_waiting_put_line(const struct text_layout *layout, const struct profile_line *line,
+				  uint64_t total_ns)
 {
 	unsigned where_columns = (layout->columns - SHARES_COLUMNS) / 2;
 	char suffix[32] = "";
@@ -80,7 +80,7 @@ int text_waiting(const struct text_layout *layout, const struct profile *profile
 		fputs("   all   lock    GIL    I/O  sleep  other  line (shares of all waiting)\n",
 		      layout->file);
 	for (size_t i = 0; i < waiting && i < maximum; i++)
-		put_line(layout, lines[i], total_ns);
+		text_waiting_put_line(layout, lines[i], total_ns);
 	if (waiting > maximum)
 		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
 			waiting - maximum);

@@ -52,7 +52,7 @@ struct report {
 	struct writer_options options;
 };
 
-static int put_report(void *context, FILE *file)
+static int writer_put_report(void *context, FILE *file)
 {
 	const struct report *report = context;
 
@@ -67,5 +67,5 @@ int writer_write_file(const struct writer *writer, const struct profile *profile
 	/* Colours are for terminals. */
 	if (strcmp(path, "-") != 0)
 		report.options.colour = false;
-	return output_file_write(path, put_report, &report);
+	return output_file_write(path, writer_put_report, &report);
 }

@@ -74,7 +74,7 @@ static int put_tree_json(FILE *file, const struct profile *profile)
 	return html_tree(file, profile, LINES_MAX);
 }
 
-static int put_report(FILE *file, const struct profile *profile)
+static int html_put_report(FILE *file, const struct profile *profile)
 {
 	return html_data(file, "report-data", profile, put_report_json);
 }
@@ -92,7 +92,7 @@ static const struct {
 	{ "@STYLE@", put_style },          { "@COMMAND@", html_command },
 	{ "@LINES@", html_lines },         { "@VERDICT@", html_verdict },
 	{ "@THREADS@", html_threads },     { "@QUALITY@", html_quality },
-	{ "@REPORT@", put_report },        { "@TREE@", put_tree },
+	{ "@REPORT@", html_put_report },   { "@TREE@", put_tree },
 	{ "@SCRIPT@", put_script },        { "@INTERPRETER@", html_interpreter },
 	{ "@PROCESSES@", html_processes }, { "@PROCESSES_LINK@", html_processes_link },
 	{ "@WAITING@", html_waiting },     { "@WAITING_LINK@", html_waiting_link },

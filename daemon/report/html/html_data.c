@@ -98,7 +98,7 @@ static void put_plain(const struct data *data)
 	}
 }
 
-static int finish(struct data *data)
+static int html_data_finish(struct data *data)
 {
 	int result = 0;
 
@@ -126,7 +126,7 @@ int html_data(FILE *file, const char *id, const struct profile *profile,
 		result = put(stream, profile);
 		if (fclose(stream) != 0 && !result)
 			result = -EIO;
-		finished = finish(&data);
+		finished = html_data_finish(&data);
 		result = result ? result : finished;
 	}
 	free(data.plain);

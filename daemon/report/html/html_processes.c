@@ -17,7 +17,7 @@ int html_processes_link(FILE *file, const struct profile *profile)
 	return 0;
 }
 
-static int put_process(FILE *file, const struct profile_process *process, uint64_t total_ns)
+static int html_put_process(FILE *file, const struct profile_process *process, uint64_t total_ns)
 {
 	const uint64_t *time_ns = process->time_ns;
 
@@ -69,7 +69,7 @@ int html_processes(FILE *file, const struct profile *profile)
 	      "<th scope=\"col\">Command</th></tr></thead>\n<tbody>\n",
 	      file);
 	for (; shown < count && shown < PROCESSES_MAX && result == 0; shown++)
-		result = put_process(file, &profile->processes[shown], total_ns);
+		result = html_put_process(file, &profile->processes[shown], total_ns);
 	fputs("</tbody></table>\n</div>\n", file);
 	if (shown < count)
 		fprintf(file,

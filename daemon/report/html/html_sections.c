@@ -99,7 +99,7 @@ static int put_where(FILE *file, const struct profile_line *line)
 	return 0;
 }
 
-static int put_place(FILE *file, const struct profile_line *line)
+static int html_section_put_place(FILE *file, const struct profile_line *line)
 {
 	fputs("<p class=\"place\"><span class=\"where\">", file);
 	if (put_where(file, line) < 0)
@@ -132,7 +132,7 @@ static const struct profile_line **sorted_lines(const struct profile *profile,
 	return lines;
 }
 
-static int put_verdict(FILE *file, const struct verdict *verdict)
+static int html_section_put_verdict(FILE *file, const struct verdict *verdict)
 {
 	int result = 0;
 
@@ -141,9 +141,9 @@ static int put_verdict(FILE *file, const struct verdict *verdict)
 	fputs("</p>\n", file);
 	for (size_t i = 0; i <= verdict->sentence_count && result == 0; i++) {
 		if (verdict->line && i == verdict->line_position)
-			result = put_place(file, verdict->line);
+			result = html_section_put_place(file, verdict->line);
 		if (verdict->own_line && i == verdict->own_line_position && result == 0)
-			result = put_place(file, verdict->own_line);
+			result = html_section_put_place(file, verdict->own_line);
 		if (i < verdict->sentence_count && result == 0) {
 			fputs("<p>", file);
 			result = html_text(file, verdict->sentences[i]);
@@ -163,7 +163,7 @@ int html_verdict(FILE *file, const struct profile *profile)
 	by_waste = sorted_lines(profile, profile_line_by_avoidable);
 	if (by_self && by_waste) {
 		verdict_find(profile, by_self[0], by_waste[0], &verdict);
-		result = put_verdict(file, &verdict);
+		result = html_section_put_verdict(file, &verdict);
 	}
 	free(by_self);
 	free(by_waste);
@@ -187,7 +187,7 @@ int html_line_head(FILE *file, const struct profile_line *line)
 	return 0;
 }
 
-static int put_row(FILE *file, const struct profile_line *line, uint64_t total_ns)
+static int html_section_put_row(FILE *file, const struct profile_line *line, uint64_t total_ns)
 {
 	const uint64_t *self_ns = line->self_ns;
 
@@ -235,7 +235,7 @@ int html_lines(FILE *file, const struct profile *profile)
 	      "<th scope=\"col\">Category</th></tr></thead>\n<tbody>\n",
 	      file);
 	for (; shown < count && shown < LINES_MAX && result == 0; shown++)
-		result = put_row(file, lines[shown], total_ns);
+		result = html_section_put_row(file, lines[shown], total_ns);
 	fputs("</tbody></table>\n", file);
 	if (shown < count)
 		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n", count - shown);
@@ -257,8 +257,8 @@ int html_thread_head(FILE *file, const struct profile_thread *thread)
 	return 0;
 }
 
-static int put_thread(FILE *file, const struct profile_facts *facts,
-		      const struct profile_thread *thread, uint64_t total_ns)
+static int html_section_put_thread(FILE *file, const struct profile_facts *facts,
+				   const struct profile_thread *thread, uint64_t total_ns)
 {
 	const uint64_t *time_ns = thread->time_ns;
 
@@ -294,7 +294,7 @@ int html_threads(FILE *file, const struct profile *profile)
 	while (busy < facts->thread_count && profile_time_sum(facts->threads[busy].time_ns))
 		busy++;
 	for (; shown < busy && shown < THREADS_MAX && result == 0; shown++)
-		result = put_thread(file, facts, &facts->threads[shown], total_ns);
+		result = html_section_put_thread(file, facts, &facts->threads[shown], total_ns);
 	fputs("</tbody></table>\n", file);
 	if (shown < busy)
 		fprintf(file, "<p>%zu more threads are shown with JavaScript.</p>\n", busy - shown);
@@ -342,7 +342,7 @@ static void put_accesses(FILE *file, const char *label, const struct access_coun
 			counts->approximate);
 }
 
-static void put_losses(FILE *file, const struct losses *losses)
+static void html_section_put_losses(FILE *file, const struct losses *losses)
 {
 	bool lost = false;
 
@@ -362,7 +362,7 @@ static void put_losses(FILE *file, const struct losses *losses)
 }
 
 /* Whether the lines shown are what ran; a sentence is freed here. */
-static int put_source(FILE *file, char *sentence)
+static int html_section_put_source(FILE *file, char *sentence)
 {
 	int result = 0;
 
@@ -409,13 +409,13 @@ int html_quality(FILE *file, const struct profile *profile)
 		fputs("<dt>System</dt><dd>not measured: it takes root, CAP_PERFMON, or sysctl "
 		      "kernel.perf_event_paranoid=1; shares are of the time in user code</dd>\n",
 		      file);
-	if (put_source(file, profile_sources_newer(profile)) < 0 ||
-	    put_source(file, profile_sources_differing(profile)) < 0)
+	if (html_section_put_source(file, profile_sources_newer(profile)) < 0 ||
+	    html_section_put_source(file, profile_sources_differing(profile)) < 0)
 		return -ENOMEM;
 	fputs("<dt>Intervals</dt><dd>are of 95%: how far the figure could be off by the chance of "
 	      "sampling alone. They do not cover errors of the model behind avoidable "
 	      "time.</dd>\n</dl>\n",
 	      file);
-	put_losses(file, &facts->losses);
+	html_section_put_losses(file, &facts->losses);
 	return 0;
 }

@@ -14,11 +14,12 @@
 #include "daemon/report/html/html_tree.h"
 
 #include "daemon/report/encode/escape.h"
+#include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-static void put_frame(FILE *file, const struct profile_frame *frame)
+static void html_tree_put_frame(FILE *file, const struct profile_frame *frame)
 {
 	char buffer[FRAME_FUNCTION_BYTES];
 
@@ -67,7 +68,7 @@ static uint64_t node_system(const struct profile_node *node)
 }
 
 /* "waiting":{"lock":[...],"gil":[...],...}, columns like the others. */
-static void put_waiting(FILE *file, const struct profile_tree *tree)
+static void html_tree_put_waiting(FILE *file, const struct profile_tree *tree)
 {
 	fputs(",\n\"waiting\":{", file);
 	for (unsigned kind = 0; kind < WAIT_KIND_COUNT; kind++) {
@@ -148,7 +149,7 @@ int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 	fputs("},\n\"frames\":[", file);
 	for (size_t i = 0; i < tree->frame_count; i++) {
 		fputs(i ? ",\n" : "\n", file);
-		put_frame(file, &tree->frames[i]);
+		html_tree_put_frame(file, &tree->frames[i]);
 	}
 	fputc(']', file);
 	put_nodes(file, tree, "depth", node_depth);
@@ -157,7 +158,7 @@ int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 	put_nodes(file, tree, "native", node_native);
 	put_nodes(file, tree, "system", node_system);
 	if (profile->facts.waits)
-		put_waiting(file, tree);
+		html_tree_put_waiting(file, tree);
 	put_slices(file, &profile->facts.node_timeline);
 	fputs("}\n", file);
 	return ferror(file) ? -EIO : 0;

@@ -41,7 +41,7 @@ static void put_kind_heads(FILE *file, const struct side_time *all)
 	fputs("</tr></thead>\n<tbody>\n", file);
 }
 
-static int compare_lines(const void *left, const void *right)
+static int html_waiting_compare_lines(const void *left, const void *right)
 {
 	const struct profile_line *a = *(const struct profile_line *const *)left;
 	const struct profile_line *b = *(const struct profile_line *const *)right;
@@ -52,7 +52,8 @@ static int compare_lines(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static int put_line(FILE *file, const struct profile_line *line, const struct side_time *all)
+static int html_waiting_put_line(FILE *file, const struct profile_line *line,
+				 const struct side_time *all)
 {
 	if (html_line_head(file, line) < 0)
 		return -ENOMEM;
@@ -75,7 +76,7 @@ static int put_lines(FILE *file, const struct profile *profile)
 	for (size_t i = 0; i < profile->line_count; i++)
 		if (side_time_waiting_ns(&profile->lines[i].side))
 			lines[waiting++] = &profile->lines[i];
-	qsort(lines, waiting, sizeof(*lines), compare_lines);
+	qsort(lines, waiting, sizeof(*lines), html_waiting_compare_lines);
 	fputs("<div class=\"wide\" id=\"waiting-lines\" tabindex=\"0\" role=\"region\" "
 	      "aria-label=\"Table of lines by waiting\">\n"
 	      "<table><caption>Lines in which threads slept longest, and what for: the times of "
@@ -85,7 +86,7 @@ static int put_lines(FILE *file, const struct profile *profile)
 	      file);
 	put_kind_heads(file, &profile->side);
 	for (; shown < waiting && shown < LINES_MAX && result == 0; shown++)
-		result = put_line(file, lines[shown], &profile->side);
+		result = html_waiting_put_line(file, lines[shown], &profile->side);
 	fputs("</tbody></table>\n", file);
 	if (shown < waiting)
 		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n",
@@ -95,8 +96,8 @@ static int put_lines(FILE *file, const struct profile *profile)
 	return result;
 }
 
-static int put_thread(FILE *file, const struct profile *profile,
-		      const struct profile_thread *thread)
+static int html_waiting_put_thread(FILE *file, const struct profile *profile,
+				   const struct profile_thread *thread)
 {
 	uint64_t duration_ns = profile->facts.duration_ns;
 
@@ -111,7 +112,7 @@ static int put_thread(FILE *file, const struct profile *profile,
 	return 0;
 }
 
-static int put_threads(FILE *file, const struct profile *profile)
+static int html_waiting_put_threads(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
 	size_t shown = 0;
@@ -127,7 +128,7 @@ static int put_threads(FILE *file, const struct profile *profile)
 		figure_ns(facts->duration_ns).text);
 	put_kind_heads(file, &profile->side);
 	for (; shown < facts->thread_count && shown < THREADS_MAX && result == 0; shown++)
-		result = put_thread(file, profile, &facts->threads[shown]);
+		result = html_waiting_put_thread(file, profile, &facts->threads[shown]);
 	fputs("</tbody></table>\n", file);
 	if (shown < facts->thread_count)
 		fprintf(file, "<p>%zu more threads are shown with JavaScript.</p>\n",
@@ -153,7 +154,7 @@ int html_waiting(FILE *file, const struct profile *profile)
 		figure_ns(side_time_waiting_ns(&profile->side)).text);
 	result = put_lines(file, profile);
 	if (result == 0)
-		result = put_threads(file, profile);
+		result = html_waiting_put_threads(file, profile);
 	fputs("</section>\n", file);
 	return result;
 }

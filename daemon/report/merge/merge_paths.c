@@ -56,7 +56,7 @@ static bool same(const struct profile_frame *a, const struct profile_frame *b)
 	       a->build_id == b->build_id;
 }
 
-static uint64_t hash_of(const struct profile_frame *frame)
+static uint64_t merge_path_hash_of(const struct profile_frame *frame)
 {
 	uint64_t hash = hash_mix((uintptr_t)frame->function);
 
@@ -74,7 +74,7 @@ int merge_frame_find(struct merge_frames *frames, const struct profile_frame *fr
 
 	if (merge_frame_copy(frames, frame, &copy))
 		return -ENOMEM;
-	hash = hash_of(&copy);
+	hash = merge_path_hash_of(&copy);
 	while ((id = id_table_next(&frames->ids, hash, &probe)) != ID_NONE)
 		if (same(&frames->frames[id], &copy)) {
 			*ret_frame = id;
@@ -108,7 +108,7 @@ struct profile_frame merge_frame_place(const struct profile_frame *frame)
 	return place;
 }
 
-static int compare_texts(const char *a, const char *b)
+static int merge_path_compare_texts(const char *a, const char *b)
 {
 	if (!a || !b)
 		return a ? 1 : b ? -1 : 0;
@@ -118,22 +118,22 @@ static int compare_texts(const char *a, const char *b)
 /* What a reader does not see, so that equal input has but one order. */
 static int compare_hidden(const struct profile_frame *a, const struct profile_frame *b)
 {
-	int order = compare_texts(a->build_id, b->build_id);
+	int order = merge_path_compare_texts(a->build_id, b->build_id);
 
 	if (a->function_address != b->function_address)
 		return a->function_address < b->function_address ? -1 : 1;
 	if (!order)
-		order = compare_texts(a->native_file, b->native_file);
+		order = merge_path_compare_texts(a->native_file, b->native_file);
 	if (!order)
-		order = compare_texts(a->source, b->source);
+		order = merge_path_compare_texts(a->source, b->source);
 	if (!order)
-		order = compare_texts(a->opcode, b->opcode);
+		order = merge_path_compare_texts(a->opcode, b->opcode);
 	if (!order && a->flags != b->flags)
 		order = a->flags < b->flags ? -1 : 1;
 	return order ? order : a->inlined - b->inlined;
 }
 
-static struct place place_of(const struct profile_frame *frame)
+static struct place merge_path_place_of(const struct profile_frame *frame)
 {
 	return (struct place){
 		.kind = frame->kind,
@@ -146,7 +146,7 @@ static struct place place_of(const struct profile_frame *frame)
 
 int merge_frame_compare(const struct profile_frame *a, const struct profile_frame *b)
 {
-	struct place place_a = place_of(a), place_b = place_of(b);
+	struct place place_a = merge_path_place_of(a), place_b = merge_path_place_of(b);
 	int order = place_compare(&place_a, &place_b);
 
 	return order ? order : compare_hidden(a, b);

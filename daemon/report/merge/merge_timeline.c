@@ -27,7 +27,7 @@ static bool find_doublings(const struct profile_timeline *timeline, unsigned *re
 	return false;
 }
 
-static int compare_cells(const void *left, const void *right)
+static int merge_cell_compare(const void *left, const void *right)
 {
 	const struct merge_cell *a = left, *b = right;
 
@@ -36,7 +36,7 @@ static int compare_cells(const void *left, const void *right)
 	return a->slice < b->slice ? -1 : a->slice > b->slice;
 }
 
-static uint64_t cell_time(const struct merge_cell *cell)
+static uint64_t merge_cell_time(const struct merge_cell *cell)
 {
 	uint64_t sum = 0;
 
@@ -51,11 +51,12 @@ static void join_cells(struct merge_timeline *timeline)
 	size_t kept = 0;
 
 	if (timeline->count)
-		qsort(timeline->cells, timeline->count, sizeof(timeline->cells[0]), compare_cells);
+		qsort(timeline->cells, timeline->count, sizeof(timeline->cells[0]),
+		      merge_cell_compare);
 	for (size_t i = 0; i < timeline->count; i++) {
 		struct merge_cell *cell = &timeline->cells[i];
 
-		if (!kept || compare_cells(&timeline->cells[kept - 1], cell)) {
+		if (!kept || merge_cell_compare(&timeline->cells[kept - 1], cell)) {
 			timeline->cells[kept++] = *cell;
 			continue;
 		}
@@ -99,7 +100,7 @@ static void fit_cells(struct merge_timeline *timeline)
 	while (timeline->count > MERGE_CELLS_MAX && count_slices(timeline, UINT64_MAX) > 1)
 		coarsen(timeline, timeline->doublings + 1);
 	while (timeline->count > MERGE_CELLS_MAX)
-		timeline->left_out_ns += cell_time(&timeline->cells[--timeline->count]);
+		timeline->left_out_ns += merge_cell_time(&timeline->cells[--timeline->count]);
 }
 
 static int put_cell(struct merge_timeline *timeline, const struct merge_cell *cell)
@@ -147,7 +148,7 @@ static int add_cells(struct merge_timeline *into, const struct profile_timeline 
 		memcpy(cell.time_ns, from->cells[i].time_ns, sizeof(cell.time_ns));
 		if (from->cells[i].owner >= owner_count ||
 		    cell.slice > INT64_MAX / slice_ns(doublings)) {
-			into->left_out_ns += cell_time(&cell);
+			into->left_out_ns += merge_cell_time(&cell);
 			continue;
 		}
 		cell.owner = owners[from->cells[i].owner];
@@ -161,7 +162,7 @@ static int add_cells(struct merge_timeline *into, const struct profile_timeline 
 	return result;
 }
 
-static void leave_out(struct merge_timeline *into, const struct profile_timeline *from)
+static void merge_cell_leave_out(struct merge_timeline *into, const struct profile_timeline *from)
 {
 	for (size_t i = 0; i < from->cell_count; i++)
 		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
@@ -179,8 +180,8 @@ int merge_timelines_add(struct merge_timelines *timelines, const struct profile 
 
 	if (!facts->started_unix_ns || !find_doublings(&facts->thread_timeline, &threads) ||
 	    !find_doublings(&facts->node_timeline, &nodes)) {
-		leave_out(&timelines->threads, &facts->thread_timeline);
-		leave_out(&timelines->nodes, &facts->node_timeline);
+		merge_cell_leave_out(&timelines->threads, &facts->thread_timeline);
+		merge_cell_leave_out(&timelines->nodes, &facts->node_timeline);
 		return 0;
 	}
 	begin_ns = grid_begin(facts->started_unix_ns, threads, nodes);

@@ -81,7 +81,7 @@ static char **copy_words(const char *const *words)
 	return copy;
 }
 
-static int compare_words(const char *const *a, const char *const *b)
+static int merge_compare_words(const char *const *a, const char *const *b)
 {
 	size_t i = 0;
 	int order = 0;
@@ -102,7 +102,7 @@ static bool goes_first(const struct profile_facts *a, const struct profile_facts
 		return a->target.pid < b->target.pid;
 	if (a->target.end != b->target.end)
 		return a->target.end == PROCESS_REPLACED;
-	return compare_words(a->target.command, b->target.command) < 0;
+	return merge_compare_words(a->target.command, b->target.command) < 0;
 }
 
 static int take_target(struct profile_merge *merge, const struct profile_facts *facts)
@@ -206,8 +206,8 @@ const char *process_title(const char *command)
 }
 
 /* Returns the entry that stands for it; NULL: no memory. */
-static struct profile_process *put_process(struct profile_merge *merge,
-					   const struct profile_process *process)
+static struct profile_process *merge_put_process(struct profile_merge *merge,
+						 const struct profile_process *process)
 {
 	struct profile_process *grown, *last;
 
@@ -248,8 +248,8 @@ static void keep_others_last(struct profile_merge *merge)
 	merge->processes[merge->process_count - 1] = others;
 }
 
-static int add_process(struct profile_merge *merge, const struct profile *profile, pid_t *ret_pid,
-		       uint32_t *ret_root)
+static int merge_add_process(struct profile_merge *merge, const struct profile *profile,
+			     pid_t *ret_pid, uint32_t *ret_root)
 {
 	const struct profile_facts *facts = &profile->facts;
 	char command[COMMAND_BYTES], comm[sizeof(facts->target.comm) + 1];
@@ -270,7 +270,7 @@ static int add_process(struct profile_merge *merge, const struct profile *profil
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(facts->target.comm), facts->target.comm);
 	join_words(facts->target.command, comm, command, sizeof(command));
 	memcpy(process.time_ns, profile->time_ns, sizeof(process.time_ns));
-	entry = put_process(merge, &process);
+	entry = merge_put_process(merge, &process);
 	if (!entry)
 		return -ENOMEM;
 	*ret_pid = entry->pid; /* 0: there was no room */
@@ -288,7 +288,7 @@ static int add_process(struct profile_merge *merge, const struct profile *profil
 static int add_processes(struct profile_merge *merge, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->process_count; i++) {
-		if (!put_process(merge, &profile->processes[i]))
+		if (!merge_put_process(merge, &profile->processes[i]))
 			return -ENOMEM;
 		keep_others_last(merge);
 	}
@@ -326,7 +326,8 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 
 /* ---- the tree ---- */
 
-static int charge_node(struct profile_merge *merge, uint32_t path, const struct profile_node *node)
+static int merge_charge_node(struct profile_merge *merge, uint32_t path,
+			     const struct profile_node *node)
 {
 	struct profile_node *known;
 
@@ -382,7 +383,7 @@ static int add_tree(struct profile_merge *merge, const struct profile_tree *tree
 	int result = 0;
 
 	if (root)
-		result = charge_node(merge, root, &empty);
+		result = merge_charge_node(merge, root, &empty);
 	for (size_t i = 0; i < tree->node_count && !result; i++) {
 		const struct profile_node *node = &tree->nodes[i];
 		uint32_t parent =
@@ -395,7 +396,7 @@ static int add_tree(struct profile_merge *merge, const struct profile_tree *tree
 		if (folded)
 			charged.flags = UINT32_MAX; /* it says nothing of its caller */
 		if (!result)
-			result = charge_node(merge, ret_paths[i], &charged);
+			result = merge_charge_node(merge, ret_paths[i], &charged);
 	}
 	merge->nodes_folded += tree->nodes_folded;
 	return result;
@@ -419,7 +420,7 @@ static void merge_source(struct profile_source *known, const struct profile_sour
 	known->newer_than_process |= source->newer_than_process || differs;
 }
 
-static int put_source(struct profile_merge *merge, const struct profile_source *source)
+static int merge_put_source(struct profile_merge *merge, const struct profile_source *source)
 {
 	struct profile_source copy = *source, *grown;
 
@@ -467,7 +468,7 @@ int profile_merge_add(struct profile_merge *merge, const struct profile *profile
 
 	if (!result && !merge->one_process)
 		result = profile->process_count ? add_processes(merge, profile)
-						: add_process(merge, profile, &pid, &root);
+						: merge_add_process(merge, profile, &pid, &root);
 	if (!result)
 		result = add_owners(merge, profile, pid, root);
 	for (size_t i = 0; i < profile->line_count && !result; i++)
@@ -477,7 +478,7 @@ int profile_merge_add(struct profile_merge *merge, const struct profile *profile
 	for (size_t i = 0; i < profile->pair_count && !result; i++)
 		result = merge_pair_add(merge, &profile->pairs[i]);
 	for (size_t i = 0; i < profile->source_count && !result; i++)
-		result = put_source(merge, &profile->sources[i]);
+		result = merge_put_source(merge, &profile->sources[i]);
 	merge_fields(MERGE_PROFILE, &merge->sums, profile);
 	merge->pairs_omitted += profile->pairs_omitted;
 	return result;

@@ -4,7 +4,7 @@
  *
  * Counts are added up; what follows from them (intervals, avoidable time,
  * categories, the duration of calls) is computed anew from the sums, by the code
- * that does it for one process (profile_parts.h). Lines, functions and pairs
+ * that does it for one process (line_estimate.h). Lines, functions and pairs
  * are those of all processes together; the tree has an outermost frame for
  * each, "process 1234 (python3 worker.py)", so that they can be told apart.
  *

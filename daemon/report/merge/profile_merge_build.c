@@ -3,8 +3,12 @@
  * From what profile_merge.c gathered to a profile: everything that follows from
  * counts, and the order.
  */
+#include "daemon/report/merge/profile_merge.h"
 #include "daemon/report/merge/profile_merge_parts.h"
-#include "daemon/report/model/profile_parts.h"
+#include "daemon/report/model/line_estimate.h"
+#include "daemon/report/model/owned_profile.h"
+#include "daemon/report/model/profile_facts.h"
+#include "daemon/report/model/profile_write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +25,8 @@ struct builder {
 	uint32_t *thread_positions; /* of each thread of the merge in the profile */
 };
 
-static int compare_names(const char *file_a, int line_a, const char *function_a, const char *file_b,
-			 int line_b, const char *function_b)
+static int merged_compare_names(const char *file_a, int line_a, const char *function_a,
+				const char *file_b, int line_b, const char *function_b)
 {
 	int order = strcmp(file_a, file_b);
 
@@ -31,7 +35,7 @@ static int compare_names(const char *file_a, int line_a, const char *function_a,
 	return order ? order : strcmp(function_a, function_b);
 }
 
-static int descending(uint64_t a, uint64_t b)
+static int merged_descending(uint64_t a, uint64_t b)
 {
 	return a > b ? -1 : a < b;
 }
@@ -86,13 +90,14 @@ static int compare_line_ids(const void *left, const void *right, void *context)
 	const struct profile_merge *merge = context;
 	const struct profile_line *a = &merge->lines[*(const uint32_t *)left];
 	const struct profile_line *b = &merge->lines[*(const uint32_t *)right];
-	int order = descending(a->total_ns, b->total_ns);
+	int order = merged_descending(a->total_ns, b->total_ns);
 
 	return order ? order
-		     : compare_names(a->file, a->line, a->function, b->file, b->line, b->function);
+		     : merged_compare_names(a->file, a->line, a->function, b->file, b->line,
+					    b->function);
 }
 
-static int write_lines(struct builder *builder)
+static int merged_write_lines(struct builder *builder)
 {
 	const struct profile_merge *merge = builder->merge;
 	struct profile *profile = &builder->owned->profile;
@@ -130,19 +135,20 @@ static int write_lines(struct builder *builder)
 
 /* ---- functions ---- */
 
-static int compare_functions(const void *left, const void *right)
+static int merged_compare_functions(const void *left, const void *right)
 {
 	const struct profile_function *a = left, *b = right;
-	int order = descending(a->total_ns, b->total_ns);
+	int order = merged_descending(a->total_ns, b->total_ns);
 
 	return order ? order
-		     : compare_names(a->file, a->line, a->function, b->file, b->line, b->function);
+		     : merged_compare_names(a->file, a->line, a->function, b->file, b->line,
+					    b->function);
 }
 
 static int by_function(const char *file_a, const char *function_a, const char *file_b,
 		       const char *function_b)
 {
-	return compare_names(file_a, 0, function_a, file_b, 0, function_b);
+	return merged_compare_names(file_a, 0, function_a, file_b, 0, function_b);
 }
 
 static int compare_by_name(const void *left, const void *right)
@@ -160,7 +166,7 @@ static int find_by_name(const void *key, const void *item)
 	return by_function(line->file, line->function, function->file, function->function);
 }
 
-static int write_functions(struct builder *builder)
+static int merged_write_functions(struct builder *builder)
 {
 	const struct profile_merge *merge = builder->merge;
 	struct profile *profile = &builder->owned->profile;
@@ -185,7 +191,7 @@ static int write_functions(struct builder *builder)
 		if (function && line->line)
 			function->avoidable_ns += line->avoidable_ns;
 	}
-	qsort(functions, count, sizeof(functions[0]), compare_functions);
+	qsort(functions, count, sizeof(functions[0]), merged_compare_functions);
 	profile->functions = functions;
 	profile->function_count = count;
 	return 0;
@@ -198,19 +204,19 @@ struct sorted_pair {
 	uint64_t avoidable_ns;
 };
 
-static int compare_pairs(const void *left, const void *right, void *context)
+static int merged_compare_pairs(const void *left, const void *right, void *context)
 {
 	const struct profile_merge *merge = context;
 	const struct sorted_pair *sorted_a = left, *sorted_b = right;
 	const struct profile_pair *a = &sorted_a->merged->pair, *b = &sorted_b->merged->pair;
-	int order = descending(sorted_a->avoidable_ns, sorted_b->avoidable_ns);
+	int order = merged_descending(sorted_a->avoidable_ns, sorted_b->avoidable_ns);
 
 	if (!order)
-		order = descending(a->redundant, b->redundant);
+		order = merged_descending(a->redundant, b->redundant);
 	if (!order)
-		order = descending(a->approximate, b->approximate);
+		order = merged_descending(a->approximate, b->approximate);
 	if (!order)
-		order = descending(a->sampled, b->sampled);
+		order = merged_descending(a->sampled, b->sampled);
 	if (!order && a->kind != b->kind)
 		order = a->kind < b->kind ? -1 : 1;
 	if (!order)
@@ -222,8 +228,8 @@ static int compare_pairs(const void *left, const void *right, void *context)
 	return order;
 }
 
-static void write_pair(const struct builder *builder, const struct sorted_pair *sorted,
-		       struct profile_pair *pair)
+static void merged_write_pair(const struct builder *builder, const struct sorted_pair *sorted,
+			      struct profile_pair *pair)
 {
 	uint32_t line = sorted->merged->line;
 
@@ -249,7 +255,7 @@ static int write_sorted_pairs(struct builder *builder, const struct sorted_pair 
 		frames += pair->first_count + pair->second_count;
 		if (frames > PROFILE_PAIR_FRAMES_MAX)
 			break;
-		write_pair(builder, &sorted[written], &pairs[written]);
+		merged_write_pair(builder, &sorted[written], &pairs[written]);
 	}
 	profile->pairs = pairs;
 	profile->pair_count = written;
@@ -259,7 +265,7 @@ static int write_sorted_pairs(struct builder *builder, const struct sorted_pair 
 	return 0;
 }
 
-static int write_pairs(struct builder *builder)
+static int merged_write_pairs(struct builder *builder)
 {
 	const struct profile_merge *merge = builder->merge;
 	struct sorted_pair *sorted = calloc(merge->pair_count + 1, sizeof(*sorted));
@@ -282,7 +288,7 @@ static int write_pairs(struct builder *builder)
 				&builder->entries[merged->line], redundant);
 		count++;
 	}
-	qsort_r(sorted, count, sizeof(sorted[0]), compare_pairs, (void *)(uintptr_t)merge);
+	qsort_r(sorted, count, sizeof(sorted[0]), merged_compare_pairs, (void *)(uintptr_t)merge);
 	result = write_sorted_pairs(builder, sorted, count, findings);
 	free(sorted);
 	return result;
@@ -290,7 +296,7 @@ static int write_pairs(struct builder *builder)
 
 /* ---- the tree ---- */
 
-static int compare_siblings(const void *left, const void *right, void *context)
+static int merged_compare_siblings(const void *left, const void *right, void *context)
 {
 	const struct profile_merge *merge = context;
 	const struct merge_path *a = &merge->tree_paths.paths[*(const uint32_t *)left];
@@ -302,7 +308,7 @@ static int compare_siblings(const void *left, const void *right, void *context)
 				   &merge->frames.frames[b->frame]);
 }
 
-static int link_siblings(struct builder *builder)
+static int merged_link_siblings(struct builder *builder)
 {
 	const struct merge_paths *paths = &builder->merge->tree_paths;
 
@@ -315,8 +321,8 @@ static int link_siblings(struct builder *builder)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < paths->count; i++)
 		builder->path_order[i] = i;
-	qsort_r(builder->path_order + 1, paths->count - 1, sizeof(uint32_t), compare_siblings,
-		(void *)(uintptr_t)builder->merge);
+	qsort_r(builder->path_order + 1, paths->count - 1, sizeof(uint32_t),
+		merged_compare_siblings, (void *)(uintptr_t)builder->merge);
 	for (size_t i = paths->count; i-- > 1;) {
 		uint32_t id = builder->path_order[i], parent = paths->paths[id].parent;
 
@@ -334,7 +340,7 @@ struct written_tree {
 	size_t frame_count, node_count;
 };
 
-static void write_node(struct builder *builder, uint32_t id, struct written_tree *tree)
+static void merged_write_node(struct builder *builder, uint32_t id, struct written_tree *tree)
 {
 	const struct profile_merge *merge = builder->merge;
 	const struct merge_path *path = &merge->tree_paths.paths[id];
@@ -352,7 +358,7 @@ static void write_node(struct builder *builder, uint32_t id, struct written_tree
 }
 
 /* What was folded into nothing. */
-static void write_root(const struct builder *builder, struct written_tree *tree)
+static void merged_write_root(const struct builder *builder, struct written_tree *tree)
 {
 	const struct profile_node *root = builder->merge->nodes;
 
@@ -368,7 +374,7 @@ static void write_root(const struct builder *builder, struct written_tree *tree)
 	tree->nodes[tree->node_count++].frame = (uint32_t)tree->frame_count++;
 }
 
-static int write_tree(struct builder *builder)
+static int merged_write_tree(struct builder *builder)
 {
 	const struct merge_paths *paths = &builder->merge->tree_paths;
 	struct arena *arena = &builder->owned->arena;
@@ -379,12 +385,12 @@ static int write_tree(struct builder *builder)
 	};
 	uint32_t id;
 
-	if (!tree.frames || !tree.nodes || !tree.positions || link_siblings(builder))
+	if (!tree.frames || !tree.nodes || !tree.positions || merged_link_siblings(builder))
 		return -ENOMEM;
-	write_root(builder, &tree);
+	merged_write_root(builder, &tree);
 	id = builder->first_child[0];
 	while (id) {
-		write_node(builder, id, &tree);
+		merged_write_node(builder, id, &tree);
 		if (builder->first_child[id]) {
 			id = builder->first_child[id];
 			continue;
@@ -407,10 +413,10 @@ static int write_tree(struct builder *builder)
 
 /* ---- the rest ---- */
 
-static int compare_processes(const void *left, const void *right)
+static int merged_compare_processes(const void *left, const void *right)
 {
 	const struct profile_process *a = left, *b = right;
-	int order = descending(sum_of(a->time_ns), sum_of(b->time_ns));
+	int order = merged_descending(sum_of(a->time_ns), sum_of(b->time_ns));
 
 	if (!order && a->pid != b->pid)
 		order = a->pid < b->pid ? -1 : 1;
@@ -504,7 +510,7 @@ static int write_facts(struct builder *builder, bool all_pairs)
 		return -ENOMEM;
 	if (merge->process_count)
 		memcpy(processes, merge->processes, merge->process_count * sizeof(*processes));
-	qsort(processes, merge->process_count, sizeof(*processes), compare_processes);
+	qsort(processes, merge->process_count, sizeof(*processes), merged_compare_processes);
 	profile->processes = processes;
 	profile->process_count = merge->process_count;
 	memcpy(profile->time_ns, merge->sums.time_ns, sizeof(profile->time_ns));
@@ -525,8 +531,9 @@ struct profile *profile_merge_build(const struct profile_merge *merge, bool all_
 	if (!builder.owned)
 		return NULL;
 	arena_init(&builder.owned->arena, PROFILE_ARENA_BYTES_MAX);
-	failed = write_facts(&builder, all_pairs) || write_lines(&builder) ||
-		 write_functions(&builder) || write_pairs(&builder) || write_tree(&builder);
+	failed = write_facts(&builder, all_pairs) || merged_write_lines(&builder) ||
+		 merged_write_functions(&builder) || merged_write_pairs(&builder) ||
+		 merged_write_tree(&builder);
 	free(builder.entries);
 	free(builder.line_positions);
 	free(builder.path_order);

@@ -2,6 +2,7 @@
 /* Lines and functions of several profiles. */
 #include "common/array.h"
 #include "common/hash.h"
+#include "daemon/report/merge/profile_merge.h"
 #include "daemon/report/merge/profile_merge_parts.h"
 #include "daemon/report/model/line_stats.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 /* NULL is less than any text. */
-static int compare_texts(const char *a, const char *b)
+static int merge_line_compare_texts(const char *a, const char *b)
 {
 	if (!a || !b)
 		return a ? 1 : b ? -1 : 0;
@@ -17,7 +18,7 @@ static int compare_texts(const char *a, const char *b)
 }
 
 /* Strings are the table's: they are compared by address. function NULL: a line with a number. */
-static uint64_t place_hash(const char *file, const char *function, int line)
+static uint64_t merge_line_hash(const char *file, const char *function, int line)
 {
 	uint64_t hash = hash_mix((uintptr_t)file);
 
@@ -34,7 +35,7 @@ int merge_line_find(struct profile_merge *merge, const struct profile_line *line
 	if (merge_string(&merge->frames, line->file, ret_file) ||
 	    merge_string(&merge->frames, line->function, ret_function))
 		return -ENOMEM;
-	*ret_hash = place_hash(*ret_file, line->line ? NULL : *ret_function, line->line);
+	*ret_hash = merge_line_hash(*ret_file, line->line ? NULL : *ret_function, line->line);
 	while ((id = id_table_next(&merge->line_ids, *ret_hash, &probe)) != ID_NONE) {
 		const struct profile_line *known = &merge->lines[id];
 
@@ -61,7 +62,7 @@ int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 
 		merge_fields(MERGE_LINE, known, line);
 		known->function = line_stats_plainer_name(known->function, function);
-		if (compare_texts(known->source, source) < 0)
+		if (merge_line_compare_texts(known->source, source) < 0)
 			known->source = source;
 		return 0;
 	}
@@ -96,7 +97,7 @@ int merge_function_add(struct profile_merge *merge, const struct profile_functio
 	if (merge_string(&merge->frames, function->file, &file) ||
 	    merge_string(&merge->frames, function->function, &name))
 		return -ENOMEM;
-	hash = place_hash(file, name, 0);
+	hash = merge_line_hash(file, name, 0);
 	while ((id = id_table_next(&merge->function_ids, hash, &probe)) != ID_NONE) {
 		struct profile_function *known = &merge->functions[id];
 

@@ -2,6 +2,7 @@
 /* Pairs of several profiles: the same where a reader takes their paths for the same. */
 #include "common/array.h"
 #include "common/hash.h"
+#include "daemon/report/merge/profile_merge.h"
 #include "daemon/report/merge/profile_merge_parts.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "daemon/report/merge/merge_fields.h"
 #include "daemon/report/merge/merge_paths.h"
 #include "daemon/report/merge/merge_timeline.h"
-#include "daemon/report/merge/profile_merge.h"
+#include "daemon/report/model/profile.h"
 
 #define MERGE_NONE ID_NONE
 

@@ -31,7 +31,7 @@ void arena_deinit(struct arena *arena)
 	arena->bytes = 0;
 }
 
-static struct arena_chunk *add_chunk(struct arena *arena, size_t wanted)
+static struct arena_chunk *arena_add_chunk(struct arena *arena, size_t wanted)
 {
 	size_t size = wanted > CHUNK_BYTES ? wanted : CHUNK_BYTES;
 	struct arena_chunk *chunk;
@@ -61,7 +61,7 @@ void *arena_array(struct arena *arena, size_t count, size_t item_size)
 	}
 	size = (size + alignment - 1) / alignment * alignment;
 	if (!chunk || size > chunk->size - chunk->used)
-		chunk = add_chunk(arena, size);
+		chunk = arena_add_chunk(arena, size);
 	if (!chunk) {
 		arena->failed = true;
 		return NULL;

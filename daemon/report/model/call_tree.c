@@ -12,6 +12,7 @@
 #include "daemon/report/model/call_tree.h"
 
 #include "daemon/report/model/side_times.h"
+#include "symbolize/line_info.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ static void charge_branches(struct builder *builder, const bool *reached)
 	}
 }
 
-static int charge(struct builder *builder)
+static int tree_charge(struct builder *builder)
 {
 	const struct cct *cct = builder->input->cct;
 	size_t count = cct_node_count(cct);
@@ -167,7 +168,7 @@ static int compare_totals(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_siblings(const void *left, const void *right, void *context)
+static int tree_compare_siblings(const void *left, const void *right, void *context)
 {
 	const struct builder *builder = context;
 	const struct path_table *paths = builder->input->paths;
@@ -212,10 +213,10 @@ static void choose(struct builder *builder)
 	}
 }
 
-static void link_siblings(struct builder *builder)
+static void tree_link_siblings(struct builder *builder)
 {
-	qsort_r(builder->order, builder->order_count, sizeof(builder->order[0]), compare_siblings,
-		builder);
+	qsort_r(builder->order, builder->order_count, sizeof(builder->order[0]),
+		tree_compare_siblings, builder);
 	for (size_t i = builder->order_count; i-- > 0;) {
 		uint32_t id = builder->order[i];
 		struct branch *parent = &builder->branches[builder->input->paths->paths[id].parent];
@@ -280,7 +281,7 @@ static uint32_t find_frame(struct builder *builder, uint32_t place_id, const str
 	return (uint32_t)builder->frame_count - 1;
 }
 
-static void write_node(struct builder *builder, uint32_t id)
+static void tree_write_node(struct builder *builder, uint32_t id)
 {
 	const struct path *path = &builder->input->paths->paths[id];
 	struct branch *branch = &builder->branches[id];
@@ -296,7 +297,7 @@ static void write_node(struct builder *builder, uint32_t id)
 }
 
 /* What has no stack, or was folded into none. */
-static void write_root(struct builder *builder)
+static void tree_write_root(struct builder *builder)
 {
 	const struct branch *root = &builder->branches[0];
 	struct profile_node node = { .parent = PROFILE_NODE_NONE, .side = root->side };
@@ -317,7 +318,7 @@ static void write_root(struct builder *builder)
 	builder->root_written = true;
 }
 
-static int write_tree(struct builder *builder)
+static int tree_write(struct builder *builder)
 {
 	const struct path_table *paths = builder->input->paths;
 	size_t capacity = builder->order_count + 1; /* the root's */
@@ -329,9 +330,9 @@ static int write_tree(struct builder *builder)
 	builder->frames = arena_array(builder->arena, capacity, sizeof(builder->frames[0]));
 	if (!builder->frame_of_place || !builder->nodes || !builder->frames)
 		return -ENOMEM;
-	write_root(builder);
+	tree_write_root(builder);
 	while (id) {
-		write_node(builder, id);
+		tree_write_node(builder, id);
 		if (builder->branches[id].first_child) {
 			id = builder->branches[id].first_child;
 			continue;
@@ -366,13 +367,13 @@ int call_tree_build(const struct call_tree_input *input, struct arena *arena,
 		    struct profile_tree *ret_tree)
 {
 	struct builder builder = { .input = input, .arena = arena };
-	int result = charge(&builder);
+	int result = tree_charge(&builder);
 
 	if (!result) {
 		total(&builder);
 		choose(&builder);
-		link_siblings(&builder);
-		result = write_tree(&builder);
+		tree_link_siblings(&builder);
+		result = tree_write(&builder);
 	}
 	if (!result && input->positions)
 		write_positions(&builder);

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
+#include "daemon/cct/library_path.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,7 +41,7 @@ const char *line_stats_plainer_name(const char *a, const char *b)
 	return strcmp(a, b) <= 0 ? a : b;
 }
 
-static uint64_t string_hash(const char *string)
+static uint64_t line_stats_hash(const char *string)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 
@@ -51,10 +52,10 @@ static uint64_t string_hash(const char *string)
 
 static uint64_t line_hash(const struct line_stats *stats, const struct place *place)
 {
-	uint64_t within = stats->by_function || !place->line ? string_hash(place->function)
+	uint64_t within = stats->by_function || !place->line ? line_stats_hash(place->function)
 							     : (uint32_t)place->line;
 
-	return hash_mix(hash_mix(string_hash(place->file)) ^ within);
+	return hash_mix(hash_mix(line_stats_hash(place->file)) ^ within);
 }
 
 static bool is_of_line(const struct line_stats *stats, const struct line_entry *line,
@@ -101,13 +102,6 @@ static int intern_line(struct line_stats *stats, const struct place *place, uint
 		.charged_by = ID_NONE,
 	};
 	return 0;
-}
-
-bool line_stats_is_library(const char *file)
-{
-	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       strstr(file, "/lib/python3") || strstr(file, "/lib64/python3") ||
-	       !strncmp(file, "<__array_function__", 19) || !strncmp(file, "<frozen ", 8);
 }
 
 /* While nodes are looked at, whether the walk outwards from each came to a good end. */
@@ -233,7 +227,7 @@ static int charge_python(struct line_stats *stats, struct charge *charges,
 {
 	const struct charge *outer = &charges[node->parent->id];
 	struct charge *charge = &charges[node->id];
-	bool library = line_stats_is_library(place->file);
+	bool library = path_is_library(place->file);
 	bool dispatched = is_dispatched(stats, dispatches, node);
 	struct call_site site = { 0 };
 
@@ -350,8 +344,8 @@ static int charge_native(struct line_stats *stats, struct place_table *places,
 	return 0;
 }
 
-static int charge_node(struct line_stats *stats, struct place_table *places,
-		       const struct cct_node *node)
+static int line_stats_charge_node(struct line_stats *stats, struct place_table *places,
+				  const struct cct_node *node)
 {
 	uint32_t self = stats->of_node[node->id], charged = line_stats_charged(stats, node);
 	uint64_t time_ns = 0;
@@ -390,7 +384,7 @@ int line_stats_build(struct line_stats *stats, struct place_table *places,
 	for (uint32_t id = 0; id < cct_node_count(cct); id++) {
 		const struct cct_node *node = cct_node(cct, id);
 
-		if (charge_node(stats, places, node))
+		if (line_stats_charge_node(stats, places, node))
 			return -ENOMEM;
 		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 			time_ns[c] += node->time_ns[c];

@@ -37,12 +37,11 @@
 
 #include "daemon/detect/avoidable.h"
 #include "daemon/detect/call_site.h"
+#include "daemon/report/model/line_evidence.h"
 #include "daemon/report/model/place.h"
-#include "daemon/report/model/profile.h"
 
 #define LINE_NONE ID_NONE
 
-#define WRAPPERS_MAX         8
 #define DISPATCH_CALLEES_MAX 4
 
 struct line_entry {
@@ -67,7 +66,7 @@ struct line_entry {
 	uint64_t stores, again_stores;
 	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for it */
 	uint64_t call_samples;            /* residuals behind call_ns */
-	uint64_t call_log_sum;            /* what they say (profile_parts.h) */
+	uint64_t call_log_sum;            /* what they say (line_estimate.h) */
 	uint64_t call_ns;
 	struct avoidable avoidable;
 	bool summed;         /* counted for its function */
@@ -112,9 +111,6 @@ struct line_entry *line_stats_of_node(struct line_stats *stats, const struct cct
 
 /* Of two functions that share a line, the one to name it by. */
 const char *line_stats_plainer_name(const char *a, const char *b);
-
-/* Is a Python file, by its path, a library's or the interpreter's own? */
-bool line_stats_is_library(const char *file);
 
 /* Exact and approximate, of one kind. */
 uint64_t access_counts_redundant(const struct access_counts *counts);

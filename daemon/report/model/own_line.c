@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/own_line.h"
 
-#include "daemon/report/model/line_stats.h"
+#include "daemon/cct/library_path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define OWN_LINE_NONE UINT32_MAX
+
 /* For each node of the tree, from its parent's. */
 struct owner {
-	uint32_t line; /* index into the sorted lines, or LINE_NONE */
+	uint32_t line; /* index into the sorted lines, or OWN_LINE_NONE */
 	bool through;
 };
 
@@ -17,10 +19,10 @@ struct search {
 	size_t count;
 	uint64_t *time_ns; /* likewise */
 	struct owner *owners;
-	uint32_t *of_frame; /* LINE_NONE: no own line; by frame of the tree */
+	uint32_t *of_frame; /* OWN_LINE_NONE: no own line; by frame of the tree */
 };
 
-static int compare(const void *left, const void *right)
+static int own_line_compare(const void *left, const void *right)
 {
 	const struct profile_line *a = *(const struct profile_line *const *)left;
 	const struct profile_line *b = *(const struct profile_line *const *)right;
@@ -39,7 +41,7 @@ static bool in_bin(const char *file)
 
 static bool is_own(const struct profile_frame *frame)
 {
-	if (frame->kind != FRAME_PYTHON || frame->line <= 0 || line_stats_is_library(frame->file))
+	if (frame->kind != FRAME_PYTHON || frame->line <= 0 || path_is_library(frame->file))
 		return false;
 	if (frame->file[0] == '<')
 		return strncmp(frame->function, "__", 2) != 0 &&
@@ -49,7 +51,7 @@ static bool is_own(const struct profile_frame *frame)
 
 bool own_line_is_foreign(const struct profile_line *line)
 {
-	return line->line <= 0 || line_stats_is_library(line->file);
+	return line->line <= 0 || path_is_library(line->file);
 }
 
 static uint32_t line_of(const struct search *search, const struct profile_frame *frame)
@@ -59,9 +61,9 @@ static uint32_t line_of(const struct search *search, const struct profile_frame 
 	const struct profile_line **found;
 
 	if (!is_own(frame))
-		return LINE_NONE;
-	found = bsearch(&wanted, search->lines, search->count, sizeof(wanted), compare);
-	return found ? (uint32_t)(found - search->lines) : LINE_NONE;
+		return OWN_LINE_NONE;
+	found = bsearch(&wanted, search->lines, search->count, sizeof(wanted), own_line_compare);
+	return found ? (uint32_t)(found - search->lines) : OWN_LINE_NONE;
 }
 
 static bool is_at(const struct profile_frame *frame, const struct profile_line *line)
@@ -79,8 +81,8 @@ static uint64_t cpu_time(const struct profile_node *node)
 	return cpu_ns;
 }
 
-static uint64_t walk(struct search *search, const struct profile_tree *tree,
-		     const struct profile_line *through)
+static uint64_t own_line_walk(struct search *search, const struct profile_tree *tree,
+			      const struct profile_line *through)
 {
 	uint64_t all_ns = 0;
 
@@ -93,16 +95,16 @@ static uint64_t walk(struct search *search, const struct profile_tree *tree,
 		uint64_t node_ns = cpu_time(node);
 
 		*owner = node->parent == PROFILE_NODE_NONE
-				 ? (struct owner){ .line = LINE_NONE, .through = !through }
+				 ? (struct owner){ .line = OWN_LINE_NONE, .through = !through }
 				 : search->owners[node->parent];
-		if (search->of_frame[node->frame] != LINE_NONE)
+		if (search->of_frame[node->frame] != OWN_LINE_NONE)
 			owner->line = search->of_frame[node->frame];
 		if (!owner->through && through)
 			owner->through = is_at(&tree->frames[node->frame], through);
 		if (!owner->through)
 			continue;
 		all_ns += node_ns;
-		if (owner->line != LINE_NONE)
+		if (owner->line != OWN_LINE_NONE)
 			search->time_ns[owner->line] += node_ns;
 	}
 	return all_ns;
@@ -124,8 +126,8 @@ bool own_line_find(const struct profile *profile, const struct profile_line *thr
 		for (size_t i = 0; i < profile->line_count; i++)
 			if (profile->lines[i].line > 0)
 				search.lines[search.count++] = &profile->lines[i];
-		qsort(search.lines, search.count, sizeof(*search.lines), compare);
-		own.of_ns = walk(&search, tree, through);
+		qsort(search.lines, search.count, sizeof(*search.lines), own_line_compare);
+		own.of_ns = own_line_walk(&search, tree, through);
 		for (size_t i = 0; i < search.count; i++)
 			if (search.time_ns[i] > own.time_ns) {
 				own.line = search.lines[i];

@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "daemon/report/model/profile_parts.h"
+#include "daemon/report/model/line_estimate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -57,8 +57,8 @@ uint64_t pair_entry_redundant(const struct pair_entry *entry)
 	return entry->verdicts[VERDICT_REDUNDANT] + entry->verdicts[VERDICT_APPROXIMATE];
 }
 
-static void count_accesses(struct access_counts *counts, uint64_t sampled,
-			   const uint64_t verdicts[VERDICT_COUNT])
+static void pair_stats_count_accesses(struct access_counts *counts, uint64_t sampled,
+				      const uint64_t verdicts[VERDICT_COUNT])
 {
 	counts->sampled += sampled;
 	counts->reaccessed += sum_verdicts(verdicts);
@@ -87,12 +87,14 @@ static int add_origin(struct pair_stats *stats, const struct pair_origin *origin
 		stats->filtered.counts[reason] += origin->sampled;
 		return 0;
 	}
-	count_accesses(&stats->accesses[origin->kind], origin->sampled, origin->verdicts);
+	pair_stats_count_accesses(&stats->accesses[origin->kind], origin->sampled,
+				  origin->verdicts);
 	if (!line)
 		return 0;
-	count_accesses(&line->accesses[origin->kind], origin->sampled, origin->verdicts);
+	pair_stats_count_accesses(&line->accesses[origin->kind], origin->sampled, origin->verdicts);
 	function = line_stats_of_node(stats->functions, origin->node);
-	count_accesses(&function->accesses[origin->kind], origin->sampled, origin->verdicts);
+	pair_stats_count_accesses(&function->accesses[origin->kind], origin->sampled,
+				  origin->verdicts);
 	for (size_t i = 0; i < MEMORY_CLASS_COUNT; i++)
 		line->redundant_by_memory[i] += origin->redundant_by_memory[i];
 	for (size_t i = 0; i < origin->call_ns_kept; i++)
@@ -114,8 +116,8 @@ static bool says_more(const struct pair *a, const struct pair *b)
 	return sum_verdicts(a->verdicts) > sum_verdicts(b->verdicts);
 }
 
-static int find_entry(struct pair_stats *stats, const struct pair *pair, uint32_t first,
-		      uint32_t second, struct pair_entry **ret_entry)
+static int pair_stats_find_entry(struct pair_stats *stats, const struct pair *pair, uint32_t first,
+				 uint32_t second, struct pair_entry **ret_entry)
 {
 	uint64_t hash = hash_mix(hash_mix((uint64_t)first << 32 | second) + pair->kind);
 	struct pair_entry *entries;
@@ -220,8 +222,8 @@ static bool same_site(const struct category_evidence *evidence)
 	       evidence->first.offset == evidence->second.offset;
 }
 
-static int find_site(struct pair_stats *stats, uint32_t line, const struct call_site *of,
-		     struct line_site **ret_site)
+static int pair_stats_find_site(struct pair_stats *stats, uint32_t line, const struct call_site *of,
+				struct line_site **ret_site)
 {
 	uint64_t hash = hash_mix(hash_mix((uintptr_t)of->code) ^
 				 ((uint64_t)line << 32 | (uint32_t)of->offset));
@@ -277,7 +279,7 @@ static int count_site(struct pair_stats *stats, uint32_t line_id, const struct p
 
 	if (!evidence->known)
 		return 0;
-	if (find_site(stats, line_id, &evidence->first, &site))
+	if (pair_stats_find_site(stats, line_id, &evidence->first, &site))
 		return -ENOMEM;
 	if (pair->kind == PAIR_STORE)
 		site->stores += all;
@@ -317,7 +319,8 @@ static bool goes_round(const struct pair *pair, const struct category_evidence *
 				   (same_site(evidence) && mean_distance_ns(pair) <= ROUND_NS_MAX));
 }
 
-static int judge(struct pair_stats *stats, const struct pair *pair, struct pair_entry *entry)
+static int pair_stats_judge(struct pair_stats *stats, const struct pair *pair,
+			    struct pair_entry *entry)
 {
 	uint64_t redundant =
 		pair->verdicts[VERDICT_REDUNDANT] + pair->verdicts[VERDICT_APPROXIMATE];
@@ -370,13 +373,13 @@ static int add_pair(struct pair_stats *stats, const struct pair *pair)
 		uncount_accesses(&function->accesses[pair->kind], pair->verdicts);
 		return 0;
 	}
-	if (find_entry(stats, pair, first, second, &entry))
+	if (pair_stats_find_entry(stats, pair, first, second, &entry))
 		return -ENOMEM;
 	for (size_t v = 0; v < VERDICT_COUNT; v++)
 		entry->verdicts[v] += pair->verdicts[v];
 	if (says_more(pair, entry->shown))
 		entry->shown = pair;
-	return judge(stats, pair, entry);
+	return pair_stats_judge(stats, pair, entry);
 }
 
 /*
@@ -401,34 +404,6 @@ static void take_call_time(void *context, uint32_t line, uint64_t call_ns, size_
 
 	entry->call_ns = call_ns;
 	entry->call_samples = count;
-}
-
-#define CALL_LOG_SCALE 1048576.0
-
-uint64_t call_log_mean(uint64_t call_log_sum, uint64_t call_samples)
-{
-	return call_samples ? (uint64_t)llround(exp((double)call_log_sum / (double)call_samples /
-						    CALL_LOG_SCALE))
-			    : 0;
-}
-
-void line_entry_estimate_call(struct line_entry *line, uint64_t period_ns)
-{
-	struct call_evidence evidence = {
-		.python_ns = line->charged_ns[TIME_PYTHON],
-		.period_ns = period_ns,
-		.residual_ns = line->call_ns,
-		.residuals = line->call_samples,
-	};
-
-	if (line->call_ns && !line->call_log_sum)
-		line->call_log_sum = line->call_samples *
-				     (uint64_t)llround(CALL_LOG_SCALE * log((double)line->call_ns));
-	if (!line->call_ns && !line->charged_ns[TIME_NATIVE])
-		return;
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		evidence.time_ns += line->charged_ns[c];
-	line->call_ns = avoidable_call_ns(&evidence);
 }
 
 /* From the residuals and the interpreter's share; 0 for lines whose calls were never sampled. */
@@ -474,7 +449,7 @@ int pair_stats_build(struct pair_stats *stats, uint64_t period_ns)
 	return count_watched(stats);
 }
 
-static int descending(uint64_t a, uint64_t b)
+static int pair_stats_descending(uint64_t a, uint64_t b)
 {
 	return a > b ? -1 : a < b;
 }
@@ -482,15 +457,16 @@ static int descending(uint64_t a, uint64_t b)
 int pair_entry_compare(const struct path_table *paths, const struct pair_entry *a,
 		       const struct pair_entry *b)
 {
-	int order = descending(a->avoidable_ns, b->avoidable_ns);
+	int order = pair_stats_descending(a->avoidable_ns, b->avoidable_ns);
 
 	if (!order)
-		order = descending(a->verdicts[VERDICT_REDUNDANT], b->verdicts[VERDICT_REDUNDANT]);
+		order = pair_stats_descending(a->verdicts[VERDICT_REDUNDANT],
+					      b->verdicts[VERDICT_REDUNDANT]);
 	if (!order)
-		order = descending(a->verdicts[VERDICT_APPROXIMATE],
-				   b->verdicts[VERDICT_APPROXIMATE]);
+		order = pair_stats_descending(a->verdicts[VERDICT_APPROXIMATE],
+					      b->verdicts[VERDICT_APPROXIMATE]);
 	if (!order)
-		order = descending(pair_entry_sampled(a), pair_entry_sampled(b));
+		order = pair_stats_descending(pair_entry_sampled(a), pair_entry_sampled(b));
 	if (!order && a->kind != b->kind)
 		order = a->kind < b->kind ? -1 : 1;
 	if (!order)

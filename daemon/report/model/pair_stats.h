@@ -8,7 +8,7 @@
 #define PIEPROFD_DAEMON_REPORT_MODEL_PAIR_STATS_H
 
 #include "daemon/report/model/call_time.h"
-#include "daemon/report/model/category.h"
+#include "daemon/report/model/category_choice.h"
 #include "daemon/report/model/line_stats.h"
 #include "daemon/report/model/path.h"
 

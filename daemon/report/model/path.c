@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "daemon/report/model/category.h"
+#include "daemon/report/model/category_choice.h"
 
 #include <errno.h>
 #include <string.h>

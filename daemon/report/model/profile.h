@@ -1,40 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The finished profile: what every writer reads. Names are resolved, figures
- * computed, everything sorted; a writer only formats.
- *
- * profile_build() makes it from the calling context tree and the pair table.
- * It owns all its arrays and strings (one arena), except code, module and
- * line_info strings, which are borrowed from the caches behind the tree. Equal input
- * gives an equal profile, in the same order: nothing is sorted by pointer.
+ * computed, everything sorted; a writer only formats. The types alone: it is made
+ * from the calling context tree (profile_build.h), from other profiles
+ * (profile_merge.h) and from a recording (recording.h).
  */
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_PROFILE_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_PROFILE_H
 
 #include "daemon/capture/loss.h"
-#include "daemon/cct/cct.h"
-#include "daemon/cct/pair_table.h"
-#include "daemon/report/model/access_filter.h"
+#include "daemon/cct/frame_kind.h"
+#include "daemon/report/model/category.h"
+#include "daemon/report/model/line_evidence.h"
+#include "daemon/sample/profile_times.h"
 #include "daemon/sample/stop_times.h"
 #include "pyintrospect/runtime.h"
-#include "symbolize/line_info.h"
-#include "symbolize/symbol.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
-enum category {
-	CATEGORY_UNCLEAR,
-	CATEGORY_SLICE_UNDERUTILISATION,
-	CATEGORY_REPEATED_CALL,
-	CATEGORY_LOOP_INVARIANT,
-	CATEGORY_API_MISUSE,
-	CATEGORY_INEFFICIENT_ALGORITHM,
-	CATEGORY_COUNT
-};
-
-const char *category_name(
-	enum category category); /* "slice-underutilisation" ..., as JSON has it */
-const char *category_advice(enum category category);
+struct access_patterns;
+struct line_info;
 
 struct profile_frame {
 	enum frame_kind kind;
@@ -49,34 +36,6 @@ struct profile_frame {
 	uint64_t address;          /* native: ELF virtual address in the library */
 	uint64_t function_address; /* native: where its function starts, likewise; 0: unknown */
 	const char *build_id; /* native, in the tree: of the library, hexadecimal; NULL: none */
-};
-
-struct access_counts {
-	uint64_t sampled;
-	uint64_t reaccessed;
-	uint64_t redundant; /* exact */
-	uint64_t approximate;
-};
-
-/* What a line's category and avoidable time are founded on, besides its counts; all can be added
- * up. */
-struct line_evidence {
-	uint64_t charged_ns[TIME_CLASS_COUNT];
-	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for each */
-	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
-	uint64_t repeated;     /* of them, those that a loop repeats (line_stats.h) */
-	uint64_t call_samples; /* native calls whose rest was measured */
-	/* So often the logarithm of what they say of the calls' duration (profile_parts.h). */
-	uint64_t call_log_sum;
-	/* Made again from the very same instruction. */
-	uint64_t site_loads, site_loads_redundant;
-	uint64_t site_stores, site_stores_redundant;
-	/* Of these stores, those whose operands seem unchanged (detect/avoidable.h). */
-	uint64_t again, again_redundant;
-	/* Loads of what such calls had changed, and of them: in the end it was as before. */
-	uint64_t again_loads, again_loads_redundant;
-	/* Stores with a later one, and of them those by calls of which some were made again. */
-	uint64_t stores, again_stores;
 };
 
 struct profile_line {
@@ -171,34 +130,6 @@ struct profile_tree {
 	const struct profile_node *nodes;
 	size_t node_count;
 	size_t nodes_folded;
-};
-
-struct profile_thread {
-	pid_t pid;      /* 0: the profile's only process */
-	pid_t tid;      /* 0: all those for which there was no room */
-	char name[128]; /* threading's, else the kernel's */
-	uint64_t time_ns[TIME_CLASS_COUNT];
-	struct side_time side;
-	uint64_t gil_ns;        /* of its time in user code: while it held the GIL */
-	uint64_t gil_asleep_ns; /* of its waiting: while it held the GIL */
-};
-
-/*
- * CPU time by owner and slice of the run, from its beginning; a cell only where
- * there is any time. By owner, then slice, when the profile is finished.
- */
-struct profile_cell {
-	uint32_t owner;
-	uint32_t slice;
-	uint64_t time_ns[TIME_CLASS_COUNT];
-};
-
-struct profile_timeline {
-	uint64_t slice_ns;
-	size_t slice_count; /* up to the last one with time in it */
-	const struct profile_cell *cells;
-	size_t cell_count;
-	uint64_t left_out_ns; /* for which there was no room */
 };
 
 /* A source file whose lines are shown, as it was when it was read. */
@@ -313,13 +244,7 @@ struct profile {
 	struct access_counts accesses[PAIR_KIND_COUNT];
 };
 
-/*
- * NULL: out of memory. cct, pairs and symbolizer must outlive the profile;
- * symbolizer may be NULL, then native functions have no names. The strings of
- * facts are copied, open_source is called only here.
- */
-struct profile *profile_build(const struct cct *cct, const struct pair_table *pairs,
-			      struct symbolizer *symbolizer, const struct profile_facts *facts);
+/* Whoever made it. NULL: nothing. */
 void profile_destroy(struct profile *profile);
 
 #endif

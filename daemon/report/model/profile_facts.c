@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile keeps of the facts it is built with. */
-#include "daemon/report/model/profile_parts.h"
+#include "daemon/report/model/profile_facts.h"
+
 #include "daemon/report/model/profile_timeline.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int compare_cells(const void *left, const void *right)
+static int profile_cell_compare(const void *left, const void *right)
 {
 	const struct profile_cell *a = left, *b = right;
 
@@ -19,7 +19,7 @@ static size_t merge_cells(struct profile_cell *cells, size_t count)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!kept || compare_cells(&cells[kept - 1], &cells[i])) {
+		if (!kept || profile_cell_compare(&cells[kept - 1], &cells[i])) {
 			cells[kept++] = cells[i];
 			continue;
 		}
@@ -29,7 +29,7 @@ static size_t merge_cells(struct profile_cell *cells, size_t count)
 	return kept;
 }
 
-static uint64_t cell_time(const struct profile_cell *cell)
+static uint64_t profile_cell_time(const struct profile_cell *cell)
 {
 	uint64_t sum = 0;
 
@@ -52,13 +52,13 @@ int profile_timeline_renumber(struct arena *arena, const struct profile_timeline
 		const struct profile_cell *cell = &timeline->cells[i];
 
 		if (cell->owner >= count || positions[cell->owner] == PROFILE_NODE_NONE) {
-			result.left_out_ns += cell_time(cell);
+			result.left_out_ns += profile_cell_time(cell);
 			continue;
 		}
 		cells[used] = *cell;
 		cells[used++].owner = positions[cell->owner];
 	}
-	qsort(cells, used, sizeof(*cells), compare_cells);
+	qsort(cells, used, sizeof(*cells), profile_cell_compare);
 	result.cells = cells;
 	result.cell_count = merge_cells(cells, used);
 	*ret_timeline = result;

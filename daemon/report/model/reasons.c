@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/reasons.h"
 
+#include "daemon/detect/interval.h"
 #include "daemon/report/model/category.h"
-#include "daemon/report/model/interval.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct reasons {
 	size_t count;
 };
 
-static void add(struct reasons *reasons, const char *reason)
+static void reason_add(struct reasons *reasons, const char *reason)
 {
 	if (reason && reasons->count < REASONS_MAX)
 		reasons->items[reasons->count++] = reason;
@@ -26,12 +26,12 @@ static void add_accesses(struct reasons *reasons, const struct access_counts *co
 	struct interval interval = interval_wilson(redundant, counts->sampled);
 
 	if (counts->sampled)
-		add(reasons,
-		    arena_format(reasons->arena,
-				 "%" PRIu64 " of %" PRIu64
-				 " sampled %s %s (95%% interval %.0f to %.0f%%)",
-				 redundant, counts->sampled, counts->sampled == 1 ? one : many,
-				 outcome, 100 * interval.low, 100 * interval.high));
+		reason_add(reasons, arena_format(reasons->arena,
+						 "%" PRIu64 " of %" PRIu64
+						 " sampled %s %s (95%% interval %.0f to %.0f%%)",
+						 redundant, counts->sampled,
+						 counts->sampled == 1 ? one : many, outcome,
+						 100 * interval.low, 100 * interval.high));
 }
 
 static void format_duration(uint64_t time_ns, char *text, size_t size)
@@ -60,8 +60,8 @@ static void add_duration(struct reasons *reasons, const struct line_entry *line)
 		meaning = ": bulk work, to which the cost of calling adds little";
 	format_duration(is_short ? AVOIDABLE_SHORT_CALL_NS : line->call_ns, duration,
 			sizeof(duration));
-	add(reasons, arena_format(reasons->arena, "its native calls last %s%s%s",
-				  is_short ? "" : "about ", duration, meaning));
+	reason_add(reasons, arena_format(reasons->arena, "its native calls last %s%s%s",
+					 is_short ? "" : "about ", duration, meaning));
 }
 
 static void add_memory(struct reasons *reasons, const struct line_entry *line)
@@ -74,23 +74,25 @@ static void add_memory(struct reasons *reasons, const struct line_entry *line)
 	if (data + tables == 0)
 		return;
 	if (data >= tables)
-		add(reasons, "the unchanged values are mostly data: arrays and objects");
+		reason_add(reasons, "the unchanged values are mostly data: arrays and objects");
 	else
-		add(reasons, "the unchanged values are mostly the libraries' own tables, which "
-			     "every call reads");
+		reason_add(reasons,
+			   "the unchanged values are mostly the libraries' own tables, which "
+			   "every call reads");
 }
 
 /* What makes bulk work avoidable. */
 static void add_invariance(struct reasons *reasons, const struct line_entry *line)
 {
 	if (line->avoidable.by_invariance)
-		add(reasons,
-		    arena_format(reasons->arena,
-				 "%" PRIu64 " of %" PRIu64
-				 " words that the same call wrote again were left as they had "
-				 "been: its arguments seem to be the same",
-				 line->again_redundant + line->again_loads_redundant,
-				 line->again + line->again_loads));
+		reason_add(
+			reasons,
+			arena_format(reasons->arena,
+				     "%" PRIu64 " of %" PRIu64
+				     " words that the same call wrote again were left as they had "
+				     "been: its arguments seem to be the same",
+				     line->again_redundant + line->again_loads_redundant,
+				     line->again + line->again_loads));
 }
 
 size_t reasons_write(struct arena *arena, const struct line_entry *line, enum category category,
@@ -112,11 +114,12 @@ size_t reasons_write(struct arena *arena, const struct line_entry *line, enum ca
 		return written.count;
 	add_memory(&written, line);
 	if (line->repeated)
-		add(&written,
-		    arena_format(arena,
-				 "%.0f%% of the redundant accesses were made again by this same "
-				 "line, or by work on the same operands, in a loop",
-				 100.0 * (double)line->repeated / (double)redundant));
-	add(&written, category_reason(category));
+		reason_add(&written,
+			   arena_format(
+				   arena,
+				   "%.0f%% of the redundant accesses were made again by this same "
+				   "line, or by work on the same operands, in a loop",
+				   100.0 * (double)line->repeated / (double)redundant));
+	reason_add(&written, category_reason(category));
 	return written.count;
 }

@@ -24,8 +24,8 @@ struct side_time side_times_of(const struct cct_node *node, const struct path *p
 	return side;
 }
 
-static int charge(struct line_stats *stats, struct place_table *places, const struct cct_node *node,
-		  const struct side_time *side)
+static int side_times_charge_line(struct line_stats *stats, struct place_table *places,
+				  const struct cct_node *node, const struct side_time *side)
 {
 	uint32_t line;
 
@@ -52,8 +52,8 @@ int side_times_charge(struct path_table *paths, const struct cct *cct, struct li
 			return -ENOMEM;
 		side = side_times_of(node, &paths->paths[path]);
 		side_time_add(&run, &side);
-		if (charge(lines, paths->places, node, &side) ||
-		    charge(functions, paths->places, node, &side))
+		if (side_times_charge_line(lines, paths->places, node, &side) ||
+		    side_times_charge_line(functions, paths->places, node, &side))
 			return -ENOMEM;
 	}
 	*ret_run = run;

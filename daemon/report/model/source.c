@@ -67,7 +67,7 @@ void source_cache_destroy(struct source_cache *cache)
 	free(cache);
 }
 
-static size_t bucket_of(const char *path)
+static size_t source_bucket_of(const char *path)
 {
 	return hash_bytes(path, strlen(path)) % BUCKET_COUNT;
 }
@@ -167,7 +167,7 @@ static int index_lines(struct source_file *file, size_t count)
 	return 0;
 }
 
-static void load(struct source_cache *cache, struct source_file *file)
+static void source_load(struct source_cache *cache, struct source_file *file)
 {
 	size_t size = 0, line_count;
 	bool cut = false;
@@ -203,7 +203,7 @@ static void load(struct source_cache *cache, struct source_file *file)
 
 static struct source_file *find_or_load(struct source_cache *cache, const char *path)
 {
-	struct source_file **bucket = &cache->buckets[bucket_of(path)];
+	struct source_file **bucket = &cache->buckets[source_bucket_of(path)];
 	struct source_file *file;
 
 	for (file = *bucket; file; file = file->next)
@@ -215,7 +215,7 @@ static struct source_file *find_or_load(struct source_cache *cache, const char *
 	if (!file)
 		return NULL;
 	memcpy(file->path, path, strlen(path) + 1);
-	load(cache, file);
+	source_load(cache, file);
 	file->next = *bucket;
 	*bucket = file;
 	cache->file_count++;

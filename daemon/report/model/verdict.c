@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/verdict.h"
 
-#include "daemon/report/format/text_layout.h"
-#include "daemon/report/model/interval.h"
+#include "daemon/detect/interval.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/model/own_line.h"
 
 #include <inttypes.h>
@@ -106,8 +106,8 @@ static const char *certainty(const struct profile_line *line, uint64_t total_ns)
 	return "one line repeats memory accesses in vain";
 }
 
-__attribute__((format(printf, 2, 3))) static void say(struct verdict *verdict, const char *format,
-						      ...)
+__attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *verdict,
+							      const char *format, ...)
 {
 	va_list arguments;
 
@@ -131,32 +131,35 @@ static void say_finding(struct verdict *verdict, const struct profile_line *line
 	verdict->line = line;
 	/* Whole calls done again: the single access says little then. */
 	if (same_again(line) > redundant_at_all(line))
-		say(verdict,
-		    "It takes %s of the CPU time; its calls left %" PRIu64 " of %" PRIu64
-		    " words that they wrote again as they had been.",
-		    figure_part(line->total_ns, total_ns).text, same_again(line),
-		    line->evidence.again + line->evidence.again_loads);
+		verdict_say(verdict,
+			    "It takes %s of the CPU time; its calls left %" PRIu64 " of %" PRIu64
+			    " words that they wrote again as they had been.",
+			    figure_part(line->total_ns, total_ns).text, same_again(line),
+			    line->evidence.again + line->evidence.again_loads);
 	else
-		say(verdict,
-		    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-		    " %s watched there %s by a later native call with "
-		    "the same value: %s (95%% interval %s to %s).",
-		    figure_part(line->total_ns, total_ns).text, counts->redundant, counts->sampled,
-		    kind == PAIR_LOAD ? "loads" : "stores",
-		    kind == PAIR_LOAD ? "were read again" : "were written again",
-		    figure_part(counts->redundant, counts->sampled).text,
-		    figure_share(share.low).text, figure_share(share.high).text);
-	say(verdict,
-	    "About %s (%s) could be avoided, between %s and %s as far as sampling can tell.",
-	    figure_ns(line->avoidable_ns).text, figure_part(line->avoidable_ns, total_ns).text,
-	    figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text);
+		verdict_say(verdict,
+			    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
+			    " %s watched there %s by a later native call with "
+			    "the same value: %s (95%% interval %s to %s).",
+			    figure_part(line->total_ns, total_ns).text, counts->redundant,
+			    counts->sampled, kind == PAIR_LOAD ? "loads" : "stores",
+			    kind == PAIR_LOAD ? "were read again" : "were written again",
+			    figure_part(counts->redundant, counts->sampled).text,
+			    figure_share(share.low).text, figure_share(share.high).text);
+	verdict_say(
+		verdict,
+		"About %s (%s) could be avoided, between %s and %s as far as sampling can tell.",
+		figure_ns(line->avoidable_ns).text, figure_part(line->avoidable_ns, total_ns).text,
+		figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text);
 	if (found(line) < LIKELY_REDUNDANT_MIN)
-		say(verdict,
-		    "That rests on %" PRIu64 " redundant accesses: profile longer to be sure.",
-		    found(line));
+		verdict_say(verdict,
+			    "That rests on %" PRIu64
+			    " redundant accesses: profile longer to be sure.",
+			    found(line));
 	if (line->category != CATEGORY_UNCLEAR)
-		say(verdict, "%s %s: %s", found(line) < LIKELY_REDUNDANT_MIN ? "Perhaps" : "Likely",
-		    category_name(line->category), category_advice(line->category));
+		verdict_say(verdict, "%s %s: %s",
+			    found(line) < LIKELY_REDUNDANT_MIN ? "Perhaps" : "Likely",
+			    category_name(line->category), category_advice(line->category));
 }
 
 /* The hottest lines of many programs are a library's: then also what called it, or most. */
@@ -168,14 +171,16 @@ static void say_own_line(struct verdict *verdict, const struct profile *profile,
 	if (!own_line_is_foreign(verdict->line) || !own_line_find(profile, through, &own))
 		return;
 	if (through)
-		say(verdict, "In %s of its time it is called by this line of the program itself:",
-		    figure_part(own.time_ns, own.of_ns).text);
+		verdict_say(verdict,
+			    "In %s of its time it is called by this line of the program itself:",
+			    figure_part(own.time_ns, own.of_ns).text);
 	else
-		say(verdict,
-		    "Of the program's own lines, this one and the libraries that it calls take "
-		    "most, "
-		    "%s:",
-		    figure_part(own.time_ns, own.of_ns).text);
+		verdict_say(
+			verdict,
+			"Of the program's own lines, this one and the libraries that it calls take "
+			"most, "
+			"%s:",
+			figure_part(own.time_ns, own.of_ns).text);
 	verdict->own_line = own.line;
 	verdict->own_line_position = verdict->sentence_count;
 }
@@ -188,16 +193,18 @@ static void say_off_cpu(struct verdict *verdict, const struct profile_facts *fac
 	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
 		return;
 	if (queued_ns >= QUEUED_SHARE_MIN * duration_ns && facts->queued_ns * 2 >= facts->cpu_ns)
-		say(verdict,
-		    "Its threads were ready to run for %s besides, and had no CPU: the machine is "
-		    "busy, or the control group has used up its share.",
-		    figure_ns(facts->queued_ns).text);
+		verdict_say(verdict,
+			    "Its threads were ready to run for %s besides, and had no CPU: the "
+			    "machine is "
+			    "busy, or the control group has used up its share.",
+			    figure_ns(facts->queued_ns).text);
 	else if ((double)facts->cpu_ns + queued_ns < ASLEEP_SHARE_MAX * duration_ns &&
 		 !facts->waits)
-		say(verdict,
-		    "It used a CPU for %s of the time, and else slept: --mode time --idle says "
-		    "what for, and pieprofd dump where it is now.",
-		    figure_part(facts->cpu_ns, facts->duration_ns).text);
+		verdict_say(
+			verdict,
+			"It used a CPU for %s of the time, and else slept: --mode time --idle says "
+			"what for, and pieprofd dump where it is now.",
+			figure_part(facts->cpu_ns, facts->duration_ns).text);
 }
 
 /* Why there was nothing to watch. */
@@ -205,14 +212,16 @@ static void say_class(struct verdict *verdict, const uint64_t time_ns[TIME_CLASS
 		      uint64_t total_ns)
 {
 	if (time_ns[TIME_SYSTEM] * 2 > total_ns)
-		say(verdict, "%s of the CPU time was the kernel's: system calls, and page faults.",
-		    figure_part(time_ns[TIME_SYSTEM], total_ns).text);
+		verdict_say(verdict,
+			    "%s of the CPU time was the kernel's: system calls, and page faults.",
+			    figure_part(time_ns[TIME_SYSTEM], total_ns).text);
 	else if (time_ns[TIME_PYTHON] * 2 > total_ns)
-		say(verdict,
-		    "%s of the CPU time was the interpreter's, with all that is built into it; "
-		    "only "
-		    "the accesses of other libraries are watched.",
-		    figure_part(time_ns[TIME_PYTHON], total_ns).text);
+		verdict_say(
+			verdict,
+			"%s of the CPU time was the interpreter's, with all that is built into it; "
+			"only "
+			"the accesses of other libraries are watched.",
+			figure_part(time_ns[TIME_PYTHON], total_ns).text);
 }
 
 static void find(const struct profile *profile, const struct profile_line *top_self,
@@ -227,9 +236,9 @@ static void find(const struct profile *profile, const struct profile_line *top_s
 			return;
 		}
 		verdict->headline = "nothing was sampled";
-		say(verdict,
-		    "The target used next to no CPU time in Python threads while it was watched, "
-		    "or all samples were lost: see DATA QUALITY.");
+		verdict_say(verdict, "The target used next to no CPU time in Python threads while "
+				     "it was watched, "
+				     "or all samples were lost: see DATA QUALITY.");
 		return;
 	}
 	if (top_avoidable && is_finding(top_avoidable, total_ns)) {
@@ -243,14 +252,15 @@ static void find(const struct profile *profile, const struct profile_line *top_s
 		say_class(verdict, profile->time_ns, total_ns);
 	} else {
 		verdict->headline = "no redundant line stands out";
-		say(verdict,
-		    "%" PRIu64 " memory accesses were watched; no single line could save %.0f%% "
-		    "of the CPU time by avoiding repeated ones.",
-		    watched, FINDING_SHARE_MIN * 100);
+		verdict_say(verdict,
+			    "%" PRIu64
+			    " memory accesses were watched; no single line could save %.0f%% "
+			    "of the CPU time by avoiding repeated ones.",
+			    watched, FINDING_SHARE_MIN * 100);
 	}
 	if (top_self && profile_time_sum(top_self->self_ns) > 0) {
-		say(verdict, "The hottest line has %s of the CPU time:",
-		    figure_part(profile_time_sum(top_self->self_ns), total_ns).text);
+		verdict_say(verdict, "The hottest line has %s of the CPU time:",
+			    figure_part(profile_time_sum(top_self->self_ns), total_ns).text);
 		verdict->line = top_self;
 		verdict->line_position = verdict->sentence_count;
 		say_own_line(verdict, profile, NULL);

@@ -50,7 +50,7 @@ struct input {
 };
 
 /* NULL: not that many bytes are left. */
-static const uint8_t *take(struct input *input, uint64_t size)
+static const uint8_t *decode_take(struct input *input, uint64_t size)
 {
 	const uint8_t *at = input->at;
 
@@ -61,9 +61,9 @@ static const uint8_t *take(struct input *input, uint64_t size)
 	return at;
 }
 
-static bool take_number(struct input *input, void *ret_value, size_t size)
+static bool decode_take_number(struct input *input, void *ret_value, size_t size)
 {
-	const uint8_t *at = take(input, size);
+	const uint8_t *at = decode_take(input, size);
 
 	if (at)
 		memcpy(ret_value, at, size);
@@ -93,9 +93,9 @@ static int read_strings(struct decoder *decoder, struct input *input)
 	char *copy;
 	uint64_t size;
 
-	if (!take_number(input, &size, sizeof(size)))
+	if (!decode_take_number(input, &size, sizeof(size)))
 		return -EBADMSG;
-	bytes = take(input, size);
+	bytes = decode_take(input, size);
 	if (!bytes || (size && bytes[size - 1]))
 		return -EBADMSG;
 	copy = arena_array(decoder->arena, (size_t)size + 1, 1);
@@ -121,15 +121,15 @@ static bool read_column(const struct decoder *decoder, struct input *input, uint
 			struct stored_column *ret_column)
 {
 	struct stored_column column;
-	const uint8_t *name = take(input, sizeof(uint32_t));
+	const uint8_t *name = decode_take(input, sizeof(uint32_t));
 	uint64_t size;
 
-	if (!name || !take_number(input, &column.kind, sizeof(column.kind)) ||
-	    !take_number(input, &column.width, sizeof(column.width)) ||
+	if (!name || !decode_take_number(input, &column.kind, sizeof(column.kind)) ||
+	    !decode_take_number(input, &column.width, sizeof(column.width)) ||
 	    __builtin_mul_overflow(rows, (uint64_t)column.width, &size))
 		return false;
 	column.name = string_at(decoder, name);
-	column.bytes = take(input, size);
+	column.bytes = decode_take(input, size);
 	if (!column.name || !column.bytes || !column.width)
 		return false;
 	*ret_column = column;
@@ -137,16 +137,16 @@ static bool read_column(const struct decoder *decoder, struct input *input, uint
 }
 
 /* Where each table is, and that all their columns are there. */
-static int read_directory(struct decoder *decoder, struct input *input)
+static int decode_read_directory(struct decoder *decoder, struct input *input)
 {
 	while (input->left > 0) {
 		struct stored_table *table = &decoder->tables[decoder->table_count];
-		const uint8_t *name = take(input, sizeof(uint32_t));
+		const uint8_t *name = decode_take(input, sizeof(uint32_t));
 		struct stored_column column;
 
 		if (!name || decoder->table_count == TABLES_MAX ||
-		    !take_number(input, &table->columns, sizeof(table->columns)) ||
-		    !take_number(input, &table->rows, sizeof(table->rows)))
+		    !decode_take_number(input, &table->columns, sizeof(table->columns)) ||
+		    !decode_take_number(input, &table->rows, sizeof(table->rows)))
 			return -EBADMSG;
 		table->name = string_at(decoder, name);
 		table->bytes = input->at;
@@ -173,7 +173,7 @@ static const struct stored_table *find_table(const struct decoder *decoder, cons
 static bool find_column(const struct decoder *decoder, const struct stored_table *table,
 			const char *name, struct stored_column *ret_column)
 {
-	struct input input = { table->bytes, SIZE_MAX }; /* measured by read_directory() */
+	struct input input = { table->bytes, SIZE_MAX }; /* measured by decode_read_directory() */
 
 	for (uint32_t i = 0; i < table->columns; i++)
 		if (read_column(decoder, &input, table->rows, ret_column) &&
@@ -422,8 +422,8 @@ static bool check_timeline(const struct profile_timeline *timeline, size_t owner
 	return true;
 }
 
-static int finish(struct decoder *decoder, struct recorded_profile *recorded,
-		  struct profile *ret_profile)
+static int decode_finish(struct decoder *decoder, struct recorded_profile *recorded,
+			 struct profile *ret_profile)
 {
 	struct profile *profile = &recorded->profile;
 	const char **command =
@@ -462,11 +462,12 @@ int profile_decode(const uint8_t *bytes, size_t size, struct arena *arena,
 	decoder->arena = arena;
 	error = read_strings(decoder, &input);
 	if (!error)
-		error = read_directory(decoder, &input);
+		error = decode_read_directory(decoder, &input);
 	if (!error)
 		error = read_rows(decoder, &profile_table, 1, &recorded);
 	if (!error)
-		error = finish(decoder, (struct recorded_profile *)(void *)recorded, ret_profile);
+		error = decode_finish(decoder, (struct recorded_profile *)(void *)recorded,
+				      ret_profile);
 	free(decoder->strings);
 	free(decoder);
 	return error;

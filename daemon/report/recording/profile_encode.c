@@ -23,16 +23,16 @@ struct rows {
 	size_t count;
 };
 
-static void fail(struct encoder *encoder, int error)
+static void encode_fail(struct encoder *encoder, int error)
 {
 	if (!encoder->error)
 		encoder->error = error;
 }
 
-static void put(struct encoder *encoder, const void *bytes, size_t size)
+static void encode_put(struct encoder *encoder, const void *bytes, size_t size)
 {
 	if (size && fwrite(bytes, 1, size, encoder->tables) != size)
-		fail(encoder, -ENOMEM);
+		encode_fail(encoder, -ENOMEM);
 }
 
 static uint32_t string_number(struct encoder *encoder, const char *text)
@@ -40,7 +40,7 @@ static uint32_t string_number(struct encoder *encoder, const char *text)
 	uint32_t number = UINT32_MAX;
 
 	if (text && string_table_find(&encoder->strings, text, &number) < 0)
-		fail(encoder, -ENOMEM);
+		encode_fail(encoder, -ENOMEM);
 	return number;
 }
 
@@ -48,7 +48,7 @@ static void put_string(struct encoder *encoder, const char *text)
 {
 	uint32_t number = string_number(encoder, text);
 
-	put(encoder, &number, sizeof(number));
+	encode_put(encoder, &number, sizeof(number));
 }
 
 static uint16_t field_width(const struct field *field)
@@ -66,7 +66,7 @@ static uint16_t field_width(const struct field *field)
 	}
 }
 
-static uint64_t count_of(const struct field *field, const uint8_t *row)
+static uint64_t encode_count_of(const struct field *field, const uint8_t *row)
 {
 	size_t count;
 
@@ -82,11 +82,11 @@ static const void *pointer_at(const uint8_t *at)
 	return pointer;
 }
 
-static void put_line(struct encoder *encoder, const struct profile_line *line)
+static void encode_put_line(struct encoder *encoder, const struct profile_line *line)
 {
 	uint32_t number = line ? (uint32_t)(line - encoder->profile->lines) : UINT32_MAX;
 
-	put(encoder, &number, sizeof(number));
+	encode_put(encoder, &number, sizeof(number));
 }
 
 static void put_field(struct encoder *encoder, const struct field *field, const uint8_t *row)
@@ -104,14 +104,14 @@ static void put_field(struct encoder *encoder, const struct field *field, const 
 		}
 		break;
 	case FIELD_LINE:
-		put_line(encoder, pointer_at(at));
+		encode_put_line(encoder, pointer_at(at));
 		break;
 	case FIELD_ROWS:
-		count = count_of(field, row);
-		put(encoder, &count, sizeof(count));
+		count = encode_count_of(field, row);
+		encode_put(encoder, &count, sizeof(count));
 		break;
 	default:
-		put(encoder, at, field->size);
+		encode_put(encoder, at, field->size);
 	}
 }
 
@@ -126,7 +126,7 @@ static void put_arrays(struct encoder *encoder, const struct field *field, const
 	size_t used = 0;
 
 	if (!arrays) {
-		fail(encoder, -ENOMEM);
+		encode_fail(encoder, -ENOMEM);
 		return;
 	}
 	for (size_t i = 0; i < part_count; i++)
@@ -134,7 +134,7 @@ static void put_arrays(struct encoder *encoder, const struct field *field, const
 			const uint8_t *row = parts[i].items + k * row_size;
 
 			arrays[used].items = pointer_at(row + field->offset);
-			arrays[used++].count = (size_t)count_of(field, row);
+			arrays[used++].count = (size_t)encode_count_of(field, row);
 		}
 	put_table(encoder, field->table, arrays, used);
 	free(arrays);
@@ -149,18 +149,18 @@ static void put_table(struct encoder *encoder, const struct table *table, const 
 	for (size_t i = 0; i < part_count; i++)
 		rows += parts[i].count;
 	if (rows > table->rows_max)
-		fail(encoder, -EFBIG);
+		encode_fail(encoder, -EFBIG);
 	if (encoder->error)
 		return;
 	put_string(encoder, table->name);
-	put(encoder, &columns, sizeof(columns));
-	put(encoder, &rows, sizeof(rows));
+	encode_put(encoder, &columns, sizeof(columns));
+	encode_put(encoder, &rows, sizeof(rows));
 	for (size_t f = 0; f < table->field_count; f++) {
 		const struct field *field = &table->fields[f];
 		const uint16_t head[] = { (uint16_t)field->kind, field_width(field) };
 
 		put_string(encoder, field->name);
-		put(encoder, head, sizeof(head));
+		encode_put(encoder, head, sizeof(head));
 		for (size_t i = 0; i < part_count; i++)
 			for (size_t k = 0; k < parts[i].count; k++)
 				put_field(encoder, field, parts[i].items + k * table->row_size);
@@ -221,7 +221,7 @@ int profile_encode(const struct profile *profile, uint8_t **ret_bytes, size_t *r
 	words = calloc(recorded.command_count + 1, sizeof(*words));
 	encoder.tables = open_memstream(&tables, &table_size);
 	if (!words || !encoder.tables)
-		fail(&encoder, -ENOMEM);
+		encode_fail(&encoder, -ENOMEM);
 	for (size_t i = 0; words && i < recorded.command_count; i++)
 		words[i].text = command[i];
 	recorded.command = words;
@@ -229,7 +229,7 @@ int profile_encode(const struct profile *profile, uint8_t **ret_bytes, size_t *r
 		put_table(&encoder, &profile_table, &root, 1);
 	/* Out of memory in the very end, glibc's fclose() succeeds with nothing. */
 	if (encoder.tables && (fclose(encoder.tables) || !tables))
-		fail(&encoder, -ENOMEM);
+		encode_fail(&encoder, -ENOMEM);
 	if (!encoder.error)
 		encoder.error = join(&encoder, tables, table_size, ret_bytes, ret_size);
 	free(tables);

@@ -134,7 +134,7 @@ static void refuse_memory(const struct reading *reading)
 }
 
 /* All of size bytes, from the file's offset. */
-static int read_all(int fd, void *bytes, size_t size)
+static int recording_read_all(int fd, void *bytes, size_t size)
 {
 	unsigned interruptions = 0;
 
@@ -157,7 +157,8 @@ static bool read_header(struct reading *reading)
 		reading->file_bytes < HEADER_BYTES ? (size_t)reading->file_bytes : HEADER_BYTES;
 	size_t compared = begin < sizeof(magic) ? begin : sizeof(magic);
 
-	if (!begin || read_all(reading->fd, header, begin) || memcmp(header, magic, compared)) {
+	if (!begin || recording_read_all(reading->fd, header, begin) ||
+	    memcmp(header, magic, compared)) {
 		refuse_other(reading);
 		return false;
 	}
@@ -201,7 +202,7 @@ static uint8_t *read_payload(const struct reading *reading)
 		refuse_memory(reading);
 		return NULL;
 	}
-	failure = read_all(reading->fd, payload, size);
+	failure = recording_read_all(reading->fd, payload, size);
 	if (failure == -ENODATA) {
 		refuse_truncated(reading); /* meanwhile */
 	} else if (failure) {
@@ -232,7 +233,7 @@ static uint8_t *decompress(const struct reading *reading, const uint8_t *payload
 	return NULL;
 }
 
-static struct recording *decode(const struct reading *reading, const uint8_t *bytes)
+static struct recording *recording_decode(const struct reading *reading, const uint8_t *bytes)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
 	int failure = -ENOMEM;
@@ -262,7 +263,7 @@ static struct recording *read_recording(struct reading *reading)
 	if (payload)
 		bytes = decompress(reading, payload);
 	if (bytes)
-		recording = decode(reading, bytes);
+		recording = recording_decode(reading, bytes);
 	free(bytes);
 	free(payload);
 	return recording;

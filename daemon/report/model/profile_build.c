@@ -7,26 +7,25 @@
  *   cct ---------> side_times (beside the time: waiting, collector)
  *   cct ---------> call_tree --> tree
  */
-#include "daemon/report/model/profile.h"
+#include "daemon/report/model/profile_build.h"
 
 #include "daemon/report/model/arena.h"
 #include "daemon/report/model/call_tree.h"
-#include "daemon/report/model/interval.h"
+#include "daemon/report/model/line_estimate.h"
+#include "daemon/report/model/owned_profile.h"
 #include "daemon/report/model/pair_stats.h"
-#include "daemon/report/model/profile_parts.h"
+#include "daemon/report/model/profile_facts.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/model/profile_timeline.h"
-#include "daemon/report/model/reasons.h"
+#include "daemon/report/model/profile_write.h"
 #include "daemon/report/model/shown_frame.h"
 #include "daemon/report/model/side_times.h"
 #include "daemon/report/model/source.h"
+#include "symbolize/line_info.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Static_assert(REASONS_MAX == sizeof(((struct profile_line *)0)->reasons) / sizeof(const char *),
-	       "profile_line has room for all reasons");
 
 struct builder {
 	struct owned_profile *owned;
@@ -42,63 +41,6 @@ struct builder {
 	size_t redundant_pairs;
 };
 
-static uint64_t line_redundant(const struct line_entry *line)
-{
-	return access_counts_redundant(&line->accesses[PAIR_LOAD]) +
-	       access_counts_redundant(&line->accesses[PAIR_STORE]);
-}
-
-static uint64_t line_sampled(const struct line_entry *line)
-{
-	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
-}
-
-double profile_run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
-{
-	uint64_t sampled = accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
-	uint64_t redundant = access_counts_redundant(&accesses[PAIR_LOAD]) +
-			     access_counts_redundant(&accesses[PAIR_STORE]);
-
-	return sampled ? (double)redundant / (double)sampled : 0;
-}
-
-void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double share)
-{
-	struct avoidable_evidence evidence = {
-		.period_ns = period_ns,
-		.sampled = line_sampled(line),
-		.redundant = line_redundant(line),
-		.run_share = line->charged_ns[TIME_NATIVE] || line_sampled(line) ? share : 0,
-		.repeated = line->repeated,
-		.call_ns = line->call_ns,
-		.again = line->again,
-		.again_redundant = line->again_redundant,
-		.again_loads = line->again_loads,
-		.again_loads_redundant = line->again_loads_redundant,
-		.stores = line->stores,
-		.again_stores = line->again_stores,
-	};
-
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		evidence.time_ns += line->charged_ns[c];
-	memcpy(evidence.redundant_by_memory, line->redundant_by_memory,
-	       sizeof(evidence.redundant_by_memory));
-	line->avoidable = avoidable_estimate(&evidence);
-}
-
-/* A line's avoidable time is shared out among its pairs by their redundant accesses. */
-uint64_t line_entry_avoidable_part(const struct line_entry *line, uint64_t pair_redundant)
-{
-	uint64_t redundant = line_redundant(line), time_ns = line->avoidable.time_ns;
-	double part;
-
-	/* No pair has more than its line, but in a profile that somebody forged. */
-	if (pair_redundant >= redundant)
-		return redundant ? time_ns : 0;
-	part = (double)time_ns * ((double)pair_redundant / (double)redundant);
-	return part < (double)time_ns ? (uint64_t)part : time_ns;
-}
-
 static void estimate_pair(struct pair_entry *pair, const struct line_stats *lines)
 {
 	if (pair->line != LINE_NONE)
@@ -106,7 +48,7 @@ static void estimate_pair(struct pair_entry *pair, const struct line_stats *line
 							       pair_entry_redundant(pair));
 }
 
-static int compare_lines(const void *left, const void *right)
+static int build_compare_lines(const void *left, const void *right)
 {
 	const struct line_entry *a = *(struct line_entry *const *)left;
 	const struct line_entry *b = *(struct line_entry *const *)right;
@@ -125,7 +67,7 @@ static int compare_lines(const void *left, const void *right)
 	return order ? order : strcmp(a->function, b->function);
 }
 
-static int compare_pairs(const void *left, const void *right, void *context)
+static int build_compare_pairs(const void *left, const void *right, void *context)
 {
 	return pair_entry_compare(context, *(struct pair_entry *const *)left,
 				  *(struct pair_entry *const *)right);
@@ -139,18 +81,18 @@ static size_t sort_lines(const struct line_stats *stats, struct line_entry **sor
 	for (size_t i = 0; i < stats->count; i++) {
 		struct line_entry *line = &stats->lines[i];
 
-		if (line->total_ns || line_sampled(line) || side_time_waiting_ns(&line->side))
+		if (line->total_ns || line_entry_sampled(line) || side_time_waiting_ns(&line->side))
 			sorted[count++] = line;
 		else
 			line->position = LINE_NONE;
 	}
-	qsort(sorted, count, sizeof(sorted[0]), compare_lines);
+	qsort(sorted, count, sizeof(sorted[0]), build_compare_lines);
 	for (size_t i = 0; i < count; i++)
 		sorted[i]->position = (uint32_t)i;
 	return count;
 }
 
-static int write_functions(struct builder *builder)
+static int build_write_functions(struct builder *builder)
 {
 	struct owned_profile *owned = builder->owned;
 	size_t count = sort_lines(&builder->functions, builder->sorted_functions);
@@ -176,54 +118,7 @@ static int write_functions(struct builder *builder)
 	return 0;
 }
 
-static struct line_evidence evidence_of(const struct line_entry *entry)
-{
-	struct line_evidence evidence = {
-		.call_samples = entry->call_samples,
-		.call_log_sum = entry->call_log_sum,
-		.repeated = entry->repeated,
-		.site_loads = entry->site[PAIR_LOAD],
-		.site_loads_redundant = entry->site_redundant[PAIR_LOAD],
-		.site_stores = entry->site[PAIR_STORE],
-		.site_stores_redundant = entry->site_redundant[PAIR_STORE],
-		.again = entry->again,
-		.again_redundant = entry->again_redundant,
-		.again_loads = entry->again_loads,
-		.again_loads_redundant = entry->again_loads_redundant,
-		.stores = entry->stores,
-		.again_stores = entry->again_stores,
-	};
-
-	memcpy(evidence.redundant_by_memory, entry->redundant_by_memory,
-	       sizeof(evidence.redundant_by_memory));
-	memcpy(evidence.charged_ns, entry->charged_ns, sizeof(evidence.charged_ns));
-	memcpy(evidence.support, entry->support, sizeof(evidence.support));
-	return evidence;
-}
-
-void profile_line_write(struct arena *arena, const struct line_entry *entry,
-			struct profile_line *line)
-{
-	line->file = entry->file;
-	line->line = entry->line;
-	line->function = entry->function;
-	memcpy(line->self_ns, entry->self_ns, sizeof(line->self_ns));
-	line->side = entry->side;
-	line->total_ns = entry->total_ns;
-	memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
-	line->charged_ns = 0;
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		line->charged_ns += entry->charged_ns[c];
-	line->avoidable_ns = entry->avoidable.time_ns;
-	line->avoidable_low_ns = entry->avoidable.low_ns;
-	line->avoidable_high_ns = entry->avoidable.high_ns;
-	line->call_ns = entry->call_ns;
-	line->evidence = evidence_of(entry);
-	line->category = category_of_line(entry->support, &line->evidence);
-	line->reason_count = reasons_write(arena, entry, line->category, line->reasons);
-}
-
-static int write_lines(struct builder *builder)
+static int build_write_lines(struct builder *builder)
 {
 	struct owned_profile *owned = builder->owned;
 	size_t count = sort_lines(&builder->lines, builder->sorted_lines);
@@ -319,19 +214,8 @@ static const struct profile_frame *write_path(struct builder *builder, const str
 	return frames;
 }
 
-void profile_pair_judge(struct profile_pair *pair)
-{
-	struct interval interval = interval_wilson(pair->redundant, pair->sampled);
-
-	pair->share = pair->sampled ? (double)pair->redundant / (double)pair->sampled : 0;
-	pair->share_low = interval.low;
-	pair->share_high = interval.high;
-	pair->category = category_choose(pair->support);
-	pair->advice = category_advice(pair->category);
-}
-
-static int write_pair(struct builder *builder, const struct pair_entry *entry,
-		      struct profile_pair *pair)
+static int build_write_pair(struct builder *builder, const struct pair_entry *entry,
+			    struct profile_pair *pair)
 {
 	uint32_t position;
 
@@ -368,7 +252,7 @@ static size_t count_written(const struct builder *builder)
 	return count;
 }
 
-static int write_pairs(struct builder *builder)
+static int build_write_pairs(struct builder *builder)
 {
 	struct profile *profile = &builder->owned->profile;
 	struct profile_pair *pairs;
@@ -385,13 +269,13 @@ static int write_pairs(struct builder *builder)
 		builder->sorted_pairs[builder->redundant_pairs++] = &builder->pairs.entries[i];
 	}
 	qsort_r(builder->sorted_pairs, builder->redundant_pairs, sizeof(builder->sorted_pairs[0]),
-		compare_pairs, &builder->paths);
+		build_compare_pairs, &builder->paths);
 	count = count_written(builder);
 	pairs = arena_array(&builder->owned->arena, count, sizeof(*pairs));
 	if (!pairs)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		if (write_pair(builder, builder->sorted_pairs[i], &pairs[i]))
+		if (build_write_pair(builder, builder->sorted_pairs[i], &pairs[i]))
 			return -ENOMEM;
 	profile->pairs = pairs;
 	profile->pair_count = count;
@@ -413,7 +297,7 @@ static void sum_avoidable(struct builder *builder, const struct cct *cct)
 	}
 }
 
-static int write_tree(struct builder *builder, const struct cct *cct)
+static int build_tree(struct builder *builder, const struct cct *cct)
 {
 	struct owned_profile *owned = builder->owned;
 	size_t node_count = cct_node_count(cct);
@@ -464,11 +348,11 @@ static int build(struct builder *builder, const struct cct *cct)
 		calloc(builder->functions.count + 1, sizeof(builder->sorted_functions[0]));
 	builder->sorted_pairs = calloc(builder->pairs.count + 1, sizeof(builder->sorted_pairs[0]));
 	if (!builder->sorted_lines || !builder->sorted_functions || !builder->sorted_pairs ||
-	    write_lines(builder) || write_functions(builder))
+	    build_write_lines(builder) || build_write_functions(builder))
 		return -ENOMEM;
-	if (write_pairs(builder))
+	if (build_write_pairs(builder))
 		return -ENOMEM;
-	if (write_tree(builder, cct))
+	if (build_tree(builder, cct))
 		return -ENOMEM;
 	/* When all lines have been asked for. */
 	refusals = source_cache_refusals(builder->owned->sources);
@@ -524,16 +408,4 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 		return NULL;
 	}
 	return &owned->profile;
-}
-
-void profile_destroy(struct profile *profile)
-{
-	struct owned_profile *owned = (struct owned_profile *)profile;
-
-	if (!owned)
-		return;
-	if (owned->sources)
-		source_cache_destroy(owned->sources);
-	arena_deinit(&owned->arena);
-	free(owned);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far a share counted in a sample can be from the truth. Pure. */
-#ifndef PIEPROFD_DAEMON_REPORT_MODEL_INTERVAL_H
-#define PIEPROFD_DAEMON_REPORT_MODEL_INTERVAL_H
+#ifndef PIEPROFD_DAEMON_DETECT_INTERVAL_H
+#define PIEPROFD_DAEMON_DETECT_INTERVAL_H
 
 #include <stdint.h>
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kinds of frame there are, and what is to be said of one. */
+#ifndef PIEPROFD_DAEMON_CCT_FRAME_KIND_H
+#define PIEPROFD_DAEMON_CCT_FRAME_KIND_H
+
+enum frame_kind {
+	FRAME_PYTHON,
+	FRAME_NATIVE,
+	FRAME_PROCESS, /* in reports of several processes alone: the outermost frame of each */
+};
+
+enum frame_flag {
+	FRAME_GUESSED = 1,         /* native, found by scanning the stack */
+	FRAME_UNMATCHED = 2,       /* a Python group without its native evaluation loop */
+	FRAME_EVAL = 4,            /* an evaluation loop that has no Python frame yet, or no more */
+	FRAME_TRUNCATED_ABOVE = 8, /* outermost frame of a stack that ended early */
+};
+
+#endif

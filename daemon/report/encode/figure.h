@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Figures in words. */
+#ifndef PIEPROFD_DAEMON_REPORT_ENCODE_FIGURE_H
+#define PIEPROFD_DAEMON_REPORT_ENCODE_FIGURE_H
+
+#include <stdint.h>
+
+/* A figure with its unit, such as "31.0 us" or "91.6%", for one printf. */
+struct figure {
+	char text[24];
+};
+
+struct figure figure_ns(uint64_t ns);     /* "850 ns", "31.0 us", "2.40 ms", "3.10 s" */
+struct figure figure_share(double share); /* 0.916 is "91.6%" */
+struct figure figure_part(uint64_t part, uint64_t whole); /* "-" when whole is 0 */
+
+#endif

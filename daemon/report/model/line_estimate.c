@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/model/line_estimate.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CALL_LOG_SCALE 1048576.0
+
+uint64_t call_log_mean(uint64_t call_log_sum, uint64_t call_samples)
+{
+	return call_samples ? (uint64_t)llround(exp((double)call_log_sum / (double)call_samples /
+						    CALL_LOG_SCALE))
+			    : 0;
+}
+
+void line_entry_estimate_call(struct line_entry *line, uint64_t period_ns)
+{
+	struct call_evidence evidence = {
+		.python_ns = line->charged_ns[TIME_PYTHON],
+		.period_ns = period_ns,
+		.residual_ns = line->call_ns,
+		.residuals = line->call_samples,
+	};
+
+	if (line->call_ns && !line->call_log_sum)
+		line->call_log_sum = line->call_samples *
+				     (uint64_t)llround(CALL_LOG_SCALE * log((double)line->call_ns));
+	if (!line->call_ns && !line->charged_ns[TIME_NATIVE])
+		return;
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		evidence.time_ns += line->charged_ns[c];
+	line->call_ns = avoidable_call_ns(&evidence);
+}
+
+static uint64_t line_redundant(const struct line_entry *line)
+{
+	return access_counts_redundant(&line->accesses[PAIR_LOAD]) +
+	       access_counts_redundant(&line->accesses[PAIR_STORE]);
+}
+
+uint64_t line_entry_sampled(const struct line_entry *line)
+{
+	return line->accesses[PAIR_LOAD].sampled + line->accesses[PAIR_STORE].sampled;
+}
+
+double profile_run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
+{
+	uint64_t sampled = accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
+	uint64_t redundant = access_counts_redundant(&accesses[PAIR_LOAD]) +
+			     access_counts_redundant(&accesses[PAIR_STORE]);
+
+	return sampled ? (double)redundant / (double)sampled : 0;
+}
+
+void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double share)
+{
+	struct avoidable_evidence evidence = {
+		.period_ns = period_ns,
+		.sampled = line_entry_sampled(line),
+		.redundant = line_redundant(line),
+		.run_share = line->charged_ns[TIME_NATIVE] || line_entry_sampled(line) ? share : 0,
+		.repeated = line->repeated,
+		.call_ns = line->call_ns,
+		.again = line->again,
+		.again_redundant = line->again_redundant,
+		.again_loads = line->again_loads,
+		.again_loads_redundant = line->again_loads_redundant,
+		.stores = line->stores,
+		.again_stores = line->again_stores,
+	};
+
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		evidence.time_ns += line->charged_ns[c];
+	memcpy(evidence.redundant_by_memory, line->redundant_by_memory,
+	       sizeof(evidence.redundant_by_memory));
+	line->avoidable = avoidable_estimate(&evidence);
+}
+
+/* A line's avoidable time is shared out among its pairs by their redundant accesses. */
+uint64_t line_entry_avoidable_part(const struct line_entry *line, uint64_t pair_redundant)
+{
+	uint64_t redundant = line_redundant(line), time_ns = line->avoidable.time_ns;
+	double part;
+
+	/* No pair has more than its line, but in a profile that somebody forged. */
+	if (pair_redundant >= redundant)
+		return redundant ? time_ns : 0;
+	part = (double)time_ns * ((double)pair_redundant / (double)redundant);
+	return part < (double)time_ns ? (uint64_t)part : time_ns;
+}

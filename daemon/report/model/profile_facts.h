@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile keeps of the facts it is built with. */
+#ifndef PIEPROFD_DAEMON_REPORT_MODEL_PROFILE_FACTS_H
+#define PIEPROFD_DAEMON_REPORT_MODEL_PROFILE_FACTS_H
+
+#include "daemon/report/model/owned_profile.h"
+
+/*
+ * The facts' own strings belong to the session; the profile may outlive it.
+ * Threads come sorted, those without time left out. 0 or -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int profile_facts_copy(struct owned_profile *owned,
+							   const struct profile_facts *facts);
+
+/* By time, then pid, then tid; for qsort. */
+int profile_thread_compare(const void *left, const void *right);
+
+#endif
