@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/impersonator.h"
 
+#include "attach/procfs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

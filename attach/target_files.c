@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/target_files.h"
 
+#include "attach/procfs.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

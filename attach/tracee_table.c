@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/tracee_table.h"
 
-#include "attach/tracer.h"
-
 static unsigned bucket_of(pid_t tid)
 {
 	return (unsigned)tid % TRACEE_BUCKETS;
