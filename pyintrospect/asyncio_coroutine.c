@@ -8,9 +8,12 @@
 #include "pyintrospect/asyncio_coroutine.h"
 
 #include "pyintrospect/code_cache.h"
+#include "pyintrospect/field.h"
+#include "pyintrospect/object_type.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*
  * Byte offsets from CPython's headers (Include/cpython/genobject.h, frameobject.h,

@@ -3,7 +3,9 @@
 
 #include "common/array.h"
 #include "pyintrospect/asyncio_coroutine.h"
+#include "pyintrospect/field.h"
 #include "pyintrospect/object_reader.h"
+#include "pyintrospect/object_type.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>

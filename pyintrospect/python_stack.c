@@ -12,12 +12,15 @@
 #include "common/hash.h"
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/code_reader.h"
+#include "pyintrospect/field.h"
 #include "pyintrospect/frame_walk.h"
 #include "pyintrospect/gil.h"
 #include "pyintrospect/prologue.h"
 #include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/thread_state.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define INSTRUCTION_BYTES  2
 #define FRAME_OWNER_MAX    2 /* thread, generator, frame object */

@@ -7,14 +7,19 @@
 #include "pyintrospect/runtime.h"
 
 #include "pyintrospect/code_cache.h"
+#include "pyintrospect/field.h"
 #include "pyintrospect/gil.h"
+#include "pyintrospect/object_type.h"
+#include "pyintrospect/python_stack.h"
 #include "pyintrospect/runtime_internal.h"
 #include "pyintrospect/runtime_search.h"
+#include "pyintrospect/thread_state.h"
 #include "pyintrospect/unicode.h"
 #include "pyintrospect/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* A running target may be caught between two states: look again, for 50 ms at most. */
@@ -201,42 +206,6 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 		(o->chunk_data >= o->chunk_size + 8 && o->chunk_data >= o->chunk_previous + 8));
 }
 
-#define TYPE_NAME_BYTES 32 /* of those asked for */
-
-/* Is the type object at this address called name? */
-static int check_type_name(const struct python_runtime *runtime, remote_addr type, const char *name)
-{
-	char text[TYPE_NAME_BYTES];
-	size_t size = strlen(name) + 1;
-	remote_addr address;
-	int error;
-
-	if (size > sizeof(text))
-		return -EBADMSG;
-	error = memory_read_u64(runtime->reader, type + (uint64_t)runtime->layout.offsets.type_name,
-				&address);
-	if (!error)
-		error = memory_read(runtime->reader, address, text, size);
-	if (error)
-		return error;
-	return memcmp(text, name, size) == 0 ? 0 : -EBADMSG;
-}
-
-bool python_type_is(const struct python_runtime *runtime, remote_addr type, const char *name)
-{
-	return check_type_name(runtime, type, name) == 0;
-}
-
-bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type)
-{
-	remote_addr address;
-
-	return memory_read_u64(runtime->reader,
-			       object + (uint64_t)runtime->layout.offsets.object_type,
-			       &address) == 0 &&
-	       check_type_name(runtime, address, type) == 0;
-}
-
 /* Once, whatever the layout: the fields of a type that are looked at have not moved since 3.6. */
 static int find_types(struct python_runtime *runtime, const struct debug_info *info)
 {
@@ -386,7 +355,7 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 		}
 		at = runtime_address;
 		if (failure || !measure_layout(runtime, builtin) ||
-		    check_type_name(runtime, runtime->code_type, "code") ||
+		    !python_type_is(runtime, runtime->code_type, "code") ||
 		    find_interpreters(runtime, info, &at))
 			continue;
 		gil_locate(runtime, info, at);

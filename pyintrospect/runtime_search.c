@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/runtime_search.h"
 
+#include "pyintrospect/field.h"
 #include "pyintrospect/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SECTION_BYTES_MAX (32u << 20)
 #define PIECE_BYTES       (64u << 10)

@@ -5,6 +5,7 @@
 #include "pyintrospect/gil.h"
 #include "pyintrospect/runtime_internal.h"
 #include "pyintrospect/thread_name.h"
+#include "pyintrospect/thread_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
