@@ -260,7 +260,7 @@ static bool frame_believable(const struct python_frame *frame)
 	return frame->code->function[0] && frame->code->first_line >= 0;
 }
 
-static enum verdict judge_once(struct python_runtime *runtime, struct python_stack *stack)
+static enum verdict judge_layout_once(struct python_runtime *runtime, struct python_stack *stack)
 {
 	struct thread_state *thread;
 	size_t position = 0, threads = 0;
@@ -289,13 +289,13 @@ static enum verdict judge_once(struct python_runtime *runtime, struct python_sta
 	return verdict;
 }
 
-static enum verdict judge(struct python_runtime *runtime, struct python_stack *stack)
+static enum verdict judge_layout(struct python_runtime *runtime, struct python_stack *stack)
 {
 	const struct timespec pause = { .tv_nsec = VALIDATION_PAUSE_NS };
 	enum verdict verdict = VERDICT_BAD;
 
 	for (unsigned attempt = 0; attempt < VALIDATION_ATTEMPTS; attempt++) {
-		verdict = judge_once(runtime, stack);
+		verdict = judge_layout_once(runtime, stack);
 		if (verdict == VERDICT_GOOD)
 			break;
 		/* A sleeping interpreter without frames stays so; a bad layout stays bad, too. */
@@ -359,7 +359,7 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 		    find_interpreters(runtime, info, &at))
 			continue;
 		gil_locate(runtime, info, at);
-		verdict = judge(runtime, stack);
+		verdict = judge_layout(runtime, stack);
 		if (verdict == VERDICT_GOOD || verdict == VERDICT_NO_FRAMES)
 			break;
 	}
@@ -413,7 +413,7 @@ static bool version_supported(const struct debug_info *info, struct python_runti
 	return false;
 }
 
-static void find_eval(struct python_runtime *runtime, const struct debug_info *info)
+static void locate_eval(struct python_runtime *runtime, const struct debug_info *info)
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
 	remote_addr interpreter, function, text;
@@ -468,7 +468,7 @@ struct python_runtime *python_runtime_create(const struct debug_info *info,
 		runtime->code_type = 0; /* no layout will do */
 	if (choose_layout(runtime, info, error))
 		goto fail;
-	find_eval(runtime, info);
+	locate_eval(runtime, info);
 	return runtime;
 fail:
 	python_runtime_destroy(runtime);

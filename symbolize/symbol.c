@@ -137,7 +137,7 @@ static size_t leading_underscores(const struct function *function)
 }
 
 /* Below 0 when a is the better name for the address both start at. */
-static int compare_names(const struct function *a, const struct function *b)
+static int compare_symbol_names(const struct function *a, const struct function *b)
 {
 	size_t underscores_a, underscores_b, length_a, length_b;
 
@@ -157,7 +157,7 @@ static int compare_names(const struct function *a, const struct function *b)
 }
 
 /* Order of the fields alone: names are in the file, which may change under a sort. */
-static int compare_functions(const void *left, const void *right)
+static int compare_symbols(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
 
@@ -202,7 +202,7 @@ static void settle_functions(struct module_symbols *symbols)
 	for (size_t i = 0; i < symbols->function_count; i++) {
 		if (kept == 0 || functions[kept - 1].address != functions[i].address)
 			functions[kept++] = functions[i];
-		else if (compare_names(&functions[i], &functions[kept - 1]) < 0)
+		else if (compare_symbol_names(&functions[i], &functions[kept - 1]) < 0)
 			functions[kept - 1] = functions[i];
 	}
 	symbols->function_count = kept;
@@ -258,7 +258,7 @@ static int load_symbols(struct module_symbols *symbols, const struct module *mod
 	for (size_t i = 0; i < symbols->table_count; i++)
 		collect_functions(symbols, &symbols->tables[i], count);
 	qsort(symbols->functions, symbols->function_count, sizeof(symbols->functions[0]),
-	      compare_functions);
+	      compare_symbols);
 	settle_functions(symbols);
 	/* Zero pages until used: only the few functions of a report are ever named. */
 	symbols->names = calloc(symbols->function_count + 1, sizeof(symbols->names[0]));
@@ -317,7 +317,7 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 }
 
 /* Index of the innermost function around an ELF virtual address, or -1. */
-static ptrdiff_t function_at(const struct module_symbols *symbols, uint64_t address)
+static ptrdiff_t innermost_function(const struct module_symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->function_count;
 
@@ -354,7 +354,7 @@ static const char *module_function(struct symbolizer *symbolizer, const struct m
 
 	if (!symbols)
 		return NULL;
-	index = function_at(symbols, address - module->bias);
+	index = innermost_function(symbols, address - module->bias);
 	if (index < 0 || !symbols->names)
 		return NULL;
 	if (!symbols->names[index]) {
