@@ -26,7 +26,8 @@ void event_ring_unmap(struct event_ring *ring)
 }
 
 /* Copies size bytes at a position that may wrap. */
-static void copy(const struct event_ring *ring, uint64_t position, void *buffer, size_t size)
+static void copy_from_ring(const struct event_ring *ring, uint64_t position, void *buffer,
+			   size_t size)
 {
 	const uint8_t *data = (const uint8_t *)ring->pages + PAGE_BYTES;
 	size_t at = position % PAGE_BYTES;
@@ -48,7 +49,7 @@ bool event_ring_next(struct event_ring *ring, struct event_ring_record *ret_reco
 	while (!found && ring->tail < head) {
 		struct perf_event_header header;
 
-		copy(ring, ring->tail, &header, sizeof(header));
+		copy_from_ring(ring, ring->tail, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - ring->tail) {
 			ring->tail = head; /* cannot happen; never loop on it, nor pass it */
 			break;
@@ -56,7 +57,7 @@ bool event_ring_next(struct event_ring *ring, struct event_ring_record *ret_reco
 		if (header.size <= EVENT_RECORD_BYTES_MAX) {
 			ret_record->type = header.type;
 			ret_record->size = header.size;
-			copy(ring, ring->tail, ret_record->bytes, header.size);
+			copy_from_ring(ring, ring->tail, ret_record->bytes, header.size);
 			found = true;
 		}
 		ring->tail += header.size;

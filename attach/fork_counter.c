@@ -54,7 +54,7 @@ void fork_counter_close(struct fork_counter *counter)
 }
 
 /* Threads are told of by the same records. */
-static uint64_t count_of(const struct event_ring_record *raw)
+static uint64_t forks_in(const struct event_ring_record *raw)
 {
 	struct fork_record fork;
 	struct lost_record lost;
@@ -78,6 +78,6 @@ uint64_t fork_counter_take(struct fork_counter *counter)
 	if (counter->fd < 0)
 		return 0;
 	while (event_ring_next(&counter->ring, &raw))
-		count += count_of(&raw);
+		count += forks_in(&raw);
 	return count;
 }

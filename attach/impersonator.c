@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/impersonator.h"
 
+#include "attach/procfs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -55,7 +57,7 @@ struct impersonator {
 
 /* ---- the thread: all calls are the kernel's own, as glibc's change every thread ---- */
 
-static int set_capabilities(uint64_t effective, uint64_t permitted)
+static int set_thread_capabilities(uint64_t effective, uint64_t permitted)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = {
@@ -113,7 +115,7 @@ static int take_rights(struct impersonator *impersonator, const struct process_c
 	    ((impersonator->permitted & SWITCHING) != SWITCHING || set_ids(as)))
 		return -EPERM;
 	/* A change of the user may have changed them, too. */
-	return set_capabilities(reading, impersonator->permitted);
+	return set_thread_capabilities(reading, impersonator->permitted);
 }
 
 static void give_back_rights(struct impersonator *impersonator,
@@ -122,13 +124,13 @@ static void give_back_rights(struct impersonator *impersonator,
 	const struct process_credentials *own = &impersonator->own;
 	uint64_t switching = impersonator->permitted & SWITCHING;
 
-	if (set_capabilities(switching, impersonator->permitted) ||
+	if (set_thread_capabilities(switching, impersonator->permitted) ||
 	    (!own_ids_will_do(own, as) && switching == SWITCHING && set_ids(own)) ||
-	    set_capabilities(switching, impersonator->permitted))
+	    set_thread_capabilities(switching, impersonator->permitted))
 		impersonator->broken = true;
 }
 
-static int answer(struct impersonator *impersonator, const struct request *request)
+static int answer_open(struct impersonator *impersonator, const struct request *request)
 {
 	int result = IMPERSONATOR_REFUSED;
 
@@ -140,14 +142,14 @@ static int answer(struct impersonator *impersonator, const struct request *reque
 	return result;
 }
 
-static void *run(void *context)
+static void *impersonate(void *context)
 {
 	struct impersonator *impersonator = context;
 
 	(void)prctl(PR_SET_NAME, "impersonator");
 	/* What it does not need; to hold more would do no harm while nothing else runs here. */
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (set_capabilities(impersonator->permitted & SWITCHING, impersonator->permitted))
+	if (set_thread_capabilities(impersonator->permitted & SWITCHING, impersonator->permitted))
 		impersonator->broken = true;
 	pthread_mutex_lock(&impersonator->lock);
 	while (!impersonator->closing) {
@@ -159,7 +161,7 @@ static void *run(void *context)
 			continue;
 		}
 		pthread_mutex_unlock(&impersonator->lock);
-		result = answer(impersonator, request);
+		result = answer_open(impersonator, request);
 		pthread_mutex_lock(&impersonator->lock);
 		if (request->root != ROOT_OWN)
 			close(request->root);
@@ -236,7 +238,7 @@ struct impersonator *impersonator_create(void)
 	pthread_mutex_init(&impersonator->lock, NULL);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&impersonator->thread, NULL, run, impersonator);
+	error = pthread_create(&impersonator->thread, NULL, impersonate, impersonator);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!error)
 		return impersonator;

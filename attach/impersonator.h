@@ -13,7 +13,7 @@
 #ifndef PIEPROFD_ATTACH_IMPERSONATOR_H
 #define PIEPROFD_ATTACH_IMPERSONATOR_H
 
-#include "attach/procfs.h"
+#include "attach/credentials.h"
 #include "common/clock.h"
 #include "common/root_file.h"
 

@@ -13,7 +13,7 @@ void placement_init(struct placement *placement)
 	*placement = (struct placement){ .next_rest = REST_FIRST };
 }
 
-static void judge(struct placement *placement)
+static void judge_trial(struct placement *placement)
 {
 	if (placement->together > TRIAL / 2) {
 		placement->next_rest = REST_FIRST;
@@ -29,7 +29,7 @@ bool placement_moves(struct placement *placement, unsigned target_cpu, unsigned 
 	if (placement->trial) {
 		placement->together += target_cpu == own_cpu;
 		if (!--placement->trial)
-			judge(placement);
+			judge_trial(placement);
 		return false;
 	}
 	if (placement->rest) {

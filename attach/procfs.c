@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +46,7 @@ static void task_path(char *path, size_t size, pid_t pid, pid_t tid, const char 
 		snprintf(path, size, "/proc/%d/%s", pid, file);
 }
 
-/* The value of a "Key:\tvalue" line, or NULL. */
-static const char *status_value(const char *text, const char *key)
+const char *procfs_status_value(const char *text, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -61,16 +59,16 @@ static const char *status_value(const char *text, const char *key)
 	return NULL;
 }
 
-static uint64_t status_number(const char *text, const char *key, int base)
+uint64_t procfs_status_number(const char *text, const char *key, int base)
 {
-	const char *value = status_value(text, key);
+	const char *value = procfs_status_value(text, key);
 
 	return value ? strtoull(value, NULL, base) : 0;
 }
 
 static void status_ids(const char *text, const char *key, unsigned ids[3])
 {
-	const char *value = status_value(text, key);
+	const char *value = procfs_status_value(text, key);
 
 	if (!value || sscanf(value, "%u %u %u", &ids[0], &ids[1], &ids[2]) != 3)
 		ids[0] = ids[1] = ids[2] = UINT_MAX;
@@ -79,17 +77,17 @@ static void status_ids(const char *text, const char *key, unsigned ids[3])
 void procfs_parse_status(const char *text, struct process_status *ret_status)
 {
 	struct process_status status = { 0 };
-	const char *value = status_value(text, "Name");
+	const char *value = procfs_status_value(text, "Name");
 
 	if (value)
 		snprintf(status.name, sizeof(status.name), "%.*s", (int)strcspn(value, "\n"),
 			 value);
-	value = status_value(text, "State");
+	value = procfs_status_value(text, "State");
 	status.state = value ? *value : '?';
-	status.thread_group = (pid_t)status_number(text, "Tgid", 10);
-	status.parent = (pid_t)status_number(text, "PPid", 10);
-	status.tracer = (pid_t)status_number(text, "TracerPid", 10);
-	value = status_value(text, "NSpid");
+	status.thread_group = (pid_t)procfs_status_number(text, "Tgid", 10);
+	status.parent = (pid_t)procfs_status_number(text, "PPid", 10);
+	status.tracer = (pid_t)procfs_status_number(text, "TracerPid", 10);
+	value = procfs_status_value(text, "NSpid");
 	while (value && *value >= '0' && *value <= '9') {
 		char *end;
 
@@ -98,12 +96,12 @@ void procfs_parse_status(const char *text, struct process_status *ret_status)
 	}
 	status_ids(text, "Uid", status.uid);
 	status_ids(text, "Gid", status.gid);
-	status.signals_pending = status_number(text, "SigPnd", 16);
-	status.signals_blocked = status_number(text, "SigBlk", 16);
-	status.signals_ignored = status_number(text, "SigIgn", 16);
-	status.signals_caught = status_number(text, "SigCgt", 16);
-	status.capabilities_permitted = status_number(text, "CapPrm", 16);
-	status.capabilities_effective = status_number(text, "CapEff", 16);
+	status.signals_pending = procfs_status_number(text, "SigPnd", 16);
+	status.signals_blocked = procfs_status_number(text, "SigBlk", 16);
+	status.signals_ignored = procfs_status_number(text, "SigIgn", 16);
+	status.signals_caught = procfs_status_number(text, "SigCgt", 16);
+	status.capabilities_permitted = procfs_status_number(text, "CapPrm", 16);
+	status.capabilities_effective = procfs_status_number(text, "CapEff", 16);
 	*ret_status = status;
 }
 
@@ -122,117 +120,6 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 		ret_status->inner_pid = tid ? tid : pid;
 	free(text);
 	return 0;
-}
-
-/* The numbers of the line, separated by spaces. */
-static void status_groups(const char *text, struct process_credentials *credentials)
-{
-	const char *value = status_value(text, "Groups");
-
-	while (value && *value >= '0' && *value <= '9') {
-		char *end;
-		unsigned long group = strtoul(value, &end, 10);
-
-		if (credentials->group_count == PROCFS_GROUPS_MAX) {
-			credentials->groups_cut = true;
-			return;
-		}
-		credentials->groups[credentials->group_count++] = (gid_t)group;
-		value = end + strspn(end, " \t");
-	}
-}
-
-int procfs_parse_credentials(const char *text, struct process_credentials *ret_credentials)
-{
-	const char *user = status_value(text, "Uid"), *group = status_value(text, "Gid");
-	struct process_credentials credentials = {
-		.capabilities = status_number(text, "CapEff", 16),
-		.permitted = status_number(text, "CapPrm", 16),
-	};
-	uid_t *users = credentials.other_users;
-	gid_t *groups = credentials.other_groups;
-
-	/* Real, effective, saved, file system. */
-	if (!user || !group ||
-	    sscanf(user, "%u %u %u %u", &users[0], &users[1], &users[2], &credentials.user) != 4 ||
-	    sscanf(group, "%u %u %u %u", &groups[0], &groups[1], &groups[2], &credentials.group) !=
-		    4)
-		return -EPROTO;
-	status_groups(text, &credentials);
-	*ret_credentials = credentials;
-	return 0;
-}
-
-/* What cannot be told is another one. */
-static bool shares_user_namespace(pid_t pid)
-{
-	struct stat ours, theirs;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-	return !stat("/proc/self/ns/user", &ours) && !stat(path, &theirs) &&
-	       ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
-}
-
-int procfs_read_credentials(pid_t pid, struct process_credentials *ret_credentials)
-{
-	struct process_credentials credentials;
-	char path[64], *text;
-	size_t size;
-	int error;
-
-	task_path(path, sizeof(path), pid, 0, "status");
-	error = read_proc_file(path, &text, &size);
-	if (error)
-		return error;
-	error = procfs_parse_credentials(text, &credentials);
-	free(text);
-	if (error)
-		return error;
-	/* In another one, they are rights over its files alone. */
-	if (!shares_user_namespace(pid))
-		credentials.capabilities = credentials.permitted = 0;
-	*ret_credentials = credentials;
-	return 0;
-}
-
-static bool has_user(const struct process_credentials *credentials, uid_t user)
-{
-	const uid_t *others = credentials->other_users;
-
-	return user == credentials->user || user == others[0] || user == others[1] ||
-	       user == others[2];
-}
-
-static bool has_group(const struct process_credentials *credentials, gid_t group)
-{
-	const gid_t *others = credentials->other_groups;
-
-	if (group == credentials->group || group == others[0] || group == others[1] ||
-	    group == others[2])
-		return true;
-	for (size_t i = 0; i < credentials->group_count; i++)
-		if (group == credentials->groups[i])
-			return true;
-	return false;
-}
-
-bool process_credentials_may_become(const struct process_credentials *before,
-				    const struct process_credentials *after)
-{
-	bool sets_users = before->permitted >> CAP_SETUID & 1;
-	bool sets_groups = before->permitted >> CAP_SETGID & 1;
-
-	if (after->permitted & ~before->permitted)
-		return false;
-	if (!sets_users && !has_user(before, after->user))
-		return false;
-	if (!sets_groups && !has_group(before, after->group))
-		return false;
-	for (size_t i = 0; i < after->group_count && !sets_groups; i++)
-		if (!has_group(before, after->groups[i]))
-			return false;
-	return true;
 }
 
 int procfs_parse_times(const char *text, struct process_times *ret_times)

@@ -30,7 +30,7 @@ static uint64_t held_pack(pid_t tid, enum stop stop, int signal)
 	       (uint64_t)(stop + 1) << HELD_STOP_SHIFT;
 }
 
-static void resume(pid_t tid, enum stop stop, int signal)
+static void resume_thread(pid_t tid, enum stop stop, int signal)
 {
 	if (stop == STOP_GROUP)
 		(void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
@@ -45,8 +45,8 @@ static void resume_held(struct relief *relief)
 	if (!held)
 		return;
 	relief->let_go++;
-	resume((pid_t)(uint32_t)held, (enum stop)((held >> HELD_STOP_SHIFT) - 1),
-	       (int)(uint8_t)(held >> HELD_SIGNAL_SHIFT));
+	resume_thread((pid_t)(uint32_t)held, (enum stop)((held >> HELD_STOP_SHIFT) - 1),
+		      (int)(uint8_t)(held >> HELD_SIGNAL_SHIFT));
 }
 
 /* The event would stop it again and again, with nobody to look. */
@@ -61,7 +61,7 @@ static int silence(const struct relief *relief, pid_t tid, int signal)
 	return ioctl(info.si_fd, PERF_EVENT_IOC_DISABLE, 0) ? signal : 0;
 }
 
-static void answer(struct relief *relief, pid_t tid, int status)
+static void answer_report(struct relief *relief, pid_t tid, int status)
 {
 	int signal;
 	enum stop stop = stop_decode(status, &signal);
@@ -77,7 +77,7 @@ static void answer(struct relief *relief, pid_t tid, int status)
 	if ((stop == STOP_TRAP || stop == STOP_GROUP) && relief->born_count < RELIEF_BORN_MAX)
 		relief->born[relief->born_count++] = tid;
 	relief->let_go++;
-	resume(tid, stop, signal);
+	resume_thread(tid, stop, signal);
 }
 
 static void relieve(int number)
@@ -98,7 +98,7 @@ static void relieve(int number)
 			if (waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) ||
 			    !info.si_pid)
 				break;
-			answer(relief, info.si_pid, info.si_status << 8 | 0x7f);
+			answer_report(relief, info.si_pid, info.si_status << 8 | 0x7f);
 		}
 	}
 	__atomic_add_fetch(&relief->answered, 1, __ATOMIC_SEQ_CST);

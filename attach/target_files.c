@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/target_files.h"
 
+#include "attach/procfs.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void read_directory(struct target_files *files)
+static void read_working_directory(struct target_files *files)
 {
 	char link[64], root[PATH_MAX];
 	const char *directory;
@@ -44,7 +46,7 @@ void target_files_init(struct target_files *files, pid_t pid, struct impersonato
 	files->same_mounts = same_link(pid, "ns/mnt");
 	files->same_root = files->same_mounts && same_link(pid, "root");
 	pthread_mutex_init(&files->lock, NULL);
-	read_directory(files);
+	read_working_directory(files);
 	target_files_look(files);
 }
 

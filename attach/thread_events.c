@@ -223,7 +223,7 @@ void thread_events_enable_clock(struct thread_events *events, bool enable)
 }
 
 /* 0 or a negative errno; the interval stays as it was then. */
-static int set_interval(struct thread_events *events, struct sampling_interval next)
+static int set_clock_interval(struct thread_events *events, struct sampling_interval next)
 {
 	if (ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &next.ns))
 		return -errno;
@@ -240,7 +240,7 @@ int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 	if (events->clock_fd < 0)
 		return -EBADF;
 	sampling_interval_change(&next, period_ns, event_running_ns(events->clock_fd));
-	error = set_interval(events, next);
+	error = set_clock_interval(events, next);
 	if (error)
 		return error;
 	if (period_ns != old_ns)
@@ -258,7 +258,7 @@ void thread_events_vary_clock(struct thread_events *events)
 
 	/* What has passed was just charged. Fails only when the thread is gone. */
 	sampling_interval_next(&next, next.period_ns, event_running_ns(events->clock_fd));
-	(void)set_interval(events, next);
+	(void)set_clock_interval(events, next);
 }
 
 static void breakpoint_attributes(struct perf_event_attr *attributes, enum breakpoint_type type,

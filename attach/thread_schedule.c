@@ -18,7 +18,7 @@ int thread_schedule_open(pid_t pid, pid_t tid)
 }
 
 /* A number and the white space before it; *at moves behind it. */
-static int take_number(const char **at, uint64_t *ret_number)
+static int take_schedule_number(const char **at, uint64_t *ret_number)
 {
 	char *end;
 
@@ -42,8 +42,9 @@ int thread_schedule_read(int fd, struct thread_schedule *ret_schedule)
 	if (size == 0)
 		return -ESRCH;
 	text[size] = '\0';
-	if (take_number(&at, &schedule.run_ns) || take_number(&at, &schedule.queued_ns) ||
-	    take_number(&at, &schedule.turns))
+	if (take_schedule_number(&at, &schedule.run_ns) ||
+	    take_schedule_number(&at, &schedule.queued_ns) ||
+	    take_schedule_number(&at, &schedule.turns))
 		return -EPROTO;
 	/* Kernels without the counters, or with them switched off, show zeros. */
 	if (!schedule.turns)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/tracee_table.h"
 
-#include "attach/tracer.h"
-
-static unsigned bucket_of(pid_t tid)
+static unsigned tid_bucket(pid_t tid)
 {
 	return (unsigned)tid % TRACEE_BUCKETS;
 }
 
 struct tracee *tracee_table_find(const struct tracee_table *table, pid_t tid)
 {
-	struct tracee *tracee = table->buckets[bucket_of(tid)];
+	struct tracee *tracee = table->buckets[tid_bucket(tid)];
 
 	while (tracee && tracee->id.tid != tid)
 		tracee = tracee->next;
@@ -19,7 +17,7 @@ struct tracee *tracee_table_find(const struct tracee_table *table, pid_t tid)
 
 void tracee_table_add(struct tracee_table *table, struct tracee *tracee)
 {
-	struct tracee **bucket = &table->buckets[bucket_of(tracee->id.tid)];
+	struct tracee **bucket = &table->buckets[tid_bucket(tracee->id.tid)];
 
 	tracee->next = *bucket;
 	*bucket = tracee;
@@ -28,7 +26,7 @@ void tracee_table_add(struct tracee_table *table, struct tracee *tracee)
 
 void tracee_table_remove(struct tracee_table *table, struct tracee *tracee)
 {
-	struct tracee **link = &table->buckets[bucket_of(tracee->id.tid)];
+	struct tracee **link = &table->buckets[tid_bucket(tracee->id.tid)];
 
 	while (*link != tracee)
 		link = &(*link)->next;
@@ -38,7 +36,7 @@ void tracee_table_remove(struct tracee_table *table, struct tracee *tracee)
 
 struct tracee *tracee_table_next(const struct tracee_table *table, const struct tracee *tracee)
 {
-	unsigned bucket = tracee ? bucket_of(tracee->id.tid) + 1 : 0;
+	unsigned bucket = tracee ? tid_bucket(tracee->id.tid) + 1 : 0;
 
 	if (tracee && tracee->next)
 		return tracee->next;

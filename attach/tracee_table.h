@@ -6,12 +6,25 @@
 #ifndef PIEPROFD_ATTACH_TRACEE_TABLE_H
 #define PIEPROFD_ATTACH_TRACEE_TABLE_H
 
-#include <stddef.h>
-#include <sys/types.h>
+#include "attach/fork_counter.h"
+#include "attach/kernel_clock.h"
+#include "attach/thread_events.h"
+#include "attach/tracee.h"
+#include "common/thread_id.h"
 
 #define TRACEE_BUCKETS 256u
 
-struct tracee;
+struct tracee {
+	struct thread_id id;
+	pid_t inner_tid; /* as the target's own pid namespace numbers it */
+	char name[16];   /* the kernel's, when it was first seen */
+	enum tracee_state state;
+	struct thread_events events;      /* clock_fd < 0: this thread is not sampled */
+	struct kernel_clock kernel_clock; /* fd < 0: its time in the kernel is not sampled */
+	struct fork_counter forks;        /* fd < 0: not asked for, or refused */
+	void *user;                       /* the hooks' own, NULL at first */
+	struct tracee *next;              /* in the table */
+};
 
 struct tracee_table {
 	struct tracee *buckets[TRACEE_BUCKETS];

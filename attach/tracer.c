@@ -118,7 +118,7 @@ static int seize(struct tracer *tracer, pid_t tid)
 }
 
 /* More processors than a cpu_set_t holds: the thread stays where the scheduler has it. */
-static void place_init(struct tracer *tracer)
+static void find_processors(struct tracer *tracer)
 {
 	int policy = sched_getscheduler(0);
 
@@ -128,7 +128,7 @@ static void place_init(struct tracer *tracer)
 }
 
 /* Moves the calling thread to where the stopped one was, if that is of use. */
-static void place(struct tracer *tracer, unsigned target_cpu)
+static void move_to_processor(struct tracer *tracer, unsigned target_cpu)
 {
 	int own_cpu = sched_getcpu();
 	cpu_set_t there;
@@ -166,7 +166,7 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 	}
 	relief_work(&tracer->relief);
 	/* Threads may be made by ones not yet seized: look again until nothing is new. */
-	place_init(tracer);
+	find_processors(tracer);
 	do {
 		added = 0;
 		if (procfs_read_threads(tracer->pid, tids, maximum, &count))
@@ -263,7 +263,7 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 	if (!count)
 		return;
 	tracer->hooks->resumed(tracer->hooks->context, tracee);
-	place(tracer, records[0].cpu);
+	move_to_processor(tracer, records[0].cpu);
 }
 
 static void end_program(struct tracer *tracer)

@@ -18,71 +18,9 @@
 #ifndef PIEPROFD_ATTACH_TRACER_H
 #define PIEPROFD_ATTACH_TRACER_H
 
-#include "attach/fork_counter.h"
-#include "attach/kernel_clock.h"
 #include "attach/relief.h"
-#include "attach/thread_events.h"
-#include "attach/tracee.h"
+#include "attach/tracer_hooks.h"
 #include "common/error.h"
-#include "common/registers.h"
-#include "common/thread_id.h"
-
-struct tracee {
-	struct thread_id id;
-	pid_t inner_tid; /* as the target's own pid namespace numbers it */
-	char name[16];   /* the kernel's, when it was first seen */
-	enum tracee_state state;
-	struct thread_events events;      /* clock_fd < 0: this thread is not sampled */
-	struct kernel_clock kernel_clock; /* fd < 0: its time in the kernel is not sampled */
-	struct fork_counter forks;        /* fd < 0: not asked for, or refused */
-	void *user;                       /* the hooks' own, NULL at first */
-	struct tracee *next;              /* in the tracer's table */
-};
-
-enum tracer_end {
-	TRACER_RUNNING,
-	TRACER_TARGET_EXITED,
-	TRACER_TARGET_KILLED,
-	TRACER_TARGET_REPLACED, /* it called exec: another program now */
-};
-
-struct tracer_hooks {
-	void *context;
-	/* A thread is known; its events are open (or not, see clock_fd) and not yet enabled. */
-	void (*thread_started)(void *context, struct tracee *tracee);
-	/* It is gone; its events can still be read, not armed. Free user here. */
-	void (*thread_ended)(void *context, struct tracee *tracee);
-	/*
-	 * The thread is stopped by its own events, which are given in the order in
-	 * which they happened. Copy, re-program, return: nothing slow.
-	 */
-	void (*stopped)(void *context, struct tracee *tracee, const struct registers *registers,
-			const struct event_record *records, size_t count);
-	/* It runs again: do the slow part of what stopped() noted. */
-	void (*resumed)(void *context, struct tracee *tracee);
-	/*
-	 * Instead: stopped() took so long that the thread was let go meanwhile. What it
-	 * noted is not to be relied on, what it armed may be anywhere. May be NULL.
-	 */
-	void (*abandoned)(void *context, struct tracee *tracee);
-	/* The process has ended, and /proc/PID still tells of it for a moment. May be NULL. */
-	void (*process_ends)(void *context);
-};
-
-struct tracer_counts {
-	uint64_t stops;            /* by our events */
-	uint64_t foreign_signals;  /* passed on */
-	uint64_t abandoned;        /* stops that were ended while we were held up */
-	uint64_t threads;          /* ever seen */
-	uint64_t threads_blocking; /* not sampled: they block the stop signal */
-	uint64_t threads_refused;  /* not sampled: perf events were refused */
-	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
-	int refused_errno;         /* of the last refusal */
-	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */
-	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
-	uint64_t forks;            /* processes made meanwhile, if asked for */
-	int forks_refused_errno;   /* why forks of some thread are not counted; 0: all are */
-};
 
 struct tracer;
 

@@ -7,8 +7,8 @@
 #define PIEPROFD_ATTACH_TRACER_PARTS_H
 
 #include "attach/placement.h"
-#include "attach/tracee_table.h"
-#include "attach/tracer.h"
+#include "attach/relief.h"
+#include "attach/tracer_hooks.h"
 #include "attach/wake_timer.h"
 
 #include <sched.h>

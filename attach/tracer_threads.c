@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of the target: their events, from when each is known until it is gone. */
+#include "attach/tracer.h"
 #include "attach/tracer_parts.h"
 
 #include <errno.h>

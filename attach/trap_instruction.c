@@ -227,8 +227,8 @@ static void find_repeated(const struct trap_decoder *decoder, remote_addr rip, r
 		ret->length = decoded.length;
 }
 
-static int find_site(struct trap_decoder *decoder, remote_addr rip, struct address_range function,
-		     const struct site **ret_site)
+static int find_trap_site(struct trap_decoder *decoder, remote_addr rip,
+			  struct address_range function, const struct site **ret_site)
 {
 	struct site *site = &decoder->sites[hash_address(rip, SITES)];
 	uint64_t end = rip - function.start;
@@ -396,7 +396,7 @@ int trap_decode(struct trap_decoder *decoder, const struct registers *registers,
 	struct access access, repeated_access;
 	enum evidence evidence, repeated_evidence;
 	const struct site *site;
-	int error = find_site(decoder, registers->rip, function, &site);
+	int error = find_trap_site(decoder, registers->rip, function, &site);
 
 	if (error)
 		return error;

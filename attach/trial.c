@@ -64,7 +64,7 @@ __attribute__((noreturn)) static void be_child(struct trial_words *words, pid_t 
 	_exit(0);
 }
 
-static void thread_started(void *context, struct tracee *tracee)
+static void trial_thread_started(void *context, struct tracee *tracee)
 {
 	struct trial_run *run = context;
 	struct trial *trial = &run->trial;
@@ -87,14 +87,14 @@ static void thread_started(void *context, struct tracee *tracee)
 	trial->breakpoint_errno = -error;
 }
 
-static void thread_ended(void *context, struct tracee *tracee)
+static void trial_thread_ended(void *context, struct tracee *tracee)
 {
 	(void)context;
 	(void)tracee;
 }
 
-static void stopped(void *context, struct tracee *tracee, const struct registers *registers,
-		    const struct event_record *records, size_t count)
+static void trial_stopped(void *context, struct tracee *tracee, const struct registers *registers,
+			  const struct event_record *records, size_t count)
 {
 	struct trial_run *run = context;
 	struct trial *trial = &run->trial;
@@ -112,7 +112,7 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 	}
 }
 
-static void resumed(void *context, struct tracee *tracee)
+static void trial_resumed(void *context, struct tracee *tracee)
 {
 	(void)context;
 	(void)tracee;
@@ -126,17 +126,17 @@ static bool all_seen(const struct trial *trial)
 }
 
 /* A thread of its own: its end lets go of the child. */
-static void *trace(void *argument)
+static void *trace_child(void *argument)
 {
 	struct trial_run *run = argument;
 	struct trial *trial = &run->trial;
 	struct sched_param parameter = { .sched_priority = 1 };
 	struct tracer_hooks hooks = {
 		.context = run,
-		.thread_started = thread_started,
-		.thread_ended = thread_ended,
-		.stopped = stopped,
-		.resumed = resumed,
+		.thread_started = trial_thread_started,
+		.thread_ended = trial_thread_ended,
+		.stopped = trial_stopped,
+		.resumed = trial_resumed,
 	};
 	struct tracer *tracer = tracer_create(run->child, SIGURG, PERIOD_NS, &hooks);
 	uint64_t limit_ns = clock_now_ns() + TRIAL_NS;
@@ -160,7 +160,7 @@ static void *trace(void *argument)
 	return NULL;
 }
 
-static void read_memory(struct trial_run *run)
+static void try_memory(struct trial_run *run)
 {
 	struct process_memory memory;
 	struct memory_reader reader;
@@ -181,8 +181,8 @@ static int try_child(struct trial_run *run)
 	pthread_t thread;
 	int error;
 
-	read_memory(run);
-	error = pthread_create(&thread, NULL, trace, run);
+	try_memory(run);
+	error = pthread_create(&thread, NULL, trace_child, run);
 	if (!error)
 		(void)pthread_join(thread, NULL);
 	(void)kill(run->child, SIGKILL);

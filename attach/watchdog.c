@@ -46,7 +46,7 @@ static void end_daemon(const struct watchdog *watchdog)
 	_exit(EXIT_INTERNAL);
 }
 
-static void look(struct watchdog *watchdog)
+static void look_after(struct watchdog *watchdog)
 {
 	struct watchdog_look *last = &watchdog->last;
 	uint64_t turn = relief_turn(watchdog->relief), answered;
@@ -77,7 +77,7 @@ static void look(struct watchdog *watchdog)
 		end_daemon(watchdog);
 }
 
-static void *watch(void *argument)
+static void *watch_all(void *argument)
 {
 	struct timespec until;
 
@@ -89,7 +89,7 @@ static void *watch(void *argument)
 		until.tv_nsec %= (long)NS_PER_SECOND;
 		if (pthread_cond_clockwait(&emptied, &lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT)
 			for (struct watchdog *each = watchdogs; each; each = each->next)
-				look(each);
+				look_after(each);
 	}
 	pthread_mutex_unlock(&lock);
 	return argument;
@@ -111,7 +111,7 @@ int watchdog_start(struct watchdog *watchdog, pid_t pid, pthread_t tracer, struc
 	pthread_mutex_lock(&lock);
 	/* The new thread does not look before the lock is free. */
 	if (!watchdogs)
-		error = pthread_create(&thread, NULL, watch, NULL);
+		error = pthread_create(&thread, NULL, watch_all, NULL);
 	if (!error) {
 		watchdog->next = watchdogs;
 		watchdogs = watchdog;

@@ -38,7 +38,7 @@ static atomic_size_t entries_used; /* those behind were never taken */
 static struct sigaction previous;
 
 /* Async-signal-safe. The entry that an address is in, or NULL; *ret_end is where it ends. */
-static struct entry *find_entry(uintptr_t address, uintptr_t *ret_end)
+static struct entry *find_mapping_entry(uintptr_t address, uintptr_t *ret_end)
 {
 	size_t used = atomic_load(&entries_used);
 
@@ -59,7 +59,7 @@ static struct entry *find_entry(uintptr_t address, uintptr_t *ret_end)
 static bool replace_pages(uintptr_t address)
 {
 	uintptr_t end = 0, page = address & ~(uintptr_t)(PAGE_BYTES - 1);
-	struct entry *entry = find_entry(address, &end);
+	struct entry *entry = find_mapping_entry(address, &end);
 	int protection = PROT_READ;
 
 	if (!entry)
@@ -75,7 +75,7 @@ static bool replace_pages(uintptr_t address)
 }
 
 /* What would have happened without us. */
-static void pass_on(int signal, siginfo_t *info, void *context)
+static void pass_signal_on(int signal, siginfo_t *info, void *context)
 {
 	bool is_fault = info->si_code > 0;
 	struct sigaction action = { .sa_handler = SIG_DFL };
@@ -92,25 +92,26 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	}
 }
 
-static void handle(int signal, siginfo_t *info, void *context)
+static void handle_sigbus(int signal, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 
 	/* Of those that somebody sent, si_addr tells nothing. */
 	if (info->si_code <= 0 || !replace_pages((uintptr_t)info->si_addr))
-		pass_on(signal, info, context);
+		pass_signal_on(signal, info, context);
 	errno = saved_errno;
 }
 
 /* Each time: a library may have put its own there meanwhile. */
-static void install(void)
+static void install_handler(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct sigaction action = { .sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction action = { .sa_sigaction = handle_sigbus,
+				    .sa_flags = SA_SIGINFO | SA_ONSTACK };
 	struct sigaction found;
 
 	pthread_mutex_lock(&lock);
-	if (sigaction(SIGBUS, NULL, &found) == 0 && found.sa_sigaction != handle) {
+	if (sigaction(SIGBUS, NULL, &found) == 0 && found.sa_sigaction != handle_sigbus) {
 		/* First, so that the handler never finds it half told. */
 		previous = found;
 		(void)sigaction(SIGBUS, &action, NULL);
@@ -168,7 +169,7 @@ int foreign_mapping_open(int fd, size_t size, struct foreign_mapping *ret_mappin
 		return -EINVAL;
 	if (has_huge_pages(fd))
 		return -ENOEXEC;
-	install();
+	install_handler();
 	foreign_mapping_unblock_signal();
 	error = take_slot(&slot);
 	if (error)

@@ -123,7 +123,7 @@ static int follow(struct walk *walk, int link, bool folder_wanted, const char *r
 }
 
 /* One name further. *ret_found: a descriptor of the file at the end; -1: there is more to walk. */
-static int step(struct walk *walk, enum root_link link, int *ret_found)
+static int step_one_name(struct walk *walk, enum root_link link, int *ret_found)
 {
 	char *name = walk->rest + strspn(walk->rest, "/"), *rest = name + strcspn(name, "/");
 	bool folder_wanted = *rest == '/', last;
@@ -178,7 +178,7 @@ static int locate_by_steps(int root, const char *path, enum root_link link)
 		return -ENAMETOOLONG;
 	memcpy(walk.rest, path, strlen(path) + 1);
 	while (!error && found < 0)
-		error = step(&walk, link, &found);
+		error = step_one_name(&walk, link, &found);
 	while (walk.depth > 1)
 		leave_folder(&walk);
 	/* A folder: asked for as such, or at the end of "..". */

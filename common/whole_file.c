@@ -28,7 +28,7 @@ ssize_t whole_file_fill(int fd, void *bytes, size_t size)
 	return (ssize_t)used;
 }
 
-static int read_all(int fd, size_t limit, char **ret_text, size_t *ret_size)
+static int read_to_limit(int fd, size_t limit, char **ret_text, size_t *ret_size)
 {
 	size_t capacity = FIRST_BYTES, size = 0;
 	char *text = malloc(capacity);
@@ -65,7 +65,7 @@ int whole_file_read(const char *path, size_t limit, char **ret_text, size_t *ret
 
 	if (fd < 0)
 		return -errno;
-	error = read_all(fd, limit, ret_text, ret_size);
+	error = read_to_limit(fd, limit, ret_text, ret_size);
 	close(fd);
 	return error;
 }

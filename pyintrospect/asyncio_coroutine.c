@@ -8,9 +8,12 @@
 #include "pyintrospect/asyncio_coroutine.h"
 
 #include "pyintrospect/code_cache.h"
+#include "pyintrospect/field.h"
+#include "pyintrospect/object_type.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*
  * Byte offsets from CPython's headers (Include/cpython/genobject.h, frameobject.h,
@@ -51,8 +54,8 @@ static uint64_t untagged(const struct python_runtime *runtime, uint64_t pointer)
 	return runtime->layout.minor >= FIRST_MINOR_TAGGED ? pointer & ~POINTER_TAGS : pointer;
 }
 
-static int resolve_code(struct python_runtime *runtime, remote_addr address,
-			const struct python_code **ret_code)
+static int resolve_coroutine_code(struct python_runtime *runtime, remote_addr address,
+				  const struct python_code **ret_code)
 {
 	struct remote_copy *copy = &runtime->copy;
 	const uint8_t *head;
@@ -172,7 +175,7 @@ static int read_suspended(struct python_runtime *runtime, remote_addr coroutine,
 	if (error)
 		return error;
 	code = untagged(runtime, field_u64(bytes, runtime->layout.offsets.frame_code));
-	error = resolve_code(runtime, code, &suspended.frame.code);
+	error = resolve_coroutine_code(runtime, code, &suspended.frame.code);
 	if (error)
 		return error;
 	at = instruction_of(runtime, bytes, code);

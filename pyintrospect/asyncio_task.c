@@ -3,7 +3,9 @@
 
 #include "common/array.h"
 #include "pyintrospect/asyncio_coroutine.h"
+#include "pyintrospect/field.h"
 #include "pyintrospect/object_reader.h"
+#include "pyintrospect/object_type.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
@@ -153,7 +155,8 @@ static int add_task(struct reading *reading, remote_addr address, uint64_t ident
 
 /* ---- 3.14+ ---- */
 
-static int read_thread(struct reading *reading, const struct python_thread *thread, bool running)
+static int read_thread_tasks(struct reading *reading, const struct python_thread *thread,
+			     bool running)
 {
 	const struct memory_reader *reader = reading->runtime->reader;
 	remote_addr head = thread->state + reading->layout->thread_list, task, at;
@@ -180,7 +183,8 @@ static int read_thread(struct reading *reading, const struct python_thread *thre
 /* ---- to 3.13 ---- */
 
 /* The thread that a loop runs in; 0: it does not run, or does not tell. */
-static int find_thread(const struct python_runtime *runtime, remote_addr loop, uint64_t *ret_ident)
+static int find_loop_thread(const struct python_runtime *runtime, remote_addr loop,
+			    uint64_t *ret_ident)
 {
 	struct object_entries attributes;
 	remote_addr thread;
@@ -225,7 +229,7 @@ static int read_current(struct reading *reading, remote_addr dict)
 	for (size_t i = 0; !error && i < entries.count; i++) {
 		uint64_t ident;
 
-		error = find_thread(reading->runtime, entries.items[i].key, &ident);
+		error = find_loop_thread(reading->runtime, entries.items[i].key, &ident);
 		if (!error)
 			error = add_task(reading, entries.items[i].value, ident, true);
 	}
@@ -248,7 +252,7 @@ static int add_reference(struct reading *reading, remote_addr reference)
 		return error;
 	error = memory_read_u64(runtime->reader, task + TASK_LOOP, &loop);
 	if (!error)
-		error = find_thread(runtime, loop, &ident);
+		error = find_loop_thread(runtime, loop, &ident);
 	return error ? error : add_task(reading, task, ident, false);
 }
 
@@ -321,7 +325,7 @@ static int read_interpreter(struct reading *reading, remote_addr interpreter)
 	return of_object(error) ? 0 : error;
 }
 
-static int read_interpreters(struct reading *reading, const struct python_thread_list *threads)
+static int read_each_interpreter(struct reading *reading, const struct python_thread_list *threads)
 {
 	int error = 0;
 
@@ -348,10 +352,10 @@ int asyncio_task_list_read(struct python_runtime *runtime, const struct python_t
 	}
 	reading.layout = &layouts[minor];
 	if (minor < MINOR_LISTS)
-		error = read_interpreters(&reading, threads);
+		error = read_each_interpreter(&reading, threads);
 	for (unsigned running = 2; minor >= MINOR_LISTS && !error && running-- > 0;)
 		for (size_t i = 0; !error && i < threads->count; i++) {
-			error = read_thread(&reading, &threads->items[i], running);
+			error = read_thread_tasks(&reading, &threads->items[i], running);
 			if (of_object(error)) {
 				reading.list.flags |= ASYNCIO_INCOMPLETE;
 				error = 0;

@@ -3,10 +3,11 @@
 
 #include "common/hash.h"
 #include "pyintrospect/code_reader.h"
-#include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/field.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Up to 3.11 nothing in a code object numbers it, and a new one may get all of

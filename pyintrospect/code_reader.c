@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/code_reader.h"
 
+#include "pyintrospect/field.h"
 #include "pyintrospect/opcode.h"
-#include "pyintrospect/runtime_internal.h"
 #include "pyintrospect/unicode.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_MINOR_WITH_INLINE_CODE       11
 #define FIRST_MINOR_WITH_LONG_LINE_ENTRIES 14

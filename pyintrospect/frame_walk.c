@@ -2,8 +2,11 @@
 #include "pyintrospect/frame_walk.h"
 
 #include "common/hash.h"
+#include "pyintrospect/field.h"
+#include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define PAGE_BYTES         4096ull
 #define VISITED_SLOTS      (sizeof(((struct python_runtime *)NULL)->visited) / sizeof(remote_addr))

@@ -12,7 +12,12 @@
 #ifndef PIEPROFD_PYINTROSPECT_FRAME_WALK_H
 #define PIEPROFD_PYINTROSPECT_FRAME_WALK_H
 
-#include "pyintrospect/runtime_internal.h"
+#include "common/address.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct python_runtime;
 
 /* Where a walk starts, as the thread state has it. */
 struct frame_walk_start {

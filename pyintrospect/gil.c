@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/gil.h"
 
+#include "pyintrospect/field.h"
 #include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/thread_state.h"
 
 #include <errno.h>
 

@@ -13,8 +13,11 @@
 #ifndef PIEPROFD_PYINTROSPECT_GIL_H
 #define PIEPROFD_PYINTROSPECT_GIL_H
 
-#include "pyintrospect/python_stack.h"
-#include "pyintrospect/runtime.h"
+#include "common/debug_info.h"
+#include "common/memory.h"
+#include "pyintrospect/python_frame.h"
+
+struct python_runtime;
 
 /* Once the layout is known: where the facts are. What cannot be found stays unknown. */
 void gil_locate(struct python_runtime *runtime, const struct debug_info *info,

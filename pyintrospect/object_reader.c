@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/object_reader.h"
 
+#include "pyintrospect/field.h"
+#include "pyintrospect/object_type.h"
 #include "pyintrospect/runtime_internal.h"
 #include "pyintrospect/unicode.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Byte offsets of x86-64 builds with the GIL, from CPython's headers

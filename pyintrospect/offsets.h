@@ -14,6 +14,12 @@
 #include "common/debug_info.h"
 #include "common/memory.h"
 
+enum python_offsets_source {
+	PYTHON_OFFSETS_DEBUG_OFFSETS, /* _Py_DebugOffsets of 3.13+ */
+	PYTHON_OFFSETS_DWARF,
+	PYTHON_OFFSETS_TABLE,
+};
+
 #define OFFSET_ABSENT (-1)
 
 /* Largest offset or size believed from DWARF or from the target. */

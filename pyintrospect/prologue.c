@@ -15,6 +15,9 @@
  */
 #include "pyintrospect/prologue.h"
 
+#include "pyintrospect/field.h"
+#include "pyintrospect/runtime_internal.h"
+
 #include <errno.h>
 
 #define WORD_BYTES         8ull

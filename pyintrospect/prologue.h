@@ -7,6 +7,7 @@
 #ifndef PIEPROFD_PYINTROSPECT_PROLOGUE_H
 #define PIEPROFD_PYINTROSPECT_PROLOGUE_H
 
+#include "common/stack_snapshot.h"
 #include "pyintrospect/frame_walk.h"
 
 /*

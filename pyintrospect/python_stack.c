@@ -12,12 +12,15 @@
 #include "common/hash.h"
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/code_reader.h"
+#include "pyintrospect/field.h"
 #include "pyintrospect/frame_walk.h"
 #include "pyintrospect/gil.h"
 #include "pyintrospect/prologue.h"
 #include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/thread_state.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define INSTRUCTION_BYTES  2
 #define FRAME_OWNER_MAX    2 /* thread, generator, frame object */
@@ -147,8 +150,8 @@ static bool fits(const struct python_code *code, int64_t instruction)
 }
 
 /* A frame's code object; -EBADMSG: the frame is not one of its. Else as code_cache_resolve(). */
-static int resolve_code(struct python_runtime *runtime, const struct raw_frame *raw,
-			const uint8_t *head, const struct python_code **ret_code)
+static int resolve_frame_code(struct python_runtime *runtime, const struct raw_frame *raw,
+			      const uint8_t *head, const struct python_code **ret_code)
 {
 	const struct python_code *code;
 
@@ -194,7 +197,7 @@ static int resolve_frames(struct python_runtime *runtime, size_t count)
 				stack->flags |= PYTHON_STACK_TRUNCATED;
 				return 0;
 			}
-			error = resolve_code(runtime, raw, head, &code);
+			error = resolve_frame_code(runtime, raw, head, &code);
 			if (error && error != -EFAULT && error != -EBADMSG)
 				return error;
 			if (error) {
@@ -255,8 +258,8 @@ static int read_frames(struct python_runtime *runtime, const struct stack_snapsh
 }
 
 /* One reading. Who holds the GIL costs no system call once it was asked for. */
-static int look(struct python_runtime *runtime, struct thread_state *thread,
-		const struct stack_snapshot *stack)
+static int look_at_frames(struct python_runtime *runtime, struct thread_state *thread,
+			  const struct stack_snapshot *stack)
 {
 	struct python_stack *result = &runtime->result;
 	struct remote_copy *copy = &runtime->copy;
@@ -300,7 +303,7 @@ static void take_result(const struct python_runtime *runtime, struct python_stac
 int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,
 			     const struct stack_snapshot *stack, struct python_stack *ret_stack)
 {
-	int error = look(runtime, thread, stack);
+	int error = look_at_frames(runtime, thread, stack);
 
 	if (!error)
 		take_result(runtime, ret_stack);
@@ -339,7 +342,7 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 
 	for (unsigned looks = 0; looks < RUNNING_LOOKS_MAX; looks++) {
 		uint64_t frames, bytes;
-		int error = look(runtime, thread, NULL);
+		int error = look_at_frames(runtime, thread, NULL);
 
 		if (error)
 			return error;
@@ -375,7 +378,7 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 }
 
 /* How many frames two stacks share, counted from the outermost. */
-static size_t shared_frames(const struct python_stack *a, const struct python_stack *b)
+static size_t count_shared_frames(const struct python_stack *a, const struct python_stack *b)
 {
 	size_t shortest = a->count < b->count ? a->count : b->count;
 
@@ -421,7 +424,7 @@ static int read_passing(struct python_runtime *runtime, struct thread_state *thr
 		uint64_t frames, bytes;
 		enum gil_tenure tenure;
 		size_t shared;
-		int error = look(runtime, thread, NULL);
+		int error = look_at_frames(runtime, thread, NULL);
 
 		if (error)
 			return error;
@@ -436,7 +439,7 @@ static int read_passing(struct python_runtime *runtime, struct thread_state *thr
 					    (tenure == GIL_NOT_HELD || bytes == last_bytes)
 				    ? identical + 1
 				    : 1;
-		shared = agreed ? shared_frames(&runtime->earlier, &runtime->result) : 0;
+		shared = agreed ? count_shared_frames(&runtime->earlier, &runtime->result) : 0;
 		if (shared) {
 			cut_stack(&runtime->earlier, shared);
 			agreed++;

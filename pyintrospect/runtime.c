@@ -7,14 +7,19 @@
 #include "pyintrospect/runtime.h"
 
 #include "pyintrospect/code_cache.h"
+#include "pyintrospect/field.h"
 #include "pyintrospect/gil.h"
+#include "pyintrospect/object_type.h"
+#include "pyintrospect/python_stack.h"
 #include "pyintrospect/runtime_internal.h"
 #include "pyintrospect/runtime_search.h"
+#include "pyintrospect/thread_state.h"
 #include "pyintrospect/unicode.h"
 #include "pyintrospect/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* A running target may be caught between two states: look again, for 50 ms at most. */
@@ -201,42 +206,6 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 		(o->chunk_data >= o->chunk_size + 8 && o->chunk_data >= o->chunk_previous + 8));
 }
 
-#define TYPE_NAME_BYTES 32 /* of those asked for */
-
-/* Is the type object at this address called name? */
-static int check_type_name(const struct python_runtime *runtime, remote_addr type, const char *name)
-{
-	char text[TYPE_NAME_BYTES];
-	size_t size = strlen(name) + 1;
-	remote_addr address;
-	int error;
-
-	if (size > sizeof(text))
-		return -EBADMSG;
-	error = memory_read_u64(runtime->reader, type + (uint64_t)runtime->layout.offsets.type_name,
-				&address);
-	if (!error)
-		error = memory_read(runtime->reader, address, text, size);
-	if (error)
-		return error;
-	return memcmp(text, name, size) == 0 ? 0 : -EBADMSG;
-}
-
-bool python_type_is(const struct python_runtime *runtime, remote_addr type, const char *name)
-{
-	return check_type_name(runtime, type, name) == 0;
-}
-
-bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type)
-{
-	remote_addr address;
-
-	return memory_read_u64(runtime->reader,
-			       object + (uint64_t)runtime->layout.offsets.object_type,
-			       &address) == 0 &&
-	       check_type_name(runtime, address, type) == 0;
-}
-
 /* Once, whatever the layout: the fields of a type that are looked at have not moved since 3.6. */
 static int find_types(struct python_runtime *runtime, const struct debug_info *info)
 {
@@ -291,7 +260,7 @@ static bool frame_believable(const struct python_frame *frame)
 	return frame->code->function[0] && frame->code->first_line >= 0;
 }
 
-static enum verdict judge_once(struct python_runtime *runtime, struct python_stack *stack)
+static enum verdict judge_layout_once(struct python_runtime *runtime, struct python_stack *stack)
 {
 	struct thread_state *thread;
 	size_t position = 0, threads = 0;
@@ -320,13 +289,13 @@ static enum verdict judge_once(struct python_runtime *runtime, struct python_sta
 	return verdict;
 }
 
-static enum verdict judge(struct python_runtime *runtime, struct python_stack *stack)
+static enum verdict judge_layout(struct python_runtime *runtime, struct python_stack *stack)
 {
 	const struct timespec pause = { .tv_nsec = VALIDATION_PAUSE_NS };
 	enum verdict verdict = VERDICT_BAD;
 
 	for (unsigned attempt = 0; attempt < VALIDATION_ATTEMPTS; attempt++) {
-		verdict = judge_once(runtime, stack);
+		verdict = judge_layout_once(runtime, stack);
 		if (verdict == VERDICT_GOOD)
 			break;
 		/* A sleeping interpreter without frames stays so; a bad layout stays bad, too. */
@@ -386,11 +355,11 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 		}
 		at = runtime_address;
 		if (failure || !measure_layout(runtime, builtin) ||
-		    check_type_name(runtime, runtime->code_type, "code") ||
+		    !python_type_is(runtime, runtime->code_type, "code") ||
 		    find_interpreters(runtime, info, &at))
 			continue;
 		gil_locate(runtime, info, at);
-		verdict = judge(runtime, stack);
+		verdict = judge_layout(runtime, stack);
 		if (verdict == VERDICT_GOOD || verdict == VERDICT_NO_FRAMES)
 			break;
 	}
@@ -444,7 +413,7 @@ static bool version_supported(const struct debug_info *info, struct python_runti
 	return false;
 }
 
-static void find_eval(struct python_runtime *runtime, const struct debug_info *info)
+static void locate_eval(struct python_runtime *runtime, const struct debug_info *info)
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
 	remote_addr interpreter, function, text;
@@ -499,7 +468,7 @@ struct python_runtime *python_runtime_create(const struct debug_info *info,
 		runtime->code_type = 0; /* no layout will do */
 	if (choose_layout(runtime, info, error))
 		goto fail;
-	find_eval(runtime, info);
+	locate_eval(runtime, info);
 	return runtime;
 fail:
 	python_runtime_destroy(runtime);

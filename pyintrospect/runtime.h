@@ -14,16 +14,8 @@
 #include "common/debug_info.h"
 #include "common/error.h"
 #include "common/memory.h"
-
-struct python_version {
-	int major, minor, micro; /* micro is -1 when it could not be found (to 3.10) */
-};
-
-enum python_offsets_source {
-	PYTHON_OFFSETS_DEBUG_OFFSETS, /* _Py_DebugOffsets of 3.13+ */
-	PYTHON_OFFSETS_DWARF,
-	PYTHON_OFFSETS_TABLE,
-};
+#include "pyintrospect/offsets.h"
+#include "pyintrospect/version.h"
 
 struct python_runtime;
 

@@ -4,12 +4,10 @@
 #define PIEPROFD_PYINTROSPECT_RUNTIME_INTERNAL_H
 
 #include "pyintrospect/offsets.h"
-#include "pyintrospect/python_stack.h"
+#include "pyintrospect/python_frame.h"
 #include "pyintrospect/remote_copy.h"
-#include "pyintrospect/runtime.h"
-#include "pyintrospect/thread_state.h"
-
-#include <string.h>
+#include "pyintrospect/thread_table.h"
+#include "pyintrospect/version.h"
 
 struct code_cache;
 
@@ -60,31 +58,5 @@ struct python_runtime {
 	struct python_stack earlier; /* the look before, of a thread that runs */
 	struct python_running_counters running;
 };
-
-static inline uint64_t field_u64(const uint8_t *structure, int32_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, structure + offset, sizeof(value));
-	return value;
-}
-
-static inline int32_t field_i32(const uint8_t *structure, int32_t offset)
-{
-	int32_t value;
-
-	memcpy(&value, structure + offset, sizeof(value));
-	return value;
-}
-
-/* Is this an instance of the type of this name, and of no subclass? */
-bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type);
-
-/* Is the type at this address of that name? */
-bool python_type_is(const struct python_runtime *runtime, remote_addr type, const char *name);
-
-/* python_stack_read() for a known thread; -ESTALE when it is no longer the one. */
-int python_stack_read_thread(struct python_runtime *runtime, struct thread_state *thread,
-			     const struct stack_snapshot *stack, struct python_stack *ret_stack);
 
 #endif

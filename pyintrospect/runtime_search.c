@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/runtime_search.h"
 
+#include "pyintrospect/field.h"
 #include "pyintrospect/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SECTION_BYTES_MAX (32u << 20)
 #define PIECE_BYTES       (64u << 10)
@@ -243,8 +245,8 @@ static bool thread_believable(const struct memory_reader *reader,
 }
 
 /* Keeps of the batch those whose thread state points back. */
-static int check_batch(const struct memory_reader *reader, const struct python_offsets *offsets,
-		       struct candidates *candidates)
+static int check_candidates(const struct memory_reader *reader,
+			    const struct python_offsets *offsets, struct candidates *candidates)
 {
 	struct memory_range ranges[BATCH];
 	size_t kept = 0;
@@ -298,9 +300,9 @@ static int check_section(const struct memory_reader *reader, const struct python
 		candidates->items[candidates->count++] =
 			(struct candidate){ .place = address + at, .interpreter = word };
 		if (candidates->count == BATCH)
-			error = check_batch(reader, offsets, candidates);
+			error = check_candidates(reader, offsets, candidates);
 	}
-	return !error && candidates->count ? check_batch(reader, offsets, candidates) : error;
+	return !error && candidates->count ? check_candidates(reader, offsets, candidates) : error;
 }
 
 /*

@@ -15,7 +15,8 @@
 #ifndef PIEPROFD_PYINTROSPECT_RUNTIME_SEARCH_H
 #define PIEPROFD_PYINTROSPECT_RUNTIME_SEARCH_H
 
-#include "pyintrospect/runtime_internal.h"
+#include "pyintrospect/offsets.h"
+#include "pyintrospect/version.h"
 
 /* All return 0; -ENOENT: not found, or more than one; -ENOMEM; or what the reader said. */
 

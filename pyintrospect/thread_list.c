@@ -5,6 +5,7 @@
 #include "pyintrospect/gil.h"
 #include "pyintrospect/runtime_internal.h"
 #include "pyintrospect/thread_name.h"
+#include "pyintrospect/thread_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ struct interpreter_list {
 	bool cut;
 };
 
-static int read_interpreters(const struct python_runtime *runtime,
-			     struct interpreter_list *ret_interpreters)
+static int read_list_heads(const struct python_runtime *runtime,
+			   struct interpreter_list *ret_interpreters)
 {
 	struct interpreter_list found = { 0 };
 	remote_addr interpreter, next, first;
@@ -124,11 +125,11 @@ static int read_threads(const struct python_runtime *runtime, remote_addr interp
 }
 
 /* One walk over all lists; -EAGAIN: they were not the same at its end. */
-static int walk(const struct python_runtime *runtime, struct interpreter_list *interpreters,
-		struct python_thread_list *list, size_t *capacity)
+static int walk_lists(const struct python_runtime *runtime, struct interpreter_list *interpreters,
+		      struct python_thread_list *list, size_t *capacity)
 {
 	struct interpreter_list after;
-	int error = read_interpreters(runtime, interpreters);
+	int error = read_list_heads(runtime, interpreters);
 	bool changed = false;
 
 	list->count = 0;
@@ -142,7 +143,7 @@ static int walk(const struct python_runtime *runtime, struct interpreter_list *i
 		}
 	}
 	if (!error)
-		error = read_interpreters(runtime, &after);
+		error = read_list_heads(runtime, &after);
 	if (error)
 		return error == -EFAULT ? -EAGAIN : error;
 	return changed || !same_interpreters(interpreters, &after) ? -EAGAIN : 0;
@@ -191,7 +192,7 @@ int python_thread_list_read(const struct python_runtime *runtime,
 	int error = -EAGAIN;
 
 	for (unsigned walks = 0; error == -EAGAIN && walks < WALKS_MAX; walks++)
-		error = walk(runtime, &interpreters, &list, &capacity);
+		error = walk_lists(runtime, &interpreters, &list, &capacity);
 	if (error == -EAGAIN) {
 		list.flags |= PYTHON_THREADS_INCOMPLETE;
 		error = 0;

@@ -9,40 +9,8 @@
 #ifndef PIEPROFD_PYINTROSPECT_THREAD_LIST_H
 #define PIEPROFD_PYINTROSPECT_THREAD_LIST_H
 
+#include "pyintrospect/python_thread.h"
 #include "pyintrospect/runtime.h"
-
-#include <sys/types.h>
-
-#define PYTHON_THREADS_MAX      4096
-#define PYTHON_THREAD_NAME_SIZE 128
-
-struct python_thread {
-	pid_t tid;      /* as its own pid namespace numbers it; 0: it has none yet, or no more */
-	uint64_t ident; /* what threading.get_ident() says */
-	remote_addr state;
-	remote_addr interpreter;
-	bool holds_gil;
-	/*
-	 * threading.Thread.name in UTF-8, cut to what fits; "": threading does
-	 * not know this thread, or could not be read. The kernel's name
-	 * (/proc/PID/task/TID/comm) is the fallback; 3.14+ sets it, too.
-	 */
-	char name[PYTHON_THREAD_NAME_SIZE];
-};
-
-enum python_thread_list_flag {
-	PYTHON_THREADS_INCOMPLETE = 1,  /* too many, or never the same twice */
-	PYTHON_THREADS_GIL_UNKNOWN = 2, /* holds_gil says nothing */
-	PYTHON_THREADS_COLLECTING = 4,  /* the garbage collector runs, in the holder's thread */
-	PYTHON_THREADS_COLLECTING_UNKNOWN = 8, /* a stripped 3.6 */
-	PYTHON_THREADS_NAMES_UNKNOWN = 16,     /* threading is not imported, or could not be read */
-};
-
-struct python_thread_list {
-	struct python_thread *items; /* newest first, interpreter by interpreter */
-	size_t count;
-	uint32_t flags;
-};
 
 /* 0, -ENOMEM, or what the reader said; freed by python_thread_list_deinit(). */
 __attribute__((warn_unused_result)) int python_thread_list_read(

@@ -40,8 +40,8 @@ static int find_active(const struct python_runtime *runtime, remote_addr interpr
 	return error;
 }
 
-static struct python_thread *find_thread(struct python_thread_list *list, remote_addr interpreter,
-					 uint64_t ident)
+static struct python_thread *find_listed_thread(struct python_thread_list *list,
+						remote_addr interpreter, uint64_t ident)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].ident == ident && list->items[i].interpreter == interpreter)
@@ -60,7 +60,7 @@ static int name_thread(const struct python_runtime *runtime, remote_addr interpr
 
 	if (error)
 		return error;
-	thread = find_thread(list, interpreter, ident);
+	thread = find_listed_thread(list, interpreter, ident);
 	if (!thread) /* it ended, or began later */
 		return 0;
 	error = object_read_attributes(runtime, entry->value, &attributes);

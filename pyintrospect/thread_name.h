@@ -7,7 +7,9 @@
 #ifndef PIEPROFD_PYINTROSPECT_THREAD_NAME_H
 #define PIEPROFD_PYINTROSPECT_THREAD_NAME_H
 
-#include "pyintrospect/thread_list.h"
+#include "pyintrospect/python_thread.h"
+
+struct python_runtime;
 
 /*
  * Names the interpreter's threads among those of the list. 0; -ENOENT:

@@ -1,93 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/thread_state.h"
 
+#include "pyintrospect/field.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <string.h>
 
 #define THREAD_LINKS_AT_ONCE 64
-#define THREAD_TABLE_SLOTS   (2 * THREAD_TABLE_MAX)
-
-int thread_table_init(struct thread_table *table)
-{
-	*table = (struct thread_table){ 0 };
-	table->states = calloc(THREAD_TABLE_SLOTS, sizeof(*table->states));
-	table->walked = malloc((THREAD_WALK_MAX + 1) * sizeof(*table->walked));
-	if (table->states && table->walked)
-		return 0;
-	thread_table_deinit(table);
-	return -ENOMEM;
-}
-
-void thread_table_forget(struct thread_table *table)
-{
-	for (size_t i = 0; table->states && i < THREAD_TABLE_SLOTS; i++) {
-		if (!table->states[i])
-			continue;
-		remote_recent_deinit(&table->states[i]->recent);
-		free(table->states[i]);
-		table->states[i] = NULL;
-	}
-	table->count = 0;
-	table->head_count = 0;
-	table->complete = false;
-}
-
-void thread_table_deinit(struct thread_table *table)
-{
-	thread_table_forget(table);
-	free(table->states);
-	free(table->walked);
-	table->states = NULL;
-	table->walked = NULL;
-}
-
-/* The slot of a tid, or the free one where it would go; at most half of the slots are taken. */
-static struct thread_state **table_slot(const struct thread_table *table, pid_t tid)
-{
-	size_t slot = ((uint32_t)tid * 2654435769u) % THREAD_TABLE_SLOTS;
-
-	while (table->states[slot] && table->states[slot]->tid != tid)
-		slot = (slot + 1) % THREAD_TABLE_SLOTS;
-	return &table->states[slot];
-}
-
-struct thread_state *thread_table_next(struct thread_table *table, size_t *position)
-{
-	while (*position < THREAD_TABLE_SLOTS) {
-		struct thread_state *thread = table->states[(*position)++];
-
-		if (thread)
-			return thread;
-	}
-	return NULL;
-}
-
-static int table_add(struct thread_table *table, const struct thread_state *found)
-{
-	struct thread_state **slot = table_slot(table, found->tid);
-
-	if (*slot) {
-		/* The newest state of a tid comes first in the list: an older one is left over. */
-		if ((*slot)->walk == found->walk)
-			return 0;
-		(*slot)->walk = found->walk;
-		(*slot)->address = found->address;
-		(*slot)->interpreter = found->interpreter;
-		(*slot)->pthread = found->pthread;
-		return 0;
-	}
-	if (table->count == THREAD_TABLE_MAX)
-		return -ENOSPC;
-	*slot = malloc(sizeof(**slot));
-	if (!*slot)
-		return -ENOMEM;
-	**slot = *found;
-	table->count++;
-	return 0;
-}
 
 static pid_t plausible_tid(uint64_t value)
 {
@@ -215,10 +136,10 @@ static int walk_threads(struct python_runtime *runtime, struct thread_list_head 
 				.walk = table->walk,
 			};
 
-			known = *table_slot(table, facts.tid);
+			known = *thread_table_slot(table, facts.tid);
 			if (known && table->complete && known->address == address)
 				break;
-			error = table_add(table, &found);
+			error = thread_table_add(table, &found);
 			if (error == -ENOSPC)
 				*complete = false;
 			else if (error)
@@ -387,7 +308,7 @@ int thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_s
 
 	if (tid <= 0)
 		return -ESRCH;
-	thread = *table_slot(table, tid);
+	thread = *thread_table_slot(table, tid);
 	if (!thread) {
 		if (table->misses++ == THREAD_MISSES_MAX)
 			table->complete = false;
@@ -399,11 +320,11 @@ int thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_s
 		error = walk_interpreters(runtime);
 		if (error)
 			return error;
-		if (!*table_slot(table, tid) && distrust_native_ids(runtime, tid))
+		if (!*thread_table_slot(table, tid) && distrust_native_ids(runtime, tid))
 			error = walk_interpreters(runtime);
 		if (error)
 			return error;
-		thread = *table_slot(table, tid);
+		thread = *thread_table_slot(table, tid);
 		if (!thread)
 			return -ESRCH;
 	}

@@ -11,26 +11,9 @@
 #ifndef PIEPROFD_PYINTROSPECT_THREAD_STATE_H
 #define PIEPROFD_PYINTROSPECT_THREAD_STATE_H
 
-#include "pyintrospect/remote_copy.h"
-
-#include <sys/types.h>
-
-#define THREAD_TABLE_MAX        4096  /* thread states remembered */
-#define THREAD_INTERPRETERS_MAX 16    /* interpreters whose lists are walked */
-#define THREAD_WALK_MAX         16384 /* thread states looked at in one walk */
-#define THREAD_STALE_LOOKS_MAX  64 /* looks for a stale native_thread_id, at so many states each */
-#define THREAD_MISSES_MAX       64 /* unknown tids answered without a walk, in a row */
+#include "pyintrospect/thread_table.h"
 
 struct python_runtime;
-
-struct thread_state {
-	pid_t tid; /* 0: a free slot */
-	remote_addr address;
-	remote_addr interpreter;
-	uint64_t pthread;
-	uint32_t walk;               /* number of the walk that saw it first or anew */
-	struct remote_recent recent; /* what its last readings needed */
-};
 
 /* One thread state as it is now, its id resolved to a kernel tid (0: it has none). */
 struct thread_facts {
@@ -40,30 +23,6 @@ struct thread_facts {
 	pid_t tid;
 };
 
-/* An interpreter's list as the last walk found it. */
-struct thread_list_head {
-	remote_addr interpreter;
-	remote_addr first;
-	uint64_t pthread;
-	pid_t tid;
-};
-
-struct thread_table {
-	struct thread_state **states; /* hash by tid, THREAD_TABLE_SLOTS */
-	remote_addr *walked;          /* of one list, in its order: THREAD_WALK_MAX, and the end */
-	size_t count;
-	uint32_t walk; /* number of the last walk */
-	struct thread_list_head heads[THREAD_INTERPRETERS_MAX];
-	size_t head_count;
-	bool complete;        /* the last walk saw every thread state, each with its tid */
-	unsigned misses;      /* since the last walk */
-	unsigned stale_looks; /* for a state whose tid is stale */
-	pid_t stale_tid;      /* of the last such look */
-};
-
-__attribute__((warn_unused_result)) int thread_table_init(struct thread_table *table);
-void thread_table_deinit(struct thread_table *table);
-
 /*
  * The state of the thread with this tid. 0, -ESRCH, -ENOMEM, or what the
  * reader said. *ret_thread lives until thread_table_forget() or the next
@@ -71,9 +30,6 @@ void thread_table_deinit(struct thread_table *table);
  */
 __attribute__((warn_unused_result)) int thread_state_find(struct python_runtime *runtime, pid_t tid,
 							  struct thread_state **ret_thread);
-
-/* Drops everything: a state turned out to be another thread's. */
-void thread_table_forget(struct thread_table *table);
 
 /*
  * Tells whether bytes, the thread state as it was just read, is still this
@@ -101,8 +57,6 @@ __attribute__((warn_unused_result)) int thread_links_hold(const struct python_ru
 							  remote_addr interpreter,
 							  const remote_addr *states, size_t count);
 
-/* The nth state of the table in no order, or NULL past the end. For validation. */
-struct thread_state *thread_table_next(struct thread_table *table, size_t *position);
 /* Walks all lists afresh. 0 or what the reader said. */
 __attribute__((warn_unused_result)) int thread_table_refresh(struct python_runtime *runtime);
 

@@ -61,7 +61,7 @@ static uint32_t character_at(const uint8_t *data, unsigned width, size_t index)
 	}
 }
 
-static size_t encode(uint32_t character, char *out)
+static size_t encode_utf8(uint32_t character, char *out)
 {
 	if (character < 0x80) {
 		out[0] = (char)character;
@@ -97,7 +97,7 @@ size_t unicode_to_utf8(const uint8_t *data, unsigned width, size_t characters, c
 
 		if (character == 0 || character > 0x10ffff || (character & 0xfffff800) == 0xd800)
 			character = REPLACEMENT_CHARACTER;
-		length = encode(character, encoded);
+		length = encode_utf8(character, encoded);
 		if (length >= size - used)
 			break;
 		memcpy(buffer + used, encoded, length);

@@ -5,7 +5,10 @@
 
 #include "common/debug_info.h"
 #include "common/memory.h"
-#include "pyintrospect/runtime.h"
+
+struct python_version {
+	int major, minor, micro; /* micro is -1 when it could not be found (to 3.10) */
+};
 
 /*
  * 3.11 and later export their version; older ones are told by the functions

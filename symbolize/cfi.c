@@ -426,7 +426,8 @@ static bool run_extended(struct machine *machine, struct byte_cursor *cursor, ui
 }
 
 /* 0, or -EINVAL for a program that makes no sense. */
-static int run(struct machine *machine, const uint8_t *program, size_t size, uint64_t address)
+static int run_program(struct machine *machine, const uint8_t *program, size_t size,
+		       uint64_t address)
 {
 	struct byte_cursor cursor = byte_cursor_over(program, size);
 	bool more = true;
@@ -540,7 +541,7 @@ static int machine_run(struct machine *machine, struct row *initial, const struc
 	machine->wanted = wanted;
 	machine->is_unsafe = false;
 	if (fde->cie.return_register != DWARF_RIP ||
-	    run(machine, fde->cie.program, fde->cie.program_size, 0))
+	    run_program(machine, fde->cie.program, fde->cie.program_size, 0))
 		return -EINVAL;
 	/* An advance in a CIE means nothing, and is not taken alike by everyone. */
 	if (machine->location != fde->start)
@@ -550,7 +551,7 @@ static int machine_run(struct machine *machine, struct row *initial, const struc
 	machine->remembered_count = 0;
 	machine->location = fde->start;
 	machine->row_end = fde->end;
-	return run(machine, fde->program, fde->program_size, fde->program_address);
+	return run_program(machine, fde->program, fde->program_size, fde->program_address);
 }
 
 struct cfi_row cfi_row_at(const struct eh_frame_fde *fde, uint64_t address)

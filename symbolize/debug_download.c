@@ -20,7 +20,7 @@ struct download_client {
 			      int build_id_size, char **ret_path);
 };
 
-static int load(struct download_client *ret_client)
+static int load_debuginfod(struct download_client *ret_client)
 {
 	/* NODELETE: what it uses for HTTP does not like to be unloaded. */
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -45,7 +45,7 @@ bool debug_download_possible(void)
 {
 	struct download_client client;
 
-	return load(&client) == 0;
+	return load_debuginfod(&client) == 0;
 }
 
 int debug_download(const uint8_t *build_id, size_t build_id_size)
@@ -55,7 +55,7 @@ int debug_download(const uint8_t *build_id, size_t build_id_size)
 	int fd;
 
 	/* A size of 0 would mean that build_id is text. */
-	if (build_id_size == 0 || build_id_size > INT_MAX || load(&client) != 0)
+	if (build_id_size == 0 || build_id_size > INT_MAX || load_debuginfod(&client) != 0)
 		return -ENOSYS;
 	session = client.begin();
 	if (!session)

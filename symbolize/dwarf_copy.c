@@ -28,7 +28,7 @@ struct copying {
 };
 
 /* Copies one part of the file; one that is not all in it is left out. */
-static int take(struct copying *copying, uint64_t offset, uint64_t size)
+static int copy_part(struct copying *copying, uint64_t offset, uint64_t size)
 {
 	struct dwarf_copy *copy = &copying->copy;
 
@@ -68,7 +68,7 @@ static int take_sections(struct copying *copying, const Elf64_Ehdr *header)
 	Elf64_Shdr section, names;
 	int error;
 
-	error = take(copying, header->e_shoff, sizeof(section));
+	error = copy_part(copying, header->e_shoff, sizeof(section));
 	if (error)
 		return error;
 	/* Numbers too large for the ELF header are in section 0. */
@@ -80,18 +80,19 @@ static int take_sections(struct copying *copying, const Elf64_Ehdr *header)
 	if (count > SECTIONS_MAX || names_index >= count ||
 	    count * sizeof(section) > copying->copy.size - header->e_shoff)
 		return -ENOEXEC;
-	error = take(copying, header->e_shoff + sizeof(section), (count - 1) * sizeof(section));
+	error = copy_part(copying, header->e_shoff + sizeof(section),
+			  (count - 1) * sizeof(section));
 	if (error)
 		return error;
 	memcpy(&names, bytes + header->e_shoff + names_index * sizeof(names), sizeof(names));
 	if (names.sh_offset > copying->copy.size ||
 	    names.sh_size > copying->copy.size - names.sh_offset)
 		return -ENOEXEC;
-	error = take(copying, names.sh_offset, names.sh_size);
+	error = copy_part(copying, names.sh_offset, names.sh_size);
 	for (uint64_t i = 1; i < count && !error; i++) {
 		memcpy(&section, bytes + header->e_shoff + i * sizeof(section), sizeof(section));
 		if (is_read(&section, bytes + names.sh_offset, names.sh_size))
-			error = take(copying, section.sh_offset, section.sh_size);
+			error = copy_part(copying, section.sh_offset, section.sh_size);
 	}
 	return error;
 }
@@ -111,7 +112,7 @@ int dwarf_copy_make(const uint8_t *bytes, size_t size, struct dwarf_copy *ret_co
 	if (room == MAP_FAILED)
 		return -ENOMEM;
 	copying.copy.bytes = room;
-	error = take(&copying, 0, sizeof(header));
+	error = copy_part(&copying, 0, sizeof(header));
 	if (!error) {
 		memcpy(&header, room, sizeof(header));
 		if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -122,8 +123,8 @@ int dwarf_copy_make(const uint8_t *bytes, size_t size, struct dwarf_copy *ret_co
 			error = -ENOEXEC;
 	}
 	if (!error)
-		error = take(&copying, header.e_phoff,
-			     (uint64_t)header.e_phnum * sizeof(Elf64_Phdr));
+		error = copy_part(&copying, header.e_phoff,
+				  (uint64_t)header.e_phnum * sizeof(Elf64_Phdr));
 	if (!error)
 		error = take_sections(&copying, &header);
 	if (error) {

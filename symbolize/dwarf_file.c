@@ -101,7 +101,7 @@ static bool has_dwarf(const struct elf_image *image)
 }
 
 /* 0 also when the DWARF is all in one file. */
-static int open_shared(struct dwarf_file *file, const struct debug_search *search)
+static int open_shared_dwarf(struct dwarf_file *file, const struct debug_search *search)
 {
 	const void *build_id;
 	const char *path;
@@ -125,8 +125,8 @@ static int open_shared(struct dwarf_file *file, const struct debug_search *searc
 	return -ENODATA;
 }
 
-static int open_image(struct dwarf_file *file, struct elf_image *image,
-		      const struct debug_search *search)
+static int open_image_dwarf(struct dwarf_file *file, struct elf_image *image,
+			    const struct debug_search *search)
 {
 	char *bytes;
 	int error;
@@ -140,7 +140,7 @@ static int open_image(struct dwarf_file *file, struct elf_image *image,
 	if (!file->elf)
 		return -ENODATA;
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	error = file->dwarf ? open_shared(file, search) : -ENODATA;
+	error = file->dwarf ? open_shared_dwarf(file, search) : -ENODATA;
 	if (error) {
 		if (file->dwarf)
 			dwarf_end(file->dwarf);
@@ -162,9 +162,9 @@ int dwarf_file_open(const struct module *module, const struct debug_search *sear
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
-	error = open_image(file, module->image, search);
+	error = open_image_dwarf(file, module->image, search);
 	if (error && debug_file_find(module, search, &file->debug_image) == 0)
-		error = open_image(file, file->debug_image, search);
+		error = open_image_dwarf(file, file->debug_image, search);
 	if (error) {
 		dwarf_file_close(file);
 		return error;

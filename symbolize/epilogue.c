@@ -44,7 +44,7 @@ static bool add_to_rsp(struct byte_cursor *code, struct epilogue *epilogue)
 }
 
 /* One instruction; *ret_done: it was the return. */
-static bool step(struct byte_cursor *code, struct epilogue *epilogue, bool *ret_done)
+static bool epilogue_step(struct byte_cursor *code, struct epilogue *epilogue, bool *ret_done)
 {
 	uint8_t byte = byte_cursor_u8(code);
 
@@ -76,7 +76,7 @@ int epilogue_rule(const uint8_t *code, size_t size, struct cfi_rule *ret_rule)
 	bool done = false;
 
 	while (!done)
-		if (!step(&cursor, &epilogue, &done) || cursor.failed ||
+		if (!epilogue_step(&cursor, &epilogue, &done) || cursor.failed ||
 		    epilogue.popped > FRAME_BYTES_MAX)
 			return -ENOENT;
 	*ret_rule = (struct cfi_rule){

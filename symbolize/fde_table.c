@@ -40,7 +40,7 @@ struct fde_table {
 	size_t noted_blocks;
 };
 
-static int compare_entries(const void *left, const void *right)
+static int compare_fdes(const void *left, const void *right)
 {
 	const struct index_entry *a = left, *b = right;
 
@@ -93,7 +93,7 @@ static int fde_index_build(const struct elf_image *image, size_t maximum,
 		return error;
 	}
 	if (count)
-		qsort(entries, count, sizeof(*entries), compare_entries);
+		qsort(entries, count, sizeof(*entries), compare_fdes);
 	ret_index->entries = entries;
 	ret_index->count = count;
 	return 0;

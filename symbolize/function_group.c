@@ -49,7 +49,7 @@ static int open_symbols(const struct elf_image *image, uint32_t type, struct sym
 }
 
 /* A function with code; false: something else. */
-static bool function_at(const struct symbols *symbols, size_t index, struct address_range *ret_code,
+static bool symbol_code(const struct symbols *symbols, size_t index, struct address_range *ret_code,
 			const char **ret_name, size_t *ret_room)
 {
 	Elf64_Sym symbol;
@@ -129,7 +129,7 @@ static int collect(const struct symbols *symbols, const char *const *names, size
 	size_t room, count = 0;
 
 	for (size_t i = 0; i < symbols->count; i++) {
-		if (!function_at(symbols, i, &code, &name, &room) ||
+		if (!symbol_code(symbols, i, &code, &name, &room) ||
 		    !name_matches(name, room, names, name_count))
 			continue;
 		if (count == FUNCTIONS_MAX)
@@ -140,7 +140,7 @@ static int collect(const struct symbols *symbols, const char *const *names, size
 		return -ENOENT;
 	count = tidy(pieces, count);
 	for (size_t i = 0; i < symbols->count; i++)
-		if (function_at(symbols, i, &code, &name, &room) &&
+		if (symbol_code(symbols, i, &code, &name, &room) &&
 		    !name_matches(name, room, names, name_count))
 			note_other(pieces, count, code.start);
 	*ret_count = count;

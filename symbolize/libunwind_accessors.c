@@ -31,7 +31,7 @@ static int access_fpreg(unw_addr_space_t address_space, unw_regnum_t number, unw
 	return -UNW_EBADREG;
 }
 
-static int resume(unw_addr_space_t address_space, unw_cursor_t *cursor, void *argument)
+static int refuse_resume(unw_addr_space_t address_space, unw_cursor_t *cursor, void *argument)
 {
 	(void)address_space;
 	(void)cursor;
@@ -56,7 +56,7 @@ unw_accessors_t libunwind_accessors_refusing(void)
 	return (unw_accessors_t){
 		.get_dyn_info_list_addr = get_dyn_info_list_addr,
 		.access_fpreg = access_fpreg,
-		.resume = resume,
+		.resume = refuse_resume,
 		.get_proc_name = get_proc_name,
 	};
 }

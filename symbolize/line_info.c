@@ -115,7 +115,7 @@ void line_info_destroy(struct line_info *info)
 }
 
 /* Adds the ranges of die to list, as many as it may have and *budget lets it look at. */
-static int add_ranges(struct range_list *list, Dwarf_Die *die, size_t item, size_t *budget)
+static int add_die_ranges(struct range_list *list, Dwarf_Die *die, size_t item, size_t *budget)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t position = 0;
@@ -198,7 +198,7 @@ static int load_units(struct module_lines *lines)
 			return -ENOMEM;
 		lines->units = units;
 		units[lines->unit_count] = (struct unit){ .die = die };
-		error = add_ranges(&lines->unit_ranges, &die, lines->unit_count++, &budget);
+		error = add_die_ranges(&lines->unit_ranges, &die, lines->unit_count++, &budget);
 		if (error)
 			return error;
 	}
@@ -245,8 +245,8 @@ static int index_children(struct unit *unit, Dwarf_Die *parent, struct walk *wal
 		int tag = dwarf_tag(&die), error = 0;
 
 		if (tag == DW_TAG_subprogram)
-			error = add_ranges(&unit->functions, &die, dwarf_dieoffset(&die),
-					   &walk->entries);
+			error = add_die_ranges(&unit->functions, &die, dwarf_dieoffset(&die),
+					       &walk->entries);
 		if (!error && may_hold_functions(tag))
 			error = index_children(unit, &die, walk, nesting + 1);
 		if (error)
@@ -273,8 +273,8 @@ static int index_functions(struct unit *unit)
 }
 
 /* The lines of a module, loaded now if need be. */
-static int lines_of(struct line_info *info, const struct module *module,
-		    struct module_lines **ret_lines)
+static int lines_of_module(struct line_info *info, const struct module *module,
+			   struct module_lines **ret_lines)
 {
 	struct module_lines *lines;
 	int error;
@@ -312,7 +312,7 @@ static int lines_of(struct line_info *info, const struct module *module,
 	return 0;
 }
 
-static int grow_names(struct line_info *info)
+static int grow_pretty_names(struct line_info *info)
 {
 	size_t capacity = info->name_capacity ? 2 * info->name_capacity : 256;
 	struct pretty_name *names = calloc(capacity, sizeof(*names));
@@ -344,7 +344,7 @@ static const char *pretty_name(struct line_info *info, const char *mangled)
 	if (strncmp(mangled, "_Z", 2) != 0 && strncmp(mangled, "_R", 2) != 0)
 		return mangled;
 	if (2 * (info->name_count + 1) > info->name_capacity &&
-	    (info->name_count == PRETTY_NAMES_MAX || grow_names(info) != 0))
+	    (info->name_count == PRETTY_NAMES_MAX || grow_pretty_names(info) != 0))
 		return mangled;
 	for (;; slot++) {
 		name = &info->names[slot & (info->name_capacity - 1)];
@@ -474,7 +474,7 @@ int line_info_find(struct line_info *info, const struct module *module, remote_a
 	int error;
 
 	address -= module->bias;
-	error = lines_of(info, module, &lines);
+	error = lines_of_module(info, module, &lines);
 	if (error)
 		return error;
 	range = find_range(&lines->unit_ranges, address);

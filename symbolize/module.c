@@ -235,8 +235,8 @@ static int check_image(const struct module_table *table, const struct mapping *m
 	return 0;
 }
 
-static int open_image(const struct module_table *table, const struct mapping *mapping,
-		      struct elf_image **ret_image)
+static int open_mapped_image(const struct module_table *table, const struct mapping *mapping,
+			     struct elf_image **ret_image)
 {
 	struct elf_image *image;
 	int fd, error;
@@ -288,7 +288,7 @@ static int find_image(struct module_table *table, const struct mapping *mapping,
 			*ret_image = image;
 			return 0;
 		}
-		error = open_image(table, mapping, ret_image);
+		error = open_mapped_image(table, mapping, ret_image);
 	}
 	if (!error)
 		*ret_owns = true;
@@ -464,8 +464,8 @@ static int take_executables(struct module_table *table, const struct mapping_lis
 }
 
 /* Compares a few live modules with memory, and marks those stale that differ. */
-static size_t check_batch(struct module_table *table, struct module_entry *const *entries,
-			  size_t count)
+static size_t check_module_batch(struct module_table *table, struct module_entry *const *entries,
+				 size_t count)
 {
 	static const size_t mark_room = ELF_HEADER_SIZE;
 	uint8_t(*memory)[ELF_HEADER_SIZE] = calloc(count, mark_room);
@@ -515,11 +515,11 @@ static size_t check_modules(struct module_table *table)
 		entry->is_checked = true;
 		batch[count++] = entry;
 		if (count == CHECKS_MAX) {
-			stale += check_batch(table, batch, count);
+			stale += check_module_batch(table, batch, count);
 			count = 0;
 		}
 	}
-	return stale + (count ? check_batch(table, batch, count) : 0);
+	return stale + (count ? check_module_batch(table, batch, count) : 0);
 }
 
 int module_table_update(struct module_table *table, const struct mapping_list *mappings)

@@ -125,7 +125,7 @@ static int take_line(struct perf_map *map, const char *line, const char *end)
 	return 0;
 }
 
-static int compare_entries(const void *left, const void *right)
+static int compare_perf_entries(const void *left, const void *right)
 {
 	const struct perf_map_entry *a = left, *b = right;
 
@@ -135,13 +135,13 @@ static int compare_entries(const void *left, const void *right)
 }
 
 /* Sorts, and keeps of those with one start the newest. */
-static void settle(struct perf_map *map)
+static void settle_entries(struct perf_map *map)
 {
 	size_t kept = 0;
 
 	if (map->count == 0)
 		return;
-	qsort(map->entries, map->count, sizeof(map->entries[0]), compare_entries);
+	qsort(map->entries, map->count, sizeof(map->entries[0]), compare_perf_entries);
 	for (size_t i = 1; i < map->count; i++) {
 		if (map->entries[kept].start != map->entries[i].start)
 			kept++;
@@ -244,7 +244,7 @@ int perf_map_update(struct perf_map *map, int fd)
 	if (map->position >= PERF_MAP_BYTES_MAX && (uint64_t)status.st_size > map->position)
 		map->dropped++;
 	if (map->name_count != names_before)
-		settle(map);
+		settle_entries(map);
 	return error;
 }
 

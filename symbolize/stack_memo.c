@@ -50,7 +50,7 @@ void stack_memo_begin(struct stack_memo *memo, remote_addr thread)
 	memo->added_count = 0;
 }
 
-static void append(struct stack_memo *memo, const struct stack_step *step)
+static void append_step(struct stack_memo *memo, const struct stack_step *step)
 {
 	if (memo->added_count < STACK_MEMO_STEPS_MAX)
 		memo->added[memo->added_count++] = *step;
@@ -63,9 +63,9 @@ void stack_memo_add(struct stack_memo *memo, const struct stack_step *step)
 	/* The steps before this one were known, but will not be in their place. */
 	if (memo->in_run)
 		for (size_t i = memo->run_start + 1; i > memo->position; i--)
-			append(memo, &memo->current->steps[i - 1]);
+			append_step(memo, &memo->current->steps[i - 1]);
 	memo->in_run = false;
-	append(memo, step);
+	append_step(memo, step);
 }
 
 void stack_memo_end(struct stack_memo *memo)

@@ -9,11 +9,12 @@
 #ifndef PIEPROFD_SYMBOLIZE_STACK_WALK_H
 #define PIEPROFD_SYMBOLIZE_STACK_WALK_H
 
+#include "common/registers.h"
 #include "symbolize/fde_table.h"
+#include "symbolize/native_frame.h"
 #include "symbolize/rule_cache.h"
 #include "symbolize/stack_memo.h"
 #include "symbolize/stack_view.h"
-#include "symbolize/unwinder.h"
 
 /*
  * Places at which no file was found are remembered, in a table of so many, to

@@ -83,7 +83,7 @@ void struct_layout_destroy(struct struct_layout *layout)
 }
 
 /* The place of a name, taken or free. */
-static struct type_name *find_slot(const struct struct_layout *layout, const char *name)
+static struct type_name *find_type_slot(const struct struct_layout *layout, const char *name)
 {
 	size_t slot = hash_bytes(name, strlen(name)) & (layout->capacity - 1);
 
@@ -92,7 +92,7 @@ static struct type_name *find_slot(const struct struct_layout *layout, const cha
 	return &layout->names[slot];
 }
 
-static int grow_names(struct struct_layout *layout)
+static int grow_type_names(struct struct_layout *layout)
 {
 	struct type_name *old = layout->names;
 	size_t old_capacity = layout->capacity;
@@ -105,7 +105,7 @@ static int grow_names(struct struct_layout *layout)
 	layout->capacity = capacity;
 	for (size_t i = 0; old && i < old_capacity; i++)
 		if (old[i].name)
-			*find_slot(layout, old[i].name) = old[i];
+			*find_type_slot(layout, old[i].name) = old[i];
 	free(old);
 	return 0;
 }
@@ -145,9 +145,9 @@ static int note_type(struct struct_layout *layout, Dwarf_Die *die)
 	name = die_name(die);
 	if (!name || layout->count == TYPE_NAMES_MAX)
 		return 0;
-	if (2 * (layout->count + 1) > layout->capacity && grow_names(layout) != 0)
+	if (2 * (layout->count + 1) > layout->capacity && grow_type_names(layout) != 0)
 		return -ENOMEM;
-	slot = find_slot(layout, name);
+	slot = find_type_slot(layout, name);
 	if (!slot->name) {
 		slot->name = name;
 		layout->count++;
@@ -201,7 +201,7 @@ static int note_dwarf(struct struct_layout *layout, Dwarf *dwarf)
  * the first reference into it, and follow any path a hostile file names. 0 also when there is no
  * such file to open.
  */
-static int open_shared(struct struct_layout *layout)
+static int open_shared_layout(struct struct_layout *layout)
 {
 	const void *expected;
 	const char *path;
@@ -244,7 +244,7 @@ static int open_dwarf(struct struct_layout *layout, struct elf_image *image)
 		return -ENODATA;
 	layout->dwarf = dwarf_begin_elf(layout->elf, DWARF_C_READ, NULL);
 	if (layout->dwarf)
-		return open_shared(layout);
+		return open_shared_layout(layout);
 	elf_end(layout->elf);
 	layout->elf = NULL;
 	return -ENODATA;
@@ -268,7 +268,7 @@ static int load_dwarf(struct struct_layout *layout)
 		error = open_dwarf(layout, layout->debug_image);
 	if (error)
 		return error;
-	error = grow_names(layout);
+	error = grow_type_names(layout);
 	if (!error)
 		error = note_dwarf(layout, layout->dwarf);
 	if (!error && layout->shared.dwarf)
@@ -319,7 +319,7 @@ static int complete_structure(const struct struct_layout *layout, Dwarf_Die *die
 	name = die_name(die);
 	if (!name)
 		return -ENOENT;
-	slot = find_slot(layout, name);
+	slot = find_type_slot(layout, name);
 	if (!slot->name || !slot->structure.addr)
 		return -ENOENT;
 	*die = slot->structure;
@@ -334,7 +334,7 @@ static int find_structure(struct struct_layout *layout, const char *type, Dwarf_
 
 	if (error)
 		return error;
-	slot = find_slot(layout, type);
+	slot = find_type_slot(layout, type);
 	if (!slot->name)
 		return -ENOENT;
 	if (slot->structure.addr) {

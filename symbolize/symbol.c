@@ -17,33 +17,21 @@
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/mini_image.h"
+#include "symbolize/symbol_table.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLES_MAX     3
-#define SYMBOLS_MAX    (2u << 20)        /* of one table */
-#define NAME_MAX_BYTES DEMANGLE_NAME_MAX /* longer ones are cut */
-#define VERSION_HIDDEN 0x8000
-#define ENCLOSING_MAX  64  /* functions looked back at for one that encloses an address */
-#define PROBES_MAX     256 /* in the hash; far beyond what names that are not made to collide need */
-
-struct symbol_table {
-	const struct elf_image *image;
-	const uint8_t *entries; /* Elf64_Sym, unaligned */
-	size_t count;
-	const char *strings;
-	size_t strings_size;
-	const uint8_t *versions; /* uint16_t each, unaligned; NULL: none */
-};
+#define TABLES_MAX    3
+#define ENCLOSING_MAX 64  /* functions looked back at for one that encloses an address */
+#define PROBES_MAX    256 /* in the hash; far beyond what names that are not made to collide need */
 
 struct function {
 	uint64_t address; /* ELF virtual address */
 	uint64_t end;     /* address + size; for size 0 where the next one or the section starts */
 	const char *name; /* in a table's strings, not checked for its NUL */
-	uint32_t name_room; /* bytes up to the end of those strings, at most NAME_MAX_BYTES */
+	uint32_t name_room; /* bytes up to the end of those strings, at most SYMBOL_NAME_MAX */
 	bool is_sized;
 	bool is_local;
 };
@@ -132,69 +120,11 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 static bool add_table(struct module_symbols *symbols, const struct elf_image *image,
 		      const char *name, uint32_t type)
 {
-	struct elf_section section, strings, versions;
-	struct symbol_table *table = &symbols->tables[symbols->table_count];
-
 	if (symbols->table_count == TABLES_MAX ||
-	    elf_image_section_find(image, name, &section) != 0 || section.type != type ||
-	    section.entry_size != sizeof(Elf64_Sym) ||
-	    elf_image_section(image, section.link, &strings) != 0 || strings.type != SHT_STRTAB)
+	    !symbol_table_open(image, name, type, &symbols->tables[symbols->table_count]))
 		return false;
-	*table = (struct symbol_table){
-		.image = image,
-		.entries = image->bytes + section.file_offset,
-		.count = section.size / sizeof(Elf64_Sym),
-		.strings = (const char *)image->bytes + strings.file_offset,
-		.strings_size = strings.size,
-	};
-	if (table->count > SYMBOLS_MAX)
-		table->count = SYMBOLS_MAX;
-	if (type == SHT_DYNSYM && elf_image_section_find(image, ".gnu.version", &versions) == 0 &&
-	    versions.type == SHT_GNU_versym &&
-	    versions.size / sizeof(uint16_t) >= section.size / sizeof(Elf64_Sym))
-		table->versions = image->bytes + versions.file_offset;
 	symbols->table_count++;
 	return true;
-}
-
-static Elf64_Sym table_entry(const struct symbol_table *table, size_t index)
-{
-	Elf64_Sym entry;
-
-	memcpy(&entry, table->entries + index * sizeof(entry), sizeof(entry));
-	return entry;
-}
-
-/* A name in table's strings and how many bytes it may have; NULL: outside, or empty. */
-static const char *entry_name(const struct symbol_table *table, const Elf64_Sym *entry,
-			      size_t *ret_room)
-{
-	size_t room;
-
-	if (entry->st_name >= table->strings_size)
-		return NULL;
-	room = table->strings_size - entry->st_name;
-	if (table->strings[entry->st_name] == '\0')
-		return NULL;
-	*ret_room = room < NAME_MAX_BYTES ? room : NAME_MAX_BYTES;
-	return table->strings + entry->st_name;
-}
-
-/* Length of a name without its version: "memcpy@@GLIBC_2.14" in .symtab. */
-static size_t name_length(const char *name, size_t room)
-{
-	size_t length = strnlen(name, room);
-	const char *at = length > 1 ? memchr(name + 1, '@', length - 1) : NULL;
-
-	return at ? (size_t)(at - name) : length;
-}
-
-static bool is_function(const Elf64_Sym *entry)
-{
-	unsigned int type = ELF64_ST_TYPE(entry->st_info);
-
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) && entry->st_shndx != SHN_UNDEF &&
-	       entry->st_shndx != SHN_ABS && entry->st_value != 0;
 }
 
 static size_t leading_underscores(const struct function *function)
@@ -207,7 +137,7 @@ static size_t leading_underscores(const struct function *function)
 }
 
 /* Below 0 when a is the better name for the address both start at. */
-static int compare_names(const struct function *a, const struct function *b)
+static int compare_symbol_names(const struct function *a, const struct function *b)
 {
 	size_t underscores_a, underscores_b, length_a, length_b;
 
@@ -219,15 +149,15 @@ static int compare_names(const struct function *a, const struct function *b)
 	underscores_b = leading_underscores(b);
 	if (underscores_a != underscores_b)
 		return underscores_a < underscores_b ? -1 : 1;
-	length_a = name_length(a->name, a->name_room);
-	length_b = name_length(b->name, b->name_room);
+	length_a = symbol_name_length(a->name, a->name_room);
+	length_b = symbol_name_length(b->name, b->name_room);
 	if (length_a != length_b)
 		return length_a < length_b ? -1 : 1;
 	return memcmp(a->name, b->name, length_a);
 }
 
 /* Order of the fields alone: names are in the file, which may change under a sort. */
-static int compare_functions(const void *left, const void *right)
+static int compare_symbols(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
 
@@ -240,43 +170,23 @@ static int compare_functions(const void *left, const void *right)
 	return 0;
 }
 
-/* End of the section a symbol is in, or of its segment when the section is not known. */
-static uint64_t container_end(const struct elf_image *image, const Elf64_Sym *entry)
-{
-	struct elf_section section;
-
-	if (entry->st_shndx < SHN_LORESERVE &&
-	    elf_image_section(image, entry->st_shndx, &section) == 0 &&
-	    entry->st_value >= section.virtual_address &&
-	    entry->st_value - section.virtual_address < section.size)
-		return section.virtual_address + section.size;
-	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct elf_segment *segment = &image->segments[i];
-
-		if (entry->st_value >= segment->virtual_address &&
-		    entry->st_value - segment->virtual_address < segment->memory_size)
-			return segment->virtual_address + segment->memory_size;
-	}
-	return entry->st_value;
-}
-
 static void collect_functions(struct module_symbols *symbols, const struct symbol_table *table,
 			      size_t capacity)
 {
 	for (size_t i = 1; i < table->count && symbols->function_count < capacity; i++) {
-		Elf64_Sym entry = table_entry(table, i);
+		Elf64_Sym entry = symbol_table_entry(table, i);
 		struct function function = { .address = entry.st_value };
 		size_t room;
 
-		if (!is_function(&entry))
+		if (!symbol_is_function(&entry))
 			continue;
-		function.name = entry_name(table, &entry, &room);
+		function.name = symbol_table_name(table, &entry, &room);
 		if (!function.name)
 			continue;
 		function.name_room = (uint32_t)room;
 		function.is_sized = entry.st_size != 0;
 		function.is_local = ELF64_ST_BIND(entry.st_info) == STB_LOCAL;
-		function.end = container_end(table->image, &entry);
+		function.end = symbol_container_end(table->image, &entry);
 		if (function.is_sized && entry.st_size < function.end - function.address)
 			function.end = function.address + entry.st_size;
 		symbols->functions[symbols->function_count++] = function;
@@ -292,7 +202,7 @@ static void settle_functions(struct module_symbols *symbols)
 	for (size_t i = 0; i < symbols->function_count; i++) {
 		if (kept == 0 || functions[kept - 1].address != functions[i].address)
 			functions[kept++] = functions[i];
-		else if (compare_names(&functions[i], &functions[kept - 1]) < 0)
+		else if (compare_symbol_names(&functions[i], &functions[kept - 1]) < 0)
 			functions[kept - 1] = functions[i];
 	}
 	symbols->function_count = kept;
@@ -306,9 +216,9 @@ static size_t count_functions(const struct symbol_table *table)
 	size_t count = 0;
 
 	for (size_t i = 1; i < table->count; i++) {
-		Elf64_Sym entry = table_entry(table, i);
+		Elf64_Sym entry = symbol_table_entry(table, i);
 
-		count += is_function(&entry);
+		count += symbol_is_function(&entry);
 	}
 	return count;
 }
@@ -348,7 +258,7 @@ static int load_symbols(struct module_symbols *symbols, const struct module *mod
 	for (size_t i = 0; i < symbols->table_count; i++)
 		collect_functions(symbols, &symbols->tables[i], count);
 	qsort(symbols->functions, symbols->function_count, sizeof(symbols->functions[0]),
-	      compare_functions);
+	      compare_symbols);
 	settle_functions(symbols);
 	/* Zero pages until used: only the few functions of a report are ever named. */
 	symbols->names = calloc(symbols->function_count + 1, sizeof(symbols->names[0]));
@@ -407,7 +317,7 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 }
 
 /* Index of the innermost function around an ELF virtual address, or -1. */
-static ptrdiff_t function_at(const struct module_symbols *symbols, uint64_t address)
+static ptrdiff_t innermost_function(const struct module_symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->function_count;
 
@@ -428,8 +338,8 @@ static ptrdiff_t function_at(const struct module_symbols *symbols, uint64_t addr
 
 static char *text_of(const struct function *function)
 {
-	size_t length = name_length(function->name, function->name_room);
-	char mangled[NAME_MAX_BYTES + 1], plain[NAME_MAX_BYTES];
+	size_t length = symbol_name_length(function->name, function->name_room);
+	char mangled[SYMBOL_NAME_MAX + 1], plain[SYMBOL_NAME_MAX];
 
 	memcpy(mangled, function->name, length);
 	mangled[length] = '\0';
@@ -444,7 +354,7 @@ static const char *module_function(struct symbolizer *symbolizer, const struct m
 
 	if (!symbols)
 		return NULL;
-	index = function_at(symbols, address - module->bias);
+	index = innermost_function(symbols, address - module->bias);
 	if (index < 0 || !symbols->names)
 		return NULL;
 	if (!symbols->names[index]) {
@@ -485,15 +395,6 @@ size_t symbolizer_lost_files(const struct symbolizer *symbolizer)
 	return count;
 }
 
-static bool is_findable(const Elf64_Sym *entry)
-{
-	unsigned int type = ELF64_ST_TYPE(entry->st_info);
-
-	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT ||
-		type == STT_NOTYPE) &&
-	       entry->st_shndx != SHN_UNDEF && entry->st_shndx != SHN_ABS;
-}
-
 /* The table and entry a number over all tables stands for. */
 static const struct symbol_table *numbered_entry(const struct module_symbols *symbols,
 						 size_t number, size_t *ret_index)
@@ -508,34 +409,19 @@ static const struct symbol_table *numbered_entry(const struct module_symbols *sy
 	return table;
 }
 
-/*
- * How much a symbol is to be preferred among those of its name. Duplicates in
- * one module are rare: local functions of different source files, old versions.
- */
-static int find_preference(const struct symbol_table *table, size_t index, const Elf64_Sym *entry)
-{
-	uint16_t version = 0;
-
-	if (table->versions)
-		memcpy(&version, table->versions + index * sizeof(version), sizeof(version));
-	return (ELF64_ST_BIND(entry->st_info) != STB_LOCAL ? 4 : 0) +
-	       (version & VERSION_HIDDEN ? 0 : 2) +
-	       (ELF64_ST_TYPE(entry->st_info) != STT_NOTYPE ? 1 : 0);
-}
-
 /* Whether the symbol of that number has this name, which has no version. */
 static bool has_name(const struct module_symbols *symbols, size_t number, const char *name,
 		     size_t length, int *ret_preference, Elf64_Sym *ret_entry)
 {
 	size_t index, room;
 	const struct symbol_table *table = numbered_entry(symbols, number, &index);
-	Elf64_Sym entry = table_entry(table, index);
-	const char *candidate = entry_name(table, &entry, &room);
+	Elf64_Sym entry = symbol_table_entry(table, index);
+	const char *candidate = symbol_table_name(table, &entry, &room);
 
-	if (!candidate || name_length(candidate, room) != length ||
+	if (!candidate || symbol_name_length(candidate, room) != length ||
 	    memcmp(candidate, name, length) != 0)
 		return false;
-	*ret_preference = find_preference(table, index, &entry);
+	*ret_preference = symbol_preference(table, index, &entry);
 	*ret_entry = entry;
 	return true;
 }
@@ -545,16 +431,16 @@ static void hash_symbol(struct module_symbols *symbols, size_t number,
 			const struct symbol_table *table, size_t index)
 {
 	size_t mask = symbols->bucket_count - 1;
-	Elf64_Sym other, entry = table_entry(table, index);
+	Elf64_Sym other, entry = symbol_table_entry(table, index);
 	size_t room, length, slot;
 	const char *name;
 
-	if (!is_findable(&entry))
+	if (!symbol_is_findable(&entry))
 		return;
-	name = entry_name(table, &entry, &room);
+	name = symbol_table_name(table, &entry, &room);
 	if (!name)
 		return;
-	length = name_length(name, room);
+	length = symbol_name_length(name, room);
 	slot = hash_bytes(name, length) & mask;
 	for (size_t i = 0; i < PROBES_MAX; i++, slot = (slot + 1) & mask) {
 		uint32_t *bucket = &symbols->buckets[slot];
@@ -565,7 +451,7 @@ static void hash_symbol(struct module_symbols *symbols, size_t number,
 			return;
 		}
 		if (has_name(symbols, *bucket - 1, name, length, &preference, &other)) {
-			if (find_preference(table, index, &entry) > preference)
+			if (symbol_preference(table, index, &entry) > preference)
 				*bucket = (uint32_t)number + 1;
 			return;
 		}

@@ -27,7 +27,7 @@ struct unwinder_libunwind {
 	bool stack_missing;
 };
 
-static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
+static int find_kept_info(unw_addr_space_t address_space, unw_word_t address,
 			  unw_proc_info_t *ret_info, int need_unwind_info, void *argument)
 {
 	struct unwinder_libunwind *unwinder = argument;
@@ -66,8 +66,8 @@ static bool read_module_word(const struct unwinder_libunwind *unwinder, remote_a
 	return true;
 }
 
-static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_word_t *value,
-		      int write, void *argument)
+static int access_view(unw_addr_space_t address_space, unw_word_t address, unw_word_t *value,
+		       int write, void *argument)
 {
 	struct unwinder_libunwind *unwinder = argument;
 
@@ -88,8 +88,8 @@ static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_wo
 	return -UNW_EINVAL;
 }
 
-static int access_reg(unw_addr_space_t address_space, unw_regnum_t number, unw_word_t *value,
-		      int write, void *argument)
+static int access_kept_register(unw_addr_space_t address_space, unw_regnum_t number,
+				unw_word_t *value, int write, void *argument)
 {
 	static const uint8_t register_of_number[] = {
 		[UNW_X86_64_RAX] = REGISTER_RAX, [UNW_X86_64_RDX] = REGISTER_RDX,
@@ -124,10 +124,10 @@ struct unwinder_libunwind *unwinder_libunwind_create(const struct module_table *
 
 	if (!unwinder)
 		return NULL;
-	accessors.find_proc_info = find_proc_info;
+	accessors.find_proc_info = find_kept_info;
 	accessors.put_unwind_info = libunwind_put_shown;
-	accessors.access_mem = access_mem;
-	accessors.access_reg = access_reg;
+	accessors.access_mem = access_view;
+	accessors.access_reg = access_kept_register;
 	unwinder->modules = modules;
 	unwinder->fdes = fdes;
 	unwinder->address_space = unw_create_addr_space(&accessors, 0);
@@ -165,7 +165,7 @@ static void describe_frame(const struct unwinder_libunwind *unwinder, struct nat
 		frame->function = fde.start + frame->module->bias;
 }
 
-static enum unwind_end end_of(const struct unwinder_libunwind *unwinder, int step)
+static enum unwind_end libunwind_end(const struct unwinder_libunwind *unwinder, int step)
 {
 	if (unwinder->missing != UNWIND_COMPLETE)
 		return unwinder->missing;
@@ -220,7 +220,7 @@ enum unwind_end unwinder_libunwind_unwind(struct unwinder_libunwind *unwinder,
 		step = unw_step(&cursor);
 		/* After a look-up that failed, what step says is a guess. */
 		if (step <= 0 || unwinder->missing != UNWIND_COMPLETE) {
-			end = end_of(unwinder, step);
+			end = libunwind_end(unwinder, step);
 			if (is_wanted && end == UNWIND_COMPLETE)
 				end = UNWIND_STOPPED;
 			break;

@@ -11,9 +11,10 @@
 #ifndef PIEPROFD_SYMBOLIZE_UNWINDER_LIBUNWIND_H
 #define PIEPROFD_SYMBOLIZE_UNWINDER_LIBUNWIND_H
 
+#include "common/registers.h"
 #include "symbolize/fde_table.h"
+#include "symbolize/native_frame.h"
 #include "symbolize/stack_view.h"
-#include "symbolize/unwinder.h"
 
 struct unwinder_libunwind;
 

@@ -41,7 +41,7 @@ struct unwinder_live {
 	bool memory_missing;
 };
 
-static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
+static int find_live_info(unw_addr_space_t address_space, unw_word_t address,
 			  unw_proc_info_t *ret_info, int need_unwind_info, void *argument)
 {
 	struct unwinder_live *unwinder = argument;
@@ -63,8 +63,8 @@ static int find_proc_info(unw_addr_space_t address_space, unw_word_t address,
 	return error;
 }
 
-static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_word_t *value,
-		      int write, void *argument)
+static int access_live_memory(unw_addr_space_t address_space, unw_word_t address, unw_word_t *value,
+			      int write, void *argument)
 {
 	struct unwinder_live *unwinder = argument;
 	int error;
@@ -80,8 +80,8 @@ static int access_mem(unw_addr_space_t address_space, unw_word_t address, unw_wo
 	return error;
 }
 
-static int access_reg(unw_addr_space_t address_space, unw_regnum_t number, unw_word_t *value,
-		      int write, void *argument)
+static int access_live_register(unw_addr_space_t address_space, unw_regnum_t number,
+				unw_word_t *value, int write, void *argument)
 {
 	struct unwinder_live *unwinder = argument;
 	int error;
@@ -102,10 +102,10 @@ struct unwinder_live *unwinder_live_create(const struct module_table *modules)
 
 	if (!unwinder)
 		return NULL;
-	accessors.find_proc_info = find_proc_info;
+	accessors.find_proc_info = find_live_info;
 	accessors.put_unwind_info = libunwind_put_shown;
-	accessors.access_mem = access_mem;
-	accessors.access_reg = access_reg;
+	accessors.access_mem = access_live_memory;
+	accessors.access_reg = access_live_register;
 	unwinder->modules = modules;
 	unwinder->fdes = fde_table_create(modules);
 	unwinder->address_space = unw_create_addr_space(&accessors, 0);
@@ -155,7 +155,7 @@ static struct native_frame frame_at(const struct unwinder_live *unwinder, unw_cu
 }
 
 /* Why a step led nowhere. */
-static enum unwind_end end_of(const struct unwinder_live *unwinder, int step)
+static enum unwind_end live_end(const struct unwinder_live *unwinder, int step)
 {
 	if (unwinder->missing != UNWIND_COMPLETE)
 		return unwinder->missing;
@@ -196,7 +196,7 @@ static enum unwind_end walk_frames(struct unwinder_live *unwinder, unw_cursor_t 
 		step = unw_step(cursor);
 		/* The function asked for is one with unwind information. */
 		if (step <= 0 || (is_wanted && unwinder->missing != UNWIND_COMPLETE)) {
-			enum unwind_end end = end_of(unwinder, step);
+			enum unwind_end end = live_end(unwinder, step);
 
 			return is_wanted && end == UNWIND_COMPLETE ? UNWIND_STOPPED : end;
 		}

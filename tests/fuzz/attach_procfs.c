@@ -4,6 +4,7 @@
  */
 #include "attach/cgroup.h"
 #include "attach/container.h"
+#include "attach/credentials.h"
 #include "attach/procfs.h"
 #include "attach/thread_schedule.h"
 #include "tests/fuzz/fuzz.h"

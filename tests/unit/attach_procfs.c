@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/credentials.h"
 #include "attach/process_memory.h"
 #include "attach/procfs.h"
 #include "tests/unit/under_valgrind.h"

@@ -2,7 +2,6 @@
 /* Threads that come and go, against an array that says which are there. */
 #include "attach/tracee_table.h"
 
-#include "attach/tracer.h"
 #include "tests/unit/unit_random.h"
 
 #include <setjmp.h>

@@ -7,6 +7,7 @@
 #include "pyintrospect/python_stack.h"
 
 #include "pyintrospect/code_cache.h"
+#include "pyintrospect/runtime.h"
 #include "pyintrospect/runtime_internal.h"
 #include "tests/unit/support_alternating.h"
 #include "tests/unit/support_live.h"

@@ -6,6 +6,7 @@
 #include "pyintrospect/runtime_search.h"
 
 #include "pyintrospect/python_stack.h"
+#include "pyintrospect/runtime.h"
 #include "tests/unit/support_live.h"
 
 #include <setjmp.h>

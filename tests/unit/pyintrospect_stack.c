@@ -6,6 +6,7 @@
  */
 #include "pyintrospect/python_stack.h"
 
+#include "pyintrospect/runtime.h"
 #include "pyintrospect/runtime_internal.h"
 #include "tests/unit/support_live.h"
 #include "tests/unit/support_unwind.h"
