@@ -18,6 +18,7 @@
 #include "daemon/cli/hint.h"
 #include "daemon/cli/options.h"
 #include "daemon/cli/options_help.h"
+#include "daemon/cli/options_parse.h"
 #include "daemon/cli/report_command.h"
 #include "daemon/cli/serve_command.h"
 #include "daemon/inspect/doctor_writer.h"
