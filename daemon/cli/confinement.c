@@ -5,8 +5,6 @@
  */
 #include "daemon/cli/confinement.h"
 
-#include "daemon/cli/options.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -113,19 +111,19 @@ static bool may_replace(const char *path)
 	return result;
 }
 
-static bool files_are_ours(const struct options *options)
+static bool files_are_ours(const struct confinement_files *files)
 {
 	/* What is written is to be given to who called sudo. */
-	bool result = !getenv("SUDO_UID") && may(options->recording, R_OK) &&
-		      (!options->base || may(options->base, R_OK));
+	bool result = !getenv("SUDO_UID");
 
-	for (unsigned i = 0; i < options->output_count && result; i++)
-		result = !strcmp(options->outputs[i].path, "-") ||
-			 may_replace(options->outputs[i].path);
+	for (size_t i = 0; i < files->read_count && result; i++)
+		result = may(files->read[i], R_OK);
+	for (size_t i = 0; i < files->written_count && result; i++)
+		result = may_replace(files->written[i]);
 	return result;
 }
 
-int confinement_give_up_for_files(const struct options *options)
+int confinement_give_up_for_files(const struct confinement_files *files)
 {
 	uint64_t held, kept = 0;
 	int error = read_capabilities(&held);
@@ -135,7 +133,7 @@ int confinement_give_up_for_files(const struct options *options)
 	if (!error && held)
 		error = set_capabilities(0, held);
 	if (!error && held) {
-		if (!files_are_ours(options))
+		if (!files_are_ours(files))
 			kept = held & FILE_CAPABILITIES;
 		error = set_capabilities(kept, kept);
 	}
