@@ -5,6 +5,7 @@
 #include "daemon/cli/message.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/standard_output.h"
+#include "daemon/inspect/doctor.h"
 #include "daemon/inspect/doctor_writer.h"
 
 #include <errno.h>

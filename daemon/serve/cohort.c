@@ -5,6 +5,7 @@
  * counters, and its part in the windows that are open then; these go on.
  */
 #include "attach/procfs.h"
+#include "daemon/serve/sampler.h"
 #include "daemon/serve/sampler_parts.h"
 
 #include <malloc.h>

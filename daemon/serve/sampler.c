@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/serve/sampler_parts.h"
+#include "daemon/serve/sampler.h"
 
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/sample/thread_times.h"
+#include "daemon/serve/sampler_parts.h"
 
 #include <errno.h>
 #include <malloc.h>

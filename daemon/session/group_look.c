@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which processes a group has, and what becomes of each of them. */
-#include "daemon/session/group_parts.h"
+#include "daemon/session/group.h"
 
 #include "attach/children.h"
 #include "common/clock.h"
+#include "daemon/session/group_parts.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 /* What a session makes of its samples: facts, snapshots, profiles. */
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "daemon/session/session.h"
 #include "daemon/session/session_parts.h"
 #include "pyintrospect/thread_list.h"
 
