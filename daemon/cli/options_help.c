@@ -21,7 +21,7 @@ static void put_usage(const struct option_command *command, bool first, FILE *fi
 }
 
 /* "  -p, --pid N": what it is on the command line. */
-static void put_label(const struct option_row *row, const struct option_help *help, FILE *file)
+static void help_put_label(const struct option_row *row, const struct option_help *help, FILE *file)
 {
 	int used = row->letter ? fprintf(file, "  -%c, --%s", row->letter, row->name)
 			       : fprintf(file, "      --%s", row->name);
@@ -33,9 +33,9 @@ static void put_label(const struct option_row *row, const struct option_help *he
 	fprintf(file, "%*s", used < TEXT_COLUMN ? TEXT_COLUMN - used : 0, "");
 }
 
-static void put_row(const struct option_row *row, const struct option_help *help, FILE *file)
+static void help_put_row(const struct option_row *row, const struct option_help *help, FILE *file)
 {
-	put_label(row, help, file);
+	help_put_label(row, help, file);
 	for (const char *line = help->text; line;) {
 		size_t length = strcspn(line, "\n");
 
@@ -51,14 +51,14 @@ static void put_row(const struct option_row *row, const struct option_help *help
 	}
 }
 
-static void put_rows(enum options_action command, FILE *file)
+static void help_put_rows(enum options_action command, FILE *file)
 {
 	for (size_t i = 0; i < option_table_count; i++)
 		for (size_t k = 0; k < OPTION_HELPS_MAX; k++) {
 			const struct option_help *help = &option_table[i].help[k];
 
 			if ((help->commands & OPTION_OF(command)) && help->text)
-				put_row(&option_table[i], help, file);
+				help_put_row(&option_table[i], help, file);
 		}
 }
 
@@ -68,7 +68,7 @@ void options_print_command_help(enum options_action command, FILE *file)
 
 	put_usage(chosen, true, file);
 	fprintf(file, "\n%s\n", chosen->words);
-	put_rows(command, file);
+	help_put_rows(command, file);
 	if (command == OPTIONS_RECORD)
 		fputs("\npieprofd(8) and pieprofd-record(8) say more.\n", file);
 	else
@@ -88,9 +88,9 @@ void options_print_help(FILE *file)
 	      "shows the options of each; those of record, the default:\n"
 	      "\n",
 	      file);
-	put_rows(OPTIONS_RECORD, file);
+	help_put_rows(OPTIONS_RECORD, file);
 	/* What goes without a command. */
-	put_rows(OPTIONS_HELP, file);
+	help_put_rows(OPTIONS_HELP, file);
 	fputs("\n"
 	      "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 no such process or not\n"
 	      "Python, 4 not permitted, 5 Python version not supported, 6 no samples,\n"

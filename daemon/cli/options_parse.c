@@ -206,7 +206,7 @@ static int settle_serve(struct option_parser *parser)
 }
 
 /* What the options mean together. */
-static int settle(struct line *line)
+static int options_settle(struct line *line)
 {
 	struct option_parser *parser = &line->parser;
 	struct options *options = &parser->options;
@@ -310,7 +310,7 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, FILE
 	if (parse_words(&line, argc, argv) < 0)
 		return -1;
 	if (options->action != OPTIONS_HELP && options->action != OPTIONS_VERSION &&
-	    settle(&line) < 0)
+	    options_settle(&line) < 0)
 		return -1;
 	*ret_options = *options;
 	return 0;

@@ -81,7 +81,7 @@ static void print_notes(struct group *group)
 }
 
 /* Meant for the command, unless the terminal has sent it to both of us. True: it was. */
-static bool pass_on(const struct command *command, int signal, const siginfo_t *info)
+static bool record_pass_on(const struct command *command, int signal, const siginfo_t *info)
 {
 	if (!command)
 		return false;
@@ -119,7 +119,7 @@ static void wait_for_end(const struct options *options, struct group *group,
 		signal = sigtimedwait(signals, &info, &timeout);
 		if (signal == SIGUSR1)
 			write_snapshot(options, group);
-		else if (signal > 0 && !pass_on(command, signal, &info))
+		else if (signal > 0 && !record_pass_on(command, signal, &info))
 			break;
 	}
 	end_progress(options);
@@ -186,7 +186,7 @@ static void await_command(const struct command *command, const sigset_t *signals
 		int signal = sigtimedwait(signals, &info, &timeout);
 
 		if (signal > 0)
-			(void)pass_on(command, signal, &info);
+			(void)record_pass_on(command, signal, &info);
 	}
 }
 
@@ -228,7 +228,7 @@ static void say(const char *words)
  * The tracer's thread hangs in the kernel, and the target waits for it. A copy of
  * this process writes what was sampled so far; our own end lets go of the target.
  */
-static void end_at_once(void *context)
+static void record_end_at_once(void *context)
 {
 	const struct last_resort *last = context;
 	struct group *group = __atomic_load_n(&last->group, __ATOMIC_ACQUIRE);
@@ -287,7 +287,7 @@ static int record_targets(struct options *options, struct pid_list *targets)
 		group_options.watch = &watch;
 		group_options.wait = options->wait;
 	}
-	group_options.session.last_resort = end_at_once;
+	group_options.session.last_resort = record_end_at_once;
 	group_options.session.last_resort_context = &last;
 	group_options.pids = targets->items;
 	group_options.pid_count = targets->count;

@@ -180,8 +180,8 @@ static int filter_http(void)
 	return confinement_has_failed(failure) ? failure : 0;
 }
 
-static int open_all(struct service *service, const struct session_options *session,
-		    struct error *error)
+static int serve_open_all(struct service *service, const struct session_options *session,
+			  struct error *error)
 {
 	const struct options *options = service->options;
 	struct sampler_options sampler = {
@@ -253,7 +253,7 @@ static int run_service(const struct options *options, const struct pid_list *tar
 	service->endpoint.session = session;
 	service->endpoint.listener = &service->listener;
 	service->watchdog_ns = notify_watchdog_ns();
-	result = open_all(service, session, error);
+	result = serve_open_all(service, session, error);
 	if (!result) {
 		announce(service);
 		attend(service, signals);

@@ -60,7 +60,7 @@ static bool line_has(const char *path, const char *key, const char *word)
 	return has;
 }
 
-static void examine_place(struct doctor_report *report)
+static void doctor_examine_place(struct doctor_report *report)
 {
 	char vendor[64], product[64];
 	struct container container;
@@ -340,7 +340,7 @@ static void examine_debuginfod(struct doctor_report *report, bool urls)
 
 /* ---- all together ---- */
 
-static void judge(struct doctor_report *report)
+static void doctor_judge(struct doctor_report *report)
 {
 	size_t missing = 0, limited = 0;
 	char names[128] = "";
@@ -384,7 +384,7 @@ static int examine_machine(struct doctor_report *report, bool debuginfod, struct
 			  strerror(-failure));
 		return -1;
 	}
-	examine_place(report);
+	doctor_examine_place(report);
 	examine_privileges(report, &self);
 	examine_attaching(report, &self, &trial);
 	examine_clock(report, &trial);
@@ -407,6 +407,6 @@ int doctor_examine(pid_t pid, bool debuginfod, struct impersonator *impersonator
 	ret_report->pid = pid;
 	if (pid && doctor_examine_process(ret_report, pid, impersonator, error))
 		return -1;
-	judge(ret_report);
+	doctor_judge(ret_report);
 	return 0;
 }

@@ -111,14 +111,14 @@ static void confine_thread(struct server *server)
 		strerror(-failure));
 }
 
-struct trial {
+struct confine_trial {
 	server_confine *confine;
 	int result;
 };
 
 static void *try_filter(void *context)
 {
-	struct trial *trial = context;
+	struct confine_trial *trial = context;
 
 	trial->result = trial->confine();
 	return NULL;
@@ -126,7 +126,7 @@ static void *try_filter(void *context)
 
 int server_try_filter(server_confine *confine)
 {
-	struct trial trial = { .confine = confine };
+	struct confine_trial trial = { .confine = confine };
 	pthread_t thread;
 	int failure = pthread_create(&thread, NULL, try_filter, &trial);
 
@@ -301,9 +301,10 @@ static enum MHD_Result answer_request(struct exchange *exchange, const char *pat
 }
 
 /* Called when the headers are there, and again when the body is. */
-static enum MHD_Result handle(void *context, struct MHD_Connection *mhd, const char *url,
-			      const char *method, const char *version, const char *upload_data,
-			      size_t *upload_size, void **request_context)
+static enum MHD_Result server_handle(void *context, struct MHD_Connection *mhd, const char *url,
+				     const char *method, const char *version,
+				     const char *upload_data, size_t *upload_size,
+				     void **request_context)
 {
 	struct exchange *exchange = *request_context;
 	const union MHD_ConnectionInfo *info;
@@ -367,7 +368,7 @@ struct server *server_start(struct endpoint *endpoint, const struct listener *li
 	server->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
-		0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener->fd,
+		0, NULL, NULL, server_handle, server, MHD_OPTION_LISTEN_SOCKET, listener->fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_HEADER_BYTES_MAX,
 		MHD_OPTION_NOTIFY_CONNECTION, notify_connection, server,
