@@ -37,7 +37,7 @@ static int put_encoded(void *context, FILE *file)
 }
 
 /* The profile is to be done with before the group is asked for anything else. */
-static int encode(struct group *group, struct encoded *ret_encoded)
+static int autosave_encode(struct group *group, struct encoded *ret_encoded)
 {
 	struct profile *profile = group_profile(group);
 	int result = -ENOMEM;
@@ -52,7 +52,7 @@ static int save(const struct autosave *autosave)
 {
 	const struct options *options = autosave->options;
 	struct encoded encoded;
-	int result = encode(autosave->group, &encoded);
+	int result = autosave_encode(autosave->group, &encoded);
 
 	if (result)
 		return result;

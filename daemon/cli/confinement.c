@@ -5,8 +5,6 @@
  */
 #include "daemon/cli/confinement.h"
 
-#include "daemon/cli/options.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -49,7 +47,7 @@ static int forbid_to_gain(void)
 }
 
 /* As effective ones; those that are permitted and may be taken up again. */
-static int set_capabilities(uint64_t effective, uint64_t permitted)
+static int confinement_set_capabilities(uint64_t effective, uint64_t permitted)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = {
@@ -93,7 +91,7 @@ int confinement_give_up(unsigned needs)
 
 	kept = held & needed_capabilities(needs, held);
 	if (!error && kept != held)
-		error = set_capabilities(kept, kept);
+		error = confinement_set_capabilities(kept, kept);
 	return error ? error : gain_error;
 }
 
@@ -113,19 +111,19 @@ static bool may_replace(const char *path)
 	return result;
 }
 
-static bool files_are_ours(const struct options *options)
+static bool files_are_ours(const struct confinement_files *files)
 {
 	/* What is written is to be given to who called sudo. */
-	bool result = !getenv("SUDO_UID") && may(options->recording, R_OK) &&
-		      (!options->base || may(options->base, R_OK));
+	bool result = !getenv("SUDO_UID");
 
-	for (unsigned i = 0; i < options->output_count && result; i++)
-		result = !strcmp(options->outputs[i].path, "-") ||
-			 may_replace(options->outputs[i].path);
+	for (size_t i = 0; i < files->read_count && result; i++)
+		result = may(files->read[i], R_OK);
+	for (size_t i = 0; i < files->written_count && result; i++)
+		result = may_replace(files->written[i]);
 	return result;
 }
 
-int confinement_give_up_for_files(const struct options *options)
+int confinement_give_up_for_files(const struct confinement_files *files)
 {
 	uint64_t held, kept = 0;
 	int error = read_capabilities(&held);
@@ -133,11 +131,11 @@ int confinement_give_up_for_files(const struct options *options)
 
 	/* Whether the files are ours is seen without any. */
 	if (!error && held)
-		error = set_capabilities(0, held);
+		error = confinement_set_capabilities(0, held);
 	if (!error && held) {
-		if (!files_are_ours(options))
+		if (!files_are_ours(files))
 			kept = held & FILE_CAPABILITIES;
-		error = set_capabilities(kept, kept);
+		error = confinement_set_capabilities(kept, kept);
 	}
 	return error ? error : gain_error;
 }
@@ -327,15 +325,15 @@ struct program {
 	unsigned short count;
 };
 
-static void add(struct program *program, uint16_t code, uint32_t value, uint8_t if_true,
-		uint8_t if_false)
+static void filter_add(struct program *program, uint16_t code, uint32_t value, uint8_t if_true,
+		       uint8_t if_false)
 {
 	program->items[program->count++] = (struct sock_filter){ code, if_true, if_false, value };
 }
 
-static void load(struct program *program, size_t offset)
+static void filter_load(struct program *program, size_t offset)
 {
-	add(program, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+	filter_add(program, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 /* The number of the call is loaded, before and after. */
@@ -345,28 +343,28 @@ static void add_rule(struct program *program, const struct rule *rule)
 		rule->error ? SECCOMP_RET_ERRNO | (uint32_t)rule->error : SECCOMP_RET_ALLOW;
 	uint32_t value = rule->value == OWN_PROCESS ? (uint32_t)getpid() : rule->value;
 
-	add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, rule->mask ? 5 : 1);
+	filter_add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, rule->mask ? 5 : 1);
 	if (rule->mask) {
 		/* The lower half: x86-64 has it first. */
-		load(program,
-		     offsetof(struct seccomp_data, args) + rule->argument * sizeof(uint64_t));
-		add(program, BPF_ALU | BPF_AND | BPF_K, rule->mask, 0, 0);
-		add(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+		filter_load(program, offsetof(struct seccomp_data, args) +
+					     rule->argument * sizeof(uint64_t));
+		filter_add(program, BPF_ALU | BPF_AND | BPF_K, rule->mask, 0, 0);
+		filter_add(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 	}
-	add(program, BPF_RET | BPF_K, outcome, 0, 0);
+	filter_add(program, BPF_RET | BPF_K, outcome, 0, 0);
 	if (rule->mask)
-		load(program, offsetof(struct seccomp_data, nr));
+		filter_load(program, offsetof(struct seccomp_data, nr));
 }
 
-static int install(const struct rules *tables, size_t table_count)
+static int filter_install(const struct rules *tables, size_t table_count)
 {
 	struct program program = { .count = 0 };
 	struct sock_fprog filter = { .filter = program.items };
 
-	load(&program, offsetof(struct seccomp_data, arch));
-	add(&program, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-	add(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-	load(&program, offsetof(struct seccomp_data, nr));
+	filter_load(&program, offsetof(struct seccomp_data, arch));
+	filter_add(&program, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	filter_add(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	filter_load(&program, offsetof(struct seccomp_data, nr));
 	/* Numbers of the x32 ABI are higher than any in the tables. */
 	for (size_t i = 0; i < table_count; i++)
 		for (size_t k = 0; k < tables[i].count; k++) {
@@ -374,7 +372,7 @@ static int install(const struct rules *tables, size_t table_count)
 				return -E2BIG;
 			add_rule(&program, &tables[i].items[k]);
 		}
-	add(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	filter_add(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
 	filter.len = program.count;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter))
@@ -386,7 +384,7 @@ int confinement_filter_files(void)
 {
 	const struct rules tables[] = { RULES(common_rules), RULES(file_rules) };
 
-	return install(tables, 2);
+	return filter_install(tables, 2);
 }
 
 int confinement_filter_http(bool reads_target)
@@ -394,7 +392,7 @@ int confinement_filter_http(bool reads_target)
 	const struct rules tables[] = { RULES(common_rules), RULES(http_rules),
 					RULES(memory_rules) };
 
-	return install(tables, reads_target ? 3 : 2);
+	return filter_install(tables, reads_target ? 3 : 2);
 }
 
 #endif

@@ -18,6 +18,7 @@
 #include "common/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum confinement_need {
 	CONFINEMENT_READS_TARGETS = 1 << 0, /* attaches to processes, reads them and their files */
@@ -36,13 +37,20 @@ enum confinement_need {
  */
 __attribute__((warn_unused_result)) int confinement_give_up(unsigned needs);
 
+/* Paths of the files that a command reads and writes. */
+struct confinement_files {
+	const char *const *read;
+	size_t read_count;
+	const char *const *written;
+	size_t written_count;
+};
+
 /*
- * For `report`, before it reads a file: all capabilities are given up, unless
- * these files are only to be had with those about files, which then stay. Returns as above.
+ * Before a file is read: all capabilities are given up, unless these files are
+ * only to be had with those about files, which then stay. Returns as above.
  */
-struct options;
 __attribute__((warn_unused_result)) int confinement_give_up_for_files(
-	const struct options *options);
+	const struct confinement_files *files);
 
 /*
  * Filters of system calls, for this thread and those that it makes. 0; -ENOSYS:

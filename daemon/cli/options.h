@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line, as plain data. */
+/* The command line, as plain data; options_parse.h reads it. */
 #ifndef PIEPROFD_DAEMON_CLI_OPTIONS_H
 #define PIEPROFD_DAEMON_CLI_OPTIONS_H
 
@@ -77,14 +77,5 @@ struct options {
 	bool command_helped;    /* --help is about one command, help_command */
 	enum options_action help_command;
 };
-
-/*
- * Parses argv. 0, or -1 after one line about what is wrong and how it is
- * written right went to stderr.
- */
-__attribute__((warn_unused_result)) int options_parse(int argc, char *const *argv,
-						      struct options *ret_options, FILE *errors);
-
-void options_print_help(FILE *file);
 
 #endif

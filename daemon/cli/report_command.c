@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/report_command.h"
 
+#include "daemon/cli/confinement.h"
+#include "daemon/cli/privileges.h"
+#include "daemon/cli/standard_output.h"
 #include "daemon/report/diff/diff.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/recording/recording.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,7 +119,8 @@ static enum exit_code write_diff(const struct options *options,
 	return code;
 }
 
-enum exit_code report_command(const struct options *options, const struct writer_options *terminal)
+static enum exit_code report_recording(const struct options *options,
+				       const struct writer_options *terminal)
 {
 	enum exit_code code = EXIT_INTERNAL;
 	struct recording *recording = open_recording(options->recording, &code);
@@ -134,4 +139,39 @@ enum exit_code report_command(const struct options *options, const struct writer
 	}
 	recording_close(recording);
 	return code;
+}
+
+/* Those that are read and written: only what they need is kept. */
+static int give_up_for_files(const struct options *options)
+{
+	const char *read[2] = { options->recording, options->base };
+	const char *written[OPTIONS_OUTPUTS_MAX];
+	struct confinement_files files = {
+		.read = read,
+		.read_count = options->base ? 2 : 1,
+		.written = written,
+	};
+
+	for (unsigned i = 0; i < options->output_count; i++)
+		if (strcmp(options->outputs[i].path, "-") != 0)
+			written[files.written_count++] = options->outputs[i].path;
+	return confinement_give_up_for_files(&files);
+}
+
+enum exit_code report_command(const struct options *options)
+{
+	const struct writer_options terminal = standard_output_options(options);
+	int failure;
+
+	signal(SIGPIPE, SIG_IGN);
+	/* What it reads may come from anywhere. */
+	if (privileges_are_kept(give_up_for_files(options)))
+		return EXIT_INTERNAL;
+	failure = confinement_filter_files();
+	if (privileges_are_kept(failure))
+		return EXIT_INTERNAL;
+	if (failure && options->verbosity)
+		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
+			strerror(-failure));
+	return report_recording(options, &terminal);
 }

@@ -6,7 +6,7 @@
 #include "common/error.h"
 #include "daemon/cli/options.h"
 
-/* What goes wrong is said on stderr. terminal: for what goes to stdout. */
-enum exit_code report_command(const struct options *options, const struct writer_options *terminal);
+/* What goes wrong is said on stderr. */
+enum exit_code report_command(const struct options *options);
 
 #endif

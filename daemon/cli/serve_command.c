@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/serve_command.h"
 
+#include "attach/impersonator.h"
 #include "common/clock.h"
 #include "daemon/cli/confinement.h"
+#include "daemon/cli/file_limit.h"
+#include "daemon/cli/message.h"
+#include "daemon/cli/session_settings.h"
+#include "daemon/cli/signals.h"
+#include "daemon/cli/target_choice.h"
 #include "daemon/serve/notify.h"
 #include "daemon/serve/server.h"
 
@@ -166,8 +172,16 @@ static void announce(struct service *service)
 	notify_send("READY=1");
 }
 
-static int open_all(struct service *service, const struct session_options *session,
-		    struct error *error)
+/* Of the threads that answer. */
+static int filter_http(void)
+{
+	int failure = confinement_filter_http(true);
+
+	return confinement_has_failed(failure) ? failure : 0;
+}
+
+static int serve_open_all(struct service *service, const struct session_options *session,
+			  struct error *error)
 {
 	const struct options *options = service->options;
 	struct sampler_options sampler = {
@@ -202,13 +216,15 @@ static int open_all(struct service *service, const struct session_options *sessi
 		return -1;
 	failure = confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
 	if (!failure && !session->download)
-		failure = server_try_filter();
+		failure = server_try_filter(filter_http);
 	if (confinement_has_failed(failure)) {
 		listener_close(&service->listener);
 		confinement_explain(failure, error);
 		return -1;
 	}
-	service->server = server_start(&service->endpoint, &service->listener, session->download);
+	/* Who downloads debug files makes sockets. */
+	service->server = server_start(&service->endpoint, &service->listener,
+				       session->download ? NULL : filter_http);
 	if (!service->server) {
 		listener_close(&service->listener);
 		error_set(error, EXIT_INTERNAL, "no HTTP server could be started");
@@ -217,8 +233,13 @@ static int open_all(struct service *service, const struct session_options *sessi
 	return sampler_start(service->endpoint.sampler, error);
 }
 
-int serve_run(const struct options *options, const struct pid_list *targets,
-	      const struct session_options *session, const sigset_t *signals, struct error *error)
+/*
+ * Of these processes, until one of the signals, which are blocked in all threads, or the target's
+ * end. 0, or -1 with *error filled.
+ */
+static int run_service(const struct options *options, const struct pid_list *targets,
+		       const struct session_options *session, const sigset_t *signals,
+		       struct error *error)
 {
 	struct service *service = calloc(1, sizeof(*service));
 	int result;
@@ -232,7 +253,7 @@ int serve_run(const struct options *options, const struct pid_list *targets,
 	service->endpoint.session = session;
 	service->endpoint.listener = &service->listener;
 	service->watchdog_ns = notify_watchdog_ns();
-	result = open_all(service, session, error);
+	result = serve_open_all(service, session, error);
 	if (!result) {
 		announce(service);
 		attend(service, signals);
@@ -242,4 +263,26 @@ int serve_run(const struct options *options, const struct pid_list *targets,
 	sampler_destroy(service->endpoint.sampler);
 	free(service);
 	return result;
+}
+
+enum exit_code serve_command(struct options *options)
+{
+	struct pid_list targets = { 0 };
+	enum exit_code code = target_choice(options, &targets);
+	struct session_options session_options = session_settings(options);
+	struct error error;
+	sigset_t signals;
+
+	if (!code) {
+		signals_block(&signals);
+		file_limit_raise();
+		session_options.impersonator = impersonator_create();
+		if (run_service(options, &targets, &session_options, &signals, &error)) {
+			message_error(&error);
+			code = error.exit_code;
+		}
+		impersonator_destroy(session_options.impersonator);
+	}
+	pid_list_deinit(&targets);
+	return code;
 }

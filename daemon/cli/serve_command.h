@@ -7,19 +7,10 @@
 #ifndef PIEPROFD_DAEMON_CLI_SERVE_COMMAND_H
 #define PIEPROFD_DAEMON_CLI_SERVE_COMMAND_H
 
-#include "common/pid_list.h"
+#include "common/error.h"
 #include "daemon/cli/options.h"
-#include "daemon/session/session.h"
 
-#include <signal.h>
-
-/*
- * Of these processes, until one of the signals, which are blocked in all threads, or the target's
- * end. 0, or -1 with *error filled.
- */
-__attribute__((warn_unused_result)) int serve_run(const struct options *options,
-						  const struct pid_list *targets,
-						  const struct session_options *session,
-						  const sigset_t *signals, struct error *error);
+/* Until a signal, or the target's end. */
+enum exit_code serve_command(struct options *options);
 
 #endif

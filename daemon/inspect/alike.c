@@ -6,21 +6,21 @@
 
 #include <string.h>
 
-static uint64_t mix_string(uint64_t hash, const char *string)
+static uint64_t alike_mix(uint64_t hash, const char *string)
 {
 	for (; *string; string++)
 		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
 	return hash_mix(hash);
 }
 
-static uint64_t hash_of(const struct alike *stack)
+static uint64_t alike_hash(const struct alike *stack)
 {
 	uint64_t hash = hash_mix(stack->kind ^ stack->frame_count);
 
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct profile_frame *frame = &stack->frames[i];
 
-		hash = mix_string(mix_string(hash, frame->function), frame->file);
+		hash = alike_mix(alike_mix(hash, frame->function), frame->file);
 		hash = hash_mix(hash ^ (uint64_t)frame->line ^ frame->address);
 	}
 	return hash;
@@ -49,7 +49,7 @@ void alike_find(struct alike *stacks, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		size_t first = 0;
 
-		stacks[i].hash = hash_of(&stacks[i]);
+		stacks[i].hash = alike_hash(&stacks[i]);
 		/* Only those that others are like. */
 		while (first < i &&
 		       (stacks[first].first != first || !is_same(&stacks[first], &stacks[i])))

@@ -6,11 +6,11 @@
 #include "attach/procfs.h"
 #include "attach/thread_events.h"
 #include "attach/trial.h"
+#include "daemon/inspect/doctor_process.h"
 #include "symbolize/debug_download.h"
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,52 +26,6 @@
 #define DEVICES            "/sys/bus/event_source/devices/"
 
 #define KUBERNETES(name) "Kubernetes: securityContext: {capabilities: {add: [\"" name "\"]}}"
-
-const char *doctor_state_name(enum doctor_state state)
-{
-	static const char *const names[DOCTOR_STATE_COUNT] = {
-		[DOCTOR_OK] = "OK",
-		[DOCTOR_LIMITED] = "limited",
-		[DOCTOR_MISSING] = "missing",
-		[DOCTOR_FACT] = "fact",
-	};
-
-	return names[state];
-}
-
-struct doctor_line *doctor_add(struct doctor_report *report, const char *id,
-			       enum doctor_state state, const char *found_format, ...)
-{
-	struct doctor_line *line;
-	va_list arguments;
-
-	if (report->count < DOCTOR_LINES_MAX)
-		report->count++;
-	line = &report->lines[report->count - 1];
-	*line = (struct doctor_line){ .id = id, .state = state, .of_process = report->pid != 0 };
-	va_start(arguments, found_format);
-	vsnprintf(line->found, sizeof(line->found), found_format, arguments);
-	va_end(arguments);
-	return line;
-}
-
-void doctor_meaning(struct doctor_line *line, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(line->meaning, sizeof(line->meaning), format, arguments);
-	va_end(arguments);
-}
-
-void doctor_cure(struct doctor_line *line, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(line->cure, sizeof(line->cure), format, arguments);
-	va_end(arguments);
-}
 
 /* ---- where we are ---- */
 
@@ -106,7 +60,7 @@ static bool line_has(const char *path, const char *key, const char *word)
 	return has;
 }
 
-static void examine_place(struct doctor_report *report)
+static void doctor_examine_place(struct doctor_report *report)
 {
 	char vendor[64], product[64];
 	struct container container;
@@ -386,7 +340,7 @@ static void examine_debuginfod(struct doctor_report *report, bool urls)
 
 /* ---- all together ---- */
 
-static void judge(struct doctor_report *report)
+static void doctor_judge(struct doctor_report *report)
 {
 	size_t missing = 0, limited = 0;
 	char names[128] = "";
@@ -430,7 +384,7 @@ static int examine_machine(struct doctor_report *report, bool debuginfod, struct
 			  strerror(-failure));
 		return -1;
 	}
-	examine_place(report);
+	doctor_examine_place(report);
 	examine_privileges(report, &self);
 	examine_attaching(report, &self, &trial);
 	examine_clock(report, &trial);
@@ -453,6 +407,6 @@ int doctor_examine(pid_t pid, bool debuginfod, struct impersonator *impersonator
 	ret_report->pid = pid;
 	if (pid && doctor_examine_process(ret_report, pid, impersonator, error))
 		return -1;
-	judge(ret_report);
+	doctor_judge(ret_report);
 	return 0;
 }

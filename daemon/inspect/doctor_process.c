@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of doctor.h about one process. Looks only: nothing is attached or stopped. */
+#include "daemon/inspect/doctor_process.h"
+
 #include "attach/container.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "attach/thread_events.h"
 #include "daemon/capture/target.h"
-#include "daemon/inspect/doctor.h"
 #include "symbolize/debug_file.h"
 #include "symbolize/elf_image.h"
 

@@ -4,7 +4,7 @@
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/text_layout.h"
 
-static void put_line(const struct text_layout *layout, const struct doctor_line *line)
+static void doctor_put_line(const struct text_layout *layout, const struct doctor_line *line)
 {
 	const char *word = line->state == DOCTOR_FACT ? "" : doctor_state_name(line->state);
 	char label[64];
@@ -35,13 +35,13 @@ void doctor_write_text(const struct doctor_report *report, const struct writer_o
 		if (report->lines[i].of_process && !of_process)
 			fputc('\n', file);
 		of_process = report->lines[i].of_process;
-		put_line(&layout, &report->lines[i]);
+		doctor_put_line(&layout, &report->lines[i]);
 	}
 	fputc('\n', file);
 	text_wrapped(&layout, "", report->verdict);
 }
 
-static json_t *json_line(const struct doctor_line *line)
+static json_t *doctor_json_line(const struct doctor_line *line)
 {
 	json_t *object = json_object();
 
@@ -60,7 +60,7 @@ int doctor_write_json(const struct doctor_report *report, FILE *file)
 	int error;
 
 	for (size_t i = 0; i < report->count; i++)
-		lines = json_appended(lines, json_line(&report->lines[i]));
+		lines = json_appended(lines, doctor_json_line(&report->lines[i]));
 	object = json_with(object, "pid", report->pid ? json_integer(report->pid) : json_null());
 	object = json_with(object, "exit_code", json_integer(report->exit_code));
 	object = json_with(object, "verdict", json_text(report->verdict));

@@ -3,7 +3,7 @@
 #ifndef PIEPROFD_DAEMON_INSPECT_DOCTOR_WRITER_H
 #define PIEPROFD_DAEMON_INSPECT_DOCTOR_WRITER_H
 
-#include "daemon/inspect/doctor.h"
+#include "daemon/inspect/doctor_report.h"
 #include "daemon/report/format/writer.h"
 
 /* options: columns. */

@@ -21,7 +21,7 @@ static const struct dumped_thread *find_holder(const struct thread_dump *dump)
 	return NULL;
 }
 
-static void put_frame(const struct text_layout *layout, const struct profile_frame *frame)
+static void dump_put_frame(const struct text_layout *layout, const struct profile_frame *frame)
 {
 	unsigned location_columns = layout->columns * 2 / 5;
 	char suffix[64];
@@ -96,7 +96,7 @@ static void put_task(const struct text_layout *layout, const struct thread_dump 
 			put_task_name(layout, "", &dump->tasks[i]);
 	put_more(layout, alike[index].members);
 	for (size_t i = task->frame_count; i > 0; i--)
-		put_frame(layout, &task->frames[i - 1]);
+		dump_put_frame(layout, &task->frames[i - 1]);
 	if (task->awaited)
 		put_task_name(layout, "waits for ", task->awaited);
 }
@@ -122,8 +122,8 @@ static void put_thread_names(const struct text_layout *layout, const struct thre
 }
 
 /* With those like it: the one at index and later ones. */
-static void put_thread(const struct text_layout *layout, const struct thread_dump *dump,
-		       const struct alike *alike, size_t index)
+static void dump_put_thread(const struct text_layout *layout, const struct thread_dump *dump,
+			    const struct alike *alike, size_t index)
 {
 	const struct dumped_thread *thread = &dump->threads[index];
 	const char *waiting = waiting_words(thread);
@@ -145,10 +145,10 @@ static void put_thread(const struct text_layout *layout, const struct thread_dum
 		text_wrapped(layout, "    ",
 			     "It ran on while it was looked at: no stack could be read.");
 	for (size_t i = thread->frame_count; i > 0; i--)
-		put_frame(layout, &thread->frames[i - 1]);
+		dump_put_frame(layout, &thread->frames[i - 1]);
 }
 
-static int put_threads(const struct text_layout *layout, const struct thread_dump *dump)
+static int dump_put_threads(const struct text_layout *layout, const struct thread_dump *dump)
 {
 	struct alike *alike = calloc(dump->thread_count + 1, sizeof(*alike));
 
@@ -168,7 +168,7 @@ static int put_threads(const struct text_layout *layout, const struct thread_dum
 	alike_find(alike, dump->thread_count);
 	for (size_t i = 0; i < dump->thread_count; i++)
 		if (alike[i].first == i)
-			put_thread(layout, dump, alike, i);
+			dump_put_thread(layout, dump, alike, i);
 	free(alike);
 	return 0;
 }
@@ -246,7 +246,7 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
 	put_sources(&layout, &dump->sources);
-	return put_threads(&layout, dump) || put_tasks(&layout, dump) ? -ENOMEM : 0;
+	return dump_put_threads(&layout, dump) || put_tasks(&layout, dump) ? -ENOMEM : 0;
 }
 
 static json_t *json_task_name(const struct dumped_task *task)
@@ -279,7 +279,7 @@ static json_t *json_tasks(const struct thread_dump *dump)
 	return array;
 }
 
-static json_t *json_thread(const struct thread_dump *dump, const struct dumped_thread *thread)
+static json_t *dump_json_thread(const struct thread_dump *dump, const struct dumped_thread *thread)
 {
 	json_t *object = json_object();
 
@@ -310,7 +310,7 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	snprintf(version, sizeof(version), "%d.%d.%d", dump->python.major, dump->python.minor,
 		 dump->python.micro);
 	for (size_t i = 0; i < dump->thread_count; i++)
-		threads = json_appended(threads, json_thread(dump, &dump->threads[i]));
+		threads = json_appended(threads, dump_json_thread(dump, &dump->threads[i]));
 	object = json_with(object, "pid", json_integer(dump->pid));
 	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
 	object = json_with(object, "tasks", json_tasks(dump));

@@ -77,8 +77,8 @@ static void put_command(const struct text_layout *layout, const struct listed_pr
 	text_last_cell(layout, used ? words : process->name, width);
 }
 
-static void put_process(const struct text_layout *layout, const struct listed_process *process,
-			unsigned container_columns)
+static void list_put_process(const struct text_layout *layout, const struct listed_process *process,
+			     unsigned container_columns)
 {
 	unsigned used = 8 + USER_COLUMNS + 1 + VERSION_COLUMNS + 1 + 6 + 8 + 1 + container_columns;
 
@@ -148,7 +148,7 @@ void list_write_text(const struct process_list *list, const struct writer_option
 			VERSION_COLUMNS, "PYTHON", "CPU", "RUNNING", (int)container_columns,
 			container_columns ? "CONTAINER" : "");
 	for (size_t i = 0; i < list->count; i++)
-		put_process(&layout, &list->items[i], container_columns);
+		list_put_process(&layout, &list->items[i], container_columns);
 	if (list->cut)
 		fprintf(file, "... and more: the first %d are shown\n", PROCESS_LIST_MAX);
 	put_denied(&layout, list);

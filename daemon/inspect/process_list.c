@@ -236,9 +236,9 @@ static void keep_unknown(struct search *search, const struct mapping_list *all,
 	}
 }
 
-static const struct mapping *find_interpreter(struct search *search,
-					      const struct mapping_list *mappings,
-					      struct python_version *ret_version)
+static const struct mapping *list_find_interpreter(struct search *search,
+						   const struct mapping_list *mappings,
+						   struct python_version *ret_version)
 {
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct mapping *mapping = &mappings->mappings[i];
@@ -299,8 +299,8 @@ static void add_times(struct listed_process *process)
 		process->running_ns = now_ns - times.start_time * tick_ns;
 }
 
-static int add_process(struct search *search, pid_t pid, const struct process_status *status,
-		       const char *interpreter, struct python_version version)
+static int list_add_process(struct search *search, pid_t pid, const struct process_status *status,
+			    const char *interpreter, struct python_version version)
 {
 	struct process_list *list = search->list;
 	struct listed_process *items, *process;
@@ -347,7 +347,7 @@ static void count_denied(struct process_list *list, pid_t pid, const struct proc
 		list->denied_pythons[list->denied_python_count++] = pid;
 }
 
-static int look_at(struct search *search, pid_t pid)
+static int list_look_at(struct search *search, pid_t pid)
 {
 	struct mapping_list mappings = { 0 }, unknown = { 0 };
 	const struct mapping *interpreter;
@@ -377,9 +377,9 @@ static int look_at(struct search *search, pid_t pid)
 	unknown.generation = 1;
 	if (unknown.count)
 		opened = learn_files(search, pid, &unknown);
-	interpreter = find_interpreter(search, &mappings, &version);
+	interpreter = list_find_interpreter(search, &mappings, &version);
 	if (interpreter)
-		error = add_process(search, pid, &status, interpreter->path, version);
+		error = list_add_process(search, pid, &status, interpreter->path, version);
 	else if (!opened)
 		search->list->unreadable++;
 	free(unknown.mappings);
@@ -387,7 +387,7 @@ static int look_at(struct search *search, pid_t pid)
 	return error;
 }
 
-static int compare_processes(const void *left, const void *right)
+static int list_compare(const void *left, const void *right)
 {
 	const struct listed_process *a = left, *b = right;
 
@@ -414,7 +414,7 @@ static void measure_cpu(struct process_list *list)
 	}
 }
 
-static int look_at_all(struct search *search)
+static int list_look_at_all(struct search *search)
 {
 	DIR *directory = opendir("/proc");
 	const struct dirent *entry;
@@ -427,7 +427,7 @@ static int look_at_all(struct search *search)
 		long pid = strtol(entry->d_name, &end, 10);
 
 		if (isdigit((unsigned char)entry->d_name[0]) && !*end && pid > 0 && pid != getpid())
-			error = look_at(search, (pid_t)pid);
+			error = list_look_at(search, (pid_t)pid);
 	}
 	closedir(directory);
 	return error;
@@ -440,7 +440,7 @@ struct process_list *process_list_take(struct error *error)
 
 	search.files = calloc(FILES_MAX, sizeof(search.files[0]));
 	if (search.list && search.files)
-		failure = look_at_all(&search);
+		failure = list_look_at_all(&search);
 	free(search.files);
 	if (failure) {
 		error_set(error, EXIT_INTERNAL, "the processes could not be listed: %s",
@@ -451,7 +451,7 @@ struct process_list *process_list_take(struct error *error)
 	/* There may be no array at all. */
 	if (search.list->count)
 		qsort(search.list->items, search.list->count, sizeof(search.list->items[0]),
-		      compare_processes);
+		      list_compare);
 	measure_cpu(search.list);
 	return search.list;
 }

@@ -118,7 +118,7 @@ static int store_capture(struct owned_dump *owned, struct stored_thread *stored,
 	return store_frames(stored, capture->frames, capture->frame_count);
 }
 
-static bool same_sleep(const struct process_sleep *a, const struct process_sleep *b)
+static bool dump_same_sleep(const struct process_sleep *a, const struct process_sleep *b)
 {
 	return a->system_call == b->system_call && a->ip == b->ip && a->sp == b->sp;
 }
@@ -137,7 +137,7 @@ static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *store
 	registers.general[REGISTER_RSP] = before.sp;
 	capture_look(&owned->capture, &owned->target, shown->tid, stored->inner_tid, &registers);
 	error = procfs_read_sleep(owned->dump.pid, shown->tid, &after);
-	if (!error && !same_sleep(&before, &after))
+	if (!error && !dump_same_sleep(&before, &after))
 		error = -EAGAIN;
 	if (!error) {
 		shown->waits_known = before.system_call >= 0;
@@ -148,7 +148,7 @@ static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *store
 	return error ? error : store_capture(owned, stored, before.ip != 0);
 }
 
-static int look(struct owned_dump *owned, struct stored_thread *stored)
+static int dump_look(struct owned_dump *owned, struct stored_thread *stored)
 {
 	struct registers registers = { 0 };
 	int error = -EAGAIN;
@@ -272,8 +272,8 @@ static void nothing(void *context, struct tracee *tracee)
 	(void)tracee;
 }
 
-static void stopped(void *context, struct tracee *tracee, const struct registers *registers,
-		    const struct event_record *records, size_t count)
+static void dump_stopped(void *context, struct tracee *tracee, const struct registers *registers,
+			 const struct event_record *records, size_t count)
 {
 	struct stopping *stopping = context;
 	struct owned_dump *owned = stopping->owned;
@@ -292,7 +292,7 @@ static void stopped(void *context, struct tracee *tracee, const struct registers
 	}
 }
 
-static void resumed(void *context, struct tracee *tracee)
+static void dump_resumed(void *context, struct tracee *tracee)
 {
 	struct stopping *stopping = context;
 	struct stored_thread *stored = tracee->user;
@@ -306,7 +306,7 @@ static void resumed(void *context, struct tracee *tracee)
 }
 
 /* Held up in the kernel while a thread of the target waits (attach/watchdog.h). */
-static void end_at_once(void *context)
+static void dump_end_at_once(void *context)
 {
 	static const char words[] =
 		"pieprofd: held up in the kernel while the target waits: no dump\n";
@@ -324,8 +324,8 @@ static void *stop_running(void *argument)
 		.context = stopping,
 		.thread_started = nothing,
 		.thread_ended = nothing,
-		.stopped = stopped,
-		.resumed = resumed,
+		.stopped = dump_stopped,
+		.resumed = dump_resumed,
 	};
 	struct tracer *tracer = tracer_create(stopping->owned->dump.pid, stopping->stop_signal,
 					      STOP_PERIOD_NS, &hooks);
@@ -334,7 +334,7 @@ static void *stop_running(void *argument)
 
 	if (tracer)
 		(void)!watchdog_start(&watchdog, stopping->owned->dump.pid, pthread_self(),
-				      tracer_relief(tracer), end_at_once, NULL);
+				      tracer_relief(tracer), dump_end_at_once, NULL);
 	if (!tracer || tracer_attach(tracer, &stopping->error)) {
 		stopping->failed = true;
 	} else {
@@ -510,7 +510,7 @@ static int show(struct owned_dump *owned)
 	return 0;
 }
 
-static int take(struct owned_dump *owned, struct error *error)
+static int dump_take(struct owned_dump *owned, struct error *error)
 {
 	int failure = capture_init(&owned->capture);
 
@@ -523,7 +523,7 @@ static int take(struct owned_dump *owned, struct error *error)
 	if (!failure)
 		failure = list_threads(owned);
 	for (size_t i = 0; i < owned->stored_count && !failure; i++)
-		failure = look(owned, &owned->stored[i]);
+		failure = dump_look(owned, &owned->stored[i]);
 	if (!failure) {
 		add_python_facts(owned);
 		catch_running(owned);
@@ -557,7 +557,7 @@ struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options
 	}
 	if (procfs_read_command(pid, &owned->dump.command))
 		owned->dump.command = NULL;
-	if (take(owned, error)) {
+	if (dump_take(owned, error)) {
 		thread_dump_destroy(&owned->dump);
 		return NULL;
 	}

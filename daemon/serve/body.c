@@ -8,7 +8,7 @@
 #define FIRST_BYTES 4096
 
 /* 0 is an error to stdio. */
-static ssize_t append(void *cookie, const char *bytes, size_t size)
+static ssize_t body_append(void *cookie, const char *bytes, size_t size)
 {
 	struct body *body = cookie;
 
@@ -37,7 +37,7 @@ static ssize_t append(void *cookie, const char *bytes, size_t size)
 
 int body_open(struct body *body)
 {
-	const cookie_io_functions_t functions = { .write = append };
+	const cookie_io_functions_t functions = { .write = body_append };
 
 	*body = (struct body){ 0 };
 	body->file = fopencookie(body, "w", functions);

@@ -5,6 +5,7 @@
  * counters, and its part in the windows that are open then; these go on.
  */
 #include "attach/procfs.h"
+#include "daemon/serve/sampler.h"
 #include "daemon/serve/sampler_parts.h"
 
 #include <malloc.h>
@@ -114,7 +115,7 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 }
 
 /* Windows end only with all that is sampled. */
-static void judge(struct sampler *sampler)
+static void cohort_judge(struct sampler *sampler)
 {
 	struct group_progress progress = group_progress(sampler->group);
 
@@ -144,7 +145,7 @@ int cohort_begin(struct sampler *sampler, struct error *error)
 	if (result)
 		return -1;
 	sampler->began_before = true;
-	judge(sampler);
+	cohort_judge(sampler);
 	return 0;
 }
 
@@ -168,7 +169,7 @@ void cohort_copy_notes(struct sampler *sampler, char *notes, size_t size)
 }
 
 /* One at a time: an attach takes a while. */
-static void rotate(struct sampler *sampler, uint64_t now_ns)
+static void cohort_rotate(struct sampler *sampler, uint64_t now_ns)
 {
 	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++) {
 		struct slot *slot = &sampler->slots[i];
@@ -189,9 +190,9 @@ void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t 
 
 	if (state != SAMPLER_RUNNING && state != SAMPLER_WAITING)
 		return;
-	rotate(sampler, now_ns);
+	cohort_rotate(sampler, now_ns);
 	(void)group_look(sampler->group);
-	judge(sampler);
+	cohort_judge(sampler);
 	/* Otherwise the heap keeps what the sessions had. */
 	if (sampler->trim)
 		malloc_trim(0);

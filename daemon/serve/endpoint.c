@@ -138,7 +138,7 @@ struct view {
 	FILE *file;
 };
 
-static int put_view(const struct profile *profile, void *context)
+static int endpoint_put_view(const struct profile *profile, void *context)
 {
 	const struct view *view = context;
 
@@ -162,7 +162,7 @@ static int take_window(struct endpoint *endpoint, const struct request *request,
 		(void)window_close(window, NULL, NULL);
 		return error;
 	}
-	return window_close(window, put_view, view);
+	return window_close(window, endpoint_put_view, view);
 }
 
 static void answer_window(struct endpoint *endpoint, const struct request *request,
@@ -233,7 +233,7 @@ struct report {
 	FILE *file;
 };
 
-static int put_report(const struct profile *profile, void *context)
+static int endpoint_put_report(const struct profile *profile, void *context)
 {
 	static const struct writer_options options;
 	const struct report *report = context;
@@ -256,7 +256,7 @@ static bool write_report(struct endpoint *endpoint, const struct writer *writer,
 		error = -ENOMEM;
 	report.file = answer->body.file;
 	if (!error)
-		error = sampler_write(endpoint->sampler, put_report, &report);
+		error = sampler_write(endpoint->sampler, endpoint_put_report, &report);
 	if (error)
 		say_failure(endpoint, answer, error);
 	return !error;

@@ -90,23 +90,23 @@ static void put_times(FILE *file, const struct session_counters *all)
 }
 
 /* These say how many threads there are, not how often something happened. */
-static bool is_state(enum loss loss)
+static bool metrics_is_state(enum loss loss)
 {
 	return loss == LOSS_STOP_SIGNAL_BLOCKED || loss == LOSS_THREAD_EVENTS ||
 	       loss == LOSS_MEMORY_EVENTS;
 }
 
-static void put_losses(FILE *file, const struct losses *losses)
+static void metrics_put_losses(FILE *file, const struct losses *losses)
 {
 	head(file, "losses_total", "counter", "What was seen and could not be used, by reason.");
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		if (!is_state((enum loss)i))
+		if (!metrics_is_state((enum loss)i))
 			fprintf(file, "pieprofd_losses_total{reason=\"%s\"} %" PRIu64 "\n",
 				loss_name((enum loss)i), losses->counts[i]);
 	head(file, "threads_not_sampled", "gauge",
 	     "Threads of the target that are not, or not fully, sampled, by reason.");
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		if (is_state((enum loss)i))
+		if (metrics_is_state((enum loss)i))
 			fprintf(file, "pieprofd_threads_not_sampled{reason=\"%s\"} %" PRIu64 "\n",
 				loss_name((enum loss)i), losses->counts[i]);
 }
@@ -216,7 +216,7 @@ static uint64_t open_files(void)
 }
 
 /* In pages. */
-static void read_memory(uint64_t *ret_virtual, uint64_t *ret_resident)
+static void metrics_read_memory(uint64_t *ret_virtual, uint64_t *ret_resident)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
 
@@ -229,13 +229,13 @@ static void read_memory(uint64_t *ret_virtual, uint64_t *ret_resident)
 }
 
 /* By the names that Prometheus' own libraries use. */
-static void put_process(FILE *file)
+static void metrics_put_process(FILE *file)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), virtual_pages, resident_pages;
 	struct rlimit limit = { 0 };
 	struct timespec cpu = { 0 };
 
-	read_memory(&virtual_pages, &resident_pages);
+	metrics_read_memory(&virtual_pages, &resident_pages);
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
 	fprintf(file,
@@ -273,9 +273,9 @@ void metrics_write(const struct metrics *metrics, FILE *file)
 			sampler_state_name((enum sampler_state)state), metrics->state == state);
 	put_count(file, "samples_total", "counter", "Samples taken.", all->samples);
 	put_times(file, all);
-	put_losses(file, &all->losses);
+	metrics_put_losses(file, &all->losses);
 	put_stops(file, all, metrics->overhead_limit);
 	put_sizes(file, metrics->counters);
 	put_requests(metrics, file);
-	put_process(file);
+	metrics_put_process(file);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/serve/sampler_parts.h"
+#include "daemon/serve/sampler.h"
 
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/sample/thread_times.h"
+#include "daemon/serve/sampler_parts.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -263,7 +264,7 @@ static void answer_starts(struct sampler *sampler)
 }
 
 /* The session goes no further, but can be read. */
-static void end_session(struct sampler *sampler, enum sampler_state state)
+static void sampler_end_session(struct sampler *sampler, enum sampler_state state)
 {
 	session_finish(sampler->slots[0].session);
 	sampler_set_state(sampler, state);
@@ -282,7 +283,7 @@ void sampler_stop(struct sampler *sampler)
 		if (sampler->several)
 			cohort_stop(sampler);
 		else
-			end_session(sampler, SAMPLER_STOPPED);
+			sampler_end_session(sampler, SAMPLER_STOPPED);
 	}
 	pthread_mutex_unlock(&sampler->work);
 }
@@ -335,7 +336,7 @@ static void begin_again(struct sampler *sampler, char *notice, size_t size)
 		 RETRY_NS / NS_PER_SECOND, error.cause);
 }
 
-static void rotate(struct sampler *sampler, char *notice, size_t size)
+static void sampler_rotate(struct sampler *sampler, char *notice, size_t size)
 {
 	session_finish(sampler->slots[0].session);
 	sampler->rotations++;
@@ -348,9 +349,9 @@ static void poll_session(struct sampler *sampler, uint64_t now_ns, char *notice,
 
 	if (sampler_state(sampler) == SAMPLER_RUNNING) {
 		if (!session_progress(slot->session).running)
-			end_session(sampler, SAMPLER_ENDED);
+			sampler_end_session(sampler, SAMPLER_ENDED);
 		else if (slot_is_due(sampler, slot, now_ns))
-			rotate(sampler, notice, size);
+			sampler_rotate(sampler, notice, size);
 	} else if (sampler->retry_ns && now_ns >= sampler->retry_ns) {
 		begin_again(sampler, notice, size);
 	}

@@ -21,35 +21,8 @@
 #ifndef PIEPROFD_DAEMON_SERVE_SAMPLER_H
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_H
 
-#include "daemon/session/process_search.h"
+#include "daemon/serve/sampler_options.h"
 #include "daemon/session/session_window.h"
-
-/* Of the tree and the pairs; less than a recording has, as copies and marks cost again as much. */
-#define SAMPLER_NODES_MAX 100000
-#define SAMPLER_PAIRS_MAX 20000
-/* Of several processes, each; more processes than that wait for a place. */
-#define SAMPLER_NODES_OF_EACH 25000
-#define SAMPLER_PAIRS_OF_EACH 5000
-#define SAMPLER_SESSIONS_MAX  32
-
-struct sampler_options {
-	struct session_options session;
-	uint64_t rotate_ns; /* the age at which a session gives way; 0: only when full */
-	/* More than one process, or not always the same: borrowed. */
-	bool several;
-	const pid_t *pids;
-	size_t pid_count;
-	bool follow;                       /* their children, too */
-	bool wait;                         /* for others, when none is left */
-	const struct process_query *query; /* what finds them again; NULL: nothing */
-};
-
-enum sampler_state {
-	SAMPLER_STOPPED, /* nothing is attached */
-	SAMPLER_WAITING, /* there is no process now */
-	SAMPLER_RUNNING,
-	SAMPLER_ENDED, /* the target has; for good */
-};
 
 const char *sampler_state_name(enum sampler_state state);
 

@@ -4,8 +4,9 @@
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_PARTS_H
 
 #include "daemon/report/merge/profile_merge.h"
-#include "daemon/serve/window.h"
+#include "daemon/serve/sampler_options.h"
 #include "daemon/session/group.h"
+#include "daemon/session/session_window.h"
 
 #include <pthread.h>
 

@@ -2,7 +2,6 @@
 #include "daemon/serve/server.h"
 
 #include "common/clock.h"
-#include "daemon/cli/confinement.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,9 +33,9 @@ struct connection {
 struct server {
 	struct endpoint *endpoint;
 	struct MHD_Daemon *daemon;
-	int listener_fd; /* -1: MHD's */
-	bool unconfined;
-	bool refuses; /* its threads could not be confined: nothing is answered */
+	int listener_fd;         /* -1: MHD's */
+	server_confine *confine; /* NULL: its threads stay as they are */
+	bool refuses;            /* its threads could not be confined: nothing is answered */
 	pthread_mutex_t lock;
 	struct connection connections[SERVER_CONNECTIONS_MAX];
 };
@@ -96,38 +95,45 @@ static void close_connection(struct server *server, struct connection *connectio
  * Called by the thread that accepts, which makes a thread for each connection:
  * all of them have its filter.
  */
-static void confine(struct server *server)
+static void confine_thread(struct server *server)
 {
 	static _Thread_local bool confined;
 	int failure;
 
-	if (confined || server->unconfined)
+	if (confined || !server->confine)
 		return;
 	confined = true;
-	failure = confinement_filter_http(true);
-	if (!confinement_has_failed(failure))
+	failure = server->confine();
+	if (!failure)
 		return;
 	__atomic_store_n(&server->refuses, true, __ATOMIC_RELAXED);
 	fprintf(stderr, "pieprofd: nothing is answered, as system calls cannot be filtered: %s\n",
 		strerror(-failure));
 }
 
-static void *try_filter(void *result)
+struct confine_trial {
+	server_confine *confine;
+	int result;
+};
+
+static void *try_filter(void *context)
 {
-	*(int *)result = confinement_filter_http(true);
+	struct confine_trial *trial = context;
+
+	trial->result = trial->confine();
 	return NULL;
 }
 
-int server_try_filter(void)
+int server_try_filter(server_confine *confine)
 {
+	struct confine_trial trial = { .confine = confine };
 	pthread_t thread;
-	int result = 0;
-	int failure = pthread_create(&thread, NULL, try_filter, &result);
+	int failure = pthread_create(&thread, NULL, try_filter, &trial);
 
 	if (failure)
 		return -failure;
 	(void)pthread_join(thread, NULL);
-	return result;
+	return trial.result;
 }
 
 static void notify_connection(void *context, struct MHD_Connection *mhd, void **connection_context,
@@ -137,7 +143,7 @@ static void notify_connection(void *context, struct MHD_Connection *mhd, void **
 	uint64_t *count = &server->endpoint->requests.connections;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		confine(server);
+		confine_thread(server);
 		const union MHD_ConnectionInfo *info =
 			MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
@@ -295,9 +301,10 @@ static enum MHD_Result answer_request(struct exchange *exchange, const char *pat
 }
 
 /* Called when the headers are there, and again when the body is. */
-static enum MHD_Result handle(void *context, struct MHD_Connection *mhd, const char *url,
-			      const char *method, const char *version, const char *upload_data,
-			      size_t *upload_size, void **request_context)
+static enum MHD_Result server_handle(void *context, struct MHD_Connection *mhd, const char *url,
+				     const char *method, const char *version,
+				     const char *upload_data, size_t *upload_size,
+				     void **request_context)
 {
 	struct exchange *exchange = *request_context;
 	const union MHD_ConnectionInfo *info;
@@ -348,7 +355,7 @@ static void request_completed(void *context, struct MHD_Connection *mhd, void **
 /* ---- life ---- */
 
 struct server *server_start(struct endpoint *endpoint, const struct listener *listener,
-			    bool unconfined)
+			    server_confine *confine)
 {
 	struct server *server = calloc(1, sizeof(*server));
 
@@ -356,12 +363,12 @@ struct server *server_start(struct endpoint *endpoint, const struct listener *li
 		return NULL;
 	server->endpoint = endpoint;
 	server->listener_fd = -1;
-	server->unconfined = unconfined;
+	server->confine = confine;
 	pthread_mutex_init(&server->lock, NULL);
 	server->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
-		0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener->fd,
+		0, NULL, NULL, server_handle, server, MHD_OPTION_LISTEN_SOCKET, listener->fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_HEADER_BYTES_MAX,
 		MHD_OPTION_NOTIFY_CONNECTION, notify_connection, server,

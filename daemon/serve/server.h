@@ -19,15 +19,20 @@
 struct server;
 
 /*
- * Takes over the listener's descriptor. Its threads have a filter of system calls
- * (daemon/cli/confinement.h) unless unconfined, which who downloads debug files needs.
- * NULL: out of memory or threads.
+ * Has the calling thread, and those that it makes, do no more than answer. 0, or a
+ * negative errno: it cannot be had, and nothing must be answered.
+ */
+typedef int server_confine(void);
+
+/*
+ * Takes over the listener's descriptor. confine: for its threads; NULL: they stay as
+ * they are. NULL: out of memory or threads.
  */
 struct server *server_start(struct endpoint *endpoint, const struct listener *listener,
-			    bool unconfined);
+			    server_confine *confine);
 
-/* Whether its threads will have that filter: as confinement_filter_http() returns it. */
-__attribute__((warn_unused_result)) int server_try_filter(void);
+/* Whether its threads can be confined: in a thread of its own. As confine() returns it. */
+__attribute__((warn_unused_result)) int server_try_filter(server_confine *confine);
 
 /* Every second or so: closes connections that are over their time. */
 void server_reap(struct server *server);

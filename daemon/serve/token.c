@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* How much is read of it; negative errno. */
-static ssize_t read_all(const char *path, char *text, size_t size)
+static ssize_t token_read_all(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat status;
@@ -28,7 +28,7 @@ static ssize_t read_all(const char *path, char *text, size_t size)
 int token_read(const char *path, struct token *ret_token, struct error *error)
 {
 	char text[TOKEN_BYTES_MAX + 2] = "";
-	ssize_t size = read_all(path, text, sizeof(text));
+	ssize_t size = token_read_all(path, text, sizeof(text));
 	size_t length = 0;
 
 	if (size < 0) {

@@ -11,7 +11,7 @@
 #define LOOK_NS (250 * NS_PER_MS) /* whether anybody still wants it */
 
 /* A free place; NULL: none. */
-static struct window **find_place(struct sampler *sampler)
+static struct window **window_find_place(struct sampler *sampler)
 {
 	for (size_t i = 0; i < WINDOWS_MAX; i++)
 		if (!sampler->windows[i])
@@ -47,7 +47,7 @@ static int mark_all(struct window *window)
 
 static int open_window(struct sampler *sampler, struct window **ret_window)
 {
-	struct window **place = find_place(sampler);
+	struct window **place = window_find_place(sampler);
 	struct window *window;
 
 	if (sampler_state(sampler) != SAMPLER_RUNNING || sampler->refusing)

@@ -8,8 +8,6 @@
 
 #include "daemon/serve/sampler.h"
 
-#define WINDOWS_MAX 8
-
 struct window;
 
 /* 0, -EAGAIN: nothing is sampled now, -EBUSY: too many, or -ENOMEM. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/session/group_parts.h"
+#include "daemon/session/group.h"
 
 #include "attach/children.h"
 #include "attach/preflight.h"
 #include "common/clock.h"
+#include "daemon/session/group_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

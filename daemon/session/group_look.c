@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which processes a group has, and what becomes of each of them. */
-#include "daemon/session/group_parts.h"
+#include "daemon/session/group.h"
 
 #include "attach/children.h"
 #include "common/clock.h"
+#include "daemon/session/group_parts.h"
 
 #include <stdlib.h>
 
@@ -41,8 +42,8 @@ static void give_up_session(struct group *group, struct member *member)
 	member->profiled_before = true;
 }
 
-static void end_session(struct group *group, struct member *member,
-			const struct session_progress *progress)
+static void group_end_session(struct group *group, struct member *member,
+			      const struct session_progress *progress)
 {
 	session_finish(member->session);
 	group_count_unseen(group, member, progress->forks);
@@ -71,7 +72,7 @@ void group_renew(struct group *group, struct session *session)
 		session_finish(session);
 		progress = session_progress(session);
 		if (progress.end != PROCESS_RUNNING) {
-			end_session(group, member, &progress);
+			group_end_session(group, member, &progress);
 			return;
 		}
 		give_up_session(group, member);
@@ -105,12 +106,12 @@ static void check_sessions(struct group *group)
 			continue;
 		progress = session_progress(member->session);
 		if (!progress.running)
-			end_session(group, member, &progress);
+			group_end_session(group, member, &progress);
 	}
 }
 
 /* Counts each process once, however often it is met. */
-static void leave_out(struct group *group, pid_t pid)
+static void group_leave_out(struct group *group, pid_t pid)
 {
 	unsigned char *byte, bit = (unsigned char)(1u << pid % 8);
 
@@ -134,7 +135,7 @@ struct member *group_add_member(struct group *group, pid_t pid, pid_t parent)
 		return NULL;
 	if (group->members.count < GROUP_WATCHED_MAX)
 		return member_table_add(&group->members, &member);
-	leave_out(group, pid);
+	group_leave_out(group, pid);
 	return NULL;
 }
 

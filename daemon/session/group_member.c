@@ -11,7 +11,7 @@
 #define FIRST_PAUSE_NS (50 * NS_PER_MS)
 
 /* The program it runs; zeros when that cannot be told. */
-static void read_program(pid_t pid, dev_t *ret_device, ino_t *ret_inode)
+static void member_read_program(pid_t pid, dev_t *ret_device, ino_t *ret_inode)
 {
 	struct stat status = { 0 };
 	char path[32];
@@ -51,7 +51,7 @@ void member_try_again(struct member *member, uint64_t try_ns)
 	member->next_try_ns = now_ns + 1;
 	member->give_up_ns = try_ns == UINT64_MAX ? UINT64_MAX : now_ns + try_ns;
 	member->pause_ns = member->given ? MEMBER_COMMAND_LOOK_NS : FIRST_PAUSE_NS;
-	read_program(member->pid, &member->device, &member->inode);
+	member_read_program(member->pid, &member->device, &member->inode);
 }
 
 void member_try_later(struct member *member, uint64_t now_ns)
@@ -75,7 +75,7 @@ bool member_seems_same(const struct member *member)
 	ino_t inode;
 
 	/* What has ended runs no program. */
-	read_program(member->pid, &device, &inode);
+	member_read_program(member->pid, &device, &inode);
 	return inode && device == member->device && inode == member->inode;
 }
 
@@ -84,6 +84,6 @@ bool member_runs_another_program(const struct member *member)
 	dev_t device;
 	ino_t inode;
 
-	read_program(member->pid, &device, &inode);
+	member_read_program(member->pid, &device, &inode);
 	return inode && (device != member->device || inode != member->inode);
 }

@@ -5,7 +5,7 @@
 
 #include "attach/newcomers.h"
 #include "daemon/report/merge/profile_merge.h"
-#include "daemon/session/group.h"
+#include "daemon/session/group_options.h"
 #include "daemon/session/look_budget.h"
 #include "daemon/session/member_table.h"
 

@@ -1,35 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/session/session_parts.h"
+#include "daemon/session/session.h"
 
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "daemon/session/session_parts.h"
 #include "symbolize/line_info.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NS (50 * NS_PER_MS)
-/* While the target uses no CPU, for each session there is: together they shall use next to none. */
-#define TICK_IDLE_NS     (16 * NS_PER_MS)
-#define TICK_IDLE_MAX_NS (4000 * NS_PER_MS)
 /* An order that has met the tracer's thread on its way to sleep is given again. */
 #define ORDER_AGAIN_NS (5 * NS_PER_MS)
-/* Rings hold some 70 records: of the kernel clock, that is as many periods. */
-#define TICK_PERIODS 25
-/* A map that changes all the time (a JIT) is re-read at most this often. */
-#define REFRESH_NS NS_PER_SECOND
-/* Whether the target has given up rights. */
-#define LOOK_NS       NS_PER_SECOND
-#define LENGTHEN_MAX  3 /* times the period asked for, to make room for memory samples */
-#define PERIOD_MAX_NS NS_PER_SECOND
-/* How long a first few stops may make it at high rates; a debt makes it longer. */
-#define PERIOD_PLANNED_NS (30 * NS_PER_MS)
 
 static void note(struct session *session, const char *text)
 {
@@ -212,8 +197,7 @@ struct session *session_create(const struct session_options *options, struct err
 		return NULL;
 	}
 	session->options = *options;
-	session->wanted_period_ns = options->period_ns;
-	session->longest_period_ns = LENGTHEN_MAX * options->period_ns;
+	period_init(&session->period, options->period_ns);
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_cond_init(&session->changed, NULL);
 	if (preflight_check(options->pid, options->stop_signal, &session->preflight, error) &&
@@ -270,320 +254,10 @@ void session_destroy(struct session *session)
 	free(session);
 }
 
-static void set_state(struct session *session, enum session_state state)
+void session_set_state(struct session *session, enum session_state state)
 {
 	session->state = state;
 	pthread_cond_broadcast(&session->changed);
-}
-
-static void start_sampling(struct session *session, uint64_t now_ns)
-{
-	session->resumed_ns = now_ns;
-	queued_time_begin(&session->queued, session->options.pid, now_ns);
-	if (!session->unstopped)
-		pipeline_set_idle(&session->pipeline, session->tracer, false);
-	/* As close to the clocks' beginning and end as can be: what is between counts as unclocked.
-	 */
-	session->resumed_cpu_ns = session->last_cpu_ns = session_target_cpu_ns(session);
-	if (session->unstopped) {
-		unstopped_sampler_begin(session->unstopped);
-		return;
-	}
-	tracer_enable_clocks(session->tracer, true);
-}
-
-/* Else the time of threads that are not, or of another program, would seem to be unclocked. */
-static bool all_sampled(const struct session *session)
-{
-	const struct tracer_counts *counts = tracer_counts(session->tracer);
-
-	return !counts->threads_blocking && !counts->threads_refused && !counts->threads_beyond &&
-	       session->end != TRACER_TARGET_REPLACED;
-}
-
-static void stop_sampling(struct session *session, uint64_t now_ns)
-{
-	uint64_t cpu_ns;
-
-	if (session->tracer)
-		tracer_enable_clocks(session->tracer, false);
-	session->last_cpu_ns = session_target_cpu_ns(session);
-	cpu_ns = session->last_cpu_ns - session->resumed_cpu_ns;
-	if (session->unstopped) {
-		unstopped_sampler_end(session->unstopped);
-	} else {
-		pipeline_set_idle(&session->pipeline, session->tracer, true);
-		if (all_sampled(session))
-			pipeline_charge_unclocked(&session->pipeline, session->tracer, cpu_ns);
-	}
-	session->sampled_ns += now_ns - session->resumed_ns;
-	session->cpu_ns += cpu_ns;
-	queued_time_end(&session->queued, session->options.pid);
-}
-
-/* What the other thread asked for; true: finish. */
-static bool obey(struct session *session)
-{
-	bool finish;
-
-	pthread_mutex_lock(&session->lock);
-	finish = session->finish_wanted;
-	if (!finish && session->snapshot_wanted)
-		session_copy_some(session);
-	if (!finish && session->pause_wanted && session->state == SESSION_SAMPLING) {
-		stop_sampling(session, clock_now_ns());
-		set_state(session, SESSION_PAUSED);
-	} else if (!finish && !session->pause_wanted && session->state == SESSION_PAUSED) {
-		start_sampling(session, clock_now_ns());
-		set_state(session, SESSION_SAMPLING);
-	}
-	pthread_mutex_unlock(&session->lock);
-	return finish;
-}
-
-static void set_period(struct session *session, uint64_t period_ns)
-{
-	session->options.period_ns = period_ns;
-	tracer_set_period(session->tracer, period_ns);
-}
-
-static void lengthen_period(struct session *session)
-{
-	set_period(session, session->options.period_ns + session->options.period_ns / 2);
-}
-
-static bool follows_accesses(const struct session *session)
-{
-	return session->options.loads || session->options.stores;
-}
-
-/* What the cost of stops suggests, within what was asked for and the longest; 0: not known yet. */
-static uint64_t planned_period(const struct session *session)
-{
-	uint64_t period_ns = governor_period(&session->pipeline.governor);
-	uint64_t longest_ns = session->longest_period_ns;
-
-	/* The limit decides, whatever rate is asked for. */
-	if (longest_ns < PERIOD_PLANNED_NS)
-		longest_ns = PERIOD_PLANNED_NS;
-	if (!period_ns || period_ns > longest_ns)
-		return period_ns ? longest_ns : 0;
-	return period_ns > session->wanted_period_ns ? period_ns : session->wanted_period_ns;
-}
-
-/*
- * Where stops are dear, those of the clock alone may use up all that is
- * allowed, and hardly a memory access is followed. Fewer samples then find
- * more: each of them may be followed. So the period is set by what the first
- * stops cost, and from then on by whether most offers had to be refused; only
- * stops in user code are any: counting the kernel's samples among them kept the
- * period of a program short that spends much time there, and it hardly had an
- * access followed. Where time alone is sampled, what the first stops cost decides.
- */
-static void balance(struct session *session, uint64_t now_ns)
-{
-	uint64_t offers = session->pipeline.offers - session->balanced_offers;
-	uint64_t skipped =
-		session->pipeline.losses.counts[LOSS_OVERHEAD_LIMIT] - session->balanced_skipped;
-	uint64_t planned_ns = planned_period(session);
-
-	if (!planned_ns || (follows_accesses(session) && !session->pipeline.offers))
-		return;
-	if (!session->planned) {
-		session->planned = true;
-		if (planned_ns > session->options.period_ns)
-			set_period(session, planned_ns);
-	}
-	if (now_ns - session->balanced_ns < NS_PER_SECOND)
-		return;
-	if (2 * skipped > offers && session->options.period_ns < session->longest_period_ns)
-		lengthen_period(session);
-	else if (4 * skipped <= offers && 4 * planned_ns < 3 * session->options.period_ns)
-		set_period(session, planned_ns); /* stops have become cheaper */
-	session->balanced_ns = now_ns;
-	session->balanced_offers += offers;
-	session->balanced_skipped += skipped;
-}
-
-static void tick(struct session *session, uint64_t now_ns)
-{
-	struct pipeline *pipeline = &session->pipeline;
-
-	tracer_check_blocked(session->tracer);
-	tracer_take_forks(session->tracer);
-	if (pipeline->idle)
-		return; /* paused: the other thread reads */
-	pipeline_tick(pipeline, session->tracer, now_ns);
-	session->last_cpu_ns = session_target_cpu_ns(session);
-	if (now_ns - session->looked_ns > LOOK_NS) {
-		session->looked_ns = now_ns;
-		target_files_look(&session->target.files);
-	}
-	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
-		pipeline->mappings_stale = false;
-		session->refreshed_ns = now_ns;
-		(void)target_refresh(&session->target);
-	}
-	if (pipeline->overdrawn && session->options.period_ns < PERIOD_MAX_NS) {
-		/* The clock's own stops cost more than is allowed: sample less often. */
-		pipeline->overdrawn = false;
-		lengthen_period(session);
-	}
-	balance(session, now_ns);
-}
-
-static uint64_t tick_interval_ns(const struct session *session)
-{
-	uint64_t interval_ns = TICK_PERIODS * session->options.period_ns;
-
-	return interval_ns < TICK_NS ? interval_ns : TICK_NS;
-}
-
-/* Those that trace, of the whole daemon. */
-static unsigned tracing;
-
-/* The next pause after a tick: longer and longer while the target does nothing. */
-static uint64_t tick_pause_ns(const struct session *session, uint64_t pause_ns, uint64_t cpu_ns)
-{
-	uint64_t shortest_ns = tick_interval_ns(session);
-	uint64_t longest_ns = TICK_IDLE_NS * __atomic_load_n(&tracing, __ATOMIC_RELAXED);
-
-	if (longest_ns > TICK_IDLE_MAX_NS)
-		longest_ns = TICK_IDLE_MAX_NS;
-	if (session->pipeline.idle || session->last_cpu_ns != cpu_ns || longest_ns < shortest_ns)
-		return shortest_ns;
-	return 2 * pause_ns < longest_ns ? 2 * pause_ns : longest_ns;
-}
-
-static void sample(struct session *session)
-{
-	uint64_t pause_ns = tick_interval_ns(session);
-	uint64_t next_tick_ns = clock_now_ns() + pause_ns;
-	uint64_t next_look_ns = session->options.waits ? 0 : UINT64_MAX;
-	enum tracer_end end = TRACER_RUNNING;
-
-	while (end == TRACER_RUNNING && !obey(session)) {
-		uint64_t now_ns = clock_now_ns(), next_ns;
-
-		if (now_ns >= next_tick_ns) {
-			uint64_t cpu_ns = session->last_cpu_ns;
-
-			tick(session, now_ns);
-			pause_ns = tick_pause_ns(session, pause_ns, cpu_ns);
-			next_tick_ns = now_ns + pause_ns;
-		}
-		if (now_ns >= next_look_ns && !session->pipeline.idle) {
-			session->pipeline.waiting.interval_ns = pause_ns > 2 * WAITING_INTERVAL_NS
-									? pause_ns / 2
-									: WAITING_INTERVAL_NS;
-			next_look_ns = pipeline_look(&session->pipeline, session->tracer, now_ns);
-			now_ns = clock_now_ns();
-		}
-		next_ns = next_look_ns < next_tick_ns && !session->pipeline.idle ? next_look_ns
-										 : next_tick_ns;
-		end = tracer_poll(session->tracer,
-				  next_ns > now_ns && !session->copying ? next_ns - now_ns : 0);
-		/* Something has happened: a stop, or an order. */
-		if (pause_ns > tick_interval_ns(session) && clock_now_ns() < next_ns) {
-			pause_ns = tick_interval_ns(session);
-			next_tick_ns = now_ns + pause_ns;
-		}
-	}
-	session->end = end;
-}
-
-static bool paused(struct session *session)
-{
-	bool paused;
-
-	pthread_mutex_lock(&session->lock);
-	paused = session->state == SESSION_PAUSED;
-	pthread_mutex_unlock(&session->lock);
-	return paused;
-}
-
-/* Sleeps until then, but not for so long that an order would wait. */
-static void sleep_until(uint64_t then_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-	uint64_t delay_ns = then_ns > now_ns ? then_ns - now_ns : 0;
-	struct timespec delay = { .tv_nsec = (long)(delay_ns < TICK_NS ? delay_ns : TICK_NS) };
-
-	(void)nanosleep(&delay, NULL);
-}
-
-static void sample_unstopped(struct session *session)
-{
-	static const enum tracer_end ends[] = {
-		[UNSTOPPED_RUNNING] = TRACER_RUNNING,
-		[UNSTOPPED_EXITED] = TRACER_TARGET_EXITED,
-		[UNSTOPPED_REPLACED] = TRACER_TARGET_REPLACED,
-	};
-	uint64_t next_ns = clock_now_ns() + session->options.period_ns;
-	enum unstopped_state state = UNSTOPPED_RUNNING;
-
-	while (state == UNSTOPPED_RUNNING && !obey(session)) {
-		if (clock_now_ns() >= next_ns && !paused(session)) {
-			session->last_cpu_ns = session_target_cpu_ns(session);
-			state = unstopped_sampler_tick(session->unstopped, &next_ns);
-		} else {
-			sleep_until(paused(session) ? clock_now_ns() + TICK_NS : next_ns);
-		}
-	}
-	session->end = ends[state];
-}
-
-/*
- * A stopped thread waits for us: on a machine whose processors are all busy an
- * ordinary thread would be milliseconds late. It works for microseconds at a
- * time, and the kernel keeps real-time threads from taking everything. Without
- * the privilege it stays as it is.
- */
-static void raise_priority(void)
-{
-	struct sched_param parameter = { .sched_priority = 1 };
-
-	(void)pthread_setschedparam(pthread_self(), SCHED_RR, &parameter);
-}
-
-/* The tracer's thread. Its end detaches from the target. */
-static void *trace(void *argument)
-{
-	struct session *session = argument;
-	bool sampling;
-
-	if (session->tracer)
-		raise_priority();
-	if (session->tracer && tracer_attach(session->tracer, &session->attach_error)) {
-		pthread_mutex_lock(&session->lock);
-		session->attach_failed = true;
-		set_state(session, SESSION_ENDED);
-		pthread_mutex_unlock(&session->lock);
-		return NULL;
-	}
-	session->began_ns = clock_now_ns();
-	pipeline_begin(&session->pipeline, session->began_ns);
-	pthread_mutex_lock(&session->lock);
-	start_sampling(session, session->began_ns);
-	set_state(session, SESSION_SAMPLING);
-	pthread_mutex_unlock(&session->lock);
-	__atomic_add_fetch(&tracing, 1, __ATOMIC_RELAXED);
-	if (session->unstopped)
-		sample_unstopped(session);
-	else
-		sample(session);
-	__atomic_sub_fetch(&tracing, 1, __ATOMIC_RELAXED);
-	pthread_mutex_lock(&session->lock);
-	sampling = session->state == SESSION_SAMPLING;
-	pthread_mutex_unlock(&session->lock);
-	if (sampling)
-		stop_sampling(session, clock_now_ns());
-	if (session->tracer)
-		tracer_quiesce(session->tracer);
-	pthread_mutex_lock(&session->lock);
-	set_state(session, SESSION_ENDED);
-	pthread_mutex_unlock(&session->lock);
-	return NULL;
 }
 
 int session_start(struct session *session, struct error *error)
@@ -591,7 +265,7 @@ int session_start(struct session *session, struct error *error)
 	int failure;
 
 	session->state = SESSION_ATTACHING;
-	failure = pthread_create(&session->thread, NULL, trace, session);
+	failure = pthread_create(&session->thread, NULL, session_trace, session);
 	if (failure) {
 		error_set(error, EXIT_INTERNAL, "no thread could be created: %s",
 			  strerror(failure));

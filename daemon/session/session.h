@@ -13,37 +13,9 @@
 
 #include "common/error.h"
 #include "daemon/report/model/profile.h"
+#include "daemon/session/session_options.h"
 
 #include <stdio.h>
-
-struct session_options {
-	pid_t pid;
-	uint64_t period_ns; /* CPU time between two samples of a thread */
-	bool waits;         /* look at threads that sleep, too */
-	bool loads;         /* follow memory loads; neither: time alone */
-	bool stores;
-	bool breakpoints_required;              /* refuse rather than profile time alone */
-	double max_overhead;                    /* stopped share of a thread's time, 0.02 */
-	int stop_signal;                        /* 0: choose */
-	uint64_t timeout_ns;                    /* of a watch */
-	const struct access_patterns *patterns; /* whose accesses count; borrowed */
-	bool native_lines;                      /* source lines of native frames */
-	bool no_source;                         /* source files are not read */
-	bool python_required; /* refuse an interpreter that cannot be read, rather than go without
-			       */
-	bool count_forks;     /* see session_progress */
-	bool download;        /* debug files from the network */
-	struct impersonator *impersonator; /* borrowed, see target_init() */
-	size_t node_limit;                 /* of the tree; 0: as large as a recording needs */
-	size_t pair_limit;                 /* likewise */
-	/*
-	 * The tracer's thread is held up in the kernel while threads of the target wait
-	 * for it, or does not come to its end: to be called from another thread, must end
-	 * the process. NULL: that alone (attach/watchdog.h).
-	 */
-	void (*last_resort)(void *context);
-	void *last_resort_context;
-};
 
 struct session;
 

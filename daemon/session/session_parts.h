@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What session.c, the life of a session, and session_profile.c, its outcome, share. */
+/*
+ * What session.c, the life of a session, session_thread.c, the tracer's thread, and
+ * session_profile.c, its outcome, share.
+ */
 #ifndef PIEPROFD_DAEMON_SESSION_SESSION_PARTS_H
 #define PIEPROFD_DAEMON_SESSION_SESSION_PARTS_H
 
@@ -8,7 +11,8 @@
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/queued_time.h"
 #include "daemon/sample/unstopped_sampler.h"
-#include "daemon/session/session.h"
+#include "daemon/session/period.h"
+#include "daemon/session/session_options.h"
 #include "daemon/session/snapshot.h"
 
 #include <pthread.h>
@@ -77,11 +81,7 @@ struct session {
 	uint64_t resumed_ns;
 	uint64_t looked_ns; /* at the target's rights */
 	uint64_t refreshed_ns;
-	uint64_t balanced_ns; /* see balance() */
-	uint64_t balanced_offers;
-	uint64_t balanced_skipped;
-	bool planned; /* the period has been set by what stops cost */
-	uint64_t wanted_period_ns, longest_period_ns;
+	struct period period; /* options.period_ns is what it is now */
 	uint64_t resumed_cpu_ns;
 	uint64_t last_cpu_ns; /* of the target, since it started */
 	uint64_t cpu_ns;      /* of the target while it was sampled */
@@ -129,6 +129,12 @@ void session_read_names(struct session *session, struct profile_facts *facts,
 
 /* Of the target, by its own clock; the last known when it is gone. */
 uint64_t session_target_cpu_ns(const struct session *session);
+
+/* The tracer's thread, of a struct session. Its end detaches from the target. */
+void *session_trace(void *session);
+
+/* With the lock held. */
+void session_set_state(struct session *session, enum session_state state);
 
 /* Has the tracer's thread see to an order, and waits a moment for it; with the lock held. */
 void session_await(struct session *session);

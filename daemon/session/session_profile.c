@@ -3,6 +3,7 @@
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/report/model/profile_build.h"
+#include "daemon/session/session.h"
 #include "daemon/session/session_parts.h"
 #include "pyintrospect/thread_list.h"
 #include "symbolize/line_info.h"

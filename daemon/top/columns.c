@@ -262,15 +262,15 @@ static void put_redundancy(const struct columns *columns, struct screen *screen,
 	put_right(columns, screen, row, COLUMN_REDUNDANT, SCREEN_PLAIN, words);
 }
 
-static void put_text(const struct columns *columns, struct screen *screen, unsigned row,
-		     enum column column, const char *text)
+static void columns_put_text(const struct columns *columns, struct screen *screen, unsigned row,
+			     enum column column, const char *text)
 {
 	screen_put(screen, row, columns->columns[column].at, columns->columns[column].width,
 		   SCREEN_PLAIN, text);
 }
 
-static void put_line(const struct columns *columns, struct screen *screen, unsigned row,
-		     const struct top_model *model, const struct profile_line *line)
+static void columns_put_line(const struct columns *columns, struct screen *screen, unsigned row,
+			     const struct top_model *model, const struct profile_line *line)
 {
 	unsigned width = columns->columns[COLUMN_PLACE].width;
 	const char *source;
@@ -283,7 +283,7 @@ static void put_line(const struct columns *columns, struct screen *screen, unsig
 	source = top_model_source(model, line->file, line->line, line->source);
 	if (!source || !*source)
 		source = line->line ? line->function : columns_base_name(line->file);
-	put_text(columns, screen, row, COLUMN_SOURCE, source);
+	columns_put_text(columns, screen, row, COLUMN_SOURCE, source);
 }
 
 static void put_function(const struct columns *columns, struct screen *screen, unsigned row,
@@ -291,10 +291,10 @@ static void put_function(const struct columns *columns, struct screen *screen, u
 {
 	char words[512];
 
-	put_text(columns, screen, row, COLUMN_PLACE, function->function);
+	columns_put_text(columns, screen, row, COLUMN_PLACE, function->function);
 	place_words(function->file, function->line, columns_base_name(function->file),
 		    columns->columns[COLUMN_SOURCE].width, words, sizeof(words));
-	put_text(columns, screen, row, COLUMN_SOURCE, words);
+	columns_put_text(columns, screen, row, COLUMN_SOURCE, words);
 }
 
 static const struct profile_frame *innermost_python(const struct profile_frame *frames,
@@ -327,8 +327,8 @@ static size_t end_words(const struct profile_frame *frames, size_t count, bool s
 	return (size_t)used < size ? (size_t)used : size - 1;
 }
 
-static void put_pair(const struct columns *columns, struct screen *screen, unsigned row,
-		     const struct profile_pair *pair)
+static void columns_put_pair(const struct columns *columns, struct screen *screen, unsigned row,
+			     const struct profile_pair *pair)
 {
 	static const char *const kinds[PAIR_KIND_COUNT] = { "load", "store" };
 	const struct profile_frame *first = innermost_python(pair->first, pair->first_count);
@@ -350,18 +350,18 @@ static void put_pair(const struct columns *columns, struct screen *screen, unsig
 			  sizeof(words) - used - 3);
 	}
 	if (columns->columns[COLUMN_KIND].width)
-		put_text(columns, screen, row, COLUMN_KIND, kinds[pair->kind]);
-	put_text(columns, screen, row, COLUMN_PLACE, words);
+		columns_put_text(columns, screen, row, COLUMN_KIND, kinds[pair->kind]);
+	columns_put_text(columns, screen, row, COLUMN_PLACE, words);
 }
 
-static void put_thread(const struct columns *columns, struct screen *screen, unsigned row,
-		       const struct profile_thread *thread)
+static void columns_put_thread(const struct columns *columns, struct screen *screen, unsigned row,
+			       const struct profile_thread *thread)
 {
 	char words[32];
 
 	snprintf(words, sizeof(words), "%d", (int)thread->tid);
-	put_text(columns, screen, row, COLUMN_PLACE, thread->tid ? words : "others");
-	put_text(columns, screen, row, COLUMN_SOURCE, thread->name);
+	columns_put_text(columns, screen, row, COLUMN_PLACE, thread->tid ? words : "others");
+	columns_put_text(columns, screen, row, COLUMN_SOURCE, thread->name);
 }
 
 void columns_put_row(const struct columns *columns, struct screen *screen, unsigned screen_row,
@@ -385,16 +385,17 @@ void columns_put_row(const struct columns *columns, struct screen *screen, unsig
 		    total_ns);
 	switch (model->view) {
 	case TOP_LINES:
-		put_line(columns, screen, screen_row, model, &profile->lines[row->index]);
+		columns_put_line(columns, screen, screen_row, model, &profile->lines[row->index]);
 		break;
 	case TOP_FUNCTIONS:
 		put_function(columns, screen, screen_row, &profile->functions[row->index]);
 		break;
 	case TOP_THREADS:
-		put_thread(columns, screen, screen_row, &profile->facts.threads[row->index]);
+		columns_put_thread(columns, screen, screen_row,
+				   &profile->facts.threads[row->index]);
 		break;
 	case TOP_PAIRS:
-		put_pair(columns, screen, screen_row, &profile->pairs[row->index]);
+		columns_put_pair(columns, screen, screen_row, &profile->pairs[row->index]);
 		break;
 	case TOP_VIEW_COUNT:
 		break;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix_string(uint64_t hash, const char *string)
+static uint64_t history_mix(uint64_t hash, const char *string)
 {
 	for (; *string; string++)
 		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
@@ -18,10 +18,10 @@ static uint64_t mix_string(uint64_t hash, const char *string)
 /* Native functions have no line: their name tells them apart. */
 uint64_t top_line_key(const struct profile_line *line)
 {
-	uint64_t hash = mix_string(TOP_LINES + 1, line->file);
+	uint64_t hash = history_mix(TOP_LINES + 1, line->file);
 
 	return line->line ? hash_mix(hash ^ (uint32_t)line->line)
-			  : mix_string(hash, line->function);
+			  : history_mix(hash, line->function);
 }
 
 static uint64_t path_key(uint64_t hash, const struct profile_frame *frames, size_t count)
@@ -29,8 +29,8 @@ static uint64_t path_key(uint64_t hash, const struct profile_frame *frames, size
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_frame *frame = &frames[i];
 
-		hash = mix_string(hash ^ frame->kind, frame->function);
-		hash = mix_string(hash, frame->file);
+		hash = history_mix(hash ^ frame->kind, frame->function);
+		hash = history_mix(hash, frame->file);
 		hash = hash_mix(hash ^
 				(frame->kind == FRAME_PYTHON ? (uint64_t)(uint32_t)frame->line
 							     : frame->function_address));
@@ -38,8 +38,8 @@ static uint64_t path_key(uint64_t hash, const struct profile_frame *frames, size
 	return hash_mix(hash);
 }
 
-static void count_accesses(struct top_figures *figures,
-			   const struct access_counts accesses[PAIR_KIND_COUNT])
+static void history_count_accesses(struct top_figures *figures,
+				   const struct access_counts accesses[PAIR_KIND_COUNT])
 {
 	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
 		figures->watched[i] = accesses[i].sampled;
@@ -55,20 +55,20 @@ static struct top_entry line_entry(const struct profile_line *line)
 	};
 
 	memcpy(entry.figures.self_ns, line->self_ns, sizeof(entry.figures.self_ns));
-	count_accesses(&entry.figures, line->accesses);
+	history_count_accesses(&entry.figures, line->accesses);
 	return entry;
 }
 
 static struct top_entry function_entry(const struct profile_function *function)
 {
 	struct top_entry entry = {
-		.key = mix_string(mix_string(TOP_FUNCTIONS + 1, function->file),
-				  function->function),
+		.key = history_mix(history_mix(TOP_FUNCTIONS + 1, function->file),
+				   function->function),
 		.figures = { .total_ns = function->total_ns, .charged_ns = function->total_ns },
 	};
 
 	memcpy(entry.figures.self_ns, function->self_ns, sizeof(entry.figures.self_ns));
-	count_accesses(&entry.figures, function->accesses);
+	history_count_accesses(&entry.figures, function->accesses);
 	return entry;
 }
 
@@ -150,7 +150,7 @@ struct top_totals top_totals_of(const struct profile *profile)
 	return totals;
 }
 
-static int compare_entries(const void *left, const void *right)
+static int history_compare(const void *left, const void *right)
 {
 	const struct top_entry *a = left, *b = right;
 
@@ -172,7 +172,7 @@ int top_past_take(struct top_past *past, const struct profile *profile)
 		past->counts[view] = count;
 		for (size_t i = 0; i < count; i++)
 			entries[i] = top_view_entry(profile, view, i);
-		qsort(entries, count, sizeof(*entries), compare_entries);
+		qsort(entries, count, sizeof(*entries), history_compare);
 	}
 	past->totals = top_totals_of(profile);
 	return 0;
@@ -194,7 +194,7 @@ const struct top_figures *top_past_find(const struct top_past *past, enum top_vi
 	if (!past->counts[view])
 		return NULL;
 	found = bsearch(&wanted, past->entries[view], past->counts[view], sizeof(wanted),
-			compare_entries);
+			history_compare);
 	return found ? &found->figures : NULL;
 }
 

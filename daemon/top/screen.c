@@ -29,8 +29,9 @@ static unsigned to_ascii(char *text, unsigned width)
 	return (unsigned)used;
 }
 
-static unsigned put(struct screen *screen, unsigned row, unsigned column, unsigned width,
-		    enum screen_style style, const char *text, bool keep_end)
+static unsigned screen_put_cells(struct screen *screen, unsigned row, unsigned column,
+				 unsigned width, enum screen_style style, const char *text,
+				 bool keep_end)
 {
 	struct screen_line *line;
 	struct screen_span *span;
@@ -59,13 +60,13 @@ static unsigned put(struct screen *screen, unsigned row, unsigned column, unsign
 unsigned screen_put(struct screen *screen, unsigned row, unsigned column, unsigned width,
 		    enum screen_style style, const char *text)
 {
-	return put(screen, row, column, width, style, text, false);
+	return screen_put_cells(screen, row, column, width, style, text, false);
 }
 
 unsigned screen_put_end(struct screen *screen, unsigned row, unsigned column, unsigned width,
 			enum screen_style style, const char *text)
 {
-	return put(screen, row, column, width, style, text, true);
+	return screen_put_cells(screen, row, column, width, style, text, true);
 }
 
 unsigned screen_print(struct screen *screen, unsigned row, unsigned column, unsigned width,

@@ -162,7 +162,7 @@ static bool read_keys(struct top *top)
 	return true;
 }
 
-static int watch(struct top *top)
+static int top_watch(struct top *top)
 {
 	uint64_t began_ns = clock_now_ns(), duration_ns = top->options->duration_ns;
 	struct pollfd sources[] = {
@@ -199,7 +199,7 @@ static const char *source_line(void *context, const char *file, int line)
 	return source_cache_line(context, file, line);
 }
 
-static int open_all(struct top *top)
+static int top_open_all(struct top *top)
 {
 	sigset_t signals;
 
@@ -257,7 +257,7 @@ int top_run(struct session *session, const struct top_options *options)
 	pthread_mutex_init(&top.lock, NULL);
 	pthread_cond_init(&top.changed, NULL);
 	take_notice(session, notice, sizeof(notice));
-	error = open_all(&top);
+	error = top_open_all(&top);
 	if (!error)
 		error = terminal_open(options->colour);
 	if (error) {
@@ -268,7 +268,7 @@ int top_run(struct session *session, const struct top_options *options)
 		top.model.notice = notice;
 	error = -pthread_create(&top.thread, NULL, take_snapshots, &top);
 	if (!error) {
-		error = watch(&top);
+		error = top_watch(&top);
 		/* Restored before anything that may take time. */
 		terminal_close();
 		pthread_mutex_lock(&top.lock);

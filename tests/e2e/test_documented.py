@@ -17,14 +17,12 @@ VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format"
 
 
 def parsed_options():
-    """What getopt knows: names, whether they take a value; a second name for the same is left out."""
-    with open(os.path.join(ROOT, "daemon", "options.c")) as file:
-        rows = re.findall(r'\{ "([a-z-]+)", (no|required)_argument, NULL, ([^}]+) \}', file.read())
-    seen = {}
-    for name, argument, number in rows:
-        seen.setdefault(number, (name, argument == "required"))
-    check(len(seen) > 20, "options.c was not understood: %r" % seen)
-    return dict(seen.values()), {name for name, _, _ in rows} - {name for name, _ in seen.values()}
+    """What the table of options has: names, whether they take a value; a second name for the same is left out."""
+    with open(os.path.join(ROOT, "daemon", "cli", "option_table.c")) as file:
+        rows = re.findall(r'\.name = "([a-z-]+)",(?:\s+\.alias = "([a-z-]+)",)?(?:\s+\.\w+ = [^{]+,)*?'
+                          r'\s+\.help = \{ \{ [A-Z|&~ ]+,\s+(NULL|")', file.read())
+    check(len(rows) > 20, "option_table.c was not understood: %r" % rows)
+    return {name: argument != "NULL" for name, _, argument in rows}, {alias for _, alias, _ in rows if alias}
 
 
 # ---- options
@@ -162,7 +160,8 @@ def test_members_that_writers_know():
     """Also of what no run here has."""
     documented = set().union(*manual_members("pieprofd-formats.5").values())
     written = set()
-    for path in glob.glob(os.path.join(ROOT, "daemon", "report", "*.c")):
+    for path in (glob.glob(os.path.join(ROOT, "daemon", "report", "*", "*.c")) +
+                 glob.glob(os.path.join(ROOT, "daemon", "inspect", "*_writer.c"))):
         with open(path) as file:
             text = file.read()
         if os.path.basename(path).startswith(("firefox", "speedscope", "html")):
@@ -172,7 +171,7 @@ def test_members_that_writers_know():
         written |= set(re.findall(r'\{ "(\w+)", json_', text))
     check({"pid", "waiting_ns", "overhead"} <= written, "the writers were not understood: %s" % sorted(written))
     compare("some writer", written, documented)
-    with open(os.path.join(ROOT, "daemon", "loss.h")) as file:
+    with open(os.path.join(ROOT, "daemon", "capture", "loss.h")) as file:
         reasons = set(re.findall(r'X\(LOSS_\w+, "(\w+)"', file.read()))
     check(len(reasons) > 20, "loss.h was not understood")
     check_equal(manual_members("pieprofd-formats.5").get("Losses"), reasons, "the reasons in pieprofd-formats.5")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command line: its words end with a newline or a NUL. */
-#include "daemon/cli/options.h"
+#include "daemon/cli/options_parse.h"
 #include "tests/fuzz/fuzz.h"
 
 #define WORDS_MAX 64

@@ -82,7 +82,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				.file_size = input.left,
 				.memory_size = input.left } },
 		.segment_count = 1,
-		.fd = -1,
 	};
 	struct cfi_rule rule;
 

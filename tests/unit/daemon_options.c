@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line: what is meant, and what is refused with which words. */
-#include "daemon/cli/options.h"
+#include "daemon/cli/option_table.h"
 #include "daemon/cli/options_help.h"
+#include "daemon/cli/options_parse.h"
 
 #include <setjmp.h>
 #include <signal.h>

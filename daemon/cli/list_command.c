@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/list_command.h"
+
+#include "daemon/cli/confinement.h"
+#include "daemon/cli/message.h"
+#include "daemon/cli/privileges.h"
+#include "daemon/cli/standard_output.h"
+#include "daemon/inspect/list_writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum exit_code list_command(const struct options *options)
+{
+	struct writer_options writer = standard_output_options(options);
+	struct process_list *processes;
+	struct error error;
+	int failure = 0;
+
+	if (privileges_are_kept(confinement_give_up(CONFINEMENT_READS_TARGETS)))
+		return EXIT_INTERNAL;
+	processes = process_list_take(&error);
+	if (!processes) {
+		message_error(&error);
+		return error.exit_code;
+	}
+	if (options->json)
+		failure = list_write_json(processes, stdout);
+	else
+		list_write_text(processes, &writer, stdout);
+	if (!failure && fflush(stdout))
+		failure = -errno;
+	process_list_destroy(processes);
+	return standard_output_end("list", failure, EXIT_OK);
+}

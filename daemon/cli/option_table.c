@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/option_table.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RECORD OPTION_OF(OPTIONS_RECORD)
+#define TOP    OPTION_OF(OPTIONS_TOP)
+#define REPORT OPTION_OF(OPTIONS_REPORT)
+#define DUMP   OPTION_OF(OPTIONS_DUMP)
+#define LIST   OPTION_OF(OPTIONS_LIST)
+#define DOCTOR OPTION_OF(OPTIONS_DOCTOR)
+#define SERVE  OPTION_OF(OPTIONS_SERVE)
+#define EVERY  (RECORD | TOP | SERVE | REPORT | DUMP | LIST | DOCTOR)
+/* Without a command. */
+#define ALONE OPTION_OF(OPTIONS_HELP)
+
+#define TO(member) offsetof(struct option_parser, member)
+
+const struct option_command option_commands[] = {
+	{ "record", OPTIONS_RECORD,
+	  "[record] --pid N[,M...] [options]\n"
+	  "[record] --name REGEX | --cgroup NAME [--wait] [options]\n"
+	  "[record] [options] -- COMMAND [ARGUMENT...]\n",
+	  "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
+	  "says where its time went and which lines read or write memory in vain.\n" },
+	{ "top", OPTIONS_TOP, "top --pid N [options]\n",
+	  "Shows in the terminal, live, where the time goes and which lines work in vain,\n"
+	  "until q; then the summary of the whole run.\n" },
+	{ "serve", OPTIONS_SERVE,
+	  "serve --pid N[,M...] --listen WHERE [--follow] [options]\n"
+	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
+	  "Answers over HTTP what processes do: profiles for go tool pprof, /metrics, the\n"
+	  "report at /, for as long as they live; with --wait, whenever they do.\n" },
+	{ "report", OPTIONS_REPORT, "report RECORDING [-o FILE] [--diff BASE] [options]\n",
+	  "Shows a recording, which record -o FILE.pieprof has made, in any format.\n" },
+	{ "dump", OPTIONS_DUMP, "dump --pid N [--json] [--no-native]\n",
+	  "Says what every thread does now, who holds the GIL, and what waits for what.\n" },
+	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
+	{ "doctor", OPTIONS_DOCTOR, "doctor [--pid N] [--json]\n",
+	  "Says what works here, or with one process, and how to get what does not.\n" },
+};
+
+const size_t option_command_count = sizeof(option_commands) / sizeof(option_commands[0]);
+
+const struct option_row option_table[] = {
+	{ .name = "pid",
+	  .letter = 'p',
+	  .parse = option_pid,
+	  .help = { { RECORD | SERVE, "N[,M...]", "the process, or several as one" },
+		    { TOP | DUMP | DOCTOR, "N", "the process" } } },
+	{ .name = "name",
+	  .parse = option_name,
+	  .help = { { RECORD | SERVE, "REGEX",
+		      "the Python process with such a command line; every one\n"
+		      "of them with --all or --follow" } } },
+	{ .name = "all",
+	  .parse = option_flag,
+	  .to = TO(options.all),
+	  .help = { { RECORD | SERVE, NULL, NULL } } },
+	{ .name = "cgroup",
+	  .parse = option_cgroup,
+	  .help = { { RECORD | SERVE, "PATH|NAME",
+		      "the Python processes of a control group, such as\n"
+		      "nginx.service, or of a container, by its id" } } },
+	{ .name = "wait",
+	  .parse = option_flag,
+	  .to = TO(options.wait),
+	  .help = { { RECORD | SERVE, NULL,
+		      "for a process of that name or cgroup, and again\n"
+		      "whenever it is started anew" } } },
+	{ .name = "follow",
+	  .parse = option_flag,
+	  .to = TO(options.follow),
+	  .help = { { RECORD | SERVE, NULL, "child processes, too, present and future" } } },
+	{ .name = "listen",
+	  .parse = option_text,
+	  .to = TO(options.listen),
+	  .help = { { SERVE, "WHERE", "127.0.0.1:6061, [::1]:6061 or unix:PATH" } } },
+	{ .name = "allow-remote",
+	  .parse = option_flag,
+	  .to = TO(options.allow_remote),
+	  .help = { { SERVE, NULL, "listen on another address" } } },
+	{ .name = "token-file",
+	  .parse = option_text,
+	  .to = TO(options.token_file),
+	  .help = { { SERVE, "FILE", "what clients must show" } } },
+	{ .name = "rotate",
+	  .parse = option_rotate,
+	  .help = { { SERVE, "SECONDS", "begin a new profile so often (3600)" } } },
+	{ .name = "duration",
+	  .letter = 'd',
+	  .parse = option_duration,
+	  .help = { { RECORD, "SECONDS",
+		      "how long (10), such as 0.5; 0: until ^C.\n"
+		      "Without it, a command is profiled to its end" },
+		    { TOP, "SECONDS", "how long (until q), such as 0.5" } } },
+	{ .name = "rate",
+	  .letter = 'r',
+	  .parse = option_rate,
+	  .help = { { RECORD | TOP | SERVE, "HZ",
+		      "samples a second of CPU time and thread (99)" } } },
+	{ .name = "output",
+	  .letter = 'o',
+	  .parse = option_output,
+	  .help = { { RECORD | TOP | REPORT, "FILE",
+		      "write a report here too, - is stdout; may be repeated" } } },
+	{ .name = "format",
+	  .parse = option_format,
+	  .put_values = writer_names,
+	  .help = { { RECORD | TOP | REPORT, "NAME",
+		      "of -o, where its extension does not say:" } } },
+	{ .name = "diff",
+	  .parse = option_text,
+	  .to = TO(options.base),
+	  .help = { { REPORT, "BASE", "what has changed since BASE, another recording" } } },
+	{ .name = "mode",
+	  .parse = option_mode,
+	  .help = { { RECORD | TOP | SERVE, "MODE",
+		      "all (default), time, or redundancy: refuse to run\n"
+		      "where memory cannot be watched" } } },
+	{ .name = "idle",
+	  .parse = option_flag,
+	  .to = TO(options.waits),
+	  .help = { { RECORD | TOP | SERVE, NULL,
+		      "also what sleeping threads wait for: locks, the GIL,\n"
+		      "input and output, time" } } },
+	{ .name = "loads",
+	  .together = "stores",
+	  .parse = option_flag,
+	  .to = TO(loads_asked),
+	  .help = { { RECORD | TOP | SERVE, NULL, "watch loads alone, or stores alone" } } },
+	{ .name = "stores",
+	  .parse = option_flag,
+	  .to = TO(stores_asked),
+	  .help = { { RECORD | TOP | SERVE, NULL, NULL } } },
+	{ .name = "strict",
+	  .parse = option_flag,
+	  .to = TO(options.strict),
+	  .help = { { RECORD, NULL, "exit with 7 when less could be measured than that" } } },
+	{ .name = "max-overhead",
+	  .parse = option_max_overhead,
+	  .help = { { RECORD | TOP | SERVE, "P%",
+		      "most of the target's time that may go into stops (2%;\n"
+		      "1% with --mode time)" } } },
+	{ .name = "stop-signal",
+	  .parse = option_stop_signal,
+	  .help = { { RECORD | TOP | SERVE, "NAME",
+		      "URG, WINCH or CHLD, which stops the threads to sample\n"
+		      "them (one that the target does not use)" } } },
+	{ .name = "include",
+	  .parse = option_include,
+	  .help = { { RECORD | TOP | SERVE, "PATTERN",
+		      "count accesses of such functions and libraries alone" } } },
+	{ .name = "exclude",
+	  .parse = option_exclude,
+	  .help = { { RECORD | TOP | SERVE, "PATTERN",
+		      "count none of those, such as 'lib*blas*'" } } },
+	{ .name = "native-lines",
+	  .parse = option_flag,
+	  .to = TO(options.native_lines),
+	  .help = { { RECORD | TOP | SERVE, NULL,
+		      "source lines of native frames, and inlined functions,\n"
+		      "where there is debugging information" } } },
+	{ .name = "no-source",
+	  .parse = option_flag,
+	  .to = TO(options.no_source),
+	  .help = { { RECORD | TOP | SERVE, NULL, "no text of source lines in any report" } } },
+	{ .name = "debuginfod",
+	  .parse = option_flag,
+	  .to = TO(options.debuginfod),
+	  .help = { { RECORD | TOP | SERVE, NULL,
+		      "ask the servers of DEBUGINFOD_URLS for debug files" } } },
+	{ .name = "json",
+	  .parse = option_flag,
+	  .to = TO(options.json),
+	  .help = { { DUMP | LIST | DOCTOR, NULL, "for programs" } } },
+	{ .name = "no-native",
+	  .parse = option_flag,
+	  .to = TO(options.no_native),
+	  .help = { { DUMP, NULL, "Python frames alone" } } },
+	{ .name = "lines",
+	  .parse = option_rows,
+	  .to = TO(options.lines_max),
+	  .help = { { RECORD | TOP | REPORT, "N", "lines in the summary" } } },
+	{ .name = "pairs",
+	  .parse = option_rows,
+	  .to = TO(options.pairs_max),
+	  .help = { { RECORD | TOP | REPORT, "N", "pairs in the summary" } } },
+	{ .name = "color",
+	  .alias = "colour",
+	  .parse = option_colour,
+	  .help = { { EVERY & ~SERVE, "WHEN", "auto (default), always or never" } } },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .parse = option_flag,
+	  .to = TO(options.quiet),
+	  .help = { { RECORD | TOP | SERVE, NULL, "no summary on stdout, no progress" },
+		    { REPORT, NULL, "no summary on stdout" } } },
+	{ .name = "verbose",
+	  .letter = 'v',
+	  .parse = option_more,
+	  .to = TO(options.verbosity),
+	  .help = { { RECORD | TOP | SERVE, NULL, "say more on stderr" } } },
+	{ .name = "help",
+	  .letter = 'h',
+	  .parse = option_help,
+	  .help = { { EVERY, NULL, "this text" } } },
+	{ .name = "version", .parse = option_version, .help = { { ALONE, NULL, "the version" } } },
+};
+
+const size_t option_table_count = sizeof(option_table) / sizeof(option_table[0]);
+
+_Static_assert(sizeof(option_table) / sizeof(option_table[0]) <= OPTION_TABLE_MAX,
+	       "what is made from the table has no room for all rows");
+
+/* Those that have it, as bits. */
+static unsigned owner_bits(const char *name)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < option_table_count; i++) {
+		const struct option_row *row = &option_table[i];
+
+		if (strcmp(row->name, name) && (!row->alias || strcmp(row->alias, name)))
+			continue;
+		for (size_t k = 0; k < OPTION_HELPS_MAX; k++)
+			bits |= row->help[k].commands;
+	}
+	return bits;
+}
+
+bool options_command_has(enum options_action command, const char *name)
+{
+	return owner_bits(name) & OPTION_OF(command);
+}
+
+/* "a, b and c", cut at size. */
+static void put_names(unsigned bits, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < option_command_count && used < size; i++) {
+		unsigned later = 0;
+
+		if (!(bits & OPTION_OF(option_commands[i].action)))
+			continue;
+		for (size_t k = i + 1; k < option_command_count; k++)
+			later |= bits & OPTION_OF(option_commands[k].action);
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 !used   ? ""
+					 : later ? ", "
+						 : " and ",
+					 option_commands[i].name);
+	}
+}
+
+void options_owners(const char *name, char *ret_text, size_t size)
+{
+	put_names(owner_bits(name), ret_text, size);
+}
+
+void options_command_names(char *ret_text, size_t size)
+{
+	put_names(~0u, ret_text, size);
+}
+
+bool options_command_by_name(const char *name, enum options_action *ret_command)
+{
+	for (size_t i = 0; i < option_command_count; i++)
+		if (!strcmp(option_commands[i].name, name)) {
+			*ret_command = option_commands[i].action;
+			return true;
+		}
+	return false;
+}
+
+const struct option_command *option_command_of(enum options_action action)
+{
+	for (size_t i = 0; i < option_command_count; i++)
+		if (option_commands[i].action == action)
+			return &option_commands[i];
+	return &option_commands[0];
+}
+
+const char *options_command_name(enum options_action command)
+{
+	return option_command_of(command)->name;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/option_values.h"
+
+#include "common/clock.h"
+#include "daemon/sample/name_pattern.h"
+
+#include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DURATION_MAX_S (30.0 * 24 * 3600)
+#define RATE_MAX_HZ    10000
+#define ROWS_MAX       10000
+
+int options_refuse(const struct option_parser *parser, const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("pieprofd: ", parser->errors);
+	va_start(arguments, format);
+	vfprintf(parser->errors, format, arguments);
+	va_end(arguments);
+	fputs("; see pieprofd --help\n", parser->errors);
+	return -1;
+}
+
+/* A decimal number such as "10" or "0.5", and nothing else that strtod would take. */
+static bool parse_decimal(const char *text, double *ret_value)
+{
+	size_t digits = 0, points = 0;
+
+	for (const char *at = text; *at; at++) {
+		if (*at >= '0' && *at <= '9')
+			digits++;
+		else if (*at == '.')
+			points++;
+		else
+			return false;
+	}
+	if (digits == 0 || digits > 30 || points > 1)
+		return false;
+	*ret_value = strtod(text, NULL);
+	return true;
+}
+
+bool option_whole(const char *text, long minimum, long maximum, long *ret_value)
+{
+	long value = 0;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || value > maximum)
+			return false;
+		value = value * 10 + (*text - '0');
+	}
+	if (value < minimum || value > maximum)
+		return false;
+	*ret_value = value;
+	return true;
+}
+
+static int add_pid(struct option_parser *parser, pid_t pid)
+{
+	struct options *options = &parser->options;
+
+	for (unsigned i = 0; i < options->pid_count; i++)
+		if (options->pids[i] == pid)
+			return 0;
+	if (options->pid_count == OPTIONS_PIDS_MAX)
+		return options_refuse(parser, "--pid %d: at most %d processes", (int)pid,
+				      OPTIONS_PIDS_MAX);
+	options->pids[options->pid_count++] = pid;
+	options->pid = options->pids[0];
+	return 0;
+}
+
+int option_pid(struct option_parser *parser, const struct option_use *use)
+{
+	const char *text = use->text;
+	const char *at = text;
+
+	for (;;) {
+		size_t length = strcspn(at, ",");
+		char word[16];
+		long value;
+
+		snprintf(word, sizeof(word), "%.*s", length < sizeof(word) ? (int)length : 0, at);
+		if (!option_whole(word, 1, INT_MAX, &value))
+			return options_refuse(
+				parser, "--pid '%s': a process id, such as 1234, is wanted", text);
+		if (add_pid(parser, (pid_t)value) < 0)
+			return -1;
+		if (!at[length])
+			return 0;
+		at += length + 1;
+	}
+}
+
+int option_name(struct option_parser *parser, const struct option_use *use)
+{
+	const char *pattern = use->text;
+	regex_t compiled;
+	char problem[128];
+	int failure;
+
+	if (!name_pattern_fits(pattern))
+		return options_refuse(parser,
+				      "--name: this pattern is longer, its repetitions written "
+				      "out, than %d characters",
+				      NAME_PATTERN_MAX);
+	failure = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
+	if (failure) {
+		regerror(failure, &compiled, problem, sizeof(problem));
+		return options_refuse(parser, "--name '%s': %s", pattern, problem);
+	}
+	regfree(&compiled);
+	parser->options.name = pattern;
+	return 0;
+}
+
+int option_cgroup(struct option_parser *parser, const struct option_use *use)
+{
+	const char *cgroup = use->text;
+
+	if (!*cgroup)
+		return options_refuse(parser,
+				      "--cgroup: a path below /sys/fs/cgroup or a name, such as "
+				      "nginx.service, is wanted");
+	parser->options.cgroup = cgroup;
+	return 0;
+}
+
+int option_duration(struct option_parser *parser, const struct option_use *use)
+{
+	const char *text = use->text;
+	double seconds;
+
+	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S)
+		return options_refuse(
+			parser,
+			"--duration '%s': seconds, such as 10 or 0.5, are wanted (0: until ^C)",
+			text);
+	parser->options.duration_given = true;
+	parser->options.duration_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	/* 0 has a meaning of its own, which 1e-12 must not take on. */
+	if (seconds > 0 && parser->options.duration_ns == 0)
+		parser->options.duration_ns = 1;
+	return 0;
+}
+
+int option_rate(struct option_parser *parser, const struct option_use *use)
+{
+	const char *text = use->text;
+	double hz;
+
+	if (!parse_decimal(text, &hz) || hz < 0.1 || hz > RATE_MAX_HZ)
+		return options_refuse(parser,
+				      "--rate '%s': samples a second from 0.1 to %d are wanted",
+				      text, RATE_MAX_HZ);
+	parser->options.rate_hz = hz;
+	return 0;
+}
+
+int option_rotate(struct option_parser *parser, const struct option_use *use)
+{
+	const char *text = use->text;
+	double seconds;
+
+	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S ||
+	    (seconds > 0 && seconds < 1))
+		return options_refuse(
+			parser,
+			"--rotate '%s': seconds, such as 3600, are wanted (0: only when full)",
+			text);
+	parser->options.rotate_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	return 0;
+}
+
+int option_output(struct option_parser *parser, const struct option_use *use)
+{
+	const char *path = use->text;
+	struct options *options = &parser->options;
+
+	if (!*path)
+		return options_refuse(parser, "--output: a file name, or - for stdout, is wanted");
+	if (options->output_count == OPTIONS_OUTPUTS_MAX)
+		return options_refuse(parser, "--output %s: at most %d files", path,
+				      OPTIONS_OUTPUTS_MAX);
+	for (unsigned i = 0; i < options->output_count; i++)
+		if (strcmp(options->outputs[i].path, path) == 0)
+			return options_refuse(parser, "--output %s is given twice", path);
+	options->outputs[options->output_count++].path = path;
+	return 0;
+}
+
+static int add_pattern(struct option_parser *parser, const struct option_use *use,
+		       const char **patterns, size_t *count)
+{
+	if (!*use->text)
+		return options_refuse(parser,
+				      "--%s: a function or library, such as 'lib*blas*', is wanted",
+				      use->name);
+	if (*count == ACCESS_PATTERNS_MAX)
+		return options_refuse(parser, "--%s %s: at most %d patterns", use->name, use->text,
+				      ACCESS_PATTERNS_MAX);
+	patterns[(*count)++] = use->text;
+	return 0;
+}
+
+int option_include(struct option_parser *parser, const struct option_use *use)
+{
+	struct access_patterns *patterns = &parser->options.patterns;
+
+	return add_pattern(parser, use, patterns->include, &patterns->include_count);
+}
+
+int option_exclude(struct option_parser *parser, const struct option_use *use)
+{
+	struct access_patterns *patterns = &parser->options.patterns;
+
+	return add_pattern(parser, use, patterns->exclude, &patterns->exclude_count);
+}
+
+int option_format(struct option_parser *parser, const struct option_use *use)
+{
+	const char *name = use->text;
+	const struct writer *writer = writer_by_name(name);
+
+	if (!writer) {
+		fprintf(parser->errors, "pieprofd: --format '%s' is not known; there are ", name);
+		writer_names(parser->errors);
+		fputc('\n', parser->errors);
+		return -1;
+	}
+	parser->format = writer;
+	return 0;
+}
+
+int option_mode(struct option_parser *parser, const struct option_use *use)
+{
+	const char *name = use->text;
+	static const char *const names[] = { [OPTION_MODE_ALL] = "all",
+					     [OPTION_MODE_TIME] = "time",
+					     [OPTION_MODE_REDUNDANCY] = "redundancy" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0) {
+			parser->mode = (enum option_mode)i;
+			return 0;
+		}
+	return options_refuse(parser, "--mode '%s': all, time or redundancy is wanted", name);
+}
+
+int option_max_overhead(struct option_parser *parser, const struct option_use *use)
+{
+	const char *text = use->text;
+	size_t length = strlen(text);
+	char number[32];
+	double percent;
+
+	if (length > 0 && text[length - 1] == '%')
+		length--;
+	snprintf(number, sizeof(number), "%.*s", length < sizeof(number) ? (int)length : 0, text);
+	if (!parse_decimal(number, &percent) || percent < 0.01 || percent > 100)
+		return options_refuse(
+			parser,
+			"--max-overhead '%s': percent of the target's time from 0.01 to 100 "
+			"are wanted",
+			text);
+	parser->options.max_overhead = percent / 100;
+	return 0;
+}
+
+int option_stop_signal(struct option_parser *parser, const struct option_use *use)
+{
+	const char *text = use->text;
+	/* Ignored by default: the target survives one that comes after our end. */
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = { { "URG", SIGURG }, { "WINCH", SIGWINCH }, { "CHLD", SIGCHLD } };
+	const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (strcasecmp(name, signals[i].name) == 0) {
+			parser->options.stop_signal = signals[i].number;
+			return 0;
+		}
+	return options_refuse(
+		parser,
+		"--stop-signal '%s': URG, WINCH or CHLD is wanted, which do nothing by default",
+		text);
+}
+
+int option_colour(struct option_parser *parser, const struct option_use *use)
+{
+	const char *text = use->text;
+
+	if (strcmp(text, "auto") == 0)
+		parser->options.colour = OPTIONS_COLOUR_AUTO;
+	else if (strcmp(text, "always") == 0)
+		parser->options.colour = OPTIONS_COLOUR_ALWAYS;
+	else if (strcmp(text, "never") == 0)
+		parser->options.colour = OPTIONS_COLOUR_NEVER;
+	else
+		return options_refuse(parser, "--color '%s': auto, always or never is wanted",
+				      text);
+	return 0;
+}
+
+int option_rows(struct option_parser *parser, const struct option_use *use)
+{
+	unsigned *rows = use->to;
+	long value;
+
+	if (!option_whole(use->text, 1, ROWS_MAX, &value))
+		return options_refuse(parser, "--%s '%s': a number from 1 to %d is wanted",
+				      use->name, use->text, ROWS_MAX);
+	*rows = (unsigned)value;
+	return 0;
+}
+
+int option_flag(struct option_parser *parser, const struct option_use *use)
+{
+	bool *flag = use->to;
+
+	(void)parser;
+	*flag = true;
+	return 0;
+}
+
+int option_more(struct option_parser *parser, const struct option_use *use)
+{
+	unsigned *count = use->to;
+
+	(void)parser;
+	++*count;
+	return 0;
+}
+
+int option_text(struct option_parser *parser, const struct option_use *use)
+{
+	const char **text = use->to;
+
+	(void)parser;
+	*text = use->text;
+	return 0;
+}
+
+int option_help(struct option_parser *parser, const struct option_use *use)
+{
+	(void)use;
+	parser->options.action = OPTIONS_HELP;
+	return 0;
+}
+
+int option_version(struct option_parser *parser, const struct option_use *use)
+{
+	(void)use;
+	parser->options.action = OPTIONS_VERSION;
+	return 0;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/options_parse.h"
+
+#include "common/clock.h"
+#include "daemon/cli/option_table.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+#define DURATION_DEFAULT_S 10
+#define RATE_DEFAULT_HZ    99
+#define OVERHEAD_DEFAULT   0.02
+/* Time alone takes no more than the clock's stops. */
+#define OVERHEAD_DEFAULT_TIME 0.01
+#define ROTATE_DEFAULT_S      3600
+
+/* Behind all letters. */
+#define NUMBER_FIRST 256
+
+struct line {
+	struct option_parser parser;
+	bool given[OPTION_TABLE_MAX]; /* by row */
+	/* For getopt; a row may have an alias. */
+	struct option names[2 * OPTION_TABLE_MAX + 1];
+	char letters[2 * OPTION_TABLE_MAX + 2];
+};
+
+/* An option that getopt has found, by its letter or number. */
+static int parse_option(struct line *line, int number, const char *text)
+{
+	for (size_t i = 0; i < option_table_count; i++) {
+		const struct option_row *row = &option_table[i];
+		const struct option_use use = {
+			.name = row->name,
+			.text = text,
+			.to = (char *)&line->parser + row->to,
+		};
+
+		if (number != (row->letter ? row->letter : NUMBER_FIRST + (int)i))
+			continue;
+		line->given[i] = true;
+		return row->parse(&line->parser, &use);
+	}
+	return -1;
+}
+
+/* What the command does not have is refused rather than passed over. */
+static int refuse_strangers(const struct line *line)
+{
+	enum options_action command = line->parser.options.action;
+	char names[128];
+
+	for (size_t i = 0; i < option_table_count; i++) {
+		const char *name = option_table[i].name;
+
+		if (!line->given[i] || options_command_has(command, name))
+			continue;
+		options_owners(name, names, sizeof(names));
+		/* Only how a recording is shown can be chosen. */
+		return options_refuse(
+			&line->parser, "--%s is an option of %s, not of %s%s", name, names,
+			options_command_name(command),
+			command == OPTIONS_REPORT ? ": a recording stays what it was made" : "");
+	}
+	return 0;
+}
+
+/* getopt has met something that it does not know: say what, in our own words. */
+static int refuse_word(const struct line *line, int result, const char *word)
+{
+	const struct option_parser *parser = &line->parser;
+
+	if (result == ':')
+		return options_refuse(parser, "%s needs a value", word);
+	/* An unknown letter; the word may be another one when it came in a bundle, such as -xq. */
+	if (optopt > 0 && optopt < 256 && !strchr(line->letters + 1, optopt))
+		return options_refuse(parser, "there is no option -%c", optopt);
+	if (optopt > 0)
+		return options_refuse(parser, "%s: this option takes no value", word);
+	return options_refuse(parser, "there is no option %s, or it is short for several", word);
+}
+
+static int parse_report_words(struct option_parser *parser, int count, char *const *words)
+{
+	if (count < 1 || !words[0][0])
+		return options_refuse(parser,
+				      "report needs a recording, which -o FILE.pieprof writes");
+	if (count > 1)
+		return options_refuse(parser, "'%s' is one word too many", words[1]);
+	parser->options.recording = words[0];
+	return 0;
+}
+
+static int refuse_command(const struct option_parser *parser, const char *word)
+{
+	char names[128];
+	long pid;
+
+	if (!parser->options.pid && option_whole(word, 1, INT_MAX, &pid))
+		return options_refuse(
+			parser, "'%s' is not a command; --pid %ld is how to profile it", word, pid);
+	options_command_names(names, sizeof(names));
+	return options_refuse(parser, "'%s' is not a command; there are %s", word, names);
+}
+
+/* What is left when the options are taken out: a command, and what belongs to it. */
+static int parse_command(struct option_parser *parser, int count, char *const *words)
+{
+	if (!options_command_by_name(words[0], &parser->options.action))
+		return refuse_command(parser, words[0]);
+	if (parser->options.action == OPTIONS_REPORT)
+		return parse_report_words(parser, count - 1, words + 1);
+	if (count > 1)
+		return options_refuse(parser, "'%s' is one word too many", words[1]);
+	return 0;
+}
+
+/* Of "pieprofd dump --help", dump; nothing else has to be right. */
+static int note_helped(struct option_parser *parser, int argc, char *const *argv)
+{
+	struct options *options = &parser->options;
+
+	if (options->action == OPTIONS_HELP && argc > 1)
+		options->command_helped = options_command_by_name(argv[1], &options->help_command);
+	return 0;
+}
+
+static int parse_words(struct line *line, int argc, char *const *argv)
+{
+	struct option_parser *parser = &line->parser;
+
+	/* 0 rather than 1: glibc starts anew, also after an earlier call that ended half-way. */
+	optind = 0;
+	opterr = 0;
+	for (;;) {
+		int result = getopt_long(argc, argv, line->letters, line->names, NULL);
+
+		if (result == -1)
+			break;
+		if (result == '?' || result == ':')
+			return refuse_word(line, result, argv[optind - 1]);
+		if (parse_option(line, result, optarg) < 0)
+			return -1;
+		if (parser->options.action != OPTIONS_RECORD)
+			return note_helped(parser, argc, argv);
+	}
+	return optind < argc ? parse_command(parser, argc - optind, argv + optind) : 0;
+}
+
+/* Which writer each output has. */
+static int settle_outputs(struct option_parser *parser)
+{
+	struct options *options = &parser->options;
+
+	/* A format without a file is for stdout. */
+	if (parser->format && options->output_count == 0)
+		options->outputs[options->output_count++].path = "-";
+	for (unsigned i = 0; i < options->output_count; i++) {
+		struct options_output *output = &options->outputs[i];
+
+		output->writer = parser->format ? parser->format : writer_by_path(output->path);
+		if (!output->writer)
+			return options_refuse(
+				parser,
+				"--output %s: the format cannot be told from the name: add "
+				"--format",
+				output->path);
+	}
+	return 0;
+}
+
+static int settle_report(struct option_parser *parser)
+{
+	const struct options *options = &parser->options;
+
+	if (settle_outputs(parser) < 0)
+		return -1;
+	for (unsigned i = 0; options->base && i < options->output_count; i++) {
+		const struct writer *writer = options->outputs[i].writer;
+
+		if (writer != &writer_text && writer != &writer_json)
+			return options_refuse(
+				parser,
+				"--output %s: --diff writes text and json, there is no "
+				"difference as %s",
+				options->outputs[i].path, writer->name);
+	}
+	return 0;
+}
+
+/* What is asked for is chosen by whoever asks. */
+static int settle_serve(struct option_parser *parser)
+{
+	const struct options *options = &parser->options;
+
+	if (!options->listen)
+		return options_refuse(parser,
+				      "serve: --listen 127.0.0.1:6061 or --listen unix:PATH is "
+				      "wanted");
+	if (options->command)
+		return options_refuse(parser,
+				      "serve is of processes that run, given by --pid, --name or "
+				      "--cgroup");
+	return 0;
+}
+
+/* What the options mean together. */
+static int options_settle(struct line *line)
+{
+	struct option_parser *parser = &line->parser;
+	struct options *options = &parser->options;
+	bool either = parser->loads_asked || parser->stores_asked;
+	bool searched = options->name || options->cgroup;
+
+	if (options->action == OPTIONS_LIST && options->pid)
+		return options_refuse(parser, "list shows all processes: it takes no --pid");
+	if (refuse_strangers(line) < 0)
+		return -1;
+	if (options->action == OPTIONS_REPORT)
+		return settle_report(parser);
+	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR)
+		return 0;
+	if ((options->pid != 0) + searched + (options->command != NULL) > 1)
+		return options_refuse(parser,
+				      "one of --pid, --name, --cgroup and -- COMMAND is wanted");
+	if (!options->pid && !searched && !options->command)
+		return options_refuse(parser,
+				      "no process given: --pid N; pieprofd list shows some");
+	if (options->all && !options->name)
+		return options_refuse(parser, "--all goes with --name");
+	if (options->wait && !searched)
+		return options_refuse(parser,
+				      "--wait goes with --name and --cgroup: a process that is "
+				      "started again has another id");
+	if ((options->action == OPTIONS_DUMP || options->action == OPTIONS_TOP) &&
+	    (options->pid_count != 1 || options->follow))
+		return options_refuse(parser, "%s is of one process, given by --pid",
+				      options->action == OPTIONS_DUMP ? "dump" : "top");
+	if (options->action == OPTIONS_SERVE && settle_serve(parser) < 0)
+		return -1;
+	/* A command is profiled to its end. */
+	if (options->command && !options->duration_given)
+		options->duration_ns = 0;
+	if (options->action == OPTIONS_DUMP)
+		return 0;
+	/* It is left by a key. */
+	if (options->action == OPTIONS_TOP && !options->duration_given)
+		options->duration_ns = 0;
+	if (parser->mode == OPTION_MODE_TIME && either)
+		return options_refuse(parser, "--mode time does not go with --loads and --stores");
+	if (parser->mode != OPTION_MODE_TIME) {
+		options->loads = parser->loads_asked || !either;
+		options->stores = parser->stores_asked || !either;
+	}
+	options->redundancy_required = parser->mode == OPTION_MODE_REDUNDANCY;
+	if (!options->max_overhead)
+		options->max_overhead =
+			parser->mode == OPTION_MODE_TIME ? OVERHEAD_DEFAULT_TIME : OVERHEAD_DEFAULT;
+	return settle_outputs(parser);
+}
+
+/* What getopt is to know, from the table. A row without a letter has its place as a number. */
+static void read_table(struct line *line)
+{
+	struct option *name = line->names;
+	char *letter = line->letters;
+
+	*letter++ = ':';
+	for (size_t i = 0; i < option_table_count; i++) {
+		const struct option_row *row = &option_table[i];
+		int value = row->help[0].argument ? required_argument : no_argument;
+		int number = row->letter ? row->letter : NUMBER_FIRST + (int)i;
+
+		*name++ = (struct option){ row->name, value, NULL, number };
+		if (row->alias)
+			*name++ = (struct option){ row->alias, value, NULL, number };
+		if (!row->letter)
+			continue;
+		*letter++ = row->letter;
+		if (value == required_argument)
+			*letter++ = ':';
+	}
+}
+
+int options_parse(int argc, char *const *argv, struct options *ret_options, FILE *errors)
+{
+	struct line line = {
+		.parser = {
+			.errors = errors,
+			.options = {
+				.action = OPTIONS_RECORD,
+				.duration_ns = DURATION_DEFAULT_S * NS_PER_SECOND,
+				.rate_hz = RATE_DEFAULT_HZ,
+				.rotate_ns = ROTATE_DEFAULT_S * NS_PER_SECOND,
+			},
+		},
+	};
+	struct options *options = &line.parser.options;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		options->command = argv + i + 1;
+		argc = i;
+	}
+	if (options->command && !options->command[0])
+		return options_refuse(&line.parser, "-- is followed by a command to run");
+	read_table(&line);
+	if (parse_words(&line, argc, argv) < 0)
+		return -1;
+	if (options->action != OPTIONS_HELP && options->action != OPTIONS_VERSION &&
+	    options_settle(&line) < 0)
+		return -1;
+	*ret_options = *options;
+	return 0;
+}

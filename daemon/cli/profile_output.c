@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/profile_output.h"
+
+#include "daemon/cli/hint.h"
+#include "daemon/cli/standard_output.h"
+#include "daemon/report/format/writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void profile_output_step(const struct options *options, const char *step)
+{
+	if (!options->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%s", step ? step : "");
+	fflush(stderr);
+}
+
+enum exit_code profile_output_files(const struct options *options, const struct profile *profile)
+{
+	struct writer_options writer_options = standard_output_options(options);
+	enum exit_code code = EXIT_OK;
+
+	for (unsigned i = 0; i < options->output_count; i++) {
+		const struct options_output *output = &options->outputs[i];
+		char step[64];
+		int failure;
+
+		snprintf(step, sizeof(step), "writing %s, file %u of %u", output->writer->name,
+			 i + 1, options->output_count);
+		/* Standard output may be the same terminal. */
+		if (strcmp(output->path, "-") != 0)
+			profile_output_step(options, step);
+		failure = writer_write_file(output->writer, profile, &writer_options, output->path);
+		profile_output_step(options, NULL);
+		/* Whoever read our standard output has seen enough. */
+		if (failure && !(failure == -EPIPE && !strcmp(output->path, "-"))) {
+			fprintf(stderr, "pieprofd: %s could not be written: %s\n", output->path,
+				strerror(-failure));
+			code = EXIT_INTERNAL;
+		}
+	}
+	return code;
+}
+
+static bool writes_to_stdout(const struct options *options)
+{
+	for (unsigned i = 0; i < options->output_count; i++)
+		if (!strcmp(options->outputs[i].path, "-"))
+			return true;
+	return false;
+}
+
+/* For a person: on stdout, or on stderr where stdout is a command's. */
+static int write_summary(const struct options *options, const struct profile *profile)
+{
+	struct writer_options writer_options = standard_output_options(options);
+
+	if (options->command)
+		return writer_text.write(profile, &writer_options, stderr);
+	return writer_write_file(&writer_text, profile, &writer_options, "-");
+}
+
+enum exit_code profile_output_reports(const struct options *options, struct profile *profile)
+{
+	enum exit_code code;
+
+	if (!profile) {
+		fprintf(stderr, "pieprofd: out of memory\n");
+		return EXIT_INTERNAL;
+	}
+	code = profile_output_files(options, profile);
+	if (!options->quiet && !writes_to_stdout(options)) {
+		int failure = write_summary(options, profile);
+
+		if (failure && failure != -EPIPE)
+			code = EXIT_INTERNAL;
+	}
+	if (code == EXIT_OK && !profile->facts.samples && !side_time_waiting_ns(&profile->side)) {
+		fprintf(stderr,
+			"pieprofd: no samples: process %d used no CPU time in user code "
+			"meanwhile\n",
+			profile->facts.target.pid);
+		code = EXIT_NO_SAMPLES;
+	}
+	if (!options->follow && !options->cgroup && !options->quiet)
+		hint_children(stderr, &profile->facts);
+	profile_destroy(profile);
+	return code;
+}
+
+enum exit_code profile_output_code(const struct options *options, bool degraded,
+				   enum exit_code code)
+{
+	if (!options->strict || !degraded || (code != EXIT_OK && code != EXIT_NO_SAMPLES))
+		return code;
+	fprintf(stderr, "pieprofd: less was measured than was asked for, as said above "
+			"(--strict)\n");
+	return EXIT_DEGRADED;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/standard_output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct writer_options standard_output_options(const struct options *options)
+{
+	struct writer_options writer = { .lines_max = options->lines_max,
+					 .pairs_max = options->pairs_max };
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		writer.columns = size.ws_col;
+	writer.colour = options->colour == OPTIONS_COLOUR_ALWAYS ||
+			(options->colour == OPTIONS_COLOUR_AUTO && isatty(STDOUT_FILENO) &&
+			 !getenv("NO_COLOR"));
+	return writer;
+}
+
+enum exit_code standard_output_end(const char *what, int failure, enum exit_code code)
+{
+	if (!failure || failure == -EPIPE)
+		return code;
+	fprintf(stderr, "pieprofd: the %s could not be written: %s\n", what, strerror(-failure));
+	return EXIT_INTERNAL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which processes a group (group.h) is of, and what it is to do with them. */
+#ifndef PIEPROFD_DAEMON_SESSION_GROUP_OPTIONS_H
+#define PIEPROFD_DAEMON_SESSION_GROUP_OPTIONS_H
+
+#include "daemon/session/session_options.h"
+
+struct process_watch;
+struct session;
+
+#define GROUP_SESSIONS_MAX 256   /* alive at a time */
+#define GROUP_WATCHED_MAX  16384 /* processes looked at, with those that are no CPython */
+#define GROUP_LOOK_NS      (50 * 1000000ull)
+#define GROUP_TRY_NS       (5 * 1000000000ull)
+
+/*
+ * For one who keeps what sessions have found himself: with it nothing is merged
+ * here, and group_profile() is not for him. Called from the functions of the
+ * group; a session that ends is finished, and destroyed behind that.
+ */
+struct group_observer {
+	void (*session_began)(void *context, struct session *session);
+	void (*session_ends)(void *context, struct session *session);
+	void *context;
+};
+
+struct group_options {
+	struct session_options session; /* pid apart */
+	const pid_t *pids;
+	size_t pid_count;
+	bool follow;
+	/*
+	 * The first pid was just started by us: it is tried until it is a CPython,
+	 * and may end before. Otherwise each must be one already.
+	 */
+	bool started_here;
+	/*
+	 * Has found the pids given and looks for more; borrowed, NULL: none. A pid that
+	 * is refused is then passed over, unless all are.
+	 */
+	struct process_watch *watch;
+	bool wait;                             /* when none is left, others may come: go on */
+	const struct group_observer *observer; /* borrowed; NULL: none */
+	size_t sessions_max;                   /* 0: GROUP_SESSIONS_MAX */
+};
+
+#endif
