@@ -237,7 +237,7 @@ $(O)/offsets_table: $(O)/tests/tools/offsets_table.o $(call archive,pyintrospect
 offsets-table: $(O)/offsets_table ## The generator of the built-in tables, see tests/tools/tables
 
 .PHONY: lint
-lint: ## Include directions, formatting, licence lines, man pages, script syntax
+lint: ## Includes without circles or upward arrows, formatting, licence lines, man pages, script syntax
 	@PYTHON="$(PYTHON)" tests/tools/lint
 
 # ---- static analysis: every source file has the same flags, so that no compile_commands.json is needed
