@@ -8,6 +8,7 @@
 
 #include "attach/preflight.h"
 #include "attach/watchdog.h"
+#include "daemon/report/model/profile.h"
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/queued_time.h"
 #include "daemon/sample/unstopped_sampler.h"
