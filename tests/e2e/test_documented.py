@@ -18,7 +18,7 @@ VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format"
 
 def parsed_options():
     """What getopt knows: names, whether they take a value; a second name for the same is left out."""
-    with open(os.path.join(ROOT, "daemon", "options.c")) as file:
+    with open(os.path.join(ROOT, "daemon", "cli", "options.c")) as file:
         rows = re.findall(r'\{ "([a-z-]+)", (no|required)_argument, NULL, ([^}]+) \}', file.read())
     seen = {}
     for name, argument, number in rows:
@@ -162,7 +162,8 @@ def test_members_that_writers_know():
     """Also of what no run here has."""
     documented = set().union(*manual_members("pieprofd-formats.5").values())
     written = set()
-    for path in glob.glob(os.path.join(ROOT, "daemon", "report", "*.c")):
+    for path in glob.glob(os.path.join(ROOT, "daemon", "report", "*", "*.c")) + \
+            glob.glob(os.path.join(ROOT, "daemon", "inspect", "*.c")):
         with open(path) as file:
             text = file.read()
         if os.path.basename(path).startswith(("firefox", "speedscope", "html")):
@@ -172,7 +173,7 @@ def test_members_that_writers_know():
         written |= set(re.findall(r'\{ "(\w+)", json_', text))
     check({"pid", "waiting_ns", "overhead"} <= written, "the writers were not understood: %s" % sorted(written))
     compare("some writer", written, documented)
-    with open(os.path.join(ROOT, "daemon", "loss.h")) as file:
+    with open(os.path.join(ROOT, "daemon", "capture", "loss.h")) as file:
         reasons = set(re.findall(r'X\(LOSS_\w+, "(\w+)"', file.read()))
     check(len(reasons) > 20, "loss.h was not understood")
     check_equal(manual_members("pieprofd-formats.5").get("Losses"), reasons, "the reasons in pieprofd-formats.5")
