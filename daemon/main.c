@@ -338,7 +338,7 @@ static enum exit_code strict_code(const struct options *options, bool degraded, 
 {
 	if (!options->strict || !degraded || (code != EXIT_OK && code != EXIT_NO_SAMPLES))
 		return code;
-	fprintf(stderr, "pieprofd: less was measured than was asked for, as said above "
+	fprintf(stderr, "pieprofd: less was measured than asked for, as said above "
 			"(--strict)\n");
 	return EXIT_DEGRADED;
 }
@@ -353,7 +353,7 @@ static enum exit_code report(const struct options *options, struct group *group)
 	if (!profile && group_refusal(group))
 		return group_refusal(group); /* its note has said why */
 	if (!profile && options->wait) {
-		fprintf(stderr, "pieprofd: no profile: no such Python process came\n");
+		fprintf(stderr, "pieprofd: no profile: no such Python process appeared\n");
 		return EXIT_NO_TARGET;
 	}
 	if (!profile && options->command) {

@@ -25,10 +25,10 @@ static const struct command {
 	  "[record] --name REGEX | --cgroup NAME [--wait] [options]\n"
 	  "[record] [options] -- COMMAND [ARGUMENT...]\n",
 	  "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
-	  "says where its time went and which lines read or write memory in vain.\n" },
+	  "shows where its time went and which lines repeat memory accesses needlessly.\n" },
 	{ "top", OPTIONS_TOP, "top --pid N [options]\n",
-	  "Shows in the terminal, live, where the time goes and which lines work in vain,\n"
-	  "until q; then the summary of the whole run.\n" },
+	  "Shows live, in the terminal, where the time goes and which lines repeat work,\n"
+	  "until q; then prints the summary of the whole run.\n" },
 	{ "serve", OPTIONS_SERVE,
 	  "serve --pid N[,M...] --listen WHERE [--follow] [options]\n"
 	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
@@ -61,12 +61,12 @@ static const struct row {
 	  "                          nginx.service, or of a container, by its id\n" },
 	{ RECORD | SERVE, "wait",
 	  "      --wait              for a process of that name or cgroup, and again\n"
-	  "                          whenever it is started anew\n" },
+	  "                          whenever it restarts\n" },
 	{ RECORD | SERVE, "follow",
 	  "      --follow            child processes, too, present and future\n" },
 	{ SERVE, "listen", "      --listen WHERE      127.0.0.1:6061, [::1]:6061 or unix:PATH\n" },
 	{ SERVE, "allow-remote", "      --allow-remote      listen on another address\n" },
-	{ SERVE, "token-file", "      --token-file FILE   what clients must show\n" },
+	{ SERVE, "token-file", "      --token-file FILE   the token that clients must send\n" },
 	{ SERVE, "rotate", "      --rotate SECONDS    begin a new profile so often (3600)\n" },
 	{ RECORD, "duration",
 	  "  -d, --duration SECONDS  how long (10), such as 0.5; 0: until ^C.\n"
@@ -90,7 +90,7 @@ static const struct row {
 	{ RECORD | TOP | SERVE, "loads stores",
 	  "      --loads, --stores   watch loads alone, or stores alone\n" },
 	{ RECORD, "strict",
-	  "      --strict            exit with 7 when less could be measured than that\n" },
+	  "      --strict            exit with 7 when less could be measured than asked for\n" },
 	{ RECORD | TOP | SERVE, "max-overhead",
 	  "      --max-overhead P%   most of the target's time that may go into stops (2%;\n"
 	  "                          1% with --mode time)\n" },
