@@ -215,11 +215,11 @@ static int check_signals(pid_t pid, const struct process_status *target, struct 
 	if (signals_reach(target))
 		return 0;
 	error_set(error, EXIT_PERMISSION,
-		  "the kernel passes no signals of a clock from this user to process %d, which "
+		  "the kernel delivers no signals of a clock from this user to process %d, which "
 		  "belongs to user %u, so its threads cannot be stopped",
 		  pid, target->uid[0]);
-	error_set_cure(error, "Run as that user or as root: CAP_SYS_PTRACE in another user's "
-			      "hands suffices for reading only.");
+	error_set_cure(error, "Run as that user or as root: to others, CAP_SYS_PTRACE only "
+			      "allows reading.");
 	return -1;
 }
 

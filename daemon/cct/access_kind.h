@@ -16,7 +16,7 @@ enum access_verdict {
 	VERDICT_COUNT
 };
 
-/* What the watched address is; the classes of docs/ARCHITECTURE.md. */
+/* What lies at the watched address. */
 enum memory_class {
 	MEMORY_HEAP,   /* brk heap and large private mappings: array payload, malloc */
 	MEMORY_OBJECT, /* inside a Python object's arena (pymalloc) */

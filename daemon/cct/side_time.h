@@ -2,7 +2,8 @@
 /*
  * Time beside the time classes (cct.h), never added to them: time asleep, by
  * what is waited for, and which part of the CPU time the interpreter spent on
- * itself.
+ * itself. The collector is known by its flag, which is read with the frames of the
+ * same stop and so costs nothing, and by names of functions.
  */
 #ifndef PIEPROFD_DAEMON_CCT_SIDE_TIME_H
 #define PIEPROFD_DAEMON_CCT_SIDE_TIME_H

@@ -83,7 +83,7 @@ void autosave_poll(struct autosave *autosave, uint64_t elapsed_ns)
 	began_ns = clock_now_ns();
 	failure = save(autosave);
 	if (failure && !autosave->failed) {
-		fprintf(stderr, "pieprofd: the recording could not be written meanwhile: %s\n",
+		fprintf(stderr, "pieprofd: the recording could not be updated: %s\n",
 			strerror(-failure));
 		autosave->failed = true;
 	}

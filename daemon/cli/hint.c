@@ -15,8 +15,9 @@ void hint_children(FILE *file, const struct profile_facts *facts)
 		return;
 	if (!children_read(facts->target.pid, &children) && children.count)
 		fprintf(file,
-			"pieprofd: process %d has %zu child process%s, not profiled: is it they "
-			"that do the work? --follow profiles them, too\n",
+			"pieprofd: process %d has %zu child process%s, not profiled; if the work "
+			"is "
+			"done there, --follow profiles them, too\n",
 			(int)facts->target.pid, children.count, children.count == 1 ? "" : "es");
 	pid_list_deinit(&children);
 }

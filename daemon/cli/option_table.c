@@ -24,10 +24,10 @@ const struct option_command option_commands[] = {
 	  "[record] --name REGEX | --cgroup NAME [--wait] [options]\n"
 	  "[record] [options] -- COMMAND [ARGUMENT...]\n",
 	  "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
-	  "says where its time went and which lines read or write memory in vain.\n" },
+	  "shows where its time went and which lines repeat memory accesses needlessly.\n" },
 	{ "top", OPTIONS_TOP, "top --pid N [options]\n",
-	  "Shows in the terminal, live, where the time goes and which lines work in vain,\n"
-	  "until q; then the summary of the whole run.\n" },
+	  "Shows live, in the terminal, where the time goes and which lines repeat work,\n"
+	  "until q; then prints the summary of the whole run.\n" },
 	{ "serve", OPTIONS_SERVE,
 	  "serve --pid N[,M...] --listen WHERE [--follow] [options]\n"
 	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
@@ -69,7 +69,7 @@ const struct option_row option_table[] = {
 	  .to = TO(options.wait),
 	  .help = { { RECORD | SERVE, NULL,
 		      "for a process of that name or cgroup, and again\n"
-		      "whenever it is started anew" } } },
+		      "whenever it restarts" } } },
 	{ .name = "follow",
 	  .parse = option_flag,
 	  .to = TO(options.follow),
@@ -85,7 +85,7 @@ const struct option_row option_table[] = {
 	{ .name = "token-file",
 	  .parse = option_text,
 	  .to = TO(options.token_file),
-	  .help = { { SERVE, "FILE", "what clients must show" } } },
+	  .help = { { SERVE, "FILE", "the token that clients must send" } } },
 	{ .name = "rotate",
 	  .parse = option_rotate,
 	  .help = { { SERVE, "SECONDS", "begin a new profile so often (3600)" } } },
@@ -138,7 +138,7 @@ const struct option_row option_table[] = {
 	{ .name = "strict",
 	  .parse = option_flag,
 	  .to = TO(options.strict),
-	  .help = { { RECORD, NULL, "exit with 7 when less could be measured than that" } } },
+	  .help = { { RECORD, NULL, "exit with 7 when less could be measured than asked for" } } },
 	{ .name = "max-overhead",
 	  .parse = option_max_overhead,
 	  .help = { { RECORD | TOP | SERVE, "P%",

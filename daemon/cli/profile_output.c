@@ -95,7 +95,7 @@ enum exit_code profile_output_code(const struct options *options, bool degraded,
 {
 	if (!options->strict || !degraded || (code != EXIT_OK && code != EXIT_NO_SAMPLES))
 		return code;
-	fprintf(stderr, "pieprofd: less was measured than was asked for, as said above "
+	fprintf(stderr, "pieprofd: less was measured than asked for, as said above "
 			"(--strict)\n");
 	return EXIT_DEGRADED;
 }

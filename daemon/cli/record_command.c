@@ -135,7 +135,7 @@ static enum exit_code report_group(const struct options *options, struct group *
 	if (!profile && group_refusal(group))
 		return group_refusal(group); /* its note has said why */
 	if (!profile && options->wait) {
-		fprintf(stderr, "pieprofd: no profile: no such Python process came\n");
+		fprintf(stderr, "pieprofd: no profile: no such Python process appeared\n");
 		return EXIT_NO_TARGET;
 	}
 	if (!profile && options->command) {

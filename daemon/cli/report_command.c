@@ -41,7 +41,7 @@ static void say_unfinished(const struct options *options, const char *path,
 {
 	if (profile->facts.unfinished && !options->quiet)
 		fprintf(stderr,
-			"pieprofd: %s was written while sampling went on: it has the first %.1f "
+			"pieprofd: %s was written while sampling went on: it covers the first %.1f "
 			"s\n",
 			path, (double)profile->facts.duration_ns / 1e9);
 }

@@ -41,7 +41,7 @@ static int check_address(const struct options *options, const struct listener_ad
 	if (address->is_unix || address->is_loopback)
 		return 0;
 	if (!options->allow_remote) {
-		error_set(error, EXIT_USAGE, "--listen %s: others than this machine could connect",
+		error_set(error, EXIT_USAGE, "--listen %s: other machines could connect",
 			  options->listen);
 		error_set_cure(error, "--allow-remote with --token-file FILE allows it; "
 				      "127.0.0.1 and unix:PATH need neither.");

@@ -81,7 +81,8 @@ enum loss access_search_next(struct access_search *search, struct capture *captu
 	/*
 	 * Also when it works on a library's behalf (parses arguments, makes objects). To
 	 * let it run on to where the library goes on was tried: the further stop takes
-	 * as much of the budget as the access found there is worth.
+	 * as much of the budget as the access found there is worth: 36 to 69 accesses
+	 * were followed in 6 s, 23 to 92 without.
 	 */
 	loss = sample_filter_code(search->filter, rip);
 	if (loss == LOSS_COUNT)

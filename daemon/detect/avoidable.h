@@ -87,6 +87,8 @@
  * it takes the frame's locals at both stops, and does not decide, as a line that
  * makes its operands anew (the paper's listing 7) has other objects with the
  * same contents, and one that works in place has the same with other contents.
+ * Loads that one call site repeats with the same values were tried as a sign of a
+ * repeated call: on the listings that held for no guilty line and for nine others.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_AVOIDABLE_H
 #define PIEPROFD_DAEMON_DETECT_AVOIDABLE_H

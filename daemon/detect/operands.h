@@ -8,6 +8,9 @@
  * operators, subscripts, displays and calls. It gives up at anything else
  * (jumps inside an expression, yields, unknown opcodes), and then nothing is
  * said of the operands.
+ *
+ * A category asks call by call, not line by line: x = f(y[i]) changes as a line, while
+ * the constant part of an expression can be told.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_OPERANDS_H
 #define PIEPROFD_DAEMON_DETECT_OPERANDS_H

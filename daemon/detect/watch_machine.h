@@ -16,6 +16,14 @@
  *                          v  a new value, in a long call of the same code
  *   SETTLING: the same boundary again --> did that call leave V1 in the end?
  *
+ * Why SETTLING: whether a long call is made again on unchanged input does not show
+ * in the next access. A call that works in place, or in memory of its own, stores many
+ * other values on the way to the same end: of 77 such stores 76 put new values, while
+ * each call left what the call before it had left. A library's function that makes
+ * several native calls is followed until the same one of them is made again. (To wait
+ * so for short calls, too, took a debug register for so long that a third fewer
+ * accesses were followed.)
+ *
  * Every transition, and what it counts: a loss, a pair, or an access never made again.
  *
  *   sample     FREE --> BOUNDARY   an access was found

@@ -75,7 +75,7 @@ static void doctor_examine_place(struct doctor_report *report)
 		 getenv("KUBERNETES_SERVICE_HOST"))
 		doctor_add(report, "container", DOCTOR_FACT, "this is a container");
 	else
-		doctor_add(report, "container", DOCTOR_FACT, "none is to be seen around us");
+		doctor_add(report, "container", DOCTOR_FACT, "no container was detected");
 	if (!line_has("/proc/cpuinfo", "flags", " hypervisor"))
 		return;
 	read_line("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
@@ -274,7 +274,7 @@ static void examine_limits(struct doctor_report *report, const struct process_st
 			  unlimited ? "" : ", perf_event_mlock_kb ", unlimited ? "" : "counts");
 	if (room >= THREADS_FEW)
 		return;
-	doctor_meaning(line, "Further threads of a target are not sampled, and counted.");
+	doctor_meaning(line, "Further threads of a target are counted, not sampled.");
 	if (by_files <= by_memory)
 		doctor_cure(line, "ulimit -n 65536; docker run --ulimit nofile=65536");
 	else

@@ -117,7 +117,7 @@ static void examine_events(struct doctor_report *report, pid_t pid,
 		line = doctor_add(report, "stop-signal", DOCTOR_LIMITED,
 				  "it handles or blocks SIG%s itself",
 				  sigabbrev_np(preflight->stop_signal));
-		doctor_meaning(line, "Threads that block it are not sampled, and counted.");
+		doctor_meaning(line, "Threads that block it are counted, not sampled.");
 		doctor_cure(line, "Choose another one with --stop-signal.");
 	} else {
 		doctor_add(report, "stop-signal", DOCTOR_OK, "SIG%s is free to stop its threads",

@@ -143,7 +143,7 @@ static void dump_put_thread(const struct text_layout *layout, const struct threa
 		put_task_name(layout, "asyncio: ", thread->task);
 	if (thread->moved)
 		text_wrapped(layout, "    ",
-			     "It ran on while it was looked at: no stack could be read.");
+			     "The thread ran on while it was read: no stack is known.");
 	for (size_t i = thread->frame_count; i > 0; i--)
 		dump_put_frame(layout, &thread->frames[i - 1]);
 }

@@ -110,9 +110,9 @@ static void put_denied(const struct text_layout *layout, const struct process_li
 					"with CAP_SYS_PTRACE, to see them.",
 					list->denied, list->seen);
 		for (size_t i = 0; i < list->denied_python_count && used < sizeof(words); i++)
-			used += (size_t)snprintf(words + used, sizeof(words) - used, "%s %d",
-						 i ? "," : " By their names, Python is",
-						 (int)list->denied_pythons[i]);
+			used += (size_t)snprintf(
+				words + used, sizeof(words) - used, "%s %d",
+				i ? "," : " Python by name:", (int)list->denied_pythons[i]);
 		text_wrapped(layout, "", words);
 	}
 	if (list->unreadable) {

@@ -12,6 +12,10 @@
  * added since the thread was last seen running is charged to where it is seen
  * running now, so that sums are exact and shares are samples.
  *
+ * Short stops by ptrace were the first plan. Without a perf event a running thread is
+ * only stopped by PTRACE_INTERRUPT or a signal, which also interrupt system calls.
+ * Reading leaves nothing behind when the daemon dies.
+ *
  * What it cannot do: memory accesses, native frames, functions that end within
  * microseconds (their callers are charged, and that is counted). Native time is
  * what is spent without the GIL, and in instructions that last for the whole

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is answered: written to a stream, kept in memory, up to a limit. */
+/*
+ * What is answered: written to a stream, kept in memory, up to a limit. An answer is
+ * complete before it is sent, so that a slow reader holds no profile.
+ */
 #ifndef PIEPROFD_DAEMON_SERVE_BODY_H
 #define PIEPROFD_DAEMON_SERVE_BODY_H
 

@@ -2,7 +2,8 @@
 /*
  * A sampler of several processes: the group (daemon/session/group.h) finds them and has
  * a session for each, which has a slot here. A process that ends leaves its
- * counters, and its part in the windows that are open then; these go on.
+ * counters, and its part in the windows that are open then; these go on. Sessions
+ * rotate one at a time, so that not all processes are attached to in one moment.
  */
 #include "attach/procfs.h"
 #include "daemon/serve/sampler.h"

@@ -14,7 +14,9 @@
  *
  * HEAD goes where GET does. With a token, everything but /healthz wants it, but
  * on a Unix socket, whose mode decides. /control is for the Unix socket and the
- * token alone: any local user, or web page, could ask a port.
+ * token alone: any local user, or web page, could ask a port. A page cannot read the
+ * answer, unless its own name is made to resolve to 127.0.0.1; the check of Host finds
+ * such requests.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_ENDPOINT_H
 #define PIEPROFD_DAEMON_SERVE_ENDPOINT_H

@@ -207,7 +207,7 @@ int listener_open(const struct listener_address *address, struct listener *ret_l
 	if (failure) {
 		write_name(&listener);
 		error_set(error, failure == -EACCES ? EXIT_PERMISSION : EXIT_USAGE,
-			  "%s cannot be listened on: %s", listener.name, strerror(-failure));
+			  "cannot listen on %s: %s", listener.name, strerror(-failure));
 		if (listener.fd >= 0)
 			close(listener.fd);
 		return -1;

@@ -138,7 +138,7 @@ static void put_stops(FILE *file, const struct session_counters *all, double lim
 		    all->lost_ns);
 	put_ratio(file, "overhead_ratio", "Time lost, over the target's CPU time, since the start.",
 		  all->cpu_ns ? (double)all->lost_ns / (double)all->cpu_ns : 0);
-	put_ratio(file, "overhead_limit_ratio", "The most that it may be in any thread.", limit);
+	put_ratio(file, "overhead_limit_ratio", "Limit of that ratio in any thread.", limit);
 }
 
 static void put_sizes(FILE *file, const struct sampler_counters *counters)
@@ -158,15 +158,14 @@ static void put_sizes(FILE *file, const struct sampler_counters *counters)
 		  "Sessions begun: of each process, and anew with each rotation.",
 		  counters->sessions_begun);
 	put_count(file, "tree_nodes", "gauge", "Nodes of the calling context tree.", all->nodes);
-	put_count(file, "tree_nodes_limit", "gauge", "The most that it may have.",
-		  counters->nodes_limit);
+	put_count(file, "tree_nodes_limit", "gauge", "Limit of tree_nodes.", counters->nodes_limit);
 	put_count(file, "pairs", "gauge", "Pairs of paths that accessed the same memory.",
 		  all->pairs);
 	put_count(file, "pairs_limit", "gauge", "The most there may be.", counters->pairs_limit);
 	put_count(file, "threads_seen", "gauge", "Threads of the session, ended ones included.",
 		  all->threads);
 	put_seconds(file, "session_age_seconds", "gauge",
-		    "Since the oldest session began that samples now; 0: none does.",
+		    "Age of the oldest session that samples now; 0: none does.",
 		    counters->session_ns);
 	put_count(file, "rotations_total", "counter",
 		  "How often a session gave way to a new one, old or full.", counters->rotations);
@@ -250,7 +249,7 @@ static void metrics_put_process(FILE *file)
 		"# HELP process_open_fds Open file descriptors of pieprofd.\n"
 		"# TYPE process_open_fds gauge\n"
 		"process_open_fds %" PRIu64 "\n"
-		"# HELP process_max_fds The most there may be.\n"
+		"# HELP process_max_fds Limit of open file descriptors.\n"
 		"# TYPE process_max_fds gauge\n"
 		"process_max_fds %" PRIu64 "\n",
 		open_files(), (uint64_t)limit.rlim_cur);
@@ -267,7 +266,7 @@ void metrics_write(const struct metrics *metrics, FILE *file)
 
 	head(file, "build_info", "gauge", "Version of pieprofd.");
 	fputs("pieprofd_build_info{version=\"" PIEPROFD_VERSION "\"} 1\n", file);
-	head(file, "state", "gauge", "1 for what pieprofd does now.");
+	head(file, "state", "gauge", "1 for the present state of pieprofd.");
 	for (unsigned state = SAMPLER_STOPPED; state <= SAMPLER_ENDED; state++)
 		fprintf(file, "pieprofd_state{state=\"%s\"} %d\n",
 			sampler_state_name((enum sampler_state)state), metrics->state == state);

@@ -107,7 +107,8 @@ static void confine_thread(struct server *server)
 	if (!failure)
 		return;
 	__atomic_store_n(&server->refuses, true, __ATOMIC_RELAXED);
-	fprintf(stderr, "pieprofd: nothing is answered, as system calls cannot be filtered: %s\n",
+	fprintf(stderr,
+		"pieprofd: no request is answered, because system calls cannot be filtered: %s\n",
 		strerror(-failure));
 }
 

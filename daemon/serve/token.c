@@ -40,7 +40,7 @@ int token_read(const char *path, struct token *ret_token, struct error *error)
 	if (length < TOKEN_BYTES_MIN || length > TOKEN_BYTES_MAX ||
 	    (length < (size_t)size && text[length] != '\n' && text[length] != '\r')) {
 		error_set(error, EXIT_USAGE,
-			  "--token-file %s: its first line is to be a token of %d to %d characters "
+			  "--token-file %s: its first line must be a token of %d to %d characters "
 			  "without spaces",
 			  path, TOKEN_BYTES_MIN, TOKEN_BYTES_MAX);
 		error_set_cure(error, "openssl rand -hex 32 makes one.");

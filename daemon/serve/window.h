@@ -2,6 +2,9 @@
 /*
  * A request's part of the one profile: from when it is opened until it is
  * closed. Each is one thread's; any number up to WINDOWS_MAX at a time.
+ *
+ * A watch counts in the window in which it ends, and the durations of an origin's
+ * native calls are those of the whole session.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_WINDOW_H
 #define PIEPROFD_DAEMON_SERVE_WINDOW_H

@@ -117,8 +117,7 @@ static void group_leave_out(struct group *group, pid_t pid)
 
 	if (!group->left_out) {
 		group->left_out = calloc(PIDS_MAX / 8, 1);
-		group_add_note(group,
-			       "too many processes: those that come now are not looked at\n");
+		group_add_note(group, "too many processes: new ones are left out\n");
 	}
 	if (!group->left_out || pid >= PIDS_MAX)
 		return;

@@ -23,9 +23,9 @@
 
 /* What unstopped_sampler.h says, for a person. */
 #define UNSTOPPED_LIMITS                                                                           \
-	"time alone, no memory accesses; Python frames alone; what a function does that ends "     \
-	"within microseconds is its caller's; native calls shorter than about 50 us count as "     \
-	"Python"
+	"time alone, no memory accesses; Python frames alone; the time of functions that end "     \
+	"within microseconds counts as their callers'; native calls shorter than about 50 us "     \
+	"count as Python"
 
 enum session_state {
 	SESSION_CREATED,

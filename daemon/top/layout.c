@@ -391,7 +391,7 @@ static void put_help(struct screen *screen)
 		"1 2 3 4     lines, functions, threads, pairs; Tab for the next",
 		"s           next order: self, total, redundant, avoidable",
 		"w           the last seconds, or all since the start",
-		"p           hold the picture; sampling goes on",
+		"p           freeze the screen; sampling goes on",
 		"r           count from now on",
 		"arrows      choose a row; PgUp, PgDn, Home, End",
 		"",

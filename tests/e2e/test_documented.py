@@ -82,6 +82,39 @@ def test_completion_of_processes():
         check(str(target.pid) in completed("dump", "-p", ""), "the target is not offered to dump")
 
 
+# ---- files and functions that documents name
+
+
+def document_texts():
+    for path in glob.glob(os.path.join(ROOT, "**", "*.md"), recursive=True):
+        with open(path, encoding="utf-8") as file:
+            yield os.path.relpath(path, ROOT), file.read()
+
+
+def test_files_that_documents_name():
+    missing, count = [], 0
+    for document, text in document_texts():
+        if document.startswith(("build", ".")) or document == "docs/CHANGELOG.md":
+            continue
+        for name in re.findall(r"`((?:common|attach|symbolize|pyintrospect|daemon|tests)/[\w/.-]+\.\w+)`", text):
+            count += 1
+            if not re.search("NAME|NOUN", name) and not os.path.exists(os.path.join(ROOT, name)):
+                missing.append("%s names %s" % (document, name))
+    check(count > 100 and not missing, "%d names; missing: %s" % (count, missing))
+
+
+def test_walk_names_functions():
+    """In a row of docs/WALK.md the functions of the second column are in the file of the first one."""
+    with open(os.path.join(ROOT, "docs", "WALK.md"), encoding="utf-8") as file:
+        rows = re.findall(r"^\| `(\S+)` \| (.*?) \|", file.read(), re.M)
+    check(len(rows) > 25, "WALK.md was not understood")
+    for path, functions in rows:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            text = file.read()
+        for function in re.findall(r"`(\w+)\(\)`", functions):
+            check(re.search(r"^\w.*\b%s\(" % function, text, re.M), "%s has no %s()" % (path, function))
+
+
 # ---- members of JSON
 
 

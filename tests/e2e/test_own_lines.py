@@ -56,7 +56,7 @@ def test_own_line_of_library_time():
     verdict = verdict_of(text)
     own = verdict.partition("program's own lines")[2]
     check_sampled("program.py:3" in own and "# OWN" in own, "verdict: %s" % verdict)
-    check("else slept" not in verdict, "it did not sleep: %s" % verdict)
+    check("slept otherwise" not in verdict, "it did not sleep: %s" % verdict)
 
 
 def test_asleep_and_alike():
@@ -66,7 +66,7 @@ def test_asleep_and_alike():
         run = pieprofd("--pid", process.pid, "-d", "1.5", "--mode", "time", code=6)
     check("\n9 THREADS  sleeping" in dump, "dump: %s" % dump)
     check_sampled(dump.count("threading.Event().wait()") == 2, "one stack for the pool, one for main: %s" % dump)
-    check("--idle says" in " ".join(run.stdout.split()), "no hint: %s" % run.stdout)
+    check("--idle shows" in " ".join(run.stdout.split()), "no hint: %s" % run.stdout)
     check("child process" not in run.stderr, "there are no children: %s" % run.stderr)
 
 

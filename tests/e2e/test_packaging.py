@@ -87,6 +87,6 @@ def test_unit_permits_what_is_called():
     check({"ptrace", "process_vm_readv", "perf_event_open", "mincore", "@system-service"} <= calls, "calls: %s" % calls)
     for name in ("CapabilityBoundingSet", "AmbientCapabilities"):
         check_equal(set(settings[name].split()), {"CAP_" + word for word in (
-            "SYS_PTRACE", "PERFMON", "SYS_NICE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE")}, name)
+            "SYS_PTRACE", "PERFMON", "SYS_NICE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SETUID", "SETGID")}, name)
     for name in ("ProcSubset", "PrivateUsers", "RestrictRealtime", "CPUQuota"):
         check(name not in settings, "%s breaks it" % name)

@@ -124,11 +124,11 @@ def test_what_an_ordinary_user_gets_from_sys_ptrace():
     """He may read another user's process, but the kernel passes none of his signals to it."""
     with strangers_target() as (program, pid):
         report, said = recorded(program, [SYS_PTRACE], pid, "-d", 1.5, user=STRANGER)
-        check("passes no signals" in said and "CAP_SYS_PTRACE" in said, said)
+        check("delivers no signals" in said and "CAP_SYS_PTRACE" in said, said)
         check_equal(report["sampler"], "unstopped", "sampler")
         check_sampled(report["samples"] > 3, "%d samples" % report["samples"])
         said = run(program, [SYS_PTRACE], "--pid", pid, "--mode", "redundancy", user=STRANGER, code=4).stderr
-        check("passes no signals" in said, said)
+        check("delivers no signals" in said, said)
         dump = json.loads(run(program, [SYS_PTRACE], "dump", "--pid", pid, "--json", user=STRANGER).stdout)
         check_equal(dump["threads"][0]["name"], "MainThread", "the first thread of the dump")
         said = run(program, [], "--pid", pid, user=STRANGER, code=4).stderr

@@ -76,7 +76,7 @@ def test_waits_and_takes_it_again():
 
 def test_nobody_comes():
     run = pieprofd("--name", unique(), "--wait", "-d", 0.5, code=3)
-    check("no such Python process came" in run.stderr, run.stderr)
+    check("no such Python process appeared" in run.stderr, run.stderr)
     run = pieprofd("--cgroup", unique(), "-d", 0.5, code=3)
     check("no process in a cgroup" in run.stderr, run.stderr)
     check_equal(run.stdout, "", "stdout")

@@ -226,7 +226,7 @@ def test_other_users_process():
             run = subprocess.run(become + [program, "--pid", str(target.pid), "-d", "3", "--mode", mode],
                                  capture_output=True, text=True, cwd="/", check=False)
             check_equal(run.returncode, code, "exit code, with %r" % run.stderr)
-            check("passes no signals of a clock from this user" in run.stderr, run.stderr)
+            check("delivers no signals of a clock from this user" in run.stderr, run.stderr)
             if not code:
                 check("unstopped" in run.stdout, run.stdout)
                 check_sampled("backprop" in run.stdout, "nothing was sampled")

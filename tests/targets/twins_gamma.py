@@ -11,7 +11,7 @@ import listing_runner
 
 RANDOM = np.random.RandomState(21)
 LEVELS = RANDOM.randint(0, 256, (120, 160))
-# Another part each time: the same again would be work in vain.
+# Another part each time: the same again would be needless work.
 SAMPLES = RANDOM.standard_normal((3, 7, 4000))
 
 

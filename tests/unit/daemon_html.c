@@ -170,7 +170,7 @@ static void test_sample(void **state)
 	for (const char *at = strchr(page, '@'); at; at = strchr(at + 1, '@'))
 		assert_false(isupper((unsigned char)at[1]));
 	verdict = between(page, "<h2 id=\"verdict-heading\">Verdict</h2>", "</section>");
-	assert_non_null(strstr(verdict, "one line repeats memory accesses in vain"));
+	assert_non_null(strstr(verdict, "one line repeats memory accesses needlessly"));
 	assert_non_null(strstr(verdict, SAMPLE_FILE ":33"));
 	assert_non_null(strstr(verdict, "412 of 450 loads"));
 	assert_non_null(strstr(page, "2961 stops of one thread each"));
@@ -208,7 +208,7 @@ static void test_same_verdict_as_text(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const words[] = {
-			"one line repeats memory accesses in vain",
+			"one line repeats memory accesses needlessly",
 			"time only: no memory access was watched",
 			"nothing was sampled",
 		};

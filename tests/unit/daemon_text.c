@@ -60,7 +60,7 @@ static void test_first_screen(void **state)
 		"pieprofd 9.8.7, pid 4321, Python 3.11.2\n",
 		"python3 conv_backprop.py --seconds 60\n",
 		"987 samples",
-		"VERDICT  one line repeats memory accesses in vain\n",
+		"VERDICT  one line repeats memory accesses needlessly\n",
 		"conv_backprop.py:33 in Convolution.backprop\n",
 		"g[f] += d[i, j, f] * r\n",
 		"77.8% of the CPU time",
@@ -357,7 +357,7 @@ static void test_how_sure_it_is(void **state)
 	profile.pair_count = profile.pairs_omitted = 0;
 	line.avoidable_low_ns = 100000000; /* 1% of the time: it may be nothing */
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "one line probably repeats memory accesses in vain\n");
+	check_has(text, "one line probably repeats memory accesses needlessly\n");
 	check_has_not(text, "profile longer");
 	free(text);
 
@@ -366,7 +366,7 @@ static void test_how_sure_it_is(void **state)
 	line.accesses[PAIR_LOAD] = (struct access_counts){ 4, 4, 4, 0 };
 	line.accesses[PAIR_STORE] = (struct access_counts){ 0 };
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "one line may repeat memory accesses in vain, on little evidence\n");
+	check_has(text, "one line may repeat memory accesses needlessly, on little evidence\n");
 	check_has(text, "4 redundant accesses: profile longer");
 	check_has(text, "Perhaps slice-underutilisation:");
 	free(text);
@@ -381,7 +381,7 @@ static void test_how_sure_it_is(void **state)
 	line.evidence.again_redundant = 18;
 	line.evidence.again_loads = line.evidence.again_loads_redundant = 5;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "one line repeats memory accesses in vain\n");
+	check_has(text, "one line repeats memory accesses needlessly\n");
 	check_has(text, "left 23 of 25 words");
 	check_has_not(text, "profile longer");
 	free(text);

@@ -12,7 +12,7 @@ struct category_text {
 static const struct category_text texts[CATEGORY_COUNT] = {
 	[CATEGORY_UNCLEAR] = {
 		"unclear",
-		"Look at both paths: the same values are moved twice, and why is not evident from the bytecode.",
+		"Look at both paths: the same values are moved twice, and the bytecode does not show why.",
 		NULL,
 	},
 	[CATEGORY_SLICE_UNDERUTILISATION] = {

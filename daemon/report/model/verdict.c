@@ -100,10 +100,10 @@ static bool is_finding(const struct profile_line *line, uint64_t total_ns)
 static const char *certainty(const struct profile_line *line, uint64_t total_ns)
 {
 	if (found(line) < LIKELY_REDUNDANT_MIN)
-		return "one line may repeat memory accesses in vain, on little evidence";
+		return "one line may repeat memory accesses needlessly, on little evidence";
 	if ((double)line->avoidable_low_ns < FINDING_SHARE_MIN * (double)total_ns)
-		return "one line probably repeats memory accesses in vain";
-	return "one line repeats memory accesses in vain";
+		return "one line probably repeats memory accesses needlessly";
+	return "one line repeats memory accesses needlessly";
 }
 
 __attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *verdict,
@@ -193,17 +193,18 @@ static void say_off_cpu(struct verdict *verdict, const struct profile_facts *fac
 	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
 		return;
 	if (queued_ns >= QUEUED_SHARE_MIN * duration_ns && facts->queued_ns * 2 >= facts->cpu_ns)
-		verdict_say(verdict,
-			    "Its threads were ready to run for %s besides, and had no CPU: the "
-			    "machine is "
-			    "busy, or the control group has used up its share.",
-			    figure_ns(facts->queued_ns).text);
+		verdict_say(
+			verdict,
+			"Its threads were also ready to run for %s without a CPU: the machine is "
+			"busy, or the control group has used up its share.",
+			figure_ns(facts->queued_ns).text);
 	else if ((double)facts->cpu_ns + queued_ns < ASLEEP_SHARE_MAX * duration_ns &&
 		 !facts->waits)
 		verdict_say(
 			verdict,
-			"It used a CPU for %s of the time, and else slept: --mode time --idle says "
-			"what for, and pieprofd dump where it is now.",
+			"It used a CPU for %s of the time and slept otherwise: --mode time --idle "
+			"shows "
+			"what for, and pieprofd dump shows where it is now.",
 			figure_part(facts->cpu_ns, facts->duration_ns).text);
 }
 

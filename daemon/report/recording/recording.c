@@ -124,8 +124,8 @@ static void refuse_other(const struct reading *reading)
 {
 	error_set(reading->error, EXIT_USAGE, "%s is not a recording of pieprofd", reading->name);
 	error_set_cure(reading->error,
-		       "report reads what -o FILE.pieprof wrote; the other formats are ends, for "
-		       "their own readers");
+		       "report reads what -o FILE.pieprof wrote; the other formats are for "
+		       "their own readers and cannot be converted back");
 }
 
 static void refuse_memory(const struct reading *reading)
@@ -209,7 +209,7 @@ static uint8_t *read_payload(const struct reading *reading)
 		error_set(reading->error, EXIT_INTERNAL, "%s cannot be read: %s", reading->name,
 			  strerror(-failure));
 	} else if (checksum(payload, size) != reading->header.payload_checksum) {
-		refuse_damaged(reading, "its contents have another checksum");
+		refuse_damaged(reading, "its checksum does not match");
 	} else {
 		return payload;
 	}
