@@ -6,25 +6,32 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define THREADS_LOOKED_AT 4096
+int children_take(FILE *file, struct pid_list *children)
+{
+	int child, error = 0;
+
+	while (!error && fscanf(file, "%d", &child) == 1)
+		if (child > 0)
+			error = pid_list_add(children, child);
+	return error;
+}
 
 static int read_of_thread(pid_t pid, pid_t tid, struct pid_list *children)
 {
 	char path[64];
 	FILE *file;
-	int child, error = 0;
+	int error;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
 	file = fopen(path, "re");
 	if (!file)
 		return -errno;
-	while (!error && fscanf(file, "%d", &child) == 1)
-		if (child > 0)
-			error = pid_list_add(children, child);
+	error = children_take(file, children);
 	fclose(file);
 	return error;
 }
@@ -53,21 +60,30 @@ static int read_by_parent(pid_t pid, struct pid_list *children)
 
 int children_read(pid_t pid, struct pid_list *ret_children)
 {
-	pid_t tids[THREADS_LOOKED_AT];
-	size_t threads;
-	int error = procfs_read_threads(pid, tids, THREADS_LOOKED_AT, &threads);
+	const struct dirent *entry;
+	bool by_parent = false;
+	int error = 0;
+	char path[64];
+	DIR *threads;
 
 	ret_children->count = 0;
-	if (error)
-		return error;
-	for (size_t i = 0; i < threads; i++) {
-		error = read_of_thread(pid, tids[i], ret_children);
-		if (error == -ENOMEM)
-			return error;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	if (!threads)
+		return errno == ENOENT ? -ESRCH : -errno;
+	/* One that has ended by now has no children any more. */
+	while (error != -ENOMEM && !by_parent && (entry = readdir(threads))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0)
+			continue;
+		error = read_of_thread(pid, tid, ret_children);
 		/* The main thread's file is there for as long as the process is. */
-		if (error == -ENOENT && tids[i] == pid && !access("/proc/self/stat", R_OK) &&
-		    access("/proc/thread-self/children", R_OK))
-			return read_by_parent(pid, ret_children);
+		by_parent = error == -ENOENT && tid == pid && !access("/proc/self/stat", R_OK) &&
+			    access("/proc/thread-self/children", R_OK);
 	}
-	return 0;
+	closedir(threads);
+	if (by_parent)
+		return read_by_parent(pid, ret_children);
+	return error == -ENOMEM ? error : 0;
 }

@@ -9,11 +9,16 @@
 
 #include "common/pid_list.h"
 
+#include <stdio.h>
+
 /*
  * The children of all its threads, in place of what the list held; 0 when there
  * are none, -ESRCH when it is gone, -ENOMEM. A kernel without
  * /proc/PID/task/TID/children has every process asked for its parent instead.
  */
 __attribute__((warn_unused_result)) int children_read(pid_t pid, struct pid_list *ret_children);
+
+/* Adds those that such a file names. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int children_take(FILE *file, struct pid_list *children);
 
 #endif

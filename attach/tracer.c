@@ -34,6 +34,7 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 	tracer->pid = pid;
 	tracer->stop_signal = stop_signal;
 	tracer->period_ns = period_ns;
+	tracer->threads_max = THREADS_MAX;
 	tracer->hooks = hooks;
 	relief_init(&tracer->relief, pid, stop_signal);
 	return tracer;
@@ -58,6 +59,11 @@ static void forget_all(struct tracer *tracer)
 		tracee_forget(tracer, tracee);
 }
 
+void tracer_limit_threads(struct tracer *tracer, size_t threads_max)
+{
+	tracer->threads_max = threads_max;
+}
+
 void tracer_destroy(struct tracer *tracer)
 {
 	if (!tracer)
@@ -77,7 +83,7 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	if (procfs_read_status(tid, 0, &status) || status.thread_group != tracer->pid ||
 	    procfs_read_times(tracer->pid, tid, &times))
 		return NULL;
-	if (tracer->tracees.count >= THREADS_MAX) {
+	if (tracer->tracees.count >= tracer->threads_max) {
 		tracer->counts.threads_beyond++;
 		return NULL;
 	}
@@ -112,6 +118,10 @@ static bool blocks_stop_signal(const struct tracer *tracer, const struct tracee 
  */
 static int seize(struct tracer *tracer, pid_t tid)
 {
+	if (tracer->tracees.count >= tracer->threads_max) {
+		tracer->counts.threads_beyond++;
+		return -ESRCH;
+	}
 	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC))
 		return -errno;
 	return tracee_add(tracer, tid, TRACEE_RUNNING) ? 0 : -ESRCH;
@@ -146,7 +156,8 @@ static void move_to_processor(struct tracer *tracer, unsigned target_cpu)
 
 int tracer_attach(struct tracer *tracer, struct error *error)
 {
-	static const size_t maximum = THREADS_MAX;
+	/* One more, which counts as beyond. */
+	const size_t maximum = tracer->threads_max + 1;
 	pid_t *tids = malloc(maximum * sizeof(*tids));
 	size_t count, added, total = 0;
 	int first_failure = 0;

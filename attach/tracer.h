@@ -30,6 +30,8 @@ struct tracer;
  */
 struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 			     const struct tracer_hooks *hooks);
+/* Fewer threads than 16,384 are followed: for tests, before attach. */
+void tracer_limit_threads(struct tracer *tracer, size_t threads_max);
 /*
  * Before attach: every thread's memory accesses are sampled by these events
  * too, about as often as by the clock. They are borrowed.

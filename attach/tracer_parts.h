@@ -31,6 +31,7 @@ struct tracer {
 	size_t memory_event_count;
 	const struct tracer_hooks *hooks;
 	struct tracee_table tracees;
+	size_t threads_max;
 	struct tracer_counts counts;
 	enum tracer_end end;
 	int exit_status;

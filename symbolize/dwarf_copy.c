@@ -6,6 +6,7 @@
 #include "symbolize/dwarf_copy.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,22 +28,58 @@ struct copying {
 	struct dwarf_copy copy;
 };
 
+static int count_bytes(struct dwarf_copy *copy, uint64_t size)
+{
+	if (size > DWARF_COPIES_MAX_BYTES)
+		return -E2BIG;
+	if (atomic_fetch_add(&taken_in_all, size) > DWARF_COPIES_MAX_BYTES - size) {
+		atomic_fetch_sub(&taken_in_all, size);
+		return -E2BIG;
+	}
+	copy->taken += size;
+	return 0;
+}
+
 /* Copies one part of the file; one that is not all in it is left out. */
 static int copy_part(struct copying *copying, uint64_t offset, uint64_t size)
 {
 	struct dwarf_copy *copy = &copying->copy;
+	int error;
 
 	if (offset > copy->size || size > copy->size - offset)
 		return 0;
-	if (size > DWARF_COPIES_MAX_BYTES)
-		return -ENOMEM;
-	if (atomic_fetch_add(&taken_in_all, size) > DWARF_COPIES_MAX_BYTES - size) {
-		atomic_fetch_sub(&taken_in_all, size);
-		return -ENOMEM;
+	error = count_bytes(copy, size);
+	if (!error)
+		memcpy(copy->bytes + offset, copying->from + offset, size);
+	return error;
+}
+
+/*
+ * What libelf makes room for when it unpacks a section: what the section says,
+ * once all is copied, since sections may overlap. Those that libdw never asks
+ * for count too; the names of sections are unpacked as well.
+ */
+static uint64_t unpacked_size(const struct dwarf_copy *copy, const Elf64_Shdr *section,
+			      const char *names, size_t names_size)
+{
+	static const char gnu_name[] = ".zdebug", gnu_magic[] = "ZLIB";
+	const char *start = copy->bytes + section->sh_offset;
+	Elf64_Chdr header;
+	uint64_t size;
+
+	if (section->sh_type == SHT_NOBITS || section->sh_offset > copy->size ||
+	    section->sh_size > copy->size - section->sh_offset)
+		return 0;
+	if (section->sh_flags & SHF_COMPRESSED && section->sh_size >= sizeof(header)) {
+		memcpy(&header, start, sizeof(header));
+		return header.ch_size;
 	}
-	copy->taken += size;
-	memcpy(copy->bytes + offset, copying->from + offset, size);
-	return 0;
+	if (section->sh_name >= names_size || section->sh_size < 4 + sizeof(size) ||
+	    strncmp(names + section->sh_name, gnu_name, strlen(gnu_name)) != 0 ||
+	    memcmp(start, gnu_magic, strlen(gnu_magic)) != 0)
+		return 0;
+	memcpy(&size, start + strlen(gnu_magic), sizeof(size));
+	return be64toh(size);
 }
 
 static bool is_read(const Elf64_Shdr *section, const char *names, size_t names_size)
@@ -93,6 +130,12 @@ static int take_sections(struct copying *copying, const Elf64_Ehdr *header)
 		memcpy(&section, bytes + header->e_shoff + i * sizeof(section), sizeof(section));
 		if (is_read(&section, bytes + names.sh_offset, names.sh_size))
 			error = copy_part(copying, section.sh_offset, section.sh_size);
+	}
+	for (uint64_t i = 1; i < count && !error; i++) {
+		memcpy(&section, bytes + header->e_shoff + i * sizeof(section), sizeof(section));
+		error = count_bytes(&copying->copy,
+				    unpacked_size(&copying->copy, &section, bytes + names.sh_offset,
+						  names.sh_size));
 	}
 	return error;
 }

@@ -17,13 +17,13 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Of all copies that this process has at a time. */
+/* Of all copies that this process has at a time, with what libelf unpacks of them. */
 #define DWARF_COPIES_MAX_BYTES (512ull << 20)
 
 struct dwarf_copy {
 	char *bytes; /* NULL: none */
 	size_t size;
-	size_t taken; /* bytes that count */
+	size_t taken; /* bytes that count, unpacked ones too */
 };
 
 /* Whether somebody other than root may change a file. */
@@ -31,8 +31,8 @@ bool dwarf_copy_is_needed(const struct stat *status);
 
 /*
  * bytes may change meanwhile. 0; -ENOEXEC, no 64-bit little-endian ELF file
- * with sections; -ENOMEM, also when copies would be more than
- * DWARF_COPIES_MAX_BYTES.
+ * with sections; -ENOMEM; -E2BIG: copies, and what compressed sections claim to
+ * have inside, would be more than DWARF_COPIES_MAX_BYTES.
  */
 __attribute__((warn_unused_result)) int dwarf_copy_make(const uint8_t *bytes, size_t size,
 							struct dwarf_copy *ret_copy);

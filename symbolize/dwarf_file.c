@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,12 +18,44 @@ struct dwarf_file {
 	struct elf_image *debug_image; /* owned; NULL: the module's own file has the DWARF */
 	Elf *elf;
 	Dwarf *dwarf;
+	size_t units;
 	struct dwarf_shared shared;
 };
+
+static atomic_size_t units_in_all;
+
+int dwarf_units_take(Dwarf *dwarf, size_t *ret_taken)
+{
+	*ret_taken = 0;
+	/* .debug_info, and .debug_types that DWARF 4 had. */
+	for (int types = 0; types < 2; types++) {
+		Dwarf_Off offset = 0, next, type;
+		uint64_t signature;
+		size_t header_size;
+
+		while (dwarf_next_unit(dwarf, offset, &next, &header_size, NULL, NULL, NULL, NULL,
+				       types ? &signature : NULL, types ? &type : NULL) == 0) {
+			++*ret_taken;
+			if (atomic_fetch_add(&units_in_all, 1) >= DWARF_UNITS_MAX)
+				return -E2BIG;
+			if (next <= offset)
+				break;
+			offset = next;
+		}
+	}
+	return 0;
+}
+
+void dwarf_units_give_back(size_t *taken)
+{
+	atomic_fetch_sub(&units_in_all, *taken);
+	*taken = 0;
+}
 
 void dwarf_shared_close(struct dwarf_shared *shared)
 {
 	dwarf_end(shared->dwarf);
+	dwarf_units_give_back(&shared->units);
 	elf_end(shared->elf);
 	dwarf_copy_free(&shared->copy);
 	foreign_mapping_close(&shared->mapping);
@@ -30,7 +63,7 @@ void dwarf_shared_close(struct dwarf_shared *shared)
 }
 
 /* The file has no segments, so elf_image does not take it. */
-static int open_shared_bytes(int fd, struct dwarf_shared *shared, char **ret_bytes)
+static int open_shared_bytes(int fd, struct dwarf_shared *shared)
 {
 	struct stat status;
 	int error;
@@ -38,12 +71,8 @@ static int open_shared_bytes(int fd, struct dwarf_shared *shared, char **ret_byt
 	if (fstat(fd, &status) != 0 || status.st_size < (off_t)sizeof(Elf64_Ehdr) ||
 	    foreign_mapping_open(fd, (size_t)status.st_size, &shared->mapping) != 0)
 		return -ENODATA;
-	*ret_bytes = (char *)shared->mapping.bytes;
-	if (!dwarf_copy_is_needed(&status))
-		return foreign_mapping_allow_writing(&shared->mapping);
 	error = dwarf_copy_make(shared->mapping.bytes, shared->mapping.size, &shared->copy);
-	*ret_bytes = shared->copy.bytes;
-	return error;
+	return !error || error == -E2BIG ? error : -ENODATA;
 }
 
 int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
@@ -51,18 +80,21 @@ int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
 {
 	struct dwarf_shared shared = { .dwarf = NULL };
 	const void *found;
-	char *bytes;
-	int error = -ENODATA;
+	int error = elf_version(EV_CURRENT) == EV_NONE ? -ENODATA : open_shared_bytes(fd, &shared);
 
-	if (elf_version(EV_CURRENT) != EV_NONE && open_shared_bytes(fd, &shared, &bytes) == 0)
-		shared.elf = elf_memory(bytes, shared.mapping.size);
+	if (!error) {
+		error = -ENODATA;
+		shared.elf = elf_memory(shared.copy.bytes, shared.copy.size);
+	}
 	if (shared.elf) {
 		error = -ENOENT;
 		if (dwelf_elf_gnu_build_id(shared.elf, &found) == (ssize_t)build_id_size &&
 		    memcmp(found, build_id, build_id_size) == 0)
 			shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
+		if (shared.dwarf)
+			error = dwarf_units_take(shared.dwarf, &shared.units);
 	}
-	if (!shared.dwarf) {
+	if (error) {
 		dwarf_shared_close(&shared);
 		return error;
 	}
@@ -76,6 +108,7 @@ void dwarf_file_close(struct dwarf_file *file)
 		return;
 	if (file->dwarf)
 		dwarf_end(file->dwarf);
+	dwarf_units_give_back(&file->units);
 	if (file->elf)
 		elf_end(file->elf);
 	dwarf_shared_close(&file->shared);
@@ -105,6 +138,7 @@ static int open_shared_dwarf(struct dwarf_file *file, const struct debug_search 
 {
 	const void *build_id;
 	const char *path;
+	int refused = -ENODATA;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(file->dwarf, &path, &build_id);
 
 	if (size == 0)
@@ -120,9 +154,11 @@ static int open_shared_dwarf(struct dwarf_file *file, const struct debug_search 
 			dwarf_setalt(file->dwarf, file->shared.dwarf);
 			return 0;
 		}
+		if (error == -E2BIG)
+			refused = error;
 	}
 	/* Left to itself, libdw would look for it at the first reference into it. */
-	return -ENODATA;
+	return refused;
 }
 
 static int open_image_dwarf(struct dwarf_file *file, struct elf_image *image,
@@ -133,17 +169,20 @@ static int open_image_dwarf(struct dwarf_file *file, struct elf_image *image,
 
 	if (!has_dwarf(image) || elf_version(EV_CURRENT) == EV_NONE)
 		return -ENODATA;
-	bytes = elf_image_writable_bytes(image);
-	if (!bytes)
-		return -ENODATA;
+	error = elf_image_writable_bytes(image, &bytes);
+	if (error)
+		return error;
 	file->elf = elf_memory(bytes, image->size);
 	if (!file->elf)
 		return -ENODATA;
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	error = file->dwarf ? open_shared_dwarf(file, search) : -ENODATA;
+	error = file->dwarf ? dwarf_units_take(file->dwarf, &file->units) : -ENODATA;
+	if (!error)
+		error = open_shared_dwarf(file, search);
 	if (error) {
 		if (file->dwarf)
 			dwarf_end(file->dwarf);
+		dwarf_units_give_back(&file->units);
 		elf_end(file->elf);
 		file->dwarf = NULL;
 		file->elf = NULL;

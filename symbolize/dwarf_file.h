@@ -14,10 +14,18 @@
 
 #include <elfutils/libdw.h>
 
+/* Of all files open at a time; libdw keeps 1 KiB of each that is passed on the way to an entry. */
+#define DWARF_UNITS_MAX (1u << 17)
+
 struct dwarf_file;
 
+/* Takes the units of a file from those there may be; 0 or -E2BIG. Given back either way. */
+__attribute__((warn_unused_result)) int dwarf_units_take(Dwarf *dwarf, size_t *ret_taken);
+void dwarf_units_give_back(size_t *taken);
+
 /*
- * -ENODATA: no DWARF, or a part of it is missing or broken; -ENOMEM. search
+ * -ENODATA: no DWARF, or a part of it is missing or broken; -E2BIG: it is more
+ * than is held, see dwarf_copy_make(); -ENOMEM. search
  * may be NULL, see debug_file_find(). Borrows the module's image.
  */
 __attribute__((warn_unused_result)) int dwarf_file_open(const struct module *module,
@@ -31,13 +39,14 @@ Dwarf *dwarf_file_dwarf(const struct dwarf_file *file);
 /* The file of shared entries that dwz made, as libdw reads it. */
 struct dwarf_shared {
 	struct foreign_mapping mapping;
-	struct dwarf_copy copy; /* of a file that others may change */
+	struct dwarf_copy copy;
 	Elf *elf;
 	Dwarf *dwarf; /* NULL: none */
+	size_t units;
 };
 
-/* fd (not closed here) is of a regular file. 0, -ENOENT when its build-id is another, or -ENODATA.
- */
+/* fd (not closed here) is of a regular file. 0, -ENOENT when its build-id is another, -E2BIG as
+ * above, or -ENODATA. */
 __attribute__((warn_unused_result)) int dwarf_shared_open(int fd, const void *build_id,
 							  size_t build_id_size,
 							  struct dwarf_shared *ret_shared);

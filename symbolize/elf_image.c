@@ -425,20 +425,26 @@ bool elf_image_has_lost(const struct elf_image *image)
 	return foreign_mapping_has_lost(&image->mapping);
 }
 
-char *elf_image_writable_bytes(struct elf_image *image)
+int elf_image_writable_bytes(struct elf_image *image, char **ret_bytes)
 {
+	int error;
+
 	if (image->needs_copies) {
 		struct dwarf_copy *copy = &image->private_copies[image->private_copy_count];
 
-		if (image->private_copy_count == ELF_IMAGE_PRIVATE_COPIES_MAX ||
-		    dwarf_copy_make(image->bytes, image->size, copy) != 0)
-			return NULL;
+		if (image->private_copy_count == ELF_IMAGE_PRIVATE_COPIES_MAX)
+			return -ENODATA;
+		error = dwarf_copy_make(image->bytes, image->size, copy);
+		if (error)
+			return error == -ENOEXEC ? -ENODATA : error;
 		image->private_copy_count++;
-		return copy->bytes;
+		*ret_bytes = copy->bytes;
+		return 0;
 	}
 	if (image->mapping.bytes && foreign_mapping_allow_writing(&image->mapping) != 0)
-		return NULL;
-	return (char *)(uintptr_t)image->bytes;
+		return -ENODATA;
+	*ret_bytes = (char *)(uintptr_t)image->bytes;
+	return 0;
 }
 
 void elf_image_close(struct elf_image *image)

@@ -81,10 +81,11 @@ bool elf_image_has_lost(const struct elf_image *image);
  * other than root may write, or one with compressed sections, every call gives
  * a copy (symbolize/dwarf_copy.h), at most ELF_IMAGE_PRIVATE_COPIES_MAX, so
  * that none sees what others change; else it is image->bytes. All live as long
- * as the image, and what is written stays in this process. NULL when there is
- * no memory for it.
+ * as the image, and what is written stays in this process. 0, -E2BIG (see
+ * dwarf_copy_make()), -ENODATA (no room for more copies, or none can be made) or -ENOMEM.
  */
-char *elf_image_writable_bytes(struct elf_image *image);
+__attribute__((warn_unused_result)) int elf_image_writable_bytes(struct elf_image *image,
+								 char **ret_bytes);
 
 /*
  * The bytes at an ELF virtual address as far as the file holds them:

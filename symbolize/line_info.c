@@ -28,9 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNITS_MAX        (1u << 17)
 #define RANGES_MAX       (1u << 20) /* of all units together, and of a unit's functions */
 #define ENTRIES_MAX      (4u << 20) /* walked in one unit, and ranges looked at */
+#define FILE_ENTRIES_MAX (1u << 28) /* of a file, in all questions together */
 #define NESTING_MAX      64
 #define OVERLAPS_MAX     32 /* ranges looked back at for one that encloses an address */
 #define PRETTY_NAMES_MAX (1u << 20)
@@ -59,6 +59,7 @@ struct module_lines {
 	size_t unit_count;
 	size_t unit_capacity;
 	struct range_list unit_ranges;
+	size_t entries_walked; /* against FILE_ENTRIES_MAX */
 };
 
 struct pretty_name {
@@ -73,6 +74,7 @@ struct line_info {
 	struct pretty_name *names; /* hash; size a power of two, at most half full */
 	size_t name_count;
 	size_t name_capacity;
+	uint64_t dropped;
 };
 
 /* Walks what is inside one entry, in the file's order, see above. */
@@ -99,6 +101,11 @@ static void module_lines_destroy(struct module_lines *lines)
 	free(lines->unit_ranges.ranges);
 	dwarf_file_close(lines->file);
 	free(lines);
+}
+
+uint64_t line_info_dropped(const struct line_info *info)
+{
+	return info->dropped;
 }
 
 void line_info_destroy(struct line_info *info)
@@ -180,12 +187,13 @@ static int load_units(struct module_lines *lines)
 	Dwarf_CU *current = NULL, *next;
 	size_t budget = ENTRIES_MAX;
 
-	while (lines->unit_count < UNITS_MAX) {
+	for (;;) {
 		struct unit *units;
 		uint8_t type;
 		Dwarf_Die die;
 		int error;
 
+		/* DWARF_UNITS_MAX at most. */
 		if (dwarf_get_units(dwarf, current, &next, NULL, &type, &die, NULL) != 0)
 			break;
 		current = next;
@@ -255,7 +263,7 @@ static int index_children(struct unit *unit, Dwarf_Die *parent, struct walk *wal
 	return 0;
 }
 
-static int index_functions(struct unit *unit)
+static int index_functions(struct module_lines *lines, struct unit *unit)
 {
 	struct walk walk = { .entries = ENTRIES_MAX };
 	int error;
@@ -263,6 +271,7 @@ static int index_functions(struct unit *unit)
 	if (unit->is_indexed)
 		return 0;
 	error = index_children(unit, &unit->die, &walk, 0);
+	lines->entries_walked += ENTRIES_MAX - walk.entries;
 	if (error) {
 		unit->functions.count = 0;
 		return error;
@@ -298,9 +307,10 @@ static int lines_of_module(struct line_info *info, const struct module *module,
 		if (!lines)
 			return -ENOMEM;
 		error = dwarf_file_open(module, &info->search, &lines->file);
+		info->dropped += error == -E2BIG;
 		if (!error)
 			error = load_units(lines);
-		if (error && error != -ENODATA) {
+		if (error && error != -ENODATA && error != -E2BIG) {
 			module_lines_destroy(lines);
 			return error;
 		}
@@ -459,6 +469,7 @@ static void function_chain(struct module_lines *lines, const struct range *funct
 	     i++)
 		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
 			chain[count++] = die;
+	lines->entries_walked += ENTRIES_MAX - walk.entries;
 	*ret_count = count;
 }
 
@@ -480,13 +491,16 @@ int line_info_find(struct line_info *info, const struct module *module, remote_a
 	range = find_range(&lines->unit_ranges, address);
 	if (!range || capacity == 0)
 		return -ENOENT;
+	if (lines->entries_walked >= FILE_ENTRIES_MAX)
+		return -ENOENT;
 	unit = &lines->units[range->item];
-	error = index_functions(unit);
+	error = index_functions(lines, unit);
 	if (error)
 		return error;
 	range = find_range(&unit->functions, address);
 	if (range)
 		function_chain(lines, range, address, chain, &count);
+	info->dropped += lines->entries_walked >= FILE_ENTRIES_MAX;
 	if (!line_place(unit, address, &inner) && count == 0)
 		return -ENOENT;
 	if (count == 0) {

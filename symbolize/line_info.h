@@ -31,6 +31,9 @@ struct line_info;
 struct line_info *line_info_create(const struct debug_search *search);
 void line_info_destroy(struct line_info *info);
 
+/* Files whose DWARF was not read, or not to its end, as it is more than is held or walked. */
+uint64_t line_info_dropped(const struct line_info *info);
+
 /*
  * What the source has at address (in the target): the innermost function first,
  * then those it was inlined into, one after the other; the last one is the

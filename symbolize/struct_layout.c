@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 #define TYPE_NAMES_MAX  (1u << 16)
-#define UNITS_MAX       (1u << 20)
 #define ENTRIES_MAX     (1u << 26) /* of a file's top levels together */
 #define TYPE_CHAIN_MAX  32         /* typedefs and qualifiers in a row */
 #define NESTING_MAX     8          /* anonymous members in one another */
@@ -50,6 +49,7 @@ struct struct_layout {
 		*debug_image; /* owned; NULL: DWARF is in the module's own file, or nowhere */
 	Elf *elf;
 	Dwarf *dwarf;
+	size_t units;
 	struct dwarf_shared shared; /* the file dwz moved common entries to */
 	struct type_name *names;    /* open addressing, at most half full */
 	size_t capacity;            /* a power of two */
@@ -76,6 +76,7 @@ void struct_layout_destroy(struct struct_layout *layout)
 		return;
 	free(layout->names);
 	dwarf_end(layout->dwarf);
+	dwarf_units_give_back(&layout->units);
 	elf_end(layout->elf);
 	dwarf_shared_close(&layout->shared);
 	elf_image_close(layout->debug_image);
@@ -172,7 +173,9 @@ static int note_unit(struct struct_layout *layout, Dwarf_Die *unit)
 		if (error)
 			return error;
 		/* A hostile DW_AT_sibling may lead back. */
-		if (++layout->entries_walked >= ENTRIES_MAX || dwarf_siblingof(&die, &die) != 0 ||
+		if (++layout->entries_walked == ENTRIES_MAX)
+			symbolizer_drop(layout->symbolizer);
+		if (layout->entries_walked >= ENTRIES_MAX || dwarf_siblingof(&die, &die) != 0 ||
 		    dwarf_dieoffset(&die) <= previous)
 			return 0;
 	}
@@ -183,12 +186,9 @@ static int note_dwarf(struct struct_layout *layout, Dwarf *dwarf)
 	Dwarf_CU *unit = NULL, *next;
 	Dwarf_Die die;
 
-	for (size_t i = 0; i < UNITS_MAX; i++) {
-		int error;
+	while (dwarf_get_units(dwarf, unit, &next, NULL, NULL, &die, NULL) == 0) {
+		int error = note_unit(layout, &die);
 
-		if (dwarf_get_units(dwarf, unit, &next, NULL, NULL, &die, NULL) != 0)
-			return 0;
-		error = note_unit(layout, &die);
 		if (error)
 			return error;
 		unit = next;
@@ -220,7 +220,7 @@ static int open_shared_layout(struct struct_layout *layout)
 	error = dwarf_shared_open(fd, expected, (size_t)size, &layout->shared);
 	close(fd);
 	if (error)
-		return -ENODATA;
+		return error == -E2BIG ? error : -ENODATA;
 	dwarf_setalt(layout->dwarf, layout->shared.dwarf);
 	return 0;
 }
@@ -230,21 +230,24 @@ static int open_dwarf(struct struct_layout *layout, struct elf_image *image)
 {
 	struct elf_section section;
 	char *bytes;
+	int error;
 
 	if (elf_image_section_find(image, ".debug_info", &section) != 0 ||
 	    section.type == SHT_NOBITS || section.size == 0)
 		return -ENODATA;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENODATA;
-	bytes = elf_image_writable_bytes(image);
-	if (!bytes)
-		return -ENODATA;
+	error = elf_image_writable_bytes(image, &bytes);
+	if (error)
+		return error;
 	layout->elf = elf_memory(bytes, image->size);
 	if (!layout->elf)
 		return -ENODATA;
 	layout->dwarf = dwarf_begin_elf(layout->elf, DWARF_C_READ, NULL);
-	if (layout->dwarf)
-		return open_shared_layout(layout);
+	if (layout->dwarf) {
+		error = dwarf_units_take(layout->dwarf, &layout->units);
+		return error ? error : open_shared_layout(layout);
+	}
 	elf_end(layout->elf);
 	layout->elf = NULL;
 	return -ENODATA;
@@ -266,8 +269,10 @@ static int load_dwarf(struct struct_layout *layout)
 	if (!layout->dwarf && debug_file_find(layout->module, symbolizer_search(layout->symbolizer),
 					      &layout->debug_image) == 0)
 		error = open_dwarf(layout, layout->debug_image);
+	if (error == -E2BIG)
+		symbolizer_drop(layout->symbolizer);
 	if (error)
-		return error;
+		return error == -E2BIG ? -ENODATA : error;
 	error = grow_type_names(layout);
 	if (!error)
 		error = note_dwarf(layout, layout->dwarf);

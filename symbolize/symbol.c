@@ -52,7 +52,7 @@ struct symbolizer {
 	struct module_symbols **modules; /* by module.index; NULL: not asked for yet */
 	size_t count;
 	size_t bytes, bytes_max; /* of all modules' tables */
-	uint64_t dropped;        /* modules without, as these were full */
+	uint64_t dropped;        /* modules without, as these were full, and DWARF left out */
 	struct debug_search search;
 	const struct perf_map *perf_map; /* borrowed; NULL: none */
 };
@@ -76,6 +76,11 @@ void symbolizer_limit(struct symbolizer *symbolizer, size_t bytes_max)
 uint64_t symbolizer_dropped(const struct symbolizer *symbolizer)
 {
 	return symbolizer->dropped;
+}
+
+void symbolizer_drop(struct symbolizer *symbolizer)
+{
+	symbolizer->dropped++;
 }
 
 const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer)

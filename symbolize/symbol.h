@@ -36,6 +36,8 @@ void symbolizer_destroy(struct symbolizer *symbolizer);
 /* Fewer, from the next module on: for tests. */
 void symbolizer_limit(struct symbolizer *symbolizer, size_t bytes_max);
 uint64_t symbolizer_dropped(const struct symbolizer *symbolizer);
+/* For layouts: counts a file whose DWARF is more than is read. */
+void symbolizer_drop(struct symbolizer *symbolizer);
 
 /* Where debug files are looked for, from the next module on; our own root only unless called. */
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search);

@@ -79,8 +79,8 @@ int redundancy_lend_slot(struct redundancy *redundancy, struct redundancy_thread
 /* slot is disarmed. */
 void redundancy_return_slot(struct redundancy_thread *thread, int slot);
 
-/* Gives up everything that is under way, silently: the profile pauses or ends. What was lent
- * must be back. */
+/* Gives up everything that is under way, and counts it: the profile pauses or ends, or the thread
+ * does. What was lent must be back. */
 void redundancy_cancel(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee);
 

@@ -452,6 +452,8 @@ void watch_machine_return(struct watch_thread *thread, int slot)
 void watch_machine_cancel(struct watch_process *process, struct watch_thread *thread)
 {
 	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++)
-		if (thread->watches[slot].phase != WATCH_FREE)
+		if (thread->watches[slot].phase == WATCH_LENT)
 			watch_end(process, thread, slot);
+		else if (thread->watches[slot].phase != WATCH_FREE)
+			watch_give_up(process, thread, slot, LOSS_WATCH_CANCELLED);
 }

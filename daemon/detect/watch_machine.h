@@ -49,7 +49,8 @@
  *   any of the above that uses a breakpoint
  *              --> FREE            stopped late: EVENT_LATE, or pair where one is known
  *   FREE       --> LENT --> FREE   lent and returned; an old watch may be evicted
- *   any        --> FREE            cancelled, nothing is counted
+ *   any        --> FREE            cancelled, or the thread ended: WATCH_CANCELLED, or pair where
+ *                                  one is known
  *
  * A pair without one of its contexts counts as TREE_FULL. tests/unit/daemon_watch_machine.c
  * plays them all.

@@ -195,8 +195,14 @@ static int put_tasks(const struct text_layout *layout, const struct thread_dump 
 	return 0;
 }
 
-static void put_sources(const struct text_layout *layout, const struct source_refusals *sources)
+static void put_losses(const struct text_layout *layout, const struct thread_dump *dump)
 {
+	const struct source_refusals *sources = &dump->sources;
+
+	if (dump->left_out)
+		text_wrapped(layout, "  not shown: ", loss_words(LOSS_TARGET_LIMIT));
+	if (dump->lost_files)
+		text_wrapped(layout, "  ", loss_words(LOSS_FILE_LOST));
 	if (sources->denied)
 		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_DENIED));
 	if (sources->refused)
@@ -245,7 +251,7 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	text_wrapped(&layout, "  ", words);
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
-	put_sources(&layout, &dump->sources);
+	put_losses(&layout, dump);
 	return dump_put_threads(&layout, dump) || put_tasks(&layout, dump) ? -ENOMEM : 0;
 }
 
@@ -317,6 +323,8 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	object = json_with(object, "source_denied", json_count(dump->sources.denied));
 	object = json_with(object, "source_refused", json_count(dump->sources.refused));
 	object = json_with(object, "source_unanswered", json_count(dump->sources.unanswered));
+	object = json_with(object, loss_name(LOSS_FILE_LOST), json_count(dump->lost_files));
+	object = json_with(object, loss_name(LOSS_TARGET_LIMIT), json_count(dump->left_out));
 	error = json_put(file, json_with(object, "threads", threads));
 	if (!error)
 		fputc('\n', file);

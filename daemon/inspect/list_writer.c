@@ -150,7 +150,9 @@ void list_write_text(const struct process_list *list, const struct writer_option
 	for (size_t i = 0; i < list->count; i++)
 		list_put_process(&layout, &list->items[i], container_columns);
 	if (list->cut)
-		fprintf(file, "... and more: the first %d are shown\n", PROCESS_LIST_MAX);
+		fputs("... and maybe more: there are more processes, or files, than are looked "
+		      "at\n",
+		      file);
 	put_denied(&layout, list);
 }
 
@@ -197,6 +199,7 @@ int list_write_json(const struct process_list *list, FILE *file)
 		denied = json_appended(denied, json_integer(list->denied_pythons[i]));
 	object = json_with(object, "processes", processes);
 	object = json_with(object, "seen", json_count(list->seen));
+	object = json_with(object, "cut", json_boolean(list->cut));
 	object = json_with(object, "denied", json_count(list->denied));
 	object = json_with(object, "denied_pythons", denied);
 	object = json_with(object, "unreadable", json_count(list->unreadable));

@@ -49,6 +49,7 @@ struct user_name {
 
 struct search {
 	struct process_list *list;
+	size_t most;
 	size_t capacity;
 	struct known_file *files; /* open addressing, at most half full */
 	size_t file_count;
@@ -233,6 +234,9 @@ static void keep_unknown(struct search *search, const struct mapping_list *all,
 
 		if (file && file->kind == FILE_UNKNOWN)
 			unknown->mappings[unknown->count++] = *mapping;
+		/* What runs it may be a Python: nobody knows. */
+		if (mapping->inode && !file)
+			search->list->cut = true;
 	}
 }
 
@@ -305,7 +309,7 @@ static int list_add_process(struct search *search, pid_t pid, const struct proce
 	struct process_list *list = search->list;
 	struct listed_process *items, *process;
 
-	if (list->count == PROCESS_LIST_MAX) {
+	if (list->count == search->most) {
 		list->cut = true;
 		return 0;
 	}
@@ -435,7 +439,12 @@ static int list_look_at_all(struct search *search)
 
 struct process_list *process_list_take(struct error *error)
 {
-	struct search search = { .list = calloc(1, sizeof(*search.list)) };
+	return process_list_take_some(PROCESS_LIST_MAX, error);
+}
+
+struct process_list *process_list_take_some(size_t most, struct error *error)
+{
+	struct search search = { .list = calloc(1, sizeof(*search.list)), .most = most };
 	int failure = -ENOMEM;
 
 	search.files = calloc(FILES_MAX, sizeof(search.files[0]));

@@ -46,11 +46,13 @@ struct process_list {
 	pid_t denied_pythons[PROCESS_LIST_DENIED_MAX]; /* of them, those that are called python */
 	size_t denied_python_count;
 	size_t unreadable; /* programs that could not be opened */
-	bool cut;          /* there are more than PROCESS_LIST_MAX */
+	bool cut; /* there are more than PROCESS_LIST_MAX, or than the files that are remembered */
 };
 
 /* NULL with *error filled. Takes a quarter of a second, to see who uses the processors. */
 struct process_list *process_list_take(struct error *error);
+/* The same of at most so many: for tests. */
+struct process_list *process_list_take_some(size_t most, struct error *error);
 void process_list_destroy(struct process_list *list);
 
 #endif

@@ -166,7 +166,7 @@ static int dump_look(struct owned_dump *owned, struct stored_thread *stored)
 
 static int list_threads(struct owned_dump *owned)
 {
-	pid_t *tids = malloc(THREAD_DUMP_MAX * sizeof(*tids));
+	pid_t *tids = malloc((THREAD_DUMP_MAX + 1) * sizeof(*tids));
 	size_t count = 0;
 
 	owned->stored = calloc(THREAD_DUMP_MAX, sizeof(owned->stored[0]));
@@ -174,8 +174,12 @@ static int list_threads(struct owned_dump *owned)
 		free(tids);
 		return -ENOMEM;
 	}
-	if (procfs_read_threads(owned->dump.pid, tids, THREAD_DUMP_MAX, &count))
+	if (procfs_read_threads(owned->dump.pid, tids, THREAD_DUMP_MAX + 1, &count))
 		count = 0;
+	if (count > THREAD_DUMP_MAX) {
+		count = THREAD_DUMP_MAX;
+		owned->dump.left_out++;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct stored_thread *stored = &owned->stored[owned->stored_count];
 		struct process_status status;
@@ -503,6 +507,8 @@ static int show(struct owned_dump *owned)
 	if (show_tasks(owned))
 		return -ENOMEM;
 	dump->sources = source_cache_refusals(owned->sources);
+	dump->lost_files = symbolizer_lost_files(owned->target.symbolizer);
+	dump->left_out += target_left_out(&owned->target);
 	for (size_t i = 0; i < owned->stored_count; i++)
 		dump->threads[i] = owned->stored[i].shown;
 	dump->thread_count = owned->stored_count;

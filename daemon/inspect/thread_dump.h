@@ -62,6 +62,8 @@ struct thread_dump {
 	struct dumped_thread *threads; /* those with Python first, then by tid */
 	size_t thread_count;
 	struct source_refusals sources; /* files whose lines are not shown */
+	size_t lost_files;              /* LOSS_FILE_LOST */
+	uint64_t left_out;              /* LOSS_TARGET_LIMIT */
 	bool tasks_known;               /* this version of Python tells them */
 	struct dumped_task *tasks;      /* running ones first */
 	size_t task_count;

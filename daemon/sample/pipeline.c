@@ -126,6 +126,8 @@ static void pipeline_thread_ended(void *context, struct tracee *tracee)
 			time_balance_end(&thread->system.balance, running_ns);
 		/* Its slots are gone with it. */
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
+		if (thread->redundancy)
+			redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 		redundancy_thread_destroy(thread->redundancy);
 		waiting_thread_deinit(&thread->waiting);
 	}

@@ -54,7 +54,8 @@ struct unstopped_sampler {
 	struct unstopped_thread *buckets[BUCKETS];
 	size_t thread_count;
 	struct passed_place places[PLACES];
-	pid_t tids[THREADS_MAX];
+	pid_t tids[THREADS_MAX + 1];
+	bool has_beyond;
 	struct python_stack stack;
 	struct frame frames[PYTHON_STACK_FRAMES_MAX];
 };
@@ -329,10 +330,16 @@ static void forget_ended(struct unstopped_sampler *sampler)
 static int unstopped_look_at_all(struct unstopped_sampler *sampler)
 {
 	size_t count;
-	int error = procfs_read_threads(sampler->target->pid, sampler->tids, THREADS_MAX, &count);
+	int error =
+		procfs_read_threads(sampler->target->pid, sampler->tids, THREADS_MAX + 1, &count);
 
 	if (error)
 		return error;
+	if (count > THREADS_MAX) {
+		count = THREADS_MAX;
+		sampler->sink.losses->counts[LOSS_TARGET_LIMIT] += !sampler->has_beyond;
+		sampler->has_beyond = true;
+	}
 	sampler->tick++;
 	for (size_t i = 0; i < count; i++)
 		unstopped_look_at(sampler, sampler->tids[i]);

@@ -3,9 +3,11 @@
  * Texts of /proc/PID: the first byte chooses which one the others are.
  */
 #include "attach/cgroup.h"
+#include "attach/children.h"
 #include "attach/container.h"
 #include "attach/credentials.h"
 #include "attach/procfs.h"
+#include "attach/stop.h"
 #include "attach/thread_schedule.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -91,6 +93,53 @@ static void parse_schedule(const struct fuzz_input *input)
 	close(fd);
 }
 
+static void parse_children(const struct fuzz_input *input)
+{
+	uint8_t *text = fuzz_copy(input);
+	struct pid_list children = { 0 };
+	FILE *file = input->left ? fmemopen(text, input->left, "r") : NULL;
+
+	if (file) {
+		fuzz_must(children_take(file, &children) == 0);
+		fclose(file);
+	}
+	for (size_t i = 0; i < children.count; i++)
+		fuzz_must(children.items[i] > 0);
+	pid_list_deinit(&children);
+	free(text);
+}
+
+/* The root is what is before the first ':'. */
+static void find_in_root(char *text)
+{
+	char *path = strchr(text, ':');
+	const char *found;
+
+	if (!path)
+		return;
+	*path++ = '\0';
+	found = procfs_path_in_root(path, text);
+	fuzz_must(found >= path && found <= path + strlen(path));
+}
+
+static void read_setting(const struct fuzz_input *input)
+{
+	int fd = fuzz_file(input->at, input->left);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	(void)procfs_read_setting(path, 7);
+	close(fd);
+}
+
+static void decode_stop(struct fuzz_input *input)
+{
+	int signal = -1;
+
+	fuzz_must((unsigned)stop_decode((int)fuzz_number(input, 4), &signal) < STOP_COUNT);
+	fuzz_must(signal >= 0 && signal < 256);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size };
@@ -102,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	struct process_credentials credentials;
 
-	switch (choice % 9) {
+	switch (choice % 13) {
 	case 0:
 		parse_mappings(&input);
 		break;
@@ -133,6 +182,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			fuzz_must(credentials.group_count <= PROCFS_GROUPS_MAX);
 			fuzz_must(process_credentials_may_become(&credentials, &credentials));
 		}
+		break;
+	case 9:
+		parse_children(&input);
+		break;
+	case 10:
+		find_in_root(text);
+		break;
+	case 11:
+		decode_stop(&input);
+		break;
+	case 12:
+		read_setting(&input);
 		break;
 	}
 	free(text);

@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,10 +118,60 @@ static void test_fork_counter(void **state)
 	assert_int_equal(fork_counter_take(&counter), 0);
 }
 
+static void *wait_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Of the last of so many threads. */
+static void test_child_of_many_threads(void **state)
+{
+	enum {
+		THREADS = 4200
+	};
+	pid_t *made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			   -1, 0);
+	struct pid_list found = { 0 };
+	pid_t child;
+
+	(void)state;
+	assert_ptr_not_equal(made, MAP_FAILED);
+	child = fork();
+	if (!child) {
+		pthread_attr_t small;
+		pthread_t thread;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_attr_init(&small);
+		pthread_attr_setstacksize(&small, 64 << 10);
+		for (int i = 1; i <= THREADS; i++)
+			if (pthread_create(&thread, &small,
+					   i < THREADS ? wait_for_ever : make_child, made))
+				_exit(1);
+		pause();
+	}
+	assert_true(child > 0);
+	while (!__atomic_load_n(made, __ATOMIC_ACQUIRE)) {
+		usleep(1000);
+		assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+	}
+	assert_int_equal(children_read(child, &found), 0);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.items[0], *made);
+	kill(*made, SIGKILL);
+	end(child);
+	pid_list_deinit(&found);
+	munmap(made, sizeof(*made));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_children),
+		cmocka_unit_test(test_child_of_many_threads),
 		cmocka_unit_test(test_fork_counter),
 	};
 

@@ -49,6 +49,7 @@ struct observer {
 	unsigned started;
 	unsigned ended;
 	unsigned ended_watched; /* before the events were silenced */
+	size_t threads_max;     /* 0: as many as there may be */
 	bool watch;             /* put a data breakpoint on shared->watched */
 	struct tracer_hooks hooks;
 };
@@ -140,6 +141,8 @@ static void observer_attach(struct observer *observer, pid_t pid)
 	assert_int_equal(preflight.breakpoints, 4);
 	observer->tracer = tracer_create(pid, preflight.stop_signal, NS_PER_MS, &observer->hooks);
 	assert_non_null(observer->tracer);
+	if (observer->threads_max)
+		tracer_limit_threads(observer->tracer, observer->threads_max);
 	assert_int_equal(tracer_attach(observer->tracer, &error), 0);
 	tracer_enable_clocks(observer->tracer, true);
 }
@@ -306,6 +309,48 @@ static void test_new_threads_have_events(void **state)
 	assert_sampled(observer.started > 8);
 	assert_sampled(observer.traps + 24 >= 3 * (observer.ended_watched - 4));
 	tracer_destroy(observer.tracer);
+}
+
+static void *storing_thread(void *argument)
+{
+	while (!shared->stop)
+		spin(100000);
+	return argument;
+}
+
+static int child_five_threads(void)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&threads[i], NULL, storing_thread, NULL))
+			return 1;
+	shared->threads_done = 4;
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 9;
+}
+
+/* Those that are too many run on, and count. */
+static void test_too_many_threads(void **state)
+{
+	(void)state;
+	for (size_t most = 3; most <= 5; most += 2) {
+		struct observer observer = { .threads_max = most };
+		pid_t pid = start_child(child_five_threads);
+
+		while (shared->threads_done < 4)
+			usleep(1000);
+		observer.pid = pid;
+		play(scene_traps, &observer);
+		assert_int_equal(observer.started, most);
+		assert_int_equal(tracer_counts(observer.tracer)->threads, most);
+		assert_int_equal(tracer_counts(observer.tracer)->threads_beyond > 0, most < 5);
+		assert_undisturbed(pid);
+		shared->stop = true;
+		assert_exit(pid, 9);
+		tracer_destroy(observer.tracer);
+	}
 }
 
 static int child_blocking(void)
@@ -696,6 +741,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traps_are_exact),
 		cmocka_unit_test(test_new_threads_have_events),
+		cmocka_unit_test(test_too_many_threads),
 		cmocka_unit_test(test_thread_that_blocks_signals),
 		cmocka_unit_test(test_blocked_read_is_not_interrupted),
 		cmocka_unit_test(test_targets_own_signals),

@@ -81,11 +81,56 @@ static void test_gone(void **state)
 	assert_false(time.known);
 }
 
+static void *wait_for_pipe(void *end)
+{
+	char byte;
+
+	(void)!read(*(int *)end, &byte, 1);
+	return NULL;
+}
+
+/* Of a process with more threads than it may have, nothing is known. */
+static void test_too_many_threads(void **state)
+{
+	static pthread_t threads[QUEUED_THREADS_MAX];
+	static struct queued_time time;
+	pthread_attr_t small;
+	int ends[2];
+
+	(void)state;
+	queued_time_begin(&time, getpid(), clock_now_ns());
+	if (!time.known)
+		skip();
+	assert_int_equal(pipe(ends), 0);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 << 10);
+	for (size_t i = 0; i < QUEUED_THREADS_MAX - 1; i++)
+		assert_int_equal(pthread_create(&threads[i], &small, wait_for_pipe, &ends[0]), 0);
+	usleep(100000);
+	queued_time_end(&time, getpid());
+	assert_true(time.known);
+	queued_time_begin(&time, getpid(), clock_now_ns());
+	assert_int_equal(time.count, QUEUED_THREADS_MAX);
+	assert_int_equal(
+		pthread_create(&threads[QUEUED_THREADS_MAX - 1], &small, wait_for_pipe, &ends[0]),
+		0);
+	usleep(100000);
+	queued_time_end(&time, getpid());
+	assert_false(time.known);
+	queued_time_begin(&time, getpid(), clock_now_ns());
+	assert_false(time.known);
+	close(ends[1]);
+	for (size_t i = 0; i < QUEUED_THREADS_MAX; i++)
+		pthread_join(threads[i], NULL);
+	close(ends[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shared_cpu),
 		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_too_many_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

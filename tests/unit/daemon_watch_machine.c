@@ -95,8 +95,12 @@ enum event {
 	X(LENT_EVICTED_PAIR, LEND, IN(JUDGED), LENT, PAIR)                                         \
 	X(LENT_NONE, LEND, BUSY, SAME, NOTHING)                                                    \
 	X(RETURNED_SLOT, RETURN, IN(LENT), FREE, NOTHING)                                          \
-	X(CANCELLED, CANCEL, ANY, FREE, NOTHING)                                                   \
-	X(THREAD_ENDED, ENDED, ANY, FREE, NOTHING)
+	X(CANCELLED, CANCEL, BUSY & ~IN(LENT), FREE, LOST(LOSS_WATCH_CANCELLED))                   \
+	X(CANCELLED_PAIR, CANCEL, IN(JUDGED) | IN(SETTLING), FREE, PAIR)                           \
+	X(CANCELLED_NONE, CANCEL, IN(FREE) | IN(LENT), FREE, NOTHING)                              \
+	X(THREAD_ENDED, ENDED, BUSY & ~IN(LENT), FREE, LOST(LOSS_WATCH_CANCELLED))                 \
+	X(THREAD_ENDED_PAIR, ENDED, IN(JUDGED) | IN(SETTLING), FREE, PAIR)                         \
+	X(THREAD_ENDED_NONE, ENDED, IN(FREE) | IN(LENT), FREE, NOTHING)
 
 enum transition {
 #define X(name, event, from, to, counted) T_##name,
@@ -665,16 +669,28 @@ static void test_decided(void **state)
 
 static void test_any_state(void **state)
 {
+	static const enum transition cancelled[2][STATE_COUNT] = {
+		{ T_CANCELLED_NONE, T_CANCELLED, T_CANCELLED, T_CANCELLED, T_CANCELLED_PAIR,
+		  T_CANCELLED_PAIR, T_CANCELLED, T_CANCELLED_NONE },
+		{ T_THREAD_ENDED_NONE, T_THREAD_ENDED, T_THREAD_ENDED, T_THREAD_ENDED,
+		  T_THREAD_ENDED_PAIR, T_THREAD_ENDED_PAIR, T_THREAD_ENDED, T_THREAD_ENDED_NONE },
+	};
 	struct fake *fake;
 
 	(void)state;
 	for (enum state from = FREE; from < STATE_COUNT; from++) {
 		if (from != DECIDED)
 			PLAY(from, CONTEXT_KNOWN, resume(fake));
-		PLAY(from, CANCELLED, watch_machine_cancel(&fake->process, fake->thread));
+		fake = at(from);
+		before(fake);
+		watch_machine_cancel(&fake->process, fake->thread);
+		after(fake, cancelled[0][from]);
+		fake_destroy(fake);
 		/* And a thread that comes later has all of it to itself. */
 		fake = at(from);
-		TAKES(fake, THREAD_ENDED, end_thread(fake));
+		before(fake);
+		end_thread(fake);
+		after(fake, cancelled[1][from]);
 		same_call(fake);
 		fake->found.further = false;
 		TAKES(fake, SAMPLE_FOUND, sample(fake));
@@ -689,6 +705,10 @@ static void test_any_state(void **state)
 		fake = fake_create(1);
 		(settling ? to_settling : to_judged)(fake, false);
 		TAKES(fake, LATE, hit_late(fake));
+		(settling ? to_settling : to_judged)(fake, false);
+		TAKES(fake, CANCELLED, watch_machine_cancel(&fake->process, fake->thread));
+		(settling ? to_settling : to_judged)(fake, false);
+		TAKES(fake, THREAD_ENDED, end_thread(fake));
 		fake_destroy(fake);
 	}
 	PLAY(FREE, LATE_IGNORED, hit_late(fake));
@@ -1022,10 +1042,8 @@ static void test_random_play(void **state)
 	for (int i = 0; i < 600000; i++) {
 		enum transition transition = 0;
 		enum event event;
-		bool live;
 
 		before(fake);
-		live = fake->before != FREE && fake->before != LENT;
 		event = play(fake, &random);
 		check_watch(fake, 0);
 		while (transition < TRANSITION_COUNT &&
@@ -1036,7 +1054,6 @@ static void test_random_play(void **state)
 				 fake->before, state_of(fake),
 				 (unsigned long long)counted_since(fake, &fake->totals));
 		begun += event == SAMPLE;
-		ended += event == CANCEL && live;
 	}
 	ended += state_of(fake) != FREE && state_of(fake) != LENT;
 	totals = totals_of(fake);

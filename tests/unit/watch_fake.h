@@ -438,6 +438,7 @@ static void lend(struct fake *fake)
 /* The tracer forgets the thread, whose breakpoints are gone with it. */
 static void end_thread(struct fake *fake)
 {
+	watch_machine_cancel(&fake->process, fake->thread);
 	memset(fake->breakpoints, 0, sizeof(fake->breakpoints));
 	memset(fake->thread, 0xa5, sizeof(*fake->thread));
 	free(fake->thread);

@@ -402,6 +402,9 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 	if (!error && symbolizer)
 		owned->profile.facts.losses.counts[LOSS_FILE_LOST] =
 			symbolizer_lost_files(symbolizer);
+	if (!error && facts->line_info)
+		owned->profile.facts.losses.counts[LOSS_TARGET_LIMIT] +=
+			line_info_dropped(facts->line_info);
 	builder_deinit(&builder);
 	if (error) {
 		profile_destroy(&owned->profile);
