@@ -199,7 +199,7 @@ static void read_mapping(struct impersonator *impersonator)
 
 static int read_own_rights(struct impersonator *impersonator)
 {
-	struct process_status status;
+	struct process_status status = { 0 };
 	int error = procfs_read_credentials(getpid(), &impersonator->own);
 
 	if (!error)

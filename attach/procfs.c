@@ -448,7 +448,9 @@ int procfs_open_root(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? gone(errno) : fd;
+	if (fd < 0)
+		return gone(errno);
+	return fd;
 }
 
 static int open_mapping(void *context, const struct mapping *mapping)

@@ -161,7 +161,7 @@ static bool has_huge_pages(int fd)
 int foreign_mapping_open(int fd, size_t size, struct foreign_mapping *ret_mapping)
 {
 	struct entry *entry;
-	uint8_t *bytes;
+	uint8_t *bytes, *zeros;
 	size_t slot;
 	int error;
 
@@ -177,9 +177,10 @@ int foreign_mapping_open(int fd, size_t size, struct foreign_mapping *ret_mappin
 	entry = &entries[slot];
 	bytes = mmap(NULL, pages_of(size) + PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd,
 		     0);
-	if (bytes == MAP_FAILED ||
-	    mmap(bytes + pages_of(size), PAGE_BYTES, PROT_READ,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+	zeros = bytes == MAP_FAILED ? MAP_FAILED
+				    : mmap(bytes + pages_of(size), PAGE_BYTES, PROT_READ,
+					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (zeros == MAP_FAILED) {
 		error = -errno;
 		if (bytes != MAP_FAILED)
 			(void)munmap(bytes, pages_of(size) + PAGE_BYTES);

@@ -189,7 +189,7 @@ static void test_forked(void **state)
 	assert_int_equal(try_open(impersonator, &self, "everybody"), 0);
 	child = fork();
 	if (!child)
-		_exit(try_open(impersonator, &self, "everybody") != IMPERSONATOR_REFUSED);
+		_exit(try_open(impersonator, &self, "everybody") == IMPERSONATOR_REFUSED ? 0 : 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	impersonator_destroy(impersonator);

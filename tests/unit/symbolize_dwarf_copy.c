@@ -118,7 +118,8 @@ static void replace_section(struct bytes *file, const char *beginning, const voi
 	file->size += head_size + rest->size;
 	file->at = realloc(file->at, file->size);
 	built_must(file->at);
-	memcpy(file->at + offset, head, head_size);
+	if (head)
+		memcpy(file->at + offset, head, head_size);
 	memcpy(file->at + offset + head_size, rest->at, rest->size);
 	header = (Elf64_Ehdr *)file->at;
 	sections = (Elf64_Shdr *)(file->at + header->e_shoff);
