@@ -19,7 +19,6 @@
 	X(LOSS_PYTHON_TORN, "python_torn", "samples whose Python stack changed too fast to read")  \
 	X(LOSS_NATIVE_TRUNCATED, "native_truncated", "native stacks that end early")               \
 	X(LOSS_MERGE_FAILED, "merge_failed", "stacks whose Python and native parts do not match")  \
-	X(LOSS_QUEUE_FULL, "queue_full", "samples dropped because analysis fell behind")           \
 	X(LOSS_TREE_FULL, "tree_full", "samples dropped because the tree reached its limit")       \
 	X(LOSS_TARGET_LIMIT, "target_limit",                                                       \
 	  "mappings, files, names, code objects or threads of the target beyond what is held")     \

@@ -272,6 +272,19 @@ static void answer_page(struct endpoint *endpoint, const struct request *request
 	answer->is_page = answer->status == 200;
 }
 
+static void say_formats(struct answer *answer)
+{
+	answer->status = 400;
+	answer->content_type = PLAIN;
+	/* As in say(): without memory the status alone must do. */
+	if (body_open(&answer->body))
+		return;
+	fputs("format: one of ", answer->body.file);
+	writer_names(answer->body.file);
+	fputs(" is wanted\n", answer->body.file);
+	(void)!body_finish(&answer->body);
+}
+
 static void answer_snapshot(struct endpoint *endpoint, const struct request *request,
 			    struct answer *answer)
 {
@@ -279,9 +292,7 @@ static void answer_snapshot(struct endpoint *endpoint, const struct request *req
 	const struct writer *writer = format ? writer_by_name(format) : &writer_recording;
 
 	if (!writer) {
-		say(answer, 400,
-		    "format: recording, json, html, text, collapsed, pprof, speedscope or firefox "
-		    "is wanted");
+		say_formats(answer);
 		return;
 	}
 	if (write_report(endpoint, writer, answer))

@@ -25,7 +25,7 @@ struct writer {
 /* NULL: unknown. */
 const struct writer *writer_by_name(const char *name);
 const struct writer *writer_by_path(const char *path);
-/* For --help: "text, json, ...". */
+/* For people: "text, json, ...". */
 void writer_names(FILE *file);
 
 /*
