@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "pyintrospect/code_reader.h"
 #include "pyintrospect/field.h"
+#include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,9 @@
 #define LINE_TABLE_COMPARED_MAX 1024
 
 #define TABLE_SLOTS_FIRST 1024
+
+/* Code objects alike that are looked for in the target: mostly the first is there. */
+#define PLACES_TRIED_MAX 16
 
 /* The fields of a code object that never change, as they lie in the target. */
 struct code_key {
@@ -291,4 +295,43 @@ int code_cache_resolve(struct code_cache *cache, const struct python_layout *lay
 	*place = (struct code_place){ .address = address, .key = key, .record = interned };
 	*ret_code = &interned->code;
 	return 0;
+}
+
+/* Is the object at this address, whose head is read, this code object now? */
+static int is_now(const struct python_runtime *runtime, const struct code_place *place,
+		  uint8_t *ret_head)
+{
+	struct code_record *record;
+	bool same;
+	int error;
+
+	error = memory_read(runtime->reader, place->address, ret_head, runtime->sizes.code);
+	if (error)
+		return error;
+	if (field_u64(ret_head, runtime->layout.offsets.object_type) != runtime->code_type)
+		return -ENOENT;
+	error = code_read(runtime->reader, &runtime->layout, place->address, ret_head, &record);
+	if (error)
+		return error == -EBADMSG ? -ENOENT : error;
+	same = code_record_equal(record, place->record);
+	free(record);
+	return same ? 0 : -ENOENT;
+}
+
+int code_cache_find(const struct python_runtime *runtime, const struct python_code *code,
+		    uint8_t *ret_head)
+{
+	const struct code_cache *cache = runtime->codes;
+	unsigned tries = 0;
+	int error = -ENOENT;
+
+	for (size_t i = 0; error && i < cache->place_slots && tries < PLACES_TRIED_MAX; i++) {
+		const struct code_place *place = &cache->places[i];
+
+		if (!place->address || &place->record->code != code)
+			continue;
+		tries++;
+		error = is_now(runtime, place, ret_head);
+	}
+	return error;
 }

@@ -52,6 +52,15 @@ __attribute__((warn_unused_result)) int code_cache_resolve(struct code_cache *ca
  */
 void code_cache_doubt(struct code_cache *cache, remote_addr address);
 
+/*
+ * Reads the head of a code object in the target that is this one to the last byte:
+ * OFFSET_BLOCK_MAX bytes suffice. -ENOENT: there is none any more where it was seen.
+ */
+struct python_runtime;
+__attribute__((warn_unused_result)) int code_cache_find(const struct python_runtime *runtime,
+							const struct python_code *code,
+							uint8_t *ret_head);
+
 /* For reports and tests: how many records there are, and the bytes they take. */
 size_t code_cache_count(const struct code_cache *cache);
 /* How often one was left out because the cache was full. */

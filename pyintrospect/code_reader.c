@@ -30,8 +30,10 @@ struct code_parts {
 	uint64_t line_table_size;
 	remote_addr bytecode;
 	uint64_t bytecode_size;
-	uint8_t *buffer; /* the four of them one after the other */
-	uint8_t *name_bytes, *file_bytes, *line_table_bytes, *bytecode_bytes;
+	remote_addr exceptions;
+	uint64_t exceptions_size;
+	uint8_t *buffer; /* the five of them one after the other */
+	uint8_t *name_bytes, *file_bytes, *line_table_bytes, *bytecode_bytes, *exceptions_bytes;
 };
 
 static int all_read(const struct memory_range *ranges, size_t count)
@@ -47,7 +49,7 @@ static uint64_t cut(uint64_t size)
 	return size < CODE_TABLE_BYTES_MAX ? size : CODE_TABLE_BYTES_MAX;
 }
 
-/* Where the parts are and how long: the heads of two str and one or two bytes objects. */
+/* Where the parts are and how long: the heads of two str and two bytes objects. */
 static int read_heads(const struct memory_reader *reader, const struct python_layout *layout,
 		      remote_addr address, const uint8_t *head, struct code_parts *parts)
 {
@@ -57,17 +59,19 @@ static int read_heads(const struct memory_reader *reader, const struct python_la
 	remote_addr name = field_u64(head, qualified ? offsets->code_qualname : offsets->code_name);
 	remote_addr file = field_u64(head, offsets->code_filename);
 	remote_addr line_table = field_u64(head, offsets->code_line_table);
-	remote_addr bytecode = inline_code ? 0 : field_u64(head, offsets->code_bytecode);
+	/* Behind the line table there is one more: from 3.11 on the code is in its object. */
+	remote_addr other =
+		field_u64(head, inline_code ? offsets->code_exceptions : offsets->code_bytecode);
 	uint8_t name_head[UNICODE_HEAD_MAX], file_head[UNICODE_HEAD_MAX];
-	uint8_t line_head[BYTES_HEAD_SIZE], bytecode_head[BYTES_HEAD_SIZE];
+	uint8_t line_head[BYTES_HEAD_SIZE], other_head[BYTES_HEAD_SIZE];
 	size_t head_size = unicode_head_size(offsets);
 	struct memory_range ranges[] = {
 		{ .address = name, .buffer = name_head, .size = head_size },
 		{ .address = file, .buffer = file_head, .size = head_size },
 		{ .address = line_table, .buffer = line_head, .size = sizeof(line_head) },
-		{ .address = bytecode, .buffer = bytecode_head, .size = sizeof(bytecode_head) },
+		{ .address = other, .buffer = other_head, .size = sizeof(other_head) },
 	};
-	size_t count = inline_code ? 3 : 4;
+	size_t count = 4;
 	int error;
 
 	error = memory_read_ranges(reader, ranges, count);
@@ -84,9 +88,11 @@ static int read_heads(const struct memory_reader *reader, const struct python_la
 	if (inline_code) {
 		parts->bytecode = address + (uint64_t)offsets->code_bytecode;
 		parts->bytecode_size = cut(code_head_bytecode_size(layout, head));
+		parts->exceptions = other + (uint64_t)offsets->bytes_data;
+		parts->exceptions_size = cut(field_u64(other_head, offsets->variable_size));
 	} else {
-		parts->bytecode = bytecode + (uint64_t)offsets->bytes_data;
-		parts->bytecode_size = cut(field_u64(bytecode_head, offsets->variable_size));
+		parts->bytecode = other + (uint64_t)offsets->bytes_data;
+		parts->bytecode_size = cut(field_u64(other_head, offsets->variable_size));
 	}
 	return 0;
 }
@@ -95,25 +101,29 @@ static int read_bodies(const struct memory_reader *reader, struct code_parts *pa
 {
 	size_t name_size = parts->name.characters * parts->name.width;
 	size_t file_size = parts->file.characters * parts->file.width;
-	struct memory_range ranges[4];
+	struct memory_range ranges[5];
+	size_t count = parts->exceptions ? 5 : 4;
 	int error;
 
-	parts->buffer =
-		malloc(name_size + file_size + parts->line_table_size + parts->bytecode_size + 1);
+	parts->buffer = malloc(name_size + file_size + parts->line_table_size +
+			       parts->bytecode_size + parts->exceptions_size + 1);
 	if (!parts->buffer)
 		return -ENOMEM;
 	parts->name_bytes = parts->buffer;
 	parts->file_bytes = parts->name_bytes + name_size;
 	parts->line_table_bytes = parts->file_bytes + file_size;
 	parts->bytecode_bytes = parts->line_table_bytes + parts->line_table_size;
+	parts->exceptions_bytes = parts->bytecode_bytes + parts->bytecode_size;
 	ranges[0] = (struct memory_range){ parts->name.data, parts->name_bytes, name_size, 0 };
 	ranges[1] = (struct memory_range){ parts->file.data, parts->file_bytes, file_size, 0 };
 	ranges[2] = (struct memory_range){ parts->line_table, parts->line_table_bytes,
 					   parts->line_table_size, 0 };
 	ranges[3] = (struct memory_range){ parts->bytecode, parts->bytecode_bytes,
 					   parts->bytecode_size, 0 };
-	error = memory_read_ranges(reader, ranges, 4);
-	return error ? error : all_read(ranges, 4);
+	ranges[4] = (struct memory_range){ parts->exceptions, parts->exceptions_bytes,
+					   parts->exceptions_size, 0 };
+	error = memory_read_ranges(reader, ranges, count);
+	return error ? error : all_read(ranges, count);
 }
 
 /* Longest entry of the line events' table: the original opcode and four bytes of line delta. */
@@ -208,6 +218,9 @@ static uint64_t code_hash(const struct python_code *code)
 	hash = hash_bytes(hash, &code->first_line, sizeof(code->first_line));
 	hash = hash_bytes(hash, &code->coroutine, sizeof(code->coroutine));
 	hash = hash_bytes(hash, code->line_table, code->line_table_size);
+	hash = hash_bytes(hash, code->exception_table, code->exception_table_size);
+	hash = hash_bytes(hash, &code->argument_count, sizeof(code->argument_count));
+	hash = hash_bytes(hash, &code->local_count, sizeof(code->local_count));
 	return hash_bytes(hash, code->bytecode, code->bytecode_size);
 }
 
@@ -217,22 +230,49 @@ bool code_record_equal(const struct code_record *a, const struct code_record *b)
 
 	return a->hash == b->hash && x->first_line == y->first_line &&
 	       x->coroutine == y->coroutine && x->line_table_size == y->line_table_size &&
-	       x->bytecode_size == y->bytecode_size && strcmp(x->function, y->function) == 0 &&
-	       strcmp(x->file, y->file) == 0 &&
+	       x->bytecode_size == y->bytecode_size &&
+	       x->exception_table_size == y->exception_table_size &&
+	       x->argument_count == y->argument_count && x->local_count == y->local_count &&
+	       strcmp(x->function, y->function) == 0 && strcmp(x->file, y->file) == 0 &&
 	       memcmp(x->line_table, y->line_table, x->line_table_size) == 0 &&
-	       memcmp(x->bytecode, y->bytecode, x->bytecode_size) == 0;
+	       memcmp(x->bytecode, y->bytecode, x->bytecode_size) == 0 &&
+	       memcmp(x->exception_table, y->exception_table, x->exception_table_size) == 0;
+}
+
+/* More than any function has; larger numbers come from no code object. */
+#define ARGUMENTS_MAX 65535
+/* CO_VARARGS, CO_VARKEYWORDS */
+#define REST_FLAGS 12
+
+static uint32_t head_arguments(const struct python_layout *layout, const uint8_t *head)
+{
+	const struct python_offsets *offsets = &layout->offsets;
+	int64_t count =
+		(int64_t)field_i32(head, offsets->code_arguments) +
+		field_i32(head, offsets->code_keyword_arguments) +
+		__builtin_popcount((unsigned)field_i32(head, offsets->code_flags) & REST_FLAGS);
+
+	return count >= 0 && count <= ARGUMENTS_MAX ? (uint32_t)count : 0;
+}
+
+static uint32_t head_locals(const struct python_layout *layout, const uint8_t *head)
+{
+	int32_t offset = layout->offsets.code_locals;
+	int32_t count = offset == OFFSET_ABSENT ? 0 : field_i32(head, offset);
+
+	return count >= 0 && count <= ARGUMENTS_MAX ? (uint32_t)count : 0;
 }
 
 /* Packs the parts into one allocation of the size they need. */
 static struct code_record *record_build(const struct python_layout *layout, const uint8_t *head,
 					const struct code_parts *parts)
 {
-	size_t tables = parts->line_table_size + parts->bytecode_size;
+	size_t tables = parts->line_table_size + parts->bytecode_size + parts->exceptions_size;
 	size_t room = sizeof(struct code_record) + tables +
 		      unicode_utf8_size_max(parts->name.characters) +
 		      unicode_utf8_size_max(parts->file.characters);
 	struct code_record *record = malloc(room), *smaller;
-	uint8_t *line_table, *bytecode;
+	uint8_t *line_table, *bytecode, *exceptions;
 	char *function, *file;
 	size_t function_size, file_size;
 
@@ -242,7 +282,9 @@ static struct code_record *record_build(const struct python_layout *layout, cons
 	bytecode = line_table + parts->line_table_size;
 	memcpy(line_table, parts->line_table_bytes, parts->line_table_size);
 	memcpy(bytecode, parts->bytecode_bytes, parts->bytecode_size);
-	function = (char *)bytecode + parts->bytecode_size;
+	exceptions = bytecode + parts->bytecode_size;
+	memcpy(exceptions, parts->exceptions_bytes, parts->exceptions_size);
+	function = (char *)exceptions + parts->exceptions_size;
 	function_size =
 		1 + unicode_to_utf8(parts->name_bytes, parts->name.width, parts->name.characters,
 				    function, unicode_utf8_size_max(parts->name.characters));
@@ -265,6 +307,10 @@ static struct code_record *record_build(const struct python_layout *layout, cons
 		.bytecode = line_table + parts->line_table_size,
 		.bytecode_size = (uint32_t)parts->bytecode_size,
 		.minor = layout->minor,
+		.exception_table = line_table + parts->line_table_size + parts->bytecode_size,
+		.exception_table_size = (uint32_t)parts->exceptions_size,
+		.argument_count = head_arguments(layout, head),
+		.local_count = head_locals(layout, head),
 	};
 	record->hash = code_hash(&record->code);
 	return record;

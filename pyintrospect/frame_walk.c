@@ -142,6 +142,24 @@ struct frame_facts {
 	bool shim;
 };
 
+remote_addr frame_code(const struct python_layout *layout, const uint8_t *bytes)
+{
+	remote_addr code = field_u64(bytes, layout->offsets.frame_code);
+
+	return layout->minor >= FIRST_MINOR_TAGGED ? code & ~CODE_POINTER_TAGS : code;
+}
+
+int64_t frame_instruction(const struct python_layout *layout, const uint8_t *bytes)
+{
+	const struct python_offsets *offsets = &layout->offsets;
+
+	if (layout->walk == PYTHON_WALK_FRAME_OBJECTS)
+		return (int64_t)field_i32(bytes, offsets->frame_instruction) *
+		       layout->instruction_unit;
+	return (int64_t)(field_u64(bytes, offsets->frame_instruction) - frame_code(layout, bytes) -
+			 (uint64_t)offsets->code_bytecode);
+}
+
 static void parse_frame(const struct python_runtime *runtime, remote_addr address,
 			const uint8_t *bytes, struct frame_facts *facts)
 {
@@ -150,17 +168,12 @@ static void parse_frame(const struct python_runtime *runtime, remote_addr addres
 	struct raw_frame *raw = &facts->raw;
 
 	*raw = (struct raw_frame){ .address = address };
-	raw->code = field_u64(bytes, offsets->frame_code);
-	if (layout->minor >= FIRST_MINOR_TAGGED)
-		raw->code &= ~CODE_POINTER_TAGS;
+	raw->code = frame_code(layout, bytes);
+	raw->instruction = frame_instruction(layout, bytes);
 	facts->previous = field_u64(bytes, offsets->frame_previous);
 	if (layout->walk == PYTHON_WALK_FRAME_OBJECTS) {
-		raw->instruction = (int64_t)field_i32(bytes, offsets->frame_instruction) *
-				   layout->instruction_unit;
 		raw->entry = true;
 	} else {
-		raw->instruction = (int64_t)(field_u64(bytes, offsets->frame_instruction) -
-					     raw->code - (uint64_t)offsets->code_bytecode);
 		raw->owner = bytes[offsets->frame_owner];
 	}
 	if (layout->walk == PYTHON_WALK_CFRAMES)

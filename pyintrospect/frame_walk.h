@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct python_layout;
 struct python_runtime;
 
 /* Where a walk starts, as the thread state has it. */
@@ -48,6 +49,10 @@ void frame_walk_start_parse(const struct python_runtime *runtime, remote_addr th
 void frame_walk_want_chunk(struct python_runtime *runtime, const struct frame_walk_start *start);
 
 struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start);
+
+/* A frame's code object and the offset of its instruction, from its fixed part. */
+remote_addr frame_code(const struct python_layout *layout, const uint8_t *bytes);
+int64_t frame_instruction(const struct python_layout *layout, const uint8_t *bytes);
 
 /* One frame's fixed part, from wherever it is; 0 or a negative errno. */
 __attribute__((warn_unused_result)) int frame_read(struct python_runtime *runtime,

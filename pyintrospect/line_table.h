@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From an instruction's offset to its source line: co_lnotab (3.6 to 3.9),
- * co_linetable of 3.10, and the location table of 3.11+. Pure; the tables are
- * hostile input. Columns, which 3.11+ has, are passed over.
+ * co_linetable of 3.10, and the location table of 3.11+, of which
+ * position_table.h tells more. Pure; the tables are hostile input.
  */
 #ifndef PIEPROFD_PYINTROSPECT_LINE_TABLE_H
 #define PIEPROFD_PYINTROSPECT_LINE_TABLE_H

@@ -60,11 +60,16 @@ enum python_offsets_source {
 	X(frame_instruction)                                                      \
 	X(frame_owner)		   /* 3.11+ */                                    \
 	X(frame_is_entry)	   /* 3.11 */                                     \
-	X(frame_locals)		   /* end of the fixed part, 3.11+ */             \
+	X(frame_locals)		   /* end of the fixed part */                    \
+	X(frame_stack)		   /* to 3.10: pointer to the lowest value */     \
 	X(code_filename)                                                          \
 	X(code_name)                                                              \
 	X(code_qualname)	   /* 3.11+ */                                    \
 	X(code_constants)                                                         \
+	X(code_names)		   /* co_names */                                 \
+	X(code_local_names)	   /* co_varnames; 3.11+: co_localsplusnames */   \
+	X(code_cell_names)	   /* to 3.10: co_cellvars */                     \
+	X(code_free_names)	   /* to 3.10: co_freevars */                     \
 	X(code_line_table)                                                        \
 	X(code_first_line)                                                        \
 	X(code_flags)                                                             \
@@ -72,7 +77,10 @@ enum python_offsets_source {
 	X(code_first_traceable)	   /* 3.11+ */                                    \
 	X(code_version)		   /* 3.12+ */                                    \
 	X(code_monitoring)	   /* 3.12+ */                                    \
-	X(code_locals)		   /* 3.11: co_nlocalsplus */                     \
+	X(code_locals)		   /* 3.11+: co_nlocalsplus */                    \
+	X(code_arguments)	   /* co_argcount */                              \
+	X(code_keyword_arguments)  /* co_kwonlyargcount */                        \
+	X(code_exceptions)	   /* 3.11+: co_exceptiontable */                 \
 	X(code_stack_size)	   /* 3.11 */                                     \
 	X(code_frame_size)	   /* 3.12+, in words */                          \
 	X(monitoring_lines)	   /* 3.12+ */                                    \
@@ -81,6 +89,7 @@ enum python_offsets_source {
 	X(string_state)                                                           \
 	X(string_ascii_data)                                                      \
 	X(string_compact_data)                                                    \
+	X(tuple_items)		   /* PyTupleObject.ob_item */                    \
 	X(bytes_data)                                                             \
 	X(variable_size)	   /* PyVarObject.ob_size */                      \
 	X(object_type)                                                            \

@@ -67,6 +67,7 @@ static const struct debug_word words[] = {
 	WORD(code_qualname, 37, 42, 50),
 	WORD(code_line_table, 38, 43, 51),
 	WORD(code_first_line, 39, 44, 52),
+	WORD(code_local_names, 41, 46, 54),
 	WORD(code_bytecode, 43, 48, 56),
 	WORD(object_type, 45, 51, 59),
 	WORD(type_name, 47, 53, 61),

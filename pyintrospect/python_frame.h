@@ -20,6 +20,7 @@ struct python_frame {
 	int instruction_offset; /* bytes into the bytecode; negative: before the first instruction
 				 */
 	bool entry;             /* the outermost frame of its group */
+	remote_addr address;    /* where it lies in the target */
 	/*
 	 * Only on entry frames: an address that lies in the native frame of the
 	 * group's evaluation loop (3.11: its _PyCFrame; 3.12+: its shim). 0: this

@@ -208,6 +208,7 @@ static int resolve_frames(struct python_runtime *runtime, size_t count)
 				.code = code,
 				.instruction_offset = (int)raw->instruction,
 				.entry = raw->entry,
+				.address = raw->address,
 				.anchor = raw->entry ? raw->anchor : 0,
 			};
 			if (i > 0 && delegation_suspended(runtime, code, raw->instruction)) {

@@ -183,6 +183,10 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 	include(&sizes.code, o->code_name, word);
 	include(&sizes.code, o->code_qualname, word);
 	include(&sizes.code, o->code_constants, word);
+	include(&sizes.code, o->code_names, word);
+	include(&sizes.code, o->code_local_names, word);
+	include(&sizes.code, o->code_cell_names, word);
+	include(&sizes.code, o->code_free_names, word);
 	include(&sizes.code, o->code_line_table, word);
 	include(&sizes.code, o->code_first_line, 4);
 	include(&sizes.code, o->code_flags, 4);
@@ -190,6 +194,9 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 	include(&sizes.code, o->code_version, 4);
 	include(&sizes.code, o->code_monitoring, word);
 	include(&sizes.code, o->code_locals, 4);
+	include(&sizes.code, o->code_arguments, 4);
+	include(&sizes.code, o->code_keyword_arguments, 4);
+	include(&sizes.code, o->code_exceptions, word);
 	include(&sizes.code, o->code_stack_size, 4);
 	include(&sizes.code, o->code_frame_size, 4);
 	if (runtime->layout.walk == PYTHON_WALK_FRAME_OBJECTS)

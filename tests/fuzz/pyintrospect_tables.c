@@ -8,16 +8,34 @@
 #include "pyintrospect/line_table.h"
 #include "pyintrospect/offsets.h"
 #include "pyintrospect/opcode.h"
+#include "pyintrospect/position_table.h"
 #include "tests/fuzz/fuzz.h"
+
+/* A position and the line say the same. */
+static void read_position(int minor, const uint8_t *table, size_t size, int first_line, int offset)
+{
+	int line = line_table_find(minor, table, size, first_line, offset);
+	struct code_position position;
+
+	if (position_table_find(minor, table, size, first_line, offset, &position)) {
+		fuzz_must(minor < 11 || offset < 0 || line == 0);
+		return;
+	}
+	fuzz_must(minor >= 11 && offset >= 0 && position.line > 0 && position.line == line);
+	fuzz_must(position.end_line >= position.line);
+	fuzz_must(position.column >= POSITION_NO_COLUMN &&
+		  position.end_column >= POSITION_NO_COLUMN);
+	fuzz_must((position.column < 0) == (position.end_column < 0));
+}
 
 static void read_lines(int minor, const uint8_t *table, size_t size, int first_line)
 {
 	static const int odd_offsets[] = { -1, 0x7fffffff, -0x7fffffff - 1 };
 
 	for (int offset = 0; offset < 256; offset += 2)
-		(void)line_table_find(minor, table, size, first_line, offset);
+		read_position(minor, table, size, first_line, offset);
 	for (size_t i = 0; i < sizeof(odd_offsets) / sizeof(odd_offsets[0]); i++)
-		(void)line_table_find(minor, table, size, first_line, odd_offsets[i]);
+		read_position(minor, table, size, first_line, odd_offsets[i]);
 }
 
 static void read_opcodes(int minor, uint8_t *bytecode, size_t size, const uint8_t *table,

@@ -20,8 +20,12 @@ struct compiled_instruction {
 	char name[40];
 };
 
+#define COMPILED_NAMES_MAX 64
+
 struct compiled_code {
 	struct python_code code; /* owns what it points to */
+	/* co_names; local variables as the instructions count them; to 3.10 also cells. */
+	char names[3][COMPILED_NAMES_MAX][40];
 	struct compiled_instruction instructions[COMPILED_INSTRUCTIONS_MAX];
 	size_t instruction_count;
 };
@@ -38,6 +42,14 @@ static const char compiled_script[] =
 	"code.co_lnotab\n"
 	"    print('C', getattr(code, 'co_qualname', code.co_name), code.co_firstlineno,\n"
 	"          code.co_code.hex(), table.hex() or '-')\n"
+	"    cells = code.co_cellvars + code.co_freevars\n"
+	"    variables = code.co_varnames\n"
+	"    if sys.version_info >= (3, 11):\n"
+	"        variables += tuple(c for c in cells if c not in variables)\n"
+	"        cells = ()\n"
+	"    for kind, names in enumerate((code.co_names, variables, cells)):\n"
+	"        for index, name in enumerate(names):\n"
+	"            print('N', kind, index, name)\n"
 	"    for i in dis.get_instructions(code):\n"
 	"        if i.opname in ('EXTENDED_ARG', 'CACHE'):\n"
 	"            continue\n"
@@ -119,6 +131,14 @@ LIVE_UNUSED struct compiled_python compiled_python(const struct live_python *pyt
 			code->code.line_table = compiled_bytes(table, &code->code.line_table_size);
 			free(bytecode);
 			free(table);
+		} else if (line[0] == 'N' && compiled.count) {
+			unsigned kind, index;
+			char text[40];
+
+			if (sscanf(line, "N %u %u %39s", &kind, &index, text) != 3 || kind > 2 ||
+			    index >= COMPILED_NAMES_MAX)
+				abort();
+			memcpy(code[-1].names[kind][index], text, sizeof(text));
 		} else if (line[0] == 'I' && compiled.count) {
 			struct compiled_instruction *instruction;
 

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/operand_reader.h"
+
+#include "pyintrospect/field.h"
+#include "pyintrospect/frame_walk.h"
+#include "pyintrospect/iterator.h"
+#include "pyintrospect/runtime_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WORD_BYTES 8
+/* Analysed code objects, by id modulo this: samples of one function come in bunches. */
+#define DEPTHS_KEPT 64
+/* Of a frame: its fixed part, its arguments, its slots. */
+#define RANGES_A_FRAME 3
+#define RANGES_MAX     (RANGES_A_FRAME * OPERAND_FRAMES_MAX)
+/* Locals, cells and free variables of a frame, to 3.10. */
+#define LOCALS_MAX 70000u
+
+/* 3.14+: _PyStackRef's low bits. */
+#define FIRST_MINOR_TAGGED 14
+#define TAG_BITS           3ull
+#define TAG_INTEGER        3ull
+#define TAG_SHIFT          2
+
+struct kept_depths {
+	const struct python_code *code;
+	struct stack_depths depths;
+	int error;
+};
+
+/* What of one frame is read. */
+struct frame_reading {
+	const struct python_frame *frame;
+	const struct stack_depths *depths;
+	const struct stack_instruction *instruction;
+	struct operation operation;
+	struct stack_loop loops[OPERAND_LOOPS_MAX];
+	size_t loop_count;
+	size_t argument_count;
+	size_t first_slot, slot_count;
+	uint8_t fixed[OFFSET_BLOCK_MAX];
+	uint64_t arguments[OPERAND_ARGUMENTS_MAX];
+	uint64_t slots[OPERAND_SLOTS_MAX];
+	bool arguments_read, slots_read;
+};
+
+struct operand_reader {
+	const struct python_runtime *runtime;
+	struct iterator_types types;
+	struct kept_depths kept[DEPTHS_KEPT];
+	struct frame_reading readings[OPERAND_FRAMES_MAX];
+	struct memory_range ranges[RANGES_MAX]; /* of the last reading */
+	size_t range_count;
+	uint8_t again[RANGES_MAX * OFFSET_BLOCK_MAX];
+};
+
+_Static_assert(OPERAND_SLOTS_MAX *WORD_BYTES <= OFFSET_BLOCK_MAX, "again[] holds all ranges");
+
+struct operand_reader *operand_reader_create(const struct python_runtime *runtime)
+{
+	struct operand_reader *reader = calloc(1, sizeof(*reader));
+
+	if (reader)
+		reader->runtime = runtime;
+	return reader;
+}
+
+void operand_reader_destroy(struct operand_reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < DEPTHS_KEPT; i++)
+		stack_depths_deinit(&reader->kept[i].depths);
+	free(reader);
+}
+
+/* The analysis of a code object, kept as long as no other needs its place. */
+static int find_depths(struct operand_reader *reader, const struct python_code *code,
+		       const struct kept_depths **ret_kept)
+{
+	struct kept_depths *kept = &reader->kept[code->id % DEPTHS_KEPT];
+
+	if (kept->code != code) {
+		stack_depths_deinit(&kept->depths);
+		kept->code = NULL;
+		kept->error = stack_depths_init(&kept->depths, code);
+		if (kept->error == -ENOMEM)
+			return -ENOMEM;
+		kept->code = code;
+	}
+	*ret_kept = kept;
+	return 0;
+}
+
+/* Which slots are needed: the operands', and as many loops' below them as fit. */
+static void plan_slots(struct frame_reading *reading)
+{
+	const struct operation *operation = &reading->operation;
+	struct stack_loop loops[STACK_LOOPS_MAX];
+	size_t count = stack_depths_loops(reading->depths, reading->instruction, loops);
+	size_t end = (size_t)reading->instruction->depth, first = end;
+
+	if (operation->count) {
+		end = operation->places[operation->count - 1].slot + 1u;
+		first = operation->places[0].slot;
+	}
+	for (size_t i = 0; i < count && reading->loop_count < OPERAND_LOOPS_MAX; i++) {
+		if (end - loops[i].slot > OPERAND_SLOTS_MAX)
+			break;
+		reading->loops[reading->loop_count++] = loops[i];
+		if (loops[i].slot < first)
+			first = loops[i].slot;
+	}
+	/* LIST_EXTEND and its like may have an operand far down. */
+	if (end - first > OPERAND_SLOTS_MAX)
+		first = end - OPERAND_SLOTS_MAX;
+	reading->first_slot = first;
+	reading->slot_count = end - first;
+}
+
+static int plan(struct operand_reader *reader, const struct python_stack *stack, size_t number,
+		struct frame_reading *reading, struct operand_sample *sample)
+{
+	const struct python_frame *frame = &stack->frames[number];
+	const struct kept_depths *kept;
+	int error = find_depths(reader, frame->code, &kept);
+
+	*sample = (struct operand_sample){ 0 };
+	reading->frame = frame;
+	reading->depths = NULL;
+	reading->loop_count = reading->slot_count = reading->first_slot = 0;
+	reading->arguments_read = reading->slots_read = false;
+	reading->argument_count = frame->code->argument_count < OPERAND_ARGUMENTS_MAX
+					  ? frame->code->argument_count
+					  : OPERAND_ARGUMENTS_MAX;
+	if (error)
+		return error;
+	sample->error = kept->error;
+	if (kept->error)
+		return 0;
+	reading->instruction = stack_depths_at(&kept->depths, frame->instruction_offset);
+	if (!reading->instruction ||
+	    !operation_of(&kept->depths, reading->instruction, &reading->operation)) {
+		sample->error = -ENOENT;
+		return 0;
+	}
+	reading->depths = &kept->depths;
+	sample->taken = number > 0 && !stack->frames[number - 1].entry;
+	sample->kind = reading->operation.kind;
+	sample->in_place = reading->operation.in_place;
+	sample->operand_total = reading->operation.total;
+	plan_slots(reading);
+	return 0;
+}
+
+static struct memory_range *add_range(struct operand_reader *reader, remote_addr address,
+				      void *buffer, size_t size)
+{
+	struct memory_range *range = &reader->ranges[reader->range_count++];
+
+	*range = (struct memory_range){
+		.address = address, .buffer = buffer, .size = size, .error = -EFAULT
+	};
+	return range;
+}
+
+static void add_slots(struct operand_reader *reader, struct frame_reading *reading,
+		      remote_addr bottom)
+{
+	if (reading->slot_count)
+		add_range(reader, bottom + WORD_BYTES * reading->first_slot, reading->slots,
+			  WORD_BYTES * reading->slot_count);
+}
+
+/* To 3.10: where the frame says that its stack begins; 0: nowhere that it can be. */
+static remote_addr old_bottom(const struct python_layout *layout,
+			      const struct frame_reading *reading)
+{
+	remote_addr bottom = field_u64(reading->fixed, layout->offsets.frame_stack);
+	remote_addr locals = reading->frame->address + (uint64_t)layout->offsets.frame_locals;
+
+	return bottom % WORD_BYTES == 0 && bottom >= locals &&
+			       bottom - locals <= WORD_BYTES * LOCALS_MAX
+		       ? bottom
+		       : 0;
+}
+
+/* One frame's first ranges; the slots, too, where their place is known. */
+static void want_frame(struct operand_reader *reader, struct frame_reading *reading)
+{
+	const struct python_layout *layout = &reader->runtime->layout;
+	remote_addr locals = reading->frame->address + (uint64_t)layout->offsets.frame_locals;
+	size_t fixed = reader->runtime->sizes.frame;
+
+	/* f_valuestack lies before f_lasti, see want_old_slots(). */
+	add_range(reader, reading->frame->address, reading->fixed, fixed);
+	if (reading->argument_count)
+		add_range(reader, locals, reading->arguments, WORD_BYTES * reading->argument_count);
+	if (layout->walk != PYTHON_WALK_FRAME_OBJECTS)
+		add_slots(reader, reading,
+			  locals + WORD_BYTES * (uint64_t)reading->frame->code->local_count);
+}
+
+/* Is the frame still where the stack was seen? Notes what was read of it. */
+static void check_frame(const struct operand_reader *reader, struct frame_reading *reading,
+			struct operand_sample *sample)
+{
+	bool fixed_read = false;
+
+	for (size_t i = 0; i < reader->range_count; i++) {
+		const struct memory_range *range = &reader->ranges[i];
+
+		if (range->error)
+			continue;
+		fixed_read |= range->buffer == reading->fixed;
+		reading->arguments_read |= range->buffer == reading->arguments;
+		reading->slots_read |= range->buffer == reading->slots;
+	}
+	if (!fixed_read) {
+		sample->error = -EFAULT;
+		reading->arguments_read = false;
+	} else if (frame_instruction(&reader->runtime->layout, reading->fixed) !=
+		   reading->frame->instruction_offset) {
+		sample->error = -ESTALE;
+		reading->arguments_read = false;
+	}
+}
+
+static struct operand_value value_of(const struct operand_reader *reader, uint64_t word,
+				     uint8_t role)
+{
+	struct operand_value value = { .role = role, .state = OPERAND_IS_OBJECT, .object = word };
+
+	if (reader->runtime->layout.minor >= FIRST_MINOR_TAGGED) {
+		if ((word & TAG_BITS) == TAG_INTEGER)
+			return (struct operand_value){ .role = role,
+						       .state = OPERAND_IS_INTEGER,
+						       .integer = (int64_t)word >> TAG_SHIFT };
+		value.object = word & ~TAG_BITS;
+	}
+	if (!value.object)
+		value.state = OPERAND_IS_NULL;
+	else if (value.object % WORD_BYTES || value.object < 4096 || value.object >= 1ull << 47)
+		value.state = OPERAND_IS_WRONG;
+	return value;
+}
+
+static bool slot_value(const struct operand_reader *reader, const struct frame_reading *reading,
+		       size_t slot, uint8_t role, struct operand_value *ret_value)
+{
+	if (slot < reading->first_slot || slot - reading->first_slot >= reading->slot_count)
+		return false;
+	*ret_value = value_of(reader, reading->slots[slot - reading->first_slot], role);
+	return true;
+}
+
+static void take_operands(const struct operand_reader *reader, const struct frame_reading *reading,
+			  struct operand_sample *sample)
+{
+	bool callable_follows = false;
+
+	for (size_t i = 0; i < reading->operation.count; i++) {
+		const struct operand_place *place = &reading->operation.places[i];
+		struct operand_value value;
+
+		if (!slot_value(reader, reading, place->slot, place->role, &value))
+			continue;
+		if (value.role == OPERAND_METHOD) {
+			callable_follows = value.state == OPERAND_IS_NULL;
+			value.role = OPERAND_CALLABLE;
+		} else if (value.role == OPERAND_SELF && callable_follows) {
+			value.role = OPERAND_CALLABLE;
+		}
+		/* Where there may be nothing, nothing is no operand. */
+		if (value.state == OPERAND_IS_NULL &&
+		    (place->role == OPERAND_METHOD || place->role == OPERAND_SELF ||
+		     place->role == OPERAND_ARGUMENT_DICT || place->role == OPERAND_POSITION)) {
+			sample->operand_total--;
+			continue;
+		}
+		sample->operands[sample->operand_count++] = value;
+	}
+}
+
+static void take_loops(const struct operand_reader *reader, const struct frame_reading *reading,
+		       struct operand_sample *sample)
+{
+	for (size_t i = 0; i < reading->loop_count; i++) {
+		const struct stack_loop *loop = &reading->loops[i];
+		struct operand_iterator *iterator = &sample->loops[sample->loop_count];
+		struct operand_value value, position;
+
+		if (!slot_value(reader, reading, loop->slot, OPERAND_ITERATOR, &value) ||
+		    value.state != OPERAND_IS_OBJECT)
+			continue;
+		*iterator = (struct operand_iterator){
+			.object = value.object,
+			.head = loop->head,
+			.remaining = ITERATOR_UNKNOWN,
+		};
+		if (reader->runtime->layout.minor >= ITERATOR_FIRST_MINOR_INDEXED &&
+		    slot_value(reader, reading, loop->slot + 1u, OPERAND_POSITION, &position) &&
+		    position.state == OPERAND_IS_INTEGER) {
+			iterator->kind = ITERATOR_SEQUENCE;
+			iterator->position_known = true;
+			iterator->position = position.integer;
+		}
+		sample->loop_count++;
+	}
+}
+
+static void take(const struct operand_reader *reader, const struct frame_reading *reading,
+		 struct operand_sample *sample)
+{
+	if (reading->arguments_read)
+		for (size_t i = 0; i < reading->argument_count; i++)
+			sample->arguments[sample->argument_count++] =
+				value_of(reader, reading->arguments[i], OPERAND_VALUE);
+	if (sample->error || !reading->slot_count)
+		return;
+	if (!reading->slots_read) {
+		sample->error = -EFAULT;
+		return;
+	}
+	take_operands(reader, reading, sample);
+	take_loops(reader, reading, sample);
+}
+
+/* Reads the ranges from a number on. */
+static int read_ranges(struct operand_reader *reader, size_t first)
+{
+	if (first == reader->range_count)
+		return 0;
+	return memory_read_ranges(reader->runtime->reader, reader->ranges + first,
+				  reader->range_count - first);
+}
+
+static int read_frames(struct operand_reader *reader, size_t count, struct operand_sample *samples)
+{
+	const struct python_layout *layout = &reader->runtime->layout;
+	size_t first;
+	int error;
+
+	reader->range_count = 0;
+	for (size_t i = 0; i < count; i++)
+		want_frame(reader, &reader->readings[i]);
+	error = read_ranges(reader, 0);
+	first = reader->range_count;
+	for (size_t i = 0; !error && i < count; i++)
+		check_frame(reader, &reader->readings[i], &samples[i]);
+	if (error || layout->walk != PYTHON_WALK_FRAME_OBJECTS)
+		return error;
+	for (size_t i = 0; i < count; i++) {
+		remote_addr bottom = old_bottom(layout, &reader->readings[i]);
+
+		if (!samples[i].error && bottom)
+			add_slots(reader, &reader->readings[i], bottom);
+	}
+	error = read_ranges(reader, first);
+	for (size_t i = first; !error && i < reader->range_count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (reader->ranges[i].buffer == reader->readings[k].slots)
+				reader->readings[k].slots_read = !reader->ranges[i].error;
+	return error;
+}
+
+int operand_reader_read(struct operand_reader *reader, const struct python_stack *stack,
+			const size_t *frames, size_t count, struct operand_sample *ret_samples)
+{
+	struct operand_iterator *iterators[OPERAND_FRAMES_MAX * OPERAND_LOOPS_MAX];
+	size_t iterator_count = 0;
+	int error = 0;
+
+	reader->range_count = 0;
+	if (count > OPERAND_FRAMES_MAX)
+		return -EINVAL;
+	for (size_t i = 0; !error && i < count; i++)
+		error = plan(reader, stack, frames[i], &reader->readings[i], &ret_samples[i]);
+	if (!error)
+		error = read_frames(reader, count, ret_samples);
+	for (size_t i = 0; !error && i < count; i++) {
+		take(reader, &reader->readings[i], &ret_samples[i]);
+		for (size_t k = 0; k < ret_samples[i].loop_count; k++)
+			iterators[iterator_count++] = &ret_samples[i].loops[k];
+	}
+	if (error || !iterator_count)
+		return error;
+	return iterators_read(reader->runtime, &reader->types, iterators, iterator_count);
+}
+
+int operand_reader_again(struct operand_reader *reader, bool *ret_same)
+{
+	struct memory_range ranges[RANGES_MAX];
+	size_t used = 0;
+	bool same = true;
+	int error;
+
+	for (size_t i = 0; i < reader->range_count; i++) {
+		ranges[i] = reader->ranges[i];
+		ranges[i].buffer = reader->again + used;
+		ranges[i].error = -EFAULT;
+		used += ranges[i].size;
+	}
+	error = memory_read_ranges(reader->runtime->reader, ranges, reader->range_count);
+	if (error)
+		return error;
+	for (size_t i = 0; same && i < reader->range_count; i++)
+		same = ranges[i].error == reader->ranges[i].error &&
+		       (ranges[i].error ||
+			!memcmp(ranges[i].buffer, reader->ranges[i].buffer, ranges[i].size));
+	*ret_same = same;
+	return 0;
+}
