@@ -113,7 +113,7 @@ static bool load_effect(const struct python_code *code,
 	else if (!strcmp(what, "GLOBAL"))
 		*ret = (struct effect){ 0, 1 + (code->minor >= 11 ? bit : 0) };
 	else if (read[0].storage || !strcmp(what, "CONST") || !strcmp(what, "SMALL_INT") ||
-		 !strcmp(what, "CLOSURE"))
+		 !strcmp(what, "COMMON_CONSTANT") || !strcmp(what, "CLOSURE"))
 		*ret = (struct effect){ 0, 1 };
 	else
 		return false;

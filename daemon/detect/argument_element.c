@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_element.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ELEMENTS_ROW_MAX 32
+
+static bool is_scalar(uint8_t kind)
+{
+	return kind == CONTENT_INT || kind == CONTENT_FLOAT || kind == CONTENT_BOOL ||
+	       kind == CONTENT_COMPLEX || kind == CONTENT_SCALAR;
+}
+
+/* Of "float64[48,16]", how many numbers one index of so many dimensions takes out; 0: too many
+ * indices. */
+static uint64_t numbers_taken(const char *shape, uint64_t indices)
+{
+	const char *at = strchr(shape, '[');
+	uint64_t count = 1;
+
+	while (at && *at && *at != ']' && at[1] != ']') {
+		char *end;
+		uint64_t length = strtoull(at + 1, &end, 10);
+
+		if (indices)
+			indices--;
+		else if (length < UINT32_MAX && count < UINT32_MAX)
+			count *= length;
+		at = *end == ',' || *end == ']' ? end : NULL;
+	}
+	return indices ? 0 : count;
+}
+
+/*
+ * x[i], x[i, j] of an array: one number, or a row so short that the call costs more
+ * than the work on it. Of things unknown by type, an index of numbers.
+ */
+bool argument_takes_element(const struct argument_site *site)
+{
+	const struct argument_operand *container = NULL, *index = NULL;
+	uint64_t numbers;
+
+	if (site->kind != OPERATION_SUBSCRIPT && site->kind != OPERATION_STORE_SUBSCRIPT)
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++) {
+		if (site->operands[i].role == OPERAND_CONTAINER)
+			container = &site->operands[i];
+		else if (site->operands[i].role == OPERAND_INDEX)
+			index = &site->operands[i];
+	}
+	if (!container || !index)
+		return false;
+	if (!is_scalar(index->kind) && index->kind != CONTENT_TUPLE)
+		return false;
+	if (container->kind == CONTENT_OTHER)
+		return is_scalar(index->kind) || index->kind == CONTENT_TUPLE;
+	if (container->kind != CONTENT_ARRAY)
+		return false;
+	numbers = numbers_taken(container->shape, index->kind == CONTENT_TUPLE ? index->size : 1);
+	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
+}
+
+/* A library's call on single numbers alone, as np.sqrt(x[i]) is. */
+bool argument_calls_on_scalars(const struct argument_site *site)
+{
+	size_t numbers = 0;
+
+	if (site->kind != OPERATION_CALL || site->of_callee)
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++) {
+		if (site->operands[i].callable) {
+			if (!strstr(site->operands[i].shape, "ufunc"))
+				return false;
+			continue;
+		}
+		if (!is_scalar(site->operands[i].kind))
+			return false;
+		numbers++;
+	}
+	return numbers > 0;
+}
+
+/* x[i] * y, by what a subscript leaves: a library's own kind of number. */
+bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call)
+{
+	if (!call->does.elementwise ||
+	    (site->kind != OPERATION_BINARY && site->kind != OPERATION_COMPARE))
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (site->operands[i].kind == CONTENT_SCALAR)
+			return true;
+	return false;
+}

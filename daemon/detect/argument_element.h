@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does a site work on an array number by number? By its operands as last seen. Pure. */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_ELEMENT_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_ELEMENT_H
+
+#include "daemon/detect/argument_log.h"
+#include "daemon/detect/call_site.h"
+
+/* x[i], where a call costs more than the work on what it takes out. */
+bool argument_takes_element(const struct argument_site *site);
+
+/* A library's call on single numbers alone, as np.sqrt(x[i]) is. */
+bool argument_calls_on_scalars(const struct argument_site *site);
+
+/* x[i] * y, by what a subscript leaves: a library's own kind of number. */
+bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What time samples saw of the arguments of the calls they fell into: for each
+ * sample the program's own frames, innermost first, each with a number for the
+ * contents of what its instruction works on, and with the rounds of the loops
+ * around it. The evidence for what is done again with the same arguments
+ * (argument_rule.h); raw, so that rules can be asked when a report is made.
+ *
+ *   sites    (code, offset) -> the operands as last seen
+ *   samples  a uniform choice of at most ARGUMENT_SAMPLES_MAX of all
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_LOG_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_LOG_H
+
+#include "daemon/cct/id_table.h"
+#include "daemon/detect/fingerprint.h"
+#include "pyintrospect/operand_reader.h"
+
+#define ARGUMENT_SAMPLES_MAX  (1u << 14)
+#define ARGUMENT_SITES_MAX    (1u << 13)
+#define ARGUMENT_FRAMES_MAX   3 /* own frames of a sample */
+#define ARGUMENT_OPERANDS_MAX 8 /* of an instruction that are told apart */
+
+/* What an operand of a site was, when last seen. */
+struct argument_operand {
+	uint8_t role;  /* enum operand_role */
+	uint8_t kind;  /* enum content_kind */
+	bool whole;    /* all of it was compared */
+	bool callable; /* what is called, not what it works on */
+	bool hashable; /* could be a key of a cache */
+	uint64_t size; /* as of fingerprint */
+	char shape[FINGERPRINT_SHAPE];
+};
+
+struct argument_site {
+	const struct python_code *code;
+	int offset;
+	uint8_t kind; /* enum operation_kind */
+	bool in_place;
+	bool of_callee; /* the operands are what a Python function was called with */
+	size_t operand_count;
+	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
+	uint64_t samples; /* that fell into it, looked at or not */
+};
+
+enum argument_flag {
+	ARGUMENT_JUDGED = 1,  /* the operands were read; the numbers below mean something */
+	ARGUMENT_DATA = 2,    /* one of them has contents that were compared */
+	ARGUMENT_OPAQUE = 4,  /* one of them is known by identity alone */
+	ARGUMENT_PARTIAL = 8, /* one is larger than what was compared of it */
+};
+
+struct argument_frame {
+	uint32_t site;
+	uint8_t flags; /* enum argument_flag */
+	uint8_t loop_count;
+	uint8_t operand_count;
+	uint64_t largest;  /* items or bytes of the largest operand that is a sequence */
+	uint64_t contents; /* of all operands */
+	uint64_t objects;  /* which objects they are */
+	uint32_t operands[ARGUMENT_OPERANDS_MAX]; /* contents of each */
+	/* Of the loops around, innermost first: equal in one round of this one and all further out.
+	 */
+	uint32_t rounds[OPERAND_LOOPS_MAX];
+	int64_t remaining[OPERAND_LOOPS_MAX]; /* elements to come, or ITERATOR_UNKNOWN */
+};
+
+struct argument_sample {
+	uint64_t event_ns; /* when */
+	uint64_t time_ns;  /* what it stands for */
+	uint32_t node;     /* of the calling context tree */
+	uint8_t frame_count;
+	struct argument_frame frames[ARGUMENT_FRAMES_MAX]; /* innermost own frame first */
+};
+
+struct argument_log {
+	struct argument_site *sites;
+	size_t site_count, site_capacity;
+	struct id_table site_ids;
+	struct argument_sample *samples;
+	size_t sample_count, sample_capacity;
+	uint64_t seen;    /* samples offered */
+	uint64_t seen_ns; /* and the time of all of them */
+	uint64_t random;
+};
+
+void argument_log_init(struct argument_log *log);
+void argument_log_deinit(struct argument_log *log);
+
+/* The site, new if need be; borrowed until the next one. NULL: no memory, or too many. */
+struct argument_site *argument_log_site(struct argument_log *log, const struct python_code *code,
+					int offset, uint32_t *ret_id);
+
+/* 0 or -ENOMEM. */
+int argument_log_add(struct argument_log *log, const struct argument_sample *sample);
+
+#endif

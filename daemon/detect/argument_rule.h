@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the arguments seen at time samples say of the time that could be saved.
+ * Pure, but for the bytecode that the call site table reads.
+ *
+ * Each sample gets at most one vote, for the outermost of its own frames that is
+ * known to do again what it has done. Walking outwards from the innermost own
+ * frame, up to the first one in a loop:
+ *
+ *   same      a site has the same contents of all operands, in most samples (the
+ *             lower end of the interval is above a half), in different rounds:
+ *             invariant in its loop, or a function of the program's own called again
+ *   few       a function is called with few sets of arguments, in turn
+ *   growing   a sequence that the site goes over has grown from sample to sample
+ *   elements  the line takes single elements out of an array, each time another one
+ *
+ * A sample whose operands were compared and that no rule speaks for is cleared:
+ * its call works on something else each time. Not judged are calls without data
+ * among their operands, those with operands known by identity alone, and those
+ * whose result is dropped: they are called for their effect.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
+
+#include "daemon/detect/argument_log.h"
+#include "daemon/detect/argument_verdict.h"
+#include "daemon/detect/call_site.h"
+
+/* Votes that a site must have to count, and share of the time of all samples. */
+#define ARGUMENT_VOTES_MIN 5
+#define ARGUMENT_SHARE_MIN 0.02
+
+struct argument_vote {
+	uint32_t site; /* that it is about; the innermost one where nothing was found */
+	uint8_t verdict;
+	uint8_t frame; /* of the sample: on the line of the site, or at it */
+};
+
+/* What is known of a site. */
+struct argument_summary {
+	uint64_t judged;    /* samples whose operands were compared */
+	uint64_t commonest; /* of them, with the contents seen most often */
+	uint64_t contents;  /* these */
+	uint32_t distinct;  /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
+	uint32_t calls;     /* at least so many different calls were sampled */
+	uint64_t trips;     /* of the innermost loop; 0: unknown */
+	uint64_t votes[ARGUMENT_VERDICT_COUNT];
+	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
+};
+
+#define ARGUMENT_DISTINCT_MAX 32
+
+struct argument_findings {
+	const struct argument_log *log;
+	struct argument_vote *votes;        /* of each sample */
+	struct argument_summary *summaries; /* of each site */
+};
+
+/* The log is borrowed. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int argument_findings_make(struct argument_findings *findings,
+							       const struct argument_log *log,
+							       struct call_site_table *sites);
+void argument_findings_deinit(struct argument_findings *findings);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_sampler.h"
+
+#include "common/hash.h"
+#include "daemon/cct/library_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Frames looked at for those of the program's own. */
+#define FRAMES_LOOKED_AT 64
+#define CODES_REMEMBERED 1024
+
+/* Whether a file is a library's takes comparing its path: remembered by code object. */
+struct known_code {
+	const struct python_code *code;
+	bool is_library;
+};
+
+struct argument_sampler {
+	struct target *target;
+	struct operand_reader *operands;
+	struct fingerprints *fingerprints;
+	struct argument_log log;
+	struct known_code codes[CODES_REMEMBERED];
+	/* Of this stop. */
+	struct argument_sample sample;
+	bool taken;
+	unsigned weight;                 /* samples that this one stands for */
+	size_t own[ARGUMENT_FRAMES_MAX]; /* numbers of the frames in the stack */
+	size_t own_count;
+	size_t wanted[OPERAND_FRAMES_MAX]; /* those and who they called */
+	size_t wanted_count;
+	struct operand_sample operand_samples[OPERAND_FRAMES_MAX];
+	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
+	size_t object_count;
+};
+
+struct argument_sampler *argument_sampler_create(struct target *target)
+{
+	struct argument_sampler *sampler = calloc(1, sizeof(*sampler));
+
+	if (!sampler)
+		return NULL;
+	sampler->target = target;
+	sampler->operands = operand_reader_create(target->runtime);
+	sampler->fingerprints = fingerprints_create(python_runtime_version(target->runtime).minor);
+	argument_log_init(&sampler->log);
+	if (sampler->operands && sampler->fingerprints)
+		return sampler;
+	argument_sampler_destroy(sampler);
+	return NULL;
+}
+
+void argument_sampler_destroy(struct argument_sampler *sampler)
+{
+	if (!sampler)
+		return;
+	argument_log_deinit(&sampler->log);
+	operand_reader_destroy(sampler->operands);
+	fingerprints_destroy(sampler->fingerprints);
+	free(sampler);
+}
+
+const struct argument_log *argument_sampler_argument_log(const struct argument_sampler *sampler)
+{
+	return &sampler->log;
+}
+
+static bool is_own(struct argument_sampler *sampler, const struct python_code *code)
+{
+	struct known_code *known = &sampler->codes[code->id % CODES_REMEMBERED];
+
+	if (known->code != code)
+		*known = (struct known_code){ code, path_is_library(code->file) };
+	return !known->is_library;
+}
+
+static void want(struct argument_sampler *sampler, size_t frame)
+{
+	for (size_t i = 0; i < sampler->wanted_count; i++)
+		if (sampler->wanted[i] == frame)
+			return;
+	if (sampler->wanted_count < OPERAND_FRAMES_MAX)
+		sampler->wanted[sampler->wanted_count++] = frame;
+}
+
+/* The innermost own frames. One that called a Python function shows its operands as the callee's
+ * arguments. */
+static void choose_frames(struct argument_sampler *sampler, const struct python_stack *stack)
+{
+	size_t limit = stack->count < FRAMES_LOOKED_AT ? stack->count : FRAMES_LOOKED_AT;
+
+	sampler->own_count = sampler->wanted_count = 0;
+	for (size_t i = 0; i < limit && sampler->own_count < ARGUMENT_FRAMES_MAX; i++) {
+		size_t needed = 1 + (i > 0);
+
+		if (!is_own(sampler, stack->frames[i].code) ||
+		    stack->frames[i].instruction_offset < 0)
+			continue;
+		if (sampler->wanted_count + needed > OPERAND_FRAMES_MAX)
+			break;
+		if (i > 0)
+			want(sampler, i - 1);
+		want(sampler, i);
+		sampler->own[sampler->own_count++] = i;
+	}
+}
+
+/* Every sample at first; of a site that is well known, few. */
+static bool is_due(struct argument_sampler *sampler, const struct python_stack *stack)
+{
+	const struct python_frame *frame = &stack->frames[sampler->own[0]];
+	struct argument_site *site;
+	uint32_t id;
+
+	site = argument_log_site(&sampler->log, frame->code, frame->instruction_offset, &id);
+	if (!site)
+		return false;
+	site->samples++;
+	sampler->weight = site->samples <= ARGUMENT_KNOWN_SAMPLES ? 1 : ARGUMENT_RARE;
+	return site->samples % sampler->weight == 0;
+}
+
+static const struct operand_sample *sample_of(const struct argument_sampler *sampler, size_t frame)
+{
+	for (size_t i = 0; i < sampler->wanted_count; i++)
+		if (sampler->wanted[i] == frame)
+			return &sampler->operand_samples[i];
+	return NULL;
+}
+
+/*
+ * The values that an own frame's instruction works on: its operands, or where
+ * these are the arguments of a Python function that now runs, that one's.
+ */
+struct values {
+	const struct operand_value *items;
+	size_t count;
+	bool of_callee;
+};
+
+static struct values values_of(const struct argument_sampler *sampler, size_t frame)
+{
+	const struct operand_sample *own = sample_of(sampler, frame);
+	const struct operand_sample *inner = frame ? sample_of(sampler, frame - 1) : NULL;
+
+	if (!own)
+		return (struct values){ 0 };
+	if (inner && inner->argument_count && (own->taken || own->error))
+		return (struct values){ inner->arguments, inner->argument_count, true };
+	if (own->error || own->taken)
+		return (struct values){ 0 };
+	return (struct values){ own->operands, own->operand_count, false };
+}
+
+static void read_contents(struct argument_sampler *sampler)
+{
+	struct memory_range *ranges;
+	size_t count;
+
+	sampler->object_count = 0;
+	for (size_t i = 0; i < sampler->own_count; i++) {
+		struct values values = values_of(sampler, sampler->own[i]);
+
+		for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
+			if (values.items[k].state == OPERAND_IS_OBJECT &&
+			    sampler->object_count < FINGERPRINT_OBJECTS_MAX)
+				sampler->objects[sampler->object_count++] = values.items[k].object;
+	}
+	fingerprints_begin(sampler->fingerprints, sampler->objects, sampler->object_count);
+	while ((count = fingerprints_round(sampler->fingerprints, &ranges)))
+		if (memory_read_ranges(&sampler->target->reader, ranges, count))
+			break;
+}
+
+/* What is called says little by its contents; which one it is counts. */
+static bool is_callable(const struct operand_value *value, const struct fingerprint *print)
+{
+	return print->kind == CONTENT_CALLABLE || value->role == OPERAND_CALLABLE;
+}
+
+static bool is_sequence(const struct fingerprint *print)
+{
+	switch (print->kind) {
+	case CONTENT_STR:
+	case CONTENT_BYTES:
+	case CONTENT_BYTEARRAY:
+	case CONTENT_TUPLE:
+	case CONTENT_LIST:
+	case CONTENT_ARRAY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Could be a key of a cache: functools.lru_cache refuses the others. */
+static bool is_hashable(const struct fingerprint *print)
+{
+	switch (print->kind) {
+	case CONTENT_LIST:
+	case CONTENT_DICT:
+	case CONTENT_BYTEARRAY:
+	case CONTENT_ARRAY:
+	case CONTENT_OTHER:
+	case CONTENT_UNREADABLE:
+		return false;
+	default:
+		return !print->opaque || print->kind == CONTENT_CALLABLE;
+	}
+}
+
+static void note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
+			 const struct operand_value *value, const struct fingerprint *print)
+{
+	bool callable = is_callable(value, print);
+	uint64_t content = print->content;
+
+	if (callable && print->kind != CONTENT_METHOD)
+		content = hash_mix(print->object);
+	frame->contents = hash_combine(frame->contents, content);
+	frame->objects = hash_combine(frame->objects, print->object);
+	frame->operands[index] = hash_word(hash_mix(content));
+	site->operands[index] = (struct argument_operand){
+		.role = value->role,
+		.kind = print->kind,
+		.whole = print->whole,
+		.hashable = is_hashable(print),
+		.callable = callable,
+		.size = print->size,
+	};
+	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
+	if (is_sequence(print) && print->size > frame->largest)
+		frame->largest = print->size;
+	if (print->kind == CONTENT_NONE || (callable && print->kind != CONTENT_METHOD))
+		return;
+	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
+		frame->flags |= ARGUMENT_OPAQUE;
+	else
+		frame->flags |= ARGUMENT_DATA;
+	if (!print->whole)
+		frame->flags |= ARGUMENT_PARTIAL;
+}
+
+static void note_integer(struct argument_frame *frame, struct argument_site *site, size_t index,
+			 const struct operand_value *value)
+{
+	uint64_t content = hash_mix((uint64_t)value->integer);
+
+	frame->contents = hash_combine(frame->contents, content);
+	frame->operands[index] = hash_word(content);
+	frame->flags |= ARGUMENT_DATA;
+	site->operands[index] = (struct argument_operand){
+		.role = value->role, .kind = CONTENT_INT, .whole = true, .shape = "int"
+	};
+}
+
+/* Outer loops go into the numbers of the inner ones: round 3 of 5 is another one each time. */
+static void note_rounds(struct argument_frame *frame, const struct operand_sample *own)
+{
+	uint64_t hash = 0;
+
+	frame->loop_count = (uint8_t)own->loop_count;
+	for (size_t i = own->loop_count; i-- > 0;) {
+		const struct operand_iterator *loop = &own->loops[i];
+
+		hash = hash_combine(hash, loop->object);
+		hash = hash_combine(hash,
+				    loop->position_known ? (uint64_t)loop->position : UINT64_MAX);
+		frame->rounds[i] = hash_word(hash_mix(hash));
+		frame->remaining[i] = loop->remaining;
+	}
+}
+
+/* To 3.10 a Python function is called through C, which takes no operands from the stack. */
+static bool calls_function(const struct argument_site *site)
+{
+	for (size_t k = 0; k < site->operand_count; k++) {
+		const struct argument_operand *operand = &site->operands[k];
+
+		if ((operand->role == OPERAND_CALLABLE || operand->role == OPERAND_METHOD) &&
+		    (!strcmp(operand->shape, "function") || !strcmp(operand->shape, "method")))
+			return true;
+	}
+	return false;
+}
+
+static void note_frame(struct argument_sampler *sampler, const struct capture *capture,
+		       size_t frame_number, size_t *object)
+{
+	const struct python_frame *python = &capture->python.frames[frame_number];
+	const struct operand_sample *own = sample_of(sampler, frame_number);
+	struct values values = values_of(sampler, frame_number);
+	struct argument_frame *frame = &sampler->sample.frames[sampler->sample.frame_count];
+	struct argument_site *site;
+
+	*frame = (struct argument_frame){ .contents = python->code->id };
+	site = argument_log_site(&sampler->log, python->code, python->instruction_offset,
+				 &frame->site);
+	if (site && own) {
+		site->kind = own->kind;
+		site->in_place = own->in_place;
+		site->operand_count =
+			values.count < ARGUMENT_OPERANDS_MAX ? values.count : ARGUMENT_OPERANDS_MAX;
+		note_rounds(frame, own);
+	}
+	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++) {
+		const struct operand_value *value = &values.items[k];
+		struct fingerprint print;
+
+		if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
+			print = fingerprints_get(sampler->fingerprints, (*object)++);
+			if (site)
+				note_operand(frame, site, k, value, &print);
+		} else if (value->state == OPERAND_IS_INTEGER && site) {
+			note_integer(frame, site, k, value);
+		} else if (value->state == OPERAND_IS_WRONG) {
+			frame->flags |= ARGUMENT_OPAQUE;
+		}
+	}
+	frame->operand_count =
+		(uint8_t)(values.count < ARGUMENT_OPERANDS_MAX ? values.count
+							       : ARGUMENT_OPERANDS_MAX);
+	if (values.count && site) {
+		frame->flags |= ARGUMENT_JUDGED;
+		site->of_callee = values.of_callee || calls_function(site);
+	}
+	if (site)
+		sampler->sample.frame_count++;
+}
+
+void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture)
+{
+	size_t object = 0;
+
+	sampler->taken = false;
+	if (capture->python_error || !capture->python.count ||
+	    capture->python.flags & (PYTHON_STACK_INVALID | PYTHON_STACK_RECOVERED))
+		return;
+	choose_frames(sampler, &capture->python);
+	if (!sampler->own_count || !is_due(sampler, &capture->python))
+		return;
+	if (operand_reader_read(sampler->operands, &capture->python, sampler->wanted,
+				sampler->wanted_count, sampler->operand_samples))
+		return;
+	read_contents(sampler);
+	sampler->sample = (struct argument_sample){ 0 };
+	for (size_t i = 0; i < sampler->own_count; i++)
+		note_frame(sampler, capture, sampler->own[i], &object);
+	sampler->taken = sampler->sample.frame_count > 0;
+}
+
+void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,
+			  uint32_t node)
+{
+	if (!sampler->taken)
+		return;
+	sampler->taken = false;
+	sampler->sample.event_ns = event_ns;
+	sampler->sample.time_ns = time_ns * sampler->weight;
+	sampler->sample.node = node;
+	(void)argument_log_add(&sampler->log, &sampler->sample);
+}

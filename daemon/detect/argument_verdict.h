@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the arguments of a sampled call say of it; argument_rule.h finds it out. */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_VERDICT_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_VERDICT_H
+
+enum argument_verdict {
+	ARGUMENT_UNKNOWN,   /* nothing could be compared */
+	ARGUMENT_NEEDED,    /* compared, and different: cleared */
+	ARGUMENT_INVARIANT, /* in its loop */
+	ARGUMENT_REPEATED,  /* a function of the program's own, or called outside of a loop */
+	ARGUMENT_FEW,       /* sets of arguments, in turn */
+	ARGUMENT_GROWING,
+	ARGUMENT_ELEMENTS,
+	ARGUMENT_SCALARS, /* accumulated by library calls on single numbers */
+	ARGUMENT_VERDICT_COUNT
+};
+
+#endif

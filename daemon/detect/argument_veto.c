@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_veto.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STORED_MAX 32
+
+/* Variables whose elements the loop stores into: x of x[i] = v, and x of x += v. */
+struct stored {
+	struct variable variables[STORED_MAX];
+	size_t count;
+};
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static void add_variable(struct stored *stored, struct variable variable)
+{
+	if (variable.storage && stored->count < STORED_MAX)
+		stored->variables[stored->count++] = variable;
+}
+
+/* Those that the i-th instruction reads for these operands, not for the value below them. */
+static void read_variables(const struct bytecode *bytecode, const struct operands *operands,
+			   size_t i, struct variable ret_variables[VARIABLES_MAX])
+{
+	operands_variables(bytecode->code, &bytecode->instructions[i], false, ret_variables);
+	if (operands->surplus && i == operands->begin)
+		ret_variables[0].storage = 0;
+}
+
+static bool has(const struct stored *stored, struct variable variable)
+{
+	for (size_t i = 0; i < stored->count; i++)
+		if (stored->variables[i].storage == variable.storage &&
+		    stored->variables[i].index == variable.index)
+			return true;
+	return false;
+}
+
+/* x is what computed the value below those on top, which may begin in the middle of a double load.
+ */
+static void note_target(struct stored *stored, const struct bytecode *bytecode, size_t index,
+			unsigned above)
+{
+	struct variable read[VARIABLES_MAX];
+	struct operands top, both;
+
+	if (!operands_on_top(bytecode, index, above, &top) ||
+	    !operands_on_top(bytecode, index, above + 1, &both))
+		return;
+	for (size_t i = both.begin; i < top.begin; i++) {
+		read_variables(bytecode, &both, i, read);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			add_variable(stored, read[v]);
+	}
+	if (top.surplus) {
+		operands_variables(bytecode->code, &bytecode->instructions[top.begin], false, read);
+		add_variable(stored, read[0]);
+	}
+}
+
+/* Values above x where an instruction stores into it; 0: it does not.
+ *   v x i STORE_SUBSCR   v x i j STORE_SLICE (3.12+)   x v BINARY_OP += */
+static unsigned values_above_target(const struct bytecode_instruction *instruction)
+{
+	if (starts_with(instruction->name, "STORE_SLICE"))
+		return 2;
+	if (starts_with(instruction->name, "STORE_SUBSCR") ||
+	    starts_with(instruction->name, "INPLACE_"))
+		return 1;
+	/* BINARY_OP's arguments: 13 to 25 are the operators in place, 26 is a subscript (3.14). */
+	return !strcmp(instruction->name, "BINARY_OP") && instruction->argument >= 13 &&
+	       instruction->argument <= 25;
+}
+
+static void find_stored(struct stored *stored, const struct bytecode *bytecode,
+			const struct loop *loop)
+{
+	for (size_t i = 0; i < bytecode->count; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+		unsigned above;
+
+		if (instruction->offset < loop->start || instruction->offset >= loop->end)
+			continue;
+		above = values_above_target(instruction);
+		if (above)
+			note_target(stored, bytecode, i, above);
+	}
+}
+
+/* The instruction behind a call, PRECALL's CALL and what keeps a value passed over. */
+static size_t behind(const struct bytecode *bytecode, size_t index)
+{
+	do
+		index++;
+	while (index < bytecode->count && (!strcmp(bytecode->instructions[index].name, "CALL") ||
+					   !strcmp(bytecode->instructions[index].name, "NOP")));
+	return index;
+}
+
+int argument_veto_find(struct argument_veto *ret_veto, const struct call_site *site)
+{
+	struct argument_veto veto = { 0 };
+	struct stored stored = { .count = 0 };
+	const struct bytecode_instruction *instruction;
+	struct variable assigned[VARIABLES_MAX];
+	struct bytecode bytecode;
+	struct operands operands;
+	size_t index, next;
+
+	if (bytecode_init(&bytecode, site->code))
+		return -ENOMEM;
+	instruction = bytecode_at(&bytecode, site->offset);
+	if (instruction) {
+		index = (size_t)(instruction - bytecode.instructions);
+		next = behind(&bytecode, index);
+		if (next < bytecode.count) {
+			const char *name = bytecode.instructions[next].name;
+
+			veto.dropped = starts_with(instruction->name, "CALL") ||
+				       starts_with(instruction->name, "PRECALL");
+			veto.dropped = veto.dropped && !strcmp(name, "POP_TOP");
+		}
+		if (site->in_loop) {
+			find_stored(&stored, &bytecode, &site->loop);
+			if (next < bytecode.count) {
+				operands_variables(bytecode.code, &bytecode.instructions[next],
+						   true, assigned);
+				for (size_t v = 0; v < VARIABLES_MAX; v++)
+					veto.result_changes =
+						veto.result_changes ||
+						(assigned[v].storage && has(&stored, assigned[v]));
+			}
+			/* 3.11's PRECALL takes none itself. */
+			if (starts_with(instruction->name, "PRECALL") && index + 1 < bytecode.count)
+				index++;
+			if (operands_of(&bytecode, index, &operands))
+				for (size_t i = operands.begin; i < operands.end; i++) {
+					struct variable read[VARIABLES_MAX];
+
+					read_variables(&bytecode, &operands, i, read);
+					for (size_t v = 0; v < VARIABLES_MAX; v++)
+						veto.operand_changes =
+							veto.operand_changes ||
+							(read[v].storage && has(&stored, read[v]));
+				}
+		}
+	}
+	bytecode_deinit(&bytecode);
+	*ret_veto = veto;
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why a call whose arguments look the same each time may be needed all the
+ * same, as far as the bytecode around it tells. Pure.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_VETO_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_VETO_H
+
+#include "daemon/detect/call_site.h"
+
+struct argument_veto {
+	bool dropped;         /* nobody uses its result: it is called for its effect */
+	bool result_changes;  /* the loop stores into what its result was assigned to */
+	bool operand_changes; /* the loop stores into one of its operands */
+};
+
+/* 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int argument_veto_find(struct argument_veto *ret_veto,
+							   const struct call_site *site);
+
+#endif

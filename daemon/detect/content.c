@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How objects lie in memory, CPython 3.6 to 3.15 and numpy 1 and 2 on x86-64:
+ * Include/cpython/ of each version, numpy/ndarraytypes.h.
+ */
+#include "daemon/detect/fingerprint_internal.h"
+#include "pyintrospect/offsets.h"
+#include "pyintrospect/unicode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	VARIABLE_SIZE = 16,
+	/* dicts, as in pyintrospect/object_reader.c */
+	KEYS_OLD_SIZE = 8,
+	KEYS_OLD_ENTRIES = 32,
+	KEYS_OLD_INDICES = 40,
+	KEYS_LOG2_INDEX_BYTES = 9,
+	KEYS_KIND = 10,
+	KEYS_ENTRIES = 24,
+	KEYS_INDICES = 32,
+	KEYS_HEAD_SIZE = 40,
+	VALUES_INLINE_HEAD = 8, /* 3.13+ */
+};
+
+/* Contents up to this are taken whole, larger ones in so many pieces. */
+#define WHOLE_MAX     4096
+#define PIECES        16
+#define PIECE_BYTES   256
+#define ITEMS_FIRST   8 /* of a list or tuple, and as many of the others */
+#define ITEMS_OTHER   8
+#define ENTRIES_MAX   16 /* of a dict that are looked at for its first items */
+#define INT_BYTES_MAX 4096
+
+static const struct {
+	const char *name;
+	uint8_t kind;
+} kinds[] = {
+	{ "NoneType", CONTENT_NONE },
+	{ "bool", CONTENT_BOOL },
+	{ "int", CONTENT_INT },
+	{ "float", CONTENT_FLOAT },
+	{ "complex", CONTENT_COMPLEX },
+	{ "str", CONTENT_STR },
+	{ "bytes", CONTENT_BYTES },
+	{ "bytearray", CONTENT_BYTEARRAY },
+	{ "tuple", CONTENT_TUPLE },
+	{ "list", CONTENT_LIST },
+	{ "dict", CONTENT_DICT },
+	{ "slice", CONTENT_SLICE },
+	{ "range", CONTENT_RANGE },
+	{ "numpy.ndarray", CONTENT_ARRAY },
+	{ "cell", CONTENT_CELL },
+	{ "method", CONTENT_METHOD },
+	{ "builtin_function_or_method", CONTENT_METHOD },
+	{ "method-wrapper", CONTENT_METHOD },
+	{ "function", CONTENT_CALLABLE },
+	{ "builtin_function", CONTENT_CALLABLE },
+	{ "module", CONTENT_CALLABLE },
+	{ "method_descriptor", CONTENT_CALLABLE },
+	{ "classmethod_descriptor", CONTENT_CALLABLE },
+	{ "wrapper_descriptor", CONTENT_CALLABLE },
+	{ "getset_descriptor", CONTENT_CALLABLE },
+	{ "member_descriptor", CONTENT_CALLABLE },
+	{ "numpy.ufunc", CONTENT_CALLABLE },
+	{ "numpy._ArrayFunctionDispatcher", CONTENT_CALLABLE },
+	{ "ellipsis", CONTENT_CALLABLE },
+	{ "NotImplementedType", CONTENT_CALLABLE },
+};
+
+/* numpy's scalars that hold their value behind the head; not str, bytes, void and object. */
+static const char *const scalars[] = { "numpy.bool",    "numpy.int",        "numpy.uint",
+				       "numpy.float",   "numpy.complex",    "numpy.byte",
+				       "numpy.ubyte",   "numpy.short",      "numpy.ushort",
+				       "numpy.long",    "numpy.ulong",      "numpy.half",
+				       "numpy.single",  "numpy.double",     "numpy.csingle",
+				       "numpy.cdouble", "numpy.clongdouble" };
+
+static bool known_scalar(const char *type)
+{
+	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++)
+		if (!strncmp(type, scalars[i], strlen(scalars[i])))
+			return true;
+	return false;
+}
+
+enum content_kind content_kind_of(const char *type, uint64_t basic_size, bool metatype)
+{
+	if (metatype)
+		return CONTENT_CALLABLE;
+	for (size_t i = 0; basic_size && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(type, kinds[i].name))
+			return kinds[i].kind;
+	if (basic_size > FIELD_1 && basic_size <= CONTENT_HEAD_SIZE && known_scalar(type))
+		return CONTENT_SCALAR;
+	return CONTENT_OTHER;
+}
+
+/* Asks for contents in one piece of memory: all of it, or pieces spread over it. */
+void content_request_bytes(struct fingerprints *set, struct content_node *node, remote_addr address,
+			   uint64_t size, enum content_stage next)
+{
+	node->size = size;
+	node->own = content_mix(node->own, size);
+	node->stage = (uint8_t)next;
+	if (size > CONTENT_SIZE_BELIEVED) {
+		node->partial = true;
+	} else if (size <= WHOLE_MAX) {
+		content_request(set, node, address, size, true);
+	} else {
+		node->partial = true;
+		for (uint64_t i = 0; i < PIECES; i++)
+			content_request(set, node,
+					address + i * (size - PIECE_BYTES) / (PIECES - 1),
+					PIECE_BYTES, true);
+	}
+}
+
+/* The last thing that an object does: all that was read is its number. */
+void content_mix_ranges(struct content_node *node, const struct memory_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (ranges[i].error) {
+			/* What cannot be read is like nothing else. */
+			node->partial = node->opaque = true;
+			node->own = content_mix(node->own, node->object);
+		} else {
+			node->own = content_mix_bytes(node->own, ranges[i].buffer, ranges[i].size);
+		}
+	}
+	content_done(node);
+}
+
+/* An int's digits; their number and the sign are in one word, in two ways. */
+static void parse_int(struct fingerprints *set, struct content_node *node)
+{
+	int64_t size = (int64_t)content_word(node, VARIABLE_SIZE);
+	uint64_t digits, bytes;
+	bool negative;
+
+	if (set->minor >= 12) {
+		digits = (uint64_t)size >> 3;
+		negative = (size & 3) == 2;
+		if ((size & 3) == 1)
+			digits = 0;
+	} else {
+		negative = size < 0;
+		digits = negative ? 0 - (uint64_t)size : (uint64_t)size;
+	}
+	node->own = content_mix(node->own, negative);
+	if (digits > INT_BYTES_MAX / 4) {
+		node->partial = node->opaque = true;
+		node->own = content_mix(node->own, node->object);
+		content_done(node);
+		return;
+	}
+	bytes = 4 * digits;
+	content_request_bytes(set, node, node->object + FIELD_2, bytes, STAGE_SECOND);
+}
+
+static void parse_str(struct fingerprints *set, struct content_node *node)
+{
+	const struct python_offsets *offsets = &python_layout_builtin(set->minor)->offsets;
+	uint8_t head[UNICODE_HEAD_MAX] = { 0 };
+	struct unicode unicode;
+	uint64_t length = content_word(node, VARIABLE_SIZE);
+
+	memcpy(head, node->head, CONTENT_HEAD_SIZE);
+	/* One that is not compact, of a subclass or very old extension, has its address further on.
+	 */
+	if (unicode_parse(offsets, node->object, head, &unicode) || unicode.data < node->object ||
+	    unicode.data - node->object > CONTENT_HEAD_SIZE || length > CONTENT_SIZE_BELIEVED) {
+		content_by_identity(node, CONTENT_OTHER);
+		return;
+	}
+	node->own = content_mix(node->own, unicode.width);
+	content_request_bytes(set, node, unicode.data, length * unicode.width, STAGE_SECOND);
+	node->size = length;
+}
+
+/* The first items of a list or tuple, and some of the others: their addresses. */
+static void parse_sequence(struct fingerprints *set, struct content_node *node, remote_addr items)
+{
+	uint64_t count = content_word(node, VARIABLE_SIZE), others;
+
+	node->size = count;
+	node->own = content_mix(node->own, count);
+	if (count > CONTENT_SIZE_BELIEVED || node->depth == 0) {
+		node->opaque |= count > 0;
+		node->own = content_mix(node->own, count ? node->object : 0);
+		content_done(node);
+		return;
+	}
+	content_request(set, node, items, 8 * (count < ITEMS_FIRST ? count : ITEMS_FIRST), true);
+	if (count > ITEMS_FIRST) {
+		others = count - ITEMS_FIRST;
+		node->partial = others > ITEMS_OTHER;
+		others = others < ITEMS_OTHER ? others : ITEMS_OTHER;
+		for (uint64_t i = 1; i <= others; i++)
+			content_request(
+				set, node,
+				items + 8 * (ITEMS_FIRST - 1 + i * (count - ITEMS_FIRST) / others),
+				8, true);
+	}
+	node->stage = STAGE_SECOND;
+}
+
+static void add_items(struct fingerprints *set, struct content_node *node,
+		      const struct memory_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (ranges[i].error) {
+			node->partial = node->opaque = true;
+			continue;
+		}
+		for (size_t at = 0; at + 8 <= ranges[i].size; at += 8)
+			if (!content_child(set, node, content_word_of(&ranges[i], at)))
+				break;
+	}
+	content_done(node);
+}
+
+/* Objects that its fields point to. */
+static void add_fields(struct fingerprints *set, struct content_node *node, size_t first,
+		       size_t count)
+{
+	if (node->depth == 0) {
+		content_by_identity(node, node->kind);
+		node->opaque = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		content_child(set, node, content_word(node, first + 8 * i));
+	content_done(node);
+}
+
+/* A method of a module's is a function: the module tells nothing. */
+static void parse_method(struct fingerprints *set, struct content_node *node)
+{
+	uint64_t function = content_word(node, FIELD_1), self = content_word(node, FIELD_2);
+
+	node->own = content_mix(node->own, function);
+	if (!self || node->depth == 0) {
+		content_by_identity(node, self ? CONTENT_METHOD : CONTENT_CALLABLE);
+		node->opaque = self != 0;
+		return;
+	}
+	content_child(set, node, self);
+	content_done(node);
+}
+
+static void parse_dict(struct fingerprints *set, struct content_node *node)
+{
+	node->size = content_word(node, FIELD_1);
+	node->own = content_mix(node->own, node->size);
+	if (node->size == 0) {
+		content_done(node);
+	} else if (node->depth == 0) {
+		node->opaque = true;
+		node->own = content_mix(node->own, node->object);
+		content_done(node);
+	} else {
+		content_request(set, node, content_word(node, FIELD_3), KEYS_HEAD_SIZE, true);
+		node->stage = STAGE_SECOND;
+	}
+}
+
+/* Where a dict's entries are, and its values when those are elsewhere. */
+static void parse_keys(struct fingerprints *set, struct content_node *node,
+		       const struct memory_range *ranges, size_t count)
+{
+	remote_addr keys = content_word(node, FIELD_3), values = content_word(node, FIELD_4);
+	const uint8_t *head = ranges[0].buffer;
+	uint64_t entries, size, looked;
+	bool hashed = true;
+
+	if (ranges[0].error) {
+		content_mix_ranges(node, ranges, count);
+		return;
+	}
+	if (set->minor >= 11) {
+		unsigned bits = head[KEYS_LOG2_INDEX_BYTES] & 63;
+
+		hashed = head[KEYS_KIND] == 0;
+		entries = keys + KEYS_INDICES + (1ull << bits);
+		size = content_word_of(&ranges[0], KEYS_ENTRIES);
+	} else {
+		uint64_t slots = content_word_of(&ranges[0], KEYS_OLD_SIZE);
+		unsigned width = slots <= UINT8_MAX ? 1 : slots <= UINT16_MAX ? 2 : 4;
+
+		entries = keys + KEYS_OLD_INDICES + slots * width;
+		size = content_word_of(&ranges[0], KEYS_OLD_ENTRIES);
+	}
+	looked = size < ENTRIES_MAX ? size : ENTRIES_MAX;
+	node->partial |= size > looked;
+	node->place = hashed;
+	if (!looked || !content_request(set, node, entries, (hashed ? 24 : 16) * looked, true)) {
+		node->opaque = true;
+		node->own = content_mix(node->own, node->object);
+		content_done(node);
+		return;
+	}
+	if (values)
+		content_request(set, node, values + (set->minor >= 13 ? VALUES_INLINE_HEAD : 0),
+				8 * looked, true);
+	node->stage = STAGE_THIRD;
+}
+
+/* Keys and values of the first entries that are in use. */
+static void add_entries(struct fingerprints *set, struct content_node *node,
+			const struct memory_range *ranges, size_t count)
+{
+	bool split = content_word(node, FIELD_4) != 0;
+	size_t stride = node->place ? 24 : 16, items = 0;
+
+	if (!count || ranges[0].error || (split && (count < 2 || ranges[1].error))) {
+		node->opaque = node->partial = true;
+		node->own = content_mix(node->own, node->object);
+		content_done(node);
+		return;
+	}
+	for (size_t i = 0; (i + 1) * stride <= ranges[0].size; i++) {
+		uint64_t key = content_word_of(&ranges[0], i * stride + stride - 16);
+		uint64_t value = split ? content_word_of(&ranges[1], 8 * i)
+				       : content_word_of(&ranges[0], i * stride + stride - 8);
+
+		if (!key || !value)
+			continue;
+		if (items++ == ITEMS_FIRST) {
+			node->partial = true;
+			break;
+		}
+		content_child(set, node, key);
+		content_child(set, node, value);
+	}
+	content_done(node);
+}
+
+/* What the head alone tells, or where the contents are. */
+static void parse_head(struct fingerprints *set, struct content_node *node)
+{
+	const struct content_type *type = content_type_of(set, node);
+
+	node->kind = type->kind;
+	switch (node->kind) {
+	case CONTENT_NONE:
+		content_done(node);
+		return;
+	case CONTENT_CALLABLE:
+	case CONTENT_OTHER:
+		content_by_identity(node, node->kind);
+		return;
+	default:
+		break;
+	}
+	if (!node->head_whole && node->kind != CONTENT_NONE) {
+		/* The object is the last of its mapping, and shorter than most. */
+		content_by_identity(node, CONTENT_OTHER);
+		return;
+	}
+	switch (node->kind) {
+	case CONTENT_INT:
+	case CONTENT_BOOL:
+		parse_int(set, node);
+		break;
+	case CONTENT_FLOAT:
+		node->own = content_mix(node->own, content_word(node, FIELD_1));
+		content_done(node);
+		break;
+	case CONTENT_COMPLEX:
+		node->own = content_mix_bytes(node->own, node->head + FIELD_1, 16);
+		content_done(node);
+		break;
+	case CONTENT_SCALAR:
+		node->own = content_mix_bytes(content_mix(node->own, node->type_address),
+					      node->head + FIELD_1, type->basic_size - FIELD_1);
+		content_done(node);
+		break;
+	case CONTENT_STR:
+		parse_str(set, node);
+		break;
+	case CONTENT_BYTES:
+		content_request_bytes(set, node, node->object + FIELD_3,
+				      content_word(node, VARIABLE_SIZE), STAGE_SECOND);
+		break;
+	case CONTENT_BYTEARRAY:
+		content_request_bytes(set, node, content_word(node, FIELD_4),
+				      content_word(node, VARIABLE_SIZE), STAGE_SECOND);
+		break;
+	case CONTENT_TUPLE:
+		/* 3.14: its hash is before them. */
+		parse_sequence(set, node, node->object + (set->minor >= 14 ? FIELD_3 : FIELD_2));
+		break;
+	case CONTENT_LIST:
+		parse_sequence(set, node, content_word(node, FIELD_2));
+		break;
+	case CONTENT_SLICE:
+	case CONTENT_RANGE:
+		add_fields(set, node, FIELD_1, 3);
+		break;
+	case CONTENT_CELL:
+		add_fields(set, node, FIELD_1, 1);
+		break;
+	case CONTENT_METHOD:
+		parse_method(set, node);
+		break;
+	case CONTENT_DICT:
+		parse_dict(set, node);
+		break;
+	default:
+		content_parse_array(set, node, NULL, 0);
+		break;
+	}
+}
+
+void content_parse(struct fingerprints *set, struct content_node *node,
+		   const struct memory_range *ranges, size_t count)
+{
+	if (node->stage == STAGE_CONTENT) {
+		parse_head(set, node);
+	} else if (!count) {
+		/* There was nothing to read, or no room for it. */
+		content_done(node);
+	} else if (node->kind == CONTENT_TUPLE || node->kind == CONTENT_LIST) {
+		add_items(set, node, ranges, count);
+	} else if (node->kind == CONTENT_DICT && node->stage == STAGE_SECOND) {
+		parse_keys(set, node, ranges, count);
+	} else if (node->kind == CONTENT_DICT) {
+		add_entries(set, node, ranges, count);
+	} else if (node->kind == CONTENT_ARRAY && node->stage == STAGE_SECOND) {
+		content_parse_array(set, node, ranges, count);
+	} else {
+		content_mix_ranges(node, ranges, count);
+	}
+}
+
+void content_describe(const struct fingerprints *set, const struct content_node *node, char *text,
+		      size_t size)
+{
+	const struct content_type *type = content_type_of(set, node);
+	const char *name = type ? type->name : "?";
+
+	if (node->kind == CONTENT_UNREADABLE)
+		snprintf(text, size, "?");
+	else if (node->kind == CONTENT_NONE)
+		snprintf(text, size, "None");
+	else if (node->kind == CONTENT_ARRAY)
+		content_describe_array(node, text, size);
+	else if (node->kind >= CONTENT_STR && node->kind <= CONTENT_DICT)
+		snprintf(text, size, "%s(%" PRIu64 ")", name, node->size);
+	else
+		snprintf(text, size, "%s", name);
+}

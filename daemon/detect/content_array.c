@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* numpy.ndarray of numpy 1 and 2: numpy/ndarraytypes.h. */
+#include "daemon/detect/fingerprint_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+	/* numpy.dtype */
+	DTYPE_KIND = 24,
+	DTYPE_ITEM_SIZE = 32,   /* numpy 1: int, and an int of alignment behind it */
+	DTYPE_ITEM_SIZE_2 = 40, /* numpy 2 */
+	DTYPE_SIZE = 48,
+};
+
+#define ELEMENTS_MAX   64 /* of an array that is not in one piece */
+#define ELEMENT_MAX    16 /* bytes of such an element */
+#define DIMENSIONS_MAX 32
+
+/* An array's data, when its shape is known: in one piece, or elements of it. */
+static void request_array(struct fingerprints *set, struct content_node *node,
+			  const struct memory_range *ranges, size_t count)
+{
+	size_t dimensions = node->dimension_count;
+	const uint8_t *dtype = ranges[0].buffer;
+	uint64_t elements = 1, expected, item;
+	bool contiguous = true;
+	uint32_t alignment, small_size;
+
+	if (count < (dimensions ? 3u : 1u) || ranges[0].error ||
+	    (dimensions && (ranges[1].error || ranges[2].error))) {
+		content_mix_ranges(node, ranges, count);
+		return;
+	}
+	node->element = (char)dtype[DTYPE_KIND];
+	memcpy(&small_size, dtype + DTYPE_ITEM_SIZE, sizeof(small_size));
+	memcpy(&alignment, dtype + DTYPE_ITEM_SIZE + sizeof(small_size), sizeof(alignment));
+	/* numpy 2 has 64 bits of flags here, whose upper half is empty. */
+	item = alignment ? small_size : content_word_of(&ranges[0], DTYPE_ITEM_SIZE_2);
+	node->own = content_mix(node->own, (uint8_t)node->element);
+	node->own = content_mix(node->own, item);
+	expected = item;
+	for (size_t i = dimensions; i-- > 0;) {
+		uint64_t length = content_word_of(&ranges[1], 8 * i);
+
+		if (i < CONTENT_DIMENSIONS)
+			node->dimensions[i] = (int64_t)length;
+		node->own = content_mix(node->own, length);
+		contiguous &= length == 1 || content_word_of(&ranges[2], 8 * i) == expected;
+		elements = length && elements > CONTENT_SIZE_BELIEVED / length
+				   ? CONTENT_SIZE_BELIEVED
+				   : elements * length;
+		expected = elements * item;
+	}
+	if (item > CONTENT_SIZE_BELIEVED || elements > CONTENT_SIZE_BELIEVED ||
+	    (item && elements > CONTENT_SIZE_BELIEVED / item)) {
+		node->opaque = node->partial = true;
+		content_done(node);
+		return;
+	}
+	node->item_size = item > UINT32_MAX ? 0 : (uint32_t)item;
+	node->opaque |= node->element == 'O'; /* the objects in it are not looked at */
+	if (contiguous || !elements) {
+		content_request_bytes(set, node, content_word(node, FIELD_1), elements * item,
+				      STAGE_THIRD);
+		return;
+	}
+	node->size = elements * item;
+	node->partial = elements > ELEMENTS_MAX || item > ELEMENT_MAX;
+	for (uint64_t i = 0; i < ELEMENTS_MAX && i < elements; i++) {
+		uint64_t left =
+			elements <= ELEMENTS_MAX ? i : i * (elements - 1) / (ELEMENTS_MAX - 1);
+		remote_addr address = content_word(node, FIELD_1);
+
+		for (size_t k = dimensions; k-- > 0;) {
+			uint64_t length = content_word_of(&ranges[1], 8 * k);
+
+			address += left % length * content_word_of(&ranges[2], 8 * k);
+			left /= length;
+		}
+		content_request(set, node, address, item < ELEMENT_MAX ? item : ELEMENT_MAX, true);
+	}
+	node->stage = STAGE_THIRD;
+}
+
+void content_parse_array(struct fingerprints *set, struct content_node *node,
+			 const struct memory_range *ranges, size_t count)
+{
+	uint32_t dimensions;
+
+	if (node->stage == STAGE_SECOND) {
+		request_array(set, node, ranges, count);
+		return;
+	}
+	memcpy(&dimensions, node->head + FIELD_2, sizeof(dimensions));
+	if (dimensions > DIMENSIONS_MAX) {
+		content_by_identity(node, CONTENT_OTHER);
+		return;
+	}
+	node->dimension_count = (uint8_t)dimensions;
+	node->own = content_mix(node->own, dimensions);
+	if (content_request(set, node, content_word(node, FIELD_6), DTYPE_SIZE, true)) {
+		content_request(set, node, content_word(node, FIELD_3), 8 * dimensions, true);
+		content_request(set, node, content_word(node, FIELD_4), 8 * dimensions, true);
+	}
+	node->stage = STAGE_SECOND;
+}
+
+static const char *element_name(char element)
+{
+	switch (element) {
+	case 'f':
+		return "float";
+	case 'i':
+		return "int";
+	case 'u':
+		return "uint";
+	case 'b':
+		return "bool";
+	case 'c':
+		return "complex";
+	case 'O':
+		return "object";
+	case 'U':
+		return "str";
+	case 'S':
+		return "bytes";
+	case 'M':
+		return "datetime";
+	case 'm':
+		return "timedelta";
+	default:
+		return "void";
+	}
+}
+
+void content_describe_array(const struct content_node *node, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "%s", element_name(node->element));
+
+	if (node->element == 'f' || node->element == 'i' || node->element == 'u' ||
+	    node->element == 'c')
+		used += (size_t)snprintf(text + used, size - used, "%" PRIu64,
+					 8 * (uint64_t)node->item_size);
+	used += (size_t)snprintf(text + used, size - used, "[");
+	for (size_t i = 0; i < node->dimension_count && used < size; i++) {
+		if (i == CONTENT_DIMENSIONS) {
+			used += (size_t)snprintf(text + used, size - used, ",...");
+			break;
+		}
+		used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, i ? "," : "",
+					 node->dimensions[i]);
+	}
+	if (used < size)
+		snprintf(text + used, size - used, "]");
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of an object's contents, and how far they are looked into. */
+#ifndef PIEPROFD_DAEMON_DETECT_CONTENT_KIND_H
+#define PIEPROFD_DAEMON_DETECT_CONTENT_KIND_H
+
+#include "common/memory.h"
+
+#define FINGERPRINT_OBJECTS_MAX 64
+/* Bytes of contents asked for between begin and the end, types apart. */
+#define FINGERPRINT_BYTES_MAX (16u << 10)
+#define FINGERPRINT_DEPTH     4
+#define FINGERPRINT_SHAPE     48
+
+enum content_kind {
+	CONTENT_UNREADABLE, /* no object, or memory that is gone */
+	CONTENT_NONE,
+	CONTENT_BOOL,
+	CONTENT_INT,
+	CONTENT_FLOAT,
+	CONTENT_COMPLEX,
+	CONTENT_STR,
+	CONTENT_BYTES,
+	CONTENT_BYTEARRAY,
+	CONTENT_TUPLE,
+	CONTENT_LIST,
+	CONTENT_DICT,
+	CONTENT_SLICE,
+	CONTENT_RANGE,
+	CONTENT_ARRAY,    /* numpy.ndarray */
+	CONTENT_SCALAR,   /* numpy.float64 and its like */
+	CONTENT_CALLABLE, /* functions, types, modules: known by identity alone */
+	CONTENT_METHOD,   /* of an object, whose contents count */
+	CONTENT_CELL,     /* never told: what it holds is */
+	CONTENT_OTHER,    /* by identity alone, though there may be contents */
+};
+
+struct fingerprint {
+	uint64_t content;
+	remote_addr object;
+	uint8_t kind;  /* enum content_kind */
+	bool whole;    /* all of the contents are in the number */
+	bool opaque;   /* something in it is known by identity alone */
+	uint64_t size; /* bytes of an array's, str's or bytes' contents; items of others */
+	char shape[FINGERPRINT_SHAPE]; /* "float64[1000,3]", "list(7)", "Thing" */
+};
+
+#endif

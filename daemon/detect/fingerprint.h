@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a few of the target's objects contain, as a number each: equal contents
+ * have equal numbers, wherever they lie. Pure: it asks for memory in rounds and
+ * is given bytes.
+ *
+ *   fingerprints_begin()
+ *   while ((count = fingerprints_round(set, &ranges)))
+ *           memory_read_ranges(reader, ranges, count)
+ *   fingerprints_get()
+ *
+ * Numbers, strings, bytes, slices and ranges are taken whole or in pieces spread
+ * over them, as are numpy's arrays; of tuples, lists and dicts the first items
+ * and some of the others, to a depth; everything else by type and identity.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_FINGERPRINT_H
+#define PIEPROFD_DAEMON_DETECT_FINGERPRINT_H
+
+#include "daemon/detect/content_kind.h"
+
+struct fingerprints;
+
+/* NULL: no memory. Keeps types that it has met; one for each target. */
+struct fingerprints *fingerprints_create(int minor);
+void fingerprints_destroy(struct fingerprints *set);
+
+/* Of at most FINGERPRINT_OBJECTS_MAX objects; what was asked for before is forgotten. */
+void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count);
+
+/* What is to be read next, errors to be set; 0: no more. */
+size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges);
+
+/* When there is no more. */
+struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index);
+
+#endif

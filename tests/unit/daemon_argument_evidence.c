@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a line's verdicts add up to: its kind, the time that it saves, and what clears it. */
+#include "daemon/report/model/argument_evidence.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+
+static void add(struct argument_evidence *evidence, enum argument_verdict verdict, unsigned count,
+		uint64_t trips)
+{
+	while (count-- > 0)
+		argument_evidence_add(evidence, verdict, 10 * MS, trips);
+}
+
+static void test_verdict(void **state)
+{
+	struct argument_evidence evidence = { .saved_ns = 0 };
+
+	(void)state;
+	assert_int_equal(argument_evidence_verdict(&evidence, 0), ARGUMENT_UNKNOWN);
+	assert_int_equal(argument_evidence_verdict(&evidence, 1000 * MS), ARGUMENT_UNKNOWN);
+	add(&evidence, ARGUMENT_INVARIANT, 4, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 40 * MS), ARGUMENT_UNKNOWN);
+	add(&evidence, ARGUMENT_INVARIANT, 1, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 50 * MS), ARGUMENT_INVARIANT);
+	/* The kind with most time, not samples; those that are needed do not outvote. */
+	argument_evidence_add(&evidence, ARGUMENT_FEW, 70 * MS, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 120 * MS), ARGUMENT_FEW);
+	add(&evidence, ARGUMENT_NEEDED, 50, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 620 * MS), ARGUMENT_FEW);
+}
+
+static void test_clearing(void **state)
+{
+	struct argument_evidence evidence = { .saved_ns = 0 };
+
+	(void)state;
+	add(&evidence, ARGUMENT_NEEDED, 3, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 30 * MS), ARGUMENT_UNKNOWN);
+	add(&evidence, ARGUMENT_NEEDED, 17, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 200 * MS), ARGUMENT_NEEDED);
+	/* Most of the line's time was not compared. */
+	assert_int_equal(argument_evidence_verdict(&evidence, 1000 * MS), ARGUMENT_UNKNOWN);
+	add(&evidence, ARGUMENT_UNKNOWN, 20, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 300 * MS), ARGUMENT_NEEDED);
+}
+
+/* Within [low, high], which lie within the limit. */
+static void saving_of(const struct argument_evidence *evidence, uint64_t limit_ns, uint64_t *ret_ns,
+		      uint64_t *ret_low_ns, uint64_t *ret_high_ns)
+{
+	argument_evidence_saving(evidence, limit_ns, ret_ns, ret_low_ns, ret_high_ns);
+	assert_true(*ret_low_ns <= *ret_ns);
+	assert_true(*ret_ns <= *ret_high_ns);
+	assert_true(*ret_high_ns <= limit_ns);
+}
+
+static void test_saving(void **state)
+{
+	uint64_t ns, low_ns, high_ns, wide_ns;
+
+	(void)state;
+	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++) {
+		struct argument_evidence few = { .saved_ns = 0 }, many = { .saved_ns = 0 };
+
+		add(&few, v, 10, 0);
+		saving_of(&few, 1000 * MS, &ns, &low_ns, &wide_ns);
+		/* Most of the time, not more than there was. */
+		assert_in_range(ns, 50 * MS, 100 * MS);
+		assert_true(wide_ns > 100 * MS);
+		add(&many, v, 1000, 0);
+		saving_of(&many, 100000 * MS, &ns, &low_ns, &high_ns);
+		assert_in_range(ns, 5000 * MS, 10000 * MS);
+		/* More samples, less doubt. */
+		assert_true((double)high_ns / (double)ns < (double)wide_ns * 100 / (double)ns);
+		/* A line saves no more than it takes. */
+		saving_of(&many, 3000 * MS, &ns, &low_ns, &high_ns);
+		assert_int_equal(ns, 3000 * MS);
+	}
+}
+
+/* What does not change in a loop has to be computed once: half of the time of two rounds. */
+static void test_trips(void **state)
+{
+	struct argument_evidence all = { .saved_ns = 0 }, two = { .saved_ns = 0 },
+				 one = { .saved_ns = 0 }, few = { .saved_ns = 0 };
+	uint64_t ns, low_ns, high_ns, all_ns;
+
+	(void)state;
+	add(&all, ARGUMENT_INVARIANT, 100, 0);
+	add(&two, ARGUMENT_INVARIANT, 100, 2);
+	add(&one, ARGUMENT_REPEATED, 100, 1);
+	add(&few, ARGUMENT_FEW, 100, 2);
+	saving_of(&all, 2000 * MS, &all_ns, &low_ns, &high_ns);
+	saving_of(&two, 2000 * MS, &ns, &low_ns, &high_ns);
+	assert_in_range(ns, all_ns / 2 - 200, all_ns / 2);
+	saving_of(&one, 2000 * MS, &ns, &low_ns, &high_ns);
+	assert_int_equal(ns, 0);
+	assert_int_equal(high_ns, 0);
+	/* Of those in turn nobody knows how many rounds have the same ones. */
+	saving_of(&few, 2000 * MS, &ns, &low_ns, &high_ns);
+	assert_true(ns > 500 * MS);
+}
+
+static void test_nothing_saved(void **state)
+{
+	struct argument_evidence evidence = { .saved_ns = 0 };
+	uint64_t ns, low_ns, high_ns;
+
+	(void)state;
+	add(&evidence, ARGUMENT_NEEDED, 100, 0);
+	add(&evidence, ARGUMENT_UNKNOWN, 100, 0);
+	saving_of(&evidence, 2000 * MS, &ns, &low_ns, &high_ns);
+	assert_int_equal(high_ns, 0);
+	assert_int_equal(evidence.samples[ARGUMENT_NEEDED], 100);
+	assert_int_equal(evidence.time_ns[ARGUMENT_UNKNOWN], 1000 * MS);
+}
+
+/* One sample: the low end is not below nothing. */
+static void test_one_sample(void **state)
+{
+	struct argument_evidence evidence = { .saved_ns = 0 };
+	uint64_t ns, low_ns, high_ns;
+
+	(void)state;
+	add(&evidence, ARGUMENT_GROWING, 1, 0);
+	saving_of(&evidence, 2000 * MS, &ns, &low_ns, &high_ns);
+	assert_int_equal(low_ns, 0);
+	assert_true(ns > 0);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	for (unsigned v = 0; v < ARGUMENT_VERDICT_COUNT; v++) {
+		for (unsigned other = 0; other < v; other++)
+			assert_string_not_equal(argument_verdict_name(v),
+						argument_verdict_name(other));
+		assert_true((argument_verdict_category(v) == CATEGORY_UNCLEAR) ==
+			    (v <= ARGUMENT_NEEDED));
+	}
+	assert_string_equal(argument_verdict_name(ARGUMENT_VERDICT_COUNT), "unknown");
+	assert_int_equal(argument_verdict_category(ARGUMENT_FEW), CATEGORY_MEMOIZABLE);
+	assert_int_equal(argument_verdict_category(ARGUMENT_INVARIANT), CATEGORY_LOOP_INVARIANT);
+	assert_int_equal(argument_verdict_category(ARGUMENT_REPEATED), CATEGORY_REPEATED_CALL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_verdict),       cmocka_unit_test(test_clearing),
+		cmocka_unit_test(test_saving),        cmocka_unit_test(test_trips),
+		cmocka_unit_test(test_nothing_saved), cmocka_unit_test(test_one_sample),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

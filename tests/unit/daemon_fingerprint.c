@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contents of live objects (fingerprint_cases.py), on every interpreter found,
+ * with numpy where it is installed; and of memory that holds anything.
+ */
+#include "daemon/detect/fingerprint.h"
+
+#include "tests/unit/support_live.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* Rounds that the deepest contents take: head, type, name, and three a level. */
+#define ROUNDS_MAX 24
+
+static const char *const kinds[] = {
+	[CONTENT_UNREADABLE] = "unreadable",
+	[CONTENT_NONE] = "none",
+	[CONTENT_BOOL] = "bool",
+	[CONTENT_INT] = "int",
+	[CONTENT_FLOAT] = "float",
+	[CONTENT_COMPLEX] = "complex",
+	[CONTENT_STR] = "str",
+	[CONTENT_BYTES] = "bytes",
+	[CONTENT_BYTEARRAY] = "bytearray",
+	[CONTENT_TUPLE] = "tuple",
+	[CONTENT_LIST] = "list",
+	[CONTENT_DICT] = "dict",
+	[CONTENT_SLICE] = "slice",
+	[CONTENT_RANGE] = "range",
+	[CONTENT_ARRAY] = "array",
+	[CONTENT_SCALAR] = "scalar",
+	[CONTENT_CALLABLE] = "callable",
+	[CONTENT_METHOD] = "method",
+	[CONTENT_CELL] = "cell",
+	[CONTENT_OTHER] = "other",
+};
+
+struct session {
+	struct live_target target;
+	struct live_memory memory;
+	struct memory_reader reader;
+	struct fingerprints *set;
+	int minor;
+	bool corrupt;
+	unsigned wrong, alike, others, numpy;
+	size_t most_bytes;
+};
+
+/* Words become numbers, small and large, and addresses that were read. */
+static void corrupt(struct memory_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *bytes = ranges[i].buffer;
+
+		if (rand() % 50 == 0)
+			ranges[i].error = -EFAULT;
+		for (size_t at = 0; at + 8 <= ranges[i].size; at += 8) {
+			const uint64_t words[] = { 0,
+						   1,
+						   (uint64_t)rand(),
+						   UINT64_MAX,
+						   INT64_MAX,
+						   1ull << 43,
+						   ranges[rand() % (int)count].address };
+
+			if (rand() % 20 == 0)
+				memcpy(bytes + at, &words[rand() % 7], 8);
+		}
+	}
+}
+
+static void run(struct session *session, const remote_addr *objects, size_t count)
+{
+	struct memory_range *ranges;
+	size_t asked, rounds = 0, bytes = 0;
+
+	fingerprints_begin(session->set, objects, count);
+	while ((asked = fingerprints_round(session->set, &ranges))) {
+		assert_true(++rounds <= ROUNDS_MAX);
+		for (size_t i = 0; i < asked; i++)
+			bytes += ranges[i].size;
+		assert_int_equal(memory_read_ranges(&session->reader, ranges, asked), 0);
+		if (session->corrupt)
+			corrupt(ranges, asked);
+	}
+	if (bytes > session->most_bytes)
+		session->most_bytes = bytes;
+	/* Of one object no more than the budget, and types. */
+	assert_true(bytes <= 2 * FINGERPRINT_BYTES_MAX);
+}
+
+static struct fingerprint one(struct session *session, remote_addr object)
+{
+	run(session, &object, 1);
+	return fingerprints_get(session->set, 0);
+}
+
+static size_t parse_ids(const char *text, remote_addr *objects)
+{
+	size_t count = 0;
+	int used;
+
+	while (count < FINGERPRINT_OBJECTS_MAX &&
+	       sscanf(text, "%lu%n", &objects[count], &used) == 1) {
+		text += used;
+		count++;
+	}
+	return count;
+}
+
+static void check_alike(struct session *session, const char *line)
+{
+	char kind[32], shape[64];
+	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
+	struct fingerprint a, b;
+	unsigned whole, opaque;
+	int used;
+
+	assert_int_equal(
+		sscanf(line, "ALIKE %31s %63s %u %u%n", kind, shape, &whole, &opaque, &used), 4);
+	assert_int_equal(parse_ids(line + used, objects), 2);
+	a = one(session, objects[0]);
+	b = one(session, objects[1]);
+	session->alike++;
+	if (session->corrupt)
+		return;
+	if (a.content != b.content || strcmp(kinds[a.kind], kind) != 0 ||
+	    strcmp(a.shape, shape) != 0 || a.whole != whole || a.opaque != opaque) {
+		session->wrong++;
+		print_error("3.%d %s: %s %s, whole %d, opaque %d, %lx and %lx\n", session->minor,
+			    line, kinds[a.kind], a.shape, a.whole, a.opaque, a.content, b.content);
+	}
+}
+
+static void check_others(struct session *session, const char *line)
+{
+	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
+	uint64_t contents[FINGERPRINT_OBJECTS_MAX];
+	size_t count = parse_ids(line + strlen("OTHER"), objects);
+
+	assert_true(count > 1);
+	for (size_t i = 0; i < count; i++) {
+		contents[i] = one(session, objects[i]).content;
+		for (size_t k = 0; k < i && !session->corrupt; k++) {
+			session->others++;
+			if (contents[i] != contents[k])
+				continue;
+			session->wrong++;
+			print_error("3.%d %s: %zu and %zu are the same\n", session->minor, line, k,
+				    i);
+		}
+	}
+	/* All at once: the budget is shared, and no two may become alike by that. */
+	run(session, objects, count);
+	for (size_t i = 0; i < count && !session->corrupt; i++)
+		for (size_t k = 0; k < i; k++)
+			if (fingerprints_get(session->set, i).content ==
+			    fingerprints_get(session->set, k).content) {
+				session->wrong++;
+				print_error("3.%d %s: %zu and %zu are the same together\n",
+					    session->minor, line, k, i);
+			}
+}
+
+static void check_python(struct session *session, const struct live_python *python, bool corrupted)
+{
+	FILE *file =
+		fopen("tests/unit/fingerprint_cases.py", "r"); /* run in the repository's root */
+	char *script = NULL, *line = NULL;
+	size_t size = 0;
+
+	memset(session, 0, sizeof(*session));
+	assert_non_null(file);
+	assert_true(getdelim(&script, &size, '\0', file) > 0);
+	fclose(file);
+	session->minor = python->minor;
+	session->corrupt = corrupted;
+	session->set = fingerprints_create(python->minor);
+	assert_non_null(session->set);
+	assert_true(live_target_start(&session->target, python->path, script));
+	free(script);
+	session->memory.pid = session->target.pid;
+	session->reader = (struct memory_reader){ live_memory_read, &session->memory };
+	size = 0;
+	while (getline(&line, &size, session->target.output) > 0 && strcmp(line, "READY\n") != 0) {
+		line[strcspn(line, "\n")] = '\0';
+		for (unsigned i = 0; i < (corrupted ? 20 : 1); i++) {
+			if (!strncmp(line, "ALIKE", 5))
+				check_alike(session, line);
+			else if (!strncmp(line, "OTHER", 5))
+				check_others(session, line);
+		}
+		session->numpy |= !strncmp(line, "NUMPY", 5);
+		if (corrupted && rand() % 8 == 0) {
+			/* Types that were read wrong are kept. */
+			fingerprints_destroy(session->set);
+			session->set = fingerprints_create(python->minor);
+			assert_non_null(session->set);
+		}
+	}
+	assert_non_null(line);
+	assert_string_equal(line, "READY\n");
+	free(line);
+	fingerprints_destroy(session->set);
+	live_target_end(&session->target);
+}
+
+static void test_contents(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+	static struct session session;
+	unsigned wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		check_python(&session, &pythons->items[i], false);
+		print_message("3.%d.%d%s: %u alike, %u different, at most %zu bytes\n",
+			      pythons->items[i].minor, pythons->items[i].micro,
+			      session.numpy ? " with numpy" : "", session.alike, session.others,
+			      session.most_bytes);
+		assert_true(session.alike > 30 && session.others > 200);
+		wrong += session.wrong;
+	}
+	assert_int_equal(wrong, 0);
+	if (!pythons->count)
+		skip();
+}
+
+static void test_corrupted(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+	static struct session session;
+
+	(void)state;
+	srand(5);
+	for (size_t i = 0; i < pythons->count; i++)
+		check_python(&session, &pythons->items[i], true);
+	if (!pythons->count)
+		skip();
+}
+
+static void test_no_objects(void **state)
+{
+	const remote_addr objects[] = { 0, 1, 8, 4095, UINT64_MAX, 1ull << 47, 4096 };
+	const size_t count = sizeof(objects) / sizeof(objects[0]);
+	struct fingerprints *set = fingerprints_create(11);
+	struct memory_range *ranges;
+
+	(void)state;
+	assert_non_null(set);
+	fingerprints_begin(set, objects, count);
+	/* Only the last can be an address; nothing can be read there. */
+	assert_int_equal(fingerprints_round(set, &ranges), 2);
+	ranges[0].error = ranges[1].error = -EFAULT;
+	assert_int_equal(fingerprints_round(set, &ranges), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(fingerprints_get(set, i).kind, CONTENT_UNREADABLE);
+	fingerprints_begin(set, NULL, 0);
+	assert_int_equal(fingerprints_round(set, &ranges), 0);
+	fingerprints_destroy(set);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_objects),
+		cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_corrupted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
