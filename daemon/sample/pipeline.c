@@ -47,6 +47,11 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 	waiting_init(&pipeline->waiting, target, pipeline->cct, &pipeline->losses, options->seed);
 	if (!options->loads && !options->stores)
 		return 0;
+	if (target->runtime) {
+		pipeline->arguments = argument_sampler_create(target);
+		if (!pipeline->arguments)
+			return -ENOMEM;
+	}
 	pipeline->redundancy =
 		redundancy_create(&redundancy, target, pipeline->pairs, &pipeline->losses);
 	return pipeline->redundancy ? 0 : -ENOMEM;
@@ -54,6 +59,7 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 
 void pipeline_deinit(struct pipeline *pipeline)
 {
+	argument_sampler_destroy(pipeline->arguments);
 	redundancy_destroy(pipeline->redundancy);
 	capture_deinit(&pipeline->capture);
 	thread_times_deinit(&pipeline->threads);
@@ -194,6 +200,8 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 	if (pipeline->captured)
 		capture_take(&pipeline->capture, pipeline->target, tracee->id.tid,
 			     tracee->inner_tid, registers);
+	if (pipeline->arguments && pipeline->clock_ticks)
+		argument_sampler_take(pipeline->arguments, &pipeline->capture);
 }
 
 /* In the stop: samples that were taken at the old interval are to be counted by it. */
@@ -365,6 +373,9 @@ static void pipeline_resumed(void *context, struct tracee *tracee)
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
 	if (pipeline->clock_ticks)
 		charge_ticks(pipeline, thread, node);
+	if (pipeline->arguments && pipeline->clock_ticks && node)
+		argument_sampler_log(pipeline->arguments, pipeline->event_ns, pipeline->clock_ns,
+				     node->id);
 	if (thread->redundancy && redundancy_wants_context(thread->redundancy))
 		redundancy_resumed(pipeline->redundancy, thread->redundancy, node);
 }

@@ -16,6 +16,7 @@
 #include "attach/tracer.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cct/pair_table.h"
+#include "daemon/detect/argument_sampler.h"
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
 #include "daemon/sample/stop_times.h"
@@ -29,7 +30,8 @@ struct pipeline {
 	struct target *target;
 	struct cct *cct;
 	struct pair_table *pairs;
-	struct redundancy *redundancy; /* NULL: time alone */
+	struct argument_sampler *arguments; /* NULL: time alone, or the interpreter is not read */
+	struct redundancy *redundancy;      /* NULL: time alone */
 	struct losses losses;
 	struct governor governor;
 	unsigned breakpoints;

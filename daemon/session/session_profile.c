@@ -219,6 +219,8 @@ static struct profile *build_profile(struct session *session, const char *versio
 
 	session_read_names(session, &facts, pipeline->threads.items, version);
 	facts.all_pairs = all_pairs;
+	if (pipeline->arguments)
+		facts.arguments = argument_sampler_argument_log(pipeline->arguments);
 	facts.stop_histograms = &pipeline->stops;
 	facts.open_source = session->options.no_source ? NULL : target_files_open_source;
 	facts.open_source_context = &session->target.files;

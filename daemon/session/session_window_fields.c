@@ -46,6 +46,7 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, all_pairs, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, patterns, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, line_info, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, arguments, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, threads,
 		     WINDOW_SAME), /* their place; the contents by their table */
 	WINDOW_FIELD(profile_facts, thread_count, WINDOW_SAME),

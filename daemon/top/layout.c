@@ -280,13 +280,11 @@ static void put_line_details(struct screen *screen, unsigned row, const struct t
 		screen_put(screen, row + 1, 3, screen->columns - 4, SCREEN_STRONG, source);
 	if (!line->avoidable_ns)
 		return;
-	if (line->category == CATEGORY_UNCLEAR)
-		snprintf(words, sizeof(words), "About %s of its time could be saved.",
-			 figure_part(line->avoidable_ns, line->charged_ns).text);
-	else
-		snprintf(words, sizeof(words), "About %s of its time could be saved. %s",
-			 figure_part(line->avoidable_ns, line->charged_ns).text,
-			 category_advice(line->category));
+	snprintf(words, sizeof(words), "%s%sAbout %s of its time could be saved.%s%s",
+		 line->finding ? line->finding : "", line->finding ? ". " : "",
+		 figure_part(line->avoidable_ns, line->charged_ns).text,
+		 line->category == CATEGORY_UNCLEAR ? "" : " ",
+		 line->category == CATEGORY_UNCLEAR ? "" : category_advice(line->category));
 	put_wrapped(screen, row + 2, 2, words);
 }
 

@@ -48,6 +48,9 @@ CLEAN = ("vectorised.py",)
 # Of the time of a clean program, at most that much should be called avoidable.
 CLEAN_MAX = 0.05
 
+# What truths say of lines where the waste shows; also: another expression that names it (expected.json alone).
+NAMED = ("guilty", "also")
+
 Line = collections.namedtuple("Line", "number text categories")
 
 
@@ -58,6 +61,7 @@ class Truth:
         self.script = script
         self.path = os.path.join(TARGETS, script)
         self.guilty, self.mended, self.innocent = [], [], []
+        self.places = {}  # the comments tell no columns
         with open(self.path) as file:
             self.lines = file.read().splitlines()
         for text in self.lines:
@@ -121,6 +125,86 @@ def counts(entry, what):
     return entry["loads"][what] + entry["stores"][what]
 
 
+def place_of(expression):
+    """Line, column, last line and column behind: of expected.json as of a report."""
+    line = expression["line"]
+    return line, expression["column"], expression.get("end_line") or line, expression["end_column"]
+
+
+def judge_expression(truth, entry):
+    """exact, also, other, or none; only columns tell, so that without any (before Python 3.11) it is other."""
+    if not entry or not entry.get("expression"):
+        return "none"
+    place = place_of(entry["expression"])
+    if truth.label(entry) in NAMED:
+        for word, places in truth.places.items():
+            if place in places:
+                return word
+    return "other"
+
+
+def scored_lines(truth, entries, total):
+    """
+    Guilty or not, avoidable share, time share: of the guilty lines, whether the profile has them or not, and of the
+    other lines of the file that take some time. A line that is only another name of the waste is neither.
+    """
+    lines = {}
+    for entry in entries:
+        if os.path.basename(entry["file"]) == truth.script:
+            line = lines.setdefault(entry["line"], [truth.label(entry), 0, 0])
+            line[1] += avoidable_ns(entry) / total
+            line[2] += self_ns(entry) / total
+    for line in truth.guilty:
+        lines.setdefault(line.number, ["guilty", 0, 0])
+    return [(label == "guilty", avoidable, time) for label, avoidable, time in lines.values()
+            if label == "guilty" or (label != "also" and time >= SHARE_MIN)]
+
+
+def together(intervals, total):
+    """The sum of intervals, as shares; None where one is not known."""
+    return [sum(pair[k] for pair in intervals) / total for k in (0, 1)] if intervals and None not in intervals else None
+
+
+def figures(truth, report):
+    """What one profile says, as plain values: shares are of the target's CPU time."""
+    entries = report["lines"]
+    total = max(1, sum(report["time_ns"].values()))
+    named = [entry for entry in entries if truth.label(entry) in NAMED]
+    first = max(entries, key=avoidable_ns, default=None)
+    if first and not avoidable_ns(first):
+        first = None
+    shown = max(named, key=avoidable_ns, default=None)
+
+    def described(entry):
+        return entry and {
+            "place": "%s:%d" % (os.path.basename(entry["file"]), entry["line"]),
+            "label": truth.label(entry),
+            "category": entry["category"],
+            "avoidable": avoidable_ns(entry) / total,
+            "interval": [value / total for value in interval_ns(entry)] if interval_ns(entry) else None,
+            "expression": entry.get("expression"),
+            "judged": judge_expression(truth, entry),
+        }
+
+    intervals = [interval_ns(entry) for entry in named]
+    return {
+        "seconds": report["duration_ns"] / 1e9,
+        "samples": report["samples"],
+        "followed": report["loads"]["sampled"] + report["stores"]["sampled"],
+        "overhead": report["overhead"],
+        "rank": rank(entries, avoidable_ns, [entry for entry in named if truth.label(entry) == "guilty"]),
+        "rank_also": rank(entries, avoidable_ns, named),
+        "rank_time": rank(entries, self_ns, named),
+        "first": described(first),
+        "shown": described(shown),
+        "category_right": bool(shown) and avoidable_ns(shown) > 0 and shown["category"] in truth.categories(shown),
+        "interval": together(intervals, total),
+        "largest": max((avoidable_ns(entry) for entry in entries), default=0) / total,
+        "sum": sum(avoidable_ns(entry) for entry in entries) / total,
+        "scored": scored_lines(truth, entries, total),
+    }
+
+
 class Verdict:
     """What one profile of one version of a target says."""
 
@@ -133,6 +217,7 @@ class Verdict:
         def share(lines, figure):
             return sum(figure(entry) for entry in lines) / total
 
+        self.figures = figures(truth, report)
         self.total_ns = total
         self.samples = report["samples"]
         self.overhead = report["overhead"]
@@ -369,45 +454,70 @@ def main():
     parser.add_argument("--judge", metavar="FOLDER", help="judge the profiles kept there; run nothing")
     parser.add_argument("target", nargs="*", help="only those whose file name has one of these")
     arguments = parser.parse_args()
-    names = arguments.interpreter or ["3.11."]
-
-    def wanted(pattern):
-        files = sorted(os.path.basename(path) for path in glob.glob(os.path.join(TARGETS, pattern)))
-        return [file for file in files if not arguments.target or any(word in file for word in arguments.target)]
-
-    sets = [(name, wanted(pattern)) for name, pattern in SETS]
-    scripts = [script for _, found in sets for script in found]
-    clean_scripts = [script for pattern in CLEAN for script in wanted(pattern)]
-    interpreters = [
-        interpreter
-        for interpreter in ([] if arguments.judge else find_interpreters())
-        if any(name in interpreter.name for name in names)
-    ]
-    judged, savings, clean = {}, {}, {}
-    if arguments.keep:
-        os.makedirs(arguments.keep, exist_ok=True)
-        savings.update(kept_savings(arguments.keep))
-    if arguments.judge:
-        savings.update(kept_savings(arguments.judge))
-        judge_kept(arguments.judge, scripts, clean_scripts, judged, clean)
-    for interpreter in interpreters:
-        for script in scripts:
-            measure(interpreter, Truth(script), arguments, judged, savings)
-        for script in clean_scripts:
-            measure_clean(interpreter, Truth(script), arguments, clean)
-    if not judged and not clean:
+    seen = Seen(arguments)
+    if not seen.judged and not seen.clean:
         raise SystemExit("nothing to judge")
-    for key, versions in judged.items():
-        for number, verdict in enumerate(versions[False]):
-            print_misses(key, number, verdict)
-    if judged:
-        print_table(judged, savings)
-    for name, found in sets:
-        of_set = {key: value for key, value in judged.items() if key[0] in found}
-        if of_set:
-            print_scores(name, of_set, savings)
-    print()
-    print_clean(clean)
+    seen.print()
+
+
+class Seen:
+    """Profiles of tests/targets, measured or kept, and what they say."""
+
+    def __init__(self, arguments, interpreters=None):
+        """interpreters: the default: those that the arguments name."""
+        self.judged, self.savings, self.clean = {}, {}, {}
+
+        def wanted(pattern):
+            files = sorted(os.path.basename(path) for path in glob.glob(os.path.join(TARGETS, pattern)))
+            return [file for file in files if not arguments.target or any(word in file for word in arguments.target)]
+
+        self.sets = [(name, wanted(pattern)) for name, pattern in SETS]
+        scripts = [script for _, found in self.sets for script in found]
+        clean_scripts = [script for pattern in CLEAN for script in wanted(pattern)]
+        if arguments.keep:
+            os.makedirs(arguments.keep, exist_ok=True)
+            self.savings.update(kept_savings(arguments.keep))
+        if arguments.judge:
+            self.savings.update(kept_savings(arguments.judge))
+            judge_kept(arguments.judge, scripts, clean_scripts, self.judged, self.clean)
+            return
+        if not scripts and not clean_scripts:
+            return
+        for interpreter in interpreters or named_interpreters(arguments.interpreter):
+            for script in scripts:
+                measure(interpreter, Truth(script), arguments, self.judged, self.savings)
+            for script in clean_scripts:
+                measure_clean(interpreter, Truth(script), arguments, self.clean)
+
+    def print(self):
+        for key, versions in self.judged.items():
+            for number, verdict in enumerate(versions[False]):
+                print_misses(key, number, verdict)
+        if self.judged:
+            print_table(self.judged, self.savings)
+        for name, found in self.sets:
+            of_set = {key: value for key, value in self.judged.items() if key[0] in found}
+            if of_set:
+                print_scores(name, of_set, self.savings)
+        print()
+        print_clean(self.clean)
+
+    def records(self):
+        """The figures of each profile, with whose they are."""
+        for (script, name), versions in self.judged.items():
+            saving = self.savings.get((script, name))
+            for fixed, verdicts in versions.items():
+                for verdict in verdicts:
+                    yield dict(verdict.figures, set="seen", program=script, interpreter=name,
+                               version="fixed" if fixed else "slow", saving=None if saving is None else [saving] * 3)
+        for (script, name), verdicts in self.clean.items():
+            for verdict in verdicts:
+                yield dict(verdict.figures, set="seen", program=script, interpreter=name, version="clean", saving=None)
+
+
+def named_interpreters(names):
+    return [interpreter for interpreter in find_interpreters()
+            if any(name in interpreter.name for name in names or ["3.11."])]
 
 
 def measure(interpreter, truth, arguments, judged, savings):

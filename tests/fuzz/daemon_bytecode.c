@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bytecode says of a line: loops, operands, variables.
+ * What bytecode says of a line: loops, operands, variables, what expressions are called.
  *
  *   u8 minor version, less 6; u16 size of the line table, the line table, the
  *   bytecode
  */
 #include "daemon/detect/call_site.h"
+#include "daemon/detect/expression.h"
 #include "daemon/detect/operands.h"
 #include "pyintrospect/offsets.h"
 #include "tests/fuzz/fuzz.h"
@@ -28,6 +29,42 @@ static void read_operands(const struct python_code *code)
 				fuzz_must(operands.begin <= operands.end && operands.end <= i);
 		if (operands_of(&bytecode, i, &operands))
 			fuzz_must(operands.begin <= operands.end && operands.end <= i);
+	}
+	bytecode_deinit(&bytecode);
+}
+
+static const char *give_line(void *context, int line)
+{
+	return line & 1 ? context : NULL;
+}
+
+static const char *give_name(void *context, enum python_names names, uint32_t index)
+{
+	return (index + names) % 3 ? "name" : context;
+}
+
+static void check_text(const char *text)
+{
+	fuzz_must(strlen(text) > 0 && strlen(text) <= EXPRESSION_BYTES_MAX);
+}
+
+static void read_expressions(const struct python_code *code)
+{
+	char source[] = "\tname = self.m + f(name, 'a \xe2\x82\xac') # text", text[EXPRESSION_SIZE];
+	struct expression_context context = { give_line, give_name, source };
+	struct bytecode bytecode;
+
+	fuzz_must(bytecode_init(&bytecode, code) == 0);
+	for (int offset = -2; offset < (int)code->bytecode_size + 2 && offset < 256; offset += 2) {
+		context.line_of = give_line;
+		if (expression_text(&bytecode, offset, &context, text))
+			check_text(text);
+		context.line_of = NULL;
+		if (expression_text(&bytecode, offset, &context, text))
+			check_text(text);
+		for (int operand = EXPRESSION_RECEIVER; operand < 3; operand++)
+			if (expression_operand_name(&bytecode, offset, operand, &context, text))
+				check_text(text);
 	}
 	bytecode_deinit(&bytecode);
 }
@@ -58,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	call_site_table_deinit(&sites);
 	read_operands(&code);
+	read_expressions(&code);
 	free(bytecode);
 	free(table);
 	return 0;

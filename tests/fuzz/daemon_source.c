@@ -39,12 +39,15 @@ static void read_lines(const struct fuzz_input *input)
 
 	fuzz_must(cache);
 	for (int line = -1; line < LINES_MAX; line++) {
+		const char *columns = source_cache_columns(cache, "/file.py", line);
 		const char *text = source_cache_line(cache, "/file.py", line);
 
 		if (text) {
 			fuzz_must(line >= 1 && strlen(text) <= SOURCE_LINE_BYTES_MAX);
 			check_shown(text);
 		}
+		/* The same text behind white space. */
+		fuzz_must(!columns || columns + strspn(columns, " \t\f\v") == text);
 	}
 	if (source_cache_file(cache, 0, &version))
 		fuzz_must(strlen(version.sha256) == 64);

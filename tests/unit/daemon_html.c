@@ -437,6 +437,43 @@ static void test_hostile(void **state)
 	free(page);
 }
 
+/* In the verdict, in the table, and for the script, which counts characters. */
+static void test_mark(void **state)
+{
+	struct profile_line lines[sizeof(sample_lines) / sizeof(sample_lines[0])];
+	struct profile profile = sample_profile();
+	char *page;
+
+	(void)state;
+	memcpy(lines, sample_lines, sizeof(lines));
+	profile.lines = lines;
+	lines[1].source = "\xc3\xa4 = f(<x>) & y";
+	lines[1].indent = 4;
+	lines[1].column = 9;
+	lines[1].end_column = 15;
+	lines[1].finding = "f(<x>) gets the same <x> in 51 of 51 samples of it";
+	lines[1].evidence.arguments.samples[ARGUMENT_REPEATED] = 51;
+	lines[1].evidence.arguments.time_ns[ARGUMENT_REPEATED] = 6000000000;
+	page = written(&profile);
+	check_markup(page);
+	assert_int_equal(occurrences(page, "<code class=\"source\">\xc3\xa4 = <mark>f(&lt;x&gt;)"
+					   "</mark> &amp; y</code>"),
+			 2);
+	assert_non_null(strstr(page, "<p>f(&lt;x&gt;) gets the same &lt;x&gt; in 51 of 51 "
+				     "samples of it.</p>\n<p>Could save 27 to 38%"));
+	assert_non_null(strstr(page, "\"marks\":{\"1\":[4,10]}"));
+	json_decref(block(page, "tree-data"));
+	free(page);
+
+	lines[1].column = lines[1].end_column = -1; /* as of Python 3.10 and before */
+	page = written(&profile);
+	check_markup(page);
+	assert_null(strstr(page, "<mark>"));
+	assert_int_equal(occurrences(page, "\xc3\xa4 = f(&lt;x&gt;) &amp; y</code>"), 2);
+	assert_non_null(strstr(page, "\"marks\":{}"));
+	free(page);
+}
+
 /* By the coreutils, not by what wrote it: SHA-256 of a file, in hexadecimal. */
 static void sum_of(const char *text, char ret_sum[65])
 {
@@ -547,6 +584,7 @@ static void test_sha256(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_same_verdict_as_text),
 		cmocka_unit_test(test_processes_and_waiting),

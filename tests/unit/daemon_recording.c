@@ -304,6 +304,7 @@ static const char *const not_carried[] = {
 	"profile.facts.stop_histograms",
 	"profile.facts.patterns",
 	"profile.facts.line_info",
+	"profile.facts.arguments",
 	"profile.facts.open_source",
 	"profile.facts.open_source_context",
 	"differs_now",

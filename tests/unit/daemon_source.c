@@ -143,10 +143,35 @@ static void test_hostile_bytes(void **state)
 	assert_string_equal(source_cache_line(*state, path, 1), "first");
 	assert_string_equal(source_cache_line(*state, path, 2), "a?b?[31mc?");
 	assert_string_equal(source_cache_line(*state, path, 3), "latin ? cut ??");
-	assert_string_equal(source_cache_line(*state, path, 4), "csi ?31m bidi ? end");
+	assert_string_equal(source_cache_line(*state, path, 4), "csi ??31m bidi ??? end");
 	assert_string_equal(source_cache_line(*state, path, 5), "surrogate ??? overlong ??");
 	/* Once more: making it fit is done in place. */
 	assert_string_equal(source_cache_line(*state, path, 2), "a?b?[31mc?");
+	/* Written in some other encoding: the compiler's columns are others. */
+	assert_null(source_cache_columns(*state, path, 1));
+	assert_int_equal(source_cache_indent(*state, path, 1), -1);
+}
+
+static void test_columns(void **state)
+{
+	static const char text[] = "\xef\xbb\xbf"
+				   "\tx = 1  \n"
+				   "  \xc3\xa4\xe2\x80\xae\tb\n"
+				   "   \n";
+	const char *path = write_file("columns.py", text, sizeof(text) - 1);
+
+	assert_string_equal(source_cache_columns(*state, path, 1), "\tx = 1");
+	assert_string_equal(source_cache_line(*state, path, 1), "x = 1");
+	/* What cannot be shown leaves the columns behind it where they are. */
+	assert_string_equal(source_cache_line(*state, path, 2), "\xc3\xa4??? b");
+	assert_string_equal(source_cache_columns(*state, path, 2), "  \xc3\xa4??? b");
+	assert_string_equal(source_cache_columns(*state, path, 3), "   ");
+	assert_int_equal(source_cache_indent(*state, path, 1), 1);
+	assert_int_equal(source_cache_indent(*state, path, 2), 2);
+	assert_int_equal(source_cache_indent(*state, path, 3), 3);
+	assert_int_equal(source_cache_indent(*state, path, 5), -1);
+	assert_null(source_cache_columns(*state, path, 5));
+	assert_null(source_cache_columns(*state, path_of("missing.py"), 1));
 }
 
 static void test_long_lines_are_cut(void **state)
@@ -289,6 +314,7 @@ int main(void)
 		with_cache(test_unreadable),
 		cmocka_unit_test(test_no_opener),
 		with_cache(test_hostile_bytes),
+		with_cache(test_columns),
 		with_cache(test_long_lines_are_cut),
 		with_cache(test_large_files_are_cut),
 		with_cache(test_number_of_files_is_capped),

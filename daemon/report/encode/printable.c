@@ -153,6 +153,20 @@ static unsigned printable_copy(char *buffer, size_t size, const char *text, unsi
 	return width;
 }
 
+unsigned printable_columns(const char *text, size_t bytes)
+{
+	const char *end = text + bytes;
+	unsigned columns = 0;
+
+	while (text < end && *text) {
+		struct piece piece = piece_next(text);
+
+		columns += piece.columns;
+		text += piece.taken;
+	}
+	return columns;
+}
+
 unsigned printable_fit(char *buffer, size_t size, const char *text, unsigned columns, bool keep_end)
 {
 	static const char ellipsis[] = "...";

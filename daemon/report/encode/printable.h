@@ -31,6 +31,9 @@ bool code_point_printable(uint32_t code_point);
 unsigned printable_fit(char *buffer, size_t size, const char *text, unsigned columns,
 		       bool keep_end);
 
+/* Columns that the first bytes of text take when there is room for all of it. */
+unsigned printable_columns(const char *text, size_t bytes);
+
 /* Four bytes a column, and as much again for marks that combine with the one before. */
 #define PRINTABLE_BYTES(columns) ((size_t)(columns)*8 + 1)
 

@@ -207,6 +207,16 @@ static json_t *json_accesses(const struct access_counts *counts)
 			 json_share(counts->redundant, counts->reaccessed));
 }
 
+static json_t *json_arguments(const struct argument_evidence *evidence)
+{
+	json_t *object = json_object();
+
+	for (unsigned v = 0; v < ARGUMENT_VERDICT_COUNT; v++)
+		object = json_with(object, argument_verdict_name(v),
+				   json_count(evidence->samples[v]));
+	return object;
+}
+
 static json_t *json_evidence(const struct line_evidence *evidence)
 {
 	const uint64_t *memory = evidence->redundant_by_memory;
@@ -230,7 +240,25 @@ static json_t *json_evidence(const struct line_evidence *evidence)
 	object = json_with(object, "again_loads_redundant",
 			   json_count(evidence->again_loads_redundant));
 	object = json_with(object, "stores", json_count(evidence->stores));
-	return json_with(object, "again_stores", json_count(evidence->again_stores));
+	object = json_with(object, "again_stores", json_count(evidence->again_stores));
+	return json_with(object, "arguments", json_arguments(&evidence->arguments));
+}
+
+/* null: the arguments of no expression of the line speak of waste. */
+static json_t *json_expression(const struct profile_line *line)
+{
+	json_t *object;
+
+	if (!line->expression)
+		return json_null();
+	object = json_with(json_object(), "text", json_text(line->expression));
+	object = json_with(object, "line", json_integer(line->line));
+	object = json_with(object, "end_line",
+			   line->end_line ? json_integer(line->end_line) : json_null());
+	object = json_with(object, "column",
+			   line->column >= 0 ? json_integer(line->column) : json_null());
+	return json_with(object, "end_column",
+			 line->column >= 0 ? json_integer(line->end_column) : json_null());
 }
 
 static json_t *json_line(const struct profile_facts *facts, const struct profile_line *line)
@@ -255,6 +283,8 @@ static json_t *json_line(const struct profile_facts *facts, const struct profile
 	object = json_with(object, "evidence", json_evidence(&line->evidence));
 	object = json_with(object, "call_ns", json_count(line->call_ns));
 	object = json_with(object, "category", json_text(category_name(line->category)));
+	object = json_with(object, "finding", json_text_or_null(line->finding));
+	object = json_with(object, "expression", json_expression(line));
 	for (size_t i = 0; i < line->reason_count; i++)
 		reasons = json_appended(reasons, json_text(line->reasons[i]));
 	return json_with(object, "reasons", reasons);

@@ -71,10 +71,7 @@ static void text_put_place(const struct text_layout *layout, const struct profil
 	text_path_cell(layout, line->file, suffix, layout->columns * 3 / 5, false);
 	fputs(" in ", layout->file);
 	text_last_cell(layout, line->function, layout->columns / 4);
-	if (line->source && *line->source) {
-		fputs("      ", layout->file);
-		text_last_cell(layout, line->source, layout->columns - 6);
-	}
+	text_source(layout, line, 6);
 }
 
 static void text_put_verdict(const struct text_layout *layout, const struct verdict *verdict)
@@ -169,22 +166,44 @@ static void put_counts(const struct text_layout *layout, const struct access_cou
 	text_cell(layout, words, 22);
 }
 
-static void put_redundant_lines(const struct text_layout *layout,
-				const struct profile_line *const *lines, size_t count)
+/* The finding, the time, then the other reasons. */
+static void put_reasons(const struct text_layout *layout, const struct profile_line *line)
 {
-	if (count == 0 || profile_line_redundant(lines[0]) == 0)
-		return;
-	text_heading(layout, "REDUNDANT LINES",
-		     "the same value read, or written, again by a later native call");
-	fputs("  avoidable  redundant loads       redundant stores      per call line\n",
-	      layout->file);
-	for (size_t i = 0; i < count; i++) {
-		const struct profile_line *line = lines[i];
-		char suffix[32], reasons[640];
-		size_t used;
+	char reasons[1024];
+	size_t used;
 
-		if (profile_line_redundant(line) == 0)
-			break;
+	used = (size_t)snprintf(
+		reasons, sizeof(reasons), "%s%scould save %s to %s%s%s",
+		line->finding ? line->finding : "", line->finding ? "; " : "",
+		figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text,
+		line->category != CATEGORY_UNCLEAR ? "; " : "",
+		line->category != CATEGORY_UNCLEAR ? category_name(line->category) : "");
+	for (size_t i = 0; i < line->reason_count && used < sizeof(reasons); i++)
+		if (!line->finding || strcmp(line->reasons[i], line->finding) != 0)
+			used += (size_t)snprintf(reasons + used, sizeof(reasons) - used, "; %s",
+						 line->reasons[i]);
+	text_wrapped(layout, "             ", reasons);
+}
+
+/* Those that could save nothing are shown where there are no others. */
+static void put_saving_lines(const struct text_layout *layout,
+			     const struct profile_line *const *lines, size_t count)
+{
+	size_t shown = 0;
+
+	while (shown < count && profile_line_has_evidence(lines[shown]) &&
+	       (lines[shown]->avoidable_ns || !lines[0]->avoidable_ns))
+		shown++;
+	if (!shown)
+		return;
+	text_heading(layout, "COULD SAVE",
+		     "lines that do the same work, or access the same values, again");
+	fputs(" could save  redundant loads       redundant stores      per call line\n",
+	      layout->file);
+	for (size_t i = 0; i < shown; i++) {
+		const struct profile_line *line = lines[i];
+		char suffix[32];
+
 		fprintf(layout->file, "%11s  ", figure_ns(line->avoidable_ns).text);
 		put_counts(layout, &line->accesses[PAIR_LOAD]);
 		put_counts(layout, &line->accesses[PAIR_STORE]);
@@ -192,21 +211,8 @@ static void put_redundant_lines(const struct text_layout *layout,
 		line_suffix(line, suffix, sizeof(suffix));
 		text_path_cell(layout, line->file, suffix, layout->columns - 66, false);
 		fputc('\n', layout->file);
-		if (line->source && *line->source) {
-			fputs("             ", layout->file);
-			text_last_cell(layout, line->source, layout->columns - 13);
-		}
-		used = (size_t)snprintf(
-			reasons, sizeof(reasons), "%s to %s avoidable%s%s",
-			figure_ns(line->avoidable_low_ns).text,
-			figure_ns(line->avoidable_high_ns).text,
-			line->category != CATEGORY_UNCLEAR ? "; " : "",
-			line->category != CATEGORY_UNCLEAR ? category_name(line->category) : "");
-		for (size_t r = 0; r < line->reason_count && used < sizeof(reasons); r++)
-			used += (size_t)snprintf(reasons + used, sizeof(reasons) - used, "%s%s",
-						 used ? "; " : "", line->reasons[r]);
-		if (used > 0)
-			text_wrapped(layout, "             ", reasons);
+		text_source(layout, line, 13);
+		put_reasons(layout, line);
 	}
 }
 
@@ -396,13 +402,13 @@ static int text_write(const struct profile *profile, const struct writer_options
 	qsort(by_waste, profile->line_count, sizeof(*by_waste), profile_line_by_avoidable);
 
 	put_target(&layout, profile);
-	verdict_find(profile, by_self[0], by_waste[0], &verdict);
+	verdict_find(profile, &verdict);
 	text_put_verdict(&layout, &verdict);
 	put_time(&layout, profile, by_self, count);
 	put_processes(&layout, profile);
 	text_put_threads(&layout, profile);
 	result = text_waiting(&layout, profile, maximum);
-	put_redundant_lines(&layout, by_waste, count);
+	put_saving_lines(&layout, by_waste, count);
 	text_put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	put_quality(&layout, profile);
 	free(by_self);

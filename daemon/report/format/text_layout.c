@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/encode/printable.h"
+#include "daemon/report/model/line_mark.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -59,6 +60,33 @@ void text_cell(const struct text_layout *layout, const char *text, unsigned widt
 void text_last_cell(const struct text_layout *layout, const char *text, unsigned width)
 {
 	cell(layout, text, width);
+	fputc('\n', layout->file);
+}
+
+void text_source(const struct text_layout *layout, const struct profile_line *line, unsigned indent)
+{
+	unsigned room = layout->columns - indent, shown, first, end;
+	size_t from, to;
+
+	if (!line->source || !*line->source)
+		return;
+	spaces(layout, indent);
+	shown = cell(layout, line->source, room);
+	fputc('\n', layout->file);
+	if (!line_mark(line, &from, &to))
+		return;
+	/* Cut: the last columns are an ellipsis. */
+	if (printable_columns(line->source, strlen(line->source)) > room && shown > 3)
+		shown -= 3;
+	first = printable_columns(line->source, from);
+	end = printable_columns(line->source, to);
+	if (end > shown)
+		end = shown;
+	if (first >= end)
+		return;
+	spaces(layout, indent + first);
+	for (; first < end; first++)
+		fputc('^', layout->file);
 	fputc('\n', layout->file);
 }
 

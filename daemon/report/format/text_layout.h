@@ -33,6 +33,11 @@ void text_heading(const struct text_layout *layout, const char *heading, const c
 void text_cell(const struct text_layout *layout, const char *text, unsigned width);
 void text_last_cell(const struct text_layout *layout, const char *text, unsigned width);
 
+/* The line's source, if it has any, behind indent columns; below it carets under the expression of
+ * its finding. */
+void text_source(const struct text_layout *layout, const struct profile_line *line,
+		 unsigned indent);
+
 /*
  * "PATHsuffix" in at most width columns, padded when pad. A path that is too
  * long loses folders from its start; suffix is ours and stays whole.

@@ -3,6 +3,7 @@
 
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/line_mark.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/model/verdict.h"
 
@@ -44,6 +45,16 @@ int html_text(FILE *file, const char *text)
 	}
 	free(printable);
 	return 0;
+}
+
+/* The first bytes alone. */
+static int html_bytes(FILE *file, const char *text, size_t bytes)
+{
+	char *part = strndup(text, bytes);
+	int result = part ? html_text(file, part) : -ENOMEM;
+
+	free(part);
+	return result;
 }
 
 int html_title(FILE *file, const struct profile *profile)
@@ -99,6 +110,28 @@ static int put_where(FILE *file, const struct profile_line *line)
 	return 0;
 }
 
+/* With the expression of the line's finding marked; without source, the function's name. */
+static int put_source(FILE *file, const struct profile_line *line)
+{
+	const char *text = line->source && *line->source ? line->source : line->function;
+	size_t from = 0, to = 0;
+
+	line_mark(line, &from, &to);
+	fputs("<code class=\"source\">", file);
+	if (to > from) {
+		if (html_bytes(file, text, from) < 0)
+			return -ENOMEM;
+		fputs("<mark>", file);
+		if (html_bytes(file, text + from, to - from) < 0)
+			return -ENOMEM;
+		fputs("</mark>", file);
+	}
+	if (html_text(file, text + to) < 0)
+		return -ENOMEM;
+	fputs("</code>", file);
+	return 0;
+}
+
 static int html_section_put_place(FILE *file, const struct profile_line *line)
 {
 	fputs("<p class=\"place\"><span class=\"where\">", file);
@@ -108,12 +141,8 @@ static int html_section_put_place(FILE *file, const struct profile_line *line)
 	if (html_text(file, line->function) < 0)
 		return -ENOMEM;
 	fputs("</span>", file);
-	if (line->source && *line->source) {
-		fputs("<code class=\"source\">", file);
-		if (html_text(file, line->source) < 0)
-			return -ENOMEM;
-		fputs("</code>", file);
-	}
+	if (line->source && *line->source && put_source(file, line) < 0)
+		return -ENOMEM;
 	fputs("</p>\n", file);
 	return 0;
 }
@@ -155,19 +184,10 @@ static int html_section_put_verdict(FILE *file, const struct verdict *verdict)
 
 int html_verdict(FILE *file, const struct profile *profile)
 {
-	const struct profile_line **by_self, **by_waste;
 	struct verdict verdict;
-	int result = -ENOMEM;
 
-	by_self = sorted_lines(profile, profile_line_by_self);
-	by_waste = sorted_lines(profile, profile_line_by_avoidable);
-	if (by_self && by_waste) {
-		verdict_find(profile, by_self[0], by_waste[0], &verdict);
-		result = html_section_put_verdict(file, &verdict);
-	}
-	free(by_self);
-	free(by_waste);
-	return result;
+	verdict_find(profile, &verdict);
+	return html_section_put_verdict(file, &verdict);
 }
 
 void html_share(FILE *file, uint64_t part, uint64_t whole)
@@ -180,10 +200,10 @@ int html_line_head(FILE *file, const struct profile_line *line)
 	fputs("<tr><th scope=\"row\"><span class=\"where\">", file);
 	if (put_where(file, line) < 0)
 		return -ENOMEM;
-	fputs("</span><code class=\"source\">", file);
-	if (html_text(file, line->source && *line->source ? line->source : line->function) < 0)
+	fputs("</span>", file);
+	if (put_source(file, line) < 0)
 		return -ENOMEM;
-	fputs("</code></th>", file);
+	fputs("</th>", file);
 	return 0;
 }
 
@@ -230,7 +250,7 @@ int html_lines(FILE *file, const struct profile *profile)
 	      "<th scope=\"col\" class=\"number\">Native</th>"
 	      "<th scope=\"col\" class=\"number\">System</th>"
 	      "<th scope=\"col\" class=\"number\">Total</th>"
-	      "<th scope=\"col\" class=\"number\">Avoidable</th>"
+	      "<th scope=\"col\" class=\"number\">Could save</th>"
 	      "<th scope=\"col\" class=\"number\">95% interval</th>"
 	      "<th scope=\"col\">Category</th></tr></thead>\n<tbody>\n",
 	      file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *   {"lines_omitted":0, "advice":{category: text},
+ *   {"lines_omitted":0, "advice":{category: text}, "marks":{index of a line: [from, to]},
  *    "frames":[[kind, function, file, line], ...],
  *    "depth":[...], "frame":[...], "python":[...], "native":[...], "system":[...],
  *    "slice_ns":100000000, "slice_count":100,
@@ -15,6 +15,7 @@
 
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/model/frame_function.h"
+#include "daemon/report/model/line_mark.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -132,6 +133,33 @@ static void put_slices(FILE *file, const struct profile_timeline *timeline)
 	fputc('}', file);
 }
 
+static size_t characters(const char *text, size_t bytes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return count;
+}
+
+/* By index of the line: where in its source the expression of its finding is, in characters. */
+static void put_marks(FILE *file, const struct profile *profile, size_t lines_max)
+{
+	bool first = true;
+
+	fputs("},\n\"marks\":{", file);
+	for (size_t i = 0; i < profile->line_count && i < lines_max; i++) {
+		const char *source = profile->lines[i].source;
+		size_t from, to;
+
+		if (!line_mark(&profile->lines[i], &from, &to))
+			continue;
+		fprintf(file, "%s\"%zu\":[%zu,%zu]", first ? "" : ",", i, characters(source, from),
+			characters(source, to));
+		first = false;
+	}
+}
+
 int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 {
 	const struct profile_tree *tree = &profile->tree;
@@ -146,6 +174,7 @@ int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 		fputc(':', file);
 		escape_json(file, advice ? advice : "");
 	}
+	put_marks(file, profile, lines_max);
 	fputs("},\n\"frames\":[", file);
 	for (size_t i = 0; i < tree->frame_count; i++) {
 		fputs(i ? ",\n" : "\n", file);

@@ -13,6 +13,7 @@ static const struct merge_field line[] = {
 	FIELD(profile_line, line, MERGE_KEY),
 	FIELD(profile_line, function, MERGE_BY_HAND), /* the plainest name */
 	FIELD(profile_line, source, MERGE_BY_HAND),
+	FIELD(profile_line, indent, MERGE_BY_HAND),
 	FIELD(profile_line, self_ns, MERGE_SUM),
 	FIELD(profile_line, side, MERGE_SUM),
 	FIELD(profile_line, total_ns, MERGE_SUM),
@@ -26,6 +27,12 @@ static const struct merge_field line[] = {
 	FIELD(profile_line, category, MERGE_DERIVED),
 	FIELD(profile_line, reasons, MERGE_DERIVED),
 	FIELD(profile_line, reason_count, MERGE_DERIVED),
+	/* Of the process with most to say. */
+	FIELD(profile_line, finding, MERGE_BY_HAND),
+	FIELD(profile_line, expression, MERGE_BY_HAND),
+	FIELD(profile_line, column, MERGE_BY_HAND),
+	FIELD(profile_line, end_column, MERGE_BY_HAND),
+	FIELD(profile_line, end_line, MERGE_BY_HAND),
 };
 
 static const struct merge_field function[] = {
@@ -152,6 +159,7 @@ static const struct merge_field facts[] = {
 	/* Of use only while a profile is made. */
 	FIELD(profile_facts, patterns, MERGE_BY_HAND),
 	FIELD(profile_facts, line_info, MERGE_BY_HAND),
+	FIELD(profile_facts, arguments, MERGE_BY_HAND),
 	FIELD(profile_facts, threads, MERGE_BY_HAND),
 	FIELD(profile_facts, thread_count, MERGE_BY_HAND),
 	FIELD(profile_facts, open_source, MERGE_BY_HAND),

@@ -164,6 +164,7 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 		into->stop_histograms = NULL;
 		into->patterns = NULL;
 		into->line_info = NULL;
+		into->arguments = NULL;
 		into->threads = NULL;
 		into->thread_count = 0;
 		into->open_source = NULL;

@@ -70,6 +70,12 @@ static struct line_entry entry_of(const struct profile_line *line)
 		.again_loads_redundant = evidence->again_loads_redundant,
 		.stores = evidence->stores,
 		.again_stores = evidence->again_stores,
+		.arguments = evidence->arguments,
+		.finding = line->finding,
+		.expression = line->expression,
+		.column = line->column,
+		.end_column = line->end_column,
+		.end_line = line->end_line,
 		.call_samples = evidence->call_samples,
 		.call_log_sum = evidence->call_log_sum,
 		.call_ns = call_log_mean(evidence->call_log_sum, evidence->call_samples),
@@ -125,6 +131,7 @@ static int merged_write_lines(struct builder *builder)
 	for (size_t i = 0; i < count; i++) {
 		builder->line_positions[order[i]] = (uint32_t)i;
 		lines[i].source = merge->lines[order[i]].source;
+		lines[i].indent = merge->lines[order[i]].indent;
 		profile_line_write(&builder->owned->arena, &builder->entries[order[i]], &lines[i]);
 	}
 	free(order);

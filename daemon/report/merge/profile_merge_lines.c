@@ -49,21 +49,32 @@ int merge_line_find(struct profile_merge *merge, const struct profile_line *line
 
 int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 {
-	const char *file, *function, *source;
+	const char *file, *function, *source, *finding, *expression;
 	struct profile_line *grown;
 	uint64_t hash;
 	uint32_t id;
 
 	if (merge_line_find(merge, line, &hash, &file, &function, &id) ||
-	    merge_string(&merge->frames, line->source, &source))
+	    merge_string(&merge->frames, line->source, &source) ||
+	    merge_string(&merge->frames, line->finding, &finding) ||
+	    merge_string(&merge->frames, line->expression, &expression))
 		return -ENOMEM;
 	if (id != MERGE_NONE) {
 		struct profile_line *known = &merge->lines[id];
 
 		merge_fields(MERGE_LINE, known, line);
 		known->function = line_stats_plainer_name(known->function, function);
-		if (merge_line_compare_texts(known->source, source) < 0)
+		if (merge_line_compare_texts(known->source, source) < 0) {
 			known->source = source;
+			known->indent = line->indent;
+		}
+		if (merge_line_compare_texts(known->finding, finding) < 0) {
+			known->finding = finding;
+			known->expression = expression;
+			known->column = line->column;
+			known->end_column = line->end_column;
+			known->end_line = line->end_line;
+		}
 		return 0;
 	}
 	if (merge->line_count >= MERGE_LINES_MAX) {
@@ -82,6 +93,8 @@ int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 	grown[merge->line_count].file = file;
 	grown[merge->line_count].function = function;
 	grown[merge->line_count].source = source;
+	grown[merge->line_count].finding = finding;
+	grown[merge->line_count].expression = expression;
 	grown[merge->line_count++].reason_count = 0;
 	return 0;
 }

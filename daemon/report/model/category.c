@@ -44,6 +44,12 @@ static const struct category_text texts[CATEGORY_COUNT] = {
 		"all of it in one pass.",
 		"two neighbouring lines of a loop touch the same elements with unchanged values",
 	},
+	[CATEGORY_MEMOIZABLE] = {
+		"memoizable",
+		"The same few sets of arguments come again and again: keep the results by argument "
+		"(functools.cache, a dict).",
+		"few different sets of arguments were seen, in turn",
+	},
 };
 
 const char *category_name(enum category category)

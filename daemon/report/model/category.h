@@ -10,7 +10,10 @@ enum category {
 	CATEGORY_LOOP_INVARIANT,
 	CATEGORY_API_MISUSE,
 	CATEGORY_INEFFICIENT_ALGORITHM,
-	CATEGORY_COUNT
+	CATEGORY_MEMOIZABLE,
+	CATEGORY_COUNT,
+	/* The first ones: accesses speak for these alone. Recordings have an array of so many. */
+	CATEGORY_SUPPORTED_COUNT = CATEGORY_MEMOIZABLE
 };
 
 const char *category_name(

@@ -83,12 +83,12 @@ enum category category_of(const struct category_evidence *evidence)
 	return CATEGORY_UNCLEAR;
 }
 
-enum category category_choose(const uint64_t support[CATEGORY_COUNT])
+enum category category_choose(const uint64_t support[CATEGORY_SUPPORTED_COUNT])
 {
 	enum category best = CATEGORY_UNCLEAR;
 	uint64_t all = support[CATEGORY_UNCLEAR];
 
-	for (unsigned c = CATEGORY_UNCLEAR + 1; c < CATEGORY_COUNT; c++) {
+	for (unsigned c = CATEGORY_UNCLEAR + 1; c < CATEGORY_SUPPORTED_COUNT; c++) {
 		all += support[c];
 		if (support[c] && (best == CATEGORY_UNCLEAR || support[c] > support[best]))
 			best = c;
@@ -112,14 +112,21 @@ static bool stores_repeat(const struct line_evidence *evidence)
 			       .low > REPEATED_LOW;
 }
 
-enum category category_of_line(const uint64_t support[CATEGORY_COUNT],
+enum category category_of_line(const uint64_t support[CATEGORY_SUPPORTED_COUNT],
 			       const struct line_evidence *evidence)
 {
-	uint64_t counted[CATEGORY_COUNT];
+	uint64_t charged_ns = 0;
+	enum argument_verdict verdict;
+	uint64_t counted[CATEGORY_SUPPORTED_COUNT];
 	uint64_t stores = evidence->site_stores, redundant = evidence->site_stores_redundant;
 	uint64_t *unclear = &counted[CATEGORY_UNCLEAR];
 	enum category category;
 
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		charged_ns += evidence->charged_ns[c];
+	verdict = argument_evidence_verdict(&evidence->arguments, charged_ns);
+	if (verdict != ARGUMENT_UNKNOWN)
+		return argument_verdict_category(verdict);
 	memcpy(counted, support, sizeof(counted));
 	if (category_stores_refute(stores, redundant)) {
 		*unclear += counted[CATEGORY_LOOP_INVARIANT] + counted[CATEGORY_REPEATED_CALL];

@@ -33,7 +33,7 @@ bool category_is_subscript_function(const char *function);
  * The category of many pairs together, support being the redundant accesses
  * that speak for each: the strongest that decides at least a quarter of all.
  */
-enum category category_choose(const uint64_t support[CATEGORY_COUNT]);
+enum category category_choose(const uint64_t support[CATEGORY_SUPPORTED_COUNT]);
 
 /*
  * The same of a whole line, with what is known of all of it: where its call
@@ -42,7 +42,7 @@ enum category category_choose(const uint64_t support[CATEGORY_COUNT]);
  * loads do not say. With enough of these, it needs no name to tell so: an operand
  * like len(x) may be the same each time in a variable that each round assigns.
  */
-enum category category_of_line(const uint64_t support[CATEGORY_COUNT],
+enum category category_of_line(const uint64_t support[CATEGORY_SUPPORTED_COUNT],
 			       const struct line_evidence *evidence);
 
 /* Do these stores of one call site, made again, say that it does other work each time? */

@@ -52,6 +52,26 @@ double profile_run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
 	return sampled ? (double)redundant / (double)sampled : 0;
 }
 
+/*
+ * Arguments that were compared say more than watched words: these see that a call
+ * reads again what it has read, not whether it had to.
+ */
+static void apply_arguments(struct line_entry *line, uint64_t charged_ns)
+{
+	struct avoidable *avoidable = &line->avoidable;
+
+	switch (argument_evidence_verdict(&line->arguments, charged_ns)) {
+	case ARGUMENT_UNKNOWN:
+		return;
+	case ARGUMENT_NEEDED:
+		avoidable->time_ns = avoidable->low_ns = avoidable->high_ns = 0;
+		return;
+	default:
+		argument_evidence_saving(&line->arguments, line->total_ns, &avoidable->time_ns,
+					 &avoidable->low_ns, &avoidable->high_ns);
+	}
+}
+
 void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double share)
 {
 	struct avoidable_evidence evidence = {
@@ -74,6 +94,7 @@ void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double sha
 	memcpy(evidence.redundant_by_memory, line->redundant_by_memory,
 	       sizeof(evidence.redundant_by_memory));
 	line->avoidable = avoidable_estimate(&evidence);
+	apply_arguments(line, evidence.time_ns);
 }
 
 /* A line's avoidable time is shared out among its pairs by their redundant accesses. */

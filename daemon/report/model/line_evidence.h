@@ -5,6 +5,7 @@
 
 #include "daemon/cct/access_kind.h"
 #include "daemon/cct/time_class.h"
+#include "daemon/report/model/argument_evidence.h"
 #include "daemon/report/model/category.h"
 
 #include <stdint.h>
@@ -20,7 +21,7 @@ struct access_counts {
  * up. */
 struct line_evidence {
 	uint64_t charged_ns[TIME_CLASS_COUNT];
-	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for each */
+	uint64_t support[CATEGORY_SUPPORTED_COUNT]; /* redundant accesses that speak for each */
 	uint64_t redundant_by_memory[MEMORY_CLASS_COUNT];
 	uint64_t repeated;     /* of them, those that a loop repeats (line_stats.h) */
 	uint64_t call_samples; /* native calls whose rest was measured */
@@ -35,6 +36,7 @@ struct line_evidence {
 	uint64_t again_loads, again_loads_redundant;
 	/* Stores with a later one, and of them those by calls of which some were made again. */
 	uint64_t stores, again_stores;
+	struct argument_evidence arguments;
 };
 
 #endif

@@ -64,9 +64,13 @@ struct line_entry {
 	uint64_t again, again_redundant;             /* as struct avoidable_evidence has it */
 	uint64_t again_loads, again_loads_redundant; /* likewise, as the next two */
 	uint64_t stores, again_stores;
-	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for it */
-	uint64_t call_samples;            /* residuals behind call_ns */
-	uint64_t call_log_sum;            /* what they say (line_estimate.h) */
+	struct argument_evidence arguments;
+	/* As profile_line has them; the strings are the profile's. */
+	const char *finding, *expression;
+	int column, end_column, end_line;
+	uint64_t support[CATEGORY_SUPPORTED_COUNT]; /* redundant accesses that speak for it */
+	uint64_t call_samples;                      /* residuals behind call_ns */
+	uint64_t call_log_sum;                      /* what they say (line_estimate.h) */
 	uint64_t call_ns;
 	struct avoidable avoidable;
 	bool summed;         /* counted for its function */

@@ -17,7 +17,7 @@ struct pair_entry {
 	uint32_t first, second;   /* paths */
 	const struct pair *shown; /* the one of those merged whose frames are shown */
 	uint64_t verdicts[VERDICT_COUNT];
-	uint64_t support[CATEGORY_COUNT];
+	uint64_t support[CATEGORY_SUPPORTED_COUNT];
 	uint64_t avoidable_ns;
 	uint32_t line; /* of the first path, or LINE_NONE */
 };

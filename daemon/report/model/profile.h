@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 struct access_patterns;
+struct argument_log;
 struct line_info;
 
 struct profile_frame {
@@ -42,7 +43,8 @@ struct profile_line {
 	const char *file;
 	int line;
 	const char *function;
-	const char *source;                 /* NULL: unreadable */
+	const char *source; /* NULL: unreadable */
+	int indent;         /* bytes of white space that source lacks at its start; -1: unknown */
 	uint64_t self_ns[TIME_CLASS_COUNT]; /* the line is the innermost Python frame */
 	struct side_time side;              /* likewise */
 	uint64_t total_ns; /* the line is anywhere on the stack, counted once a sample */
@@ -55,8 +57,15 @@ struct profile_line {
 	uint64_t call_ns; /* typical duration of the native calls made from here; 0: unknown */
 	struct line_evidence evidence;
 	enum category category;
-	const char *reasons[7];
+	const char *reasons[8];
 	size_t reason_count;
+	/* Of the expression that the arguments speak of; NULL: of none. */
+	const char *finding;    /* a sentence */
+	const char *expression; /* its text */
+	/* Bytes of the line, from 0, white space at its start included; -1: unknown, as before
+	 * Python 3.11. line_mark.h has where that is in source. */
+	int column, end_column;
+	int end_line; /* 0: unknown */
 };
 
 struct profile_function {
@@ -79,7 +88,8 @@ struct profile_pair {
 	double share;                 /* redundant / sampled */
 	double share_low, share_high; /* 95% interval (Wilson) */
 	uint64_t avoidable_ns;
-	uint64_t support[CATEGORY_COUNT]; /* redundant accesses that speak for each category */
+	uint64_t support[CATEGORY_SUPPORTED_COUNT]; /* redundant accesses that speak for each
+						       category */
 	enum category category;
 	const char *advice;
 	const struct profile_frame *first; /* outermost first */
@@ -205,6 +215,7 @@ struct profile_facts {
 	bool all_pairs;           /* also those that are never redundant: for merging */
 	const struct access_patterns *patterns; /* whose accesses count; NULL: all */
 	struct line_info *line_info; /* source lines of native frames; NULL: not asked for */
+	const struct argument_log *arguments; /* borrowed while it is built; NULL: none */
 	const struct profile_thread *threads; /* by their time; those without are not there */
 	size_t thread_count;
 	/*

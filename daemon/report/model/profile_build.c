@@ -10,6 +10,7 @@
 #include "daemon/report/model/profile_build.h"
 
 #include "daemon/report/model/arena.h"
+#include "daemon/report/model/argument_stats.h"
 #include "daemon/report/model/call_tree.h"
 #include "daemon/report/model/line_estimate.h"
 #include "daemon/report/model/owned_profile.h"
@@ -130,6 +131,7 @@ static int build_write_lines(struct builder *builder)
 		const struct line_entry *entry = builder->sorted_lines[i];
 
 		lines[i].source = source_cache_line(owned->sources, entry->file, entry->line);
+		lines[i].indent = source_cache_indent(owned->sources, entry->file, entry->line);
 		profile_line_write(&owned->arena, entry, &lines[i]);
 	}
 	owned->profile.lines = lines;
@@ -336,6 +338,19 @@ static int build(struct builder *builder, const struct cct *cct)
 			      &profile->side) ||
 	    pair_stats_build(&builder->pairs, profile->facts.period_ns))
 		return -ENOMEM;
+	if (profile->facts.arguments) {
+		const struct argument_stats_input arguments = {
+			.log = profile->facts.arguments,
+			.cct = cct,
+			.sites = &builder->sites,
+			.sources = builder->owned->sources,
+		};
+
+		if (argument_stats_charge(&arguments, &builder->owned->arena, &builder->lines))
+			return -ENOMEM;
+		/* The session's. */
+		profile->facts.arguments = NULL;
+	}
 	memcpy(profile->accesses, builder->pairs.accesses, sizeof(profile->accesses));
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		profile->facts.losses.counts[i] += builder->pairs.filtered.counts[i];

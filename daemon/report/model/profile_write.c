@@ -26,6 +26,7 @@ static struct line_evidence evidence_of(const struct line_entry *entry)
 		.again_loads_redundant = entry->again_loads_redundant,
 		.stores = entry->stores,
 		.again_stores = entry->again_stores,
+		.arguments = entry->arguments,
 	};
 
 	memcpy(evidence.redundant_by_memory, entry->redundant_by_memory,
@@ -54,6 +55,11 @@ void profile_line_write(struct arena *arena, const struct line_entry *entry,
 	line->call_ns = entry->call_ns;
 	line->evidence = evidence_of(entry);
 	line->category = category_of_line(entry->support, &line->evidence);
+	line->finding = entry->finding;
+	line->expression = entry->expression;
+	line->column = entry->column;
+	line->end_column = entry->end_column;
+	line->end_line = entry->end_line;
 	line->reason_count = reasons_write(arena, entry, line->category, line->reasons);
 }
 

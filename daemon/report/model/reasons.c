@@ -103,6 +103,7 @@ size_t reasons_write(struct arena *arena, const struct line_entry *line, enum ca
 	uint64_t redundant = access_counts_redundant(loads) + access_counts_redundant(stores);
 	struct reasons written = { .arena = arena, .items = reasons };
 
+	reason_add(&written, line->finding);
 	add_accesses(&written, loads, "load", "loads", "found the value unchanged");
 	add_accesses(&written, stores, "store", "stores",
 		     "stored the value that was there already");

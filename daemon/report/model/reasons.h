@@ -6,7 +6,7 @@
 #include "daemon/report/model/arena.h"
 #include "daemon/report/model/line_stats.h"
 
-#define REASONS_MAX 7 /* as profile_line has room for */
+#define REASONS_MAX 8 /* as profile_line has room for */
 
 /* None for a line without sampled accesses. Strings are the arena's. Returns how many. */
 size_t reasons_write(struct arena *arena, const struct line_entry *line, enum category category,

@@ -21,6 +21,7 @@ struct source_file {
 	char *text;               /* NULL: cannot be read; lines end with NUL */
 	uint32_t *lines;          /* where each begins in text */
 	uint32_t line_count;
+	bool utf8; /* all of it */
 	struct source_version version;
 	char path[];
 };
@@ -152,6 +153,18 @@ static size_t end_lines(char *text, size_t size)
 	return lines;
 }
 
+static bool is_utf8(const char *text, size_t size)
+{
+	size_t bytes = 1;
+
+	for (size_t i = 0; i < size && bytes; i += bytes) {
+		uint32_t code_point;
+
+		bytes = utf8_decode(text + i, size - i, &code_point);
+	}
+	return bytes > 0;
+}
+
 static int index_lines(struct source_file *file, size_t count)
 {
 	size_t at = strncmp(file->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
@@ -190,6 +203,7 @@ static void source_load(struct source_cache *cache, struct source_file *file)
 	/* Also what lies behind the last line that was read whole. */
 	account(cache, file->version.size < SOURCE_FILE_BYTES_MAX ? (size_t)file->version.size
 								  : SOURCE_FILE_BYTES_MAX);
+	file->utf8 = is_utf8(file->text, size);
 	/* Behind the last line end begins one that was not read. */
 	line_count = end_lines(file->text, size) - cut;
 	if (index_lines(file, line_count) < 0) {
@@ -228,12 +242,12 @@ static bool is_space(char c)
 }
 
 /*
- * Makes the line fit to show, in place: it can only become shorter. Doing it
- * twice changes nothing.
+ * Makes the line fit to show, in place: its end may go, but what stays stays where
+ * it is, byte for byte. Doing it twice changes nothing.
  */
 static const char *clean(char *line)
 {
-	size_t length, used = 0;
+	size_t length;
 
 	while (is_space(*line))
 		line++;
@@ -251,29 +265,52 @@ static const char *clean(char *line)
 		uint32_t code_point = 0;
 		size_t bytes = utf8_decode(line + i, length - i, &code_point);
 
-		if (bytes == 0 || !code_point_printable(code_point)) {
-			line[used++] = is_space(line[i]) ? ' ' : '?';
-			i += bytes ? bytes : 1;
+		if (bytes == 0)
+			bytes = 1;
+		else if (code_point_printable(code_point)) {
+			i += bytes;
 			continue;
 		}
-		memmove(line + used, line + i, bytes);
-		used += bytes;
+		memset(line + i, is_space(line[i]) ? ' ' : '?', bytes);
 		i += bytes;
 	}
-	line[used] = '\0';
+	line[length] = '\0';
 	return line;
 }
 
-const char *source_cache_line(struct source_cache *cache, const char *path, int line)
+static char *find_line(struct source_cache *cache, const char *path, int line, bool utf8)
 {
 	struct source_file *file;
 
 	if (!path || line < 1)
 		return NULL;
 	file = find_or_load(cache, path);
-	if (!file || !file->text || (uint32_t)line > file->line_count)
+	if (!file || !file->text || (uint32_t)line > file->line_count || (utf8 && !file->utf8))
 		return NULL;
-	return clean(file->text + file->lines[line - 1]);
+	return file->text + file->lines[line - 1];
+}
+
+const char *source_cache_line(struct source_cache *cache, const char *path, int line)
+{
+	char *text = find_line(cache, path, line, false);
+
+	return text ? clean(text) : NULL;
+}
+
+const char *source_cache_columns(struct source_cache *cache, const char *path, int line)
+{
+	char *text = find_line(cache, path, line, true);
+
+	if (text)
+		(void)clean(text);
+	return text;
+}
+
+int source_cache_indent(struct source_cache *cache, const char *path, int line)
+{
+	const char *text = source_cache_columns(cache, path, line);
+
+	return text ? (int)(source_cache_line(cache, path, line) - text) : -1;
 }
 
 const char *source_cache_file(const struct source_cache *cache, size_t index,

@@ -35,6 +35,16 @@ void source_cache_destroy(struct source_cache *cache);
  */
 const char *source_cache_line(struct source_cache *cache, const char *path, int line);
 
+/*
+ * The same with the white space at its start, which may be long: each byte is at the
+ * column that the compiler gives it (pyintrospect/position_table.h). NULL also for files
+ * that are not UTF-8 throughout, as columns count bytes of that.
+ */
+const char *source_cache_columns(struct source_cache *cache, const char *path, int line);
+
+/* How much of the latter the former lacks at its start, in bytes; -1: see NULL of the latter. */
+int source_cache_indent(struct source_cache *cache, const char *path, int line);
+
 /* Which text a file had. */
 struct source_version {
 	uint64_t size;

@@ -3,6 +3,7 @@
 
 #include "daemon/detect/interval.h"
 #include "daemon/report/encode/figure.h"
+#include "daemon/report/model/argument_evidence.h"
 #include "daemon/report/model/own_line.h"
 
 #include <inttypes.h>
@@ -53,6 +54,34 @@ static uint64_t found(const struct profile_line *line)
 							 : same_again(line);
 }
 
+/* What the line's finding is; ARGUMENT_UNKNOWN: its avoidable time is not of a finding. */
+static enum argument_verdict verdict_finding(const struct profile_line *line)
+{
+	enum argument_verdict finding =
+		line->finding
+			? argument_evidence_verdict(&line->evidence.arguments, line->charged_ns)
+			: ARGUMENT_UNKNOWN;
+
+	return finding == ARGUMENT_NEEDED ? ARGUMENT_UNKNOWN : finding;
+}
+
+bool profile_line_has_evidence(const struct profile_line *line)
+{
+	return found(line) || verdict_finding(line);
+}
+
+/* Samples that speak for the finding, or else accesses. */
+static uint64_t support(const struct profile_line *line)
+{
+	uint64_t votes = 0;
+
+	if (!verdict_finding(line))
+		return found(line);
+	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++)
+		votes += line->evidence.arguments.samples[v];
+	return votes;
+}
+
 static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
 {
 	return accesses[PAIR_LOAD].sampled + accesses[PAIR_STORE].sampled;
@@ -81,8 +110,8 @@ int profile_line_by_avoidable(const void *left, const void *right)
 	const struct profile_line *b = *(const struct profile_line *const *)right;
 
 	/* An estimate without evidence of its own comes after all others. */
-	if (!found(a) != !found(b))
-		return found(a) ? -1 : 1;
+	if (profile_line_has_evidence(a) != profile_line_has_evidence(b))
+		return profile_line_has_evidence(a) ? -1 : 1;
 	if (a->avoidable_ns != b->avoidable_ns)
 		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
 	if (profile_line_redundant(a) != profile_line_redundant(b))
@@ -92,18 +121,68 @@ int profile_line_by_avoidable(const void *left, const void *right)
 
 static bool is_finding(const struct profile_line *line, uint64_t total_ns)
 {
-	return total_ns > 0 && found(line) >= FINDING_REDUNDANT_MIN &&
+	return total_ns > 0 && support(line) >= FINDING_REDUNDANT_MIN &&
 	       (double)line->avoidable_ns >= FINDING_SHARE_MIN * (double)total_ns;
 }
 
-/* How sure the figures are; not whether the other way to write it would be faster. */
-static const char *certainty(const struct profile_line *line, uint64_t total_ns)
+/* By how sure the figures are; not whether the other way to write it would be faster. */
+enum certainty {
+	CERTAINTY_POSSIBLE,
+	CERTAINTY_PROBABLE,
+	CERTAINTY_SURE,
+	CERTAINTY_COUNT
+};
+
+static enum certainty certainty(const struct profile_line *line, uint64_t total_ns)
 {
-	if (found(line) < LIKELY_REDUNDANT_MIN)
-		return "one line may repeat memory accesses needlessly, on little evidence";
+	if (support(line) < LIKELY_REDUNDANT_MIN)
+		return CERTAINTY_POSSIBLE;
 	if ((double)line->avoidable_low_ns < FINDING_SHARE_MIN * (double)total_ns)
-		return "one line probably repeats memory accesses needlessly";
-	return "one line repeats memory accesses needlessly";
+		return CERTAINTY_PROBABLE;
+	return CERTAINTY_SURE;
+}
+
+static const char *const headline_accesses[CERTAINTY_COUNT] = {
+	"one line may repeat memory accesses needlessly, on little evidence",
+	"one line probably repeats memory accesses needlessly",
+	"one line repeats memory accesses needlessly",
+};
+static const char *const headline_again[CERTAINTY_COUNT] = {
+	"one expression may do the same work again, on little evidence",
+	"one expression probably does the same work again",
+	"one expression does the same work again",
+};
+static const char *const headline_elements[CERTAINTY_COUNT] = {
+	"an array may be taken element by element, on little evidence",
+	"an array is probably taken element by element",
+	"an array is taken element by element",
+};
+static const char *const headline_growing[CERTAINTY_COUNT] = {
+	"one expression may work on a sequence that grows, on little evidence",
+	"one expression probably works on a sequence that grows",
+	"one expression works on a sequence that grows",
+};
+
+static const char *headline(const struct profile_line *line, uint64_t total_ns)
+{
+	enum certainty sure = certainty(line, total_ns);
+
+	switch (verdict_finding(line)) {
+	case ARGUMENT_INVARIANT:
+	case ARGUMENT_REPEATED:
+	case ARGUMENT_FEW:
+		return headline_again[sure];
+	case ARGUMENT_GROWING:
+		return headline_growing[sure];
+	case ARGUMENT_ELEMENTS:
+	case ARGUMENT_SCALARS:
+		return headline_elements[sure];
+	case ARGUMENT_UNKNOWN:
+	case ARGUMENT_NEEDED:
+	case ARGUMENT_VERDICT_COUNT:
+		break;
+	}
+	return headline_accesses[sure];
 }
 
 __attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *verdict,
@@ -119,7 +198,9 @@ __attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *ve
 	va_end(arguments);
 }
 
-static void say_finding(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
+/* Of the watched accesses, those of the kind with more redundant ones. */
+static void say_accesses(struct verdict *verdict, const struct profile_line *line,
+			 uint64_t total_ns)
 {
 	enum pair_kind kind =
 		line->accesses[PAIR_STORE].redundant > line->accesses[PAIR_LOAD].redundant
@@ -127,8 +208,9 @@ static void say_finding(struct verdict *verdict, const struct profile_line *line
 			: PAIR_LOAD;
 	const struct access_counts *counts = &line->accesses[kind];
 	struct interval share = interval_wilson(counts->redundant, counts->sampled);
+	const char *accesses = kind == PAIR_LOAD ? "loads" : "stores";
+	const char *again = kind == PAIR_LOAD ? "were read again" : "were written again";
 
-	verdict->line = line;
 	/* Whole calls done again: the single access says little then. */
 	if (same_again(line) > redundant_at_all(line))
 		verdict_say(verdict,
@@ -136,29 +218,64 @@ static void say_finding(struct verdict *verdict, const struct profile_line *line
 			    " words that they wrote again as they had been.",
 			    figure_part(line->total_ns, total_ns).text, same_again(line),
 			    line->evidence.again + line->evidence.again_loads);
+	else if (verdict_finding(line) && !counts->redundant)
+		verdict_say(verdict, "It takes %s of the CPU time.",
+			    figure_part(line->total_ns, total_ns).text);
+	else if (verdict_finding(line))
+		verdict_say(verdict,
+			    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
+			    " %s watched there %s with the same value.",
+			    figure_part(line->total_ns, total_ns).text, counts->redundant,
+			    counts->sampled, accesses, again);
 	else
 		verdict_say(verdict,
 			    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
 			    " %s watched there %s by a later native call with "
 			    "the same value: %s (95%% interval %s to %s).",
 			    figure_part(line->total_ns, total_ns).text, counts->redundant,
-			    counts->sampled, kind == PAIR_LOAD ? "loads" : "stores",
-			    kind == PAIR_LOAD ? "were read again" : "were written again",
+			    counts->sampled, accesses, again,
 			    figure_part(counts->redundant, counts->sampled).text,
 			    figure_share(share.low).text, figure_share(share.high).text);
-	verdict_say(
-		verdict,
-		"About %s (%s) could be avoided, between %s and %s as far as sampling can tell.",
-		figure_ns(line->avoidable_ns).text, figure_part(line->avoidable_ns, total_ns).text,
-		figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text);
-	if (found(line) < LIKELY_REDUNDANT_MIN)
+}
+
+static void say_saving(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
+{
+	double low = 100 * (double)line->avoidable_low_ns / (double)total_ns;
+	double high = 100 * (double)line->avoidable_high_ns / (double)total_ns;
+
+	if (!verdict_finding(line))
 		verdict_say(verdict,
-			    "That rests on %" PRIu64
-			    " redundant accesses: profile longer to be sure.",
-			    found(line));
+			    "About %s (%s) could be saved, between %s and %s as far as sampling "
+			    "can tell.",
+			    figure_ns(line->avoidable_ns).text,
+			    figure_part(line->avoidable_ns, total_ns).text,
+			    figure_ns(line->avoidable_low_ns).text,
+			    figure_ns(line->avoidable_high_ns).text);
+	else if (low < 0.5)
+		verdict_say(verdict, "Could save up to %.0f%% of the CPU time.", high);
+	else
+		verdict_say(verdict, "Could save %.0f to %.0f%% of the CPU time.", low, high);
+}
+
+static void say_finding(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
+{
+	bool little = certainty(line, total_ns) == CERTAINTY_POSSIBLE;
+
+	verdict->line = line;
+	if (verdict_finding(line)) {
+		verdict_say(verdict, "%s.", line->finding);
+		say_saving(verdict, line, total_ns);
+		say_accesses(verdict, line, total_ns);
+	} else {
+		say_accesses(verdict, line, total_ns);
+		say_saving(verdict, line, total_ns);
+	}
+	if (little)
+		verdict_say(verdict, "That rests on %" PRIu64 " %s: profile longer to be sure.",
+			    support(line),
+			    verdict_finding(line) ? "samples" : "redundant accesses");
 	if (line->category != CATEGORY_UNCLEAR)
-		verdict_say(verdict, "%s %s: %s",
-			    found(line) < LIKELY_REDUNDANT_MIN ? "Perhaps" : "Likely",
+		verdict_say(verdict, "%s %s: %s", little ? "Perhaps" : "Likely",
 			    category_name(line->category), category_advice(line->category));
 }
 
@@ -225,9 +342,28 @@ static void say_class(struct verdict *verdict, const uint64_t time_ns[TIME_CLASS
 			figure_part(time_ns[TIME_PYTHON], total_ns).text);
 }
 
-static void find(const struct profile *profile, const struct profile_line *top_self,
-		 const struct profile_line *top_avoidable, struct verdict *verdict)
+/* The first in an order; findings: of those alone. NULL: none. */
+static const struct profile_line *first_line(const struct profile *profile,
+					     int (*compare)(const void *, const void *),
+					     bool findings)
 {
+	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	const struct profile_line *first = NULL;
+
+	for (size_t i = 0; i < profile->line_count; i++) {
+		const struct profile_line *line = &profile->lines[i];
+
+		if ((!findings || is_finding(line, total_ns)) &&
+		    (!first || compare(&line, &first) < 0))
+			first = line;
+	}
+	return first;
+}
+
+static void find(const struct profile *profile, struct verdict *verdict)
+{
+	const struct profile_line *finding = first_line(profile, profile_line_by_avoidable, true);
+	const struct profile_line *top_self = first_line(profile, profile_line_by_self, false);
 	uint64_t total_ns = profile_time_sum(profile->time_ns);
 	uint64_t watched = sampled(profile->accesses);
 
@@ -242,10 +378,10 @@ static void find(const struct profile *profile, const struct profile_line *top_s
 				     "or all samples were lost: see DATA QUALITY.");
 		return;
 	}
-	if (top_avoidable && is_finding(top_avoidable, total_ns)) {
-		verdict->headline = certainty(top_avoidable, total_ns);
-		say_finding(verdict, top_avoidable, total_ns);
-		say_own_line(verdict, profile, top_avoidable);
+	if (finding) {
+		verdict->headline = headline(finding, total_ns);
+		say_finding(verdict, finding, total_ns);
+		say_own_line(verdict, profile, finding);
 		return;
 	}
 	if (watched == 0) {
@@ -268,12 +404,11 @@ static void find(const struct profile *profile, const struct profile_line *top_s
 	}
 }
 
-void verdict_find(const struct profile *profile, const struct profile_line *top_self,
-		  const struct profile_line *top_avoidable, struct verdict *ret_verdict)
+void verdict_find(const struct profile *profile, struct verdict *ret_verdict)
 {
 	ret_verdict->line = ret_verdict->own_line = NULL;
 	ret_verdict->line_position = ret_verdict->own_line_position = 0;
 	ret_verdict->sentence_count = 0;
-	find(profile, top_self, top_avoidable, ret_verdict);
+	find(profile, ret_verdict);
 	say_off_cpu(ret_verdict, &profile->facts);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The most important finding of a profile in words, the same in every report
- * that people read. The words are ours alone: what is the target's is the line.
+ * that people read. The words are ours but for names in a line's finding, which are
+ * the target's, as the line itself is.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_VERDICT_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_VERDICT_H
@@ -9,7 +10,7 @@
 #include "daemon/report/model/profile.h"
 
 #define VERDICT_SENTENCES_MAX  8
-#define VERDICT_SENTENCE_BYTES 512
+#define VERDICT_SENTENCE_BYTES 1024
 
 struct verdict {
 	const char *headline;
@@ -23,14 +24,14 @@ struct verdict {
 	size_t sentence_count;
 };
 
-/* top_self and top_avoidable: the first lines of either order below, NULL when there are none. */
-void verdict_find(const struct profile *profile, const struct profile_line *top_self,
-		  const struct profile_line *top_avoidable, struct verdict *ret_verdict);
+void verdict_find(const struct profile *profile, struct verdict *ret_verdict);
 
 /* For qsort() of pointers to the lines of one profile; ties keep the profile's own order. */
 int profile_line_by_self(const void *left, const void *right);
 int profile_line_by_avoidable(const void *left, const void *right);
 
+/* Anything that was seen of the line itself speaks for its avoidable time. */
+bool profile_line_has_evidence(const struct profile_line *line);
 /* Exactly redundant, loads and stores. */
 uint64_t profile_line_redundant(const struct profile_line *line);
 uint64_t profile_time_sum(const uint64_t times[TIME_CLASS_COUNT]);

@@ -99,6 +99,12 @@ static const struct field line_fields[] = {
 	NUMBER(struct profile_line, category, CATEGORY_COUNT),
 	STRING_OR_NULL(struct profile_line, reasons),
 	WORDS(struct profile_line, reason_count),
+	STRING_OR_NULL(struct profile_line, finding),
+	STRING_OR_NULL(struct profile_line, expression),
+	NUMBER(struct profile_line, column, 0),
+	NUMBER(struct profile_line, end_column, 0),
+	NUMBER(struct profile_line, end_line, 0),
+	NUMBER(struct profile_line, indent, 0),
 };
 TABLE(line, "lines", struct profile_line, ROWS_MAX);
 

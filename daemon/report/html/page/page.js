@@ -8,6 +8,9 @@ function showReport(report, tree) {
 	let range = null;
 	let rangeTime = totalTime;
 
+	for (const [index, mark] of Object.entries(tree.marks || {}))
+		report.lines[index].mark = mark;
+
 	function shareOfTime(ns) {
 		return percent(ns, totalTime);
 	}
@@ -415,7 +418,7 @@ function showReport(report, tree) {
 	function lineHead(line) {
 		return element('th', { scope: 'row' },
 			shortPlace(line.file, line.line),
-			element('code', { class: 'source' }, shown(line.source || line.function)));
+			sourceText(line, { class: 'source' }, line.function));
 	}
 
 	function interval(line) {
@@ -438,7 +441,7 @@ function showReport(report, tree) {
 		{ title: 'Native', value: line => line.native_ns, cell: line => rangeCell(line.native_ns) },
 		{ title: 'System', value: line => line.system_ns, cell: line => rangeCell(line.system_ns) },
 		{ title: 'Total', value: line => line.total_ns, cell: line => rangeCell(line.total_ns) },
-		{ title: 'Avoidable', value: line => line.avoidable_ns,
+		{ title: 'Could save', value: line => line.avoidable_ns,
 			cell: line => numberCell(line.avoidable_ns ? duration(line.avoidable_ns) : '-',
 				totalTime ? line.avoidable_ns / totalTime : 0) },
 		{ title: '95% interval', value: line => line.avoidable_low_ns, cell: line => numberCell(interval(line), 0) },
@@ -542,7 +545,7 @@ function showReport(report, tree) {
 		showLines = function (times) {
 			sorted = range ? linesOfRange(times) : timedLines.slice();
 			caption.textContent = 'Shares of ' + duration(rangeTime) + ' of CPU time' +
-				(range ? ' in the range; what is avoidable is of the whole run' : '') + '; a heading sorts' +
+				(range ? ' in the range; what a line could save is of the whole run' : '') + '; a heading sorts' +
 				(tree.lines_omitted ? '; ' + tree.lines_omitted + ' lines with least time are left out' : '');
 			sortBy(sortedBy, descends);
 		};
@@ -573,14 +576,16 @@ function showReport(report, tree) {
 		const article = element('article', {},
 			element('h3', {}, shortPlace(line.file, line.line), ' in ', shown(line.function)));
 		if (line.source)
-			article.append(element('code', { class: 'source' }, shown(line.source)));
+			article.append(sourceText(line, { class: 'source' }, ''));
+		if (line.finding)
+			article.append(element('p', {}, shown(line.finding)));
 		article.append(
-			element('p', { class: 'figures' }, duration(line.avoidable_ns) + ' avoidable (' +
+			element('p', { class: 'figures' }, 'Could save ' + duration(line.avoidable_ns) + ' (' +
 				shareOfTime(line.avoidable_ns) + ' of the CPU time; 95% interval ' + interval(line) + ')'));
 		if (figures.length)
 			article.append(element('p', {}, 'Redundant: ' + figures.join(', ')));
 		article.append(
-			element('ul', {}, ...line.reasons.map(reason => element('li', {}, shown(reason)))));
+			element('ul', {}, ...line.reasons.filter(reason => reason !== line.finding).map(reason => element('li', {}, shown(reason)))));
 		if (category(line.category))
 			article.append(element('p', {}, element('strong', {}, line.category + ': '), tree.advice[line.category] || ''));
 		article.append(linkList(line));
@@ -593,7 +598,8 @@ function showReport(report, tree) {
 	}
 
 	function startRedundant() {
-		const lines = report.lines.filter(line => line.avoidable_ns > 0 || redundantCount(line) > 0)
+		const saving = report.lines.filter(line => line.avoidable_ns > 0);
+		const lines = (saving.length ? saving : report.lines.filter(line => redundantCount(line) > 0))
 			.sort((a, b) => b.avoidable_ns - a.avoidable_ns || redundantCount(b) - redundantCount(a));
 
 		list('redundant-list', lines, 5, redundantLine);
@@ -720,7 +726,7 @@ function showReport(report, tree) {
 		return element('tr', {},
 			element('th', { scope: 'row', class: 'number' }, String(line.line || '')),
 			timeCell(line.python_ns), timeCell(line.native_ns), timeCell(line.system_ns), redundant, ...sleepCell(line),
-			element('td', {}, element('code', {}, shown(line.source || '(' + line.function + ')'))));
+			element('td', {}, sourceText(line, {}, '(' + line.function + ')')));
 	}
 
 	// Whether the lines of a file are what ran.

@@ -64,6 +64,16 @@ function element(name, attributes, ...children) {
 	return made;
 }
 
+// The source of a line, with the expression of its finding marked; or other words.
+function sourceText(line, attributes, otherwise) {
+	if (!line.source || !line.mark)
+		return element('code', attributes, shown(line.source || otherwise));
+	const characters = Array.from(line.source);
+	const part = (from, to) => shown(characters.slice(from, to).join(''));
+	const [from, to] = line.mark;
+	return element('code', attributes, part(0, from), element('mark', {}, part(from, to)), part(to));
+}
+
 // A block of the page's data, as html_data.h lays it down.
 async function readData(id) {
 	const block = document.getElementById(id);

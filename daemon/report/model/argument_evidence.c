@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/model/argument_evidence.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define SAMPLES_MIN 5
+/* So many samples of different work, and so much of the line's time, clear it. */
+#define CLEARING_SAMPLES 8
+#define CLEARING_SHARE   0.5
+
+/* Of the time of a sample: what the fix saves, and the ends of what it saved where that was
+ * measured. */
+struct saving {
+	double share, low, high;
+};
+
+static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
+	[ARGUMENT_INVARIANT] = { 0.97, 0.88, 1.05 }, [ARGUMENT_REPEATED] = { 0.97, 0.85, 1.05 },
+	[ARGUMENT_FEW] = { 0.92, 0.75, 1.0 },        [ARGUMENT_GROWING] = { 0.75, 0.4, 1.0 },
+	[ARGUMENT_ELEMENTS] = { 0.85, 0.6, 1.0 },    [ARGUMENT_SCALARS] = { 0.88, 0.65, 1.0 },
+};
+
+void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
+			   uint64_t time_ns, uint64_t trips)
+{
+	const struct saving *saving = &savings[verdict];
+	double once = trips && (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED)
+			      ? 1.0 / (double)trips
+			      : 0;
+	double time = (double)time_ns * (1 - once);
+
+	evidence->samples[verdict]++;
+	evidence->time_ns[verdict] += time_ns;
+	evidence->saved_ns += (uint64_t)(time * saving->share);
+	evidence->saved_low_ns += (uint64_t)(time * saving->low);
+	evidence->saved_high_ns += (uint64_t)(time * saving->high);
+}
+
+enum argument_verdict argument_evidence_verdict(const struct argument_evidence *evidence,
+						uint64_t charged_ns)
+{
+	enum argument_verdict best = ARGUMENT_NEEDED;
+	uint64_t votes = 0;
+
+	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++) {
+		votes += evidence->samples[v];
+		if (evidence->time_ns[v] &&
+		    (best == ARGUMENT_NEEDED || evidence->time_ns[v] > evidence->time_ns[best]))
+			best = v;
+	}
+	if (votes >= SAMPLES_MIN)
+		return best;
+	if (evidence->samples[ARGUMENT_NEEDED] >= CLEARING_SAMPLES &&
+	    (double)evidence->time_ns[ARGUMENT_NEEDED] >= CLEARING_SHARE * (double)charged_ns)
+		return ARGUMENT_NEEDED;
+	return ARGUMENT_UNKNOWN;
+}
+
+static uint64_t within(double time_ns, uint64_t limit_ns)
+{
+	if (time_ns <= 0)
+		return 0;
+	return time_ns < (double)limit_ns ? (uint64_t)time_ns : limit_ns;
+}
+
+void argument_evidence_saving(const struct argument_evidence *evidence, uint64_t limit_ns,
+			      uint64_t *ret_ns, uint64_t *ret_low_ns, uint64_t *ret_high_ns)
+{
+	uint64_t votes = 0;
+	double spread;
+
+	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++)
+		votes += evidence->samples[v];
+	/* Poisson, 95%. */
+	spread = votes ? 1.96 / sqrt((double)votes) : 1;
+	*ret_ns = within((double)evidence->saved_ns, limit_ns);
+	*ret_low_ns = within((double)evidence->saved_low_ns * (1 - spread), limit_ns);
+	*ret_high_ns = within((double)evidence->saved_high_ns * (1 + spread), limit_ns);
+}
+
+enum category argument_verdict_category(enum argument_verdict verdict)
+{
+	switch (verdict) {
+	case ARGUMENT_INVARIANT:
+		return CATEGORY_LOOP_INVARIANT;
+	case ARGUMENT_REPEATED:
+		return CATEGORY_REPEATED_CALL;
+	case ARGUMENT_FEW:
+		return CATEGORY_MEMOIZABLE;
+	case ARGUMENT_GROWING:
+		return CATEGORY_INEFFICIENT_ALGORITHM;
+	case ARGUMENT_ELEMENTS:
+		return CATEGORY_SLICE_UNDERUTILISATION;
+	case ARGUMENT_SCALARS:
+		return CATEGORY_API_MISUSE;
+	case ARGUMENT_UNKNOWN:
+	case ARGUMENT_NEEDED:
+	case ARGUMENT_VERDICT_COUNT:
+		break;
+	}
+	return CATEGORY_UNCLEAR;
+}
+
+const char *argument_verdict_name(enum argument_verdict verdict)
+{
+	static const char *const names[ARGUMENT_VERDICT_COUNT] = {
+		[ARGUMENT_UNKNOWN] = "unknown",
+		[ARGUMENT_NEEDED] = "needed",
+		[ARGUMENT_INVARIANT] = "invariant",
+		[ARGUMENT_REPEATED] = "repeated",
+		[ARGUMENT_FEW] = "few",
+		[ARGUMENT_GROWING] = "growing",
+		[ARGUMENT_ELEMENTS] = "elements",
+		[ARGUMENT_SCALARS] = "scalars",
+	};
+
+	return (unsigned)verdict < ARGUMENT_VERDICT_COUNT ? names[verdict] : "unknown";
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/model/argument_stats.h"
+
+#include "daemon/detect/argument_rule.h"
+#include "daemon/detect/expression.h"
+#include "pyintrospect/position_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED_MAX 3 /* operands in a sentence */
+
+/* The site that speaks for a line: the one whose votes stand for most time. */
+struct spokesman {
+	uint32_t site;
+	uint8_t verdict;
+	uint64_t time_ns;
+};
+
+struct charging {
+	const struct argument_stats_input *input;
+	struct argument_findings findings;
+	struct line_stats *lines;
+	struct arena *arena;
+	struct spokesman *spokesmen; /* of each line */
+	size_t spokesman_count;
+};
+
+/* ---- lines ---- */
+
+/* The line of a site, by the frame of the sample's stack that is at it. LINE_NONE: the tree was
+ * full.
+ */
+static uint32_t line_of_site(const struct charging *charging, const struct argument_sample *sample,
+			     uint32_t site_id)
+{
+	const struct argument_site *site = &charging->input->log->sites[site_id];
+	const struct cct_node *node = cct_node(charging->input->cct, sample->node);
+
+	for (; node && node->parent; node = node->parent)
+		if (node->frame.kind == FRAME_PYTHON && node->frame.python.code == site->code &&
+		    node->frame.python.instruction_offset == site->offset)
+			return charging->lines->of_node[node->id];
+	return LINE_NONE;
+}
+
+static void charge_vote(struct charging *charging, size_t index)
+{
+	const struct argument_sample *sample = &charging->input->log->samples[index];
+	const struct argument_vote *vote = &charging->findings.votes[index];
+	const struct argument_summary *summary = &charging->findings.summaries[vote->site];
+	uint32_t line = line_of_site(charging, sample, sample->frames[vote->frame].site);
+	struct spokesman *spokesman;
+
+	if (line == LINE_NONE)
+		return;
+	argument_evidence_add(&charging->lines->lines[line].arguments, vote->verdict,
+			      sample->time_ns, summary->trips);
+	spokesman = &charging->spokesmen[line];
+	if (vote->verdict > ARGUMENT_NEEDED &&
+	    summary->votes_ns[vote->verdict] > spokesman->time_ns)
+		*spokesman = (struct spokesman){ vote->site, vote->verdict,
+						 summary->votes_ns[vote->verdict] };
+}
+
+/* ---- words ---- */
+
+struct words {
+	struct charging *charging;
+	const struct argument_site *site;
+	struct bytecode bytecode;
+	struct expression_context context;
+};
+
+static const char *words_line(void *context, int line)
+{
+	const struct words *words = context;
+
+	return source_cache_columns(words->charging->input->sources, words->site->code->file, line);
+}
+
+/* As expression_operand_name() counts them; *values: those of no other role so far. */
+static int operand_number(const struct argument_operand *operand, int *values)
+{
+	switch ((enum operand_role)operand->role) {
+	case OPERAND_SELF:
+		return EXPRESSION_RECEIVER;
+	case OPERAND_CONTAINER:
+	case OPERAND_OBJECT:
+		return 0;
+	case OPERAND_INDEX:
+		return 1;
+	case OPERAND_STORED:
+		return 2;
+	default:
+		return (*values)++;
+	}
+}
+
+/* "m" where it has a name, else what it is: "float64[1000,3]". */
+static const char *operand_words(const struct words *words, size_t index, int operand,
+				 char buffer[2 * EXPRESSION_SIZE])
+{
+	const struct argument_operand *known = &words->site->operands[index];
+	char name[EXPRESSION_SIZE];
+
+	if (!words->site->of_callee &&
+	    expression_operand_name(&words->bytecode, words->site->offset, operand, &words->context,
+				    name))
+		snprintf(buffer, 2 * EXPRESSION_SIZE, "%s (%s%s)", name, known->shape,
+			 known->whole ? "" : ", compared in part");
+	else
+		snprintf(buffer, 2 * EXPRESSION_SIZE, "%s%s", known->shape,
+			 known->whole ? "" : " (compared in part)");
+	return buffer;
+}
+
+/* "m (float64[1000,3]) and 2"; "" when there is nothing to name. */
+static void operands_words(const struct words *words, char text[512])
+{
+	size_t named = 0, left = 0, used = 0;
+	int values = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < words->site->operand_count; i++)
+		left += !words->site->operands[i].callable;
+	for (size_t i = 0; i < words->site->operand_count; i++) {
+		char buffer[2 * EXPRESSION_SIZE];
+
+		if (words->site->operands[i].callable)
+			continue;
+		if (named == NAMED_MAX) {
+			snprintf(text + used, 512 - used, " and %zu more", left - named);
+			return;
+		}
+		used += (size_t)snprintf(
+			text + used, 512 - used, "%s%s",
+			!named              ? ""
+			: named + 1 == left ? " and "
+					    : ", ",
+			operand_words(words, i, operand_number(&words->site->operands[i], &values),
+				      buffer));
+		if (used >= 512)
+			return;
+		named++;
+	}
+}
+
+static const char *finding_sentence(struct arena *arena, const struct words *words,
+				    const struct argument_summary *summary,
+				    enum argument_verdict verdict, const char *expression)
+{
+	const char *what = expression ? expression : "this call";
+	char operands[512];
+
+	operands_words(words, operands);
+	switch (verdict) {
+	case ARGUMENT_INVARIANT:
+		return arena_format(arena,
+				    "%s works on the same %s in %" PRIu64 " of %" PRIu64
+				    " samples of it: compute it before the loop",
+				    what, operands, summary->commonest, summary->judged);
+	case ARGUMENT_REPEATED:
+		return arena_format(arena,
+				    "%s gets the same %s in %" PRIu64 " of %" PRIu64
+				    " samples of it: keep its result until these change",
+				    what, operands, summary->commonest, summary->judged);
+	case ARGUMENT_FEW:
+		return arena_format(
+			arena,
+			"%s is called with only %" PRIu32 " different sets of arguments in %" PRIu64
+			" samples of it: keep the results by argument (functools.cache)",
+			what, summary->distinct, summary->judged);
+	case ARGUMENT_GROWING:
+		return arena_format(
+			arena,
+			"%s goes over a sequence that grows from call to call: its cost "
+			"grows with the square of the length",
+			what);
+	case ARGUMENT_ELEMENTS:
+		return arena_format(
+			arena,
+			"%s takes one element at a time, another one each time: use a slice "
+			"or one operation over the whole array",
+			what);
+	case ARGUMENT_SCALARS:
+		return arena_format(
+			arena,
+			"%s is a library call on single numbers, made for each element: give "
+			"the whole array to one call",
+			what);
+	case ARGUMENT_UNKNOWN:
+	case ARGUMENT_NEEDED:
+	case ARGUMENT_VERDICT_COUNT:
+		break;
+	}
+	return NULL;
+}
+
+static int describe(struct charging *charging, const struct spokesman *spokesman,
+		    struct line_entry *line)
+{
+	const struct argument_site *site = &charging->input->log->sites[spokesman->site];
+	const struct python_code *code = site->code;
+	struct words words = { .charging = charging,
+			       .site = site,
+			       .context = { .line_of = words_line } };
+	struct code_position position;
+	char text[EXPRESSION_SIZE];
+
+	words.context.context = &words;
+	if (bytecode_init(&words.bytecode, code))
+		return -ENOMEM;
+	line->column = line->end_column = -1;
+	line->end_line = 0;
+	if (!position_table_find(code->minor, code->line_table, code->line_table_size,
+				 code->first_line, site->offset, &position)) {
+		line->column = position.column;
+		line->end_column = position.end_column;
+		line->end_line = position.end_line;
+	}
+	if (expression_text(&words.bytecode, site->offset, &words.context, text))
+		line->expression = arena_copy_string(charging->arena, text);
+	line->finding = finding_sentence(charging->arena, &words,
+					 &charging->findings.summaries[spokesman->site],
+					 spokesman->verdict, line->expression);
+	bytecode_deinit(&words.bytecode);
+	return charging->arena->failed ? -ENOMEM : 0;
+}
+
+int argument_stats_charge(const struct argument_stats_input *input, struct arena *arena,
+			  struct line_stats *lines)
+{
+	struct charging charging = { .input = input, .lines = lines, .arena = arena };
+	int error = argument_findings_make(&charging.findings, input->log, input->sites);
+
+	if (error)
+		return error;
+	charging.spokesmen = calloc(lines->count + 1, sizeof(*charging.spokesmen));
+	if (!charging.spokesmen)
+		error = -ENOMEM;
+	for (size_t i = 0; !error && i < input->log->sample_count; i++)
+		charge_vote(&charging, i);
+	for (size_t i = 0; !error && i < lines->count; i++)
+		if (charging.spokesmen[i].time_ns)
+			error = describe(&charging, &charging.spokesmen[i], &lines->lines[i]);
+	free(charging.spokesmen);
+	argument_findings_deinit(&charging.findings);
+	return error;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where in the source text that is shown of a line the expression of its finding is. */
+#ifndef PIEPROFD_DAEMON_REPORT_MODEL_LINE_MARK_H
+#define PIEPROFD_DAEMON_REPORT_MODEL_LINE_MARK_H
+
+#include "daemon/report/model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes of line->source, which lie between characters; an expression that goes on in further
+ * lines is marked up to the end of this one. false: none, or not known. */
+bool line_mark(const struct profile_line *line, size_t *ret_from, size_t *ret_to);
+
+#endif
