@@ -42,6 +42,9 @@ static ssize_t read_mem_file(struct process_memory *memory, remote_addr address,
 		if (memory->mem_fd < 0)
 			return errno == ENOENT ? -ESRCH : -errno;
 	}
+	/* Nothing read looks like the end of the file. */
+	if (!size)
+		return 0;
 	if (address > INT64_MAX)
 		return -EFAULT;
 	count_system_call(memory);

@@ -479,6 +479,11 @@ static void vote(struct judgement *judgement)
 	}
 }
 
+static bool is_compared(const struct argument_frame *frame)
+{
+	return frame->flags & ARGUMENT_JUDGED && frame->flags & ARGUMENT_DATA;
+}
+
 /* A few samples that look alike by chance are no finding. */
 static void drop_small(struct judgement *judgement)
 {
@@ -496,7 +501,8 @@ static void drop_small(struct judgement *judgement)
 		    (summary->votes[voted->verdict] < ARGUMENT_VOTES_MIN ||
 		     (double)summary->votes_ns[voted->verdict] <
 			     ARGUMENT_SHARE_MIN * (double)all_ns))
-			voted->verdict = ARGUMENT_NEEDED;
+			voted->verdict = is_compared(&log->samples[i].frames[0]) ? ARGUMENT_NEEDED
+										 : ARGUMENT_UNKNOWN;
 	}
 }
 

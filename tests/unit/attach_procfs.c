@@ -479,6 +479,7 @@ static void test_memory(void **state)
 					     (remote_addr)(uintptr_t)pages + (remote_addr)page - 4,
 					     buffer, 8),
 				 -EFAULT);
+		assert_int_equal(memory_read(&reader, (remote_addr)(uintptr_t)pages, buffer, 0), 0);
 		assert_int_equal(memory_read(&reader, UINT64_MAX - 3, buffer, 8), -EFAULT);
 		process_memory_deinit(&memory);
 	}

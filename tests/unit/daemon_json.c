@@ -167,6 +167,58 @@ static void test_lines(void **state)
 	json_decref(root);
 }
 
+/* What the arguments of a line's calls say; sample_profile() has none that say anything. */
+static void test_arguments(void **state)
+{
+	static const char *const verdicts[ARGUMENT_VERDICT_COUNT] = {
+		"unknown", "needed",  "invariant", "repeated",
+		"few",     "growing", "elements",  "scalars",
+	};
+	struct profile profile = sample_profile();
+	struct profile_line line = profile.lines[1];
+	char path[64];
+	json_t *root = written(&profile);
+
+	(void)state;
+	assert_true(json_is_null(at(root, "lines.1.finding")));
+	assert_true(json_is_null(at(root, "lines.1.expression")));
+	check_number(root, "lines.1.evidence.arguments.few", 0);
+	json_decref(root);
+	for (unsigned v = 0; v < ARGUMENT_VERDICT_COUNT; v++)
+		line.evidence.arguments.samples[v] = 10 + v;
+	line.category = CATEGORY_MEMOIZABLE;
+	line.finding = "f(m) is called with 3 sets";
+	line.expression = "f(m)";
+	line.column = 4;
+	line.end_column = 2;
+	line.end_line = line.line + 1;
+	profile.lines = &line;
+	profile.line_count = 1;
+	profile.pair_count = 0;
+	root = written(&profile);
+	for (unsigned v = 0; v < ARGUMENT_VERDICT_COUNT; v++) {
+		snprintf(path, sizeof(path), "lines.0.evidence.arguments.%s", verdicts[v]);
+		check_number(root, path, 10 + v);
+	}
+	check_string(root, "lines.0.category", "memoizable");
+	check_string(root, "lines.0.finding", "f(m) is called with 3 sets");
+	check_string(root, "lines.0.expression.text", "f(m)");
+	check_number(root, "lines.0.expression.line", 33);
+	check_number(root, "lines.0.expression.end_line", 34);
+	check_number(root, "lines.0.expression.column", 4);
+	check_number(root, "lines.0.expression.end_column", 2);
+	json_decref(root);
+	/* Before Python 3.11. */
+	line.column = line.end_column = -1;
+	line.end_line = 0;
+	root = written(&profile);
+	check_string(root, "lines.0.expression.text", "f(m)");
+	assert_true(json_is_null(at(root, "lines.0.expression.end_line")));
+	assert_true(json_is_null(at(root, "lines.0.expression.column")));
+	assert_true(json_is_null(at(root, "lines.0.expression.end_column")));
+	json_decref(root);
+}
+
 static void test_pairs(void **state)
 {
 	struct profile profile = sample_profile();
@@ -333,9 +385,13 @@ static void test_same_figures_as_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_facts),   cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_pairs),   cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_same_figures_as_text),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_same_figures_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

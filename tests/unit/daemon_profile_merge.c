@@ -282,6 +282,45 @@ static void test_sums(void **state)
 	free(three);
 }
 
+/* What the process says that has seen most of it, whichever comes first. */
+static void test_findings(void **state)
+{
+	static const struct {
+		uint64_t finding_ns;
+		const char *finding, *expression;
+		int column;
+	} said[] = { { 2000, "x is the same in 10 of 10", "x", 4 },
+		     { 1000, "y is the same in 5 of 5", "y", 9 },
+		     { 0, NULL, NULL, 0 } };
+
+	(void)state;
+	for (unsigned first = 0; first < 3; first++) {
+		struct profile_merge *merge = profile_merge_create();
+		const struct profile_line *line;
+		struct profile *profile;
+
+		for (unsigned i = 0; i < 3; i++) {
+			unsigned number = (first + i) % 3;
+			struct variant *variant = make(number + 1);
+
+			variant->lines[1].finding_ns = said[number].finding_ns;
+			variant->lines[1].finding = said[number].finding;
+			variant->lines[1].expression = said[number].expression;
+			variant->lines[1].column = said[number].column;
+			add(merge, &variant->profile);
+			free(variant);
+		}
+		profile = build(merge, false);
+		line = find_line(profile, SAMPLE_FILE, 33);
+		assert_string_equal(line->finding, said[0].finding);
+		assert_string_equal(line->expression, "x");
+		assert_int_equal(line->column, 4);
+		assert_int_equal(line->finding_ns, 2000);
+		profile_destroy(profile);
+		profile_merge_destroy(merge);
+	}
+}
+
 /* What was never redundant in one process counts against it in another. */
 static void test_shares_are_of_sums(void **state)
 {
@@ -682,6 +721,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_field_is_forgotten),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_shares_are_of_sums),
 		cmocka_unit_test(test_order_and_grouping_do_not_matter),
 		cmocka_unit_test(test_tree),

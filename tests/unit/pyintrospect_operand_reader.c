@@ -4,6 +4,7 @@
  * interpreters print from inside (operand_cases.py), on every interpreter found.
  */
 #include "pyintrospect/operand_reader.h"
+#include "pyintrospect/runtime.h"
 
 #include "tests/unit/assert_sampled.h"
 #include "tests/unit/support_live.h"

@@ -29,6 +29,7 @@ static const struct merge_field line[] = {
 	FIELD(profile_line, reason_count, MERGE_DERIVED),
 	/* Of the process with most to say. */
 	FIELD(profile_line, finding, MERGE_BY_HAND),
+	FIELD(profile_line, finding_ns, MERGE_BY_HAND),
 	FIELD(profile_line, expression, MERGE_BY_HAND),
 	FIELD(profile_line, column, MERGE_BY_HAND),
 	FIELD(profile_line, end_column, MERGE_BY_HAND),

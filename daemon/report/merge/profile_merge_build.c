@@ -72,6 +72,7 @@ static struct line_entry entry_of(const struct profile_line *line)
 		.again_stores = evidence->again_stores,
 		.arguments = evidence->arguments,
 		.finding = line->finding,
+		.finding_ns = line->finding_ns,
 		.expression = line->expression,
 		.column = line->column,
 		.end_column = line->end_column,

@@ -68,8 +68,11 @@ int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 			known->source = source;
 			known->indent = line->indent;
 		}
-		if (merge_line_compare_texts(known->finding, finding) < 0) {
+		if (line->finding_ns > known->finding_ns ||
+		    (line->finding_ns == known->finding_ns &&
+		     merge_line_compare_texts(known->finding, finding) < 0)) {
 			known->finding = finding;
+			known->finding_ns = line->finding_ns;
 			known->expression = expression;
 			known->column = line->column;
 			known->end_column = line->end_column;

@@ -20,13 +20,23 @@ struct spokesman {
 	uint64_t time_ns;
 };
 
+/* A call that reads or draws something has another outcome each time, whatever its arguments. */
+static const char *const impure_names[] = {
+	"choice",      "choices",   "clock",         "get",     "getrandbits", "input",  "iter",
+	"monotonic",   "next",      "normal",        "now",     "open",        "pop",    "popleft",
+	"rand",        "randint",   "randn",         "random",  "randrange",   "read",   "readinto",
+	"readline",    "recv",      "recv_into",     "sample",  "shuffle",     "sleep",  "time",
+	"token_bytes", "token_hex", "token_urlsafe", "uniform", "urandom",     "utcnow", "uuid1",
+	"uuid4",       "write",
+};
+
 struct charging {
 	const struct argument_stats_input *input;
 	struct argument_findings findings;
 	struct line_stats *lines;
 	struct arena *arena;
 	struct spokesman *spokesmen; /* of each line */
-	size_t spokesman_count;
+	bool *impure;                /* of each site */
 };
 
 /* ---- lines ---- */
@@ -47,23 +57,32 @@ static uint32_t line_of_site(const struct charging *charging, const struct argum
 	return LINE_NONE;
 }
 
+/* What a vote is worth that rests on arguments alone. */
+static enum argument_verdict believed(const struct charging *charging,
+				      const struct argument_vote *vote)
+{
+	bool by_arguments = vote->verdict == ARGUMENT_INVARIANT ||
+			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW;
+
+	return by_arguments && charging->impure[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
+}
+
 static void charge_vote(struct charging *charging, size_t index)
 {
 	const struct argument_sample *sample = &charging->input->log->samples[index];
 	const struct argument_vote *vote = &charging->findings.votes[index];
 	const struct argument_summary *summary = &charging->findings.summaries[vote->site];
 	uint32_t line = line_of_site(charging, sample, sample->frames[vote->frame].site);
+	enum argument_verdict verdict = believed(charging, vote);
 	struct spokesman *spokesman;
 
 	if (line == LINE_NONE)
 		return;
-	argument_evidence_add(&charging->lines->lines[line].arguments, vote->verdict,
-			      sample->time_ns, summary->trips);
+	argument_evidence_add(&charging->lines->lines[line].arguments, verdict, sample->time_ns,
+			      summary->trips);
 	spokesman = &charging->spokesmen[line];
-	if (vote->verdict > ARGUMENT_NEEDED &&
-	    summary->votes_ns[vote->verdict] > spokesman->time_ns)
-		*spokesman = (struct spokesman){ vote->site, vote->verdict,
-						 summary->votes_ns[vote->verdict] };
+	if (verdict > ARGUMENT_NEEDED && summary->votes_ns[verdict] > spokesman->time_ns)
+		*spokesman = (struct spokesman){ vote->site, verdict, summary->votes_ns[verdict] };
 }
 
 /* ---- words ---- */
@@ -118,6 +137,21 @@ static const char *operand_words(const struct words *words, size_t index, int op
 	return buffer;
 }
 
+/* What was compared are the parameters of the Python function called: they may have other names. */
+static void callee_words(const struct words *words, char text[512])
+{
+	char name[EXPRESSION_SIZE];
+	size_t used = 0;
+
+	for (int operand = 0; operand < NAMED_MAX; operand++)
+		if (expression_operand_name(&words->bytecode, words->site->offset, operand,
+					    &words->context, name))
+			used += (size_t)snprintf(text + used, 512 - used, "%s%s", used ? ", " : "",
+						 name);
+	if (!used)
+		snprintf(text, 512, "arguments");
+}
+
 /* "m (float64[1000,3]) and 2"; "" when there is nothing to name. */
 static void operands_words(const struct words *words, char text[512])
 {
@@ -125,6 +159,10 @@ static void operands_words(const struct words *words, char text[512])
 	int values = 0;
 
 	text[0] = '\0';
+	if (words->site->of_callee) {
+		callee_words(words, text);
+		return;
+	}
 	for (size_t i = 0; i < words->site->operand_count; i++)
 		left += !words->site->operands[i].callable;
 	for (size_t i = 0; i < words->site->operand_count; i++) {
@@ -200,19 +238,24 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 	return NULL;
 }
 
+static int words_init(struct words *words, struct charging *charging, uint32_t site)
+{
+	*words = (struct words){ .charging = charging,
+				 .site = &charging->input->log->sites[site],
+				 .context = { .line_of = words_line, .context = words } };
+	return bytecode_init(&words->bytecode, words->site->code);
+}
+
 static int describe(struct charging *charging, const struct spokesman *spokesman,
 		    struct line_entry *line)
 {
 	const struct argument_site *site = &charging->input->log->sites[spokesman->site];
 	const struct python_code *code = site->code;
-	struct words words = { .charging = charging,
-			       .site = site,
-			       .context = { .line_of = words_line } };
+	struct words words;
 	struct code_position position;
 	char text[EXPRESSION_SIZE];
 
-	words.context.context = &words;
-	if (bytecode_init(&words.bytecode, code))
+	if (words_init(&words, charging, spokesman->site))
 		return -ENOMEM;
 	line->column = line->end_column = -1;
 	line->end_line = 0;
@@ -224,11 +267,47 @@ static int describe(struct charging *charging, const struct spokesman *spokesman
 	}
 	if (expression_text(&words.bytecode, site->offset, &words.context, text))
 		line->expression = arena_copy_string(charging->arena, text);
+	line->finding_ns = spokesman->time_ns;
 	line->finding = finding_sentence(charging->arena, &words,
 					 &charging->findings.summaries[spokesman->site],
 					 spokesman->verdict, line->expression);
 	bytecode_deinit(&words.bytecode);
 	return charging->arena->failed ? -ENOMEM : 0;
+}
+
+static bool calls_impure(const struct words *words)
+{
+	char name[EXPRESSION_SIZE];
+	const char *last;
+
+	if (!expression_operand_name(&words->bytecode, words->site->offset, EXPRESSION_CALLEE,
+				     &words->context, name))
+		return false;
+	last = strrchr(name, '.');
+	last = last ? last + 1 : name;
+	for (size_t i = 0; i < sizeof(impure_names) / sizeof(impure_names[0]); i++)
+		if (!strcmp(last, impure_names[i]))
+			return true;
+	return false;
+}
+
+static int find_impure(struct charging *charging)
+{
+	const struct argument_log *log = charging->input->log;
+
+	for (uint32_t id = 0; id < log->site_count; id++) {
+		const struct argument_summary *summary = &charging->findings.summaries[id];
+		struct words words;
+
+		if (!summary->votes[ARGUMENT_INVARIANT] && !summary->votes[ARGUMENT_REPEATED] &&
+		    !summary->votes[ARGUMENT_FEW])
+			continue;
+		if (words_init(&words, charging, id))
+			return -ENOMEM;
+		charging->impure[id] = calls_impure(&words);
+		bytecode_deinit(&words.bytecode);
+	}
+	return 0;
 }
 
 int argument_stats_charge(const struct argument_stats_input *input, struct arena *arena,
@@ -240,14 +319,15 @@ int argument_stats_charge(const struct argument_stats_input *input, struct arena
 	if (error)
 		return error;
 	charging.spokesmen = calloc(lines->count + 1, sizeof(*charging.spokesmen));
-	if (!charging.spokesmen)
-		error = -ENOMEM;
+	charging.impure = calloc(input->log->site_count + 1, sizeof(*charging.impure));
+	error = charging.spokesmen && charging.impure ? find_impure(&charging) : -ENOMEM;
 	for (size_t i = 0; !error && i < input->log->sample_count; i++)
 		charge_vote(&charging, i);
 	for (size_t i = 0; !error && i < lines->count; i++)
 		if (charging.spokesmen[i].time_ns)
 			error = describe(&charging, &charging.spokesmen[i], &lines->lines[i]);
 	free(charging.spokesmen);
+	free(charging.impure);
 	argument_findings_deinit(&charging.findings);
 	return error;
 }

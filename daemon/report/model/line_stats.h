@@ -67,6 +67,7 @@ struct line_entry {
 	struct argument_evidence arguments;
 	/* As profile_line has them; the strings are the profile's. */
 	const char *finding, *expression;
+	uint64_t finding_ns;
 	int column, end_column, end_line;
 	uint64_t support[CATEGORY_SUPPORTED_COUNT]; /* redundant accesses that speak for it */
 	uint64_t call_samples;                      /* residuals behind call_ns */

@@ -61,6 +61,7 @@ struct profile_line {
 	size_t reason_count;
 	/* Of the expression that the arguments speak of; NULL: of none. */
 	const char *finding;    /* a sentence */
+	uint64_t finding_ns;    /* time of the samples that it is founded on */
 	const char *expression; /* its text */
 	/* Bytes of the line, from 0, white space at its start included; -1: unknown, as before
 	 * Python 3.11. line_mark.h has where that is in source. */

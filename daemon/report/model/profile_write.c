@@ -56,6 +56,7 @@ void profile_line_write(struct arena *arena, const struct line_entry *entry,
 	line->evidence = evidence_of(entry);
 	line->category = category_of_line(entry->support, &line->evidence);
 	line->finding = entry->finding;
+	line->finding_ns = entry->finding_ns;
 	line->expression = entry->expression;
 	line->column = entry->column;
 	line->end_column = entry->end_column;

@@ -100,6 +100,7 @@ static const struct field line_fields[] = {
 	STRING_OR_NULL(struct profile_line, reasons),
 	WORDS(struct profile_line, reason_count),
 	STRING_OR_NULL(struct profile_line, finding),
+	WORDS(struct profile_line, finding_ns),
 	STRING_OR_NULL(struct profile_line, expression),
 	NUMBER(struct profile_line, column, 0),
 	NUMBER(struct profile_line, end_column, 0),
