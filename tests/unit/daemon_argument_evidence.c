@@ -47,8 +47,11 @@ static void test_clearing(void **state)
 	assert_int_equal(argument_evidence_verdict(&evidence, 200 * MS), ARGUMENT_NEEDED);
 	/* Most of the line's time was not compared. */
 	assert_int_equal(argument_evidence_verdict(&evidence, 1000 * MS), ARGUMENT_UNKNOWN);
-	add(&evidence, ARGUMENT_UNKNOWN, 20, 0);
+	add(&evidence, ARGUMENT_UNKNOWN, 5, 0);
 	assert_int_equal(argument_evidence_verdict(&evidence, 300 * MS), ARGUMENT_NEEDED);
+	/* Too many samples that could not be compared. */
+	add(&evidence, ARGUMENT_UNKNOWN, 15, 0);
+	assert_int_equal(argument_evidence_verdict(&evidence, 300 * MS), ARGUMENT_UNKNOWN);
 }
 
 /* Within [low, high], which lie within the limit. */

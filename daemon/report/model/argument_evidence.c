@@ -5,9 +5,13 @@
 #include <stddef.h>
 
 #define SAMPLES_MIN 5
-/* So many samples of different work, and so much of the line's time, clear it. */
+/*
+ * So many samples of different work, so much of the line's time, and few samples
+ * that could not be compared: then its calls work on something else each time.
+ */
 #define CLEARING_SAMPLES 8
 #define CLEARING_SHARE   0.5
+#define CLEARING_KNOWN   0.75
 
 /* Of the time of a sample: what the fix saves, and the ends of what it saved where that was
  * measured. */
@@ -42,6 +46,7 @@ enum argument_verdict argument_evidence_verdict(const struct argument_evidence *
 {
 	enum argument_verdict best = ARGUMENT_NEEDED;
 	uint64_t votes = 0;
+	double needed;
 
 	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++) {
 		votes += evidence->samples[v];
@@ -51,8 +56,10 @@ enum argument_verdict argument_evidence_verdict(const struct argument_evidence *
 	}
 	if (votes >= SAMPLES_MIN)
 		return best;
+	needed = (double)evidence->time_ns[ARGUMENT_NEEDED];
 	if (evidence->samples[ARGUMENT_NEEDED] >= CLEARING_SAMPLES &&
-	    (double)evidence->time_ns[ARGUMENT_NEEDED] >= CLEARING_SHARE * (double)charged_ns)
+	    needed >= CLEARING_SHARE * (double)charged_ns &&
+	    needed >= CLEARING_KNOWN * (needed + (double)evidence->time_ns[ARGUMENT_UNKNOWN]))
 		return ARGUMENT_NEEDED;
 	return ARGUMENT_UNKNOWN;
 }

@@ -125,10 +125,10 @@ enum category category_of_line(const uint64_t support[CATEGORY_SUPPORTED_COUNT],
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		charged_ns += evidence->charged_ns[c];
 	verdict = argument_evidence_verdict(&evidence->arguments, charged_ns);
-	if (verdict != ARGUMENT_UNKNOWN)
+	if (verdict > ARGUMENT_NEEDED)
 		return argument_verdict_category(verdict);
 	memcpy(counted, support, sizeof(counted));
-	if (category_stores_refute(stores, redundant)) {
+	if (verdict == ARGUMENT_NEEDED || category_stores_refute(stores, redundant)) {
 		*unclear += counted[CATEGORY_LOOP_INVARIANT] + counted[CATEGORY_REPEATED_CALL];
 		counted[CATEGORY_LOOP_INVARIANT] = counted[CATEGORY_REPEATED_CALL] = 0;
 	}
@@ -138,7 +138,8 @@ enum category category_of_line(const uint64_t support[CATEGORY_SUPPORTED_COUNT],
 				    ? evidence->site_loads_redundant
 				    : *unclear;
 	category = category_choose(counted);
-	if (category == CATEGORY_UNCLEAR && interval_wilson(redundant, stores).low > REPEATED_LOW)
+	if (category == CATEGORY_UNCLEAR && verdict != ARGUMENT_NEEDED &&
+	    interval_wilson(redundant, stores).low > REPEATED_LOW)
 		category = CATEGORY_REPEATED_CALL;
 	return category;
 }
