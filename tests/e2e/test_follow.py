@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several processes in one profile: children, commands, several pids."""
 import contextlib
+import fcntl
 import json
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
+import termios
 import sys
 import time
 
@@ -329,17 +331,22 @@ def test_interrupt_reaches_the_command():
     script = ("import time\nprint('ready', flush=True)\ntry:\n    while True: sum(range(1000))\n"
               "except KeyboardInterrupt:\n    print('caught', flush=True)\n    raise SystemExit(9)")
     with report_path() as path:
-        for number, to_group in ((signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, False)):
+        for number, by_terminal in ((signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, False)):
+            # Of a real terminal: a signal of a process to both would be passed on, and come twice.
+            keyboard, terminal = os.openpty()
             daemon = subprocess.Popen([PIEPROFD, "-q", "-o", path, "--", default_interpreter().path, "-c", script],
-                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                      start_new_session=True)
+                                      stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      start_new_session=True,
+                                      preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            os.close(terminal)
             check_equal(daemon.stdout.readline(), "ready\n", "first line")
             time.sleep(1)
-            if to_group:
-                os.killpg(daemon.pid, number)
+            if by_terminal:
+                os.write(keyboard, b"\x03")
             else:
                 daemon.send_signal(number)
             output, errors = daemon.communicate(timeout=60)
+            os.close(keyboard)
             code = 9 if number == signal.SIGINT else 128 + number
             check_equal(daemon.returncode, code, "exit code, with %r" % errors)
             check_equal(output, "caught\n" if number == signal.SIGINT else "", "stdout")
