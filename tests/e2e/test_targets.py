@@ -14,7 +14,7 @@ def functions(report):
 
 
 def test_eight_threads(interpreter):
-    with Target(interpreter, "threads.py", "--threads", 8, "--seconds", 5) as target:
+    with Target(interpreter, "threads.py", "--threads", 8, "--seconds", 6.5) as target:
         report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("threads=8" in target.finish(), "the target's last line")
@@ -23,7 +23,7 @@ def test_eight_threads(interpreter):
 
 
 def test_thread_that_starts_late(interpreter):
-    with Target(interpreter, "late_thread.py", "--seconds", 5) as target:
+    with Target(interpreter, "late_thread.py", "--seconds", 6.5) as target:
         report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("traced=yes" in target.finish(), "the target was not traced when its thread started")
