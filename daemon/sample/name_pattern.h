@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Characters and groups, with every repetition written out. */
-#define NAME_PATTERN_MAX 2000
+#define NAME_PATTERN_MAX 500
 
 /* Whether it stays within the limit. Whether it is a regular expression is regcomp's to say. */
 bool name_pattern_fits(const char *pattern);
