@@ -28,8 +28,8 @@ struct argument_evidence {
 void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
 			   uint64_t time_ns, uint64_t trips);
 
-/* The kind with most time; ARGUMENT_NEEDED: what was compared differs, so that the line is
- * cleared; ARGUMENT_UNKNOWN: too little to tell. charged_ns: all time of the line. */
+/* The kind with most time; ARGUMENT_NEEDED: what was compared differs, so that its work is
+ * needed; ARGUMENT_UNKNOWN: too little to tell. charged_ns: all time of the line. */
 enum argument_verdict argument_evidence_verdict(const struct argument_evidence *evidence,
 						uint64_t charged_ns);
 
