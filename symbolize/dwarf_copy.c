@@ -63,13 +63,14 @@ static uint64_t unpacked_size(const struct dwarf_copy *copy, const Elf64_Shdr *s
 			      const char *names, size_t names_size)
 {
 	static const char gnu_name[] = ".zdebug", gnu_magic[] = "ZLIB";
-	const char *start = copy->bytes + section->sh_offset;
+	const char *start;
 	Elf64_Chdr header;
 	uint64_t size;
 
 	if (section->sh_type == SHT_NOBITS || section->sh_offset > copy->size ||
 	    section->sh_size > copy->size - section->sh_offset)
 		return 0;
+	start = copy->bytes + section->sh_offset;
 	if (section->sh_flags & SHF_COMPRESSED && section->sh_size >= sizeof(header)) {
 		memcpy(&header, start, sizeof(header));
 		return header.ch_size;

@@ -26,12 +26,20 @@ static const struct {
 
 #define VIEW_COUNT (sizeof(views) / sizeof(views[0]))
 
+/* As large as a reader of JSON takes for a whole number: a recording may have said more. */
+static uint64_t speedscope_add(uint64_t sum_ns, uint64_t time_ns)
+{
+	if (__builtin_add_overflow(sum_ns, time_ns, &sum_ns) || sum_ns > INT64_MAX)
+		return INT64_MAX;
+	return sum_ns;
+}
+
 static uint64_t time_of(const uint64_t time_ns[TIME_CLASS_COUNT], unsigned classes)
 {
 	uint64_t sum = 0;
 
 	for (unsigned c = 0; c < TIME_CLASS_COUNT; c++)
-		sum += classes & 1u << c ? time_ns[c] : 0;
+		sum = speedscope_add(sum, classes & 1u << c ? time_ns[c] : 0);
 	return sum;
 }
 
@@ -78,7 +86,7 @@ static void speedscope_put_view(FILE *file, const struct profile_tree *tree, uns
 		path[node->depth] = node->frame;
 		if (!time_ns)
 			continue;
-		sum += time_ns;
+		sum = speedscope_add(sum, time_ns);
 		fputs(first ? "\n[" : ",\n[", file);
 		first = false;
 		for (uint32_t at = 0; at <= node->depth; at++)
@@ -105,7 +113,8 @@ static void put_views(FILE *file, const struct profile_tree *tree, uint32_t *pat
 		uint64_t sum = 0;
 
 		for (size_t i = 0; i < tree->node_count; i++)
-			sum += time_of(tree->nodes[i].time_ns, views[v].classes);
+			sum = speedscope_add(sum,
+					     time_of(tree->nodes[i].time_ns, views[v].classes));
 		if (v > 0 && !sum)
 			continue;
 		fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"nanoseconds\"",
