@@ -317,7 +317,7 @@ static void put_sample(struct firefox *firefox, enum sample_column column,
 		put_milliseconds(firefox, row->weight_ns);
 		break;
 	case COLUMN_CPU: /* used since the row before: all of it */
-		/* As large as a reader of JSON takes for a whole number: a recording may say more. */
+		/* A recording may say more than readers of JSON take. */
 		fprintf(firefox->file, "%" PRIu64,
 			row->previous_ns < INT64_MAX ? row->previous_ns : INT64_MAX);
 		break;
