@@ -70,6 +70,7 @@ struct argument_sample {
 	uint64_t time_ns;  /* what it stands for */
 	uint32_t node;     /* of the calling context tree */
 	uint8_t frame_count;
+	bool cut;                                          /* own frames further out are not here */
 	struct argument_frame frames[ARGUMENT_FRAMES_MAX]; /* innermost own frame first */
 };
 

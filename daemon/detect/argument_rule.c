@@ -1,58 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_rule.h"
 
-#include "daemon/detect/argument_element.h"
-#include "daemon/detect/argument_veto.h"
-#include "daemon/detect/interval.h"
+#include "daemon/detect/argument_facts.h"
 #include "pyintrospect/line_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MIN 5
-/* More than so much of what was compared is the same, surely. */
-#define SAME_LOW 0.5
-/* In different calls: one long call is the same all the time. */
-#define CALLS_MIN 3
-/* Of a site's samples, so many may have an operand that is known by identity alone. */
-#define OPAQUE_MAX 0.05
-/* Few sets of arguments: each was seen so often, on average, and by chance two samples are alike.
- */
-#define FEW_SAMPLES_MIN 16
-#define FEW_REPEATS     3.0
-#define FEW_ALIKE       (1.0 / 24)
-/* Growing: so many sizes, of which most are larger than the one before. */
-#define GROWING_SIZES_MIN 6
-#define GROWING_STEPS     0.7
-/* Elements: so much of the indices differ. */
-#define ELEMENTS_DISTINCT 0.3
 /* Of a line's element accesses, so many are calls on single numbers. */
 #define SCALARS_SHARE 0.15
+/* What was not compared is taken for the same where so much is that was. */
+#define MOSTLY_SAME 0.8
 /* Own frames from the innermost whose lines are asked for elements. */
 #define ELEMENTS_FRAMES 3
-
-struct site_facts {
-	struct argument_summary *summary;
-	struct call_site call;
-	struct argument_veto veto;
-	uint64_t keys[ARGUMENT_DISTINCT_MAX];
-	uint32_t counts[ARGUMENT_DISTINCT_MAX];
-	uint32_t overflow; /* judged samples whose contents found no place in keys */
-	uint64_t data, opaque, partial;
-	uint32_t samples;  /* that it is in */
-	uint32_t in_a_row; /* samples since another site was seen, to tell calls apart */
-	uint32_t last_round;
-	bool last_known;
-	uint64_t last_size;
-	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
-	uint32_t distinct_index;  /* of the element accesses */
-	bool same, few, growing, elements, scalars;
-	int line;
-	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */
-	uint32_t line_site;
-	bool line_scalars; /* enough of them are calls on single numbers */
-};
 
 struct inside {
 	uint32_t samples; /* of this inner site */
@@ -61,179 +22,13 @@ struct inside {
 
 struct judgement {
 	struct argument_findings *findings;
-	struct site_facts *facts;
-	uint32_t *order;       /* samples by time */
+	struct argument_facts *facts;
 	struct inside *inside; /* of each site, for one outer site at a time */
 };
 
 static const struct argument_site *site_of(const struct judgement *judgement, uint32_t id)
 {
 	return &judgement->findings->log->sites[id];
-}
-
-/* ---- what is known of each site ---- */
-
-static void count_contents(struct site_facts *facts, uint64_t contents)
-{
-	struct argument_summary *summary = facts->summary;
-	uint32_t i = 0;
-
-	while (i < summary->distinct && facts->keys[i] != contents)
-		i++;
-	if (i == ARGUMENT_DISTINCT_MAX) {
-		facts->overflow++;
-		return;
-	}
-	if (i == summary->distinct) {
-		facts->keys[i] = contents;
-		summary->distinct++;
-	}
-	if (++facts->counts[i] > summary->commonest) {
-		summary->commonest = facts->counts[i];
-		summary->contents = contents;
-	}
-}
-
-/* A call ends where the loop's round is another one, or where other code was seen in between. */
-static void count_calls(struct site_facts *facts, const struct argument_frame *frame,
-			bool interrupted)
-{
-	bool known = frame->loop_count > 0;
-
-	if (!facts->summary->calls || interrupted ||
-	    (known && facts->last_known && frame->rounds[0] != facts->last_round))
-		facts->summary->calls++;
-	facts->last_known = known;
-	facts->last_round = known ? frame->rounds[0] : 0;
-	if (known && frame->remaining[0] >= 0 &&
-	    (uint64_t)frame->remaining[0] + 1 > facts->summary->trips)
-		facts->summary->trips = (uint64_t)frame->remaining[0] + 1;
-}
-
-static void count_size(struct site_facts *facts, uint64_t size)
-{
-	if (!size || size == facts->last_size)
-		return;
-	facts->sizes++;
-	facts->steps_up += size > facts->last_size;
-	facts->last_size = size;
-}
-
-static void count_frame(struct judgement *judgement, const struct argument_frame *frame,
-			uint32_t position, uint32_t *last_position)
-{
-	struct site_facts *facts = &judgement->facts[frame->site];
-
-	count_calls(facts, frame, position > *last_position + 1);
-	*last_position = position;
-	if (!(frame->flags & ARGUMENT_JUDGED))
-		return;
-	facts->summary->judged++;
-	facts->data += !!(frame->flags & ARGUMENT_DATA);
-	facts->opaque += !!(frame->flags & ARGUMENT_OPAQUE);
-	facts->partial += !!(frame->flags & ARGUMENT_PARTIAL);
-	count_contents(facts, frame->contents);
-	count_size(facts, frame->largest);
-}
-
-static void judge_elements(struct site_facts *facts, const struct argument_site *site)
-{
-	struct argument_summary *summary = facts->summary;
-	bool differ = summary->distinct > 2 && summary->distinct + facts->overflow >
-						       ELEMENTS_DISTINCT * (double)summary->judged;
-
-	if (!facts->call.in_loop || summary->judged < 3 || !differ)
-		return;
-	facts->elements =
-		argument_takes_element(site) || argument_works_on_elements(site, &facts->call);
-	facts->scalars = argument_calls_on_scalars(site);
-}
-
-/* Linear in the operand: not x[i], nor a dict. */
-static void judge_growth(struct site_facts *facts, const struct argument_site *site)
-{
-	bool linear = site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
-		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE;
-
-	facts->growing = linear && !site->of_callee && !facts->veto.dropped &&
-			 facts->sizes >= GROWING_SIZES_MIN &&
-			 facts->sizes > facts->summary->judged / 2 &&
-			 facts->steps_up > GROWING_STEPS * facts->sizes;
-}
-
-static void judge_few(struct site_facts *facts, const struct argument_site *site)
-{
-	const struct argument_summary *summary = facts->summary;
-	double n = (double)summary->judged, alike = 0;
-
-	for (size_t i = 0; i < site->operand_count; i++)
-		if (!site->operands[i].hashable)
-			return;
-	if ((site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
-	    summary->judged < FEW_SAMPLES_MIN || summary->distinct < 2 || facts->overflow)
-		return;
-	for (uint32_t i = 0; i < summary->distinct; i++)
-		alike += (double)facts->counts[i] * (facts->counts[i] - 1);
-	facts->few = alike / (n * (n - 1)) > FEW_ALIKE && n >= FEW_REPEATS * summary->distinct;
-}
-
-static void judge_site(struct judgement *judgement, uint32_t id)
-{
-	const struct argument_site *site = site_of(judgement, id);
-	struct site_facts *facts = &judgement->facts[id];
-	struct argument_summary *summary = facts->summary;
-	bool comparable = summary->judged >= SAMPLES_MIN && facts->data > summary->judged / 2 &&
-			  (double)facts->opaque < OPAQUE_MAX * (double)summary->judged;
-
-	judge_elements(facts, site);
-	judge_growth(facts, site);
-	if (!comparable || facts->veto.dropped || facts->veto.result_changes ||
-	    (facts->veto.operand_changes && facts->partial))
-		return;
-	facts->same = interval_wilson(summary->commonest, summary->judged).low > SAME_LOW &&
-		      summary->calls >= CALLS_MIN;
-	if (!facts->same)
-		judge_few(facts, site);
-}
-
-static int compare_times(const void *left, const void *right, void *context)
-{
-	const struct argument_sample *samples = context;
-	uint64_t a = samples[*(const uint32_t *)left].event_ns;
-	uint64_t b = samples[*(const uint32_t *)right].event_ns;
-
-	return a < b ? -1 : a > b;
-}
-
-static int gather(struct judgement *judgement, struct call_site_table *sites)
-{
-	const struct argument_log *log = judgement->findings->log;
-	uint32_t *last = calloc(log->site_count + 1, sizeof(*last));
-
-	if (!last)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < log->sample_count; i++)
-		judgement->order[i] = i;
-	qsort_r(judgement->order, log->sample_count, sizeof(judgement->order[0]), compare_times,
-		log->samples);
-	for (uint32_t i = 0; i < log->sample_count; i++) {
-		const struct argument_sample *sample = &log->samples[judgement->order[i]];
-
-		for (unsigned f = 0; f < sample->frame_count; f++)
-			count_frame(judgement, &sample->frames[f], i + 1,
-				    &last[sample->frames[f].site]);
-	}
-	free(last);
-	for (uint32_t id = 0; id < log->site_count; id++) {
-		const struct argument_site *site = &log->sites[id];
-		struct site_facts *facts = &judgement->facts[id];
-
-		if (call_site_find(sites, site->code, site->offset, &facts->call) ||
-		    argument_veto_find(&facts->veto, &facts->call))
-			return -ENOMEM;
-		judge_site(judgement, id);
-	}
-	return 0;
 }
 
 static int line_at(const struct argument_site *site)
@@ -267,7 +62,7 @@ static void join_line(struct judgement *judgement, const uint32_t *order, size_t
 	uint32_t best = ID_NONE;
 
 	for (size_t i = first; i < end; i++) {
-		const struct site_facts *facts = &judgement->facts[order[i]];
+		const struct argument_facts *facts = &judgement->facts[order[i]];
 		uint64_t judged = facts->summary->judged;
 
 		if (!facts->elements && !facts->scalars)
@@ -350,7 +145,7 @@ static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 {
 	count_inside(judgement, outer);
 	for (uint32_t inner = 0; inner < judgement->findings->log->site_count; inner++) {
-		const struct site_facts *facts = &judgement->facts[inner];
+		const struct argument_facts *facts = &judgement->facts[inner];
 		const struct inside *inside = &judgement->inside[inner];
 
 		if (inner == outer || facts->call.in_loop || facts->summary->judged < 3 ||
@@ -366,7 +161,7 @@ static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 static void refute_inside(struct judgement *judgement)
 {
 	for (uint32_t id = 0; id < judgement->findings->log->site_count; id++) {
-		struct site_facts *facts = &judgement->facts[id];
+		struct argument_facts *facts = &judgement->facts[id];
 
 		if (facts->same && site_of(judgement, id)->of_callee &&
 		    is_refuted_inside(judgement, id))
@@ -374,57 +169,108 @@ static void refute_inside(struct judgement *judgement)
 	}
 }
 
-/* ---- the votes ---- */
+/* ---- sites within the expression of another ---- */
 
-static bool is_same(const struct site_facts *facts, const struct argument_frame *frame)
+/* The widest expression that does the same each time, for each site in it. */
+static void find_outermost(struct judgement *judgement)
 {
-	return facts->same && frame->contents == facts->summary->contents;
+	size_t count = judgement->findings->log->site_count;
+
+	for (uint32_t id = 0; id < count; id++)
+		judgement->facts[id].outermost = ID_NONE;
+	for (uint32_t outer = 0; outer < count; outer++) {
+		const struct argument_facts *outside = &judgement->facts[outer];
+		int width = outside->extent.end - outside->extent.start;
+
+		for (uint32_t id = 0; outside->same && id < count; id++) {
+			struct argument_facts *facts = &judgement->facts[id];
+			const struct argument_facts *known =
+				facts->outermost == ID_NONE ? NULL
+							    : &judgement->facts[facts->outermost];
+
+			if (facts->call.code == outside->call.code &&
+			    facts->call.offset >= outside->extent.start &&
+			    facts->call.offset < outside->extent.end &&
+			    (!known || width > known->extent.end - known->extent.start))
+				facts->outermost = outer;
+		}
+	}
 }
 
-/* Walks outwards to the first frame in a loop. */
+/* ---- the votes ---- */
+
+static bool is_compared(const struct argument_frame *frame)
+{
+	return frame->flags & ARGUMENT_JUDGED && frame->flags & ARGUMENT_DATA;
+}
+
+/*
+ * The site that does in this frame what it has done before: the frame's own, or
+ * one that it is part of; ID_NONE: there is none.
+ */
+static uint32_t same_site(const struct judgement *judgement, const struct argument_frame *frame)
+{
+	const struct argument_facts *facts = &judgement->facts[frame->site];
+	const struct argument_summary *outer;
+
+	if (is_compared(frame))
+		return facts->same && frame->contents == facts->summary->contents ? facts->outermost
+										  : ID_NONE;
+	if (facts->outermost == ID_NONE)
+		return ID_NONE;
+	outer = judgement->facts[facts->outermost].summary;
+	return (double)outer->commonest >= MOSTLY_SAME * (double)outer->judged ? facts->outermost
+									       : ID_NONE;
+}
+
+static struct argument_vote vote_for(const struct judgement *judgement, uint32_t site,
+				     unsigned frame)
+{
+	const struct argument_facts *facts = &judgement->facts[site];
+
+	return (struct argument_vote){
+		.site = site,
+		.verdict = facts->call.in_loop && !site_of(judgement, site)->of_callee
+				   ? ARGUMENT_INVARIANT
+				   : ARGUMENT_REPEATED,
+		.frame = (uint8_t)frame,
+	};
+}
+
+/*
+ * Walks outwards to the first frame in a loop. Where none is in one, what calls
+ * again and again is out of sight.
+ */
 static struct argument_vote vote_for_repetition(const struct judgement *judgement,
 						const struct argument_sample *sample)
 {
-	struct argument_vote vote = { .verdict = ARGUMENT_UNKNOWN };
-	bool judged = false, have_same = false, have_few = false;
-	uint8_t same = 0, few = 0;
+	struct argument_vote vote = { .site = sample->frames[0].site, .verdict = ARGUMENT_UNKNOWN };
+	uint32_t outermost = ID_NONE;
+	unsigned outermost_frame = 0, few = ARGUMENT_FRAMES_MAX;
+	bool loop_compared = true, in_loop = false;
 
-	for (unsigned f = 0; f < sample->frame_count; f++) {
+	for (unsigned f = 0; f < sample->frame_count && !in_loop; f++) {
 		const struct argument_frame *frame = &sample->frames[f];
-		const struct site_facts *facts = &judgement->facts[frame->site];
-		const struct argument_site *site = site_of(judgement, frame->site);
-		bool compared = frame->flags & ARGUMENT_JUDGED && frame->flags & ARGUMENT_DATA;
-		bool unchanged = compared && is_same(facts, frame);
+		const struct argument_facts *facts = &judgement->facts[frame->site];
+		uint32_t same = same_site(judgement, frame);
 
-		judged = judged || compared;
-		if (unchanged) {
-			same = (uint8_t)f;
-			have_same = true;
-		} else if (compared && facts->few) {
-			few = (uint8_t)f;
-			have_few = true;
+		if (is_compared(frame))
+			vote.verdict = ARGUMENT_NEEDED;
+		if (same != ID_NONE) {
+			outermost = same;
+			outermost_frame = f;
+		} else if (is_compared(frame) && facts->few) {
+			few = f;
 		}
-		if (!facts->call.in_loop)
-			continue;
-		if (unchanged)
-			return (struct argument_vote){ .site = frame->site,
-						       .verdict = site->of_callee
-									  ? ARGUMENT_REPEATED
-									  : ARGUMENT_INVARIANT,
-						       .frame = (uint8_t)f };
-		if (have_same && compared)
-			return (struct argument_vote){ .site = sample->frames[same].site,
-						       .verdict = ARGUMENT_REPEATED,
-						       .frame = same };
-		break;
+		in_loop = facts->call.in_loop;
+		loop_compared = !in_loop || same != ID_NONE || is_compared(frame);
 	}
-	if (have_few)
+	if (outermost != ID_NONE && loop_compared)
+		return vote_for(judgement, outermost, outermost_frame);
+	if (few < ARGUMENT_FRAMES_MAX)
 		return (struct argument_vote){ .site = sample->frames[few].site,
 					       .verdict = ARGUMENT_FEW,
-					       .frame = few };
-	vote.site = sample->frames[0].site;
-	if (judged)
-		vote.verdict = ARGUMENT_NEEDED;
+					       .frame = (uint8_t)few };
 	return vote;
 }
 
@@ -445,7 +291,7 @@ static bool vote_for_elements(const struct judgement *judgement,
 			      const struct argument_sample *sample, struct argument_vote *vote)
 {
 	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
-		const struct site_facts *facts = &judgement->facts[sample->frames[f].site];
+		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
 
 		if (!facts->call.in_loop || facts->line_site == ID_NONE)
 			continue;
@@ -477,11 +323,6 @@ static void vote(struct judgement *judgement)
 		summary->votes[voted->verdict]++;
 		summary->votes_ns[voted->verdict] += sample->time_ns;
 	}
-}
-
-static bool is_compared(const struct argument_frame *frame)
-{
-	return frame->flags & ARGUMENT_JUDGED && frame->flags & ARGUMENT_DATA;
 }
 
 /* A few samples that look alike by chance are no finding. */
@@ -518,23 +359,21 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 		.summaries = calloc(log->site_count + 1, sizeof(*findings->summaries)),
 	};
 	judgement.facts = calloc(log->site_count + 1, sizeof(*judgement.facts));
-	judgement.order = calloc(log->sample_count + 1, sizeof(*judgement.order));
 	judgement.inside = calloc(log->site_count + 1, sizeof(*judgement.inside));
-	if (findings->votes && findings->summaries && judgement.facts && judgement.order &&
-	    judgement.inside) {
+	if (findings->votes && findings->summaries && judgement.facts && judgement.inside) {
 		for (size_t i = 0; i < log->site_count; i++)
 			judgement.facts[i].summary = &findings->summaries[i];
-		error = gather(&judgement, sites);
+		error = argument_facts_gather(judgement.facts, log, sites);
 	}
 	if (!error)
 		error = join_lines(&judgement);
 	if (!error) {
 		refute_inside(&judgement);
+		find_outermost(&judgement);
 		vote(&judgement);
 		drop_small(&judgement);
 	}
 	free(judgement.facts);
-	free(judgement.order);
 	free(judgement.inside);
 	if (error)
 		argument_findings_deinit(findings);

@@ -29,6 +29,7 @@ struct argument_sampler {
 	unsigned weight;                 /* samples that this one stands for */
 	size_t own[ARGUMENT_FRAMES_MAX]; /* numbers of the frames in the stack */
 	size_t own_count;
+	bool cut;                          /* there were more */
 	size_t wanted[OPERAND_FRAMES_MAX]; /* those and who they called */
 	size_t wanted_count;
 	struct operand_sample operand_samples[OPERAND_FRAMES_MAX];
@@ -92,14 +93,18 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 	size_t limit = stack->count < FRAMES_LOOKED_AT ? stack->count : FRAMES_LOOKED_AT;
 
 	sampler->own_count = sampler->wanted_count = 0;
-	for (size_t i = 0; i < limit && sampler->own_count < ARGUMENT_FRAMES_MAX; i++) {
+	sampler->cut = stack->count > limit;
+	for (size_t i = 0; i < limit; i++) {
 		size_t needed = 1 + (i > 0);
 
 		if (!is_own(sampler, stack->frames[i].code) ||
 		    stack->frames[i].instruction_offset < 0)
 			continue;
-		if (sampler->wanted_count + needed > OPERAND_FRAMES_MAX)
+		if (sampler->own_count == ARGUMENT_FRAMES_MAX ||
+		    sampler->wanted_count + needed > OPERAND_FRAMES_MAX) {
+			sampler->cut = true;
 			break;
+		}
 		if (i > 0)
 			want(sampler, i - 1);
 		want(sampler, i);
@@ -345,7 +350,7 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 				sampler->wanted_count, sampler->operand_samples))
 		return;
 	read_contents(sampler);
-	sampler->sample = (struct argument_sample){ 0 };
+	sampler->sample = (struct argument_sample){ .cut = sampler->cut };
 	for (size_t i = 0; i < sampler->own_count; i++)
 		note_frame(sampler, capture, sampler->own[i], &object);
 	sampler->taken = sampler->sample.frame_count > 0;

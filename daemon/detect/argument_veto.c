@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_veto.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define STORED_MAX 32
@@ -102,55 +101,62 @@ static size_t behind(const struct bytecode *bytecode, size_t index)
 	return index;
 }
 
-int argument_veto_find(struct argument_veto *ret_veto, const struct call_site *site)
+/* Does the loop store into what the result is assigned to? */
+static bool result_changes(const struct bytecode *bytecode, const struct stored *stored,
+			   const struct bytecode_instruction *next)
 {
+	struct variable assigned[VARIABLES_MAX];
+
+	operands_variables(bytecode->code, next, true, assigned);
+	for (size_t v = 0; v < VARIABLES_MAX; v++)
+		if (assigned[v].storage && has(stored, assigned[v]))
+			return true;
+	return false;
+}
+
+static bool operand_changes(const struct bytecode *bytecode, const struct stored *stored,
+			    size_t index)
+{
+	struct operands operands;
+
+	if (!operands_of(bytecode, index, &operands))
+		return false;
+	for (size_t i = operands.begin; i < operands.end; i++) {
+		struct variable read[VARIABLES_MAX];
+
+		read_variables(bytecode, &operands, i, read);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (read[v].storage && has(stored, read[v]))
+				return true;
+	}
+	return false;
+}
+
+struct argument_veto argument_veto_find(const struct bytecode *bytecode,
+					const struct call_site *site)
+{
+	const struct bytecode_instruction *instruction = bytecode_at(bytecode, site->offset);
 	struct argument_veto veto = { 0 };
 	struct stored stored = { .count = 0 };
-	const struct bytecode_instruction *instruction;
-	struct variable assigned[VARIABLES_MAX];
-	struct bytecode bytecode;
-	struct operands operands;
+	bool precall;
 	size_t index, next;
 
-	if (bytecode_init(&bytecode, site->code))
-		return -ENOMEM;
-	instruction = bytecode_at(&bytecode, site->offset);
-	if (instruction) {
-		index = (size_t)(instruction - bytecode.instructions);
-		next = behind(&bytecode, index);
-		if (next < bytecode.count) {
-			const char *name = bytecode.instructions[next].name;
-
-			veto.dropped = starts_with(instruction->name, "CALL") ||
-				       starts_with(instruction->name, "PRECALL");
-			veto.dropped = veto.dropped && !strcmp(name, "POP_TOP");
-		}
-		if (site->in_loop) {
-			find_stored(&stored, &bytecode, &site->loop);
-			if (next < bytecode.count) {
-				operands_variables(bytecode.code, &bytecode.instructions[next],
-						   true, assigned);
-				for (size_t v = 0; v < VARIABLES_MAX; v++)
-					veto.result_changes =
-						veto.result_changes ||
-						(assigned[v].storage && has(&stored, assigned[v]));
-			}
-			/* 3.11's PRECALL takes none itself. */
-			if (starts_with(instruction->name, "PRECALL") && index + 1 < bytecode.count)
-				index++;
-			if (operands_of(&bytecode, index, &operands))
-				for (size_t i = operands.begin; i < operands.end; i++) {
-					struct variable read[VARIABLES_MAX];
-
-					read_variables(&bytecode, &operands, i, read);
-					for (size_t v = 0; v < VARIABLES_MAX; v++)
-						veto.operand_changes =
-							veto.operand_changes ||
-							(read[v].storage && has(&stored, read[v]));
-				}
-		}
-	}
-	bytecode_deinit(&bytecode);
-	*ret_veto = veto;
-	return 0;
+	if (!instruction)
+		return veto;
+	precall = starts_with(instruction->name, "PRECALL");
+	index = (size_t)(instruction - bytecode->instructions);
+	next = behind(bytecode, index);
+	if (next < bytecode->count && (precall || starts_with(instruction->name, "CALL")))
+		veto.dropped = !strcmp(bytecode->instructions[next].name, "POP_TOP");
+	if (!site->in_loop)
+		return veto;
+	find_stored(&stored, bytecode, &site->loop);
+	if (next < bytecode->count)
+		veto.result_changes =
+			result_changes(bytecode, &stored, &bytecode->instructions[next]);
+	/* 3.11's PRECALL takes none itself. */
+	if (precall && index + 1 < bytecode->count)
+		index++;
+	veto.operand_changes = operand_changes(bytecode, &stored, index);
+	return veto;
 }

@@ -14,8 +14,8 @@ struct argument_veto {
 	bool operand_changes; /* the loop stores into one of its operands */
 };
 
-/* 0 or -ENOMEM. */
-__attribute__((warn_unused_result)) int argument_veto_find(struct argument_veto *ret_veto,
-							   const struct call_site *site);
+/* The bytecode is that of the site's code. */
+struct argument_veto argument_veto_find(const struct bytecode *bytecode,
+					const struct call_site *site);
 
 #endif

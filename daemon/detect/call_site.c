@@ -20,19 +20,18 @@ void call_site_table_deinit(struct call_site_table *table)
 	id_table_deinit(&table->ids);
 }
 
-static int decode_code(struct call_site_table *table, const struct python_code *code,
-		       const struct bytecode **ret_bytecode)
+const struct bytecode *call_site_bytecode(struct call_site_table *table,
+					  const struct python_code *code)
 {
 	struct bytecode *kept = &table->codes[code->id % CALL_SITE_CODES], decoded;
 
 	if (kept->code != code) {
 		if (bytecode_init(&decoded, code))
-			return -ENOMEM;
+			return NULL;
 		bytecode_deinit(kept);
 		*kept = decoded;
 	}
-	*ret_bytecode = kept;
-	return 0;
+	return kept;
 }
 
 int call_site_find(struct call_site_table *table, const struct python_code *code, int offset,
@@ -50,7 +49,8 @@ int call_site_find(struct call_site_table *table, const struct python_code *code
 			return 0;
 		}
 	}
-	if (decode_code(table, code, &bytecode) || id_table_reserve(&table->ids))
+	bytecode = call_site_bytecode(table, code);
+	if (!bytecode || id_table_reserve(&table->ids))
 		return -ENOMEM;
 	site.in_loop = loop_find(bytecode, offset, &site.loop);
 	site.does = loop_line_at(bytecode, offset, site.in_loop ? &site.loop : NULL);
@@ -74,13 +74,15 @@ int call_site_is_constant(struct call_site_table *table, const struct call_site 
 	if (site->in_loop || !caller->in_loop ||
 	    caller->loop.end - caller->loop.start > LOOP_BYTES_MAX)
 		return 0;
-	if (decode_code(table, caller->code, &bytecode))
+	bytecode = call_site_bytecode(table, caller->code);
+	if (!bytecode)
 		return -ENOMEM;
 	if (!arguments_of_call(bytecode, caller->offset, &caller->loop, site->code->function,
 			       &arguments))
 		return 0;
 	/* The caller's may be gone with that. */
-	if (decode_code(table, site->code, &bytecode))
+	bytecode = call_site_bytecode(table, site->code);
+	if (!bytecode)
 		return -ENOMEM;
 	*ret_constant = arguments_decide(&arguments, bytecode, site->offset);
 	return 0;

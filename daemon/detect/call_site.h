@@ -30,6 +30,10 @@ struct call_site_table {
 void call_site_table_init(struct call_site_table *table);
 void call_site_table_deinit(struct call_site_table *table);
 
+/* The code's instructions, borrowed until the next call with this table; NULL: no memory. */
+const struct bytecode *call_site_bytecode(struct call_site_table *table,
+					  const struct python_code *code);
+
 /*
  * Is the function of a site called in a loop, from another site, in such a way
  * that this one works on the same operands each time, as far as names tell

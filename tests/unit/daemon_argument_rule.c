@@ -303,11 +303,17 @@ static void test_called_in_a_loop(void **state)
 	site_of(fixture, outer)->of_callee = true;
 	for (uint32_t i = 0; i < MANY; i++)
 		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, 7, 0), frame(outer, i, i) }, 2);
+			   (struct argument_frame[]){ frame(inner, 7, 0), frame(outer, i, 0) }, 2);
 	judge(fixture);
 	/* To tell calls apart takes a round or another site: here it is one call, for all we know.
 	 */
 	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
+	/* The caller's round will do. */
+	forget_samples(fixture);
+	for (uint32_t i = 0; i < MANY; i++)
+		add_frames(fixture,
+			   (struct argument_frame[]){ frame(inner, 7, 0), frame(outer, i, i) }, 2);
+	all_are(fixture, ARGUMENT_REPEATED, inner);
 	forget_samples(fixture);
 	for (uint32_t i = 0; i < MANY; i++)
 		add_frames(fixture,
@@ -321,6 +327,53 @@ static void test_called_in_a_loop(void **state)
 			   (struct argument_frame[]){ frame(inner, 7, i), frame(outer, 7, i) }, 2);
 	all_are(fixture, ARGUMENT_REPEATED, outer);
 	assert_int_equal(fixture->findings.votes[0].frame, 1);
+}
+
+/* A call out of any loop that is in sight, told apart by what else runs in between. */
+static void test_called_from_out_of_sight(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15), other = call_at(fixture, "loop", 4);
+	struct argument_frame outside = frame(inner, 7, 0), between = frame(other, 0, 0);
+
+	outside.loop_count = between.loop_count = 0;
+	for (uint32_t i = 0; i < MANY; i++) {
+		between.contents = i;
+		add(fixture, i % 4 ? outside : between);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), MANY - MANY / 4);
+	/* Where not all frames are known, it may have been there in between, too. */
+	for (size_t i = 0; i < fixture->log.sample_count; i += 4)
+		fixture->log.samples[i].cut = true;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
+}
+
+/* What loads the operands of a call that is for nothing is for nothing, too. */
+static void test_part_of_an_expression(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+	uint32_t load = site_at(fixture, "loop", 4, "LOAD_FAST");
+	uint32_t elsewhere = site_at(fixture, "loop", 9, "LOAD_FAST");
+	struct argument_frame part = frame(load, 0, 0), other = frame(elsewhere, 0, 0);
+
+	part.flags = other.flags = 0;
+	for (uint32_t i = 0; i < MANY; i++) {
+		part.rounds[0] = other.rounds[0] = i;
+		add(fixture, frame(site, 7, i));
+		add(fixture, part);
+		add(fixture, other);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, site), 2 * MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_UNKNOWN, elsewhere), MANY);
+	/* Of a call that is the same no more than mostly, no one knows. */
+	for (uint32_t i = 0; i < MANY; i++)
+		fixture->log.samples[3 * i].frames[0].contents = i % 3 ? 7 : i;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_UNKNOWN, load), MANY);
 }
 
 /* A function's arguments are the same, and what it calls works on something else each time. */
@@ -641,6 +694,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_trips, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_own_function, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_in_a_loop, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_called_from_out_of_sight, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_part_of_an_expression, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refuted_inside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_vetoes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unknown, set_up, tear_down),

@@ -91,10 +91,13 @@ static struct argument_veto veto_of(const struct python_code *code, int offset)
 	struct call_site_table table;
 	struct call_site site;
 	struct argument_veto veto;
+	const struct bytecode *bytecode;
 
 	call_site_table_init(&table);
 	assert_int_equal(call_site_find(&table, code, offset, &site), 0);
-	assert_int_equal(argument_veto_find(&veto, &site), 0);
+	bytecode = call_site_bytecode(&table, code);
+	assert_non_null(bytecode);
+	veto = argument_veto_find(bytecode, &site);
 	call_site_table_deinit(&table);
 	return veto;
 }

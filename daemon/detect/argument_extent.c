@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_extent.h"
+
+#include <string.h>
+
+static bool stores_name(const struct bytecode *bytecode,
+			const struct bytecode_instruction *instruction)
+{
+	struct variable assigned[VARIABLES_MAX];
+
+	operands_variables(bytecode->code, instruction, true, assigned);
+	return assigned[0].storage != 0;
+}
+
+struct argument_extent argument_extent_find(const struct bytecode *bytecode, int offset)
+{
+	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
+	struct argument_extent extent = { offset, offset + 1 };
+	struct operands operands;
+	size_t index;
+
+	if (!instruction)
+		return extent;
+	extent = (struct argument_extent){ instruction->offset, instruction->end };
+	index = (size_t)(instruction - bytecode->instructions);
+	/* 3.11: a call is PRECALL and CALL, of which the second takes the operands. */
+	if (!strncmp(instruction->name, "PRECALL", 7) && index + 1 < bytecode->count)
+		extent.end = bytecode->instructions[++index].end;
+	if (operands_of(bytecode, index, &operands) && operands.begin < index)
+		extent.start = bytecode->instructions[operands.begin].offset;
+	if (index + 1 < bytecode->count &&
+	    stores_name(bytecode, &bytecode->instructions[index + 1]))
+		extent.end = bytecode->instructions[index + 1].end;
+	return extent;
+}

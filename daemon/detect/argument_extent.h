@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The instructions that are there for one call alone: those that compute its
+ * operands, and the store of its result. Who does without the call does without
+ * them, and none of them has operands that tell as much. Pure.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_EXTENT_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_EXTENT_H
+
+#include "daemon/detect/operands.h"
+
+struct argument_extent {
+	int start, end; /* byte offsets, [start, end) */
+};
+
+/* Of the instruction at offset; where its operands cannot be told, that one alone. */
+struct argument_extent argument_extent_find(const struct bytecode *bytecode, int offset);
+
+#endif

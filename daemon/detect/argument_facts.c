@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_facts.h"
+
+#include "common/hash.h"
+#include "daemon/detect/argument_element.h"
+#include "daemon/detect/interval.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SAMPLES_MIN 5
+/* More than so much of what was compared is the same, surely. */
+#define SAME_LOW 0.5
+/* In different calls: one long call is the same all the time. */
+#define CALLS_MIN 3
+/* Of a site's samples, so many may have an operand that is known by identity alone. */
+#define OPAQUE_MAX 0.05
+/* Few sets of arguments: each was seen so often, on average, and by chance two samples are alike.
+ */
+#define FEW_SAMPLES_MIN 16
+#define FEW_REPEATS     3.0
+#define FEW_ALIKE       (1.0 / 24)
+/* Growing: so many sizes, of which most are larger than the one before. */
+#define GROWING_SIZES_MIN 6
+#define GROWING_STEPS     0.7
+/* Elements: so much of the indices differ. */
+#define ELEMENTS_DISTINCT 0.3
+
+static void count_contents(struct argument_facts *facts, uint64_t contents)
+{
+	struct argument_summary *summary = facts->summary;
+	uint32_t i = 0;
+
+	while (i < summary->distinct && facts->keys[i] != contents)
+		i++;
+	if (i == ARGUMENT_DISTINCT_MAX) {
+		facts->overflow++;
+		return;
+	}
+	if (i == summary->distinct) {
+		facts->keys[i] = contents;
+		summary->distinct++;
+	}
+	if (++facts->counts[i] > summary->commonest) {
+		summary->commonest = facts->counts[i];
+		summary->contents = contents;
+	}
+}
+
+/* The loops that a frame is in, its own and its callers', and the rounds they are at; 0: none. */
+static void find_rounds(const struct argument_sample *sample, unsigned number, uint32_t *ret_loops,
+			uint32_t *ret_rounds)
+{
+	uint64_t loops = 0, rounds = 0;
+	bool known = false;
+
+	for (unsigned f = number; f < sample->frame_count; f++) {
+		if (!sample->frames[f].loop_count)
+			continue;
+		known = true;
+		loops = hash_combine(loops, sample->frames[f].site);
+		rounds = hash_combine(rounds, sample->frames[f].rounds[0]);
+	}
+	*ret_loops = known ? hash_word(hash_mix(loops)) | 1 : 0;
+	*ret_rounds = hash_word(hash_mix(rounds));
+}
+
+/* A call ends where a loop's round is another one, or where other code was seen in between. */
+static void count_calls(struct argument_facts *facts, const struct argument_sample *sample,
+			unsigned number, uint32_t position)
+{
+	const struct argument_frame *frame = &sample->frames[number];
+	bool interrupted = position > facts->last_position + 1;
+	uint32_t loops, rounds;
+
+	find_rounds(sample, number, &loops, &rounds);
+	if (!facts->summary->calls || interrupted ||
+	    (loops && loops == facts->last_loops && rounds != facts->last_rounds))
+		facts->summary->calls++;
+	facts->last_position = position;
+	facts->last_loops = loops;
+	facts->last_rounds = rounds;
+	if (frame->loop_count && frame->remaining[0] >= 0 &&
+	    (uint64_t)frame->remaining[0] + 1 > facts->summary->trips)
+		facts->summary->trips = (uint64_t)frame->remaining[0] + 1;
+}
+
+static void count_size(struct argument_facts *facts, uint64_t size)
+{
+	if (!size || size == facts->last_size)
+		return;
+	facts->sizes++;
+	facts->steps_up += size > facts->last_size;
+	facts->last_size = size;
+}
+
+/* Where a function has called itself, its innermost call tells calls apart. */
+static bool is_innermost(const struct argument_sample *sample, unsigned number)
+{
+	for (unsigned f = 0; f < number; f++)
+		if (sample->frames[f].site == sample->frames[number].site)
+			return false;
+	return true;
+}
+
+static void count_frame(struct argument_facts *facts, const struct argument_sample *sample,
+			unsigned number, uint32_t position)
+{
+	const struct argument_frame *frame = &sample->frames[number];
+
+	if (is_innermost(sample, number))
+		count_calls(facts, sample, number, position);
+	if (!(frame->flags & ARGUMENT_JUDGED))
+		return;
+	facts->summary->judged++;
+	facts->data += !!(frame->flags & ARGUMENT_DATA);
+	facts->opaque += !!(frame->flags & ARGUMENT_OPAQUE);
+	facts->partial += !!(frame->flags & ARGUMENT_PARTIAL);
+	count_contents(facts, frame->contents);
+	count_size(facts, frame->largest);
+}
+
+static void judge_elements(struct argument_facts *facts, const struct argument_site *site)
+{
+	struct argument_summary *summary = facts->summary;
+	bool differ = summary->distinct > 2 && summary->distinct + facts->overflow >
+						       ELEMENTS_DISTINCT * (double)summary->judged;
+
+	if (!facts->call.in_loop || summary->judged < 3 || !differ)
+		return;
+	facts->elements =
+		argument_takes_element(site) || argument_works_on_elements(site, &facts->call);
+	facts->scalars = argument_calls_on_scalars(site);
+}
+
+/* Linear in the operand: not x[i], nor a dict. */
+static void judge_growth(struct argument_facts *facts, const struct argument_site *site)
+{
+	bool linear = site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
+		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE;
+
+	facts->growing = linear && !site->of_callee && !facts->veto.dropped &&
+			 facts->sizes >= GROWING_SIZES_MIN &&
+			 facts->sizes > facts->summary->judged / 2 &&
+			 facts->steps_up > GROWING_STEPS * facts->sizes;
+}
+
+static void judge_few(struct argument_facts *facts, const struct argument_site *site)
+{
+	const struct argument_summary *summary = facts->summary;
+	double n = (double)summary->judged, alike = 0;
+
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!site->operands[i].hashable)
+			return;
+	if ((site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
+	    summary->judged < FEW_SAMPLES_MIN || summary->distinct < 2 || facts->overflow)
+		return;
+	for (uint32_t i = 0; i < summary->distinct; i++)
+		alike += (double)facts->counts[i] * (facts->counts[i] - 1);
+	facts->few = alike / (n * (n - 1)) > FEW_ALIKE && n >= FEW_REPEATS * summary->distinct;
+}
+
+static void judge_site(struct argument_facts *facts, const struct argument_site *site)
+{
+	struct argument_summary *summary = facts->summary;
+	bool comparable = summary->judged >= SAMPLES_MIN && facts->data > summary->judged / 2 &&
+			  (double)facts->opaque < OPAQUE_MAX * (double)summary->judged;
+
+	judge_elements(facts, site);
+	judge_growth(facts, site);
+	if (!comparable || facts->veto.dropped || facts->veto.result_changes ||
+	    (facts->veto.operand_changes && facts->partial))
+		return;
+	facts->same = interval_wilson(summary->commonest, summary->judged).low > SAME_LOW &&
+		      summary->calls >= CALLS_MIN;
+	if (!facts->same)
+		judge_few(facts, site);
+}
+
+static int compare_times(const void *left, const void *right, void *context)
+{
+	const struct argument_sample *samples = context;
+	uint64_t a = samples[*(const uint32_t *)left].event_ns;
+	uint64_t b = samples[*(const uint32_t *)right].event_ns;
+
+	return a < b ? -1 : a > b;
+}
+
+static int find_bytecode_facts(struct argument_facts *facts, const struct argument_site *site,
+			       struct call_site_table *sites)
+{
+	const struct bytecode *bytecode;
+
+	if (call_site_find(sites, site->code, site->offset, &facts->call))
+		return -ENOMEM;
+	bytecode = call_site_bytecode(sites, site->code);
+	if (!bytecode)
+		return -ENOMEM;
+	facts->veto = argument_veto_find(bytecode, &facts->call);
+	facts->extent = argument_extent_find(bytecode, site->offset);
+	return 0;
+}
+
+int argument_facts_gather(struct argument_facts *facts, const struct argument_log *log,
+			  struct call_site_table *sites)
+{
+	uint32_t *order = calloc(log->sample_count + 1, sizeof(*order));
+	uint32_t position = 1;
+	int error = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < log->sample_count; i++)
+		order[i] = i;
+	qsort_r(order, log->sample_count, sizeof(*order), compare_times, log->samples);
+	for (uint32_t i = 0; i < log->sample_count; i++) {
+		const struct argument_sample *sample = &log->samples[order[i]];
+
+		/* Of one that was cut it is not known what it was not in. */
+		position += !sample->cut;
+		for (unsigned f = 0; f < sample->frame_count; f++)
+			count_frame(&facts[sample->frames[f].site], sample, f, position);
+	}
+	free(order);
+	for (uint32_t id = 0; !error && id < log->site_count; id++) {
+		error = find_bytecode_facts(&facts[id], &log->sites[id], sites);
+		if (!error)
+			judge_site(&facts[id], &log->sites[id]);
+	}
+	return error;
+}

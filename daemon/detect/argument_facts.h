@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the samples of a log say of each call site, before any of them is judged
+ * (argument_rule.h): how many different contents its operands had, in how many
+ * different calls, and which rules it meets.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_FACTS_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_FACTS_H
+
+#include "daemon/detect/argument_extent.h"
+#include "daemon/detect/argument_rule.h"
+#include "daemon/detect/argument_veto.h"
+
+struct argument_facts {
+	struct argument_summary *summary;
+	struct call_site call;
+	struct argument_veto veto;
+	struct argument_extent extent;
+	uint64_t keys[ARGUMENT_DISTINCT_MAX];
+	uint32_t counts[ARGUMENT_DISTINCT_MAX];
+	uint32_t overflow; /* judged samples whose contents found no place in keys */
+	uint64_t data, opaque, partial;
+	/* Of the last sample that it was in: what tells the next one's call apart. */
+	uint32_t last_position, last_loops, last_rounds;
+	uint64_t last_size;
+	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
+	bool same, few, growing, elements, scalars;
+	int line;
+	uint32_t outermost; /* site that does the same each time and whose extent this one is in */
+	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */
+	uint32_t line_site;
+	bool line_scalars; /* enough of them are calls on single numbers */
+};
+
+/* Facts, one for each site of the log, summaries set. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int argument_facts_gather(struct argument_facts *facts,
+							      const struct argument_log *log,
+							      struct call_site_table *sites);
+
+#endif
