@@ -8,8 +8,23 @@
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_FACTS_H
 
 #include "daemon/detect/argument_extent.h"
-#include "daemon/detect/argument_rule.h"
+#include "daemon/detect/argument_log.h"
+#include "daemon/detect/argument_verdict.h"
 #include "daemon/detect/argument_veto.h"
+
+/* What is known of a site. */
+struct argument_summary {
+	uint64_t judged;    /* samples whose operands were compared */
+	uint64_t commonest; /* of them, with the contents seen most often */
+	uint64_t contents;  /* these */
+	uint32_t distinct;  /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
+	uint32_t calls;     /* at least so many different calls were sampled */
+	uint64_t trips;     /* of the innermost loop; 0: unknown */
+	uint64_t votes[ARGUMENT_VERDICT_COUNT];
+	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
+};
+
+#define ARGUMENT_DISTINCT_MAX 32
 
 struct argument_facts {
 	struct argument_summary *summary;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_rule.h"
 
-#include "daemon/detect/argument_facts.h"
 #include "pyintrospect/line_table.h"
 
 #include <errno.h>

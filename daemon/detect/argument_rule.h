@@ -22,9 +22,7 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
 
-#include "daemon/detect/argument_log.h"
-#include "daemon/detect/argument_verdict.h"
-#include "daemon/detect/call_site.h"
+#include "daemon/detect/argument_facts.h"
 
 /* Votes that a site must have to count, and share of the time of all samples. */
 #define ARGUMENT_VOTES_MIN 5
@@ -35,20 +33,6 @@ struct argument_vote {
 	uint8_t verdict;
 	uint8_t frame; /* of the sample: on the line of the site, or at it */
 };
-
-/* What is known of a site. */
-struct argument_summary {
-	uint64_t judged;    /* samples whose operands were compared */
-	uint64_t commonest; /* of them, with the contents seen most often */
-	uint64_t contents;  /* these */
-	uint32_t distinct;  /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
-	uint32_t calls;     /* at least so many different calls were sampled */
-	uint64_t trips;     /* of the innermost loop; 0: unknown */
-	uint64_t votes[ARGUMENT_VERDICT_COUNT];
-	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
-};
-
-#define ARGUMENT_DISTINCT_MAX 32
 
 struct argument_findings {
 	const struct argument_log *log;

@@ -46,7 +46,7 @@ const char *columns_bar_character(const struct screen *screen, size_t time_class
 void columns_put_bar(struct screen *screen, unsigned row, unsigned column, unsigned width,
 		     const uint64_t time_ns[TIME_CLASS_COUNT])
 {
-	uint64_t total_ns = profile_time_sum(time_ns), sum_ns = 0;
+	uint64_t total_ns = time_sum(time_ns), sum_ns = 0;
 	unsigned at = 0;
 
 	if (!total_ns)
@@ -369,10 +369,10 @@ void columns_put_row(const struct columns *columns, struct screen *screen, unsig
 {
 	const struct profile *profile = model->profile;
 	const struct top_figures *figures = &row->figures;
-	uint64_t total_ns = profile_time_sum(model->totals.time_ns);
+	uint64_t total_ns = time_sum(model->totals.time_ns);
 
 	put_percent(columns, screen, screen_row, COLUMN_SELF, SCREEN_STRONG,
-		    profile_time_sum(figures->self_ns), total_ns);
+		    time_sum(figures->self_ns), total_ns);
 	put_percent(columns, screen, screen_row, COLUMN_TOTAL, SCREEN_PLAIN, figures->total_ns,
 		    total_ns);
 	put_percent(columns, screen, screen_row, COLUMN_CPU, SCREEN_PLAIN, figures->total_ns,

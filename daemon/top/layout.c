@@ -154,7 +154,7 @@ static void put_process_bar(struct screen *screen, unsigned row, const struct to
 	static const char *const names[TIME_CLASS_COUNT] = { "Python", "native", "system" };
 	static const char *const short_names[TIME_CLASS_COUNT] = { "Py", "nat", "sys" };
 	const uint64_t *time_ns = model->totals.time_ns;
-	uint64_t total_ns = profile_time_sum(time_ns);
+	uint64_t total_ns = time_sum(time_ns);
 	bool narrow = screen->columns < COLUMNS_NARROW;
 	unsigned legend = 0, column = 1;
 	char words[TIME_CLASS_COUNT][32];

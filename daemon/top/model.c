@@ -49,7 +49,7 @@ static uint64_t sort_value(const struct top_row *row, enum top_sort sort)
 {
 	switch (sort) {
 	case TOP_BY_SELF:
-		return profile_time_sum(row->figures.self_ns);
+		return time_sum(row->figures.self_ns);
 	case TOP_BY_TOTAL:
 		return row->figures.total_ns;
 	case TOP_BY_REDUNDANT:
@@ -131,8 +131,8 @@ static uint64_t avoidable(const struct top_model *model, const struct top_past *
 
 static bool says_something(const struct top_figures *figures)
 {
-	return figures->total_ns || profile_time_sum(figures->self_ns) ||
-	       figures->watched[PAIR_LOAD] || figures->watched[PAIR_STORE];
+	return figures->total_ns || time_sum(figures->self_ns) || figures->watched[PAIR_LOAD] ||
+	       figures->watched[PAIR_STORE];
 }
 
 static void keep_selection(struct top_model *model)

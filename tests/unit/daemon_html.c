@@ -341,7 +341,7 @@ static void test_processes_and_waiting(void **state)
 	threads[2].side.waiting_ns[WAIT_LOCK] = 2500000000;
 	profile.side.waiting_ns[WAIT_SLEEP] = 1500000000;
 	profile.side.waiting_ns[WAIT_LOCK] = 2500000000;
-	profile.side.collecting_ns = profile_time_sum(profile.time_ns) / 4;
+	profile.side.collecting_ns = time_sum(profile.time_ns) / 4;
 	profile.facts.waits = true;
 	profile.facts.gil_known = true;
 	profile.facts.threads = threads;

@@ -30,13 +30,12 @@ struct scale {
 static struct scale scale_of(const struct profile *profile)
 {
 	struct scale scale = {
-		.time_ns = profile_time_sum(profile->time_ns),
+		.time_ns = time_sum(profile->time_ns),
 		.seconds = (double)profile->facts.duration_ns / 1e9,
 	};
 
 	for (size_t i = 0; i < profile->tree.node_count; i++)
-		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-			scale.samples += profile->tree.nodes[i].samples[c];
+		scale.samples += time_sum(profile->tree.nodes[i].samples);
 	return scale;
 }
 
@@ -149,7 +148,7 @@ static int diff_lines_of(const struct profile *profile, struct items *ret_items)
 
 		items[i] = (struct item){
 			.place = { line->file, line->function, line->source, line->line },
-			.self_ns = profile_time_sum(line->self_ns),
+			.self_ns = time_sum(line->self_ns),
 			.avoidable_ns = line->avoidable_ns,
 		};
 	}
@@ -169,7 +168,7 @@ static int functions_of(const struct profile *profile, struct items *ret_items)
 		items[i] = (struct item){
 			/* A text of none: its line is no part of what it is. */
 			.place = { function->file, function->function, "", function->line },
-			.self_ns = profile_time_sum(function->self_ns),
+			.self_ns = time_sum(function->self_ns),
 			.avoidable_ns = function->avoidable_ns,
 		};
 	}

@@ -285,8 +285,7 @@ static bool one_row_each(const struct firefox *firefox)
 	uint64_t samples = 0;
 
 	for (size_t i = 0; i < firefox->tree->node_count; i++)
-		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-			samples += firefox->tree->nodes[i].samples[c];
+		samples += time_sum(firefox->tree->nodes[i].samples);
 	return samples > SAMPLE_ROWS_MAX;
 }
 

@@ -90,7 +90,7 @@ static void text_put_verdict(const struct text_layout *layout, const struct verd
 /* What of the CPU time above the interpreter spent on itself, where that is worth a line. */
 static void put_interpreter(const struct text_layout *layout, const struct profile *profile)
 {
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	const struct side_time *side = &profile->side;
 	bool collects = side->collecting_ns * NOTEWORTHY > total_ns;
 	bool contends = side->contending_ns * NOTEWORTHY > total_ns;
@@ -117,7 +117,7 @@ static void put_interpreter(const struct text_layout *layout, const struct profi
 static void put_time(const struct text_layout *layout, const struct profile *profile,
 		     const struct profile_line *const *lines, size_t count)
 {
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	unsigned where_columns = (layout->columns - 38) / 2;
 	size_t shown = 0;
 
@@ -130,12 +130,12 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		return;
 	fputs("  self python native system  total  line (self = python + native + system)\n",
 	      layout->file);
-	for (; shown < count && profile_time_sum(lines[shown]->self_ns) > 0; shown++) {
+	for (; shown < count && time_sum(lines[shown]->self_ns) > 0; shown++) {
 		const struct profile_line *line = lines[shown];
 		char suffix[32];
 
 		fprintf(layout->file, "%6s %6s %6s %6s %6s  ",
-			figure_part(profile_time_sum(line->self_ns), total_ns).text,
+			figure_part(time_sum(line->self_ns), total_ns).text,
 			figure_part(line->self_ns[TIME_PYTHON], total_ns).text,
 			figure_part(line->self_ns[TIME_NATIVE], total_ns).text,
 			figure_part(line->self_ns[TIME_SYSTEM], total_ns).text,
@@ -231,7 +231,7 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 
 static void put_processes(const struct text_layout *layout, const struct profile *profile)
 {
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	size_t shown =
 		profile->process_count < PROCESSES_SHOWN ? profile->process_count : PROCESSES_SHOWN;
 
@@ -243,7 +243,7 @@ static void put_processes(const struct text_layout *layout, const struct profile
 		const struct profile_process *process = &profile->processes[i];
 
 		fprintf(layout->file, "%7s %6s %6s %6s  %7d %7d %-9s ",
-			figure_part(profile_time_sum(process->time_ns), total_ns).text,
+			figure_part(time_sum(process->time_ns), total_ns).text,
 			figure_part(process->time_ns[TIME_PYTHON], total_ns).text,
 			figure_part(process->time_ns[TIME_NATIVE], total_ns).text,
 			figure_part(process->time_ns[TIME_SYSTEM], total_ns).text,
@@ -260,7 +260,7 @@ static void put_processes(const struct text_layout *layout, const struct profile
 static void text_put_threads(const struct text_layout *layout, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	size_t shown = facts->thread_count < THREADS_SHOWN ? facts->thread_count : THREADS_SHOWN;
 	unsigned columns = 40 + (facts->gil_known ? 7 : 0) + (facts->waits ? 14 : 0);
 
@@ -276,7 +276,7 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 		const struct profile_thread *thread = &facts->threads[i];
 
 		fprintf(layout->file, "%7s %6s %6s %6s",
-			figure_part(profile_time_sum(thread->time_ns), total_ns).text,
+			figure_part(time_sum(thread->time_ns), total_ns).text,
 			figure_part(thread->time_ns[TIME_PYTHON], total_ns).text,
 			figure_part(thread->time_ns[TIME_NATIVE], total_ns).text,
 			figure_part(thread->time_ns[TIME_SYSTEM], total_ns).text);

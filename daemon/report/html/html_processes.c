@@ -26,7 +26,7 @@ static int html_put_process(FILE *file, const struct profile_process *process, u
 	else
 		fputs("<tr><th scope=\"row\">all others</th>", file);
 	fprintf(file, "<td>%s</td>", figure_end(process).text);
-	html_share(file, profile_time_sum(time_ns), total_ns);
+	html_share(file, time_sum(time_ns), total_ns);
 	html_share(file, time_ns[TIME_PYTHON], total_ns);
 	html_share(file, time_ns[TIME_NATIVE], total_ns);
 	html_share(file, time_ns[TIME_SYSTEM], total_ns);
@@ -43,7 +43,7 @@ static int html_put_process(FILE *file, const struct profile_process *process, u
 
 int html_processes(FILE *file, const struct profile *profile)
 {
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	size_t count = profile->process_count, shown = 0;
 	int result = 0;
 

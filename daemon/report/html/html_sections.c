@@ -91,7 +91,7 @@ int html_command(FILE *file, const struct profile *profile)
 		fputs("A Python that could not be read: native frames alone", file);
 	fprintf(file, " &middot; %s &middot; %" PRIu64 " samples &middot; %s of CPU time%s",
 		figure_ns(facts->duration_ns).text, facts->samples,
-		figure_ns(profile_time_sum(profile->time_ns)).text,
+		figure_ns(time_sum(profile->time_ns)).text,
 		facts->target_exited ? " &middot; the target exited meanwhile" : "");
 	fputs(" &middot; pieprofd ", file);
 	if (html_text(file, facts->version) < 0)
@@ -213,7 +213,7 @@ static int html_section_put_row(FILE *file, const struct profile_line *line, uin
 
 	if (html_line_head(file, line) < 0)
 		return -ENOMEM;
-	html_share(file, profile_time_sum(self_ns), total_ns);
+	html_share(file, time_sum(self_ns), total_ns);
 	html_share(file, self_ns[TIME_PYTHON], total_ns);
 	html_share(file, self_ns[TIME_NATIVE], total_ns);
 	html_share(file, self_ns[TIME_SYSTEM], total_ns);
@@ -232,7 +232,7 @@ static int html_section_put_row(FILE *file, const struct profile_line *line, uin
 int html_lines(FILE *file, const struct profile *profile)
 {
 	const struct profile_line **lines = sorted_lines(profile, profile_line_by_self);
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	int result = 0;
 	size_t count = 0, shown = 0;
 
@@ -284,7 +284,7 @@ static int html_section_put_thread(FILE *file, const struct profile_facts *facts
 
 	if (html_thread_head(file, thread) < 0)
 		return -ENOMEM;
-	html_share(file, profile_time_sum(time_ns), total_ns);
+	html_share(file, time_sum(time_ns), total_ns);
 	html_share(file, time_ns[TIME_PYTHON], total_ns);
 	html_share(file, time_ns[TIME_NATIVE], total_ns);
 	html_share(file, time_ns[TIME_SYSTEM], total_ns);
@@ -297,7 +297,7 @@ static int html_section_put_thread(FILE *file, const struct profile_facts *facts
 int html_threads(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	size_t busy = 0, shown = 0;
 	int result = 0;
 
@@ -311,7 +311,7 @@ int html_threads(FILE *file, const struct profile *profile)
 		facts->gil_known ? "; GIL: for how much of the run the thread ran with it" : "",
 		facts->gil_known ? "<th scope=\"col\" class=\"number\">GIL</th>" : "");
 	/* Those that only slept are behind them. */
-	while (busy < facts->thread_count && profile_time_sum(facts->threads[busy].time_ns))
+	while (busy < facts->thread_count && time_sum(facts->threads[busy].time_ns))
 		busy++;
 	for (; shown < busy && shown < THREADS_MAX && result == 0; shown++)
 		result = html_section_put_thread(file, facts, &facts->threads[shown], total_ns);
@@ -324,7 +324,7 @@ int html_threads(FILE *file, const struct profile *profile)
 int html_interpreter(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	const struct side_time *side = &profile->side;
 	/* Of several processes, each has a GIL of its own. */
 	bool gil = facts->gil_known && facts->thread_count > 1 && !profile->process_count;

@@ -103,7 +103,7 @@ static int html_waiting_put_thread(FILE *file, const struct profile *profile,
 
 	if (html_thread_head(file, thread) < 0)
 		return -ENOMEM;
-	html_share(file, profile_time_sum(thread->time_ns), duration_ns);
+	html_share(file, time_sum(thread->time_ns), duration_ns);
 	html_share(file, side_time_waiting_ns(&thread->side), duration_ns);
 	for (size_t i = 0; i < WAIT_KIND_COUNT; i++)
 		if (profile->side.waiting_ns[i])

@@ -36,15 +36,6 @@ static int merge_cell_compare(const void *left, const void *right)
 	return a->slice < b->slice ? -1 : a->slice > b->slice;
 }
 
-static uint64_t merge_cell_time(const struct merge_cell *cell)
-{
-	uint64_t sum = 0;
-
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		sum += cell->time_ns[c];
-	return sum;
-}
-
 /* Sorted, with one cell for an owner and slice. */
 static void join_cells(struct merge_timeline *timeline)
 {
@@ -100,7 +91,7 @@ static void fit_cells(struct merge_timeline *timeline)
 	while (timeline->count > MERGE_CELLS_MAX && count_slices(timeline, UINT64_MAX) > 1)
 		coarsen(timeline, timeline->doublings + 1);
 	while (timeline->count > MERGE_CELLS_MAX)
-		timeline->left_out_ns += merge_cell_time(&timeline->cells[--timeline->count]);
+		timeline->left_out_ns += time_sum(timeline->cells[--timeline->count].time_ns);
 }
 
 static int put_cell(struct merge_timeline *timeline, const struct merge_cell *cell)
@@ -148,7 +139,7 @@ static int add_cells(struct merge_timeline *into, const struct profile_timeline 
 		memcpy(cell.time_ns, from->cells[i].time_ns, sizeof(cell.time_ns));
 		if (from->cells[i].owner >= owner_count ||
 		    cell.slice > INT64_MAX / slice_ns(doublings)) {
-			into->left_out_ns += merge_cell_time(&cell);
+			into->left_out_ns += time_sum(cell.time_ns);
 			continue;
 		}
 		cell.owner = owners[from->cells[i].owner];
@@ -165,8 +156,7 @@ static int add_cells(struct merge_timeline *into, const struct profile_timeline 
 static void merge_cell_leave_out(struct merge_timeline *into, const struct profile_timeline *from)
 {
 	for (size_t i = 0; i < from->cell_count; i++)
-		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-			into->left_out_ns += from->cells[i].time_ns[c];
+		into->left_out_ns += time_sum(from->cells[i].time_ns);
 	into->left_out_ns += from->left_out_ns;
 }
 

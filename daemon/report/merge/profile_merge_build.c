@@ -40,15 +40,6 @@ static int merged_descending(uint64_t a, uint64_t b)
 	return a > b ? -1 : a < b;
 }
 
-static uint64_t sum_of(const uint64_t time_ns[TIME_CLASS_COUNT])
-{
-	uint64_t sum = 0;
-
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		sum += time_ns[c];
-	return sum;
-}
-
 /* ---- lines ---- */
 
 static struct line_entry entry_of(const struct profile_line *line)
@@ -111,6 +102,8 @@ static int merged_write_lines(struct builder *builder)
 	size_t count = merge->line_count;
 	struct profile_line *lines = arena_array(&builder->owned->arena, count + 1, sizeof(*lines));
 	uint32_t *order = calloc(count + 1, sizeof(*order));
+	const struct run_figures run = { profile->facts.period_ns, time_sum(merge->sums.time_ns),
+					 profile_run_share(merge->sums.accesses) };
 
 	builder->entries = calloc(count + 1, sizeof(builder->entries[0]));
 	builder->line_positions = calloc(count + 1, sizeof(builder->line_positions[0]));
@@ -123,8 +116,7 @@ static int merged_write_lines(struct builder *builder)
 
 		*entry = entry_of(&merge->lines[i]);
 		line_entry_estimate_call(entry, profile->facts.period_ns);
-		line_entry_estimate(entry, profile->facts.period_ns,
-				    profile_run_share(merge->sums.accesses));
+		line_entry_estimate(entry, &run);
 		order[i] = (uint32_t)i;
 	}
 	qsort_r(order, count, sizeof(order[0]), compare_line_ids,
@@ -371,7 +363,7 @@ static void merged_write_root(const struct builder *builder, struct written_tree
 	const struct profile_node *root = builder->merge->nodes;
 
 	tree->positions[0] = PROFILE_NODE_NONE;
-	if (!root || !(sum_of(root->time_ns) + sum_of(root->samples)))
+	if (!root || !(time_sum(root->time_ns) + time_sum(root->samples)))
 		return;
 	tree->positions[0] = (uint32_t)tree->node_count;
 	tree->frames[tree->frame_count] =
@@ -424,7 +416,7 @@ static int merged_write_tree(struct builder *builder)
 static int merged_compare_processes(const void *left, const void *right)
 {
 	const struct profile_process *a = left, *b = right;
-	int order = merged_descending(sum_of(a->time_ns), sum_of(b->time_ns));
+	int order = merged_descending(time_sum(a->time_ns), time_sum(b->time_ns));
 
 	if (!order && a->pid != b->pid)
 		order = a->pid < b->pid ? -1 : 1;

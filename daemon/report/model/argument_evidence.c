@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_evidence.h"
 
+#include "daemon/detect/interval.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -72,18 +74,28 @@ static uint64_t within(double time_ns, uint64_t limit_ns)
 }
 
 void argument_evidence_saving(const struct argument_evidence *evidence, uint64_t limit_ns,
-			      uint64_t *ret_ns, uint64_t *ret_low_ns, uint64_t *ret_high_ns)
+			      uint64_t run_ns, uint64_t period_ns, struct saved_time *ret_saved)
 {
-	uint64_t votes = 0;
-	double spread;
+	uint64_t votes_ns = 0;
+	struct interval share;
+	double votes;
 
 	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++)
-		votes += evidence->samples[v];
-	/* Poisson, 95%. */
-	spread = votes ? 1.96 / sqrt((double)votes) : 1;
-	*ret_ns = within((double)evidence->saved_ns, limit_ns);
-	*ret_low_ns = within((double)evidence->saved_low_ns * (1 - spread), limit_ns);
-	*ret_high_ns = within((double)evidence->saved_high_ns * (1 + spread), limit_ns);
+		votes_ns += evidence->time_ns[v];
+	*ret_saved = (struct saved_time){ 0 };
+	if (!votes_ns || !period_ns)
+		return;
+	/* Each sample of the run either speaks for the finding or does not. */
+	votes = fmax((double)votes_ns / (double)period_ns, 1);
+	run_ns = run_ns > votes_ns ? run_ns : votes_ns;
+	share = interval_wilson((uint64_t)llround(votes), run_ns / period_ns);
+	votes /= (double)run_ns / (double)period_ns;
+	ret_saved->time_ns = within((double)evidence->saved_ns, limit_ns);
+	ret_saved->low_ns =
+		within((double)evidence->saved_low_ns * share.low / votes, ret_saved->time_ns);
+	ret_saved->high_ns = within((double)evidence->saved_high_ns * share.high / votes, limit_ns);
+	if (ret_saved->high_ns < ret_saved->time_ns)
+		ret_saved->high_ns = ret_saved->time_ns;
 }
 
 enum category argument_verdict_category(enum argument_verdict verdict)

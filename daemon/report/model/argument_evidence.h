@@ -24,6 +24,11 @@ struct argument_evidence {
 	uint64_t saved_ns, saved_low_ns, saved_high_ns;
 };
 
+struct saved_time {
+	uint64_t time_ns;
+	uint64_t low_ns, high_ns; /* 95% interval */
+};
+
 /* One more sample. trips: rounds of the loop, 0: unknown. */
 void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
 			   uint64_t time_ns, uint64_t trips);
@@ -33,10 +38,13 @@ void argument_evidence_add(struct argument_evidence *evidence, enum argument_ver
 enum argument_verdict argument_evidence_verdict(const struct argument_evidence *evidence,
 						uint64_t charged_ns);
 
-/* Of a line with a verdict above ARGUMENT_NEEDED: with the interval of sampling and of the model.
+/*
+ * Of a line with a verdict above ARGUMENT_NEEDED: what it could save, limit_ns at
+ * most, with the interval of sampling and of the model. run_ns: the time of all
+ * lines; period_ns: that one sample stands for.
  */
 void argument_evidence_saving(const struct argument_evidence *evidence, uint64_t limit_ns,
-			      uint64_t *ret_ns, uint64_t *ret_low_ns, uint64_t *ret_high_ns);
+			      uint64_t run_ns, uint64_t period_ns, struct saved_time *ret_saved);
 
 /* "unknown", "needed", "invariant" ..., as JSON has it. */
 const char *argument_verdict_name(enum argument_verdict verdict);

@@ -20,14 +20,20 @@ struct spokesman {
 	uint64_t time_ns;
 };
 
-/* A call that reads or draws something has another outcome each time, whatever its arguments. */
-static const char *const impure_names[] = {
-	"choice",      "choices",   "clock",         "get",     "getrandbits", "input",  "iter",
-	"monotonic",   "next",      "normal",        "now",     "open",        "pop",    "popleft",
-	"rand",        "randint",   "randn",         "random",  "randrange",   "read",   "readinto",
-	"readline",    "recv",      "recv_into",     "sample",  "shuffle",     "sleep",  "time",
-	"token_bytes", "token_hex", "token_urlsafe", "uniform", "urandom",     "utcnow", "uuid1",
-	"uuid4",       "write",
+/*
+ * Calls that nobody would keep the result of: they read or draw something, with
+ * another outcome each time whatever their arguments; or they cost next to
+ * nothing, and what they return is used up.
+ */
+static const char *const needed_names[] = {
+	"choice",    "choices",       "clock",      "enumerate", "get",       "getrandbits",
+	"id",        "input",         "isinstance", "iter",      "len",       "monotonic",
+	"next",      "normal",        "now",        "open",      "pop",       "popleft",
+	"rand",      "randint",       "randn",      "random",    "randrange", "range",
+	"read",      "readinto",      "readline",   "recv",      "recv_into", "reversed",
+	"sample",    "shuffle",       "sleep",      "super",     "time",      "token_bytes",
+	"token_hex", "token_urlsafe", "type",       "uniform",   "urandom",   "utcnow",
+	"uuid1",     "uuid4",         "write",      "zip",
 };
 
 struct charging {
@@ -36,7 +42,7 @@ struct charging {
 	struct line_stats *lines;
 	struct arena *arena;
 	struct spokesman *spokesmen; /* of each line */
-	bool *impure;                /* of each site */
+	bool *needed;                /* of each site: never to be kept */
 };
 
 /* ---- lines ---- */
@@ -64,7 +70,7 @@ static enum argument_verdict believed(const struct charging *charging,
 	bool by_arguments = vote->verdict == ARGUMENT_INVARIANT ||
 			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW;
 
-	return by_arguments && charging->impure[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
+	return by_arguments && charging->needed[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
 }
 
 static void charge_vote(struct charging *charging, size_t index)
@@ -275,7 +281,7 @@ static int describe(struct charging *charging, const struct spokesman *spokesman
 	return charging->arena->failed ? -ENOMEM : 0;
 }
 
-static bool calls_impure(const struct words *words)
+static bool calls_needed(const struct words *words)
 {
 	char name[EXPRESSION_SIZE];
 	const char *last;
@@ -285,13 +291,13 @@ static bool calls_impure(const struct words *words)
 		return false;
 	last = strrchr(name, '.');
 	last = last ? last + 1 : name;
-	for (size_t i = 0; i < sizeof(impure_names) / sizeof(impure_names[0]); i++)
-		if (!strcmp(last, impure_names[i]))
+	for (size_t i = 0; i < sizeof(needed_names) / sizeof(needed_names[0]); i++)
+		if (!strcmp(last, needed_names[i]))
 			return true;
 	return false;
 }
 
-static int find_impure(struct charging *charging)
+static int find_needed(struct charging *charging)
 {
 	const struct argument_log *log = charging->input->log;
 
@@ -304,7 +310,7 @@ static int find_impure(struct charging *charging)
 			continue;
 		if (words_init(&words, charging, id))
 			return -ENOMEM;
-		charging->impure[id] = calls_impure(&words);
+		charging->needed[id] = calls_needed(&words);
 		bytecode_deinit(&words.bytecode);
 	}
 	return 0;
@@ -319,15 +325,15 @@ int argument_stats_charge(const struct argument_stats_input *input, struct arena
 	if (error)
 		return error;
 	charging.spokesmen = calloc(lines->count + 1, sizeof(*charging.spokesmen));
-	charging.impure = calloc(input->log->site_count + 1, sizeof(*charging.impure));
-	error = charging.spokesmen && charging.impure ? find_impure(&charging) : -ENOMEM;
+	charging.needed = calloc(input->log->site_count + 1, sizeof(*charging.needed));
+	error = charging.spokesmen && charging.needed ? find_needed(&charging) : -ENOMEM;
 	for (size_t i = 0; !error && i < input->log->sample_count; i++)
 		charge_vote(&charging, i);
 	for (size_t i = 0; !error && i < lines->count; i++)
 		if (charging.spokesmen[i].time_ns)
 			error = describe(&charging, &charging.spokesmen[i], &lines->lines[i]);
 	free(charging.spokesmen);
-	free(charging.impure);
+	free(charging.needed);
 	argument_findings_deinit(&charging.findings);
 	return error;
 }

@@ -149,8 +149,7 @@ static void total(struct builder *builder)
 	for (size_t id = builder->branch_count; id-- > 1;) {
 		struct branch *branch = &builder->branches[id];
 
-		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-			branch->total_ns += branch->time_ns[c];
+		branch->total_ns += time_sum(branch->time_ns);
 		branch->total_ns += side_time_waiting_ns(&branch->side);
 		builder->branches[builder->input->paths->paths[id].parent].total_ns +=
 			branch->total_ns;

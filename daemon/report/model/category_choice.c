@@ -115,16 +115,13 @@ static bool stores_repeat(const struct line_evidence *evidence)
 enum category category_of_line(const uint64_t support[CATEGORY_SUPPORTED_COUNT],
 			       const struct line_evidence *evidence)
 {
-	uint64_t charged_ns = 0;
 	enum argument_verdict verdict;
 	uint64_t counted[CATEGORY_SUPPORTED_COUNT];
 	uint64_t stores = evidence->site_stores, redundant = evidence->site_stores_redundant;
 	uint64_t *unclear = &counted[CATEGORY_UNCLEAR];
 	enum category category;
 
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		charged_ns += evidence->charged_ns[c];
-	verdict = argument_evidence_verdict(&evidence->arguments, charged_ns);
+	verdict = argument_evidence_verdict(&evidence->arguments, time_sum(evidence->charged_ns));
 	if (verdict > ARGUMENT_NEEDED)
 		return argument_verdict_category(verdict);
 	memcpy(counted, support, sizeof(counted));

@@ -18,6 +18,7 @@ uint64_t call_log_mean(uint64_t call_log_sum, uint64_t call_samples)
 void line_entry_estimate_call(struct line_entry *line, uint64_t period_ns)
 {
 	struct call_evidence evidence = {
+		.time_ns = time_sum(line->charged_ns),
 		.python_ns = line->charged_ns[TIME_PYTHON],
 		.period_ns = period_ns,
 		.residual_ns = line->call_ns,
@@ -29,8 +30,6 @@ void line_entry_estimate_call(struct line_entry *line, uint64_t period_ns)
 				     (uint64_t)llround(CALL_LOG_SCALE * log((double)line->call_ns));
 	if (!line->call_ns && !line->charged_ns[TIME_NATIVE])
 		return;
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		evidence.time_ns += line->charged_ns[c];
 	line->call_ns = avoidable_call_ns(&evidence);
 }
 
@@ -58,9 +57,11 @@ double profile_run_share(const struct access_counts accesses[PAIR_KIND_COUNT])
  * Arguments that were compared say more than watched words: these see that a call
  * reads again what it has read, not whether it had to.
  */
-static void apply_arguments(struct line_entry *line, uint64_t charged_ns)
+static void apply_arguments(struct line_entry *line, uint64_t charged_ns,
+			    const struct run_figures *run)
 {
 	struct avoidable *avoidable = &line->avoidable;
+	struct saved_time saved;
 
 	switch (argument_evidence_verdict(&line->arguments, charged_ns)) {
 	case ARGUMENT_UNKNOWN:
@@ -72,18 +73,24 @@ static void apply_arguments(struct line_entry *line, uint64_t charged_ns)
 		avoidable->low_ns = 0;
 		return;
 	default:
-		argument_evidence_saving(&line->arguments, line->total_ns, &avoidable->time_ns,
-					 &avoidable->low_ns, &avoidable->high_ns);
+		argument_evidence_saving(&line->arguments, line->total_ns, run->time_ns,
+					 run->period_ns, &saved);
+		avoidable->time_ns = saved.time_ns;
+		avoidable->low_ns = saved.low_ns;
+		avoidable->high_ns = saved.high_ns;
 	}
 }
 
-void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double share)
+void line_entry_estimate(struct line_entry *line, const struct run_figures *run)
 {
 	struct avoidable_evidence evidence = {
-		.period_ns = period_ns,
+		.time_ns = time_sum(line->charged_ns),
+		.period_ns = run->period_ns,
 		.sampled = line_entry_sampled(line),
 		.redundant = line_redundant(line),
-		.run_share = line->charged_ns[TIME_NATIVE] || line_entry_sampled(line) ? share : 0,
+		.run_share = line->charged_ns[TIME_NATIVE] || line_entry_sampled(line)
+				     ? run->redundant_share
+				     : 0,
 		.repeated = line->repeated,
 		.call_ns = line->call_ns,
 		.again = line->again,
@@ -94,12 +101,10 @@ void line_entry_estimate(struct line_entry *line, uint64_t period_ns, double sha
 		.again_stores = line->again_stores,
 	};
 
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		evidence.time_ns += line->charged_ns[c];
 	memcpy(evidence.redundant_by_memory, line->redundant_by_memory,
 	       sizeof(evidence.redundant_by_memory));
 	line->avoidable = avoidable_estimate(&evidence);
-	apply_arguments(line, evidence.time_ns);
+	apply_arguments(line, evidence.time_ns, run);
 }
 
 /* A line's avoidable time is shared out among its pairs by their redundant accesses. */

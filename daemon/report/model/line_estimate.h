@@ -28,8 +28,15 @@ void line_entry_estimate_call(struct line_entry *entry, uint64_t period_ns);
  */
 uint64_t call_log_mean(uint64_t call_log_sum, uint64_t call_samples);
 
+/* What a line's estimate takes from the whole run. */
+struct run_figures {
+	uint64_t period_ns;     /* that one sample stands for; 0: unknown */
+	uint64_t time_ns;       /* of all lines */
+	double redundant_share; /* profile_run_share() */
+};
+
 /* entry->avoidable, from all the rest. */
-void line_entry_estimate(struct line_entry *entry, uint64_t period_ns, double run_share);
+void line_entry_estimate(struct line_entry *entry, const struct run_figures *run);
 
 /* The part of it that a pair of the line accounts for. */
 uint64_t line_entry_avoidable_part(const struct line_entry *line, uint64_t pair_redundant);

@@ -329,6 +329,7 @@ static int build(struct builder *builder, const struct cct *cct)
 {
 	struct profile *profile = &builder->owned->profile;
 	struct source_refusals refusals;
+	struct run_figures run;
 
 	if (line_stats_build(&builder->lines, &builder->places, &builder->sites, cct,
 			     profile->time_ns) ||
@@ -354,9 +355,10 @@ static int build(struct builder *builder, const struct cct *cct)
 	memcpy(profile->accesses, builder->pairs.accesses, sizeof(profile->accesses));
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		profile->facts.losses.counts[i] += builder->pairs.filtered.counts[i];
+	run = (struct run_figures){ profile->facts.period_ns, time_sum(profile->time_ns),
+				    profile_run_share(profile->accesses) };
 	for (size_t i = 0; i < builder->lines.count; i++)
-		line_entry_estimate(&builder->lines.lines[i], profile->facts.period_ns,
-				    profile_run_share(profile->accesses));
+		line_entry_estimate(&builder->lines.lines[i], &run);
 	sum_avoidable(builder, cct);
 	builder->sorted_lines = calloc(builder->lines.count + 1, sizeof(builder->sorted_lines[0]));
 	builder->sorted_functions =

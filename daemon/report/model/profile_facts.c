@@ -11,12 +11,8 @@
 int profile_thread_compare(const void *left, const void *right)
 {
 	const struct profile_thread *a = left, *b = right;
-	uint64_t time_a = 0, time_b = 0;
+	uint64_t time_a = time_sum(a->time_ns), time_b = time_sum(b->time_ns);
 
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
-		time_a += a->time_ns[c];
-		time_b += b->time_ns[c];
-	}
 	if (time_a != time_b)
 		return time_a > time_b ? -1 : 1;
 	time_a = side_time_waiting_ns(&a->side);

@@ -29,15 +29,6 @@ static size_t merge_cells(struct profile_cell *cells, size_t count)
 	return kept;
 }
 
-static uint64_t profile_cell_time(const struct profile_cell *cell)
-{
-	uint64_t sum = 0;
-
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		sum += cell->time_ns[c];
-	return sum;
-}
-
 int profile_timeline_renumber(struct arena *arena, const struct profile_timeline *timeline,
 			      const uint32_t *positions, size_t count,
 			      struct profile_timeline *ret_timeline)
@@ -52,7 +43,7 @@ int profile_timeline_renumber(struct arena *arena, const struct profile_timeline
 		const struct profile_cell *cell = &timeline->cells[i];
 
 		if (cell->owner >= count || positions[cell->owner] == PROFILE_NODE_NONE) {
-			result.left_out_ns += profile_cell_time(cell);
+			result.left_out_ns += time_sum(cell->time_ns);
 			continue;
 		}
 		cells[used] = *cell;

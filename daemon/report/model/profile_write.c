@@ -46,9 +46,7 @@ void profile_line_write(struct arena *arena, const struct line_entry *entry,
 	line->side = entry->side;
 	line->total_ns = entry->total_ns;
 	memcpy(line->accesses, entry->accesses, sizeof(line->accesses));
-	line->charged_ns = 0;
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		line->charged_ns += entry->charged_ns[c];
+	line->charged_ns = time_sum(entry->charged_ns);
 	line->avoidable_ns = entry->avoidable.time_ns;
 	line->avoidable_low_ns = entry->avoidable.low_ns;
 	line->avoidable_high_ns = entry->avoidable.high_ns;

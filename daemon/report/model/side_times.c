@@ -3,24 +3,15 @@
 
 #include <errno.h>
 
-static uint64_t cpu_ns(const struct cct_node *node)
-{
-	uint64_t sum_ns = 0;
-
-	for (unsigned c = 0; c < TIME_CLASS_COUNT; c++)
-		sum_ns += node->time_ns[c];
-	return sum_ns;
-}
-
 struct side_time side_times_of(const struct cct_node *node, const struct path *path)
 {
 	struct side_time side = node->side;
 
 	/* Where functions have names, they also tell of the time in the kernel. */
 	if (path->collects)
-		side.collecting_ns = cpu_ns(node);
+		side.collecting_ns = time_sum(node->time_ns);
 	if (path->contends)
-		side.contending_ns = cpu_ns(node);
+		side.contending_ns = time_sum(node->time_ns);
 	return side;
 }
 
@@ -46,7 +37,7 @@ int side_times_charge(struct path_table *paths, const struct cct *cct, struct li
 		struct side_time side;
 		uint32_t path;
 
-		if (!cpu_ns(node) && !side_time_waiting_ns(&node->side))
+		if (!time_sum(node->time_ns) && !side_time_waiting_ns(&node->side))
 			continue;
 		if (path_table_find(paths, node, &path))
 			return -ENOMEM;

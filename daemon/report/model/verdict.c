@@ -21,15 +21,6 @@
 #define ASLEEP_SHARE_MAX 0.25
 #define DURATION_MIN_NS  1e9
 
-uint64_t profile_time_sum(const uint64_t times[TIME_CLASS_COUNT])
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < TIME_CLASS_COUNT; i++)
-		total += times[i];
-	return total;
-}
-
 uint64_t profile_line_redundant(const struct profile_line *line)
 {
 	return line->accesses[PAIR_LOAD].redundant + line->accesses[PAIR_STORE].redundant;
@@ -97,7 +88,7 @@ int profile_line_by_self(const void *left, const void *right)
 {
 	const struct profile_line *a = *(const struct profile_line *const *)left;
 	const struct profile_line *b = *(const struct profile_line *const *)right;
-	uint64_t a_ns = profile_time_sum(a->self_ns), b_ns = profile_time_sum(b->self_ns);
+	uint64_t a_ns = time_sum(a->self_ns), b_ns = time_sum(b->self_ns);
 
 	if (a_ns != b_ns)
 		return a_ns > b_ns ? -1 : 1;
@@ -347,7 +338,7 @@ static const struct profile_line *first_line(const struct profile *profile,
 					     int (*compare)(const void *, const void *),
 					     bool findings)
 {
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	const struct profile_line *first = NULL;
 
 	for (size_t i = 0; i < profile->line_count; i++) {
@@ -364,7 +355,7 @@ static void find(const struct profile *profile, struct verdict *verdict)
 {
 	const struct profile_line *finding = first_line(profile, profile_line_by_avoidable, true);
 	const struct profile_line *top_self = first_line(profile, profile_line_by_self, false);
-	uint64_t total_ns = profile_time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns);
 	uint64_t watched = sampled(profile->accesses);
 
 	if (profile->facts.samples == 0) {
@@ -395,9 +386,9 @@ static void find(const struct profile *profile, struct verdict *verdict)
 			    "of the CPU time by avoiding repeated ones.",
 			    watched, FINDING_SHARE_MIN * 100);
 	}
-	if (top_self && profile_time_sum(top_self->self_ns) > 0) {
+	if (top_self && time_sum(top_self->self_ns) > 0) {
 		verdict_say(verdict, "The hottest line has %s of the CPU time:",
-			    figure_part(profile_time_sum(top_self->self_ns), total_ns).text);
+			    figure_part(time_sum(top_self->self_ns), total_ns).text);
 		verdict->line = top_self;
 		verdict->line_position = verdict->sentence_count;
 		say_own_line(verdict, profile, NULL);

@@ -34,6 +34,5 @@ int profile_line_by_avoidable(const void *left, const void *right);
 bool profile_line_has_evidence(const struct profile_line *line);
 /* Exactly redundant, loads and stores. */
 uint64_t profile_line_redundant(const struct profile_line *line);
-uint64_t profile_time_sum(const uint64_t times[TIME_CLASS_COUNT]);
 
 #endif
