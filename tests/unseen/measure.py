@@ -21,7 +21,6 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TABLE = os.path.join(HERE, "expected.json")
 
 
 def functions(tree, prefix=""):
@@ -45,8 +44,8 @@ def places(source, function, text):
     return sorted(found)
 
 
-def locate(entry):
-    with open(os.path.join(HERE, entry["file"]), encoding="utf-8") as file:
+def locate(folder, entry):
+    with open(os.path.join(folder, entry["file"]), encoding="utf-8") as file:
         source = file.read()
     for kind in ("guilty", "also"):
         located = []
@@ -93,20 +92,20 @@ def versions(python, needs):
     return dict(zip(["python", *names], done.stdout.split()))
 
 
-def call(python, entry, *arguments):
-    command = [python, os.path.join(HERE, entry["file"]), *arguments]
+def call(python, folder, entry, *arguments):
+    command = [python, os.path.join(folder, entry["file"]), *arguments]
     alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=alone)
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
 
 
-def saving(python, entry, pairs, seconds, wall):
+def saving(python, folder, entry, pairs, seconds, wall):
     savings, slows, fixeds = [], [], []
     for pair in range(pairs):
         pace = {}
         for which in ("slow", "fixed") if pair % 2 == 0 else ("fixed", "slow"):
             extra = (["--fixed"] if which == "fixed" else []) + ([] if wall else ["--cpu"])
-            pace[which] = float(call(python, entry, "--seconds", str(seconds), *extra)["seconds_per_pass"])
+            pace[which] = float(call(python, folder, entry, "--seconds", str(seconds), *extra)["seconds_per_pass"])
         slows.append(pace["slow"])
         fixeds.append(pace["fixed"])
         savings.append(100 * (1 - pace["fixed"] / pace["slow"]))
@@ -122,16 +121,17 @@ def saving(python, entry, pairs, seconds, wall):
     }
 
 
-def save(table):
-    with open(TABLE + ".part", "w", encoding="utf-8") as file:
+def save(path, table):
+    with open(path + ".part", "w", encoding="utf-8") as file:
         json.dump(table, file, indent=1)
         file.write("\n")
-    os.replace(TABLE + ".part", TABLE)
+    os.replace(path + ".part", path)
 
 
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("names", nargs="*", help="programs, with or without .py; all without")
+    args.add_argument("--folder", default=HERE, help="programs and their expected.json (default: %(default)s)")
     args.add_argument("--python", default=sys.executable, help="interpreter that runs the programs")
     args.add_argument("--pairs", type=int, default=5)
     args.add_argument("--seconds", type=float, default=3.0)
@@ -140,14 +140,15 @@ def main():
     args.add_argument("--check", action="store_true", help="places and --check runs only")
     args = args.parse_args()
 
-    with open(TABLE, encoding="utf-8") as file:
+    path = os.path.join(args.folder, "expected.json")
+    with open(path, encoding="utf-8") as file:
         table = json.load(file)
     wanted = {name.removesuffix(".py") + ".py" for name in args.names}
     wrong = 0
     for entry in table["programs"]:
         if wanted and entry["file"] not in wanted:
             continue
-        for key, value in locate(entry):
+        for key, value in locate(args.folder, entry):
             if entry.get(key) != value and not args.write:
                 print("%s: %s is stale, run with --write" % (entry["file"], key))
                 wrong += 1
@@ -156,13 +157,13 @@ def main():
         if missing:
             print("%-22s left out: no %s" % (entry["file"], missing))
             continue
-        call(args.python, entry, "--check")
+        call(args.python, args.folder, entry, "--check")
         if args.check:
             print("%-22s results agree" % entry["file"])
             if args.write:
-                save(table)
+                save(path, table)
             continue
-        found = saving(args.python, entry, args.pairs, args.seconds, args.wall)
+        found = saving(args.python, args.folder, entry, args.pairs, args.seconds, args.wall)
         print(
             "%-22s %-22s" % (entry["file"], entry["category"]),
             "%5.1f %% (%.1f to %.1f)," % (found["median"], found["min"], found["max"]),
@@ -172,7 +173,7 @@ def main():
         if args.write:
             entry["saving_percent"] = found
             entry["measured_with"] = versions(args.python, entry["needs"])
-            save(table)
+            save(path, table)
     return 1 if wrong else 0
 
 
