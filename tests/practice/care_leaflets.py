@@ -39,11 +39,19 @@ class Press:
             line += month + " "
         return [text.rstrip().center(width) for text in [*lines, line]]
 
+    def bars(self, order):
+        """The serial number as an interleaved two of five, with its check digit."""
+        digits = "%09d" % order["serial"]
+        digits += str(-sum(int(digit) * (3 - 2 * (k % 2)) for k, digit in enumerate(digits)) % 10)
+        shapes = [("||  .", ".|  |", "| | .", " ||. ", "..||.")[int(digit) // 2] + "! "[int(digit) % 2] for digit in digits]
+        return ["".join(shapes[:5]), "".join(shapes[5:])]
+
     def leaflet(self, order):
         width = order["width"]
         lines = self.head(order, width)
         lines += self.fill(self.care[order["kind"]], width)
         lines += self.calendar(order, width)
+        lines += [text.center(width) for text in self.bars(order)]
         lines += [text.rjust(width) for text in order["note"].upper().split("/")]
         return ["|%-*s|" % (width, line) for line in lines]
 
@@ -57,9 +65,9 @@ def fill_text(text, width):
 
 
 def make_orders(rng, kinds, count):
-    for serial in range(count):
+    for _ in range(count):
         yield {
-            "serial": serial,
+            "serial": rng.randrange(10**9),
             "kind": rng.choice(kinds),
             "genus": rng.choice(LATIN),
             "species": rng.choice(LATIN),

@@ -55,7 +55,7 @@ class Merged:
             self.contacts[key].phones += phones
         else:
             self.note(key)
-            self.contacts[key] = Contact(contact.name.title(), contact.mail.lower(), phones)
+            self.contacts[key] = Contact(contact.name.title(), key[1], phones)
 
 
 class MergedInSet(Merged):

@@ -24,10 +24,9 @@ class Cup:
         return self.rng.randint(1, 6)
 
 
-def worth(dice):
+def worth(counts):
     """Groups count by their size, neighbours a little, and the rest not at all."""
     points = 0
-    counts = Counter(dice)
     for face, count in counts.items():
         points += (0, 0, 40, 150, 500, 2000, 10_000)[count] + (face if count > 1 else 0)
         if face + 1 in counts:
@@ -43,20 +42,21 @@ class Player:
         self.points = 0
         self.history = []
 
-    def again(self, cup):
+    def again(self, cup, counts):
         """The dice to throw again: those in no group, or all but one."""
-        counts = Counter(cup.dice)
         alone = [k for k, face in enumerate(cup.dice) if counts[face] == 1]
         return alone if len(alone) < 6 else alone[1:]
 
     def turn(self, cup):
         cup.throw(range(6))
-        best = worth(cup.dice)
+        counts = Counter(cup.dice)
+        best = worth(counts)
         for _ in range(self.patience):
             if best >= self.wish:
                 break
-            cup.throw(self.again(cup))
-            best = max(best, worth(cup.dice))
+            cup.throw(self.again(cup, counts))
+            counts = Counter(cup.dice)
+            best = max(best, worth(counts))
         if cup.lot() == 6:
             best *= 2
         self.points += best

@@ -23,11 +23,12 @@ def make_recording(rng, species, seconds=6):
     sound = rng.normal(0, 1.0, int(seconds * RATE))
     for _ in range(rng.integers(1, 6)):
         caller = species[rng.integers(len(species))]
-        length = int(caller.seconds * RATE)
+        seconds = caller.seconds * rng.uniform(0.8, 1.2)
+        length = int(seconds * RATE)
         start = rng.integers(0, len(sound) - length)
         t = np.arange(length) / RATE
-        tone = signal.chirp(t, caller.low, caller.seconds, caller.high)
-        sound[start : start + length] += 2.5 * np.sqrt(np.sin(np.pi * t / caller.seconds)) * tone
+        tone = signal.chirp(t, caller.low, seconds, caller.high)
+        sound[start : start + length] += 2.5 * np.sqrt(np.sin(np.pi * t / seconds)) * tone
     return sound
 
 
