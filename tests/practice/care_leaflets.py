@@ -8,6 +8,7 @@ from functools import lru_cache
 from common import run
 
 WIDTHS = (28, 40, 58)
+BARS = ("||  .", ".|  |", "| | .", " ||. ", "..||.")
 LATIN = "folia humilis radix flora alba minor sylva campestris prata rubra montana vulgaris arida palustris".split()
 
 
@@ -30,9 +31,9 @@ class Press:
         return [name.center(width), ("no. %d, %d cm" % (order["serial"], order["height"])).center(width), "-" * width]
 
     def calendar(self, order, width):
-        months = ["%s%s" % ("*" if order["flowers"] >> month & 1 else ".", "JFMAMJJASOND"[month]) for month in range(12)]
         lines, line = [], ""
-        for month in months:
+        for number, letter in enumerate("JFMAMJJASOND"):
+            month = ("*" if order["flowers"] >> number & 1 else ".") + letter
             if len(line) + 3 > width // 2:
                 lines.append(line)
                 line = ""
@@ -43,7 +44,7 @@ class Press:
         """The serial number as an interleaved two of five, with its check digit."""
         digits = "%09d" % order["serial"]
         digits += str(-sum(int(digit) * (3 - 2 * (k % 2)) for k, digit in enumerate(digits)) % 10)
-        shapes = [("||  .", ".|  |", "| | .", " ||. ", "..||.")[int(digit) // 2] + "! "[int(digit) % 2] for digit in digits]
+        shapes = [BARS[int(digit) // 2] + "! "[int(digit) % 2] for digit in digits]
         return ["".join(shapes[:5]), "".join(shapes[5:])]
 
     def leaflet(self, order):

@@ -25,7 +25,7 @@ def make_book(rng, people, count):
             name = name.upper()
         if rng.random() < 0.3:
             mail = mail.capitalize()
-        phone = "+%d (%d) %03d-%04d" % (rng.randrange(30, 50), rng.randrange(10, 99), rng.randrange(999), rng.randrange(9999))
+        phone = "+%d (%d) %06d" % (rng.randrange(30, 50), rng.randrange(10, 99), rng.randrange(10**6))
         yield Contact(name, mail, [phone])
 
 

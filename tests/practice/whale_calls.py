@@ -16,10 +16,13 @@ Species = namedtuple("Species", "name low high seconds")
 def make_species(rng):
     """Bands as this season's surveys gave them."""
     base = [("blue", 20, 60), ("fin", 70, 120), ("sei", 140, 260), ("humpback", 300, 700)]
-    return [Species(name, low + rng.uniform(-3, 3), high + rng.uniform(-3, 3), rng.uniform(0.4, 1.2)) for name, low, high in base]
+    return [
+        Species(name, low + rng.uniform(-3, 3), high + rng.uniform(-3, 3), rng.uniform(0.4, 1.2))
+        for name, low, high in base
+    ]
 
 
-def make_recording(rng, species, seconds=6):
+def make_recording(rng, species, seconds=8):
     sound = rng.normal(0, 1.0, int(seconds * RATE))
     for _ in range(rng.integers(1, 6)):
         caller = species[rng.integers(len(species))]
