@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scoreboard of findings: the programs that the rules were made with, and those that they were not.
 
-    tests/bench/scoreboard.py [--set seen|unseen] [--seconds S] [--rounds N] [--only NAME ...] [--json FILE]
+    tests/bench/scoreboard.py [--set seen|unseen|practice] [--seconds S] [--rounds N] [--only NAME ...] [--json FILE]
 
 Seen programs are those of findings.py. Unseen ones (tests/unseen) are run as
 written and with --fixed, clean ones once, each under `pieprofd --pid` at its
 default settings, and judged by expected.json. Shares are of the target's CPU
 time. A program whose packages no interpreter has is left out, and counted.
+Practice programs (tests/practice) are judged as unseen ones are, only when asked for: rules may be tuned on them.
 
 A line names the waste when it is a guilty one, or has one of the other
 expressions that expected.json allows (`also`); these are counted apart, and are
@@ -30,6 +31,7 @@ from unseen import Unseen, within  # noqa: E402
 
 MEASURED = os.path.join(ROOT, "docs", "MEASURED.md")
 SETS = ("seen", "unseen")
+PLACED = ("unseen", "practice")  # those with an expected.json
 
 
 def interpreter_at(path):
@@ -70,7 +72,7 @@ def summary(records):
     bad, fixed, clean = ([record for record in records if record["version"] == version]
                          for version in ("slow", "fixed", "clean"))
     firsts = [record["first"] or {} for record in bad]
-    placed = [record for record in bad if record["set"] == "unseen"]
+    placed = [record for record in bad if record["set"] in PLACED]
     judged = [(record["first"] or {}).get("judged") for record in placed]
     widths = [first["interval"][1] - first["interval"][0] for first in firsts if first.get("interval")]
     known = [record for record in bad if record["saving"] is not None]
@@ -109,11 +111,13 @@ def summaries(boards):
     yield "|---" * (1 + len(columns)) + "|"
     for row in rows:
         yield "| %s | %s |" % (row, " | ".join(column.get(row, "-") for column in columns.values()))
-    skipped = boards["unseen"].skipped if "unseen" in boards else {}
+    placed = [board for name, board in boards.items() if name in PLACED]
+    skipped = [script for board in placed for script in board.skipped]
     yield ""
-    yield "Unseen programs not run, or not whole: %d%s." % (
-        len(skipped), " (%s)" % ", ".join(sorted(skipped)) if skipped else "")
-    other = boards["unseen"].other_versions() if "unseen" in boards else []
+    yield "%s programs not run, or not whole: %d%s." % (
+        placed[0].name.capitalize() if placed else "Unseen", len(skipped),
+        " (%s)" % ", ".join(sorted(skipped)) if skipped else "")
+    other = [script for board in placed for script in board.other_versions()]
     if other:
         yield "Ran with other versions than those that the saving was measured with: %s." % ", ".join(other)
 
@@ -122,7 +126,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20, help="length of one profile")
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--set", choices=SETS, help="only these programs")
+    parser.add_argument("--set", choices=tuple(dict.fromkeys(SETS + PLACED)), help="only these programs")
     parser.add_argument("--only", nargs="+", metavar="NAME", dest="target", default=[],
                         help="only those whose file name has one of these")
     parser.add_argument("--interpreter", action="append", metavar="NAME",
@@ -139,6 +143,8 @@ def options():
 
 def main():
     arguments = options()
+    if arguments.save_docs and arguments.set == "practice":
+        raise SystemExit("practice programs may be tuned on: their figures are not for docs/")
     if arguments.keep:
         os.makedirs(arguments.keep, exist_ok=True)
     chosen = []
@@ -152,18 +158,19 @@ def main():
             board = Seen(arguments, chosen)
         else:
             extra = [interpreter_at(arguments.python_with_packages)] if arguments.python_with_packages else []
-            board = Unseen(arguments, chosen[:1] + extra)
+            board = Unseen(arguments, chosen[:1] + extra, name)
         boards[name] = board
     records = [record for board in boards.values() for record in board.records()]
+    placed = next((board for name, board in boards.items() if name in PLACED), None)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"seconds": arguments.seconds, "records": records,
-                       "skipped": boards["unseen"].skipped if "unseen" in boards else {},
-                       "versions": boards["unseen"].versions if "unseen" in boards else {}}, file, indent=1)
+                       "skipped": placed.skipped if placed else {},
+                       "versions": placed.versions if placed else {}}, file, indent=1)
     if not records:
         raise SystemExit("nothing to judge")
     boards = {name: board for name, board in boards.items()
-              if list(board.records()) or name == "unseen" and board.skipped}
+              if list(board.records()) or name in PLACED and board.skipped}
     for board in boards.values():
         board.print()
     lines = list(summaries(boards))

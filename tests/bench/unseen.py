@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of tests/unseen, profiled and judged by their expected.json; run by scoreboard.py."""
+"""The programs of tests/unseen or tests/practice, profiled and judged by their expected.json; run by scoreboard.py."""
 import glob
 import json
 import os
@@ -11,7 +11,6 @@ import time
 from findings import NAMED, Line, figures, middle, percent, place_of, ranks
 from harness import ROOT, Child, Failure, Target, check, pieprofd, profile, wait_until
 
-FOLDER = os.path.join(ROOT, "tests", "unseen")
 # In the folder of kept profiles.
 VERSIONS = "versions.json"
 # The line of runner.py where every pass but the first is made: imports and first calls are over by then.
@@ -47,18 +46,18 @@ class Truth:
         return [self.category] if self.label(entry) in NAMED else []
 
 
-def truths(names):
-    with open(os.path.join(FOLDER, "expected.json"), encoding="utf-8") as file:
+def truths(folder, names):
+    with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
         found = [Truth(entry) for entry in json.load(file)["programs"]]
     return [truth for truth in found if not names or any(name in truth.script for name in names)]
 
 
 class Program(Target):
-    """A program of tests/unseen, in its passes. It says nothing before its end, so its stack is asked."""
+    """A program of such a folder, in its passes. It says nothing before its end, so its stack is asked."""
 
     def __init__(self, interpreter, script, seconds, *options):
         self.process = subprocess.Popen(
-            [interpreter.path, os.path.join(FOLDER, script), "--seconds", str(seconds), *options],
+            [interpreter.path, script, "--seconds", str(seconds), *options],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env=dict(environment(interpreter), OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1",
                      PYTHONDONTWRITEBYTECODE="1"))
@@ -114,14 +113,14 @@ def interpreter_for(truth, interpreters):
     return None, missing
 
 
-def measured(interpreter, truth, fixed, number, arguments):
-    with Program(interpreter, truth.script, arguments.seconds + 60, *(["--fixed"] if fixed else [])) as target:
+def measured(interpreter, script, fixed, number, arguments):
+    with Program(interpreter, script, arguments.seconds + 60, *(["--fixed"] if fixed else [])) as target:
         report, _ = profile(target.pid, "-d", arguments.seconds)
         target.check_undisturbed()
         target.process.kill()
     check(not report["target_exited"], "the target ended")
     if arguments.keep:
-        name = "%s+%s+%s+%d.json" % (truth.script[:-3], interpreter.name.replace(" ", "_"),
+        name = "%s+%s+%s+%d.json" % (os.path.basename(script)[:-3], interpreter.name.replace(" ", "_"),
                                      "fixed" if fixed else "slow", number)
         with open(os.path.join(arguments.keep, name), "w") as file:
             json.dump(report, file)
@@ -129,10 +128,12 @@ def measured(interpreter, truth, fixed, number, arguments):
 
 
 class Unseen:
-    """Profiles of tests/unseen, measured or kept, and what they say."""
+    """Profiles of tests/SET, measured or kept, and what they say."""
 
-    def __init__(self, arguments, interpreters):
-        self.truths = {truth.script: truth for truth in truths(arguments.target)}
+    def __init__(self, arguments, interpreters, name="unseen"):
+        self.name = name
+        self.folder = os.path.join(ROOT, "tests", name)
+        self.truths = {truth.script: truth for truth in truths(self.folder, arguments.target)}
         self.found = []
         self.skipped = {}
         self.versions = {}
@@ -147,7 +148,7 @@ class Unseen:
 
     def add(self, truth, name, fixed, report):
         version = "clean" if truth.clean else "fixed" if fixed else "slow"
-        self.found.append(dict(figures(truth, report), set="unseen", program=truth.script, interpreter=name,
+        self.found.append(dict(figures(truth, report), set=self.name, program=truth.script, interpreter=name,
                                version=version, saving=truth.saving, category=truth.category))
         return self.found[-1]
 
@@ -174,7 +175,8 @@ class Unseen:
             for number in range(arguments.rounds):
                 for fixed in (False,) if truth.clean else (False, True):
                     try:
-                        report = measured(interpreter, truth, fixed, number, arguments)
+                        report = measured(interpreter, os.path.join(self.folder, truth.script), fixed, number,
+                                          arguments)
                     except Failure as failure:
                         self.skipped[truth.script] = "round %d%s: %s" % (
                             number, " fixed" if fixed else "", (str(failure).splitlines() or ["failed"])[-1])

@@ -60,7 +60,8 @@ def one_pass(number, profile_of):
     lines = []
     for reader in rng.choice(loans.shape[0], 5, replace=False):
         profile = profile_of(loans, reader, shelves)
-        lines.append([int(profile.argmax()), float(profile.max()), *map(int, suggest(loans, near, reader, profile, shelves))])
+        books = suggest(loans, near, reader, profile, shelves)
+        lines.append([int(profile.argmax()), float(profile.max()), *map(int, books)])
     return lines
 
 

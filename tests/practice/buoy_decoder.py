@@ -25,7 +25,8 @@ def make_dump(rng, records):
             body = POSITION.pack(n, rng.uniform(54, 58), rng.uniform(3, 8))
             packets.append(frame(2, body))
         else:
-            body = WAVE.pack(n, rng.randrange(900), rng.randrange(40, 140), rng.randrange(-50, 250), rng.randrange(360) // 2)
+            height, period, warmth = rng.randrange(900), rng.randrange(40, 140), rng.randrange(-50, 250)
+            body = WAVE.pack(n, height, period, warmth, rng.randrange(180))
             packets.append(frame(1, body))
         if rng.random() < 0.05:
             packets.append(bytes([rng.randrange(160)]))

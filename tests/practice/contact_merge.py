@@ -25,7 +25,7 @@ def make_book(rng, people, count):
             name = name.upper()
         if rng.random() < 0.3:
             mail = mail.capitalize()
-        phone = "+%d (%d) %03d-%04d" % (rng.randrange(30, 50), rng.randrange(10, 99), rng.randrange(999), rng.randrange(9999))
+        phone = "+%d (%d) %06d" % (rng.randrange(30, 50), rng.randrange(10, 99), rng.randrange(10**6))
         yield Contact(name, mail, [phone])
 
 
@@ -55,7 +55,7 @@ class Merged:
             self.contacts[key].phones += phones
         else:
             self.note(key)
-            self.contacts[key] = Contact(contact.name.title(), contact.mail.lower(), phones)
+            self.contacts[key] = Contact(contact.name.title(), key[1], phones)
 
 
 class MergedInSet(Merged):

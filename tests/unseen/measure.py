@@ -3,6 +3,7 @@
 
     python3 measure.py --check                    places and equal results, no times
     python3 measure.py [--write] [NAME ...]       all of it, for all or some programs
+    python3 measure.py --folder ../practice       those of another folder
 
 Slow and fixed runs alternate, in turned order, so that a drift of the machine
 cancels, and CPU seconds are counted (--wall: the clock's), so that what else
