@@ -69,13 +69,39 @@ static void find_rounds(const struct argument_sample *sample, unsigned number, u
 	*ret_rounds = hash_word(hash_mix(rounds));
 }
 
+/* Its code was seen at another instruction in the meantime. */
+static bool has_left(struct argument_facts *all, uint32_t site)
+{
+	struct argument_facts *code = &all[all[site].code_site];
+	bool left = code->code_last != site + 1;
+
+	code->code_last = site + 1;
+	return left;
+}
+
+/* Else the code has called itself, and two calls of it are at an instruction each. */
+static bool is_alone(const struct argument_facts *all, const struct argument_sample *sample,
+		     unsigned number)
+{
+	uint32_t code = all[sample->frames[number].site].code_site;
+
+	for (unsigned f = 0; f < sample->frame_count; f++)
+		if (f != number && all[sample->frames[f].site].code_site == code)
+			return false;
+	return true;
+}
+
 /* A call ends where a loop's round is another one, or where other code was seen in between. */
-static void count_calls(struct argument_facts *facts, const struct argument_sample *sample,
+static void count_calls(struct argument_facts *all, const struct argument_sample *sample,
 			unsigned number, uint32_t position)
 {
 	const struct argument_frame *frame = &sample->frames[number];
+	struct argument_facts *facts = &all[frame->site];
 	bool interrupted = position > facts->last_position + 1;
 	uint32_t loops, rounds;
+
+	if (is_alone(all, sample, number))
+		interrupted |= has_left(all, frame->site);
 
 	find_rounds(sample, number, &loops, &rounds);
 	if (!facts->summary->calls || interrupted ||
@@ -129,13 +155,14 @@ static void count_near(struct argument_facts *facts, const struct argument_sampl
 	facts->last_call = summary->calls;
 }
 
-static void count_frame(struct argument_facts *facts, const struct argument_sample *sample,
+static void count_frame(struct argument_facts *all, const struct argument_sample *sample,
 			unsigned number, uint32_t position)
 {
 	const struct argument_frame *frame = &sample->frames[number];
+	struct argument_facts *facts = &all[frame->site];
 
 	if (is_innermost(sample, number))
-		count_calls(facts, sample, number, position);
+		count_calls(all, sample, number, position);
 	if (!(frame->flags & ARGUMENT_JUDGED))
 		return;
 	count_near(facts, sample, frame);
@@ -217,6 +244,31 @@ static int compare_times(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
+/* The first site of each one's code. */
+static int find_codes(struct argument_facts *facts, const struct argument_log *log)
+{
+	struct id_table codes = { 0 };
+	int error = 0;
+
+	for (uint32_t id = 0; !error && id < log->site_count; id++) {
+		uint64_t hash = hash_mix((uintptr_t)log->sites[id].code);
+		size_t probe = 0;
+		uint32_t first;
+
+		while ((first = id_table_next(&codes, hash, &probe)) != ID_NONE)
+			if (log->sites[first].code == log->sites[id].code)
+				break;
+		facts[id].code_site = first == ID_NONE ? id : first;
+		if (first != ID_NONE)
+			continue;
+		error = id_table_reserve(&codes);
+		if (!error)
+			id_table_add(&codes, hash, id);
+	}
+	id_table_deinit(&codes);
+	return error;
+}
+
 static int find_bytecode_facts(struct argument_facts *facts, const struct argument_site *site,
 			       struct call_site_table *sites)
 {
@@ -237,10 +289,12 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 {
 	uint32_t *order = calloc(log->sample_count + 1, sizeof(*order));
 	uint32_t position = 1;
-	int error = 0;
+	int error = find_codes(facts, log);
 
-	if (!order)
+	if (error || !order) {
+		free(order);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < log->sample_count; i++)
 		order[i] = i;
 	qsort_r(order, log->sample_count, sizeof(*order), compare_times, log->samples);
@@ -250,7 +304,7 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 		/* Of one that was cut it is not known what it was not in. */
 		position += !sample->cut;
 		for (unsigned f = 0; f < sample->frame_count; f++)
-			count_frame(&facts[sample->frames[f].site], sample, f, position);
+			count_frame(facts, sample, f, position);
 	}
 	free(order);
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {

@@ -39,6 +39,8 @@ struct argument_facts {
 	uint64_t data, opaque, partial;
 	/* Of the last sample that it was in: what tells the next one's call apart. */
 	uint32_t last_position, last_loops, last_rounds;
+	uint32_t code_site; /* the first site of its code, which knows the one seen last: */
+	uint32_t code_last; /* (a number + 1; 0: none yet) */
 	/* Of the last one in which it was compared. */
 	uint64_t last_ns, last_contents, last_objects;
 	uint32_t last_tid, last_call;
