@@ -8,9 +8,6 @@
 #define FIRST_MIN_NS 20000
 /* Timers are late rather than early. */
 #define LATE_NS 10000
-/* Of short intervals, of which any length is as likely as its double. */
-#define SHORT_MIN_NS 500000
-#define SHORT_TWICE  4
 
 static uint64_t least_ns(const struct sampling_interval *interval)
 {
@@ -60,13 +57,6 @@ struct sampling_rest sampling_interval_rest(const struct sampling_interval *inte
 	return (struct sampling_rest){ 0 };
 }
 
-static uint64_t short_ns(struct sampling_interval *interval)
-{
-	uint64_t ns = SHORT_MIN_NS << random_below(&interval->random, SHORT_TWICE);
-
-	return ns + random_below(&interval->random, ns);
-}
-
 void sampling_interval_next(struct sampling_interval *interval, uint64_t period_ns,
 			    uint64_t running_ns)
 {
@@ -74,13 +64,6 @@ void sampling_interval_next(struct sampling_interval *interval, uint64_t period_
 	/* A quarter more or less: enough to get out of step within a few. */
 	interval->ns =
 		period_ns - period_ns / 4 + random_below(&interval->random, period_ns / 2) + 1;
-	interval->second = interval->soon;
-	interval->soon = false;
-	if (interval->second) {
-		uint64_t ns = short_ns(interval);
-
-		interval->ns = ns < interval->ns ? ns : interval->ns;
-	}
 	interval->began_ns = running_ns;
 	interval->first = false;
 }

@@ -15,9 +15,6 @@
  * that begins goes on with the interval that one which has ended left unfinished:
  * then all that short threads run is cut into intervals, none left out.
  *
- * Who wants to know what a program does twice within a few milliseconds can ask
- * for a short one. It stands for itself alone, too.
- *
  * The first interval stays in force until the caller can change it. Its first
  * end stands for the period, its further ones (or those of them that fall where this
  * clock does not look) for nothing until a period is over, then for themselves.
@@ -32,8 +29,6 @@ struct sampling_interval {
 	uint64_t period_ns; /* the mean asked for */
 	uint64_t ns;        /* in force */
 	bool first;
-	bool soon;         /* asked for: the next one is short */
-	bool second;       /* it is: the sample at its end follows closely on another */
 	uint64_t began_ns; /* the thread's CPU time when it came into force */
 	uint64_t whole_ns; /* of the first one: what its first end stands for */
 	uint64_t random;   /* state of the generator, never 0 */

@@ -261,11 +261,6 @@ void thread_events_vary_clock(struct thread_events *events)
 	(void)set_clock_interval(events, next);
 }
 
-void thread_events_look_again(struct thread_events *events)
-{
-	events->interval.soon = true;
-}
-
 static void breakpoint_attributes(struct perf_event_attr *attributes, enum breakpoint_type type,
 				  remote_addr address, size_t length)
 {
@@ -408,11 +403,9 @@ static bool parse_record(const struct thread_events *events, const struct event_
 		.time_ns = record.time,
 		.running_ns = record.running_ns,
 	};
-	if (source == EVENT_CLOCK) {
+	if (source == EVENT_CLOCK)
 		ret->stands_for_ns =
 			sampling_interval_charge(&events->interval, record.running_ns, true);
-		ret->second = events->interval.second;
-	}
 	return true;
 }
 

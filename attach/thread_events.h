@@ -42,7 +42,6 @@ struct event_record {
 	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
 	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */
 	uint64_t stands_for_ns; /* a clock record: CPU time of the thread; may be 0 */
-	bool second;            /* a clock record that thread_events_look_again() asked for */
 	/* EVENT_MEMORY: */
 	remote_addr address;
 	uint8_t kinds; /* ACCESS_LOAD | ACCESS_STORE; 0: it was no memory access */
@@ -121,8 +120,6 @@ void thread_events_enable_clock(struct thread_events *events, bool enable);
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
 /* After a clock record was drained, the thread being stopped: another random interval. */
 void thread_events_vary_clock(struct thread_events *events);
-/* Before that: the next one shall be short. */
-void thread_events_look_again(struct thread_events *events);
 
 /*
  * Programs a slot. Best done while the thread is stopped (30 us otherwise).

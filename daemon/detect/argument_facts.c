@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_facts.h"
 
-#include "common/clock.h"
 #include "common/hash.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/interval.h"
@@ -14,9 +13,6 @@
 #define SAME_LOW 0.5
 /* In different calls: one long call is the same all the time. */
 #define CALLS_MIN 3
-/* What was sampled so soon after was sampled for the sake of that (argument_sampler.h). */
-#define NEAR_NS  (30 * NS_PER_MS)
-#define NEAR_MIN 5
 /* Of a site's samples, so many may have an operand that is known by identity alone. */
 #define OPAQUE_MAX 0.05
 /* Few sets of arguments: each was seen so often, on average, and by chance two samples are alike.
@@ -133,28 +129,6 @@ static bool is_innermost(const struct argument_sample *sample, unsigned number)
 	return true;
 }
 
-/* Two calls in a row with the same contents: what is between them need not be known. */
-static void count_near(struct argument_facts *facts, const struct argument_sample *sample,
-		       const struct argument_frame *frame)
-{
-	struct argument_summary *summary = facts->summary;
-	bool same = frame->contents == facts->last_contents;
-	/* Other objects are another call's, if they are alike or not. */
-	bool other_call =
-		facts->last_call != summary->calls || frame->objects != facts->last_objects;
-
-	if (facts->last_tid == sample->tid && summary->judged && other_call &&
-	    sample->event_ns - facts->last_ns < NEAR_NS) {
-		summary->near++;
-		summary->near_same += same;
-	}
-	facts->last_ns = sample->event_ns;
-	facts->last_contents = frame->contents;
-	facts->last_objects = frame->objects;
-	facts->last_tid = sample->tid;
-	facts->last_call = summary->calls;
-}
-
 static void count_frame(struct argument_facts *all, const struct argument_sample *sample,
 			unsigned number, uint32_t position)
 {
@@ -165,7 +139,6 @@ static void count_frame(struct argument_facts *all, const struct argument_sample
 		count_calls(all, sample, number, position);
 	if (!(frame->flags & ARGUMENT_JUDGED))
 		return;
-	count_near(facts, sample, frame);
 	facts->summary->judged++;
 	facts->data += !!(frame->flags & ARGUMENT_DATA);
 	facts->opaque += !!(frame->flags & ARGUMENT_OPAQUE);
@@ -228,9 +201,6 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 		return;
 	facts->same = interval_wilson(summary->commonest, summary->judged).low > SAME_LOW &&
 		      summary->calls >= CALLS_MIN;
-	facts->same_soon = !facts->same && summary->near >= NEAR_MIN &&
-			   interval_wilson(summary->near_same, summary->near).low > SAME_LOW;
-	facts->same |= facts->same_soon;
 	if (!facts->same)
 		judge_few(facts, site);
 }

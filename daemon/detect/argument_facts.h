@@ -19,8 +19,6 @@ struct argument_summary {
 	uint64_t contents;  /* these */
 	uint32_t distinct;  /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
 	uint32_t calls;     /* at least so many different calls were sampled */
-	uint32_t near;      /* calls that were sampled soon after another one */
-	uint32_t near_same; /* of them, with the same contents as that one */
 	uint64_t trips;     /* of the innermost loop; 0: unknown */
 	uint64_t votes[ARGUMENT_VERDICT_COUNT];
 	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
@@ -41,14 +39,9 @@ struct argument_facts {
 	uint32_t last_position, last_loops, last_rounds;
 	uint32_t code_site; /* the first site of its code, which knows the one seen last: */
 	uint32_t code_last; /* (a number + 1; 0: none yet) */
-	/* Of the last one in which it was compared. */
-	uint64_t last_ns, last_contents, last_objects;
-	uint32_t last_tid, last_call;
 	uint64_t last_size;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
-	bool same;      /* all the time, or else the next few rounds: for long enough to matter */
-	bool same_soon; /* no more than that */
-	bool few, growing, elements, scalars;
+	bool same, few, growing, elements, scalars;
 	int line;
 	uint32_t outermost; /* site that does the same each time and whose extent this one is in */
 	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */

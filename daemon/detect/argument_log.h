@@ -41,7 +41,6 @@ struct argument_site {
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
 	uint64_t samples; /* that fell into it, looked at or not */
-	uint32_t looks;   /* second looks that were asked for because of it */
 };
 
 enum argument_flag {
@@ -70,7 +69,6 @@ struct argument_sample {
 	uint64_t event_ns; /* when */
 	uint64_t time_ns;  /* what it stands for */
 	uint32_t node;     /* of the calling context tree */
-	uint32_t tid;
 	uint8_t frame_count;
 	bool cut;                                          /* own frames further out are not here */
 	struct argument_frame frames[ARGUMENT_FRAMES_MAX]; /* innermost own frame first */

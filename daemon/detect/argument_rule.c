@@ -151,8 +151,7 @@ static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 		    inside->under < 0.9 * inside->samples)
 			continue;
 		if (facts->opaque > facts->summary->judged / 2 ||
-		    (!facts->same_soon &&
-		     (double)facts->summary->commonest < 0.7 * (double)facts->summary->judged))
+		    (double)facts->summary->commonest < 0.7 * (double)facts->summary->judged)
 			return true;
 	}
 	return false;
@@ -213,16 +212,12 @@ static uint32_t same_site(const struct judgement *judgement, const struct argume
 	const struct argument_facts *facts = &judgement->facts[frame->site];
 	const struct argument_summary *outer;
 
-	if (is_compared(frame) && facts->same_soon)
-		return facts->outermost;
 	if (is_compared(frame))
 		return facts->same && frame->contents == facts->summary->contents ? facts->outermost
 										  : ID_NONE;
 	if (facts->outermost == ID_NONE)
 		return ID_NONE;
 	outer = judgement->facts[facts->outermost].summary;
-	if (judgement->facts[facts->outermost].same_soon)
-		return facts->outermost;
 	return (double)outer->commonest >= MOSTLY_SAME * (double)outer->judged ? facts->outermost
 									       : ID_NONE;
 }

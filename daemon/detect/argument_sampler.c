@@ -25,8 +25,7 @@ struct argument_sampler {
 	struct known_code codes[CODES_REMEMBERED];
 	/* Of this stop. */
 	struct argument_sample sample;
-	bool taken, second;
-	uint64_t takings, looks;         /* so far: samples, and second looks asked for */
+	bool taken;
 	unsigned weight;                 /* samples that this one stands for */
 	size_t own[ARGUMENT_FRAMES_MAX]; /* numbers of the frames in the stack */
 	size_t own_count;
@@ -113,7 +112,7 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 	}
 }
 
-/* Every sample at first; of a site that is well known, few. A second look would be for nothing. */
+/* Every sample at first; of a site that is well known, few. */
 static bool is_due(struct argument_sampler *sampler, const struct python_stack *stack)
 {
 	const struct python_frame *frame = &stack->frames[sampler->own[0]];
@@ -123,9 +122,6 @@ static bool is_due(struct argument_sampler *sampler, const struct python_stack *
 	site = argument_log_site(&sampler->log, frame->code, frame->instruction_offset, &id);
 	if (!site)
 		return false;
-	sampler->weight = 1;
-	if (sampler->second)
-		return true;
 	site->samples++;
 	sampler->weight = site->samples <= ARGUMENT_KNOWN_SAMPLES ? 1 : ARGUMENT_RARE;
 	return site->samples % sampler->weight == 0;
@@ -339,14 +335,11 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 		sampler->sample.frame_count++;
 }
 
-void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture,
-			   bool second)
+void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture)
 {
 	size_t object = 0;
 
 	sampler->taken = false;
-	sampler->second = second;
-	sampler->takings++;
 	if (capture->python_error || !capture->python.count ||
 	    capture->python.flags & (PYTHON_STACK_INVALID | PYTHON_STACK_RECOVERED))
 		return;
@@ -363,28 +356,8 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
-bool argument_sampler_wants_second(struct argument_sampler *sampler)
-{
-	const struct argument_sample *sample = &sampler->sample;
-	bool wanted = false;
-
-	if (!sampler->taken || sampler->second ||
-	    ARGUMENT_LOOK_RARE * sampler->looks >= sampler->takings)
-		return false;
-	for (unsigned f = 0; f < sample->frame_count; f++) {
-		struct argument_site *site = &sampler->log.sites[sample->frames[f].site];
-
-		if (!(sample->frames[f].flags & ARGUMENT_DATA) || site->looks >= ARGUMENT_LOOKS)
-			continue;
-		site->looks++;
-		wanted = true;
-	}
-	sampler->looks += wanted;
-	return wanted;
-}
-
 void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,
-			  uint32_t node, pid_t tid)
+			  uint32_t node)
 {
 	if (!sampler->taken)
 		return;
@@ -392,6 +365,5 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
 	sampler->sample.event_ns = event_ns;
 	sampler->sample.time_ns = time_ns * sampler->weight;
 	sampler->sample.node = node;
-	sampler->sample.tid = (uint32_t)tid;
 	(void)argument_log_add(&sampler->log, &sampler->sample);
 }

@@ -4,9 +4,6 @@
  * argument log. While the thread waits: what its calls work on changes as soon
  * as it runs. Two to ten system calls, 20 to 60 us; so of a site that is well
  * known only one sample in ARGUMENT_RARE is looked into.
- *
- * A program may do the same again for a few milliseconds, and then go on to other
- * data. So of each site a few samples are followed closely by another one.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_SAMPLER_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_SAMPLER_H
@@ -16,9 +13,6 @@
 
 #define ARGUMENT_KNOWN_SAMPLES 64
 #define ARGUMENT_RARE          8
-/* Second looks for a site's sake; and at most one in so many samples is one. */
-#define ARGUMENT_LOOKS     24
-#define ARGUMENT_LOOK_RARE 3
 
 struct argument_sampler;
 
@@ -26,16 +20,12 @@ struct argument_sampler;
 struct argument_sampler *argument_sampler_create(struct target *target);
 void argument_sampler_destroy(struct argument_sampler *sampler);
 
-/* In the stop, after capture_take(). second: this is the second look that was asked for. */
-void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture,
-			   bool second);
-
-/* Then: shall the thread be looked at again, soon? */
-bool argument_sampler_wants_second(struct argument_sampler *sampler);
+/* In the stop, after capture_take(). */
+void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture);
 
 /* Afterwards: what was taken is logged as this sample's. Without a taking: nothing. */
 void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,
-			  uint32_t node, pid_t tid);
+			  uint32_t node);
 
 const struct argument_log *argument_sampler_argument_log(const struct argument_sampler *sampler);
 

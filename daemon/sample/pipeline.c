@@ -175,8 +175,6 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 			 struct tracee *tracee, const struct registers *registers,
 			 const struct event_record *records, size_t count)
 {
-	bool second = false;
-
 	pipeline->clock_ticks = 0;
 	pipeline->clock_ns = 0;
 	pipeline->captured = false;
@@ -186,7 +184,6 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 		if (records[i].source == EVENT_CLOCK) {
 			pipeline->clock_ticks++;
 			pipeline->clock_ns += records[i].stands_for_ns;
-			second |= records[i].second;
 			governor_fill(&pipeline->governor, &thread->bucket, records[i].running_ns);
 		} else if (records[i].source == EVENT_MEMORY) {
 			pipeline->memory_access = &records[i];
@@ -203,11 +200,8 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 	if (pipeline->captured)
 		capture_take(&pipeline->capture, pipeline->target, tracee->id.tid,
 			     tracee->inner_tid, registers);
-	if (!pipeline->arguments || !pipeline->clock_ticks)
-		return;
-	argument_sampler_take(pipeline->arguments, &pipeline->capture, second);
-	if (argument_sampler_wants_second(pipeline->arguments))
-		thread_events_look_again(&tracee->events);
+	if (pipeline->arguments && pipeline->clock_ticks)
+		argument_sampler_take(pipeline->arguments, &pipeline->capture);
 }
 
 /* In the stop: samples that were taken at the old interval are to be counted by it. */
@@ -381,7 +375,7 @@ static void pipeline_resumed(void *context, struct tracee *tracee)
 		charge_ticks(pipeline, thread, node);
 	if (pipeline->arguments && pipeline->clock_ticks && node)
 		argument_sampler_log(pipeline->arguments, pipeline->event_ns, pipeline->clock_ns,
-				     node->id, tracee->id.tid);
+				     node->id);
 	if (thread->redundancy && redundancy_wants_context(thread->redundancy))
 		redundancy_resumed(pipeline->redundancy, thread->redundancy, node);
 }

@@ -74,11 +74,11 @@ static void sample(struct session *session)
 	session->capture.python_error =
 		python_stack_read(session->target.runtime, pid, NULL, &session->capture.python);
 	assert_int_equal(session->capture.python_error, 0);
-	argument_sampler_take(session->sampler, &session->capture, false);
+	argument_sampler_take(session->sampler, &session->capture);
 	session->samples++;
-	argument_sampler_log(session->sampler, session->samples * 10 * MS, 10 * MS, 1, 1);
+	argument_sampler_log(session->sampler, session->samples * 10 * MS, 10 * MS, 1);
 	/* What was logged once is not logged again. */
-	argument_sampler_log(session->sampler, session->samples * 10 * MS, 10 * MS, 1, 1);
+	argument_sampler_log(session->sampler, session->samples * 10 * MS, 10 * MS, 1);
 }
 
 static void run(struct session *session)
