@@ -120,10 +120,11 @@ static void plan_slots(struct frame_reading *reading)
 	reading->slot_count = end - first;
 }
 
-static int plan(struct operand_reader *reader, const struct python_stack *stack, size_t number,
-		struct frame_reading *reading, struct operand_sample *sample)
+/* Of the instruction at this offset: the frame's current one, or the next. */
+static int plan(struct operand_reader *reader, const struct python_frame *frame,
+		int instruction_offset, struct frame_reading *reading,
+		struct operand_sample *sample)
 {
-	const struct python_frame *frame = &stack->frames[number];
 	const struct kept_depths *kept;
 	int error = find_depths(reader, frame->code, &kept);
 
@@ -140,14 +141,13 @@ static int plan(struct operand_reader *reader, const struct python_stack *stack,
 	sample->error = kept->error;
 	if (kept->error)
 		return 0;
-	reading->instruction = stack_depths_at(&kept->depths, frame->instruction_offset);
+	reading->instruction = stack_depths_at(&kept->depths, instruction_offset);
 	if (!reading->instruction ||
 	    !operation_of(&kept->depths, reading->instruction, &reading->operation)) {
 		sample->error = -ENOENT;
 		return 0;
 	}
 	reading->depths = &kept->depths;
-	sample->taken = number > 0 && !stack->frames[number - 1].entry;
 	sample->kind = reading->operation.kind;
 	sample->in_place = reading->operation.in_place;
 	sample->operand_total = reading->operation.total;
@@ -366,28 +366,79 @@ static int read_frames(struct operand_reader *reader, size_t count, struct opera
 	return error;
 }
 
-int operand_reader_read(struct operand_reader *reader, const struct python_stack *stack,
-			const size_t *frames, size_t count, struct operand_sample *ret_samples)
+/* What was planned. */
+static int read_planned(struct operand_reader *reader, struct operand_sample *samples, size_t count)
 {
 	struct operand_iterator *iterators[OPERAND_FRAMES_MAX * OPERAND_LOOPS_MAX];
 	size_t iterator_count = 0;
+	int error = read_frames(reader, count, samples);
+
+	for (size_t i = 0; !error && i < count; i++) {
+		take(reader, &reader->readings[i], &samples[i]);
+		for (size_t k = 0; k < samples[i].loop_count; k++)
+			iterators[iterator_count++] = &samples[i].loops[k];
+	}
+	if (error || !iterator_count)
+		return error;
+	return iterators_read(reader->runtime, &reader->types, iterators, iterator_count);
+}
+
+int operand_reader_read(struct operand_reader *reader, const struct python_stack *stack,
+			const size_t *frames, size_t count, struct operand_sample *ret_samples)
+{
 	int error = 0;
 
 	reader->range_count = 0;
 	if (count > OPERAND_FRAMES_MAX)
 		return -EINVAL;
-	for (size_t i = 0; !error && i < count; i++)
-		error = plan(reader, stack, frames[i], &reader->readings[i], &ret_samples[i]);
-	if (!error)
-		error = read_frames(reader, count, ret_samples);
 	for (size_t i = 0; !error && i < count; i++) {
-		take(reader, &reader->readings[i], &ret_samples[i]);
-		for (size_t k = 0; k < ret_samples[i].loop_count; k++)
-			iterators[iterator_count++] = &ret_samples[i].loops[k];
+		const struct python_frame *frame = &stack->frames[frames[i]];
+
+		error = plan(reader, frame, frame->instruction_offset, &reader->readings[i],
+			     &ret_samples[i]);
+		ret_samples[i].taken = frames[i] > 0 && !stack->frames[frames[i] - 1].entry;
 	}
-	if (error || !iterator_count)
+	return error ? error : read_planned(reader, ret_samples, count);
+}
+
+int operand_reader_read_next(struct operand_reader *reader, const struct python_frame *frame,
+			     int instruction_offset, struct operand_sample *ret_sample)
+{
+	int error = plan(reader, frame, instruction_offset, &reader->readings[0], ret_sample);
+
+	reader->range_count = 0;
+	return error ? error : read_planned(reader, ret_sample, 1);
+}
+
+int operand_reader_instruction(struct operand_reader *reader, const struct python_frame *frame,
+			       int *ret_offset, remote_addr *ret_address)
+{
+	const struct python_layout *layout = &reader->runtime->layout;
+	const struct stack_instruction *instruction;
+	uint8_t fixed[OFFSET_BLOCK_MAX];
+	const struct kept_depths *kept;
+	remote_addr bytecode;
+	int error = find_depths(reader, frame->code, &kept);
+
+	if (error)
 		return error;
-	return iterators_read(reader->runtime, &reader->types, iterators, iterator_count);
+	instruction =
+		kept->error ? NULL : stack_depths_at(&kept->depths, frame->instruction_offset);
+	if (!instruction || instruction->depth == STACK_DEPTH_UNKNOWN)
+		return -ENOENT;
+	error = memory_read(reader->runtime->reader, frame->address, fixed,
+			    reader->runtime->sizes.frame);
+	if (error)
+		return error;
+	bytecode = frame_code(layout, fixed) + (uint64_t)layout->offsets.code_bytecode;
+	/* To 3.10 a bytes object of its own has it. */
+	if (layout->walk == PYTHON_WALK_FRAME_OBJECTS) {
+		error = memory_read_u64(reader->runtime->reader, bytecode, &bytecode);
+		bytecode += (uint64_t)layout->offsets.bytes_data;
+	}
+	*ret_offset = (int)instruction->offset;
+	*ret_address = bytecode + instruction->offset;
+	return error;
 }
 
 int operand_reader_again(struct operand_reader *reader, bool *ret_same)

@@ -76,6 +76,25 @@ __attribute__((warn_unused_result)) int operand_reader_read(struct operand_reade
 							    const size_t *frames, size_t count,
 							    struct operand_sample *ret_samples);
 
+/*
+ * The same of an instruction that this frame, a thread's innermost, is about to
+ * begin: all its operands are there, as none has been taken yet.
+ */
+__attribute__((warn_unused_result)) int operand_reader_read_next(struct operand_reader *reader,
+								 const struct python_frame *frame,
+								 int instruction_offset,
+								 struct operand_sample *ret_sample);
+
+/*
+ * Where the first two bytes of a frame's current instruction lie, which the
+ * interpreter reads whenever it begins it. 0, -ENOENT (it cannot be told), -ENOMEM, or
+ * what the memory reader said.
+ */
+__attribute__((warn_unused_result)) int operand_reader_instruction(struct operand_reader *reader,
+								   const struct python_frame *frame,
+								   int *ret_offset,
+								   remote_addr *ret_address);
+
 /* Are the frames, arguments and slots of the last reading as they were? One system call. */
 __attribute__((warn_unused_result)) int operand_reader_again(struct operand_reader *reader,
 							     bool *ret_same);

@@ -13,6 +13,9 @@
 #define SAME_LOW 0.5
 /* In different calls: one long call is the same all the time. */
 #define CALLS_MIN 3
+/* Of calls that were compared with the ones before them, surely more than so many are the same. */
+#define AGAIN_MIN 6
+#define AGAIN_LOW 0.2
 /* Of a site's samples, so many may have an operand that is known by identity alone. */
 #define OPAQUE_MAX 0.05
 /* Few sets of arguments: each was seen so often, on average, and by chance two samples are alike.
@@ -201,7 +204,11 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 		return;
 	facts->same = interval_wilson(summary->commonest, summary->judged).low > SAME_LOW &&
 		      summary->calls >= CALLS_MIN;
-	if (!facts->same)
+	facts->again = site->compared >= AGAIN_MIN &&
+		       interval_wilson(site->repeated, site->compared).low > AGAIN_LOW;
+	if (facts->again)
+		summary->repeated = (double)site->repeated / site->compared;
+	if (!facts->same && !facts->again)
 		judge_few(facts, site);
 }
 

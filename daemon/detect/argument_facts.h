@@ -20,6 +20,9 @@ struct argument_summary {
 	uint32_t distinct;  /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
 	uint32_t calls;     /* at least so many different calls were sampled */
 	uint64_t trips;     /* of the innermost loop; 0: unknown */
+	/* Of calls, those that repeat the one before them; 0: unknown. Where the same is not all.
+	 */
+	double repeated;
 	uint64_t votes[ARGUMENT_VERDICT_COUNT];
 	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
 };
@@ -41,7 +44,9 @@ struct argument_facts {
 	uint32_t code_last; /* (a number + 1; 0: none yet) */
 	uint64_t last_size;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
-	bool same, few, growing, elements, scalars;
+	bool same;                /* all the time, or */
+	bool again;               /* often as in the call before (argument_watch.h) */
+	bool few, growing, elements, scalars;
 	int line;
 	uint32_t outermost; /* site that does the same each time and whose extent this one is in */
 	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */

@@ -41,6 +41,9 @@ struct argument_site {
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
 	uint64_t samples; /* that fell into it, looked at or not */
+	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
+	uint32_t compared, repeated;
+	uint32_t watched; /* times that this was tried */
 };
 
 enum argument_flag {

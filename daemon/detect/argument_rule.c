@@ -11,6 +11,9 @@
 #define SCALARS_SHARE 0.15
 /* What was not compared is taken for the same where so much is that was. */
 #define MOSTLY_SAME 0.8
+/* What a function does when it is called again must be the same, too: for so much of the calls. */
+#define INSIDE_MIN  6
+#define INSIDE_PART 0.5
 /* Own frames from the innermost whose lines are asked for elements. */
 #define ELEMENTS_FRAMES 3
 
@@ -142,16 +145,25 @@ static void count_inside(struct judgement *judgement, uint32_t outer)
  */
 static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 {
+	const struct argument_facts *around = &judgement->facts[outer];
+
 	count_inside(judgement, outer);
 	for (uint32_t inner = 0; inner < judgement->findings->log->site_count; inner++) {
 		const struct argument_facts *facts = &judgement->facts[inner];
+		const struct argument_site *site = site_of(judgement, inner);
 		const struct inside *inside = &judgement->inside[inner];
 
 		if (inner == outer || facts->call.in_loop || facts->summary->judged < 3 ||
 		    inside->under < 0.9 * inside->samples)
 			continue;
-		if (facts->opaque > facts->summary->judged / 2 ||
-		    (double)facts->summary->commonest < 0.7 * (double)facts->summary->judged)
+		if (facts->opaque > facts->summary->judged / 2)
+			return true;
+		if (around->again
+			    ? site->compared >= INSIDE_MIN &&
+				      site->repeated < INSIDE_PART * around->summary->repeated *
+							       site->compared
+			    : !facts->again && (double)facts->summary->commonest <
+						       0.7 * (double)facts->summary->judged)
 			return true;
 	}
 	return false;
@@ -162,9 +174,9 @@ static void refute_inside(struct judgement *judgement)
 	for (uint32_t id = 0; id < judgement->findings->log->site_count; id++) {
 		struct argument_facts *facts = &judgement->facts[id];
 
-		if (facts->same && site_of(judgement, id)->of_callee &&
+		if ((facts->same || facts->again) && site_of(judgement, id)->of_callee &&
 		    is_refuted_inside(judgement, id))
-			facts->same = false;
+			facts->same = facts->again = false;
 	}
 }
 
@@ -181,7 +193,7 @@ static void find_outermost(struct judgement *judgement)
 		const struct argument_facts *outside = &judgement->facts[outer];
 		int width = outside->extent.end - outside->extent.start;
 
-		for (uint32_t id = 0; outside->same && id < count; id++) {
+		for (uint32_t id = 0; (outside->same || outside->again) && id < count; id++) {
 			struct argument_facts *facts = &judgement->facts[id];
 			const struct argument_facts *known =
 				facts->outermost == ID_NONE ? NULL
@@ -212,11 +224,13 @@ static uint32_t same_site(const struct judgement *judgement, const struct argume
 	const struct argument_facts *facts = &judgement->facts[frame->site];
 	const struct argument_summary *outer;
 
-	if (is_compared(frame))
+	if (is_compared(frame) && !facts->again)
 		return facts->same && frame->contents == facts->summary->contents ? facts->outermost
 										  : ID_NONE;
 	if (facts->outermost == ID_NONE)
 		return ID_NONE;
+	if (judgement->facts[facts->outermost].again)
+		return facts->outermost;
 	outer = judgement->facts[facts->outermost].summary;
 	return (double)outer->commonest >= MOSTLY_SAME * (double)outer->judged ? facts->outermost
 									       : ID_NONE;
@@ -344,6 +358,15 @@ static void drop_small(struct judgement *judgement)
 			voted->verdict = is_compared(&log->samples[i].frames[0]) ? ARGUMENT_NEEDED
 										 : ARGUMENT_UNKNOWN;
 	}
+}
+
+double argument_summary_part(const struct argument_summary *summary, enum argument_verdict verdict)
+{
+	if (verdict != ARGUMENT_INVARIANT && verdict != ARGUMENT_REPEATED)
+		return 1;
+	if (summary->repeated > 0)
+		return summary->repeated;
+	return summary->trips ? 1 - 1 / (double)summary->trips : 1;
 }
 
 int argument_findings_make(struct argument_findings *findings, const struct argument_log *log,

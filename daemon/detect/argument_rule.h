@@ -10,6 +10,8 @@
  *   same      a site has the same contents of all operands, in most samples (the
  *             lower end of the interval is above a half), in different rounds:
  *             invariant in its loop, or a function of the program's own called again
+ *   again     a call often has the contents of the one before it: the same, for a
+ *             while (argument_watch.h)
  *   few       a function is called with few sets of arguments, in turn
  *   growing   a sequence that the site goes over has grown from sample to sample
  *   elements  the line takes single elements out of an array, each time another one
@@ -39,6 +41,9 @@ struct argument_findings {
 	struct argument_vote *votes;        /* of each sample */
 	struct argument_summary *summaries; /* of each site */
 };
+
+/* Of the time of a site with this verdict, what is not needed: the first of equal calls is. */
+double argument_summary_part(const struct argument_summary *summary, enum argument_verdict verdict);
 
 /* The log is borrowed. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int argument_findings_make(struct argument_findings *findings,

@@ -159,20 +159,19 @@ static struct values values_of(const struct argument_sampler *sampler, size_t fr
 	return (struct values){ own->operands, own->operand_count, false };
 }
 
-static void read_contents(struct argument_sampler *sampler)
+static void read_contents(struct argument_sampler *sampler, const struct values *values,
+			  size_t frames)
 {
 	struct memory_range *ranges;
 	size_t count;
 
 	sampler->object_count = 0;
-	for (size_t i = 0; i < sampler->own_count; i++) {
-		struct values values = values_of(sampler, sampler->own[i]);
-
-		for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
-			if (values.items[k].state == OPERAND_IS_OBJECT &&
+	for (size_t i = 0; i < frames; i++)
+		for (size_t k = 0; k < values[i].count && k < ARGUMENT_OPERANDS_MAX; k++)
+			if (values[i].items[k].state == OPERAND_IS_OBJECT &&
 			    sampler->object_count < FINGERPRINT_OBJECTS_MAX)
-				sampler->objects[sampler->object_count++] = values.items[k].object;
-	}
+				sampler->objects[sampler->object_count++] =
+					values[i].items[k].object;
 	fingerprints_begin(sampler->fingerprints, sampler->objects, sampler->object_count);
 	while ((count = fingerprints_round(sampler->fingerprints, &ranges)))
 		if (memory_read_ranges(&sampler->target->reader, ranges, count))
@@ -261,6 +260,23 @@ static void note_integer(struct argument_frame *frame, struct argument_site *sit
 	};
 }
 
+/* object: of those read, the next one. */
+static void note_value(const struct argument_sampler *sampler, struct argument_frame *frame,
+		       struct argument_site *site, size_t index, const struct operand_value *value,
+		       size_t *object)
+{
+	struct fingerprint print;
+
+	if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
+		print = fingerprints_get(sampler->fingerprints, (*object)++);
+		note_operand(frame, site, index, value, &print);
+	} else if (value->state == OPERAND_IS_INTEGER) {
+		note_integer(frame, site, index, value);
+	} else if (value->state == OPERAND_IS_WRONG) {
+		frame->flags |= ARGUMENT_OPAQUE;
+	}
+}
+
 /* Outer loops go into the numbers of the inner ones: round 3 of 5 is another one each time. */
 static void note_rounds(struct argument_frame *frame, const struct operand_sample *own)
 {
@@ -298,7 +314,7 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 	const struct operand_sample *own = sample_of(sampler, frame_number);
 	struct values values = values_of(sampler, frame_number);
 	struct argument_frame *frame = &sampler->sample.frames[sampler->sample.frame_count];
-	struct argument_site *site;
+	struct argument_site *site, unknown;
 
 	*frame = (struct argument_frame){ .contents = python->code->id };
 	site = argument_log_site(&sampler->log, python->code, python->instruction_offset,
@@ -311,18 +327,7 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 		note_rounds(frame, own);
 	}
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++) {
-		const struct operand_value *value = &values.items[k];
-		struct fingerprint print;
-
-		if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
-			print = fingerprints_get(sampler->fingerprints, (*object)++);
-			if (site)
-				note_operand(frame, site, k, value, &print);
-		} else if (value->state == OPERAND_IS_INTEGER && site) {
-			note_integer(frame, site, k, value);
-		} else if (value->state == OPERAND_IS_WRONG) {
-			frame->flags |= ARGUMENT_OPAQUE;
-		}
+		note_value(sampler, frame, site ? site : &unknown, k, &values.items[k], object);
 	}
 	frame->operand_count =
 		(uint8_t)(values.count < ARGUMENT_OPERANDS_MAX ? values.count
@@ -337,6 +342,7 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 
 void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture)
 {
+	struct values values[ARGUMENT_FRAMES_MAX];
 	size_t object = 0;
 
 	sampler->taken = false;
@@ -349,11 +355,66 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 	if (operand_reader_read(sampler->operands, &capture->python, sampler->wanted,
 				sampler->wanted_count, sampler->operand_samples))
 		return;
-	read_contents(sampler);
+	for (size_t i = 0; i < sampler->own_count; i++)
+		values[i] = values_of(sampler, sampler->own[i]);
+	read_contents(sampler, values, sampler->own_count);
 	sampler->sample = (struct argument_sample){ .cut = sampler->cut };
 	for (size_t i = 0; i < sampler->own_count; i++)
 		note_frame(sampler, capture, sampler->own[i], &object);
 	sampler->taken = sampler->sample.frame_count > 0;
+}
+
+const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
+							const struct capture *capture,
+							uint32_t *ret_site)
+{
+	const struct argument_sample *sample = &sampler->sample;
+	const struct python_frame *found = NULL;
+	uint32_t least = ARGUMENT_COMPARISONS;
+
+	for (unsigned f = 0; sampler->taken && f < sample->frame_count; f++) {
+		struct argument_site *site = &sampler->log.sites[sample->frames[f].site];
+
+		/* Some are watched for nothing: they are rare, or cannot be read then. */
+		if (!(sample->frames[f].flags & ARGUMENT_DATA) || site->watched >= least)
+			continue;
+		least = site->watched;
+		found = &capture->python.frames[sampler->own[f]];
+		*ret_site = sample->frames[f].site;
+	}
+	if (found)
+		sampler->log.sites[*ret_site].watched++;
+	return found;
+}
+
+/* As note_operand() does, of operands that may all be compared. */
+bool argument_sampler_read_next(struct argument_sampler *sampler, const struct python_frame *frame,
+				int offset, uint64_t *ret_contents)
+{
+	struct operand_sample *sample = &sampler->operand_samples[0];
+	struct argument_frame noted = { .contents = frame->code->id };
+	struct argument_site site;
+	size_t object = 0;
+
+	if (operand_reader_read_next(sampler->operands, frame, offset, sample) || sample->error)
+		return false;
+	read_contents(sampler, &(struct values){ sample->operands, sample->operand_count, false },
+		      1);
+	for (size_t k = 0; k < sample->operand_count && k < ARGUMENT_OPERANDS_MAX; k++)
+		note_value(sampler, &noted, &site, k, &sample->operands[k], &object);
+	*ret_contents = noted.contents;
+	return noted.flags & ARGUMENT_DATA && !(noted.flags & ARGUMENT_OPAQUE);
+}
+
+void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site, bool same)
+{
+	sampler->log.sites[site].compared++;
+	sampler->log.sites[site].repeated += same;
+}
+
+struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler)
+{
+	return sampler->operands;
 }
 
 void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,

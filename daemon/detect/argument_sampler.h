@@ -27,6 +27,25 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,
 			  uint32_t node);
 
+/* Comparisons of a site's calls with the ones before, after which enough is known. */
+#define ARGUMENT_COMPARISONS 24
+
+/*
+ * For argument_watch.h, in the stop after a sample was taken: of its frames with
+ * operands that can be compared, the one whose site has been compared least; NULL: none
+ * needs to be.
+ */
+const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
+							const struct capture *capture,
+							uint32_t *ret_site);
+/* Contents of the operands of an instruction that this frame is about to begin. False: some cannot
+ * be compared. */
+bool argument_sampler_read_next(struct argument_sampler *sampler, const struct python_frame *frame,
+				int offset, uint64_t *ret_contents);
+/* A call of the site has the same contents as the one before, or not. */
+void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site, bool same);
+struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler);
+
 const struct argument_log *argument_sampler_argument_log(const struct argument_sampler *sampler);
 
 #endif

@@ -97,6 +97,7 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
 	if (thread) {
 		governor_bucket_init(&thread->bucket);
+		argument_watch_init(&thread->arguments);
 		waiting_thread_init(&thread->waiting);
 		begin_waiting(pipeline, thread, tracee);
 		thread->times = thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
@@ -131,6 +132,7 @@ static void pipeline_thread_ended(void *context, struct tracee *tracee)
 		if (running_ns)
 			time_balance_end(&thread->system.balance, running_ns);
 		/* Its slots are gone with it. */
+		(void)argument_watch_expire(&thread->arguments, tracee, UINT64_MAX);
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		if (thread->redundancy)
 			redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
@@ -178,7 +180,7 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 	pipeline->clock_ticks = 0;
 	pipeline->clock_ns = 0;
 	pipeline->captured = false;
-	pipeline->system_returns = 0;
+	pipeline->system_returns = pipeline->watched_calls = 0;
 	pipeline->memory_access = NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (records[i].source == EVENT_CLOCK) {
@@ -187,6 +189,9 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 			governor_fill(&pipeline->governor, &thread->bucket, records[i].running_ns);
 		} else if (records[i].source == EVENT_MEMORY) {
 			pipeline->memory_access = &records[i];
+		} else if (argument_watch_is_at(&thread->arguments, records[i].source)) {
+			pipeline->watched_calls |= 1ull << i;
+			pipeline->captured = true;
 		} else if (take_system_return(pipeline, thread, tracee, registers, &records[i])) {
 			pipeline->system_returns |= 1ull << i;
 		} else if (thread->redundancy &&
@@ -268,11 +273,14 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	pipeline->losses.counts[LOSS_STOP_ABANDONED] += late;
 	if (!thread->redundancy)
 		return;
+	if (pipeline->arguments)
+		pipeline_watch_arguments(pipeline, thread, tracee);
 	for (size_t i = 0; i < count; i++) {
 		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
 						       &records[i], registers);
 
-		if (records[i].source < BREAKPOINT_SLOTS && !(pipeline->system_returns >> i & 1))
+		if (records[i].source < BREAKPOINT_SLOTS &&
+		    !((pipeline->system_returns | pipeline->watched_calls) >> i & 1))
 			redundancy_breakpoint(
 				pipeline->redundancy, thread->redundancy, tracee, &records[i],
 				wanted && pipeline->captured ? &pipeline->capture : NULL,
@@ -388,6 +396,7 @@ static void abandoned(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
+	pipeline_end_arguments(thread, tracee, UINT64_MAX);
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)
@@ -451,6 +460,7 @@ static void tick_thread(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
+	pipeline_end_arguments(thread, tracee, tick->now_ns);
 	tick_system_time(pipeline, thread, tracee, tick->now_ns);
 	if (thread->redundancy)
 		redundancy_expire(pipeline->redundancy, thread->redundancy, tracee, tick->now_ns);
@@ -539,6 +549,7 @@ static void cancel_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	collect_system_time(pipeline, thread, tracee);
+	pipeline_end_arguments(thread, tracee, UINT64_MAX);
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)

@@ -55,6 +55,7 @@ struct pipeline {
 	struct capture capture;
 	bool captured;
 	uint64_t system_returns; /* a bit for each of its events that was such a return */
+	uint64_t watched_calls;  /* and that was a call whose arguments are watched */
 	unsigned clock_ticks;
 	uint64_t clock_ns;                        /* that they stand for */
 	const struct event_record *memory_access; /* NULL: none was sampled; valid in the stop */

@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_PIPELINE_THREAD_H
 #define PIEPROFD_DAEMON_SAMPLE_PIPELINE_THREAD_H
 
+#include "daemon/detect/argument_watch.h"
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
 #include "daemon/sample/system_time.h"
@@ -12,11 +13,20 @@
 struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
+	struct argument_watch arguments;
 	struct system_time system;
 	struct waiting_thread waiting;
 	struct unclocked_thread unclocked;
 	uint64_t stopped_ns; /* since sampling began or went on */
 	size_t times;        /* its entry in pipeline->threads */
 };
+
+struct pipeline;
+
+/* In the stop: a watch of a site's arguments goes on, or begins after a sample of it. */
+void pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
+			      struct tracee *tracee);
+/* One that has waited too long ends; UINT64_MAX: any. */
+void pipeline_end_arguments(struct pipeline_thread *thread, struct tracee *tracee, uint64_t now_ns);
 
 #endif

@@ -28,13 +28,10 @@ static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
 };
 
 void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
-			   uint64_t time_ns, uint64_t trips)
+			   uint64_t time_ns, double part)
 {
 	const struct saving *saving = &savings[verdict];
-	double once = trips && (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED)
-			      ? 1.0 / (double)trips
-			      : 0;
-	double time = (double)time_ns * (1 - once);
+	double time = (double)time_ns * part;
 
 	evidence->samples[verdict]++;
 	evidence->time_ns[verdict] += time_ns;

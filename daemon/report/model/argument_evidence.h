@@ -4,7 +4,7 @@
  * save. Sums alone, so that profiles of several processes can be added up. Pure.
  *
  * Each sample that a rule speaks for is time saved but for what has to be done
- * once: 1 - 1/trips of it for what does not change in a loop. How sure that is
+ * once. How sure that is
  * differs by kind, and the interval says so: work that is repeated to the letter
  * saves nearly all of its time, while a vectorised loop still has its elements
  * to work on, and a better algorithm may be any amount faster.
@@ -29,9 +29,9 @@ struct saved_time {
 	uint64_t low_ns, high_ns; /* 95% interval */
 };
 
-/* One more sample. trips: rounds of the loop, 0: unknown. */
+/* One more sample. part: of its time, what is not needed (argument_summary_part()). */
 void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
-			   uint64_t time_ns, uint64_t trips);
+			   uint64_t time_ns, double part);
 
 /* The kind with most time; ARGUMENT_NEEDED: what was compared differs, so that its work is
  * needed; ARGUMENT_UNKNOWN: too little to tell. charged_ns: all time of the line. */

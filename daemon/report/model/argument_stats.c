@@ -85,7 +85,7 @@ static void charge_vote(struct charging *charging, size_t index)
 	if (line == LINE_NONE)
 		return;
 	argument_evidence_add(&charging->lines->lines[line].arguments, verdict, sample->time_ns,
-			      summary->trips);
+			      argument_summary_part(summary, verdict));
 	spokesman = &charging->spokesmen[line];
 	if (verdict > ARGUMENT_NEEDED && summary->votes_ns[verdict] > spokesman->time_ns)
 		*spokesman = (struct spokesman){ vote->site, verdict, summary->votes_ns[verdict] };
@@ -201,6 +201,15 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 	char operands[512];
 
 	operands_words(words, operands);
+	if (summary->repeated > 0 &&
+	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+		return arena_format(arena,
+				    "%s gets the same %s as the call before in %" PRIu32
+				    " of %" PRIu32 " calls compared: %s",
+				    what, operands, words->site->repeated, words->site->compared,
+				    verdict == ARGUMENT_INVARIANT
+					    ? "compute it before the loop"
+					    : "keep its result until these change");
 	switch (verdict) {
 	case ARGUMENT_INVARIANT:
 		return arena_format(arena,

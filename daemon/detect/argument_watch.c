@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_watch.h"
+
+#include "attach/tracer.h"
+#include "common/clock.h"
+
+/* Each begins with an instruction that is noted alone: two comparisons for three stops. */
+#define MEETINGS    3
+#define WAIT_MAX_NS (200 * NS_PER_MS)
+/* The word that has the opcode and its argument. */
+#define INSTRUCTION_BYTES 2
+
+void argument_watch_init(struct argument_watch *watch)
+{
+	*watch = (struct argument_watch){ .slot = ARGUMENT_WATCH_NO_SLOT };
+}
+
+bool argument_watch_is_at(const struct argument_watch *watch, unsigned slot)
+{
+	return watch->slot != ARGUMENT_WATCH_NO_SLOT && slot == (unsigned)watch->slot;
+}
+
+remote_addr argument_watch_choose(struct argument_watch *watch, struct argument_sampler *sampler,
+				  const struct capture *capture)
+{
+	const struct python_frame *frame =
+		argument_sampler_least_known(sampler, capture, &watch->site);
+	remote_addr address;
+
+	if (!frame || operand_reader_instruction(argument_sampler_operands(sampler), frame,
+						 &watch->offset, &address))
+		return 0;
+	watch->code = frame->code;
+	return address;
+}
+
+bool argument_watch_arm(struct argument_watch *watch, struct tracee *tracee, int slot,
+			remote_addr address, uint64_t now_ns)
+{
+	if (breakpoint_arm(&tracee->events, (unsigned)slot, BREAKPOINT_READ_WRITE, address,
+			   INSTRUCTION_BYTES))
+		return false;
+	watch->slot = slot;
+	watch->met = 0;
+	watch->compared = false;
+	watch->since_ns = now_ns;
+	return true;
+}
+
+static int disarm(struct argument_watch *watch, struct tracee *tracee)
+{
+	int slot = watch->slot;
+
+	if (slot != ARGUMENT_WATCH_NO_SLOT)
+		breakpoint_disarm(&tracee->events, (unsigned)slot);
+	watch->slot = ARGUMENT_WATCH_NO_SLOT;
+	return slot;
+}
+
+bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *sampler,
+			 struct tracee *tracee, const struct capture *capture)
+{
+	const struct python_frame *frame = &capture->python.frames[0];
+	uint64_t contents;
+	bool compared;
+
+	watch->met++;
+	if (!capture->python_error && capture->python.count && frame->code == watch->code) {
+		compared = argument_sampler_read_next(sampler, frame, watch->offset, &contents);
+		if (compared && watch->compared)
+			argument_sampler_compared(sampler, watch->site,
+						  contents == watch->contents);
+		watch->compared = compared;
+		watch->contents = contents;
+	} else {
+		/* It cannot be told what ran in between. */
+		watch->compared = false;
+	}
+	if (watch->met < MEETINGS)
+		return false;
+	(void)disarm(watch, tracee);
+	return true;
+}
+
+int argument_watch_expire(struct argument_watch *watch, struct tracee *tracee, uint64_t now_ns)
+{
+	if (watch->slot == ARGUMENT_WATCH_NO_SLOT || now_ns < watch->since_ns + WAIT_MAX_NS)
+		return ARGUMENT_WATCH_NO_SLOT;
+	return disarm(watch, tracee);
+}

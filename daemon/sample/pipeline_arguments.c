@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls whose arguments are compared with those of the call before (argument_watch.h). */
+#include "daemon/sample/pipeline.h"
+#include "daemon/sample/pipeline_thread.h"
+
+void pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
+			      struct tracee *tracee)
+{
+	struct argument_watch *watch = &thread->arguments;
+	int slot = watch->slot;
+	remote_addr address;
+
+	if (pipeline->watched_calls &&
+	    argument_watch_meet(watch, pipeline->arguments, tracee, &pipeline->capture))
+		redundancy_return_slot(thread->redundancy, slot);
+	if (!pipeline->clock_ticks || watch->slot != ARGUMENT_WATCH_NO_SLOT ||
+	    !governor_allows_cycle(&pipeline->governor, &thread->bucket))
+		return;
+	address = argument_watch_choose(watch, pipeline->arguments, &pipeline->capture);
+	if (!address)
+		return;
+	slot = redundancy_lend_slot(pipeline->redundancy, thread->redundancy, tracee);
+	if (slot != ARGUMENT_WATCH_NO_SLOT &&
+	    !argument_watch_arm(watch, tracee, slot, address, pipeline->event_ns))
+		redundancy_return_slot(thread->redundancy, slot);
+}
+
+void pipeline_end_arguments(struct pipeline_thread *thread, struct tracee *tracee, uint64_t now_ns)
+{
+	int slot = argument_watch_expire(&thread->arguments, tracee, now_ns);
+
+	if (slot != ARGUMENT_WATCH_NO_SLOT)
+		redundancy_return_slot(thread->redundancy, slot);
+}
