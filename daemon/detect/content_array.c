@@ -11,6 +11,9 @@ enum {
 	DTYPE_ITEM_SIZE = 32,   /* numpy 1: int, and an int of alignment behind it */
 	DTYPE_ITEM_SIZE_2 = 40, /* numpy 2 */
 	DTYPE_SIZE = 48,
+	DTYPE_UNIT = 80,    /* numpy 1: where the unit of times is */
+	DTYPE_UNIT_2 = 112, /* numpy 2 */
+	UNIT_VALUE = 32,
 };
 
 #define ELEMENTS_MAX   64 /* of an array that is not in one piece */
@@ -89,6 +92,9 @@ static void request_array(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	node->item_size = (uint32_t)item;
+	/* Bytes alone do not tell what these are. */
+	if (strchr("mMV", node->element) && node->element)
+		content_child(set, node, content_word(node, FIELD_6));
 	node->stage = STAGE_THIRD;
 	if (node->element != 'O' || !elements) {
 		content_request_elements(set, node, data, lengths, strides);
@@ -102,6 +108,43 @@ static void request_array(struct fingerprints *set, struct content_node *node,
 	node->size = elements * item;
 	if (node->stage != STAGE_DONE)
 		node->stage = STAGE_THIRD;
+}
+
+/* Letters and size; of times the unit; of records which one it is. */
+void content_parse_dtype(struct fingerprints *set, struct content_node *node,
+			 const struct memory_range *ranges, size_t count)
+{
+	uint8_t kind = node->head[DTYPE_KIND];
+	uint32_t alignment;
+	bool first;
+
+	if (node->stage == STAGE_SECOND) {
+		if (ranges[0].error || !content_word_of(&ranges[0], 0)) {
+			content_opaque(node);
+			return;
+		}
+		content_request(set, node, content_word_of(&ranges[0], 0) + UNIT_VALUE, 8, true);
+		node->stage = STAGE_THIRD;
+		return;
+	}
+	if (node->stage == STAGE_THIRD) {
+		content_mix_ranges(node, ranges, count);
+		return;
+	}
+	memcpy(&alignment, node->head + DTYPE_ITEM_SIZE + 4, sizeof(alignment));
+	first = alignment != 0;
+	node->own = content_mix_bytes(node->own, node->head + DTYPE_KIND, 3);
+	node->own = content_mix_bytes(
+		node->own, node->head + (first ? DTYPE_ITEM_SIZE : DTYPE_ITEM_SIZE_2), 4);
+	if (kind == 'M' || kind == 'm') {
+		content_request(set, node, node->object + (first ? DTYPE_UNIT : DTYPE_UNIT_2), 8,
+				true);
+		node->stage = STAGE_SECOND;
+		return;
+	}
+	if (!strchr("biufcSUO", kind) || !kind)
+		node->own = content_mix(node->own, node->object);
+	content_done(node);
 }
 
 void content_parse_array(struct fingerprints *set, struct content_node *node,

@@ -47,6 +47,7 @@ enum {
 /* Of the object itself, and of one in it. */
 #define ATTRIBUTES_MAX        32
 #define ATTRIBUTES_NESTED_MAX 16
+#define NAME_PROBES           8
 
 /* Filled when they are asked for, or nothing of the contents. */
 static const char *const caches[] = {
@@ -366,11 +367,25 @@ static void parse_keys(struct fingerprints *set, struct content_node *node,
 	ask_entries(set, node, &keys);
 }
 
+/* The place of a name that is kept, or of one that may go. */
+static size_t place_of_name(const struct fingerprints *set, remote_addr address)
+{
+	size_t home = (address >> 4) * 0x9e3779b97f4a7c15ull >> 55;
+
+	_Static_assert(CONTENT_NAMES_MAX == 1 << 9, "nine bits");
+	for (size_t i = 0; i < NAME_PROBES; i++) {
+		const struct content_name *name = &set->names[(home + i) % CONTENT_NAMES_MAX];
+
+		if (!name->address || name->address == address)
+			return (home + i) % CONTENT_NAMES_MAX;
+	}
+	return home;
+}
+
 static const struct content_name *find_name(const struct fingerprints *set, remote_addr address)
 {
-	const struct content_name *name = &set->names[(address >> 4) * 0x9e3779b97f4a7c15ull >> 57];
+	const struct content_name *name = &set->names[place_of_name(set, address)];
 
-	_Static_assert(CONTENT_NAMES_MAX == 1 << 7, "seven bits");
 	return name->address == address ? name : NULL;
 }
 
@@ -417,8 +432,7 @@ static void ask_names(struct fingerprints *set, struct content_node *node)
 	}
 }
 
-static void parse_names(struct fingerprints *set, struct content_node *node,
-			const struct memory_range *ranges, size_t count)
+static void parse_names(struct fingerprints *set, const struct memory_range *ranges, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i += 2) {
 		remote_addr address = ranges[i].address - NAME_LENGTH;
@@ -429,10 +443,9 @@ static void parse_names(struct fingerprints *set, struct content_node *node,
 			continue;
 		length = content_word_of(&ranges[i], 0);
 		memcpy(name, ranges[i + 1].buffer, length < NAME_BYTES ? length : NAME_BYTES);
-		set->names[(address >> 4) * 0x9e3779b97f4a7c15ull >> 57] =
+		set->names[place_of_name(set, address)] =
 			(struct content_name){ address, content_name_is_cache(name) };
 	}
-	(void)node;
 }
 
 static void parse_entries(struct fingerprints *set, struct content_node *node,
@@ -503,7 +516,7 @@ void content_parse_attributes(struct fingerprints *set, struct content_node *nod
 		parse_entries(set, node, type, ranges, count);
 		break;
 	default:
-		parse_names(set, node, ranges, count);
+		parse_names(set, ranges, count);
 		add_attributes(set, node, type);
 		break;
 	}

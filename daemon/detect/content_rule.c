@@ -117,8 +117,14 @@ static const struct content_rule rules[] = {
 };
 
 static const struct content_rule scalar_rule = { "numpy's", CONTENT_SCALAR, .size = 17 };
-static const struct content_rule dtype_rule = { "numpy.dtype", CONTENT_CONSTANT, .size = 0 };
+static const struct content_rule dtype_rule = { "numpy.dtype", CONTENT_VALUE, .size = 88,
+						.parse = content_parse_dtype };
 static const struct content_rule arrow_rule = { "pyarrow's", CONTENT_CONSTANT, .size = 0 };
+/* pandas' steps in time: how many; those of several fields hold more than is compared. */
+static const struct content_rule step_rule = { "pandas.offset", CONTENT_VALUE, .raw_from = 24,
+					       .raw_to = 36, .size = 40 };
+static const struct content_rule steps_rule = { "pandas.offset", CONTENT_VALUE, .raw_from = 24,
+						.raw_to = 36,    .size = 40,    .partial = true };
 
 /* numpy's scalars that hold their value behind the head; not str, bytes, void and object. */
 static const char *const scalars[] = { "numpy.bool",       "numpy.int",         "numpy.uint",
@@ -144,6 +150,9 @@ static const struct content_rule *family(const struct content_type *type)
 {
 	if (!strncmp(type->name, "numpy.dtype", strlen("numpy.dtype")))
 		return &dtype_rule;
+	if (!strncmp(type->name, "pandas._libs.tslibs.offsets.",
+		     strlen("pandas._libs.tslibs.offsets.")))
+		return type->basic_size <= 48 ? &step_rule : &steps_rule;
 	for (size_t i = 0; i < sizeof(arrow) / sizeof(arrow[0]); i++)
 		if (!strncmp(type->name, "pyarrow.lib.", strlen("pyarrow.lib.")) &&
 		    ends_with(type->name, arrow[i]))

@@ -12,7 +12,7 @@
 #define CONTENT_TYPES_MAX  1024
 #define CONTENT_TYPE_SLOTS 2048 /* of a table of their addresses */
 #define CONTENT_CHECKS_MAX 64   /* types that are looked at again in a stop */
-#define CONTENT_NAMES_MAX  128  /* of attributes that were looked at */
+#define CONTENT_NAMES_MAX  512  /* of attributes that were looked at */
 #define CONTENT_ROUNDS_MAX 32
 #define CONTENT_LEVELS_MAX 16 /* objects in objects, whatever their depth */
 /* Types take what contents may not. */
@@ -223,6 +223,7 @@ void content_describe(const struct fingerprints *set, const struct content_node 
 
 /* content_array.c */
 content_parser content_parse_array;
+content_parser content_parse_dtype;
 /* Of the node's dimensions and item size; strides in bytes. The stage is the caller's. */
 void content_request_elements(struct fingerprints *set, struct content_node *node, remote_addr data,
 			      const uint64_t *lengths, const uint64_t *strides);
