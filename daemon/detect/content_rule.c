@@ -121,10 +121,10 @@ static const struct content_rule dtype_rule = { "numpy.dtype", CONTENT_VALUE, .s
 						.parse = content_parse_dtype };
 static const struct content_rule arrow_rule = { "pyarrow's", CONTENT_CONSTANT, .size = 0 };
 /* pandas' steps in time: how many; those of several fields hold more than is compared. */
-static const struct content_rule step_rule = { "pandas.offset", CONTENT_VALUE, .raw_from = 24,
-					       .raw_to = 36, .size = 40 };
-static const struct content_rule steps_rule = { "pandas.offset", CONTENT_VALUE, .raw_from = 24,
-						.raw_to = 36,    .size = 40,    .partial = true };
+static const struct content_rule step_rule = { "pandas.offset", CONTENT_VALUE, .raw_from = 16,
+					       .raw_to = 28, .size = 40 };
+static const struct content_rule steps_rule = { "pandas.offset", CONTENT_VALUE, .raw_from = 16,
+						.raw_to = 28,    .size = 40,    .partial = true };
 
 /* numpy's scalars that hold their value behind the head; not str, bytes, void and object. */
 static const char *const scalars[] = { "numpy.bool",       "numpy.int",         "numpy.uint",
