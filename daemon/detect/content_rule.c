@@ -120,6 +120,8 @@ static const struct content_rule scalar_rule = { "numpy's", CONTENT_SCALAR, .siz
 static const struct content_rule dtype_rule = { "numpy.dtype", CONTENT_VALUE, .size = 88,
 						.parse = content_parse_dtype };
 static const struct content_rule arrow_rule = { "pyarrow's", CONTENT_CONSTANT, .size = 0 };
+static const struct content_rule arrow_array_rule = { "pyarrow's array", CONTENT_VALUE, .size = 48,
+						      .parse = content_parse_arrow };
 /* pandas' steps in time: how many; those of several fields hold more than is compared. */
 static const struct content_rule step_rule = { "pandas.offset", CONTENT_VALUE, .raw_from = 16,
 					       .raw_to = 28, .size = 40 };
@@ -135,7 +137,7 @@ static const char *const scalars[] = { "numpy.bool",       "numpy.int",         
 				       "numpy.cdouble",    "numpy.clongdouble", "numpy.datetime64",
 				       "numpy.timedelta64" };
 
-/* pyarrow.lib's that nothing can change. */
+/* pyarrow.lib's that nothing can change; the first have a file of their own. */
 static const char *const arrow[] = { "Array", "Table", "RecordBatch", "Scalar",
 				     "Type",  "Field", "Schema",      "KeyValueMetadata" };
 
@@ -156,7 +158,7 @@ static const struct content_rule *family(const struct content_type *type)
 	for (size_t i = 0; i < sizeof(arrow) / sizeof(arrow[0]); i++)
 		if (!strncmp(type->name, "pyarrow.lib.", strlen("pyarrow.lib.")) &&
 		    ends_with(type->name, arrow[i]))
-			return &arrow_rule;
+			return i ? &arrow_rule : &arrow_array_rule;
 	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++)
 		if (!strncmp(type->name, scalars[i], strlen(scalars[i])) &&
 		    type->basic_size > FIELD_1 && type->basic_size <= CONTENT_HEAD_SIZE)

@@ -252,6 +252,9 @@ content_parser content_parse_placement;
 bool content_describe_frame(const struct fingerprints *set, const struct content_node *node,
 			    char *text, size_t size);
 
+/* content_arrow.c */
+content_parser content_parse_arrow;
+
 /* content_tensor.c */
 content_parser content_parse_tensor;
 

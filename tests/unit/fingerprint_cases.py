@@ -429,6 +429,13 @@ if scipy:
 
 pyarrow = package("pyarrow") if numpy else None
 if pyarrow:
+    alike("value", "StringArray", lambda: pyarrow.array(["ab", None, "c" + str(number("1"))]))
+    alike("value", "Int64Array", lambda: pyarrow.array([number("1000"), 2]))
+    alike("value", "Int64Array", lambda: pyarrow.array(range(number("1000"))), whole=0)
+    alike("value", "ChunkedArray", lambda: pyarrow.chunked_array([["ab", "c" + str(number("1"))]]))
+    two = pyarrow.chunked_array([["ab"], ["c"]])
+    alike("value", "ChunkedArray", lambda: two, whole=0)
+    say("OTHER", *[pyarrow.array(v) for v in ([1, 2], [1, 3], [1.0, 2.0], ["a", "b"], ["a", "c"], [None, "a"], ["a", None], [b"a", b"b"], [True, False], [[1], [2]], [[1], [3]])])
     table = pyarrow.table({"a": [1, 2]})
     alike("constant", "Table", lambda: table)
     say("OTHER", table, pyarrow.table({"a": [1, 3]}), table["a"], table.schema, pyarrow.int32())
