@@ -53,7 +53,8 @@ bool argument_takes_element(const struct argument_site *site)
 		return false;
 	if (!is_scalar(index->kind) && index->kind != CONTENT_TUPLE)
 		return false;
-	if (container->kind == CONTENT_OTHER)
+	if (container->kind == CONTENT_OTHER || container->kind == CONTENT_OBJECT ||
+	    container->kind == CONTENT_TENSOR)
 		return is_scalar(index->kind) || index->kind == CONTENT_TUPLE;
 	if (container->kind != CONTENT_ARRAY)
 		return false;

@@ -193,6 +193,9 @@ static bool is_sequence(const struct fingerprint *print)
 	case CONTENT_TUPLE:
 	case CONTENT_LIST:
 	case CONTENT_ARRAY:
+	case CONTENT_BUFFER:
+	case CONTENT_DEQUE:
+	case CONTENT_TENSOR:
 		return true;
 	default:
 		return false;
@@ -207,6 +210,11 @@ static bool is_hashable(const struct fingerprint *print)
 	case CONTENT_DICT:
 	case CONTENT_BYTEARRAY:
 	case CONTENT_ARRAY:
+	case CONTENT_SET:
+	case CONTENT_DEQUE:
+	case CONTENT_BUFFER:
+	case CONTENT_OBJECT:
+	case CONTENT_TENSOR:
 	case CONTENT_OTHER:
 	case CONTENT_UNREADABLE:
 		return false;

@@ -26,95 +26,35 @@ enum {
 };
 
 /* Contents up to this are taken whole, larger ones in so many pieces. */
-#define WHOLE_MAX     4096
-#define PIECES        16
-#define PIECE_BYTES   256
-#define ITEMS_FIRST   8 /* of a list or tuple, and as many of the others */
-#define ITEMS_OTHER   8
-#define ENTRIES_MAX   16 /* of a dict that are looked at for its first items */
-#define INT_BYTES_MAX 4096
-
-static const struct {
-	const char *name;
-	uint8_t kind;
-} kinds[] = {
-	{ "NoneType", CONTENT_NONE },
-	{ "bool", CONTENT_BOOL },
-	{ "int", CONTENT_INT },
-	{ "float", CONTENT_FLOAT },
-	{ "complex", CONTENT_COMPLEX },
-	{ "str", CONTENT_STR },
-	{ "bytes", CONTENT_BYTES },
-	{ "bytearray", CONTENT_BYTEARRAY },
-	{ "tuple", CONTENT_TUPLE },
-	{ "list", CONTENT_LIST },
-	{ "dict", CONTENT_DICT },
-	{ "slice", CONTENT_SLICE },
-	{ "range", CONTENT_RANGE },
-	{ "numpy.ndarray", CONTENT_ARRAY },
-	{ "cell", CONTENT_CELL },
-	{ "method", CONTENT_METHOD },
-	{ "builtin_function_or_method", CONTENT_METHOD },
-	{ "method-wrapper", CONTENT_METHOD },
-	{ "function", CONTENT_CALLABLE },
-	{ "builtin_function", CONTENT_CALLABLE },
-	{ "module", CONTENT_CALLABLE },
-	{ "method_descriptor", CONTENT_CALLABLE },
-	{ "classmethod_descriptor", CONTENT_CALLABLE },
-	{ "wrapper_descriptor", CONTENT_CALLABLE },
-	{ "getset_descriptor", CONTENT_CALLABLE },
-	{ "member_descriptor", CONTENT_CALLABLE },
-	{ "numpy.ufunc", CONTENT_CALLABLE },
-	{ "numpy._ArrayFunctionDispatcher", CONTENT_CALLABLE },
-	{ "ellipsis", CONTENT_CALLABLE },
-	{ "NotImplementedType", CONTENT_CALLABLE },
-};
-
-/* numpy's scalars that hold their value behind the head; not str, bytes, void and object. */
-static const char *const scalars[] = { "numpy.bool",    "numpy.int",        "numpy.uint",
-				       "numpy.float",   "numpy.complex",    "numpy.byte",
-				       "numpy.ubyte",   "numpy.short",      "numpy.ushort",
-				       "numpy.long",    "numpy.ulong",      "numpy.half",
-				       "numpy.single",  "numpy.double",     "numpy.csingle",
-				       "numpy.cdouble", "numpy.clongdouble" };
-
-static bool known_scalar(const char *type)
-{
-	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++)
-		if (!strncmp(type, scalars[i], strlen(scalars[i])))
-			return true;
-	return false;
-}
-
-enum content_kind content_kind_of(const char *type, uint64_t basic_size, bool metatype)
-{
-	if (metatype)
-		return CONTENT_CALLABLE;
-	for (size_t i = 0; basic_size && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(type, kinds[i].name))
-			return kinds[i].kind;
-	if (basic_size > FIELD_1 && basic_size <= CONTENT_HEAD_SIZE && known_scalar(type))
-		return CONTENT_SCALAR;
-	return CONTENT_OTHER;
-}
+#define WHOLE_MAX   4096
+#define PIECES      16
+#define PIECE_BYTES 256
+/* The same of what an object holds beside other things. */
+#define WHOLE_NESTED_MAX   2048
+#define PIECE_NESTED_BYTES 128
+#define ITEMS_FIRST        8 /* of a list or tuple, and as many of the others */
+#define ITEMS_OTHER        8
+#define ENTRIES_MAX        16 /* of a dict that are looked at for its first items */
+#define INT_BYTES_MAX      4096
 
 /* Asks for contents in one piece of memory: all of it, or pieces spread over it. */
 void content_request_bytes(struct fingerprints *set, struct content_node *node, remote_addr address,
 			   uint64_t size, enum content_stage next)
 {
+	uint64_t piece = node->nested ? PIECE_NESTED_BYTES : PIECE_BYTES;
+
 	node->size = size;
 	node->own = content_mix(node->own, size);
 	node->stage = (uint8_t)next;
 	if (size > CONTENT_SIZE_BELIEVED) {
-		node->partial = true;
-	} else if (size <= WHOLE_MAX) {
+		content_opaque(node);
+	} else if (size <= (node->nested ? WHOLE_NESTED_MAX : WHOLE_MAX)) {
 		content_request(set, node, address, size, true);
 	} else {
 		node->partial = true;
 		for (uint64_t i = 0; i < PIECES; i++)
-			content_request(set, node,
-					address + i * (size - PIECE_BYTES) / (PIECES - 1),
-					PIECE_BYTES, true);
+			content_request(set, node, address + i * (size - piece) / (PIECES - 1),
+					piece, true);
 	}
 }
 
@@ -168,22 +108,43 @@ static void parse_str(struct fingerprints *set, struct content_node *node)
 	uint64_t length = content_word(node, VARIABLE_SIZE);
 
 	memcpy(head, node->head, CONTENT_HEAD_SIZE);
-	/* One that is not compact, of a subclass or very old extension, has its address further on.
-	 */
-	if (unicode_parse(offsets, node->object, head, &unicode) || unicode.data < node->object ||
-	    unicode.data - node->object > CONTENT_HEAD_SIZE || length > CONTENT_SIZE_BELIEVED) {
+	if (unicode_parse(offsets, node->object, head, &unicode) ||
+	    length > CONTENT_SIZE_BELIEVED) {
 		content_by_identity(node, CONTENT_OTHER);
 		return;
 	}
 	node->own = content_mix(node->own, unicode.width);
+	if (unicode.data < node->object || unicode.data - node->object > CONTENT_HEAD_SIZE) {
+		/* One that is not compact, of a subclass, has its address further on. */
+		node->place = unicode.width;
+		content_request(set, node, node->object + (uint64_t)offsets->string_compact_data, 8,
+				true);
+		node->stage = STAGE_FOURTH;
+		return;
+	}
 	content_request_bytes(set, node, unicode.data, length * unicode.width, STAGE_SECOND);
 	node->size = length;
 }
 
-/* The first items of a list or tuple, and some of the others: their addresses. */
-static void parse_sequence(struct fingerprints *set, struct content_node *node, remote_addr items)
+/* Where the characters of one that is not compact are. */
+static void follow_str(struct fingerprints *set, struct content_node *node,
+		       const struct memory_range *ranges)
 {
-	uint64_t count = content_word(node, VARIABLE_SIZE), others;
+	uint64_t length = content_word(node, VARIABLE_SIZE);
+
+	if (ranges[0].error) {
+		content_opaque(node);
+		return;
+	}
+	content_request_bytes(set, node, content_word_of(&ranges[0], 0), length * node->place,
+			      STAGE_SECOND);
+	node->size = length;
+}
+
+void content_request_items(struct fingerprints *set, struct content_node *node, remote_addr items,
+			   uint64_t count)
+{
+	uint64_t others;
 
 	node->size = count;
 	node->own = content_mix(node->own, count);
@@ -196,7 +157,7 @@ static void parse_sequence(struct fingerprints *set, struct content_node *node, 
 	content_request(set, node, items, 8 * (count < ITEMS_FIRST ? count : ITEMS_FIRST), true);
 	if (count > ITEMS_FIRST) {
 		others = count - ITEMS_FIRST;
-		node->partial = others > ITEMS_OTHER;
+		node->partial |= others > ITEMS_OTHER;
 		others = others < ITEMS_OTHER ? others : ITEMS_OTHER;
 		for (uint64_t i = 1; i <= others; i++)
 			content_request(
@@ -207,8 +168,8 @@ static void parse_sequence(struct fingerprints *set, struct content_node *node, 
 	node->stage = STAGE_SECOND;
 }
 
-static void add_items(struct fingerprints *set, struct content_node *node,
-		      const struct memory_range *ranges, size_t count)
+void content_add_items(struct fingerprints *set, struct content_node *node,
+		       const struct memory_range *ranges, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (ranges[i].error) {
@@ -342,12 +303,14 @@ static void add_entries(struct fingerprints *set, struct content_node *node,
 static void parse_head(struct fingerprints *set, struct content_node *node)
 {
 	const struct content_type *type = content_type_of(set, node);
+	uint64_t size = content_word(node, VARIABLE_SIZE);
 
 	node->kind = type->kind;
 	switch (node->kind) {
 	case CONTENT_NONE:
 		content_done(node);
 		return;
+	case CONTENT_CONSTANT:
 	case CONTENT_CALLABLE:
 	case CONTENT_OTHER:
 		content_by_identity(node, node->kind);
@@ -358,6 +321,17 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 	if (!node->head_whole && node->kind != CONTENT_NONE) {
 		/* The object is the last of its mapping, and shorter than most. */
 		content_by_identity(node, CONTENT_OTHER);
+		return;
+	}
+	if (type->derived || node->kind > CONTENT_CONSTANT || strchr(type->name, '.'))
+		node->own = content_mix(node->own, node->type_address);
+	content_add_attributes(set, node);
+	node->partial |= type->rule->partial && size;
+	for (size_t i = 0; type->rule->objects >> i; i++)
+		if (type->rule->objects >> i & 1 && content_word(node, FIELD_1 + 8 * i))
+			content_child(set, node, content_word(node, FIELD_1 + 8 * i));
+	if (type->rule->parse) {
+		type->rule->parse(set, node, NULL, 0);
 		return;
 	}
 	switch (node->kind) {
@@ -375,26 +349,25 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 		break;
 	case CONTENT_SCALAR:
 		node->own = content_mix_bytes(content_mix(node->own, node->type_address),
-					      node->head + FIELD_1, type->basic_size - FIELD_1);
+					      node->head + FIELD_1, type->root_size - FIELD_1);
 		content_done(node);
 		break;
 	case CONTENT_STR:
 		parse_str(set, node);
 		break;
 	case CONTENT_BYTES:
-		content_request_bytes(set, node, node->object + FIELD_3,
-				      content_word(node, VARIABLE_SIZE), STAGE_SECOND);
+		content_request_bytes(set, node, node->object + FIELD_3, size, STAGE_SECOND);
 		break;
 	case CONTENT_BYTEARRAY:
-		content_request_bytes(set, node, content_word(node, FIELD_4),
-				      content_word(node, VARIABLE_SIZE), STAGE_SECOND);
+		content_request_bytes(set, node, content_word(node, FIELD_4), size, STAGE_SECOND);
 		break;
 	case CONTENT_TUPLE:
 		/* 3.14: its hash is before them. */
-		parse_sequence(set, node, node->object + (set->minor >= 14 ? FIELD_3 : FIELD_2));
+		content_request_items(set, node,
+				      node->object + (set->minor >= 14 ? FIELD_3 : FIELD_2), size);
 		break;
 	case CONTENT_LIST:
-		parse_sequence(set, node, content_word(node, FIELD_2));
+		content_request_items(set, node, content_word(node, FIELD_2), size);
 		break;
 	case CONTENT_SLICE:
 	case CONTENT_RANGE:
@@ -410,7 +383,7 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 		parse_dict(set, node);
 		break;
 	default:
-		content_parse_array(set, node, NULL, 0);
+		content_parse_fields(set, node, NULL, 0);
 		break;
 	}
 }
@@ -418,38 +391,53 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 void content_parse(struct fingerprints *set, struct content_node *node,
 		   const struct memory_range *ranges, size_t count)
 {
-	if (node->stage == STAGE_CONTENT) {
+	const struct content_type *type = content_type_of(set, node);
+
+	if (node->kind == CONTENT_ATTRIBUTES) {
+		content_parse_attributes(set, node, ranges, count);
+	} else if (node->stage == STAGE_CONTENT) {
 		parse_head(set, node);
 	} else if (!count) {
 		/* There was nothing to read, or no room for it. */
 		content_done(node);
+	} else if (type->rule && type->rule->parse) {
+		type->rule->parse(set, node, ranges, count);
 	} else if (node->kind == CONTENT_TUPLE || node->kind == CONTENT_LIST) {
-		add_items(set, node, ranges, count);
+		content_add_items(set, node, ranges, count);
 	} else if (node->kind == CONTENT_DICT && node->stage == STAGE_SECOND) {
 		parse_keys(set, node, ranges, count);
 	} else if (node->kind == CONTENT_DICT) {
 		add_entries(set, node, ranges, count);
-	} else if (node->kind == CONTENT_ARRAY && node->stage == STAGE_SECOND) {
-		content_parse_array(set, node, ranges, count);
+	} else if (node->kind == CONTENT_STR && node->stage == STAGE_FOURTH) {
+		follow_str(set, node, ranges);
 	} else {
 		content_mix_ranges(node, ranges, count);
 	}
+}
+
+/* "Decimal" of "decimal.Decimal"; numpy's own are known by both. */
+static const char *short_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot[1] && strncmp(name, "numpy.", 6) != 0 ? dot + 1 : name;
 }
 
 void content_describe(const struct fingerprints *set, const struct content_node *node, char *text,
 		      size_t size)
 {
 	const struct content_type *type = content_type_of(set, node);
-	const char *name = type ? type->name : "?";
+	const char *name = type ? short_name(type->name) : "?";
 
 	if (node->kind == CONTENT_UNREADABLE)
 		snprintf(text, size, "?");
 	else if (node->kind == CONTENT_NONE)
 		snprintf(text, size, "None");
-	else if (node->kind == CONTENT_ARRAY)
-		content_describe_array(node, text, size);
-	else if (node->kind >= CONTENT_STR && node->kind <= CONTENT_DICT)
+	else if (node->kind == CONTENT_ARRAY || node->kind == CONTENT_TENSOR)
+		content_describe_array(set, node, text, size);
+	else if ((node->kind >= CONTENT_STR && node->kind <= CONTENT_DICT) ||
+		 (node->kind >= CONTENT_SET && node->kind <= CONTENT_BUFFER))
 		snprintf(text, size, "%s(%" PRIu64 ")", name, node->size);
-	else
+	else if (node->kind != CONTENT_OBJECT || !content_describe_frame(set, node, text, size))
 		snprintf(text, size, "%s", name);
 }

@@ -11,11 +11,44 @@ enum {
 	DTYPE_ITEM_SIZE = 32,   /* numpy 1: int, and an int of alignment behind it */
 	DTYPE_ITEM_SIZE_2 = 40, /* numpy 2 */
 	DTYPE_SIZE = 48,
+	DTYPE_UNIT = 80,    /* numpy 1: where the unit of times is */
+	DTYPE_UNIT_2 = 112, /* numpy 2 */
+	UNIT_VALUE = 32,
 };
 
 #define ELEMENTS_MAX   64 /* of an array that is not in one piece */
 #define ELEMENT_MAX    16 /* bytes of such an element */
 #define DIMENSIONS_MAX 32
+
+void content_request_elements(struct fingerprints *set, struct content_node *node, remote_addr data,
+			      const uint64_t *lengths, const uint64_t *strides)
+{
+	uint64_t elements = 1, item = node->item_size;
+	bool contiguous = true;
+
+	for (size_t i = node->dimension_count; i-- > 0;) {
+		contiguous &= lengths[i] == 1 || strides[i] == elements * item;
+		elements *= lengths[i];
+	}
+	if (contiguous || !elements) {
+		content_request_bytes(set, node, data, elements * item,
+				      (enum content_stage)node->stage);
+		return;
+	}
+	node->size = elements * item;
+	node->partial = elements > ELEMENTS_MAX || item > ELEMENT_MAX;
+	for (uint64_t i = 0; i < ELEMENTS_MAX && i < elements; i++) {
+		uint64_t left =
+			elements <= ELEMENTS_MAX ? i : i * (elements - 1) / (ELEMENTS_MAX - 1);
+		remote_addr address = data;
+
+		for (size_t k = node->dimension_count; k-- > 0;) {
+			address += left % lengths[k] * strides[k];
+			left /= lengths[k];
+		}
+		content_request(set, node, address, item < ELEMENT_MAX ? item : ELEMENT_MAX, true);
+	}
+}
 
 /* An array's data, when its shape is known: in one piece, or elements of it. */
 static void request_array(struct fingerprints *set, struct content_node *node,
@@ -23,13 +56,14 @@ static void request_array(struct fingerprints *set, struct content_node *node,
 {
 	size_t dimensions = node->dimension_count;
 	const uint8_t *dtype = ranges[0].buffer;
-	uint64_t elements = 1, expected, item;
-	bool contiguous = true;
+	uint64_t elements = 1, item, lengths[DIMENSIONS_MAX], strides[DIMENSIONS_MAX];
+	remote_addr data = content_word(node, FIELD_1);
 	uint32_t alignment, small_size;
+	bool contiguous = true;
 
 	if (count < (dimensions ? 3u : 1u) || ranges[0].error ||
 	    (dimensions && (ranges[1].error || ranges[2].error))) {
-		content_mix_ranges(node, ranges, count);
+		content_opaque(node);
 		return;
 	}
 	node->element = (char)dtype[DTYPE_KIND];
@@ -39,48 +73,78 @@ static void request_array(struct fingerprints *set, struct content_node *node,
 	item = alignment ? small_size : content_word_of(&ranges[0], DTYPE_ITEM_SIZE_2);
 	node->own = content_mix(node->own, (uint8_t)node->element);
 	node->own = content_mix(node->own, item);
-	expected = item;
 	for (size_t i = dimensions; i-- > 0;) {
-		uint64_t length = content_word_of(&ranges[1], 8 * i);
-
+		lengths[i] = content_word_of(&ranges[1], 8 * i);
+		strides[i] = content_word_of(&ranges[2], 8 * i);
 		if (i < CONTENT_DIMENSIONS)
-			node->dimensions[i] = (int64_t)length;
-		node->own = content_mix(node->own, length);
-		contiguous &= length == 1 || content_word_of(&ranges[2], 8 * i) == expected;
-		elements = length && elements > CONTENT_SIZE_BELIEVED / length
-				   ? CONTENT_SIZE_BELIEVED
-				   : elements * length;
-		expected = elements * item;
-	}
-	if (item > CONTENT_SIZE_BELIEVED || elements > CONTENT_SIZE_BELIEVED ||
-	    (item && elements > CONTENT_SIZE_BELIEVED / item)) {
-		node->opaque = node->partial = true;
-		content_done(node);
-		return;
-	}
-	node->item_size = item > UINT32_MAX ? 0 : (uint32_t)item;
-	node->opaque |= node->element == 'O'; /* the objects in it are not looked at */
-	if (contiguous || !elements) {
-		content_request_bytes(set, node, content_word(node, FIELD_1), elements * item,
-				      STAGE_THIRD);
-		return;
-	}
-	node->size = elements * item;
-	node->partial = elements > ELEMENTS_MAX || item > ELEMENT_MAX;
-	for (uint64_t i = 0; i < ELEMENTS_MAX && i < elements; i++) {
-		uint64_t left =
-			elements <= ELEMENTS_MAX ? i : i * (elements - 1) / (ELEMENTS_MAX - 1);
-		remote_addr address = content_word(node, FIELD_1);
-
-		for (size_t k = dimensions; k-- > 0;) {
-			uint64_t length = content_word_of(&ranges[1], 8 * k);
-
-			address += left % length * content_word_of(&ranges[2], 8 * k);
-			left /= length;
+			node->dimensions[i] = (int64_t)lengths[i];
+		node->own = content_mix(node->own, lengths[i]);
+		contiguous &= lengths[i] == 1 || strides[i] == elements * item;
+		if (item > UINT32_MAX || lengths[i] > CONTENT_SIZE_BELIEVED ||
+		    (lengths[i] && elements > CONTENT_SIZE_BELIEVED / lengths[i])) {
+			content_opaque(node);
+			return;
 		}
-		content_request(set, node, address, item < ELEMENT_MAX ? item : ELEMENT_MAX, true);
+		elements *= lengths[i];
 	}
+	if (item && elements > CONTENT_SIZE_BELIEVED / item) {
+		content_opaque(node);
+		return;
+	}
+	node->item_size = (uint32_t)item;
+	/* Bytes alone do not tell what these are. */
+	if (strchr("mMV", node->element) && node->element)
+		content_child(set, node, content_word(node, FIELD_6));
 	node->stage = STAGE_THIRD;
+	if (node->element != 'O' || !elements) {
+		content_request_elements(set, node, data, lengths, strides);
+		return;
+	}
+	if (!contiguous || item != 8) {
+		content_opaque(node);
+		return;
+	}
+	content_request_items(set, node, data, elements);
+	node->size = elements * item;
+	if (node->stage != STAGE_DONE)
+		node->stage = STAGE_THIRD;
+}
+
+/* Letters and size; of times the unit; of records which one it is. */
+void content_parse_dtype(struct fingerprints *set, struct content_node *node,
+			 const struct memory_range *ranges, size_t count)
+{
+	uint8_t kind = node->head[DTYPE_KIND];
+	uint32_t alignment;
+	bool first;
+
+	if (node->stage == STAGE_SECOND) {
+		if (ranges[0].error || !content_word_of(&ranges[0], 0)) {
+			content_opaque(node);
+			return;
+		}
+		content_request(set, node, content_word_of(&ranges[0], 0) + UNIT_VALUE, 8, true);
+		node->stage = STAGE_THIRD;
+		return;
+	}
+	if (node->stage == STAGE_THIRD) {
+		content_mix_ranges(node, ranges, count);
+		return;
+	}
+	memcpy(&alignment, node->head + DTYPE_ITEM_SIZE + 4, sizeof(alignment));
+	first = alignment != 0;
+	node->own = content_mix_bytes(node->own, node->head + DTYPE_KIND, 3);
+	node->own = content_mix_bytes(
+		node->own, node->head + (first ? DTYPE_ITEM_SIZE : DTYPE_ITEM_SIZE_2), 4);
+	if (kind == 'M' || kind == 'm') {
+		content_request(set, node, node->object + (first ? DTYPE_UNIT : DTYPE_UNIT_2), 8,
+				true);
+		node->stage = STAGE_SECOND;
+		return;
+	}
+	if (!strchr("biufcSUO", kind) || !kind)
+		node->own = content_mix(node->own, node->object);
+	content_done(node);
 }
 
 void content_parse_array(struct fingerprints *set, struct content_node *node,
@@ -90,6 +154,13 @@ void content_parse_array(struct fingerprints *set, struct content_node *node,
 
 	if (node->stage == STAGE_SECOND) {
 		request_array(set, node, ranges, count);
+		return;
+	}
+	if (node->stage == STAGE_THIRD) {
+		if (node->element == 'O')
+			content_add_items(set, node, ranges, count);
+		else
+			content_mix_ranges(node, ranges, count);
 		return;
 	}
 	memcpy(&dimensions, node->head + FIELD_2, sizeof(dimensions));
@@ -125,6 +196,8 @@ static const char *element_name(char element)
 		return "str";
 	case 'S':
 		return "bytes";
+	case 'e':
+		return "bfloat16";
 	case 'M':
 		return "datetime";
 	case 'm':
@@ -134,9 +207,13 @@ static const char *element_name(char element)
 	}
 }
 
-void content_describe_array(const struct content_node *node, char *text, size_t size)
+void content_describe_array(const struct fingerprints *set, const struct content_node *node,
+			    char *text, size_t size)
 {
-	size_t used = (size_t)snprintf(text, size, "%s", element_name(node->element));
+	const struct content_type *type = content_type_of(set, node);
+	bool own_name = type && (type->derived || node->kind == CONTENT_TENSOR);
+	size_t used = (size_t)snprintf(text, size, "%.20s%s%s", own_name ? type->name : "",
+				       own_name ? " " : "", element_name(node->element));
 
 	if (node->element == 'f' || node->element == 'i' || node->element == 'u' ||
 	    node->element == 'c')

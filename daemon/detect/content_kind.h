@@ -30,8 +30,20 @@ enum content_kind {
 	CONTENT_SCALAR,   /* numpy.float64 and its like */
 	CONTENT_CALLABLE, /* functions, types, modules: known by identity alone */
 	CONTENT_METHOD,   /* of an object, whose contents count */
-	CONTENT_CELL,     /* never told: what it holds is */
-	CONTENT_OTHER,    /* by identity alone, though there may be contents */
+	CONTENT_CONSTANT, /* never changes, and identity tells all: an enumeration's members, dtypes
+			   */
+	CONTENT_VALUE,    /* never changes: decimals, dates, patterns */
+	CONTENT_SET,
+	CONTENT_FROZENSET,
+	CONTENT_DEQUE,
+	CONTENT_BUFFER, /* array.array, memoryview */
+	CONTENT_OBJECT, /* attributes, or fields that are known */
+	CONTENT_TENSOR, /* torch.Tensor in the processor's memory */
+	/* Never told: what they hold is. */
+	CONTENT_CELL,
+	CONTENT_ATTRIBUTES, /* those of an object that are not in slots */
+	CONTENT_LOOP,       /* an object that what is being looked at is in */
+	CONTENT_OTHER,      /* by identity alone, though there may be contents */
 };
 
 struct fingerprint {

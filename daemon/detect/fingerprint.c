@@ -3,8 +3,9 @@
  * A tree of objects, those of begin() first, items behind what they are in.
  * Every round each object looks at what it asked for, and asks for more:
  *
- *   head -> type -> its name -> contents -> ... -> done
+ *   head -> type -> contents -> ... -> done
  *
+ * Types are read beside them, once (content_type.c); objects wait for theirs.
  * At the end numbers are made from the last object to the first.
  */
 #include "daemon/detect/fingerprint.h"
@@ -14,15 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Types: head and name, read once. */
-#define TYPE_BASIC_SIZE    32
-#define TYPE_FLAGS         168
-#define TYPE_HEAD_SIZE     176
-#define TYPE_NAME_SIZE     48
-#define TYPE_NAME          24
-#define FLAG_HEAP_TYPE     (1u << 9)
-#define FLAG_TYPE_SUBCLASS (1u << 31)
 
 #define OBJECT_TYPE 8
 
@@ -58,6 +50,18 @@ uint64_t content_mix_bytes(uint64_t hash, const uint8_t *bytes, size_t size)
 	return content_mix(hash, size);
 }
 
+const struct content_type *content_type_of(const struct fingerprints *set,
+					   const struct content_node *node)
+{
+	return node->type ? &set->types[node->type - 1] : NULL;
+}
+
+/* Of several, none may take everything. */
+static size_t share(const struct fingerprints *set, size_t all)
+{
+	return set->root_count > 1 ? all / 2 : all;
+}
+
 bool content_request(struct fingerprints *set, struct content_node *node, remote_addr address,
 		     size_t size, bool counted)
 {
@@ -67,7 +71,9 @@ bool content_request(struct fingerprints *set, struct content_node *node, remote
 	if (size == 0)
 		return true;
 	if (size > room || set->range_count[set->turn] == CONTENT_RANGES_MAX ||
-	    (counted && size > FINGERPRINT_BYTES_MAX - set->bytes_used)) {
+	    (counted && (size > FINGERPRINT_BYTES_MAX - set->bytes_used ||
+			 (node->level && set->root_bytes[node->root] + size >
+						 share(set, FINGERPRINT_BYTES_MAX))))) {
 		node->partial = node->refused = true;
 		return false;
 	}
@@ -81,29 +87,73 @@ bool content_request(struct fingerprints *set, struct content_node *node, remote
 	};
 	node->range_count++;
 	set->arena_used += size;
-	set->bytes_used += counted ? size : 0;
+	if (counted) {
+		set->bytes_used += size;
+		set->root_bytes[node->root] += size;
+	}
 	return true;
 }
 
-bool content_child(struct fingerprints *set, struct content_node *node, remote_addr object)
+/* How far up the object is that it is in; 0: it is not in itself. */
+static unsigned distance_up(const struct fingerprints *set, const struct content_node *node,
+			    remote_addr object)
+{
+	unsigned distance = 1;
+
+	for (; node; node = node->parent ? &set->nodes[node->parent - 1] : NULL, distance++)
+		if (node->object == object && node->kind != CONTENT_ATTRIBUTES)
+			return distance;
+	return 0;
+}
+
+/* What a library's objects are made of is no deeper than these. */
+static uint8_t child_depth(const struct fingerprints *set, const struct content_node *node)
+{
+	const struct content_type *type = content_type_of(set, node);
+
+	if (!node->depth || (type && type->filtered) ||
+	    (type && node->kind == CONTENT_OBJECT && type->rule && type->rule->objects))
+		return node->depth;
+	return (uint8_t)(node->depth - 1);
+}
+
+struct content_node *content_child(struct fingerprints *set, struct content_node *node,
+				   remote_addr object)
 {
 	struct content_node *child;
+	uint16_t number = (uint16_t)(set->node_count + 1);
+	unsigned distance;
 
-	if (set->node_count == CONTENT_NODES_MAX) {
+	if (set->node_count == CONTENT_NODES_MAX || node->level == CONTENT_LEVELS_MAX ||
+	    set->root_nodes[node->root] >= share(set, CONTENT_NODES_MAX)) {
 		node->partial = true;
-		return false;
+		node->opaque |= node->level == CONTENT_LEVELS_MAX;
+		return NULL;
 	}
-	if (!node->child_count)
-		node->first_child = (uint16_t)set->node_count;
+	distance = distance_up(set, node, object);
+	if (node->last_child)
+		set->nodes[node->last_child - 1].next_child = number;
+	else
+		node->first_child = number;
+	node->last_child = number;
 	node->child_count++;
 	child = &set->nodes[set->node_count++];
-	*child = (struct content_node){ .object = object, .depth = (uint8_t)(node->depth - 1) };
-	return true;
-}
-
-static bool plausible(remote_addr address)
-{
-	return address % 8 == 0 && address >= 4096 && address < 1ull << 47;
+	set->root_nodes[node->root]++;
+	*child = (struct content_node){
+		.object = object,
+		.parent = (uint16_t)(node - set->nodes + 1),
+		.depth = child_depth(set, node),
+		.level = (uint8_t)(node->level + 1),
+		.root = node->root,
+		.nested = node->nested || node->kind == CONTENT_ATTRIBUTES ||
+			  node->kind == CONTENT_OBJECT,
+	};
+	if (distance) {
+		child->own = content_mix(0, distance);
+		child->kind = CONTENT_LOOP;
+		child->stage = STAGE_DONE;
+	}
+	return child;
 }
 
 void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count)
@@ -112,23 +162,15 @@ void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, si
 		count < FINGERPRINT_OBJECTS_MAX ? count : FINGERPRINT_OBJECTS_MAX;
 	set->arena_used = set->bytes_used = 0;
 	set->range_count[0] = set->range_count[1] = 0;
+	set->stop++;
+	set->round = 0;
+	memset(set->root_bytes, 0, sizeof(set->root_bytes));
+	memset(set->root_nodes, 0, sizeof(set->root_nodes));
+	content_types_begin(set);
 	for (size_t i = 0; i < set->root_count; i++)
-		set->nodes[i] =
-			(struct content_node){ .object = objects[i], .depth = FINGERPRINT_DEPTH };
-}
-
-const struct content_type *content_type_of(const struct fingerprints *set,
-					   const struct content_node *node)
-{
-	return node->type ? &set->types[node->type - 1] : NULL;
-}
-
-static uint16_t find_type(const struct fingerprints *set, remote_addr address)
-{
-	for (uint16_t i = 0; i < set->type_count; i++)
-		if (set->types[i].address == address)
-			return (uint16_t)(i + 1);
-	return 0;
+		set->nodes[i] = (struct content_node){ .object = objects[i],
+						       .depth = FINGERPRINT_DEPTH,
+						       .root = (uint8_t)i };
 }
 
 static void finish(struct content_node *node, enum content_kind kind)
@@ -145,42 +187,11 @@ void content_by_identity(struct content_node *node, enum content_kind kind)
 	finish(node, kind);
 }
 
-/* A type's name: letters of an identifier alone, as it will be shown. */
-static void copy_name(const uint8_t *bytes, char name[CONTENT_TYPE_NAME])
+void content_opaque(struct content_node *node)
 {
-	size_t i;
-
-	for (i = 0; i + 1 < CONTENT_TYPE_NAME && bytes[i]; i++) {
-		char c = (char)bytes[i];
-		bool shown = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-			     (c >= 'a' && c <= 'z') || c == '_' || c == '.';
-
-		name[i] = shown ? c : '?';
-	}
-	name[i] = '\0';
-}
-
-static void keep_type(struct fingerprints *set, struct content_node *node, const uint8_t *bytes)
-{
-	struct content_type *type;
-	uint16_t known = find_type(set, node->type_address);
-
-	if (known) {
-		node->type = known;
-		return;
-	}
-	/* Programs have fewer in what they work on; of others the name is not told. */
-	if (set->type_count == CONTENT_TYPES_MAX)
-		return;
-	type = &set->types[set->type_count++];
-	*type = (struct content_type){ .address = node->type_address,
-				       .basic_size = node->type_basic_size,
-				       .flags = node->type_flags };
-	copy_name(bytes, type->name);
-	type->kind =
-		content_kind_of(type->name, type->flags & FLAG_HEAP_TYPE ? 0 : type->basic_size,
-				type->flags & FLAG_TYPE_SUBCLASS);
-	node->type = set->type_count;
+	node->partial = node->opaque = true;
+	node->own = content_mix(node->own, node->object);
+	node->stage = STAGE_DONE;
 }
 
 static uint64_t word_at(const uint8_t *bytes, size_t offset)
@@ -191,17 +202,34 @@ static uint64_t word_at(const uint8_t *bytes, size_t offset)
 	return word;
 }
 
-/* The head, type and name of an object; contents are content_parse()'s. */
+/* Its contents, when its type is known. */
+static void go_on(struct fingerprints *set, struct content_node *node)
+{
+	const struct content_type *type = &set->types[node->type - 1];
+
+	if (type->stage == TYPE_REFUSED) {
+		content_by_identity(node, CONTENT_OTHER);
+	} else if (type->stage == TYPE_SETTLED) {
+		content_type_check(set, node->type);
+		node->stage = STAGE_CONTENT;
+		content_parse(set, node, NULL, 0);
+	} else {
+		node->stage = STAGE_TYPE;
+	}
+}
+
+/* The head and type of an object; contents are content_parse()'s. */
 static void advance(struct fingerprints *set, struct content_node *node,
 		    const struct memory_range *ranges, size_t count)
 {
 	switch (node->stage) {
 	case STAGE_NEW:
-		if (!plausible(node->object) ||
+		if (!content_plausible(node->object) ||
 		    !content_request(set, node, node->object, CONTENT_HEAD_SHORT, true) ||
 		    !content_request(set, node, node->object + CONTENT_HEAD_SHORT,
 				     CONTENT_HEAD_SIZE - CONTENT_HEAD_SHORT, true)) {
 			node->own = content_mix(0, node->object);
+			node->opaque = node->object != 0;
 			finish(node, CONTENT_UNREADABLE);
 			return;
 		}
@@ -209,6 +237,7 @@ static void advance(struct fingerprints *set, struct content_node *node,
 		return;
 	case STAGE_HEAD:
 		if (count < 2 || ranges[0].error) {
+			node->opaque = true;
 			finish(node, CONTENT_UNREADABLE);
 			return;
 		}
@@ -218,56 +247,27 @@ static void advance(struct fingerprints *set, struct content_node *node,
 			memcpy(node->head + CONTENT_HEAD_SHORT, ranges[1].buffer,
 			       CONTENT_HEAD_SIZE - CONTENT_HEAD_SHORT);
 		node->type_address = word_at(node->head, OBJECT_TYPE);
-		node->type = find_type(set, node->type_address);
-		if (node->type) {
-			node->stage = STAGE_CONTENT;
-			content_parse(set, node, NULL, 0);
-		} else if (!plausible(node->type_address)) {
+		if (!content_plausible(node->type_address)) {
+			node->opaque = true;
 			finish(node, CONTENT_UNREADABLE);
-		} else if (content_request(set, node, node->type_address, TYPE_HEAD_SIZE, false)) {
-			node->stage = STAGE_TYPE;
-		} else {
-			content_by_identity(node, CONTENT_OTHER);
+			return;
 		}
+		node->type = content_type_find(set, node->type_address, 0);
+		if (node->type)
+			go_on(set, node);
+		else
+			content_by_identity(node, CONTENT_OTHER);
 		return;
 	case STAGE_TYPE:
-		if (count < 1 || ranges[0].error) {
-			finish(node, CONTENT_UNREADABLE);
-			return;
-		}
-		node->type_basic_size = word_at(ranges[0].buffer, TYPE_BASIC_SIZE);
-		node->type_flags = word_at(ranges[0].buffer, TYPE_FLAGS);
-		if (!content_request(set, node, word_at(ranges[0].buffer, TYPE_NAME),
-				     TYPE_NAME_SIZE, false)) {
-			content_by_identity(node, CONTENT_OTHER);
-			return;
-		}
-		node->stage = STAGE_NAME;
-		return;
-	case STAGE_NAME:
-		if (count < 1 || ranges[0].error) {
-			content_by_identity(node, CONTENT_OTHER);
-			return;
-		}
-		keep_type(set, node, ranges[0].buffer);
-		if (!node->type) {
-			content_by_identity(node, CONTENT_OTHER);
-			return;
-		}
-		node->stage = STAGE_CONTENT;
-		content_parse(set, node, NULL, 0);
+		go_on(set, node);
 		return;
 	default:
 		content_parse(set, node, ranges, count);
 	}
 }
 
-size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges)
+static void advance_all(struct fingerprints *set, const struct memory_range *last)
 {
-	const struct memory_range *last = set->ranges[set->turn];
-
-	set->turn = !set->turn;
-	set->range_count[set->turn] = 0;
 	/* What is added on the way begins in this round, too. */
 	for (size_t i = 0; i < set->node_count; i++) {
 		struct content_node *node = &set->nodes[i];
@@ -277,38 +277,79 @@ size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ra
 			continue;
 		node->range_count = 0;
 		advance(set, node, last + first, count);
-		if (node->stage == STAGE_DONE || node->range_count)
+		if (node->stage == STAGE_DONE || node->stage == STAGE_TYPE || node->range_count)
 			continue;
 		/* It wanted nothing more; or there was no room, and only its identity is known. */
 		node->stage = STAGE_DONE;
-		if (node->refused) {
-			node->own = content_mix(node->own, node->object);
-			node->opaque = true;
-		}
+		if (node->refused)
+			content_opaque(node);
+	}
+}
+
+/* The target has waited long enough. */
+static void give_up(struct fingerprints *set)
+{
+	for (size_t i = 0; i < set->node_count; i++)
+		if (set->nodes[i].stage != STAGE_DONE)
+			content_opaque(&set->nodes[i]);
+}
+
+size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges)
+{
+	const struct memory_range *last = set->ranges[set->turn];
+
+	set->turn = !set->turn;
+	set->range_count[set->turn] = 0;
+	if (set->round++ == CONTENT_ROUNDS_MAX) {
+		give_up(set);
+		return 0;
+	}
+	content_types_advance(set, last);
+	advance_all(set, last);
+	content_types_start(set);
+	/* Types that wait for one another are none. */
+	while (!set->range_count[set->turn] && content_types_force(set)) {
+		advance_all(set, last);
+		content_types_start(set);
 	}
 	*ret_ranges = set->ranges[set->turn];
 	return set->range_count[set->turn];
+}
+
+static bool unordered(const struct content_node *node)
+{
+	return node->kind == CONTENT_ATTRIBUTES || node->kind == CONTENT_SET ||
+	       node->kind == CONTENT_FROZENSET;
 }
 
 /* Numbers from the items up. */
 static void fold(const struct fingerprints *set, const struct content_node *node,
 		 struct fingerprint *result)
 {
+	const struct content_type *type = content_type_of(set, node);
+	uint64_t sum = 0;
+
 	result->content = content_mix(node->own, node->kind);
 	result->whole = !node->partial;
-	result->opaque = node->opaque;
-	for (size_t i = 0; i < node->child_count; i++) {
+	result->opaque = node->opaque || (type && type->stale);
+	if (type && type->stale)
+		result->content = content_mix(result->content, node->object);
+	for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child) {
 		struct fingerprint item;
 
-		/* Items lie behind what they are in, and depth is bounded. */
-		fold(set, &set->nodes[node->first_child + i], &item);
+		/* Items lie behind what they are in, and levels are bounded. */
+		fold(set, &set->nodes[i - 1], &item);
 		if (node->kind == CONTENT_CELL)
 			result->content = item.content;
+		else if (unordered(node))
+			sum += content_mix(content_mix(1, set->nodes[i - 1].tag), item.content);
 		else
 			result->content = content_mix(result->content, item.content);
 		result->whole &= item.whole;
 		result->opaque |= item.opaque;
 	}
+	if (sum)
+		result->content = content_mix(result->content, sum);
 }
 
 struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index)
@@ -320,12 +361,12 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 		return result;
 	fold(set, node, &result);
 	if (node->kind == CONTENT_CELL && node->child_count)
-		node = &set->nodes[node->first_child];
+		node = &set->nodes[node->first_child - 1];
 	result.object = node->object;
 	result.kind = node->kind;
 	/* A module's function is one of the module's, so to say. */
 	if (node->kind == CONTENT_METHOD && node->child_count &&
-	    set->nodes[node->first_child].kind == CONTENT_CALLABLE)
+	    set->nodes[node->first_child - 1].kind == CONTENT_CALLABLE)
 		result.kind = CONTENT_CALLABLE;
 	result.size = node->size;
 	content_describe(set, node, result.shape, sizeof(result.shape));

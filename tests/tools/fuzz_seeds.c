@@ -4,10 +4,13 @@
  *
  *   fuzz_seeds runtime PYTHON FILE [dwarf|tasks|later|hidden|stack]   a live interpreter, see
  * remote_image.h fuzz_seeds profile FOLDER                            profiles and recordings
+ *   fuzz_seeds contents PYTHON FILE                                    objects of a live
+ * interpreter
  */
 #include "attach/procfs.h"
 #include "common/stack_snapshot.h"
 #include "daemon/capture/target.h"
+#include "daemon/detect/fingerprint.h"
 #include "daemon/report/recording/profile_codec.h"
 #include "daemon/report/recording/recording.h"
 #include "pyintrospect/asyncio_task.h"
@@ -390,8 +393,96 @@ static void record_profiles(const char *folder)
 	}
 }
 
+/* One of each kind; what is not there to be imported is left out. */
+static const char contents_script[] =
+	"import array, collections, datetime, decimal, os, pathlib, re, sys\n"
+	"class A(object):\n"
+	"    def __init__(self, n): self.n, self.m = n, [1.5, {'k': n}]\n"
+	"class S(object): __slots__ = ['s%d' % i for i in range(9)]\n"
+	"class L(list): pass\n"
+	"class I(int): pass\n"
+	"class T(str): pass\n"
+	"slots = S(); slots.s0 = slots.s8 = A(3); named = L([1]); named.x = 2; whole = I(9); "
+	"whole.y = 3\n"
+	"objects = [A(2000), slots, named, whole, T('abc'), {1, 'a'}, collections.deque([1, 2]),\n"
+	"    array.array('d', [1, 2]), decimal.Decimal('1.25'), pathlib.Path('a/b'), "
+	"re.compile('a+'),\n"
+	"    datetime.datetime(2020, 1, 2, tzinfo=datetime.timezone.utc), memoryview(b'abc'),\n"
+	"    collections.defaultdict(list, a=1), datetime.timedelta(3), slice(1, 2), {'a': "
+	"1}.items()]\n"
+	"try:\n"
+	"    import site; site.main(); import numpy\n"
+	"    objects += [numpy.arange(12.0).reshape(3, 4)[:, 1], numpy.array(['x', 1], object),\n"
+	"        numpy.float32(1), numpy.zeros(2, 'M8[s]')]\n"
+	"    import pandas; objects.append(pandas.DataFrame({'a': [1, 2], 'b': ['x', 'y']}))\n"
+	"except Exception: pass\n"
+	"os.write(1, (' '.join(str(id(o)) for o in objects) + '\\n').encode())\n"
+	"sys.stdin.read()\n";
+
+static void record_contents(const char *python, const char *path)
+{
+	static uint8_t pieces[1 << 20];
+	struct live_target live;
+	struct live_memory memory;
+	struct memory_range *ranges;
+	struct fingerprints *set;
+	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	size_t count = 0, asked, used = 0, recorded = 0;
+	int minor = 0, length;
+	char line[1024], *at = line;
+	const char *dot = strstr(path, "3.");
+
+	fuzz_must(recorder && dot && sscanf(dot, "3.%d", &minor) == 1);
+	fuzz_must(live_target_start(&live, python, contents_script));
+	fuzz_must(live_target_line(&live, line, sizeof(line)));
+	for (;
+	     count < FINGERPRINT_OBJECTS_MAX && sscanf(at, "%lu%n", &objects[count], &length) == 1;
+	     count++)
+		at += length;
+	memory.pid = live.pid;
+	set = fingerprints_create(minor);
+	fuzz_must(count && set);
+	/* The second time types are known, and more is looked at. */
+	for (unsigned turn = 0; turn < 3; turn++) {
+		fingerprints_begin(set, objects, count);
+		while ((asked = fingerprints_round(set, &ranges))) {
+			fuzz_must(live_memory_read(&memory, ranges, asked) == 0);
+			for (size_t i = 0; i < asked; i++) {
+				size_t size = ranges[i].size;
+
+				if (ranges[i].error || used + 10 + size > sizeof(pieces) ||
+				    !note_piece(recorder, &ranges[i]))
+					continue;
+				memcpy(pieces + used, &ranges[i].address, 8);
+				memcpy(pieces + used + 8, &size, 2);
+				memcpy(pieces + used + 10, ranges[i].buffer, size);
+				used += 10 + size;
+				recorded++;
+			}
+		}
+	}
+	recorder->file = fopen(path, "we");
+	fuzz_must(recorder->file);
+	put(recorder, (uint64_t)(minor - 6), 1);
+	put(recorder, count - 1, 1);
+	put(recorder, recorded, 2);
+	for (size_t i = 0; i < count; i++)
+		put(recorder, objects[i], 8);
+	fuzz_must(fwrite(pieces, 1, used, recorder->file) == used);
+	fprintf(stderr, "%s: %ld bytes, %zu pieces\n", path, ftell(recorder->file), recorded);
+	fclose(recorder->file);
+	fingerprints_destroy(set);
+	live_target_end(&live);
+	free(recorder);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "contents")) {
+		record_contents(argv[2], argv[3]);
+		return 0;
+	}
 	if (argc >= 4 && !strcmp(argv[1], "runtime")) {
 		record_runtime(argv[2], argv[3], argc > 4 ? argv[4] : "");
 		return 0;
@@ -401,7 +492,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fprintf(stderr,
-		"usage: %s runtime PYTHON FILE [dwarf|tasks|later|hidden|stack] | profile FOLDER\n",
+		"usage: %s runtime PYTHON FILE [dwarf|tasks|later|hidden|stack] | contents PYTHON "
+		"FILE | "
+		"profile FOLDER\n",
 		argv[0]);
 	return 2;
 }

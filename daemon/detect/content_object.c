@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of fixed fields: other objects, plain bytes, decimals, dates. */
+#include "daemon/detect/fingerprint_internal.h"
+
+enum {
+	HAS_ZONE = 24, /* of datetime.time and datetime.datetime */
+	TIME_ZONE = 32,
+	DATETIME_ZONE = 40,
+	/* mpd_t of libmpdec behind a hash */
+	DECIMAL_FLAGS = 24,
+	DECIMAL_EXPONENT = 32,
+	DECIMAL_DIGITS = 40,
+	DECIMAL_LENGTH = 48,
+	DECIMAL_ALLOCATED = 56,
+	DECIMAL_DATA = 64,
+	DECIMAL_FLAG_MASK = 0x0f, /* the sign, and what is no number; not who owns the words */
+	DECIMAL_DIGITS_A_WORD = 19,
+	DECIMAL_WORDS_MAX = 1 << 16,
+};
+
+/* What the rule says of an object; its other objects are added by content.c. */
+void content_parse_fields(struct fingerprints *set, struct content_node *node,
+			  const struct memory_range *ranges, size_t count)
+{
+	const struct content_rule *rule = content_type_of(set, node)->rule;
+
+	(void)ranges;
+	(void)count;
+	if (rule->raw_to > rule->raw_from)
+		node->own = content_mix_bytes(node->own, node->head + rule->raw_from,
+					      (size_t)(rule->raw_to - rule->raw_from));
+	/* One that has nothing is told apart by what it is. */
+	if (node->kind == CONTENT_OBJECT && !node->child_count)
+		node->own = content_mix(node->own, node->object);
+	content_done(node);
+}
+
+/* datetime.time and datetime.datetime: bytes, and a zone when one is set. */
+void content_parse_date(struct fingerprints *set, struct content_node *node,
+			const struct memory_range *ranges, size_t count)
+{
+	const struct content_rule *rule = content_type_of(set, node)->rule;
+
+	if (node->head[HAS_ZONE])
+		content_child(set, node,
+			      content_word(node, rule->size < 48 ? TIME_ZONE : DATETIME_ZONE));
+	content_parse_fields(set, node, ranges, count);
+}
+
+void content_parse_decimal(struct fingerprints *set, struct content_node *node,
+			   const struct memory_range *ranges, size_t count)
+{
+	uint64_t digits = content_word(node, DECIMAL_DIGITS);
+	uint64_t length = content_word(node, DECIMAL_LENGTH);
+	uint8_t flags = node->head[DECIMAL_FLAGS] & DECIMAL_FLAG_MASK;
+
+	if (node->stage != STAGE_CONTENT) {
+		content_mix_ranges(node, ranges, count);
+		return;
+	}
+	node->own = content_mix(content_mix(node->own, flags), digits);
+	node->own = content_mix(node->own, content_word(node, DECIMAL_EXPONENT));
+	if (length > DECIMAL_WORDS_MAX || length > content_word(node, DECIMAL_ALLOCATED) ||
+	    digits > length * DECIMAL_DIGITS_A_WORD ||
+	    (length && digits <= (length - 1) * DECIMAL_DIGITS_A_WORD && flags < 2)) {
+		content_opaque(node);
+		return;
+	}
+	content_request_bytes(set, node, content_word(node, DECIMAL_DATA), 8 * length,
+			      STAGE_SECOND);
+}
