@@ -2,10 +2,12 @@
 """Targets that have more than the daemon holds: it goes on, and says so (docs/SECURITY.md has the table)."""
 import json
 import os
+import signal
 import subprocess
 import tempfile
 
-from harness import PIEPROFD, check_equal, check_sampled, default_interpreter
+from harness import (PIEPROFD, Daemon, alone, check, check_equal, check_sampled, default_interpreter, status_of,
+                     wait_until)
 
 # Line tables of 4 MiB, of which 32 MiB are held.
 CODES = """
@@ -44,3 +46,49 @@ def test_code_objects():
         else:
             check_sampled(lost > 0 and "work13" not in names,
                           "%d code objects left out, functions %s" % (lost, sorted(names)))
+
+
+# Children that sleep until their parent has ended.
+IDLE = """
+import os, sys
+ends = os.pipe()
+for _ in range(%d):
+    if not os.fork():
+        os.close(ends[1])
+        os.read(ends[0], 1)
+        os._exit(0)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+SESSIONS = 256
+BEYOND = 20
+
+
+@alone
+def test_sessions_of_a_group():
+    with tempfile.TemporaryDirectory(prefix="pieprofd-bounds-") as folder:
+        path = os.path.join(folder, "report.json")
+        with subprocess.Popen([default_interpreter().path, "-S", "-c", IDLE % (SESSIONS - 1 + BEYOND)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+            check_equal(parent.stdout.readline(), "ready\n", "first line")
+            with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid)) as file:
+                pids = [parent.pid, *map(int, file.read().split())]
+            check_equal(len(pids), SESSIONS + BEYOND, "processes")
+            with Daemon("--pid", parent.pid, "--follow", "--mode", "time", "-d", 0, "-q", "-o", path) as daemon:
+                wait_until(lambda: sum(status_of(pid)["TracerPid"] != "0" for pid in pids) >= SESSIONS, seconds=120,
+                           what="the daemon to attach")
+                # Room that one leaves is another's.
+                victim = next(pid for pid in pids[1:] if status_of(pid)["TracerPid"] != "0")
+                before = {pid for pid in pids if status_of(pid)["TracerPid"] != "0"}
+                os.kill(victim, signal.SIGKILL)
+                wait_until(lambda: {pid for pid in pids if pid != victim and status_of(pid)["TracerPid"] != "0"}
+                           - before, seconds=60, what="another one's session")
+                check_equal(sum(status_of(pid)["TracerPid"] != "0" for pid in pids if pid != victim), SESSIONS,
+                            "processes traced")
+                daemon.signal(signal.SIGINT)
+                daemon.process.wait()
+            parent.stdin.close()
+        with open(path) as file:
+            report = json.load(file)
+        check_equal(len(report["processes"]), SESSIONS + 1, "processes of the report")
+        check_equal(report["losses"]["process_refused"], BEYOND - 1, "processes left out")

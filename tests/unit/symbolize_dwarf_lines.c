@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define MEMORY_MAX_KIB (100 << 10) /* of a process that does not read what is too much */
+#define MEMORY_MAX_KIB (400 << 10) /* of a process that does not read what is too much */
 #define ROWS_MAX       (DWARF_LINES_MAX_BYTES / DWARF_LINES_ROW_BYTES)
 #define MANY_FILES     60000 /* with a folder of 100,000 bytes before each: 6 GB */
 #define LONG_FOLDER    100000
