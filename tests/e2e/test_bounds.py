@@ -92,3 +92,53 @@ def test_sessions_of_a_group():
             report = json.load(file)
         check_equal(len(report["processes"]), SESSIONS + 1, "processes of the report")
         check_equal(report["losses"]["process_refused"], BEYOND - 1, "processes left out")
+
+
+# Threads and tasks that wait; one task is 40 coroutines deep.
+WAITING = """
+import asyncio, threading
+gate = threading.Lock()
+gate.acquire()
+threading.stack_size(64 << 10)
+for _ in range(%(threads)d):
+    threading.Thread(target=gate.acquire, daemon=True).start()
+async def deep(depth, event):
+    await (deep(depth - 1, event) if depth else event.wait())
+async def main():
+    event = asyncio.Event()
+    tasks = [asyncio.ensure_future(deep(40 * (number == 0), event)) for number in range(%(tasks)d)]
+    await asyncio.sleep(0)
+    print("ready", flush=True)
+    await event.wait()
+asyncio.run(main())
+"""
+PYTHON_THREADS = 4096
+TASKS = 4096
+TASK_FRAMES = 32
+
+
+def dump_of(threads, tasks):
+    # One thread and one task are the main ones.
+    script = WAITING % {"threads": threads - 1, "tasks": tasks - 1}
+    with subprocess.Popen([default_interpreter().path, "-c", script], stdout=subprocess.PIPE, text=True) as target:
+        try:
+            check_equal(target.stdout.readline(), "ready\n", "first line")
+            run = subprocess.run([PIEPROFD, "dump", "--pid", str(target.pid), "--json"], capture_output=True, text=True,
+                                 timeout=120, check=False)
+        finally:
+            target.kill()
+    check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+    return json.loads(run.stdout)
+
+
+@alone
+def test_dump():
+    """What is left out of a dump is counted there, threads and tasks each."""
+    for threads, tasks, left_out in ((10, TASKS, 0), (10, TASKS + 1, 1), (PYTHON_THREADS + 1, 10, 1)):
+        dump = dump_of(threads, tasks)
+        check_equal(dump["target_limit"], left_out, "with %d threads, %d tasks: left out" % (threads, tasks))
+        check_equal(len(dump["tasks"]), min(tasks, TASKS), "tasks")
+        check_equal(max(len(task["frames"]) for task in dump["tasks"]), TASK_FRAMES, "frames of a task")
+        check_equal(len(dump["threads"]), threads, "threads")
+        check_equal(sum(bool(thread["python"]) for thread in dump["threads"]), min(threads, PYTHON_THREADS),
+                    "threads of Python")
