@@ -142,3 +142,45 @@ def test_dump():
         check_equal(len(dump["threads"]), threads, "threads")
         check_equal(sum(bool(thread["python"]) for thread in dump["threads"]), min(threads, PYTHON_THREADS),
                     "threads of Python")
+
+
+# The oldest thread is the last one in the list of its interpreter: not among those that are remembered.
+BUSY = """
+import threading
+gate = threading.Lock()
+gate.acquire()
+threading.stack_size(64 << 10)
+for _ in range(%d):
+    threading.Thread(target=gate.acquire, daemon=True).start()
+def work():
+    while True:
+        sum(range(2000))
+print("ready", flush=True)
+work()
+"""
+
+
+@alone
+def test_thread_states():
+    for threads in (10, PYTHON_THREADS + 10):
+        with tempfile.TemporaryDirectory(prefix="pieprofd-bounds-") as folder:
+            path = os.path.join(folder, "report.json")
+            with subprocess.Popen([default_interpreter().path, "-c", BUSY % (threads - 1)], stdout=subprocess.PIPE,
+                                  text=True) as target:
+                try:
+                    check_equal(target.stdout.readline(), "ready\n", "first line")
+                    run = subprocess.run([PIEPROFD, "-q", "--pid", str(target.pid), "--mode", "time", "-d", "1",
+                                          "--rate", "199", "--max-overhead", "50", "-o", path], capture_output=True,
+                                         text=True, timeout=120, check=False)
+                finally:
+                    target.kill()
+            check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+            with open(path) as file:
+                report = json.load(file)
+        lost = report["losses"].get("no_python_thread", 0)
+        named = any(line["function"] == "work" for line in report["lines"])
+        check_sampled(named == (threads == 10), "functions %s" % {line["function"] for line in report["lines"]})
+        if threads == 10:
+            check_equal(lost, 0, "samples without Python")
+        else:
+            check_sampled(lost > 0, "samples without Python")
