@@ -49,7 +49,8 @@ BUILT_UNUSED static void replace_section(struct bytes *file, const char *beginni
 	built_must(file->at);
 	if (head)
 		memcpy(file->at + offset, head, head_size);
-	memcpy(file->at + offset + head_size, rest->at, rest->size);
+	if (rest->size)
+		memcpy(file->at + offset + head_size, rest->at, rest->size);
 	header = (Elf64_Ehdr *)file->at;
 	sections = (Elf64_Shdr *)(file->at + header->e_shoff);
 	for (size_t i = 0; i < header->e_shnum && number == header->e_shnum; i++)
