@@ -3,6 +3,7 @@
 #include "symbolize/line_info.h"
 #include "symbolize/struct_layout.h"
 #include "tests/unit/forged_section.h"
+#include "tests/unit/under_valgrind.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -197,12 +198,16 @@ static void test_entries_of_a_unit(void **state)
 /* However often it is asked for, a file costs no more than this. */
 static void test_entries_of_a_file(void **state)
 {
-	struct line_info *info = line_info_create(NULL);
+	struct line_info *info;
 	struct built_module *built;
 	struct bytes units;
-	FILE *stream = begin_units(&units, false);
+	FILE *stream;
 	size_t found = 0;
 
+	if (under_valgrind())
+		skip(); /* takes minutes */
+	info = line_info_create(NULL);
+	stream = begin_units(&units, false);
 	add_function(stream, SUBPROGRAM_WITH_CHILDREN, "deep", FUNCTION);
 	add_fillers(stream, UNIT_ENTRIES);
 	add_byte(stream, 0);
@@ -282,6 +287,8 @@ static void test_types(void **state)
 
 static void test_entries_of_a_layout(void **state)
 {
+	if (under_valgrind())
+		skip(); /* takes minutes */
 	for (size_t more = 0; more < 2; more++) {
 		struct symbolizer *symbolizer = symbolizer_create();
 		struct struct_layout *layout;

@@ -3,6 +3,7 @@
 #include "symbolize/elf_image.h"
 
 #include "tests/unit/symbolize_self.h"
+#include "tests/unit/under_valgrind.h"
 
 #include <elf.h>
 #include <link.h>
@@ -580,8 +581,10 @@ static void test_too_large_a_file(void **state)
 	} file = { .segment = { .p_type = PT_LOAD, .p_memsz = 1 } };
 
 	(void)state;
-	fill_header(&file.header);
 	assert_true(fd >= 0);
+	if (under_valgrind())
+		skip(); /* which has no room for it */
+	fill_header(&file.header);
 	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
 	assert_int_equal(ftruncate(fd, 64ll << 30), 0);
 	assert_int_equal(elf_image_open(fd, &image), 0);

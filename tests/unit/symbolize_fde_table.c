@@ -3,6 +3,7 @@
 #include "symbolize/fde_table.h"
 
 #include "tests/must.h"
+#include "tests/unit/under_valgrind.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -264,6 +265,8 @@ static void test_blocks(void **state)
 	size_t before;
 
 	(void)state;
+	if (under_valgrind())
+		skip(); /* nor does its allocator */
 	must(of_a_file < BLOCKS_IN_ALL * sizeof(uint32_t) / 2);
 	must(of_a_file > BLOCKS_IN_ALL * sizeof(uint32_t) / 3);
 	forged_init(&forged, 2, step);
