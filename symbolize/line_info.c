@@ -22,6 +22,7 @@
 #include "common/root_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf_file.h"
+#include "symbolize/dwarf_lines.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -51,10 +52,13 @@ struct unit {
 	Dwarf_Die die;
 	struct range_list functions;
 	bool is_indexed;
+	bool is_counted; /* whether its lines may be read has been asked */
+	bool has_lines;  /* they may */
 };
 
 struct module_lines {
 	struct dwarf_file *file; /* NULL: no DWARF */
+	struct dwarf_lines tables;
 	struct unit *units;
 	size_t unit_count;
 	size_t unit_capacity;
@@ -100,6 +104,7 @@ static void module_lines_destroy(struct module_lines *lines)
 	free(lines->units);
 	free(lines->unit_ranges.ranges);
 	dwarf_file_close(lines->file);
+	dwarf_lines_give_back(&lines->tables);
 	free(lines);
 }
 
@@ -187,6 +192,7 @@ static int load_units(struct module_lines *lines)
 	Dwarf_CU *current = NULL, *next;
 	size_t budget = ENTRIES_MAX;
 
+	dwarf_lines_init(&lines->tables, dwarf);
 	for (;;) {
 		struct unit *units;
 		uint8_t type;
@@ -389,12 +395,25 @@ static const char *function_name(struct line_info *info, Dwarf_Die *die)
 	return name ? pretty_name(info, name) : string_of(die, DW_AT_name);
 }
 
+/* Whether libdw may be asked for lines and files of a unit. */
+static bool has_lines(struct line_info *info, struct module_lines *lines, struct unit *unit)
+{
+	if (!unit->is_counted) {
+		int error = dwarf_lines_take(&lines->tables, &unit->die);
+
+		info->dropped += error == -E2BIG;
+		unit->has_lines = !error;
+		unit->is_counted = true;
+	}
+	return unit->has_lines;
+}
+
 static int positive(Dwarf_Word number)
 {
 	return number <= INT32_MAX ? (int)number : 0;
 }
 
-/* Where the call was that is inlined as die. */
+/* Where the call was that is inlined as die; has_lines() was asked. */
 static void call_place(struct unit *unit, Dwarf_Die *die, struct line_frame *frame)
 {
 	Dwarf_Attribute attribute;
@@ -404,7 +423,8 @@ static void call_place(struct unit *unit, Dwarf_Die *die, struct line_frame *fra
 
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &number) == 0)
 		frame->line = positive(number);
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) == 0 &&
+	if (unit->has_lines &&
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) == 0 &&
 	    dwarf_getsrcfiles(&unit->die, &files, &file_count) == 0 && number < file_count)
 		frame->file = dwarf_filesrc(files, number, NULL, NULL);
 }
@@ -501,7 +521,7 @@ int line_info_find(struct line_info *info, const struct module *module, remote_a
 	if (range)
 		function_chain(lines, range, address, chain, &count);
 	info->dropped += lines->entries_walked >= FILE_ENTRIES_MAX;
-	if (!line_place(unit, address, &inner) && count == 0)
+	if (!(has_lines(info, lines, unit) && line_place(unit, address, &inner)) && count == 0)
 		return -ENOENT;
 	if (count == 0) {
 		/* Assembly: a line, but no function. */

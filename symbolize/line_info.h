@@ -31,7 +31,8 @@ struct line_info;
 struct line_info *line_info_create(const struct debug_search *search);
 void line_info_destroy(struct line_info *info);
 
-/* Files whose DWARF was not read, or not to its end, as it is more than is held or walked. */
+/* Files whose DWARF was not read, or not to its end, and units whose lines were not, as it is more
+ * than is held or walked. */
 uint64_t line_info_dropped(const struct line_info *info);
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/cct.h"
+#include "daemon/session/session_parts.h"
 #include "unit_random.h"
 
 #include <setjmp.h>
@@ -180,6 +181,29 @@ static void test_random_stacks(void **state)
 	cct_destroy(cct);
 }
 
+/* As many as a session has, by docs/SECURITY.md. */
+static void test_limit_of_a_session(void **state)
+{
+	struct session session = { .options = { .node_limit = 0 } };
+	struct cct *cct = cct_create(session_node_limit(&session));
+	const int most = 500000, side = 1000;
+	struct frame frames[] = { python(0, 0), python(1, 0) };
+	int inserted = 1;
+
+	(void)state;
+	for (int outer = 0; outer < side; outer++) {
+		frames[0].python.instruction_offset = outer;
+		for (int inner = 0; inner < side; inner++) {
+			frames[1].python.instruction_offset = inner;
+			inserted += cct_insert(cct, frames, 2) ? inner ? 1 : 2 : 0;
+		}
+	}
+	assert_int_equal(cct_node_count(cct), most);
+	/* The last one of a stack may be missing. */
+	assert_in_range(inserted, most - 1, most);
+	cct_destroy(cct);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +212,7 @@ int main(void)
 		cmocka_unit_test(test_order_matters),
 		cmocka_unit_test(test_flags_stay_while_all_samples_have_them),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_limit_of_a_session),
 		cmocka_unit_test(test_charge),
 		cmocka_unit_test(test_random_stacks),
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cct/pair_table.h"
+#include "daemon/session/session_parts.h"
 #include "unit_random.h"
 
 #include <errno.h>
@@ -245,12 +246,42 @@ static void test_random_additions(void **state)
 	pair_table_destroy(table);
 }
 
+/* As many as a session has, by docs/SECURITY.md. */
+static void test_limit_of_a_session(void **state)
+{
+	struct session session = { .options = { .pair_limit = 0 } };
+	struct pair_table *table = pair_table_create(session_pair_limit(&session));
+	struct cct *cct = cct_create(1000);
+	const size_t most = 100000, side = 400;
+	const struct cct_node *nodes[400];
+	struct pair_evidence evidence = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < side; i++) {
+		struct frame frame = { .kind = FRAME_PYTHON,
+				       .python = { .code = &codes[0],
+						   .instruction_offset = (int)i } };
+
+		nodes[i] = cct_insert(cct, &frame, 1);
+	}
+	for (size_t i = 0; i < side * side; i++)
+		assert_int_equal(pair_table_add(table, PAIR_LOAD, nodes[i / side], nodes[i % side],
+						VERDICT_NEW, &evidence),
+				 i < most ? 0 : -ENOSPC);
+	/* What is known goes on counting. */
+	assert_int_equal(
+		pair_table_add(table, PAIR_LOAD, nodes[0], nodes[0], VERDICT_NEW, &evidence), 0);
+	pair_table_destroy(table);
+	cct_destroy(cct);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_kinds_and_directions_are_apart),
 		cmocka_unit_test(test_limit_changes_nothing),
+		cmocka_unit_test(test_limit_of_a_session),
 		cmocka_unit_test(test_kept_durations_are_a_fair_choice),
 		cmocka_unit_test(test_random_additions),
 	};

@@ -6,15 +6,13 @@
 #include "symbolize/dwarf_file.h"
 #include "symbolize/line_info.h"
 #include "symbolize/struct_layout.h"
-#include "tests/unit/built_files.h"
+#include "tests/unit/forged_section.h"
 
-#include <elf.h>
 #include <endian.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <zlib.h>
 
@@ -24,11 +22,6 @@
 #define MEMORY_MAX                                                                                 \
 	(100 << 10) /* KiB that a process may have which reads no more than it should              \
 		     */
-
-struct bytes {
-	uint8_t *at;
-	size_t size;
-};
 
 static int setup(void **state)
 {
@@ -48,28 +41,6 @@ static int teardown(void **state)
 {
 	built_files_remove(*state);
 	return 0;
-}
-
-static struct bytes read_file(const char *path)
-{
-	struct bytes bytes;
-	struct stat status;
-	FILE *file = fopen(path, "re");
-
-	built_must(file && fstat(fileno(file), &status) == 0);
-	bytes.size = (size_t)status.st_size;
-	bytes.at = malloc(bytes.size);
-	built_must(bytes.at && fread(bytes.at, 1, bytes.size, file) == bytes.size);
-	fclose(file);
-	return bytes;
-}
-
-static void write_file(const char *path, const struct bytes *bytes)
-{
-	FILE *file = fopen(path, "we");
-
-	built_must(file && fwrite(bytes->at, 1, bytes->size, file) == bytes->size);
-	built_must(fclose(file) == 0);
 }
 
 /* A zlib stream of zeros, so many MiB, made of one piece over and over. */
@@ -105,34 +76,6 @@ static struct bytes zeros_packed(size_t pieces)
 		all.at[all.size++] = (uint8_t)(check >> shift);
 	free(zeros);
 	return all;
-}
-
-/* Puts other bytes in place of the first section that is called like this. */
-static void replace_section(struct bytes *file, const char *beginning, const void *head,
-			    size_t head_size, const struct bytes *rest, bool compressed)
-{
-	Elf64_Ehdr *header = (Elf64_Ehdr *)file->at;
-	size_t offset = file->size, number = header->e_shnum;
-	Elf64_Shdr *sections;
-
-	file->size += head_size + rest->size;
-	file->at = realloc(file->at, file->size);
-	built_must(file->at);
-	if (head)
-		memcpy(file->at + offset, head, head_size);
-	memcpy(file->at + offset + head_size, rest->at, rest->size);
-	header = (Elf64_Ehdr *)file->at;
-	sections = (Elf64_Shdr *)(file->at + header->e_shoff);
-	for (size_t i = 0; i < header->e_shnum && number == header->e_shnum; i++)
-		if (strncmp((char *)file->at + sections[header->e_shstrndx].sh_offset +
-				    sections[i].sh_name,
-			    beginning, strlen(beginning)) == 0)
-			number = i;
-	built_must(number != header->e_shnum);
-	sections[number].sh_offset = offset;
-	sections[number].sh_size = head_size + rest->size;
-	if (compressed)
-		sections[number].sh_flags |= SHF_COMPRESSED;
 }
 
 /* .debug_str, or the first section compressed GNU's way, is zeros and says that it has `claimed`.

@@ -61,6 +61,50 @@ static void test_entries(void **state)
 			 -EINVAL);
 }
 
+/* A CIE and an FDE, of so many bytes behind their identification. */
+static int read_sizes(uint32_t cie_bytes, uint32_t fde_bytes, struct eh_frame_fde *ret_fde)
+{
+	static const uint8_t cie[] = { 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b };
+	size_t size = 8 + cie_bytes + 8 + fde_bytes;
+	uint8_t *bytes = calloc(1, size), *fde = bytes + 8 + cie_bytes;
+	uint32_t address = (uint32_t)(CODE_ADDRESS - (TABLE_ADDRESS + 8 + cie_bytes + 8));
+	struct elf_image image = {
+		.bytes = bytes,
+		.size = size,
+		.segments = { { .virtual_address = TABLE_ADDRESS,
+				.file_size = size,
+				.memory_size = size } },
+		.segment_count = 1,
+		.eh_frame_address = TABLE_ADDRESS,
+		.eh_frame_size = size,
+	};
+	int error;
+
+	assert_non_null(bytes);
+	memcpy(bytes, &(uint32_t){ 4 + cie_bytes }, 4);
+	memcpy(bytes + 8, cie, sizeof(cie));
+	memcpy(fde, &(uint32_t){ 4 + fde_bytes }, 4);
+	memcpy(fde + 4, &(uint32_t){ 8 + cie_bytes + 4 }, 4);
+	memcpy(fde + 8, &address, 4);
+	memcpy(fde + 12, &(uint32_t){ CODE_BYTES }, 4);
+	error = eh_frame_fde_at(&image, TABLE_ADDRESS + 8 + cie_bytes, NULL, ret_fde);
+	free(bytes);
+	return error;
+}
+
+static void test_long_entries(void **state)
+{
+	struct eh_frame_fde fde;
+
+	(void)state;
+	assert_int_equal(read_sizes(4096, 1 << 20, &fde), 0);
+	assert_int_equal(fde.start, CODE_ADDRESS);
+	assert_int_equal(fde.cie.program_size, 4096 - 9);
+	assert_int_equal(fde.program_size, (1 << 20) - 9);
+	assert_int_equal(read_sizes(4097, 100, &fde), -EINVAL);
+	assert_int_equal(read_sizes(100, (1 << 20) + 1, &fde), -EINVAL);
+}
+
 /* Every byte cut off, every byte changed: an answer or an error, nothing else. */
 static void test_damaged_entries(void **state)
 {
@@ -237,6 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_long_entries),
 		cmocka_unit_test(test_damaged_entries),
 		cmocka_unit_test(test_search_table),
 		cmocka_unit_test(test_search_table_blocks),

@@ -3,11 +3,13 @@
 #include "symbolize/elf_image.h"
 
 #include "tests/unit/symbolize_self.h"
+#include "tests/unit/under_valgrind.h"
 
 #include <elf.h>
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -462,6 +464,136 @@ static void test_lying_sizes(void **state)
 	expect_refused(&file, sizeof(file));
 }
 
+static void fill_header(Elf64_Ehdr *header)
+{
+	*header = (Elf64_Ehdr){ .e_type = ET_DYN,
+				.e_machine = EM_X86_64,
+				.e_version = EV_CURRENT,
+				.e_phoff = sizeof(*header),
+				.e_phentsize = sizeof(Elf64_Phdr),
+				.e_phnum = 1,
+				.e_shentsize = sizeof(Elf64_Shdr) };
+	memcpy(header->e_ident, ELFMAG, SELFMAG);
+	header->e_ident[EI_CLASS] = ELFCLASS64;
+	header->e_ident[EI_DATA] = ELFDATA2LSB;
+	header->e_ident[EI_VERSION] = EV_CURRENT;
+}
+
+/* Numbers as in docs/SECURITY.md. */
+static void test_too_many_sections(void **state)
+{
+	const size_t most = 65536;
+
+	(void)state;
+	for (size_t more = 0; more < 2; more++) {
+		struct elf_image *image;
+		struct {
+			Elf64_Ehdr header;
+			Elf64_Phdr segment;
+			Elf64_Shdr sections[];
+		} * file;
+		size_t size = sizeof(*file) + (most + more) * sizeof(file->sections[0]);
+
+		file = calloc(1, size);
+		assert_non_null(file);
+		fill_header(&file->header);
+		file->segment = (Elf64_Phdr){ .p_type = PT_LOAD, .p_memsz = 1 };
+		/* Of a number that is too large for the header. */
+		file->header.e_shoff = sizeof(*file);
+		file->sections[0].sh_size = most + more;
+		assert_int_equal(elf_image_open_memory(file, size, &image), 0);
+		assert_int_equal(image->section_count, more ? 0 : most);
+		elf_image_close(image);
+	}
+}
+
+static void test_too_many_segments(void **state)
+{
+	(void)state;
+	for (size_t more = 0; more < 2; more++) {
+		struct elf_image *image;
+		struct {
+			Elf64_Ehdr header;
+			Elf64_Phdr segments[33];
+		} *file = calloc(1, sizeof(*file));
+
+		assert_non_null(file);
+		fill_header(&file->header);
+		file->header.e_phnum = (uint16_t)(32 + more);
+		for (size_t i = 0; i < 33; i++)
+			file->segments[i] = (Elf64_Phdr){ .p_type = PT_LOAD,
+							  .p_vaddr = 4096 * i,
+							  .p_memsz = 4096 };
+		if (more) {
+			expect_refused(file, sizeof(*file));
+			free(file);
+			continue;
+		}
+		assert_int_equal(elf_image_open_memory(file, sizeof(*file), &image), 0);
+		assert_int_equal(image->segment_count, 32);
+		elf_image_close(image);
+	}
+}
+
+/* A build-id that begins behind as many notes as are read. */
+static void test_too_many_notes(void **state)
+{
+	struct {
+		Elf64_Nhdr head;
+		char name[4];
+		uint8_t build_id[16];
+	} note = { { 4, 16, NT_GNU_BUILD_ID }, "GNU", "123456789012345" };
+
+	(void)state;
+	for (size_t more = 0; more < 2; more++) {
+		size_t others = 65536 - sizeof(note) + sizeof(Elf64_Nhdr) * more;
+		struct elf_image *image;
+		struct {
+			Elf64_Ehdr header;
+			Elf64_Phdr segments[2];
+			uint8_t notes[65536 + 64];
+		} *file = calloc(1, sizeof(*file));
+
+		assert_non_null(file);
+		fill_header(&file->header);
+		file->header.e_phnum = 2;
+		file->segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_memsz = 4096 };
+		file->segments[1] = (Elf64_Phdr){ .p_type = PT_NOTE,
+						  .p_offset = offsetof(__typeof__(*file), notes),
+						  .p_filesz = sizeof(file->notes) };
+		/* Empty ones, as long as their heads. */
+		memcpy(file->notes + others, &note, sizeof(note));
+		/* The first has what is left over. */
+		file->notes[4] = (uint8_t)(others % sizeof(Elf64_Nhdr));
+		assert_int_equal(elf_image_open_memory(file, sizeof(*file), &image), 0);
+		assert_int_equal(image->build_id_size, more ? 0 : 16);
+		elf_image_close(image);
+	}
+}
+
+static void test_too_large_a_file(void **state)
+{
+	int fd = memfd_create("large", MFD_CLOEXEC);
+	struct elf_image *image;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+	} file = { .segment = { .p_type = PT_LOAD, .p_memsz = 1 } };
+
+	(void)state;
+	assert_true(fd >= 0);
+	if (under_valgrind())
+		skip(); /* which has no room for it */
+	fill_header(&file.header);
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	assert_int_equal(ftruncate(fd, 64ll << 30), 0);
+	assert_int_equal(elf_image_open(fd, &image), 0);
+	elf_image_close(image);
+	assert_int_equal(ftruncate(fd, (64ll << 30) + 1), 0);
+	assert_int_equal(elf_image_open(fd, &image), -ENOEXEC);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -471,6 +603,10 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_corrupted_copies),
 		cmocka_unit_test(test_lying_sizes),
+		cmocka_unit_test(test_too_many_sections),
+		cmocka_unit_test(test_too_many_segments),
+		cmocka_unit_test(test_too_many_notes),
+		cmocka_unit_test(test_too_large_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,36 @@ static void test_too_many(void **state)
 	assert_string_equal(perf_map_find(fixture->map, 0x1000 + 0x10 * 54321, NULL), "f54321");
 }
 
+/* Numbers as in docs/SECURITY.md. Between the two lines is a hole of zeros. */
+static void test_too_many_bytes(void **state)
+{
+	struct fixture *fixture = *state;
+	const off_t most = 128 << 20;
+
+	append(fixture, "1000 10 early\n");
+	assert_int_equal(ftruncate(fixture->fd, most + (1 << 20)), 0);
+	append(fixture, "\n2000 10 late\n");
+	update(fixture);
+	assert_string_equal(perf_map_find(fixture->map, 0x1000, NULL), "early");
+	assert_null(perf_map_find(fixture->map, 0x2000, NULL));
+	assert_int_equal(perf_map_dropped(fixture->map), 1);
+}
+
+static void test_long_name(void **state)
+{
+	struct fixture *fixture = *state;
+	char line[5000] = "1000 10 ";
+
+	memset(line + strlen(line), 'n', sizeof(line) - strlen(line) - 2);
+	line[sizeof(line) - 2] = '\n';
+	line[sizeof(line) - 1] = '\0';
+	append(fixture, line);
+	append(fixture, "2000 10 next\n");
+	update(fixture);
+	assert_int_equal(strlen(perf_map_find(fixture->map, 0x1000, NULL)), 1024);
+	assert_string_equal(perf_map_find(fixture->map, 0x2000, NULL), "next");
+}
+
 static void test_random_bytes(void **state)
 {
 	struct fixture *fixture = *state;
@@ -321,6 +351,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_a_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_long_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_random_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_real_interpreter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_through_symbolizer, setup, teardown),

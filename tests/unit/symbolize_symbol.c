@@ -578,6 +578,73 @@ static void test_choice_of_symbols(void **state)
 	elf_image_close(image);
 }
 
+/* Of one table, as in docs/SECURITY.md: what is behind has no name. */
+static void test_too_many_symbols(void **state)
+{
+	const size_t most = 2097152, spacing = 16;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		Elf64_Shdr sections[4];
+		char strings[32];
+		Elf64_Sym symbols[];
+	} * file;
+	size_t size = sizeof(*file) + (most + 1) * sizeof(file->symbols[0]);
+	struct symbolizer *symbolizer = symbolizer_create();
+	struct elf_image *image;
+	struct module module;
+	remote_addr start;
+
+	(void)state;
+	file = calloc(1, size);
+	assert_non_null(file);
+	memcpy(file->header.e_ident, ELFMAG, SELFMAG);
+	file->header.e_ident[EI_CLASS] = ELFCLASS64;
+	file->header.e_ident[EI_DATA] = ELFDATA2LSB;
+	file->header.e_ident[EI_VERSION] = EV_CURRENT;
+	file->header.e_machine = EM_X86_64;
+	file->header.e_type = ET_DYN;
+	file->header.e_phoff = offsetof(__typeof__(*file), segment);
+	file->header.e_phnum = 1;
+	file->header.e_phentsize = sizeof(Elf64_Phdr);
+	file->header.e_shoff = offsetof(__typeof__(*file), sections);
+	file->header.e_shnum = 4;
+	file->header.e_shentsize = sizeof(Elf64_Shdr);
+	file->header.e_shstrndx = 3;
+	file->segment = (Elf64_Phdr){ .p_type = PT_LOAD,
+				      .p_flags = PF_R | PF_X,
+				      .p_memsz = (most + 2) * spacing };
+	memcpy(file->strings, "\0.symtab\0name", 14);
+	file->sections[1] = (Elf64_Shdr){ .sh_type = SHT_NOBITS,
+					  .sh_addr = spacing,
+					  .sh_size = (most + 1) * spacing };
+	file->sections[2] = (Elf64_Shdr){ .sh_name = 1,
+					  .sh_type = SHT_SYMTAB,
+					  .sh_link = 3,
+					  .sh_offset = sizeof(*file),
+					  .sh_size = size - sizeof(*file),
+					  .sh_entsize = sizeof(Elf64_Sym) };
+	file->sections[3] = (Elf64_Shdr){ .sh_type = SHT_STRTAB,
+					  .sh_offset = offsetof(__typeof__(*file), strings),
+					  .sh_size = sizeof(file->strings) };
+	/* The first one is no symbol. */
+	for (size_t i = 1; i <= most; i++)
+		file->symbols[i] = (Elf64_Sym){ .st_name = 9,
+						.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+						.st_shndx = 1,
+						.st_value = i * spacing,
+						.st_size = spacing };
+	assert_int_equal(elf_image_open_memory(file, size, &image), 0);
+	make_module(&module, image, 5);
+	assert_string_equal(symbolizer_function(symbolizer, &module, spacing, &start), "name");
+	assert_string_equal(symbolizer_function(symbolizer, &module, (most - 1) * spacing, &start),
+			    "name");
+	assert_int_equal(start, (most - 1) * spacing);
+	assert_null(symbolizer_function(symbolizer, &module, most * spacing, &start));
+	symbolizer_destroy(symbolizer);
+	elf_image_close(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +660,7 @@ int main(void)
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_corrupted_copies),
 		cmocka_unit_test(test_choice_of_symbols),
+		cmocka_unit_test(test_too_many_symbols),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
