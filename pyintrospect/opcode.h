@@ -21,6 +21,9 @@ struct opcode_info {
 /* 256 entries, or NULL for an unknown minor. */
 const struct opcode_info *opcode_table(int minor);
 
+/* Of a known minor; -1: it has no such opcode. */
+int opcode_number(int minor, const char *name);
+
 /*
  * Where 3.12 and later keep opcodes that monitoring has replaced: per
  * instruction (2 bytes of code), as _PyCoMonitoringData has them. Each may be

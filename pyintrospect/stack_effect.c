@@ -18,13 +18,12 @@ static const struct {
 
 void stack_special_table(int minor, uint8_t ret_special[256])
 {
-	const struct opcode_info *opcodes = opcode_table(minor);
+	memset(ret_special, SPECIAL_NONE, 256);
+	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+		int number = opcode_number(minor, specials[i].name);
 
-	for (size_t i = 0; i < 256; i++) {
-		ret_special[i] = SPECIAL_NONE;
-		for (size_t k = 0; k < sizeof(specials) / sizeof(specials[0]); k++)
-			if (opcodes[i].name && !strcmp(opcodes[i].name, specials[k].name))
-				ret_special[i] = specials[k].special;
+		if (number >= 0)
+			ret_special[number] = specials[i].special;
 	}
 }
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the rows of pyintrospect/opcode_table.c for the interpreter that runs it.
-
-    for v in 3.6 3.7 ...; do python$v tests/tools/opcode_table.py; done
+"""Prints rows for pyintrospect/opcode_table.c of the interpreter that runs it; opcode_rows.py puts them there.
 
 A row is {name, base, caches}: base is the opcode that compiled code has in this
 place before the interpreter specialises or instruments it, caches is the number

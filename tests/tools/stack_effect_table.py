@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the rows of pyintrospect/stack_effect_table.c for the interpreter that runs it.
+"""Prints rows for pyintrospect/stack_effect_table.c of the interpreter that runs it; opcode_rows.py puts them there.
 
 A row is {form, next, jump, flow, target}: how the evaluation stack's depth changes when
 the instruction goes on to the next one (a constant, and what its argument adds by the
