@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/doctor_command.h"
+#include "daemon/cli/commands.h"
 
 #include "attach/impersonator.h"
 #include "daemon/cli/message.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/dump_command.h"
+#include "daemon/cli/commands.h"
 
 #include "attach/impersonator.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
 #include "daemon/cli/message.h"
-#include "daemon/cli/privileges.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/inspect/dump_writer.h"
@@ -25,7 +24,7 @@ enum exit_code dump_command(const struct options *options)
 	signals_block(&signals);
 	file_limit_raise();
 	dump_options.impersonator = impersonator_create();
-	if (privileges_are_kept(confinement_give_up(CONFINEMENT_READS_TARGETS))) {
+	if (message_privileges_are_kept(confinement_give_up(CONFINEMENT_READS_TARGETS))) {
 		impersonator_destroy(dump_options.impersonator);
 		return EXIT_INTERNAL;
 	}

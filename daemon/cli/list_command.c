@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/list_command.h"
+#include "daemon/cli/commands.h"
 
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/message.h"
-#include "daemon/cli/privileges.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/inspect/list_writer.h"
 
@@ -17,7 +16,7 @@ enum exit_code list_command(const struct options *options)
 	struct error error;
 	int failure = 0;
 
-	if (privileges_are_kept(confinement_give_up(CONFINEMENT_READS_TARGETS)))
+	if (message_privileges_are_kept(confinement_give_up(CONFINEMENT_READS_TARGETS)))
 		return EXIT_INTERNAL;
 	processes = process_list_take(&error);
 	if (!processes) {

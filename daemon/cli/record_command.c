@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/record_command.h"
+#include "daemon/cli/commands.h"
 
 #include "attach/impersonator.h"
 #include "common/clock.h"
@@ -8,7 +8,6 @@
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
 #include "daemon/cli/message.h"
-#include "daemon/cli/privileges.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/session_settings.h"
 #include "daemon/cli/signals.h"
@@ -217,7 +216,7 @@ struct last_resort {
 	struct group *group; /* NULL: not yet, or no longer */
 };
 
-static void say(const char *words)
+static void say_at_once(const char *words)
 {
 	ssize_t written = write(STDERR_FILENO, words, strlen(words));
 
@@ -234,8 +233,9 @@ static void record_end_at_once(void *context)
 	struct group *group = __atomic_load_n(&last->group, __ATOMIC_ACQUIRE);
 	sigset_t all;
 
-	say("pieprofd: held up in the kernel while the target waits, or unable to end: it is let "
-	    "go of, and profiling ends\n");
+	say_at_once("pieprofd: held up in the kernel while the target waits, or unable to end: it "
+		    "is let "
+		    "go of, and profiling ends\n");
 	if (!group || fork() != 0)
 		_exit(EXIT_INTERNAL);
 	group_let_go(group);
@@ -277,7 +277,7 @@ static int record_targets(struct options *options, struct pid_list *targets)
 	}
 	group_options.session.impersonator = impersonator_create();
 	/* The command has been started, with all that it was given. */
-	if (privileges_are_kept(
+	if (message_privileges_are_kept(
 		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
 					(options->command ? CONFINEMENT_SIGNALS : 0)))) {
 		code = EXIT_INTERNAL;

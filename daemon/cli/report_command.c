@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/report_command.h"
+#include "daemon/cli/commands.h"
 
 #include "daemon/cli/confinement.h"
-#include "daemon/cli/privileges.h"
+#include "daemon/cli/message.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/report/diff/diff.h"
 #include "daemon/report/format/output_file.h"
@@ -165,10 +165,10 @@ enum exit_code report_command(const struct options *options)
 
 	signal(SIGPIPE, SIG_IGN);
 	/* What it reads may come from anywhere. */
-	if (privileges_are_kept(give_up_for_files(options)))
+	if (message_privileges_are_kept(give_up_for_files(options)))
 		return EXIT_INTERNAL;
 	failure = confinement_filter_files();
-	if (privileges_are_kept(failure))
+	if (message_privileges_are_kept(failure))
 		return EXIT_INTERNAL;
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",

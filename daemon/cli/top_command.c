@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/top_command.h"
+#include "daemon/cli/commands.h"
 
 #include "attach/impersonator.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
 #include "daemon/cli/message.h"
-#include "daemon/cli/privileges.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/session_settings.h"
 #include "daemon/cli/signals.h"
@@ -46,7 +45,7 @@ enum exit_code top_command(const struct options *options)
 	signals_block(&signals);
 	file_limit_raise();
 	session_options.impersonator = impersonator_create();
-	if (privileges_are_kept(
+	if (message_privileges_are_kept(
 		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES))) {
 		impersonator_destroy(session_options.impersonator);
 		return EXIT_INTERNAL;
