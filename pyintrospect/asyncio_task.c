@@ -131,7 +131,7 @@ static int read_task(struct reading *reading, struct asyncio_task *task)
 static int add_task(struct reading *reading, remote_addr address, uint64_t ident, bool running)
 {
 	struct asyncio_task_list *list = &reading->list;
-	struct asyncio_task *task = find_task(list, address), *items;
+	struct asyncio_task *task = find_task(list, address);
 	int error;
 
 	if (task || !is_task(reading->runtime, address))
@@ -140,10 +140,8 @@ static int add_task(struct reading *reading, remote_addr address, uint64_t ident
 		list->flags |= ASYNCIO_INCOMPLETE;
 		return 0;
 	}
-	items = array_reserve(list->items, list->count, &reading->capacity, sizeof(*items));
-	if (!items)
+	if (!ARRAY_ROOM(list->items, list->count, reading->capacity))
 		return -ENOMEM;
-	list->items = items;
 	task = &list->items[list->count++];
 	*task = (struct asyncio_task){ .address = address, .ident = ident, .running = running };
 	error = read_task(reading, task);

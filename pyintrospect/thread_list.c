@@ -68,12 +68,8 @@ static bool listed(const struct python_thread_list *list, remote_addr state)
 static int add_thread(struct python_thread_list *list, size_t *capacity,
 		      const struct python_thread *thread)
 {
-	struct python_thread *items =
-		array_reserve(list->items, list->count, capacity, sizeof(*items));
-
-	if (!items)
+	if (!ARRAY_ROOM(list->items, list->count, *capacity))
 		return -ENOMEM;
-	list->items = items;
 	list->items[list->count++] = *thread;
 	return 0;
 }

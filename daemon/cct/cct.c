@@ -28,13 +28,10 @@ static struct cct_node *node_at(const struct cct *cct, size_t id)
 
 static bool cct_add_chunk(struct cct *cct)
 {
-	struct cct_node **chunks = array_reserve(cct->chunks, cct->chunk_count,
-						 &cct->chunk_capacity, sizeof(cct->chunks[0]));
 	struct cct_node *chunk;
 
-	if (!chunks)
+	if (!ARRAY_ROOM(cct->chunks, cct->chunk_count, cct->chunk_capacity))
 		return false;
-	cct->chunks = chunks;
 	chunk = calloc(CHUNK_NODES, sizeof(*chunk));
 	if (!chunk)
 		return false;

@@ -43,29 +43,21 @@ void pair_table_destroy(struct pair_table *table)
 
 static int reserve_origin(struct pair_table *table)
 {
-	struct pair_origin *origins;
 
 	if (table->origin_count >= table->limit)
 		return -ENOSPC;
-	origins = array_reserve(table->origins, table->origin_count, &table->origin_capacity,
-				sizeof(*origins));
-	if (!origins)
+	if (!ARRAY_ROOM(table->origins, table->origin_count, table->origin_capacity))
 		return -ENOMEM;
-	table->origins = origins;
 	return id_table_reserve(&table->origin_ids);
 }
 
 static int reserve_pair(struct pair_table *table)
 {
-	struct pair *pairs;
 
 	if (table->pair_count >= table->limit)
 		return -ENOSPC;
-	pairs = array_reserve(table->pairs, table->pair_count, &table->pair_capacity,
-			      sizeof(*pairs));
-	if (!pairs)
+	if (!ARRAY_ROOM(table->pairs, table->pair_count, table->pair_capacity))
 		return -ENOMEM;
-	table->pairs = pairs;
 	return id_table_reserve(&table->pair_ids);
 }
 
@@ -227,15 +219,11 @@ int pair_table_copy_pairs(struct pair_table *copy, const struct pair_table *tabl
 	size_t end = count < table->pair_count - first ? first + count : table->pair_count;
 
 	for (size_t i = first; i < end; i++) {
-		struct pair *pairs =
-			array_reserve(copy->pairs, i, &copy->pair_capacity, sizeof(*pairs));
-
-		if (!pairs)
+		if (!ARRAY_ROOM(copy->pairs, i, copy->pair_capacity))
 			return -ENOMEM;
-		copy->pairs = pairs;
-		pairs[i] = table->pairs[i];
-		pairs[i].first = cct_node(tree, table->pairs[i].first->id);
-		pairs[i].second = cct_node(tree, table->pairs[i].second->id);
+		copy->pairs[i] = table->pairs[i];
+		copy->pairs[i].first = cct_node(tree, table->pairs[i].first->id);
+		copy->pairs[i].second = cct_node(tree, table->pairs[i].second->id);
 		if (i == copy->pair_count)
 			copy->pair_count++;
 	}
@@ -266,15 +254,11 @@ int pair_table_copy_origins(struct pair_table *copy, const struct pair_table *ta
 	size_t end = count < table->origin_count - first ? first + count : table->origin_count;
 
 	for (size_t i = first; i < end; i++) {
-		struct pair_origin *origins =
-			array_reserve(copy->origins, i, &copy->origin_capacity, sizeof(*origins));
-
-		if (!origins)
+		if (!ARRAY_ROOM(copy->origins, i, copy->origin_capacity))
 			return -ENOMEM;
-		copy->origins = origins;
 		if (i == copy->origin_count)
-			origins[copy->origin_count++] = (struct pair_origin){ 0 };
-		if (copy_origin(&origins[i], &table->origins[i], tree))
+			copy->origins[copy->origin_count++] = (struct pair_origin){ 0 };
+		if (copy_origin(&copy->origins[i], &table->origins[i], tree))
 			return -ENOMEM;
 	}
 	return 0;

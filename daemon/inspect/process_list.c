@@ -307,16 +307,14 @@ static int list_add_process(struct search *search, pid_t pid, const struct proce
 			    const char *interpreter, struct python_version version)
 {
 	struct process_list *list = search->list;
-	struct listed_process *items, *process;
+	struct listed_process *process;
 
 	if (list->count == search->most) {
 		list->cut = true;
 		return 0;
 	}
-	items = array_reserve(list->items, list->count, &search->capacity, sizeof(*items));
-	if (!items)
+	if (!ARRAY_ROOM(list->items, list->count, search->capacity))
 		return -ENOMEM;
-	list->items = items;
 	process = &list->items[list->count];
 	*process = (struct listed_process){
 		.pid = pid,

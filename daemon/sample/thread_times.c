@@ -9,8 +9,7 @@
 int thread_times_init(struct thread_times *times)
 {
 	*times = (struct thread_times){ 0 };
-	times->items = array_reserve(NULL, 0, &times->capacity, sizeof(times->items[0]));
-	if (!times->items)
+	if (!ARRAY_ROOM(times->items, 0, times->capacity))
 		return -ENOMEM;
 	times->items[times->count++] = (struct profile_thread){ .name = "others" };
 	return 0;
@@ -24,16 +23,13 @@ void thread_times_deinit(struct thread_times *times)
 
 size_t thread_times_add(struct thread_times *times, pid_t tid, const char *name)
 {
-	struct profile_thread *items;
 
 	if (times->count >= THREAD_TIMES_MAX)
 		return 0;
-	items = array_reserve(times->items, times->count, &times->capacity, sizeof(*items));
-	if (!items)
+	if (!ARRAY_ROOM(times->items, times->count, times->capacity))
 		return 0;
-	times->items = items;
-	items[times->count] = (struct profile_thread){ .tid = tid };
-	snprintf(items[times->count].name, sizeof(items[0].name), "%s", name);
+	times->items[times->count] = (struct profile_thread){ .tid = tid };
+	snprintf(times->items[times->count].name, sizeof(times->items[0].name), "%s", name);
 	return times->count++;
 }
 

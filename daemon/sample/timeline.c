@@ -95,7 +95,6 @@ static uint32_t find_slice(struct timeline *timeline, uint64_t at_ns)
 /* A cell more; NULL: there is no room. */
 static struct profile_cell *add_cell(struct timeline *timeline, size_t owner, uint64_t at_ns)
 {
-	struct profile_cell *cells;
 	uint32_t slice, *slot;
 
 	while (timeline->count == timeline->cells_max && timeline->slice_count > 1)
@@ -107,14 +106,12 @@ static struct profile_cell *add_cell(struct timeline *timeline, size_t owner, ui
 		return &timeline->cells[*slot - 1];
 	if (timeline->count == timeline->cells_max)
 		return NULL;
-	cells = array_reserve(timeline->cells, timeline->count, &timeline->capacity,
-			      sizeof(*cells));
-	if (!cells)
+	if (!ARRAY_ROOM(timeline->cells, timeline->count, timeline->capacity))
 		return NULL;
-	timeline->cells = cells;
-	cells[timeline->count] = (struct profile_cell){ .owner = (uint32_t)owner, .slice = slice };
+	timeline->cells[timeline->count] =
+		(struct profile_cell){ .owner = (uint32_t)owner, .slice = slice };
 	*slot = (uint32_t)++timeline->count;
-	return &cells[timeline->count - 1];
+	return &timeline->cells[timeline->count - 1];
 }
 
 void timeline_charge(struct timeline *timeline, size_t owner, uint64_t at_ns,

@@ -32,17 +32,12 @@ static void index_member(struct member_table *table, size_t at)
 
 struct member *member_table_add(struct member_table *table, const struct member *member)
 {
-	struct member *grown =
-		array_reserve(table->items, table->count, &table->capacity, sizeof(*grown));
-
-	if (!grown)
+	if (!ARRAY_ROOM(table->items, table->count, table->capacity) ||
+	    id_table_reserve(&table->index))
 		return NULL;
-	table->items = grown;
-	if (id_table_reserve(&table->index))
-		return NULL;
-	grown[table->count] = *member;
+	table->items[table->count] = *member;
 	index_member(table, table->count);
-	return &grown[table->count++];
+	return &table->items[table->count++];
 }
 
 void member_table_remove_gone(struct member_table *table)

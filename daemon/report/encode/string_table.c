@@ -28,7 +28,7 @@ static uint64_t string_table_hash(const char *text)
 int string_table_find(struct string_table *table, const char *text, uint32_t *ret_index)
 {
 	uint64_t hash = string_table_hash(text);
-	char **strings, *copy;
+	char *copy;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -38,17 +38,14 @@ int string_table_find(struct string_table *table, const char *text, uint32_t *re
 			return 0;
 		}
 	}
-	strings = array_reserve(table->strings, table->count, &table->capacity, sizeof(*strings));
-	if (!strings)
-		return -ENOMEM;
-	table->strings = strings;
-	if (id_table_reserve(&table->ids))
+	if (!ARRAY_ROOM(table->strings, table->count, table->capacity) ||
+	    id_table_reserve(&table->ids))
 		return -ENOMEM;
 	copy = strdup(text);
 	if (!copy)
 		return -ENOMEM;
 	*ret_index = (uint32_t)table->count;
-	strings[table->count++] = copy;
+	table->strings[table->count++] = copy;
 	id_table_add(&table->ids, hash, *ret_index);
 	return 0;
 }

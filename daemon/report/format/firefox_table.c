@@ -17,22 +17,18 @@ static int find_library(struct firefox_table *table, const struct profile_frame 
 			int64_t *ret_library)
 {
 	size_t before = table->libraries.count;
-	const char **build_ids;
 	uint32_t id;
 
 	if (frame->kind != FRAME_NATIVE || strcmp(frame->file, "?") == 0) {
 		*ret_library = -1;
 		return 0;
 	}
-	build_ids = array_reserve(table->build_ids, before, &table->build_id_capacity,
-				  sizeof(*build_ids));
-	if (!build_ids)
+	if (!ARRAY_ROOM(table->build_ids, before, table->build_id_capacity))
 		return -ENOMEM;
-	table->build_ids = build_ids;
 	if (string_table_find(&table->libraries, frame->file, &id))
 		return -ENOMEM;
 	if (id == before)
-		build_ids[id] = frame->build_id;
+		table->build_ids[id] = frame->build_id;
 	*ret_library = id;
 	return 0;
 }
@@ -64,7 +60,6 @@ static int firefox_intern_function(struct firefox_table *table,
 				   const struct firefox_function *wanted, uint32_t *ret_row)
 {
 	uint64_t hash = hash_mix((uint64_t)wanted->name << 32 ^ (uint64_t)wanted->source);
-	struct firefox_function *rows;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -75,16 +70,12 @@ static int firefox_intern_function(struct firefox_table *table,
 			return 0;
 		}
 	}
-	rows = array_reserve(table->functions, table->function_count, &table->function_capacity,
-			     sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	table->functions = rows;
-	if (id_table_reserve(&table->function_ids))
+	if (!ARRAY_ROOM(table->functions, table->function_count, table->function_capacity) ||
+	    id_table_reserve(&table->function_ids))
 		return -ENOMEM;
 	*ret_row = (uint32_t)table->function_count;
 	id_table_add(&table->function_ids, hash, *ret_row);
-	rows[table->function_count++] = *wanted;
+	table->functions[table->function_count++] = *wanted;
 	return 0;
 }
 
@@ -116,15 +107,11 @@ static int find_frame_row(struct firefox_table *table, uint32_t frame, enum time
 			  uint32_t *ret_row)
 {
 	uint32_t *slot = &table->frame_rows[(size_t)frame * TIME_CLASS_COUNT + category];
-	struct firefox_frame *rows;
 
 	if (!*slot) {
-		rows = array_reserve(table->frames, table->frame_count, &table->frame_capacity,
-				     sizeof(*rows));
-		if (!rows)
+		if (!ARRAY_ROOM(table->frames, table->frame_count, table->frame_capacity))
 			return -ENOMEM;
-		table->frames = rows;
-		rows[table->frame_count++] = (struct firefox_frame){ frame, category };
+		table->frames[table->frame_count++] = (struct firefox_frame){ frame, category };
 		*slot = (uint32_t)table->frame_count;
 	}
 	*ret_row = *slot - 1;
@@ -135,13 +122,10 @@ static int find_frame_row(struct firefox_table *table, uint32_t frame, enum time
 static int add_stack(struct firefox_table *table, const struct profile_node *node,
 		     enum time_class category, uint32_t *ret_stack)
 {
-	struct firefox_stack *rows = array_reserve(table->stacks, table->stack_count,
-						   &table->stack_capacity, sizeof(*rows));
 	struct firefox_stack row = { 0 };
 
-	if (!rows)
+	if (!ARRAY_ROOM(table->stacks, table->stack_count, table->stack_capacity))
 		return -ENOMEM;
-	table->stacks = rows;
 	if (find_frame_row(table, node->frame, category, &row.frame))
 		return -ENOMEM;
 	*ret_stack = (uint32_t)table->stack_count;
@@ -151,7 +135,7 @@ static int add_stack(struct firefox_table *table, const struct profile_node *nod
 
 		row.offset = *ret_stack - table->stack_of_node[node->parent][class];
 	}
-	rows[table->stack_count++] = row;
+	table->stacks[table->stack_count++] = row;
 	return 0;
 }
 

@@ -40,15 +40,11 @@ uint32_t pprof_table_string(struct pprof_table *table, const char *text)
 
 static uint32_t add_mapping(struct pprof_table *table, uint32_t file)
 {
-	struct pprof_mapping *mappings = array_reserve(table->mappings, table->mapping_count,
-						       &table->mapping_capacity, sizeof(*mappings));
-
-	if (!mappings) {
+	if (!ARRAY_ROOM(table->mappings, table->mapping_count, table->mapping_capacity)) {
 		table->failed = true;
 		return 0;
 	}
-	table->mappings = mappings;
-	mappings[table->mapping_count++] = (struct pprof_mapping){ .file = file };
+	table->mappings[table->mapping_count++] = (struct pprof_mapping){ .file = file };
 	return (uint32_t)table->mapping_count;
 }
 
@@ -97,23 +93,19 @@ static uint32_t find_mapping(struct pprof_table *table, const struct profile_fra
 static uint32_t pprof_intern_function(struct pprof_table *table, uint32_t name, uint32_t file)
 {
 	uint64_t hash = hash_mix((uint64_t)name << 32 | file);
-	struct pprof_function *functions;
 	size_t probe = 0;
 	uint32_t id;
 
 	while ((id = id_table_next(&table->function_ids, hash, &probe)) != ID_NONE)
 		if (table->functions[id].name == name && table->functions[id].file == file)
 			return id + 1;
-	functions = array_reserve(table->functions, table->function_count,
-				  &table->function_capacity, sizeof(*functions));
-	if (functions)
-		table->functions = functions;
-	if (!functions || id_table_reserve(&table->function_ids)) {
+	if (!ARRAY_ROOM(table->functions, table->function_count, table->function_capacity) ||
+	    id_table_reserve(&table->function_ids)) {
 		table->failed = true;
 		return 0;
 	}
 	id_table_add(&table->function_ids, hash, (uint32_t)table->function_count);
-	functions[table->function_count++] = (struct pprof_function){ name, file };
+	table->functions[table->function_count++] = (struct pprof_function){ name, file };
 	return (uint32_t)table->function_count;
 }
 
@@ -126,7 +118,6 @@ static bool same_location(const struct pprof_location *a, const struct pprof_loc
 static uint32_t intern_location(struct pprof_table *table, const struct pprof_location *wanted)
 {
 	uint64_t hash = hash_mix((uint64_t)wanted->function << 32 | (uint32_t)wanted->line);
-	struct pprof_location *locations;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -134,16 +125,13 @@ static uint32_t intern_location(struct pprof_table *table, const struct pprof_lo
 	while ((id = id_table_next(&table->location_ids, hash, &probe)) != ID_NONE)
 		if (same_location(&table->locations[id], wanted))
 			return id + 1;
-	locations = array_reserve(table->locations, table->location_count,
-				  &table->location_capacity, sizeof(*locations));
-	if (locations)
-		table->locations = locations;
-	if (!locations || id_table_reserve(&table->location_ids)) {
+	if (!ARRAY_ROOM(table->locations, table->location_count, table->location_capacity) ||
+	    id_table_reserve(&table->location_ids)) {
 		table->failed = true;
 		return 0;
 	}
 	id_table_add(&table->location_ids, hash, (uint32_t)table->location_count);
-	locations[table->location_count++] = *wanted;
+	table->locations[table->location_count++] = *wanted;
 	return (uint32_t)table->location_count;
 }
 

@@ -67,7 +67,7 @@ static uint64_t merge_path_hash_of(const struct profile_frame *frame)
 int merge_frame_find(struct merge_frames *frames, const struct profile_frame *frame,
 		     uint32_t *ret_frame)
 {
-	struct profile_frame copy, *grown;
+	struct profile_frame copy;
 	size_t probe = 0;
 	uint64_t hash;
 	uint32_t id;
@@ -80,15 +80,12 @@ int merge_frame_find(struct merge_frames *frames, const struct profile_frame *fr
 			*ret_frame = id;
 			return 0;
 		}
-	grown = array_reserve(frames->frames, frames->count, &frames->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	frames->frames = grown;
-	if (id_table_reserve(&frames->ids))
+	if (!ARRAY_ROOM(frames->frames, frames->count, frames->capacity) ||
+	    id_table_reserve(&frames->ids))
 		return -ENOMEM;
 	*ret_frame = (uint32_t)frames->count;
 	id_table_add(&frames->ids, hash, *ret_frame);
-	grown[frames->count++] = copy;
+	frames->frames[frames->count++] = copy;
 	return 0;
 }
 
@@ -155,8 +152,7 @@ int merge_frame_compare(const struct profile_frame *a, const struct profile_fram
 int merge_paths_init(struct merge_paths *paths, size_t limit)
 {
 	*paths = (struct merge_paths){ .limit = limit };
-	paths->paths = array_reserve(NULL, 0, &paths->capacity, sizeof(paths->paths[0]));
-	if (!paths->paths)
+	if (!ARRAY_ROOM(paths->paths, 0, paths->capacity))
 		return -ENOMEM;
 	paths->paths[paths->count++] = (struct merge_path){ 0 };
 	return 0;
@@ -172,7 +168,6 @@ void merge_paths_deinit(struct merge_paths *paths)
 int merge_path_find(struct merge_paths *paths, uint32_t parent, uint32_t frame, uint32_t *ret_path)
 {
 	uint64_t hash = hash_mix((uint64_t)parent << 32 | frame);
-	struct merge_path *grown;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -183,18 +178,15 @@ int merge_path_find(struct merge_paths *paths, uint32_t parent, uint32_t frame, 
 		}
 	if (paths->count >= paths->limit)
 		return -ENOSPC;
-	grown = array_reserve(paths->paths, paths->count, &paths->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	paths->paths = grown;
-	if (id_table_reserve(&paths->ids))
+	if (!ARRAY_ROOM(paths->paths, paths->count, paths->capacity) ||
+	    id_table_reserve(&paths->ids))
 		return -ENOMEM;
 	*ret_path = (uint32_t)paths->count;
 	id_table_add(&paths->ids, hash, *ret_path);
-	grown[paths->count++] = (struct merge_path){
+	paths->paths[paths->count++] = (struct merge_path){
 		.parent = parent,
 		.frame = frame,
-		.depth = grown[parent].depth + 1,
+		.depth = paths->paths[parent].depth + 1,
 	};
 	return 0;
 }

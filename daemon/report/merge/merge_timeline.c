@@ -96,14 +96,10 @@ static void fit_cells(struct merge_timeline *timeline)
 
 static int put_cell(struct merge_timeline *timeline, const struct merge_cell *cell)
 {
-	struct merge_cell *grown;
 
-	grown = array_reserve(timeline->cells, timeline->count, &timeline->capacity,
-			      sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_ROOM(timeline->cells, timeline->count, timeline->capacity))
 		return -ENOMEM;
-	timeline->cells = grown;
-	grown[timeline->count++] = *cell;
+	timeline->cells[timeline->count++] = *cell;
 	return 0;
 }
 

@@ -210,7 +210,7 @@ const char *process_title(const char *command)
 static struct profile_process *merge_put_process(struct profile_merge *merge,
 						 const struct profile_process *process)
 {
-	struct profile_process *grown, *last;
+	struct profile_process *last;
 
 	if (merge->process_count >= MERGE_PROCESSES_MAX || !process->pid) {
 		last = merge->process_count ? &merge->processes[merge->process_count - 1] : NULL;
@@ -219,12 +219,9 @@ static struct profile_process *merge_put_process(struct profile_merge *merge,
 			return last;
 		}
 	}
-	grown = array_reserve(merge->processes, merge->process_count, &merge->process_capacity,
-			      sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_ROOM(merge->processes, merge->process_count, merge->process_capacity))
 		return NULL;
-	merge->processes = grown;
-	last = &grown[merge->process_count];
+	last = &merge->processes[merge->process_count];
 	*last = *process;
 	if (merge->process_count >= MERGE_PROCESSES_MAX) {
 		last->pid = last->parent = 0;
@@ -301,7 +298,7 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 		       uint32_t *ret_owners)
 {
 	for (size_t i = 0; i < profile->facts.thread_count; i++) {
-		struct profile_thread thread = profile->facts.threads[i], *grown;
+		struct profile_thread thread = profile->facts.threads[i];
 
 		if (!profile->process_count)
 			thread.pid = pid;
@@ -314,13 +311,10 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 			ret_owners[i] = (uint32_t)merge->thread_count - 1;
 			continue;
 		}
-		grown = array_reserve(merge->threads, merge->thread_count, &merge->thread_capacity,
-				      sizeof(*grown));
-		if (!grown)
+		if (!ARRAY_ROOM(merge->threads, merge->thread_count, merge->thread_capacity))
 			return -ENOMEM;
-		merge->threads = grown;
 		ret_owners[i] = (uint32_t)merge->thread_count;
-		grown[merge->thread_count++] = thread;
+		merge->threads[merge->thread_count++] = thread;
 	}
 	return 0;
 }
@@ -423,7 +417,7 @@ static void merge_source(struct profile_source *known, const struct profile_sour
 
 static int merge_put_source(struct profile_merge *merge, const struct profile_source *source)
 {
-	struct profile_source copy = *source, *grown;
+	struct profile_source copy = *source;
 
 	if (merge_string(&merge->frames, source->file, &copy.file) ||
 	    merge_string(&merge->frames, source->sha256, &copy.sha256))
@@ -435,12 +429,9 @@ static int merge_put_source(struct profile_merge *merge, const struct profile_so
 		}
 	if (merge->source_count >= MERGE_SOURCES_MAX)
 		return 0; /* the lines have their text all the same */
-	grown = array_reserve(merge->sources, merge->source_count, &merge->source_capacity,
-			      sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_ROOM(merge->sources, merge->source_count, merge->source_capacity))
 		return -ENOMEM;
-	merge->sources = grown;
-	grown[merge->source_count++] = copy;
+	merge->sources[merge->source_count++] = copy;
 	return 0;
 }
 

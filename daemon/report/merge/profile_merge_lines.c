@@ -50,7 +50,6 @@ int merge_line_find(struct profile_merge *merge, const struct profile_line *line
 int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 {
 	const char *file, *function, *source, *finding, *expression;
-	struct profile_line *grown;
 	uint64_t hash;
 	uint32_t id;
 
@@ -84,27 +83,22 @@ int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 		merge->facts.losses.counts[LOSS_TREE_FULL]++;
 		return 0;
 	}
-	grown = array_reserve(merge->lines, merge->line_count, &merge->line_capacity,
-			      sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	merge->lines = grown;
-	if (id_table_reserve(&merge->line_ids))
+	if (!ARRAY_ROOM(merge->lines, merge->line_count, merge->line_capacity) ||
+	    id_table_reserve(&merge->line_ids))
 		return -ENOMEM;
 	id_table_add(&merge->line_ids, hash, (uint32_t)merge->line_count);
-	grown[merge->line_count] = *line;
-	grown[merge->line_count].file = file;
-	grown[merge->line_count].function = function;
-	grown[merge->line_count].source = source;
-	grown[merge->line_count].finding = finding;
-	grown[merge->line_count].expression = expression;
-	grown[merge->line_count++].reason_count = 0;
+	merge->lines[merge->line_count] = *line;
+	merge->lines[merge->line_count].file = file;
+	merge->lines[merge->line_count].function = function;
+	merge->lines[merge->line_count].source = source;
+	merge->lines[merge->line_count].finding = finding;
+	merge->lines[merge->line_count].expression = expression;
+	merge->lines[merge->line_count++].reason_count = 0;
 	return 0;
 }
 
 int merge_function_add(struct profile_merge *merge, const struct profile_function *function)
 {
-	struct profile_function *grown;
 	const char *file, *name;
 	size_t probe = 0;
 	uint64_t hash;
@@ -128,16 +122,12 @@ int merge_function_add(struct profile_merge *merge, const struct profile_functio
 		merge->facts.losses.counts[LOSS_TREE_FULL]++;
 		return 0;
 	}
-	grown = array_reserve(merge->functions, merge->function_count, &merge->function_capacity,
-			      sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	merge->functions = grown;
-	if (id_table_reserve(&merge->function_ids))
+	if (!ARRAY_ROOM(merge->functions, merge->function_count, merge->function_capacity) ||
+	    id_table_reserve(&merge->function_ids))
 		return -ENOMEM;
 	id_table_add(&merge->function_ids, hash, (uint32_t)merge->function_count);
-	grown[merge->function_count] = *function;
-	grown[merge->function_count].file = file;
-	grown[merge->function_count++].function = name;
+	merge->functions[merge->function_count] = *function;
+	merge->functions[merge->function_count].file = file;
+	merge->functions[merge->function_count++].function = name;
 	return 0;
 }

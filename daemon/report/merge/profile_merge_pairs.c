@@ -104,13 +104,10 @@ static int find_pair_line(struct profile_merge *merge, const struct profile_pair
 static int new_pair(struct profile_merge *merge, const struct profile_pair *pair,
 		    const struct merged_pair *keys, uint64_t hash)
 {
-	struct merged_pair *grown = array_reserve(merge->pairs, merge->pair_count,
-						  &merge->pair_capacity, sizeof(*grown));
 	struct merged_pair entry = *keys;
 
-	if (!grown)
+	if (!ARRAY_ROOM(merge->pairs, merge->pair_count, merge->pair_capacity))
 		return -ENOMEM;
-	merge->pairs = grown;
 	entry.line = MERGE_NONE;
 	if (find_pair_line(merge, pair, &entry))
 		return -ENOMEM;
@@ -119,7 +116,7 @@ static int new_pair(struct profile_merge *merge, const struct profile_pair *pair
 	entry.pair.first = entry.pair.second = NULL;
 	if (show_pair(merge, &entry, pair))
 		return -ENOMEM;
-	grown[merge->pair_count++] = entry; /* its frames are freed with the rest */
+	merge->pairs[merge->pair_count++] = entry; /* its frames are freed with the rest */
 	if (id_table_reserve(&merge->pair_ids))
 		return -ENOMEM;
 	id_table_add(&merge->pair_ids, hash, (uint32_t)merge->pair_count - 1);

@@ -14,13 +14,9 @@ void call_times_deinit(struct call_times *times)
 
 int call_times_add(struct call_times *times, uint32_t line, uint64_t left_ns, double weight)
 {
-	struct call_residual *residuals =
-		array_reserve(times->residuals, times->count, &times->capacity, sizeof(*residuals));
-
-	if (!residuals)
+	if (!ARRAY_ROOM(times->residuals, times->count, times->capacity))
 		return -ENOMEM;
-	times->residuals = residuals;
-	residuals[times->count++] =
+	times->residuals[times->count++] =
 		(struct call_residual){ .line = line, .left_ns = left_ns, .weight = weight };
 	return 0;
 }

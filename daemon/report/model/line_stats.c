@@ -72,7 +72,6 @@ static bool is_of_line(const struct line_stats *stats, const struct line_entry *
 static int intern_line(struct line_stats *stats, const struct place *place, uint32_t *ret_line)
 {
 	uint64_t hash = line_hash(stats, place);
-	struct line_entry *lines;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -87,15 +86,12 @@ static int intern_line(struct line_stats *stats, const struct place *place, uint
 		*ret_line = id;
 		return 0;
 	}
-	lines = array_reserve(stats->lines, stats->count, &stats->capacity, sizeof(*lines));
-	if (!lines)
-		return -ENOMEM;
-	stats->lines = lines;
-	if (id_table_reserve(&stats->ids))
+	if (!ARRAY_ROOM(stats->lines, stats->count, stats->capacity) ||
+	    id_table_reserve(&stats->ids))
 		return -ENOMEM;
 	*ret_line = (uint32_t)stats->count;
 	id_table_add(&stats->ids, hash, *ret_line);
-	lines[stats->count++] = (struct line_entry){
+	stats->lines[stats->count++] = (struct line_entry){
 		.file = place->file,
 		.line = place->line,
 		.function = place->function,
@@ -192,16 +188,13 @@ static int find_dispatches(const struct line_stats *stats, const struct cct *cct
 {
 	for (uint32_t id = 1; id < cct_node_count(cct); id++) {
 		const struct cct_node *node = cct_node(cct, id);
-		struct dispatch found, *items;
+		struct dispatch found;
 
 		if (node->frame.kind != FRAME_PYTHON || !dispatch_of(stats, node, &found))
 			continue;
-		items = array_reserve(dispatches->items, dispatches->count, &dispatches->capacity,
-				      sizeof(*items));
-		if (!items)
+		if (!ARRAY_ROOM(dispatches->items, dispatches->count, dispatches->capacity))
 			return -ENOMEM;
-		dispatches->items = items;
-		items[dispatches->count++] = found;
+		dispatches->items[dispatches->count++] = found;
 	}
 	keep_many(dispatches);
 	return 0;

@@ -120,7 +120,6 @@ static int pair_stats_find_entry(struct pair_stats *stats, const struct pair *pa
 				 uint32_t second, struct pair_entry **ret_entry)
 {
 	uint64_t hash = hash_mix(hash_mix((uint64_t)first << 32 | second) + pair->kind);
-	struct pair_entry *entries;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -132,21 +131,18 @@ static int pair_stats_find_entry(struct pair_stats *stats, const struct pair *pa
 			return 0;
 		}
 	}
-	entries = array_reserve(stats->entries, stats->count, &stats->capacity, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	stats->entries = entries;
-	if (id_table_reserve(&stats->ids))
+	if (!ARRAY_ROOM(stats->entries, stats->count, stats->capacity) ||
+	    id_table_reserve(&stats->ids))
 		return -ENOMEM;
 	id_table_add(&stats->ids, hash, (uint32_t)stats->count);
-	entries[stats->count] = (struct pair_entry){
+	stats->entries[stats->count] = (struct pair_entry){
 		.kind = pair->kind,
 		.first = first,
 		.second = second,
 		.shown = pair,
 		.line = line_stats_charged(stats->lines, pair->first),
 	};
-	*ret_entry = &entries[stats->count++];
+	*ret_entry = &stats->entries[stats->count++];
 	return 0;
 }
 
@@ -227,7 +223,6 @@ static int pair_stats_find_site(struct pair_stats *stats, uint32_t line, const s
 {
 	uint64_t hash = hash_mix(hash_mix((uintptr_t)of->code) ^
 				 ((uint64_t)line << 32 | (uint32_t)of->offset));
-	struct line_site *sites;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -239,17 +234,13 @@ static int pair_stats_find_site(struct pair_stats *stats, uint32_t line, const s
 			return 0;
 		}
 	}
-	sites = array_reserve(stats->sites_of_lines, stats->site_count, &stats->site_capacity,
-			      sizeof(*sites));
-	if (!sites)
-		return -ENOMEM;
-	stats->sites_of_lines = sites;
-	if (id_table_reserve(&stats->site_ids))
+	if (!ARRAY_ROOM(stats->sites_of_lines, stats->site_count, stats->site_capacity) ||
+	    id_table_reserve(&stats->site_ids))
 		return -ENOMEM;
 	id_table_add(&stats->site_ids, hash, (uint32_t)stats->site_count);
-	sites[stats->site_count] =
+	stats->sites_of_lines[stats->site_count] =
 		(struct line_site){ .line = line, .code = of->code, .offset = of->offset };
-	*ret_site = &sites[stats->site_count++];
+	*ret_site = &stats->sites_of_lines[stats->site_count++];
 	return 0;
 }
 

@@ -15,8 +15,7 @@ int path_table_init(struct path_table *table, struct place_table *places,
 				      .patterns = patterns,
 				      .node_count = cct_node_count(cct) };
 	table->of_node = calloc(table->node_count, sizeof(table->of_node[0]));
-	table->paths = array_reserve(NULL, 0, &table->capacity, sizeof(table->paths[0]));
-	if (!table->of_node || !table->paths)
+	if (!table->of_node || !ARRAY_ROOM(table->paths, 0, table->capacity))
 		return -ENOMEM;
 	table->paths[table->count++] = (struct path){ .place = ID_NONE };
 	table->of_node[0] = 1;
@@ -59,7 +58,6 @@ static struct path make_path(const struct path_table *table, uint32_t parent, ui
 static int intern_path(struct path_table *table, uint32_t parent, const struct frame *frame,
 		       uint32_t *ret_path)
 {
-	struct path *paths;
 	size_t probe = 0;
 	uint32_t place, id;
 	uint64_t hash;
@@ -73,14 +71,11 @@ static int intern_path(struct path_table *table, uint32_t parent, const struct f
 			return 0;
 		}
 	}
-	paths = array_reserve(table->paths, table->count, &table->capacity, sizeof(*paths));
-	if (!paths)
-		return -ENOMEM;
-	table->paths = paths;
-	if (id_table_reserve(&table->ids))
+	if (!ARRAY_ROOM(table->paths, table->count, table->capacity) ||
+	    id_table_reserve(&table->ids))
 		return -ENOMEM;
 	*ret_path = (uint32_t)table->count;
-	paths[table->count++] = make_path(table, parent, place, frame);
+	table->paths[table->count++] = make_path(table, parent, place, frame);
 	id_table_add(&table->ids, hash, *ret_path);
 	return 0;
 }
@@ -93,13 +88,9 @@ int path_table_find(struct path_table *table, const struct cct_node *node, uint3
 
 	/* Up to what is known, then down again. */
 	for (; !table->of_node[at->id]; at = at->parent) {
-		const struct cct_node **pending = array_reserve(
-			table->pending, count, &table->pending_capacity, sizeof(table->pending[0]));
-
-		if (!pending)
+		if (!ARRAY_ROOM(table->pending, count, table->pending_capacity))
 			return -ENOMEM;
-		table->pending = pending;
-		pending[count++] = at;
+		table->pending[count++] = at;
 	}
 	path = table->of_node[at->id] - 1;
 	while (count > 0) {

@@ -96,16 +96,11 @@ static struct place name_frame(const struct place_table *table, const struct fra
 static int add_place(struct place_table *table, const struct place *place, uint64_t hash,
 		     uint32_t *ret_id)
 {
-	struct place *places =
-		array_reserve(table->places, table->count, &table->capacity, sizeof(*places));
-
-	if (!places)
-		return -ENOMEM;
-	table->places = places;
-	if (id_table_reserve(&table->place_ids))
+	if (!ARRAY_ROOM(table->places, table->count, table->capacity) ||
+	    id_table_reserve(&table->place_ids))
 		return -ENOMEM;
 	*ret_id = (uint32_t)table->count;
-	places[table->count++] = *place;
+	table->places[table->count++] = *place;
 	id_table_add(&table->place_ids, hash, *ret_id);
 	return 0;
 }
@@ -128,7 +123,6 @@ static int intern_place(struct place_table *table, const struct place *place, ui
 int place_table_find(struct place_table *table, const struct frame *frame, uint32_t *ret_place)
 {
 	uint64_t hash = frame_hash(frame);
-	struct placed_frame *frames;
 	struct place place;
 	size_t probe = 0;
 	uint32_t id;
@@ -139,16 +133,13 @@ int place_table_find(struct place_table *table, const struct frame *frame, uint3
 			return 0;
 		}
 	}
-	frames = array_reserve(table->frames, table->frame_count, &table->frame_capacity,
-			       sizeof(*frames));
-	if (!frames)
+	if (!ARRAY_ROOM(table->frames, table->frame_count, table->frame_capacity))
 		return -ENOMEM;
-	table->frames = frames;
 	place = name_frame(table, frame);
 	if (id_table_reserve(&table->frame_ids) || intern_place(table, &place, &id))
 		return -ENOMEM;
 	id_table_add(&table->frame_ids, hash, (uint32_t)table->frame_count);
-	frames[table->frame_count++] = (struct placed_frame){ .frame = frame, .place = id };
+	table->frames[table->frame_count++] = (struct placed_frame){ .frame = frame, .place = id };
 	*ret_place = id;
 	return 0;
 }

@@ -103,15 +103,11 @@ static int read_strings(struct decoder *decoder, struct input *input)
 		return -ENOMEM;
 	memcpy(copy, bytes, (size_t)size);
 	for (text = copy, end = copy + size; text < end; text += strlen(text) + 1) {
-		const char **strings = array_reserve(decoder->strings, decoder->string_count,
-						     &decoder->string_capacity, sizeof(*strings));
-
-		if (!strings)
+		if (!ARRAY_ROOM(decoder->strings, decoder->string_count, decoder->string_capacity))
 			return -ENOMEM;
-		decoder->strings = strings;
 		if (strlen(text) > STRING_BYTES_MAX)
 			return -EBADMSG;
-		strings[decoder->string_count++] = text;
+		decoder->strings[decoder->string_count++] = text;
 	}
 	return 0;
 }
