@@ -34,102 +34,45 @@ static void html_tree_put_frame(FILE *file, const struct profile_frame *frame)
 	fprintf(file, ",%d]", frame->kind == FRAME_PYTHON ? frame->line : 0);
 }
 
-static void put_nodes(FILE *file, const struct profile_tree *tree, const char *name,
-		      uint64_t (*value)(const struct profile_node *node))
-{
-	fprintf(file, ",\n\"%s\":[", name);
-	for (size_t i = 0; i < tree->node_count; i++)
-		fprintf(file, "%s%" PRIu64, i ? "," : "", value(&tree->nodes[i]));
-	fputc(']', file);
-}
+/* One member of all items, as a JSON array. */
+#define PUT_COLUMN(file, before, name, items, count, member)                                       \
+	do {                                                                                       \
+		fprintf(file, "%s\"%s\":[", before, name);                                         \
+		for (size_t i = 0; i < (count); i++)                                               \
+			fprintf(file, "%s%" PRIu64, i ? "," : "", (uint64_t)(items)[i].member);    \
+		fputc(']', file);                                                                  \
+	} while (0)
 
-static uint64_t node_depth(const struct profile_node *node)
+static void put_nodes(FILE *file, const struct profile_tree *tree)
 {
-	return node->depth;
-}
-
-static uint64_t node_frame(const struct profile_node *node)
-{
-	return node->frame;
-}
-
-static uint64_t node_python(const struct profile_node *node)
-{
-	return node->time_ns[TIME_PYTHON];
-}
-
-static uint64_t node_native(const struct profile_node *node)
-{
-	return node->time_ns[TIME_NATIVE];
-}
-
-static uint64_t node_system(const struct profile_node *node)
-{
-	return node->time_ns[TIME_SYSTEM];
+	PUT_COLUMN(file, ",\n", "depth", tree->nodes, tree->node_count, depth);
+	PUT_COLUMN(file, ",\n", "frame", tree->nodes, tree->node_count, frame);
+	PUT_COLUMN(file, ",\n", "python", tree->nodes, tree->node_count, time_ns[TIME_PYTHON]);
+	PUT_COLUMN(file, ",\n", "native", tree->nodes, tree->node_count, time_ns[TIME_NATIVE]);
+	PUT_COLUMN(file, ",\n", "system", tree->nodes, tree->node_count, time_ns[TIME_SYSTEM]);
 }
 
 /* "waiting":{"lock":[...],"gil":[...],...}, columns like the others. */
 static void html_tree_put_waiting(FILE *file, const struct profile_tree *tree)
 {
 	fputs(",\n\"waiting\":{", file);
-	for (unsigned kind = 0; kind < WAIT_KIND_COUNT; kind++) {
-		fprintf(file, "%s\"%s\":[", kind ? ",\n" : "",
-			wait_kind_name((enum wait_kind)kind));
-		for (size_t i = 0; i < tree->node_count; i++)
-			fprintf(file, "%s%" PRIu64, i ? "," : "",
-				tree->nodes[i].side.waiting_ns[kind]);
-		fputc(']', file);
-	}
+	for (unsigned kind = 0; kind < WAIT_KIND_COUNT; kind++)
+		PUT_COLUMN(file, kind ? ",\n" : "", wait_kind_name((enum wait_kind)kind),
+			   tree->nodes, tree->node_count, side.waiting_ns[kind]);
 	fputc('}', file);
-}
-
-static void put_cells(FILE *file, const struct profile_timeline *timeline, const char *name,
-		      uint64_t (*value)(const struct profile_cell *cell))
-{
-	fprintf(file, "\n\"%s\":[", name);
-	for (size_t i = 0; i < timeline->cell_count; i++)
-		fprintf(file, "%s%" PRIu64, i ? "," : "", value(&timeline->cells[i]));
-	fputc(']', file);
-}
-
-static uint64_t cell_owner(const struct profile_cell *cell)
-{
-	return cell->owner;
-}
-
-static uint64_t cell_slice(const struct profile_cell *cell)
-{
-	return cell->slice;
-}
-
-static uint64_t cell_python(const struct profile_cell *cell)
-{
-	return cell->time_ns[TIME_PYTHON];
-}
-
-static uint64_t cell_native(const struct profile_cell *cell)
-{
-	return cell->time_ns[TIME_NATIVE];
-}
-
-static uint64_t cell_system(const struct profile_cell *cell)
-{
-	return cell->time_ns[TIME_SYSTEM];
 }
 
 static void put_slices(FILE *file, const struct profile_timeline *timeline)
 {
+	const struct profile_cell *cells = timeline->cells;
+
 	fprintf(file, ",\n\"slice_ns\":%" PRIu64 ",\n\"slice_count\":%zu,\n\"slices\":{",
 		timeline->slice_ns, timeline->slice_count);
-	put_cells(file, timeline, "node", cell_owner);
-	fputc(',', file);
-	put_cells(file, timeline, "slice", cell_slice);
-	fputc(',', file);
-	put_cells(file, timeline, "python", cell_python);
-	fputc(',', file);
-	put_cells(file, timeline, "native", cell_native);
-	fputc(',', file);
-	put_cells(file, timeline, "system", cell_system);
+	PUT_COLUMN(file, "\n", "node", cells, timeline->cell_count, owner);
+	PUT_COLUMN(file, ",\n", "slice", cells, timeline->cell_count, slice);
+	PUT_COLUMN(file, ",\n", "python", cells, timeline->cell_count, time_ns[TIME_PYTHON]);
+	PUT_COLUMN(file, ",\n", "native", cells, timeline->cell_count, time_ns[TIME_NATIVE]);
+	PUT_COLUMN(file, ",\n", "system", cells, timeline->cell_count, time_ns[TIME_SYSTEM]);
 	fputc('}', file);
 }
 
@@ -181,11 +124,7 @@ int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 		html_tree_put_frame(file, &tree->frames[i]);
 	}
 	fputc(']', file);
-	put_nodes(file, tree, "depth", node_depth);
-	put_nodes(file, tree, "frame", node_frame);
-	put_nodes(file, tree, "python", node_python);
-	put_nodes(file, tree, "native", node_native);
-	put_nodes(file, tree, "system", node_system);
+	put_nodes(file, tree);
 	if (profile->facts.waits)
 		html_tree_put_waiting(file, tree);
 	put_slices(file, &profile->facts.node_timeline);
