@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define STATUS_BYTES_MAX (64u << 20)
 
@@ -105,6 +107,18 @@ static bool may_be_group(const struct process_credentials *credentials, gid_t gr
 		if (group == credentials->groups[i])
 			return true;
 	return false;
+}
+
+int credentials_set_capabilities(uint64_t effective, uint64_t permitted)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = {
+		{ .effective = (uint32_t)effective, .permitted = (uint32_t)permitted },
+		{ .effective = (uint32_t)(effective >> 32),
+		  .permitted = (uint32_t)(permitted >> 32) },
+	};
+
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
 bool process_credentials_may_become(const struct process_credentials *before,

@@ -25,6 +25,12 @@ struct process_credentials {
 };
 
 /*
+ * Of the calling thread, which may take up permitted ones again. None is inheritable, nor
+ * ambient. 0 or a negative errno.
+ */
+int credentials_set_capabilities(uint64_t effective, uint64_t permitted);
+
+/*
  * Whether a process that had the one may have come to the other without a set-id
  * program: it may give rights up, and change to what it has kept in reserve.
  */

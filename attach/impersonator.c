@@ -57,18 +57,6 @@ struct impersonator {
 
 /* ---- the thread: all calls are the kernel's own, as glibc's change every thread ---- */
 
-static int set_thread_capabilities(uint64_t effective, uint64_t permitted)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = (uint32_t)effective, .permitted = (uint32_t)permitted },
-		{ .effective = (uint32_t)(effective >> 32),
-		  .permitted = (uint32_t)(permitted >> 32) },
-	};
-
-	return syscall(SYS_capset, &header, data) ? -errno : 0;
-}
-
 static bool has_group(const struct process_credentials *credentials, gid_t group)
 {
 	if (credentials->group == group)
@@ -115,7 +103,7 @@ static int take_rights(struct impersonator *impersonator, const struct process_c
 	    ((impersonator->permitted & SWITCHING) != SWITCHING || set_ids(as)))
 		return -EPERM;
 	/* A change of the user may have changed them, too. */
-	return set_thread_capabilities(reading, impersonator->permitted);
+	return credentials_set_capabilities(reading, impersonator->permitted);
 }
 
 static void give_back_rights(struct impersonator *impersonator,
@@ -124,9 +112,9 @@ static void give_back_rights(struct impersonator *impersonator,
 	const struct process_credentials *own = &impersonator->own;
 	uint64_t switching = impersonator->permitted & SWITCHING;
 
-	if (set_thread_capabilities(switching, impersonator->permitted) ||
+	if (credentials_set_capabilities(switching, impersonator->permitted) ||
 	    (!own_ids_will_do(own, as) && switching == SWITCHING && set_ids(own)) ||
-	    set_thread_capabilities(switching, impersonator->permitted))
+	    credentials_set_capabilities(switching, impersonator->permitted))
 		impersonator->broken = true;
 }
 
@@ -149,7 +137,8 @@ static void *impersonate(void *context)
 	(void)prctl(PR_SET_NAME, "impersonator");
 	/* What it does not need; to hold more would do no harm while nothing else runs here. */
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (set_thread_capabilities(impersonator->permitted & SWITCHING, impersonator->permitted))
+	if (credentials_set_capabilities(impersonator->permitted & SWITCHING,
+					 impersonator->permitted))
 		impersonator->broken = true;
 	pthread_mutex_lock(&impersonator->lock);
 	while (!impersonator->closing) {

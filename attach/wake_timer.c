@@ -11,16 +11,10 @@
 #define WAKE_SIGNAL   (SIGRTMIN + 5)
 #define WAKE_AGAIN_NS (2 * NS_PER_MS)
 
-static struct timespec timespec_of(uint64_t ns)
-{
-	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_SECOND),
-				  .tv_nsec = (long)(ns % NS_PER_SECOND) };
-}
-
 static void set(const struct wake_timer *timer, uint64_t first_ns, uint64_t again_ns)
 {
-	struct itimerspec spec = { .it_value = timespec_of(first_ns),
-				   .it_interval = timespec_of(again_ns) };
+	struct itimerspec spec = { .it_value = clock_timespec(first_ns),
+				   .it_interval = clock_timespec(again_ns) };
 
 	(void)timer_settime(timer->timer, 0, &spec, NULL);
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #define THREADS_LOOKED_AT 1024
@@ -83,10 +82,7 @@ static void *watch_all(void *argument)
 
 	pthread_mutex_lock(&lock);
 	while (watchdogs) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += (long)WATCHDOG_LOOK_NS;
-		until.tv_sec += until.tv_nsec / (long)NS_PER_SECOND;
-		until.tv_nsec %= (long)NS_PER_SECOND;
+		until = clock_timespec(clock_now_ns() + WATCHDOG_LOOK_NS);
 		if (pthread_cond_clockwait(&emptied, &lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT)
 			for (struct watchdog *each = watchdogs; each; each = each->next)
 				look_after(each);

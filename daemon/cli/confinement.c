@@ -5,6 +5,8 @@
  */
 #include "daemon/cli/confinement.h"
 
+#include "attach/credentials.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -46,20 +48,6 @@ static int forbid_to_gain(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 }
 
-/* As effective ones; those that are permitted and may be taken up again. */
-static int confinement_set_capabilities(uint64_t effective, uint64_t permitted)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = (uint32_t)effective, .permitted = (uint32_t)permitted },
-		{ .effective = (uint32_t)(effective >> 32),
-		  .permitted = (uint32_t)(permitted >> 32) },
-	};
-
-	/* Ambient ones go with the inheritable. */
-	return syscall(SYS_capset, &header, data) ? -errno : 0;
-}
-
 static uint64_t needed_capabilities(unsigned needs, uint64_t held)
 {
 	uint64_t needed = 0;
@@ -91,7 +79,7 @@ int confinement_give_up(unsigned needs)
 
 	kept = held & needed_capabilities(needs, held);
 	if (!error && kept != held)
-		error = confinement_set_capabilities(kept, kept);
+		error = credentials_set_capabilities(kept, kept);
 	return error ? error : gain_error;
 }
 
@@ -131,11 +119,11 @@ int confinement_give_up_for_files(const struct confinement_files *files)
 
 	/* Whether the files are ours is seen without any. */
 	if (!error && held)
-		error = confinement_set_capabilities(0, held);
+		error = credentials_set_capabilities(0, held);
 	if (!error && held) {
 		if (!files_are_ours(files))
 			kept = held & FILE_CAPABILITIES;
-		error = confinement_set_capabilities(kept, kept);
+		error = credentials_set_capabilities(kept, kept);
 	}
 	return error ? error : gain_error;
 }

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CPU_INTERVAL_NS  (250 * NS_PER_MS)
@@ -280,19 +279,11 @@ static const char *user_name(struct search *search, uid_t uid)
 	return user->name;
 }
 
-static uint64_t now_since_boot_ns(void)
-{
-	struct timespec now;
-
-	/* As the start times of processes are told: sleep included. */
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 static void add_times(struct listed_process *process)
 {
 	uint64_t tick_ns = NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t now_ns = now_since_boot_ns();
+	/* As the start times of processes are told: sleep included. */
+	uint64_t now_ns = clock_read_ns(CLOCK_BOOTTIME);
 	struct process_times times;
 
 	if (procfs_read_times(process->pid, 0, &times))

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define THREADS_MAX   4096
 #define BUCKETS       1024u
@@ -188,11 +187,7 @@ static void count_time(struct unstopped_thread *thread, const struct process_tim
 
 static uint64_t cpu_clock_ns(const struct unstopped_sampler *sampler)
 {
-	struct timespec now;
-
-	if (!sampler->has_cpu_clock || clock_gettime(sampler->cpu_clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+	return sampler->has_cpu_clock ? clock_read_ns(sampler->cpu_clock) : 0;
 }
 
 static struct passed_place *unstopped_find_place(struct unstopped_sampler *sampler,

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LOOK_NS (250 * NS_PER_MS) /* whether anybody still wants it */
 
@@ -92,8 +91,7 @@ void window_end(struct window *window)
 static bool rest_until(struct window *window, uint64_t until_ns)
 {
 	struct sampler *sampler = window->sampler;
-	struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-				  .tv_nsec = (long)(until_ns % NS_PER_SECOND) };
+	struct timespec until = clock_timespec(until_ns);
 	bool over;
 
 	pthread_mutex_lock(&sampler->lock);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* An order that has met the tracer's thread on its way to sleep is given again. */
@@ -318,10 +317,7 @@ void session_await(struct session *session)
 	struct timespec until;
 
 	wake_tracer(session);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += (long)ORDER_AGAIN_NS;
-	until.tv_sec += until.tv_nsec / (long)NS_PER_SECOND;
-	until.tv_nsec %= (long)NS_PER_SECOND;
+	until = clock_timespec(clock_now_ns() + ORDER_AGAIN_NS);
 	(void)pthread_cond_clockwait(&session->changed, &session->lock, CLOCK_MONOTONIC, &until);
 }
 

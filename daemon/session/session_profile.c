@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum process_end session_process_end(const struct session *session)
 {
@@ -34,12 +33,9 @@ int session_end_status(const struct session *session)
 /* Since 1970; a clock that was set meanwhile shifts the profile, but not its duration. */
 static uint64_t started_unix_ns(const struct session *session)
 {
-	struct timespec now;
+	uint64_t now_ns = clock_read_ns(CLOCK_REALTIME);
 
-	if (clock_gettime(CLOCK_REALTIME, &now) < 0 || now.tv_sec < 0)
-		return 0;
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec -
-	       (clock_now_ns() - session->began_ns);
+	return now_ns ? now_ns - (clock_now_ns() - session->began_ns) : 0;
 }
 
 /* As threading knows them now; a thread that has ended keeps the kernel's name. */

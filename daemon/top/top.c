@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REFRESH_NS       NS_PER_SECOND
@@ -51,20 +50,10 @@ int top_check_terminal(pid_t pid, struct error *error)
 	return -1;
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 /* Until that moment; true: it is time to end. */
 static bool rest(struct top *top, uint64_t until_ns)
 {
-	struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-				  .tv_nsec = (long)(until_ns % NS_PER_SECOND) };
+	struct timespec until = clock_timespec(until_ns);
 	bool ending;
 
 	pthread_mutex_lock(&top->lock);
@@ -95,13 +84,13 @@ static void *take_snapshots(void *argument)
 	uint64_t next_ns = clock_now_ns() + FIRST_REFRESH_NS;
 
 	while (!rest(top, next_ns)) {
-		uint64_t began_ns = clock_now_ns(), cpu_ns = thread_cpu_ns();
+		uint64_t began_ns = clock_now_ns(), cpu_ns = clock_thread_cpu_ns();
 		/* Without memory for it, the picture stays as it is. */
 		struct profile *profile = session_snapshot(top->session, top->options->version);
 
 		if (profile)
 			post(top, profile);
-		cpu_ns = REST_FACTOR * (thread_cpu_ns() - cpu_ns);
+		cpu_ns = REST_FACTOR * (clock_thread_cpu_ns() - cpu_ns);
 		next_ns = began_ns + (cpu_ns > REFRESH_NS ? cpu_ns : REFRESH_NS);
 	}
 	return NULL;
