@@ -2,23 +2,12 @@
 /* The part of the text report on threads that sleep. Shares are of all their waiting, which is no
  * CPU time. */
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SHARES_COLUMNS 46
-
-static int compare_waiting(const void *left, const void *right)
-{
-	const struct profile_line *a = *(const struct profile_line *const *)left;
-	const struct profile_line *b = *(const struct profile_line *const *)right;
-	uint64_t a_ns = side_time_waiting_ns(&a->side), b_ns = side_time_waiting_ns(&b->side);
-
-	if (a_ns != b_ns)
-		return a_ns > b_ns ? -1 : 1;
-	/* As they stand in the profile. */
-	return a < b ? -1 : a > b;
-}
 
 static size_t waiting_threads(const struct profile_facts *facts)
 {
@@ -69,13 +58,9 @@ int text_waiting(const struct text_layout *layout, const struct profile *profile
 	text_heading(layout, "WAITING", "%s asleep in %zu thread%s, of %s each",
 		     figure_ns(total_ns).text, threads, threads == 1 ? "" : "s",
 		     figure_ns(profile->facts.duration_ns).text);
-	lines = calloc(profile->line_count + 1, sizeof(*lines));
+	lines = profile_lines_by_waiting(profile, &waiting);
 	if (!lines)
 		return -1;
-	for (size_t i = 0; i < profile->line_count; i++)
-		if (side_time_waiting_ns(&profile->lines[i].side))
-			lines[waiting++] = &profile->lines[i];
-	qsort(lines, waiting, sizeof(*lines), compare_waiting);
 	if (waiting)
 		fputs("   all   lock    GIL    I/O  sleep  other  line (shares of all waiting)\n",
 		      layout->file);

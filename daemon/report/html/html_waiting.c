@@ -41,17 +41,6 @@ static void put_kind_heads(FILE *file, const struct side_time *all)
 	fputs("</tr></thead>\n<tbody>\n", file);
 }
 
-static int html_waiting_compare_lines(const void *left, const void *right)
-{
-	const struct profile_line *a = *(const struct profile_line *const *)left;
-	const struct profile_line *b = *(const struct profile_line *const *)right;
-	uint64_t a_ns = side_time_waiting_ns(&a->side), b_ns = side_time_waiting_ns(&b->side);
-
-	if (a_ns != b_ns)
-		return a_ns > b_ns ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
 static int html_waiting_put_line(FILE *file, const struct profile_line *line,
 				 const struct side_time *all)
 {
@@ -67,16 +56,12 @@ static int html_waiting_put_line(FILE *file, const struct profile_line *line,
 
 static int put_lines(FILE *file, const struct profile *profile)
 {
-	const struct profile_line **lines = calloc(profile->line_count + 1, sizeof(*lines));
-	size_t waiting = 0, shown = 0;
+	size_t waiting, shown = 0;
+	const struct profile_line **lines = profile_lines_by_waiting(profile, &waiting);
 	int result = 0;
 
 	if (!lines)
 		return -ENOMEM;
-	for (size_t i = 0; i < profile->line_count; i++)
-		if (side_time_waiting_ns(&profile->lines[i].side))
-			lines[waiting++] = &profile->lines[i];
-	qsort(lines, waiting, sizeof(*lines), html_waiting_compare_lines);
 	fputs("<div class=\"wide\" id=\"waiting-lines\" tabindex=\"0\" role=\"region\" "
 	      "aria-label=\"Table of lines by waiting\">\n"
 	      "<table><caption>Lines in which threads slept longest, and what for: the times of "

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A line from which less than this share of the time could be saved is no finding. */
 #define FINDING_SHARE_MIN 0.05
@@ -108,6 +109,32 @@ int profile_line_by_avoidable(const void *left, const void *right)
 	if (profile_line_redundant(a) != profile_line_redundant(b))
 		return profile_line_redundant(a) > profile_line_redundant(b) ? -1 : 1;
 	return by_position(a, b);
+}
+
+static int by_waiting(const void *left, const void *right)
+{
+	const struct profile_line *a = *(const struct profile_line *const *)left;
+	const struct profile_line *b = *(const struct profile_line *const *)right;
+	uint64_t a_ns = side_time_waiting_ns(&a->side), b_ns = side_time_waiting_ns(&b->side);
+
+	if (a_ns != b_ns)
+		return a_ns > b_ns ? -1 : 1;
+	return by_position(a, b);
+}
+
+const struct profile_line **profile_lines_by_waiting(const struct profile *profile,
+						     size_t *ret_count)
+{
+	const struct profile_line **lines = calloc(profile->line_count + 1, sizeof(*lines));
+	size_t count = 0;
+
+	for (size_t i = 0; lines && i < profile->line_count; i++)
+		if (side_time_waiting_ns(&profile->lines[i].side))
+			lines[count++] = &profile->lines[i];
+	if (lines)
+		qsort(lines, count, sizeof(*lines), by_waiting);
+	*ret_count = count;
+	return lines;
 }
 
 static bool is_finding(const struct profile_line *line, uint64_t total_ns)

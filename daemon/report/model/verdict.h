@@ -30,6 +30,10 @@ void verdict_find(const struct profile *profile, struct verdict *ret_verdict);
 int profile_line_by_self(const void *left, const void *right);
 int profile_line_by_avoidable(const void *left, const void *right);
 
+/* Those in which threads slept, longest first, for the caller to free. NULL: no memory. */
+const struct profile_line **profile_lines_by_waiting(const struct profile *profile,
+						     size_t *ret_count);
+
 /* Anything that was seen of the line itself speaks for its avoidable time. */
 bool profile_line_has_evidence(const struct profile_line *line);
 /* Exactly redundant, loads and stores. */
