@@ -98,7 +98,6 @@ void procfs_parse_status(const char *text, struct process_status *ret_status)
 	status_ids(text, "Gid", status.gid);
 	status.signals_pending = procfs_status_number(text, "SigPnd", 16);
 	status.signals_blocked = procfs_status_number(text, "SigBlk", 16);
-	status.signals_ignored = procfs_status_number(text, "SigIgn", 16);
 	status.signals_caught = procfs_status_number(text, "SigCgt", 16);
 	status.capabilities_permitted = procfs_status_number(text, "CapPrm", 16);
 	status.capabilities_effective = procfs_status_number(text, "CapEff", 16);

@@ -23,7 +23,6 @@ struct process_status {
 	uint64_t signals_pending; /* of the thread; bit (signal - 1) */
 	uint64_t signals_blocked;
 	uint64_t signals_caught;
-	uint64_t signals_ignored;
 	uint64_t capabilities_permitted;
 	uint64_t capabilities_effective;
 };

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pieprofd: the options, and the command that they name. */
 #include "common/error.h"
-#include "daemon/cli/doctor_command.h"
-#include "daemon/cli/dump_command.h"
-#include "daemon/cli/list_command.h"
+#include "daemon/cli/commands.h"
 #include "daemon/cli/options_help.h"
 #include "daemon/cli/options_parse.h"
-#include "daemon/cli/record_command.h"
-#include "daemon/cli/report_command.h"
-#include "daemon/cli/serve_command.h"
-#include "daemon/cli/top_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -103,38 +103,6 @@ static const struct shape shapes[] = {
 	{ "IMPORT_NAME", 6, ANY_MINOR, OPERATION_IMPORT, "vv" },
 };
 
-static const char *const kind_names[] = {
-	[OPERATION_OTHER] = "other",
-	[OPERATION_CALL] = "call",
-	[OPERATION_CALL_UNPACKED] = "call_unpacked",
-	[OPERATION_BINARY] = "binary",
-	[OPERATION_COMPARE] = "compare",
-	[OPERATION_CONTAINS] = "contains",
-	[OPERATION_UNARY] = "unary",
-	[OPERATION_TRUTH] = "truth",
-	[OPERATION_SUBSCRIPT] = "subscript",
-	[OPERATION_SLICE] = "slice",
-	[OPERATION_STORE_SUBSCRIPT] = "store_subscript",
-	[OPERATION_STORE_SLICE] = "store_slice",
-	[OPERATION_DELETE_SUBSCRIPT] = "delete_subscript",
-	[OPERATION_ATTRIBUTE] = "attribute",
-	[OPERATION_STORE_ATTRIBUTE] = "store_attribute",
-	[OPERATION_DELETE_ATTRIBUTE] = "delete_attribute",
-	[OPERATION_ITERATE] = "iterate",
-	[OPERATION_NEXT] = "next",
-	[OPERATION_UNPACK] = "unpack",
-	[OPERATION_EXTEND] = "extend",
-	[OPERATION_FORMAT] = "format",
-	[OPERATION_BUILD] = "build",
-	[OPERATION_ENTER] = "enter",
-	[OPERATION_IMPORT] = "import",
-};
-
-const char *operation_name(enum operation_kind kind)
-{
-	return kind_names[kind];
-}
-
 static bool starts_with(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));

@@ -83,7 +83,4 @@ struct operation {
 bool operation_of(const struct stack_depths *depths, const struct stack_instruction *instruction,
 		  struct operation *ret_operation);
 
-/* "call", "store_subscript" ...; for reports and tests. */
-const char *operation_name(enum operation_kind kind);
-
 #endif

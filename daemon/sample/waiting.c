@@ -117,7 +117,6 @@ static void waiting_place(struct waiting *waiting, struct waiting_thread *thread
 	thread->node = node ? node : cct_root(waiting->cct);
 	thread->kind = wait_kind_of(sleep, &waiting->gil_locks);
 	thread->holds_gil = capture->python.gil == GIL_HELD;
-	waiting->looks++;
 }
 
 /* Without schedstat: read until two readings of its stack agree, in the same sleep. */
@@ -194,10 +193,9 @@ static uint64_t random_interval_ns(struct waiting *waiting)
 
 uint64_t waiting_next_ns(struct waiting *waiting, uint64_t began_ns, bool round_ended)
 {
-	uint64_t now_ns = clock_now_ns(), spent_ns = now_ns - began_ns;
-	uint64_t next_ns = began_ns + (uint64_t)((double)spent_ns / WAITING_SHARE), due_ns;
+	uint64_t now_ns = clock_now_ns(), due_ns;
+	uint64_t next_ns = began_ns + (uint64_t)((double)(now_ns - began_ns) / WAITING_SHARE);
 
-	waiting->spent_ns += spent_ns;
 	if (!round_ended)
 		return next_ns;
 	due_ns = waiting->round_ns + random_interval_ns(waiting);

@@ -40,10 +40,7 @@ struct waiting {
 	uint64_t located_ns; /* when they were read */
 	uint64_t seed;
 	uint64_t round;
-	uint64_t round_ns; /* when it began */
-	/* What it took, for a person who wonders. */
-	uint64_t looks; /* stacks read */
-	uint64_t spent_ns;
+	uint64_t round_ns;    /* when it began */
 	uint64_t interval_ns; /* of rounds, on average: WAITING_INTERVAL_NS, or more where nothing
 				 happens */
 };

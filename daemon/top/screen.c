@@ -94,24 +94,3 @@ void screen_fill(struct screen *screen, unsigned row, unsigned column, unsigned 
 	text[used] = '\0';
 	screen_put(screen, row, column, count, style, text);
 }
-
-void screen_text(const struct screen *screen, unsigned row, char *buffer)
-{
-	const struct screen_line *line = &screen->lines[row];
-	unsigned column = 0;
-	size_t used = 0;
-
-	for (unsigned i = 0; i < line->span_count; i++) {
-		const struct screen_span *span = &line->spans[i];
-		size_t size = strlen(line->text + span->offset);
-
-		for (; column < span->column; column++)
-			buffer[used++] = ' ';
-		memcpy(buffer + used, line->text + span->offset, size);
-		used += size;
-		column += span->columns;
-	}
-	while (used > 0 && buffer[used - 1] == ' ')
-		used--;
-	buffer[used] = '\0';
-}

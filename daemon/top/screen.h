@@ -69,8 +69,4 @@ __attribute__((format(printf, 6, 7))) unsigned screen_print(struct screen *scree
 void screen_fill(struct screen *screen, unsigned row, unsigned column, unsigned count,
 		 enum screen_style style, const char *character);
 
-/* The line as text, without blanks at its end; buffer has room for SCREEN_TEXT_BYTES. */
-#define SCREEN_TEXT_BYTES (2 * PRINTABLE_BYTES(SCREEN_COLUMNS_MAX) + SCREEN_COLUMNS_MAX)
-void screen_text(const struct screen *screen, unsigned row, char *buffer);
-
 #endif

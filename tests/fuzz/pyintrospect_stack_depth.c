@@ -33,7 +33,6 @@ static void check_instruction(const struct stack_depths *depths,
 	fuzz_must(operation.count <= OPERANDS_MAX && operation.count <= operation.total);
 	for (size_t i = 0; i < operation.count; i++)
 		fuzz_must(operation.places[i].slot < instruction->depth);
-	fuzz_read_string(operation_name(operation.kind));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

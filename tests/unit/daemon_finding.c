@@ -5,6 +5,7 @@
 #include "daemon/top/layout.h"
 #include "report_sample.h"
 #include "report_text.h"
+#include "screen_text.h"
 
 #include <limits.h>
 

@@ -3,6 +3,7 @@
 #include "daemon/top/layout.h"
 
 #include "report_sample.h"
+#include "screen_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

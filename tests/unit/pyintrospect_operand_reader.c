@@ -7,6 +7,7 @@
 #include "pyintrospect/runtime.h"
 
 #include "tests/unit/assert_sampled.h"
+#include "tests/unit/operation_name.h"
 #include "tests/unit/support_live.h"
 
 #include <setjmp.h>

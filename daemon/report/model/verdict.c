@@ -22,7 +22,7 @@
 #define ASLEEP_SHARE_MAX 0.25
 #define DURATION_MIN_NS  1e9
 
-uint64_t profile_line_redundant(const struct profile_line *line)
+static uint64_t redundant_exactly(const struct profile_line *line)
 {
 	return line->accesses[PAIR_LOAD].redundant + line->accesses[PAIR_STORE].redundant;
 }
@@ -30,7 +30,7 @@ uint64_t profile_line_redundant(const struct profile_line *line)
 /* Approximate ones included, as avoidable time counts them. */
 static uint64_t redundant_at_all(const struct profile_line *line)
 {
-	return profile_line_redundant(line) + line->accesses[PAIR_LOAD].approximate +
+	return redundant_exactly(line) + line->accesses[PAIR_LOAD].approximate +
 	       line->accesses[PAIR_STORE].approximate;
 }
 
@@ -106,8 +106,8 @@ int profile_line_by_avoidable(const void *left, const void *right)
 		return profile_line_has_evidence(a) ? -1 : 1;
 	if (a->avoidable_ns != b->avoidable_ns)
 		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
-	if (profile_line_redundant(a) != profile_line_redundant(b))
-		return profile_line_redundant(a) > profile_line_redundant(b) ? -1 : 1;
+	if (redundant_exactly(a) != redundant_exactly(b))
+		return redundant_exactly(a) > redundant_exactly(b) ? -1 : 1;
 	return by_position(a, b);
 }
 

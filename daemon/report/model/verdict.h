@@ -36,7 +36,5 @@ const struct profile_line **profile_lines_by_waiting(const struct profile *profi
 
 /* Anything that was seen of the line itself speaks for its avoidable time. */
 bool profile_line_has_evidence(const struct profile_line *line);
-/* Exactly redundant, loads and stores. */
-uint64_t profile_line_redundant(const struct profile_line *line);
 
 #endif
