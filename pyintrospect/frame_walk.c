@@ -142,7 +142,7 @@ struct frame_facts {
 	bool shim;
 };
 
-static remote_addr frame_code(const struct python_layout *layout, const uint8_t *bytes)
+remote_addr frame_code(const struct python_layout *layout, const uint8_t *bytes)
 {
 	remote_addr code = field_u64(bytes, layout->offsets.frame_code);
 

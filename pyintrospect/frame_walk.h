@@ -50,7 +50,8 @@ void frame_walk_want_chunk(struct python_runtime *runtime, const struct frame_wa
 
 struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start);
 
-/* The offset of a frame's instruction, from its fixed part. */
+/* A frame's code object and the offset of its instruction, from its fixed part. */
+remote_addr frame_code(const struct python_layout *layout, const uint8_t *bytes);
 int64_t frame_instruction(const struct python_layout *layout, const uint8_t *bytes);
 
 /* One frame's fixed part, from wherever it is; 0 or a negative errno. */
