@@ -286,6 +286,10 @@ static void parse_first(struct fingerprints *set, struct content_node *node,
 			content_opaque(node);
 			return;
 		}
+		if (!capacity) {
+			content_done(node);
+			return;
+		}
 		node->values = node->object + type->basic_size + VALUES_INLINE_HEAD;
 		/* They were read already when there are as many as in the one before. */
 		if (type->capacity >= capacity)

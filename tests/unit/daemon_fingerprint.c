@@ -145,7 +145,8 @@ static void check_alike(struct session *session, const char *line)
 	if (session->corrupt)
 		return;
 	if (a.content != b.content || strcmp(kinds[a.kind], kind) != 0 ||
-	    (strcmp(a.shape, shape) != 0 && strcmp(shape, "*") != 0) || a.whole != whole || a.opaque != opaque) {
+	    (strcmp(a.shape, shape) != 0 && strcmp(shape, "*") != 0) || a.whole != whole ||
+	    a.opaque != opaque) {
 		session->wrong++;
 		print_error("3.%d %s: %s %s, whole %d, opaque %d, %lx and %lx\n", session->minor,
 			    line, kinds[a.kind], a.shape, a.whole, a.opaque, a.content, b.content);
@@ -238,9 +239,9 @@ static void test_contents(void **state)
 	for (size_t i = 0; i < pythons->count; i++) {
 		check_python(&session, &pythons->items[i], false);
 		print_message("3.%d.%d%s: %u alike, %u different, at most %zu bytes, %zu rounds\n",
-			      pythons->items[i].minor, pythons->items[i].micro,
-			      session.packages, session.alike, session.others,
-			      session.most_bytes, session.most_rounds);
+			      pythons->items[i].minor, pythons->items[i].micro, session.packages,
+			      session.alike, session.others, session.most_bytes,
+			      session.most_rounds);
 		assert_true(session.alike > 90 && session.others > 600);
 		wrong += session.wrong;
 	}
