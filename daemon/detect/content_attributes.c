@@ -292,7 +292,7 @@ static void parse_first(struct fingerprints *set, struct content_node *node,
 		}
 		node->values = node->object + type->basic_size + VALUES_INLINE_HEAD;
 		/* They were read already when there are as many as in the one before. */
-		if (type->capacity >= capacity)
+		if (ranges[2].size >= VALUES_INLINE_HEAD + 8 * (size_t)capacity)
 			node->values_at = arena_offset(set, state + VALUES_INLINE_HEAD);
 		node->place = capacity;
 		type->capacity = capacity;
@@ -458,6 +458,7 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 {
 	size_t at = 0, wanted = 1u + (node->values && !node->values_at);
 	struct content_keys keys;
+	uint64_t asked;
 
 	if (count > wanted) {
 		/* What was asked for on the word of the object before may not be right. */
@@ -467,10 +468,12 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 		}
 		if (node->place && node->values && keys.count > node->place)
 			keys.count = node->place;
-		if (keys.entries != type->keys.entries || keys.count != type->keys.count ||
-		    keys.hashed != type->keys.hashed || ranges[1].error) {
+		asked = keys.count < limit_of(node) ? keys.count : limit_of(node);
+		if (keys.entries != ranges[1].address || asked != node->counted ||
+		    keys.hashed != node->hashed || ranges[1].error) {
 			type->keys = keys;
 			node->stage = STAGE_FOURTH;
+			node->partial = false;
 			ask_entries(set, node, &keys);
 			return;
 		}
