@@ -193,6 +193,8 @@ static uint64_t arena_word(const struct fingerprints *set, uint32_t offset)
 {
 	uint64_t word;
 
+	if (offset > sizeof(set->arena) - sizeof(word))
+		return 0;
 	memcpy(&word, set->arena + offset, sizeof(word));
 	return word;
 }
