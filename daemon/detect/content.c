@@ -427,7 +427,7 @@ void content_describe(const struct fingerprints *set, const struct content_node 
 		      size_t size)
 {
 	const struct content_type *type = content_type_of(set, node);
-	const char *name = type ? short_name(type->name) : "?";
+	const char *name = type && type->name[0] ? short_name(type->name) : "?";
 
 	if (node->kind == CONTENT_UNREADABLE)
 		snprintf(text, size, "?");

@@ -193,6 +193,8 @@ static uint64_t arena_word(const struct fingerprints *set, uint32_t offset)
 {
 	uint64_t word;
 
+	if (offset > sizeof(set->arena) - sizeof(word))
+		return 0;
 	memcpy(&word, set->arena + offset, sizeof(word));
 	return word;
 }
@@ -286,9 +288,13 @@ static void parse_first(struct fingerprints *set, struct content_node *node,
 			content_opaque(node);
 			return;
 		}
+		if (!capacity) {
+			content_done(node);
+			return;
+		}
 		node->values = node->object + type->basic_size + VALUES_INLINE_HEAD;
 		/* They were read already when there are as many as in the one before. */
-		if (type->capacity >= capacity)
+		if (ranges[2].size >= VALUES_INLINE_HEAD + 8 * (size_t)capacity)
 			node->values_at = arena_offset(set, state + VALUES_INLINE_HEAD);
 		node->place = capacity;
 		type->capacity = capacity;
@@ -454,6 +460,7 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 {
 	size_t at = 0, wanted = 1u + (node->values && !node->values_at);
 	struct content_keys keys;
+	uint64_t asked;
 
 	if (count > wanted) {
 		/* What was asked for on the word of the object before may not be right. */
@@ -463,10 +470,12 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 		}
 		if (node->place && node->values && keys.count > node->place)
 			keys.count = node->place;
-		if (keys.entries != type->keys.entries || keys.count != type->keys.count ||
-		    keys.hashed != type->keys.hashed || ranges[1].error) {
+		asked = keys.count < limit_of(node) ? keys.count : limit_of(node);
+		if (keys.entries != ranges[1].address || asked != node->counted ||
+		    keys.hashed != node->hashed || ranges[1].error) {
 			type->keys = keys;
 			node->stage = STAGE_FOURTH;
+			node->partial = false;
 			ask_entries(set, node, &keys);
 			return;
 		}

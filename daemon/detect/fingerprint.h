@@ -9,9 +9,14 @@
  *           memory_read_ranges(reader, ranges, count)
  *   fingerprints_get()
  *
- * Numbers, strings, bytes, slices and ranges are taken whole or in pieces spread
- * over them, as are numpy's arrays; of tuples, lists and dicts the first items
- * and some of the others, to a depth; everything else by type and identity.
+ * Numbers, strings, bytes, dates, slices and ranges are taken whole or in pieces
+ * spread over them, as are arrays of numpy, pyarrow and torch; of tuples, lists,
+ * dicts, sets and deques the first items and some of the others, to a depth; of
+ * instances of a program's classes, and of pandas' frames, their attributes.
+ * Everything else goes by type and identity.
+ *
+ * A type is learned when it is first met, with its bases, which takes rounds: the
+ * first objects of a new class may be opaque.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_FINGERPRINT_H
 #define PIEPROFD_DAEMON_DETECT_FINGERPRINT_H
@@ -27,7 +32,7 @@ void fingerprints_destroy(struct fingerprints *set);
 /* Of at most FINGERPRINT_OBJECTS_MAX objects; what was asked for before is forgotten. */
 void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count);
 
-/* What is to be read next, errors to be set; 0: no more. */
+/* What is to be read next, errors to be set; 0: no more. A bounded number of times. */
 size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges);
 
 /* When there is no more. */

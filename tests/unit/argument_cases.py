@@ -80,7 +80,7 @@ WAITS = [waiting(i) for i in range(9)]
 same_in_library([7], WAITS[0])
 alike_in_library(WAITS[1])
 other_in_library(WAITS[2])
-opaque_in_library([object()], WAITS[3])
+opaque_in_library([iter(())], WAITS[3])
 dropped_in_library([7], WAITS[4])
 same_in_own([7], WAITS[5])
 other_in_own(WAITS[6])

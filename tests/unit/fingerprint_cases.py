@@ -136,6 +136,10 @@ class MoreSlots(Slots):
     __slots__ = ["d%d" % i for i in range(12)]
 
 
+class Many(object):
+    pass
+
+
 class SlotsAndDict(Slots):
     pass
 
@@ -228,6 +232,8 @@ alike("object", "MoreSlots", lambda: slots(MoreSlots(number("1000"), 2), *[numbe
 alike("object", "SlotsAndDict", lambda: with_values(SlotsAndDict(number("1000"), 2), z=number("3000")))
 alike("object", "Thing", lambda: attributes(Thing(1), 10))
 alike("object", "Thing", lambda: attributes(Thing(1), 60), whole=0)
+# Of a class that was not met before, all at once, and each with other attributes.
+alike("list", "list(6)", lambda: [attributes(Many(), 3 * i) for i in (4, 1, 2, 0, 3, 1)])
 alike("object", "Thing", lambda: Thing(Thing(Thing(number("1000")))))
 alike("object", "Thing", lambda: Thing(sys.stdin), opaque=1)
 alike("object", "Made", lambda: with_values(Made(), a=number("1000")))
