@@ -148,9 +148,13 @@ void content_request_items(struct fingerprints *set, struct content_node *node, 
 
 	node->size = count;
 	node->own = content_mix(node->own, count);
-	if (count > CONTENT_SIZE_BELIEVED || node->depth == 0) {
-		node->opaque |= count > 0;
-		node->own = content_mix(node->own, count ? node->object : 0);
+	if (count > CONTENT_SIZE_BELIEVED) {
+		content_opaque(node);
+		return;
+	}
+	if (node->depth == 0) {
+		if (count)
+			content_beyond(node);
 		content_done(node);
 		return;
 	}
@@ -188,8 +192,8 @@ static void add_fields(struct fingerprints *set, struct content_node *node, size
 		       size_t count)
 {
 	if (node->depth == 0) {
-		content_by_identity(node, node->kind);
-		node->opaque = true;
+		content_beyond(node);
+		content_done(node);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -205,7 +209,7 @@ static void parse_method(struct fingerprints *set, struct content_node *node)
 	node->own = content_mix(node->own, function);
 	if (!self || node->depth == 0) {
 		content_by_identity(node, self ? CONTENT_METHOD : CONTENT_CALLABLE);
-		node->opaque = self != 0;
+		node->partial = self != 0;
 		return;
 	}
 	content_child(set, node, self);
@@ -219,8 +223,7 @@ static void parse_dict(struct fingerprints *set, struct content_node *node)
 	if (node->size == 0) {
 		content_done(node);
 	} else if (node->depth == 0) {
-		node->opaque = true;
-		node->own = content_mix(node->own, node->object);
+		content_beyond(node);
 		content_done(node);
 	} else {
 		content_request(set, node, content_word(node, FIELD_3), KEYS_HEAD_SIZE, true);

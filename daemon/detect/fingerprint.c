@@ -194,6 +194,12 @@ void content_opaque(struct content_node *node)
 	node->stage = STAGE_DONE;
 }
 
+void content_beyond(struct content_node *node)
+{
+	node->partial = true;
+	node->own = content_mix(node->own, node->object);
+}
+
 static uint64_t word_at(const uint8_t *bytes, size_t offset)
 {
 	uint64_t word;
@@ -282,7 +288,7 @@ static void advance_all(struct fingerprints *set, const struct memory_range *las
 		/* It wanted nothing more; or there was no room, and only its identity is known. */
 		node->stage = STAGE_DONE;
 		if (node->refused)
-			content_opaque(node);
+			content_beyond(node);
 	}
 }
 

@@ -186,6 +186,8 @@ struct content_node *content_child(struct fingerprints *set, struct content_node
 void content_by_identity(struct content_node *node, enum content_kind kind);
 /* What is odd is like nothing else. */
 void content_opaque(struct content_node *node);
+/* There was no room to look into it, or it lies too deep: which object it is counts. */
+void content_beyond(struct content_node *node);
 const struct content_type *content_type_of(const struct fingerprints *set,
 					   const struct content_node *node);
 

@@ -105,7 +105,7 @@ alike("list", "list(1)", lambda: [Thing(number("1000"))])
 deep = [1]
 for i in range(8):
     deep = [deep]
-alike("list", "list(1)", lambda: deep, opaque=1)
+alike("list", "list(1)", lambda: deep, whole=0)
 loop = []
 loop.append(loop)
 alike("list", "list(1)", lambda: loop)
