@@ -32,9 +32,24 @@ static uint64_t numbers_taken(const char *shape, uint64_t indices)
 	return indices ? 0 : count;
 }
 
+/* Libraries' arrays and tables that are no numpy.ndarray. */
+static bool is_of_library(const char *shape)
+{
+	static const char *const names[] = {
+		"Tensor",     "DataFrame",   "Series", "_iLocIndexer", "_LocIndexer",
+		"_AtIndexer", "_iAtIndexer", "csr_",   "csc_",         "lil_",
+		"coo_",       "dok_",        "bsr_",   "dia_",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(shape, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /*
  * x[i], x[i, j] of an array: one number, or a row so short that the call costs more
- * than the work on it. Of things unknown by type, an index of numbers.
+ * than the work on it.
  */
 bool argument_takes_element(const struct argument_site *site)
 {
@@ -53,11 +68,11 @@ bool argument_takes_element(const struct argument_site *site)
 		return false;
 	if (!is_scalar(index->kind) && index->kind != CONTENT_TUPLE)
 		return false;
-	if (container->kind == CONTENT_OTHER || container->kind == CONTENT_OBJECT ||
-	    container->kind == CONTENT_TENSOR)
-		return is_scalar(index->kind) || index->kind == CONTENT_TUPLE;
+	if (container->kind == CONTENT_BYTES || container->kind == CONTENT_BYTEARRAY ||
+	    container->kind == CONTENT_BUFFER)
+		return is_scalar(index->kind);
 	if (container->kind != CONTENT_ARRAY)
-		return false;
+		return is_of_library(container->shape);
 	numbers = numbers_taken(container->shape, index->kind == CONTENT_TUPLE ? index->size : 1);
 	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
 }

@@ -26,6 +26,9 @@
 /* Growing: so many sizes, of which most are larger than the one before. */
 #define GROWING_SIZES_MIN 6
 #define GROWING_STEPS     0.7
+/* What is gone over from its beginning, and what is copied, matters from so many items on. */
+#define SEARCHED_MIN 32
+#define CUT_MIN      512
 /* Elements: so much of the indices differ. */
 #define ELEMENTS_DISTINCT 0.3
 
@@ -146,6 +149,7 @@ static void count_frame(struct argument_facts *all, const struct argument_sample
 	facts->data += !!(frame->flags & ARGUMENT_DATA);
 	facts->opaque += !!(frame->flags & ARGUMENT_OPAQUE);
 	facts->partial += !!(frame->flags & ARGUMENT_PARTIAL);
+	facts->state += !!(frame->flags & ARGUMENT_STATE);
 	count_contents(facts, frame->contents);
 	count_size(facts, frame->largest);
 }
@@ -175,6 +179,33 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 			 facts->steps_up > GROWING_STEPS * facts->sizes;
 }
 
+static bool is_copied_by_slices(uint8_t kind)
+{
+	return kind == CONTENT_BYTES || kind == CONTENT_BYTEARRAY || kind == CONTENT_STR ||
+	       kind == CONTENT_LIST || kind == CONTENT_TUPLE;
+}
+
+/* x in list; x = x[n:], with another length each time. */
+static void judge_sequences(struct argument_facts *facts, const struct argument_site *site)
+{
+	const struct argument_operand *container = NULL;
+	bool slices = site->kind == OPERATION_SLICE;
+
+	for (size_t i = 0; i < site->operand_count; i++) {
+		if (site->operands[i].role == OPERAND_CONTAINER)
+			container = &site->operands[i];
+		slices |= site->kind == OPERATION_SUBSCRIPT &&
+			  site->operands[i].kind == CONTENT_SLICE;
+	}
+	if (!container || facts->summary->judged < SAMPLES_MIN)
+		return;
+	facts->searched = site->kind == OPERATION_CONTAINS && container->size >= SEARCHED_MIN &&
+			  (container->kind == CONTENT_LIST || container->kind == CONTENT_TUPLE);
+	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
+		     is_copied_by_slices(container->kind) &&
+		     facts->sizes > facts->summary->judged / 2;
+}
+
 static void judge_few(struct argument_facts *facts, const struct argument_site *site)
 {
 	const struct argument_summary *summary = facts->summary;
@@ -199,6 +230,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 
 	judge_elements(facts, site);
 	judge_growth(facts, site);
+	judge_sequences(facts, site);
 	if (!comparable || facts->veto.dropped || facts->veto.result_changes ||
 	    (facts->veto.operand_changes && facts->partial))
 		return;

@@ -37,7 +37,7 @@ struct argument_facts {
 	uint64_t keys[ARGUMENT_DISTINCT_MAX];
 	uint32_t counts[ARGUMENT_DISTINCT_MAX];
 	uint32_t overflow; /* judged samples whose contents found no place in keys */
-	uint64_t data, opaque, partial;
+	uint64_t data, opaque, partial, state;
 	/* Of the last sample that it was in: what tells the next one's call apart. */
 	uint32_t last_position, last_loops, last_rounds;
 	uint32_t code_site; /* the first site of its code, which knows the one seen last: */
@@ -46,6 +46,7 @@ struct argument_facts {
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
 	bool same;                /* all the time, or */
 	bool again;               /* often as in the call before (argument_watch.h) */
+	bool searched, cut;
 	bool few, growing, elements, scalars;
 	int line;
 	uint32_t outermost; /* site that does the same each time and whose extent this one is in */

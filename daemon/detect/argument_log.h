@@ -40,6 +40,7 @@ struct argument_site {
 	bool of_callee; /* the operands are what a Python function was called with */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
+	uint8_t slow;     /* slow_call_find() of what it calls */
 	uint64_t samples; /* that fell into it, looked at or not */
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;
@@ -47,10 +48,12 @@ struct argument_site {
 };
 
 enum argument_flag {
-	ARGUMENT_JUDGED = 1,  /* the operands were read; the numbers below mean something */
-	ARGUMENT_DATA = 2,    /* one of them has contents that were compared */
-	ARGUMENT_OPAQUE = 4,  /* one of them is known by identity alone */
-	ARGUMENT_PARTIAL = 8, /* one is larger than what was compared of it */
+	ARGUMENT_JUDGED = 1,   /* the operands were read; the numbers below mean something */
+	ARGUMENT_DATA = 2,     /* one of them has contents that were compared */
+	ARGUMENT_OPAQUE = 4,   /* one of them is known by identity alone */
+	ARGUMENT_PARTIAL = 8,  /* one is larger than what was compared of it */
+	ARGUMENT_STATE = 16,   /* an opaque one that is not just an iterator, made for the call */
+	ARGUMENT_IN_SLOW = 32, /* the site's slow call runs */
 };
 
 struct argument_frame {

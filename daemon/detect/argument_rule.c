@@ -156,7 +156,7 @@ static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 		if (inner == outer || facts->call.in_loop || facts->summary->judged < 3 ||
 		    inside->under < 0.9 * inside->samples)
 			continue;
-		if (facts->opaque > facts->summary->judged / 2)
+		if (facts->state > facts->summary->judged / 2)
 			return true;
 		if (around->again
 			    ? site->compared >= INSIDE_MIN &&
@@ -250,41 +250,63 @@ static struct argument_vote vote_for(const struct judgement *judgement, uint32_t
 	};
 }
 
-/*
- * Walks outwards to the first frame in a loop. Where none is in one, what calls
- * again and again is out of sight.
- */
+/* The loop that calls it again is known: its own, or one around whose arguments were compared. */
+static bool loop_is_known(const struct judgement *judgement, const struct argument_sample *sample,
+			  unsigned number)
+{
+	for (unsigned f = number; f < sample->frame_count; f++)
+		if (judgement->facts[sample->frames[f].site].call.in_loop)
+			return f == number || is_compared(&sample->frames[f]);
+	/* Out of sight. */
+	return true;
+}
+
+/* The outermost frame that does the same again: all that it calls is for nothing then. */
 static struct argument_vote vote_for_repetition(const struct judgement *judgement,
 						const struct argument_sample *sample)
 {
 	struct argument_vote vote = { .site = sample->frames[0].site, .verdict = ARGUMENT_UNKNOWN };
-	uint32_t outermost = ID_NONE;
-	unsigned outermost_frame = 0, few = ARGUMENT_FRAMES_MAX;
-	bool loop_compared = true, in_loop = false;
 
-	for (unsigned f = 0; f < sample->frame_count && !in_loop; f++) {
+	for (unsigned f = sample->frame_count; f-- > 0;) {
 		const struct argument_frame *frame = &sample->frames[f];
-		const struct argument_facts *facts = &judgement->facts[frame->site];
 		uint32_t same = same_site(judgement, frame);
 
-		if (is_compared(frame))
-			vote.verdict = ARGUMENT_NEEDED;
-		if (same != ID_NONE) {
-			outermost = same;
-			outermost_frame = f;
-		} else if (is_compared(frame) && facts->few) {
-			few = f;
-		}
-		in_loop = facts->call.in_loop;
-		loop_compared = !in_loop || same != ID_NONE || is_compared(frame);
+		if (same != ID_NONE && loop_is_known(judgement, sample, f))
+			return vote_for(judgement, same, f);
 	}
-	if (outermost != ID_NONE && loop_compared)
-		return vote_for(judgement, outermost, outermost_frame);
-	if (few < ARGUMENT_FRAMES_MAX)
-		return (struct argument_vote){ .site = sample->frames[few].site,
-					       .verdict = ARGUMENT_FEW,
-					       .frame = (uint8_t)few };
+	for (unsigned f = 0; f < sample->frame_count; f++) {
+		const struct argument_frame *frame = &sample->frames[f];
+
+		if (is_compared(frame) && judgement->facts[frame->site].few)
+			vote = (struct argument_vote){ frame->site, ARGUMENT_FEW, (uint8_t)f };
+		else if (is_compared(frame) && vote.verdict != ARGUMENT_FEW)
+			vote.verdict = ARGUMENT_NEEDED;
+		if (judgement->facts[frame->site].call.in_loop)
+			break;
+	}
 	return vote;
+}
+
+/* A call that has a faster counterpart, and runs; or a site that goes over all of a sequence. */
+static bool vote_for_algorithm(const struct judgement *judgement,
+			       const struct argument_sample *sample, struct argument_vote *vote)
+{
+	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
+		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
+
+		if (!(sample->frames[f].flags & ARGUMENT_IN_SLOW) && !facts->searched &&
+		    !facts->cut)
+			continue;
+		*vote = (struct argument_vote){
+			.site = sample->frames[f].site,
+			.verdict = facts->searched ? ARGUMENT_SEARCHED
+				   : facts->cut    ? ARGUMENT_CUT
+						   : ARGUMENT_SLOW,
+			.frame = (uint8_t)f,
+		};
+		return true;
+	}
+	return false;
 }
 
 static bool vote_for_growth(const struct judgement *judgement, const struct argument_sample *sample,
@@ -330,7 +352,9 @@ static void vote(struct judgement *judgement)
 		struct argument_summary *summary;
 
 		*voted = vote_for_repetition(judgement, sample);
-		if (voted->verdict <= ARGUMENT_NEEDED && !vote_for_growth(judgement, sample, voted))
+		if (voted->verdict <= ARGUMENT_NEEDED &&
+		    !vote_for_algorithm(judgement, sample, voted) &&
+		    !vote_for_growth(judgement, sample, voted))
 			(void)vote_for_elements(judgement, sample, voted);
 		summary = &judgement->findings->summaries[voted->site];
 		summary->votes[voted->verdict]++;

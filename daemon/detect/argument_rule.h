@@ -14,6 +14,7 @@
  *             while (argument_watch.h)
  *   few       a function is called with few sets of arguments, in turn
  *   growing   a sequence that the site goes over has grown from sample to sample
+ *   searched  x in a list; cut: x = x[n:], which copies the rest; slow: slow_call.h
  *   elements  the line takes single elements out of an array, each time another one
  *
  * A sample whose operands were compared and that no rule speaks for is cleared:

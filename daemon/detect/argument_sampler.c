@@ -3,6 +3,7 @@
 
 #include "common/hash.h"
 #include "daemon/cct/library_path.h"
+#include "daemon/detect/slow_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 struct known_code {
 	const struct python_code *code;
 	bool is_library;
+	uint8_t slow;
 };
 
 struct argument_sampler {
@@ -68,13 +70,20 @@ const struct argument_log *argument_sampler_argument_log(const struct argument_s
 	return &sampler->log;
 }
 
-static bool is_own(struct argument_sampler *sampler, const struct python_code *code)
+static const struct known_code *known_code(struct argument_sampler *sampler,
+					   const struct python_code *code)
 {
 	struct known_code *known = &sampler->codes[code->id % CODES_REMEMBERED];
 
 	if (known->code != code)
-		*known = (struct known_code){ code, path_is_library(code->file) };
-	return !known->is_library;
+		*known = (struct known_code){ code, path_is_library(code->file),
+					      slow_call_find(code) };
+	return known;
+}
+
+static bool is_own(struct argument_sampler *sampler, const struct python_code *code)
+{
+	return !known_code(sampler, code)->is_library;
 }
 
 static void want(struct argument_sampler *sampler, size_t frame)
@@ -223,6 +232,18 @@ static bool is_hashable(const struct fingerprint *print)
 	}
 }
 
+/* "list_iterator", "generator", "zip": made for one call, and used up by it. */
+static bool is_iterator(const struct fingerprint *print)
+{
+	static const char *const names[] = { "generator", "zip",      "map",  "filter",
+					     "enumerate", "reversed", "range" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(print->shape, names[i]))
+			return true;
+	return strstr(print->shape, "iterator") != NULL;
+}
+
 static void note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
 			 const struct operand_value *value, const struct fingerprint *print)
 {
@@ -248,7 +269,7 @@ static void note_operand(struct argument_frame *frame, struct argument_site *sit
 	if (print->kind == CONTENT_NONE || (callable && print->kind != CONTENT_METHOD))
 		return;
 	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
-		frame->flags |= ARGUMENT_OPAQUE;
+		frame->flags |= ARGUMENT_OPAQUE | (is_iterator(print) ? 0 : ARGUMENT_STATE);
 	else
 		frame->flags |= ARGUMENT_DATA;
 	if (!print->whole)
@@ -343,6 +364,13 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 	if (values.count && site) {
 		frame->flags |= ARGUMENT_JUDGED;
 		site->of_callee = values.of_callee || calls_function(site);
+	}
+	if (site && frame_number) {
+		uint8_t slow =
+			known_code(sampler, capture->python.frames[frame_number - 1].code)->slow;
+
+		site->slow = slow ? slow : site->slow;
+		frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
 	}
 	if (site)
 		sampler->sample.frame_count++;

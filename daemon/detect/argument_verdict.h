@@ -11,7 +11,10 @@ enum argument_verdict {
 	ARGUMENT_FEW,       /* sets of arguments, in turn */
 	ARGUMENT_GROWING,
 	ARGUMENT_ELEMENTS,
-	ARGUMENT_SCALARS, /* accumulated by library calls on single numbers */
+	ARGUMENT_SCALARS,  /* accumulated by library calls on single numbers */
+	ARGUMENT_SEARCHED, /* a list, from its beginning */
+	ARGUMENT_CUT,      /* a sequence, of which what is left is copied */
+	ARGUMENT_SLOW,     /* a function that has a faster counterpart (slow_call.h) */
 	ARGUMENT_VERDICT_COUNT
 };
 

@@ -132,6 +132,25 @@ static bool operand_changes(const struct bytecode *bytecode, const struct stored
 	return false;
 }
 
+static bool result_replaces(const struct bytecode *bytecode, size_t index,
+			    const struct bytecode_instruction *next)
+{
+	struct variable assigned[VARIABLES_MAX], read[VARIABLES_MAX];
+	struct operands operands;
+
+	operands_variables(bytecode->code, next, true, assigned);
+	if (!assigned[0].storage || !operands_of(bytecode, index, &operands))
+		return false;
+	for (size_t i = operands.begin; i < operands.end; i++) {
+		read_variables(bytecode, &operands, i, read);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (read[v].storage == assigned[0].storage &&
+			    read[v].index == assigned[0].index)
+				return true;
+	}
+	return false;
+}
+
 struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 					const struct call_site *site)
 {
@@ -157,6 +176,9 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 	/* 3.11's PRECALL takes none itself. */
 	if (precall && index + 1 < bytecode->count)
 		index++;
+	if (next < bytecode->count)
+		veto.result_replaces =
+			result_replaces(bytecode, index, &bytecode->instructions[next]);
 	veto.operand_changes = operand_changes(bytecode, &stored, index);
 	return veto;
 }

@@ -11,6 +11,8 @@
 struct argument_veto {
 	bool dropped;         /* nobody uses its result: it is called for its effect */
 	bool result_changes;  /* the loop stores into what its result was assigned to */
+	bool result_replaces; /* it is assigned to a variable that an operand comes from: x = f(x)
+			       */
 	bool operand_changes; /* the loop stores into one of its operands */
 };
 

@@ -31,7 +31,12 @@ static const char program[] =
 		 /* 13 */ "    return s, c, e, g\n"
 		 /* 14 */ "def once(f, m):\n"
 		 /* 15 */ "    a = f(m)\n"
-		 /* 16 */ "    return a\n";
+		 /* 16 */ "    return a\n"
+		 /* 17 */ "def eat(m, n):\n"
+		 /* 18 */ "    for i in range(n):\n"
+		 /* 19 */ "        m = m[n]\n"
+		 /* 20 */ "        e = m[n]\n"
+		 /* 21 */ "    return e\n";
 
 struct fixture {
 	const struct live_python *python;
@@ -116,7 +121,7 @@ static uint32_t call_at(struct fixture *fixture, const char *function, int line)
 static uint32_t subscript_at(struct fixture *fixture, int line, const char *container_shape,
 			     enum content_kind index_kind)
 {
-	uint32_t id = site_at(fixture, "loop", line,
+	uint32_t id = site_at(fixture, line < 17 ? "loop" : "eat", line,
 			      fixture->python->minor >= 14 ? "BINARY_OP" : "BINARY_SUBSCR");
 	struct argument_site *site = site_of(fixture, id);
 
@@ -376,6 +381,102 @@ static void test_part_of_an_expression(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_UNKNOWN, load), MANY);
 }
 
+/* Other data in each sample, and yet mostly what the call before had. */
+static void test_again(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, i, i));
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->compared = 12;
+	site_of(fixture, site)->repeated = 9;
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+	assert_true(argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_INVARIANT) ==
+		    0.75);
+	site_of(fixture, site)->of_callee = true;
+	all_are(fixture, ARGUMENT_REPEATED, site);
+	/* Too few, and too seldom. */
+	site_of(fixture, site)->compared = site_of(fixture, site)->repeated = 5;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->compared = 24;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
+/* What the function called again does is something else each time. */
+static void test_again_refuted_inside(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_frames(fixture,
+			   (struct argument_frame[]){ frame(inner, i, i), frame(outer, i, i) }, 2);
+	site_of(fixture, outer)->of_callee = true;
+	site_of(fixture, outer)->compared = site_of(fixture, outer)->repeated = 20;
+	all_are(fixture, ARGUMENT_REPEATED, outer);
+	site_of(fixture, inner)->compared = 12;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site_of(fixture, inner)->repeated = 10;
+	all_are(fixture, ARGUMENT_REPEATED, outer);
+}
+
+/* x in list; a function with a faster counterpart. */
+static void test_algorithms(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+	struct argument_site *known = site_of(fixture, site);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, i, i));
+	known->kind = OPERATION_CONTAINS;
+	known->operands[1].role = OPERAND_CONTAINER;
+	known->operands[1].size = 1000;
+	all_are(fixture, ARGUMENT_SEARCHED, site);
+	known->operands[1].size = 3;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->operands[1].size = 1000;
+	known->operands[1].kind = CONTENT_SET;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->kind = OPERATION_CALL;
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].flags |= i % 2 ? ARGUMENT_IN_SLOW : 0;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, site), MANY / 2);
+}
+
+/* x = x[n:], where it is shorter each time; y = x[n:] takes what it needs. */
+static void test_cut(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t cut = subscript_at(fixture, 19, "", CONTENT_SLICE);
+	uint32_t taken = subscript_at(fixture, 20, "", CONTENT_SLICE);
+	uint32_t sites[] = { cut, taken };
+
+	for (size_t k = 0; k < 2; k++) {
+		struct argument_operand *container = &site_of(fixture, sites[k])->operands[0];
+
+		container->kind = CONTENT_BYTES;
+		container->size = 5000;
+		for (uint32_t i = 0; i < MANY; i++) {
+			struct argument_frame one = frame(sites[k], i, i);
+
+			one.largest = 5000 - 7 * i;
+			add(fixture, one);
+		}
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_CUT, cut), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_CUT, taken), 0);
+	/* The same length: it is not used up. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].largest = 5000;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_CUT, cut), 0);
+}
+
 /* A function's arguments are the same, and what it calls works on something else each time. */
 static void test_refuted_inside(void **state)
 {
@@ -392,11 +493,15 @@ static void test_refuted_inside(void **state)
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct argument_frame one = frame(inner, 7, i);
 
-		one.flags |= ARGUMENT_OPAQUE;
+		one.flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
 		add_frames(fixture, (struct argument_frame[]){ one, frame(outer, 7, i) }, 2);
 	}
 	judge(fixture);
 	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, outer), 0);
+	/* An iterator is made within. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].flags &= (uint8_t)~ARGUMENT_STATE;
+	all_are(fixture, ARGUMENT_REPEATED, outer);
 	/* What happens outside of the function as often says nothing of it. */
 	forget_samples(fixture);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -696,6 +801,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_called_in_a_loop, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_from_out_of_sight, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_part_of_an_expression, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_again_refuted_inside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_algorithms, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refuted_inside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_vetoes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unknown, set_up, tear_down),

@@ -171,8 +171,8 @@ static void test_lines(void **state)
 static void test_arguments(void **state)
 {
 	static const char *const verdicts[ARGUMENT_VERDICT_COUNT] = {
-		"unknown", "needed",  "invariant", "repeated",
-		"few",     "growing", "elements",  "scalars",
+		"unknown",  "needed",  "invariant", "repeated", "few",  "growing",
+		"elements", "scalars", "searched",  "cut",      "slow",
 	};
 	struct profile profile = sample_profile();
 	struct profile_line line = profile.lines[1];

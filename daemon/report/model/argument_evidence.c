@@ -25,6 +25,8 @@ static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_INVARIANT] = { 0.97, 0.88, 1.05 }, [ARGUMENT_REPEATED] = { 0.97, 0.85, 1.05 },
 	[ARGUMENT_FEW] = { 0.92, 0.75, 1.0 },        [ARGUMENT_GROWING] = { 0.75, 0.4, 1.0 },
 	[ARGUMENT_ELEMENTS] = { 0.85, 0.6, 1.0 },    [ARGUMENT_SCALARS] = { 0.88, 0.65, 1.0 },
+	[ARGUMENT_SEARCHED] = { 0.95, 0.85, 1.05 },  [ARGUMENT_CUT] = { 0.92, 0.8, 1.05 },
+	[ARGUMENT_SLOW] = { 0.85, 0.65, 1.0 },
 };
 
 void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
@@ -105,10 +107,13 @@ enum category argument_verdict_category(enum argument_verdict verdict)
 	case ARGUMENT_FEW:
 		return CATEGORY_MEMOIZABLE;
 	case ARGUMENT_GROWING:
+	case ARGUMENT_SEARCHED:
+	case ARGUMENT_CUT:
 		return CATEGORY_INEFFICIENT_ALGORITHM;
 	case ARGUMENT_ELEMENTS:
 		return CATEGORY_SLICE_UNDERUTILISATION;
 	case ARGUMENT_SCALARS:
+	case ARGUMENT_SLOW:
 		return CATEGORY_API_MISUSE;
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:
@@ -129,6 +134,9 @@ const char *argument_verdict_name(enum argument_verdict verdict)
 		[ARGUMENT_GROWING] = "growing",
 		[ARGUMENT_ELEMENTS] = "elements",
 		[ARGUMENT_SCALARS] = "scalars",
+		[ARGUMENT_SEARCHED] = "searched",
+		[ARGUMENT_CUT] = "cut",
+		[ARGUMENT_SLOW] = "slow",
 	};
 
 	return (unsigned)verdict < ARGUMENT_VERDICT_COUNT ? names[verdict] : "unknown";

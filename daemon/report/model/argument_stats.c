@@ -3,6 +3,7 @@
 
 #include "daemon/detect/argument_rule.h"
 #include "daemon/detect/expression.h"
+#include "daemon/detect/slow_call.h"
 #include "pyintrospect/position_table.h"
 
 #include <errno.h>
@@ -26,14 +27,16 @@ struct spokesman {
  * nothing, and what they return is used up.
  */
 static const char *const needed_names[] = {
-	"choice",    "choices",       "clock",      "enumerate", "get",       "getrandbits",
-	"id",        "input",         "isinstance", "iter",      "len",       "monotonic",
-	"next",      "normal",        "now",        "open",      "pop",       "popleft",
-	"rand",      "randint",       "randn",      "random",    "randrange", "range",
-	"read",      "readinto",      "readline",   "recv",      "recv_into", "reversed",
-	"sample",    "shuffle",       "sleep",      "super",     "time",      "token_bytes",
-	"token_hex", "token_urlsafe", "type",       "uniform",   "urandom",   "utcnow",
-	"uuid1",     "uuid4",         "write",      "zip",
+	"append",      "bisect",      "bisect_left", "bisect_right", "heappop",       "heappush",
+	"heappushpop", "heapreplace", "insort",      "choice",       "choices",       "clock",
+	"enumerate",   "get",         "getrandbits", "id",           "input",         "isinstance",
+	"iter",        "len",         "monotonic",   "next",         "normal",        "now",
+	"open",        "pop",         "popleft",     "rand",         "randint",       "randn",
+	"random",      "randrange",   "range",       "read",         "readinto",      "readline",
+	"recv",        "recv_into",   "reversed",    "sample",       "shuffle",       "sleep",
+	"super",       "time",        "token_bytes", "token_hex",    "token_urlsafe", "type",
+	"uniform",     "urandom",     "utcnow",      "uuid1",        "uuid4",         "write",
+	"zip",
 };
 
 struct charging {
@@ -68,7 +71,8 @@ static enum argument_verdict believed(const struct charging *charging,
 				      const struct argument_vote *vote)
 {
 	bool by_arguments = vote->verdict == ARGUMENT_INVARIANT ||
-			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW;
+			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW ||
+			    vote->verdict == ARGUMENT_GROWING;
 
 	return by_arguments && charging->needed[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
 }
@@ -245,6 +249,18 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 			"%s is a library call on single numbers, made for each element: give "
 			"the whole array to one call",
 			what);
+	case ARGUMENT_SEARCHED:
+		return arena_format(arena,
+				    "%s searches %s from its beginning each time: keep what is "
+				    "looked for in a set or dict",
+				    what, operands);
+	case ARGUMENT_CUT:
+		return arena_format(arena,
+				    "%s copies all that is left each time: keep the position "
+				    "instead, or use a memoryview",
+				    what);
+	case ARGUMENT_SLOW:
+		return arena_format(arena, "%s %s", what, slow_call_get(words->site->slow)->advice);
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:
 	case ARGUMENT_VERDICT_COUNT:
@@ -315,7 +331,7 @@ static int find_needed(struct charging *charging)
 		struct words words;
 
 		if (!summary->votes[ARGUMENT_INVARIANT] && !summary->votes[ARGUMENT_REPEATED] &&
-		    !summary->votes[ARGUMENT_FEW])
+		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_GROWING])
 			continue;
 		if (words_init(&words, charging, id))
 			return -ENOMEM;

@@ -181,6 +181,12 @@ static const char *const headline_growing[CERTAINTY_COUNT] = {
 	"one expression works on a sequence that grows",
 };
 
+static const char *const headline_counterpart[CERTAINTY_COUNT] = {
+	"one expression may have a much faster counterpart, on little evidence",
+	"one expression probably has a much faster counterpart",
+	"one expression has a much faster counterpart",
+};
+
 static const char *headline(const struct profile_line *line, uint64_t total_ns)
 {
 	enum certainty sure = certainty(line, total_ns);
@@ -195,6 +201,10 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_ELEMENTS:
 	case ARGUMENT_SCALARS:
 		return headline_elements[sure];
+	case ARGUMENT_SEARCHED:
+	case ARGUMENT_CUT:
+	case ARGUMENT_SLOW:
+		return headline_counterpart[sure];
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:
 	case ARGUMENT_VERDICT_COUNT:
