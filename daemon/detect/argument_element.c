@@ -64,6 +64,11 @@ bool argument_takes_element(const struct argument_site *site)
 		else if (site->operands[i].role == OPERAND_INDEX)
 			index = &site->operands[i];
 	}
+	/* What __getitem__() was called with. */
+	if (site->of_callee && site->operand_count >= 2) {
+		container = &site->operands[0];
+		index = &site->operands[1];
+	}
 	if (!container || !index)
 		return false;
 	if (!is_scalar(index->kind) && index->kind != CONTENT_TUPLE)

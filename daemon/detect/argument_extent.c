@@ -33,3 +33,39 @@ struct argument_extent argument_extent_find(const struct bytecode *bytecode, int
 		extent.end = bytecode->instructions[index + 1].end;
 	return extent;
 }
+
+/* Leaves what was computed as it is, or adds what never changes. */
+static bool is_neutral(const char *name)
+{
+	static const char *const names[] = { "LOAD_ATTR",      "LOAD_METHOD", "LOAD_CONST",
+					     "LOAD_SMALL_INT", "PUSH_NULL",   "PRECALL",
+					     "KW_NAMES",       "NOP" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+int argument_extent_origin(const struct bytecode *bytecode, int offset)
+{
+	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
+	struct argument_extent extent = argument_extent_find(bytecode, offset), inner;
+	size_t index;
+
+	if (!instruction || strncmp(instruction->name, "CALL", 4) != 0)
+		return -1;
+	index = (size_t)(instruction - bytecode->instructions);
+	while (index-- > 0) {
+		instruction = &bytecode->instructions[index];
+		if (instruction->offset < extent.start)
+			return -1;
+		if (is_neutral(instruction->name))
+			continue;
+		if (strncmp(instruction->name, "CALL", 4) != 0)
+			return -1;
+		inner = argument_extent_find(bytecode, instruction->offset);
+		return inner.start <= extent.start ? instruction->offset : -1;
+	}
+	return -1;
+}

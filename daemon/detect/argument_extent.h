@@ -16,4 +16,10 @@ struct argument_extent {
 /* Of the instruction at offset; where its operands cannot be told, that one alone. */
 struct argument_extent argument_extent_find(const struct bytecode *bytecode, int offset);
 
+/*
+ * f(x).g(1): the offset of the call that all of this one's operands come from, but
+ * for constants; negative: there is none. Where the first does the same again, so does the second.
+ */
+int argument_extent_origin(const struct bytecode *bytecode, int offset);
+
 #endif

@@ -231,16 +231,17 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	judge_elements(facts, site);
 	judge_growth(facts, site);
 	judge_sequences(facts, site);
-	if (!comparable || facts->veto.dropped || facts->veto.result_changes ||
+	if (facts->veto.dropped || facts->veto.result_changes ||
 	    (facts->veto.operand_changes && facts->partial))
 		return;
-	facts->same = interval_wilson(summary->commonest, summary->judged).low > SAME_LOW &&
-		      summary->calls >= CALLS_MIN;
+	facts->same = comparable && summary->calls >= CALLS_MIN &&
+		      interval_wilson(summary->commonest, summary->judged).low > SAME_LOW;
+	/* Whatever samples see in the middle of its calls. */
 	facts->again = site->compared >= AGAIN_MIN &&
 		       interval_wilson(site->repeated, site->compared).low > AGAIN_LOW;
 	if (facts->again)
 		summary->repeated = (double)site->repeated / site->compared;
-	if (!facts->same && !facts->again)
+	if (comparable && !facts->same && !facts->again)
 		judge_few(facts, site);
 }
 
@@ -290,6 +291,7 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 		return -ENOMEM;
 	facts->veto = argument_veto_find(bytecode, &facts->call);
 	facts->extent = argument_extent_find(bytecode, site->offset);
+	facts->origin = argument_extent_origin(bytecode, site->offset);
 	return 0;
 }
 

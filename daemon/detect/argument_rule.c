@@ -182,6 +182,32 @@ static void refute_inside(struct judgement *judgement)
 
 /* ---- sites within the expression of another ---- */
 
+/* f(x).g() is called again with what f(x) has returned again, which no one can compare. */
+static void inherit(struct judgement *judgement)
+{
+	size_t count = judgement->findings->log->site_count;
+
+	for (uint32_t id = 0; id < count; id++) {
+		struct argument_facts *facts = &judgement->facts[id];
+
+		if (facts->origin < 0 || facts->same || facts->again || facts->veto.dropped)
+			continue;
+		for (uint32_t inner = 0; inner < count; inner++) {
+			const struct argument_facts *origin = &judgement->facts[inner];
+
+			if (origin->call.code != facts->call.code ||
+			    origin->call.offset > facts->origin ||
+			    facts->origin >= origin->extent.end || !(origin->same || origin->again))
+				continue;
+			facts->again = true;
+			facts->summary->repeated =
+				origin->again ? origin->summary->repeated
+					      : (double)origin->summary->commonest /
+							(double)origin->summary->judged;
+		}
+	}
+}
+
 /* The widest expression that does the same each time, for each site in it. */
 static void find_outermost(struct judgement *judgement)
 {
@@ -415,6 +441,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 		error = join_lines(&judgement);
 	if (!error) {
 		refute_inside(&judgement);
+		inherit(&judgement);
 		find_outermost(&judgement);
 		vote(&judgement);
 		drop_small(&judgement);

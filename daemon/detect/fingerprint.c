@@ -296,8 +296,10 @@ static void advance_all(struct fingerprints *set, const struct memory_range *las
 static void give_up(struct fingerprints *set)
 {
 	for (size_t i = 0; i < set->node_count; i++)
-		if (set->nodes[i].stage != STAGE_DONE)
-			content_opaque(&set->nodes[i]);
+		if (set->nodes[i].stage != STAGE_DONE) {
+			content_beyond(&set->nodes[i]);
+			content_done(&set->nodes[i]);
+		}
 }
 
 size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges)

@@ -92,7 +92,9 @@ void argument_evidence_saving(const struct argument_evidence *evidence, uint64_t
 	ret_saved->time_ns = within((double)evidence->saved_ns, limit_ns);
 	ret_saved->low_ns =
 		within((double)evidence->saved_low_ns * share.low / votes, ret_saved->time_ns);
-	ret_saved->high_ns = within((double)evidence->saved_high_ns * share.high / votes, limit_ns);
+	/* The limit is made of samples, too. */
+	ret_saved->high_ns = within((double)evidence->saved_high_ns * share.high / votes,
+				    (uint64_t)((double)limit_ns * share.high / votes));
 	if (ret_saved->high_ns < ret_saved->time_ns)
 		ret_saved->high_ns = ret_saved->time_ns;
 }
