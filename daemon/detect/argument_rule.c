@@ -262,16 +262,21 @@ static uint32_t same_site(const struct judgement *judgement, const struct argume
 									       : ID_NONE;
 }
 
-static struct argument_vote vote_for(const struct judgement *judgement, uint32_t site,
-				     unsigned frame)
+/* Its loop changes nothing that it works on: else it can be kept, but not moved. */
+static bool is_invariant(const struct judgement *judgement, uint32_t site)
 {
 	const struct argument_facts *facts = &judgement->facts[site];
 
+	return facts->call.in_loop && (facts->call.does.names_constant ||
+				       (facts->same && !site_of(judgement, site)->of_callee));
+}
+
+static struct argument_vote vote_for(const struct judgement *judgement, uint32_t site,
+				     unsigned frame)
+{
 	return (struct argument_vote){
 		.site = site,
-		.verdict = facts->call.in_loop && !site_of(judgement, site)->of_callee
-				   ? ARGUMENT_INVARIANT
-				   : ARGUMENT_REPEATED,
+		.verdict = is_invariant(judgement, site) ? ARGUMENT_INVARIANT : ARGUMENT_REPEATED,
 		.frame = (uint8_t)frame,
 	};
 }

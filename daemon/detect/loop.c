@@ -141,6 +141,9 @@ static bool names_constant(const struct bytecode *bytecode, size_t index, int li
 	struct operands operands;
 	unsigned reads = 0;
 
+	/* 3.11's PRECALL takes no operands itself: the CALL behind it does. */
+	if (!strcmp(bytecode->instructions[index].name, "PRECALL") && index + 1 < bytecode->count)
+		index++;
 	if (!operands_of(bytecode, index, &operands))
 		return line_constant(bytecode, line, loop);
 	for (size_t i = operands.begin; i < operands.end; i++)
