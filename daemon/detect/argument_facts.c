@@ -23,9 +23,9 @@
 #define FEW_SAMPLES_MIN 16
 #define FEW_REPEATS     3.0
 #define FEW_ALIKE       (1.0 / 24)
-/* Growing: so many sizes, of which most are larger than the one before. */
+/* Growing: so many sizes, of which surely more than a half are larger than the one before. */
 #define GROWING_SIZES_MIN 6
-#define GROWING_STEPS     0.7
+#define GROWING_LOW       0.55
 /* What is gone over from its beginning, and what is copied, matters from so many items on. */
 #define SEARCHED_MIN 32
 #define CUT_MIN      512
@@ -176,7 +176,7 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 	facts->growing = linear && !site->of_callee && !facts->veto.dropped &&
 			 facts->sizes >= GROWING_SIZES_MIN &&
 			 facts->sizes > facts->summary->judged / 2 &&
-			 facts->steps_up > GROWING_STEPS * facts->sizes;
+			 interval_wilson(facts->steps_up, facts->sizes).low > GROWING_LOW;
 }
 
 static bool is_copied_by_slices(uint8_t kind)

@@ -224,6 +224,7 @@ static bool is_hashable(const struct fingerprint *print)
 	case CONTENT_BUFFER:
 	case CONTENT_OBJECT:
 	case CONTENT_TENSOR:
+	case CONTENT_FUNCTION: /* one made anew each time is another key each time */
 	case CONTENT_OTHER:
 	case CONTENT_UNREADABLE:
 		return false;
@@ -259,14 +260,15 @@ static void note_operand(struct argument_frame *frame, struct argument_site *sit
 		.role = value->role,
 		.kind = print->kind,
 		.whole = print->whole,
-		.hashable = is_hashable(print),
+		.hashable = callable || is_hashable(print),
 		.callable = callable,
 		.size = print->size,
 	};
 	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
 	if (is_sequence(print) && print->size > frame->largest)
 		frame->largest = print->size;
-	if (print->kind == CONTENT_NONE || (callable && print->kind != CONTENT_METHOD))
+	if (print->kind == CONTENT_NONE || (callable && print->kind != CONTENT_METHOD) ||
+	    (print->kind == CONTENT_FUNCTION && !print->opaque))
 		return;
 	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
 		frame->flags |= ARGUMENT_OPAQUE | (is_iterator(print) ? 0 : ARGUMENT_STATE);

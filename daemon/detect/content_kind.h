@@ -29,6 +29,7 @@ enum content_kind {
 	CONTENT_ARRAY,    /* numpy.ndarray */
 	CONTENT_SCALAR,   /* numpy.float64 and its like */
 	CONTENT_CALLABLE, /* functions, types, modules: known by identity alone */
+	CONTENT_FUNCTION, /* a Python function: its code, and what it was made with */
 	CONTENT_METHOD,   /* of an object, whose contents count */
 	CONTENT_CONSTANT, /* never changes, and identity tells all: an enumeration's members, dtypes
 			   */

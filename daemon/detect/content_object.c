@@ -3,6 +3,14 @@
 #include "daemon/detect/fingerprint_internal.h"
 
 enum {
+	/* PyFunctionObject */
+	FUNCTION_FIRST_MINOR = 10,
+	FUNCTION_OLD_CODE = 16,
+	FUNCTION_OLD_DEFAULTS = 32,
+	FUNCTION_OLD_CLOSURE = 48,
+	FUNCTION_CODE = 48,
+	FUNCTION_DEFAULTS = 56,
+	FUNCTION_CLOSURE = 72,
 	HAS_ZONE = 24, /* of datetime.time and datetime.datetime */
 	TIME_ZONE = 32,
 	DATETIME_ZONE = 40,
@@ -32,6 +40,40 @@ void content_parse_fields(struct fingerprints *set, struct content_node *node,
 	/* One that has nothing is told apart by what it is. */
 	if (node->kind == CONTENT_OBJECT && !node->child_count)
 		node->own = content_mix(node->own, node->object);
+	content_done(node);
+}
+
+/* Made anew each time, a lambda has other objects and the same code; defaults and variables of the
+ * function around tell it apart. */
+void content_parse_function(struct fingerprints *set, struct content_node *node,
+			    const struct memory_range *ranges, size_t count)
+{
+	bool old = set->minor < FUNCTION_FIRST_MINOR;
+	uint64_t closure = content_word(node, FUNCTION_OLD_CLOSURE);
+	uint64_t defaults = content_word(node, old ? FUNCTION_OLD_DEFAULTS : FUNCTION_DEFAULTS);
+
+	if (node->stage == STAGE_CONTENT) {
+		node->own = content_mix(
+			node->own, content_word(node, old ? FUNCTION_OLD_CODE : FUNCTION_CODE));
+		if (!old) {
+			content_request(set, node, node->object + FUNCTION_CLOSURE, 8, true);
+			node->stage = STAGE_SECOND;
+			return;
+		}
+	} else if (!count || ranges[0].error) {
+		content_opaque(node);
+		return;
+	} else {
+		closure = content_word_of(&ranges[0], 0);
+	}
+	if (node->depth == 0 && (closure || defaults)) {
+		content_beyond(node);
+	} else {
+		if (closure)
+			content_child(set, node, closure);
+		if (defaults)
+			content_child(set, node, defaults);
+	}
 	content_done(node);
 }
 

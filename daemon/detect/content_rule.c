@@ -34,7 +34,7 @@ static const struct content_rule rules[] = {
 	{ "method", CONTENT_METHOD, .size = 32 },
 	{ "builtin_function_or_method", CONTENT_METHOD, .size = 32 },
 	{ "method-wrapper", CONTENT_METHOD, .size = 32 },
-	{ "function", CONTENT_CALLABLE, .size = 0 },
+	{ "function", CONTENT_FUNCTION, .size = 0, .parse = content_parse_function },
 	{ "builtin_function", CONTENT_CALLABLE, .size = 0 },
 	{ "module", CONTENT_CALLABLE, .size = 0 },
 	{ "method_descriptor", CONTENT_CALLABLE, .size = 0 },

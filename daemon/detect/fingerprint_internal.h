@@ -240,6 +240,7 @@ bool content_name_is_cache(const char *name);
 
 /* content_object.c: fields that are objects, and plain bytes */
 content_parser content_parse_fields;
+content_parser content_parse_function;
 content_parser content_parse_date;
 content_parser content_parse_decimal;
 

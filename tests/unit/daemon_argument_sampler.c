@@ -180,10 +180,10 @@ static void test_python(const struct live_python *python)
 	check_case(session, "other_in_library", 1, 0, ARGUMENT_NEEDED);
 	check_case(session, "opaque_in_library", 0, 1, ARGUMENT_NEEDED);
 	check_case(session, "dropped_in_library", 0, 0, ARGUMENT_NEEDED);
-	check_case(session, "same_in_own", 0, 0, ARGUMENT_REPEATED);
+	check_case(session, "same_in_own", 0, 0, ARGUMENT_INVARIANT);
 	check_case(session, "other_in_own", 1, 0, ARGUMENT_NEEDED);
 	check_case(session, "few_in_own", 1, 0, ARGUMENT_FEW);
-	check_case(session, "known_well", 0, 0, ARGUMENT_REPEATED);
+	check_case(session, "known_well", 0, 0, ARGUMENT_INVARIANT);
 	seen = look(session, "same_in_library");
 	assert_int_equal(seen.site->kind, OPERATION_CALL);
 	assert_false(seen.site->of_callee);

@@ -33,6 +33,7 @@ static const char *const kinds[] = {
 	[CONTENT_ARRAY] = "array",
 	[CONTENT_SCALAR] = "scalar",
 	[CONTENT_CALLABLE] = "callable",
+	[CONTENT_FUNCTION] = "function",
 	[CONTENT_METHOD] = "method",
 	[CONTENT_CONSTANT] = "constant",
 	[CONTENT_VALUE] = "value",
