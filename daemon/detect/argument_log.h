@@ -41,7 +41,7 @@ struct argument_site {
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
 	uint8_t slow;     /* slow_call_find() of what it calls */
-	uint64_t samples; /* that fell into it, looked at or not */
+	uint64_t samples; /* that fell into it, contents read or not */
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;
 	uint32_t watched; /* times that this was tried */

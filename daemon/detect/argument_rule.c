@@ -14,6 +14,8 @@
 /* What a function does when it is called again must be the same, too: for so much of the calls. */
 #define INSIDE_MIN  6
 #define INSIDE_PART 0.5
+/* So many samples say what the others are like. */
+#define KNOWN_MIN 16
 /* Own frames from the innermost whose lines are asked for elements. */
 #define ELEMENTS_FRAMES 3
 
@@ -241,6 +243,15 @@ static bool is_compared(const struct argument_frame *frame)
 	return frame->flags & ARGUMENT_JUDGED && frame->flags & ARGUMENT_DATA;
 }
 
+/* Its contents were not read, as those of many samples were. */
+static bool is_known(const struct judgement *judgement, const struct argument_frame *frame)
+{
+	const struct argument_facts *facts = &judgement->facts[frame->site];
+
+	return !(frame->flags & ARGUMENT_JUDGED) && facts->summary->judged >= KNOWN_MIN &&
+	       facts->data > facts->summary->judged / 2;
+}
+
 /*
  * The site that does in this frame what it has done before: the frame's own, or
  * one that it is part of; ID_NONE: there is none.
@@ -287,7 +298,8 @@ static bool loop_is_known(const struct judgement *judgement, const struct argume
 {
 	for (unsigned f = number; f < sample->frame_count; f++)
 		if (judgement->facts[sample->frames[f].site].call.in_loop)
-			return f == number || is_compared(&sample->frames[f]);
+			return f == number || is_compared(&sample->frames[f]) ||
+			       is_known(judgement, &sample->frames[f]);
 	/* Out of sight. */
 	return true;
 }
@@ -308,9 +320,11 @@ static struct argument_vote vote_for_repetition(const struct judgement *judgemen
 	for (unsigned f = 0; f < sample->frame_count; f++) {
 		const struct argument_frame *frame = &sample->frames[f];
 
-		if (is_compared(frame) && judgement->facts[frame->site].few)
+		bool compared = is_compared(frame) || is_known(judgement, frame);
+
+		if (compared && judgement->facts[frame->site].few)
 			vote = (struct argument_vote){ frame->site, ARGUMENT_FEW, (uint8_t)f };
-		else if (is_compared(frame) && vote.verdict != ARGUMENT_FEW)
+		else if (compared && vote.verdict != ARGUMENT_FEW)
 			vote.verdict = ARGUMENT_NEEDED;
 		if (judgement->facts[frame->site].call.in_loop)
 			break;

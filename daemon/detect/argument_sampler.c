@@ -28,7 +28,6 @@ struct argument_sampler {
 	/* Of this stop. */
 	struct argument_sample sample;
 	bool taken;
-	unsigned weight;                 /* samples that this one stands for */
 	size_t own[ARGUMENT_FRAMES_MAX]; /* numbers of the frames in the stack */
 	size_t own_count;
 	bool cut;                          /* there were more */
@@ -121,10 +120,9 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 	}
 }
 
-/* Every sample at first; of a site that is well known, few. */
-static bool is_due(struct argument_sampler *sampler, const struct python_stack *stack)
+/* Contents are read in every sample at first; of a site that is well known, in few. */
+static bool is_due(struct argument_sampler *sampler, const struct python_frame *frame)
 {
-	const struct python_frame *frame = &stack->frames[sampler->own[0]];
 	struct argument_site *site;
 	uint32_t id;
 
@@ -132,8 +130,7 @@ static bool is_due(struct argument_sampler *sampler, const struct python_stack *
 	if (!site)
 		return false;
 	site->samples++;
-	sampler->weight = site->samples <= ARGUMENT_KNOWN_SAMPLES ? 1 : ARGUMENT_RARE;
-	return site->samples % sampler->weight == 0;
+	return site->samples <= ARGUMENT_KNOWN_SAMPLES || site->samples % ARGUMENT_RARE == 0;
 }
 
 static const struct operand_sample *sample_of(const struct argument_sampler *sampler, size_t frame)
@@ -338,12 +335,12 @@ static bool calls_function(const struct argument_site *site)
 	return false;
 }
 
+/* values: none where its contents were not read. */
 static void note_frame(struct argument_sampler *sampler, const struct capture *capture,
-		       size_t frame_number, size_t *object)
+		       size_t frame_number, struct values values, size_t *object)
 {
 	const struct python_frame *python = &capture->python.frames[frame_number];
 	const struct operand_sample *own = sample_of(sampler, frame_number);
-	struct values values = values_of(sampler, frame_number);
 	struct argument_frame *frame = &sampler->sample.frames[sampler->sample.frame_count];
 	struct argument_site *site, unknown;
 
@@ -353,8 +350,10 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 	if (site && own) {
 		site->kind = own->kind;
 		site->in_place = own->in_place;
-		site->operand_count =
-			values.count < ARGUMENT_OPERANDS_MAX ? values.count : ARGUMENT_OPERANDS_MAX;
+		if (values.count)
+			site->operand_count = values.count < ARGUMENT_OPERANDS_MAX
+						      ? values.count
+						      : ARGUMENT_OPERANDS_MAX;
 		note_rounds(frame, own);
 	}
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++) {
@@ -388,17 +387,19 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 	    capture->python.flags & (PYTHON_STACK_INVALID | PYTHON_STACK_RECOVERED))
 		return;
 	choose_frames(sampler, &capture->python);
-	if (!sampler->own_count || !is_due(sampler, &capture->python))
+	if (!sampler->own_count)
 		return;
 	if (operand_reader_read(sampler->operands, &capture->python, sampler->wanted,
 				sampler->wanted_count, sampler->operand_samples))
 		return;
 	for (size_t i = 0; i < sampler->own_count; i++)
-		values[i] = values_of(sampler, sampler->own[i]);
+		values[i] = is_due(sampler, &capture->python.frames[sampler->own[i]])
+				    ? values_of(sampler, sampler->own[i])
+				    : (struct values){ 0 };
 	read_contents(sampler, values, sampler->own_count);
 	sampler->sample = (struct argument_sample){ .cut = sampler->cut };
 	for (size_t i = 0; i < sampler->own_count; i++)
-		note_frame(sampler, capture, sampler->own[i], &object);
+		note_frame(sampler, capture, sampler->own[i], values[i], &object);
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
@@ -462,7 +463,7 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
 		return;
 	sampler->taken = false;
 	sampler->sample.event_ns = event_ns;
-	sampler->sample.time_ns = time_ns * sampler->weight;
+	sampler->sample.time_ns = time_ns;
 	sampler->sample.node = node;
 	(void)argument_log_add(&sampler->log, &sampler->sample);
 }

@@ -2,8 +2,8 @@
 /*
  * Takes, at a time sample, what the program's own frames work on, into the
  * argument log. While the thread waits: what its calls work on changes as soon
- * as it runs. Two to ten system calls, 20 to 60 us; so of a site that is well
- * known only one sample in ARGUMENT_RARE is looked into.
+ * as it runs. Two to ten system calls, and more for contents; so these are
+ * read of a site that is well known in one sample of ARGUMENT_RARE.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_SAMPLER_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_SAMPLER_H
@@ -11,7 +11,7 @@
 #include "daemon/capture/capture.h"
 #include "daemon/detect/argument_log.h"
 
-#define ARGUMENT_KNOWN_SAMPLES 64
+#define ARGUMENT_KNOWN_SAMPLES 32
 #define ARGUMENT_RARE          8
 
 struct argument_sampler;

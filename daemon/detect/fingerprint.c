@@ -235,7 +235,8 @@ static void advance(struct fingerprints *set, struct content_node *node,
 		    !content_request(set, node, node->object + CONTENT_HEAD_SHORT,
 				     CONTENT_HEAD_SIZE - CONTENT_HEAD_SHORT, true)) {
 			node->own = content_mix(0, node->object);
-			node->opaque = node->object != 0;
+			/* Without room it is one that was not looked into. */
+			node->opaque = node->object != 0 && !node->refused;
 			finish(node, CONTENT_UNREADABLE);
 			return;
 		}

@@ -258,7 +258,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
 	uint64_t began_ns = clock_now_ns();
-	bool late;
+	bool late, watching;
 
 	pipeline->event_ns = records[0].time_ns;
 	pipeline->wake_ns = wake_latency(pipeline->event_ns, began_ns);
@@ -273,8 +273,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	pipeline->losses.counts[LOSS_STOP_ABANDONED] += late;
 	if (!thread->redundancy)
 		return;
-	if (pipeline->arguments)
-		pipeline_watch_arguments(pipeline, thread, tracee);
+	watching = pipeline->arguments && pipeline_watch_arguments(pipeline, thread, tracee);
 	for (size_t i = 0; i < count; i++) {
 		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
 						       &records[i], registers);
@@ -286,7 +285,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 				wanted && pipeline->captured ? &pipeline->capture : NULL,
 				registers);
 	}
-	if (!late &&
+	if (!late && !watching &&
 	    (pipeline->memory_events ? pipeline->memory_access != NULL : pipeline->clock_ticks > 0))
 		begin_memory_sample(pipeline, thread, tracee);
 }

@@ -3,7 +3,7 @@
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/pipeline_thread.h"
 
-void pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
+bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
 			      struct tracee *tracee)
 {
 	struct argument_watch *watch = &thread->arguments;
@@ -15,14 +15,21 @@ void pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread 
 		redundancy_return_slot(thread->redundancy, slot);
 	if (!pipeline->clock_ticks || watch->slot != ARGUMENT_WATCH_NO_SLOT ||
 	    !governor_allows_cycle(&pipeline->governor, &thread->bucket))
-		return;
+		return false;
 	address = argument_watch_choose(watch, pipeline->arguments, &pipeline->capture);
 	if (!address)
-		return;
+		return false;
 	slot = redundancy_lend_slot(pipeline->redundancy, thread->redundancy, tracee);
-	if (slot != ARGUMENT_WATCH_NO_SLOT &&
-	    !argument_watch_arm(watch, tracee, slot, address, pipeline->event_ns))
+	if (slot == ARGUMENT_WATCH_NO_SLOT)
+		return false;
+	if (!argument_watch_arm(watch, tracee, slot, address, pipeline->event_ns)) {
 		redundancy_return_slot(thread->redundancy, slot);
+		return false;
+	}
+	/* It costs stops, as a memory sample does. */
+	governor_learn_cycle(&pipeline->governor, pipeline->cycle_ns);
+	pipeline->cycle_ns = 0;
+	return true;
 }
 
 void pipeline_end_arguments(struct pipeline_thread *thread, struct tracee *tracee, uint64_t now_ns)

@@ -23,8 +23,8 @@ struct pipeline_thread {
 
 struct pipeline;
 
-/* In the stop: a watch of a site's arguments goes on, or begins after a sample of it. */
-void pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
+/* In the stop: a watch of a site's arguments goes on, or begins after a sample of it: true. */
+bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
 			      struct tracee *tracee);
 /* One that has waited too long ends; UINT64_MAX: any. */
 void pipeline_end_arguments(struct pipeline_thread *thread, struct tracee *tracee, uint64_t now_ns);
