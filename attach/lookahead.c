@@ -4,11 +4,15 @@
 #include "attach/emulator_step.h"
 
 #include <Zydis/Zydis.h>
+#include <errno.h>
 
 /* At the limit, a breakpoint that moves the thread by less than this is not worth its stop. */
 #define WORTHWHILE_INSTRUCTIONS (LOOKAHEAD_INSTRUCTIONS_MAX / 4)
 
 #define CODE_WINDOW_BYTES 64
+
+/* An interpreter dispatches within fewer. */
+#define DISPATCH_INSTRUCTIONS_MAX 48
 
 /* The last bytes of code read, so that most instructions need no read of their own. */
 struct code_window {
@@ -247,6 +251,20 @@ static bool walk_step(struct walk *walk, struct lookahead *ret)
 	return true;
 }
 
+static bool walk_init(struct walk *walk, const struct registers *registers,
+		      const struct memory_reader *code, const struct stack_snapshot *stack,
+		      const struct memory_reader *memory)
+{
+	if (ZYAN_FAILED(ZydisDecoderInit(&walk->decoder, ZYDIS_MACHINE_MODE_LONG_64,
+					 ZYDIS_STACK_WIDTH_64)))
+		return false;
+	walk->stack = stack;
+	walk->window.code = code;
+	walk->window.address = walk->window.size = 0;
+	emulator_init(&walk->emulator, registers, stack, memory);
+	return true;
+}
+
 void lookahead_next(const struct registers *registers, enum access_kind sought, unsigned skip_count,
 		    const struct memory_reader *code, const struct stack_snapshot *stack,
 		    const struct memory_reader *memory, const struct lookahead_filter *filter,
@@ -255,18 +273,59 @@ void lookahead_next(const struct registers *registers, enum access_kind sought, 
 	struct walk walk;
 
 	*ret = (struct lookahead){ .end = LOOKAHEAD_UNREADABLE };
-	if (ZYAN_FAILED(ZydisDecoderInit(&walk.decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					 ZYDIS_STACK_WIDTH_64)))
+	if (!walk_init(&walk, registers, code, stack, memory))
 		return;
 	walk.sought = sought;
 	walk.skip_count = skip_count;
 	walk.skipped = 0;
-	walk.stack = stack;
 	walk.filter = filter;
-	walk.window.code = code;
-	walk.window.address = walk.window.size = 0;
 	walk.visit_count = 0;
-	emulator_init(&walk.emulator, registers, stack, memory);
 	while (!walk_step(&walk, ret))
 		;
+}
+
+static bool is_indirect_jump(const ZydisDecodedInstruction *decoded,
+			     const ZydisDecodedOperand *operands)
+{
+	return decoded->meta.category == ZYDIS_CATEGORY_UNCOND_BR &&
+	       operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+/* Of the stack and elsewhere alike; the last one first. */
+static int take_stores(const struct emulator *emulator,
+		       struct lookahead_store ret_stores[LOOKAHEAD_STORES_MAX], size_t *ret_count)
+{
+	if (emulator->store_count > LOOKAHEAD_STORES_MAX)
+		return -ENOTSUP;
+	for (size_t i = emulator->store_count; i-- > 0;) {
+		const struct emulated_store *store = &emulator->stores[i];
+
+		if (store->everywhere)
+			return -ENOTSUP;
+		ret_stores[(*ret_count)++] = (struct lookahead_store){ store->address, store->size,
+								       store->value, store->known };
+	}
+	return 0;
+}
+
+int lookahead_stores(const struct registers *registers, const struct memory_reader *code,
+		     const struct stack_snapshot *stack, const struct memory_reader *memory,
+		     struct lookahead_store ret_stores[LOOKAHEAD_STORES_MAX], size_t *ret_count)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction decoded;
+	struct walk walk;
+
+	*ret_count = 0;
+	if (!walk_init(&walk, registers, code, stack, memory))
+		return -ENOTSUP;
+	for (unsigned i = 0; i < DISPATCH_INSTRUCTIONS_MAX; i++) {
+		if (!decode_next(&walk, &decoded, operands))
+			return -ENOTSUP;
+		if (is_indirect_jump(&decoded, operands))
+			return take_stores(&walk.emulator, ret_stores, ret_count);
+		if (emulator_step(&walk.emulator, &decoded, operands) != EMULATOR_OK)
+			return -ENOTSUP;
+	}
+	return -ENOTSUP;
 }

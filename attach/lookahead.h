@@ -76,4 +76,24 @@ void lookahead_next(const struct registers *registers, enum access_kind sought, 
 		    const struct memory_reader *memory, const struct lookahead_filter *filter,
 		    struct lookahead *ret);
 
+/* Eight bytes that will have been stored; not known: what, or how many of them. */
+struct lookahead_store {
+	remote_addr address;
+	uint64_t size;
+	uint64_t value;
+	bool known;
+};
+
+#define LOOKAHEAD_STORES_MAX 16
+
+/*
+ * The stores that a stopped thread will make before its next jump to where a register or
+ * memory says, the last one first: what an interpreter has still to write when
+ * it has read its next instruction already. -ENOTSUP: it cannot be followed there.
+ */
+__attribute__((warn_unused_result)) int lookahead_stores(
+	const struct registers *registers, const struct memory_reader *code,
+	const struct stack_snapshot *stack, const struct memory_reader *memory,
+	struct lookahead_store ret_stores[LOOKAHEAD_STORES_MAX], size_t *ret_count);
+
 #endif

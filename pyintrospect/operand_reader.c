@@ -43,6 +43,7 @@ struct frame_reading {
 	uint8_t fixed[OFFSET_BLOCK_MAX];
 	uint64_t arguments[OPERAND_ARGUMENTS_MAX];
 	uint64_t slots[OPERAND_SLOTS_MAX];
+	remote_addr slots_address;
 	bool arguments_read, slots_read;
 };
 
@@ -169,8 +170,9 @@ static struct memory_range *add_range(struct operand_reader *reader, remote_addr
 static void add_slots(struct operand_reader *reader, struct frame_reading *reading,
 		      remote_addr bottom)
 {
+	reading->slots_address = bottom + WORD_BYTES * reading->first_slot;
 	if (reading->slot_count)
-		add_range(reader, bottom + WORD_BYTES * reading->first_slot, reading->slots,
+		add_range(reader, reading->slots_address, reading->slots,
 			  WORD_BYTES * reading->slot_count);
 }
 
@@ -366,13 +368,38 @@ static int read_frames(struct operand_reader *reader, size_t count, struct opera
 	return error;
 }
 
+/* Slots as stores will leave them. False: one will hold what is not known. */
+static bool apply_stores(struct frame_reading *reading, const struct operand_store *stores,
+			 size_t count)
+{
+	for (size_t slot = 0; slot < reading->slot_count; slot++) {
+		remote_addr address = reading->slots_address + WORD_BYTES * slot;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct operand_store *store = &stores[i];
+
+			if (store->address >= address + WORD_BYTES ||
+			    address >= store->address + store->size)
+				continue;
+			if (!store->known || store->address != address || store->size != WORD_BYTES)
+				return false;
+			reading->slots[slot] = store->value;
+			break;
+		}
+	}
+	return true;
+}
+
 /* What was planned. */
-static int read_planned(struct operand_reader *reader, struct operand_sample *samples, size_t count)
+static int read_planned(struct operand_reader *reader, struct operand_sample *samples, size_t count,
+			const struct operand_store *stores, size_t store_count)
 {
 	struct operand_iterator *iterators[OPERAND_FRAMES_MAX * OPERAND_LOOPS_MAX];
 	size_t iterator_count = 0;
 	int error = read_frames(reader, count, samples);
 
+	if (!error && store_count && !apply_stores(&reader->readings[0], stores, store_count))
+		samples[0].error = -ENOENT;
 	for (size_t i = 0; !error && i < count; i++) {
 		take(reader, &reader->readings[i], &samples[i]);
 		for (size_t k = 0; k < samples[i].loop_count; k++)
@@ -398,16 +425,17 @@ int operand_reader_read(struct operand_reader *reader, const struct python_stack
 			     &ret_samples[i]);
 		ret_samples[i].taken = frames[i] > 0 && !stack->frames[frames[i] - 1].entry;
 	}
-	return error ? error : read_planned(reader, ret_samples, count);
+	return error ? error : read_planned(reader, ret_samples, count, NULL, 0);
 }
 
 int operand_reader_read_next(struct operand_reader *reader, const struct python_frame *frame,
-			     int instruction_offset, struct operand_sample *ret_sample)
+			     int instruction_offset, const struct operand_store *stores,
+			     size_t store_count, struct operand_sample *ret_sample)
 {
 	int error = plan(reader, frame, instruction_offset, &reader->readings[0], ret_sample);
 
 	reader->range_count = 0;
-	return error ? error : read_planned(reader, ret_sample, 1);
+	return error ? error : read_planned(reader, ret_sample, 1, stores, store_count);
 }
 
 int operand_reader_instruction(struct operand_reader *reader, const struct python_frame *frame,

@@ -76,14 +76,21 @@ __attribute__((warn_unused_result)) int operand_reader_read(struct operand_reade
 							    const size_t *frames, size_t count,
 							    struct operand_sample *ret_samples);
 
+/* Bytes that will be so when the instruction begins; not known: or nobody knows what. */
+struct operand_store {
+	remote_addr address;
+	uint64_t size, value;
+	bool known;
+};
+
 /*
  * The same of an instruction that this frame, a thread's innermost, is about to
- * begin: all its operands are there, as none has been taken yet.
+ * begin: all its operands are there, as none has been taken yet, but for stores
+ * that are still to be made, of which the last one comes first.
  */
-__attribute__((warn_unused_result)) int operand_reader_read_next(struct operand_reader *reader,
-								 const struct python_frame *frame,
-								 int instruction_offset,
-								 struct operand_sample *ret_sample);
+__attribute__((warn_unused_result)) int operand_reader_read_next(
+	struct operand_reader *reader, const struct python_frame *frame, int instruction_offset,
+	const struct operand_store *stores, size_t store_count, struct operand_sample *ret_sample);
 
 /*
  * Where the first two bytes of a frame's current instruction lie, which the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_sampler.h"
 
+#include "attach/lookahead.h"
 #include "common/hash.h"
 #include "daemon/cct/library_path.h"
 #include "daemon/detect/slow_call.h"
@@ -426,16 +427,39 @@ const struct python_frame *argument_sampler_least_known(const struct argument_sa
 	return found;
 }
 
+/*
+ * The interpreter reads an instruction ahead: it may have pushed nothing yet of
+ * what the one before leaves on the evaluation stack.
+ */
+static bool stores_to_come(const struct argument_sampler *sampler, const struct capture *capture,
+			   struct operand_store ret_stores[LOOKAHEAD_STORES_MAX], size_t *ret_count)
+{
+	struct lookahead_store stores[LOOKAHEAD_STORES_MAX];
+
+	if (lookahead_stores(&capture->registers, &sampler->target->code, &capture->stack,
+			     &sampler->target->reader, stores, ret_count))
+		return false;
+	for (size_t i = 0; i < *ret_count; i++)
+		ret_stores[i] = (struct operand_store){ stores[i].address, stores[i].size,
+							stores[i].value, stores[i].known };
+	return true;
+}
+
 /* As note_operand() does, of operands that may all be compared. */
-bool argument_sampler_read_next(struct argument_sampler *sampler, const struct python_frame *frame,
+bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
 				int offset, uint64_t *ret_contents)
 {
+	const struct python_frame *frame = &capture->python.frames[0];
+	struct operand_store stores[LOOKAHEAD_STORES_MAX];
 	struct operand_sample *sample = &sampler->operand_samples[0];
 	struct argument_frame noted = { .contents = frame->code->id };
 	struct argument_site site;
-	size_t object = 0;
+	size_t object = 0, store_count;
 
-	if (operand_reader_read_next(sampler->operands, frame, offset, sample) || sample->error)
+	if (!stores_to_come(sampler, capture, stores, &store_count) ||
+	    operand_reader_read_next(sampler->operands, frame, offset, stores, store_count,
+				     sample) ||
+	    sample->error)
 		return false;
 	read_contents(sampler, &(struct values){ sample->operands, sample->operand_count, false },
 		      1);

@@ -38,9 +38,9 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
 const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
 							const struct capture *capture,
 							uint32_t *ret_site);
-/* Contents of the operands of an instruction that this frame is about to begin. False: some cannot
- * be compared. */
-bool argument_sampler_read_next(struct argument_sampler *sampler, const struct python_frame *frame,
+/* Contents of the operands of an instruction that the innermost frame is about to begin. False:
+ * some cannot be compared. */
+bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
 				int offset, uint64_t *ret_contents);
 /* A call of the site has the same contents as the one before, or not. */
 void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site, bool same);

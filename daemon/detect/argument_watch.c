@@ -66,7 +66,7 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 
 	watch->met++;
 	if (!capture->python_error && capture->python.count && frame->code == watch->code) {
-		compared = argument_sampler_read_next(sampler, frame, watch->offset, &contents);
+		compared = argument_sampler_read_next(sampler, capture, watch->offset, &contents);
 		if (compared && watch->compared)
 			argument_sampler_compared(sampler, watch->site,
 						  contents == watch->contents);

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a call found that gets the same arguments as the call before, in a program whose data is never the same for long?"""
+from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, line_text, profile
+
+AGAIN = "return sorted(self.sales)[1000]"
+
+
+def found(interpreter, *options):
+    """(the line's entry or None, the whole CPU time, the text report)."""
+    with Target(interpreter, "kept_results.py", "--seconds", 9, *options) as target:
+        report, text = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+        target.check_undisturbed()
+        target.finish()
+    lines = [line for line in report["lines"] if line_text(line) == AGAIN]
+    return (lines[0] if lines else None), sum(report["time_ns"].values()), text
+
+
+def test_kept_results(interpreter):
+    line, total, text = found(interpreter)
+    check_sampled(line, "the line is not in the report")
+    arguments = line["evidence"]["arguments"]
+    check_sampled(arguments["repeated"] >= 5, "arguments %s" % arguments)
+    check_equal(line["category"], "repeated-call", "category")
+    check_sampled("as the call before" in line["finding"], "finding %r" % line["finding"])
+    check_sampled(line["finding"].split(":")[0] in " ".join(text.split()), "the text report lacks %r" % line["finding"])
+    # Two of three calls.
+    check_sampled(0.4 < line["avoidable_ns"] / line["total_ns"] < 0.9, "%d of %d ns could be saved" % (
+        line["avoidable_ns"], line["total_ns"]))
+    check(line["avoidable_ns"] <= total, "more than all")
+
+
+def test_kept_results_mended(one_interpreter):
+    line, total, _ = found(one_interpreter, "--fixed")
+    check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
