@@ -188,7 +188,9 @@ static void read_contents(struct argument_sampler *sampler, const struct values 
 /* What is called says little by its contents; which one it is counts. */
 static bool is_callable(const struct operand_value *value, const struct fingerprint *print)
 {
-	return print->kind == CONTENT_CALLABLE || value->role == OPERAND_CALLABLE;
+	/* To 3.6 a bound method's place is taken by what it is bound to. */
+	return print->kind == CONTENT_CALLABLE ||
+	       (value->role == OPERAND_CALLABLE && print->kind != CONTENT_OBJECT);
 }
 
 static bool is_sequence(const struct fingerprint *print)

@@ -7,6 +7,8 @@
 /* Each begins with an instruction that is noted alone: two comparisons for three stops. */
 #define MEETINGS    3
 #define WAIT_MAX_NS (200 * NS_PER_MS)
+/* Some interpreters read it another time before it is over: these traps count only here. */
+#define TRAPS_MAX 8
 /* The word that has the opcode and its argument. */
 #define INSTRUCTION_BYTES 2
 
@@ -41,7 +43,7 @@ bool argument_watch_arm(struct argument_watch *watch, struct tracee *tracee, int
 			   INSTRUCTION_BYTES))
 		return false;
 	watch->slot = slot;
-	watch->met = 0;
+	watch->met = watch->traps = 0;
 	watch->compared = false;
 	watch->since_ns = now_ns;
 	return true;
@@ -57,6 +59,14 @@ static int disarm(struct argument_watch *watch, struct tracee *tracee)
 	return slot;
 }
 
+static bool is_over(struct argument_watch *watch, struct tracee *tracee)
+{
+	if (watch->met < MEETINGS && watch->traps < TRAPS_MAX)
+		return false;
+	(void)disarm(watch, tracee);
+	return true;
+}
+
 bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *sampler,
 			 struct tracee *tracee, const struct capture *capture)
 {
@@ -64,6 +74,10 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 	uint64_t contents;
 	bool compared;
 
+	if (watch->traps++ == 0)
+		watch->rip = capture->registers.rip;
+	if (capture->registers.rip != watch->rip)
+		return is_over(watch, tracee);
 	watch->met++;
 	if (!capture->python_error && capture->python.count && frame->code == watch->code) {
 		compared = argument_sampler_read_next(sampler, capture, watch->offset, &contents);
@@ -76,10 +90,7 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 		/* It cannot be told what ran in between. */
 		watch->compared = false;
 	}
-	if (watch->met < MEETINGS)
-		return false;
-	(void)disarm(watch, tracee);
-	return true;
+	return is_over(watch, tracee);
 }
 
 int argument_watch_expire(struct argument_watch *watch, struct tracee *tracee, uint64_t now_ns)

@@ -28,8 +28,10 @@ struct argument_watch {
 	uint32_t site;
 	const struct python_code *code;
 	int offset;
-	unsigned met;  /* times that it began */
-	bool compared; /* contents are those of the last time */
+	unsigned met; /* times that it began */
+	unsigned traps;
+	remote_addr rip; /* where the interpreter reads it to begin it */
+	bool compared;   /* contents are those of the last time */
 	uint64_t contents;
 	uint64_t since_ns;
 };
