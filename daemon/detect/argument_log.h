@@ -81,6 +81,8 @@ struct argument_sample {
 };
 
 struct argument_log {
+	/* Tells the names that code before 3.11 has instead of columns; borrowed. NULL: no names. */
+	const struct python_runtime *runtime;
 	struct argument_site *sites;
 	size_t site_count, site_capacity;
 	struct id_table site_ids;

@@ -49,6 +49,7 @@ struct argument_sampler *argument_sampler_create(struct target *target)
 	sampler->operands = operand_reader_create(target->runtime);
 	sampler->fingerprints = fingerprints_create(python_runtime_version(target->runtime).minor);
 	argument_log_init(&sampler->log);
+	sampler->log.runtime = target->runtime;
 	if (sampler->operands && sampler->fingerprints)
 		return sampler;
 	argument_sampler_destroy(sampler);

@@ -4,6 +4,7 @@
 #include "daemon/detect/argument_rule.h"
 #include "daemon/detect/expression.h"
 #include "daemon/detect/slow_call.h"
+#include "pyintrospect/code_names.h"
 #include "pyintrospect/position_table.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_MAX 3 /* operands in a sentence */
+#define NAMED_MAX           3 /* operands in a sentence */
+#define FIRST_MINOR_COLUMNS 11
 
 /* The site that speaks for a line: the one whose votes stand for most time. */
 struct spokesman {
@@ -99,6 +101,8 @@ static void charge_vote(struct charging *charging, size_t index)
 
 struct words {
 	struct charging *charging;
+	struct code_names names;
+	char name[EXPRESSION_SIZE];
 	const struct argument_site *site;
 	struct bytecode bytecode;
 	struct expression_context context;
@@ -109,6 +113,15 @@ static const char *words_line(void *context, int line)
 	const struct words *words = context;
 
 	return source_cache_columns(words->charging->input->sources, words->site->code->file, line);
+}
+
+static const char *words_name(void *context, enum python_names kind, uint32_t index)
+{
+	struct words *words = context;
+
+	return code_names_read(&words->names, kind, index, words->name, sizeof(words->name))
+		       ? NULL
+		       : words->name;
 }
 
 /* As expression_operand_name() counts them; *values: those of no other role so far. */
@@ -274,6 +287,10 @@ static int words_init(struct words *words, struct charging *charging, uint32_t s
 	*words = (struct words){ .charging = charging,
 				 .site = &charging->input->log->sites[site],
 				 .context = { .line_of = words_line, .context = words } };
+	/* Where columns say it, the source does; and the target may have ended. */
+	if (words->site->code->minor < FIRST_MINOR_COLUMNS && charging->input->log->runtime &&
+	    !code_names_find(charging->input->log->runtime, words->site->code, &words->names))
+		words->context.name_of = words_name;
 	return bytecode_init(&words->bytecode, words->site->code);
 }
 
