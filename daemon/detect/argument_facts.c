@@ -15,7 +15,7 @@
 #define CALLS_MIN 3
 /* Of calls that were compared with the ones before them, surely more than so many are the same. */
 #define AGAIN_MIN 6
-#define AGAIN_LOW 0.2
+#define AGAIN_LOW 0.12
 /* Of a site's samples, so many may have an operand that is known by identity alone. */
 #define OPAQUE_MAX 0.05
 /* Few sets of arguments: each was seen so often, on average, and by chance two samples are alike.

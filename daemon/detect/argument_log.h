@@ -45,6 +45,7 @@ struct argument_site {
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;
 	uint32_t watched; /* times that this was tried */
+	bool comparable;  /* it was seen with data among its operands */
 };
 
 enum argument_flag {
@@ -81,7 +82,8 @@ struct argument_sample {
 };
 
 struct argument_log {
-	/* Tells the names that code before 3.11 has instead of columns; borrowed. NULL: no names. */
+	/* Tells the names that code before 3.11 has instead of columns; borrowed. NULL: no names.
+	 */
 	const struct python_runtime *runtime;
 	struct argument_site *sites;
 	size_t site_count, site_capacity;

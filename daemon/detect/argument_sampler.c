@@ -12,6 +12,9 @@
 /* Frames looked at for those of the program's own. */
 #define FRAMES_LOOKED_AT 64
 #define CODES_REMEMBERED 1024
+/* Of a site's watches: what each should come to, and how dear one is that does not. */
+#define COMPARISONS_A_WATCH 2
+#define COST_OF_NONE        2
 
 /* Whether a file is a library's takes comparing its path: remembered by code object. */
 struct known_code {
@@ -368,6 +371,7 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 							       : ARGUMENT_OPERANDS_MAX);
 	if (values.count && site) {
 		frame->flags |= ARGUMENT_JUDGED;
+		site->comparable |= frame->flags & ARGUMENT_DATA;
 		site->of_callee = values.of_callee || calls_function(site);
 	}
 	if (site && frame_number) {
@@ -407,6 +411,15 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
+/* How much was done for it: comparisons, and what watches cost that came to none. */
+static uint32_t watched_so_far(const struct argument_site *site)
+{
+	uint32_t hoped = COMPARISONS_A_WATCH * site->watched;
+
+	return site->compared +
+	       (hoped > site->compared ? COST_OF_NONE * (hoped - site->compared) : 0);
+}
+
 const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
 							const struct capture *capture,
 							uint32_t *ret_site)
@@ -419,9 +432,9 @@ const struct python_frame *argument_sampler_least_known(const struct argument_sa
 		struct argument_site *site = &sampler->log.sites[sample->frames[f].site];
 
 		/* Some are watched for nothing: they are rare, or cannot be read then. */
-		if (!(sample->frames[f].flags & ARGUMENT_DATA) || site->watched >= least)
+		if (!site->comparable || watched_so_far(site) >= least)
 			continue;
-		least = site->watched;
+		least = watched_so_far(site);
 		found = &capture->python.frames[sampler->own[f]];
 		*ret_site = sample->frames[f].site;
 	}

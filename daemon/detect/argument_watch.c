@@ -6,7 +6,7 @@
 
 /* Each begins with an instruction that is noted alone: two comparisons for three stops. */
 #define MEETINGS    3
-#define WAIT_MAX_NS (200 * NS_PER_MS)
+#define WAIT_MAX_NS (60 * NS_PER_MS)
 /* Some interpreters read it another time before it is over: these traps count only here. */
 #define TRAPS_MAX 8
 /* The word that has the opcode and its argument. */
