@@ -141,6 +141,21 @@ static void count_inside(struct judgement *judgement, uint32_t outer)
 	}
 }
 
+/* source.read(): what it works on may be where nobody sees it. Then what it does must speak for it.
+ */
+static bool has_only_self(const struct argument_site *site)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!site->operands[i].callable) {
+			if (site->operands[i].kind != CONTENT_OBJECT)
+				return false;
+			count++;
+		}
+	return count == 1;
+}
+
 /*
  * Unchanged arguments do not make a function's work the same where something in
  * it works on state that cannot be read, or on other values each time.
@@ -148,6 +163,7 @@ static void count_inside(struct judgement *judgement, uint32_t outer)
 static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 {
 	const struct argument_facts *around = &judgement->facts[outer];
+	bool supported = !has_only_self(site_of(judgement, outer));
 
 	count_inside(judgement, outer);
 	for (uint32_t inner = 0; inner < judgement->findings->log->site_count; inner++) {
@@ -160,6 +176,7 @@ static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 			continue;
 		if (facts->state > facts->summary->judged / 2)
 			return true;
+		supported |= facts->same || facts->again;
 		if (around->again
 			    ? site->compared >= INSIDE_MIN &&
 				      site->repeated < INSIDE_PART * around->summary->repeated *
@@ -168,7 +185,7 @@ static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 						       0.7 * (double)facts->summary->judged)
 			return true;
 	}
-	return false;
+	return !supported;
 }
 
 static void refute_inside(struct judgement *judgement)
