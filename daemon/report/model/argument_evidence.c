@@ -102,6 +102,8 @@ void argument_evidence_saving(const struct argument_evidence *evidence, uint64_t
 	ret_saved->high_ns =
 		within((double)evidence->saved_high_ns * share.high / votes,
 		       (uint64_t)(BEYOND_LINE * (double)limit_ns * share.high / votes));
+	if (ret_saved->high_ns > run_ns)
+		ret_saved->high_ns = run_ns;
 	if (ret_saved->high_ns < ret_saved->time_ns)
 		ret_saved->high_ns = ret_saved->time_ns;
 }
