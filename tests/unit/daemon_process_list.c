@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "assert_sampled.h"
+
 #include "tests/must.h"
 
 /* As in docs/SECURITY.md. */
@@ -141,7 +143,8 @@ static void test_limit_of_files(void **state)
 		pids[started++] = start_with_files();
 		list = process_list_take(&error);
 		assert_non_null(list);
-		assert_int_equal(list->cut, started * FILES_OF_A_PROCESS > FILES_REMEMBERED);
+		/* Other processes of the machine have files, too, and come and go. */
+		assert_sampled(list->cut == (started * FILES_OF_A_PROCESS > FILES_REMEMBERED));
 		process_list_destroy(list);
 	}
 	for (size_t i = 0; i < started; i++) {
