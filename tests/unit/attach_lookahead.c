@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "tests/unit/stepped_process.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -61,6 +62,12 @@ asm(".pushsection .text\n"
     "case_long_last:    nop\n nop\n mov rax, [rdi]\n"
     "case_jump:         jmp [rdi]\n"
     "case_transaction:  nop\n xbegin case_spin\n mov rax, [rdi]\n"
+
+    /* An interpreter's end of an instruction: it pushes, and goes where its table says. */
+    "case_dispatch:     mov [rdi+8], rsi\n mov rax, rsi\n inc rax\n mov [rdi+16], rax\n"
+    "                   mov [rdi+24], edx\n movups [rdi+32], xmm0\n mov [rdi+8], rax\n"
+    "                   jmp [rdi]\n mov [rdi+40], rax\n"
+    "case_anywhere:     cpuid\n mov [rax], rdi\n jmp [rdi]\n"
     ".att_syntax\n"
     ".popsection\n");
 
@@ -69,7 +76,7 @@ extern const uint8_t case_plain[], case_plain_2[], case_plain_end[], case_chase[
 	case_overlay_2[], case_flags[], case_flags_2[], case_rep[], case_rep_2[],
 	case_rep_unknown[], case_rep_unknown_1[], case_rep_unknown_2[], case_scan[], case_scan_2[],
 	case_gather[], case_system_call[], case_spin[], case_long[], case_long_last[], case_jump[],
-	case_transaction[];
+	case_transaction[], case_dispatch[], case_anywhere[];
 
 struct fixture {
 	struct live_process self; /* this process, for its reader */
@@ -246,6 +253,41 @@ static void remembers_stores(void **state)
 	expect_found(found, case_overlay_2, address_of(&fixture->data[9]));
 	/* ... and has written nothing. */
 	assert_int_equal(fixture->data[0], address_of(&fixture->data[4]));
+}
+
+static int stores_of(struct fixture *fixture, const uint8_t *from,
+		     struct lookahead_store stores[LOOKAHEAD_STORES_MAX], size_t *ret_count)
+{
+	fixture->registers.rip = address_of(from);
+	return lookahead_stores(&fixture->registers, &fixture->self.reader, &fixture->stack,
+				&fixture->self.reader, stores, ret_count);
+}
+
+static void tells_stores_before_a_dispatch(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lookahead_store stores[LOOKAHEAD_STORES_MAX];
+	uint64_t rsi = fixture->registers.general[REGISTER_RSI];
+	size_t count;
+
+	fixture->registers.general[REGISTER_RDX] = 0x1122334455;
+	assert_int_equal(stores_of(fixture, case_dispatch, stores, &count), 0);
+	assert_int_equal(count, 5);
+	/* The last one first. */
+	assert_int_equal(stores[0].address, address_of(&fixture->data[1]));
+	assert_true(stores[0].known && stores[0].size == 8 && stores[0].value == rsi + 1);
+	assert_int_equal(stores[1].address, address_of(&fixture->data[4]));
+	assert_true(!stores[1].known && stores[1].size == 16);
+	assert_true(stores[2].known && stores[2].size == 4 && stores[2].value == 0x22334455);
+	assert_int_equal(stores[3].value, rsi + 1);
+	assert_int_equal(stores[4].value, rsi);
+	/* Nothing was written. */
+	assert_int_equal(fixture->data[1], 0);
+	/* It may have been any word; or the way there is not known; or there is none. */
+	assert_int_equal(stores_of(fixture, case_anywhere, stores, &count), -ENOTSUP);
+	assert_int_equal(stores_of(fixture, case_flags, stores, &count), -ENOTSUP);
+	assert_int_equal(stores_of(fixture, case_spin, stores, &count), -ENOTSUP);
+	assert_int_equal(stores_of(fixture, case_system_call, stores, &count), -ENOTSUP);
 }
 
 static void stops_at_a_branch_on_unknown_flags(void **state)
@@ -612,6 +654,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(says_why_it_found_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reads_code_up_to_its_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_code_is_survived, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tells_stores_before_a_dispatch, set_up, tear_down),
 		cmocka_unit_test(stepping_finds_the_same),
 	};
 
