@@ -300,11 +300,14 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 {
 	uint32_t *order = calloc(log->sample_count + 1, sizeof(*order));
 	uint32_t position = 1;
-	int error = find_codes(facts, log);
+	int error;
 
-	if (error || !order) {
-		free(order);
+	if (!order)
 		return -ENOMEM;
+	error = find_codes(facts, log);
+	if (error) {
+		free(order);
+		return error;
 	}
 	for (uint32_t i = 0; i < log->sample_count; i++)
 		order[i] = i;

@@ -97,10 +97,11 @@ static void map_files(size_t count)
 	file.header.e_ident[EI_VERSION] = EV_CURRENT;
 	for (size_t i = 0; i < count; i++) {
 		int fd = memfd_create("file", MFD_CLOEXEC);
+		void *mapped;
 
 		must(fd >= 0 && write(fd, &file, sizeof(file)) == sizeof(file));
-		must(mmap(NULL, sizeof(file), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) !=
-		     MAP_FAILED);
+		mapped = mmap(NULL, sizeof(file), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		must(mapped != MAP_FAILED);
 		close(fd);
 	}
 }

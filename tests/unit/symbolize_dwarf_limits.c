@@ -127,12 +127,14 @@ static struct bytes make_abbreviations(void)
 static FILE *begin_units(struct bytes *units, bool has_ranges)
 {
 	FILE *stream = open_memstream((char **)&units->at, &units->size);
+	const uint64_t start = has_ranges ? 0 : 0x1000;
+	const uint32_t length = has_ranges ? 0 : 0x10000;
 
 	built_must(stream);
 	add(stream, "\0\0\0\0\4\0\0\0\0\0\10", 11);
 	add_byte(stream, has_ranges ? UNIT_OF_RANGES : UNIT);
-	add(stream, &(uint64_t){ has_ranges ? 0 : 0x1000 }, 8);
-	add(stream, &(uint32_t){ has_ranges ? 0 : 0x10000 }, 4);
+	add(stream, &start, 8);
+	add(stream, &length, 4);
 	return stream;
 }
 

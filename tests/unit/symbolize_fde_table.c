@@ -177,14 +177,15 @@ static void forged_map(struct forged *forged, struct fde_table *fdes)
 	struct mapping_list list = { .mappings = forged->mappings, .count = forged->count + 1 };
 	remote_addr start = LOAD + forged->count * 2 * FILE_SPAN;
 
-	forged->mappings[forged->count++] = (struct mapping){
+	forged->mappings[forged->count] = (struct mapping){
 		.start = start,
 		.end = start + FILE_SPAN,
 		.device = 1,
-		.inode = forged->count,
+		.inode = forged->count + 1,
 		.protection = PROT_READ | PROT_EXEC,
 		.path = "/forged",
 	};
+	forged->count++;
 	must(module_table_update(forged->modules, &list) == 0);
 	fde_table_prepare(fdes);
 }
