@@ -224,6 +224,8 @@ static int read_current(struct reading *reading, remote_addr dict)
 
 	if (error)
 		return error;
+	if (entries.cut)
+		reading->list.flags |= ASYNCIO_INCOMPLETE;
 	for (size_t i = 0; !error && i < entries.count; i++) {
 		uint64_t ident;
 
@@ -258,7 +260,7 @@ static int read_set(struct reading *reading, remote_addr set)
 {
 	const struct python_runtime *runtime = reading->runtime;
 	uint8_t head[SET_HEAD_SIZE];
-	uint64_t(*entries)[2], mask;
+	uint64_t(*entries)[2], count;
 	int error;
 
 	if (!python_object_is(runtime, set, "set"))
@@ -266,15 +268,17 @@ static int read_set(struct reading *reading, remote_addr set)
 	error = memory_read(runtime->reader, set, head, sizeof(head));
 	if (error)
 		return error;
-	mask = field_u64(head, SET_MASK);
-	if (mask >= SET_ENTRIES_MAX)
-		return -E2BIG;
-	entries = calloc(mask + 1, sizeof(*entries));
+	count = field_u64(head, SET_MASK) + 1;
+	if (count == 0 || count > SET_ENTRIES_MAX) {
+		reading->list.flags |= ASYNCIO_INCOMPLETE;
+		count = SET_ENTRIES_MAX;
+	}
+	entries = calloc(count, sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
 	error = memory_read(runtime->reader, field_u64(head, SET_TABLE), entries,
-			    (mask + 1) * sizeof(*entries));
-	for (size_t i = 0; !error && i <= mask; i++) {
+			    count * sizeof(*entries));
+	for (size_t i = 0; !error && i < count; i++) {
 		if (entries[i][0])
 			error = add_reference(reading, entries[i][0]);
 		error = of_object(error) ? 0 : error;

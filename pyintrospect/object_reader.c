@@ -66,6 +66,7 @@ struct key_table {
 	remote_addr entries;
 	uint64_t count;
 	bool hashed; /* each entry starts with its key's hash */
+	bool cut;    /* there are more than count */
 };
 
 static int parse_keys(const struct python_runtime *runtime, remote_addr keys,
@@ -93,8 +94,10 @@ static int parse_keys(const struct python_runtime *runtime, remote_addr keys,
 		table.entries = keys + KEYS_OLD_INDICES + size * width;
 		table.hashed = true;
 	}
-	if (table.count > OBJECT_ENTRIES_MAX)
-		return -E2BIG;
+	if (table.count > OBJECT_ENTRIES_MAX) {
+		table.count = OBJECT_ENTRIES_MAX;
+		table.cut = true;
+	}
 	*ret_table = table;
 	return 0;
 }
@@ -112,6 +115,7 @@ static int read_entries(const struct python_runtime *runtime, remote_addr keys, 
 	if (error)
 		return error;
 	stride = table.hashed ? 3 : 2;
+	entries.cut = table.cut;
 	words = calloc(table.count * (stride + 1) + 1, sizeof(*words));
 	entries.items = calloc(table.count + 1, sizeof(*entries.items));
 	if (!words || !entries.items) {

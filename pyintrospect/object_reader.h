@@ -16,7 +16,7 @@
 
 #include "pyintrospect/runtime.h"
 
-/* A dict with more entries, removed ones included, is not read. */
+/* Of a dict with more entries, removed ones included, the first ones are read. */
 #define OBJECT_ENTRIES_MAX 65536
 
 struct object_entry {
@@ -27,12 +27,13 @@ struct object_entry {
 struct object_entries {
 	struct object_entry *items; /* in the order in which they were put in */
 	size_t count;
+	bool cut; /* there are more: see OBJECT_ENTRIES_MAX */
 };
 
 /*
  * The entries of a dict, or of an instance's attributes; freed by
- * object_entries_deinit(). 0, -EBADMSG (it is none, or not any more), -E2BIG,
- * -ENOMEM, -EFAULT or what the reader said.
+ * object_entries_deinit(). 0, -EBADMSG (it is none, or not any more), -ENOMEM,
+ * -EFAULT or what the reader said.
  */
 __attribute__((warn_unused_result)) int object_read_dict(const struct python_runtime *runtime,
 							 remote_addr dict,

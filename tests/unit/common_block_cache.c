@@ -15,6 +15,9 @@
 #define BYTES 16384u
 #define HOLE  (BASE + 4096) /* a page that is not there */
 #define PAGE  4096u
+/* As in docs/SECURITY.md. */
+#define BLOCKS      32
+#define BLOCK_BYTES 256u
 
 /* Memory that counts how often it is asked. */
 struct memory {
@@ -96,6 +99,15 @@ static void reads_once(void **state)
 	assert_int_equal(fixture->memory.reads, 1);
 }
 
+/* It grows with nothing that is read. */
+static void keeps_so_many(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(sizeof(fixture->cache.blocks), BLOCKS * BLOCK_BYTES);
+	assert_int_equal(sizeof(fixture->cache.blocks[0]), BLOCK_BYTES);
+}
+
 static void forgets(void **state)
 {
 	struct fixture *fixture = *state;
@@ -128,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(reads_what_is_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reads_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(keeps_so_many, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(forgets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(survives_failures, set_up, tear_down),
 	};

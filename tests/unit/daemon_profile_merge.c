@@ -69,6 +69,10 @@ static void test_no_field_is_forgotten(void **state)
 
 /* ---- profiles ---- */
 
+/* As in docs/SECURITY.md. */
+#define PROCESSES 1024
+#define CELLS     65536
+
 #define VARIANT_CELLS 160
 
 struct variant {
@@ -464,7 +468,7 @@ static void test_many_processes(void **state)
 	struct variant *variant = make(1);
 	struct profile *profile;
 	uint64_t sum_ns = 0, node_ns = 0;
-	const unsigned count = 2 * MERGE_PROCESSES_MAX;
+	const unsigned count = 2 * PROCESSES;
 
 	(void)state;
 	for (unsigned i = 0; i < count; i++) {
@@ -472,7 +476,7 @@ static void test_many_processes(void **state)
 		add(merge, &variant->profile);
 	}
 	profile = build(merge, false);
-	assert_in_range(profile->process_count, MERGE_PROCESSES_MAX, MERGE_PROCESSES_MAX + 1);
+	assert_in_range(profile->process_count, PROCESSES, PROCESSES + 1);
 	/* Those without an entry of their own are together, and so first by time. */
 	assert_int_equal(profile->processes[0].pid, 0);
 	for (size_t i = 0; i < profile->process_count; i++)
@@ -482,7 +486,7 @@ static void test_many_processes(void **state)
 		node_ns += profile->time_ns[c];
 	assert_int_equal(sum_ns, node_ns);
 	assert_true(profile->tree.node_count <=
-		    (MERGE_PROCESSES_MAX + 1) * (variant->profile.tree.node_count + 1));
+		    (PROCESSES + 1) * (variant->profile.tree.node_count + 1));
 	profile_destroy(profile);
 	profile_merge_destroy(merge);
 	free(variant);
@@ -579,8 +583,8 @@ static void test_timeline_limits(void **state)
 	char *expected = NULL;
 
 	(void)state;
-	assert_true(processes < MERGE_PROCESSES_MAX);
-	assert_true(processes * VARIANT_CELLS > 2 * MERGE_CELLS_MAX);
+	assert_true(processes < PROCESSES);
+	assert_true(processes * VARIANT_CELLS > 2 * CELLS);
 	/* In order of time, and the other way round. */
 	for (unsigned round = 0; round < 2; round++) {
 		struct profile_merge *merge = profile_merge_create();
@@ -598,7 +602,7 @@ static void test_timeline_limits(void **state)
 		merged = build(merge, false);
 		timeline = &merged->facts.thread_timeline;
 		assert_true(timeline->slice_count <= TIMELINE_THREAD_SLICES_MAX);
-		assert_true(timeline->cell_count <= MERGE_CELLS_MAX);
+		assert_true(timeline->cell_count <= CELLS);
 		assert_int_equal(timeline_sum(timeline),
 				 processes * timeline_sum(&profile->facts.thread_timeline));
 		timeline = &merged->facts.node_timeline;

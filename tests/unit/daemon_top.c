@@ -340,16 +340,42 @@ static void test_reset(void **state)
 }
 
 /* However long it runs, the ring keeps what the window needs and no more. */
+/* As in docs/SECURITY.md. */
+#define PASTS 16
+#define ROWS  4096
+
+/* Of a profile with more lines, the first ones are known. */
+static void test_rows_are_bounded(void **state)
+{
+	struct profile_line *lines = calloc(ROWS + 5, sizeof(*lines));
+	struct profile profile = { .lines = lines, .line_count = ROWS + 5 };
+	struct top_past past = { 0 };
+
+	(void)state;
+	assert_non_null(lines);
+	for (int i = 0; i < ROWS + 5; i++)
+		lines[i] = (struct profile_line){ .file = "/a.py", .function = "f", .line = 1 + i };
+	assert_int_equal(top_past_take(&past, &profile), 0);
+	assert_int_equal(past.counts[TOP_LINES], ROWS);
+	for (size_t i = 0; i < ROWS + 5; i++) {
+		uint64_t key = top_view_entry(&profile, TOP_LINES, i).key;
+
+		assert_int_equal(top_past_find(&past, TOP_LINES, key) != NULL, i < ROWS);
+	}
+	top_past_deinit(&past);
+	free(lines);
+}
+
 static void test_history_is_bounded(void **state)
 {
 	struct fixture *fixture = *state;
 
-	for (unsigned i = 1; i <= 3 * TOP_HISTORY_MAX; i++) {
+	for (unsigned i = 1; i <= 3 * PASTS; i++) {
 		run_on(fixture, i);
 		if (i > 10)
 			assert_int_equal(fixture->model.totals.duration_ns, 10 * SECOND);
 	}
-	assert_int_equal(fixture->model.history.count, TOP_HISTORY_MAX);
+	assert_int_equal(fixture->model.history.count, PASTS);
 	assert_int_equal(row_of(fixture, 200)->figures.total_ns, 10 * SECOND);
 }
 
@@ -582,6 +608,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sort, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_recent_window, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reset, set_up, tear_down),
+		cmocka_unit_test(test_rows_are_bounded),
 		cmocka_unit_test_setup_teardown(test_history_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_figures_never_wrap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_selection, set_up, tear_down),

@@ -157,13 +157,13 @@ static const struct python_thread *find(const struct python_thread_list *list, i
 /* As much of it as fits, in whole characters. */
 static bool name_matches(const char *found, const char *expected)
 {
+	const size_t most = 127; /* bytes; as in docs/SECURITY.md */
 	size_t length = strlen(found);
 
 	if (strcmp(found, expected) == 0)
-		return true;
-	return strlen(expected) >= PYTHON_THREAD_NAME_SIZE &&
-	       length >= PYTHON_THREAD_NAME_SIZE - 4 && strncmp(found, expected, length) == 0 &&
-	       (expected[length] & 0xc0) != 0x80;
+		return length <= most;
+	return strlen(expected) > most && length <= most && length + 3 >= most &&
+	       strncmp(found, expected, length) == 0 && (expected[length] & 0xc0) != 0x80;
 }
 
 static size_t holders(const struct python_thread_list *list)
