@@ -101,7 +101,7 @@ struct step {
 	bool long_read; /* all of them, not the first SHORT_BYTES alone */
 };
 
-static bool plausible(remote_addr address)
+static bool iterator_plausible(remote_addr address)
 {
 	return address % 8 == 0 && address >= 4096 && address < 1ull << 47;
 }
@@ -116,7 +116,7 @@ static uint8_t layout_of(const struct python_runtime *runtime, struct iterator_t
 	for (size_t i = 0; i < ITERATOR_TYPES_MAX; i++)
 		if (types->items[i].type == type)
 			return types->items[i].layout;
-	if (!plausible(type) || memory_read(runtime->reader, type, head, sizeof(head)))
+	if (!iterator_plausible(type) || memory_read(runtime->reader, type, head, sizeof(head)))
 		return LAYOUT_OTHER;
 	if (field_u64(head, TYPE_FLAGS) & FLAG_HEAP_TYPE)
 		return LAYOUT_OTHER; /* its address may be another's tomorrow: not kept */
@@ -134,7 +134,7 @@ static uint8_t layout_of(const struct python_runtime *runtime, struct iterator_t
 
 static void go_on(struct step *step, enum stage stage, remote_addr address)
 {
-	step->stage = plausible(address) ? stage : STAGE_DONE;
+	step->stage = iterator_plausible(address) ? stage : STAGE_DONE;
 	step->address = address;
 }
 

@@ -167,8 +167,8 @@ static struct memory_range *add_range(struct operand_reader *reader, remote_addr
 	return range;
 }
 
-static void add_slots(struct operand_reader *reader, struct frame_reading *reading,
-		      remote_addr bottom)
+static void reading_add_slots(struct operand_reader *reader, struct frame_reading *reading,
+			      remote_addr bottom)
 {
 	reading->slots_address = bottom + WORD_BYTES * reading->first_slot;
 	if (reading->slot_count)
@@ -201,8 +201,9 @@ static void want_frame(struct operand_reader *reader, struct frame_reading *read
 	if (reading->argument_count)
 		add_range(reader, locals, reading->arguments, WORD_BYTES * reading->argument_count);
 	if (layout->walk != PYTHON_WALK_FRAME_OBJECTS)
-		add_slots(reader, reading,
-			  locals + WORD_BYTES * (uint64_t)reading->frame->code->local_count);
+		reading_add_slots(reader, reading,
+				  locals +
+					  WORD_BYTES * (uint64_t)reading->frame->code->local_count);
 }
 
 /* Is the frame still where the stack was seen? Notes what was read of it. */
@@ -331,7 +332,7 @@ static void take(const struct operand_reader *reader, const struct frame_reading
 }
 
 /* Reads the ranges from a number on. */
-static int read_ranges(struct operand_reader *reader, size_t first)
+static int read_ranges_from(struct operand_reader *reader, size_t first)
 {
 	if (first == reader->range_count)
 		return 0;
@@ -339,7 +340,8 @@ static int read_ranges(struct operand_reader *reader, size_t first)
 				  reader->range_count - first);
 }
 
-static int read_frames(struct operand_reader *reader, size_t count, struct operand_sample *samples)
+static int read_planned_frames(struct operand_reader *reader, size_t count,
+			       struct operand_sample *samples)
 {
 	const struct python_layout *layout = &reader->runtime->layout;
 	size_t first;
@@ -348,7 +350,7 @@ static int read_frames(struct operand_reader *reader, size_t count, struct opera
 	reader->range_count = 0;
 	for (size_t i = 0; i < count; i++)
 		want_frame(reader, &reader->readings[i]);
-	error = read_ranges(reader, 0);
+	error = read_ranges_from(reader, 0);
 	first = reader->range_count;
 	for (size_t i = 0; !error && i < count; i++)
 		check_frame(reader, &reader->readings[i], &samples[i]);
@@ -358,9 +360,9 @@ static int read_frames(struct operand_reader *reader, size_t count, struct opera
 		remote_addr bottom = old_bottom(layout, &reader->readings[i]);
 
 		if (!samples[i].error && bottom)
-			add_slots(reader, &reader->readings[i], bottom);
+			reading_add_slots(reader, &reader->readings[i], bottom);
 	}
-	error = read_ranges(reader, first);
+	error = read_ranges_from(reader, first);
 	for (size_t i = first; !error && i < reader->range_count; i++)
 		for (size_t k = 0; k < count; k++)
 			if (reader->ranges[i].buffer == reader->readings[k].slots)
@@ -396,7 +398,7 @@ static int read_planned(struct operand_reader *reader, struct operand_sample *sa
 {
 	struct operand_iterator *iterators[OPERAND_FRAMES_MAX * OPERAND_LOOPS_MAX];
 	size_t iterator_count = 0;
-	int error = read_frames(reader, count, samples);
+	int error = read_planned_frames(reader, count, samples);
 
 	if (!error && store_count && !apply_stores(&reader->readings[0], stores, store_count))
 		samples[0].error = -ENOENT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/operation.h"
 
+#include "common/text.h"
 #include "pyintrospect/opcode.h"
 
 #include <string.h>
@@ -103,11 +104,6 @@ static const struct shape shapes[] = {
 	{ "IMPORT_NAME", 6, ANY_MINOR, OPERATION_IMPORT, "vv" },
 };
 
-static bool starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
 static struct shape shape_of(int minor, const char *name, uint32_t argument)
 {
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
@@ -119,9 +115,9 @@ static struct shape shape_of(int minor, const char *name, uint32_t argument)
 				       .operands = argument & 4 ? "vv" : "v" };
 	if (!strcmp(name, "BINARY_OP") && argument == BINARY_OP_SUBSCRIPT && minor >= 14)
 		return (struct shape){ .kind = OPERATION_SUBSCRIPT, .operands = "ci" };
-	if (starts_with(name, "BINARY_") || starts_with(name, "INPLACE_"))
+	if (text_starts_with(name, "BINARY_") || text_starts_with(name, "INPLACE_"))
 		return (struct shape){ .kind = OPERATION_BINARY, .operands = "vv" };
-	if (starts_with(name, "UNARY_"))
+	if (text_starts_with(name, "UNARY_"))
 		return (struct shape){ .kind = OPERATION_UNARY, .operands = "v" };
 	return (struct shape){ .kind = OPERATION_OTHER, .operands = "" };
 }
@@ -165,7 +161,7 @@ static uint32_t letter_slots(char letter, uint32_t argument)
 	}
 }
 
-static void add_place(struct operation *operation, int64_t slot, char letter)
+static void operation_add_place(struct operation *operation, int64_t slot, char letter)
 {
 	operation->total++;
 	if (operation->count < OPERANDS_MAX)
@@ -186,7 +182,7 @@ bool operation_of(const struct stack_depths *depths, const struct stack_instruct
 
 	if (instruction->depth == STACK_DEPTH_UNKNOWN)
 		return false;
-	operation.in_place = starts_with(name, "INPLACE_") ||
+	operation.in_place = text_starts_with(name, "INPLACE_") ||
 			     (!strcmp(name, "BINARY_OP") && argument >= BINARY_OP_INPLACE_FIRST &&
 			      argument <= BINARY_OP_INPLACE_LAST);
 	for (const char *letter = shape.operands; *letter; letter++)
@@ -200,11 +196,11 @@ bool operation_of(const struct stack_depths *depths, const struct stack_instruct
 			/* What is added to: as deep as the argument says below what is added. */
 			if ((int64_t)argument > slot || argument == 0)
 				return false;
-			add_place(&operation, slot - argument, *letter);
+			operation_add_place(&operation, slot - argument, *letter);
 		}
 		for (uint32_t i = 0; i < slots; i++, slot++)
 			if (*letter != '0')
-				add_place(&operation, slot, *letter);
+				operation_add_place(&operation, slot, *letter);
 	}
 	*ret_operation = operation;
 	return true;

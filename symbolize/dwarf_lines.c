@@ -39,7 +39,7 @@ struct table {
 	uint64_t bytes;         /* counted so far */
 };
 
-static bool has_name(const char *name, const char *wanted)
+static bool form_has_name(const char *name, const char *wanted)
 {
 	static const char *const beginnings[] = { ".debug_", ".zdebug_", ".gnu.debuglto_.debug_" };
 	size_t length = strlen(wanted);
@@ -74,11 +74,11 @@ void dwarf_lines_init(struct dwarf_lines *lines, Dwarf *dwarf)
 		name = elf_strptr(elf, names, header.sh_name);
 		if (!name)
 			continue;
-		if (has_name(name, "line"))
+		if (form_has_name(name, "line"))
 			data = &lines->programs;
-		else if (has_name(name, "line_str"))
+		else if (form_has_name(name, "line_str"))
 			data = &lines->line_strings;
-		else if (has_name(name, "str"))
+		else if (form_has_name(name, "str"))
 			data = &lines->strings;
 		else
 			continue;

@@ -273,7 +273,8 @@ static bool is_known(const struct judgement *judgement, const struct argument_fr
  * The site that does in this frame what it has done before: the frame's own, or
  * one that it is part of; ID_NONE: there is none.
  */
-static uint32_t same_site(const struct judgement *judgement, const struct argument_frame *frame)
+static uint32_t site_that_repeats(const struct judgement *judgement,
+				  const struct argument_frame *frame)
 {
 	const struct argument_facts *facts = &judgement->facts[frame->site];
 	const struct argument_summary *outer;
@@ -329,7 +330,7 @@ static struct argument_vote vote_for_repetition(const struct judgement *judgemen
 
 	for (unsigned f = sample->frame_count; f-- > 0;) {
 		const struct argument_frame *frame = &sample->frames[f];
-		uint32_t same = same_site(judgement, frame);
+		uint32_t same = site_that_repeats(judgement, frame);
 
 		if (same != ID_NONE && loop_is_known(judgement, sample, f))
 			return vote_for(judgement, same, f);

@@ -85,12 +85,12 @@ static const struct known_code *known_code(struct argument_sampler *sampler,
 	return known;
 }
 
-static bool is_own(struct argument_sampler *sampler, const struct python_code *code)
+static bool is_own_code(struct argument_sampler *sampler, const struct python_code *code)
 {
 	return !known_code(sampler, code)->is_library;
 }
 
-static void want(struct argument_sampler *sampler, size_t frame)
+static void want_frame_of(struct argument_sampler *sampler, size_t frame)
 {
 	for (size_t i = 0; i < sampler->wanted_count; i++)
 		if (sampler->wanted[i] == frame)
@@ -110,7 +110,7 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 	for (size_t i = 0; i < limit; i++) {
 		size_t needed = 1 + (i > 0);
 
-		if (!is_own(sampler, stack->frames[i].code) ||
+		if (!is_own_code(sampler, stack->frames[i].code) ||
 		    stack->frames[i].instruction_offset < 0)
 			continue;
 		if (sampler->own_count == ARGUMENT_FRAMES_MAX ||
@@ -119,8 +119,8 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 			break;
 		}
 		if (i > 0)
-			want(sampler, i - 1);
-		want(sampler, i);
+			want_frame_of(sampler, i - 1);
+		want_frame_of(sampler, i);
 		sampler->own[sampler->own_count++] = i;
 	}
 }

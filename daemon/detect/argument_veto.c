@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_veto.h"
 
+#include "common/text.h"
+
 #include <string.h>
 
 #define STORED_MAX 32
@@ -10,11 +12,6 @@ struct stored {
 	struct variable variables[STORED_MAX];
 	size_t count;
 };
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
 
 static void add_variable(struct stored *stored, struct variable variable)
 {
@@ -31,7 +28,7 @@ static void read_variables(const struct bytecode *bytecode, const struct operand
 		ret_variables[0].storage = 0;
 }
 
-static bool has(const struct stored *stored, struct variable variable)
+static bool is_stored(const struct stored *stored, struct variable variable)
 {
 	for (size_t i = 0; i < stored->count; i++)
 		if (stored->variables[i].storage == variable.storage &&
@@ -66,10 +63,10 @@ static void note_target(struct stored *stored, const struct bytecode *bytecode, 
  *   v x i STORE_SUBSCR   v x i j STORE_SLICE (3.12+)   x v BINARY_OP += */
 static unsigned values_above_target(const struct bytecode_instruction *instruction)
 {
-	if (starts_with(instruction->name, "STORE_SLICE"))
+	if (text_starts_with(instruction->name, "STORE_SLICE"))
 		return 2;
-	if (starts_with(instruction->name, "STORE_SUBSCR") ||
-	    starts_with(instruction->name, "INPLACE_"))
+	if (text_starts_with(instruction->name, "STORE_SUBSCR") ||
+	    text_starts_with(instruction->name, "INPLACE_"))
 		return 1;
 	/* BINARY_OP's arguments: 13 to 25 are the operators in place, 26 is a subscript (3.14). */
 	return !strcmp(instruction->name, "BINARY_OP") && instruction->argument >= 13 &&
@@ -109,7 +106,7 @@ static bool result_changes(const struct bytecode *bytecode, const struct stored 
 
 	operands_variables(bytecode->code, next, true, assigned);
 	for (size_t v = 0; v < VARIABLES_MAX; v++)
-		if (assigned[v].storage && has(stored, assigned[v]))
+		if (assigned[v].storage && is_stored(stored, assigned[v]))
 			return true;
 	return false;
 }
@@ -126,7 +123,7 @@ static bool operand_changes(const struct bytecode *bytecode, const struct stored
 
 		read_variables(bytecode, &operands, i, read);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (read[v].storage && has(stored, read[v]))
+			if (read[v].storage && is_stored(stored, read[v]))
 				return true;
 	}
 	return false;
@@ -162,10 +159,10 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 
 	if (!instruction)
 		return veto;
-	precall = starts_with(instruction->name, "PRECALL");
+	precall = text_starts_with(instruction->name, "PRECALL");
 	index = (size_t)(instruction - bytecode->instructions);
 	next = behind(bytecode, index);
-	if (next < bytecode->count && (precall || starts_with(instruction->name, "CALL")))
+	if (next < bytecode->count && (precall || text_starts_with(instruction->name, "CALL")))
 		veto.dropped = !strcmp(bytecode->instructions[next].name, "POP_TOP");
 	if (!site->in_loop)
 		return veto;

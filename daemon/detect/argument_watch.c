@@ -49,7 +49,7 @@ bool argument_watch_arm(struct argument_watch *watch, struct tracee *tracee, int
 	return true;
 }
 
-static int disarm(struct argument_watch *watch, struct tracee *tracee)
+static int argument_watch_disarm(struct argument_watch *watch, struct tracee *tracee)
 {
 	int slot = watch->slot;
 
@@ -63,7 +63,7 @@ static bool is_over(struct argument_watch *watch, struct tracee *tracee)
 {
 	if (watch->met < MEETINGS && watch->traps < TRAPS_MAX)
 		return false;
-	(void)disarm(watch, tracee);
+	(void)argument_watch_disarm(watch, tracee);
 	return true;
 }
 
@@ -97,5 +97,5 @@ int argument_watch_expire(struct argument_watch *watch, struct tracee *tracee, u
 {
 	if (watch->slot == ARGUMENT_WATCH_NO_SLOT || now_ns < watch->since_ns + WAIT_MAX_NS)
 		return ARGUMENT_WATCH_NO_SLOT;
-	return disarm(watch, tracee);
+	return argument_watch_disarm(watch, tracee);
 }

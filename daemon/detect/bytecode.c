@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/bytecode.h"
 
+#include "common/text.h"
 #include "pyintrospect/opcode.h"
 
 #include <errno.h>
@@ -8,11 +9,6 @@
 #include <string.h>
 
 #define UNIT_BYTES 2
-
-static bool bytecode_starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
 
 /* Where a jump backwards goes. end is behind the jump and its caches. */
 static int backward_target(const struct python_code *code, const char *name, uint32_t argument,
@@ -23,14 +19,12 @@ static int backward_target(const struct python_code *code, const char *name, uin
 	if (code->minor >= 11) {
 		/* ..._NO_INTERRUPT closes the loops inside of `await` and `yield from`: no loop of
 		 * the source. */
-		if (strcmp(name, "JUMP_BACKWARD") &&
-		    !bytecode_starts_with(name, "POP_JUMP_BACKWARD_"))
+		if (strcmp(name, "JUMP_BACKWARD") && !text_starts_with(name, "POP_JUMP_BACKWARD_"))
 			return BYTECODE_NO_TARGET;
 		target = (int64_t)end - (int64_t)argument * UNIT_BYTES;
 	} else {
 		if (strcmp(name, "JUMP_ABSOLUTE") && strcmp(name, "CONTINUE_LOOP") &&
-		    !bytecode_starts_with(name, "POP_JUMP_IF_") &&
-		    !bytecode_starts_with(name, "JUMP_IF_"))
+		    !text_starts_with(name, "POP_JUMP_IF_") && !text_starts_with(name, "JUMP_IF_"))
 			return BYTECODE_NO_TARGET;
 		/* 3.10 counts units, before it bytes were counted. */
 		target = (int64_t)argument * (code->minor >= 10 ? UNIT_BYTES : 1);

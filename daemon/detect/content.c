@@ -232,8 +232,8 @@ static void parse_dict(struct fingerprints *set, struct content_node *node)
 }
 
 /* Where a dict's entries are, and its values when those are elsewhere. */
-static void parse_keys(struct fingerprints *set, struct content_node *node,
-		       const struct memory_range *ranges, size_t count)
+static void dict_parse_keys(struct fingerprints *set, struct content_node *node,
+			    const struct memory_range *ranges, size_t count)
 {
 	remote_addr keys = content_word(node, FIELD_3), values = content_word(node, FIELD_4);
 	const uint8_t *head = ranges[0].buffer;
@@ -273,8 +273,8 @@ static void parse_keys(struct fingerprints *set, struct content_node *node,
 }
 
 /* Keys and values of the first entries that are in use. */
-static void add_entries(struct fingerprints *set, struct content_node *node,
-			const struct memory_range *ranges, size_t count)
+static void content_add_entries(struct fingerprints *set, struct content_node *node,
+				const struct memory_range *ranges, size_t count)
 {
 	bool split = content_word(node, FIELD_4) != 0;
 	size_t stride = node->place ? 24 : 16, items = 0;
@@ -408,9 +408,9 @@ void content_parse(struct fingerprints *set, struct content_node *node,
 	} else if (node->kind == CONTENT_TUPLE || node->kind == CONTENT_LIST) {
 		content_add_items(set, node, ranges, count);
 	} else if (node->kind == CONTENT_DICT && node->stage == STAGE_SECOND) {
-		parse_keys(set, node, ranges, count);
+		dict_parse_keys(set, node, ranges, count);
 	} else if (node->kind == CONTENT_DICT) {
-		add_entries(set, node, ranges, count);
+		content_add_entries(set, node, ranges, count);
 	} else if (node->kind == CONTENT_STR && node->stage == STAGE_FOURTH) {
 		follow_str(set, node, ranges);
 	} else {

@@ -46,8 +46,8 @@ enum step {
 	THE_BYTES
 };
 
-static bool ask(struct fingerprints *set, struct content_node *node, enum step step,
-		remote_addr address, size_t size)
+static bool arrow_ask(struct fingerprints *set, struct content_node *node, enum step step,
+		      remote_addr address, size_t size)
 {
 	node->place = step;
 	node->stage = STAGE_SECOND;
@@ -86,8 +86,8 @@ static void parse_data(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	/* Of its type, which class it is of. */
-	if (ask(set, node, THE_BUFFERS, begin, size))
-		(void)ask(set, node, THE_BUFFERS, content_word_of(range, DATA_TYPE), 8);
+	if (arrow_ask(set, node, THE_BUFFERS, begin, size))
+		(void)arrow_ask(set, node, THE_BUFFERS, content_word_of(range, DATA_TYPE), 8);
 }
 
 static void ask_buffers(struct fingerprints *set, struct content_node *node,
@@ -100,7 +100,7 @@ static void ask_buffers(struct fingerprints *set, struct content_node *node,
 		remote_addr buffer = content_word_of(&ranges[0], at);
 
 		node->own = content_mix(node->own, buffer != 0);
-		given = !buffer || ask(set, node, A_BUFFER, buffer, BUFFER_SIZE);
+		given = !buffer || arrow_ask(set, node, A_BUFFER, buffer, BUFFER_SIZE);
 	}
 	if (!given)
 		content_opaque(node);
@@ -138,8 +138,8 @@ void content_parse_arrow(struct fingerprints *set, struct content_node *node,
 	bool chunked = strstr(content_type_of(set, node)->name, "ChunkedArray");
 
 	if (node->stage == STAGE_CONTENT) {
-		(void)ask(set, node, chunked ? THE_CHUNKS : THE_ARRAY,
-			  content_word(node, SHARED_POINTER), ARRAY_SIZE);
+		(void)arrow_ask(set, node, chunked ? THE_CHUNKS : THE_ARRAY,
+				content_word(node, SHARED_POINTER), ARRAY_SIZE);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -153,13 +153,14 @@ void content_parse_arrow(struct fingerprints *set, struct content_node *node,
 		if (content_word_of(&ranges[0], 8) - content_word_of(&ranges[0], 0) != POINTER_SIZE)
 			only_identity(node);
 		else
-			(void)ask(set, node, THE_CHUNK, content_word_of(&ranges[0], 0), 8);
+			(void)arrow_ask(set, node, THE_CHUNK, content_word_of(&ranges[0], 0), 8);
 		break;
 	case THE_CHUNK:
-		(void)ask(set, node, THE_ARRAY, content_word_of(&ranges[0], 0), ARRAY_SIZE);
+		(void)arrow_ask(set, node, THE_ARRAY, content_word_of(&ranges[0], 0), ARRAY_SIZE);
 		break;
 	case THE_ARRAY:
-		(void)ask(set, node, THE_DATA, content_word_of(&ranges[0], ARRAY_DATA), DATA_SIZE);
+		(void)arrow_ask(set, node, THE_DATA, content_word_of(&ranges[0], ARRAY_DATA),
+				DATA_SIZE);
 		break;
 	case THE_DATA:
 		parse_data(set, node, &ranges[0]);

@@ -311,8 +311,8 @@ static void parse_first(struct fingerprints *set, struct content_node *node,
 	}
 }
 
-static void parse_dict(struct fingerprints *set, struct content_node *node,
-		       struct content_type *type, const struct memory_range *range)
+static void attributes_parse_dict(struct fingerprints *set, struct content_node *node,
+				  struct content_type *type, const struct memory_range *range)
 {
 	remote_addr values;
 
@@ -330,8 +330,8 @@ static void parse_dict(struct fingerprints *set, struct content_node *node,
 }
 
 /* False: these are no keys. */
-static bool read_keys(const struct fingerprints *set, const struct content_node *node,
-		      const struct memory_range *range, struct content_keys *ret_keys)
+static bool attributes_read_keys(const struct fingerprints *set, const struct content_node *node,
+				 const struct memory_range *range, struct content_keys *ret_keys)
 {
 	const uint8_t *head = range->buffer;
 	struct content_keys keys = { .keys = node->keys, .hashed = true };
@@ -357,12 +357,12 @@ static bool read_keys(const struct fingerprints *set, const struct content_node 
 	return keys.count <= ENTRIES_BELIEVED;
 }
 
-static void parse_keys(struct fingerprints *set, struct content_node *node,
-		       struct content_type *type, const struct memory_range *range)
+static void attributes_parse_keys(struct fingerprints *set, struct content_node *node,
+				  struct content_type *type, const struct memory_range *range)
 {
 	struct content_keys keys;
 
-	if (range->error || !read_keys(set, node, range, &keys)) {
+	if (range->error || !attributes_read_keys(set, node, range, &keys)) {
 		content_opaque(node);
 		return;
 	}
@@ -395,7 +395,8 @@ static const struct content_name *find_name(const struct fingerprints *set, remo
 	return name->address == address ? name : NULL;
 }
 
-static remote_addr key_of(const struct fingerprints *set, const struct content_node *node, size_t i)
+static remote_addr attribute_key_of(const struct fingerprints *set, const struct content_node *node,
+				    size_t i)
 {
 	return arena_word(set, node->entries_at + (uint32_t)(node->hashed ? 24 * i + 8 : 16 * i));
 }
@@ -404,7 +405,7 @@ static void add_attributes(struct fingerprints *set, struct content_node *node,
 			   const struct content_type *type)
 {
 	for (size_t i = 0; i < node->counted; i++) {
-		remote_addr key = key_of(set, node, i);
+		remote_addr key = attribute_key_of(set, node, i);
 		const struct content_name *name = type->filtered ? find_name(set, key) : NULL;
 		uint64_t value = arena_word(
 			set, node->values_at
@@ -429,7 +430,7 @@ static void ask_names(struct fingerprints *set, struct content_node *node)
 	uint64_t data = set->minor >= 12 ? NAME_DATA_3_12 : NAME_DATA_3_11;
 
 	for (size_t i = 0; i < node->counted; i++) {
-		remote_addr key = key_of(set, node, i);
+		remote_addr key = attribute_key_of(set, node, i);
 
 		if (key && !find_name(set, key) &&
 		    (!content_request(set, node, key + NAME_LENGTH, 8, false) ||
@@ -464,7 +465,7 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 
 	if (count > wanted) {
 		/* What was asked for on the word of the object before may not be right. */
-		if (ranges[0].error || !read_keys(set, node, &ranges[0], &keys)) {
+		if (ranges[0].error || !attributes_read_keys(set, node, &ranges[0], &keys)) {
 			content_opaque(node);
 			return;
 		}
@@ -516,10 +517,10 @@ void content_parse_attributes(struct fingerprints *set, struct content_node *nod
 		parse_first(set, node, type, ranges, count);
 		break;
 	case STAGE_THIRD:
-		parse_dict(set, node, type, &ranges[0]);
+		attributes_parse_dict(set, node, type, &ranges[0]);
 		break;
 	case STAGE_FOURTH:
-		parse_keys(set, node, type, &ranges[0]);
+		attributes_parse_keys(set, node, type, &ranges[0]);
 		break;
 	case STAGE_FIFTH:
 		parse_entries(set, node, type, ranges, count);

@@ -42,9 +42,9 @@ static const struct content_node *node_of(const struct fingerprints *set, uint16
 }
 
 /* The first of this kind of object, in it or in what it holds. */
-static const struct content_node *find(const struct fingerprints *set,
-				       const struct content_node *node, enum content_kind kind,
-				       const char *type_name)
+static const struct content_node *frame_find(const struct fingerprints *set,
+					     const struct content_node *node,
+					     enum content_kind kind, const char *type_name)
 {
 	for (uint16_t i = node->first_child; i; i = set->nodes[i - 1].next_child) {
 		const struct content_node *child = &set->nodes[i - 1], *found;
@@ -53,7 +53,7 @@ static const struct content_node *find(const struct fingerprints *set,
 		if (child->kind == kind &&
 		    (!type_name || (type && type->rule && strstr(type->rule->name, type_name))))
 			return child;
-		found = find(set, child, kind, type_name);
+		found = frame_find(set, child, kind, type_name);
 		if (found)
 			return found;
 	}
@@ -73,14 +73,14 @@ bool content_describe_frame(const struct fingerprints *set, const struct content
 	frame = !strcmp(type->name, "DataFrame");
 	if (!frame) {
 		/* A Series' or Index' own array. */
-		array = find(set, node, CONTENT_ARRAY, NULL);
+		array = frame_find(set, node, CONTENT_ARRAY, NULL);
 		if (strcmp(type->name, "Series") != 0 || !array || array->dimension_count != 1)
 			return false;
 		snprintf(text, size, "%s[%" PRId64 "]", type->name, array->dimensions[0]);
 		return true;
 	}
-	manager = find(set, node, CONTENT_OBJECT, "BlockManager");
-	blocks = manager ? find(set, manager, CONTENT_TUPLE, NULL) : NULL;
+	manager = frame_find(set, node, CONTENT_OBJECT, "BlockManager");
+	blocks = manager ? frame_find(set, manager, CONTENT_TUPLE, NULL) : NULL;
 	if (!blocks || blocks->size != blocks->child_count)
 		return false;
 	for (uint16_t i = blocks->first_child; i; i = set->nodes[i - 1].next_child) {
@@ -88,9 +88,10 @@ bool content_describe_frame(const struct fingerprints *set, const struct content
 
 		/* What the block is placed at is the first of its objects. */
 		values = node_of(set, block->last_child);
-		array = !values                         ? NULL
-			: values->kind == CONTENT_ARRAY ? values
-							: find(set, values, CONTENT_ARRAY, NULL);
+		array = !values ? NULL
+			: values->kind == CONTENT_ARRAY
+				? values
+				: frame_find(set, values, CONTENT_ARRAY, NULL);
 		columns += array && array->dimension_count == 2 ? array->dimensions[0] : 1;
 		if (array && (array->dimension_count == 1 || array->dimension_count == 2))
 			rows = array->dimensions[array->dimension_count - 1];

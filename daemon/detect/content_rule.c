@@ -5,6 +5,8 @@
  */
 #include "daemon/detect/fingerprint_internal.h"
 
+#include "common/text.h"
+
 /* A word by its offset from the start of the object. */
 #define WORD(offset) (1u << ((offset)-16) / 8)
 
@@ -141,13 +143,6 @@ static const char *const scalars[] = { "numpy.bool",       "numpy.int",         
 static const char *const arrow[] = { "Array", "Table", "RecordBatch", "Scalar",
 				     "Type",  "Field", "Schema",      "KeyValueMetadata" };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), size = strlen(end);
-
-	return length >= size && !strcmp(text + length - size, end);
-}
-
 static const struct content_rule *family(const struct content_type *type)
 {
 	if (!strncmp(type->name, "numpy.dtype", strlen("numpy.dtype")))
@@ -157,7 +152,7 @@ static const struct content_rule *family(const struct content_type *type)
 		return type->basic_size <= 48 ? &step_rule : &steps_rule;
 	for (size_t i = 0; i < sizeof(arrow) / sizeof(arrow[0]); i++)
 		if (!strncmp(type->name, "pyarrow.lib.", strlen("pyarrow.lib.")) &&
-		    ends_with(type->name, arrow[i]))
+		    text_ends_with(type->name, arrow[i]))
 			return i ? &arrow_rule : &arrow_array_rule;
 	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++)
 		if (!strncmp(type->name, scalars[i], strlen(scalars[i])) &&

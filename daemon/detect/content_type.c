@@ -116,14 +116,14 @@ static void check(struct content_type *type, const struct memory_range *range)
 		       content_word_of(range, 8) != type->basic_size;
 }
 
-static void settle(struct content_type *type, enum content_kind kind)
+static void type_settle(struct content_type *type, enum content_kind kind)
 {
 	type->kind = (uint8_t)kind;
 	type->stage = TYPE_SETTLED;
 }
 
-static void parse_head(struct fingerprints *set, struct content_type *type,
-		       const struct memory_range *head)
+static void type_parse_head(struct fingerprints *set, struct content_type *type,
+			    const struct memory_range *head)
 {
 	bool given;
 
@@ -284,14 +284,14 @@ static void conclude(struct fingerprints *set, struct content_type *type)
 	type->filtered |= (base && base->filtered) ||
 			  (rule && !strncmp(rule->name, "pandas.", strlen("pandas.")));
 	if (type->flags & FLAG_TYPE_SUBCLASS) {
-		settle(type, CONTENT_CALLABLE);
+		type_settle(type, CONTENT_CALLABLE);
 	} else if (rule) {
 		type->rule = rule;
 		type->slots = 0;
 		type->root_size = type->basic_size;
-		settle(type, rule->kind);
+		type_settle(type, rule->kind);
 	} else if (is_enumeration(set, type->meta) == 1) {
-		settle(type, CONTENT_CONSTANT);
+		type_settle(type, CONTENT_CONSTANT);
 	} else if (type->program && base && base->kind != CONTENT_OTHER &&
 		   base->kind != CONTENT_CALLABLE && adds_up(set, type, base)) {
 		type->rule = base->rule;
@@ -300,9 +300,9 @@ static void conclude(struct fingerprints *set, struct content_type *type)
 		type->slots = (type->slots & ~type->ignored) | base->slots;
 		type->attributes = base->attributes || type->dict_offset ||
 				   (set->minor >= 11 && type->flags & FLAG_MANAGED_DICT);
-		settle(type, base->kind);
+		type_settle(type, base->kind);
 	} else {
-		settle(type, CONTENT_OTHER);
+		type_settle(type, CONTENT_OTHER);
 	}
 }
 
@@ -311,19 +311,19 @@ static bool waits(const struct fingerprints *set, uint16_t number)
 	return number && set->types[number - 1].stage < TYPE_SETTLED;
 }
 
-static void advance(struct fingerprints *set, struct content_type *type,
-		    const struct memory_range *ranges, size_t count)
+static void type_advance(struct fingerprints *set, struct content_type *type,
+			 const struct memory_range *ranges, size_t count)
 {
 	switch (type->stage) {
 	case TYPE_HEAD:
 		if (count < 1 || ranges[0].error)
-			settle(type, CONTENT_OTHER);
+			type_settle(type, CONTENT_OTHER);
 		else
-			parse_head(set, type, &ranges[0]);
+			type_parse_head(set, type, &ranges[0]);
 		return;
 	case TYPE_NAME:
 		if (count < 1 || ranges[0].error)
-			settle(type, CONTENT_OTHER);
+			type_settle(type, CONTENT_OTHER);
 		else
 			parse_name(set, type, ranges, count);
 		return;
@@ -371,7 +371,7 @@ void content_types_advance(struct fingerprints *set, const struct memory_range *
 		type->range_count = 0;
 		if (type->stage == TYPE_NEW || type->stage >= TYPE_WAITS)
 			continue;
-		advance(set, type, last + first, count);
+		type_advance(set, type, last + first, count);
 	}
 	settle_waiting(set);
 	content_types_start(set);
@@ -396,7 +396,7 @@ bool content_types_force(struct fingerprints *set)
 	for (uint16_t i = set->unsettled; i < set->type_count; i++) {
 		if (set->types[i].stage >= TYPE_SETTLED)
 			continue;
-		settle(&set->types[i], CONTENT_OTHER);
+		type_settle(&set->types[i], CONTENT_OTHER);
 		forced = true;
 	}
 	settle_waiting(set);

@@ -292,7 +292,8 @@ static bool subscript(struct expression_stack *stack,
 	return replace(stack, values, &value);
 }
 
-static bool build(struct expression_stack *stack, const struct bytecode_instruction *instruction)
+static bool expression_build(struct expression_stack *stack,
+			     const struct bytecode_instruction *instruction)
 {
 	const char *what = instruction->name + strlen("BUILD_");
 	struct value value = { .shape = SHAPE_ATOM, .offset = instruction->offset };
@@ -428,7 +429,7 @@ static bool step(struct expression_stack *stack, const struct bytecode_instructi
 	if (is_call(name))
 		return call(stack, instruction);
 	if (!strncmp(name, "BUILD_", 6))
-		return build(stack, instruction);
+		return expression_build(stack, instruction);
 	if (!strcmp(name, "KW_NAMES")) {
 		stack->keywords = true;
 		return true;

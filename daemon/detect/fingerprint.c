@@ -209,7 +209,7 @@ static uint64_t word_at(const uint8_t *bytes, size_t offset)
 }
 
 /* Its contents, when its type is known. */
-static void go_on(struct fingerprints *set, struct content_node *node)
+static void node_go_on(struct fingerprints *set, struct content_node *node)
 {
 	const struct content_type *type = &set->types[node->type - 1];
 
@@ -225,8 +225,8 @@ static void go_on(struct fingerprints *set, struct content_node *node)
 }
 
 /* The head and type of an object; contents are content_parse()'s. */
-static void advance(struct fingerprints *set, struct content_node *node,
-		    const struct memory_range *ranges, size_t count)
+static void node_advance(struct fingerprints *set, struct content_node *node,
+			 const struct memory_range *ranges, size_t count)
 {
 	switch (node->stage) {
 	case STAGE_NEW:
@@ -261,12 +261,12 @@ static void advance(struct fingerprints *set, struct content_node *node,
 		}
 		node->type = content_type_find(set, node->type_address, 0);
 		if (node->type)
-			go_on(set, node);
+			node_go_on(set, node);
 		else
 			content_by_identity(node, CONTENT_OTHER);
 		return;
 	case STAGE_TYPE:
-		go_on(set, node);
+		node_go_on(set, node);
 		return;
 	default:
 		content_parse(set, node, ranges, count);
@@ -283,7 +283,7 @@ static void advance_all(struct fingerprints *set, const struct memory_range *las
 		if (node->stage == STAGE_DONE)
 			continue;
 		node->range_count = 0;
-		advance(set, node, last + first, count);
+		node_advance(set, node, last + first, count);
 		if (node->stage == STAGE_DONE || node->stage == STAGE_TYPE || node->range_count)
 			continue;
 		/* It wanted nothing more; or there was no room, and only its identity is known. */

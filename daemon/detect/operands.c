@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/operands.h"
 
+#include "common/text.h"
+
 #include <string.h>
 
 /* Larger arguments do not occur in code that people write. */
 #define VALUES_MAX 255
 /* Nor do longer expressions. */
 #define INSTRUCTIONS_MAX 512
-
-static bool operand_starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
 
 static char storage_of(const char *suffix)
 {
@@ -41,9 +38,9 @@ void operands_variables(const struct python_code *code,
 
 	variables[0] = variables[1] = (struct variable){ 0 };
 	second = strstr(name + 1, "_STORE_FAST");
-	if (!second && operand_starts_with(name, "STORE_"))
+	if (!second && text_starts_with(name, "STORE_"))
 		second = strstr(name + 1, "_LOAD_FAST");
-	if (!second && operand_starts_with(name, "LOAD_FAST"))
+	if (!second && text_starts_with(name, "LOAD_FAST"))
 		second = strstr(name + 1, "_LOAD_FAST");
 	if (second) {
 		if (!strncmp(name, verb, verb_length))
@@ -120,8 +117,8 @@ static bool load_effect(const struct python_code *code,
 	return true;
 }
 
-static bool effect_of(const struct python_code *code,
-		      const struct bytecode_instruction *instruction, struct effect *ret)
+static bool operand_effect_of(const struct python_code *code,
+			      const struct bytecode_instruction *instruction, struct effect *ret)
 {
 	const char *name = instruction->name;
 	const struct fixed_effect *found =
@@ -139,11 +136,11 @@ static bool effect_of(const struct python_code *code,
 		ret->pushes = found->effect.pushes;
 		return true;
 	}
-	if (operand_starts_with(name, "LOAD_"))
+	if (text_starts_with(name, "LOAD_"))
 		return load_effect(code, instruction, ret);
-	if (operand_starts_with(name, "UNARY_"))
+	if (text_starts_with(name, "UNARY_"))
 		*ret = (struct effect){ 1, 1 };
-	else if (operand_starts_with(name, "BINARY_") || operand_starts_with(name, "INPLACE_"))
+	else if (text_starts_with(name, "BINARY_") || text_starts_with(name, "INPLACE_"))
 		*ret = (struct effect){ 2, 1 };
 	else
 		return false;
@@ -164,9 +161,9 @@ bool operands_on_top(const struct bytecode *bytecode, size_t index, unsigned cou
 			return false;
 		instruction = &bytecode->instructions[--operands.begin];
 		/* The last statement's end and this one's first value. */
-		if (needed == 1 && operand_starts_with(instruction->name, "STORE_FAST_LOAD_FAST"))
+		if (needed == 1 && text_starts_with(instruction->name, "STORE_FAST_LOAD_FAST"))
 			break;
-		if (!effect_of(bytecode->code, instruction, &effect))
+		if (!operand_effect_of(bytecode->code, instruction, &effect))
 			return false;
 		if (effect.pushes > needed) {
 			struct variable read[VARIABLES_MAX];
@@ -189,6 +186,6 @@ bool operands_of(const struct bytecode *bytecode, size_t index, struct operands 
 {
 	struct effect effect;
 
-	return effect_of(bytecode->code, &bytecode->instructions[index], &effect) &&
+	return operand_effect_of(bytecode->code, &bytecode->instructions[index], &effect) &&
 	       operands_on_top(bytecode, index, effect.pops, ret);
 }

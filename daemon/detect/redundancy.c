@@ -76,8 +76,9 @@ static enum loss filter_call(void *context, struct capture *capture)
 	return sample_filter_call(&redundancy->filter, capture);
 }
 
-static enum loss search(void *context, struct capture *capture, struct access_sought *sought,
-			struct access_found *ret_found)
+static enum loss redundancy_search_next(void *context, struct capture *capture,
+					struct access_sought *sought,
+					struct access_found *ret_found)
 {
 	struct redundancy *redundancy = context;
 
@@ -125,7 +126,7 @@ struct redundancy *redundancy_create(const struct redundancy_options *options,
 			.read = read_target,
 			.filter_code = filter_code,
 			.filter_call = filter_call,
-			.search = search,
+			.search = redundancy_search_next,
 			.trap = trap,
 			.memory_class = memory_class,
 		},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/slow_call.h"
 
+#include "common/text.h"
+
 #include <string.h>
 
 static const struct slow_call slow_calls[] = {
@@ -24,13 +26,6 @@ static const struct slow_call slow_calls[] = {
 	  "calls a Python function for each element: write it with operations on whole arrays" },
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), wanted = strlen(end);
-
-	return length >= wanted && !strcmp(text + length - wanted, end);
-}
-
 uint8_t slow_call_find(const struct python_code *code)
 {
 	const char *dot = strrchr(code->function, '.');
@@ -38,7 +33,7 @@ uint8_t slow_call_find(const struct python_code *code)
 
 	for (size_t i = 0; i < sizeof(slow_calls) / sizeof(slow_calls[0]); i++)
 		if (!strcmp(function, slow_calls[i].function) &&
-		    ends_with(code->file, slow_calls[i].file))
+		    text_ends_with(code->file, slow_calls[i].file))
 			return (uint8_t)(i + 1);
 	return 0;
 }
