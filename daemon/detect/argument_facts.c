@@ -141,8 +141,10 @@ static void count_frame(struct argument_facts *all, const struct argument_sample
 	const struct argument_frame *frame = &sample->frames[number];
 	struct argument_facts *facts = &all[frame->site];
 
-	if (is_innermost(sample, number))
+	if (is_innermost(sample, number)) {
+		facts->seen++;
 		count_calls(all, sample, number, position);
+	}
 	if (!(frame->flags & ARGUMENT_JUDGED))
 		return;
 	facts->summary->judged++;

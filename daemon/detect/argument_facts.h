@@ -38,6 +38,7 @@ struct argument_facts {
 	uint64_t keys[ARGUMENT_DISTINCT_MAX];
 	uint32_t counts[ARGUMENT_DISTINCT_MAX];
 	uint32_t overflow; /* judged samples whose contents found no place in keys */
+	uint32_t seen;     /* samples that it is in */
 	uint64_t data, opaque, partial, state;
 	/* Of the last sample that it was in: what tells the next one's call apart. */
 	uint32_t last_position, last_loops, last_rounds;

@@ -14,6 +14,8 @@
 /* What a function does when it is called again must be the same, too: for so much of the calls. */
 #define INSIDE_MIN  6
 #define INSIDE_PART 0.5
+/* Of all samples. */
+#define NEARLY_ALL 0.8
 /* So many samples say what the others are like. */
 #define KNOWN_MIN 16
 /* Own frames from the innermost whose lines are asked for elements. */
@@ -322,22 +324,46 @@ static bool loop_is_known(const struct judgement *judgement, const struct argume
 	return true;
 }
 
-/* The outermost frame that does the same again: all that it calls is for nothing then. */
+/* It is what the program does, over and over: no one would keep that. */
+static bool is_all(const struct judgement *judgement, const struct argument_frame *frame)
+{
+	return (double)judgement->facts[frame->site].seen >
+	       NEARLY_ALL * (double)judgement->findings->log->sample_count;
+}
+
+/* The first frame in a loop, from the innermost on. */
+static unsigned innermost_loop(const struct judgement *judgement,
+			       const struct argument_sample *sample)
+{
+	unsigned f = 0;
+
+	while (f + 1u < sample->frame_count &&
+	       !judgement->facts[sample->frames[f].site].call.in_loop)
+		f++;
+	return f;
+}
+
+/*
+ * The outermost frame that does the same again: all that it calls is for nothing then.
+ * Beyond the innermost loop it must not be nearly all of the program.
+ */
 static struct argument_vote vote_for_repetition(const struct judgement *judgement,
 						const struct argument_sample *sample)
 {
 	struct argument_vote vote = { .site = sample->frames[0].site, .verdict = ARGUMENT_UNKNOWN };
+	unsigned loop = innermost_loop(judgement, sample);
 
 	for (unsigned f = sample->frame_count; f-- > 0;) {
 		const struct argument_frame *frame = &sample->frames[f];
 		uint32_t same = site_that_repeats(judgement, frame);
 
+		if (f > loop && is_all(judgement, frame))
+			continue;
 		if (same != ID_NONE && loop_is_known(judgement, sample, f))
 			return vote_for(judgement, same, f);
 	}
 	for (unsigned f = 0; f < sample->frame_count; f++) {
 		const struct argument_frame *frame = &sample->frames[f];
-
 		bool compared = is_compared(frame) || is_known(judgement, frame);
 
 		if (compared && judgement->facts[frame->site].few)

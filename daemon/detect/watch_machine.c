@@ -91,8 +91,8 @@ static void await_boundary(struct watch_process *process, struct watch_thread *t
 }
 
 /* From a stop inside a native call to the access to follow, or to another stop nearer to it. */
-static void search(struct watch_process *process, struct watch_thread *thread, int slot,
-		   struct access_sought sought, struct capture *capture)
+static void search_access(struct watch_process *process, struct watch_thread *thread, int slot,
+			  struct access_sought sought, struct capture *capture)
 {
 	struct access_found found;
 	enum loss loss = process->hooks.search(process->hooks.context, capture, &sought, &found);
@@ -108,7 +108,7 @@ static void search(struct watch_process *process, struct watch_thread *thread, i
 void watch_machine_sample(struct watch_process *process, struct watch_thread *thread,
 			  struct access_sought sought, struct capture *capture)
 {
-	search(process, thread, SLOT_NONE, sought, capture);
+	search_access(process, thread, SLOT_NONE, sought, capture);
 }
 
 void watch_machine_access(struct watch_process *process, struct watch_thread *thread,
@@ -355,7 +355,7 @@ void watch_machine_breakpoint(struct watch_process *process, struct watch_thread
 	switch (thread->watches[slot].phase) {
 	case WATCH_STEPPING:
 		if (capture)
-			search(process, thread, slot, thread->watches[slot].sought, capture);
+			search_access(process, thread, slot, thread->watches[slot].sought, capture);
 		break;
 	case WATCH_BOUNDARY:
 		on_boundary(process, thread, slot, record, registers);

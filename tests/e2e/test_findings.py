@@ -93,7 +93,11 @@ def check_report_is_sound(report):
     for line in report["lines"]:
         own = line["python_ns"] + line["native_ns"] + line["system_ns"]
         check(own <= line["total_ns"], "%s: self time above total" % line)
-        check(line["avoidable_ns"] <= line["charged_ns"] <= line["total_ns"], "%s: more avoidable than there is" % line)
+        check(line["charged_ns"] <= line["total_ns"], "%s: charged with more than its total" % line)
+        # A call that is made again takes what it calls with it.
+        repeated = line["finding"] is not None
+        check(line["avoidable_ns"] <= line["total_ns" if repeated else "charged_ns"],
+              "%s: more avoidable than there is" % line)
         low, high = line["avoidable_low_ns"], line["avoidable_high_ns"]
         check(low <= line["avoidable_ns"] <= high, "%s: outside of its interval" % line)
         for kind in ("loads", "stores"):
