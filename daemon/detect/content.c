@@ -321,8 +321,9 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 	default:
 		break;
 	}
-	if (!node->head_whole && node->kind != CONTENT_NONE) {
-		/* The object is the last of its mapping, and shorter than most. */
+	if (!node->head_whole || !type->rule) {
+		/* The object is the last of its mapping, and shorter than most; or its type is odd.
+		 */
 		content_by_identity(node, CONTENT_OTHER);
 		return;
 	}

@@ -292,7 +292,7 @@ static void conclude(struct fingerprints *set, struct content_type *type)
 		type_settle(type, rule->kind);
 	} else if (is_enumeration(set, type->meta) == 1) {
 		type_settle(type, CONTENT_CONSTANT);
-	} else if (type->program && base && base->kind != CONTENT_OTHER &&
+	} else if (type->program && base && base->rule && base->kind != CONTENT_OTHER &&
 		   base->kind != CONTENT_CALLABLE && adds_up(set, type, base)) {
 		type->rule = base->rule;
 		type->root_size = base->root_size;
