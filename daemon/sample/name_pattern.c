@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* glibc's regcomp takes long for repetitions of repetitions: a??????????????+++++ took it 10 s. */
+#define REPETITION_SIZE 4
+
 /* Sizes stay at one more than the limit once they are over it. */
 static uint64_t pattern_bounded(uint64_t size)
 {
@@ -99,11 +102,12 @@ bool name_pattern_fits(const char *pattern)
 			add_piece(level, 1);
 			break;
 		case '+':
-			level->last = pattern_bounded(2 * level->last);
+			level->last = pattern_bounded(2 * level->last + REPETITION_SIZE);
 			at++;
 			break;
 		case '*':
 		case '?':
+			level->last = pattern_bounded(level->last + REPETITION_SIZE);
 			at++;
 			break;
 		case '{':
