@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/object_reader.h"
 
+#include "pyintrospect/dict_layout.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/object_type.h"
 #include "pyintrospect/runtime_internal.h"
@@ -17,23 +18,7 @@
  * but at the minors named here.
  */
 enum {
-	DICT_KEYS = 32,
-	DICT_VALUES = 40,
-	DICT_HEAD_SIZE = 48,
-	/* to 3.10 */
-	KEYS_OLD_SIZE = 8,
-	KEYS_OLD_ENTRIES = 32,
-	KEYS_OLD_INDICES = 40,
-	/* 3.11+ */
-	KEYS_LOG2_INDEX_BYTES = 9,
-	KEYS_KIND = 10,
-	KEYS_ENTRIES = 24,
-	KEYS_INDICES = 32,
-	KEYS_HEAD_SIZE = 40,
 	KEYS_KIND_GENERAL = 0,
-	/* 3.13+: the values of an instance lie behind a few bytes of state */
-	VALUES_VALID = 3,
-	VALUES_INLINE_HEAD = 8,
 	OBJECT_HEAD_SIZE = 16,
 	/* before an instance, 3.11+ */
 	MANAGED_DICT_BEFORE = 24,

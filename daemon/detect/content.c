@@ -4,6 +4,7 @@
  * Include/cpython/ of each version, numpy/ndarraytypes.h.
  */
 #include "daemon/detect/fingerprint_internal.h"
+#include "pyintrospect/dict_layout.h"
 #include "pyintrospect/offsets.h"
 #include "pyintrospect/unicode.h"
 
@@ -13,16 +14,6 @@
 
 enum {
 	VARIABLE_SIZE = 16,
-	/* dicts, as in pyintrospect/object_reader.c */
-	KEYS_OLD_SIZE = 8,
-	KEYS_OLD_ENTRIES = 32,
-	KEYS_OLD_INDICES = 40,
-	KEYS_LOG2_INDEX_BYTES = 9,
-	KEYS_KIND = 10,
-	KEYS_ENTRIES = 24,
-	KEYS_INDICES = 32,
-	KEYS_HEAD_SIZE = 40,
-	VALUES_INLINE_HEAD = 8, /* 3.13+ */
 };
 
 /* Contents up to this are taken whole, larger ones in so many pieces. */

@@ -10,6 +10,7 @@
  * Names are interned: their addresses tell them apart. Attributes have no order.
  */
 #include "daemon/detect/fingerprint_internal.h"
+#include "pyintrospect/dict_layout.h"
 
 enum {
 	MANAGED_DICT_BEFORE = 24,
@@ -17,21 +18,8 @@ enum {
 	TYPE_CACHED_KEYS_3_11 = 872,
 	TYPE_CACHED_KEYS_3_12 = 880,
 	TYPE_CACHED_KEYS_3_15 = 888,
-	VALUES_VALID = 3,
-	VALUES_INLINE_HEAD = 8, /* 3.13+ */
 	VALUES_INLINE_MAX = 30,
 	DICT_USED = 16,
-	DICT_KEYS = 32,
-	DICT_VALUES = 40,
-	DICT_HEAD_SIZE = 48,
-	KEYS_OLD_SIZE = 8,
-	KEYS_OLD_ENTRIES = 32,
-	KEYS_OLD_INDICES = 40,
-	KEYS_LOG2_INDEX_BYTES = 9,
-	KEYS_KIND = 10,
-	KEYS_ENTRIES = 24,
-	KEYS_INDICES = 32,
-	KEYS_HEAD_SIZE = 40,
 	/* a name, compact and of ASCII */
 	NAME_LENGTH = 16,
 	NAME_DATA_3_11 = 48,
