@@ -81,6 +81,7 @@ struct session {
 	uint64_t sampled_ns; /* without pauses */
 	uint64_t resumed_ns;
 	uint64_t looked_ns; /* at the target's rights */
+	uint64_t looked_cpu_ns; /* what it had used then */
 	uint64_t refreshed_ns;
 	struct period period; /* options.period_ns is what it is now */
 	uint64_t resumed_cpu_ns;

@@ -115,8 +115,11 @@ static void tick(struct session *session, uint64_t now_ns)
 		return; /* paused: the other thread reads */
 	pipeline_tick(pipeline, session->tracer, now_ns);
 	session->last_cpu_ns = session_target_cpu_ns(session);
-	if (now_ns - session->looked_ns > LOOK_NS) {
+	/* Its rights change by what it does. */
+	if (session->looked_cpu_ns != session->last_cpu_ns &&
+	    now_ns - session->looked_ns > LOOK_NS) {
 		session->looked_ns = now_ns;
+		session->looked_cpu_ns = session->last_cpu_ns;
 		target_files_look(&session->target.files);
 	}
 	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
