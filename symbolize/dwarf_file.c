@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/dwarf_file.h"
 
+#include "symbolize/dwarf_abbreviations.h"
 #include "symbolize/elf_image.h"
 
 #include <elf.h>
@@ -18,38 +19,56 @@ struct dwarf_file {
 	struct elf_image *debug_image; /* owned; NULL: the module's own file has the DWARF */
 	Elf *elf;
 	Dwarf *dwarf;
-	size_t units;
+	struct dwarf_units units;
 	struct dwarf_shared shared;
 };
 
 static atomic_size_t units_in_all;
 
-int dwarf_units_take(Dwarf *dwarf, size_t *ret_taken)
+static int take_units(Dwarf *dwarf, bool types, struct dwarf_abbreviations *abbreviations,
+		      size_t *count)
 {
-	*ret_taken = 0;
-	/* .debug_info, and .debug_types that DWARF 4 had. */
-	for (int types = 0; types < 2; types++) {
-		Dwarf_Off offset = 0, next, type;
-		uint64_t signature;
-		size_t header_size;
+	Dwarf_Off offset = 0, next, table, type;
+	uint64_t signature;
+	size_t header_size;
+	int error;
 
-		while (dwarf_next_unit(dwarf, offset, &next, &header_size, NULL, NULL, NULL, NULL,
-				       types ? &signature : NULL, types ? &type : NULL) == 0) {
-			++*ret_taken;
-			if (atomic_fetch_add(&units_in_all, 1) >= DWARF_UNITS_MAX)
-				return -E2BIG;
-			if (next <= offset)
-				break;
-			offset = next;
-		}
+	while (dwarf_next_unit(dwarf, offset, &next, &header_size, NULL, &table, NULL, NULL,
+			       types ? &signature : NULL, types ? &type : NULL) == 0) {
+		++*count;
+		if (atomic_fetch_add(&units_in_all, 1) >= DWARF_UNITS_MAX)
+			return -E2BIG;
+		error = dwarf_abbreviations_take(abbreviations, table);
+		if (error)
+			return error;
+		if (next <= offset)
+			break;
+		offset = next;
 	}
 	return 0;
 }
 
-void dwarf_units_give_back(size_t *taken)
+int dwarf_units_take(Dwarf *dwarf, struct dwarf_units *ret_units)
 {
-	atomic_fetch_sub(&units_in_all, *taken);
-	*taken = 0;
+	struct dwarf_abbreviations abbreviations;
+	int error;
+
+	*ret_units = (struct dwarf_units){ 0 };
+	if (dwarf_abbreviations_init(&abbreviations, dwarf))
+		return -ENODATA;
+	/* .debug_info, and .debug_types that DWARF 4 had. */
+	error = take_units(dwarf, false, &abbreviations, &ret_units->count);
+	if (!error)
+		error = take_units(dwarf, true, &abbreviations, &ret_units->count);
+	ret_units->abbreviation_bytes = abbreviations.taken;
+	return error;
+}
+
+void dwarf_units_give_back(struct dwarf_units *units)
+{
+	atomic_fetch_sub(&units_in_all, units->count);
+	dwarf_abbreviations_give_back(&units->abbreviation_bytes);
+	units->count = 0;
 }
 
 void dwarf_shared_close(struct dwarf_shared *shared)

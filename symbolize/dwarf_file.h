@@ -19,9 +19,16 @@
 
 struct dwarf_file;
 
-/* Takes the units of a file from those there may be; 0 or -E2BIG. Given back either way. */
-__attribute__((warn_unused_result)) int dwarf_units_take(Dwarf *dwarf, size_t *ret_taken);
-void dwarf_units_give_back(size_t *taken);
+/* What a file takes of what there may be. */
+struct dwarf_units {
+	size_t count;
+	uint64_t abbreviation_bytes;
+};
+
+/* 0, -E2BIG, or -ENODATA when a unit's abbreviations are broken. Given back either way. */
+__attribute__((warn_unused_result)) int dwarf_units_take(Dwarf *dwarf,
+							 struct dwarf_units *ret_units);
+void dwarf_units_give_back(struct dwarf_units *units);
 
 /*
  * -ENODATA: no DWARF, or a part of it is missing or broken; -E2BIG: it is more
@@ -42,7 +49,7 @@ struct dwarf_shared {
 	struct dwarf_copy copy;
 	Elf *elf;
 	Dwarf *dwarf; /* NULL: none */
-	size_t units;
+	struct dwarf_units units;
 };
 
 /* fd (not closed here) is of a regular file. 0, -ENOENT when its build-id is another, -E2BIG as

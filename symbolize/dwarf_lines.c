@@ -11,10 +11,10 @@
 #include "symbolize/dwarf_lines.h"
 
 #include "symbolize/byte_cursor.h"
+#include "symbolize/dwarf_section.h"
 
 #include <dwarf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -39,53 +39,12 @@ struct table {
 	uint64_t bytes;         /* counted so far */
 };
 
-static bool form_has_name(const char *name, const char *wanted)
-{
-	static const char *const beginnings[] = { ".debug_", ".zdebug_", ".gnu.debuglto_.debug_" };
-	size_t length = strlen(wanted);
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		const char *rest = name + strlen(beginnings[i]);
-
-		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0 &&
-		    strncmp(rest, wanted, length) == 0 &&
-		    (rest[length] == '\0' || strcmp(rest + length, ".dwo") == 0))
-			return true;
-	}
-	return false;
-}
-
 void dwarf_lines_init(struct dwarf_lines *lines, Dwarf *dwarf)
 {
-	Elf *elf = dwarf_getelf(dwarf);
-	Elf_Scn *section = NULL;
-	size_t names;
-
 	*lines = (struct dwarf_lines){ 0 };
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name;
-		const Elf_Data **data;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (!name)
-			continue;
-		if (form_has_name(name, "line"))
-			data = &lines->programs;
-		else if (form_has_name(name, "line_str"))
-			data = &lines->line_strings;
-		else if (form_has_name(name, "str"))
-			data = &lines->strings;
-		else
-			continue;
-		lines->is_ambiguous = lines->is_ambiguous || *data;
-		/* libdw has unpacked it. */
-		*data = elf_getdata(section, NULL);
-	}
+	lines->is_ambiguous = dwarf_section_find(dwarf, "line", &lines->programs) ||
+			      dwarf_section_find(dwarf, "line_str", &lines->line_strings) ||
+			      dwarf_section_find(dwarf, "str", &lines->strings);
 }
 
 static bool is_too_much(const struct table *table)

@@ -49,7 +49,7 @@ struct struct_layout {
 		*debug_image; /* owned; NULL: DWARF is in the module's own file, or nowhere */
 	Elf *elf;
 	Dwarf *dwarf;
-	size_t units;
+	struct dwarf_units units;
 	struct dwarf_shared shared; /* the file dwz moved common entries to */
 	struct type_name *names;    /* open addressing, at most half full */
 	size_t capacity;            /* a power of two */

@@ -80,7 +80,7 @@ struct session {
 	uint64_t began_ns;
 	uint64_t sampled_ns; /* without pauses */
 	uint64_t resumed_ns;
-	uint64_t looked_ns; /* at the target's rights */
+	uint64_t looked_ns;     /* at the target's rights */
 	uint64_t looked_cpu_ns; /* what it had used then */
 	uint64_t refreshed_ns;
 	struct period period; /* options.period_ns is what it is now */
