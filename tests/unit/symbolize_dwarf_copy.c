@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files whose DWARF is more than is held: compressed sections that grow, large copies, many units.
- */
+/* Files whose DWARF is more than is held: compressed sections that grow, large copies, many units,
+ * many abbreviations. */
 #include "symbolize/dwarf_copy.h"
 
+#include "symbolize/dwarf_abbreviations.h"
 #include "symbolize/dwarf_file.h"
 #include "symbolize/line_info.h"
 #include "symbolize/struct_layout.h"
 #include "tests/unit/forged_section.h"
 
+#include <dwarf.h>
 #include <endian.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -210,6 +212,88 @@ static void test_many_units(void **state)
 	}
 }
 
+#define FILLER_BYTES 8
+#define FILLER_CODE  0x200000 /* and greater ones, of four bytes each */
+
+/* The file's own abbreviations, which libdw finds behind so many others. */
+static void bury_abbreviations(struct bytes *file, size_t fillers)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file->at;
+	const Elf64_Shdr *section = (const Elf64_Shdr *)(file->at + header->e_shoff);
+	const char *names = (const char *)file->at + section[header->e_shstrndx].sh_offset;
+	struct bytes table;
+
+	while (strcmp(names + section->sh_name, ".debug_abbrev") != 0)
+		section++;
+	table.size = FILLER_BYTES * fillers + section->sh_size;
+	table.at = malloc(table.size);
+	built_must(table.at);
+	for (size_t i = 0; i < fillers; i++) {
+		uint8_t *filler = table.at + FILLER_BYTES * i;
+		size_t code = FILLER_CODE + i;
+
+		for (size_t byte = 0; byte < 4; byte++)
+			filler[byte] = (uint8_t)((code >> 7 * byte & 0x7f) | (byte < 3 ? 0x80 : 0));
+		memcpy(filler + 4, (uint8_t[]){ DW_TAG_base_type, 0, 0, 0 }, 4);
+	}
+	memcpy(table.at + FILLER_BYTES * fillers, file->at + section->sh_offset, section->sh_size);
+	replace_section(file, ".debug_abbrev", NULL, 0, &table, false);
+	free(table.at);
+}
+
+static void test_many_abbreviations(void **state)
+{
+	/* A third each: neither the layout nor the lines are all. */
+	static const size_t each =
+		DWARF_ABBREVIATIONS_MAX_BYTES / (DWARF_ABBREVIATION_BYTES + FILLER_BYTES);
+	struct built_files *files = *state;
+	long kib;
+
+	for (size_t more = 0; more < 2; more++) {
+		struct bytes file = read_file(built_files_path(files, "plain"));
+		size_t fillers = more ? each : each / 3;
+
+		bury_abbreviations(&file, fillers);
+		write_file(built_files_path(files, "abbreviations"), &file);
+		assert_int_equal(read_apart(files, "abbreviations", &kib),
+				 more ? LAYOUT_DROPPED | LINES_DROPPED : LAYOUT_READ | LINES_READ);
+		print_message("%zu abbreviations: at most %ld KiB, of a file of %zu KiB\n", fillers,
+			      kib, file.size >> 10);
+		/* What is counted is no less than what is taken. */
+		assert_true((uint64_t)kib << 10 < (more ? 0 : DWARF_ABBREVIATIONS_MAX_BYTES) +
+							  3 * file.size +
+							  ((uint64_t)MEMORY_MAX << 10));
+		free(file.at);
+	}
+}
+
+/* Of many units, each of which libdw reads the same table for. */
+static void test_shared_abbreviations(void **state)
+{
+	static const uint8_t unit[] = { 8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1 };
+	static const size_t fillers = 100000;
+	struct built_files *files = *state;
+	long kib;
+
+	for (size_t more = 0; more < 2; more++) {
+		struct bytes file = read_file(built_files_path(files, "plain"));
+		struct bytes units = { .size = sizeof(unit) * (more ? 80 : 20) };
+
+		units.at = malloc(units.size);
+		built_must(units.at);
+		for (size_t i = 0; i < units.size; i++)
+			units.at[i] = unit[i % sizeof(unit)];
+		replace_section(&file, ".debug_info", NULL, 0, &units, false);
+		bury_abbreviations(&file, fillers);
+		write_file(built_files_path(files, "shared"), &file);
+		free(units.at);
+		free(file.at);
+		assert_int_equal(read_apart(files, "shared", &kib),
+				 more ? LAYOUT_DROPPED | LINES_DROPPED : 0);
+		print_message("%d units: at most %ld KiB\n", more ? 80 : 20, kib);
+	}
+}
+
 /* All copies together, and what is unpacked from them. */
 static void test_copies_have_a_limit(void **state)
 {
@@ -258,6 +342,8 @@ int main(void)
 		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_many_units),
+		cmocka_unit_test(test_many_abbreviations),
+		cmocka_unit_test(test_shared_abbreviations),
 		cmocka_unit_test(test_copies_have_a_limit),
 	};
 

@@ -15,6 +15,7 @@
 #define RANGES         (1u << 20)
 #define UNIT_ENTRIES   (4u << 20)
 #define FILE_ENTRIES   (1u << 28)
+#define NAMES          (1u << 20)
 #define TYPES          (1u << 16)
 #define LAYOUT_ENTRIES (1u << 26)
 #define FUNCTION       0x5000u
@@ -27,6 +28,8 @@ enum {
 	SUBPROGRAM,
 	SUBPROGRAM_WITH_CHILDREN,
 	STRUCTURE,
+	MANGLED,
+	MANGLED_INLINED,
 };
 
 /* Code, tag, whether it has children, attributes and forms. */
@@ -49,6 +52,32 @@ static const uint8_t function_abbreviation[] = {
 static const uint8_t structure_abbreviation[] = {
 	STRUCTURE,       DW_TAG_structure_type, 0, DW_AT_name, DW_FORM_string,
 	DW_AT_byte_size, DW_FORM_data1,         0, 0,          0
+};
+
+/* A function with another one inlined into it, both with mangled names. */
+static const uint8_t mangled_abbreviations[] = {
+	MANGLED,
+	DW_TAG_subprogram,
+	1,
+	DW_AT_linkage_name,
+	DW_FORM_string,
+	DW_AT_low_pc,
+	DW_FORM_addr,
+	DW_AT_high_pc,
+	DW_FORM_data1,
+	0,
+	0,
+	MANGLED_INLINED,
+	DW_TAG_inlined_subroutine,
+	0,
+	DW_AT_linkage_name,
+	DW_FORM_string,
+	DW_AT_low_pc,
+	DW_FORM_addr,
+	DW_AT_high_pc,
+	DW_FORM_data1,
+	0,
+	0,
 };
 
 static int setup(void **state)
@@ -117,6 +146,7 @@ static struct bytes make_abbreviations(void)
 		add_byte(stream, has_children);
 		add(stream, function_abbreviation, sizeof(function_abbreviation));
 	}
+	add(stream, mangled_abbreviations, sizeof(mangled_abbreviations));
 	/* With what ends them all. */
 	add(stream, structure_abbreviation, sizeof(structure_abbreviation));
 	built_must(fclose(stream) == 0);
@@ -253,6 +283,48 @@ static void test_ranges(void **state)
 	free(ranges.at);
 }
 
+static void test_demangled_names(void **state)
+{
+	/* Two names each. */
+	static const uint64_t functions = NAMES / 2 + 1;
+	uint64_t pairs[4] = { 0x10000, 0x10000 + functions };
+	struct bytes ranges = { .at = (uint8_t *)pairs, .size = sizeof(pairs) };
+	struct line_info *info;
+	struct built_module *built;
+	struct bytes units;
+	FILE *stream;
+
+	if (under_valgrind())
+		skip(); /* takes minutes */
+	info = line_info_create(NULL);
+	stream = begin_units(&units, true);
+	for (uint64_t i = 0; i < functions; i++) {
+		uint64_t address = pairs[0] + i;
+
+		for (int inlined = 0; inlined < 2; inlined++) {
+			add_byte(stream, inlined ? MANGLED_INLINED : MANGLED);
+			add(stream, inlined ? "_Z1iv" : "_Z1fv", 6);
+			add(stream, &address, sizeof(address));
+			add_byte(stream, 1);
+		}
+		add_byte(stream, 0);
+	}
+	built = finish_units(*state, stream, &units, &ranges);
+	for (uint64_t i = 0; i < functions; i++) {
+		bool beyond = i == functions - 1;
+		struct line_frame frames[2];
+		size_t count;
+
+		assert_int_equal(
+			line_info_find(info, &built->module, pairs[0] + i, frames, 2, &count), 0);
+		assert_int_equal(count, 2);
+		assert_string_equal(frames[0].function, beyond ? "_Z1iv" : "i()");
+		assert_string_equal(frames[1].function, beyond ? "_Z1fv" : "f()");
+	}
+	line_info_destroy(info);
+	built_module_close(built);
+}
+
 static bool has_type(struct struct_layout *layout, const char *name)
 {
 	struct debug_info info = struct_layout_debug_info(layout);
@@ -318,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_entries_of_a_unit),
 		cmocka_unit_test(test_entries_of_a_file),
 		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_demangled_names),
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_entries_of_a_layout),
 	};
