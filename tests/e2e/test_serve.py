@@ -315,14 +315,14 @@ def dribble(connection):
     began = time.monotonic()
     with connection:
         connection.send(b"GET /healthz HTTP/1.1\r\nHost: loc")
-        while time.monotonic() - began < 30 and not dribbler_is_cut(connection):
+        while time.monotonic() - began < 30 and not is_cut(connection, seconds=0.2):
             with contextlib.suppress(OSError):
                 connection.send(b"a")
         return time.monotonic() - began
 
 
-def dribbler_is_cut(connection):
-    connection.settimeout(0.2)
+def is_cut(connection, seconds):
+    connection.settimeout(seconds)
     try:
         return connection.recv(1) == b""
     except socket.timeout:
@@ -351,6 +351,50 @@ def check_too_many(server):
     for status, headers, body in answers:
         check(status == 200 or (b"try again" in body and headers["Retry-After"]), "%d: %r" % (status, body[:100]))
     server.get("/debug/pprof/profile?seconds=0.01")
+
+
+def window_when_there_is_room(server, seconds):
+    """The statuses that came before it."""
+    refused = []
+    while (status := server.ask("/debug/pprof/profile?seconds=%g" % seconds)[0]) == 503:
+        refused.append(status)
+        time.sleep(0.1)
+    return refused + [status]
+
+
+def test_windows_have_a_limit():
+    """As many as docs/SECURITY.md says; one more gets clear words, and a place when one is free."""
+    def is_open():
+        return metrics_of(server.get("/metrics").decode())[0]["pieprofd_windows_open", None]
+
+    with served() as (_, server), concurrent.futures.ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(window_when_there_is_room, server, 6) for _ in range(8)]
+        wait_until(lambda: is_open() == 8, seconds=20, what="eight windows")
+        status, headers, body = server.ask("/debug/pprof/profile?seconds=0.01")
+        check_equal((status, is_open()), (503, 8), "one more got %r, windows" % body[:100])
+        check(b"8 profiles" in body and b"try again" in body and headers["Retry-After"], "%r" % body)
+        check_equal([answer.result()[-1] for answer in answers], [200] * 8, "the eight's")
+        check_equal(window_when_there_is_room(server, 0.01), [200], "a ninth after them")
+
+
+def test_connections_have_a_limit():
+    """As many as docs/SECURITY.md says, held open; those beyond are closed, and places are free again."""
+    with served() as (_, server):
+        held = [server.raw() for _ in range(64)]
+        for connection in [server.raw() for _ in range(3)]:
+            with connection:
+                check(is_cut(connection, seconds=20), "one beyond the limit is open")
+        check(not any(is_cut(connection, seconds=0.01) for connection in held), "one of those allowed is closed")
+        held.pop().close()
+        wait_until(lambda: healthy(server), seconds=20, what="the place that is free")
+        for connection in held:
+            connection.close()
+
+
+def healthy(server):
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        return server.ask("/healthz")[0] == 200
+    return False
 
 
 def check_hosts(server):
