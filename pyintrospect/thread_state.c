@@ -111,6 +111,7 @@ static int walk_threads(struct python_runtime *runtime, struct thread_list_head 
 
 		if (*budget == 0) {
 			*complete = false;
+			table->cut_short = true;
 			return 0;
 		}
 		(*budget)--;
@@ -140,9 +141,12 @@ static int walk_threads(struct python_runtime *runtime, struct thread_list_head 
 			if (known && table->complete && known->address == address)
 				break;
 			error = thread_table_add(table, &found);
-			if (error == -ENOSPC)
+			if (error == -ENOSPC) {
 				*complete = false;
-			else if (error)
+				table->cut_short = true;
+				return 0;
+			}
+			if (error)
 				return error;
 		}
 		table->walked[count++] = address;
@@ -167,11 +171,13 @@ static int walk_interpreters(struct python_runtime *runtime)
 	table->head_count = 0;
 	table->walk++;
 	table->misses = 0;
-	for (; !error && interpreter; interpreter = next) {
+	table->cut_short = false;
+	for (; !error && interpreter && !table->cut_short; interpreter = next) {
 		struct thread_list_head *head = &table->heads[table->head_count];
 
 		if (table->head_count == THREAD_INTERPRETERS_MAX) {
 			complete = false;
+			table->cut_short = true;
 			break;
 		}
 		*head = (struct thread_list_head){ .interpreter = interpreter };
@@ -312,7 +318,8 @@ int thread_state_find(struct python_runtime *runtime, pid_t tid, struct thread_s
 	if (!thread) {
 		if (table->misses++ == THREAD_MISSES_MAX)
 			table->complete = false;
-		else if (lists_unchanged(runtime) && !distrust_native_ids(runtime, tid))
+		else if (table->cut_short ||
+			 (lists_unchanged(runtime) && !distrust_native_ids(runtime, tid)))
 			return -ESRCH;
 		/* Full of threads that are gone, perhaps. */
 		if (table->count == THREAD_TABLE_MAX)

@@ -38,6 +38,7 @@ struct thread_table {
 	struct thread_list_head heads[THREAD_INTERPRETERS_MAX];
 	size_t head_count;
 	bool complete;        /* the last walk saw every thread state, each with its tid */
+	bool cut_short;       /* the last walk ended at one of these limits */
 	unsigned misses;      /* since the last walk */
 	unsigned stale_looks; /* for a state whose tid is stale */
 	pid_t stale_tid;      /* of the last such look */

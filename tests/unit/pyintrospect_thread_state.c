@@ -126,11 +126,52 @@ static void test_states(void **state)
 	forged_destroy(forged);
 }
 
+static size_t ranges_read;
+
+static int counting_read(void *context, struct memory_range *ranges, size_t count)
+{
+	ranges_read += count;
+	return own_memory_read(context, ranges, count);
+}
+
+/* Looking for a thread beyond the limit, again and again, costs a walk only now and then. */
+static void test_walks_beyond_the_limit(void **state)
+{
+	static const struct memory_reader counting = { counting_read, NULL };
+	struct forged *forged = forge();
+	struct thread_state *thread;
+	size_t one_walk, most;
+
+	(void)state;
+	forged->runtime->reader = &counting;
+	forged->interpreters[0].threads = own_address(&forged->states[0]);
+	for (size_t i = 0; i <= THREAD_TABLE_MAX; i++)
+		forged->states[i] = (struct forged_state){
+			.next = i < THREAD_TABLE_MAX ? own_address(&forged->states[i + 1]) : 0,
+			.interpreter = own_address(&forged->interpreters[0]),
+			.tid = i + 1,
+		};
+	ranges_read = 0;
+	assert_int_equal(thread_state_find(forged->runtime, THREAD_TABLE_MAX, &thread), 0);
+	one_walk = ranges_read;
+	most = 2 * one_walk;
+	ranges_read = 0;
+	for (unsigned i = 0; i <= THREAD_MISSES_MAX; i++)
+		assert_int_equal(thread_state_find(forged->runtime, THREAD_TABLE_MAX + 1, &thread),
+				 -ESRCH);
+	assert_in_range(ranges_read, one_walk, most);
+	/* Those that are remembered are found all the same. */
+	assert_int_equal(thread_state_find(forged->runtime, 1, &thread), 0);
+	assert_int_equal(thread_state_find(forged->runtime, THREAD_TABLE_MAX, &thread), 0);
+	forged_destroy(forged);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interpreters),
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_walks_beyond_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
