@@ -137,7 +137,7 @@ static int add_task(struct reading *reading, remote_addr address, uint64_t ident
 	if (task || !is_task(reading->runtime, address))
 		return 0;
 	if (list->count == ASYNCIO_TASKS_MAX) {
-		list->flags |= ASYNCIO_INCOMPLETE;
+		list->flags |= ASYNCIO_CUT;
 		return 0;
 	}
 	if (!ARRAY_ROOM(list->items, list->count, reading->capacity))
@@ -168,7 +168,7 @@ static int read_thread_tasks(struct reading *reading, const struct python_thread
 	error = memory_read_u64(reader, head, &at);
 	for (size_t i = 0; !error && at && at != head; i++) {
 		if (i == ASYNCIO_TASKS_MAX) {
-			reading->list.flags |= ASYNCIO_INCOMPLETE;
+			reading->list.flags |= ASYNCIO_CUT;
 			break;
 		}
 		error = add_task(reading, at - reading->layout->node, thread->ident, false);
@@ -225,7 +225,7 @@ static int read_current(struct reading *reading, remote_addr dict)
 	if (error)
 		return error;
 	if (entries.cut)
-		reading->list.flags |= ASYNCIO_INCOMPLETE;
+		reading->list.flags |= ASYNCIO_CUT;
 	for (size_t i = 0; !error && i < entries.count; i++) {
 		uint64_t ident;
 
@@ -270,7 +270,7 @@ static int read_set(struct reading *reading, remote_addr set)
 		return error;
 	count = field_u64(head, SET_MASK) + 1;
 	if (count == 0 || count > SET_ENTRIES_MAX) {
-		reading->list.flags |= ASYNCIO_INCOMPLETE;
+		reading->list.flags |= ASYNCIO_CUT;
 		count = SET_ENTRIES_MAX;
 	}
 	entries = calloc(count, sizeof(*entries));

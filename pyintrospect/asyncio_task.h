@@ -42,7 +42,8 @@ struct asyncio_task {
 
 enum asyncio_task_list_flag {
 	ASYNCIO_UNKNOWN = 1,    /* this version is not read */
-	ASYNCIO_INCOMPLETE = 2, /* too many, or they changed meanwhile */
+	ASYNCIO_INCOMPLETE = 2, /* they changed meanwhile */
+	ASYNCIO_CUT = 4,        /* there are more than are read */
 };
 
 struct asyncio_task_list {

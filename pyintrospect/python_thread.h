@@ -27,11 +27,12 @@ struct python_thread {
 };
 
 enum python_thread_list_flag {
-	PYTHON_THREADS_INCOMPLETE = 1,  /* too many, or never the same twice */
+	PYTHON_THREADS_INCOMPLETE = 1,  /* never the same twice */
 	PYTHON_THREADS_GIL_UNKNOWN = 2, /* holds_gil says nothing */
 	PYTHON_THREADS_COLLECTING = 4,  /* the garbage collector runs, in the holder's thread */
 	PYTHON_THREADS_COLLECTING_UNKNOWN = 8, /* a stripped 3.6 */
 	PYTHON_THREADS_NAMES_UNKNOWN = 16,     /* threading is not imported, or could not be read */
+	PYTHON_THREADS_CUT = 32,               /* there are more than are read, or interpreters */
 };
 
 struct python_thread_list {

@@ -101,7 +101,7 @@ static int read_threads(const struct python_runtime *runtime, remote_addr interp
 
 	for (; state; state = facts.next) {
 		if (list->count == PYTHON_THREADS_MAX) {
-			list->flags |= PYTHON_THREADS_INCOMPLETE;
+			list->flags |= PYTHON_THREADS_CUT;
 			return 0;
 		}
 		error = thread_facts_read(runtime, state, &facts);
@@ -129,7 +129,7 @@ static int walk_lists(const struct python_runtime *runtime, struct interpreter_l
 	bool changed = false;
 
 	list->count = 0;
-	list->flags = interpreters->cut ? PYTHON_THREADS_INCOMPLETE : 0;
+	list->flags = interpreters->cut ? PYTHON_THREADS_CUT : 0;
 	for (size_t i = 0; !error && i < interpreters->count; i++) {
 		error = read_threads(runtime, interpreters->items[i].address,
 				     interpreters->items[i].first, list, capacity);

@@ -221,7 +221,7 @@ static void read_tasks(struct owned_dump *owned, const struct python_thread_list
 		return;
 	dump->tasks_known = true;
 	dump->task_count = tasks->count;
-	dump->left_out += tasks->flags & ASYNCIO_INCOMPLETE && tasks->count == ASYNCIO_TASKS_MAX;
+	dump->left_out += (tasks->flags & ASYNCIO_CUT) != 0;
 	for (size_t i = 0; i < tasks->count; i++) {
 		const struct asyncio_task *task = &tasks->items[i];
 		struct dumped_task *shown = &dump->tasks[i];
@@ -241,8 +241,7 @@ static void add_python_facts(struct owned_dump *owned)
 
 	if (!owned->target.runtime || python_thread_list_read(owned->target.runtime, &list))
 		return;
-	owned->dump.left_out +=
-		list.flags & PYTHON_THREADS_INCOMPLETE && list.count == PYTHON_THREADS_MAX;
+	owned->dump.left_out += (list.flags & PYTHON_THREADS_CUT) != 0;
 	owned->dump.gil_known = !(list.flags & PYTHON_THREADS_GIL_UNKNOWN);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct python_thread *python = &list.items[i];

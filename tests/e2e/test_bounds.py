@@ -106,6 +106,8 @@ async def deep(depth, event):
     await (deep(depth - 1, event) if depth else event.wait())
 async def main():
     event = asyncio.Event()
+    # Their set keeps its size when they have ended.
+    await asyncio.gather(*[asyncio.sleep(0) for _ in range(%(ended)d)])
     tasks = [asyncio.ensure_future(deep(40 * (number == 0), event)) for number in range(%(tasks)d)]
     await asyncio.sleep(0)
     print("ready", flush=True)
@@ -118,9 +120,9 @@ TASKS = 4096
 TASK_FRAMES = 32
 
 
-def dump_of(threads, tasks):
+def dump_of(threads, tasks, ended=0):
     # One thread and one task are the main ones.
-    script = WAITING % {"threads": threads - 1, "tasks": tasks - 1}
+    script = WAITING % {"threads": threads - 1, "tasks": tasks - 1, "ended": ended}
     with subprocess.Popen([default_interpreter().path, "-c", script], stdout=subprocess.PIPE, text=True) as target:
         try:
             check_equal(target.stdout.readline(), "ready\n", "first line")
@@ -146,6 +148,15 @@ def test_dump():
         known = sum(bool(thread["python"]) for thread in dump["threads"])
         check(min(threads, PYTHON_THREADS) - (threads > THREADS) <= known <= min(threads, PYTHON_THREADS),
               "threads of Python: %d of %d" % (known, threads))
+
+
+@alone
+def test_set_of_tasks():
+    """65,536 slots are read; a set that held 19,000 has 32,768, and one that held 20,000 has 131,072."""
+    for ended, left_out in ((19000, 0), (20000, 1)):
+        dump = dump_of(1, 40, ended)
+        check_equal(dump["target_limit"], left_out, "left out of a set of %d" % ended)
+        check_equal(len(dump["tasks"]) < 40, bool(left_out), "%d tasks of 40 are missing" % (40 - len(dump["tasks"])))
 
 
 # The oldest thread is the last one in the list of its interpreter: not among those that are remembered.

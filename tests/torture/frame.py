@@ -9,7 +9,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
 import harness  # noqa: E402
-from harness import Daemon, Failure, Target, find_interpreters, status_of, take_breakpoints  # noqa: E402
+from harness import (Daemon, Failure, Target, find_interpreters, status_of, take_breakpoints,  # noqa: E402
+                     wait_until)
 
 RSS_SLACK_KIB = 1024
 # Ended, with or without samples, refused, given up; what a daemon may say of a target that goes away, too.

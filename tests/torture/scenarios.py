@@ -14,7 +14,7 @@ import time
 
 import kill_daemon
 from frame import (RSS_SLACK_KIB, Daemon, Failure, Result, Subject, attached, find_interpreters, finish, profiler,
-                   take_breakpoints)
+                   take_breakpoints, wait_until)
 
 # Where cgroups are mounted, the file that freezes one, and what is written there for it and for the contrary.
 FREEZERS = {"v2": (("/sys/fs/cgroup", "/sys/fs/cgroup/unified"), "cgroup.freeze", "1", "0"),
@@ -252,10 +252,13 @@ def ended_leader(run):
     """Refused, or lost sight of: either way nothing happens to the other threads."""
     with run.subject("leader") as target:
         for _ in run.rounds():
+            has_ended = target.status()["State"].startswith("Z")
             with profiler(target, "-d", 0.4) as daemon:
                 run.result.while_attached += attached(target, daemon, 0.5)
                 said = finish(daemon, run.result, (0, 3, 6))
-            if run.result.rounds and "main thread" not in said:
+            # On a busy machine it may take its time.
+            wait_until(lambda: target.status()["State"].startswith("Z"), seconds=20, what="its end")
+            if has_ended and "main thread" not in said:
                 run.result.other.append("the refusal does not name the cause: %r" % said)
             target.inspect()
         target.end()

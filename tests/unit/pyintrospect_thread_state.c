@@ -96,8 +96,7 @@ static void test_interpreters(void **state)
 		assert_int_equal(forged->runtime->threads.complete, count == INTERPRETERS);
 		assert_int_equal(python_thread_list_read(forged->runtime, &list), 0);
 		assert_int_equal(list.count, INTERPRETERS);
-		assert_int_equal((list.flags & PYTHON_THREADS_INCOMPLETE) != 0,
-				 count > INTERPRETERS);
+		assert_int_equal((list.flags & PYTHON_THREADS_CUT) != 0, count > INTERPRETERS);
 		python_thread_list_deinit(&list);
 		forged_destroy(forged);
 	}
