@@ -297,7 +297,8 @@ void sampler_refuse(struct sampler *sampler)
 	pthread_mutex_unlock(&sampler->work);
 }
 
-static bool is_full(const struct session_options *limits, const struct session_counters *counters)
+bool sampler_is_nearly_full(const struct session_options *limits,
+			    const struct session_counters *counters)
 {
 	double nodes = ROTATE_SHARE * (double)limits->node_limit;
 	double pairs = ROTATE_SHARE * (double)limits->pair_limit;
@@ -318,7 +319,7 @@ bool slot_is_due(const struct sampler *sampler, struct slot *slot, uint64_t now_
 		return false;
 	slot->counted_ns = now_ns;
 	return !session_count(slot->session, &counters) &&
-	       is_full(&sampler->options.session, &counters);
+	       sampler_is_nearly_full(&sampler->options.session, &counters);
 }
 
 static void begin_again(struct sampler *sampler, char *notice, size_t size)

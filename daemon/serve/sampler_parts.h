@@ -73,7 +73,10 @@ void sampler_set_state(struct sampler *sampler, enum sampler_state state);
 void slot_begin(struct sampler *sampler, size_t slot, struct session *session);
 /* It is finished and is to be destroyed: its counters are kept, and windows' parts. */
 void slot_end(struct sampler *sampler, size_t slot);
-/* Old or full. */
+/* Three quarters of what a session may hold, of one kind at least. */
+bool sampler_is_nearly_full(const struct session_options *limits,
+			    const struct session_counters *counters);
+/* Old or nearly full. */
 bool slot_is_due(const struct sampler *sampler, struct slot *slot, uint64_t now_ns);
 
 /* Several processes: as the functions of sampler.h. */

@@ -108,11 +108,28 @@ static void test_mappings(void **state)
 	forge_end(text, size);
 }
 
+/* The kernel's names have 15 bytes, or 63 where a worker of its own says what it does. */
+static void test_names(void **state)
+{
+	struct process_status status;
+
+	(void)state;
+	procfs_parse_status("Name:\t123456789012345\nState:\tS (sleeping)\n", &status);
+	assert_string_equal(status.name, "123456789012345");
+	procfs_parse_status("Name:\t1234567890123456789012345678901234567890\nState:\tR\n",
+			    &status);
+	assert_string_equal(status.name, "123456789012345");
+	assert_int_equal(status.state, 'R');
+	procfs_parse_status("Name:\t\nState:\tS\n", &status);
+	assert_string_equal(status.name, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

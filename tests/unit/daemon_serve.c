@@ -2,6 +2,7 @@
 /* Addresses, names of hosts, tokens and bodies, of which many are wrong. */
 #include "daemon/serve/body.h"
 #include "daemon/serve/listener.h"
+#include "daemon/serve/sampler_parts.h"
 #include "daemon/serve/token.h"
 
 #include <errno.h>
@@ -163,6 +164,26 @@ static void test_bodies_have_a_limit(void **state)
 	body_deinit(&body);
 }
 
+/* A session gives way beyond three quarters of what it may hold. */
+static void test_nearly_full(void **state)
+{
+	static const struct session_options limits = { .node_limit = SAMPLER_NODES_MAX,
+						       .pair_limit = SAMPLER_PAIRS_MAX };
+	static const struct session_counters most = {
+		.nodes = 75000, .pairs = 15000, .origins = 15000, .threads = 3072
+	};
+	struct session_counters more[4] = { most, most, most, most };
+
+	(void)state;
+	assert_false(sampler_is_nearly_full(&limits, &most));
+	more[0].nodes++;
+	more[1].pairs++;
+	more[2].origins++;
+	more[3].threads++;
+	for (size_t i = 0; i < 4; i++)
+		assert_true(sampler_is_nearly_full(&limits, &more[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +191,7 @@ int main(void)
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_tokens),
 		cmocka_unit_test(test_bodies_have_a_limit),
+		cmocka_unit_test(test_nearly_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
