@@ -187,10 +187,8 @@ static void test_nearly_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_bodies_have_a_limit),
+		cmocka_unit_test(test_addresses),   cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_tokens),      cmocka_unit_test(test_bodies_have_a_limit),
 		cmocka_unit_test(test_nearly_full),
 	};
 
