@@ -65,19 +65,25 @@ __attribute__((unused)) static void end_entry(struct builder *builder, size_t at
 	memcpy(builder->bytes + at, &length, 4);
 }
 
+/* A file of nothing but a table, mapped at TABLE_ADDRESS. */
+__attribute__((unused)) static struct elf_image table_image(const uint8_t *bytes, size_t size)
+{
+	return (struct elf_image){
+		.bytes = bytes,
+		.size = size,
+		.segments = { { .virtual_address = TABLE_ADDRESS,
+				.file_size = size,
+				.memory_size = size } },
+		.segment_count = 1,
+	};
+}
+
 __attribute__((unused)) static struct elf_image *finish(struct builder *builder)
 {
 	put_u32(builder, 0);
-	builder->image = (struct elf_image){
-		.bytes = builder->bytes,
-		.size = builder->size,
-		.segments = { { .virtual_address = TABLE_ADDRESS,
-				.file_size = builder->size,
-				.memory_size = builder->size } },
-		.segment_count = 1,
-		.eh_frame_address = TABLE_ADDRESS,
-		.eh_frame_size = builder->size,
-	};
+	builder->image = table_image(builder->bytes, builder->size);
+	builder->image.eh_frame_address = TABLE_ADDRESS;
+	builder->image.eh_frame_size = builder->size;
 	return &builder->image;
 }
 

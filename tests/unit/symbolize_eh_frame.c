@@ -68,19 +68,12 @@ static int read_sizes(uint32_t cie_bytes, uint32_t fde_bytes, struct eh_frame_fd
 	size_t size = 8 + cie_bytes + 8 + fde_bytes;
 	uint8_t *bytes = calloc(1, size), *fde = bytes + 8 + cie_bytes;
 	uint32_t address = (uint32_t)(CODE_ADDRESS - (TABLE_ADDRESS + 8 + cie_bytes + 8));
-	struct elf_image image = {
-		.bytes = bytes,
-		.size = size,
-		.segments = { { .virtual_address = TABLE_ADDRESS,
-				.file_size = size,
-				.memory_size = size } },
-		.segment_count = 1,
-		.eh_frame_address = TABLE_ADDRESS,
-		.eh_frame_size = size,
-	};
+	struct elf_image image = table_image(bytes, size);
 	int error;
 
 	assert_non_null(bytes);
+	image.eh_frame_address = TABLE_ADDRESS;
+	image.eh_frame_size = size;
 	memcpy(bytes, &(uint32_t){ 4 + cie_bytes }, 4);
 	memcpy(bytes + 8, cie, sizeof(cie));
 	memcpy(fde, &(uint32_t){ 4 + fde_bytes }, 4);
@@ -142,18 +135,13 @@ static void test_damaged_entries(void **state)
 	}
 }
 
-static struct elf_image search_table(uint8_t *bytes, size_t size)
+static struct elf_image search_table(const uint8_t *bytes, size_t size)
 {
-	return (struct elf_image){
-		.bytes = bytes,
-		.size = size,
-		.segments = { { .virtual_address = TABLE_ADDRESS,
-				.file_size = size,
-				.memory_size = size } },
-		.segment_count = 1,
-		.eh_frame_hdr_address = TABLE_ADDRESS,
-		.eh_frame_hdr_size = size,
-	};
+	struct elf_image image = table_image(bytes, size);
+
+	image.eh_frame_hdr_address = TABLE_ADDRESS;
+	image.eh_frame_hdr_size = size;
+	return image;
 }
 
 /* Looks an address up as if the file had just been opened. */

@@ -478,6 +478,24 @@ static void test_corrupted_copies(void **state)
 	elf_image_close(original);
 }
 
+/* Of a shared library with one segment and four sections, whose names are in the last. */
+static Elf64_Ehdr made_header(size_t segment, size_t sections)
+{
+	return (Elf64_Ehdr){
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_phoff = segment,
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
+		.e_shoff = sections,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 4,
+		.e_shstrndx = 3,
+	};
+}
+
 /* Nested, unsized, equal and wrapping symbols in a file made for it. */
 struct made_file {
 	Elf64_Ehdr header;
@@ -517,19 +535,8 @@ static void test_choice_of_symbols(void **state)
 
 	(void)state;
 	assert_non_null(file);
-	memcpy(file->header.e_ident, ELFMAG, SELFMAG);
-	file->header.e_ident[EI_CLASS] = ELFCLASS64;
-	file->header.e_ident[EI_DATA] = ELFDATA2LSB;
-	file->header.e_ident[EI_VERSION] = EV_CURRENT;
-	file->header.e_machine = EM_X86_64;
-	file->header.e_type = ET_DYN;
-	file->header.e_phoff = offsetof(struct made_file, segment);
-	file->header.e_phnum = 1;
-	file->header.e_phentsize = sizeof(Elf64_Phdr);
-	file->header.e_shoff = offsetof(struct made_file, sections);
-	file->header.e_shnum = 4;
-	file->header.e_shentsize = sizeof(Elf64_Shdr);
-	file->header.e_shstrndx = 3;
+	file->header = made_header(offsetof(struct made_file, segment),
+				   offsetof(struct made_file, sections));
 	file->segment =
 		(Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = 0x10000 };
 	file->sections[1] =
@@ -598,19 +605,8 @@ static void test_too_many_symbols(void **state)
 	(void)state;
 	file = calloc(1, size);
 	assert_non_null(file);
-	memcpy(file->header.e_ident, ELFMAG, SELFMAG);
-	file->header.e_ident[EI_CLASS] = ELFCLASS64;
-	file->header.e_ident[EI_DATA] = ELFDATA2LSB;
-	file->header.e_ident[EI_VERSION] = EV_CURRENT;
-	file->header.e_machine = EM_X86_64;
-	file->header.e_type = ET_DYN;
-	file->header.e_phoff = offsetof(__typeof__(*file), segment);
-	file->header.e_phnum = 1;
-	file->header.e_phentsize = sizeof(Elf64_Phdr);
-	file->header.e_shoff = offsetof(__typeof__(*file), sections);
-	file->header.e_shnum = 4;
-	file->header.e_shentsize = sizeof(Elf64_Shdr);
-	file->header.e_shstrndx = 3;
+	file->header = made_header(offsetof(__typeof__(*file), segment),
+				   offsetof(__typeof__(*file), sections));
 	file->segment = (Elf64_Phdr){ .p_type = PT_LOAD,
 				      .p_flags = PF_R | PF_X,
 				      .p_memsz = (most + 2) * spacing };
