@@ -77,8 +77,8 @@ static const struct python_code program = { .function = "work", .file = "/srv/ap
 static const struct python_code library = { .function = "dot",
 					    .file = "/usr/lib/python3/dist-packages/dot.py" };
 
-static int fake_arm(void *context, unsigned slot, enum breakpoint_type type, remote_addr address,
-		    size_t length)
+static inline int fake_arm(void *context, unsigned slot, enum breakpoint_type type,
+			   remote_addr address, size_t length)
 {
 	struct fake *fake = context;
 
@@ -88,7 +88,7 @@ static int fake_arm(void *context, unsigned slot, enum breakpoint_type type, rem
 	return fake->refuse ? -ENOSPC : 0;
 }
 
-static void fake_disarm(void *context, unsigned slot)
+static inline void fake_disarm(void *context, unsigned slot)
 {
 	struct fake *fake = context;
 
@@ -96,7 +96,7 @@ static void fake_disarm(void *context, unsigned slot)
 	fake->breakpoints[slot].armed = false;
 }
 
-static uint64_t fake_running_ns(void *context, unsigned slot)
+static inline uint64_t fake_running_ns(void *context, unsigned slot)
 {
 	struct fake *fake = context;
 
@@ -104,12 +104,12 @@ static uint64_t fake_running_ns(void *context, unsigned slot)
 	return fake->running_ns;
 }
 
-static uint64_t fake_now_ns(void *context)
+static inline uint64_t fake_now_ns(void *context)
 {
 	return ((struct fake *)context)->now_ns;
 }
 
-static int fake_read(void *context, remote_addr address, void *buffer, size_t size)
+static inline int fake_read(void *context, remote_addr address, void *buffer, size_t size)
 {
 	struct fake *fake = context;
 
@@ -120,7 +120,7 @@ static int fake_read(void *context, remote_addr address, void *buffer, size_t si
 	return 0;
 }
 
-static enum loss fake_filter_code(void *context, remote_addr instruction)
+static inline enum loss fake_filter_code(void *context, remote_addr instruction)
 {
 	struct fake *fake = context;
 
@@ -128,7 +128,7 @@ static enum loss fake_filter_code(void *context, remote_addr instruction)
 	return fake->code;
 }
 
-static enum loss fake_filter_call(void *context, struct capture *capture)
+static inline enum loss fake_filter_call(void *context, struct capture *capture)
 {
 	struct fake *fake = context;
 
@@ -136,8 +136,8 @@ static enum loss fake_filter_call(void *context, struct capture *capture)
 	return fake->call;
 }
 
-static enum loss fake_search(void *context, struct capture *capture, struct access_sought *sought,
-			     struct access_found *ret_found)
+static inline enum loss fake_search(void *context, struct capture *capture,
+				    struct access_sought *sought, struct access_found *ret_found)
 {
 	struct fake *fake = context;
 
@@ -150,8 +150,8 @@ static enum loss fake_search(void *context, struct capture *capture, struct acce
 	return fake->search;
 }
 
-static int fake_trap(void *context, const struct capture *capture, struct address_range watched,
-		     struct trap_instruction *ret_instruction)
+static inline int fake_trap(void *context, const struct capture *capture,
+			    struct address_range watched, struct trap_instruction *ret_instruction)
 {
 	struct fake *fake = context;
 
@@ -161,7 +161,7 @@ static int fake_trap(void *context, const struct capture *capture, struct addres
 	return fake->trap_error;
 }
 
-static enum memory_class fake_memory_class(void *context, remote_addr address)
+static inline enum memory_class fake_memory_class(void *context, remote_addr address)
 {
 	(void)context;
 	must(address >= WORD);
@@ -169,7 +169,7 @@ static enum memory_class fake_memory_class(void *context, remote_addr address)
 }
 
 /* What is at a stop of the sampled call, of the same one later, and of others. */
-static void set_call(struct fake *fake, int library_offset, int program_offset)
+static inline void set_call(struct fake *fake, int library_offset, int program_offset)
 {
 	struct python_stack *python = &fake->capture->python;
 
@@ -183,22 +183,22 @@ static void set_call(struct fake *fake, int library_offset, int program_offset)
 	fake->capture->native[1].sp = BOUNDARY_SP;
 }
 
-static void same_call(struct fake *fake)
+static inline void same_call(struct fake *fake)
 {
 	set_call(fake, 4, 10);
 }
 
-static void same_user(struct fake *fake)
+static inline void same_user(struct fake *fake)
 {
 	set_call(fake, 20, 10);
 }
 
-static void other_call(struct fake *fake)
+static inline void other_call(struct fake *fake)
 {
 	set_call(fake, 20, 30);
 }
 
-static struct watch_thread *new_thread(unsigned slots)
+static inline struct watch_thread *new_thread(unsigned slots)
 {
 	struct watch_thread *thread = calloc(1, sizeof(*thread));
 
@@ -207,7 +207,7 @@ static struct watch_thread *new_thread(unsigned slots)
 	return thread;
 }
 
-static struct fake *fake_create(unsigned slots)
+static inline struct fake *fake_create(unsigned slots)
 {
 	struct frame frames[] = {
 		{ .kind = FRAME_PYTHON, .python = { &program, 10 } },
@@ -257,7 +257,7 @@ static struct fake *fake_create(unsigned slots)
 	return fake;
 }
 
-static void fake_destroy(struct fake *fake)
+static inline void fake_destroy(struct fake *fake)
 {
 	pair_table_destroy(fake->process.pairs);
 	cct_destroy(fake->cct);
@@ -268,7 +268,7 @@ static void fake_destroy(struct fake *fake)
 
 /* ---- what is seen of it */
 
-static enum state state_of(const struct fake *fake)
+static inline enum state state_of(const struct fake *fake)
 {
 	const struct watch *watch = &fake->thread->watches[fake->slot];
 
@@ -291,7 +291,7 @@ static enum state state_of(const struct fake *fake)
 	abort();
 }
 
-static struct totals totals_of(const struct fake *fake)
+static inline struct totals totals_of(const struct fake *fake)
 {
 	const struct pair_table *pairs = fake->process.pairs;
 	struct totals totals = { .losses = fake->losses };
@@ -305,7 +305,7 @@ static struct totals totals_of(const struct fake *fake)
 }
 
 /* What a watch has in each state. */
-static void check_watch(const struct fake *fake, int slot)
+static inline void check_watch(const struct fake *fake, int slot)
 {
 	const struct watch *watch = &fake->thread->watches[slot];
 	const struct breakpoint *breakpoint = &fake->breakpoints[slot];
@@ -341,27 +341,27 @@ static void check_watch(const struct fake *fake, int slot)
 
 /* ---- the events */
 
-static void sample(struct fake *fake)
+static inline void sample(struct fake *fake)
 {
 	watch_machine_sample(&fake->process, fake->thread,
 			     (struct access_sought){ .kind = PAIR_STORE }, fake->capture);
 }
 
-static void sample_load(struct fake *fake)
+static inline void sample_load(struct fake *fake)
 {
 	fake->found.access.kinds = fake->later.kinds = ACCESS_LOAD;
 	watch_machine_sample(&fake->process, fake->thread,
 			     (struct access_sought){ .kind = PAIR_LOAD }, fake->capture);
 }
 
-static void sample_by_processor(struct fake *fake)
+static inline void sample_by_processor(struct fake *fake)
 {
 	watch_machine_access(&fake->process, fake->thread, PAIR_STORE, &fake->found.access,
 			     fake->capture);
 }
 
 /* As the pipeline does: a capture is only there when it was wanted. */
-static void hit(struct fake *fake, remote_addr rip, bool late)
+static inline void hit(struct fake *fake, remote_addr rip, bool late)
 {
 	struct event_record record = { .source = (unsigned)fake->slot,
 				       .ip = late ? rip + 1 : rip,
@@ -375,59 +375,59 @@ static void hit(struct fake *fake, remote_addr rip, bool late)
 				 wanted ? fake->capture : NULL, &fake->registers);
 }
 
-static void hit_late(struct fake *fake)
+static inline void hit_late(struct fake *fake)
 {
 	hit(fake, TRAP_AT, true);
 }
 
-static void hit_step(struct fake *fake)
+static inline void hit_step(struct fake *fake)
 {
 	hit(fake, RUN_TO, false);
 }
 
-static void hit_boundary(struct fake *fake)
+static inline void hit_boundary(struct fake *fake)
 {
 	fake->registers.general[REGISTER_RSP] = BOUNDARY_SP;
 	hit(fake, BOUNDARY_AT, false);
 }
 
-static void hit_boundary_deeper(struct fake *fake)
+static inline void hit_boundary_deeper(struct fake *fake)
 {
 	fake->registers.general[REGISTER_RSP] = BOUNDARY_SP - 64;
 	hit(fake, BOUNDARY_AT, false);
 }
 
-static void hit_trap(struct fake *fake)
+static inline void hit_trap(struct fake *fake)
 {
 	hit(fake, TRAP_AT, false);
 }
 
 /* By the interpreter: not even a capture is wanted. */
-static void hit_trap_by_interpreter(struct fake *fake)
+static inline void hit_trap_by_interpreter(struct fake *fake)
 {
 	fake->code = LOSS_FILTER_INTERPRETER;
 	hit_trap(fake);
 	fake->code = LOSS_COUNT;
 }
 
-static void resume(struct fake *fake)
+static inline void resume(struct fake *fake)
 {
 	watch_machine_resumed(&fake->process, fake->thread, fake->node);
 	assert_false(watch_machine_wants_context(fake->thread));
 }
 
-static void resume_without_context(struct fake *fake)
+static inline void resume_without_context(struct fake *fake)
 {
 	watch_machine_resumed(&fake->process, fake->thread, NULL);
 	assert_false(watch_machine_wants_context(fake->thread));
 }
 
-static void tick(struct fake *fake, uint64_t ns)
+static inline void tick(struct fake *fake, uint64_t ns)
 {
 	watch_machine_expire(&fake->process, fake->thread, fake->now_ns + ns);
 }
 
-static void lend(struct fake *fake)
+static inline void lend(struct fake *fake)
 {
 	int slot = watch_machine_lend(&fake->process, fake->thread);
 
@@ -436,7 +436,7 @@ static void lend(struct fake *fake)
 }
 
 /* The tracer forgets the thread, whose breakpoints are gone with it. */
-static void end_thread(struct fake *fake)
+static inline void end_thread(struct fake *fake)
 {
 	watch_machine_cancel(&fake->process, fake->thread);
 	memset(fake->breakpoints, 0, sizeof(fake->breakpoints));
@@ -446,12 +446,12 @@ static void end_thread(struct fake *fake)
 }
 
 /* The reservoir is to replace the watch, or to keep it. */
-static void let_go(struct fake *fake)
+static inline void let_go(struct fake *fake)
 {
 	fake->thread->policy.seen[fake->slot] = UINT64_MAX;
 }
 
-static void keep(struct fake *fake)
+static inline void keep(struct fake *fake)
 {
 	fake->thread->policy.seen[fake->slot] = 1ull << 62;
 }

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that are avoidable for what their operands are, and for how large these are. */
+#include "argument_samples.h"
+
+/* x in list; a function with a faster counterpart. */
+static void test_algorithms(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+	struct argument_site *known = site_of(fixture, site);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, i, i));
+	known->kind = OPERATION_CONTAINS;
+	known->operands[1].role = OPERAND_CONTAINER;
+	known->operands[1].size = 1000;
+	all_are(fixture, ARGUMENT_SEARCHED, site);
+	known->operands[1].size = 3;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->operands[1].size = 1000;
+	known->operands[1].kind = CONTENT_SET;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->kind = OPERATION_CALL;
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].flags |= i % 2 ? ARGUMENT_IN_SLOW : 0;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, site), MANY / 2);
+}
+
+/* x = x[n:], where it is shorter each time; y = x[n:] takes what it needs. */
+static void test_cut(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t cut = subscript_at(fixture, 19, "", CONTENT_SLICE);
+	uint32_t taken = subscript_at(fixture, 20, "", CONTENT_SLICE);
+	uint32_t sites[] = { cut, taken };
+
+	for (size_t k = 0; k < 2; k++) {
+		struct argument_operand *container = &site_of(fixture, sites[k])->operands[0];
+
+		container->kind = CONTENT_BYTES;
+		container->size = 5000;
+		for (uint32_t i = 0; i < MANY; i++) {
+			struct argument_frame one = frame(sites[k], i, i);
+
+			one.largest = 5000 - 7 * i;
+			add(fixture, one);
+		}
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_CUT, cut), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_CUT, taken), 0);
+	/* The same length: it is not used up. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].largest = 5000;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_CUT, cut), 0);
+}
+
+/* ---- growing */
+
+static void test_growing(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame one = frame(site, i, i);
+
+		one.largest = 1000 + i;
+		add(fixture, one);
+	}
+	all_are(fixture, ARGUMENT_GROWING, site);
+	/* An own function may do anything with it; where it is indexed its length does not matter.
+	 */
+	site_of(fixture, site)->of_callee = true;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->of_callee = false;
+	site_of(fixture, site)->kind = OPERATION_SUBSCRIPT;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->kind = OPERATION_CALL;
+	/* Up and down. */
+	for (uint32_t i = 0; i < MANY; i++)
+		fixture->log.samples[i].frames[0].largest = 1000 + (i % 2 ? i : 0);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* Two sizes in all. */
+	for (uint32_t i = 0; i < MANY; i++)
+		fixture->log.samples[i].frames[0].largest = 1000 + (i > MANY / 2);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
+static void test_growing_is_dropped(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 5);
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame one = frame(site, i, i);
+
+		one.largest = 1000 + i;
+		add(fixture, one);
+	}
+	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
+/* Samples are logged as they come, of several threads and out of a reservoir: time orders them. */
+static void test_order(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t growing = call_at(fixture, "loop", 4), same = call_at(fixture, "once", 15);
+	struct argument_sample *samples;
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame one = frame(growing, i, i);
+
+		one.largest = 1000 + i;
+		add(fixture, one);
+		add(fixture, frame(same, 9, 0));
+	}
+	samples = fixture->log.samples;
+	for (size_t round = 0; round < 2; round++) {
+		judge(fixture);
+		assert_int_equal(votes(fixture, ARGUMENT_GROWING, growing), MANY);
+		assert_int_equal(fixture->findings.summaries[same].calls, MANY);
+		for (size_t i = fixture->log.sample_count; i-- > 1;) {
+			size_t other = (size_t)rand() % (i + 1);
+			struct argument_sample kept = samples[i];
+
+			samples[i] = samples[other];
+			samples[other] = kept;
+		}
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, growing), MANY);
+	assert_int_equal(fixture->findings.summaries[same].calls, MANY);
+}
+
+/* ---- elements */
+
+static void add_others(struct fixture *fixture, uint32_t site)
+{
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, 100 + i, i));
+}
+
+static void test_elements(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = subscript_at(fixture, 10, "float64[1000]", CONTENT_INT);
+
+	add_others(fixture, site);
+	all_are(fixture, ARGUMENT_ELEMENTS, site);
+	/* x[i] of a table is a row of it, x[i, j] a number; x[a:b] is a slice. */
+	subscript_at(fixture, 10, "float64[1000,300]", CONTENT_INT);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* A row so short that the call costs more than the work. */
+	subscript_at(fixture, 10, "float64[1000,3]", CONTENT_INT);
+	all_are(fixture, ARGUMENT_ELEMENTS, site);
+	subscript_at(fixture, 10, "float64[1000,3]", CONTENT_TUPLE);
+	all_are(fixture, ARGUMENT_ELEMENTS, site);
+	subscript_at(fixture, 10, "float64[1000]", CONTENT_SLICE);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	subscript_at(fixture, 10, "float64[1000]", CONTENT_ARRAY);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* A list's elements have no array operation. */
+	subscript_at(fixture, 10, "list(1000)", CONTENT_INT);
+	site_of(fixture, site)->operands[0].kind = CONTENT_LIST;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* The same element over and over. */
+	subscript_at(fixture, 10, "float64[1000]", CONTENT_INT);
+	forget_samples(fixture);
+	add_same(fixture, site);
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+}
+
+static uint32_t ufunc_at(struct fixture *fixture, int line)
+{
+	uint32_t site = call_at(fixture, "loop", line);
+
+	snprintf(site_of(fixture, site)->operands[0].shape, FINGERPRINT_SHAPE, "numpy.ufunc");
+	site_of(fixture, site)->operands[1].kind = CONTENT_SCALAR;
+	return site;
+}
+
+static void test_scalars(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t summed = ufunc_at(fixture, 11), kept = ufunc_at(fixture, 12);
+
+	add_others(fixture, summed);
+	all_are(fixture, ARGUMENT_SCALARS, summed);
+	/* Not summed up: an array is what it should work on. */
+	forget_samples(fixture);
+	add_others(fixture, kept);
+	all_are(fixture, ARGUMENT_ELEMENTS, kept);
+	/* Not a ufunc: there may be nothing that takes an array. */
+	forget_samples(fixture);
+	snprintf(site_of(fixture, summed)->operands[0].shape, FINGERPRINT_SHAPE, "function");
+	add_others(fixture, summed);
+	all_are(fixture, ARGUMENT_NEEDED, summed);
+	/* Nor are arrays numbers. */
+	ufunc_at(fixture, 11);
+	site_of(fixture, summed)->operands[1].kind = CONTENT_ARRAY;
+	all_are(fixture, ARGUMENT_NEEDED, summed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_algorithms, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_growing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_growing_is_dropped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_elements, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_scalars, set_up, tear_down),
+	};
+	int failed = 0;
+
+	while (next_interpreter())
+		failed += cmocka_run_group_tests(tests, NULL, NULL);
+	return failed != 0;
+}
