@@ -23,6 +23,9 @@
 #define FEW_SAMPLES_MIN 16
 #define FEW_REPEATS     3.0
 #define FEW_ALIKE       (1.0 / 24)
+/* Or: of calls in a row, arguments came back in more than one row, so many pairs of them. */
+#define ROWS_RECURRING_MIN 2
+#define ROWS_ALIKE_MIN     4
 /* Growing: so many sizes, of which surely more than a half are larger than the one before. */
 #define GROWING_SIZES_MIN 6
 #define GROWING_LOW       0.55
@@ -216,6 +219,12 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (!site->operands[i].hashable)
 			return;
+	/* Data that is other data a moment later does not come back among all samples. */
+	if (site->of_callee && site->row_recurring >= ROWS_RECURRING_MIN &&
+	    site->row_alike >= ROWS_ALIKE_MIN) {
+		facts->few = true;
+		return;
+	}
 	if ((site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
 	    summary->judged < FEW_SAMPLES_MIN || summary->distinct < 2 || facts->overflow)
 		return;

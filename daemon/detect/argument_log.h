@@ -45,7 +45,11 @@ struct argument_site {
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;
 	uint32_t watched; /* times that this was tried */
-	bool comparable;  /* it was seen with data among its operands */
+	/* Of many calls in a row, pairs of any two: all, those with the same contents, and watches
+	 * with one of these. */
+	uint32_t row_pairs, row_alike, row_recurring;
+	uint32_t rows;   /* times that so many were watched */
+	bool comparable; /* it was seen with data among its operands */
 };
 
 enum argument_flag {

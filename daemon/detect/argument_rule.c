@@ -190,10 +190,28 @@ static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
 	return !supported;
 }
 
+/* A function that works on state which cannot be read gives other results for the same arguments.
+ */
+static bool has_state_inside(struct judgement *judgement, uint32_t outer)
+{
+	count_inside(judgement, outer);
+	for (uint32_t inner = 0; inner < judgement->findings->log->site_count; inner++) {
+		const struct argument_facts *facts = &judgement->facts[inner];
+
+		if (inner != outer && facts->summary->judged && judgement->inside[inner].under &&
+		    2 * facts->state > facts->summary->judged)
+			return true;
+	}
+	return false;
+}
+
 static void refute_inside(struct judgement *judgement)
 {
 	for (uint32_t id = 0; id < judgement->findings->log->site_count; id++) {
 		struct argument_facts *facts = &judgement->facts[id];
+
+		if (facts->few && has_state_inside(judgement, id))
+			facts->few = false;
 
 		if ((facts->same || facts->again) && site_of(judgement, id)->of_callee &&
 		    is_refuted_inside(judgement, id))
@@ -364,14 +382,13 @@ static struct argument_vote vote_for_repetition(const struct judgement *judgemen
 	}
 	for (unsigned f = 0; f < sample->frame_count; f++) {
 		const struct argument_frame *frame = &sample->frames[f];
-		bool compared = is_compared(frame) || is_known(judgement, frame);
 
-		if (compared && judgement->facts[frame->site].few)
+		if (!is_compared(frame) && !is_known(judgement, frame))
+			continue;
+		if (judgement->facts[frame->site].few && (f <= loop || !is_all(judgement, frame)))
 			vote = (struct argument_vote){ frame->site, ARGUMENT_FEW, (uint8_t)f };
-		else if (compared && vote.verdict != ARGUMENT_FEW)
+		else if (f <= loop && vote.verdict != ARGUMENT_FEW)
 			vote.verdict = ARGUMENT_NEEDED;
-		if (judgement->facts[frame->site].call.in_loop)
-			break;
 	}
 	return vote;
 }

@@ -15,6 +15,10 @@
 /* Of a site's watches: what each should come to, and how dear one is that does not. */
 #define COMPARISONS_A_WATCH 2
 #define COST_OF_NONE        2
+/* Calls in a row are watched of sites that are often met; as long as nothing comes back, so often.
+ */
+#define ROW_SAMPLES_MIN 8
+#define ROWS_IN_VAIN    4
 
 /* Whether a file is a library's takes comparing its path: remembered by code object. */
 struct known_code {
@@ -420,25 +424,46 @@ static uint32_t watched_so_far(const struct argument_site *site)
 	       (hoped > site->compared ? COST_OF_NONE * (hoped - site->compared) : 0);
 }
 
+/*
+ * Its arguments could be the keys of a cache. A row says as much of repetition as
+ * several shorter watches do, too.
+ */
+static bool is_worth_a_row(const struct argument_site *site)
+{
+	if (!site->of_callee || !site->comparable || site->samples < ROW_SAMPLES_MIN ||
+	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!site->operands[i].hashable)
+			return false;
+	return true;
+}
+
 const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
 							const struct capture *capture,
-							uint32_t *ret_site)
+							uint32_t *ret_site, bool *ret_row)
 {
 	const struct argument_sample *sample = &sampler->sample;
 	const struct python_frame *found = NULL;
 	uint32_t least = ARGUMENT_COMPARISONS;
 
+	*ret_row = false;
 	for (unsigned f = 0; sampler->taken && f < sample->frame_count; f++) {
 		struct argument_site *site = &sampler->log.sites[sample->frames[f].site];
+		bool row = is_worth_a_row(site);
+		uint32_t known = row ? site->rows : watched_so_far(site);
 
 		/* Some are watched for nothing: they are rare, or cannot be read then. */
-		if (!site->comparable || watched_so_far(site) >= least)
+		if (!site->comparable || known >= least)
 			continue;
-		least = watched_so_far(site);
+		least = known;
 		found = &capture->python.frames[sampler->own[f]];
 		*ret_site = sample->frames[f].site;
+		*ret_row = row;
 	}
-	if (found)
+	if (found && *ret_row)
+		sampler->log.sites[*ret_site].rows++;
+	else if (found)
 		sampler->log.sites[*ret_site].watched++;
 	return found;
 }
@@ -489,6 +514,23 @@ void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site, 
 {
 	sampler->log.sites[site].compared++;
 	sampler->log.sites[site].repeated += same;
+}
+
+void argument_sampler_row(struct argument_sampler *sampler, uint32_t site, const uint64_t *contents,
+			  unsigned count)
+{
+	struct argument_site *row = &sampler->log.sites[site];
+	uint32_t alike = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned k = 0; k < i; k++)
+			alike += contents[i] == contents[k];
+		if (i)
+			argument_sampler_compared(sampler, site, contents[i] == contents[i - 1]);
+	}
+	row->row_pairs += count * (count - 1) / 2;
+	row->row_alike += alike;
+	row->row_recurring += alike > 0;
 }
 
 struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler)

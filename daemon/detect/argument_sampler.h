@@ -30,20 +30,26 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
 /* Comparisons of a site's calls with the ones before, after which enough is known. */
 #define ARGUMENT_COMPARISONS 24
 
+/* The same for calls in a row: what recurs after a while is only seen among many. */
+#define ARGUMENT_ROWS 8
+
 /*
  * For argument_watch.h, in the stop after a sample was taken: of its frames with
  * operands that can be compared, the one whose site has been compared least; NULL: none
- * needs to be.
+ * needs to be. *ret_row: it is worth many calls in a row.
  */
 const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
 							const struct capture *capture,
-							uint32_t *ret_site);
+							uint32_t *ret_site, bool *ret_row);
 /* Contents of the operands of an instruction that the innermost frame is about to begin. False:
  * some cannot be compared. */
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
 				int offset, uint64_t *ret_contents);
 /* A call of the site has the same contents as the one before, or not. */
 void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site, bool same);
+/* A row of calls is over: the contents of each. */
+void argument_sampler_row(struct argument_sampler *sampler, uint32_t site, const uint64_t *contents,
+			  unsigned count);
 struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler);
 
 const struct argument_log *argument_sampler_argument_log(const struct argument_sampler *sampler);

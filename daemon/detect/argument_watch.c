@@ -8,7 +8,8 @@
 #define MEETINGS    3
 #define WAIT_MAX_NS (60 * NS_PER_MS)
 /* Some interpreters read it another time before it is over: these traps count only here. */
-#define TRAPS_MAX 8
+#define TRAPS_MAX     8
+#define ROW_TRAPS_MAX 40
 /* The word that has the opcode and its argument. */
 #define INSTRUCTION_BYTES 2
 
@@ -26,7 +27,7 @@ remote_addr argument_watch_choose(struct argument_watch *watch, struct argument_
 				  const struct capture *capture)
 {
 	const struct python_frame *frame =
-		argument_sampler_least_known(sampler, capture, &watch->site);
+		argument_sampler_least_known(sampler, capture, &watch->site, &watch->in_row);
 	remote_addr address;
 
 	if (!frame || operand_reader_instruction(argument_sampler_operands(sampler), frame,
@@ -43,59 +44,73 @@ bool argument_watch_arm(struct argument_watch *watch, struct tracee *tracee, int
 			   INSTRUCTION_BYTES))
 		return false;
 	watch->slot = slot;
-	watch->met = watch->traps = 0;
+	watch->met = watch->traps = watch->row_count = 0;
 	watch->compared = false;
 	watch->since_ns = now_ns;
 	return true;
 }
 
-static int argument_watch_disarm(struct argument_watch *watch, struct tracee *tracee)
+static int argument_watch_disarm(struct argument_watch *watch, struct argument_sampler *sampler,
+				 struct tracee *tracee)
 {
 	int slot = watch->slot;
 
-	if (slot != ARGUMENT_WATCH_NO_SLOT)
+	if (slot != ARGUMENT_WATCH_NO_SLOT) {
 		breakpoint_disarm(&tracee->events, (unsigned)slot);
+		if (watch->row_count > 1)
+			argument_sampler_row(sampler, watch->site, watch->row, watch->row_count);
+	}
 	watch->slot = ARGUMENT_WATCH_NO_SLOT;
 	return slot;
 }
 
-static bool is_over(struct argument_watch *watch, struct tracee *tracee)
+static bool is_over(struct argument_watch *watch, struct argument_sampler *sampler,
+		    struct tracee *tracee)
 {
-	if (watch->met < MEETINGS && watch->traps < TRAPS_MAX)
+	if (watch->met < (watch->in_row ? ARGUMENT_WATCH_ROW : MEETINGS) &&
+	    watch->traps < (watch->in_row ? ROW_TRAPS_MAX : TRAPS_MAX))
 		return false;
-	(void)argument_watch_disarm(watch, tracee);
+	(void)argument_watch_disarm(watch, sampler, tracee);
 	return true;
 }
 
+/* The contents of a call that begins, or that they cannot be told. */
+static void note_call(struct argument_watch *watch, struct argument_sampler *sampler, bool known,
+		      uint64_t contents)
+{
+	if (known && watch->in_row)
+		watch->row[watch->row_count++] = contents;
+	else if (known && watch->compared)
+		argument_sampler_compared(sampler, watch->site, contents == watch->contents);
+	watch->compared = known;
+	watch->contents = contents;
+}
+
 bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *sampler,
-			 struct tracee *tracee, const struct capture *capture)
+			 struct tracee *tracee, const struct capture *capture, uint64_t now_ns)
 {
 	const struct python_frame *frame = &capture->python.frames[0];
-	uint64_t contents;
-	bool compared;
+	uint64_t contents = 0;
+	bool known;
 
 	if (watch->traps++ == 0)
 		watch->rip = capture->registers.rip;
 	if (capture->registers.rip != watch->rip)
-		return is_over(watch, tracee);
+		return is_over(watch, sampler, tracee);
 	watch->met++;
-	if (!capture->python_error && capture->python.count && frame->code == watch->code) {
-		compared = argument_sampler_read_next(sampler, capture, watch->offset, &contents);
-		if (compared && watch->compared)
-			argument_sampler_compared(sampler, watch->site,
-						  contents == watch->contents);
-		watch->compared = compared;
-		watch->contents = contents;
-	} else {
-		/* It cannot be told what ran in between. */
-		watch->compared = false;
-	}
-	return is_over(watch, tracee);
+	if (watch->in_row)
+		watch->since_ns = now_ns;
+	/* Of other code it cannot be told what ran in between. */
+	known = !capture->python_error && capture->python.count && frame->code == watch->code &&
+		argument_sampler_read_next(sampler, capture, watch->offset, &contents);
+	note_call(watch, sampler, known, contents);
+	return is_over(watch, sampler, tracee);
 }
 
-int argument_watch_expire(struct argument_watch *watch, struct tracee *tracee, uint64_t now_ns)
+int argument_watch_expire(struct argument_watch *watch, struct argument_sampler *sampler,
+			  struct tracee *tracee, uint64_t now_ns)
 {
 	if (watch->slot == ARGUMENT_WATCH_NO_SLOT || now_ns < watch->since_ns + WAIT_MAX_NS)
 		return ARGUMENT_WATCH_NO_SLOT;
-	return argument_watch_disarm(watch, tracee);
+	return argument_watch_disarm(watch, sampler, tracee);
 }

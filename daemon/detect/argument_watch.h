@@ -11,7 +11,9 @@
  *   2nd, 3rd -> compared with those of the time before; disarmed
  *
  * The share of equal ones is the share of the site's calls that repeat the one
- * before them. The code is only read, never changed.
+ * before them. A call whose arguments come back after others have been there, as
+ * keys of a cache do, is watched in longer rows, of which any two are compared. The
+ * code is only read, never changed.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_WATCH_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_WATCH_H
@@ -19,6 +21,7 @@
 #include "daemon/detect/argument_sampler.h"
 
 #define ARGUMENT_WATCH_NO_SLOT (-1)
+#define ARGUMENT_WATCH_ROW     16 /* calls */
 
 struct tracee;
 
@@ -33,7 +36,10 @@ struct argument_watch {
 	remote_addr rip; /* where the interpreter reads it to begin it */
 	bool compared;   /* contents are those of the last time */
 	uint64_t contents;
-	uint64_t since_ns;
+	uint64_t since_ns; /* armed, or met last */
+	bool in_row;
+	unsigned row_count;
+	uint64_t row[ARGUMENT_WATCH_ROW]; /* contents, of calls in a row */
 };
 
 void argument_watch_init(struct argument_watch *watch);
@@ -53,13 +59,14 @@ bool argument_watch_arm(struct argument_watch *watch, struct tracee *tracee, int
 			remote_addr address, uint64_t now_ns);
 
 /*
- * In the stop, its slot having fired. True: it is over, and its slot, disarmed, to be
+ * In the stop at now_ns, its slot having fired. True: it is over, and its slot, disarmed, to be
  * given back.
  */
 bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *sampler,
-			 struct tracee *tracee, const struct capture *capture);
+			 struct tracee *tracee, const struct capture *capture, uint64_t now_ns);
 
 /* Has it waited too long? Then, or whenever now_ns is UINT64_MAX, it ends: the slot, or NO_SLOT. */
-int argument_watch_expire(struct argument_watch *watch, struct tracee *tracee, uint64_t now_ns);
+int argument_watch_expire(struct argument_watch *watch, struct argument_sampler *sampler,
+			  struct tracee *tracee, uint64_t now_ns);
 
 #endif

@@ -132,7 +132,8 @@ static void pipeline_thread_ended(void *context, struct tracee *tracee)
 		if (running_ns)
 			time_balance_end(&thread->system.balance, running_ns);
 		/* Its slots are gone with it. */
-		(void)argument_watch_expire(&thread->arguments, tracee, UINT64_MAX);
+		(void)argument_watch_expire(&thread->arguments, pipeline->arguments, tracee,
+					    UINT64_MAX);
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		if (thread->redundancy)
 			redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
@@ -395,7 +396,7 @@ static void abandoned(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
-	pipeline_end_arguments(thread, tracee, UINT64_MAX);
+	pipeline_end_arguments(pipeline, thread, tracee, UINT64_MAX);
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)
@@ -459,7 +460,7 @@ static void tick_thread(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
-	pipeline_end_arguments(thread, tracee, tick->now_ns);
+	pipeline_end_arguments(pipeline, thread, tracee, tick->now_ns);
 	tick_system_time(pipeline, thread, tracee, tick->now_ns);
 	if (thread->redundancy)
 		redundancy_expire(pipeline->redundancy, thread->redundancy, tracee, tick->now_ns);
@@ -548,7 +549,7 @@ static void cancel_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	collect_system_time(pipeline, thread, tracee);
-	pipeline_end_arguments(thread, tracee, UINT64_MAX);
+	pipeline_end_arguments(pipeline, thread, tracee, UINT64_MAX);
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)

@@ -10,8 +10,8 @@ bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread 
 	int slot = watch->slot;
 	remote_addr address;
 
-	if (pipeline->watched_calls &&
-	    argument_watch_meet(watch, pipeline->arguments, tracee, &pipeline->capture))
+	if (pipeline->watched_calls && argument_watch_meet(watch, pipeline->arguments, tracee,
+							   &pipeline->capture, pipeline->event_ns))
 		redundancy_return_slot(thread->redundancy, slot);
 	if (!pipeline->clock_ticks || watch->slot != ARGUMENT_WATCH_NO_SLOT ||
 	    !governor_allows_cycle(&pipeline->governor, &thread->bucket))
@@ -32,9 +32,10 @@ bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread 
 	return true;
 }
 
-void pipeline_end_arguments(struct pipeline_thread *thread, struct tracee *tracee, uint64_t now_ns)
+void pipeline_end_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
+			    struct tracee *tracee, uint64_t now_ns)
 {
-	int slot = argument_watch_expire(&thread->arguments, tracee, now_ns);
+	int slot = argument_watch_expire(&thread->arguments, pipeline->arguments, tracee, now_ns);
 
 	if (slot != ARGUMENT_WATCH_NO_SLOT)
 		redundancy_return_slot(thread->redundancy, slot);

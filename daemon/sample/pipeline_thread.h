@@ -27,6 +27,7 @@ struct pipeline;
 bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
 			      struct tracee *tracee);
 /* One that has waited too long ends; UINT64_MAX: any. */
-void pipeline_end_arguments(struct pipeline_thread *thread, struct tracee *tracee, uint64_t now_ns);
+void pipeline_end_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
+			    struct tracee *tracee, uint64_t now_ns);
 
 #endif

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a call found that gets the same arguments as the call before, in a program whose data is never the same for long?"""
+"""Are calls found that get arguments again, in programs whose data is never the same for long?"""
 from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, line_text, profile
 
 AGAIN = "return sorted(self.sales)[1000]"
+WEIGHT = "return sum(weigh(word, base) for word in words)"
 
 
-def found(interpreter, *options):
+def found(interpreter, *options, program="kept_results.py", text=AGAIN):
     """(the line's entry or None, the whole CPU time, the text report)."""
-    with Target(interpreter, "kept_results.py", "--seconds", 9, *options) as target:
+    wanted = text
+    with Target(interpreter, program, "--seconds", 9, *options) as target:
         report, text = profile(target.pid, "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
-    lines = [line for line in report["lines"] if line_text(line) == AGAIN]
+    lines = [line for line in report["lines"] if line_text(line) == wanted]
     return (lines[0] if lines else None), sum(report["time_ns"].values()), text
 
 
@@ -31,4 +33,18 @@ def test_kept_results(interpreter):
 
 def test_kept_results_mended(one_interpreter):
     line, total, _ = found(one_interpreter, "--fixed")
+    check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+def test_cache_of_results(one_interpreter):
+    line, _, text = found(one_interpreter, program="shared_terms.py", text=WEIGHT)
+    check_sampled(line, "the line is not in the report")
+    arguments = line["evidence"]["arguments"]
+    check_sampled(arguments["few"] >= 5, "arguments %s" % arguments)
+    check_equal(line["category"], "memoizable", "category")
+    check_sampled("again after other calls" in line["finding"], "finding %r" % line["finding"])
+    check_sampled(line["finding"].split(":")[0] in " ".join(text.split()), "the text report lacks %r" % line["finding"])
+    check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
+        line["avoidable_ns"], line["total_ns"]))
+    line, total, _ = found(one_interpreter, "--fixed", program="shared_terms.py", text=WEIGHT)
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))

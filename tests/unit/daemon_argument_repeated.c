@@ -376,6 +376,36 @@ static void test_few(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, site);
 }
 
+/* Other data a moment later: arguments come back only among calls in a row. */
+static void test_few_in_rows(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
+	struct argument_site *site = site_of(fixture, outer);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_frames(fixture,
+			   (struct argument_frame[]){ frame(inner, i, i), frame(outer, i, i) }, 2);
+	site->operands[1].kind = CONTENT_INT;
+	site->operands[1].hashable = site->of_callee = true;
+	site->rows = 4;
+	site->row_pairs = 480;
+	site->row_alike = 12;
+	site->row_recurring = 3;
+	all_are(fixture, ARGUMENT_FEW, outer);
+	/* By chance, once. */
+	site->row_recurring = 1;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->row_recurring = 3;
+	site->of_callee = false;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->of_callee = true;
+	/* A random number's generator, say. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+}
+
 static void test_nothing(void **state)
 {
 	struct fixture *fixture = *state;
@@ -406,6 +436,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_opaque, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_little, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_few, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_few_in_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
 	};
 	int failed = 0;

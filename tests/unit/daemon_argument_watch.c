@@ -66,7 +66,8 @@ static unsigned traps_until_over(struct watched *watched, unsigned places)
 {
 	for (unsigned traps = 1;; traps++) {
 		watched->capture.registers.rip = 0x1000 + traps % places;
-		if (argument_watch_meet(&watched->watch, NULL, &watched->tracee, &watched->capture))
+		if (argument_watch_meet(&watched->watch, NULL, &watched->tracee, &watched->capture,
+					NOW))
 			return traps;
 		assert_true(argument_watch_is_at(&watched->watch, SLOT));
 	}
@@ -95,12 +96,12 @@ static void test_time(void **state)
 	struct argument_watch *watch = &watched->watch;
 
 	(void)state;
-	assert_int_equal(argument_watch_expire(watch, &watched->tracee, NOW + WAIT_NS - 1),
+	assert_int_equal(argument_watch_expire(watch, NULL, &watched->tracee, NOW + WAIT_NS - 1),
 			 ARGUMENT_WATCH_NO_SLOT);
 	assert_true(watched->tracee.events.slots[SLOT].enabled);
-	assert_int_equal(argument_watch_expire(watch, &watched->tracee, NOW + WAIT_NS), SLOT);
+	assert_int_equal(argument_watch_expire(watch, NULL, &watched->tracee, NOW + WAIT_NS), SLOT);
 	assert_false(watched->tracee.events.slots[SLOT].enabled);
-	assert_int_equal(argument_watch_expire(watch, &watched->tracee, UINT64_MAX),
+	assert_int_equal(argument_watch_expire(watch, NULL, &watched->tracee, UINT64_MAX),
 			 ARGUMENT_WATCH_NO_SLOT);
 	watched_destroy(watched);
 }

@@ -239,6 +239,13 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    " samples of it: keep its result until these change",
 				    what, operands, summary->commonest, summary->judged);
 	case ARGUMENT_FEW:
+		if (words->site->row_recurring)
+			return arena_format(
+				arena,
+				"%s gets the same %s again after other calls, in %" PRIu32
+				" of %" PRIu32 " rows of calls watched: keep the results by "
+				"argument (functools.cache)",
+				what, operands, words->site->row_recurring, words->site->rows);
 		return arena_format(
 			arena,
 			"%s is called with only %" PRIu32 " different sets of arguments in %" PRIu64
