@@ -136,8 +136,8 @@ static void *impersonate(void *context)
 
 	(void)prctl(PR_SET_NAME, "impersonator");
 	/* What it does not need; to hold more would do no harm while nothing else runs here. */
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (credentials_set_capabilities(impersonator->permitted & SWITCHING,
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    credentials_set_capabilities(impersonator->permitted & SWITCHING,
 					 impersonator->permitted))
 		impersonator->broken = true;
 	pthread_mutex_lock(&impersonator->lock);

@@ -451,37 +451,3 @@ int procfs_open_root(pid_t pid)
 		return gone(errno);
 	return fd;
 }
-
-static int open_mapping(void *context, const struct mapping *mapping)
-{
-	pid_t pid = *(const pid_t *)context;
-	struct stat status;
-	char path[128];
-	int root, fd;
-
-	if (!mapping->inode)
-		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
-		 mapping->end);
-	fd = root_file_open_magic(path);
-	/* What is no regular file there is none by its path either. */
-	if (fd >= 0 || fd == -EINVAL || mapping->deleted)
-		return fd;
-	root = procfs_open_root(pid);
-	if (root < 0)
-		return root;
-	fd = root_file_open(root, mapping->path, ROOT_LINK_FOLLOW);
-	close(root);
-	/* The device differs on overlay and btrfs mounts although the file is the same; the inode
-	 * does not. */
-	if (fd >= 0 && (fstat(fd, &status) || status.st_ino != mapping->inode)) {
-		close(fd);
-		return -ESTALE;
-	}
-	return fd;
-}
-
-struct mapping_opener procfs_mapping_opener(const pid_t *pid)
-{
-	return (struct mapping_opener){ .open = open_mapping, .context = (void *)(uintptr_t)pid };
-}

@@ -122,12 +122,4 @@ __attribute__((warn_unused_result)) int procfs_read_executable(pid_t pid, char *
 /* A descriptor of the target's root, good for nothing but root_file_open(), or a negative errno. */
 __attribute__((warn_unused_result)) int procfs_open_root(pid_t pid);
 
-/*
- * The opener of files behind mappings: /proc/PID/map_files (exact, also for
- * deleted files; needs privileges), else the path in the target's root when
- * the inodes agree. Regular files alone, with our own rights: what they hold is
- * mapped into the target. context: pointer to the pid, which must outlive it.
- */
-struct mapping_opener procfs_mapping_opener(const pid_t *pid);
-
 #endif

@@ -99,6 +99,7 @@ int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
 {
 	struct dwarf_shared shared = { .dwarf = NULL };
 	const void *found;
+	const char *path;
 	int error = elf_version(EV_CURRENT) == EV_NONE ? -ENODATA : open_shared_bytes(fd, &shared);
 
 	if (!error) {
@@ -110,8 +111,12 @@ int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
 		if (dwelf_elf_gnu_build_id(shared.elf, &found) == (ssize_t)build_id_size &&
 		    memcmp(found, build_id, build_id_size) == 0)
 			shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
-		if (shared.dwarf)
+		/* It is what others refer to: if it referred to another one itself, libdw would
+		 * open whatever path it names. */
+		if (shared.dwarf && dwelf_dwarf_gnu_debugaltlink(shared.dwarf, &path, &found) == 0)
 			error = dwarf_units_take(shared.dwarf, &shared.units);
+		else if (shared.dwarf)
+			error = -ENODATA;
 	}
 	if (error) {
 		dwarf_shared_close(&shared);

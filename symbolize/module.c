@@ -55,6 +55,7 @@ struct module_table {
 	struct module_entry **entries;
 	size_t count;
 	size_t capacity;
+	size_t image_count; /* opened here, and open until the table is destroyed */
 	struct module_span *spans;
 	size_t span_count;
 	uint64_t dropped;
@@ -288,10 +289,13 @@ static int find_image(struct module_table *table, const struct mapping *mapping,
 			*ret_image = image;
 			return 0;
 		}
-		error = open_mapped_image(table, mapping, ret_image);
+		error = table->image_count < MODULE_IMAGES_MAX
+				? open_mapped_image(table, mapping, ret_image)
+				: -EMFILE;
 	}
-	if (!error)
-		*ret_owns = true;
+	table->dropped += error == -EMFILE;
+	table->image_count += !error;
+	*ret_owns = !error;
 	return error;
 }
 
@@ -560,6 +564,8 @@ const char *module_image_problem(const struct module *module)
 		return "no permission to read the file";
 	case -ENOENT:
 		return "the file is gone";
+	case -EMFILE:
+		return "too many files are open";
 	default:
 		return "the file cannot be read";
 	}

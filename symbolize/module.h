@@ -24,6 +24,8 @@
 
 #define BUILD_ID_MAX 20
 #define MODULES_MAX  16384 /* ever seen; further files are counted and left out */
+/* Of one target, so that it leaves room for others (FOREIGN_MAPPINGS_MAX). */
+#define MODULE_IMAGES_MAX 4096
 
 struct elf_image;
 

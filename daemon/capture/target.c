@@ -275,7 +275,8 @@ int target_init(struct target *target, pid_t pid, bool download, struct imperson
 	process_memory_init(&target->memory, pid);
 	target->reader = process_memory_reader(&target->memory);
 	target->code = (struct memory_reader){ .read = read_code, .context = target };
-	target->opener = procfs_mapping_opener(&target->pid);
+	target->mapped = (struct mapped_files){ .pid = pid, .impersonator = impersonator };
+	target->opener = mapped_files_opener(&target->mapped);
 	target->modules = module_table_create(&target->opener, &target->reader);
 	target->symbolizer = symbolizer_create();
 	target->perf_map = perf_map_create();

@@ -6,6 +6,7 @@
 #ifndef PIEPROFD_DAEMON_CAPTURE_TARGET_H
 #define PIEPROFD_DAEMON_CAPTURE_TARGET_H
 
+#include "attach/mapped_file.h"
 #include "attach/process_memory.h"
 #include "attach/target_files.h"
 #include "common/error.h"
@@ -25,6 +26,7 @@ struct target {
 	struct memory_reader reader; /* of the live process */
 	struct memory_reader
 		code; /* of instruction bytes, from the modules' files: no system call */
+	struct mapped_files mapped;
 	struct mapping_opener opener;
 	struct mapping_list mappings;
 	struct module_table *modules;

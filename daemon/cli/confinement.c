@@ -39,10 +39,10 @@ static int read_capabilities(uint64_t *ret_held)
 	int error = syscall(SYS_capget, &header, data) ? -errno : 0;
 
 	*ret_held = data[0].permitted | (uint64_t)data[1].permitted << 32;
-	/* A kernel that knows no capabilities. */
-	return error == -ENOSYS ? 0 : error;
+	return error;
 }
 
+/* Every kernel that we run on has it: who says that it does not exist is a filter. */
 static int forbid_to_gain(void)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
@@ -139,7 +139,7 @@ int confinement_give_up_for_files(const struct confinement_files *files)
 
 bool confinement_has_failed(int result)
 {
-	return result && result != -ENOSYS && result != -ENOTSUP;
+	return result && result != -ENOTSUP;
 }
 
 void confinement_explain(int failure, struct error *error)
@@ -362,9 +362,10 @@ static int filter_install(const struct rules *tables, size_t table_count)
 		}
 	filter_add(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
 	filter.len = program.count;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter))
-		return errno == EINVAL ? -ENOSYS : -errno;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter))
+		return errno == EINVAL ? -ENOTSUP : -errno;
 	return 0;
 }
 

@@ -53,9 +53,9 @@ __attribute__((warn_unused_result)) int confinement_give_up_for_files(
 	const struct confinement_files *files);
 
 /*
- * Filters of system calls, for this thread and those that it makes. 0; -ENOSYS:
- * the kernel has no filters; -ENOTSUP: this build has none, as sanitizers need
- * more calls; or another negative errno.
+ * Filters of system calls, for this thread and those that it makes. 0; -ENOTSUP:
+ * the kernel has none, or this build, as sanitizers need more calls; or another
+ * negative errno.
  *
  * The first is for a process that reads and writes files: no network, no other
  * process, no program, no code made at run time.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/commands.h"
 
+#include "attach/impersonator.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/standard_output.h"
@@ -12,13 +13,17 @@
 enum exit_code list_command(const struct options *options)
 {
 	struct writer_options writer = standard_output_options(options);
+	struct impersonator *impersonator = impersonator_create();
 	struct process_list *processes;
 	struct error error;
 	int failure = 0;
 
-	if (message_privileges_are_kept(confinement_give_up(CONFINEMENT_READS_TARGETS)))
+	if (message_privileges_are_kept(confinement_give_up(CONFINEMENT_READS_TARGETS))) {
+		impersonator_destroy(impersonator);
 		return EXIT_INTERNAL;
-	processes = process_list_take(&error);
+	}
+	processes = process_list_take(impersonator, &error);
+	impersonator_destroy(impersonator);
 	if (!processes) {
 		message_error(&error);
 		return error.exit_code;

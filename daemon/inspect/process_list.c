@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/inspect/process_list.h"
 
+#include "attach/mapped_file.h"
 #include "attach/process_memory.h"
 #include "attach/procfs.h"
 #include "common/array.h"
@@ -48,6 +49,7 @@ struct user_name {
 
 struct search {
 	struct process_list *list;
+	struct impersonator *impersonator;
 	size_t most;
 	size_t capacity;
 	struct known_file *files; /* open addressing, at most half full */
@@ -77,6 +79,8 @@ static void learn_file(struct search *search, const struct mapping *mapping, enu
 {
 	struct known_file *file = find_file(search, mapping);
 
+	/* What runs it may be a Python: nobody knows. */
+	search->list->cut = search->list->cut || !file;
 	if (!file || file->kind != FILE_UNKNOWN)
 		return;
 	*file = (struct known_file){
@@ -108,6 +112,7 @@ static bool may_be_interpreter(const struct elf_image *image)
 /* Its files that were not yet looked into, opened. */
 struct opened {
 	pid_t pid;
+	struct mapped_files mapped;
 	struct mapping_opener opener;
 	struct process_memory memory;
 	struct memory_reader live;
@@ -145,13 +150,15 @@ static void opened_deinit(struct opened *opened)
 	process_memory_deinit(&opened->memory);
 }
 
-static int opened_init(struct opened *opened, pid_t pid, const struct mapping_list *mappings)
+static int opened_init(struct opened *opened, pid_t pid, struct impersonator *impersonator,
+		       const struct mapping_list *mappings)
 {
 	int error;
 
 	*opened = (struct opened){ .pid = pid };
 	process_memory_init(&opened->memory, pid);
-	opened->opener = procfs_mapping_opener(&opened->pid);
+	opened->mapped = (struct mapped_files){ .pid = pid, .impersonator = impersonator };
+	opened->opener = mapped_files_opener(&opened->mapped);
 	opened->live = process_memory_reader(&opened->memory);
 	opened->from_files = (struct memory_reader){ .read = read_files, .context = opened };
 	opened->modules = module_table_create(&opened->opener, NULL);
@@ -201,7 +208,7 @@ static bool learn_files(struct search *search, pid_t pid, const struct mapping_l
 	struct opened opened;
 	bool all = true;
 
-	if (opened_init(&opened, pid, unknown))
+	if (opened_init(&opened, pid, search->impersonator, unknown))
 		return false;
 	for (size_t i = 0; i < unknown->count; i++) {
 		const struct mapping *mapping = &unknown->mappings[i];
@@ -233,7 +240,6 @@ static void keep_unknown(struct search *search, const struct mapping_list *all,
 
 		if (file && file->kind == FILE_UNKNOWN)
 			unknown->mappings[unknown->count++] = *mapping;
-		/* What runs it may be a Python: nobody knows. */
 		if (mapping->inode && !file)
 			search->list->cut = true;
 	}
@@ -426,14 +432,17 @@ static int list_look_at_all(struct search *search)
 	return error;
 }
 
-struct process_list *process_list_take(struct error *error)
+struct process_list *process_list_take(struct impersonator *impersonator, struct error *error)
 {
-	return process_list_take_some(PROCESS_LIST_MAX, error);
+	return process_list_take_some(PROCESS_LIST_MAX, impersonator, error);
 }
 
-struct process_list *process_list_take_some(size_t most, struct error *error)
+struct process_list *process_list_take_some(size_t most, struct impersonator *impersonator,
+					    struct error *error)
 {
-	struct search search = { .list = calloc(1, sizeof(*search.list)), .most = most };
+	struct search search = { .list = calloc(1, sizeof(*search.list)),
+				 .impersonator = impersonator,
+				 .most = most };
 	int failure = -ENOMEM;
 
 	search.files = calloc(FILES_MAX, sizeof(search.files[0]));

@@ -20,6 +20,8 @@
 #define PROCESS_LIST_MAX        65536
 #define PROCESS_LIST_DENIED_MAX 64
 
+struct impersonator;
+
 struct listed_process {
 	pid_t pid;
 	pid_t inner_pid; /* as its own pid namespace numbers it */
@@ -49,10 +51,14 @@ struct process_list {
 	bool cut; /* there are more than PROCESS_LIST_MAX, or than the files that are remembered */
 };
 
-/* NULL with *error filled. Takes a quarter of a second, to see who uses the processors. */
-struct process_list *process_list_take(struct error *error);
+/*
+ * NULL with *error filled. Takes a quarter of a second, to see who uses the processors.
+ * impersonator: opens programs where map_files is refused (attach/mapped_file.h); may be NULL.
+ */
+struct process_list *process_list_take(struct impersonator *impersonator, struct error *error);
 /* The same of at most so many: for tests. */
-struct process_list *process_list_take_some(size_t most, struct error *error);
+struct process_list *process_list_take_some(size_t most, struct impersonator *impersonator,
+					    struct error *error);
 void process_list_destroy(struct process_list *list);
 
 #endif

@@ -320,49 +320,6 @@ static void test_too_many_mappings(void **state)
 	mapping_list_deinit(&list);
 }
 
-static void test_opener(void **state)
-{
-	pid_t pid = getpid();
-	struct mapping_opener opener = procfs_mapping_opener(&pid);
-	struct mapping_list list = { 0 };
-	const struct mapping *mapping;
-	struct stat status;
-	int fd;
-
-	(void)state;
-	assert_int_equal(procfs_read_mappings(pid, &list), 0);
-	mapping = mapping_find(&list, (remote_addr)(uintptr_t)&test_opener);
-	fd = opener.open(opener.context, mapping);
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &status), 0);
-	assert_int_equal(status.st_ino, mapping->inode);
-	close(fd);
-	assert_true(opener.open(opener.context,
-				mapping_find(&list, (remote_addr)(uintptr_t)&list)) < 0);
-	mapping_list_deinit(&list);
-}
-
-/* A device that is mapped is not opened, by neither of the two ways. */
-static void test_opener_of_a_device(void **state)
-{
-	pid_t pid = getpid();
-	struct mapping_opener opener = procfs_mapping_opener(&pid);
-	struct mapping_list list = { 0 };
-	const struct mapping *mapping;
-	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-
-	(void)state;
-	assert_ptr_not_equal(page, MAP_FAILED);
-	close(fd);
-	assert_int_equal(procfs_read_mappings(pid, &list), 0);
-	mapping = mapping_find(&list, (remote_addr)(uintptr_t)page);
-	assert_string_equal(mapping->path, "/dev/zero");
-	assert_int_equal(opener.open(opener.context, mapping), -EINVAL);
-	mapping_list_deinit(&list);
-	munmap(page, 4096);
-}
-
 #define STATUS(uid, gid, groups, permitted, effective)                                             \
 	"Name:\tx\nUid:\t" uid "\nGid:\t" gid "\nGroups:\t" groups "\nCapPrm:\t" permitted         \
 	"\nCapEff:\t" effective "\n"
@@ -515,8 +472,6 @@ int main(void)
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_command),
-		cmocka_unit_test(test_opener),
-		cmocka_unit_test(test_opener_of_a_device),
 		cmocka_unit_test(test_credentials),
 		cmocka_unit_test(test_credentials_become),
 		cmocka_unit_test(test_command_too_long),

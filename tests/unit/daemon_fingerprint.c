@@ -5,6 +5,7 @@
  */
 #include "daemon/detect/fingerprint.h"
 
+#include "daemon/detect/fingerprint_internal.h"
 #include "tests/unit/support_live.h"
 
 #include <setjmp.h>
@@ -14,6 +15,9 @@
 
 /* Rounds that the deepest contents take: head, type, name, and three a level. */
 #define ROUNDS_MAX 32
+/* As in docs/SECURITY.md. */
+#define OBJECTS 384
+#define TYPES   1024
 
 static const char *const kinds[] = {
 	[CONTENT_UNREADABLE] = "unreadable",
@@ -264,6 +268,27 @@ static void test_corrupted(void **state)
 		skip();
 }
 
+/* Of an object's parts, and of types, so many are looked at. */
+static void test_objects_and_types(void **state)
+{
+	static const remote_addr object = 0x10000, parts = 0x100000;
+	struct fingerprints *set = fingerprints_create(11);
+	size_t count = 1;
+
+	(void)state;
+	assert_non_null(set);
+	fingerprints_begin(set, &object, 1);
+	while (content_child(set, &set->nodes[0], parts + 16 * count))
+		count++;
+	assert_int_equal(count, OBJECTS);
+	assert_true(set->nodes[0].partial);
+	for (size_t i = set->type_count; i < TYPES; i++)
+		assert_int_equal(content_type_find(set, parts + 0x1000 * i, 0), i + 1);
+	assert_int_equal(content_type_find(set, parts + 0x1000 * TYPES, 0), 0);
+	assert_int_equal(content_type_find(set, parts + 0x1000 * (TYPES - 1), 0), TYPES);
+	fingerprints_destroy(set);
+}
+
 static void test_no_objects(void **state)
 {
 	const remote_addr objects[] = { 0, 1, 8, 4095, UINT64_MAX, 1ull << 47, 4096 };
@@ -289,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_objects),
+		cmocka_unit_test(test_objects_and_types),
 		cmocka_unit_test(test_contents),
 		cmocka_unit_test(test_corrupted),
 	};

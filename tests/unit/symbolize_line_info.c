@@ -531,6 +531,22 @@ static void test_shared_entries(void **state)
 	info = line_info_create(NULL);
 	assert_int_equal(line_info_find(info, &built->module, 0x1100, &frame, 1, &count), -ENODATA);
 	line_info_destroy(info);
+	/* So is one that refers to a further file: libdw would open that by itself. */
+	assert_true(built_files_run(files,
+				    "cp \"root$PWD/shared.debug\" plain.debug\n"
+				    "printf '/etc/hostname\\0abcdefghijklmnopqrst' >link\n"
+				    "objcopy --add-section .gnu_debugaltlink=link plain.debug "
+				    "linked.debug"));
+	for (int linked = 0; linked < 2; linked++) {
+		assert_true(built_files_run(files, linked ? "cp linked.debug shared.debug"
+							  : "cp plain.debug shared.debug"));
+		info = line_info_create(NULL);
+		assert_int_equal(line_info_find(info, &built->module,
+						built_address(built_files_path(files, "p"), "main"),
+						&frame, 1, &count),
+				 linked ? -ENODATA : 0);
+		line_info_destroy(info);
+	}
 	built_module_close(built);
 }
 

@@ -525,6 +525,41 @@ static void test_files_that_cannot_be_opened(void **state)
 }
 
 /* More files than the table takes: the rest is counted, nothing else breaks. */
+static int open_itself(void *context, const struct mapping *mapping)
+{
+	(void)context;
+	(void)mapping;
+	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
+/* One target's files leave room for those of others. */
+static void test_too_many_images(void **state)
+{
+	const size_t count = MODULE_IMAGES_MAX + 3;
+	struct mapping_opener opener = { open_itself, NULL };
+	struct module_table *table = module_table_create(&opener, NULL);
+	struct mapping *mappings = calloc(count, sizeof(*mappings));
+	struct mapping_list list = { .mappings = mappings, .count = count };
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		mappings[i] = (struct mapping){ .start = 0x10000 + 2 * i * PAGE,
+						.end = 0x10000 + (2 * i + 1) * PAGE,
+						.device = 1,
+						.inode = i + 1,
+						.protection = PROT_READ | PROT_EXEC,
+						.path = "/some/file" };
+	assert_int_equal(module_table_update(table, &list), 0);
+	assert_int_equal(module_table_dropped(table), 3);
+	assert_non_null(module_find(table, mappings[MODULE_IMAGES_MAX - 1].start)->image);
+	assert_int_equal(module_find(table, mappings[MODULE_IMAGES_MAX].start)->image_error,
+			 -EMFILE);
+	assert_int_equal(module_table_update(table, &list), 0);
+	assert_int_equal(module_table_dropped(table), 3);
+	module_table_destroy(table);
+	free(mappings);
+}
+
 static void test_too_many_files(void **state)
 {
 	const size_t count = MODULES_MAX + 100;
@@ -572,6 +607,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_file_replaced_on_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_files_that_cannot_be_opened, setup, teardown),
 		cmocka_unit_test(test_too_many_files),
+		cmocka_unit_test(test_too_many_images),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
