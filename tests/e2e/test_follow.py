@@ -14,11 +14,11 @@ import time
 
 from harness import (PIEPROFD, TARGETS, Daemon, Target, alone, check, check_equal, check_sampled,
                      default_interpreter, line_text, pieprofd, profile, status_of, wait_attached, wait_until)
-from test_refusals import EPERM, refuse_call
+from test_refusals import ENOSYS, EPERM, refuse_call
 from test_serve import Server, metrics_of
 
 SCRIPT = os.path.join(TARGETS, "processes.py")
-PIDFD_OPEN = 434  # number of the system call, asm/unistd_64.h
+FSTATFS, PIDFD_OPEN = 138, 434  # numbers of system calls, asm/unistd_64.h
 
 
 @contextlib.contextmanager
@@ -273,12 +273,13 @@ def test_idle_children_cost_little():
             daemon.process.wait()
 
 
-def seconds_to_find_a_child(count):
+def seconds_to_find_a_child(count, prepare=None):
     """Until one more among so many is found, by the endpoint's count of those there is no session for; up to 4 times."""
     def watched(server):
         return metrics_of(server.get("/metrics").decode())[0]["pieprofd_processes_over_limit", None]
 
-    with idle_children(count) as parent, Server(parent.pid, "--follow", "--mode", "time") as server:
+    with idle_children(count) as parent, \
+            Server(parent.pid, "--follow", "--mode", "time", prepare=prepare) as server:
         # With the parent; 32 are profiled (SAMPLER_SESSIONS_MAX).
         wait_until(lambda: watched(server) == count + 1 - 32, seconds=120, what="all to be found")
         delays = []
@@ -296,6 +297,13 @@ def test_new_child_among_many_is_found_within_a_second():
     for count in (300, 3000):
         delays = seconds_to_find_a_child(count)
         check(min(delays) < 1, "new children among %d were found after these seconds: %s" % (count, delays))
+
+
+@alone
+def test_new_child_is_found_where_the_kernel_tells_of_none():
+    """Its /proc/loadavg cannot be known for the kernel's: every member's children are read, in turn."""
+    delays = seconds_to_find_a_child(300, lambda: refuse_call(FSTATFS, ENOSYS))
+    check(min(delays) < 1, "new children among 300 were found after these seconds: %s" % delays)
 
 
 # Tells what it found, works, and ends as asked for.
