@@ -4,28 +4,34 @@ import base64
 import binascii
 import contextlib
 import ctypes
-import glob
 import hashlib
 import json
 import os
 import re
 import secrets
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
+import time
 import zlib
 
-from harness import (PIEPROFD, TARGETS, Failure, Skip, asan_options, check, check_equal, check_sampled,
-                     find_interpreters, nobody, status_of)
+from harness import (PIEPROFD, TARGETS, Daemon, Failure, Skip, asan_options, check, check_equal, check_sampled,
+                     find_interpreters, nobody, status_of, wait_attached, wait_until)
+from test_serve import Server
+from test_top import Terminal
 
 # By number: no account is needed. The target is in the one group, nobody is in the other.
 GROUP, OTHER_GROUP = 40001, 40002
 LINE = 3
 
-# Reports that have the text of source lines, and those that have names alone.
+# The extension of what --format and serve call so.
+FORMATS = {"text": "txt", "json": "json", "html": "html", "recording": "pieprof", "collapsed": "folded",
+           "pprof": "pb.gz", "speedscope": "speedscope.json", "firefox": "firefox.json"}
+
+# Reports that have the text of source lines; the others have names alone.
 WITH_SOURCE = ("txt", "json", "html", "pieprof")
-WITHOUT_SOURCE = ("folded", "pb.gz", "speedscope.json", "firefox.json")
 
 # Every file is to be the innermost at some sample.
 MANY = ("--mode", "time", "--rate", 500, "--max-overhead", "20", "--lines", 60)
@@ -225,11 +231,11 @@ def run(arguments, prepare=None, stdin=subprocess.DEVNULL, code=0, timeout=40, e
 
 
 def collected(folder, name):
-    """What there is of the files NAME.*."""
+    """What there is of the reports NAME.*; those that are being written have other names."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(glob.escape(folder), name + ".*"))):
-        with open(path, "rb") as file:
-            found[os.path.basename(path)] = file.read()
+    for extension in FORMATS.values():
+        with contextlib.suppress(FileNotFoundError), open(os.path.join(folder, name + "." + extension), "rb") as file:
+            found[name + "." + extension] = file.read()
     return found
 
 
@@ -245,6 +251,114 @@ def profiled(pid, *arguments, extensions=WITH_SOURCE, **keywords):
         outputs = collected(folder, "profile")
     outputs["summary.txt"] = result.stdout + result.stderr
     return outputs, json.loads(outputs["profile.json"])
+
+
+def check_diff(made, folder, recording, prepare):
+    """Of the recording and one of another program."""
+    base = os.path.join(folder, "base.pieprof")
+    run(["-q", *MANY, "-o", base, "--", python_for_everyone(), "-c", "for _ in range(9): sum(range(1000000))"])
+    differ = ["report", recording, "--diff", base, "--lines", 60]
+    made.check("report --diff", run([*differ, "--format", "json"], prepare).stdout, "some")
+    # It has lines only where chance has them, and cuts them.
+    text = run(differ, prepare).stdout
+    check(b" hidden" not in text, "report --diff has a line that is none of the target's: %r" % text)
+
+
+def check_record(made, pid, prepare=None):
+    """
+    What record writes at its end and at SIGUSR1, and what report makes of a recording, in files and on stdout. Returns
+    the JSON report, and what was said.
+    """
+    with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        with Daemon("--pid", pid, "-d", 0, *MANY, *output_options(folder, "now", FORMATS.values()),
+                    prepare=prepare) as daemon:
+            wait_attached(pid)
+            # A recording is there all the while.
+            early = set(FORMATS.values()) - {"pieprof"}
+            time.sleep(1)
+            daemon.signal(signal.SIGUSR1)
+            wait_until(lambda: {"now." + extension for extension in early} <= collected(folder, "now").keys(),
+                       what="the snapshot")
+            snapshot = collected(folder, "now")
+            daemon.signal(signal.SIGINT)
+            daemon.finish()
+        last = collected(folder, "now")
+        last["summary.txt"] = (daemon.stdout + daemon.stderr).encode()
+        recording = os.path.join(folder, "now.pieprof")
+        run(["report", recording, "--lines", 60, *output_options(folder, "later", FORMATS.values())], prepare)
+        result = run(["report", recording, "--lines", 60], prepare)
+        later = collected(folder, "later")
+        later["summary.txt"] = result.stdout + result.stderr
+        printed = {"stdout." + FORMATS[name]: run(["report", recording, "--lines", 60, "--format", name], prepare).stdout
+                   for name in FORMATS}
+        check_diff(made, folder, recording, prepare)
+    for outputs, expected in ((snapshot, early), (last, FORMATS), (later, FORMATS), (printed, FORMATS)):
+        check(len(outputs) >= len(expected), "files: %s" % sorted(outputs))
+        made.check_all(outputs)
+    return json.loads(last["now.json"]), last["summary.txt"].decode()
+
+
+def check_dump(made, pid, prepare=None):
+    for options in ((), ("--json",), ("--no-native",), ("--no-native", "--json")):
+        # One may meet the target just between two calls.
+        results = [run(["dump", "--pid", pid, *options], prepare) for _ in range(2)]
+        made.check("dump %s" % " ".join(options), b"".join(result.stdout + result.stderr for result in results))
+
+
+def check_serve(made, pid, prepare=None):
+    """Every endpoint that a client may have, before and after sampling was stopped."""
+    with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder, \
+            Server(pid, listen="unix:" + os.path.join(folder, "socket"), prepare=prepare) as server:
+        made.check("profile", server.get("/debug/pprof/profile?seconds=1"), with_source=False)
+        made.check("/", server.get("/"))
+        made.check("fgprof", server.get("/debug/fgprof?seconds=0.5"), with_source=False)
+        for path in ("/debug/pprof/redundancy?seconds=0.5", "/debug/pprof/", "/metrics", "/healthz", "/control/status"):
+            made.check(path, server.get(path), with_source=False, named="")
+        for state in ("start", "stop"):
+            server.get("/control/" + state, method="POST")
+            for name, extension in FORMATS.items():
+                made.check("snapshot in %s" % name, server.get("/control/snapshot?format=" + name, method="POST"),
+                           # The text's first lines alone.
+                           with_source=extension in WITH_SOURCE and name != "text")
+        server.process.terminate()
+        check_equal(server.process.wait(30), 0, "exit code of serve")
+        made.check("what serve said", (server.said + server.process.stderr.read()).encode(), False, named="")
+
+
+def check_top(made, pid, prepare=None):
+    """Its four views, the details of each line, and the summary that it leaves."""
+    with Terminal(250, 60, prepare) as terminal:
+        terminal.type("%s top --pid %d --lines 60; echo left with $?" % (PIEPROFD, pid), "Enter")
+        for word in made.shown.values():
+            terminal.wait_for(word)
+        screens = [terminal.screen()]
+        for _ in made.places():
+            terminal.type("Down")
+            screens.append(terminal.screen())
+        for key, tab in (("2", "Functions"), ("3", "Threads"), ("4", "Pairs")):
+            terminal.type(key)
+            screens.append(terminal.wait_for(r"\[%s %s\]" % (key, tab)))
+        terminal.type("q")
+        terminal.wait_for(r"left with 0")
+        screens.append(terminal.screen("-S", "-"))
+    for number, screen in enumerate(screens):
+        # A terminal wraps.
+        made.check("screen %d" % number, screen.replace("\n", "").encode(), with_source=False, named="")
+    made.check("the summary", screens[-1].encode(), with_source=False)
+
+
+def check_every_output(made, pid, prepare=None):
+    """Whatever a user is given of the target: record, report, dump, serve and top."""
+    report, said = check_record(made, pid, prepare)
+    check_dump(made, pid, prepare)
+    check_serve(made, pid, prepare)
+    check_top(made, pid, prepare)
+    # Nor is a file that was not read among those whose size, time and checksum are told.
+    told = {source["file"] for source in report["sources"]}
+    check(set(made.shown) <= told and not told & ({*made.hidden, *made.quiet} - {*made.shown}),
+          "files told of: %s" % told)
+    # What is on a terminal is what is meant to be there.
+    check("\x1b" not in said and "new\nline" not in said, "a name acts on the terminal: %r" % said)
 
 
 IN_OPEN = 0x20

@@ -361,7 +361,7 @@ def take_breakpoints(tid):
 class Daemon(Child):
     """pieprofd, running; used where a test acts while it runs."""
 
-    def __init__(self, *arguments, user=None, environment=None):
+    def __init__(self, *arguments, user=None, environment=None, prepare=None):
         self.process = subprocess.Popen(
             [PIEPROFD] + [str(argument) for argument in arguments],
             stdout=subprocess.PIPE,
@@ -371,6 +371,7 @@ class Daemon(Child):
             user=user,
             group=user,
             env=environment,
+            preexec_fn=prepare,
         )
 
     def finish(self, code=0, timeout=120):

@@ -7,21 +7,17 @@ import base64
 import gzip
 import json
 import os
-import signal
 import tempfile
-import time
 
-from boundaries import (GROUP, LINE, MANY, OTHER_GROUP, WITH_SOURCE, WITHOUT_SOURCE, collected, files, forms,
-                        output_options, pretender, profiled, python_for_everyone, run, started)
-from harness import PIEPROFD, Daemon, check, check_equal, status_of, wait_attached, wait_until
+from boundaries import (FORMATS, GROUP, LINE, MANY, OTHER_GROUP, WITH_SOURCE, check_every_output, collected, files,
+                        forms, output_options, pretender, profiled, python_for_everyone, run, started)
+from harness import check, check_equal, status_of
 from test_privileges import STRANGER, SYS_PTRACE
 from test_privileges import run as run_limited
 from test_refusals import program_for_everyone
 from test_serve import Server
-from test_top import Terminal
 
 SETGID, SETUID = "cap_6", "cap_7"
-ALL_FORMATS = WITH_SOURCE + WITHOUT_SOURCE
 
 
 def make_files(made):
@@ -52,93 +48,17 @@ def check_no_entry(made, report):
     check(not set(made.hidden) & told, "files told of: %s" % told)
 
 
-def test_every_format():
-    """What record writes at its end and at SIGUSR1, and what report makes of a recording."""
-    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
-        make_files(made)
-        with pretender(made, groups=[GROUP]) as process:
-            with Daemon("--pid", process.pid, "-d", 0, *MANY,
-                        *output_options(folder, "now", ALL_FORMATS)) as daemon:
-                wait_attached(process.pid)
-                # A recording is there all the while.
-                early = set(ALL_FORMATS) - {"pieprof"}
-                time.sleep(1)
-                daemon.signal(signal.SIGUSR1)
-                wait_until(lambda: early <= {name.split(".", 1)[1] for name in collected(folder, "now")},
-                           what="the snapshot")
-                snapshot = collected(folder, "now")
-                daemon.signal(signal.SIGINT)
-                daemon.finish()
-        last = collected(folder, "now")
-        last["summary.txt"] = (daemon.stdout + daemon.stderr).encode()
-        recording = os.path.join(folder, "now.pieprof")
-        run(["report", recording, "--lines", 60, *output_options(folder, "later", ALL_FORMATS)])
-        result = run(["report", recording, "--lines", 60])
-        later = collected(folder, "later")
-        later["summary.txt"] = result.stdout + result.stderr
-        for outputs in (snapshot, last, later):
-            check(len(outputs) >= len(ALL_FORMATS) - 1, "files: %s" % sorted(outputs))
-            made.check_all(outputs)
-        check_no_entry(made, json.loads(last["now.json"]))
-
-
-def test_dump():
+def test_every_output():
+    """An unprivileged target: no output of any command has a line of what it may not read."""
     with files() as made:
         make_files(made)
         with pretender(made, groups=[GROUP]) as process:
-            for options in ((), ("--json",), ("--no-native",)):
-                result = run(["dump", "--pid", process.pid, *options])
-                made.check("dump %s" % " ".join(options), result.stdout + result.stderr)
+            check_every_output(made, process.pid)
 
 
-def test_serve():
-    """Every endpoint that a client may have, before and after sampling was stopped."""
-    with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
-        make_files(made)
-        with pretender(made, groups=[GROUP]) as process, \
-                Server(process.pid, listen="unix:" + os.path.join(folder, "socket")) as server:
-            made.check("profile", server.get("/debug/pprof/profile?seconds=1"), with_source=False)
-            made.check("/", server.get("/"))
-            made.check("fgprof", server.get("/debug/fgprof?seconds=0.5"), with_source=False)
-            for path in ("/debug/pprof/redundancy?seconds=0.5", "/debug/pprof/", "/metrics", "/healthz",
-                         "/control/status"):
-                made.check(path, server.get(path), with_source=False, named="")
-            for state in ("start", "stop"):
-                server.get("/control/" + state, method="POST")
-                for name, with_source in (("text", True), ("json", True), ("html", True), ("recording", True),
-                                          ("collapsed", False), ("pprof", False), ("speedscope", False),
-                                          ("firefox", False)):
-                    made.check("snapshot in %s" % name,
-                               server.get("/control/snapshot?format=" + name, method="POST"),
-                               # The text's first lines alone.
-                               with_source=with_source and name != "text")
-            server.process.terminate()
-            check_equal(server.process.wait(30), 0, "exit code of serve")
-            made.check("what serve said", (server.said + server.process.stderr.read()).encode(), False, named="")
-
-
-def test_top():
-    """Its four views, the details of each line, and the summary that it leaves."""
-    with files() as made:
-        make_files(made)
-        with pretender(made, groups=[GROUP]) as process, Terminal(250, 60) as terminal:
-            terminal.type("%s top --pid %d --lines 60; echo left with $?" % (PIEPROFD, process.pid), "Enter")
-            for word in made.shown.values():
-                terminal.wait_for(word)
-            screens = [terminal.screen()]
-            for _ in made.places():
-                terminal.type("Down")
-                screens.append(terminal.screen())
-            for key, tab in (("2", "Functions"), ("3", "Threads"), ("4", "Pairs")):
-                terminal.type(key)
-                screens.append(terminal.wait_for(r"\[%s %s\]" % (key, tab)))
-            terminal.type("q")
-            terminal.wait_for(r"left with 0")
-            screens.append(terminal.screen("-S", "-"))
-        for number, screen in enumerate(screens):
-            # A terminal wraps.
-            made.check("screen %d" % number, screen.replace("\n", "").encode(), with_source=False, named="")
-        made.check("the summary", screens[-1].encode(), with_source=False)
+def test_every_format_is_among_every_output():
+    said = run(["--pid", os.getpid(), "--format", "no_such"], code=2).stderr.decode()
+    check_equal(sorted(said.strip().split("there are ")[1].split(", ")), sorted(FORMATS), "formats")
 
 
 def test_privileges_dropped():
@@ -304,11 +224,7 @@ def test_root_of_a_namespace():
         command = ["unshare", "--user", "--map-root-user", python_for_everyone(), made.script, "--", *made.places()]
         with started(command, user=made.user, group=made.user, extra_groups=[GROUP]) as process:
             check(int(status_of(process.pid)["CapEff"], 16) & 1 << 1, "it has no CAP_DAC_OVERRIDE in there")
-            outputs, report = profiled(process.pid)
-            dump = run(["dump", "--pid", process.pid]).stdout
-        made.check_all(outputs)
-        made.check("dump", dump)
-        check_no_entry(made, report)
+            check_every_output(made, process.pid)
 
 
 def test_each_process_for_itself():

@@ -14,11 +14,11 @@ import time
 
 from harness import (PIEPROFD, TARGETS, Daemon, Target, alone, check, check_equal, check_sampled,
                      default_interpreter, line_text, pieprofd, profile, status_of, wait_attached, wait_until)
-from test_refusals import EPERM, refuse_call
+from test_refusals import ENOSYS, EPERM, refuse_call
 from test_serve import Server, metrics_of
 
 SCRIPT = os.path.join(TARGETS, "processes.py")
-PIDFD_OPEN = 434  # number of the system call, asm/unistd_64.h
+FSTATFS, PIDFD_OPEN = 138, 434  # numbers of system calls, asm/unistd_64.h
 
 
 @contextlib.contextmanager
@@ -229,13 +229,10 @@ for pid in pids:
     os.kill(pid, 9)
 """
 
-# IDLE_CHILDREN=3000 make check-e2e WORDS='follow.idle follow.new_child' takes a minute.
-IDLE_CHILDREN = int(os.environ.get("IDLE_CHILDREN", "300"))
-
 
 @contextlib.contextmanager
-def idle_children():
-    parent = subprocess.Popen([sys.executable, "-S", "-c", IDLE, str(IDLE_CHILDREN)], stdin=subprocess.PIPE,
+def idle_children(count):
+    parent = subprocess.Popen([sys.executable, "-S", "-c", IDLE, str(count)], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
     try:
         check_equal(parent.stdout.readline(), "ready\n", "first line")
@@ -251,34 +248,40 @@ def cpu_seconds(pid):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def cpu_shares(pid, limit):
+    """Of a CPU, in 10 s each, until one is below the limit: on a machine that is busy, what is done takes longer."""
+    shares = []
+    while not shares or (shares[-1] >= limit and len(shares) < 3):
+        began, spent = time.monotonic(), cpu_seconds(pid)
+        time.sleep(10)
+        shares.append((cpu_seconds(pid) - spent) / (time.monotonic() - began))
+    return shares
+
+
 @alone
 def test_idle_children_cost_little():
     """The daemon's whole CPU time, once it has attached to as many as it may, is below 2% of a CPU."""
-    with idle_children() as parent, Daemon("--pid", parent.pid, "--follow", "-d", 0, "-q") as daemon:
-        # 256 sessions (GROUP_SESSIONS_MAX).
-        wait_until(lambda: len(os.listdir("/proc/%d/task" % daemon.process.pid)) > 256, seconds=120,
-                   what="the daemon to attach")
-        time.sleep(5)
-        shares = []
-        # On a machine that is busy with others, what is done takes longer.
-        while not shares or (shares[-1] >= 0.02 and len(shares) < 3):
-            began, spent = time.monotonic(), cpu_seconds(daemon.process.pid)
-            time.sleep(10)
-            shares.append((cpu_seconds(daemon.process.pid) - spent) / (time.monotonic() - began))
-        check(min(shares) < 0.02, "the daemon used these shares of a CPU: %s" % shares)
-        daemon.signal(signal.SIGINT)
-        daemon.process.wait()
+    for count in (300, 3000):
+        with idle_children(count) as parent, Daemon("--pid", parent.pid, "--follow", "-d", 0, "-q") as daemon:
+            # 256 sessions (GROUP_SESSIONS_MAX).
+            wait_until(lambda: len(os.listdir("/proc/%d/task" % daemon.process.pid)) > 256, seconds=120,
+                       what="the daemon to attach")
+            time.sleep(5)
+            shares = cpu_shares(daemon.process.pid, 0.02)
+            check(min(shares) < 0.02, "with %d children the daemon used these shares of a CPU: %s" % (count, shares))
+            daemon.signal(signal.SIGINT)
+            daemon.process.wait()
 
 
-@alone
-def test_new_child_among_many_is_found_within_a_second():
-    """By the endpoint's count of those there is no session for."""
+def seconds_to_find_a_child(count, prepare=None):
+    """Until one more among so many is found, by the endpoint's count of those there is no session for; up to 4 times."""
     def watched(server):
         return metrics_of(server.get("/metrics").decode())[0]["pieprofd_processes_over_limit", None]
 
-    with idle_children() as parent, Server(parent.pid, "--follow", "--mode", "time") as server:
+    with idle_children(count) as parent, \
+            Server(parent.pid, "--follow", "--mode", "time", prepare=prepare) as server:
         # With the parent; 32 are profiled (SAMPLER_SESSIONS_MAX).
-        wait_until(lambda: watched(server) == IDLE_CHILDREN + 1 - 32, seconds=120, what="all to be found")
+        wait_until(lambda: watched(server) == count + 1 - 32, seconds=120, what="all to be found")
         delays = []
         while not delays or (delays[-1] >= 1 and len(delays) < 4):
             before, began = watched(server), time.monotonic()
@@ -286,7 +289,21 @@ def test_new_child_among_many_is_found_within_a_second():
             parent.stdin.flush()
             wait_until(lambda: watched(server) == before + 1, seconds=20, what="a new child to be found")
             delays.append(time.monotonic() - began)
-        check(min(delays) < 1, "new children were found after these seconds: %s" % delays)
+        return delays
+
+
+@alone
+def test_new_child_among_many_is_found_within_a_second():
+    for count in (300, 3000):
+        delays = seconds_to_find_a_child(count)
+        check(min(delays) < 1, "new children among %d were found after these seconds: %s" % (count, delays))
+
+
+@alone
+def test_new_child_is_found_where_the_kernel_tells_of_none():
+    """Its /proc/loadavg cannot be known for the kernel's: every member's children are read, in turn."""
+    delays = seconds_to_find_a_child(300, lambda: refuse_call(FSTATFS, ENOSYS))
+    check(min(delays) < 1, "new children among 300 were found after these seconds: %s" % delays)
 
 
 # Tells what it found, works, and ends as asked for.

@@ -16,7 +16,7 @@ HOT_LINE = "conv_backprop.py:33"
 class Terminal:
     """A tmux server of its own with one window, in which a shell runs."""
 
-    def __init__(self, columns=80, rows=24, **environment):
+    def __init__(self, columns=80, rows=24, prepare=None, **environment):
         if not shutil.which("tmux"):
             raise Skip("no tmux")
         self.folder = tempfile.mkdtemp(prefix="pieprofd-tmux-")
@@ -26,7 +26,7 @@ class Terminal:
         variables.pop("TMUX", None)
         variables.update(environment)
         subprocess.run(["tmux", "-u", "-S", self.socket, "-f", "/dev/null", "new-session", "-d", "-x", str(columns),
-                        "-y", str(rows), "/bin/sh"], env=variables, check=True)
+                        "-y", str(rows), "/bin/sh"], env=variables, preexec_fn=prepare, check=True)
 
     def __enter__(self):
         return self
