@@ -42,31 +42,6 @@ static bool is_ours(int fd)
 	       readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid();
 }
 
-int newcomers_open(struct newcomers *newcomers)
-{
-	pid_t last;
-	int error;
-
-	newcomers->fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-	if (newcomers->fd < 0)
-		return -errno;
-	error = is_ours(newcomers->fd) ? read_last(newcomers->fd, &last) : -ENOTSUP;
-	if (error) {
-		newcomers_close(newcomers);
-		return error;
-	}
-	for (size_t i = 0; i < NEWCOMERS_LOOKS; i++)
-		newcomers->last[i] = last;
-	return 0;
-}
-
-void newcomers_close(struct newcomers *newcomers)
-{
-	if (newcomers->fd >= 0)
-		close(newcomers->fd);
-	newcomers->fd = -1;
-}
-
 static void tell(pid_t pid, void (*found)(void *context, const struct newcomer *newcomer),
 		 void *context)
 {
@@ -80,33 +55,85 @@ static void tell(pid_t pid, void (*found)(void *context, const struct newcomer *
 	found(context, &newcomer);
 }
 
-static int tell_all(void (*found)(void *context, const struct newcomer *newcomer), void *context)
+/* Of those in the directory, in order, those that were not there before. */
+static int tell_listed(struct newcomers *newcomers,
+		       void (*found)(void *context, const struct newcomer *newcomer), void *context)
 {
 	DIR *folder = opendir("/proc");
-	struct dirent *entry;
+	struct pid_list now = { 0 };
+	const struct dirent *entry;
+	size_t before = 0;
+	int error = 0;
 
 	if (!folder)
 		return -errno;
-	while ((entry = readdir(folder)))
+	while (!error && (entry = readdir(folder)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			tell((pid_t)strtol(entry->d_name, NULL, 10), found, context);
+			error = pid_list_add(&now, (pid_t)strtol(entry->d_name, NULL, 10));
 	closedir(folder);
-	return 0;
+	for (size_t i = 0; !error && i < now.count; i++) {
+		while (before < newcomers->listed.count &&
+		       newcomers->listed.items[before] < now.items[i])
+			before++;
+		if (found && (before == newcomers->listed.count ||
+			      newcomers->listed.items[before] != now.items[i]))
+			tell(now.items[i], found, context);
+	}
+	pid_list_deinit(&newcomers->listed);
+	newcomers->listed = now;
+	return error;
+}
+
+int newcomers_open(struct newcomers *newcomers)
+{
+	pid_t last;
+	int error;
+
+	*newcomers = (struct newcomers){ .open = true };
+	newcomers->fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	error = newcomers->fd >= 0 && is_ours(newcomers->fd) ? read_last(newcomers->fd, &last)
+							     : -ENOTSUP;
+	for (size_t i = 0; !error && i < NEWCOMERS_LOOKS; i++)
+		newcomers->last[i] = last;
+	if (!error)
+		return 0;
+	if (newcomers->fd >= 0)
+		close(newcomers->fd);
+	newcomers->fd = -1;
+	error = tell_listed(newcomers, NULL, NULL);
+	if (error)
+		newcomers_close(newcomers);
+	return error;
+}
+
+void newcomers_close(struct newcomers *newcomers)
+{
+	if (newcomers->open && newcomers->fd >= 0)
+		close(newcomers->fd);
+	pid_list_deinit(&newcomers->listed);
+	*newcomers = (struct newcomers){ .fd = -1 };
 }
 
 int newcomers_look(struct newcomers *newcomers,
 		   void (*found)(void *context, const struct newcomer *newcomer), void *context)
 {
 	pid_t first = newcomers->last[0], last;
-	int error = read_last(newcomers->fd, &last);
+	int error;
 
+	if (newcomers->fd < 0)
+		return tell_listed(newcomers, found, context);
+	error = read_last(newcomers->fd, &last);
 	if (error)
 		return error;
 	memmove(newcomers->last, newcomers->last + 1,
 		(NEWCOMERS_LOOKS - 1) * sizeof(newcomers->last[0]));
 	newcomers->last[NEWCOMERS_LOOKS - 1] = last;
-	if (last < first || last - first > NEWCOMERS_MAX)
-		return tell_all(found, context);
+	if (last < first || last - first > NEWCOMERS_MAX) {
+		/* All there are. */
+		error = tell_listed(newcomers, found, context);
+		newcomers->listed.count = 0;
+		return error;
+	}
 	for (pid_t pid = first + 1; pid <= last; pid++)
 		tell(pid, found, context);
 	return 0;

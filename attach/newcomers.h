@@ -9,11 +9,17 @@
  * Not seen that way are processes whose number was chosen (a restored
  * checkpoint), and one that the kernel takes more than NEWCOMERS_LOOKS looks to
  * make after it has given it its number.
+ *
+ * Where the kernel does not tell (LXC puts another file there, or /proc is another
+ * pid namespace's) the processes are listed and compared with the list before: one
+ * system call for some hundred of them.
  */
 #ifndef PIEPROFD_ATTACH_NEWCOMERS_H
 #define PIEPROFD_ATTACH_NEWCOMERS_H
 
 #include "common/pid_list.h"
+
+#include <stdbool.h>
 
 /* A number is given out before the process can be seen: it is looked at so often. */
 #define NEWCOMERS_LOOKS 3
@@ -21,8 +27,10 @@
 #define NEWCOMERS_MAX 4096
 
 struct newcomers {
-	int fd; /* -1: the kernel does not tell */
+	bool open;
+	int fd; /* of the file that tells; -1: they are listed */
 	pid_t last[NEWCOMERS_LOOKS];
+	struct pid_list listed; /* in order */
 };
 
 /* Of processes that begin from now on. 0 or a negative errno; newcomers_close() is good for both.

@@ -154,7 +154,6 @@ struct group *group_create(const struct group_options *options, struct error *er
 	}
 	group->options = *options;
 	group->options.pids = NULL; /* the caller's */
-	group->newcomers.fd = -1;
 	/* Before any child is looked for. Else they are found by their parents, more slowly. */
 	if (options->follow)
 		(void)!newcomers_open(&group->newcomers);

@@ -186,7 +186,7 @@ static void meet_newcomer(void *context, const struct newcomer *newcomer)
 static void find_newcomers(struct group *group, uint64_t now_ns)
 {
 	/* In debt, as seldom as finding all of them within a second allows. */
-	if (group->newcomers.fd < 0 ||
+	if (!group->newcomers.open ||
 	    (group->budget.left_ns < 0 && now_ns - group->newcomers_ns < NEWCOMERS_LATE_NS))
 		return;
 	group->newcomers_ns = now_ns;
@@ -214,7 +214,7 @@ static void look_at_member(struct group *group, size_t index)
 
 	if (!member->session && !member->gone && (thorough || !member_seems_same(member)))
 		check_member(group, member);
-	if (group->options.follow && !member->gone && (thorough || group->newcomers.fd < 0))
+	if (group->options.follow && !member->gone && (thorough || !group->newcomers.open))
 		look_for_children_of(group, index);
 }
 
@@ -242,7 +242,7 @@ void group_find_children(struct group *group)
 	/* Those found now are not looked at. */
 	size_t known = group->members.count;
 
-	if (group->newcomers.fd >= 0 && !newcomers_look(&group->newcomers, meet_newcomer, group))
+	if (group->newcomers.open && !newcomers_look(&group->newcomers, meet_newcomer, group))
 		return;
 	for (size_t i = 0; i < known; i++)
 		if (!group->members.items[i].gone)

@@ -85,10 +85,38 @@ static void test_newcomers(void **state)
 	assert_int_equal(newcomers.fd, -1);
 }
 
+/* Where the kernel does not tell, lists are compared. */
+static void test_listed(void **state)
+{
+	struct newcomers newcomers = { .open = true, .fd = -1 };
+	struct seen seen = { 0 };
+
+	(void)state;
+	assert_int_equal(newcomers_look(&newcomers, note, &seen), 0);
+	for (size_t i = 0; i < CHILDREN; i++) {
+		seen.wanted[i] = fork();
+		if (!seen.wanted[i])
+			for (;;)
+				pause();
+		if (i % 3 == 0)
+			assert_int_equal(newcomers_look(&newcomers, note, &seen), 0);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(newcomers_look(&newcomers, note, &seen), 0);
+	for (size_t i = 0; i < CHILDREN; i++) {
+		assert_int_equal(seen.times[i], 1);
+		kill(seen.wanted[i], SIGKILL);
+		assert_int_equal(waitpid(seen.wanted[i], NULL, 0), seen.wanted[i]);
+	}
+	newcomers_close(&newcomers);
+	assert_null(newcomers.listed.items);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_newcomers),
+		cmocka_unit_test(test_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
