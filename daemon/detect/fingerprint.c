@@ -59,7 +59,7 @@ const struct content_type *content_type_of(const struct fingerprints *set,
 /* Of several, none may take everything. */
 static size_t share(const struct fingerprints *set, size_t all)
 {
-	return set->root_count > 1 ? all / 2 : all;
+	return set->root_count > 1 ? all / 4 * 3 : all;
 }
 
 bool content_request(struct fingerprints *set, struct content_node *node, remote_addr address,
@@ -189,7 +189,9 @@ void content_by_identity(struct content_node *node, enum content_kind kind)
 
 void content_opaque(struct content_node *node)
 {
-	node->partial = node->opaque = true;
+	node->partial = true;
+	/* A part that there was no room for is one that was not looked into. */
+	node->opaque |= !(node->refused && node->parent);
 	node->own = content_mix(node->own, node->object);
 	node->stage = STAGE_DONE;
 }
