@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/dwarf_abbreviations.h"
 
-#include "symbolize/byte_cursor.h"
 #include "symbolize/dwarf_section.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdatomic.h>
-
-#define NUMBER_BYTES_MAX 10 /* libdw reads no more of a LEB128 */
 
 static atomic_ullong abbreviations_in_all;
 
@@ -18,28 +15,18 @@ int dwarf_abbreviations_init(struct dwarf_abbreviations *abbreviations, Dwarf *d
 	return dwarf_section_find(dwarf, "abbrev", &abbreviations->section);
 }
 
-static uint64_t read_leb128(struct byte_cursor *cursor)
-{
-	const uint8_t *start = cursor->position;
-	uint64_t value = byte_cursor_uleb128(cursor);
-
-	if (cursor->position - start > NUMBER_BYTES_MAX)
-		byte_cursor_fail(cursor);
-	return value;
-}
-
 /* code, tag, whether it has children, then pairs of attribute and form up to a pair of zeros. */
 static void pass_abbreviation(struct byte_cursor *cursor)
 {
 	uint64_t attribute, form;
 
-	(void)read_leb128(cursor);
+	(void)dwarf_read_leb128(cursor);
 	(void)byte_cursor_u8(cursor);
 	do {
-		attribute = read_leb128(cursor);
-		form = read_leb128(cursor);
+		attribute = dwarf_read_leb128(cursor);
+		form = dwarf_read_leb128(cursor);
 		if (form == DW_FORM_implicit_const)
-			(void)read_leb128(cursor);
+			(void)dwarf_read_leb128(cursor);
 	} while ((attribute || form) && !cursor->failed);
 }
 
@@ -56,7 +43,7 @@ static uint64_t count_abbreviations(const Elf_Data *section, uint64_t offset, ui
 	cursor = byte_cursor_over(start, section->d_size - offset);
 	do {
 		bytes = (uint64_t)(cursor.position - start) + DWARF_ABBREVIATION_BYTES * count++;
-		if (!read_leb128(&cursor))
+		if (!dwarf_read_leb128(&cursor))
 			break;
 		pass_abbreviation(&cursor);
 	} while (!cursor.failed && bytes <= most);

@@ -10,7 +10,6 @@
  */
 #include "symbolize/dwarf_lines.h"
 
-#include "symbolize/byte_cursor.h"
 #include "symbolize/dwarf_section.h"
 
 #include <dwarf.h>
@@ -18,11 +17,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define NUMBER_BYTES_MAX 10 /* libdw reads no more of a LEB128 */
-#define FORMATS_MAX      16 /* compilers have 2 to 5 */
-#define ADDRESS_BYTES    8
-#define FILE_BYTES       72
-#define FOLDER_BYTES     24
+#define FORMATS_MAX   16 /* compilers have 2 to 5 */
+#define ADDRESS_BYTES 8
+#define FILE_BYTES    72
+#define FOLDER_BYTES  24
 
 static atomic_ullong taken_in_all;
 
@@ -50,16 +48,6 @@ void dwarf_lines_init(struct dwarf_lines *lines, Dwarf *dwarf)
 static bool is_too_much(const struct table *table)
 {
 	return table->bytes > DWARF_LINES_MAX_BYTES;
-}
-
-static uint64_t number(struct byte_cursor *cursor)
-{
-	const uint8_t *start = cursor->position;
-	uint64_t value = byte_cursor_uleb128(cursor);
-
-	if (cursor->position - start > NUMBER_BYTES_MAX)
-		byte_cursor_fail(cursor);
-	return value;
 }
 
 static uint64_t text_length(struct byte_cursor *cursor)
@@ -121,10 +109,10 @@ static void pass_value(struct table *table, uint64_t form)
 		(void)byte_cursor_skip(cursor, table->offset_size);
 		break;
 	case DW_FORM_udata:
-		(void)number(cursor);
+		(void)dwarf_read_leb128(cursor);
 		break;
 	case DW_FORM_block:
-		(void)byte_cursor_skip(cursor, number(cursor));
+		(void)byte_cursor_skip(cursor, dwarf_read_leb128(cursor));
 		break;
 	case DW_FORM_data1:
 		(void)byte_cursor_skip(cursor, 1);
@@ -172,13 +160,13 @@ static void count_entries(struct table *table, void (*count)(struct table *, uin
 		return;
 	}
 	for (size_t i = 0; i < format_count; i++) {
-		formats[i].content = number(cursor);
-		formats[i].form = number(cursor);
+		formats[i].content = dwarf_read_leb128(cursor);
+		formats[i].form = dwarf_read_leb128(cursor);
 		/* libdw keeps 16 bits. */
 		if (formats[i].content > UINT16_MAX || formats[i].form > UINT16_MAX)
 			byte_cursor_fail(cursor);
 	}
-	entries = number(cursor);
+	entries = dwarf_read_leb128(cursor);
 	if (format_count == 0 && entries != 0)
 		byte_cursor_fail(cursor);
 	for (uint64_t n = 0; n < entries && !cursor->failed && !is_too_much(table); n++) {
@@ -199,7 +187,7 @@ static void count_older_file(struct table *table)
 	uint64_t length = text_length(&table->cursor);
 
 	for (int i = 0; i < 3; i++)
-		(void)number(&table->cursor);
+		(void)dwarf_read_leb128(&table->cursor);
 	count_file(table, length);
 }
 
@@ -237,7 +225,7 @@ static void count_extended(struct table *table)
 		count_older_file(table);
 		break;
 	case DW_LNE_set_discriminator:
-		(void)number(cursor);
+		(void)dwarf_read_leb128(cursor);
 		break;
 	default: /* libdw knows some that no compiler for a CPU writes */
 		byte_cursor_fail(cursor);
@@ -262,7 +250,7 @@ static void count_program(struct table *table, const uint8_t *argument_counts, u
 			(void)byte_cursor_skip(cursor, 2);
 		else
 			for (uint8_t i = 0; i < argument_counts[opcode - 1]; i++)
-				(void)number(cursor);
+				(void)dwarf_read_leb128(cursor);
 	}
 }
 

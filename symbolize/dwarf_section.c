@@ -6,6 +6,18 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define LEB128_BYTES_MAX 10
+
+uint64_t dwarf_read_leb128(struct byte_cursor *cursor)
+{
+	const uint8_t *start = cursor->position;
+	uint64_t value = byte_cursor_uleb128(cursor);
+
+	if (cursor->position - start > LEB128_BYTES_MAX)
+		byte_cursor_fail(cursor);
+	return value;
+}
+
 static bool is_debug_section(const char *name, const char *wanted)
 {
 	static const char *const beginnings[] = { ".debug_", ".zdebug_", ".gnu.debuglto_.debug_" };

@@ -3,7 +3,12 @@
 #ifndef PIEPROFD_SYMBOLIZE_DWARF_SECTION_H
 #define PIEPROFD_SYMBOLIZE_DWARF_SECTION_H
 
+#include "symbolize/byte_cursor.h"
+
 #include <elfutils/libdw.h>
+
+/* A LEB128 as libdw reads it: a longer one than it would read fails. */
+uint64_t dwarf_read_leb128(struct byte_cursor *cursor);
 
 /*
  * The section that is called so behind ".debug_": 0 with *ret_data, which libelf owns, or NULL when

@@ -32,6 +32,16 @@ static void note(void *context, const struct newcomer *newcomer)
 		}
 }
 
+static pid_t start_child(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	while (!pid)
+		pause();
+	return pid;
+}
+
 static void *tell_tid(void *argument)
 {
 	__atomic_store_n((pid_t *)argument, gettid(), __ATOMIC_RELEASE);
@@ -48,10 +58,7 @@ static void test_newcomers(void **state)
 	(void)state;
 	assert_int_equal(newcomers_open(&newcomers), 0);
 	for (size_t i = 0; i < CHILDREN; i++) {
-		seen.wanted[i] = fork();
-		if (!seen.wanted[i])
-			for (;;)
-				pause();
+		seen.wanted[i] = start_child();
 		/* Some between looks, several at a time. */
 		if (i % 3 == 0)
 			assert_int_equal(newcomers_look(&newcomers, note, &seen), 0);
@@ -94,10 +101,7 @@ static void test_listed(void **state)
 	(void)state;
 	assert_int_equal(newcomers_look(&newcomers, note, &seen), 0);
 	for (size_t i = 0; i < CHILDREN; i++) {
-		seen.wanted[i] = fork();
-		if (!seen.wanted[i])
-			for (;;)
-				pause();
+		seen.wanted[i] = start_child();
 		if (i % 3 == 0)
 			assert_int_equal(newcomers_look(&newcomers, note, &seen), 0);
 	}

@@ -525,6 +525,22 @@ static void test_files_that_cannot_be_opened(void **state)
 }
 
 /* More files than the table takes: the rest is counted, nothing else breaks. */
+/* So many files, a page of each. */
+static struct mapping *map_files(size_t count)
+{
+	struct mapping *mappings = calloc(count, sizeof(*mappings));
+
+	assert_non_null(mappings);
+	for (size_t i = 0; i < count; i++)
+		mappings[i] = (struct mapping){ .start = 0x10000 + 2 * i * PAGE,
+						.end = 0x10000 + (2 * i + 1) * PAGE,
+						.device = 1,
+						.inode = i + 1,
+						.protection = PROT_READ | PROT_EXEC,
+						.path = "/some/file" };
+	return mappings;
+}
+
 static int open_itself(void *context, const struct mapping *mapping)
 {
 	(void)context;
@@ -538,17 +554,10 @@ static void test_too_many_images(void **state)
 	const size_t count = MODULE_IMAGES_MAX + 3;
 	struct mapping_opener opener = { open_itself, NULL };
 	struct module_table *table = module_table_create(&opener, NULL);
-	struct mapping *mappings = calloc(count, sizeof(*mappings));
+	struct mapping *mappings = map_files(count);
 	struct mapping_list list = { .mappings = mappings, .count = count };
 
 	(void)state;
-	for (size_t i = 0; i < count; i++)
-		mappings[i] = (struct mapping){ .start = 0x10000 + 2 * i * PAGE,
-						.end = 0x10000 + (2 * i + 1) * PAGE,
-						.device = 1,
-						.inode = i + 1,
-						.protection = PROT_READ | PROT_EXEC,
-						.path = "/some/file" };
 	assert_int_equal(module_table_update(table, &list), 0);
 	assert_int_equal(module_table_dropped(table), 3);
 	assert_non_null(module_find(table, mappings[MODULE_IMAGES_MAX - 1].start)->image);
@@ -565,17 +574,10 @@ static void test_too_many_files(void **state)
 	const size_t count = MODULES_MAX + 100;
 	struct mapping_opener opener = { open_nothing, NULL };
 	struct module_table *table = module_table_create(&opener, NULL);
-	struct mapping *mappings = calloc(count, sizeof(*mappings));
+	struct mapping *mappings = map_files(count);
 	struct mapping_list list = { .mappings = mappings, .count = count };
 
 	(void)state;
-	for (size_t i = 0; i < count; i++)
-		mappings[i] = (struct mapping){ .start = 0x10000 + 2 * i * PAGE,
-						.end = 0x10000 + (2 * i + 1) * PAGE,
-						.device = 1,
-						.inode = i + 1,
-						.protection = PROT_READ | PROT_EXEC,
-						.path = "/some/file" };
 	assert_int_equal(module_table_update(table, &list), 0);
 	assert_int_equal(module_table_count(table), MODULES_MAX);
 	assert_int_equal(module_table_dropped(table), 100);
