@@ -3,21 +3,18 @@
 #include "attach/mapped_file.h"
 
 #include "attach/procfs.h"
+#include "tests/unit/replaced_open.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -25,20 +22,12 @@
 
 static bool map_files_refused;
 
-/* In the place of the C library's: for whoever has no privilege, map_files is refused. */
-int open(const char *path, int flags, ...)
+/* For whoever has no privilege, map_files is refused. */
+static bool decide_open(const char *path, int *ret_result)
 {
-	va_list arguments;
-	mode_t mode;
-
-	va_start(arguments, flags);
-	mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
-	va_end(arguments);
-	if (map_files_refused && strstr(path, "/map_files/")) {
-		errno = EPERM;
-		return -1;
-	}
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	errno = EPERM;
+	*ret_result = -1;
+	return map_files_refused && strstr(path, "/map_files/");
 }
 
 static void test_file(void **state)
