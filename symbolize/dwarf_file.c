@@ -94,6 +94,15 @@ static int open_shared_bytes(int fd, struct dwarf_shared *shared)
 	return !error || error == -E2BIG ? error : -ENODATA;
 }
 
+/* dwz makes no chains, and libdw would open the next file by the path that is in this one. */
+static bool names_another(Dwarf *dwarf)
+{
+	const void *build_id;
+	const char *path;
+
+	return dwelf_dwarf_gnu_debugaltlink(dwarf, &path, &build_id) != 0;
+}
+
 int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
 		      struct dwarf_shared *ret_shared)
 {
@@ -111,7 +120,9 @@ int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
 		    memcmp(found, build_id, build_id_size) == 0)
 			shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
 		if (shared.dwarf)
-			error = dwarf_units_take(shared.dwarf, &shared.units);
+			error = names_another(shared.dwarf)
+					? -ENODATA
+					: dwarf_units_take(shared.dwarf, &shared.units);
 	}
 	if (error) {
 		dwarf_shared_close(&shared);

@@ -485,6 +485,7 @@ static void test_shared_entries(void **state)
 	struct line_info *info;
 	struct built_module *built;
 	char whole[PATH_MAX];
+	uint64_t address;
 	size_t count;
 
 	if (!built_have("dwz"))
@@ -525,6 +526,21 @@ static void test_shared_entries(void **state)
 	assert_true(under_valgrind() || strcmp(frame.function, "main") == 0);
 	line_info_destroy(info);
 	close(search.root);
+
+	/* One that refers to a further file is refused: libdw would open that by its path. */
+	assert_true(built_files_run(
+		files, "cp \"root$PWD/shared.debug\" shared.debug\n"
+		       "printf '/nowhere/further.debug\\0abcdefghijklmnopqrst' >link\n"
+		       "objcopy --add-section .gnu_debugaltlink=link shared.debug linked.debug"));
+	info = line_info_create(NULL);
+	address = built_address(built_files_path(files, "p"), "main");
+	assert_int_equal(line_info_find(info, &built->module, address, &frame, 1, &count), 0);
+	line_info_destroy(info);
+	assert_true(built_files_run(files, "cp linked.debug shared.debug"));
+	info = line_info_create(NULL);
+	assert_int_equal(line_info_find(info, &built->module, address, &frame, 1, &count),
+			 -ENODATA);
+	line_info_destroy(info);
 
 	/* Another file in its place is refused. */
 	assert_true(built_files_run(files, "cp other shared.debug"));
