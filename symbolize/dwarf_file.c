@@ -94,12 +94,20 @@ static int open_shared_bytes(int fd, struct dwarf_shared *shared)
 	return !error || error == -E2BIG ? error : -ENODATA;
 }
 
+/* dwz makes no chains, and libdw would open the next file by the path that is in this one. */
+static bool names_another(Dwarf *dwarf)
+{
+	const void *build_id;
+	const char *path;
+
+	return dwelf_dwarf_gnu_debugaltlink(dwarf, &path, &build_id) != 0;
+}
+
 int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
 		      struct dwarf_shared *ret_shared)
 {
 	struct dwarf_shared shared = { .dwarf = NULL };
 	const void *found;
-	const char *path;
 	int error = elf_version(EV_CURRENT) == EV_NONE ? -ENODATA : open_shared_bytes(fd, &shared);
 
 	if (!error) {
@@ -111,12 +119,10 @@ int dwarf_shared_open(int fd, const void *build_id, size_t build_id_size,
 		if (dwelf_elf_gnu_build_id(shared.elf, &found) == (ssize_t)build_id_size &&
 		    memcmp(found, build_id, build_id_size) == 0)
 			shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
-		/* It is what others refer to: if it referred to another one itself, libdw would
-		 * open whatever path it names. */
-		if (shared.dwarf && dwelf_dwarf_gnu_debugaltlink(shared.dwarf, &path, &found) == 0)
-			error = dwarf_units_take(shared.dwarf, &shared.units);
-		else if (shared.dwarf)
-			error = -ENODATA;
+		if (shared.dwarf)
+			error = names_another(shared.dwarf)
+					? -ENODATA
+					: dwarf_units_take(shared.dwarf, &shared.units);
 	}
 	if (error) {
 		dwarf_shared_close(&shared);

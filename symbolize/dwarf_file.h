@@ -53,7 +53,7 @@ struct dwarf_shared {
 };
 
 /* fd (not closed here) is of a regular file. 0, -ENOENT when its build-id is another, -E2BIG as
- * above, or -ENODATA. */
+ * above, or -ENODATA, also when it refers to another such file itself. */
 __attribute__((warn_unused_result)) int dwarf_shared_open(int fd, const void *build_id,
 							  size_t build_id_size,
 							  struct dwarf_shared *ret_shared);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions of the target: decoded, run ahead on paper, and looked back at
- * from a trap. What the emulated code reads is the input, too.
+ * Instructions of the target: decoded, run ahead on paper, to the next access and to
+ * the next jump of an interpreter, and looked back at from a trap. What the emulated
+ * code reads is the input, too.
  *
  *   16 general registers and flags, 4 bytes each, which count from the memory's
  *   beginning where their lowest bit is set; then the code
  */
+#include "attach/emulator.h"
 #include "attach/lookahead.h"
 #include "attach/trap_instruction.h"
 #include "tests/fuzz/fuzz.h"
@@ -63,6 +65,55 @@ static void look_ahead(const struct registers *registers, const struct memory_re
 		}
 }
 
+struct counted_reader {
+	const struct memory_reader *code;
+	unsigned reads;
+};
+
+static int read_counted(void *context, struct memory_range *ranges, size_t count)
+{
+	struct counted_reader *counted = context;
+
+	fuzz_must(++counted->reads <= EMULATOR_READS_MAX);
+	fuzz_must(count == 1 && ranges->size >= 1 && ranges->size <= 8);
+	return memory_read_ranges(counted->code, ranges, count);
+}
+
+/* What is foreseen by the registers alone is so when more is known. */
+static void check_stores(const struct lookahead_store *blind, size_t blind_count,
+			 const struct lookahead_store *stores, size_t count)
+{
+	fuzz_must(blind_count == count);
+	for (size_t i = 0; i < count; i++) {
+		fuzz_must(blind[i].address == stores[i].address && blind[i].size == stores[i].size);
+		fuzz_must(!blind[i].known ||
+			  (stores[i].known && blind[i].value == stores[i].value));
+	}
+}
+
+static void foresee_stores(const struct registers *registers, const struct memory_reader *code,
+			   const struct stack_snapshot *stack)
+{
+	struct lookahead_store blind[LOOKAHEAD_STORES_MAX], stores[LOOKAHEAD_STORES_MAX];
+	struct counted_reader counted = { code, 0 };
+	const struct memory_reader memory = { read_counted, &counted };
+	size_t blind_count, count;
+	int error = lookahead_stores(registers, code, stack, &memory, stores, &count);
+	int blind_error = lookahead_stores(registers, code, NULL, NULL, blind, &blind_count);
+
+	fuzz_must(!error || error == -ENOTSUP);
+	fuzz_must(blind_error == -ENOTSUP || (!blind_error && !error));
+	if (error)
+		return;
+	fuzz_must(count <= LOOKAHEAD_STORES_MAX);
+	for (size_t i = 0; i < count; i++)
+		fuzz_must(!stores[i].known ||
+			  (stores[i].size >= 1 && stores[i].size <= 8 &&
+			   !(stores[i].value & ~value_mask(8 * (unsigned)stores[i].size))));
+	if (!blind_error)
+		check_stores(blind, blind_count, stores, count);
+}
+
 static void look_back(const struct registers *registers, const struct memory_reader *code,
 		      size_t code_bytes)
 {
@@ -116,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			fuzz_must(instruction.length && instruction.length <= input.left - at &&
 				  instruction.access_count <= INSTRUCTION_ACCESSES_MAX);
 	look_ahead(&registers, &code, &stack);
+	foresee_stores(&registers, &code, &stack);
 	look_back(&registers, &code, input.left);
 	free(copy);
 	return 0;

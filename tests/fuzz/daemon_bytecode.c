@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bytecode says of a line: loops, operands, variables, what expressions are called.
+ * What bytecode says of a line: loops, operands, variables, what expressions are called, how
+ * far a call's own instructions reach, and why it may be needed.
  *
  *   u8 minor version, less 6; u16 size of the line table, the line table, the
  *   bytecode
  */
+#include "daemon/detect/argument_extent.h"
+#include "daemon/detect/argument_veto.h"
 #include "daemon/detect/call_site.h"
 #include "daemon/detect/expression.h"
 #include "daemon/detect/operands.h"
@@ -69,6 +72,51 @@ static void read_expressions(const struct python_code *code)
 	bytecode_deinit(&bytecode);
 }
 
+static bool is_call(const struct bytecode *bytecode, int offset)
+{
+	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
+
+	return instruction && instruction->offset == offset &&
+	       strncmp(instruction->name, "CALL", 4) == 0;
+}
+
+/* The instructions of a call, and the call that its operands come from. */
+static void read_extent(const struct bytecode *bytecode, int offset)
+{
+	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset), *first;
+	struct argument_extent extent = argument_extent_find(bytecode, offset);
+	int origin = argument_extent_origin(bytecode, offset);
+
+	fuzz_must(extent.start <= offset && offset < extent.end);
+	fuzz_must(origin < 0 || instruction);
+	if (!instruction) {
+		fuzz_must(extent.end == offset + 1);
+		return;
+	}
+	first = bytecode_at(bytecode, extent.start);
+	fuzz_must(first && first->offset == extent.start && first <= instruction);
+	fuzz_must(extent.end <= bytecode->instructions[bytecode->count - 1].end);
+	if (origin < 0)
+		return;
+	fuzz_must(origin >= extent.start && origin < instruction->offset);
+	fuzz_must(is_call(bytecode, origin));
+	fuzz_must(argument_extent_find(bytecode, origin).start <= extent.start);
+}
+
+static void read_site(struct call_site_table *sites, const struct call_site *site)
+{
+	const struct bytecode *bytecode = call_site_bytecode(sites, site->code);
+	struct argument_veto veto;
+
+	fuzz_must(bytecode);
+	read_extent(bytecode, site->offset);
+	veto = argument_veto_find(bytecode, site);
+	fuzz_must(site->in_loop ||
+		  (!veto.result_changes && !veto.result_replaces && !veto.operand_changes));
+	fuzz_must(!veto.dropped || (!veto.result_changes && !veto.result_replaces));
+	fuzz_must(bytecode_at(bytecode, site->offset) || !veto.dropped);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size }, lines;
@@ -92,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int offset = -2; offset < (int)input.left + 4; offset += step) {
 		fuzz_must(call_site_find(&sites, &code, offset, &site) == 0);
 		fuzz_must(!site.in_loop || site.loop.start < site.loop.end);
+		read_site(&sites, &site);
 	}
 	call_site_table_deinit(&sites);
 	read_operands(&code);

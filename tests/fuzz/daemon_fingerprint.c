@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contents of objects, read from a process' memory as it was, or as it never could be.
+ * Contents of objects, read from a process' memory as it was, or as it never could be, and
+ * what a line works on that has them as operands.
  *
  *   u8 minor version less 6; u8 how many objects; u16 pieces of memory; the
- *   objects' addresses, 8 bytes each; then pieces, each u64 address, u16 bytes, so many
+ *   objects' addresses, 8 bytes each; then pieces, each u64 address, u16 bytes, so many;
+ *   then a shape
  *
  * Several times: types are remembered.
  */
+#include "daemon/detect/argument_element.h"
 #include "daemon/detect/fingerprint.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -59,6 +62,58 @@ static void read_all(struct fingerprints *set, const uint64_t *objects, size_t o
 	fuzz_must(bytes <= BYTES_MAX);
 }
 
+static void fill_operand(struct argument_operand *operand, uint8_t role,
+			 const struct fingerprint *print)
+{
+	operand->role = role;
+	operand->kind = print->kind;
+	operand->size = print->size;
+	memcpy(operand->shape, print->shape, sizeof(operand->shape));
+}
+
+static void judge_site(const struct argument_site *site)
+{
+	const struct call_site call = { .does.elementwise = true };
+	bool element = argument_takes_element(site), scalars = argument_calls_on_scalars(site);
+	bool elements = argument_works_on_elements(site, &call);
+
+	fuzz_must(element + scalars + elements <= 1);
+	fuzz_must(!element || site->kind == OPERATION_SUBSCRIPT ||
+		  site->kind == OPERATION_STORE_SUBSCRIPT);
+	fuzz_must(!scalars || (site->kind == OPERATION_CALL && !site->of_callee));
+	fuzz_must(!elements || site->kind == OPERATION_BINARY || site->kind == OPERATION_COMPARE);
+}
+
+/* Two objects as the operands of one instruction, whichever it is. */
+static void judge_pair(const struct fingerprint *first, const struct fingerprint *second)
+{
+	for (uint8_t kind = OPERATION_OTHER; kind <= OPERATION_LAST; kind++) {
+		struct argument_site site = { .kind = kind, .operand_count = 2 };
+
+		fill_operand(&site.operands[0], OPERAND_CONTAINER, first);
+		fill_operand(&site.operands[1], OPERAND_INDEX, second);
+		judge_site(&site);
+		site.of_callee = true;
+		site.operands[0].callable = true;
+		judge_site(&site);
+		site.of_callee = false;
+		judge_site(&site);
+	}
+}
+
+/* An array of any shape, by any object. */
+static void judge_shape(const struct fuzz_input *input, const struct fingerprint *index)
+{
+	struct fingerprint array = { .kind = CONTENT_ARRAY };
+
+	if (input->left)
+		memcpy(array.shape, input->at,
+		       input->left < sizeof(array.shape) ? input->left : sizeof(array.shape) - 1);
+	judge_pair(&array, index);
+	array.kind = CONTENT_OTHER;
+	judge_pair(&array, index);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size };
@@ -67,6 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t wanted = fuzz_number(&input, 2), piece_count = 0;
 	struct fingerprints *set = fingerprints_create(minor);
 	uint64_t objects[FINGERPRINT_OBJECTS_MAX];
+	struct fingerprint earlier = { 0 };
 	struct piece pieces[PIECES_MAX];
 
 	fuzz_must(set);
@@ -86,6 +142,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			fuzz_must(print.kind <= CONTENT_OTHER && print.kind != CONTENT_ATTRIBUTES);
 			fuzz_must(memchr(print.shape, '\0', sizeof(print.shape)));
 			fuzz_must(print.shape[0]);
+			if (turn == 0)
+				judge_shape(&input, &print);
+			judge_pair(&print, &earlier);
+			earlier = print;
 		}
 	}
 	fingerprints_destroy(set);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An interpreter in a process made of the input (remote_image.h): which version
- * it is, where its structures are and how they are laid out, then stacks,
- * threads, tasks and the GIL.
+ * it is, where its structures are and how they are laid out, then stacks, what
+ * their frames work on and the names in their code, threads, tasks and the GIL.
  */
 #include "pyintrospect/asyncio_task.h"
+#include "pyintrospect/code_names.h"
 #include "pyintrospect/gil.h"
+#include "pyintrospect/operand_reader.h"
 #include "pyintrospect/thread_list.h"
 #include "tests/fuzz/remote_image.h"
 
@@ -44,6 +46,43 @@ static void read_frames(const struct python_frame *frames, size_t count)
 	}
 }
 
+static void read_names(const struct python_runtime *runtime, const struct python_code *code)
+{
+	struct code_names names;
+	char name[32];
+
+	image->reads_left = READS_MAX;
+	if (code_names_find(runtime, code, &names) != 0)
+		return;
+	for (int kind = PYTHON_NAMES; kind <= PYTHON_CELLS; kind++)
+		for (uint32_t i = 0; i < 2; i++)
+			if (code_names_read(&names, (enum python_names)kind, i, name,
+					    sizeof(name)) == 0)
+				fuzz_must(strlen(name) < sizeof(name));
+}
+
+/* Of the innermost frames: what they work on, and what their code calls it. */
+static void read_operands(const struct python_runtime *runtime, const struct python_stack *stack)
+{
+	static const size_t frames[OPERAND_FRAMES_MAX] = { 0, 1, 2, 3 };
+	struct operand_sample samples[OPERAND_FRAMES_MAX];
+	struct operand_reader *reader = operand_reader_create(runtime);
+	size_t count = stack->count < OPERAND_FRAMES_MAX ? stack->count : OPERAND_FRAMES_MAX;
+
+	fuzz_must(reader);
+	image->reads_left = READS_MAX;
+	if (operand_reader_read(reader, stack, frames, count, samples) == 0)
+		for (size_t i = 0; i < count; i++) {
+			fuzz_must(samples[i].operand_count <= OPERANDS_MAX &&
+				  samples[i].operand_count <= samples[i].operand_total);
+			fuzz_must(samples[i].loop_count <= OPERAND_LOOPS_MAX);
+			fuzz_must(samples[i].argument_count <= OPERAND_ARGUMENTS_MAX);
+		}
+	for (size_t i = 0; i < count; i++)
+		read_names(runtime, stack->frames[i].code);
+	operand_reader_destroy(reader);
+}
+
 /* The copy of a C stack, of an exact size; the caller frees its bytes. NULL: there is none. */
 static uint8_t *copy_stack(struct stack_snapshot *ret_stack)
 {
@@ -78,6 +117,7 @@ static void read_stacks(struct python_runtime *runtime, struct python_stack *sta
 		if (python_stack_read(runtime, tid, copy ? &snapshot : NULL, stack) == 0) {
 			fuzz_must(stack->count <= PYTHON_STACK_FRAMES_MAX);
 			read_frames(stack->frames, stack->count);
+			read_operands(runtime, stack);
 		}
 		image->reads_left = READS_MAX;
 		if (readers[round](runtime, tid, stack) == 0) {

@@ -14,7 +14,9 @@
 #include "daemon/report/recording/profile_codec.h"
 #include "daemon/report/recording/recording.h"
 #include "pyintrospect/asyncio_task.h"
+#include "pyintrospect/code_names.h"
 #include "pyintrospect/gil.h"
+#include "pyintrospect/operand_reader.h"
 #include "pyintrospect/python_stack.h"
 #include "pyintrospect/thread_list.h"
 #include "tests/fuzz/remote_image.h"
@@ -260,6 +262,29 @@ static const char tasks_script[] = "import asyncio, os\n"
 				   "asyncio.get_event_loop_policy().new_event_loop()."
 				   "run_until_complete(main())\n";
 
+/* As the target asks for them. */
+static void record_operands(struct python_runtime *runtime, const struct python_stack *stack)
+{
+	struct operand_sample samples[OPERAND_FRAMES_MAX];
+	size_t frames[OPERAND_FRAMES_MAX] = { 0, 1, 2, 3 };
+	struct operand_reader *reader = operand_reader_create(runtime);
+	size_t count = stack->count < OPERAND_FRAMES_MAX ? stack->count : OPERAND_FRAMES_MAX;
+	struct code_names names;
+	char name[32];
+
+	fuzz_must(reader);
+	fuzz_must(operand_reader_read(reader, stack, frames, count, samples) == 0);
+	operand_reader_destroy(reader);
+	for (size_t i = 0; i < count; i++) {
+		if (code_names_find(runtime, stack->frames[i].code, &names))
+			continue;
+		for (int kind = PYTHON_NAMES; kind <= PYTHON_CELLS; kind++)
+			for (uint32_t k = 0; k < 2; k++)
+				(void)!code_names_read(&names, (enum python_names)kind, k, name,
+						       sizeof(name));
+	}
+}
+
 static void record_questions(struct recorder *recorder, struct python_runtime *runtime, pid_t tid,
 			     bool tasks)
 {
@@ -272,6 +297,7 @@ static void record_questions(struct recorder *recorder, struct python_runtime *r
 	fuzz_must(stack);
 	fuzz_must(python_stack_read(runtime, tid, NULL, stack) == 0);
 	fprintf(stderr, "%zu frames, ", stack->count);
+	record_operands(runtime, stack);
 	(void)python_stack_read_running(runtime, tid, stack);
 	free(stack);
 	(void)!gil_read_locks(runtime, &locks);
