@@ -82,6 +82,24 @@ bool argument_takes_element(const struct argument_site *site)
 	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
 }
 
+/* A Python function's arguments, of which those left out are None, a flag or empty. */
+bool argument_is_called_on_numbers(const struct argument_site *site)
+{
+	size_t numbers = 0;
+
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (is_scalar(operand->kind) && operand->kind != CONTENT_BOOL)
+			numbers++;
+		else if (!operand->callable && operand->kind != CONTENT_NONE &&
+			 operand->kind != CONTENT_BOOL &&
+			 !(operand->kind == CONTENT_DICT && !operand->size))
+			return false;
+	}
+	return numbers > 0;
+}
+
 /* A library's call on single numbers alone, as np.sqrt(x[i]) is. */
 bool argument_calls_on_scalars(const struct argument_site *site)
 {

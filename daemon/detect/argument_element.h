@@ -10,6 +10,7 @@
 bool argument_takes_element(const struct argument_site *site);
 
 /* A library's call on single numbers alone, as np.sqrt(x[i]) is. */
+bool argument_is_called_on_numbers(const struct argument_site *site);
 bool argument_calls_on_scalars(const struct argument_site *site);
 
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */

@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/interval.h"
+#include "daemon/detect/slow_call.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +30,10 @@
 /* Growing: so many sizes, of which surely more than a half are larger than the one before. */
 #define GROWING_SIZES_MIN 6
 #define GROWING_LOW       0.55
+/* Or: from call to call, of a sequence of so many items or more. */
+#define GROWN_COMPARED_MIN 8
+#define GROWN_LOW          0.6
+#define GROWN_ITEMS_MIN    64
 /* What is gone over from its beginning, and what is copied, matters from so many items on. */
 #define SEARCHED_MIN 32
 #define CUT_MIN      512
@@ -122,6 +127,8 @@ static void count_calls(struct argument_facts *all, const struct argument_sample
 
 static void count_size(struct argument_facts *facts, uint64_t size)
 {
+	if (size > facts->most_items)
+		facts->most_items = size;
 	if (!size || size == facts->last_size)
 		return;
 	facts->sizes++;
@@ -178,10 +185,15 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 	bool linear = site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
 		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE;
 
+	bool from_sample_to_sample =
+		facts->sizes >= GROWING_SIZES_MIN && facts->sizes > facts->summary->judged / 2 &&
+		interval_wilson(facts->steps_up, facts->sizes).low > GROWING_LOW;
+	bool from_call_to_call = site->compared >= GROWN_COMPARED_MIN &&
+				 facts->most_items >= GROWN_ITEMS_MIN &&
+				 interval_wilson(site->grown, site->compared).low > GROWN_LOW;
+
 	facts->growing = linear && !site->of_callee && !facts->veto.dropped &&
-			 facts->sizes >= GROWING_SIZES_MIN &&
-			 facts->sizes > facts->summary->judged / 2 &&
-			 interval_wilson(facts->steps_up, facts->sizes).low > GROWING_LOW;
+			 (from_sample_to_sample || from_call_to_call);
 }
 
 static bool is_copied_by_slices(uint8_t kind)
@@ -209,6 +221,16 @@ static void judge_sequences(struct argument_facts *facts, const struct argument_
 	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
 		     is_copied_by_slices(container->kind) &&
 		     facts->sizes > facts->summary->judged / 2;
+}
+
+static void judge_slow(struct argument_facts *facts, const struct argument_site *site)
+{
+	enum slow_when when = site->slow ? slow_call_get(site->slow)->when : SLOW_ALWAYS;
+
+	facts->slow = site->slow && (when == SLOW_ALWAYS || (when == SLOW_ON_NUMBERS &&
+							     argument_is_called_on_numbers(site)));
+	/* As a sequence is that it goes over, and that it makes longer. */
+	facts->growing |= site->slow && when == SLOW_IN_TURN && facts->veto.result_replaces;
 }
 
 static void judge_few(struct argument_facts *facts, const struct argument_site *site)
@@ -242,6 +264,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	judge_elements(facts, site);
 	judge_growth(facts, site);
 	judge_sequences(facts, site);
+	judge_slow(facts, site);
 	if (facts->veto.dropped || facts->veto.result_changes ||
 	    (facts->veto.operand_changes && facts->partial))
 		return;

@@ -44,11 +44,12 @@ struct argument_facts {
 	uint32_t last_position, last_loops, last_rounds;
 	uint32_t code_site; /* the first site of its code, which knows the one seen last: */
 	uint32_t code_last; /* (a number + 1; 0: none yet) */
-	uint64_t last_size;
+	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
 	bool same;                /* all the time, or */
 	bool again;               /* often as in the call before (argument_watch.h) */
 	bool searched, cut;
+	bool slow; /* it is a slow call (slow_call.h) that has a faster counterpart here */
 	bool few, growing, elements, scalars;
 	int line;
 	uint32_t outermost; /* site that does the same each time and whose extent this one is in */

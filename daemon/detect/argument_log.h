@@ -44,6 +44,7 @@ struct argument_site {
 	uint64_t samples; /* that fell into it, contents read or not */
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;
+	uint32_t grown;   /* of those compared, with more items than the one before */
 	uint32_t watched; /* times that this was tried */
 	/* Of many calls in a row, pairs of any two: all, those with the same contents, and watches
 	 * with one of these. */

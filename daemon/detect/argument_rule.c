@@ -400,8 +400,9 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
 		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
 
-		if (!(sample->frames[f].flags & ARGUMENT_IN_SLOW) && !facts->searched &&
-		    !facts->cut)
+		bool slow = facts->slow && sample->frames[f].flags & ARGUMENT_IN_SLOW;
+
+		if (!slow && !facts->searched && !facts->cut)
 			continue;
 		*vote = (struct argument_vote){
 			.site = sample->frames[f].site,

@@ -103,6 +103,15 @@ static void want_frame_of(struct argument_sampler *sampler, size_t frame)
 		sampler->wanted[sampler->wanted_count++] = frame;
 }
 
+/* The frame that another one called: to numpy 1.24 a dispatcher is in between. */
+static size_t callee_of(const struct python_stack *stack, size_t frame)
+{
+	bool dispatched = frame > 1 && !strcmp(stack->frames[frame - 1].code->file,
+					       "<__array_function__ internals>");
+
+	return frame - 1 - dispatched;
+}
+
 /* The innermost own frames. One that called a Python function shows its operands as the callee's
  * arguments. */
 static void choose_frames(struct argument_sampler *sampler, const struct python_stack *stack)
@@ -123,7 +132,7 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 			break;
 		}
 		if (i > 0)
-			want_frame_of(sampler, i - 1);
+			want_frame_of(sampler, callee_of(stack, i));
 		want_frame_of(sampler, i);
 		sampler->own[sampler->own_count++] = i;
 	}
@@ -160,10 +169,12 @@ struct values {
 	bool of_callee;
 };
 
-static struct values values_of(const struct argument_sampler *sampler, size_t frame)
+static struct values values_of(const struct argument_sampler *sampler,
+			       const struct python_stack *stack, size_t frame)
 {
 	const struct operand_sample *own = sample_of(sampler, frame);
-	const struct operand_sample *inner = frame ? sample_of(sampler, frame - 1) : NULL;
+	const struct operand_sample *inner =
+		frame ? sample_of(sampler, callee_of(stack, frame)) : NULL;
 
 	if (!own)
 		return (struct values){ 0 };
@@ -380,7 +391,10 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 	}
 	if (site && frame_number) {
 		uint8_t slow =
-			known_code(sampler, capture->python.frames[frame_number - 1].code)->slow;
+			known_code(sampler,
+				   capture->python.frames[callee_of(&capture->python, frame_number)]
+					   .code)
+				->slow;
 
 		site->slow = slow ? slow : site->slow;
 		frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
@@ -406,7 +420,7 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 		return;
 	for (size_t i = 0; i < sampler->own_count; i++)
 		values[i] = is_due(sampler, &capture->python.frames[sampler->own[i]])
-				    ? values_of(sampler, sampler->own[i])
+				    ? values_of(sampler, &capture->python, sampler->own[i])
 				    : (struct values){ 0 };
 	read_contents(sampler, values, sampler->own_count);
 	sampler->sample = (struct argument_sample){ .cut = sampler->cut };
@@ -488,7 +502,7 @@ static bool stores_to_come(const struct argument_sampler *sampler, const struct 
 
 /* As note_operand() does, of operands that may all be compared. */
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
-				int offset, uint64_t *ret_contents)
+				int offset, struct argument_contents *ret_contents)
 {
 	const struct python_frame *frame = &capture->python.frames[0];
 	struct operand_store stores[LOOKAHEAD_STORES_MAX];
@@ -506,27 +520,31 @@ bool argument_sampler_read_next(struct argument_sampler *sampler, const struct c
 		      1);
 	for (size_t k = 0; k < sample->operand_count && k < ARGUMENT_OPERANDS_MAX; k++)
 		note_value(sampler, &noted, &site, k, &sample->operands[k], &object);
-	*ret_contents = noted.contents;
+	*ret_contents = (struct argument_contents){ noted.contents, noted.largest };
 	return noted.flags & ARGUMENT_DATA && !(noted.flags & ARGUMENT_OPAQUE);
 }
 
-void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site, bool same)
+void argument_sampler_compared(struct argument_sampler *sampler, uint32_t id,
+			       struct argument_contents contents, struct argument_contents before)
 {
-	sampler->log.sites[site].compared++;
-	sampler->log.sites[site].repeated += same;
+	struct argument_site *site = &sampler->log.sites[id];
+
+	site->compared++;
+	site->repeated += contents.number == before.number;
+	site->grown += contents.items > before.items && before.items;
 }
 
-void argument_sampler_row(struct argument_sampler *sampler, uint32_t site, const uint64_t *contents,
-			  unsigned count)
+void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
+			  const struct argument_contents *contents, unsigned count)
 {
 	struct argument_site *row = &sampler->log.sites[site];
 	uint32_t alike = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		for (unsigned k = 0; k < i; k++)
-			alike += contents[i] == contents[k];
+			alike += contents[i].number == contents[k].number;
 		if (i)
-			argument_sampler_compared(sampler, site, contents[i] == contents[i - 1]);
+			argument_sampler_compared(sampler, site, contents[i], contents[i - 1]);
 	}
 	row->row_pairs += count * (count - 1) / 2;
 	row->row_alike += alike;

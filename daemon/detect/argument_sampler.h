@@ -41,15 +41,21 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
 const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
 							const struct capture *capture,
 							uint32_t *ret_site, bool *ret_row);
-/* Contents of the operands of an instruction that the innermost frame is about to begin. False:
- * some cannot be compared. */
+/* What the operands of a call hold. */
+struct argument_contents {
+	uint64_t number; /* equal for equal contents */
+	uint64_t items;  /* or bytes, of the largest operand that is a sequence; 0: none is */
+};
+
+/* Of an instruction that the innermost frame is about to begin. False: some cannot be compared. */
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
-				int offset, uint64_t *ret_contents);
-/* A call of the site has the same contents as the one before, or not. */
-void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site, bool same);
+				int offset, struct argument_contents *ret_contents);
+/* A call of the site, and the one before it. */
+void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site,
+			       struct argument_contents contents, struct argument_contents before);
 /* A row of calls is over: the contents of each. */
-void argument_sampler_row(struct argument_sampler *sampler, uint32_t site, const uint64_t *contents,
-			  unsigned count);
+void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
+			  const struct argument_contents *contents, unsigned count);
 struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler);
 
 const struct argument_log *argument_sampler_argument_log(const struct argument_sampler *sampler);

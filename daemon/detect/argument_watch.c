@@ -76,12 +76,12 @@ static bool is_over(struct argument_watch *watch, struct argument_sampler *sampl
 
 /* The contents of a call that begins, or that they cannot be told. */
 static void note_call(struct argument_watch *watch, struct argument_sampler *sampler, bool known,
-		      uint64_t contents)
+		      struct argument_contents contents)
 {
 	if (known && watch->in_row)
 		watch->row[watch->row_count++] = contents;
 	else if (known && watch->compared)
-		argument_sampler_compared(sampler, watch->site, contents == watch->contents);
+		argument_sampler_compared(sampler, watch->site, contents, watch->contents);
 	watch->compared = known;
 	watch->contents = contents;
 }
@@ -90,7 +90,7 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 			 struct tracee *tracee, const struct capture *capture, uint64_t now_ns)
 {
 	const struct python_frame *frame = &capture->python.frames[0];
-	uint64_t contents = 0;
+	struct argument_contents contents = { 0 };
 	bool known;
 
 	if (watch->traps++ == 0)

@@ -35,11 +35,11 @@ struct argument_watch {
 	unsigned traps;
 	remote_addr rip; /* where the interpreter reads it to begin it */
 	bool compared;   /* contents are those of the last time */
-	uint64_t contents;
+	struct argument_contents contents;
 	uint64_t since_ns; /* armed, or met last */
 	bool in_row;
 	unsigned row_count;
-	uint64_t row[ARGUMENT_WATCH_ROW]; /* contents, of calls in a row */
+	struct argument_contents row[ARGUMENT_WATCH_ROW]; /* of calls in a row */
 };
 
 void argument_watch_init(struct argument_watch *watch);

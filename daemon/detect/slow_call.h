@@ -9,10 +9,17 @@
 
 #include "pyintrospect/code_object.h"
 
+enum slow_when {
+	SLOW_ALWAYS,
+	SLOW_ON_NUMBERS, /* called with single numbers instead of arrays */
+	SLOW_IN_TURN,    /* its result is what it works on the next time: x = f(x, y) */
+};
+
 struct slow_call {
 	const char *function; /* without its class, which code objects to 3.10 do not tell */
 	const char *file;     /* the path's end */
 	const char *advice;   /* "does this: do that", after the expression that calls it */
+	enum slow_when when;
 };
 
 /* Number + 1; 0: none of these. */

@@ -3,6 +3,7 @@
 from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, line_text, profile
 
 AGAIN = "return sorted(self.sales)[1000]"
+BEST = "best.append(max(seen))"
 WEIGHT = "return sum(weigh(word, base) for word in words)"
 
 
@@ -47,4 +48,15 @@ def test_cache_of_results(one_interpreter):
     check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
         line["avoidable_ns"], line["total_ns"]))
     line, total, _ = found(one_interpreter, "--fixed", program="shared_terms.py", text=WEIGHT)
+    check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+def test_running_result(one_interpreter):
+    line, total, _ = found(one_interpreter, program="running_best.py", text=BEST)
+    check_sampled(line, "the line is not in the report")
+    check_equal(line["category"], "inefficient-algorithm", "category")
+    check_sampled("grows from call to call" in line["finding"], "finding %r" % line["finding"])
+    check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
+        line["avoidable_ns"], line["total_ns"]))
+    line, total, _ = found(one_interpreter, "--fixed", program="running_best.py", text=BEST)
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))

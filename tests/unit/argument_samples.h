@@ -39,7 +39,11 @@ static const char program[] =
 		 /* 18 */ "    for i in range(n):\n"
 		 /* 19 */ "        m = m[n]\n"
 		 /* 20 */ "        e = m[n]\n"
-		 /* 21 */ "    return e\n";
+		 /* 21 */ "    return e\n"
+		 /* 22 */ "def join(f, m, n):\n"
+		 /* 23 */ "    for i in range(n):\n"
+		 /* 24 */ "        m = f(m)\n"
+		 /* 25 */ "    return m\n";
 
 struct fixture {
 	const struct live_python *python;

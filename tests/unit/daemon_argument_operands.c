@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that are avoidable for what their operands are, and for how large these are. */
 #include "argument_samples.h"
+#include "daemon/detect/slow_call.h"
+
+static uint8_t slow_number(const char *function, const char *file)
+{
+	const struct python_code code = { .function = (char *)(uintptr_t)function,
+					  .file = (char *)(uintptr_t)file };
+	uint8_t number = slow_call_find(&code);
+
+	assert_true(number);
+	return number;
+}
 
 /* x in list; a function with a faster counterpart. */
 static void test_algorithms(void **state)
@@ -23,8 +34,33 @@ static void test_algorithms(void **state)
 	known->kind = OPERATION_CALL;
 	for (size_t i = 0; i < fixture->log.sample_count; i++)
 		fixture->log.samples[i].frames[0].flags |= i % 2 ? ARGUMENT_IN_SLOW : 0;
+	known->slow = slow_number("mean", "/usr/lib/python3.11/statistics.py");
 	judge(fixture);
 	assert_int_equal(votes(fixture, ARGUMENT_SLOW, site), MANY / 2);
+	/* On single numbers, and on a list. */
+	known->slow = slow_number("clip", "/numpy/core/fromnumeric.py");
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, site), 0);
+	known->operands[1].kind = CONTENT_FLOAT;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, site), MANY / 2);
+}
+
+/* x = f(x), where f copies all of x; y = f(x) may be what is needed. */
+static void test_joined_in_turn(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t in_turn = call_at(fixture, "join", 24), once = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		add(fixture, frame(in_turn, i, i));
+		add(fixture, frame(once, i, i));
+	}
+	site_of(fixture, in_turn)->slow = slow_number("concat", "pandas/core/reshape/concat.py");
+	site_of(fixture, once)->slow = site_of(fixture, in_turn)->slow;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, in_turn), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, once), 0);
 }
 
 /* x = x[n:], where it is shorter each time; y = x[n:] takes what it needs. */
@@ -87,6 +123,32 @@ static void test_growing(void **state)
 	for (uint32_t i = 0; i < MANY; i++)
 		fixture->log.samples[i].frames[0].largest = 1000 + (i > MANY / 2);
 	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
+/* Each pass begins anew, so that samples see any size; calls see one more than the one before. */
+static void test_growing_from_call_to_call(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t id = call_at(fixture, "loop", 4);
+	struct argument_site *site = site_of(fixture, id);
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame one = frame(id, i, i);
+
+		one.largest = 1000 + i * 7919 % 1000;
+		add(fixture, one);
+	}
+	all_are(fixture, ARGUMENT_NEEDED, id);
+	site->compared = 24;
+	site->grown = 23;
+	all_are(fixture, ARGUMENT_GROWING, id);
+	site->grown = 12;
+	all_are(fixture, ARGUMENT_NEEDED, id);
+	/* Few items cost little. */
+	site->grown = 24;
+	for (uint32_t i = 0; i < MANY; i++)
+		fixture->log.samples[i].frames[0].largest = 1 + i * 7919 % 50;
+	all_are(fixture, ARGUMENT_NEEDED, id);
 }
 
 static void test_growing_is_dropped(void **state)
@@ -209,7 +271,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_algorithms, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_joined_in_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_growing_from_call_to_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growing_is_dropped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_elements, set_up, tear_down),

@@ -252,6 +252,9 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 			" samples of it: keep the results by argument (functools.cache)",
 			what, summary->distinct, summary->judged);
 	case ARGUMENT_GROWING:
+		if (words->site->slow && slow_call_get(words->site->slow)->when == SLOW_IN_TURN)
+			return arena_format(arena, "%s %s", what,
+					    slow_call_get(words->site->slow)->advice);
 		return arena_format(
 			arena,
 			"%s goes over a sequence that grows from call to call: its cost "
