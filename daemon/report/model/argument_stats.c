@@ -357,6 +357,9 @@ static int find_needed(struct charging *charging)
 		const struct argument_summary *summary = &charging->findings.summaries[id];
 		struct words words;
 
+		/* np.append() is not a list's. */
+		if (log->sites[id].slow)
+			continue;
 		if (!summary->votes[ARGUMENT_INVARIANT] && !summary->votes[ARGUMENT_REPEATED] &&
 		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_GROWING])
 			continue;
