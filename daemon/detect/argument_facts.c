@@ -228,7 +228,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	enum slow_when when = site->slow ? slow_call_get(site->slow)->when : SLOW_ALWAYS;
 
 	facts->slow = site->slow && (when == SLOW_ALWAYS || (when == SLOW_ON_NUMBERS &&
-							     argument_is_called_on_numbers(site)));
+							     2 * site->on_numbers > site->read));
 	/* As a sequence is that it goes over, and that it makes longer. */
 	facts->growing |= site->slow && when == SLOW_IN_TURN && facts->veto.result_replaces;
 }

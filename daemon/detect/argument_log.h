@@ -40,7 +40,9 @@ struct argument_site {
 	bool of_callee; /* the operands are what a Python function was called with */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
-	uint8_t slow;     /* slow_call_find() of what it calls */
+	uint8_t slow; /* slow_call_find() of what it calls */
+	/* Samples whose operands were read, and those of them that had single numbers alone. */
+	uint32_t read, on_numbers;
 	uint64_t samples; /* that fell into it, contents read or not */
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;

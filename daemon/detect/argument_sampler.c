@@ -4,6 +4,7 @@
 #include "attach/lookahead.h"
 #include "common/hash.h"
 #include "daemon/cct/library_path.h"
+#include "daemon/detect/argument_element.h"
 #include "daemon/detect/slow_call.h"
 
 #include <stdlib.h>
@@ -388,6 +389,8 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 		frame->flags |= ARGUMENT_JUDGED;
 		site->comparable |= frame->flags & ARGUMENT_DATA;
 		site->of_callee = values.of_callee || calls_function(site);
+		site->read++;
+		site->on_numbers += argument_is_called_on_numbers(site);
 	}
 	if (site && frame_number) {
 		uint8_t slow =
