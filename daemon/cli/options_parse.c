@@ -189,7 +189,7 @@ static int settle_report(struct option_parser *parser)
 	return 0;
 }
 
-/* What is asked for is chosen by whoever asks. */
+/* A request chooses the format, not the command line. */
 static int settle_serve(struct option_parser *parser)
 {
 	const struct options *options = &parser->options;
