@@ -89,8 +89,8 @@ uint64_t sampling_interval_charge(const struct sampling_interval *interval, uint
 	if (!last || !passed_ns)
 		return interval->ns;
 	/*
-	 * It may have ended before where this clock does not look: at multiples of
-	 * it, and each was late, so that after many of them nothing can be told.
+	 * The interval may have expired in the kernel, unseen by this clock. Each
+	 * expiry was late, so after many of them nothing can be told.
 	 */
 	late_ns = (passed_ns + early_ns) % interval->ns;
 	if (passed_ns >= 2 * interval->ns && late_ns > interval->ns / 4)

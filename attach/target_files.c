@@ -114,7 +114,7 @@ int target_files_open_source(void *context, const char *name)
 		     name[0] == '/' ? "" : "/", name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	fd = open_as_target(files, files->root, path, ROOT_LINK_FOLLOW);
-	/* Who is alive now was so when the file was opened. */
+	/* Alive now, the target was so when the file was opened. */
 	if (fd >= 0 && !files->same_mounts && !is_alive(files)) {
 		close(fd);
 		return -ESRCH;

@@ -69,7 +69,7 @@ bool command_has_ended(const struct command *command)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	/* Its end stays for whoever reaps it; ECHILD: its tracer has done so. */
+	/* The status stays to be reaped; ECHILD: the tracer has reaped it. */
 	return waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT)
 		       ? errno == ECHILD
 		       : info.si_pid != 0;

@@ -42,7 +42,7 @@ static int read_capabilities(uint64_t *ret_held)
 	return error;
 }
 
-/* Every kernel that we run on has it: who says that it does not exist is a filter. */
+/* Every supported kernel has the call: ENOSYS comes from a filter. */
 static int forbid_to_gain(void)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
@@ -62,8 +62,7 @@ static uint64_t needed_capabilities(unsigned needs, uint64_t held)
 		return UINT64_MAX;
 	needed |= BIT(CAP_SYS_PTRACE) | BIT(CAP_SYS_NICE) | BIT(CAP_IPC_LOCK) |
 		  BIT(CAPABILITY_PERFMON) | BIT(CAPABILITY_CHECKPOINT_RESTORE);
-	/* It stands for the two above where the kernel, or whoever grants them, has not got them.
-	 */
+	/* CAP_SYS_ADMIN stands in for the two above where one is missing. */
 	if (~held & (BIT(CAPABILITY_PERFMON) | BIT(CAPABILITY_CHECKPOINT_RESTORE)))
 		needed |= BIT(CAP_SYS_ADMIN);
 	/* The lesser one will do for reading. */

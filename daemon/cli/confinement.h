@@ -30,8 +30,8 @@ enum confinement_need {
  * Keeps of the thread's capabilities those that serve the needs, and forbids
  * to gain any by exec: to be called when all commands are started.
  *
- * Who reads targets without CAP_SYS_PTRACE keeps all: the kernel lets him read
- * those whose capabilities he has himself.
+ * A reader of targets without CAP_SYS_PTRACE keeps all: the kernel lets it read
+ * those that have no capability which it lacks.
  *
  * 0, or a negative errno: something was not given up.
  */

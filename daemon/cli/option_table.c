@@ -68,8 +68,8 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.wait),
 	  .help = { { RECORD | SERVE, NULL,
-		      "for a process of that name or cgroup, and again\n"
-		      "whenever it restarts" } } },
+		      "wait for a matching process, and attach again\n"
+		      "after each restart" } } },
 	{ .name = "follow",
 	  .parse = option_flag,
 	  .to = TO(options.follow),

@@ -92,7 +92,7 @@ int option_pid(struct option_parser *parser, const struct option_use *use)
 		snprintf(word, sizeof(word), "%.*s", length < sizeof(word) ? (int)length : 0, at);
 		if (!option_whole(word, 1, INT_MAX, &value))
 			return options_refuse(
-				parser, "--pid '%s': a process id, such as 1234, is wanted", text);
+				parser, "--pid '%s': expected a process id, such as 1234", text);
 		if (add_pid(parser, (pid_t)value) < 0)
 			return -1;
 		if (!at[length])
@@ -129,8 +129,8 @@ int option_cgroup(struct option_parser *parser, const struct option_use *use)
 
 	if (!*cgroup)
 		return options_refuse(parser,
-				      "--cgroup: a path below /sys/fs/cgroup or a name, such as "
-				      "nginx.service, is wanted");
+				      "--cgroup: expected a path below /sys/fs/cgroup or a name, "
+				      "such as nginx.service");
 	parser->options.cgroup = cgroup;
 	return 0;
 }
@@ -143,8 +143,7 @@ int option_duration(struct option_parser *parser, const struct option_use *use)
 	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S)
 		return options_refuse(
 			parser,
-			"--duration '%s': seconds, such as 10 or 0.5, are wanted (0: until ^C)",
-			text);
+			"--duration '%s': expected seconds, such as 10 or 0.5 (0: until ^C)", text);
 	parser->options.duration_given = true;
 	parser->options.duration_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
 	/* 0 has a meaning of its own, which 1e-12 must not take on. */
@@ -160,8 +159,8 @@ int option_rate(struct option_parser *parser, const struct option_use *use)
 
 	if (!parse_decimal(text, &hz) || hz < 0.1 || hz > RATE_MAX_HZ)
 		return options_refuse(parser,
-				      "--rate '%s': samples a second from 0.1 to %d are wanted",
-				      text, RATE_MAX_HZ);
+				      "--rate '%s': expected samples a second from 0.1 to %d", text,
+				      RATE_MAX_HZ);
 	parser->options.rate_hz = hz;
 	return 0;
 }
@@ -174,8 +173,7 @@ int option_rotate(struct option_parser *parser, const struct option_use *use)
 	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S ||
 	    (seconds > 0 && seconds < 1))
 		return options_refuse(
-			parser,
-			"--rotate '%s': seconds, such as 3600, are wanted (0: only when full)",
+			parser, "--rotate '%s': expected seconds, such as 3600 (0: only when full)",
 			text);
 	parser->options.rotate_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
 	return 0;
@@ -187,7 +185,7 @@ int option_output(struct option_parser *parser, const struct option_use *use)
 	struct options *options = &parser->options;
 
 	if (!*path)
-		return options_refuse(parser, "--output: a file name, or - for stdout, is wanted");
+		return options_refuse(parser, "--output: expected a file name, or - for stdout");
 	if (options->output_count == OPTIONS_OUTPUTS_MAX)
 		return options_refuse(parser, "--output %s: at most %d files", path,
 				      OPTIONS_OUTPUTS_MAX);
@@ -203,7 +201,7 @@ static int add_pattern(struct option_parser *parser, const struct option_use *us
 {
 	if (!*use->text)
 		return options_refuse(parser,
-				      "--%s: a function or library, such as 'lib*blas*', is wanted",
+				      "--%s: expected a function or library, such as 'lib*blas*'",
 				      use->name);
 	if (*count == ACCESS_PATTERNS_MAX)
 		return options_refuse(parser, "--%s %s: at most %d patterns", use->name, use->text,
@@ -253,7 +251,7 @@ int option_mode(struct option_parser *parser, const struct option_use *use)
 			parser->mode = (enum option_mode)i;
 			return 0;
 		}
-	return options_refuse(parser, "--mode '%s': all, time or redundancy is wanted", name);
+	return options_refuse(parser, "--mode '%s': expected all, time or redundancy", name);
 }
 
 int option_max_overhead(struct option_parser *parser, const struct option_use *use)
@@ -269,8 +267,7 @@ int option_max_overhead(struct option_parser *parser, const struct option_use *u
 	if (!parse_decimal(number, &percent) || percent < 0.01 || percent > 100)
 		return options_refuse(
 			parser,
-			"--max-overhead '%s': percent of the target's time from 0.01 to 100 "
-			"are wanted",
+			"--max-overhead '%s': expected percent of the target's time, 0.01 to 100",
 			text);
 	parser->options.max_overhead = percent / 100;
 	return 0;
@@ -293,7 +290,7 @@ int option_stop_signal(struct option_parser *parser, const struct option_use *us
 		}
 	return options_refuse(
 		parser,
-		"--stop-signal '%s': URG, WINCH or CHLD is wanted, which do nothing by default",
+		"--stop-signal '%s': expected URG, WINCH or CHLD, which do nothing by default",
 		text);
 }
 
@@ -308,8 +305,7 @@ int option_colour(struct option_parser *parser, const struct option_use *use)
 	else if (strcmp(text, "never") == 0)
 		parser->options.colour = OPTIONS_COLOUR_NEVER;
 	else
-		return options_refuse(parser, "--color '%s': auto, always or never is wanted",
-				      text);
+		return options_refuse(parser, "--color '%s': expected auto, always or never", text);
 	return 0;
 }
 
@@ -319,7 +315,7 @@ int option_rows(struct option_parser *parser, const struct option_use *use)
 	long value;
 
 	if (!option_whole(use->text, 1, ROWS_MAX, &value))
-		return options_refuse(parser, "--%s '%s': a number from 1 to %d is wanted",
+		return options_refuse(parser, "--%s '%s': expected a number from 1 to %d",
 				      use->name, use->text, ROWS_MAX);
 	*rows = (unsigned)value;
 	return 0;

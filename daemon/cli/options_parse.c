@@ -87,7 +87,7 @@ static int parse_report_words(struct option_parser *parser, int count, char *con
 		return options_refuse(parser,
 				      "report needs a recording, which -o FILE.pieprof writes");
 	if (count > 1)
-		return options_refuse(parser, "'%s' is one word too many", words[1]);
+		return options_refuse(parser, "unexpected argument '%s'", words[1]);
 	parser->options.recording = words[0];
 	return 0;
 }
@@ -112,7 +112,7 @@ static int parse_command(struct option_parser *parser, int count, char *const *w
 	if (parser->options.action == OPTIONS_REPORT)
 		return parse_report_words(parser, count - 1, words + 1);
 	if (count > 1)
-		return options_refuse(parser, "'%s' is one word too many", words[1]);
+		return options_refuse(parser, "unexpected argument '%s'", words[1]);
 	return 0;
 }
 
@@ -189,15 +189,14 @@ static int settle_report(struct option_parser *parser)
 	return 0;
 }
 
-/* What is asked for is chosen by whoever asks. */
+/* A request chooses the format, not the command line. */
 static int settle_serve(struct option_parser *parser)
 {
 	const struct options *options = &parser->options;
 
 	if (!options->listen)
 		return options_refuse(parser,
-				      "serve: --listen 127.0.0.1:6061 or --listen unix:PATH is "
-				      "wanted");
+				      "serve needs --listen 127.0.0.1:6061 or --listen unix:PATH");
 	if (options->command)
 		return options_refuse(parser,
 				      "serve is of processes that run, given by --pid, --name or "
@@ -222,8 +221,8 @@ static int options_settle(struct line *line)
 	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR)
 		return 0;
 	if ((options->pid != 0) + searched + (options->command != NULL) > 1)
-		return options_refuse(parser,
-				      "one of --pid, --name, --cgroup and -- COMMAND is wanted");
+		return options_refuse(
+			parser, "only one of --pid, --name, --cgroup and -- COMMAND is allowed");
 	if (!options->pid && !searched && !options->command)
 		return options_refuse(parser,
 				      "no process given: --pid N; pieprofd list shows some");

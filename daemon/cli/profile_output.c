@@ -34,7 +34,7 @@ enum exit_code profile_output_files(const struct options *options, const struct 
 			profile_output_step(options, step);
 		failure = writer_write_file(output->writer, profile, &writer_options, output->path);
 		profile_output_step(options, NULL);
-		/* Whoever read our standard output has seen enough. */
+		/* EPIPE on stdout: its reader has seen enough. */
 		if (failure && !(failure == -EPIPE && !strcmp(output->path, "-"))) {
 			fprintf(stderr, "pieprofd: %s could not be written: %s\n", output->path,
 				strerror(-failure));

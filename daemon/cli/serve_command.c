@@ -49,7 +49,7 @@ static int check_address(const struct options *options, const struct listener_ad
 	}
 	if (options->token_file)
 		return 0;
-	error_set(error, EXIT_USAGE, "--allow-remote: a token is wanted (--token-file FILE)");
+	error_set(error, EXIT_USAGE, "--allow-remote needs a token (--token-file FILE)");
 	error_set_cure(error, "openssl rand -hex 32 makes one.");
 	return -1;
 }

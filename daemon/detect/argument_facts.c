@@ -89,7 +89,7 @@ static bool has_left(struct argument_facts *all, uint32_t site)
 	return left;
 }
 
-/* Else the code has called itself, and two calls of it are at an instruction each. */
+/* False if the function is recursive: two activations are on the stack. */
 static bool is_alone(const struct argument_facts *all, const struct argument_sample *sample,
 		     unsigned number)
 {

@@ -15,14 +15,12 @@
 /* What is known of a site. */
 struct argument_summary {
 	uint64_t judged;    /* samples whose operands were compared */
-	uint64_t commonest; /* of them, with the contents seen most often */
-	uint64_t contents;  /* these */
+	uint64_t commonest; /* samples with the commonest contents */
+	uint64_t contents;  /* hash of those contents */
 	uint32_t distinct;  /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
 	uint32_t calls;     /* at least so many different calls were sampled */
 	uint64_t trips;     /* of the innermost loop; 0: unknown */
-	/* Of calls, those that repeat the one before them; 0: unknown. Where the same is not all.
-	 */
-	double repeated;
+	double repeated;    /* share of calls that repeat the one before; 0: unknown */
 	uint64_t votes[ARGUMENT_VERDICT_COUNT];
 	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
 };
@@ -38,21 +36,21 @@ struct argument_facts {
 	uint64_t keys[ARGUMENT_DISTINCT_MAX];
 	uint32_t counts[ARGUMENT_DISTINCT_MAX];
 	uint32_t overflow; /* judged samples whose contents found no place in keys */
-	uint32_t seen;     /* samples that it is in */
+	uint32_t seen;     /* samples with the site in the stack */
 	uint64_t data, opaque, partial, state;
-	/* Of the last sample that it was in: what tells the next one's call apart. */
+	/* Of the last such sample: tells whether the next one is of another call. */
 	uint32_t last_position, last_loops, last_rounds;
-	uint32_t code_site; /* the first site of its code, which knows the one seen last: */
-	uint32_t code_last; /* (a number + 1; 0: none yet) */
+	uint32_t code_site; /* the first site of the same code object; there stands */
+	uint32_t code_last; /* the site seen last, + 1; 0: none yet */
 	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
-	bool same;                /* all the time, or */
-	bool again;               /* often as in the call before (argument_watch.h) */
+	bool same;                /* the same contents in most samples */
+	bool again;               /* often those of the call before (argument_watch.h) */
 	bool searched, cut;
 	bool slow; /* it is a slow call (slow_call.h) that has a faster counterpart here */
 	bool few, growing, elements, scalars;
 	int line;
-	uint32_t outermost; /* site that does the same each time and whose extent this one is in */
+	uint32_t outermost; /* site with the same contents each time whose extent has this one */
 	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */
 	uint32_t line_site;
 	bool line_scalars; /* enough of them are calls on single numbers */

@@ -143,8 +143,7 @@ static void count_inside(struct judgement *judgement, uint32_t outer)
 	}
 }
 
-/* source.read(): what it works on may be where nobody sees it. Then what it does must speak for it.
- */
+/* source.read(): the receiver's state may be unreadable: evidence from the callee is required. */
 static bool has_only_self(const struct argument_site *site)
 {
 	size_t count = 0;
@@ -342,7 +341,7 @@ static bool loop_is_known(const struct judgement *judgement, const struct argume
 	return true;
 }
 
-/* It is what the program does, over and over: no one would keep that. */
+/* True if the site covers nearly the whole run: no finding. */
 static bool is_all(const struct judgement *judgement, const struct argument_frame *frame)
 {
 	return (double)judgement->facts[frame->site].seen >

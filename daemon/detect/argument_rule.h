@@ -34,7 +34,7 @@
 struct argument_vote {
 	uint32_t site; /* that it is about; the innermost one where nothing was found */
 	uint8_t verdict;
-	uint8_t frame; /* of the sample: on the line of the site, or at it */
+	uint8_t frame; /* stack frame of the sample at the site's line */
 };
 
 struct argument_findings {

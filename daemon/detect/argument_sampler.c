@@ -432,7 +432,7 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
-/* How much was done for it: comparisons, and what watches cost that came to none. */
+/* Effort spent on a site: comparisons, and watches that came to none. */
 static uint32_t watched_so_far(const struct argument_site *site)
 {
 	uint32_t hoped = COMPARISONS_A_WATCH * site->watched;
@@ -470,7 +470,7 @@ const struct python_frame *argument_sampler_least_known(const struct argument_sa
 		bool row = is_worth_a_row(site);
 		uint32_t known = row ? site->rows : watched_so_far(site);
 
-		/* Some are watched for nothing: they are rare, or cannot be read then. */
+		/* Watches of rare sites, and of unreadable operands, come to nothing. */
 		if (!site->comparable || known >= least)
 			continue;
 		least = known;

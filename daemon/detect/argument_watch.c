@@ -7,7 +7,7 @@
 /* Each begins with an instruction that is noted alone: two comparisons for three stops. */
 #define MEETINGS    3
 #define WAIT_MAX_NS (60 * NS_PER_MS)
-/* Some interpreters read it another time before it is over: these traps count only here. */
+/* Some interpreters read the opcode twice for an instruction: the traps are bounded. */
 #define TRAPS_MAX     8
 #define ROW_TRAPS_MAX 40
 /* The word that has the opcode and its argument. */

@@ -49,12 +49,12 @@ void content_request_bytes(struct fingerprints *set, struct content_node *node, 
 	}
 }
 
-/* The last thing that an object does: all that was read is its number. */
+/* Final step: hashes all bytes read. */
 void content_mix_ranges(struct content_node *node, const struct memory_range *ranges, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (ranges[i].error) {
-			/* What cannot be read is like nothing else. */
+			/* Unreadable contents equal no others. */
 			node->partial = node->opaque = true;
 			node->own = content_mix(node->own, node->object);
 		} else {

@@ -57,7 +57,7 @@ static bool arrow_ask(struct fingerprints *set, struct content_node *node, enum 
 	return false;
 }
 
-/* Which one it is; that it is no other is not known for certain. */
+/* Identified by address: equality is not proven. */
 static void only_identity(struct content_node *node)
 {
 	node->partial = true;
@@ -85,7 +85,7 @@ static void parse_data(struct fingerprints *set, struct content_node *node,
 		only_identity(node);
 		return;
 	}
-	/* Of its type, which class it is of. */
+	/* The type's class, by its virtual table. */
 	if (arrow_ask(set, node, THE_BUFFERS, begin, size))
 		(void)arrow_ask(set, node, THE_BUFFERS, content_word_of(range, DATA_TYPE), 8);
 }

@@ -37,7 +37,7 @@ enum {
 #define ATTRIBUTES_NESTED_MAX 16
 #define NAME_PROBES           8
 
-/* Filled when they are asked for, or nothing of the contents. */
+/* Attributes that are caches: filled lazily, or no part of the value. */
 static const char *const caches[] = {
 	/* pandas */
 	"_cache", "_item_cache", "_cacher", "_flags", "_attrs", "_id", "_is_copy", "_reset_cache",
@@ -452,7 +452,7 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 	uint64_t asked;
 
 	if (count > wanted) {
-		/* What was asked for on the word of the object before may not be right. */
+		/* The key layout kept from the previous object may not apply. */
 		if (ranges[0].error || !attributes_read_keys(set, node, &ranges[0], &keys)) {
 			content_opaque(node);
 			return;

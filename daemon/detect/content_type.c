@@ -54,7 +54,7 @@ uint16_t content_type_find(struct fingerprints *set, remote_addr address, unsign
 	for (; set->type_slots[slot]; slot = (slot + 1) % CONTENT_TYPE_SLOTS)
 		if (set->types[set->type_slots[slot] - 1].address == address)
 			return set->type_slots[slot];
-	/* Programs have fewer in what they work on; of others nothing is told. */
+	/* Programs use fewer types: further ones are ignored. */
 	if (set->type_count == CONTENT_TYPES_MAX || !content_plausible(address))
 		return 0;
 	set->types[set->type_count++] =
@@ -88,7 +88,7 @@ void content_types_begin(struct fingerprints *set)
 static bool request(struct fingerprints *set, struct content_type *type, remote_addr address,
 		    size_t size)
 {
-	/* As for an object of no root that is counted. */
+	/* Like a request for an object, but not counted against a root. */
 	struct content_node node = { .range_count = type->range_count,
 				     .next_range = type->next_range };
 	bool given = content_request(set, &node, address, size, false);

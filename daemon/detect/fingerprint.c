@@ -375,7 +375,7 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 		node = &set->nodes[node->first_child - 1];
 	result.object = node->object;
 	result.kind = node->kind;
-	/* A module's function is one of the module's, so to say. */
+	/* A module's function is, to CPython, a method of the module. */
 	if (node->kind == CONTENT_METHOD && node->child_count &&
 	    set->nodes[node->first_child - 1].kind == CONTENT_CALLABLE)
 		result.kind = CONTENT_CALLABLE;

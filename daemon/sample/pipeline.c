@@ -403,7 +403,7 @@ static void abandoned(void *context, struct tracee *tracee)
 		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 }
 
-/* What it could read then is what may be read for it from now on. */
+/* Records the target's credentials at its exit: later reads use them. */
 static void process_ends(void *context)
 {
 	struct pipeline *pipeline = context;

@@ -80,7 +80,7 @@ static void read_now(struct queued_time *time, pid_t pid)
 	uint64_t since_ns = 0;
 	size_t count = 0;
 
-	/* The target has gone, say: what is known of it is too old to say anything. */
+	/* The target may have gone: the earlier figures are too old. */
 	if (!now || !time->known || queued_read_all(pid, now, &count)) {
 		time->known = false;
 		free(now);
@@ -93,7 +93,7 @@ static void read_now(struct queued_time *time, pid_t pid)
 
 		since_ns += now[i].queued_ns > before_ns ? now[i].queued_ns - before_ns : 0;
 	}
-	/* Without what threads knew that have ended since the last time. */
+	/* Threads that ended since the last update are left out. */
 	if (time->over_ns + since_ns > time->time_ns)
 		time->time_ns = time->over_ns + since_ns;
 	free(now);

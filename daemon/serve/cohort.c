@@ -53,7 +53,7 @@ static int choose_pids(struct sampler *sampler, struct pid_list *pids)
 	bool again = sampler->began_before;
 
 	if (again && options->query) {
-		/* What it does not find now the group looks for. */
+		/* The group finds later what is not there now. */
 		if (process_search(options->query, pids, NULL))
 			pids->count = 0;
 		return 0;
@@ -68,7 +68,7 @@ static int choose_pids(struct sampler *sampler, struct pid_list *pids)
 
 		if (!again)
 			sampler->start_times[i] = now;
-		/* Who was never there is refused by the group, by the words for that. */
+		/* group_create() reports pids that never existed. */
 		if ((!again || (now && now == sampler->start_times[i])) &&
 		    pid_list_add(pids, options->pids[i]))
 			return -1;

@@ -174,7 +174,7 @@ static void answer_window(struct endpoint *endpoint, const struct request *reque
 	int error;
 
 	if (text && parse_seconds(text, &duration_ns)) {
-		say(answer, 400, "seconds: a number from 0.001 to %d, such as 30, is wanted",
+		say(answer, 400, "seconds: expected a number from 0.001 to %d, such as 30",
 		    ENDPOINT_SECONDS_MAX);
 		return;
 	}
@@ -279,9 +279,9 @@ static void say_formats(struct answer *answer)
 	/* As in say(): without memory the status alone must do. */
 	if (body_open(&answer->body))
 		return;
-	fputs("format: one of ", answer->body.file);
+	fputs("format: expected one of ", answer->body.file);
 	writer_names(answer->body.file);
-	fputs(" is wanted\n", answer->body.file);
+	fputc('\n', answer->body.file);
 	(void)!body_finish(&answer->body);
 }
 
@@ -478,7 +478,7 @@ static bool is_permitted(const struct endpoint *endpoint, const struct request *
 	bool is_unix = endpoint->listener->address.is_unix;
 
 	if (!listener_accepts_host(endpoint->listener, request->host)) {
-		say(answer, 403, "Host: localhost or a loopback address is wanted");
+		say(answer, 403, "Host: expected localhost or a loopback address");
 		return false;
 	}
 	if (is_unix || route->is_open)
@@ -486,7 +486,7 @@ static bool is_permitted(const struct endpoint *endpoint, const struct request *
 	if (endpoint->token.wanted) {
 		if (token_matches(&endpoint->token, request->authorization))
 			return true;
-		say(answer, 401, "Authorization: Bearer and the token are wanted");
+		say(answer, 401, "Authorization: expected Bearer and the token");
 		return false;
 	}
 	if (!route->is_control)
@@ -514,9 +514,9 @@ void endpoint_answer(struct endpoint *endpoint, const struct request *request,
 		return;
 	if (!is_method_of(route, request->method)) {
 		ret_answer->allow = route->kind == ROUTE_CHANGE ? "POST" : "GET, HEAD";
-		say(ret_answer, 405, "%s is wanted", ret_answer->allow);
+		say(ret_answer, 405, "expected %s", ret_answer->allow);
 	} else if (request->has_body) {
-		say(ret_answer, 413, "no body is wanted");
+		say(ret_answer, 413, "expected no body");
 	} else {
 		route->handle(endpoint, request, ret_answer);
 	}

@@ -113,11 +113,10 @@ int listener_parse(const char *text, struct listener_address *ret_address, struc
 
 	if (is_unix ? parse_unix(text + strlen(UNIX_PREFIX), &address)
 		    : parse_internet(text, &address)) {
-		error_set(
-			error, EXIT_USAGE,
-			is_unix ? "--listen %s: a path of up to 107 bytes is wanted"
-				: "--listen %s: 127.0.0.1:6061, [::1]:6061 or unix:PATH is wanted",
-			text);
+		error_set(error, EXIT_USAGE,
+			  is_unix ? "--listen %s: expected a path of up to 107 bytes"
+				  : "--listen %s: expected 127.0.0.1:6061, [::1]:6061 or unix:PATH",
+			  text);
 		return -1;
 	}
 	*ret_address = address;

@@ -191,7 +191,7 @@ static int begin_session(struct sampler *sampler, struct error *error)
 	bool again = sampler->slots[0].session != NULL;
 	struct session *session;
 
-	/* Who was never there is refused below, by the words for that. */
+	/* session_create() reports a pid that never existed. */
 	if (is_gone(sampler) && sampler->start_time) {
 		error_set(error, EXIT_NO_TARGET, "process %d has ended",
 			  (int)sampler->options.session.pid);

@@ -54,7 +54,7 @@ struct sampler {
 	struct losses refused; /* processes, by groups before this one */
 	bool began_before;
 	bool trim; /* sessions have ended */
-	/* Whoever asks for a start waits for the thread that polls. */
+	/* A start is asked for by any thread, which waits for the one that polls. */
 	uint64_t starts_wanted, starts_done;
 	int start_result;
 	struct error start_error;

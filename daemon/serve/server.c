@@ -149,7 +149,7 @@ static void notify_connection(void *context, struct MHD_Connection *mhd, void **
 			MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 		*connection_context = info ? open_connection(server, info->connect_fd) : NULL;
-		/* It cannot be refused here: whoever waits for its next byte need not. */
+		/* It cannot be refused here: the shutdown ends a wait for its next byte. */
 		if (info && !*connection_context)
 			(void)shutdown(info->connect_fd, SHUT_RDWR);
 		__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);

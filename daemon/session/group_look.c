@@ -357,7 +357,7 @@ static void try_members(struct group *group)
 	}
 }
 
-/* What is spent on trying is the price of profiling; the rest is for nothing but to know. */
+/* Only searching is charged to the look budget, not attaching. */
 static void find_members(struct group *group)
 {
 	uint64_t began_ns = clock_thread_cpu_ns(), now_ns = clock_now_ns();

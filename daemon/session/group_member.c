@@ -30,7 +30,7 @@ int member_init(struct member *member, pid_t pid, pid_t parent, uint64_t try_ns)
 
 	if (error)
 		return error;
-	/* It was known, or is counted by the forks that nobody has seen. */
+	/* Already known, or counted as an unseen fork. */
 	if (parent && (times.state == 'Z' || times.state == 'X'))
 		return -ESRCH;
 	*member = (struct member){

@@ -14,9 +14,9 @@ struct session;
 #define GROUP_TRY_NS       (5 * 1000000000ull)
 
 /*
- * For one who keeps what sessions have found himself: with it nothing is merged
- * here, and group_profile() is not for him. Called from the functions of the
- * group; a session that ends is finished, and destroyed behind that.
+ * For callers that keep session results themselves: nothing is merged, and
+ * group_profile() must not be called. Called from the functions of the group;
+ * a session that ends is finished, and destroyed after the call.
  */
 struct group_observer {
 	void (*session_began)(void *context, struct session *session);

@@ -373,7 +373,7 @@ void session_let_go(struct session *session)
 
 	if (session->tracer)
 		tracer_let_go(session->tracer);
-	/* Whoever held them is not here. */
+	/* Other threads, which may hold them, are not in this process. */
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_cond_init(&session->changed, NULL);
 	if (session->state == SESSION_SAMPLING) {

@@ -514,8 +514,8 @@ def test_control():
                 file.write(server.get("/control/snapshot", method="POST"))
             check("undisturbed" in pieprofd("report", recording).stdout, "the snapshot as a report")
             refusal = server.get("/control/snapshot?format=exe", 400, method="POST").decode()
-            check_equal(refusal, "format: one of text, json, collapsed, pprof, speedscope, firefox, html, recording "
-                        "is wanted\n", "the refusal of a format")
+            check_equal(refusal, "format: expected one of text, json, collapsed, pprof, speedscope, firefox, html, "
+                        "recording\n", "the refusal of a format")
             # It is refused unread.
             server.get("/control/start", 413, method="POST", Content_Length="4")
             for _ in range(2):
