@@ -3,8 +3,8 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_ELEMENT_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_ELEMENT_H
 
+#include "daemon/bytecode/call_site.h"
 #include "daemon/detect/argument_log.h"
-#include "daemon/detect/call_site.h"
 
 /* x[i], where a call costs more than the work on what it takes out. */
 bool argument_takes_element(const struct argument_site *site);

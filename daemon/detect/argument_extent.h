@@ -7,7 +7,7 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_EXTENT_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_EXTENT_H
 
-#include "daemon/detect/operands.h"
+#include "daemon/bytecode/operands.h"
 
 struct argument_extent {
 	int start, end; /* byte offsets, [start, end) */

@@ -13,7 +13,7 @@
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_LOG_H
 
 #include "daemon/cct/id_table.h"
-#include "daemon/detect/fingerprint.h"
+#include "daemon/contents/fingerprint.h"
 #include "pyintrospect/operand_reader.h"
 
 #define ARGUMENT_SAMPLES_MAX  (1u << 14)

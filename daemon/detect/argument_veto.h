@@ -6,7 +6,7 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_VETO_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_VETO_H
 
-#include "daemon/detect/call_site.h"
+#include "daemon/bytecode/call_site.h"
 
 struct argument_veto {
 	bool dropped;         /* nobody uses its result: it is called for its effect */

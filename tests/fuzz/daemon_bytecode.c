@@ -6,11 +6,11 @@
  *   u8 minor version, less 6; u16 size of the line table, the line table, the
  *   bytecode
  */
+#include "daemon/bytecode/call_site.h"
+#include "daemon/bytecode/expression.h"
+#include "daemon/bytecode/operands.h"
 #include "daemon/detect/argument_extent.h"
 #include "daemon/detect/argument_veto.h"
-#include "daemon/detect/call_site.h"
-#include "daemon/detect/expression.h"
-#include "daemon/detect/operands.h"
 #include "pyintrospect/offsets.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -9,8 +9,8 @@
  *
  * Several times: types are remembered.
  */
+#include "daemon/contents/fingerprint.h"
 #include "daemon/detect/argument_element.h"
-#include "daemon/detect/fingerprint.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

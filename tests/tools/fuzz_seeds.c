@@ -10,7 +10,7 @@
 #include "attach/procfs.h"
 #include "common/stack_snapshot.h"
 #include "daemon/capture/target.h"
-#include "daemon/detect/fingerprint.h"
+#include "daemon/contents/fingerprint.h"
 #include "daemon/report/recording/profile_codec.h"
 #include "daemon/report/recording/recording.h"
 #include "pyintrospect/asyncio_task.h"

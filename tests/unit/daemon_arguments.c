@@ -2,7 +2,7 @@
 /* What stays the same while a loop calls a function, on code that every interpreter found here has
  * compiled. */
 #include "compiled_python.h"
-#include "daemon/detect/call_site.h"
+#include "daemon/bytecode/call_site.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

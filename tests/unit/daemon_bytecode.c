@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytecode that is longer than is looked at. */
-#include "daemon/detect/bytecode.h"
+#include "daemon/bytecode/bytecode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

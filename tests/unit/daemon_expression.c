@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What expressions and operands are called, on code that every interpreter found here has compiled.
  */
-#include "daemon/detect/expression.h"
+#include "daemon/bytecode/expression.h"
 
 #include "compiled_python.h"
 

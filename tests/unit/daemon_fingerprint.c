@@ -3,9 +3,9 @@
  * Contents of live objects (fingerprint_cases.py), on every interpreter found,
  * with numpy where it is installed; and of memory that holds anything.
  */
-#include "daemon/detect/fingerprint.h"
+#include "daemon/contents/fingerprint.h"
 
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 #include "tests/unit/support_live.h"
 
 #include <setjmp.h>

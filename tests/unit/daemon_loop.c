@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytecode and loops, on code that every interpreter found here has compiled. */
 #include "compiled_python.h"
-#include "daemon/detect/call_site.h"
+#include "daemon/bytecode/call_site.h"
 #include "unit_random.h"
 
 #include <setjmp.h>

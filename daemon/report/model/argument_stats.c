@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_stats.h"
 
+#include "daemon/bytecode/expression.h"
 #include "daemon/detect/argument_rule.h"
-#include "daemon/detect/expression.h"
 #include "daemon/detect/slow_call.h"
 #include "pyintrospect/code_names.h"
 #include "pyintrospect/position_table.h"

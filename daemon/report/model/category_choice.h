@@ -6,7 +6,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_CATEGORY_CHOICE_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_CATEGORY_CHOICE_H
 
-#include "daemon/detect/call_site.h"
+#include "daemon/bytecode/call_site.h"
 #include "daemon/report/model/line_evidence.h"
 
 struct category_evidence {

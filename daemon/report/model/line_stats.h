@@ -35,8 +35,8 @@
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_LINE_STATS_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_LINE_STATS_H
 
+#include "daemon/bytecode/call_site.h"
 #include "daemon/detect/avoidable.h"
-#include "daemon/detect/call_site.h"
 #include "daemon/report/model/line_evidence.h"
 #include "daemon/report/model/place.h"
 

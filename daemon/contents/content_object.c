@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of fixed fields: other objects, plain bytes, decimals, dates. */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 enum {
 	/* PyFunctionObject */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/detect/operands.h"
+#include "daemon/bytecode/operands.h"
 
 #include "common/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* numpy.ndarray of numpy 1 and 2: numpy/ndarraytypes.h. */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of an object's contents, and how far they are looked into. */
-#ifndef PIEPROFD_DAEMON_DETECT_CONTENT_KIND_H
-#define PIEPROFD_DAEMON_DETECT_CONTENT_KIND_H
+#ifndef PIEPROFD_DAEMON_CONTENTS_CONTENT_KIND_H
+#define PIEPROFD_DAEMON_CONTENTS_CONTENT_KIND_H
 
 #include "common/memory.h"
 

@@ -18,10 +18,10 @@
  * A type is learned when it is first met, with its bases, which takes rounds: the
  * first objects of a new class may be opaque.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_FINGERPRINT_H
-#define PIEPROFD_DAEMON_DETECT_FINGERPRINT_H
+#ifndef PIEPROFD_DAEMON_CONTENTS_FINGERPRINT_H
+#define PIEPROFD_DAEMON_CONTENTS_FINGERPRINT_H
 
-#include "daemon/detect/content_kind.h"
+#include "daemon/contents/content_kind.h"
 
 struct fingerprints;
 

@@ -10,11 +10,11 @@
  * Pure. Where the walk over the bytecode gives up (operands.h), there is no text
  * of the second kind, and no operand has a name.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_EXPRESSION_H
-#define PIEPROFD_DAEMON_DETECT_EXPRESSION_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_EXPRESSION_H
+#define PIEPROFD_DAEMON_BYTECODE_EXPRESSION_H
 
-#include "daemon/detect/expression_context.h"
-#include "daemon/detect/operands.h"
+#include "daemon/bytecode/expression_context.h"
+#include "daemon/bytecode/operands.h"
 
 /*
  * The text of a position in the line it begins on; where it goes on in further lines,

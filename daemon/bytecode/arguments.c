@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/detect/arguments.h"
+#include "daemon/bytecode/arguments.h"
 
-#include "daemon/detect/operands.h"
+#include "daemon/bytecode/operands.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/detect/expression.h"
+#include "daemon/bytecode/expression.h"
 
-#include "daemon/detect/expression_stack.h"
+#include "daemon/bytecode/expression_stack.h"
 
 #include <string.h>
 

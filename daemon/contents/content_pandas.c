@@ -5,7 +5,7 @@
  *   DataFrame -> BlockManager -> blocks -> Block -> placement, values
  *                             -> axes -> Index -> array
  */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
  * What is known of one instruction of Python code that native calls were made
  * from, read from its bytecode once and kept.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_CALL_SITE_H
-#define PIEPROFD_DAEMON_DETECT_CALL_SITE_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_CALL_SITE_H
+#define PIEPROFD_DAEMON_BYTECODE_CALL_SITE_H
 
+#include "daemon/bytecode/loop.h"
 #include "daemon/cct/id_table.h"
-#include "daemon/detect/loop.h"
 
 struct call_site {
 	const struct python_code *code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* set, frozenset, collections.deque, array.array, memoryview: CPython 3.6 to 3.15. */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 enum {
 	SET_USED = 24,

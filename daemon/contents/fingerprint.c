@@ -8,9 +8,9 @@
  * Types are read beside them, once (content_type.c); objects wait for theirs.
  * At the end numbers are made from the last object to the first.
  */
-#include "daemon/detect/fingerprint.h"
+#include "daemon/contents/fingerprint.h"
 
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/detect/call_site.h"
+#include "daemon/bytecode/call_site.h"
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "daemon/detect/arguments.h"
+#include "daemon/bytecode/arguments.h"
 
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What fingerprint.c and the files of contents share. */
-#ifndef PIEPROFD_DAEMON_DETECT_FINGERPRINT_INTERNAL_H
-#define PIEPROFD_DAEMON_DETECT_FINGERPRINT_INTERNAL_H
+#ifndef PIEPROFD_DAEMON_CONTENTS_FINGERPRINT_INTERNAL_H
+#define PIEPROFD_DAEMON_CONTENTS_FINGERPRINT_INTERNAL_H
 
-#include "daemon/detect/content_kind.h"
+#include "daemon/contents/content_kind.h"
 
 #include <string.h>
 

@@ -12,10 +12,10 @@
  * A category asks call by call, not line by line: x = f(y[i]) changes as a line, while
  * the constant part of an expression can be told.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_OPERANDS_H
-#define PIEPROFD_DAEMON_DETECT_OPERANDS_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_OPERANDS_H
+#define PIEPROFD_DAEMON_BYTECODE_OPERANDS_H
 
-#include "daemon/detect/bytecode.h"
+#include "daemon/bytecode/bytecode.h"
 
 #include <stdbool.h>
 

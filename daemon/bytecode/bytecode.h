@@ -8,8 +8,8 @@
  * number opcode_table() knows. The bytes are hostile input: decoding ends at
  * the first one that is no opcode, and what came before it is kept.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_BYTECODE_H
-#define PIEPROFD_DAEMON_DETECT_BYTECODE_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_BYTECODE_H
+#define PIEPROFD_DAEMON_BYTECODE_BYTECODE_H
 
 #include "pyintrospect/code_object.h"
 

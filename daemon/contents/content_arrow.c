@@ -7,7 +7,7 @@
  * They cannot change, but another may come to lie where one was. Those of one
  * piece and plain values are compared; of others, which one it is.
  */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 enum {
 	SHARED_POINTER = 32, /* in the Python object */

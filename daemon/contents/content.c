@@ -3,7 +3,7 @@
  * How objects lie in memory, CPython 3.6 to 3.15 and numpy 1 and 2 on x86-64:
  * Include/cpython/ of each version, numpy/ndarraytypes.h.
  */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 #include "pyintrospect/dict_layout.h"
 #include "pyintrospect/offsets.h"
 #include "pyintrospect/unicode.h"

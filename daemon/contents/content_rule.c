@@ -3,7 +3,7 @@
  * What is known of types by their names: those of CPython 3.6 to 3.15, of numpy
  * 1 and 2, pandas 1.5 to 3, pyarrow and torch.
  */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 #include "common/text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a code object besides its bytecode, for words about its expressions. */
-#ifndef PIEPROFD_DAEMON_DETECT_EXPRESSION_CONTEXT_H
-#define PIEPROFD_DAEMON_DETECT_EXPRESSION_CONTEXT_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_EXPRESSION_CONTEXT_H
+#define PIEPROFD_DAEMON_BYTECODE_EXPRESSION_CONTEXT_H
 
 #include "pyintrospect/code_object.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/detect/expression_stack.h"
+#include "daemon/bytecode/expression_stack.h"
 
 #include <stdio.h>
 #include <string.h>

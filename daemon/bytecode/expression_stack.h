@@ -3,11 +3,11 @@
  * The instructions of an expression gone through once more, on a stack of texts: what
  * expression.h says of an instruction without its source. Pure.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_EXPRESSION_STACK_H
-#define PIEPROFD_DAEMON_DETECT_EXPRESSION_STACK_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_EXPRESSION_STACK_H
+#define PIEPROFD_DAEMON_BYTECODE_EXPRESSION_STACK_H
 
-#include "daemon/detect/expression_context.h"
-#include "daemon/detect/operands.h"
+#include "daemon/bytecode/expression_context.h"
+#include "daemon/bytecode/operands.h"
 
 #define EXPRESSION_ELLIPSIS "..."
 

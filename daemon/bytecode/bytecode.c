@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/detect/bytecode.h"
+#include "daemon/bytecode/bytecode.h"
 
 #include "common/text.h"
 #include "pyintrospect/opcode.h"

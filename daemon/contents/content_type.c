@@ -5,7 +5,7 @@
  * its base is known: a slot, the place of its dict or of its weak references.
  * Then its instances have the contents of the base's, and attributes.
  */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 #include <stdlib.h>
 

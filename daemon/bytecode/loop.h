@@ -3,10 +3,10 @@
  * Loops and the lines in them, read from bytecode: what advice about a call
  * site is founded on. Pure.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_LOOP_H
-#define PIEPROFD_DAEMON_DETECT_LOOP_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_LOOP_H
+#define PIEPROFD_DAEMON_BYTECODE_LOOP_H
 
-#include "daemon/detect/operands.h"
+#include "daemon/bytecode/operands.h"
 
 /* Larger loops are found, but what the lines in them assign is not looked into. */
 #define LOOP_BYTES_MAX 8192

@@ -5,10 +5,10 @@
  * operands each time, as far as names tell. Read from the bytecode of both.
  * Pure.
  */
-#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENTS_H
-#define PIEPROFD_DAEMON_DETECT_ARGUMENTS_H
+#ifndef PIEPROFD_DAEMON_BYTECODE_ARGUMENTS_H
+#define PIEPROFD_DAEMON_BYTECODE_ARGUMENTS_H
 
-#include "daemon/detect/loop.h"
+#include "daemon/bytecode/loop.h"
 
 #define ARGUMENTS_MAX 64
 

@@ -7,7 +7,7 @@
  * The fields have moved between versions (1.9 to 2.15 were looked at). What is found must agree
  * with itself: as many elements as the sizes make, within the storage's bytes.
  */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 
 enum {
 	IMPLEMENTATION = 16, /* a pointer, or whether it is borrowed, and the pointer */

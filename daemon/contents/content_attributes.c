@@ -9,7 +9,7 @@
  *
  * Names are interned: their addresses tell them apart. Attributes have no order.
  */
-#include "daemon/detect/fingerprint_internal.h"
+#include "daemon/contents/fingerprint_internal.h"
 #include "pyintrospect/dict_layout.h"
 
 enum {
