@@ -4,12 +4,11 @@
  * around the period asked for, and how much time each sample stands for. Pure.
  *
  * Equal intervals keep step with a program whose work has a cycle of about
- * that length, and then see always the same part of it: so they vary, and each
- * sample stands for the interval in force. And a clock that starts anew
- * in each thread would never see one that lives for less than a period: so
- * the first interval is a random part of the period, at the end of which a
- * sample stands for a whole one. A thread is then seen with the chance that is
- * its CPU time over the period.
+ * that length, and then see always the same part of it (a line of 10.9% was given
+ * 8.7): so they vary, and each sample stands for the interval in force. And a clock that starts
+ * anew in each thread would never see one that lives for less than a period: so the first interval
+ * is a random part of the period, at the end of which a sample stands for a whole one. A thread is
+ * then seen with the chance that is its CPU time over the period.
  *
  * That is right on average, but as many samples as chance has it. So a thread
  * that begins goes on with the interval that one which has ended left unfinished:

@@ -13,7 +13,8 @@
  * Everything is owned by file descriptors: when the daemon dies, the kernel
  * removes it all. The records, not the signal's si_fd, say what has fired: a
  * second event of the same stop finds the signal already pending and is not
- * signalled again, but its record is there.
+ * signalled again, but its record is there. A ring for each thread also lets an
+ * ordinary user, whose locked memory is limited, follow more than 100 threads.
  */
 #ifndef PIEPROFD_ATTACH_THREAD_EVENTS_H
 #define PIEPROFD_ATTACH_THREAD_EVENTS_H

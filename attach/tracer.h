@@ -65,7 +65,7 @@ void tracer_set_period(struct tracer *tracer, uint64_t period_ns);
 /*
  * Takes the events off threads that block the stop signal: it would stay
  * pending, and might be taken for one of the target's own. To be called now
- * and then.
+ * and then; at birth all threads block it, as pthread_create() has them do.
  */
 void tracer_check_blocked(struct tracer *tracer);
 

@@ -54,10 +54,7 @@ struct operand_reader {
 	struct frame_reading readings[OPERAND_FRAMES_MAX];
 	struct memory_range ranges[RANGES_MAX]; /* of the last reading */
 	size_t range_count;
-	uint8_t again[RANGES_MAX * OFFSET_BLOCK_MAX];
 };
-
-_Static_assert(OPERAND_SLOTS_MAX *WORD_BYTES <= OFFSET_BLOCK_MAX, "again[] holds all ranges");
 
 struct operand_reader *operand_reader_create(const struct python_runtime *runtime)
 {
@@ -196,7 +193,7 @@ static void want_frame(struct operand_reader *reader, struct frame_reading *read
 	remote_addr locals = reading->frame->address + (uint64_t)layout->offsets.frame_locals;
 	size_t fixed = reader->runtime->sizes.frame;
 
-	/* f_valuestack lies before f_lasti, see want_old_slots(). */
+	/* To 3.10 with f_valuestack, where the slots begin (old_bottom()). */
 	add_range(reader, reading->frame->address, reading->fixed, fixed);
 	if (reading->argument_count)
 		add_range(reader, locals, reading->arguments, WORD_BYTES * reading->argument_count);
@@ -469,28 +466,4 @@ int operand_reader_instruction(struct operand_reader *reader, const struct pytho
 	*ret_offset = (int)instruction->offset;
 	*ret_address = bytecode + instruction->offset;
 	return error;
-}
-
-int operand_reader_again(struct operand_reader *reader, bool *ret_same)
-{
-	struct memory_range ranges[RANGES_MAX];
-	size_t used = 0;
-	bool same = true;
-	int error;
-
-	for (size_t i = 0; i < reader->range_count; i++) {
-		ranges[i] = reader->ranges[i];
-		ranges[i].buffer = reader->again + used;
-		ranges[i].error = -EFAULT;
-		used += ranges[i].size;
-	}
-	error = memory_read_ranges(reader->runtime->reader, ranges, reader->range_count);
-	if (error)
-		return error;
-	for (size_t i = 0; same && i < reader->range_count; i++)
-		same = ranges[i].error == reader->ranges[i].error &&
-		       (ranges[i].error ||
-			!memcmp(ranges[i].buffer, reader->ranges[i].buffer, ranges[i].size));
-	*ret_same = same;
-	return 0;
 }

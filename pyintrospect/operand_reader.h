@@ -10,8 +10,7 @@
  *   2nd               to 3.10 slots
  *   then up to five   iterators, and what they go over
  *
- * The thread is stopped, asleep, or was found again where it had been
- * (operand_reader_again()). All that is read is hostile.
+ * The thread is stopped or asleep. All that is read is hostile.
  */
 #ifndef PIEPROFD_PYINTROSPECT_OPERAND_READER_H
 #define PIEPROFD_PYINTROSPECT_OPERAND_READER_H
@@ -101,9 +100,5 @@ __attribute__((warn_unused_result)) int operand_reader_instruction(struct operan
 								   const struct python_frame *frame,
 								   int *ret_offset,
 								   remote_addr *ret_address);
-
-/* Are the frames, arguments and slots of the last reading as they were? One system call. */
-__attribute__((warn_unused_result)) int operand_reader_again(struct operand_reader *reader,
-							     bool *ret_same);
 
 #endif

@@ -56,12 +56,4 @@ struct python_stack {
 	struct python_frame frames[PYTHON_STACK_FRAMES_MAX];
 };
 
-/* What python_stack_read_running() has gone through. */
-struct python_running_counters {
-	uint64_t reads;    /* calls */
-	uint64_t looks;    /* readings made for them */
-	uint64_t torn;     /* readings that differed from the one before */
-	uint64_t given_up; /* calls that ended with PYTHON_STACK_TORN */
-};
-
 #endif

@@ -337,7 +337,6 @@ static uint64_t hash_frames(const struct python_runtime *runtime)
 static int read_running(struct python_runtime *runtime, struct thread_state *thread,
 			struct python_stack *ret_stack)
 {
-	struct python_running_counters *counters = &runtime->running;
 	uint64_t last_frames = 0, last_bytes = 0;
 	unsigned agreed = 0, identical = 0;
 
@@ -347,7 +346,6 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 
 		if (error)
 			return error;
-		counters->looks++;
 		frames = hash_frames(runtime);
 		bytes = remote_copy_hash(&runtime->copy);
 		if (runtime->result.flags & PYTHON_STACK_INVALID) {
@@ -360,8 +358,6 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 					    ? identical + 1
 					    : 1;
 		}
-		if (looks && (frames != last_frames))
-			counters->torn++;
 		if (agreed == RUNNING_AGREED || (runtime->layout.minor >= RUNNING_FIRST_MINOR &&
 						 identical == RUNNING_IDENTICAL)) {
 			take_result(runtime, ret_stack);
@@ -370,7 +366,6 @@ static int read_running(struct python_runtime *runtime, struct thread_state *thr
 		last_frames = frames;
 		last_bytes = bytes;
 	}
-	counters->given_up++;
 	ret_stack->count = 0;
 	ret_stack->flags = PYTHON_STACK_TORN;
 	ret_stack->gil = GIL_UNKNOWN;
@@ -525,7 +520,6 @@ int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct st
 int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
 			      struct python_stack *ret_stack)
 {
-	runtime->running.reads++;
 	return read_stack(runtime, tid, NULL, READING_RUNNING, ret_stack);
 }
 
@@ -533,9 +527,4 @@ int python_stack_read_passing(struct python_runtime *runtime, pid_t tid,
 			      struct python_stack *ret_stack)
 {
 	return read_stack(runtime, tid, NULL, READING_PASSING, ret_stack);
-}
-
-struct python_running_counters python_running_counters(const struct python_runtime *runtime)
-{
-	return runtime->running;
 }

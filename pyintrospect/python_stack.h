@@ -51,6 +51,4 @@ int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
 int python_stack_read_passing(struct python_runtime *runtime, pid_t tid,
 			      struct python_stack *ret_stack);
 
-struct python_running_counters python_running_counters(const struct python_runtime *runtime);
-
 #endif

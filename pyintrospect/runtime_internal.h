@@ -56,7 +56,6 @@ struct python_runtime {
 	remote_addr visited[2048];   /* frames of this walk, by hash: a cycle is noticed */
 	struct python_stack result;  /* being filled */
 	struct python_stack earlier; /* the look before, of a thread that runs */
-	struct python_running_counters running;
 };
 
 #endif

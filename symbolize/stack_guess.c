@@ -122,7 +122,7 @@ static size_t try_rbps(struct stack_walker *walker, const struct stack_walk *stu
 	return walk_guess(walker, guess, frames, maximum, count, steps);
 }
 
-bool stack_guess(struct stack_walker *walker, const struct stack_walk *stuck,
+void stack_guess(struct stack_walker *walker, const struct stack_walk *stuck,
 		 const struct address_ranges *until, struct native_frame *frames, size_t maximum,
 		 size_t *count, enum unwind_end *ret_end)
 {
@@ -144,9 +144,8 @@ bool stack_guess(struct stack_walker *walker, const struct stack_walk *stuck,
 			frames[*count - 1].cfa = guess.slot + 8;
 			*count = reached;
 			*ret_end = cut_at(until, frames, count);
-			return true;
+			return;
 		}
 		address = guess.slot + 8;
 	}
-	return false;
 }

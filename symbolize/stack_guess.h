@@ -8,10 +8,9 @@
 /*
  * The last frame found, at which the walk is stuck, has no unwind information.
  * Goes on from the first word above its stack pointer that looks like a return
- * address and from which a walk reaches the thread's start. False, and adds no
- * frame, if none does.
+ * address and from which a walk reaches the thread's start, if there is one.
  */
-bool stack_guess(struct stack_walker *walker, const struct stack_walk *stuck,
+void stack_guess(struct stack_walker *walker, const struct stack_walk *stuck,
 		 const struct address_ranges *until, struct native_frame *frames, size_t maximum,
 		 size_t *count, enum unwind_end *ret_end);
 

@@ -97,9 +97,7 @@ enum unwind_end unwinder_unwind(struct unwinder *unwinder, const struct register
 	} else if (end == UNWIND_NO_CFI ||
 		   (end == UNWIND_NO_MODULE &&
 		    stack_walker_knows_generated_code(&unwinder->walker, walk.pc))) {
-		unwinder->counters.scans++;
-		if (!stack_guess(&unwinder->walker, &walk, until, frames, maximum, &count, &end))
-			unwinder->counters.scans_failed++;
+		stack_guess(&unwinder->walker, &walk, until, frames, maximum, &count, &end);
 	}
 	*ret_count = count;
 	return end;

@@ -59,11 +59,9 @@ __attribute__((warn_unused_result)) int unwinder_function_parts(struct unwinder 
 
 /* What the unwinds so far have cost beyond the rule cache. */
 struct unwinder_counters {
-	uint64_t rule_misses;  /* call frame programs run */
-	uint64_t libunwind;    /* unwinds handed to libunwind */
-	uint64_t scans;        /* stacks scanned for return addresses */
-	uint64_t scans_failed; /* ... without finding a way to the thread's start */
-	uint64_t stack_reads;  /* pieces of stack read from the target */
+	uint64_t rule_misses; /* call frame programs run */
+	uint64_t libunwind;   /* unwinds handed to libunwind */
+	uint64_t stack_reads; /* pieces of stack read from the target */
 };
 
 struct unwinder_counters unwinder_counters(const struct unwinder *unwinder);

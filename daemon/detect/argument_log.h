@@ -4,7 +4,8 @@
  * sample the program's own frames, innermost first, each with a number for the
  * contents of what its instruction works on, and with the rounds of the loops
  * around it. The evidence for what is done again with the same arguments
- * (argument_rule.h); raw, so that rules can be asked when a report is made.
+ * (argument_rule.h); raw, so that rules can be asked when a report is made. `top`
+ * and windows of `serve` have none.
  *
  *   sites    (code, offset) -> the operands as last seen
  *   samples  a uniform choice of at most ARGUMENT_SAMPLES_MAX of all

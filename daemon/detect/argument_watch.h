@@ -2,9 +2,10 @@
 /*
  * Does a call get the same arguments as the one before? Samples are too far apart
  * to tell where a program does the same a few times and then goes on to other
- * data. So a site that was sampled is watched: a debug register stands at its
- * instruction in the target's bytecode, which the interpreter reads whenever it
- * begins it. All operands are on the evaluation stack then.
+ * data (samples in close pairs seldom met the same data either). So a site that
+ * was sampled is watched: a debug register stands at its instruction in the target's
+ * bytecode, which the interpreter reads whenever it begins it. All operands are on
+ * the evaluation stack then.
  *
  *   sample   -> armed at the instruction
  *   1st time -> contents noted

@@ -226,7 +226,6 @@ static void read_case(struct session *session, const struct expected *expected)
 	size_t frames[OPERAND_FRAMES_MAX], frame, count;
 	unsigned long calls;
 	uint64_t sp;
-	bool same;
 
 	assert_true(live_thread_wait_syscall(session->target.pid, expected->tid, SYS_read, &sp));
 	assert_int_equal(python_stack_read(session->runtime, expected->tid, NULL, &stack), 0);
@@ -238,10 +237,6 @@ static void read_case(struct session *session, const struct expected *expected)
 	calls = session->memory.calls - calls;
 	if (calls > session->most_calls)
 		session->most_calls = calls;
-	calls = session->memory.calls;
-	assert_int_equal(operand_reader_again(session->operands, &same), 0);
-	assert_true(same);
-	assert_int_equal(session->memory.calls - calls, 1);
 	/* Together with others, it is the same. */
 	count = stack.count < OPERAND_FRAMES_MAX ? stack.count : OPERAND_FRAMES_MAX;
 	for (size_t i = 0; i < count; i++)
@@ -304,8 +299,6 @@ static void read_corrupted(struct session *session, const struct expected *expec
 	count = stack.count < OPERAND_FRAMES_MAX ? stack.count : OPERAND_FRAMES_MAX;
 	session->reader = (struct memory_reader){ corrupted_read, &corrupted };
 	for (unsigned i = 0; i < CORRUPTED_READS; i++) {
-		bool same;
-
 		corrupted.one_in = i % 2 ? 4 : 40;
 		/* Also instructions where it is not, whose slots hold anything. */
 		if (i % 4 == 3)
@@ -319,7 +312,6 @@ static void read_corrupted(struct session *session, const struct expected *expec
 			for (size_t l = 0; l < samples[k].loop_count; l++)
 				assert_true(samples[k].loops[l].remaining >= ITERATOR_UNKNOWN);
 		}
-		assert_int_equal(operand_reader_again(session->operands, &same), 0);
 	}
 	session->reader = (struct memory_reader){ live_memory_read, &session->memory };
 }

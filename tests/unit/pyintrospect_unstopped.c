@@ -134,7 +134,6 @@ static void test_sleeping(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < pythons->count; i++) {
-		struct python_running_counters before, after;
 		unsigned long most_calls = 0;
 		struct unstopped unstopped;
 
@@ -155,7 +154,6 @@ static void test_sleeping(void **state)
 			assert_int_equal(python_stack_read_running(unstopped.runtime,
 								   unstopped.tids[j], &stack),
 					 0);
-			before = python_running_counters(unstopped.runtime);
 			for (unsigned k = 0; k < WARM_READS; k++) {
 				unsigned long calls = unstopped.memory.calls;
 
@@ -168,11 +166,6 @@ static void test_sleeping(void **state)
 				if (calls > most_calls)
 					most_calls = calls;
 			}
-			after = python_running_counters(unstopped.runtime);
-			assert_int_equal(after.torn, before.torn);
-			assert_int_equal(after.given_up, before.given_up);
-			assert_int_equal(after.reads - before.reads, WARM_READS);
-			assert_int_equal(after.looks - before.looks, 2 * WARM_READS);
 		}
 		print_message("3.%d.%d: %zu sleeping threads, %lu system calls at most\n",
 			      pythons->items[i].minor, pythons->items[i].micro, unstopped.tid_count,
@@ -329,7 +322,6 @@ static void read_many(const char *name, const char *script,
 
 	for (size_t i = 0; i < pythons->count; i++) {
 		unsigned accepted = 0, impossible = 0, torn = 0;
-		struct python_running_counters counters;
 		struct unstopped unstopped;
 		double start;
 
@@ -353,13 +345,10 @@ static void read_many(const char *name, const char *script,
 				print_stack(&stack);
 			}
 		}
-		counters = python_running_counters(unstopped.runtime);
 		print_message("3.%d.%d %s: %u reads, %u accepted, %u given up, %u impossible; "
-			      "%lu looks, %lu torn; %.0f us a read\n",
+			      "%.0f us a read\n",
 			      pythons->items[i].minor, pythons->items[i].micro, name, reads,
-			      accepted, torn, impossible, counters.looks, counters.torn,
-			      (seconds() - start) / reads * 1e6);
-		assert_int_equal(counters.given_up, torn);
+			      accepted, torn, impossible, (seconds() - start) / reads * 1e6);
 		wrong += impossible;
 		unstopped_end(&unstopped);
 	}

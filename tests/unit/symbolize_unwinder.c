@@ -200,14 +200,12 @@ static void unwind_interpreter(const char *path)
 	print_message("  libunwind over the copies: same %u, it gave up %u, guessed %u, "
 		      "different %u; on the live process: %u of %u, %u, %u, %u; eval has %zu "
 		      "parts, reached %u of %u; misses %" PRIu64 ", by libunwind %" PRIu64
-		      ", scans %" PRIu64 " (%" PRIu64 " in vain), reads %" PRIu64 "\n",
+		      ", reads %" PRIu64 "\n",
 		      tally.same, tally.reference_gave_up, tally.guessed, tally.different,
 		      tally.live_same, tally.live_stops, tally.live_gave_up, tally.live_guessed,
 		      tally.live_different, eval.count, tally.partial_reached, tally.partial,
 		      unwinder_counters(subject.unwinder).rule_misses,
 		      unwinder_counters(subject.unwinder).libunwind,
-		      unwinder_counters(subject.unwinder).scans,
-		      unwinder_counters(subject.unwinder).scans_failed,
 		      unwinder_counters(subject.unwinder).stack_reads);
 	assert_int_equal(tally.different, 0);
 	/* Else the reference is broken, and agreeing with it says nothing. */
