@@ -16,10 +16,11 @@
 #include <cmocka.h>
 
 /* As in docs/SECURITY.md. */
-#define TRAPS   8
-#define WAIT_NS (60 * NS_PER_MS)
-#define SLOT    2
-#define NOW     NS_PER_SECOND
+#define TRAPS     8
+#define ROW_TRAPS 40
+#define WAIT_NS   (60 * NS_PER_MS)
+#define SLOT      2
+#define NOW       NS_PER_SECOND
 
 struct watched {
 	struct tracee tracee;
@@ -90,6 +91,21 @@ static void test_traps(void **state)
 	}
 }
 
+static void test_row(void **state)
+{
+	static const unsigned expected[][2] = { { 1, ARGUMENT_WATCH_ROW }, { 100, ROW_TRAPS } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct watched *watched = watched_create();
+
+		watched->watch.in_row = true;
+		assert_int_equal(traps_until_over(watched, expected[i][0]), expected[i][1]);
+		assert_false(watched->tracee.events.slots[SLOT].enabled);
+		watched_destroy(watched);
+	}
+}
+
 static void test_time(void **state)
 {
 	struct watched *watched = watched_create();
@@ -110,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traps),
+		cmocka_unit_test(test_row),
 		cmocka_unit_test(test_time),
 	};
 
