@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/block_cache.h"
 
+#include "common/hash.h"
+
 #include <string.h>
 
 #define OFFSET_MASK ((remote_addr)BLOCK_CACHE_BLOCK_BYTES - 1)
@@ -22,7 +24,7 @@ void block_cache_forget(struct block_cache *cache)
 /* The block at an aligned address; NULL with *ret_error when it cannot be read. */
 static const uint8_t *block_at(struct block_cache *cache, remote_addr address, int *ret_error)
 {
-	size_t i = address / BLOCK_CACHE_BLOCK_BYTES * 0x9E3779B97F4A7C15ull >> 32;
+	size_t i = address / BLOCK_CACHE_BLOCK_BYTES * HASH_GOLDEN >> 32;
 	int error;
 
 	i %= BLOCK_CACHE_BLOCKS;

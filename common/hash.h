@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* 2^64 divided by the golden ratio. */
 #define HASH_GOLDEN 0x9e3779b97f4a7c15ull
@@ -33,14 +34,29 @@ static inline uint64_t hash_mix(uint64_t value)
 	return value ^ (value >> 31);
 }
 
-/* FNV-1a of so many bytes, folded. */
-static inline uint32_t hash_bytes(const void *bytes, size_t size)
+/* Where FNV-1a begins. */
+#define HASH_BASIS 0xcbf29ce484222325ull
+
+/* FNV-1a: more bytes into a hash. */
+static inline uint64_t hash_add_bytes(uint64_t hash, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;
-	uint64_t hash = 14695981039346656037u;
 
 	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ at[i]) * 1099511628211u;
+		hash = (hash ^ at[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+static inline uint64_t hash_add_string(uint64_t hash, const char *string)
+{
+	return hash_add_bytes(hash, string, strlen(string));
+}
+
+/* Of so many bytes, folded. */
+static inline uint32_t hash_bytes(const void *bytes, size_t size)
+{
+	uint64_t hash = hash_add_bytes(HASH_BASIS, bytes, size);
+
 	return (uint32_t)(hash ^ hash >> 32);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/code_reader.h"
 
+#include "common/hash.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/opcode.h"
 #include "pyintrospect/unicode.h"
@@ -197,31 +198,22 @@ static void undo_monitoring(const struct memory_reader *reader, const struct pyt
 	free(buffer);
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-	const uint8_t *byte = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ byte[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 /* CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR */
 #define COROUTINE_FLAGS 0x380
 
 static uint64_t code_hash(const struct python_code *code)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash = HASH_BASIS;
 
-	hash = hash_bytes(hash, code->function, strlen(code->function) + 1);
-	hash = hash_bytes(hash, code->file, strlen(code->file) + 1);
-	hash = hash_bytes(hash, &code->first_line, sizeof(code->first_line));
-	hash = hash_bytes(hash, &code->coroutine, sizeof(code->coroutine));
-	hash = hash_bytes(hash, code->line_table, code->line_table_size);
-	hash = hash_bytes(hash, code->exception_table, code->exception_table_size);
-	hash = hash_bytes(hash, &code->argument_count, sizeof(code->argument_count));
-	hash = hash_bytes(hash, &code->local_count, sizeof(code->local_count));
-	return hash_bytes(hash, code->bytecode, code->bytecode_size);
+	hash = hash_add_bytes(hash, code->function, strlen(code->function) + 1);
+	hash = hash_add_bytes(hash, code->file, strlen(code->file) + 1);
+	hash = hash_add_bytes(hash, &code->first_line, sizeof(code->first_line));
+	hash = hash_add_bytes(hash, &code->coroutine, sizeof(code->coroutine));
+	hash = hash_add_bytes(hash, code->line_table, code->line_table_size);
+	hash = hash_add_bytes(hash, code->exception_table, code->exception_table_size);
+	hash = hash_add_bytes(hash, &code->argument_count, sizeof(code->argument_count));
+	hash = hash_add_bytes(hash, &code->local_count, sizeof(code->local_count));
+	return hash_add_bytes(hash, code->bytecode, code->bytecode_size);
 }
 
 bool code_record_equal(const struct code_record *a, const struct code_record *b)

@@ -17,6 +17,7 @@
  */
 #include "symbolize/module.h"
 
+#include "common/array.h"
 #include "symbolize/elf_image.h"
 
 #include <elf.h>
@@ -299,21 +300,6 @@ static int find_image(struct module_table *table, const struct mapping *mapping,
 	return error;
 }
 
-static int reserve_entry(struct module_table *table)
-{
-	size_t capacity = table->capacity ? 2 * table->capacity : 64;
-	struct module_entry **entries;
-
-	if (table->count < table->capacity)
-		return 0;
-	entries = reallocarray(table->entries, capacity, sizeof(entries[0]));
-	if (!entries)
-		return -ENOMEM;
-	table->entries = entries;
-	table->capacity = capacity;
-	return 0;
-}
-
 static int add_module(struct module_table *table, const struct mapping *mapping)
 {
 	struct module_entry *entry;
@@ -324,7 +310,7 @@ static int add_module(struct module_table *table, const struct mapping *mapping)
 		table->dropped++;
 		return 0;
 	}
-	if (reserve_entry(table) != 0)
+	if (!ARRAY_ROOM(table->entries, table->count, table->capacity))
 		return -ENOMEM;
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)

@@ -35,7 +35,7 @@ void content_request_bytes(struct fingerprints *set, struct content_node *node, 
 	uint64_t piece = node->nested ? PIECE_NESTED_BYTES : PIECE_BYTES;
 
 	node->size = size;
-	node->own = content_mix(node->own, size);
+	node->own = hash_combine(node->own, size);
 	node->stage = (uint8_t)next;
 	if (size > CONTENT_SIZE_BELIEVED) {
 		content_opaque(node);
@@ -56,7 +56,7 @@ void content_mix_ranges(struct content_node *node, const struct memory_range *ra
 		if (ranges[i].error) {
 			/* Unreadable contents equal no others. */
 			node->partial = node->opaque = true;
-			node->own = content_mix(node->own, node->object);
+			node->own = hash_combine(node->own, node->object);
 		} else {
 			node->own = content_mix_bytes(node->own, ranges[i].buffer, ranges[i].size);
 		}
@@ -80,10 +80,10 @@ static void parse_int(struct fingerprints *set, struct content_node *node)
 		negative = size < 0;
 		digits = negative ? 0 - (uint64_t)size : (uint64_t)size;
 	}
-	node->own = content_mix(node->own, negative);
+	node->own = hash_combine(node->own, negative);
 	if (digits > INT_BYTES_MAX / 4) {
 		node->partial = node->opaque = true;
-		node->own = content_mix(node->own, node->object);
+		node->own = hash_combine(node->own, node->object);
 		content_done(node);
 		return;
 	}
@@ -104,7 +104,7 @@ static void parse_str(struct fingerprints *set, struct content_node *node)
 		content_by_identity(node, CONTENT_OTHER);
 		return;
 	}
-	node->own = content_mix(node->own, unicode.width);
+	node->own = hash_combine(node->own, unicode.width);
 	if (unicode.data < node->object || unicode.data - node->object > CONTENT_HEAD_SIZE) {
 		/* One that is not compact, of a subclass, has its address further on. */
 		node->place = unicode.width;
@@ -138,7 +138,7 @@ void content_request_items(struct fingerprints *set, struct content_node *node, 
 	uint64_t others;
 
 	node->size = count;
-	node->own = content_mix(node->own, count);
+	node->own = hash_combine(node->own, count);
 	if (count > CONTENT_SIZE_BELIEVED) {
 		content_opaque(node);
 		return;
@@ -197,7 +197,7 @@ static void parse_method(struct fingerprints *set, struct content_node *node)
 {
 	uint64_t function = content_word(node, FIELD_1), self = content_word(node, FIELD_2);
 
-	node->own = content_mix(node->own, function);
+	node->own = hash_combine(node->own, function);
 	if (!self || node->depth == 0) {
 		content_by_identity(node, self ? CONTENT_METHOD : CONTENT_CALLABLE);
 		node->partial = self != 0;
@@ -210,7 +210,7 @@ static void parse_method(struct fingerprints *set, struct content_node *node)
 static void parse_dict(struct fingerprints *set, struct content_node *node)
 {
 	node->size = content_word(node, FIELD_1);
-	node->own = content_mix(node->own, node->size);
+	node->own = hash_combine(node->own, node->size);
 	if (node->size == 0) {
 		content_done(node);
 	} else if (node->depth == 0) {
@@ -253,7 +253,7 @@ static void dict_parse_keys(struct fingerprints *set, struct content_node *node,
 	node->place = hashed;
 	if (!looked || !content_request(set, node, entries, (hashed ? 24 : 16) * looked, true)) {
 		node->opaque = true;
-		node->own = content_mix(node->own, node->object);
+		node->own = hash_combine(node->own, node->object);
 		content_done(node);
 		return;
 	}
@@ -272,7 +272,7 @@ static void content_add_entries(struct fingerprints *set, struct content_node *n
 
 	if (!count || ranges[0].error || (split && (count < 2 || ranges[1].error))) {
 		node->opaque = node->partial = true;
-		node->own = content_mix(node->own, node->object);
+		node->own = hash_combine(node->own, node->object);
 		content_done(node);
 		return;
 	}
@@ -319,7 +319,7 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 		return;
 	}
 	if (type->derived || node->kind > CONTENT_CONSTANT || strchr(type->name, '.'))
-		node->own = content_mix(node->own, node->type_address);
+		node->own = hash_combine(node->own, node->type_address);
 	content_add_attributes(set, node);
 	node->partial |= type->rule->partial && size;
 	for (size_t i = 0; type->rule->objects >> i; i++)
@@ -335,7 +335,7 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 		parse_int(set, node);
 		break;
 	case CONTENT_FLOAT:
-		node->own = content_mix(node->own, content_word(node, FIELD_1));
+		node->own = hash_combine(node->own, content_word(node, FIELD_1));
 		content_done(node);
 		break;
 	case CONTENT_COMPLEX:
@@ -343,7 +343,7 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 		content_done(node);
 		break;
 	case CONTENT_SCALAR:
-		node->own = content_mix_bytes(content_mix(node->own, node->type_address),
+		node->own = content_mix_bytes(hash_combine(node->own, node->type_address),
 					      node->head + FIELD_1, type->root_size - FIELD_1);
 		content_done(node);
 		break;

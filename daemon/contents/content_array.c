@@ -71,14 +71,14 @@ static void request_array(struct fingerprints *set, struct content_node *node,
 	memcpy(&alignment, dtype + DTYPE_ITEM_SIZE + sizeof(small_size), sizeof(alignment));
 	/* numpy 2 has 64 bits of flags here, whose upper half is empty. */
 	item = alignment ? small_size : content_word_of(&ranges[0], DTYPE_ITEM_SIZE_2);
-	node->own = content_mix(node->own, (uint8_t)node->element);
-	node->own = content_mix(node->own, item);
+	node->own = hash_combine(node->own, (uint8_t)node->element);
+	node->own = hash_combine(node->own, item);
 	for (size_t i = dimensions; i-- > 0;) {
 		lengths[i] = content_word_of(&ranges[1], 8 * i);
 		strides[i] = content_word_of(&ranges[2], 8 * i);
 		if (i < CONTENT_DIMENSIONS)
 			node->dimensions[i] = (int64_t)lengths[i];
-		node->own = content_mix(node->own, lengths[i]);
+		node->own = hash_combine(node->own, lengths[i]);
 		contiguous &= lengths[i] == 1 || strides[i] == elements * item;
 		if (item > UINT32_MAX || lengths[i] > CONTENT_SIZE_BELIEVED ||
 		    (lengths[i] && elements > CONTENT_SIZE_BELIEVED / lengths[i])) {
@@ -143,7 +143,7 @@ void content_parse_dtype(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	if (!strchr("biufcSUO", kind) || !kind)
-		node->own = content_mix(node->own, node->object);
+		node->own = hash_combine(node->own, node->object);
 	content_done(node);
 }
 
@@ -169,7 +169,7 @@ void content_parse_array(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	node->dimension_count = (uint8_t)dimensions;
-	node->own = content_mix(node->own, dimensions);
+	node->own = hash_combine(node->own, dimensions);
 	if (content_request(set, node, content_word(node, FIELD_6), DTYPE_SIZE, true)) {
 		content_request(set, node, content_word(node, FIELD_3), 8 * dimensions, true);
 		content_request(set, node, content_word(node, FIELD_4), 8 * dimensions, true);

@@ -61,7 +61,7 @@ static bool arrow_ask(struct fingerprints *set, struct content_node *node, enum 
 static void only_identity(struct content_node *node)
 {
 	node->partial = true;
-	node->own = content_mix(node->own, node->object);
+	node->own = hash_combine(node->own, node->object);
 	content_done(node);
 }
 
@@ -78,7 +78,7 @@ static void parse_data(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	node->size = length;
-	node->own = content_mix(content_mix(node->own, length), offset);
+	node->own = hash_combine(hash_combine(node->own, length), offset);
 	if (size % POINTER_SIZE || size > BUFFERS_MAX * POINTER_SIZE || !size ||
 	    content_word_of(range, DATA_CHILDREN) != content_word_of(range, DATA_CHILDREN_END) ||
 	    content_word_of(range, DATA_DICTIONARY)) {
@@ -95,11 +95,11 @@ static void ask_buffers(struct fingerprints *set, struct content_node *node,
 {
 	bool given = count == 2;
 
-	node->own = content_mix(node->own, given ? content_word_of(&ranges[1], 0) : 0);
+	node->own = hash_combine(node->own, given ? content_word_of(&ranges[1], 0) : 0);
 	for (size_t at = 0; given && at < ranges[0].size; at += POINTER_SIZE) {
 		remote_addr buffer = content_word_of(&ranges[0], at);
 
-		node->own = content_mix(node->own, buffer != 0);
+		node->own = hash_combine(node->own, buffer != 0);
 		given = !buffer || arrow_ask(set, node, A_BUFFER, buffer, BUFFER_SIZE);
 	}
 	if (!given)
@@ -119,7 +119,7 @@ static void ask_bytes(struct fingerprints *set, struct content_node *node,
 			content_opaque(node);
 			return;
 		}
-		node->own = content_mix(node->own, length);
+		node->own = hash_combine(node->own, length);
 		if (length <= BUFFER_WHOLE_MAX) {
 			content_request(set, node, data, length, true);
 			continue;

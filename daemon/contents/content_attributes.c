@@ -125,7 +125,7 @@ void content_add_attributes(struct fingerprints *set, struct content_node *node)
 	child = content_child(set, node, 0);
 	if (!child || !node->depth) {
 		node->opaque = true;
-		node->own = content_mix(node->own, node->object);
+		node->own = hash_combine(node->own, node->object);
 		return;
 	}
 	child->object = node->object;
@@ -364,7 +364,7 @@ static void attributes_parse_keys(struct fingerprints *set, struct content_node 
 /* The place of a name that is kept, or of one that may go. */
 static size_t place_of_name(const struct fingerprints *set, remote_addr address)
 {
-	size_t home = (address >> 4) * 0x9e3779b97f4a7c15ull >> 55;
+	size_t home = (address >> 4) * HASH_GOLDEN >> 55;
 
 	_Static_assert(CONTENT_NAMES_MAX == 1 << 9, "nine bits");
 	for (size_t i = 0; i < NAME_PROBES; i++) {

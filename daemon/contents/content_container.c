@@ -54,7 +54,7 @@ static void add_entries(struct fingerprints *set, struct content_node *node,
 			}
 			if (!object || hash == UINT64_MAX) /* empty, or removed */
 				continue;
-			sum += content_mix(0, hash);
+			sum += hash_combine(0, hash);
 			for (place = kept; place > 0 && lowest[place - 1] > hash; place--) {
 				if (place == limit)
 					continue;
@@ -68,7 +68,7 @@ static void add_entries(struct fingerprints *set, struct content_node *node,
 			kept += kept < limit;
 		}
 	}
-	node->own = content_mix(node->own, sum);
+	node->own = hash_combine(node->own, sum);
 	for (size_t i = 0; i < kept; i++) {
 		struct content_node *child = content_child(set, node, objects[i]);
 
@@ -90,7 +90,7 @@ void content_parse_set(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	node->size = content_word(node, SET_USED);
-	node->own = content_mix(node->own, node->size);
+	node->own = hash_combine(node->own, node->size);
 	if (!node->size) {
 		content_done(node);
 		return;
@@ -130,7 +130,7 @@ void content_parse_deque(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	node->size = content_word(node, FIELD_1);
-	node->own = content_mix(node->own, node->size);
+	node->own = hash_combine(node->own, node->size);
 	if (!node->size) {
 		content_done(node);
 		return;
@@ -178,7 +178,7 @@ void content_parse_array_array(struct fingerprints *set, struct content_node *no
 		content_opaque(node);
 		return;
 	}
-	node->own = content_mix(node->own, *(const uint8_t *)ranges[0].buffer);
+	node->own = hash_combine(node->own, *(const uint8_t *)ranges[0].buffer);
 	content_request_bytes(set, node, content_word(node, ARRAY_DATA), items * item_size,
 			      STAGE_THIRD);
 }
@@ -208,8 +208,8 @@ void content_parse_memoryview(struct fingerprints *set, struct content_node *nod
 	}
 	memcpy(&dimensions, (const uint8_t *)ranges[0].buffer + VIEW_DIMENSIONS,
 	       sizeof(dimensions));
-	node->own = content_mix(node->own, dimensions);
-	node->own = content_mix(node->own, content_word_of(&ranges[0], VIEW_ITEM_SIZE));
+	node->own = hash_combine(node->own, dimensions);
+	node->own = hash_combine(node->own, content_word_of(&ranges[0], VIEW_ITEM_SIZE));
 	node->partial |= dimensions > 1; /* how long each is goes uncompared */
 	if (content_word_of(&ranges[0], VIEW_FORMAT))
 		content_request(set, node, content_word_of(&ranges[0], VIEW_FORMAT), 2, true);

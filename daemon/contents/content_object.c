@@ -39,7 +39,7 @@ void content_parse_fields(struct fingerprints *set, struct content_node *node,
 					      (size_t)(rule->raw_to - rule->raw_from));
 	/* One that has nothing is told apart by what it is. */
 	if (node->kind == CONTENT_OBJECT && !node->child_count)
-		node->own = content_mix(node->own, node->object);
+		node->own = hash_combine(node->own, node->object);
 	content_done(node);
 }
 
@@ -53,7 +53,7 @@ void content_parse_function(struct fingerprints *set, struct content_node *node,
 	uint64_t defaults = content_word(node, old ? FUNCTION_OLD_DEFAULTS : FUNCTION_DEFAULTS);
 
 	if (node->stage == STAGE_CONTENT) {
-		node->own = content_mix(
+		node->own = hash_combine(
 			node->own, content_word(node, old ? FUNCTION_OLD_CODE : FUNCTION_CODE));
 		if (!old) {
 			content_request(set, node, node->object + FUNCTION_CLOSURE, 8, true);
@@ -100,8 +100,8 @@ void content_parse_decimal(struct fingerprints *set, struct content_node *node,
 		content_mix_ranges(node, ranges, count);
 		return;
 	}
-	node->own = content_mix(content_mix(node->own, flags), digits);
-	node->own = content_mix(node->own, content_word(node, DECIMAL_EXPONENT));
+	node->own = hash_combine(hash_combine(node->own, flags), digits);
+	node->own = hash_combine(node->own, content_word(node, DECIMAL_EXPONENT));
 	if (length > DECIMAL_WORDS_MAX || length > content_word(node, DECIMAL_ALLOCATED) ||
 	    digits > length * DECIMAL_DIGITS_A_WORD ||
 	    (length && digits <= (length - 1) * DECIMAL_DIGITS_A_WORD && flags < 2)) {

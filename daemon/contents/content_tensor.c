@@ -83,11 +83,11 @@ static void parse_impl(struct fingerprints *set, struct content_node *node,
 	node->element = scalar_types[type].element;
 	node->item_size = scalar_types[type].size;
 	node->dimension_count = (uint8_t)dimensions;
-	node->own = content_mix(node->own, type);
+	node->own = hash_combine(node->own, type);
 	for (uint64_t i = 0; i < dimensions; i++) {
 		uint64_t length = content_word_of(range, at + SIZES + 8 * i);
 
-		node->own = content_mix(node->own, length);
+		node->own = hash_combine(node->own, length);
 		if (i < CONTENT_DIMENSIONS)
 			node->dimensions[i] = (int64_t)length;
 	}

@@ -42,7 +42,7 @@ enum {
 
 static size_t slot_of(remote_addr address)
 {
-	return (address >> 4) * 0x9e3779b97f4a7c15ull >> 53;
+	return (address >> 4) * HASH_GOLDEN >> 53;
 }
 
 uint16_t content_type_find(struct fingerprints *set, remote_addr address, unsigned level)

@@ -32,12 +32,6 @@ void fingerprints_destroy(struct fingerprints *set)
 	free(set);
 }
 
-uint64_t content_mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 uint64_t content_mix_bytes(uint64_t hash, const uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
@@ -45,9 +39,9 @@ uint64_t content_mix_bytes(uint64_t hash, const uint8_t *bytes, size_t size)
 		size_t left = size - at;
 
 		memcpy(&word, bytes + at, left < sizeof(word) ? left : sizeof(word));
-		hash = content_mix(hash, word);
+		hash = hash_combine(hash, word);
 	}
-	return content_mix(hash, size);
+	return hash_combine(hash, size);
 }
 
 const struct content_type *content_type_of(const struct fingerprints *set,
@@ -149,7 +143,7 @@ struct content_node *content_child(struct fingerprints *set, struct content_node
 			  node->kind == CONTENT_OBJECT,
 	};
 	if (distance) {
-		child->own = content_mix(0, distance);
+		child->own = hash_combine(0, distance);
 		child->kind = CONTENT_LOOP;
 		child->stage = STAGE_DONE;
 	}
@@ -182,7 +176,7 @@ static void finish(struct content_node *node, enum content_kind kind)
 /* The object's own part of the number when only its identity counts. */
 void content_by_identity(struct content_node *node, enum content_kind kind)
 {
-	node->own = content_mix(content_mix(0, kind), node->object);
+	node->own = hash_combine(hash_combine(0, kind), node->object);
 	node->opaque = kind == CONTENT_OTHER;
 	finish(node, kind);
 }
@@ -192,14 +186,14 @@ void content_opaque(struct content_node *node)
 	node->partial = true;
 	/* A part that there was no room for is one that was not looked into. */
 	node->opaque |= !(node->refused && node->parent);
-	node->own = content_mix(node->own, node->object);
+	node->own = hash_combine(node->own, node->object);
 	node->stage = STAGE_DONE;
 }
 
 void content_beyond(struct content_node *node)
 {
 	node->partial = true;
-	node->own = content_mix(node->own, node->object);
+	node->own = hash_combine(node->own, node->object);
 }
 
 static uint64_t word_at(const uint8_t *bytes, size_t offset)
@@ -236,7 +230,7 @@ static void node_advance(struct fingerprints *set, struct content_node *node,
 		    !content_request(set, node, node->object, CONTENT_HEAD_SHORT, true) ||
 		    !content_request(set, node, node->object + CONTENT_HEAD_SHORT,
 				     CONTENT_HEAD_SIZE - CONTENT_HEAD_SHORT, true)) {
-			node->own = content_mix(0, node->object);
+			node->own = hash_combine(0, node->object);
 			/* Without room it is one that was not looked into. */
 			node->opaque = node->object != 0 && !node->refused;
 			finish(node, CONTENT_UNREADABLE);
@@ -340,11 +334,11 @@ static void fold(const struct fingerprints *set, const struct content_node *node
 	const struct content_type *type = content_type_of(set, node);
 	uint64_t sum = 0;
 
-	result->content = content_mix(node->own, node->kind);
+	result->content = hash_combine(node->own, node->kind);
 	result->whole = !node->partial;
 	result->opaque = node->opaque || (type && type->stale);
 	if (type && type->stale)
-		result->content = content_mix(result->content, node->object);
+		result->content = hash_combine(result->content, node->object);
 	for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child) {
 		struct fingerprint item;
 
@@ -353,14 +347,14 @@ static void fold(const struct fingerprints *set, const struct content_node *node
 		if (node->kind == CONTENT_CELL)
 			result->content = item.content;
 		else if (unordered(node))
-			sum += content_mix(content_mix(1, set->nodes[i - 1].tag), item.content);
+			sum += hash_combine(hash_combine(1, set->nodes[i - 1].tag), item.content);
 		else
-			result->content = content_mix(result->content, item.content);
+			result->content = hash_combine(result->content, item.content);
 		result->whole &= item.whole;
 		result->opaque |= item.opaque;
 	}
 	if (sum)
-		result->content = content_mix(result->content, sum);
+		result->content = hash_combine(result->content, sum);
 }
 
 struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index)

@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_DAEMON_CONTENTS_FINGERPRINT_INTERNAL_H
 #define PIEPROFD_DAEMON_CONTENTS_FINGERPRINT_INTERNAL_H
 
+#include "common/hash.h"
 #include "daemon/contents/content_kind.h"
 
 #include <string.h>
@@ -175,7 +176,6 @@ static inline bool content_plausible(remote_addr address)
 }
 
 /* fingerprint.c */
-uint64_t content_mix(uint64_t hash, uint64_t word);
 uint64_t content_mix_bytes(uint64_t hash, const uint8_t *bytes, size_t size);
 /* False, and the node is partial, when there is no room. */
 bool content_request(struct fingerprints *set, struct content_node *node, remote_addr address,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/object_head.h"
 
+#include "common/hash.h"
+
 #include <errno.h>
 
 /* How far before an address its object is looked for: 16 words hold an array's header. */
@@ -16,7 +18,7 @@ static bool plausible_pointer(remote_addr value)
 
 static remote_addr *type_slot(struct object_types *types, remote_addr address)
 {
-	return &types->types[(address >> 4) * 0x9E3779B97F4A7C15ull >> 54];
+	return &types->types[(address >> 4) * HASH_GOLDEN >> 54];
 }
 
 /* Is there a type object at address? At most two reads of the target; none once it is known. */

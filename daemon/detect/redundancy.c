@@ -3,6 +3,7 @@
 
 #include "attach/trap_instruction.h"
 #include "common/clock.h"
+#include "common/random.h"
 #include "daemon/detect/watch_machine.h"
 
 #include <stdlib.h>
@@ -183,7 +184,7 @@ void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *
 {
 	struct access_sought sought = {
 		.kind = thread->next_kind,
-		.skip = (unsigned)(slot_policy_random(&thread->random) >> 32) % SKIP_RANGE,
+		.skip = (unsigned)(random_next(&thread->random) >> 32) % SKIP_RANGE,
 	};
 
 	if (redundancy->options.loads && redundancy->options.stores)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/slot_policy.h"
 
-uint64_t slot_policy_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545F4914F6CDD1Dull;
-}
+#include "common/random.h"
 
 void slot_policy_init(struct slot_policy *policy, unsigned usable, uint64_t seed)
 {
@@ -28,7 +22,7 @@ int slot_policy_choose(struct slot_policy *policy)
 		policy->seen[slot]++;
 		/* The first slot that loses its draw goes; the others have counted the sample. */
 		if (victim == SLOT_NONE && !policy->fixed[slot] &&
-		    slot_policy_random(&policy->random) % (1 + policy->seen[slot]) == 0)
+		    random_next(&policy->random) % (1 + policy->seen[slot]) == 0)
 			victim = (int)slot;
 	}
 	return victim;

@@ -31,7 +31,4 @@ int slot_policy_choose(struct slot_policy *policy);
 void slot_policy_take(struct slot_policy *policy, int slot);
 void slot_policy_release(struct slot_policy *policy, int slot);
 
-/* xorshift64*: for everything that must be random here. state must not be 0. */
-uint64_t slot_policy_random(uint64_t *state);
-
 #endif

@@ -8,9 +8,7 @@
 
 static uint64_t alike_mix(uint64_t hash, const char *string)
 {
-	for (; *string; string++)
-		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
-	return hash_mix(hash);
+	return hash_mix(hash_add_string(hash, string));
 }
 
 static uint64_t alike_hash(const struct alike *stack)

@@ -4,6 +4,7 @@
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "common/hash.h"
+#include "common/random.h"
 #include "pyintrospect/python_stack.h"
 
 #include <errno.h>
@@ -371,10 +372,7 @@ static bool replaced(struct unstopped_sampler *sampler, uint64_t now_ns)
 /* Between half a period and one and a half: what the target does in a rhythm is met anywhere. */
 static uint64_t next_delay_ns(struct unstopped_sampler *sampler)
 {
-	sampler->random ^= sampler->random << 13;
-	sampler->random ^= sampler->random >> 7;
-	sampler->random ^= sampler->random << 17;
-	return sampler->period_ns / 2 + sampler->random % (sampler->period_ns + 1);
+	return sampler->period_ns / 2 + random_below(&sampler->random, sampler->period_ns + 1);
 }
 
 enum unstopped_state unstopped_sampler_tick(struct unstopped_sampler *sampler,

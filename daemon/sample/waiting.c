@@ -3,6 +3,7 @@
 
 #include "attach/procfs.h"
 #include "attach/thread_schedule.h"
+#include "common/random.h"
 #include "daemon/sample/wait_kind.h"
 #include "pyintrospect/gil.h"
 
@@ -185,10 +186,7 @@ bool waiting_thread_end(struct waiting *waiting, struct waiting_thread *thread,
 /* From half the average to one and a half of it: no rhythm of the target's is kept step with. */
 static uint64_t random_interval_ns(struct waiting *waiting)
 {
-	waiting->seed ^= waiting->seed << 13;
-	waiting->seed ^= waiting->seed >> 7;
-	waiting->seed ^= waiting->seed << 17;
-	return waiting->interval_ns / 2 + waiting->seed % waiting->interval_ns;
+	return waiting->interval_ns / 2 + random_below(&waiting->seed, waiting->interval_ns);
 }
 
 uint64_t waiting_next_ns(struct waiting *waiting, uint64_t began_ns, bool round_ended)

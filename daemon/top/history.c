@@ -10,9 +10,7 @@
 
 static uint64_t history_mix(uint64_t hash, const char *string)
 {
-	for (; *string; string++)
-		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
-	return hash_mix(hash);
+	return hash_mix(hash_add_string(hash, string));
 }
 
 /* Native functions have no line: their name tells them apart. */

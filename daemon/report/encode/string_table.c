@@ -16,18 +16,9 @@ void string_table_deinit(struct string_table *table)
 	*table = (struct string_table){ 0 };
 }
 
-static uint64_t string_table_hash(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return hash_mix(hash);
-}
-
 int string_table_find(struct string_table *table, const char *text, uint32_t *ret_index)
 {
-	uint64_t hash = string_table_hash(text);
+	uint64_t hash = hash_mix(hash_add_string(HASH_BASIS, text));
 	char *copy;
 	size_t probe = 0;
 	uint32_t id;

@@ -41,21 +41,13 @@ const char *line_stats_plainer_name(const char *a, const char *b)
 	return strcmp(a, b) <= 0 ? a : b;
 }
 
-static uint64_t line_stats_hash(const char *string)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *string; string++)
-		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
-	return hash;
-}
-
 static uint64_t line_hash(const struct line_stats *stats, const struct place *place)
 {
-	uint64_t within = stats->by_function || !place->line ? line_stats_hash(place->function)
-							     : (uint32_t)place->line;
+	uint64_t within = stats->by_function || !place->line
+				  ? hash_add_string(HASH_BASIS, place->function)
+				  : (uint32_t)place->line;
 
-	return hash_mix(hash_mix(line_stats_hash(place->file)) ^ within);
+	return hash_mix(hash_mix(hash_add_string(HASH_BASIS, place->file)) ^ within);
 }
 
 static bool is_of_line(const struct line_stats *stats, const struct line_entry *line,

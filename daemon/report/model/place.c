@@ -41,9 +41,7 @@ int place_compare(const struct place *a, const struct place *b)
 
 static uint64_t hash_string(uint64_t hash, const char *string)
 {
-	for (; *string; string++)
-		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
-	return hash_mix(hash);
+	return hash_mix(hash_add_string(hash, string));
 }
 
 static uint64_t place_hash(const struct place *place)

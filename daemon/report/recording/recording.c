@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/recording/recording.h"
 
-#include "common/interrupted.h"
+#include "common/whole_file.h"
 #include "daemon/report/encode/printable.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/recording/profile_codec.h"
@@ -136,18 +136,11 @@ static void refuse_memory(const struct reading *reading)
 /* All of size bytes, from the file's offset. */
 static int recording_read_all(int fd, void *bytes, size_t size)
 {
-	unsigned interruptions = 0;
+	ssize_t got = whole_file_fill(fd, bytes, size);
 
-	for (size_t used = 0; used < size;) {
-		ssize_t got = read(fd, (uint8_t *)bytes + used, size - used);
-
-		if (interrupted(got, &interruptions))
-			continue;
-		if (got <= 0)
-			return got < 0 ? -errno : -ENODATA;
-		used += (size_t)got;
-	}
-	return 0;
+	if (got < 0)
+		return (int)got;
+	return (size_t)got < size ? -ENODATA : 0;
 }
 
 static bool read_header(struct reading *reading)
