@@ -11,7 +11,7 @@ from harness import Target, check, check_equal, default_interpreter
 from test_html import HOT_LINE, Page, check_quiet, open_page, visible
 
 NODES = 100000
-# What the page may have in all, whatever the profile's size; see BOXES_MAX in page.js.
+# What the page may have in all, whatever the profile's size; see BOXES_MAX in flame.js.
 ELEMENTS_MAX = 12000
 
 SECONDS = r"\(([0-9.]+) (s|ms|us|ns)\)"

@@ -23,4 +23,5 @@
 
 EMBED(page, INCLUDE("page.html"))
 EMBED(style, INCLUDE("page.css"))
-EMBED(script, INCLUDE("words.js") INCLUDE("timeline.js") INCLUDE("waiting.js") INCLUDE("page.js"))
+EMBED(script, INCLUDE("words.js") INCLUDE("flame.js") INCLUDE("timeline.js") INCLUDE("waiting.js")
+		      INCLUDE("page.js"))

@@ -9,7 +9,7 @@
  * kind: 0 Python, 1 native, 2 a process.
  *
  * Tables are written by column: a third of the size of objects. Not stable;
- * page.js is its one reader.
+ * flame.js and page.js are its readers.
  */
 #include "daemon/report/html/html_tree.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTML report's script: words.js, timeline.js, waiting.js and page.js, one behind the other.
+// The HTML report's script: words.js, flame.js, timeline.js, waiting.js and page.js, one behind the other.
 // Strings of the target reach the page through shown() and text nodes alone;
 // nothing here parses HTML.
 'use strict';
