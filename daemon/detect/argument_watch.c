@@ -84,6 +84,11 @@ static void note_call(struct argument_watch *watch, struct argument_sampler *sam
 		argument_sampler_compared(sampler, watch->site, contents, watch->contents);
 	watch->compared = known;
 	watch->contents = contents;
+	/* What comes behind one that is not known is no longer in a row with those before. */
+	if (watch->in_row && !known && watch->row_count > 1)
+		watch->met = ARGUMENT_WATCH_ROW;
+	else if (watch->in_row && !known)
+		watch->row_count = 0;
 }
 
 bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *sampler,

@@ -9,26 +9,7 @@
 #include "symbolize/line_info.h"
 #include "symbolize/struct_layout.h"
 #include "tests/fuzz/fuzz.h"
-
-static void read_lines(const struct module *module)
-{
-	struct line_info *info = line_info_create(NULL);
-	struct line_frame frames[8];
-	size_t count;
-
-	fuzz_must(info);
-	/* Where the seeds' code is. */
-	for (remote_addr at = 0x330; at < 0x3c0; at += 3) {
-		if (line_info_find(info, module, at, frames, 8, &count) != 0)
-			continue;
-		fuzz_must(count >= 1 && count <= 8);
-		for (size_t i = 0; i < count; i++) {
-			fuzz_read_string(frames[i].function);
-			fuzz_read_string(frames[i].file);
-		}
-	}
-	line_info_destroy(info);
-}
+#include "tests/fuzz/read_lines.h"
 
 static void read_layouts(const struct module *module)
 {
@@ -59,7 +40,8 @@ static void read_image(struct elf_image *image)
 {
 	struct module module = { .path = "/nowhere/fuzz", .name = "fuzz", .image = image };
 
-	read_lines(&module);
+	/* Where the seeds' code is. */
+	read_lines(&module, NULL, 0x330, 0x3c0);
 	read_layouts(&module);
 	elf_image_close(image);
 }

@@ -12,6 +12,7 @@
 #include "symbolize/line_info.h"
 #include "symbolize/struct_layout.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/read_lines.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -64,26 +65,6 @@ static int open_shared(void *context, int root, const char *path, enum root_link
 	return fcntl(*shared, F_DUPFD_CLOEXEC, 0);
 }
 
-static void read_lines(const struct module *module, const struct debug_search *search)
-{
-	struct line_info *info = line_info_create(search);
-	struct line_frame frames[8];
-	size_t count;
-
-	fuzz_must(info);
-	/* Where the seeds' code is. */
-	for (remote_addr at = 0x270; at < 0x2a8; at += 3) {
-		if (line_info_find(info, module, at, frames, 8, &count) != 0)
-			continue;
-		fuzz_must(count >= 1 && count <= 8);
-		for (size_t i = 0; i < count; i++) {
-			fuzz_read_string(frames[i].function);
-			fuzz_read_string(frames[i].file);
-		}
-	}
-	line_info_destroy(info);
-}
-
 static void read_layouts(const struct module *module, const struct debug_search *search)
 {
 	static const char *const types[] = { "state", "state_t", "frame", "values", "missing" };
@@ -120,7 +101,8 @@ static void read_module(uint8_t *bytes, size_t size, int shared)
 	module.image = image;
 	module.build_id_size = image->build_id_size;
 	memcpy(module.build_id, image->build_id, sizeof(module.build_id));
-	read_lines(&module, &search);
+	/* Where the seeds' code is. */
+	read_lines(&module, &search, 0x270, 0x2a8);
 	read_layouts(&module, &search);
 	elf_image_close(image);
 }
