@@ -2,10 +2,9 @@
 #include "daemon/cli/option_values.h"
 
 #include "common/clock.h"
-#include "daemon/sample/name_pattern.h"
+#include "daemon/session/name_pattern.h"
 
 #include <limits.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -104,21 +103,12 @@ int option_pid(struct option_parser *parser, const struct option_use *use)
 int option_name(struct option_parser *parser, const struct option_use *use)
 {
 	const char *pattern = use->text;
-	regex_t compiled;
+	struct name_pattern *compiled;
 	char problem[128];
-	int failure;
 
-	if (!name_pattern_fits(pattern))
-		return options_refuse(parser,
-				      "--name: this pattern is longer, its repetitions written "
-				      "out, than %d characters",
-				      NAME_PATTERN_MAX);
-	failure = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
-	if (failure) {
-		regerror(failure, &compiled, problem, sizeof(problem));
+	if (name_pattern_new(pattern, &compiled, problem, sizeof(problem)))
 		return options_refuse(parser, "--name '%s': %s", pattern, problem);
-	}
-	regfree(&compiled);
+	name_pattern_free(compiled);
 	parser->options.name = pattern;
 	return 0;
 }

@@ -4,11 +4,11 @@
 #include "attach/cgroup.h"
 #include "attach/procfs.h"
 #include "daemon/report/encode/escape.h"
+#include "daemon/session/name_pattern.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <regex.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +85,15 @@ static int compare_pids(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static bool matches(pid_t pid, const struct process_query *query, const regex_t *expression)
+static bool matches(pid_t pid, const struct process_query *query,
+		    const struct name_pattern *pattern)
 {
 	bool result = true;
 
 	if (query->name) {
 		char *text = command_line(pid);
 
-		result = text && !regexec(expression, text, 0, NULL, 0);
+		result = text && name_pattern_matches(pattern, text);
 		free(text);
 	}
 	return result && (!query->cgroup || cgroup_contains(pid, query->cgroup));
@@ -104,17 +105,21 @@ int process_search(const struct process_query *query, struct pid_list *ret_found
 	pid_t ancestors[ANCESTORS_MAX];
 	size_t ancestor_count = find_ancestors(ancestors), others = 0;
 	struct dirent *entry;
-	regex_t expression;
+	struct name_pattern *pattern;
+	char problem[128];
 	DIR *folder;
-	int error = 0;
+	int error;
 
 	ret_found->count = 0;
-	if (regcomp(&expression, query->name ? query->name : "", REG_EXTENDED | REG_NOSUB))
-		return -EINVAL;
+	error = name_pattern_new(query->name ? query->name : "", &pattern, problem,
+				 sizeof(problem));
+	if (error)
+		return error;
 	folder = opendir("/proc");
 	if (!folder) {
-		regfree(&expression);
-		return -errno;
+		error = -errno;
+		name_pattern_free(pattern);
+		return error;
 	}
 	while (!error && (entry = readdir(folder))) {
 		pid_t pid = isdigit((unsigned char)entry->d_name[0])
@@ -122,7 +127,7 @@ int process_search(const struct process_query *query, struct pid_list *ret_found
 				    : 0;
 
 		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
-		    !matches(pid, query, &expression))
+		    !matches(pid, query, pattern))
 			continue;
 		if (is_python(pid))
 			error = pid_list_add(ret_found, pid);
@@ -130,7 +135,7 @@ int process_search(const struct process_query *query, struct pid_list *ret_found
 			others++;
 	}
 	closedir(folder);
-	regfree(&expression);
+	name_pattern_free(pattern);
 	if (ret_found->count)
 		qsort(ret_found->items, ret_found->count, sizeof(pid_t), compare_pids);
 	if (ret_others)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 struct process_query {
-	const char *name;   /* extended regular expression; NULL: any */
+	const char *name;   /* as of name_pattern.h; NULL: any */
 	const char *cgroup; /* as of attach/cgroup.h; NULL: any */
 };
 
