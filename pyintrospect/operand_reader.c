@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/operand_reader.h"
 
+#include "pyintrospect/code_entry.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/frame_walk.h"
 #include "pyintrospect/iterator.h"
@@ -437,14 +438,32 @@ int operand_reader_read_next(struct operand_reader *reader, const struct python_
 	return error ? error : read_planned(reader, ret_sample, 1, stores, store_count);
 }
 
+/* Where the bytecode of a frame's code object begins. */
+static int bytecode_of(struct operand_reader *reader, const struct python_frame *frame,
+		       remote_addr *ret_bytecode)
+{
+	const struct python_layout *layout = &reader->runtime->layout;
+	uint8_t fixed[OFFSET_BLOCK_MAX];
+	int error = memory_read(reader->runtime->reader, frame->address, fixed,
+				reader->runtime->sizes.frame);
+
+	if (error)
+		return error;
+	*ret_bytecode = frame_code(layout, fixed) + (uint64_t)layout->offsets.code_bytecode;
+	if (layout->walk != PYTHON_WALK_FRAME_OBJECTS)
+		return 0;
+	/* To 3.10 a bytes object of its own has it. */
+	error = memory_read_u64(reader->runtime->reader, *ret_bytecode, ret_bytecode);
+	*ret_bytecode += (uint64_t)layout->offsets.bytes_data;
+	return error;
+}
+
 int operand_reader_instruction(struct operand_reader *reader, const struct python_frame *frame,
 			       int *ret_offset, remote_addr *ret_address)
 {
-	const struct python_layout *layout = &reader->runtime->layout;
 	const struct stack_instruction *instruction;
-	uint8_t fixed[OFFSET_BLOCK_MAX];
 	const struct kept_depths *kept;
-	remote_addr bytecode;
+	remote_addr bytecode = 0;
 	int error = find_depths(reader, frame->code, &kept);
 
 	if (error)
@@ -453,17 +472,22 @@ int operand_reader_instruction(struct operand_reader *reader, const struct pytho
 		kept->error ? NULL : stack_depths_at(&kept->depths, frame->instruction_offset);
 	if (!instruction || instruction->depth == STACK_DEPTH_UNKNOWN)
 		return -ENOENT;
-	error = memory_read(reader->runtime->reader, frame->address, fixed,
-			    reader->runtime->sizes.frame);
-	if (error)
-		return error;
-	bytecode = frame_code(layout, fixed) + (uint64_t)layout->offsets.code_bytecode;
-	/* To 3.10 a bytes object of its own has it. */
-	if (layout->walk == PYTHON_WALK_FRAME_OBJECTS) {
-		error = memory_read_u64(reader->runtime->reader, bytecode, &bytecode);
-		bytecode += (uint64_t)layout->offsets.bytes_data;
-	}
+	error = bytecode_of(reader, frame, &bytecode);
 	*ret_offset = (int)instruction->offset;
 	*ret_address = bytecode + instruction->offset;
+	return error;
+}
+
+int operand_reader_entry(struct operand_reader *reader, const struct python_frame *frame,
+			 int *ret_offset, remote_addr *ret_address)
+{
+	int offset = code_entry(frame->code), error;
+	remote_addr bytecode = 0;
+
+	if (offset < 0)
+		return -ENOENT;
+	error = bytecode_of(reader, frame, &bytecode);
+	*ret_offset = offset;
+	*ret_address = bytecode + (uint32_t)offset;
 	return error;
 }

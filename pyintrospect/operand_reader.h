@@ -101,4 +101,13 @@ __attribute__((warn_unused_result)) int operand_reader_instruction(struct operan
 								   int *ret_offset,
 								   remote_addr *ret_address);
 
+/*
+ * The same of the instruction that a call of the frame's function begins with
+ * (code_entry.h). -ENOENT: it has none.
+ */
+__attribute__((warn_unused_result)) int operand_reader_entry(struct operand_reader *reader,
+							     const struct python_frame *frame,
+							     int *ret_offset,
+							     remote_addr *ret_address);
+
 #endif

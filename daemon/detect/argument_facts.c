@@ -17,6 +17,9 @@
 /* Of calls that were compared with the ones before them, surely more than so many are the same. */
 #define AGAIN_MIN 6
 #define AGAIN_LOW 0.12
+/* Chance brings calls of several places together, too. */
+#define ENTRY_LOW                0.2
+#define REPEATED_RATHER_THAN_FEW 0.6
 /* Of a site's samples, so many may have an operand that is known by identity alone. */
 #define OPAQUE_MAX 0.05
 /* Few sets of arguments: each was seen so often, on average, and by chance two samples are alike.
@@ -174,8 +177,8 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 
 	if (!facts->call.in_loop || summary->judged < 3 || !differ)
 		return;
-	facts->elements =
-		argument_takes_element(site) || argument_works_on_elements(site, &facts->call);
+	facts->elements = (!facts->slices && argument_takes_element(site)) ||
+			  argument_works_on_elements(site, &facts->call);
 	facts->scalars = argument_calls_on_scalars(site);
 }
 
@@ -275,8 +278,28 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 		       interval_wilson(site->repeated, site->compared).low > AGAIN_LOW;
 	if (facts->again)
 		summary->repeated = (double)site->repeated / site->compared;
-	if (comparable && !facts->same && !facts->again)
-		judge_few(facts, site);
+	if (!comparable || facts->same ||
+	    (facts->again && summary->repeated > REPEATED_RATHER_THAN_FEW))
+		return;
+	judge_few(facts, site);
+	/* A cache saves more than what the call before it left does. */
+	if (facts->few)
+		facts->again = false;
+}
+
+/* Calls of a function from several places, of which many get what the one before got. */
+static void judge_entry(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
+{
+	const struct argument_site *entry = &log->sites[id];
+
+	if (entry->offset != ARGUMENT_ENTRY || entry->compared < AGAIN_MIN ||
+	    interval_wilson(entry->repeated, entry->compared).low <= ENTRY_LOW)
+		return;
+	for (uint32_t site = 0; site < log->site_count; site++)
+		if (facts[site].code_site == facts[id].code_site && !facts[site].again) {
+			facts[site].summary->entry = id;
+			facts[site].summary->repeated = (double)entry->repeated / entry->compared;
+		}
 }
 
 static int compare_times(const void *left, const void *right, void *context)
@@ -325,6 +348,7 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 		return -ENOMEM;
 	facts->veto = argument_veto_find(bytecode, &facts->call);
 	facts->extent = argument_extent_find(bytecode, site->offset);
+	facts->slices = argument_extent_slices(bytecode, &facts->extent, site->offset);
 	facts->origin = argument_extent_origin(bytecode, site->offset);
 	return 0;
 }
@@ -356,9 +380,14 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 	}
 	free(order);
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {
+		facts[id].summary->entry = ID_NONE;
+		if (log->sites[id].offset == ARGUMENT_ENTRY)
+			continue;
 		error = find_bytecode_facts(&facts[id], &log->sites[id], sites);
 		if (!error)
 			judge_site(&facts[id], &log->sites[id]);
 	}
+	for (uint32_t id = 0; !error && id < log->site_count; id++)
+		judge_entry(facts, log, id);
 	return error;
 }

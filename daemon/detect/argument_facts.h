@@ -21,6 +21,9 @@ struct argument_summary {
 	uint32_t calls;     /* at least so many different calls were sampled */
 	uint64_t trips;     /* of the innermost loop; 0: unknown */
 	double repeated;    /* share of calls that repeat the one before; 0: unknown */
+	/* That is of the calls of the site's function, from wherever: its entry; ID_NONE: it is
+	 * not. */
+	uint32_t entry;
 	uint64_t votes[ARGUMENT_VERDICT_COUNT];
 	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
 };
@@ -32,7 +35,8 @@ struct argument_facts {
 	struct call_site call;
 	struct argument_veto veto;
 	struct argument_extent extent;
-	int origin; /* argument_extent_origin() */
+	int origin;  /* argument_extent_origin() */
+	bool slices; /* argument_extent_slices() */
 	uint64_t keys[ARGUMENT_DISTINCT_MAX];
 	uint32_t counts[ARGUMENT_DISTINCT_MAX];
 	uint32_t overflow; /* judged samples whose contents found no place in keys */
@@ -41,6 +45,8 @@ struct argument_facts {
 	/* Of the last such sample: tells whether the next one is of another call. */
 	uint32_t last_position, last_loops, last_rounds;
 	uint32_t code_site; /* the first site of the same code object; there stands */
+	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
+			     */
 	uint32_t code_last; /* the site seen last, + 1; 0: none yet */
 	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */

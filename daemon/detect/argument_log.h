@@ -22,6 +22,9 @@
 #define ARGUMENT_FRAMES_MAX   3 /* own frames of a sample */
 #define ARGUMENT_OPERANDS_MAX 8 /* of an instruction that are told apart */
 
+/* Offset of a site that is not an instruction: the calls of a function, from wherever. */
+#define ARGUMENT_ENTRY (-1)
+
 /* What an operand of a site was, when last seen. */
 struct argument_operand {
 	uint8_t role;  /* enum operand_role */
@@ -54,6 +57,9 @@ struct argument_site {
 	uint32_t row_pairs, row_alike, row_recurring;
 	uint32_t rows;   /* times that so many were watched */
 	bool comparable; /* it was seen with data among its operands */
+	/* Of an entry: the site seen last that called it, + 1, and whether others did, too. */
+	uint32_t caller;
+	bool several_callers;
 };
 
 enum argument_flag {

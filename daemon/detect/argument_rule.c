@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_rule.h"
 
+#include "daemon/detect/argument_fix.h"
+#include "daemon/detect/argument_inside.h"
+
 #include "pyintrospect/line_table.h"
 
 #include <errno.h>
@@ -11,25 +14,17 @@
 #define SCALARS_SHARE 0.15
 /* What was not compared is taken for the same where so much is that was. */
 #define MOSTLY_SAME 0.8
-/* What a function does when it is called again must be the same, too: for so much of the calls. */
-#define INSIDE_MIN  6
-#define INSIDE_PART 0.5
+/* Own frames from the innermost whose lines are asked for elements. */
+#define ELEMENTS_FRAMES 3
 /* Of all samples. */
 #define NEARLY_ALL 0.8
 /* So many samples say what the others are like. */
 #define KNOWN_MIN 16
-/* Own frames from the innermost whose lines are asked for elements. */
-#define ELEMENTS_FRAMES 3
-
-struct inside {
-	uint32_t samples; /* of this inner site */
-	uint32_t under;   /* of them, with the outer one around */
-};
 
 struct judgement {
 	struct argument_findings *findings;
 	struct argument_facts *facts;
-	struct inside *inside; /* of each site, for one outer site at a time */
+	struct argument_inside *inside; /* of each site */
 };
 
 static const struct argument_site *site_of(const struct judgement *judgement, uint32_t id)
@@ -108,114 +103,6 @@ static int join_lines(struct judgement *judgement)
 		}
 	free(order);
 	return 0;
-}
-
-/* ---- a function of the program's own: what happens inside of it ---- */
-
-static bool is_earlier(const struct argument_sample *sample, unsigned number)
-{
-	for (unsigned f = 0; f < number; f++)
-		if (sample->frames[f].site == sample->frames[number].site)
-			return true;
-	return false;
-}
-
-static void count_inside(struct judgement *judgement, uint32_t outer)
-{
-	const struct argument_log *log = judgement->findings->log;
-
-	memset(judgement->inside, 0, log->site_count * sizeof(judgement->inside[0]));
-	for (size_t i = 0; i < log->sample_count; i++) {
-		const struct argument_sample *sample = &log->samples[i];
-		unsigned around = 0;
-
-		for (unsigned f = 0; f < sample->frame_count; f++)
-			if (sample->frames[f].site == outer)
-				around = f;
-		for (unsigned f = 0; f < sample->frame_count; f++) {
-			struct inside *inside = &judgement->inside[sample->frames[f].site];
-
-			if (is_earlier(sample, f))
-				continue;
-			inside->samples++;
-			inside->under += f < around;
-		}
-	}
-}
-
-/* source.read(): the receiver's state may be unreadable: evidence from the callee is required. */
-static bool has_only_self(const struct argument_site *site)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < site->operand_count; i++)
-		if (!site->operands[i].callable) {
-			if (site->operands[i].kind != CONTENT_OBJECT)
-				return false;
-			count++;
-		}
-	return count == 1;
-}
-
-/*
- * Unchanged arguments do not make a function's work the same where something in
- * it works on state that cannot be read, or on other values each time.
- */
-static bool is_refuted_inside(struct judgement *judgement, uint32_t outer)
-{
-	const struct argument_facts *around = &judgement->facts[outer];
-	bool supported = !has_only_self(site_of(judgement, outer));
-
-	count_inside(judgement, outer);
-	for (uint32_t inner = 0; inner < judgement->findings->log->site_count; inner++) {
-		const struct argument_facts *facts = &judgement->facts[inner];
-		const struct argument_site *site = site_of(judgement, inner);
-		const struct inside *inside = &judgement->inside[inner];
-
-		if (inner == outer || facts->call.in_loop || facts->summary->judged < 3 ||
-		    inside->under < 0.9 * inside->samples)
-			continue;
-		if (facts->state > facts->summary->judged / 2)
-			return true;
-		supported |= facts->same || facts->again;
-		if (around->again
-			    ? site->compared >= INSIDE_MIN &&
-				      site->repeated < INSIDE_PART * around->summary->repeated *
-							       site->compared
-			    : !facts->again && (double)facts->summary->commonest <
-						       0.7 * (double)facts->summary->judged)
-			return true;
-	}
-	return !supported;
-}
-
-/* A function that works on state which cannot be read gives other results for the same arguments.
- */
-static bool has_state_inside(struct judgement *judgement, uint32_t outer)
-{
-	count_inside(judgement, outer);
-	for (uint32_t inner = 0; inner < judgement->findings->log->site_count; inner++) {
-		const struct argument_facts *facts = &judgement->facts[inner];
-
-		if (inner != outer && facts->summary->judged && judgement->inside[inner].under &&
-		    2 * facts->state > facts->summary->judged)
-			return true;
-	}
-	return false;
-}
-
-static void refute_inside(struct judgement *judgement)
-{
-	for (uint32_t id = 0; id < judgement->findings->log->site_count; id++) {
-		struct argument_facts *facts = &judgement->facts[id];
-
-		if (facts->few && has_state_inside(judgement, id))
-			facts->few = false;
-
-		if ((facts->same || facts->again) && site_of(judgement, id)->of_callee &&
-		    is_refuted_inside(judgement, id))
-			facts->same = facts->again = false;
-	}
 }
 
 /* ---- sites within the expression of another ---- */
@@ -385,11 +272,36 @@ static struct argument_vote vote_for_repetition(const struct judgement *judgemen
 		if (!is_compared(frame) && !is_known(judgement, frame))
 			continue;
 		if (judgement->facts[frame->site].few && (f <= loop || !is_all(judgement, frame)))
-			vote = (struct argument_vote){ frame->site, ARGUMENT_FEW, (uint8_t)f };
+			vote = (struct argument_vote){ .site = frame->site,
+						       .verdict = ARGUMENT_FEW,
+						       .frame = (uint8_t)f };
 		else if (f <= loop && vote.verdict != ARGUMENT_FEW)
 			vote.verdict = ARGUMENT_NEEDED;
 	}
 	return vote;
+}
+
+/*
+ * A function that several places call with what it got from another a moment ago.
+ * What a caller drops was called for its effect.
+ */
+static bool vote_for_entry(const struct judgement *judgement, const struct argument_sample *sample,
+			   struct argument_vote *vote)
+{
+	for (unsigned f = sample->frame_count > 1 ? sample->frame_count - 1u : 0; f-- > 0;) {
+		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
+		const struct argument_facts *caller = &judgement->facts[sample->frames[f + 1].site];
+
+		if (facts->summary->entry == ID_NONE || caller->veto.dropped ||
+		    judgement->facts[facts->code_site].entry_refuted)
+			continue;
+		*vote = (struct argument_vote){ .site = sample->frames[f].site,
+						.verdict = ARGUMENT_REPEATED,
+						.frame = (uint8_t)f,
+						.by_entry = true };
+		return true;
+	}
+	return false;
 }
 
 /* A call that has a faster counterpart, and runs; or a site that goes over all of a sequence. */
@@ -459,12 +371,15 @@ static void vote(struct judgement *judgement)
 
 		*voted = vote_for_repetition(judgement, sample);
 		if (voted->verdict <= ARGUMENT_NEEDED &&
+		    !vote_for_entry(judgement, sample, voted) &&
 		    !vote_for_algorithm(judgement, sample, voted) &&
 		    !vote_for_growth(judgement, sample, voted))
 			(void)vote_for_elements(judgement, sample, voted);
 		summary = &judgement->findings->summaries[voted->site];
-		summary->votes[voted->verdict]++;
-		summary->votes_ns[voted->verdict] += sample->time_ns;
+		argument_summary_vote(summary, voted->verdict, sample->time_ns);
+		if (voted->by_entry)
+			argument_summary_vote(&judgement->findings->summaries[summary->entry],
+					      voted->verdict, sample->time_ns);
 	}
 }
 
@@ -481,6 +396,8 @@ static void drop_small(struct judgement *judgement)
 		const struct argument_summary *summary =
 			&judgement->findings->summaries[voted->site];
 
+		if (voted->by_entry)
+			summary = &judgement->findings->summaries[summary->entry];
 		if (voted->verdict > ARGUMENT_NEEDED &&
 		    (summary->votes[voted->verdict] < ARGUMENT_VOTES_MIN ||
 		     (double)summary->votes_ns[voted->verdict] <
@@ -520,10 +437,11 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 	if (!error)
 		error = join_lines(&judgement);
 	if (!error) {
-		refute_inside(&judgement);
+		argument_refute_inside(judgement.facts, judgement.inside, log);
 		inherit(&judgement);
 		find_outermost(&judgement);
 		vote(&judgement);
+		argument_fixes_join(findings, judgement.facts);
 		drop_small(&judgement);
 	}
 	free(judgement.facts);

@@ -12,6 +12,7 @@
  *             invariant in its loop, or a function of the program's own called again
  *   again     a call often has the contents of the one before it: the same, for a
  *             while (argument_watch.h)
+ *   entry     a function that several places call gets what it has just got from another
  *   few       a function is called with few sets of arguments, in turn
  *   growing   a sequence that the site goes over has grown from sample to sample
  *   searched  x in a list; cut: x = x[n:], which copies the rest; slow: slow_call.h
@@ -25,23 +26,11 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
 
-#include "daemon/detect/argument_facts.h"
+#include "daemon/detect/argument_vote.h"
 
 /* Votes that a site must have to count, and share of the time of all samples. */
 #define ARGUMENT_VOTES_MIN 5
 #define ARGUMENT_SHARE_MIN 0.02
-
-struct argument_vote {
-	uint32_t site; /* that it is about; the innermost one where nothing was found */
-	uint8_t verdict;
-	uint8_t frame; /* stack frame of the sample at the site's line */
-};
-
-struct argument_findings {
-	const struct argument_log *log;
-	struct argument_vote *votes;        /* of each sample */
-	struct argument_summary *summaries; /* of each site */
-};
 
 /* Of the time of a site with this verdict, what is not needed: the first of equal calls is. */
 double argument_summary_part(const struct argument_summary *summary, enum argument_verdict verdict);

@@ -5,6 +5,7 @@
 #include "common/hash.h"
 #include "daemon/cct/library_path.h"
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_note.h"
 #include "daemon/detect/slow_call.h"
 
 #include <stdlib.h>
@@ -16,6 +17,10 @@
 /* Of a site's watches: what each should come to, and how dear one is that does not. */
 #define COMPARISONS_A_WATCH 2
 #define COST_OF_NONE        2
+/* A function counts as so many of the sites in it: what is known of its calls goes for all of them.
+ */
+#define SITES_OF_AN_ENTRY 4
+#define PROMISING_MAX     8 /* comparisons */
 /* Calls in a row are watched of sites that are often met; as long as nothing comes back, so often.
  */
 #define ROW_SAMPLES_MIN 8
@@ -205,112 +210,6 @@ static void read_contents(struct argument_sampler *sampler, const struct values 
 			break;
 }
 
-/* What is called says little by its contents; which one it is counts. */
-static bool is_callable(const struct operand_value *value, const struct fingerprint *print)
-{
-	/* To 3.6 a bound method's place is taken by what it is bound to. */
-	return print->kind == CONTENT_CALLABLE ||
-	       (value->role == OPERAND_CALLABLE && print->kind != CONTENT_OBJECT);
-}
-
-static bool is_sequence(const struct fingerprint *print)
-{
-	switch (print->kind) {
-	case CONTENT_STR:
-	case CONTENT_BYTES:
-	case CONTENT_BYTEARRAY:
-	case CONTENT_TUPLE:
-	case CONTENT_LIST:
-	case CONTENT_ARRAY:
-	case CONTENT_BUFFER:
-	case CONTENT_DEQUE:
-	case CONTENT_TENSOR:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Could be a key of a cache: functools.lru_cache refuses the others. */
-static bool is_hashable(const struct fingerprint *print)
-{
-	switch (print->kind) {
-	case CONTENT_LIST:
-	case CONTENT_DICT:
-	case CONTENT_BYTEARRAY:
-	case CONTENT_ARRAY:
-	case CONTENT_SET:
-	case CONTENT_DEQUE:
-	case CONTENT_BUFFER:
-	case CONTENT_OBJECT:
-	case CONTENT_TENSOR:
-	case CONTENT_FUNCTION: /* one made anew each time is another key each time */
-	case CONTENT_OTHER:
-	case CONTENT_UNREADABLE:
-		return false;
-	default:
-		return !print->opaque || print->kind == CONTENT_CALLABLE;
-	}
-}
-
-/* "list_iterator", "generator", "zip": made for one call, and used up by it. */
-static bool is_iterator(const struct fingerprint *print)
-{
-	static const char *const names[] = { "generator", "zip",      "map",  "filter",
-					     "enumerate", "reversed", "range" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(print->shape, names[i]))
-			return true;
-	return strstr(print->shape, "iterator") != NULL;
-}
-
-static void note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
-			 const struct operand_value *value, const struct fingerprint *print)
-{
-	bool callable = is_callable(value, print);
-	uint64_t content = print->content;
-
-	if (callable && print->kind != CONTENT_METHOD)
-		content = hash_mix(print->object);
-	frame->contents = hash_combine(frame->contents, content);
-	frame->objects = hash_combine(frame->objects, print->object);
-	frame->operands[index] = hash_word(hash_mix(content));
-	site->operands[index] = (struct argument_operand){
-		.role = value->role,
-		.kind = print->kind,
-		.whole = print->whole,
-		.hashable = callable || is_hashable(print),
-		.callable = callable,
-		.size = print->size,
-	};
-	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
-	if (is_sequence(print) && print->size > frame->largest)
-		frame->largest = print->size;
-	if (print->kind == CONTENT_NONE || (callable && print->kind != CONTENT_METHOD) ||
-	    (print->kind == CONTENT_FUNCTION && !print->opaque))
-		return;
-	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
-		frame->flags |= ARGUMENT_OPAQUE | (is_iterator(print) ? 0 : ARGUMENT_STATE);
-	else
-		frame->flags |= ARGUMENT_DATA;
-	if (!print->whole)
-		frame->flags |= ARGUMENT_PARTIAL;
-}
-
-static void note_integer(struct argument_frame *frame, struct argument_site *site, size_t index,
-			 const struct operand_value *value)
-{
-	uint64_t content = hash_mix((uint64_t)value->integer);
-
-	frame->contents = hash_combine(frame->contents, content);
-	frame->operands[index] = hash_word(content);
-	frame->flags |= ARGUMENT_DATA;
-	site->operands[index] = (struct argument_operand){
-		.role = value->role, .kind = CONTENT_INT, .whole = true, .shape = "int"
-	};
-}
-
 /* object: of those read, the next one. */
 static void note_value(const struct argument_sampler *sampler, struct argument_frame *frame,
 		       struct argument_site *site, size_t index, const struct operand_value *value,
@@ -320,9 +219,9 @@ static void note_value(const struct argument_sampler *sampler, struct argument_f
 
 	if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
 		print = fingerprints_get(sampler->fingerprints, (*object)++);
-		note_operand(frame, site, index, value, &print);
+		argument_note_operand(frame, site, index, value, &print);
 	} else if (value->state == OPERAND_IS_INTEGER) {
-		note_integer(frame, site, index, value);
+		argument_note_integer(frame, site, index, value);
 	} else if (value->state == OPERAND_IS_WRONG) {
 		frame->flags |= ARGUMENT_OPAQUE;
 	}
@@ -343,19 +242,6 @@ static void note_rounds(struct argument_frame *frame, const struct operand_sampl
 		frame->rounds[i] = hash_word(hash_mix(hash));
 		frame->remaining[i] = loop->remaining;
 	}
-}
-
-/* To 3.10 a Python function is called through C, which takes no operands from the stack. */
-static bool calls_function(const struct argument_site *site)
-{
-	for (size_t k = 0; k < site->operand_count; k++) {
-		const struct argument_operand *operand = &site->operands[k];
-
-		if ((operand->role == OPERAND_CALLABLE || operand->role == OPERAND_METHOD) &&
-		    (!strcmp(operand->shape, "function") || !strcmp(operand->shape, "method")))
-			return true;
-	}
-	return false;
 }
 
 /* values: none where its contents were not read. */
@@ -379,16 +265,17 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 						      : ARGUMENT_OPERANDS_MAX;
 		note_rounds(frame, own);
 	}
-	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++) {
+	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
 		note_value(sampler, frame, site ? site : &unknown, k, &values.items[k], object);
-	}
+	if (site && values.count && argument_is_foreign(site))
+		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
 	frame->operand_count =
 		(uint8_t)(values.count < ARGUMENT_OPERANDS_MAX ? values.count
 							       : ARGUMENT_OPERANDS_MAX);
 	if (values.count && site) {
 		frame->flags |= ARGUMENT_JUDGED;
 		site->comparable |= frame->flags & ARGUMENT_DATA;
-		site->of_callee = values.of_callee || calls_function(site);
+		site->of_callee = values.of_callee || argument_calls_function(site);
 		site->read++;
 		site->on_numbers += argument_is_called_on_numbers(site);
 	}
@@ -432,12 +319,17 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
-/* Effort spent on a site: comparisons, and watches that came to none. */
+/*
+ * Effort spent on a site: comparisons, and watches that came to none. A site whose calls
+ * repeat so far comes first: a few more comparisons tell.
+ */
 static uint32_t watched_so_far(const struct argument_site *site)
 {
 	uint32_t hoped = COMPARISONS_A_WATCH * site->watched;
 
-	return site->compared +
+	if (site->compared < PROMISING_MAX && 2 * site->repeated > site->compared)
+		return 0;
+	return 1 + site->compared +
 	       (hoped > site->compared ? COST_OF_NONE * (hoped - site->compared) : 0);
 }
 
@@ -456,33 +348,59 @@ static bool is_worth_a_row(const struct argument_site *site)
 	return true;
 }
 
-const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
-							const struct capture *capture,
-							uint32_t *ret_site, bool *ret_row)
+/* Of the function that frame f of the sample runs; ID_NONE: none that needs to be known. */
+static uint32_t entry_to_watch(struct argument_sampler *sampler, const struct capture *capture,
+			       unsigned f)
+{
+	struct argument_site *entry;
+	uint32_t id;
+
+	/* Its caller is an own frame, too. */
+	if (f + 1u >= sampler->sample.frame_count || sampler->own[f + 1] != sampler->own[f] + 1)
+		return ID_NONE;
+	entry = argument_log_site(&sampler->log, capture->python.frames[sampler->own[f]].code,
+				  ARGUMENT_ENTRY, &id);
+	if (!entry)
+		return ID_NONE;
+	entry->several_callers |=
+		entry->caller && entry->caller != sampler->sample.frames[f + 1].site + 1;
+	entry->caller = sampler->sample.frames[f + 1].site + 1;
+	return entry->several_callers ? id : ID_NONE;
+}
+
+struct argument_choice argument_sampler_least_known(struct argument_sampler *sampler,
+						    const struct capture *capture)
 {
 	const struct argument_sample *sample = &sampler->sample;
-	const struct python_frame *found = NULL;
+	struct argument_choice choice = { 0 };
 	uint32_t least = ARGUMENT_COMPARISONS;
 
-	*ret_row = false;
 	for (unsigned f = 0; sampler->taken && f < sample->frame_count; f++) {
-		struct argument_site *site = &sampler->log.sites[sample->frames[f].site];
+		uint32_t entry = entry_to_watch(sampler, capture, f);
+		const struct argument_site *site = &sampler->log.sites[sample->frames[f].site];
+		const struct python_frame *frame = &capture->python.frames[sampler->own[f]];
 		bool row = is_worth_a_row(site);
-		uint32_t known = row ? site->rows : watched_so_far(site);
+		uint32_t known = row ? 1 + site->rows : watched_so_far(site);
 
 		/* Watches of rare sites, and of unreadable operands, come to nothing. */
-		if (!site->comparable || known >= least)
-			continue;
-		least = known;
-		found = &capture->python.frames[sampler->own[f]];
-		*ret_site = sample->frames[f].site;
-		*ret_row = row;
+		if (site->comparable && known < least) {
+			least = known;
+			choice = (struct argument_choice){ frame, sample->frames[f].site, row,
+							   false };
+		}
+		known = entry == ID_NONE
+				? least
+				: watched_so_far(&sampler->log.sites[entry]) / SITES_OF_AN_ENTRY;
+		if (known < least) {
+			least = known;
+			choice = (struct argument_choice){ frame, entry, false, true };
+		}
 	}
-	if (found && *ret_row)
-		sampler->log.sites[*ret_site].rows++;
-	else if (found)
-		sampler->log.sites[*ret_site].watched++;
-	return found;
+	if (choice.frame && choice.in_row)
+		sampler->log.sites[choice.site].rows++;
+	else if (choice.frame)
+		sampler->log.sites[choice.site].watched++;
+	return choice;
 }
 
 /*
@@ -503,28 +421,54 @@ static bool stores_to_come(const struct argument_sampler *sampler, const struct 
 	return true;
 }
 
-/* As note_operand() does, of operands that may all be compared. */
+/* As note_frame() does, of the innermost frame's. False: some cannot be compared. */
+static bool compare_values(struct argument_sampler *sampler, const struct capture *capture,
+			   struct values values, struct argument_contents *ret_contents)
+{
+	struct argument_frame noted = { .contents = capture->python.frames[0].code->id };
+	struct argument_site site = { .operand_count = values.count < ARGUMENT_OPERANDS_MAX
+							       ? values.count
+							       : ARGUMENT_OPERANDS_MAX };
+	size_t object = 0;
+
+	read_contents(sampler, &values, 1);
+	for (size_t k = 0; k < site.operand_count; k++)
+		note_value(sampler, &noted, &site, k, &values.items[k], &object);
+	*ret_contents = (struct argument_contents){ noted.contents, noted.largest };
+	return !argument_is_foreign(&site) && noted.flags & ARGUMENT_DATA &&
+	       !(noted.flags & ARGUMENT_OPAQUE);
+}
+
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
 				int offset, struct argument_contents *ret_contents)
 {
 	const struct python_frame *frame = &capture->python.frames[0];
 	struct operand_store stores[LOOKAHEAD_STORES_MAX];
 	struct operand_sample *sample = &sampler->operand_samples[0];
-	struct argument_frame noted = { .contents = frame->code->id };
-	struct argument_site site;
-	size_t object = 0, store_count;
+	size_t store_count;
 
 	if (!stores_to_come(sampler, capture, stores, &store_count) ||
 	    operand_reader_read_next(sampler->operands, frame, offset, stores, store_count,
 				     sample) ||
 	    sample->error)
 		return false;
-	read_contents(sampler, &(struct values){ sample->operands, sample->operand_count, false },
-		      1);
-	for (size_t k = 0; k < sample->operand_count && k < ARGUMENT_OPERANDS_MAX; k++)
-		note_value(sampler, &noted, &site, k, &sample->operands[k], &object);
-	*ret_contents = (struct argument_contents){ noted.contents, noted.largest };
-	return noted.flags & ARGUMENT_DATA && !(noted.flags & ARGUMENT_OPAQUE);
+	return compare_values(sampler, capture,
+			      (struct values){ sample->operands, sample->operand_count, false },
+			      ret_contents);
+}
+
+bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct capture *capture,
+				 struct argument_contents *ret_contents)
+{
+	struct operand_sample *sample = &sampler->operand_samples[0];
+	const size_t innermost = 0;
+
+	if (operand_reader_read(sampler->operands, &capture->python, &innermost, 1, sample) ||
+	    !sample->argument_count)
+		return false;
+	return compare_values(sampler, capture,
+			      (struct values){ sample->arguments, sample->argument_count, true },
+			      ret_contents);
 }
 
 void argument_sampler_compared(struct argument_sampler *sampler, uint32_t id,

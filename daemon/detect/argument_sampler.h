@@ -33,14 +33,21 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
 /* The same for calls in a row: what recurs after a while is only seen among many. */
 #define ARGUMENT_ROWS 8
 
+/* What argument_watch.h is to compare next. */
+struct argument_choice {
+	const struct python_frame *frame; /* NULL: nothing needs to be */
+	uint32_t site;
+	bool in_row;   /* it is worth many calls in a row */
+	bool at_entry; /* calls of the frame's function, not those of its instruction */
+};
+
 /*
- * For argument_watch.h, in the stop after a sample was taken: of its frames with
- * operands that can be compared, the one whose site has been compared least; NULL: none
- * needs to be. *ret_row: it is worth many calls in a row.
+ * In the stop after a sample was taken: of its frames with operands that can be
+ * compared, and of its functions that are called from several places, the one that
+ * has been compared least.
  */
-const struct python_frame *argument_sampler_least_known(const struct argument_sampler *sampler,
-							const struct capture *capture,
-							uint32_t *ret_site, bool *ret_row);
+struct argument_choice argument_sampler_least_known(struct argument_sampler *sampler,
+						    const struct capture *capture);
 /* What the operands of a call hold. */
 struct argument_contents {
 	uint64_t number; /* equal for equal contents */
@@ -50,6 +57,9 @@ struct argument_contents {
 /* Of an instruction that the innermost frame is about to begin. False: some cannot be compared. */
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
 				int offset, struct argument_contents *ret_contents);
+/* Of the call that the innermost frame has begun with: its arguments. The same. */
+bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct capture *capture,
+				 struct argument_contents *ret_contents);
 /* A call of the site, and the one before it. */
 void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site,
 			       struct argument_contents contents, struct argument_contents before);

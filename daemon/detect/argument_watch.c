@@ -26,14 +26,20 @@ bool argument_watch_is_at(const struct argument_watch *watch, unsigned slot)
 remote_addr argument_watch_choose(struct argument_watch *watch, struct argument_sampler *sampler,
 				  const struct capture *capture)
 {
-	const struct python_frame *frame =
-		argument_sampler_least_known(sampler, capture, &watch->site, &watch->in_row);
+	const struct argument_choice choice = argument_sampler_least_known(sampler, capture);
+	struct operand_reader *operands = argument_sampler_operands(sampler);
 	remote_addr address;
 
-	if (!frame || operand_reader_instruction(argument_sampler_operands(sampler), frame,
-						 &watch->offset, &address))
+	if (!choice.frame ||
+	    (choice.at_entry
+		     ? operand_reader_entry(operands, choice.frame, &watch->offset, &address)
+		     : operand_reader_instruction(operands, choice.frame, &watch->offset,
+						  &address)))
 		return 0;
-	watch->code = frame->code;
+	watch->site = choice.site;
+	watch->code = choice.frame->code;
+	watch->in_row = choice.in_row;
+	watch->at_entry = choice.at_entry;
 	return address;
 }
 
@@ -45,6 +51,7 @@ bool argument_watch_arm(struct argument_watch *watch, struct tracee *tracee, int
 		return false;
 	watch->slot = slot;
 	watch->met = watch->traps = watch->row_count = 0;
+	watch->rip = 0;
 	watch->compared = false;
 	watch->since_ns = now_ns;
 	return true;
@@ -96,9 +103,13 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 {
 	const struct python_frame *frame = &capture->python.frames[0];
 	struct argument_contents contents = { 0 };
-	bool known;
+	bool known = !capture->python_error && capture->python.count && frame->code == watch->code;
 
-	if (watch->traps++ == 0)
+	watch->traps++;
+	/* A loop comes back to the function's beginning: no call. */
+	if (watch->at_entry && known && frame->instruction_offset > watch->offset)
+		return is_over(watch, sampler, tracee);
+	if (!watch->rip)
 		watch->rip = capture->registers.rip;
 	if (capture->registers.rip != watch->rip)
 		return is_over(watch, sampler, tracee);
@@ -106,8 +117,9 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 	if (watch->in_row)
 		watch->since_ns = now_ns;
 	/* Of other code it cannot be told what ran in between. */
-	known = !capture->python_error && capture->python.count && frame->code == watch->code &&
-		argument_sampler_read_next(sampler, capture, watch->offset, &contents);
+	known = known && (watch->at_entry ? argument_sampler_read_entry(sampler, capture, &contents)
+					  : argument_sampler_read_next(sampler, capture,
+								       watch->offset, &contents));
 	note_call(watch, sampler, known, contents);
 	return is_over(watch, sampler, tracee);
 }

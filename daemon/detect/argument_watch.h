@@ -13,8 +13,9 @@
  *
  * The share of equal ones is the share of the site's calls that repeat the one
  * before them. A call whose arguments come back after others have been there, as
- * keys of a cache do, is watched in longer rows, of which any two are compared. The
- * code is only read, never changed.
+ * keys of a cache do, is watched in longer rows, of which any two are compared. A
+ * function that several places call is watched where it begins, so that a call from one
+ * is compared with one from another. The code is only read, never changed.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_WATCH_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_WATCH_H
@@ -32,7 +33,8 @@ struct argument_watch {
 	uint32_t site;
 	const struct python_code *code;
 	int offset;
-	unsigned met; /* times that it began */
+	bool at_entry; /* calls of the code are met, not those that its instruction makes */
+	unsigned met;  /* times that it began */
 	unsigned traps;
 	remote_addr rip; /* where the interpreter reads it to begin it */
 	bool compared;   /* contents are those of the last time */

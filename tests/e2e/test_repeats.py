@@ -4,13 +4,14 @@ from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, lin
 
 AGAIN = "return sorted(self.sales)[1000]"
 BEST = "best.append(max(seen))"
+PROFILE = "return [divmod(b * b - a * a, 7)[1] for a, b in zip(heights, sorted(heights))]"
 WEIGHT = "return sum(weigh(word, base) for word in words)"
 
 
 def found(interpreter, *options, program="kept_results.py", text=AGAIN):
     """(the line's entry or None, the whole CPU time, the text report)."""
     wanted = text
-    with Target(interpreter, program, "--seconds", 9, *options) as target:
+    with Target(interpreter, program, "--seconds", 12, *options) as target:
         report, text = profile(target.pid, "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
@@ -59,4 +60,17 @@ def test_running_result(one_interpreter):
     check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
         line["avoidable_ns"], line["total_ns"]))
     line, total, _ = found(one_interpreter, "--fixed", program="running_best.py", text=BEST)
+    check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+def test_called_from_several_places(one_interpreter):
+    line, _, text = found(one_interpreter, program="asked_again.py", text=PROFILE)
+    check_sampled(line, "the line is not in the report")
+    check_equal(line["category"], "repeated-call", "category")
+    check_sampled("called from several places" in (line["finding"] or ""), "finding %r" % line["finding"])
+    check_sampled(line["finding"].split(":")[0] in " ".join(text.split()), "the text report lacks %r" % line["finding"])
+    # Two of three calls.
+    check_sampled(0.4 < line["avoidable_ns"] / line["total_ns"] < 0.9, "%d of %d ns could be saved" % (
+        line["avoidable_ns"], line["total_ns"]))
+    line, total, _ = found(one_interpreter, "--fixed", program="asked_again.py", text=PROFILE)
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))

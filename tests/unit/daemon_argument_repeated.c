@@ -361,6 +361,14 @@ static void test_few(void **state)
 	add_cycle(fixture, site, 2 * MANY, 4);
 	all_are(fixture, ARGUMENT_FEW, site);
 	assert_int_equal(fixture->findings.summaries[site].distinct, 4);
+	/* Where some repeat the call before, a cache saves the others, too; where most do, little
+	 * more. */
+	site_of(fixture, site)->compared = 20;
+	site_of(fixture, site)->repeated = 8;
+	all_are(fixture, ARGUMENT_FEW, site);
+	site_of(fixture, site)->repeated = 16;
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+	site_of(fixture, site)->compared = site_of(fixture, site)->repeated = 0;
 	/* A list is no key of a cache. */
 	operand->hashable = false;
 	all_are(fixture, ARGUMENT_NEEDED, site);

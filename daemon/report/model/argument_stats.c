@@ -26,19 +26,22 @@ struct spokesman {
 /*
  * Calls that nobody would keep the result of: they read or draw something, with
  * another outcome each time whatever their arguments; or they cost next to
- * nothing, and what they return is used up.
+ * nothing, and what they return is used up; or they make or change what they get.
  */
 static const char *const needed_names[] = {
-	"append",      "bisect",      "bisect_left", "bisect_right", "heappop",       "heappush",
-	"heappushpop", "heapreplace", "insort",      "choice",       "choices",       "clock",
-	"enumerate",   "get",         "getrandbits", "id",           "input",         "isinstance",
-	"iter",        "len",         "monotonic",   "next",         "normal",        "now",
-	"open",        "pop",         "popleft",     "rand",         "randint",       "randn",
-	"random",      "randrange",   "range",       "read",         "readinto",      "readline",
-	"recv",        "recv_into",   "reversed",    "sample",       "shuffle",       "sleep",
-	"super",       "time",        "token_bytes", "token_hex",    "token_urlsafe", "type",
-	"uniform",     "urandom",     "utcnow",      "uuid1",        "uuid4",         "write",
-	"zip",
+	"__enter__",     "__exit__",     "__init__",    "__new__",   "__next__",
+	"__post_init__", "__setattr__",  "__setitem__", "append",    "bisect",
+	"bisect_left",   "bisect_right", "choice",      "choices",   "clock",
+	"enumerate",     "get",          "getrandbits", "heappop",   "heappush",
+	"heappushpop",   "heapreplace",  "id",          "input",     "insort",
+	"isinstance",    "iter",         "len",         "monotonic", "next",
+	"normal",        "now",          "open",        "pop",       "popleft",
+	"rand",          "randint",      "randn",       "random",    "randrange",
+	"range",         "read",         "readinto",    "readline",  "recv",
+	"recv_into",     "reversed",     "sample",      "shuffle",   "sleep",
+	"super",         "time",         "token_bytes", "token_hex", "token_urlsafe",
+	"type",          "uniform",      "urandom",     "utcnow",    "uuid1",
+	"uuid4",         "write",        "zip",
 };
 
 struct charging {
@@ -48,6 +51,7 @@ struct charging {
 	struct arena *arena;
 	struct spokesman *spokesmen; /* of each line */
 	bool *needed;                /* of each site: never to be kept */
+	uint32_t *lines_of_sites;    /* LINE_NONE: not known */
 };
 
 /* ---- lines ---- */
@@ -79,12 +83,31 @@ static enum argument_verdict believed(const struct charging *charging,
 	return by_arguments && charging->needed[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
 }
 
+/* Of the sites that votes are for: a joined vote's sample is elsewhere. */
+static void find_lines(struct charging *charging)
+{
+	const struct argument_log *log = charging->input->log;
+
+	for (uint32_t id = 0; id < log->site_count; id++)
+		charging->lines_of_sites[id] = LINE_NONE;
+	for (size_t i = 0; i < log->sample_count; i++) {
+		const struct argument_vote *vote = &charging->findings.votes[i];
+		const struct argument_sample *sample = &log->samples[i];
+
+		if (!vote->joined && charging->lines_of_sites[vote->site] == LINE_NONE)
+			charging->lines_of_sites[vote->site] =
+				line_of_site(charging, sample, sample->frames[vote->frame].site);
+	}
+}
+
 static void charge_vote(struct charging *charging, size_t index)
 {
 	const struct argument_sample *sample = &charging->input->log->samples[index];
 	const struct argument_vote *vote = &charging->findings.votes[index];
 	const struct argument_summary *summary = &charging->findings.summaries[vote->site];
-	uint32_t line = line_of_site(charging, sample, sample->frames[vote->frame].site);
+	uint32_t line = vote->joined
+				? charging->lines_of_sites[vote->site]
+				: line_of_site(charging, sample, sample->frames[vote->frame].site);
 	enum argument_verdict verdict = believed(charging, vote);
 	struct spokesman *spokesman;
 
@@ -210,6 +233,19 @@ static void operands_words(const struct words *words, char text[512])
 	}
 }
 
+/* Of a function that several places call. */
+static const char *entry_sentence(struct arena *arena, const struct words *words,
+				  const struct argument_summary *summary)
+{
+	const struct argument_site *entry = &words->charging->input->log->sites[summary->entry];
+
+	return arena_format(arena,
+			    "%s() is called from several places and gets the same arguments as in "
+			    "the call before in %" PRIu32 " of %" PRIu32
+			    " calls compared: call it once, or keep its result",
+			    entry->code->function, entry->repeated, entry->compared);
+}
+
 static const char *finding_sentence(struct arena *arena, const struct words *words,
 				    const struct argument_summary *summary,
 				    enum argument_verdict verdict, const char *expression)
@@ -217,6 +253,8 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 	const char *what = expression ? expression : "this call";
 	char operands[512];
 
+	if (summary->entry != ID_NONE && verdict == ARGUMENT_REPEATED)
+		return entry_sentence(arena, words, summary);
 	operands_words(words, operands);
 	if (summary->repeated > 0 &&
 	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
@@ -264,7 +302,7 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 		return arena_format(
 			arena,
 			"%s takes one element at a time, another one each time: use a slice "
-			"or one operation over the whole array",
+			"or one operation over the whole array, in place of the loop",
 			what);
 	case ARGUMENT_SCALARS:
 		return arena_format(
@@ -333,13 +371,15 @@ static int describe(struct charging *charging, const struct spokesman *spokesman
 	return charging->arena->failed ? -ENOMEM : 0;
 }
 
-static bool calls_needed(const struct words *words)
+static bool calls_needed(const struct words *words, bool at_entry)
 {
 	char name[EXPRESSION_SIZE];
 	const char *last;
 
-	if (!expression_operand_name(&words->bytecode, words->site->offset, EXPRESSION_CALLEE,
-				     &words->context, name))
+	if (at_entry)
+		snprintf(name, sizeof(name), "%s", words->site->code->function);
+	else if (!expression_operand_name(&words->bytecode, words->site->offset, EXPRESSION_CALLEE,
+					  &words->context, name))
 		return false;
 	last = strrchr(name, '.');
 	last = last ? last + 1 : name;
@@ -365,7 +405,7 @@ static int find_needed(struct charging *charging)
 			continue;
 		if (words_init(&words, charging, id))
 			return -ENOMEM;
-		charging->needed[id] = calls_needed(&words);
+		charging->needed[id] = calls_needed(&words, summary->entry != ID_NONE);
 		bytecode_deinit(&words.bytecode);
 	}
 	return 0;
@@ -381,7 +421,13 @@ int argument_stats_charge(const struct argument_stats_input *input, struct arena
 		return error;
 	charging.spokesmen = calloc(lines->count + 1, sizeof(*charging.spokesmen));
 	charging.needed = calloc(input->log->site_count + 1, sizeof(*charging.needed));
-	error = charging.spokesmen && charging.needed ? find_needed(&charging) : -ENOMEM;
+	charging.lines_of_sites =
+		calloc(input->log->site_count + 1, sizeof(*charging.lines_of_sites));
+	error = charging.spokesmen && charging.needed && charging.lines_of_sites
+			? find_needed(&charging)
+			: -ENOMEM;
+	if (!error)
+		find_lines(&charging);
 	for (size_t i = 0; !error && i < input->log->sample_count; i++)
 		charge_vote(&charging, i);
 	for (size_t i = 0; !error && i < lines->count; i++)
@@ -389,6 +435,7 @@ int argument_stats_charge(const struct argument_stats_input *input, struct arena
 			error = describe(&charging, &charging.spokesmen[i], &lines->lines[i]);
 	free(charging.spokesmen);
 	free(charging.needed);
+	free(charging.lines_of_sites);
 	argument_findings_deinit(&charging.findings);
 	return error;
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_note.h"
+
+#include "common/hash.h"
+
+#include <string.h>
+
+/* What is called says little by its contents; which one it is counts. */
+static bool is_callable(const struct operand_value *value, const struct fingerprint *print)
+{
+	/* To 3.6 a bound method's place is taken by what it is bound to. */
+	return print->kind == CONTENT_CALLABLE ||
+	       (value->role == OPERAND_CALLABLE && print->kind != CONTENT_OBJECT);
+}
+
+static bool is_sequence(const struct fingerprint *print)
+{
+	switch (print->kind) {
+	case CONTENT_STR:
+	case CONTENT_BYTES:
+	case CONTENT_BYTEARRAY:
+	case CONTENT_TUPLE:
+	case CONTENT_LIST:
+	case CONTENT_ARRAY:
+	case CONTENT_BUFFER:
+	case CONTENT_DEQUE:
+	case CONTENT_TENSOR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Could be a key of a cache: functools.lru_cache refuses the others. */
+static bool is_hashable(const struct fingerprint *print)
+{
+	switch (print->kind) {
+	case CONTENT_LIST:
+	case CONTENT_DICT:
+	case CONTENT_BYTEARRAY:
+	case CONTENT_ARRAY:
+	case CONTENT_SET:
+	case CONTENT_DEQUE:
+	case CONTENT_BUFFER:
+	case CONTENT_OBJECT:
+	case CONTENT_TENSOR:
+	case CONTENT_FUNCTION: /* one made anew each time is another key each time */
+	case CONTENT_OTHER:
+	case CONTENT_UNREADABLE:
+		return false;
+	default:
+		return !print->opaque || print->kind == CONTENT_CALLABLE;
+	}
+}
+
+/* "list_iterator", "generator", "zip": made for one call, and used up by it. */
+static bool is_iterator(const struct fingerprint *print)
+{
+	static const char *const names[] = { "generator", "zip",      "map",  "filter",
+					     "enumerate", "reversed", "range" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(print->shape, names[i]))
+			return true;
+	return strstr(print->shape, "iterator") != NULL;
+}
+
+void argument_note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
+			   const struct operand_value *value, const struct fingerprint *print)
+{
+	bool callable = is_callable(value, print);
+	uint64_t content = print->content;
+
+	/* A class's method is made anew each time it is asked for: its contents say which one it
+	 * is. */
+	if (callable && print->kind != CONTENT_METHOD && print->kind != CONTENT_CALLABLE)
+		content = hash_mix(print->object);
+	frame->contents = hash_combine(frame->contents, content);
+	frame->objects = hash_combine(frame->objects, print->object);
+	frame->operands[index] = hash_word(hash_mix(content));
+	site->operands[index] = (struct argument_operand){
+		.role = value->role,
+		.kind = print->kind,
+		.whole = print->whole,
+		.hashable = callable || is_hashable(print),
+		.callable = callable,
+		.size = print->size,
+	};
+	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
+	if (is_sequence(print) && print->size > frame->largest)
+		frame->largest = print->size;
+	if (print->kind == CONTENT_NONE || (callable && print->kind != CONTENT_METHOD) ||
+	    (print->kind == CONTENT_FUNCTION && !print->opaque))
+		return;
+	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
+		frame->flags |= ARGUMENT_OPAQUE | (is_iterator(print) ? 0 : ARGUMENT_STATE);
+	else
+		frame->flags |= ARGUMENT_DATA;
+	if (!print->whole)
+		frame->flags |= ARGUMENT_PARTIAL;
+}
+
+void argument_note_integer(struct argument_frame *frame, struct argument_site *site, size_t index,
+			   const struct operand_value *value)
+{
+	uint64_t content = hash_mix((uint64_t)value->integer);
+
+	frame->contents = hash_combine(frame->contents, content);
+	frame->operands[index] = hash_word(content);
+	frame->flags |= ARGUMENT_DATA;
+	site->operands[index] = (struct argument_operand){
+		.role = value->role, .kind = CONTENT_INT, .whole = true, .shape = "int"
+	};
+}
+
+/* To 3.10 a Python function is called through C, which takes no operands from the stack. */
+bool argument_calls_function(const struct argument_site *site)
+{
+	for (size_t k = 0; k < site->operand_count; k++) {
+		const struct argument_operand *operand = &site->operands[k];
+
+		if ((operand->role == OPERAND_CALLABLE || operand->role == OPERAND_METHOD) &&
+		    (!strcmp(operand->shape, "function") || !strcmp(operand->shape, "method")))
+			return true;
+	}
+	return false;
+}
+
+/* A C function of ctypes, given numbers alone: one of them may be a handle of what it works on. */
+bool argument_is_foreign(const struct argument_site *site)
+{
+	bool foreign = false;
+
+	for (size_t k = 0; k < site->operand_count; k++) {
+		const struct argument_operand *operand = &site->operands[k];
+
+		if (operand->callable)
+			foreign |= strstr(operand->shape, "FuncPtr") != NULL;
+		else if (operand->kind != CONTENT_INT && operand->kind != CONTENT_FLOAT &&
+			 operand->kind != CONTENT_BOOL && operand->kind != CONTENT_NONE)
+			return false;
+	}
+	return foreign;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one operand adds to what is noted of a sample's frame and of its site. Pure. */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_NOTE_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_NOTE_H
+
+#include "daemon/detect/argument_log.h"
+
+void argument_note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
+			   const struct operand_value *value, const struct fingerprint *print);
+
+/* One that the interpreter has no object for (3.14 on). */
+void argument_note_integer(struct argument_frame *frame, struct argument_site *site, size_t index,
+			   const struct operand_value *value);
+
+/* To 3.10 a Python function is called through C, which takes no operands from the stack. */
+bool argument_calls_function(const struct argument_site *site);
+
+/* A C function of ctypes, given numbers alone: one of them may be a handle of what it works on. */
+bool argument_is_foreign(const struct argument_site *site);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings of several lines that one change mends: a loop over elements, a function's calls. */
+#include "argument_samples.h"
+
+static void add_others(struct fixture *fixture, uint32_t site, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		add(fixture, frame(site, 100 + i, i));
+}
+
+static unsigned joined(const struct fixture *fixture, uint32_t site)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		count += fixture->findings.votes[i].joined &&
+			 fixture->findings.votes[i].site == site;
+	return count;
+}
+
+/* Elements of two lines, and the rest of the loop, are the site's that has most. */
+static void test_loop_over_elements(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t elements = subscript_at(fixture, 10, "float64[1000]", CONTENT_INT);
+	uint32_t others = subscript_at(fixture, 12, "float64[1000]", CONTENT_INT);
+	uint32_t rest = call_at(fixture, "loop", 4), outside = call_at(fixture, "once", 15);
+
+	add_others(fixture, elements, MANY);
+	add_others(fixture, others, MANY / 2);
+	add_others(fixture, rest, MANY / 2);
+	add_others(fixture, outside, MANY);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_ELEMENTS, elements), 2 * MANY);
+	assert_int_equal(joined(fixture, elements), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_NEEDED, outside), MANY);
+	assert_int_equal(fixture->findings.summaries[elements].votes[ARGUMENT_ELEMENTS], 2 * MANY);
+	/* A loop with much else to do stays. */
+	add_others(fixture, rest, 2 * MANY);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_ELEMENTS, elements), MANY + MANY / 2);
+	assert_int_equal(votes(fixture, ARGUMENT_NEEDED, rest), 2 * MANY + MANY / 2);
+}
+
+/* x[:, i] is no element. */
+static void test_slices(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = site_at(fixture, "cut", 27,
+				fixture->python->minor >= 14 ? "BINARY_OP" : "BINARY_SUBSCR");
+	struct argument_site *cut = site_of(fixture, site);
+
+	cut->kind = OPERATION_SUBSCRIPT;
+	cut->operand_count = 2;
+	cut->operands[0] = (struct argument_operand){ .role = OPERAND_CONTAINER,
+						      .kind = CONTENT_ARRAY,
+						      .whole = true,
+						      .shape = "float64[9,9]" };
+	cut->operands[1] = (struct argument_operand){
+		.role = OPERAND_INDEX, .kind = CONTENT_TUPLE, .whole = true, .size = 2
+	};
+	add_others(fixture, site, MANY);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
+static uint32_t entry_of(struct fixture *fixture, const char *function)
+{
+	struct argument_site *entry;
+	uint32_t id;
+
+	entry = argument_log_site(&fixture->log,
+				  &compiled_function(fixture->compiled, function)->code,
+				  ARGUMENT_ENTRY, &id);
+	assert_non_null(entry);
+	return id;
+}
+
+/* once() is called from two lines, each time with what it got from the other. */
+static void test_called_from_several_places(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inside = call_at(fixture, "once", 15), entry = entry_of(fixture, "once");
+	uint32_t callers[] = { call_at(fixture, "loop", 4), call_at(fixture, "loop", 8) };
+	uint32_t dropping = call_at(fixture, "loop", 5);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_frames(fixture,
+			   (struct argument_frame[]){ frame(inside, i, i),
+						      frame(callers[i % 2], i, i) },
+			   2);
+	all_are(fixture, ARGUMENT_NEEDED, inside);
+	site_of(fixture, entry)->compared = 12;
+	site_of(fixture, entry)->repeated = 8;
+	all_are(fixture, ARGUMENT_REPEATED, inside);
+	assert_int_equal(fixture->findings.summaries[inside].entry, entry);
+	assert_true(argument_summary_part(&fixture->findings.summaries[inside], ARGUMENT_REPEATED) >
+		    0.6);
+	/* By chance, or too few. */
+	site_of(fixture, entry)->repeated = 3;
+	all_are(fixture, ARGUMENT_NEEDED, inside);
+	site_of(fixture, entry)->compared = site_of(fixture, entry)->repeated = 5;
+	all_are(fixture, ARGUMENT_NEEDED, inside);
+	site_of(fixture, entry)->compared = site_of(fixture, entry)->repeated = 12;
+	/* It works on state that nobody can read. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inside), 0);
+	/* Called for its effect. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++) {
+		fixture->log.samples[i].frames[0].flags = ARGUMENT_JUDGED | ARGUMENT_DATA;
+		fixture->log.samples[i].frames[1].site = dropping;
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inside), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_loop_over_elements, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_slices, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_called_from_several_places, set_up, tear_down),
+	};
+	int failed = 0;
+
+	while (next_interpreter())
+		failed += cmocka_run_group_tests(tests, NULL, NULL);
+	return failed != 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_note.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct noted {
+	struct argument_site site;
+	struct argument_frame frame;
+};
+
+static void note(struct noted *noted, uint8_t role, enum content_kind kind, const char *shape,
+		 uint64_t object, uint64_t content)
+{
+	const struct operand_value value = { .role = role, .state = OPERAND_IS_OBJECT };
+	struct fingerprint print = {
+		.kind = kind, .object = object, .content = content, .whole = true
+	};
+
+	snprintf(print.shape, sizeof(print.shape), "%s", shape);
+	argument_note_operand(&noted->frame, &noted->site, noted->site.operand_count++, &value,
+			      &print);
+}
+
+/* ring_pop(handle): a number stands for what cannot be seen. */
+static void test_foreign(void **state)
+{
+	struct noted numbers = { 0 }, text = { 0 }, python = { 0 };
+
+	(void)state;
+	note(&numbers, OPERAND_CALLABLE, CONTENT_OTHER, "_FuncPtr", 1, 1);
+	note(&numbers, OPERAND_VALUE, CONTENT_INT, "int", 2, 2);
+	assert_true(argument_is_foreign(&numbers.site));
+	note(&text, OPERAND_CALLABLE, CONTENT_OTHER, "_FuncPtr", 1, 1);
+	note(&text, OPERAND_VALUE, CONTENT_BYTES, "bytes(9)", 2, 2);
+	assert_false(argument_is_foreign(&text.site));
+	note(&python, OPERAND_CALLABLE, CONTENT_FUNCTION, "function", 1, 1);
+	note(&python, OPERAND_VALUE, CONTENT_INT, "int", 2, 2);
+	assert_false(argument_is_foreign(&python.site));
+}
+
+/* datetime.strptime is another object each time, and yet the same. */
+static void test_class_methods(void **state)
+{
+	struct noted first = { 0 }, again = { 0 }, other = { 0 };
+
+	(void)state;
+	note(&first, OPERAND_CALLABLE, CONTENT_CALLABLE, "builtin_function_or_method", 100, 7);
+	note(&again, OPERAND_CALLABLE, CONTENT_CALLABLE, "builtin_function_or_method", 200, 7);
+	note(&other, OPERAND_CALLABLE, CONTENT_CALLABLE, "builtin_function_or_method", 100, 8);
+	assert_int_equal(first.frame.contents, again.frame.contents);
+	assert_int_not_equal(first.frame.contents, other.frame.contents);
+	assert_int_equal(first.frame.flags & (ARGUMENT_DATA | ARGUMENT_OPAQUE), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_class_methods),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
