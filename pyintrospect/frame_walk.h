@@ -7,6 +7,7 @@
  *   3.6 to 3.10   ts.frame -> frame -> frame -> 0               every frame an entry
  *   3.11          ts.cframe -> cframe -> ... -> root cframe     k-th cframe: k-th group
  *                    `-> frame -> frame(is_entry) -> frame -> ...
+ *                 in a greenlet: ... -> a cframe without a frame -> root cframe
  *   3.12+         ts... -> frame -> frame -> shim -> frame -> shim -> 0
  */
 #ifndef PIEPROFD_PYINTROSPECT_FRAME_WALK_H
