@@ -372,10 +372,31 @@ static struct frame_walk walk_shims(struct python_runtime *runtime,
 	return walk;
 }
 
-struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start)
+static void walk_begin(struct python_runtime *runtime)
 {
 	runtime->raw_count = 0;
 	memset(runtime->visited, 0, sizeof(runtime->visited));
+}
+
+struct frame_walk frame_walk_suspended(struct python_runtime *runtime, remote_addr frame)
+{
+	const struct frame_walk_start start = { .frame = frame };
+	struct frame_walk walk = { .end = FRAME_WALK_COMPLETE };
+	struct frame_facts facts;
+
+	walk_begin(runtime);
+	while (frame && next_frame(runtime, &start, frame, &walk, &facts)) {
+		facts.raw.entry = false;
+		if (!facts.shim)
+			runtime->raw_frames[runtime->raw_count++] = facts.raw;
+		frame = facts.previous;
+	}
+	return walk;
+}
+
+struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start)
+{
+	walk_begin(runtime);
 	switch (runtime->layout.walk) {
 	case PYTHON_WALK_CFRAMES:
 		return walk_cframes(runtime, start);

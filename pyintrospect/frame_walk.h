@@ -51,6 +51,12 @@ void frame_walk_want_chunk(struct python_runtime *runtime, const struct frame_wa
 
 struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start);
 
+/*
+ * The chain of a greenlet that is suspended, from its innermost frame on. It has
+ * no groups: what ends them lies on the C stack, which is another's meanwhile.
+ */
+struct frame_walk frame_walk_suspended(struct python_runtime *runtime, remote_addr frame);
+
 /* A frame's code object and the offset of its instruction, from its fixed part. */
 remote_addr frame_code(const struct python_layout *layout, const uint8_t *bytes);
 int64_t frame_instruction(const struct python_layout *layout, const uint8_t *bytes);

@@ -34,7 +34,8 @@ struct dumped_thread {
 	bool waits_known; /* asleep, in a system call that was seen */
 	enum wait_kind waits_for;
 	const struct dumped_task *task; /* asyncio's, which runs here; NULL: none, or unknown */
-	bool python;                    /* has a PyThreadState */
+	const struct dumped_greenlet *greenlet; /* which runs here; NULL: none, or unknown */
+	bool python;                            /* has a PyThreadState */
 	bool holds_gil;
 	bool collecting;              /* the garbage collector runs here */
 	bool native_known;            /* the native frames were read, not only the Python ones */
@@ -53,6 +54,17 @@ struct dumped_task {
 	const struct dumped_task *awaited; /* another one that it waits for; NULL: none */
 };
 
+/* A greenlet that has begun and not ended. A main one that runs is no more than its thread. */
+struct dumped_greenlet {
+	const char *type; /* "gevent._gevent_cgreenlet.Greenlet" */
+	pid_t tid;        /* of its thread; 0: unknown */
+	bool running;
+	bool main;                    /* the one in which its thread began */
+	struct profile_frame *frames; /* Python's alone, outermost first; of one that runs none:
+					 they are its thread's */
+	size_t frame_count;
+};
+
 struct thread_dump {
 	pid_t pid;
 	struct python_version python; /* of zeros: it could not be read, see below */
@@ -67,6 +79,10 @@ struct thread_dump {
 	bool tasks_known;               /* this version of Python tells them */
 	struct dumped_task *tasks;      /* running ones first */
 	size_t task_count;
+	bool greenlets_known;      /* versions of Python and of greenlet that are read */
+	bool greenlets_incomplete; /* they changed while they were read */
+	struct dumped_greenlet *greenlets;
+	size_t greenlet_count;
 };
 
 struct thread_dump_options {
