@@ -9,6 +9,7 @@
 
 #define WALKS_MAX            4
 #define GENERATIONS          3
+#define OLDEST               (GENERATIONS - 1)
 #define LINK_BITS            3ull /* 3.8+: the lowest bits of a link are flags of the collector's */
 #define MINOR_OF_INTERPRETER 9    /* the lists are the interpreter's, before the runtime's */
 
@@ -20,9 +21,13 @@ enum {
 	HEAD_BYTES_3_7 = 32,
 	GENERATION_BYTES = 24, /* the head, and counters */
 	GENERATION_BYTES_3_7 = 48,
+	EARLIER_BYTES = 4,
 };
 
-/* Byte offsets of the generations and of what gc.freeze() sets aside, from each minor's DWARF. */
+/*
+ * Byte offsets of the generations and of what gc.freeze() sets aside, from each minor's DWARF.
+ * Some builds, such as Debian's 3.13, have the former four bytes earlier.
+ */
 static const struct {
 	uint16_t generations, permanent;
 } layouts[] = {
@@ -92,6 +97,18 @@ static int walk_both_ways(struct gc_walk *walk, struct block_cache *cache, remot
 	return error ? error : -EAGAIN;
 }
 
+/* Do the links of a list's head lead back to it? */
+static bool is_list(const struct gc_walk *walk, remote_addr list)
+{
+	uint8_t head[HEAD_BYTES], next[HEAD_BYTES], previous[HEAD_BYTES];
+
+	return memory_read(walk->reader, list, head, sizeof(head)) == 0 &&
+	       memory_read(walk->reader, link_of(head, LINK_NEXT), next, sizeof(next)) == 0 &&
+	       memory_read(walk->reader, link_of(head, LINK_PREVIOUS), previous,
+			   sizeof(previous)) == 0 &&
+	       link_of(next, LINK_PREVIOUS) == list && link_of(previous, LINK_NEXT) == list;
+}
+
 int gc_objects_visit(const struct python_runtime *runtime, remote_addr interpreter,
 		     const struct gc_visitor *visitor, uint32_t *ret_flags)
 {
@@ -99,7 +116,8 @@ int gc_objects_visit(const struct python_runtime *runtime, remote_addr interpret
 	struct block_cache cache;
 	struct memory_reader reader;
 	struct gc_walk walk = { .runtime = runtime, .reader = &reader, .visitor = visitor };
-	remote_addr base = interpreter;
+	remote_addr base = interpreter, generations;
+	uint64_t generation_bytes = minor == 7 ? GENERATION_BYTES_3_7 : GENERATION_BYTES;
 	uint32_t flags = 0;
 	int error = 0;
 
@@ -113,12 +131,15 @@ int gc_objects_visit(const struct python_runtime *runtime, remote_addr interpret
 	walk.head_bytes = minor == 7 ? HEAD_BYTES_3_7 : HEAD_BYTES;
 	block_cache_init(&cache, runtime->reader);
 	reader = block_cache_reader(&cache);
+	generations = base + layouts[minor].generations;
+	/* By the oldest: that one changes only while a collection is under way. */
+	if (!is_list(&walk, generations + OLDEST * generation_bytes) &&
+	    is_list(&walk, generations - EARLIER_BYTES + OLDEST * generation_bytes))
+		generations -= EARLIER_BYTES;
 	for (unsigned i = 0; i <= GENERATIONS && !error; i++) {
-		remote_addr list = base + layouts[minor].permanent;
+		remote_addr list = i < GENERATIONS ? generations + i * generation_bytes
+						   : base + layouts[minor].permanent;
 
-		if (i < GENERATIONS)
-			list = base + layouts[minor].generations +
-			       i * (minor == 7 ? GENERATION_BYTES_3_7 : GENERATION_BYTES);
 		error = walk_both_ways(&walk, &cache, list);
 		if (error == -EAGAIN || error == -EFAULT)
 			flags |= GC_OBJECTS_INCOMPLETE;
