@@ -17,8 +17,8 @@
 
 struct python_runtime;
 
-/* In all lists of one interpreter together; a look at so many takes about a second. */
-#define GC_OBJECTS_MAX (2u << 20)
+/* Looked at in all lists of one interpreter together, each time that they are. */
+#define GC_OBJECTS_MAX (4u << 20)
 
 struct gc_visitor {
 	/* 0, or a negative errno that ends the walk. An object may come twice. */
