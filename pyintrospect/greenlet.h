@@ -7,14 +7,15 @@
  *   greenlet 2 and later   object { .., implementation -> { .., stack, Python state } }
  *   before                 object { .., stack, Python state, .. }
  *
- * A greenlet that is suspended holds the frame that it will go on with; one that
- * runs holds none. From that frame its others hang as a thread's do, but to 3.11
- * with no loop between, and from 3.12 on without those that lie on the C stack,
- * which greenlet takes out of the chain as long as it is suspended.
+ * A greenlet that waits holds the frame that it will go on with; one that runs
+ * holds none. The others hang on that frame, as a thread's do. From 3.12 on
+ * greenlet takes those out of the chain that lie on the C stack, for as long as
+ * it waits, since another greenlet may use that place.
  *
- * Nothing tells where the fields are: what greenlet's sizes and the first fields
- * make likely is checked on every object. What does not fit is counted, not
- * guessed. 3.6 is not read.
+ * Where the fields are follows from the size of the type greenlet, from the
+ * version of Python, and from one field that leads back to the object. All of it
+ * is checked on every object: what does not fit is left out, and said. 3.6 is not
+ * read, as its lists of objects are not.
  */
 #ifndef PIEPROFD_PYINTROSPECT_GREENLET_H
 #define PIEPROFD_PYINTROSPECT_GREENLET_H

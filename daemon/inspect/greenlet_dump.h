@@ -7,10 +7,22 @@
 #ifndef PIEPROFD_DAEMON_INSPECT_GREENLET_DUMP_H
 #define PIEPROFD_DAEMON_INSPECT_GREENLET_DUMP_H
 
-#include "daemon/inspect/thread_dump.h"
+#include "daemon/report/model/profile.h"
+#include "daemon/report/model/source.h"
 #include "pyintrospect/greenlet.h"
 
 struct target;
+
+/* A greenlet that has begun and not ended. A main one that runs is no more than its thread. */
+struct dumped_greenlet {
+	const char *type; /* "gevent._gevent_cgreenlet.Greenlet" */
+	pid_t tid;        /* of its thread; 0: unknown */
+	bool running;
+	bool main;                    /* the one in which its thread began */
+	struct profile_frame *frames; /* Python's alone, outermost first; of one that runs none:
+					 they are its thread's */
+	size_t frame_count;
+};
 
 struct greenlet_dump {
 	struct greenlet_list list;

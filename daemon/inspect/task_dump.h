@@ -7,8 +7,19 @@
 #define PIEPROFD_DAEMON_INSPECT_TASK_DUMP_H
 
 #include "daemon/cct/frame.h"
-#include "daemon/inspect/thread_dump.h"
+#include "daemon/report/model/profile.h"
+#include "daemon/report/model/source.h"
 #include "pyintrospect/asyncio_task.h"
+
+/* A task of asyncio's. */
+struct dumped_task {
+	char name[128];               /* "": unknown */
+	pid_t tid;                    /* of the thread whose loop it belongs to; 0: unknown */
+	bool running;                 /* the current one */
+	struct profile_frame *frames; /* its coroutines that wait for each other, outermost first */
+	size_t frame_count;
+	const struct dumped_task *awaited; /* another one that it waits for; NULL: none */
+};
 
 struct task_dump {
 	struct asyncio_task_list list;

@@ -7,8 +7,6 @@
 #include "attach/watchdog.h"
 #include "common/clock.h"
 #include "daemon/capture/capture.h"
-#include "daemon/inspect/greenlet_dump.h"
-#include "daemon/inspect/task_dump.h"
 #include "daemon/report/model/place.h"
 #include "daemon/report/model/shown_frame.h"
 #include "daemon/sample/wait_kind.h"

@@ -12,6 +12,8 @@
 
 #include "common/error.h"
 #include "daemon/cct/side_time.h"
+#include "daemon/inspect/greenlet_dump.h"
+#include "daemon/inspect/task_dump.h"
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/source.h"
 
@@ -41,27 +43,6 @@ struct dumped_thread {
 	bool native_known;            /* the native frames were read, not only the Python ones */
 	bool moved;                   /* it ran on while it was looked at: no frames */
 	struct profile_frame *frames; /* outermost first */
-	size_t frame_count;
-};
-
-/* A task of asyncio's. */
-struct dumped_task {
-	char name[128];               /* "": unknown */
-	pid_t tid;                    /* of the thread whose loop it belongs to; 0: unknown */
-	bool running;                 /* the current one */
-	struct profile_frame *frames; /* its coroutines that wait for each other, outermost first */
-	size_t frame_count;
-	const struct dumped_task *awaited; /* another one that it waits for; NULL: none */
-};
-
-/* A greenlet that has begun and not ended. A main one that runs is no more than its thread. */
-struct dumped_greenlet {
-	const char *type; /* "gevent._gevent_cgreenlet.Greenlet" */
-	pid_t tid;        /* of its thread; 0: unknown */
-	bool running;
-	bool main;                    /* the one in which its thread began */
-	struct profile_frame *frames; /* Python's alone, outermost first; of one that runs none:
-					 they are its thread's */
 	size_t frame_count;
 };
 
