@@ -130,6 +130,23 @@ def test_profile():
                       "%s: %s of %d samples" % (interpreter.name, report["losses"], report["samples"]))
 
 
+def test_native_code_alone():
+    """A greenlet without Python frames, where only its main one has some: nothing is wrong with the interpreter."""
+    for interpreter in interpreters_of_each_chain():
+        with waiting_target(with_packages(interpreter, "greenlet"), "greenlets.py", "greenlet", "--native") as (target, _):
+            dump = dumped(target.pid)
+            python_only = dumped(target.pid, "--no-native")
+        thread = next(thread for thread in dump["threads"] if thread["name"] == "MainThread")
+        check_stack_ends_at_base(thread["frames"], interpreter)
+        check_equal([frame for frame in thread["frames"] if frame["kind"] == "python"], [], "Python frames")
+        check_equal(next(thread for thread in python_only["threads"] if thread["name"] == "MainThread")["frames"], [],
+                    "frames without native ones")
+        if interpreter.version >= (3, 7):
+            check(dump["greenlets"][thread["greenlet"]]["running"], "%s: no greenlet runs" % interpreter.name)
+            check_equal(waiting_greenlets(dump, thread["tid"]), sorted(WAITING + [(MAIN, True, ("starts a read",))]),
+                        "greenlets of the first thread")
+
+
 def test_unstopped():
     for interpreter in interpreters_of_each_chain():
         if interpreter.version[1] in (11, 12):

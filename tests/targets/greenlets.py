@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Greenlets that wait in several ways, and one that runs: of the package greenlet, of gevent, or of eventlet.
 
-    greenlets.py greenlet|gevent|eventlet [--spin | --idle]
+    greenlets.py greenlet|gevent|eventlet [--spin | --idle | --native]
 
 The one that runs reads standard input, and all ends with that. --spin: it computes for ever. --idle: none runs but the
-hub of gevent or eventlet.
+hub of gevent or eventlet. --native: it reads without any Python.
 """
 import os
 import sys
@@ -80,6 +80,10 @@ def with_greenlet():
     thread = threading.Thread(target=work, args=(lock,), name="other", daemon=True)
     thread.start()
     kept = start()
+    if "--native" in sys.argv:
+        support.ready()
+        greenlet(sys.stdin.read).switch()  # starts a read
+        end()
     kept.append(greenlet(run))
     kept[-1].switch()  # starts run
 
