@@ -46,8 +46,6 @@ static const struct task_layout layouts[] = {
 
 enum {
 	TASK_LOOP = 16,
-	TYPE_BASE = 256,
-	TYPE_BASES_MAX = 16,
 	SET_MASK = 32,
 	SET_TABLE = 40,
 	SET_HEAD_SIZE = 48,
@@ -75,10 +73,10 @@ static bool is_task(const struct python_runtime *runtime, remote_addr object)
 
 	if (!object || memory_read_u64(runtime->reader, object + type_offset, &type))
 		return false;
-	for (unsigned i = 0; type && i < TYPE_BASES_MAX; i++) {
+	for (unsigned i = 0; type && i < PYTHON_TYPE_BASES_MAX; i++) {
 		if (python_type_is(runtime, type, "_asyncio.Task"))
 			return true;
-		if (memory_read_u64(runtime->reader, type + TYPE_BASE, &type))
+		if (python_type_base(runtime, type, &type))
 			return false;
 	}
 	return false;
@@ -198,25 +196,6 @@ static int find_loop_thread(const struct python_runtime *runtime, remote_addr lo
 	return of_object(error) ? 0 : error;
 }
 
-static int read_module(const struct python_runtime *runtime, remote_addr interpreter,
-		       struct object_entries *ret_entries)
-{
-	uint64_t offset = (uint64_t)runtime->layout.offsets.interpreter_modules;
-	struct object_entries modules;
-	remote_addr address;
-	int error = memory_read_u64(runtime->reader, interpreter + offset, &address);
-
-	if (!error)
-		error = object_read_dict(runtime, address, &modules);
-	if (error)
-		return error;
-	error = object_find(runtime, &modules, "asyncio.tasks", &address);
-	object_entries_deinit(&modules);
-	if (!error)
-		error = object_read_module(runtime, address, &address);
-	return error ? error : object_read_dict(runtime, address, ret_entries);
-}
-
 static int read_current(struct reading *reading, remote_addr dict)
 {
 	struct object_entries entries;
@@ -307,7 +286,7 @@ static int read_interpreter(struct reading *reading, remote_addr interpreter)
 		runtime->layout.minor >= MINOR_SCHEDULED ? "_scheduled_tasks" : "_all_tasks";
 	struct object_entries names;
 	remote_addr object;
-	int error = read_module(runtime, interpreter, &names);
+	int error = object_read_imported(runtime, interpreter, "asyncio.tasks", &names);
 
 	if (error)
 		return error;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define PAGE_BYTES         4096ull
+#define WORD_BYTES         8ull
 #define VISITED_SLOTS      (sizeof(((struct python_runtime *)NULL)->visited) / sizeof(remote_addr))
 #define CHUNKS_MAX         8    /* chunks of the data stack that are looked through */
 #define CODE_POINTER_TAGS  3ull /* 3.14+: low bits of f_executable */
@@ -234,11 +235,35 @@ static struct frame_walk broken(size_t valid)
 	return (struct frame_walk){ .end = FRAME_WALK_BROKEN, .valid = valid };
 }
 
+static bool data_stack_empty(const struct python_runtime *runtime,
+			     const struct frame_walk_start *start)
+{
+	/* The first chunk leaves out one word. */
+	return !start->chunk ||
+	       start->chunk_top <=
+		       start->chunk + WORD_BYTES + (uint64_t)runtime->layout.offsets.chunk_data;
+}
+
+/*
+ * 3.11, 3.12: greenlet gives each greenlet but the main one a _PyCFrame of its
+ * own to begin with. It has no frame, and its link goes to the root's. Between
+ * it and the first evaluation loop there is only native code: nothing is on the
+ * data stack, as there is while a loop is in its prologue.
+ */
+static bool before_first_loop(const struct python_runtime *runtime,
+			      const struct frame_walk_start *start, remote_addr outer_cframe,
+			      remote_addr root)
+{
+	return outer_cframe == root && data_stack_empty(runtime, start);
+}
+
 /*
  * 3.11. The evaluation loop sets its entry frame's link to the frame that was
  * current in the _PyCFrame before its own, and that one stays as it is while
  * the loop runs: both have to agree at the end of every group. They do not
- * while the newest loop is in its prologue.
+ * while the newest loop is in its prologue. The last link is nothing, and so is
+ * the current frame of the root _PyCFrame, or of the one that a greenlet begins
+ * with.
  */
 static struct frame_walk walk_cframes(struct python_runtime *runtime,
 				      const struct frame_walk_start *start)
@@ -254,7 +279,7 @@ static struct frame_walk walk_cframes(struct python_runtime *runtime,
 	if (cframe == root)
 		return frame ? broken(0) : walk;
 	if (!frame)
-		return broken(0);
+		return before_first_loop(runtime, start, outer_cframe, root) ? walk : broken(0);
 	while (frame && next_frame(runtime, start, frame, &walk, &facts)) {
 		frame = facts.previous;
 		if (facts.raw.entry) {
@@ -271,7 +296,9 @@ static struct frame_walk walk_cframes(struct python_runtime *runtime,
 				facts.raw.anchor = cframe;
 				cframe = outer_cframe;
 				outer_cframe = next_outer;
-				if (outer_frame != frame || (cframe == root) != (frame == 0))
+				if (outer_frame != frame ||
+				    (frame ? cframe == root
+					   : cframe != root && outer_cframe != root))
 					return broken(group_start);
 			}
 		}
@@ -287,14 +314,15 @@ static struct frame_walk walk_cframes(struct python_runtime *runtime,
 
 /* 3.12: what the entry shim of the innermost group must lead on to. */
 static int outer_current_frame(struct python_runtime *runtime, const struct frame_walk_start *start,
-			       remote_addr *ret_frame, remote_addr *ret_outer)
+			       remote_addr *ret_frame, remote_addr *ret_outer_cframe,
+			       remote_addr *ret_outer)
 {
-	remote_addr outer_cframe, unused;
-	int error = cframe_read(runtime, start->cframe, ret_frame, &outer_cframe);
+	remote_addr unused;
+	int error = cframe_read(runtime, start->cframe, ret_frame, ret_outer_cframe);
 
 	*ret_outer = 0;
-	if (!error && outer_cframe)
-		error = cframe_read(runtime, outer_cframe, ret_outer, &unused);
+	if (!error && *ret_outer_cframe)
+		error = cframe_read(runtime, *ret_outer_cframe, ret_outer, &unused);
 	return error;
 }
 
@@ -310,13 +338,15 @@ static struct frame_walk walk_shims(struct python_runtime *runtime,
 	if (check_outer) {
 		remote_addr root =
 			start->thread + (uint64_t)runtime->layout.offsets.thread_root_cframe;
+		remote_addr outer_cframe;
 
-		if (outer_current_frame(runtime, start, &frame, &outer))
+		if (outer_current_frame(runtime, start, &frame, &outer_cframe, &outer))
 			return broken(0);
 		if (start->cframe == root)
 			return frame ? broken(0) : walk;
 		if (!frame)
-			return broken(0);
+			return before_first_loop(runtime, start, outer_cframe, root) ? walk
+										     : broken(0);
 	}
 	while (frame && next_frame(runtime, start, frame, &walk, &facts)) {
 		remote_addr address = frame;
@@ -342,10 +372,31 @@ static struct frame_walk walk_shims(struct python_runtime *runtime,
 	return walk;
 }
 
-struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start)
+static void walk_begin(struct python_runtime *runtime)
 {
 	runtime->raw_count = 0;
 	memset(runtime->visited, 0, sizeof(runtime->visited));
+}
+
+struct frame_walk frame_walk_suspended(struct python_runtime *runtime, remote_addr frame)
+{
+	const struct frame_walk_start start = { .frame = frame };
+	struct frame_walk walk = { .end = FRAME_WALK_COMPLETE };
+	struct frame_facts facts;
+
+	walk_begin(runtime);
+	while (frame && next_frame(runtime, &start, frame, &walk, &facts)) {
+		facts.raw.entry = false;
+		if (!facts.shim)
+			runtime->raw_frames[runtime->raw_count++] = facts.raw;
+		frame = facts.previous;
+	}
+	return walk;
+}
+
+struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start)
+{
+	walk_begin(runtime);
 	switch (runtime->layout.walk) {
 	case PYTHON_WALK_CFRAMES:
 		return walk_cframes(runtime, start);

@@ -7,6 +7,7 @@
  *   3.6 to 3.10   ts.frame -> frame -> frame -> 0               every frame an entry
  *   3.11          ts.cframe -> cframe -> ... -> root cframe     k-th cframe: k-th group
  *                    `-> frame -> frame(is_entry) -> frame -> ...
+ *                 in a greenlet: ... -> a cframe without a frame -> root cframe
  *   3.12+         ts... -> frame -> frame -> shim -> frame -> shim -> 0
  */
 #ifndef PIEPROFD_PYINTROSPECT_FRAME_WALK_H
@@ -49,6 +50,12 @@ void frame_walk_start_parse(const struct python_runtime *runtime, remote_addr th
 void frame_walk_want_chunk(struct python_runtime *runtime, const struct frame_walk_start *start);
 
 struct frame_walk frame_walk(struct python_runtime *runtime, const struct frame_walk_start *start);
+
+/*
+ * The chain of a greenlet that is suspended, from its innermost frame on. It has
+ * no groups: what ends them lies on the C stack, which is another's meanwhile.
+ */
+struct frame_walk frame_walk_suspended(struct python_runtime *runtime, remote_addr frame);
 
 /* A frame's code object and the offset of its instruction, from its fixed part. */
 remote_addr frame_code(const struct python_layout *layout, const uint8_t *bytes);

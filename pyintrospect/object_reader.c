@@ -355,3 +355,25 @@ int object_read_module(const struct python_runtime *runtime, remote_addr module,
 		return -EBADMSG;
 	return memory_read_u64(runtime->reader, module + MODULE_DICT, ret_dict);
 }
+
+int object_read_imported(const struct python_runtime *runtime, remote_addr interpreter,
+			 const char *name, struct object_entries *ret_entries)
+{
+	int32_t offset = runtime->layout.offsets.interpreter_modules;
+	struct object_entries modules;
+	remote_addr address;
+	int error;
+
+	if (offset == OFFSET_ABSENT)
+		return -ENOENT;
+	error = memory_read_u64(runtime->reader, interpreter + (uint64_t)offset, &address);
+	if (!error)
+		error = object_read_dict(runtime, address, &modules);
+	if (error)
+		return error;
+	error = object_find(runtime, &modules, name, &address);
+	object_entries_deinit(&modules);
+	if (!error)
+		error = object_read_module(runtime, address, &address);
+	return error ? error : object_read_dict(runtime, address, ret_entries);
+}

@@ -63,4 +63,10 @@ __attribute__((warn_unused_result)) int object_read_module(const struct python_r
 							   remote_addr module,
 							   remote_addr *ret_dict);
 
+/* The entries of an imported module's dict, by its name in sys.modules; -ENOENT: not imported. */
+__attribute__((warn_unused_result)) int object_read_imported(const struct python_runtime *runtime,
+							     remote_addr interpreter,
+							     const char *name,
+							     struct object_entries *ret_entries);
+
 #endif

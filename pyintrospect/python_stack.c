@@ -81,12 +81,11 @@ static bool frame_hidden(const struct python_runtime *runtime, const uint8_t *he
 	       (uint64_t)first * INSTRUCTION_BYTES >= code_head_bytecode_size(layout, head);
 }
 
-/* The walk's links and the heads of its code objects; *ret_valid frames passed their checks. */
-static int read_links(struct python_runtime *runtime, const struct frame_walk_start *start,
-		      struct frame_walk *ret_walk, size_t *ret_valid)
+/* The heads of a walk's code objects; *ret_valid frames passed their checks. */
+static int read_code_heads(struct python_runtime *runtime, const struct frame_walk *walk,
+			   size_t *ret_valid)
 {
-	struct frame_walk walk = frame_walk(runtime, start);
-	size_t count = walk.end == FRAME_WALK_BROKEN ? walk.valid : runtime->raw_count;
+	size_t count = walk->end == FRAME_WALK_BROKEN ? walk->valid : runtime->raw_count;
 	size_t valid;
 	int error;
 
@@ -100,9 +99,16 @@ static int read_links(struct python_runtime *runtime, const struct frame_walk_st
 	for (valid = 0; valid < count; valid++)
 		if (!frame_plausible(runtime, &runtime->raw_frames[valid]))
 			break;
-	*ret_walk = walk;
 	*ret_valid = valid;
 	return 0;
+}
+
+/* The walk's links and the heads of its code objects. */
+static int read_links(struct python_runtime *runtime, const struct frame_walk_start *start,
+		      struct frame_walk *ret_walk, size_t *ret_valid)
+{
+	*ret_walk = frame_walk(runtime, start);
+	return read_code_heads(runtime, ret_walk, ret_valid);
 }
 
 /* Did the innermost group fail, links or frames? */
@@ -227,6 +233,21 @@ static int resolve_frames(struct python_runtime *runtime, size_t count)
 	return 0;
 }
 
+/* What a walk found becomes runtime->result. */
+static int take_frames(struct python_runtime *runtime, const struct frame_walk *walk, size_t valid)
+{
+	struct python_stack *result = &runtime->result;
+
+	if (walk->error && walk->error != -EFAULT && walk->error != -ELOOP &&
+	    walk->error != -ENOSPC)
+		return walk->error;
+	if (walk->end == FRAME_WALK_TRUNCATED)
+		result->flags |= PYTHON_STACK_TRUNCATED;
+	if (walk->end == FRAME_WALK_BROKEN || valid < runtime->raw_count)
+		result->flags |= PYTHON_STACK_INVALID;
+	return resolve_frames(runtime, valid);
+}
+
 static int read_frames(struct python_runtime *runtime, const struct stack_snapshot *stack,
 		       struct frame_walk_start *start)
 {
@@ -247,15 +268,7 @@ static int read_frames(struct python_runtime *runtime, const struct stack_snapsh
 		result->flags |= PYTHON_STACK_RECOVERED;
 		error = read_links(runtime, start, &walk, &valid);
 	}
-	if (error)
-		return error;
-	if (walk.error && walk.error != -EFAULT && walk.error != -ELOOP && walk.error != -ENOSPC)
-		return walk.error;
-	if (walk.end == FRAME_WALK_TRUNCATED)
-		result->flags |= PYTHON_STACK_TRUNCATED;
-	if (walk.end == FRAME_WALK_BROKEN || valid < runtime->raw_count)
-		result->flags |= PYTHON_STACK_INVALID;
-	return resolve_frames(runtime, valid);
+	return error ? error : take_frames(runtime, &walk, valid);
 }
 
 /* One reading. Who holds the GIL costs no system call once it was asked for. */
@@ -527,4 +540,26 @@ int python_stack_read_passing(struct python_runtime *runtime, pid_t tid,
 			      struct python_stack *ret_stack)
 {
 	return read_stack(runtime, tid, NULL, READING_PASSING, ret_stack);
+}
+
+int python_stack_read_suspended(struct python_runtime *runtime, remote_addr frame,
+				struct python_stack *ret_stack)
+{
+	struct python_stack *result = &runtime->result;
+	struct frame_walk walk;
+	size_t valid;
+	int error;
+
+	remote_copy_begin(&runtime->copy, NULL);
+	result->count = 0;
+	result->flags = 0;
+	result->gil = GIL_UNKNOWN;
+	result->collecting = false;
+	walk = frame_walk_suspended(runtime, frame);
+	error = read_code_heads(runtime, &walk, &valid);
+	if (!error)
+		error = take_frames(runtime, &walk, valid);
+	if (!error)
+		take_result(runtime, ret_stack);
+	return error;
 }

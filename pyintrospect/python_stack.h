@@ -51,4 +51,13 @@ int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
 int python_stack_read_passing(struct python_runtime *runtime, pid_t tid,
 			      struct python_stack *ret_stack);
 
+/*
+ * The frames of a greenlet that is suspended, from its innermost one on: a frame
+ * object to 3.10, then the frame proper. Nobody is running them; where somebody
+ * begins to meanwhile, PYTHON_STACK_INVALID may say so. No groups, no GIL. 0,
+ * -EFAULT or -ENOMEM.
+ */
+int python_stack_read_suspended(struct python_runtime *runtime, remote_addr frame,
+				struct python_stack *ret_stack);
+
 #endif

@@ -19,25 +19,10 @@ static int read_attribute(const struct python_runtime *runtime, struct object_en
 static int find_active(const struct python_runtime *runtime, remote_addr interpreter,
 		       remote_addr *ret_active)
 {
-	int32_t offset = runtime->layout.offsets.interpreter_modules;
 	struct object_entries entries;
-	remote_addr address;
-	int error;
+	int error = object_read_imported(runtime, interpreter, "threading", &entries);
 
-	if (offset == OFFSET_ABSENT)
-		return -ENOENT;
-	error = memory_read_u64(runtime->reader, interpreter + (uint64_t)offset, &address);
-	if (!error)
-		error = object_read_dict(runtime, address, &entries);
-	if (!error)
-		error = read_attribute(runtime, &entries, "threading", &address);
-	if (!error)
-		error = object_read_module(runtime, address, &address);
-	if (!error)
-		error = object_read_dict(runtime, address, &entries);
-	if (!error)
-		error = read_attribute(runtime, &entries, "_active", ret_active);
-	return error;
+	return error ? error : read_attribute(runtime, &entries, "_active", ret_active);
 }
 
 static struct python_thread *find_listed_thread(struct python_thread_list *list,

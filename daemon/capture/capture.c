@@ -2,6 +2,7 @@
 #include "daemon/capture/capture.h"
 
 #include "common/clock.h"
+#include "daemon/cct/greenlet_base.h"
 #include "daemon/cct/stitch.h"
 
 #include <errno.h>
@@ -227,6 +228,18 @@ static void join_handlers(struct capture *capture, const struct target *target)
 	capture->native_count = kept;
 }
 
+/* What lies further out is not the greenlet's, and may be what is left of another one. */
+static void end_at_greenlet(struct capture *capture, const struct target *target)
+{
+	size_t count = greenlet_base_find(capture->native, capture->native_count, &capture->python,
+					  &target->eval, &target->greenlet);
+
+	if (count == capture->native_count)
+		return;
+	capture->native_count = count;
+	capture->native_end = UNWIND_COMPLETE;
+}
+
 void capture_finish(struct capture *capture, struct target *target, struct losses *losses)
 {
 	capture->native_end =
@@ -237,6 +250,7 @@ void capture_finish(struct capture *capture, struct target *target, struct losse
 			.tid = capture->tid,
 			.address = capture->native[capture->native_count - 1].sp + TOP_FRAME_BYTES,
 		};
+	end_at_greenlet(capture, target);
 	if (capture->native_end != UNWIND_COMPLETE) {
 		losses->counts[LOSS_NATIVE_TRUNCATED]++;
 		if (capture->native_end == UNWIND_STACK_MISSING &&

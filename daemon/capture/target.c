@@ -58,6 +58,12 @@ static enum module_kind kind_of(const struct target *target, const struct module
 	return MODULE_LIBRARY;
 }
 
+/* To 0.4 the extension was the whole of greenlet, later it is a part. */
+static bool is_greenlet(const struct module *module)
+{
+	return name_starts(module, "_greenlet.") || name_starts(module, "greenlet.");
+}
+
 /* Names are compared once a module, not once a sample. */
 static int classify_modules(struct target *target)
 {
@@ -70,8 +76,14 @@ static int classify_modules(struct target *target)
 	if (!kinds)
 		return -ENOMEM;
 	target->module_kinds = kinds;
-	for (size_t i = 0; i < count; i++)
-		kinds[i] = kind_of(target, module_table_get(target->modules, i));
+	target->greenlet.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct module *module = module_table_get(target->modules, i);
+
+		kinds[i] = kind_of(target, module);
+		if (is_greenlet(module) && target->greenlet.count < ADDRESS_RANGES_MAX)
+			target->greenlet.items[target->greenlet.count++] = module->range;
+	}
 	target->module_kind_count = count;
 	return 0;
 }

@@ -51,8 +51,9 @@ struct target {
 	 * the evaluation loop proper. None in other builds.
 	 */
 	struct address_ranges eval_handlers;
-	remote_addr type_type;  /* &PyType_Type */
-	uint32_t *module_kinds; /* by module index, see target_module_kind() */
+	struct address_ranges greenlet; /* the extension of that name; none: not loaded */
+	remote_addr type_type;          /* &PyType_Type */
+	uint32_t *module_kinds;         /* by module index, see target_module_kind() */
 	size_t module_kind_count;
 };
 

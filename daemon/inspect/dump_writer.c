@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/inspect/dump_writer.h"
 
+#include "common/hash.h"
 #include "daemon/inspect/alike.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/text_layout.h"
@@ -101,6 +102,37 @@ static void put_task(const struct text_layout *layout, const struct thread_dump 
 		put_task_name(layout, "waits for ", task->awaited);
 }
 
+static void put_greenlet_type(const struct text_layout *layout, const char *label,
+			      const struct dumped_greenlet *greenlet)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s%s", label, greenlet->type);
+	fputs("    ", layout->file);
+	text_last_cell(layout, text, layout->columns - 4);
+}
+
+/* With those like it: the one at index and later ones. */
+static void put_greenlet(const struct text_layout *layout, const struct dumped_greenlet *greenlet,
+			 size_t members)
+{
+	const char *main = greenlet->main ? "MAIN " : "";
+	char heading[64], of_thread[32] = "";
+
+	if (greenlet->tid)
+		snprintf(of_thread, sizeof(of_thread), " of thread %d", (int)greenlet->tid);
+	if (members > 1)
+		snprintf(heading, sizeof(heading), "%zu %sGREENLETS%s", members, main, of_thread);
+	else
+		snprintf(heading, sizeof(heading), "%sGREENLET%s", main, of_thread);
+	text_heading(layout, heading, "waiting%s%s",
+		     greenlet->frame_count ? "" : ", no Python frames",
+		     members > 1 ? ", all alike" : "");
+	put_greenlet_type(layout, "", greenlet);
+	for (size_t i = greenlet->frame_count; i > 0; i--)
+		dump_put_frame(layout, &greenlet->frames[i - 1]);
+}
+
 static void put_thread_names(const struct text_layout *layout, const struct thread_dump *dump,
 			     const struct alike *alike, size_t index)
 {
@@ -141,6 +173,8 @@ static void dump_put_thread(const struct text_layout *layout, const struct threa
 	put_thread_names(layout, dump, alike, index);
 	if (thread->task)
 		put_task_name(layout, "asyncio: ", thread->task);
+	if (thread->greenlet)
+		put_greenlet_type(layout, "runs greenlet ", thread->greenlet);
 	if (thread->moved)
 		text_wrapped(layout, "    ",
 			     "The thread ran on while it was read: no stack is known.");
@@ -163,7 +197,8 @@ static int dump_put_threads(const struct text_layout *layout, const struct threa
 				(uint64_t)thread->waits_for << 8 | thread->waits_known << 1 |
 				thread->python;
 		alike[i].alone = thread->holds_gil || thread->collecting || thread->task ||
-				 thread->moved || thread->activity == THREAD_RUNNING;
+				 thread->greenlet || thread->moved ||
+				 thread->activity == THREAD_RUNNING;
 	}
 	alike_find(alike, dump->thread_count);
 	for (size_t i = 0; i < dump->thread_count; i++)
@@ -195,6 +230,30 @@ static int put_tasks(const struct text_layout *layout, const struct thread_dump 
 	return 0;
 }
 
+/* One that runs is told with its thread. */
+static int put_greenlets(const struct text_layout *layout, const struct thread_dump *dump)
+{
+	struct alike *alike = calloc(dump->greenlet_count + 1, sizeof(*alike));
+
+	if (!alike)
+		return -ENOMEM;
+	for (size_t i = 0; i < dump->greenlet_count; i++) {
+		const struct dumped_greenlet *greenlet = &dump->greenlets[i];
+
+		alike[i].frames = greenlet->frames;
+		alike[i].frame_count = greenlet->frame_count;
+		alike[i].kind = hash_combine(hash_add_string(HASH_BASIS, greenlet->type),
+					     (uint64_t)greenlet->tid << 1 | greenlet->main);
+		alike[i].alone = greenlet->running;
+	}
+	alike_find(alike, dump->greenlet_count);
+	for (size_t i = 0; i < dump->greenlet_count; i++)
+		if (alike[i].first == i && !dump->greenlets[i].running)
+			put_greenlet(layout, &dump->greenlets[i], alike[i].members);
+	free(alike);
+	return 0;
+}
+
 static void put_losses(const struct text_layout *layout, const struct thread_dump *dump)
 {
 	const struct source_refusals *sources = &dump->sources;
@@ -203,6 +262,13 @@ static void put_losses(const struct text_layout *layout, const struct thread_dum
 		text_wrapped(layout, "  not shown: ", loss_words(LOSS_TARGET_LIMIT));
 	if (dump->lost_files)
 		text_wrapped(layout, "  ", loss_words(LOSS_FILE_LOST));
+	if (dump->python.major && !dump->greenlets_known)
+		text_wrapped(layout, "  ",
+			     "Its greenlets are not shown: this version of Python or of greenlet "
+			     "is not known.");
+	if (dump->greenlets_incomplete)
+		text_wrapped(layout, "  ",
+			     "Greenlets may be missing: they changed while they were read.");
 	if (sources->denied)
 		text_wrapped(layout, "  ", loss_words(LOSS_SOURCE_DENIED));
 	if (sources->refused)
@@ -252,7 +318,10 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
 	put_losses(&layout, dump);
-	return dump_put_threads(&layout, dump) || put_tasks(&layout, dump) ? -ENOMEM : 0;
+	return dump_put_threads(&layout, dump) || put_tasks(&layout, dump) ||
+			       put_greenlets(&layout, dump)
+		       ? -ENOMEM
+		       : 0;
 }
 
 static json_t *json_task_name(const struct dumped_task *task)
@@ -285,6 +354,31 @@ static json_t *json_tasks(const struct thread_dump *dump)
 	return array;
 }
 
+static json_t *json_greenlet(const struct dumped_greenlet *greenlet)
+{
+	json_t *object = json_object();
+
+	object = json_with(object, "type", json_text(greenlet->type));
+	object =
+		json_with(object, "tid", greenlet->tid ? json_integer(greenlet->tid) : json_null());
+	object = json_with(object, "main", json_boolean(greenlet->main));
+	object = json_with(object, "running", json_boolean(greenlet->running));
+	return json_with(object, "frames", json_frames(greenlet->frames, greenlet->frame_count));
+}
+
+/* null: this version of Python or of greenlet is not read. */
+static json_t *json_greenlets(const struct thread_dump *dump)
+{
+	json_t *array;
+
+	if (!dump->greenlets_known)
+		return json_null();
+	array = json_array();
+	for (size_t i = 0; i < dump->greenlet_count; i++)
+		array = json_appended(array, json_greenlet(&dump->greenlets[i]));
+	return array;
+}
+
 static json_t *dump_json_thread(const struct thread_dump *dump, const struct dumped_thread *thread)
 {
 	json_t *object = json_object();
@@ -301,6 +395,9 @@ static json_t *dump_json_thread(const struct thread_dump *dump, const struct dum
 				   : json_null());
 	object = json_with(object, "task",
 			   thread->task ? json_integer(thread->task - dump->tasks) : json_null());
+	object = json_with(object, "greenlet",
+			   thread->greenlet ? json_integer(thread->greenlet - dump->greenlets)
+					    : json_null());
 	object = json_with(object, "collecting", json_boolean(thread->collecting));
 	object = json_with(object, "native", json_boolean(thread->native_known));
 	object = json_with(object, "moved", json_boolean(thread->moved));
@@ -320,6 +417,9 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	object = json_with(object, "pid", json_integer(dump->pid));
 	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
 	object = json_with(object, "tasks", json_tasks(dump));
+	object = json_with(object, "greenlets", json_greenlets(dump));
+	object =
+		json_with(object, "greenlets_incomplete", json_boolean(dump->greenlets_incomplete));
 	object = json_with(object, "source_denied", json_count(dump->sources.denied));
 	object = json_with(object, "source_refused", json_count(dump->sources.refused));
 	object = json_with(object, "source_unanswered", json_count(dump->sources.unanswered));

@@ -10,7 +10,6 @@
 #include "daemon/report/model/place.h"
 #include "daemon/report/model/shown_frame.h"
 #include "daemon/sample/wait_kind.h"
-#include "pyintrospect/asyncio_task.h"
 #include "pyintrospect/gil.h"
 #include "pyintrospect/thread_list.h"
 
@@ -43,7 +42,8 @@ struct owned_dump {
 	struct capture capture;
 	struct losses losses;
 	struct address_ranges gil_locks;
-	struct asyncio_task_list tasks;
+	struct task_dump tasks;
+	struct greenlet_dump greenlets;
 	struct stored_thread *stored;
 	size_t stored_count;
 	struct place_table places;
@@ -197,41 +197,53 @@ static int list_threads(struct owned_dump *owned)
 	return 0;
 }
 
-static pid_t tid_of(const struct owned_dump *owned, const struct python_thread_list *list,
-		    uint64_t ident)
+/* By the number that its own pid namespace gives it; NULL: not met. */
+static struct stored_thread *find_stored(const struct owned_dump *owned, pid_t inner_tid)
 {
-	for (size_t i = 0; ident && i < list->count; i++)
-		for (size_t k = 0; list->items[i].ident == ident && k < owned->stored_count; k++)
-			if (owned->stored[k].inner_tid == list->items[i].tid)
-				return owned->stored[k].shown.tid;
-	return 0;
+	for (size_t i = 0; inner_tid && i < owned->stored_count; i++)
+		if (owned->stored[i].inner_tid == inner_tid)
+			return &owned->stored[i];
+	return NULL;
 }
 
-/* What cannot be read of them is left out. */
+/* Threads' numbers become those that we see. */
 static void read_tasks(struct owned_dump *owned, const struct python_thread_list *list)
 {
 	struct thread_dump *dump = &owned->dump;
-	struct asyncio_task_list *tasks = &owned->tasks;
+	struct task_dump *tasks = &owned->tasks;
 
-	if (asyncio_task_list_read(owned->target.runtime, list, tasks) ||
-	    tasks->flags & ASYNCIO_UNKNOWN)
-		return;
-	dump->tasks = calloc(tasks->count + 1, sizeof(dump->tasks[0]));
-	if (!dump->tasks)
-		return;
-	dump->tasks_known = true;
+	task_dump_read(tasks, owned->target.runtime, list);
+	dump->tasks_known = tasks->known;
+	dump->tasks = tasks->shown;
 	dump->task_count = tasks->count;
-	dump->left_out += (tasks->flags & ASYNCIO_CUT) != 0;
+	dump->left_out += tasks->known && tasks->list.flags & ASYNCIO_CUT;
 	for (size_t i = 0; i < tasks->count; i++) {
-		const struct asyncio_task *task = &tasks->items[i];
-		struct dumped_task *shown = &dump->tasks[i];
+		const struct stored_thread *stored = find_stored(owned, tasks->shown[i].tid);
 
-		snprintf(shown->name, sizeof(shown->name), "%s", task->name);
-		shown->running = task->running;
-		shown->tid = tid_of(owned, list, task->ident);
-		for (size_t k = 0; task->awaited && k < tasks->count; k++)
-			if (tasks->items[k].address == task->awaited)
-				shown->awaited = &dump->tasks[k];
+		tasks->shown[i].tid = stored ? stored->shown.tid : 0;
+	}
+}
+
+static void read_greenlets(struct owned_dump *owned, const struct python_thread_list *list)
+{
+	struct thread_dump *dump = &owned->dump;
+	struct greenlet_dump *greenlets = &owned->greenlets;
+
+	if (greenlet_dump_read(greenlets, &owned->target, list) ||
+	    greenlets->list.flags & GREENLETS_UNKNOWN)
+		return;
+	dump->greenlets_known = true;
+	dump->greenlets_incomplete = greenlets->list.flags & GREENLETS_INCOMPLETE;
+	dump->left_out += (greenlets->list.flags & GREENLETS_CUT) != 0;
+	dump->greenlets = greenlets->shown;
+	dump->greenlet_count = greenlets->count;
+	for (size_t i = 0; i < greenlets->count; i++) {
+		struct dumped_greenlet *shown = &greenlets->shown[i];
+		struct stored_thread *stored = find_stored(owned, shown->tid);
+
+		shown->tid = stored ? stored->shown.tid : 0;
+		if (stored && shown->running)
+			stored->shown.greenlet = shown;
 	}
 }
 
@@ -246,20 +258,20 @@ static void add_python_facts(struct owned_dump *owned)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct python_thread *python = &list.items[i];
 
-		for (size_t k = 0; k < owned->stored_count; k++) {
-			struct dumped_thread *shown = &owned->stored[k].shown;
+		struct stored_thread *stored = find_stored(owned, python->tid);
 
-			if (!python->tid || owned->stored[k].inner_tid != python->tid)
-				continue;
-			shown->python = true;
-			shown->holds_gil = owned->dump.gil_known && python->holds_gil;
-			shown->collecting =
-				shown->holds_gil && list.flags & PYTHON_THREADS_COLLECTING;
-			if (python->name[0])
-				snprintf(shown->name, sizeof(shown->name), "%s", python->name);
-		}
+		if (!stored)
+			continue;
+		stored->shown.python = true;
+		stored->shown.holds_gil = owned->dump.gil_known && python->holds_gil;
+		stored->shown.collecting =
+			stored->shown.holds_gil && list.flags & PYTHON_THREADS_COLLECTING;
+		if (python->name[0])
+			snprintf(stored->shown.name, sizeof(stored->shown.name), "%s",
+				 python->name);
 	}
 	read_tasks(owned, &list);
+	read_greenlets(owned, &list);
 	python_thread_list_deinit(&list);
 }
 
@@ -404,82 +416,26 @@ static int show_thread(struct owned_dump *owned, struct stored_thread *stored)
 	return 0;
 }
 
-/* Where on a thread's stack the task's own coroutine is; SIZE_MAX: nowhere, another one runs by
- * now. */
-static size_t find_coroutine(const struct stored_thread *stored, const struct asyncio_task *task)
-{
-	for (size_t i = 0; task->frame_count && i < stored->frame_count; i++)
-		if (stored->frames[i].kind == FRAME_PYTHON &&
-		    stored->frames[i].python.code == task->frames[0].code)
-			return i;
-	return SIZE_MAX;
-}
-
-/* From there on the frames that are coroutines. */
-static int show_running_task(struct dumped_task *task, const struct stored_thread *stored,
-			     size_t first)
-{
-	size_t count = stored->frame_count;
-
-	task->frames = calloc(count + 1, sizeof(task->frames[0]));
-	if (!task->frames)
-		return -ENOMEM;
-	for (size_t i = first; i < count; i++) {
-		if (stored->frames[i].kind != FRAME_PYTHON)
-			continue;
-		if (!stored->frames[i].python.code->coroutine)
-			break;
-		task->frames[task->frame_count++] = stored->shown.frames[i];
-	}
-	return 0;
-}
-
-static int show_waiting_task(struct owned_dump *owned, struct dumped_task *shown,
-			     const struct asyncio_task *task)
-{
-	shown->frames = calloc(task->frame_count + 1, sizeof(shown->frames[0]));
-	if (!shown->frames)
-		return -ENOMEM;
-	for (size_t i = 0; i < task->frame_count; i++) {
-		const struct frame frame = {
-			.kind = FRAME_PYTHON,
-			.python = { .code = task->frames[i].code,
-				    .instruction_offset = task->frames[i].instruction_offset },
-		};
-		const struct place place = {
-			.kind = FRAME_PYTHON,
-			.function = frame.python.code->function,
-			.file = frame.python.code->file,
-			.line = place_line(&frame),
-		};
-
-		shown->frames[i] = shown_frame(&frame, &place, owned->sources);
-	}
-	shown->frame_count = task->frame_count;
-	return 0;
-}
-
 static int show_tasks(struct owned_dump *owned)
 {
-	struct thread_dump *dump = &owned->dump;
+	struct task_dump *tasks = &owned->tasks;
 
-	for (size_t i = 0; i < dump->task_count; i++) {
-		struct dumped_task *task = &dump->tasks[i];
-		struct stored_thread *runs_in = NULL;
-		size_t first = SIZE_MAX;
-		int error;
+	for (size_t i = 0; i < tasks->count; i++) {
+		const struct dumped_task *task = &tasks->shown[i];
+		struct stored_thread *stored = NULL;
+		struct task_thread thread;
+		bool runs_there;
 
 		for (size_t k = 0; task->running && task->tid && k < owned->stored_count; k++)
 			if (owned->stored[k].shown.tid == task->tid)
-				runs_in = &owned->stored[k];
-		if (runs_in)
-			first = find_coroutine(runs_in, &owned->tasks.items[i]);
-		if (first != SIZE_MAX)
-			runs_in->shown.task = task;
-		error = first != SIZE_MAX ? show_running_task(task, runs_in, first)
-					  : show_waiting_task(owned, task, &owned->tasks.items[i]);
-		if (error)
-			return error;
+				stored = &owned->stored[k];
+		if (stored)
+			thread = (struct task_thread){ stored->frames, stored->shown.frames,
+						       stored->frame_count };
+		if (task_dump_show(tasks, i, stored ? &thread : NULL, owned->sources, &runs_there))
+			return -ENOMEM;
+		if (runs_there)
+			stored->shown.task = task;
 	}
 	return 0;
 }
@@ -506,7 +462,7 @@ static int show(struct owned_dump *owned)
 	for (size_t i = 0; i < owned->stored_count; i++)
 		if (show_thread(owned, &owned->stored[i]))
 			return -ENOMEM;
-	if (show_tasks(owned))
+	if (show_tasks(owned) || greenlet_dump_show(&owned->greenlets, owned->sources))
 		return -ENOMEM;
 	dump->sources = source_cache_refusals(owned->sources);
 	dump->lost_files = symbolizer_lost_files(owned->target.symbolizer);
@@ -584,10 +540,8 @@ void thread_dump_destroy(struct thread_dump *dump)
 	}
 	free(owned->stored);
 	free(dump->threads);
-	for (size_t i = 0; i < dump->task_count; i++)
-		free(dump->tasks[i].frames);
-	free(dump->tasks);
-	asyncio_task_list_deinit(&owned->tasks);
+	task_dump_deinit(&owned->tasks);
+	greenlet_dump_deinit(&owned->greenlets);
 	free(dump->command);
 	if (owned->sources)
 		source_cache_destroy(owned->sources);

@@ -12,6 +12,8 @@
 
 #include "common/error.h"
 #include "daemon/cct/side_time.h"
+#include "daemon/inspect/greenlet_dump.h"
+#include "daemon/inspect/task_dump.h"
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/source.h"
 
@@ -34,23 +36,14 @@ struct dumped_thread {
 	bool waits_known; /* asleep, in a system call that was seen */
 	enum wait_kind waits_for;
 	const struct dumped_task *task; /* asyncio's, which runs here; NULL: none, or unknown */
-	bool python;                    /* has a PyThreadState */
+	const struct dumped_greenlet *greenlet; /* which runs here; NULL: none, or unknown */
+	bool python;                            /* has a PyThreadState */
 	bool holds_gil;
 	bool collecting;              /* the garbage collector runs here */
 	bool native_known;            /* the native frames were read, not only the Python ones */
 	bool moved;                   /* it ran on while it was looked at: no frames */
 	struct profile_frame *frames; /* outermost first */
 	size_t frame_count;
-};
-
-/* A task of asyncio's. */
-struct dumped_task {
-	char name[128];               /* "": unknown */
-	pid_t tid;                    /* of the thread whose loop it belongs to; 0: unknown */
-	bool running;                 /* the current one */
-	struct profile_frame *frames; /* its coroutines that wait for each other, outermost first */
-	size_t frame_count;
-	const struct dumped_task *awaited; /* another one that it waits for; NULL: none */
 };
 
 struct thread_dump {
@@ -67,6 +60,10 @@ struct thread_dump {
 	bool tasks_known;               /* this version of Python tells them */
 	struct dumped_task *tasks;      /* running ones first */
 	size_t task_count;
+	bool greenlets_known;      /* versions of Python and of greenlet that are read */
+	bool greenlets_incomplete; /* they changed while they were read */
+	struct dumped_greenlet *greenlets;
+	size_t greenlet_count;
 };
 
 struct thread_dump_options {

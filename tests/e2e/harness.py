@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real targets, the real daemon, and what can be asked of them afterwards."""
+import copy
 import ctypes
 import functools
 import glob
@@ -143,23 +144,41 @@ def examine(candidate, suite):
 
 
 def give_numpy(interpreter):
-    """Finds numpy for an interpreter that has none: Debian's, else from tests/tools/numpy-for."""
+    """Finds numpy for an interpreter that has none: Debian's, else from tests/tools/packages-for."""
     extra = {"PYTHONPATH": DISTRIBUTION_PACKAGES}
     words = None if interpreter.in_root else probe(interpreter.path, extra)
     if words and words[3] == "numpy":
         interpreter.environment = extra
         return
+    folder, problem = find_packages(interpreter, "numpy")
+    if problem:
+        interpreter.problem = problem
+    else:
+        interpreter.environment = {"PYTHONPATH": folder}
+
+
+def find_packages(interpreter, what):
+    """The folder that tests/tools/packages-for has them in, and why there is none."""
     run = subprocess.run(
-        [os.path.join(ROOT, "tests", "tools", "numpy-for"), interpreter.path],
+        [os.path.join(ROOT, "tests", "tools", "packages-for"), interpreter.path, what],
         cwd="/",
         capture_output=True,
         text=True,
         check=False,
     )
     if run.returncode:
-        interpreter.problem = (run.stderr.strip().splitlines() or ["no numpy for it"])[-1]
-    else:
-        interpreter.environment = {"PYTHONPATH": run.stdout.strip()}
+        return None, (run.stderr.strip().splitlines() or ["no %s for it" % what])[-1]
+    return run.stdout.strip(), None
+
+
+def with_packages(interpreter, what):
+    """The same interpreter with greenlet or the like in place of numpy."""
+    folder, problem = find_packages(interpreter, what)
+    if problem:
+        raise Skip(problem)
+    other = copy.copy(interpreter)
+    other.environment = {"PYTHONPATH": folder}
+    return other
 
 
 def newer_debian():

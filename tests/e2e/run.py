@@ -37,8 +37,8 @@ surroundings.settle()
 
 import harness  # noqa: E402
 
-EXPECTED_SKIPS = ("needs root", "no numpy for", "no interpreter with", "no network for playwright",
-                  "no userfaultfd")
+EXPECTED_SKIPS = ("needs root", "no numpy for", "no greenlet", "no gevent for", "no interpreter with",
+                  "no network for playwright", "no userfaultfd")
 
 # Side by side; more would not have a processor each for the target and what it starts.
 JOBS_MAX = 4

@@ -54,10 +54,56 @@ static void test_losses(void **state)
 	}
 }
 
+static void test_greenlets(void **state)
+{
+	struct dumped_greenlet greenlets[] = {
+		{ .type = "\x1b[31mRunning", .tid = 5, .running = true },
+		{ .type = "Waiting\xff", .main = true },
+	};
+	struct dumped_thread thread = { .tid = 5, .name = "t", .greenlet = &greenlets[0] };
+	struct thread_dump dump = { .python = { 3, 11, 2 }, .threads = &thread, .thread_count = 1 };
+	const char *unknown = "Its greenlets are not shown",
+		   *incomplete = "Greenlets may be missing";
+	char *text = written(&dump, false), *json = written(&dump, true);
+	json_t *object = json_loads(json, 0, NULL), *array;
+
+	(void)state;
+	assert_non_null(strstr(text, unknown));
+	assert_null(strstr(text, incomplete));
+	assert_true(json_is_null(json_object_get(object, "greenlets")));
+	json_decref(object);
+	free(text);
+	free(json);
+	dump.greenlets = greenlets;
+	dump.greenlet_count = 2;
+	dump.greenlets_known = dump.greenlets_incomplete = true;
+	text = written(&dump, false);
+	json = written(&dump, true);
+	object = json_loads(json, 0, NULL);
+	array = json_object_get(object, "greenlets");
+	assert_null(strstr(text, unknown));
+	assert_non_null(strstr(text, incomplete));
+	assert_null(strchr(text, '\x1b'));
+	assert_non_null(strstr(text, "runs greenlet "));
+	assert_non_null(strstr(text, "MAIN GREENLET  waiting, no Python frames\n    Waiting"));
+	assert_null(strstr(text, "GREENLET of thread 5"));
+	assert_true(json_is_true(json_object_get(object, "greenlets_incomplete")));
+	assert_int_equal(json_array_size(array), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(array, 0), "tid")), 5);
+	assert_true(json_is_null(json_object_get(json_array_get(array, 1), "tid")));
+	assert_true(json_is_true(json_object_get(json_array_get(array, 1), "main")));
+	array = json_array_get(json_object_get(object, "threads"), 0);
+	assert_true(json_is_integer(json_object_get(array, "greenlet")));
+	json_decref(object);
+	free(text);
+	free(json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_greenlets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
