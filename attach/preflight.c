@@ -226,7 +226,7 @@ static int check_signals(pid_t pid, const struct process_status *target, struct 
 /*
  * Best is one that no thread uses in any way. A handler would run for our
  * signals should we die; a thread that blocks it, as many do with all signals,
- * only costs its own samples, but it is to be few.
+ * is sampled without stops, but it is to be few.
  */
 static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 {
@@ -242,7 +242,7 @@ static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 
 		if (procfs_read_status(pid, tids[i], &status))
 			continue;
-		taken |= status.signals_blocked | status.signals_caught;
+		taken |= status.signals_caught;
 		for (size_t k = 0; k < HARMLESS_COUNT; k++) {
 			use[k] += status.signals_blocked >> (harmless_signals[k] - 1) & 1;
 			if (status.signals_caught >> (harmless_signals[k] - 1) & 1)

@@ -505,6 +505,20 @@ static bool signal_pending(const struct tracer *tracer)
 	return false;
 }
 
+/* It was sent before anybody could know, and only the thread itself can take it. */
+static void count_signals_left(struct tracer *tracer)
+{
+	struct process_status status;
+
+	tracee_table_each (&tracer->tracees, tracee)
+		if ((tracee->unstopped || thread_events_pending(&tracee->events)) &&
+		    !procfs_read_status(tracer->pid, tracee->id.tid, &status))
+			tracer->counts.signals_left +=
+				(status.signals_pending & status.signals_blocked) >>
+					(tracer->stop_signal - 1) &
+				1;
+}
+
 void tracer_quiesce(struct tracer *tracer)
 {
 	uint64_t limit_ns = clock_now_ns() + QUIESCE_LIMIT_NS;
@@ -522,6 +536,8 @@ void tracer_quiesce(struct tracer *tracer)
 	       (any || signal_pending(tracer)) && clock_now_ns() < limit_ns)
 		if (!any)
 			wait_for_report(tracer, NS_PER_MS);
+	if (tracer->end == TRACER_RUNNING)
+		count_signals_left(tracer);
 	tracee_table_each (&tracer->tracees, tracee)
 		tracee_close(tracer, tracee);
 	relief_end(&tracer->relief);

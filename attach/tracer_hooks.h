@@ -49,6 +49,7 @@ struct tracer_counts {
 	uint64_t abandoned;        /* stops that were ended while we were held up */
 	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* sampled without stops: they block the stop signal */
+	uint64_t signals_left;     /* in threads that came to block them: pending when we left */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
 	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
 	int refused_errno;         /* of the last refusal */

@@ -114,10 +114,9 @@ static void examine_events(struct doctor_report *report, pid_t pid,
 	struct error why;
 
 	if (preflight->stop_signal_is_shared) {
-		line = doctor_add(report, "stop-signal", DOCTOR_LIMITED,
-				  "it handles or blocks SIG%s itself",
+		line = doctor_add(report, "stop-signal", DOCTOR_LIMITED, "it handles SIG%s itself",
 				  sigabbrev_np(preflight->stop_signal));
-		doctor_meaning(line, "Threads that block it are counted, not sampled.");
+		doctor_meaning(line, "Should pieprofd be killed, its handler may see one of ours.");
 		doctor_cure(line, "Choose another one with --stop-signal.");
 	} else {
 		doctor_add(report, "stop-signal", DOCTOR_OK, "SIG%s is free to stop its threads",

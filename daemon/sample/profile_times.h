@@ -20,6 +20,9 @@ struct profile_thread {
 	uint64_t gil_asleep_ns; /* of its waiting: while it held the GIL */
 };
 
+/* What there is to say of how it was sampled, in words; NULL: nothing. */
+const char *profile_thread_mark(const struct profile_thread *thread);
+
 /*
  * CPU time by owner and slice of the run, from its beginning; a cell only where
  * there is any time. By owner, then slice, when the profile is finished.
