@@ -75,13 +75,6 @@ void sampling_interval_change(struct sampling_interval *interval, uint64_t perio
 	interval->began_ns = running_ns;
 }
 
-void sampling_interval_soon(struct sampling_interval *interval, uint64_t ns, uint64_t running_ns)
-{
-	interval->ns = ns < interval->period_ns ? ns : interval->period_ns;
-	interval->began_ns = running_ns;
-	interval->first = false;
-}
-
 uint64_t sampling_interval_charge(const struct sampling_interval *interval, uint64_t running_ns,
 				  bool last)
 {

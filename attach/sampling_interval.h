@@ -60,9 +60,6 @@ void sampling_interval_next(struct sampling_interval *interval, uint64_t period_
 void sampling_interval_change(struct sampling_interval *interval, uint64_t period_ns,
 			      uint64_t running_ns);
 
-/* A short one instead of the one in force, of which what has passed was charged or is owed. */
-void sampling_interval_soon(struct sampling_interval *interval, uint64_t ns, uint64_t running_ns);
-
 /*
  * What a sample stands for that was taken after running_ns of CPU time. last: the next interval
  * begins with it. Timers are late, by 1 to 3% of a millisecond on a virtual machine; time that

@@ -126,6 +126,13 @@ struct sampling_rest thread_events_rest(const struct thread_events *events)
 
 	if (running_ns)
 		rest = sampling_interval_rest(&events->interval, running_ns);
+	/* Its stop did not come: another thread's is to stand for it. */
+	if (events->soon)
+		rest = (struct sampling_rest){
+			.left_ns = SOON_NS,
+			.whole_ns = events->interval.first ? events->interval.whole_ns
+							   : events->interval.ns,
+		};
 	if (rest.left_ns)
 		rest.whole_ns += events->owed_ns;
 	return rest;
@@ -284,9 +291,13 @@ int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 void thread_events_vary_clock(struct thread_events *events)
 {
 	struct sampling_interval next = events->interval;
+	uint64_t running_ns = event_running_ns(events->clock_fd);
 
+	if (events->soon && events->soon_ns && running_ns > events->soon_ns)
+		events->owed_ns += running_ns - events->soon_ns;
+	events->soon = false;
 	/* What has passed was just charged. Fails only when the thread is gone. */
-	sampling_interval_next(&next, next.period_ns, event_running_ns(events->clock_fd));
+	sampling_interval_next(&next, next.period_ns, running_ns);
 	(void)set_clock_interval(events, next);
 }
 
@@ -294,7 +305,7 @@ void thread_events_vary_passed(struct thread_events *events, uint64_t running_ns
 {
 	uint64_t now_ns = event_running_ns(events->clock_fd);
 
-	if (now_ns > running_ns)
+	if (now_ns > running_ns && !events->soon)
 		events->owed_ns += now_ns - running_ns;
 	thread_events_vary_clock(events);
 }
@@ -310,20 +321,18 @@ void thread_events_direct_away(struct thread_events *events, pid_t tid, int sign
 	direct_clock(events, tid, signal, true);
 }
 
-void thread_events_direct_back(struct thread_events *events, bool enabled, uint64_t time_ns)
+void thread_events_direct_back(struct thread_events *events, bool enabled, bool soon)
 {
-	struct sampling_interval next = events->interval;
+	uint64_t ns = SOON_NS;
 
 	if (events->clock_fd < 0)
 		return;
 	direct_clock(events, events->tid, events->signal, false);
 	events->unstopped = false;
 	enable_memory(events, enabled);
-	if (!time_ns)
-		return;
-	events->owed_ns += time_ns;
-	sampling_interval_soon(&next, SOON_NS, event_running_ns(events->clock_fd));
-	(void)set_clock_interval(events, next);
+	/* The interval in force stays: it is what the record stands for. */
+	events->soon = soon && !ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &ns);
+	events->soon_ns = 0;
 }
 
 static void breakpoint_attributes(struct perf_event_attr *attributes, enum breakpoint_type type,
@@ -474,6 +483,19 @@ static bool parse_record(const struct thread_events *events, const struct event_
 	return true;
 }
 
+static void settle_charge(struct thread_events *events, struct event_record *record)
+{
+	if (record->source != EVENT_CLOCK)
+		return;
+	/* The stop that was to come soon: the record before it has all its time. */
+	if (events->soon_ns && events->soon)
+		record->stands_for_ns = 0;
+	else if (events->soon)
+		events->soon_ns = record->running_ns;
+	record->stands_for_ns += events->owed_ns;
+	events->owed_ns = 0;
+}
+
 size_t thread_events_drain(struct thread_events *events, struct event_record *records,
 			   size_t maximum)
 {
@@ -482,10 +504,7 @@ size_t thread_events_drain(struct thread_events *events, struct event_record *re
 
 	while (count < maximum && event_ring_next(&events->ring, &raw))
 		if (raw.type == PERF_RECORD_SAMPLE && parse_record(events, &raw, &records[count])) {
-			if (records[count].source == EVENT_CLOCK) {
-				records[count].stands_for_ns += events->owed_ns;
-				events->owed_ns = 0;
-			}
+			settle_charge(events, &records[count]);
 			count++;
 		}
 	return count;

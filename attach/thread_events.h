@@ -68,6 +68,8 @@ struct thread_events {
 	uint64_t clock_id;
 	struct sampling_interval interval;
 	uint64_t owed_ns; /* CPU time that the next clock record stands for as well */
+	bool soon;        /* a record has passed and is to be a stop: see _direct_back() */
+	uint64_t soon_ns; /* that record's running_ns, once it was drained */
 	bool unstopped;   /* the clock stops nobody, other events are off */
 	struct event_ring ring;
 	struct breakpoint_event slots[BREAKPOINT_SLOTS];
@@ -132,10 +134,10 @@ void thread_events_vary_passed(struct thread_events *events, uint64_t running_ns
  */
 void thread_events_direct_away(struct thread_events *events, pid_t tid, int signal);
 /*
- * They stop the thread again: at once, where time_ns of records that have passed are
- * to be charged to where it then is.
+ * They stop the thread again. soon: one record of the clock was not drained yet and has
+ * stopped nobody; another one does in a moment, and the two are one sample.
  */
-void thread_events_direct_back(struct thread_events *events, bool enabled, uint64_t time_ns);
+void thread_events_direct_back(struct thread_events *events, bool enabled, bool soon);
 
 /*
  * Programs a slot. Best done while the thread is stopped (30 us otherwise).

@@ -43,10 +43,10 @@ void tracee_direct_away(struct tracee *tracee)
 	kernel_clock_direct(&tracee->kernel_clock, own, WAKE_EVENT_SIGNAL);
 }
 
-static void tracee_direct_back(struct tracer *tracer, struct tracee *tracee, uint64_t time_ns)
+static void tracee_direct_back(struct tracer *tracer, struct tracee *tracee, bool soon)
 {
 	kernel_clock_direct(&tracee->kernel_clock, 0, 0);
-	thread_events_direct_back(&tracee->events, tracer->clocks_enabled, time_ns);
+	thread_events_direct_back(&tracee->events, tracer->clocks_enabled, soon);
 	tracee->unstopped = false;
 	tracer->unstopped--;
 }
@@ -56,7 +56,7 @@ void tracee_set_unstopped(struct tracer *tracer, struct tracee *tracee, bool uns
 	if (tracee->unstopped == unstopped)
 		return;
 	if (!unstopped) {
-		tracee_direct_back(tracer, tracee, 0);
+		tracee_direct_back(tracer, tracee, false);
 		return;
 	}
 	tracee->unstopped = true;
@@ -76,18 +76,13 @@ void tracer_check_blocked(struct tracer *tracer)
 }
 
 /* Takes the clock's records out; others are of events that were armed before it blocked. */
-static size_t take_clock_records(struct tracee *tracee, struct event_record *records,
-				 uint64_t *ret_time_ns)
+static size_t take_clock_records(struct tracee *tracee, struct event_record *records)
 {
 	size_t count = thread_events_drain(&tracee->events, records, RECORDS_MAX), clocks = 0;
 
-	*ret_time_ns = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (records[i].source != EVENT_CLOCK)
-			continue;
-		*ret_time_ns += records[i].stands_for_ns;
-		records[clocks++] = records[i];
-	}
+	for (size_t i = 0; i < count; i++)
+		if (records[i].source == EVENT_CLOCK)
+			records[clocks++] = records[i];
 	return clocks;
 }
 
@@ -95,13 +90,13 @@ static size_t take_clock_records(struct tracee *tracee, struct event_record *rec
 static void read_unstopped(struct tracer *tracer, struct tracee *tracee)
 {
 	struct event_record records[RECORDS_MAX];
-	uint64_t time_ns;
-	size_t count = take_clock_records(tracee, records, &time_ns);
+	size_t count;
 
 	if (!blocks_stop_signal(tracer, tracee)) {
-		tracee_direct_back(tracer, tracee, time_ns);
+		tracee_direct_back(tracer, tracee, thread_events_pending(&tracee->events));
 		return;
 	}
+	count = take_clock_records(tracee, records);
 	tracer->counts.threads_blocking += !tracee->blocks;
 	tracee->blocks = true;
 	if (tracer->hooks->passed)
