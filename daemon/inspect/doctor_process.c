@@ -118,6 +118,12 @@ static void examine_events(struct doctor_report *report, pid_t pid,
 				  sigabbrev_np(preflight->stop_signal));
 		doctor_meaning(line, "Should pieprofd be killed, its handler may see one of ours.");
 		doctor_cure(line, "Choose another one with --stop-signal.");
+	} else if (preflight->threads_blocking) {
+		line = doctor_add(report, "stop-signal", DOCTOR_LIMITED,
+				  "%zu of its threads block SIG%s", preflight->threads_blocking,
+				  sigabbrev_np(preflight->stop_signal));
+		doctor_meaning(line, "They are read without stops: their time is counted, "
+				     "redundancy is not watched in them.");
 	} else {
 		doctor_add(report, "stop-signal", DOCTOR_OK, "SIG%s is free to stop its threads",
 			   sigabbrev_np(preflight->stop_signal));
