@@ -117,3 +117,27 @@ def test_redundancy_is_said():
     check("redundancy is not watched" in " ".join(text.split()), text)
     for pair in report["pairs"]:
         check(not any("blocked" in line_text(frame) for frame in pair["first"] if "file" in frame), pair)
+
+
+def test_comes_to_block():
+    """One signal had been sent by then, and nobody but the thread can take it: it is counted."""
+    with Target(interpreters()[-1], "blocked_signals.py", "--seconds", 60, "--after", 1.8) as target:
+        report, text, _, _ = profile_all(target, "-d", 2.5, "--mode", "time", "--rate", 250, "--max-overhead", 20)
+        target.check_undisturbed()
+        pending = {int(tid): int(status_of(target.pid, tid)["SigPnd"], 16)
+                   for tid in os.listdir("/proc/%d/task" % target.pid)}
+    threads = {thread["name"]: thread for thread in report["threads"]}
+    check_sampled(0 < threads["blocked"]["unstopped_ns"] < 0.9 * own_time(threads["blocked"]), threads["blocked"])
+    check("read without stops for a part of its time" in text, text)
+    check_equal(report["losses"].get("stop_signal_pending"), 1, "signals left")
+    check_equal([tid for tid, signals in pending.items() if signals], [threads["blocked"]["tid"]],
+                "threads with a pending signal")
+    check_sampled(abs(own_time(threads["blocked"]) - own_time(threads["opened"])) < 0.1 * report["cpu_ns"],
+                  "%s and %s" % (threads["blocked"], threads["opened"]))
+
+
+def test_doctor_says_it():
+    with Target(interpreters()[-1], "blocked_signals.py", "--seconds", 60) as target:
+        run = pieprofd("doctor", "--pid", target.pid)
+        check_nothing_pending(target.pid)
+    check("1 of its threads block SIG" in run.stdout, run.stdout)

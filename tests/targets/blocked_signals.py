@@ -42,13 +42,15 @@ def open_work():
     ZEROS.readinto(bytearray(4 << 20))  # open: system
 
 
-def blocked():
+def blocked(after):
+    while time.monotonic() < after:
+        blocked_work()
     signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.SIGSYS + 1))
     while not over.is_set():
         blocked_work()
 
 
-def opened():
+def opened(_):
     while not over.is_set():
         open_work()
 
@@ -56,13 +58,16 @@ def opened():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10)
-    seconds = parser.parse_args().seconds
-    threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in (blocked, opened)]
+    parser.add_argument("--after", type=float, default=0, help="seconds until the signals are blocked")
+    arguments = parser.parse_args()
+    after = time.monotonic() + arguments.after
+    threads = [threading.Thread(target=work, args=(after,), name=work.__name__, daemon=True)
+               for work in (blocked, opened)]
     for thread in threads:
         thread.start()
     time.sleep(0.1)
     support.ready()
-    end = time.monotonic() + seconds
+    end = time.monotonic() + arguments.seconds
     while time.monotonic() < end:
         time.sleep(0.1)
     over.set()
