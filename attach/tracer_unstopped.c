@@ -90,6 +90,7 @@ static size_t take_clock_records(struct tracee *tracee, struct event_record *rec
 static void read_unstopped(struct tracer *tracer, struct tracee *tracee)
 {
 	struct event_record records[RECORDS_MAX];
+	struct kernel_sample left;
 	size_t count;
 
 	if (!blocks_stop_signal(tracer, tracee)) {
@@ -101,6 +102,9 @@ static void read_unstopped(struct tracer *tracer, struct tracee *tracee)
 	tracee->blocks = true;
 	if (tracer->hooks->passed)
 		tracer->hooks->passed(tracer->hooks->context, tracee, records, count);
+	/* Paused, or nobody wants them. */
+	while (kernel_clock_next(&tracee->kernel_clock, &left))
+		;
 	if (count)
 		thread_events_vary_passed(&tracee->events, records[count - 1].running_ns);
 }
