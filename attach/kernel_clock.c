@@ -5,6 +5,7 @@
 
 #include <asm/perf_regs.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -93,6 +94,23 @@ void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns)
 		return;
 	clock->interval = next;
 	clock->asked = 0;
+}
+
+void kernel_clock_direct(struct kernel_clock *clock, pid_t tid, int signal)
+{
+	struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = tid };
+	int flags;
+
+	if (clock->fd < 0)
+		return;
+	flags = fcntl(clock->fd, F_GETFL);
+	if (flags < 0)
+		return;
+	flags = signal ? flags | O_ASYNC : flags & ~O_ASYNC;
+	/* Where that fails, the samples are found with the other clock's. */
+	if (!signal ||
+	    (!fcntl(clock->fd, F_SETOWN_EX, &owner) && !fcntl(clock->fd, F_SETSIG, signal)))
+		(void)fcntl(clock->fd, F_SETFL, flags);
 }
 
 bool kernel_clock_due(struct kernel_clock *clock)

@@ -64,6 +64,9 @@ void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns);
  */
 bool kernel_clock_due(struct kernel_clock *clock);
 
+/* Its samples signal this thread of our own; signal 0: nobody again. */
+void kernel_clock_direct(struct kernel_clock *clock, pid_t tid, int signal);
+
 /* Takes the oldest sample; false: there is none. */
 bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sample);
 

@@ -19,6 +19,7 @@ static const int harmless_signals[] = { SIGURG, SIGWINCH };
 
 #define HARMLESS_COUNT    (sizeof(harmless_signals) / sizeof(*harmless_signals))
 #define THREADS_LOOKED_AT 4096
+#define SIGNALS           64
 #define PROBE_PERIOD_NS   1000000000
 
 /* CAP_PERFMON of linux/capability.h, absent from older headers. */
@@ -226,14 +227,15 @@ static int check_signals(pid_t pid, const struct process_status *target, struct 
 /*
  * Best is one that no thread uses in any way. A handler would run for our
  * signals should we die; a thread that blocks it, as many do with all signals,
- * only costs its own samples, but it is to be few.
+ * is sampled without stops, but it is to be few.
  */
 static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 {
-	size_t use[HARMLESS_COUNT] = { 0 }, least = 0;
-	uint64_t taken = 0;
+	size_t blocking[SIGNALS] = { 0 }, use[HARMLESS_COUNT], least = 0;
+	uint64_t caught = 0;
 	pid_t tids[THREADS_LOOKED_AT];
 	size_t count = 0;
+	int chosen;
 
 	if (procfs_read_threads(pid, tids, THREADS_LOOKED_AT, &count))
 		count = 0;
@@ -242,18 +244,21 @@ static void choose_signal(pid_t pid, int wanted, struct preflight *preflight)
 
 		if (procfs_read_status(pid, tids[i], &status))
 			continue;
-		taken |= status.signals_blocked | status.signals_caught;
-		for (size_t k = 0; k < HARMLESS_COUNT; k++) {
-			use[k] += status.signals_blocked >> (harmless_signals[k] - 1) & 1;
-			if (status.signals_caught >> (harmless_signals[k] - 1) & 1)
-				use[k] += THREADS_LOOKED_AT;
-		}
+		caught |= status.signals_caught;
+		for (size_t k = 0; k < SIGNALS; k++)
+			blocking[k] += status.signals_blocked >> k & 1;
 	}
-	for (size_t k = 1; k < HARMLESS_COUNT; k++)
+	for (size_t k = 0; k < HARMLESS_COUNT; k++) {
+		int bit = harmless_signals[k] - 1;
+
+		use[k] = blocking[bit] + (caught >> bit & 1 ? THREADS_LOOKED_AT + 1 : 0);
 		if (use[k] < use[least])
 			least = k;
-	preflight->stop_signal = wanted ? wanted : harmless_signals[least];
-	preflight->stop_signal_is_shared = taken >> (preflight->stop_signal - 1) & 1;
+	}
+	chosen = wanted ? wanted : harmless_signals[least];
+	preflight->stop_signal = chosen;
+	preflight->stop_signal_is_shared = caught >> (chosen - 1) & 1;
+	preflight->threads_blocking = blocking[chosen - 1];
 }
 
 /*

@@ -15,6 +15,7 @@
 struct preflight {
 	int stop_signal; /* the one to use: neither caught nor blocked by any thread, if there is
 			    one */
+	size_t threads_blocking;    /* of those looked at, these block it */
 	bool stop_signal_is_shared; /* the target handles it too; it will still see its own ones */
 	unsigned breakpoints;       /* debug registers free on the main thread, 0 to 4 */
 	int breakpoint_errno;       /* why there is none */

@@ -13,6 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * Until a thread that is stopped again has its first stop. The kernel's own code is not
+ * stopped in, and is interrupted so often meanwhile.
+ */
+#define SOON_NS (200 * NS_PER_US)
+
 /* A record as asked for by sample_type and read_format below. */
 struct sample_record {
 	struct perf_event_header header;
@@ -76,6 +82,19 @@ static int event_direct_signal(int fd, pid_t tid, int signal)
 	return 0;
 }
 
+static void direct_clock(struct thread_events *events, pid_t tid, int signal, bool owner_first)
+{
+	struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = tid };
+
+	/* Fails only when a thread is gone. The stop signal never gets to a thread that
+	 * blocks it, the other one never to the target. */
+	if (owner_first)
+		(void)fcntl(events->clock_fd, F_SETOWN_EX, &owner);
+	(void)fcntl(events->clock_fd, F_SETSIG, signal);
+	if (!owner_first)
+		(void)fcntl(events->clock_fd, F_SETOWN_EX, &owner);
+}
+
 static int event_id(int fd, uint64_t *ret_id)
 {
 	return ioctl(fd, PERF_EVENT_IOC_ID, ret_id) ? -errno : 0;
@@ -103,9 +122,20 @@ uint64_t thread_events_running_ns(const struct thread_events *events)
 struct sampling_rest thread_events_rest(const struct thread_events *events)
 {
 	uint64_t running_ns = event_running_ns(events->clock_fd);
+	struct sampling_rest rest = { 0 };
 
-	return running_ns ? sampling_interval_rest(&events->interval, running_ns)
-			  : (struct sampling_rest){ 0 };
+	if (running_ns)
+		rest = sampling_interval_rest(&events->interval, running_ns);
+	/* Its stop did not come: another thread's is to stand for it. */
+	if (events->soon)
+		rest = (struct sampling_rest){
+			.left_ns = SOON_NS,
+			.whole_ns = events->interval.first ? events->interval.whole_ns
+							   : events->interval.ns,
+		};
+	if (rest.left_ns)
+		rest.whole_ns += events->owed_ns;
+	return rest;
 }
 
 int thread_events_open_after(struct thread_events *events, pid_t tid, int signal,
@@ -211,6 +241,13 @@ void thread_events_close(struct thread_events *events)
 	events->clock_fd = -1;
 }
 
+static void enable_memory(struct thread_events *events, bool enable)
+{
+	for (size_t i = 0; i < events->memory_count; i++)
+		(void)ioctl(events->memory[i].fd,
+			    enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 void thread_events_enable_clock(struct thread_events *events, bool enable)
 {
 	unsigned long request = enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
@@ -218,8 +255,7 @@ void thread_events_enable_clock(struct thread_events *events, bool enable)
 	/* Fails only when the thread is gone. */
 	if (events->clock_fd >= 0)
 		(void)ioctl(events->clock_fd, request, 0);
-	for (size_t i = 0; i < events->memory_count; i++)
-		(void)ioctl(events->memory[i].fd, request, 0);
+	enable_memory(events, enable && !events->unstopped);
 }
 
 /* 0 or a negative errno; the interval stays as it was then. */
@@ -255,10 +291,48 @@ int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 void thread_events_vary_clock(struct thread_events *events)
 {
 	struct sampling_interval next = events->interval;
+	uint64_t running_ns = event_running_ns(events->clock_fd);
 
+	if (events->soon && events->soon_ns && running_ns > events->soon_ns)
+		events->owed_ns += running_ns - events->soon_ns;
+	events->soon = false;
 	/* What has passed was just charged. Fails only when the thread is gone. */
-	sampling_interval_next(&next, next.period_ns, event_running_ns(events->clock_fd));
+	sampling_interval_next(&next, next.period_ns, running_ns);
 	(void)set_clock_interval(events, next);
+}
+
+void thread_events_vary_passed(struct thread_events *events, uint64_t running_ns)
+{
+	uint64_t now_ns = event_running_ns(events->clock_fd);
+
+	if (now_ns > running_ns && !events->soon)
+		events->owed_ns += now_ns - running_ns;
+	thread_events_vary_clock(events);
+}
+
+void thread_events_direct_away(struct thread_events *events, pid_t tid, int signal)
+{
+	if (events->clock_fd < 0)
+		return;
+	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
+		breakpoint_disarm(events, slot);
+	enable_memory(events, false);
+	events->unstopped = true;
+	direct_clock(events, tid, signal, true);
+}
+
+void thread_events_direct_back(struct thread_events *events, bool enabled, bool soon)
+{
+	uint64_t ns = SOON_NS;
+
+	if (events->clock_fd < 0)
+		return;
+	direct_clock(events, events->tid, events->signal, false);
+	events->unstopped = false;
+	enable_memory(events, enabled);
+	/* The interval in force stays: it is what the record stands for. */
+	events->soon = soon && !ioctl(events->clock_fd, PERF_EVENT_IOC_PERIOD, &ns);
+	events->soon_ns = 0;
 }
 
 static void breakpoint_attributes(struct perf_event_attr *attributes, enum breakpoint_type type,
@@ -409,6 +483,19 @@ static bool parse_record(const struct thread_events *events, const struct event_
 	return true;
 }
 
+static void settle_charge(struct thread_events *events, struct event_record *record)
+{
+	if (record->source != EVENT_CLOCK)
+		return;
+	/* The stop that was to come soon: the record before it has all its time. */
+	if (events->soon_ns && events->soon)
+		record->stands_for_ns = 0;
+	else if (events->soon)
+		events->soon_ns = record->running_ns;
+	record->stands_for_ns += events->owed_ns;
+	events->owed_ns = 0;
+}
+
 size_t thread_events_drain(struct thread_events *events, struct event_record *records,
 			   size_t maximum)
 {
@@ -416,8 +503,10 @@ size_t thread_events_drain(struct thread_events *events, struct event_record *re
 	size_t count = 0;
 
 	while (count < maximum && event_ring_next(&events->ring, &raw))
-		if (raw.type == PERF_RECORD_SAMPLE && parse_record(events, &raw, &records[count]))
+		if (raw.type == PERF_RECORD_SAMPLE && parse_record(events, &raw, &records[count])) {
+			settle_charge(events, &records[count]);
 			count++;
+		}
 	return count;
 }
 

@@ -67,6 +67,10 @@ struct thread_events {
 	int clock_fd; /* -1: not open */
 	uint64_t clock_id;
 	struct sampling_interval interval;
+	uint64_t owed_ns; /* CPU time that the next clock record stands for as well */
+	bool soon;        /* a record has passed and is to be a stop: see _direct_back() */
+	uint64_t soon_ns; /* that record's running_ns, once it was drained */
+	bool unstopped;   /* the clock stops nobody, other events are off */
 	struct event_ring ring;
 	struct breakpoint_event slots[BREAKPOINT_SLOTS];
 	struct memory_sampler memory[MEMORY_EVENTS_MAX];
@@ -121,6 +125,19 @@ void thread_events_enable_clock(struct thread_events *events, bool enable);
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
 /* After a clock record was drained, the thread being stopped: another random interval. */
 void thread_events_vary_clock(struct thread_events *events);
+/* The same of a thread that was not, and has run on since running_ns: that time is not lost. */
+void thread_events_vary_passed(struct thread_events *events, uint64_t running_ns);
+
+/*
+ * The clock's signals go to this thread of our own instead: the thread it looks at
+ * runs on, and its other events are off.
+ */
+void thread_events_direct_away(struct thread_events *events, pid_t tid, int signal);
+/*
+ * They stop the thread again. soon: one record of the clock was not drained yet and has
+ * stopped nobody; another one does in a moment, and the two are one sample.
+ */
+void thread_events_direct_back(struct thread_events *events, bool enabled, bool soon);
 
 /*
  * Programs a slot. Best done while the thread is stopped (30 us otherwise).

@@ -22,8 +22,10 @@ struct tracee {
 	struct thread_events events;      /* clock_fd < 0: this thread is not sampled */
 	struct kernel_clock kernel_clock; /* fd < 0: its time in the kernel is not sampled */
 	struct fork_counter forks;        /* fd < 0: not asked for, or refused */
-	void *user;                       /* the hooks' own, NULL at first */
-	struct tracee *next;              /* in the table */
+	bool unstopped;      /* it blocks the stop signal, or did so far: see tracer_unstopped.c */
+	bool blocks;         /* and was sampled so */
+	void *user;          /* the hooks' own, NULL at first */
+	struct tracee *next; /* in the table */
 };
 
 struct tracee_table {

@@ -94,6 +94,8 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	tracee->inner_tid = status.inner_pid;
 	snprintf(tracee->name, sizeof(tracee->name), "%.15s", status.name);
 	tracee->state = state;
+	tracee->unstopped = status.signals_blocked >> (tracer->stop_signal - 1) & 1;
+	tracer->unstopped += tracee->unstopped;
 	tracee->events.clock_fd = -1;
 	tracee->kernel_clock.fd = -1;
 	tracee->forks.fd = -1;
@@ -102,14 +104,6 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 	tracee_table_add(&tracer->tracees, tracee);
 	tracer->counts.threads++;
 	return tracee;
-}
-
-static bool blocks_stop_signal(const struct tracer *tracer, const struct tracee *tracee)
-{
-	struct process_status status;
-
-	return !procfs_read_status(tracer->pid, tracee->id.tid, &status) &&
-	       (status.signals_blocked >> (tracer->stop_signal - 1) & 1);
 }
 
 /*
@@ -257,6 +251,9 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 	}
 	relief_drop_signal(&tracer->relief);
 	tracer->counts.stops++;
+	/* One that was on its way while the thread blocked it. */
+	if (tracee->unstopped)
+		tracee_set_unstopped(tracer, tracee, false);
 	count = thread_events_drain(&tracee->events, records, RECORDS_MAX);
 	if (count && !ptrace(PTRACE_GETREGS, tracee->id.tid, NULL, &user)) {
 		registers = registers_from_user(&user);
@@ -412,7 +409,9 @@ static void wait_for_report(struct tracer *tracer, uint64_t timeout_ns)
 		return;
 	wake_timer_arm(&tracer->timer, timeout_ns);
 	relief_wait(&tracer->relief);
-	tid = take_report(tracer, 0, &status);
+	tid = tracer->unstopped && wake_timer_let_in() ? 0 : take_report(tracer, 0, &status);
+	if (tracer->unstopped)
+		wake_timer_hold_back();
 	relief_work(&tracer->relief);
 	wake_timer_disarm(&tracer->timer);
 	if (tid > 0)
@@ -471,9 +470,10 @@ enum tracer_end tracer_poll(struct tracer *tracer, uint64_t timeout_ns)
 	if (tracer->relief.let_go != tracer->recovered)
 		recover(tracer);
 	alive = handle_pending(tracer, &any);
-	if (alive && !any && timeout_ns) {
+	if (tracer_read_unstopped(tracer) && alive && !any && timeout_ns) {
 		wait_for_report(tracer, timeout_ns);
 		alive = handle_pending(tracer, &any);
+		tracer_read_unstopped(tracer);
 	}
 	if (!alive && tracer->end == TRACER_RUNNING)
 		tracer->end = TRACER_TARGET_EXITED;
@@ -485,17 +485,6 @@ void tracer_wake(struct tracer *tracer, pthread_t thread)
 	/* Even: it waits. At work, it looks for itself, and no system call need be cut short. */
 	if (tracer->timer.exists && relief_turn(&tracer->relief) % 2 == 0)
 		wake_timer_wake(thread);
-}
-
-void tracer_check_blocked(struct tracer *tracer)
-{
-	tracee_table_each (&tracer->tracees, tracee) {
-		/* An event fired and the thread has not stopped: is that why? */
-		if (!thread_events_pending(&tracee->events) || !blocks_stop_signal(tracer, tracee))
-			continue;
-		tracer->counts.threads_blocking++;
-		tracee_close(tracer, tracee);
-	}
 }
 
 /* Does some thread still have the stop signal pending that one of our events sent? */
@@ -516,6 +505,20 @@ static bool signal_pending(const struct tracer *tracer)
 	return false;
 }
 
+/* It was sent before anybody could know, and only the thread itself can take it. */
+static void count_signals_left(struct tracer *tracer)
+{
+	struct process_status status;
+
+	tracee_table_each (&tracer->tracees, tracee)
+		if ((tracee->unstopped || thread_events_pending(&tracee->events)) &&
+		    !procfs_read_status(tracer->pid, tracee->id.tid, &status))
+			tracer->counts.signals_left +=
+				(status.signals_pending & status.signals_blocked) >>
+					(tracer->stop_signal - 1) &
+				1;
+}
+
 void tracer_quiesce(struct tracer *tracer)
 {
 	uint64_t limit_ns = clock_now_ns() + QUIESCE_LIMIT_NS;
@@ -533,6 +536,8 @@ void tracer_quiesce(struct tracer *tracer)
 	       (any || signal_pending(tracer)) && clock_now_ns() < limit_ns)
 		if (!any)
 			wait_for_report(tracer, NS_PER_MS);
+	if (tracer->end == TRACER_RUNNING)
+		count_signals_left(tracer);
 	tracee_table_each (&tracer->tracees, tracee)
 		tracee_close(tracer, tracee);
 	relief_end(&tracer->relief);

@@ -63,9 +63,8 @@ void tracer_enable_clocks(struct tracer *tracer, bool enable);
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns);
 
 /*
- * Takes the events off threads that block the stop signal: it would stay
- * pending, and might be taken for one of the target's own. To be called now
- * and then; at birth all threads block it, as pthread_create() has them do.
+ * Finds threads that have come to block the stop signal: from now on their events
+ * are recorded, and stop nobody. To be called now and then.
  */
 void tracer_check_blocked(struct tracer *tracer);
 

@@ -29,9 +29,16 @@ struct tracer_hooks {
 	void (*resumed)(void *context, struct tracee *tracee);
 	/*
 	 * Instead: stopped() took so long that the thread was let go meanwhile. What it
-	 * noted is not to be relied on, what it armed may be anywhere. May be NULL.
+	 * noted is not to be relied on, what it armed may be anywhere. Also of a thread that
+	 * has come to block the stop signal, outside of a stop. May be NULL.
 	 */
 	void (*abandoned)(void *context, struct tracee *tracee);
+	/*
+	 * A thread that cannot be stopped, as it blocks the stop signal, ran on when these
+	 * were recorded, a moment ago; its kernel clock may have samples, too. May be NULL.
+	 */
+	void (*passed)(void *context, struct tracee *tracee, const struct event_record *records,
+		       size_t count);
 	/* The process has ended, and /proc/PID still tells of it for a moment. May be NULL. */
 	void (*process_ends)(void *context);
 };
@@ -41,7 +48,8 @@ struct tracer_counts {
 	uint64_t foreign_signals;  /* passed on */
 	uint64_t abandoned;        /* stops that were ended while we were held up */
 	uint64_t threads;          /* ever seen */
-	uint64_t threads_blocking; /* not sampled: they block the stop signal */
+	uint64_t threads_blocking; /* sampled without stops: they block the stop signal */
+	uint64_t signals_left;     /* in threads that came to block them: pending when we left */
 	uint64_t threads_refused;  /* not sampled: perf events were refused */
 	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
 	int refused_errno;         /* of the last refusal */

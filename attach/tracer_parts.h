@@ -42,17 +42,31 @@ struct tracer {
 	bool moves;           /* ... if it stays where it is put */
 	struct relief relief;
 	uint64_t recovered; /* of the stops that were let go of, those that we know of */
+	size_t unstopped;   /* threads that are, see tracer_unstopped.c */
+	pid_t read_last;    /* of these, the one that was read last */
 };
 
 /*
  * Gives a thread its events; it may run or be stopped. Every thread is born
- * with all signals blocked (pthread_create does so) and soon opens up; see
- * tracer_check_blocked() for those that do not.
+ * with all signals blocked (pthread_create does so) and soon opens up: until then
+ * it is one that cannot be stopped.
  */
 void tracee_start(struct tracer *tracer, struct tracee *tracee);
 
 /* Takes its events off it. */
 void tracee_close(struct tracer *tracer, struct tracee *tracee);
+
+/* Of one that is unstopped: its clocks wake the calling thread, and stop nobody. */
+void tracee_direct_away(struct tracee *tracee);
+
+/* Its events wake the tracer from now on, and stop nobody; or stop it again. */
+void tracee_set_unstopped(struct tracer *tracer, struct tracee *tracee, bool unstopped);
+
+/*
+ * Takes what was recorded of threads that cannot be stopped, of some of them at a time.
+ * False: there are more.
+ */
+bool tracer_read_unstopped(struct tracer *tracer);
 
 /* It is gone. */
 void tracee_forget(struct tracer *tracer, struct tracee *tracee);

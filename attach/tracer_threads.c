@@ -42,6 +42,7 @@ static void leave_rests(struct tracer *tracer, const struct tracee *tracee)
 void tracee_forget(struct tracer *tracer, struct tracee *tracee)
 {
 	tracee_table_remove(&tracer->tracees, tracee);
+	tracer->unstopped -= tracee->unstopped;
 	tracee->state = TRACEE_GONE;
 	tracer->hooks->thread_ended(tracer->hooks->context, tracee);
 	leave_rests(tracer, tracee);
@@ -81,6 +82,8 @@ void tracee_start(struct tracer *tracer, struct tracee *tracee)
 		if (error && error != -ESRCH)
 			tracer->counts.forks_refused_errno = -error;
 	}
+	if (tracee->unstopped)
+		tracee_direct_away(tracee);
 	tracer->hooks->thread_started(tracer->hooks->context, tracee);
 	tracee_enable_clocks(tracee, tracer->clocks_enabled);
 }

@@ -4,7 +4,6 @@
 #include "common/clock.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 /* A thread's own: SIGCHLD, which goes to the process, would wake the tracer of another target. */
@@ -24,16 +23,50 @@ static void wake(int signal)
 	(void)signal; /* the call has returned: that is all */
 }
 
+/* An event's, in this thread, since they were let in. */
+static _Thread_local volatile sig_atomic_t event_came;
+
+static void wake_by_event(int signal)
+{
+	(void)signal;
+	event_came = 1;
+}
+
+static void mask_events(int how)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, WAKE_EVENT_SIGNAL);
+	(void)pthread_sigmask(how, &signals, NULL);
+}
+
+bool wake_timer_let_in(void)
+{
+	event_came = 0;
+	mask_events(SIG_UNBLOCK);
+	return event_came;
+}
+
+void wake_timer_hold_back(void)
+{
+	mask_events(SIG_BLOCK);
+}
+
 int wake_timer_init(struct wake_timer *timer)
 {
 	struct sigaction action = { .sa_handler = wake };
+	struct sigaction by_event = { .sa_handler = wake_by_event };
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
 	sigset_t signals;
 
 	event._sigev_un._tid = gettid();
 	sigemptyset(&signals);
 	sigaddset(&signals, WAKE_SIGNAL);
-	if (sigaction(WAKE_SIGNAL, &action, NULL) || pthread_sigmask(SIG_UNBLOCK, &signals, NULL) ||
+	wake_timer_hold_back();
+	if (sigaction(WAKE_SIGNAL, &action, NULL) ||
+	    sigaction(WAKE_EVENT_SIGNAL, &by_event, NULL) ||
+	    pthread_sigmask(SIG_UNBLOCK, &signals, NULL) ||
 	    timer_create(CLOCK_MONOTONIC, &event, &timer->timer))
 		return -errno;
 	timer->exists = true;

@@ -10,6 +10,7 @@
 #define PIEPROFD_ATTACH_WAKE_TIMER_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -26,6 +27,15 @@ void wake_timer_deinit(struct wake_timer *timer);
 
 void wake_timer_arm(const struct wake_timer *timer, uint64_t timeout_ns);
 void wake_timer_disarm(const struct wake_timer *timer);
+
+/*
+ * The signal by which descriptors wake the thread, once at a time: it is held back but
+ * while it is let in, which tells whether there was one before. Let in for a wait alone,
+ * it cuts no other call short.
+ */
+#define WAKE_EVENT_SIGNAL SIGURG
+bool wake_timer_let_in(void);
+void wake_timer_hold_back(void);
 
 /* At once, by another thread, once: the one that waits has made a timer. */
 void wake_timer_wake(pthread_t thread);

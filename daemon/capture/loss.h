@@ -25,7 +25,10 @@
 	X(LOSS_STOP_ABANDONED, "stop_abandoned",                                                   \
 	  "stops cut short: the thread would have waited too long for us")                         \
 	X(LOSS_STOP_SIGNAL_BLOCKED, "stop_signal_blocked",                                         \
-	  "threads not sampled: they block the stop signal")                                       \
+	  "threads read without stops, in which redundancy is not watched: they block the stop "   \
+	  "signal")                                                                                \
+	X(LOSS_STOP_SIGNAL_PENDING, "stop_signal_pending",                                         \
+	  "stop signals left pending in threads that came to block them while sampled")            \
 	X(LOSS_THREAD_EVENTS, "thread_events", "threads not sampled: perf events refused")         \
 	X(LOSS_SYSTEM_UNPLACED, "system_unplaced",                                                 \
 	  "samples in the kernel charged to the last known line: its return was not seen")         \

@@ -114,11 +114,16 @@ static void examine_events(struct doctor_report *report, pid_t pid,
 	struct error why;
 
 	if (preflight->stop_signal_is_shared) {
-		line = doctor_add(report, "stop-signal", DOCTOR_LIMITED,
-				  "it handles or blocks SIG%s itself",
+		line = doctor_add(report, "stop-signal", DOCTOR_LIMITED, "it handles SIG%s itself",
 				  sigabbrev_np(preflight->stop_signal));
-		doctor_meaning(line, "Threads that block it are counted, not sampled.");
+		doctor_meaning(line, "Should pieprofd be killed, its handler may see one of ours.");
 		doctor_cure(line, "Choose another one with --stop-signal.");
+	} else if (preflight->threads_blocking) {
+		line = doctor_add(report, "stop-signal", DOCTOR_LIMITED,
+				  "%zu of its threads block SIG%s", preflight->threads_blocking,
+				  sigabbrev_np(preflight->stop_signal));
+		doctor_meaning(line, "They are read without stops: their time is counted, "
+				     "redundancy is not watched in them.");
 	} else {
 		doctor_add(report, "stop-signal", DOCTOR_OK, "SIG%s is free to stop its threads",
 			   sigabbrev_np(preflight->stop_signal));

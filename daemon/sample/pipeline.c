@@ -108,8 +108,8 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 	tracee->user = thread;
 }
 
-static void collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
-				struct tracee *tracee)
+uint64_t pipeline_collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
+				      struct tracee *tracee)
 {
 	uint64_t time_ns;
 	unsigned samples = system_time_collect(&thread->system, tracee, pipeline->cct,
@@ -117,6 +117,7 @@ static void collect_system_time(struct pipeline *pipeline, struct pipeline_threa
 
 	__atomic_add_fetch(&pipeline->samples, samples, __ATOMIC_RELAXED);
 	thread_times_charge(&pipeline->threads, thread->times, TIME_SYSTEM, time_ns);
+	return time_ns;
 }
 
 static void pipeline_thread_ended(void *context, struct tracee *tracee)
@@ -127,7 +128,7 @@ static void pipeline_thread_ended(void *context, struct tracee *tracee)
 	if (thread) {
 		uint64_t running_ns = thread_events_running_ns(&tracee->events);
 
-		collect_system_time(pipeline, thread, tracee);
+		pipeline_collect_system_time(pipeline, thread, tracee);
 		unclocked_thread_ended(&pipeline->unclocked, &thread->unclocked, running_ns);
 		if (running_ns)
 			time_balance_end(&thread->system.balance, running_ns);
@@ -218,7 +219,7 @@ static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread 
 
 	if (!kernel_clock_due(&tracee->kernel_clock))
 		return;
-	collect_system_time(pipeline, thread, tracee);
+	pipeline_collect_system_time(pipeline, thread, tracee);
 	period_ns = tracee->events.interval.period_ns;
 	kernel_clock_set_period(&tracee->kernel_clock,
 				time_balance_is_rare(&thread->system.balance, 16 * period_ns)
@@ -377,7 +378,7 @@ static void pipeline_resumed(void *context, struct tracee *tracee)
 	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
 		node = find_context(pipeline);
 	if (pipeline->clock_ticks)
-		collect_system_time(pipeline, thread, tracee);
+		pipeline_collect_system_time(pipeline, thread, tracee);
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
 	if (pipeline->clock_ticks)
 		charge_ticks(pipeline, thread, node);
@@ -420,6 +421,7 @@ struct tracer_hooks pipeline_hooks(struct pipeline *pipeline)
 		.stopped = pipeline_stopped,
 		.resumed = pipeline_resumed,
 		.abandoned = abandoned,
+		.passed = pipeline_passed,
 		.process_ends = process_ends,
 	};
 }
@@ -442,7 +444,7 @@ static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *
 {
 	int slot;
 
-	collect_system_time(pipeline, thread, tracee);
+	pipeline_collect_system_time(pipeline, thread, tracee);
 	return_slot(thread, system_time_expire(&thread->system, tracee, pipeline->cct,
 					       &pipeline->losses, now_ns));
 	if (!system_time_wants_slot(&thread->system))
@@ -461,7 +463,9 @@ static void tick_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_end_arguments(pipeline, thread, tracee, tick->now_ns);
-	tick_system_time(pipeline, thread, tracee, tick->now_ns);
+	/* Of one that is not stopped, pipeline_passed() does. */
+	if (!tracee->unstopped)
+		tick_system_time(pipeline, thread, tracee, tick->now_ns);
 	if (thread->redundancy)
 		redundancy_expire(pipeline->redundancy, thread->redundancy, tracee, tick->now_ns);
 }
@@ -548,7 +552,7 @@ static void cancel_thread(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
-	collect_system_time(pipeline, thread, tracee);
+	pipeline_collect_system_time(pipeline, thread, tracee);
 	pipeline_end_arguments(pipeline, thread, tracee, UINT64_MAX);
 	return_slot(thread,
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));

@@ -23,6 +23,14 @@ struct pipeline_thread {
 
 struct pipeline;
 
+/* Takes the kernel clock's samples; returns the time that they stand for. */
+uint64_t pipeline_collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
+				      struct tracee *tracee);
+
+/* The tracer's hook: a thread was not stopped when its clocks recorded this. */
+void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,
+		     size_t count);
+
 /* In the stop: a watch of a site's arguments goes on, or begins after a sample of it: true. */
 bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
 			      struct tracee *tracee);

@@ -15,9 +15,13 @@ struct profile_thread {
 	char name[128]; /* threading's, else the kernel's */
 	uint64_t time_ns[TIME_CLASS_COUNT];
 	struct side_time side;
+	uint64_t unstopped_ns;  /* of its time: read without stops, as it blocked the stop signal */
 	uint64_t gil_ns;        /* of its time in user code: while it held the GIL */
 	uint64_t gil_asleep_ns; /* of its waiting: while it held the GIL */
 };
+
+/* What there is to say of how it was sampled, in words; NULL: nothing. */
+const char *profile_thread_mark(const struct profile_thread *thread);
 
 /*
  * CPU time by owner and slice of the run, from its beginning; a cell only where

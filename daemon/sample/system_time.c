@@ -184,6 +184,16 @@ void system_time_resumed(struct system_time *time, struct cct_node *context, str
 	time->missed = (struct system_time_place){ 0 };
 }
 
+void system_time_charge_all(struct system_time *time, struct cct_node *context)
+{
+	time->last = context;
+	while (time->count) {
+		struct system_time_place place = system_time_take(time, 0);
+
+		system_time_charge(time, context, &place);
+	}
+}
+
 int system_time_cancel(struct system_time *time, struct tracee *tracee, struct cct *cct,
 		       struct losses *losses)
 {

@@ -82,6 +82,9 @@ enum system_return system_time_breakpoint(struct system_time *time, struct trace
 void system_time_resumed(struct system_time *time, struct cct_node *context, struct cct *cct,
 			 struct losses *losses);
 
+/* Charges all that is pending to where the thread, which was not stopped, was just found. */
+void system_time_charge_all(struct system_time *time, struct cct_node *context);
+
 /* Charges all that is pending without waiting on; the slot to be given back, or NO_SLOT. */
 int system_time_cancel(struct system_time *time, struct tracee *tracee, struct cct *cct,
 		       struct losses *losses);

@@ -38,3 +38,17 @@ void thread_times_charge(struct thread_times *times, size_t index, enum time_cla
 {
 	times->items[index].time_ns[time_class] += time_ns;
 }
+
+const char *profile_thread_mark(const struct profile_thread *thread)
+{
+	uint64_t time_ns = 0;
+
+	if (!thread->unstopped_ns)
+		return NULL;
+	for (unsigned c = 0; c < TIME_CLASS_COUNT; c++)
+		time_ns += thread->time_ns[c];
+	/* A tenth: what it ran before it was known to block them, or with no clock of ours. */
+	return thread->unstopped_ns + time_ns / 10 < time_ns
+		       ? "read without stops for a part of its time: it blocked signals"
+		       : "read without stops: it blocks signals";
+}

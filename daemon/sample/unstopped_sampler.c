@@ -5,9 +5,8 @@
 #include "common/clock.h"
 #include "common/hash.h"
 #include "common/random.h"
-#include "pyintrospect/python_stack.h"
+#include "daemon/sample/passing_stack.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,57 +228,16 @@ static enum time_class class_of(struct unstopped_sampler *sampler, bool ran)
 	return still ? TIME_NATIVE : TIME_PYTHON;
 }
 
-static struct cct_node *insert_stack(struct unstopped_sampler *sampler)
-{
-	const struct python_stack *stack = &sampler->stack;
-	struct cct_node *node;
-
-	for (size_t i = 0; i < stack->count; i++) {
-		const struct python_frame *frame = &stack->frames[stack->count - 1 - i];
-
-		sampler->frames[i] = (struct frame){
-			.kind = FRAME_PYTHON,
-			.python = { .code = frame->code,
-				    .instruction_offset = frame->instruction_offset },
-		};
-	}
-	node = cct_insert(sampler->sink.cct, sampler->frames, stack->count);
-	if (!node) {
-		sampler->sink.losses->counts[LOSS_TREE_FULL]++;
-		node = cct_root(sampler->sink.cct);
-	}
-	return node;
-}
-
-static void count_losses(struct unstopped_sampler *sampler, int error)
-{
-	uint64_t *counts = sampler->sink.losses->counts;
-	uint32_t flags = sampler->stack.flags;
-
-	if (error == -ESRCH)
-		counts[LOSS_NO_PYTHON_THREAD]++;
-	else if (error)
-		counts[LOSS_PYTHON_UNREADABLE]++;
-	counts[LOSS_PYTHON_TORN] += (flags & PYTHON_STACK_TORN) != 0;
-	counts[LOSS_PYTHON_MOVED] += (flags & PYTHON_STACK_MOVED) != 0;
-	counts[LOSS_PYTHON_TRUNCATED] += (flags & PYTHON_STACK_TRUNCATED) != 0;
-}
-
 static void sample_thread(struct unstopped_sampler *sampler, struct unstopped_thread *thread)
 {
 	uint64_t cpu_ns = cpu_clock_ns(sampler), began_ns = clock_now_ns(), ran_ns, took_ns;
-	int error;
 
-	sampler->stack.count = 0;
-	sampler->stack.flags = 0;
-	error = python_stack_read_passing(sampler->target->runtime, thread->inner_tid,
-					  &sampler->stack);
-	if (error)
-		sampler->stack.count = sampler->stack.flags = 0;
+	passing_stack_read(sampler->target, thread->inner_tid, &sampler->stack,
+			   sampler->sink.losses);
 	ran_ns = cpu_clock_ns(sampler) - cpu_ns;
 	took_ns = clock_now_ns() - began_ns;
-	count_losses(sampler, error);
-	thread->last = insert_stack(sampler);
+	thread->last = passing_stack_insert(&sampler->stack, sampler->sink.cct, sampler->frames,
+					    sampler->sink.losses);
 	__atomic_add_fetch(sampler->sink.samples, 1, __ATOMIC_RELAXED);
 	unstopped_charge(sampler, thread, thread->last,
 			 class_of(sampler, ran_ns > took_ns / ADVANCED_PART), 1);

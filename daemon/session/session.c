@@ -217,9 +217,8 @@ struct session *session_create(const struct session_options *options, struct err
 		session->degraded = true;
 	}
 	if (session->preflight.stop_signal_is_shared)
-		note(session, "the target handles or blocks the stop signal itself; choose another "
-			      "with --stop-signal "
-			      "if that disturbs it");
+		note(session, "the target handles the stop signal itself; choose another with "
+			      "--stop-signal if that disturbs it");
 	read_identity(session);
 	if (target_init(&session->target, options->pid, options->download, options->impersonator,
 			error))

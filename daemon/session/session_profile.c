@@ -113,6 +113,7 @@ static struct profile_facts current_facts(const struct session *session)
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
 	facts.losses.counts[LOSS_STOP_ABANDONED] += counts->abandoned;
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
+	facts.losses.counts[LOSS_STOP_SIGNAL_PENDING] += counts->signals_left;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
 	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
 	facts.losses.counts[LOSS_TARGET_LIMIT] +=

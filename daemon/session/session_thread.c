@@ -39,7 +39,7 @@ static bool all_sampled(const struct session *session)
 {
 	const struct tracer_counts *counts = tracer_counts(session->tracer);
 
-	return !counts->threads_blocking && !counts->threads_refused && !counts->threads_beyond &&
+	return !counts->threads_refused && !counts->threads_beyond &&
 	       session->end != TRACER_TARGET_REPLACED;
 }
 

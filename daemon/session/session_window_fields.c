@@ -11,6 +11,7 @@ static const struct window_field thread_fields[] = {
 	WINDOW_FIELD(profile_thread, side, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_thread, gil_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_thread, gil_asleep_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_thread, unstopped_ns, WINDOW_SUBTRACT),
 };
 
 static const struct window_field facts_fields[] = {

@@ -330,6 +330,7 @@ static void put_details(struct screen *screen, unsigned row, const struct top_mo
 	const struct profile_function *function;
 	const struct profile_pair *pair;
 	const struct profile_thread *thread;
+	const char *mark;
 	char words[1024];
 	size_t index;
 
@@ -349,8 +350,11 @@ static void put_details(struct screen *screen, unsigned row, const struct top_mo
 		break;
 	case TOP_THREADS:
 		thread = &profile->facts.threads[index];
+		mark = profile_thread_mark(thread);
 		screen_print(screen, row, 1, screen->columns - 2, SCREEN_PLAIN, "thread %d  %s",
 			     (int)thread->tid, thread->name);
+		if (mark)
+			screen_put(screen, row + 1, 1, screen->columns - 2, SCREEN_PLAIN, mark);
 		break;
 	case TOP_PAIRS:
 		pair = &profile->pairs[index];

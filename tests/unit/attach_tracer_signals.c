@@ -1,53 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals of a traced target: those that it blocks, its own, and a group-stop;
- * and no system call of its is interrupted.
+ * Signals of a traced target: its own, and a group-stop; and no system call of its is
+ * interrupted.
  */
 #include "tests/unit/assert_sampled.h"
 #include "traced_child.h"
-
-static int child_blocking(void)
-{
-	sigset_t set;
-
-	sigfillset(&set);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	shared->blocking = 1;
-	while (!shared->stop)
-		spin(1000);
-	return 14;
-}
-
-static void *scene_blocking(void *argument)
-{
-	struct observer *observer = argument;
-
-	observer_attach(observer, observer->pid);
-	observer_poll_ms(observer, 50);
-	tracer_check_blocked(observer->tracer);
-	assert_int_equal(tracer_counts(observer->tracer)->threads_blocking, 1);
-	tracer_check_blocked(observer->tracer);
-	assert_int_equal(tracer_counts(observer->tracer)->threads_blocking, 1);
-	tracer_quiesce(observer->tracer);
-	return NULL;
-}
-
-static void test_thread_that_blocks_signals(void **state)
-{
-	struct observer observer = { 0 };
-	pid_t pid = start_child(child_blocking);
-
-	(void)state;
-	observer.pid = pid;
-	while (!shared->blocking)
-		usleep(1000);
-	play(scene_blocking, &observer);
-	assert_int_equal(observer.clocks, 0);
-	assert_undisturbed(pid);
-	shared->stop = true;
-	assert_exit(pid, 14);
-	tracer_destroy(observer.tracer);
-}
 
 static int reading_pipe[2];
 
@@ -186,7 +143,6 @@ static void test_group_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_thread_that_blocks_signals),
 		cmocka_unit_test(test_blocked_read_is_not_interrupted),
 		cmocka_unit_test(test_targets_own_signals),
 		cmocka_unit_test(test_group_stop),

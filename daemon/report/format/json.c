@@ -69,6 +69,7 @@ static json_t *json_threads(const struct profile_facts *facts)
 		object = json_with(object, "python_ns", json_count(thread->time_ns[TIME_PYTHON]));
 		object = json_with(object, "native_ns", json_count(thread->time_ns[TIME_NATIVE]));
 		object = json_with(object, "system_ns", json_count(thread->time_ns[TIME_SYSTEM]));
+		object = json_with(object, "unstopped_ns", json_count(thread->unstopped_ns));
 		object = json_with(object, "gil_ns", json_gil(facts, thread->gil_ns));
 		if (facts->waits) {
 			object = json_with(object, "waiting_ns", json_waiting(&thread->side));

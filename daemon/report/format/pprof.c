@@ -462,8 +462,14 @@ static void put_comments(struct pprof *pprof)
 		 facts->target.python.micro, (int)sizeof(facts->target.comm), facts->target.comm,
 		 (int)facts->target.pid);
 	add_comment(pprof, comments, &count, text);
+	if (facts->losses.counts[LOSS_STOP_SIGNAL_BLOCKED]) {
+		snprintf(text, sizeof(text), "%llu %s",
+			 (unsigned long long)facts->losses.counts[LOSS_STOP_SIGNAL_BLOCKED],
+			 loss_words(LOSS_STOP_SIGNAL_BLOCKED));
+		add_comment(pprof, comments, &count, text);
+	}
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
-		if (!facts->losses.counts[i])
+		if (!facts->losses.counts[i] || i == LOSS_STOP_SIGNAL_BLOCKED)
 			continue;
 		snprintf(text, sizeof(text), "not used: %llu %s",
 			 (unsigned long long)facts->losses.counts[i], loss_name((enum loss)i));

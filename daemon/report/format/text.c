@@ -283,6 +283,8 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 		put_wall_shares(layout, facts, thread);
 		fprintf(layout->file, "  %7d ", (int)thread->tid);
 		text_last_cell(layout, thread->name, layout->columns - columns);
+		if (profile_thread_mark(thread))
+			fprintf(layout->file, "%9s%s\n", "", profile_thread_mark(thread));
 	}
 	if (shown < facts->thread_count)
 		fprintf(layout->file, "  (%zu more threads)\n", facts->thread_count - shown);

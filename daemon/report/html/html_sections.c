@@ -273,6 +273,8 @@ int html_thread_head(FILE *file, const struct profile_thread *thread)
 	/* A main thread's is its process's. */
 	if (thread->tid && thread->tid != thread->pid)
 		fprintf(file, " <span class=\"where\">%d</span>", (int)thread->tid);
+	if (profile_thread_mark(thread))
+		fprintf(file, "<span class=\"where\">, %s</span>", profile_thread_mark(thread));
 	fputs("</th>", file);
 	return 0;
 }

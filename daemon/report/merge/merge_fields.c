@@ -101,10 +101,14 @@ static const struct merge_field tree[] = {
 };
 
 static const struct merge_field thread[] = {
-	FIELD(profile_thread, pid, MERGE_KEY),           FIELD(profile_thread, tid, MERGE_KEY),
-	FIELD(profile_thread, name, MERGE_KEY),          FIELD(profile_thread, time_ns, MERGE_SUM),
-	FIELD(profile_thread, side, MERGE_SUM),          FIELD(profile_thread, gil_ns, MERGE_SUM),
+	FIELD(profile_thread, pid, MERGE_KEY),
+	FIELD(profile_thread, tid, MERGE_KEY),
+	FIELD(profile_thread, name, MERGE_KEY),
+	FIELD(profile_thread, time_ns, MERGE_SUM),
+	FIELD(profile_thread, side, MERGE_SUM),
+	FIELD(profile_thread, gil_ns, MERGE_SUM),
 	FIELD(profile_thread, gil_asleep_ns, MERGE_SUM),
+	FIELD(profile_thread, unstopped_ns, MERGE_SUM),
 };
 
 /* Processes stay apart; those for which there is no room are added up. */

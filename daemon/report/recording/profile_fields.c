@@ -148,7 +148,7 @@ static const struct field thread_fields[] = {
 	NUMBER(struct profile_thread, pid, 0),       NUMBER(struct profile_thread, tid, 0),
 	TEXT(struct profile_thread, name),           WORDS(struct profile_thread, time_ns),
 	WORDS(struct profile_thread, side),          WORDS(struct profile_thread, gil_ns),
-	WORDS(struct profile_thread, gil_asleep_ns),
+	WORDS(struct profile_thread, gil_asleep_ns), WORDS(struct profile_thread, unstopped_ns),
 };
 TABLE(thread, "threads", struct profile_thread, ROWS_MAX);
 

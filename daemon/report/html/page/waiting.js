@@ -17,7 +17,8 @@ function waitingTime(waits) {
 // "pid 12: worker 15"; a main thread's number is its process's.
 function threadLabel(thread) {
 	return (thread.pid ? 'pid ' + thread.pid + ': ' : '') + shown(thread.name) +
-		(thread.tid && thread.tid !== thread.pid ? ' ' + thread.tid : '');
+		(thread.tid && thread.tid !== thread.pid ? ' ' + thread.tid : '') +
+		(thread.unstopped_ns ? ', read without stops: it blocks signals' : '');
 }
 
 function startWaiting(report, lineHead) {
