@@ -12,8 +12,22 @@
 #define VERDICT_SENTENCES_MAX  8
 #define VERDICT_SENTENCE_BYTES 1024
 
+enum verdict_kind {
+	VERDICT_FINDING,   /* line: from which something could be saved */
+	VERDICT_TOO_FEW,   /* too few accesses to tell; line: about which, or the hottest one */
+	VERDICT_NOTHING,   /* nothing to save stands out; line: the hottest one */
+	VERDICT_TIME_ONLY, /* no access was watched; likewise */
+	VERDICT_ASLEEP,    /* no CPU time was sampled, but sleep */
+	VERDICT_UNSAMPLED,
+	VERDICT_KIND_COUNT
+};
+
+const char *verdict_kind_name(enum verdict_kind kind); /* "finding", "too-few-accesses" ... */
+
 struct verdict {
+	enum verdict_kind kind;
 	const char *headline;
+	uint64_t samples;                /* of the profile: how fine its shares are */
 	const struct profile_line *line; /* what it is about; NULL: no line */
 	/* The line is to be shown behind so many of the sentences. */
 	size_t line_position;
@@ -36,5 +50,8 @@ const struct profile_line **profile_lines_by_waiting(const struct profile *profi
 
 /* Anything that was seen of the line itself speaks for its avoidable time. */
 bool profile_line_has_evidence(const struct profile_line *line);
+
+/* And enough of it for a finding; otherwise that time may be nothing. */
+bool profile_line_is_supported(const struct profile_line *line);
 
 #endif
