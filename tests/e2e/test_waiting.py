@@ -94,6 +94,33 @@ def test_kinds(interpreter):
     check_sampled(abs(share - expected) < 0.15, "collector: %.3f, expected %.3f" % (share, expected))
 
 
+def verdict_text(text):
+    """The verdict's part of a text report, on one line."""
+    return " ".join(text[text.index("VERDICT  "):text.index("\nTIME ")].split())
+
+
+def test_verdict(interpreter):
+    """Who blocks the event loop comes first; threads without work are idle, whatever their number."""
+    with waiting_target(interpreter, "stuck.py") as (target, _):
+        report, text = profile(target.pid, "-d", 1.5, "--mode", "time", "--idle")
+    words = verdict_text(text)
+    check_equal(report["verdict"]["kind"], "waiting", "kind of %s" % words)
+    check("VERDICT an event loop was blocked by a call that waits An event loop was blocked for " in words, words)
+    blocked, rest = words.split("wait meanwhile:", 1)
+    check(rest.split(" in slow_call")[0].endswith("stuck.py:%d" % report["verdict"]["line"]["line"]), words)
+    check_equal(line_text(report["verdict"]["line"]), "time.sleep(0.1)  # blocks the loop", "the line")
+    # Two thirds of the time.
+    share = int(blocked.split("% of the time")[0].rsplit("(", 1)[1])
+    check_sampled(45 < share < 90, "blocked for %d%%" % share)
+    check("waiting for input or output:" in rest and "pair[0].recv(1)" in rest, words)
+    idle = rest.split("Idle, which slows nothing down: ")[1]
+    check_sampled("a pool without work, 4." in idle and "(as of 3 threads all the time)" in idle, words)
+    for role in ("a queue without work", "an event loop with nothing ready", "a server without a client"):
+        check(role in idle, "%s: %s" % (role, words))
+    for mark in ("has no work", "has no client"):
+        check(mark not in words, "%s: %s" % (mark, words))
+
+
 def all_threads(pid):
     return json.loads(pieprofd("dump", "--pid", pid, "--json", "--no-native").stdout)["threads"]
 

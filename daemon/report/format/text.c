@@ -80,11 +80,9 @@ static void text_put_place(const struct text_layout *layout, const struct profil
 static void text_put_verdict(const struct text_layout *layout, const struct verdict *verdict)
 {
 	text_heading(layout, "VERDICT", "%s", verdict->headline);
-	for (size_t i = 0; i <= verdict->sentence_count; i++) {
-		if (verdict->line && i == verdict->line_position)
-			text_put_place(layout, verdict->line);
-		if (verdict->own_line && i == verdict->own_line_position)
-			text_put_place(layout, verdict->own_line);
+	for (size_t i = 0, place = 0; i <= verdict->sentence_count; i++) {
+		while (place < verdict->place_count && verdict->places[place].position == i)
+			text_put_place(layout, &verdict->places[place++].line);
 		if (i < verdict->sentence_count)
 			text_wrapped(layout, "  ", verdict->sentences[i]);
 	}

@@ -171,11 +171,10 @@ static int html_section_put_verdict(FILE *file, const struct verdict *verdict)
 	fputs("<p class=\"headline\">", file);
 	result = html_text(file, verdict->headline);
 	fputs("</p>\n", file);
-	for (size_t i = 0; i <= verdict->sentence_count && result == 0; i++) {
-		if (verdict->line && i == verdict->line_position)
-			result = html_section_put_place(file, verdict->line);
-		if (verdict->own_line && i == verdict->own_line_position && result == 0)
-			result = html_section_put_place(file, verdict->own_line);
+	for (size_t i = 0, place = 0; i <= verdict->sentence_count && result == 0; i++) {
+		while (place < verdict->place_count && verdict->places[place].position == i &&
+		       result == 0)
+			result = html_section_put_place(file, &verdict->places[place++].line);
 		if (i < verdict->sentence_count && result == 0) {
 			fputs("<p>", file);
 			result = html_text(file, verdict->sentences[i]);

@@ -5,6 +5,7 @@
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/model/argument_evidence.h"
 #include "daemon/report/model/own_line.h"
+#include "daemon/report/model/verdict_parts.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,10 +18,6 @@
 #define FINDING_REDUNDANT_MIN 3
 /* Below this many redundant accesses a finding is called possible, whatever its interval. */
 #define LIKELY_REDUNDANT_MIN 10
-/* Of the time watched, at least a second: threads without a CPU, and a process that slept. */
-#define QUEUED_SHARE_MIN 0.1
-#define ASLEEP_SHARE_MAX 0.25
-#define DURATION_MIN_NS  1e9
 
 static uint64_t redundant_exactly(const struct profile_line *line)
 {
@@ -222,8 +219,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	return headline_accesses[sure];
 }
 
-__attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *verdict,
-							      const char *format, ...)
+void verdict_say(struct verdict *verdict, const char *format, ...)
 {
 	va_list arguments;
 
@@ -233,6 +229,13 @@ __attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *ve
 	vsnprintf(verdict->sentences[verdict->sentence_count++], VERDICT_SENTENCE_BYTES, format,
 		  arguments);
 	va_end(arguments);
+}
+
+void verdict_show(struct verdict *verdict, const struct profile_line *line)
+{
+	if (line && verdict->place_count < VERDICT_PLACES_MAX)
+		verdict->places[verdict->place_count++] =
+			(struct verdict_place){ *line, verdict->sentence_count };
 }
 
 static struct figure share_figure(const struct verdict *verdict, double share)
@@ -306,6 +309,7 @@ static void say_finding(struct verdict *verdict, const struct profile_line *line
 	bool little = certainty(line, total_ns) == CERTAINTY_POSSIBLE;
 
 	verdict->line = line;
+	verdict_show(verdict, line);
 	if (verdict_finding(line)) {
 		verdict_say(verdict, "%s.", line->finding);
 		say_saving(verdict, line, total_ns);
@@ -343,30 +347,7 @@ static void say_own_line(struct verdict *verdict, const struct profile *profile,
 			"%s:",
 			figure_sampled(own.time_ns, own.of_ns, verdict->samples).text);
 	verdict->own_line = own.line;
-	verdict->own_line_position = verdict->sentence_count;
-}
-
-/* What a slow program waits for is not in its CPU time. */
-static void say_off_cpu(struct verdict *verdict, const struct profile_facts *facts)
-{
-	double duration_ns = (double)facts->duration_ns, queued_ns = (double)facts->queued_ns;
-
-	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
-		return;
-	if (queued_ns >= QUEUED_SHARE_MIN * duration_ns && facts->queued_ns * 2 >= facts->cpu_ns)
-		verdict_say(
-			verdict,
-			"Its threads were also ready to run for %s without a CPU: the machine is "
-			"busy, or the control group has used up its share.",
-			figure_ns(facts->queued_ns).text);
-	else if ((double)facts->cpu_ns + queued_ns < ASLEEP_SHARE_MAX * duration_ns &&
-		 !facts->waits)
-		verdict_say(
-			verdict,
-			"It used a CPU for %s of the time and slept otherwise: --mode time --idle "
-			"shows "
-			"what for, and pieprofd dump shows where it is now.",
-			figure_part(facts->cpu_ns, facts->duration_ns).text);
+	verdict_show(verdict, own.line);
 }
 
 /* Why there was little to watch. */
@@ -428,7 +409,7 @@ static void say_hottest(struct verdict *verdict, const struct profile *profile)
 	verdict_say(verdict, "The hottest line has %s of the CPU time:",
 		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
 	verdict->line = top_self;
-	verdict->line_position = verdict->sentence_count;
+	verdict_show(verdict, top_self);
 	say_own_line(verdict, profile, NULL);
 }
 
@@ -442,6 +423,7 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 	verdict->kind = VERDICT_TOO_FEW;
 	verdict->headline = "too few accesses to tell whether work is repeated";
 	verdict->line = line;
+	verdict_show(verdict, line);
 	if (sampled(line->accesses))
 		snprintf(watched, sizeof(watched),
 			 "of %" PRIu64 " memory %s watched there %" PRIu64 " %s redundant",
@@ -490,13 +472,8 @@ static void say_small_ones(struct verdict *verdict, const struct profile *profil
 			    figure_sampled(sum_ns, total_ns, verdict->samples).text);
 }
 
-static void say_no_samples(struct verdict *verdict, const struct profile *profile)
+static void say_no_samples(struct verdict *verdict)
 {
-	if (side_time_waiting_ns(&profile->side)) {
-		verdict->kind = VERDICT_ASLEEP;
-		verdict->headline = "the target slept: see WAITING";
-		return;
-	}
 	verdict->kind = VERDICT_UNSAMPLED;
 	verdict->headline = "nothing was sampled";
 	verdict_say(verdict,
@@ -514,7 +491,7 @@ static void find(const struct profile *profile, struct verdict *verdict)
 	uint64_t watched = sampled(profile->accesses);
 
 	if (profile->facts.samples == 0) {
-		say_no_samples(verdict, profile);
+		say_no_samples(verdict);
 		return;
 	}
 	if (finding) {
@@ -552,20 +529,34 @@ static void find(const struct profile *profile, struct verdict *verdict)
 const char *verdict_kind_name(enum verdict_kind kind)
 {
 	static const char *const names[VERDICT_KIND_COUNT] = {
-		[VERDICT_FINDING] = "finding", [VERDICT_TOO_FEW] = "too-few-accesses",
-		[VERDICT_NOTHING] = "nothing", [VERDICT_TIME_ONLY] = "time-only",
-		[VERDICT_ASLEEP] = "asleep",   [VERDICT_UNSAMPLED] = "no-samples",
+		[VERDICT_FINDING] = "finding",      [VERDICT_TOO_FEW] = "too-few-accesses",
+		[VERDICT_NOTHING] = "nothing",      [VERDICT_TIME_ONLY] = "time-only",
+		[VERDICT_WAITING] = "waiting",      [VERDICT_IDLE] = "idle",
+		[VERDICT_UNSAMPLED] = "no-samples",
 	};
 
 	return names[kind];
 }
 
+void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
+{
+	const struct profile_line *finding =
+		first_line(profile, profile_line_by_avoidable, is_finding);
+	const struct profile_line *line = verdict->line;
+	uint64_t total_ns = time_sum(profile->time_ns);
+
+	if (!finding)
+		return;
+	verdict_say(verdict, "And of its CPU time: %s.", headline(finding, total_ns));
+	say_finding(verdict, finding, total_ns);
+	verdict->line = line;
+}
+
 void verdict_find(const struct profile *profile, struct verdict *ret_verdict)
 {
-	ret_verdict->line = ret_verdict->own_line = NULL;
-	ret_verdict->line_position = ret_verdict->own_line_position = 0;
-	ret_verdict->sentence_count = 0;
-	ret_verdict->samples = profile->facts.samples;
+	*ret_verdict = (struct verdict){ .samples = profile->facts.samples };
+	if (verdict_find_waiting(profile, ret_verdict))
+		return;
 	find(profile, ret_verdict);
-	say_off_cpu(ret_verdict, &profile->facts);
+	verdict_add_waiting(profile, ret_verdict);
 }
