@@ -12,20 +12,12 @@
 
 #include "common/error.h"
 #include "daemon/cct/side_time.h"
+#include "daemon/inspect/dumped_deadlock.h"
+#include "daemon/inspect/thread_activity.h"
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/source.h"
 
 #define THREAD_DUMP_MAX 16384
-
-enum thread_activity {
-	THREAD_RUNNING,
-	THREAD_SLEEPING, /* in a system call, or for memory */
-	THREAD_STOPPED,  /* by SIGSTOP and the like */
-	THREAD_GIL_WAIT, /* sleeping, for the GIL */
-	THREAD_ACTIVITY_COUNT
-};
-
-const char *thread_activity_name(enum thread_activity activity); /* "running" ... */
 
 struct dumped_thread {
 	pid_t tid;
@@ -67,6 +59,7 @@ struct thread_dump {
 	bool tasks_known;               /* this version of Python tells them */
 	struct dumped_task *tasks;      /* running ones first */
 	size_t task_count;
+	struct dumped_deadlocks deadlocks;
 };
 
 struct thread_dump_options {
