@@ -121,6 +121,20 @@ def test_verdict(interpreter):
         check(mark not in words, "%s: %s" % (mark, words))
 
 
+def test_deadlock(one_interpreter):
+    """The circles that a dump shows (dump.circles, on every interpreter) are the first thing that a report says."""
+    with waiting_target(one_interpreter, "circles.py") as (target, _):
+        report, text = profile(target.pid, "-d", 0.5, "--mode", "time", "--idle")
+        check_equal(report["verdict"]["kind"], "deadlock", "kind of the verdict")
+    words = verdict_text(text)
+    check(words.startswith("VERDICT probable deadlock: threads wait for each other's locks Thread "), words)
+    check("There are more: pieprofd dump shows them." in words, words)
+    check(words.count(" waits at ") == 6 and words.count(" has since ") >= 2, words)
+    with waiting_target(one_interpreter, "stuck.py") as (target, _):
+        report, text = profile(target.pid, "-d", 0.5, "--mode", "time", "--idle")
+    check("deadlock" not in text and report["verdict"]["kind"] == "waiting", text)
+
+
 def all_threads(pid):
     return json.loads(pieprofd("dump", "--pid", pid, "--json", "--no-native").stdout)["threads"]
 

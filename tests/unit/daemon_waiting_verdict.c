@@ -312,6 +312,46 @@ static void test_with_a_finding(void **state)
 	assert_int_equal(verdict.kind, VERDICT_FINDING);
 }
 
+/* Before everything else, however busy other threads are. */
+static void test_deadlock(void **state)
+{
+	static const struct stack stacks[] = {
+		{ { THREAD, PYTHON(APP, "one", 20) }, WAIT_LOCK, 10000000000 },
+		{ { THREAD, PYTHON(LIBRARY "/concurrent/futures/thread.py", "_worker", 81) },
+		  WAIT_LOCK,
+		  70000000000 },
+	};
+	static const char *const order[] = {
+		"VERDICT  probable deadlock: threads wait for each other's locks\n",
+		"  Thread 1 waits for thread 2.\n",
+		"  Thread 2 waits for thread 1, \\u001b[31m.\n",
+		"  10.0 s (100% of the time) waiting for a lock:\n",
+		"    /srv/app.py:20 in one\n",
+		"  Idle, which slows nothing down: a pool without work",
+	};
+	char many[40 * 64] = "", *text;
+	struct verdict verdict;
+	struct tree tree;
+
+	(void)state;
+	make_tree(&tree, stacks, 2);
+	tree.profile.facts.cpu_ns = 9000000000;
+	tree.profile.facts.deadlock =
+		"Thread 1 waits for thread 2.\nThread 2 waits for thread 1, \033[31m.\n";
+	text = sample_written(&writer_text, &tree.profile, &defaults);
+	check_order(text, order, sizeof(order) / sizeof(order[0]));
+	free(text);
+	for (unsigned i = 0; i < 40; i++)
+		strcat(many, "A wait in a very long circle.\n");
+	tree.profile.facts.deadlock = many;
+	verdict_find(&tree.profile, &verdict);
+	assert_int_equal(verdict.kind, VERDICT_DEADLOCK);
+	assert_true(verdict.sentence_count <= VERDICT_SENTENCES_MAX);
+	assert_non_null(strstr(verdict.sentences[6], "There are more: pieprofd dump"));
+	/* There is room for the rest. */
+	assert_non_null(strstr(verdict.sentences[verdict.sentence_count - 1], "It used a CPU for"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_blocked_loop),
 		cmocka_unit_test(test_gil),
 		cmocka_unit_test(test_with_a_finding),
+		cmocka_unit_test(test_deadlock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,6 +191,9 @@ struct profile_facts {
 	const char *version;        /* of pieprofd */
 	const char *sampler;        /* "clock", "unstopped" */
 	const char *sampler_limits; /* what it cannot see, in words; NULL: see the manual */
+	/* Threads that waited for each other in a circle at the end, a line of words each; NULL:
+	 * none was seen. */
+	const char *deadlock;
 	uint64_t period_ns;
 	uint64_t started_unix_ns;         /* when sampling began, since 1970 UTC; 0: unknown */
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */

@@ -18,6 +18,7 @@ enum verdict_kind {
 	VERDICT_TOO_FEW,   /* too few accesses to tell; line: about which, or the hottest one */
 	VERDICT_NOTHING,   /* nothing to save stands out; line: the hottest one */
 	VERDICT_TIME_ONLY, /* no access was watched; likewise */
+	VERDICT_DEADLOCK,  /* threads seem to wait for each other for ever; line: NULL */
 	VERDICT_WAITING,   /* threads mostly slept; line: where, if it is known */
 	VERDICT_IDLE,      /* likewise, for work to do */
 	VERDICT_UNSAMPLED,

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of the time watched, at least a second: threads without a CPU, and a process that slept. */
 #define QUEUED_SHARE_MIN 0.1
@@ -17,6 +18,8 @@
 /* A place, or the GIL, is worth a sentence from this share of the time on. */
 #define PLACE_SHARE_MIN 0.05
 #define PLACES_SHOWN    4
+/* There has to be room for the places. */
+#define DEADLOCK_SENTENCES 6
 
 /* "a lock" */
 static const char *const kind_words[WAIT_KIND_COUNT] = {
@@ -236,6 +239,21 @@ static void say_places(struct verdict *verdict, const struct wait_place *places,
 			say_place(verdict, &places[i], facts);
 }
 
+/* A sentence each. */
+static void say_deadlock(struct verdict *verdict, const char *words)
+{
+	verdict->kind = VERDICT_DEADLOCK;
+	verdict->headline = "probable deadlock: threads wait for each other's locks";
+	while (*words && verdict->sentence_count < DEADLOCK_SENTENCES) {
+		size_t length = strcspn(words, "\n");
+
+		verdict_say(verdict, "%.*s", (int)length, words);
+		words += length + (words[length] == '\n');
+	}
+	if (*words)
+		verdict_say(verdict, "There are more: pieprofd dump shows them.");
+}
+
 static void find_waiting(const struct profile *profile, const struct wait_place *places,
 			 size_t count, struct verdict *verdict)
 {
@@ -246,10 +264,13 @@ static void find_waiting(const struct profile *profile, const struct wait_place 
 	verdict->headline = "it slept, a little here and there";
 	if (first)
 		verdict->headline = waiting_headline(first);
+	if (facts->deadlock)
+		say_deadlock(verdict, facts->deadlock);
 	say_places(verdict, places, count, facts, 0, WAIT_ROLE_SLEEP);
-	if (say_gil(verdict, profile) && (!first || first->role > WAIT_ROLE_SLEEP))
+	if (say_gil(verdict, profile) && !facts->deadlock &&
+	    (!first || first->role > WAIT_ROLE_SLEEP))
 		verdict->headline = kind_headlines[WAIT_GIL];
-	else if (first && wait_role_is_idle(first->role))
+	else if (!facts->deadlock && first && wait_role_is_idle(first->role))
 		verdict->kind = VERDICT_IDLE;
 	say_places(verdict, places, count, facts, WAIT_ROLE_EVENT, WAIT_ROLE_END);
 	say_idle(verdict, places, count, facts);
@@ -271,8 +292,8 @@ bool verdict_find_waiting(const struct profile *profile, struct verdict *verdict
 	size_t count = 0;
 
 	if (!facts->waits || !side_time_waiting_ns(&profile->side) ||
-	    (double)(facts->cpu_ns + facts->queued_ns) >=
-		    BUSY_SHARE_MIN * (double)facts->duration_ns)
+	    (!facts->deadlock && (double)(facts->cpu_ns + facts->queued_ns) >=
+					 BUSY_SHARE_MIN * (double)facts->duration_ns))
 		return false;
 	places = wait_places_find(profile, &count);
 	if (!places)

@@ -207,6 +207,7 @@ static const struct field profile_fields[] = {
 	STRING(struct recorded_profile, profile.facts.version),
 	STRING(struct recorded_profile, profile.facts.sampler),
 	STRING_OR_NULL(struct recorded_profile, profile.facts.sampler_limits),
+	STRING_OR_NULL(struct recorded_profile, profile.facts.deadlock),
 	WORDS(struct recorded_profile, profile.facts.period_ns),
 	WORDS(struct recorded_profile, profile.facts.started_unix_ns),
 	WORDS(struct recorded_profile, profile.facts.process_started_unix_ns),
