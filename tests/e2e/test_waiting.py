@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """--idle: what threads wait for; who has the GIL; the garbage collector."""
+import contextlib
 import json
 import os
 import resource
 
-from harness import alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of
+from harness import Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of, wait_until
 from test_dump import waiting_target
 
 KINDS = ("lock", "gil", "io", "sleep", "child", "other")
@@ -133,6 +134,45 @@ def test_deadlock(one_interpreter):
     with waiting_target(one_interpreter, "stuck.py") as (target, _):
         report, text = profile(target.pid, "-d", 0.5, "--mode", "time", "--idle")
     check("deadlock" not in text and report["verdict"]["kind"] == "waiting", text)
+
+
+@contextlib.contextmanager
+def quota():
+    """A cgroup whose processes get a fifth of a CPU; moves a process into it."""
+    for base, name, words in (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "20000"),
+                              ("/sys/fs/cgroup", "cpu.max", "20000 100000")):
+        folder = os.path.join(base, "pieprofd-test-%d" % os.getpid())
+        with contextlib.suppress(OSError):
+            os.mkdir(folder)
+            try:
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(words)
+                break
+            except OSError:
+                os.rmdir(folder)
+    else:
+        raise Skip("needs root that may make a cgroup with a CPU quota")
+
+    def enter(pid):
+        with open(os.path.join(folder, "cgroup.procs"), "w") as file:
+            file.write(str(pid))
+
+    try:
+        yield enter
+    finally:
+        wait_until(lambda: not open(os.path.join(folder, "cgroup.procs")).read(), what="an empty cgroup")
+        os.rmdir(folder)
+
+
+@alone
+def test_throttled(one_interpreter):
+    """A quota that is used up is told from a busy machine."""
+    with quota() as enter:
+        with waiting_target(one_interpreter, "waiting.py", "--busy") as (target, _):
+            enter(target.pid)
+            report, text = profile(target.pid, "-d", 1.5, "--mode", "time")
+        check(report["throttled_ns"] > 0.2 * report["duration_ns"], "throttled for %d" % report["throttled_ns"])
+        check("their control group had used up its quota, and was throttled for " in verdict_text(text), text)
 
 
 def all_threads(pid):

@@ -312,6 +312,55 @@ static void test_with_a_finding(void **state)
 	assert_int_equal(verdict.kind, VERDICT_FINDING);
 }
 
+/* Ready to run and without a CPU: the GIL is none of it, and what else it may be is told apart. */
+static void test_without_a_cpu(void **state)
+{
+	static const struct {
+		uint64_t throttled_ns, idle_ns, all_ns;
+		const char *words;
+	} cases[] = {
+		{ 2000000000, 0, 20000000000,
+		  "had used up its quota, and was throttled for 2.00 s" },
+		{ 100000000, 1000000000, 20000000000,
+		  "the machine is busy, its processors were idle for 5.0% of the time" },
+		{ 0, 12000000000, 20000000000, "they may be bound to few of them" },
+		{ 0, 0, 0, "the machine is busy, or the control group has used up its share" },
+	};
+	struct profile profile = sample_profile();
+	const struct writer_options wide = { .columns = 240 };
+
+	(void)state;
+	profile.line_count = 1;
+	profile.pair_count = profile.pairs_omitted = 0;
+	profile.facts.cpu_ns = 3000000000;
+	profile.facts.queued_known = true;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text;
+
+		profile.facts.queued_ns = 6000000000;
+		profile.facts.throttled_ns = cases[i].throttled_ns;
+		profile.facts.machine_idle_ns = cases[i].idle_ns;
+		profile.facts.machine_ns = cases[i].all_ns;
+		text = sample_written(&writer_text, &profile, &wide);
+		check_has(text, "VERDICT  it was ready to run, but mostly had no CPU\n");
+		check_has(text, "ready to run for 6.00 s without a CPU, which is not the GIL");
+		check_has(text, cases[i].words);
+		for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+			if (k != i)
+				check_has_not(text, cases[k].words);
+		free(text);
+		profile.facts.queued_ns = 2000000000;
+		text = sample_written(&writer_text, &profile, &wide);
+		check_has(text, "VERDICT  no redundant line stands out\n");
+		check_has(text, cases[i].words);
+		free(text);
+		profile.facts.queued_ns = 900000000;
+		text = sample_written(&writer_text, &profile, &wide);
+		check_has_not(text, "without a CPU");
+		free(text);
+	}
+}
+
 /* Before everything else, however busy other threads are. */
 static void test_deadlock(void **state)
 {
@@ -362,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_gil),
 		cmocka_unit_test(test_with_a_finding),
 		cmocka_unit_test(test_deadlock),
+		cmocka_unit_test(test_without_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

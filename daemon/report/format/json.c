@@ -377,6 +377,10 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 		{ "duration_ns", json_count(facts->duration_ns) },
 		{ "cpu_ns", json_count(facts->cpu_ns) },
 		{ "queued_ns", facts->queued_known ? json_count(facts->queued_ns) : json_null() },
+		{ "throttled_ns", json_count(facts->throttled_ns) },
+		{ "machine_idle", facts->machine_ns
+					  ? json_share(facts->machine_idle_ns, facts->machine_ns)
+					  : json_null() },
 		{ "samples", json_count(facts->samples) },
 		{ "losses", json_losses(&facts->losses) },
 		{ "stop_ns", json_all_stops(facts) },

@@ -529,10 +529,15 @@ static void find(const struct profile *profile, struct verdict *verdict)
 const char *verdict_kind_name(enum verdict_kind kind)
 {
 	static const char *const names[VERDICT_KIND_COUNT] = {
-		[VERDICT_FINDING] = "finding",   [VERDICT_TOO_FEW] = "too-few-accesses",
-		[VERDICT_NOTHING] = "nothing",   [VERDICT_TIME_ONLY] = "time-only",
-		[VERDICT_DEADLOCK] = "deadlock", [VERDICT_WAITING] = "waiting",
-		[VERDICT_IDLE] = "idle",         [VERDICT_UNSAMPLED] = "no-samples",
+		[VERDICT_FINDING] = "finding",
+		[VERDICT_TOO_FEW] = "too-few-accesses",
+		[VERDICT_NOTHING] = "nothing",
+		[VERDICT_TIME_ONLY] = "time-only",
+		[VERDICT_DEADLOCK] = "deadlock",
+		[VERDICT_WAITING] = "waiting",
+		[VERDICT_IDLE] = "idle",
+		[VERDICT_STARVED] = "no-cpu",
+		[VERDICT_UNSAMPLED] = "no-samples",
 	};
 
 	return names[kind];

@@ -21,6 +21,7 @@ enum verdict_kind {
 	VERDICT_DEADLOCK,  /* threads seem to wait for each other for ever; line: NULL */
 	VERDICT_WAITING,   /* threads mostly slept; line: where, if it is known */
 	VERDICT_IDLE,      /* likewise, for work to do */
+	VERDICT_STARVED,   /* ready to run, but mostly without a CPU; line: the hottest one */
 	VERDICT_UNSAMPLED,
 	VERDICT_KIND_COUNT
 };

@@ -13,6 +13,8 @@
 #define QUEUED_SHARE_MIN 0.1
 #define ASLEEP_SHARE_MAX 0.25
 #define DURATION_MIN_NS  1e9
+/* With less of its time idle, a machine is busy. */
+#define IDLE_SHARE_MIN 0.1
 /* A process that used a CPU for less of the time is one that waits. */
 #define BUSY_SHARE_MIN 0.5
 /* A place, or the GIL, is worth a sentence from this share of the time on. */
@@ -176,12 +178,44 @@ static void say_queued(struct verdict *verdict, const struct profile_facts *fact
 
 	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
 		return;
-	if (queued_ns >= QUEUED_SHARE_MIN * duration_ns && facts->queued_ns * 2 >= facts->cpu_ns)
+	if (queued_ns < QUEUED_SHARE_MIN * duration_ns || facts->queued_ns * 2 < facts->cpu_ns)
+		return;
+	if (queued_ns >= BUSY_SHARE_MIN * duration_ns && facts->queued_ns > facts->cpu_ns &&
+	    verdict->kind != VERDICT_FINDING && verdict->kind < VERDICT_DEADLOCK) {
+		verdict->kind = VERDICT_STARVED;
+		verdict->headline = "it was ready to run, but mostly had no CPU";
+	}
+	if (is_noteworthy(facts->throttled_ns, facts))
 		verdict_say(
 			verdict,
-			"Its threads were also ready to run for %s without a CPU: the machine is "
-			"busy, or the control group has used up its share.",
+			"Its threads were ready to run for %s without a CPU, which is not the GIL: "
+			"their control group had used up its quota, and was throttled for %s "
+			"(throttled in cpu.stat; the quota is cpu.max, or cpu.cfs_quota_us).",
+			figure_ns(facts->queued_ns).text, figure_ns(facts->throttled_ns).text);
+	else if (!facts->machine_ns)
+		verdict_say(
+			verdict,
+			"Its threads were ready to run for %s without a CPU, which is not the GIL: "
+			"the machine is busy, or the control group has used up its share.",
 			figure_ns(facts->queued_ns).text);
+	else if ((double)facts->machine_idle_ns < IDLE_SHARE_MIN * (double)facts->machine_ns)
+		verdict_say(
+			verdict,
+			"Its threads were ready to run for %s without a CPU, which is not the GIL: "
+			"the machine is busy, its processors were idle for %s of the time, "
+			"and "
+			"the control group was not throttled.",
+			figure_ns(facts->queued_ns).text,
+			figure_part(facts->machine_idle_ns, facts->machine_ns).text);
+	else
+		verdict_say(
+			verdict,
+			"Its threads were ready to run for %s without a CPU, which is not the GIL, "
+			"though the machine's processors were idle for %s of the time, and the "
+			"control group was not throttled: they may be bound to few of them "
+			"(taskset, cpuset), or have a low weight.",
+			figure_ns(facts->queued_ns).text,
+			figure_part(facts->machine_idle_ns, facts->machine_ns).text);
 }
 
 static void say_asleep(struct verdict *verdict, const struct profile_facts *facts)
