@@ -254,6 +254,56 @@ static int put_greenlets(const struct text_layout *layout, const struct thread_d
 	return 0;
 }
 
+static const char *name_of(const struct thread_dump *dump, pid_t tid)
+{
+	for (size_t i = 0; i < dump->thread_count; i++)
+		if (dump->threads[i].tid == tid)
+			return dump->threads[i].name;
+	return "?";
+}
+
+static void put_wait(const struct text_layout *layout, const struct thread_dump *dump,
+		     const struct dumped_wait *wait)
+{
+	char words[512];
+
+	if (wait->lock)
+		snprintf(words, sizeof(words), "Thread %d (%s) waits for the %s at 0x%" PRIx64 ":",
+			 (int)wait->tid, name_of(dump, wait->tid),
+			 wait->recursive ? "RLock" : "lock", wait->lock);
+	else
+		snprintf(words, sizeof(words),
+			 "Thread %d (%s) waits for thread %d (%s) to end:", (int)wait->tid,
+			 name_of(dump, wait->tid), (int)wait->holder, name_of(dump, wait->holder));
+	text_wrapped(layout, "  ", words);
+	dump_put_frame(layout, &wait->waits_at);
+	if (!wait->lock)
+		return;
+	snprintf(words, sizeof(words), "Thread %d (%s) has that lock%s", (int)wait->holder,
+		 name_of(dump, wait->holder),
+		 wait->held_known ? ", since here:" : "; where it took it is not known.");
+	text_wrapped(layout, "  ", words);
+	if (wait->held_known)
+		dump_put_frame(layout, &wait->held_at);
+}
+
+/* A circle at a time, before everything else. */
+static void put_deadlocks(const struct text_layout *layout, const struct thread_dump *dump)
+{
+	const struct dumped_deadlocks *deadlocks = &dump->deadlocks;
+
+	for (size_t i = 0; i < deadlocks->count; i++) {
+		const struct dumped_wait *wait = &deadlocks->waits[i];
+
+		if (!i || wait->circle != wait[-1].circle)
+			text_heading(layout, "PROBABLE DEADLOCK", "%s",
+				     wait->tid == wait->holder
+					     ? "a thread waits for itself"
+					     : "threads wait for each other in a circle");
+		put_wait(layout, dump, wait);
+	}
+}
+
 static void put_losses(const struct text_layout *layout, const struct thread_dump *dump)
 {
 	const struct source_refusals *sources = &dump->sources;
@@ -318,6 +368,7 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
 	put_losses(&layout, dump);
+	put_deadlocks(&layout, dump);
 	return dump_put_threads(&layout, dump) || put_tasks(&layout, dump) ||
 			       put_greenlets(&layout, dump)
 		       ? -ENOMEM
@@ -339,6 +390,35 @@ static json_t *json_task(const struct thread_dump *dump, const struct dumped_tas
 	object = json_with(object, "awaits",
 			   task->awaited ? json_integer(task->awaited - dump->tasks) : json_null());
 	return json_with(object, "frames", json_frames(task->frames, task->frame_count));
+}
+
+/* An array of circles, each an array of waits. */
+static json_t *json_deadlocks(const struct dumped_deadlocks *deadlocks)
+{
+	json_t *circles = json_array(), *circle = NULL;
+
+	for (size_t i = 0; i < deadlocks->count; i++) {
+		const struct dumped_wait *wait = &deadlocks->waits[i];
+		json_t *object = json_object();
+		char lock[32];
+
+		snprintf(lock, sizeof(lock), "0x%" PRIx64, wait->lock);
+		object = json_with(object, "tid", json_integer(wait->tid));
+		object = json_with(object, "holder", json_integer(wait->holder));
+		object = json_with(object, "lock", wait->lock ? json_text(lock) : json_null());
+		object = json_with(object, "recursive", json_boolean(wait->recursive));
+		object = json_with(object, "waits_at", json_frames(&wait->waits_at, 1));
+		object =
+			json_with(object, "held_at", json_frames(&wait->held_at, wait->held_known));
+		if (!circle)
+			circle = json_array();
+		circle = json_appended(circle, object);
+		if (i + 1 == deadlocks->count || wait[1].circle != wait->circle) {
+			circles = json_appended(circles, circle);
+			circle = NULL;
+		}
+	}
+	return circles;
 }
 
 /* null: this version of Python does not tell. */
@@ -420,6 +500,7 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	object = json_with(object, "greenlets", json_greenlets(dump));
 	object =
 		json_with(object, "greenlets_incomplete", json_boolean(dump->greenlets_incomplete));
+	object = json_with(object, "deadlocks", json_deadlocks(&dump->deadlocks));
 	object = json_with(object, "source_denied", json_count(dump->sources.denied));
 	object = json_with(object, "source_refused", json_count(dump->sources.refused));
 	object = json_with(object, "source_unanswered", json_count(dump->sources.unanswered));

@@ -44,36 +44,13 @@ struct owned_dump {
 	struct address_ranges gil_locks;
 	struct task_dump tasks;
 	struct greenlet_dump greenlets;
+	struct deadlock_search locks;
+	struct deadlocks deadlocks;
 	struct stored_thread *stored;
 	size_t stored_count;
 	struct place_table places;
 	struct source_cache *sources;
 };
-
-const char *thread_activity_name(enum thread_activity activity)
-{
-	static const char *const names[THREAD_ACTIVITY_COUNT] = {
-		[THREAD_RUNNING] = "running",
-		[THREAD_SLEEPING] = "sleeping",
-		[THREAD_STOPPED] = "stopped",
-		[THREAD_GIL_WAIT] = "waiting for the GIL",
-	};
-
-	return names[activity];
-}
-
-static enum thread_activity activity_of(char state)
-{
-	switch (state) {
-	case 'R':
-		return THREAD_RUNNING;
-	case 'T':
-	case 't':
-		return THREAD_STOPPED;
-	default:
-		return THREAD_SLEEPING;
-	}
-}
 
 static int store_frames(struct stored_thread *stored, const struct frame *frames, size_t count)
 {
@@ -129,6 +106,7 @@ static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *store
 	struct dumped_thread *shown = &stored->shown;
 	struct process_sleep before, after;
 	struct registers registers = { 0 };
+	struct deadlock_thread waiter;
 	int error = procfs_read_sleep(owned->dump.pid, shown->tid, &before);
 
 	if (error)
@@ -136,9 +114,14 @@ static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *store
 	registers.rip = before.ip;
 	registers.general[REGISTER_RSP] = before.sp;
 	capture_look(&owned->capture, &owned->target, shown->tid, stored->inner_tid, &registers);
-	error = procfs_read_sleep(owned->dump.pid, shown->tid, &after);
+	error = deadlock_thread_read(owned->target.runtime, &owned->gil_locks, &before,
+				     &owned->capture.python, &waiter);
+	if (!error)
+		error = procfs_read_sleep(owned->dump.pid, shown->tid, &after);
 	if (!error && !dump_same_sleep(&before, &after))
 		error = -EAGAIN;
+	if (!error)
+		error = deadlock_search_add(&owned->locks, shown->tid, stored->inner_tid, &waiter);
 	if (!error) {
 		shown->waits_known = before.system_call >= 0;
 		shown->waits_for = wait_kind_of(&before, &owned->gil_locks);
@@ -188,7 +171,7 @@ static int list_threads(struct owned_dump *owned)
 		    strchr("ZX", status.state))
 			continue;
 		stored->shown.tid = tids[i];
-		stored->shown.activity = activity_of(status.state);
+		stored->shown.activity = thread_activity_of(status.state);
 		stored->inner_tid = status.inner_pid;
 		snprintf(stored->shown.name, sizeof(stored->shown.name), "%s", status.name);
 		owned->stored_count++;
@@ -272,6 +255,7 @@ static void add_python_facts(struct owned_dump *owned)
 	}
 	read_tasks(owned, &list);
 	read_greenlets(owned, &list);
+	deadlock_search_find(&owned->locks, &list, &owned->deadlocks);
 	python_thread_list_deinit(&list);
 }
 
@@ -462,7 +446,8 @@ static int show(struct owned_dump *owned)
 	for (size_t i = 0; i < owned->stored_count; i++)
 		if (show_thread(owned, &owned->stored[i]))
 			return -ENOMEM;
-	if (show_tasks(owned) || greenlet_dump_show(&owned->greenlets, owned->sources))
+	if (show_tasks(owned) || greenlet_dump_show(&owned->greenlets, owned->sources) ||
+	    dumped_deadlocks_init(&dump->deadlocks, &owned->deadlocks, owned->sources))
 		return -ENOMEM;
 	dump->sources = source_cache_refusals(owned->sources);
 	dump->lost_files = symbolizer_lost_files(owned->target.symbolizer);
@@ -542,6 +527,8 @@ void thread_dump_destroy(struct thread_dump *dump)
 	free(dump->threads);
 	task_dump_deinit(&owned->tasks);
 	greenlet_dump_deinit(&owned->greenlets);
+	deadlock_search_deinit(&owned->locks);
+	dumped_deadlocks_deinit(&dump->deadlocks);
 	free(dump->command);
 	if (owned->sources)
 		source_cache_destroy(owned->sources);

@@ -12,22 +12,14 @@
 
 #include "common/error.h"
 #include "daemon/cct/side_time.h"
+#include "daemon/inspect/dumped_deadlock.h"
 #include "daemon/inspect/greenlet_dump.h"
 #include "daemon/inspect/task_dump.h"
+#include "daemon/inspect/thread_activity.h"
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/source.h"
 
 #define THREAD_DUMP_MAX 16384
-
-enum thread_activity {
-	THREAD_RUNNING,
-	THREAD_SLEEPING, /* in a system call, or for memory */
-	THREAD_STOPPED,  /* by SIGSTOP and the like */
-	THREAD_GIL_WAIT, /* sleeping, for the GIL */
-	THREAD_ACTIVITY_COUNT
-};
-
-const char *thread_activity_name(enum thread_activity activity); /* "running" ... */
 
 struct dumped_thread {
 	pid_t tid;
@@ -64,6 +56,7 @@ struct thread_dump {
 	bool greenlets_incomplete; /* they changed while they were read */
 	struct dumped_greenlet *greenlets;
 	size_t greenlet_count;
+	struct dumped_deadlocks deadlocks;
 };
 
 struct thread_dump_options {

@@ -72,6 +72,25 @@ void queued_time_begin(struct queued_time *time, pid_t pid, uint64_t now_ns)
 	time->count = 0;
 	time->read_ns = now_ns;
 	time->known = !queued_read_all(pid, time->threads, &time->count);
+	cpu_supply_read(pid, &time->supply);
+}
+
+static uint64_t grown(uint64_t over, uint64_t before, uint64_t now)
+{
+	return over + (now > before ? now - before : 0);
+}
+
+static void read_supply(struct queued_time *time, pid_t pid)
+{
+	const struct cpu_supply *over = &time->over_supply, *before = &time->supply;
+	struct cpu_supply now;
+
+	cpu_supply_read(pid, &now);
+	time->supplied = (struct cpu_supply){
+		.throttled_ns = grown(over->throttled_ns, before->throttled_ns, now.throttled_ns),
+		.idle_ns = grown(over->idle_ns, before->idle_ns, now.idle_ns),
+		.all_ns = grown(over->all_ns, before->all_ns, now.all_ns),
+	};
 }
 
 static void read_now(struct queued_time *time, pid_t pid)
@@ -86,6 +105,7 @@ static void read_now(struct queued_time *time, pid_t pid)
 		free(now);
 		return;
 	}
+	read_supply(time, pid);
 	for (size_t i = 0; i < count; i++) {
 		const struct queued_thread *before = bsearch(&now[i], time->threads, time->count,
 							     sizeof(now[i]), queued_compare);
@@ -111,4 +131,5 @@ void queued_time_end(struct queued_time *time, pid_t pid)
 {
 	read_now(time, pid);
 	time->over_ns = time->time_ns;
+	time->over_supply = time->supplied;
 }

@@ -9,6 +9,8 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_QUEUED_TIME_H
 #define PIEPROFD_DAEMON_SAMPLE_QUEUED_TIME_H
 
+#include "attach/cpu_supply.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +31,8 @@ struct queued_time {
 	uint64_t read_ns; /* when time_ns was found out */
 	uint64_t time_ns; /* all that is over, and the present one so far */
 	uint64_t over_ns;
+	struct cpu_supply supply;                /* at the beginning */
+	struct cpu_supply supplied, over_supply; /* as time_ns and over_ns: why there was none */
 };
 
 /* Begins to count, or goes on after queued_time_end(). First of all zeros. */

@@ -148,4 +148,10 @@ enum process_end session_process_end(const struct session *session);
 /* Exit code or signal; 0: it has not ended. */
 int session_end_status(const struct session *session);
 
+/*
+ * Threads that wait for each other in a circle, a sentence and a line each; the caller
+ * frees. The tracer's thread has ended, and the target lives. NULL: none, or no memory.
+ */
+char *session_find_deadlock(struct session *session);
+
 #endif

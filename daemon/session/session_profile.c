@@ -103,6 +103,9 @@ static struct profile_facts current_facts(const struct session *session)
 		.cpu_ns = cpu,
 		.queued_ns = session->queued.time_ns,
 		.queued_known = session->queued.known,
+		.throttled_ns = session->queued.supplied.throttled_ns,
+		.machine_idle_ns = session->queued.supplied.idle_ns,
+		.machine_ns = session->queued.supplied.all_ns,
 		.overhead = cpu ? (double)pipeline->lost_ns / (double)cpu : 0,
 		.overhead_limit = session->options.max_overhead,
 		.target_exited = session->end != TRACER_RUNNING,
@@ -213,7 +216,13 @@ static struct profile *build_profile(struct session *session, const char *versio
 {
 	struct pipeline *pipeline = &session->pipeline;
 	struct profile_facts facts = current_facts(session);
+	struct profile *profile;
+	char *deadlock = NULL;
 
+	/* The interpreter is read by one thread at a time. */
+	if (facts.waits && !facts.unfinished && !facts.target_exited)
+		deadlock = session_find_deadlock(session);
+	facts.deadlock = deadlock;
 	session_read_names(session, &facts, pipeline->threads.items, version);
 	facts.all_pairs = all_pairs;
 	if (pipeline->arguments)
@@ -223,7 +232,9 @@ static struct profile *build_profile(struct session *session, const char *versio
 	facts.open_source_context = &session->target.files;
 	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
 	facts.node_timeline = timeline_view(&pipeline->node_timeline);
-	return profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
+	profile = profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
+	free(deadlock);
+	return profile;
 }
 
 struct profile *session_profile(struct session *session, const char *version)

@@ -19,6 +19,7 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, version, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, sampler, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, sampler_limits, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, deadlock, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, period_ns, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, started_unix_ns, WINDOW_BY_HAND), /* the mark's moment */
 	WINDOW_FIELD(profile_facts, process_started_unix_ns, WINDOW_SAME),
@@ -34,6 +35,9 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, lost_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_facts, cpu_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_facts, queued_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_facts, throttled_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_facts, machine_idle_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_facts, machine_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_facts, overhead, WINDOW_BY_HAND), /* of the above */
 	WINDOW_FIELD(profile_facts, overhead_limit, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, target_exited, WINDOW_SAME),

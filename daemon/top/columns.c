@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/top/columns.h"
 
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/model/verdict.h"
 
 #include <inttypes.h>
@@ -221,14 +222,16 @@ static void put_right(const struct columns *columns, struct screen *screen, unsi
 			   words);
 }
 
+/* digits: behind the point */
 static void put_percent(const struct columns *columns, struct screen *screen, unsigned row,
-			enum column column, enum screen_style style, uint64_t part, uint64_t whole)
+			enum column column, enum screen_style style, uint64_t part, uint64_t whole,
+			int digits)
 {
 	char words[16] = "-";
 
 	/* Not "0.0": what is not there shall not look like a figure. */
 	if (whole && part)
-		snprintf(words, sizeof(words), "%.1f", 100 * (double)part / (double)whole);
+		snprintf(words, sizeof(words), "%.*f", digits, 100 * (double)part / (double)whole);
 	put_right(columns, screen, row, column, style, words);
 }
 
@@ -370,19 +373,20 @@ void columns_put_row(const struct columns *columns, struct screen *screen, unsig
 	const struct profile *profile = model->profile;
 	const struct top_figures *figures = &row->figures;
 	uint64_t total_ns = time_sum(model->totals.time_ns);
+	int digits = model->totals.samples < FIGURE_SAMPLES_MIN ? 0 : 1;
 
 	put_percent(columns, screen, screen_row, COLUMN_SELF, SCREEN_STRONG,
-		    time_sum(figures->self_ns), total_ns);
+		    time_sum(figures->self_ns), total_ns, digits);
 	put_percent(columns, screen, screen_row, COLUMN_TOTAL, SCREEN_PLAIN, figures->total_ns,
-		    total_ns);
+		    total_ns, digits);
 	put_percent(columns, screen, screen_row, COLUMN_CPU, SCREEN_PLAIN, figures->total_ns,
-		    model->totals.duration_ns);
+		    model->totals.duration_ns, digits);
 	if (columns->columns[COLUMN_BAR].width)
 		columns_put_bar(screen, screen_row, columns->columns[COLUMN_BAR].at,
 				columns->columns[COLUMN_BAR].width, figures->self_ns);
 	put_redundancy(columns, screen, screen_row, figures);
 	put_percent(columns, screen, screen_row, COLUMN_AVOIDABLE, SCREEN_PLAIN, row->avoidable_ns,
-		    total_ns);
+		    total_ns, digits);
 	switch (model->view) {
 	case TOP_LINES:
 		columns_put_line(columns, screen, screen_row, model, &profile->lines[row->index]);

@@ -114,7 +114,10 @@ static void list_items(const struct top_model *model, struct item_list *list)
 	if (facts->gil_known && facts->thread_count > 1 && !profile->process_count)
 		add_item(list, SCREEN_PLAIN, "GIL %s",
 			 figure_part(totals->gil_ns, totals->duration_ns).text);
-	add_item(list, SCREEN_PLAIN, "%" PRIu64 " samples", totals->samples);
+	if (totals->samples < FIGURE_SAMPLES_MIN)
+		add_item(list, SCREEN_WARNING, "%" PRIu64 " samples: rough", totals->samples);
+	else
+		add_item(list, SCREEN_PLAIN, "%" PRIu64 " samples", totals->samples);
 	add_item(list, facts->overhead > facts->overhead_limit ? SCREEN_WARNING : SCREEN_PLAIN,
 		 "overhead %s of %s", figure_share(facts->overhead).text,
 		 figure_share(facts->overhead_limit).text);
@@ -161,9 +164,11 @@ static void put_process_bar(struct screen *screen, unsigned row, const struct to
 
 	/* The bar's own characters make the words its legend. */
 	for (size_t i = 0; i < TIME_CLASS_COUNT; i++)
-		legend += 3 + (unsigned)snprintf(words[i], sizeof(words[i]), " %s %s",
-						 narrow ? short_names[i] : names[i],
-						 figure_part(time_ns[i], total_ns).text);
+		legend += 3 +
+			  (unsigned)snprintf(
+				  words[i], sizeof(words[i]), " %s %s",
+				  narrow ? short_names[i] : names[i],
+				  figure_sampled(time_ns[i], total_ns, model->totals.samples).text);
 	if (screen->columns >= legend + 12) {
 		column = screen->columns - legend;
 		columns_put_bar(screen, row, 1, column - 2, time_ns);
@@ -280,9 +285,14 @@ static void put_line_details(struct screen *screen, unsigned row, const struct t
 		screen_put(screen, row + 1, 3, screen->columns - 4, SCREEN_STRONG, source);
 	if (!line->avoidable_ns)
 		return;
-	snprintf(words, sizeof(words), "%s%sAbout %s of its time could be saved.%s%s",
+	snprintf(words, sizeof(words), "%s%s%s %s of its time could be saved%s%s%s",
 		 line->finding ? line->finding : "", line->finding ? ". " : "",
-		 figure_part(line->avoidable_ns, line->charged_ns).text,
+		 profile_line_is_supported(line) ? "About" : "Too few accesses to tell: up to",
+		 figure_sampled(profile_line_is_supported(line) ? line->avoidable_ns
+								: line->avoidable_high_ns,
+				line->charged_ns, model->totals.samples)
+			 .text,
+		 profile_line_is_supported(line) ? "." : ", or nothing.",
 		 line->category == CATEGORY_UNCLEAR ? "" : " ",
 		 line->category == CATEGORY_UNCLEAR ? "" : category_advice(line->category));
 	put_wrapped(screen, row + 2, 2, words);

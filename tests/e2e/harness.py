@@ -426,6 +426,20 @@ def pieprofd(*arguments, code=0, user=None):
         return daemon.finish(code)
 
 
+def check_verdict(report, text):
+    """Of any profile: the verdict denies nothing that the lines say."""
+    verdict, total = report["verdict"], sum(report["time_ns"].values())
+    most = max((line["avoidable_ns"] for line in report["lines"]), default=0)
+    highest = max((line["avoidable_high_ns"] for line in report["lines"]), default=0)
+    denied = any("no single line could save" in sentence for sentence in verdict["sentences"])
+    check(verdict["kind"] not in ("nothing", "time-only") or most < 0.05 * total, "%s; %d of %d" % (verdict, most, total))
+    check(not denied or highest < 0.05 * total, "%s; up to %d of %d" % (verdict, highest, total))
+    check_equal(verdict["few_samples"], report["samples"] < 100, "few samples")
+    if text.startswith("pieprofd "):
+        check("VERDICT  " + verdict["headline"] in text, "%s in %s" % (verdict, text))
+        check_equal("shares are rough" in text, 0 < report["samples"] < 100, "what the first lines say")
+
+
 def profile(pid, *arguments, user=None):
     """Profile a process: the JSON report and what was on stdout."""
     folder = tempfile.mkdtemp(prefix="pieprofd-test-")
@@ -435,7 +449,9 @@ def profile(pid, *arguments, user=None):
         path = os.path.join(folder, "profile.json")
         run = pieprofd("--pid", pid, "-o", path, *arguments, user=user)
         with open(path) as file:
-            return json.load(file), run.stdout
+            report = json.load(file)
+        check_verdict(report, run.stdout)
+        return report, run.stdout
     finally:
         shutil.rmtree(folder)
 

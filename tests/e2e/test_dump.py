@@ -87,6 +87,45 @@ def test_deadlock(interpreter):
         check(all(frame["kind"] == "python" for frame in thread["frames"]), "native frames without being asked for")
 
 
+def mark_of(frames):
+    """The comment at the line of the only frame; None: there is no frame."""
+    return frames[0]["source"].split("# ")[-1] if frames else None
+
+
+# Of each thread: whether the lock is an RLock (None: it waits for another thread's end), where it waits, and where the
+# next one of the circle has taken the lock.
+CIRCLES = [
+    {"lock forwards": (False, "waits for second", "takes second"),
+     "lock backwards": (False, "waits for first", "takes first")},
+    {"condition forwards": (False, "waits for second", "takes second"),
+     "condition backwards": (True, "waits for first", "takes first")},
+    {"RLock forwards": (True, "waits for an RLock", None), "RLock backwards": (True, "waits for an RLock", None)},
+    {"again": (False, "waits for its own", "takes its own")},
+    {"join outer": (None, "waits for an end", None), "join inner": (False, "waits for who joins", "takes and joins")},
+]
+
+
+def test_circles(interpreter):
+    """Locks, RLocks, conditions, join(), a thread that waits for itself; no circle where there is none."""
+    with waiting_target(interpreter, "circles.py") as (target, _):
+        before = switches(target.pid)
+        dump = dumped(target.pid, "--no-native")
+        text = pieprofd("dump", "--pid", target.pid, "--no-native").stdout
+        check_equal(switches(target.pid), before, "times that threads went to sleep")
+    names = {thread["tid"]: thread["name"] for thread in dump["threads"]}
+    found = []
+    for circle in dump["deadlocks"]:
+        found.append({names[wait["tid"]]: (wait["recursive"] if wait["lock"] else None, mark_of(wait["waits_at"]),
+                                           mark_of(wait["held_at"])) for wait in circle})
+        for number, wait in enumerate(circle):
+            check_equal(wait["holder"], circle[(number + 1) % len(circle)]["tid"], "who has what is waited for")
+    for circle in CIRCLES:
+        check(circle in found, "%s not in %s" % (circle, found))
+    check_equal(len(found), len(CIRCLES), "circles in %s" % found)
+    check_equal(text.count("PROBABLE DEADLOCK"), len(CIRCLES), "circles in the text")
+    check(text.index("PROBABLE DEADLOCK") < text.index("\nTHREAD "), "the deadlock is not said first")
+
+
 def test_running_thread(one_interpreter):
     with waiting_target(one_interpreter, "deadlock.py", "--work") as (target, _):
         for _ in range(5):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """--idle: what threads wait for; who has the GIL; the garbage collector."""
+import contextlib
 import json
 import os
 import resource
 
-from harness import alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of
+from harness import Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of, wait_until
 from test_dump import waiting_target
 
 KINDS = ("lock", "gil", "io", "sleep", "child", "other")
@@ -92,6 +93,86 @@ def test_kinds(interpreter):
     share, expected = report["gc_ns"] / collect, truth_of(target)["collecting"]
     # Some 200 samples: four standard deviations are 14 points.
     check_sampled(abs(share - expected) < 0.15, "collector: %.3f, expected %.3f" % (share, expected))
+
+
+def verdict_text(text):
+    """The verdict's part of a text report, on one line."""
+    return " ".join(text[text.index("VERDICT  "):text.index("\nTIME ")].split())
+
+
+def test_verdict(interpreter):
+    """Who blocks the event loop comes first; threads without work are idle, whatever their number."""
+    with waiting_target(interpreter, "stuck.py") as (target, _):
+        report, text = profile(target.pid, "-d", 1.5, "--mode", "time", "--idle")
+    words = verdict_text(text)
+    check_equal(report["verdict"]["kind"], "waiting", "kind of %s" % words)
+    check("VERDICT an event loop was blocked by a call that waits An event loop was blocked for " in words, words)
+    blocked, rest = words.split("wait meanwhile:", 1)
+    check(rest.split(" in slow_call")[0].endswith("stuck.py:%d" % report["verdict"]["line"]["line"]), words)
+    check_equal(line_text(report["verdict"]["line"]), "time.sleep(0.1)  # blocks the loop", "the line")
+    # Two thirds of the time.
+    share = int(blocked.split("% of the time")[0].rsplit("(", 1)[1])
+    check_sampled(45 < share < 90, "blocked for %d%%" % share)
+    check("waiting for input or output:" in rest and "pair[0].recv(1)" in rest, words)
+    idle = rest.split("Idle, which slows nothing down: ")[1]
+    check_sampled("a pool without work, 4." in idle and "(as of 3 threads all the time)" in idle, words)
+    for role in ("a queue without work", "an event loop with nothing ready", "a server without a client"):
+        check(role in idle, "%s: %s" % (role, words))
+    for mark in ("has no work", "has no client"):
+        check(mark not in words, "%s: %s" % (mark, words))
+
+
+def test_deadlock(one_interpreter):
+    """The circles that a dump shows (dump.circles, on every interpreter) are the first thing that a report says."""
+    with waiting_target(one_interpreter, "circles.py") as (target, _):
+        report, text = profile(target.pid, "-d", 0.5, "--mode", "time", "--idle")
+        check_equal(report["verdict"]["kind"], "deadlock", "kind of the verdict")
+    words = verdict_text(text)
+    check(words.startswith("VERDICT probable deadlock: threads wait for each other's locks Thread "), words)
+    check("There are more: pieprofd dump shows them." in words, words)
+    check(words.count(" waits at ") == 6 and words.count(" has since ") >= 2, words)
+    with waiting_target(one_interpreter, "stuck.py") as (target, _):
+        report, text = profile(target.pid, "-d", 0.5, "--mode", "time", "--idle")
+    check("deadlock" not in text and report["verdict"]["kind"] == "waiting", text)
+
+
+@contextlib.contextmanager
+def quota():
+    """A cgroup whose processes get a fifth of a CPU; moves a process into it."""
+    for base, name, words in (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "20000"),
+                              ("/sys/fs/cgroup", "cpu.max", "20000 100000")):
+        folder = os.path.join(base, "pieprofd-test-%d" % os.getpid())
+        with contextlib.suppress(OSError):
+            os.mkdir(folder)
+            try:
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(words)
+                break
+            except OSError:
+                os.rmdir(folder)
+    else:
+        raise Skip("needs root that may make a cgroup with a CPU quota")
+
+    def enter(pid):
+        with open(os.path.join(folder, "cgroup.procs"), "w") as file:
+            file.write(str(pid))
+
+    try:
+        yield enter
+    finally:
+        wait_until(lambda: not open(os.path.join(folder, "cgroup.procs")).read(), what="an empty cgroup")
+        os.rmdir(folder)
+
+
+@alone
+def test_throttled(one_interpreter):
+    """A quota that is used up is told from a busy machine."""
+    with quota() as enter:
+        with waiting_target(one_interpreter, "waiting.py", "--busy") as (target, _):
+            enter(target.pid)
+            report, text = profile(target.pid, "-d", 1.5, "--mode", "time")
+        check(report["throttled_ns"] > 0.2 * report["duration_ns"], "throttled for %d" % report["throttled_ns"])
+        check("their control group had used up its quota, and was throttled for " in verdict_text(text), text)
 
 
 def all_threads(pid):

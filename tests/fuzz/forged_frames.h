@@ -133,7 +133,10 @@ FUZZ_UNUSED void forged_frames_init(struct forged_frames *forged, struct fuzz_in
 	struct python_code *code = &forged->codes[0];
 	uint64_t frames, places[OPERAND_FRAMES_MAX];
 
+	/* For the reader of locks. */
 	*code = (struct python_code){
+		.function = "Thread.join",
+		.file = "/usr/lib/python3/threading.py",
 		.minor = PYTHON_MINOR_MIN +
 			 (int)(fuzz_number(&input, 1) % (PYTHON_MINOR_MAX - PYTHON_MINOR_MIN + 1)),
 	};

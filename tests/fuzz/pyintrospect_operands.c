@@ -4,6 +4,7 @@
  * them, and the names that a code object's tuples have: those at the memory's beginning.
  */
 #include "pyintrospect/code_names.h"
+#include "pyintrospect/lock_reader.h"
 #include "tests/fuzz/forged_frames.h"
 
 /* Frames and slots; six rounds of iterators, each with two reads for a new type. */
@@ -162,6 +163,22 @@ static void read_operands(struct forged_frames *forged)
 	operand_reader_destroy(reader);
 }
 
+/* Locks lie on the same evaluation stacks. */
+static void read_locks(struct forged_frames *forged)
+{
+	struct lock_uses uses;
+	int error = lock_uses_read(&forged->runtime, &forged->stack, 0x1000, &uses);
+
+	fuzz_must(!error);
+	fuzz_must(uses.count <= LOCK_USES_MAX);
+	for (size_t i = 0; i < uses.count; i++) {
+		fuzz_must(uses.items[i].frame < forged->stack.count);
+		fuzz_must(uses.items[i].offset <=
+			  forged->stack.frames[uses.items[i].frame].instruction_offset);
+		fuzz_must(!uses.items[i].waited || uses.items[i].frame == 0);
+	}
+}
+
 static void read_names(const struct forged_frames *forged, const uint64_t *tuples)
 {
 	const struct code_names names = { &forged->runtime, tuples[0], tuples[1], tuples[2],
@@ -197,8 +214,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t tuples[4] = { 0 };
 
 	forged_frames_init(&forged, (struct fuzz_input){ data, size });
-	if (!is_tangled(&forged.codes[0]))
+	if (!is_tangled(&forged.codes[0])) {
 		read_operands(&forged);
+		read_locks(&forged);
+	}
 	if (forged.memory.bytes.left >= sizeof(tuples))
 		memcpy(tuples, forged.memory.bytes.at, sizeof(tuples));
 	read_names(&forged, tuples);

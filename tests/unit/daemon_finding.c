@@ -105,9 +105,12 @@ static void test_headlines_of_findings(void **state)
 		{ ARGUMENT_SCALARS, 51, 0, "an array is probably taken element by element" },
 		{ ARGUMENT_GROWING, 51, 4704000000,
 		  "one expression works on a sequence that grows" },
-		/* Too few samples to go by them, and no accesses; or the line is cleared. */
-		{ ARGUMENT_REPEATED, 4, 4704000000, "no redundant line stands out" },
-		{ ARGUMENT_NEEDED, 51, 4704000000, "no redundant line stands out" },
+		/* Too few samples to go by them, and no accesses; nothing of what is shown is
+		   denied. */
+		{ ARGUMENT_REPEATED, 4, 4704000000,
+		  "too few accesses to tell whether work is repeated" },
+		{ ARGUMENT_NEEDED, 51, 4704000000,
+		  "too few accesses to tell whether work is repeated" },
 	};
 
 	(void)state;

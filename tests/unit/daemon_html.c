@@ -198,6 +198,22 @@ static void test_sample(void **state)
 	free(page);
 }
 
+/* Shares are as fine as in the text report. */
+static void test_few_samples(void **state)
+{
+	struct profile profile = sample_profile();
+	char *page;
+
+	(void)state;
+	profile.facts.samples = 99;
+	page = written(&profile);
+	assert_non_null(strstr(page, "99 samples (fewer than 100: shares are rough)"));
+	assert_non_null(strstr(page, "It takes 78% of the CPU time"));
+	assert_non_null(strstr(page, "<td class=\"number\">78%</td>"));
+	assert_null(strstr(page, "77.8%"));
+	free(page);
+}
+
 /* Text that the text report has, too: one verdict for both. */
 static void test_same_verdict_as_text(void **state)
 {
@@ -586,6 +602,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_same_verdict_as_text),
 		cmocka_unit_test(test_processes_and_waiting),
 		cmocka_unit_test(test_empty),

@@ -168,6 +168,31 @@ static void test_lines(void **state)
 }
 
 /* What the arguments of a line's calls say; sample_profile() has none that say anything. */
+/* The words of the text report, and where they point. */
+static void test_verdict(void **state)
+{
+	struct profile profile = sample_profile();
+	json_t *root = written(&profile);
+
+	(void)state;
+	check_string(root, "verdict.kind", "finding");
+	check_string(root, "verdict.headline", "one line repeats memory accesses needlessly");
+	check_string(root, "verdict.line.file", SAMPLE_FILE);
+	check_number(root, "verdict.line.line", 33);
+	assert_true(json_is_null(at(root, "verdict.own_line")));
+	assert_true(json_is_false(at(root, "verdict.few_samples")));
+	assert_non_null(
+		strstr(json_string_value(at(root, "verdict.sentences.0")), "412 of 450 loads"));
+	json_decref(root);
+
+	profile.facts.samples = 0;
+	root = written(&profile);
+	check_string(root, "verdict.kind", "no-samples");
+	assert_true(json_is_null(at(root, "verdict.line")));
+	assert_true(json_is_true(at(root, "verdict.few_samples")));
+	json_decref(root);
+}
+
 static void test_arguments(void **state)
 {
 	static const char *const verdicts[ARGUMENT_VERDICT_COUNT] = {
@@ -385,13 +410,10 @@ static void test_same_figures_as_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_same_figures_as_text),
+		cmocka_unit_test(test_facts),   cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_verdict), cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_pairs),   cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_same_figures_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

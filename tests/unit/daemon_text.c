@@ -336,7 +336,12 @@ static void test_how_sure_it_is(void **state)
 
 	line.accesses[PAIR_LOAD] = (struct access_counts){ 2, 2, 2, 0 };
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "no redundant line stands out");
+	check_has(text, "VERDICT  too few accesses to tell whether work is repeated\n"
+			"    /home/user/project/conv_backprop.py:33 in Convolution.backprop\n");
+	check_has(text, "could save up to 3.70 s (37.8% of the CPU time), or nothing: of 2 memory "
+			"accesses\n  watched there 2 were redundant.");
+	check_has(strstr(text, "COULD SAVE"), "; too few accesses to tell; ");
+	check_has_not(text, "single line could save");
 	free(text);
 
 	/* Whole calls that were made again, though their single stores put other values. */
@@ -347,6 +352,74 @@ static void test_how_sure_it_is(void **state)
 	check_has(text, "one line repeats memory accesses needlessly\n");
 	check_has(text, "left 23 of 25 words");
 	check_has_not(text, "profile longer");
+	free(text);
+}
+
+/* What the verdict says of small savings is what COULD SAVE lists. */
+static void test_small_savings(void **state)
+{
+	struct profile profile = sample_profile();
+	struct profile_line lines[3] = { sample_lines[0], sample_lines[2], sample_lines[1] };
+	char *text;
+
+	(void)state;
+	profile.lines = lines;
+	profile.line_count = 3;
+	profile.pair_count = profile.pairs_omitted = 0;
+	lines[2].avoidable_ns = 480000000; /* 4.9% of 9.8 s */
+	lines[2].avoidable_low_ns = 100000000;
+	lines[2].avoidable_high_ns = 489000000;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "no single line could save 5%");
+	/* With the encoder's 41 ms. */
+	check_has(text, "COULD SAVE together could save about 521 ms (5.3%)");
+	check_has_not(text, "VERDICT  too few");
+	free(text);
+
+	lines[2].avoidable_high_ns = 1180000000;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "not likely that a single line could save 5%");
+	check_has(text, "the most is 12.0%.");
+	check_has_not(text, "no single line");
+	free(text);
+
+	/* None of 72 could be none of many. */
+	profile.line_count = 1;
+	profile.accesses[PAIR_LOAD] = (struct access_counts){ 72, 0, 0, 0 };
+	profile.accesses[PAIR_STORE] = (struct access_counts){ 0 };
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "VERDICT  too few accesses to tell whether work is repeated\n"
+			"  72 memory accesses were watched.");
+	check_has(text, "hottest line");
+	free(text);
+	profile.accesses[PAIR_LOAD].sampled = 74;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "VERDICT  no redundant line stands out\n  74 memory accesses");
+	free(text);
+}
+
+/* Of fewer than a hundred samples no share has a digit behind the point. */
+static void test_few_samples(void **state)
+{
+	struct profile profile = sample_profile();
+	char *text;
+
+	(void)state;
+	sample_add_threads(&profile);
+	profile.pair_count = profile.pairs_omitted = 0;
+	profile.facts.samples = 99;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "99 samples (fewer than 100: shares are rough), overhead 0.8%");
+	check_has(text, "It takes 78% of the CPU time; 412 of 450 loads");
+	check_has(text, "the same value: 92% (95% interval 89% to 94%)");
+	check_has(text, "31% Python, 61% native, 8% system");
+	check_has(text, "\n   78%    20%    56%     1%    78%  ");
+	check_has(text, "\n    99%    30%    61%     8%     4321 MainThread\n");
+	free(text);
+	profile.facts.samples = 100;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "100 samples, overhead 0.8%");
+	check_has(text, "It takes 77.8% of the CPU time; 412 of 450 loads");
 	free(text);
 }
 
@@ -461,6 +534,8 @@ int main(void)
 		cmocka_unit_test(test_data_quality),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_how_sure_it_is),
+		cmocka_unit_test(test_small_savings),
+		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_hostile_strings),
 		cmocka_unit_test(test_colour_only_when_asked),

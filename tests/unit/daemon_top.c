@@ -134,6 +134,27 @@ static void test_lines_at_80_columns(void **state)
 		" q quit  1-4 view  s sort  w window  p pause  r reset  arrows move  ? help\n");
 }
 
+/* As the report's verdict does, where little is known. */
+static void test_little_evidence(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *text;
+
+	memcpy(fixture->lines, sample_lines, sizeof(sample_lines));
+	fixture->lines[1].accesses[PAIR_LOAD] = (struct access_counts){ 2, 2, 2, 0 };
+	fixture->lines[1].accesses[PAIR_STORE] = (struct access_counts){ 0 };
+	fixture->lines[1].evidence = (struct line_evidence){ 0 };
+	fixture->profile.lines = fixture->lines;
+	fixture->profile.facts.samples = 99;
+	show(fixture);
+	text = drawn(fixture, 24, 80, false);
+	check_has(text, " CPU 97.8%  99 samples: rough  ");
+	check_has(text, "Python 31%  n native 61%  s system 8%\n");
+	check_has(text, "\n    78     78 PPnnnn    2/2     32  conv_backprop.py:33 ");
+	check_has(text,
+		  " Too few accesses to tell: up to 48% of its time could be saved, or nothing.");
+}
+
 static void test_lines_at_40_columns(void **state)
 {
 	struct fixture *fixture = *state;
@@ -600,6 +621,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_lines_at_80_columns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_little_evidence, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lines_at_40_columns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lines_at_200_columns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_functions, set_up, tear_down),

@@ -43,3 +43,13 @@ struct figure figure_part(uint64_t part, uint64_t whole)
 
 	return whole ? figure_share((double)part / (double)whole) : figure;
 }
+
+struct figure figure_sampled(uint64_t part, uint64_t whole, uint64_t samples)
+{
+	struct figure figure;
+
+	if (!whole || samples >= FIGURE_SAMPLES_MIN)
+		return figure_part(part, whole);
+	snprintf(figure.text, sizeof(figure.text), "%.0f%%", 100 * (double)part / (double)whole);
+	return figure;
+}

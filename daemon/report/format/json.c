@@ -7,9 +7,11 @@
  * times the profile's own memory.
  */
 #include "daemon/detect/interval.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/verdict.h"
 
 #include <errno.h>
 #include <string.h>
@@ -336,6 +338,33 @@ static int put_member(FILE *file, const char *key, json_t *value)
 	return json_put(file, value);
 }
 
+static json_t *json_verdict_line(const struct profile_line *line)
+{
+	json_t *object;
+
+	if (!line)
+		return json_null();
+	object = json_with(json_object(), "file", json_text(line->file));
+	object = json_with(object, "line", json_integer(line->line));
+	return json_with(object, "function", json_text(line->function));
+}
+
+static json_t *json_verdict(const struct profile *profile)
+{
+	json_t *object = json_object(), *sentences = json_array();
+	struct verdict verdict;
+
+	verdict_find(profile, &verdict);
+	object = json_with(object, "kind", json_text(verdict_kind_name(verdict.kind)));
+	object = json_with(object, "headline", json_text(verdict.headline));
+	for (size_t i = 0; i < verdict.sentence_count; i++)
+		sentences = json_appended(sentences, json_text(verdict.sentences[i]));
+	object = json_with(object, "sentences", sentences);
+	object = json_with(object, "line", json_verdict_line(verdict.line));
+	object = json_with(object, "own_line", json_verdict_line(verdict.own_line));
+	return json_with(object, "few_samples", json_boolean(verdict.samples < FIGURE_SAMPLES_MIN));
+}
+
 static int json_put_facts(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
@@ -349,6 +378,10 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 		{ "duration_ns", json_count(facts->duration_ns) },
 		{ "cpu_ns", json_count(facts->cpu_ns) },
 		{ "queued_ns", facts->queued_known ? json_count(facts->queued_ns) : json_null() },
+		{ "throttled_ns", json_count(facts->throttled_ns) },
+		{ "machine_idle", facts->machine_ns
+					  ? json_share(facts->machine_idle_ns, facts->machine_ns)
+					  : json_null() },
 		{ "samples", json_count(facts->samples) },
 		{ "losses", json_losses(&facts->losses) },
 		{ "stop_ns", json_all_stops(facts) },
@@ -356,6 +389,7 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 		{ "overhead_limit", json_figure(facts->overhead_limit) },
 		{ "target_exited", json_boolean(facts->target_exited) },
 		{ "kernel_time_refused", json_boolean(facts->kernel_time_refused) },
+		{ "verdict", json_verdict(profile) },
 		{ "time_ns", json_times(profile->time_ns) },
 		{ "gc_ns", json_count(profile->side.collecting_ns) },
 		{ "take_gil_ns", json_count(profile->side.contending_ns) },

@@ -46,8 +46,11 @@ static void put_target(const struct text_layout *layout, const struct profile *p
 	fputs("  ", layout->file);
 	text_last_cell(layout, command, layout->columns - 2);
 	snprintf(words, sizeof(words),
-		 "%s, %" PRIu64 " samples, overhead %s of the target's CPU time%s",
-		 figure_ns(facts->duration_ns).text, facts->samples,
+		 "%s, %" PRIu64 " sample%s%s, overhead %s of the target's CPU time%s",
+		 figure_ns(facts->duration_ns).text, facts->samples, facts->samples == 1 ? "" : "s",
+		 facts->samples && facts->samples < FIGURE_SAMPLES_MIN
+			 ? " (fewer than 100: shares are rough)"
+			 : "",
 		 figure_share(facts->overhead).text,
 		 facts->target_exited ? "; the target exited meanwhile" : "");
 	text_wrapped(layout, "  ", words);
@@ -77,11 +80,9 @@ static void text_put_place(const struct text_layout *layout, const struct profil
 static void text_put_verdict(const struct text_layout *layout, const struct verdict *verdict)
 {
 	text_heading(layout, "VERDICT", "%s", verdict->headline);
-	for (size_t i = 0; i <= verdict->sentence_count; i++) {
-		if (verdict->line && i == verdict->line_position)
-			text_put_place(layout, verdict->line);
-		if (verdict->own_line && i == verdict->own_line_position)
-			text_put_place(layout, verdict->own_line);
+	for (size_t i = 0, place = 0; i <= verdict->sentence_count; i++) {
+		while (place < verdict->place_count && verdict->places[place].position == i)
+			text_put_place(layout, &verdict->places[place++].line);
 		if (i < verdict->sentence_count)
 			text_wrapped(layout, "  ", verdict->sentences[i]);
 	}
@@ -98,12 +99,13 @@ static void put_interpreter(const struct text_layout *layout, const struct profi
 	int used = 0;
 
 	if (collects)
-		used += snprintf(words, sizeof(words), "%s of it in the garbage collector; ",
-				 figure_part(side->collecting_ns, total_ns).text);
+		used += snprintf(
+			words, sizeof(words), "%s of it in the garbage collector; ",
+			figure_sampled(side->collecting_ns, total_ns, profile->facts.samples).text);
 	if (contends)
-		used += snprintf(words + used, sizeof(words) - (size_t)used,
-				 "%s of it asking for the GIL; ",
-				 figure_part(side->contending_ns, total_ns).text);
+		used += snprintf(
+			words + used, sizeof(words) - (size_t)used, "%s of it asking for the GIL; ",
+			figure_sampled(side->contending_ns, total_ns, profile->facts.samples).text);
 	if (profile->facts.gil_known && profile->facts.thread_count > 1)
 		used += snprintf(words + used, sizeof(words) - (size_t)used,
 				 "code with the GIL ran for %s of the time watched; ",
@@ -118,14 +120,15 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		     const struct profile_line *const *lines, size_t count)
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
+	uint64_t samples = profile->facts.samples;
 	unsigned where_columns = (layout->columns - 38) / 2;
 	size_t shown = 0;
 
 	text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
 		     figure_ns(total_ns).text,
-		     figure_part(profile->time_ns[TIME_PYTHON], total_ns).text,
-		     figure_part(profile->time_ns[TIME_NATIVE], total_ns).text,
-		     figure_part(profile->time_ns[TIME_SYSTEM], total_ns).text);
+		     figure_sampled(profile->time_ns[TIME_PYTHON], total_ns, samples).text,
+		     figure_sampled(profile->time_ns[TIME_NATIVE], total_ns, samples).text,
+		     figure_sampled(profile->time_ns[TIME_SYSTEM], total_ns, samples).text);
 	if (total_ns == 0)
 		return;
 	fputs("  self python native system  total  line (self = python + native + system)\n",
@@ -135,11 +138,11 @@ static void put_time(const struct text_layout *layout, const struct profile *pro
 		char suffix[32];
 
 		fprintf(layout->file, "%6s %6s %6s %6s %6s  ",
-			figure_part(time_sum(line->self_ns), total_ns).text,
-			figure_part(line->self_ns[TIME_PYTHON], total_ns).text,
-			figure_part(line->self_ns[TIME_NATIVE], total_ns).text,
-			figure_part(line->self_ns[TIME_SYSTEM], total_ns).text,
-			figure_part(line->total_ns, total_ns).text);
+			figure_sampled(time_sum(line->self_ns), total_ns, samples).text,
+			figure_sampled(line->self_ns[TIME_PYTHON], total_ns, samples).text,
+			figure_sampled(line->self_ns[TIME_NATIVE], total_ns, samples).text,
+			figure_sampled(line->self_ns[TIME_SYSTEM], total_ns, samples).text,
+			figure_sampled(line->total_ns, total_ns, samples).text);
 		line_suffix(line, suffix, sizeof(suffix));
 		text_path_cell(layout, line->file, suffix, where_columns, true);
 		fputs("  ", layout->file);
@@ -178,6 +181,9 @@ static void put_reasons(const struct text_layout *layout, const struct profile_l
 		figure_ns(line->avoidable_low_ns).text, figure_ns(line->avoidable_high_ns).text,
 		line->category != CATEGORY_UNCLEAR ? "; " : "",
 		line->category != CATEGORY_UNCLEAR ? category_name(line->category) : "");
+	if (!profile_line_is_supported(line) && used < sizeof(reasons))
+		used += (size_t)snprintf(reasons + used, sizeof(reasons) - used,
+					 "; too few accesses to tell");
 	for (size_t i = 0; i < line->reason_count && used < sizeof(reasons); i++)
 		if (!line->finding || strcmp(line->reasons[i], line->finding) != 0)
 			used += (size_t)snprintf(reasons + used, sizeof(reasons) - used, "; %s",
@@ -231,7 +237,7 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 
 static void put_processes(const struct text_layout *layout, const struct profile *profile)
 {
-	uint64_t total_ns = time_sum(profile->time_ns);
+	uint64_t total_ns = time_sum(profile->time_ns), samples = profile->facts.samples;
 	size_t shown =
 		profile->process_count < PROCESSES_SHOWN ? profile->process_count : PROCESSES_SHOWN;
 
@@ -243,10 +249,10 @@ static void put_processes(const struct text_layout *layout, const struct profile
 		const struct profile_process *process = &profile->processes[i];
 
 		fprintf(layout->file, "%7s %6s %6s %6s  %7d %7d %-9s ",
-			figure_part(time_sum(process->time_ns), total_ns).text,
-			figure_part(process->time_ns[TIME_PYTHON], total_ns).text,
-			figure_part(process->time_ns[TIME_NATIVE], total_ns).text,
-			figure_part(process->time_ns[TIME_SYSTEM], total_ns).text,
+			figure_sampled(time_sum(process->time_ns), total_ns, samples).text,
+			figure_sampled(process->time_ns[TIME_PYTHON], total_ns, samples).text,
+			figure_sampled(process->time_ns[TIME_NATIVE], total_ns, samples).text,
+			figure_sampled(process->time_ns[TIME_SYSTEM], total_ns, samples).text,
 			(int)process->pid, (int)process->parent, figure_end(process).text);
 		text_last_cell(layout,
 			       process->pid ? process_title(process->command) : "all others",
@@ -276,10 +282,11 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 		const struct profile_thread *thread = &facts->threads[i];
 
 		fprintf(layout->file, "%7s %6s %6s %6s",
-			figure_part(time_sum(thread->time_ns), total_ns).text,
-			figure_part(thread->time_ns[TIME_PYTHON], total_ns).text,
-			figure_part(thread->time_ns[TIME_NATIVE], total_ns).text,
-			figure_part(thread->time_ns[TIME_SYSTEM], total_ns).text);
+			figure_sampled(time_sum(thread->time_ns), total_ns, facts->samples).text,
+			figure_sampled(thread->time_ns[TIME_PYTHON], total_ns, facts->samples).text,
+			figure_sampled(thread->time_ns[TIME_NATIVE], total_ns, facts->samples).text,
+			figure_sampled(thread->time_ns[TIME_SYSTEM], total_ns, facts->samples)
+				.text);
 		put_wall_shares(layout, facts, thread);
 		fprintf(layout->file, "  %7d ", (int)thread->tid);
 		text_last_cell(layout, thread->name, layout->columns - columns);

@@ -17,7 +17,8 @@ int html_processes_link(FILE *file, const struct profile *profile)
 	return 0;
 }
 
-static int html_put_process(FILE *file, const struct profile_process *process, uint64_t total_ns)
+static int html_put_process(FILE *file, const struct profile_process *process, uint64_t total_ns,
+			    uint64_t samples)
 {
 	const uint64_t *time_ns = process->time_ns;
 
@@ -26,10 +27,10 @@ static int html_put_process(FILE *file, const struct profile_process *process, u
 	else
 		fputs("<tr><th scope=\"row\">all others</th>", file);
 	fprintf(file, "<td>%s</td>", figure_end(process).text);
-	html_share(file, time_sum(time_ns), total_ns);
-	html_share(file, time_ns[TIME_PYTHON], total_ns);
-	html_share(file, time_ns[TIME_NATIVE], total_ns);
-	html_share(file, time_ns[TIME_SYSTEM], total_ns);
+	html_sampled(file, time_sum(time_ns), total_ns, samples);
+	html_sampled(file, time_ns[TIME_PYTHON], total_ns, samples);
+	html_sampled(file, time_ns[TIME_NATIVE], total_ns, samples);
+	html_sampled(file, time_ns[TIME_SYSTEM], total_ns, samples);
 	fprintf(file, "<td class=\"number\">%" PRIu64 "</td><td class=\"number\">",
 		process->samples);
 	if (process->pid)
@@ -69,7 +70,8 @@ int html_processes(FILE *file, const struct profile *profile)
 	      "<th scope=\"col\">Command</th></tr></thead>\n<tbody>\n",
 	      file);
 	for (; shown < count && shown < PROCESSES_MAX && result == 0; shown++)
-		result = html_put_process(file, &profile->processes[shown], total_ns);
+		result = html_put_process(file, &profile->processes[shown], total_ns,
+					  profile->facts.samples);
 	fputs("</tbody></table>\n</div>\n", file);
 	if (shown < count)
 		fprintf(file,

@@ -89,8 +89,11 @@ int html_command(FILE *file, const struct profile *profile)
 			target->python.micro);
 	else
 		fputs("A Python that could not be read: native frames alone", file);
-	fprintf(file, " &middot; %s &middot; %" PRIu64 " samples &middot; %s of CPU time%s",
-		figure_ns(facts->duration_ns).text, facts->samples,
+	fprintf(file, " &middot; %s &middot; %" PRIu64 " sample%s%s &middot; %s of CPU time%s",
+		figure_ns(facts->duration_ns).text, facts->samples, facts->samples == 1 ? "" : "s",
+		facts->samples && facts->samples < FIGURE_SAMPLES_MIN
+			? " (fewer than 100: shares are rough)"
+			: "",
 		figure_ns(time_sum(profile->time_ns)).text,
 		facts->target_exited ? " &middot; the target exited meanwhile" : "");
 	fputs(" &middot; pieprofd ", file);
@@ -168,11 +171,10 @@ static int html_section_put_verdict(FILE *file, const struct verdict *verdict)
 	fputs("<p class=\"headline\">", file);
 	result = html_text(file, verdict->headline);
 	fputs("</p>\n", file);
-	for (size_t i = 0; i <= verdict->sentence_count && result == 0; i++) {
-		if (verdict->line && i == verdict->line_position)
-			result = html_section_put_place(file, verdict->line);
-		if (verdict->own_line && i == verdict->own_line_position && result == 0)
-			result = html_section_put_place(file, verdict->own_line);
+	for (size_t i = 0, place = 0; i <= verdict->sentence_count && result == 0; i++) {
+		while (place < verdict->place_count && verdict->places[place].position == i &&
+		       result == 0)
+			result = html_section_put_place(file, &verdict->places[place++].line);
 		if (i < verdict->sentence_count && result == 0) {
 			fputs("<p>", file);
 			result = html_text(file, verdict->sentences[i]);
@@ -195,6 +197,11 @@ void html_share(FILE *file, uint64_t part, uint64_t whole)
 	fprintf(file, "<td class=\"number\">%s</td>", figure_part(part, whole).text);
 }
 
+void html_sampled(FILE *file, uint64_t part, uint64_t whole, uint64_t samples)
+{
+	fprintf(file, "<td class=\"number\">%s</td>", figure_sampled(part, whole, samples).text);
+}
+
 int html_line_head(FILE *file, const struct profile_line *line)
 {
 	fputs("<tr><th scope=\"row\"><span class=\"where\">", file);
@@ -207,17 +214,18 @@ int html_line_head(FILE *file, const struct profile_line *line)
 	return 0;
 }
 
-static int html_section_put_row(FILE *file, const struct profile_line *line, uint64_t total_ns)
+static int html_section_put_row(FILE *file, const struct profile_line *line, uint64_t total_ns,
+				uint64_t samples)
 {
 	const uint64_t *self_ns = line->self_ns;
 
 	if (html_line_head(file, line) < 0)
 		return -ENOMEM;
-	html_share(file, time_sum(self_ns), total_ns);
-	html_share(file, self_ns[TIME_PYTHON], total_ns);
-	html_share(file, self_ns[TIME_NATIVE], total_ns);
-	html_share(file, self_ns[TIME_SYSTEM], total_ns);
-	html_share(file, line->total_ns, total_ns);
+	html_sampled(file, time_sum(self_ns), total_ns, samples);
+	html_sampled(file, self_ns[TIME_PYTHON], total_ns, samples);
+	html_sampled(file, self_ns[TIME_NATIVE], total_ns, samples);
+	html_sampled(file, self_ns[TIME_SYSTEM], total_ns, samples);
+	html_sampled(file, line->total_ns, total_ns, samples);
 	if (line->avoidable_ns || line->avoidable_high_ns)
 		fprintf(file, "<td class=\"number\">%s</td><td class=\"number\">%s to %s</td>",
 			figure_ns(line->avoidable_ns).text, figure_ns(line->avoidable_low_ns).text,
@@ -255,7 +263,7 @@ int html_lines(FILE *file, const struct profile *profile)
 	      "<th scope=\"col\">Category</th></tr></thead>\n<tbody>\n",
 	      file);
 	for (; shown < count && shown < LINES_MAX && result == 0; shown++)
-		result = html_section_put_row(file, lines[shown], total_ns);
+		result = html_section_put_row(file, lines[shown], total_ns, profile->facts.samples);
 	fputs("</tbody></table>\n", file);
 	if (shown < count)
 		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n", count - shown);
@@ -286,10 +294,10 @@ static int html_section_put_thread(FILE *file, const struct profile_facts *facts
 
 	if (html_thread_head(file, thread) < 0)
 		return -ENOMEM;
-	html_share(file, time_sum(time_ns), total_ns);
-	html_share(file, time_ns[TIME_PYTHON], total_ns);
-	html_share(file, time_ns[TIME_NATIVE], total_ns);
-	html_share(file, time_ns[TIME_SYSTEM], total_ns);
+	html_sampled(file, time_sum(time_ns), total_ns, facts->samples);
+	html_sampled(file, time_ns[TIME_PYTHON], total_ns, facts->samples);
+	html_sampled(file, time_ns[TIME_NATIVE], total_ns, facts->samples);
+	html_sampled(file, time_ns[TIME_SYSTEM], total_ns, facts->samples);
 	if (facts->gil_known)
 		html_share(file, thread->gil_ns, facts->duration_ns);
 	fputs("</tr>\n", file);
@@ -346,10 +354,10 @@ int html_interpreter(FILE *file, const struct profile *profile)
 		fputs("</li>\n", file);
 	if (collects)
 		fprintf(file, "<li>Garbage collector: <strong>%s</strong> of the CPU time</li>\n",
-			figure_part(side->collecting_ns, total_ns).text);
+			figure_sampled(side->collecting_ns, total_ns, facts->samples).text);
 	if (contends)
 		fprintf(file, "<li>Asking for the GIL: %s of the CPU time</li>\n",
-			figure_part(side->contending_ns, total_ns).text);
+			figure_sampled(side->contending_ns, total_ns, facts->samples).text);
 	fputs("</ul>\n", file);
 	return 0;
 }

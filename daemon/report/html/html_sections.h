@@ -17,6 +17,8 @@ int html_text(FILE *file, const char *text);
 int html_line_head(FILE *file, const struct profile_line *line); /* 0 or -ENOMEM, as the others */
 int html_thread_head(FILE *file, const struct profile_thread *thread);
 void html_share(FILE *file, uint64_t part, uint64_t whole);
+/* Of time that was sampled so often. */
+void html_sampled(FILE *file, uint64_t part, uint64_t whole, uint64_t samples);
 
 /* Each: 0 or -ENOMEM; the caller looks at ferror(). */
 int html_title(FILE *file, const struct profile *profile);

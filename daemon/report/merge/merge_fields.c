@@ -135,6 +135,7 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, version, MERGE_BY_HAND),
 	FIELD(profile_facts, sampler, MERGE_BY_HAND),
 	FIELD(profile_facts, sampler_limits, MERGE_BY_HAND), /* of any that has some */
+	FIELD(profile_facts, deadlock, MERGE_BY_HAND),       /* likewise */
 	FIELD(profile_facts, period_ns, MERGE_MAX),
 	FIELD(profile_facts, started_unix_ns, MERGE_BY_HAND), /* from the first's begin ... */
 	FIELD(profile_facts, duration_ns, MERGE_BY_HAND),     /* ... to the last's end */
@@ -147,6 +148,9 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, lost_ns, MERGE_SUM),
 	FIELD(profile_facts, cpu_ns, MERGE_SUM),
 	FIELD(profile_facts, queued_ns, MERGE_SUM),
+	FIELD(profile_facts, throttled_ns, MERGE_MAX), /* they may be of one group */
+	FIELD(profile_facts, machine_idle_ns, MERGE_SUM),
+	FIELD(profile_facts, machine_ns, MERGE_SUM),
 	FIELD(profile_facts, overhead, MERGE_DERIVED),
 	FIELD(profile_facts, overhead_limit, MERGE_BY_HAND), /* the greatest */
 	FIELD(profile_facts, target_exited, MERGE_BOTH),

@@ -150,14 +150,15 @@ static void add_stops(struct stop_histograms *into, const struct stop_histograms
 static int add_facts(struct profile_merge *merge, const struct profile_facts *facts)
 {
 	struct profile_facts *into = &merge->facts, counted = *facts;
-	const char *limits;
+	const char *limits, *deadlock;
 
 	/* Without samples there was nothing to tell it from, and nothing to count. */
 	counted.gil_known |= !facts->samples;
 
 	if (facts->stop_histograms)
 		add_stops(&merge->stops, facts->stop_histograms);
-	if (merge_string(&merge->frames, facts->sampler_limits, &limits))
+	if (merge_string(&merge->frames, facts->sampler_limits, &limits) ||
+	    merge_string(&merge->frames, facts->deadlock, &deadlock))
 		return -ENOMEM;
 	if (!merge->any) {
 		*into = counted;
@@ -170,11 +171,14 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 		into->open_source = NULL;
 		into->thread_timeline = into->node_timeline = (struct profile_timeline){ 0 };
 		into->sampler_limits = limits;
+		into->deadlock = deadlock;
 		merge->any = true;
 		return take_target(merge, facts);
 	}
 	if (!into->sampler_limits || (limits && strcmp(limits, into->sampler_limits) < 0))
 		into->sampler_limits = limits;
+	if (!into->deadlock || (deadlock && strcmp(deadlock, into->deadlock) < 0))
+		into->deadlock = deadlock;
 	if (goes_first(facts, into) && take_target(merge, facts))
 		return -ENOMEM;
 	take_interval(into, facts);

@@ -39,7 +39,7 @@ static bool in_bin(const char *file)
 	return name && name - file >= 4 && !memcmp(name - 4, "/bin", 4);
 }
 
-static bool is_own(const struct profile_frame *frame)
+bool own_line_is_own(const struct profile_frame *frame)
 {
 	if (frame->kind != FRAME_PYTHON || frame->line <= 0 || path_is_library(frame->file))
 		return false;
@@ -60,7 +60,7 @@ static uint32_t line_of(const struct search *search, const struct profile_frame 
 				  *wanted = &key;
 	const struct profile_line **found;
 
-	if (!is_own(frame))
+	if (!own_line_is_own(frame))
 		return OWN_LINE_NONE;
 	found = bsearch(&wanted, search->lines, search->count, sizeof(wanted), own_line_compare);
 	return found ? (uint32_t)(found - search->lines) : OWN_LINE_NONE;

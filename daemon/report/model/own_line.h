@@ -24,6 +24,9 @@ struct own_line {
 	uint64_t of_ns;   /* of all samples looked at */
 };
 
+/* Is the frame at a line of the program itself? */
+bool own_line_is_own(const struct profile_frame *frame);
+
 /* Is the line a library's or the interpreter's own, or a native function? */
 bool own_line_is_foreign(const struct profile_line *line);
 

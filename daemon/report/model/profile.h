@@ -191,6 +191,9 @@ struct profile_facts {
 	const char *version;        /* of pieprofd */
 	const char *sampler;        /* "clock", "unstopped" */
 	const char *sampler_limits; /* what it cannot see, in words; NULL: see the manual */
+	/* Threads that waited for each other in a circle at the end, a line of words each; NULL:
+	 * none was seen. */
+	const char *deadlock;
 	uint64_t period_ns;
 	uint64_t started_unix_ns;         /* when sampling began, since 1970 UTC; 0: unknown */
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
@@ -204,7 +207,9 @@ struct profile_facts {
 	uint64_t lost_ns;                              /* to stops and waking up from them */
 	uint64_t cpu_ns;    /* that the target used meanwhile, by its own clock */
 	uint64_t queued_ns; /* that its threads were ready to run and had no CPU (queued_time.h) */
-	double overhead;    /* stops and waking up from them, over the target's CPU time */
+	/* Meanwhile (cpu_supply.h): its control group was throttled; the machine's processors. */
+	uint64_t throttled_ns, machine_idle_ns, machine_ns;
+	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
 	bool unfinished;          /* sampling went on when this was made */

@@ -84,6 +84,8 @@ int profile_facts_copy(struct owned_profile *owned, const struct profile_facts *
 	copy->sampler = arena_copy_string(&owned->arena, facts->sampler);
 	if (facts->sampler_limits)
 		copy->sampler_limits = arena_copy_string(&owned->arena, facts->sampler_limits);
+	if (facts->deadlock)
+		copy->deadlock = arena_copy_string(&owned->arena, facts->deadlock);
 	if (facts->target.command) {
 		while (count < COMMAND_WORDS_MAX && facts->target.command[count])
 			count++;

@@ -5,6 +5,7 @@
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/model/argument_evidence.h"
 #include "daemon/report/model/own_line.h"
+#include "daemon/report/model/verdict_parts.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,10 +18,6 @@
 #define FINDING_REDUNDANT_MIN 3
 /* Below this many redundant accesses a finding is called possible, whatever its interval. */
 #define LIKELY_REDUNDANT_MIN 10
-/* Of the time watched, at least a second: threads without a CPU, and a process that slept. */
-#define QUEUED_SHARE_MIN 0.1
-#define ASLEEP_SHARE_MAX 0.25
-#define DURATION_MIN_NS  1e9
 
 static uint64_t redundant_exactly(const struct profile_line *line)
 {
@@ -72,6 +69,11 @@ static uint64_t support(const struct profile_line *line)
 	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++)
 		votes += line->evidence.arguments.samples[v];
 	return votes;
+}
+
+bool profile_line_is_supported(const struct profile_line *line)
+{
+	return support(line) >= FINDING_REDUNDANT_MIN;
 }
 
 static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
@@ -137,10 +139,14 @@ const struct profile_line **profile_lines_by_waiting(const struct profile *profi
 	return lines;
 }
 
+static bool is_worth(uint64_t saved_ns, uint64_t total_ns)
+{
+	return total_ns > 0 && (double)saved_ns >= FINDING_SHARE_MIN * (double)total_ns;
+}
+
 static bool is_finding(const struct profile_line *line, uint64_t total_ns)
 {
-	return total_ns > 0 && support(line) >= FINDING_REDUNDANT_MIN &&
-	       (double)line->avoidable_ns >= FINDING_SHARE_MIN * (double)total_ns;
+	return profile_line_is_supported(line) && is_worth(line->avoidable_ns, total_ns);
 }
 
 /* By how sure the figures are; not whether the other way to write it would be faster. */
@@ -213,8 +219,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	return headline_accesses[sure];
 }
 
-__attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *verdict,
-							      const char *format, ...)
+void verdict_say(struct verdict *verdict, const char *format, ...)
 {
 	va_list arguments;
 
@@ -224,6 +229,18 @@ __attribute__((format(printf, 2, 3))) static void verdict_say(struct verdict *ve
 	vsnprintf(verdict->sentences[verdict->sentence_count++], VERDICT_SENTENCE_BYTES, format,
 		  arguments);
 	va_end(arguments);
+}
+
+void verdict_show(struct verdict *verdict, const struct profile_line *line)
+{
+	if (line && verdict->place_count < VERDICT_PLACES_MAX)
+		verdict->places[verdict->place_count++] =
+			(struct verdict_place){ *line, verdict->sentence_count };
+}
+
+static struct figure share_figure(const struct verdict *verdict, double share)
+{
+	return figure_sampled((uint64_t)(share * 1e6), 1000000, verdict->samples);
 }
 
 /* Of the watched accesses, those of the kind with more redundant ones. */
@@ -244,26 +261,28 @@ static void say_accesses(struct verdict *verdict, const struct profile_line *lin
 		verdict_say(verdict,
 			    "It takes %s of the CPU time; its calls left %" PRIu64 " of %" PRIu64
 			    " words that they wrote again as they had been.",
-			    figure_part(line->total_ns, total_ns).text, same_again(line),
-			    line->evidence.again + line->evidence.again_loads);
+			    figure_sampled(line->total_ns, total_ns, verdict->samples).text,
+			    same_again(line), line->evidence.again + line->evidence.again_loads);
 	else if (verdict_finding(line) && !counts->redundant)
 		verdict_say(verdict, "It takes %s of the CPU time.",
-			    figure_part(line->total_ns, total_ns).text);
+			    figure_sampled(line->total_ns, total_ns, verdict->samples).text);
 	else if (verdict_finding(line))
 		verdict_say(verdict,
 			    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
 			    " %s watched there %s with the same value.",
-			    figure_part(line->total_ns, total_ns).text, counts->redundant,
-			    counts->sampled, accesses, again);
+			    figure_sampled(line->total_ns, total_ns, verdict->samples).text,
+			    counts->redundant, counts->sampled, accesses, again);
 	else
-		verdict_say(verdict,
-			    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-			    " %s watched there %s by a later native call with "
-			    "the same value: %s (95%% interval %s to %s).",
-			    figure_part(line->total_ns, total_ns).text, counts->redundant,
-			    counts->sampled, accesses, again,
-			    figure_part(counts->redundant, counts->sampled).text,
-			    figure_share(share.low).text, figure_share(share.high).text);
+		verdict_say(
+			verdict,
+			"It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
+			" %s watched there %s by a later native call with "
+			"the same value: %s (95%% interval %s to %s).",
+			figure_sampled(line->total_ns, total_ns, verdict->samples).text,
+			counts->redundant, counts->sampled, accesses, again,
+			figure_sampled(counts->redundant, counts->sampled, verdict->samples).text,
+			share_figure(verdict, share.low).text,
+			share_figure(verdict, share.high).text);
 }
 
 static void say_saving(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
@@ -276,7 +295,7 @@ static void say_saving(struct verdict *verdict, const struct profile_line *line,
 			    "About %s (%s) could be saved, between %s and %s as far as sampling "
 			    "can tell.",
 			    figure_ns(line->avoidable_ns).text,
-			    figure_part(line->avoidable_ns, total_ns).text,
+			    figure_sampled(line->avoidable_ns, total_ns, verdict->samples).text,
 			    figure_ns(line->avoidable_low_ns).text,
 			    figure_ns(line->avoidable_high_ns).text);
 	else if (low < 0.5)
@@ -290,6 +309,7 @@ static void say_finding(struct verdict *verdict, const struct profile_line *line
 	bool little = certainty(line, total_ns) == CERTAINTY_POSSIBLE;
 
 	verdict->line = line;
+	verdict_show(verdict, line);
 	if (verdict_finding(line)) {
 		verdict_say(verdict, "%s.", line->finding);
 		say_saving(verdict, line, total_ns);
@@ -318,62 +338,38 @@ static void say_own_line(struct verdict *verdict, const struct profile *profile,
 	if (through)
 		verdict_say(verdict,
 			    "In %s of its time it is called by this line of the program itself:",
-			    figure_part(own.time_ns, own.of_ns).text);
+			    figure_sampled(own.time_ns, own.of_ns, verdict->samples).text);
 	else
 		verdict_say(
 			verdict,
 			"Of the program's own lines, this one and the libraries that it calls take "
 			"most, "
 			"%s:",
-			figure_part(own.time_ns, own.of_ns).text);
+			figure_sampled(own.time_ns, own.of_ns, verdict->samples).text);
 	verdict->own_line = own.line;
-	verdict->own_line_position = verdict->sentence_count;
+	verdict_show(verdict, own.line);
 }
 
-/* What a slow program waits for is not in its CPU time. */
-static void say_off_cpu(struct verdict *verdict, const struct profile_facts *facts)
-{
-	double duration_ns = (double)facts->duration_ns, queued_ns = (double)facts->queued_ns;
-
-	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
-		return;
-	if (queued_ns >= QUEUED_SHARE_MIN * duration_ns && facts->queued_ns * 2 >= facts->cpu_ns)
-		verdict_say(
-			verdict,
-			"Its threads were also ready to run for %s without a CPU: the machine is "
-			"busy, or the control group has used up its share.",
-			figure_ns(facts->queued_ns).text);
-	else if ((double)facts->cpu_ns + queued_ns < ASLEEP_SHARE_MAX * duration_ns &&
-		 !facts->waits)
-		verdict_say(
-			verdict,
-			"It used a CPU for %s of the time and slept otherwise: --mode time --idle "
-			"shows "
-			"what for, and pieprofd dump shows where it is now.",
-			figure_part(facts->cpu_ns, facts->duration_ns).text);
-}
-
-/* Why there was nothing to watch. */
+/* Why there was little to watch. */
 static void say_class(struct verdict *verdict, const uint64_t time_ns[TIME_CLASS_COUNT],
 		      uint64_t total_ns)
 {
 	if (time_ns[TIME_SYSTEM] * 2 > total_ns)
 		verdict_say(verdict,
 			    "%s of the CPU time was the kernel's: system calls, and page faults.",
-			    figure_part(time_ns[TIME_SYSTEM], total_ns).text);
+			    figure_sampled(time_ns[TIME_SYSTEM], total_ns, verdict->samples).text);
 	else if (time_ns[TIME_PYTHON] * 2 > total_ns)
 		verdict_say(
 			verdict,
 			"%s of the CPU time was the interpreter's, with all that is built into it; "
-			"only "
-			"the accesses of other libraries are watched.",
-			figure_part(time_ns[TIME_PYTHON], total_ns).text);
+			"only the accesses of other libraries are watched.",
+			figure_sampled(time_ns[TIME_PYTHON], total_ns, verdict->samples).text);
 }
 
-/* The first in an order; findings: of those alone. NULL: none. */
+/* The first in an order of those that are wanted, of all where wanted is NULL. NULL: none. */
 static const struct profile_line *first_line(const struct profile *profile,
 					     int (*compare)(const void *, const void *),
-					     bool findings)
+					     bool (*wanted)(const struct profile_line *, uint64_t))
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
 	const struct profile_line *first = NULL;
@@ -381,62 +377,191 @@ static const struct profile_line *first_line(const struct profile *profile,
 	for (size_t i = 0; i < profile->line_count; i++) {
 		const struct profile_line *line = &profile->lines[i];
 
-		if ((!findings || is_finding(line, total_ns)) &&
-		    (!first || compare(&line, &first) < 0))
+		if ((!wanted || wanted(line, total_ns)) && (!first || compare(&line, &first) < 0))
 			first = line;
 	}
 	return first;
 }
 
+/* As much as a finding's, but hardly anything speaks for it. */
+static bool is_unsupported(const struct profile_line *line, uint64_t total_ns)
+{
+	return !profile_line_is_supported(line) && is_worth(line->avoidable_ns, total_ns);
+}
+
+static int by_high(const void *left, const void *right)
+{
+	const struct profile_line *a = *(const struct profile_line *const *)left;
+	const struct profile_line *b = *(const struct profile_line *const *)right;
+
+	if (a->avoidable_high_ns != b->avoidable_high_ns)
+		return a->avoidable_high_ns > b->avoidable_high_ns ? -1 : 1;
+	return by_position(a, b);
+}
+
+static void say_hottest(struct verdict *verdict, const struct profile *profile)
+{
+	const struct profile_line *top_self = first_line(profile, profile_line_by_self, NULL);
+	uint64_t total_ns = time_sum(profile->time_ns);
+
+	if (!top_self || time_sum(top_self->self_ns) == 0)
+		return;
+	verdict_say(verdict, "The hottest line has %s of the CPU time:",
+		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
+	verdict->line = top_self;
+	verdict_show(verdict, top_self);
+	say_own_line(verdict, profile, NULL);
+}
+
+/* A line that could save much or nothing: what the tables list of it is not denied here. */
+static void say_unsupported(struct verdict *verdict, const struct profile *profile,
+			    const struct profile_line *line)
+{
+	uint64_t total_ns = time_sum(profile->time_ns);
+	char watched[96];
+
+	verdict->kind = VERDICT_TOO_FEW;
+	verdict->headline = "too few accesses to tell whether work is repeated";
+	verdict->line = line;
+	verdict_show(verdict, line);
+	if (sampled(line->accesses))
+		snprintf(watched, sizeof(watched),
+			 "of %" PRIu64 " memory %s watched there %" PRIu64 " %s redundant",
+			 sampled(line->accesses),
+			 sampled(line->accesses) == 1 ? "access" : "accesses",
+			 redundant_at_all(line), redundant_at_all(line) == 1 ? "was" : "were");
+	else
+		snprintf(watched, sizeof(watched), "no memory access was watched there");
+	verdict_say(verdict,
+		    "This line could save up to %s (%s of the CPU time), or nothing: %s. Profile "
+		    "longer, or with a higher --rate, to tell.",
+		    figure_ns(line->avoidable_high_ns).text,
+		    figure_sampled(line->avoidable_high_ns, total_ns, verdict->samples).text,
+		    watched);
+	say_own_line(verdict, profile, line);
+}
+
+/* Lines of which each could save less than a finding. */
+static void say_small_ones(struct verdict *verdict, const struct profile *profile)
+{
+	const struct profile_line *most = first_line(profile, by_high, NULL);
+	uint64_t total_ns = time_sum(profile->time_ns), sum_ns = 0;
+
+	for (size_t i = 0; i < profile->line_count; i++)
+		if (profile_line_has_evidence(&profile->lines[i]))
+			sum_ns += profile->lines[i].avoidable_ns;
+	if (most && is_worth(most->avoidable_high_ns, total_ns))
+		verdict_say(
+			verdict,
+			"%" PRIu64
+			" memory accesses were watched; it is not likely that a single line could "
+			"save %.0f%% of the CPU time by avoiding repeated ones, but as far as "
+			"sampling can tell the most is %s.",
+			sampled(profile->accesses), FINDING_SHARE_MIN * 100,
+			figure_sampled(most->avoidable_high_ns, total_ns, verdict->samples).text);
+	else
+		verdict_say(verdict,
+			    "%" PRIu64
+			    " memory accesses were watched; no single line could save %.0f%% "
+			    "of the CPU time by avoiding repeated ones.",
+			    sampled(profile->accesses), FINDING_SHARE_MIN * 100);
+	if (is_worth(sum_ns, total_ns))
+		verdict_say(verdict,
+			    "The lines under COULD SAVE together could save about %s (%s).",
+			    figure_ns(sum_ns).text,
+			    figure_sampled(sum_ns, total_ns, verdict->samples).text);
+}
+
+static void say_no_samples(struct verdict *verdict)
+{
+	verdict->kind = VERDICT_UNSAMPLED;
+	verdict->headline = "nothing was sampled";
+	verdict_say(verdict,
+		    "The target used next to no CPU time in Python threads while it was watched, "
+		    "or all samples were lost: see DATA QUALITY.");
+}
+
 static void find(const struct profile *profile, struct verdict *verdict)
 {
-	const struct profile_line *finding = first_line(profile, profile_line_by_avoidable, true);
-	const struct profile_line *top_self = first_line(profile, profile_line_by_self, false);
+	const struct profile_line *finding =
+		first_line(profile, profile_line_by_avoidable, is_finding);
+	const struct profile_line *unsupported =
+		first_line(profile, profile_line_by_avoidable, is_unsupported);
 	uint64_t total_ns = time_sum(profile->time_ns);
 	uint64_t watched = sampled(profile->accesses);
 
 	if (profile->facts.samples == 0) {
-		if (side_time_waiting_ns(&profile->side)) {
-			verdict->headline = "the target slept: see WAITING";
-			return;
-		}
-		verdict->headline = "nothing was sampled";
-		verdict_say(verdict, "The target used next to no CPU time in Python threads while "
-				     "it was watched, "
-				     "or all samples were lost: see DATA QUALITY.");
+		say_no_samples(verdict);
 		return;
 	}
 	if (finding) {
+		verdict->kind = VERDICT_FINDING;
 		verdict->headline = headline(finding, total_ns);
 		say_finding(verdict, finding, total_ns);
 		say_own_line(verdict, profile, finding);
 		return;
 	}
+	if (unsupported) {
+		say_unsupported(verdict, profile, unsupported);
+		return;
+	}
 	if (watched == 0) {
+		verdict->kind = VERDICT_TIME_ONLY;
 		verdict->headline = "time only: no memory access was watched";
 		say_class(verdict, profile->time_ns, total_ns);
-	} else {
-		verdict->headline = "no redundant line stands out";
+	} else if (interval_wilson(0, watched).high >= FINDING_SHARE_MIN) {
+		/* Were none of so many redundant, a finding could still have been missed. */
+		verdict->kind = VERDICT_TOO_FEW;
+		verdict->headline = "too few accesses to tell whether work is repeated";
 		verdict_say(verdict,
-			    "%" PRIu64
-			    " memory accesses were watched; no single line could save %.0f%% "
-			    "of the CPU time by avoiding repeated ones.",
-			    watched, FINDING_SHARE_MIN * 100);
+			    "%" PRIu64 " memory %s watched. Profile longer, or with a higher "
+			    "--rate, to tell.",
+			    watched, watched == 1 ? "access was" : "accesses were");
+		say_class(verdict, profile->time_ns, total_ns);
+	} else {
+		verdict->kind = VERDICT_NOTHING;
+		verdict->headline = "no redundant line stands out";
+		say_small_ones(verdict, profile);
 	}
-	if (top_self && time_sum(top_self->self_ns) > 0) {
-		verdict_say(verdict, "The hottest line has %s of the CPU time:",
-			    figure_part(time_sum(top_self->self_ns), total_ns).text);
-		verdict->line = top_self;
-		verdict->line_position = verdict->sentence_count;
-		say_own_line(verdict, profile, NULL);
-	}
+	say_hottest(verdict, profile);
+}
+
+const char *verdict_kind_name(enum verdict_kind kind)
+{
+	static const char *const names[VERDICT_KIND_COUNT] = {
+		[VERDICT_FINDING] = "finding",
+		[VERDICT_TOO_FEW] = "too-few-accesses",
+		[VERDICT_NOTHING] = "nothing",
+		[VERDICT_TIME_ONLY] = "time-only",
+		[VERDICT_DEADLOCK] = "deadlock",
+		[VERDICT_WAITING] = "waiting",
+		[VERDICT_IDLE] = "idle",
+		[VERDICT_STARVED] = "no-cpu",
+		[VERDICT_UNSAMPLED] = "no-samples",
+	};
+
+	return names[kind];
+}
+
+void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
+{
+	const struct profile_line *finding =
+		first_line(profile, profile_line_by_avoidable, is_finding);
+	const struct profile_line *line = verdict->line;
+	uint64_t total_ns = time_sum(profile->time_ns);
+
+	if (!finding)
+		return;
+	verdict_say(verdict, "And of its CPU time: %s.", headline(finding, total_ns));
+	say_finding(verdict, finding, total_ns);
+	verdict->line = line;
 }
 
 void verdict_find(const struct profile *profile, struct verdict *ret_verdict)
 {
-	ret_verdict->line = ret_verdict->own_line = NULL;
-	ret_verdict->line_position = ret_verdict->own_line_position = 0;
-	ret_verdict->sentence_count = 0;
+	*ret_verdict = (struct verdict){ .samples = profile->facts.samples };
+	if (verdict_find_waiting(profile, ret_verdict))
+		return;
 	find(profile, ret_verdict);
-	say_off_cpu(ret_verdict, &profile->facts);
+	verdict_add_waiting(profile, ret_verdict);
 }

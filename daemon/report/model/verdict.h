@@ -9,17 +9,39 @@
 
 #include "daemon/report/model/profile.h"
 
-#define VERDICT_SENTENCES_MAX  8
+#define VERDICT_SENTENCES_MAX  16
+#define VERDICT_PLACES_MAX     8
 #define VERDICT_SENTENCE_BYTES 1024
 
+enum verdict_kind {
+	VERDICT_FINDING,   /* line: from which something could be saved */
+	VERDICT_TOO_FEW,   /* too few accesses to tell; line: about which, or the hottest one */
+	VERDICT_NOTHING,   /* nothing to save stands out; line: the hottest one */
+	VERDICT_TIME_ONLY, /* no access was watched; likewise */
+	VERDICT_DEADLOCK,  /* threads seem to wait for each other for ever; line: NULL */
+	VERDICT_WAITING,   /* threads mostly slept; line: where, if it is known */
+	VERDICT_IDLE,      /* likewise, for work to do */
+	VERDICT_STARVED,   /* ready to run, but mostly without a CPU; line: the hottest one */
+	VERDICT_UNSAMPLED,
+	VERDICT_KIND_COUNT
+};
+
+const char *verdict_kind_name(enum verdict_kind kind); /* "finding", "too-few-accesses" ... */
+
 struct verdict {
+	enum verdict_kind kind;
 	const char *headline;
-	const struct profile_line *line; /* what it is about; NULL: no line */
-	/* The line is to be shown behind so many of the sentences. */
-	size_t line_position;
+	uint64_t samples; /* of the profile: how fine its shares are */
+	/* What it is about, a line of the profile or of a place below; NULL: no line. */
+	const struct profile_line *line;
 	/* Likewise, when that is a library's: the program's own line (own_line.h); NULL: none. */
 	const struct profile_line *own_line;
-	size_t own_line_position;
+	/* Lines to be shown, each behind so many of the sentences; in that order. */
+	struct verdict_place {
+		struct profile_line line;
+		size_t position;
+	} places[VERDICT_PLACES_MAX];
+	size_t place_count;
 	char sentences[VERDICT_SENTENCES_MAX][VERDICT_SENTENCE_BYTES];
 	size_t sentence_count;
 };
@@ -36,5 +58,8 @@ const struct profile_line **profile_lines_by_waiting(const struct profile *profi
 
 /* Anything that was seen of the line itself speaks for its avoidable time. */
 bool profile_line_has_evidence(const struct profile_line *line);
+
+/* And enough of it for a finding; otherwise that time may be nothing. */
+bool profile_line_is_supported(const struct profile_line *line);
 
 #endif

@@ -9,6 +9,7 @@ function showReport(report, tree) {
 	let rangeTime = totalTime;
 	let flame = null; // once what it is drawn on is there
 
+	shareDigits = report.samples < 100 ? 0 : 1;
 	for (const [index, mark] of Object.entries(tree.marks || {}))
 		report.lines[index].mark = mark;
 

@@ -63,7 +63,7 @@ function startWaiting(report, lineHead) {
 	}
 
 	function threadRow(thread) {
-		const share = ns => cell(percent(ns, report.duration_ns), ns / report.duration_ns);
+		const share = ns => cell(percent(ns, report.duration_ns, 1), ns / report.duration_ns);
 		return element('tr', {}, element('th', { scope: 'row' }, threadLabel(thread)),
 			share(selfTime(thread)), share(waitingTime(thread.waiting_ns)),
 			...kinds.map(kind => share(thread.waiting_ns[kind])));

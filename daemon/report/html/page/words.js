@@ -23,8 +23,11 @@ function duration(ns) {
 	return ns + ' ns';
 }
 
-function percent(part, whole) {
-	return whole > 0 ? (part / whole * 100).toFixed(1) + '%' : '-';
+// Of shares of CPU time: none where there are too few samples for them.
+let shareDigits = 1;
+
+function percent(part, whole, digits = shareDigits) {
+	return whole > 0 ? (part / whole * 100).toFixed(digits) + '%' : '-';
 }
 
 function place(file, line) {
