@@ -357,6 +357,14 @@ static void fold(const struct fingerprints *set, const struct content_node *node
 		result->content = hash_combine(result->content, sum);
 }
 
+static bool has_slice(const struct fingerprints *set, const struct content_node *node)
+{
+	for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child)
+		if (set->nodes[i - 1].kind == CONTENT_SLICE)
+			return true;
+	return false;
+}
+
 struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index)
 {
 	const struct content_node *node = &set->nodes[index];
@@ -373,6 +381,9 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 	if (node->kind == CONTENT_METHOD && node->child_count &&
 	    set->nodes[node->first_child - 1].kind == CONTENT_CALLABLE)
 		result.kind = CONTENT_CALLABLE;
+	/* x[:, i] is a slice, whatever else is in its index. */
+	if (node->kind == CONTENT_TUPLE && has_slice(set, node))
+		result.kind = CONTENT_SLICE;
 	result.size = node->size;
 	content_describe(set, node, result.shape, sizeof(result.shape));
 	return result;

@@ -34,17 +34,6 @@ struct argument_extent argument_extent_find(const struct bytecode *bytecode, int
 	return extent;
 }
 
-bool argument_extent_slices(const struct bytecode *bytecode, const struct argument_extent *extent,
-			    int offset)
-{
-	for (size_t i = 0; i < bytecode->count; i++)
-		if (bytecode->instructions[i].offset >= extent->start &&
-		    bytecode->instructions[i].offset < offset &&
-		    !strcmp(bytecode->instructions[i].name, "BUILD_SLICE"))
-			return true;
-	return false;
-}
-
 /* Leaves what was computed as it is, or adds what never changes. */
 static bool is_neutral(const char *name)
 {

@@ -16,10 +16,6 @@ struct argument_extent {
 /* Of the instruction at offset; where its operands cannot be told, that one alone. */
 struct argument_extent argument_extent_find(const struct bytecode *bytecode, int offset);
 
-/* Does an instruction before this one in its extent make a slice, as in x[:, i]? */
-bool argument_extent_slices(const struct bytecode *bytecode, const struct argument_extent *extent,
-			    int offset);
-
 /*
  * f(x).g(1): the offset of the call from which all operands of this one but constants
  * come; negative: there is none. When f(x) repeats its work, so does g(1).

@@ -177,8 +177,8 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 
 	if (!facts->call.in_loop || summary->judged < 3 || !differ)
 		return;
-	facts->elements = (!facts->slices && argument_takes_element(site)) ||
-			  argument_works_on_elements(site, &facts->call);
+	facts->elements =
+		argument_takes_element(site) || argument_works_on_elements(site, &facts->call);
 	facts->scalars = argument_calls_on_scalars(site);
 }
 
@@ -348,7 +348,6 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 		return -ENOMEM;
 	facts->veto = argument_veto_find(bytecode, &facts->call);
 	facts->extent = argument_extent_find(bytecode, site->offset);
-	facts->slices = argument_extent_slices(bytecode, &facts->extent, site->offset);
 	facts->origin = argument_extent_origin(bytecode, site->offset);
 	return 0;
 }

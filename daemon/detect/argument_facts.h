@@ -35,8 +35,7 @@ struct argument_facts {
 	struct call_site call;
 	struct argument_veto veto;
 	struct argument_extent extent;
-	int origin;  /* argument_extent_origin() */
-	bool slices; /* argument_extent_slices() */
+	int origin; /* argument_extent_origin() */
 	uint64_t keys[ARGUMENT_DISTINCT_MAX];
 	uint32_t counts[ARGUMENT_DISTINCT_MAX];
 	uint32_t overflow; /* judged samples whose contents found no place in keys */

@@ -11,7 +11,7 @@ WEIGHT = "return sum(weigh(word, base) for word in words)"
 def found(interpreter, *options, program="kept_results.py", text=AGAIN):
     """(the line's entry or None, the whole CPU time, the text report)."""
     wanted = text
-    with Target(interpreter, program, "--seconds", 12, *options) as target:
+    with Target(interpreter, program, "--seconds", 10, *options) as target:
         report, text = profile(target.pid, "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()

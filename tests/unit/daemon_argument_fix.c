@@ -42,27 +42,6 @@ static void test_loop_over_elements(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_NEEDED, rest), 2 * MANY + MANY / 2);
 }
 
-/* x[:, i] is no element. */
-static void test_slices(void **state)
-{
-	struct fixture *fixture = *state;
-	uint32_t site = site_at(fixture, "cut", 27,
-				fixture->python->minor >= 14 ? "BINARY_OP" : "BINARY_SUBSCR");
-	struct argument_site *cut = site_of(fixture, site);
-
-	cut->kind = OPERATION_SUBSCRIPT;
-	cut->operand_count = 2;
-	cut->operands[0] = (struct argument_operand){ .role = OPERAND_CONTAINER,
-						      .kind = CONTENT_ARRAY,
-						      .whole = true,
-						      .shape = "float64[9,9]" };
-	cut->operands[1] = (struct argument_operand){
-		.role = OPERAND_INDEX, .kind = CONTENT_TUPLE, .whole = true, .size = 2
-	};
-	add_others(fixture, site, MANY);
-	all_are(fixture, ARGUMENT_NEEDED, site);
-}
-
 static uint32_t entry_of(struct fixture *fixture, const char *function)
 {
 	struct argument_site *entry;
@@ -119,7 +98,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_loop_over_elements, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_slices, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_from_several_places, set_up, tear_down),
 	};
 	int failed = 0;

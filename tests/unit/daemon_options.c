@@ -372,7 +372,7 @@ static void test_command_and_name(void **state)
 	refused("dump --cgroup a", "--cgroup is an option of record and serve, not of dump");
 	refused("--name worker -p 3", "one of --pid");
 	refused("--name a(", "--name 'a('");
-	refused("--name p+++++++++++++++++++++++++++++++++++++++++++", "repetitions");
+	refused("--name p+++++++++++++++++++++++++++++++++++++++++++", "quantifier");
 	refused("-p 3 --all", "--all goes with");
 	refused("dump -- ls", "dump is of one");
 	assert_int_equal(accepted("serve --listen unix:a -p 3,4 --follow").pid_count, 2);

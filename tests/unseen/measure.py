@@ -26,11 +26,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def functions(tree, prefix=""):
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             name = prefix + node.name
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.ClassDef):
+                yield from functions(node, name + ".")
+            else:
                 yield name, node
-            yield from functions(node, name + ".")
+                yield from functions(node, name + ".<locals>.")
 
 
 def places(source, function, text):

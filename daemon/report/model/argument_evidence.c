@@ -26,11 +26,11 @@ struct saving {
 };
 
 static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
-	[ARGUMENT_INVARIANT] = { 1.1, 0.9, 1.33 },  [ARGUMENT_REPEATED] = { 1.0, 0.82, 1.2 },
-	[ARGUMENT_FEW] = { 0.93, 0.78, 1.1 },       [ARGUMENT_GROWING] = { 1.05, 0.85, 1.3 },
+	[ARGUMENT_INVARIANT] = { 1.1, 0.9, 1.33 },  [ARGUMENT_REPEATED] = { 1.08, 0.9, 1.3 },
+	[ARGUMENT_FEW] = { 0.97, 0.82, 1.15 },      [ARGUMENT_GROWING] = { 1.2, 0.95, 1.5 },
 	[ARGUMENT_ELEMENTS] = { 1.05, 0.88, 1.22 }, [ARGUMENT_SCALARS] = { 1.05, 0.85, 1.25 },
 	[ARGUMENT_SEARCHED] = { 1.1, 0.9, 1.35 },   [ARGUMENT_CUT] = { 0.97, 0.8, 1.18 },
-	[ARGUMENT_SLOW] = { 1.05, 0.82, 1.4 },
+	[ARGUMENT_SLOW] = { 1.25, 1.0, 1.55 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */
