@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 /* 32 KiB hold all stacks of Python 3.11+ seen; 3.10 and older nest C frames and need more. */
+#define PAGE_BYTES        4096u
 #define STACK_FIRST_BYTES (32u << 10)
 #define STACK_MAX_BYTES   (512u << 10)
 #define LIVE_INTERVAL_NS  NS_PER_SECOND
@@ -46,19 +47,39 @@ static size_t stack_size(const struct capture *capture, pid_t tid, remote_addr s
 	return top->address - start;
 }
 
+/*
+ * Returns how many bytes it copied. Nothing may have been touched below the stack pointer
+ * yet, and then the page there is not mapped: it counts as zeroes.
+ */
+static size_t copy_from(const struct capture *capture, struct target *target, remote_addr start,
+			size_t size)
+{
+	size_t gap = PAGE_BYTES - start % PAGE_BYTES;
+	ssize_t got =
+		process_memory_read_prefix(&target->memory, start, capture->stack_bytes, size);
+
+	if (got > 0)
+		return (size_t)got;
+	if (gap > STACK_RED_ZONE_BYTES || gap >= size)
+		return 0;
+	memset(capture->stack_bytes, 0, gap);
+	got = process_memory_read_prefix(&target->memory, start + gap, capture->stack_bytes + gap,
+					 size - gap);
+	return got > 0 ? gap + (size_t)got : 0;
+}
+
 static void copy_stack(struct capture *capture, struct target *target, pid_t tid,
 		       const struct registers *registers)
 {
 	remote_addr start = registers->general[REGISTER_RSP] - STACK_RED_ZONE_BYTES;
-	/* The stack ends before the wanted bytes do, often: what follows it is not mapped. */
-	ssize_t got = process_memory_read_prefix(&target->memory, start, capture->stack_bytes,
-						 stack_size(capture, tid, start));
 
 	capture->tid = tid;
 	capture->registers = *registers;
 	capture->stack = (struct stack_snapshot){
 		.start = start,
-		.size = got > 0 ? (size_t)got : 0,
+		/* The stack ends before the wanted bytes do, often: what follows it is not mapped.
+		 */
+		.size = copy_from(capture, target, start, stack_size(capture, tid, start)),
 		.bytes = capture->stack_bytes,
 	};
 	capture->native_count = 0;

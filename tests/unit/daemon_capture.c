@@ -5,6 +5,7 @@
 #include "attach/user_registers.h"
 #include "tests/unit/under_valgrind.h"
 
+#include <alloca.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,8 +20,11 @@
 #include <cmocka.h>
 
 /* As in docs/SECURITY.md. */
-#define FRAMES      512
-#define STACK_BYTES (512u << 10)
+#define PAGE_BYTES   4096u
+#define ROOM_STEP    64u /* less than what is copied below the stack pointer */
+#define DEEPER_BYTES (256u << 10)
+#define FRAMES       512
+#define STACK_BYTES  (512u << 10)
 
 #define FRAME_BYTES 4096
 #define DOUBLINGS   8
@@ -53,6 +57,16 @@ __attribute__((noinline)) static int descend_widely(unsigned depth)
 	else
 		room[0] = (char)descend_widely(depth - 1);
 	return room[0] + room[depth % FRAME_BYTES];
+}
+
+/* Further down than ever before, by so many bytes more. */
+__attribute__((noinline)) static int descend_and_leave(unsigned room)
+{
+	volatile char *left = alloca(DEEPER_BYTES + room);
+
+	left[DEEPER_BYTES + room - 1] = 1;
+	wait_here();
+	return left[DEEPER_BYTES + room - 1];
 }
 
 /* The stack of a child that deep, captured so often. */
@@ -136,11 +150,29 @@ static void test_stack_copy(void **state)
 	assert_int_equal(losses.counts[LOSS_NATIVE_TRUNCATED], 1);
 }
 
+/* Wherever in a page the stack pointer is, and nothing below it was touched yet. */
+static void test_lowest_page(void **state)
+{
+	static struct capture capture;
+	struct losses losses;
+
+	(void)state;
+	if (under_valgrind()) /* the child's registers are not its own */
+		skip();
+	/* The dynamic linker finds raise() before, so that it does not go further down. */
+	assert_int_equal(raise(0), 0);
+	for (unsigned room = 0; room < PAGE_BYTES; room += ROOM_STEP) {
+		capture_child(descend_and_leave, room, 1, &capture, &losses);
+		assert_int_not_equal(capture.stack.size, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_stack_copy),
+		cmocka_unit_test(test_lowest_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
