@@ -5,7 +5,6 @@
 #include "attach/user_registers.h"
 #include "tests/unit/under_valgrind.h"
 
-#include <alloca.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,7 +20,7 @@
 
 /* As in docs/SECURITY.md. */
 #define PAGE_BYTES   4096u
-#define ROOM_STEP    64u /* less than what is copied below the stack pointer */
+#define SMALL_BYTES  32u /* a frame of descend(), at least; less than the red zone */
 #define DEEPER_BYTES (256u << 10)
 #define FRAMES       512
 #define STACK_BYTES  (512u << 10)
@@ -59,14 +58,19 @@ __attribute__((noinline)) static int descend_widely(unsigned depth)
 	return room[0] + room[depth % FRAME_BYTES];
 }
 
-/* Further down than ever before, by so many bytes more. */
-__attribute__((noinline)) static int descend_and_leave(unsigned room)
+__attribute__((noinline)) static int descend_on(unsigned wide, unsigned depth)
 {
-	volatile char *left = alloca(DEEPER_BYTES + room);
+	volatile char room[FRAME_BYTES];
 
-	left[DEEPER_BYTES + room - 1] = 1;
-	wait_here();
-	return left[DEEPER_BYTES + room - 1];
+	room[wide % FRAME_BYTES] = 1;
+	room[0] = (char)(wide ? descend_on(wide - 1, depth) : descend(depth));
+	return room[0] + room[wide % FRAME_BYTES];
+}
+
+/* Further down than the test has ever been, and then by so many small frames more. */
+static int descend_further(unsigned depth)
+{
+	return descend_on(DEEPER_BYTES / FRAME_BYTES, depth);
 }
 
 /* The stack of a child that deep, captured so often. */
@@ -161,8 +165,8 @@ static void test_lowest_page(void **state)
 		skip();
 	/* The dynamic linker finds raise() before, so that it does not go further down. */
 	assert_int_equal(raise(0), 0);
-	for (unsigned room = 0; room < PAGE_BYTES; room += ROOM_STEP) {
-		capture_child(descend_and_leave, room, 1, &capture, &losses);
+	for (unsigned depth = 0; depth < PAGE_BYTES / SMALL_BYTES; depth++) {
+		capture_child(descend_further, depth, 1, &capture, &losses);
 		assert_int_not_equal(capture.stack.size, 0);
 	}
 }
