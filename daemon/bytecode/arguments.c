@@ -11,28 +11,6 @@
 
 static const struct loop whole_code = { .start = 0, .end = INT_MAX };
 
-static bool argument_is_call(const struct bytecode_instruction *instruction)
-{
-	return !strncmp(instruction->name, "CALL", 4);
-}
-
-/* A call's result may be another each time, whatever its names. */
-static bool same_each_round(const struct bytecode *bytecode, const struct operands *operands,
-			    const struct loop *loop)
-{
-	for (size_t i = operands->begin; i < operands->end; i++) {
-		struct variable read[VARIABLES_MAX];
-
-		if (argument_is_call(&bytecode->instructions[i]))
-			return false;
-		operands_variables(bytecode->code, &bytecode->instructions[i], false, read);
-		for (size_t v = i == operands->begin && operands->surplus; v < VARIABLES_MAX; v++)
-			if (read[v].storage && loop_assigns(bytecode, loop, read[v]))
-				return false;
-	}
-	return true;
-}
-
 /* "Class.method", but not "function" nor "outer.<locals>.function". */
 static bool is_method(const char *function)
 {
@@ -85,7 +63,7 @@ bool arguments_of_call(const struct bytecode *caller, int offset, const struct l
 	for (unsigned k = at->argument; k > 0; k--) {
 		if (!operands_on_top(caller, end, 1, &operands))
 			return false;
-		if (same_each_round(caller, &operands, loop))
+		if (loop_keeps(caller, &operands, loop))
 			arguments.constant |= 1ull << (first + k - 1);
 		end = operands.begin;
 		if (!operands.surplus)
@@ -104,7 +82,7 @@ bool arguments_of_call(const struct bytecode *caller, int offset, const struct l
 		if (end == 0 || !is_bound(caller, end) ||
 		    !operands_on_top(caller, end - 1, 1, &operands) || operands.surplus)
 			return false;
-		arguments.constant |= same_each_round(caller, &operands, loop);
+		arguments.constant |= loop_keeps(caller, &operands, loop);
 	}
 	*ret_arguments = arguments;
 	return true;

@@ -66,7 +66,7 @@ static bool is_subscript(const struct bytecode_instruction *instruction)
 		instruction->argument == BINARY_OP_SUBSCRIPT);
 }
 
-static bool loop_is_call(const struct bytecode_instruction *instruction)
+bool loop_is_call(const struct bytecode_instruction *instruction)
 {
 	return !strncmp(instruction->name, "CALL", 4) || !strcmp(instruction->name, "PRECALL");
 }
@@ -94,6 +94,22 @@ bool loop_assigns(const struct bytecode *bytecode, const struct loop *loop, stru
 				return true;
 	}
 	return false;
+}
+
+bool loop_keeps(const struct bytecode *bytecode, const struct operands *operands,
+		const struct loop *loop)
+{
+	for (size_t i = operands->begin; i < operands->end; i++) {
+		struct variable read[VARIABLES_MAX];
+
+		if (loop_is_call(&bytecode->instructions[i]))
+			return false;
+		operands_variables(bytecode->code, &bytecode->instructions[i], false, read);
+		for (size_t v = i == operands->begin && operands->surplus; v < VARIABLES_MAX; v++)
+			if (read[v].storage && loop_assigns(bytecode, loop, read[v]))
+				return false;
+	}
+	return true;
 }
 
 /*

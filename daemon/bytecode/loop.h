@@ -25,6 +25,13 @@ bool loop_find(const struct bytecode *bytecode, int offset, struct loop *ret_loo
 /* Does some instruction of the loop assign this variable? */
 bool loop_assigns(const struct bytecode *bytecode, const struct loop *loop, struct variable wanted);
 
+/* Do these instructions compute the same in every round, as far as names tell? */
+bool loop_keeps(const struct bytecode *bytecode, const struct operands *operands,
+		const struct loop *loop);
+
+/* Is it a call, whose result may be another one each time whatever its names? */
+bool loop_is_call(const struct bytecode_instruction *instruction);
+
 /* What one instruction and its source line do. */
 struct loop_line {
 	bool subscript;  /* the instruction itself reads or writes x[i] */

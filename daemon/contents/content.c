@@ -309,6 +309,12 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 	case CONTENT_OTHER:
 		content_by_identity(node, node->kind);
 		return;
+	case CONTENT_ITERATOR:
+	case CONTENT_GENERATOR:
+		if (set->call_begins)
+			break;
+		content_by_identity(node, CONTENT_OTHER);
+		return;
 	default:
 		break;
 	}

@@ -44,7 +44,9 @@ static const char *const caches[] = {
 	"refs", "parent", "_blknos", "_blklocs", "_known_consoli", "_is_consolida", "_references",
 	/* pathlib */
 	"_hash", "_str", "_pparts", "_cached_cpart", "_tail_cached", "_lines_cached",
-	"_str_normcase", "_parts_normca", "_info"
+	"_str_normcase", "_parts_normca", "_info",
+	/* scipy */
+	"_random_state"
 };
 
 bool content_name_is_cache(const char *name)

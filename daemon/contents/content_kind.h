@@ -40,6 +40,8 @@ enum content_kind {
 	CONTENT_BUFFER, /* array.array, memoryview */
 	CONTENT_OBJECT, /* attributes, or fields that are known */
 	CONTENT_TENSOR, /* torch.Tensor in the processor's memory */
+	CONTENT_ITERATOR,  /* where a call begins: what it goes over, and how far it is */
+	CONTENT_GENERATOR, /* the same: its code, its iterator, the variables that it was made with */
 	/* Never told: what they hold is. */
 	CONTENT_CELL,
 	CONTENT_ATTRIBUTES, /* those of an object that are not in slots */
@@ -55,6 +57,8 @@ struct fingerprint {
 	bool opaque;   /* something in it is known by identity alone */
 	uint64_t size; /* bytes of an array's, str's or bytes' contents; items of others */
 	char shape[FINGERPRINT_SHAPE]; /* "float64[1000,3]", "list(7)", "Thing" */
+	/* Of a function in C: its PyMethodDef, and its module's name where it has one; else 0. */
+	remote_addr definition, module;
 };
 
 #endif

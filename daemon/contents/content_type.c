@@ -282,7 +282,9 @@ static void conclude(struct fingerprints *set, struct content_type *type)
 	const struct content_rule *rule = content_rule_find(type);
 
 	type->filtered |= (base && base->filtered) ||
-			  (rule && !strncmp(rule->name, "pandas.", strlen("pandas.")));
+			  (rule && !strncmp(rule->name, "pandas.", strlen("pandas."))) ||
+			  /* scipy's distributions, which keep where draws come from */
+			  !strcmp(type->name, "rv_generic");
 	if (type->flags & FLAG_TYPE_SUBCLASS) {
 		type_settle(type, CONTENT_CALLABLE);
 	} else if (rule) {

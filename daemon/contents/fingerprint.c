@@ -150,8 +150,10 @@ struct content_node *content_child(struct fingerprints *set, struct content_node
 	return child;
 }
 
-void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count)
+void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count,
+			bool call_begins)
 {
+	set->call_begins = call_begins;
 	set->node_count = set->root_count =
 		count < FINGERPRINT_OBJECTS_MAX ? count : FINGERPRINT_OBJECTS_MAX;
 	set->arena_used = set->bytes_used = 0;
@@ -339,6 +341,10 @@ static void fold(const struct fingerprints *set, const struct content_node *node
 	result->opaque = node->opaque || (type && type->stale);
 	if (type && type->stale)
 		result->content = hash_combine(result->content, node->object);
+	/* One that takes nothing from a known iterator has gone on, for all that can be seen. */
+	result->opaque |= node->kind == CONTENT_GENERATOR &&
+			  (!node->first_child ||
+			   set->nodes[node->first_child - 1].kind != CONTENT_ITERATOR);
 	for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child) {
 		struct fingerprint item;
 
@@ -365,6 +371,22 @@ static bool has_slice(const struct fingerprints *set, const struct content_node 
 	return false;
 }
 
+/* PyCFunctionObject and PyMethodDescrObject of all versions. */
+static void find_definition(const struct fingerprints *set, const struct content_node *node,
+			    struct fingerprint *result)
+{
+	const struct content_type *type = content_type_of(set, node);
+
+	if (!type || !node->head_whole)
+		return;
+	if (!strcmp(type->name, "builtin_function_or_method")) {
+		result->definition = content_word(node, FIELD_1);
+		result->module = content_word(node, FIELD_3);
+	} else if (!strcmp(type->name, "method_descriptor")) {
+		result->definition = content_word(node, FIELD_4);
+	}
+}
+
 struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index)
 {
 	const struct content_node *node = &set->nodes[index];
@@ -385,6 +407,7 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 	if (node->kind == CONTENT_TUPLE && has_slice(set, node))
 		result.kind = CONTENT_SLICE;
 	result.size = node->size;
+	find_definition(set, node, &result);
 	content_describe(set, node, result.shape, sizeof(result.shape));
 	return result;
 }

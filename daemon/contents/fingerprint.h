@@ -29,8 +29,13 @@ struct fingerprints;
 struct fingerprints *fingerprints_create(int minor);
 void fingerprints_destroy(struct fingerprints *set);
 
-/* Of at most FINGERPRINT_OBJECTS_MAX objects; what was asked for before is forgotten. */
-void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count);
+/*
+ * Of at most FINGERPRINT_OBJECTS_MAX objects; what was asked for before is forgotten.
+ * Iterators and generators are told by what they go over where a call is about to
+ * begin; in the middle of one they have gone on, and their identity is all there is.
+ */
+void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count,
+			bool call_begins);
 
 /* What is to be read next, errors to be set; 0: no more. A bounded number of times. */
 size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges);

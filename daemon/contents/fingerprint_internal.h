@@ -137,6 +137,7 @@ struct fingerprints {
 	unsigned turn; /* which of the two is this round's */
 	unsigned round;
 	uint32_t stop;
+	bool call_begins;
 	size_t range_count[2], node_count, root_count, arena_used, bytes_used;
 	size_t root_bytes[FINGERPRINT_OBJECTS_MAX], root_nodes[FINGERPRINT_OBJECTS_MAX];
 	uint16_t type_count, unsettled; /* types before that number are settled */
@@ -249,6 +250,9 @@ content_parser content_parse_set;
 content_parser content_parse_deque;
 content_parser content_parse_array_array;
 content_parser content_parse_memoryview;
+
+/* content_generator.c */
+content_parser content_parse_generator;
 
 /* content_pandas.c */
 content_parser content_parse_placement;

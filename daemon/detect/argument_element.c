@@ -5,6 +5,10 @@
 #include <string.h>
 
 #define ELEMENTS_ROW_MAX 32
+/* An array that is worth its library's function; a list that is dear to move. */
+#define ARRAY_MIN 16
+#define MOVED_MIN 256
+#define COMPARED_MIN 64
 
 static bool is_scalar(uint8_t kind)
 {
@@ -118,6 +122,67 @@ bool argument_calls_on_scalars(const struct argument_site *site)
 		numbers++;
 	}
 	return numbers > 0;
+}
+
+static const struct argument_operand *operand_of(const struct argument_site *site,
+						 enum operand_role role)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (site->operands[i].role == role && !site->operands[i].callable)
+			return &site->operands[i];
+	return NULL;
+}
+
+/* A list's method: the list, if it has so many items. */
+static bool is_of_list(const struct argument_site *site, uint64_t items)
+{
+	const struct argument_operand *list = operand_of(site, OPERAND_SELF);
+
+	return list && list->kind == CONTENT_LIST && list->size >= items;
+}
+
+/* Python's sum(x) of a library's array. */
+static bool goes_over_array(const struct argument_site *site)
+{
+	const struct argument_operand *array = operand_of(site, OPERAND_VALUE);
+
+	if (!array)
+		return false;
+	return array->kind == CONTENT_ARRAY ? numbers_taken(array->shape, 0) >= ARRAY_MIN
+					    : is_of_library(array->shape);
+}
+
+bool argument_compares_array(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (operand->kind == CONTENT_ARRAY || is_of_library(operand->shape))
+			return numbers_taken(operand->shape, 0) >= COMPARED_MIN;
+	}
+	return false;
+}
+
+bool argument_meets(const struct argument_site *site, enum slow_when when)
+{
+	const struct argument_operand *first = operand_of(site, OPERAND_VALUE);
+
+	switch (when) {
+	case SLOW_ALWAYS:
+		return true;
+	case SLOW_ON_NUMBERS:
+		return 2 * site->on_numbers > site->read;
+	case SLOW_ON_ARRAY:
+		return goes_over_array(site);
+	case SLOW_AT_FRONT:
+		return first && first->zero && is_of_list(site, MOVED_MIN);
+	case SLOW_SEARCH:
+		return is_of_list(site, ARGUMENT_SEARCHED_MIN);
+	case SLOW_IN_TURN:
+	case SLOW_SORT:
+		break;
+	}
+	return false;
 }
 
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */

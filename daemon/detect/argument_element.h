@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a site work on an array number by number? By its operands as last seen. Pure. */
+/*
+ * Does a site work on an array number by number, or on a list in a way that a better
+ * one is known of? By its operands as last seen. Pure.
+ */
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_ELEMENT_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_ELEMENT_H
 
 #include "daemon/bytecode/call_site.h"
 #include "daemon/detect/argument_log.h"
+#include "daemon/detect/slow_call.h"
+
+/* What is searched from its beginning matters from so many items on. */
+#define ARGUMENT_SEARCHED_MIN 32
 
 /* x[i], where a call costs more than the work on what it takes out. */
 bool argument_takes_element(const struct argument_site *site);
@@ -15,5 +22,11 @@ bool argument_calls_on_scalars(const struct argument_site *site);
 
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */
 bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call);
+
+/* x == value of a whole array or column, of a size that matters. */
+bool argument_compares_array(const struct argument_site *site);
+
+/* Are the operands such that a slow call is a waste? Of SLOW_IN_TURN and SLOW_SORT they do not tell. */
+bool argument_meets(const struct argument_site *site, enum slow_when when);
 
 #endif

@@ -2,9 +2,9 @@
 #include "daemon/detect/argument_facts.h"
 
 #include "common/hash.h"
+#include "daemon/bytecode/search_loop.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/interval.h"
-#include "daemon/detect/slow_call.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,9 +37,8 @@
 #define GROWN_COMPARED_MIN 8
 #define GROWN_LOW          0.6
 #define GROWN_ITEMS_MIN    64
-/* What is gone over from its beginning, and what is copied, matters from so many items on. */
-#define SEARCHED_MIN 32
-#define CUT_MIN      512
+/* What is copied matters from so many items on. */
+#define CUT_MIN 512
 /* Elements: so much of the indices differ. */
 #define ELEMENTS_DISTINCT 0.3
 
@@ -182,11 +181,12 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 	facts->scalars = argument_calls_on_scalars(site);
 }
 
-/* Linear in the operand: not x[i], nor a dict. */
+/* Linear in the operand: not x[i], nor a dict. A list is sorted for the effect. */
 static void judge_growth(struct argument_facts *facts, const struct argument_site *site)
 {
 	bool linear = site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
 		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE;
+	bool sorts = site->slow && slow_call_get(site->slow)->when == SLOW_SORT;
 
 	bool from_sample_to_sample =
 		facts->sizes >= GROWING_SIZES_MIN && facts->sizes > facts->summary->judged / 2 &&
@@ -195,7 +195,7 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 				 facts->most_items >= GROWN_ITEMS_MIN &&
 				 interval_wilson(site->grown, site->compared).low > GROWN_LOW;
 
-	facts->growing = linear && !site->of_callee && !facts->veto.dropped &&
+	facts->growing = linear && !site->of_callee && (sorts || !facts->veto.dropped) &&
 			 (from_sample_to_sample || from_call_to_call);
 }
 
@@ -219,7 +219,7 @@ static void judge_sequences(struct argument_facts *facts, const struct argument_
 	}
 	if (!container || facts->summary->judged < SAMPLES_MIN)
 		return;
-	facts->searched = site->kind == OPERATION_CONTAINS && container->size >= SEARCHED_MIN &&
+	facts->searched |= site->kind == OPERATION_CONTAINS && container->size >= ARGUMENT_SEARCHED_MIN &&
 			  (container->kind == CONTENT_LIST || container->kind == CONTENT_TUPLE);
 	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
 		     is_copied_by_slices(container->kind) &&
@@ -228,12 +228,25 @@ static void judge_sequences(struct argument_facts *facts, const struct argument_
 
 static void judge_slow(struct argument_facts *facts, const struct argument_site *site)
 {
-	enum slow_when when = site->slow ? slow_call_get(site->slow)->when : SLOW_ALWAYS;
+	enum slow_when when;
 
-	facts->slow = site->slow && (when == SLOW_ALWAYS || (when == SLOW_ON_NUMBERS &&
-							     2 * site->on_numbers > site->read));
-	/* As a sequence is that it goes over, and that it makes longer. */
-	facts->growing |= site->slow && when == SLOW_IN_TURN && facts->veto.result_replaces;
+	if (!site->slow)
+		return;
+	when = slow_call_get(site->slow)->when;
+	switch (when) {
+	case SLOW_IN_TURN:
+		/* As a sequence is that it goes over, and that it makes longer. */
+		facts->growing |= facts->veto.result_replaces;
+		break;
+	case SLOW_AT_FRONT:
+		facts->cut |= argument_meets(site, when);
+		break;
+	case SLOW_SEARCH:
+		facts->searched |= argument_meets(site, when);
+		break;
+	default:
+		facts->slow = argument_meets(site, when);
+	}
 }
 
 static void judge_few(struct argument_facts *facts, const struct argument_site *site)
@@ -336,6 +349,27 @@ static int find_codes(struct argument_facts *facts, const struct argument_log *l
 	return error;
 }
 
+/* for x in xs: if x.key == key; or in a loop: xs == key. */
+static void find_search(struct argument_facts *facts, const struct argument_site *site,
+			const struct bytecode *bytecode)
+{
+	struct loop around;
+	unsigned kept;
+	int begin;
+
+	facts->search_compare = -1;
+	if (!facts->call.in_loop)
+		return;
+	if (site->kind == OPERATION_COMPARE && argument_compares_array(site) &&
+	    search_loop_compares(bytecode, site->offset, &facts->call.loop, &kept))
+		facts->searched = true;
+	if (!search_loop_find(bytecode, &facts->call.loop, &facts->search_compare))
+		return;
+	begin = search_loop_begin(bytecode, &facts->call.loop);
+	facts->search_same = begin >= 0 && loop_find(bytecode, begin, &around) &&
+			     search_loop_keeps(bytecode, begin, &around);
+}
+
 static int find_bytecode_facts(struct argument_facts *facts, const struct argument_site *site,
 			       struct call_site_table *sites)
 {
@@ -349,6 +383,7 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 	facts->veto = argument_veto_find(bytecode, &facts->call);
 	facts->extent = argument_extent_find(bytecode, site->offset);
 	facts->origin = argument_extent_origin(bytecode, site->offset);
+	find_search(facts, site, bytecode);
 	return 0;
 }
 

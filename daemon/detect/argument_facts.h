@@ -54,6 +54,13 @@ struct argument_facts {
 	bool searched, cut;
 	bool slow; /* it is a slow call (slow_call.h) that has a faster counterpart here */
 	bool few, growing, elements, scalars;
+	/* Of the search that its loop is (bytecode/search_loop.h): the comparison's offset, -1: it
+	 * is none; whether it goes over the same in each round of a loop around it in the same
+	 * function; and of the caller that was asked last, + 1. */
+	int search_compare;
+	bool search_same, search_caller_same;
+	uint32_t search_caller;
+	uint32_t search_site; /* that speaks for the search (argument_search.h); ID_NONE: none */
 	int line;
 	uint32_t outermost; /* site with the same contents each time whose extent has this one */
 	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */

@@ -32,6 +32,7 @@ struct argument_operand {
 	bool whole;    /* all of it was compared */
 	bool callable; /* what is called, not what it works on */
 	bool hashable; /* could be a key of a cache */
+	bool zero;     /* the number */
 	uint64_t size; /* as of fingerprint */
 	char shape[FINGERPRINT_SHAPE];
 };
@@ -44,7 +45,7 @@ struct argument_site {
 	bool of_callee; /* the operands are what a Python function was called with */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
-	uint8_t slow; /* slow_call_find() of what it calls */
+	uint8_t slow; /* slow_call.h's number of what it calls */
 	/* Samples whose operands were read, and those of them that had single numbers alone. */
 	uint32_t read, on_numbers;
 	uint64_t samples; /* that fell into it, contents read or not */
@@ -69,6 +70,7 @@ enum argument_flag {
 	ARGUMENT_PARTIAL = 8,  /* one is larger than what was compared of it */
 	ARGUMENT_STATE = 16,   /* an opaque one that is not just an iterator, made for the call */
 	ARGUMENT_IN_SLOW = 32, /* the site's slow call runs */
+	ARGUMENT_ITERATOR = 64, /* one is an iterator: it can be compared where the call begins */
 };
 
 struct argument_frame {

@@ -45,6 +45,8 @@ static bool is_hashable(const struct fingerprint *print)
 	case CONTENT_OBJECT:
 	case CONTENT_TENSOR:
 	case CONTENT_FUNCTION: /* one made anew each time is another key each time */
+	case CONTENT_ITERATOR:
+	case CONTENT_GENERATOR:
 	case CONTENT_OTHER:
 	case CONTENT_UNREADABLE:
 		return false;
@@ -65,15 +67,22 @@ static bool is_iterator(const struct fingerprint *print)
 	return strstr(print->shape, "iterator") != NULL;
 }
 
+bool argument_is_callee(uint8_t role)
+{
+	return role == OPERAND_CALLABLE || role == OPERAND_METHOD;
+}
+
 void argument_note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
 			   const struct operand_value *value, const struct fingerprint *print)
 {
 	bool callable = is_callable(value, print);
+	bool closure = callable && print->kind == CONTENT_FUNCTION;
 	uint64_t content = print->content;
 
-	/* A class's method is made anew each time it is asked for: its contents say which one it
-	 * is. */
-	if (callable && print->kind != CONTENT_METHOD && print->kind != CONTENT_CALLABLE)
+	/* A class's method is made anew each time it is asked for, and so is a function within
+	 * another one, a comprehension to 3.11: contents say which one it is. */
+	if (callable && print->kind != CONTENT_METHOD && print->kind != CONTENT_CALLABLE &&
+	    !(closure && !print->opaque))
 		content = hash_mix(print->object);
 	frame->contents = hash_combine(frame->contents, content);
 	frame->objects = hash_combine(frame->objects, print->object);
@@ -83,17 +92,20 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 		.kind = print->kind,
 		.whole = print->whole,
 		.hashable = callable || is_hashable(print),
+		.zero = print->kind == CONTENT_INT && !print->size,
 		.callable = callable,
 		.size = print->size,
 	};
 	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
 	if (is_sequence(print) && print->size > frame->largest)
 		frame->largest = print->size;
-	if (print->kind == CONTENT_NONE || (callable && print->kind != CONTENT_METHOD) ||
+	if (print->kind == CONTENT_NONE ||
+	    (callable && !closure && print->kind != CONTENT_METHOD) ||
 	    (print->kind == CONTENT_FUNCTION && !print->opaque))
 		return;
 	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
-		frame->flags |= ARGUMENT_OPAQUE | (is_iterator(print) ? 0 : ARGUMENT_STATE);
+		frame->flags |= ARGUMENT_OPAQUE | (is_iterator(print) ? ARGUMENT_ITERATOR
+								       : ARGUMENT_STATE);
 	else
 		frame->flags |= ARGUMENT_DATA;
 	if (!print->whole)
@@ -109,7 +121,11 @@ void argument_note_integer(struct argument_frame *frame, struct argument_site *s
 	frame->operands[index] = hash_word(content);
 	frame->flags |= ARGUMENT_DATA;
 	site->operands[index] = (struct argument_operand){
-		.role = value->role, .kind = CONTENT_INT, .whole = true, .shape = "int"
+		.role = value->role,
+		.kind = CONTENT_INT,
+		.whole = true,
+		.zero = !value->integer,
+		.shape = "int",
 	};
 }
 
@@ -119,7 +135,7 @@ bool argument_calls_function(const struct argument_site *site)
 	for (size_t k = 0; k < site->operand_count; k++) {
 		const struct argument_operand *operand = &site->operands[k];
 
-		if ((operand->role == OPERAND_CALLABLE || operand->role == OPERAND_METHOD) &&
+		if (argument_is_callee(operand->role) &&
 		    (!strcmp(operand->shape, "function") || !strcmp(operand->shape, "method")))
 			return true;
 	}

@@ -5,6 +5,9 @@
 
 #include "daemon/detect/argument_log.h"
 
+/* A role of what is called, not of what it works on. */
+bool argument_is_callee(uint8_t role);
+
 void argument_note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
 			   const struct operand_value *value, const struct fingerprint *print);
 

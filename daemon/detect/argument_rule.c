@@ -3,6 +3,8 @@
 
 #include "daemon/detect/argument_fix.h"
 #include "daemon/detect/argument_inside.h"
+#include "daemon/detect/argument_search.h"
+#include "daemon/detect/slow_call.h"
 
 #include "pyintrospect/line_table.h"
 
@@ -18,6 +20,9 @@
 #define ELEMENTS_FRAMES 3
 /* Of all samples. */
 #define NEARLY_ALL 0.8
+/* Of its calls: there may be more to save by other means. */
+#define REPEATS_SELDOM 0.6
+#define NEARLY_ALL_CALLS 0.85
 /* So many samples say what the others are like. */
 #define KNOWN_MIN 16
 
@@ -25,6 +30,7 @@ struct judgement {
 	struct argument_findings *findings;
 	struct argument_facts *facts;
 	struct argument_inside *inside; /* of each site */
+	struct call_site_table *sites;
 };
 
 static const struct argument_site *site_of(const struct judgement *judgement, uint32_t id)
@@ -202,8 +208,10 @@ static bool is_invariant(const struct judgement *judgement, uint32_t site)
 {
 	const struct argument_facts *facts = &judgement->facts[site];
 
-	return facts->call.in_loop && (facts->call.does.names_constant ||
-				       (facts->same && !site_of(judgement, site)->of_callee));
+	if (!facts->call.in_loop || facts->call.does.names_constant)
+		return facts->call.in_loop;
+	return !site_of(judgement, site)->of_callee &&
+	       (facts->same || (facts->again && facts->summary->repeated >= NEARLY_ALL_CALLS));
 }
 
 static struct argument_vote vote_for(const struct judgement *judgement, uint32_t site,
@@ -310,8 +318,10 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 {
 	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
 		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
-
-		bool slow = facts->slow && sample->frames[f].flags & ARGUMENT_IN_SLOW;
+		const struct argument_site *site = site_of(judgement, sample->frames[f].site);
+		/* A function in C has no frame. */
+		bool slow = facts->slow && (sample->frames[f].flags & ARGUMENT_IN_SLOW ||
+					    slow_call_is_builtin(site->slow));
 
 		if (!slow && !facts->searched && !facts->cut)
 			continue;
@@ -325,6 +335,27 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 		return true;
 	}
 	return false;
+}
+
+static int vote_for_search(const struct judgement *judgement, const struct argument_sample *sample,
+			   struct argument_vote *vote)
+{
+	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
+		uint32_t site;
+		int error = argument_search_site(judgement->facts, judgement->findings->log,
+						 judgement->sites, sample, f, &site);
+
+		if (error)
+			return error;
+		if (site == ID_NONE)
+			continue;
+		*vote = (struct argument_vote){ .site = site,
+						.verdict = ARGUMENT_SEARCHED,
+						.frame = (uint8_t)f,
+						.joined = site != sample->frames[f].site };
+		return 0;
+	}
+	return 0;
 }
 
 static bool vote_for_growth(const struct judgement *judgement, const struct argument_sample *sample,
@@ -360,7 +391,36 @@ static bool vote_for_elements(const struct judgement *judgement,
 	return false;
 }
 
-static void vote(struct judgement *judgement)
+/* A faster way of doing it saves more than not doing it again. */
+static bool repeats_seldom(const struct judgement *judgement, const struct argument_vote *vote)
+{
+	return (vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_INVARIANT) &&
+	       argument_summary_part(&judgement->findings->summaries[vote->site],
+				     (enum argument_verdict)vote->verdict) < REPEATS_SELDOM;
+}
+
+/* The first rule that says something, from the surest on. */
+static int vote_for_sample(const struct judgement *judgement, const struct argument_sample *sample,
+			   struct argument_vote *vote)
+{
+	struct argument_vote other;
+	int error;
+
+	*vote = vote_for_repetition(judgement, sample);
+	if (repeats_seldom(judgement, vote) && vote_for_algorithm(judgement, sample, &other)) {
+		*vote = other;
+		return 0;
+	}
+	if (vote->verdict > ARGUMENT_NEEDED || vote_for_entry(judgement, sample, vote) ||
+	    vote_for_algorithm(judgement, sample, vote))
+		return 0;
+	error = vote_for_search(judgement, sample, vote);
+	if (!error && vote->verdict <= ARGUMENT_NEEDED && !vote_for_growth(judgement, sample, vote))
+		(void)vote_for_elements(judgement, sample, vote);
+	return error;
+}
+
+static int vote(struct judgement *judgement)
 {
 	const struct argument_log *log = judgement->findings->log;
 
@@ -369,18 +429,17 @@ static void vote(struct judgement *judgement)
 		struct argument_vote *voted = &judgement->findings->votes[i];
 		struct argument_summary *summary;
 
-		*voted = vote_for_repetition(judgement, sample);
-		if (voted->verdict <= ARGUMENT_NEEDED &&
-		    !vote_for_entry(judgement, sample, voted) &&
-		    !vote_for_algorithm(judgement, sample, voted) &&
-		    !vote_for_growth(judgement, sample, voted))
-			(void)vote_for_elements(judgement, sample, voted);
+		int error = vote_for_sample(judgement, sample, voted);
+
+		if (error)
+			return error;
 		summary = &judgement->findings->summaries[voted->site];
 		argument_summary_vote(summary, voted->verdict, sample->time_ns);
 		if (voted->by_entry)
 			argument_summary_vote(&judgement->findings->summaries[summary->entry],
 					      voted->verdict, sample->time_ns);
 	}
+	return 0;
 }
 
 /* A few samples that look alike by chance are no finding. */
@@ -419,7 +478,7 @@ double argument_summary_part(const struct argument_summary *summary, enum argume
 int argument_findings_make(struct argument_findings *findings, const struct argument_log *log,
 			   struct call_site_table *sites)
 {
-	struct judgement judgement = { .findings = findings };
+	struct judgement judgement = { .findings = findings, .sites = sites };
 	int error = -ENOMEM;
 
 	*findings = (struct argument_findings){
@@ -440,7 +499,10 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 		argument_refute_inside(judgement.facts, judgement.inside, log);
 		inherit(&judgement);
 		find_outermost(&judgement);
-		vote(&judgement);
+		argument_search_find(judgement.facts, log);
+		error = vote(&judgement);
+	}
+	if (!error) {
 		argument_fixes_join(findings, judgement.facts);
 		drop_small(&judgement);
 	}

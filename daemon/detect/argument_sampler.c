@@ -6,6 +6,7 @@
 #include "daemon/cct/library_path.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_note.h"
+#include "daemon/detect/builtin_call.h"
 #include "daemon/detect/slow_call.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@
 struct known_code {
 	const struct python_code *code;
 	bool is_library;
+	bool draws;
 	uint8_t slow;
 };
 
@@ -39,6 +41,7 @@ struct argument_sampler {
 	struct fingerprints *fingerprints;
 	struct argument_log log;
 	struct known_code codes[CODES_REMEMBERED];
+	struct builtin_calls builtins;
 	/* Of this stop. */
 	struct argument_sample sample;
 	bool taken;
@@ -61,6 +64,7 @@ struct argument_sampler *argument_sampler_create(struct target *target)
 	sampler->target = target;
 	sampler->operands = operand_reader_create(target->runtime);
 	sampler->fingerprints = fingerprints_create(python_runtime_version(target->runtime).minor);
+	sampler->builtins.minor = python_runtime_version(target->runtime).minor;
 	argument_log_init(&sampler->log);
 	sampler->log.runtime = target->runtime;
 	if (sampler->operands && sampler->fingerprints)
@@ -91,7 +95,7 @@ static const struct known_code *known_code(struct argument_sampler *sampler,
 
 	if (known->code != code)
 		*known = (struct known_code){ code, path_is_library(code->file),
-					      slow_call_find(code) };
+					      slow_call_draws(code), slow_call_find(code) };
 	return known;
 }
 
@@ -192,7 +196,7 @@ static struct values values_of(const struct argument_sampler *sampler,
 }
 
 static void read_contents(struct argument_sampler *sampler, const struct values *values,
-			  size_t frames)
+			  size_t frames, bool call_begins)
 {
 	struct memory_range *ranges;
 	size_t count;
@@ -204,14 +208,15 @@ static void read_contents(struct argument_sampler *sampler, const struct values 
 			    sampler->object_count < FINGERPRINT_OBJECTS_MAX)
 				sampler->objects[sampler->object_count++] =
 					values[i].items[k].object;
-	fingerprints_begin(sampler->fingerprints, sampler->objects, sampler->object_count);
+	fingerprints_begin(sampler->fingerprints, sampler->objects, sampler->object_count,
+			   call_begins);
 	while ((count = fingerprints_round(sampler->fingerprints, &ranges)))
 		if (memory_read_ranges(&sampler->target->reader, ranges, count))
 			break;
 }
 
 /* object: of those read, the next one. */
-static void note_value(const struct argument_sampler *sampler, struct argument_frame *frame,
+static void note_value(struct argument_sampler *sampler, struct argument_frame *frame,
 		       struct argument_site *site, size_t index, const struct operand_value *value,
 		       size_t *object)
 {
@@ -220,6 +225,9 @@ static void note_value(const struct argument_sampler *sampler, struct argument_f
 	if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
 		print = fingerprints_get(sampler->fingerprints, (*object)++);
 		argument_note_operand(frame, site, index, value, &print);
+		if (print.definition && argument_is_callee(value->role))
+			site->slow = builtin_call_find(&sampler->builtins,
+						       &sampler->target->reader, &print);
 	} else if (value->state == OPERAND_IS_INTEGER) {
 		argument_note_integer(frame, site, index, value);
 	} else if (value->state == OPERAND_IS_WRONG) {
@@ -274,20 +282,19 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 							       : ARGUMENT_OPERANDS_MAX);
 	if (values.count && site) {
 		frame->flags |= ARGUMENT_JUDGED;
-		site->comparable |= frame->flags & ARGUMENT_DATA;
+		site->comparable |= frame->flags & (ARGUMENT_DATA | ARGUMENT_ITERATOR);
 		site->of_callee = values.of_callee || argument_calls_function(site);
 		site->read++;
 		site->on_numbers += argument_is_called_on_numbers(site);
 	}
 	if (site && frame_number) {
-		uint8_t slow =
-			known_code(sampler,
-				   capture->python.frames[callee_of(&capture->python, frame_number)]
-					   .code)
-				->slow;
+		const struct known_code *callee = known_code(
+			sampler,
+			capture->python.frames[callee_of(&capture->python, frame_number)].code);
 
-		site->slow = slow ? slow : site->slow;
-		frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
+		site->slow = callee->slow ? callee->slow : site->slow;
+		frame->flags |= callee->slow ? ARGUMENT_IN_SLOW : 0;
+		frame->flags |= callee->draws ? ARGUMENT_OPAQUE | ARGUMENT_STATE : 0;
 	}
 	if (site)
 		sampler->sample.frame_count++;
@@ -312,7 +319,7 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 		values[i] = is_due(sampler, &capture->python.frames[sampler->own[i]])
 				    ? values_of(sampler, &capture->python, sampler->own[i])
 				    : (struct values){ 0 };
-	read_contents(sampler, values, sampler->own_count);
+	read_contents(sampler, values, sampler->own_count, false);
 	sampler->sample = (struct argument_sample){ .cut = sampler->cut };
 	for (size_t i = 0; i < sampler->own_count; i++)
 		note_frame(sampler, capture, sampler->own[i], values[i], &object);
@@ -431,7 +438,7 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 							       : ARGUMENT_OPERANDS_MAX };
 	size_t object = 0;
 
-	read_contents(sampler, &values, 1);
+	read_contents(sampler, &values, 1, true);
 	for (size_t k = 0; k < site.operand_count; k++)
 		note_value(sampler, &noted, &site, k, &values.items[k], &object);
 	*ret_contents = (struct argument_contents){ noted.contents, noted.largest };

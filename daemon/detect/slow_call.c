@@ -13,6 +13,14 @@
 	"copies all that was joined before each time: collect the parts in a list and join them "  \
 	"once, after the loop"
 
+#define ELEMENT_BY_ELEMENT                                                                         \
+	"makes a Python object of each element: use the array's own method, or its library's "    \
+	"function"
+#define FROM_THE_BEGINNING                                                                         \
+	"goes through the list from its beginning each time: keep what is looked for in a set or "\
+	"dict"
+#define MOVES_ALL "moves all that is behind it each time: use collections.deque"
+
 static const struct slow_call slow_calls[] = {
 	{ "iterrows", "pandas/core/frame.py",
 	  "builds a Series for each row: work on whole columns, or use itertuples()", SLOW_ALWAYS },
@@ -46,18 +54,74 @@ static const struct slow_call slow_calls[] = {
 	{ "append", "/_function_base_impl.py", COPIES, SLOW_IN_TURN },
 	{ "vstack", "/shape_base.py", COPIES, SLOW_IN_TURN },
 	{ "hstack", "/shape_base.py", COPIES, SLOW_IN_TURN },
+	{ "sum", NULL, ELEMENT_BY_ELEMENT, SLOW_ON_ARRAY },
+	{ "max", NULL, ELEMENT_BY_ELEMENT, SLOW_ON_ARRAY },
+	{ "min", NULL, ELEMENT_BY_ELEMENT, SLOW_ON_ARRAY },
+	{ "any", NULL, ELEMENT_BY_ELEMENT, SLOW_ON_ARRAY },
+	{ "all", NULL, ELEMENT_BY_ELEMENT, SLOW_ON_ARRAY },
+	{ "sorted", NULL, ELEMENT_BY_ELEMENT, SLOW_ON_ARRAY },
+	{ "pop", NULL, MOVES_ALL, SLOW_AT_FRONT },
+	{ "insert", NULL, MOVES_ALL, SLOW_AT_FRONT },
+	{ "index", NULL, FROM_THE_BEGINNING, SLOW_SEARCH },
+	{ "count", NULL, FROM_THE_BEGINNING, SLOW_SEARCH },
+	{ "remove", NULL, FROM_THE_BEGINNING, SLOW_SEARCH },
+	{ "sort", NULL,
+	  "sorts a list that grows from call to call: sort it once, or use bisect.insort() or heapq",
+	  SLOW_SORT },
 };
+
+static const char *last_name(const struct python_code *code)
+{
+	const char *dot = strrchr(code->function, '.');
+
+	return dot ? dot + 1 : code->function;
+}
 
 uint8_t slow_call_find(const struct python_code *code)
 {
-	const char *dot = strrchr(code->function, '.');
-	const char *function = dot ? dot + 1 : code->function;
+	const char *function = last_name(code);
 
 	for (size_t i = 0; i < sizeof(slow_calls) / sizeof(slow_calls[0]); i++)
-		if (!strcmp(function, slow_calls[i].function) &&
+		if (slow_calls[i].file && !strcmp(function, slow_calls[i].function) &&
 		    text_ends_with(code->file, slow_calls[i].file))
 			return (uint8_t)(i + 1);
 	return 0;
+}
+
+bool slow_call_draws(const struct python_code *code)
+{
+	return !strcmp(last_name(code), "rvs") && strstr(code->file, "/scipy/stats/");
+}
+
+uint8_t slow_call_find_builtin(const char *name, bool of_builtins)
+{
+	for (size_t i = 0; i < sizeof(slow_calls) / sizeof(slow_calls[0]); i++)
+		if (!slow_calls[i].file && !strcmp(name, slow_calls[i].function) &&
+		    of_builtins == (slow_calls[i].when == SLOW_ON_ARRAY))
+			return (uint8_t)(i + 1);
+	return 0;
+}
+
+bool slow_call_is_builtin(uint8_t number)
+{
+	return number && !slow_call_get(number)->file;
+}
+
+bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
+{
+	if (!number)
+		return false;
+	switch (slow_call_get(number)->when) {
+	case SLOW_IN_TURN:
+	case SLOW_SORT:
+		return verdict == ARGUMENT_GROWING;
+	case SLOW_AT_FRONT:
+		return verdict == ARGUMENT_CUT;
+	case SLOW_SEARCH:
+		return verdict == ARGUMENT_SEARCHED;
+	default:
+		return verdict == ARGUMENT_SLOW;
+	}
 }
 
 const struct slow_call *slow_call_get(uint8_t number)

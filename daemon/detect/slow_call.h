@@ -7,24 +7,36 @@
 #ifndef PIEPROFD_DAEMON_DETECT_SLOW_CALL_H
 #define PIEPROFD_DAEMON_DETECT_SLOW_CALL_H
 
+#include "daemon/detect/argument_verdict.h"
 #include "pyintrospect/code_object.h"
 
 enum slow_when {
 	SLOW_ALWAYS,
 	SLOW_ON_NUMBERS, /* called with single numbers instead of arrays */
 	SLOW_IN_TURN,    /* its result is what it works on the next time: x = f(x, y) */
+	SLOW_ON_ARRAY,   /* goes through an array by Python's own means */
+	SLOW_AT_FRONT,   /* takes from the front of a long list, or puts there */
+	SLOW_SEARCH,     /* goes through a list from its beginning */
+	SLOW_SORT,       /* of a list that grows from call to call */
 };
 
 struct slow_call {
 	const char *function; /* without its class, which code objects to 3.10 do not tell */
-	const char *file;     /* the path's end */
+	const char *file;     /* the path's end; NULL: of CPython's builtins, or a list's method */
 	const char *advice;   /* "does this: do that", after the expression that calls it */
 	enum slow_when when;
 };
 
 /* Number + 1; 0: none of these. */
 uint8_t slow_call_find(const struct python_code *code);
-/* By what slow_call_find() said. */
+/* Of a function in C, by its name: one of module builtins, or a method. */
+uint8_t slow_call_find_builtin(const char *name, bool of_builtins);
+/* A library's function that draws, from a state that its object keeps. */
+bool slow_call_draws(const struct python_code *code);
+bool slow_call_is_builtin(uint8_t number);
+/* Is its advice the one for such a verdict? */
+bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict);
+/* By what these said. */
 const struct slow_call *slow_call_get(uint8_t number);
 
 #endif

@@ -51,7 +51,7 @@ static void read_all(struct fingerprints *set, const uint64_t *objects, size_t o
 	size_t count, rounds = 0, bytes = 0;
 	struct memory_range *ranges;
 
-	fingerprints_begin(set, objects, object_count);
+	fingerprints_begin(set, objects, object_count, false);
 	while ((count = fingerprints_round(set, &ranges))) {
 		fuzz_must(++rounds <= ROUNDS_MAX);
 		for (size_t i = 0; i < count; i++) {

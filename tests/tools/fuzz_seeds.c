@@ -471,7 +471,7 @@ static void record_contents(const char *python, const char *path)
 	fuzz_must(count && set);
 	/* The second time types are known, and more is looked at. */
 	for (unsigned turn = 0; turn < 3; turn++) {
-		fingerprints_begin(set, objects, count);
+		fingerprints_begin(set, objects, count, false);
 		while ((asked = fingerprints_round(set, &ranges))) {
 			fuzz_must(live_memory_read(&memory, ranges, asked) == 0);
 			for (size_t i = 0; i < asked; i++) {

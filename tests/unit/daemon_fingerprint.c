@@ -47,6 +47,8 @@ static const char *const kinds[] = {
 	[CONTENT_BUFFER] = "buffer",
 	[CONTENT_OBJECT] = "object",
 	[CONTENT_TENSOR] = "tensor",
+	[CONTENT_ITERATOR] = "iterator",
+	[CONTENT_GENERATOR] = "generator",
 	[CONTENT_CELL] = "cell",
 	[CONTENT_ATTRIBUTES] = "attributes",
 	[CONTENT_LOOP] = "loop",
@@ -59,7 +61,7 @@ struct session {
 	struct memory_reader reader;
 	struct fingerprints *set;
 	int minor;
-	bool corrupt;
+	bool corrupt, call_begins;
 	unsigned wrong, alike, others;
 	size_t most_bytes, most_rounds;
 	char packages[128];
@@ -93,7 +95,7 @@ static void run(struct session *session, const remote_addr *objects, size_t coun
 	struct memory_range *ranges;
 	size_t asked, rounds = 0, bytes = 0;
 
-	fingerprints_begin(session->set, objects, count);
+	fingerprints_begin(session->set, objects, count, session->call_begins);
 	while ((asked = fingerprints_round(session->set, &ranges))) {
 		assert_true(++rounds <= ROUNDS_MAX);
 		for (size_t i = 0; i < asked; i++)
@@ -210,11 +212,14 @@ static void check_python(struct session *session, const struct live_python *pyth
 	size = 0;
 	while (getline(&line, &size, session->target.output) > 0 && strcmp(line, "READY\n") != 0) {
 		line[strcspn(line, "\n")] = '\0';
+		session->call_begins = !strncmp(line, "BEGIN-", 6);
 		for (unsigned i = 0; i < (corrupted ? 20 : 1); i++) {
-			if (!strncmp(line, "ALIKE", 5))
-				check_alike(session, line);
-			else if (!strncmp(line, "OTHER", 5))
-				check_others(session, line);
+			const char *text = line + 6 * session->call_begins;
+
+			if (!strncmp(text, "ALIKE", 5))
+				check_alike(session, text);
+			else if (!strncmp(text, "OTHER", 5))
+				check_others(session, text);
 		}
 		if (!strncmp(line, "WITH", 4))
 			snprintf(session->packages + strlen(session->packages),
@@ -277,7 +282,7 @@ static void test_objects_and_types(void **state)
 
 	(void)state;
 	assert_non_null(set);
-	fingerprints_begin(set, &object, 1);
+	fingerprints_begin(set, &object, 1, false);
 	while (content_child(set, &set->nodes[0], parts + 16 * count))
 		count++;
 	assert_int_equal(count, OBJECTS);
@@ -298,14 +303,14 @@ static void test_no_objects(void **state)
 
 	(void)state;
 	assert_non_null(set);
-	fingerprints_begin(set, objects, count);
+	fingerprints_begin(set, objects, count, false);
 	/* Only the last can be an address; nothing can be read there. */
 	assert_int_equal(fingerprints_round(set, &ranges), 2);
 	ranges[0].error = ranges[1].error = -EFAULT;
 	assert_int_equal(fingerprints_round(set, &ranges), 0);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(fingerprints_get(set, i).kind, CONTENT_UNREADABLE);
-	fingerprints_begin(set, NULL, 0);
+	fingerprints_begin(set, NULL, 0, false);
 	assert_int_equal(fingerprints_round(set, &ranges), 0);
 	fingerprints_destroy(set);
 }

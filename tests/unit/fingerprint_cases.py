@@ -3,6 +3,7 @@
 
     ALIKE kind shape whole opaque id id...     one number
     OTHER id id...                             a number each
+    BEGIN-ALIKE ..., BEGIN-OTHER ...           the same where a call begins
 """
 import array
 import collections
@@ -475,5 +476,49 @@ if torch:
     alike("constant", "dtype", lambda: torch.float32)
     alike("value", "device", lambda: torch.device("cpu"))
     say("OTHER", tensor(), tensor((0, 0)), tensor((63, 9)), tensor(dtype=torch.float64), tensor().reshape(10, 64), tensor().T, tensor()[1:], tensor()[:-1])
+# Before it has begun, an iterator is told by what it goes over.
+
+
+def far_list(change=None):
+    items = [number("5") * 1000 + i for i in range(16)]
+    if change is not None:
+        items[change] = 0
+    return items
+
+
+def advanced(iterator):
+    next(iterator)
+    return iterator
+
+
+def squares(items, add=0):
+    return (item * item + add for item in items)
+
+
+def begins(kind, shape, make, whole=1, opaque=0):
+    say("BEGIN-ALIKE %s %s %d %d" % (kind, shape, whole, opaque), make(), make())
+
+
+begins("iterator", EITHER, lambda: iter(far_list()))
+begins("iterator", EITHER, lambda: iter(tuple(far_list())))
+begins("iterator", EITHER, lambda: iter(range(number("1000"))))
+begins("iterator", EITHER, lambda: iter({"a": number("1000")}.items()))
+begins("iterator", EITHER, lambda: enumerate(far_list()))
+begins("iterator", EITHER, lambda: zip(far_list(), far_list(3)))
+begins("iterator", EITHER, lambda: map(str, far_list()))
+begins("generator", EITHER, lambda: squares(far_list()))
+begins("generator", EITHER, lambda: squares(tuple(far_list()), number("1000")))
+say("BEGIN-OTHER", iter(far_list()), iter(far_list(3)), advanced(iter(far_list())), iter(tuple(far_list())))
+say("BEGIN-OTHER", zip(far_list()), zip(far_list(), far_list()), zip(far_list(), far_list(3)))
+say("BEGIN-OTHER", map(str, far_list()), map(repr, far_list()), map(str, far_list(3)))
+say(
+    "BEGIN-OTHER",
+    squares(far_list()),
+    squares(far_list(3)),
+    squares(far_list(), 1),
+    advanced(squares(far_list())),
+    (item + item for item in far_list()),
+)
+
 os.write(1, b"READY\n")
 sys.stdin.read()

@@ -2,6 +2,7 @@
 #include "daemon/report/model/argument_stats.h"
 
 #include "daemon/bytecode/expression.h"
+#include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_rule.h"
 #include "daemon/detect/slow_call.h"
 #include "pyintrospect/code_names.h"
@@ -265,6 +266,9 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    verdict == ARGUMENT_INVARIANT
 					    ? "compute it before the loop"
 					    : "keep its result until these change");
+	if (slow_call_speaks_for(words->site->slow, verdict))
+		return arena_format(arena, "%s %s", what,
+				    slow_call_get(words->site->slow)->advice);
 	switch (verdict) {
 	case ARGUMENT_INVARIANT:
 		return arena_format(arena,
@@ -290,9 +294,6 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 			" samples of it: keep the results by argument (functools.cache)",
 			what, summary->distinct, summary->judged);
 	case ARGUMENT_GROWING:
-		if (words->site->slow && slow_call_get(words->site->slow)->when == SLOW_IN_TURN)
-			return arena_format(arena, "%s %s", what,
-					    slow_call_get(words->site->slow)->advice);
 		return arena_format(
 			arena,
 			"%s goes over a sequence that grows from call to call: its cost "
@@ -311,6 +312,16 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 			"the whole array to one call",
 			what);
 	case ARGUMENT_SEARCHED:
+		if (words->site->kind == OPERATION_COMPARE && argument_compares_array(words->site))
+			return arena_format(arena,
+					    "%s goes through all of it for each value: group it once "
+					    "(groupby, numpy.unique)",
+					    what);
+		if (words->site->kind != OPERATION_CONTAINS)
+			return arena_format(arena,
+					    "%s is asked of item after item, again for each value: "
+					    "keep the items in a dict by it",
+					    what);
 		return arena_format(arena,
 				    "%s searches %s from its beginning each time: keep what is "
 				    "looked for in a set or dict",
@@ -321,7 +332,6 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    "instead, or use a memoryview",
 				    what);
 	case ARGUMENT_SLOW:
-		return arena_format(arena, "%s %s", what, slow_call_get(words->site->slow)->advice);
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:
 	case ARGUMENT_VERDICT_COUNT:
@@ -398,7 +408,7 @@ static int find_needed(struct charging *charging)
 		struct words words;
 
 		/* np.append() is not a list's. */
-		if (log->sites[id].slow)
+		if (log->sites[id].slow && !slow_call_is_builtin(log->sites[id].slow))
 			continue;
 		if (!summary->votes[ARGUMENT_INVARIANT] && !summary->votes[ARGUMENT_REPEATED] &&
 		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_GROWING])

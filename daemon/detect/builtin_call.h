@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which function in C a call is made to, as far as slow_call.h has a word to say of
+ * it. The name is read once for each function, from where CPython defines it.
+ */
+#ifndef PIEPROFD_DAEMON_DETECT_BUILTIN_CALL_H
+#define PIEPROFD_DAEMON_DETECT_BUILTIN_CALL_H
+
+#include "daemon/contents/content_kind.h"
+
+#define BUILTIN_CALLS_KNOWN 256
+
+struct builtin_calls {
+	int minor;
+	struct {
+		remote_addr definition;
+		uint8_t slow;
+	} known[BUILTIN_CALLS_KNOWN]; /* by address, modulo this */
+};
+
+/* slow_call_get()'s number; 0: none of these, or it cannot be told. Reads the target's memory. */
+uint8_t builtin_call_find(struct builtin_calls *calls, const struct memory_reader *reader,
+			  const struct fingerprint *callable);
+
+#endif
