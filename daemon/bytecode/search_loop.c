@@ -130,12 +130,22 @@ bool search_loop_find(const struct bytecode *bytecode, const struct loop *loop, 
 	return false;
 }
 
+/* What an inlined comprehension puts between: it saves variables, and makes its result. */
+static bool prepares_comprehension(const char *name)
+{
+	return !strcmp(name, "LOAD_FAST_AND_CLEAR") || !strcmp(name, "SWAP") ||
+	       !strcmp(name, "MAKE_CELL") || text_starts_with(name, "BUILD_");
+}
+
 int search_loop_begin(const struct bytecode *bytecode, const struct loop *loop)
 {
 	size_t index = index_of(bytecode, loop->start);
 
-	return index && index < bytecode->count &&
-			       !strcmp(bytecode->instructions[index - 1].name, "GET_ITER")
+	if (index == bytecode->count)
+		return -1;
+	while (index && prepares_comprehension(bytecode->instructions[index - 1].name))
+		index--;
+	return index && !strcmp(bytecode->instructions[index - 1].name, "GET_ITER")
 		       ? bytecode->instructions[index - 1].offset
 		       : -1;
 }
@@ -155,6 +165,11 @@ bool search_loop_keeps(const struct bytecode *bytecode, int begin, const struct 
 	size_t index = index_of(bytecode, begin);
 	struct operands operands;
 
+	/* From 3.15 on a comprehension has prepared itself before it. */
+	if (index && index < bytecode->count &&
+	    !strcmp(bytecode->instructions[index - 1].name, "SWAP"))
+		while (index && prepares_comprehension(bytecode->instructions[index - 1].name))
+			index--;
 	return index < bytecode->count && operands_on_top(bytecode, index, 1, &operands) &&
 	       reads_variables(bytecode, &operands) && loop_keeps(bytecode, &operands, around);
 }

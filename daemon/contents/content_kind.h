@@ -37,11 +37,12 @@ enum content_kind {
 	CONTENT_SET,
 	CONTENT_FROZENSET,
 	CONTENT_DEQUE,
-	CONTENT_BUFFER, /* array.array, memoryview */
-	CONTENT_OBJECT, /* attributes, or fields that are known */
-	CONTENT_TENSOR, /* torch.Tensor in the processor's memory */
+	CONTENT_BUFFER,    /* array.array, memoryview */
+	CONTENT_OBJECT,    /* attributes, or fields that are known */
+	CONTENT_TENSOR,    /* torch.Tensor in the processor's memory */
 	CONTENT_ITERATOR,  /* where a call begins: what it goes over, and how far it is */
-	CONTENT_GENERATOR, /* the same: its code, its iterator, the variables that it was made with */
+	CONTENT_GENERATOR, /* the same: its code, its iterator, the variables that it was made with
+			    */
 	/* Never told: what they hold is. */
 	CONTENT_CELL,
 	CONTENT_ATTRIBUTES, /* those of an object that are not in slots */

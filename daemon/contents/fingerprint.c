@@ -329,6 +329,22 @@ static bool unordered(const struct content_node *node)
 	       node->kind == CONTENT_FROZENSET;
 }
 
+/*
+ * Any other generator has gone on, for all that can be seen. From 3.15 on the iterator is
+ * made when it begins.
+ */
+static bool is_of_iterator(const struct fingerprints *set, const struct content_node *node)
+{
+	const struct content_node *first =
+		node->first_child ? &set->nodes[node->first_child - 1] : NULL;
+
+	if (!first)
+		return false;
+	return first->kind == CONTENT_ITERATOR ||
+	       (set->minor >= 15 && (first->kind == CONTENT_LIST || first->kind == CONTENT_TUPLE ||
+				     first->kind == CONTENT_RANGE));
+}
+
 /* Numbers from the items up. */
 static void fold(const struct fingerprints *set, const struct content_node *node,
 		 struct fingerprint *result)
@@ -341,10 +357,7 @@ static void fold(const struct fingerprints *set, const struct content_node *node
 	result->opaque = node->opaque || (type && type->stale);
 	if (type && type->stale)
 		result->content = hash_combine(result->content, node->object);
-	/* One that takes nothing from a known iterator has gone on, for all that can be seen. */
-	result->opaque |= node->kind == CONTENT_GENERATOR &&
-			  (!node->first_child ||
-			   set->nodes[node->first_child - 1].kind != CONTENT_ITERATOR);
+	result->opaque |= node->kind == CONTENT_GENERATOR && !is_of_iterator(set, node);
 	for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child) {
 		struct fingerprint item;
 

@@ -6,8 +6,8 @@
 
 #define ELEMENTS_ROW_MAX 32
 /* An array that is worth its library's function; a list that is dear to move. */
-#define ARRAY_MIN 16
-#define MOVED_MIN 256
+#define ARRAY_MIN    16
+#define MOVED_MIN    256
 #define COMPARED_MIN 64
 
 static bool is_scalar(uint8_t kind)

@@ -26,7 +26,8 @@ bool argument_works_on_elements(const struct argument_site *site, const struct c
 /* x == value of a whole array or column, of a size that matters. */
 bool argument_compares_array(const struct argument_site *site);
 
-/* Are the operands such that a slow call is a waste? Of SLOW_IN_TURN and SLOW_SORT they do not tell. */
+/* Are the operands such that a slow call is a waste? Of SLOW_IN_TURN and SLOW_SORT they do not
+ * tell. */
 bool argument_meets(const struct argument_site *site, enum slow_when when);
 
 #endif

@@ -219,8 +219,9 @@ static void judge_sequences(struct argument_facts *facts, const struct argument_
 	}
 	if (!container || facts->summary->judged < SAMPLES_MIN)
 		return;
-	facts->searched |= site->kind == OPERATION_CONTAINS && container->size >= ARGUMENT_SEARCHED_MIN &&
-			  (container->kind == CONTENT_LIST || container->kind == CONTENT_TUPLE);
+	facts->searched |= site->kind == OPERATION_CONTAINS &&
+			   container->size >= ARGUMENT_SEARCHED_MIN &&
+			   (container->kind == CONTENT_LIST || container->kind == CONTENT_TUPLE);
 	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
 		     is_copied_by_slices(container->kind) &&
 		     facts->sizes > facts->summary->judged / 2;

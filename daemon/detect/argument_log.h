@@ -64,12 +64,12 @@ struct argument_site {
 };
 
 enum argument_flag {
-	ARGUMENT_JUDGED = 1,   /* the operands were read; the numbers below mean something */
-	ARGUMENT_DATA = 2,     /* one of them has contents that were compared */
-	ARGUMENT_OPAQUE = 4,   /* one of them is known by identity alone */
-	ARGUMENT_PARTIAL = 8,  /* one is larger than what was compared of it */
-	ARGUMENT_STATE = 16,   /* an opaque one that is not just an iterator, made for the call */
-	ARGUMENT_IN_SLOW = 32, /* the site's slow call runs */
+	ARGUMENT_JUDGED = 1,    /* the operands were read; the numbers below mean something */
+	ARGUMENT_DATA = 2,      /* one of them has contents that were compared */
+	ARGUMENT_OPAQUE = 4,    /* one of them is known by identity alone */
+	ARGUMENT_PARTIAL = 8,   /* one is larger than what was compared of it */
+	ARGUMENT_STATE = 16,    /* an opaque one that is not just an iterator, made for the call */
+	ARGUMENT_IN_SLOW = 32,  /* the site's slow call runs */
 	ARGUMENT_ITERATOR = 64, /* one is an iterator: it can be compared where the call begins */
 };
 

@@ -104,8 +104,8 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 	    (print->kind == CONTENT_FUNCTION && !print->opaque))
 		return;
 	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
-		frame->flags |= ARGUMENT_OPAQUE | (is_iterator(print) ? ARGUMENT_ITERATOR
-								       : ARGUMENT_STATE);
+		frame->flags |=
+			ARGUMENT_OPAQUE | (is_iterator(print) ? ARGUMENT_ITERATOR : ARGUMENT_STATE);
 	else
 		frame->flags |= ARGUMENT_DATA;
 	if (!print->whole)

@@ -21,7 +21,7 @@
 /* Of all samples. */
 #define NEARLY_ALL 0.8
 /* Of its calls: there may be more to save by other means. */
-#define REPEATS_SELDOM 0.6
+#define REPEATS_SELDOM   0.6
 #define NEARLY_ALL_CALLS 0.85
 /* So many samples say what the others are like. */
 #define KNOWN_MIN 16

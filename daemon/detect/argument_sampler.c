@@ -226,8 +226,8 @@ static void note_value(struct argument_sampler *sampler, struct argument_frame *
 		print = fingerprints_get(sampler->fingerprints, (*object)++);
 		argument_note_operand(frame, site, index, value, &print);
 		if (print.definition && argument_is_callee(value->role))
-			site->slow = builtin_call_find(&sampler->builtins,
-						       &sampler->target->reader, &print);
+			site->slow = builtin_call_find(&sampler->builtins, &sampler->target->reader,
+						       &print);
 	} else if (value->state == OPERAND_IS_INTEGER) {
 		argument_note_integer(frame, site, index, value);
 	} else if (value->state == OPERAND_IS_WRONG) {

@@ -73,8 +73,7 @@ static int caller_keeps(const struct argument_facts *facts, const struct argumen
 		if (!bytecode)
 			return -ENOMEM;
 		offset = search_loop_begin_of_call(bytecode, caller->call.offset);
-		*ret_same = offset >= 0 &&
-			    search_loop_keeps(bytecode, offset, &caller->call.loop);
+		*ret_same = offset >= 0 && search_loop_keeps(bytecode, offset, &caller->call.loop);
 		return 0;
 	}
 	bytecode = call_site_bytecode(sites, code);

@@ -14,10 +14,10 @@
 	"once, after the loop"
 
 #define ELEMENT_BY_ELEMENT                                                                         \
-	"makes a Python object of each element: use the array's own method, or its library's "    \
+	"makes a Python object of each element: use the array's own method, or its library's "     \
 	"function"
 #define FROM_THE_BEGINNING                                                                         \
-	"goes through the list from its beginning each time: keep what is looked for in a set or "\
+	"goes through the list from its beginning each time: keep what is looked for in a set or " \
 	"dict"
 #define MOVES_ALL "moves all that is behind it each time: use collections.deque"
 
@@ -66,7 +66,8 @@ static const struct slow_call slow_calls[] = {
 	{ "count", NULL, FROM_THE_BEGINNING, SLOW_SEARCH },
 	{ "remove", NULL, FROM_THE_BEGINNING, SLOW_SEARCH },
 	{ "sort", NULL,
-	  "sorts a list that grows from call to call: sort it once, or use bisect.insort() or heapq",
+	  "sorts a list that grows from call to call: sort it once, or use bisect.insort() or "
+	  "heapq",
 	  SLOW_SORT },
 };
 

@@ -74,3 +74,40 @@ def test_called_from_several_places(one_interpreter):
         line["avoidable_ns"], line["total_ns"]))
     line, total, _ = found(one_interpreter, "--fixed", program="asked_again.py", text=PROFILE)
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+LOOKED_FOR = {
+    "own = [entry for entry in entries if entry[0] == name]": ("inefficient-algorithm", "keep the items in a dict"),
+    "total += line.popleft()[1] if fixed else line.pop(0)[1]": ("inefficient-algorithm", "use collections.deque"),
+    "return [entry for entry in entries[:90] if entry[1] * len(entries) > sum(entry[1] for entry in entries)]":
+        ("loop-invariant", "as the call before"),
+    "found.append(numbers.index(entry[1]))": ("inefficient-algorithm", "from its beginning each time"),
+}
+
+
+def test_looked_for(interpreter):
+    with Target(interpreter, "looked_for.py", "--seconds", 10) as target:
+        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+        target.check_undisturbed()
+        target.finish()
+    lines = {line_text(line): line for line in report["lines"]}
+    for text, (category, words) in LOOKED_FOR.items():
+        # A method of 3.6 does not say which one it is.
+        if interpreter.version[:2] == (3, 6) and ("pop" in text or "index" in text):
+            continue
+        line = lines.get(text)
+        check_sampled(line, "%s: the line is not in the report" % text)
+        check_sampled(line["category"] == category, "%s: %s" % (text, line["category"]))
+        check_sampled(words in (line["finding"] or ""), "%s: finding %r" % (text, line["finding"]))
+        check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%s: %d of %d ns could be saved" % (
+            text, line["avoidable_ns"], line["total_ns"]))
+
+
+def test_looked_for_mended(one_interpreter):
+    with Target(one_interpreter, "looked_for.py", "--seconds", 10, "--fixed") as target:
+        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+        target.finish()
+    total = sum(report["time_ns"].values())
+    for line in report["lines"]:
+        if line["file"].endswith("looked_for.py"):
+            check_sampled(line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))

@@ -39,7 +39,10 @@ static const char program[] =
 		 /* 28 */ "            out(row)\n"
 		 /* 29 */ "def split(people, book, out):\n"
 		 /* 30 */ "    for person in people:\n"
-		 /* 31 */ "        out(book[book['who'] == person])\n";
+		 /* 31 */ "        out(book[book['who'] == person])\n"
+		 /* 32 */ "def inlined(people, entries, out):\n"
+		 /* 33 */ "    for person in people:\n"
+		 /* 34 */ "        out([entry for entry in entries if entry.name == person])\n";
 
 struct found {
 	bool search, same;
@@ -112,6 +115,10 @@ static void test_loops(void **state)
 		assert_true(compares(compiled_function(&compiled, "joined"), 4, &kept));
 		assert_int_equal(kept, 1);
 		assert_false(compares(compiled_function(&compiled, "ranks"), 23, &kept));
+		if (pythons->items[i].minor >= 12) {
+			found = search_at(compiled_function(&compiled, "inlined"), 34);
+			assert_true(found.search && found.same);
+		}
 		compiled_python_free(&compiled);
 	}
 }

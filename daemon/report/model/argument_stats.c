@@ -267,8 +267,7 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 					    ? "compute it before the loop"
 					    : "keep its result until these change");
 	if (slow_call_speaks_for(words->site->slow, verdict))
-		return arena_format(arena, "%s %s", what,
-				    slow_call_get(words->site->slow)->advice);
+		return arena_format(arena, "%s %s", what, slow_call_get(words->site->slow)->advice);
 	switch (verdict) {
 	case ARGUMENT_INVARIANT:
 		return arena_format(arena,
@@ -313,10 +312,11 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 			what);
 	case ARGUMENT_SEARCHED:
 		if (words->site->kind == OPERATION_COMPARE && argument_compares_array(words->site))
-			return arena_format(arena,
-					    "%s goes through all of it for each value: group it once "
-					    "(groupby, numpy.unique)",
-					    what);
+			return arena_format(
+				arena,
+				"%s goes through all of it for each value: group it once "
+				"(groupby, numpy.unique)",
+				what);
 		if (words->site->kind != OPERATION_CONTAINS)
 			return arena_format(arena,
 					    "%s is asked of item after item, again for each value: "

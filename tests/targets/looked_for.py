@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Four ways of looking through everything again: entries by name, a list's front, a limit, a number's place.
+
+The data are others in each round. With --fixed there is a dict, a deque, a limit that is kept, and another dict.
+"""
+import argparse
+import collections
+import random
+import time
+
+import support
+
+
+def by_name(names, entries, fixed):
+    if fixed:
+        groups = {}
+        for entry in entries:
+            groups.setdefault(entry[0], []).append(entry)
+        return [len(groups.get(name, ())) for name in names]
+    counts = []
+    for name in names:
+        own = [entry for entry in entries if entry[0] == name]
+        counts.append(len(own))
+    return counts
+
+
+def in_turn(entries, fixed):
+    line = collections.deque(entries * 16) if fixed else entries * 16
+    total = 0
+    for _ in range(len(entries)):
+        total += line.popleft()[1] if fixed else line.pop(0)[1]
+    return total
+
+
+def above(entries, fixed):
+    limit = sum(entry[1] for entry in entries) / len(entries)
+    if fixed:
+        return [entry for entry in entries[:90] if entry[1] > limit]
+    return [entry for entry in entries[:90] if entry[1] * len(entries) > sum(entry[1] for entry in entries)]
+
+
+def places(entries, fixed):
+    numbers = [entry[1] for entry in entries]
+    if fixed:
+        place = {number: index for index, number in reversed(list(enumerate(numbers)))}
+        return [place[entry[1]] for entry in entries[::4]]
+    found = []
+    for entry in entries[::4]:
+        found.append(numbers.index(entry[1]))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--fixed", action="store_true")
+    arguments = parser.parse_args()
+    rng = random.Random(1)
+    problems = []
+
+    support.ready()
+    rounds = 0
+    end = time.monotonic() + arguments.seconds
+    while time.monotonic() < end:
+        names = ["n%d" % rng.randrange(10**6) for _ in range(60)]
+        entries = [(rng.choice(names), rng.randrange(10**6)) for _ in range(1500)]
+        for work, *given in ((by_name, names, entries), (in_turn, entries), (above, entries), (places, entries)):
+            # Once: it is the same work.
+            if not rounds and work(*given, False) != work(*given, True):
+                problems.append("round %d: %s has other results" % (rounds, work.__name__))
+            work(*given, arguments.fixed)
+        rounds += 1
+    support.finish("looked_for", problems, "%d rounds" % rounds)
+
+
+main()
