@@ -143,7 +143,7 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 		.start_time = start,
 		.user_ns = user * tick_ns,
 		.system_ns = system * tick_ns,
-		.children_ns = (uint64_t)(children_user + children_system) * tick_ns,
+		.children_ns = ((uint64_t)children_user + (uint64_t)children_system) * tick_ns,
 		.state = state,
 	};
 	return 0;
