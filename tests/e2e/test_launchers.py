@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Targets that other programs have started: mpirun, tini, sh, make; and parents whose children do the work."""
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -8,8 +9,10 @@ import subprocess
 import sys
 import tempfile
 
-from harness import (Skip, check, check_equal, check_sampled, default_interpreter, pieprofd, profile, wait_until)
+from harness import (Skip, check, check_equal, check_sampled, default_interpreter, find_interpreters, nobody, pieprofd,
+                     profile, wait_until)
 from test_follow import run_command, time_of
+from test_refusals import program_for_everyone
 
 # Tells its number, works for so many seconds of CPU time, tells how many it has used.
 RANK = """
@@ -110,6 +113,29 @@ def test_launcher_is_followed():
                 report, _ = profile(pid, "--follow", "--mode", "time", "-d", 1.5)
                 check_equal(report["target"]["pid"], child, "the process that was profiled below %s" % words[0])
                 check_sampled(any(line["function"] == "working" for line in report["lines"]), words[0])
+
+
+def test_launcher_of_another_user():
+    """As the first process of a container often is: what it has started is profiled, and the refusal said."""
+    user = nobody()
+    python = next((i.path for i in find_interpreters() if i.path.startswith("/usr/bin/")), None)
+    if not python:
+        raise Skip("needs root and an interpreter which every user may start")
+    with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder, program_for_everyone() as program:
+        os.chmod(folder, 0o755)
+        script = os.path.join(folder, "ranked.py")
+        with open(script, "w") as file:
+            file.write(RANK)
+        with launched("sh", "-c", "setpriv --reuid %d --regid %d --clear-groups %s %s 60; true" %
+                      (user, user, python, script)) as (pid, child):
+            run = subprocess.run([program, "--pid", str(pid), "--follow", "--mode", "time", "-d", "1.5", "-o", "-",
+                                  "--format", "json"], capture_output=True, text=True, check=False, cwd="/", user=user,
+                                 group=user, extra_groups=[])
+    check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+    report = json.loads(run.stdout)
+    check_equal(report["target"]["pid"], child, "the process that was profiled")
+    check("belongs to user 0" in run.stderr, run.stderr)
+    check_equal(report["losses"].get("process_refused"), 1, "processes refused")
 
 
 # A parent that works itself, and a child that works as much.
