@@ -303,7 +303,8 @@ ZSHDIR  ?= $(DATADIR)/zsh/site-functions
 INSTALLED := $(BINDIR)/pieprofd \
 	$(foreach page,$(notdir $(wildcard man/*.[58])),$(DATADIR)/man/man$(subst .,,$(suffix $(page)))/$(page)) \
 	$(DATADIR)/bash-completion/completions/pieprofd $(ZSHDIR)/_pieprofd \
-	$(DATADIR)/fish/vendor_completions.d/pieprofd.fish $(UNITDIR)/pieprofd@.service
+	$(DATADIR)/fish/vendor_completions.d/pieprofd.fish $(UNITDIR)/pieprofd@.service \
+	$(DATADIR)/pieprofd/seccomp.json
 
 .PHONY: install
 install: $(O)/pieprofd ## Install under $(DESTDIR)$(PREFIX): program, man pages, completion, systemd unit
@@ -314,6 +315,7 @@ install: $(O)/pieprofd ## Install under $(DESTDIR)$(PREFIX): program, man pages,
 	install -D -m 644 .packaging/completion/pieprofd.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/pieprofd
 	install -D -m 644 .packaging/completion/_pieprofd $(DESTDIR)$(ZSHDIR)/_pieprofd
 	install -D -m 644 .packaging/completion/pieprofd.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/pieprofd.fish
+	install -D -m 644 .packaging/container/seccomp.json $(DESTDIR)$(DATADIR)/pieprofd/seccomp.json
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's|@BINDIR@|$(BINDIR)|' .packaging/systemd/pieprofd@.service.in >$(DESTDIR)$(UNITDIR)/pieprofd@.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/pieprofd@.service

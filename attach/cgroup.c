@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/cgroup.h"
 
-#include "attach/container.h"
+#include "attach/container_name.h"
 #include "attach/procfs.h"
 
 #include <string.h>
@@ -143,10 +143,24 @@ bool cgroup_matches(const char *text, size_t size, const char *wanted_text)
 	return false;
 }
 
+/* Its name is in no cgroup's. */
+static bool is_container(pid_t pid, const char *wanted)
+{
+	struct container container;
+
+	return wanted[0] && !container_read(pid, &container) &&
+	       (!strcmp(container.name, wanted) ||
+		(strlen(wanted) >= CONTAINER_DIGITS_MIN &&
+		 !strncmp(container.id, wanted, strlen(wanted))));
+}
+
 bool cgroup_contains(pid_t pid, const char *wanted)
 {
 	char text[PROCFS_CGROUPS_MAX];
 	size_t size;
 
-	return !procfs_read_cgroups(pid, text, &size) && cgroup_matches(text, size, wanted);
+	if (procfs_read_cgroups(pid, text, &size))
+		return false;
+	return cgroup_matches(text, size, wanted) ||
+	       (!strchr(wanted, '/') && is_container(pid, wanted));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a process is in a control group, told by /proc/PID/cgroup alone, so
- * that it makes no difference which versions are mounted, and where. The text is
+ * Whether a process is in a control group, told by /proc/PID/cgroup, so that it
+ * makes no difference which versions are mounted, and where. The text is
  * hostile input: whoever may make a cgroup names it.
  *
  * What is wanted is written as
@@ -11,6 +11,7 @@
  *   nginx, nginx.service        a name: of any cgroup on the way, as it is or with systemd's
  *                               .service, .scope or .slice
  *   0123456789ab                12 digits or more of a container's id
+ *   web                         a container's name (container_name.h)
  *
  * and means that cgroup with all below it.
  */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/container.h"
 
-#include "attach/procfs.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -18,6 +16,7 @@ static const struct {
 } patterns[] = {
 	{ "docker-", ".scope", true, "docker" },
 	{ "libpod-", ".scope", true, "podman" },
+	{ "libpod-payload-", "", true, "podman" },
 	{ "libpod-", "", true, "podman" },
 	{ "cri-containerd-", ".scope", true, "kubernetes" },
 	{ "crio-", ".scope", true, "kubernetes" },
@@ -46,12 +45,12 @@ static bool ends(struct word word, const char *suffix)
 	return word.size >= size && !memcmp(word.at + word.size - size, suffix, size);
 }
 
-static bool is_id(struct word word)
+bool container_is_id(const char *text, size_t size)
 {
-	if (word.size != ID_DIGITS)
+	if (size != ID_DIGITS)
 		return false;
-	for (size_t i = 0; i < word.size; i++)
-		if (!isxdigit((unsigned char)word.at[i]))
+	for (size_t i = 0; i < size; i++)
+		if (!isxdigit((unsigned char)text[i]))
 			return false;
 	return true;
 }
@@ -64,7 +63,8 @@ static bool parse_component(struct word component, struct container *ret_contain
 
 		if (component.size <= prefix + suffix || !starts(component, patterns[i].prefix) ||
 		    !ends(component, patterns[i].suffix) ||
-		    (patterns[i].hexadecimal ? !is_id(id) : id.size > ID_DIGITS))
+		    (patterns[i].hexadecimal ? !container_is_id(id.at, id.size)
+					     : id.size > ID_DIGITS))
 			continue;
 		ret_container->runtime = patterns[i].runtime;
 		memcpy(ret_container->id, id.at, id.size);
@@ -124,13 +124,4 @@ int container_parse(const char *text, size_t size, struct container *ret_contain
 		at += length + 1;
 	}
 	return -ENOENT;
-}
-
-int container_read(pid_t pid, struct container *ret_container)
-{
-	char text[PROCFS_CGROUPS_MAX];
-	size_t size;
-	int error = procfs_read_cgroups(pid, text, &size);
-
-	return error ? error : container_parse(text, size, ret_container);
 }

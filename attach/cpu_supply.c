@@ -111,40 +111,92 @@ static bool has_controller(const char *controllers, const char *end)
 	return false;
 }
 
-/* A line of /proc/PID/cgroup: "ID:CONTROLLERS:PATH". */
-static uint64_t line_throttled(char *line)
+/*
+ * Of a line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH", the path, and where it may be
+ * mounted. NULL: it is not about the CPU, or leads nowhere that is known.
+ */
+static const char *find_group(const char *line, const char *const **ret_mounts)
 {
-	char *controllers = strchr(line, ':');
-	char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+	const char *controllers = strchr(line, ':');
+	const char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	/* A path out of the namespace of groups. */
+	if (!group || group[1] != '/' || strstr(group, "/../") || strstr(group, "/./"))
+		return NULL;
+	if (!strncmp(line, "0::", 3))
+		*ret_mounts = mounts_v2;
+	else if (has_controller(controllers + 1, group))
+		*ret_mounts = mounts_v1;
+	else
+		return NULL;
+	return group + 1;
+}
+
+static uint64_t line_throttled(const char *line)
+{
 	const char *const *mounts;
+	const char *group = find_group(line, &mounts);
 	uint64_t most_ns = 0;
 
-	/* A path out of the namespace of groups leads nowhere that is known. */
-	if (!group || group[1] != '/' || strstr(group, "/../") || strstr(group, "/./"))
-		return 0;
-	if (!strncmp(line, "0::", 3))
-		mounts = mounts_v2;
-	else if (has_controller(controllers + 1, group))
-		mounts = mounts_v1;
-	else
-		return 0;
-	for (; *mounts; mounts++) {
-		uint64_t ns = most_throttled(*mounts, group + 1);
+	for (; group && *mounts; mounts++) {
+		uint64_t ns = most_throttled(*mounts, group);
 
 		most_ns = ns > most_ns ? ns : most_ns;
 	}
 	return most_ns;
 }
 
+/* Lines, as one string. */
+static bool read_groups(pid_t pid, char groups[PROCFS_CGROUPS_MAX])
+{
+	size_t size;
+
+	if (procfs_read_cgroups(pid, groups, &size))
+		return false;
+	groups[size < PROCFS_CGROUPS_MAX ? size : PROCFS_CGROUPS_MAX - 1] = '\0';
+	return true;
+}
+
+static bool has_no_runtime(const char *mount, const char *group, char *path, size_t path_size)
+{
+	char text[STAT_BYTES_MAX];
+
+	/* In a container its own group may be what is mounted. */
+	if ((size_t)snprintf(path, path_size, "%s%s/cpu.rt_runtime_us", mount, group) < path_size &&
+	    read_stat(path, text))
+		return !strcmp(text, "0\n");
+	return (size_t)snprintf(path, path_size, "%s/cpu.rt_runtime_us", mount) < path_size &&
+	       read_stat(path, text) && !strcmp(text, "0\n");
+}
+
+bool cpu_supply_realtime_refused(pid_t pid, char *path, size_t path_size)
+{
+	char groups[PROCFS_CGROUPS_MAX], *saved = NULL;
+
+	if (!read_groups(pid, groups))
+		return false;
+	for (char *line = strtok_r(groups, "\n", &saved); line;
+	     line = strtok_r(NULL, "\n", &saved)) {
+		const char *const *mounts;
+		const char *group = find_group(line, &mounts);
+
+		/* Version 2 has no such file. */
+		if (!group || mounts != mounts_v1)
+			continue;
+		for (; *mounts; mounts++)
+			if (has_no_runtime(*mounts, group, path, path_size))
+				return true;
+	}
+	return false;
+}
+
 void cpu_supply_read(pid_t pid, struct cpu_supply *ret_supply)
 {
 	char groups[PROCFS_CGROUPS_MAX], text[STAT_BYTES_MAX], *saved = NULL;
 	long ticks = sysconf(_SC_CLK_TCK);
-	size_t size;
 
 	*ret_supply = (struct cpu_supply){ 0 };
-	if (!procfs_read_cgroups(pid, groups, &size)) {
-		groups[size < sizeof(groups) ? size : sizeof(groups) - 1] = '\0';
+	if (read_groups(pid, groups)) {
 		for (char *line = strtok_r(groups, "\n", &saved); line;
 		     line = strtok_r(NULL, "\n", &saved)) {
 			uint64_t ns = line_throttled(line);

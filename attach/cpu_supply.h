@@ -11,6 +11,7 @@
 #ifndef PIEPROFD_ATTACH_CPU_SUPPLY_H
 #define PIEPROFD_ATTACH_CPU_SUPPLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,13 @@ struct cpu_supply {
 
 /* What cannot be read is 0. */
 void cpu_supply_read(pid_t pid, struct cpu_supply *ret_supply);
+
+/*
+ * Whether the control group has no time for real-time threads (version 1 with
+ * CONFIG_RT_GROUP_SCHED): then the kernel refuses them, whatever the capabilities are.
+ * path: the file that says so.
+ */
+bool cpu_supply_realtime_refused(pid_t pid, char *path, size_t path_size);
 
 /* Of the texts of cpu.stat and /proc/stat. Pure; without such a line: 0. */
 uint64_t cpu_supply_throttled_ns(const char *text);

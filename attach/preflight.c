@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/preflight.h"
 
+#include "attach/call_filter.h"
 #include "attach/procfs.h"
 #include "attach/thread_events.h"
 
@@ -21,6 +22,9 @@ static const int harmless_signals[] = { SIGURG, SIGWINCH };
 #define THREADS_LOOKED_AT 4096
 #define SIGNALS           64
 #define PROBE_PERIOD_NS   1000000000
+
+/* Where the package puts it; .packaging/container/seccomp.json. */
+#define SECCOMP_PROFILE "/usr/share/pieprofd/seccomp.json"
 
 /* CAP_PERFMON of linux/capability.h, absent from older headers. */
 #define CAPABILITY_PERFMON 38
@@ -99,6 +103,26 @@ void preflight_explain_seize(pid_t pid, int failure, struct error *error)
 	}
 }
 
+/* The kernel would let us: it is never asked. */
+static void explain_filter(bool permitted, struct error *error)
+{
+	if (permitted)
+		error_set_cure(
+			error,
+			"The capability is there, but the container runtime's profile goes by "
+			"another: Debian 12's podman and docker ask for SYS_ADMIN, not for "
+			"PERFMON. Start the container with --security-opt "
+			"seccomp=" SECCOMP_PROFILE " (of the host), or --cap-add SYS_ADMIN; in "
+			"a systemd unit: SystemCallFilter=perf_event_open.");
+	else
+		error_set_cure(error,
+			       "The container runtime's profile asks for a capability: docker run "
+			       "--cap-add PERFMON, or securityContext.capabilities.add "
+			       "[\"PERFMON\"]. Debian 12's podman needs --security-opt "
+			       "seccomp=" SECCOMP_PROFILE " (of the host) with it, and its docker, "
+			       "which has no PERFMON, --cap-add SYS_ADMIN.");
+}
+
 void preflight_explain_perf(int failure, struct error *error)
 {
 	int paranoid = procfs_read_setting("/proc/sys/kernel/perf_event_paranoid", 2);
@@ -106,13 +130,14 @@ void preflight_explain_perf(int failure, struct error *error)
 	bool permitted = !procfs_read_status(getpid(), 0, &self) &&
 			 (have_capability(&self, CAPABILITY_PERFMON) ||
 			  have_capability(&self, CAP_SYS_ADMIN));
+	bool filtered = failure != -EMFILE && call_filter_refuses_perf();
 
-	error_set(error, EXIT_PERMISSION, "the kernel refuses perf events: %s", strerror(-failure));
-	if (failure == -ENOSYS)
-		error_set_cure(error,
-			       "This kernel or seccomp profile has no perf_event_open. In a "
-			       "container: docker "
-			       "run --cap-add PERFMON, or a seccomp profile that allows it.");
+	error_set(error, EXIT_PERMISSION, "%s refuses perf events: %s",
+		  filtered ? "a seccomp filter" : "the kernel", strerror(-failure));
+	if (filtered && (permitted || paranoid <= 2))
+		explain_filter(permitted, error);
+	else if (failure == -ENOSYS)
+		error_set_cure(error, "This kernel has no perf_event_open.");
 	else if (failure == -EMFILE)
 		error_set_cure(error, "Raise the limit of open files: ulimit -n 65536.");
 	else if (!permitted && paranoid > 2)
@@ -122,16 +147,11 @@ void preflight_explain_perf(int failure, struct error *error)
 			       "CAP_PERFMON, or run as root.",
 			       paranoid);
 	else if (!permitted)
-		error_set_cure(
-			error,
-			"Docker's seccomp profile refuses it without the capability: docker run "
-			"--cap-add PERFMON, or securityContext.capabilities.add [\"PERFMON\"].");
+		error_set_cure(error, "Grant CAP_PERFMON, or run as root: a security module may "
+				      "ask for it.");
 	else
-		error_set_cure(error,
-			       "A seccomp profile may refuse it (in a container: docker run "
-			       "--cap-add PERFMON, or another --security-opt seccomp=), or the "
-			       "locked-memory limit is used up: sysctl "
-			       "kernel.perf_event_mlock_kb=2048");
+		error_set_cure(error, "The locked-memory limit may be used up: sysctl "
+				      "kernel.perf_event_mlock_kb=2048");
 }
 
 void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error *error)
@@ -180,8 +200,7 @@ static int check_executable(pid_t pid, struct error *error)
 	return 0;
 }
 
-/* Ids here are ids everywhere: user 0 is the machine's root. */
-static bool in_first_user_namespace(void)
+bool preflight_in_first_user_namespace(void)
 {
 	unsigned inside = 0, outside = 0, count = UINT32_MAX;
 	FILE *file = fopen("/proc/self/uid_map", "re");
@@ -208,7 +227,7 @@ static bool signals_reach(const struct process_status *target)
 	for (unsigned i = 0; i < 2; i++) /* real and effective, of the target real and saved */
 		if (self.uid[i] == target->uid[0] || self.uid[i] == target->uid[2])
 			return true;
-	return self.uid[1] == 0 && in_first_user_namespace();
+	return self.uid[1] == 0 && preflight_in_first_user_namespace();
 }
 
 static int check_signals(pid_t pid, const struct process_status *target, struct error *error)

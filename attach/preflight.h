@@ -33,6 +33,9 @@ __attribute__((warn_unused_result)) int preflight_check(pid_t pid, int wanted_si
 							struct preflight *ret_preflight,
 							struct error *error);
 
+/* Ids here are ids everywhere: user 0 is the machine's root, and capabilities count. */
+bool preflight_in_first_user_namespace(void);
+
 /* Why PTRACE_SEIZE failed with this negative errno. */
 void preflight_explain_seize(pid_t pid, int failure, struct error *error);
 

@@ -125,22 +125,25 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 {
 	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
 	unsigned long long user, system, start;
+	long long children_user, children_system;
 	const char *fields;
 	char state;
 
 	/* The name in parentheses may hold anything, parentheses included: start behind the last.
 	 */
 	fields = strrchr(text, ')');
-	if (!fields || sscanf(fields + 1,
-			      " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
-			      "%*d %*d "
-			      "%*d %*d %llu",
-			      &state, &user, &system, &start) != 4)
+	if (!fields ||
+	    sscanf(fields + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld "
+		   "%*d %*d "
+		   "%*d %*d %llu",
+		   &state, &user, &system, &children_user, &children_system, &start) != 6)
 		return -EPROTO;
 	*ret_times = (struct process_times){
 		.start_time = start,
 		.user_ns = user * tick_ns,
 		.system_ns = system * tick_ns,
+		.children_ns = ((uint64_t)children_user + (uint64_t)children_system) * tick_ns,
 		.state = state,
 	};
 	return 0;

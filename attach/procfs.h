@@ -36,12 +36,13 @@ const char *procfs_status_value(const char *text, const char *key);
 /* The same as a number, 0 without one. */
 uint64_t procfs_status_number(const char *text, const char *key, int base);
 
-/* Starts at clock tick after boot (field 22 of stat), user and system time in nanoseconds. */
+/* Starts at clock tick after boot (field 22 of stat), and CPU time in nanoseconds. */
 struct process_times {
 	uint64_t start_time;
 	uint64_t user_ns;
 	uint64_t system_ns;
-	char state; /* as in process_status, at the same moment */
+	uint64_t children_ns; /* of its children that it has waited for, and theirs */
+	char state;           /* as in process_status, at the same moment */
 };
 
 __attribute__((warn_unused_result)) int procfs_read_times(pid_t pid, pid_t tid,

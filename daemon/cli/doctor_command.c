@@ -2,6 +2,7 @@
 #include "daemon/cli/commands.h"
 
 #include "attach/impersonator.h"
+#include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/standard_output.h"
@@ -26,6 +27,7 @@ enum exit_code doctor_command(const struct options *options, bool debuginfod)
 	impersonator_destroy(impersonator);
 	signals_end_us(&signals);
 	if (failure) {
+		hint_python_child(options, &error);
 		message_error(&error);
 		return error.exit_code;
 	}

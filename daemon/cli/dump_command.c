@@ -4,6 +4,7 @@
 #include "attach/impersonator.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
+#include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/standard_output.h"
@@ -31,6 +32,7 @@ enum exit_code dump_command(const struct options *options)
 	dump = thread_dump_take(options->pid, &dump_options, &error);
 	signals_end_us(&signals);
 	if (!dump) {
+		hint_python_child(options, &error);
 		message_error(&error);
 		impersonator_destroy(dump_options.impersonator);
 		return error.exit_code;

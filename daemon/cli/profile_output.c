@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/profile_output.h"
 
-#include "daemon/cli/hint.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/report/format/writer.h"
 
@@ -62,7 +61,8 @@ static int write_summary(const struct options *options, const struct profile *pr
 	return writer_write_file(&writer_text, profile, &writer_options, "-");
 }
 
-enum exit_code profile_output_reports(const struct options *options, struct profile *profile)
+enum exit_code profile_output_reports(const struct options *options, struct profile *profile,
+				      struct hint_children *hint)
 {
 	enum exit_code code;
 
@@ -84,8 +84,8 @@ enum exit_code profile_output_reports(const struct options *options, struct prof
 			profile->facts.target.pid);
 		code = EXIT_NO_SAMPLES;
 	}
-	if (!options->follow && !options->cgroup && !options->quiet)
-		hint_children(stderr, &profile->facts);
+	if (hint)
+		hint_children_tell(stderr, hint, &profile->facts);
 	profile_destroy(profile);
 	return code;
 }

@@ -4,6 +4,7 @@
 #define PIEPROFD_DAEMON_CLI_PROFILE_OUTPUT_H
 
 #include "common/error.h"
+#include "daemon/cli/hint.h"
 #include "daemon/cli/options.h"
 #include "daemon/report/model/profile.h"
 
@@ -13,9 +14,12 @@ void profile_output_step(const struct options *options, const char *step);
 /* Writes every file asked for; the first failure's exit code. */
 enum exit_code profile_output_files(const struct options *options, const struct profile *profile);
 
-/* The files, the summary and what there is to say. Takes the profile; NULL: it could not be made.
+/*
+ * The files, the summary and what there is to say; hint: of children, NULL: nothing. Takes the
+ * profile; NULL: it could not be made.
  */
-enum exit_code profile_output_reports(const struct options *options, struct profile *profile);
+enum exit_code profile_output_reports(const struct options *options, struct profile *profile,
+				      struct hint_children *hint);
 
 /* --strict: a degraded profile is written, but no success. */
 enum exit_code profile_output_code(const struct options *options, bool degraded,

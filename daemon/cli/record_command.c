@@ -7,6 +7,7 @@
 #include "daemon/cli/command.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
+#include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/session_settings.h"
@@ -91,7 +92,8 @@ static bool record_pass_on(const struct command *command, int signal, const sigi
 
 /* Until the time is over, somebody wants an end, or the targets end. */
 static void wait_for_end(const struct options *options, struct group *group,
-			 const struct command *command, const sigset_t *signals)
+			 const struct command *command, const sigset_t *signals,
+			 struct hint_children *hint)
 {
 	uint64_t began_ns = clock_now_ns();
 	struct autosave autosave;
@@ -115,6 +117,7 @@ static void wait_for_end(const struct options *options, struct group *group,
 		if (elapsed_ns % PROGRESS_NS < look_ns)
 			show_progress(options, &progress, elapsed_ns);
 		autosave_poll(&autosave, elapsed_ns);
+		hint_children_look(hint);
 		signal = sigtimedwait(signals, &info, &timeout);
 		if (signal == SIGUSR1)
 			write_snapshot(options, group);
@@ -124,7 +127,8 @@ static void wait_for_end(const struct options *options, struct group *group,
 	end_progress(options);
 }
 
-static enum exit_code report_group(const struct options *options, struct group *group)
+static enum exit_code report_group(const struct options *options, struct group *group,
+				   struct hint_children *hint)
 {
 	struct profile *profile;
 
@@ -149,7 +153,7 @@ static enum exit_code report_group(const struct options *options, struct group *
 		return EXIT_NO_SAMPLES;
 	}
 	return profile_output_code(options, group_is_degraded(group),
-				   profile_output_reports(options, profile));
+				   profile_output_reports(options, profile, hint));
 }
 
 /*
@@ -192,6 +196,7 @@ static void await_command(const struct command *command, const sigset_t *signals
 static enum exit_code record_group(const struct options *options, struct group *group,
 				   const struct command *command, const sigset_t *signals)
 {
+	struct hint_children hint;
 	struct error error;
 	enum exit_code code;
 
@@ -202,12 +207,13 @@ static enum exit_code record_group(const struct options *options, struct group *
 		message_error(&error);
 		return error.exit_code;
 	}
-	wait_for_end(options, group, command, signals);
+	hint_children_begin(&hint, options);
+	wait_for_end(options, group, command, signals, &hint);
 	group_finish(group);
 	print_notes(group);
 	if (!command)
 		signals_end_us(signals);
-	code = report_group(options, group);
+	code = report_group(options, group, &hint);
 	return code;
 }
 
@@ -244,7 +250,7 @@ static void record_end_at_once(void *context)
 	signal(SIGALRM, SIG_DFL);
 	alarm(LAST_RESORT_SECONDS);
 	sigprocmask(SIG_UNBLOCK, &all, NULL);
-	_exit(report_group(last->options, group));
+	_exit(report_group(last->options, group, NULL));
 }
 
 static int record_targets(struct options *options, struct pid_list *targets)
@@ -297,6 +303,7 @@ static int record_targets(struct options *options, struct pid_list *targets)
 		code = (int)record_group(options, group, options->command ? &command : NULL,
 					 &signals);
 	} else {
+		hint_python_child(options, &error);
 		message_error(&error);
 		code = error.exit_code;
 	}

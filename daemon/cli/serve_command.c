@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
+#include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/session_settings.h"
 #include "daemon/cli/signals.h"
@@ -278,6 +279,7 @@ enum exit_code serve_command(struct options *options)
 		file_limit_raise();
 		session_options.impersonator = impersonator_create();
 		if (run_service(options, &targets, &session_options, &signals, &error)) {
+			hint_python_child(options, &error);
 			message_error(&error);
 			code = error.exit_code;
 		}

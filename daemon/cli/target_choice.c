@@ -18,7 +18,8 @@ static enum exit_code explain_none(const struct options *options, size_t others)
 	else
 		fprintf(stderr,
 			"pieprofd: there is no process in a cgroup '%s'%s%s%s\n"
-			"  Paths are as in /proc/PID/cgroup, names as systemd-cgls shows them.\n",
+			"  Paths are as in /proc/PID/cgroup, names as systemd-cgls, podman ps and "
+			"docker ps show them.\n",
 			options->cgroup, options->name ? " with a command line like '" : "",
 			options->name ? options->name : "", options->name ? "'" : "");
 	return EXIT_NO_TARGET;

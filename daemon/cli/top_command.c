@@ -4,6 +4,7 @@
 #include "attach/impersonator.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
+#include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/session_settings.h"
@@ -33,6 +34,7 @@ static void show_live(const struct options *options, struct session *session)
 enum exit_code top_command(const struct options *options)
 {
 	struct session_options session_options = session_settings(options);
+	struct hint_children hint;
 	struct session *session;
 	struct error error;
 	enum exit_code code;
@@ -52,17 +54,19 @@ enum exit_code top_command(const struct options *options)
 	}
 	session = session_create(&session_options, &error);
 	if (!session || session_start(session, &error)) {
+		hint_python_child(options, &error);
 		message_error(&error);
 		session_destroy(session);
 		impersonator_destroy(session_options.impersonator);
 		return error.exit_code;
 	}
+	hint_children_begin(&hint, options);
 	show_live(options, session);
 	session_finish(session);
 	signals_end_us(&signals);
 	code = profile_output_code(
 		options, session_is_degraded(session),
-		profile_output_reports(options, session_profile(session, PIEPROFD_VERSION)));
+		profile_output_reports(options, session_profile(session, PIEPROFD_VERSION), &hint));
 	session_destroy(session);
 	impersonator_destroy(session_options.impersonator);
 	return code;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/inspect/doctor.h"
 
-#include "attach/container.h"
+#include "attach/call_filter.h"
+#include "attach/container_name.h"
+#include "attach/cpu_supply.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "attach/thread_events.h"
 #include "attach/trial.h"
 #include "daemon/inspect/doctor_process.h"
+#include "daemon/report/model/container_text.h"
 #include "symbolize/debug_download.h"
 
 #include <errno.h>
@@ -68,14 +71,17 @@ static void doctor_examine_place(struct doctor_report *report)
 
 	if (!uname(&system))
 		doctor_add(report, "kernel", DOCTOR_FACT, "Linux %s", system.release);
-	if (!container_read(getpid(), &container))
-		doctor_add(report, "container", DOCTOR_FACT, "this is container %.12s (%s)",
-			   container.id, container.runtime);
-	else if (!access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK) ||
-		 getenv("KUBERNETES_SERVICE_HOST"))
+	if (!container_read(getpid(), &container)) {
+		struct profile_container shown = profile_container_of(&container);
+
+		doctor_add(report, "container", DOCTOR_FACT, "this is container %s",
+			   container_words(&shown).text);
+	} else if (!access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK) ||
+		   getenv("KUBERNETES_SERVICE_HOST")) {
 		doctor_add(report, "container", DOCTOR_FACT, "this is a container");
-	else
+	} else {
 		doctor_add(report, "container", DOCTOR_FACT, "no container was detected");
+	}
 	if (!line_has("/proc/cpuinfo", "flags", " hypervisor"))
 		return;
 	read_line("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
@@ -282,21 +288,57 @@ static void examine_limits(struct doctor_report *report, const struct process_st
 			    4 * mlock_kb);
 }
 
-static void examine_priority(struct doctor_report *report, const struct trial *trial)
+/* Refused in spite of the capability: by whom, as a part of a sentence. */
+static const char *explain_priority(struct doctor_line *cure)
 {
-	struct doctor_line *line;
+	char runtime[256];
+
+	if (call_filter_refuses_scheduling()) {
+		doctor_cure(cure, "CAP_SYS_NICE is there: another --security-opt seccomp=; in a "
+				  "systemd unit: SystemCallFilter=sched_setscheduler.");
+		return "refused by a seccomp filter";
+	}
+	if (!preflight_in_first_user_namespace()) {
+		doctor_cure(cure, "CAP_SYS_NICE of a user namespace does not count: run as the "
+				  "machine's root, or ulimit -r 1.");
+		return "refused in a user namespace";
+	}
+	if (cpu_supply_realtime_refused(getpid(), runtime, sizeof(runtime))) {
+		doctor_cure(cure,
+			    "CAP_SYS_NICE is there, but %s is 0: write microseconds of each second "
+			    "there (its parents first), or docker run --cpu-rt-runtime=10000.",
+			    runtime);
+		return "refused by its control group, which has no time for real-time threads";
+	}
+	doctor_cure(cure, "CAP_SYS_NICE is there: where the kernel has CONFIG_RT_GROUP_SCHED, only "
+			  "the root control group of version 2 may have real-time threads; a "
+			  "security module may refuse them, too.");
+	return "not permitted";
+}
+
+static void examine_priority(struct doctor_report *report, const struct process_status *self,
+			     const struct trial *trial)
+{
+	bool able = self->capabilities_effective >> CAP_SYS_NICE & 1;
+	struct doctor_line *line, cure = { .cure = "" };
+	const char *why;
 
 	if (!trial->realtime_errno) {
 		doctor_add(report, "priority", DOCTOR_OK, "the tracer can have real-time priority");
 		return;
 	}
+	why = able && trial->realtime_errno != EINVAL ? explain_priority(&cure)
+						      : strerror(trial->realtime_errno);
 	line = doctor_add(report, "priority", DOCTOR_LIMITED,
-			  "the tracer cannot have real-time priority: %s",
-			  strerror(trial->realtime_errno));
+			  "the tracer cannot have real-time priority: %s", why);
 	doctor_meaning(line, "On a machine whose processors are all busy, stops are longer.");
-	doctor_cure(line,
-		    "ulimit -r 1, or CAP_SYS_NICE: docker run --cap-add SYS_NICE; " KUBERNETES(
-			    "SYS_NICE"));
+	if (cure.cure[0])
+		doctor_cure(line, "%s", cure.cure);
+	else
+		doctor_cure(
+			line,
+			"ulimit -r 1, or CAP_SYS_NICE: docker run --cap-add SYS_NICE; " KUBERNETES(
+				"SYS_NICE"));
 }
 
 /* ---- facts ---- */
@@ -390,7 +432,7 @@ static int examine_machine(struct doctor_report *report, bool debuginfod, struct
 	examine_clock(report, &trial);
 	examine_breakpoints(report, &trial);
 	examine_limits(report, &self);
-	examine_priority(report, &trial);
+	examine_priority(report, &self, &trial);
 	examine_memory_samplers(report);
 	examine_debuginfod(report, debuginfod);
 	return 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/inspect/doctor_process.h"
 
-#include "attach/container.h"
+#include "attach/container_name.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "attach/thread_events.h"
 #include "daemon/capture/target.h"
+#include "daemon/report/model/container_text.h"
 #include "symbolize/debug_file.h"
 #include "symbolize/elf_image.h"
 
@@ -58,9 +59,12 @@ static void examine_place(struct doctor_report *report, pid_t pid,
 
 	doctor_add(report, "process", DOCTOR_FACT, "%d (%s), user %u", pid, status->name,
 		   status->uid[1]);
-	if (!container_read(pid, &container))
-		doctor_add(report, "container", DOCTOR_FACT, "container %.12s (%s)", container.id,
-			   container.runtime);
+	if (!container_read(pid, &container)) {
+		struct profile_container shown = profile_container_of(&container);
+
+		doctor_add(report, "container", DOCTOR_FACT, "container %s",
+			   container_words(&shown).text);
+	}
 	if (!other_pids && !other_files && !other_users)
 		return;
 	line = doctor_add(report, "namespaces", DOCTOR_FACT, "its own:%s%s%s",

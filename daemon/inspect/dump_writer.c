@@ -5,6 +5,7 @@
 #include "daemon/inspect/alike.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/container_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -336,6 +337,7 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 		.colour = options->colour,
 	};
 	const struct dumped_thread *holder = find_holder(dump);
+	struct container_text container = container_words(&dump->container);
 	char command[512], words[256];
 	size_t used = 0;
 
@@ -350,10 +352,15 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 		command[0] = '\0';
 	fprintf(file, "pid %d, ", (int)dump->pid);
 	if (dump->python.major)
-		fprintf(file, "Python %d.%d.%d\n  ", dump->python.major, dump->python.minor,
+		fprintf(file, "Python %d.%d.%d\n", dump->python.major, dump->python.minor,
 			dump->python.micro);
 	else
-		fputs("a Python that could not be read\n  ", file);
+		fputs("a Python that could not be read\n", file);
+	if (container.text[0]) {
+		fputs("  in container ", file);
+		text_last_cell(&layout, container.text, layout.columns - 15);
+	}
+	fputs("  ", file);
 	text_last_cell(&layout, command, layout.columns - 2);
 	if (!dump->gil_known)
 		snprintf(words, sizeof(words), "%zu threads; who holds the GIL could not be read",
@@ -495,6 +502,7 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	for (size_t i = 0; i < dump->thread_count; i++)
 		threads = json_appended(threads, dump_json_thread(dump, &dump->threads[i]));
 	object = json_with(object, "pid", json_integer(dump->pid));
+	object = json_with(object, "container", json_container(&dump->container));
 	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
 	object = json_with(object, "tasks", json_tasks(dump));
 	object = json_with(object, "greenlets", json_greenlets(dump));

@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/container_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #define SHORT_ID_DIGITS 12
 
 struct short_text {
-	char text[96];
+	char text[CONTAINER_NAME_BYTES];
 };
 
 static struct short_text version_text(struct python_version version)
@@ -52,7 +53,9 @@ static struct short_text container_text(const struct listed_process *process)
 {
 	struct short_text text = { "-" };
 
-	if (process->contained)
+	if (process->contained && process->container.name[0])
+		snprintf(text.text, sizeof(text.text), "%s", process->container.name);
+	else if (process->contained)
 		snprintf(text.text, sizeof(text.text), "%.6s:%.*s", process->container.runtime,
 			 SHORT_ID_DIGITS, process->container.id);
 	else if (process->inner_pid != process->pid)
@@ -156,14 +159,12 @@ void list_write_text(const struct process_list *list, const struct writer_option
 	put_denied(&layout, list);
 }
 
-static json_t *json_container(const struct listed_process *process)
+static json_t *json_listed_container(const struct listed_process *process)
 {
-	json_t *object;
+	struct profile_container container =
+		profile_container_of(process->contained ? &process->container : NULL);
 
-	if (!process->contained)
-		return json_null();
-	object = json_with(json_object(), "runtime", json_text(process->container.runtime));
-	return json_with(object, "id", json_text(process->container.id));
+	return json_container(&container);
 }
 
 static json_t *json_process(const struct listed_process *process)
@@ -180,7 +181,7 @@ static json_t *json_process(const struct listed_process *process)
 			   process->version.major ? json_text(version_text(process->version).text)
 						  : json_null());
 	object = json_with(object, "interpreter", json_text(process->interpreter));
-	object = json_with(object, "container", json_container(process));
+	object = json_with(object, "container", json_listed_container(process));
 	object = json_with(object, "cpu", json_figure(process->cpu));
 	object = json_with(object, "cpu_ns", json_count(process->cpu_ns));
 	object = json_with(object, "running_ns", json_count(process->running_ns));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/inspect/process_list.h"
 
+#include "attach/container_name.h"
 #include "attach/mapped_file.h"
 #include "attach/process_memory.h"
 #include "attach/procfs.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/inspect/thread_dump.h"
 
+#include "attach/container_name.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
 #include "attach/tracer.h"
 #include "attach/watchdog.h"
 #include "common/clock.h"
 #include "daemon/capture/capture.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/place.h"
 #include "daemon/report/model/shown_frame.h"
 #include "daemon/sample/wait_kind.h"
@@ -492,6 +494,7 @@ struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options
 {
 	struct owned_dump *owned = calloc(1, sizeof(*owned));
 	struct process_status status;
+	struct container container;
 
 	if (!owned) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
@@ -506,6 +509,8 @@ struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options
 	}
 	if (procfs_read_command(pid, &owned->dump.command))
 		owned->dump.command = NULL;
+	if (!container_read(pid, &container))
+		owned->dump.container = profile_container_of(&container);
 	if (dump_take(owned, error)) {
 		thread_dump_destroy(&owned->dump);
 		return NULL;

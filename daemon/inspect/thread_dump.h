@@ -43,6 +43,7 @@ struct thread_dump {
 	struct python_version python; /* of zeros: it could not be read, see below */
 	const char *python_refusal;   /* why there are no Python frames; NULL: there are */
 	char **command;               /* NULL-terminated; NULL: unknown */
+	struct profile_container container;
 	bool gil_known;
 	struct dumped_thread *threads; /* those with Python first, then by tid */
 	size_t thread_count;

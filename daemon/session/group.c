@@ -4,6 +4,7 @@
 #include "attach/children.h"
 #include "attach/preflight.h"
 #include "common/clock.h"
+#include "daemon/session/descendants.h"
 #include "daemon/session/group_parts.h"
 
 #include <errno.h>
@@ -103,10 +104,21 @@ void group_try_again(const struct group *group, struct member *member)
 	member_try_again(member, member->pid == group->command ? UINT64_MAX : GROUP_TRY_NS);
 }
 
-/* A shell that started the interpreter is a good target when its children are followed. */
-static bool may_have_children(struct group *group, pid_t pid)
+/*
+ * A shell that started the interpreter is a good target when its children are followed;
+ * so is another user's launcher of processes of ours.
+ */
+static bool is_good_parent(struct group *group, struct member *member, const struct error *error)
 {
-	return group->options.follow && !children_read(pid, &group->found) && group->found.count;
+	if (!group->options.follow)
+		return false;
+	if (error->exit_code == EXIT_NO_TARGET)
+		return !children_read(member->pid, &group->found) && group->found.count;
+	if (error->exit_code != EXIT_PERMISSION ||
+	    descendants_read_python(member->pid, &group->found) || !group->found.count)
+		return false;
+	group_refuse(group, member, error, clock_now_ns());
+	return true;
 }
 
 /*
@@ -178,7 +190,7 @@ struct group *group_create(const struct group_options *options, struct error *er
 		else if (i >= group_sessions_max(group))
 			continue;
 		else if (group_open_session(group, member, true, error) &&
-			 !(error->exit_code == EXIT_NO_TARGET && may_have_children(group, pid)))
+			 !is_good_parent(group, member, error))
 			goto fail;
 		if (member->session) {
 			group_add_note(group, session_notes(member->session));

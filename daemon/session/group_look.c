@@ -18,6 +18,8 @@
 #define PIDS_MAX (1 << 22)
 /* Of processes that the watch found: they may be refused for ever. */
 #define REFUSALS_TOLD_MAX 3
+/* What seems to be no interpreter: pauses between tries, as multiples of what the last one took. */
+#define TRY_COSTS 4
 
 void group_count_unseen(struct group *group, const struct member *member, uint64_t forks)
 {
@@ -305,6 +307,18 @@ void group_refuse(struct group *group, struct member *member, const struct error
 	member_try_later(member, now_ns);
 }
 
+/*
+ * It was no interpreter: to search all the data of all the libraries of an mpirun
+ * takes longer than to open the ranks that it has started.
+ */
+static void put_off(struct member *member, uint64_t began_ns)
+{
+	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + TRY_COSTS * (now_ns - began_ns);
+
+	if (!member->seems_python && member->next_try_ns < until_ns)
+		member->next_try_ns = until_ns;
+}
+
 static void try_member(struct group *group, size_t index, uint64_t now_ns)
 {
 	struct member *member = &group->members.items[index];
@@ -312,6 +326,7 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 
 	if (group_open_session(group, member, false, &error)) {
 		group_refuse(group, member, &error, now_ns);
+		put_off(member, now_ns);
 		return;
 	}
 	/* Once: what is limited is so for those that come later, too. */
@@ -323,31 +338,47 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 		group_refuse(group, &group->members.items[index], &error, now_ns);
 }
 
-static void try_members(struct group *group)
+/* Those whose turn it is; without room for their sessions, they wait for another one's end. */
+static void choose_due(struct group *group, bool room, uint64_t now_ns)
 {
-	uint64_t began_ns = clock_now_ns();
+	for (size_t i = 0; i < group->members.count; i++) {
+		struct member *member = &group->members.items[i];
+
+		member->due = false;
+		if (member->state != MEMBER_TRIED || member->gone || member->next_try_ns > now_ns)
+			continue;
+		/* Found a moment ago: it may be about to call exec. */
+		if (member->looks++ == 0 && !member->given)
+			continue;
+		member->over_limit = !room;
+		if (member->over_limit) {
+			member->refusal = LOSS_PROCESS_REFUSED;
+			member->next_try_ns = now_ns + MEMBER_LONGEST_PAUSE_NS;
+			continue;
+		}
+		member->due = true;
+		member->seems_python = process_seems_python(member->pid);
+	}
+}
+
+/* Returns whether there was time for all of them. */
+static bool try_due(struct group *group, bool python, uint64_t began_ns)
+{
+	/* Those found meanwhile are not due. */
 	size_t known = group->members.count, live = live_sessions(group);
 
 	for (size_t i = 0; i < known; i++) {
 		struct member *member = &group->members.items[i];
 		uint64_t now_ns;
 
-		if (member->state != MEMBER_TRIED || member->gone)
+		if (!member->due || member->seems_python != python)
 			continue;
 		now_ns = clock_now_ns();
 		if (now_ns - began_ns > LOOK_LIMIT_NS)
-			return;
-		if (member->next_try_ns > now_ns)
-			continue;
-		/* Found a moment ago: it may be about to call exec. */
-		if (member->looks++ == 0 && !member->given)
-			continue;
+			return false;
 		member->over_limit = live >= group_sessions_max(group);
-		if (member->over_limit) {
-			member->refusal = LOSS_PROCESS_REFUSED;
-			member->next_try_ns = now_ns + MEMBER_LONGEST_PAUSE_NS;
+		if (member->over_limit)
 			continue;
-		}
 		/* It may have ended, or run another program, since its turn. */
 		check_member(group, member);
 		if (member->gone)
@@ -355,6 +386,17 @@ static void try_members(struct group *group)
 		try_member(group, i, now_ns);
 		live += group->members.items[i].session != NULL;
 	}
+	return true;
+}
+
+/* Interpreters first: of what is something else, a launcher above all, it takes long to tell. */
+static void try_members(struct group *group)
+{
+	uint64_t began_ns = clock_now_ns();
+
+	choose_due(group, live_sessions(group) < group_sessions_max(group), began_ns);
+	if (try_due(group, true, began_ns))
+		(void)try_due(group, false, began_ns);
 }
 
 /* Only searching is charged to the look budget, not attaching. */

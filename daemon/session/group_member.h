@@ -40,6 +40,8 @@ struct member {
 	bool children_known;     /* those it had before it was known have been looked for */
 	bool renewed;            /* its session gave way to one that is still to come */
 	bool over_limit;         /* has no session, as there are too many */
+	bool due;                /* is to be tried in this look */
+	bool seems_python;       /* by its look, when it was last due */
 	unsigned looks;          /* that found it waiting to be tried */
 	dev_t device;            /* of the program it runs */
 	ino_t inode;

@@ -16,8 +16,7 @@
 
 #define ANCESTORS_MAX 64
 
-/* The words of the command line with spaces between them; the caller frees. NULL: none. */
-static char *command_line(pid_t pid)
+char *process_command_line(pid_t pid)
 {
 	char **words, *text = NULL;
 	size_t size = 0;
@@ -47,7 +46,7 @@ static bool has_libpython(pid_t pid)
 	return found;
 }
 
-static bool is_python(pid_t pid)
+bool process_seems_python(pid_t pid)
 {
 	char executable[4096];
 
@@ -91,7 +90,7 @@ static bool matches(pid_t pid, const struct process_query *query,
 	bool result = true;
 
 	if (query->name) {
-		char *text = command_line(pid);
+		char *text = process_command_line(pid);
 
 		result = text && name_pattern_matches(pattern, text);
 		free(text);
@@ -129,7 +128,7 @@ int process_search(const struct process_query *query, struct pid_list *ret_found
 		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
 		    !matches(pid, query, pattern))
 			continue;
-		if (is_python(pid))
+		if (process_seems_python(pid))
 			error = pid_list_add(ret_found, pid);
 		else
 			others++;
@@ -146,7 +145,7 @@ int process_search(const struct process_query *query, struct pid_list *ret_found
 void process_search_print(FILE *file, const struct pid_list *pids)
 {
 	for (size_t i = 0; i < pids->count; i++) {
-		char *text = command_line(pids->items[i]);
+		char *text = process_command_line(pids->items[i]);
 		char *shown = escape_printable(text ? text : "?", '\0');
 
 		fprintf(file, "  %7d  %.100s\n", (int)pids->items[i], shown ? shown : "?");

@@ -5,6 +5,7 @@
 
 #include "common/pid_list.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct process_query {
@@ -13,9 +14,17 @@ struct process_query {
 };
 
 /*
- * Processes that run a program called python... or have a libpython, whose
- * command line, words with spaces between them, matches, and that are in the
- * cgroup; by pid, in place of what the list held. Neither we nor those that
+ * A program called python..., or one that has a libpython: by its look, which takes
+ * microseconds. False where its program may not be seen.
+ */
+bool process_seems_python(pid_t pid);
+
+/* The words of its command line with spaces between them; the caller frees. NULL: none. */
+char *process_command_line(pid_t pid);
+
+/*
+ * Processes that seem to run Python, whose command line matches, and that are in
+ * the cgroup; by pid, in place of what the list held. Neither we nor those that
  * started us. *ret_others, unless NULL: how many match, but are no Python. 0 or a
  * negative errno.
  */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/session/session.h"
 
+#include "attach/container_name.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/session/session_parts.h"
 #include "symbolize/line_info.h"
 
@@ -57,6 +59,7 @@ static void read_identity(struct session *session)
 {
 	struct process_status status;
 	struct process_times times;
+	struct container container;
 
 	if (!procfs_read_status(session->options.pid, 0, &status)) {
 		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
@@ -67,6 +70,8 @@ static void read_identity(struct session *session)
 	session->process_started_unix_ns = process_started_unix_ns(session->options.pid);
 	if (procfs_read_command(session->options.pid, &session->command))
 		session->command = NULL;
+	if (!container_read(session->options.pid, &container))
+		session->container = profile_container_of(&container);
 }
 
 /* The processor's own sampling, when it can sample all that is asked for. */

@@ -55,6 +55,7 @@ struct session {
 	bool degraded; /* less is measured than was asked for */
 	bool without_perf;
 	char **command;
+	struct profile_container container;
 	char comm[16];
 	pid_t parent;
 	uint64_t start_time;

@@ -87,6 +87,7 @@ static struct profile_facts current_facts(const struct session *session)
 					  ? python_runtime_version(session->target.runtime)
 					  : (struct python_version){ 0 },
 			.command = (const char *const *)session->command,
+			.container = session->container,
 		},
 		.sampler = session->unstopped ? "unstopped" : session->sampler,
 		.sampler_limits = session->unstopped ? UNSTOPPED_LIMITS : NULL,

@@ -2,6 +2,7 @@
 #include "daemon/top/layout.h"
 
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/verdict.h"
 #include "daemon/top/columns.h"
 
@@ -49,7 +50,11 @@ static void put_title(struct screen *screen, unsigned row, const struct profile_
 			command + used, sizeof(command) - used, "%s%s", i ? " " : "",
 			i ? target->command[i] : columns_base_name(target->command[0]));
 	if (!used)
-		snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm), target->comm);
+		used = (size_t)snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm),
+					target->comm);
+	if (used < sizeof(command))
+		snprintf(command + used, sizeof(command) - used, "%s",
+			 container_suffix(&target->container).text);
 	if (target->python.major && target->python.micro < 0)
 		snprintf(python, sizeof(python), "Python %d.%d", target->python.major,
 			 target->python.minor);

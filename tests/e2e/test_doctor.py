@@ -10,11 +10,11 @@ import subprocess
 import tempfile
 
 from harness import (Skip, Target, check, check_equal, find_interpreters, nobody, pieprofd, status_of,
-                     take_breakpoints)
+                     take_breakpoints, wait_until)
 from test_refusals import (ENOSYS, EPERM, PERF_EVENT_OPEN, PTRACE, pretend_settings, refuse_call, restricted,
                            sleeping_target)
 
-PROCESS_VM_READV = 310
+PROCESS_VM_READV, SCHED_SETSCHEDULER = 310, 144
 SLEEPS = "import time; print('ready', flush=True); time.sleep(120)"
 
 
@@ -207,6 +207,32 @@ def test_doctor_restricted():
         check(code == 0 or name in report["verdict"], report["verdict"])
         if name == "clock":
             check_states(lines, breakpoints="missing")
+
+
+def test_doctor_who_refuses_priority():
+    """Root has CAP_SYS_NICE: a filter, or a control group of version 1, which has no time for real-time threads at first."""
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    lines, _ = examined(restrict=lambda: refuse_call(SCHED_SETSCHEDULER, EPERM))
+    check_states(lines, priority="limited")
+    check("seccomp filter" in lines["priority"]["found"], lines["priority"])
+    base = "/sys/fs/cgroup/cpu"
+    if not os.path.exists(base + "/cpu.rt_runtime_us"):
+        raise Skip("needs root and control groups of version 1 with real-time scheduling")
+    folder = os.path.join(base, "pieprofd-doctor-%d" % os.getpid())
+    os.mkdir(folder)
+
+    def enter():
+        with open(folder + "/cgroup.procs", "w") as file:
+            file.write("%d\n" % os.getpid())
+
+    try:
+        lines, _ = examined(restrict=enter)
+        check("control group" in lines["priority"]["found"], lines["priority"])
+        check(folder + "/cpu.rt_runtime_us is 0" in lines["priority"]["cure"], lines["priority"])
+    finally:
+        wait_until(lambda: not open(folder + "/cgroup.procs").read(), what="an empty control group")
+        os.rmdir(folder)
 
 
 def test_doctor_yama():

@@ -4,10 +4,13 @@ import glob
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 
-from harness import PIEPROFD, ROOT, Target, check, check_equal, check_sampled, default_interpreter
+from harness import PIEPROFD, ROOT, Skip, Target, check, check_equal, check_sampled, default_interpreter, status_of
+from test_refusals import EPERM, set_filter
+from test_serve import Server
 
 PACKAGING = os.path.join(ROOT, ".packaging")
 
@@ -42,6 +45,7 @@ def test_install_and_uninstall():
             "lib/systemd/system/pieprofd@.service",
             "share/bash-completion/completions/pieprofd",
             "share/fish/vendor_completions.d/pieprofd.fish",
+            "share/pieprofd/seccomp.json",
             "share/zsh/site-functions/_pieprofd",
         }
         check_equal(installed_files(root), {"usr/" + name for name in wanted}, "the files installed")
@@ -79,12 +83,52 @@ def test_build_dependencies():
     check_equal(packages - {"debhelper-compat"}, set(wanted) - {"build-essential"}, "Build-Depends")
 
 
+def permit_calls(numbers):
+    """From now on, in this process and its children, all other system calls fail with EPERM."""
+    # struct sock_filter of linux/filter.h: load the number; for each permitted one compare, return; EPERM.
+    program = struct.pack("=HBBI", 0x20, 0, 0, 0)
+    for number in sorted(numbers):
+        program += struct.pack("=HBBI", 0x15, 0, 1, number) + struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
+    program += struct.pack("=HBBI", 0x06, 0, 0, 0x00050000 | EPERM)
+    set_filter(program)
+
+
+def calls_of_the_unit(unit):
+    """Numbers of the system calls that systemd permits for it."""
+    if not shutil.which("systemd-analyze"):
+        raise Skip("needs root and systemd-analyze")
+    with open("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", encoding="ascii") as file:
+        known = {name: int(number) for name, number in re.findall(r"#define __NR_(\w+) (\d+)", file.read())}
+    permitted, todo = set(), re.search(r"^SystemCallFilter=(.*)$", unit, re.M).group(1).split() + ["@default"]
+    while todo:
+        word = todo.pop()
+        if word in permitted:
+            continue
+        permitted.add(word)
+        if word.startswith("@"):
+            run = subprocess.run(["systemd-analyze", "syscall-filter", word], capture_output=True, text=True, check=True)
+            todo += re.findall(r"^ +([@\w-]+)", run.stdout, re.M)
+    return {known[word] for word in permitted if word in known}
+
+
+def test_service_under_the_filter_of_the_unit():
+    """The page is made by a thread that sets a filter of its own, which takes a system call, too."""
+    numbers = calls_of_the_unit(read(PACKAGING, "systemd", "pieprofd@.service.in"))
+    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        with Server(target.pid, prepare=lambda: permit_calls(numbers)) as server:
+            check(b"<html" in server.get("/?seconds=1"), "the page")
+            modes = [status_of(server.process.pid, tid)["Seccomp_filters"]
+                     for tid in os.listdir("/proc/%d/task" % server.process.pid)]
+            check_equal(sorted(set(modes)), ["1", "2"], "filters of its threads")
+            server.finish()
+
+
 def test_unit_permits_what_is_called():
     """The system calls, capabilities and options that the service would fail without, and no others."""
     unit = read(PACKAGING, "systemd", "pieprofd@.service.in")
     settings = dict(line.split("=", 1) for line in unit.splitlines() if re.match(r"[A-Z]\w+=", line))
     calls = set(settings["SystemCallFilter"].split())
-    check({"ptrace", "process_vm_readv", "perf_event_open", "mincore", "@system-service"} <= calls, "calls: %s" % calls)
+    check({"ptrace", "process_vm_readv", "perf_event_open", "mincore", "seccomp", "@system-service"} <= calls, "calls: %s" % calls)
     for name in ("CapabilityBoundingSet", "AmbientCapabilities"):
         check_equal(set(settings[name].split()), {"CAP_" + word for word in (
             "SYS_PTRACE", "PERFMON", "SYS_NICE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SETUID", "SETGID")}, name)

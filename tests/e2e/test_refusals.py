@@ -29,18 +29,23 @@ def checked(result):
         raise OSError(ctypes.get_errno(), "the restriction could not be set up")
 
 
-def refuse_call(number, error):
-    """From now on, in this process and its children, the system call fails."""
-    # struct sock_filter of linux/filter.h: load the number, compare, return.
-    program = b"".join(struct.pack("=HBBI", *instruction) for instruction in (
-        (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | error), (0x06, 0, 0, 0x7FFF0000)))
+def set_filter(program):
+    """Of system calls: instructions of struct sock_filter, linux/filter.h."""
     buffer = ctypes.create_string_buffer(program)
 
     class Filter(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_void_p))
 
     checked(libc().prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS
-    checked(libc().prctl(22, 2, ctypes.byref(Filter(4, ctypes.addressof(buffer))), 0, 0))  # PR_SET_SECCOMP
+    length = len(program) // 8
+    checked(libc().prctl(22, 2, ctypes.byref(Filter(length, ctypes.addressof(buffer))), 0, 0))  # PR_SET_SECCOMP
+
+
+def refuse_call(number, error):
+    """From now on, in this process and its children, the system call fails."""
+    # Load the number, compare, return.
+    set_filter(b"".join(struct.pack("=HBBI", *instruction) for instruction in (
+        (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | error), (0x06, 0, 0, 0x7FFF0000))))
 
 
 def pretend_settings(settings):

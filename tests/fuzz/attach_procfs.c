@@ -5,11 +5,14 @@
 #include "attach/cgroup.h"
 #include "attach/children.h"
 #include "attach/container.h"
+#include "attach/container_name.h"
 #include "attach/credentials.h"
 #include "attach/procfs.h"
 #include "attach/stop.h"
 #include "attach/thread_schedule.h"
 #include "tests/fuzz/fuzz.h"
+
+#include <ctype.h>
 
 static void parse_mappings(const struct fuzz_input *input)
 {
@@ -44,6 +47,44 @@ static void parse_container(const struct fuzz_input *input)
 		fuzz_read_string(container.runtime);
 		fuzz_must(memchr(container.id, '\0', sizeof(container.id)));
 	}
+	free(text);
+}
+
+static void check_name(const char name[CONTAINER_NAME_BYTES])
+{
+	const char *end = memchr(name, '\0', CONTAINER_NAME_BYTES);
+
+	fuzz_must(end);
+	for (const char *at = name; at < end; at++)
+		fuzz_must(isalnum((unsigned char)*at) || (at > name && strchr("_.-", *at)));
+}
+
+static void parse_docker(const struct fuzz_input *input)
+{
+	uint8_t *text = fuzz_copy(input);
+	char name[CONTAINER_NAME_BYTES], path[64];
+
+	if (container_parse_docker((const char *)text, input->left, name) == 0) {
+		fuzz_must(name[0]);
+		check_name(name);
+	}
+	if (container_parse_docker_root((const char *)text, input->left, path, sizeof(path)) == 0)
+		fuzz_must(path[0] == '/' && memchr(path, '\0', sizeof(path)));
+	free(text);
+}
+
+static void parse_monitor(const struct fuzz_input *input)
+{
+	uint8_t *text = fuzz_copy(input);
+	struct container container;
+	char **words;
+
+	fuzz_must(procfs_parse_command((const char *)text, input->left, &words) == 0);
+	if (container_parse_monitor((const char *const *)words, &container) == 0) {
+		fuzz_must(container_is_id(container.id, strlen(container.id)));
+		check_name(container.name);
+	}
+	free(words);
 	free(text);
 }
 
@@ -151,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	struct process_credentials credentials;
 
-	switch (choice % 13) {
+	switch (choice % 15) {
 	case 0:
 		parse_mappings(&input);
 		break;
@@ -194,6 +235,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 12:
 		read_setting(&input);
+		break;
+	case 13:
+		parse_docker(&input);
+		break;
+	case 14:
+		parse_monitor(&input);
 		break;
 	}
 	free(text);

@@ -42,6 +42,7 @@ static void test_runtimes(void **state)
 	is("12:pids:/docker/" ID "\n0::/\n", "docker", ID);
 	is("0::/docker/" ID "/init.scope", "docker", ID);
 	is("0::/machine.slice/libpod-" ID ".scope/container\n", "podman", ID);
+	is("0::/system.slice/web.service/libpod-payload-" ID "\n", "podman", ID);
 	is("0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope",
 	   "podman", ID);
 	is("0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod0b1c.slice/"
@@ -63,6 +64,7 @@ static void test_none(void **state)
 	(void)state;
 	is("", NULL, NULL);
 	is("0::/\n", NULL, NULL);
+	is("0::/system.slice/web.service/libpod-payload-" ID "\n", "podman", ID);
 	is("0::/user.slice/user-1000.slice/session-2.scope\n", NULL, NULL);
 	is("0::/system.slice/docker.service\n", NULL, NULL);
 	is("0::/system.slice/docker-.scope", NULL, NULL);

@@ -41,6 +41,7 @@ static json_t *diff_json_side(const struct diff *diff, enum diff_side side)
 	object = json_with(object, "pieprofd", json_text(facts->version));
 	object = json_with(object, "pid", json_integer(facts->target.pid));
 	object = json_with(object, "command", command);
+	object = json_with(object, "container", json_container(&facts->target.container));
 	object = json_with(object, "duration_ns", json_count(facts->duration_ns));
 	object = json_with(object, "samples", json_count(facts->samples));
 	object = json_with(object, "cpu_ms_per_s", json_figure(diff->cpu_rate[side]));

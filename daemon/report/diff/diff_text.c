@@ -3,6 +3,7 @@
 #include "daemon/report/diff/diff.h"
 
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/container_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,10 +35,10 @@ static void put_side(const struct text_layout *layout, const struct diff *diff, 
 	char words[768];
 	size_t used;
 
-	used = (size_t)snprintf(words, sizeof(words),
-				"%s, %" PRIu64 " samples, %.1f ms of CPU a second; pid %d:",
-				figure_ns(facts->duration_ns).text, facts->samples,
-				diff->cpu_rate[side], (int)facts->target.pid);
+	used = (size_t)snprintf(
+		words, sizeof(words), "%s, %" PRIu64 " samples, %.1f ms of CPU a second; pid %d%s:",
+		figure_ns(facts->duration_ns).text, facts->samples, diff->cpu_rate[side],
+		(int)facts->target.pid, container_suffix(&facts->target.container).text);
 	for (size_t i = 0;
 	     facts->target.command && facts->target.command[i] && used < sizeof(words); i++)
 		used += (size_t)snprintf(words + used, sizeof(words) - used, " %s",

@@ -14,6 +14,7 @@
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/firefox_table.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/container_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -358,10 +359,11 @@ static void firefox_put_thread(struct firefox *firefox)
 {
 	const struct profile_target *target = &firefox->profile->facts.target;
 	bool undivided = one_row_each(firefox);
-	char name[sizeof(target->comm) + 1];
+	char name[sizeof(target->comm) + sizeof(struct container_text)];
 	size_t rows;
 
-	snprintf(name, sizeof(name), "%.*s", (int)sizeof(target->comm), target->comm);
+	snprintf(name, sizeof(name), "%.*s%s", (int)sizeof(target->comm), target->comm,
+		 container_suffix(&target->container).text);
 	fputs("\"threads\":[{\"processType\":\"default\",\"processStartupTime\":0,"
 	      "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
 	      "\"pausedRanges\":[],\"isMainThread\":true,",
@@ -404,7 +406,7 @@ static void put_categories(struct firefox *firefox)
 static void put_meta(struct firefox *firefox)
 {
 	const struct profile_facts *facts = &firefox->profile->facts;
-	char text[96];
+	char text[sizeof(facts->target.comm) + sizeof(struct container_text)];
 
 	fprintf(firefox->file,
 		"{\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\n\"interval\":",
@@ -415,7 +417,8 @@ static void put_meta(struct firefox *firefox)
 	fputs(",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\"debug\":false,\n",
 	      firefox->file);
 	put_categories(firefox);
-	snprintf(text, sizeof(text), "%.*s", (int)sizeof(facts->target.comm), facts->target.comm);
+	snprintf(text, sizeof(text), "%.*s%s", (int)sizeof(facts->target.comm), facts->target.comm,
+		 container_suffix(&facts->target.container).text);
 	firefox_put_text(firefox, "product", text);
 	snprintf(text, sizeof(text), "pieprofd %.60s", facts->version);
 	firefox_put_text(firefox, "importedFrom", text);

@@ -29,7 +29,8 @@ static json_t *json_target(const struct profile_target *target)
 	object = json_with(object, "comm", json_text(text));
 	for (size_t i = 0; target->command && target->command[i]; i++)
 		command = json_appended(command, json_text(target->command[i]));
-	return json_with(object, "command", command);
+	object = json_with(object, "command", command);
+	return json_with(object, "container", json_container(&target->container));
 }
 
 static json_t *json_waiting(const struct side_time *side)
@@ -131,6 +132,7 @@ static json_t *json_processes(const struct profile *profile)
 		object = json_with(object, "pid", json_integer(process->pid));
 		object = json_with(object, "parent", json_integer(process->parent));
 		object = json_with(object, "command", json_text(process->command));
+		object = json_with(object, "container", json_container(&process->container));
 		object = json_with(object, "python_ns", json_count(process->time_ns[TIME_PYTHON]));
 		object = json_with(object, "native_ns", json_count(process->time_ns[TIME_NATIVE]));
 		object = json_with(object, "system_ns", json_count(process->time_ns[TIME_SYSTEM]));

@@ -142,3 +142,15 @@ int json_put(FILE *file, json_t *value)
 	json_decref(value);
 	return result;
 }
+
+json_t *json_container(const struct profile_container *container)
+{
+	json_t *object;
+
+	if (!container->id[0])
+		return json_null();
+	object = json_with(json_object(), "runtime", json_text(container->runtime));
+	object = json_with(object, "id", json_text(container->id));
+	return json_with(object, "name",
+			 json_text_or_null(container->name[0] ? container->name : NULL));
+}

@@ -22,6 +22,8 @@ json_t *json_text_or_null(const char *text);
 json_t *json_with(json_t *object, const char *key, json_t *value);
 json_t *json_appended(json_t *array, json_t *value);
 
+/* An object, or null: in none. */
+json_t *json_container(const struct profile_container *container);
 json_t *json_frames(const struct profile_frame *frames, size_t count);
 
 /* Writes a value, which is taken over. 0, -ENOMEM or -EIO. */

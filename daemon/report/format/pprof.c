@@ -17,6 +17,7 @@
 #include "daemon/report/encode/protobuf.h"
 #include "daemon/report/format/pprof_table.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/container_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -447,7 +448,7 @@ static void add_comment(struct pprof *pprof, uint64_t *comments, size_t *count, 
 	comments[(*count)++] = find_string(pprof, text);
 }
 
-#define COMMENTS_MAX (LOSS_COUNT + 4)
+#define COMMENTS_MAX (LOSS_COUNT + 5)
 
 static void put_comments(struct pprof *pprof)
 {
@@ -462,6 +463,13 @@ static void put_comments(struct pprof *pprof)
 		 facts->target.python.micro, (int)sizeof(facts->target.comm), facts->target.comm,
 		 (int)facts->target.pid);
 	add_comment(pprof, comments, &count, text);
+	if (facts->target.container.id[0]) {
+		struct container_text container = container_words(&facts->target.container);
+		char words[sizeof(container) + 16];
+
+		snprintf(words, sizeof(words), "container %s", container.text);
+		add_comment(pprof, comments, &count, words);
+	}
 	if (facts->losses.counts[LOSS_STOP_SIGNAL_BLOCKED]) {
 		snprintf(text, sizeof(text), "%llu %s",
 			 (unsigned long long)facts->losses.counts[LOSS_STOP_SIGNAL_BLOCKED],

@@ -6,6 +6,7 @@
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
@@ -126,11 +127,12 @@ static void put_views(FILE *file, const struct profile_tree *tree, uint32_t *pat
 
 static void put_head(FILE *file, const struct profile_facts *facts)
 {
-	char exporter[64], name[64];
+	char exporter[64], name[64 + sizeof(struct container_text)];
 
 	snprintf(exporter, sizeof(exporter), "pieprofd@%s", facts->version);
-	snprintf(name, sizeof(name), "%.*s %d", (int)sizeof(facts->target.comm), facts->target.comm,
-		 (int)facts->target.pid);
+	snprintf(name, sizeof(name), "%.*s %d%s", (int)sizeof(facts->target.comm),
+		 facts->target.comm, (int)facts->target.pid,
+		 container_suffix(&facts->target.container).text);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":",
 	      file);
 	escape_json(file, exporter);

@@ -7,6 +7,7 @@
 #include "daemon/report/format/text_layout.h"
 
 #include "daemon/report/merge/profile_merge.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/model/verdict.h"
 
@@ -27,6 +28,7 @@ static void put_target(const struct text_layout *layout, const struct profile *p
 {
 	const struct profile_facts *facts = &profile->facts;
 	const struct profile_target *target = &facts->target;
+	struct container_text container = container_words(&target->container);
 	char command[512], words[256];
 	size_t used = 0;
 
@@ -43,6 +45,10 @@ static void put_target(const struct text_layout *layout, const struct profile *p
 			target->python.minor, target->python.micro);
 	else
 		fputs("a Python that could not be read: native frames alone\n", layout->file);
+	if (container.text[0]) {
+		fputs("  in container ", layout->file);
+		text_last_cell(layout, container.text, layout->columns - 15);
+	}
 	fputs("  ", layout->file);
 	text_last_cell(layout, command, layout->columns - 2);
 	snprintf(words, sizeof(words),
@@ -235,6 +241,19 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
 }
 
+/* What it runs in stands first: commands are cut. */
+static void put_process_title(const struct text_layout *layout,
+			      const struct profile_process *process)
+{
+	struct container_text container = container_suffix(&process->container);
+	char title[768];
+
+	snprintf(title, sizeof(title), "%s%s%.*s", container.text[0] ? container.text + 1 : "",
+		 container.text[0] ? ": " : "", 480,
+		 process->pid ? process_title(process->command) : "all others");
+	text_last_cell(layout, title, layout->columns - 56);
+}
+
 static void put_processes(const struct text_layout *layout, const struct profile *profile)
 {
 	uint64_t total_ns = time_sum(profile->time_ns), samples = profile->facts.samples;
@@ -254,9 +273,7 @@ static void put_processes(const struct text_layout *layout, const struct profile
 			figure_sampled(process->time_ns[TIME_NATIVE], total_ns, samples).text,
 			figure_sampled(process->time_ns[TIME_SYSTEM], total_ns, samples).text,
 			(int)process->pid, (int)process->parent, figure_end(process).text);
-		text_last_cell(layout,
-			       process->pid ? process_title(process->command) : "all others",
-			       layout->columns - 56);
+		put_process_title(layout, process);
 	}
 	if (shown < profile->process_count)
 		fprintf(layout->file, "  (%zu more processes)\n", profile->process_count - shown);

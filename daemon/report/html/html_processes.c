@@ -3,6 +3,7 @@
 #include "daemon/report/format/text_layout.h"
 #include "daemon/report/html/html_sections.h"
 #include "daemon/report/merge/profile_merge.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/verdict.h"
 
 #include <errno.h>
@@ -36,7 +37,8 @@ static int html_put_process(FILE *file, const struct profile_process *process, u
 	if (process->pid)
 		fprintf(file, "%d", (int)process->parent);
 	fputs("</td><td class=\"command\"><code>", file);
-	if (html_text(file, process_title(process->command)) < 0)
+	if (html_text(file, process_title(process->command)) < 0 ||
+	    html_text(file, container_suffix(&process->container).text) < 0)
 		return -ENOMEM;
 	fputs("</code></td></tr>\n", file);
 	return 0;

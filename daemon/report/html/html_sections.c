@@ -3,6 +3,7 @@
 
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/line_mark.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/model/verdict.h"
@@ -68,6 +69,8 @@ int html_title(FILE *file, const struct profile *profile)
 	fprintf(file, " %d", (int)target->pid);
 	if (profile->process_count > 1)
 		fprintf(file, " and %zu more", profile->process_count - 1);
+	if (html_text(file, container_suffix(&target->container).text) < 0)
+		return -ENOMEM;
 	return 0;
 }
 
@@ -84,6 +87,12 @@ int html_command(FILE *file, const struct profile *profile)
 			return -ENOMEM;
 	}
 	fputs("</code></p>\n<p>", file);
+	if (target->container.id[0]) {
+		fputs("In container ", file);
+		if (html_text(file, container_words(&target->container).text) < 0)
+			return -ENOMEM;
+		fputs(" &middot; ", file);
+	}
 	if (target->python.major)
 		fprintf(file, "Python %d.%d.%d", target->python.major, target->python.minor,
 			target->python.micro);

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "daemon/report/merge/profile_merge_parts.h"
+#include "daemon/report/model/container_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -231,6 +232,7 @@ static struct profile_process *merge_put_process(struct profile_merge *merge,
 		last->pid = last->parent = 0;
 		last->end = PROCESS_RUNNING;
 		last->command = "";
+		last->container = (struct profile_container){ .id = "" };
 	}
 	if (merge_string(&merge->frames, last->command, &last->command))
 		return NULL;
@@ -255,13 +257,14 @@ static int merge_add_process(struct profile_merge *merge, const struct profile *
 {
 	const struct profile_facts *facts = &profile->facts;
 	char command[COMMAND_BYTES], comm[sizeof(facts->target.comm) + 1];
-	char label[COMMAND_BYTES + 32];
+	char label[COMMAND_BYTES + sizeof(struct container_text) + 32];
 	struct profile_process process = {
 		.pid = facts->target.pid,
 		.parent = facts->target.parent,
 		.end = facts->target.end,
 		.end_status = facts->target.end_status,
 		.command = command,
+		.container = facts->target.container,
 		.started_unix_ns = facts->started_unix_ns,
 		.samples = facts->samples,
 	};
@@ -278,8 +281,8 @@ static int merge_add_process(struct profile_merge *merge, const struct profile *
 	*ret_pid = entry->pid; /* 0: there was no room */
 	keep_others_last(merge);
 	if (*ret_pid)
-		snprintf(label, sizeof(label), "process %d (%s)", (int)*ret_pid,
-			 process_title(command));
+		snprintf(label, sizeof(label), "process %d (%s)%s", (int)*ret_pid,
+			 process_title(command), container_suffix(&process.container).text);
 	else
 		snprintf(label, sizeof(label), "other processes");
 	if (merge_frame_find(&merge->frames, &frame, &id))

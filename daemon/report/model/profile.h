@@ -162,6 +162,13 @@ enum process_end {
 	PROCESS_REPLACED, /* it called exec: another program now */
 };
 
+/* What a process runs in, as attach/container.h tells it; all "": in none. */
+struct profile_container {
+	char runtime[16];
+	char id[65];
+	char name[128]; /* "": not known */
+};
+
 struct profile_target {
 	pid_t pid;
 	pid_t parent;
@@ -171,6 +178,7 @@ struct profile_target {
 	char comm[16];
 	struct python_version python;
 	const char *const *command; /* NULL-terminated */
+	struct profile_container container;
 };
 
 /* One of several processes in a profile. */
@@ -179,7 +187,8 @@ struct profile_process {
 	pid_t parent;
 	enum process_end end;
 	int end_status;
-	const char *command;      /* its words with spaces between them, cut */
+	const char *command; /* its words with spaces between them, cut */
+	struct profile_container container;
 	uint64_t started_unix_ns; /* when sampling began */
 	uint64_t samples;
 	uint64_t time_ns[TIME_CLASS_COUNT];
