@@ -163,6 +163,11 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP | SERVE, NULL,
 		      "source lines of native frames, and inlined functions,\n"
 		      "where there is debugging information" } } },
+	{ .name = "start-frames",
+	  .parse = option_flag,
+	  .to = TO(options.start_frames),
+	  .help = { { RECORD | TOP | SERVE | DUMP, NULL,
+		      "also the native frames by which the interpreter begins" } } },
 	{ .name = "no-source",
 	  .parse = option_flag,
 	  .to = TO(options.no_source),

@@ -5,6 +5,7 @@
 #include "daemon/inspect/alike.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/text_layout.h"
+#include "daemon/report/model/start_frame.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -57,11 +58,11 @@ static void put_locals(const struct text_layout *layout, const struct dumped_fra
 	}
 }
 
-/* Innermost first. */
+/* Innermost first, without so many of the outermost. */
 static void put_frames(const struct text_layout *layout, const struct profile_frame *frames,
-		       size_t count, const struct dumped_locals *locals)
+		       size_t count, size_t left_out, const struct dumped_locals *locals)
 {
-	for (size_t i = count; i-- > 0;) {
+	for (size_t i = count; i-- > left_out;) {
 		const struct dumped_frame_locals *own = dumped_locals_of(locals, frames, i);
 
 		dump_put_frame(layout, &frames[i]);
@@ -121,7 +122,7 @@ static void put_task(const struct text_layout *layout, const struct thread_dump 
 		if (alike[i].first == index && ++named)
 			put_task_name(layout, "", &dump->tasks[i]);
 	put_more(layout, alike[index].members);
-	put_frames(layout, task->frames, task->frame_count, &task->locals);
+	put_frames(layout, task->frames, task->frame_count, 0, &task->locals);
 	if (task->awaited)
 		put_task_name(layout, "waits for ", task->awaited);
 }
@@ -153,7 +154,7 @@ static void put_greenlet(const struct text_layout *layout, const struct dumped_g
 		     greenlet->frame_count ? "" : ", no Python frames",
 		     members > 1 ? ", all alike" : "");
 	put_greenlet_type(layout, "", greenlet);
-	put_frames(layout, greenlet->frames, greenlet->frame_count, &greenlet->locals);
+	put_frames(layout, greenlet->frames, greenlet->frame_count, 0, &greenlet->locals);
 }
 
 static void put_thread_names(const struct text_layout *layout, const struct thread_dump *dump,
@@ -182,6 +183,7 @@ static void dump_put_thread(const struct text_layout *layout, const struct threa
 {
 	const struct dumped_thread *thread = &dump->threads[index];
 	const char *waiting = waiting_words(thread);
+	size_t left_out;
 	char name[160];
 
 	if (alike[index].members > 1)
@@ -201,7 +203,8 @@ static void dump_put_thread(const struct text_layout *layout, const struct threa
 	if (thread->moved)
 		text_wrapped(layout, "    ",
 			     "The thread ran on while it was read: no stack is known.");
-	put_frames(layout, thread->frames, thread->frame_count, &thread->locals);
+	left_out = dump->start_frames ? 0 : start_frames_count(thread->frames, thread->frame_count);
+	put_frames(layout, thread->frames, thread->frame_count, left_out, &thread->locals);
 }
 
 static int dump_put_threads(const struct text_layout *layout, const struct thread_dump *dump)
@@ -545,6 +548,8 @@ static json_t *dump_json_thread(const struct thread_dump *dump, const struct dum
 					    : json_null());
 	object = json_with(object, "collecting", json_boolean(thread->collecting));
 	object = json_with(object, "native", json_boolean(thread->native_known));
+	object = json_with(object, "start_frames",
+			   json_count(start_frames_count(thread->frames, thread->frame_count)));
 	object = json_with(object, "moved", json_boolean(thread->moved));
 	return json_with(
 		object, "frames",

@@ -541,6 +541,7 @@ struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options
 	}
 	owned->dump.pid = pid;
 	owned->dump.locals = options->locals;
+	owned->dump.start_frames = options->start_frames;
 	owned->options = *options;
 	if (procfs_read_status(pid, 0, &status)) {
 		preflight_explain_seize(pid, -ESRCH, error);

@@ -59,11 +59,13 @@ struct thread_dump {
 	struct dumped_greenlet *greenlets;
 	size_t greenlet_count;
 	struct dumped_deadlocks deadlocks;
-	bool locals; /* were asked for */
+	bool locals;       /* were asked for */
+	bool start_frames; /* likewise; text leaves them out else */
 };
 
 struct thread_dump_options {
 	bool native;                       /* with native frames */
+	bool start_frames;                 /* with those of the interpreter's start, in text */
 	bool locals;                       /* with the local variables of Python frames */
 	struct impersonator *impersonator; /* borrowed, see target_init() */
 };

@@ -57,6 +57,7 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, thread_count, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, thread_timeline, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, node_timeline, WINDOW_SAME),   /* likewise */
+	WINDOW_FIELD(profile_facts, start_frames, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, open_source, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, open_source_context, WINDOW_SAME),
 };

@@ -244,6 +244,7 @@ static const char *const not_carried[] = {
 	"profile.facts.patterns",
 	"profile.facts.line_info",
 	"profile.facts.arguments",
+	"profile.facts.start_frames",
 	"profile.facts.open_source",
 	"profile.facts.open_source_context",
 	"differs_now",

@@ -230,6 +230,7 @@ struct profile_facts {
 	 * are those of the second, or an even part of them.
 	 */
 	struct profile_timeline thread_timeline, node_timeline;
+	bool start_frames; /* to profile_build(): with those of the interpreter's start */
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);
 	void *open_source_context;
