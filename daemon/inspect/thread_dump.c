@@ -7,6 +7,7 @@
 #include "attach/watchdog.h"
 #include "common/clock.h"
 #include "daemon/capture/capture.h"
+#include "daemon/capture/target_sources.h"
 #include "daemon/report/model/place.h"
 #include "daemon/report/model/shown_frame.h"
 #include "daemon/sample/wait_kind.h"
@@ -472,13 +473,17 @@ static int compare_threads(const void *left, const void *right)
 
 static int show(struct owned_dump *owned)
 {
+	static const struct source_memory memory = { .text = target_sources_text,
+						     .title = target_sources_title };
 	struct thread_dump *dump = &owned->dump;
 
 	place_table_init(&owned->places, owned->target.symbolizer);
-	owned->sources = source_cache_create(target_files_open_source, &owned->target.files);
+	owned->sources = source_cache_create(target_sources_open, owned->target.sources);
 	dump->threads = calloc(owned->stored_count + 1, sizeof(dump->threads[0]));
 	if (!owned->sources || !dump->threads)
 		return -ENOMEM;
+	source_cache_use_memory(owned->sources, &memory);
+	owned->places.sources = owned->sources;
 	target_read_names(&owned->target);
 	for (size_t i = 0; i < owned->stored_count; i++)
 		if (show_thread(owned, &owned->stored[i]))

@@ -247,6 +247,7 @@ static const char *const not_carried[] = {
 	"profile.facts.start_frames",
 	"profile.facts.open_source",
 	"profile.facts.open_source_context",
+	"profile.facts.source_memory",
 	"differs_now",
 };
 
