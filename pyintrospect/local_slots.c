@@ -11,14 +11,12 @@
 /* More than any frame has, to 3.10. */
 #define LOCALS_BELIEVED 70000u
 
-/* How many there are; to 3.10 the evaluation stack begins behind them. */
-static size_t slot_count(const struct python_layout *layout, const struct python_frame *frame,
-			 const uint8_t *fixed)
+/* How many there are to 3.10: the evaluation stack begins behind them. */
+static size_t old_slot_count(const struct python_layout *layout, const struct python_frame *frame,
+			     const uint8_t *fixed)
 {
 	remote_addr first = frame->address + (uint64_t)layout->offsets.frame_locals, end;
 
-	if (layout->walk != PYTHON_WALK_FRAME_OBJECTS)
-		return frame->code->local_count;
 	end = field_u64(fixed, layout->offsets.frame_stack);
 	return end >= first && (end - first) % WORD_BYTES == 0 &&
 			       (end - first) / WORD_BYTES <= LOCALS_BELIEVED
@@ -38,7 +36,7 @@ int local_slots_read(const struct python_runtime *runtime, const struct python_f
 		  .buffer = words },
 	};
 	bool known = layout->walk != PYTHON_WALK_FRAME_OBJECTS;
-	size_t count = known ? slot_count(layout, frame, NULL) : 0, shown;
+	size_t count = known ? frame->code->local_count : 0, shown;
 	int error;
 
 	shown = count < LOCAL_SLOTS_MAX ? count : LOCAL_SLOTS_MAX;
@@ -51,7 +49,7 @@ int local_slots_read(const struct python_runtime *runtime, const struct python_f
 	if (frame_instruction(layout, fixed) != frame->instruction_offset)
 		return -ESTALE;
 	if (!known) {
-		count = slot_count(layout, frame, fixed);
+		count = old_slot_count(layout, frame, fixed);
 		shown = count < LOCAL_SLOTS_MAX ? count : LOCAL_SLOTS_MAX;
 		if (shown)
 			error = memory_read(runtime->reader, ranges[1].address, words,

@@ -316,7 +316,7 @@ static void put_character(struct words *words, const char *bytes, size_t length)
 	unsigned char first = (unsigned char)bytes[0];
 	char piece[8];
 
-	if (length > 1) {
+	if (length > 1 && length < sizeof(piece)) {
 		memcpy(piece, bytes, length);
 		piece[length] = '\0';
 	} else if (first == '\n' || first == '\r' || first == '\t') {

@@ -188,9 +188,10 @@ static void test_refused(void **state)
 
 static int open_file(void *context, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd;
 
 	(void)context;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
