@@ -38,7 +38,7 @@ static char text[TEXT_SIZE];
 static size_t put(uint8_t *at, uint64_t value, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		at[i] = (uint8_t)(value >> (8 * i));
+		at[i] = i < sizeof(value) ? (uint8_t)(value >> (8 * i)) : 0;
 	return size;
 }
 
