@@ -182,6 +182,7 @@ static int read_suspended(struct python_runtime *runtime, remote_addr coroutine,
 	if (at < -INSTRUCTION_BYTES || at > (int64_t)suspended.frame.code->bytecode_size)
 		return -EBADMSG;
 	suspended.frame.instruction_offset = (int)at;
+	suspended.frame.address = frame;
 	top = find_stack_top(runtime, frame, bytes);
 	if (top && delegates(runtime, suspended.frame.code, at))
 		error = memory_read_u64(runtime->reader,

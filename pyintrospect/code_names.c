@@ -44,19 +44,33 @@ static int tuple_size(const struct python_runtime *runtime, remote_addr tuple, u
 			       tuple + (uint64_t)runtime->layout.offsets.variable_size, ret_size);
 }
 
+static remote_addr tuple_of(const struct code_names *names, enum python_names kind)
+{
+	return kind == PYTHON_LOCALS  ? names->locals
+	       : kind == PYTHON_CELLS ? names->cells
+				      : names->names;
+}
+
+int code_names_count(const struct code_names *names, enum python_names kind, uint32_t *ret_count)
+{
+	uint64_t count;
+	int error = tuple_size(names->runtime, tuple_of(names, kind), &count);
+
+	if (!error && count > UINT32_MAX)
+		error = -EBADMSG;
+	if (!error)
+		*ret_count = (uint32_t)count;
+	return error;
+}
+
 int code_names_read(const struct code_names *names, enum python_names kind, uint32_t index,
 		    char *buffer, size_t size)
 {
 	const struct python_runtime *runtime = names->runtime;
-	remote_addr tuple = names->names, name;
+	remote_addr tuple = tuple_of(names, kind), name;
 	uint64_t count, place = index;
-	int error;
+	int error = tuple_size(runtime, tuple, &count);
 
-	if (kind == PYTHON_LOCALS)
-		tuple = names->locals;
-	else if (kind == PYTHON_CELLS)
-		tuple = names->cells;
-	error = tuple_size(runtime, tuple, &count);
 	if (!error && kind == PYTHON_CELLS && place >= count) {
 		place -= count;
 		tuple = names->free;

@@ -28,4 +28,10 @@ __attribute__((warn_unused_result)) int code_names_read(const struct code_names 
 							enum python_names kind, uint32_t index,
 							char *buffer, size_t size);
 
+/* How many of a kind there are, of cells without the free ones. -ENOENT: it has none of that kind.
+ */
+__attribute__((warn_unused_result)) int code_names_count(const struct code_names *names,
+							 enum python_names kind,
+							 uint32_t *ret_count);
+
 #endif

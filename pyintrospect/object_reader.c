@@ -54,7 +54,7 @@ struct key_table {
 	bool cut;    /* there are more than count */
 };
 
-static int parse_keys(const struct python_runtime *runtime, remote_addr keys,
+static int parse_keys(const struct python_runtime *runtime, remote_addr keys, size_t limit,
 		      struct key_table *ret_table)
 {
 	uint8_t head[KEYS_HEAD_SIZE];
@@ -79,8 +79,8 @@ static int parse_keys(const struct python_runtime *runtime, remote_addr keys,
 		table.entries = keys + KEYS_OLD_INDICES + size * width;
 		table.hashed = true;
 	}
-	if (table.count > OBJECT_ENTRIES_MAX) {
-		table.count = OBJECT_ENTRIES_MAX;
+	if (table.count > limit) {
+		table.count = limit;
 		table.cut = true;
 	}
 	*ret_table = table;
@@ -89,13 +89,13 @@ static int parse_keys(const struct python_runtime *runtime, remote_addr keys,
 
 /* values: 0 when they are in the entries. */
 static int read_entries(const struct python_runtime *runtime, remote_addr keys, remote_addr values,
-			struct object_entries *ret_entries)
+			size_t limit, struct object_entries *ret_entries)
 {
 	struct object_entries entries = { 0 };
 	struct key_table table;
 	uint64_t *words = NULL;
 	size_t stride;
-	int error = parse_keys(runtime, keys, &table);
+	int error = parse_keys(runtime, keys, limit, &table);
 
 	if (error)
 		return error;
@@ -136,21 +136,26 @@ static remote_addr values_start(const struct python_runtime *runtime, remote_add
 	return at_least(runtime, 13) ? values + VALUES_INLINE_HEAD : values;
 }
 
-int object_read_dict(const struct python_runtime *runtime, remote_addr dict,
-		     struct object_entries *ret_entries)
+int object_read_dict_first(const struct python_runtime *runtime, remote_addr dict, size_t limit,
+			   struct object_entries *ret_entries)
 {
 	uint8_t head[DICT_HEAD_SIZE];
 	remote_addr values;
-	int error;
+	int error = memory_read(runtime->reader, dict, head, sizeof(head));
 
-	if (!python_object_is(runtime, dict, "dict"))
-		return -EBADMSG;
-	error = memory_read(runtime->reader, dict, head, sizeof(head));
 	if (error)
 		return error;
 	values = field_u64(head, DICT_VALUES);
 	return read_entries(runtime, field_u64(head, DICT_KEYS),
-			    values ? values_start(runtime, values) : 0, ret_entries);
+			    values ? values_start(runtime, values) : 0, limit, ret_entries);
+}
+
+int object_read_dict(const struct python_runtime *runtime, remote_addr dict,
+		     struct object_entries *ret_entries)
+{
+	if (!python_object_is(runtime, dict, "dict"))
+		return -EBADMSG;
+	return object_read_dict_first(runtime, dict, OBJECT_ENTRIES_MAX, ret_entries);
 }
 
 static uint64_t cached_keys_offset(const struct python_runtime *runtime)
@@ -166,7 +171,7 @@ static int read_values(const struct python_runtime *runtime, remote_addr type, r
 	remote_addr keys;
 	int error = memory_read_u64(runtime->reader, type + cached_keys_offset(runtime), &keys);
 
-	return error ? error : read_entries(runtime, keys, values, ret_entries);
+	return error ? error : read_entries(runtime, keys, values, OBJECT_ENTRIES_MAX, ret_entries);
 }
 
 /* 3.11+: what precedes an instance, and from 3.13 what follows its fixed part. */

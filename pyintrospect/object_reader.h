@@ -38,6 +38,11 @@ struct object_entries {
 __attribute__((warn_unused_result)) int object_read_dict(const struct python_runtime *runtime,
 							 remote_addr dict,
 							 struct object_entries *ret_entries);
+/* The first ones, at most limit, of what the caller knows to be a dict, or of a type derived from
+ * it. */
+__attribute__((warn_unused_result)) int object_read_dict_first(const struct python_runtime *runtime,
+							       remote_addr dict, size_t limit,
+							       struct object_entries *ret_entries);
 __attribute__((warn_unused_result)) int object_read_attributes(const struct python_runtime *runtime,
 							       remote_addr instance,
 							       struct object_entries *ret_entries);

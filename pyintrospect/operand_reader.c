@@ -229,12 +229,12 @@ static void check_frame(const struct operand_reader *reader, struct frame_readin
 	}
 }
 
-static struct operand_value value_of(const struct operand_reader *reader, uint64_t word,
-				     uint8_t role)
+struct operand_value operand_value_of(const struct python_runtime *runtime, uint64_t word,
+				      uint8_t role)
 {
 	struct operand_value value = { .role = role, .state = OPERAND_IS_OBJECT, .object = word };
 
-	if (reader->runtime->layout.minor >= FIRST_MINOR_TAGGED) {
+	if (runtime->layout.minor >= FIRST_MINOR_TAGGED) {
 		if ((word & TAG_BITS) == TAG_INTEGER)
 			return (struct operand_value){ .role = role,
 						       .state = OPERAND_IS_INTEGER,
@@ -253,7 +253,8 @@ static bool slot_value(const struct operand_reader *reader, const struct frame_r
 {
 	if (slot < reading->first_slot || slot - reading->first_slot >= reading->slot_count)
 		return false;
-	*ret_value = value_of(reader, reading->slots[slot - reading->first_slot], role);
+	*ret_value =
+		operand_value_of(reader->runtime, reading->slots[slot - reading->first_slot], role);
 	return true;
 }
 
@@ -317,8 +318,8 @@ static void take(const struct operand_reader *reader, const struct frame_reading
 {
 	if (reading->arguments_read)
 		for (size_t i = 0; i < reading->argument_count; i++)
-			sample->arguments[sample->argument_count++] =
-				value_of(reader, reading->arguments[i], OPERAND_VALUE);
+			sample->arguments[sample->argument_count++] = operand_value_of(
+				reader->runtime, reading->arguments[i], OPERAND_VALUE);
 	if (sample->error || !reading->slot_count)
 		return;
 	if (!reading->slots_read) {

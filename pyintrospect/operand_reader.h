@@ -58,6 +58,10 @@ struct operand_sample {
 	struct operand_value arguments[OPERAND_ARGUMENTS_MAX];
 };
 
+/* What a word in a frame says. */
+struct operand_value operand_value_of(const struct python_runtime *runtime, uint64_t word,
+				      uint8_t role);
+
 struct operand_reader;
 
 /* runtime is borrowed. NULL: no memory. */

@@ -21,7 +21,8 @@
 	X(LOSS_MERGE_FAILED, "merge_failed", "stacks whose Python and native parts do not match")  \
 	X(LOSS_TREE_FULL, "tree_full", "samples dropped because the tree reached its limit")       \
 	X(LOSS_TARGET_LIMIT, "target_limit",                                                       \
-	  "mappings, files, names, code objects or threads of the target beyond what is held")     \
+	  "mappings, files, names, code objects, threads or variables of the target beyond what "  \
+	  "is held")                                                                               \
 	X(LOSS_STOP_ABANDONED, "stop_abandoned",                                                   \
 	  "stops cut short: the thread would have waited too long for us")                         \
 	X(LOSS_STOP_SIGNAL_BLOCKED, "stop_signal_blocked",                                         \

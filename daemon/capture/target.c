@@ -3,6 +3,7 @@
 
 #include "attach/preflight.h"
 #include "attach/procfs.h"
+#include "daemon/capture/target_sources.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/function_group.h"
 
@@ -124,6 +125,7 @@ void target_read_names(struct target *target)
 {
 	int file = open_perf_map(target);
 
+	target_sources_read(target->sources, target->runtime);
 	if (file < 0 || perf_map_update(target->perf_map, file) == 0)
 		return;
 	pthread_mutex_lock(&target->perf_map_lock);
@@ -151,7 +153,8 @@ int target_refresh(struct target *target)
 uint64_t target_left_out(const struct target *target)
 {
 	return target->mappings.left_out + module_table_dropped(target->modules) +
-	       perf_map_dropped(target->perf_map) + symbolizer_dropped(target->symbolizer) +
+	       target_sources_cut(target->sources) + perf_map_dropped(target->perf_map) +
+	       symbolizer_dropped(target->symbolizer) +
 	       (target->runtime ? python_runtime_codes_dropped(target->runtime) : 0);
 }
 
@@ -284,6 +287,7 @@ int target_init(struct target *target, pid_t pid, bool download, struct imperson
 				   .perf_map_file = -1 };
 	open_root(target, impersonator);
 	pthread_mutex_init(&target->perf_map_lock, NULL);
+	target->sources = target_sources_create(&target->files);
 	process_memory_init(&target->memory, pid);
 	target->reader = process_memory_reader(&target->memory);
 	target->code = (struct memory_reader){ .read = read_code, .context = target };
@@ -334,6 +338,8 @@ int target_init(struct target *target, pid_t pid, bool download, struct imperson
 		error_out_of_memory(error);
 		return -1;
 	}
+	/* It may have ended when the next report asks. */
+	target_sources_read(target->sources, target->runtime);
 	return 0;
 }
 
@@ -360,5 +366,6 @@ void target_deinit(struct target *target)
 	mapping_list_deinit(&target->mappings);
 	process_memory_deinit(&target->memory);
 	target_files_deinit(&target->files);
+	target_sources_destroy(target->sources);
 	pthread_mutex_destroy(&target->perf_map_lock);
 }

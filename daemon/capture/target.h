@@ -20,6 +20,8 @@
 
 #include <pthread.h>
 
+struct target_sources;
+
 struct target {
 	pid_t pid;
 	struct process_memory memory;
@@ -34,11 +36,12 @@ struct target {
 	struct unwinder_live *live_unwinder; /* rationed, see capture.c */
 	uint64_t live_unwound_ns;            /* when it was last used */
 	struct symbolizer *symbolizer;
-	struct target_files files;     /* outlive the process */
-	struct debug_search search;    /* where debug files are looked for */
-	struct perf_map *perf_map;     /* names of generated code */
-	int perf_map_file;             /* -1: there is none yet; guarded by perf_map_lock */
-	pthread_mutex_t perf_map_lock; /* names are read while another thread refreshes */
+	struct target_files files;      /* outlive the process */
+	struct debug_search search;     /* where debug files are looked for */
+	struct target_sources *sources; /* of code without a file */
+	struct perf_map *perf_map;      /* names of generated code */
+	int perf_map_file;              /* -1: there is none yet; guarded by perf_map_lock */
+	pthread_mutex_t perf_map_lock;  /* names are read while another thread refreshes */
 	struct struct_layout *layout;
 	struct debug_info interpreter_info;
 	struct python_runtime *runtime;   /* NULL: refused, there are native frames alone */
@@ -86,8 +89,9 @@ uint64_t target_left_out(const struct target *target);
 
 /*
  * Reads what a JIT compiler has written of its functions' names since the last
- * call. Before names are asked for, never while a thread is stopped: a first
- * reading may take a second. Works when the process has ended, too.
+ * call, and what the interpreter knows of code without a file. Before names are asked for, never
+ * while a thread is stopped: a first reading may take a second. Works when the process has ended,
+ * too.
  */
 void target_read_names(struct target *target);
 

@@ -15,7 +15,9 @@
 
 enum exit_code dump_command(const struct options *options)
 {
-	struct thread_dump_options dump_options = { .native = !options->no_native };
+	struct thread_dump_options dump_options = { .native = !options->no_native,
+						    .locals = options->locals,
+						    .start_frames = options->start_frames };
 	struct writer_options writer = standard_output_options(options);
 	struct thread_dump *dump;
 	struct error error;

@@ -62,6 +62,8 @@ struct options {
 	unsigned output_count;
 	bool json;                       /* dump, list, doctor: for programs */
 	bool no_native;                  /* dump: Python frames alone */
+	bool locals;                     /* dump: their variables, too */
+	bool start_frames;               /* those by which the interpreter begins */
 	bool native_lines;               /* source lines and inlined functions of native frames */
 	bool no_source;                  /* no text of source lines in reports */
 	bool debuginfod;                 /* ask servers for debug files */

@@ -19,6 +19,7 @@ struct session_options session_settings(const struct options *options)
 		.timeout_ns = WATCH_TIMEOUT_NS,
 		.patterns = &options->patterns,
 		.native_lines = options->native_lines,
+		.start_frames = options->start_frames,
 		.no_source = options->no_source,
 		.download = options->debuginfod,
 	};

@@ -6,6 +6,7 @@
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/text_layout.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/start_frame.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -43,6 +44,31 @@ static void dump_put_frame(const struct text_layout *layout, const struct profil
 	if (frame->kind == FRAME_PYTHON && frame->source && *frame->source) {
 		fputs("        ", layout->file);
 		text_last_cell(layout, frame->source, layout->columns - 8);
+	}
+}
+
+static void put_locals(const struct text_layout *layout, const struct dumped_frame_locals *locals)
+{
+	char text[512];
+
+	for (size_t i = 0; i < locals->count; i++) {
+		snprintf(text, sizeof(text), "%s = %s", locals->items[i].name,
+			 locals->items[i].value);
+		fputs("            ", layout->file);
+		text_last_cell(layout, text, layout->columns - 12);
+	}
+}
+
+/* Innermost first, without so many of the outermost. */
+static void put_frames(const struct text_layout *layout, const struct profile_frame *frames,
+		       size_t count, size_t left_out, const struct dumped_locals *locals)
+{
+	for (size_t i = count; i-- > left_out;) {
+		const struct dumped_frame_locals *own = dumped_locals_of(locals, frames, i);
+
+		dump_put_frame(layout, &frames[i]);
+		if (own)
+			put_locals(layout, own);
 	}
 }
 
@@ -97,8 +123,7 @@ static void put_task(const struct text_layout *layout, const struct thread_dump 
 		if (alike[i].first == index && ++named)
 			put_task_name(layout, "", &dump->tasks[i]);
 	put_more(layout, alike[index].members);
-	for (size_t i = task->frame_count; i > 0; i--)
-		dump_put_frame(layout, &task->frames[i - 1]);
+	put_frames(layout, task->frames, task->frame_count, 0, &task->locals);
 	if (task->awaited)
 		put_task_name(layout, "waits for ", task->awaited);
 }
@@ -130,8 +155,7 @@ static void put_greenlet(const struct text_layout *layout, const struct dumped_g
 		     greenlet->frame_count ? "" : ", no Python frames",
 		     members > 1 ? ", all alike" : "");
 	put_greenlet_type(layout, "", greenlet);
-	for (size_t i = greenlet->frame_count; i > 0; i--)
-		dump_put_frame(layout, &greenlet->frames[i - 1]);
+	put_frames(layout, greenlet->frames, greenlet->frame_count, 0, &greenlet->locals);
 }
 
 static void put_thread_names(const struct text_layout *layout, const struct thread_dump *dump,
@@ -160,6 +184,7 @@ static void dump_put_thread(const struct text_layout *layout, const struct threa
 {
 	const struct dumped_thread *thread = &dump->threads[index];
 	const char *waiting = waiting_words(thread);
+	size_t left_out;
 	char name[160];
 
 	if (alike[index].members > 1)
@@ -179,8 +204,8 @@ static void dump_put_thread(const struct text_layout *layout, const struct threa
 	if (thread->moved)
 		text_wrapped(layout, "    ",
 			     "The thread ran on while it was read: no stack is known.");
-	for (size_t i = thread->frame_count; i > 0; i--)
-		dump_put_frame(layout, &thread->frames[i - 1]);
+	left_out = dump->start_frames ? 0 : start_frames_count(thread->frames, thread->frame_count);
+	put_frames(layout, thread->frames, thread->frame_count, left_out, &thread->locals);
 }
 
 static int dump_put_threads(const struct text_layout *layout, const struct thread_dump *dump)
@@ -197,8 +222,8 @@ static int dump_put_threads(const struct text_layout *layout, const struct threa
 		alike[i].kind = (uint64_t)thread->activity << 32 |
 				(uint64_t)thread->waits_for << 8 | thread->waits_known << 1 |
 				thread->python;
-		alike[i].alone = thread->holds_gil || thread->collecting || thread->task ||
-				 thread->greenlet || thread->moved ||
+		alike[i].alone = dump->locals || thread->holds_gil || thread->collecting ||
+				 thread->task || thread->greenlet || thread->moved ||
 				 thread->activity == THREAD_RUNNING;
 	}
 	alike_find(alike, dump->thread_count);
@@ -221,7 +246,7 @@ static int put_tasks(const struct text_layout *layout, const struct thread_dump 
 		alike[i].frames = task->frames;
 		alike[i].frame_count = task->frame_count;
 		alike[i].kind = (uint64_t)task->tid;
-		alike[i].alone = task->running || task->awaited;
+		alike[i].alone = dump->locals || task->running || task->awaited;
 	}
 	alike_find(alike, dump->task_count);
 	for (size_t i = 0; i < dump->task_count; i++)
@@ -245,7 +270,7 @@ static int put_greenlets(const struct text_layout *layout, const struct thread_d
 		alike[i].frame_count = greenlet->frame_count;
 		alike[i].kind = hash_combine(hash_add_string(HASH_BASIS, greenlet->type),
 					     (uint64_t)greenlet->tid << 1 | greenlet->main);
-		alike[i].alone = greenlet->running;
+		alike[i].alone = dump->locals || greenlet->running;
 	}
 	alike_find(alike, dump->greenlet_count);
 	for (size_t i = 0; i < dump->greenlet_count; i++)
@@ -382,6 +407,46 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 		       : 0;
 }
 
+/* null: they are not known. */
+static json_t *json_locals(const struct dumped_frame_locals *locals)
+{
+	json_t *array;
+
+	if (!locals)
+		return json_null();
+	array = json_array();
+	for (size_t i = 0; i < locals->count; i++) {
+		json_t *object = json_object();
+
+		object = json_with(object, "name", json_text(locals->items[i].name));
+		object = json_with(object, "type", json_text(locals->items[i].type));
+		object = json_with(object, "value", json_text(locals->items[i].value));
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
+/* Python's with their variables, where these were asked for. */
+static json_t *json_frames_with(const struct thread_dump *dump, const struct profile_frame *frames,
+				size_t count, const struct dumped_locals *locals)
+{
+	json_t *array = json_frames(frames, count);
+
+	for (size_t i = 0; array && dump->locals && i < count; i++) {
+		json_t *variables;
+
+		if (frames[i].kind != FRAME_PYTHON)
+			continue;
+		variables = json_locals(dumped_locals_of(locals, frames, i));
+		if (!variables || json_object_set_new_nocheck(json_array_get(array, i), "locals",
+							      variables) < 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 static json_t *json_task_name(const struct dumped_task *task)
 {
 	return json_text_or_null(task->name[0] ? task->name : NULL);
@@ -396,7 +461,8 @@ static json_t *json_task(const struct thread_dump *dump, const struct dumped_tas
 	object = json_with(object, "running", json_boolean(task->running));
 	object = json_with(object, "awaits",
 			   task->awaited ? json_integer(task->awaited - dump->tasks) : json_null());
-	return json_with(object, "frames", json_frames(task->frames, task->frame_count));
+	return json_with(object, "frames",
+			 json_frames_with(dump, task->frames, task->frame_count, &task->locals));
 }
 
 /* An array of circles, each an array of waits. */
@@ -441,7 +507,7 @@ static json_t *json_tasks(const struct thread_dump *dump)
 	return array;
 }
 
-static json_t *json_greenlet(const struct dumped_greenlet *greenlet)
+static json_t *json_greenlet(const struct thread_dump *dump, const struct dumped_greenlet *greenlet)
 {
 	json_t *object = json_object();
 
@@ -450,7 +516,9 @@ static json_t *json_greenlet(const struct dumped_greenlet *greenlet)
 		json_with(object, "tid", greenlet->tid ? json_integer(greenlet->tid) : json_null());
 	object = json_with(object, "main", json_boolean(greenlet->main));
 	object = json_with(object, "running", json_boolean(greenlet->running));
-	return json_with(object, "frames", json_frames(greenlet->frames, greenlet->frame_count));
+	return json_with(
+		object, "frames",
+		json_frames_with(dump, greenlet->frames, greenlet->frame_count, &greenlet->locals));
 }
 
 /* null: this version of Python or of greenlet is not read. */
@@ -462,7 +530,7 @@ static json_t *json_greenlets(const struct thread_dump *dump)
 		return json_null();
 	array = json_array();
 	for (size_t i = 0; i < dump->greenlet_count; i++)
-		array = json_appended(array, json_greenlet(&dump->greenlets[i]));
+		array = json_appended(array, json_greenlet(dump, &dump->greenlets[i]));
 	return array;
 }
 
@@ -487,8 +555,12 @@ static json_t *dump_json_thread(const struct thread_dump *dump, const struct dum
 					    : json_null());
 	object = json_with(object, "collecting", json_boolean(thread->collecting));
 	object = json_with(object, "native", json_boolean(thread->native_known));
+	object = json_with(object, "start_frames",
+			   json_count(start_frames_count(thread->frames, thread->frame_count)));
 	object = json_with(object, "moved", json_boolean(thread->moved));
-	return json_with(object, "frames", json_frames(thread->frames, thread->frame_count));
+	return json_with(
+		object, "frames",
+		json_frames_with(dump, thread->frames, thread->frame_count, &thread->locals));
 }
 
 int dump_write_json(const struct thread_dump *dump, FILE *file)

@@ -55,7 +55,7 @@ static bool runs(const struct greenlet_dump *greenlets, size_t index)
 }
 
 int greenlet_dump_read(struct greenlet_dump *greenlets, struct target *target,
-		       const struct python_thread_list *threads)
+		       const struct python_thread_list *threads, struct local_dump *locals)
 {
 	struct process_status status;
 	int error = greenlet_list_read(target->runtime, threads, &greenlets->list);
@@ -75,6 +75,9 @@ int greenlet_dump_read(struct greenlet_dump *greenlets, struct target *target,
 		greenlets->shown[i].type = greenlet->type;
 		greenlets->shown[i].main = greenlet->main;
 		greenlets->shown[i].tid = find_thread(target, threads, first, greenlet->stack);
+		if (locals && local_dump_suspended(locals, greenlet->frames, greenlet->frame_count,
+						   &greenlets->shown[i].locals))
+			return -ENOMEM;
 	}
 	for (size_t i = 0; i < greenlets->count; i++)
 		greenlets->shown[i].running = runs(greenlets, i);
@@ -109,8 +112,10 @@ int greenlet_dump_show(struct greenlet_dump *greenlets, struct source_cache *sou
 
 void greenlet_dump_deinit(struct greenlet_dump *greenlets)
 {
-	for (size_t i = 0; i < greenlets->count; i++)
+	for (size_t i = 0; i < greenlets->count; i++) {
 		free(greenlets->shown[i].frames);
+		dumped_locals_deinit(&greenlets->shown[i].locals);
+	}
 	free(greenlets->shown);
 	greenlet_list_deinit(&greenlets->list);
 	*greenlets = (struct greenlet_dump){ 0 };

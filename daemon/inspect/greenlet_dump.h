@@ -7,6 +7,7 @@
 #ifndef PIEPROFD_DAEMON_INSPECT_GREENLET_DUMP_H
 #define PIEPROFD_DAEMON_INSPECT_GREENLET_DUMP_H
 
+#include "daemon/inspect/local_dump.h"
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/source.h"
 #include "pyintrospect/greenlet.h"
@@ -22,6 +23,7 @@ struct dumped_greenlet {
 	struct profile_frame *frames; /* Python's alone, outermost first; of one that runs none:
 					 they are its thread's */
 	size_t frame_count;
+	struct dumped_locals locals; /* where they were asked for */
 };
 
 struct greenlet_dump {
@@ -32,11 +34,13 @@ struct greenlet_dump {
 
 /*
  * Reads them, without names yet; tid is as the threads' own pid namespace numbers
- * it. What cannot be read is left out. 0 or -ENOMEM.
+ * it. What cannot be read is left out. locals is NULL where they are not asked for.
+ * 0 or -ENOMEM.
  */
-__attribute__((warn_unused_result)) int greenlet_dump_read(
-	struct greenlet_dump *greenlets, struct target *target,
-	const struct python_thread_list *threads);
+__attribute__((warn_unused_result)) int greenlet_dump_read(struct greenlet_dump *greenlets,
+							   struct target *target,
+							   const struct python_thread_list *threads,
+							   struct local_dump *locals);
 
 /* Names and lines of the frames of those that are suspended. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int greenlet_dump_show(struct greenlet_dump *greenlets,

@@ -15,8 +15,20 @@ static pid_t find_thread(const struct python_thread_list *threads, uint64_t iden
 	return 0;
 }
 
+/* Innermost first, as local_dump.h wants them. */
+static void read_locals(struct local_dump *locals, const struct asyncio_task *task,
+			struct dumped_task *shown)
+{
+	struct python_frame frames[ASYNCIO_FRAMES_MAX];
+
+	for (size_t i = 0; i < task->frame_count; i++)
+		frames[i] = task->frames[task->frame_count - 1 - i];
+	if (local_dump_suspended(locals, frames, task->frame_count, &shown->locals))
+		shown->locals = (struct dumped_locals){ 0 };
+}
+
 void task_dump_read(struct task_dump *tasks, struct python_runtime *runtime,
-		    const struct python_thread_list *threads)
+		    const struct python_thread_list *threads, struct local_dump *locals)
 {
 	struct asyncio_task_list *list = &tasks->list;
 
@@ -37,6 +49,8 @@ void task_dump_read(struct task_dump *tasks, struct python_runtime *runtime,
 		for (size_t k = 0; task->awaited && k < list->count; k++)
 			if (list->items[k].address == task->awaited)
 				shown->awaited = &tasks->shown[k];
+		if (locals && !task->running)
+			read_locals(locals, task, shown);
 	}
 }
 
@@ -87,8 +101,10 @@ int task_dump_show(struct task_dump *tasks, size_t index, const struct task_thre
 
 void task_dump_deinit(struct task_dump *tasks)
 {
-	for (size_t i = 0; i < tasks->count; i++)
+	for (size_t i = 0; i < tasks->count; i++) {
 		free(tasks->shown[i].frames);
+		dumped_locals_deinit(&tasks->shown[i].locals);
+	}
 	free(tasks->shown);
 	asyncio_task_list_deinit(&tasks->list);
 	*tasks = (struct task_dump){ 0 };

@@ -7,6 +7,7 @@
 #define PIEPROFD_DAEMON_INSPECT_TASK_DUMP_H
 
 #include "daemon/cct/frame.h"
+#include "daemon/inspect/local_dump.h"
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/source.h"
 #include "pyintrospect/asyncio_task.h"
@@ -18,6 +19,7 @@ struct dumped_task {
 	bool running;                 /* the current one */
 	struct profile_frame *frames; /* its coroutines that wait for each other, outermost first */
 	size_t frame_count;
+	struct dumped_locals locals;       /* of one that waits, where they were asked for */
 	const struct dumped_task *awaited; /* another one that it waits for; NULL: none */
 };
 
@@ -37,10 +39,11 @@ struct task_thread {
 
 /*
  * Reads them, without names of their frames yet; tid is as the threads' own pid
- * namespace numbers it. What cannot be read is left out.
+ * namespace numbers it. What cannot be read is left out. locals is NULL where they are
+ * not asked for.
  */
 void task_dump_read(struct task_dump *tasks, struct python_runtime *runtime,
-		    const struct python_thread_list *threads);
+		    const struct python_thread_list *threads, struct local_dump *locals);
 
 /*
  * The frames of one, taken from its thread's where it runs there still, which

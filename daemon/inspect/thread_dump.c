@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "daemon/capture/capture.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/capture/target_sources.h"
 #include "daemon/report/model/place.h"
 #include "daemon/report/model/shown_frame.h"
 #include "daemon/sample/wait_kind.h"
@@ -48,6 +49,7 @@ struct owned_dump {
 	struct greenlet_dump greenlets;
 	struct deadlock_search locks;
 	struct deadlocks deadlocks;
+	struct local_dump *locals; /* NULL: not asked for, or no Python */
 	struct stored_thread *stored;
 	size_t stored_count;
 	struct place_table places;
@@ -81,6 +83,24 @@ static int store_python(struct stored_thread *stored, struct capture *capture)
 		};
 	}
 	return store_frames(stored, capture->frames, count);
+}
+
+/* While the thread is stopped or asleep. */
+static void take_locals(struct owned_dump *owned, size_t objects)
+{
+	const struct python_stack *stack = &owned->capture.python;
+
+	if (owned->locals)
+		local_dump_take(owned->locals, stack->frames, stack->count, objects);
+}
+
+static int store_locals(struct owned_dump *owned, struct stored_thread *stored)
+{
+	const struct python_stack *stack = &owned->capture.python;
+
+	return owned->locals ? local_dump_keep(owned->locals, stack->frames, stack->count,
+					       &stored->shown.locals)
+			     : 0;
 }
 
 static int store_capture(struct owned_dump *owned, struct stored_thread *stored, bool registers)
@@ -118,8 +138,10 @@ static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *store
 	capture_look(&owned->capture, &owned->target, shown->tid, stored->inner_tid, &registers);
 	error = deadlock_thread_read(owned->target.runtime, &owned->gil_locks, &before,
 				     &owned->capture.python, &waiter);
-	if (!error)
+	if (!error) {
+		take_locals(owned, LOCAL_DUMP_OBJECTS_ASLEEP);
 		error = procfs_read_sleep(owned->dump.pid, shown->tid, &after);
+	}
 	if (!error && !dump_same_sleep(&before, &after))
 		error = -EAGAIN;
 	if (!error)
@@ -130,6 +152,8 @@ static int look_at_sleeper(struct owned_dump *owned, struct stored_thread *store
 	}
 	if (!error && owned->options.native)
 		capture_find_frame_pointer(&owned->capture, &owned->target, FRAME_POINTER_ATTEMPTS);
+	if (!error)
+		error = store_locals(owned, stored);
 	return error ? error : store_capture(owned, stored, before.ip != 0);
 }
 
@@ -197,7 +221,7 @@ static void read_tasks(struct owned_dump *owned, const struct python_thread_list
 	struct thread_dump *dump = &owned->dump;
 	struct task_dump *tasks = &owned->tasks;
 
-	task_dump_read(tasks, owned->target.runtime, list);
+	task_dump_read(tasks, owned->target.runtime, list, owned->locals);
 	dump->tasks_known = tasks->known;
 	dump->tasks = tasks->shown;
 	dump->task_count = tasks->count;
@@ -214,7 +238,7 @@ static void read_greenlets(struct owned_dump *owned, const struct python_thread_
 	struct thread_dump *dump = &owned->dump;
 	struct greenlet_dump *greenlets = &owned->greenlets;
 
-	if (greenlet_dump_read(greenlets, &owned->target, list) ||
+	if (greenlet_dump_read(greenlets, &owned->target, list, owned->locals) ||
 	    greenlets->list.flags & GREENLETS_UNKNOWN)
 		return;
 	dump->greenlets_known = true;
@@ -292,6 +316,7 @@ static void dump_stopped(void *context, struct tracee *tracee, const struct regi
 			continue;
 		capture_take(&owned->capture, &owned->target, tracee->id.tid, tracee->inner_tid,
 			     registers);
+		take_locals(owned, LOCAL_DUMP_OBJECTS_STOPPED);
 		tracee->user = stored;
 	}
 }
@@ -305,7 +330,8 @@ static void dump_resumed(void *context, struct tracee *tracee)
 		return;
 	stored->wants_stop = false;
 	stopping->left--;
-	if (store_capture(stopping->owned, stored, true))
+	dumped_locals_deinit(&stored->shown.locals);
+	if (store_locals(stopping->owned, stored) || store_capture(stopping->owned, stored, true))
 		stored->shown.moved = true;
 }
 
@@ -380,6 +406,17 @@ static bool waits_for_gil(const struct dumped_thread *shown)
 	return waits;
 }
 
+/* They go with Python frames by number. */
+static void drop_foreign_locals(struct dumped_thread *shown)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < shown->frame_count; i++)
+		count += shown->frames[i].kind == FRAME_PYTHON;
+	if (count != shown->locals.count)
+		dumped_locals_deinit(&shown->locals);
+}
+
 static int show_thread(struct owned_dump *owned, struct stored_thread *stored)
 {
 	struct dumped_thread *shown = &stored->shown;
@@ -396,6 +433,7 @@ static int show_thread(struct owned_dump *owned, struct stored_thread *stored)
 		shown->frames[i] = shown_frame(frame, &owned->places.places[place], owned->sources);
 	}
 	shown->frame_count = stored->frame_count;
+	drop_foreign_locals(shown);
 	if (shown->activity == THREAD_SLEEPING &&
 	    ((shown->waits_known && shown->waits_for == WAIT_GIL) || waits_for_gil(shown)))
 		shown->activity = THREAD_GIL_WAIT;
@@ -437,13 +475,17 @@ static int compare_threads(const void *left, const void *right)
 
 static int show(struct owned_dump *owned)
 {
+	static const struct source_memory memory = { .text = target_sources_text,
+						     .title = target_sources_title };
 	struct thread_dump *dump = &owned->dump;
 
 	place_table_init(&owned->places, owned->target.symbolizer);
-	owned->sources = source_cache_create(target_files_open_source, &owned->target.files);
+	owned->sources = source_cache_create(target_sources_open, owned->target.sources);
 	dump->threads = calloc(owned->stored_count + 1, sizeof(dump->threads[0]));
 	if (!owned->sources || !dump->threads)
 		return -ENOMEM;
+	source_cache_use_memory(owned->sources, &memory);
+	owned->places.sources = owned->sources;
 	target_read_names(&owned->target);
 	for (size_t i = 0; i < owned->stored_count; i++)
 		if (show_thread(owned, &owned->stored[i]))
@@ -454,6 +496,7 @@ static int show(struct owned_dump *owned)
 	dump->sources = source_cache_refusals(owned->sources);
 	dump->lost_files = symbolizer_lost_files(owned->target.symbolizer);
 	dump->left_out += target_left_out(&owned->target);
+	dump->left_out += owned->locals ? local_dump_left_out(owned->locals) : 0;
 	for (size_t i = 0; i < owned->stored_count; i++)
 		dump->threads[i] = owned->stored[i].shown;
 	dump->thread_count = owned->stored_count;
@@ -471,6 +514,10 @@ static int dump_take(struct owned_dump *owned, struct error *error)
 	if (!failure &&
 	    (!owned->target.runtime || gil_read_locks(owned->target.runtime, &owned->gil_locks)))
 		owned->gil_locks.count = 0;
+	if (!failure && owned->options.locals && owned->target.runtime) {
+		owned->locals = local_dump_create(owned->target.runtime, &owned->target.reader);
+		failure = owned->locals ? 0 : -ENOMEM;
+	}
 	if (!failure)
 		failure = list_threads(owned);
 	for (size_t i = 0; i < owned->stored_count && !failure; i++)
@@ -501,6 +548,8 @@ struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options
 		return NULL;
 	}
 	owned->dump.pid = pid;
+	owned->dump.locals = options->locals;
+	owned->dump.start_frames = options->start_frames;
 	owned->options = *options;
 	if (procfs_read_status(pid, 0, &status)) {
 		preflight_explain_seize(pid, -ESRCH, error);
@@ -527,11 +576,13 @@ void thread_dump_destroy(struct thread_dump *dump)
 	for (size_t i = 0; i < owned->stored_count; i++) {
 		free(owned->stored[i].frames);
 		free(owned->stored[i].shown.frames);
+		dumped_locals_deinit(&owned->stored[i].shown.locals);
 	}
 	free(owned->stored);
 	free(dump->threads);
 	task_dump_deinit(&owned->tasks);
 	greenlet_dump_deinit(&owned->greenlets);
+	local_dump_destroy(owned->locals);
 	deadlock_search_deinit(&owned->locks);
 	dumped_deadlocks_deinit(&dump->deadlocks);
 	free(dump->command);

@@ -14,6 +14,7 @@
 #include "daemon/cct/side_time.h"
 #include "daemon/inspect/dumped_deadlock.h"
 #include "daemon/inspect/greenlet_dump.h"
+#include "daemon/inspect/local_dump.h"
 #include "daemon/inspect/task_dump.h"
 #include "daemon/inspect/thread_activity.h"
 #include "daemon/report/model/profile.h"
@@ -36,6 +37,7 @@ struct dumped_thread {
 	bool moved;                   /* it ran on while it was looked at: no frames */
 	struct profile_frame *frames; /* outermost first */
 	size_t frame_count;
+	struct dumped_locals locals; /* where they were asked for */
 };
 
 struct thread_dump {
@@ -58,10 +60,14 @@ struct thread_dump {
 	struct dumped_greenlet *greenlets;
 	size_t greenlet_count;
 	struct dumped_deadlocks deadlocks;
+	bool locals;       /* were asked for */
+	bool start_frames; /* likewise; text leaves them out else */
 };
 
 struct thread_dump_options {
 	bool native;                       /* with native frames */
+	bool start_frames;                 /* with those of the interpreter's start, in text */
+	bool locals;                       /* with the local variables of Python frames */
 	struct impersonator *impersonator; /* borrowed, see target_init() */
 };
 

@@ -72,6 +72,11 @@ struct profile *session_snapshot(struct session *session, const char *version);
  */
 int session_open_source(void *session, const char *path);
 
+struct source_memory;
+
+/* Of code without a file; the context is the session, too. */
+extern const struct source_memory session_source_memory;
+
 /*
  * In a copy of the process, made by fork() in last_resort: as if finished. Its
  * profile can be made, though what its threads were changing is as it was then.

@@ -23,6 +23,7 @@ struct session_options {
 	uint64_t timeout_ns;                    /* of a watch */
 	const struct access_patterns *patterns; /* whose accesses count; borrowed */
 	bool native_lines;                      /* source lines of native frames */
+	bool start_frames;                      /* reports have those of the interpreter's start */
 	bool no_source;                         /* source files are not read */
 	bool python_required; /* refuse an interpreter that cannot be read, rather than go without
 			       */

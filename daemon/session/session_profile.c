@@ -2,7 +2,9 @@
 /* What a session makes of its samples: facts, snapshots, profiles. */
 #include "attach/procfs.h"
 #include "common/clock.h"
+#include "daemon/capture/target_sources.h"
 #include "daemon/report/model/profile_build.h"
+#include "daemon/report/model/source.h"
 #include "daemon/session/session.h"
 #include "daemon/session/session_parts.h"
 #include "pyintrospect/thread_list.h"
@@ -123,6 +125,9 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.losses.counts[LOSS_TARGET_LIMIT] +=
 		counts->threads_beyond + target_left_out(&session->target);
 	facts.waits = session->options.waits;
+	facts.open_source_context = (void *)(uintptr_t)session;
+	facts.source_memory = &session_source_memory;
+	facts.start_frames = session->options.start_frames;
 	facts.gil_known = pipeline->gil_known;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
 	facts.threads = pipeline->threads.items;
@@ -229,8 +234,8 @@ static struct profile *build_profile(struct session *session, const char *versio
 	if (pipeline->arguments)
 		facts.arguments = argument_sampler_argument_log(pipeline->arguments);
 	facts.stop_histograms = &pipeline->stops;
-	facts.open_source = session->options.no_source ? NULL : target_files_open_source;
-	facts.open_source_context = &session->target.files;
+	facts.open_source = session->options.no_source ? NULL : session_open_source;
+	facts.open_source_context = session;
 	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
 	facts.node_timeline = timeline_view(&pipeline->node_timeline);
 	profile = profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
@@ -287,8 +292,24 @@ int session_open_source(void *session, const char *path)
 	struct session *opened = session;
 
 	return opened->options.no_source ? -ENOENT
-					 : target_files_open_source(&opened->target.files, path);
+					 : target_sources_open(opened->target.sources, path);
 }
+
+static char *source_text(void *session, const char *path, size_t *ret_size)
+{
+	struct session *opened = session;
+
+	return opened->options.no_source
+		       ? NULL
+		       : target_sources_text(opened->target.sources, path, ret_size);
+}
+
+static const char *source_title(void *session, const char *path)
+{
+	return target_sources_title(((struct session *)session)->target.sources, path);
+}
+
+const struct source_memory session_source_memory = { .text = source_text, .title = source_title };
 
 void session_describe(const struct session *session, FILE *file)
 {

@@ -133,8 +133,8 @@ struct profile *session_window(struct session *session,
 	session_read_names(session, facts, session->snapshot_threads, options->version);
 	facts->all_pairs = options->all_pairs;
 	if (options->source && !session->options.no_source) {
-		facts->open_source = target_files_open_source;
-		facts->open_source_context = &session->target.files;
+		facts->open_source = session_open_source;
+		facts->open_source_context = session;
 	}
 	return profile_build(session->snapshot.cct, session->snapshot.pairs,
 			     session->target.symbolizer, facts);

@@ -57,8 +57,10 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, thread_count, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, thread_timeline, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, node_timeline, WINDOW_SAME),   /* likewise */
+	WINDOW_FIELD(profile_facts, start_frames, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, open_source, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, open_source_context, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, source_memory, WINDOW_SAME),
 };
 
 const struct window_table window_profile_thread = WINDOW_TABLE(profile_thread, thread_fields);

@@ -201,6 +201,8 @@ static int top_open_all(struct top *top)
 	top->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	top->screen = calloc(1, sizeof(*top->screen));
 	top->sources = source_cache_create(session_open_source, top->session);
+	if (top->sources)
+		source_cache_use_memory(top->sources, &session_source_memory);
 	if (top->signals < 0 || top->news < 0 || !top->screen || !top->sources)
 		return -ENOMEM;
 	top_model_init(&top->model);

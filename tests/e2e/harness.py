@@ -343,12 +343,12 @@ def status_of(pid, tid=None):
         return dict(line.rstrip("\n").split(":\t", 1) for line in status if ":\t" in line)
 
 
-def wait_until(condition, seconds=10, what="a condition"):
+def wait_until(condition, seconds=10, what="a condition", interval=0.01):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
             return
-        time.sleep(0.01)
+        time.sleep(interval)
     raise Failure("waited %g s for %s" % (seconds, what))
 
 

@@ -6,8 +6,8 @@ import signal
 import subprocess
 import tempfile
 
-from harness import (PIEPROFD, Daemon, alone, check, check_equal, check_sampled, default_interpreter, status_of,
-                     wait_until)
+from harness import (PIEPROFD, Daemon, alone, check, check_equal, check_sampled, default_interpreter, pieprofd,
+                     status_of, wait_until)
 
 # Line tables of 4 MiB, of which 32 MiB are held.
 CODES = """
@@ -157,6 +157,45 @@ def test_set_of_tasks():
         dump = dump_of(1, 40, ended)
         check_equal(dump["target_limit"], left_out, "left out of a set of %d" % ended)
         check_equal(len(dump["tasks"]) < 40, bool(left_out), "%d tasks of 40 are missing" % (40 - len(dump["tasks"])))
+
+
+# Frames of twenty variables, one of a hundred, and one of a list of lists.
+VARIABLES = """
+import sys, time
+def many():
+    %s
+    time.sleep(3600)
+def deep(n):
+    %s
+    return deep(n - 1) if n else many()
+def wide():
+    own = [[[0] * 100] * 100] * 100
+    deep(%d)
+print("ready", flush=True)
+wide()
+"""
+
+
+def test_local_variables():
+    """64 of a frame, 512 of a stack; what is left out is counted."""
+    assigned = ["; ".join("v%d = %d" % (number, number) for number in range(count)) for count in (100, 19)]
+    for depth in (10, 40):
+        command = [default_interpreter().path, "-c", VARIABLES % (*assigned, depth)]
+        target = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            check_equal(target.stdout.readline(), "ready\n", "the target's first words")
+            wait_until(lambda: status_of(target.pid)["State"][0] == "S", what="the target to sleep")
+            run = pieprofd("dump", "--pid", target.pid, "--json", "--locals", "--no-native")
+        finally:
+            target.kill()
+            target.communicate()
+        dump = json.loads(run.stdout)
+        frames = [frame["locals"] for frame in dump["threads"][0]["frames"]]
+        check_equal(len(frames[-1]), 64, "variables of a frame")
+        check_equal(sum(len(known) for known in frames if known), 64 + 20 * (depth + 1) + 1 if depth < 20 else 512,
+                    "variables of a stack")
+        check_equal(dump["target_limit"], 1, "stacks of which some were left out")
+        check(max(len(variable["value"]) for known in frames if known for variable in known) < 256, "a value's length")
 
 
 # The oldest thread is the last one in the list of its interpreter: not among those that are remembered.

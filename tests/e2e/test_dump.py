@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pieprofd dump`: what every thread does now."""
+import collections
 import contextlib
 import json
 import os
@@ -136,6 +137,38 @@ def test_running_thread(one_interpreter):
         check_equal(status_of(target.pid)["TracerPid"], "0", "TracerPid afterwards")
         for tid in os.listdir("/proc/%d/task" % target.pid):
             take_breakpoints(int(tid))
+
+
+def test_start_frames(interpreter):
+    """What lies outside of the outermost Python frame is the interpreter's own beginning, the same everywhere."""
+    with waiting_target(interpreter, "deadlock.py") as (target, _):
+        dump = dumped(target.pid)
+        without = pieprofd("dump", "--pid", target.pid).stdout
+        text = pieprofd("dump", "--pid", target.pid, "--start-frames").stdout
+    for thread in dump["threads"]:
+        count = thread["start_frames"]
+        check(count > 2, "%s begins with %d frames" % (thread["name"], count))
+        check_equal([frame["kind"] for frame in thread["frames"][count - 1:count + 1]], ["native", "python"], "kinds")
+    check("_start" not in without and "_start" in text, "the first frame of all")
+    check_equal(len(text.splitlines()) - len(without.splitlines()),
+                sum(thread["start_frames"] for thread in dump["threads"]), "frames that are left out")
+
+
+def test_start_frames_of_a_profile(one_interpreter):
+    """Flame graphs begin with Python, and their sum is the same."""
+    outermost = {}
+    with waiting_target(one_interpreter, "deadlock.py", "--work") as (target, _):
+        for options in ((), ("--start-frames",)):
+            stacks = pieprofd("--pid", target.pid, "-d", 1, "--mode", "time", "-q", "--format", "collapsed", "-o", "-",
+                              *options).stdout.splitlines()
+            outermost[options] = collections.Counter()
+            for line in stacks:
+                frames, time = line.rsplit(" ", 1)
+                if "work" in frames:
+                    outermost[options][[part for part in frames.split(";") if "Thread" not in part][0]] += int(time)
+    for options, counter in outermost.items():
+        name, _ = counter.most_common(1)[0]
+        check_equal("start_thread" in name or "clone" in name, bool(options), "outermost %r of %s" % (name, counter))
 
 
 def bias_of(pid, module):

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text of the target's: a source file whose lines are read, and the same bytes
- * as a name that is shown in every way that names are.
+ * Text of the target's: a source file whose lines are read, the same bytes as an
+ * archive with one in it, and as a name that is shown in every way that names are.
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/encode/printable.h"
+#include "daemon/report/encode/zip_member.h"
 #include "daemon/report/model/source.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -55,6 +56,19 @@ static void read_lines(const struct fuzz_input *input)
 	close(fd);
 }
 
+static void read_archive(const struct fuzz_input *input)
+{
+	int fd = fuzz_file(input->at, input->left);
+	char *text;
+	size_t size;
+
+	if (zip_member_read(fd, "a.py", SOURCE_FILE_BYTES_MAX, &text, &size) == 0) {
+		fuzz_must(size <= SOURCE_FILE_BYTES_MAX && !text[size]);
+		free(text);
+	}
+	close(fd);
+}
+
 static void show_name(const struct fuzz_input *input)
 {
 	static const unsigned widths[] = { 0, 1, 3, 10, 100 };
@@ -84,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct fuzz_input input = { data, size };
 
 	read_lines(&input);
+	read_archive(&input);
 	show_name(&input);
 	return 0;
 }

@@ -4,7 +4,9 @@
  * them, and the names that a code object's tuples have: those at the memory's beginning.
  */
 #include "pyintrospect/code_names.h"
+#include "pyintrospect/local_slots.h"
 #include "pyintrospect/lock_reader.h"
+#include "pyintrospect/object_text.h"
 #include "tests/fuzz/forged_frames.h"
 
 /* Frames and slots; six rounds of iterators, each with two reads for a new type. */
@@ -179,6 +181,45 @@ static void read_locks(struct forged_frames *forged)
 	}
 }
 
+#define TEXT_OBJECTS 40
+/* Of each object: itself, its type's name and those of its bases, its contents. */
+#define TEXT_CALLS (TEXT_OBJECTS * (8 + 5 * 16))
+
+static void read_text(struct forged_frames *forged, remote_addr object)
+{
+	static struct object_text_reader reader;
+	struct object_text text;
+
+	object_text_begin(&reader, &forged->runtime, TEXT_OBJECTS);
+	forged->memory.calls = 0;
+	memset(&text, 'x', sizeof(text));
+	fuzz_must(object_text_read(&reader, object, &text));
+	fuzz_must(forged->memory.calls <= TEXT_CALLS);
+	fuzz_must(memchr(text.text, '\0', sizeof(text.text)));
+	fuzz_must(memchr(text.type, '\0', sizeof(text.type)));
+	for (const char *at = text.text; *at; at++)
+		fuzz_must((unsigned char)*at >= 0x20 && *at != 0x7f);
+	object_text_begin(&reader, &forged->runtime, 0);
+	fuzz_must(!object_text_read(&reader, object, &text) && !text.text[0]);
+}
+
+static void read_locals(struct forged_frames *forged)
+{
+	for (size_t i = 0; i < forged->stack.count; i++) {
+		struct local_slots slots;
+		int error = local_slots_read(&forged->runtime, &forged->stack.frames[i], &slots);
+
+		fuzz_must(!error || error == -ESTALE || error == -EFAULT);
+		if (error)
+			continue;
+		fuzz_must(slots.count <= LOCAL_SLOTS_MAX);
+		check_values(forged, slots.values, slots.count);
+		for (size_t k = 0; k < slots.count; k++)
+			if (slots.values[k].state == OPERAND_IS_OBJECT)
+				read_text(forged, slots.values[k].object);
+	}
+}
+
 static void read_names(const struct forged_frames *forged, const uint64_t *tuples)
 {
 	const struct code_names names = { &forged->runtime, tuples[0], tuples[1], tuples[2],
@@ -192,6 +233,9 @@ static void read_names(const struct forged_frames *forged, const uint64_t *tuple
 
 		memset(buffer, 'x', sizeof(buffer));
 		if (code_names_read(&names, kind, index, buffer, room) == 0)
+			fuzz_must(memchr(buffer, '\0', room));
+		if (room == sizeof(buffer) &&
+		    local_slots_name(&names, index, buffer, sizeof(buffer)) == 0)
 			fuzz_must(memchr(buffer, '\0', room));
 		fuzz_must(room == sizeof(buffer) || buffer[room] == 'x');
 	}
@@ -218,6 +262,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_operands(&forged);
 		read_locks(&forged);
 	}
+	read_locals(&forged);
 	if (forged.memory.bytes.left >= sizeof(tuples))
 		memcpy(tuples, forged.memory.bytes.at, sizeof(tuples));
 	read_names(&forged, tuples);

@@ -8,6 +8,7 @@
 #include "pyintrospect/code_names.h"
 #include "pyintrospect/gil.h"
 #include "pyintrospect/operand_reader.h"
+#include "pyintrospect/python_sources.h"
 #include "pyintrospect/thread_list.h"
 #include "tests/fuzz/remote_image.h"
 
@@ -132,6 +133,7 @@ static void read_lists(struct python_runtime *runtime)
 {
 	struct asyncio_task_list tasks;
 	struct python_thread_list threads;
+	struct python_sources sources;
 
 	image->reads_left = READS_MAX;
 	if (python_thread_list_read(runtime, &threads) != 0)
@@ -150,6 +152,18 @@ static void read_lists(struct python_runtime *runtime)
 		asyncio_task_list_deinit(&tasks);
 	}
 	python_thread_list_deinit(&threads);
+	image->reads_left = READS_MAX;
+	if (python_sources_read(runtime, &sources) != 0)
+		return;
+	fuzz_must(sources.count <= PYTHON_SOURCES_MAX);
+	for (size_t i = 0; i < sources.count; i++) {
+		fuzz_read_string(sources.items[i].name);
+		fuzz_must(sources.items[i].size &&
+			  sources.items[i].text[sources.items[i].size - 1] == '\n');
+	}
+	for (size_t i = 0; i < sources.title_count; i++)
+		fuzz_read_string(sources.titles[i].name);
+	python_sources_deinit(&sources);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

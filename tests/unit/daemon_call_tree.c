@@ -2,6 +2,8 @@
 /* From the calling context tree to the profile's: merging, order, sums, limits. */
 #include "daemon/report/model/call_tree.h"
 
+#include "daemon/report/model/start_frame.h"
+
 #include "unit_random.h"
 
 #include <setjmp.h>
@@ -41,6 +43,7 @@ struct built {
 	struct arena arena;
 	struct profile_tree tree;
 	uint32_t *positions; /* by node of the cct */
+	bool without_start;
 };
 
 static void built_init(struct built *built)
@@ -64,6 +67,7 @@ static void build(struct built *built, size_t nodes_max, uint64_t stack_frames_m
 	input.sources = built->sources = source_cache_create(NULL, NULL);
 	place_table_init(&built->places, NULL);
 	assert_int_equal(path_table_init(&built->paths, &built->places, NULL, built->cct), 0);
+	built->paths.start_frames = !built->without_start;
 	arena_init(&built->arena, 64u << 20);
 	assert_int_equal(call_tree_build(&input, &built->arena, &built->tree), 0);
 }
@@ -234,6 +238,64 @@ static void test_merging_and_order(void **state)
 	built_deinit(&built);
 }
 
+/* Those outside of the outermost Python frame, but for time of their own. */
+static void test_start_is_left_out(void **state)
+{
+	struct frame stack[] = { native(0x100), native(0x200), python(0, 0), native(0x300),
+				 python(1, 0) };
+	struct built built;
+
+	(void)state;
+	built_init(&built);
+	built.without_start = true;
+	charge(&built, stack, 5, TIME_PYTHON, 40);
+	charge(&built, stack, 3, TIME_PYTHON, 1);
+	/* Before Python has begun. */
+	charge(&built, stack, 1, TIME_SYSTEM, 5);
+	build(&built, UNLIMITED);
+	check_promises(&built);
+	assert_int_equal(built.tree.node_count, 4);
+	check_node(&built.tree, 0, PROFILE_NODE_NONE, "alpha", 1);
+	check_node(&built.tree, 1, 0, "?", 0);
+	check_node(&built.tree, 2, 1, "beta", 40);
+	check_node(&built.tree, 3, PROFILE_NODE_NONE, "?", 5);
+	built_deinit(&built);
+}
+
+static void test_frames_of_a_start(void **state)
+{
+	static const struct {
+		const char *function, *file;
+		uint32_t flags;
+		bool start;
+	} cases[] = {
+		{ "_start", "/usr/bin/python3.11", 0, true },
+		{ "Py_RunMain", "/opt/lib/libpython3.12.so.1.0", 0, true },
+		{ "start_thread", "/lib/x86_64-linux-gnu/libc.so.6", 0, true },
+		{ "clone", "/lib/libc-2.28.so", 0, true },
+		{ "?", "/opt/app/server", 0, true },
+		{ "main", "/opt/app/server", 0, false },
+		{ "?", "/usr/bin/python3.11", FRAME_TRUNCATED_ABOVE, false },
+	};
+	struct profile_frame frames[] = {
+		{ .kind = FRAME_NATIVE, .function = "?", .file = "?" },
+		{ .kind = FRAME_NATIVE, .function = "main", .file = "python3" },
+		{ .kind = FRAME_PYTHON, .function = "f", .file = "f.py" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(start_frame_is(FRAME_NATIVE, cases[i].flags, cases[i].function,
+						cases[i].file),
+				 cases[i].start);
+		assert_false(start_frame_is(FRAME_PYTHON, 0, cases[i].function, cases[i].file));
+	}
+	assert_int_equal(start_frames_count(frames, 3), 2);
+	assert_int_equal(start_frames_count(frames, 2), 0);
+	frames[1].file = "server";
+	assert_int_equal(start_frames_count(frames, 3), 0);
+}
+
 static void test_empty(void **state)
 {
 	struct built built;
@@ -402,6 +464,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merging_and_order),
+		cmocka_unit_test(test_start_is_left_out),
+		cmocka_unit_test(test_frames_of_a_start),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_time_without_stack),
 		cmocka_unit_test(test_random_trees),

@@ -99,11 +99,52 @@ static void test_greenlets(void **state)
 	free(json);
 }
 
+static void test_locals(void **state)
+{
+	static const struct dumped_local variables[] = {
+		{ "\x1b[31mx", "int", "1" },
+		{ "text", "str", "'\xe2\x80\xae\xff'" },
+	};
+	struct dumped_frame_locals locals[] = { { .known = false },
+						{ .known = true, .items = variables, .count = 2 } };
+	struct profile_frame frames[] = {
+		{ .kind = FRAME_NATIVE, .function = "main", .file = "python" },
+		{ .kind = FRAME_PYTHON, .function = "outer", .file = "o.py", .line = 1 },
+		{ .kind = FRAME_PYTHON, .function = "inner", .file = "i.py", .line = 2 },
+	};
+	struct dumped_thread thread = {
+		.tid = 5,
+		.name = "t",
+		.frames = frames,
+		.frame_count = 3,
+		.locals = { .frames = locals, .count = 2 },
+	};
+	struct thread_dump dump = { .threads = &thread, .thread_count = 1, .locals = true };
+	char *text = written(&dump, false), *json = written(&dump, true);
+	json_t *object = json_loads(json, 0, NULL), *array;
+
+	(void)state;
+	assert_null(strchr(text, '\x1b'));
+	assert_null(strstr(text, "\xe2\x80\xae"));
+	assert_non_null(strstr(text, "[31mx = 1\n            text = '"));
+	array = json_object_get(json_array_get(json_object_get(object, "threads"), 0), "frames");
+	assert_null(json_object_get(json_array_get(array, 0), "locals"));
+	assert_true(json_is_null(json_object_get(json_array_get(array, 1), "locals")));
+	array = json_object_get(json_array_get(array, 2), "locals");
+	assert_int_equal(json_array_size(array), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(array, 0), "value")),
+			    "1");
+	json_decref(object);
+	free(text);
+	free(json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_greenlets),
+		cmocka_unit_test(test_locals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

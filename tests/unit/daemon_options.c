@@ -135,9 +135,12 @@ static void test_dump(void **state)
 	assert_false(accepted("dump --pid 7").json);
 	assert_true(accepted("dump --json --pid 7").json);
 	assert_true(accepted("--pid 7 --no-native dump").no_native);
+	assert_false(accepted("dump --pid 7").locals);
+	assert_true(accepted("dump --pid 7 --locals").locals);
 	refused("dump", "--pid N");
 	refused("--pid 7 --json", "dump");
 	refused("--pid 7 --no-native", "dump");
+	refused("serve --pid 7 --locals", "dump");
 }
 
 static void test_report(void **state)

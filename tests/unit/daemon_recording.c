@@ -244,8 +244,10 @@ static const char *const not_carried[] = {
 	"profile.facts.patterns",
 	"profile.facts.line_info",
 	"profile.facts.arguments",
+	"profile.facts.start_frames",
 	"profile.facts.open_source",
 	"profile.facts.open_source_context",
+	"profile.facts.source_memory",
 	"differs_now",
 };
 

@@ -172,8 +172,10 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, arguments, MERGE_BY_HAND),
 	FIELD(profile_facts, threads, MERGE_BY_HAND),
 	FIELD(profile_facts, thread_count, MERGE_BY_HAND),
+	FIELD(profile_facts, start_frames, MERGE_BY_HAND),
 	FIELD(profile_facts, open_source, MERGE_BY_HAND),
 	FIELD(profile_facts, open_source_context, MERGE_BY_HAND),
+	FIELD(profile_facts, source_memory, MERGE_BY_HAND),
 };
 
 static const struct merge_field profile[] = {

@@ -170,6 +170,7 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 		into->threads = NULL;
 		into->thread_count = 0;
 		into->open_source = NULL;
+		into->source_memory = NULL;
 		into->thread_timeline = into->node_timeline = (struct profile_timeline){ 0 };
 		into->sampler_limits = limits;
 		into->deadlock = deadlock;

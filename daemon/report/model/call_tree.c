@@ -28,6 +28,7 @@ struct branch {
 	uint32_t first_child, next_sibling; /* path ids; 0: none */
 	uint32_t position;                  /* of its node, once it is written */
 	bool dropped;
+	bool used; /* by samples in it or below */
 	uint64_t total_ns;
 	uint64_t samples[TIME_CLASS_COUNT];
 	uint64_t time_ns[TIME_CLASS_COUNT];
@@ -104,6 +105,28 @@ static void charge_branches(struct builder *builder, const bool *reached)
 	}
 }
 
+static bool branch_has_samples(const struct branch *branch)
+{
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		if (branch->samples[c] || branch->time_ns[c])
+			return true;
+	return side_time_waiting_ns(&branch->side) > 0;
+}
+
+/* Frames of the interpreter's start are paths of their own, mostly without samples. */
+static void drop_unused(struct builder *builder)
+{
+	for (size_t id = builder->branch_count; id-- > 1;) {
+		struct branch *branch = &builder->branches[id];
+
+		branch->used = branch->used || branch_has_samples(branch);
+		if (branch->used)
+			builder->branches[builder->input->paths->paths[id].parent].used = true;
+		else
+			branch->frame = NULL;
+	}
+}
+
 static int tree_charge(struct builder *builder)
 {
 	const struct cct *cct = builder->input->cct;
@@ -129,6 +152,7 @@ static int tree_charge(struct builder *builder)
 	if (!builder->branches || !builder->order)
 		goto out;
 	charge_branches(builder, reached);
+	drop_unused(builder);
 	result = 0;
 out:
 	free(reached);

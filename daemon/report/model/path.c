@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "daemon/report/model/category_choice.h"
+#include "daemon/report/model/start_frame.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,7 +18,7 @@ int path_table_init(struct path_table *table, struct place_table *places,
 	table->of_node = calloc(table->node_count, sizeof(table->of_node[0]));
 	if (!table->of_node || !ARRAY_ROOM(table->paths, 0, table->capacity))
 		return -ENOMEM;
-	table->paths[table->count++] = (struct path){ .place = ID_NONE };
+	table->paths[table->count++] = (struct path){ .place = ID_NONE, .start = true };
 	table->of_node[0] = 1;
 	return 0;
 }
@@ -44,6 +45,10 @@ static struct path make_path(const struct path_table *table, uint32_t parent, ui
 {
 	const char *function = table->places->places[place].function;
 	struct path path = { .parent = parent, .place = place };
+
+	path.start =
+		table->paths[parent].start && start_frame_is(frame->kind, frame->flags, function,
+							     table->places->places[place].file);
 
 	path.filter = access_filter_step(table->paths[parent].filter, frame,
 					 &table->places->places[place], table->patterns);
@@ -95,6 +100,9 @@ int path_table_find(struct path_table *table, const struct cct_node *node, uint3
 	path = table->of_node[at->id] - 1;
 	while (count > 0) {
 		at = table->pending[--count];
+		if (at->frame.kind == FRAME_PYTHON && table->paths[path].start &&
+		    !table->start_frames)
+			path = 0;
 		if (intern_path(table, path, &at->frame, &path))
 			return -ENOMEM;
 		table->of_node[at->id] = path + 1;

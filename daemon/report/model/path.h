@@ -18,6 +18,7 @@ struct path {
 	bool subscript;
 	bool collects; /* the garbage collector, or what it called: finalisers, too */
 	bool contends; /* asks for the GIL */
+	bool start;    /* nothing but frames of the interpreter's start (start_frame.h) */
 };
 
 struct path_table {
@@ -30,6 +31,8 @@ struct path_table {
 	size_t node_count;
 	const struct cct_node **pending; /* nodes on the way to the root; grows to the deepest */
 	size_t pending_capacity;
+	/* Else a path begins with its outermost Python frame, where it can. */
+	bool start_frames;
 };
 
 /* 0 or -ENOMEM; deinit in either case. */

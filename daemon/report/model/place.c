@@ -70,7 +70,9 @@ static struct place name_frame(const struct place_table *table, const struct fra
 		if (frame->python.code->function)
 			place.function = frame->python.code->function;
 		if (frame->python.code->file)
-			place.file = frame->python.code->file;
+			place.file = table->sources ? source_cache_title(table->sources,
+									 frame->python.code->file)
+						    : frame->python.code->file;
 		place.line = place_line(frame);
 		return place;
 	}

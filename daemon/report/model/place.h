@@ -10,6 +10,7 @@
 
 #include "daemon/cct/frame.h"
 #include "daemon/cct/id_table.h"
+#include "daemon/report/model/source.h"
 #include "symbolize/symbol.h"
 
 struct place {
@@ -31,6 +32,8 @@ struct placed_frame {
 
 struct place_table {
 	struct symbolizer *symbolizer; /* NULL: native functions have no names */
+	/* Names of code that has no file; NULL: names are as the target has them. Borrowed. */
+	const struct source_cache *sources;
 	struct place *places;
 	size_t count, capacity;
 	struct id_table place_ids;

@@ -23,6 +23,7 @@
 struct access_patterns;
 struct argument_log;
 struct line_info;
+struct source_memory;
 
 struct profile_frame {
 	enum frame_kind kind;
@@ -239,9 +240,11 @@ struct profile_facts {
 	 * are those of the second, or an even part of them.
 	 */
 	struct profile_timeline thread_timeline, node_timeline;
+	bool start_frames; /* to profile_build(): with those of the interpreter's start */
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);
 	void *open_source_context;
+	const struct source_memory *source_memory; /* NULL: every name is a file's */
 };
 
 /* Pairs and the frames of their paths that are written out; all count for their lines. */

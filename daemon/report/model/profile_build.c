@@ -404,7 +404,11 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 	arena_init(&owned->arena, PROFILE_ARENA_BYTES_MAX);
 	owned->sources = source_cache_create(facts->open_source, facts->open_source_context);
 	place_table_init(&builder.places, symbolizer);
+	builder.places.sources = owned->sources;
+	if (owned->sources && facts->source_memory)
+		source_cache_use_memory(owned->sources, facts->source_memory);
 	error = path_table_init(&builder.paths, &builder.places, facts->patterns, cct);
+	builder.paths.start_frames = facts->start_frames;
 	line_stats_init(&builder.lines, false);
 	line_stats_init(&builder.functions, true);
 	call_site_table_init(&builder.sites);

@@ -15,6 +15,7 @@ struct profile_frame shown_frame(const struct frame *frame, const struct place *
 	if (frame->kind == FRAME_PYTHON) {
 		shown.opcode =
 			python_code_opcode(frame->python.code, frame->python.instruction_offset);
+		shown.file = source_cache_title(sources, place->file);
 		shown.source = source_cache_line(sources, place->file, place->line);
 	} else {
 		shown.address = frame->native.pc;

@@ -5,6 +5,7 @@
 #include "common/whole_file.h"
 #include "daemon/report/encode/printable.h"
 #include "daemon/report/encode/sha256.h"
+#include "daemon/report/encode/zip_member.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #define BUCKET_COUNT 256
+/* Folders inside an archive. */
+#define ARCHIVE_LEVELS_MAX 16
 
 struct source_file {
 	struct source_file *next; /* in its bucket */
@@ -28,6 +31,7 @@ struct source_file {
 
 struct source_cache {
 	int (*open)(void *context, const char *path);
+	struct source_memory memory;
 	void *context;
 	struct source_file *buckets[BUCKET_COUNT];
 	size_t file_count;
@@ -47,6 +51,17 @@ struct source_cache *source_cache_create(int (*open)(void *context, const char *
 	cache->open = open;
 	cache->context = context;
 	return cache;
+}
+
+void source_cache_use_memory(struct source_cache *cache, const struct source_memory *memory)
+{
+	cache->memory = *memory;
+}
+
+const char *source_cache_title(const struct source_cache *cache, const char *path)
+{
+	return cache->memory.title && cache->context ? cache->memory.title(cache->context, path)
+						     : path;
 }
 
 void source_cache_destroy(struct source_cache *cache)
@@ -180,24 +195,88 @@ static int index_lines(struct source_file *file, size_t count)
 	return 0;
 }
 
-static void source_load(struct source_cache *cache, struct source_file *file)
+/* One of a file's texts, which the archive's time goes with. */
+static char *read_member(int fd, const char *name, size_t limit, size_t *ret_size,
+			 struct source_version *ret_version)
 {
-	size_t size = 0, line_count;
-	bool cut = false;
-	int fd;
+	struct stat status;
+	char *text;
 
-	/* "<string>", "<frozen importlib._bootstrap>" are no files. */
-	if (!cache->open || file->path[0] == '\0' || file->path[0] == '<')
-		return;
-	fd = cache->open(cache->context, file->path);
+	if (limit > SOURCE_FILE_BYTES_MAX)
+		limit = SOURCE_FILE_BYTES_MAX;
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    zip_member_read(fd, name, limit, &text, ret_size))
+		return NULL;
+	status.st_size = (off_t)*ret_size;
+	*ret_version = version_of(&status, text, *ret_size);
+	return text;
+}
+
+/* The archive is the file on the way there, after which no more folders can come. */
+static char *read_archived(struct source_cache *cache, const char *path, size_t limit,
+			   size_t *ret_size, struct source_version *ret_version)
+{
+	char *archive = strdup(path), *slash, *text = NULL;
+
+	for (unsigned level = 0; archive && level < ARCHIVE_LEVELS_MAX; level++) {
+		int fd;
+
+		slash = strrchr(archive, '/');
+		if (!slash || slash == archive)
+			break;
+		*slash = '\0';
+		fd = cache->open(cache->context, archive);
+		if (fd == -ENOTDIR)
+			continue;
+		if (fd < 0)
+			break;
+		text = read_member(fd, path + (slash - archive) + 1, limit, ret_size, ret_version);
+		close(fd);
+		break;
+	}
+	free(archive);
+	return text;
+}
+
+static char *read_file(struct source_cache *cache, const char *path, size_t limit, size_t *ret_size,
+		       bool *ret_cut, struct source_version *ret_version)
+{
+	int fd = cache->open(cache->context, path);
+	char *text;
+
+	if (fd == -ENOTDIR)
+		return read_archived(cache, path, limit, ret_size, ret_version);
 	if (fd < 0) {
 		cache->refusals.denied += fd == -EACCES;
 		cache->refusals.refused += fd == -EKEYREJECTED;
 		cache->refusals.unanswered += fd == -ETIMEDOUT;
+		return NULL;
+	}
+	text = read_regular(fd, limit, ret_size, ret_cut, ret_version);
+	close(fd);
+	return text;
+}
+
+static void source_load(struct source_cache *cache, struct source_file *file)
+{
+	size_t size = 0, line_count, limit = SOURCE_BYTES_MAX - cache->bytes;
+	bool cut = false;
+
+	if (!cache->open || file->path[0] == '\0')
+		return;
+	if (cache->memory.text)
+		file->text = cache->memory.text(cache->context, file->path, &size);
+	if (file->text && size > limit) {
+		free(file->text);
+		file->text = NULL;
 		return;
 	}
-	file->text = read_regular(fd, SOURCE_BYTES_MAX - cache->bytes, &size, &cut, &file->version);
-	close(fd);
+	if (file->text)
+		file->version =
+			version_of(&(struct stat){ .st_size = (off_t)size }, file->text, size);
+	/* "<string>", "<frozen importlib._bootstrap>" are no files. */
+	else if (file->path[0] != '<' || cache->memory.text)
+		file->text = read_file(cache, file->path, limit, &size, &cut, &file->version);
 	if (!file->text)
 		return;
 	/* Also what lies behind the last line that was read whole. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines of the target's source files, for the report. Files are read once,
- * through an opener that knows where the target's files live.
+ * through an opener that knows where the target's files live. A name that leads into a file is
+ * looked for in that, as an archive ("/srv/app.pyz/__main__.py").
  *
  * The files are hostile input: only regular files are read, the bytes of a
  * file, the number of files and the bytes of a line are capped, and a line
@@ -21,13 +22,29 @@
 struct source_cache;
 
 /*
+ * Of code that has no file: context is the opener's. text is malloc'ed, with a NUL behind *ret_size
+ * bytes; NULL: none is known. title: what code of such a file is to be called, "In [12]"; the name
+ * itself where there is nothing better; it lives as long as the profile. Both take any name, and
+ * text takes titles.
+ */
+struct source_memory {
+	char *(*text)(void *context, const char *path, size_t *ret_size);
+	const char *(*title)(void *context, const char *path);
+};
+
+/*
  * open returns a descriptor, which the cache closes, or a negative errno; it
  * and context are borrowed for the cache's life. open NULL: nothing can be
  * read. NULL: out of memory.
  */
 struct source_cache *source_cache_create(int (*open)(void *context, const char *path),
 					 void *context);
+/* Without it names are files. Before lines are asked for. */
+void source_cache_use_memory(struct source_cache *cache, const struct source_memory *memory);
 void source_cache_destroy(struct source_cache *cache);
+
+/* See struct source_memory. */
+const char *source_cache_title(const struct source_cache *cache, const char *path);
 
 /*
  * The line (from 1) without white space at its ends; NULL when it cannot be
