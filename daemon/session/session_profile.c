@@ -122,6 +122,7 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.losses.counts[LOSS_TARGET_LIMIT] +=
 		counts->threads_beyond + target_left_out(&session->target);
 	facts.waits = session->options.waits;
+	facts.native_unknown = session->unstopped != NULL;
 	facts.gil_known = pipeline->gil_known;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
 	facts.threads = pipeline->threads.items;
