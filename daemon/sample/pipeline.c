@@ -61,6 +61,7 @@ void pipeline_deinit(struct pipeline *pipeline)
 {
 	argument_sampler_destroy(pipeline->arguments);
 	redundancy_destroy(pipeline->redundancy);
+	place_votes_destroy(pipeline->votes);
 	capture_deinit(&pipeline->capture);
 	thread_times_deinit(&pipeline->threads);
 	timeline_deinit(&pipeline->thread_timeline);

@@ -19,6 +19,7 @@
 #include "daemon/detect/argument_sampler.h"
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
+#include "daemon/sample/place_votes.h"
 #include "daemon/sample/stop_times.h"
 #include "daemon/sample/system_time.h"
 #include "daemon/sample/thread_times.h"
@@ -32,6 +33,7 @@ struct pipeline {
 	struct pair_table *pairs;
 	struct argument_sampler *arguments; /* NULL: time alone, or the interpreter is not read */
 	struct redundancy *redundancy;      /* NULL: time alone */
+	struct place_votes *votes;          /* NULL: no thread was read without a stop yet */
 	struct losses losses;
 	struct governor governor;
 	unsigned breakpoints;
