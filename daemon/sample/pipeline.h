@@ -62,6 +62,7 @@ struct pipeline {
 	uint64_t clock_ns;                        /* that they stand for */
 	const struct event_record *memory_access; /* NULL: none was sampled; valid in the stop */
 	uint64_t event_ns;
+	uint64_t began_ns; /* when this thread ran */
 	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */
 	uint64_t cycle_ns; /* stopped for memory samples since the last one was begun */
 };
@@ -87,6 +88,9 @@ void pipeline_deinit(struct pipeline *pipeline);
 
 /* When sampling begins for the first time. */
 void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns);
+
+/* After attaching, with no clock running: reads what the first stops would have to. */
+void pipeline_prepare(struct pipeline *pipeline, struct tracer *tracer);
 
 /* The hooks to give to the tracer; borrowed from pipeline. */
 struct tracer_hooks pipeline_hooks(struct pipeline *pipeline);
