@@ -8,7 +8,7 @@
 /* Each time that a thread is so far over its limit, the period is lengthened. */
 #define OVERDRAFT_NS        10e6
 #define FIRST_CYCLE_NS      150e3
-#define FIRST_CLOCK_STOP_NS 200e3
+#define FIRST_CLOCK_STOP_NS 150e3
 /* Of all that a thread has earned, so much it may owe before its clock waits, up to a step of debt.
  */
 #define TOLERATED_PART 0.1

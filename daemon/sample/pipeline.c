@@ -230,11 +230,6 @@ static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread 
 					: KERNEL_CLOCK_PERIOD(period_ns));
 }
 
-uint64_t pipeline_stop_cost_ns(const struct pipeline *pipeline)
-{
-	return clock_now_ns() - pipeline->began_ns + 2 * pipeline->wake_ns;
-}
-
 /* In the stop: the next one is to be earned, this one included. */
 static void delay_clock(const struct pipeline *pipeline, const struct pipeline_thread *thread,
 			struct tracee *tracee)

@@ -14,6 +14,7 @@
 #define PIEPROFD_DAEMON_SAMPLE_PIPELINE_H
 
 #include "attach/tracer.h"
+#include "common/clock.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cct/pair_table.h"
 #include "daemon/detect/argument_sampler.h"
@@ -112,5 +113,19 @@ void pipeline_charge_unclocked(struct pipeline *pipeline, struct tracer *tracer,
 
 /* Gives up all watches and takes nothing more until it is made active again. */
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle);
+
+/* Of what lasted longer, the rest was the machine's doing: ours is 0.1 to 0.7 ms. */
+#define STOP_COST_MAX_NS NS_PER_MS
+
+/*
+ * What the stop in hand has cost its thread so far, both wake-ups included; of stalls of the
+ * machine, not all: to take fewer samples makes them no shorter.
+ */
+static inline uint64_t pipeline_stop_cost_ns(const struct pipeline *pipeline)
+{
+	uint64_t cost_ns = clock_now_ns() - pipeline->began_ns + 2 * pipeline->wake_ns;
+
+	return cost_ns < STOP_COST_MAX_NS ? cost_ns : STOP_COST_MAX_NS;
+}
 
 #endif

@@ -27,12 +27,6 @@ struct pipeline;
 uint64_t pipeline_collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
 				      struct tracee *tracee);
 
-/*
- * What the stop in hand has cost its thread so far, both wake-ups included; not stalls of the
- * machine before it.
- */
-uint64_t pipeline_stop_cost_ns(const struct pipeline *pipeline);
-
 /* The tracer's hook: a thread was not stopped when its clocks recorded this. */
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,
 		     size_t count);
