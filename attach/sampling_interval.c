@@ -60,10 +60,14 @@ struct sampling_rest sampling_interval_rest(const struct sampling_interval *inte
 void sampling_interval_next(struct sampling_interval *interval, uint64_t period_ns,
 			    uint64_t running_ns)
 {
+	uint64_t mean_ns = interval->least_ns + interval->least_ns / 3;
+
+	if (mean_ns < period_ns)
+		mean_ns = period_ns;
 	interval->period_ns = period_ns;
+	interval->least_ns = 0;
 	/* A quarter more or less: enough to get out of step within a few. */
-	interval->ns =
-		period_ns - period_ns / 4 + random_below(&interval->random, period_ns / 2) + 1;
+	interval->ns = mean_ns - mean_ns / 4 + random_below(&interval->random, mean_ns / 2) + 1;
 	interval->began_ns = running_ns;
 	interval->first = false;
 }

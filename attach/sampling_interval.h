@@ -30,6 +30,7 @@ struct sampling_interval {
 	bool first;
 	uint64_t began_ns; /* the thread's CPU time when it came into force */
 	uint64_t whole_ns; /* of the first one: what its first end stands for */
+	uint64_t least_ns; /* the next one is to be no shorter; 0: as the period has it */
 	uint64_t random;   /* state of the generator, never 0 */
 };
 

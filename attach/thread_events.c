@@ -288,6 +288,11 @@ int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 	return 0;
 }
 
+void thread_events_delay_clock(struct thread_events *events, uint64_t least_ns)
+{
+	events->interval.least_ns = least_ns;
+}
+
 void thread_events_vary_clock(struct thread_events *events)
 {
 	struct sampling_interval next = events->interval;

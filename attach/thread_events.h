@@ -123,6 +123,8 @@ void thread_events_rearm(struct thread_events *events);
 void thread_events_enable_clock(struct thread_events *events, bool enable);
 /* 0 or a negative errno; the period stays as it was then. */
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
+/* The next interval is to be no shorter than that, for once. */
+void thread_events_delay_clock(struct thread_events *events, uint64_t least_ns);
 /* After a clock record was drained, the thread being stopped: another random interval. */
 void thread_events_vary_clock(struct thread_events *events);
 /* The same of a thread that was not, and has run on since running_ns: that time is not lost. */

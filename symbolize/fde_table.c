@@ -2,6 +2,7 @@
 #include "symbolize/fde_table.h"
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "symbolize/eh_frame_hdr.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 /* All indexes together: 8 MB. */
 #define INDEXED_FDES_TOTAL_MAX (1u << 20)
 
-#define PAGE_BYTES 4096
+#define PAGE_BYTES       4096
+#define READ_AHEAD_BYTES (128u << 10)
 
 /* Blocks noted down in search tables, all together: 4 MB, for 4 GB of code. */
 #define BLOCKS_TOTAL_MAX (1u << 20)
@@ -121,7 +123,9 @@ static int fde_index_find(const struct fde_index *index, const struct elf_image 
 
 /*
  * Has the kernel read a table from disk if it must, so that no thread of the
- * target waits for that later. Failing means nothing.
+ * target waits for that later. In pieces: of one request the kernel reads no more than the
+ * device's limit (128 KiB by default) and forgets the rest, as of libtorch_cpu's 18 MB.
+ * Failing means nothing.
  */
 static void read_ahead(const struct elf_image *image, uint64_t address, uint64_t size)
 {
@@ -133,7 +137,10 @@ static void read_ahead(const struct elf_image *image, uint64_t address, uint64_t
 		return;
 	start = (uintptr_t)bytes & ~(uintptr_t)(PAGE_BYTES - 1);
 	end = (uintptr_t)bytes + (size < available ? size : available);
-	(void)madvise((void *)start, end - start, MADV_WILLNEED);
+	for (; start < end; start += READ_AHEAD_BYTES)
+		(void)madvise((void *)start,
+			      end - start < READ_AHEAD_BYTES ? end - start : READ_AHEAD_BYTES,
+			      MADV_WILLNEED);
 }
 
 /*
@@ -212,6 +219,43 @@ void fde_table_prepare(struct fde_table *table)
 		}
 	}
 	table->prepared_count = count;
+}
+
+/* Touches each page; false: the time is over. */
+static bool await_pages(const struct elf_image *image, uint64_t address, uint64_t size,
+			uint64_t end_ns)
+{
+	size_t available;
+	const volatile uint8_t *bytes = elf_image_at(image, address, &available);
+
+	if (!bytes || !image->mapping.bytes)
+		return true;
+	if (size < available)
+		available = size;
+	for (size_t at = 0; at < available; at += PAGE_BYTES) {
+		(void)bytes[at];
+		if (at % READ_AHEAD_BYTES == 0 && clock_now_ns() > end_ns)
+			return false;
+	}
+	return true;
+}
+
+void fde_table_await(const struct fde_table *table, uint64_t limit_ns)
+{
+	uint64_t end_ns = clock_now_ns() + limit_ns;
+	bool in_time = true;
+
+	for (size_t i = 0; i < table->prepared_count && in_time; i++) {
+		const struct module *module = module_table_get(table->modules, i);
+		const struct elf_image *image = module ? module->image : NULL;
+
+		if (!image)
+			continue;
+		in_time = await_pages(image, image->eh_frame_hdr_address, image->eh_frame_hdr_size,
+				      end_ns) &&
+			  await_pages(image, image->eh_frame_address, image->eh_frame_size, end_ns);
+		give_back(image);
+	}
 }
 
 int fde_table_find(const struct fde_table *table, const struct module *module, remote_addr address,

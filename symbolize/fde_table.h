@@ -28,6 +28,12 @@ void fde_table_destroy(struct fde_table *table);
 void fde_table_prepare(struct fde_table *table);
 
 /*
+ * Waits until the tables of the modules prepared so far have been read from disk, for
+ * limit_ns at most: where no thread of the target waits for it.
+ */
+void fde_table_await(const struct fde_table *table, uint64_t limit_ns);
+
+/*
  * The FDE covering an address of the target inside module; its own addresses
  * are the ELF file's. -ENOENT: none.
  */

@@ -55,6 +55,11 @@ void unwinder_flush(struct unwinder *unwinder)
 	fde_table_prepare(unwinder->walker.fdes);
 }
 
+void unwinder_await_tables(const struct unwinder *unwinder, uint64_t limit_ns)
+{
+	fde_table_await(unwinder->walker.fdes, limit_ns);
+}
+
 struct unwinder_counters unwinder_counters(const struct unwinder *unwinder)
 {
 	struct unwinder_counters counters = unwinder->counters;

@@ -27,6 +27,9 @@ void unwinder_destroy(struct unwinder *unwinder);
  */
 void unwinder_flush(struct unwinder *unwinder);
 
+/* Before any thread is stopped: waits, for limit_ns at most, until its tables are in memory. */
+void unwinder_await_tables(const struct unwinder *unwinder, uint64_t limit_ns);
+
 /*
  * Unwinds from registers, innermost frame first, at most maximum frames.
  * When until is not NULL, stops after the first frame whose lookup address

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* 32 KiB hold all stacks of Python 3.11+ seen; 3.10 and older nest C frames and need more. */
 #define PAGE_BYTES        4096u
@@ -27,6 +28,8 @@ int capture_init(struct capture *capture)
 	if (!capture->stack_bytes)
 		return -ENOMEM;
 	capture->stack_capacity = STACK_MAX_BYTES;
+	/* The pages are there then, and no stop has to wait for them. */
+	memset(capture->stack_bytes, 0, STACK_FIRST_BYTES);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/cli/profile_output.h"
 
 #include "daemon/cli/standard_output.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/format/writer.h"
 
 #include <errno.h>
@@ -79,9 +80,10 @@ enum exit_code profile_output_reports(const struct options *options, struct prof
 	}
 	if (code == EXIT_OK && !profile->facts.samples && !side_time_waiting_ns(&profile->side)) {
 		fprintf(stderr,
-			"pieprofd: no samples: process %d used no CPU time in user code "
-			"meanwhile\n",
-			profile->facts.target.pid);
+			"pieprofd: no samples: process %d used %s of CPU time meanwhile, and one "
+			"is taken every %s of time in user code\n",
+			profile->facts.target.pid, figure_ns(profile->facts.cpu_ns).text,
+			figure_ns(profile->facts.period_ns).text);
 		code = EXIT_NO_SAMPLES;
 	}
 	if (hint)

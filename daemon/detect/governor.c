@@ -8,6 +8,12 @@
 /* Each time that a thread is so far over its limit, the period is lengthened. */
 #define OVERDRAFT_NS        10e6
 #define FIRST_CYCLE_NS      150e3
+#define FIRST_CLOCK_STOP_NS 150e3
+/* Of all that a thread has earned, so much it may owe before its clock waits, up to a step of debt.
+ */
+#define TOLERATED_PART 0.1
+/* A thread that has to earn that much more is sampled all the same, now and then. */
+#define WAIT_MAX_NS         10e9
 #define CYCLE_LEARNING_RATE 0.05
 /* What lasted longer was a stall of the machine, not the profiler's work. */
 #define STOP_CHARGED_MAX_NS  5e6
@@ -26,13 +32,20 @@ void governor_init(struct governor *governor, double limit, bool follows_accesse
 		.limit = limit,
 		.clock_share = follows_accesses ? CLOCK_SHARE : CLOCK_SHARE_ONLY,
 		.cycle_cost_ns = FIRST_CYCLE_NS,
+		.clock_cost_ns = FIRST_CLOCK_STOP_NS,
 	};
 }
 
-void governor_bucket_init(struct governor_bucket *bucket)
+void governor_bucket_init(struct governor *governor, struct governor_bucket *bucket)
 {
-	/* A thread starts with something, so that short-lived ones are seen too. */
-	*bucket = (struct governor_bucket){ .credit_ns = 1e6, .overdrawn_ns = -OVERDRAFT_NS };
+	*bucket = (struct governor_bucket){ .credit_ns = governor->left_ns,
+					    .overdrawn_ns = -OVERDRAFT_NS };
+	governor->left_ns = 0;
+}
+
+void governor_bucket_end(struct governor *governor, const struct governor_bucket *bucket)
+{
+	governor->left_ns = fmin(governor->left_ns + bucket->credit_ns, CREDIT_MAX_NS);
 }
 
 void governor_fill(const struct governor *governor, struct governor_bucket *bucket,
@@ -53,9 +66,36 @@ void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns)
 	bucket->credit_ns -= fmin((double)stopped_ns, STOP_CHARGED_MAX_NS);
 }
 
-bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket)
+bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,
+			   uint64_t stopped_ns)
 {
-	return bucket->credit_ns >= governor->cycle_cost_ns;
+	return bucket->credit_ns >= governor->cycle_cost_ns + (double)stopped_ns;
+}
+
+/* What is missing to a stop as the clock's; negative: so much is left then. */
+static double missing_ns(const struct governor *governor, const struct governor_bucket *bucket)
+{
+	double earned_ns = governor->limit * (double)bucket->running_ns;
+
+	return governor->clock_cost_ns - bucket->credit_ns -
+	       fmin(TOLERATED_PART * earned_ns, OVERDRAFT_NS);
+}
+
+bool governor_allows_stop(const struct governor *governor, const struct governor_bucket *bucket)
+{
+	return missing_ns(governor, bucket) <= 0;
+}
+
+uint64_t governor_wait_ns(const struct governor *governor, const struct governor_bucket *bucket,
+			  uint64_t stopped_ns)
+{
+	double missing =
+		missing_ns(governor, bucket) + fmin((double)stopped_ns, STOP_CHARGED_MAX_NS);
+
+	if (missing <= 0)
+		return 0;
+	return governor->limit > 0 ? (uint64_t)fmin(missing / governor->limit, WAIT_MAX_NS)
+				   : (uint64_t)WAIT_MAX_NS;
 }
 
 void governor_learn_cycle(struct governor *governor, uint64_t cost_ns)
@@ -75,12 +115,17 @@ void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns)
 	governor->clock_cost_ns += (cost - governor->clock_cost_ns) / governor->clock_stops;
 }
 
-uint64_t governor_period(const struct governor *governor)
+uint64_t governor_first_period(const struct governor *governor)
 {
-	if (governor->clock_stops < CLOCK_STOPS_MIN || governor->limit <= 0)
+	if (governor->limit <= 0)
 		return 0;
 	return (uint64_t)fmin(governor->clock_cost_ns / (governor->clock_share * governor->limit),
 			      1e9);
+}
+
+uint64_t governor_period(const struct governor *governor)
+{
+	return governor->clock_stops < CLOCK_STOPS_MIN ? 0 : governor_first_period(governor);
 }
 
 bool governor_take_overdraft(struct governor_bucket *bucket)

@@ -7,9 +7,16 @@
  * what it lasted. (Not with the time that passes: a thread that sleeps, or waits
  * for a processor, most of the time would have its work slowed down by many
  * times the limit.) Optional work (a memory sample) is begun only when the
- * bucket covers what it is expected to cost; when the clock's own stops overdraw
- * it, the sampling period must grow. How long it should be is known after the
- * first few stops (governor_period()).
+ * bucket covers what it is expected to cost, and the clock's next stop comes no sooner than
+ * the bucket will cover that (governor_wait_ns()): so the limit holds from a thread's first
+ * second on, whatever its first stops cost, and of one that hardly runs. Nothing is
+ * given in advance, and a tenth of what was earned in all may be owed: a memory sample that
+ * was dearer than expected must not make a pause in the samples of time. When the clock's own stops
+ * overdraw it, the sampling period must grow. How long it should be is known after the first few
+ * stops (governor_period()), and guessed before (governor_first_period()).
+ *
+ * What a thread has left when it ends, credit or debt, the next one to begin goes on
+ * with: threads that live for milliseconds each are one in that.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_GOVERNOR_H
 #define PIEPROFD_DAEMON_DETECT_GOVERNOR_H
@@ -23,6 +30,7 @@ struct governor {
 	double cycle_cost_ns; /* running mean of what one memory sample costs in all */
 	double clock_cost_ns; /* the same of a stop by the clock, the first of these taken evenly */
 	unsigned clock_stops; /* seen, up to CLOCK_STOPS_MAX */
+	double left_ns;       /* credit of threads that have ended */
 };
 
 struct governor_bucket {
@@ -33,7 +41,9 @@ struct governor_bucket {
 
 /* follows_accesses: memory samples will be taken, and half of the limit is theirs. */
 void governor_init(struct governor *governor, double limit, bool follows_accesses);
-void governor_bucket_init(struct governor_bucket *bucket);
+/* Of a thread that begins, and that ends. */
+void governor_bucket_init(struct governor *governor, struct governor_bucket *bucket);
+void governor_bucket_end(struct governor *governor, const struct governor_bucket *bucket);
 
 /* The thread has run on a CPU for running_ns in all since it began. */
 void governor_fill(const struct governor *governor, struct governor_bucket *bucket,
@@ -42,8 +52,19 @@ void governor_fill(const struct governor *governor, struct governor_bucket *buck
 /* A stop of this thread lasted stopped_ns. */
 void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns);
 
-/* May a memory sample be begun? */
-bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket);
+/* May a memory sample be begun, in a stop that has cost stopped_ns, not yet charged? */
+bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,
+			   uint64_t stopped_ns);
+
+/* May a stop that can as well come later, or never? */
+bool governor_allows_stop(const struct governor *governor, const struct governor_bucket *bucket);
+
+/*
+ * The CPU time after which the thread will have earned the clock's next stop. It is
+ * stopped now, and has been for stopped_ns that are not yet charged.
+ */
+uint64_t governor_wait_ns(const struct governor *governor, const struct governor_bucket *bucket,
+			  uint64_t stopped_ns);
 
 /* A stop by the clock lasted stopped_ns; a stall of the machine is not counted in full. */
 void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns);
@@ -54,6 +75,8 @@ void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns);
  * time alone is sampled; 0: too few stops were seen to tell.
  */
 uint64_t governor_period(const struct governor *governor);
+/* Before any stop was seen; 0: there is no limit to keep. */
+uint64_t governor_first_period(const struct governor *governor);
 
 /* One memory sample has cost this much in all its stops. */
 void governor_learn_cycle(struct governor *governor, uint64_t cost_ns);

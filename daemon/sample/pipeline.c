@@ -61,6 +61,7 @@ void pipeline_deinit(struct pipeline *pipeline)
 {
 	argument_sampler_destroy(pipeline->arguments);
 	redundancy_destroy(pipeline->redundancy);
+	place_votes_destroy(pipeline->votes);
 	capture_deinit(&pipeline->capture);
 	thread_times_deinit(&pipeline->threads);
 	timeline_deinit(&pipeline->thread_timeline);
@@ -96,7 +97,7 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 	if (thread && pipeline->redundancy)
 		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
 	if (thread) {
-		governor_bucket_init(&thread->bucket);
+		governor_bucket_init(&pipeline->governor, &thread->bucket);
 		argument_watch_init(&thread->arguments);
 		waiting_thread_init(&thread->waiting);
 		begin_waiting(pipeline, thread, tracee);
@@ -128,6 +129,8 @@ static void pipeline_thread_ended(void *context, struct tracee *tracee)
 	if (thread) {
 		uint64_t running_ns = thread_events_running_ns(&tracee->events);
 
+		governor_fill(&pipeline->governor, &thread->bucket, running_ns);
+		governor_bucket_end(&pipeline->governor, &thread->bucket);
 		pipeline_collect_system_time(pipeline, thread, tracee);
 		unclocked_thread_ended(&pipeline->unclocked, &thread->unclocked, running_ns);
 		if (running_ns)
@@ -227,11 +230,21 @@ static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread 
 					: KERNEL_CLOCK_PERIOD(period_ns));
 }
 
+/* In the stop: the next one is to be earned, this one included. */
+static void delay_clock(const struct pipeline *pipeline, const struct pipeline_thread *thread,
+			struct tracee *tracee)
+{
+	thread_events_delay_clock(&tracee->events,
+				  governor_wait_ns(&pipeline->governor, &thread->bucket,
+						   pipeline_stop_cost_ns(pipeline)));
+}
+
 static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
 				struct tracee *tracee)
 {
 	pipeline->offers++;
-	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket)) {
+	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket,
+				   pipeline_stop_cost_ns(pipeline))) {
 		pipeline->losses.counts[LOSS_OVERHEAD_LIMIT]++;
 		return;
 	}
@@ -263,14 +276,17 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	bool late, watching;
 
 	pipeline->event_ns = records[0].time_ns;
+	pipeline->began_ns = began_ns;
 	pipeline->wake_ns = wake_latency(pipeline->event_ns, began_ns);
 	pipeline->captured = false;
 	pipeline->clock_ticks = 0;
 	if (pipeline->idle || !thread)
 		return;
 	take_capture(pipeline, thread, tracee, registers, records, count);
-	if (pipeline->clock_ticks)
+	if (pipeline->clock_ticks) {
 		vary_kernel_clock(pipeline, thread, tracee);
+		delay_clock(pipeline, thread, tracee);
+	}
 	late = clock_now_ns() - began_ns > STOP_LIMIT_NS;
 	pipeline->losses.counts[LOSS_STOP_ABANDONED] += late;
 	if (!thread->redundancy)
@@ -296,6 +312,7 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 {
 	uint64_t now_ns = clock_now_ns();
 	uint64_t stopped_ns = now_ns > pipeline->event_ns ? now_ns - pipeline->event_ns : 0;
+	uint64_t cost_ns = pipeline_stop_cost_ns(pipeline);
 
 	stop_histogram_add(&pipeline->stops.all, stopped_ns);
 	stop_histogram_add(pipeline->clock_ticks || pipeline->memory_access
@@ -307,10 +324,10 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	pipeline->lost_ns += stopped_ns;
 	thread->stopped_ns += stopped_ns;
 	if (pipeline->clock_ticks)
-		governor_learn_clock_stop(&pipeline->governor, stopped_ns);
+		governor_learn_clock_stop(&pipeline->governor, cost_ns);
 	if (!pipeline->clock_ticks && !pipeline->system_returns)
-		pipeline->cycle_ns += stopped_ns;
-	governor_charge(&thread->bucket, stopped_ns);
+		pipeline->cycle_ns += cost_ns;
+	governor_charge(&thread->bucket, cost_ns);
 	if (governor_take_overdraft(&thread->bucket))
 		pipeline->overdrawn = true;
 }
@@ -448,6 +465,10 @@ static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *
 	return_slot(thread, system_time_expire(&thread->system, tracee, pipeline->cct,
 					       &pipeline->losses, now_ns));
 	if (!system_time_wants_slot(&thread->system))
+		return;
+	governor_fill(&pipeline->governor, &thread->bucket,
+		      thread_events_running_ns(&tracee->events));
+	if (!governor_allows_stop(&pipeline->governor, &thread->bucket))
 		return;
 	slot = borrow_slot(pipeline, thread, tracee);
 	if (slot != SYSTEM_TIME_NO_SLOT && !system_time_arm(&thread->system, tracee, slot))

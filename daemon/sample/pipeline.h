@@ -14,11 +14,13 @@
 #define PIEPROFD_DAEMON_SAMPLE_PIPELINE_H
 
 #include "attach/tracer.h"
+#include "common/clock.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cct/pair_table.h"
 #include "daemon/detect/argument_sampler.h"
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
+#include "daemon/sample/place_votes.h"
 #include "daemon/sample/stop_times.h"
 #include "daemon/sample/system_time.h"
 #include "daemon/sample/thread_times.h"
@@ -32,6 +34,7 @@ struct pipeline {
 	struct pair_table *pairs;
 	struct argument_sampler *arguments; /* NULL: time alone, or the interpreter is not read */
 	struct redundancy *redundancy;      /* NULL: time alone */
+	struct place_votes *votes;          /* NULL: no thread was read without a stop yet */
 	struct losses losses;
 	struct governor governor;
 	unsigned breakpoints;
@@ -60,6 +63,7 @@ struct pipeline {
 	uint64_t clock_ns;                        /* that they stand for */
 	const struct event_record *memory_access; /* NULL: none was sampled; valid in the stop */
 	uint64_t event_ns;
+	uint64_t began_ns; /* when this thread ran */
 	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */
 	uint64_t cycle_ns; /* stopped for memory samples since the last one was begun */
 };
@@ -86,6 +90,9 @@ void pipeline_deinit(struct pipeline *pipeline);
 /* When sampling begins for the first time. */
 void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns);
 
+/* After attaching, with no clock running: reads what the first stops would have to. */
+void pipeline_prepare(struct pipeline *pipeline, struct tracer *tracer);
+
 /* The hooks to give to the tracer; borrowed from pipeline. */
 struct tracer_hooks pipeline_hooks(struct pipeline *pipeline);
 
@@ -106,5 +113,19 @@ void pipeline_charge_unclocked(struct pipeline *pipeline, struct tracer *tracer,
 
 /* Gives up all watches and takes nothing more until it is made active again. */
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle);
+
+/* Of what lasted longer, the rest was the machine's doing: ours is 0.1 to 0.7 ms. */
+#define STOP_COST_MAX_NS NS_PER_MS
+
+/*
+ * What the stop in hand has cost its thread so far, both wake-ups included; of stalls of the
+ * machine, not all: to take fewer samples makes them no shorter.
+ */
+static inline uint64_t pipeline_stop_cost_ns(const struct pipeline *pipeline)
+{
+	uint64_t cost_ns = clock_now_ns() - pipeline->began_ns + 2 * pipeline->wake_ns;
+
+	return cost_ns < STOP_COST_MAX_NS ? cost_ns : STOP_COST_MAX_NS;
+}
 
 #endif

@@ -14,7 +14,8 @@ bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread 
 							   &pipeline->capture, pipeline->event_ns))
 		redundancy_return_slot(thread->redundancy, slot);
 	if (!pipeline->clock_ticks || watch->slot != ARGUMENT_WATCH_NO_SLOT ||
-	    !governor_allows_cycle(&pipeline->governor, &thread->bucket))
+	    !governor_allows_cycle(&pipeline->governor, &thread->bucket,
+				   pipeline_stop_cost_ns(pipeline)))
 		return false;
 	address = argument_watch_choose(watch, pipeline->arguments, &pipeline->capture);
 	if (!address)

@@ -4,6 +4,7 @@
  *
  *   its clock's records --> how much CPU time, and in which code
  *   its memory, now     --> Python frames, where it has got to meanwhile
+ *   both of many        --> Python's time or native (place_votes.h)
  *
  * A moment lies between both, some 50 us. Native frames and memory accesses are not
  * to be had; of a thread without Python frames, the function that it was in.
@@ -36,23 +37,21 @@ static enum time_class class_of_record(const struct pipeline *pipeline, remote_a
 {
 	const struct target *target = pipeline->target;
 	const struct python_stack *python = &pipeline->capture.python;
-	const struct module *module = module_find(target->modules, ip);
+	enum module_kind kind = target_module_kind(target, module_find(target->modules, ip));
+	enum time_class time_class = kind == MODULE_LIBRARY ? TIME_NATIVE : TIME_PYTHON;
 
-	if (address_ranges_contain(&target->eval, ip))
-		return TIME_PYTHON;
-	switch (target_module_kind(target, module)) {
-	case MODULE_LIBRARY:
-		return TIME_NATIVE;
-	case MODULE_INTERPRETER:
-		return TIME_PYTHON;
-	case MODULE_LOADER:
-	case MODULE_LIBC:
-		break;
+	if (!python->count)
+		return kind == MODULE_INTERPRETER ? TIME_PYTHON : TIME_NATIVE;
+	if (kind == MODULE_LIBRARY || address_ranges_contain(&target->eval, ip)) {
+		if (pipeline->votes)
+			place_votes_add(pipeline->votes, &python->frames[0], time_class);
+		return time_class;
 	}
-	/* Called by either. */
-	return !python->count || python->flags & (PYTHON_STACK_UNLOCKED | PYTHON_STACK_STILL)
-		       ? TIME_NATIVE
-		       : TIME_PYTHON;
+	if (python->flags & PYTHON_STACK_UNLOCKED ||
+	    (kind != MODULE_INTERPRETER && python->flags & PYTHON_STACK_STILL))
+		time_class = TIME_NATIVE;
+	return pipeline->votes ? place_votes_ask(pipeline->votes, &python->frames[0], time_class)
+			       : time_class;
 }
 
 static void charge_passed(struct pipeline *pipeline, struct pipeline_thread *thread,
@@ -98,6 +97,9 @@ void pipeline_passed(void *context, struct tracee *tracee, const struct event_re
 
 	if (pipeline->idle || !thread)
 		return;
+	/* Without memory for them, what is called by either counts as Python's. */
+	if (!pipeline->votes)
+		pipeline->votes = place_votes_create();
 	passing_stack_read(pipeline->target, tracee->inner_tid, &pipeline->capture.python,
 			   &pipeline->losses);
 	/* The kernel's first, as each makes up for what was charged before it. */

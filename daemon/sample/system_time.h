@@ -58,7 +58,10 @@ void system_time_init(struct system_time *time, struct timeline *nodes, struct t
 unsigned system_time_collect(struct system_time *time, struct tracee *tracee, struct cct *cct,
 			     struct losses *losses, uint64_t *ret_time_ns);
 
-/* Is there a place that a breakpoint should wait at, and none waits? */
+/*
+ * Is there a place that a breakpoint should wait at, and none waits? It may be armed later,
+ * or never: its time is kept, and charged to the last known stack in the end.
+ */
 bool system_time_wants_slot(const struct system_time *time);
 
 /* Arms this free slot at the place with the most time. False: refused, the slot is free again. */

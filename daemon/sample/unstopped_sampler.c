@@ -3,7 +3,6 @@
 
 #include "attach/procfs.h"
 #include "common/clock.h"
-#include "common/hash.h"
 #include "common/random.h"
 #include "daemon/sample/passing_stack.h"
 
@@ -12,12 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define THREADS_MAX   4096
-#define BUCKETS       1024u
-#define COST_PART     20 /* at most one part in so many of a processor */
-#define PROGRAM_NS    NS_PER_SECOND
-#define ADVANCED_PART 2 /* of the time a reading took */
-#define PLACES        4096u
+#define THREADS_MAX 4096
+#define BUCKETS     1024u
+#define COST_PART   20 /* at most one part in so many of a processor */
+#define PROGRAM_NS  NS_PER_SECOND
 
 struct unstopped_thread {
 	pid_t tid;
@@ -32,13 +29,6 @@ struct unstopped_thread {
 	struct unstopped_thread *next;
 };
 
-/* An instruction, and how often a thread that ran stayed there, or did not. */
-struct passed_place {
-	const struct python_code *code;
-	int instruction_offset;
-	uint32_t native, python;
-};
-
 struct unstopped_sampler {
 	struct target *target;
 	struct unstopped_sink sink;
@@ -47,12 +37,9 @@ struct unstopped_sampler {
 	uint64_t tick;
 	uint64_t program_seen_ns;
 	struct stat program; /* st_ino 0: unknown */
-	clockid_t cpu_clock;
-	bool has_cpu_clock;
-	bool counting; /* time is charged, and threads that are new have begun since */
+	bool counting;       /* time is charged, and threads that are new have begun since */
 	struct unstopped_thread *buckets[BUCKETS];
 	size_t thread_count;
-	struct passed_place places[PLACES];
 	pid_t tids[THREADS_MAX + 1];
 	bool has_beyond;
 	struct python_stack stack;
@@ -81,7 +68,6 @@ struct unstopped_sampler *unstopped_sampler_create(struct target *target, uint64
 	sampler->random = clock_now_ns() | 1;
 	if (!unstopped_read_program(sampler, &sampler->program))
 		sampler->program.st_ino = 0;
-	sampler->has_cpu_clock = !clock_getcpuclockid(target->pid, &sampler->cpu_clock);
 	return sampler;
 }
 
@@ -100,12 +86,13 @@ static void charge_class(struct unstopped_sampler *sampler, struct unstopped_thr
 }
 
 static void unstopped_charge(struct unstopped_sampler *sampler, struct unstopped_thread *thread,
-			     struct cct_node *node, enum time_class user_class, uint64_t samples)
+			     struct cct_node *node, uint64_t samples)
 {
 	/* A sample is counted where most of its time goes. */
 	bool in_system = thread->system_left_ns > thread->user_left_ns;
 
-	charge_class(sampler, thread, node, user_class, in_system ? 0 : samples,
+	/* Python's or native, see the header. */
+	charge_class(sampler, thread, node, TIME_PYTHON, in_system ? 0 : samples,
 		     thread->user_left_ns);
 	charge_class(sampler, thread, node, TIME_SYSTEM, in_system ? samples : 0,
 		     thread->system_left_ns);
@@ -116,8 +103,7 @@ static void charge_rest(struct unstopped_sampler *sampler, struct unstopped_thre
 {
 	if (thread->user_left_ns || thread->system_left_ns)
 		unstopped_charge(sampler, thread,
-				 thread->last ? thread->last : cct_root(sampler->sink.cct),
-				 TIME_PYTHON, 0);
+				 thread->last ? thread->last : cct_root(sampler->sink.cct), 0);
 }
 
 static void forget(struct unstopped_sampler *sampler, struct unstopped_thread **slot)
@@ -185,62 +171,14 @@ static void count_time(struct unstopped_thread *thread, const struct process_tim
 
 /* ---- one sample ---- */
 
-static uint64_t cpu_clock_ns(const struct unstopped_sampler *sampler)
-{
-	return sampler->has_cpu_clock ? clock_read_ns(sampler->cpu_clock) : 0;
-}
-
-static struct passed_place *unstopped_find_place(struct unstopped_sampler *sampler,
-						 const struct python_frame *frame)
-{
-	uint32_t hash =
-		hash_word((uint64_t)(uintptr_t)frame->code ^ (uint64_t)frame->instruction_offset);
-	struct passed_place *place = &sampler->places[hash % PLACES];
-
-	if (place->code != frame->code || place->instruction_offset != frame->instruction_offset)
-		*place = (struct passed_place){ .code = frame->code,
-						.instruction_offset = frame->instruction_offset };
-	return place;
-}
-
-/*
- * A thread that ran all the while and stayed where it was is in native code.
- * One that waited for a processor stands still in any case: it is taken for
- * what threads do that run at the same place.
- */
-static enum time_class class_of(struct unstopped_sampler *sampler, bool ran)
-{
-	const struct python_stack *stack = &sampler->stack;
-	bool still = stack->flags & PYTHON_STACK_STILL;
-	struct passed_place *place;
-
-	if (!stack->count)
-		return TIME_NATIVE;
-	if (stack->flags & PYTHON_STACK_UNLOCKED)
-		return TIME_NATIVE;
-	place = unstopped_find_place(sampler, &stack->frames[0]);
-	if (still && !ran)
-		return place->native > place->python ? TIME_NATIVE : TIME_PYTHON;
-	if (still)
-		place->native++;
-	else
-		place->python++;
-	return still ? TIME_NATIVE : TIME_PYTHON;
-}
-
 static void sample_thread(struct unstopped_sampler *sampler, struct unstopped_thread *thread)
 {
-	uint64_t cpu_ns = cpu_clock_ns(sampler), began_ns = clock_now_ns(), ran_ns, took_ns;
-
 	passing_stack_read(sampler->target, thread->inner_tid, &sampler->stack,
 			   sampler->sink.losses);
-	ran_ns = cpu_clock_ns(sampler) - cpu_ns;
-	took_ns = clock_now_ns() - began_ns;
 	thread->last = passing_stack_insert(&sampler->stack, sampler->sink.cct, sampler->frames,
 					    sampler->sink.losses);
 	__atomic_add_fetch(sampler->sink.samples, 1, __ATOMIC_RELAXED);
-	unstopped_charge(sampler, thread, thread->last,
-			 class_of(sampler, ran_ns > took_ns / ADVANCED_PART), 1);
+	unstopped_charge(sampler, thread, thread->last, 1);
 }
 
 static void unstopped_look_at(struct unstopped_sampler *sampler, pid_t tid)

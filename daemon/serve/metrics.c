@@ -78,6 +78,11 @@ static void put_times(FILE *file, const struct session_counters *all)
 		fprintf(file, "pieprofd_cpu_seconds_total{class=\"%s\"} ", classes[c]);
 		put_ns(file, all->time_ns[c]);
 	}
+	/* Where it is not known which of the first two it is. */
+	if (all->user_ns) {
+		fputs("pieprofd_cpu_seconds_total{class=\"user\"} ", file);
+		put_ns(file, all->user_ns);
+	}
 	put_seconds(file, "gil_seconds_total", "counter",
 		    "CPU time of threads that held the global interpreter lock.", all->gil_ns);
 	head(file, "waiting_seconds_total", "counter",

@@ -88,6 +88,7 @@ static void add_counters(struct session_counters *past, const struct session_cou
 	stop_histogram_merge(&past->stops, &more->stops);
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		past->time_ns[c] += more->time_ns[c];
+	past->user_ns += more->user_ns;
 	side_time_add(&past->side, &more->side);
 	past->gil_ns += more->gil_ns;
 }

@@ -44,8 +44,7 @@ uint64_t period_balance(struct period *period, uint64_t period_ns,
 		return period_ns;
 	if (!period->planned) {
 		period->planned = true;
-		if (planned_ns > period_ns)
-			period_ns = planned_ns;
+		period_ns = planned_ns;
 	}
 	if (now_ns - period->balanced_ns < NS_PER_SECOND)
 		return period_ns;

@@ -11,7 +11,7 @@
 
 struct period {
 	uint64_t wanted_ns, longest_ns;
-	bool planned; /* it has been set by what stops cost */
+	bool planned; /* it has been set by what stops cost, and no longer by a guess */
 	/* The last look back. */
 	uint64_t balanced_ns;
 	uint64_t offers, skipped;

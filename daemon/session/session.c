@@ -16,6 +16,8 @@
 
 /* An order that has met the tracer's thread on its way to sleep is given again. */
 #define ORDER_AGAIN_NS (5 * NS_PER_MS)
+/* For unwind tables to come from disk; what is not there by then may be read in a stop. */
+#define TABLES_MAX_NS (200 * NS_PER_MS)
 
 static void note(struct session *session, const char *text)
 {
@@ -129,6 +131,11 @@ static int open_pipeline(struct session *session, struct error *error)
 		session->unstopped = unstopped_sampler_create(&session->target,
 							      session->options.period_ns, &sink);
 	} else {
+		uint64_t first_ns = governor_first_period(&session->pipeline.governor);
+
+		/* Until it is known what stops cost here. */
+		if (session->options.period_ns < first_ns)
+			session->options.period_ns = first_ns;
 		session->hooks = pipeline_hooks(&session->pipeline);
 		session->tracer =
 			tracer_create(session->options.pid, session->preflight.stop_signal,
@@ -230,6 +237,8 @@ struct session *session_create(const struct session_options *options, struct err
 		goto fail;
 	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;
+	if (session->tracer)
+		unwinder_await_tables(session->target.unwinder, TABLES_MAX_NS);
 	return session;
 fail:
 	session_destroy(session);

@@ -24,8 +24,7 @@
 /* What unstopped_sampler.h says, for a person. */
 #define UNSTOPPED_LIMITS                                                                           \
 	"time alone, no memory accesses; Python frames alone; the time of functions that end "     \
-	"within microseconds counts as their callers'; native calls shorter than about 50 us "     \
-	"count as Python"
+	"within microseconds counts as their callers'; Python and native time are not told apart"
 
 enum session_state {
 	SESSION_CREATED,

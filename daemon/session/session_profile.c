@@ -128,6 +128,7 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.open_source_context = (void *)(uintptr_t)session;
 	facts.source_memory = &session_source_memory;
 	facts.start_frames = session->options.start_frames;
+	facts.native_unknown = session->unstopped != NULL;
 	facts.gil_known = pipeline->gil_known;
 	facts.kernel_time_refused = counts->kernel_refused_errno != 0;
 	facts.threads = pipeline->threads.items;

@@ -263,6 +263,8 @@ void *session_trace(void *context)
 		pthread_mutex_unlock(&session->lock);
 		return NULL;
 	}
+	if (session->tracer)
+		pipeline_prepare(&session->pipeline, session->tracer);
 	session->began_ns = clock_now_ns();
 	pipeline_begin(&session->pipeline, session->began_ns);
 	pthread_mutex_lock(&session->lock);

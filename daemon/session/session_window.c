@@ -31,7 +31,10 @@ static struct session_counters read_counters(const struct session *session)
 		const struct profile_thread *thread = &session->snapshot_threads[i];
 
 		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-			counters.time_ns[c] += thread->time_ns[c];
+			if (c == TIME_PYTHON && facts->native_unknown)
+				counters.user_ns += thread->time_ns[c];
+			else
+				counters.time_ns[c] += thread->time_ns[c];
 		side_time_add(&counters.side, &thread->side);
 		counters.gil_ns += thread->gil_ns;
 	}

@@ -24,6 +24,7 @@ struct session_counters {
 	struct losses losses;
 	struct stop_histogram stops;
 	uint64_t time_ns[TIME_CLASS_COUNT]; /* of all threads */
+	uint64_t user_ns; /* likewise, and in none of these: Python's or native, not told apart */
 	struct side_time side;
 	uint64_t gil_ns;
 	uint64_t period_ns;

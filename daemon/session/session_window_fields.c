@@ -46,6 +46,7 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, other_root, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, waits, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, gil_known, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, native_unknown, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, queued_known, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, kernel_time_refused, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, all_pairs, WINDOW_SAME),

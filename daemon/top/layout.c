@@ -161,24 +161,36 @@ static void put_process_bar(struct screen *screen, unsigned row, const struct to
 {
 	static const char *const names[TIME_CLASS_COUNT] = { "Python", "native", "system" };
 	static const char *const short_names[TIME_CLASS_COUNT] = { "Py", "nat", "sys" };
-	const uint64_t *time_ns = model->totals.time_ns;
-	uint64_t total_ns = time_sum(time_ns);
+	bool unknown = model->profile->facts.native_unknown;
+	uint64_t time_ns[TIME_CLASS_COUNT];
+	uint64_t total_ns = time_sum(model->totals.time_ns);
 	bool narrow = screen->columns < COLUMNS_NARROW;
 	unsigned legend = 0, column = 1;
 	char words[TIME_CLASS_COUNT][32];
 
+	memcpy(time_ns, model->totals.time_ns, sizeof(time_ns));
+	if (unknown) {
+		time_ns[TIME_PYTHON] = time_user(time_ns);
+		time_ns[TIME_NATIVE] = 0;
+	}
 	/* The bar's own characters make the words its legend. */
 	for (size_t i = 0; i < TIME_CLASS_COUNT; i++)
-		legend += 3 +
-			  (unsigned)snprintf(
-				  words[i], sizeof(words[i]), " %s %s",
-				  narrow ? short_names[i] : names[i],
-				  figure_sampled(time_ns[i], total_ns, model->totals.samples).text);
+		legend += unknown && i == TIME_NATIVE
+				  ? 0
+				  : 3 + (unsigned)snprintf(words[i], sizeof(words[i]), " %s %s",
+							   unknown && i == TIME_PYTHON ? "user"
+							   : narrow ? short_names[i]
+								    : names[i],
+							   figure_sampled(time_ns[i], total_ns,
+									  model->totals.samples)
+								   .text);
 	if (screen->columns >= legend + 12) {
 		column = screen->columns - legend;
 		columns_put_bar(screen, row, 1, column - 2, time_ns);
 	}
 	for (size_t i = 0; i < TIME_CLASS_COUNT; i++) {
+		if (unknown && i == TIME_NATIVE)
+			continue;
 		screen_fill(screen, row, column, 1, SCREEN_PYTHON + (enum screen_style)i,
 			    columns_bar_character(screen, i));
 		column += 1 + screen_put(screen, row, column + 1, screen->columns - column,

@@ -106,6 +106,22 @@ def test_shares():
         check(MARK in page, "the page does not say it")
 
 
+def test_split():
+    """
+    How much of the time is Python's is told by where the clock found the thread: of numpy's calls of microseconds, and of
+    the interpreter alone, as in the thread that is stopped, within 12 points.
+    """
+    for work in ("numpy", "python"):
+        with Target(interpreters()[-1], "blocked_signals.py", "--seconds", 60, "--work", work) as target:
+            report, _, _, _ = profile_all(target, "-d", 2, "--mode", "time", "--rate", 500, "--max-overhead", 20)
+            target.check_undisturbed()
+        shares = {thread["name"]: share(thread["python_ns"], thread["python_ns"] + thread["native_ns"])
+                  for thread in report["threads"]}
+        print("  %s: %.1f%% of the user time is Python's, %.1f%% of the other's" %
+              (work, shares["blocked"], shares["opened"]))
+        check_sampled(abs(shares["blocked"] - shares["opened"]) < 12, "%s: %s" % (work, shares))
+
+
 def test_redundancy_is_said():
     """Its memory is not watched: that is said beside its time, and what others repeat is found as ever."""
     interpreter = interpreters()[-1]

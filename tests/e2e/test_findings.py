@@ -85,8 +85,8 @@ def test_vectorised_is_clean(one_interpreter):
 
 def check_report_is_sound(report):
     """What must hold for every report."""
-    # A stop of a sanitized daemon costs several times as much, and the overhead limit holds.
-    check_sampled(report["samples"] > (30 if sanitized() else 100), "only %d samples" % report["samples"])
+    # A stop of a sanitized daemon costs several times as much, as on a busy machine, and the overhead limit holds.
+    check_sampled(report["samples"] > (30 if sanitized() else 60), "only %d samples" % report["samples"])
     check(report["stop_ns"]["p50"] <= report["stop_ns"]["p99"] <= report["stop_ns"]["max"], "stop times")
     totals = [line["total_ns"] for line in report["lines"]]
     check_equal(totals, sorted(totals, reverse=True), "order of the lines")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Two threads that do the same in turn: in the interpreter, in native code, in the kernel.
+Two threads that do the same in turn: in the interpreter, in native code, in the kernel; or in one of numpy's calls after
+the other, or in the interpreter alone.
 One blocks all signals, as the workers of servers and the pools of libraries do.
 """
 import argparse
@@ -42,27 +43,50 @@ def open_work():
     ZEROS.readinto(bytearray(4 << 20))  # open: system
 
 
-def blocked(after):
+def interpreted():
+    words = {}
+    for i in range(5000):
+        words[i % 97] = words.get(i % 89, 0) + i
+
+
+def make_numpy_work():
+    import numpy
+
+    a, b, c = (numpy.linspace(0.1, 1, 300) for _ in range(3))
+
+    def small_calls():
+        for _ in range(300):
+            numpy.multiply(a, b, out=c)
+            c[10:200] += a[20:210]
+            numpy.sqrt(c, out=c)
+            c.sum()
+    return small_calls
+
+
+def blocked(after, work):
     while time.monotonic() < after:
-        blocked_work()
+        work()
     signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.SIGSYS + 1))
     while not over.is_set():
-        blocked_work()
+        work()
 
 
-def opened(_):
+def opened(_, work):
     while not over.is_set():
-        open_work()
+        work()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--after", type=float, default=0, help="seconds until the signals are blocked")
+    parser.add_argument("--work", choices=("all", "numpy", "python"), default="all")
     arguments = parser.parse_args()
+    works = {"all": lambda: (blocked_work, open_work), "numpy": lambda: (make_numpy_work(),) * 2,
+             "python": lambda: (interpreted,) * 2}[arguments.work]()
     after = time.monotonic() + arguments.after
-    threads = [threading.Thread(target=work, args=(after,), name=work.__name__, daemon=True)
-               for work in (blocked, opened)]
+    threads = [threading.Thread(target=run, args=(after, work), name=run.__name__, daemon=True)
+               for run, work in zip((blocked, opened), works)]
     for thread in threads:
         thread.start()
     time.sleep(0.1)

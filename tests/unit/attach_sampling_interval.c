@@ -34,6 +34,25 @@ static void test_intervals_lie_around_the_period(void **state)
 		    0.02 * PERIOD_NS);
 }
 
+/* Once, and as random as others; a shorter one than the period has it changes nothing. */
+static void test_one_is_longer(void **state)
+{
+	struct sampling_interval interval;
+
+	(void)state;
+	sampling_interval_start(&interval, PERIOD_NS, 1);
+	for (unsigned i = 0; i < 1000; i++) {
+		interval.least_ns = 6 * PERIOD_NS;
+		sampling_interval_next(&interval, PERIOD_NS, 1000);
+		assert_in_range(interval.ns, 6 * PERIOD_NS - 10, 10 * PERIOD_NS);
+		assert_int_equal(sampling_interval_charge(&interval, 1000 + interval.ns, true),
+				 interval.ns);
+		interval.least_ns = PERIOD_NS / 2;
+		sampling_interval_next(&interval, PERIOD_NS, 1000);
+		assert_in_range(interval.ns, 3 * PERIOD_NS / 4, 5 * PERIOD_NS / 4);
+	}
+}
+
 static void test_tiny_and_huge_periods(void **state)
 {
 	static const uint64_t periods[] = { 1, 2, 1000, 20000, 20001, 100000, 10000000000ull };
@@ -257,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_intervals_lie_around_the_period),
+		cmocka_unit_test(test_one_is_longer),
 		cmocka_unit_test(test_tiny_and_huge_periods),
 		cmocka_unit_test(test_short_lives_are_charged_their_time),
 		cmocka_unit_test(test_cycle_of_a_period),

@@ -22,12 +22,12 @@ static double stopped_share(unsigned ticks, uint64_t tick_stop_ns, uint64_t cycl
 	uint64_t running_ns = 0, stopped_ns = 0, period_ns = TICK;
 
 	governor_init(&governor, LIMIT, true);
-	governor_bucket_init(&bucket);
+	governor_bucket_init(&governor, &bucket);
 	*ret_overdrafts = 0;
 	for (unsigned i = 0; i < ticks; i++) {
 		running_ns += period_ns;
 		governor_fill(&governor, &bucket, running_ns);
-		if (governor_allows_cycle(&governor, &bucket)) {
+		if (governor_allows_cycle(&governor, &bucket, 0)) {
 			governor_charge(&bucket, cycle_ns);
 			governor_learn_cycle(&governor, cycle_ns);
 			stopped_ns += cycle_ns;
@@ -72,21 +72,21 @@ static void test_an_overdraft_is_paid_back(void **state)
 
 	(void)state;
 	governor_init(&governor, LIMIT, true);
-	governor_bucket_init(&bucket);
+	governor_bucket_init(&governor, &bucket);
 	for (unsigned i = 0; i < 5; i++) {
 		governor_charge(&bucket, 4000000);
 		told += governor_take_overdraft(&bucket);
 	}
 	assert_int_equal(told, 1);
 	assert_false(governor_take_overdraft(&bucket));
-	/* 19 ms of debt: 50 periods pay 10 ms, 100 all. */
+	/* 20 ms of debt: 50 periods pay 10 ms, 101 all, and a memory sample. */
 	for (unsigned i = 0; i < 50; i++)
 		governor_fill(&governor, &bucket, running_ns += TICK);
-	assert_false(governor_allows_cycle(&governor, &bucket));
+	assert_false(governor_allows_cycle(&governor, &bucket, 0));
 	assert_false(governor_take_overdraft(&bucket));
-	for (unsigned i = 0; i < 50; i++)
+	for (unsigned i = 0; i < 51; i++)
 		governor_fill(&governor, &bucket, running_ns += TICK);
-	assert_true(governor_allows_cycle(&governor, &bucket));
+	assert_true(governor_allows_cycle(&governor, &bucket, 0));
 	/* And a new one counts as the first did. */
 	for (unsigned i = 0; i < 4; i++) {
 		governor_charge(&bucket, 4000000);
@@ -139,6 +139,68 @@ static void test_storms_are_paid_for(void **state)
 	assert_true(share > LIMIT / 3);
 }
 
+/* Of a thread that has begun, in so much CPU time: each stop as late as the governor has it. */
+static double early_share(uint64_t cpu_ns, uint64_t first_stop_ns, uint64_t stop_ns)
+{
+	struct governor governor;
+	struct governor_bucket bucket;
+	uint64_t stopped_ns = 0, cost_ns = first_stop_ns;
+
+	governor_init(&governor, LIMIT, false);
+	governor_bucket_init(&governor, &bucket);
+	for (uint64_t running_ns = governor_first_period(&governor); running_ns <= cpu_ns;) {
+		uint64_t wait_ns;
+
+		governor_fill(&governor, &bucket, running_ns);
+		wait_ns = governor_wait_ns(&governor, &bucket, cost_ns);
+		governor_charge(&bucket, cost_ns);
+		governor_learn_clock_stop(&governor, cost_ns);
+		stopped_ns += cost_ns;
+		cost_ns = stop_ns;
+		running_ns += wait_ns > TICK ? wait_ns : TICK;
+	}
+	return (double)stopped_ns / (double)cpu_ns;
+}
+
+/* A first stop of milliseconds is paid before the next; stops as dear as that come seldom. */
+static void test_the_limit_holds_from_the_first_stop_on(void **state)
+{
+	(void)state;
+	/* One stop is over what was earned by then, and a tenth may be owed. */
+	assert_true(early_share(1000000000, 4000000, 150000) < 1.11 * LIMIT);
+	assert_true(early_share(1000000000, 900000, 900000) < 1.11 * LIMIT + 0.0009);
+	/* It is sampled all the same. */
+	assert_true(early_share(1000000000, 900000, 900000) > 0.8 * LIMIT);
+	assert_true(early_share(1000000000, 100000, 100000) > 0.009);
+	/* Awake for 1 ms twenty times: 400 us are to be had. */
+	assert_true(early_share(20000000, 150000, 150000) < LIMIT);
+	assert_true(early_share(20000000, 150000, 150000) > 0);
+}
+
+/* What one owes, the next pays: else each of them could be stopped at once. */
+static void test_threads_that_live_for_milliseconds_are_one(void **state)
+{
+	struct governor governor;
+	unsigned stops = 0;
+
+	(void)state;
+	governor_init(&governor, LIMIT, false);
+	governor_learn_clock_stop(&governor, 200000);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct governor_bucket bucket;
+
+		governor_bucket_init(&governor, &bucket);
+		governor_fill(&governor, &bucket, 1000000);
+		if (governor_allows_stop(&governor, &bucket)) {
+			governor_charge(&bucket, 200000);
+			stops++;
+		}
+		governor_bucket_end(&governor, &bucket);
+	}
+	/* 1 s, of which 20 ms. */
+	assert_in_range(stops, 95, 105);
+}
+
 /* Time that passes while the thread sleeps buys nothing, nor does a clock that goes backwards. */
 static void test_only_running_fills(void **state)
 {
@@ -147,15 +209,15 @@ static void test_only_running_fills(void **state)
 
 	(void)state;
 	governor_init(&governor, LIMIT, true);
-	governor_bucket_init(&bucket);
+	governor_bucket_init(&governor, &bucket);
 	governor_fill(&governor, &bucket, TICK);
 	governor_charge(&bucket, 1200000);
-	assert_false(governor_allows_cycle(&governor, &bucket));
+	assert_false(governor_allows_cycle(&governor, &bucket, 0));
 	for (unsigned i = 0; i < 1000; i++)
 		governor_fill(&governor, &bucket, TICK - i);
-	assert_false(governor_allows_cycle(&governor, &bucket));
+	assert_false(governor_allows_cycle(&governor, &bucket, 0));
 	governor_fill(&governor, &bucket, 100 * (uint64_t)TICK);
-	assert_true(governor_allows_cycle(&governor, &bucket));
+	assert_true(governor_allows_cycle(&governor, &bucket, 0));
 }
 
 int main(void)
@@ -167,6 +229,8 @@ int main(void)
 		cmocka_unit_test(test_period_by_what_stops_cost),
 		cmocka_unit_test(test_period_of_time_alone),
 		cmocka_unit_test(test_storms_are_paid_for),
+		cmocka_unit_test(test_the_limit_holds_from_the_first_stop_on),
+		cmocka_unit_test(test_threads_that_live_for_milliseconds_are_one),
 		cmocka_unit_test(test_only_running_fills),
 	};
 

@@ -214,6 +214,22 @@ static void test_few_samples(void **state)
 	free(page);
 }
 
+static void test_native_time_unknown(void **state)
+{
+	struct profile profile = sample_profile();
+	char *page;
+
+	(void)state;
+	profile.facts.native_unknown = true;
+	page = written(&profile);
+	check_markup(page);
+	assert_non_null(strstr(page, "user: Python and native, not told apart"));
+	assert_non_null(strstr(page, "<th scope=\"col\" class=\"number\">User</th>"));
+	assert_null(strstr(page, "<th scope=\"col\" class=\"number\">Native</th>"));
+	assert_non_null(strstr(page, "\"native_known\": false"));
+	free(page);
+}
+
 /* Text that the text report has, too: one verdict for both. */
 static void test_same_verdict_as_text(void **state)
 {
@@ -603,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_few_samples),
+		cmocka_unit_test(test_native_time_unknown),
 		cmocka_unit_test(test_same_verdict_as_text),
 		cmocka_unit_test(test_processes_and_waiting),
 		cmocka_unit_test(test_empty),

@@ -82,6 +82,7 @@ static void test_facts(void **state)
 	assert_int_equal(json_array_size(at(root, "target.command")), 4);
 	check_string(root, "target.command.1", "conv_backprop.py");
 	check_string(root, "sampler", "clock");
+	assert_true(json_is_true(at(root, "native_known")));
 	check_number(root, "period_ns", 10101010);
 	check_number(root, "cpu_ns", 5900000000);
 	check_number(root, "duration_ns", 10020000000);

@@ -448,6 +448,12 @@ static void test_without_pairs(void **state)
 	assert_int_equal(decoded->type_count, 5);
 	assert_int_equal(decoded->sample_count, 5);
 	decoded_free(decoded);
+	/* Neither Python's time nor the native. */
+	profile.facts.native_unknown = true;
+	decoded = written(&profile);
+	assert_int_equal(decoded->type_count, 3);
+	assert_int_equal(decoded->sample_count, 5);
+	decoded_free(decoded);
 	profile = (struct profile){ .facts = { .version = "1", .sampler = "clock" } };
 	decoded = written(&profile);
 	assert_int_equal(decoded->sample_count, 0);

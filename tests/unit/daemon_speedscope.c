@@ -105,6 +105,22 @@ static void test_sample(void **state)
 	json_decref(root);
 }
 
+/* What is not told apart has no profile of its own. */
+static void test_native_time_unknown(void **state)
+{
+	struct profile profile = sample_profile();
+	json_t *root, *profiles;
+
+	(void)state;
+	profile.facts.native_unknown = true;
+	root = written(&profile);
+	profiles = json_object_get(root, "profiles");
+	for (size_t i = 0; i < json_array_size(profiles); i++)
+		assert_string_not_equal(text_of(json_array_get(profiles, i), "name"), "Python");
+	assert_true(check_profile(json_array_get(profiles, 0), 6) == 9800000000);
+	json_decref(root);
+}
+
 /* A reader always finds a profile to show; classes without time have none. */
 static void test_empty(void **state)
 {
@@ -144,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_native_time_unknown),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_hostile),
 	};

@@ -423,6 +423,27 @@ static void test_few_samples(void **state)
 	free(text);
 }
 
+/* One column of both, and no share of either. */
+static void test_native_time_unknown(void **state)
+{
+	struct profile profile = sample_profile();
+	char *text;
+
+	(void)state;
+	sample_add_threads(&profile);
+	profile.facts.samples = 99;
+	profile.facts.native_unknown = true;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "92% user (Python and native are not told apart), 8% system");
+	check_has(text, "  self   user system  total  line (self = user + system)\n");
+	check_has(text, "\n   78%    77%     1%    78%  ");
+	check_has(text,
+		  "\n   time   user system  thread\n    99%    91%     8%     4321 MainThread\n");
+	check_has_not(text, "% native");
+	check_has_not(text, "python native");
+	free(text);
+}
+
 /* At every width: no row is wider, and none of the words is lost. */
 static void test_widths(void **state)
 {
@@ -536,6 +557,7 @@ int main(void)
 		cmocka_unit_test(test_how_sure_it_is),
 		cmocka_unit_test(test_small_savings),
 		cmocka_unit_test(test_few_samples),
+		cmocka_unit_test(test_native_time_unknown),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_hostile_strings),
 		cmocka_unit_test(test_colour_only_when_asked),

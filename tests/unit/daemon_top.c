@@ -484,6 +484,11 @@ static void test_time_alone(void **state)
 	press(fixture, TOP_KEY_PAIRS);
 	check_has(drawn(fixture, 24, 80, false), "no memory accesses have been watched");
 	check_has(drawn(fixture, 24, 100, false), "no system time  no accesses watched");
+	check_has(drawn(fixture, 24, 100, false), " native ");
+	fixture->profile.facts.native_unknown = true;
+	show(fixture);
+	check_has(drawn(fixture, 24, 100, false), " user ");
+	check_has_not(drawn(fixture, 24, 100, false), " native ");
 }
 
 static void check_lines_fit(const struct screen *screen)

@@ -245,6 +245,28 @@ static void test_all_files(void **state)
 	forged_deinit(&forged);
 }
 
+/* However long it may take, what is found is the same, and so is what is kept. */
+static void test_await(void **state)
+{
+	static const uint64_t limits_ns[] = { 0, 1, 10000000000ull };
+	struct forged forged;
+	struct fde_table *fdes;
+
+	(void)state;
+	forged_init(&forged, 1000, FUNCTION);
+	fdes = fde_table_create(forged.modules);
+	fde_table_await(fdes, limits_ns[2]);
+	for (size_t i = 0; i < 2; i++)
+		forged_map(&forged, fdes);
+	for (size_t i = 0; i < 3; i++) {
+		fde_table_await(fdes, limits_ns[i]);
+		assert_int_equal(find(&forged, fdes, 0, 0), 0);
+		assert_int_equal(find(&forged, fdes, 1, 999 * FUNCTION), 0);
+	}
+	fde_table_destroy(fdes);
+	forged_deinit(&forged);
+}
+
 static size_t allocated_bytes(void)
 {
 	struct mallinfo2 now = mallinfo2();
@@ -292,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_file),
 		cmocka_unit_test(test_all_files),
+		cmocka_unit_test(test_await),
 		cmocka_unit_test(test_blocks),
 	};
 

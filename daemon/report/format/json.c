@@ -391,6 +391,7 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 		{ "overhead_limit", json_figure(facts->overhead_limit) },
 		{ "target_exited", json_boolean(facts->target_exited) },
 		{ "kernel_time_refused", json_boolean(facts->kernel_time_refused) },
+		{ "native_known", json_boolean(!facts->native_unknown) },
 		{ "verdict", json_verdict(profile) },
 		{ "time_ns", json_times(profile->time_ns) },
 		{ "gc_ns", json_count(profile->side.collecting_ns) },

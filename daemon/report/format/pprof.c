@@ -171,6 +171,9 @@ static bool has_value(const struct pprof *pprof, enum value value)
 	switch (value) {
 	case VALUE_WALL:
 		return false; /* the sum of two others */
+	case VALUE_PYTHON:
+	case VALUE_NATIVE:
+		return !pprof->profile->facts.native_unknown;
 	case VALUE_WAITING:
 		return pprof->profile->facts.waits;
 	case VALUE_REDUNDANT:

@@ -107,8 +107,11 @@ static void speedscope_put_view(FILE *file, const struct profile_tree *tree, uns
 	fprintf(file, "],\n\"startValue\":0,\"endValue\":%" PRIu64 "}", sum);
 }
 
-static void put_views(FILE *file, const struct profile_tree *tree, uint32_t *path)
+static void put_views(FILE *file, const struct profile *profile, uint32_t *path)
 {
+	const struct profile_tree *tree = &profile->tree;
+	bool unknown = profile->facts.native_unknown;
+
 	fputs(",\n\"profiles\":[", file);
 	for (size_t v = 0; v < VIEW_COUNT; v++) {
 		uint64_t sum = 0;
@@ -117,6 +120,9 @@ static void put_views(FILE *file, const struct profile_tree *tree, uint32_t *pat
 			sum = speedscope_add(sum,
 					     time_of(tree->nodes[i].time_ns, views[v].classes));
 		if (v > 0 && !sum)
+			continue;
+		/* In which the native time is, too. */
+		if (unknown && views[v].classes == 1u << TIME_PYTHON)
 			continue;
 		fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"nanoseconds\"",
 			v ? "," : "", views[v].name);
@@ -157,7 +163,7 @@ static int speedscope_write(const struct profile *profile, const struct writer_o
 		return -ENOMEM;
 	put_head(file, &profile->facts);
 	speedscope_put_frames(file, tree);
-	put_views(file, tree, path);
+	put_views(file, profile, path);
 	free(path);
 	return ferror(file) ? -EIO : 0;
 }

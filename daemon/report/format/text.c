@@ -122,32 +122,59 @@ static void put_interpreter(const struct text_layout *layout, const struct profi
 	text_wrapped(layout, "  ", words);
 }
 
+/* Shares of a time, class by class, as wide as class_heads(). */
+static void put_classes(const struct text_layout *layout, const struct profile_facts *facts,
+			const uint64_t time_ns[TIME_CLASS_COUNT], uint64_t total_ns)
+{
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		if (c != TIME_NATIVE || !facts->native_unknown)
+			fprintf(layout->file, "%6s ",
+				figure_sampled(facts->native_unknown && c == TIME_PYTHON
+						       ? time_user(time_ns)
+						       : time_ns[c],
+					       total_ns, facts->samples)
+					.text);
+}
+
+static const char *class_heads(const struct profile_facts *facts)
+{
+	return facts->native_unknown ? "  user system " : "python native system ";
+}
+
 static void put_time(const struct text_layout *layout, const struct profile *profile,
 		     const struct profile_line *const *lines, size_t count)
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
 	uint64_t samples = profile->facts.samples;
 	unsigned where_columns = (layout->columns - 38) / 2;
+	bool unknown = profile->facts.native_unknown;
+	struct figure kernel = figure_sampled(profile->time_ns[TIME_SYSTEM], total_ns, samples);
 	size_t shown = 0;
 
-	text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
-		     figure_ns(total_ns).text,
-		     figure_sampled(profile->time_ns[TIME_PYTHON], total_ns, samples).text,
-		     figure_sampled(profile->time_ns[TIME_NATIVE], total_ns, samples).text,
-		     figure_sampled(profile->time_ns[TIME_SYSTEM], total_ns, samples).text);
+	if (unknown)
+		text_heading(layout, "TIME",
+			     "%s of CPU: %s user (Python and native are not told apart), %s system",
+			     figure_ns(total_ns).text,
+			     figure_sampled(time_user(profile->time_ns), total_ns, samples).text,
+			     kernel.text);
+	else
+		text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
+			     figure_ns(total_ns).text,
+			     figure_sampled(profile->time_ns[TIME_PYTHON], total_ns, samples).text,
+			     figure_sampled(profile->time_ns[TIME_NATIVE], total_ns, samples).text,
+			     kernel.text);
 	if (total_ns == 0)
 		return;
-	fputs("  self python native system  total  line (self = python + native + system)\n",
-	      layout->file);
+	fprintf(layout->file, "  self %s total  line (self = %s)\n", class_heads(&profile->facts),
+		unknown ? "user + system" : "python + native + system");
 	for (; shown < count && time_sum(lines[shown]->self_ns) > 0; shown++) {
 		const struct profile_line *line = lines[shown];
 		char suffix[32];
 
-		fprintf(layout->file, "%6s %6s %6s %6s %6s  ",
-			figure_sampled(time_sum(line->self_ns), total_ns, samples).text,
-			figure_sampled(line->self_ns[TIME_PYTHON], total_ns, samples).text,
-			figure_sampled(line->self_ns[TIME_NATIVE], total_ns, samples).text,
-			figure_sampled(line->self_ns[TIME_SYSTEM], total_ns, samples).text,
+		fprintf(layout->file, "%6s ",
+			figure_sampled(time_sum(line->self_ns), total_ns, samples).text);
+		put_classes(layout, &profile->facts, line->self_ns, total_ns);
+		fprintf(layout->file, "%6s  ",
 			figure_sampled(line->total_ns, total_ns, samples).text);
 		line_suffix(line, suffix, sizeof(suffix));
 		text_path_cell(layout, line->file, suffix, where_columns, true);
@@ -234,9 +261,9 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 			    const struct profile_thread *thread)
 {
 	if (facts->gil_known)
-		fprintf(layout->file, " %6s", figure_part(thread->gil_ns, facts->duration_ns).text);
+		fprintf(layout->file, "%6s ", figure_part(thread->gil_ns, facts->duration_ns).text);
 	if (facts->waits)
-		fprintf(layout->file, " %6s %6s",
+		fprintf(layout->file, "%6s %6s ",
 			figure_part(side_time_waiting_ns(&thread->side), facts->duration_ns).text,
 			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
 }
@@ -263,16 +290,16 @@ static void put_processes(const struct text_layout *layout, const struct profile
 	if (profile->process_count < 2)
 		return;
 	text_heading(layout, "PROCESSES", "%zu profiled", profile->process_count);
-	fputs("   time python native system      pid  parent end       command\n", layout->file);
+	fprintf(layout->file, "   time %s     pid  parent end       command\n",
+		class_heads(&profile->facts));
 	for (size_t i = 0; i < shown; i++) {
 		const struct profile_process *process = &profile->processes[i];
 
-		fprintf(layout->file, "%7s %6s %6s %6s  %7d %7d %-9s ",
-			figure_sampled(time_sum(process->time_ns), total_ns, samples).text,
-			figure_sampled(process->time_ns[TIME_PYTHON], total_ns, samples).text,
-			figure_sampled(process->time_ns[TIME_NATIVE], total_ns, samples).text,
-			figure_sampled(process->time_ns[TIME_SYSTEM], total_ns, samples).text,
-			(int)process->pid, (int)process->parent, figure_end(process).text);
+		fprintf(layout->file, "%7s ",
+			figure_sampled(time_sum(process->time_ns), total_ns, samples).text);
+		put_classes(layout, &profile->facts, process->time_ns, total_ns);
+		fprintf(layout->file, " %7d %7d %-9s ", (int)process->pid, (int)process->parent,
+			figure_end(process).text);
 		put_process_title(layout, process);
 	}
 	if (shown < profile->process_count)
@@ -293,19 +320,16 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 		     facts->waits ? "%zu; GIL, asleep and for GIL are shares of the time watched"
 				  : "%zu that used the CPU",
 		     facts->thread_count);
-	fprintf(layout->file, "   time python native system%s%s  thread\n",
-		facts->gil_known ? "    GIL" : "", facts->waits ? " asleep forGIL" : "");
+	fprintf(layout->file, "   time %s%s%s thread\n", class_heads(facts),
+		facts->gil_known ? "   GIL " : "", facts->waits ? "asleep forGIL " : "");
 	for (size_t i = 0; i < shown; i++) {
 		const struct profile_thread *thread = &facts->threads[i];
 
-		fprintf(layout->file, "%7s %6s %6s %6s",
-			figure_sampled(time_sum(thread->time_ns), total_ns, facts->samples).text,
-			figure_sampled(thread->time_ns[TIME_PYTHON], total_ns, facts->samples).text,
-			figure_sampled(thread->time_ns[TIME_NATIVE], total_ns, facts->samples).text,
-			figure_sampled(thread->time_ns[TIME_SYSTEM], total_ns, facts->samples)
-				.text);
+		fprintf(layout->file, "%7s ",
+			figure_sampled(time_sum(thread->time_ns), total_ns, facts->samples).text);
+		put_classes(layout, facts, thread->time_ns, total_ns);
 		put_wall_shares(layout, facts, thread);
-		fprintf(layout->file, "  %7d ", (int)thread->tid);
+		fprintf(layout->file, " %7d ", (int)thread->tid);
 		text_last_cell(layout, thread->name, layout->columns - columns);
 		if (profile_thread_mark(thread))
 			fprintf(layout->file, "%9s%s\n", "", profile_thread_mark(thread));

@@ -18,8 +18,8 @@ int html_processes_link(FILE *file, const struct profile *profile)
 	return 0;
 }
 
-static int html_put_process(FILE *file, const struct profile_process *process, uint64_t total_ns,
-			    uint64_t samples)
+static int html_put_process(FILE *file, const struct profile_facts *facts,
+			    const struct profile_process *process, uint64_t total_ns)
 {
 	const uint64_t *time_ns = process->time_ns;
 
@@ -28,10 +28,8 @@ static int html_put_process(FILE *file, const struct profile_process *process, u
 	else
 		fputs("<tr><th scope=\"row\">all others</th>", file);
 	fprintf(file, "<td>%s</td>", figure_end(process).text);
-	html_sampled(file, time_sum(time_ns), total_ns, samples);
-	html_sampled(file, time_ns[TIME_PYTHON], total_ns, samples);
-	html_sampled(file, time_ns[TIME_NATIVE], total_ns, samples);
-	html_sampled(file, time_ns[TIME_SYSTEM], total_ns, samples);
+	html_sampled(file, time_sum(time_ns), total_ns, facts->samples);
+	html_classes(file, facts, time_ns, total_ns);
 	fprintf(file, "<td class=\"number\">%" PRIu64 "</td><td class=\"number\">",
 		process->samples);
 	if (process->pid)
@@ -63,17 +61,16 @@ int html_processes(FILE *file, const struct profile *profile)
 		count);
 	/* What matters most is what a narrow screen shows. */
 	fputs("<th scope=\"col\">End</th>"
-	      "<th scope=\"col\" class=\"number\">CPU</th>"
-	      "<th scope=\"col\" class=\"number\">Python</th>"
-	      "<th scope=\"col\" class=\"number\">Native</th>"
-	      "<th scope=\"col\" class=\"number\">System</th>"
-	      "<th scope=\"col\" class=\"number\">Samples</th>"
+	      "<th scope=\"col\" class=\"number\">CPU</th>",
+	      file);
+	html_class_heads(file, &profile->facts);
+	fputs("<th scope=\"col\" class=\"number\">Samples</th>"
 	      "<th scope=\"col\" class=\"number\">Parent</th>"
 	      "<th scope=\"col\">Command</th></tr></thead>\n<tbody>\n",
 	      file);
 	for (; shown < count && shown < PROCESSES_MAX && result == 0; shown++)
-		result = html_put_process(file, &profile->processes[shown], total_ns,
-					  profile->facts.samples);
+		result = html_put_process(file, &profile->facts, &profile->processes[shown],
+					  total_ns);
 	fputs("</tbody></table>\n</div>\n", file);
 	if (shown < count)
 		fprintf(file,

@@ -211,6 +211,28 @@ void html_sampled(FILE *file, uint64_t part, uint64_t whole, uint64_t samples)
 	fprintf(file, "<td class=\"number\">%s</td>", figure_sampled(part, whole, samples).text);
 }
 
+void html_class_heads(FILE *file, const struct profile_facts *facts)
+{
+	static const char *const titles[TIME_CLASS_COUNT] = { "Python", "Native", "System" };
+
+	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+		if (c != TIME_NATIVE || !facts->native_unknown)
+			fprintf(file, "<th scope=\"col\" class=\"number\">%s</th>",
+				c == TIME_PYTHON && facts->native_unknown ? "User" : titles[c]);
+}
+
+void html_classes(FILE *file, const struct profile_facts *facts,
+		  const uint64_t time_ns[TIME_CLASS_COUNT], uint64_t total_ns)
+{
+	if (facts->native_unknown) {
+		html_sampled(file, time_user(time_ns), total_ns, facts->samples);
+	} else {
+		html_sampled(file, time_ns[TIME_PYTHON], total_ns, facts->samples);
+		html_sampled(file, time_ns[TIME_NATIVE], total_ns, facts->samples);
+	}
+	html_sampled(file, time_ns[TIME_SYSTEM], total_ns, facts->samples);
+}
+
 int html_line_head(FILE *file, const struct profile_line *line)
 {
 	fputs("<tr><th scope=\"row\"><span class=\"where\">", file);
@@ -223,18 +245,14 @@ int html_line_head(FILE *file, const struct profile_line *line)
 	return 0;
 }
 
-static int html_section_put_row(FILE *file, const struct profile_line *line, uint64_t total_ns,
-				uint64_t samples)
+static int html_section_put_row(FILE *file, const struct profile_facts *facts,
+				const struct profile_line *line, uint64_t total_ns)
 {
-	const uint64_t *self_ns = line->self_ns;
-
 	if (html_line_head(file, line) < 0)
 		return -ENOMEM;
-	html_sampled(file, time_sum(self_ns), total_ns, samples);
-	html_sampled(file, self_ns[TIME_PYTHON], total_ns, samples);
-	html_sampled(file, self_ns[TIME_NATIVE], total_ns, samples);
-	html_sampled(file, self_ns[TIME_SYSTEM], total_ns, samples);
-	html_sampled(file, line->total_ns, total_ns, samples);
+	html_sampled(file, time_sum(line->self_ns), total_ns, facts->samples);
+	html_classes(file, facts, line->self_ns, total_ns);
+	html_sampled(file, line->total_ns, total_ns, facts->samples);
 	if (line->avoidable_ns || line->avoidable_high_ns)
 		fprintf(file, "<td class=\"number\">%s</td><td class=\"number\">%s to %s</td>",
 			figure_ns(line->avoidable_ns).text, figure_ns(line->avoidable_low_ns).text,
@@ -260,19 +278,19 @@ int html_lines(FILE *file, const struct profile *profile)
 		if (lines[i]->total_ns || lines[i]->accesses[PAIR_LOAD].sampled ||
 		    lines[i]->accesses[PAIR_STORE].sampled)
 			lines[count++] = lines[i];
-	fputs("<table><caption>Lines with most time of their own, as shares of the CPU "
-	      "time</caption>\n<thead><tr><th scope=\"col\">Line</th>"
-	      "<th scope=\"col\" class=\"number\">Self</th>"
-	      "<th scope=\"col\" class=\"number\">Python</th>"
-	      "<th scope=\"col\" class=\"number\">Native</th>"
-	      "<th scope=\"col\" class=\"number\">System</th>"
-	      "<th scope=\"col\" class=\"number\">Total</th>"
+	fprintf(file,
+		"<table><caption>Lines with most time of their own, as shares of the CPU "
+		"time%s</caption>\n<thead><tr><th scope=\"col\">Line</th>"
+		"<th scope=\"col\" class=\"number\">Self</th>",
+		profile->facts.native_unknown ? "; user: Python and native, not told apart" : "");
+	html_class_heads(file, &profile->facts);
+	fputs("<th scope=\"col\" class=\"number\">Total</th>"
 	      "<th scope=\"col\" class=\"number\">Could save</th>"
 	      "<th scope=\"col\" class=\"number\">95% interval</th>"
 	      "<th scope=\"col\">Category</th></tr></thead>\n<tbody>\n",
 	      file);
 	for (; shown < count && shown < LINES_MAX && result == 0; shown++)
-		result = html_section_put_row(file, lines[shown], total_ns, profile->facts.samples);
+		result = html_section_put_row(file, &profile->facts, lines[shown], total_ns);
 	fputs("</tbody></table>\n", file);
 	if (shown < count)
 		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n", count - shown);
@@ -304,9 +322,7 @@ static int html_section_put_thread(FILE *file, const struct profile_facts *facts
 	if (html_thread_head(file, thread) < 0)
 		return -ENOMEM;
 	html_sampled(file, time_sum(time_ns), total_ns, facts->samples);
-	html_sampled(file, time_ns[TIME_PYTHON], total_ns, facts->samples);
-	html_sampled(file, time_ns[TIME_NATIVE], total_ns, facts->samples);
-	html_sampled(file, time_ns[TIME_SYSTEM], total_ns, facts->samples);
+	html_classes(file, facts, time_ns, total_ns);
 	if (facts->gil_known)
 		html_share(file, thread->gil_ns, facts->duration_ns);
 	fputs("</tr>\n", file);
@@ -323,11 +339,10 @@ int html_threads(FILE *file, const struct profile *profile)
 	fprintf(file,
 		"<table><caption>Threads with most CPU time, as shares of it%s</caption>\n"
 		"<thead><tr><th scope=\"col\">Thread</th>"
-		"<th scope=\"col\" class=\"number\">Total</th>"
-		"<th scope=\"col\" class=\"number\">Python</th>"
-		"<th scope=\"col\" class=\"number\">Native</th>"
-		"<th scope=\"col\" class=\"number\">System</th>%s</tr></thead>\n<tbody>\n",
-		facts->gil_known ? "; GIL: for how much of the run the thread ran with it" : "",
+		"<th scope=\"col\" class=\"number\">Total</th>",
+		facts->gil_known ? "; GIL: for how much of the run the thread ran with it" : "");
+	html_class_heads(file, facts);
+	fprintf(file, "%s</tr></thead>\n<tbody>\n",
 		facts->gil_known ? "<th scope=\"col\" class=\"number\">GIL</th>" : "");
 	/* Those that only slept are behind them. */
 	while (busy < facts->thread_count && time_sum(facts->threads[busy].time_ns))

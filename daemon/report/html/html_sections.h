@@ -19,6 +19,10 @@ int html_thread_head(FILE *file, const struct profile_thread *thread);
 void html_share(FILE *file, uint64_t part, uint64_t whole);
 /* Of time that was sampled so often. */
 void html_sampled(FILE *file, uint64_t part, uint64_t whole, uint64_t samples);
+/* The classes of time that are told apart: a column's head each, and a cell. */
+void html_class_heads(FILE *file, const struct profile_facts *facts);
+void html_classes(FILE *file, const struct profile_facts *facts,
+		  const uint64_t time_ns[TIME_CLASS_COUNT], uint64_t total_ns);
 
 /* Each: 0 or -ENOMEM; the caller looks at ferror(). */
 int html_title(FILE *file, const struct profile *profile);

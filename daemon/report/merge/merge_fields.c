@@ -160,6 +160,7 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, other_root, MERGE_EITHER),
 	FIELD(profile_facts, waits, MERGE_EITHER),
 	FIELD(profile_facts, gil_known, MERGE_BOTH),
+	FIELD(profile_facts, native_unknown, MERGE_EITHER),
 	FIELD(profile_facts, queued_known, MERGE_BOTH),
 	FIELD(profile_facts, process_started_unix_ns, MERGE_BY_HAND), /* the target's */
 	/* By the time of day: merge_timeline.h. */

@@ -226,6 +226,7 @@ struct profile_facts {
 	bool other_root;          /* paths are those of another root or mount namespace than ours */
 	bool waits;               /* threads that sleep were looked at: side times have waiting */
 	bool gil_known;           /* who holds the GIL could be told */
+	bool native_unknown;      /* of some process: TIME_PYTHON is all of its time in user code */
 	bool queued_known;        /* queued_ns is */
 	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */
 	bool all_pairs;           /* also those that are never redundant: for merging */

@@ -236,6 +236,7 @@ static const struct field profile_fields[] = {
 	BOOL(struct recorded_profile, profile.facts.unfinished),
 	BOOL(struct recorded_profile, profile.facts.waits),
 	BOOL(struct recorded_profile, profile.facts.gil_known),
+	BOOL(struct recorded_profile, profile.facts.native_unknown),
 	BOOL(struct recorded_profile, profile.facts.queued_known),
 	BOOL(struct recorded_profile, profile.facts.other_root),
 	ROWS(struct recorded_profile, profile.facts.threads, profile.facts.thread_count, thread),

@@ -3,6 +3,7 @@
 
 function showReport(report, tree) {
 	const totalTime = report.time_ns.python + report.time_ns.native + report.time_ns.system;
+	const classes = userClasses(report);
 	const asleep = waitKinds(report).length > 0;
 	// What of the run is shown: null for all of it, or from one moment to another, in ns.
 	let range = null;
@@ -110,8 +111,7 @@ function showReport(report, tree) {
 	const columns = [
 		{ title: 'Line', text: true, value: line => line.file, cell: lineHead },
 		{ title: 'Self', value: selfTime, cell: line => rangeCell(selfTime(line)) },
-		{ title: 'Python', value: line => line.python_ns, cell: line => rangeCell(line.python_ns) },
-		{ title: 'Native', value: line => line.native_ns, cell: line => rangeCell(line.native_ns) },
+		...classes.map(one => ({ title: one.title, value: one.time, cell: line => rangeCell(one.time(line)) })),
 		{ title: 'System', value: line => line.system_ns, cell: line => rangeCell(line.system_ns) },
 		{ title: 'Total', value: line => line.total_ns, cell: line => rangeCell(line.total_ns) },
 		{ title: 'Could save', value: line => line.avoidable_ns,
@@ -399,7 +399,7 @@ function showReport(report, tree) {
 		redundant.append(pairs.length ? pairLink(pairs[0], text) : text);
 		return element('tr', {},
 			element('th', { scope: 'row', class: 'number' }, String(line.line || '')),
-			timeCell(line.python_ns), timeCell(line.native_ns), timeCell(line.system_ns), redundant, ...sleepCell(line),
+			...classes.map(one => timeCell(one.time(line))), timeCell(line.system_ns), redundant, ...sleepCell(line),
 			element('td', {}, sourceText(line, {}, '(' + line.function + ')')));
 	}
 
@@ -416,7 +416,7 @@ function showReport(report, tree) {
 	}
 
 	function fillFile(details, name, lines) {
-		const titles = ['Line', 'Python', 'Native', 'System', 'Redundant'].concat(asleep ? ['Asleep'] : []);
+		const titles = ['Line', ...classes.map(one => one.title), 'System', 'Redundant'].concat(asleep ? ['Asleep'] : []);
 		const head = element('tr', {}, ...titles.map(title =>
 			element('th', { scope: 'col', class: 'number' }, title)), element('th', { scope: 'col' }, 'Source'));
 

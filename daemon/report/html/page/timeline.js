@@ -10,7 +10,9 @@ function startTimeline(report, tree, onRange) {
 	const ROW_HEIGHT = 20;
 	const COLUMN_WIDTH_MIN = 3;
 	const SAMPLES_MIN = 8; // of a busy thread in a column: fewer say little
-	const KINDS = ['python', 'native', 'system'];
+	const nativeKnown = report.native_known !== false; // else both are in the first kind
+	const KINDS = nativeKnown ? ['python', 'native', 'system'] : ['python', 'system'];
+	const TITLES = { python: nativeKnown ? 'Python' : 'User', native: 'Native', system: 'System' };
 
 	const gilKnown = report.gil_ns !== null;
 	const timeline = report.timeline;
@@ -39,6 +41,9 @@ function startTimeline(report, tree, onRange) {
 			row[kind] = new Array(timeline.slices).fill(0);
 			for (const thread of threads)
 				thread.slice.forEach((slice, i) => row[kind][slice] += thread[kind + '_ns'][i]);
+		if (!nativeKnown)
+			for (const thread of threads)
+				thread.slice.forEach((slice, i) => row.python[slice] += thread.native_ns[i]);
 		}
 		return row;
 	}
@@ -74,7 +79,7 @@ function startTimeline(report, tree, onRange) {
 		const times = {};
 		for (const kind of KINDS)
 			times[kind] = sum(row[kind], first, end);
-		times.all = times.python + times.native + times.system;
+		times.all = KINDS.reduce((total, kind) => total + times[kind], 0);
 		return times;
 	}
 
@@ -90,7 +95,7 @@ function startTimeline(report, tree, onRange) {
 			for (const kind of KINDS)
 				all[kind] = rows.reduce((total, row) => total + sum(row[kind], i * slices, (i + 1) * slices), 0) / made.time;
 			made.all.push(all);
-			made.most = Math.max(made.most, all.python + all.native + all.system);
+			made.most = Math.max(made.most, KINDS.reduce((total, kind) => total + all[kind], 0));
 		}
 		made.rows = rows.map(row => made.all.map((unused, i) =>
 			KINDS.reduce((total, kind) => total + sum(row[kind], i * slices, (i + 1) * slices), 0) / made.time));
@@ -262,7 +267,7 @@ function startTimeline(report, tree, onRange) {
 		if (!all || row >= rows.length)
 			return;
 		moment.textContent = seconds(column * columns.time) + ': ' + (row < 0 ?
-			'all threads together, ' + KINDS.map(kind => kind + ' ' + percent(all[kind], 1)).join(', ') + ' of a CPU' :
+			'all threads together, ' + KINDS.map(kind => TITLES[kind] + ' ' + percent(all[kind], 1)).join(', ') + ' of a CPU' :
 			rows[row].name + ', ' + percent(columns.rows[row][column], 1) + ' of a CPU');
 	}
 
@@ -290,6 +295,8 @@ function startTimeline(report, tree, onRange) {
 	// ---- the page
 
 	function makeLabels() {
+		document.getElementById('python-kind').textContent = nativeKnown ? 'Python' : 'User (Python or native)';
+		document.getElementById('native-kind').hidden = !nativeKnown;
 		const labels = document.getElementById('thread-names');
 		for (const row of rows) {
 			const share = element('span', { class: 'number' });
@@ -301,7 +308,7 @@ function startTimeline(report, tree, onRange) {
 	function makeTable() {
 		const holder = document.getElementById('thread-table');
 		const head = element('tr', {}, element('th', { scope: 'col' }, 'Thread'),
-			...['Total', 'Python', 'Native', 'System'].concat(gilKnown ? ['GIL'] : []).map(title =>
+			...['Total', ...KINDS.map(kind => TITLES[kind])].concat(gilKnown ? ['GIL'] : []).map(title =>
 				element('th', { scope: 'col', class: 'number' }, title)));
 		const details = element('details', {}, element('summary', {}, 'Threads as a table'));
 

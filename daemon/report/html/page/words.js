@@ -54,6 +54,13 @@ function selfTime(line) {
 	return line.python_ns + line.native_ns + line.system_ns;
 }
 
+// The classes of a line's time in user code: one of both where these are not told apart.
+function userClasses(report) {
+	if (report.native_known === false)
+		return [{ title: 'User', time: line => line.python_ns + line.native_ns }];
+	return [{ title: 'Python', time: line => line.python_ns }, { title: 'Native', time: line => line.native_ns }];
+}
+
 function redundantCount(line) {
 	return line.loads.redundant + line.stores.redundant;
 }
