@@ -39,12 +39,13 @@ static void refused(struct doctor_report *report, const char *id, const struct e
 static bool same_namespace(pid_t pid, const char *name)
 {
 	struct stat ours, theirs;
-	char path[64];
+	char path[PROCFS_PATH_SIZE], file[16];
 
 	snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
 	if (stat(path, &ours))
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, name);
+	snprintf(file, sizeof(file), "ns/%s", name);
+	procfs_living_path(path, pid, file);
 	return stat(path, &theirs) != 0 || ours.st_ino == theirs.st_ino;
 }
 
