@@ -26,6 +26,10 @@
 #define FRAME_OWNER_MAX    2 /* thread, generator, frame object */
 #define INSTRUCTION_BEFORE (-2)
 
+/* Threads that have bytecode of their own at a time, and where the array of it begins. */
+#define COPIES_MAX   (1u << 20)
+#define COPIES_START 8
+
 /* 3.6 to 3.10 */
 #define OPCODE_LOAD_CONST 100
 #define OPCODE_YIELD_FROM 72
@@ -81,6 +85,49 @@ static bool frame_hidden(const struct python_runtime *runtime, const uint8_t *he
 	       (uint64_t)first * INSTRUCTION_BYTES >= code_head_bytecode_size(layout, head);
 }
 
+/* Where the bytecode of a frame begins that does not run the code object's own; 0: it does. */
+static remote_addr copy_slot(struct python_runtime *runtime, const struct raw_frame *raw)
+{
+	const uint8_t *head = raw->tlbc && raw->tlbc <= COPIES_MAX ? code_head(runtime, raw) : NULL;
+
+	/* _PyCodeArray: how many, and a pointer to each. */
+	return head ? field_u64(head, runtime->layout.offsets.code_tlbc) + COPIES_START +
+			       sizeof(remote_addr) * raw->tlbc
+		    : 0;
+}
+
+/*
+ * Free-threaded builds from 3.14 on give each thread a copy of the bytecode to
+ * specialise, and a frame's instruction lies in that.
+ */
+static int find_copies(struct python_runtime *runtime, size_t count)
+{
+	uint64_t own = (uint64_t)runtime->layout.offsets.code_bytecode;
+	int error;
+
+	if (runtime->layout.offsets.code_tlbc == OFFSET_ABSENT)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		remote_addr slot = copy_slot(runtime, &runtime->raw_frames[i]);
+
+		if (slot && remote_copy_want(&runtime->copy, slot, sizeof(remote_addr)))
+			break;
+	}
+	error = remote_copy_fetch(&runtime->copy);
+	for (size_t i = 0; !error && i < count; i++) {
+		struct raw_frame *raw = &runtime->raw_frames[i];
+		remote_addr slot = copy_slot(runtime, raw);
+		const uint8_t *start =
+			slot ? remote_copy_get(&runtime->copy, slot, sizeof(remote_addr)) : NULL;
+
+		/* Without it, the instruction fails its check. */
+		if (start)
+			raw->instruction = (int64_t)((uint64_t)raw->instruction + raw->code + own -
+						     field_u64(start, 0));
+	}
+	return error;
+}
+
 /* The heads of a walk's code objects; *ret_valid frames passed their checks. */
 static int read_code_heads(struct python_runtime *runtime, const struct frame_walk *walk,
 			   size_t *ret_valid)
@@ -94,6 +141,8 @@ static int read_code_heads(struct python_runtime *runtime, const struct frame_wa
 				     runtime->sizes.code))
 			break; /* no room: frames from here on fail their checks */
 	error = remote_copy_fetch(&runtime->copy);
+	if (!error)
+		error = find_copies(runtime, count);
 	if (error)
 		return error;
 	for (valid = 0; valid < count; valid++)
@@ -298,6 +347,7 @@ static int look_at_frames(struct python_runtime *runtime, struct thread_state *t
 	if (error)
 		return error;
 	result->gil = gil_tenure_of(runtime, thread->address, thread->interpreter, bytes);
+	runtime->gil_off = gil_is_off(runtime, thread->interpreter);
 	result->collecting =
 		gil_is_collecting(runtime, thread->interpreter) && result->gil == GIL_HELD;
 	remote_copy_remember(copy, &thread->recent);
@@ -308,7 +358,7 @@ static void take_result(const struct python_runtime *runtime, struct python_stac
 {
 	ret_stack->count = runtime->result.count;
 	ret_stack->flags = runtime->result.flags;
-	ret_stack->gil = runtime->result.gil;
+	ret_stack->gil = runtime->gil_off ? GIL_UNKNOWN : runtime->result.gil;
 	ret_stack->collecting = runtime->result.collecting;
 	memcpy(ret_stack->frames, runtime->result.frames,
 	       runtime->result.count * sizeof(ret_stack->frames[0]));

@@ -178,9 +178,10 @@ static void examine_python(struct doctor_report *report, const struct target *ta
 		return;
 	}
 	version = python_runtime_version(target->runtime);
-	doctor_add(report, "python", DOCTOR_OK, "CPython %d.%d.%d in %s, structures known from %s",
-		   version.major, version.minor, version.micro, target->interpreter->path,
-		   sources[python_runtime_offsets_source(target->runtime)]);
+	doctor_add(
+		report, "python", DOCTOR_OK, "CPython %d.%d.%d%s in %s, structures known from %s",
+		version.major, version.minor, version.micro, python_version_build(&version),
+		target->interpreter->path, sources[python_runtime_offsets_source(target->runtime)]);
 }
 
 /* Modules of which something is said, the first few by name. */

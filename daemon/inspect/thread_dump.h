@@ -44,6 +44,7 @@ struct thread_dump {
 	const char *python_refusal;   /* why there are no Python frames; NULL: there are */
 	char **command;               /* NULL-terminated; NULL: unknown */
 	bool gil_known;
+	bool gil_absent;               /* a free-threaded build without one */
 	struct dumped_thread *threads; /* those with Python first, then by tid */
 	size_t thread_count;
 	struct source_refusals sources; /* files whose lines are not shown */

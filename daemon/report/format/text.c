@@ -39,8 +39,9 @@ static void put_target(const struct text_layout *layout, const struct profile *p
 	if (profile->process_count > 1)
 		fprintf(layout->file, "and %zu more, ", profile->process_count - 1);
 	if (target->python.major)
-		fprintf(layout->file, "Python %d.%d.%d\n", target->python.major,
-			target->python.minor, target->python.micro);
+		fprintf(layout->file, "Python %d.%d.%d%s\n", target->python.major,
+			target->python.minor, target->python.micro,
+			python_version_build(&target->python));
 	else
 		fputs("a Python that could not be read: native frames alone\n", layout->file);
 	fputs("  ", layout->file);
@@ -334,6 +335,8 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 	text_wrapped(layout, "  samples    ", words);
 	if (facts->sampler_limits)
 		text_wrapped(layout, "  limits     ", facts->sampler_limits);
+	if (facts->target.python.free_threaded)
+		text_wrapped(layout, "  limits     ", PYTHON_FREE_THREADED_LIMITS);
 	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
 		const struct access_counts *counts = &profile->accesses[i];
 

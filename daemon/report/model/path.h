@@ -30,6 +30,8 @@ struct path_table {
 	size_t node_count;
 	const struct cct_node **pending; /* nodes on the way to the root; grows to the deepest */
 	size_t pending_capacity;
+	bool no_gil; /* what asks for it goes away with nothing: to be set after path_table_init()
+		      */
 };
 
 /* 0 or -ENOMEM; deinit in either case. */
