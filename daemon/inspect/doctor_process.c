@@ -111,6 +111,7 @@ static bool examine_access(struct doctor_report *report, pid_t pid)
 static void examine_events(struct doctor_report *report, pid_t pid,
 			   const struct preflight *preflight)
 {
+	const char *whose = procfs_living_thread(pid) == pid ? "its main thread" : "a thread";
 	struct doctor_line *line;
 	struct error why;
 
@@ -130,15 +131,15 @@ static void examine_events(struct doctor_report *report, pid_t pid,
 			   sigabbrev_np(preflight->stop_signal));
 	}
 	if (preflight->breakpoints == BREAKPOINT_SLOTS) {
-		doctor_add(report, "breakpoints", DOCTOR_OK,
-			   "all debug registers of its main thread are free");
+		doctor_add(report, "breakpoints", DOCTOR_OK, "all debug registers of %s are free",
+			   whose);
 		return;
 	}
 	preflight_explain_breakpoints(pid, preflight->breakpoint_errno, &why);
 	line = doctor_add(report, "breakpoints",
 			  preflight->breakpoints ? DOCTOR_LIMITED : DOCTOR_MISSING,
-			  "%u of %d debug registers of its main thread are free",
-			  preflight->breakpoints, BREAKPOINT_SLOTS);
+			  "%u of %d debug registers of %s are free", preflight->breakpoints,
+			  BREAKPOINT_SLOTS, whose);
 	doctor_meaning(line, preflight->breakpoints
 				     ? "Fewer memory accesses are followed at a time."
 				     : "No redundant loads and stores: time alone.");
