@@ -30,7 +30,7 @@ def part(line, time_class):
 
 def test_time():
     for interpreter in with_jit():
-        with Target(interpreter, "compiled_loops.py", 8) as target:
+        with Target(interpreter, "compiled_loops.py", stdin=subprocess.PIPE) as target:
             report, _ = profile(target.pid, "-d", 2, "--mode", "time", "--rate", 400, *MANY_SAMPLES)
             dump = json.loads(pieprofd("dump", "--pid", target.pid, "--json").stdout)
             target.check_undisturbed()
