@@ -44,7 +44,7 @@ def test_dump():
 def test_time():
     for interpreter in free_threaded_interpreters():
         with Target(interpreter, "free_threads.py", stdin=subprocess.PIPE) as target:
-            report, text = profile(target.pid, "-d", 2, "--mode", "time", "--rate", 300, *MANY_SAMPLES)
+            report, text = profile(target.pid, "-d", 2, "--mode", "time", "--rate", 300, "--idle", *MANY_SAMPLES)
             target.check_undisturbed()
             target.finish()
         check(report["target"]["free_threaded"], report["target"])

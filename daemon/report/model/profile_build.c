@@ -405,7 +405,7 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 	owned->sources = source_cache_create(facts->open_source, facts->open_source_context);
 	place_table_init(&builder.places, symbolizer);
 	error = path_table_init(&builder.paths, &builder.places, facts->patterns, cct);
-	builder.paths.no_gil = facts->target.python.free_threaded && !facts->gil_known;
+	builder.paths.no_gil = profile_has_no_gil(facts);
 	line_stats_init(&builder.lines, false);
 	line_stats_init(&builder.functions, true);
 	call_site_table_init(&builder.sites);

@@ -175,7 +175,7 @@ static void say_idle(struct verdict *verdict, const struct wait_place *places, s
 static void say_queued(struct verdict *verdict, const struct profile_facts *facts)
 {
 	double duration_ns = (double)facts->duration_ns, queued_ns = (double)facts->queued_ns;
-	const char *not_gil = facts->target.python.free_threaded ? "" : ", which is not the GIL";
+	const char *not_gil = profile_has_no_gil(facts) ? "" : ", which is not the GIL";
 
 	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
 		return;
