@@ -10,6 +10,7 @@
 #include "pyintrospect/python_stack.h"
 
 #include "common/hash.h"
+#include "pyintrospect/bytecode_copy.h"
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/code_reader.h"
 #include "pyintrospect/field.h"
@@ -25,10 +26,6 @@
 #define INSTRUCTION_BYTES  2
 #define FRAME_OWNER_MAX    2 /* thread, generator, frame object */
 #define INSTRUCTION_BEFORE (-2)
-
-/* Threads that have bytecode of their own at a time, and where the array of it begins. */
-#define COPIES_MAX   (1u << 20)
-#define COPIES_START 8
 
 /* 3.6 to 3.10 */
 #define OPCODE_LOAD_CONST 100
@@ -85,49 +82,6 @@ static bool frame_hidden(const struct python_runtime *runtime, const uint8_t *he
 	       (uint64_t)first * INSTRUCTION_BYTES >= code_head_bytecode_size(layout, head);
 }
 
-/* Where the bytecode of a frame begins that does not run the code object's own; 0: it does. */
-static remote_addr copy_slot(struct python_runtime *runtime, const struct raw_frame *raw)
-{
-	const uint8_t *head = raw->tlbc && raw->tlbc <= COPIES_MAX ? code_head(runtime, raw) : NULL;
-
-	/* _PyCodeArray: how many, and a pointer to each. */
-	return head ? field_u64(head, runtime->layout.offsets.code_tlbc) + COPIES_START +
-			       sizeof(remote_addr) * raw->tlbc
-		    : 0;
-}
-
-/*
- * Free-threaded builds from 3.14 on give each thread a copy of the bytecode to
- * specialise, and a frame's instruction lies in that.
- */
-static int find_copies(struct python_runtime *runtime, size_t count)
-{
-	uint64_t own = (uint64_t)runtime->layout.offsets.code_bytecode;
-	int error;
-
-	if (runtime->layout.offsets.code_tlbc == OFFSET_ABSENT)
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		remote_addr slot = copy_slot(runtime, &runtime->raw_frames[i]);
-
-		if (slot && remote_copy_want(&runtime->copy, slot, sizeof(remote_addr)))
-			break;
-	}
-	error = remote_copy_fetch(&runtime->copy);
-	for (size_t i = 0; !error && i < count; i++) {
-		struct raw_frame *raw = &runtime->raw_frames[i];
-		remote_addr slot = copy_slot(runtime, raw);
-		const uint8_t *start =
-			slot ? remote_copy_get(&runtime->copy, slot, sizeof(remote_addr)) : NULL;
-
-		/* Without it, the instruction fails its check. */
-		if (start)
-			raw->instruction = (int64_t)((uint64_t)raw->instruction + raw->code + own -
-						     field_u64(start, 0));
-	}
-	return error;
-}
-
 /* The heads of a walk's code objects; *ret_valid frames passed their checks. */
 static int read_code_heads(struct python_runtime *runtime, const struct frame_walk *walk,
 			   size_t *ret_valid)
@@ -142,7 +96,7 @@ static int read_code_heads(struct python_runtime *runtime, const struct frame_wa
 			break; /* no room: frames from here on fail their checks */
 	error = remote_copy_fetch(&runtime->copy);
 	if (!error)
-		error = find_copies(runtime, count);
+		error = bytecode_copies_find(runtime, count);
 	if (error)
 		return error;
 	for (valid = 0; valid < count; valid++)
