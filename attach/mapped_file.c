@@ -41,14 +41,22 @@ static int open_path(const struct mapped_files *files, const struct mapping *map
 static int open_mapped(void *context, const struct mapping *mapping)
 {
 	const struct mapped_files *files = context;
+	pid_t tid = procfs_living_thread(files->pid);
+	struct stat status;
 	char path[128];
 	int fd;
 
 	if (!mapping->inode)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, files->pid,
-		 mapping->start, mapping->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, mapping->start,
+		 mapping->end);
 	fd = root_file_open_magic(path);
+	/* A thread's number, which may be another's by now. */
+	if (fd >= 0 && tid != files->pid &&
+	    (fstat(fd, &status) || status.st_ino != mapping->inode)) {
+		close(fd);
+		return -ESTALE;
+	}
 	/* What is no regular file there is none by its path either. */
 	if (fd >= 0 || fd == -EINVAL || mapping->deleted)
 		return fd;

@@ -175,11 +175,11 @@ void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error
 static int check_executable(pid_t pid, struct error *error)
 {
 	unsigned char identification[EI_NIDENT];
-	char path[64];
+	char path[PROCFS_PATH_SIZE];
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	procfs_living_path(path, pid, "exe");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		if (errno == ENOENT) {
@@ -298,15 +298,17 @@ static size_t probe_memory(struct thread_events *events, uint8_t kind,
 	return count;
 }
 
-/* Tries for real, on the target's main thread: a clock, then breakpoints that nothing reaches. */
+/* Tries for real, on one of the target's threads: a clock, then breakpoints that nothing reaches.
+ */
 static int probe_events(pid_t pid, struct preflight *preflight, struct error *error)
 {
 	struct thread_events events;
 	/* The zero page is never mapped: no instruction is ever fetched from there. */
 	remote_addr nowhere = 8;
-	int failure = thread_events_open(&events, pid, preflight->stop_signal, PROBE_PERIOD_NS);
+	int failure = thread_events_open(&events, procfs_living_thread(pid), preflight->stop_signal,
+					 PROBE_PERIOD_NS);
 
-	/* The main thread of a process may have ended before the others. */
+	/* It has ended since. */
 	if (failure == -ESRCH) {
 		preflight->breakpoints = BREAKPOINT_SLOTS;
 		return 0;
@@ -334,7 +336,8 @@ int preflight_probe_clock(pid_t pid)
 {
 	struct thread_events events;
 	struct process_status status;
-	int failure = thread_events_open(&events, pid, harmless_signals[0], PROBE_PERIOD_NS);
+	int failure = thread_events_open(&events, procfs_living_thread(pid), harmless_signals[0],
+					 PROBE_PERIOD_NS);
 
 	if (!failure && !procfs_read_status(pid, 0, &status) && !signals_reach(&status)) {
 		thread_events_close(&events);
@@ -345,19 +348,11 @@ int preflight_probe_clock(pid_t pid)
 	return failure;
 }
 
-static bool has_other_threads(pid_t pid)
-{
-	pid_t tids[2];
-	size_t count;
-
-	return !procfs_read_threads(pid, tids, 2, &count) && count > 1;
-}
-
 int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_preflight,
 		    struct error *error)
 {
 	struct preflight preflight = { 0 };
-	struct process_status status;
+	struct process_status status, living;
 
 	if (pid <= 0 || procfs_read_status(pid, 0, &status)) {
 		preflight_explain_seize(pid, -ESRCH, error);
@@ -373,21 +368,14 @@ int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_prefligh
 		error_set(error, EXIT_NO_TARGET, "process %d is this profiler", pid);
 		return -1;
 	}
-	if ((status.state == 'X' || status.state == 'Z') && has_other_threads(pid)) {
-		error_set(
-			error, EXIT_NO_TARGET,
-			"the main thread of process %d has ended, and through it the kernel shows "
-			"no memory of those that go on",
-			pid);
-		error_set_cure(error, "A program whose main thread waits for the others, instead "
-				      "of pthread_exit, can be profiled.");
-		return -1;
-	}
-	if (status.state == 'X' || status.state == 'Z') {
+	if (procfs_has_ended(pid, status.state)) {
 		error_set(error, EXIT_NO_TARGET,
 			  "process %d has ended and waits for its parent (zombie)", pid);
 		return -1;
 	}
+	/* A main thread that has ended is let go of by its tracer, the others are not. */
+	if (!status.tracer && !procfs_read_status(pid, procfs_living_thread(pid), &living))
+		status.tracer = living.tracer;
 	if (status.tracer) {
 		explain_tracer(pid, status.tracer, error);
 		return -1;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/process_memory.h"
 
+#include "attach/procfs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -35,9 +36,9 @@ static ssize_t read_mem_file(struct process_memory *memory, remote_addr address,
 	ssize_t got;
 
 	if (memory->mem_fd < 0) {
-		char path[32];
+		char path[PROCFS_PATH_SIZE];
 
-		snprintf(path, sizeof(path), "/proc/%d/mem", memory->pid);
+		procfs_living_path(path, memory->pid, "mem");
 		memory->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (memory->mem_fd < 0)
 			return errno == ENOENT ? -ESRCH : -errno;
@@ -73,6 +74,13 @@ static ssize_t read_batch(struct process_memory *memory, const struct memory_ran
 	return got < 0 ? -errno : got;
 }
 
+/* Is process_vm_readv(2) of no use for this process? */
+static bool must_use_file(const struct process_memory *memory, ssize_t got)
+{
+	return got == -EPERM || got == -ENOSYS ||
+	       (got == -ESRCH && procfs_living_thread(memory->pid) != memory->pid);
+}
+
 static int read_ranges(void *context, struct memory_range *ranges, size_t count)
 {
 	struct process_memory *memory = context;
@@ -82,7 +90,7 @@ static int read_ranges(void *context, struct memory_range *ranges, size_t count)
 		size_t batch = count - next < BATCH ? count - next : BATCH;
 		ssize_t got = read_batch(memory, ranges + next, batch);
 
-		if (got == -EPERM || got == -ENOSYS) {
+		if (must_use_file(memory, got)) {
 			memory->refuse_readv = true;
 			break;
 		}
@@ -125,7 +133,7 @@ ssize_t process_memory_read_prefix(struct process_memory *memory, remote_addr ad
 		/* The kernel copies page by page and reports what it got before the first hole. */
 		ssize_t got = read_batch(memory, &range, 1);
 
-		if (got != -EPERM && got != -ENOSYS)
+		if (!must_use_file(memory, got))
 			return got;
 		memory->refuse_readv = true;
 	}

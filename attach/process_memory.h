@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The memory of a live process: process_vm_readv in batches, /proc/PID/mem
- * where that system call is refused (seccomp profiles do).
+ * where that system call is refused (seccomp profiles do), and where the main
+ * thread has ended before the others: then that of a living one, which stays
+ * the process's own however threads and their numbers come and go.
  */
 #ifndef PIEPROFD_ATTACH_PROCESS_MEMORY_H
 #define PIEPROFD_ATTACH_PROCESS_MEMORY_H
@@ -13,7 +15,7 @@
 struct process_memory {
 	pid_t pid;
 	int mem_fd;        /* /proc/PID/mem, opened on the first need; -1: not open */
-	bool refuse_readv; /* process_vm_readv is not permitted here */
+	bool refuse_readv; /* process_vm_readv is not permitted here, or has no main thread */
 	uint64_t system_calls;
 };
 

@@ -19,6 +19,9 @@
 
 #define PROC_FILE_MAX (64u << 20)
 
+/* Of a process whose main thread has ended: the first that is met lives, but in a race. */
+#define LIVING_LOOKED_AT 64
+
 /* A task that ends between open and read gives ESRCH; one that never was, ENOENT. */
 static int gone(int error)
 {
@@ -124,7 +127,7 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 int procfs_parse_times(const char *text, struct process_times *ret_times)
 {
 	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
-	unsigned long long user, system, start;
+	unsigned long long user, system, start, memory = 0;
 	long long children_user, children_system;
 	const char *fields;
 	char state;
@@ -136,8 +139,8 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 	    sscanf(fields + 1,
 		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld "
 		   "%*d %*d "
-		   "%*d %*d %llu",
-		   &state, &user, &system, &children_user, &children_system, &start) != 6)
+		   "%*d %*d %llu %llu",
+		   &state, &user, &system, &children_user, &children_system, &start, &memory) < 6)
 		return -EPROTO;
 	*ret_times = (struct process_times){
 		.start_time = start,
@@ -145,6 +148,7 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 		.system_ns = system * tick_ns,
 		.children_ns = ((uint64_t)children_user + (uint64_t)children_system) * tick_ns,
 		.state = state,
+		.has_memory = memory > 0,
 	};
 	return 0;
 }
@@ -223,12 +227,45 @@ int procfs_read_threads(pid_t pid, pid_t *tids, size_t maximum, size_t *ret_coun
 	return 0;
 }
 
+static bool thread_has_memory(pid_t pid, pid_t tid)
+{
+	struct process_times times;
+
+	return !procfs_read_times(pid, tid, &times) && times.has_memory;
+}
+
+pid_t procfs_living_thread(pid_t pid)
+{
+	pid_t tids[LIVING_LOOKED_AT];
+	size_t count;
+
+	if (thread_has_memory(pid, pid) || procfs_read_threads(pid, tids, LIVING_LOOKED_AT, &count))
+		return pid;
+	for (size_t i = 0; i < count; i++)
+		if (tids[i] != pid && thread_has_memory(pid, tids[i]))
+			return tids[i];
+	return pid;
+}
+
+bool procfs_has_ended(pid_t pid, char main_state)
+{
+	return (main_state == 'Z' || main_state == 'X') && procfs_living_thread(pid) == pid;
+}
+
+void procfs_living_path(char path[PROCFS_PATH_SIZE], pid_t pid, const char *file)
+{
+	pid_t tid = procfs_living_thread(pid);
+
+	/* By way of the process: a thread's number may be another's by then. */
+	task_path(path, PROCFS_PATH_SIZE, pid, tid == pid ? 0 : tid, file);
+}
+
 void procfs_read_root(pid_t pid, char *root, size_t size)
 {
-	char link[64];
+	char link[PROCFS_PATH_SIZE];
 	ssize_t length;
 
-	snprintf(link, sizeof(link), "/proc/%d/root", pid);
+	procfs_living_path(link, pid, "root");
 	length = readlink(link, root, size);
 	/* One that is cut is none. */
 	root[length > 1 && (size_t)length < size && root[0] == '/' ? length : 0] = '\0';
@@ -341,11 +378,11 @@ int procfs_parse_mappings(const char *text, size_t size, struct mapping_list *li
 
 int procfs_read_mappings(pid_t pid, struct mapping_list *list)
 {
-	char path[64], root[PATH_MAX], *text;
+	char path[PROCFS_PATH_SIZE], root[PATH_MAX], *text;
 	size_t size;
 	int error;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	procfs_living_path(path, pid, "maps");
 	error = read_proc_file(path, &text, &size);
 	if (error)
 		return error;
@@ -382,11 +419,11 @@ int procfs_parse_command(const char *text, size_t size, char ***ret_arguments)
 
 int procfs_read_command(pid_t pid, char ***ret_arguments)
 {
-	char path[64], *text = NULL;
+	char path[PROCFS_PATH_SIZE], *text = NULL;
 	size_t size = 0;
 	int error;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	procfs_living_path(path, pid, "cmdline");
 	error = read_at_most(path, PROCFS_COMMAND_BYTES_MAX, &text, &size);
 	if (error)
 		return error;
@@ -432,10 +469,10 @@ int procfs_read_setting(const char *path, int fallback)
 
 int procfs_read_executable(pid_t pid, char *path, size_t size)
 {
-	char link[64];
+	char link[PROCFS_PATH_SIZE];
 	ssize_t length;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	procfs_living_path(link, pid, "exe");
 	length = readlink(link, path, size - 1);
 	if (length < 0)
 		return gone(errno);
@@ -445,10 +482,10 @@ int procfs_read_executable(pid_t pid, char *path, size_t size)
 
 int procfs_open_root(pid_t pid)
 {
-	char path[64];
+	char path[PROCFS_PATH_SIZE];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	procfs_living_path(path, pid, "root");
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return gone(errno);

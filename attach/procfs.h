@@ -43,10 +43,25 @@ struct process_times {
 	uint64_t system_ns;
 	uint64_t children_ns; /* of its children that it has waited for, and theirs */
 	char state;           /* as in process_status, at the same moment */
+	bool has_memory;      /* not what has ended, nor a kernel thread */
 };
 
 __attribute__((warn_unused_result)) int procfs_read_times(pid_t pid, pid_t tid,
 							  struct process_times *ret_times);
+
+/*
+ * The thread by which the kernel shows memory, mappings, root and program of a
+ * process: its main thread, pid, or when that has ended before the others, one
+ * of those; pid when none is left.
+ */
+pid_t procfs_living_thread(pid_t pid);
+
+/* Of a process whose main thread is in this state: are the others gone, too? */
+bool procfs_has_ended(pid_t pid, char main_state);
+
+/* /proc/PID/FILE, of a thread that lives when the main one has ended; path has so much room. */
+#define PROCFS_PATH_SIZE 64
+void procfs_living_path(char path[PROCFS_PATH_SIZE], pid_t pid, const char *file);
 
 /* Where a thread that sleeps in the kernel will go on. */
 struct process_sleep {

@@ -11,11 +11,11 @@
 
 static void read_working_directory(struct target_files *files)
 {
-	char link[64], root[PATH_MAX];
+	char link[PROCFS_PATH_SIZE], root[PATH_MAX];
 	const char *directory;
 	ssize_t length;
 
-	snprintf(link, sizeof(link), "/proc/%d/cwd", files->pid);
+	procfs_living_path(link, files->pid, "cwd");
 	length = readlink(link, files->directory, sizeof(files->directory) - 1);
 	files->directory[length > 0 ? length : 0] = '\0';
 	procfs_read_root(files->pid, root, sizeof(root));
@@ -25,11 +25,11 @@ static void read_working_directory(struct target_files *files)
 
 static bool same_link(pid_t pid, const char *link)
 {
-	char ours[64], theirs[64];
+	char ours[64], theirs[PROCFS_PATH_SIZE];
 	struct stat a, b;
 
 	snprintf(ours, sizeof(ours), "/proc/self/%s", link);
-	snprintf(theirs, sizeof(theirs), "/proc/%d/%s", pid, link);
+	procfs_living_path(theirs, pid, link);
 	return !stat(ours, &a) && !stat(theirs, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
@@ -62,7 +62,7 @@ static bool is_alive(const struct target_files *files)
 	struct process_times times;
 
 	return !procfs_read_times(files->pid, 0, &times) && times.start_time == files->start_time &&
-	       times.state != 'Z' && times.state != 'X';
+	       !procfs_has_ended(files->pid, times.state);
 }
 
 void target_files_look(struct target_files *files)

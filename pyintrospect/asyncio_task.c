@@ -327,7 +327,8 @@ int asyncio_task_list_read(struct python_runtime *runtime, const struct python_t
 	struct reading reading = { .runtime = runtime };
 	int minor = runtime->layout.minor, error = 0;
 
-	if (minor < MINOR_MIN || (size_t)minor >= sizeof(layouts) / sizeof(layouts[0])) {
+	if (runtime->layout.free_threaded || minor < MINOR_MIN ||
+	    (size_t)minor >= sizeof(layouts) / sizeof(layouts[0])) {
 		*ret_list = (struct asyncio_task_list){ .flags = ASYNCIO_UNKNOWN };
 		return 0;
 	}

@@ -13,8 +13,8 @@
 #define FIRST_MINOR_WITH_INLINE_CODE       11
 #define FIRST_MINOR_WITH_LONG_LINE_ENTRIES 14
 
-/* The head of a bytes object up to and with its size. */
-#define BYTES_HEAD_SIZE 24
+/* The head of a bytes object up to and with its size: 24 bytes, 40 in free-threaded builds. */
+#define BYTES_HEAD_SIZE_MAX 40
 
 uint64_t code_head_bytecode_size(const struct python_layout *layout, const uint8_t *head)
 {
@@ -64,13 +64,14 @@ static int read_heads(const struct memory_reader *reader, const struct python_la
 	remote_addr other =
 		field_u64(head, inline_code ? offsets->code_exceptions : offsets->code_bytecode);
 	uint8_t name_head[UNICODE_HEAD_MAX], file_head[UNICODE_HEAD_MAX];
-	uint8_t line_head[BYTES_HEAD_SIZE], other_head[BYTES_HEAD_SIZE];
+	uint8_t line_head[BYTES_HEAD_SIZE_MAX], other_head[BYTES_HEAD_SIZE_MAX];
+	size_t bytes_head_size = (size_t)offsets->variable_size + sizeof(uint64_t);
 	size_t head_size = unicode_head_size(offsets);
 	struct memory_range ranges[] = {
 		{ .address = name, .buffer = name_head, .size = head_size },
 		{ .address = file, .buffer = file_head, .size = head_size },
-		{ .address = line_table, .buffer = line_head, .size = sizeof(line_head) },
-		{ .address = other, .buffer = other_head, .size = sizeof(other_head) },
+		{ .address = line_table, .buffer = line_head, .size = bytes_head_size },
+		{ .address = other, .buffer = other_head, .size = bytes_head_size },
 	};
 	size_t count = 4;
 	int error;

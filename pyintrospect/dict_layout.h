@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a dict, its keys and an instance's values lie in memory: CPython 3.6 to 3.15,
- * x86-64 builds with the GIL (Include/cpython/dictobject.h,
+ * x86-64 builds with the GIL; see object_reader.c for those without
+ * (Include/cpython/dictobject.h,
  * Include/internal/pycore_dict.h, Objects/dict-common.h before 3.11).
  */
 #ifndef PIEPROFD_PYINTROSPECT_DICT_LAYOUT_H

@@ -177,6 +177,8 @@ static void parse_frame(const struct python_runtime *runtime, remote_addr addres
 	} else {
 		raw->owner = bytes[offsets->frame_owner];
 	}
+	if (offsets->frame_tlbc != OFFSET_ABSENT)
+		raw->tlbc = (uint32_t)field_i32(bytes, offsets->frame_tlbc);
 	if (layout->walk == PYTHON_WALK_CFRAMES)
 		raw->entry = bytes[offsets->frame_is_entry] != 0;
 	facts->shim = layout->shim_owner && raw->owner >= layout->shim_owner;

@@ -83,7 +83,7 @@ static int read_lock(const struct python_runtime *runtime, remote_addr gil, stru
 {
 	const struct python_offsets *offsets = &runtime->layout.offsets;
 	remote_addr holder = 0;
-	int32_t locked = 0, status = THREAD_ATTACHED;
+	int32_t locked = 0, status = THREAD_ATTACHED, enabled = 1;
 	struct memory_range ranges[] = {
 		{ .address = gil + (uint64_t)offsets->gil_last_holder,
 		  .buffer = &holder,
@@ -91,11 +91,17 @@ static int read_lock(const struct python_runtime *runtime, remote_addr gil, stru
 		{ .address = gil + (uint64_t)offsets->gil_locked,
 		  .buffer = &locked,
 		  .size = sizeof(locked) },
+		{ .address = gil + (uint64_t)offsets->gil_enabled,
+		  .buffer = &enabled,
+		  .size = sizeof(enabled) },
 	};
-	int error = memory_read_ranges(runtime->reader, ranges, 2);
+	int error = memory_read_ranges(runtime->reader, ranges, has(offsets->gil_enabled) ? 3 : 2);
 
-	if (error || ranges[0].error || ranges[1].error)
+	if (error || ranges[0].error || ranges[1].error || ranges[2].error)
 		return error;
+	facts->off = !enabled;
+	if (facts->off)
+		return 0;
 	if (locked != 1 || !holder) {
 		facts->holder_known = locked == 0 || locked == -1; /* -1: not created yet */
 		return 0;
@@ -174,6 +180,21 @@ enum gil_tenure gil_tenure_of(struct python_runtime *runtime, remote_addr thread
 			     &locked))
 		return GIL_UNKNOWN;
 	return field_u64(bytes, 0) == thread && field_i32(locked, 0) == 1 ? GIL_HELD : GIL_NOT_HELD;
+}
+
+bool gil_is_off(struct python_runtime *runtime, remote_addr interpreter)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	const uint8_t *bytes;
+
+	if (!has(offsets->gil_enabled))
+		return false;
+	if (remote_copy_read(&runtime->copy, interpreter + (uint64_t)offsets->interpreter_gil,
+			     sizeof(remote_addr), &bytes) ||
+	    remote_copy_read(&runtime->copy, field_u64(bytes, 0) + (uint64_t)offsets->gil_enabled,
+			     sizeof(int32_t), &bytes))
+		return true;
+	return field_i32(bytes, 0) == 0;
 }
 
 bool gil_is_collecting(struct python_runtime *runtime, remote_addr interpreter)

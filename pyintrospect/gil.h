@@ -7,6 +7,8 @@
  *   3.7 to 3.11    _PyRuntime.gilstate.tstate_current, the same
  *   3.12           interpreter.ceval.gil -> {last_holder, locked}; valid when locked is 1
  *   3.13+          the same, and the holder's state is "attached"
+ *   free-threaded  where interpreter.ceval.gil -> enabled is 0 there is none, and every thread
+ *                  whose state is "attached" may run Python
  *
  * All of it is read from a process that runs: true of one moment each.
  */
@@ -24,6 +26,7 @@ void gil_locate(struct python_runtime *runtime, const struct debug_info *info,
 		remote_addr runtime_address);
 
 struct gil_facts {
+	bool off; /* a free-threaded build without one; holder_known is false */
 	bool holder_known;
 	remote_addr holder; /* its PyThreadState; 0: nobody */
 	bool collecting_known;
@@ -46,10 +49,14 @@ __attribute__((warn_unused_result)) int gil_read_locks(const struct python_runti
 
 /*
  * Whether a thread holds the lock, through runtime->copy: no system call when
- * its last reading foretold it. thread_bytes is its state as just read.
+ * its last reading foretold it. thread_bytes is its state as just read. Where
+ * the lock is off: whether the thread is attached.
  */
 enum gil_tenure gil_tenure_of(struct python_runtime *runtime, remote_addr thread,
 			      remote_addr interpreter, const uint8_t *thread_bytes);
+
+/* Whether this is a free-threaded build whose lock is off, likewise; unknown is yes. */
+bool gil_is_off(struct python_runtime *runtime, remote_addr interpreter);
 
 /* Whether the interpreter's garbage collector is at work, likewise; unknown is no. */
 bool gil_is_collecting(struct python_runtime *runtime, remote_addr interpreter);

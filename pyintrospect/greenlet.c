@@ -282,9 +282,14 @@ static int read_interpreter(struct reading *reading, remote_addr interpreter)
 int greenlet_list_read(struct python_runtime *runtime, const struct python_thread_list *threads,
 		       struct greenlet_list *ret_list)
 {
-	struct reading *reading = calloc(1, sizeof(*reading));
+	struct reading *reading;
 	int error = 0;
 
+	if (runtime->layout.free_threaded) {
+		*ret_list = (struct greenlet_list){ .flags = GREENLETS_UNKNOWN };
+		return 0;
+	}
+	reading = calloc(1, sizeof(*reading));
 	if (reading)
 		reading->stack = malloc(sizeof(*reading->stack));
 	if (!reading || !reading->stack) {

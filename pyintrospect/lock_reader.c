@@ -363,6 +363,8 @@ int lock_uses_read(const struct python_runtime *runtime, const struct python_sta
 	int error = 0;
 
 	*ret_uses = (struct lock_uses){ 0 };
+	if (runtime->layout.free_threaded)
+		return 0;
 	for (size_t i = 0; !error && i < stack->count && i < LOCK_FRAMES_MAX; i++) {
 		error = read_slots(&reading, &stack->frames[i]);
 		for (size_t slot = reading.slot_count; !error && slot-- > 0;) {

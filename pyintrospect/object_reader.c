@@ -15,7 +15,8 @@
  * Byte offsets of x86-64 builds with the GIL, from CPython's headers
  * (Include/cpython/dictobject.h, Include/internal/pycore_dict.h and
  * pycore_object.h, Objects/dict-common.h before 3.11). They have not moved
- * but at the minors named here.
+ * but at the minors named here. In free-threaded builds all that lies behind
+ * an object's head is object_head_extra() further on.
  */
 enum {
 	KEYS_KIND_GENERAL = 0,
@@ -23,6 +24,7 @@ enum {
 	/* before an instance, 3.11+ */
 	MANAGED_DICT_BEFORE = 24,
 	MANAGED_VALUES_BEFORE = 32, /* 3.11 */
+	MANAGED_DICT_BEFORE_FREE_THREADED = 8,
 	TYPE_BASIC_SIZE = 32,
 	TYPE_FLAGS = 168,
 	TYPE_DICT_OFFSET = 288,
@@ -141,7 +143,8 @@ int object_read_dict_first(const struct python_runtime *runtime, remote_addr dic
 {
 	uint8_t head[DICT_HEAD_SIZE];
 	remote_addr values;
-	int error = memory_read(runtime->reader, dict, head, sizeof(head));
+	int error = memory_read(runtime->reader, dict + object_head_extra(runtime), head,
+				sizeof(head));
 
 	if (error)
 		return error;
@@ -160,9 +163,9 @@ int object_read_dict(const struct python_runtime *runtime, remote_addr dict,
 
 static uint64_t cached_keys_offset(const struct python_runtime *runtime)
 {
-	return at_least(runtime, 15)   ? TYPE_CACHED_KEYS_3_15
-	       : at_least(runtime, 12) ? TYPE_CACHED_KEYS_3_12
-				       : TYPE_CACHED_KEYS_3_11;
+	return object_head_extra(runtime) + (at_least(runtime, 15)   ? TYPE_CACHED_KEYS_3_15
+					     : at_least(runtime, 12) ? TYPE_CACHED_KEYS_3_12
+								     : TYPE_CACHED_KEYS_3_11);
 }
 
 static int read_values(const struct python_runtime *runtime, remote_addr type, remote_addr values,
@@ -179,12 +182,17 @@ static int read_managed(const struct python_runtime *runtime, remote_addr instan
 			remote_addr type, const uint8_t *type_head,
 			struct object_entries *ret_entries)
 {
-	uint64_t before[2]; /* 32 and 24 bytes before it */
+	uint64_t before[2] = { 0 }; /* 32 and 24 bytes before it */
 	uint64_t basic_size = field_u64(type_head, TYPE_BASIC_SIZE);
 	uint8_t state[VALUES_INLINE_HEAD];
-	int error = memory_read(runtime->reader, instance - MANAGED_VALUES_BEFORE, before,
-				sizeof(before));
+	int error;
 
+	if (runtime->layout.free_threaded)
+		error = memory_read_u64(runtime->reader,
+					instance - MANAGED_DICT_BEFORE_FREE_THREADED, &before[1]);
+	else
+		error = memory_read(runtime->reader, instance - MANAGED_VALUES_BEFORE, before,
+				    sizeof(before));
 	if (error)
 		return error;
 	if (!at_least(runtime, 12) && before[0])
@@ -215,7 +223,8 @@ int object_read_attributes(const struct python_runtime *runtime, remote_addr ins
 	error = memory_read_u64(runtime->reader,
 				instance + (uint64_t)runtime->layout.offsets.object_type, &type);
 	if (!error)
-		error = memory_read(runtime->reader, type, head, sizeof(head));
+		error = memory_read(runtime->reader, type + object_head_extra(runtime), head,
+				    sizeof(head));
 	if (error)
 		return error;
 	flags = field_u64(head, TYPE_FLAGS);
@@ -330,6 +339,7 @@ int object_read_integer(const struct python_runtime *runtime, remote_addr object
 
 	if (!python_object_is(runtime, object, "int"))
 		return -EBADMSG;
+	object += object_head_extra(runtime);
 	error = memory_read_u64(runtime->reader, object + LONG_SIZE, &size);
 	if (error)
 		return error;
@@ -358,7 +368,8 @@ int object_read_module(const struct python_runtime *runtime, remote_addr module,
 {
 	if (!python_object_is(runtime, module, "module"))
 		return -EBADMSG;
-	return memory_read_u64(runtime->reader, module + MODULE_DICT, ret_dict);
+	return memory_read_u64(runtime->reader, module + MODULE_DICT + object_head_extra(runtime),
+			       ret_dict);
 }
 
 int object_read_imported(const struct python_runtime *runtime, remote_addr interpreter,

@@ -46,7 +46,8 @@ bool python_object_is(const struct python_runtime *runtime, remote_addr object, 
 
 int python_type_base(const struct python_runtime *runtime, remote_addr type, remote_addr *ret_base)
 {
-	return memory_read_u64(runtime->reader, type + TYPE_BASE, ret_base);
+	return memory_read_u64(runtime->reader, type + TYPE_BASE + object_head_extra(runtime),
+			       ret_base);
 }
 
 int python_type_name(const struct python_runtime *runtime, remote_addr type, char *name,

@@ -40,6 +40,7 @@ enum python_offsets_source {
 	X(interpreter_eval)	   /* to 3.10: pointer to the evaluation loop */  \
 	X(gil_last_holder)	   /* 3.12+ */                                    \
 	X(gil_locked)                                                             \
+	X(gil_enabled)		   /* free-threaded: 0 is no GIL */               \
 	X(thread_status)	   /* 3.13+: 1 is attached */                     \
 	X(thread_next)                                                            \
 	X(thread_interpreter)                                                     \
@@ -62,6 +63,7 @@ enum python_offsets_source {
 	X(frame_is_entry)	   /* 3.11 */                                     \
 	X(frame_locals)		   /* end of the fixed part */                    \
 	X(frame_stack)		   /* to 3.10: pointer to the lowest value */     \
+	X(frame_tlbc)		   /* free-threaded, 3.14+: which copy of code */ \
 	X(code_filename)                                                          \
 	X(code_name)                                                              \
 	X(code_qualname)	   /* 3.11+ */                                    \
@@ -74,6 +76,7 @@ enum python_offsets_source {
 	X(code_first_line)                                                        \
 	X(code_flags)                                                             \
 	X(code_bytecode)	   /* to 3.10 a bytes object, then inline */      \
+	X(code_tlbc)		   /* free-threaded, 3.14+: pointer to copies */  \
 	X(code_first_traceable)	   /* 3.11+ */                                    \
 	X(code_version)		   /* 3.12+ */                                    \
 	X(code_monitoring)	   /* 3.12+ */                                    \
@@ -87,6 +90,7 @@ enum python_offsets_source {
 	X(monitoring_instructions)                                                \
 	X(string_length)                                                          \
 	X(string_state)                                                           \
+	X(string_kind)		   /* its first bit in the state */               \
 	X(string_ascii_data)                                                      \
 	X(string_compact_data)                                                    \
 	X(tuple_items)		   /* PyTupleObject.ob_item */                    \
@@ -113,6 +117,7 @@ enum python_walk {
 
 struct python_layout {
 	int minor;
+	bool free_threaded; /* built with --disable-gil */
 	enum python_walk walk;
 	uint8_t instruction_unit; /* bytes per unit of f_lasti, to 3.10 */
 	uint8_t shim_owner;       /* frames with this owner or a higher one are shims; 0: none */
@@ -121,9 +126,12 @@ struct python_layout {
 
 /* The built-in row of 3.minor, or NULL. */
 const struct python_layout *python_layout_builtin(int minor);
+/* The same of its free-threaded build. */
+const struct python_layout *python_layout_free_threaded(int minor);
 /* First and last minor with a row. */
-#define PYTHON_MINOR_MIN 6
-#define PYTHON_MINOR_MAX 15
+#define PYTHON_MINOR_MIN               6
+#define PYTHON_MINOR_MAX               15
+#define PYTHON_FREE_THREADED_MINOR_MIN 13
 
 /*
  * Fills every field that 3.minor has from DWARF, starting from *layout, the
@@ -136,11 +144,15 @@ __attribute__((warn_unused_result)) int python_layout_from_dwarf(const struct de
 
 /*
  * The same from _Py_DebugOffsets at the start of _PyRuntime, for the fields it
- * has. -ENODATA: none there, or of an unknown layout; -ERANGE; -ENOTSUP: it
- * says the build is free-threaded; or what the reader said.
+ * has. -ENODATA: none there, of an unknown layout, or of the other kind of
+ * build than *layout; -ERANGE; or what the reader said.
  */
 __attribute__((warn_unused_result)) int python_layout_from_debug_offsets(
 	const struct memory_reader *reader, remote_addr runtime, struct python_layout *layout);
+
+/* Does _Py_DebugOffsets say so? No where there is none: to 3.12 there is no such build. */
+bool python_debug_offsets_free_threaded(const struct memory_reader *reader, remote_addr runtime,
+					int minor);
 
 /* Name of the nth field and its place in struct python_offsets; NULL past the end. For checks. */
 const char *python_offset_field(size_t index, size_t *ret_position);

@@ -76,13 +76,51 @@ static const struct debug_word words[] = {
 	WORD(string_length, 69, 79, 91),
 	WORD(string_ascii_data, 70, 80, 92),
 };
+
+/* The same of what free-threaded builds alone have; 0: not yet in this version. */
+static const struct debug_word free_threaded_words[] = {
+	WORD(frame_tlbc, 0, 38, 46),
+	WORD(code_tlbc, 0, 49, 57),
+};
 /* clang-format on */
+
+static int take_words(const struct debug_word *from, size_t count, size_t column,
+		      const uint64_t *values, struct python_offsets *offsets)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = values[from[i].words[column]];
+
+		if (!from[i].words[column])
+			continue;
+		if (value > OFFSET_MAX)
+			return -ERANGE;
+		*(int32_t *)((char *)offsets + from[i].position) = (int32_t)value;
+	}
+	return 0;
+}
+
+static bool is_of_minor(const uint64_t *values, int minor)
+{
+	return memcmp(&values[WORD_COOKIE], cookie, sizeof(cookie)) == 0 &&
+	       ((values[WORD_VERSION] >> 16) & 0xff) == (uint64_t)minor;
+}
+
+bool python_debug_offsets_free_threaded(const struct memory_reader *reader, remote_addr runtime,
+					int minor)
+{
+	uint64_t values[WORD_FREE_THREADED + 1];
+
+	return runtime && minor >= FIRST_MINOR &&
+	       memory_read(reader, runtime, values, sizeof(values)) == 0 &&
+	       is_of_minor(values, minor) && values[WORD_FREE_THREADED];
+}
 
 int python_layout_from_debug_offsets(const struct memory_reader *reader, remote_addr runtime,
 				     struct python_layout *layout)
 {
 	uint64_t values[DEBUG_OFFSETS_WORDS_MAX];
 	struct python_offsets found = layout->offsets;
+	size_t column;
 	int error;
 
 	if (layout->minor < FIRST_MINOR || layout->minor > LAST_MINOR)
@@ -90,20 +128,17 @@ int python_layout_from_debug_offsets(const struct memory_reader *reader, remote_
 	error = memory_read(reader, runtime, values, sizeof(values));
 	if (error)
 		return error;
-	if (memcmp(&values[WORD_COOKIE], cookie, sizeof(cookie)) != 0 ||
-	    ((values[WORD_VERSION] >> 16) & 0xff) != (uint64_t)layout->minor)
+	if (!is_of_minor(values, layout->minor) ||
+	    (values[WORD_FREE_THREADED] != 0) != layout->free_threaded ||
+	    (values[WORD_VERSION] & 0xff) < LEVEL_CANDIDATE)
 		return -ENODATA;
-	if (values[WORD_FREE_THREADED])
-		return -ENOTSUP;
-	if ((values[WORD_VERSION] & 0xff) < LEVEL_CANDIDATE)
-		return -ENODATA;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		uint64_t value = values[words[i].words[layout->minor - FIRST_MINOR]];
-
-		if (value > OFFSET_MAX)
-			return -ERANGE;
-		*(int32_t *)((char *)&found + words[i].position) = (int32_t)value;
-	}
-	layout->offsets = found;
-	return 0;
+	column = (size_t)(layout->minor - FIRST_MINOR);
+	error = take_words(words, sizeof(words) / sizeof(words[0]), column, values, &found);
+	if (!error && layout->free_threaded)
+		error = take_words(free_threaded_words,
+				   sizeof(free_threaded_words) / sizeof(free_threaded_words[0]),
+				   column, values, &found);
+	if (!error)
+		layout->offsets = found;
+	return error;
 }

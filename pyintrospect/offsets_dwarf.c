@@ -18,11 +18,16 @@ struct member_source {
 	int first_minor, last_minor;
 	const char *type;
 	const char *member; /* NULL: the size of type */
+	bool free_threaded; /* of such builds alone */
 };
 
 #define FIELD(name, first, last, type, member)                                                     \
 	{                                                                                          \
-		offsetof(struct python_offsets, name), first, last, type, member                   \
+		offsetof(struct python_offsets, name), first, last, type, member, false            \
+	}
+#define FREE_THREADED(name, first, last, type, member)                                             \
+	{                                                                                          \
+		offsetof(struct python_offsets, name), first, last, type, member, true             \
 	}
 
 /* clang-format off */
@@ -104,6 +109,9 @@ static const struct member_source sources[] = {
 	FIELD(variable_size, 6, 15, "PyVarObject", "ob_size"),
 	FIELD(object_type, 6, 15, "_object", "ob_type"),
 	FIELD(type_name, 6, 15, "_typeobject", "tp_name"),
+	FREE_THREADED(gil_enabled, 13, 15, "_gil_runtime_state", "enabled"),
+	FREE_THREADED(frame_tlbc, 14, 15, "_PyInterpreterFrame", "tlbc_index"),
+	FREE_THREADED(code_tlbc, 14, 15, "PyCodeObject", "co_tlbc"),
 };
 /* clang-format on */
 
@@ -158,12 +166,15 @@ int python_layout_from_dwarf(const struct debug_info *info, struct python_layout
 		const struct member_source *source = &sources[i];
 		int error;
 
-		if (layout->minor < source->first_minor || layout->minor > source->last_minor)
+		if (layout->minor < source->first_minor || layout->minor > source->last_minor ||
+		    (source->free_threaded && !layout->free_threaded))
 			continue;
 		error = look_up(info, source, field_at(&found, source->position));
 		if (error)
 			return error;
 	}
+	/* The place of a bit is none of a member. */
+	found.string_kind = layout->offsets.string_kind;
 	layout->offsets = found;
 	return 0;
 }

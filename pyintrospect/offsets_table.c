@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built-in offsets, one layout a minor version (x86-64, builds with the
- * GIL).
+ * The built-in offsets, one layout a minor version (x86-64), and one more for
+ * its free-threaded build.
  *
  * The offsets themselves are in offsets_values.h, which tests/tools/tables
  * prints from the DWARF of real interpreters: pyenv's 3.6 to 3.13, and
@@ -24,7 +24,10 @@
 #define VALUE_OF_12(name, a, b, c, d, e, f, g, ...)              .name = g,
 #define VALUE_OF_13(name, a, b, c, d, e, f, g, h, ...)           .name = h,
 #define VALUE_OF_14(name, a, b, c, d, e, f, g, h, i, ...)        .name = i,
-#define VALUE_OF_15(name, a, b, c, d, e, f, g, h, i, j)          .name = j,
+#define VALUE_OF_15(name, a, b, c, d, e, f, g, h, i, j, ...)     .name = j,
+#define VALUE_OF_13T(name, a, b, c, d, e, f, g, h, i, j, k, l, m) .name = k,
+#define VALUE_OF_14T(name, a, b, c, d, e, f, g, h, i, j, k, l, m) .name = l,
+#define VALUE_OF_15T(name, a, b, c, d, e, f, g, h, i, j, k, l, m) .name = m,
 
 #define ONE_EACH(...) + 1
 /* NOLINTBEGIN(misc-redundant-expression): they are equal as long as nothing is forgotten */
@@ -94,6 +97,30 @@ static const struct python_layout layouts[] = {
 		.offsets = { PYTHON_OFFSET_VALUES(VALUE_OF_15) },
 	},
 };
+
+static const struct python_layout free_threaded[] = {
+	{
+		.minor = 13,
+		.free_threaded = true,
+		.walk = PYTHON_WALK_SHIMS,
+		.shim_owner = 3,
+		.offsets = { PYTHON_OFFSET_VALUES(VALUE_OF_13T) },
+	},
+	{
+		.minor = 14,
+		.free_threaded = true,
+		.walk = PYTHON_WALK_SHIMS,
+		.shim_owner = 3,
+		.offsets = { PYTHON_OFFSET_VALUES(VALUE_OF_14T) },
+	},
+	{
+		.minor = 15,
+		.free_threaded = true,
+		.walk = PYTHON_WALK_SHIMS,
+		.shim_owner = 3,
+		.offsets = { PYTHON_OFFSET_VALUES(VALUE_OF_15T) },
+	},
+};
 /* clang-format on */
 
 const struct python_layout *python_layout_builtin(int minor)
@@ -103,5 +130,15 @@ const struct python_layout *python_layout_builtin(int minor)
 	return &layouts[minor - PYTHON_MINOR_MIN];
 }
 
+const struct python_layout *python_layout_free_threaded(int minor)
+{
+	if (minor < PYTHON_FREE_THREADED_MINOR_MIN || minor > PYTHON_MINOR_MAX)
+		return NULL;
+	return &free_threaded[minor - PYTHON_FREE_THREADED_MINOR_MIN];
+}
+
+_Static_assert(sizeof(free_threaded) / sizeof(free_threaded[0]) ==
+		       PYTHON_MINOR_MAX - PYTHON_FREE_THREADED_MINOR_MIN + 1,
+	       "one row a minor");
 _Static_assert(sizeof(layouts) / sizeof(layouts[0]) == PYTHON_MINOR_MAX - PYTHON_MINOR_MIN + 1,
 	       "one row a minor");

@@ -43,7 +43,7 @@ enum python_stack_flag {
 
 /* Does a thread hold the global interpreter lock? See gil.h. */
 enum gil_tenure {
-	GIL_UNKNOWN,
+	GIL_UNKNOWN,  /* also of a free-threaded build, where there is none */
 	GIL_HELD,     /* by this thread: its frames may change */
 	GIL_NOT_HELD, /* its frames cannot change */
 };

@@ -337,6 +337,12 @@ int python_sources_read(const struct python_runtime *runtime, struct python_sour
 
 	if (!reading)
 		return -ENOMEM;
+	/* Their lists lie otherwise. */
+	if (runtime->layout.free_threaded) {
+		free(reading);
+		*ret_sources = (struct python_sources){ 0 };
+		return 0;
+	}
 	reading->runtime = runtime;
 	reading->lines_left = PYTHON_SOURCES_LINES;
 	reading->bytes_left = PYTHON_SOURCES_BYTES;

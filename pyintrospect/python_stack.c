@@ -10,6 +10,7 @@
 #include "pyintrospect/python_stack.h"
 
 #include "common/hash.h"
+#include "pyintrospect/bytecode_copy.h"
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/code_reader.h"
 #include "pyintrospect/field.h"
@@ -94,6 +95,8 @@ static int read_code_heads(struct python_runtime *runtime, const struct frame_wa
 				     runtime->sizes.code))
 			break; /* no room: frames from here on fail their checks */
 	error = remote_copy_fetch(&runtime->copy);
+	if (!error)
+		error = bytecode_copies_find(runtime, count);
 	if (error)
 		return error;
 	for (valid = 0; valid < count; valid++)
@@ -298,6 +301,7 @@ static int look_at_frames(struct python_runtime *runtime, struct thread_state *t
 	if (error)
 		return error;
 	result->gil = gil_tenure_of(runtime, thread->address, thread->interpreter, bytes);
+	runtime->gil_off = gil_is_off(runtime, thread->interpreter);
 	result->collecting =
 		gil_is_collecting(runtime, thread->interpreter) && result->gil == GIL_HELD;
 	remote_copy_remember(copy, &thread->recent);
@@ -308,7 +312,7 @@ static void take_result(const struct python_runtime *runtime, struct python_stac
 {
 	ret_stack->count = runtime->result.count;
 	ret_stack->flags = runtime->result.flags;
-	ret_stack->gil = runtime->result.gil;
+	ret_stack->gil = runtime->gil_off ? GIL_UNKNOWN : runtime->result.gil;
 	ret_stack->collecting = runtime->result.collecting;
 	memcpy(ret_stack->frames, runtime->result.frames,
 	       runtime->result.count * sizeof(ret_stack->frames[0]));

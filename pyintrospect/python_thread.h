@@ -33,6 +33,7 @@ enum python_thread_list_flag {
 	PYTHON_THREADS_COLLECTING_UNKNOWN = 8, /* a stripped 3.6 */
 	PYTHON_THREADS_NAMES_UNKNOWN = 16,     /* threading is not imported, or could not be read */
 	PYTHON_THREADS_CUT = 32,               /* there are more than are read, or interpreters */
+	PYTHON_THREADS_NO_GIL = 64,            /* a free-threaded build; GIL_UNKNOWN, too */
 };
 
 struct python_thread_list {

@@ -37,7 +37,7 @@
 /* _Py_DebugOffsets */
 #define FIRST_MINOR_COOKIE 13
 
-#define SUPPORTED "CPython 3.6 to 3.15 (builds with the GIL, x86-64)"
+#define SUPPORTED "CPython 3.6 to 3.15 (x86-64)"
 
 static int find_symbol(const struct debug_info *info, const char *name, remote_addr *ret_address)
 {
@@ -177,6 +177,7 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 	include(&sizes.frame, o->frame_instruction, word);
 	include(&sizes.frame, o->frame_owner, 1);
 	include(&sizes.frame, o->frame_is_entry, 1);
+	include(&sizes.frame, o->frame_tlbc, 4);
 	include(&sizes.code, o->object_type, word);
 	include(&sizes.code, o->variable_size, word);
 	include(&sizes.code, o->code_filename, word);
@@ -199,6 +200,7 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 	include(&sizes.code, o->code_exceptions, word);
 	include(&sizes.code, o->code_stack_size, 4);
 	include(&sizes.code, o->code_frame_size, 4);
+	include(&sizes.code, o->code_tlbc, word);
 	if (runtime->layout.walk == PYTHON_WALK_FRAME_OBJECTS)
 		include(&sizes.code, o->code_bytecode, word);
 	runtime->sizes = sizes;
@@ -207,7 +209,9 @@ static bool measure_layout(struct python_runtime *runtime, const struct python_l
 	       unicode_head_size(o) <= UNICODE_HEAD_MAX &&
 	       (size_t)o->string_length + 8 <= unicode_head_size(o) &&
 	       (size_t)o->string_state + 4 <= unicode_head_size(o) && o->bytes_data >= 24 &&
-	       o->bytes_data <= OFFSET_BLOCK_MAX && o->variable_size == 16 &&
+	       o->bytes_data <= OFFSET_BLOCK_MAX &&
+	       o->variable_size == builtin->offsets.variable_size &&
+	       o->string_kind == builtin->offsets.string_kind &&
 	       o->chunk_data <= OFFSET_BLOCK_MAX &&
 	       (o->chunk_data == OFFSET_ABSENT ||
 		(o->chunk_data >= o->chunk_size + 8 && o->chunk_data >= o->chunk_previous + 8));
@@ -341,7 +345,8 @@ static void refuse_build(const struct python_runtime *runtime, struct error *err
 static int choose_layout(struct python_runtime *runtime, const struct debug_info *info,
 			 struct error *error)
 {
-	const struct python_layout *builtin = python_layout_builtin(runtime->version.minor);
+	const int minor = runtime->version.minor;
+	const struct python_layout *builtin = python_layout_builtin(minor);
 	struct python_stack *stack = malloc(sizeof(*stack));
 	enum verdict verdict = VERDICT_BAD;
 	remote_addr runtime_address, at;
@@ -350,16 +355,13 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	runtime_address = find_runtime(info, runtime->reader, runtime->version.minor);
+	runtime_address = find_runtime(info, runtime->reader, minor);
+	if (python_debug_offsets_free_threaded(runtime->reader, runtime_address, minor))
+		builtin = python_layout_free_threaded(minor);
 	for (int source = PYTHON_OFFSETS_DEBUG_OFFSETS; source <= PYTHON_OFFSETS_TABLE; source++) {
 		int failure = load_source(runtime, info, (enum python_offsets_source)source,
 					  runtime_address, builtin);
 
-		if (failure == -ENOTSUP) {
-			free(stack);
-			refuse_build(runtime, error, "this is a free-threaded build");
-			return -1;
-		}
 		at = runtime_address;
 		if (failure || !measure_layout(runtime, builtin) ||
 		    !python_type_is(runtime, runtime->code_type, "code") ||
@@ -371,6 +373,7 @@ static int choose_layout(struct python_runtime *runtime, const struct debug_info
 			break;
 	}
 	free(stack);
+	runtime->version.free_threaded = runtime->layout.free_threaded;
 	if (verdict == VERDICT_GOOD || verdict == VERDICT_NO_FRAMES)
 		return 0;
 	if (verdict == VERDICT_NO_THREADS) {
@@ -500,6 +503,11 @@ struct python_version python_runtime_version(const struct python_runtime *runtim
 enum python_offsets_source python_runtime_offsets_source(const struct python_runtime *runtime)
 {
 	return runtime->source;
+}
+
+uint32_t python_runtime_object_head(const struct python_runtime *runtime)
+{
+	return (uint32_t)runtime->layout.offsets.variable_size;
 }
 
 int python_runtime_eval_function(const struct python_runtime *runtime,

@@ -58,6 +58,8 @@ int python_runtime_eval_function(const struct python_runtime *runtime,
 
 /* &PyType_Type in the target, by which objects are told from other memory; 0: not found. */
 remote_addr python_runtime_type_type(const struct python_runtime *runtime);
+/* Bytes of an object's head, whose last word leads to the type: 16, of free-threaded builds 32. */
+uint32_t python_runtime_object_head(const struct python_runtime *runtime);
 /* Code objects that there was no room for; "?" stands for them. */
 uint64_t python_runtime_codes_dropped(const struct python_runtime *runtime);
 

@@ -25,6 +25,9 @@ struct raw_frame {
 	remote_addr code;
 	remote_addr anchor;
 	int64_t instruction; /* byte offset into the bytecode */
+	/* Free-threaded 3.14+: the thread's copy of the bytecode that it runs; 0: the code's own.
+	 */
+	uint32_t tlbc;
 	uint8_t owner;
 	bool entry;
 };
@@ -55,7 +58,16 @@ struct python_runtime {
 	size_t raw_count;
 	remote_addr visited[2048];   /* frames of this walk, by hash: a cycle is noticed */
 	struct python_stack result;  /* being filled */
+	bool gil_off;                /* free-threaded: result.gil says who is attached */
 	struct python_stack earlier; /* the look before, of a thread that runs */
 };
+
+#define OBJECT_HEAD_BYTES 16
+
+/* By how much more than in builds with the GIL all that follows an object's head is moved. */
+static inline uint64_t object_head_extra(const struct python_runtime *runtime)
+{
+	return (uint64_t)runtime->layout.offsets.variable_size - OBJECT_HEAD_BYTES;
+}
 
 #endif

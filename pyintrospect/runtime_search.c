@@ -57,7 +57,7 @@ static int read_section(const struct debug_info *info, const struct memory_reade
 int runtime_search_version(const struct debug_info *info, const struct memory_reader *reader,
 			   struct python_version *ret_version)
 {
-	struct python_version version = { 3, -1, -1 };
+	struct python_version version = { .major = 3, .minor = -1, .micro = -1 };
 	remote_addr address;
 	uint8_t *bytes;
 	size_t size;

@@ -149,7 +149,7 @@ static int read_gil(const struct python_runtime *runtime,
 		    const struct interpreter_list *interpreters, struct python_thread_list *list)
 {
 	struct gil_facts facts;
-	bool unknown = false, collecting = false, collecting_known = true;
+	bool unknown = false, collecting = false, collecting_known = true, off = true;
 
 	for (size_t i = 0; i < interpreters->count; i++) {
 		remote_addr interpreter = interpreters->items[i].address;
@@ -166,12 +166,15 @@ static int read_gil(const struct python_runtime *runtime,
 		for (size_t j = 0; j < list->count; j++)
 			if (facts.holder && list->items[j].state == facts.holder)
 				list->items[j].holds_gil = true;
+		off &= facts.off;
 		unknown |= !facts.holder_known || (facts.holder && !listed(list, facts.holder));
 		collecting |= facts.collecting;
 		collecting_known &= facts.collecting_known;
 	}
 	if (unknown)
 		list->flags |= PYTHON_THREADS_GIL_UNKNOWN;
+	if (interpreters->count && off)
+		list->flags |= PYTHON_THREADS_NO_GIL;
 	if (collecting)
 		list->flags |= PYTHON_THREADS_COLLECTING;
 	if (!collecting_known)

@@ -6,11 +6,10 @@
 
 #define REPLACEMENT_CHARACTER 0xfffd
 
-/* PyASCIIObject.state, the same bits from 3.6 to 3.15. */
-#define STATE_KIND_SHIFT  2
+/* PyASCIIObject.state, counted from the first bit of the kind, the same from 3.6 to 3.15. */
 #define STATE_KIND_MASK   7
-#define STATE_COMPACT_BIT 5
-#define STATE_ASCII_BIT   6
+#define STATE_COMPACT_BIT 3
+#define STATE_ASCII_BIT   4
 
 size_t unicode_head_size(const struct python_offsets *offsets)
 {
@@ -28,7 +27,8 @@ int unicode_parse(const struct python_offsets *offsets, remote_addr object, cons
 
 	memcpy(&length, head + offsets->string_length, sizeof(length));
 	memcpy(&state, head + offsets->string_state, sizeof(state));
-	unicode.width = (state >> STATE_KIND_SHIFT) & STATE_KIND_MASK;
+	state >>= offsets->string_kind;
+	unicode.width = state & STATE_KIND_MASK;
 	ascii = (state >> STATE_ASCII_BIT) & 1;
 	if (unicode.width != 1 && unicode.width != 2 && unicode.width != 4)
 		return -EBADMSG;

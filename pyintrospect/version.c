@@ -19,7 +19,8 @@ static const struct {
 };
 
 static const struct python_version ancient[] = {
-	{ 2, 7, 0 }, { 3, 5, 0 }, { 3, 4, 0 }, { 3, 3, 0 }, { 2, 6, 0 },
+	{ .major = 2, .minor = 7 }, { .major = 3, .minor = 5 }, { .major = 3, .minor = 4 },
+	{ .major = 3, .minor = 3 }, { .major = 2, .minor = 6 },
 };
 
 static bool has_symbol(const struct debug_info *info, const char *name)

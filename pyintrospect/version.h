@@ -8,7 +8,19 @@
 
 struct python_version {
 	int major, minor, micro; /* micro is -1 when it could not be found (to 3.10) */
+	bool free_threaded;      /* built with --disable-gil; known of a runtime alone */
 };
+
+/* What to say behind the number. */
+static inline const char *python_version_build(const struct python_version *version)
+{
+	return version->free_threaded ? " free-threaded" : "";
+}
+
+/* What a report of it says. */
+#define PYTHON_FREE_THREADED_LIMITS                                                                \
+	"a free-threaded build has no GIL; arguments of calls are not compared, asyncio's "        \
+	"tasks, greenlets and locks not read"
 
 /*
  * 3.11 and later export their version; older ones are told by the functions

@@ -20,6 +20,9 @@
 #define FRAME_POINTER_REACH (64u << 10)
 /* Pieces of generated code on one stack. */
 #define GENERATED_PLACES_MAX 16
+/* The first with a JIT of its own, and that enters its code through a function. */
+#define JIT_MINOR_MIN     13
+#define JIT_MINOR_ENTERED 15
 
 int capture_init(struct capture *capture)
 {
@@ -210,13 +213,39 @@ int capture_unwind_call(struct capture *capture, struct target *target)
 	return capture->native_end == UNWIND_STOPPED ? 0 : -ENOENT;
 }
 
+static bool is_evaluation(const struct capture *capture, const struct target *target, size_t index)
+{
+	return index < capture->native_count &&
+	       address_ranges_contain(&target->eval, native_frame_lookup_address(
+							     &capture->native[index], index == 0));
+}
+
+/*
+ * Generated code that the evaluation loop itself runs, in 3.15 through one function
+ * more of the interpreter's: its JIT made it (3.13+). What libraries generate is
+ * called by way of them.
+ */
+static bool is_own_jit(const struct capture *capture, const struct target *target, size_t index)
+{
+	int minor = python_runtime_version(target->runtime).minor;
+
+	if (capture->native[index].module || minor < JIT_MINOR_MIN)
+		return false;
+	while (index < capture->native_count && !capture->native[index].module)
+		index++;
+	return is_evaluation(capture, target, index) ||
+	       (minor >= JIT_MINOR_ENTERED && index < capture->native_count &&
+		target_module_kind(target, capture->native[index].module) == MODULE_INTERPRETER &&
+		is_evaluation(capture, target, index + 1));
+}
+
 bool capture_in_library(const struct capture *capture, const struct target *target)
 {
 	for (size_t i = 0; i < capture->native_count; i++) {
 		const struct native_frame *frame = &capture->native[i];
 
-		if (address_ranges_contain(&target->eval,
-					   native_frame_lookup_address(frame, i == 0)))
+		if (is_evaluation(capture, target, i) ||
+		    (target->runtime && is_own_jit(capture, target, i)))
 			return false;
 		if (target_module_kind(target, frame->module) == MODULE_LIBRARY)
 			return true;

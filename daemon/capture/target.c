@@ -274,6 +274,7 @@ static int open_runtime(struct target *target, struct error *error)
 		return 0;
 	}
 	target->type_type = python_runtime_type_type(target->runtime);
+	target->object_head = python_runtime_object_head(target->runtime);
 	return 0;
 }
 

@@ -56,6 +56,7 @@ struct target {
 	struct address_ranges eval_handlers;
 	struct address_ranges greenlet; /* the extension of that name; none: not loaded */
 	remote_addr type_type;          /* &PyType_Type */
+	uint32_t object_head;           /* python_runtime_object_head() */
 	uint32_t *module_kinds;         /* by module index, see target_module_kind() */
 	size_t module_kind_count;
 };

@@ -40,12 +40,13 @@ static void refused(struct doctor_report *report, const char *id, const struct e
 static bool same_namespace(pid_t pid, const char *name)
 {
 	struct stat ours, theirs;
-	char path[64];
+	char path[PROCFS_PATH_SIZE], file[16];
 
 	snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
 	if (stat(path, &ours))
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, name);
+	snprintf(file, sizeof(file), "ns/%s", name);
+	procfs_living_path(path, pid, file);
 	return stat(path, &theirs) != 0 || ours.st_ino == theirs.st_ino;
 }
 
@@ -114,6 +115,7 @@ static bool examine_access(struct doctor_report *report, pid_t pid)
 static void examine_events(struct doctor_report *report, pid_t pid,
 			   const struct preflight *preflight)
 {
+	const char *whose = procfs_living_thread(pid) == pid ? "its main thread" : "a thread";
 	struct doctor_line *line;
 	struct error why;
 
@@ -133,15 +135,15 @@ static void examine_events(struct doctor_report *report, pid_t pid,
 			   sigabbrev_np(preflight->stop_signal));
 	}
 	if (preflight->breakpoints == BREAKPOINT_SLOTS) {
-		doctor_add(report, "breakpoints", DOCTOR_OK,
-			   "all debug registers of its main thread are free");
+		doctor_add(report, "breakpoints", DOCTOR_OK, "all debug registers of %s are free",
+			   whose);
 		return;
 	}
 	preflight_explain_breakpoints(pid, preflight->breakpoint_errno, &why);
 	line = doctor_add(report, "breakpoints",
 			  preflight->breakpoints ? DOCTOR_LIMITED : DOCTOR_MISSING,
-			  "%u of %d debug registers of its main thread are free",
-			  preflight->breakpoints, BREAKPOINT_SLOTS);
+			  "%u of %d debug registers of %s are free", preflight->breakpoints,
+			  BREAKPOINT_SLOTS, whose);
 	doctor_meaning(line, preflight->breakpoints
 				     ? "Fewer memory accesses are followed at a time."
 				     : "No redundant loads and stores: time alone.");
@@ -181,9 +183,10 @@ static void examine_python(struct doctor_report *report, const struct target *ta
 		return;
 	}
 	version = python_runtime_version(target->runtime);
-	doctor_add(report, "python", DOCTOR_OK, "CPython %d.%d.%d in %s, structures known from %s",
-		   version.major, version.minor, version.micro, target->interpreter->path,
-		   sources[python_runtime_offsets_source(target->runtime)]);
+	doctor_add(
+		report, "python", DOCTOR_OK, "CPython %d.%d.%d%s in %s, structures known from %s",
+		version.major, version.minor, version.micro, python_version_build(&version),
+		target->interpreter->path, sources[python_runtime_offsets_source(target->runtime)]);
 }
 
 /* Modules of which something is said, the first few by name. */

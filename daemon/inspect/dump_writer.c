@@ -338,7 +338,7 @@ static void put_losses(const struct text_layout *layout, const struct thread_dum
 		text_wrapped(layout, "  not shown: ", loss_words(LOSS_TARGET_LIMIT));
 	if (dump->lost_files)
 		text_wrapped(layout, "  ", loss_words(LOSS_FILE_LOST));
-	if (dump->python.major && !dump->greenlets_known)
+	if (dump->python.major && !dump->python.free_threaded && !dump->greenlets_known)
 		text_wrapped(layout, "  ",
 			     "Its greenlets are not shown: this version of Python or of greenlet "
 			     "is not known.");
@@ -377,8 +377,8 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 		command[0] = '\0';
 	fprintf(file, "pid %d, ", (int)dump->pid);
 	if (dump->python.major)
-		fprintf(file, "Python %d.%d.%d\n", dump->python.major, dump->python.minor,
-			dump->python.micro);
+		fprintf(file, "Python %d.%d.%d%s\n", dump->python.major, dump->python.minor,
+			dump->python.micro, python_version_build(&dump->python));
 	else
 		fputs("a Python that could not be read\n", file);
 	if (container.text[0]) {
@@ -387,7 +387,9 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	}
 	fputs("  ", file);
 	text_last_cell(&layout, command, layout.columns - 2);
-	if (!dump->gil_known)
+	if (dump->gil_absent)
+		snprintf(words, sizeof(words), "%zu threads; there is no GIL", dump->thread_count);
+	else if (!dump->gil_known)
 		snprintf(words, sizeof(words), "%zu threads; who holds the GIL could not be read",
 			 dump->thread_count);
 	else if (holder)
@@ -399,6 +401,10 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	text_wrapped(&layout, "  ", words);
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);
+	if (dump->python.free_threaded)
+		text_wrapped(&layout, "  not read: ",
+			     "asyncio's tasks, greenlets, and who holds a lock: a free-threaded "
+			     "build");
 	put_losses(&layout, dump);
 	put_deadlocks(&layout, dump);
 	return dump_put_threads(&layout, dump) || put_tasks(&layout, dump) ||
@@ -576,6 +582,7 @@ int dump_write_json(const struct thread_dump *dump, FILE *file)
 	object = json_with(object, "pid", json_integer(dump->pid));
 	object = json_with(object, "container", json_container(&dump->container));
 	object = json_with(object, "python", dump->python.major ? json_text(version) : json_null());
+	object = json_with(object, "free_threaded", json_boolean(dump->python.free_threaded));
 	object = json_with(object, "tasks", json_tasks(dump));
 	object = json_with(object, "greenlets", json_greenlets(dump));
 	object =

@@ -130,7 +130,7 @@ static void take_shapes(struct local_dump *dump)
 		}
 	if (!count)
 		return;
-	fingerprints_begin(dump->contents, objects, count);
+	fingerprints_begin(dump->contents, objects, count, false);
 	while ((ranges = fingerprints_round(dump->contents, &wanted)) > 0)
 		if (memory_read_ranges(dump->reader, wanted, ranges))
 			return;
@@ -147,7 +147,8 @@ void local_dump_take(struct local_dump *dump, const struct python_frame *frames,
 	dump->held_count = 0;
 	dump->cut = false;
 	memset(dump->read, 0, sizeof(dump->read));
-	if (!dump->bytes_left) {
+	/* Objects of a build without the GIL lie otherwise. */
+	if (!dump->bytes_left || python_runtime_version(dump->runtime).free_threaded) {
 		dump->cut = count > 0;
 		return;
 	}

@@ -356,7 +356,7 @@ static int list_look_at(struct search *search, pid_t pid)
 	bool opened = true;
 	int error;
 
-	if (procfs_read_status(pid, 0, &status) || status.state == 'Z' || status.state == 'X')
+	if (procfs_read_status(pid, 0, &status) || procfs_has_ended(pid, status.state))
 		return 0;
 	error = procfs_read_mappings(pid, &mappings);
 	if (error == -EACCES || error == -EPERM) {

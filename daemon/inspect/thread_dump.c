@@ -264,6 +264,7 @@ static void add_python_facts(struct owned_dump *owned)
 		return;
 	owned->dump.left_out += (list.flags & PYTHON_THREADS_CUT) != 0;
 	owned->dump.gil_known = !(list.flags & PYTHON_THREADS_GIL_UNKNOWN);
+	owned->dump.gil_absent = list.flags & PYTHON_THREADS_NO_GIL;
 	for (size_t i = 0; i < list.count; i++) {
 		const struct python_thread *python = &list.items[i];
 

@@ -47,6 +47,7 @@ struct thread_dump {
 	char **command;               /* NULL-terminated; NULL: unknown */
 	struct profile_container container;
 	bool gil_known;
+	bool gil_absent;               /* a free-threaded build without one */
 	struct dumped_thread *threads; /* those with Python first, then by tid */
 	size_t thread_count;
 	struct source_refusals sources; /* files whose lines are not shown */

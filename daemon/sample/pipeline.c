@@ -47,7 +47,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 	waiting_init(&pipeline->waiting, target, pipeline->cct, &pipeline->losses, options->seed);
 	if (!options->loads && !options->stores)
 		return 0;
-	if (target->runtime) {
+	/* Objects of free-threaded builds are laid out in another way than those that it reads. */
+	if (target->runtime && !python_runtime_version(target->runtime).free_threaded) {
 		pipeline->arguments = argument_sampler_create(target);
 		if (!pipeline->arguments)
 			return -ENOMEM;

@@ -49,9 +49,9 @@ struct unstopped_sampler {
 static bool unstopped_read_program(const struct unstopped_sampler *sampler,
 				   struct stat *ret_program)
 {
-	char path[64];
+	char path[PROCFS_PATH_SIZE];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", sampler->target->pid);
+	procfs_living_path(path, sampler->target->pid, "exe");
 	return stat(path, ret_program) == 0;
 }
 
@@ -282,7 +282,7 @@ enum unstopped_state unstopped_sampler_tick(struct unstopped_sampler *sampler,
 	/* A zombie still has its threads' folder. */
 	if (unstopped_look_at_all(sampler) ||
 	    procfs_read_status(sampler->target->pid, 0, &status) ||
-	    ((status.state == 'Z' || status.state == 'X') && sampler->thread_count <= 1))
+	    procfs_has_ended(sampler->target->pid, status.state))
 		return UNSTOPPED_EXITED;
 	cost_ns = clock_now_ns() - began_ns;
 	delay_ns = next_delay_ns(sampler);

@@ -14,9 +14,9 @@
 static void member_read_program(pid_t pid, dev_t *ret_device, ino_t *ret_inode)
 {
 	struct stat status = { 0 };
-	char path[32];
+	char path[PROCFS_PATH_SIZE];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	procfs_living_path(path, pid, "exe");
 	if (stat(path, &status))
 		memset(&status, 0, sizeof(status));
 	*ret_device = status.st_dev;
@@ -31,7 +31,7 @@ int member_init(struct member *member, pid_t pid, pid_t parent, uint64_t try_ns)
 	if (error)
 		return error;
 	/* Already known, or counted as an unseen fork. */
-	if (parent && (times.state == 'Z' || times.state == 'X'))
+	if (parent && procfs_has_ended(pid, times.state))
 		return -ESRCH;
 	*member = (struct member){
 		.pid = pid,
@@ -65,8 +65,9 @@ bool member_is_alive(const struct member *member)
 {
 	struct process_times times;
 
-	return !procfs_read_times(member->pid, 0, &times) && times.state != 'Z' &&
-	       times.state != 'X' && times.start_time == member->start_time;
+	return !procfs_read_times(member->pid, 0, &times) &&
+	       times.start_time == member->start_time &&
+	       !procfs_has_ended(member->pid, times.state);
 }
 
 bool member_seems_same(const struct member *member)

@@ -59,8 +59,9 @@ static void put_title(struct screen *screen, unsigned row, const struct profile_
 		snprintf(python, sizeof(python), "Python %d.%d", target->python.major,
 			 target->python.minor);
 	else if (target->python.major)
-		snprintf(python, sizeof(python), "Python %d.%d.%d", target->python.major,
-			 target->python.minor, target->python.micro);
+		snprintf(python, sizeof(python), "Python %d.%d.%d%s", target->python.major,
+			 target->python.minor, target->python.micro,
+			 target->python.free_threaded ? "t" : "");
 	duration_words(facts->duration_ns, elapsed, sizeof(elapsed));
 	snprintf(right, sizeof(right), "%s%s%s ", columns < COLUMNS_NARROW ? "" : python,
 		 columns < COLUMNS_NARROW ? "" : "  ", elapsed);

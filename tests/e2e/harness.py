@@ -181,6 +181,13 @@ def with_packages(interpreter, what):
     return other
 
 
+def copy_with(interpreter, **environment):
+    """The same interpreter with more in its environment."""
+    other = copy.copy(interpreter)
+    other.environment = dict(interpreter.environment, **environment)
+    return other
+
+
 def newer_debian():
     """Programs of interpreters in root trees: those in the cache, or made now when asked for."""
     tool = os.path.join(ROOT, "tests", "tools", "newer-debian")
@@ -237,6 +244,33 @@ def matrix():
         if not interpreter.own_numpy:
             give_numpy(interpreter)
     return interpreters, [("newer Debian", problem)] if problem else []
+
+
+@functools.lru_cache(maxsize=None)
+def free_threaded_interpreters():
+    """
+    Free-threaded builds that can import numpy: python3.13t and later on PATH, and where pyenv and uv keep them. Not in
+    matrix(): what is tested of all interpreters is more than is read of these.
+    """
+    folders = os.environ.get("PATH", "").split(":")
+    folders += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/*t/bin")))
+    folders += sorted(glob.glob(os.path.expanduser("~/.local/share/uv/python/*/bin")))
+    found = {}
+    for path in [path for folder in folders for path in sorted(glob.glob(os.path.join(folder, "python3.[0-9]*t")))]:
+        words = probe(path, {"PYTHON_GIL": "1"})
+        if words is None or not MINORS[0] <= int(words[5]) <= MINORS[1]:
+            continue
+        version = tuple(map(int, words[4:]))
+        interpreter = Interpreter(words[0], version, words[2] + " free-threaded", {}, words[3] == "numpy", words[1])
+        if not interpreter.own_numpy:
+            give_numpy(interpreter)
+        if not interpreter.problem:
+            found.setdefault(interpreter.name, interpreter)
+    wanted = tuple(os.environ.get("PIEPROFD_TEST_INTERPRETERS", "").split())
+    chosen = [interpreter for name, interpreter in sorted(found.items()) if name.startswith(wanted or "")]
+    if not chosen:
+        raise Skip("no interpreter with free threads: python3.13t or later, by pyenv or uv")
+    return chosen
 
 
 def find_interpreters():

@@ -10,17 +10,17 @@
 int main(void)
 {
 	const struct live_pythons *pythons = live_pythons();
-	struct python_layout layouts[OFFSETS_MINORS];
-	int micros[OFFSETS_MINORS];
+	struct python_layout layouts[OFFSETS_ROWS];
+	int micros[OFFSETS_ROWS];
 	int failures = 0;
 
-	for (size_t i = 0; i < OFFSETS_MINORS; i++) {
-		layouts[i] = *python_layout_builtin(PYTHON_MINOR_MIN + (int)i);
+	for (size_t i = 0; i < OFFSETS_ROWS; i++) {
+		layouts[i] = *offsets_row(i);
 		micros[i] = -1;
 	}
 	for (size_t i = 0; i < pythons->count; i++) {
 		const struct live_python *python = &pythons->items[i];
-		size_t row = (size_t)(python->minor - PYTHON_MINOR_MIN);
+		size_t row = offsets_row_of(python);
 		struct python_layout layout;
 		int error;
 
@@ -50,13 +50,15 @@ int main(void)
 	printf("/* clang-format on */\n"
 	       "\n"
 	       "#endif\n");
-	for (size_t i = 0; i < OFFSETS_MINORS; i++) {
+	for (size_t i = 0; i < OFFSETS_ROWS; i++) {
+		const char *build = layouts[i].free_threaded ? "t" : "";
+		int minor = layouts[i].minor;
+
 		if (micros[i] >= 0)
-			fprintf(stderr, "3.%zu: from 3.%zu.%d\n", i + PYTHON_MINOR_MIN,
-				i + PYTHON_MINOR_MIN, micros[i]);
+			fprintf(stderr, "3.%d%s: from 3.%d.%d\n", minor, build, minor, micros[i]);
 		else
-			fprintf(stderr, "3.%zu: kept, no interpreter with DWARF found\n",
-				i + PYTHON_MINOR_MIN);
+			fprintf(stderr, "3.%d%s: kept, no interpreter with DWARF found\n", minor,
+				build);
 	}
 	return failures || fflush(stdout) ? 1 : 0;
 }

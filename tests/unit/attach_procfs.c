@@ -462,6 +462,75 @@ static void test_memory_of_the_dead(void **state)
 	process_memory_deinit(&memory);
 }
 
+static void *outlive(void *argument)
+{
+	char byte;
+
+	(void)argument;
+	if (read(STDIN_FILENO, &byte, 1) >= 0)
+		pause();
+	return NULL;
+}
+
+/* A child whose main thread ends before its other one. */
+static pid_t start_without_main_thread(void)
+{
+	pid_t child = fork();
+	pthread_t thread;
+	siginfo_t info = { .si_pid = 0 };
+	struct process_status status = { .state = '?' };
+
+	if (!child) {
+		if (pthread_create(&thread, NULL, outlive, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	while (status.state != 'Z')
+		assert_int_equal(procfs_read_status(child, 0, &status), 0);
+	/* Its parent is not told. */
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+	assert_int_equal(info.si_pid, 0);
+	return child;
+}
+
+static void test_main_thread_ended(void **state)
+{
+	pid_t child = start_without_main_thread(), living = procfs_living_thread(child);
+	char root[PATH_MAX], executable[PATH_MAX], **command;
+	struct mapping_list list = { 0 };
+	struct process_memory memory;
+	struct memory_reader reader;
+	int fd, value = 0;
+
+	(void)state;
+	assert_int_not_equal(living, child);
+	assert_false(procfs_has_ended(child, 'Z'));
+	assert_int_equal(procfs_read_mappings(child, &list), 0);
+	assert_non_null(mapping_find(&list, (remote_addr)(uintptr_t)&some_data));
+	mapping_list_deinit(&list);
+	assert_int_equal(procfs_read_executable(child, executable, sizeof(executable)), 0);
+	assert_non_null(strstr(executable, "attach_procfs"));
+	assert_int_equal(procfs_read_command(child, &command), 0);
+	free(command);
+	fd = procfs_open_root(child);
+	assert_true(fd >= 0);
+	close(fd);
+	procfs_read_root(child, root, sizeof(root));
+	process_memory_init(&memory, child);
+	reader = process_memory_reader(&memory);
+	assert_int_equal(
+		memory_read(&reader, (remote_addr)(uintptr_t)&some_data, &value, sizeof(value)), 0);
+	assert_int_equal(value, some_data);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(
+		memory_read(&reader, (remote_addr)(uintptr_t)&some_data, &value, sizeof(value)),
+		-ESRCH);
+	process_memory_deinit(&memory);
+	assert_true(procfs_has_ended(child, 'Z'));
+	assert_int_equal(procfs_read_mappings(child, &list), -ESRCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_too_many_mappings),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_memory_of_the_dead),
+		cmocka_unit_test(test_main_thread_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 
 struct forged_dict {
 	uint8_t type[512];
-	uint8_t dict[48];
+	uint8_t dict[64];
 	uint8_t *keys;
 };
 
@@ -35,7 +35,8 @@ static void forge(struct forged_dict *forged, const struct python_layout *layout
 	assert_non_null(forged->keys);
 	own_forge(forged->type, (size_t)layout->offsets.type_name, own_address(name));
 	own_forge(forged->dict, (size_t)layout->offsets.object_type, own_address(forged->type));
-	own_forge(forged->dict, DICT_KEYS, own_address(forged->keys));
+	own_forge(forged->dict, DICT_KEYS + (layout->free_threaded ? 16 : 0),
+		  own_address(forged->keys));
 	if (old) {
 		own_forge(forged->keys, 8, indices);
 		own_forge(forged->keys, 32, count);
@@ -52,12 +53,14 @@ static void forge(struct forged_dict *forged, const struct python_layout *layout
 
 static void test_limit(void **state)
 {
-	static const int minors[] = { 10, 12 };
+	const struct python_layout *layouts[] = { python_layout_builtin(10),
+						  python_layout_builtin(12),
+						  python_layout_free_threaded(13) };
 	static const size_t sizes[] = { ENTRIES, ENTRIES + 1, ENTRIES + 1000 };
 
 	(void)state;
-	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
-		const struct python_layout *layout = python_layout_builtin(minors[i % 2]);
+	for (size_t i = 0; i < 3 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const struct python_layout *layout = layouts[i % 3];
 		struct python_runtime *runtime = calloc(1, sizeof(*runtime));
 		struct object_entries entries;
 		struct forged_dict forged;
@@ -65,11 +68,11 @@ static void test_limit(void **state)
 		assert_non_null(runtime);
 		runtime->reader = &own_memory;
 		runtime->layout = *layout;
-		forge(&forged, layout, sizes[i / 2]);
+		forge(&forged, layout, sizes[i / 3]);
 		assert_int_equal(object_read_dict(runtime, own_address(forged.dict), &entries), 0);
 		/* The first ones are there, the others left out. */
 		assert_int_equal(entries.count, ENTRIES);
-		assert_int_equal(entries.cut, sizes[i / 2] > ENTRIES);
+		assert_int_equal(entries.cut, sizes[i / 3] > ENTRIES);
 		for (size_t k = 0; k < entries.count; k++) {
 			assert_int_equal(entries.items[k].key, k + 1);
 			assert_int_equal(entries.items[k].value, ~(uint64_t)k);

@@ -26,7 +26,8 @@ static unsigned differences(const struct python_layout *a, const struct python_l
 		memcpy(&y, (const char *)&b->offsets + position, sizeof(y));
 		if (x == y)
 			continue;
-		print_error("3.%d %s: built-in %d, %s %d\n", a->minor, name, x, what, y);
+		print_error("3.%d%s %s: built-in %d, %s %d\n", a->minor,
+			    a->free_threaded ? "t" : "", name, x, what, y);
 		count++;
 	}
 	return count;
@@ -51,15 +52,10 @@ static void compare_with_file(const struct python_layout *layouts)
 	free(file);
 }
 
-static void test_table_equals_dwarf(void **state)
+/* Puts what DWARF says into its rows; how many interpreters had it, and fields that differ. */
+static void read_rows(const struct live_pythons *pythons, struct python_layout *layouts,
+		      unsigned *compared, unsigned *wrong)
 {
-	const struct live_pythons *pythons = live_pythons();
-	struct python_layout layouts[OFFSETS_MINORS];
-	unsigned compared = 0, wrong = 0;
-
-	(void)state;
-	for (int i = 0; i < OFFSETS_MINORS; i++)
-		layouts[i] = *python_layout_builtin(PYTHON_MINOR_MIN + i);
 	for (size_t i = 0; i < pythons->count; i++) {
 		const struct live_python *python = &pythons->items[i];
 		struct python_layout found;
@@ -70,17 +66,30 @@ static void test_table_equals_dwarf(void **state)
 				      python->path);
 			continue;
 		}
-		compared++;
+		(*compared)++;
 		if (error) {
 			print_error("3.%d.%d %s: %s\n", python->minor, python->micro, python->path,
 				    strerror(-error));
-			wrong++;
+			(*wrong)++;
 			continue;
 		}
-		wrong += differences(python_layout_builtin(found.minor), &found, "DWARF");
-		layouts[found.minor - PYTHON_MINOR_MIN] = found;
+		*wrong += differences(offsets_row(offsets_row_of(python)), &found, "DWARF");
+		layouts[offsets_row_of(python)] = found;
 	}
-	print_message("%u of %zu interpreters compared\n", compared, pythons->count);
+}
+
+static void test_table_equals_dwarf(void **state)
+{
+	struct python_layout layouts[OFFSETS_ROWS];
+	unsigned compared = 0, wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < OFFSETS_ROWS; i++)
+		layouts[i] = *offsets_row(i);
+	read_rows(live_pythons(), layouts, &compared, &wrong);
+	read_rows(live_free_threaded(), layouts, &compared, &wrong);
+	print_message("%u of %zu interpreters compared\n", compared,
+		      live_pythons()->count + live_free_threaded()->count);
 	assert_int_equal(wrong, 0);
 	compare_with_file(layouts);
 	if (!compared)
@@ -104,17 +113,16 @@ static unsigned fill_absent(struct python_layout *to, const struct python_layout
 	return count;
 }
 
-static void test_debug_offsets_equal_table(void **state)
+static unsigned compare_debug_offsets(const struct live_pythons *pythons)
 {
-	const struct live_pythons *pythons = live_pythons();
 	unsigned compared = 0;
 
-	(void)state;
 	for (size_t i = 0; i < pythons->count; i++) {
 		struct live_target target;
 		struct live_binary binary;
 		struct live_memory memory = { 0 };
 		struct memory_reader reader = { live_memory_read, &memory };
+		const struct python_layout *row;
 		struct python_layout found;
 		remote_addr runtime;
 		uint64_t size;
@@ -129,18 +137,32 @@ static void test_debug_offsets_equal_table(void **state)
 		memory.pid = target.pid;
 		assert_true(live_binary_find(&binary, target.pid));
 		assert_int_equal(live_symbol(&binary, "_PyRuntime", &runtime, &size), 0);
-		found = *python_layout_builtin(pythons->items[i].minor);
+		row = offsets_row(offsets_row_of(&pythons->items[i]));
+		assert_int_equal(python_debug_offsets_free_threaded(&reader, runtime, row->minor),
+				 row->free_threaded);
+		found = *row;
+		found.free_threaded = !row->free_threaded;
+		assert_int_equal(python_layout_from_debug_offsets(&reader, runtime, &found),
+				 -ENODATA);
+		found.free_threaded = row->free_threaded;
 		memset(&found.offsets, 0xff, sizeof(found.offsets));
 		assert_int_equal(python_layout_from_debug_offsets(&reader, runtime, &found), 0);
 		/* It lacks fields, but not many. */
-		assert_true(fill_absent(&found, python_layout_builtin(found.minor)) > 20);
-		assert_int_equal(
-			differences(python_layout_builtin(found.minor), &found, "debug offsets"),
-			0);
+		assert_true(fill_absent(&found, row) > 20);
+		assert_int_equal(differences(row, &found, "debug offsets"), 0);
 		compared++;
 		live_binary_close(&binary);
 		live_target_end(&target);
 	}
+	return compared;
+}
+
+static void test_debug_offsets_equal_table(void **state)
+{
+	unsigned compared =
+		compare_debug_offsets(live_pythons()) + compare_debug_offsets(live_free_threaded());
+
+	(void)state;
 	print_message("%u interpreters with debug offsets compared\n", compared);
 	if (!compared)
 		skip();
@@ -165,6 +187,17 @@ static void test_rows(void **state)
 		assert_int_equal(o->frame_owner != OFFSET_ABSENT, minor >= 11);
 		assert_int_equal(o->thread_native_id != OFFSET_ABSENT, minor >= 11);
 		assert_int_equal(layout->shim_owner != 0, minor >= 12);
+	}
+	assert_null(python_layout_free_threaded(PYTHON_FREE_THREADED_MINOR_MIN - 1));
+	assert_null(python_layout_free_threaded(PYTHON_MINOR_MAX + 1));
+	for (int minor = PYTHON_FREE_THREADED_MINOR_MIN; minor <= PYTHON_MINOR_MAX; minor++) {
+		const struct python_layout *layout = python_layout_free_threaded(minor);
+
+		assert_int_equal(layout->minor, minor);
+		assert_true(layout->free_threaded);
+		assert_int_equal(layout->offsets.variable_size, 32);
+		assert_int_equal(layout->offsets.frame_tlbc != OFFSET_ABSENT, minor >= 14);
+		assert_int_equal(layout->offsets.code_tlbc != OFFSET_ABSENT, minor >= 14);
 	}
 }
 

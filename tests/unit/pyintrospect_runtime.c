@@ -216,7 +216,7 @@ static void test_symbols(void **state)
 		skip();
 }
 
-/* A live interpreter whose _Py_DebugOffsets say that it is a free-threaded build. */
+/* A live interpreter with the GIL whose _Py_DebugOffsets say that it is a free-threaded build. */
 static remote_addr free_threaded_word;
 
 static int free_threaded_read(void *context, struct memory_range *ranges, size_t count)
@@ -234,7 +234,7 @@ static int free_threaded_read(void *context, struct memory_range *ranges, size_t
 	return error;
 }
 
-static void test_free_threaded_refused(void **state)
+static void test_free_threaded_pretended(void **state)
 {
 	const struct live_pythons *pythons = live_pythons();
 	unsigned tried = 0;
@@ -254,12 +254,37 @@ static void test_free_threaded_refused(void **state)
 		waiter.reader.read = free_threaded_read;
 		assert_null(python_runtime_create(&waiter.info, &waiter.reader, &error));
 		assert_int_equal(error.exit_code, EXIT_UNSUPPORTED_PYTHON);
-		assert_non_null(strstr(error.cause, "free-threaded"));
-		assert_non_null(strstr(error.cure, "with the GIL"));
+		assert_non_null(strstr(error.cause, "not laid out as expected"));
 		waiting_end(&waiter);
 		tried++;
 	}
 	if (!tried)
+		skip();
+}
+
+static void test_free_threaded(void **state)
+{
+	const struct live_pythons *pythons = live_free_threaded();
+	static struct python_stack stack;
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		struct waiting_target waiter;
+		struct python_runtime *runtime;
+		struct error error;
+
+		waiting_start(&waiter, pythons->items[i].path);
+		runtime = python_runtime_create(&waiter.info, &waiter.reader, &error);
+		assert_non_null(runtime);
+		assert_true(python_runtime_version(runtime).free_threaded);
+		assert_int_equal(python_runtime_object_head(runtime), 32);
+		assert_int_equal(python_stack_read(runtime, waiter.memory.pid, NULL, &stack), 0);
+		assert_true(stack.count > 0);
+		assert_int_equal(stack.gil, GIL_UNKNOWN);
+		python_runtime_destroy(runtime);
+		waiting_end(&waiter);
+	}
+	if (!pythons->count)
 		skip();
 }
 
@@ -291,7 +316,8 @@ int main(void)
 		cmocka_unit_test(test_python_2_refused),
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_wrong_offsets_noticed),
-		cmocka_unit_test(test_free_threaded_refused),
+		cmocka_unit_test(test_free_threaded_pretended),
+		cmocka_unit_test(test_free_threaded),
 		cmocka_unit_test(test_gone),
 	};
 

@@ -40,6 +40,7 @@ struct live_python {
 	char path[PATH_MAX];
 	int minor, micro;
 	bool script; /* one of tests/tools/newer-debian's, which runs it in another root */
+	bool free_threaded;
 };
 
 LIVE_UNUSED bool live_is_script(const char *path)
@@ -58,11 +59,12 @@ struct live_pythons {
 	size_t count;
 };
 
-LIVE_UNUSED void live_pythons_add(struct live_pythons *pythons, const char *path)
+LIVE_UNUSED void live_pythons_add(struct live_pythons *pythons, const char *path,
+				  bool free_threaded_wanted)
 {
 	char command[PATH_MAX + 256], real[PATH_MAX];
 	struct live_python *python = &pythons->items[pythons->count];
-	int free_threaded = 1;
+	int free_threaded;
 	FILE *pipe;
 
 	if (pythons->count == LIVE_PYTHONS_MAX || !realpath(path, real))
@@ -72,14 +74,15 @@ LIVE_UNUSED void live_pythons_add(struct live_pythons *pythons, const char *path
 			return;
 	snprintf(command, sizeof(command),
 		 "'%s' -c 'import sys; print(\"%%d %%d %%d\" %% (sys.version_info[1], "
-		 "sys.version_info[2], not getattr(sys, \"_is_gil_enabled\", lambda: True)()))' "
+		 "sys.version_info[2], \"t\" in sys.abiflags))' "
 		 "2>/dev/null",
 		 real);
 	pipe = popen(command, "r");
 	if (!pipe)
 		return;
 	if (fscanf(pipe, "%d %d %d", &python->minor, &python->micro, &free_threaded) == 3 &&
-	    python->minor >= 6 && python->minor <= 15 && !free_threaded) {
+	    python->minor >= 6 && python->minor <= 15 && free_threaded == free_threaded_wanted) {
+		python->free_threaded = free_threaded;
 		snprintf(python->path, sizeof(python->path), "%s", real);
 		python->script = live_is_script(real);
 		pythons->count++;
@@ -103,7 +106,7 @@ LIVE_UNUSED const struct live_pythons *live_pythons(void)
 		for (int minor = 6; minor <= 15 && !strstr(folder, "shims"); minor++) {
 			snprintf(pattern, sizeof(pattern), "%s/python3.%d", folder, minor);
 			if (access(pattern, X_OK) == 0)
-				live_pythons_add(&pythons, pattern);
+				live_pythons_add(&pythons, pattern, false);
 		}
 	}
 	for (int minor = 6; minor <= 15; minor++) {
@@ -112,7 +115,41 @@ LIVE_UNUSED const struct live_pythons *live_pythons(void)
 		if (glob(pattern, 0, NULL, &found))
 			continue;
 		for (size_t i = 0; i < found.gl_pathc; i++)
-			live_pythons_add(&pythons, found.gl_pathv[i]);
+			live_pythons_add(&pythons, found.gl_pathv[i], false);
+		globfree(&found);
+	}
+	return &pythons;
+}
+
+/* Free-threaded builds, python3.13t and later: on PATH, and where pyenv and uv keep them. */
+LIVE_UNUSED const struct live_pythons *live_free_threaded(void)
+{
+	static const char *const kept[] = { ".pyenv/versions/*t", ".local/share/uv/python/*" };
+	static struct live_pythons pythons;
+	const char *home = getenv("HOME"), *path = getenv("PATH");
+	char *folders = strdup(path ? path : ""), pattern[PATH_MAX + 64];
+	char *rest, *folder;
+	glob_t found;
+
+	if (pythons.count || !folders) {
+		free(folders);
+		return &pythons;
+	}
+	for (folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
+		for (int minor = 13; minor <= 15 && !strstr(folder, "shims"); minor++) {
+			snprintf(pattern, sizeof(pattern), "%s/python3.%dt", folder, minor);
+			if (access(pattern, X_OK) == 0)
+				live_pythons_add(&pythons, pattern, true);
+		}
+	}
+	free(folders);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		snprintf(pattern, sizeof(pattern), "%s/%s/bin/python3.*t", home ? home : "",
+			 kept[i]);
+		if (glob(pattern, 0, NULL, &found))
+			continue;
+		for (size_t k = 0; k < found.gl_pathc; k++)
+			live_pythons_add(&pythons, found.gl_pathv[k], true);
 		globfree(&found);
 	}
 	return &pythons;

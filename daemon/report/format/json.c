@@ -25,6 +25,7 @@ static json_t *json_target(const struct profile_target *target)
 		 target->python.micro);
 	object = json_with(object, "pid", json_integer(target->pid));
 	object = json_with(object, "python", target->python.major ? json_text(text) : json_null());
+	object = json_with(object, "free_threaded", json_boolean(target->python.free_threaded));
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(target->comm), target->comm);
 	object = json_with(object, "comm", json_text(text));
 	for (size_t i = 0; target->command && target->command[i]; i++)

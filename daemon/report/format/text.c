@@ -41,8 +41,9 @@ static void put_target(const struct text_layout *layout, const struct profile *p
 	if (profile->process_count > 1)
 		fprintf(layout->file, "and %zu more, ", profile->process_count - 1);
 	if (target->python.major)
-		fprintf(layout->file, "Python %d.%d.%d\n", target->python.major,
-			target->python.minor, target->python.micro);
+		fprintf(layout->file, "Python %d.%d.%d%s\n", target->python.major,
+			target->python.minor, target->python.micro,
+			python_version_build(&target->python));
 	else
 		fputs("a Python that could not be read: native frames alone\n", layout->file);
 	if (container.text[0]) {
@@ -263,8 +264,10 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 	if (facts->gil_known)
 		fprintf(layout->file, "%6s ", figure_part(thread->gil_ns, facts->duration_ns).text);
 	if (facts->waits)
-		fprintf(layout->file, "%6s %6s ",
-			figure_part(side_time_waiting_ns(&thread->side), facts->duration_ns).text,
+		fprintf(layout->file, "%6s ",
+			figure_part(side_time_waiting_ns(&thread->side), facts->duration_ns).text);
+	if (facts->waits && !profile_has_no_gil(facts))
+		fprintf(layout->file, "%6s ",
 			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
 }
 
@@ -312,16 +315,22 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 	const struct profile_facts *facts = &profile->facts;
 	uint64_t total_ns = time_sum(profile->time_ns);
 	size_t shown = facts->thread_count < THREADS_SHOWN ? facts->thread_count : THREADS_SHOWN;
-	unsigned columns = 40 + (facts->gil_known ? 7 : 0) + (facts->waits ? 14 : 0);
+	bool no_gil = profile_has_no_gil(facts);
+	unsigned columns =
+		40 + (facts->gil_known ? 7 : 0) + (facts->waits ? 7 : 0) * (no_gil ? 1 : 2);
 
 	if (facts->thread_count < 2)
 		return;
 	text_heading(layout, "THREADS",
-		     facts->waits ? "%zu; GIL, asleep and for GIL are shares of the time watched"
-				  : "%zu that used the CPU",
+		     !facts->waits ? "%zu that used the CPU"
+		     : no_gil      ? "%zu; asleep is a share of the time watched"
+				   : "%zu; GIL, asleep and for GIL are shares of the time watched",
 		     facts->thread_count);
 	fprintf(layout->file, "   time %s%s%s thread\n", class_heads(facts),
-		facts->gil_known ? "   GIL " : "", facts->waits ? "asleep forGIL " : "");
+		facts->gil_known ? "   GIL " : "",
+		!facts->waits ? ""
+		: no_gil      ? "asleep "
+			      : "asleep forGIL ");
 	for (size_t i = 0; i < shown; i++) {
 		const struct profile_thread *thread = &facts->threads[i];
 
@@ -375,6 +384,8 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 	text_wrapped(layout, "  samples    ", words);
 	if (facts->sampler_limits)
 		text_wrapped(layout, "  limits     ", facts->sampler_limits);
+	if (facts->target.python.free_threaded)
+		text_wrapped(layout, "  limits     ", PYTHON_FREE_THREADED_LIMITS);
 	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
 		const struct access_counts *counts = &profile->accesses[i];
 

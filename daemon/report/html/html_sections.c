@@ -94,8 +94,8 @@ int html_command(FILE *file, const struct profile *profile)
 		fputs(" &middot; ", file);
 	}
 	if (target->python.major)
-		fprintf(file, "Python %d.%d.%d", target->python.major, target->python.minor,
-			target->python.micro);
+		fprintf(file, "Python %d.%d.%d%s", target->python.major, target->python.minor,
+			target->python.micro, python_version_build(&target->python));
 	else
 		fputs("A Python that could not be read: native frames alone", file);
 	fprintf(file, " &middot; %s &middot; %" PRIu64 " sample%s%s &middot; %s of CPU time%s",
@@ -445,6 +445,8 @@ int html_quality(FILE *file, const struct profile *profile)
 			return -ENOMEM;
 		fputs("</dd>\n", file);
 	}
+	if (facts->target.python.free_threaded)
+		fputs("<dt>Limits</dt><dd>" PYTHON_FREE_THREADED_LIMITS "</dd>\n", file);
 	put_accesses(file, "Loads", &profile->accesses[PAIR_LOAD]);
 	put_accesses(file, "Stores", &profile->accesses[PAIR_STORE]);
 	fprintf(file,

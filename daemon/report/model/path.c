@@ -55,7 +55,8 @@ static struct path make_path(const struct path_table *table, uint32_t parent, ui
 	path.collects = table->paths[parent].collects || path.filter.collector;
 	if (frame->kind != FRAME_NATIVE || frame->flags & FRAME_EVAL)
 		return path;
-	path.contends = table->paths[parent].contends || is_gil_request(function);
+	path.contends =
+		table->paths[parent].contends || (!table->no_gil && is_gil_request(function));
 	path.subscript = table->paths[parent].subscript || category_is_subscript_function(function);
 	return path;
 }

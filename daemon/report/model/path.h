@@ -33,6 +33,8 @@ struct path_table {
 	size_t pending_capacity;
 	/* Else a path begins with its outermost Python frame, where it can. */
 	bool start_frames;
+	bool no_gil; /* what asks for it goes away with nothing: to be set after path_table_init()
+		      */
 };
 
 /* 0 or -ENOMEM; deinit in either case. */

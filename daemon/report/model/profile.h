@@ -274,6 +274,12 @@ struct profile {
 	struct access_counts accesses[PAIR_KIND_COUNT];
 };
 
+/* A free-threaded build that ran without: nothing is said of it. */
+static inline bool profile_has_no_gil(const struct profile_facts *facts)
+{
+	return facts->target.python.free_threaded && !facts->gil_known;
+}
+
 /* Whoever made it. NULL: nothing. */
 void profile_destroy(struct profile *profile);
 

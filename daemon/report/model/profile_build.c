@@ -409,6 +409,7 @@ struct profile *profile_build(const struct cct *cct, const struct pair_table *pa
 		source_cache_use_memory(owned->sources, facts->source_memory);
 	error = path_table_init(&builder.paths, &builder.places, facts->patterns, cct);
 	builder.paths.start_frames = facts->start_frames;
+	builder.paths.no_gil = profile_has_no_gil(facts);
 	line_stats_init(&builder.lines, false);
 	line_stats_init(&builder.functions, true);
 	call_site_table_init(&builder.sites);

@@ -210,6 +210,7 @@ static const struct field profile_fields[] = {
 	NUMBER(struct recorded_profile, profile.facts.target.python.major, 0),
 	NUMBER(struct recorded_profile, profile.facts.target.python.minor, 0),
 	NUMBER(struct recorded_profile, profile.facts.target.python.micro, 0),
+	BOOL(struct recorded_profile, profile.facts.target.python.free_threaded),
 	STRING(struct recorded_profile, profile.facts.version),
 	STRING(struct recorded_profile, profile.facts.sampler),
 	STRING_OR_NULL(struct recorded_profile, profile.facts.sampler_limits),
