@@ -143,8 +143,8 @@ int object_read_dict_first(const struct python_runtime *runtime, remote_addr dic
 {
 	uint8_t head[DICT_HEAD_SIZE];
 	remote_addr values;
-	int error = memory_read(runtime->reader, dict + object_head_extra(runtime), head,
-				sizeof(head));
+	int error =
+		memory_read(runtime->reader, dict + object_head_extra(runtime), head, sizeof(head));
 
 	if (error)
 		return error;
