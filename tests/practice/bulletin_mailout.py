@@ -6,7 +6,7 @@ import hashlib
 import io
 import random
 
-from runner import run
+from common import run
 
 TOPICS = ("garden", "choir", "council", "football", "library", "market")
 HOSTS = ("mail.example", "post.example", "town.example", "letters.example")

@@ -6,7 +6,7 @@ from collections import deque
 import numpy as np
 import pandas as pd
 
-from runner import run
+from common import run
 
 CUSTOMERS, ORDERS = 130, 12_000
 LASTS = 90

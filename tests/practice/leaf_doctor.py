@@ -4,7 +4,7 @@
 import torch
 from torch import nn
 
-from runner import run
+from common import run
 
 CLASSES, WIDTH, LEAVES, BATCH = 6, 40, 24_000, 200
 

@@ -6,7 +6,7 @@ import functools
 import numpy as np
 from scipy import stats
 
-from runner import run
+from common import run
 
 SAMPLES = 1_500
 
