@@ -130,6 +130,11 @@ bool search_loop_find(const struct bytecode *bytecode, const struct loop *loop, 
 	return false;
 }
 
+static bool is_named(const struct bytecode *bytecode, size_t index, const char *name)
+{
+	return !strcmp(bytecode->instructions[index].name, name);
+}
+
 /* What an inlined comprehension puts between: it saves variables, and makes its result. */
 static bool prepares_comprehension(const char *name)
 {
@@ -165,10 +170,10 @@ bool search_loop_keeps(const struct bytecode *bytecode, int begin, const struct 
 	size_t index = index_of(bytecode, begin);
 	struct operands operands;
 
-	/* From 3.15 on a comprehension has prepared itself before it. */
-	if (index && index < bytecode->count &&
-	    !strcmp(bytecode->instructions[index - 1].name, "SWAP"))
-		while (index && prepares_comprehension(bytecode->instructions[index - 1].name))
+	/* Of 3.13's last releases and from 3.15 on a comprehension has prepared itself before it. */
+	if (index && index < bytecode->count && is_named(bytecode, index - 1, "SWAP"))
+		while (index && (is_named(bytecode, index - 1, "GET_ITER") ||
+				 prepares_comprehension(bytecode->instructions[index - 1].name)))
 			index--;
 	return index < bytecode->count && operands_on_top(bytecode, index, 1, &operands) &&
 	       reads_variables(bytecode, &operands) && loop_keeps(bytecode, &operands, around);

@@ -318,7 +318,8 @@ static void parse_head(struct fingerprints *set, struct content_node *node)
 	default:
 		break;
 	}
-	if (!node->head_whole || !type->rule) {
+	if (!type->rule ||
+	    (node->head_size < CONTENT_HEAD_SIZE && node->head_size < type->basic_size)) {
 		/* The object is the last of its mapping, and shorter than most; or its type is odd.
 		 */
 		content_by_identity(node, CONTENT_OTHER);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define OBJECT_TYPE 8
+#define PAGE_BYTES  4096
 
 struct fingerprints *fingerprints_create(int minor)
 {
@@ -222,16 +223,27 @@ static void node_go_on(struct fingerprints *set, struct content_node *node)
 	}
 }
 
+/* An object may be the last one of its mapping, and shorter than most. */
+static bool request_head(struct fingerprints *set, struct content_node *node)
+{
+	remote_addr rest = node->object + CONTENT_HEAD_SHORT;
+	size_t size = CONTENT_HEAD_SIZE - CONTENT_HEAD_SHORT;
+	size_t page = PAGE_BYTES - rest % PAGE_BYTES;
+
+	if (page > size)
+		page = size;
+	return content_request(set, node, node->object, CONTENT_HEAD_SHORT, true) &&
+	       content_request(set, node, rest, page, true) &&
+	       content_request(set, node, rest + page, size - page, true);
+}
+
 /* The head and type of an object; contents are content_parse()'s. */
 static void node_advance(struct fingerprints *set, struct content_node *node,
 			 const struct memory_range *ranges, size_t count)
 {
 	switch (node->stage) {
 	case STAGE_NEW:
-		if (!content_plausible(node->object) ||
-		    !content_request(set, node, node->object, CONTENT_HEAD_SHORT, true) ||
-		    !content_request(set, node, node->object + CONTENT_HEAD_SHORT,
-				     CONTENT_HEAD_SIZE - CONTENT_HEAD_SHORT, true)) {
+		if (!content_plausible(node->object) || !request_head(set, node)) {
 			node->own = hash_combine(0, node->object);
 			/* Without room it is one that was not looked into. */
 			node->opaque = node->object != 0 && !node->refused;
@@ -246,11 +258,11 @@ static void node_advance(struct fingerprints *set, struct content_node *node,
 			finish(node, CONTENT_UNREADABLE);
 			return;
 		}
-		memcpy(node->head, ranges[0].buffer, CONTENT_HEAD_SHORT);
-		node->head_whole = !ranges[1].error;
-		if (node->head_whole)
-			memcpy(node->head + CONTENT_HEAD_SHORT, ranges[1].buffer,
-			       CONTENT_HEAD_SIZE - CONTENT_HEAD_SHORT);
+		node->head_size = 0;
+		for (size_t i = 0; i < count && !ranges[i].error; i++) {
+			memcpy(node->head + node->head_size, ranges[i].buffer, ranges[i].size);
+			node->head_size += (uint8_t)ranges[i].size;
+		}
 		node->type_address = word_at(node->head, OBJECT_TYPE);
 		if (!content_plausible(node->type_address)) {
 			node->opaque = true;
@@ -390,7 +402,7 @@ static void find_definition(const struct fingerprints *set, const struct content
 {
 	const struct content_type *type = content_type_of(set, node);
 
-	if (!type || !node->head_whole)
+	if (!type || node->head_size < FIELD_5)
 		return;
 	if (!strcmp(type->name, "builtin_function_or_method")) {
 		result->definition = content_word(node, FIELD_1);
