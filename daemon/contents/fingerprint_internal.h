@@ -121,8 +121,8 @@ struct content_node {
 	uint8_t stage, kind, depth, level, root, dimension_count;
 	char element; /* of an array: 'f', 'i', ... */
 	bool partial, opaque, hashed;
-	bool nested;  /* in an object: it gets less */
-	bool refused; /* there was no room for something that it asked for */
+	bool nested;       /* in an object: it gets less */
+	bool refused;      /* there was no room for something that it asked for */
 	uint8_t head_size; /* bytes of it that could be read; the others are 0 */
 	uint8_t head[CONTENT_HEAD_SIZE];
 };
