@@ -81,8 +81,9 @@ def run_child(arguments):
 
 
 def many_children(arguments):
-    """Processes that live for a moment."""
+    """Processes that live for a moment, of one that has been there for a while: nobody counts those from before."""
     problems = []
+    spin(0.5)
     for number in range(arguments.count):
         pid = os.fork()
         if not pid:
