@@ -4,7 +4,7 @@ from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, lin
 
 AGAIN = "return sorted(self.sales)[1000]"
 BEST = "best.append(max(seen))"
-PROFILE = "return [divmod(b * b - a * a, 7)[1] for a, b in zip(heights, sorted(heights))]"
+PROFILE = "steps.append(divmod(b * b - a * a, 7)[1] + divmod(a * a + b * b, 11)[0])"
 WEIGHT = "return sum(weigh(word, base) for word in words)"
 
 

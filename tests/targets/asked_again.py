@@ -11,7 +11,10 @@ import support
 
 
 def profile(heights):
-    return [divmod(b * b - a * a, 7)[1] for a, b in zip(heights, sorted(heights))]
+    steps = []
+    for a, b in zip(heights, sorted(heights)):
+        steps.append(divmod(b * b - a * a, 7)[1] + divmod(a * a + b * b, 11)[0])
+    return steps
 
 
 def climb(heights, made):
