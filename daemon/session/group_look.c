@@ -338,6 +338,17 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 		group_refuse(group, &group->members.items[index], &error, now_ns);
 }
 
+/* It waits for another one's end, and is counted as left out until then. */
+static bool has_no_room(struct member *member, bool room, uint64_t now_ns)
+{
+	member->over_limit = !room;
+	if (room)
+		return false;
+	member->refusal = LOSS_PROCESS_REFUSED;
+	member->next_try_ns = now_ns + MEMBER_LONGEST_PAUSE_NS;
+	return true;
+}
+
 /* Those whose turn it is; without room for their sessions, they wait for another one's end. */
 static void choose_due(struct group *group, bool room, uint64_t now_ns)
 {
@@ -350,12 +361,8 @@ static void choose_due(struct group *group, bool room, uint64_t now_ns)
 		/* Found a moment ago: it may be about to call exec. */
 		if (member->looks++ == 0 && !member->given)
 			continue;
-		member->over_limit = !room;
-		if (member->over_limit) {
-			member->refusal = LOSS_PROCESS_REFUSED;
-			member->next_try_ns = now_ns + MEMBER_LONGEST_PAUSE_NS;
+		if (has_no_room(member, room, now_ns))
 			continue;
-		}
 		member->due = true;
 		member->seems_python = process_seems_python(member->pid);
 	}
@@ -376,8 +383,7 @@ static bool try_due(struct group *group, bool python, uint64_t began_ns)
 		now_ns = clock_now_ns();
 		if (now_ns - began_ns > LOOK_LIMIT_NS)
 			return false;
-		member->over_limit = live >= group_sessions_max(group);
-		if (member->over_limit)
+		if (has_no_room(member, live < group_sessions_max(group), now_ns))
 			continue;
 		/* It may have ended, or run another program, since its turn. */
 		check_member(group, member);
