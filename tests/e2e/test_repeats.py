@@ -19,8 +19,8 @@ def found(interpreter, *options, program="kept_results.py", text=AGAIN):
     return (lines[0] if lines else None), sum(report["time_ns"].values()), text
 
 
-def test_kept_results(interpreter):
-    line, total, text = found(interpreter)
+def test_kept_results(one_interpreter):
+    line, total, text = found(one_interpreter)
     check_sampled(line, "the line is not in the report")
     arguments = line["evidence"]["arguments"]
     check_sampled(arguments["repeated"] >= 5, "arguments %s" % arguments)
