@@ -170,7 +170,8 @@ bool search_loop_keeps(const struct bytecode *bytecode, int begin, const struct 
 	size_t index = index_of(bytecode, begin);
 	struct operands operands;
 
-	/* Of 3.13's last releases and from 3.15 on a comprehension has prepared itself before it. */
+	/* Of 3.13's last releases and from 3.15 on a comprehension has prepared itself before it.
+	 */
 	if (index && index < bytecode->count && is_named(bytecode, index - 1, "SWAP"))
 		while (index && (is_named(bytecode, index - 1, "GET_ITER") ||
 				 prepares_comprehension(bytecode->instructions[index - 1].name)))
