@@ -17,7 +17,8 @@
 #define CYCLE_LEARNING_RATE 0.05
 /* What lasted longer was a stall of the machine, not the profiler's work. */
 #define STOP_CHARGED_MAX_NS  5e6
-#define CYCLE_LEARNED_MAX_NS 5e6
+/* Both kinds together are what a bucket holds at most, less a stop by the clock. */
+#define CYCLE_LEARNED_MAX_NS 4e6
 #define CLOCK_LEARNED_MAX_NS 1e6
 /* A mean over so many stops of the clock; it is of use from the first few on. */
 #define CLOCK_STOPS_MAX 64
@@ -31,7 +32,7 @@ void governor_init(struct governor *governor, double limit, bool follows_accesse
 	*governor = (struct governor){
 		.limit = limit,
 		.clock_share = follows_accesses ? CLOCK_SHARE : CLOCK_SHARE_ONLY,
-		.cycle_cost_ns = FIRST_CYCLE_NS,
+		.cycles = { { .cost_ns = FIRST_CYCLE_NS }, { .cost_ns = FIRST_CYCLE_NS } },
 		.clock_cost_ns = FIRST_CLOCK_STOP_NS,
 	};
 }
@@ -67,9 +68,40 @@ void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns)
 }
 
 bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,
-			   uint64_t stopped_ns)
+			   enum cycle kind, uint64_t stopped_ns)
 {
-	return bucket->credit_ns >= governor->cycle_cost_ns + (double)stopped_ns;
+	const struct governor_cycle *cycle = &governor->cycles[kind];
+	const struct governor_cycle *other = &governor->cycles[CYCLE_KINDS - 1 - kind];
+	double reserve_ns = cycle->spent_ns > other->spent_ns ? other->cost_ns : 0;
+
+	return bucket->credit_ns >= cycle->cost_ns + reserve_ns + (double)stopped_ns;
+}
+
+enum cycle governor_next_cycle(const struct governor *governor)
+{
+	return governor->cycles[CYCLE_CALLS].spent_ns < governor->cycles[CYCLE_ACCESS].spent_ns
+		       ? CYCLE_CALLS
+		       : CYCLE_ACCESS;
+}
+
+void governor_begin_cycle(struct governor *governor, enum cycle kind)
+{
+	struct governor_cycle *cycle = &governor->cycles[kind];
+	/* Above what a bucket can hold no other would ever be allowed. */
+	double cost_ns = fmin(cycle->begun_ns, CYCLE_LEARNED_MAX_NS);
+
+	/* Before the first one nothing was spent. */
+	if (cycle->count)
+		cycle->cost_ns += (cost_ns - cycle->cost_ns) *
+				  fmax(CYCLE_LEARNING_RATE, 1.0 / (cycle->count + 1));
+	cycle->count++;
+	cycle->begun_ns = 0;
+}
+
+void governor_spend(struct governor *governor, enum cycle kind, uint64_t cost_ns)
+{
+	governor->cycles[kind].begun_ns += (double)cost_ns;
+	governor->cycles[kind].spent_ns += (double)cost_ns;
 }
 
 /* What is missing to a stop as the clock's; negative: so much is left then. */
@@ -96,14 +128,6 @@ uint64_t governor_wait_ns(const struct governor *governor, const struct governor
 		return 0;
 	return governor->limit > 0 ? (uint64_t)fmin(missing / governor->limit, WAIT_MAX_NS)
 				   : (uint64_t)WAIT_MAX_NS;
-}
-
-void governor_learn_cycle(struct governor *governor, uint64_t cost_ns)
-{
-	/* Above what a bucket can hold no sample would ever be allowed again. */
-	double cost = fmin((double)cost_ns, CYCLE_LEARNED_MAX_NS);
-
-	governor->cycle_cost_ns += CYCLE_LEARNING_RATE * (cost - governor->cycle_cost_ns);
 }
 
 void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns)

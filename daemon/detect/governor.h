@@ -15,6 +15,10 @@
  * overdraw it, the sampling period must grow. How long it should be is known after the first few
  * stops (governor_period()), and guessed before (governor_first_period()).
  *
+ * Accesses and calls share what is left, half for each: which of both has spent less is tried
+ * first, and the other is begun only when the bucket covers both. So neither waits for
+ * one that cannot be begun, as an access where the interpreter itself runs, nor is left without.
+ *
  * What a thread has left when it ends, credit or debt, the next one to begin goes on
  * with: threads that live for milliseconds each are one in that.
  */
@@ -24,11 +28,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What is begun at a stop of the clock, and costs further stops. */
+enum cycle {
+	CYCLE_ACCESS, /* a memory sample: an access is followed */
+	CYCLE_CALLS,  /* a site's next calls have their arguments compared */
+	CYCLE_KINDS,
+};
+
+struct governor_cycle {
+	double cost_ns; /* running mean of what one costs in all, the first of these taken evenly */
+	unsigned count;
+	double spent_ns; /* by all so far */
+	double begun_ns; /* by those since the last one was begun */
+};
+
 struct governor {
-	double limit;         /* stopped share allowed, 0.02 = 2% */
-	double clock_share;   /* of it, for the clock's own stops */
-	double cycle_cost_ns; /* running mean of what one memory sample costs in all */
-	double clock_cost_ns; /* the same of a stop by the clock, the first of these taken evenly */
+	double limit;       /* stopped share allowed, 0.02 = 2% */
+	double clock_share; /* of it, for the clock's own stops */
+	struct governor_cycle cycles[CYCLE_KINDS];
+	double clock_cost_ns; /* as of cycles, of a stop by the clock */
 	unsigned clock_stops; /* seen, up to CLOCK_STOPS_MAX */
 	double left_ns;       /* credit of threads that have ended */
 };
@@ -52,9 +70,15 @@ void governor_fill(const struct governor *governor, struct governor_bucket *buck
 /* A stop of this thread lasted stopped_ns. */
 void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns);
 
-/* May a memory sample be begun, in a stop that has cost stopped_ns, not yet charged? */
+/* May one be begun, in a stop that has cost stopped_ns, not yet charged? */
 bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,
-			   uint64_t stopped_ns);
+			   enum cycle kind, uint64_t stopped_ns);
+/* On which less was spent: to be tried first, where both can be begun. */
+enum cycle governor_next_cycle(const struct governor *governor);
+/* It is begun: what was spent since the last one of the kind was, is what that one has cost. */
+void governor_begin_cycle(struct governor *governor, enum cycle kind);
+/* A stop for it has cost cost_ns. To be charged by governor_charge() besides. */
+void governor_spend(struct governor *governor, enum cycle kind, uint64_t cost_ns);
 
 /* May a stop that can as well come later, or never? */
 bool governor_allows_stop(const struct governor *governor, const struct governor_bucket *bucket);
@@ -77,9 +101,6 @@ void governor_learn_clock_stop(struct governor *governor, uint64_t stopped_ns);
 uint64_t governor_period(const struct governor *governor);
 /* Before any stop was seen; 0: there is no limit to keep. */
 uint64_t governor_first_period(const struct governor *governor);
-
-/* One memory sample has cost this much in all its stops. */
-void governor_learn_cycle(struct governor *governor, uint64_t cost_ns);
 
 /*
  * Is the thread so far over its limit that the period must be lengthened? True

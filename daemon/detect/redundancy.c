@@ -179,7 +179,7 @@ static void follow_mappings(struct redundancy *redundancy)
 	trap_decoder_flush(redundancy->decoder);
 }
 
-void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
+bool redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee, struct capture *capture)
 {
 	struct access_sought sought = {
@@ -191,10 +191,10 @@ void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *
 		thread->next_kind = thread->next_kind == PAIR_LOAD ? PAIR_STORE : PAIR_LOAD;
 	follow_mappings(redundancy);
 	redundancy->tracee = tracee;
-	watch_machine_sample(&redundancy->watches, &thread->watches, sought, capture);
+	return watch_machine_sample(&redundancy->watches, &thread->watches, sought, capture);
 }
 
-void redundancy_sample_access(struct redundancy *redundancy, struct redundancy_thread *thread,
+bool redundancy_sample_access(struct redundancy *redundancy, struct redundancy_thread *thread,
 			      struct tracee *tracee, struct capture *capture,
 			      const struct event_record *record)
 {
@@ -203,15 +203,15 @@ void redundancy_sample_access(struct redundancy *redundancy, struct redundancy_t
 	enum loss loss;
 
 	if (!(kind == PAIR_LOAD ? redundancy->options.loads : redundancy->options.stores))
-		return;
+		return false;
 	follow_mappings(redundancy);
 	redundancy->tracee = tracee;
 	loss = access_search_sampled(&redundancy->search, capture, record, kind, &access);
-	if (loss != LOSS_COUNT)
-		watch_lose(&redundancy->watches, loss);
-	else
-		watch_machine_access(&redundancy->watches, &thread->watches, kind, &access,
-				     capture);
+	if (loss == LOSS_COUNT)
+		return watch_machine_access(&redundancy->watches, &thread->watches, kind, &access,
+					    capture);
+	watch_lose(&redundancy->watches, loss);
+	return false;
 }
 
 bool redundancy_wants_capture(const struct redundancy *redundancy,

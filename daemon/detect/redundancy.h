@@ -50,12 +50,13 @@ void redundancy_breakpoint(struct redundancy *redundancy, struct redundancy_thre
 			   struct tracee *tracee, const struct event_record *record,
 			   struct capture *capture, const struct registers *registers);
 
-/* In the stop: begins a memory sample at the stopped thread, described by capture. */
-void redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
+/* In the stop: begins a memory sample at the stopped thread, described by capture. False: there is
+ * none, which is counted. */
+bool redundancy_sample(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee, struct capture *capture);
 
 /* The same at a stop by EVENT_MEMORY: which access, its record says. */
-void redundancy_sample_access(struct redundancy *redundancy, struct redundancy_thread *thread,
+bool redundancy_sample_access(struct redundancy *redundancy, struct redundancy_thread *thread,
 			      struct tracee *tracee, struct capture *capture,
 			      const struct event_record *record);
 

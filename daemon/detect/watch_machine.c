@@ -38,32 +38,34 @@ static void sample_fail(struct watch_process *process, struct watch_thread *thre
 		watch_end(process, thread, slot);
 }
 
-/* Stops the thread again at an instruction it will reach presently. */
-static void run_to(struct watch_process *process, struct watch_thread *thread, int slot,
+/* Stops the thread again at an instruction it will reach presently. False: given up, and counted. */
+static bool run_to(struct watch_process *process, struct watch_thread *thread, int slot,
 		   const struct access_sought *sought, remote_addr address)
 {
 	struct watch *watch;
 
 	if (sought->steps >= STEPS_MAX) {
 		sample_fail(process, thread, slot, LOSS_NO_ACCESS);
-		return;
+		return false;
 	}
 	if (slot == SLOT_NONE)
 		slot = watch_claim(process, thread);
 	if (slot == SLOT_NONE) {
 		watch_lose(process, LOSS_WATCH_EVICTED);
-		return;
+		return false;
 	}
 	watch = &thread->watches[slot];
 	watch->phase = WATCH_STEPPING;
 	watch->sought = *sought;
 	watch->sought.steps++;
 	thread->policy.fixed[slot] = true;
-	if (watch_arm(process, thread, slot, BREAKPOINT_EXECUTE, address, 8))
-		sample_fail(process, thread, slot, LOSS_NO_BREAKPOINT);
+	if (!watch_arm(process, thread, slot, BREAKPOINT_EXECUTE, address, 8))
+		return true;
+	sample_fail(process, thread, slot, LOSS_NO_BREAKPOINT);
+	return false;
 }
 
-static void await_boundary(struct watch_process *process, struct watch_thread *thread, int slot,
+static bool await_boundary(struct watch_process *process, struct watch_thread *thread, int slot,
 			   enum pair_kind kind, const struct access *access,
 			   const struct capture *capture)
 {
@@ -74,7 +76,7 @@ static void await_boundary(struct watch_process *process, struct watch_thread *t
 		slot = watch_claim(process, thread);
 	if (slot == SLOT_NONE) {
 		watch_lose(process, LOSS_WATCH_EVICTED);
-		return;
+		return false;
 	}
 	thread->watches[slot] = (struct watch){
 		.phase = WATCH_BOUNDARY,
@@ -86,36 +88,38 @@ static void await_boundary(struct watch_process *process, struct watch_thread *t
 		.watched = verdict_watch_range(access->address, access->size),
 	};
 	thread->policy.fixed[slot] = false;
-	if (watch_arm(process, thread, slot, BREAKPOINT_EXECUTE, eval->pc, 8))
-		sample_fail(process, thread, slot, LOSS_NO_BREAKPOINT);
+	if (!watch_arm(process, thread, slot, BREAKPOINT_EXECUTE, eval->pc, 8))
+		return true;
+	sample_fail(process, thread, slot, LOSS_NO_BREAKPOINT);
+	return false;
 }
 
 /* From a stop inside a native call to the access to follow, or to another stop nearer to it. */
-static void search_access(struct watch_process *process, struct watch_thread *thread, int slot,
+static bool search_access(struct watch_process *process, struct watch_thread *thread, int slot,
 			  struct access_sought sought, struct capture *capture)
 {
 	struct access_found found;
 	enum loss loss = process->hooks.search(process->hooks.context, capture, &sought, &found);
 
-	if (loss != LOSS_COUNT)
-		sample_fail(process, thread, slot, loss);
-	else if (found.further)
-		run_to(process, thread, slot, &sought, found.run_to);
-	else
-		await_boundary(process, thread, slot, sought.kind, &found.access, capture);
+	if (loss == LOSS_COUNT)
+		return found.further ? run_to(process, thread, slot, &sought, found.run_to)
+				     : await_boundary(process, thread, slot, sought.kind,
+						      &found.access, capture);
+	sample_fail(process, thread, slot, loss);
+	return false;
 }
 
-void watch_machine_sample(struct watch_process *process, struct watch_thread *thread,
+bool watch_machine_sample(struct watch_process *process, struct watch_thread *thread,
 			  struct access_sought sought, struct capture *capture)
 {
-	search_access(process, thread, SLOT_NONE, sought, capture);
+	return search_access(process, thread, SLOT_NONE, sought, capture);
 }
 
-void watch_machine_access(struct watch_process *process, struct watch_thread *thread,
+bool watch_machine_access(struct watch_process *process, struct watch_thread *thread,
 			  enum pair_kind kind, const struct access *access,
 			  const struct capture *capture)
 {
-	await_boundary(process, thread, SLOT_NONE, kind, access, capture);
+	return await_boundary(process, thread, SLOT_NONE, kind, access, capture);
 }
 
 static bool at_boundary(const struct watch *watch, const struct registers *registers)
@@ -355,7 +359,8 @@ void watch_machine_breakpoint(struct watch_process *process, struct watch_thread
 	switch (thread->watches[slot].phase) {
 	case WATCH_STEPPING:
 		if (capture)
-			search_access(process, thread, slot, thread->watches[slot].sought, capture);
+			(void)search_access(process, thread, slot, thread->watches[slot].sought,
+					    capture);
 		break;
 	case WATCH_BOUNDARY:
 		on_boundary(process, thread, slot, record, registers);

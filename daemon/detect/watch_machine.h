@@ -60,12 +60,13 @@
 
 #include "daemon/detect/watch.h"
 
-/* In the stop: begins a sample at the thread, which capture describes. */
-void watch_machine_sample(struct watch_process *process, struct watch_thread *thread,
+/* In the stop: begins a sample at the thread, which capture describes. False: there is none, which
+ * is counted. */
+bool watch_machine_sample(struct watch_process *process, struct watch_thread *thread,
 			  struct access_sought sought, struct capture *capture);
 
 /* The same of an access that is known; capture has the frames of its native call. */
-void watch_machine_access(struct watch_process *process, struct watch_thread *thread,
+bool watch_machine_access(struct watch_process *process, struct watch_thread *thread,
 			  enum pair_kind kind, const struct access *access,
 			  const struct capture *capture);
 

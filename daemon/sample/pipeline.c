@@ -240,23 +240,35 @@ static void delay_clock(const struct pipeline *pipeline, const struct pipeline_t
 						   pipeline_stop_cost_ns(pipeline)));
 }
 
-static void begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
+static bool begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
 				struct tracee *tracee)
 {
+	if (pipeline->memory_events ? !pipeline->memory_access : !pipeline->clock_ticks)
+		return false;
 	pipeline->offers++;
-	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket,
+	if (!governor_allows_cycle(&pipeline->governor, &thread->bucket, CYCLE_ACCESS,
 				   pipeline_stop_cost_ns(pipeline))) {
 		pipeline->losses.counts[LOSS_OVERHEAD_LIMIT]++;
-		return;
+		return false;
 	}
-	governor_learn_cycle(&pipeline->governor, pipeline->cycle_ns);
-	pipeline->cycle_ns = 0;
+	governor_begin_cycle(&pipeline->governor, CYCLE_ACCESS);
 	if (pipeline->memory_access)
-		redundancy_sample_access(pipeline->redundancy, thread->redundancy, tracee,
-					 &pipeline->capture, pipeline->memory_access);
-	else
-		redundancy_sample(pipeline->redundancy, thread->redundancy, tracee,
-				  &pipeline->capture);
+		return redundancy_sample_access(pipeline->redundancy, thread->redundancy, tracee,
+						&pipeline->capture, pipeline->memory_access);
+	return redundancy_sample(pipeline->redundancy, thread->redundancy, tracee,
+				 &pipeline->capture);
+}
+
+/* In the stop: one of both, what less was spent on first. */
+static void begin_cycle(struct pipeline *pipeline, struct pipeline_thread *thread,
+			struct tracee *tracee)
+{
+	bool calls_first = governor_next_cycle(&pipeline->governor) == CYCLE_CALLS;
+
+	if (calls_first && pipeline_watch_calls(pipeline, thread, tracee))
+		return;
+	if (!begin_memory_sample(pipeline, thread, tracee) && !calls_first)
+		(void)pipeline_watch_calls(pipeline, thread, tracee);
 }
 
 static uint64_t wake_latency(uint64_t event_ns, uint64_t now_ns)
@@ -274,7 +286,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	struct pipeline *pipeline = context;
 	struct pipeline_thread *thread = tracee->user;
 	uint64_t began_ns = clock_now_ns();
-	bool late, watching;
+	bool late;
 
 	pipeline->event_ns = records[0].time_ns;
 	pipeline->began_ns = began_ns;
@@ -292,7 +304,8 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	pipeline->losses.counts[LOSS_STOP_ABANDONED] += late;
 	if (!thread->redundancy)
 		return;
-	watching = pipeline->arguments && pipeline_watch_arguments(pipeline, thread, tracee);
+	if (pipeline->watched_calls)
+		pipeline_meet_call(pipeline, thread, tracee);
 	for (size_t i = 0; i < count; i++) {
 		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
 						       &records[i], registers);
@@ -304,9 +317,8 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 				wanted && pipeline->captured ? &pipeline->capture : NULL,
 				registers);
 	}
-	if (!late && !watching &&
-	    (pipeline->memory_events ? pipeline->memory_access != NULL : pipeline->clock_ticks > 0))
-		begin_memory_sample(pipeline, thread, tracee);
+	if (!late)
+		begin_cycle(pipeline, thread, tracee);
 }
 
 static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thread)
@@ -327,7 +339,8 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	if (pipeline->clock_ticks)
 		governor_learn_clock_stop(&pipeline->governor, cost_ns);
 	if (!pipeline->clock_ticks && !pipeline->system_returns)
-		pipeline->cycle_ns += cost_ns;
+		governor_spend(&pipeline->governor,
+			       pipeline->watched_calls ? CYCLE_CALLS : CYCLE_ACCESS, cost_ns);
 	governor_charge(&thread->bucket, cost_ns);
 	if (governor_take_overdraft(&thread->bucket))
 		pipeline->overdrawn = true;

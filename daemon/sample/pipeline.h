@@ -65,7 +65,6 @@ struct pipeline {
 	uint64_t event_ns;
 	uint64_t began_ns; /* when this thread ran */
 	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */
-	uint64_t cycle_ns; /* stopped for memory samples since the last one was begun */
 };
 
 struct pipeline_options {

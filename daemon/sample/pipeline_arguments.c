@@ -3,18 +3,25 @@
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/pipeline_thread.h"
 
-bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
-			      struct tracee *tracee)
+void pipeline_meet_call(struct pipeline *pipeline, struct pipeline_thread *thread,
+			struct tracee *tracee)
+{
+	int slot = thread->arguments.slot;
+
+	if (argument_watch_meet(&thread->arguments, pipeline->arguments, tracee, &pipeline->capture,
+				pipeline->event_ns))
+		redundancy_return_slot(thread->redundancy, slot);
+}
+
+bool pipeline_watch_calls(struct pipeline *pipeline, struct pipeline_thread *thread,
+			  struct tracee *tracee)
 {
 	struct argument_watch *watch = &thread->arguments;
-	int slot = watch->slot;
 	remote_addr address;
+	int slot;
 
-	if (pipeline->watched_calls && argument_watch_meet(watch, pipeline->arguments, tracee,
-							   &pipeline->capture, pipeline->event_ns))
-		redundancy_return_slot(thread->redundancy, slot);
-	if (!pipeline->clock_ticks || watch->slot != ARGUMENT_WATCH_NO_SLOT ||
-	    !governor_allows_cycle(&pipeline->governor, &thread->bucket,
+	if (!pipeline->arguments || !pipeline->clock_ticks || watch->slot != ARGUMENT_WATCH_NO_SLOT ||
+	    !governor_allows_cycle(&pipeline->governor, &thread->bucket, CYCLE_CALLS,
 				   pipeline_stop_cost_ns(pipeline)))
 		return false;
 	address = argument_watch_choose(watch, pipeline->arguments, &pipeline->capture);
@@ -27,9 +34,7 @@ bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread 
 		redundancy_return_slot(thread->redundancy, slot);
 		return false;
 	}
-	/* It costs stops, as a memory sample does. */
-	governor_learn_cycle(&pipeline->governor, pipeline->cycle_ns);
-	pipeline->cycle_ns = 0;
+	governor_begin_cycle(&pipeline->governor, CYCLE_CALLS);
 	return true;
 }
 

@@ -31,9 +31,12 @@ uint64_t pipeline_collect_system_time(struct pipeline *pipeline, struct pipeline
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,
 		     size_t count);
 
-/* In the stop: a watch of a site's arguments goes on, or begins after a sample of it: true. */
-bool pipeline_watch_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
-			      struct tracee *tracee);
+/* In the stop: a site of which calls are watched was met. */
+void pipeline_meet_call(struct pipeline *pipeline, struct pipeline_thread *thread,
+			struct tracee *tracee);
+/* In the stop, after a sample: those of one of its sites are watched from now on. False: not. */
+bool pipeline_watch_calls(struct pipeline *pipeline, struct pipeline_thread *thread,
+			  struct tracee *tracee);
 /* One that has waited too long ends; UINT64_MAX: any. */
 void pipeline_end_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
 			    struct tracee *tracee, uint64_t now_ns);

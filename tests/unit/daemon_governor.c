@@ -27,9 +27,10 @@ static double stopped_share(unsigned ticks, uint64_t tick_stop_ns, uint64_t cycl
 	for (unsigned i = 0; i < ticks; i++) {
 		running_ns += period_ns;
 		governor_fill(&governor, &bucket, running_ns);
-		if (governor_allows_cycle(&governor, &bucket, 0)) {
+		if (governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0)) {
+			governor_begin_cycle(&governor, CYCLE_ACCESS);
 			governor_charge(&bucket, cycle_ns);
-			governor_learn_cycle(&governor, cycle_ns);
+			governor_spend(&governor, CYCLE_ACCESS, cycle_ns);
 			stopped_ns += cycle_ns;
 		}
 		governor_charge(&bucket, tick_stop_ns);
@@ -82,17 +83,64 @@ static void test_an_overdraft_is_paid_back(void **state)
 	/* 20 ms of debt: 50 periods pay 10 ms, 101 all, and a memory sample. */
 	for (unsigned i = 0; i < 50; i++)
 		governor_fill(&governor, &bucket, running_ns += TICK);
-	assert_false(governor_allows_cycle(&governor, &bucket, 0));
+	assert_false(governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0));
 	assert_false(governor_take_overdraft(&bucket));
 	for (unsigned i = 0; i < 51; i++)
 		governor_fill(&governor, &bucket, running_ns += TICK);
-	assert_true(governor_allows_cycle(&governor, &bucket, 0));
+	assert_true(governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0));
 	/* And a new one counts as the first did. */
 	for (unsigned i = 0; i < 4; i++) {
 		governor_charge(&bucket, 4000000);
 		told += governor_take_overdraft(&bucket);
 	}
 	assert_int_equal(told, 2);
+}
+
+struct spent {
+	double access_ns, calls_ns;
+};
+
+/* Calls can be watched at each stop, an access begun at one of access_every. */
+static struct spent shared(unsigned ticks, unsigned access_every, uint64_t access_ns,
+			   uint64_t calls_ns)
+{
+	const uint64_t costs[CYCLE_KINDS] = { access_ns, calls_ns };
+	struct governor governor;
+	struct governor_bucket bucket;
+
+	governor_init(&governor, LIMIT, true);
+	governor_bucket_init(&governor, &bucket);
+	for (unsigned i = 1; i <= ticks; i++) {
+		bool possible[CYCLE_KINDS] = { access_every && i % access_every == 0, true };
+		enum cycle kind = governor_next_cycle(&governor);
+
+		governor_fill(&governor, &bucket, i * (uint64_t)TICK);
+		governor_charge(&bucket, 60000);
+		if (!possible[kind] || !governor_allows_cycle(&governor, &bucket, kind, 0))
+			kind = kind == CYCLE_CALLS ? CYCLE_ACCESS : CYCLE_CALLS;
+		if (!possible[kind] || !governor_allows_cycle(&governor, &bucket, kind, 0))
+			continue;
+		governor_begin_cycle(&governor, kind);
+		governor_charge(&bucket, costs[kind]);
+		governor_spend(&governor, kind, costs[kind]);
+	}
+	return (struct spent){ governor.cycles[CYCLE_ACCESS].spent_ns,
+			       governor.cycles[CYCLE_CALLS].spent_ns };
+}
+
+/* Whatever one costs: both get half. Where there are no accesses, calls have nearly all. */
+static void test_accesses_and_calls_share(void **state)
+{
+	const double left_ns = 5000 * (LIMIT * TICK - 60000);
+	struct spent even = shared(5000, 1, 200000, 3000000);
+	struct spent rare = shared(5000, 10, 3000000, 200000);
+	struct spent none = shared(5000, 0, 200000, 3000000);
+
+	(void)state;
+	assert_true(fabs(even.access_ns - even.calls_ns) < 0.05 * left_ns);
+	assert_true(fabs(even.access_ns + even.calls_ns - left_ns) < 0.05 * left_ns);
+	assert_true(fabs(rare.access_ns - rare.calls_ns) < 0.05 * left_ns);
+	assert_true(none.calls_ns > 0.95 * left_ns);
 }
 
 /* Half of what is allowed, known after a few stops, whatever one stall lasted. */
@@ -212,12 +260,12 @@ static void test_only_running_fills(void **state)
 	governor_bucket_init(&governor, &bucket);
 	governor_fill(&governor, &bucket, TICK);
 	governor_charge(&bucket, 1200000);
-	assert_false(governor_allows_cycle(&governor, &bucket, 0));
+	assert_false(governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0));
 	for (unsigned i = 0; i < 1000; i++)
 		governor_fill(&governor, &bucket, TICK - i);
-	assert_false(governor_allows_cycle(&governor, &bucket, 0));
+	assert_false(governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0));
 	governor_fill(&governor, &bucket, 100 * (uint64_t)TICK);
-	assert_true(governor_allows_cycle(&governor, &bucket, 0));
+	assert_true(governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0));
 }
 
 int main(void)
@@ -226,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_memory_samples_use_what_is_left),
 		cmocka_unit_test(test_dear_stops_lengthen_the_period),
 		cmocka_unit_test(test_an_overdraft_is_paid_back),
+		cmocka_unit_test(test_accesses_and_calls_share),
 		cmocka_unit_test(test_period_by_what_stops_cost),
 		cmocka_unit_test(test_period_of_time_alone),
 		cmocka_unit_test(test_storms_are_paid_for),
