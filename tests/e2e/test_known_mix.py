@@ -135,7 +135,7 @@ def test_sum_of_one_thread():
 
 @alone
 def test_sum_of_eight_threads():
-    check_sum("threads", "-r", 299)
+    check_sum("threads", "-r", 299, *MANY_SAMPLES)
 
 
 @alone
