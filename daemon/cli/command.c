@@ -70,9 +70,11 @@ bool command_has_ended(const struct command *command)
 	siginfo_t info = { .si_pid = 0 };
 
 	/* The status stays to be reaped; ECHILD: the tracer has reaped it. */
-	return waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT)
-		       ? errno == ECHILD
-		       : info.si_pid != 0;
+	if (waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT))
+		return errno == ECHILD;
+	/* Of one that we trace, stops that nobody has answered yet are told, too. */
+	return info.si_pid && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+			       info.si_code == CLD_DUMPED);
 }
 
 int command_wait(struct command *command)

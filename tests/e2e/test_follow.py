@@ -42,6 +42,23 @@ def run_command(*command, options=("--follow", "--mode", "time"), **keywords):
         return run, report
 
 
+SIGNALS_ITSELF = '''
+import os, signal, time
+signal.signal(signal.SIGUSR1, lambda *_: None)
+while time.process_time() < 1.5:
+    os.kill(os.getpid(), signal.SIGUSR1)
+print(time.process_time())
+'''
+
+
+def test_a_stop_is_not_the_commands_end():
+    """Each signal stops it: whoever asks then whether it has ended is told of the stop."""
+    run, report = run_command(default_interpreter().path, "-c", SIGNALS_ITSELF, options=("--mode", "time"))
+    check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+    cpu_ns = 1e9 * float(run.stdout)
+    check(report["cpu_ns"] > 0.8 * cpu_ns, "of %d ns of CPU time, %d were profiled" % (cpu_ns, report["cpu_ns"]))
+
+
 def children(pid):
     with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
         return [int(word) for word in file.read().split()]
