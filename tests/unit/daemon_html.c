@@ -3,6 +3,7 @@
 #include "report_sample.h"
 
 #include "daemon/report/encode/sha256.h"
+#include "daemon/report/html/html.h"
 #include "daemon/report/model/verdict.h"
 
 #include <ctype.h>
