@@ -12,28 +12,17 @@
 #include <string.h>
 
 /*
- * Byte offsets of x86-64 builds with the GIL, from CPython's headers
- * (Include/cpython/dictobject.h, Include/internal/pycore_dict.h and
- * pycore_object.h, Objects/dict-common.h before 3.11). They have not moved
- * but at the minors named here. In free-threaded builds all that lies behind
- * an object's head is object_head_extra() further on.
+ * Byte offsets of x86-64 builds with the GIL, from CPython's headers, beside
+ * those of dict_layout.h. In free-threaded builds all that lies behind an
+ * object's head is object_head_extra() further on.
  */
 enum {
-	KEYS_KIND_GENERAL = 0,
 	OBJECT_HEAD_SIZE = 16,
-	/* before an instance, 3.11+ */
-	MANAGED_DICT_BEFORE = 24,
-	MANAGED_VALUES_BEFORE = 32, /* 3.11 */
 	MANAGED_DICT_BEFORE_FREE_THREADED = 8,
 	TYPE_BASIC_SIZE = 32,
 	TYPE_FLAGS = 168,
 	TYPE_DICT_OFFSET = 288,
 	TYPE_HEAD_SIZE = 296,
-	TYPE_CACHED_KEYS_3_11 = 872,
-	TYPE_CACHED_KEYS_3_12 = 880,
-	TYPE_CACHED_KEYS_3_15 = 888,
-	FLAG_INLINE_VALUES = 1 << 2, /* 3.13+ */
-	FLAG_MANAGED_DICT = 1 << 4,
 	FLAG_HEAP_TYPE = 1 << 9,
 	MODULE_DICT = 16,
 	LONG_SIZE = 16, /* ob_size to 3.11, then lv_tag */
@@ -41,51 +30,25 @@ enum {
 	LONG_DIGIT_BITS = 30,
 };
 
-#define INSTANCE_SIZE_MAX 4096
-
 static bool at_least(const struct python_runtime *runtime, int minor)
 {
 	return runtime->layout.minor >= minor;
 }
 
-/* Where a dict's entries are. */
-struct key_table {
-	remote_addr entries;
-	uint64_t count;
-	bool hashed; /* each entry starts with its key's hash */
-	bool cut;    /* there are more than count */
-};
-
-static int parse_keys(const struct python_runtime *runtime, remote_addr keys, size_t limit,
-		      struct key_table *ret_table)
+/* Of at most limit entries; *ret_cut: there are more. */
+static int read_keys(const struct python_runtime *runtime, remote_addr keys, size_t limit,
+		     struct dict_keys *ret_keys, bool *ret_cut)
 {
 	uint8_t head[KEYS_HEAD_SIZE];
-	struct key_table table = { 0 };
-	uint64_t size, width;
 	int error = memory_read(runtime->reader, keys, head, sizeof(head));
 
 	if (error)
 		return error;
-	if (at_least(runtime, 11)) {
-		if (head[KEYS_LOG2_INDEX_BYTES] > 32)
-			return -EBADMSG;
-		table.count = field_u64(head, KEYS_ENTRIES);
-		table.entries = keys + KEYS_INDICES + (1ull << head[KEYS_LOG2_INDEX_BYTES]);
-		table.hashed = head[KEYS_KIND] == KEYS_KIND_GENERAL;
-	} else {
-		size = field_u64(head, KEYS_OLD_SIZE);
-		if (size > UINT32_MAX)
-			return -EBADMSG;
-		width = size <= UINT8_MAX ? 1 : size <= UINT16_MAX ? 2 : 4;
-		table.count = field_u64(head, KEYS_OLD_ENTRIES);
-		table.entries = keys + KEYS_OLD_INDICES + size * width;
-		table.hashed = true;
-	}
-	if (table.count > limit) {
-		table.count = limit;
-		table.cut = true;
-	}
-	*ret_table = table;
+	if (!dict_keys_parse(head, keys, runtime->layout.minor, ret_keys))
+		return -EBADMSG;
+	*ret_cut = ret_keys->count > limit;
+	if (*ret_cut)
+		ret_keys->count = limit;
 	return 0;
 }
 
@@ -94,15 +57,14 @@ static int read_entries(const struct python_runtime *runtime, remote_addr keys, 
 			size_t limit, struct object_entries *ret_entries)
 {
 	struct object_entries entries = { 0 };
-	struct key_table table;
+	struct dict_keys table;
 	uint64_t *words = NULL;
 	size_t stride;
-	int error = parse_keys(runtime, keys, limit, &table);
+	int error = read_keys(runtime, keys, limit, &table, &entries.cut);
 
 	if (error)
 		return error;
 	stride = table.hashed ? 3 : 2;
-	entries.cut = table.cut;
 	words = calloc(table.count * (stride + 1) + 1, sizeof(*words));
 	entries.items = calloc(table.count + 1, sizeof(*entries.items));
 	if (!words || !entries.items) {
@@ -161,18 +123,13 @@ int object_read_dict(const struct python_runtime *runtime, remote_addr dict,
 	return object_read_dict_first(runtime, dict, OBJECT_ENTRIES_MAX, ret_entries);
 }
 
-static uint64_t cached_keys_offset(const struct python_runtime *runtime)
-{
-	return object_head_extra(runtime) + (at_least(runtime, 15)   ? TYPE_CACHED_KEYS_3_15
-					     : at_least(runtime, 12) ? TYPE_CACHED_KEYS_3_12
-								     : TYPE_CACHED_KEYS_3_11);
-}
-
 static int read_values(const struct python_runtime *runtime, remote_addr type, remote_addr values,
 		       struct object_entries *ret_entries)
 {
+	const uint64_t offset =
+		object_head_extra(runtime) + dict_cached_keys_offset(runtime->layout.minor);
 	remote_addr keys;
-	int error = memory_read_u64(runtime->reader, type + cached_keys_offset(runtime), &keys);
+	int error = memory_read_u64(runtime->reader, type + offset, &keys);
 
 	return error ? error : read_entries(runtime, keys, values, OBJECT_ENTRIES_MAX, ret_entries);
 }
@@ -201,7 +158,8 @@ static int read_managed(const struct python_runtime *runtime, remote_addr instan
 		return read_values(runtime, type, before[1] + 1, ret_entries);
 	if (before[1])
 		return object_read_dict(runtime, before[1], ret_entries);
-	if (!at_least(runtime, 13) || !(field_u64(type_head, TYPE_FLAGS) & FLAG_INLINE_VALUES) ||
+	if (!at_least(runtime, 13) ||
+	    !(field_u64(type_head, TYPE_FLAGS) & TYPE_FLAG_INLINE_VALUES) ||
 	    basic_size < OBJECT_HEAD_SIZE || basic_size > INSTANCE_SIZE_MAX)
 		return -EBADMSG;
 	error = memory_read(runtime->reader, instance + basic_size, state, sizeof(state));
@@ -230,7 +188,7 @@ int object_read_attributes(const struct python_runtime *runtime, remote_addr ins
 	flags = field_u64(head, TYPE_FLAGS);
 	if (!(flags & FLAG_HEAP_TYPE))
 		return -EBADMSG;
-	if (at_least(runtime, 11) && (flags & FLAG_MANAGED_DICT))
+	if (at_least(runtime, 11) && (flags & TYPE_FLAG_MANAGED_DICT))
 		return read_managed(runtime, instance, type, head, ret_entries);
 	offset = field_u64(head, TYPE_DICT_OFFSET);
 	if (offset < OBJECT_HEAD_SIZE || offset > INSTANCE_SIZE_MAX ||

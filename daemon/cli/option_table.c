@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/option_table.h"
 
+#include "daemon/report/writer_table.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

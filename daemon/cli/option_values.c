@@ -2,6 +2,7 @@
 #include "daemon/cli/option_values.h"
 
 #include "common/clock.h"
+#include "daemon/report/writer_table.h"
 #include "daemon/session/name_pattern.h"
 
 #include <limits.h>

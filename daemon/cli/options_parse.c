@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "daemon/cli/option_table.h"
+#include "daemon/report/writer_table.h"
 
 #include <getopt.h>
 #include <limits.h>

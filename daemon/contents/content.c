@@ -4,7 +4,6 @@
  * Include/cpython/ of each version, numpy/ndarraytypes.h.
  */
 #include "daemon/contents/fingerprint_internal.h"
-#include "pyintrospect/dict_layout.h"
 #include "pyintrospect/offsets.h"
 #include "pyintrospect/unicode.h"
 
@@ -227,31 +226,20 @@ static void dict_parse_keys(struct fingerprints *set, struct content_node *node,
 			    const struct memory_range *ranges, size_t count)
 {
 	remote_addr keys = content_word(node, FIELD_3), values = content_word(node, FIELD_4);
-	const uint8_t *head = ranges[0].buffer;
-	uint64_t entries, size, looked;
-	bool hashed = true;
+	struct dict_keys found;
+	uint64_t looked;
 
 	if (ranges[0].error) {
 		content_mix_ranges(node, ranges, count);
 		return;
 	}
-	if (set->minor >= 11) {
-		unsigned bits = head[KEYS_LOG2_INDEX_BYTES] & 63;
-
-		hashed = head[KEYS_KIND] == 0;
-		entries = keys + KEYS_INDICES + (1ull << bits);
-		size = content_word_of(&ranges[0], KEYS_ENTRIES);
-	} else {
-		uint64_t slots = content_word_of(&ranges[0], KEYS_OLD_SIZE);
-		unsigned width = slots <= UINT8_MAX ? 1 : slots <= UINT16_MAX ? 2 : 4;
-
-		entries = keys + KEYS_OLD_INDICES + slots * width;
-		size = content_word_of(&ranges[0], KEYS_OLD_ENTRIES);
-	}
-	looked = size < ENTRIES_MAX ? size : ENTRIES_MAX;
-	node->partial |= size > looked;
-	node->place = hashed;
-	if (!looked || !content_request(set, node, entries, (hashed ? 24 : 16) * looked, true)) {
+	if (!dict_keys_parse(ranges[0].buffer, keys, set->minor, &found))
+		found = (struct dict_keys){ 0 };
+	looked = found.count < ENTRIES_MAX ? found.count : ENTRIES_MAX;
+	node->partial |= found.count > looked;
+	node->place = found.hashed;
+	if (!looked ||
+	    !content_request(set, node, found.entries, (found.hashed ? 24 : 16) * looked, true)) {
 		node->opaque = true;
 		node->own = hash_combine(node->own, node->object);
 		content_done(node);

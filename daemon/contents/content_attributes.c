@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The attributes of an object of a program's class: its slots, and its dict,
- * which may not have been made yet (pyintrospect/object_reader.c has the
+ * which may not have been made yet (pyintrospect/dict_layout.h has the
  * layouts):
  *
  *   what is before the object, or its dict's address -> the dict -> keys ->
@@ -10,14 +10,8 @@
  * Names are interned: their addresses tell them apart. Attributes have no order.
  */
 #include "daemon/contents/fingerprint_internal.h"
-#include "pyintrospect/dict_layout.h"
 
 enum {
-	MANAGED_DICT_BEFORE = 24,
-	MANAGED_VALUES_BEFORE = 32, /* 3.11 */
-	TYPE_CACHED_KEYS_3_11 = 872,
-	TYPE_CACHED_KEYS_3_12 = 880,
-	TYPE_CACHED_KEYS_3_15 = 888,
 	VALUES_INLINE_MAX = 30,
 	DICT_USED = 16,
 	/* a name, compact and of ASCII */
@@ -27,10 +21,7 @@ enum {
 	NAME_BYTES = 16,
 };
 
-#define FLAG_INLINE_VALUES (1u << 2) /* 3.13+ */
-#define FLAG_MANAGED_DICT  (1u << 4)
-#define INSTANCE_SIZE_MAX  4096
-#define ENTRIES_BELIEVED   (1u << 24)
+#define ENTRIES_BELIEVED (1u << 24)
 
 /* Of the object itself, and of one in it. */
 #define ATTRIBUTES_MAX        32
@@ -63,7 +54,7 @@ bool content_name_is_cache(const char *name)
 
 static bool managed(const struct fingerprints *set, const struct content_type *type)
 {
-	return set->minor >= 11 && type->flags & FLAG_MANAGED_DICT;
+	return set->minor >= 11 && type->flags & TYPE_FLAG_MANAGED_DICT;
 }
 
 /* Where the dict's address is in an object that has one; 0: nowhere. */
@@ -148,10 +139,7 @@ static void ask_first(struct fingerprints *set, struct content_node *node,
 	bool given = true;
 
 	if (managed(set, type)) {
-		remote_addr keys =
-			node->type_address + (set->minor >= 15   ? TYPE_CACHED_KEYS_3_15
-					      : set->minor >= 12 ? TYPE_CACHED_KEYS_3_12
-								 : TYPE_CACHED_KEYS_3_11);
+		remote_addr keys = node->type_address + dict_cached_keys_offset(set->minor);
 
 		given = set->minor == 11
 				? content_request(set, node, node->object - MANAGED_VALUES_BEFORE,
@@ -159,7 +147,7 @@ static void ask_first(struct fingerprints *set, struct content_node *node,
 				: content_request(set, node, node->object - MANAGED_DICT_BEFORE, 8,
 						  true);
 		given = given && content_request(set, node, keys, 8, true);
-		if (given && set->minor >= 13 && type->flags & FLAG_INLINE_VALUES)
+		if (given && set->minor >= 13 && type->flags & TYPE_FLAG_INLINE_VALUES)
 			given = content_request(set, node, node->object + type->basic_size,
 						VALUES_INLINE_HEAD + 8 * (size_t)type->capacity,
 						true);
@@ -195,7 +183,7 @@ static size_t limit_of(const struct content_node *node)
 }
 
 static void ask_entries(struct fingerprints *set, struct content_node *node,
-			const struct content_keys *keys)
+			const struct dict_keys *keys)
 {
 	uint64_t count = keys->count;
 	bool given;
@@ -228,7 +216,7 @@ static void ask_keys(struct fingerprints *set, struct content_node *node,
 		return;
 	}
 	node->stage = STAGE_FOURTH;
-	if (type->keys.keys != node->keys || !type->keys.count)
+	if (type->keys_address != node->keys || !type->keys.count)
 		return;
 	ask_entries(set, node, &type->keys);
 }
@@ -238,7 +226,7 @@ static void parse_first(struct fingerprints *set, struct content_node *node,
 			struct content_type *type, const struct memory_range *ranges, size_t count)
 {
 	bool is_managed = managed(set, type);
-	size_t fixed = is_managed ? 2u + (set->minor >= 13 && type->flags & FLAG_INLINE_VALUES)
+	size_t fixed = is_managed ? 2u + (set->minor >= 13 && type->flags & TYPE_FLAG_INLINE_VALUES)
 				  : node->place != 0;
 	remote_addr dict = 0;
 
@@ -321,36 +309,16 @@ static void attributes_parse_dict(struct fingerprints *set, struct content_node 
 
 /* False: these are no keys. */
 static bool attributes_read_keys(const struct fingerprints *set, const struct content_node *node,
-				 const struct memory_range *range, struct content_keys *ret_keys)
+				 const struct memory_range *range, struct dict_keys *ret_keys)
 {
-	const uint8_t *head = range->buffer;
-	struct content_keys keys = { .keys = node->keys, .hashed = true };
-
-	if (set->minor >= 11) {
-		if (head[KEYS_LOG2_INDEX_BYTES] > 32)
-			return false;
-		keys.count = content_word_of(range, KEYS_ENTRIES);
-		keys.entries = node->keys + KEYS_INDICES + (1ull << head[KEYS_LOG2_INDEX_BYTES]);
-		keys.hashed = head[KEYS_KIND] == 0;
-	} else {
-		uint64_t slots = content_word_of(range, KEYS_OLD_SIZE);
-
-		if (slots > UINT32_MAX)
-			return false;
-		keys.count = content_word_of(range, KEYS_OLD_ENTRIES);
-		keys.entries = node->keys + KEYS_OLD_INDICES +
-			       slots * (slots <= UINT8_MAX    ? 1
-					: slots <= UINT16_MAX ? 2
-							      : 4);
-	}
-	*ret_keys = keys;
-	return keys.count <= ENTRIES_BELIEVED;
+	return dict_keys_parse(range->buffer, node->keys, set->minor, ret_keys) &&
+	       ret_keys->count <= ENTRIES_BELIEVED;
 }
 
 static void attributes_parse_keys(struct fingerprints *set, struct content_node *node,
 				  struct content_type *type, const struct memory_range *range)
 {
-	struct content_keys keys;
+	struct dict_keys keys;
 
 	if (range->error || !attributes_read_keys(set, node, range, &keys)) {
 		content_opaque(node);
@@ -359,6 +327,7 @@ static void attributes_parse_keys(struct fingerprints *set, struct content_node 
 	/* There may be more keys than this object has room for. */
 	if (node->place && node->values && keys.count > node->place)
 		keys.count = node->place;
+	type->keys_address = node->keys;
 	type->keys = keys;
 	ask_entries(set, node, &keys);
 }
@@ -450,7 +419,7 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 			  size_t count)
 {
 	size_t at = 0, wanted = 1u + (node->values && !node->values_at);
-	struct content_keys keys;
+	struct dict_keys keys;
 	uint64_t asked;
 
 	if (count > wanted) {
@@ -464,6 +433,7 @@ static void parse_entries(struct fingerprints *set, struct content_node *node,
 		asked = keys.count < limit_of(node) ? keys.count : limit_of(node);
 		if (keys.entries != ranges[1].address || asked != node->counted ||
 		    keys.hashed != node->hashed || ranges[1].error) {
+			type->keys_address = node->keys;
 			type->keys = keys;
 			node->stage = STAGE_FOURTH;
 			node->partial = false;

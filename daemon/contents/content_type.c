@@ -34,11 +34,9 @@ enum {
 	SLOT_WORDS = 64,
 };
 
-#define FLAG_MANAGED_DICT  (1u << 4)
 #define FLAG_HEAP_TYPE     (1u << 9)
 #define FLAG_TYPE_SUBCLASS (1u << 31)
 #define LEVELS_MAX         24
-#define INSTANCE_SIZE_MAX  4096
 
 static size_t slot_of(remote_addr address)
 {
@@ -251,7 +249,7 @@ static bool adds_up(const struct fingerprints *set, const struct content_type *t
 	if (type->basic_size > INSTANCE_SIZE_MAX || end < begin || (end - begin) % 8 ||
 	    type->member_count != words)
 		return false;
-	if (type->flags & FLAG_MANAGED_DICT && set->minor >= 11)
+	if (type->flags & TYPE_FLAG_MANAGED_DICT && set->minor >= 11)
 		; /* it lies before the instance */
 	else if ((type->dict_offset >= begin && type->dict_offset < end) ||
 		 (type->dict_offset < 0 && !base->dict_offset))
@@ -301,7 +299,7 @@ static void conclude(struct fingerprints *set, struct content_type *type)
 		type->derived = true;
 		type->slots = (type->slots & ~type->ignored) | base->slots;
 		type->attributes = base->attributes || type->dict_offset ||
-				   (set->minor >= 11 && type->flags & FLAG_MANAGED_DICT);
+				   (set->minor >= 11 && type->flags & TYPE_FLAG_MANAGED_DICT);
 		type_settle(type, base->kind);
 	} else {
 		type_settle(type, CONTENT_OTHER);

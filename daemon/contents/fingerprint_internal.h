@@ -5,6 +5,7 @@
 
 #include "common/hash.h"
 #include "daemon/contents/content_kind.h"
+#include "pyintrospect/dict_layout.h"
 
 #include <string.h>
 
@@ -78,13 +79,6 @@ struct content_rule {
 	bool partial;             /* there is more in it than is compared */
 };
 
-/* The keys that instances share, as they were found last. */
-struct content_keys {
-	remote_addr keys, entries;
-	uint64_t count;
-	bool hashed;
-};
-
 struct content_type {
 	remote_addr address, name_address, members, base_address, meta_address;
 	uint64_t basic_size, item_size, flags, member_count;
@@ -93,7 +87,8 @@ struct content_type {
 	uint64_t slots, ignored;
 	uint64_t root_size; /* of what rule is for */
 	const struct content_rule *rule;
-	struct content_keys keys;
+	remote_addr keys_address; /* of those that its instances share, as they were found last */
+	struct dict_keys keys;
 	char name[CONTENT_TYPE_NAME];
 	uint32_t checked;    /* the stop in which it was last looked at */
 	uint16_t base, meta; /* number + 1; 0: not known */

@@ -4,7 +4,9 @@
 #include "common/clock.h"
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/pprof.h"
-#include "daemon/report/format/writer.h"
+#include "daemon/report/html/html.h"
+#include "daemon/report/recording/recording.h"
+#include "daemon/report/writer_table.h"
 #include "daemon/serve/window.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
  * what is written: JSON is JSON, and a page has the scripts that it always has.
  */
 #include "daemon/report/diff/diff.h"
+#include "daemon/report/html/html.h"
 #include "daemon/report/recording/profile_codec.h"
 #include "daemon/report/recording/recording.h"
 #include "tests/fuzz/fuzz.h"

@@ -4,11 +4,10 @@
  * mini-symbols. Then the same as a file that changes between opening and use:
  * its last bytes also say what is written where, and where it is cut off.
  */
-#include "symbolize/elf_image.h"
 #include "symbolize/function_group.h"
 #include "symbolize/mini_image.h"
 #include "symbolize/symbol.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/changing_image.h"
 
 #include <elf.h>
 
@@ -73,21 +72,6 @@ static void read_image(struct elf_image *image)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct fuzz_input input = { data, size };
-	uint8_t *bytes = fuzz_copy(&input);
-	struct elf_image *image;
-	int fd;
-
-	if (elf_image_open_memory(bytes, size, &image) != 0) {
-		free(bytes);
-		return 0;
-	}
-	read_image(image);
-	fd = fuzz_file(data, size);
-	if (elf_image_open(fd, &image) == 0) {
-		fuzz_file_change(fd, data, size);
-		read_image(image);
-	}
-	close(fd);
+	fuzz_changing_image(data, size, read_image);
 	return 0;
 }

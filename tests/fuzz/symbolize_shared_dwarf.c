@@ -9,50 +9,25 @@
  */
 #include "symbolize/dwarf_file.h"
 #include "symbolize/elf_image.h"
-#include "symbolize/line_info.h"
-#include "symbolize/struct_layout.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/read_lines.h"
+#include "tests/fuzz/read_dwarf.h"
+#include "tests/unit/replaced_open.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
 
 static bool only_shared;
 
-/* In place of the C library's: libdw opens files by it. */
-int open64(const char *path, int flags, ...);
-
-static int open_watched(const char *path, int flags, va_list rest)
+static bool decide_open(const char *path, int *ret_result)
 {
-	unsigned mode = flags & O_CREAT ? va_arg(rest, unsigned) : 0;
-
+	(void)path;
+	(void)ret_result;
 	fuzz_must(!only_shared);
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	return false;
 }
 
-int open(const char *path, int flags, ...)
-{
-	va_list rest;
-	int fd;
-
-	va_start(rest, flags);
-	fd = open_watched(path, flags, rest);
-	va_end(rest);
-	return fd;
-}
-
-int open64(const char *path, int flags, ...)
-{
-	va_list rest;
-	int fd;
-
-	va_start(rest, flags);
-	fd = open_watched(path, flags, rest);
-	va_end(rest);
-	return fd;
-}
+/* libdw opens files by it. */
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 /* Whatever is asked for is the shared file. */
 static int open_shared(void *context, int root, const char *path, enum root_link link)
@@ -63,28 +38,6 @@ static int open_shared(void *context, int root, const char *path, enum root_link
 	(void)link;
 	fuzz_read_string(path);
 	return fcntl(*shared, F_DUPFD_CLOEXEC, 0);
-}
-
-static void read_layouts(const struct module *module, const struct debug_search *search)
-{
-	static const char *const types[] = { "state", "state_t", "frame", "values", "missing" };
-	static const char *const members[] = { "next", "inner.value", "frame.list.next", "hidden" };
-	struct symbolizer *symbolizer = symbolizer_create();
-	struct struct_layout *layout = symbolizer ? struct_layout_create(symbolizer, module) : NULL;
-	struct debug_info info;
-	uint32_t number;
-
-	fuzz_must(layout);
-	symbolizer_set_search(symbolizer, search);
-	info = struct_layout_debug_info(layout);
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		(void)info.type_size(info.context, types[i], &number);
-		for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++)
-			if (info.member_offset(info.context, types[i], members[k], &number) == 0)
-				fuzz_must(number <= INT32_MAX);
-	}
-	struct_layout_destroy(layout);
-	symbolizer_destroy(symbolizer);
 }
 
 /* Takes over the bytes. */

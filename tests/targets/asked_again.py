@@ -3,11 +3,7 @@
 
 With --fixed it is made once a round and handed on.
 """
-import argparse
-import random
-import time
-
-import support
+import round_runner
 
 
 def profile(heights):
@@ -32,28 +28,15 @@ def flat(heights, made):
     return sum(abs(b - a) < 0.5 for a, b in zip(smooth, smooth[1:]))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--fixed", action="store_true")
-    arguments = parser.parse_args()
-    rng = random.Random(1)
-    problems = []
-
-    support.ready()
-    rounds = highest = 0
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end:
-        heights = [rng.random() * 40 for _ in range(400)]
-        made = profile(heights) if arguments.fixed else None
-        found = climb(heights, made), summit(heights, made), flat(heights, made)
-        # Seldom: it is the same work.
-        if rounds % 100 == 0 and found != (climb(heights, None), summit(heights, None), flat(heights, None)):
-            problems.append("round %d has other figures" % rounds)
-            break
-        highest = max(highest, sorted(heights)[-1])
-        rounds += 1
-    support.finish("asked_again", problems, "%d rounds" % rounds)
+def ask(rng, fixed, number):
+    heights = [rng.random() * 40 for _ in range(400)]
+    made = profile(heights) if fixed else None
+    found = climb(heights, made), summit(heights, made), flat(heights, made)
+    # Seldom: it is the same work.
+    if number % 100 == 0 and found != (climb(heights, None), summit(heights, None), flat(heights, None)):
+        return "other figures"
+    # What else there is to do.
+    return None if sorted(heights)[-1] < 40 else "a hill that is too high"
 
 
-main()
+round_runner.run("asked_again", __doc__, ask)

@@ -3,11 +3,7 @@
 
 No day is like another, so that nothing is the same for long. With --fixed the median is kept.
 """
-import argparse
-import random
-import time
-
-import support
+import round_runner
 
 
 class Day:
@@ -34,25 +30,9 @@ class KeptDay(Day):
         return self.kept
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--fixed", action="store_true")
-    arguments = parser.parse_args()
-    kind = KeptDay if arguments.fixed else Day
-    rng = random.Random(1)
-    problems = []
-
-    support.ready()
-    days = 0
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end:
-        first, _, last = kind(rng).report()
-        days += 1
-        if first != last or not 0.4 < first < 0.6:
-            problems.append("day %d has another median" % days)
-            break
-    support.finish("kept_results", problems, "%d days" % days)
+def sell(rng, fixed, number):
+    first, _, last = (KeptDay if fixed else Day)(rng).report()
+    return None if first == last and 0.4 < first < 0.6 else "another median"
 
 
-main()
+round_runner.run("kept_results", __doc__, sell)

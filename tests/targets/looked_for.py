@@ -3,12 +3,9 @@
 
 The data are others in each round. With --fixed there is a dict, a deque, a limit that is kept, and another dict.
 """
-import argparse
 import collections
-import random
-import time
 
-import support
+import round_runner
 
 
 def by_name(names, entries, fixed):
@@ -50,27 +47,15 @@ def places(entries, fixed):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--fixed", action="store_true")
-    arguments = parser.parse_args()
-    rng = random.Random(1)
-    problems = []
-
-    support.ready()
-    rounds = 0
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end:
-        names = ["n%d" % rng.randrange(10**6) for _ in range(60)]
-        entries = [(rng.choice(names), rng.randrange(10**6)) for _ in range(1500)]
-        for work, *given in ((by_name, names, entries), (in_turn, entries), (above, entries), (places, entries)):
-            # Once: it is the same work.
-            if not rounds and work(*given, False) != work(*given, True):
-                problems.append("round %d: %s has other results" % (rounds, work.__name__))
-            work(*given, arguments.fixed)
-        rounds += 1
-    support.finish("looked_for", problems, "%d rounds" % rounds)
+def look(rng, fixed, number):
+    names = ["n%d" % rng.randrange(10**6) for _ in range(60)]
+    entries = [(rng.choice(names), rng.randrange(10**6)) for _ in range(1500)]
+    for work, *given in ((by_name, names, entries), (in_turn, entries), (above, entries), (places, entries)):
+        # Once: it is the same work.
+        if not number and work(*given, False) != work(*given, True):
+            return "other results of %s" % work.__name__
+        work(*given, fixed)
+    return None
 
 
-main()
+round_runner.run("looked_for", __doc__, look)

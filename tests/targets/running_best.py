@@ -3,11 +3,7 @@
 
 Each day begins anew, so that what is gone over has any length. With --fixed the best is kept.
 """
-import argparse
-import random
-import time
-
-import support
+import round_runner
 
 
 def best_so_far(prices):
@@ -25,25 +21,10 @@ def best_kept(prices):
     return best
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--fixed", action="store_true")
-    arguments = parser.parse_args()
-    find = best_kept if arguments.fixed else best_so_far
-    rng = random.Random(1)
-    problems = []
-
-    support.ready()
-    days = 0
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end:
-        prices = [rng.random() for _ in range(1500)]
-        if find(prices)[-1] != sorted(prices * 20)[-1]:
-            problems.append("day %d has another best price" % days)
-            break
-        days += 1
-    support.finish("running_best", problems, "%d days" % days)
+def trade(rng, fixed, number):
+    prices = [rng.random() for _ in range(1500)]
+    best = best_kept(prices) if fixed else best_so_far(prices)
+    return None if best[-1] == sorted(prices * 20)[-1] else "another best price"
 
 
-main()
+round_runner.run("running_best", __doc__, trade)

@@ -4,12 +4,9 @@
 Arguments come back after others have been there, and are other ones a moment later. With --fixed a cache keeps the
 weights of one text.
 """
-import argparse
 import functools
-import random
-import time
 
-import support
+import round_runner
 
 WORDS = ["w%02d" % number for number in range(40)]
 
@@ -25,28 +22,16 @@ def score(words, base, weigh):
     return sum(weigh(word, base) for word in words)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--fixed", action="store_true")
-    arguments = parser.parse_args()
-    rng = random.Random(1)
-    problems = []
-
-    support.ready()
-    texts = longest = 0
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end:
-        words, base = rng.choices(WORDS, k=1000), rng.randrange(10**6)
-        weigh = functools.lru_cache(maxsize=None)(weight) if arguments.fixed else weight
-        total = score(words, base, weigh)
-        # Seldom: it is the same work.
-        if texts % 100 == 0 and total != score(words, base, weight):
-            problems.append("text %d has another score" % texts)
-            break
-        longest = max(longest, len(" ".join(sorted(letter for word in words * 8 for letter in word))))
-        texts += 1
-    support.finish("shared_terms", problems, "%d texts" % texts)
+def read(rng, fixed, number):
+    words, base = rng.choices(WORDS, k=1000), rng.randrange(10**6)
+    weigh = functools.lru_cache(maxsize=None)(weight) if fixed else weight
+    total = score(words, base, weigh)
+    # Seldom: it is the same work.
+    if number % 100 == 0 and total != score(words, base, weight):
+        return "another score"
+    # What else there is to do.
+    letters = " ".join(sorted(letter for word in words * 8 for letter in word))
+    return None if letters.endswith("w") else "other letters"
 
 
-main()
+round_runner.run("shared_terms", __doc__, read)

@@ -78,6 +78,16 @@ static inline bool next_interpreter(void)
 	return true;
 }
 
+/* Runs an array of tests on an interpreter of each version; the program's status. */
+#define run_on_interpreters(tests)                                                                 \
+	({                                                                                         \
+		int failed = 0;                                                                    \
+                                                                                                   \
+		while (next_interpreter())                                                         \
+			failed += cmocka_run_group_tests(tests, NULL, NULL);                       \
+		failed != 0;                                                                       \
+	})
+
 static inline int set_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -196,11 +206,24 @@ static inline void add(struct fixture *fixture, struct argument_frame only)
 	add_frames(fixture, &only, 1);
 }
 
+static inline void add_two(struct fixture *fixture, struct argument_frame inner,
+			   struct argument_frame outer)
+{
+	add_frames(fixture, (struct argument_frame[]){ inner, outer }, 2);
+}
+
 /* The same contents in MANY rounds. */
 static inline void add_same(struct fixture *fixture, uint32_t site)
 {
 	for (uint32_t i = 0; i < MANY; i++)
 		add(fixture, frame(site, 7, i));
+}
+
+/* Other contents in each of so many rounds. */
+static inline void add_others(struct fixture *fixture, uint32_t site, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		add(fixture, frame(site, 100 + i, i));
 }
 
 static inline void judge(struct fixture *fixture)

@@ -2,12 +2,6 @@
 /* Findings of several lines that one change mends: a loop over elements, a function's calls. */
 #include "argument_samples.h"
 
-static void add_others(struct fixture *fixture, uint32_t site, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		add(fixture, frame(site, 100 + i, i));
-}
-
 static unsigned joined(const struct fixture *fixture, uint32_t site)
 {
 	unsigned count = 0;
@@ -63,10 +57,7 @@ static void test_called_from_several_places(void **state)
 	uint32_t dropping = call_at(fixture, "loop", 5);
 
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inside, i, i),
-						      frame(callers[i % 2], i, i) },
-			   2);
+		add_two(fixture, frame(inside, i, i), frame(callers[i % 2], i, i));
 	all_are(fixture, ARGUMENT_NEEDED, inside);
 	site_of(fixture, entry)->compared = 12;
 	site_of(fixture, entry)->repeated = 8;
@@ -100,9 +91,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_loop_over_elements, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_from_several_places, set_up, tear_down),
 	};
-	int failed = 0;
 
-	while (next_interpreter())
-		failed += cmocka_run_group_tests(tests, NULL, NULL);
-	return failed != 0;
+	return run_on_interpreters(tests);
 }

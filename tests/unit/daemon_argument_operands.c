@@ -20,8 +20,7 @@ static void test_algorithms(void **state)
 	uint32_t site = call_at(fixture, "loop", 4);
 	struct argument_site *known = site_of(fixture, site);
 
-	for (uint32_t i = 0; i < MANY; i++)
-		add(fixture, frame(site, i, i));
+	add_others(fixture, site, MANY);
 	known->kind = OPERATION_CONTAINS;
 	known->operands[1].role = OPERAND_CONTAINER;
 	known->operands[1].size = 1000;
@@ -100,17 +99,22 @@ static void test_cut(void **state)
 
 /* ---- growing */
 
-static void test_growing(void **state)
+static void add_growing(struct fixture *fixture, uint32_t site)
 {
-	struct fixture *fixture = *state;
-	uint32_t site = call_at(fixture, "loop", 4);
-
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct argument_frame one = frame(site, i, i);
 
 		one.largest = 1000 + i;
 		add(fixture, one);
 	}
+}
+
+static void test_growing(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+
+	add_growing(fixture, site);
 	all_are(fixture, ARGUMENT_GROWING, site);
 	/* An own function may do anything with it; where it is indexed its length does not matter.
 	 */
@@ -161,12 +165,7 @@ static void test_growing_is_dropped(void **state)
 	struct fixture *fixture = *state;
 	uint32_t site = call_at(fixture, "loop", 5);
 
-	for (uint32_t i = 0; i < MANY; i++) {
-		struct argument_frame one = frame(site, i, i);
-
-		one.largest = 1000 + i;
-		add(fixture, one);
-	}
+	add_growing(fixture, site);
 	all_are(fixture, ARGUMENT_NEEDED, site);
 }
 
@@ -204,18 +203,12 @@ static void test_order(void **state)
 
 /* ---- elements */
 
-static void add_others(struct fixture *fixture, uint32_t site)
-{
-	for (uint32_t i = 0; i < MANY; i++)
-		add(fixture, frame(site, 100 + i, i));
-}
-
 static void test_elements(void **state)
 {
 	struct fixture *fixture = *state;
 	uint32_t site = subscript_at(fixture, 10, "float64[1000]", CONTENT_INT);
 
-	add_others(fixture, site);
+	add_others(fixture, site, MANY);
 	all_are(fixture, ARGUMENT_ELEMENTS, site);
 	/* x[i] of a table is a row of it, x[i, j] a number; x[a:b] is a slice. */
 	subscript_at(fixture, 10, "float64[1000,300]", CONTENT_INT);
@@ -254,16 +247,16 @@ static void test_scalars(void **state)
 	struct fixture *fixture = *state;
 	uint32_t summed = ufunc_at(fixture, 11), kept = ufunc_at(fixture, 12);
 
-	add_others(fixture, summed);
+	add_others(fixture, summed, MANY);
 	all_are(fixture, ARGUMENT_SCALARS, summed);
 	/* Not summed up: an array is what it should work on. */
 	forget_samples(fixture);
-	add_others(fixture, kept);
+	add_others(fixture, kept, MANY);
 	all_are(fixture, ARGUMENT_ELEMENTS, kept);
 	/* Not a ufunc: there may be nothing that takes an array. */
 	forget_samples(fixture);
 	snprintf(site_of(fixture, summed)->operands[0].shape, FINGERPRINT_SHAPE, "function");
-	add_others(fixture, summed);
+	add_others(fixture, summed, MANY);
 	all_are(fixture, ARGUMENT_NEEDED, summed);
 	/* Nor are arrays numbers. */
 	ufunc_at(fixture, 11);
@@ -284,9 +277,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_elements, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_scalars, set_up, tear_down),
 	};
-	int failed = 0;
 
-	while (next_interpreter())
-		failed += cmocka_run_group_tests(tests, NULL, NULL);
-	return failed != 0;
+	return run_on_interpreters(tests);
 }

@@ -37,8 +37,7 @@ static void test_mostly_the_same(void **state)
 		add(fixture, frame(site, i % 2 ? 7 : 1000 + i, i));
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	forget_samples(fixture);
-	for (uint32_t i = 0; i < MANY; i++)
-		add(fixture, frame(site, 1000 + i, i));
+	add_others(fixture, site, MANY);
 	all_are(fixture, ARGUMENT_NEEDED, site);
 }
 
@@ -65,8 +64,7 @@ static void test_one_long_call_in_itself(void **state)
 	uint32_t site = call_at(fixture, "loop", 4);
 
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(site, 7, 1), frame(site, 7, 1) }, 2);
+		add_two(fixture, frame(site, 7, 1), frame(site, 7, 1));
 	all_are(fixture, ARGUMENT_NEEDED, site);
 }
 
@@ -108,8 +106,7 @@ static void test_called_in_a_loop(void **state)
 
 	site_of(fixture, outer)->of_callee = true;
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, 7, 0), frame(outer, i, 0) }, 2);
+		add_two(fixture, frame(inner, 7, 0), frame(outer, i, 0));
 	judge(fixture);
 	/* To tell calls apart takes a round or another site: here it is one call, for all we know.
 	 */
@@ -117,20 +114,17 @@ static void test_called_in_a_loop(void **state)
 	/* The caller's round will do. */
 	forget_samples(fixture);
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, 7, 0), frame(outer, i, i) }, 2);
+		add_two(fixture, frame(inner, 7, 0), frame(outer, i, i));
 	all_are(fixture, ARGUMENT_REPEATED, inner);
 	forget_samples(fixture);
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, 7, i), frame(outer, i, i) }, 2);
+		add_two(fixture, frame(inner, 7, i), frame(outer, i, i));
 	all_are(fixture, ARGUMENT_REPEATED, inner);
 	assert_int_equal(fixture->findings.votes[0].frame, 0);
 	/* The outermost that is the same is to blame. */
 	forget_samples(fixture);
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, 7, i), frame(outer, 7, i) }, 2);
+		add_two(fixture, frame(inner, 7, i), frame(outer, 7, i));
 	all_are(fixture, ARGUMENT_INVARIANT, outer);
 	assert_int_equal(fixture->findings.votes[0].frame, 1);
 }
@@ -188,8 +182,7 @@ static void test_again(void **state)
 	struct fixture *fixture = *state;
 	uint32_t site = call_at(fixture, "loop", 4);
 
-	for (uint32_t i = 0; i < MANY; i++)
-		add(fixture, frame(site, i, i));
+	add_others(fixture, site, MANY);
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	site_of(fixture, site)->compared = 12;
 	site_of(fixture, site)->repeated = 9;
@@ -212,8 +205,7 @@ static void test_again_refuted_inside(void **state)
 	uint32_t inner = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
 
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, i, i), frame(outer, i, i) }, 2);
+		add_two(fixture, frame(inner, i, i), frame(outer, i, i));
 	site_of(fixture, outer)->of_callee = true;
 	site_of(fixture, outer)->compared = site_of(fixture, outer)->repeated = 20;
 	all_are(fixture, ARGUMENT_INVARIANT, outer);
@@ -231,8 +223,7 @@ static void test_refuted_inside(void **state)
 
 	site_of(fixture, outer)->of_callee = true;
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, i, i), frame(outer, 7, i) }, 2);
+		add_two(fixture, frame(inner, i, i), frame(outer, 7, i));
 	all_are(fixture, ARGUMENT_NEEDED, inner);
 	/* Or on what cannot be read. */
 	forget_samples(fixture);
@@ -240,7 +231,7 @@ static void test_refuted_inside(void **state)
 		struct argument_frame one = frame(inner, 7, i);
 
 		one.flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
-		add_frames(fixture, (struct argument_frame[]){ one, frame(outer, 7, i) }, 2);
+		add_two(fixture, one, frame(outer, 7, i));
 	}
 	judge(fixture);
 	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, outer), 0);
@@ -251,8 +242,7 @@ static void test_refuted_inside(void **state)
 	/* What happens outside of the function as often says nothing of it. */
 	forget_samples(fixture);
 	for (uint32_t i = 0; i < MANY; i++) {
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, i, i), frame(outer, 7, i) }, 2);
+		add_two(fixture, frame(inner, i, i), frame(outer, 7, i));
 		add(fixture, frame(inner, 500 + i, i));
 	}
 	judge(fixture);
@@ -392,8 +382,7 @@ static void test_few_in_rows(void **state)
 	struct argument_site *site = site_of(fixture, outer);
 
 	for (uint32_t i = 0; i < MANY; i++)
-		add_frames(fixture,
-			   (struct argument_frame[]){ frame(inner, i, i), frame(outer, i, i) }, 2);
+		add_two(fixture, frame(inner, i, i), frame(outer, i, i));
 	site->operands[1].kind = CONTENT_INT;
 	site->operands[1].hashable = site->of_callee = true;
 	site->rows = 4;
@@ -447,9 +436,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_few_in_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
 	};
-	int failed = 0;
 
-	while (next_interpreter())
-		failed += cmocka_run_group_tests(tests, NULL, NULL);
-	return failed != 0;
+	return run_on_interpreters(tests);
 }

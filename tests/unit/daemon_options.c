@@ -3,6 +3,8 @@
 #include "daemon/cli/option_table.h"
 #include "daemon/cli/options_help.h"
 #include "daemon/cli/options_parse.h"
+#include "daemon/report/html/html.h"
+#include "daemon/report/recording/recording.h"
 
 #include <setjmp.h>
 #include <signal.h>

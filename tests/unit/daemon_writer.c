@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing a writer, and writing files that are whole or not there, in a real folder. */
+#include "daemon/report/html/html.h"
+#include "daemon/report/writer_table.h"
 #include "report_sample.h"
 
 #include <errno.h>

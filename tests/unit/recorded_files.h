@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_TESTS_UNIT_RECORDED_FILES_H
 #define PIEPROFD_TESTS_UNIT_RECORDED_FILES_H
 
+#include "daemon/report/html/html.h"
 #include "daemon/report/recording/recording.h"
 #include "report_sample.h"
 

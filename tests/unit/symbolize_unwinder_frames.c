@@ -1,44 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unwinder on frames that random stops rarely meet: each scenario is a
- * child of this test that brings itself into the situation and stays there.
- * Being a fork, its functions have the addresses they have here.
+ * The unwinder on frames that random stops rarely meet: of hand-written
+ * functions with rare rules or none, of signal handlers, and with registers
+ * that make no sense.
  */
-#include "tests/unit/under_valgrind.h"
-#include "tests/unit/unwind_subject.h"
-
-#include <dirent.h>
-#include <dwarf.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <time.h>
-
-#include <cmocka.h>
-
-#define ADDRESS(function) ((remote_addr)(uintptr_t)(function))
-
-/* Not a tail call: the frames are what is tested. */
-#define CALL(statement)                                                                            \
-	do {                                                                                       \
-		statement;                                                                         \
-		__asm__ volatile("" ::: "memory");                                                 \
-	} while (0)
-
-static void say_ready(void)
-{
-	live_must(write(STDOUT_FILENO, "\n", 1) == 1);
-}
-
-/* Never returns; the compiler is not to know. */
-static __attribute__((noinline)) void stay(void)
-{
-	volatile bool forever = true;
-
-	say_ready();
-	while (forever)
-		__asm__ volatile("pause");
-}
+#include "tests/unit/unwind_children.h"
 
 /*
  * Hand-written functions. Each gets into its situation, with a stack as its
@@ -189,43 +155,6 @@ static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void call_by
 static void child_of_assembly(void *body)
 {
 	CALL(call_by_rbp(*(void (**)(void))body, 100));
-}
-
-static void child_in_vdso(void *context)
-{
-	struct timespec now;
-
-	(void)context;
-	say_ready();
-	for (;;)
-		clock_gettime(CLOCK_MONOTONIC, &now);
-}
-
-static struct subject open_stopped(void (*body)(void *), void *context, size_t stack_bytes)
-{
-	struct live_process *process = live_process_start(NULL, body, context);
-	struct subject subject;
-
-	assert_non_null(process);
-	assert_true(live_process_wait_line(process));
-	subject = subject_open(process);
-	assert_true(live_process_seize(process));
-	assert_true(live_process_stop(process));
-	/* It may not have come from the line to the loop yet. */
-	if (body != child_in_vdso)
-		assert_true(live_process_settle(process));
-	assert_true(live_process_copy(process, stack_bytes));
-	return subject;
-}
-
-static size_t frame_of(const struct stack *stack, remote_addr function)
-{
-	size_t i = 0;
-
-	while (i < stack->count && stack->frames[i].function != function)
-		i++;
-	assert_true(i < stack->count);
-	return i;
 }
 
 /* The whole stack of an assembly function, innermost frame as given. */
@@ -399,184 +328,6 @@ static void test_signal_frame(void **state)
 	}
 }
 
-static __attribute__((noinline)) void recurse(unsigned int depth)
-{
-	volatile uint8_t room[1000];
-
-	room[depth % sizeof(room)] = 0;
-	if (depth == 0)
-		CALL(stay());
-	else
-		CALL(recurse(depth - 1));
-}
-
-static void child_in_recursion(void *context)
-{
-	CALL(recurse(*(unsigned int *)context));
-}
-
-static void test_stack_longer_than_snapshot(void **state)
-{
-	static struct stack own;
-	unsigned int depth = 100;
-	struct subject subject;
-	struct unwinder *without_reader;
-	size_t count;
-
-	(void)state;
-	subject = open_stopped(child_in_recursion, &depth, 4096);
-	unwind_own(&subject, NULL, &own);
-	assert_int_equal(own.end, UNWIND_COMPLETE);
-	assert_true(frame_of(&own, ADDRESS(child_in_recursion)) ==
-		    frame_of(&own, ADDRESS(recurse)) + 101);
-	assert_in_range(unwinder_counters(subject.unwinder).stack_reads, 3, 5);
-
-	without_reader = unwinder_create(subject.modules, NULL);
-	assert_int_equal(unwinder_unwind(without_reader, &subject.process->registers,
-					 &subject.process->stack, NULL, own.frames, FRAMES_MAX,
-					 &count),
-			 UNWIND_STACK_MISSING);
-	assert_in_range(count, 2, 6);
-	unwinder_destroy(without_reader);
-	subject_close(&subject);
-
-	/* More than the reads one unwind may do. */
-	depth = 450;
-	subject = open_stopped(child_in_recursion, &depth, 4096);
-	unwind_own(&subject, NULL, &own);
-	assert_int_equal(own.end, UNWIND_STACK_MISSING);
-	assert_true(own.count > 200);
-	assert_int_equal(unwinder_counters(subject.unwinder).stack_reads, 8);
-	subject_close(&subject);
-}
-
-static void *thread_body(void *argument)
-{
-	(void)argument;
-	CALL(stay());
-	return NULL;
-}
-
-static void child_with_thread(void *context)
-{
-	pthread_t thread;
-
-	(void)context;
-	pthread_create(&thread, NULL, thread_body, NULL);
-	for (;;)
-		pause();
-}
-
-static void test_other_thread(void **state)
-{
-	static struct stack own;
-	struct live_process *process = live_process_start(NULL, child_with_thread, NULL);
-	struct subject subject;
-	struct dirent *entry;
-	char path[64];
-	DIR *tasks;
-
-	(void)state;
-	assert_true(live_process_wait_line(process));
-	snprintf(path, sizeof(path), "/proc/%d/task", process->pid);
-	tasks = opendir(path);
-	while ((entry = readdir(tasks)) != NULL)
-		if (atoi(entry->d_name) > process->pid)
-			process->tid = atoi(entry->d_name);
-	closedir(tasks);
-	assert_true(process->tid != process->pid);
-	subject = subject_open(process);
-	assert_true(live_process_seize(process));
-	assert_true(live_process_stop(process));
-	assert_true(live_process_settle(process));
-	assert_true(live_process_copy(process, LIVE_STACK_BYTES_MAX));
-	unwind_own(&subject, NULL, &own);
-	assert_int_equal(own.end, UNWIND_COMPLETE);
-	assert_true(frame_of(&own, ADDRESS(thread_body)) > 0);
-	assert_true(ends_in_start(&subject, &own));
-	subject_close(&subject);
-}
-
-static void test_vdso(void **state)
-{
-	static struct stack own, reference;
-	struct subject subject = open_stopped(child_in_vdso, NULL, LIVE_STACK_BYTES_MAX);
-	unsigned int in_vdso = 0;
-
-	(void)state;
-	srand(2);
-	for (unsigned int stop = 0; stop < 60; stop++) {
-		unwind_own(&subject, NULL, &own);
-		unwind_libunwind(&subject, &reference);
-		assert_int_equal(own.end, UNWIND_COMPLETE);
-		assert_true(same_pcs(&own, &reference));
-		assert_true(frame_of(&own, ADDRESS(child_in_vdso)) < 4);
-		in_vdso += strcmp(own.frames[0].module->name, "[vdso]") == 0;
-		live_process_continue(subject.process);
-		live_process_run(subject.process, (unsigned int)rand() % 500);
-		assert_true(live_process_stop(subject.process));
-		assert_true(live_process_copy(subject.process, LIVE_STACK_BYTES_MAX));
-	}
-	assert_true(in_vdso > 0);
-	subject_close(&subject);
-}
-
-/* Opens a copy of each file whose search table says that there is none. */
-static int open_without_table(void *context, const struct mapping *mapping)
-{
-	int file = live_process_open_file(context, mapping);
-	int copy = memfd_create("copy", MFD_CLOEXEC);
-	struct elf_image *image;
-	char buffer[65536];
-	ssize_t size;
-
-	live_must(copy >= 0);
-	if (file < 0 || elf_image_open(file, &image)) {
-		close(copy);
-		return file;
-	}
-	while ((size = read(file, buffer, sizeof(buffer))) > 0)
-		live_must(write(copy, buffer, (size_t)size) == size);
-	close(file);
-	if (image->eh_frame_hdr_address) {
-		static const uint8_t omit[] = { DW_EH_PE_omit, DW_EH_PE_omit };
-		size_t available;
-		const uint8_t *header =
-			elf_image_at(image, image->eh_frame_hdr_address, &available);
-
-		live_must(pwrite(copy, omit, sizeof(omit), header + 2 - image->bytes) ==
-			  sizeof(omit));
-	}
-	elf_image_close(image);
-	return copy;
-}
-
-static void test_file_without_search_table(void **state)
-{
-	static struct stack own, indexed;
-	unsigned int depth = 20;
-	struct subject subject = open_stopped(child_in_recursion, &depth, LIVE_STACK_BYTES_MAX);
-	const struct mapping_opener opener = { open_without_table, subject.process };
-	struct module_table *modules = module_table_create(&opener, &subject.process->reader);
-	struct unwinder *unwinder;
-
-	(void)state;
-	assert_int_equal(module_table_update(modules, &subject.process->mappings), 0);
-	unwinder = unwinder_create(modules, &subject.process->reader);
-	unwind_own(&subject, NULL, &own);
-	indexed.end =
-		unwinder_unwind(unwinder, &subject.process->registers, &subject.process->stack,
-				NULL, indexed.frames, FRAMES_MAX, &indexed.count);
-	assert_int_equal(own.end, UNWIND_COMPLETE);
-	assert_int_equal(indexed.end, UNWIND_COMPLETE);
-	assert_true(same_pcs(&own, &indexed));
-	for (size_t i = 0; i < own.count; i++)
-		assert_true(own.frames[i].function == indexed.frames[i].function);
-	unwinder_destroy(unwinder);
-	module_table_destroy(modules);
-	subject_close(&subject);
-}
-
 static void test_limits(void **state)
 {
 	static struct stack own;
@@ -634,13 +385,6 @@ static void test_limits(void **state)
 	subject_close(&subject);
 }
 
-/* Each child's frames are those of translated code. */
-static void test_nothing_under_valgrind(void **state)
-{
-	(void)state;
-	skip();
-}
-
 int main(void)
 {
 	const struct CMUnitTest nothing[] = { cmocka_unit_test(test_nothing_under_valgrind) };
@@ -650,10 +394,6 @@ int main(void)
 		cmocka_unit_test(test_complex_rule_goes_to_libunwind),
 		cmocka_unit_test(test_code_without_cfi_is_guessed),
 		cmocka_unit_test(test_signal_frame),
-		cmocka_unit_test(test_stack_longer_than_snapshot),
-		cmocka_unit_test(test_other_thread),
-		cmocka_unit_test(test_vdso),
-		cmocka_unit_test(test_file_without_search_table),
 		cmocka_unit_test(test_limits),
 	};
 

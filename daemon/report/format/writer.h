@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writers: one file each, one table that names them. */
+/* Writers: one file each; writer_table.h names them all. */
 #ifndef PIEPROFD_DAEMON_REPORT_FORMAT_WRITER_H
 #define PIEPROFD_DAEMON_REPORT_FORMAT_WRITER_H
 
@@ -22,12 +22,6 @@ struct writer {
 		     FILE *file);
 };
 
-/* NULL: unknown. */
-const struct writer *writer_by_name(const char *name);
-const struct writer *writer_by_path(const char *path);
-/* For people: "text, json, ...". */
-void writer_names(FILE *file);
-
 /*
  * Writes to path beside a temporary file that is renamed at the end, mode
  * 0600, owned by SUDO_UID when run under sudo; "-" is stdout. 0 or a negative
@@ -36,13 +30,12 @@ void writer_names(FILE *file);
 int writer_write_file(const struct writer *writer, const struct profile *profile,
 		      const struct writer_options *options, const char *path);
 
+/* Those of one file; html.h and recording.h have theirs. */
 extern const struct writer writer_text;
 extern const struct writer writer_json;
 extern const struct writer writer_collapsed;
 extern const struct writer writer_pprof;
 extern const struct writer writer_speedscope;
 extern const struct writer writer_firefox;
-extern const struct writer writer_html;
-extern const struct writer writer_recording;
 
 #endif

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The report as one HTML file that asks for nothing: daemon/report/html/ with
- * @NAMES@ replaced. The policy in its head allows the one script and the one
- * style by their hashes, and no request at all.
- *
- * What needs no JavaScript is HTML (html_sections.h). The rest is made by the
- * script from two blocks of data, the JSON report and the call tree (html_data.h).
- */
+#include "daemon/report/html/html.h"
+
 #include "daemon/report/encode/sha256.h"
-#include "daemon/report/format/writer.h"
 #include "daemon/report/html/html_data.h"
 #include "daemon/report/html/html_files.h"
 #include "daemon/report/html/html_sections.h"

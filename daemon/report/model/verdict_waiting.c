@@ -171,11 +171,42 @@ static void say_idle(struct verdict *verdict, const struct wait_place *places, s
 		verdict_say(verdict, "Idle, which slows nothing down: %s.", words);
 }
 
+/* What follows "without a CPU": the cause, as far as the control group and the machine tell it. */
+struct cause {
+	char text[256];
+};
+
+static struct cause cause_without_cpu(const struct profile_facts *facts)
+{
+	struct figure idle = figure_part(facts->machine_idle_ns, facts->machine_ns);
+	struct cause cause;
+
+	if (is_noteworthy(facts->throttled_ns, facts))
+		snprintf(cause.text, sizeof(cause.text),
+			 ": their control group had used up its quota, and was throttled for %s "
+			 "(throttled in cpu.stat; the quota is cpu.max, or cpu.cfs_quota_us).",
+			 figure_ns(facts->throttled_ns).text);
+	else if (!facts->machine_ns)
+		snprintf(cause.text, sizeof(cause.text),
+			 ": the machine is busy, or the control group has used up its share.");
+	else if ((double)facts->machine_idle_ns < IDLE_SHARE_MIN * (double)facts->machine_ns)
+		snprintf(cause.text, sizeof(cause.text),
+			 ": the machine is busy, its processors were idle for %s of the time, and "
+			 "the control group was not throttled.",
+			 idle.text);
+	else
+		snprintf(cause.text, sizeof(cause.text),
+			 ", though the machine's processors were idle for %s of the time, and the "
+			 "control group was not throttled: they may be bound to few of them "
+			 "(taskset, cpuset), or have a low weight.",
+			 idle.text);
+	return cause;
+}
+
 /* What a slow program waits for is not in its CPU time. */
 static void say_queued(struct verdict *verdict, const struct profile_facts *facts)
 {
 	double duration_ns = (double)facts->duration_ns, queued_ns = (double)facts->queued_ns;
-	const char *not_gil = profile_has_no_gil(facts) ? "" : ", which is not the GIL";
 
 	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS)
 		return;
@@ -186,34 +217,10 @@ static void say_queued(struct verdict *verdict, const struct profile_facts *fact
 		verdict->kind = VERDICT_STARVED;
 		verdict->headline = "it was ready to run, but mostly had no CPU";
 	}
-	if (is_noteworthy(facts->throttled_ns, facts))
-		verdict_say(verdict,
-			    "Its threads were ready to run for %s without a CPU%s: "
-			    "their control group had used up its quota, and was throttled for %s "
-			    "(throttled in cpu.stat; the quota is cpu.max, or cpu.cfs_quota_us).",
-			    figure_ns(facts->queued_ns).text, not_gil,
-			    figure_ns(facts->throttled_ns).text);
-	else if (!facts->machine_ns)
-		verdict_say(verdict,
-			    "Its threads were ready to run for %s without a CPU%s: "
-			    "the machine is busy, or the control group has used up its share.",
-			    figure_ns(facts->queued_ns).text, not_gil);
-	else if ((double)facts->machine_idle_ns < IDLE_SHARE_MIN * (double)facts->machine_ns)
-		verdict_say(verdict,
-			    "Its threads were ready to run for %s without a CPU%s: "
-			    "the machine is busy, its processors were idle for %s of the time, "
-			    "and "
-			    "the control group was not throttled.",
-			    figure_ns(facts->queued_ns).text, not_gil,
-			    figure_part(facts->machine_idle_ns, facts->machine_ns).text);
-	else
-		verdict_say(verdict,
-			    "Its threads were ready to run for %s without a CPU%s, "
-			    "though the machine's processors were idle for %s of the time, and the "
-			    "control group was not throttled: they may be bound to few of them "
-			    "(taskset, cpuset), or have a low weight.",
-			    figure_ns(facts->queued_ns).text, not_gil,
-			    figure_part(facts->machine_idle_ns, facts->machine_ns).text);
+	verdict_say(verdict, "Its threads were ready to run for %s without a CPU%s%s",
+		    figure_ns(facts->queued_ns).text,
+		    profile_has_no_gil(facts) ? "" : ", which is not the GIL",
+		    cause_without_cpu(facts).text);
 }
 
 static void say_asleep(struct verdict *verdict, const struct profile_facts *facts)

@@ -3,7 +3,6 @@
 
 #include "common/whole_file.h"
 #include "daemon/report/encode/printable.h"
-#include "daemon/report/format/writer.h"
 #include "daemon/report/recording/profile_codec.h"
 
 #include <errno.h>

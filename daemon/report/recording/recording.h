@@ -20,12 +20,15 @@
 #define PIEPROFD_DAEMON_REPORT_RECORDING_RECORDING_H
 
 #include "common/error.h"
+#include "daemon/report/format/writer.h"
 #include "daemon/report/model/arena.h"
 #include "daemon/report/model/profile.h"
 
 #include <stdio.h>
 
 #define RECORDING_VERSION 1
+
+extern const struct writer writer_recording;
 
 /* bytes: what profile_encode() made. 0, -ENOMEM or -EIO. */
 __attribute__((warn_unused_result)) int recording_put(const uint8_t *bytes, size_t size,
