@@ -16,7 +16,7 @@
 #define WAIT_MAX_NS         10e9
 #define CYCLE_LEARNING_RATE 0.05
 /* What lasted longer was a stall of the machine, not the profiler's work. */
-#define STOP_CHARGED_MAX_NS  5e6
+#define STOP_CHARGED_MAX_NS 5e6
 /* Both kinds together are what a bucket holds at most, less a stop by the clock. */
 #define CYCLE_LEARNED_MAX_NS 4e6
 #define CLOCK_LEARNED_MAX_NS 1e6

@@ -38,7 +38,8 @@ static void sample_fail(struct watch_process *process, struct watch_thread *thre
 		watch_end(process, thread, slot);
 }
 
-/* Stops the thread again at an instruction it will reach presently. False: given up, and counted. */
+/* Stops the thread again at an instruction it will reach presently. False: given up, and counted.
+ */
 static bool run_to(struct watch_process *process, struct watch_thread *thread, int slot,
 		   const struct access_sought *sought, remote_addr address)
 {

@@ -20,7 +20,8 @@ bool pipeline_watch_calls(struct pipeline *pipeline, struct pipeline_thread *thr
 	remote_addr address;
 	int slot;
 
-	if (!pipeline->arguments || !pipeline->clock_ticks || watch->slot != ARGUMENT_WATCH_NO_SLOT ||
+	if (!pipeline->arguments || !pipeline->clock_ticks ||
+	    watch->slot != ARGUMENT_WATCH_NO_SLOT ||
 	    !governor_allows_cycle(&pipeline->governor, &thread->bucket, CYCLE_CALLS,
 				   pipeline_stop_cost_ns(pipeline)))
 		return false;
