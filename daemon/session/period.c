@@ -3,7 +3,10 @@
 
 #include "common/clock.h"
 
-#define LENGTHEN_MAX 3 /* times the period asked for, to make room for memory samples */
+/* Times the period asked for: to make room for memory samples, and where stops themselves are dear.
+ */
+#define LENGTHEN_MAX 3
+#define DEAR_MAX     6
 /* How long a first few stops may make it at high rates; a debt makes it longer. */
 #define PERIOD_PLANNED_NS (30 * NS_PER_MS)
 
@@ -23,7 +26,7 @@ uint64_t period_longer(uint64_t period_ns)
 /* What the cost of stops suggests, within what was asked for and the longest; 0: not known yet. */
 static uint64_t planned_period(const struct period *period, uint64_t suggested_ns)
 {
-	uint64_t longest_ns = period->longest_ns;
+	uint64_t longest_ns = DEAR_MAX * period->wanted_ns;
 
 	/* The limit decides, whatever rate is asked for. */
 	if (longest_ns < PERIOD_PLANNED_NS)
@@ -52,6 +55,8 @@ uint64_t period_balance(struct period *period, uint64_t period_ns,
 		period_ns = period_longer(period_ns);
 	else if (4 * skipped <= offers && 4 * planned_ns < 3 * period_ns)
 		period_ns = planned_ns; /* stops have become cheaper */
+	else if (3 * planned_ns > 4 * period_ns)
+		period_ns = planned_ns; /* or dearer than the first few were */
 	period->balanced_ns = now_ns;
 	period->offers = figures->offers;
 	period->skipped = figures->skipped;

@@ -36,8 +36,8 @@ uint64_t period_longer(uint64_t period_ns);
  * by what the first stops cost, and from then on by whether most offers had to be
  * refused; only stops in user code are any: counting the kernel's samples among
  * them kept the period of a program short that spends much time there, and it
- * hardly had an access followed. Where time alone is sampled, what the first stops
- * cost decides.
+ * hardly had an access followed. Where time alone is sampled, what stops cost
+ * decides. Those of the first moment may have been cheap: once a second it is asked again.
  */
 uint64_t period_balance(struct period *period, uint64_t period_ns,
 			const struct period_figures *figures, uint64_t now_ns);

@@ -42,10 +42,10 @@ static void test_the_plan_is_kept_within_limits(void **state)
 	static const struct {
 		uint64_t wanted_ns, suggested_ns, planned_ns;
 	} cases[] = {
-		/* Never shorter than asked for, never longer than three times that. */
+		/* Never shorter than asked for, never longer than six times that. */
 		{ WANTED_NS, WANTED_NS / 2, WANTED_NS },
 		{ WANTED_NS, 2 * WANTED_NS, 2 * WANTED_NS },
-		{ WANTED_NS, 10 * WANTED_NS, 3 * WANTED_NS },
+		{ WANTED_NS, 10 * WANTED_NS, 6 * WANTED_NS },
 		/* At high rates 30 ms may be more than that. */
 		{ NS_PER_MS, 10 * NS_PER_MS, 10 * NS_PER_MS },
 		{ NS_PER_MS, 50 * NS_PER_MS, 30 * NS_PER_MS },
@@ -117,6 +117,25 @@ static void test_shorter_again_once_stops_are_cheap(void **state)
 			 WANTED_NS + WANTED_NS / 4);
 }
 
+static void test_longer_once_stops_are_dear(void **state)
+{
+	struct period period = begun();
+	struct period_figures figures = { .suggested_ns = WANTED_NS, .offers = 100 };
+	uint64_t period_ns = period_balance(&period, WANTED_NS, &figures, BEGIN_NS);
+
+	(void)state;
+	/* Not for a little. */
+	figures.suggested_ns = WANTED_NS + WANTED_NS / 4;
+	period_ns = period_balance(&period, period_ns, &figures, BEGIN_NS + NS_PER_SECOND);
+	assert_int_equal(period_ns, WANTED_NS);
+	/* Once a second. */
+	figures.suggested_ns = 5 * WANTED_NS;
+	period_ns = period_balance(&period, period_ns, &figures, BEGIN_NS + 2 * NS_PER_SECOND - 1);
+	assert_int_equal(period_ns, WANTED_NS);
+	period_ns = period_balance(&period, period_ns, &figures, BEGIN_NS + 2 * NS_PER_SECOND);
+	assert_int_equal(period_ns, 5 * WANTED_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +143,7 @@ int main(void)
 		cmocka_unit_test(test_the_plan_is_kept_within_limits),
 		cmocka_unit_test(test_longer_where_most_offers_are_refused),
 		cmocka_unit_test(test_shorter_again_once_stops_are_cheap),
+		cmocka_unit_test(test_longer_once_stops_are_dear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
