@@ -88,13 +88,18 @@ static void find_stored(struct stored *stored, const struct bytecode *bytecode,
 	}
 }
 
-/* The instruction behind a call, PRECALL's CALL and what keeps a value passed over. */
+/* The instruction behind a call, 3.11's CALL behind its PRECALL and what keeps a value passed over.
+ */
 static size_t behind(const struct bytecode *bytecode, size_t index)
 {
-	do
+	bool precall = text_starts_with(bytecode->instructions[index].name, "PRECALL");
+
+	index++;
+	if (precall && index < bytecode->count &&
+	    !strcmp(bytecode->instructions[index].name, "CALL"))
 		index++;
-	while (index < bytecode->count && (!strcmp(bytecode->instructions[index].name, "CALL") ||
-					   !strcmp(bytecode->instructions[index].name, "NOP")));
+	while (index < bytecode->count && !strcmp(bytecode->instructions[index].name, "NOP"))
+		index++;
 	return index;
 }
 

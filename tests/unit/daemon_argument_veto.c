@@ -72,7 +72,10 @@ static const char program[] =
 		 /* 57 */ "    for i in range(n):\n"
 		 /* 58 */ "        r = f(m)  #o\n"
 		 /* 59 */ "        m[i] = r\n"
-		 /* 60 */ "    return g\n";
+		 /* 60 */ "    return g\n"
+		 /* 61 */ "def dropped_by_another(f, g, m, n):\n"
+		 /* 62 */ "    for i in range(n):\n"
+		 /* 63 */ "        g(f(m))  #-\n";
 
 static const struct compiled_code *code_with_line(const struct compiled_python *compiled, int line)
 {
@@ -151,7 +154,7 @@ static void test_compiled(void **state)
 			}
 			start = end + 1;
 		}
-		assert_int_equal(checked, 20);
+		assert_int_equal(checked, 21);
 		compiled_python_free(&compiled);
 	}
 	assert_int_equal(wrong, 0);
