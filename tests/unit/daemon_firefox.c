@@ -237,6 +237,27 @@ static void test_many_samples(void **state)
 	json_decref(root);
 }
 
+/* A sample taken as a period began stands for no time: one row more, with a stack of its own class.
+ */
+static void test_sample_of_no_time(void **state)
+{
+	struct profile profile = sample_profile();
+	struct profile_node nodes[sizeof(sample_nodes) / sizeof(sample_nodes[0])];
+	json_t *root;
+
+	(void)state;
+	memcpy(nodes, sample_nodes, sizeof(nodes));
+	assert_int_equal(nodes[4].samples[TIME_SYSTEM], 0);
+	assert_int_equal(nodes[4].time_ns[TIME_SYSTEM], 0);
+	nodes[4].samples[TIME_SYSTEM] = 1;
+	profile.tree.nodes = nodes;
+	root = written(&profile);
+	check_invariants(root);
+	assert_int_equal(rows_of(samples_of(root)), 988);
+	check_time(time_of(root, 3, NULL), 800);
+	json_decref(root);
+}
+
 static void test_hostile(void **state)
 {
 	struct profile profile = sample_profile();
@@ -263,8 +284,11 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sample),  cmocka_unit_test(test_path),
-		cmocka_unit_test(test_empty),   cmocka_unit_test(test_many_samples),
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_many_samples),
+		cmocka_unit_test(test_sample_of_no_time),
 		cmocka_unit_test(test_hostile),
 	};
 

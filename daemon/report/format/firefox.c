@@ -336,7 +336,8 @@ static size_t put_sample_column(struct firefox *firefox, enum sample_column colu
 		uint64_t count = firefox->tree->nodes[node].samples[class];
 		uint64_t from_ns = 0;
 
-		if (!time_ns || ferror(firefox->file))
+		/* One that was taken as a period began stands for nothing, and counts. */
+		if ((!time_ns && !count) || ferror(firefox->file))
 			continue;
 		if (undivided || !count)
 			count = 1;

@@ -155,7 +155,7 @@ static int make_stacks(struct firefox_table *table)
 		if (add_stack(table, node, own, &table->stack_of_node[i][own]))
 			return -ENOMEM;
 		for (unsigned c = 0; c < TIME_CLASS_COUNT; c++)
-			if (c != own && node->time_ns[c] &&
+			if (c != own && (node->time_ns[c] || node->samples[c]) &&
 			    add_stack(table, node, (enum time_class)c, &table->stack_of_node[i][c]))
 				return -ENOMEM;
 	}
