@@ -355,7 +355,7 @@ check-fresh: ## The demo and the tests in a pristine Debian 12: root or sudo, Op
 .PHONY: check-containers
 check-containers: $(O)/pieprofd ## Images with the package: podman, rootful and rootless, a sidecar, systemd with the unit (15 minutes)
 	@sh .ci/install-packages containers
-	@tests/tools/check-containers $(O)/pieprofd
+	@tests/tools/check-containers $(O)/pieprofd $(WHICH)
 
 .PHONY: dist
 dist: ## Source archive of the last commit
