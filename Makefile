@@ -347,6 +347,16 @@ check-packaging: ## The Debian package, its contents, the unit, and the Kubernet
 	@$(MAKE) --no-print-directory deb
 	@tests/tools/check-packaging $(O)/deb
 
+.PHONY: check-fresh
+check-fresh: ## The demo and the tests in a pristine Debian 12: root or sudo, OpenBLAS or not (two hours; TESTS=none: the demo alone)
+	@sh .ci/install-packages containers
+	@tests/tools/check-fresh $(WHICH)
+
+.PHONY: check-containers
+check-containers: $(O)/pieprofd ## Images with the package: podman, rootful and rootless, a sidecar, systemd with the unit (15 minutes)
+	@sh .ci/install-packages containers
+	@tests/tools/check-containers $(O)/pieprofd $(WHICH)
+
 .PHONY: dist
 dist: ## Source archive of the last commit
 	@mkdir -p $(O)

@@ -38,13 +38,29 @@ static int open_path(const struct mapped_files *files, const struct mapping *map
 	return fd;
 }
 
+/* The program itself needs no privilege but to look at the target, and may have been deleted. */
+static int open_program(pid_t tid, const struct mapping *mapping)
+{
+	struct stat status;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", tid);
+	fd = root_file_open_magic(path);
+	if (fd >= 0 && (fstat(fd, &status) || status.st_ino != mapping->inode)) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
 static int open_mapped(void *context, const struct mapping *mapping)
 {
 	const struct mapped_files *files = context;
 	pid_t tid = procfs_living_thread(files->pid);
 	struct stat status;
 	char path[128];
-	int fd;
+	int fd, program;
 
 	if (!mapping->inode)
 		return -ENOENT;
@@ -58,9 +74,14 @@ static int open_mapped(void *context, const struct mapping *mapping)
 		return -ESTALE;
 	}
 	/* What is no regular file there is none by its path either. */
-	if (fd >= 0 || fd == -EINVAL || mapping->deleted)
+	if (fd >= 0 || fd == -EINVAL)
 		return fd;
-	return open_path(files, mapping);
+	if (!mapping->deleted)
+		fd = open_path(files, mapping);
+	if (fd >= 0)
+		return fd;
+	program = open_program(tid, mapping);
+	return program >= 0 ? program : fd;
 }
 
 struct mapping_opener mapped_files_opener(const struct mapped_files *files)

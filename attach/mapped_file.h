@@ -5,7 +5,8 @@
  * target's memory map names is opened in its root, when the inodes agree. A
  * path may have come to mean another file, so that one is opened with the
  * target's rights; where these cannot be had, it must be one that everybody may
- * read. Regular files alone.
+ * read. The program itself, last of all, is had from /proc/PID/exe: an upgrade of
+ * the interpreter deletes it. Regular files alone.
  */
 #ifndef PIEPROFD_ATTACH_MAPPED_FILE_H
 #define PIEPROFD_ATTACH_MAPPED_FILE_H

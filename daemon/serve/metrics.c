@@ -2,10 +2,12 @@
 #include "daemon/serve/metrics.h"
 
 #include "common/clock.h"
+#include "daemon/report/encode/escape.h"
 #include "daemon/serve/window.h"
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -179,6 +181,38 @@ static void put_sizes(FILE *file, const struct sampler_counters *counters)
 	put_count(file, "windows_limit", "gauge", "The most at a time.", WINDOWS_MAX);
 }
 
+/* What is read of it is the text as every report shows it. */
+static void put_label_value(FILE *file, const char *text)
+{
+	char *escaped = escape_printable(text, '\0');
+
+	for (const char *at = escaped; at && *at; at++) {
+		if (*at == '\\' || *at == '"')
+			fputc('\\', file);
+		fputc(*at, file);
+	}
+	free(escaped);
+}
+
+static void put_containers(FILE *file, const struct sampler_counters *counters)
+{
+	if (!counters->container_count)
+		return;
+	head(file, "container_processes", "gauge",
+	     "Processes that are sampled now, by the container that they run in.");
+	for (size_t i = 0; i < counters->container_count; i++) {
+		const struct sampler_container *entry = &counters->containers[i];
+
+		fputs("pieprofd_container_processes{runtime=\"", file);
+		put_label_value(file, entry->container.runtime);
+		fputs("\",id=\"", file);
+		put_label_value(file, entry->container.id);
+		fputs("\",name=\"", file);
+		put_label_value(file, entry->container.name);
+		fprintf(file, "\"} %zu\n", entry->processes);
+	}
+}
+
 static void put_requests(const struct metrics *metrics, FILE *file)
 {
 	const struct request_counts *requests = metrics->requests;
@@ -280,6 +314,7 @@ void metrics_write(const struct metrics *metrics, FILE *file)
 	metrics_put_losses(file, &all->losses);
 	put_stops(file, all, metrics->overhead_limit);
 	put_sizes(file, metrics->counters);
+	put_containers(file, metrics->counters);
 	put_requests(metrics, file);
 	metrics_put_process(file);
 }

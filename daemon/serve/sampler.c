@@ -388,6 +388,24 @@ void sampler_copy_notes(struct sampler *sampler, char *notes, size_t size)
 	pthread_mutex_unlock(&sampler->work);
 }
 
+/* Of a process that is sampled now. */
+static void count_container(struct sampler_counters *counters,
+			    const struct profile_container *container)
+{
+	size_t i = 0;
+
+	if (!container->id[0])
+		return;
+	while (i < counters->container_count &&
+	       (strcmp(counters->containers[i].container.id, container->id) != 0 ||
+		strcmp(counters->containers[i].container.name, container->name) != 0 ||
+		strcmp(counters->containers[i].container.runtime, container->runtime) != 0))
+		i++;
+	if (i == counters->container_count)
+		counters->containers[counters->container_count++].container = *container;
+	counters->containers[i].processes++;
+}
+
 /* Of the session in a slot, into all. */
 static int count_slot(const struct slot *slot, struct sampler_counters *counters)
 {
@@ -406,6 +424,7 @@ static int count_slot(const struct slot *slot, struct sampler_counters *counters
 	if (!session_progress(slot->session).running)
 		return 0;
 	counters->processes++;
+	count_container(counters, session_container(slot->session));
 	if (age_ns > counters->session_ns)
 		counters->session_ns = age_ns;
 	return 0;

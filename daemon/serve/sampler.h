@@ -55,6 +55,12 @@ void sampler_copy_notes(struct sampler *sampler, char *notes, size_t size);
 /* At once, whatever others do. */
 enum sampler_state sampler_state(const struct sampler *sampler);
 
+/* How many of the processes that are sampled now run in a container. */
+struct sampler_container {
+	struct profile_container container;
+	size_t processes;
+};
+
 struct sampler_counters {
 	struct session_counters all; /* of all sessions so far; sizes and period are the last's */
 	uint64_t rotations;
@@ -64,6 +70,8 @@ struct sampler_counters {
 	size_t processes_over_limit;
 	uint64_t sessions_begun;
 	size_t sessions_limit, nodes_limit, pairs_limit;
+	struct sampler_container containers[SAMPLER_SESSIONS_MAX];
+	size_t container_count;
 };
 
 /* 0 or -ENOMEM. */

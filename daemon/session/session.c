@@ -76,6 +76,11 @@ static void read_identity(struct session *session)
 		session->container = profile_container_of(&container);
 }
 
+const struct profile_container *session_container(const struct session *session)
+{
+	return &session->container;
+}
+
 /* The processor's own sampling, when it can sample all that is asked for. */
 static void choose_sampler(struct session *session, bool loads, bool stores)
 {

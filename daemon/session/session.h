@@ -41,6 +41,9 @@ struct session_progress {
 /* At any time, from any thread. */
 struct session_progress session_progress(struct session *session);
 
+/* What the target runs in; belongs to the session, and never changes. */
+const struct profile_container *session_container(const struct session *session);
+
 /* Stops sampling for a while, so that session_profile() may be called; no thread of the target
  * waits. */
 void session_pause(struct session *session);

@@ -165,10 +165,13 @@ def test_start_frames_of_a_profile(one_interpreter):
             for line in stacks:
                 frames, time = line.rsplit(" ", 1)
                 if "work" in frames:
-                    outermost[options][[part for part in frames.split(";") if "Thread" not in part][0]] += int(time)
+                    outermost[options][[part for part in frames.split(";")
+                                        if "Thread" not in part and not part.startswith("[container ")][0]] += int(time)
     for options, counter in outermost.items():
         name, _ = counter.most_common(1)[0]
-        check_equal("start_thread" in name or "clone" in name, bool(options), "outermost %r of %s" % (name, counter))
+        # libc's functions have no names where its debug file is not installed.
+        check_equal(any(word in name for word in ("start_thread", "clone", "(libc.so.6)")), bool(options),
+                    "outermost %r of %s" % (name, counter))
 
 
 def bias_of(pid, module):

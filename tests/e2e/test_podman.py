@@ -14,6 +14,7 @@ import tempfile
 import uuid
 
 from harness import (PIEPROFD, ROOT, Skip, alone, check, check_equal, check_sampled, find_interpreters, pieprofd)
+from test_serve import Server, metrics_of
 
 PROFILE = os.path.join(ROOT, ".packaging", "container", "seccomp.json")
 BUSY = "while True: sum(range(1000))"
@@ -89,16 +90,32 @@ def read(path):
 def check_reports(folder, name, number):
     """Of one process, by its container's name: who it is stands in every report."""
     outputs = {kind: os.path.join(folder, "x." + kind)
-               for kind in ("json", "html", "speedscope.json", "firefox.json", "pieprof")}
+               for kind in ("json", "html", "speedscope.json", "firefox.json", "folded", "pieprof")}
     text = pieprofd("--cgroup", name, "-d", 1, "--mode", "time",
                     *(word for path in outputs.values() for word in ("-o", path))).stdout
     check("  in container %s (podman %s)\n" % (name, number[:12]) in text, text)
     report = json.loads(read(outputs["json"]))
     check_equal(report["target"]["container"], {"runtime": "podman", "id": number, "name": name}, "container")
     check("In container %s (podman %s)" % (name, number[:12]) in read(outputs["html"]), "the page")
-    check(" in " + name in json.loads(read(outputs["speedscope.json"]))["name"], "speedscope's name")
-    check_equal(json.loads(read(outputs["firefox.json"]))["meta"]["product"].split(" in ")[1], name, "product")
+    label = "%s (%s)" % (name, number[:12])
+    check(" in " + label in json.loads(read(outputs["speedscope.json"]))["name"], "speedscope's name")
+    check_equal(json.loads(read(outputs["firefox.json"]))["meta"]["product"].split(" in ")[1], label, "product")
+    stacks = read(outputs["folded"]).splitlines()
+    check_sampled(stacks, "no stacks")
+    for line in stacks:
+        check(line.startswith("[container %s (podman %s)];" % (name, number[:12])), line)
     check("in container " + name in pieprofd("report", outputs["pieprof"]).stdout, "the recording")
+
+
+def check_metrics(containers):
+    """In /metrics, of one process and of several."""
+    for some in (containers[:1], containers):
+        with Server(",".join(str(pid) for _, _, pid in some)) as server:
+            found = {labels: value for (name, labels), value in metrics_of(server.get("/metrics").decode())[0].items()
+                     if name == "pieprofd_container_processes"}
+            check_equal(found, {'runtime="podman",id="%s",name="%s"' % (number, name): 1 for name, number, _ in some},
+                        "containers in /metrics")
+            server.finish()
 
 
 @alone
@@ -115,11 +132,14 @@ def test_names():
         # Labels of stacks, and the table of processes.
         stacks = os.path.join(runner.folder, "x.folded")
         text = pieprofd("--pid", "%d,%d" % (one[2], two[2]), "-d", 1.5, "--mode", "time", "-o", stacks).stdout
-        for name, _, pid in (one, two):
+        for name, number, pid in (one, two):
             check_sampled("in %s: python" % name in text, text)
+            check_sampled("\n  in container %s (podman %s)\n" % (name, number[:12]) in text.split("PROCESSES")[-1], text)
+            name = "%s (%s)" % (name, number[:12])
             label = "process %d (" % pid
             check_sampled(any(line.startswith(label) and ") in %s;" % name in line
                               for line in read(stacks).splitlines()), read(stacks)[:2000])
+        check_metrics((one, two))
         said = pieprofd("--cgroup", one[0] + "x", "-d", 1, code=3).stderr
         check("no process in a cgroup" in said, said)
 

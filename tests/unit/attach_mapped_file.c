@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -152,12 +153,61 @@ static void test_path(void **state)
 	impersonator_destroy(impersonator);
 }
 
+/* A program that was deleted while it runs, without privilege. */
+static void test_deleted_program(void **state)
+{
+	char folder[] = "/tmp/pieprofd-mapped-XXXXXX", path[64], link[64], name[64] = "";
+	struct mapping_list list = { 0 };
+	struct mapped_files files = { 0 };
+	struct mapping_opener opener = mapped_files_opener(&files);
+	const struct mapping *mapping = NULL;
+	struct stat status;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/sleep", folder);
+	files.pid = fork();
+	if (!files.pid) {
+		execlp("sh", "sh", "-c", "cp /bin/sleep \"$0\" && exec \"$0\" 60", path, NULL);
+		_exit(1);
+	}
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)files.pid);
+	while (strcmp(name, path) != 0) {
+		ssize_t size = readlink(link, name, sizeof(name) - 1);
+
+		/* In the middle of an exec there is none. */
+		name[size > 0 ? size : 0] = '\0';
+		usleep(1000);
+		assert_int_equal(waitpid(files.pid, NULL, WNOHANG), 0);
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(procfs_read_mappings(files.pid, &list), 0);
+	for (size_t i = 0; i < list.count && !mapping; i++)
+		if (!strcmp(list.mappings[i].path, path))
+			mapping = &list.mappings[i];
+	assert_non_null(mapping);
+	assert_true(mapping->deleted);
+	map_files_refused = true;
+	fd = opener.open(opener.context, mapping);
+	map_files_refused = false;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_ino, mapping->inode);
+	close(fd);
+	mapping_list_deinit(&list);
+	kill(files.pid, SIGKILL);
+	assert_int_equal(waitpid(files.pid, NULL, 0), files.pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_deleted_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

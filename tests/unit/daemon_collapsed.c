@@ -31,6 +31,33 @@ static void test_sample(void **state)
 	free(text);
 }
 
+/* One process has no frame of its own that could name its container; several have. */
+static void test_container(void **state)
+{
+	static const struct profile_container without_name = { "docker", "0123;5\n", "" };
+	static const char head[] = "[container web (podman aaaaaaaaaaaa)];_start (";
+	struct profile profile = sample_profile();
+	struct profile_container *container = &profile.facts.target.container;
+	char *text;
+
+	(void)state;
+	snprintf(container->runtime, sizeof(container->runtime), "podman");
+	snprintf(container->name, sizeof(container->name), "web");
+	memset(container->id, 'a', sizeof(container->id) - 1);
+	text = sample_written(&writer_collapsed, &profile, &defaults);
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		assert_memory_equal(line, head, strlen(head));
+	free(text);
+	*container = without_name;
+	text = sample_written(&writer_collapsed, &profile, &defaults);
+	assert_non_null(strstr(text, "[container docker 0123\\x3b5\\n];" MODULE " 10000\n"));
+	free(text);
+	profile.process_count = 2;
+	text = sample_written(&writer_collapsed, &profile, &defaults);
+	assert_null(strstr(text, "container"));
+	free(text);
+}
+
 /* The sum of all lines, and the number of frames of the longest. */
 static uint64_t check_lines(char *text, size_t *ret_deepest)
 {
@@ -126,9 +153,9 @@ static void test_full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sample),    cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_empty),     cmocka_unit_test(test_rounding),
-		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_sample),   cmocka_unit_test(test_container),
+		cmocka_unit_test(test_hostile),  cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_rounding), cmocka_unit_test(test_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

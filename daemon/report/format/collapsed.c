@@ -9,9 +9,14 @@
  * A frame ends with ')', so that no name can pose as a number. Time in the
  * kernel is that of a last frame "[system]". Where sleeping threads were looked
  * at, the time that they waited is that of a last frame "[waiting: lock]".
+ *
+ * The format has no head, so what one process runs in is a first frame of each
+ * stack: "[container web (podman 0123456789ab)]". Of several processes, the frame of
+ * each names its container.
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/frame_function.h"
 
 #include <errno.h>
@@ -23,7 +28,8 @@
 
 struct collapsed {
 	const struct profile_tree *tree;
-	char **labels; /* by frame */
+	char *container; /* the first frame, with its ';'; "": none */
+	char **labels;   /* by frame */
 	FILE *file;
 	uint64_t written_ns; /* of all stacks so far */
 };
@@ -48,10 +54,28 @@ static char *make_label(const struct profile_frame *frame)
 	return escaped;
 }
 
-static int make_labels(struct collapsed *collapsed)
+/* NULL: out of memory. */
+static char *make_container_label(const struct profile *profile)
+{
+	struct container_text words = container_words(&profile->facts.target.container);
+	char *label = NULL, *escaped;
+
+	if (profile->process_count || !words.text[0])
+		return strdup("");
+	escaped = escape_printable(words.text, ';');
+	if (escaped && asprintf(&label, "[container %s];", escaped) < 0)
+		label = NULL;
+	free(escaped);
+	return label;
+}
+
+static int make_labels(struct collapsed *collapsed, const struct profile *profile)
 {
 	const struct profile_tree *tree = collapsed->tree;
 
+	collapsed->container = make_container_label(profile);
+	if (!collapsed->container)
+		return -ENOMEM;
 	collapsed->labels = calloc(tree->frame_count + 1, sizeof(collapsed->labels[0]));
 	if (!collapsed->labels)
 		return -ENOMEM;
@@ -80,6 +104,7 @@ static void put_stack(struct collapsed *collapsed, const uint32_t *path, size_t 
 
 	if (!time_us)
 		return;
+	fputs(collapsed->container, collapsed->file);
 	for (size_t i = 0; i < count; i++)
 		fprintf(collapsed->file, "%s%s", i ? ";" : "", collapsed->labels[path[i]]);
 	fprintf(collapsed->file, "%s%s %llu\n", last ? ";" : "", last ? last : "",
@@ -126,7 +151,7 @@ static int collapsed_write(const struct profile *profile, const struct writer_op
 			   FILE *file)
 {
 	struct collapsed collapsed = { .tree = &profile->tree, .file = file };
-	int result = make_labels(&collapsed);
+	int result = make_labels(&collapsed, profile);
 
 	(void)options;
 	if (!result)
@@ -134,6 +159,7 @@ static int collapsed_write(const struct profile *profile, const struct writer_op
 	for (size_t i = 0; collapsed.labels && i < profile->tree.frame_count; i++)
 		free(collapsed.labels[i]);
 	free(collapsed.labels);
+	free(collapsed.container);
 	return result;
 }
 

@@ -271,17 +271,42 @@ static void put_wall_shares(const struct text_layout *layout, const struct profi
 			figure_part(thread->side.waiting_ns[WAIT_GIL], facts->duration_ns).text);
 }
 
-/* What it runs in stands first: commands are cut. */
+/* What it runs in stands first: commands are cut. A name alone is shorter; its id follows below. */
 static void put_process_title(const struct text_layout *layout,
 			      const struct profile_process *process)
 {
 	struct container_text container = container_suffix(&process->container);
 	char title[768];
 
+	if (process->container.name[0])
+		snprintf(container.text, sizeof(container.text), " in %s", process->container.name);
 	snprintf(title, sizeof(title), "%s%s%.*s", container.text[0] ? container.text + 1 : "",
 		 container.text[0] ? ": " : "", 480,
 		 process->pid ? process_title(process->command) : "all others");
 	text_last_cell(layout, title, layout->columns - 56);
+}
+
+static bool names_container_before(const struct profile *profile, size_t process)
+{
+	for (size_t i = 0; i < process; i++)
+		if (!strcmp(profile->processes[i].container.id,
+			    profile->processes[process].container.id))
+			return true;
+	return false;
+}
+
+/* Each container that the table names. */
+static void put_process_containers(const struct text_layout *layout, const struct profile *profile,
+				   size_t shown)
+{
+	for (size_t i = 0; i < shown; i++) {
+		const struct profile_container *container = &profile->processes[i].container;
+
+		if (!container->name[0] || names_container_before(profile, i))
+			continue;
+		fputs("  in container ", layout->file);
+		text_last_cell(layout, container_words(container).text, layout->columns - 15);
+	}
 }
 
 static void put_processes(const struct text_layout *layout, const struct profile *profile)
@@ -305,6 +330,7 @@ static void put_processes(const struct text_layout *layout, const struct profile
 			figure_end(process).text);
 		put_process_title(layout, process);
 	}
+	put_process_containers(layout, profile, shown);
 	if (shown < profile->process_count)
 		fprintf(layout->file, "  (%zu more processes)\n", profile->process_count - shown);
 }

@@ -41,11 +41,11 @@ struct container_text container_words(const struct profile_container *container)
 struct container_text container_suffix(const struct profile_container *container)
 {
 	struct container_text words = { "" };
+	bool named = container->name[0] != '\0';
 
-	if (container->name[0])
-		snprintf(words.text, sizeof(words.text), " in %s", container->name);
-	else if (container->id[0])
-		snprintf(words.text, sizeof(words.text), " in %.*s", shown_digits(container),
-			 container->id);
+	if (container->id[0])
+		snprintf(words.text, sizeof(words.text), " in %s%s%.*s%s", container->name,
+			 named ? " (" : "", shown_digits(container), container->id,
+			 named ? ")" : "");
 	return words;
 }

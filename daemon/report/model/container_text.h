@@ -17,7 +17,7 @@ struct profile_container profile_container_of(const struct container *container)
  * container. */
 struct container_text container_words(const struct profile_container *container);
 
-/* Behind a process in a label: " in web", " in 0123456789ab", "". */
+/* Behind a process in a label: " in web (0123456789ab)", " in 0123456789ab", "". */
 struct container_text container_suffix(const struct profile_container *container);
 
 #endif
