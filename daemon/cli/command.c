@@ -70,9 +70,10 @@ bool command_has_ended(const struct command *command)
 	siginfo_t info = { .si_pid = 0 };
 
 	/* The status stays to be reaped; ECHILD: the tracer has reaped it. */
-	return waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT)
-		       ? errno == ECHILD
-		       : info.si_pid != 0;
+	if (waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT))
+		return errno == ECHILD;
+	/* Linux also tells of stops of what any of our threads traces, whatever was asked for. */
+	return info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
 }
 
 int command_wait(struct command *command)
