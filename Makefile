@@ -208,6 +208,10 @@ bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling cost
 scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (40 minutes; WORDS='--set unseen': half of it)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/scoreboard.py $(WORDS)
 
+.PHONY: check-servers
+check-servers: $(O)/pieprofd ## Real servers under load, profiled as users would (ten minutes; WORDS='celery ray': only those)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/servers/run.py $(or $(WORDS),--write docs/MEASURED.md)
+
 .PHONY: torture
 torture: $(O)/pieprofd ## What becomes of the target, in every scenario, many times over (15 minutes; PERCENT=10: a tenth of that)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/run.py --percent $(or $(PERCENT),100) \

@@ -72,7 +72,7 @@ bool command_has_ended(const struct command *command)
 	/* The status stays to be reaped; ECHILD: the tracer has reaped it. */
 	if (waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT))
 		return errno == ECHILD;
-	/* Of one that we trace, stops that nobody has answered yet are told, too. */
+	/* Linux also tells of stops of what any of our threads traces, whatever was asked for. */
 	return info.si_pid && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
 			       info.si_code == CLD_DUMPED);
 }

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "daemon/session/descendants.h"
 #include "daemon/session/group_parts.h"
+#include "daemon/session/process_search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -121,6 +122,20 @@ static bool is_good_parent(struct group *group, struct member *member, const str
 	return true;
 }
 
+/* Of those that the user named. A launcher is not searched again before its children are tried. */
+static int open_given(struct group *group, struct member *member, struct error *error)
+{
+	uint64_t began_ns = clock_now_ns();
+
+	if (!group_open_session(group, member, true, error))
+		return 0;
+	if (!is_good_parent(group, member, error))
+		return -1;
+	member->seems_python = process_seems_python(member->pid);
+	group_put_off(member, began_ns);
+	return 0;
+}
+
 /*
  * Those that the search has found: each may have ended since, or be refused, as
  * long as one is left. -1 with *error filled when all are refused.
@@ -189,8 +204,7 @@ struct group *group_create(const struct group_options *options, struct error *er
 			group_try_again(group, member);
 		else if (i >= group_sessions_max(group))
 			continue;
-		else if (group_open_session(group, member, true, error) &&
-			 !is_good_parent(group, member, error))
+		else if (open_given(group, member, error))
 			goto fail;
 		if (member->session) {
 			group_add_note(group, session_notes(member->session));

@@ -307,11 +307,7 @@ void group_refuse(struct group *group, struct member *member, const struct error
 	member_try_later(member, now_ns);
 }
 
-/*
- * It was no interpreter: to search all the data of all the libraries of an mpirun
- * takes longer than to open the ranks that it has started.
- */
-static void put_off(struct member *member, uint64_t began_ns)
+void group_put_off(struct member *member, uint64_t began_ns)
 {
 	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + TRY_COSTS * (now_ns - began_ns);
 
@@ -326,7 +322,7 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 
 	if (group_open_session(group, member, false, &error)) {
 		group_refuse(group, member, &error, now_ns);
-		put_off(member, now_ns);
+		group_put_off(member, now_ns);
 		return;
 	}
 	/* Once: what is limited is so for those that come later, too. */

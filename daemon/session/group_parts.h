@@ -54,6 +54,11 @@ void group_merge_session(struct group *group, struct session *session);
 void group_try_again(const struct group *group, struct member *member);
 void group_refuse(struct group *group, struct member *member, const struct error *error,
 		  uint64_t now_ns);
+/*
+ * It was no interpreter, if it does not seem one: to search all the data of all the libraries
+ * of an mpirun takes longer than to open the ranks that it has started. began_ns: of that search.
+ */
+void group_put_off(struct member *member, uint64_t began_ns);
 /* Forks that no look has found: they came and went. */
 void group_count_unseen(struct group *group, const struct member *member, uint64_t forks);
 

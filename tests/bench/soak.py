@@ -149,7 +149,7 @@ class Soak:
         with contextlib.ExitStack() as stack:
             self.folder = stack.enter_context(tempfile.TemporaryDirectory())
             self.web = stack.enter_context(WebServer())
-            load = stack.enter_context(Load(self.web.port, self.rate))
+            load = stack.enter_context(Load(self.web, self.rate))
             stack.callback(lambda: [daemon.close() for daemon in self.daemons + self.ending])
             self.serve()
             for pair in range(self.pairs):

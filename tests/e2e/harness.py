@@ -361,20 +361,25 @@ class Target(Child):
 
     def check_undisturbed(self):
         check(self.process.poll() is None, "the target is dead: %s" % self.process.returncode)
-        for tid in os.listdir("/proc/%d/task" % self.pid):
-            try:
-                status = status_of(self.pid, tid)
-            except FileNotFoundError:
-                continue
-            check_equal(status["TracerPid"], "0", "TracerPid of thread %s" % tid)
-            check(status["State"][0] in "RSDX", "thread %s is %s" % (tid, status["State"]))
-            take_breakpoints(int(tid))
+        check_undisturbed(self.pid)
 
 
 def status_of(pid, tid=None):
     path = "/proc/%d/status" % pid if tid is None else "/proc/%d/task/%s/status" % (pid, tid)
     with open(path) as status:
         return dict(line.rstrip("\n").split(":\t", 1) for line in status if ":\t" in line)
+
+
+def check_undisturbed(pid):
+    """No thread of it is traced or stopped, and all debug registers of each are free."""
+    for tid in os.listdir("/proc/%d/task" % pid):
+        try:
+            status = status_of(pid, tid)
+        except FileNotFoundError:
+            continue
+        check_equal(status["TracerPid"], "0", "TracerPid of thread %s" % tid)
+        check(status["State"][0] in "RSDX", "thread %s is %s" % (tid, status["State"]))
+        take_breakpoints(int(tid))
 
 
 def wait_until(condition, seconds=10, what="a condition", interval=0.01):

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-from harness import (Skip, check, check_equal, check_sampled, default_interpreter, find_interpreters, nobody, pieprofd,
-                     profile, wait_until)
+from harness import (NO_LEAK_DETECTION, PIEPROFD, Skip, asan_options, check, check_equal, check_sampled,
+                     default_interpreter, find_interpreters, nobody, pieprofd, profile, wait_until)
 from test_follow import run_command, time_of
 from test_refusals import program_for_everyone
 
@@ -113,6 +113,24 @@ def test_launcher_is_followed():
                 report, _ = profile(pid, "--follow", "--mode", "time", "-d", 1.5)
                 check_equal(report["target"]["pid"], child, "the process that was profiled below %s" % words[0])
                 check_sampled(any(line["function"] == "working" for line in report["lines"]), words[0])
+
+
+def test_launcher_is_searched_once_before_its_children():
+    """That takes long where it has many libraries, and its children wait meanwhile."""
+    strace = program("strace")
+    with launchers(60) as commands, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        trace = os.path.join(folder, "trace")
+        with launched(*commands[0]) as (pid, child):
+            run = subprocess.run([strace, "-f", "-qq", "-e", "trace=openat,ptrace", "-o", trace, PIEPROFD, "--pid",
+                                  str(pid), "--follow", "--mode", "time", "-d", "2"], capture_output=True, text=True,
+                                 check=False, env=asan_options(NO_LEAK_DETECTION))
+        check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
+        with open(trace) as file:
+            before, seized, _ = file.read().partition("PTRACE_SEIZE, %d," % child)
+    check(seized, "the child was not attached to")
+    # In each search.
+    check_sampled(before.count("/proc/%d/exe" % pid) == 1, "the launcher was looked at %d times" %
+                  before.count("/proc/%d/exe" % pid))
 
 
 def test_launcher_of_another_user():

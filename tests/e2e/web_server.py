@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gunicorn, two workers that it forks, and clients that ask at a fixed rate and check every answer."""
+"""A web server, gunicorn with two workers that it forks, and clients that ask at a fixed rate and check every answer."""
 import functools
 import multiprocessing
 import os
@@ -34,22 +34,25 @@ def gunicorn_interpreter():
     raise Skip("no gunicorn: install gunicorn")
 
 
-class WebServer:
-    """Two sync workers: each answers one request at a time, in its only thread."""
+class HttpServer:
+    """
+    What a command starts: a process that says where it listens, which `listening` finds the port in, and so many workers
+    that it forks; 0: it answers itself. answers: the right answer to each seed.
+    """
 
-    def __init__(self, workers=2):
-        interpreter = gunicorn_interpreter()
+    def __init__(self, command, listening, workers, answers, environment):
         self.count = workers
+        self.answers = answers
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [interpreter.path, "-m", "gunicorn", "--workers", str(workers), "--bind", "127.0.0.1:0", "--chdir", TARGETS,
-             "web_application:application"],
-            env=dict(os.environ, OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", **interpreter.environment),
+            command, env=dict(os.environ, OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", **environment),
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT)
         self.pid = self.process.pid
         try:
-            wait_until(lambda: re.search(r"Listening at: http://127\.0\.0\.1:[1-9]", self.said()), 30, "gunicorn")
-            self.port = int(re.search(r"Listening at: http://127\.0\.0\.1:(\d+)", self.said()).group(1))
+            wait_until(lambda: re.search(listening, self.said()) or self.process.poll() is not None, 60, command)
+            found = re.search(listening, self.said())
+            check(found, "%s ended: %s" % (command, self.said()[-500:]))
+            self.port = int(found.group(1))
             self.wait_ready()
         except Failure:
             self.__exit__()
@@ -74,6 +77,8 @@ class WebServer:
         return os.pread(self.log.fileno(), 1 << 20, 0).decode(errors="replace")
 
     def workers(self):
+        if not self.count:
+            return [self.pid]
         try:
             with open("/proc/%d/task/%d/children" % (self.pid, self.pid)) as file:
                 return sorted(int(word) for word in file.read().split())
@@ -86,14 +91,14 @@ class WebServer:
 
         def ready():
             workers = self.workers()
-            if len(workers) != self.count or set(workers) & set(without):
+            if len(workers) != max(1, self.count) or set(workers) & set(without):
                 return False
-            outcome, worker, _ = ask(self.port, 0)
+            outcome, worker, _ = ask(self.port, 0, self.answers)
             if outcome == OK:
                 answered.add(worker)
             return answered.issuperset(workers)
 
-        wait_until(ready, 30, "gunicorn's workers")
+        wait_until(ready, 30, "the workers")
 
     def cpu_seconds(self):
         """Of the workers that live."""
@@ -105,14 +110,24 @@ class WebServer:
         return total / os.sysconf("SC_CLK_TCK")
 
 
+class WebServer(HttpServer):
+    """gunicorn with two sync workers: each answers one request at a time, in its only thread."""
+
+    def __init__(self):
+        interpreter = gunicorn_interpreter()
+        super().__init__([interpreter.path, "-m", "gunicorn", "--workers", "2", "--bind", "127.0.0.1:0", "--chdir",
+                          TARGETS, "web_application:application"], r"Listening at: http://127\.0\.0\.1:([1-9]\d*)", 2,
+                         known_answers(), interpreter.environment)
+
+
 @functools.lru_cache(maxsize=None)
-def expected(seed):
-    return web_application.answer_of(seed)
+def known_answers():
+    return [web_application.answer_of(seed) for seed in range(web_application.SEEDS)]
 
 
-def ask(port, number):
+def ask(port, number, answers):
     """One request on a connection of its own: how it went, the worker that answered, what went wrong."""
-    seed = number % web_application.SEEDS
+    seed = number % len(answers)
     answer = b""
     try:
         with socket.create_connection(("127.0.0.1", port), ANSWER_MAX_S) as connection:
@@ -129,7 +144,7 @@ def ask(port, number):
     if not body.endswith(b"\n"):
         return LOST, None, "only %r" % answer[-100:]
     words = body.decode(errors="replace").split()
-    if head.split()[1:2] != [b"200"] or len(words) != 3 or words[0] != str(number) or words[2] != expected(seed):
+    if head.split()[1:2] != [b"200"] or len(words) != 3 or words[0] != str(number) or words[2] != answers[seed]:
         return WRONG, None, "%r" % answer[-200:]
     return OK, int(words[1]), None
 
@@ -141,12 +156,11 @@ class Load:
     due is time.monotonic(), the same in all processes.
     """
 
-    def __init__(self, port, rate):
-        for seed in range(web_application.SEEDS):
-            expected(seed)
+    def __init__(self, server, rate):
         self.mine, theirs = multiprocessing.Pipe()
-        # By fork, so that the answers expected are there: made before the tests' own threads are.
-        self.process = multiprocessing.get_context("fork").Process(target=self._work, args=(theirs, port, rate))
+        # By fork, before the tests' own threads are made.
+        self.process = multiprocessing.get_context("fork").Process(target=self._work,
+                                                                   args=(theirs, server.port, rate, server.answers))
         self.process.start()
         theirs.close()
 
@@ -160,7 +174,7 @@ class Load:
         self.mine.close()
 
     @staticmethod
-    def _work(pipe, port, rate):
+    def _work(pipe, port, rate, answers):
         ended = threading.Event()
         lists = [[] for _ in range(CLIENTS)]
         begin = time.monotonic() + 0.1
@@ -172,7 +186,7 @@ class Load:
             while not ended.is_set():
                 due = begin + (number + chance.random()) / rate
                 time.sleep(max(0, due - time.monotonic()))
-                outcome, _, error = ask(port, number)
+                outcome, _, error = ask(port, number, answers)
                 lists[index].append((due, time.monotonic() - due, outcome, error))
                 number += CLIENTS
 
