@@ -10,6 +10,9 @@
 #define BINARY_OP_INPLACE_FIRST 13
 #define BINARY_OP_INPLACE_LAST  25
 #define BINARY_OP_SUBSCRIPT     26
+/* COMPARE_OP's arguments "in" and "not in", to 3.8. */
+#define COMPARE_OP_IN     6
+#define COMPARE_OP_NOT_IN 7
 
 #define ANY_MINOR 99
 
@@ -106,6 +109,9 @@ static const struct shape shapes[] = {
 
 static struct shape shape_of(int minor, const char *name, uint32_t argument)
 {
+	if (minor <= 8 && !strcmp(name, "COMPARE_OP") &&
+	    (argument == COMPARE_OP_IN || argument == COMPARE_OP_NOT_IN))
+		return (struct shape){ .kind = OPERATION_CONTAINS, .operands = "vc" };
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		if (minor >= shapes[i].first && minor <= shapes[i].last &&
 		    !strcmp(name, shapes[i].name))

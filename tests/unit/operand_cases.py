@@ -41,7 +41,7 @@ class Spy(object):
     def __iadd__(self, o): return block('binary', self, o)
     def __lt__(self, o): return block('compare', self, o)
     def __neg__(self): return block('unary', self)
-    def __contains__(self, o): return block('contains' if V > (3, 8) else 'compare', o, self)
+    def __contains__(self, o): return block('contains', o, self)
     def __getitem__(self, i):
         if isinstance(i, slice) and V > (3, 11): return block('slice', self, i.start, i.stop)
         return block('subscript', self, i)
