@@ -5,12 +5,15 @@
 #include "pyintrospect/field.h"
 #include "pyintrospect/frame_walk.h"
 #include "pyintrospect/iterator.h"
+#include "pyintrospect/opcode.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define WORD_BYTES 8
+#define WORD_BYTES        8
+#define INSTRUCTION_BYTES 2
 /* Analysed code objects, by id modulo this: samples of one function come in bunches. */
 #define DEPTHS_KEPT 64
 /* Of a frame: its fixed part, its arguments, its slots. */
@@ -369,9 +372,38 @@ static int read_planned_frames(struct operand_reader *reader, size_t count,
 	return error;
 }
 
+/*
+ * Compilers make one vector store of the two that LOAD_FAST_LOAD_FAST makes, and nobody knows
+ * what is in vector registers. The instruction says which two local variables they are.
+ */
+static bool load_of_two(const struct operand_reader *reader, const struct frame_reading *reading,
+			size_t slot, uint64_t *ret_word)
+{
+	const struct python_frame *frame = reading->frame;
+	const struct stack_instruction *load =
+		stack_depths_at(reading->depths, frame->instruction_offset);
+	remote_addr locals =
+		frame->address + (uint64_t)reader->runtime->layout.offsets.frame_locals;
+	size_t first, variable;
+	const char *name;
+
+	if (!load || load->depth == STACK_DEPTH_UNKNOWN ||
+	    load->offset + INSTRUCTION_BYTES != reading->instruction->offset)
+		return false;
+	name = opcode_table(reading->depths->minor)[load->opcode].name;
+	first = (size_t)load->depth;
+	if ((strcmp(name, "LOAD_FAST_LOAD_FAST") != 0 &&
+	     strcmp(name, "LOAD_FAST_BORROW_LOAD_FAST_BORROW") != 0) ||
+	    slot < first || slot > first + 1)
+		return false;
+	variable = slot == first ? load->argument >> 4 : load->argument & 15;
+	return variable < frame->code->local_count &&
+	       !memory_read_u64(reader->runtime->reader, locals + WORD_BYTES * variable, ret_word);
+}
+
 /* Slots as stores will leave them. False: one will hold what is not known. */
-static bool apply_stores(struct frame_reading *reading, const struct operand_store *stores,
-			 size_t count)
+static bool apply_stores(const struct operand_reader *reader, struct frame_reading *reading,
+			 const struct operand_store *stores, size_t count)
 {
 	for (size_t slot = 0; slot < reading->slot_count; slot++) {
 		remote_addr address = reading->slots_address + WORD_BYTES * slot;
@@ -382,9 +414,11 @@ static bool apply_stores(struct frame_reading *reading, const struct operand_sto
 			if (store->address >= address + WORD_BYTES ||
 			    address >= store->address + store->size)
 				continue;
-			if (!store->known || store->address != address || store->size != WORD_BYTES)
+			if (store->known && store->address == address && store->size == WORD_BYTES)
+				reading->slots[slot] = store->value;
+			else if (!load_of_two(reader, reading, reading->first_slot + slot,
+					      &reading->slots[slot]))
 				return false;
-			reading->slots[slot] = store->value;
 			break;
 		}
 	}
@@ -399,7 +433,8 @@ static int read_planned(struct operand_reader *reader, struct operand_sample *sa
 	size_t iterator_count = 0;
 	int error = read_planned_frames(reader, count, samples);
 
-	if (!error && store_count && !apply_stores(&reader->readings[0], stores, store_count))
+	if (!error && store_count &&
+	    !apply_stores(reader, &reader->readings[0], stores, store_count))
 		samples[0].error = -ENOENT;
 	for (size_t i = 0; !error && i < count; i++) {
 		take(reader, &reader->readings[i], &samples[i]);

@@ -5,7 +5,7 @@ from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, lin
 AGAIN = "return sorted(self.sales)[1000]"
 BEST = "best.append(max(seen))"
 PROFILE = "steps.append(divmod(b * b - a * a, 7)[1] + divmod(a * a + b * b, 11)[0])"
-WEIGHT = "return sum(weigh(word, base) for word in words)"
+WEIGHT = "total += weigh(word, base)"
 
 
 def found(interpreter, *options, program="kept_results.py", text=AGAIN):
@@ -38,8 +38,9 @@ def test_kept_results_mended(one_interpreter):
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
 
 
-def test_cache_of_results(one_interpreter):
-    line, _, text = found(one_interpreter, program="shared_terms.py", text=WEIGHT)
+def test_cache_of_results(interpreter):
+    """From 3.13 on one instruction loads both arguments."""
+    line, _, text = found(interpreter, program="shared_terms.py", text=WEIGHT)
     check_sampled(line, "the line is not in the report")
     arguments = line["evidence"]["arguments"]
     check_sampled(arguments["few"] >= 5, "arguments %s" % arguments)
@@ -48,6 +49,9 @@ def test_cache_of_results(one_interpreter):
     check_sampled(line["finding"].split(":")[0] in " ".join(text.split()), "the text report lacks %r" % line["finding"])
     check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
         line["avoidable_ns"], line["total_ns"]))
+
+
+def test_cache_of_results_mended(one_interpreter):
     line, total, _ = found(one_interpreter, "--fixed", program="shared_terms.py", text=WEIGHT)
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
 

@@ -19,7 +19,10 @@ def weight(word, base):
 
 
 def score(words, base, weigh):
-    return sum(weigh(word, base) for word in words)
+    total = 0
+    for word in words:
+        total += weigh(word, base)
+    return total
 
 
 def read(rng, fixed, number):
