@@ -31,6 +31,8 @@
 	X(LOSS_STOP_SIGNAL_PENDING, "stop_signal_pending",                                         \
 	  "stop signals left pending in threads that came to block them while sampled")            \
 	X(LOSS_THREAD_EVENTS, "thread_events", "threads not sampled: perf events refused")         \
+	X(LOSS_RING_FULL, "ring_full",                                                             \
+	  "samples lost: they came faster than they were taken, or the daemon was held up")        \
 	X(LOSS_SYSTEM_UNPLACED, "system_unplaced",                                                 \
 	  "samples in the kernel charged to the last known line: its return was not seen")         \
 	X(LOSS_NO_BREAKPOINT, "no_breakpoint", "memory samples dropped: no free breakpoint")       \

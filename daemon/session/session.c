@@ -102,6 +102,31 @@ static void choose_sampler(struct session *session, bool loads, bool stores)
 		 session->memory_events[0].name);
 }
 
+/* What needs a tracer: memory accesses, waiting, and counting what the process forks. */
+static bool wants_time_alone(const struct session_options *options)
+{
+	return !options->loads && !options->stores && !options->waits && !options->count_forks;
+}
+
+/* The kernel's own sampling, where it is wanted and possible; *error says why it was refused. */
+static int open_clocks(struct session *session, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	struct error refusal;
+
+	if (options->engine == ENGINE_PTRACE ||
+	    (options->engine == ENGINE_AUTO && !wants_time_alone(options)))
+		return 0;
+	session->clocks = clock_sampler_create(&session->pipeline, options->period_ns,
+					       options->max_overhead, &refusal);
+	if (session->clocks)
+		snprintf(session->sampler, sizeof(session->sampler), "kernel");
+	if (session->clocks || options->engine == ENGINE_AUTO)
+		return 0;
+	*error = refusal;
+	return -1;
+}
+
 static int open_pipeline(struct session *session, struct error *error)
 {
 	bool breakpoints = session->preflight.breakpoints > 0;
@@ -123,6 +148,10 @@ static int open_pipeline(struct session *session, struct error *error)
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
+	if (open_clocks(session, error))
+		return -1;
+	if (session->clocks)
+		return 0;
 	if (session->without_perf) {
 		struct unstopped_sink sink = {
 			.cct = session->pipeline.cct,
@@ -242,7 +271,7 @@ struct session *session_create(const struct session_options *options, struct err
 		goto fail;
 	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;
-	if (session->tracer)
+	if (!session->unstopped)
 		unwinder_await_tables(session->target.unwinder, TABLES_MAX_NS);
 	return session;
 fail:
@@ -261,6 +290,7 @@ void session_destroy(struct session *session)
 	free(session->thread_timeline.cells);
 	free(session->node_timeline.cells);
 	unstopped_sampler_destroy(session->unstopped);
+	clock_sampler_destroy(session->clocks);
 	pipeline_deinit(&session->pipeline);
 	if (session->line_info)
 		line_info_destroy(session->line_info);
@@ -391,6 +421,8 @@ void session_let_go(struct session *session)
 
 	if (session->tracer)
 		tracer_let_go(session->tracer);
+	if (session->clocks)
+		clock_sampler_let_go(session->clocks);
 	/* Other threads, which may hold them, are not in this process. */
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_cond_init(&session->changed, NULL);
