@@ -77,7 +77,7 @@ $(O)/attach/kernel_clocks.o: $(PROGRAM)
 
 .PHONY: program
 program: ## Make attach/bpf/clock.program anew, with Debian 12's clang
-	$(CLANG) $(PROGRAM_FLAGS) -c -o attach/bpf/clock.program attach/bpf/clock.bpf.c
+	$(CLANG) $(PROGRAM_FLAGS) -c -o $(or $(PROGRAM_OUT),attach/bpf/clock.program) attach/bpf/clock.bpf.c
 
 define folder_archive
 $(call archive,$(1)): $(call objects,$(1))

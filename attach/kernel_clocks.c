@@ -49,8 +49,8 @@ static void explain(int failure, struct error *error)
 	switch (-failure) {
 	case EPERM:
 	case EACCES:
-		error_set(error, EXIT_PERMISSION,
-			  "no program may be loaded into the kernel: %s", strerror(-failure));
+		error_set(error, EXIT_PERMISSION, "no program may be loaded into the kernel: %s",
+			  strerror(-failure));
 		error_set_cure(error, "Run as root, or give CAP_BPF and CAP_PERFMON: setcap "
 				      "cap_bpf,cap_perfmon,cap_sys_ptrace+ep; docker run --cap-add "
 				      "BPF --cap-add PERFMON");
@@ -104,7 +104,8 @@ static struct bpf_map *find_section(const struct bpf_object *object, const char 
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map (map, object) {
+	bpf_object__for_each_map(map, object)
+	{
 		const char *name = bpf_map__name(map);
 		size_t length = strlen(name), wanted = strlen(suffix);
 
@@ -121,9 +122,8 @@ static int load(struct kernel_clocks *clocks, const struct clock_config *config,
 	int error;
 
 	(void)libbpf_set_print(no_words);
-	clocks->object = bpf_object__open_mem(clock_program_start,
-					      (size_t)(clock_program_end - clock_program_start),
-					      &options);
+	clocks->object = bpf_object__open_mem(
+		clock_program_start, (size_t)(clock_program_end - clock_program_start), &options);
 	if (!clocks->object)
 		return -errno;
 	constants = find_section(clocks->object, ".rodata.config");
@@ -163,8 +163,7 @@ static int open_clock(const struct kernel_clocks *clocks, int cpu, uint64_t peri
 		.exclude_idle = 1,
 		.disabled = 1,
 	};
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(clocks->object, "on_clock");
+	struct bpf_program *program = bpf_object__find_program_by_name(clocks->object, "on_clock");
 	long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	int error;
 

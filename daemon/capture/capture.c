@@ -151,10 +151,10 @@ void capture_load(struct capture *capture, struct target *target, const struct c
 	}
 	target->copied.sample = sample;
 	capture->python_error =
-		sample->state ? python_stack_read_copied(target->runtime, sample->inner_tid,
-							 sample->state, &capture->stack,
-							 &capture->python)
-			      : -ESRCH;
+		sample->state
+			? python_stack_read_copied(target->runtime, sample->inner_tid,
+						   sample->state, &capture->stack, &capture->python)
+			: -ESRCH;
 	target->copied.sample = NULL;
 	forget_failed_python(capture);
 }

@@ -247,9 +247,9 @@ int option_mode(struct option_parser *parser, const struct option_use *use)
 
 int option_engine(struct option_parser *parser, const struct option_use *use)
 {
-	static const char *const names[] = { [ENGINE_AUTO] = "auto",
-					     [ENGINE_PTRACE] = "ptrace",
-					     [ENGINE_KERNEL] = "kernel" };
+	static const char *const names[] = {
+		[ENGINE_AUTO] = "auto", [ENGINE_PTRACE] = "ptrace", [ENGINE_KERNEL] = "kernel"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(use->text, names[i]) == 0) {

@@ -48,7 +48,7 @@ struct options {
 	double rate_hz;
 	bool loads; /* both false: time alone */
 	bool stores;
-	bool waits;               /* also of threads that sleep */
+	bool waits; /* also of threads that sleep */
 	enum session_engine engine;
 	bool redundancy_required; /* --mode redundancy: refuse when there are no breakpoints */
 	double max_overhead;      /* 0.02 */

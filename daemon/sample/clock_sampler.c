@@ -6,6 +6,7 @@
 #include "common/hash.h"
 #include "common/random.h"
 #include "daemon/capture/clock_places.h"
+#include "daemon/sample/passing_stack.h"
 #include "pyintrospect/thread_list.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #define COST_WEIGHT   16
 
 struct clock_thread {
-	pid_t tid; /* 0: a free slot */
+	pid_t tid;           /* 0: a free slot */
 	uint64_t started_ns; /* 0: not known yet */
 	size_t times;
 };
@@ -45,16 +46,29 @@ struct clock_sampler {
 	struct clock_thread threads[SLOTS];
 };
 
+/* As its own namespace numbers it. */
+static pid_t main_thread(pid_t pid)
+{
+	struct process_status status;
+
+	return procfs_read_status(pid, 0, &status) ? 0 : status.inner_pid;
+}
+
 struct clock_sampler *clock_sampler_create(struct pipeline *pipeline, uint64_t period_ns,
 					   double most_overhead, struct error *error)
 {
 	struct clock_sampler *sampler = calloc(1, sizeof(*sampler));
-	struct clock_config config = clock_places_of(pipeline->target);
+	struct losses unused = { 0 };
+	struct clock_config config;
 
 	if (!sampler) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
+	/* By a look at the main thread it is found out which ids can be believed. */
+	passing_stack_read(pipeline->target, main_thread(pipeline->target->pid),
+			   &pipeline->capture.python, &unused);
+	config = clock_places_of(pipeline->target);
 	*sampler = (struct clock_sampler){
 		.pipeline = pipeline,
 		.asked_ns = period_ns,
@@ -63,8 +77,7 @@ struct clock_sampler *clock_sampler_create(struct pipeline *pipeline, uint64_t p
 		.cost_ns = COST_FIRST_NS,
 		.random = clock_now_ns() | 1,
 	};
-	sampler->clocks =
-		kernel_clocks_create(pipeline->target->pid, &config, period_ns, error);
+	sampler->clocks = kernel_clocks_create(pipeline->target->pid, &config, period_ns, error);
 	if (sampler->clocks)
 		return sampler;
 	free(sampler);

@@ -28,8 +28,8 @@ static bool program_replaced(struct program_watch *watch, pid_t pid, uint64_t no
 	if (now_ns - watch->seen_ns < PROGRAM_NS || !watch->program.st_ino)
 		return false;
 	watch->seen_ns = now_ns;
-	return read_program(pid, &now) && (now.st_ino != watch->program.st_ino ||
-					   now.st_dev != watch->program.st_dev);
+	return read_program(pid, &now) &&
+	       (now.st_ino != watch->program.st_ino || now.st_dev != watch->program.st_dev);
 }
 
 enum program_state program_watch_look(struct program_watch *watch, pid_t pid, uint64_t now_ns)

@@ -35,7 +35,7 @@ struct unstopped_sampler {
 	uint64_t random;
 	uint64_t tick;
 	struct program_watch program;
-	bool counting;       /* time is charged, and threads that are new have begun since */
+	bool counting; /* time is charged, and threads that are new have begun since */
 	struct unstopped_thread *buckets[BUCKETS];
 	size_t thread_count;
 	pid_t tids[THREADS_MAX + 1];

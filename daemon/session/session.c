@@ -108,17 +108,31 @@ static bool wants_time_alone(const struct session_options *options)
 	return !options->loads && !options->stores && !options->waits && !options->count_forks;
 }
 
+/* Each has a clock on every processor. */
+#define CLOCKED_SESSIONS_MAX 4u
+static unsigned clocked_sessions;
+
 /* The kernel's own sampling, where it is wanted and possible; *error says why it was refused. */
 static int open_clocks(struct session *session, struct error *error)
 {
+
 	const struct session_options *options = &session->options;
 	struct error refusal;
 
 	if (options->engine == ENGINE_PTRACE ||
 	    (options->engine == ENGINE_AUTO && !wants_time_alone(options)))
 		return 0;
-	session->clocks = clock_sampler_create(&session->pipeline, options->period_ns,
-					       options->max_overhead, &refusal);
+	if (__atomic_add_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED) > CLOCKED_SESSIONS_MAX) {
+		error_set(&refusal, EXIT_PERMISSION,
+			  "the kernel samples at most %u processes for one daemon",
+			  CLOCKED_SESSIONS_MAX);
+		error_set_cure(&refusal, "Leave out --engine: the others are stopped for samples.");
+	} else {
+		session->clocks = clock_sampler_create(&session->pipeline, options->period_ns,
+						       options->max_overhead, &refusal);
+	}
+	if (!session->clocks)
+		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
 	if (session->clocks)
 		snprintf(session->sampler, sizeof(session->sampler), "kernel");
 	if (session->clocks || options->engine == ENGINE_AUTO)
@@ -290,6 +304,8 @@ void session_destroy(struct session *session)
 	free(session->thread_timeline.cells);
 	free(session->node_timeline.cells);
 	unstopped_sampler_destroy(session->unstopped);
+	if (session->clocks)
+		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
 	clock_sampler_destroy(session->clocks);
 	pipeline_deinit(&session->pipeline);
 	if (session->line_info)

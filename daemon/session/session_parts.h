@@ -55,7 +55,7 @@ struct session {
 	struct clock_sampler *clocks;
 	struct unstopped_sampler *unstopped;
 	struct program_watch program; /* with clocks */
-	bool degraded; /* less is measured than was asked for */
+	bool degraded;                /* less is measured than was asked for */
 	bool without_perf;
 	char **command;
 	struct profile_container container;

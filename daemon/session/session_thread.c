@@ -282,9 +282,9 @@ static void sample_by_clocks(struct session *session)
 			clock_sampler_take(session->clocks, session->last_cpu_ns);
 			state = look_at_target(session, now_ns);
 		}
-		pause_ns = session->last_cpu_ns != cpu_ns   ? TAKE_NS
-			   : 2 * pause_ns < TAKE_IDLE_NS ? 2 * pause_ns
-							 : TAKE_IDLE_NS;
+		pause_ns = session->last_cpu_ns != cpu_ns ? TAKE_NS
+			   : 2 * pause_ns < TAKE_IDLE_NS  ? 2 * pause_ns
+							  : TAKE_IDLE_NS;
 		sleep_until(now_ns + pause_ns);
 	}
 	session->options.period_ns = clock_sampler_period_ns(session->clocks);
