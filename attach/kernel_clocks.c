@@ -27,6 +27,7 @@ struct kernel_clocks {
 	struct clock_sample sample;
 	void (*take)(void *context, const struct clock_sample *sample);
 	void *take_context;
+	unsigned taken, take_maximum;
 	uint64_t unreadable;
 };
 
@@ -81,7 +82,8 @@ static int take_record(void *context, void *data, size_t size)
 		clocks->unreadable++;
 	else
 		clocks->take(clocks->take_context, &clocks->sample);
-	return 0;
+	/* The record is taken out in either case; what is negative ends the round. */
+	return ++clocks->taken == clocks->take_maximum ? -ECANCELED : 0;
 }
 
 /* What was declared for many processors is made as large as this machine needs. */
@@ -281,13 +283,16 @@ void kernel_clocks_add_thread(struct kernel_clocks *clocks, pid_t tid, remote_ad
 	(void)bpf_map_update_elem(clocks->threads_fd, &key, &known, BPF_ANY);
 }
 
-void kernel_clocks_read(struct kernel_clocks *clocks,
-			void (*take)(void *context, const struct clock_sample *sample),
-			void *context)
+unsigned kernel_clocks_read(struct kernel_clocks *clocks,
+			    void (*take)(void *context, const struct clock_sample *sample),
+			    void *context, unsigned maximum)
 {
 	clocks->take = take;
 	clocks->take_context = context;
+	clocks->taken = 0;
+	clocks->take_maximum = maximum;
 	(void)ring_buffer__consume(clocks->ring);
+	return clocks->taken;
 }
 
 uint64_t kernel_clocks_dropped(const struct kernel_clocks *clocks)

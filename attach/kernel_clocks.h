@@ -41,10 +41,10 @@ void kernel_clocks_set_stack(struct kernel_clocks *clocks, unsigned pages);
 /* A thread's PyThreadState, so that it need not be searched for. */
 void kernel_clocks_add_thread(struct kernel_clocks *clocks, pid_t tid, remote_addr state);
 
-/* Takes all samples there are, oldest first; each is valid during its call. */
-void kernel_clocks_read(struct kernel_clocks *clocks,
-			void (*take)(void *context, const struct clock_sample *sample),
-			void *context);
+/* Takes samples, oldest first, at most so many; each is valid during its call. How many it took. */
+unsigned kernel_clocks_read(struct kernel_clocks *clocks,
+			    void (*take)(void *context, const struct clock_sample *sample),
+			    void *context, unsigned maximum);
 
 /* Samples for which there was no room, since the beginning. */
 uint64_t kernel_clocks_dropped(const struct kernel_clocks *clocks);

@@ -71,7 +71,7 @@ void tracee_start(struct tracer *tracer, struct tracee *tracee)
 			break;
 		}
 	}
-	if (!error)
+	if (!error && !tracer->leaves_kernel_time)
 		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
 					  KERNEL_CLOCK_PERIOD(tracer->period_ns),
 					  take_rest(&tracer->kernel_rests));

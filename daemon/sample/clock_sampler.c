@@ -9,6 +9,7 @@
 #include "daemon/sample/passing_stack.h"
 #include "pyintrospect/thread_list.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,13 @@ void clock_sampler_let_go(struct clock_sampler *sampler)
 	kernel_clocks_let_go(sampler->clocks);
 }
 
+double clock_sampler_share(const struct clock_sampler *sampler)
+{
+	double share = (double)sampler->cost_ns / (double)sampler->period_ns;
+
+	return share < sampler->most_overhead ? share : sampler->most_overhead;
+}
+
 uint64_t clock_sampler_period_ns(const struct clock_sampler *sampler)
 {
 	return sampler->period_ns;
@@ -130,6 +138,11 @@ static size_t thread_of(struct clock_sampler *sampler, pid_t tid, uint64_t start
 		.times = thread_times_add(&sampler->pipeline->threads, tid, name),
 	};
 	return thread->times;
+}
+
+size_t clock_sampler_thread(struct clock_sampler *sampler, pid_t tid, const char *name)
+{
+	return thread_of(sampler, tid, 0, name);
 }
 
 static remote_addr state_of(const struct python_thread_list *list, pid_t inner_tid)
@@ -284,18 +297,20 @@ void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns)
 	kernel_clocks_enable(sampler->clocks, true);
 }
 
-void clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns)
+bool clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns, unsigned maximum)
 {
 	sampler->spent_ns = cpu_ns - sampler->began_cpu_ns;
-	kernel_clocks_read(sampler->clocks, take_sample, sampler);
+	if (kernel_clocks_read(sampler->clocks, take_sample, sampler, maximum) == maximum)
+		return true;
 	count_dropped(sampler);
 	vary_period(sampler, clock_now_ns());
+	return false;
 }
 
 void clock_sampler_end(struct clock_sampler *sampler, uint64_t cpu_ns)
 {
 	kernel_clocks_enable(sampler->clocks, false);
 	sampler->spent_ns = cpu_ns - sampler->began_cpu_ns;
-	kernel_clocks_read(sampler->clocks, take_sample, sampler);
+	(void)kernel_clocks_read(sampler->clocks, take_sample, sampler, UINT_MAX);
 	count_dropped(sampler);
 }

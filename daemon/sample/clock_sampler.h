@@ -37,8 +37,17 @@ void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns);
 /* Stops the clocks, and takes what is left. cpu_ns: of the process, since it started. */
 void clock_sampler_end(struct clock_sampler *sampler, uint64_t cpu_ns);
 
-/* Takes the samples there are. Every few milliseconds; nothing is lost for half a second. */
-void clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns);
+/*
+ * Takes samples, at most so many. True: there may be more. To be called every few milliseconds;
+ * the ring holds some 200.
+ */
+bool clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns, unsigned maximum);
+
+/* A thread's entry among the pipeline's thread times, new if need be. */
+size_t clock_sampler_thread(struct clock_sampler *sampler, pid_t tid, const char *name);
+
+/* The part of a busy thread's time that sampling it is expected to cost. */
+double clock_sampler_share(const struct clock_sampler *sampler);
 
 /* The period as it is now. */
 uint64_t clock_sampler_period_ns(const struct clock_sampler *sampler);

@@ -102,14 +102,16 @@ static void choose_sampler(struct session *session, bool loads, bool stores)
 		 session->memory_events[0].name);
 }
 
-/* What needs a tracer: memory accesses, waiting, and counting what the process forks. */
-static bool wants_time_alone(const struct session_options *options)
+/* A tracer sees memory accesses, waiting, and what the process forks. */
+static bool needs_tracer(const struct session_options *options)
 {
-	return !options->loads && !options->stores && !options->waits && !options->count_forks;
+	return options->loads || options->stores || options->waits || options->count_forks;
 }
 
 /* Each has a clock on every processor. */
 #define CLOCKED_SESSIONS_MAX 4u
+/* With stops beside them, their part of the limit at most. */
+#define CLOCKS_SHARE 0.2
 static unsigned clocked_sessions;
 
 /* The kernel's own sampling, where it is wanted and possible; *error says why it was refused. */
@@ -117,10 +119,10 @@ static int open_clocks(struct session *session, struct error *error)
 {
 
 	const struct session_options *options = &session->options;
+	bool beside = needs_tracer(options);
 	struct error refusal;
 
-	if (options->engine == ENGINE_PTRACE ||
-	    (options->engine == ENGINE_AUTO && !wants_time_alone(options)))
+	if (options->engine == ENGINE_PTRACE)
 		return 0;
 	if (__atomic_add_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED) > CLOCKED_SESSIONS_MAX) {
 		error_set(&refusal, EXIT_PERMISSION,
@@ -129,7 +131,9 @@ static int open_clocks(struct session *session, struct error *error)
 		error_set_cure(&refusal, "Leave out --engine: the others are stopped for samples.");
 	} else {
 		session->clocks = clock_sampler_create(&session->pipeline, options->period_ns,
-						       options->max_overhead, &refusal);
+						       beside ? CLOCKS_SHARE * options->max_overhead
+							      : options->max_overhead,
+						       &refusal);
 	}
 	if (!session->clocks)
 		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
@@ -164,7 +168,12 @@ static int open_pipeline(struct session *session, struct error *error)
 	}
 	if (open_clocks(session, error))
 		return -1;
+	session->pipeline.clocks = session->clocks;
 	if (session->clocks)
+		governor_init(&session->pipeline.governor,
+			      session->options.max_overhead - clock_sampler_share(session->clocks),
+			      options.loads || options.stores);
+	if (session->clocks && !needs_tracer(&session->options))
 		return 0;
 	if (session->without_perf) {
 		struct unstopped_sink sink = {
@@ -196,6 +205,8 @@ static int open_pipeline(struct session *session, struct error *error)
 	if (session->tracer)
 		tracer_sample_memory(session->tracer, session->memory_events,
 				     session->memory_event_count);
+	if (session->tracer && session->clocks)
+		tracer_leave_kernel_time(session->tracer);
 	if (session->tracer && session->options.count_forks)
 		tracer_count_forks(session->tracer);
 	return 0;

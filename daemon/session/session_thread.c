@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "daemon/session/session_parts.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <time.h>
 
@@ -20,6 +21,8 @@
 /* Between two looks for what the kernel has sampled, and while the target does nothing. */
 #define TAKE_NS      (10 * NS_PER_MS)
 #define TAKE_IDLE_NS (80 * NS_PER_MS)
+/* With a tracer, whose ticks are further apart. */
+#define TAKE_BESIDE_NS (20 * NS_PER_MS)
 
 static void start_sampling(struct session *session, uint64_t now_ns)
 {
@@ -32,11 +35,12 @@ static void start_sampling(struct session *session, uint64_t now_ns)
 	session->resumed_cpu_ns = session->last_cpu_ns = session_target_cpu_ns(session);
 	if (session->unstopped) {
 		unstopped_sampler_begin(session->unstopped);
-	} else if (session->clocks) {
-		clock_sampler_begin(session->clocks, session->resumed_cpu_ns);
-	} else {
-		tracer_enable_clocks(session->tracer, true);
+		return;
 	}
+	if (session->clocks)
+		clock_sampler_begin(session->clocks, session->resumed_cpu_ns);
+	if (session->tracer)
+		tracer_enable_clocks(session->tracer, true);
 }
 
 /* Else the time of threads that are not, or of another program, would seem to be unclocked. */
@@ -58,11 +62,12 @@ static void stop_sampling(struct session *session, uint64_t now_ns)
 	cpu_ns = session->last_cpu_ns - session->resumed_cpu_ns;
 	if (session->unstopped) {
 		unstopped_sampler_end(session->unstopped);
-	} else if (session->clocks) {
-		clock_sampler_end(session->clocks, session->last_cpu_ns);
 	} else {
-		pipeline_set_idle(&session->pipeline, session->tracer, true);
-		if (all_sampled(session))
+		if (session->tracer)
+			pipeline_set_idle(&session->pipeline, session->tracer, true);
+		if (session->clocks)
+			clock_sampler_end(session->clocks, session->last_cpu_ns);
+		else if (all_sampled(session))
 			pipeline_charge_unclocked(&session->pipeline, session->tracer, cpu_ns);
 	}
 	session->sampled_ns += now_ns - session->resumed_ns;
@@ -170,7 +175,9 @@ static void sample(struct session *session)
 	uint64_t pause_ns = tick_interval_ns(session);
 	uint64_t next_tick_ns = clock_now_ns() + pause_ns;
 	uint64_t next_look_ns = session->options.waits ? 0 : UINT64_MAX;
+	uint64_t next_take_ns = 0;
 	enum tracer_end end = TRACER_RUNNING;
+	bool more = false;
 
 	while (end == TRACER_RUNNING && !obey(session)) {
 		uint64_t now_ns = clock_now_ns(), next_ns;
@@ -191,8 +198,15 @@ static void sample(struct session *session)
 		}
 		next_ns = next_look_ns < next_tick_ns && !session->pipeline.idle ? next_look_ns
 										 : next_tick_ns;
-		end = tracer_poll(session->tracer,
-				  next_ns > now_ns && !session->copying ? next_ns - now_ns : 0);
+		/* One at a time: a thread that stops meanwhile would wait for all of them. */
+		if (session->clocks && !session->pipeline.idle &&
+		    (more || now_ns >= next_take_ns)) {
+			more = clock_sampler_take(session->clocks, session->last_cpu_ns, 1);
+			next_take_ns = now_ns + TAKE_BESIDE_NS;
+		}
+		end = tracer_poll(session->tracer, next_ns > now_ns && !session->copying && !more
+							   ? next_ns - now_ns
+							   : 0);
 		/* Something has happened: a stop, or an order. */
 		if (pause_ns > tick_interval_ns(session) && clock_now_ns() < next_ns) {
 			pause_ns = tick_interval_ns(session);
@@ -279,7 +293,7 @@ static void sample_by_clocks(struct session *session)
 
 		if (!paused(session)) {
 			session->last_cpu_ns = session_target_cpu_ns(session);
-			clock_sampler_take(session->clocks, session->last_cpu_ns);
+			(void)clock_sampler_take(session->clocks, session->last_cpu_ns, UINT_MAX);
 			state = look_at_target(session, now_ns);
 		}
 		pause_ns = session->last_cpu_ns != cpu_ns ? TAKE_NS
@@ -287,7 +301,6 @@ static void sample_by_clocks(struct session *session)
 							  : TAKE_IDLE_NS;
 		sleep_until(now_ns + pause_ns);
 	}
-	session->options.period_ns = clock_sampler_period_ns(session->clocks);
 	session->end = ends[state];
 }
 
@@ -329,7 +342,7 @@ void *session_trace(void *context)
 	__atomic_add_fetch(&tracing, 1, __ATOMIC_RELAXED);
 	if (session->unstopped)
 		sample_unstopped(session);
-	else if (session->clocks)
+	else if (!session->tracer)
 		sample_by_clocks(session);
 	else
 		sample(session);
