@@ -102,7 +102,10 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 		argument_watch_init(&thread->arguments);
 		waiting_thread_init(&thread->waiting);
 		begin_waiting(pipeline, thread, tracee);
-		thread->times = thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
+		if (!tracee->known_as)
+			tracee->known_as = 1 + thread_times_add(&pipeline->threads, tracee->id.tid,
+								tracee->name);
+		thread->times = tracee->known_as - 1;
 		system_time_init(&thread->system, &pipeline->node_timeline,
 				 &pipeline->thread_timeline, thread->times);
 		time_balance_begin(&thread->system.balance, &pipeline->balance_ns);
