@@ -23,6 +23,7 @@ static const struct {
 	{ "", "", true, "container" },
 	{ "lxc.payload.", "", false, "lxc" },
 	{ "systemd-nspawn@", ".service", false, "nspawn" },
+	{ "machine-", ".scope", false, "nspawn" },
 };
 
 /* A piece of text, not terminated. */
@@ -55,20 +56,49 @@ bool container_is_id(const char *text, size_t size)
 	return true;
 }
 
+/* systemd writes a dash in a name as \x2d: in place. */
+static void unescape(char *id)
+{
+	static const char dash[] = "\\x2d";
+	char *to = id;
+
+	for (const char *from = id; *from; to++)
+		if (!strncmp(from, dash, sizeof(dash) - 1)) {
+			*to = '-';
+			from += sizeof(dash) - 1;
+		} else {
+			*to = *from++;
+		}
+	*to = '\0';
+}
+
+/* systemd's machines: those of libvirt have a prefix, and one that is emulated is no container. */
+static bool parse_machine(struct container *container)
+{
+	unescape(container->id);
+	if (!strncmp(container->id, "qemu-", 5))
+		return false;
+	if (!strncmp(container->id, "lxc-", 4))
+		container->runtime = "lxc";
+	return true;
+}
+
 static bool parse_component(struct word component, struct container *ret_container)
 {
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		size_t prefix = strlen(patterns[i].prefix), suffix = strlen(patterns[i].suffix);
 		struct word id = { component.at + prefix, component.size - prefix - suffix };
+		struct container container = { .runtime = patterns[i].runtime };
 
 		if (component.size <= prefix + suffix || !starts(component, patterns[i].prefix) ||
 		    !ends(component, patterns[i].suffix) ||
 		    (patterns[i].hexadecimal ? !container_is_id(id.at, id.size)
 					     : id.size > ID_DIGITS))
 			continue;
-		ret_container->runtime = patterns[i].runtime;
-		memcpy(ret_container->id, id.at, id.size);
-		ret_container->id[id.size] = '\0';
+		memcpy(container.id, id.at, id.size);
+		if (!strcmp(container.runtime, "nspawn") && !parse_machine(&container))
+			continue;
+		*ret_container = container;
 		return true;
 	}
 	return false;

@@ -12,8 +12,9 @@ int event_ring_map(struct event_ring *ring, int fd)
 {
 	void *pages = mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
+	/* EPERM, as of an event that is not permitted. */
 	if (pages == MAP_FAILED)
-		return -errno;
+		return errno == EPERM ? -ENOBUFS : -errno;
 	*ring = (struct event_ring){ .pages = pages };
 	return 0;
 }

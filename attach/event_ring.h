@@ -25,7 +25,8 @@ struct event_ring_record {
 	uint8_t bytes[EVENT_RECORD_BYTES_MAX];
 };
 
-/* Maps the ring of the event fd. 0 or a negative errno. */
+/* Maps the ring of the event fd. 0 or a negative errno; -ENOBUFS: the user may lock no more memory.
+ */
 __attribute__((warn_unused_result)) int event_ring_map(struct event_ring *ring, int fd);
 void event_ring_unmap(struct event_ring *ring);
 

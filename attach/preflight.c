@@ -130,7 +130,7 @@ void preflight_explain_perf(int failure, struct error *error)
 	bool permitted = !procfs_read_status(getpid(), 0, &self) &&
 			 (have_capability(&self, CAPABILITY_PERFMON) ||
 			  have_capability(&self, CAP_SYS_ADMIN));
-	bool filtered = failure != -EMFILE && call_filter_refuses_perf();
+	bool filtered = failure != -EMFILE && failure != -ENOBUFS && call_filter_refuses_perf();
 
 	error_set(error, EXIT_PERMISSION, "%s refuses perf events: %s",
 		  filtered ? "a seccomp filter" : "the kernel", strerror(-failure));
@@ -140,6 +140,9 @@ void preflight_explain_perf(int failure, struct error *error)
 		error_set_cure(error, "This kernel has no perf_event_open.");
 	else if (failure == -EMFILE)
 		error_set_cure(error, "Raise the limit of open files: ulimit -n 65536.");
+	else if (failure == -ENOBUFS)
+		error_set_cure(error, "Let this user lock more memory: ulimit -l unlimited, or "
+				      "sysctl kernel.perf_event_mlock_kb=2048.");
 	else if (!permitted && paranoid > 2)
 		error_set_cure(error,
 			       "Lower the setting: sysctl kernel.perf_event_paranoid=2 (it is %d), "
@@ -150,8 +153,7 @@ void preflight_explain_perf(int failure, struct error *error)
 		error_set_cure(error, "Grant CAP_PERFMON, or run as root: a security module may "
 				      "ask for it.");
 	else
-		error_set_cure(error, "The locked-memory limit may be used up: sysctl "
-				      "kernel.perf_event_mlock_kb=2048");
+		error_set_cure(error, "A security module may refuse them, or the kernel's limits.");
 }
 
 void preflight_explain_breakpoints(pid_t pid, int breakpoint_errno, struct error *error)

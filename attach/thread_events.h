@@ -81,7 +81,7 @@ struct thread_events {
  * Opens the clock, stopped, with its ring. period_ns is the thread's CPU time
  * between samples, on average. 0 or perf_event_open's negative errno (-EACCES, -EPERM:
  * not permitted; -ENOSYS: seccomp or no perf; -ESRCH: the thread is gone;
- * -EMFILE).
+ * -EMFILE; -ENOBUFS: no memory may be locked for its ring).
  */
 __attribute__((warn_unused_result)) int thread_events_open(struct thread_events *events, pid_t tid,
 							   int signal, uint64_t period_ns);

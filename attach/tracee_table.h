@@ -22,9 +22,12 @@ struct tracee {
 	struct thread_events events;      /* clock_fd < 0: this thread is not sampled */
 	struct kernel_clock kernel_clock; /* fd < 0: its time in the kernel is not sampled */
 	struct fork_counter forks;        /* fd < 0: not asked for, or refused */
-	bool unstopped;      /* it blocks the stop signal, or did so far: see tracer_unstopped.c */
-	bool blocks;         /* and was sampled so */
-	void *user;          /* the hooks' own, NULL at first */
+	bool unstopped;    /* it blocks the stop signal, or did so far: see tracer_unstopped.c */
+	bool blocks;       /* and was sampled so */
+	int refused_errno; /* why it has no events; 0: it has, or nothing refused them */
+	uint64_t ran_ns;   /* as of the last look: see tracer_scarce.c */
+	void *user;        /* the hooks' own, NULL at first and after its events were taken away */
+	size_t known_as;   /* the hooks' own, 0 at first, and kept */
 	struct tracee *next; /* in the table */
 };
 

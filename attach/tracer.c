@@ -8,6 +8,7 @@
 #include "common/clock.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,7 +24,19 @@
 #define HANDLED_MAX      64u /* stops in a row */
 #define THREADS_MAX      16384u
 #define RECORDS_MAX      16u /* one stop rarely has two */
+#define FILES_OF_OUR_OWN 64
 #define QUIESCE_LIMIT_NS (500 * NS_PER_MS)
+
+/* What else is read while threads are traced (maps, libraries) needs files, too. */
+static int files_for_events(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT_MAX)
+		return INT_MAX;
+	return (int)(limit.rlim_cur - (limit.rlim_cur < 2 * FILES_OF_OUR_OWN ? limit.rlim_cur / 2
+									     : FILES_OF_OUR_OWN));
+}
 
 struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 			     const struct tracer_hooks *hooks)
@@ -36,6 +50,7 @@ struct tracer *tracer_create(pid_t pid, int stop_signal, uint64_t period_ns,
 	tracer->period_ns = period_ns;
 	tracer->threads_max = THREADS_MAX;
 	tracer->hooks = hooks;
+	tracer->files_max = files_for_events();
 	relief_init(&tracer->relief, pid, stop_signal);
 	return tracer;
 }
@@ -108,6 +123,7 @@ static struct tracee *tracee_add(struct tracer *tracer, pid_t tid, enum tracee_s
 		tracee->events.slots[i].fd = -1;
 	tracee_table_add(&tracer->tracees, tracee);
 	tracer->counts.threads++;
+	(void)tracee_has_run(tracer, tracee);
 	return tracee;
 }
 
@@ -202,6 +218,7 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 	}
 	tracee_table_each (&tracer->tracees, tracee)
 		tracee_start(tracer, tracee);
+	tracer_share_events(tracer, tracer->tracees.count);
 	return 0;
 }
 

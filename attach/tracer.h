@@ -71,6 +71,12 @@ void tracer_set_period(struct tracer *tracer, uint64_t period_ns);
 void tracer_check_blocked(struct tracer *tracer);
 
 /*
+ * Where there are not events for all threads: those that run get them, of threads that
+ * sleep. To be called now and then.
+ */
+void tracer_look_for_runners(struct tracer *tracer);
+
+/*
  * Closes all events and answers the stops they still caused, so that the
  * calling thread can end and thereby detach.
  */

@@ -15,9 +15,12 @@ enum tracer_end {
 
 struct tracer_hooks {
 	void *context;
-	/* A thread is known; its events are open (or not, see clock_fd) and not yet enabled. */
+	/* The events of a thread are open, and not yet enabled. */
 	void (*thread_started)(void *context, struct tracee *tracee);
-	/* It is gone; its events can still be read, not armed. Free user here. */
+	/*
+	 * It is gone, or its events are for another thread now, and may come again later. They
+	 * can still be read, not armed. Free user here, and set it to NULL.
+	 */
 	void (*thread_ended)(void *context, struct tracee *tracee);
 	/*
 	 * The thread is stopped by its own events, which are given in the order in
@@ -50,7 +53,9 @@ struct tracer_counts {
 	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* sampled without stops: they block the stop signal */
 	uint64_t signals_left;     /* in threads that came to block them: pending when we left */
-	uint64_t threads_refused;  /* not sampled: perf events were refused */
+	uint64_t threads_refused;  /* that have none: perf events were refused */
+	uint64_t refused_memory;   /* the same, as no memory may be locked for their rings */
+	uint64_t refused_files;    /* the same, as too many files are open */
 	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
 	int refused_errno;         /* of the last refusal */
 	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */

@@ -45,6 +45,10 @@ struct tracer {
 	uint64_t recovered; /* of the stops that were let go of, those that we know of */
 	size_t unstopped;   /* threads that are, see tracer_unstopped.c */
 	pid_t read_last;    /* of these, the one that was read last */
+	int files_max;      /* descriptors of events are below it */
+	bool scarce;        /* events of some thread were refused, see tracer_scarce.c */
+	pid_t wanting_last; /* looked at last, of threads without events ... */
+	pid_t giving_last;  /* ... and of those that could give theirs */
 };
 
 /*
@@ -53,6 +57,18 @@ struct tracer {
  * it is one that cannot be stopped.
  */
 void tracee_start(struct tracer *tracer, struct tracee *tracee);
+
+/* Opens its events: for a thread without any. 0 or a negative errno. */
+__attribute__((warn_unused_result)) int tracee_open(struct tracer *tracer, struct tracee *tracee);
+
+/* Notes how long it has run. False: it has not run since the last look, or nothing tells. */
+bool tracee_has_run(const struct tracer *tracer, struct tracee *tracee);
+
+/* Why it was refused events; 0: it has them now. */
+void tracee_set_refused(struct tracer *tracer, struct tracee *tracee, int error);
+
+/* Looks at no more than so many threads without events for some that run, which get events. */
+void tracer_share_events(struct tracer *tracer, size_t looks);
 
 /* Takes its events off it. */
 void tracee_close(struct tracer *tracer, struct tracee *tracee);

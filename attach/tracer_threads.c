@@ -56,36 +56,50 @@ static void tracee_enable_clocks(struct tracee *tracee, bool enable)
 	kernel_clock_enable(&tracee->kernel_clock, enable);
 }
 
-void tracee_start(struct tracer *tracer, struct tracee *tracee)
+int tracee_open(struct tracer *tracer, struct tracee *tracee)
 {
 	int error = thread_events_open_after(&tracee->events, tracee->id.tid, tracer->stop_signal,
 					     tracer->period_ns, take_rest(&tracer->user_rests));
 
-	if (error && error != -ESRCH) {
-		tracer->counts.threads_refused++;
-		tracer->counts.refused_errno = -error;
+	if (!error && tracee->events.clock_fd >= tracer->files_max) {
+		thread_events_close(&tracee->events);
+		error = -EMFILE;
 	}
-	for (size_t i = 0; !error && i < tracer->memory_event_count; i++) {
+	if (error)
+		return error;
+	for (size_t i = 0; i < tracer->memory_event_count; i++) {
 		if (thread_events_add_memory(&tracee->events, &tracer->memory_events[i])) {
 			tracer->counts.memory_refused++;
 			break;
 		}
 	}
-	if (!error && !tracer->leaves_kernel_time)
+	if (!tracer->leaves_kernel_time)
 		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
 					  KERNEL_CLOCK_PERIOD(tracer->period_ns),
 					  take_rest(&tracer->kernel_rests));
-	if (error && error != -ESRCH && tracee->events.clock_fd >= 0)
+	if (error && error != -ESRCH)
 		tracer->counts.kernel_refused_errno = -error;
-	if (tracer->counts_forks) {
-		error = fork_counter_open(&tracee->forks, tracee->id.tid);
-		if (error && error != -ESRCH)
-			tracer->counts.forks_refused_errno = -error;
-	}
 	if (tracee->unstopped)
 		tracee_direct_away(tracee);
 	tracer->hooks->thread_started(tracer->hooks->context, tracee);
 	tracee_enable_clocks(tracee, tracer->clocks_enabled);
+	return 0;
+}
+
+void tracee_start(struct tracer *tracer, struct tracee *tracee)
+{
+	int error = tracee_open(tracer, tracee);
+
+	if (error && error != -ESRCH) {
+		tracer->counts.refused_errno = -error;
+		tracer->scarce = true;
+		tracee_set_refused(tracer, tracee, -error);
+	}
+	if (!tracer->counts_forks)
+		return;
+	error = fork_counter_open(&tracee->forks, tracee->id.tid);
+	if (error && error != -ESRCH)
+		tracer->counts.forks_refused_errno = -error;
 }
 
 void tracer_take_forks(struct tracer *tracer)

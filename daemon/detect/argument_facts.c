@@ -147,6 +147,19 @@ static bool is_innermost(const struct argument_sample *sample, unsigned number)
 	return true;
 }
 
+/* Are all of them of one round of its loop? */
+static void count_round(struct argument_facts *all, const struct argument_frame *frame)
+{
+	struct argument_facts *facts = &all[frame->site];
+	uint32_t round = frame->loop_count ? frame->rounds[0] : 0;
+
+	all[facts->code_site].code_seen++;
+	facts->moves |= facts->seen > 1 && round != facts->round;
+	facts->rounds_told = (facts->seen == 1 || facts->rounds_told) && frame->loop_count &&
+			     frame->remaining[0] != ITERATOR_UNKNOWN;
+	facts->round = round;
+}
+
 static void count_frame(struct argument_facts *all, const struct argument_sample *sample,
 			unsigned number, uint32_t position)
 {
@@ -155,6 +168,7 @@ static void count_frame(struct argument_facts *all, const struct argument_sample
 
 	if (is_innermost(sample, number)) {
 		facts->seen++;
+		count_round(all, frame);
 		count_calls(all, sample, number, position);
 	}
 	if (!(frame->flags & ARGUMENT_JUDGED))

@@ -43,9 +43,15 @@ struct argument_facts {
 	uint64_t data, opaque, partial, state;
 	/* Of the last such sample: tells whether the next one is of another call. */
 	uint32_t last_position, last_loops, last_rounds;
+	/* Of the loop around it: the round last seen, whether it was another one before, whether
+	 * all were told by an iterator; by these, argument_loop.h. */
+	uint32_t round;
+	bool moves, rounds_told;
+	bool stands, stays;
 	uint32_t code_site; /* the first site of the same code object; there stands */
 	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
 			     */
+	uint32_t code_seen; /* samples of all its sites */
 	uint32_t code_last; /* the site seen last, + 1; 0: none yet */
 	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */

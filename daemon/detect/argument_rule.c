@@ -3,6 +3,7 @@
 
 #include "daemon/detect/argument_fix.h"
 #include "daemon/detect/argument_inside.h"
+#include "daemon/detect/argument_loop.h"
 #include "daemon/detect/argument_search.h"
 #include "daemon/detect/slow_call.h"
 
@@ -31,6 +32,7 @@ struct judgement {
 	struct argument_facts *facts;
 	struct argument_inside *inside; /* of each site */
 	struct call_site_table *sites;
+	const struct cct *cct;
 };
 
 static const struct argument_site *site_of(const struct judgement *judgement, uint32_t id)
@@ -225,15 +227,26 @@ static struct argument_vote vote_for(const struct judgement *judgement, uint32_t
 }
 
 /* The loop that calls it again is known: its own, or one around whose arguments were compared. */
-static bool loop_is_known(const struct judgement *judgement, const struct argument_sample *sample,
-			  unsigned number)
+static int loop_is_known(const struct judgement *judgement, const struct argument_sample *sample,
+			 unsigned number, bool *ret_known)
 {
-	for (unsigned f = number; f < sample->frame_count; f++)
-		if (judgement->facts[sample->frames[f].site].call.in_loop)
-			return f == number || is_compared(&sample->frames[f]) ||
-			       is_known(judgement, &sample->frames[f]);
+	for (unsigned f = number; f < sample->frame_count; f++) {
+		bool calls;
+		int error = argument_loop_calls(judgement->facts, judgement->findings->log,
+						judgement->cct, judgement->sites, sample, number, f,
+						&calls);
+
+		if (error)
+			return error;
+		if (calls) {
+			*ret_known = f == number || is_compared(&sample->frames[f]) ||
+				     is_known(judgement, &sample->frames[f]);
+			return 0;
+		}
+	}
 	/* Out of sight. */
-	return true;
+	*ret_known = true;
+	return 0;
 }
 
 /* True if the site covers nearly the whole run: no finding. */
@@ -259,34 +272,42 @@ static unsigned innermost_loop(const struct judgement *judgement,
  * The outermost frame that does the same again: all that it calls is for nothing then.
  * Beyond the innermost loop it must not be nearly all of the program.
  */
-static struct argument_vote vote_for_repetition(const struct judgement *judgement,
-						const struct argument_sample *sample)
+static int vote_for_repetition(const struct judgement *judgement,
+			       const struct argument_sample *sample, struct argument_vote *vote)
 {
-	struct argument_vote vote = { .site = sample->frames[0].site, .verdict = ARGUMENT_UNKNOWN };
 	unsigned loop = innermost_loop(judgement, sample);
+	int error = 0;
 
-	for (unsigned f = sample->frame_count; f-- > 0;) {
+	*vote = (struct argument_vote){ .site = sample->frames[0].site,
+					.verdict = ARGUMENT_UNKNOWN };
+	for (unsigned f = sample->frame_count; !error && f-- > 0;) {
 		const struct argument_frame *frame = &sample->frames[f];
 		uint32_t same = site_that_repeats(judgement, frame);
+		bool known;
 
-		if (f > loop && is_all(judgement, frame))
+		if (same == ID_NONE || (f > loop && is_all(judgement, frame)))
 			continue;
-		if (same != ID_NONE && loop_is_known(judgement, sample, f))
-			return vote_for(judgement, same, f);
+		error = loop_is_known(judgement, sample, f, &known);
+		if (!error && known) {
+			*vote = vote_for(judgement, same, f);
+			return 0;
+		}
 	}
+	if (error)
+		return error;
 	for (unsigned f = 0; f < sample->frame_count; f++) {
 		const struct argument_frame *frame = &sample->frames[f];
 
 		if (!is_compared(frame) && !is_known(judgement, frame))
 			continue;
 		if (judgement->facts[frame->site].few && (f <= loop || !is_all(judgement, frame)))
-			vote = (struct argument_vote){ .site = frame->site,
-						       .verdict = ARGUMENT_FEW,
-						       .frame = (uint8_t)f };
-		else if (f <= loop && vote.verdict != ARGUMENT_FEW)
-			vote.verdict = ARGUMENT_NEEDED;
+			*vote = (struct argument_vote){ .site = frame->site,
+							.verdict = ARGUMENT_FEW,
+							.frame = (uint8_t)f };
+		else if (f <= loop && vote->verdict != ARGUMENT_FEW)
+			vote->verdict = ARGUMENT_NEEDED;
 	}
-	return vote;
+	return 0;
 }
 
 /*
@@ -404,9 +425,10 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 			   struct argument_vote *vote)
 {
 	struct argument_vote other;
-	int error;
+	int error = vote_for_repetition(judgement, sample, vote);
 
-	*vote = vote_for_repetition(judgement, sample);
+	if (error)
+		return error;
 	if (repeats_seldom(judgement, vote) && vote_for_algorithm(judgement, sample, &other)) {
 		*vote = other;
 		return 0;
@@ -476,9 +498,9 @@ double argument_summary_part(const struct argument_summary *summary, enum argume
 }
 
 int argument_findings_make(struct argument_findings *findings, const struct argument_log *log,
-			   struct call_site_table *sites)
+			   const struct cct *cct, struct call_site_table *sites)
 {
-	struct judgement judgement = { .findings = findings, .sites = sites };
+	struct judgement judgement = { .findings = findings, .sites = sites, .cct = cct };
 	int error = -ENOMEM;
 
 	*findings = (struct argument_findings){
@@ -493,6 +515,8 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 			judgement.facts[i].summary = &findings->summaries[i];
 		error = argument_facts_gather(judgement.facts, log, sites);
 	}
+	if (!error)
+		error = argument_loop_judge(judgement.facts, log, sites);
 	if (!error)
 		error = join_lines(&judgement);
 	if (!error) {

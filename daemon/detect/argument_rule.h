@@ -26,6 +26,7 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_RULE_H
 
+#include "daemon/cct/cct.h"
 #include "daemon/detect/argument_vote.h"
 
 /* Votes that a site must have to count, and share of the time of all samples. */
@@ -35,9 +36,10 @@
 /* Of the time of a site with this verdict, what is not needed: the first of equal calls is. */
 double argument_summary_part(const struct argument_summary *summary, enum argument_verdict verdict);
 
-/* The log is borrowed. 0 or -ENOMEM. */
+/* The log is borrowed; cct: that of its samples' nodes, or NULL. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int argument_findings_make(struct argument_findings *findings,
 							       const struct argument_log *log,
+							       const struct cct *cct,
 							       struct call_site_table *sites);
 void argument_findings_deinit(struct argument_findings *findings);
 

@@ -280,7 +280,8 @@ static void examine_limits(struct doctor_report *report, const struct process_st
 			  unlimited ? "" : ", perf_event_mlock_kb ", unlimited ? "" : "counts");
 	if (room >= THREADS_FEW)
 		return;
-	doctor_meaning(line, "Further threads of a target are counted, not sampled.");
+	doctor_meaning(line,
+		       "Of a target with more, those that run are sampled, as far as that goes.");
 	if (by_files <= by_memory)
 		doctor_cure(line, "ulimit -n 65536; docker run --ulimit nofile=65536");
 	else

@@ -245,7 +245,7 @@ static bool do_without_perf(struct session *session, const struct error *error)
 	int refusal = preflight_probe_clock(session->options.pid);
 
 	if (error->exit_code != EXIT_PERMISSION || session->options.breakpoints_required ||
-	    (refusal != -EPERM && refusal != -EACCES && refusal != -ENOSYS))
+	    (refusal != -EPERM && refusal != -EACCES && refusal != -ENOSYS && refusal != -ENOBUFS))
 		return false;
 	session->without_perf = session->degraded = true;
 	note(session, error->cause);

@@ -122,6 +122,8 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_STOP_SIGNAL_PENDING] += counts->signals_left;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;
+	facts.losses.counts[LOSS_THREAD_MEMORY] += counts->refused_memory;
+	facts.losses.counts[LOSS_THREAD_FILES] += counts->refused_files;
 	facts.losses.counts[LOSS_MEMORY_EVENTS] += counts->memory_refused;
 	facts.losses.counts[LOSS_TARGET_LIMIT] +=
 		counts->threads_beyond + target_left_out(&session->target);

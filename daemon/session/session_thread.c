@@ -48,7 +48,7 @@ static bool all_sampled(const struct session *session)
 {
 	const struct tracer_counts *counts = tracer_counts(session->tracer);
 
-	return !counts->threads_refused && !counts->threads_beyond &&
+	return !counts->refused_errno && !counts->threads_beyond &&
 	       session->end != TRACER_TARGET_REPLACED;
 }
 
@@ -122,6 +122,7 @@ static void tick(struct session *session, uint64_t now_ns)
 	struct pipeline *pipeline = &session->pipeline;
 
 	tracer_check_blocked(session->tracer);
+	tracer_look_for_runners(session->tracer);
 	tracer_take_forks(session->tracer);
 	if (pipeline->idle)
 		return; /* paused: the other thread reads */

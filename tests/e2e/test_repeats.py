@@ -5,6 +5,7 @@ from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, lin
 AGAIN = "return sorted(self.sales)[1000]"
 BEST = "best.append(max(seen))"
 PROFILE = "steps.append(divmod(b * b - a * a, 7)[1] + divmod(a * a + b * b, 11)[0])"
+MIDDLE = "middle = sorted(VALUES)[1000]"
 WEIGHT = "total += weigh(word, base)"
 
 
@@ -115,3 +116,17 @@ def test_looked_for_mended(one_interpreter):
     for line in report["lines"]:
         if line["file"].endswith("looked_for.py"):
             check_sampled(line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+def test_forked_in_loop(interpreter):
+    """The loop of the fork is on the stack of each worker, and never turns there."""
+    with Target(interpreter, "forked_in_loop.py", "--seconds", 10) as target:
+        report, _ = profile(target.pid, "--follow", "-d", 8, *MANY_SAMPLES)
+        target.check_undisturbed()
+        target.finish()
+    line = next((line for line in report["lines"] if line_text(line) == MIDDLE), None)
+    check_sampled(line, "the line is not in the report")
+    check_sampled(line["category"] == "repeated-call", "category %s" % line["category"])
+    check_sampled("as the call before" in (line["finding"] or ""), "finding %r" % line["finding"])
+    check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
+        line["avoidable_ns"], line["total_ns"]))

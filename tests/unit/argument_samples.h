@@ -43,13 +43,26 @@ static const char program[] =
 		 /* 22 */ "def join(f, m, n):\n"
 		 /* 23 */ "    for i in range(n):\n"
 		 /* 24 */ "        m = f(m)\n"
-		 /* 25 */ "    return m\n";
+		 /* 25 */ "    return m\n"
+		 /* 26 */ "def nested(f, m, n):\n"
+		 /* 27 */ "    i = 0\n"
+		 /* 28 */ "    while i < n:\n"
+		 /* 29 */ "        i += 1\n"
+		 /* 30 */ "        for k in m:\n"
+		 /* 31 */ "            f(k)\n"
+		 /* 32 */ "        f(m)\n"
+		 /* 33 */ "    return m\n"
+		 /* 34 */ "def only(f, m):\n"
+		 /* 35 */ "    m = f(m)\n"
+		 /* 36 */ "    m = f(m)\n"
+		 /* 37 */ "    return m\n";
 
 struct fixture {
 	const struct live_python *python;
 	const struct compiled_python *compiled;
 	struct argument_log log;
 	struct call_site_table table;
+	struct cct *cct; /* NULL: samples have no stacks */
 	struct argument_findings findings;
 	uint64_t now_ns;
 };
@@ -108,6 +121,7 @@ static inline int tear_down(void **state)
 
 	argument_findings_deinit(&fixture->findings);
 	call_site_table_deinit(&fixture->table);
+	cct_destroy(fixture->cct);
 	argument_log_deinit(&fixture->log);
 	free(fixture);
 	return 0;
@@ -229,7 +243,8 @@ static inline void add_others(struct fixture *fixture, uint32_t site, uint32_t c
 static inline void judge(struct fixture *fixture)
 {
 	argument_findings_deinit(&fixture->findings);
-	assert_int_equal(argument_findings_make(&fixture->findings, &fixture->log, &fixture->table),
+	assert_int_equal(argument_findings_make(&fixture->findings, &fixture->log, fixture->cct,
+						&fixture->table),
 			 0);
 }
 

@@ -54,6 +54,12 @@ static void test_runtimes(void **state)
 	is("0::/lxc/web/system.slice/nginx.service\n", "lxc", "web");
 	is("0::/lxc.payload.web/system.slice", "lxc", "web");
 	is("0::/machine.slice/systemd-nspawn@deb.service/payload", "nspawn", "deb");
+	is("0::/machine.slice/systemd-nspawn@my\\x2ddeb.service/payload", "nspawn", "my-deb");
+	is("0::/machine.slice/machine-web.scope/payload/system.slice/web.service\n", "nspawn",
+	   "web");
+	is("0::/machine.slice/machine-my\\x2dweb.scope\n", "nspawn", "my-web");
+	is("0::/machine.slice/machine-web.scope/payload/docker/" ID, "docker", ID);
+	is("0::/machine.slice/machine-lxc\\x2d1234\\x2dweb.scope/", "lxc", "lxc-1234-web");
 	is("0::/default/" ID, "container", ID);
 	/* One in another: where the process is. */
 	is("0::/docker/f" ID "/docker/" ID, "docker", ID);
@@ -69,6 +75,9 @@ static void test_none(void **state)
 	is("0::/system.slice/docker.service\n", NULL, NULL);
 	is("0::/system.slice/docker-.scope", NULL, NULL);
 	is("0::/docker/0123", NULL, NULL);
+	is("0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/libvirt/emulator", NULL, NULL);
+	is("0::/machine.slice", NULL, NULL);
+	is("0::/machine.slice/machine-.scope", NULL, NULL);
 	is("no colons at all " ID, NULL, NULL);
 	is("1:" ID, NULL, NULL);
 	is("0::/lxc/" ID "0", NULL, NULL); /* longer than any name */

@@ -150,6 +150,100 @@ static void test_called_from_out_of_sight(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
 }
 
+/* ---- loops that do not turn */
+
+/* `inner` is called MANY times, told apart by `between`, with `outer` around both. */
+static void add_called(struct fixture *fixture, uint32_t inner, uint32_t between,
+		       struct argument_frame outer, uint32_t node)
+{
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame one = i % 4 ? frame(inner, 7, 0) : frame(between, 100 + i, 0);
+
+		one.loop_count = 0;
+		add_two(fixture, one, outer);
+		fixture->log.samples[i].node = node;
+	}
+}
+
+/* A process that was forked in a loop: its stack stays in the fork's round of that loop. */
+static void test_loop_that_stands(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15), other = call_at(fixture, "only", 36);
+	struct argument_frame outer = frame(call_at(fixture, "loop", 4), 0, 3);
+
+	/* What it works on cannot be compared. */
+	outer.flags = ARGUMENT_JUDGED | ARGUMENT_OPAQUE;
+	outer.remaining[0] = 5;
+	add_called(fixture, inner, other, outer, 0);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), MANY - MANY / 4);
+	/* One that turns may be what calls again, and with what is not known. */
+	forget_samples(fixture);
+	add_called(fixture, inner, other, outer, 0);
+	fixture->log.samples[MANY / 2].frames[1].rounds[0]++;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
+	/* Nor is one whose rounds cannot be told known to stand. */
+	forget_samples(fixture);
+	outer.remaining[0] = ITERATOR_UNKNOWN;
+	add_called(fixture, inner, other, outer, 0);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
+	/* Nor one in a loop that may be what turns. */
+	forget_samples(fixture);
+	outer.site = call_at(fixture, "nested", 31);
+	outer.remaining[0] = 5;
+	add_called(fixture, inner, other, outer, 0);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
+}
+
+static struct frame python_frame(const struct fixture *fixture, uint32_t site)
+{
+	return (struct frame){ .kind = FRAME_PYTHON,
+			       .python = { .code = fixture->log.sites[site].code,
+					   .instruction_offset =
+						   fixture->log.sites[site].offset } };
+}
+
+/* `while` has no rounds that could be told. A library's loop within it is what calls. */
+static void test_loop_that_stays(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15), other = call_at(fixture, "only", 36);
+	uint32_t library = call_at(fixture, "loop", 4), straight = call_at(fixture, "only", 35);
+	uint32_t elsewhere = call_at(fixture, "nested", 32);
+	struct argument_frame outer = frame(call_at(fixture, "nested", 31), 0, 0);
+	struct frame path[] = { python_frame(fixture, outer.site), python_frame(fixture, library),
+				python_frame(fixture, inner) };
+	const struct cct_node *called, *alone;
+
+	fixture->cct = cct_create(64);
+	assert_non_null(fixture->cct);
+	called = cct_insert(fixture->cct, path, 3);
+	path[1] = python_frame(fixture, straight);
+	alone = cct_insert(fixture->cct, path, 3);
+	assert_true(called && alone);
+
+	outer.flags = ARGUMENT_JUDGED | ARGUMENT_OPAQUE;
+	outer.loop_count = 0;
+	add_called(fixture, inner, other, outer, called->id);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), MANY - MANY / 4);
+	/* Without that loop it is the one around that calls, for all we know. */
+	forget_samples(fixture);
+	add_called(fixture, inner, other, outer, alone->id);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
+	/* It runs: the function was seen elsewhere, too. */
+	forget_samples(fixture);
+	add_called(fixture, inner, other, outer, called->id);
+	fixture->log.samples[MANY / 2].frames[1].site = elsewhere;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inner), 0);
+}
+
 /* What loads the operands of a call that is for nothing is for nothing, too. */
 static void test_part_of_an_expression(void **state)
 {
@@ -423,6 +517,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_trips, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_own_function, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_in_a_loop, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_loop_that_stands, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_loop_that_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_from_out_of_sight, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_part_of_an_expression, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_again, set_up, tear_down),

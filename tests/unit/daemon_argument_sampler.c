@@ -174,7 +174,7 @@ static void test_python(const struct live_python *python)
 	start(session, python);
 	run(session);
 	log = argument_sampler_argument_log(session->sampler);
-	assert_int_equal(argument_findings_make(&session->findings, log, &session->sites), 0);
+	assert_int_equal(argument_findings_make(&session->findings, log, NULL, &session->sites), 0);
 	check_case(session, "same_in_library", 0, 0, ARGUMENT_INVARIANT);
 	check_case(session, "alike_in_library", 0, 0, ARGUMENT_INVARIANT);
 	check_case(session, "other_in_library", 1, 0, ARGUMENT_NEEDED);

@@ -425,7 +425,8 @@ int argument_stats_charge(const struct argument_stats_input *input, struct arena
 			  struct line_stats *lines)
 {
 	struct charging charging = { .input = input, .lines = lines, .arena = arena };
-	int error = argument_findings_make(&charging.findings, input->log, input->sites);
+	int error =
+		argument_findings_make(&charging.findings, input->log, input->cct, input->sites);
 
 	if (error)
 		return error;
