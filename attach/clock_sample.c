@@ -93,12 +93,15 @@ struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint
 /* Puts over the range what the sample has of it; true: that is all of it. */
 static bool copy_over(const struct clock_sample *sample, const struct memory_range *range)
 {
+	remote_addr wanted_end = range->address + range->size, next = range->address;
+
+	if (wanted_end < range->address)
+		return false;
 	for (size_t i = 0; i < sample->piece_count; i++) {
 		const struct memory_piece *piece = &sample->pieces[i];
 		remote_addr start = piece->address, end = piece->address + piece->size;
-		remote_addr wanted_end = range->address + range->size;
 
-		if (end <= range->address || start >= wanted_end || wanted_end < range->address)
+		if (end <= range->address || start >= wanted_end)
 			continue;
 		if (start < range->address)
 			start = range->address;
@@ -106,7 +109,10 @@ static bool copy_over(const struct clock_sample *sample, const struct memory_ran
 			end = wanted_end;
 		memcpy((uint8_t *)range->buffer + (start - range->address),
 		       piece->bytes + (start - piece->address), end - start);
-		if (end - start == range->size)
+		/* A frame may lie across two pages, which were copied one after the other. */
+		if (start <= next && end > next)
+			next = end;
+		if (next == wanted_end)
 			return true;
 	}
 	return false;
