@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define RECORD_MAX (sizeof(struct clock_record) + (256u << 10))
+#define RECORD_MAX (sizeof(struct clock_record) + (512u << 10))
 #define PAGE       CLOCK_PAGE_BYTES
 #define STACK      0x7ffc00001000ull
 #define STATE      0x560000000100ull

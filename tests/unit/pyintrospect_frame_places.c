@@ -5,104 +5,15 @@
  */
 #include "pyintrospect/frame_places.h"
 
+#include "copied_thread.h"
 #include "held_stacks.h"
 #include "pyintrospect/thread_list.h"
 
-/* As attach/bpf/clock.bpf.c copies. */
-#define CHUNK_BYTES 16384u
-#define FRAMES_MAX  160u
-#define CFRAMES_MAX 64u
-#define PIECES_MAX  256u
-
 struct copies {
-	struct memory_reader process;
-	size_t count;
+	struct copied_thread thread;
 	const struct python_stack *frames; /* NULL: the process is as it was copied */
 	size_t frame_bytes;
-	struct {
-		remote_addr address;
-		size_t size;
-		uint8_t *bytes;
-	} pieces[PIECES_MAX];
 };
-
-static uint64_t word_at(const struct copies *copies, remote_addr address)
-{
-	uint64_t word;
-
-	return memory_read_u64(&copies->process, address, &word) ? 0 : word;
-}
-
-static void copy_piece(struct copies *copies, remote_addr address, size_t size)
-{
-	uint8_t *bytes = malloc(size);
-
-	assert_non_null(bytes);
-	assert_true(copies->count < PIECES_MAX);
-	if (memory_read(&copies->process, address, bytes, size)) {
-		free(bytes);
-		return;
-	}
-	copies->pieces[copies->count].address = address;
-	copies->pieces[copies->count].size = size;
-	copies->pieces[copies->count++].bytes = bytes;
-}
-
-static void copy_chunk(struct copies *copies, const struct frame_places *places, remote_addr thread)
-{
-	remote_addr start, end;
-
-	if (places->offsets->thread_chunk == OFFSET_ABSENT)
-		return;
-	start = word_at(copies, thread + (uint64_t)places->offsets->thread_chunk);
-	end = word_at(copies, thread + (uint64_t)places->offsets->thread_chunk_top);
-	if (end - start > CHUNK_BYTES)
-		start = end - CHUNK_BYTES;
-	if (start && end > start)
-		copy_piece(copies, start, end - start);
-}
-
-/* The first frame. */
-static remote_addr copy_cframes(struct copies *copies, const struct frame_places *places,
-				remote_addr thread)
-{
-	const struct python_offsets *offsets = places->offsets;
-	remote_addr at, first;
-
-	if (offsets->thread_cframe == OFFSET_ABSENT)
-		return word_at(copies, thread + (uint64_t)offsets->thread_frame);
-	at = word_at(copies, thread + (uint64_t)offsets->thread_cframe);
-	first = word_at(copies, at + (uint64_t)offsets->cframe_current);
-	for (unsigned i = 0; at && i < CFRAMES_MAX; i++) {
-		copy_piece(copies, at, places->cframe_bytes);
-		at = word_at(copies, at + (uint64_t)offsets->cframe_previous);
-	}
-	return first;
-}
-
-static void copy_thread(struct copies *copies, const struct frame_places *places,
-			remote_addr thread)
-{
-	remote_addr frame;
-
-	copies->count = 0;
-	copy_piece(copies, thread, places->thread_bytes);
-	for (size_t i = 0; i < places->word_count; i++)
-		copy_piece(copies, places->words[i].start,
-			   places->words[i].end - places->words[i].start);
-	copy_chunk(copies, places, thread);
-	frame = copy_cframes(copies, places, thread);
-	for (unsigned i = 0; frame && i < FRAMES_MAX; i++) {
-		copy_piece(copies, frame, places->frame_bytes);
-		frame = word_at(copies, frame + (uint64_t)places->offsets->frame_previous);
-	}
-}
-
-static void free_copies(struct copies *copies)
-{
-	while (copies->count)
-		free(copies->pieces[--copies->count].bytes);
-}
 
 static bool overlaps(const struct memory_range *range, remote_addr address, size_t size)
 {
@@ -112,8 +23,9 @@ static bool overlaps(const struct memory_range *range, remote_addr address, size
 /* Code objects stand still; frames, thread states and words do not. */
 static bool changes(const struct copies *copies, const struct memory_range *range)
 {
-	for (size_t i = 0; i < copies->count; i++)
-		if (overlaps(range, copies->pieces[i].address, copies->pieces[i].size))
+	for (size_t i = 0; i < copies->thread.count; i++)
+		if (overlaps(range, copies->thread.pieces[i].address,
+			     copies->thread.pieces[i].size))
 			return true;
 	for (size_t i = 0; copies->frames && i < copies->frames->count; i++)
 		if (overlaps(range, copies->frames->frames[i].address, copies->frame_bytes))
@@ -123,25 +35,26 @@ static bool changes(const struct copies *copies, const struct memory_range *rang
 
 static void put_copies(const struct copies *copies, const struct memory_range *range)
 {
-	for (size_t i = 0; i < copies->count; i++) {
-		remote_addr start = copies->pieces[i].address;
-		remote_addr end = start + copies->pieces[i].size;
+	for (size_t i = 0; i < copies->thread.count; i++) {
+		remote_addr start = copies->thread.pieces[i].address;
+		remote_addr end = start + copies->thread.pieces[i].size;
 
-		if (!overlaps(range, start, copies->pieces[i].size))
+		if (!overlaps(range, start, copies->thread.pieces[i].size))
 			continue;
 		if (start < range->address)
 			start = range->address;
 		if (end > range->address + range->size)
 			end = range->address + range->size;
 		memcpy((uint8_t *)range->buffer + (start - range->address),
-		       copies->pieces[i].bytes + (start - copies->pieces[i].address), end - start);
+		       copies->thread.pieces[i].bytes + (start - copies->thread.pieces[i].address),
+		       end - start);
 	}
 }
 
 static int read_copies(void *context, struct memory_range *ranges, size_t count)
 {
 	struct copies *copies = context;
-	int error = copies->process.read(copies->process.context, ranges, count);
+	int error = copies->thread.process.read(copies->thread.process.context, ranges, count);
 
 	if (error || !copies->frames)
 		return error;
@@ -168,12 +81,12 @@ static unsigned check_stack(struct python_runtime *runtime, struct copies *copie
 	static struct python_stack stopped, copied;
 	unsigned wrong = 0;
 
-	copies->count = 0;
+	copies->thread.count = 0;
 	copies->frames = NULL;
 	assert_int_equal(python_stack_read(runtime, expected->tid, NULL, &stopped), 0);
-	copy_thread(copies, places, thread);
+	copied_thread_take(&copies->thread, places, thread);
 	/* Those whose frames are more than are copied need the process. */
-	if (expected->count < FRAMES_MAX) {
+	if (expected->count < COPIED_FRAMES_MAX) {
 		copies->frames = &stopped;
 		copies->frame_bytes = places->frame_bytes;
 	}
@@ -185,7 +98,7 @@ static unsigned check_stack(struct python_runtime *runtime, struct copies *copie
 		wrong += copied.gil != stopped.gil || copied.collecting != stopped.collecting;
 	}
 	copies->frames = NULL;
-	free_copies(copies);
+	copied_thread_deinit(&copies->thread);
 	return wrong;
 }
 
@@ -202,7 +115,7 @@ static unsigned check_interpreter(const struct live_python *python)
 	uint64_t sp;
 
 	session_start(&session, python);
-	copies.process = session.reader;
+	copies.thread.process = session.reader;
 	runtime = python_runtime_create(&session.info, &reader, &error);
 	if (!runtime)
 		fail_msg("3.%d: %s", python->minor, error.cause);
