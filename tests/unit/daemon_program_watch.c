@@ -102,6 +102,13 @@ static void test_looks(void **state)
 			 PROGRAM_RUNS);
 	assert_int_equal(program_watch_look(&watch, child.pid, 6 * NS_PER_SECOND),
 			 PROGRAM_REPLACED);
+	/* Or had begun elsewhere. */
+	watch.program.st_ino--;
+	watch.stack += 4096;
+	assert_int_equal(program_watch_look(&watch, child.pid, 7 * NS_PER_SECOND),
+			 PROGRAM_REPLACED);
+	watch.stack = 0;
+	assert_int_equal(program_watch_look(&watch, child.pid, 8 * NS_PER_SECOND), PROGRAM_RUNS);
 	/* Unknown: nothing to compare with. */
 	watch.program.st_ino = 0;
 	assert_int_equal(program_watch_look(&watch, child.pid, 9 * NS_PER_SECOND), PROGRAM_RUNS);
