@@ -13,7 +13,7 @@
 
 #include <sys/types.h>
 
-#define CLOCK_SAMPLE_PIECES_MAX 320
+#define CLOCK_SAMPLE_PIECES_MAX 640
 
 /* Bytes that clock_sample_stack() needs at most. */
 #define CLOCK_SAMPLE_STACK_BYTES ((CLOCK_STACK_PAGES_MAX + 1) * CLOCK_PAGE_BYTES)
@@ -57,6 +57,7 @@ struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint
 struct copied_memory {
 	struct memory_reader process;
 	const struct clock_sample *sample; /* NULL: none; borrowed */
+	size_t next;                       /* the piece that served last */
 	uint64_t ranges_copied;            /* wholly served from a sample */
 	uint64_t ranges_read;              /* for which the process was asked */
 };

@@ -374,6 +374,7 @@ struct session_progress session_progress(struct session *session)
 	if (!progress.running) {
 		progress.end = session_process_end(session);
 		progress.end_status = session_end_status(session);
+		progress.end_seen = session->tracer != NULL;
 		progress.forks = session->tracer ? tracer_counts(session->tracer)->forks : 0;
 	}
 	pthread_mutex_unlock(&session->lock);
