@@ -141,6 +141,15 @@ static bool copy_over(struct copied_memory *copied, const struct memory_range *r
 	return false;
 }
 
+/* More than any stack that unwinds. */
+#define STACK_BEYOND_BYTES (1u << 20)
+
+static bool lies_beyond_stack(const struct copied_memory *copied, const struct memory_range *range)
+{
+	return copied->stack_end && range->address + range->size > copied->stack_end &&
+	       range->address < copied->stack_end + STACK_BEYOND_BYTES;
+}
+
 static int read_some(struct copied_memory *copied, struct memory_range *ranges, size_t count)
 {
 	struct memory_range asked[RANGES_AT_ONCE];
@@ -149,8 +158,12 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].error = 0;
-		if (copy_over(copied, &ranges[i])) {
+		if (copied->sample && copy_over(copied, &ranges[i])) {
 			copied->ranges_copied++;
+			continue;
+		}
+		if (lies_beyond_stack(copied, &ranges[i])) {
+			ranges[i].error = -EFAULT;
 			continue;
 		}
 		asked[asked_count] = ranges[i];
@@ -162,7 +175,8 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 		struct memory_range *range = &ranges[asked_of[i]];
 
 		range->error = error ? -EFAULT : asked[i].error;
-		(void)copy_over(copied, range);
+		if (copied->sample)
+			(void)copy_over(copied, range);
 	}
 	/* The process may be gone: what was copied is there all the same. */
 	return error && asked_count == count ? error : 0;
@@ -173,7 +187,7 @@ static int copied_memory_read(void *context, struct memory_range *ranges, size_t
 	struct copied_memory *copied = context;
 	int error = 0;
 
-	if (!copied->sample)
+	if (!copied->sample && !copied->stack_end)
 		return copied->process.read(copied->process.context, ranges, count);
 	for (size_t done = 0; !error && done < count; done += RANGES_AT_ONCE)
 		error = read_some(copied, ranges + done,

@@ -23,6 +23,9 @@
 /* A first guess at what a sample costs. */
 #define COST_FIRST_NS 28000u
 #define COST_WEIGHT   16
+/* Of a stack, at first: more where some did not fit. */
+#define STACK_PAGES        8
+#define STACK_PAGES_NESTED 16
 
 struct clock_thread {
 	pid_t tid;           /* 0: a free slot */
@@ -46,6 +49,12 @@ struct clock_sampler {
 	size_t thread_count;
 	struct clock_thread threads[SLOTS];
 };
+
+/* To 3.10 each Python frame has native ones of its own, and stacks are deeper. */
+static bool nests_frames(const struct target *target)
+{
+	return target->runtime && python_runtime_version(target->runtime).minor <= 10;
+}
 
 /* As its own namespace numbers it. */
 static pid_t main_thread(pid_t pid)
@@ -79,8 +88,12 @@ struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64
 		.random = clock_now_ns() | 1,
 	};
 	sampler->clocks = kernel_clocks_create(sink->target->pid, &config, period_ns, error);
-	if (sampler->clocks)
+	if (sampler->clocks) {
+		sampler->stack_pages =
+			nests_frames(sink->target) ? STACK_PAGES_NESTED : STACK_PAGES;
+		kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
 		return sampler;
+	}
 	free(sampler);
 	return NULL;
 }
@@ -236,7 +249,7 @@ static void grow_stack(struct clock_sampler *sampler)
 	if (sampler->sink.capture->native_end != UNWIND_STACK_MISSING ||
 	    sampler->stack_pages == CLOCK_STACK_PAGES_MAX)
 		return;
-	sampler->stack_pages = sampler->stack_pages ? 2 * sampler->stack_pages : 8;
+	sampler->stack_pages *= 2;
 	if (sampler->stack_pages > CLOCK_STACK_PAGES_MAX)
 		sampler->stack_pages = CLOCK_STACK_PAGES_MAX;
 	kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
@@ -254,6 +267,7 @@ static void take_sample(void *context, const struct clock_sample *sample)
 	*sink->lost_ns += cost_ns;
 	capture_load(capture, sink->target, sample);
 	capture_finish(capture, sink->target, sink->losses);
+	capture_unload(sink->target);
 	if (capture->native_end == UNWIND_NO_MODULE)
 		*sink->mappings_stale = true;
 	grow_stack(sampler);
