@@ -356,6 +356,27 @@ static void test_reading(void **state)
 	assert_string_equal(read_text, "LLLL");
 }
 
+/* Above the copied stack there is another moment's: neither the sample's nor the process's. */
+static void test_beyond_the_stack(void **state)
+{
+	(void)state;
+	build_pieces();
+	copied.stack_end = STATE + 64;
+	assert_int_equal(read_at(STATE, 8), 0);
+	assert_int_equal(read_at(STATE + 56, 8), 0);
+	assert_string_equal(read_text, "LLLLLLLL");
+	assert_int_equal(read_at(STATE + 60, 8), -EFAULT);
+	assert_int_equal(read_at(STATE + 64, 8), -EFAULT);
+	assert_int_equal(live.calls, 1);
+	/* Also while its native frames are looked for, when the sample itself is read no more. */
+	copied.sample = NULL;
+	assert_int_equal(read_at(STATE + 64, 8), -EFAULT);
+	assert_int_equal(read_at(STATE, 4), 0);
+	assert_string_equal(read_text, "LLLL");
+	copied.stack_end = 0;
+	assert_int_equal(read_at(STATE + 64, 8), 0);
+}
+
 /* What was copied is there when the process is gone; what was not is not made up. */
 static void test_process_gone(void **state)
 {
@@ -429,12 +450,13 @@ static void test_many_ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_record),     cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_not_a_record),    cmocka_unit_test(test_bad_pieces),
-		cmocka_unit_test(test_too_many_pieces), cmocka_unit_test(test_stack),
-		cmocka_unit_test(test_stack_with_gaps), cmocka_unit_test(test_stack_too_large),
-		cmocka_unit_test(test_reading),         cmocka_unit_test(test_process_gone),
-		cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_many_ranges),
+		cmocka_unit_test(test_good_record),      cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_not_a_record),     cmocka_unit_test(test_bad_pieces),
+		cmocka_unit_test(test_too_many_pieces),  cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_stack_with_gaps),  cmocka_unit_test(test_stack_too_large),
+		cmocka_unit_test(test_reading),          cmocka_unit_test(test_process_gone),
+		cmocka_unit_test(test_overlaps),         cmocka_unit_test(test_many_ranges),
+		cmocka_unit_test(test_beyond_the_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
