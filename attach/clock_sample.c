@@ -152,8 +152,8 @@ static bool lies_beyond_stack(const struct copied_memory *copied, const struct m
 
 static int read_some(struct copied_memory *copied, struct memory_range *ranges, size_t count)
 {
-	struct memory_range asked[RANGES_AT_ONCE];
-	size_t asked_of[RANGES_AT_ONCE], asked_count = 0;
+	struct memory_range asked[RANGES_AT_ONCE] = { 0 };
+	size_t asked_of[RANGES_AT_ONCE] = { 0 }, asked_count = 0;
 	int error;
 
 	for (size_t i = 0; i < count; i++) {

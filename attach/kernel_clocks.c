@@ -120,12 +120,13 @@ static struct bpf_map *find_section(const struct bpf_object *object, const char 
 static int load(struct kernel_clocks *clocks, const struct clock_config *config, size_t processors)
 {
 	struct bpf_map *constants, *variables, *ring, *threads;
-	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "pieprofd");
+	struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "pieprofd" };
 	int error;
 
 	(void)libbpf_set_print(no_words);
 	clocks->object = bpf_object__open_mem(
-		clock_program_start, (size_t)(clock_program_end - clock_program_start), &options);
+		clock_program_start, (uintptr_t)clock_program_end - (uintptr_t)clock_program_start,
+		&options);
 	if (!clocks->object)
 		return -errno;
 	constants = find_section(clocks->object, ".rodata.config");
