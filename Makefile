@@ -16,7 +16,7 @@ PKG_CONFIG ?= pkg-config
 PYTHON     ?= python3
 
 FOLDERS  := common attach symbolize pyintrospect daemon
-PACKAGES := libunwind-ptrace libunwind-generic libdw libelf liblzma zlib jansson libzstd libpcre2-8 ncursesw tinfo libmicrohttpd
+PACKAGES := libunwind-ptrace libunwind-generic libdw libelf liblzma zlib jansson libzstd libpcre2-8 ncursesw tinfo libmicrohttpd libbpf
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
 	-Wwrite-strings -Wvla -Wformat=2 -Wimplicit-fallthrough -Wpointer-arith -Wcast-qual
@@ -42,7 +42,7 @@ CMOCKA_LIBS = $(shell $(PKG_CONFIG) --libs cmocka)
 quiet = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2);)
 
 sources = $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c)
-objects = $(patsubst %.c,$(O)/%.o,$(filter-out daemon/main.c,$(call sources,$(1))))
+objects = $(patsubst %.c,$(O)/%.o,$(filter-out daemon/main.c %.bpf.c,$(call sources,$(1))))
 archive = $(O)/lib$(1).a
 
 UNIT_SOURCES := $(wildcard tests/unit/*.c)
@@ -60,6 +60,24 @@ $(O)/%.o: %.c Makefile
 
 # Its .incbin is unknown to -MMD.
 $(O)/daemon/report/html/html_files.o: $(wildcard daemon/report/html/page/*)
+
+# What runs in the kernel. Without a clang that makes such code, as it was last committed:
+# attach/bpf/README.md.
+CLANG        ?= $(shell command -v clang)
+PROGRAM      := $(O)/attach/bpf/clock.program
+PROGRAM_FLAGS = --target=bpf -O2 -g -fdebug-compilation-dir=. -Wall -Wextra -Wno-unused-parameter \
+	-I. -I/usr/include/$(shell $(CC) -print-multiarch)
+
+$(PROGRAM): attach/bpf/clock.bpf.c attach/bpf/clock_record.h attach/bpf/clock.program
+	@mkdir -p $(@D)
+	$(call quiet,BPF,$@)$(if $(CLANG),$(CLANG) $(PROGRAM_FLAGS) -c -o $@ $<,cp attach/bpf/clock.program $@)
+
+$(O)/attach/kernel_clocks.o: CPPFLAGS += -DCLOCK_PROGRAM='"$(PROGRAM)"'
+$(O)/attach/kernel_clocks.o: $(PROGRAM)
+
+.PHONY: program
+program: ## Make attach/bpf/clock.program anew, with Debian 12's clang
+	$(CLANG) $(PROGRAM_FLAGS) -c -o $(or $(PROGRAM_OUT),attach/bpf/clock.program) attach/bpf/clock.bpf.c
 
 define folder_archive
 $(call archive,$(1)): $(call objects,$(1))

@@ -61,6 +61,11 @@ void tracer_sample_memory(struct tracer *tracer, const struct memory_event *even
 	tracer->memory_event_count = count;
 }
 
+void tracer_leave_kernel_time(struct tracer *tracer)
+{
+	tracer->leaves_kernel_time = true;
+}
+
 void tracer_count_forks(struct tracer *tracer)
 {
 	tracer->counts_forks = true;

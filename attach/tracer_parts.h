@@ -36,6 +36,7 @@ struct tracer {
 	enum tracer_end end;
 	int exit_status;
 	bool counts_forks;
+	bool leaves_kernel_time;
 	struct wake_timer timer; /* of the tracer's thread */
 	struct placement placement;
 	cpu_set_t processors; /* those that the tracer's thread may use ... */

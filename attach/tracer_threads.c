@@ -73,9 +73,10 @@ int tracee_open(struct tracer *tracer, struct tracee *tracee)
 			break;
 		}
 	}
-	error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
-				  KERNEL_CLOCK_PERIOD(tracer->period_ns),
-				  take_rest(&tracer->kernel_rests));
+	if (!tracer->leaves_kernel_time)
+		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
+					  KERNEL_CLOCK_PERIOD(tracer->period_ns),
+					  take_rest(&tracer->kernel_rests));
 	if (error && error != -ESRCH)
 		tracer->counts.kernel_refused_errno = -error;
 	if (tracee->unstopped)

@@ -206,6 +206,39 @@ bool gil_is_collecting(struct python_runtime *runtime, remote_addr interpreter)
 	       field_i32(bytes, 0) == 1;
 }
 
+static size_t add_word(struct address_range *words, size_t count, size_t maximum, remote_addr start,
+		       size_t size)
+{
+	if (start && count < maximum)
+		words[count++] = (struct address_range){ start, start + size };
+	return count;
+}
+
+size_t gil_words(const struct python_runtime *runtime, struct address_range *words, size_t maximum)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	remote_addr interpreter = 0, gil = 0;
+	size_t count = 0;
+
+	if (memory_read_u64(runtime->reader, runtime->interpreters, &interpreter))
+		interpreter = 0;
+	if (!has(offsets->interpreter_gil)) {
+		count = add_word(words, count, maximum, runtime->current_thread, sizeof(gil));
+	} else if (interpreter && !has(offsets->thread_status) &&
+		   !memory_read_u64(runtime->reader,
+				    interpreter + (uint64_t)offsets->interpreter_gil, &gil) &&
+		   gil) {
+		count = add_word(words, count, maximum, gil + (uint64_t)offsets->gil_last_holder,
+				 sizeof(gil));
+		count = add_word(words, count, maximum, gil + (uint64_t)offsets->gil_locked,
+				 sizeof(uint32_t));
+	}
+	if (interpreter || !has(offsets->interpreter_collecting))
+		count = add_word(words, count, maximum, collecting_address(runtime, interpreter),
+				 sizeof(int32_t));
+	return count;
+}
+
 int gil_read_locks(const struct python_runtime *runtime, struct address_ranges *ret_locks)
 {
 	int32_t offset = runtime->layout.offsets.interpreter_gil;

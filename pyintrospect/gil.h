@@ -48,6 +48,13 @@ __attribute__((warn_unused_result)) int gil_read_locks(const struct python_runti
 						       struct address_ranges *ret_locks);
 
 /*
+ * The words of the main interpreter that gil_tenure_of() and gil_is_collecting() look at, apart
+ * from the thread's own state: who copies a thread without stopping it copies them at the same
+ * moment. Returns how many there are, at most maximum.
+ */
+size_t gil_words(const struct python_runtime *runtime, struct address_range *words, size_t maximum);
+
+/*
  * Whether a thread holds the lock, through runtime->copy: no system call when
  * its last reading foretold it. thread_bytes is its state as just read. Where
  * the lock is off: whether the thread is attached.

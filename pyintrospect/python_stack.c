@@ -534,6 +534,32 @@ int python_stack_read(struct python_runtime *runtime, pid_t tid, const struct st
 	return read_stack(runtime, tid, stack, READING_STOPPED, ret_stack);
 }
 
+int python_stack_read_copied(struct python_runtime *runtime, pid_t tid, remote_addr address,
+			     const struct stack_snapshot *stack, struct python_stack *ret_stack)
+{
+	const struct python_offsets *offsets = &runtime->layout.offsets;
+	struct thread_state copied = { .address = address }, *known;
+	uint8_t bytes[OFFSET_BLOCK_MAX];
+	int error = memory_read(runtime->reader, address, bytes, runtime->sizes.thread);
+
+	if (error)
+		return error;
+	copied.interpreter = field_u64(bytes, offsets->thread_interpreter);
+	copied.pthread = field_u64(bytes, offsets->thread_pthread);
+	known = tid > 0 ? *thread_table_slot(&runtime->threads, tid) : NULL;
+	if (known && known->address == address && known->interpreter == copied.interpreter &&
+	    known->pthread == copied.pthread) {
+		/* What its last readings needed is known. */
+		copied.recent = known->recent;
+		error = python_stack_read_thread(runtime, &copied, stack, ret_stack);
+		known->recent = copied.recent;
+		return error;
+	}
+	error = python_stack_read_thread(runtime, &copied, stack, ret_stack);
+	remote_recent_deinit(&copied.recent);
+	return error;
+}
+
 int python_stack_read_running(struct python_runtime *runtime, pid_t tid,
 			      struct python_stack *ret_stack)
 {

@@ -30,6 +30,14 @@ int python_stack_read_thread(struct python_runtime *runtime, struct thread_state
 			     const struct stack_snapshot *stack, struct python_stack *ret_stack);
 
 /*
+ * Of a thread whose PyThreadState, at address, and frames the runtime's reader has copies of, made
+ * at one moment together with the stack; the thread itself may be gone. tid: by which it may be
+ * known from before, 0: not. 0, -EFAULT, or what the reader said.
+ */
+int python_stack_read_copied(struct python_runtime *runtime, pid_t tid, remote_addr address,
+			     const struct stack_snapshot *stack, struct python_stack *ret_stack);
+
+/*
  * As python_stack_read() for a thread that was not stopped. Frames are read again
  * until readings agree, a bounded number of times, else there are none and
  * PYTHON_STACK_TORN says so. A thread without the GIL (asleep, waiting) costs

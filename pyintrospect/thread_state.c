@@ -348,6 +348,8 @@ bool thread_state_is_current(struct python_runtime *runtime, const struct thread
 	if (field_u64(bytes, offsets->thread_interpreter) != thread->interpreter ||
 	    field_u64(bytes, offsets->thread_pthread) != thread->pthread)
 		return false;
+	if (!thread->tid)
+		return true;
 	if (offsets->thread_native_id != OFFSET_ABSENT)
 		return plausible_tid(field_u64(bytes, offsets->thread_native_id)) == thread->tid;
 	return remote_copy_read(&runtime->copy, thread->pthread + runtime->pthread_tid, 4, &tid) ==

@@ -33,7 +33,8 @@ __attribute__((warn_unused_result)) int thread_state_find(struct python_runtime 
 
 /*
  * Tells whether bytes, the thread state as it was just read, is still this
- * thread's. Up to 3.10 the tid comes from its struct pthread, through copy.
+ * thread's. Up to 3.10 the tid comes from its struct pthread, through copy. Whose tid is 0 is
+ * not asked for it.
  */
 bool thread_state_is_current(struct python_runtime *runtime, const struct thread_state *thread,
 			     const uint8_t *bytes);

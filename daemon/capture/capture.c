@@ -136,6 +136,29 @@ void capture_look(struct capture *capture, struct target *target, pid_t tid, pid
 	forget_failed_python(capture);
 }
 
+_Static_assert(CLOCK_SAMPLE_STACK_BYTES <= STACK_MAX_BYTES, "a sample's stack fits");
+
+void capture_load(struct capture *capture, struct target *target, const struct clock_sample *sample)
+{
+	capture->tid = sample->tid;
+	capture->registers = sample->registers;
+	capture->stack = clock_sample_stack(sample, capture->stack_bytes);
+	capture->native_count = 0;
+	capture->frame_count = 0;
+	if (!target->runtime) {
+		forget_python(capture);
+		return;
+	}
+	target->copied.sample = sample;
+	capture->python_error =
+		sample->state
+			? python_stack_read_copied(target->runtime, sample->inner_tid,
+						   sample->state, &capture->stack, &capture->python)
+			: -ESRCH;
+	target->copied.sample = NULL;
+	forget_failed_python(capture);
+}
+
 static bool unwinds(struct capture *capture, struct target *target)
 {
 	capture->native_end =

@@ -51,6 +51,13 @@ void capture_take(struct capture *capture, struct target *target, pid_t tid, pid
 		  const struct registers *registers);
 
 /*
+ * Of a thread that was sampled in the kernel: what was copied of it there. The sample need not
+ * outlive the call.
+ */
+void capture_load(struct capture *capture, struct target *target,
+		  const struct clock_sample *sample);
+
+/*
  * Of a thread that was not stopped: its frames as far as they stood still. Of its
  * registers the instruction and stack pointers are known where it sleeps.
  */

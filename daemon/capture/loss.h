@@ -37,6 +37,8 @@
 	X(LOSS_THREAD_FILES, "thread_files",                                                       \
 	  "threads not sampled, or not always: too many open files (ulimit -n); those that run "   \
 	  "come first")                                                                            \
+	X(LOSS_RING_FULL, "ring_full",                                                             \
+	  "samples lost: they came faster than they were taken, or the daemon was held up")        \
 	X(LOSS_SYSTEM_UNPLACED, "system_unplaced",                                                 \
 	  "samples in the kernel charged to the last known line: its return was not seen")         \
 	X(LOSS_NO_BREAKPOINT, "no_breakpoint", "memory samples dropped: no free breakpoint")       \

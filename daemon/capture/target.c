@@ -290,7 +290,8 @@ int target_init(struct target *target, pid_t pid, bool download, struct imperson
 	pthread_mutex_init(&target->perf_map_lock, NULL);
 	target->sources = target_sources_create(&target->files);
 	process_memory_init(&target->memory, pid);
-	target->reader = process_memory_reader(&target->memory);
+	target->copied.process = process_memory_reader(&target->memory);
+	target->reader = copied_memory_reader(&target->copied);
 	target->code = (struct memory_reader){ .read = read_code, .context = target };
 	target->mapped = (struct mapped_files){ .pid = pid, .impersonator = impersonator };
 	target->opener = mapped_files_opener(&target->mapped);

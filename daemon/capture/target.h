@@ -6,6 +6,7 @@
 #ifndef PIEPROFD_DAEMON_CAPTURE_TARGET_H
 #define PIEPROFD_DAEMON_CAPTURE_TARGET_H
 
+#include "attach/clock_sample.h"
 #include "attach/mapped_file.h"
 #include "attach/process_memory.h"
 #include "attach/target_files.h"
@@ -25,7 +26,8 @@ struct target_sources;
 struct target {
 	pid_t pid;
 	struct process_memory memory;
-	struct memory_reader reader; /* of the live process */
+	struct copied_memory copied; /* of the sample in hand, if it has any memory */
+	struct memory_reader reader; /* of that, and of the live process */
 	struct memory_reader
 		code; /* of instruction bytes, from the modules' files: no system call */
 	struct mapped_files mapped;

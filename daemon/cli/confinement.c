@@ -26,6 +26,7 @@
 
 /* Absent from older headers. */
 #define CAPABILITY_PERFMON            38
+#define CAPABILITY_BPF                39
 #define CAPABILITY_CHECKPOINT_RESTORE 40
 
 #define BIT(capability) (1ull << (capability))
@@ -61,7 +62,8 @@ static uint64_t needed_capabilities(unsigned needs, uint64_t held)
 	if (!(held & BIT(CAP_SYS_PTRACE)))
 		return UINT64_MAX;
 	needed |= BIT(CAP_SYS_PTRACE) | BIT(CAP_SYS_NICE) | BIT(CAP_IPC_LOCK) |
-		  BIT(CAPABILITY_PERFMON) | BIT(CAPABILITY_CHECKPOINT_RESTORE);
+		  BIT(CAPABILITY_PERFMON) | BIT(CAPABILITY_BPF) |
+		  BIT(CAPABILITY_CHECKPOINT_RESTORE);
 	/* CAP_SYS_ADMIN stands in for the two above where one is missing. */
 	if (~held & (BIT(CAPABILITY_PERFMON) | BIT(CAPABILITY_CHECKPOINT_RESTORE)))
 		needed |= BIT(CAP_SYS_ADMIN);

@@ -122,6 +122,11 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP | SERVE, "MODE",
 		      "all (default), time, or redundancy: refuse to run\n"
 		      "where memory cannot be watched" } } },
+	{ .name = "engine",
+	  .parse = option_engine,
+	  .help = { { RECORD | TOP | SERVE, "NAME",
+		      "who takes samples: ptrace, by short stops; kernel, time\n"
+		      "alone, nobody is stopped; auto (default) chooses" } } },
 	{ .name = "idle",
 	  .parse = option_flag,
 	  .to = TO(options.waits),

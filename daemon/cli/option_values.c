@@ -245,6 +245,20 @@ int option_mode(struct option_parser *parser, const struct option_use *use)
 	return options_refuse(parser, "--mode '%s': expected all, time or redundancy", name);
 }
 
+int option_engine(struct option_parser *parser, const struct option_use *use)
+{
+	static const char *const names[] = {
+		[ENGINE_AUTO] = "auto", [ENGINE_PTRACE] = "ptrace", [ENGINE_KERNEL] = "kernel"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(use->text, names[i]) == 0) {
+			parser->options.engine = (enum session_engine)i;
+			return 0;
+		}
+	return options_refuse(parser, "--engine '%s': expected auto, ptrace or kernel", use->text);
+}
+
 int option_max_overhead(struct option_parser *parser, const struct option_use *use)
 {
 	const char *text = use->text;

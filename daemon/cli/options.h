@@ -5,6 +5,7 @@
 
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/access_filter.h"
+#include "daemon/session/session_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,7 +48,8 @@ struct options {
 	double rate_hz;
 	bool loads; /* both false: time alone */
 	bool stores;
-	bool waits;               /* also of threads that sleep */
+	bool waits; /* also of threads that sleep */
+	enum session_engine engine;
 	bool redundancy_required; /* --mode redundancy: refuse when there are no breakpoints */
 	double max_overhead;      /* 0.02 */
 	int stop_signal;          /* 0: choose */

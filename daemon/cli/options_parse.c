@@ -253,6 +253,12 @@ static int options_settle(struct line *line)
 		options->loads = parser->loads_asked || !either;
 		options->stores = parser->stores_asked || !either;
 	}
+	if (options->engine == ENGINE_KERNEL && parser->mode != OPTION_MODE_TIME)
+		return options_refuse(parser, "--engine kernel takes samples of time alone: add "
+					      "--mode time");
+	if (options->engine == ENGINE_KERNEL && (options->waits || options->follow))
+		return options_refuse(parser, "--engine kernel does not go with --idle and "
+					      "--follow, which need ptrace");
 	options->redundancy_required = parser->mode == OPTION_MODE_REDUNDANCY;
 	if (!options->max_overhead)
 		options->max_overhead =

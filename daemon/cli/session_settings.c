@@ -9,6 +9,7 @@ struct session_options session_settings(const struct options *options)
 {
 	return (struct session_options){
 		.pid = options->pid,
+		.engine = options->engine,
 		.period_ns = (uint64_t)(1e9 / options->rate_hz),
 		.waits = options->waits,
 		.loads = options->loads,

@@ -6,6 +6,7 @@
 #include "daemon/cct/library_path.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_note.h"
+#include "daemon/detect/argument_weight.h"
 #include "daemon/detect/builtin_call.h"
 #include "daemon/detect/slow_call.h"
 
@@ -81,6 +82,13 @@ void argument_sampler_destroy(struct argument_sampler *sampler)
 	operand_reader_destroy(sampler->operands);
 	fingerprints_destroy(sampler->fingerprints);
 	free(sampler);
+}
+
+void argument_sampler_weigh(struct argument_sampler *sampler, const struct cct *cct)
+{
+	/* Without memory they stand for what they stand for by themselves. */
+	if (argument_log_weigh(&sampler->log, cct))
+		return;
 }
 
 const struct argument_log *argument_sampler_argument_log(const struct argument_sampler *sampler)

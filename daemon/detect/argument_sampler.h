@@ -9,6 +9,7 @@
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_SAMPLER_H
 
 #include "daemon/capture/capture.h"
+#include "daemon/cct/cct.h"
 #include "daemon/detect/argument_log.h"
 
 #define ARGUMENT_KNOWN_SAMPLES 32
@@ -68,6 +69,8 @@ void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
 			  const struct argument_contents *contents, unsigned count);
 struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler);
 
+/* Its samples stand for the tree's time from now on (argument_weight.h), as far as memory goes. */
+void argument_sampler_weigh(struct argument_sampler *sampler, const struct cct *cct);
 const struct argument_log *argument_sampler_argument_log(const struct argument_sampler *sampler);
 
 #endif

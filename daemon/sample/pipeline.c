@@ -2,6 +2,7 @@
 #include "daemon/sample/pipeline.h"
 
 #include "common/clock.h"
+#include "daemon/sample/clock_sampler.h"
 #include "daemon/sample/pipeline_thread.h"
 
 #include <errno.h>
@@ -103,8 +104,12 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 		waiting_thread_init(&thread->waiting);
 		begin_waiting(pipeline, thread, tracee);
 		if (!tracee->known_as)
-			tracee->known_as = 1 + thread_times_add(&pipeline->threads, tracee->id.tid,
-								tracee->name);
+			tracee->known_as =
+				1 + (pipeline->clocks
+					     ? clock_sampler_thread(pipeline->clocks,
+								    tracee->id.tid, tracee->name)
+					     : thread_times_add(&pipeline->threads, tracee->id.tid,
+								tracee->name));
 		thread->times = tracee->known_as - 1;
 		system_time_init(&thread->system, &pipeline->node_timeline,
 				 &pipeline->thread_timeline, thread->times);
@@ -414,7 +419,7 @@ static void pipeline_resumed(void *context, struct tracee *tracee)
 	if (pipeline->clock_ticks)
 		pipeline_collect_system_time(pipeline, thread, tracee);
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
-	if (pipeline->clock_ticks)
+	if (pipeline->clock_ticks && !pipeline->clocks)
 		charge_ticks(pipeline, thread, node);
 	if (pipeline->arguments && pipeline->clock_ticks && node)
 		argument_sampler_log(pipeline->arguments, pipeline->event_ns, pipeline->clock_ns,

@@ -28,8 +28,11 @@
 #include "daemon/sample/unclocked_time.h"
 #include "daemon/sample/waiting.h"
 
+struct clock_sampler;
+
 struct pipeline {
 	struct target *target;
+	struct clock_sampler *clocks; /* charge all time; NULL: the stops do */
 	struct cct *cct;
 	struct pair_table *pairs;
 	struct argument_sampler *arguments; /* NULL: time alone, or the interpreter is not read */

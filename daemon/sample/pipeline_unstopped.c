@@ -95,7 +95,8 @@ void pipeline_passed(void *context, struct tracee *tracee, const struct event_re
 	struct cct_node *node;
 	remote_addr ip;
 
-	if (pipeline->idle || !thread)
+	/* Its time is sampled in the kernel, where it can be. */
+	if (pipeline->idle || !thread || pipeline->clocks)
 		return;
 	/* Without memory for them, what is called by either counts as Python's. */
 	if (!pipeline->votes)

@@ -5,16 +5,15 @@
 #include "common/clock.h"
 #include "common/random.h"
 #include "daemon/sample/passing_stack.h"
+#include "daemon/sample/program_watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define THREADS_MAX 4096
 #define BUCKETS     1024u
 #define COST_PART   20 /* at most one part in so many of a processor */
-#define PROGRAM_NS  NS_PER_SECOND
 
 struct unstopped_thread {
 	pid_t tid;
@@ -35,9 +34,8 @@ struct unstopped_sampler {
 	uint64_t period_ns;
 	uint64_t random;
 	uint64_t tick;
-	uint64_t program_seen_ns;
-	struct stat program; /* st_ino 0: unknown */
-	bool counting;       /* time is charged, and threads that are new have begun since */
+	struct program_watch program;
+	bool counting; /* time is charged, and threads that are new have begun since */
 	struct unstopped_thread *buckets[BUCKETS];
 	size_t thread_count;
 	pid_t tids[THREADS_MAX + 1];
@@ -45,15 +43,6 @@ struct unstopped_sampler {
 	struct python_stack stack;
 	struct frame frames[PYTHON_STACK_FRAMES_MAX];
 };
-
-static bool unstopped_read_program(const struct unstopped_sampler *sampler,
-				   struct stat *ret_program)
-{
-	char path[PROCFS_PATH_SIZE];
-
-	procfs_living_path(path, sampler->target->pid, "exe");
-	return stat(path, ret_program) == 0;
-}
 
 struct unstopped_sampler *unstopped_sampler_create(struct target *target, uint64_t period_ns,
 						   const struct unstopped_sink *sink)
@@ -66,8 +55,7 @@ struct unstopped_sampler *unstopped_sampler_create(struct target *target, uint64
 	sampler->period_ns = period_ns;
 	sampler->sink = *sink;
 	sampler->random = clock_now_ns() | 1;
-	if (!unstopped_read_program(sampler, &sampler->program))
-		sampler->program.st_ino = 0;
+	program_watch_begin(&sampler->program, target->pid);
 	return sampler;
 }
 
@@ -254,17 +242,6 @@ void unstopped_sampler_end(struct unstopped_sampler *sampler)
 			charge_rest(sampler, thread);
 }
 
-static bool replaced(struct unstopped_sampler *sampler, uint64_t now_ns)
-{
-	struct stat now;
-
-	if (now_ns - sampler->program_seen_ns < PROGRAM_NS || !sampler->program.st_ino)
-		return false;
-	sampler->program_seen_ns = now_ns;
-	return unstopped_read_program(sampler, &now) &&
-	       (now.st_ino != sampler->program.st_ino || now.st_dev != sampler->program.st_dev);
-}
-
 /* Between half a period and one and a half: what the target does in a rhythm is met anywhere. */
 static uint64_t next_delay_ns(struct unstopped_sampler *sampler)
 {
@@ -275,15 +252,13 @@ enum unstopped_state unstopped_sampler_tick(struct unstopped_sampler *sampler,
 					    uint64_t *ret_next_ns)
 {
 	uint64_t began_ns = clock_now_ns(), cost_ns, delay_ns;
-	struct process_status status;
+	enum program_state state;
 
-	if (replaced(sampler, began_ns))
-		return UNSTOPPED_REPLACED;
-	/* A zombie still has its threads' folder. */
-	if (unstopped_look_at_all(sampler) ||
-	    procfs_read_status(sampler->target->pid, 0, &status) ||
-	    procfs_has_ended(sampler->target->pid, status.state))
+	if (unstopped_look_at_all(sampler))
 		return UNSTOPPED_EXITED;
+	state = program_watch_look(&sampler->program, sampler->target->pid, began_ns);
+	if (state != PROGRAM_RUNS)
+		return state == PROGRAM_EXITED ? UNSTOPPED_EXITED : UNSTOPPED_REPLACED;
 	cost_ns = clock_now_ns() - began_ns;
 	delay_ns = next_delay_ns(sampler);
 	if (delay_ns < COST_PART * cost_ns)

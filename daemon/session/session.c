@@ -102,6 +102,49 @@ static void choose_sampler(struct session *session, bool loads, bool stores)
 		 session->memory_events[0].name);
 }
 
+/* A tracer sees memory accesses, waiting, and what the process forks. */
+static bool needs_tracer(const struct session_options *options)
+{
+	return options->loads || options->stores || options->waits || options->count_forks;
+}
+
+/* Each has a clock on every processor. */
+#define CLOCKED_SESSIONS_MAX 4u
+/* With stops beside them, their part of the limit at most. */
+#define CLOCKS_SHARE 0.2
+static unsigned clocked_sessions;
+
+/* The kernel's own sampling, where it is wanted and possible; *error says why it was refused. */
+static int open_clocks(struct session *session, struct error *error)
+{
+
+	const struct session_options *options = &session->options;
+	bool beside = needs_tracer(options);
+	struct error refusal;
+
+	if (options->engine == ENGINE_PTRACE)
+		return 0;
+	if (__atomic_add_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED) > CLOCKED_SESSIONS_MAX) {
+		error_set(&refusal, EXIT_PERMISSION,
+			  "the kernel samples at most %u processes for one daemon",
+			  CLOCKED_SESSIONS_MAX);
+		error_set_cure(&refusal, "Leave out --engine: the others are stopped for samples.");
+	} else {
+		session->clocks = clock_sampler_create(&session->pipeline, options->period_ns,
+						       beside ? CLOCKS_SHARE * options->max_overhead
+							      : options->max_overhead,
+						       &refusal);
+	}
+	if (!session->clocks)
+		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
+	if (session->clocks)
+		snprintf(session->sampler, sizeof(session->sampler), "kernel");
+	if (session->clocks || options->engine == ENGINE_AUTO)
+		return 0;
+	*error = refusal;
+	return -1;
+}
+
 static int open_pipeline(struct session *session, struct error *error)
 {
 	bool breakpoints = session->preflight.breakpoints > 0;
@@ -123,6 +166,15 @@ static int open_pipeline(struct session *session, struct error *error)
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
+	if (open_clocks(session, error))
+		return -1;
+	session->pipeline.clocks = session->clocks;
+	if (session->clocks)
+		governor_init(&session->pipeline.governor,
+			      session->options.max_overhead - clock_sampler_share(session->clocks),
+			      options.loads || options.stores);
+	if (session->clocks && !needs_tracer(&session->options))
+		return 0;
 	if (session->without_perf) {
 		struct unstopped_sink sink = {
 			.cct = session->pipeline.cct,
@@ -153,6 +205,8 @@ static int open_pipeline(struct session *session, struct error *error)
 	if (session->tracer)
 		tracer_sample_memory(session->tracer, session->memory_events,
 				     session->memory_event_count);
+	if (session->tracer && session->clocks)
+		tracer_leave_kernel_time(session->tracer);
 	if (session->tracer && session->options.count_forks)
 		tracer_count_forks(session->tracer);
 	return 0;
@@ -242,7 +296,7 @@ struct session *session_create(const struct session_options *options, struct err
 		goto fail;
 	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;
-	if (session->tracer)
+	if (!session->unstopped)
 		unwinder_await_tables(session->target.unwinder, TABLES_MAX_NS);
 	return session;
 fail:
@@ -261,6 +315,9 @@ void session_destroy(struct session *session)
 	free(session->thread_timeline.cells);
 	free(session->node_timeline.cells);
 	unstopped_sampler_destroy(session->unstopped);
+	if (session->clocks)
+		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
+	clock_sampler_destroy(session->clocks);
 	pipeline_deinit(&session->pipeline);
 	if (session->line_info)
 		line_info_destroy(session->line_info);
@@ -391,6 +448,8 @@ void session_let_go(struct session *session)
 
 	if (session->tracer)
 		tracer_let_go(session->tracer);
+	if (session->clocks)
+		clock_sampler_let_go(session->clocks);
 	/* Other threads, which may hold them, are not in this process. */
 	pthread_mutex_init(&session->lock, NULL);
 	pthread_cond_init(&session->changed, NULL);

@@ -11,8 +11,16 @@
 struct access_patterns;
 struct impersonator;
 
+/* Who takes samples of time. */
+enum session_engine {
+	ENGINE_AUTO,   /* the kernel, where it may and can and time alone is asked for */
+	ENGINE_PTRACE, /* stops: memory accesses and waiting, too */
+	ENGINE_KERNEL, /* daemon/sample/clock_sampler.h, or refuse */
+};
+
 struct session_options {
 	pid_t pid;
+	enum session_engine engine;
 	uint64_t period_ns; /* CPU time between two samples of a thread */
 	bool waits;         /* look at threads that sleep, too */
 	bool loads;         /* follow memory loads; neither: time alone */

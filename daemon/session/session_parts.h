@@ -9,7 +9,9 @@
 #include "attach/preflight.h"
 #include "attach/watchdog.h"
 #include "daemon/report/model/profile.h"
+#include "daemon/sample/clock_sampler.h"
 #include "daemon/sample/pipeline.h"
+#include "daemon/sample/program_watch.h"
 #include "daemon/sample/queued_time.h"
 #include "daemon/sample/unstopped_sampler.h"
 #include "daemon/session/period.h"
@@ -49,9 +51,11 @@ struct session {
 	struct line_info *line_info; /* NULL: not asked for, or not yet */
 	struct pipeline pipeline;
 	struct tracer_hooks hooks;
-	struct tracer *tracer; /* NULL: unstopped is there instead */
+	struct tracer *tracer; /* NULL: one of these is there instead */
+	struct clock_sampler *clocks;
 	struct unstopped_sampler *unstopped;
-	bool degraded; /* less is measured than was asked for */
+	struct program_watch program; /* with clocks */
+	bool degraded;                /* less is measured than was asked for */
 	bool without_perf;
 	char **command;
 	struct profile_container container;

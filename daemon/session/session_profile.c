@@ -93,7 +93,8 @@ static struct profile_facts current_facts(const struct session *session)
 		},
 		.sampler = session->unstopped ? "unstopped" : session->sampler,
 		.sampler_limits = session->unstopped ? UNSTOPPED_LIMITS : NULL,
-		.period_ns = session->options.period_ns,
+		.period_ns = session->clocks ? clock_sampler_period_ns(session->clocks)
+					     : session->options.period_ns,
 		.started_unix_ns = started_unix_ns(session),
 		.process_started_unix_ns = session->process_started_unix_ns,
 		.duration_ns = session->sampled_ns,
@@ -234,6 +235,8 @@ static struct profile *build_profile(struct session *session, const char *versio
 	facts.deadlock = deadlock;
 	session_read_names(session, &facts, pipeline->threads.items, version);
 	facts.all_pairs = all_pairs;
+	if (pipeline->arguments && session->clocks)
+		argument_sampler_weigh(pipeline->arguments, pipeline->cct);
 	if (pipeline->arguments)
 		facts.arguments = argument_sampler_argument_log(pipeline->arguments);
 	facts.stop_histograms = &pipeline->stops;

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "daemon/session/session_parts.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <time.h>
 
@@ -17,12 +18,17 @@
 /* Whether the target has given up rights. */
 #define LOOK_NS       NS_PER_SECOND
 #define PERIOD_MAX_NS NS_PER_SECOND
+/* Between two looks for what the kernel has sampled, and while the target does nothing. */
+#define TAKE_NS      (10 * NS_PER_MS)
+#define TAKE_IDLE_NS (80 * NS_PER_MS)
+/* With a tracer, whose ticks are further apart. */
+#define TAKE_BESIDE_NS (20 * NS_PER_MS)
 
 static void start_sampling(struct session *session, uint64_t now_ns)
 {
 	session->resumed_ns = now_ns;
 	queued_time_begin(&session->queued, session->options.pid, now_ns);
-	if (!session->unstopped)
+	if (session->tracer)
 		pipeline_set_idle(&session->pipeline, session->tracer, false);
 	/* As close to the clocks' beginning and end as can be: what is between counts as unclocked.
 	 */
@@ -31,7 +37,10 @@ static void start_sampling(struct session *session, uint64_t now_ns)
 		unstopped_sampler_begin(session->unstopped);
 		return;
 	}
-	tracer_enable_clocks(session->tracer, true);
+	if (session->clocks)
+		clock_sampler_begin(session->clocks, session->resumed_cpu_ns);
+	if (session->tracer)
+		tracer_enable_clocks(session->tracer, true);
 }
 
 /* Else the time of threads that are not, or of another program, would seem to be unclocked. */
@@ -54,8 +63,11 @@ static void stop_sampling(struct session *session, uint64_t now_ns)
 	if (session->unstopped) {
 		unstopped_sampler_end(session->unstopped);
 	} else {
-		pipeline_set_idle(&session->pipeline, session->tracer, true);
-		if (all_sampled(session))
+		if (session->tracer)
+			pipeline_set_idle(&session->pipeline, session->tracer, true);
+		if (session->clocks)
+			clock_sampler_end(session->clocks, session->last_cpu_ns);
+		else if (all_sampled(session))
 			pipeline_charge_unclocked(&session->pipeline, session->tracer, cpu_ns);
 	}
 	session->sampled_ns += now_ns - session->resumed_ns;
@@ -164,7 +176,9 @@ static void sample(struct session *session)
 	uint64_t pause_ns = tick_interval_ns(session);
 	uint64_t next_tick_ns = clock_now_ns() + pause_ns;
 	uint64_t next_look_ns = session->options.waits ? 0 : UINT64_MAX;
+	uint64_t next_take_ns = 0;
 	enum tracer_end end = TRACER_RUNNING;
+	bool more = false;
 
 	while (end == TRACER_RUNNING && !obey(session)) {
 		uint64_t now_ns = clock_now_ns(), next_ns;
@@ -185,8 +199,15 @@ static void sample(struct session *session)
 		}
 		next_ns = next_look_ns < next_tick_ns && !session->pipeline.idle ? next_look_ns
 										 : next_tick_ns;
-		end = tracer_poll(session->tracer,
-				  next_ns > now_ns && !session->copying ? next_ns - now_ns : 0);
+		/* One at a time: a thread that stops meanwhile would wait for all of them. */
+		if (session->clocks && !session->pipeline.idle &&
+		    (more || now_ns >= next_take_ns)) {
+			more = clock_sampler_take(session->clocks, session->last_cpu_ns, 1);
+			next_take_ns = now_ns + TAKE_BESIDE_NS;
+		}
+		end = tracer_poll(session->tracer, next_ns > now_ns && !session->copying && !more
+							   ? next_ns - now_ns
+							   : 0);
 		/* Something has happened: a stop, or an order. */
 		if (pause_ns > tick_interval_ns(session) && clock_now_ns() < next_ns) {
 			pause_ns = tick_interval_ns(session);
@@ -237,6 +258,53 @@ static void sample_unstopped(struct session *session)
 	session->end = ends[state];
 }
 
+/* Whether the process still is what it was, and what follows from what it did. */
+static enum program_state look_at_target(struct session *session, uint64_t now_ns)
+{
+	struct pipeline *pipeline = &session->pipeline;
+
+	if (session->looked_cpu_ns != session->last_cpu_ns &&
+	    now_ns - session->looked_ns > LOOK_NS) {
+		session->looked_ns = now_ns;
+		session->looked_cpu_ns = session->last_cpu_ns;
+		target_files_look(&session->target.files);
+	}
+	if (pipeline->mappings_stale && now_ns - session->refreshed_ns > REFRESH_NS) {
+		pipeline->mappings_stale = false;
+		session->refreshed_ns = now_ns;
+		(void)target_refresh(&session->target);
+	}
+	return program_watch_look(&session->program, session->options.pid, now_ns);
+}
+
+/* Takes what the kernel has sampled; less often while there is nothing. */
+static void sample_by_clocks(struct session *session)
+{
+	static const enum tracer_end ends[] = {
+		[PROGRAM_RUNS] = TRACER_RUNNING,
+		[PROGRAM_EXITED] = TRACER_TARGET_EXITED,
+		[PROGRAM_REPLACED] = TRACER_TARGET_REPLACED,
+	};
+	enum program_state state = PROGRAM_RUNS;
+	uint64_t pause_ns = TAKE_NS;
+
+	program_watch_begin(&session->program, session->options.pid);
+	while (state == PROGRAM_RUNS && !obey(session)) {
+		uint64_t now_ns = clock_now_ns(), cpu_ns = session->last_cpu_ns;
+
+		if (!paused(session)) {
+			session->last_cpu_ns = session_target_cpu_ns(session);
+			(void)clock_sampler_take(session->clocks, session->last_cpu_ns, UINT_MAX);
+			state = look_at_target(session, now_ns);
+		}
+		pause_ns = session->last_cpu_ns != cpu_ns ? TAKE_NS
+			   : 2 * pause_ns < TAKE_IDLE_NS  ? 2 * pause_ns
+							  : TAKE_IDLE_NS;
+		sleep_until(now_ns + pause_ns);
+	}
+	session->end = ends[state];
+}
+
 /*
  * A stopped thread waits for us: on a machine whose processors are all busy an
  * ordinary thread would be milliseconds late. It works for microseconds at a
@@ -275,6 +343,8 @@ void *session_trace(void *context)
 	__atomic_add_fetch(&tracing, 1, __ATOMIC_RELAXED);
 	if (session->unstopped)
 		sample_unstopped(session);
+	else if (!session->tracer)
+		sample_by_clocks(session);
 	else
 		sample(session);
 	__atomic_sub_fetch(&tracing, 1, __ATOMIC_RELAXED);

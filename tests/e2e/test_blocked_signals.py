@@ -84,7 +84,7 @@ def test_shares():
     """As much time as the kernel says, in the same lines as in a thread that is stopped, and nothing left."""
     for interpreter in interpreters():
         with Target(interpreter, "blocked_signals.py", "--seconds", 60) as target:
-            report, _, page, spent = profile_all(target, "-d", 2, "--mode", "time", "--rate", 500,
+            report, _, page, spent = profile_all(target, "-d", 2, "--mode", "time", "--engine", "ptrace", "--rate", 500,
                                                  "--max-overhead", 20)
             target.check_undisturbed()
             check_nothing_pending(target.pid)
@@ -113,7 +113,7 @@ def test_split():
     """
     for work in ("numpy", "python"):
         with Target(interpreters()[-1], "blocked_signals.py", "--seconds", 60, "--work", work) as target:
-            report, _, _, _ = profile_all(target, "-d", 2, "--mode", "time", "--rate", 500, "--max-overhead", 20)
+            report, _, _, _ = profile_all(target, "-d", 2, "--mode", "time", "--engine", "ptrace", "--rate", 500, "--max-overhead", 20)
             target.check_undisturbed()
         shares = {thread["name"]: share(thread["python_ns"], thread["python_ns"] + thread["native_ns"])
                   for thread in report["threads"]}
@@ -138,7 +138,7 @@ def test_redundancy_is_said():
 def test_comes_to_block():
     """One signal had been sent by then, and nobody but the thread can take it: it is counted."""
     with Target(interpreters()[-1], "blocked_signals.py", "--seconds", 60, "--after", 1.8) as target:
-        report, text, _, _ = profile_all(target, "-d", 2.5, "--mode", "time", "--rate", 250, "--max-overhead", 20)
+        report, text, _, _ = profile_all(target, "-d", 2.5, "--mode", "time", "--engine", "ptrace", "--rate", 250, "--max-overhead", 20)
         target.check_undisturbed()
         pending = {int(tid): int(status_of(target.pid, tid)["SigPnd"], 16)
                    for tid in os.listdir("/proc/%d/task" % target.pid)}

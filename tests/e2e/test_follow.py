@@ -216,7 +216,7 @@ def test_name_matches_more_than_64():
         run = pieprofd("--name", word, code=2)
         check("70 processes match" in run.stderr, run.stderr)
         check(all(" %d  " % target.pid in run.stderr for target in targets), run.stderr)
-        with Daemon("--name", word, "--all", "--mode", "time", "-d", 0, "-q") as daemon:
+        with Daemon("--name", word, "--all", "--mode", "time", "--engine", "ptrace", "-d", 0, "-q") as daemon:
             wait_until(lambda: all(status_of(target.pid)["TracerPid"] != "0" for target in targets), seconds=60,
                        what="the daemon to attach to all")
             daemon.signal(signal.SIGINT)

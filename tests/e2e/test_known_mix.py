@@ -73,7 +73,14 @@ def check_shares(*arguments):
 def test_shares_time():
     if os.geteuid() != 0:
         raise Skip("needs root to sample time in the kernel")
-    check_shares("--mode", "time")
+    check_shares("--mode", "time", "--engine", "ptrace")
+
+
+@alone
+def test_shares_kernel():
+    if os.geteuid() != 0:
+        raise Skip("needs root to load a program into the kernel")
+    check_shares("--mode", "time", "--engine", "kernel")
 
 
 @alone
@@ -130,7 +137,8 @@ def check_sum(pattern, *arguments, seconds=6):
 @alone
 def test_sum_of_one_thread():
     check_sum("steady")
-    check_sum("steady", "--mode", "time")
+    check_sum("steady", "--mode", "time", "--engine", "ptrace")
+    check_sum("steady", "--mode", "time", "--engine", "kernel")
 
 
 @alone
@@ -141,7 +149,8 @@ def test_sum_of_eight_threads():
 @alone
 def test_sum_of_naps_in_turn():
     # To put a thread with two clocks onto a processor and off it is seen by none of them: it once was 0.85.
-    report = check_sum("naps_in_turn", "-r", 299, "--mode", "time", *MANY_SAMPLES)
+    check_sum("naps_in_turn", "-r", 299, "--mode", "time", "--engine", "kernel")
+    report = check_sum("naps_in_turn", "-r", 299, "--mode", "time", "--engine", "ptrace", *MANY_SAMPLES)
     check_sampled(0.01 < unclocked(report) / report["cpu_ns"] < 0.4,
                   "beside the clocks: %d ns" % unclocked(report))
 
@@ -154,6 +163,7 @@ def test_sum_of_threads_of_a_library():
 @alone
 def test_sum_of_threads_shorter_than_a_period():
     # That they begin and end is seen by no clock of theirs. It once was 0.84, before that 0.07.
-    report = check_sum("short_threads", "--mode", "time")
+    check_sum("short_threads", "--mode", "time", "--engine", "kernel")
+    report = check_sum("short_threads", "--mode", "time", "--engine", "ptrace")
     check_sampled(0.01 < unclocked(report) / report["cpu_ns"] < 0.4,
                   "beside the clocks: %d ns" % unclocked(report))

@@ -29,7 +29,7 @@ def profile_first_second(interpreter, name, mode, *arguments):
 def test_first_second():
     for name in ("conv_backprop.py", "vectorised.py"):
         for mode in ("time", "all"):
-            report = profile_first_second(default_interpreter(), name, mode, "-d", 1)
+            report = profile_first_second(default_interpreter(), name, mode, "-d", 1, "--engine", "ptrace")
             check_sampled(report["stop_ns"]["count"] > 0, "no stop")
             check_sampled(lost(report) < TOLERANCE * LIMIT, "%s: %.2f%% lost" % (name, 100 * lost(report)))
 
@@ -37,6 +37,6 @@ def test_first_second():
 def test_nearly_idle():
     """Awake for 2 ms twenty times a second: few stops are to be had, and one more than that is half as much again."""
     for mode in ("time", "all"):
-        report = profile_first_second(default_interpreter(), "seldom_awake.py", mode, "-d", 2)
+        report = profile_first_second(default_interpreter(), "seldom_awake.py", mode, "-d", 2, "--engine", "ptrace")
         one = report["stop_ns"]["p50"] / report["cpu_ns"]
         check_sampled(lost(report) < TOLERANCE * LIMIT + one, "%s: %.2f%% lost" % (mode, 100 * lost(report)))

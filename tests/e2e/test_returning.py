@@ -47,7 +47,7 @@ def reporting(*arguments):
     report = {}
     with tempfile.TemporaryDirectory(prefix="pieprofd-returning-") as folder:
         path = os.path.join(folder, "x.json")
-        with Daemon(*arguments, "--mode", "time", "-d", 0, "-o", path) as daemon:
+        with Daemon(*arguments, "--mode", "time", "--engine", "ptrace", "-d", 0, "-o", path) as daemon:
             yield daemon, report
             daemon.signal(signal.SIGINT)
             daemon.finish()

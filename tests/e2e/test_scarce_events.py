@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More threads than there are perf events for: those that run are sampled all the same, and the report says the limit."""
+"""More threads than there are perf events for: by ptrace, those that run are sampled all the same, and the report says the limit."""
 import ctypes
 import os
 import resource
@@ -15,7 +15,7 @@ RINGS_MAX = 2000
 
 def check_workers(interpreter, threads, loss, cure):
     with Target(interpreter, "many_threads.py", "--threads", threads, "--seconds", 9) as target:
-        report, text = profile(target.pid, "--mode", "time", "-d", 8)
+        report, text = profile(target.pid, "--mode", "time", "--engine", "ptrace", "-d", 8)
         target.check_undisturbed()
         target.finish()
     refused = report["losses"].get(loss, 0)

@@ -40,7 +40,8 @@ MODES = {
     "default": ("--pid", "PID"),
     "loads": ("--pid", "PID", "--loads"),
     "stores": ("--pid", "PID", "--stores"),
-    "time": ("--pid", "PID", "--mode", "time"),
+    "time": ("--pid", "PID", "--mode", "time", "--engine", "ptrace"),
+    "kernel": ("--pid", "PID", "--mode", "time", "--engine", "kernel"),
     "time asleep": ("--pid", "PID", "--mode", "time", "--idle"),
     "all, with time asleep": ("--pid", "PID", "--idle"),
     "unstopped": ("--pid", "PID"),
@@ -51,7 +52,7 @@ MODES = {
     "dump": ("dump", "--pid", "PID"),
     "a command": ("--", "COMMAND"),
 }
-UNTRACED = ("unstopped", "dump")  # dump traces for a moment, if at all
+UNTRACED = ("unstopped", "dump", "kernel")  # dump traces for a moment, if at all
 
 
 def starve(daemon):
@@ -216,6 +217,15 @@ def refuse_clocks():
     test_refusals.refuse_call(test_refusals.PERF_EVENT_OPEN, test_refusals.EPERM)
 
 
+def has_program(daemon):
+    """Its program runs in the kernel."""
+    folder = "/proc/%d/fd" % daemon.process.pid
+    try:
+        return any(os.readlink(os.path.join(folder, name)) == "anon_inode:bpf-prog" for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
 def wait_for_moment(mode, target, daemon, folder, generator):
     """True while it is at work."""
     if mode not in UNTRACED and generator.random() < 0.85:
@@ -223,6 +233,9 @@ def wait_for_moment(mode, target, daemon, folder, generator):
         attached(target, daemon)
         if mode == "serve" and generator.random() < 0.7:
             request(folder)
+        time.sleep(generator.choice((0, 0.001, 0.3)) * generator.random())
+    elif mode == "kernel":
+        harness.wait_until(lambda: has_program(daemon) or daemon.process.poll() is not None, what="the program to be loaded")
         time.sleep(generator.choice((0, 0.001, 0.3)) * generator.random())
     else:
         time.sleep(0.2 * generator.random())

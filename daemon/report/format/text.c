@@ -424,10 +424,13 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 			 counts->approximate);
 		text_wrapped(layout, labels[i], words);
 	}
-	snprintf(words, sizeof(words),
-		 "p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each",
-		 figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
-		 figure_ns(facts->stops.max_ns).text, facts->stops.count);
+	if (facts->stops.count)
+		snprintf(words, sizeof(words),
+			 "p50 %s, p99 %s, max %s over %" PRIu64 " stops of one thread each",
+			 figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
+			 figure_ns(facts->stops.max_ns).text, facts->stops.count);
+	else
+		snprintf(words, sizeof(words), "none: no thread was stopped");
 	text_wrapped(layout, "  stop time  ", words);
 	if (facts->sample_stops.count && facts->breakpoint_stops.count) {
 		snprintf(words, sizeof(words),

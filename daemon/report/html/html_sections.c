@@ -449,16 +449,20 @@ int html_quality(FILE *file, const struct profile *profile)
 		fputs("<dt>Limits</dt><dd>" PYTHON_FREE_THREADED_LIMITS "</dd>\n", file);
 	put_accesses(file, "Loads", &profile->accesses[PAIR_LOAD]);
 	put_accesses(file, "Stores", &profile->accesses[PAIR_STORE]);
-	fprintf(file,
-		"<dt>Stop time</dt><dd>p50 %s, p99 %s, max %s over %" PRIu64
-		" stops of one thread each; to sample p50 %s, p99 %s over %" PRIu64
-		"; at breakpoints p50 %s, p99 %s over %" PRIu64 "</dd>\n",
-		figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
-		figure_ns(facts->stops.max_ns).text, facts->stops.count,
-		figure_ns(facts->sample_stops.p50_ns).text,
-		figure_ns(facts->sample_stops.p99_ns).text, facts->sample_stops.count,
-		figure_ns(facts->breakpoint_stops.p50_ns).text,
-		figure_ns(facts->breakpoint_stops.p99_ns).text, facts->breakpoint_stops.count);
+	if (!facts->stops.count)
+		fputs("<dt>Stop time</dt><dd>none: no thread was stopped</dd>\n", file);
+	else
+		fprintf(file,
+			"<dt>Stop time</dt><dd>p50 %s, p99 %s, max %s over %" PRIu64
+			" stops of one thread each; to sample p50 %s, p99 %s over %" PRIu64
+			"; at breakpoints p50 %s, p99 %s over %" PRIu64 "</dd>\n",
+			figure_ns(facts->stops.p50_ns).text, figure_ns(facts->stops.p99_ns).text,
+			figure_ns(facts->stops.max_ns).text, facts->stops.count,
+			figure_ns(facts->sample_stops.p50_ns).text,
+			figure_ns(facts->sample_stops.p99_ns).text, facts->sample_stops.count,
+			figure_ns(facts->breakpoint_stops.p50_ns).text,
+			figure_ns(facts->breakpoint_stops.p99_ns).text,
+			facts->breakpoint_stops.count);
 	fprintf(file, "<dt>Overhead</dt><dd>%s of the target&#39;s CPU time, limit %s</dd>\n",
 		figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
 	if (facts->kernel_time_refused)

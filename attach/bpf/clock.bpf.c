@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Runs in the kernel whenever a processor's sampling clock fires: when a thread of the target
+ * is on it, copies what its stacks are made of, and goes on. Nobody is stopped, woken or
+ * signalled.
+ *
+ *   the thread's registers; its native stack, from below the stack pointer
+ *   its PyThreadState --> frames: the data stack (3.11+), and each one outside of it
+ *
+ * The daemon makes of the copies what it makes of a stopped thread's memory. All that is read
+ * here is the target's: hostile, so every length is bounded and every link followed so many
+ * times at most. Memory that is not there is passed over.
+ */
+#include "attach/bpf/clock_record.h"
+
+#include <asm/ptrace.h>
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#define THREADS_MAX      16384
+#define PROCESSORS_MAX   1024 /* the daemon sets how many there are */
+#define RING_BYTES       (8u << 20)
+#define NAMESPACES_MAX   32
+#define SEARCH_STEPS_MAX 512
+#define CFRAMES_MAX      64
+#define SEARCH_AGAIN_NS  100000000ull
+#define USER_MODE        3
+
+/* Of the kernel's structures, the members that are asked for: found by name when loading. */
+#define KERNEL_LAYOUT __attribute__((preserve_access_index))
+
+struct ns_common {
+	unsigned int inum;
+} KERNEL_LAYOUT;
+
+struct pid_namespace {
+	struct ns_common ns;
+} KERNEL_LAYOUT;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} KERNEL_LAYOUT;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} KERNEL_LAYOUT;
+
+struct thread_struct {
+	unsigned long fsbase;
+} KERNEL_LAYOUT;
+
+struct task_struct {
+	int tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	__u64 start_time;
+	struct thread_struct thread;
+} KERNEL_LAYOUT;
+
+/* What a sample is put together in, one a processor. */
+struct scratch {
+	struct clock_record record;
+	__u8 pieces[CLOCK_PIECES_BYTES];
+};
+
+struct processor {
+	__u64 fired_ns; /* the clock, last */
+	__u32 used;     /* bytes of scratch.pieces */
+	__u32 unused;
+};
+
+struct known_thread {
+	__u64 state;       /* 0: has none */
+	__u64 searched_ns; /* for it */
+};
+
+/* In a section of its own: the daemon fills it before the program is loaded. */
+SEC(".rodata.config") const volatile struct clock_config config;
+struct clock_state state;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PROCESSORS_MAX);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PROCESSORS_MAX);
+	__type(key, __u32);
+	__type(value, struct processor);
+} processors SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, THREADS_MAX);
+	__type(key, __u32);
+	__type(value, struct known_thread);
+} threads SEC(".maps");
+
+static __always_inline struct scratch *own_scratch(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&scratches, &cpu);
+}
+
+static __always_inline struct processor *own_processor(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&processors, &cpu);
+}
+
+static __always_inline __u64 user_word(__u64 address)
+{
+	__u64 word = 0;
+
+	/* Zero where there is none. */
+	(void)bpf_probe_read_user(&word, sizeof(word), (void *)address);
+	return word;
+}
+
+/* Appends at most a page. 0; or it is not there, or there is no room. */
+static __noinline int append(__u64 address, __u32 bytes, __u32 kind)
+{
+	struct scratch *scratch = own_scratch();
+	struct processor *own = own_processor();
+	struct clock_piece piece = { .address = address, .bytes = bytes, .kind = kind };
+	__u32 at;
+
+	if (!scratch || !own || bytes == 0 || bytes > CLOCK_PAGE_BYTES)
+		return -1;
+	at = own->used;
+	if (at > CLOCK_PIECES_BYTES - CLOCK_PAGE_BYTES - sizeof(piece)) {
+		scratch->record.flags |= CLOCK_CUT_SHORT;
+		return -1;
+	}
+	if (bpf_probe_read_user(scratch->pieces + at + sizeof(piece), bytes, (void *)address))
+		return -1;
+	__builtin_memcpy(scratch->pieces + at, &piece, sizeof(piece));
+	own->used = at + (__u32)sizeof(piece) + ((bytes + 7) & ~7u);
+	return 0;
+}
+
+/* ---- whose thread it is ---- */
+
+/* A task's number in the daemon's namespace, and in its own. 0: it has none there. */
+static __always_inline __u32 number_of(struct pid *pid, __u32 *ret_inner)
+{
+	__u32 level = BPF_CORE_READ(pid, level), number = 0;
+	const __u8 *numbers = (const __u8 *)pid + bpf_core_field_offset(struct pid, numbers);
+
+	*ret_inner = 0;
+	for (__u32 i = 0; i < NAMESPACES_MAX && i <= level; i++) {
+		struct upid *at = (struct upid *)(numbers + i * bpf_core_type_size(struct upid));
+		int nr = BPF_CORE_READ(at, nr);
+
+		if (BPF_CORE_READ(at, ns, ns.inum) == config.namespace_inode)
+			number = (__u32)nr;
+		if (i == level)
+			*ret_inner = (__u32)nr;
+	}
+	return number;
+}
+
+/* ---- its PyThreadState ---- */
+
+struct search {
+	__u64 interpreter;
+	__u64 thread;
+	__u64 sought; /* native id or pthread */
+	__u64 found;
+};
+
+static __always_inline __u32 identity_offset(void)
+{
+	return config.thread_native_id != CLOCK_ABSENT ? config.thread_native_id
+						       : config.thread_pthread;
+}
+
+/* Threads in front are the newest. */
+static long search_step(__u32 index, struct search *search)
+{
+	if (!search->thread) {
+		if (index)
+			search->interpreter =
+				user_word(search->interpreter + config.interpreter_next);
+		if (!search->interpreter)
+			return 1;
+		search->thread = user_word(search->interpreter + config.interpreter_threads);
+		return 0;
+	}
+	if (user_word(search->thread + identity_offset()) == search->sought) {
+		search->found = search->thread;
+		return 1;
+	}
+	search->thread = user_word(search->thread + config.thread_next);
+	return 0;
+}
+
+static __always_inline __u64 find_state(__u32 tid, __u64 sought, __u64 now_ns)
+{
+	struct known_thread *known = bpf_map_lookup_elem(&threads, &tid), found = { 0 };
+	struct search search = { .sought = sought };
+
+	/* Left over from a thread of the same number, perhaps: it is asked who it is. */
+	if (known && known->state && user_word(known->state + identity_offset()) == sought)
+		return known->state;
+	if (known && !known->state && now_ns - known->searched_ns < SEARCH_AGAIN_NS)
+		return 0;
+	search.interpreter = user_word(config.interpreters);
+	bpf_loop(SEARCH_STEPS_MAX, search_step, &search, 0);
+	found.state = search.found;
+	found.searched_ns = now_ns;
+	bpf_map_update_elem(&threads, &tid, &found, BPF_ANY);
+	return search.found;
+}
+
+/* ---- stacks ---- */
+
+struct stretch {
+	__u64 address;
+	__u64 end;
+	__u32 kind;
+	__u32 unused;
+};
+
+/* A page of it, the first one to its end. */
+static long stretch_step(__u32 index, struct stretch *stretch)
+{
+	__u32 bytes = CLOCK_PAGE_BYTES - (stretch->address & (CLOCK_PAGE_BYTES - 1));
+
+	if (stretch->address >= stretch->end)
+		return 1;
+	if (bytes > stretch->end - stretch->address)
+		bytes = stretch->end - stretch->address;
+	/* Below the stack pointer, nothing may have been touched yet. */
+	if (append(stretch->address, bytes, stretch->kind) &&
+	    (index || stretch->kind != CLOCK_PIECE_STACK))
+		return 1;
+	stretch->address += bytes;
+	return 0;
+}
+
+struct walk {
+	__u64 link;
+	__u64 first, end; /* copied already */
+};
+
+static long frame_step(__u32 index, struct walk *walk)
+{
+	if (!walk->link)
+		return 1;
+	if ((walk->link < walk->first || walk->link >= walk->end) &&
+	    append(walk->link, config.frame_bytes, CLOCK_PIECE_DATA))
+		return 1;
+	walk->link = user_word(walk->link + config.frame_previous);
+	return 0;
+}
+
+static long cframe_step(__u32 index, struct walk *walk)
+{
+	if (!walk->link || append(walk->link, config.cframe_bytes, CLOCK_PIECE_DATA))
+		return 1;
+	walk->link = user_word(walk->link + config.cframe_previous);
+	return 0;
+}
+
+static __always_inline void copy_stack(__u64 stack_pointer)
+{
+	__u32 pages = state.stack_pages;
+	struct stretch stretch = {
+		.address = stack_pointer - CLOCK_RED_ZONE_BYTES,
+		.kind = CLOCK_PIECE_STACK,
+	};
+
+	if (pages > CLOCK_STACK_PAGES_MAX)
+		pages = CLOCK_STACK_PAGES_MAX;
+	stretch.end = stretch.address + pages * CLOCK_PAGE_BYTES;
+	bpf_loop(pages + 1, stretch_step, &stretch, 0);
+}
+
+static __always_inline void copy_frames(__u64 thread)
+{
+	struct stretch chunk = { .kind = CLOCK_PIECE_DATA };
+	struct walk walk = { 0 };
+
+	if (append(thread, config.state_bytes, CLOCK_PIECE_STATE))
+		return;
+	for (__u32 i = 0; i < CLOCK_WORDS_MAX; i++)
+		if (i < config.word_count)
+			(void)append(config.words[i].address, config.words[i].bytes,
+				     CLOCK_PIECE_DATA);
+	if (config.thread_chunk != CLOCK_ABSENT) {
+		chunk.address = user_word(thread + config.thread_chunk);
+		chunk.end = user_word(thread + config.thread_chunk_top);
+		if (chunk.end - chunk.address > CLOCK_CHUNK_PAGES_MAX * CLOCK_PAGE_BYTES)
+			chunk.address = chunk.end - CLOCK_CHUNK_PAGES_MAX * CLOCK_PAGE_BYTES;
+		walk.first = chunk.address;
+		bpf_loop(CLOCK_CHUNK_PAGES_MAX + 1, stretch_step, &chunk, 0);
+		walk.end = chunk.address;
+	}
+	if (config.thread_cframe != CLOCK_ABSENT) {
+		struct walk cframes = { .link = user_word(thread + config.thread_cframe) };
+
+		walk.link = user_word(cframes.link + config.cframe_current);
+		bpf_loop(CFRAMES_MAX, cframe_step, &cframes, 0);
+	} else {
+		walk.link = user_word(thread + config.thread_frame);
+	}
+	bpf_loop(CLOCK_FRAMES_MAX, frame_step, &walk, 0);
+}
+
+static __always_inline void take_registers(struct clock_record *record, const struct pt_regs *from)
+{
+	__u64 *to = record->registers;
+
+	to[0] = from->rax;
+	to[1] = from->rcx;
+	to[2] = from->rdx;
+	to[3] = from->rbx;
+	to[4] = from->rsp;
+	to[5] = from->rbp;
+	to[6] = from->rsi;
+	to[7] = from->rdi;
+	to[8] = from->r8;
+	to[9] = from->r9;
+	to[10] = from->r10;
+	to[11] = from->r11;
+	to[12] = from->r12;
+	to[13] = from->r13;
+	to[14] = from->r14;
+	to[15] = from->r15;
+	to[16] = from->rip;
+}
+
+SEC("perf_event")
+int on_clock(struct bpf_perf_event_data *context)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 now_ns = bpf_ktime_get_ns(), since_ns;
+	struct processor *own = own_processor();
+	struct scratch *scratch = own_scratch();
+	struct clock_record *record;
+	struct pt_regs registers;
+	__u32 inner;
+
+	if (!own || !scratch)
+		return 0;
+	since_ns = own->fired_ns && now_ns > own->fired_ns ? now_ns - own->fired_ns : 0;
+	own->fired_ns = now_ns;
+	if (number_of(BPF_CORE_READ(task, group_leader, thread_pid), &inner) != config.pid)
+		return 0;
+	record = &scratch->record;
+	record->flags = 0;
+	record->time_ns = now_ns;
+	record->since_ns = since_ns;
+	record->cpu = bpf_get_smp_processor_id();
+	record->tid = number_of(BPF_CORE_READ(task, thread_pid), &inner);
+	record->inner_tid = inner;
+	record->started_ns = BPF_CORE_READ(task, start_time);
+	record->state = 0;
+	bpf_get_current_comm(record->comm, sizeof(record->comm));
+	if ((context->regs.cs & USER_MODE) == USER_MODE) {
+		__builtin_memcpy(&registers, &context->regs, sizeof(registers));
+	} else {
+		record->flags = CLOCK_IN_KERNEL;
+		if (bpf_probe_read_kernel(&registers, sizeof(registers),
+					  (void *)bpf_task_pt_regs(task)))
+			return 0;
+	}
+	take_registers(record, &registers);
+	own->used = 0;
+	__sync_fetch_and_add(&state.fired, 1);
+	if (config.has_python) {
+		__u64 sought = config.thread_native_id != CLOCK_ABSENT
+				       ? inner
+				       : BPF_CORE_READ(task, thread.fsbase);
+
+		record->state = find_state(record->tid, sought, now_ns);
+		if (record->state)
+			copy_frames(record->state);
+	}
+	copy_stack(record->registers[CLOCK_REGISTER_SP]);
+	record->cost_ns = bpf_ktime_get_ns() - now_ns;
+	if (own->used > CLOCK_PIECES_BYTES ||
+	    bpf_ringbuf_output(&ring, scratch, sizeof(scratch->record) + own->used,
+			       BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&state.dropped, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

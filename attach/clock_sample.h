@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sample that the program in the kernel has taken of a running thread (bpf/clock.bpf.c): its
+ * registers, and copies of pieces of its memory, all of one moment. Pure.
+ */
+#ifndef PIEPROFD_ATTACH_CLOCK_SAMPLE_H
+#define PIEPROFD_ATTACH_CLOCK_SAMPLE_H
+
+#include "attach/bpf/clock_record.h"
+#include "common/memory.h"
+#include "common/registers.h"
+#include "common/stack_snapshot.h"
+
+#include <sys/types.h>
+
+#define CLOCK_SAMPLE_PIECES_MAX 320
+
+/* Bytes that clock_sample_stack() needs at most. */
+#define CLOCK_SAMPLE_STACK_BYTES ((CLOCK_STACK_PAGES_MAX + 1) * CLOCK_PAGE_BYTES)
+
+struct memory_piece {
+	remote_addr address;
+	size_t size;
+	const uint8_t *bytes; /* borrowed from the record */
+};
+
+struct clock_sample {
+	uint64_t time_ns;       /* CLOCK_MONOTONIC */
+	uint64_t stands_for_ns; /* wall time of its processor since that was looked at before */
+	uint64_t started_ns;    /* when the thread began: tells those of one tid apart */
+	uint64_t cost_ns;       /* what the copying took */
+	remote_addr state;      /* its PyThreadState; 0: none was found */
+	pid_t tid, inner_tid;   /* in our namespace of processes, and in its own */
+	unsigned cpu;
+	bool in_kernel; /* registers and stack are those with which it entered it */
+	bool cut_short; /* some memory was left out for lack of room */
+	char comm[CLOCK_COMM_BYTES];
+	struct registers registers;
+	/* Pieces of the stack come last, by ascending addresses. */
+	struct memory_piece pieces[CLOCK_SAMPLE_PIECES_MAX];
+	size_t piece_count;
+	size_t stack_pieces;
+};
+
+/* Of a record of size bytes. -EBADMSG: it is none; what is behind a piece that does not fit is
+ * left out. */
+__attribute__((warn_unused_result)) int clock_sample_parse(const void *record, size_t size,
+							   struct clock_sample *ret_sample);
+
+/* Its stack in one piece, copied into bytes, CLOCK_SAMPLE_STACK_BYTES of them; borrows them. */
+struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint8_t *bytes);
+
+/*
+ * A reader of memory in which what a sample has copied hides what the process has there by
+ * now. Valid as long as copied is. Without a sample it is the process's own.
+ */
+struct copied_memory {
+	struct memory_reader process;
+	const struct clock_sample *sample; /* NULL: none; borrowed */
+	uint64_t ranges_copied;            /* wholly served from a sample */
+	uint64_t ranges_read;              /* for which the process was asked */
+};
+
+struct memory_reader copied_memory_reader(struct copied_memory *copied);
+
+#endif

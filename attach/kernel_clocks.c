@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/kernel_clocks.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define STACK_PAGES_FIRST 5
+#define PAGE_BYTES        4096u
+
+struct kernel_clocks {
+	struct bpf_object *object;
+	struct ring_buffer *ring;
+	struct clock_state *state; /* the program's, mapped */
+	int threads_fd;
+	int *clocks; /* perf events, one a processor; -1: it is offline */
+	size_t clock_count;
+	struct clock_sample sample;
+	void (*take)(void *context, const struct clock_sample *sample);
+	void *take_context;
+	unsigned taken, take_maximum;
+	uint64_t unreadable;
+};
+
+/* The program as clang made it of clock.bpf.c. */
+__asm__(".section .rodata\n"
+	".balign 16\n"
+	"clock_program_start: .incbin \"" CLOCK_PROGRAM "\"\n"
+	"clock_program_end:\n"
+	".previous\n");
+extern const uint8_t clock_program_start[], clock_program_end[];
+
+static int no_words(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	(void)level, (void)format, (void)arguments;
+	return 0;
+}
+
+static void explain(int failure, struct error *error)
+{
+	switch (-failure) {
+	case EPERM:
+	case EACCES:
+		error_set(error, EXIT_PERMISSION, "no program may be loaded into the kernel: %s",
+			  strerror(-failure));
+		error_set_cure(error, "Run as root, or give CAP_BPF and CAP_PERFMON: setcap "
+				      "cap_bpf,cap_perfmon,cap_sys_ptrace+ep; docker run --cap-add "
+				      "BPF --cap-add PERFMON");
+		break;
+	default:
+		error_set(error, EXIT_PERMISSION,
+			  "the kernel does not take the sampling program: %s", strerror(-failure));
+		error_set_cure(error, "It needs Linux 5.17 or later with CONFIG_BPF_EVENTS and "
+				      "CONFIG_DEBUG_INFO_BTF; --engine ptrace does without.");
+	}
+}
+
+static int namespace_inode(uint32_t *ret_inode)
+{
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status))
+		return -errno;
+	*ret_inode = (uint32_t)status.st_ino;
+	return 0;
+}
+
+static int take_record(void *context, void *data, size_t size)
+{
+	struct kernel_clocks *clocks = context;
+
+	if (clock_sample_parse(data, size, &clocks->sample))
+		clocks->unreadable++;
+	else
+		clocks->take(clocks->take_context, &clocks->sample);
+	/* The record is taken out in either case; what is negative ends the round. */
+	return ++clocks->taken == clocks->take_maximum ? -ECANCELED : 0;
+}
+
+/* What was declared for many processors is made as large as this machine needs. */
+static int size_maps(struct bpf_object *object, size_t processors)
+{
+	static const char *const names[] = { "scratches", "processors" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, names[i]);
+		int error = map ? bpf_map__set_max_entries(map, (uint32_t)processors) : -ENOENT;
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* Of the program's variables, the section whose name ends like this. */
+static struct bpf_map *find_section(const struct bpf_object *object, const char *suffix)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		const char *name = bpf_map__name(map);
+		size_t length = strlen(name), wanted = strlen(suffix);
+
+		if (length >= wanted && !strcmp(name + length - wanted, suffix))
+			return map;
+	}
+	return NULL;
+}
+
+static int load(struct kernel_clocks *clocks, const struct clock_config *config, size_t processors)
+{
+	struct bpf_map *constants, *variables, *ring, *threads;
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "pieprofd");
+	int error;
+
+	(void)libbpf_set_print(no_words);
+	clocks->object = bpf_object__open_mem(
+		clock_program_start, (size_t)(clock_program_end - clock_program_start), &options);
+	if (!clocks->object)
+		return -errno;
+	constants = find_section(clocks->object, ".rodata.config");
+	variables = find_section(clocks->object, ".bss");
+	ring = bpf_object__find_map_by_name(clocks->object, "ring");
+	threads = bpf_object__find_map_by_name(clocks->object, "threads");
+	if (!constants || !variables || !ring || !threads)
+		return -ENOENT;
+	error = bpf_map__set_initial_value(constants, config, sizeof(*config));
+	if (!error)
+		error = size_maps(clocks->object, processors);
+	if (!error)
+		error = bpf_object__load(clocks->object);
+	if (error)
+		return error;
+	clocks->threads_fd = bpf_map__fd(threads);
+	clocks->state = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     bpf_map__fd(variables), 0);
+	if (clocks->state == MAP_FAILED) {
+		clocks->state = NULL;
+		return -errno;
+	}
+	clocks->state->stack_pages = STACK_PAGES_FIRST;
+	clocks->ring = ring_buffer__new(bpf_map__fd(ring), take_record, clocks, NULL);
+	return clocks->ring ? 0 : -errno;
+}
+
+static int open_clock(const struct kernel_clocks *clocks, int cpu, uint64_t period_ns)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+		.exclude_hv = 1,
+		.exclude_guest = 1,
+		.exclude_idle = 1,
+		.disabled = 1,
+	};
+	struct bpf_program *program = bpf_object__find_program_by_name(clocks->object, "on_clock");
+	long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (!program || ioctl((int)fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(program))) {
+		error = program ? -errno : -ENOENT;
+		close((int)fd);
+		return error;
+	}
+	return (int)fd;
+}
+
+static int open_clocks(struct kernel_clocks *clocks, size_t processors, uint64_t period_ns)
+{
+	size_t opened = 0;
+
+	clocks->clocks = malloc(processors * sizeof(clocks->clocks[0]));
+	if (!clocks->clocks)
+		return -ENOMEM;
+	for (size_t cpu = 0; cpu < processors; cpu++) {
+		int fd = open_clock(clocks, (int)cpu, period_ns);
+
+		/* One that is offline. */
+		if (fd < 0 && fd != -ENODEV && fd != -ENXIO)
+			return fd;
+		clocks->clocks[clocks->clock_count++] = fd < 0 ? -1 : fd;
+		opened += fd >= 0;
+	}
+	return opened ? 0 : -ENODEV;
+}
+
+struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config *config,
+					   uint64_t period_ns, struct error *error)
+{
+	struct kernel_clocks *clocks = calloc(1, sizeof(*clocks));
+	struct clock_config own = *config;
+	int processors = libbpf_num_possible_cpus();
+	int failure = processors > 0 ? 0 : processors;
+
+	if (!clocks) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	own.pid = (uint32_t)pid;
+	if (!failure)
+		failure = namespace_inode(&own.namespace_inode);
+	if (!failure)
+		failure = load(clocks, &own, (size_t)processors);
+	if (!failure)
+		failure = open_clocks(clocks, (size_t)processors, period_ns);
+	if (!failure)
+		return clocks;
+	kernel_clocks_destroy(clocks);
+	explain(failure, error);
+	return NULL;
+}
+
+static void close_clocks(struct kernel_clocks *clocks)
+{
+	for (size_t i = 0; i < clocks->clock_count; i++)
+		if (clocks->clocks[i] >= 0)
+			close(clocks->clocks[i]);
+	clocks->clock_count = 0;
+}
+
+void kernel_clocks_destroy(struct kernel_clocks *clocks)
+{
+	if (!clocks)
+		return;
+	close_clocks(clocks);
+	free(clocks->clocks);
+	ring_buffer__free(clocks->ring);
+	if (clocks->state)
+		munmap(clocks->state, PAGE_BYTES);
+	bpf_object__close(clocks->object);
+	free(clocks);
+}
+
+void kernel_clocks_let_go(struct kernel_clocks *clocks)
+{
+	close_clocks(clocks);
+}
+
+void kernel_clocks_enable(struct kernel_clocks *clocks, bool enable)
+{
+	for (size_t i = 0; i < clocks->clock_count; i++)
+		if (clocks->clocks[i] >= 0)
+			(void)ioctl(clocks->clocks[i],
+				    enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void kernel_clocks_set_period(struct kernel_clocks *clocks, uint64_t period_ns)
+{
+	for (size_t i = 0; i < clocks->clock_count; i++)
+		if (clocks->clocks[i] >= 0)
+			(void)ioctl(clocks->clocks[i], PERF_EVENT_IOC_PERIOD, &period_ns);
+}
+
+void kernel_clocks_set_stack(struct kernel_clocks *clocks, unsigned pages)
+{
+	__atomic_store_n(&clocks->state->stack_pages,
+			 pages < CLOCK_STACK_PAGES_MAX ? pages : CLOCK_STACK_PAGES_MAX,
+			 __ATOMIC_RELAXED);
+}
+
+void kernel_clocks_add_thread(struct kernel_clocks *clocks, pid_t tid, remote_addr state)
+{
+	struct {
+		uint64_t state, searched_ns;
+	} known = { .state = state };
+	uint32_t key = (uint32_t)tid;
+
+	/* Else the program searches for it. */
+	(void)bpf_map_update_elem(clocks->threads_fd, &key, &known, BPF_ANY);
+}
+
+unsigned kernel_clocks_read(struct kernel_clocks *clocks,
+			    void (*take)(void *context, const struct clock_sample *sample),
+			    void *context, unsigned maximum)
+{
+	clocks->take = take;
+	clocks->take_context = context;
+	clocks->taken = 0;
+	clocks->take_maximum = maximum;
+	(void)ring_buffer__consume(clocks->ring);
+	return clocks->taken;
+}
+
+uint64_t kernel_clocks_dropped(const struct kernel_clocks *clocks)
+{
+	return __atomic_load_n(&clocks->state->dropped, __ATOMIC_RELAXED) + clocks->unreadable;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sampling clocks, one a processor, with a program in the kernel that copies what there is to
+ * know of the target's thread that runs there (bpf/clock.bpf.c). No thread is stopped, woken or
+ * signalled, and nothing is in the target: it is not even traced.
+ *
+ *   a processor's clock fires --> the program: is a thread of the target on it? copies --> ring
+ *   kernel_clocks_read(), whenever it is convenient        <-------------------------------'
+ *
+ * Clocks are perf events, and the program lives as long as they and its descriptors do: when the
+ * daemon dies, the kernel removes it all. One clock a processor costs the target nothing when its
+ * threads begin, end and switch, sees those that live for a moment, and needs no list of threads.
+ *
+ * The clock never has an event limit: on Linux 6.17.1 that hangs a processor.
+ */
+#ifndef PIEPROFD_ATTACH_KERNEL_CLOCKS_H
+#define PIEPROFD_ATTACH_KERNEL_CLOCKS_H
+
+#include "attach/clock_sample.h"
+#include "common/error.h"
+
+struct kernel_clocks;
+
+/*
+ * Loads the program for one process, and opens the clocks, stopped. config: where its
+ * interpreter keeps what; pid and namespace_inode are filled in here. NULL with *error filled:
+ * not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17, with BTF).
+ */
+struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config *config,
+					   uint64_t period_ns, struct error *error);
+void kernel_clocks_destroy(struct kernel_clocks *clocks);
+
+void kernel_clocks_enable(struct kernel_clocks *clocks, bool enable);
+
+/* Of wall time of each processor. Each call also begins the interval in hand anew. */
+void kernel_clocks_set_period(struct kernel_clocks *clocks, uint64_t period_ns);
+
+/* How much is copied of stacks from now on: at most CLOCK_STACK_PAGES_MAX pages. */
+void kernel_clocks_set_stack(struct kernel_clocks *clocks, unsigned pages);
+
+/* A thread's PyThreadState, so that it need not be searched for. */
+void kernel_clocks_add_thread(struct kernel_clocks *clocks, pid_t tid, remote_addr state);
+
+/* Takes samples, oldest first, at most so many; each is valid during its call. How many it took. */
+unsigned kernel_clocks_read(struct kernel_clocks *clocks,
+			    void (*take)(void *context, const struct clock_sample *sample),
+			    void *context, unsigned maximum);
+
+/* Samples for which there was no room, since the beginning. */
+uint64_t kernel_clocks_dropped(const struct kernel_clocks *clocks);
+
+/* In a copy of the process, or at its end in a hurry: closes what keeps the clocks alive. */
+void kernel_clocks_let_go(struct kernel_clocks *clocks);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/sample/clock_sampler.h"
+
+#include "attach/kernel_clocks.h"
+#include "attach/procfs.h"
+#include "common/hash.h"
+#include "common/random.h"
+#include "daemon/capture/clock_places.h"
+#include "daemon/sample/passing_stack.h"
+#include "pyintrospect/thread_list.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MAX THREAD_TIMES_MAX
+#define SLOTS       (2 * THREADS_MAX)
+/* Of the sampling interrupt, on the virtual machine where it was measured: docs/MEASURED.md. */
+#define INTERRUPT_NS 18000u
+/* The period is looked after, and varied: what the target does in a rhythm is met anywhere. */
+#define VARY_NS       (100 * NS_PER_MS)
+#define PERIOD_MAX_NS NS_PER_SECOND
+/* A first guess at what a sample costs. */
+#define COST_FIRST_NS 28000u
+#define COST_WEIGHT   16
+
+struct clock_thread {
+	pid_t tid;           /* 0: a free slot */
+	uint64_t started_ns; /* 0: not known yet */
+	size_t times;
+};
+
+struct clock_sampler {
+	struct pipeline *pipeline;
+	struct kernel_clocks *clocks;
+	uint64_t asked_ns;  /* the period */
+	uint64_t period_ns; /* as it is, on average */
+	double most_overhead;
+	uint64_t cost_ns; /* of a sample, on average */
+	uint64_t varied_ns;
+	uint64_t random;
+	unsigned stack_pages;
+	/* The process's CPU time since sampling began or went on, and what of it is charged. */
+	uint64_t began_cpu_ns, spent_ns, charged_ns;
+	uint64_t dropped; /* of the clocks', counted already */
+	size_t thread_count;
+	struct clock_thread threads[SLOTS];
+};
+
+/* As its own namespace numbers it. */
+static pid_t main_thread(pid_t pid)
+{
+	struct process_status status;
+
+	return procfs_read_status(pid, 0, &status) ? 0 : status.inner_pid;
+}
+
+struct clock_sampler *clock_sampler_create(struct pipeline *pipeline, uint64_t period_ns,
+					   double most_overhead, struct error *error)
+{
+	struct clock_sampler *sampler = calloc(1, sizeof(*sampler));
+	struct losses unused = { 0 };
+	struct clock_config config;
+
+	if (!sampler) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	/* By a look at the main thread it is found out which ids can be believed. */
+	passing_stack_read(pipeline->target, main_thread(pipeline->target->pid),
+			   &pipeline->capture.python, &unused);
+	config = clock_places_of(pipeline->target);
+	*sampler = (struct clock_sampler){
+		.pipeline = pipeline,
+		.asked_ns = period_ns,
+		.period_ns = period_ns,
+		.most_overhead = most_overhead,
+		.cost_ns = COST_FIRST_NS,
+		.random = clock_now_ns() | 1,
+	};
+	sampler->clocks = kernel_clocks_create(pipeline->target->pid, &config, period_ns, error);
+	if (sampler->clocks)
+		return sampler;
+	free(sampler);
+	return NULL;
+}
+
+void clock_sampler_destroy(struct clock_sampler *sampler)
+{
+	if (!sampler)
+		return;
+	kernel_clocks_destroy(sampler->clocks);
+	free(sampler);
+}
+
+void clock_sampler_let_go(struct clock_sampler *sampler)
+{
+	kernel_clocks_let_go(sampler->clocks);
+}
+
+double clock_sampler_share(const struct clock_sampler *sampler)
+{
+	double share = (double)sampler->cost_ns / (double)sampler->period_ns;
+
+	return share < sampler->most_overhead ? share : sampler->most_overhead;
+}
+
+uint64_t clock_sampler_period_ns(const struct clock_sampler *sampler)
+{
+	return sampler->period_ns;
+}
+
+/* ---- threads ---- */
+
+/* Its entry among the thread times; started_ns 0: whenever that was. */
+static size_t thread_of(struct clock_sampler *sampler, pid_t tid, uint64_t started_ns,
+			const char *name)
+{
+	size_t slot = hash_word((uint64_t)tid) % SLOTS;
+	struct clock_thread *thread;
+
+	while (sampler->threads[slot].tid && sampler->threads[slot].tid != tid)
+		slot = (slot + 1) % SLOTS;
+	thread = &sampler->threads[slot];
+	if (thread->tid && (!thread->started_ns || !started_ns)) {
+		thread->started_ns = started_ns;
+		return thread->times;
+	}
+	if (thread->tid && thread->started_ns == started_ns)
+		return thread->times;
+	/* The first entry is for those beyond. */
+	if (!thread->tid && sampler->thread_count == THREADS_MAX)
+		return 0;
+	sampler->thread_count += !thread->tid;
+	*thread = (struct clock_thread){
+		.tid = tid,
+		.started_ns = started_ns,
+		.times = thread_times_add(&sampler->pipeline->threads, tid, name),
+	};
+	return thread->times;
+}
+
+size_t clock_sampler_thread(struct clock_sampler *sampler, pid_t tid, const char *name)
+{
+	return thread_of(sampler, tid, 0, name);
+}
+
+static remote_addr state_of(const struct python_thread_list *list, pid_t inner_tid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].tid == inner_tid)
+			return list->items[i].state;
+	return 0;
+}
+
+/* Those that are there: idle ones are to be seen, too, and their states need no search. */
+static void add_threads(struct clock_sampler *sampler)
+{
+	struct target *target = sampler->pipeline->target;
+	struct python_thread_list list = { 0 };
+	pid_t *tids = malloc(THREADS_MAX * sizeof(*tids));
+	size_t count = 0;
+
+	if (target->runtime && python_thread_list_read(target->runtime, &list))
+		list = (struct python_thread_list){ 0 };
+	if (!tids || procfs_read_threads(target->pid, tids, THREADS_MAX, &count))
+		count = 0;
+	if (count > THREADS_MAX)
+		count = THREADS_MAX;
+	for (size_t i = 0; i < count; i++) {
+		struct process_status status;
+		remote_addr state;
+
+		if (procfs_read_status(target->pid, tids[i], &status))
+			continue;
+		(void)thread_of(sampler, tids[i], 0, status.name);
+		state = state_of(&list, status.inner_pid);
+		if (state)
+			kernel_clocks_add_thread(sampler->clocks, tids[i], state);
+	}
+	python_thread_list_deinit(&list);
+	free(tids);
+}
+
+/* ---- samples ---- */
+
+/* What of the process's time is not charged yet, near to what the sample stands for by itself. */
+static uint64_t charge_of(struct clock_sampler *sampler, uint64_t stands_for_ns)
+{
+	uint64_t own_ns = stands_for_ns ? stands_for_ns : sampler->period_ns;
+	uint64_t owed_ns = sampler->spent_ns > sampler->charged_ns
+				   ? sampler->spent_ns - sampler->charged_ns
+				   : 0;
+
+	/* Clocks that were off for a while say too much. */
+	if (own_ns > 2 * sampler->period_ns)
+		own_ns = 2 * sampler->period_ns;
+	if (owed_ns < own_ns / 2)
+		owed_ns = own_ns / 2;
+	if (owed_ns > 2 * own_ns)
+		owed_ns = 2 * own_ns;
+	sampler->charged_ns += owed_ns;
+	return owed_ns;
+}
+
+static void charge(struct clock_sampler *sampler, const struct clock_sample *sample,
+		   struct cct_node *node)
+{
+	struct pipeline *pipeline = sampler->pipeline;
+	const struct python_stack *python = &pipeline->capture.python;
+	size_t index = thread_of(sampler, sample->tid, sample->started_ns, sample->comm);
+	struct profile_thread *times = &pipeline->threads.items[index];
+	uint64_t time_ns = charge_of(sampler, sample->stands_for_ns);
+	enum time_class time_class = sample->in_kernel ? TIME_SYSTEM
+				     : capture_in_library(&pipeline->capture, pipeline->target)
+					     ? TIME_NATIVE
+					     : TIME_PYTHON;
+
+	__atomic_add_fetch(&pipeline->samples, 1, __ATOMIC_RELAXED);
+	thread_times_charge(&pipeline->threads, index, time_class, time_ns);
+	timeline_charge(&pipeline->thread_timeline, index, sample->time_ns, time_class, time_ns);
+	pipeline->gil_known |= python->gil != GIL_UNKNOWN;
+	if (python->gil == GIL_HELD && !sample->in_kernel)
+		times->gil_ns += time_ns;
+	if (!node)
+		return;
+	cct_node_charge(node, time_class, 1, time_ns);
+	if (python->collecting && !sample->in_kernel)
+		node->side.collecting_ns += time_ns;
+	timeline_charge(&pipeline->node_timeline, node->id, sample->time_ns, time_class, time_ns);
+}
+
+/* Where stacks did not fit, more of them is copied from now on. */
+static void grow_stack(struct clock_sampler *sampler)
+{
+	if (sampler->pipeline->capture.native_end != UNWIND_STACK_MISSING ||
+	    sampler->stack_pages == CLOCK_STACK_PAGES_MAX)
+		return;
+	sampler->stack_pages = sampler->stack_pages ? 2 * sampler->stack_pages : 8;
+	if (sampler->stack_pages > CLOCK_STACK_PAGES_MAX)
+		sampler->stack_pages = CLOCK_STACK_PAGES_MAX;
+	kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
+}
+
+static void take_sample(void *context, const struct clock_sample *sample)
+{
+	struct clock_sampler *sampler = context;
+	struct pipeline *pipeline = sampler->pipeline;
+	struct capture *capture = &pipeline->capture;
+	uint64_t cost_ns = sample->cost_ns + INTERRUPT_NS;
+	struct cct_node *node;
+
+	sampler->cost_ns = (sampler->cost_ns * (COST_WEIGHT - 1) + cost_ns) / COST_WEIGHT;
+	pipeline->lost_ns += cost_ns;
+	capture_load(capture, pipeline->target, sample);
+	capture_finish(capture, pipeline->target, &pipeline->losses);
+	if (capture->native_end == UNWIND_NO_MODULE)
+		pipeline->mappings_stale = true;
+	grow_stack(sampler);
+	node = cct_insert(pipeline->cct, capture->frames, capture->frame_count);
+	if (!node)
+		pipeline->losses.counts[LOSS_TREE_FULL]++;
+	charge(sampler, sample, node);
+}
+
+static void count_dropped(struct clock_sampler *sampler)
+{
+	uint64_t dropped = kernel_clocks_dropped(sampler->clocks);
+
+	sampler->pipeline->losses.counts[LOSS_RING_FULL] += dropped - sampler->dropped;
+	sampler->dropped = dropped;
+}
+
+/* Another random interval, of a length that keeps the cost under the limit. */
+static void vary_period(struct clock_sampler *sampler, uint64_t now_ns)
+{
+	double least_ns = (double)sampler->cost_ns / sampler->most_overhead;
+	uint64_t period_ns = sampler->asked_ns;
+
+	if (now_ns - sampler->varied_ns < VARY_NS)
+		return;
+	sampler->varied_ns = now_ns;
+	if (least_ns > (double)period_ns)
+		period_ns = least_ns < (double)PERIOD_MAX_NS ? (uint64_t)least_ns : PERIOD_MAX_NS;
+	sampler->period_ns = period_ns;
+	kernel_clocks_set_period(sampler->clocks,
+				 period_ns * 3 / 4 +
+					 random_below(&sampler->random, period_ns / 2 + 1));
+}
+
+void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns)
+{
+	add_threads(sampler);
+	sampler->began_cpu_ns = cpu_ns;
+	sampler->spent_ns = sampler->charged_ns = 0;
+	sampler->varied_ns = clock_now_ns();
+	kernel_clocks_enable(sampler->clocks, true);
+}
+
+bool clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns, unsigned maximum)
+{
+	sampler->spent_ns = cpu_ns - sampler->began_cpu_ns;
+	if (kernel_clocks_read(sampler->clocks, take_sample, sampler, maximum) == maximum)
+		return true;
+	count_dropped(sampler);
+	vary_period(sampler, clock_now_ns());
+	return false;
+}
+
+void clock_sampler_end(struct clock_sampler *sampler, uint64_t cpu_ns)
+{
+	kernel_clocks_enable(sampler->clocks, false);
+	sampler->spent_ns = cpu_ns - sampler->began_cpu_ns;
+	(void)kernel_clocks_read(sampler->clocks, take_sample, sampler, UINT_MAX);
+	count_dropped(sampler);
+}

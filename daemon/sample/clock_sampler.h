@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time by the kernel's own sampling (attach/kernel_clocks.h): the target is neither stopped nor
+ * traced, and gets no signal.
+ *
+ *   samples from the ring --> capture_load --> unwind, stitch --> tree, thread times
+ *
+ * How long a sample stands for: the processor's clock tells how much wall time it looked at, and
+ * the process's own account how much CPU time it spent. A thread that runs all the time is
+ * sampled at every interval and the two agree; threads that come and go are met by chance, by
+ * 600 samples to 4%. So each sample takes what is owed by the account so far, between half of
+ * its own interval and twice as much: sums come out exact, and places stay samples.
+ *
+ * The processors' time that all of it takes away from the target is what the program measured, and
+ * the interrupt's, which it cannot see.
+ */
+#ifndef PIEPROFD_DAEMON_SAMPLE_CLOCK_SAMPLER_H
+#define PIEPROFD_DAEMON_SAMPLE_CLOCK_SAMPLER_H
+
+#include "common/error.h"
+#include "daemon/sample/pipeline.h"
+
+struct clock_sampler;
+
+/*
+ * Loads the program and opens the clocks, stopped. Samples go to the pipeline's tree, threads
+ * and timelines; it is borrowed, and so is its target. most_overhead: at most this part of a
+ * busy thread's time, by longer periods if need be. NULL with *error filled: see
+ * kernel_clocks_create().
+ */
+struct clock_sampler *clock_sampler_create(struct pipeline *pipeline, uint64_t period_ns,
+					   double most_overhead, struct error *error);
+void clock_sampler_destroy(struct clock_sampler *sampler);
+
+/* Begins, or goes on after a pause. */
+void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns);
+/* Stops the clocks, and takes what is left. cpu_ns: of the process, since it started. */
+void clock_sampler_end(struct clock_sampler *sampler, uint64_t cpu_ns);
+
+/*
+ * Takes samples, at most so many. True: there may be more. To be called every few milliseconds;
+ * the ring holds some 200.
+ */
+bool clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns, unsigned maximum);
+
+/* A thread's entry among the pipeline's thread times, new if need be. */
+size_t clock_sampler_thread(struct clock_sampler *sampler, pid_t tid, const char *name);
+
+/* The part of a busy thread's time that sampling it is expected to cost. */
+double clock_sampler_share(const struct clock_sampler *sampler);
+
+/* The period as it is now. */
+uint64_t clock_sampler_period_ns(const struct clock_sampler *sampler);
+
+/* In a copy of the process: closes what keeps the clocks alive. */
+void clock_sampler_let_go(struct clock_sampler *sampler);
+
+#endif
