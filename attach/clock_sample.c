@@ -90,15 +90,39 @@ struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint
 
 /* ---- reading ---- */
 
-/* Puts over the range what the sample has of it; true: that is all of it. */
-static bool copy_over(const struct clock_sample *sample, const struct memory_range *range)
+/* Whether it is all in one piece. Frames are asked for in the order in which they were copied. */
+static bool copy_next(struct copied_memory *copied, const struct memory_range *range)
 {
+	const struct clock_sample *sample = copied->sample;
+
+	for (size_t i = copied->next; i < sample->piece_count && i < copied->next + 2; i++) {
+		const struct memory_piece *piece = &sample->pieces[i];
+		uint64_t offset = range->address - piece->address;
+
+		if (offset < piece->size && range->size <= piece->size - offset) {
+			memcpy(range->buffer, piece->bytes + offset, range->size);
+			copied->next = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Puts over the range what the sample has of it; true: that is all of it. */
+static bool copy_over(struct copied_memory *copied, const struct memory_range *range)
+{
+	const struct clock_sample *sample = copied->sample;
+	remote_addr wanted_end = range->address + range->size, next = range->address;
+
+	if (wanted_end < range->address)
+		return false;
+	if (copy_next(copied, range))
+		return true;
 	for (size_t i = 0; i < sample->piece_count; i++) {
 		const struct memory_piece *piece = &sample->pieces[i];
 		remote_addr start = piece->address, end = piece->address + piece->size;
-		remote_addr wanted_end = range->address + range->size;
 
-		if (end <= range->address || start >= wanted_end || wanted_end < range->address)
+		if (end <= range->address || start >= wanted_end)
 			continue;
 		if (start < range->address)
 			start = range->address;
@@ -106,10 +130,24 @@ static bool copy_over(const struct clock_sample *sample, const struct memory_ran
 			end = wanted_end;
 		memcpy((uint8_t *)range->buffer + (start - range->address),
 		       piece->bytes + (start - piece->address), end - start);
-		if (end - start == range->size)
+		/* A frame may lie across two pages, which were copied one after the other. */
+		if (start <= next && end > next)
+			next = end;
+		if (next == wanted_end) {
+			copied->next = i;
 			return true;
+		}
 	}
 	return false;
+}
+
+/* More than any stack that unwinds. */
+#define STACK_BEYOND_BYTES (1u << 20)
+
+static bool lies_beyond_stack(const struct copied_memory *copied, const struct memory_range *range)
+{
+	return copied->stack_end && range->address + range->size > copied->stack_end &&
+	       range->address < copied->stack_end + STACK_BEYOND_BYTES;
 }
 
 static int read_some(struct copied_memory *copied, struct memory_range *ranges, size_t count)
@@ -120,8 +158,12 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].error = 0;
-		if (copy_over(copied->sample, &ranges[i])) {
+		if (copied->sample && copy_over(copied, &ranges[i])) {
 			copied->ranges_copied++;
+			continue;
+		}
+		if (lies_beyond_stack(copied, &ranges[i])) {
+			ranges[i].error = -EFAULT;
 			continue;
 		}
 		asked[asked_count] = ranges[i];
@@ -133,7 +175,8 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 		struct memory_range *range = &ranges[asked_of[i]];
 
 		range->error = error ? -EFAULT : asked[i].error;
-		(void)copy_over(copied->sample, range);
+		if (copied->sample)
+			(void)copy_over(copied, range);
 	}
 	/* The process may be gone: what was copied is there all the same. */
 	return error && asked_count == count ? error : 0;
@@ -144,7 +187,7 @@ static int copied_memory_read(void *context, struct memory_range *ranges, size_t
 	struct copied_memory *copied = context;
 	int error = 0;
 
-	if (!copied->sample)
+	if (!copied->sample && !copied->stack_end)
 		return copied->process.read(copied->process.context, ranges, count);
 	for (size_t done = 0; !error && done < count; done += RANGES_AT_ONCE)
 		error = read_some(copied, ranges + done,

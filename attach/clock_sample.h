@@ -13,7 +13,7 @@
 
 #include <sys/types.h>
 
-#define CLOCK_SAMPLE_PIECES_MAX 320
+#define CLOCK_SAMPLE_PIECES_MAX 640
 
 /* Bytes that clock_sample_stack() needs at most. */
 #define CLOCK_SAMPLE_STACK_BYTES ((CLOCK_STACK_PAGES_MAX + 1) * CLOCK_PAGE_BYTES)
@@ -52,11 +52,14 @@ struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint
 
 /*
  * A reader of memory in which what a sample has copied hides what the process has there by
- * now. Valid as long as copied is. Without a sample it is the process's own.
+ * now. Valid as long as copied is. Without a sample it is the process's own. What lies further
+ * up on the sample's stack than was copied is not to be had: it is another moment's.
  */
 struct copied_memory {
 	struct memory_reader process;
 	const struct clock_sample *sample; /* NULL: none; borrowed */
+	size_t next;                       /* the piece that served last */
+	remote_addr stack_end;             /* of the copied stack; 0: none */
 	uint64_t ranges_copied;            /* wholly served from a sample */
 	uint64_t ranges_read;              /* for which the process was asked */
 };

@@ -127,7 +127,7 @@ int procfs_read_status(pid_t pid, pid_t tid, struct process_status *ret_status)
 int procfs_parse_times(const char *text, struct process_times *ret_times)
 {
 	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
-	unsigned long long user, system, start, memory = 0;
+	unsigned long long user, system, start, memory = 0, stack = 0;
 	long long children_user, children_system;
 	const char *fields;
 	char state;
@@ -135,12 +135,12 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 	/* The name in parentheses may hold anything, parentheses included: start behind the last.
 	 */
 	fields = strrchr(text, ')');
-	if (!fields ||
-	    sscanf(fields + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld "
-		   "%*d %*d "
-		   "%*d %*d %llu %llu",
-		   &state, &user, &system, &children_user, &children_system, &start, &memory) < 6)
+	if (!fields || sscanf(fields + 1,
+			      " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld "
+			      "%*d %*d "
+			      "%*d %*d %llu %llu %*s %*s %*s %*s %llu",
+			      &state, &user, &system, &children_user, &children_system, &start,
+			      &memory, &stack) < 6)
 		return -EPROTO;
 	*ret_times = (struct process_times){
 		.start_time = start,
@@ -149,6 +149,7 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 		.children_ns = ((uint64_t)children_user + (uint64_t)children_system) * tick_ns,
 		.state = state,
 		.has_memory = memory > 0,
+		.stack = stack,
 	};
 	return 0;
 }

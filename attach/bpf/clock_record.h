@@ -20,11 +20,11 @@
 #define CLOCK_CHUNK_PAGES_MAX 4u
 #define CLOCK_STATE_BYTES_MAX 1024u
 #define CLOCK_FRAME_BYTES_MAX 256u
-#define CLOCK_FRAMES_MAX      160u
+#define CLOCK_FRAMES_MAX      512u
 #define CLOCK_RED_ZONE_BYTES  128u
 
 /* All pieces of one record, headers included, and room for one more. */
-#define CLOCK_PIECES_BYTES (192u << 10)
+#define CLOCK_PIECES_BYTES (256u << 10)
 
 struct clock_piece {
 	__u64 address;

@@ -145,6 +145,8 @@ void capture_load(struct capture *capture, struct target *target, const struct c
 	capture->stack = clock_sample_stack(sample, capture->stack_bytes);
 	capture->native_count = 0;
 	capture->frame_count = 0;
+	target->copied.stack_end =
+		capture->stack.size ? capture->stack.start + capture->stack.size : 0;
 	if (!target->runtime) {
 		forget_python(capture);
 		return;
@@ -157,6 +159,11 @@ void capture_load(struct capture *capture, struct target *target, const struct c
 			: -ESRCH;
 	target->copied.sample = NULL;
 	forget_failed_python(capture);
+}
+
+void capture_unload(struct target *target)
+{
+	target->copied.stack_end = 0;
 }
 
 static bool unwinds(struct capture *capture, struct target *target)

@@ -56,6 +56,8 @@ void capture_take(struct capture *capture, struct target *target, pid_t tid, pid
  */
 void capture_load(struct capture *capture, struct target *target,
 		  const struct clock_sample *sample);
+/* After capture_finish(): the target's memory is as it is now again. */
+void capture_unload(struct target *target);
 
 /*
  * Of a thread that was not stopped: its frames as far as they stood still. Of its

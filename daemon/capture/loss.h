@@ -31,14 +31,14 @@
 	X(LOSS_STOP_SIGNAL_PENDING, "stop_signal_pending",                                         \
 	  "stop signals left pending in threads that came to block them while sampled")            \
 	X(LOSS_THREAD_EVENTS, "thread_events", "threads not sampled: perf events refused")         \
+	X(LOSS_RING_FULL, "ring_full",                                                             \
+	  "samples lost: they came faster than they were taken, or the daemon was held up")        \
 	X(LOSS_THREAD_MEMORY, "thread_memory",                                                     \
 	  "threads not sampled, or not always: no more memory may be locked for their events "     \
 	  "(ulimit -l, or sysctl kernel.perf_event_mlock_kb); those that run come first")          \
 	X(LOSS_THREAD_FILES, "thread_files",                                                       \
 	  "threads not sampled, or not always: too many open files (ulimit -n); those that run "   \
 	  "come first")                                                                            \
-	X(LOSS_RING_FULL, "ring_full",                                                             \
-	  "samples lost: they came faster than they were taken, or the daemon was held up")        \
 	X(LOSS_SYSTEM_UNPLACED, "system_unplaced",                                                 \
 	  "samples in the kernel charged to the last known line: its return was not seen")         \
 	X(LOSS_NO_BREAKPOINT, "no_breakpoint", "memory samples dropped: no free breakpoint")       \

@@ -23,6 +23,9 @@
 /* A first guess at what a sample costs. */
 #define COST_FIRST_NS 28000u
 #define COST_WEIGHT   16
+/* Of a stack, at first: more where some did not fit. */
+#define STACK_PAGES        8
+#define STACK_PAGES_NESTED 16
 
 struct clock_thread {
 	pid_t tid;           /* 0: a free slot */
@@ -31,7 +34,7 @@ struct clock_thread {
 };
 
 struct clock_sampler {
-	struct pipeline *pipeline;
+	struct clock_sink sink;
 	struct kernel_clocks *clocks;
 	uint64_t asked_ns;  /* the period */
 	uint64_t period_ns; /* as it is, on average */
@@ -47,6 +50,12 @@ struct clock_sampler {
 	struct clock_thread threads[SLOTS];
 };
 
+/* To 3.10 each Python frame has native ones of its own, and stacks are deeper. */
+static bool nests_frames(const struct target *target)
+{
+	return target->runtime && python_runtime_version(target->runtime).minor <= 10;
+}
+
 /* As its own namespace numbers it. */
 static pid_t main_thread(pid_t pid)
 {
@@ -55,7 +64,7 @@ static pid_t main_thread(pid_t pid)
 	return procfs_read_status(pid, 0, &status) ? 0 : status.inner_pid;
 }
 
-struct clock_sampler *clock_sampler_create(struct pipeline *pipeline, uint64_t period_ns,
+struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64_t period_ns,
 					   double most_overhead, struct error *error)
 {
 	struct clock_sampler *sampler = calloc(1, sizeof(*sampler));
@@ -67,20 +76,24 @@ struct clock_sampler *clock_sampler_create(struct pipeline *pipeline, uint64_t p
 		return NULL;
 	}
 	/* By a look at the main thread it is found out which ids can be believed. */
-	passing_stack_read(pipeline->target, main_thread(pipeline->target->pid),
-			   &pipeline->capture.python, &unused);
-	config = clock_places_of(pipeline->target);
+	passing_stack_read(sink->target, main_thread(sink->target->pid), &sink->capture->python,
+			   &unused);
+	config = clock_places_of(sink->target);
 	*sampler = (struct clock_sampler){
-		.pipeline = pipeline,
+		.sink = *sink,
 		.asked_ns = period_ns,
 		.period_ns = period_ns,
 		.most_overhead = most_overhead,
 		.cost_ns = COST_FIRST_NS,
 		.random = clock_now_ns() | 1,
 	};
-	sampler->clocks = kernel_clocks_create(pipeline->target->pid, &config, period_ns, error);
-	if (sampler->clocks)
+	sampler->clocks = kernel_clocks_create(sink->target->pid, &config, period_ns, error);
+	if (sampler->clocks) {
+		sampler->stack_pages =
+			nests_frames(sink->target) ? STACK_PAGES_NESTED : STACK_PAGES;
+		kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
 		return sampler;
+	}
 	free(sampler);
 	return NULL;
 }
@@ -135,7 +148,7 @@ static size_t thread_of(struct clock_sampler *sampler, pid_t tid, uint64_t start
 	*thread = (struct clock_thread){
 		.tid = tid,
 		.started_ns = started_ns,
-		.times = thread_times_add(&sampler->pipeline->threads, tid, name),
+		.times = thread_times_add(sampler->sink.threads, tid, name),
 	};
 	return thread->times;
 }
@@ -156,7 +169,7 @@ static remote_addr state_of(const struct python_thread_list *list, pid_t inner_t
 /* Those that are there: idle ones are to be seen, too, and their states need no search. */
 static void add_threads(struct clock_sampler *sampler)
 {
-	struct target *target = sampler->pipeline->target;
+	struct target *target = sampler->sink.target;
 	struct python_thread_list list = { 0 };
 	pid_t *tids = malloc(THREADS_MAX * sizeof(*tids));
 	size_t count = 0;
@@ -206,20 +219,20 @@ static uint64_t charge_of(struct clock_sampler *sampler, uint64_t stands_for_ns)
 static void charge(struct clock_sampler *sampler, const struct clock_sample *sample,
 		   struct cct_node *node)
 {
-	struct pipeline *pipeline = sampler->pipeline;
-	const struct python_stack *python = &pipeline->capture.python;
+	const struct clock_sink *sink = &sampler->sink;
+	const struct python_stack *python = &sink->capture->python;
 	size_t index = thread_of(sampler, sample->tid, sample->started_ns, sample->comm);
-	struct profile_thread *times = &pipeline->threads.items[index];
+	struct profile_thread *times = &sink->threads->items[index];
 	uint64_t time_ns = charge_of(sampler, sample->stands_for_ns);
 	enum time_class time_class = sample->in_kernel ? TIME_SYSTEM
-				     : capture_in_library(&pipeline->capture, pipeline->target)
+				     : capture_in_library(sink->capture, sink->target)
 					     ? TIME_NATIVE
 					     : TIME_PYTHON;
 
-	__atomic_add_fetch(&pipeline->samples, 1, __ATOMIC_RELAXED);
-	thread_times_charge(&pipeline->threads, index, time_class, time_ns);
-	timeline_charge(&pipeline->thread_timeline, index, sample->time_ns, time_class, time_ns);
-	pipeline->gil_known |= python->gil != GIL_UNKNOWN;
+	__atomic_add_fetch(sink->samples, 1, __ATOMIC_RELAXED);
+	thread_times_charge(sink->threads, index, time_class, time_ns);
+	timeline_charge(sink->thread_timeline, index, sample->time_ns, time_class, time_ns);
+	*sink->gil_known |= python->gil != GIL_UNKNOWN;
 	if (python->gil == GIL_HELD && !sample->in_kernel)
 		times->gil_ns += time_ns;
 	if (!node)
@@ -227,16 +240,16 @@ static void charge(struct clock_sampler *sampler, const struct clock_sample *sam
 	cct_node_charge(node, time_class, 1, time_ns);
 	if (python->collecting && !sample->in_kernel)
 		node->side.collecting_ns += time_ns;
-	timeline_charge(&pipeline->node_timeline, node->id, sample->time_ns, time_class, time_ns);
+	timeline_charge(sink->node_timeline, node->id, sample->time_ns, time_class, time_ns);
 }
 
 /* Where stacks did not fit, more of them is copied from now on. */
 static void grow_stack(struct clock_sampler *sampler)
 {
-	if (sampler->pipeline->capture.native_end != UNWIND_STACK_MISSING ||
+	if (sampler->sink.capture->native_end != UNWIND_STACK_MISSING ||
 	    sampler->stack_pages == CLOCK_STACK_PAGES_MAX)
 		return;
-	sampler->stack_pages = sampler->stack_pages ? 2 * sampler->stack_pages : 8;
+	sampler->stack_pages *= 2;
 	if (sampler->stack_pages > CLOCK_STACK_PAGES_MAX)
 		sampler->stack_pages = CLOCK_STACK_PAGES_MAX;
 	kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
@@ -245,21 +258,22 @@ static void grow_stack(struct clock_sampler *sampler)
 static void take_sample(void *context, const struct clock_sample *sample)
 {
 	struct clock_sampler *sampler = context;
-	struct pipeline *pipeline = sampler->pipeline;
-	struct capture *capture = &pipeline->capture;
+	const struct clock_sink *sink = &sampler->sink;
+	struct capture *capture = sink->capture;
 	uint64_t cost_ns = sample->cost_ns + INTERRUPT_NS;
 	struct cct_node *node;
 
 	sampler->cost_ns = (sampler->cost_ns * (COST_WEIGHT - 1) + cost_ns) / COST_WEIGHT;
-	pipeline->lost_ns += cost_ns;
-	capture_load(capture, pipeline->target, sample);
-	capture_finish(capture, pipeline->target, &pipeline->losses);
+	*sink->lost_ns += cost_ns;
+	capture_load(capture, sink->target, sample);
+	capture_finish(capture, sink->target, sink->losses);
+	capture_unload(sink->target);
 	if (capture->native_end == UNWIND_NO_MODULE)
-		pipeline->mappings_stale = true;
+		*sink->mappings_stale = true;
 	grow_stack(sampler);
-	node = cct_insert(pipeline->cct, capture->frames, capture->frame_count);
+	node = cct_insert(sink->cct, capture->frames, capture->frame_count);
 	if (!node)
-		pipeline->losses.counts[LOSS_TREE_FULL]++;
+		sink->losses->counts[LOSS_TREE_FULL]++;
 	charge(sampler, sample, node);
 }
 
@@ -267,7 +281,7 @@ static void count_dropped(struct clock_sampler *sampler)
 {
 	uint64_t dropped = kernel_clocks_dropped(sampler->clocks);
 
-	sampler->pipeline->losses.counts[LOSS_RING_FULL] += dropped - sampler->dropped;
+	sampler->sink.losses->counts[LOSS_RING_FULL] += dropped - sampler->dropped;
 	sampler->dropped = dropped;
 }
 

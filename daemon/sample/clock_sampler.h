@@ -18,17 +18,33 @@
 #define PIEPROFD_DAEMON_SAMPLE_CLOCK_SAMPLER_H
 
 #include "common/error.h"
-#include "daemon/sample/pipeline.h"
+#include "daemon/capture/capture.h"
+#include "daemon/cct/cct.h"
+#include "daemon/sample/thread_times.h"
+#include "daemon/sample/timeline.h"
 
 struct clock_sampler;
 
+/* What its samples are made of, and where they go; all borrowed. */
+struct clock_sink {
+	struct target *target;
+	struct capture *capture; /* used between two calls of others */
+	struct cct *cct;
+	struct losses *losses;
+	struct thread_times *threads;
+	struct timeline *node_timeline, *thread_timeline;
+	uint64_t *samples;    /* read by other threads: added to atomically */
+	uint64_t *lost_ns;    /* by the target */
+	bool *gil_known;      /* set when it is */
+	bool *mappings_stale; /* set when an address lies in no module */
+};
+
 /*
- * Loads the program and opens the clocks, stopped. Samples go to the pipeline's tree, threads
- * and timelines; it is borrowed, and so is its target. most_overhead: at most this part of a
- * busy thread's time, by longer periods if need be. NULL with *error filled: see
+ * Loads the program and opens the clocks, stopped. most_overhead: at most this part of a busy
+ * thread's time, by longer periods if need be. NULL with *error filled: see
  * kernel_clocks_create().
  */
-struct clock_sampler *clock_sampler_create(struct pipeline *pipeline, uint64_t period_ns,
+struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64_t period_ns,
 					   double most_overhead, struct error *error);
 void clock_sampler_destroy(struct clock_sampler *sampler);
 

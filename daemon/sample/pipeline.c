@@ -103,14 +103,15 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 		argument_watch_init(&thread->arguments);
 		waiting_thread_init(&thread->waiting);
 		begin_waiting(pipeline, thread, tracee);
-		if (!tracee->known_as)
-			tracee->known_as =
-				1 + (pipeline->clocks
-					     ? clock_sampler_thread(pipeline->clocks,
-								    tracee->id.tid, tracee->name)
-					     : thread_times_add(&pipeline->threads, tracee->id.tid,
-								tracee->name));
-		thread->times = tracee->known_as - 1;
+		if (pipeline->clocks)
+			thread->times = clock_sampler_thread(pipeline->clocks, tracee->id.tid,
+							     tracee->name);
+		else if (tracee->known_as)
+			thread->times = tracee->known_as - 1;
+		else
+			thread->times =
+				thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
+		tracee->known_as = 1 + thread->times;
 		system_time_init(&thread->system, &pipeline->node_timeline,
 				 &pipeline->thread_timeline, thread->times);
 		time_balance_begin(&thread->system.balance, &pipeline->balance_ns);

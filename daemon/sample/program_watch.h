@@ -3,6 +3,8 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_PROGRAM_WATCH_H
 #define PIEPROFD_DAEMON_SAMPLE_PROGRAM_WATCH_H
 
+#include "common/address.h"
+
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -16,11 +18,12 @@ enum program_state {
 struct program_watch {
 	uint64_t seen_ns;
 	struct stat program; /* st_ino 0: unknown */
+	remote_addr stack; /* where it began: moves when a program calls itself anew; 0: unknown */
 };
 
 void program_watch_begin(struct program_watch *watch, pid_t pid);
 
-/* Every so often; the program's file is looked at once a second. */
+/* Every so often; which program it is, once a second. */
 enum program_state program_watch_look(struct program_watch *watch, pid_t pid, uint64_t now_ns);
 
 #endif

@@ -313,7 +313,7 @@ void group_finish(struct group *group)
 			session_finish(member->session);
 			progress = session_progress(member->session);
 			group_count_unseen(group, member, progress.forks);
-			if (member->pid == group->command &&
+			if (member->pid == group->command && progress.end_seen &&
 			    (progress.end == PROCESS_EXITED || progress.end == PROCESS_KILLED)) {
 				group->command_ended = true;
 				group->command_end = progress.end;

@@ -56,7 +56,8 @@ static void group_end_session(struct group *group, struct member *member,
 		return;
 	}
 	member->gone = true;
-	if (member->pid == group->command && progress->end != PROCESS_REPLACED) {
+	if (member->pid == group->command && progress->end != PROCESS_REPLACED &&
+	    progress->end_seen) {
 		group->command_ended = true;
 		group->command_end = progress->end;
 		group->command_status = progress->end_status;

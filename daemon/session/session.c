@@ -119,6 +119,20 @@ static int open_clocks(struct session *session, struct error *error)
 {
 
 	const struct session_options *options = &session->options;
+	struct pipeline *pipeline = &session->pipeline;
+	const struct clock_sink sink = {
+		.target = &session->target,
+		.capture = &pipeline->capture,
+		.cct = pipeline->cct,
+		.losses = &pipeline->losses,
+		.threads = &pipeline->threads,
+		.node_timeline = &pipeline->node_timeline,
+		.thread_timeline = &pipeline->thread_timeline,
+		.samples = &pipeline->samples,
+		.lost_ns = &pipeline->lost_ns,
+		.gil_known = &pipeline->gil_known,
+		.mappings_stale = &pipeline->mappings_stale,
+	};
 	bool beside = needs_tracer(options);
 	struct error refusal;
 
@@ -130,7 +144,7 @@ static int open_clocks(struct session *session, struct error *error)
 			  CLOCKED_SESSIONS_MAX);
 		error_set_cure(&refusal, "Leave out --engine: the others are stopped for samples.");
 	} else {
-		session->clocks = clock_sampler_create(&session->pipeline, options->period_ns,
+		session->clocks = clock_sampler_create(&sink, options->period_ns,
 						       beside ? CLOCKS_SHARE * options->max_overhead
 							      : options->max_overhead,
 						       &refusal);
@@ -374,6 +388,7 @@ struct session_progress session_progress(struct session *session)
 	if (!progress.running) {
 		progress.end = session_process_end(session);
 		progress.end_status = session_end_status(session);
+		progress.end_seen = session->tracer != NULL;
 		progress.forks = session->tracer ? tracer_counts(session->tracer)->forks : 0;
 	}
 	pthread_mutex_unlock(&session->lock);

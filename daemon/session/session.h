@@ -35,6 +35,7 @@ struct session_progress {
 	bool running;      /* false: the target has ended, or runs another program */
 	enum process_end end;
 	int end_status;
+	bool end_seen;  /* by a tracer: else both are guesses, and its parent has yet to ask */
 	uint64_t forks; /* processes that the target has made, once it no longer runs */
 };
 

@@ -71,6 +71,14 @@ static uint64_t sampled_cpu_ns(const struct session *session)
 	return session->cpu_ns + (session->state == SESSION_SAMPLING ? now_ns : 0);
 }
 
+/* Without a tracer nobody saw how it ended: a report says no status that it does not know. */
+static enum process_end seen_end(const struct session *session)
+{
+	enum process_end end = session_process_end(session);
+
+	return session->tracer || end == PROCESS_REPLACED ? end : PROCESS_RUNNING;
+}
+
 /* All that takes no time to find out. */
 static struct profile_facts current_facts(const struct session *session)
 {
@@ -83,7 +91,7 @@ static struct profile_facts current_facts(const struct session *session)
 			.pid = session->options.pid,
 			.parent = session->parent,
 			.start_time = session->start_time,
-			.end = session_process_end(session),
+			.end = seen_end(session),
 			.end_status = session_end_status(session),
 			.python = session->target.runtime
 					  ? python_runtime_version(session->target.runtime)

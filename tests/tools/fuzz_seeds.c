@@ -2,11 +2,12 @@
 /*
  * Inputs for tests/fuzz that are made of live things, for tests/fuzz/seeds:
  *
- *   fuzz_seeds runtime PYTHON FILE [dwarf|tasks|later|hidden|stack]   a live interpreter, see
- * remote_image.h fuzz_seeds profile FOLDER                            profiles and recordings
- *   fuzz_seeds contents PYTHON FILE                                    objects of a live
- * interpreter
+ *   fuzz_seeds runtime PYTHON FILE [dwarf|tasks|later|hidden|stack|clock]
+ *                                      a live interpreter, see remote_image.h
+ *   fuzz_seeds profile FOLDER          profiles and recordings
+ *   fuzz_seeds contents PYTHON FILE    objects of a live interpreter
  */
+#include "attach/bpf/clock_record.h"
 #include "attach/procfs.h"
 #include "common/stack_snapshot.h"
 #include "daemon/capture/target.h"
@@ -20,6 +21,7 @@
 #include "pyintrospect/python_stack.h"
 #include "pyintrospect/thread_list.h"
 #include "tests/fuzz/remote_image.h"
+#include "tests/unit/copied_thread.h"
 #include "tests/unit/report_sample.h"
 #include "tests/unit/support_live.h"
 
@@ -327,6 +329,70 @@ static void record_stack(struct recorder *recorder, pid_t pid)
 	record_piece(recorder, &range);
 }
 
+static void put_clock_piece(struct recorder *recorder, remote_addr address, size_t size,
+			    const uint8_t *bytes, enum clock_piece_kind kind)
+{
+	static const uint8_t padding[8];
+
+	for (size_t done = 0, part; done < size; done += part) {
+		part = size - done < CLOCK_PAGE_BYTES ? size - done : CLOCK_PAGE_BYTES;
+		put(recorder, address + done, 8);
+		put(recorder, part, 4);
+		put(recorder, kind, 4);
+		fuzz_must(fwrite(bytes + done, 1, part, recorder->file) == part);
+		fwrite(padding, 1, -part % 8, recorder->file);
+	}
+}
+
+static remote_addr main_state(const struct python_runtime *runtime, pid_t pid)
+{
+	struct python_thread_list list;
+	remote_addr state = 0;
+
+	fuzz_must(python_thread_list_read(runtime, &list) == 0);
+	for (size_t i = 0; i < list.count; i++)
+		if (list.items[i].tid == pid)
+			state = list.items[i].state;
+	python_thread_list_deinit(&list);
+	return state;
+}
+
+/* As the program in the kernel would have made it of the main thread. */
+static void record_clock(struct recorder *recorder, const struct target *target, pid_t pid)
+{
+	struct clock_record head = {
+		.time_ns = 1,
+		.tid = (uint32_t)pid,
+		.inner_tid = (uint32_t)pid,
+		.cpu = 1,
+		.state = main_state(target->runtime, pid),
+		.comm = "python3",
+	};
+	struct copied_thread *copied = calloc(1, sizeof(*copied));
+	struct frame_places places;
+	uint8_t stack[512];
+	struct process_sleep asleep;
+	long end;
+
+	fuzz_must(copied && head.state && procfs_read_sleep(pid, pid, &asleep) == 0);
+	frame_places_of(target->runtime, &places);
+	copied->process = target->reader;
+	copied_thread_take(copied, &places, head.state);
+	put(recorder, 0, 2);
+	fuzz_must(fwrite(&head, sizeof(head), 1, recorder->file) == 1);
+	for (size_t i = 0; i < copied->count; i++)
+		put_clock_piece(recorder, copied->pieces[i].address, copied->pieces[i].size,
+				copied->pieces[i].bytes, i ? CLOCK_PIECE_DATA : CLOCK_PIECE_STATE);
+	if (!memory_read(&target->reader, asleep.sp, stack, sizeof(stack)))
+		put_clock_piece(recorder, asleep.sp, sizeof(stack), stack, CLOCK_PIECE_STACK);
+	copied_thread_deinit(copied);
+	free(copied);
+	end = ftell(recorder->file);
+	fuzz_must(end > 2 && end - 2 <= UINT16_MAX && fseek(recorder->file, 0, SEEK_SET) == 0);
+	put(recorder, (uint64_t)(end - 2), 2);
+	fuzz_must(fseek(recorder->file, end, SEEK_SET) == 0);
+}
+
 static void record_runtime(const char *python, const char *path, const char *variant)
 {
 	bool tasks = !strcmp(variant, "tasks");
@@ -353,6 +419,8 @@ static void record_runtime(const char *python, const char *path, const char *var
 	recorder->with_dwarf = !strcmp(variant, "dwarf");
 	recorder->file = fopen(path, "we");
 	fuzz_must(recorder->file);
+	if (!strcmp(variant, "clock"))
+		record_clock(recorder, &target, live.pid);
 	put(recorder, (uint64_t)live.pid, 4);
 	if (!strcmp(variant, "hidden"))
 		hide(recorder, python_runtime_version(target.runtime));
@@ -518,9 +586,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fprintf(stderr,
-		"usage: %s runtime PYTHON FILE [dwarf|tasks|later|hidden|stack] | contents PYTHON "
-		"FILE | "
-		"profile FOLDER\n",
+		"usage: %s runtime PYTHON FILE [dwarf|tasks|later|hidden|stack|clock] | "
+		"contents PYTHON FILE | profile FOLDER\n",
 		argv[0]);
 	return 2;
 }
