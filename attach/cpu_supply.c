@@ -79,15 +79,31 @@ static bool read_stat(const char *path, char text[STAT_BYTES_MAX])
 	return size > 0;
 }
 
+/*
+ * As much of the group's path as leads somewhere below the mount. In a container without a
+ * namespace of groups the path begins further out than what is mounted: at the host's root.
+ */
+static const char *seen_from_here(const char *mount, const char *group)
+{
+	char path[PATH_BYTES_MAX];
+
+	for (const char *rest = group; rest; rest = strchr(rest + 1, '/'))
+		if (snprintf(path, sizeof(path), "%s%s", mount, rest) < (int)sizeof(path) &&
+		    !access(path, F_OK))
+			return rest;
+	return "";
+}
+
 /* Of the group and all above it. */
 static uint64_t most_throttled(const char *mount, const char *group)
 {
 	char path[PATH_BYTES_MAX], file[PATH_BYTES_MAX + 16], text[STAT_BYTES_MAX];
 	uint64_t most_ns = 0;
 
-	if (snprintf(path, sizeof(path), "%s%s", mount, group) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s%s", mount, seen_from_here(mount, group)) >=
+	    (int)sizeof(path))
 		return 0;
-	while (strlen(path) > strlen(mount)) {
+	do {
 		snprintf(file, sizeof(file), "%s/cpu.stat", path);
 		if (read_stat(file, text)) {
 			uint64_t ns = cpu_supply_throttled_ns(text);
@@ -95,7 +111,7 @@ static uint64_t most_throttled(const char *mount, const char *group)
 			most_ns = ns > most_ns ? ns : most_ns;
 		}
 		*strrchr(path, '/') = '\0';
-	}
+	} while (strlen(path) >= strlen(mount));
 	return most_ns;
 }
 
@@ -161,11 +177,8 @@ static bool has_no_runtime(const char *mount, const char *group, char *path, siz
 {
 	char text[STAT_BYTES_MAX];
 
-	/* In a container its own group may be what is mounted. */
-	if ((size_t)snprintf(path, path_size, "%s%s/cpu.rt_runtime_us", mount, group) < path_size &&
-	    read_stat(path, text))
-		return !strcmp(text, "0\n");
-	return (size_t)snprintf(path, path_size, "%s/cpu.rt_runtime_us", mount) < path_size &&
+	return (size_t)snprintf(path, path_size, "%s%s/cpu.rt_runtime_us", mount,
+				seen_from_here(mount, group)) < path_size &&
 	       read_stat(path, text) && !strcmp(text, "0\n");
 }
 
