@@ -114,10 +114,20 @@ static bool needs_tracer(const struct session_options *options)
 #define CLOCKS_SHARE 0.2
 static unsigned clocked_sessions;
 
+void session_close_clocks(struct session *session)
+{
+	struct clock_sampler *clocks = session->clocks;
+
+	if (!clocks)
+		return;
+	session->clocks = NULL;
+	clock_sampler_destroy(clocks);
+	__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
+}
+
 /* The kernel's own sampling, where it is wanted and possible; *error says why it was refused. */
 static int open_clocks(struct session *session, struct error *error)
 {
-
 	const struct session_options *options = &session->options;
 	struct pipeline *pipeline = &session->pipeline;
 	const struct clock_sink sink = {
@@ -329,9 +339,7 @@ void session_destroy(struct session *session)
 	free(session->thread_timeline.cells);
 	free(session->node_timeline.cells);
 	unstopped_sampler_destroy(session->unstopped);
-	if (session->clocks)
-		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
-	clock_sampler_destroy(session->clocks);
+	session_close_clocks(session);
 	pipeline_deinit(&session->pipeline);
 	if (session->line_info)
 		line_info_destroy(session->line_info);

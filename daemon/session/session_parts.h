@@ -152,6 +152,9 @@ enum process_end session_process_end(const struct session *session);
 /* Exit code or signal; 0: it has not ended. */
 int session_end_status(const struct session *session);
 
+/* Lets go of the kernel's clocks and program, if there are any; no more samples. */
+void session_close_clocks(struct session *session);
+
 /*
  * Threads that wait for each other in a circle, a sentence and a line each; the caller
  * frees. The tracer's thread has ended, and the target lives. NULL: none, or no memory.

@@ -356,6 +356,8 @@ void *session_trace(void *context)
 	if (session->tracer)
 		tracer_quiesce(session->tracer);
 	pthread_mutex_lock(&session->lock);
+	/* Its profile may be asked for long after: others may have them. */
+	session_close_clocks(session);
 	session_set_state(session, SESSION_ENDED);
 	pthread_mutex_unlock(&session->lock);
 	return NULL;
