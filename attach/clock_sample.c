@@ -90,18 +90,29 @@ struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint
 
 /* ---- reading ---- */
 
-/* Whether it is all in one piece. Frames are asked for in the order in which they were copied. */
-static bool copy_next(struct copied_memory *copied, const struct memory_range *range)
-{
-	const struct clock_sample *sample = copied->sample;
+static _Thread_local struct {
+	const struct copied_memory *memory;
+	const struct clock_sample *sample;
+	size_t next; /* the piece that served last */
+} shown;
 
-	for (size_t i = copied->next; i < sample->piece_count && i < copied->next + 2; i++) {
+void copied_memory_show(const struct copied_memory *copied, const struct clock_sample *sample)
+{
+	shown.memory = copied;
+	shown.sample = sample;
+	shown.next = 0;
+}
+
+/* Whether it is all in one piece. Frames are asked for in the order in which they were copied. */
+static bool copy_next(const struct clock_sample *sample, const struct memory_range *range)
+{
+	for (size_t i = shown.next; i < sample->piece_count && i < shown.next + 2; i++) {
 		const struct memory_piece *piece = &sample->pieces[i];
 		uint64_t offset = range->address - piece->address;
 
 		if (offset < piece->size && range->size <= piece->size - offset) {
 			memcpy(range->buffer, piece->bytes + offset, range->size);
-			copied->next = i;
+			shown.next = i;
 			return true;
 		}
 	}
@@ -109,14 +120,13 @@ static bool copy_next(struct copied_memory *copied, const struct memory_range *r
 }
 
 /* Puts over the range what the sample has of it; true: that is all of it. */
-static bool copy_over(struct copied_memory *copied, const struct memory_range *range)
+static bool copy_over(const struct clock_sample *sample, const struct memory_range *range)
 {
-	const struct clock_sample *sample = copied->sample;
 	remote_addr wanted_end = range->address + range->size, next = range->address;
 
 	if (wanted_end < range->address)
 		return false;
-	if (copy_next(copied, range))
+	if (copy_next(sample, range))
 		return true;
 	for (size_t i = 0; i < sample->piece_count; i++) {
 		const struct memory_piece *piece = &sample->pieces[i];
@@ -134,7 +144,7 @@ static bool copy_over(struct copied_memory *copied, const struct memory_range *r
 		if (start <= next && end > next)
 			next = end;
 		if (next == wanted_end) {
-			copied->next = i;
+			shown.next = i;
 			return true;
 		}
 	}
@@ -149,7 +159,7 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].error = 0;
-		if (copy_over(copied, &ranges[i])) {
+		if (copy_over(shown.sample, &ranges[i])) {
 			copied->ranges_copied++;
 			continue;
 		}
@@ -162,7 +172,7 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 		struct memory_range *range = &ranges[asked_of[i]];
 
 		range->error = error ? -EFAULT : asked[i].error;
-		(void)copy_over(copied, range);
+		(void)copy_over(shown.sample, range);
 	}
 	/* The process may be gone: what was copied is there all the same. */
 	return error && asked_count == count ? error : 0;
@@ -173,7 +183,7 @@ static int copied_memory_read(void *context, struct memory_range *ranges, size_t
 	struct copied_memory *copied = context;
 	int error = 0;
 
-	if (!copied->sample)
+	if (shown.memory != copied || !shown.sample)
 		return copied->process.read(copied->process.context, ranges, count);
 	for (size_t done = 0; !error && done < count; done += RANGES_AT_ONCE)
 		error = read_some(copied, ranges + done,

@@ -149,13 +149,13 @@ void capture_load(struct capture *capture, struct target *target, const struct c
 		forget_python(capture);
 		return;
 	}
-	target->copied.sample = sample;
+	copied_memory_show(&target->copied, sample);
 	capture->python_error =
 		sample->state
 			? python_stack_read_copied(target->runtime, sample->inner_tid,
 						   sample->state, &capture->stack, &capture->python)
 			: -ESRCH;
-	target->copied.sample = NULL;
+	copied_memory_show(&target->copied, NULL);
 	forget_failed_python(capture);
 }
 

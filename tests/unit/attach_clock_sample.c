@@ -3,6 +3,7 @@
 #include "attach/clock_sample.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -294,7 +295,8 @@ static struct memory_reader reader;
 static void begin_reading(void)
 {
 	live = (struct live){ 0 };
-	copied = (struct copied_memory){ .process = { live_read, &live }, .sample = &sample };
+	copied = (struct copied_memory){ .process = { live_read, &live } };
+	copied_memory_show(&copied, &sample);
 	reader = copied_memory_reader(&copied);
 }
 
@@ -351,9 +353,36 @@ static void test_reading(void **state)
 	/* To the end of the address space and beyond. */
 	assert_int_equal(read_at(UINT64_MAX - 2, 8), -EFAULT);
 	/* No sample: the process alone. */
-	copied.sample = NULL;
+	copied_memory_show(&copied, NULL);
 	assert_int_equal(read_at(STATE, 4), 0);
 	assert_string_equal(read_text, "LLLL");
+}
+
+static void *read_elsewhere(void *context)
+{
+	*(int *)context = read_at(STATE, 4);
+	return NULL;
+}
+
+/* Who does not look at the sample sees the process. */
+static void test_another_thread(void **state)
+{
+	struct copied_memory other = { .process = { live_read, &live } };
+	struct memory_reader process = copied_memory_reader(&other);
+	pthread_t thread;
+	int error = -1;
+
+	(void)state;
+	build_pieces();
+	assert_int_equal(pthread_create(&thread, NULL, read_elsewhere, &error), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(error, 0);
+	assert_string_equal(read_text, "LLLL");
+	/* Another process is not what was sampled. */
+	assert_int_equal(memory_read(&process, STATE, read_text, 4), 0);
+	assert_string_equal(read_text, "LLLL");
+	assert_int_equal(read_at(STATE, 4), 0);
+	assert_string_equal(read_text, "aaaa");
 }
 
 /* What was copied is there when the process is gone; what was not is not made up. */
@@ -434,7 +463,8 @@ int main(void)
 		cmocka_unit_test(test_too_many_pieces), cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_stack_with_gaps), cmocka_unit_test(test_stack_too_large),
 		cmocka_unit_test(test_reading),         cmocka_unit_test(test_process_gone),
-		cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_many_ranges),
+		cmocka_unit_test(test_another_thread),  cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_many_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
