@@ -90,18 +90,46 @@ struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint
 
 /* ---- reading ---- */
 
-/* Whether it is all in one piece. Frames are asked for in the order in which they were copied. */
-static bool copy_next(struct copied_memory *copied, const struct memory_range *range)
-{
-	const struct clock_sample *sample = copied->sample;
+/* More than any stack that unwinds. */
+#define STACK_BEYOND_BYTES (1u << 20)
 
-	for (size_t i = copied->next; i < sample->piece_count && i < copied->next + 2; i++) {
+static remote_addr stack_end_of(const struct clock_sample *sample)
+{
+	remote_addr end = 0;
+
+	for (size_t i = sample->piece_count - sample->stack_pieces; i < sample->piece_count; i++) {
+		if (end && sample->pieces[i].address != end)
+			break;
+		end = sample->pieces[i].address + sample->pieces[i].size;
+	}
+	return end;
+}
+
+static _Thread_local struct {
+	const struct copied_memory *memory;
+	const struct clock_sample *sample;
+	size_t next;           /* the piece that served last */
+	remote_addr stack_end; /* of the copied stack; 0: none */
+} shown;
+
+void copied_memory_show(const struct copied_memory *copied, const struct clock_sample *sample)
+{
+	shown.memory = copied;
+	shown.sample = sample;
+	shown.next = 0;
+	shown.stack_end = sample ? stack_end_of(sample) : 0;
+}
+
+/* Whether it is all in one piece. Frames are asked for in the order in which they were copied. */
+static bool copy_next(const struct clock_sample *sample, const struct memory_range *range)
+{
+	for (size_t i = shown.next; i < sample->piece_count && i < shown.next + 2; i++) {
 		const struct memory_piece *piece = &sample->pieces[i];
 		uint64_t offset = range->address - piece->address;
 
 		if (offset < piece->size && range->size <= piece->size - offset) {
 			memcpy(range->buffer, piece->bytes + offset, range->size);
-			copied->next = i;
+			shown.next = i;
 			return true;
 		}
 	}
@@ -109,14 +137,13 @@ static bool copy_next(struct copied_memory *copied, const struct memory_range *r
 }
 
 /* Puts over the range what the sample has of it; true: that is all of it. */
-static bool copy_over(struct copied_memory *copied, const struct memory_range *range)
+static bool copy_over(const struct clock_sample *sample, const struct memory_range *range)
 {
-	const struct clock_sample *sample = copied->sample;
 	remote_addr wanted_end = range->address + range->size, next = range->address;
 
 	if (wanted_end < range->address)
 		return false;
-	if (copy_next(copied, range))
+	if (copy_next(sample, range))
 		return true;
 	for (size_t i = 0; i < sample->piece_count; i++) {
 		const struct memory_piece *piece = &sample->pieces[i];
@@ -134,20 +161,17 @@ static bool copy_over(struct copied_memory *copied, const struct memory_range *r
 		if (start <= next && end > next)
 			next = end;
 		if (next == wanted_end) {
-			copied->next = i;
+			shown.next = i;
 			return true;
 		}
 	}
 	return false;
 }
 
-/* More than any stack that unwinds. */
-#define STACK_BEYOND_BYTES (1u << 20)
-
-static bool lies_beyond_stack(const struct copied_memory *copied, const struct memory_range *range)
+static bool lies_beyond_stack(const struct memory_range *range)
 {
-	return copied->stack_end && range->address + range->size > copied->stack_end &&
-	       range->address < copied->stack_end + STACK_BEYOND_BYTES;
+	return shown.stack_end && range->address + range->size > shown.stack_end &&
+	       range->address < shown.stack_end + STACK_BEYOND_BYTES;
 }
 
 static int read_some(struct copied_memory *copied, struct memory_range *ranges, size_t count)
@@ -158,11 +182,11 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].error = 0;
-		if (copied->sample && copy_over(copied, &ranges[i])) {
+		if (copy_over(shown.sample, &ranges[i])) {
 			copied->ranges_copied++;
 			continue;
 		}
-		if (lies_beyond_stack(copied, &ranges[i])) {
+		if (lies_beyond_stack(&ranges[i])) {
 			ranges[i].error = -EFAULT;
 			continue;
 		}
@@ -175,8 +199,7 @@ static int read_some(struct copied_memory *copied, struct memory_range *ranges, 
 		struct memory_range *range = &ranges[asked_of[i]];
 
 		range->error = error ? -EFAULT : asked[i].error;
-		if (copied->sample)
-			(void)copy_over(copied, range);
+		(void)copy_over(shown.sample, range);
 	}
 	/* The process may be gone: what was copied is there all the same. */
 	return error && asked_count == count ? error : 0;
@@ -187,7 +210,7 @@ static int copied_memory_read(void *context, struct memory_range *ranges, size_t
 	struct copied_memory *copied = context;
 	int error = 0;
 
-	if (!copied->sample && !copied->stack_end)
+	if (shown.memory != copied || !shown.sample)
 		return copied->process.read(copied->process.context, ranges, count);
 	for (size_t done = 0; !error && done < count; done += RANGES_AT_ONCE)
 		error = read_some(copied, ranges + done,

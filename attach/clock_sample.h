@@ -52,17 +52,21 @@ struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint
 
 /*
  * A reader of memory in which what a sample has copied hides what the process has there by
- * now. Valid as long as copied is. Without a sample it is the process's own. What lies further
- * up on the sample's stack than was copied is not to be had: it is another moment's.
+ * now: from the thread that looks at the sample, and from no other, which may read the process at
+ * the same time. Valid as long as copied is. Without a sample it is the process's own.
  */
 struct copied_memory {
 	struct memory_reader process;
-	const struct clock_sample *sample; /* NULL: none; borrowed */
-	size_t next;                       /* the piece that served last */
-	remote_addr stack_end;             /* of the copied stack; 0: none */
-	uint64_t ranges_copied;            /* wholly served from a sample */
-	uint64_t ranges_read;              /* for which the process was asked */
+	uint64_t ranges_copied; /* wholly served from a sample */
+	uint64_t ranges_read;   /* for which the process was asked beside a sample */
 };
+
+/*
+ * To this thread, until it says otherwise; borrowed. NULL: no more. One at a time a thread. What
+ * lies further up on the sample's stack than was copied is not to be had meanwhile: it is another
+ * moment's.
+ */
+void copied_memory_show(const struct copied_memory *copied, const struct clock_sample *sample);
 
 struct memory_reader copied_memory_reader(struct copied_memory *copied);
 

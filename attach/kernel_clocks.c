@@ -54,7 +54,8 @@ static void explain(int failure, struct error *error)
 			  strerror(-failure));
 		error_set_cure(error, "Run as root, or give CAP_BPF and CAP_PERFMON: setcap "
 				      "cap_bpf,cap_perfmon,cap_sys_ptrace+ep; docker run --cap-add "
-				      "BPF --cap-add PERFMON");
+				      "BPF --cap-add PERFMON; Kubernetes: securityContext: "
+				      "{capabilities: {add: [\"BPF\", \"PERFMON\"]}}");
 		break;
 	default:
 		error_set(error, EXIT_PERMISSION,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/trial.h"
 
+#include "attach/kernel_clocks.h"
 #include "attach/process_memory.h"
 #include "attach/tracer.h"
 #include "common/clock.h"
 #include "common/interrupted.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TRIAL_NS        (2 * NS_PER_SECOND)
@@ -175,6 +178,33 @@ static void try_memory(struct trial_run *run)
 	process_memory_deinit(&memory);
 }
 
+static void program_has_sampled(void *context, const struct clock_sample *sample)
+{
+	struct trial_run *run = context;
+
+	if (sample->tid == run->child)
+		run->trial.program_sampled = true;
+}
+
+/* As any program: of its interpreter, nothing is known. */
+static void try_program(struct trial_run *run)
+{
+	const struct clock_config config = { 0 };
+	const struct timespec pause = { .tv_nsec = NS_PER_MS };
+	struct kernel_clocks *clocks =
+		kernel_clocks_create(run->child, &config, PERIOD_NS, &run->trial.program_error);
+	uint64_t limit_ns = clock_now_ns() + TRIAL_NS;
+
+	if (!clocks)
+		return;
+	kernel_clocks_enable(clocks, true);
+	while (!run->trial.program_sampled && clock_now_ns() < limit_ns) {
+		(void)nanosleep(&pause, NULL);
+		(void)kernel_clocks_read(clocks, program_has_sampled, run, UINT_MAX);
+	}
+	kernel_clocks_destroy(clocks);
+}
+
 static int try_child(struct trial_run *run)
 {
 	unsigned interruptions = 0;
@@ -185,6 +215,7 @@ static int try_child(struct trial_run *run)
 	error = pthread_create(&thread, NULL, trace_child, run);
 	if (!error)
 		(void)pthread_join(thread, NULL);
+	try_program(run);
 	(void)kill(run->child, SIGKILL);
 	while (interrupted(waitpid(run->child, NULL, 0), &interruptions))
 		;

@@ -51,6 +51,7 @@ _pieprofd() {
 	case $previous in
 	-p | --pid) values=$(_pieprofd_pythons) ;;
 	--mode) values='all time redundancy' ;;
+	--engine) values='auto ptrace kernel' ;;
 	--color | --colour) values='auto always never' ;;
 	--stop-signal) values='URG WINCH CHLD' ;;
 	--format) values='text html json collapsed pprof speedscope firefox recording' ;;

@@ -145,25 +145,22 @@ void capture_load(struct capture *capture, struct target *target, const struct c
 	capture->stack = clock_sample_stack(sample, capture->stack_bytes);
 	capture->native_count = 0;
 	capture->frame_count = 0;
-	target->copied.stack_end =
-		capture->stack.size ? capture->stack.start + capture->stack.size : 0;
+	copied_memory_show(&target->copied, sample);
 	if (!target->runtime) {
 		forget_python(capture);
 		return;
 	}
-	target->copied.sample = sample;
 	capture->python_error =
 		sample->state
 			? python_stack_read_copied(target->runtime, sample->inner_tid,
 						   sample->state, &capture->stack, &capture->python)
 			: -ESRCH;
-	target->copied.sample = NULL;
 	forget_failed_python(capture);
 }
 
 void capture_unload(struct target *target)
 {
-	target->copied.stack_end = 0;
+	copied_memory_show(&target->copied, NULL);
 }
 
 static bool unwinds(struct capture *capture, struct target *target)

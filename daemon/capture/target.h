@@ -26,7 +26,7 @@ struct target_sources;
 struct target {
 	pid_t pid;
 	struct process_memory memory;
-	struct copied_memory copied; /* of the sample in hand, if it has any memory */
+	struct copied_memory copied; /* shows the sample in hand to the sampling thread */
 	struct memory_reader reader; /* of that, and of the live process */
 	struct memory_reader
 		code; /* of instruction bytes, from the modules' files: no system call */

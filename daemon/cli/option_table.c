@@ -125,8 +125,9 @@ const struct option_row option_table[] = {
 	{ .name = "engine",
 	  .parse = option_engine,
 	  .help = { { RECORD | TOP | SERVE, "NAME",
-		      "who takes samples: ptrace, by short stops; kernel, time\n"
-		      "alone, nobody is stopped; auto (default) chooses" } } },
+		      "who takes samples: ptrace, by short stops;\n"
+		      "kernel, of time alone, without any; auto (default)\n"
+		      "chooses" } } },
 	{ .name = "idle",
 	  .parse = option_flag,
 	  .to = TO(options.waits),

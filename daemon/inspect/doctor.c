@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define CAPABILITY_PERFMON 38
+#define CAPABILITY_BPF     39
 #define FILES_A_THREAD     6
 #define PAGES_A_THREAD     4  /* two rings */
 #define FILES_OF_OUR_OWN   64 /* and more for libraries, which are closed again */
@@ -98,7 +99,7 @@ static void examine_privileges(struct doctor_report *report, const struct proces
 	} interesting[] = {
 		{ CAP_SYS_PTRACE, "SYS_PTRACE" }, { CAPABILITY_PERFMON, "PERFMON" },
 		{ CAP_SYS_ADMIN, "SYS_ADMIN" },   { CAP_SYS_NICE, "SYS_NICE" },
-		{ 40, "CHECKPOINT_RESTORE" },
+		{ CAPABILITY_BPF, "BPF" },        { 40, "CHECKPOINT_RESTORE" },
 	};
 	char names[128] = "";
 	size_t used = 0;
@@ -208,6 +209,25 @@ static void examine_clock(struct doctor_report *report, const struct trial *tria
 	doctor_meaning(line, "System time, such as that of reading files, is missing in profiles.");
 	doctor_cure(line, "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON: docker run "
 			  "--cap-add PERFMON; " KUBERNETES("PERFMON"));
+}
+
+static void examine_program(struct doctor_report *report, const struct trial *trial)
+{
+	struct doctor_line *line;
+
+	if (trial->program_sampled) {
+		doctor_add(report, "kernel-engine", DOCTOR_OK,
+			   "a program in the kernel sampled a child that nobody stopped");
+		return;
+	}
+	line = doctor_add(
+		report, "kernel-engine", DOCTOR_LIMITED, "%s",
+		trial->program_error.cause[0]
+			? trial->program_error.cause
+			: "a program was loaded into the kernel, and never sampled the child");
+	doctor_meaning(line, "Samples of time (--mode time) are taken by short stops.");
+	if (trial->program_error.cause[0])
+		doctor_cure(line, "%s", trial->program_error.cure);
 }
 
 static void examine_breakpoints(struct doctor_report *report, const struct trial *trial)
@@ -431,6 +451,7 @@ static int examine_machine(struct doctor_report *report, bool debuginfod, struct
 	examine_privileges(report, &self);
 	examine_attaching(report, &self, &trial);
 	examine_clock(report, &trial);
+	examine_program(report, &trial);
 	examine_breakpoints(report, &trial);
 	examine_limits(report, &self);
 	examine_priority(report, &self, &trial);

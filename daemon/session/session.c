@@ -161,12 +161,25 @@ static int open_clocks(struct session *session, struct error *error)
 	}
 	if (!session->clocks)
 		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
-	if (session->clocks)
+	if (session->clocks && !session->memory_event_count)
 		snprintf(session->sampler, sizeof(session->sampler), "kernel");
 	if (session->clocks || options->engine == ENGINE_AUTO)
 		return 0;
 	*error = refusal;
 	return -1;
+}
+
+/* Nor is there the kernel's engine. */
+static void explain_unstopped(struct session *session)
+{
+	session->degraded = true;
+	note(session, session->perf_refusal.cause);
+	note(session, session->perf_refusal.cure);
+	note(session, "threads are read without stopping them instead:");
+	note(session, UNSTOPPED_LIMITS);
+	if (session->options.waits)
+		note(session, "threads that sleep are not looked at: --idle has no effect");
+	session->options.waits = false;
 }
 
 static int open_pipeline(struct session *session, struct error *error)
@@ -181,7 +194,7 @@ static int open_pipeline(struct session *session, struct error *error)
 		.seed = clock_now_ns() ^ (uint64_t)session->options.pid << 32,
 		.node_limit = session_node_limit(session),
 		.pair_limit = session_pair_limit(session),
-		.waits = session->options.waits,
+		.waits = session->options.waits && !session->without_perf,
 	};
 
 	choose_sampler(session, options.loads, options.stores);
@@ -199,6 +212,9 @@ static int open_pipeline(struct session *session, struct error *error)
 			      options.loads || options.stores);
 	if (session->clocks && !needs_tracer(&session->options))
 		return 0;
+	if (session->preflight.stop_signal_is_shared)
+		note(session, "the target handles the stop signal itself; choose another with "
+			      "--stop-signal if that disturbs it");
 	if (session->without_perf) {
 		struct unstopped_sink sink = {
 			.cct = session->pipeline.cct,
@@ -209,6 +225,7 @@ static int open_pipeline(struct session *session, struct error *error)
 			.samples = &session->pipeline.samples,
 		};
 
+		explain_unstopped(session);
 		session->unstopped = unstopped_sampler_create(&session->target,
 							      session->options.period_ns, &sink);
 	} else {
@@ -262,7 +279,7 @@ static int check_python(struct session *session, struct error *error)
 
 /*
  * Where perf events alone are refused, time can still be sampled: *error says
- * why nothing else can.
+ * why nothing else can, which is told unless the kernel's engine does it.
  */
 static bool do_without_perf(struct session *session, const struct error *error)
 {
@@ -271,14 +288,8 @@ static bool do_without_perf(struct session *session, const struct error *error)
 	if (error->exit_code != EXIT_PERMISSION || session->options.breakpoints_required ||
 	    (refusal != -EPERM && refusal != -EACCES && refusal != -ENOSYS && refusal != -ENOBUFS))
 		return false;
-	session->without_perf = session->degraded = true;
-	note(session, error->cause);
-	note(session, error->cure);
-	note(session, "threads are read without stopping them instead:");
-	note(session, UNSTOPPED_LIMITS);
-	if (session->options.waits)
-		note(session, "threads that sleep are not looked at: --idle has no effect");
-	session->options.waits = false;
+	session->without_perf = true;
+	session->perf_refusal = *error;
 	return true;
 }
 
@@ -311,9 +322,6 @@ struct session *session_create(const struct session_options *options, struct err
 		note(session, "no memory accesses are followed: this profile shows time alone");
 		session->degraded = true;
 	}
-	if (session->preflight.stop_signal_is_shared)
-		note(session, "the target handles the stop signal itself; choose another with "
-			      "--stop-signal if that disturbs it");
 	read_identity(session);
 	if (target_init(&session->target, options->pid, options->download, options->impersonator,
 			error))

@@ -57,6 +57,7 @@ struct session {
 	struct program_watch program; /* with clocks */
 	bool degraded;                /* less is measured than was asked for */
 	bool without_perf;
+	struct error perf_refusal; /* with without_perf: why */
 	char **command;
 	struct profile_container container;
 	char comm[16];

@@ -34,7 +34,7 @@ FORMATS = {"text": "txt", "json": "json", "html": "html", "recording": "pieprof"
 WITH_SOURCE = ("txt", "json", "html", "pieprof")
 
 # Every file is to be the innermost at some sample.
-MANY = ("--mode", "time", "--rate", 500, "--max-overhead", "20", "--lines", 60)
+MANY = ("--mode", "time", "--engine", "ptrace", "--rate", 500, "--max-overhead", "20", "--lines", 60)
 
 RECORDING = b"\x89PIEPRO\n"
 

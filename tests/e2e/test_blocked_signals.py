@@ -126,7 +126,7 @@ def test_redundancy_is_said():
     """Its memory is not watched: that is said beside its time, and what others repeat is found as ever."""
     interpreter = interpreters()[-1]
     with Target(interpreter, "blocked_signals.py", "--seconds", 60) as target:
-        report, text, _, _ = profile_all(target, "-d", 1.5)
+        report, text, _, _ = profile_all(target, "-d", 1.5, "--engine", "ptrace")
         target.check_undisturbed()
         check_nothing_pending(target.pid)
     check(MARK in text, text)

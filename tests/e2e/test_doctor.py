@@ -14,7 +14,7 @@ from harness import (Skip, Target, check, check_equal, find_interpreters, nobody
 from test_refusals import (ENOSYS, EPERM, PERF_EVENT_OPEN, PTRACE, pretend_settings, refuse_call, restricted,
                            sleeping_target)
 
-PROCESS_VM_READV, SCHED_SETSCHEDULER = 310, 144
+PROCESS_VM_READV, SCHED_SETSCHEDULER, BPF = 310, 144, 321
 SLEEPS = "import time; print('ready', flush=True); time.sleep(120)"
 
 
@@ -176,7 +176,7 @@ def test_doctor_as_root():
     if os.geteuid() != 0:
         raise Skip("needs root")
     lines, report = examined()
-    check_states(lines, ptrace="OK", memory="OK", clock="OK", breakpoints="OK", kernel="fact", pmu="fact",
+    check_states(lines, ptrace="OK", memory="OK", clock="OK", kernel_engine="OK", breakpoints="OK", kernel="fact", pmu="fact",
                  debuginfod="fact", container="fact")
     check("a store and an instruction of a child stopped it" in lines["breakpoints"]["found"], lines["breakpoints"])
     check(os.uname().release in lines["kernel"]["found"], lines["kernel"])
@@ -190,6 +190,8 @@ def test_doctor_as_a_user():
     check_states(lines, ptrace="limited", memory="OK", clock="OK", breakpoints="OK", priority="limited")
     check("CAP_SYS_PTRACE" in lines["ptrace"]["found"] and "sudo" in lines["ptrace"]["cure"], lines["ptrace"])
     check("CAP_SYS_NICE" in lines["priority"]["cure"], lines["priority"])
+    check_states(lines, kernel_engine="limited")
+    check("CAP_BPF" in lines["kernel-engine"]["cure"], lines["kernel-engine"])
     if lines["kernel-time"]["state"] != "OK":
         check("perf_event_paranoid=1" in lines["kernel-time"]["cure"], lines["kernel-time"])
 
@@ -200,6 +202,8 @@ def test_doctor_restricted():
             (PERF_EVENT_OPEN, ENOSYS, "clock", 4, "missing", "PERFMON"),
             (PERF_EVENT_OPEN, EPERM, "clock", 4, "missing", "seccomp"),
             (PTRACE, EPERM, "ptrace", 4, "missing", "SYS_PTRACE"),
+            (BPF, EPERM, "kernel-engine", 0, "limited", "--cap-add BPF"),
+            (BPF, ENOSYS, "kernel-engine", 0, "limited", "Linux 5.17"),
             (PROCESS_VM_READV, ENOSYS, "memory", 0, "limited", "SYS_PTRACE")):
         lines, report = examined(code=code, restrict=lambda number=number, error=error: refuse_call(number, error))
         check_states(lines, **{name: state})

@@ -12,7 +12,7 @@ from documented import (completed, help_commands, help_options, manual_members, 
 from harness import PIEPROFD, ROOT, Target, check, check_equal, default_interpreter, pieprofd
 
 # Values that are right, for options that do not take just any.
-VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format": "json", "mode": "time",
+VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format": "json", "mode": "time", "engine": "auto",
           "max-overhead": "1", "stop-signal": "URG", "color": "never", "lines": "1", "pairs": "1"}
 
 
@@ -58,6 +58,7 @@ def test_completion():
     check_equal(completed("do"), {"doctor"}, "of do")
     check_equal(completed("--mode", ""), {"all", "time", "redundancy"}, "of --mode")
     check_equal(completed("--mode", "=", "ti"), {"time"}, "of --mode=ti, which bash splits")
+    check_equal(completed("--engine", ""), {"auto", "ptrace", "kernel"}, "of --engine")
     check_equal(completed("--mode", "="), {"all", "time", "redundancy"}, "of --mode=")
     check_equal(completed("dump", "--js"), {"--json"}, "of dump --js")
     check_equal(completed("-o", "report", "--dif"), set(), "-o's value is no command")

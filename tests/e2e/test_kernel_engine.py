@@ -90,7 +90,7 @@ def test_nobody_is_stopped():
 def test_two_hundred_threads():
     """Each has the CPU time that /proc says, within what chance allows: most ran for a few samples, one or two for none."""
     root_only()
-    with Target(default_interpreter(), "threads.py", "--threads", 200, "--seconds", 5) as target:
+    with Target(default_interpreter(), "threads.py", "--threads", 200, "--seconds", 9) as target:
         before = cpu_ticks(target.pid)
         report, _ = profile(target.pid, "-d", 3, "-r", 900, "--max-overhead", 30, *KERNEL)
         after = cpu_ticks(target.pid)

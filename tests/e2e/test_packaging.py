@@ -132,9 +132,9 @@ def test_unit_permits_what_is_called():
     unit = read(PACKAGING, "systemd", "pieprofd@.service.in")
     settings = dict(line.split("=", 1) for line in unit.splitlines() if re.match(r"[A-Z]\w+=", line))
     calls = set(settings["SystemCallFilter"].split())
-    check({"ptrace", "process_vm_readv", "perf_event_open", "mincore", "seccomp", "@system-service"} <= calls, "calls: %s" % calls)
+    check({"ptrace", "process_vm_readv", "perf_event_open", "bpf", "mincore", "seccomp", "@system-service"} <= calls, "calls: %s" % calls)
     for name in ("CapabilityBoundingSet", "AmbientCapabilities"):
         check_equal(set(settings[name].split()), {"CAP_" + word for word in (
-            "SYS_PTRACE", "PERFMON", "SYS_NICE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SETUID", "SETGID")}, name)
+            "SYS_PTRACE", "PERFMON", "BPF", "SYS_NICE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SETUID", "SETGID")}, name)
     for name in ("ProcSubset", "PrivateUsers", "RestrictRealtime", "CPUQuota"):
         check(name not in settings, "%s breaks it" % name)

@@ -13,7 +13,7 @@ from harness import (MANY_SAMPLES, NO_LEAK_DETECTION, PIEPROFD, TARGETS, Skip, T
                      wait_until)
 from test_refusals import ENOSYS, EPERM, PERF_EVENT_OPEN, program_for_everyone, refuse_call
 
-SYS_PTRACE, PERFMON = "cap_19", "cap_38"  # linux/capability.h; older tools do not know all names
+SYS_PTRACE, PERFMON, BPF = "cap_19", "cap_38", "cap_39"  # linux/capability.h; older tools do not know all names
 CHOWN, DAC_OVERRIDE, SYS_PTRACE_BIT = 1 << 0, 1 << 1, 1 << 19
 SWITCHING, READING = 1 << 6 | 1 << 7, 1 << 1 | 1 << 2  # CAP_SETGID, CAP_SETUID; CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 
@@ -118,6 +118,21 @@ def test_kernel_time_needs_perfmon():
         granted, _ = recorded(program, [SYS_PTRACE, PERFMON], pid, "--mode", "time", "-d", 1)
     check_equal(granted["kernel_time_refused"], False, "kernel time with CAP_PERFMON")
     check_equal(refused["kernel_time_refused"], paranoid > 1, "kernel time without")
+
+
+def test_what_the_kernels_engine_needs():
+    """As any user, since nobody is signalled; nothing is said of stops that cannot be."""
+    with strangers_target() as (program, pid):
+        for user in (None, STRANGER):
+            arguments = ("--mode", "time", "--engine", "kernel", "-d", 1)
+            report, said = recorded(program, [SYS_PTRACE, PERFMON, BPF], pid, *arguments, "--strict", user=user)
+            check_equal(report["sampler"], "kernel", "the sampler")
+            check("stopp" not in said, said)
+            refused = run(program, [SYS_PTRACE, PERFMON], "--pid", pid, *arguments, user=user, code=4)
+            check("CAP_BPF" in refused.stderr, refused.stderr)
+        # The target's own user needs no CAP_SYS_PTRACE.
+        report, _ = recorded(program, [PERFMON, BPF], pid, "--mode", "time", "-d", 1, user=nobody())
+        check_equal(report["sampler"], "kernel", "what auto takes")
 
 
 def test_what_an_ordinary_user_gets_from_sys_ptrace():

@@ -140,7 +140,7 @@ static void read_python(struct copied_memory *copied, const struct memory_reader
 	struct error error = { 0 };
 
 	fuzz_must(bytes && stack);
-	copied->sample = NULL;
+	copied_memory_show(copied, NULL);
 	image->reads_left = READS_MAX;
 	runtime = python_runtime_create(&info, reader, &error);
 	if (runtime) {
@@ -151,7 +151,7 @@ static void read_python(struct copied_memory *copied, const struct memory_reader
 		(void)!python_stack_read(runtime, (pid_t)image->tid, NULL, stack);
 		image->is_later = true;
 		snapshot = clock_sample_stack(sample, bytes);
-		copied->sample = sample;
+		copied_memory_show(copied, sample);
 		read_stacks(runtime, sample, snapshot.size ? &snapshot : NULL);
 	}
 	python_runtime_destroy(runtime);
@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size }, record = { 0 };
 	struct clock_sample *sample = malloc(sizeof(*sample));
-	struct copied_memory copied = { .sample = sample };
+	struct copied_memory copied = { 0 };
 	struct memory_reader reader = copied_memory_reader(&copied);
 	uint8_t *bytes;
 
@@ -177,9 +177,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pauses = 0;
 	if (clock_sample_parse(bytes, record.left, sample) == 0) {
 		check_sample(sample, bytes, record.left);
+		copied_memory_show(&copied, sample);
 		read_ranges(sample, &reader);
 		read_python(&copied, &reader, sample);
 	}
+	copied_memory_show(&copied, NULL);
 	free(bytes);
 	free(sample);
 	free(image);

@@ -3,6 +3,7 @@
 #include "attach/clock_sample.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -294,7 +295,8 @@ static struct memory_reader reader;
 static void begin_reading(void)
 {
 	live = (struct live){ 0 };
-	copied = (struct copied_memory){ .process = { live_read, &live }, .sample = &sample };
+	copied = (struct copied_memory){ .process = { live_read, &live } };
+	copied_memory_show(&copied, &sample);
 	reader = copied_memory_reader(&copied);
 }
 
@@ -351,29 +353,55 @@ static void test_reading(void **state)
 	/* To the end of the address space and beyond. */
 	assert_int_equal(read_at(UINT64_MAX - 2, 8), -EFAULT);
 	/* No sample: the process alone. */
-	copied.sample = NULL;
+	copied_memory_show(&copied, NULL);
 	assert_int_equal(read_at(STATE, 4), 0);
 	assert_string_equal(read_text, "LLLL");
+}
+
+static void *read_elsewhere(void *context)
+{
+	*(int *)context = read_at(STATE, 4);
+	return NULL;
+}
+
+/* Who does not look at the sample sees the process. */
+static void test_another_thread(void **state)
+{
+	struct copied_memory other = { .process = { live_read, &live } };
+	struct memory_reader process = copied_memory_reader(&other);
+	pthread_t thread;
+	int error = -1;
+
+	(void)state;
+	build_pieces();
+	assert_int_equal(pthread_create(&thread, NULL, read_elsewhere, &error), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(error, 0);
+	assert_string_equal(read_text, "LLLL");
+	/* Another process is not what was sampled. */
+	assert_int_equal(memory_read(&process, STATE, read_text, 4), 0);
+	assert_string_equal(read_text, "LLLL");
+	assert_int_equal(read_at(STATE, 4), 0);
+	assert_string_equal(read_text, "aaaa");
 }
 
 /* Above the copied stack there is another moment's: neither the sample's nor the process's. */
 static void test_beyond_the_stack(void **state)
 {
 	(void)state;
-	build_pieces();
-	copied.stack_end = STATE + 64;
-	assert_int_equal(read_at(STATE, 8), 0);
+	begin_record();
+	put_piece(STATE, 8, CLOCK_PIECE_STATE, 'a');
+	put_piece(STATE + 48, 16, CLOCK_PIECE_STACK, 's');
+	parse();
+	begin_reading();
 	assert_int_equal(read_at(STATE + 56, 8), 0);
+	assert_string_equal(read_text, "ssssssss");
+	assert_int_equal(read_at(STATE + 40, 8), 0);
 	assert_string_equal(read_text, "LLLLLLLL");
 	assert_int_equal(read_at(STATE + 60, 8), -EFAULT);
 	assert_int_equal(read_at(STATE + 64, 8), -EFAULT);
 	assert_int_equal(live.calls, 1);
-	/* Also while its native frames are looked for, when the sample itself is read no more. */
-	copied.sample = NULL;
-	assert_int_equal(read_at(STATE + 64, 8), -EFAULT);
-	assert_int_equal(read_at(STATE, 4), 0);
-	assert_string_equal(read_text, "LLLL");
-	copied.stack_end = 0;
+	copied_memory_show(&copied, NULL);
 	assert_int_equal(read_at(STATE + 64, 8), 0);
 }
 
@@ -450,13 +478,13 @@ static void test_many_ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_record),      cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_not_a_record),     cmocka_unit_test(test_bad_pieces),
-		cmocka_unit_test(test_too_many_pieces),  cmocka_unit_test(test_stack),
-		cmocka_unit_test(test_stack_with_gaps),  cmocka_unit_test(test_stack_too_large),
-		cmocka_unit_test(test_reading),          cmocka_unit_test(test_process_gone),
-		cmocka_unit_test(test_overlaps),         cmocka_unit_test(test_many_ranges),
-		cmocka_unit_test(test_beyond_the_stack),
+		cmocka_unit_test(test_good_record),     cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_not_a_record),    cmocka_unit_test(test_bad_pieces),
+		cmocka_unit_test(test_too_many_pieces), cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_stack_with_gaps), cmocka_unit_test(test_stack_too_large),
+		cmocka_unit_test(test_reading),         cmocka_unit_test(test_process_gone),
+		cmocka_unit_test(test_another_thread),  cmocka_unit_test(test_beyond_the_stack),
+		cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_many_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
