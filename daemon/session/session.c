@@ -105,7 +105,8 @@ static void choose_sampler(struct session *session, bool loads, bool stores)
 /* A tracer sees memory accesses, waiting, and what the process forks. */
 static bool needs_tracer(const struct session_options *options)
 {
-	return options->loads || options->stores || options->waits || options->count_forks;
+	return options->engine != ENGINE_KERNEL &&
+	       (options->loads || options->stores || options->waits || options->count_forks);
 }
 
 /* Each has a clock on every processor. */

@@ -88,7 +88,7 @@ def check_keys(browser):
 def test_part_of_run():
     find_browser()
     with Target(default_interpreter(), "phases.py", "--phase", 3) as target:
-        with Page(target.pid, "-d", 5.8, "--mode", "time") as page, Browser() as browser:
+        with Page(target.pid, "-d", 5.8, "--mode", "time", "--engine", "ptrace") as page, Browser() as browser:
             for width in (1440, 320):
                 open_page(browser, page, width=width, touch=True)
                 browser.evaluate("document.querySelector('#threads details').open = true")
