@@ -118,9 +118,9 @@ def test_looked_for_mended(one_interpreter):
             check_sampled(line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
 
 
-def test_forked_in_loop(interpreter):
+def test_forked_in_loop(one_interpreter):
     """The loop of the fork is on the stack of each worker, and never turns there."""
-    with Target(interpreter, "forked_in_loop.py", "--seconds", 10) as target:
+    with Target(one_interpreter, "forked_in_loop.py", "--seconds", 10) as target:
         report, _ = profile(target.pid, "--follow", "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()

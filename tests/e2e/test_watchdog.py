@@ -14,7 +14,7 @@ def test_held_up_in_the_kernel(one_interpreter):
     with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
         path = os.path.join(folder, "profile.json")
         with Target(one_interpreter, "held_page.py", stdin=subprocess.PIPE) as target:
-            with Daemon("--pid", target.pid, "-d", 60, "-q", "-o", path) as daemon:
+            with Daemon("--pid", target.pid, "--engine", "ptrace", "-d", 60, "-q", "-o", path) as daemon:
                 wait_attached(target.pid)
                 time.sleep(1)
                 target.process.stdin.write("hold\n")
