@@ -55,8 +55,9 @@ _pieprofd() {
 	--color | --colour) values='auto always never' ;;
 	--stop-signal) values='URG WINCH CHLD' ;;
 	--format) values='text html json collapsed pprof speedscope firefox recording' ;;
+	--editor) values='vscode vscodium cursor zed pycharm idea sublime textmate' ;;
 	--max-overhead) values='1% 2% 5% 10%' ;;
-	-d | --duration | -r | --rate | --name | --lines | --pairs | --include | --exclude | --listen) return ;;
+	-d | --duration | -r | --rate | --name | --lines | --pairs | --include | --exclude | --listen | --source-url) return ;;
 	-o | --output | --diff)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames 2>/dev/null

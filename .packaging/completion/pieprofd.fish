@@ -37,5 +37,7 @@ complete -c pieprofd -n '__pieprofd_value_of --color --colour' -a 'auto always n
 complete -c pieprofd -n '__pieprofd_value_of --stop-signal' -a 'URG WINCH CHLD'
 complete -c pieprofd -n '__pieprofd_value_of --format' \
 	-a 'text html json collapsed pprof speedscope firefox recording'
+complete -c pieprofd -n '__pieprofd_value_of --editor' \
+	-a 'vscode vscodium cursor zed pycharm idea sublime textmate'
 complete -c pieprofd -F -n '__pieprofd_value_of -o --output --diff'
 complete -c pieprofd -F -n 'test (__pieprofd_command; or echo) = report'

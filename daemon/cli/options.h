@@ -72,9 +72,12 @@ struct options {
 	struct access_patterns patterns; /* strings are borrowed from argv */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
-	const char *recording; /* report: what is to be shown, borrowed from argv */
-	const char *base;      /* report: --diff; NULL: not asked for */
-	const char *listen;    /* serve: where, borrowed from argv */
+	const char *recording;  /* report: what is to be shown, borrowed from argv */
+	const char *base;       /* report: --diff; NULL: not asked for */
+	const char *editor_url; /* NULL: no links; likewise: */
+	const char *source_url;
+	char link_root[512]; /* "": not given */
+	const char *listen;  /* serve: where, borrowed from argv */
 	bool allow_remote;
 	const char *token_file; /* NULL: none */
 	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */

@@ -6,6 +6,7 @@
 #include "daemon/cli/standard_output.h"
 #include "daemon/report/diff/diff.h"
 #include "daemon/report/format/output_file.h"
+#include "daemon/report/html/html.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/recording/recording.h"
 
@@ -46,9 +47,32 @@ static void say_unfinished(const struct options *options, const char *path,
 			path, (double)profile->facts.duration_ns / 1e9);
 }
 
+static int put_diff_data(const void *diff, FILE *file)
+{
+	return diff_write_json(diff, file);
+}
+
+static int put_diff_page(const struct shown *shown, FILE *file)
+{
+	const struct diff *diff = shown->diff;
+	char headline[512];
+	const struct html_base base = {
+		.profile = diff->profiles[DIFF_BASE],
+		.headline = headline,
+		.put_diff = put_diff_data,
+		.diff = diff,
+	};
+
+	diff_headline(diff, headline, sizeof(headline));
+	return html_write_compared(diff->profiles[DIFF_NOW], &base, shown->options, file);
+}
+
 static int put_diff(void *context, FILE *file)
 {
 	const struct shown *shown = context;
+
+	if (shown->writer == &writer_html)
+		return put_diff_page(shown, file);
 
 	if (shown->writer == &writer_json)
 		return diff_write_json(shown->diff, file);

@@ -11,7 +11,10 @@
 struct writer_options standard_output_options(const struct options *options)
 {
 	struct writer_options writer = { .lines_max = options->lines_max,
-					 .pairs_max = options->pairs_max };
+					 .pairs_max = options->pairs_max,
+					 .editor_url = options->editor_url,
+					 .source_url = options->source_url,
+					 .link_root = options->link_root };
 	struct winsize size;
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))

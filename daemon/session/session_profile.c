@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum process_end session_process_end(const struct session *session)
 {
@@ -79,6 +80,15 @@ static enum process_end seen_end(const struct session *session)
 	return session->tracer || end == PROCESS_REPLACED ? end : PROCESS_RUNNING;
 }
 
+static void name_machine(struct profile_target *target)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (gethostname(target->host, sizeof(target->host) - 1))
+		target->host[0] = '\0';
+	target->processors = processors > 0 ? (uint32_t)processors : 0;
+}
+
 /* All that takes no time to find out. */
 static struct profile_facts current_facts(const struct session *session)
 {
@@ -126,6 +136,7 @@ static struct profile_facts current_facts(const struct session *session)
 	};
 
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
+	name_machine(&facts.target);
 	facts.losses.counts[LOSS_STOP_ABANDONED] += counts->abandoned;
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_STOP_SIGNAL_PENDING] += counts->signals_left;

@@ -13,7 +13,7 @@ from harness import PIEPROFD, ROOT, Target, check, check_equal, default_interpre
 
 # Values that are right, for options that do not take just any.
 VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format": "json", "mode": "time", "engine": "auto",
-          "max-overhead": "1", "stop-signal": "URG", "color": "never", "lines": "1", "pairs": "1"}
+          "max-overhead": "1", "stop-signal": "URG", "color": "never", "editor": "vscode", "source-url": "https://x/{path}", "lines": "1", "pairs": "1"}
 
 
 def parsed_options():

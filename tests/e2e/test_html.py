@@ -46,13 +46,37 @@ def check_quiet(browser, page):
     check_equal(set(browser.requests), {"file://" + page.path}, "what the page asked for")
 
 
+def show_tab(browser, title):
+    """As a click does; no such tab, or no script: nothing happens."""
+    browser.evaluate("(e => e && e.click())([...document.querySelectorAll('#tabs [role=tab]')].find(e => "
+                     "e.textContent === %r))" % title)
+
+
 def visible(browser, selector):
-    """The text of an element as it is shown; an element that is not there, or hidden, has none."""
-    return browser.evaluate("(e => e && e.checkVisibility() ? e.innerText : '')(document.querySelector(%r))" % selector)
+    """The text of an element as it is shown, in its tab; an element that is not there, or hidden, has none."""
+    return browser.evaluate(
+        "(e => { const panel = e && e.closest('.panel.off'), tab = panel && document.getElementById("
+        "panel.getAttribute('aria-labelledby')); if (tab) tab.click(); "
+        "return e && e.checkVisibility() ? e.innerText : ''; })(document.querySelector(%r))" % selector)
+
+
+def tab_titles(browser):
+    return browser.evaluate("[...document.querySelectorAll('#tabs [role=tab]')].filter(e => e.checkVisibility())"
+                            ".map(e => e.textContent)")
+
+
+def check_tabs(browser, width):
+    """Each fits into the window's width, and none is endless."""
+    for title in tab_titles(browser):
+        show_tab(browser, title)
+        check_equal(browser.evaluate("document.documentElement.scrollWidth"), width, "width of " + title)
+        height = browser.evaluate("document.documentElement.scrollHeight")
+        check(height < 15000, "%s is %d pixels high" % (title, height))
+        check_equal(browser.evaluate(CONTRAST), [], "text of little contrast in " + title)
 
 
 def check_layout(browser, width):
-    check_equal(browser.evaluate("document.documentElement.scrollWidth"), width, "width of the page")
+    show_tab(browser, "Flame")
     graph = browser.evaluate("document.querySelectorAll('#graph .box').length")
     check(graph > 5, "%s frames in the graph" % graph)
     kinds = browser.evaluate("[...new Set([...document.querySelectorAll('#graph .box')].map(e => "
@@ -63,8 +87,13 @@ def check_layout(browser, width):
 def check_keyboard(browser):
     """Through the graph by keys alone."""
     focused = "document.activeElement.dataset.node"
-    browser.evaluate("document.getElementById('search').focus()")
-    browser.press("Tab")  # the zoom-out button is disabled
+    show_tab(browser, "Overview")
+    browser.evaluate("document.querySelector('#tabs [aria-selected=true]').focus()")
+    browser.press("ArrowRight")
+    check_equal(browser.evaluate("document.activeElement.textContent"), "Flame", "the next tab")
+    browser.press("/")
+    check_equal(browser.evaluate("document.activeElement.id"), "search", "what / goes to")
+    browser.press("Tab", "Tab")  # the zoom-out button is disabled
     check_equal(browser.evaluate(focused), "0", "the first stop in the graph")
     seen = []
     for _ in range(4):
@@ -90,9 +119,12 @@ def check_table(browser):
     check_equal(browser.evaluate("document.querySelector('[aria-sort]').textContent"), "Self", "sorted by")
     self_times = browser.evaluate(column % 1)
     check_equal(self_times, sorted(self_times, reverse=True), "self times")
-    browser.evaluate("document.querySelectorAll('#line-table thead button')[5].focus()")
+    show_tab(browser, "Overview")
+    titles = browser.evaluate("[...document.querySelectorAll('#line-table thead button')].map(e => e.textContent)")
+    total = titles.index("Total")
+    browser.evaluate("document.querySelectorAll('#line-table thead button')[%d].focus()" % total)
     browser.press("Enter")
-    totals = browser.evaluate(column % 5)
+    totals = browser.evaluate(column % total)
     check_equal(totals, sorted(totals, reverse=True), "totals")
     browser.press("Enter")
     check_equal(browser.evaluate("document.querySelector('[aria-sort]').getAttribute('aria-sort')"), "ascending",
@@ -149,6 +181,16 @@ CONTRAST = """
 """
 
 
+def check_without_script(browser, page):
+    browser.open(page.path, script=False)
+    # Playwright's own evaluation still works.
+    check(visible(browser, "#verdict .headline"), "no verdict")
+    check(HOT_LINE in visible(browser, "#line-table"), "no hot line in the table")
+    check("stops of one thread" in visible(browser, "#quality"), "no data quality")
+    check("MainThread" in visible(browser, "#thread-table"), "no threads: %s" % visible(browser, "#thread-table"))
+    check_equal(visible(browser, "#flame"), "", "the flame graph's section")
+
+
 def test_page():
     find_browser()
     with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
@@ -157,7 +199,7 @@ def test_page():
             for width, dark in ((1440, False), (1440, True), (320, False), (320, True)):
                 open_page(browser, page, width=width, dark=dark)
                 check_layout(browser, width)
-                check_equal(browser.evaluate(CONTRAST), [], "text of little contrast")
+                check_tabs(browser, width)
                 check("CPU time" in visible(browser, "#verdict"), "verdict: %s" % visible(browser, "#verdict"))
                 check(HOT_LINE in visible(browser, "#line-table tbody"), "the hot line is not in the table")
                 check(HOT_LINE in visible(browser, "#source-list"), "the hot line is not among the sources")
@@ -167,20 +209,9 @@ def test_page():
             check_names(browser)
             check_keyboard(browser)
             check_table(browser)
-            check_quiet(browser, page)
-
-
-def test_page_without_script():
-    find_browser()
-    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
-        with Page(target.pid, "-d", 3) as page, Browser() as browser:
-            browser.open(page.path, script=False)
-            # Playwright's own evaluation still works.
-            check(visible(browser, "#verdict .headline"), "no verdict")
-            check(HOT_LINE in visible(browser, "#line-table"), "no hot line in the table")
-            check("stops of one thread" in visible(browser, "#quality"), "no data quality")
-            check("MainThread" in visible(browser, "#thread-table"), "no threads: %s" % visible(browser, "#thread-table"))
-            check_equal(visible(browser, "#flame"), "", "the flame graph's section")
+            check_equal(browser.evaluate("document.title"), "conv_backprop.py, 5 s on %s, %s - pieprofd" % (
+                os.uname().nodename, browser.evaluate("document.title").rsplit(", ", 1)[1].split(" - ")[0]), "title")
+            check_without_script(browser, page)
             check_quiet(browser, page)
 
 

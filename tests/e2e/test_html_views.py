@@ -8,7 +8,7 @@ from random import Random
 
 from browser import Browser, find_browser
 from harness import Target, check, check_equal, check_sampled, default_interpreter
-from test_html import HOT_LINE, Page, check_quiet, open_page, visible
+from test_html import HOT_LINE, Page, check_quiet, open_page, show_tab, visible
 
 NODES = 100000
 # What the page may have in all, whatever the profile's size; see BOXES_MAX in flame.js.
@@ -45,7 +45,7 @@ def shares(browser, column):
 
 
 def focus(browser, element):
-    browser.evaluate("document.getElementById(%r).focus()" % element)
+    browser.evaluate("(e => (reveal(e), e.focus()))(document.getElementById(%r))" % element)
 
 
 def check_first_part(browser):
@@ -68,6 +68,7 @@ def check_keys(browser):
     check_first_part(browser)
     check_equal(round(sum(shares(browser, 1).values())), 100, "shares of all threads")
     end = browser.evaluate("document.getElementById('range-to').value")
+    focus(browser, "range-to")
     browser.press("End")
     check_equal(visible(browser, "#range-bar"), "", "the bar, with the whole run shown")
     focus(browser, "range-from")
@@ -75,6 +76,7 @@ def check_keys(browser):
     rest = shown_seconds(browser)
     # Each is rounded to three digits.
     check(abs(first + rest - whole) <= 0.02 * whole, "%g s and %g s of %g s" % (first, rest, whole))
+    focus(browser, "range-from")
     browser.press("End")
     browser.press(*["PageDown"] * 2)
     check_equal(found_by_search(browser, "work_first"), "Nothing found", "work_first in the last part")
@@ -94,6 +96,7 @@ def test_part_of_run():
                 browser.evaluate("document.querySelector('#threads details').open = true")
                 check_equal(browser.evaluate("document.documentElement.scrollWidth"), width, "width of the page")
                 for touch in (False, True):
+                    show_tab(browser, "Threads")
                     browser.drag("#heat", 0.02, 0.3, touch)
                     check_first_part(browser)
                     browser.evaluate("document.getElementById('whole-run').click()")
@@ -104,6 +107,8 @@ def test_part_of_run():
 
 def check_barriers(browser, what):
     from axe_playwright_python.sync_playwright import Axe
+    # All tabs at once.
+    browser.evaluate("document.querySelectorAll('.panel').forEach(e => e.classList.remove('off'))")
     found = Axe().run(browser.page)
     check(not found.violations_count, "barriers, %s: %s" % (what, found.generate_report()))
 
@@ -119,7 +124,7 @@ def test_barriers():
                 # Three of a kind stand for the rest.
                 browser.evaluate("document.querySelectorAll('details').forEach(e => "
                                  "e.open = e.matches(':nth-of-type(-n + 3)'))")
-                browser.evaluate("document.getElementById('range-from').focus()")
+                focus(browser, "range-from")
                 browser.press("PageUp")
                 found_by_search(browser, "numpy")
                 browser.evaluate("document.querySelectorAll('#graph .box')[3].click()")

@@ -130,6 +130,42 @@ static void test_pairs(void **state)
 	diff_destroy(diff);
 }
 
+static void test_headline(void **state)
+{
+	static const uint64_t ms[] = { 3000, 2000, 500, 500 };
+	struct profile_function functions[2][2] = {
+		{ { .file = "/x.py", .function = "normalise", .self_ns = { 2820000000, 0, 0 } },
+		  { .file = "/x.py", .function = "read", .self_ns = { 3180000000, 0, 0 } } },
+		{ { .file = "/x.py", .function = "normalise", .self_ns = { 1180000000, 0, 0 } },
+		  { .file = "/x.py", .function = "read", .self_ns = { 3180000000, 0, 0 } } },
+	};
+	struct subject sides[2];
+	struct diff *diff;
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		fill(&sides[i], ms, 10);
+		sides[i].profile.functions = functions[i];
+		sides[i].profile.function_count = 2;
+	}
+	sides[1].profile.time_ns[TIME_PYTHON] = 4360000000;
+	diff = diff_create(&sides[0].profile, &sides[1].profile);
+	diff_headline(diff, text, sizeof(text));
+	assert_string_equal(text, "normalise: 47% to 27% of the CPU time");
+	diff_destroy(diff);
+	sides[1].profile.function_count = 1;
+	functions[1][0].function = "quick";
+	diff = diff_create(&sides[0].profile, &sides[1].profile);
+	diff_headline(diff, text, sizeof(text));
+	assert_string_equal(text, "read: 53% of the CPU time, now none");
+	diff_destroy(diff);
+	diff = diff_create(&sides[0].profile, &sides[0].profile);
+	diff_headline(diff, text, 8);
+	assert_string_equal(text, "No func");
+	diff_destroy(diff);
+}
+
 static void test_nothing(void **state)
 {
 	struct profile nothing = { 0 }, sample = sample_profile();
@@ -164,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_lines_that_moved_are_the_same),
 		cmocka_unit_test(test_new_and_gone),
 		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_headline),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_interval_of_a_difference),
 	};

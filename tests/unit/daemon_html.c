@@ -4,6 +4,7 @@
 #include "html_page.h"
 
 #include <errno.h>
+#include <time.h>
 
 /* By zlib and the coreutils, not by what wrote it; the caller frees. */
 static char *unpacked(const char *base64)
@@ -257,7 +258,6 @@ static void test_processes_and_waiting(void **state)
 
 	(void)state;
 	assert_null(strstr(page, "id=\"processes\""));
-	assert_null(strstr(page, "href=\"#processes\""));
 	assert_null(strstr(page, "id=\"waiting\""));
 	assert_null(strstr(page, "href=\"#waiting\""));
 	assert_null(strstr(page, "class=\"facts\""));
@@ -301,7 +301,8 @@ static void test_processes_and_waiting(void **state)
 	assert_null(strstr(part, "sleeper"));
 	free(part);
 	assert_non_null(strstr(page, "<strong>25.0%</strong> of the CPU time"));
-	assert_non_null(strstr(page, " 4321 and 2 more"));
+	assert_non_null(strstr(page, " and 2 more, "));
+	assert_non_null(strstr(page, "pid 4321"));
 	tree = block(page, "tree-data");
 	assert_int_equal(json_array_size(json_object_get(json_object_get(tree, "waiting"), "lock")),
 			 profile.tree.node_count);
@@ -359,6 +360,120 @@ static void test_mark(void **state)
 	free(page);
 }
 
+/* Of what program, for how long, where, and when. */
+static void test_title(void **state)
+{
+	static const struct {
+		const char *command[6];
+		const char *title;
+	} cases[] = {
+		{ { "/usr/bin/python3.11", "-X", "dev", "/srv/numpy_oops.py", "x" },
+		  "numpy_oops.py, 10 s on web-3, 14 Nov 22:13" },
+		{ { "python3", "-um", "x" }, "x, 10 s on web-3, 14 Nov 22:13" },
+		{ { "python3", "-m", "http.server" }, "http.server, 10 s on web-3, 14 Nov 22:13" },
+		{ { "python3", "-c", "pass" }, "python3, 10 s on web-3, 14 Nov 22:13" },
+		{ { "/opt/venv/bin/gunicorn", "app" }, "gunicorn, 10 s on web-3, 14 Nov 22:13" },
+		{ { "python3", "/srv/<b>.py" }, "&lt;b&gt;.py, 10 s on web-3, 14 Nov 22:13" },
+		{ { NULL }, "python3, 10 s on web-3, 14 Nov 22:13" },
+	};
+	struct profile profile = sample_profile();
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	strcpy(profile.facts.target.host, "web-3");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *page, *title;
+
+		profile.facts.target.command = cases[i].command;
+		page = written(&profile);
+		title = between(page, "<h1>", "</h1>");
+		assert_string_equal(title, cases[i].title);
+		free(title);
+		free(page);
+	}
+}
+
+/* The functions that lines are in, and links to an editor and a repository. */
+static void test_texts_and_links(void **state)
+{
+	static const struct profile_text texts[] = { { 31, "def f(x):" }, { 33, "    </script>" } };
+	static const struct profile_source sources[] = {
+		{ .file = SAMPLE_FILE, .sha256 = "", .texts = texts, .text_count = 2 },
+		{ .file = "/usr/lib/python3.11/json/decoder.py",
+		  .sha256 = "",
+		  .texts = texts,
+		  .text_count = 1 },
+		{ .file = "/none.py", .sha256 = "" },
+	};
+	const struct writer_options options = { .editor_url = "vscode://file{file}:{line}",
+						.source_url = "https://x/<{path}" };
+	struct profile profile = sample_profile();
+	json_t *tree, *files, *links;
+	char *page;
+
+	(void)state;
+	profile.sources = sources;
+	profile.source_count = 3;
+	profile.facts.target.processors = 2;
+	page = sample_written(&writer_html, &profile, &options);
+	check_markup(page);
+	tree = block(page, "tree-data");
+	files = json_object_get(tree, "texts");
+	assert_int_equal(json_array_size(files), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(files, 0), "own")), 1);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(files, 1), "own")), 0);
+	assert_string_equal(json_string_value(json_array_get(
+				    json_object_get(json_array_get(files, 0), "text"), 1)),
+			    "    </script>");
+	assert_int_equal(json_integer_value(json_object_get(tree, "processors")), 2);
+	assert_int_equal(json_array_size(json_object_get(tree, "foreign")), profile.line_count);
+	links = json_object_get(tree, "links");
+	assert_string_equal(json_string_value(json_object_get(links, "editor")),
+			    options.editor_url);
+	assert_string_equal(json_string_value(json_object_get(links, "repository")),
+			    options.source_url);
+	json_decref(tree);
+	free(page);
+}
+
+static int put_some_diff(const void *diff, FILE *file)
+{
+	fputs(diff, file);
+	return 0;
+}
+
+/* Beside an earlier profile, whose tree is there, too. */
+static void test_compared(void **state)
+{
+	struct profile before = sample_profile(), now = sample_profile();
+	const struct html_base base = { &before, "<f>: 47% to 27%", put_some_diff,
+					"{\"functions\":[]}" };
+	char *page = NULL, *part;
+	size_t size = 0;
+	FILE *file = open_memstream(&page, &size);
+	json_t *data;
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(html_write_compared(&now, &base, &defaults, file), 0);
+	fclose(file);
+	check_markup(page);
+	part = between(page, "<section id=\"changes\"", "</section>");
+	assert_non_null(strstr(part, "&lt;f&gt;: 47% to 27%"));
+	data = block(page, "base-data");
+	assert_int_equal(json_array_size(json_object_get(json_object_get(data, "tree"), "frame")),
+			 before.tree.node_count);
+	assert_non_null(json_object_get(json_object_get(data, "diff"), "functions"));
+	json_decref(data);
+	free(part);
+	free(page);
+	page = written(&now);
+	assert_null(strstr(page, "id=\"changes\""));
+	assert_null(strstr(page, "<script type=\"application/json\" id=\"base-data\""));
+	free(page);
+}
+
 /* A disk that is full, at once and behind the stream's buffer. */
 static void test_full(void **state)
 {
@@ -381,6 +496,9 @@ int main(void)
 		cmocka_unit_test(test_same_verdict_as_text),
 		cmocka_unit_test(test_processes_and_waiting),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_title),
+		cmocka_unit_test(test_texts_and_links),
+		cmocka_unit_test(test_compared),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_large),
 	};

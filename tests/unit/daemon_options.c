@@ -167,9 +167,37 @@ static void test_report(void **state)
 	refused("report x --include f", "--include");
 	refused("-d 3 report x", "--duration");
 	refused("report x --no-source", "--no-source");
-	refused("report x --diff y -o z.html", "html");
+	refused("report x --diff y --format pprof -o z", "pprof");
+	assert_ptr_equal(accepted("report x --diff y -o z.html").outputs[0].writer, &writer_html);
 	refused("--pid 7 --diff y", "--diff");
 	refused("dump --pid 7 --diff y", "--diff");
+}
+
+static void test_links(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_null(accepted("report x").editor_url);
+	assert_string_equal(accepted("report x --editor vscode").editor_url,
+			    "vscode://file{file}:{line}");
+	assert_string_equal(accepted("--pid 7 --editor my:{file}#{line}").editor_url,
+			    "my:{file}#{line}");
+	refused("report x --editor ed", "pycharm");
+	refused("report x --editor my:file", "{file}");
+	refused("report x --editor JavaScript:alert({file})", "JavaScript");
+	refused("report x --editor data:text/html,{file}", "data");
+	refused("report x --editor {file}", "{file}");
+	refused("report x --editor :{file}", "{file}");
+	options = accepted("report x --source-url /srv/app=https://x/y/{path}#L{line}");
+	assert_string_equal(options.source_url, "https://x/y/{path}#L{line}");
+	assert_string_equal(options.link_root, "/srv/app");
+	options = accepted("report x --source-url https://x/?a=b&p={path}");
+	assert_string_equal(options.source_url, "https://x/?a=b&p={path}");
+	assert_string_equal(options.link_root, "");
+	refused("report x --source-url https://x/", "{path}");
+	refused("report x --source-url /srv=javascript:{path}", "{path}");
+	refused("dump --pid 7 --editor vscode", "--editor");
 }
 
 static void test_list_and_doctor(void **state)
@@ -475,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_record_is_the_command),
 		cmocka_unit_test(test_dump),
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_pid),

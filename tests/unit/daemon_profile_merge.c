@@ -372,10 +372,22 @@ static void test_gil(void **state)
  * that is said. */
 static void test_sources(void **state)
 {
+	static const struct profile_text texts[2][2] = { { { 1, "one" }, { 3, "three" } },
+							 { { 2, "two" }, { 3, "three" } } };
 	static const struct profile_source sources[3][2] = {
 		{ { .file = "/b.py", .sha256 = "01", .size = 10, .modified_unix_ns = 5 },
-		  { .file = "/same.py", .sha256 = "07", .size = 70, .modified_unix_ns = 7 } },
-		{ { .file = "/same.py", .sha256 = "07", .size = 70, .modified_unix_ns = 7 },
+		  { .file = "/same.py",
+		    .sha256 = "07",
+		    .size = 70,
+		    .modified_unix_ns = 7,
+		    .texts = texts[0],
+		    .text_count = 2 } },
+		{ { .file = "/same.py",
+		    .sha256 = "07",
+		    .size = 70,
+		    .modified_unix_ns = 7,
+		    .texts = texts[1],
+		    .text_count = 2 },
 		  { .file = "/b.py", .sha256 = "02", .size = 20, .modified_unix_ns = 6 } },
 		/* Written twice within the clock's resolution. */
 		{ { .file = "/b.py", .sha256 = "03", .size = 30, .modified_unix_ns = 6 },
@@ -410,6 +422,11 @@ static void test_sources(void **state)
 		assert_true(merged[1].newer_than_process);
 		assert_string_equal(merged[2].file, "/same.py");
 		assert_false(merged[2].newer_than_process);
+		/* Lines of either, in order. */
+		assert_int_equal(merged[2].text_count, 3);
+		for (int line = 1; line <= 3; line++)
+			assert_int_equal(merged[2].texts[line - 1].line, line);
+		assert_string_equal(merged[2].texts[1].text, "two");
 		profile_destroy(profile);
 		profile_merge_destroy(merge);
 	}

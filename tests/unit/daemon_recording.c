@@ -261,7 +261,7 @@ static const struct {
 	{ "threads", "profile_thread" },      { "sources", "profile_source" },
 	{ "losses", "recorded_loss" },        { "command", "recorded_word" },
 	{ "processes", "profile_process" },   { "timeline.threads", "profile_cell" },
-	{ "timeline.nodes", "profile_cell" },
+	{ "timeline.nodes", "profile_cell" }, { "sources.texts", "profile_text" },
 };
 
 static bool find_type(Dwarf *dwarf, const char *name, Dwarf_Die *ret_type)

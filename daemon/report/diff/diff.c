@@ -5,6 +5,7 @@
 #include "daemon/report/model/verdict.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -443,4 +444,23 @@ void diff_destroy(struct diff *diff)
 	free(diff->functions);
 	free(diff->pairs);
 	free(diff);
+}
+
+void diff_headline(const struct diff *diff, char *text, size_t size)
+{
+	/* What stands out comes first. */
+	const struct diff_entry *entry = diff->function_count ? &diff->functions[0] : NULL;
+
+	if (!entry || entry->time.noise)
+		snprintf(text, size,
+			 "No function's own time changed by more than chance would have it");
+	else if (!entry->present[DIFF_BASE])
+		snprintf(text, size, "%.400s: new, %.0f%% of the CPU time", entry->function,
+			 100 * entry->time.share[DIFF_NOW]);
+	else if (!entry->present[DIFF_NOW])
+		snprintf(text, size, "%.400s: %.0f%% of the CPU time, now none", entry->function,
+			 100 * entry->time.share[DIFF_BASE]);
+	else
+		snprintf(text, size, "%.400s: %.0f%% to %.0f%% of the CPU time", entry->function,
+			 100 * entry->time.share[DIFF_BASE], 100 * entry->time.share[DIFF_NOW]);
 }

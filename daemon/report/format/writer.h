@@ -12,6 +12,10 @@ struct writer_options {
 	bool colour;
 	unsigned lines_max; /* text: how many lines and pairs to show; 0: as the format sees fit */
 	unsigned pairs_max;
+	/* html: addresses of a line of source, with {file}, {path} and {line}; NULL: no links. */
+	const char *editor_url;
+	const char *source_url;
+	const char *link_root; /* what {path} begins behind; NULL: "/" */
 };
 
 struct writer {

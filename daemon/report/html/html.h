@@ -14,4 +14,16 @@
 
 extern const struct writer writer_html;
 
+/* An earlier profile, and what changed since. */
+struct html_base {
+	const struct profile *profile;
+	const char *headline;
+	int (*put_diff)(const void *diff, FILE *file); /* as JSON; 0 or a negative errno */
+	const void *diff;
+};
+
+/* The same of a profile with a flame graph of what changed. */
+int html_write_compared(const struct profile *profile, const struct html_base *base,
+			const struct writer_options *options, FILE *file);
+
 #endif

@@ -114,8 +114,8 @@ static int html_data_finish(struct data *data)
 	return result ? result : ferror(data->file) ? -EIO : 0;
 }
 
-int html_data(FILE *file, const char *id, const struct profile *profile,
-	      int (*put)(FILE *file, const struct profile *profile))
+int html_data(FILE *file, const char *id, const void *context,
+	      int (*put)(FILE *file, const void *context))
 {
 	const cookie_io_functions_t functions = { .write = write_data };
 	struct data data = { .file = file, .id = id, .plain = malloc(HTML_DATA_PLAIN_MAX) };
@@ -123,7 +123,7 @@ int html_data(FILE *file, const char *id, const struct profile *profile,
 	int result = -ENOMEM, finished;
 
 	if (stream) {
-		result = put(stream, profile);
+		result = put(stream, context);
 		if (fclose(stream) != 0 && !result)
 			result = -EIO;
 		finished = html_data_finish(&data);

@@ -7,8 +7,6 @@
 #ifndef PIEPROFD_DAEMON_REPORT_HTML_HTML_DATA_H
 #define PIEPROFD_DAEMON_REPORT_HTML_HTML_DATA_H
 
-#include "daemon/report/model/profile.h"
-
 #include <stdio.h>
 
 /* As JSON, more is gzipped. */
@@ -19,9 +17,7 @@
  * byte in it could end the element: <, > and & are in strings alone, where they
  * are \u003c and the like. 0, -ENOMEM or -EIO.
  */
-__attribute__((warn_unused_result)) int html_data(FILE *file, const char *id,
-						  const struct profile *profile,
-						  int (*put)(FILE *file,
-							     const struct profile *profile));
+__attribute__((warn_unused_result)) int html_data(FILE *file, const char *id, const void *context,
+						  int (*put)(FILE *file, const void *context));
 
 #endif

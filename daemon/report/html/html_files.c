@@ -23,5 +23,7 @@
 
 EMBED(page, INCLUDE("page.html"))
 EMBED(style, INCLUDE("page.css"))
-EMBED(script, INCLUDE("words.js") INCLUDE("flame.js") INCLUDE("timeline.js") INCLUDE("waiting.js")
-		      INCLUDE("page.js"))
+EMBED(script, INCLUDE("words.js") INCLUDE("tabs.js") INCLUDE("links.js") INCLUDE("table.js")
+		      INCLUDE("flame_view.js") INCLUDE("flame.js") INCLUDE("timeline.js")
+			      INCLUDE("waiting.js") INCLUDE("source.js") INCLUDE("compare.js")
+				      INCLUDE("page.js"))

@@ -11,13 +11,6 @@
 
 #define PROCESSES_MAX 50
 
-int html_processes_link(FILE *file, const struct profile *profile)
-{
-	if (profile->process_count > 1)
-		fputs("<li><a href=\"#processes\">Processes</a></li>\n", file);
-	return 0;
-}
-
 static int html_put_process(FILE *file, const struct profile_facts *facts,
 			    const struct profile_process *process, uint64_t total_ns)
 {

@@ -3,7 +3,6 @@
 
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/text_layout.h"
-#include "daemon/report/model/container_text.h"
 #include "daemon/report/model/line_mark.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/model/verdict.h"
@@ -56,60 +55,6 @@ static int html_bytes(FILE *file, const char *text, size_t bytes)
 
 	free(part);
 	return result;
-}
-
-int html_title(FILE *file, const struct profile *profile)
-{
-	const struct profile_target *target = &profile->facts.target;
-	char name[sizeof(target->comm) + 1];
-
-	snprintf(name, sizeof(name), "%.*s", (int)sizeof(target->comm), target->comm);
-	if (html_text(file, name) < 0)
-		return -ENOMEM;
-	fprintf(file, " %d", (int)target->pid);
-	if (profile->process_count > 1)
-		fprintf(file, " and %zu more", profile->process_count - 1);
-	if (html_text(file, container_suffix(&target->container).text) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-int html_command(FILE *file, const struct profile *profile)
-{
-	const struct profile_facts *facts = &profile->facts;
-	const struct profile_target *target = &facts->target;
-
-	fputs("<p class=\"command\"><code>", file);
-	for (size_t i = 0; target->command && target->command[i]; i++) {
-		if (i)
-			fputc(' ', file);
-		if (html_text(file, target->command[i]) < 0)
-			return -ENOMEM;
-	}
-	fputs("</code></p>\n<p>", file);
-	if (target->container.id[0]) {
-		fputs("In container ", file);
-		if (html_text(file, container_words(&target->container).text) < 0)
-			return -ENOMEM;
-		fputs(" &middot; ", file);
-	}
-	if (target->python.major)
-		fprintf(file, "Python %d.%d.%d%s", target->python.major, target->python.minor,
-			target->python.micro, python_version_build(&target->python));
-	else
-		fputs("A Python that could not be read: native frames alone", file);
-	fprintf(file, " &middot; %s &middot; %" PRIu64 " sample%s%s &middot; %s of CPU time%s",
-		figure_ns(facts->duration_ns).text, facts->samples, facts->samples == 1 ? "" : "s",
-		facts->samples && facts->samples < FIGURE_SAMPLES_MIN
-			? " (fewer than 100: shares are rough)"
-			: "",
-		figure_ns(time_sum(profile->time_ns)).text,
-		facts->target_exited ? " &middot; the target exited meanwhile" : "");
-	fputs(" &middot; pieprofd ", file);
-	if (html_text(file, facts->version) < 0)
-		return -ENOMEM;
-	fputs("</p>\n", file);
-	return 0;
 }
 
 /* "FILE:LINE"; a native function has no line. */

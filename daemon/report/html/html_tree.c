@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *   {"lines_omitted":0, "advice":{category: text}, "marks":{index of a line: [from, to]},
- *    "frames":[[kind, function, file, line], ...],
+ *   "lines_omitted":0, "advice":{category: text}, "marks":{index of a line: [from, to]},
+ *    "foreign":[1 for a line of a library, else 0, ...], "processors":2,
+ *    "texts":[{"file":..., "own":1, "line":[...], "text":[...]}, ...],
+ *    "frames":[[kind, function, file, line, 1 for the program's own], ...],
  *    "depth":[...], "frame":[...], "python":[...], "native":[...], "system":[...],
  *    "slice_ns":100000000, "slice_count":100,
  *    "slices":{"node":[...], "slice":[...], "python":[...], ...}}
@@ -13,9 +15,11 @@
  */
 #include "daemon/report/html/html_tree.h"
 
+#include "daemon/cct/library_path.h"
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/model/frame_function.h"
 #include "daemon/report/model/line_mark.h"
+#include "daemon/report/model/own_line.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +35,8 @@ static void html_tree_put_frame(FILE *file, const struct profile_frame *frame)
 	escape_json(file, frame_function(frame, true, buffer, sizeof(buffer)));
 	fputc(',', file);
 	escape_json(file, frame->file);
-	fprintf(file, ",%d]", frame->kind == FRAME_PYTHON ? frame->line : 0);
+	fprintf(file, ",%d,%d]", frame->kind == FRAME_PYTHON ? frame->line : 0,
+		own_line_is_own(frame));
 }
 
 /* One member of all items, as a JSON array. */
@@ -103,11 +108,36 @@ static void put_marks(FILE *file, const struct profile *profile, size_t lines_ma
 	}
 }
 
+/* The functions that the lines are in, as they were when they were sampled. */
+static void html_tree_put_texts(FILE *file, const struct profile *profile)
+{
+	bool first = true;
+
+	fputs("],\n\"texts\":[", file);
+	for (size_t at = 0; at < profile->source_count; at++) {
+		const struct profile_source *source = &profile->sources[at];
+
+		if (!source->text_count)
+			continue;
+		fprintf(file, "%s{\"file\":", first ? "\n" : ",\n");
+		escape_json(file, source->file);
+		fprintf(file, ",\"own\":%d", !path_is_library(source->file));
+		PUT_COLUMN(file, ",", "line", source->texts, source->text_count, line);
+		fputs(",\"text\":[", file);
+		for (size_t k = 0; k < source->text_count; k++) {
+			fputs(k ? "," : "", file);
+			escape_json(file, source->texts[k].text);
+		}
+		fputs("]}", file);
+		first = false;
+	}
+}
+
 int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 {
 	const struct profile_tree *tree = &profile->tree;
 
-	fprintf(file, "{\"lines_omitted\":%zu,\n\"advice\":{",
+	fprintf(file, "\"lines_omitted\":%zu,\n\"advice\":{",
 		profile->line_count > lines_max ? profile->line_count - lines_max : 0);
 	for (unsigned i = 0; i < CATEGORY_COUNT; i++) {
 		const char *advice = category_advice((enum category)i);
@@ -118,7 +148,12 @@ int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 		escape_json(file, advice ? advice : "");
 	}
 	put_marks(file, profile, lines_max);
-	fputs("},\n\"frames\":[", file);
+	fprintf(file, "},\n\"processors\":%" PRIu32 ",\n\"foreign\":[",
+		profile->facts.target.processors);
+	for (size_t i = 0; i < profile->line_count && i < lines_max; i++)
+		fprintf(file, "%s%d", i ? "," : "", own_line_is_foreign(&profile->lines[i]));
+	html_tree_put_texts(file, profile);
+	fputs("],\n\"frames\":[", file);
 	for (size_t i = 0; i < tree->frame_count; i++) {
 		fputs(i ? ",\n" : "\n", file);
 		html_tree_put_frame(file, &tree->frames[i]);

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* One JSON object. lines_max: as many lines are in the report beside it. 0 or -EIO. */
+/* The members of a JSON object, with the brace that ends it. lines_max: as many lines are in the
+ * report beside it. 0 or -EIO. */
 __attribute__((warn_unused_result)) int html_tree(FILE *file, const struct profile *profile,
 						  size_t lines_max);
 

@@ -55,7 +55,7 @@ void profile_merge_destroy(struct profile_merge *merge)
 	free(merge->nodes);
 	free(merge->threads);
 	free(merge->processes);
-	free(merge->sources);
+	merge_sources_free(merge);
 	merge_timelines_deinit(&merge->timelines);
 	free(merge);
 }
@@ -405,44 +405,6 @@ static int add_tree(struct profile_merge *merge, const struct profile_tree *tree
 	return result;
 }
 
-/* ---- source files ---- */
-
-/* Of two processes that read different texts of a file, either may run an older one. */
-static void merge_source(struct profile_source *known, const struct profile_source *source)
-{
-	int order = strcmp(source->sha256, known->sha256);
-	bool differs = order != 0;
-	bool newer = source->modified_unix_ns > known->modified_unix_ns ||
-		     (source->modified_unix_ns == known->modified_unix_ns && order > 0);
-
-	if (differs && newer) {
-		known->sha256 = source->sha256;
-		known->size = source->size;
-		known->modified_unix_ns = source->modified_unix_ns;
-	}
-	known->newer_than_process |= source->newer_than_process || differs;
-}
-
-static int merge_put_source(struct profile_merge *merge, const struct profile_source *source)
-{
-	struct profile_source copy = *source;
-
-	if (merge_string(&merge->frames, source->file, &copy.file) ||
-	    merge_string(&merge->frames, source->sha256, &copy.sha256))
-		return -ENOMEM;
-	for (size_t i = 0; i < merge->source_count; i++)
-		if (merge->sources[i].file == copy.file) {
-			merge_source(&merge->sources[i], &copy);
-			return 0;
-		}
-	if (merge->source_count >= MERGE_SOURCES_MAX)
-		return 0; /* the lines have their text all the same */
-	if (!ARRAY_ROOM(merge->sources, merge->source_count, merge->source_capacity))
-		return -ENOMEM;
-	merge->sources[merge->source_count++] = copy;
-	return 0;
-}
-
 /* Threads and the tree, and what each of them had when. */
 static int add_owners(struct profile_merge *merge, const struct profile *profile, pid_t pid,
 		      uint32_t root)
@@ -478,7 +440,7 @@ int profile_merge_add(struct profile_merge *merge, const struct profile *profile
 	for (size_t i = 0; i < profile->pair_count && !result; i++)
 		result = merge_pair_add(merge, &profile->pairs[i]);
 	for (size_t i = 0; i < profile->source_count && !result; i++)
-		result = merge_put_source(merge, &profile->sources[i]);
+		result = merge_source_add(merge, &profile->sources[i]);
 	merge_fields(MERGE_PROFILE, &merge->sums, profile);
 	merge->pairs_omitted += profile->pairs_omitted;
 	return result;

@@ -479,6 +479,17 @@ static int write_sources(struct builder *builder)
 		return -ENOMEM;
 	if (merge->source_count)
 		memcpy(sources, merge->sources, merge->source_count * sizeof(*sources));
+	/* The merge goes on, and changes its own. */
+	for (size_t i = 0; i < merge->source_count; i++) {
+		struct profile_text *texts = arena_array(&builder->owned->arena,
+							 sources[i].text_count + 1, sizeof(*texts));
+
+		if (!texts)
+			return -ENOMEM;
+		if (sources[i].text_count)
+			memcpy(texts, sources[i].texts, sources[i].text_count * sizeof(*texts));
+		sources[i].texts = texts;
+	}
 	qsort(sources, merge->source_count, sizeof(*sources), compare_sources);
 	builder->owned->profile.sources = sources;
 	builder->owned->profile.source_count = merge->source_count;

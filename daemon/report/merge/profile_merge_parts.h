@@ -42,11 +42,16 @@ struct profile_merge {
 	struct profile_process *processes;
 	size_t process_count, process_capacity;
 	size_t pairs_omitted, nodes_folded;
-	struct profile_source *sources;
+	struct profile_source *sources; /* their texts are owned */
 	size_t source_count, source_capacity;
 	struct merge_timelines timelines; /* by thread and tree path */
 	struct profile sums;              /* its figures of the whole run alone */
 };
+
+/* profile_merge_sources.c. 0 or -ENOMEM; over a limit they are left out. */
+__attribute__((warn_unused_result)) int merge_source_add(struct profile_merge *merge,
+							 const struct profile_source *source);
+void merge_sources_free(struct profile_merge *merge);
 
 /* profile_merge_lines.c. All: 0 or -ENOMEM; over a limit they are counted and left out. */
 __attribute__((warn_unused_result)) int merge_line_add(struct profile_merge *merge,

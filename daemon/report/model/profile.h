@@ -144,13 +144,21 @@ struct profile_tree {
 	size_t nodes_folded;
 };
 
+/* A line of a source file, with the white space at its start. */
+struct profile_text {
+	int line;
+	const char *text;
+};
+
 /* A source file whose lines are shown, as it was when it was read. */
 struct profile_source {
 	const char *file;
 	const char *sha256; /* hexadecimal; "": the file is longer than what is read of it */
 	uint64_t size;
 	uint64_t modified_unix_ns;
-	bool newer_than_process; /* what runs may be an older text */
+	bool newer_than_process;          /* what runs may be an older text */
+	const struct profile_text *texts; /* by line: functions with lines of the profile */
+	size_t text_count;
 	/* Set by profile_sources_compare() alone: now there is another text in the file. */
 	bool differs_now;
 };
@@ -180,6 +188,9 @@ struct profile_target {
 	struct python_version python;
 	const char *const *command; /* NULL-terminated */
 	struct profile_container container;
+	/* The machine. */
+	char host[65];       /* "": unknown */
+	uint32_t processors; /* 0: unknown */
 };
 
 /* One of several processes in a profile. */

@@ -2,6 +2,7 @@
 #include "daemon/report/model/profile_sources.h"
 
 #include "common/root_file.h"
+#include "daemon/report/model/source_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static int compare_files(const void *left, const void *right)
 	return strcmp(a->file, b->file);
 }
 
-int profile_sources_collect(struct profile *profile, const struct source_cache *cache,
+int profile_sources_collect(struct profile *profile, struct source_cache *cache,
 			    struct arena *arena)
 {
 	uint64_t started_ns = profile->facts.process_started_unix_ns;
@@ -44,7 +45,7 @@ int profile_sources_collect(struct profile *profile, const struct source_cache *
 	qsort(sources, count, sizeof(*sources), compare_files);
 	profile->sources = sources;
 	profile->source_count = count;
-	return 0;
+	return source_texts_collect(profile, sources, count, cache, arena);
 }
 
 /* *left: bytes that may still be read, of all files. */

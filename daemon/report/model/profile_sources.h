@@ -11,9 +11,9 @@
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/source.h"
 
-/* The files that the cache could read, into profile->sources. 0 or -ENOMEM. */
+/* The files that the cache could read, with their texts, into profile->sources. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int profile_sources_collect(struct profile *profile,
-								const struct source_cache *cache,
+								struct source_cache *cache,
 								struct arena *arena);
 
 /*

@@ -162,12 +162,19 @@ static const struct field cell_fields[] = {
 TABLE(thread_cell, "timeline.threads", struct profile_cell, ROWS_MAX);
 TABLE(node_cell, "timeline.nodes", struct profile_cell, ROWS_MAX);
 
+static const struct field text_fields[] = {
+	NUMBER(struct profile_text, line, 0),
+	STRING(struct profile_text, text),
+};
+TABLE(text, "sources.texts", struct profile_text, ROWS_MAX);
+
 static const struct field source_fields[] = {
 	STRING(struct profile_source, file),
 	STRING(struct profile_source, sha256),
 	WORDS(struct profile_source, size),
 	WORDS(struct profile_source, modified_unix_ns),
 	BOOL(struct profile_source, newer_than_process),
+	ROWS(struct profile_source, texts, text_count, text),
 };
 TABLE(source, "sources", struct profile_source, ROWS_MAX);
 
@@ -207,6 +214,8 @@ static const struct field profile_fields[] = {
 	TEXT(struct recorded_profile, profile.facts.target.container.runtime),
 	TEXT(struct recorded_profile, profile.facts.target.container.id),
 	TEXT(struct recorded_profile, profile.facts.target.container.name),
+	TEXT(struct recorded_profile, profile.facts.target.host),
+	NUMBER(struct recorded_profile, profile.facts.target.processors, 0),
 	NUMBER(struct recorded_profile, profile.facts.target.python.major, 0),
 	NUMBER(struct recorded_profile, profile.facts.target.python.minor, 0),
 	NUMBER(struct recorded_profile, profile.facts.target.python.micro, 0),

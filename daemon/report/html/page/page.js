@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of the report, all but the flame graph, the threads and the waiting.
+// The report: lines, functions, what could be saved, pairs; the other sections have files of their own.
 
-function showReport(report, tree) {
+function showReport(report, tree, base) {
 	const totalTime = report.time_ns.python + report.time_ns.native + report.time_ns.system;
 	const classes = userClasses(report);
 	const asleep = waitKinds(report).length > 0;
@@ -76,22 +76,9 @@ function showReport(report, tree) {
 		return pairsOfLine.get(line.file + '\n' + line.line) || [];
 	}
 
-	function numberCell(text, part) {
-		const cell = element('td', { class: 'number' }, text);
-		if (part > 0) {
-			cell.classList.add('share');
-			cell.style.setProperty('--part', Math.min(part, 1));
-		}
-		return cell;
-	}
-
-	function timeCell(ns) {
-		return numberCell(shareOfTime(ns), totalTime ? ns / totalTime : 0);
-	}
-
 	function lineHead(line) {
 		return element('th', { scope: 'row' },
-			shortPlace(line.file, line.line),
+			...placeLinks(line.file, line.line, shortWords(line.file, line.line)),
 			sourceText(line, { class: 'source' }, line.function));
 	}
 
@@ -121,109 +108,105 @@ function showReport(report, tree) {
 		{ title: 'Category', text: true, value: line => category(line.category),
 			cell: line => element('td', {}, category(line.category)) },
 	];
-	const ROWS = 25;
-
 	// As report.lines has them: a native function is one where there is no Python on the stack.
 	function keyOf(file, line, name) {
 		return line ? file + '\n' + line : file + '\n0\n' + name;
 	}
 
-	// The lines with the times of the range, from the tree, those that have any.
-	function linesOfRange(times) {
-		const lines = new Map();
+	// Those of which the whole run is known, with the times of the range, from the tree; keyOfFrame: what a
+	// Python frame counts for.
+	function itemsOfRange(known, times, keyOfItem, keyOfFrame) {
+		const items = new Map();
 		const model = flame.model;
-		const lineOf = []; // by frame of the model: of the innermost Python frame, or null
+		const itemOf = []; // by frame of the model: of the innermost Python frame, or null
 
-		for (const line of report.lines)
-			lines.set(keyOf(line.file, line.line, line.function), Object.assign({}, line,
+		for (const item of known)
+			items.set(keyOfItem(item), Object.assign({}, item,
 				{ python_ns: 0, native_ns: 0, system_ns: 0, total_ns: 0, coveredUntil: 0 }));
 
 		function find(frame) {
 			const [, name, file, number] = tree.frames[frame];
-			const key = keyOf(file, number, name);
-			if (!lines.has(key))
-				lines.set(key, { file: file, line: number, function: name, source: null, category: 'unclear',
+			const key = keyOfFrame(file, number, name);
+			if (!items.has(key))
+				items.set(key, { file: file, line: number, function: name, source: null, category: 'unclear',
 					python_ns: 0, native_ns: 0, system_ns: 0, total_ns: 0, coveredUntil: 0,
 					avoidable_ns: 0, avoidable_low_ns: 0, avoidable_high_ns: 0 });
-			return lines.get(key);
+			return items.get(key);
 		}
 		for (let i = 0; i < model.node.length; i++) {
 			const id = model.node[i];
 			const python = tree.frames[tree.frame[i]][0] === 0;
-			const outer = lineOf[model.parent[id]] || null;
-			const line = lineOf[id] = python ? find(tree.frame[i]) : outer;
+			const outer = itemOf[model.parent[id]] || null;
+			const item = itemOf[id] = python ? find(tree.frame[i]) : outer;
 			const own = times.python[i] + times.native[i] + times.system[i];
-			// Once for all samples with the line on the stack, also in recursion.
-			if (python && model.total[id] > 0 && id >= line.coveredUntil) {
-				line.total_ns += model.total[id];
-				line.coveredUntil = model.end[id];
+			// Once for all samples with it on the stack, also in recursion.
+			if (python && model.total[id] > 0 && id >= item.coveredUntil) {
+				item.total_ns += model.total[id];
+				item.coveredUntil = model.end[id];
 			}
 			if (!own)
 				continue;
-			const charged = line || find(tree.frame[i]);
+			const charged = item || find(tree.frame[i]);
 			charged.python_ns += times.python[i];
 			charged.native_ns += times.native[i];
 			charged.system_ns += times.system[i];
-			if (!line)
+			if (!item)
 				charged.total_ns += own;
 		}
-		return [...lines.values()].filter(line => line.total_ns > 0);
+		return [...items.values()].filter(item => item.total_ns > 0);
 	}
 
 	// Not those that threads only slept in.
 	const timedLines = report.lines.filter(line => line.total_ns > 0 || line.loads.sampled + line.stores.sampled > 0);
-	let showLines = function () {};
+	let showLines = function () {}, showFunctions = function () {};
+
+	function captionOf() {
+		return 'Shares of ' + duration(rangeTime) + ' of CPU time' +
+			(range ? ' in the range; what could be saved is of the whole run' : '') + '; a heading sorts';
+	}
 
 	function startLines() {
-		const holder = document.getElementById('line-table');
-		const body = element('tbody');
-		const head = element('tr');
-		const caption = element('caption');
-		const more = element('button', { type: 'button', class: 'more' });
-		let rows = ROWS, sorted = timedLines.slice(), sortedBy = columns[1], descends = true;
-
-		function fill() {
-			body.replaceChildren(...sorted.slice(0, rows).map(line =>
-				element('tr', {}, ...columns.map(column => column.cell(line)))));
-			more.hidden = rows >= sorted.length;
-			more.textContent = 'Show more lines (' + (sorted.length - rows) + ')';
-		}
-
-		function sortBy(column, descending) {
-			const sign = descending ? -1 : 1;
-			sortedBy = column;
-			descends = descending;
-			sorted.sort((a, b) => column.text ?
-				sign * (column.value(a) < column.value(b) ? -1 : column.value(a) > column.value(b) ? 1 : a.line - b.line) :
-				sign * (column.value(a) - column.value(b)));
-			columns.forEach((other, i) => other === column ?
-				head.children[i].setAttribute('aria-sort', descending ? 'descending' : 'ascending') :
-				head.children[i].removeAttribute('aria-sort'));
-			fill();
-		}
-		for (const column of columns) {
-			const button = element('button', { type: 'button' }, column.title);
-			const cell = element('th', { scope: 'col', class: column.text ? '' : 'number' }, button);
-			button.addEventListener('click', function () {
-				const now = cell.getAttribute('aria-sort');
-				sortBy(column, now ? now === 'ascending' : !column.text);
-			});
-			head.append(cell);
-		}
-		more.addEventListener('click', function () {
-			rows += 8 * ROWS;
-			fill();
-		});
-		holder.replaceChildren(element('table', {}, caption, element('thead', {}, head), body));
-		holder.after(more);
+		const show = makeTable(document.getElementById('line-table'), columns, columns[1], 'lines');
 		showLines = function (times) {
-			sorted = range ? linesOfRange(times) : timedLines.slice();
-			caption.textContent = 'Shares of ' + duration(rangeTime) + ' of CPU time' +
-				(range ? ' in the range; what a line could save is of the whole run' : '') + '; a heading sorts' +
-				(tree.lines_omitted ? '; ' + tree.lines_omitted + ' lines with least time are left out' : '');
-			sortBy(sortedBy, descends);
+			show(range ? itemsOfRange(report.lines, times, line => keyOf(line.file, line.line, line.function), keyOf) : timedLines,
+				captionOf() + (tree.lines_omitted ? '; ' + tree.lines_omitted + ' lines with least time are left out' : ''));
 		};
 		showLines(tree);
+	}
+
+	// ---- functions
+
+	function functionHead(item) {
+		const around = element('button', { type: 'button', class: 'around', 'aria-label': 'Callers and callees of ' + shown(item.function) }, 'callers');
+		around.addEventListener('click', () =>
+			flame.lookAround(frame => frame[1] === item.function && frame[2] === item.file));
+		return element('th', { scope: 'row' }, element('code', {}, shown(item.function)), ' ', around, element('br'),
+			...placeLinks(item.file, item.line, shortWords(item.file, item.line)));
+	}
+
+	function startFunctions() {
+		const timed = (report.functions || []).filter(item => item.total_ns > 0);
+		const shownColumns = [
+			{ title: 'Function', text: true, value: item => item.function, cell: functionHead },
+			...columns.filter(column => ['Self', 'Total', 'System', 'Could save'].includes(column.title) ||
+				classes.some(one => one.title === column.title)),
+		];
+		const field = document.getElementById('function-filter');
+		const show = makeTable(document.getElementById('function-table'), shownColumns, shownColumns[1], 'functions');
+		const key = (file, line, name) => file + '\n' + name;
+		let items = timed;
+
+		function fill() {
+			const wanted = field.value.trim().toLowerCase();
+			show(wanted ? items.filter(item => (item.function + '\n' + item.file).toLowerCase().includes(wanted)) : items,
+				captionOf() + (tree.functions_omitted ? '; ' + tree.functions_omitted + ' functions with least time are left out' : ''));
+		}
+		field.addEventListener('input', fill);
+		showFunctions = function (times) {
+			items = range ? itemsOfRange(timed, times, item => key(item.file, 0, item.function), key) : timed;
+			fill();
+		};
+		showFunctions(tree);
 	}
 
 	// ---- redundant lines
@@ -248,7 +231,7 @@ function showReport(report, tree) {
 		if (line.stores.sampled)
 			figures.push(counts('stores', line.stores));
 		const article = element('article', {},
-			element('h3', {}, shortPlace(line.file, line.line), ' in ', shown(line.function)));
+			element('h3', {}, ...placeLinks(line.file, line.line, shortWords(line.file, line.line)), ' in ', shown(line.function)));
 		if (line.source)
 			article.append(sourceText(line, { class: 'source' }, ''));
 		if (line.finding)
@@ -372,6 +355,7 @@ function showReport(report, tree) {
 		showPair = function (index) {
 			reach(index);
 			const details = document.getElementById('pair-' + (index + 1));
+			reveal(details);
 			details.open = true;
 			details.querySelector('summary').focus();
 			details.scrollIntoView({ block: 'start' });
@@ -380,82 +364,6 @@ function showReport(report, tree) {
 			holder.append(element('p', {}, noneSeen()));
 		if (report.pairs_omitted)
 			holder.append(element('p', {}, report.pairs_omitted + ' further pairs, the least important ones, are left out.'));
-	}
-
-	// ---- source
-
-	// Where there was any waiting in the run.
-	function sleepCell(line) {
-		const ns = asleep && waitingTime(line.waiting_ns);
-		return asleep ? [numberCell(ns ? duration(ns) : '-', 0)] : [];
-	}
-
-	function sourceRow(line) {
-		const redundant = element('td', { class: 'number' });
-		const text = line.loads.sampled + line.stores.sampled ?
-			redundantCount(line) + ' of ' + (line.loads.sampled + line.stores.sampled) : '-';
-		const pairs = pairsOf(line);
-
-		redundant.append(pairs.length ? pairLink(pairs[0], text) : text);
-		return element('tr', {},
-			element('th', { scope: 'row', class: 'number' }, String(line.line || '')),
-			...classes.map(one => timeCell(one.time(line))), timeCell(line.system_ns), redundant, ...sleepCell(line),
-			element('td', {}, sourceText(line, {}, '(' + line.function + ')')));
-	}
-
-	// Whether the lines of a file are what ran.
-	function sourceNote(name) {
-		const file = (report.sources || []).find(source => source.file === name);
-		const words = [];
-
-		if (file && file.newer_than_process)
-			words.push('This file changed after the process had started: what it ran may be an older text.');
-		if (file && file.differs_now)
-			words.push('This file changed since the recording: these are the lines of that time.');
-		return words.length ? [element('p', { class: 'note' }, words.join(' '))] : [];
-	}
-
-	function fillFile(details, name, lines) {
-		const titles = ['Line', ...classes.map(one => one.title), 'System', 'Redundant'].concat(asleep ? ['Asleep'] : []);
-		const head = element('tr', {}, ...titles.map(title =>
-			element('th', { scope: 'col', class: 'number' }, title)), element('th', { scope: 'col' }, 'Source'));
-
-		details.append(...sourceNote(name));
-		details.append(element('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Lines of ' + shown(name) },
-			element('table', { class: 'gutter' }, element('thead', {}, head),
-				element('tbody', {}, ...lines.sort((a, b) => a.line - b.line).map(sourceRow)))));
-	}
-
-	function makeFile(file, index) {
-		const details = element('details', {}, element('summary', {},
-			element('span', { class: 'where' }, shown(file.name)), ' ' + shareOfTime(file.time)));
-		let filled = false;
-
-		function fill() {
-			if (!filled)
-				fillFile(details, file.name, file.lines);
-			filled = true;
-		}
-		details.addEventListener('toggle', () => details.open && fill());
-		if (index === 0) {
-			fill();
-			details.open = true;
-		}
-		return details;
-	}
-
-	function startSource() {
-		const files = new Map();
-
-		for (const line of report.lines) {
-			if (!line.line)
-				continue; // a native function
-			if (!files.has(line.file))
-				files.set(line.file, { name: line.file, lines: [], time: 0 });
-			files.get(line.file).lines.push(line);
-			files.get(line.file).time += selfTime(line);
-		}
-		list('source-list', [...files.values()].sort((a, b) => b.time - a.time), 10, makeFile);
 	}
 
 	// ---- a part of the run
@@ -484,24 +392,38 @@ function showReport(report, tree) {
 		flame.weigh(times);
 		rangeTime = range ? flame.model.total[0] : totalTime;
 		showLines(times);
+		showFunctions(times);
 		flame.show(times, Boolean(range));
 	}
 
 	for (const part of document.querySelectorAll('.script'))
 		part.hidden = false;
-	flame = startFlame(report, tree);
+	startTabs();
+	flame = startFlame(report, base ? joinTrees(base.tree, tree) : tree);
 	startLines();
-	startTimeline(report, tree, showRange);
+	startFunctions();
+	// Of the earlier profile there are no ranges.
+	startTimeline(report, tree, base ? null : showRange);
 	startWaiting(report, lineHead);
 	startRedundant();
 	startPairs();
-	startSource();
+	startSource(report, tree, { classes, totalTime, asleep, list, pairsOf, pairLink });
+	linkVerdict(report);
+	if (base)
+		startChanges(base.diff);
 }
 
-Promise.all([readData('report-data'), readData('tree-data')]).then(
-	data => showReport(...data),
-	function (error) {
-		const problem = document.getElementById('problem');
-		problem.textContent = 'The data of this page cannot be read by this browser: ' + error.message;
-		problem.hidden = false;
-	});
+async function start() {
+	const report = await readData('report-data');
+	const tree = await readData('tree-data');
+	const base = document.getElementById('base-data') ? await readData('base-data') : null;
+
+	sourceLinks = Object.assign(sourceLinks, tree.links || {});
+	showReport(report, tree, base);
+}
+
+start().catch(function (error) {
+	const problem = document.getElementById('problem');
+	problem.textContent = 'The data of this page cannot be read by this browser: ' + error.message;
+	problem.hidden = false;
+});

@@ -3,7 +3,7 @@
 // with a row for each, and the choice of a range by pointer or by two sliders.
 // The sliders are what a keyboard and a screen reader use; the table has the figures.
 
-// onRange(null, or {from, to} in ns) when another part of the run is to be shown.
+// onRange(null, or {from, to} in ns) when another part of the run is to be shown; null: that cannot be chosen.
 function startTimeline(report, tree, onRange) {
 	const THREADS_MAX = 50; // rows; the rest is one more
 	const STRIP_HEIGHT = 48;
@@ -97,6 +97,9 @@ function startTimeline(report, tree, onRange) {
 			made.all.push(all);
 			made.most = Math.max(made.most, KINDS.reduce((total, kind) => total + all[kind], 0));
 		}
+		// A sample stands for the time before it: what ended in a column may have begun before that.
+		if (tree.processors)
+			made.most = Math.min(made.most, tree.processors);
 		made.rows = rows.map(row => made.all.map((unused, i) =>
 			KINDS.reduce((total, kind) => total + sum(row[kind], i * slices, (i + 1) * slices), 0) / made.time));
 		return made;
@@ -127,7 +130,8 @@ function startTimeline(report, tree, onRange) {
 
 	function drawStrip(context, style, width) {
 		const fills = KINDS.map(kind => makeFill(context, style, kind));
-		const scale = (STRIP_HEIGHT - 4) / Math.max(columns.most, 1);
+		const busiest = Math.max(...columns.all.map(all => KINDS.reduce((total, kind) => total + all[kind], 0)), 1);
+		const scale = (STRIP_HEIGHT - 4) / busiest;
 		const at = i => Math.round(Math.min(i * columns.time / runTime, 1) * width);
 
 		columns.all.forEach(function (all, i) {
@@ -349,11 +353,16 @@ function startTimeline(report, tree, onRange) {
 	makeLabels();
 	makeTable();
 	canvas.style.height = STRIP_HEIGHT + rows.length * ROW_HEIGHT + 'px';
-	startSliders();
-	startPointer();
+	if (onRange) {
+		startSliders();
+		startPointer();
+	} else {
+		document.querySelector('#timeline .controls').hidden = true;
+	}
 	showRange();
 	fillTable();
 	draw();
-	window.addEventListener('resize', () => canvas.clientWidth !== width && redraw());
+	document.addEventListener('tabshown', () => canvas.clientWidth && canvas.clientWidth !== width && draw());
+	window.addEventListener('resize', () => canvas.clientWidth && canvas.clientWidth !== width && redraw());
 	window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTML report's script: words.js, flame.js, timeline.js, waiting.js and page.js, one behind the other.
+// The HTML report's script: the files of html_files.c, one behind the other.
 // Strings of the target reach the page through shown() and text nodes alone;
 // nothing here parses HTML.
 'use strict';
@@ -39,10 +39,9 @@ function lastComponent(path) {
 }
 
 // The last two components; the whole path is a tooltip, and in the section of sources.
-function shortPlace(file, line) {
+function shortWords(file, line) {
 	const parts = file.split('/');
-	const short = parts.length > 3 ? '.../' + parts.slice(-2).join('/') : file;
-	return element('span', { class: 'where', title: shown(file) }, place(short, line));
+	return place(parts.length > 3 ? '.../' + parts.slice(-2).join('/') : file, line);
 }
 
 // Without the tag of the interpreter that a library is built for.
