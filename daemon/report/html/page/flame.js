@@ -135,8 +135,8 @@ function startFlame(report, tree) {
 		return (whole.total ? node.total / whole.total : 0) - (whole.before ? node.before / whole.before : 0);
 	}
 
-	function changeWords(node) {
-		return tree.before ? percent(node.before, view.root.before) + ' before, ' + shareOfGraph(node.total) + ' now, ' : '';
+	function shareWords(node) {
+		return tree.before ? percent(node.before, view.root.before) + ' before, ' + shareOfGraph(node.total) + ' now' : shareOfGraph(node.total);
 	}
 
 	function colourChange(box, node) {
@@ -157,7 +157,7 @@ function startFlame(report, tree) {
 			python: 'Python', native: 'Native', system: 'System', process: 'Process', rest: 'Frames too narrow to be drawn; click to see them' };
 
 		view.childrenOf(node);
-		return words[kind] + ', ' + changeWords(node) + shareOfGraph(node.total) + ' (' + duration(node.total) + ')' +
+		return words[kind] + ', ' + shareWords(node) + ' (' + duration(node.total) + ')' +
 			(kind === 'rest' || options.up || sandwich ? '' : ', of its own ' + shareOfGraph(node.self));
 	}
 
@@ -204,7 +204,7 @@ function startFlame(report, tree) {
 			tabindex: '-1',
 			'data-node': node.number,
 			'aria-level': row + 1,
-			'aria-label': labelOf(node) + ', ' + frameKind(node) + ', ' + changeWords(node) + shareOfGraph(node.total),
+			'aria-label': labelOf(node) + ', ' + frameKind(node) + ', ' + shareWords(node),
 		});
 		box.style.left = left / drawnWidth * 100 + '%';
 		box.style.width = width / drawnWidth * 100 + '%';

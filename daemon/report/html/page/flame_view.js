@@ -160,6 +160,10 @@ function makeView(model, tree, options) {
 	function childrenOf(node) {
 		if (!node.children)
 			node.children = node.leaves ? expandLeaves(node) : node.weights ? expandUp(node) : expandDown(node);
+		// Callers are in no order of their own.
+		if (!node.sorted && (node.leaves || node.weights))
+			node.children.sort((a, b) => b.total - a.total || b.before - a.before);
+		node.sorted = true;
 		return node.children;
 	}
 

@@ -54,7 +54,7 @@ function startSource(report, tree, parts) {
 
 	function redundantCell(line) {
 		const sampled = line.loads.sampled + line.stores.sampled;
-		const cell = element('td', { class: 'number' });
+		const cell = element('td', { class: 'number detail' });
 		const pairs = parts.pairsOf(line);
 		if (sampled)
 			cell.append(pairs.length ? parts.pairLink(pairs[0], redundantCount(line) + ' of ' + sampled) :
@@ -80,17 +80,17 @@ function startSource(report, tree, parts) {
 
 		if (!line) {
 			for (let i = 0; i < 3 + file.redundant + file.asleep; i++)
-				others.push(element('td'));
+				others.push(element('td', { class: i > 1 ? 'detail' : '' }));
 			return element('tr', {}, head, ...others, code);
 		}
 		if (file.redundant)
 			others.push(redundantCell(line));
 		if (file.asleep) {
 			const ns = waitingTime(line.waiting_ns);
-			others.push(element('td', { class: 'number' }, ns ? duration(ns) : ''));
+			others.push(element('td', { class: 'number detail' }, ns ? duration(ns) : ''));
 		}
 		return element('tr', { class: 'timed' }, head, element('td', {}, heatBar(line)),
-			element('td', { class: 'number' }, share(selfTime(line))), element('td', { class: 'number' }, share(line.total_ns)),
+			element('td', { class: 'number' }, share(selfTime(line))), element('td', { class: 'number detail' }, share(line.total_ns)),
 			...others, code);
 	}
 
@@ -137,7 +137,7 @@ function startSource(report, tree, parts) {
 		}
 
 		const titles = ['Line', 'Time', 'Self', 'Total'].concat(file.redundant ? ['Redundant'] : [], file.asleep ? ['Asleep'] : []);
-		const head = element('tr', {}, ...titles.map(title => element('th', { scope: 'col', class: title === 'Time' ? '' : 'number' }, title)),
+		const head = element('tr', {}, ...titles.map(title => element('th', { scope: 'col', class: title === 'Time' ? '' : ['Line', 'Self'].includes(title) ? 'number' : 'number detail' }, title)),
 			element('th', { scope: 'col' }, 'Source'));
 		file.reach = function (number) {
 			const at = lines.findIndex(([other]) => other >= number);

@@ -20,7 +20,11 @@ function makeTable(holder, columns, sortedFirst, what) {
 	let count = ROWS, rows = [], shown = [], sortedBy = sortedFirst, descends = true;
 
 	function fill() {
-		body.replaceChildren(...rows.slice(0, count).map(row => element('tr', {}, ...shown.map(column => column.cell(row)))));
+		body.replaceChildren(...rows.slice(0, count).map(row => element('tr', {}, ...shown.map(function (column) {
+			const cell = column.cell(row);
+			cell.dataset.title = column.title;
+			return cell;
+		}))));
 		more.hidden = count >= rows.length;
 		more.textContent = 'Show more ' + what + ' (' + (rows.length - count) + ')';
 	}
@@ -55,7 +59,7 @@ function makeTable(holder, columns, sortedFirst, what) {
 		count += 8 * ROWS;
 		fill();
 	});
-	holder.replaceChildren(element('table', {}, caption, element('thead', {}, head), body));
+	holder.replaceChildren(element('table', { class: 'stacked' }, caption, element('thead', {}, head), body));
 	holder.after(more);
 	return function (newRows, words) {
 		rows = newRows.slice();
