@@ -244,8 +244,8 @@ reliability: ## Every table of docs/RELIABILITY.md anew (two and a half hours)
 	exit $$status
 
 .PHONY: screenshot
-screenshot: $(O)/pieprofd ## Make docs/report.png anew
-	@tests/tools/screenshot $(O)/pieprofd docs/report.png
+screenshot: $(O)/pieprofd ## Make the pictures of docs/ anew
+	@tests/tools/screenshot $(O)/pieprofd docs
 
 $(O)/unwind_bench $(O)/native_stacks: $(O)/%: $(O)/tests/bench/%.o $(call archive,symbolize) $(call archive,common)
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

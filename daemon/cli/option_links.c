@@ -71,8 +71,8 @@ int option_source_url(struct option_parser *parser, const struct option_use *use
 	if (url[0] == '/' && sign) {
 		if ((size_t)(sign - url) >= sizeof(options->link_root))
 			return options_refuse(parser, "--source-url: the folder is too long");
-		snprintf(options->link_root, sizeof(options->link_root), "%.*s",
-			 (int)(sign - url), url);
+		snprintf(options->link_root, sizeof(options->link_root), "%.*s", (int)(sign - url),
+			 url);
 		url = sign + 1;
 	}
 	if (!is_address(url) || !strstr(url, "{path}"))

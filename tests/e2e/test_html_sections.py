@@ -136,7 +136,8 @@ def test_waiting_section():
             # A part of the run is of CPU time.
             browser.evaluate("(e => (e.focus(), e.value = 1, e.dispatchEvent(new Event('input'))))"
                              "(document.getElementById('range-from'))")
-            check(shown_seconds(browser) < busy, "not the CPU time of a part of the run")
+            part = shown_seconds(browser)
+            check(part < busy, "not the CPU time of a part of the run: %g s of %g s" % (part, busy))
             check_equal(visible(browser, "#processes"), "", "the section of processes, of one")
             check_quiet(browser, page)
             browser.open(page.path, script=False)

@@ -190,14 +190,24 @@ int html_line_head(FILE *file, const struct profile_line *line)
 	return 0;
 }
 
+static bool could_save(const struct profile_line *line)
+{
+	return line->avoidable_ns || line->avoidable_high_ns || line->category != CATEGORY_UNCLEAR;
+}
+
+/* savings: whether any line could save anything. */
 static int html_section_put_row(FILE *file, const struct profile_facts *facts,
-				const struct profile_line *line, uint64_t total_ns)
+				const struct profile_line *line, uint64_t total_ns, bool savings)
 {
 	if (html_line_head(file, line) < 0)
 		return -ENOMEM;
 	html_sampled(file, time_sum(line->self_ns), total_ns, facts->samples);
 	html_classes(file, facts, line->self_ns, total_ns);
 	html_sampled(file, line->total_ns, total_ns, facts->samples);
+	if (!savings) {
+		fputs("</tr>\n", file);
+		return 0;
+	}
 	if (line->avoidable_ns || line->avoidable_high_ns)
 		fprintf(file, "<td class=\"number\">%s</td><td class=\"number\">%s to %s</td>",
 			figure_ns(line->avoidable_ns).text, figure_ns(line->avoidable_low_ns).text,
@@ -211,6 +221,7 @@ static int html_section_put_row(FILE *file, const struct profile_facts *facts,
 
 int html_lines(FILE *file, const struct profile *profile)
 {
+	bool savings = false;
 	const struct profile_line **lines = sorted_lines(profile, profile_line_by_self);
 	uint64_t total_ns = time_sum(profile->time_ns);
 	int result = 0;
@@ -223,19 +234,24 @@ int html_lines(FILE *file, const struct profile *profile)
 		if (lines[i]->total_ns || lines[i]->accesses[PAIR_LOAD].sampled ||
 		    lines[i]->accesses[PAIR_STORE].sampled)
 			lines[count++] = lines[i];
+	for (size_t i = 0; i < count && i < LINES_MAX; i++)
+		savings = savings || could_save(lines[i]);
 	fprintf(file,
 		"<table><caption>Lines with most time of their own, as shares of the CPU "
 		"time%s</caption>\n<thead><tr><th scope=\"col\">Line</th>"
 		"<th scope=\"col\" class=\"number\">Self</th>",
 		profile->facts.native_unknown ? "; user: Python and native, not told apart" : "");
 	html_class_heads(file, &profile->facts);
-	fputs("<th scope=\"col\" class=\"number\">Total</th>"
-	      "<th scope=\"col\" class=\"number\">Could save</th>"
-	      "<th scope=\"col\" class=\"number\">95% interval</th>"
-	      "<th scope=\"col\">Category</th></tr></thead>\n<tbody>\n",
-	      file);
+	fputs("<th scope=\"col\" class=\"number\">Total</th>", file);
+	if (savings)
+		fputs("<th scope=\"col\" class=\"number\">Could save</th>"
+		      "<th scope=\"col\" class=\"number\">95% interval</th>"
+		      "<th scope=\"col\">Category</th>",
+		      file);
+	fputs("</tr></thead>\n<tbody>\n", file);
 	for (; shown < count && shown < LINES_MAX && result == 0; shown++)
-		result = html_section_put_row(file, &profile->facts, lines[shown], total_ns);
+		result = html_section_put_row(file, &profile->facts, lines[shown], total_ns,
+					      savings);
 	fputs("</tbody></table>\n", file);
 	if (shown < count)
 		fprintf(file, "<p>%zu more lines are shown with JavaScript.</p>\n", count - shown);

@@ -12,7 +12,7 @@ function numberCell(text, part) {
 
 // columns: { title, text: is it words, value(row), cell(row) }. Returns show(rows, caption).
 function makeTable(holder, columns, sortedFirst, what) {
-	const ROWS = 25;
+	const ROWS = 12;
 	const body = element('tbody');
 	const head = element('tr');
 	const caption = element('caption');
