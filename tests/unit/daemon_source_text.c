@@ -27,9 +27,10 @@ static const char program[] = "import os\n"                     /* 1 */
 
 static int open_file(void *context, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd;
 
 	(void)context;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -28,13 +28,13 @@ function outerLinks(file, line) {
 	return links;
 }
 
-// The number of a line in its file, as the first of them.
-function numberLinks(file, line) {
+// The number of a line in its file, as the first of them; the others where asked for.
+function numberLinks(file, line, all) {
 	const links = outerLinks(file, line);
 	if (!links.length)
 		return [String(line)];
 	links[1].textContent = line;
-	return links.slice(1);
+	return all ? links.slice(1) : [links[1]];
 }
 
 // A place, which leads to the section of sources, and the links.

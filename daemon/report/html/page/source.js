@@ -74,7 +74,7 @@ function startSource(report, tree, parts) {
 
 	function rowOf(file, number, text) {
 		const line = file.byNumber.get(number);
-		const head = element('th', { scope: 'row', class: 'number' }, ...numberLinks(file.name, number));
+		const head = element('th', { scope: 'row', class: 'number' }, ...numberLinks(file.name, number, Boolean(line)));
 		const code = element('td', { class: 'code' }, codeOf(line, text));
 		const others = [];
 
