@@ -99,7 +99,7 @@ def test_refusals():
         check("No such file" in pieprofd("report", good + "x", code=2).stderr, "a file that is not there")
         check("--include" in pieprofd("report", good, "--include", "x", code=2).stderr, "an option of record")
         check("--pid" in pieprofd("report", good, "--pid", 1, code=2).stderr, "an option of record")
-        check("html" in pieprofd("report", good, "--diff", good, "-o", "x.html", code=2).stderr, "a diff as HTML")
+        check("pprof" in pieprofd("report", good, "--diff", good, "-o", "x.pb.gz", code=2).stderr, "a diff as pprof")
         check("no/x.json" in pieprofd("report", good, "-o", os.path.join(folder, "no/x.json"), code=1).stderr,
               "a folder that is not there")
 
