@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_DAEMON_CLI_OPTIONS_H
 #define PIEPROFD_DAEMON_CLI_OPTIONS_H
 
+#include "daemon/report/diff/threshold.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/access_filter.h"
 #include "daemon/session/session_options.h"
@@ -11,8 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define OPTIONS_OUTPUTS_MAX 8
-#define OPTIONS_PIDS_MAX    64
+#define OPTIONS_OUTPUTS_MAX    16
+#define OPTIONS_PIDS_MAX       64
+#define OPTIONS_THRESHOLDS_MAX 8
 
 enum options_action {
 	OPTIONS_RECORD,
@@ -74,7 +76,13 @@ struct options {
 	unsigned pairs_max;
 	const char *recording; /* report: what is to be shown, borrowed from argv */
 	const char *base;      /* report: --diff; NULL: not asked for */
-	const char *listen;    /* serve: where, borrowed from argv */
+	struct options_threshold {
+		const char *text;
+		struct threshold threshold;
+	} thresholds[OPTIONS_THRESHOLDS_MAX]; /* report: --fail-if */
+	unsigned threshold_count;
+	const char *source_root; /* --source-root; NULL: the working directory */
+	const char *listen;      /* serve: where, borrowed from argv */
 	bool allow_remote;
 	const char *token_file; /* NULL: none */
 	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */

@@ -12,6 +12,8 @@ struct writer_options {
 	bool colour;
 	unsigned lines_max; /* text: how many lines and pairs to show; 0: as the format sees fit */
 	unsigned pairs_max;
+	/* Readers of a repository have paths below it: this folder; NULL: none. Borrowed. */
+	const char *source_root;
 };
 
 struct writer {
@@ -37,5 +39,8 @@ extern const struct writer writer_collapsed;
 extern const struct writer writer_pprof;
 extern const struct writer writer_speedscope;
 extern const struct writer writer_firefox;
+extern const struct writer writer_sarif;
+extern const struct writer writer_github;
+extern const struct writer writer_markdown;
 
 #endif
