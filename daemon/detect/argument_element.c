@@ -169,6 +169,8 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 
 	switch (when) {
 	case SLOW_ALWAYS:
+	case SLOW_ROWS:
+	case SLOW_COPY:
 		return true;
 	case SLOW_ON_NUMBERS:
 		return 2 * site->on_numbers > site->read;
@@ -180,9 +182,17 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return is_of_list(site, ARGUMENT_SEARCHED_MIN);
 	case SLOW_IN_TURN:
 	case SLOW_SORT:
+	case SLOW_ROWS_AROUND:
 		break;
 	}
 	return false;
+}
+
+/* row.x, row["x"]: of a tuple it costs next to nothing. */
+bool argument_asks_row(const struct argument_site *site)
+{
+	return (site->kind == OPERATION_ATTRIBUTE || site->kind == OPERATION_SUBSCRIPT) &&
+	       site->operand_count && !strncmp(site->operands[0].shape, "Series", 6);
 }
 
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */

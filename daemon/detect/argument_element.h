@@ -20,6 +20,9 @@ bool argument_takes_element(const struct argument_site *site);
 bool argument_is_called_on_numbers(const struct argument_site *site);
 bool argument_calls_on_scalars(const struct argument_site *site);
 
+/* row.x or row["x"] of a row that is an object of its own. */
+bool argument_asks_row(const struct argument_site *site);
+
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */
 bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call);
 

@@ -17,6 +17,9 @@
 /* Of calls that were compared with the ones before them, surely more than so many are the same. */
 #define AGAIN_MIN 6
 #define AGAIN_LOW 0.12
+/* Or, where too few were: samples next to each other. */
+#define PAIRS_MIN 8
+#define PAIRS_LOW 0.4
 /* Chance brings calls of several places together, too. */
 #define ENTRY_LOW                0.2
 #define REPEATED_RATHER_THAN_FEW 0.6
@@ -127,6 +130,22 @@ static void count_calls(struct argument_facts *all, const struct argument_sample
 		facts->summary->trips = (uint64_t)frame->remaining[0] + 1;
 }
 
+/*
+ * Data that is worked on for a while, and then other data: samples that are next to each other
+ * mostly meet the same, and so do the many calls between them.
+ */
+static void count_pair(struct argument_facts *facts, const struct argument_frame *frame)
+{
+	if (!(frame->flags & ARGUMENT_DATA) || frame->flags & ARGUMENT_OPAQUE)
+		return;
+	if (facts->pair_calls && facts->summary->calls > facts->pair_calls) {
+		facts->pairs++;
+		facts->alike += frame->contents == facts->pair_contents;
+	}
+	facts->pair_calls = facts->summary->calls;
+	facts->pair_contents = frame->contents;
+}
+
 static void count_size(struct argument_facts *facts, uint64_t size)
 {
 	if (size > facts->most_items)
@@ -179,6 +198,7 @@ static void count_frame(struct argument_facts *all, const struct argument_sample
 	facts->partial += !!(frame->flags & ARGUMENT_PARTIAL);
 	facts->state += !!(frame->flags & ARGUMENT_STATE);
 	count_contents(facts, frame->contents);
+	count_pair(facts, frame);
 	count_size(facts, frame->largest);
 }
 
@@ -286,6 +306,27 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	facts->few = alike / (n * (n - 1)) > FEW_ALIKE && n >= FEW_REPEATS * summary->distinct;
 }
 
+static void judge_again(struct argument_facts *facts, const struct argument_site *site,
+			bool comparable)
+{
+	struct argument_summary *summary = facts->summary;
+
+	/* Whatever samples see in the middle of its calls. */
+	facts->again = site->compared >= AGAIN_MIN &&
+		       interval_wilson(site->repeated, site->compared).low > AGAIN_LOW;
+	if (facts->again) {
+		summary->repeated = (double)site->repeated / site->compared;
+		return;
+	}
+	if (!comparable || facts->same || facts->pairs < PAIRS_MIN ||
+	    interval_wilson(facts->alike, facts->pairs).low <= PAIRS_LOW ||
+	    2 * site->repeated < site->compared)
+		return;
+	facts->again = true;
+	/* Between that share, were each call sampled, and all of them. */
+	summary->repeated = (1 + (double)facts->alike / facts->pairs) / 2;
+}
+
 static void judge_site(struct argument_facts *facts, const struct argument_site *site)
 {
 	struct argument_summary *summary = facts->summary;
@@ -301,11 +342,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 		return;
 	facts->same = comparable && summary->calls >= CALLS_MIN &&
 		      interval_wilson(summary->commonest, summary->judged).low > SAME_LOW;
-	/* Whatever samples see in the middle of its calls. */
-	facts->again = site->compared >= AGAIN_MIN &&
-		       interval_wilson(site->repeated, site->compared).low > AGAIN_LOW;
-	if (facts->again)
-		summary->repeated = (double)site->repeated / site->compared;
+	judge_again(facts, site, comparable);
 	if (!comparable || facts->same ||
 	    (facts->again && summary->repeated > REPEATED_RATHER_THAN_FEW))
 		return;

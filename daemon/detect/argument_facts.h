@@ -51,8 +51,12 @@ struct argument_facts {
 	uint32_t code_site; /* the first site of the same code object; there stands */
 	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
 			     */
-	uint32_t code_seen; /* samples of all its sites */
-	uint32_t code_last; /* the site seen last, + 1; 0: none yet */
+	/* Of samples in order of time, ones of another call than the one before, all contents
+	 * known: pairs, and those of them with the same contents. */
+	uint32_t pairs, alike;
+	uint64_t pair_calls, pair_contents; /* of the last such sample; calls: 0, there is none */
+	uint32_t code_seen;                 /* samples of all its sites */
+	uint32_t code_last;                 /* the site seen last, + 1; 0: none yet */
 	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
 	bool same;                /* the same contents in most samples */

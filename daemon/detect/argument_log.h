@@ -71,6 +71,7 @@ enum argument_flag {
 	ARGUMENT_STATE = 16,    /* an opaque one that is not just an iterator, made for the call */
 	ARGUMENT_IN_SLOW = 32,  /* the site's slow call runs */
 	ARGUMENT_ITERATOR = 64, /* one is an iterator: it can be compared where the call begins */
+	ARGUMENT_DIRECT = 128,  /* no Python function runs that it has called */
 };
 
 struct argument_frame {

@@ -4,6 +4,7 @@
 #include "daemon/detect/argument_fix.h"
 #include "daemon/detect/argument_inside.h"
 #include "daemon/detect/argument_loop.h"
+#include "daemon/detect/argument_row.h"
 #include "daemon/detect/argument_search.h"
 #include "daemon/detect/slow_call.h"
 
@@ -26,11 +27,14 @@
 #define NEARLY_ALL_CALLS 0.85
 /* So many samples say what the others are like. */
 #define KNOWN_MIN 16
+/* So many comparisons say that a site's calls differ. */
+#define REFUTED_MIN 2
 
 struct judgement {
 	struct argument_findings *findings;
 	struct argument_facts *facts;
 	struct argument_inside *inside; /* of each site */
+	struct argument_rows rows;
 	struct call_site_table *sites;
 	const struct cct *cct;
 };
@@ -183,9 +187,18 @@ static bool is_known(const struct judgement *judgement, const struct argument_fr
 	       facts->data > facts->summary->judged / 2;
 }
 
+/* Its own calls were compared with the ones before, and most were others. */
+static bool is_refuted(const struct judgement *judgement, uint32_t id)
+{
+	const struct argument_site *site = site_of(judgement, id);
+
+	return site->compared >= REFUTED_MIN && 2 * site->repeated < site->compared;
+}
+
 /*
  * The site that does in this frame what it has done before: the frame's own, or
- * one that it is part of; ID_NONE: there is none.
+ * one that it is part of; ID_NONE: there is none. What a part works on may differ from
+ * sample to sample and be the same from one call to the next.
  */
 static uint32_t site_that_repeats(const struct judgement *judgement,
 				  const struct argument_frame *frame)
@@ -193,13 +206,17 @@ static uint32_t site_that_repeats(const struct judgement *judgement,
 	const struct argument_facts *facts = &judgement->facts[frame->site];
 	const struct argument_summary *outer;
 
-	if (is_compared(frame) && !facts->again)
-		return facts->same && frame->contents == facts->summary->contents ? facts->outermost
-										  : ID_NONE;
+	if (is_compared(frame) && !facts->again && facts->same &&
+	    frame->contents == facts->summary->contents)
+		return facts->outermost;
 	if (facts->outermost == ID_NONE)
 		return ID_NONE;
 	if (judgement->facts[facts->outermost].again)
-		return facts->outermost;
+		return facts->again || !is_compared(frame) || !is_refuted(judgement, frame->site)
+			       ? facts->outermost
+			       : ID_NONE;
+	if (is_compared(frame) && !facts->again)
+		return ID_NONE;
 	outer = judgement->facts[facts->outermost].summary;
 	return (double)outer->commonest >= MOSTLY_SAME * (double)outer->judged ? facts->outermost
 									       : ID_NONE;
@@ -340,11 +357,15 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
 		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
 		const struct argument_site *site = site_of(judgement, sample->frames[f].site);
-		/* A function in C has no frame. */
-		bool slow = facts->slow && (sample->frames[f].flags & ARGUMENT_IN_SLOW ||
-					    slow_call_is_builtin(site->slow));
+		/* A function in C has no frame, nor has one in Python on its way in and out. */
+		bool slow = facts->slow &&
+			    (sample->frames[f].flags & (ARGUMENT_IN_SLOW | ARGUMENT_DIRECT) ||
+			     slow_call_is_builtin(site->slow));
 
 		if (!slow && !facts->searched && !facts->cut)
+			continue;
+		if (slow && f && slow_call_get(site->slow)->when == SLOW_ROWS &&
+		    !argument_row_is_used(judgement->findings->log, sample, f))
 			continue;
 		*vote = (struct argument_vote){
 			.site = sample->frames[f].site,
@@ -356,6 +377,21 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 		return true;
 	}
 	return false;
+}
+
+static bool vote_for_row(const struct judgement *judgement, const struct argument_sample *sample,
+			 struct argument_vote *vote)
+{
+	unsigned frame;
+	uint32_t site = argument_row_asked(&judgement->rows, judgement->facts,
+					   judgement->findings->log, sample, &frame);
+
+	if (site == ID_NONE)
+		return false;
+	*vote = (struct argument_vote){
+		.site = site, .verdict = ARGUMENT_SLOW, .frame = (uint8_t)frame, .joined = true
+	};
+	return true;
 }
 
 static int vote_for_search(const struct judgement *judgement, const struct argument_sample *sample,
@@ -412,9 +448,16 @@ static bool vote_for_elements(const struct judgement *judgement,
 	return false;
 }
 
-/* A faster way of doing it saves more than not doing it again. */
+/*
+ * A faster way of doing it saves more than not doing it again; and of a copy each is needed that
+ * its owner changes.
+ */
 static bool repeats_seldom(const struct judgement *judgement, const struct argument_vote *vote)
 {
+	uint8_t slow = site_of(judgement, vote->site)->slow;
+
+	if (vote->verdict == ARGUMENT_REPEATED && slow && slow_call_get(slow)->when == SLOW_COPY)
+		return true;
 	return (vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_INVARIANT) &&
 	       argument_summary_part(&judgement->findings->summaries[vote->site],
 				     (enum argument_verdict)vote->verdict) < REPEATS_SELDOM;
@@ -434,7 +477,7 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 		return 0;
 	}
 	if (vote->verdict > ARGUMENT_NEEDED || vote_for_entry(judgement, sample, vote) ||
-	    vote_for_algorithm(judgement, sample, vote))
+	    vote_for_algorithm(judgement, sample, vote) || vote_for_row(judgement, sample, vote))
 		return 0;
 	error = vote_for_search(judgement, sample, vote);
 	if (!error && vote->verdict <= ARGUMENT_NEEDED && !vote_for_growth(judgement, sample, vote))
@@ -524,6 +567,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 		inherit(&judgement);
 		find_outermost(&judgement);
 		argument_search_find(judgement.facts, log);
+		argument_rows_find(&judgement.rows, judgement.facts, log);
 		error = vote(&judgement);
 	}
 	if (!error) {

@@ -260,6 +260,39 @@ static void note_rounds(struct argument_frame *frame, const struct operand_sampl
 	}
 }
 
+/* The slow call that runs there: called from the frame, or where rows are made, further in. */
+static uint8_t slow_below(struct argument_sampler *sampler, const struct python_stack *stack,
+			  size_t callee)
+{
+	const struct known_code *known = known_code(sampler, stack->frames[callee].code);
+	uint8_t around = 0;
+
+	if (known->slow)
+		return known->slow;
+	while (known->is_library && callee-- > 0) {
+		known = known_code(sampler, stack->frames[callee].code);
+		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS)
+			return known->slow;
+		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS_AROUND)
+			around = known->slow;
+	}
+	return around;
+}
+
+static void note_callee(struct argument_sampler *sampler, struct argument_frame *frame,
+			struct argument_site *site, const struct python_stack *stack,
+			size_t frame_number)
+{
+	size_t callee = callee_of(stack, frame_number);
+	uint8_t slow = slow_below(sampler, stack, callee);
+
+	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND)
+		site->slow = slow;
+	frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
+	if (known_code(sampler, stack->frames[callee].code)->draws)
+		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
+}
+
 /* values: none where its contents were not read. */
 static void note_frame(struct argument_sampler *sampler, const struct capture *capture,
 		       size_t frame_number, struct values values, size_t *object)
@@ -295,15 +328,10 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 		site->read++;
 		site->on_numbers += argument_is_called_on_numbers(site);
 	}
-	if (site && frame_number) {
-		const struct known_code *callee = known_code(
-			sampler,
-			capture->python.frames[callee_of(&capture->python, frame_number)].code);
-
-		site->slow = callee->slow ? callee->slow : site->slow;
-		frame->flags |= callee->slow ? ARGUMENT_IN_SLOW : 0;
-		frame->flags |= callee->draws ? ARGUMENT_OPAQUE | ARGUMENT_STATE : 0;
-	}
+	if (!frame_number)
+		frame->flags |= ARGUMENT_DIRECT;
+	else if (site)
+		note_callee(sampler, frame, site, &capture->python, frame_number);
 	if (site)
 		sampler->sample.frame_count++;
 }

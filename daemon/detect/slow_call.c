@@ -19,11 +19,20 @@
 #define FROM_THE_BEGINNING                                                                         \
 	"goes through the list from its beginning each time: keep what is looked for in a set or " \
 	"dict"
+#define FOR_EACH_ROW                                                                               \
+	"builds a Series for each row and calls a Python function with it: work on whole columns"
 #define MOVES_ALL "moves all that is behind it each time: use collections.deque"
 
 static const struct slow_call slow_calls[] = {
 	{ "iterrows", "pandas/core/frame.py",
-	  "builds a Series for each row: work on whole columns, or use itertuples()", SLOW_ALWAYS },
+	  "builds a Series for each row: work on whole columns, or use itertuples()", SLOW_ROWS },
+	{ "series_generator", "pandas/core/apply.py", FOR_EACH_ROW, SLOW_ROWS },
+	{ "apply_series_generator", "pandas/core/apply.py", FOR_EACH_ROW, SLOW_ROWS_AROUND },
+	{ "deepcopy", "/copy.py",
+	  "copies item by item, in Python: build the new object from its parts, or copy only what "
+	  "is "
+	  "changed",
+	  SLOW_COPY },
 	{ "mean", "/statistics.py",
 	  "adds up exact fractions: statistics.fmean() does it in floating point", SLOW_ALWAYS },
 	{ "_strptime_datetime", "/_strptime.py",

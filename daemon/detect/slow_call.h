@@ -18,6 +18,11 @@ enum slow_when {
 	SLOW_AT_FRONT,   /* takes from the front of a long list, or puts there */
 	SLOW_SEARCH,     /* goes through a list from its beginning */
 	SLOW_SORT,       /* of a list that grows from call to call */
+	/* Makes an object of each row, for a loop or a function: there may be frames of the library
+	 * in between. */
+	SLOW_ROWS,
+	SLOW_COPY,        /* copies what it is given: for who gets the copy to change it */
+	SLOW_ROWS_AROUND, /* calls for each row what may be one of these */
 };
 
 struct slow_call {

@@ -91,6 +91,21 @@ def cases():
                 yield "%s.%s" % (name[5:-3], test[5:]), function
 
 
+# What a test with the parameter some_interpreter runs on, beside the default one: a version for each kind of frames and of
+# bytecode that matters to it, which unit tests try on all. PIEPROFD_TEST_ALL=1: on each interpreter.
+PARAMETERS = ("interpreter", "some_interpreter", "one_interpreter")
+SOME_VERSIONS = ("3.6", "3.9", "3.13", "3.15")
+
+
+def runs_on(parameter, interpreter, interpreters):
+    if parameter == "interpreter" or interpreter is harness.default_interpreter():
+        return True
+    if parameter == "one_interpreter":
+        return False
+    version = next((version for version in SOME_VERSIONS if interpreter.name.startswith(version + ".")), None)
+    return version and interpreter is next(other for other in interpreters if other.name.startswith(version + "."))
+
+
 # arguments: of the function. row, column: where in the table its result stands, None for one that has no place there.
 Test = collections.namedtuple("Test", "name function arguments row column")
 
@@ -103,7 +118,7 @@ def tests(words, interpreters):
         if words and not any(word in name for word in words):
             continue
         parameters = inspect.signature(function).parameters
-        parameter = next((p for p in ("interpreter", "one_interpreter") if p in parameters), None)
+        parameter = next((p for p in PARAMETERS if p in parameters), None)
         if parameter is None:
             chosen.append(Test(name, function, {}, None, None))
             continue
@@ -111,9 +126,9 @@ def tests(words, interpreters):
             without.append(name)
             continue
         for interpreter in interpreters:
-            if parameter == "one_interpreter" and not everywhere and interpreter is not harness.default_interpreter():
+            if not everywhere and not runs_on(parameter, interpreter, interpreters):
                 continue
-            in_table = parameter == "interpreter" or everywhere
+            in_table = parameter != "one_interpreter" or everywhere
             chosen.append(Test("%s [%s]" % (name, interpreter.name), function, {parameter: interpreter},
                                interpreter.name if in_table else None, name if in_table else None))
     return chosen, without
@@ -122,7 +137,7 @@ def tests(words, interpreters):
 def run(test, repeated):
     """One of "passed", "repeated" (passed then), "unlucky" (to be repeated), "failed", "skipped", and why it was."""
     began = time.monotonic()
-    interpreter = test.arguments.get("interpreter") or test.arguments.get("one_interpreter")
+    interpreter = next((test.arguments[name] for name in PARAMETERS if name in test.arguments), None)
     try:
         if interpreter and interpreter.problem:
             raise harness.Skip(interpreter.problem)

@@ -155,10 +155,10 @@ def check_depths(name, stacks):
     check_sampled(len(whole) >= 0.8 * len(deep), "%s: %d of %d deep stacks are whole" % (name, len(whole), len(deep)))
 
 
-def test_same_shares(interpreter):
+def test_same_shares(some_interpreter):
     """Stacks of every kind: each line's share is what it is with stops, and a recursion of 300 frames is whole."""
     root_only()
-    with Target(interpreter, "stack_kinds.py", "--seconds", 60) as target:
+    with Target(some_interpreter, "stack_kinds.py", "--seconds", 60) as target:
         arguments = ("-d", 2.5, "-r", 400, "--max-overhead", 30)
         kernel, stacks = recorded(target.pid, *arguments, *KERNEL)
         ptrace, _ = recorded(target.pid, *arguments, *PTRACE)
@@ -169,13 +169,13 @@ def test_same_shares(interpreter):
     for kind in ("plain", "generator", "coroutine", "called back", "deep", "native"):
         shares = [times.get(kind, 0) / sum(times.values()) for times in (found, expected)]
         chance = 4 * math.sqrt(0.17 * (1 / kernel["samples"] + 1 / ptrace["samples"]))
-        print("  %s, %-11s %5.1f%%, %5.1f%% with stops" % (interpreter.name, kind, 100 * shares[0], 100 * shares[1]))
+        print("  %s, %-11s %5.1f%%, %5.1f%% with stops" % (some_interpreter.name, kind, 100 * shares[0], 100 * shares[1]))
         check_sampled(abs(shares[0] - shares[1]) < chance, "%s, %s: %.3f and %.3f with stops" % (
-            interpreter.name, kind, *shares))
-    check_depths(interpreter.name, stacks)
+            some_interpreter.name, kind, *shares))
+    check_depths(some_interpreter.name, stacks)
     bad = sum(kernel["losses"].get(loss, 0) for loss in ("python_invalid", "python_truncated", "no_python_thread"))
     check_sampled(bad <= 0.02 * kernel["samples"], "%s: %s of %d samples" % (
-        interpreter.name, kernel["losses"], kernel["samples"]))
+        some_interpreter.name, kernel["losses"], kernel["samples"]))
 
 
 def test_pid_namespace():

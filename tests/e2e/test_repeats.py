@@ -39,9 +39,9 @@ def test_kept_results_mended(one_interpreter):
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
 
 
-def test_cache_of_results(interpreter):
+def test_cache_of_results(some_interpreter):
     """From 3.13 on one instruction loads both arguments."""
-    line, _, text = found(interpreter, program="shared_terms.py", text=WEIGHT)
+    line, _, text = found(some_interpreter, program="shared_terms.py", text=WEIGHT)
     check_sampled(line, "the line is not in the report")
     arguments = line["evidence"]["arguments"]
     check_sampled(arguments["few"] >= 5, "arguments %s" % arguments)
@@ -90,15 +90,15 @@ LOOKED_FOR = {
 }
 
 
-def test_looked_for(interpreter):
-    with Target(interpreter, "looked_for.py", "--seconds", 10) as target:
+def test_looked_for(some_interpreter):
+    with Target(some_interpreter, "looked_for.py", "--seconds", 10) as target:
         report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
     lines = {line_text(line): line for line in report["lines"]}
     for text, (category, words) in LOOKED_FOR.items():
         # A method of 3.6 does not say which one it is.
-        if interpreter.version[:2] == (3, 6) and ("pop" in text or "index" in text):
+        if some_interpreter.version[:2] == (3, 6) and ("pop" in text or "index" in text):
             continue
         line = lines.get(text)
         check_sampled(line, "%s: the line is not in the report" % text)

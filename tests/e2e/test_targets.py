@@ -13,8 +13,8 @@ def functions(report):
     return {line["function"].split(".")[-1] for line in report["lines"]}
 
 
-def test_eight_threads(interpreter):
-    with Target(interpreter, "threads.py", "--threads", 8, "--seconds", 6.5) as target:
+def test_eight_threads(some_interpreter):
+    with Target(some_interpreter, "threads.py", "--threads", 8, "--seconds", 6.5) as target:
         report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("threads=8" in target.finish(), "the target's last line")
@@ -22,8 +22,8 @@ def test_eight_threads(interpreter):
     check_sampled(report["pairs"], "no pair was found")
 
 
-def test_thread_that_starts_late(interpreter):
-    with Target(interpreter, "late_thread.py", "--seconds", 6.5) as target:
+def test_thread_that_starts_late(some_interpreter):
+    with Target(some_interpreter, "late_thread.py", "--seconds", 6.5) as target:
         report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("traced=yes" in target.finish(), "the target was not traced when its thread started")
@@ -39,10 +39,10 @@ def test_target_that_exits(interpreter):
     check(0.5e9 < report["duration_ns"] < 30e9, "duration %d" % report["duration_ns"])
 
 
-def test_blocking_calls(interpreter):
+def test_blocking_calls(some_interpreter):
     # epoll_wait(2) is not restarted after a stop, read(2) is.
     for call in ("read", "epoll_wait"):
-        with Target(interpreter, "blocking_read.py", "--call", call, "--seconds", 1.8) as target:
+        with Target(some_interpreter, "blocking_read.py", "--call", call, "--seconds", 1.8) as target:
             profile(target.pid, "-d", 1)
             target.check_undisturbed()
             check("eintr=0" in target.finish(), "the target saw EINTR")

@@ -50,6 +50,62 @@ static void test_algorithms(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_SLOW, site), MANY / 2);
 }
 
+/* Rows that are objects: making them, and what they are asked for in the loop that gets them. */
+static void test_rows(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t maker = site_at(fixture, "nested", 30, "FOR_ITER");
+	uint32_t asks = call_at(fixture, "nested", 31), calls = call_at(fixture, "nested", 32);
+	uint32_t inside = call_at(fixture, "once", 15), elsewhere = call_at(fixture, "loop", 12);
+
+	site_of(fixture, maker)->slow = slow_number("DataFrame.iterrows", "pandas/core/frame.py");
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame making = frame(maker, i, i);
+
+		making.flags |= ARGUMENT_IN_SLOW;
+		add(fixture, making);
+		add(fixture, frame(asks, 100 + i, i));
+		add_two(fixture, frame(inside, 200 + i, i), frame(asks, 300 + i, i));
+		add_two(fixture, frame(inside, 400 + i, i), frame(calls, 500 + i, i));
+		add(fixture, frame(elsewhere, 600 + i, i));
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), MANY);
+	for (unsigned i = 0; i < 2; i++) {
+		struct argument_site *site = site_of(fixture, i ? inside : asks);
+
+		site->kind = OPERATION_ATTRIBUTE;
+		snprintf(site->operands[0].shape, sizeof(site->operands[0].shape), "Series");
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), 3 * MANY);
+	assert_true(fixture->findings.votes[1].joined);
+	assert_int_equal(fixture->findings.votes[2].frame, 1);
+}
+
+/* A function that is called for each row: what it does itself goes with the row, not what it calls.
+ */
+static void test_function_for_each_row(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t maker = call_at(fixture, "loop", 4), function = call_at(fixture, "once", 15);
+
+	site_of(fixture, maker)->slow =
+		slow_number("FrameColumnApply.series_generator", "pandas/core/apply.py");
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame around = frame(maker, i, i);
+
+		around.flags |= ARGUMENT_IN_SLOW;
+		add_two(fixture, frame(function, 100 + i, i), around);
+		add(fixture, around);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), MANY);
+	site_of(fixture, function)->kind = OPERATION_SUBSCRIPT;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), 2 * MANY);
+}
+
 /* x = f(x), where f copies all of x; y = f(x) may be what is needed. */
 static void test_joined_in_turn(void **state)
 {
@@ -269,6 +325,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_algorithms, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_function_for_each_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_joined_in_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growing_from_call_to_call, set_up, tear_down),

@@ -292,6 +292,60 @@ static void test_again(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, site);
 }
 
+/* Data stays for a few samples: what was not compared from call to call is told by these. */
+static void test_samples_next_to_each_other(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, i / 4, i));
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+	assert_int_equal(fixture->findings.summaries[site].distinct, MANY / 4);
+	assert_true(argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_INVARIANT) >
+		    0.85);
+	/* Comparisons of calls say otherwise. */
+	site_of(fixture, site)->compared = 3;
+	site_of(fixture, site)->repeated = 1;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->repeated = 2;
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+	/* Two in a row may be chance. */
+	forget_samples(fixture);
+	site_of(fixture, site)->compared = 0;
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, i / 2, i));
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* One long call is alike all the time. */
+	forget_samples(fixture);
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, i / 4, i / 4));
+	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
+/* f(m[i]) is called again with the same: m[i] is then the same again, unless its own calls say no.
+ */
+static void test_part_of_what_is_called_again(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t outer = call_at(fixture, "loop", 12);
+	uint32_t inner = subscript_at(fixture, 12, "float64[9]", CONTENT_LIST);
+
+	add_others(fixture, outer, MANY);
+	add_others(fixture, inner, MANY);
+	site_of(fixture, outer)->compared = site_of(fixture, outer)->repeated = 12;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, outer), 2 * MANY);
+	site_of(fixture, inner)->compared = 3;
+	site_of(fixture, inner)->repeated = 2;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, outer), 2 * MANY);
+	site_of(fixture, inner)->repeated = 1;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, outer), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_NEEDED, inner), MANY);
+}
+
 /* What the function called again does is something else each time. */
 static void test_again_refuted_inside(void **state)
 {
@@ -522,6 +576,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_called_from_out_of_sight, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_part_of_an_expression, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_samples_next_to_each_other, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_part_of_what_is_called_again, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_again_refuted_inside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refuted_inside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_vetoes, set_up, tear_down),

@@ -30,7 +30,7 @@ static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_FEW] = { 0.97, 0.85, 1.12 },      [ARGUMENT_GROWING] = { 1.2, 1.0, 1.45 },
 	[ARGUMENT_ELEMENTS] = { 1.05, 0.9, 1.21 },  [ARGUMENT_SCALARS] = { 1.05, 0.88, 1.23 },
 	[ARGUMENT_SEARCHED] = { 1.1, 0.92, 1.32 },  [ARGUMENT_CUT] = { 0.95, 0.8, 1.15 },
-	[ARGUMENT_SLOW] = { 1.25, 1.03, 1.52 },
+	[ARGUMENT_SLOW] = { 1.06, 0.94, 1.2 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_row.h"
+
+#include "daemon/detect/argument_element.h"
+
+/* The loop itself, and a function that it calls with the row. */
+#define ASKING_FRAMES 2
+
+void argument_rows_find(struct argument_rows *rows, const struct argument_facts *facts,
+			const struct argument_log *log)
+{
+	rows->count = 0;
+	for (uint32_t id = 0; id < log->site_count && rows->count < ARGUMENT_ROW_SITES_MAX; id++)
+		if (facts[id].slow && facts[id].call.in_loop &&
+		    slow_call_get(log->sites[id].slow)->when == SLOW_ROWS)
+			rows->sites[rows->count++] = id;
+}
+
+static bool is_in_loop_of(const struct argument_facts *facts, const struct argument_log *log,
+			  uint32_t maker, uint32_t site)
+{
+	return log->sites[maker].code == log->sites[site].code &&
+	       log->sites[site].offset >= facts[maker].call.loop.start &&
+	       log->sites[site].offset < facts[maker].call.loop.end;
+}
+
+uint32_t argument_row_asked(const struct argument_rows *rows, const struct argument_facts *facts,
+			    const struct argument_log *log, const struct argument_sample *sample,
+			    unsigned *ret_frame)
+{
+	if (!rows->count || !argument_asks_row(&log->sites[sample->frames[0].site]))
+		return ID_NONE;
+	for (unsigned f = 0; f < sample->frame_count && f < ASKING_FRAMES; f++)
+		for (size_t i = 0; i < rows->count; i++)
+			if (is_in_loop_of(facts, log, rows->sites[i], sample->frames[f].site)) {
+				*ret_frame = f;
+				return rows->sites[i];
+			}
+	return ID_NONE;
+}
+
+bool argument_row_is_used(const struct argument_log *log, const struct argument_sample *sample,
+			  unsigned number)
+{
+	uint8_t kind = log->sites[sample->frames[0].site].kind;
+
+	return number == 1 && kind != OPERATION_CALL && kind != OPERATION_CALL_UNPACKED;
+}
