@@ -36,8 +36,9 @@ complete -c pieprofd -n '__pieprofd_value_of --engine' -a 'auto ptrace kernel'
 complete -c pieprofd -n '__pieprofd_value_of --color --colour' -a 'auto always never'
 complete -c pieprofd -n '__pieprofd_value_of --stop-signal' -a 'URG WINCH CHLD'
 complete -c pieprofd -n '__pieprofd_value_of --format' \
-	-a 'text html json collapsed pprof speedscope firefox recording'
+	-a 'text html json collapsed pprof speedscope firefox recording sarif github markdown'
+complete -c pieprofd -n '__pieprofd_value_of --fail-if' -a 'own+10% total+10% could-save+10%'
 complete -c pieprofd -n '__pieprofd_value_of --editor' \
 	-a 'vscode vscodium cursor zed pycharm idea sublime textmate'
-complete -c pieprofd -F -n '__pieprofd_value_of -o --output --diff'
+complete -c pieprofd -F -n '__pieprofd_value_of -o --output --diff --source-root'
 complete -c pieprofd -F -n 'test (__pieprofd_command; or echo) = report'

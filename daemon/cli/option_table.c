@@ -126,6 +126,17 @@ const struct option_row option_table[] = {
 	  .parse = option_source_url,
 	  .help = { { RECORD | TOP | REPORT, "[ROOT=]URL",
 		      "html: and to a repository, of what is below ROOT" } } },
+	{ .name = "fail-if",
+	  .parse = option_fail_if,
+	  .help = { { REPORT, "CHANGE",
+		      "exit with 8 when a line changed so, by more than\n"
+		      "chance: own+10%, total+5%, could-save+20%" } } },
+	{ .name = "source-root",
+	  .parse = option_text,
+	  .to = TO(options.source_root),
+	  .help = { { RECORD | REPORT, "DIR",
+		      "sarif, github and markdown name files below it (the\n"
+		      "working directory)" } } },
 	{ .name = "mode",
 	  .parse = option_mode,
 	  .help = { { RECORD | TOP | SERVE, "MODE",

@@ -326,6 +326,24 @@ int option_rows(struct option_parser *parser, const struct option_use *use)
 	return 0;
 }
 
+int option_fail_if(struct option_parser *parser, const struct option_use *use)
+{
+	struct options *options = &parser->options;
+	struct options_threshold *next = &options->thresholds[options->threshold_count];
+
+	if (options->threshold_count == OPTIONS_THRESHOLDS_MAX)
+		return options_refuse(parser, "--fail-if: at most %d of them",
+				      OPTIONS_THRESHOLDS_MAX);
+	if (!threshold_parse(use->text, &next->threshold))
+		return options_refuse(parser,
+				      "--fail-if %s is not a figure, a sign and a percentage, such "
+				      "as own+10%%, total+5%% or could-save+20%%",
+				      use->text);
+	next->text = use->text;
+	options->threshold_count++;
+	return 0;
+}
+
 int option_flag(struct option_parser *parser, const struct option_use *use)
 {
 	bool *flag = use->to;

@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_DAEMON_CLI_OPTIONS_H
 #define PIEPROFD_DAEMON_CLI_OPTIONS_H
 
+#include "daemon/report/diff/threshold.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/access_filter.h"
 #include "daemon/session/session_options.h"
@@ -11,8 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define OPTIONS_OUTPUTS_MAX 8
-#define OPTIONS_PIDS_MAX    64
+#define OPTIONS_OUTPUTS_MAX    16
+#define OPTIONS_PIDS_MAX       64
+#define OPTIONS_THRESHOLDS_MAX 8
 
 enum options_action {
 	OPTIONS_RECORD,
@@ -72,9 +74,15 @@ struct options {
 	struct access_patterns patterns; /* strings are borrowed from argv */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
-	const char *recording;  /* report: what is to be shown, borrowed from argv */
-	const char *base;       /* report: --diff; NULL: not asked for */
-	const char *editor_url; /* NULL: no links; likewise: */
+	const char *recording; /* report: what is to be shown, borrowed from argv */
+	const char *base;      /* report: --diff; NULL: not asked for */
+	struct options_threshold {
+		const char *text;
+		struct threshold threshold;
+	} thresholds[OPTIONS_THRESHOLDS_MAX]; /* report: --fail-if */
+	unsigned threshold_count;
+	const char *source_root; /* --source-root; NULL: the working directory */
+	const char *editor_url;  /* NULL: no links; likewise: */
 	const char *source_url;
 	char link_root[512]; /* "": not given */
 	const char *listen;  /* serve: where, borrowed from argv */

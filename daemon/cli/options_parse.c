@@ -178,6 +178,8 @@ static int settle_report(struct option_parser *parser)
 
 	if (settle_outputs(parser) < 0)
 		return -1;
+	if (options->threshold_count && !options->base)
+		return options_refuse(parser, "--fail-if goes with --diff");
 	for (unsigned i = 0; options->base && i < options->output_count; i++) {
 		const struct writer *writer = options->outputs[i].writer;
 

@@ -118,6 +118,29 @@ static enum exit_code write_all(const struct options *options, struct shown *sho
 	return code;
 }
 
+/* Says which line broke which of them. */
+static enum exit_code check_thresholds(const struct options *options, const struct diff *diff)
+{
+	enum exit_code code = EXIT_OK;
+
+	for (unsigned i = 0; i < options->threshold_count; i++) {
+		const struct options_threshold *given = &options->thresholds[i];
+		const struct diff_entry *worst = NULL;
+		size_t count = threshold_broken(&given->threshold, diff, &worst);
+		char text[4096];
+
+		if (!count)
+			continue;
+		threshold_describe(&given->threshold, worst, text, sizeof(text));
+		fprintf(stderr, "pieprofd: --fail-if %s: %s", given->text, text);
+		if (count > 1)
+			fprintf(stderr, "; and %zu more line%s", count - 1, count > 2 ? "s" : "");
+		fputc('\n', stderr);
+		code = EXIT_CHANGED;
+	}
+	return code;
+}
+
 static enum exit_code write_diff(const struct options *options,
 				 const struct writer_options *terminal,
 				 const struct profile *profile)
@@ -134,6 +157,8 @@ static enum exit_code write_diff(const struct options *options,
 	if (diff) {
 		shown.diff = diff;
 		code = write_all(options, &shown);
+		if (code == EXIT_OK)
+			code = check_thresholds(options, diff);
 	} else {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		code = EXIT_INTERNAL;

@@ -2,6 +2,7 @@
 #include "daemon/cli/standard_output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,10 @@ struct writer_options standard_output_options(const struct options *options)
 					 .pairs_max = options->pairs_max,
 					 .editor_url = options->editor_url,
 					 .source_url = options->source_url,
-					 .link_root = options->link_root };
+					 .link_root = options->link_root[0]
+							      ? options->link_root
+							      : options->source_root };
+	static char folder[PATH_MAX];
 	struct winsize size;
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
@@ -22,6 +26,9 @@ struct writer_options standard_output_options(const struct options *options)
 	writer.colour = options->colour == OPTIONS_COLOUR_ALWAYS ||
 			(options->colour == OPTIONS_COLOUR_AUTO && isatty(STDOUT_FILENO) &&
 			 !getenv("NO_COLOR"));
+	writer.source_root = options->source_root             ? options->source_root
+			     : getcwd(folder, sizeof(folder)) ? folder
+							      : NULL;
 	return writer;
 }
 

@@ -87,6 +87,18 @@ def check_keys(browser):
     check_equal(shown_seconds(browser), whole, "CPU time of the whole run again")
 
 
+def check_one_thread(browser):
+    whole = shown_seconds(browser)
+    choose = ("(e => (e.value = [...e.options].find(o => o.textContent.startsWith(%r)).value, "
+              "e.dispatchEvent(new Event('change'))))(document.getElementById('one-thread'))")
+    check("%" in found_by_search(browser, "work_first"), "work_first is not there")
+    browser.evaluate(choose % "beside")
+    check(0 < shown_seconds(browser) < whole, "%g s of %g s" % (shown_seconds(browser), whole))
+    check_equal(found_by_search(browser, "work_first"), "Nothing found", "the main thread's work in another thread")
+    browser.evaluate(choose % "all")
+    check_equal(shown_seconds(browser), whole, "CPU time of all threads again")
+
+
 def test_part_of_run():
     find_browser()
     with Target(default_interpreter(), "phases.py", "--phase", 3) as target:
@@ -101,6 +113,7 @@ def test_part_of_run():
                     check_first_part(browser)
                     browser.evaluate("document.getElementById('whole-run').click()")
                 check_keys(browser)
+                check_one_thread(browser)
             check_quiet(browser, page)
         check("ok" in target.finish(), "the target's last line")
 

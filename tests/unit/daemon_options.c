@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define WORDS_MAX 32
+#define WORDS_MAX 40
 
 /*
  * Parses "pieprofd" and the words of line, which spaces part ("''" is an empty
@@ -159,6 +159,12 @@ static void test_report(void **state)
 	assert_int_equal(accepted("report x").output_count, 0);
 	assert_ptr_equal(accepted("report x --format html").outputs[0].writer, &writer_html);
 	assert_ptr_equal(accepted("report x -o y.pieprof").outputs[0].writer, &writer_recording);
+	assert_int_equal(
+		accepted("report x --diff y --fail-if own+10% --fail-if total-5%").threshold_count,
+		2);
+	assert_string_equal(accepted("report x --source-root /app").source_root, "/app");
+	refused("report x --fail-if own+10%", "goes with --diff");
+	refused("report x --diff y --fail-if faster", "is not a figure");
 	refused("report", "needs a recording");
 	refused("report ''", "needs a recording");
 	refused("report x y", "'y'");
@@ -340,9 +346,9 @@ static void test_outputs(void **state)
 	refused("-p 1 --format yaml", "text, json");
 	refused("-p 1 -o a.json -o a.json", "twice");
 	refused("-p 1 -o ''", "file name");
-	refused("-p 1 -o 1.txt -o 2.txt -o 3.txt -o 4.txt -o 5.txt -o 6.txt -o 7.txt -o 8.txt -o "
-		"9.txt",
-		"at most 8");
+	refused("-p 1 -o 1.txt -o 2.txt -o 3.txt -o 4.txt -o 5.txt -o 6.txt -o 7.txt -o 8.txt "
+		"-o 9.txt -o a.txt -o b.txt -o c.txt -o d.txt -o e.txt -o f.txt -o g.txt -o h.txt",
+		"at most 16");
 }
 
 static void test_stop_signal(void **state)

@@ -113,6 +113,9 @@ static void test_choice(void **state)
 	assert_ptr_equal(writer_by_path("a.firefox.json"), &writer_firefox);
 	assert_ptr_equal(writer_by_path("a.html"), &writer_html);
 	assert_ptr_equal(writer_by_path(".firefox.json"), &writer_json);
+	assert_ptr_equal(writer_by_path("a.sarif"), &writer_sarif);
+	assert_ptr_equal(writer_by_path("a.github.txt"), &writer_github);
+	assert_ptr_equal(writer_by_path("a.md"), &writer_markdown);
 	assert_ptr_equal(writer_by_path("speedscope.json"), &writer_json);
 	assert_null(writer_by_path("a.gz"));
 	assert_null(writer_by_path(".json"));
@@ -121,7 +124,8 @@ static void test_choice(void **state)
 	writer_names(file);
 	fclose(file);
 	assert_string_equal(names,
-			    "text, json, collapsed, pprof, speedscope, firefox, html, recording");
+			    "text, json, collapsed, pprof, speedscope, firefox, html, recording, "
+			    "sarif, github, markdown");
 	free(names);
 }
 

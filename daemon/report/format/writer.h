@@ -16,6 +16,8 @@ struct writer_options {
 	const char *editor_url;
 	const char *source_url;
 	const char *link_root; /* what {path} begins behind; NULL: "/" */
+	/* Readers of a repository have paths below it: this folder; NULL: none. Borrowed. */
+	const char *source_root;
 };
 
 struct writer {
@@ -41,5 +43,8 @@ extern const struct writer writer_collapsed;
 extern const struct writer writer_pprof;
 extern const struct writer writer_speedscope;
 extern const struct writer writer_firefox;
+extern const struct writer writer_sarif;
+extern const struct writer writer_github;
+extern const struct writer writer_markdown;
 
 #endif

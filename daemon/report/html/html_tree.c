@@ -6,6 +6,7 @@
  *    "frames":[[kind, function, file, line, 1 for the program's own], ...],
  *    "depth":[...], "frame":[...], "python":[...], "native":[...], "system":[...],
  *    "slice_ns":100000000, "slice_count":100,
+ *    "stacks":{"thread":[...], "node":[...], "python":[...], ...},
  *    "slices":{"node":[...], "slice":[...], "python":[...], ...}}
  *
  * kind: 0 Python, 1 native, 2 a process.
@@ -78,6 +79,22 @@ static void put_slices(FILE *file, const struct profile_timeline *timeline)
 	PUT_COLUMN(file, ",\n", "python", cells, timeline->cell_count, time_ns[TIME_PYTHON]);
 	PUT_COLUMN(file, ",\n", "native", cells, timeline->cell_count, time_ns[TIME_NATIVE]);
 	PUT_COLUMN(file, ",\n", "system", cells, timeline->cell_count, time_ns[TIME_SYSTEM]);
+	fputc('}', file);
+}
+
+/* What each thread did where, of the whole run. */
+static void html_tree_put_stacks(FILE *file, const struct profile_facts *facts)
+{
+	const struct profile_stack *stacks = facts->stacks;
+	size_t count = facts->stack_count;
+
+	if (!count)
+		return;
+	PUT_COLUMN(file, ",\n\"stacks\":{", "thread", stacks, count, thread);
+	PUT_COLUMN(file, ",\n", "node", stacks, count, node);
+	PUT_COLUMN(file, ",\n", "python", stacks, count, time_ns[TIME_PYTHON]);
+	PUT_COLUMN(file, ",\n", "native", stacks, count, time_ns[TIME_NATIVE]);
+	PUT_COLUMN(file, ",\n", "system", stacks, count, time_ns[TIME_SYSTEM]);
 	fputc('}', file);
 }
 
@@ -162,6 +179,7 @@ int html_tree(FILE *file, const struct profile *profile, size_t lines_max)
 	put_nodes(file, tree);
 	if (profile->facts.waits)
 		html_tree_put_waiting(file, tree);
+	html_tree_put_stacks(file, &profile->facts);
 	put_slices(file, &profile->facts.node_timeline);
 	fputs("}\n", file);
 	return ferror(file) ? -EIO : 0;

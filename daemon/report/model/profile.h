@@ -252,6 +252,15 @@ struct profile_facts {
 	 * are those of the second, or an even part of them.
 	 */
 	struct profile_timeline thread_timeline, node_timeline;
+	/*
+	 * What each thread did where: indices as above; in a finished profile by thread, then node.
+	 * A node may have more time than its stacks: of whatever else is not known which thread it
+	 * was (all of it, in older recordings). By stack: its time
+	 * over the run.
+	 */
+	const struct profile_stack *stacks;
+	size_t stack_count;
+	struct profile_timeline stack_timeline;
 	bool start_frames; /* to profile_build(): with those of the interpreter's start */
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/profile_facts.h"
 
+#include "daemon/report/model/profile_stacks.h"
 #include "daemon/report/model/profile_timeline.h"
 
 #include <errno.h>
@@ -55,9 +56,12 @@ static int copy_sorted_threads(struct owned_profile *owned, const struct profile
 	}
 	owned->profile.facts.threads = threads;
 	owned->profile.facts.thread_count = count;
-	return profile_timeline_renumber(&owned->arena, &facts->thread_timeline, positions,
-					 facts->thread_count,
-					 &owned->profile.facts.thread_timeline);
+	if (profile_timeline_renumber(&owned->arena, &facts->thread_timeline, positions,
+				      facts->thread_count, &owned->profile.facts.thread_timeline))
+		return -ENOMEM;
+	return profile_stacks_renumber(
+		&owned->arena, &owned->profile.facts,
+		&(struct profile_positions){ positions, facts->thread_count }, NULL);
 }
 
 static int copy_threads(struct owned_profile *owned, const struct profile_facts *facts)

@@ -3,78 +3,12 @@
 
 #include "daemon/detect/interval.h"
 #include "daemon/report/encode/figure.h"
-#include "daemon/report/model/argument_evidence.h"
-#include "daemon/report/model/own_line.h"
 #include "daemon/report/model/verdict_parts.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* A line from which less than this share of the time could be saved is no finding. */
-#define FINDING_SHARE_MIN 0.05
-/* Nor is one of whose accesses hardly any were found redundant. */
-#define FINDING_REDUNDANT_MIN 3
-/* Below this many redundant accesses a finding is called possible, whatever its interval. */
-#define LIKELY_REDUNDANT_MIN 10
-
-static uint64_t redundant_exactly(const struct profile_line *line)
-{
-	return line->accesses[PAIR_LOAD].redundant + line->accesses[PAIR_STORE].redundant;
-}
-
-/* Approximate ones included, as avoidable time counts them. */
-static uint64_t redundant_at_all(const struct profile_line *line)
-{
-	return redundant_exactly(line) + line->accesses[PAIR_LOAD].approximate +
-	       line->accesses[PAIR_STORE].approximate;
-}
-
-/* What the same calls wrote again and left as it had been. */
-static uint64_t same_again(const struct profile_line *line)
-{
-	return line->evidence.again_redundant + line->evidence.again_loads_redundant;
-}
-
-static uint64_t found(const struct profile_line *line)
-{
-	return redundant_at_all(line) > same_again(line) ? redundant_at_all(line)
-							 : same_again(line);
-}
-
-/* What the line's finding is; ARGUMENT_UNKNOWN: its avoidable time is not of a finding. */
-static enum argument_verdict verdict_finding(const struct profile_line *line)
-{
-	enum argument_verdict finding =
-		line->finding
-			? argument_evidence_verdict(&line->evidence.arguments, line->charged_ns)
-			: ARGUMENT_UNKNOWN;
-
-	return finding == ARGUMENT_NEEDED ? ARGUMENT_UNKNOWN : finding;
-}
-
-bool profile_line_has_evidence(const struct profile_line *line)
-{
-	return found(line) || verdict_finding(line);
-}
-
-/* Samples that speak for the finding, or else accesses. */
-static uint64_t support(const struct profile_line *line)
-{
-	uint64_t votes = 0;
-
-	if (!verdict_finding(line))
-		return found(line);
-	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++)
-		votes += line->evidence.arguments.samples[v];
-	return votes;
-}
-
-bool profile_line_is_supported(const struct profile_line *line)
-{
-	return support(line) >= FINDING_REDUNDANT_MIN;
-}
 
 static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
 {
@@ -95,21 +29,6 @@ int profile_line_by_self(const void *left, const void *right)
 
 	if (a_ns != b_ns)
 		return a_ns > b_ns ? -1 : 1;
-	return by_position(a, b);
-}
-
-int profile_line_by_avoidable(const void *left, const void *right)
-{
-	const struct profile_line *a = *(const struct profile_line *const *)left;
-	const struct profile_line *b = *(const struct profile_line *const *)right;
-
-	/* An estimate without evidence of its own comes after all others. */
-	if (profile_line_has_evidence(a) != profile_line_has_evidence(b))
-		return profile_line_has_evidence(a) ? -1 : 1;
-	if (a->avoidable_ns != b->avoidable_ns)
-		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
-	if (redundant_exactly(a) != redundant_exactly(b))
-		return redundant_exactly(a) > redundant_exactly(b) ? -1 : 1;
 	return by_position(a, b);
 }
 
@@ -139,86 +58,6 @@ const struct profile_line **profile_lines_by_waiting(const struct profile *profi
 	return lines;
 }
 
-static bool is_worth(uint64_t saved_ns, uint64_t total_ns)
-{
-	return total_ns > 0 && (double)saved_ns >= FINDING_SHARE_MIN * (double)total_ns;
-}
-
-static bool is_finding(const struct profile_line *line, uint64_t total_ns)
-{
-	return profile_line_is_supported(line) && is_worth(line->avoidable_ns, total_ns);
-}
-
-/* By how sure the figures are; not whether the other way to write it would be faster. */
-enum certainty {
-	CERTAINTY_POSSIBLE,
-	CERTAINTY_PROBABLE,
-	CERTAINTY_SURE,
-	CERTAINTY_COUNT
-};
-
-static enum certainty certainty(const struct profile_line *line, uint64_t total_ns)
-{
-	if (support(line) < LIKELY_REDUNDANT_MIN)
-		return CERTAINTY_POSSIBLE;
-	if ((double)line->avoidable_low_ns < FINDING_SHARE_MIN * (double)total_ns)
-		return CERTAINTY_PROBABLE;
-	return CERTAINTY_SURE;
-}
-
-static const char *const headline_accesses[CERTAINTY_COUNT] = {
-	"one line may repeat memory accesses needlessly, on little evidence",
-	"one line probably repeats memory accesses needlessly",
-	"one line repeats memory accesses needlessly",
-};
-static const char *const headline_again[CERTAINTY_COUNT] = {
-	"one expression may do the same work again, on little evidence",
-	"one expression probably does the same work again",
-	"one expression does the same work again",
-};
-static const char *const headline_elements[CERTAINTY_COUNT] = {
-	"an array may be taken element by element, on little evidence",
-	"an array is probably taken element by element",
-	"an array is taken element by element",
-};
-static const char *const headline_growing[CERTAINTY_COUNT] = {
-	"one expression may work on a sequence that grows, on little evidence",
-	"one expression probably works on a sequence that grows",
-	"one expression works on a sequence that grows",
-};
-
-static const char *const headline_counterpart[CERTAINTY_COUNT] = {
-	"one expression may have a much faster counterpart, on little evidence",
-	"one expression probably has a much faster counterpart",
-	"one expression has a much faster counterpart",
-};
-
-static const char *headline(const struct profile_line *line, uint64_t total_ns)
-{
-	enum certainty sure = certainty(line, total_ns);
-
-	switch (verdict_finding(line)) {
-	case ARGUMENT_INVARIANT:
-	case ARGUMENT_REPEATED:
-	case ARGUMENT_FEW:
-		return headline_again[sure];
-	case ARGUMENT_GROWING:
-		return headline_growing[sure];
-	case ARGUMENT_ELEMENTS:
-	case ARGUMENT_SCALARS:
-		return headline_elements[sure];
-	case ARGUMENT_SEARCHED:
-	case ARGUMENT_CUT:
-	case ARGUMENT_SLOW:
-		return headline_counterpart[sure];
-	case ARGUMENT_UNKNOWN:
-	case ARGUMENT_NEEDED:
-	case ARGUMENT_VERDICT_COUNT:
-		break;
-	}
-	return headline_accesses[sure];
-}
-
 void verdict_say(struct verdict *verdict, const char *format, ...)
 {
 	va_list arguments;
@@ -238,116 +77,54 @@ void verdict_show(struct verdict *verdict, const struct profile_line *line)
 			(struct verdict_place){ *line, verdict->sentence_count };
 }
 
-static struct figure share_figure(const struct verdict *verdict, double share)
+static void say_finding(struct verdict *verdict, const struct finding *finding)
 {
-	return figure_sampled((uint64_t)(share * 1e6), 1000000, verdict->samples);
-}
-
-/* Of the watched accesses, those of the kind with more redundant ones. */
-static void say_accesses(struct verdict *verdict, const struct profile_line *line,
-			 uint64_t total_ns)
-{
-	enum pair_kind kind =
-		line->accesses[PAIR_STORE].redundant > line->accesses[PAIR_LOAD].redundant
-			? PAIR_STORE
-			: PAIR_LOAD;
-	const struct access_counts *counts = &line->accesses[kind];
-	struct interval share = interval_wilson(counts->redundant, counts->sampled);
-	const char *accesses = kind == PAIR_LOAD ? "loads" : "stores";
-	const char *again = kind == PAIR_LOAD ? "were read again" : "were written again";
-
-	/* Whole calls done again: the single access says little then. */
-	if (same_again(line) > redundant_at_all(line))
-		verdict_say(verdict,
-			    "It takes %s of the CPU time; its calls left %" PRIu64 " of %" PRIu64
-			    " words that they wrote again as they had been.",
-			    figure_sampled(line->total_ns, total_ns, verdict->samples).text,
-			    same_again(line), line->evidence.again + line->evidence.again_loads);
-	else if (verdict_finding(line) && !counts->redundant)
-		verdict_say(verdict, "It takes %s of the CPU time.",
-			    figure_sampled(line->total_ns, total_ns, verdict->samples).text);
-	else if (verdict_finding(line))
-		verdict_say(verdict,
-			    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-			    " %s watched there %s with the same value.",
-			    figure_sampled(line->total_ns, total_ns, verdict->samples).text,
-			    counts->redundant, counts->sampled, accesses, again);
-	else
-		verdict_say(
-			verdict,
-			"It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-			" %s watched there %s by a later native call with "
-			"the same value: %s (95%% interval %s to %s).",
-			figure_sampled(line->total_ns, total_ns, verdict->samples).text,
-			counts->redundant, counts->sampled, accesses, again,
-			figure_sampled(counts->redundant, counts->sampled, verdict->samples).text,
-			share_figure(verdict, share.low).text,
-			share_figure(verdict, share.high).text);
-}
-
-static void say_saving(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
-{
-	double low = 100 * (double)line->avoidable_low_ns / (double)total_ns;
-	double high = 100 * (double)line->avoidable_high_ns / (double)total_ns;
-
-	if (!verdict_finding(line))
-		verdict_say(verdict,
-			    "About %s (%s) could be saved, between %s and %s as far as sampling "
-			    "can tell.",
-			    figure_ns(line->avoidable_ns).text,
-			    figure_sampled(line->avoidable_ns, total_ns, verdict->samples).text,
-			    figure_ns(line->avoidable_low_ns).text,
-			    figure_ns(line->avoidable_high_ns).text);
-	else if (low < 0.5)
-		verdict_say(verdict, "Could save up to %.0f%% of the CPU time.", high);
-	else
-		verdict_say(verdict, "Could save %.0f to %.0f%% of the CPU time.", low, high);
-}
-
-static void say_finding(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
-{
-	bool little = certainty(line, total_ns) == CERTAINTY_POSSIBLE;
-
-	verdict->line = line;
-	verdict_show(verdict, line);
-	if (verdict_finding(line)) {
-		verdict_say(verdict, "%s.", line->finding);
-		say_saving(verdict, line, total_ns);
-		say_accesses(verdict, line, total_ns);
+	verdict->line = finding->line;
+	verdict_show(verdict, finding->line);
+	if (finding->by_arguments) {
+		verdict_say(verdict, "%s", finding->what);
+		verdict_say(verdict, "%s", finding->gain);
+		verdict_say(verdict, "%s", finding->evidence);
 	} else {
-		say_accesses(verdict, line, total_ns);
-		say_saving(verdict, line, total_ns);
+		verdict_say(verdict, "%s", finding->evidence);
+		verdict_say(verdict, "%s", finding->gain);
 	}
-	if (little)
-		verdict_say(verdict, "That rests on %" PRIu64 " %s: profile longer to be sure.",
-			    support(line),
-			    verdict_finding(line) ? "samples" : "redundant accesses");
-	if (line->category != CATEGORY_UNCLEAR)
-		verdict_say(verdict, "%s %s: %s", little ? "Perhaps" : "Likely",
-			    category_name(line->category), category_advice(line->category));
+	if (finding->caution[0])
+		verdict_say(verdict, "%s", finding->caution);
+	if (finding->advice)
+		verdict_say(verdict, "%s %s: %s",
+			    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
+			    category_name(finding->category), finding->advice);
 }
 
 /* The hottest lines of many programs are a library's: then also what called it, or most. */
-static void say_own_line(struct verdict *verdict, const struct profile *profile,
-			 const struct profile_line *through)
+static void say_own_line(struct verdict *verdict, const struct own_line *own, bool calls_it)
 {
-	struct own_line own;
-
-	if (!own_line_is_foreign(verdict->line) || !own_line_find(profile, through, &own))
+	if (!own->line)
 		return;
-	if (through)
+	if (calls_it)
 		verdict_say(verdict,
 			    "In %s of its time it is called by this line of the program itself:",
-			    figure_sampled(own.time_ns, own.of_ns, verdict->samples).text);
+			    figure_sampled(own->time_ns, own->of_ns, verdict->samples).text);
 	else
 		verdict_say(
 			verdict,
 			"Of the program's own lines, this one and the libraries that it calls take "
 			"most, "
 			"%s:",
-			figure_sampled(own.time_ns, own.of_ns, verdict->samples).text);
-	verdict->own_line = own.line;
-	verdict_show(verdict, own.line);
+			figure_sampled(own->time_ns, own->of_ns, verdict->samples).text);
+	verdict->own_line = own->line;
+	verdict_show(verdict, own->line);
+}
+
+/* To the verdict's line, with the line on the stack or in all samples (NULL). */
+static void find_own_line(struct verdict *verdict, const struct profile *profile,
+			  const struct profile_line *through)
+{
+	struct own_line own;
+
+	if (own_line_is_foreign(verdict->line) && own_line_find(profile, through, &own))
+		say_own_line(verdict, &own, through != NULL);
 }
 
 /* Why there was little to watch. */
@@ -386,7 +163,7 @@ static const struct profile_line *first_line(const struct profile *profile,
 /* As much as a finding's, but hardly anything speaks for it. */
 static bool is_unsupported(const struct profile_line *line, uint64_t total_ns)
 {
-	return !profile_line_is_supported(line) && is_worth(line->avoidable_ns, total_ns);
+	return !profile_line_is_supported(line) && finding_is_worth(line->avoidable_ns, total_ns);
 }
 
 static int by_high(const void *left, const void *right)
@@ -410,7 +187,7 @@ static void say_hottest(struct verdict *verdict, const struct profile *profile)
 		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
 	verdict->line = top_self;
 	verdict_show(verdict, top_self);
-	say_own_line(verdict, profile, NULL);
+	find_own_line(verdict, profile, NULL);
 }
 
 /* A line that could save much or nothing: what the tables list of it is not denied here. */
@@ -429,7 +206,8 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 			 "of %" PRIu64 " memory %s watched there %" PRIu64 " %s redundant",
 			 sampled(line->accesses),
 			 sampled(line->accesses) == 1 ? "access" : "accesses",
-			 redundant_at_all(line), redundant_at_all(line) == 1 ? "was" : "were");
+			 profile_line_redundant(line),
+			 profile_line_redundant(line) == 1 ? "was" : "were");
 	else
 		snprintf(watched, sizeof(watched), "no memory access was watched there");
 	verdict_say(verdict,
@@ -438,7 +216,7 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 		    figure_ns(line->avoidable_high_ns).text,
 		    figure_sampled(line->avoidable_high_ns, total_ns, verdict->samples).text,
 		    watched);
-	say_own_line(verdict, profile, line);
+	find_own_line(verdict, profile, line);
 }
 
 /* Lines of which each could save less than a finding. */
@@ -450,7 +228,7 @@ static void say_small_ones(struct verdict *verdict, const struct profile *profil
 	for (size_t i = 0; i < profile->line_count; i++)
 		if (profile_line_has_evidence(&profile->lines[i]))
 			sum_ns += profile->lines[i].avoidable_ns;
-	if (most && is_worth(most->avoidable_high_ns, total_ns))
+	if (most && finding_is_worth(most->avoidable_high_ns, total_ns))
 		verdict_say(
 			verdict,
 			"%" PRIu64
@@ -465,7 +243,7 @@ static void say_small_ones(struct verdict *verdict, const struct profile *profil
 			    " memory accesses were watched; no single line could save %.0f%% "
 			    "of the CPU time by avoiding repeated ones.",
 			    sampled(profile->accesses), FINDING_SHARE_MIN * 100);
-	if (is_worth(sum_ns, total_ns))
+	if (finding_is_worth(sum_ns, total_ns))
 		verdict_say(verdict,
 			    "The lines under COULD SAVE together could save about %s (%s).",
 			    figure_ns(sum_ns).text,
@@ -483,22 +261,21 @@ static void say_no_samples(struct verdict *verdict)
 
 static void find(const struct profile *profile, struct verdict *verdict)
 {
-	const struct profile_line *finding =
-		first_line(profile, profile_line_by_avoidable, is_finding);
 	const struct profile_line *unsupported =
 		first_line(profile, profile_line_by_avoidable, is_unsupported);
 	uint64_t total_ns = time_sum(profile->time_ns);
 	uint64_t watched = sampled(profile->accesses);
+	struct finding finding;
 
 	if (profile->facts.samples == 0) {
 		say_no_samples(verdict);
 		return;
 	}
-	if (finding) {
+	if (findings_find(profile, &finding, 1)) {
 		verdict->kind = VERDICT_FINDING;
-		verdict->headline = headline(finding, total_ns);
-		say_finding(verdict, finding, total_ns);
-		say_own_line(verdict, profile, finding);
+		verdict->headline = finding.headline;
+		say_finding(verdict, &finding);
+		say_own_line(verdict, &finding.own, true);
 		return;
 	}
 	if (unsupported) {
@@ -545,15 +322,13 @@ const char *verdict_kind_name(enum verdict_kind kind)
 
 void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
 {
-	const struct profile_line *finding =
-		first_line(profile, profile_line_by_avoidable, is_finding);
 	const struct profile_line *line = verdict->line;
-	uint64_t total_ns = time_sum(profile->time_ns);
+	struct finding finding;
 
-	if (!finding)
+	if (!findings_find(profile, &finding, 1))
 		return;
-	verdict_say(verdict, "And of its CPU time: %s.", headline(finding, total_ns));
-	say_finding(verdict, finding, total_ns);
+	verdict_say(verdict, "And of its CPU time: %s.", finding.headline);
+	say_finding(verdict, &finding);
 	verdict->line = line;
 }
 

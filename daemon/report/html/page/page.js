@@ -249,6 +249,31 @@ function showReport(report, tree, base) {
 		return article;
 	}
 
+	const linesByPlace = new Map(report.lines.map(line => [line.file + '\n' + line.line, line]));
+
+	// One of the report's findings: the words are the report's own.
+	function findingArticle(finding) {
+		const line = linesByPlace.get(finding.file + '\n' + finding.line);
+		const article = element('article', {}, element('h3', {}, ...placeLinks(finding.file, finding.line,
+			shortWords(finding.file, finding.line)), ' in ', shown(finding.function)));
+		const paragraph = words => words && article.append(element('p', {}, shown(words)));
+
+		if (line && line.source)
+			article.append(sourceText(line, { class: 'source' }, ''));
+		if (finding.own_line)
+			article.append(element('p', {}, 'Called from ', ...placeLinks(finding.own_line.file, finding.own_line.line,
+				shortWords(finding.own_line.file, finding.own_line.line)), ' in ', shown(finding.own_line.function)));
+		paragraph(finding.what);
+		article.append(element('p', { class: 'figures' }, shown(finding.gain)));
+		paragraph(finding.evidence);
+		paragraph(finding.caution);
+		if (finding.advice)
+			article.append(element('p', {}, element('strong', {}, category(finding.category) ? finding.category + ': ' : ''), shown(finding.advice)));
+		if (line)
+			article.append(linkList(line));
+		return article;
+	}
+
 	function noneSeen() {
 		return report.loads.sampled + report.stores.sampled ? 'None was seen.' :
 			'Not looked for: no memory access was watched in this run.';
@@ -258,9 +283,13 @@ function showReport(report, tree, base) {
 		const saving = report.lines.filter(line => line.avoidable_ns > 0);
 		const lines = (saving.length ? saving : report.lines.filter(line => redundantCount(line) > 0))
 			.sort((a, b) => b.avoidable_ns - a.avoidable_ns || redundantCount(b) - redundantCount(a));
+		// The report's findings, then lines of which less is known.
+		const findings = report.findings || [];
+		const found = new Set(findings.map(finding => finding.file + '\n' + finding.line));
+		const items = findings.concat(lines.filter(line => !found.has(line.file + '\n' + line.line)));
 
-		list('redundant-list', lines, 5, redundantLine);
-		if (!lines.length)
+		list('redundant-list', items, findings.length || 5, item => item.gain ? findingArticle(item) : redundantLine(item));
+		if (!items.length)
 			document.getElementById('redundant-list').append(element('p', {}, noneSeen()));
 	}
 
