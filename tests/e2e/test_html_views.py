@@ -201,6 +201,15 @@ def test_large_tree():
             check(HOT_LINE in visible(browser, "#line-table tbody"), "the hot line is not in the table")
             put_tree(page, large_tree(NODES))
             open_page(browser, page)
+            show_tab(browser, "Flame")
+            # What is too narrow is one frame, which can be zoomed to.
+            rest = "[...document.querySelectorAll('#graph .rest')]"
+            check(browser.evaluate(rest + ".length") > 0, "no frame stands for several")
+            words = browser.evaluate("(e => (e.click(), e.getAttribute('aria-label')))(%s[0])" % rest)
+            check(re.match("[0-9]+ more, ", words), "of several: %s" % words)
+            check(browser.evaluate("document.activeElement.getAttribute('aria-label')") == words, "it is not zoomed to")
+            check(browser.evaluate("document.querySelectorAll('#graph .box:not(.above)').length") > 2, "nothing is in it")
+            browser.evaluate("document.querySelector('#graph .root').click()")
             elements = "document.querySelectorAll('*').length"
             for _ in range(2):
                 boxes = browser.evaluate("document.querySelectorAll('#graph .box').length")
