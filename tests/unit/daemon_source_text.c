@@ -30,8 +30,10 @@ static int open_file(void *context, const char *path)
 	int fd;
 
 	(void)context;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 static void check_scope(struct source_cache *cache, const char *path, int line, int first, int last)

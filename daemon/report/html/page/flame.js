@@ -12,65 +12,11 @@ const CHANGE_MIN = 0.001; // of shares, that is coloured
 // time; show(times, ofRange) draws those of the run or of a part of it; lookAround(match) draws the callers
 // and callees of the function of the first frame that matches.
 function startFlame(report, tree) {
-	// The tree in preorder with a root for all, and time in the kernel as frames of its own.
-	function makeModel() {
-		const model = { frame: [ROOT], depth: [0], parent: [-1], self: [], total: [], end: [], node: [], before: null, selfBefore: null };
-		const ancestors = [0];
-
-		function add(frame, depth) {
-			const id = model.frame.length;
-			model.frame.push(frame);
-			model.depth.push(depth);
-			model.parent.push(ancestors[depth - 1]);
-			ancestors[depth] = id;
-			return id;
-		}
-		for (let i = 0; i < tree.depth.length; i++) {
-			const depth = tree.depth[i] + 1;
-			model.node.push(add(tree.frame[i], depth));
-			if (tree.system[i] > 0 || tree.before && tree.before.system[i] > 0)
-				add(SYSTEM, depth + 1);
-		}
-		const count = model.frame.length;
-		model.end = new Array(count).fill(0);
-		for (let id = count - 1; id >= 0; id--) {
-			model.end[id] = Math.max(model.end[id], id + 1);
-			if (id > 0)
-				model.end[model.parent[id]] = Math.max(model.end[model.parent[id]], model.end[id]);
-		}
-		return model;
-	}
-
-	// Time asleep by node, as weigh() takes it: of one kind, or of all.
-	function waitsOf(kind) {
-		const none = new Array(tree.depth.length).fill(0);
-		const sums = none.slice();
-		for (const name of kind === 'all' ? waitKinds(report) : [kind])
-			tree.waiting[name].forEach((ns, i) => sums[i] += ns);
-		return { python: sums, native: none, system: none };
-	}
-
-	// [self, total] of every frame of the model, from the times of the tree's nodes by kind.
-	function sumUp(times) {
-		const count = model.frame.length;
-		const self = new Array(count).fill(0);
-		for (let i = 0; i < model.node.length; i++) {
-			const id = model.node[i];
-			self[id] += times.python[i] + times.native[i];
-			if (times.system[i] > 0)
-				self[model.frame[id + 1] === SYSTEM ? id + 1 : id] += times.system[i];
-		}
-		const total = self.slice();
-		for (let id = count - 1; id > 0; id--)
-			total[model.parent[id]] += total[id];
-		return [self, total];
-	}
-
 	function weigh(times) {
-		[model.self, model.total] = sumUp(times);
+		[model.self, model.total] = sumUpTimes(model, times);
 	}
 
-	const model = makeModel();
+	const model = makeFlameModel(tree);
 	const graph = document.getElementById('graph');
 	const scroller = document.getElementById('graph-scroll');
 	const detail = document.getElementById('frame');
@@ -492,17 +438,6 @@ function startFlame(report, tree) {
 		describe(sandwich ? sandwich.callees : zoomed);
 	}
 
-	// Times by node of one thread alone, of the whole run.
-	function timesOfThread(number) {
-		const stacks = tree.stacks;
-		const sums = {};
-		for (const kind of ['python', 'native', 'system']) {
-			sums[kind] = new Array(tree.depth.length).fill(0);
-			stacks.thread.forEach((other, i) => other === number && (sums[kind][stacks.node[i]] += stacks[kind][i]));
-		}
-		return sums;
-	}
-
 	function chooseThread(number) {
 		thread = number;
 		document.getElementById('one-thread').value = number;
@@ -529,7 +464,7 @@ function startFlame(report, tree) {
 
 	// What the frames' widths are.
 	function showTimes() {
-		weigh(isWaiting() ? waitsOf(weight) : thread !== '' ? timesOfThread(Number(thread)) : times);
+		weigh(isWaiting() ? waitsByNode(report, tree, weight) : thread !== '' ? threadByNode(tree, Number(thread)) : times);
 		graph.setAttribute('aria-label', 'Call tree by ' + (isWaiting() ? 'time asleep' : 'CPU time'));
 		makeAnew(true);
 		search(document.getElementById('search').value);
@@ -616,7 +551,7 @@ function startFlame(report, tree) {
 
 		weigh(tree);
 		if (tree.before)
-			[model.selfBefore, model.before] = sumUp(tree.before);
+			[model.selfBefore, model.before] = sumUpTimes(model, tree.before);
 		makeAnew(false);
 		graph.addEventListener('keydown', onGraphKey);
 		graph.addEventListener('focusin', event => foundAt(event) && describe(foundAt(event).node));

@@ -3,10 +3,6 @@
 // or without native frames. A node of a view stands for all nodes of the tree that look the same there.
 // Children are found when they are asked for: a graph draws a few thousand nodes of a tree of any size.
 
-const SYSTEM = -1; // frames that are not in the tree's table
-const ROOT = -2;
-const REST = -3; // several that are too narrow to be drawn
-
 // By which the interpreter, or a thread of its, begins.
 function isStartFrame(frame) {
 	const [kind, name, file] = frame;
@@ -21,7 +17,7 @@ function isStartFrame(frame) {
 	return false;
 }
 
-// model: the tree in preorder, as flame.js makes it. options: { native, start, lines, up, around }.
+// model: the tree in preorder, as flame_model.js makes it. options: { native, start, lines, up, around }.
 function makeView(model, tree, options) {
 	const count = model.frame.length;
 	const skip = new Uint8Array(count);
