@@ -69,6 +69,10 @@ def test_convolution_mended(one_interpreter):
     check(HOT_LINE not in text, "the mended program still shows the line")
     check(not [line for line in report["lines"] if HOT_LINE in line_text(line)], "the line is reported")
     check_report_is_sound(report)
+    if report["sampler"] == "kernel":
+        sampled_ns = report["samples"] * report["period_ns"]
+        check(0.8 < sampled_ns / report["cpu_ns"] < 1.25, "%d samples of %d ns for %d ns of CPU time" % (
+            report["samples"], report["period_ns"], report["cpu_ns"]))
 
 
 @alone

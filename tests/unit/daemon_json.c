@@ -198,7 +198,7 @@ static void test_arguments(void **state)
 {
 	static const char *const verdicts[ARGUMENT_VERDICT_COUNT] = {
 		"unknown",  "needed",  "invariant", "repeated", "few",  "growing",
-		"elements", "scalars", "searched",  "cut",      "slow",
+		"elements", "scalars", "searched",  "cut",      "slow", "sorted",
 	};
 	struct profile profile = sample_profile();
 	struct profile_line line = profile.lines[1];

@@ -210,6 +210,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_SEARCHED:
 	case ARGUMENT_CUT:
 	case ARGUMENT_SLOW:
+	case ARGUMENT_SORTED:
 		return headline_counterpart[sure];
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:
