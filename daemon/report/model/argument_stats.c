@@ -259,13 +259,13 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 	operands_words(words, operands);
 	if (summary->repeated > 0 && !words->site->repeated && summary->alike &&
 	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
-		return arena_format(arena,
-				    "%s gets the same %s as in the sample before, of another call, in "
-				    "%" PRIu32 " of %" PRIu32 " samples: %s",
-				    what, operands, summary->alike, summary->pairs,
-				    verdict == ARGUMENT_INVARIANT
-					    ? "compute it before the loop"
-					    : "keep its result until these change");
+		return arena_format(
+			arena,
+			"%s gets the same %s as in the sample before, of another call, in "
+			"%" PRIu32 " of %" PRIu32 " samples: %s",
+			what, operands, summary->alike, summary->pairs,
+			verdict == ARGUMENT_INVARIANT ? "compute it before the loop"
+						      : "keep its result until these change");
 	if (summary->repeated > 0 &&
 	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
 		return arena_format(arena,
