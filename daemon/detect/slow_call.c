@@ -119,8 +119,7 @@ bool slow_call_is_builtin(uint8_t number)
 
 bool slow_call_sorts(uint8_t number)
 {
-	return slow_call_is_builtin(number) &&
-	       !strcmp(slow_call_get(number)->function, "sorted");
+	return slow_call_is_builtin(number) && !strcmp(slow_call_get(number)->function, "sorted");
 }
 
 bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
