@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness import ROOT, check, check_equal, check_sampled, default_interpreter, status_of, wait_until
+from harness import MANY_SAMPLES, ROOT, check, check_equal, check_sampled, default_interpreter, status_of, wait_until
 from test_returning import let_work, unique, worker
 from test_serve import Server, metrics_of, raw_profile
 
@@ -105,7 +105,7 @@ def documented_options():
 def test_started_again():
     """A service of two processes that is not there yet, that ends, and that is started again; the server stays."""
     with tempfile.TemporaryDirectory() as folder, \
-            Server(None, *documented_options(), "--mode", "time", listen="unix:" + folder + "/s") as server:
+            Server(None, *documented_options(), "--mode", "time", *MANY_SAMPLES, listen="unix:" + folder + "/s") as server:
         for _ in range(2):
             check_equal(server.get("/healthz", 503), b"waiting\n", "/healthz")
             check(b"waiting" in server.get("/debug/pprof/profile?seconds=1", 503), "no words")

@@ -5,8 +5,8 @@ import json
 import os
 import resource
 
-from harness import (Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of, wait_until,
-                     with_packages)
+from harness import (MANY_SAMPLES, Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of,
+                     wait_until, with_packages)
 from test_dump import waiting_target
 
 KINDS = ("lock", "gil", "io", "sleep", "child", "other")
@@ -52,13 +52,13 @@ def check_cpu_alone(report):
 @alone
 def test_kinds(interpreter):
     with waiting_target(interpreter, "waiting.py", "--busy") as (target, _):
-        before, text = profile(target.pid, "-d", 0.2, "--mode", "time", "-r", 200)
+        before, text = profile(target.pid, "-d", 0.2, "--mode", "time", "-r", 200, *MANY_SAMPLES)
         check("waiting_ns" not in before, "waiting without being asked for")
         check("WAITING" not in text, "waiting without being asked for")
         sleepers = [thread for thread in all_threads(target.pid) if thread["name"] in EXPECTED]
         tids = [thread["tid"] for thread in sleepers]
         counts = sleep_counts(target.pid, tids)
-        report, text = profile(target.pid, "-d", 2.5, "--mode", "time", "-r", 200, "--idle")
+        report, text = profile(target.pid, "-d", 2.5, "--mode", "time", "-r", 200, "--idle", *MANY_SAMPLES)
         check_equal(sleep_counts(target.pid, tids), counts, "times that sleeping threads went to sleep")
         names = {thread["tid"]: thread["name"] for thread in sleepers}
     check_cpu_alone(report)
