@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import time
 
-from harness import (PIEPROFD, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, pieprofd, wait_attached,
-                     wait_until)
+from harness import (PIEPROFD, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, pieprofd,
+                     wait_attached, wait_until)
 from test_follow import check_sums, time_of
 
 WORK = "def work():\n    while True:\n        sum(range(1000))\nwork()"

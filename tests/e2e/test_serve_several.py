@@ -105,7 +105,8 @@ def documented_options():
 def test_started_again():
     """A service of two processes that is not there yet, that ends, and that is started again; the server stays."""
     with tempfile.TemporaryDirectory() as folder, \
-            Server(None, *documented_options(), "--mode", "time", *MANY_SAMPLES, listen="unix:" + folder + "/s") as server:
+            Server(None, *documented_options(), "--mode", "time", *MANY_SAMPLES,
+                   listen="unix:" + folder + "/s") as server:
         for _ in range(2):
             check_equal(server.get("/healthz", 503), b"waiting\n", "/healthz")
             check(b"waiting" in server.get("/debug/pprof/profile?seconds=1", 503), "no words")

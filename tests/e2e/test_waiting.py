@@ -5,8 +5,8 @@ import json
 import os
 import resource
 
-from harness import (MANY_SAMPLES, Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of,
-                     wait_until, with_packages)
+from harness import (MANY_SAMPLES, Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile,
+                     status_of, wait_until, with_packages)
 from test_dump import waiting_target
 
 KINDS = ("lock", "gil", "io", "sleep", "child", "other")
