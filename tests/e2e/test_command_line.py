@@ -173,9 +173,9 @@ def test_files():
 
 def test_modes():
     with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
-        report, text = profile(target.pid, "-d", 2, "--mode", "time")
+        # On a busy machine stops are dear, most of all to a daemon without real-time priority.
+        report, text = profile(target.pid, "-d", 2, "--mode", "time", *MANY_SAMPLES)
         check_equal(report["pairs"], [], "pairs in time mode")
-        # On a busy machine stops are dear, and the limit is 1%.
         check_sampled(report["samples"] > 8, "%d samples" % report["samples"])
         report, _ = profile(target.pid, "-d", 4, "--loads", *MANY_SAMPLES)
         check_equal({pair["kind"] for pair in report["pairs"]}, {"load"}, "kinds under --loads")
