@@ -65,7 +65,7 @@ static void write_snapshot(const struct options *options, struct group *group)
 	struct profile *profile = group_profile(group);
 
 	if (profile)
-		(void)profile_output_files(options, profile);
+		(void)profile_output_files(options, profile, NULL);
 	else
 		fprintf(stderr, "pieprofd: no snapshot: nothing profiled yet, or out of memory\n");
 	profile_destroy(profile);
@@ -323,6 +323,8 @@ int record_command(struct options *options)
 	int code = target_choice(options, &targets);
 
 	/* Room for the command, before it is started. */
+	if (!code)
+		code = (int)profile_output_check(options);
 	if (!code && options->command && pid_list_add(&targets, 0)) {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		code = EXIT_INTERNAL;

@@ -11,8 +11,12 @@
 
 struct writer_options standard_output_options(const struct options *options)
 {
-	struct writer_options writer = { .lines_max = options->lines_max,
-					 .pairs_max = options->pairs_max };
+	struct writer_options writer = {
+		.lines_max = options->lines_max,
+		.pairs_max = options->pairs_max,
+		.brief = !options->details,
+		.verdict_last = isatty(options->command ? STDERR_FILENO : STDOUT_FILENO),
+	};
 	static char folder[PATH_MAX];
 	struct winsize size;
 

@@ -68,7 +68,7 @@ def watched(columns=80, rows=24, options="", script="conv_backprop.py", **enviro
     """A target and a terminal with top on it, after its first picture with something in it."""
     with Target(default_interpreter(), script, "--seconds", 120) as target, \
             Terminal(columns, rows, **environment) as terminal:
-        terminal.type("%s top --pid %d %s; echo left with $?" % (PIEPROFD, target.pid, options), "Enter")
+        terminal.type("%s top --pid %d --details %s; echo left with $?" % (PIEPROFD, target.pid, options), "Enter")
         terminal.wait_for(r"%s" % re.escape(HOT_LINE))
         yield target, terminal
 
@@ -110,7 +110,7 @@ def test_views_keys_and_quit():
             terminal.type(key)
             screen = terminal.wait_for(r"\[%s\]" % tab)
             check(words in screen, screen)
-        for order in ("total time", "redundant accesses", "avoidable time", "self time"):
+        for order in ("total time", "redundant accesses", "saving", "self time"):
             terminal.type("s")
             terminal.wait_for("by %s" % order)
         terminal.type("w")

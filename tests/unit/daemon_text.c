@@ -94,7 +94,7 @@ static void test_saving_lines(void **state)
 static void test_pairs_as_in_the_paper(void **state)
 {
 	static const char *const order[] = {
-		"PAIR 1 of 5  redundant load, about 2.90 s avoidable\n",
+		"PAIR 1 of 5  redundant load, could save about 2.90 s\n",
 		"409 of 437 watched loads found the same value: 93.6% (95% interval 90.9% to "
 		"95.5%)",
 		"Another 2",
@@ -112,7 +112,7 @@ static void test_pairs_as_in_the_paper(void **state)
 		"conv_backprop.py:90\n",
 		"(5 native frames of the interpreter's start are not shown)\n",
 		"\n**********",
-		" killed by ",
+		" read again by ",
 		"**********\n",
 		"\narray_assign_subscript  ",
 		"_multiarray_umath.so 0x3c40\n",
@@ -120,10 +120,10 @@ static void test_pairs_as_in_the_paper(void **state)
 		"conv_backprop.py:33\n",
 		"(6 outer frames as in the earlier path)\n",
 		"\n------------",
-		"PAIR 2 of 5  redundant store, about 77.0 ms avoidable\n",
+		"PAIR 2 of 5  redundant store, could save about 77.0 ms\n",
 		"20 of 31 watched stores",
 		"\narray_assign_subscript  ",
-		" killed by ",
+		" written again by ",
 		"\narray_assign_subscript  ",
 		"\ng[f] += d[i, j, f] * r  ",
 		"(the same path: 6 outer frames as in the earlier path)\n",
@@ -177,7 +177,7 @@ static void test_deep_paths_are_folded(void **state)
 	/* Paths without anything in them, or anything in common, are shown as they are. */
 	pair.first_count = pair.second_count = 0;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, " killed by ");
+	check_has(text, " read again by ");
 	free(text);
 	pair.second = frames + 30;
 	pair.first_count = pair.second_count = 5;
@@ -521,7 +521,7 @@ static void test_hostile_strings(void **state)
 	line.file = line.function = line.source = "";
 	frames[0].file = frames[0].function = frames[1].file = frames[1].function = "";
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, " killed by ");
+	check_has(text, " read again by ");
 	free(text);
 }
 

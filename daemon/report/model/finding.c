@@ -212,7 +212,7 @@ static void write_gain(struct finding *finding, uint64_t total_ns)
 
 	if (!argument_finding(line))
 		snprintf(finding->gain, FINDING_BYTES,
-			 "About %s (%s) could be saved, between %s and %s as far as sampling "
+			 "Could save about %s (%s), between %s and %s as far as sampling "
 			 "can tell.",
 			 figure_ns(line->avoidable_ns).text,
 			 figure_sampled(line->avoidable_ns, total_ns, finding->samples).text,
