@@ -26,11 +26,10 @@ static void test_first_screen(void **state)
 		"VERDICT  one line repeats memory accesses needlessly\n",
 		"conv_backprop.py:33 in Convolution.backprop\n",
 		"g[f] += d[i, j, f] * r\n",
+		"Likely: Index once",
+		"between 2.60 s and 3.70 s",
 		"77.8% of the CPU time",
 		"412 of 450 loads",
-		"between 2.60 s and 3.70 s",
-		"Likely",
-		"slice-underutilisation",
 		"TIME  9.80 s of CPU: 30.6% Python, 61.2% native, 8.2% system",
 	};
 	struct profile profile = sample_profile();
@@ -38,7 +37,7 @@ static void test_first_screen(void **state)
 
 	(void)state;
 	check_order(text, order, sizeof(order) / sizeof(order[0]));
-	assert_in_range(line_of(text, "slice-underutilisation"), 1, 12);
+	assert_in_range(line_of(text, "Likely: "), 1, 12);
 	assert_in_range(line_of(text, "COULD SAVE"), 1, 24);
 	free(text);
 }
@@ -65,7 +64,7 @@ static void test_time_is_by_self_time(void **state)
 	check_order(text, order, sizeof(order) / sizeof(order[0]));
 	free(text);
 	text = sample_written(&writer_text, &profile, &two);
-	check_has(text, "(1 more lines;");
+	check_has(text, "(1 more line;");
 	check_has_not(text, "100.0%");
 	free(text);
 }
@@ -281,7 +280,7 @@ static void test_verdicts(void **state)
 	text = sample_written(&writer_text, &profile, &defaults);
 	check_has(text, "no redundant line stands out");
 	check_has(text, "507 memory accesses were watched");
-	check_has(text, "hottest line has 11.7%");
+	check_has(text, "The hottest line, with 11.7%");
 	check_has(text, "encoder.py:200 in encode\n");
 	check_has_not(text, "PAIR");
 	free(text);
@@ -331,7 +330,7 @@ static void test_how_sure_it_is(void **state)
 	text = sample_written(&writer_text, &profile, &defaults);
 	check_has(text, "one line may repeat memory accesses needlessly, on little evidence\n");
 	check_has(text, "4 redundant accesses: profile longer");
-	check_has(text, "Perhaps slice-underutilisation:");
+	check_has(text, "Perhaps: Index once");
 	free(text);
 
 	line.accesses[PAIR_LOAD] = (struct access_counts){ 2, 2, 2, 0 };
@@ -388,13 +387,14 @@ static void test_small_savings(void **state)
 	profile.accesses[PAIR_LOAD] = (struct access_counts){ 72, 0, 0, 0 };
 	profile.accesses[PAIR_STORE] = (struct access_counts){ 0 };
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "VERDICT  too few accesses to tell whether work is repeated\n"
-			"  72 memory accesses were watched.");
+	check_has(text, "VERDICT  too few accesses to tell whether work is repeated\n    ");
+	check_has(text, "\n  72 memory accesses were watched.");
 	check_has(text, "hottest line");
 	free(text);
 	profile.accesses[PAIR_LOAD].sampled = 74;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "VERDICT  no redundant line stands out\n  74 memory accesses");
+	check_has(text, "VERDICT  no redundant line stands out\n    ");
+	check_has(text, "\n  74 memory accesses");
 	free(text);
 }
 

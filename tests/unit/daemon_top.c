@@ -82,7 +82,7 @@ static void test_lines_at_40_columns(void **state)
 						   "\n"
 						   "\n"
 						   "\n"
-						   " q quit  1-4 view  s sort  w p r  ? help\n");
+						   " q quit  1-4 view  s sort  ? help\n");
 }
 
 static void test_lines_at_200_columns(void **state)
@@ -161,6 +161,7 @@ static void test_before_the_first_snapshot(void **state)
 	for (enum top_key key = TOP_KEY_SORT; key <= TOP_KEY_REDRAW; key++)
 		press(fixture, key);
 	fixture->model.help = false;
+	press(fixture, TOP_KEY_ESCAPE);
 	check_has(drawn(fixture, 24, 80, false), "waiting for the first samples");
 	fixture->model.notice = "this profile shows time alone";
 	check_has(drawn(fixture, 24, 80, false), "this profile shows time alone");

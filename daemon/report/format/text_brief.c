@@ -116,7 +116,7 @@ static void put_end(const struct text_layout *layout, const struct profile *prof
 	put_threads(layout, profile);
 	put_warning(layout, profile_sources_newer(profile));
 	put_warning(layout, profile_sources_differing(profile));
-	snprintf(words, sizeof(words), "--details shows more lines, %s%show far to trust this.",
+	snprintf(words, sizeof(words), "--details shows more lines, %s%sand how far to trust this.",
 		 pairs ? "pairs of accesses, " : "", profile->facts.waits ? "waiting, " : "");
 	text_wrapped(layout, "  ", words);
 	if (notes)

@@ -6,14 +6,19 @@
 #include "daemon/report/model/profile_facts.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-static void read_command(const struct profile_target *target, char *words, size_t size)
+/* brief: the interpreter and what it runs without their folders. */
+static void read_command(const struct profile_target *target, bool brief, char *words, size_t size)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; target->command && target->command[i] && used < size; i++)
+	for (size_t i = 0; target->command && target->command[i] && used < size; i++) {
+		const char *word = target->command[i], *name = strrchr(word, '/');
+
 		used += (size_t)snprintf(words + used, size - used, "%s%s", i ? " " : "",
-					 target->command[i]);
+					 brief && i < 2 && name && name[1] ? name + 1 : word);
+	}
 	if (used == 0)
 		snprintf(words, size, "%.*s", (int)sizeof(target->comm), target->comm);
 }
@@ -45,7 +50,7 @@ void text_target(const struct text_layout *layout, const struct profile *profile
 	char command[512], words[320];
 	unsigned used = put_name(layout, profile);
 
-	read_command(&facts->target, command, sizeof(command));
+	read_command(&facts->target, brief, command, sizeof(command));
 	if (brief && used + 20 < layout->columns) {
 		fputs(": ", layout->file);
 		text_last_cell(layout, command, layout->columns - used - 2);
