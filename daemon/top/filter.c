@@ -12,11 +12,9 @@ static bool has(const char *text, const char *words)
 	return text && strcasestr(text, words);
 }
 
-static bool is_own(const struct top_model *model, size_t index)
+static bool is_own(const struct filter *filter, const struct profile *profile, size_t index)
 {
-	const struct profile *profile = model->profile;
-
-	if (model->view == TOP_LINES) {
+	if (filter->view == TOP_LINES) {
 		const struct profile_line *line = &profile->lines[index];
 
 		return own_line_is_own(&(struct profile_frame){ .kind = FRAME_PYTHON,
@@ -24,7 +22,7 @@ static bool is_own(const struct top_model *model, size_t index)
 								.function = line->function,
 								.line = line->line });
 	}
-	if (model->view == TOP_FUNCTIONS) {
+	if (filter->view == TOP_FUNCTIONS) {
 		const struct profile_function *function = &profile->functions[index];
 
 		return own_line_is_own(&(struct profile_frame){ .kind = FRAME_PYTHON,
@@ -43,12 +41,18 @@ static bool path_has(const struct profile_frame *frames, size_t count, const cha
 	return false;
 }
 
-static bool matches(const struct top_model *model, size_t index)
+static const char *source_of(const struct filter *filter, const struct profile_line *line)
 {
-	const struct profile *profile = model->profile;
-	const char *words = model->filter;
+	if (line->source || !filter->source || line->line <= 0)
+		return line->source;
+	return filter->source(filter->source_context, line->file, line->line);
+}
 
-	switch (model->view) {
+static bool matches(const struct filter *filter, const struct profile *profile, size_t index)
+{
+	const char *words = filter->words;
+
+	switch (filter->view) {
 	case TOP_LINES: {
 		const struct profile_line *line = &profile->lines[index];
 		char place[512];
@@ -58,7 +62,7 @@ static bool matches(const struct top_model *model, size_t index)
 			 strrchr(line->file, '/') ? strrchr(line->file, '/') + 1 : line->file,
 			 line->line);
 		return has(line->file, words) || has(place, words) || has(line->function, words) ||
-		       has(top_model_source(model, line->file, line->line, line->source), words);
+		       has(source_of(filter, line), words);
 	}
 	case TOP_FUNCTIONS:
 		return has(profile->functions[index].file, words) ||
@@ -76,8 +80,8 @@ static bool matches(const struct top_model *model, size_t index)
 	return true;
 }
 
-bool filter_wants(const struct top_model *model, size_t index)
+bool filter_wants(const struct filter *filter, const struct profile *profile, size_t index)
 {
-	return (!model->own_only || is_own(model, index)) &&
-	       (!model->filter[0] || matches(model, index));
+	return (!filter->own_only || is_own(filter, profile, index)) &&
+	       (!filter->words[0] || matches(filter, profile, index));
 }

@@ -152,6 +152,8 @@ static void keep_selection(struct top_model *model)
 static int build_rows(struct top_model *model)
 {
 	size_t count = model->profile ? top_view_count(model->profile, model->view) : 0;
+	const struct filter filter = { model->view, model->own_only, model->filter, model->source,
+				       model->source_context };
 	struct top_totals totals;
 	const struct top_past *base;
 
@@ -173,7 +175,7 @@ static int build_rows(struct top_model *model)
 		struct top_entry entry = top_view_entry(model->profile, model->view, i);
 		struct top_row *row = &model->rows[model->row_count];
 
-		if (!filter_wants(model, i))
+		if (!filter_wants(&filter, model->profile, i))
 			continue;
 		*row = (struct top_row){ .key = entry.key, .index = i };
 		row->figures = top_figures_since(&entry.figures,

@@ -36,21 +36,6 @@ static unsigned count_lines(const char *text)
 	return count;
 }
 
-/* Cuts it behind so many lines; the last of them then says so. */
-static void cut_part(struct part *part, unsigned lines)
-{
-	char *at = part->text;
-
-	if (part->lines <= lines)
-		return;
-	for (unsigned i = 1; i < lines; i++)
-		at = strchr(at, '\n') + 1;
-	/* It has been longer than these words: a sentence at least is cut. */
-	if (strlen(at) > strlen("  ...\n"))
-		strcpy(at, "  ...\n");
-	part->lines = lines;
-}
-
 /* "MainThread 80.1%, worker 12.0%, 3 more" */
 static void put_threads(const struct text_layout *layout, const struct profile *profile)
 {
@@ -152,26 +137,41 @@ enum part_name {
 
 static int make_part(struct part *part, const struct text_layout *layout,
 		     const struct profile *profile, const struct writer_options *options,
-		     enum part_name name)
+		     const struct verdict *verdict, enum part_name name)
 {
 	struct text_layout inside = *layout;
-	struct verdict verdict;
 
 	inside.file = open_memstream(&part->text, &part->size);
 	if (!inside.file)
 		return -ENOMEM;
-	if (name == PART_HEAD) {
+	if (name == PART_HEAD)
 		text_target(&inside, profile, true);
-	} else if (name == PART_VERDICT) {
-		verdict_find(profile, &verdict);
-		text_verdict(&inside, &verdict);
-	} else {
+	else if (name == PART_VERDICT)
+		text_verdict(&inside, verdict);
+	else
 		put_end(&inside, profile, options->notes);
-	}
 	if (fclose(inside.file) != 0)
 		return -ENOMEM;
 	part->lines = count_lines(part->text);
 	return 0;
+}
+
+/* As many of its sentences as there is room for: those that matter most come first. */
+static int make_verdict(struct part *part, const struct text_layout *layout,
+			const struct profile *profile, const struct writer_options *options)
+{
+	struct verdict verdict;
+	int result;
+
+	verdict_find(profile, &verdict);
+	for (;;) {
+		result = make_part(part, layout, profile, options, &verdict, PART_VERDICT);
+		if (result || part->lines <= VERDICT_LINES_MAX || verdict.sentence_count < 2)
+			return result;
+		free(part->text);
+		*part = (struct part){ 0 };
+		verdict.sentence_count--;
+	}
 }
 
 int text_brief(const struct text_layout *layout, const struct profile *profile,
@@ -183,12 +183,13 @@ int text_brief(const struct text_layout *layout, const struct profile *profile,
 	int result = lines ? 0 : -ENOMEM;
 
 	for (enum part_name name = 0; name < PART_COUNT && !result; name++)
-		result = make_part(&parts[name], layout, profile, options, name);
+		result = name == PART_VERDICT
+				 ? make_verdict(&parts[name], layout, profile, options)
+				 : make_part(&parts[name], layout, profile, options, NULL, name);
 	if (!result) {
 		for (size_t i = 0; i < profile->line_count; i++)
 			lines[i] = &profile->lines[i];
 		qsort(lines, profile->line_count, sizeof(*lines), profile_line_by_self);
-		cut_part(&parts[PART_VERDICT], VERDICT_LINES_MAX);
 		for (enum part_name name = 0; name < PART_COUNT; name++)
 			others += parts[name].lines;
 		fputs(parts[PART_HEAD].text, layout->file);

@@ -101,6 +101,14 @@ static void say_library_line(struct verdict *verdict, const struct own_line *own
 	verdict_show(verdict, verdict->line);
 }
 
+static void say_advice(struct verdict *verdict, const struct finding *finding)
+{
+	if (finding->advice)
+		verdict_say(verdict, "%s: %s",
+			    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
+			    finding->advice);
+}
+
 /* Where to change it and what to do, what that could save, then what speaks for it. */
 static void say_finding(struct verdict *verdict, const struct finding *finding, uint64_t total_ns)
 {
@@ -109,20 +117,21 @@ static void say_finding(struct verdict *verdict, const struct finding *finding, 
 	verdict->line = finding->line;
 	verdict->own_line = finding->own.line;
 	verdict_show(verdict, place);
-	if (finding->pattern)
+	/* The arguments tell more of the expression than the pattern does. */
+	if (finding->pattern && !finding->by_arguments)
 		say_under(verdict, finding->pattern_ns, total_ns, finding->pattern);
 	else if (finding->own.line)
 		say_under(verdict, place->total_ns, total_ns, NULL);
+	if (finding->by_arguments)
+		verdict_say(verdict, "%s", finding->what);
+	else if (!finding->pattern)
+		say_advice(verdict, finding);
 	if (finding->saving_ns) {
-		if (finding->what[0])
-			verdict_say(verdict, "%s", finding->what);
-		if (finding->advice && !finding->pattern)
-			verdict_say(verdict, "%s: %s",
-				    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
-				    finding->advice);
 		verdict_say(verdict, "%s", finding->gain);
 		verdict_say(verdict, "%s", finding->evidence);
 	}
+	if (finding->by_arguments)
+		say_advice(verdict, finding);
 	if (finding->caution[0])
 		verdict_say(verdict, "%s", finding->caution);
 	if (finding->own.line)
