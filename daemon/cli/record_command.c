@@ -13,6 +13,7 @@
 #include "daemon/cli/session_settings.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/target_choice.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/session/group.h"
 
 #include <errno.h>
@@ -45,12 +46,13 @@ static void show_progress(const struct options *options, const struct group_prog
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (options->duration_ns)
-		fprintf(stderr, "\r\033[Kprofiling %s: %.0f of %.0f s, %llu samples", target,
+		fprintf(stderr, "\r\033[Kprofiling %s: %.0f of %.0f s, %llu sample%s", target,
 			(double)elapsed_ns / 1e9, (double)options->duration_ns / 1e9,
-			(unsigned long long)progress->samples);
+			(unsigned long long)progress->samples, figure_plural(progress->samples));
 	else
-		fprintf(stderr, "\r\033[Kprofiling %s: %.0f s, %llu samples (^C to end)", target,
-			(double)elapsed_ns / 1e9, (unsigned long long)progress->samples);
+		fprintf(stderr, "\r\033[Kprofiling %s: %.0f s, %llu sample%s (^C to end)", target,
+			(double)elapsed_ns / 1e9, (unsigned long long)progress->samples,
+			figure_plural(progress->samples));
 	fflush(stderr);
 }
 

@@ -121,7 +121,8 @@ static void list_items(const struct top_model *model, struct item_list *list)
 		add_item(list, SCREEN_PLAIN, "GIL %s",
 			 figure_part(totals->gil_ns, totals->duration_ns).text);
 	if (totals->samples < FIGURE_SAMPLES_MIN)
-		add_item(list, SCREEN_WARNING, "%" PRIu64 " samples: rough", totals->samples);
+		add_item(list, SCREEN_WARNING, "%" PRIu64 " sample%s: rough", totals->samples,
+			 figure_plural(totals->samples));
 	else
 		add_item(list, SCREEN_PLAIN, "%" PRIu64 " samples", totals->samples);
 	add_item(list, facts->overhead > facts->overhead_limit ? SCREEN_WARNING : SCREEN_PLAIN,
