@@ -103,6 +103,7 @@ static struct profile_facts current_facts(const struct session *session)
 		.sampler_limits = session->unstopped ? UNSTOPPED_LIMITS : NULL,
 		.period_ns = session->clocks ? clock_sampler_period_ns(session->clocks)
 					     : session->options.period_ns,
+		.wanted_period_ns = session->period.wanted_ns,
 		.started_unix_ns = started_unix_ns(session),
 		.process_started_unix_ns = session->process_started_unix_ns,
 		.duration_ns = session->sampled_ns,

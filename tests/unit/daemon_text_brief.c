@@ -114,6 +114,7 @@ static void test_slowed(void **state)
 	(void)state;
 	check_has_not(text, "slowed");
 	free(text);
+	profile.facts.wanted_period_ns = 10101010;
 	profile.facts.overhead = 0.019;
 	profile.facts.overhead_limit = 0.02;
 	profile.facts.samples = 327;

@@ -121,9 +121,10 @@ double profile_slowed_hz(const struct profile *profile)
 	uint64_t sampled_ns = time_sum(profile->time_ns);
 	double rate_hz;
 
-	if (facts->samples < SLOWED_SAMPLES_MIN || !facts->stops.count || !facts->period_ns ||
-	    !sampled_ns || facts->overhead < SLOWED_OVERHEAD_MIN * facts->overhead_limit)
+	if (facts->samples < SLOWED_SAMPLES_MIN || !facts->stops.count ||
+	    !facts->wanted_period_ns || !sampled_ns ||
+	    facts->overhead < SLOWED_OVERHEAD_MIN * facts->overhead_limit)
 		return 0;
 	rate_hz = 1e9 * (double)facts->samples / (double)sampled_ns;
-	return rate_hz < SLOWED_RATE_MAX * 1e9 / (double)facts->period_ns ? rate_hz : 0;
+	return rate_hz < SLOWED_RATE_MAX * 1e9 / (double)facts->wanted_period_ns ? rate_hz : 0;
 }
