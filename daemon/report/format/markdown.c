@@ -125,15 +125,21 @@ static void put_findings(const struct markdown *markdown, const struct finding *
 	for (size_t i = 0; i < count; i++) {
 		const struct finding *finding = &findings[i];
 
-		fprintf(markdown->file, "| %.0f%% | %.0f to %.0f%% | %s | ", 100 * finding->saving,
-			100 * finding->saving_low, 100 * finding->saving_high,
-			finding_certainty_name(finding->certainty));
+		/* A pattern alone claims none. */
+		if (finding->gain[0])
+			fprintf(markdown->file, "| %.0f%% | %.0f to %.0f%% | %s | ",
+				100 * finding->saving, 100 * finding->saving_low,
+				100 * finding->saving_high,
+				finding_certainty_name(finding->certainty));
+		else
+			fprintf(markdown->file, "| not known, of %.0f%% | | pattern | ",
+				100 * finding->share);
 		markdown_put_where(markdown, finding_place(finding));
 		fputs(" | ", markdown->file);
 		markdown_code(markdown->file,
 			      finding->expression ? finding->expression : text_of(finding->line),
 			      CODE_MAX);
-		fprintf(markdown->file, " | %s |\n", category_name(finding->category));
+		fprintf(markdown->file, " | %s |\n", finding_rule(finding));
 	}
 }
 

@@ -410,6 +410,13 @@ void finding_message(const struct finding *finding, char *text, size_t size)
 		message_add(&message, "%s", finding->advice);
 }
 
+const char *finding_rule(const struct finding *finding)
+{
+	return finding->category == CATEGORY_UNCLEAR && finding->pattern
+		       ? finding->pattern->name
+		       : category_name(finding->category);
+}
+
 const char *finding_certainty_name(enum finding_certainty certainty)
 {
 	static const char *const names[FINDING_CERTAINTY_COUNT] = {
