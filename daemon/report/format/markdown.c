@@ -125,9 +125,14 @@ static void put_findings(const struct markdown *markdown, const struct finding *
 	for (size_t i = 0; i < count; i++) {
 		const struct finding *finding = &findings[i];
 
-		fprintf(markdown->file, "| %.0f%% | %.0f to %.0f%% | %s | ", 100 * finding->saving,
-			100 * finding->saving_low, 100 * finding->saving_high,
-			finding_certainty_name(finding->certainty));
+		/* Of a slow pattern alone it is not known. */
+		if (finding->saving_ns)
+			fprintf(markdown->file, "| %.0f%% | %.0f to %.0f%% | %s | ",
+				100 * finding->saving, 100 * finding->saving_low,
+				100 * finding->saving_high,
+				finding_certainty_name(finding->certainty));
+		else
+			fputs("| ? | ? | not measured | ", markdown->file);
 		markdown_put_where(markdown, finding_place(finding));
 		fputs(" | ", markdown->file);
 		markdown_code(markdown->file,

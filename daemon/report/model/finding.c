@@ -298,7 +298,7 @@ static void pattern_fill(const struct profile *profile, const struct slow_patter
 		.line = hit->line,
 		.pattern = hit->pattern,
 		.pattern_ns = hit->time_ns,
-		.category = CATEGORY_UNCLEAR,
+		.category = hit->pattern->category,
 		.certainty = FINDING_POSSIBLE,
 		.samples = profile->facts.samples,
 		.share = (double)hit->line->total_ns / (double)total_ns,
