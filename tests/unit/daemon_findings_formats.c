@@ -221,7 +221,7 @@ static void test_markdown(void **state)
 		"## pieprofd: one expression does the same work again\n",
 		"`python3 conv_backprop.py --seconds 60` (pid 4321), Python 3.11.2, 10.0 s, 987 ",
 		"- `src/model.py:7` in `score`: `",
-		"### What could be saved\n",
+		"### What to change\n",
 		"| 66% | 48 to 76% | sure | `src/model.py:7` | `np.linalg.inv(m)` | "
 		"repeated-call |\n",
 		"### Lines with most CPU time\n",
@@ -287,8 +287,8 @@ static void test_pattern(void **state)
 	check_has(text, "::notice file=x.py,line=2,title=");
 	free(text);
 	text = sample_written(&writer_markdown, &profile, &options);
-	check_has(text, "| not known, of 73% | | pattern | `x.py:2` | "
-			"`for i, row in df.iterrows():` | iterrows |\n");
+	check_has(text, "| ? | ? | not measured | `x.py:2` | `for i, row in df.iterrows():` | "
+			"iterrows |\n");
 	free(text);
 }
 

@@ -298,7 +298,7 @@ static void pattern_fill(const struct profile *profile, const struct slow_patter
 		.line = hit->line,
 		.pattern = hit->pattern,
 		.pattern_ns = hit->time_ns,
-		.category = CATEGORY_UNCLEAR,
+		.category = hit->pattern->category,
 		.certainty = FINDING_POSSIBLE,
 		.samples = profile->facts.samples,
 		.share = (double)hit->line->total_ns / (double)total_ns,
@@ -412,9 +412,8 @@ void finding_message(const struct finding *finding, char *text, size_t size)
 
 const char *finding_rule(const struct finding *finding)
 {
-	return finding->category == CATEGORY_UNCLEAR && finding->pattern
-		       ? finding->pattern->name
-		       : category_name(finding->category);
+	return finding->pattern && !finding->saving_ns ? finding->pattern->name
+						       : category_name(finding->category);
 }
 
 const char *finding_certainty_name(enum finding_certainty certainty)

@@ -67,7 +67,8 @@ const struct profile_line *finding_place(const struct finding *finding);
  */
 void finding_message(const struct finding *finding, char *text, size_t size);
 
-/* What kind of thing it is, for machines: its category's name, or else its pattern's. */
+/* What kind of thing it is, for machines: its category's name; of a pattern alone, the pattern's.
+ */
 const char *finding_rule(const struct finding *finding);
 
 const char *finding_certainty_name(enum finding_certainty certainty); /* "possible" ... */

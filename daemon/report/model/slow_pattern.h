@@ -22,6 +22,7 @@ struct slow_pattern {
 	const char *headline; /* without a full stop: "a data frame is gone through row by row" */
 	const char *does;     /* what the line does: "it builds a Series for each row" */
 	const char *advice;   /* what to do instead, a sentence */
+	enum category category;
 };
 
 struct slow_pattern_hit {
