@@ -5,8 +5,8 @@
  * A sample for each thread and node of the tree with time of its own, and where
  * sleeping threads were looked at one for each thing it waited for; their labels
  * say whose. For each pair, where there are any, a sample that reads, from the root inwards: the
- * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later access from where
- * its path leaves the earlier one, at least from its innermost Python frame.
+ * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later
+ * access from where its path leaves the earlier one, at least from its innermost Python frame.
  *
  * The fields of the outermost message may come in any order: samples are
  * written one by one, the tables they refer to behind them.
@@ -24,7 +24,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 enum value {
 	VALUE_SAMPLES,
