@@ -221,7 +221,7 @@ static void test_markdown(void **state)
 		"## pieprofd: one expression does the same work again\n",
 		"`python3 conv_backprop.py --seconds 60` (pid 4321), Python 3.11.2, 10.0 s, 987 ",
 		"- `src/model.py:7` in `score`: `",
-		"### What to change\n",
+		"### What it could save\n",
 		"| 66% | 48 to 76% | sure | `src/model.py:7` | `np.linalg.inv(m)` | "
 		"repeated-call |\n",
 		"### Lines with most CPU time\n",

@@ -118,7 +118,7 @@ static void put_findings(const struct markdown *markdown, const struct finding *
 {
 	if (!count)
 		return;
-	fputs("\n### What to change\n\n"
+	fputs("\n### What it could save\n\n"
 	      "| could save | between | certainty | line | code | kind |\n"
 	      "| ---: | :---: | --- | --- | --- | --- |\n",
 	      markdown->file);

@@ -210,6 +210,9 @@ static void write_gain(struct finding *finding, uint64_t total_ns)
 	double low = 100 * (double)line->avoidable_low_ns / (double)total_ns;
 	double high = 100 * (double)line->avoidable_high_ns / (double)total_ns;
 
+	/* The interval's end may lie beyond the samples that there were. */
+	if (high > 100)
+		high = 100;
 	if (!argument_finding(line))
 		snprintf(finding->gain, FINDING_BYTES,
 			 "Could save about %s (%s), between %s and %s as far as sampling "
