@@ -231,6 +231,10 @@ scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (4
 check-servers: $(O)/pieprofd ## Real servers under load, profiled as users would (ten minutes; WORDS='celery ray': only those)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/servers/run.py $(or $(WORDS),--write docs/MEASURED.md)
 
+.PHONY: check-importers
+check-importers: $(O)/pieprofd ## speedscope's and the Firefox Profiler's own importers, from npm, take our files (10 seconds)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/tools/importers $(WORDS)
+
 .PHONY: torture
 torture: $(O)/pieprofd ## What becomes of the target, in every scenario, many times over (15 minutes; PERCENT=10: a tenth of that)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/torture/run.py --percent $(or $(PERCENT),100) \

@@ -18,6 +18,7 @@ enum exit_code {
 	EXIT_UNSUPPORTED_PYTHON = 5,
 	EXIT_NO_SAMPLES = 6,
 	EXIT_DEGRADED = 7, /* under --strict only */
+	EXIT_CHANGED = 8,  /* report --fail-if */
 	EXIT_GIVEN_UP = 130,
 };
 

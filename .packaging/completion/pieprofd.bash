@@ -54,10 +54,11 @@ _pieprofd() {
 	--engine) values='auto ptrace kernel' ;;
 	--color | --colour) values='auto always never' ;;
 	--stop-signal) values='URG WINCH CHLD' ;;
-	--format) values='text html json collapsed pprof speedscope firefox recording' ;;
+	--format) values='text html json collapsed pprof speedscope firefox recording sarif github markdown' ;;
 	--max-overhead) values='1% 2% 5% 10%' ;;
+	--fail-if) values='own+10% total+10% could-save+10%' ;;
 	-d | --duration | -r | --rate | --name | --lines | --pairs | --include | --exclude | --listen) return ;;
-	-o | --output | --diff)
+	-o | --output | --diff | --source-root)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames 2>/dev/null
 		return
@@ -72,6 +73,9 @@ _pieprofd() {
 			return
 		elif [[ -z $command ]]; then
 			values=$commands
+			[[ $word == [0-9]* ]] && values=$(_pieprofd_pythons)
+		elif [[ $command != list ]]; then
+			values=$(_pieprofd_pythons)
 		fi
 		;;
 	esac

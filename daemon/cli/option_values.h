@@ -44,6 +44,7 @@ bool option_whole(const char *text, long minimum, long maximum, long *ret_value)
 
 option_parse option_flag; /* to: a bool, becomes true */
 option_parse option_more; /* to: an unsigned, is counted up */
+option_parse option_fail_if;
 option_parse option_text; /* to: a const char *, borrows the value */
 option_parse option_rows; /* to: an unsigned */
 option_parse option_help, option_version;

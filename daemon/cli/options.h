@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_DAEMON_CLI_OPTIONS_H
 #define PIEPROFD_DAEMON_CLI_OPTIONS_H
 
+#include "daemon/report/diff/threshold.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/access_filter.h"
 #include "daemon/session/session_options.h"
@@ -11,8 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define OPTIONS_OUTPUTS_MAX 8
-#define OPTIONS_PIDS_MAX    64
+#define OPTIONS_OUTPUTS_MAX    16
+#define OPTIONS_PIDS_MAX       64
+#define OPTIONS_RECORDINGS_MAX 64
+#define OPTIONS_THRESHOLDS_MAX 8
 
 enum options_action {
 	OPTIONS_RECORD,
@@ -70,11 +73,20 @@ struct options {
 	bool no_source;                  /* no text of source lines in reports */
 	bool debuginfod;                 /* ask servers for debug files */
 	struct access_patterns patterns; /* strings are borrowed from argv */
+	bool details;                    /* the whole summary, not one screen of it */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
-	const char *recording; /* report: what is to be shown, borrowed from argv */
-	const char *base;      /* report: --diff; NULL: not asked for */
-	const char *listen;    /* serve: where, borrowed from argv */
+	/* report: what is to be shown, together; borrowed from argv. */
+	const char *recordings[OPTIONS_RECORDINGS_MAX];
+	unsigned recording_count;
+	const char *base; /* report: --diff; NULL: not asked for */
+	struct options_threshold {
+		const char *text;
+		struct threshold threshold;
+	} thresholds[OPTIONS_THRESHOLDS_MAX]; /* report: --fail-if */
+	unsigned threshold_count;
+	const char *source_root; /* --source-root; NULL: the working directory */
+	const char *listen;      /* serve: where, borrowed from argv */
 	bool allow_remote;
 	const char *token_file; /* NULL: none */
 	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */

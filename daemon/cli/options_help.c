@@ -4,10 +4,13 @@
 #include "daemon/cli/option_table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where what is said of an option begins. */
-#define TEXT_COLUMN 26
+#define TEXT_COLUMN   26
+#define VALUES_COLUMN 12
+#define COLUMNS       78
 
 /* Each line with the program's name before it, which the first of all has its own word for. */
 static void put_usage(const struct option_command *command, bool first, FILE *file)
@@ -33,6 +36,34 @@ static void help_put_label(const struct option_row *row, const struct option_hel
 	fprintf(file, "%*s", used < TEXT_COLUMN ? TEXT_COLUMN - used : 0, "");
 }
 
+/* "a, b, ...", on as many lines as they take. */
+static void help_put_values(const struct option_row *row, FILE *file)
+{
+	char *values = NULL, *saved = NULL;
+	size_t size, column = 0;
+	FILE *list = open_memstream(&values, &size);
+
+	if (!list)
+		return;
+	row->put_values(list);
+	if (!fclose(list))
+		for (char *word = strtok_r(values, ", ", &saved); word;
+		     word = strtok_r(NULL, ", ", &saved)) {
+			const char *between = !column                               ? ""
+					      : column + strlen(word) + 2 < COLUMNS ? ", "
+										    : ",\n";
+
+			if (!column || between[1] == '\n') {
+				fprintf(file, "%s%*s%s", between, VALUES_COLUMN, "", word);
+				column = VALUES_COLUMN + strlen(word);
+			} else {
+				column += (size_t)fprintf(file, "%s%s", between, word);
+			}
+		}
+	fputc('\n', file);
+	free(values);
+}
+
 static void help_put_row(const struct option_row *row, const struct option_help *help, FILE *file)
 {
 	help_put_label(row, help, file);
@@ -44,11 +75,8 @@ static void help_put_row(const struct option_row *row, const struct option_help 
 		if (line)
 			fprintf(file, "%*s", TEXT_COLUMN, "");
 	}
-	if (row->put_values) {
-		fputs("            ", file);
-		row->put_values(file);
-		fputc('\n', file);
-	}
+	if (row->put_values)
+		help_put_values(row, file);
 }
 
 static void help_put_rows(enum options_action command, FILE *file)

@@ -2,6 +2,7 @@
 #include "daemon/cli/standard_output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,13 @@
 
 struct writer_options standard_output_options(const struct options *options)
 {
-	struct writer_options writer = { .lines_max = options->lines_max,
-					 .pairs_max = options->pairs_max };
+	struct writer_options writer = {
+		.lines_max = options->lines_max,
+		.pairs_max = options->pairs_max,
+		.brief = !options->details,
+		.verdict_last = isatty(options->command ? STDERR_FILENO : STDOUT_FILENO),
+	};
+	static char folder[PATH_MAX];
 	struct winsize size;
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
@@ -19,6 +25,9 @@ struct writer_options standard_output_options(const struct options *options)
 	writer.colour = options->colour == OPTIONS_COLOUR_ALWAYS ||
 			(options->colour == OPTIONS_COLOUR_AUTO && isatty(STDOUT_FILENO) &&
 			 !getenv("NO_COLOR"));
+	writer.source_root = options->source_root             ? options->source_root
+			     : getcwd(folder, sizeof(folder)) ? folder
+							      : NULL;
 	return writer;
 }
 

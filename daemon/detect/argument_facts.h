@@ -24,8 +24,8 @@ struct argument_summary {
 	/* That is of the calls of the site's function, from wherever: its entry; ID_NONE: it is
 	 * not. */
 	uint32_t entry;
-	/* Of samples in order of time, ones of another call than the one before, all contents known:
-	 * pairs, and those of them with the same contents. */
+	/* Of samples in order of time, ones of another call than the one before, all contents
+	 * known: pairs, and those of them with the same contents. */
 	uint32_t pairs, alike;
 	/* Any two of these, with the same contents: those of a cache's keys come back. */
 	uint64_t recurring;
@@ -57,9 +57,10 @@ struct argument_facts {
 	uint32_t code_site; /* the first site of the same code object; there stands */
 	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
 			     */
-	uint64_t pair_calls, pair_contents; /* of the last sample for summary->pairs; calls: 0, none yet */
-	uint32_t code_seen;                 /* samples of all its sites */
-	uint32_t code_last;                 /* the site seen last, + 1; 0: none yet */
+	uint64_t pair_calls,
+		pair_contents; /* of the last sample for summary->pairs; calls: 0, none yet */
+	uint32_t code_seen;    /* samples of all its sites */
+	uint32_t code_last;    /* the site seen last, + 1; 0: none yet */
 	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
 	bool same;                /* the same contents in most samples */

@@ -241,6 +241,8 @@ static void charge(struct clock_sampler *sampler, const struct clock_sample *sam
 	if (python->collecting && !sample->in_kernel)
 		node->side.collecting_ns += time_ns;
 	timeline_charge(sink->node_timeline, node->id, sample->time_ns, time_class, time_ns);
+	thread_stacks_charge(sink->stacks, index, node->id, sample->time_ns, time_class, 1,
+			     time_ns);
 }
 
 /* Where stacks did not fit, more of them is copied from now on. */

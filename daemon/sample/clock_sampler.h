@@ -20,8 +20,8 @@
 #include "common/error.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cct/cct.h"
+#include "daemon/sample/thread_stacks.h"
 #include "daemon/sample/thread_times.h"
-#include "daemon/sample/timeline.h"
 
 struct clock_sampler;
 
@@ -33,6 +33,7 @@ struct clock_sink {
 	struct losses *losses;
 	struct thread_times *threads;
 	struct timeline *node_timeline, *thread_timeline;
+	struct thread_stacks *stacks;
 	uint64_t *samples;    /* read by other threads: added to atomically */
 	uint64_t *lost_ns;    /* by the target */
 	bool *gil_known;      /* set when it is */

@@ -42,7 +42,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 	if (!pipeline->cct || !pipeline->pairs || capture_init(&pipeline->capture) ||
 	    thread_times_init(&pipeline->threads) ||
 	    timeline_init(&pipeline->thread_timeline, TIMELINE_THREAD_SLICES_MAX, CELLS_MAX) ||
-	    timeline_init(&pipeline->node_timeline, TIMELINE_NODE_SLICES_MAX, CELLS_MAX))
+	    timeline_init(&pipeline->node_timeline, TIMELINE_NODE_SLICES_MAX, CELLS_MAX) ||
+	    thread_stacks_init(&pipeline->stacks, CELLS_MAX))
 		return -ENOMEM;
 	pipeline->waits_wanted = options->waits;
 	waiting_init(&pipeline->waiting, target, pipeline->cct, &pipeline->losses, options->seed);
@@ -68,6 +69,7 @@ void pipeline_deinit(struct pipeline *pipeline)
 	thread_times_deinit(&pipeline->threads);
 	timeline_deinit(&pipeline->thread_timeline);
 	timeline_deinit(&pipeline->node_timeline);
+	thread_stacks_deinit(&pipeline->stacks);
 	if (pipeline->pairs)
 		pair_table_destroy(pipeline->pairs);
 	if (pipeline->cct)
@@ -78,6 +80,7 @@ void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns)
 {
 	timeline_begin(&pipeline->thread_timeline, now_ns);
 	timeline_begin(&pipeline->node_timeline, now_ns);
+	timeline_begin(&pipeline->stacks.timeline, now_ns);
 }
 
 static void begin_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
@@ -113,7 +116,7 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 				thread_times_add(&pipeline->threads, tracee->id.tid, tracee->name);
 		tracee->known_as = 1 + thread->times;
 		system_time_init(&thread->system, &pipeline->node_timeline,
-				 &pipeline->thread_timeline, thread->times);
+				 &pipeline->thread_timeline, &pipeline->stacks, thread->times);
 		time_balance_begin(&thread->system.balance, &pipeline->balance_ns);
 	}
 	tracee->user = thread;
@@ -402,6 +405,8 @@ static void charge_ticks(struct pipeline *pipeline, struct pipeline_thread *thre
 		node->side.collecting_ns += time_ns;
 	timeline_charge(&pipeline->node_timeline, node->id, pipeline->event_ns, time_class,
 			time_ns);
+	thread_stacks_charge(&pipeline->stacks, thread->times, node->id, pipeline->event_ns,
+			     time_class, pipeline->clock_ticks, time_ns);
 }
 
 static void pipeline_resumed(void *context, struct tracee *tracee)
@@ -535,6 +540,8 @@ static void charge_waiting(struct pipeline *pipeline, const struct pipeline_thre
 	struct profile_thread *times = &pipeline->threads.items[thread->times];
 
 	times->side.waiting_ns[charge->kind] += charge->time_ns;
+	thread_stacks_wait(&pipeline->stacks, thread->times, charge->node->id, charge->kind,
+			   charge->time_ns);
 	if (charge->holds_gil)
 		times->gil_asleep_ns += charge->time_ns;
 }

@@ -23,6 +23,7 @@
 #include "daemon/sample/place_votes.h"
 #include "daemon/sample/stop_times.h"
 #include "daemon/sample/system_time.h"
+#include "daemon/sample/thread_stacks.h"
 #include "daemon/sample/thread_times.h"
 #include "daemon/sample/timeline.h"
 #include "daemon/sample/unclocked_time.h"
@@ -45,6 +46,7 @@ struct pipeline {
 	struct thread_times threads;
 	/* Of the threads, by index, and of the tree's nodes, by id. */
 	struct timeline thread_timeline, node_timeline;
+	struct thread_stacks stacks;
 	struct unclocked_time unclocked;
 	int64_t balance_ns;  /* missing of threads that have ended, see time_balance.h */
 	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */

@@ -27,7 +27,9 @@ static void charge_evenly(struct timeline *timeline, size_t owner, uint64_t bega
 
 struct unclocked_charge {
 	struct pipeline *pipeline;
+	const struct cct_node *node;
 	uint64_t whole_ns, left_ns, ended_ns;
+	uint64_t samples; /* of the thread that comes next */
 };
 
 static void charge_unclocked(struct unclocked_charge *charge, size_t times, uint64_t time_ns)
@@ -42,6 +44,10 @@ static void charge_unclocked(struct unclocked_charge *charge, size_t times, uint
 	thread_times_charge(&pipeline->threads, times, TIME_SYSTEM, time_ns);
 	charge_evenly(&pipeline->thread_timeline, times, pipeline->unclocked.began_ns,
 		      charge->ended_ns, time_ns);
+	thread_stacks_charge_span(&pipeline->stacks, times, charge->node->id,
+				  pipeline->unclocked.began_ns, charge->ended_ns, TIME_SYSTEM,
+				  charge->samples, time_ns);
+	charge->samples = 0;
 }
 
 static void charge_unclocked_thread(void *context, struct tracee *tracee)
@@ -63,6 +69,7 @@ void pipeline_charge_unclocked(struct pipeline *pipeline, struct tracer *tracer,
 		.whole_ns = whole_ns,
 		.left_ns = whole_ns,
 		.ended_ns = clock_now_ns(),
+		.samples = 1,
 	};
 	const struct frame frame = frame_of_kernel();
 	struct cct_node *node;
@@ -72,6 +79,7 @@ void pipeline_charge_unclocked(struct pipeline *pipeline, struct tracer *tracer,
 	node = cct_insert(pipeline->cct, &frame, 1);
 	if (!node)
 		node = cct_root(pipeline->cct);
+	charge.node = node;
 	cct_node_charge(node, TIME_SYSTEM, 1, whole_ns);
 	charge_evenly(&pipeline->node_timeline, node->id, pipeline->unclocked.began_ns,
 		      charge.ended_ns, whole_ns);

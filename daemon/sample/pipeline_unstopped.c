@@ -70,6 +70,8 @@ static void charge_passed(struct pipeline *pipeline, struct pipeline_thread *thr
 	timeline_charge(&pipeline->thread_timeline, thread->times, at_ns, time_class, time_ns);
 	cct_node_charge(node, time_class, count, time_ns);
 	timeline_charge(&pipeline->node_timeline, node->id, at_ns, time_class, time_ns);
+	thread_stacks_charge(&pipeline->stacks, thread->times, node->id, at_ns, time_class, count,
+			     time_ns);
 	times->unstopped_ns += time_ns;
 	pipeline->gil_known |= python->gil != GIL_UNKNOWN;
 	if (python->gil == GIL_HELD)

@@ -41,4 +41,12 @@ struct profile_timeline {
 	uint64_t left_out_ns; /* for which there was no room */
 };
 
+/* What one thread did in one node of the tree. */
+struct profile_stack {
+	uint32_t thread, node;
+	uint64_t samples[TIME_CLASS_COUNT];
+	uint64_t time_ns[TIME_CLASS_COUNT];
+	uint64_t waiting_ns[WAIT_KIND_COUNT];
+};
+
 #endif

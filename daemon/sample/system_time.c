@@ -9,12 +9,13 @@
 #define PASSED_MAX 8
 
 void system_time_init(struct system_time *time, struct timeline *nodes, struct timeline *threads,
-		      size_t thread)
+		      struct thread_stacks *stacks, size_t thread)
 {
 	*time = (struct system_time){
 		.slot = SYSTEM_TIME_NO_SLOT,
 		.nodes = nodes,
 		.threads = threads,
+		.stacks = stacks,
 		.thread = thread,
 	};
 }
@@ -25,6 +26,8 @@ static void system_time_charge(struct system_time *time, struct cct_node *node,
 	cct_node_charge(node, TIME_SYSTEM, place->samples, place->time_ns);
 	timeline_charge_span(time->nodes, node->id, place->first_ns, place->last_ns, TIME_SYSTEM,
 			     place->time_ns);
+	thread_stacks_charge_span(time->stacks, time->thread, node->id, place->first_ns,
+				  place->last_ns, TIME_SYSTEM, place->samples, place->time_ns);
 }
 
 /* Before the thread's first instruction there is no line that asked for it. */

@@ -18,8 +18,8 @@
 #include "attach/tracer.h"
 #include "daemon/capture/loss.h"
 #include "daemon/cct/cct.h"
+#include "daemon/sample/thread_stacks.h"
 #include "daemon/sample/time_balance.h"
-#include "daemon/sample/timeline.h"
 
 #define SYSTEM_TIME_PLACES  4 /* remembered a thread; time from more is charged at once */
 #define SYSTEM_TIME_NO_SLOT (-1)
@@ -43,13 +43,14 @@ struct system_time {
 	struct cct_node *last; /* the thread's last known context; NULL: none yet */
 	/* What is charged, over time: borrowed. */
 	struct timeline *nodes, *threads;
+	struct thread_stacks *stacks;
 	size_t thread;
 	struct time_balance balance; /* the caller tells it of time in user code */
 };
 
 /* thread: its owner's number in threads. */
 void system_time_init(struct system_time *time, struct timeline *nodes, struct timeline *threads,
-		      size_t thread);
+		      struct thread_stacks *stacks, size_t thread);
 
 /*
  * Takes new samples from the thread's kernel clock: returns how many, and the

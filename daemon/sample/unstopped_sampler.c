@@ -71,6 +71,8 @@ static void charge_class(struct unstopped_sampler *sampler, struct unstopped_thr
 	thread_times_charge(sampler->sink.threads, thread->times, time_class, time_ns);
 	timeline_charge(sampler->sink.node_timeline, node->id, now_ns, time_class, time_ns);
 	timeline_charge(sampler->sink.thread_timeline, thread->times, now_ns, time_class, time_ns);
+	thread_stacks_charge(sampler->sink.stacks, thread->times, node->id, now_ns, time_class,
+			     samples, time_ns);
 }
 
 static void unstopped_charge(struct unstopped_sampler *sampler, struct unstopped_thread *thread,

@@ -34,8 +34,8 @@
 #include "daemon/capture/loss.h"
 #include "daemon/capture/target.h"
 #include "daemon/cct/cct.h"
+#include "daemon/sample/thread_stacks.h"
 #include "daemon/sample/thread_times.h"
-#include "daemon/sample/timeline.h"
 
 struct unstopped_sampler;
 
@@ -45,6 +45,7 @@ struct unstopped_sink {
 	struct losses *losses;
 	struct thread_times *threads;
 	struct timeline *node_timeline, *thread_timeline;
+	struct thread_stacks *stacks;
 	uint64_t *samples; /* read by other threads: added to atomically */
 };
 

@@ -73,6 +73,7 @@ static bool waiting_charge_sleep(struct waiting_thread *thread, uint64_t time_ns
 	thread->charged_ns += time_ns;
 	thread->node->side.waiting_ns[thread->kind] += time_ns;
 	*ret_charge = (struct waiting_charge){
+		.node = thread->node,
 		.kind = thread->kind,
 		.time_ns = time_ns,
 		.holds_gil = thread->holds_gil,

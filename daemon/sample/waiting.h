@@ -59,6 +59,7 @@ struct waiting_thread {
 
 /* What a look found asleep. */
 struct waiting_charge {
+	struct cct_node *node;
 	enum wait_kind kind;
 	uint64_t time_ns;
 	bool holds_gil;

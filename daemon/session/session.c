@@ -139,6 +139,7 @@ static int open_clocks(struct session *session, struct error *error)
 		.losses = &pipeline->losses,
 		.threads = &pipeline->threads,
 		.node_timeline = &pipeline->node_timeline,
+		.stacks = &pipeline->stacks,
 		.thread_timeline = &pipeline->thread_timeline,
 		.samples = &pipeline->samples,
 		.lost_ns = &pipeline->lost_ns,
@@ -224,6 +225,7 @@ static int open_pipeline(struct session *session, struct error *error)
 			.losses = &session->pipeline.losses,
 			.threads = &session->pipeline.threads,
 			.node_timeline = &session->pipeline.node_timeline,
+			.stacks = &session->pipeline.stacks,
 			.thread_timeline = &session->pipeline.thread_timeline,
 			.samples = &session->pipeline.samples,
 		};
@@ -349,6 +351,8 @@ void session_destroy(struct session *session)
 	free(session->snapshot_threads);
 	free(session->thread_timeline.cells);
 	free(session->node_timeline.cells);
+	free(session->stack_timeline.cells);
+	free(session->stacks);
 	unstopped_sampler_destroy(session->unstopped);
 	session_close_clocks(session);
 	pipeline_deinit(&session->pipeline);

@@ -103,7 +103,9 @@ struct session {
 	bool copying;          /* a snapshot is half made */
 	bool facts_wanted;     /* of the snapshot that is wanted, nothing else */
 	bool timelines_wanted; /* with the snapshot */
-	struct timeline_copy thread_timeline, node_timeline;
+	struct timeline_copy thread_timeline, node_timeline, stack_timeline;
+	struct profile_stack *stacks;
+	size_t stack_count;
 	struct stop_histograms snapshot_stops;
 	uint64_t snapshot_taken_ns;
 	size_t snapshot_nodes, snapshot_pairs, snapshot_origins; /* of the originals */

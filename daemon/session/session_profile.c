@@ -110,6 +110,7 @@ static struct profile_facts current_facts(const struct session *session)
 		.sampler = session->unstopped ? "unstopped" : session->sampler,
 		.sampler_limits = session->unstopped ? UNSTOPPED_LIMITS : NULL,
 		.period_ns = period_of(session),
+		.wanted_period_ns = session->period.wanted_ns,
 		.started_unix_ns = started_unix_ns(session),
 		.process_started_unix_ns = session->process_started_unix_ns,
 		.duration_ns = session->sampled_ns,
@@ -174,13 +175,30 @@ static int copy_timeline(struct timeline_copy *copy, const struct timeline *time
 	return 0;
 }
 
-/* Both of one moment: the slices of one are parts of the other's. */
+static int copy_stacks(struct session *session)
+{
+	const struct thread_stacks *stacks = &session->pipeline.stacks;
+	struct profile_stack *items =
+		reallocarray(session->stacks, stacks->count + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	if (stacks->count)
+		memcpy(items, stacks->items, stacks->count * sizeof(*items));
+	session->stacks = items;
+	session->stack_count = stacks->count;
+	return 0;
+}
+
+/* All of one moment: the slices of one are parts of the other's. */
 static int copy_timelines(struct session *session)
 {
 	int error = copy_timeline(&session->thread_timeline, &session->pipeline.thread_timeline);
 
+	if (!error)
+		error = copy_timeline(&session->node_timeline, &session->pipeline.node_timeline);
 	return error ? error
-		     : copy_timeline(&session->node_timeline, &session->pipeline.node_timeline);
+		     : copy_timeline(&session->stack_timeline, &session->pipeline.stacks.timeline);
 }
 
 /* The facts that go with a snapshot, at its end. */
@@ -219,6 +237,8 @@ void session_copy_some(struct session *session)
 	session->copying = error == -EAGAIN;
 	if (session->copying)
 		return;
+	if (!error && !session->facts_wanted)
+		error = copy_stacks(session);
 	if (!error && session->timelines_wanted)
 		error = copy_timelines(session);
 	session->snapshot_error = error ? error : copy_facts(session);
@@ -259,6 +279,9 @@ static struct profile *build_profile(struct session *session, const char *versio
 	facts.open_source_context = session;
 	facts.thread_timeline = timeline_view(&pipeline->thread_timeline);
 	facts.node_timeline = timeline_view(&pipeline->node_timeline);
+	facts.stacks = pipeline->stacks.items;
+	facts.stack_count = pipeline->stacks.count;
+	facts.stack_timeline = timeline_view(&pipeline->stacks.timeline);
 	profile = profile_build(pipeline->cct, pipeline->pairs, session->target.symbolizer, &facts);
 	free(deadlock);
 	return profile;

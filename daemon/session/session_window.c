@@ -66,6 +66,12 @@ struct session_mark *session_mark_create(struct session *session)
 		goto fail;
 	memcpy(mark->threads, session->snapshot_threads, count * sizeof(mark->threads[0]));
 	mark->thread_count = count;
+	count = session->stack_count;
+	mark->stacks = calloc(count + 1, sizeof(mark->stacks[0]));
+	if (!mark->stacks)
+		goto fail;
+	memcpy(mark->stacks, session->stacks, count * sizeof(mark->stacks[0]));
+	mark->stack_count = count;
 	mark->facts = session->snapshot_facts;
 	mark->stops = session->snapshot_stops;
 	mark->elapsed_ns = session->snapshot_taken_ns - session->began_ns;
@@ -81,6 +87,7 @@ void session_mark_destroy(struct session_mark *mark)
 		return;
 	snapshot_mark_deinit(&mark->figures);
 	free(mark->threads);
+	free(mark->stacks);
 	free(mark);
 }
 
@@ -114,6 +121,9 @@ static void subtract_facts(struct session *session, const struct session_mark *m
 	for (size_t i = 0; i < mark->thread_count && i < facts->thread_count; i++)
 		window_subtract(&window_profile_thread, &session->snapshot_threads[i],
 				&mark->threads[i]);
+	/* So do stacks. */
+	for (size_t i = 0; i < mark->stack_count && i < session->stack_count; i++)
+		window_subtract(&window_profile_stack, &session->stacks[i], &mark->stacks[i]);
 }
 
 struct profile *session_window(struct session *session,
@@ -132,7 +142,10 @@ struct profile *session_window(struct session *session,
 	} else {
 		facts->thread_timeline = session->thread_timeline.view;
 		facts->node_timeline = session->node_timeline.view;
+		facts->stack_timeline = session->stack_timeline.view;
 	}
+	facts->stacks = session->stacks;
+	facts->stack_count = session->stack_count;
 	session_read_names(session, facts, session->snapshot_threads, options->version);
 	facts->all_pairs = options->all_pairs;
 	if (options->source && !session->options.no_source) {

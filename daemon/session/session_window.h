@@ -42,6 +42,8 @@ struct session_mark {
 	struct stop_histograms stops;
 	struct profile_thread *threads;
 	size_t thread_count;
+	struct profile_stack *stacks;
+	size_t stack_count;
 	uint64_t elapsed_ns; /* since the session began */
 };
 

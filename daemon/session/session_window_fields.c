@@ -21,6 +21,7 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, sampler_limits, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, deadlock, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, period_ns, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, wanted_period_ns, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, started_unix_ns, WINDOW_BY_HAND), /* the mark's moment */
 	WINDOW_FIELD(profile_facts, process_started_unix_ns, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, duration_ns, WINDOW_SUBTRACT),
@@ -58,11 +59,23 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, thread_count, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, thread_timeline, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, node_timeline, WINDOW_SAME),   /* likewise */
+	WINDOW_FIELD(profile_facts, stacks, WINDOW_SAME),          /* as threads */
+	WINDOW_FIELD(profile_facts, stack_count, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, stack_timeline, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, start_frames, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, open_source, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, open_source_context, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, source_memory, WINDOW_SAME),
 };
 
+static const struct window_field stack_fields[] = {
+	WINDOW_FIELD(profile_stack, thread, WINDOW_SAME),
+	WINDOW_FIELD(profile_stack, node, WINDOW_SAME),
+	WINDOW_FIELD(profile_stack, samples, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_stack, time_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_stack, waiting_ns, WINDOW_SUBTRACT),
+};
+
+const struct window_table window_profile_stack = WINDOW_TABLE(profile_stack, stack_fields);
 const struct window_table window_profile_thread = WINDOW_TABLE(profile_thread, thread_fields);
 const struct window_table window_profile_facts = WINDOW_TABLE(profile_facts, facts_fields);

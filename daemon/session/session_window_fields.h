@@ -5,6 +5,6 @@
 
 #include "daemon/cct/window_fields.h"
 
-extern const struct window_table window_profile_thread, window_profile_facts;
+extern const struct window_table window_profile_thread, window_profile_stack, window_profile_facts;
 
 #endif

@@ -28,13 +28,14 @@ LINE = 3
 
 # The extension of what --format and serve call so.
 FORMATS = {"text": "txt", "json": "json", "html": "html", "recording": "pieprof", "collapsed": "folded",
-           "pprof": "pb.gz", "speedscope": "speedscope.json", "firefox": "firefox.json"}
+           "pprof": "pb.gz", "speedscope": "speedscope.json", "firefox": "firefox.json", "sarif": "sarif",
+           "github": "github.txt", "markdown": "md"}
 
 # Reports that have the text of source lines; the others have names alone.
 WITH_SOURCE = ("txt", "json", "html", "pieprof")
 
 # Every file is to be the innermost at some sample.
-MANY = ("--mode", "time", "--engine", "ptrace", "--rate", 500, "--max-overhead", "20", "--lines", 60)
+MANY = ("--mode", "time", "--engine", "ptrace", "--rate", 500, "--max-overhead", "20", "--lines", 60, "--details")
 
 RECORDING = b"\x89PIEPRO\n"
 
@@ -146,7 +147,13 @@ class Files:
         for what, data in outputs.items():
             extension = what.split(".", 1)[1]
             # The text has a table of those that were the innermost at a sample.
-            self.check(what, data, "some" if extension == "txt" else extension in WITH_SOURCE)
+            self.check_format(what, data, extension)
+
+    def check_format(self, what, data, extension):
+        # The text has a table of those that were the innermost at a sample; so has Markdown, and both cut it.
+        with_source = "some" if extension in ("txt", "md") else extension in WITH_SOURCE
+        # Of findings alone, of which there may be none.
+        self.check(what, data, with_source, "" if extension in ("sarif", "github.txt") else "pretended_")
 
 
 @contextlib.contextmanager
@@ -285,8 +292,8 @@ def check_record(made, pid, prepare=None):
         last = collected(folder, "now")
         last["summary.txt"] = (daemon.stdout + daemon.stderr).encode()
         recording = os.path.join(folder, "now.pieprof")
-        run(["report", recording, "--lines", 60, *output_options(folder, "later", FORMATS.values())], prepare)
-        result = run(["report", recording, "--lines", 60], prepare)
+        run(["report", recording, "--lines", 60, "--details", *output_options(folder, "later", FORMATS.values())], prepare)
+        result = run(["report", recording, "--lines", 60, "--details"], prepare)
         later = collected(folder, "later")
         later["summary.txt"] = result.stdout + result.stderr
         printed = {"stdout." + FORMATS[name]: run(["report", recording, "--lines", 60, "--format", name], prepare).stdout
@@ -317,9 +324,12 @@ def check_serve(made, pid, prepare=None):
         for state in ("start", "stop"):
             server.get("/control/" + state, method="POST")
             for name, extension in FORMATS.items():
-                made.check("snapshot in %s" % name, server.get("/control/snapshot?format=" + name, method="POST"),
-                           # The text's first lines alone.
-                           with_source=extension in WITH_SOURCE and name != "text")
+                snapshot = server.get("/control/snapshot?format=" + name, method="POST")
+                if extension in ("txt", "md"):
+                    # The first lines alone.
+                    made.check("snapshot in %s" % name, snapshot, with_source=False)
+                else:
+                    made.check_format("snapshot in %s" % name, snapshot, extension)
         server.process.terminate()
         check_equal(server.process.wait(30), 0, "exit code of serve")
         made.check("what serve said", (server.said + server.process.stderr.read()).encode(), False, named="")

@@ -28,7 +28,7 @@ def test_convolution(interpreter):
     top = [line_text(line) for line in ranked[:2]]
     check_sampled(HOT_LINE in top, "the first two lines by redundant loads are %r" % top)
     check_sampled(HOT_LINE in text, "the text report does not show the line")
-    check_sampled("killed by" in text, "the text report shows no pair")
+    check_sampled("again by" in text, "the text report shows no pair")
     pairs = [
         pair
         for pair in report["pairs"]

@@ -19,6 +19,9 @@ EXTENSIONS = {
     "pprof": ".pb.gz",
     "speedscope": ".speedscope.json",
     "firefox": ".firefox.json",
+    "sarif": ".sarif",
+    "github": ".github.txt",
+    "markdown": ".md",
 }
 CLASSES = ("python", "native", "system")
 HOT_LINE = "g[f] += d[i, j, f] * r"
@@ -176,10 +179,13 @@ def speedscope_figures(profile, view):
 def firefox_figures(profile):
     figures = Figures()
     root = profile.load("firefox")
-    shared, thread = root["shared"], root["threads"][0]
+    shared = root["shared"]
     stacks, frames, functions = shared["stackTable"], shared["frameTable"], shared["funcTable"]
     categories = [category["name"].lower() for category in root["meta"]["categories"]]
-    for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+    for stack, weight in [row for thread in root["threads"]
+                          for row in zip(thread["samples"]["stack"], thread["samples"]["weight"])]:
+        if stack is None:
+            continue
         leaf = frames["category"][stacks["frame"][stack]]
         path = []
         while True:
@@ -193,7 +199,6 @@ def firefox_figures(profile):
                 break
             stack -= stacks["prefixOffset"][stack]
         figures.add(path[::-1], {categories[leaf]: round(weight * 1e6)})
-        figures.samples += 1
     return figures
 
 
@@ -206,6 +211,8 @@ def collapsed_figures(profile):
             labels = match[1].split(";")
             if labels[0].startswith("[container "):
                 del labels[0]  # these tests run in one
+            if re.match(r"\[(thread .*|unknown thread)\]$", labels[0]):
+                del labels[0]
             system = labels[-1] == "[system]"
             stack = []
             for label in labels[:-1] if system else labels:
@@ -238,7 +245,6 @@ def check_same_figures(profile):
     check_equal(without_zeros(views["cpu"].lines), without_zeros(reference.lines), "speedscope's time by line")
     check_equal(views["cpu"].functions, pprof.functions, "speedscope's time by function")
     firefox = firefox_figures(profile)
-    check_equal(firefox.samples, pprof.samples, "Firefox's samples")
     check_equal(without_zeros(firefox.classes), without_zeros(reference.classes), "Firefox's time by class")
     check_equal(without_zeros(firefox.lines), without_zeros(reference.lines), "Firefox's time by line")
     check_equal(firefox.functions, pprof.functions, "Firefox's time by function")
@@ -297,15 +303,43 @@ def check_firefox(root):
         check(key in root["meta"], "meta has no %s" % key)
 
 
-def speedscope_problem(path):
-    """What ajv says against a file by speedscope's own schema; None is nothing."""
+def schema_problem(schema, path):
+    """What ajv says against a file by the format's own schema; None is nothing."""
     need("node", "nodejs")
-    run = subprocess.run([os.path.join(ROOT, "tests", "tools", "ajv"), os.path.join(FORMATS, "speedscope.schema.json"),
-                          path], capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run([os.path.join(ROOT, "tests", "tools", "ajv"), os.path.join(FORMATS, schema), path],
+                         capture_output=True, text=True, timeout=300, check=False)
     if run.stderr.startswith("no ajv"):
         raise Skip(run.stderr.splitlines()[0])
     check(run.returncode in (0, 1), "ajv: %s" % run.stderr)
     return run.stderr.strip() if run.returncode else None
+
+
+def speedscope_problem(path):
+    return schema_problem("speedscope.schema.json", path)
+
+
+def check_findings(profile):
+    """SARIF, annotations and Markdown have the findings of JSON, and no name breaks out of them."""
+    findings = profile.json["findings"]
+    check_equal(schema_problem("sarif.schema.json", profile.paths["sarif"]), None, "what is wrong with SARIF")
+    run, = profile.load("sarif")["runs"]
+    rules = [finding["pattern"] if finding["pattern"] and not finding["saving_ns"] else finding["category"]
+             for finding in findings]
+    check_equal([result["ruleId"] for result in run["results"]], rules, "rules")
+    for result, finding in zip(run["results"], findings):
+        check_equal(result["properties"]["saving"], finding["saving"], "the saving")
+        check_equal(run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"], result["ruleId"], "index of the rule")
+        where = result["locations"][0]["physicalLocation"]
+        own = finding["own_line"] or finding
+        check_equal(where.get("region", {}).get("startLine", 0), own["line"], "line")
+    with open(profile.paths["github"], encoding="utf-8", newline="\n") as file:
+        lines = file.read().splitlines()
+    check_equal(len(lines), max(1, len(findings)), "annotations")
+    check(all(re.match(r"::(warning|notice) (file|title)=[^\n]*?::.", line) for line in lines), lines)
+    with open(profile.paths["markdown"], encoding="utf-8", newline="\n") as file:
+        markdown = file.read()
+    check(markdown.startswith("## pieprofd: " + profile.json["verdict"]["headline"]), markdown[:200])
+    check(len(markdown) < 65536 and "killed" not in markdown, "Markdown is short, and has no pairs")
 
 
 def check_speedscope(profile):
@@ -341,6 +375,7 @@ def test_convolution():
         with Profile(target.pid, "-d", 6) as profile:
             check_speedscope(profile)
             check_firefox(profile.load("firefox"))
+            check_findings(profile)
             figures = check_same_figures(profile)
             top, shown, totals = check_pprof(profile)
             check("File: python" in top, "the main binary in %r" % top[:200])
@@ -395,6 +430,10 @@ def test_hostile_names():
             check(HOSTILE in {line["file"] for line in profile.json["lines"]}, "the file is not in the report")
             check_speedscope(profile)
             check_firefox(profile.load("firefox"))
+            check_findings(profile)
+            for name in ("github", "markdown"):
+                with open(profile.paths[name], "rb") as file:
+                    check(b"\x1b" not in file.read(), "an escape sequence in %s" % name)
             check(HOSTILE in {frame.get("file") for frame in profile.load("speedscope")["shared"]["frames"]},
                   "speedscope's file names")
             collapsed_figures(profile)

@@ -208,7 +208,8 @@ def test_report_is_confined():
     """While it converts: no capability, and a filter; every format can be written all the same."""
     with recording() as (folder, path):
         outputs = []
-        for name in ("txt", "html", "json", "folded", "pb.gz", "speedscope.json", "firefox.json", "pieprof"):
+        for name in ("txt", "html", "json", "folded", "pb.gz", "speedscope.json", "firefox.json", "sarif", "github.txt",
+                     "md", "pieprof"):
             outputs += ["-o", os.path.join(folder, "y." + name)]
         subprocess.run([PIEPROFD, "report", path, *outputs], check=True)
         for output in outputs[1::2]:

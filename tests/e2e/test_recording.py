@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -28,7 +29,8 @@ from harness import (
     wait_until,
 )
 
-EXTENSIONS = (".txt", ".json", ".folded", ".pb.gz", ".speedscope.json", ".firefox.json", ".html", ".pieprof")
+EXTENSIONS = (".txt", ".json", ".folded", ".pb.gz", ".speedscope.json", ".firefox.json", ".html", ".sarif",
+              ".github.txt", ".md", ".pieprof")
 HOT_LINE = "g[f] += d[i, j, f] * r"
 
 
@@ -71,7 +73,9 @@ def test_every_format(one_interpreter):
         for extension, expected, path in zip(EXTENSIONS, direct, later):
             check(contents(expected) == contents(path), "%s is another file out of the recording" % extension)
             check_equal(os.stat(path).st_mode & 0o777, 0o600, "mode of %s" % path)
-        check_equal(pieprofd("report", direct[-1]).stdout, run.stdout, "the summary")
+        said, wrote = run.stdout.rsplit("Wrote ", 1)
+        check_equal(pieprofd("report", direct[-1]).stdout, said, "the summary")
+        check(all(path in "".join(wrote.split()) for path in direct), "what was written: %s" % wrote)
         profile = load(direct[1])
         check(profile["samples"] > 0 and profile["pairs"], "an empty profile tells nothing")
         check(any(source["file"].endswith("conv_backprop.py") and len(source["sha256"]) == 64
@@ -101,6 +105,8 @@ def test_refusals():
         check("--include" in pieprofd("report", good, "--include", "x", code=2).stderr, "an option of record")
         check("--pid" in pieprofd("report", good, "--pid", 1, code=2).stderr, "an option of record")
         check("html" in pieprofd("report", good, "--diff", good, "-o", "x.html", code=2).stderr, "a diff as HTML")
+        check("--diff" in pieprofd("report", good, "--fail-if", "own+1%", code=2).stderr, "--fail-if without --diff")
+        check("own+10%" in pieprofd("report", good, "--diff", good, "--fail-if", "own", code=2).stderr, "half a change")
         check("no/x.json" in pieprofd("report", good, "-o", os.path.join(folder, "no/x.json"), code=1).stderr,
               "a folder that is not there")
 
@@ -196,6 +202,14 @@ def test_difference(one_interpreter):
         check(all(entry["noise"] for key in ("lines", "functions", "pairs") for entry in same[key]),
               "a difference of a profile from itself")
         check(same["avoidable_noise"], "avoidable time that differs from itself")
+        pieprofd("report", base, "--diff", base, "-q", *[word for change in ("own+0%", "own-0%", "total+0%", "could-save+0%")
+                                                         for word in ("--fail-if", change)])
+        # As if the line that was mended had come: it is named with both figures, whatever else is written.
+        run = pieprofd("report", base, "--diff", now, "--fail-if", "own+10%", "--format", "json", code=8)
+        check("lines" in json.loads(run.stdout), "the difference")
+        check(re.match(r"pieprofd: --fail-if own\+10%: \S*conv_backprop\.py:[0-9]+ in \S*backprop: own time 0\.0% "
+                       r"\(0\.0 ms a second\) before, [0-9.]+% \([0-9.]+ ms a second\) now", run.stderr), run.stderr)
+        check("own-10%" in pieprofd("report", now, "--diff", base, "--fail-if", "own-10%", "-q", code=8).stderr, "gone")
 
 
 def check_source_note(page):

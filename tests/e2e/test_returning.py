@@ -71,7 +71,7 @@ def test_waits_and_takes_it_again():
         check_equal(found[pid]["end"], {"signal": 9}, "end of %d" % pid)
         check_sampled(time_of(found[pid]) > 0.4e9, "time of %d: %s" % (pid, found[pid]))
     check_sampled("work" in [line["function"] for line in report["lines"]], "lines %s" % report["lines"])
-    check("PROCESSES  3 profiled" in daemon.stdout, daemon.stdout)
+    check("PROCESSES  3: pid " in daemon.stdout, daemon.stdout)
 
 
 def test_nobody_comes():

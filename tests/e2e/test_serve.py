@@ -187,9 +187,14 @@ def test_profiles():
         shares = {line.split()[-1]: float(line.split()[4].rstrip("%")) for line in text.splitlines()
                   if re.match(r" *[0-9.]+(m?s)? +[0-9.]+% ", line)}
         check_sampled(shares.get("Sleeper.run", 0) > 30 and shares.get("Convolution.backprop", 0) > 3, text)
+        # Each thread's own time, of the window alone.
+        tags = raw_profile(folder, wall, "-tags")
+        check("thread: Total" in tags and "MainThread" in tags and ": %d\n" % target.pid in tags, tags)
+        text = raw_profile(folder, wall, "-top", "-cum", "-tagfocus=thread=^MainThread$")
+        check_sampled("Convolution.backprop" in text and "Sleeper.run" not in text, text)
         raw = raw_profile(folder, redundancy)
         check("redundant/count[dflt] avoidable/nanoseconds" in raw, raw[:400])
-        check_sampled("[killed by]" in raw, raw[:1000])
+        check_sampled("again by]" in raw, raw[:1000])
 
         text = server.ask("/metrics")
         check_equal(text[1]["Content-Type"], "text/plain; version=0.0.4; charset=utf-8", "type of /metrics")
@@ -515,7 +520,7 @@ def test_control():
             check("undisturbed" in pieprofd("report", recording).stdout, "the snapshot as a report")
             refusal = server.get("/control/snapshot?format=exe", 400, method="POST").decode()
             check_equal(refusal, "format: expected one of text, json, collapsed, pprof, speedscope, firefox, html, "
-                        "recording\n", "the refusal of a format")
+                        "recording, sarif, github, markdown\n", "the refusal of a format")
             # It is refused unread.
             server.get("/control/start", 413, method="POST", Content_Length="4")
             for _ in range(2):

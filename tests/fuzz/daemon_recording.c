@@ -7,6 +7,7 @@
  * what is written: JSON is JSON, and a page has the scripts that it always has.
  */
 #include "daemon/report/diff/diff.h"
+#include "daemon/report/diff/threshold.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/recording/profile_codec.h"
 #include "daemon/report/recording/recording.h"
@@ -19,7 +20,7 @@
 #define HEADER_BYTES 40 /* recording.h */
 
 static const struct writer *const json_writers[] = { &writer_json, &writer_speedscope,
-						     &writer_firefox };
+						     &writer_firefox, &writer_sarif };
 static const struct writer *const other_writers[] = { &writer_text, &writer_collapsed,
 						      &writer_pprof, &writer_recording };
 
@@ -65,9 +66,37 @@ static void check_page(const struct profile *profile)
 	free(page);
 }
 
+/* No line but our commands; no name of the target begins one. */
+static void check_commands(const struct profile *profile)
+{
+	size_t size;
+	char *text = write_text(&writer_github, profile, &size), *saved = NULL;
+
+	fuzz_must(strlen(text) == size);
+	for (char *line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
+		fuzz_must(!strncmp(line, "::warning file=", 15) ||
+			  !strncmp(line, "::notice file=", 14) ||
+			  !strncmp(line, "::notice title=pieprofd::", 25));
+	free(text);
+}
+
+/* Short, and each line begins as one of ours. */
+static void check_markdown(const struct profile *profile)
+{
+	size_t size;
+	char *text = write_text(&writer_markdown, profile, &size);
+
+	fuzz_must(strlen(text) == size && size < 256 << 10);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		fuzz_must(!at[1] || strchr("#-|P\n", at[1]));
+	free(text);
+}
+
 static void write_all(const struct profile *profile)
 {
-	static const struct writer_options options[] = { { 0 }, { .columns = 1, .colour = true } };
+	static const struct writer_options options[] = { { 0 },
+							 { .columns = 1, .colour = true },
+							 { .brief = true, .verdict_last = true } };
 
 	for (size_t i = 0; i < sizeof(other_writers) / sizeof(other_writers[0]); i++)
 		for (size_t k = 0; k < sizeof(options) / sizeof(options[0]); k++)
@@ -76,17 +105,29 @@ static void write_all(const struct profile *profile)
 								  fuzz_sink()) == 0);
 	for (size_t i = 0; i < sizeof(json_writers) / sizeof(json_writers[0]); i++)
 		check_json(json_writers[i], profile);
+	check_commands(profile);
+	check_markdown(profile);
 	check_page(profile);
 }
 
 static void write_difference(const struct profile *base, const struct profile *now)
 {
+	static const char *const changes[] = { "own+0%", "total-0%", "could-save+0%" };
 	const struct writer_options options = { 0 };
 	struct diff *diff = diff_create(base, now);
 
 	fuzz_must(diff);
 	fuzz_must(diff_write_text(diff, &options, fuzz_sink()) == 0);
 	fuzz_must(diff_write_json(diff, fuzz_sink()) == 0);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		const struct diff_entry *worst = NULL;
+		struct threshold threshold;
+		char text[64];
+
+		fuzz_must(threshold_parse(changes[i], &threshold));
+		if (threshold_broken(&threshold, diff, &worst))
+			threshold_describe(&threshold, worst, text, sizeof(text));
+	}
 	diff_destroy(diff);
 }
 

@@ -479,6 +479,16 @@ static void record_profiles(const char *folder)
 	fuzz_must(fwrite(bytes, 1, size, file) == size);
 	fclose(file);
 	free(bytes);
+	sample = sample_profile();
+	sample_add_stacks(&sample);
+	fuzz_must(profile_encode(&sample, &bytes, &size) == 0);
+	file = open_in(folder, "threads");
+	fputc(0, file);
+	fuzz_must(fwrite(bytes, 1, size, file) == size);
+	fclose(file);
+	free(bytes);
+	sample.lines = NULL;
+	sample.line_count = 0;
 	for (int choice = 1; choice <= 2; choice++) {
 		file = open_in(folder, choice == 1 ? "file" : "file-checksums-put-right");
 		fputc(choice, file);

@@ -137,7 +137,8 @@ static double time_of(json_t *root, json_int_t category, const char *function)
 	json_t *samples = samples_of(root);
 	double sum = 0;
 
-	for (size_t i = 0; i < rows_of(samples); i++) {
+	/* The last one ends the one before. */
+	for (size_t i = 0; i + 1 < rows_of(samples); i++) {
 		size_t stack = (size_t)cell(samples, "stack", i);
 		json_int_t frame = cell(table_of(root, "stackTable"), "frame", stack);
 
@@ -167,8 +168,8 @@ static void test_sample(void **state)
 			 66);
 	assert_true(fabs(json_real_value(json_object_get(meta, "startTime")) - 1700000000123.4568) <
 		    1e-3);
-	/* One row each sample. */
-	assert_int_equal(rows_of(samples_of(root)), 987);
+	/* One row for each context and class, and the end. */
+	assert_int_equal(rows_of(samples_of(root)), 8 + 1);
 	check_time(time_of(root, 0, NULL), 0);
 	check_time(time_of(root, 1, NULL), 3000);
 	check_time(time_of(root, 2, NULL), 6000);
@@ -195,7 +196,7 @@ static void test_path(void **state)
 	static const char *const path[] = { "encode", "<module>", "_start" };
 	struct profile profile = sample_profile();
 	json_t *root = written(&profile), *stacks = table_of(root, "stackTable");
-	size_t stack = (size_t)cell(samples_of(root), "stack", 986);
+	size_t stack = (size_t)cell(samples_of(root), "stack", 7);
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -216,45 +217,6 @@ static void test_empty(void **state)
 	(void)state;
 	check_invariants(root);
 	assert_int_equal(rows_of(samples_of(root)), 0);
-	json_decref(root);
-}
-
-/* Too many samples for a row each: one for each context and class. */
-static void test_many_samples(void **state)
-{
-	struct profile profile = sample_profile();
-	struct profile_node nodes[sizeof(sample_nodes) / sizeof(sample_nodes[0])];
-	json_t *root;
-
-	(void)state;
-	memcpy(nodes, sample_nodes, sizeof(nodes));
-	nodes[4].samples[TIME_NATIVE] = 1u << 30;
-	profile.tree.nodes = nodes;
-	root = written(&profile);
-	check_invariants(root);
-	assert_int_equal(rows_of(samples_of(root)), 8);
-	check_time(time_of(root, 2, NULL), 6000);
-	json_decref(root);
-}
-
-/* A sample taken as a period began stands for no time: one row more, with a stack of its own class.
- */
-static void test_sample_of_no_time(void **state)
-{
-	struct profile profile = sample_profile();
-	struct profile_node nodes[sizeof(sample_nodes) / sizeof(sample_nodes[0])];
-	json_t *root;
-
-	(void)state;
-	memcpy(nodes, sample_nodes, sizeof(nodes));
-	assert_int_equal(nodes[4].samples[TIME_SYSTEM], 0);
-	assert_int_equal(nodes[4].time_ns[TIME_SYSTEM], 0);
-	nodes[4].samples[TIME_SYSTEM] = 1;
-	profile.tree.nodes = nodes;
-	root = written(&profile);
-	check_invariants(root);
-	assert_int_equal(rows_of(samples_of(root)), 988);
-	check_time(time_of(root, 3, NULL), 800);
 	json_decref(root);
 }
 
@@ -287,8 +249,6 @@ int main(void)
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_many_samples),
-		cmocka_unit_test(test_sample_of_no_time),
 		cmocka_unit_test(test_hostile),
 	};
 

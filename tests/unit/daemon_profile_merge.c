@@ -69,9 +69,11 @@ static char *written(const struct profile_merge *merge)
 	char *json = sample_written(&writer_json, profile, &options);
 	char *collapsed = sample_written(&writer_collapsed, profile, &options);
 	char *nodes = written_nodes(&profile->facts.node_timeline);
+	char *stacks = written_nodes(&profile->facts.stack_timeline);
 	char *both;
 
-	assert_true(asprintf(&both, "%s%s%s", json, collapsed, nodes) > 0);
+	assert_true(asprintf(&both, "%s%s%s%s", json, collapsed, nodes, stacks) > 0);
+	free(stacks);
 	free(nodes);
 	free(json);
 	free(collapsed);

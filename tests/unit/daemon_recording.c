@@ -103,6 +103,7 @@ static struct profile filled_profile(struct filler *filler)
 	struct recorded_profile *recorded;
 	struct profile_line *lines;
 	struct profile_node *nodes;
+	struct profile_stack *stacks;
 	const char **command;
 
 	*filler = (struct filler){ 0 };
@@ -121,6 +122,10 @@ static struct profile filled_profile(struct filler *filler)
 	}
 	order_cells(&recorded->profile.facts.thread_timeline);
 	order_cells(&recorded->profile.facts.node_timeline);
+	order_cells(&recorded->profile.facts.stack_timeline);
+	stacks = unconst(recorded->profile.facts.stacks);
+	for (uint32_t i = 0; i < ROWS_EACH; i++)
+		stacks[i].thread = stacks[i].node = i;
 	recorded->profile.facts.target.command = command;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		recorded->profile.facts.losses.counts[i] = i + 1;
@@ -261,7 +266,8 @@ static const struct {
 	{ "threads", "profile_thread" },      { "sources", "profile_source" },
 	{ "losses", "recorded_loss" },        { "command", "recorded_word" },
 	{ "processes", "profile_process" },   { "timeline.threads", "profile_cell" },
-	{ "timeline.nodes", "profile_cell" },
+	{ "timeline.nodes", "profile_cell" }, { "timeline.stacks", "profile_cell" },
+	{ "stacks", "profile_stack" },
 };
 
 static bool find_type(Dwarf *dwarf, const char *name, Dwarf_Die *ret_type)

@@ -36,7 +36,7 @@ static void test_no_member_is_forgotten(void **state)
 {
 	static const struct window_table *const tables[] = {
 		&window_pair,           &window_pair_origin,   &window_side_time,
-		&window_profile_thread, &window_profile_facts,
+		&window_profile_thread, &window_profile_facts, &window_profile_stack,
 	};
 	int fd;
 	Dwarf *dwarf = open_own_debug_info(&fd);

@@ -24,6 +24,8 @@ struct variant {
 	struct profile_function functions[2];
 	struct profile_thread threads[2];
 	struct profile_cell thread_cells[VARIANT_CELLS], node_cells[VARIANT_CELLS];
+	struct profile_cell stack_cells[VARIANT_CELLS];
+	struct profile_stack stacks[2];
 	struct stop_histograms stops;
 };
 
@@ -42,7 +44,18 @@ static inline void make_timelines(struct variant *variant, unsigned number)
 			.slice = i,
 			.time_ns = { 0, number, i },
 		};
+		variant->stack_cells[i] = variant->node_cells[i];
+		variant->stack_cells[i].owner = 1;
 	}
+	variant->stacks[0] = (struct profile_stack){ .node = 1,
+						     .samples = { 1, 0, 0 },
+						     .time_ns = { 1000 * number, 0, 0 } };
+	variant->stacks[1] = (struct profile_stack){ .node = (uint32_t)profile->tree.node_count - 1,
+						     .samples = { 0, number, 0 },
+						     .time_ns = { 0, 2000 * number, 0 },
+						     .waiting_ns = { number } };
+	profile->facts.stacks = variant->stacks;
+	profile->facts.stack_count = 2;
 	*threads = (struct profile_timeline){
 		.slice_ns = TIMELINE_SLICE_NS << number % 2,
 		.slice_count = 2 * VARIANT_CELLS - 1,
@@ -54,6 +67,8 @@ static inline void make_timelines(struct variant *variant, unsigned number)
 	nodes->slice_ns <<= number % 3;
 	nodes->slice_count = VARIANT_CELLS;
 	nodes->cells = variant->node_cells;
+	profile->facts.stack_timeline = *nodes;
+	profile->facts.stack_timeline.cells = variant->stack_cells;
 }
 
 /* The sample with other counts, of another process. */

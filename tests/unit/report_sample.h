@@ -268,6 +268,33 @@ static const struct profile_cell sample_node_cells[] = {
 	{ .owner = 4, .slice = 1, .time_ns = { 0, 5500000000, 0 } },
 };
 
+static const struct profile_thread sample_stack_threads[] = {
+	{ .tid = 4321, .name = "MainThread", .time_ns = { 2009000100, 5000000000, 123000000 } },
+	{ .tid = 4322, .name = "worker", .time_ns = { 989999900, 700000000, 600000000 } },
+};
+
+/* Less than the nodes have: of the rest it is not known which thread it was. */
+static const struct profile_stack sample_stacks[] = {
+	{ .thread = 0, .node = 1, .samples = { 1, 0, 0 }, .time_ns = { 10000400, 0, 0 } },
+	{ .thread = 0,
+	  .node = 2,
+	  .samples = { 200, 0, 12 },
+	  .time_ns = { 1999999700, 0, 123000000 } },
+	{ .thread = 0, .node = 4, .samples = { 0, 500, 0 }, .time_ns = { 0, 5000000000, 0 } },
+	{ .thread = 1, .node = 4, .samples = { 0, 50, 0 }, .time_ns = { 0, 500000000, 0 } },
+	{ .thread = 1,
+	  .node = 5,
+	  .samples = { 99, 20, 75 },
+	  .time_ns = { 989999900, 200000000, 600000000 } },
+};
+
+static const struct profile_cell sample_stack_cells[] = {
+	{ .owner = 0, .slice = 2, .time_ns = { 10000400, 0, 0 } },
+	{ .owner = 2, .slice = 0, .time_ns = { 0, 4000000, 0 } },
+	{ .owner = 2, .slice = 3, .time_ns = { 0, 6000000, 0 } },
+	{ .owner = 4, .slice = 1, .time_ns = { 20000000, 10000000, 0 } },
+};
+
 static const char *const sample_command[] = { "python3", "conv_backprop.py", "--seconds", "60",
 					      NULL };
 
@@ -324,6 +351,21 @@ __attribute__((unused)) static void sample_add_threads(struct profile *profile)
 		.slice_count = 2,
 		.cells = sample_node_cells,
 		.cell_count = sizeof(sample_node_cells) / sizeof(sample_node_cells[0]),
+	};
+}
+
+/* And with what each of the threads did. */
+__attribute__((unused)) static void sample_add_stacks(struct profile *profile)
+{
+	sample_add_threads(profile);
+	profile->facts.threads = sample_stack_threads;
+	profile->facts.stacks = sample_stacks;
+	profile->facts.stack_count = sizeof(sample_stacks) / sizeof(sample_stacks[0]);
+	profile->facts.stack_timeline = (struct profile_timeline){
+		.slice_ns = 50000000,
+		.slice_count = 4,
+		.cells = sample_stack_cells,
+		.cell_count = sizeof(sample_stack_cells) / sizeof(sample_stack_cells[0]),
 	};
 }
 

@@ -12,7 +12,8 @@
 struct item {
 	struct diff_place place, second; /* a pair has two */
 	enum pair_kind kind;
-	uint64_t self_ns, avoidable_ns, sampled, redundant;
+	uint64_t self_ns, total_ns, avoidable_ns, avoidable_low_ns, avoidable_high_ns;
+	uint64_t sampled, redundant;
 };
 
 struct items {
@@ -149,7 +150,10 @@ static int diff_lines_of(const struct profile *profile, struct items *ret_items)
 		items[i] = (struct item){
 			.place = { line->file, line->function, line->source, line->line },
 			.self_ns = time_sum(line->self_ns),
+			.total_ns = line->total_ns,
 			.avoidable_ns = line->avoidable_ns,
+			.avoidable_low_ns = line->avoidable_low_ns,
+			.avoidable_high_ns = line->avoidable_high_ns,
 		};
 	}
 	*ret_items = (struct items){ items, profile->line_count };
@@ -169,7 +173,10 @@ static int functions_of(const struct profile *profile, struct items *ret_items)
 			/* A text of none: its line is no part of what it is. */
 			.place = { function->file, function->function, "", function->line },
 			.self_ns = time_sum(function->self_ns),
+			.total_ns = function->total_ns,
 			.avoidable_ns = function->avoidable_ns,
+			/* Of a function it is not known. */
+			.avoidable_high_ns = UINT64_MAX,
 		};
 	}
 	*ret_items = (struct items){ items, profile->function_count };
@@ -253,6 +260,27 @@ static bool walk_next(struct walk *walk, const struct item *ret_items[DIFF_SIDES
 	return next[DIFF_BASE] || next[DIFF_NOW];
 }
 
+static struct diff_figure compare_savings(const struct item *const found[DIFF_SIDES],
+					  const struct scale scales[DIFF_SIDES])
+{
+	struct diff_figure figure = { .noise = true };
+	double low[DIFF_SIDES], high[DIFF_SIDES];
+
+	for (size_t s = 0; s < DIFF_SIDES; s++) {
+		double ns = found[s] ? (double)found[s]->avoidable_ns : 0;
+
+		figure.share[s] = scales[s].time_ns ? ns / (double)scales[s].time_ns : 0;
+		figure.rate[s] = per_second(ns, &scales[s]);
+		low[s] = found[s] ? per_second((double)found[s]->avoidable_low_ns, &scales[s]) : 0;
+		high[s] =
+			found[s] ? per_second((double)found[s]->avoidable_high_ns, &scales[s]) : 0;
+	}
+	figure.rate_change.low = low[DIFF_NOW] - high[DIFF_BASE];
+	figure.rate_change.high = high[DIFF_NOW] - low[DIFF_BASE];
+	figure.noise = is_noise(figure.rate_change);
+	return figure;
+}
+
 static struct diff_entry *join_entries(const struct items sides[DIFF_SIDES],
 				       const struct scale scales[DIFF_SIDES], size_t *ret_count)
 {
@@ -264,6 +292,7 @@ static struct diff_entry *join_entries(const struct items sides[DIFF_SIDES],
 	while (entries && walk_next(&walk, found)) {
 		const struct item *item = found[DIFF_NOW] ? found[DIFF_NOW] : found[DIFF_BASE];
 		struct diff_entry *entry = &entries[count++];
+		uint64_t total_ns[DIFF_SIDES];
 
 		entry->file = item->place.file;
 		entry->function = item->place.function;
@@ -273,8 +302,11 @@ static struct diff_entry *join_entries(const struct items sides[DIFF_SIDES],
 			entry->line[s] = found[s] ? found[s]->place.line : 0;
 			entry->self_ns[s] = found[s] ? found[s]->self_ns : 0;
 			entry->avoidable_ns[s] = found[s] ? found[s]->avoidable_ns : 0;
+			total_ns[s] = found[s] ? found[s]->total_ns : 0;
 		}
 		entry->time = compare_time(entry->self_ns, scales);
+		entry->total = compare_time(total_ns, scales);
+		entry->avoidable = compare_savings(found, scales);
 	}
 	*ret_count = count;
 	return entries;

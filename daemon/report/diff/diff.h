@@ -44,6 +44,9 @@ struct diff_entry {
 	uint64_t self_ns[DIFF_SIDES];
 	uint64_t avoidable_ns[DIFF_SIDES];
 	struct diff_figure time; /* its own */
+	struct diff_figure total;
+	/* What it could save: noise if the intervals overlap, of lines; there are no samples. */
+	struct diff_figure avoidable;
 };
 
 struct diff_place {

@@ -12,14 +12,17 @@
  *
  * The format has no head, so what one process runs in is a first frame of each
  * stack: "[container web (podman 0123456789ab)]". Of several processes, the frame of
- * each names its container.
+ * each names its container. Where several threads ran, the next frame is the thread,
+ * "[thread MainThread 4321]".
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
 #include "daemon/report/model/frame_function.h"
+#include "daemon/report/model/stack_list.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +31,10 @@
 
 struct collapsed {
 	const struct profile_tree *tree;
-	char *container; /* the first frame, with its ';'; "": none */
+	char *container; /* the first frame; "": none */
 	char **labels;   /* by frame */
+	char *thread;    /* of the stacks in hand; NULL: none */
+	bool begun;      /* the stack in hand has a frame */
 	FILE *file;
 	uint64_t written_ns; /* of all stacks so far */
 };
@@ -63,10 +68,29 @@ static char *make_container_label(const struct profile *profile)
 	if (profile->process_count || !words.text[0])
 		return strdup("");
 	escaped = escape_printable(words.text, ';');
-	if (escaped && asprintf(&label, "[container %s];", escaped) < 0)
+	if (escaped && asprintf(&label, "[container %s]", escaped) < 0)
 		label = NULL;
 	free(escaped);
 	return label;
+}
+
+/* NULL: out of memory. */
+static char *make_thread_label(const struct profile *profile, uint32_t index)
+{
+	const struct profile_thread *thread;
+	char *label = NULL, *escaped;
+	int length;
+
+	if (index == STACK_THREAD_NONE)
+		return strdup("[unknown thread]");
+	thread = &profile->facts.threads[index];
+	escaped = escape_printable(thread->name, ';');
+	if (!escaped)
+		return NULL;
+	length = thread->tid ? asprintf(&label, "[thread %s %d]", escaped, (int)thread->tid)
+			     : asprintf(&label, "[thread %s]", escaped);
+	free(escaped);
+	return length < 0 ? NULL : label;
 }
 
 static int make_labels(struct collapsed *collapsed, const struct profile *profile)
@@ -96,38 +120,96 @@ static uint64_t round_us(struct collapsed *collapsed, uint64_t time_ns)
 	return collapsed->written_ns / 1000 - before_us;
 }
 
-/* path has the frames of the stack, the outermost first; last: one more, NULL: none. */
+/* One more of the stack in hand; "": none. */
+static void put_frame(struct collapsed *collapsed, const char *label)
+{
+	if (!*label)
+		return;
+	fprintf(collapsed->file, "%s%s", collapsed->begun ? ";" : "", label);
+	collapsed->begun = true;
+}
+
+/* path has the frames of the stack, the outermost first; last: one more, "": none. */
 static void put_stack(struct collapsed *collapsed, const uint32_t *path, size_t count,
 		      const char *last, uint64_t time_ns)
 {
 	uint64_t time_us = round_us(collapsed, time_ns);
+	bool process = collapsed->tree->frames[path[0]].kind == FRAME_PROCESS;
 
 	if (!time_us)
 		return;
-	fputs(collapsed->container, collapsed->file);
-	for (size_t i = 0; i < count; i++)
-		fprintf(collapsed->file, "%s%s", i ? ";" : "", collapsed->labels[path[i]]);
-	fprintf(collapsed->file, "%s%s %llu\n", last ? ";" : "", last ? last : "",
-		(unsigned long long)time_us);
+	collapsed->begun = false;
+	put_frame(collapsed, collapsed->container);
+	/* A process goes before its threads. */
+	if (process)
+		put_frame(collapsed, collapsed->labels[path[0]]);
+	if (collapsed->thread)
+		put_frame(collapsed, collapsed->thread);
+	for (size_t i = process; i < count; i++)
+		put_frame(collapsed, collapsed->labels[path[i]]);
+	put_frame(collapsed, last);
+	fprintf(collapsed->file, " %llu\n", (unsigned long long)time_us);
 }
 
-static void collapsed_put_node(struct collapsed *collapsed, const uint32_t *path,
-			       const struct profile_node *node)
+static void put_stack_times(struct collapsed *collapsed, const uint32_t *path, size_t count,
+			    const struct profile_stack *stack)
 {
 	char last[32];
 
-	put_stack(collapsed, path, node->depth + 1, NULL,
-		  node->time_ns[TIME_PYTHON] + node->time_ns[TIME_NATIVE]);
-	put_stack(collapsed, path, node->depth + 1, SYSTEM_FRAME, node->time_ns[TIME_SYSTEM]);
+	put_stack(collapsed, path, count, "",
+		  stack->time_ns[TIME_PYTHON] + stack->time_ns[TIME_NATIVE]);
+	put_stack(collapsed, path, count, SYSTEM_FRAME, stack->time_ns[TIME_SYSTEM]);
 	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++) {
 		snprintf(last, sizeof(last), WAITING_FRAME, wait_kind_name((enum wait_kind)i));
-		put_stack(collapsed, path, node->depth + 1, last, node->side.waiting_ns[i]);
+		put_stack(collapsed, path, count, last, stack->waiting_ns[i]);
 	}
 }
 
-static int put_stacks(struct collapsed *collapsed)
+/* The frames of a node's stack, the outermost first; how many. */
+static size_t take_path(const struct profile_tree *tree, uint32_t node, uint32_t *path)
+{
+	size_t count = tree->nodes[node].depth + 1;
+
+	for (size_t i = count; i-- > 0; node = tree->nodes[node].parent)
+		path[i] = tree->nodes[node].frame;
+	return count;
+}
+
+/* By thread, where there are several. */
+static int put_by_thread(struct collapsed *collapsed, const struct profile *profile,
+			 const struct stack_list *stacks, uint32_t *path)
+{
+	for (size_t i = 0; i < stacks->count && !ferror(collapsed->file); i++) {
+		const struct profile_stack *stack = &stacks->items[i];
+
+		if (!i || stack->thread != stack[-1].thread) {
+			free(collapsed->thread);
+			collapsed->thread = make_thread_label(profile, stack->thread);
+		}
+		if (!collapsed->thread)
+			return -ENOMEM;
+		put_stack_times(collapsed, path, take_path(collapsed->tree, stack->node, path),
+				stack);
+	}
+	return 0;
+}
+
+static void put_nodes(struct collapsed *collapsed, uint32_t *path)
 {
 	const struct profile_tree *tree = collapsed->tree;
+
+	for (uint32_t i = 0; i < tree->node_count && !ferror(collapsed->file); i++) {
+		const struct profile_stack stack = stack_of_node(tree, i);
+
+		put_stack_times(collapsed, path, take_path(tree, i, path), &stack);
+	}
+}
+
+static int collapsed_put_stacks(struct collapsed *collapsed, const struct profile *profile)
+{
+	const struct profile_tree *tree = collapsed->tree;
+	struct stack_list stacks;
+	int result = stack_list_init(&stacks, profile);
 	size_t deepest = 0;
 	uint32_t *path;
 
@@ -136,15 +218,14 @@ static int put_stacks(struct collapsed *collapsed)
 			deepest = tree->nodes[i].depth;
 	path = calloc(deepest + 1, sizeof(path[0]));
 	if (!path)
-		return -ENOMEM;
-	for (size_t i = 0; i < tree->node_count && !ferror(collapsed->file); i++) {
-		const struct profile_node *node = &tree->nodes[i];
-
-		path[node->depth] = node->frame;
-		collapsed_put_node(collapsed, path, node);
-	}
+		result = -ENOMEM;
+	if (!result && stacks.thread_count > 1)
+		result = put_by_thread(collapsed, profile, &stacks, path);
+	else if (!result)
+		put_nodes(collapsed, path);
 	free(path);
-	return ferror(collapsed->file) ? -EIO : 0;
+	stack_list_deinit(&stacks);
+	return !result && ferror(collapsed->file) ? -EIO : result;
 }
 
 static int collapsed_write(const struct profile *profile, const struct writer_options *options,
@@ -155,7 +236,8 @@ static int collapsed_write(const struct profile *profile, const struct writer_op
 
 	(void)options;
 	if (!result)
-		result = put_stacks(&collapsed);
+		result = collapsed_put_stacks(&collapsed, profile);
+	free(collapsed.thread);
 	for (size_t i = 0; collapsed.labels && i < profile->tree.frame_count; i++)
 		free(collapsed.labels[i]);
 	free(collapsed.labels);

@@ -8,13 +8,17 @@
  *
  *   samples -> stackTable -> frameTable -> funcTable -> sources, resourceTable
  *
- * The tree has no order in time. Samples lie one behind the other on the time
- * axis, by stack, which then shows CPU time.
+ * Each thread is a track, with its samples where the profile knows that they were:
+ * those of a slice of the run (struct profile_timeline) lie one behind the other from
+ * its beginning on, by stack, and rows without a stack end them. Time of which it is
+ * not known which thread it was is a track of its own, whose samples have no order.
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/firefox_table.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/merge/profile_merge.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/stack_list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,9 +29,6 @@
 #define GECKO_VERSION  36 /* of the unprocessed format it would have been made from */
 
 #define RESOURCE_LIBRARY 1
-
-/* Rows of the sample table; a profile of more samples has one for each context and class. */
-#define SAMPLE_ROWS_MAX (1u << 18)
 
 /* The categories after "Other", which the format wants, are enum time_class in order. */
 static const struct {
@@ -273,123 +274,180 @@ static int put_shared(struct firefox *firefox)
 
 /* ---- samples ---- */
 
-enum sample_column {
-	COLUMN_STACK,
-	COLUMN_TIME,
-	COLUMN_WEIGHT,
-	COLUMN_CPU
-};
-
-/* Contexts are divided into as many rows as they have samples, unless there are too many. */
-static bool one_row_each(const struct firefox *firefox)
-{
-	uint64_t samples = 0;
-
-	for (size_t i = 0; i < firefox->tree->node_count; i++)
-		samples += time_sum(firefox->tree->nodes[i].samples);
-	return samples > SAMPLE_ROWS_MAX;
-}
-
-/* part of count equal ones; they add up to time_ns exactly. */
-static uint64_t part_end_ns(uint64_t time_ns, uint64_t part, uint64_t count)
-{
-	return (uint64_t)((unsigned __int128)time_ns * part / count);
-}
-
+/* A sample lasts until the next row. */
 struct sample_row {
-	uint32_t stack;
-	uint64_t time_ns;     /* on the axis */
-	uint64_t weight_ns;   /* until the next one */
-	uint64_t previous_ns; /* weight of the row before */
+	int64_t stack;    /* -1: none, nothing ran */
+	uint64_t time_ns; /* on the axis */
+	uint64_t weight_ns;
+	uint64_t previous_ns; /* CPU time since the row before */
 };
 
-static void put_sample(struct firefox *firefox, enum sample_column column,
-		       const struct sample_row *row)
+struct sample_rows {
+	struct sample_row *items;
+	size_t count;
+	uint64_t end_ns;  /* where the last one ends */
+	uint64_t last_ns; /* its weight */
+};
+
+static void add_row(struct sample_rows *rows, int64_t stack, uint64_t time_ns, uint64_t weight_ns)
 {
-	switch (column) {
-	case COLUMN_STACK:
-		fprintf(firefox->file, "%" PRIu32, row->stack);
-		break;
-	case COLUMN_TIME:
-		put_milliseconds(firefox, row->time_ns);
-		break;
-	case COLUMN_WEIGHT:
-		put_milliseconds(firefox, row->weight_ns);
-		break;
-	case COLUMN_CPU: /* used since the row before: all of it */
-		/* A recording may say more than readers of JSON take. */
-		fprintf(firefox->file, "%" PRIu64,
-			row->previous_ns < INT64_MAX ? row->previous_ns : INT64_MAX);
-		break;
+	rows->items[rows->count++] =
+		(struct sample_row){ stack, time_ns, weight_ns, rows->last_ns };
+	rows->end_ns = time_ns + weight_ns;
+	rows->last_ns = weight_ns;
+}
+
+/* As large as a reader of JSON takes: a recording may say more. */
+static uint64_t row_bounded(uint64_t value)
+{
+	return value < INT64_MAX / 4 ? value : INT64_MAX / 4;
+}
+
+static void add_moment_rows(const struct firefox *firefox, const struct stack_moment *moment,
+			    struct sample_rows *rows)
+{
+	uint64_t slice_ns = firefox->profile->facts.stack_timeline.slice_ns, begin_ns;
+	bool placed = moment->thread != STACK_THREAD_NONE;
+
+	if (!placed || __builtin_mul_overflow(moment->slice, slice_ns, &begin_ns))
+		begin_ns = 0;
+	begin_ns = row_bounded(begin_ns);
+	if (rows->count && begin_ns > rows->end_ns)
+		add_row(rows, -1, rows->end_ns, 0);
+	for (size_t class = 0; class < TIME_CLASS_COUNT; class ++) {
+		uint64_t weight_ns = row_bounded(moment->time_ns[class]);
+		uint64_t time_ns = begin_ns > rows->end_ns ? begin_ns : rows->end_ns;
+
+		if (weight_ns)
+			add_row(rows, firefox->table.stack_of_node[moment->node][class],
+				row_bounded(time_ns), weight_ns);
 	}
 }
 
-/* Returns the number of rows. */
-static size_t put_sample_column(struct firefox *firefox, enum sample_column column, bool undivided)
+static void put_rows(struct firefox *firefox, const struct sample_rows *rows)
 {
-	struct sample_row row = { 0 };
-	size_t rows = 0;
-
-	for (size_t i = 0; i < firefox->tree->node_count * TIME_CLASS_COUNT; i++) {
-		size_t node = i / TIME_CLASS_COUNT, class = i % TIME_CLASS_COUNT;
-		uint64_t time_ns = firefox->tree->nodes[node].time_ns[class];
-		uint64_t count = firefox->tree->nodes[node].samples[class];
-		uint64_t from_ns = 0;
-
-		/* One that was taken as a period began stands for nothing, and counts. */
-		if ((!time_ns && !count) || ferror(firefox->file))
-			continue;
-		if (undivided || !count)
-			count = 1;
-		row.stack = firefox->table.stack_of_node[node][class];
-		for (uint64_t part = 0; part < count; part++) {
-			uint64_t end_ns = part_end_ns(time_ns, part + 1, count);
-
-			row.weight_ns = end_ns - from_ns;
-			fputs(rows++ ? "," : "", firefox->file);
-			put_sample(firefox, column, &row);
-			row.time_ns += row.weight_ns;
-			row.previous_ns = row.weight_ns;
-			from_ns = end_ns;
-		}
-	}
-	return rows;
-}
-
-static void firefox_put_thread(struct firefox *firefox)
-{
-	const struct profile_target *target = &firefox->profile->facts.target;
-	bool undivided = one_row_each(firefox);
-	char name[sizeof(target->comm) + sizeof(struct container_text)];
-	size_t rows;
-
-	snprintf(name, sizeof(name), "%.*s%s", (int)sizeof(target->comm), target->comm,
-		 container_suffix(&target->container).text);
-	fputs("\"threads\":[{\"processType\":\"default\",\"processStartupTime\":0,"
-	      "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
-	      "\"pausedRanges\":[],\"isMainThread\":true,",
-	      firefox->file);
-	/* The tree is that of all threads. */
-	firefox_put_text(firefox, "name", "all threads");
-	firefox_put_text(firefox, "processName", name);
-	fprintf(firefox->file, "\"pid\":\"%d\",\"tid\":%d,\n", (int)target->pid, (int)target->pid);
 	fputs("\"samples\":{\"weightType\":\"tracing-ms\",\n", firefox->file);
 	begin_column(firefox, "stack");
-	(void)put_sample_column(firefox, COLUMN_STACK, undivided);
+	for (size_t i = 0; i < rows->count; i++)
+		firefox_put_row(firefox, i, rows->items[i].stack);
 	end_column(firefox);
 	begin_column(firefox, "time");
-	(void)put_sample_column(firefox, COLUMN_TIME, undivided);
+	for (size_t i = 0; i < rows->count; i++) {
+		fputs(i ? "," : "", firefox->file);
+		put_milliseconds(firefox, rows->items[i].time_ns);
+	}
 	end_column(firefox);
 	begin_column(firefox, "weight");
-	(void)put_sample_column(firefox, COLUMN_WEIGHT, undivided);
+	for (size_t i = 0; i < rows->count; i++) {
+		fputs(i ? "," : "", firefox->file);
+		put_milliseconds(firefox, rows->items[i].weight_ns);
+	}
 	end_column(firefox);
 	begin_column(firefox, "threadCPUDelta");
-	rows = put_sample_column(firefox, COLUMN_CPU, undivided);
+	for (size_t i = 0; i < rows->count; i++)
+		put_integer(firefox, i, (int64_t)rows->items[i].previous_ns);
 	end_column(firefox);
-	end_table(firefox, rows, false);
+	end_table(firefox, rows->count, false);
 	fputs("\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
-	      "\"category\":[],\"length\":0}}]}\n",
+	      "\"category\":[],\"length\":0}}",
 	      firefox->file);
+}
+
+static const char *process_name(const struct firefox *firefox, pid_t pid, char *text, size_t size)
+{
+	const struct profile *profile = firefox->profile;
+	const struct profile_target *target = &profile->facts.target;
+
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (pid && profile->processes[i].pid == pid) {
+			snprintf(text, size, "%s%s", process_title(profile->processes[i].command),
+				 container_suffix(&profile->processes[i].container).text);
+			return text;
+		}
+	snprintf(text, size, "%.*s%s", (int)sizeof(target->comm), target->comm,
+		 container_suffix(&target->container).text);
+	return text;
+}
+
+/* Of one thread, or of none that is known; alone: there is no other. */
+static void firefox_put_thread(struct firefox *firefox, uint32_t index, bool alone,
+			       const struct sample_rows *rows)
+{
+	const struct profile_facts *facts = &firefox->profile->facts;
+	const struct profile_thread *thread =
+		index == STACK_THREAD_NONE ? NULL : &facts->threads[index];
+	pid_t pid = stack_thread_pid(firefox->profile, index), tid = thread ? thread->tid : 0;
+	char name[512];
+	bool is_main = alone || (tid && tid == pid);
+
+	if (!pid)
+		pid = facts->target.pid;
+	fprintf(firefox->file,
+		"{\"processType\":\"default\",\"processStartupTime\":0,"
+		"\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
+		"\"pausedRanges\":[],\"isMainThread\":%s,",
+		is_main ? "true" : "false");
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(thread->name),
+		 thread  ? thread->name
+		 : alone ? "all threads"
+			 : "unknown thread");
+	firefox_put_text(firefox, "name", name);
+	firefox_put_text(firefox, "processName", process_name(firefox, pid, name, sizeof(name)));
+	/* A thread's number is shown, and tells it from others: each has one. */
+	fprintf(firefox->file, "\"pid\":\"%d\",\"tid\":", (int)pid);
+	if (tid)
+		fprintf(firefox->file, "%d,\n", (int)tid);
+	else
+		fprintf(firefox->file, "\"%s\",\n", thread ? "others" : "unknown");
+	put_rows(firefox, rows);
+}
+
+static int firefox_put_moments(struct firefox *firefox, const struct moment_list *moments)
+{
+	/* Each class of time is a row, and a pause may go before a moment. */
+	struct sample_rows rows = {
+		.items = calloc(moments->count * (TIME_CLASS_COUNT + 1) + 1, sizeof(*rows.items)),
+	};
+	bool first = true, alone;
+
+	if (!rows.items)
+		return -ENOMEM;
+	alone = !moments->count ||
+		moments->items[0].thread == moments->items[moments->count - 1].thread;
+	fputs("\"threads\":[", firefox->file);
+	for (size_t i = 0; i < moments->count && !ferror(firefox->file); i++) {
+		const struct stack_moment *moment = &moments->items[i];
+
+		add_moment_rows(firefox, moment, &rows);
+		if (i + 1 < moments->count && moment[1].thread == moment->thread)
+			continue;
+		add_row(&rows, -1, rows.end_ns, 0);
+		fputs(first ? "" : ",\n", firefox->file);
+		firefox_put_thread(firefox, moment->thread, alone, &rows);
+		rows.count = 0;
+		rows.end_ns = rows.last_ns = 0;
+		first = false;
+	}
+	if (first)
+		firefox_put_thread(firefox, STACK_THREAD_NONE, true, &rows);
+	fputs("]}\n", firefox->file);
+	free(rows.items);
+	return 0;
+}
+
+static int firefox_put_threads(struct firefox *firefox)
+{
+	struct stack_list stacks;
+	struct moment_list moments = { 0 };
+	int result = stack_list_init(&stacks, firefox->profile);
+
+	if (!result)
+		result = moment_list_init(&moments, firefox->profile, &stacks);
+	if (!result)
+		result = firefox_put_moments(firefox, &moments);
+	moment_list_deinit(&moments);
+	stack_list_deinit(&stacks);
+	return result;
 }
 
 /* ---- about the profile ---- */
@@ -467,7 +525,7 @@ static int firefox_write(const struct profile *profile, const struct writer_opti
 		result = put_shared(&firefox);
 	}
 	if (!result)
-		firefox_put_thread(&firefox);
+		result = firefox_put_threads(&firefox);
 	firefox_table_deinit(&firefox.table);
 	return result ? result : ferror(file) ? -EIO : 0;
 }

@@ -8,6 +8,7 @@
  */
 #include "daemon/detect/interval.h"
 #include "daemon/report/encode/figure.h"
+#include "daemon/report/format/json_finding.h"
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
@@ -250,23 +251,6 @@ static json_t *json_evidence(const struct line_evidence *evidence)
 	return json_with(object, "arguments", json_arguments(&evidence->arguments));
 }
 
-/* null: the arguments of no expression of the line speak of waste. */
-static json_t *json_expression(const struct profile_line *line)
-{
-	json_t *object;
-
-	if (!line->expression)
-		return json_null();
-	object = json_with(json_object(), "text", json_text(line->expression));
-	object = json_with(object, "line", json_integer(line->line));
-	object = json_with(object, "end_line",
-			   line->end_line ? json_integer(line->end_line) : json_null());
-	object = json_with(object, "column",
-			   line->column >= 0 ? json_integer(line->column) : json_null());
-	return json_with(object, "end_column",
-			 line->column >= 0 ? json_integer(line->end_column) : json_null());
-}
-
 static json_t *json_line(const struct profile_facts *facts, const struct profile_line *line)
 {
 	json_t *object = json_object(), *reasons = json_array();
@@ -341,17 +325,6 @@ static int put_member(FILE *file, const char *key, json_t *value)
 	return json_put(file, value);
 }
 
-static json_t *json_verdict_line(const struct profile_line *line)
-{
-	json_t *object;
-
-	if (!line)
-		return json_null();
-	object = json_with(json_object(), "file", json_text(line->file));
-	object = json_with(object, "line", json_integer(line->line));
-	return json_with(object, "function", json_text(line->function));
-}
-
 static json_t *json_verdict(const struct profile *profile)
 {
 	json_t *object = json_object(), *sentences = json_array();
@@ -363,8 +336,8 @@ static json_t *json_verdict(const struct profile *profile)
 	for (size_t i = 0; i < verdict.sentence_count; i++)
 		sentences = json_appended(sentences, json_text(verdict.sentences[i]));
 	object = json_with(object, "sentences", sentences);
-	object = json_with(object, "line", json_verdict_line(verdict.line));
-	object = json_with(object, "own_line", json_verdict_line(verdict.own_line));
+	object = json_with(object, "line", json_place(verdict.line));
+	object = json_with(object, "own_line", json_place(verdict.own_line));
 	return json_with(object, "few_samples", json_boolean(verdict.samples < FIGURE_SAMPLES_MIN));
 }
 
@@ -394,6 +367,7 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 		{ "kernel_time_refused", json_boolean(facts->kernel_time_refused) },
 		{ "native_known", json_boolean(!facts->native_unknown) },
 		{ "verdict", json_verdict(profile) },
+		{ "findings", json_findings(profile) },
 		{ "time_ns", json_times(profile->time_ns) },
 		{ "gc_ns", json_count(profile->side.collecting_ns) },
 		{ "take_gil_ns", json_count(profile->side.contending_ns) },

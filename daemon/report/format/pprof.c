@@ -2,11 +2,11 @@
 /*
  * pprof's profile.proto, gzipped (github.com/google/pprof, proto/profile.proto).
  *
- * A sample for each node of the tree with time of its own, and where sleeping
- * threads were looked at one for each thing it waited for. For each pair, where
- * there are any, a sample that reads, from the root inwards: the path of the
- * earlier access, a frame "[killed by]", and the later access from where its
- * path leaves the earlier one, at least from its innermost Python frame.
+ * A sample for each thread and node of the tree with time of its own, and where
+ * sleeping threads were looked at one for each thing it waited for; their labels
+ * say whose. For each pair, where there are any, a sample that reads, from the root inwards: the
+ * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later
+ * access from where its path leaves the earlier one, at least from its innermost Python frame.
  *
  * The fields of the outermost message may come in any order: samples are
  * written one by one, the tables they refer to behind them.
@@ -15,70 +15,15 @@
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/encode/gzip_stream.h"
 #include "daemon/report/encode/protobuf.h"
+#include "daemon/report/format/pprof_fields.h"
 #include "daemon/report/format/pprof_table.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/stack_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define KILLED_BY "[killed by]"
-
-/* Field numbers of profile.proto. */
-enum { /* Profile */
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE,
-	PROFILE_MAPPING,
-	PROFILE_LOCATION,
-	PROFILE_FUNCTION,
-	PROFILE_STRING,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS,
-	PROFILE_PERIOD_TYPE,
-	PROFILE_PERIOD,
-	PROFILE_COMMENT,
-	PROFILE_DEFAULT_SAMPLE_TYPE,
-};
-enum {
-	VALUE_TYPE_TYPE = 1,
-	VALUE_TYPE_UNIT
-};
-enum {
-	SAMPLE_LOCATION = 1,
-	SAMPLE_VALUE,
-	SAMPLE_LABEL
-};
-enum {
-	LABEL_KEY = 1,
-	LABEL_STRING
-};
-enum { /* Mapping */
-	MAPPING_ID = 1,
-	MAPPING_START,
-	MAPPING_LIMIT,
-	MAPPING_FILE = 5,
-	MAPPING_BUILD_ID,
-	MAPPING_HAS_FUNCTIONS,
-	MAPPING_HAS_FILES,
-	MAPPING_HAS_LINES,
-};
-enum {
-	LOCATION_ID = 1,
-	LOCATION_MAPPING,
-	LOCATION_ADDRESS,
-	LOCATION_LINE
-};
-enum {
-	LINE_FUNCTION = 1,
-	LINE_LINE
-};
-enum {
-	FUNCTION_ID = 1,
-	FUNCTION_NAME,
-	FUNCTION_SYSTEM_NAME,
-	FUNCTION_FILE
-};
 
 enum value {
 	VALUE_SAMPLES,
@@ -247,11 +192,33 @@ static size_t take_stack(struct pprof *pprof, const struct profile_node *node)
 	}
 }
 
-static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *node)
+/* Whose sample it is, as far as it is known. */
+static void put_owner(struct pprof *pprof, uint32_t thread)
+{
+	const struct profile *profile = pprof->profile;
+	pid_t pid = stack_thread_pid(profile, thread);
+	struct container_text container = container_words(stack_thread_container(profile, thread));
+	char number[16];
+
+	if (thread != STACK_THREAD_NONE) {
+		put_label(pprof, "thread", profile->facts.threads[thread].name);
+		snprintf(number, sizeof(number), "%d", (int)profile->facts.threads[thread].tid);
+		if (profile->facts.threads[thread].tid)
+			put_label(pprof, "tid", number);
+	}
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	if (pid)
+		put_label(pprof, "pid", number);
+	if (pid && container.text[0])
+		put_label(pprof, "container", container.text);
+}
+
+static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *node,
+			      const struct profile_stack *stack)
 {
 	for (unsigned i = 0; i < WAIT_KIND_COUNT && !pprof->error; i++) {
 		const uint64_t values[VALUE_COUNT] = {
-			[VALUE_WAITING] = node->side.waiting_ns[i],
+			[VALUE_WAITING] = stack->waiting_ns[i],
 		};
 		size_t depth;
 
@@ -262,44 +229,49 @@ static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *no
 			return;
 		begin_sample(pprof, depth, values);
 		put_label(pprof, "waiting", wait_kind_name((enum wait_kind)i));
+		put_owner(pprof, stack->thread);
 		put_inner(pprof, PROFILE_SAMPLE);
 	}
 }
 
 /* Time asleep as samples of the same clock. */
-static void add_waiting(const struct pprof *pprof, const struct profile_node *node,
+static void add_waiting(const struct pprof *pprof, const struct profile_stack *stack,
 			uint64_t values[VALUE_COUNT])
 {
-	uint64_t waiting_ns = side_time_waiting_ns(&node->side);
+	uint64_t waiting_ns = 0;
 	uint64_t period_ns = pprof->profile->facts.period_ns;
 
+	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++)
+		waiting_ns += stack->waiting_ns[i];
 	values[VALUE_WALL] = values[VALUE_CPU] + waiting_ns;
 	if (waiting_ns)
 		values[VALUE_SAMPLES] += period_ns ? waiting_ns / period_ns + 1 : 1;
 }
 
-static void pprof_put_node(struct pprof *pprof, const struct profile_node *node)
+static void pprof_put_stack(struct pprof *pprof, const struct profile_stack *stack)
 {
+	const struct profile_node *node = &pprof->profile->tree.nodes[stack->node];
 	uint64_t values[VALUE_COUNT] = { 0 };
 	size_t depth;
 
 	if (pprof->view == PPROF_ALL)
-		pprof_put_waiting(pprof, node);
+		pprof_put_waiting(pprof, node, stack);
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++) {
-		values[VALUE_SAMPLES] += node->samples[c];
-		values[VALUE_CPU] += node->time_ns[c];
+		values[VALUE_SAMPLES] += stack->samples[c];
+		values[VALUE_CPU] += stack->time_ns[c];
 	}
 	if (pprof->view == PPROF_WALL)
-		add_waiting(pprof, node, values);
+		add_waiting(pprof, stack, values);
 	if (!values[VALUE_SAMPLES] && !values[VALUE_CPU])
 		return;
-	values[VALUE_PYTHON] = node->time_ns[TIME_PYTHON];
-	values[VALUE_NATIVE] = node->time_ns[TIME_NATIVE];
-	values[VALUE_SYSTEM] = node->time_ns[TIME_SYSTEM];
+	values[VALUE_PYTHON] = stack->time_ns[TIME_PYTHON];
+	values[VALUE_NATIVE] = stack->time_ns[TIME_NATIVE];
+	values[VALUE_SYSTEM] = stack->time_ns[TIME_SYSTEM];
 	depth = take_stack(pprof, node);
 	if (!depth)
 		return;
 	begin_sample(pprof, depth, values);
+	put_owner(pprof, stack->thread);
 	put_inner(pprof, PROFILE_SAMPLE);
 }
 
@@ -324,10 +296,11 @@ static size_t pprof_shared_frames(const struct profile_pair *pair)
 
 static void pprof_put_pair(struct pprof *pprof, const struct profile_pair *pair)
 {
-	static const struct profile_frame killed_by = {
-		.kind = FRAME_NATIVE,
-		.function = KILLED_BY,
-		.file = "?",
+	static const struct profile_frame again_by[PAIR_KIND_COUNT] = {
+		[PAIR_LOAD] = { .kind = FRAME_NATIVE, .function = "[read again by]", .file = "?" },
+		[PAIR_STORE] = { .kind = FRAME_NATIVE,
+				 .function = "[written again by]",
+				 .file = "?" },
 	};
 	uint64_t values[VALUE_COUNT] = {
 		[VALUE_REDUNDANT] = pair->redundant,
@@ -339,13 +312,25 @@ static void pprof_put_pair(struct pprof *pprof, const struct profile_pair *pair)
 		return;
 	for (size_t i = pair->second_count; i-- > shared;)
 		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->second[i]);
-	pprof->stack[depth++] = pprof_table_location(&pprof->table, &killed_by);
+	pprof->stack[depth++] = pprof_table_location(&pprof->table, &again_by[pair->kind]);
 	for (size_t i = pair->first_count; i-- > 0;)
 		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->first[i]);
 	begin_sample(pprof, depth, values);
 	put_label(pprof, "access", pair->kind == PAIR_LOAD ? "load" : "store");
 	put_label(pprof, "category", category_name(pair->category));
 	put_inner(pprof, PROFILE_SAMPLE);
+}
+
+static void put_stacks(struct pprof *pprof)
+{
+	struct stack_list stacks;
+	int result = stack_list_init(&stacks, pprof->profile);
+
+	if (result < 0)
+		pprof_fail(pprof, result);
+	for (size_t i = 0; i < stacks.count && !pprof->error; i++)
+		pprof_put_stack(pprof, &stacks.items[i]);
+	stack_list_deinit(&stacks);
 }
 
 static void put_samples(struct pprof *pprof)
@@ -361,9 +346,8 @@ static void put_samples(struct pprof *pprof)
 	for (size_t i = 0; i < profile->tree.frame_count && pprof->view != PPROF_REDUNDANCY; i++)
 		pprof->location_of_frame[i] =
 			pprof_table_location(&pprof->table, &profile->tree.frames[i]);
-	for (size_t i = 0; i < profile->tree.node_count && !pprof->error; i++)
-		if (pprof->view != PPROF_REDUNDANCY)
-			pprof_put_node(pprof, &profile->tree.nodes[i]);
+	if (pprof->view != PPROF_REDUNDANCY)
+		put_stacks(pprof);
 	for (size_t i = 0; i < profile->pair_count && !pprof->error; i++)
 		if (pprof->view == PPROF_ALL || pprof->view == PPROF_REDUNDANCY)
 			pprof_put_pair(pprof, &profile->pairs[i]);

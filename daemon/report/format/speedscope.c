@@ -2,12 +2,14 @@
 /*
  * speedscope's file format (speedscope.app/file-format-schema.json): the
  * frames once, then sampled profiles, each a list of stacks and a list of
- * weights: all CPU time, and each class of time that there is by itself.
+ * weights: all CPU time, by call path; each thread's, in order of time; and each
+ * class of time that there is by itself.
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
 #include "daemon/report/model/frame_function.h"
+#include "daemon/report/model/stack_list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -107,13 +109,86 @@ static void speedscope_put_view(FILE *file, const struct profile_tree *tree, uns
 	fprintf(file, "],\n\"startValue\":0,\"endValue\":%" PRIu64 "}", sum);
 }
 
-static void put_views(FILE *file, const struct profile *profile, uint32_t *path)
+/* The frames of a node's stack, outermost first. */
+static void put_stack_of(FILE *file, const struct profile_tree *tree, uint32_t index,
+			 uint32_t *path)
+{
+	uint32_t depth = tree->nodes[index].depth;
+
+	for (uint32_t at = depth + 1; at-- > 0; index = tree->nodes[index].parent)
+		path[at] = tree->nodes[index].frame;
+	for (uint32_t at = 0; at <= depth; at++)
+		fprintf(file, "%s%" PRIu32, at ? "," : "[", path[at]);
+	fputc(']', file);
+}
+
+static void put_thread_name(FILE *file, const struct profile *profile, uint32_t index)
+{
+	const struct profile_thread *thread = &profile->facts.threads[index];
+	char name[sizeof(thread->name) + 64], process[32] = "";
+
+	if (profile->process_count > 1 && thread->pid)
+		snprintf(process, sizeof(process), "process %d: ", (int)thread->pid);
+	if (thread->tid)
+		snprintf(name, sizeof(name), "%s%.*s (%d)", process, (int)sizeof(thread->name),
+			 thread->name, (int)thread->tid);
+	else
+		snprintf(name, sizeof(name), "%s%.*s", process, (int)sizeof(thread->name),
+			 thread->name);
+	escape_json(file, name);
+}
+
+/* The moments of one thread, which are in order of time. */
+static void put_thread(FILE *file, const struct profile *profile,
+		       const struct stack_moment *moments, size_t count, uint32_t *path)
+{
+	uint64_t sum = 0;
+
+	fputs(",\n{\"type\":\"sampled\",\"name\":", file);
+	put_thread_name(file, profile, moments->thread);
+	fputs(",\"unit\":\"nanoseconds\",\"samples\":[", file);
+	for (size_t i = 0; i < count && !ferror(file); i++) {
+		fputs(i ? ",\n" : "\n", file);
+		put_stack_of(file, &profile->tree, moments[i].node, path);
+	}
+	fputs("],\n\"weights\":[", file);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t time_ns = time_of(moments[i].time_ns, views[0].classes);
+
+		sum = speedscope_add(sum, time_ns);
+		fprintf(file, "%s%" PRIu64, i ? "," : "", time_ns);
+	}
+	fprintf(file, "],\n\"startValue\":0,\"endValue\":%" PRIu64 "}", sum);
+}
+
+static int put_threads(FILE *file, const struct profile *profile, uint32_t *path)
+{
+	struct stack_list stacks;
+	struct moment_list moments = { 0 };
+	int result = stack_list_init(&stacks, profile);
+
+	if (!result)
+		result = moment_list_init(&moments, profile, &stacks);
+	for (size_t i = 0, end; i < moments.count && !result; i = end) {
+		for (end = i + 1; end < moments.count; end++)
+			if (moments.items[end].thread != moments.items[i].thread)
+				break;
+		if (moments.items[i].thread != STACK_THREAD_NONE)
+			put_thread(file, profile, &moments.items[i], end - i, path);
+	}
+	moment_list_deinit(&moments);
+	stack_list_deinit(&stacks);
+	return result;
+}
+
+static int put_views(FILE *file, const struct profile *profile, uint32_t *path)
 {
 	const struct profile_tree *tree = &profile->tree;
 	bool unknown = profile->facts.native_unknown;
+	int result = 0;
 
 	fputs(",\n\"profiles\":[", file);
-	for (size_t v = 0; v < VIEW_COUNT; v++) {
+	for (size_t v = 0; v < VIEW_COUNT && !result; v++) {
 		uint64_t sum = 0;
 
 		for (size_t i = 0; i < tree->node_count; i++)
@@ -127,8 +202,11 @@ static void put_views(FILE *file, const struct profile *profile, uint32_t *path)
 		fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"nanoseconds\"",
 			v ? "," : "", views[v].name);
 		speedscope_put_view(file, tree, views[v].classes, path);
+		if (v == 0)
+			result = put_threads(file, profile, path);
 	}
 	fputs("]}\n", file);
+	return result;
 }
 
 static void put_head(FILE *file, const struct profile_facts *facts)
@@ -153,6 +231,7 @@ static int speedscope_write(const struct profile *profile, const struct writer_o
 	const struct profile_tree *tree = &profile->tree;
 	size_t deepest = 0;
 	uint32_t *path;
+	int result;
 
 	(void)options;
 	for (size_t i = 0; i < tree->node_count; i++)
@@ -163,9 +242,9 @@ static int speedscope_write(const struct profile *profile, const struct writer_o
 		return -ENOMEM;
 	put_head(file, &profile->facts);
 	speedscope_put_frames(file, tree);
-	put_views(file, profile, path);
+	result = put_views(file, profile, path);
 	free(path);
-	return ferror(file) ? -EIO : 0;
+	return result ? result : ferror(file) ? -EIO : 0;
 }
 
 const struct writer writer_speedscope = { .name = "speedscope",

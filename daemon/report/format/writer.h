@@ -12,6 +12,11 @@ struct writer_options {
 	bool colour;
 	unsigned lines_max; /* text: how many lines and pairs to show; 0: as the format sees fit */
 	unsigned pairs_max;
+	bool brief;        /* text: one screen, for a terminal */
+	bool verdict_last; /* text: where a terminal's reader looks first */
+	const char *notes; /* text: sentences on what else was written; NULL: none. Borrowed */
+	/* Readers of a repository have paths below it: this folder; NULL: none. Borrowed. */
+	const char *source_root;
 };
 
 struct writer {
@@ -24,8 +29,9 @@ struct writer {
 
 /*
  * Writes to path beside a temporary file that is renamed at the end, mode
- * 0600, owned by SUDO_UID when run under sudo; "-" is stdout. 0 or a negative
- * errno; on failure the old file is untouched.
+ * 0600, owned by SUDO_UID when run under sudo; "-" is stdout. What the options
+ * say of a terminal is for stdout alone. 0 or a negative errno; on failure the
+ * old file is untouched.
  */
 int writer_write_file(const struct writer *writer, const struct profile *profile,
 		      const struct writer_options *options, const char *path);
@@ -37,5 +43,8 @@ extern const struct writer writer_collapsed;
 extern const struct writer writer_pprof;
 extern const struct writer writer_speedscope;
 extern const struct writer writer_firefox;
+extern const struct writer writer_sarif;
+extern const struct writer writer_github;
+extern const struct writer writer_markdown;
 
 #endif

@@ -111,6 +111,12 @@ static const struct merge_field thread[] = {
 	FIELD(profile_thread, unstopped_ns, MERGE_SUM),
 };
 
+static const struct merge_field stack[] = {
+	FIELD(profile_stack, thread, MERGE_KEY),     FIELD(profile_stack, node, MERGE_KEY),
+	FIELD(profile_stack, samples, MERGE_SUM),    FIELD(profile_stack, time_ns, MERGE_SUM),
+	FIELD(profile_stack, waiting_ns, MERGE_SUM),
+};
+
 /* Processes stay apart; those for which there is no room are added up. */
 static const struct merge_field process[] = {
 	FIELD(profile_process, pid, MERGE_KEY),
@@ -138,6 +144,7 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, sampler_limits, MERGE_BY_HAND), /* of any that has some */
 	FIELD(profile_facts, deadlock, MERGE_BY_HAND),       /* likewise */
 	FIELD(profile_facts, period_ns, MERGE_MAX),
+	FIELD(profile_facts, wanted_period_ns, MERGE_MAX),
 	FIELD(profile_facts, started_unix_ns, MERGE_BY_HAND), /* from the first's begin ... */
 	FIELD(profile_facts, duration_ns, MERGE_BY_HAND),     /* ... to the last's end */
 	FIELD(profile_facts, samples, MERGE_SUM),
@@ -166,6 +173,9 @@ static const struct merge_field facts[] = {
 	/* By the time of day: merge_timeline.h. */
 	FIELD(profile_facts, thread_timeline, MERGE_BY_HAND),
 	FIELD(profile_facts, node_timeline, MERGE_BY_HAND),
+	FIELD(profile_facts, stack_timeline, MERGE_BY_HAND),
+	FIELD(profile_facts, stacks, MERGE_BY_HAND), /* by their threads and nodes */
+	FIELD(profile_facts, stack_count, MERGE_BY_HAND),
 	FIELD(profile_facts, all_pairs, MERGE_BY_HAND),
 	/* Of use only while a profile is made. */
 	FIELD(profile_facts, patterns, MERGE_BY_HAND),
@@ -212,6 +222,7 @@ static const struct merge_table tables[MERGE_TABLE_COUNT] = {
 	[MERGE_NODE] = TABLE(profile_node, node),
 	[MERGE_TREE] = TABLE(profile_tree, tree),
 	[MERGE_THREAD] = TABLE(profile_thread, thread),
+	[MERGE_STACK] = TABLE(profile_stack, stack),
 	[MERGE_PROCESS] = TABLE(profile_process, process),
 	[MERGE_HISTOGRAM] = TABLE(stop_histogram, histogram),
 	[MERGE_FACTS] = TABLE(profile_facts, facts),

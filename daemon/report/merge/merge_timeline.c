@@ -107,16 +107,19 @@ void merge_timelines_deinit(struct merge_timelines *timelines)
 {
 	free(timelines->threads.cells);
 	free(timelines->nodes.cells);
+	free(timelines->stacks.cells);
 	*timelines = (struct merge_timelines){ 0 };
 }
 
 /*
- * When the slices of both begin: where a coarser one does, so that those of
+ * When the slices of all begin: where the coarsest one does, so that those of
  * nodes stay made of those of threads. Never later than that of a part of it.
  */
-static uint64_t grid_begin(uint64_t started_unix_ns, unsigned threads, unsigned nodes)
+static uint64_t grid_begin(uint64_t started_unix_ns, unsigned threads, unsigned nodes,
+			   unsigned stacks)
 {
-	uint64_t coarser_ns = slice_ns(threads > nodes ? threads : nodes);
+	unsigned coarser = threads > nodes ? threads : nodes;
+	uint64_t coarser_ns = slice_ns(coarser > stacks ? coarser : stacks);
 
 	return started_unix_ns - started_unix_ns % coarser_ns;
 }
@@ -157,25 +160,31 @@ static void merge_cell_leave_out(struct merge_timeline *into, const struct profi
 }
 
 int merge_timelines_add(struct merge_timelines *timelines, const struct profile *profile,
-			const uint32_t *thread_owners, const uint32_t *node_owners)
+			const struct merge_owners *owners)
 {
 	const struct profile_facts *facts = &profile->facts;
-	unsigned threads, nodes;
+	unsigned threads, nodes, stacks = 0;
 	uint64_t begin_ns;
 	int result;
 
+	/* An older recording has no stacks. */
 	if (!facts->started_unix_ns || !find_doublings(&facts->thread_timeline, &threads) ||
-	    !find_doublings(&facts->node_timeline, &nodes)) {
+	    !find_doublings(&facts->node_timeline, &nodes) ||
+	    (facts->stack_timeline.slice_ns && !find_doublings(&facts->stack_timeline, &stacks))) {
 		merge_cell_leave_out(&timelines->threads, &facts->thread_timeline);
 		merge_cell_leave_out(&timelines->nodes, &facts->node_timeline);
+		merge_cell_leave_out(&timelines->stacks, &facts->stack_timeline);
 		return 0;
 	}
-	begin_ns = grid_begin(facts->started_unix_ns, threads, nodes);
+	begin_ns = grid_begin(facts->started_unix_ns, threads, nodes, stacks);
 	result = add_cells(&timelines->threads, &facts->thread_timeline, threads, begin_ns,
-			   thread_owners, facts->thread_count);
+			   owners->threads, owners->thread_count);
 	if (!result)
 		result = add_cells(&timelines->nodes, &facts->node_timeline, nodes, begin_ns,
-				   node_owners, profile->tree.node_count);
+				   owners->nodes, owners->node_count);
+	if (!result)
+		result = add_cells(&timelines->stacks, &facts->stack_timeline, stacks, begin_ns,
+				   owners->stacks, owners->stack_count);
 	return result;
 }
 
@@ -201,22 +210,27 @@ static bool too_many_slices(const struct merge_timeline *timeline, uint64_t begi
 	       count_slices(timeline, begin_ns / slice_ns(timeline->doublings)) > limit;
 }
 
-/* Both within their limits; returns when their slices begin. */
+/* All within their limits; returns when their slices begin. */
 static uint64_t fit_slices(struct merge_timelines *timelines, uint64_t started_unix_ns)
 {
 	struct merge_timeline *threads = &timelines->threads, *nodes = &timelines->nodes;
+	struct merge_timeline *stacks = &timelines->stacks;
 
 	fit_cells(threads);
 	fit_cells(nodes);
+	fit_cells(stacks);
 	for (;;) {
 		uint64_t begin_ns;
 
 		coarsen(nodes, threads->doublings);
-		begin_ns = grid_begin(started_unix_ns, threads->doublings, nodes->doublings);
+		begin_ns = grid_begin(started_unix_ns, threads->doublings, nodes->doublings,
+				      stacks->doublings);
 		if (too_many_slices(nodes, begin_ns, TIMELINE_NODE_SLICES_MAX))
 			coarsen(nodes, nodes->doublings + 1);
 		else if (too_many_slices(threads, begin_ns, TIMELINE_THREAD_SLICES_MAX))
 			coarsen(threads, threads->doublings + 1);
+		else if (too_many_slices(stacks, begin_ns, TIMELINE_THREAD_SLICES_MAX))
+			coarsen(stacks, stacks->doublings + 1);
 		else
 			return begin_ns;
 	}
@@ -250,22 +264,24 @@ static int write_timeline(const struct merge_timeline *timeline, uint64_t begin_
 }
 
 int merge_timelines_build(const struct merge_timelines *timelines, struct arena *arena,
-			  const uint32_t *thread_positions, size_t thread_count,
-			  const uint32_t *node_positions, size_t node_count,
-			  struct profile_facts *facts)
+			  const struct merge_owners *owners, struct profile_facts *facts)
 {
 	struct merge_timelines fitted = { 0 };
 	int result = -ENOMEM;
 
 	if (!copy_cells(&timelines->threads, &fitted.threads) &&
-	    !copy_cells(&timelines->nodes, &fitted.nodes)) {
+	    !copy_cells(&timelines->nodes, &fitted.nodes) &&
+	    !copy_cells(&timelines->stacks, &fitted.stacks)) {
 		uint64_t begin_ns = fit_slices(&fitted, facts->started_unix_ns);
 
-		result = write_timeline(&fitted.threads, begin_ns, arena, thread_positions,
-					thread_count, &facts->thread_timeline);
+		result = write_timeline(&fitted.threads, begin_ns, arena, owners->threads,
+					owners->thread_count, &facts->thread_timeline);
 		if (!result)
-			result = write_timeline(&fitted.nodes, begin_ns, arena, node_positions,
-						node_count, &facts->node_timeline);
+			result = write_timeline(&fitted.nodes, begin_ns, arena, owners->nodes,
+						owners->node_count, &facts->node_timeline);
+		if (!result)
+			result = write_timeline(&fitted.stacks, begin_ns, arena, owners->stacks,
+						owners->stack_count, &facts->stack_timeline);
 	}
 	merge_timelines_deinit(&fitted);
 	return result;

@@ -37,28 +37,28 @@ struct merge_timeline {     /* all zeros: empty */
 };
 
 struct merge_timelines {
-	struct merge_timeline threads, nodes;
+	struct merge_timeline threads, nodes, stacks;
+};
+
+/* What the owners of a profile's timelines, or of a merge's, come to be. */
+struct merge_owners {
+	const uint32_t *threads, *nodes, *stacks;
+	size_t thread_count, node_count, stack_count;
 };
 
 void merge_timelines_deinit(struct merge_timelines *timelines);
 
-/*
- * A profile's, whose owners have come to be others: those at the positions
- * given, one for each thread and node. What cannot be placed is left out. 0 or
- * -ENOMEM.
- */
+/* A profile's, of other owners now. What cannot be placed is left out. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int merge_timelines_add(struct merge_timelines *timelines,
 							    const struct profile *profile,
-							    const uint32_t *thread_owners,
-							    const uint32_t *node_owners);
+							    const struct merge_owners *owners);
 
 /*
- * Into facts, whose started_unix_ns is known, in the arena; positions are by
- * owner (profile_timeline_renumber()). 0 or -ENOMEM.
+ * Into facts, whose started_unix_ns is known, in the arena; owners have their positions in it
+ * (profile_timeline_renumber()). 0 or -ENOMEM.
  */
 __attribute__((warn_unused_result)) int merge_timelines_build(
 	const struct merge_timelines *timelines, struct arena *arena,
-	const uint32_t *thread_positions, size_t thread_count, const uint32_t *node_positions,
-	size_t node_count, struct profile_facts *facts);
+	const struct merge_owners *owners, struct profile_facts *facts);
 
 #endif

@@ -56,6 +56,8 @@ void profile_merge_destroy(struct profile_merge *merge)
 	free(merge->threads);
 	free(merge->processes);
 	free(merge->sources);
+	free(merge->stacks);
+	id_table_deinit(&merge->stack_ids);
 	merge_timelines_deinit(&merge->timelines);
 	free(merge);
 }
@@ -171,7 +173,10 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 		into->thread_count = 0;
 		into->open_source = NULL;
 		into->source_memory = NULL;
-		into->thread_timeline = into->node_timeline = (struct profile_timeline){ 0 };
+		into->thread_timeline = into->node_timeline = into->stack_timeline =
+			(struct profile_timeline){ 0 };
+		into->stacks = NULL;
+		into->stack_count = 0;
 		into->sampler_limits = limits;
 		into->deadlock = deadlock;
 		merge->any = true;
@@ -447,15 +452,20 @@ static int merge_put_source(struct profile_merge *merge, const struct profile_so
 static int add_owners(struct profile_merge *merge, const struct profile *profile, pid_t pid,
 		      uint32_t root)
 {
-	size_t thread_count = profile->facts.thread_count;
-	uint32_t *threads = calloc(thread_count + profile->tree.node_count + 1, sizeof(*threads));
-	uint32_t *paths = threads + thread_count;
+	size_t thread_count = profile->facts.thread_count, node_count = profile->tree.node_count;
+	size_t stack_count = profile->facts.stack_count;
+	uint32_t *threads = calloc(thread_count + node_count + stack_count + 1, sizeof(*threads));
+	uint32_t *paths = threads + thread_count, *stacks = paths + node_count;
+	const struct merge_owners owners = { threads,      paths,      stacks,
+					     thread_count, node_count, stack_count };
 	int result = threads ? add_threads(merge, profile, pid, threads) : -ENOMEM;
 
 	if (!result)
 		result = add_tree(merge, &profile->tree, root, paths);
 	if (!result)
-		result = merge_timelines_add(&merge->timelines, profile, threads, paths);
+		result = merge_stacks_add(merge, &profile->facts, &owners, stacks);
+	if (!result)
+		result = merge_timelines_add(&merge->timelines, profile, &owners);
 	free(threads);
 	return result;
 }

@@ -24,6 +24,7 @@
 
 #define MERGE_PROCESSES_MAX 1024
 #define MERGE_THREADS_MAX   16384
+#define MERGE_STACKS_MAX    (1u << 18)
 #define MERGE_LINES_MAX     (1u << 20)
 #define MERGE_SOURCES_MAX   4096
 #define MERGE_PAIRS_MAX     (4 * PROFILE_PAIRS_MAX)

@@ -8,6 +8,7 @@
 #include "daemon/report/model/line_estimate.h"
 #include "daemon/report/model/owned_profile.h"
 #include "daemon/report/model/profile_facts.h"
+#include "daemon/report/model/profile_stacks.h"
 #include "daemon/report/model/profile_write.h"
 
 #include <errno.h>
@@ -374,6 +375,36 @@ static void merged_write_root(const struct builder *builder, struct written_tree
 	tree->nodes[tree->node_count++].frame = (uint32_t)tree->frame_count++;
 }
 
+/* Stacks and timelines, of what has its place in the profile by now; paths by their positions. */
+static int write_times(struct builder *builder, const uint32_t *positions)
+{
+	const struct profile_merge *merge = builder->merge;
+	struct arena *arena = &builder->owned->arena;
+	struct profile_facts *facts = &builder->owned->profile.facts;
+	size_t node_count = merge->tree_paths.count;
+	uint32_t *stacks = calloc(merge->stack_count + 1, sizeof(*stacks));
+	const struct merge_owners owners = {
+		builder->thread_positions, positions,  stacks,
+		merge->thread_count,       node_count, merge->stack_count
+	};
+	int result = stacks ? 0 : -ENOMEM;
+
+	/* Over time by number of the merge, then with the stacks themselves. */
+	for (size_t i = 0; stacks && i < merge->stack_count; i++)
+		stacks[i] = (uint32_t)i;
+	if (!result)
+		result = merge_timelines_build(&merge->timelines, arena, &owners, facts);
+	facts->stacks = merge->stacks;
+	facts->stack_count = merge->stack_count;
+	if (!result)
+		result = profile_stacks_renumber(
+			arena, facts,
+			&(struct profile_positions){ owners.threads, owners.thread_count },
+			&(struct profile_positions){ positions, node_count });
+	free(stacks);
+	return result;
+}
+
 static int merged_write_tree(struct builder *builder)
 {
 	const struct merge_paths *paths = &builder->merge->tree_paths;
@@ -406,9 +437,7 @@ static int merged_write_tree(struct builder *builder)
 		.node_count = tree.node_count,
 		.nodes_folded = builder->merge->nodes_folded,
 	};
-	return merge_timelines_build(&builder->merge->timelines, arena, builder->thread_positions,
-				     builder->merge->thread_count, tree.positions, paths->count,
-				     &builder->owned->profile.facts);
+	return write_times(builder, tree.positions);
 }
 
 /* ---- the rest ---- */

@@ -44,7 +44,10 @@ struct profile_merge {
 	size_t pairs_omitted, nodes_folded;
 	struct profile_source *sources;
 	size_t source_count, source_capacity;
-	struct merge_timelines timelines; /* by thread and tree path */
+	struct profile_stack *stacks; /* by thread of the merge, and tree path */
+	size_t stack_count, stack_capacity;
+	struct id_table stack_ids;
+	struct merge_timelines timelines; /* by thread, tree path and stack */
 	struct profile sums;              /* its figures of the whole run alone */
 };
 
@@ -59,6 +62,12 @@ __attribute__((warn_unused_result)) int merge_line_find(struct profile_merge *me
 							uint64_t *ret_hash, const char **ret_file,
 							const char **ret_function,
 							uint32_t *ret_line);
+
+/* merge_stacks.c. ret_stacks: of each of the profile's, MERGE_NONE where there is no room. */
+__attribute__((warn_unused_result)) int merge_stacks_add(struct profile_merge *merge,
+							 const struct profile_facts *facts,
+							 const struct merge_owners *owners,
+							 uint32_t *ret_stacks);
 
 /* profile_merge_pairs.c */
 __attribute__((warn_unused_result)) int merge_pair_add(struct profile_merge *merge,

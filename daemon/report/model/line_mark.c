@@ -27,3 +27,23 @@ bool line_mark(const struct profile_line *line, size_t *ret_from, size_t *ret_to
 	*ret_to = (size_t)to;
 	return true;
 }
+
+static size_t count_characters(const char *text, size_t bytes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		count += is_between_characters(text, i);
+	return count;
+}
+
+bool line_mark_columns(const struct profile_line *line, size_t *ret_from, size_t *ret_to)
+{
+	size_t from, to;
+
+	if (!line_mark(line, &from, &to))
+		return false;
+	*ret_from = (size_t)line->indent + count_characters(line->source, from) + 1;
+	*ret_to = (size_t)line->indent + count_characters(line->source, to) + 1;
+	return true;
+}

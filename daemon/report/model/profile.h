@@ -205,6 +205,7 @@ struct profile_facts {
 	 * none was seen. */
 	const char *deadlock;
 	uint64_t period_ns;
+	uint64_t wanted_period_ns;        /* as asked for: at most that; 0: not known */
 	uint64_t started_unix_ns;         /* when sampling began, since 1970 UTC; 0: unknown */
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
 	uint64_t duration_ns;
@@ -241,6 +242,15 @@ struct profile_facts {
 	 * are those of the second, or an even part of them.
 	 */
 	struct profile_timeline thread_timeline, node_timeline;
+	/*
+	 * What each thread did where: indices as above; in a finished profile by thread, then node.
+	 * A node may have more time than its stacks: of whatever else is not known which thread it
+	 * was (all of it, in older recordings). By stack: its time
+	 * over the run.
+	 */
+	const struct profile_stack *stacks;
+	size_t stack_count;
+	struct profile_timeline stack_timeline;
 	bool start_frames; /* to profile_build(): with those of the interpreter's start */
 	/* Reads source lines as the target sees them; may be NULL. Returns an fd or -errno. */
 	int (*open_source)(void *context, const char *path);

@@ -17,6 +17,7 @@
 #include "daemon/report/model/pair_stats.h"
 #include "daemon/report/model/profile_facts.h"
 #include "daemon/report/model/profile_sources.h"
+#include "daemon/report/model/profile_stacks.h"
 #include "daemon/report/model/profile_timeline.h"
 #include "daemon/report/model/profile_write.h"
 #include "daemon/report/model/shown_frame.h"
@@ -321,6 +322,10 @@ static int build_tree(struct builder *builder, const struct cct *cct)
 	if (!result)
 		result = profile_timeline_renumber(&owned->arena, &timeline, positions, node_count,
 						   &owned->profile.facts.node_timeline);
+	if (!result)
+		result = profile_stacks_renumber(
+			&owned->arena, &owned->profile.facts, NULL,
+			&(struct profile_positions){ positions, node_count });
 	free(positions);
 	return result;
 }

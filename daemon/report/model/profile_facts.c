@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/profile_facts.h"
 
+#include "daemon/report/model/profile_stacks.h"
 #include "daemon/report/model/profile_timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define COMMAND_WORDS_MAX 4096
+
+/* Of the rate that was asked for, and of the overhead allowed: a clock that runs behind for other
+ * reasons is not told of. */
+#define SLOWED_RATE_MAX     0.8
+#define SLOWED_OVERHEAD_MIN 0.5
+#define SLOWED_SAMPLES_MIN  20
 
 int profile_thread_compare(const void *left, const void *right)
 {
@@ -55,9 +62,12 @@ static int copy_sorted_threads(struct owned_profile *owned, const struct profile
 	}
 	owned->profile.facts.threads = threads;
 	owned->profile.facts.thread_count = count;
-	return profile_timeline_renumber(&owned->arena, &facts->thread_timeline, positions,
-					 facts->thread_count,
-					 &owned->profile.facts.thread_timeline);
+	if (profile_timeline_renumber(&owned->arena, &facts->thread_timeline, positions,
+				      facts->thread_count, &owned->profile.facts.thread_timeline))
+		return -ENOMEM;
+	return profile_stacks_renumber(
+		&owned->arena, &owned->profile.facts,
+		&(struct profile_positions){ positions, facts->thread_count }, NULL);
 }
 
 static int copy_threads(struct owned_profile *owned, const struct profile_facts *facts)
@@ -103,4 +113,18 @@ int profile_facts_copy(struct owned_profile *owned, const struct profile_facts *
 		copy->stop_histograms = histograms;
 	}
 	return copy_threads(owned, facts);
+}
+
+double profile_slowed_hz(const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	uint64_t sampled_ns = time_sum(profile->time_ns);
+	double rate_hz;
+
+	if (facts->samples < SLOWED_SAMPLES_MIN || !facts->stops.count ||
+	    !facts->wanted_period_ns || !sampled_ns ||
+	    facts->overhead < SLOWED_OVERHEAD_MIN * facts->overhead_limit)
+		return 0;
+	rate_hz = 1e9 * (double)facts->samples / (double)sampled_ns;
+	return rate_hz < SLOWED_RATE_MAX * 1e9 / (double)facts->wanted_period_ns ? rate_hz : 0;
 }

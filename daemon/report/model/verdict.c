@@ -3,78 +3,12 @@
 
 #include "daemon/detect/interval.h"
 #include "daemon/report/encode/figure.h"
-#include "daemon/report/model/argument_evidence.h"
-#include "daemon/report/model/own_line.h"
 #include "daemon/report/model/verdict_parts.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* A line from which less than this share of the time could be saved is no finding. */
-#define FINDING_SHARE_MIN 0.05
-/* Nor is one of whose accesses hardly any were found redundant. */
-#define FINDING_REDUNDANT_MIN 3
-/* Below this many redundant accesses a finding is called possible, whatever its interval. */
-#define LIKELY_REDUNDANT_MIN 10
-
-static uint64_t redundant_exactly(const struct profile_line *line)
-{
-	return line->accesses[PAIR_LOAD].redundant + line->accesses[PAIR_STORE].redundant;
-}
-
-/* Approximate ones included, as avoidable time counts them. */
-static uint64_t redundant_at_all(const struct profile_line *line)
-{
-	return redundant_exactly(line) + line->accesses[PAIR_LOAD].approximate +
-	       line->accesses[PAIR_STORE].approximate;
-}
-
-/* What the same calls wrote again and left as it had been. */
-static uint64_t same_again(const struct profile_line *line)
-{
-	return line->evidence.again_redundant + line->evidence.again_loads_redundant;
-}
-
-static uint64_t found(const struct profile_line *line)
-{
-	return redundant_at_all(line) > same_again(line) ? redundant_at_all(line)
-							 : same_again(line);
-}
-
-/* What the line's finding is; ARGUMENT_UNKNOWN: its avoidable time is not of a finding. */
-static enum argument_verdict verdict_finding(const struct profile_line *line)
-{
-	enum argument_verdict finding =
-		line->finding
-			? argument_evidence_verdict(&line->evidence.arguments, line->charged_ns)
-			: ARGUMENT_UNKNOWN;
-
-	return finding == ARGUMENT_NEEDED ? ARGUMENT_UNKNOWN : finding;
-}
-
-bool profile_line_has_evidence(const struct profile_line *line)
-{
-	return found(line) || verdict_finding(line);
-}
-
-/* Samples that speak for the finding, or else accesses. */
-static uint64_t support(const struct profile_line *line)
-{
-	uint64_t votes = 0;
-
-	if (!verdict_finding(line))
-		return found(line);
-	for (unsigned v = ARGUMENT_NEEDED + 1; v < ARGUMENT_VERDICT_COUNT; v++)
-		votes += line->evidence.arguments.samples[v];
-	return votes;
-}
-
-bool profile_line_is_supported(const struct profile_line *line)
-{
-	return support(line) >= FINDING_REDUNDANT_MIN;
-}
 
 static uint64_t sampled(const struct access_counts accesses[PAIR_KIND_COUNT])
 {
@@ -95,21 +29,6 @@ int profile_line_by_self(const void *left, const void *right)
 
 	if (a_ns != b_ns)
 		return a_ns > b_ns ? -1 : 1;
-	return by_position(a, b);
-}
-
-int profile_line_by_avoidable(const void *left, const void *right)
-{
-	const struct profile_line *a = *(const struct profile_line *const *)left;
-	const struct profile_line *b = *(const struct profile_line *const *)right;
-
-	/* An estimate without evidence of its own comes after all others. */
-	if (profile_line_has_evidence(a) != profile_line_has_evidence(b))
-		return profile_line_has_evidence(a) ? -1 : 1;
-	if (a->avoidable_ns != b->avoidable_ns)
-		return a->avoidable_ns > b->avoidable_ns ? -1 : 1;
-	if (redundant_exactly(a) != redundant_exactly(b))
-		return redundant_exactly(a) > redundant_exactly(b) ? -1 : 1;
 	return by_position(a, b);
 }
 
@@ -139,87 +58,6 @@ const struct profile_line **profile_lines_by_waiting(const struct profile *profi
 	return lines;
 }
 
-static bool is_worth(uint64_t saved_ns, uint64_t total_ns)
-{
-	return total_ns > 0 && (double)saved_ns >= FINDING_SHARE_MIN * (double)total_ns;
-}
-
-static bool is_finding(const struct profile_line *line, uint64_t total_ns)
-{
-	return profile_line_is_supported(line) && is_worth(line->avoidable_ns, total_ns);
-}
-
-/* By how sure the figures are; not whether the other way to write it would be faster. */
-enum certainty {
-	CERTAINTY_POSSIBLE,
-	CERTAINTY_PROBABLE,
-	CERTAINTY_SURE,
-	CERTAINTY_COUNT
-};
-
-static enum certainty certainty(const struct profile_line *line, uint64_t total_ns)
-{
-	if (support(line) < LIKELY_REDUNDANT_MIN)
-		return CERTAINTY_POSSIBLE;
-	if ((double)line->avoidable_low_ns < FINDING_SHARE_MIN * (double)total_ns)
-		return CERTAINTY_PROBABLE;
-	return CERTAINTY_SURE;
-}
-
-static const char *const headline_accesses[CERTAINTY_COUNT] = {
-	"one line may repeat memory accesses needlessly, on little evidence",
-	"one line probably repeats memory accesses needlessly",
-	"one line repeats memory accesses needlessly",
-};
-static const char *const headline_again[CERTAINTY_COUNT] = {
-	"one expression may do the same work again, on little evidence",
-	"one expression probably does the same work again",
-	"one expression does the same work again",
-};
-static const char *const headline_elements[CERTAINTY_COUNT] = {
-	"an array may be taken element by element, on little evidence",
-	"an array is probably taken element by element",
-	"an array is taken element by element",
-};
-static const char *const headline_growing[CERTAINTY_COUNT] = {
-	"one expression may work on a sequence that grows, on little evidence",
-	"one expression probably works on a sequence that grows",
-	"one expression works on a sequence that grows",
-};
-
-static const char *const headline_counterpart[CERTAINTY_COUNT] = {
-	"one expression may have a much faster counterpart, on little evidence",
-	"one expression probably has a much faster counterpart",
-	"one expression has a much faster counterpart",
-};
-
-static const char *headline(const struct profile_line *line, uint64_t total_ns)
-{
-	enum certainty sure = certainty(line, total_ns);
-
-	switch (verdict_finding(line)) {
-	case ARGUMENT_INVARIANT:
-	case ARGUMENT_REPEATED:
-	case ARGUMENT_FEW:
-		return headline_again[sure];
-	case ARGUMENT_GROWING:
-		return headline_growing[sure];
-	case ARGUMENT_ELEMENTS:
-	case ARGUMENT_SCALARS:
-		return headline_elements[sure];
-	case ARGUMENT_SEARCHED:
-	case ARGUMENT_CUT:
-	case ARGUMENT_SLOW:
-	case ARGUMENT_SORTED:
-		return headline_counterpart[sure];
-	case ARGUMENT_UNKNOWN:
-	case ARGUMENT_NEEDED:
-	case ARGUMENT_VERDICT_COUNT:
-		break;
-	}
-	return headline_accesses[sure];
-}
-
 void verdict_say(struct verdict *verdict, const char *format, ...)
 {
 	va_list arguments;
@@ -239,116 +77,76 @@ void verdict_show(struct verdict *verdict, const struct profile_line *line)
 			(struct verdict_place){ *line, verdict->sentence_count };
 }
 
-static struct figure share_figure(const struct verdict *verdict, double share)
+/* "73% of the CPU time is under this line", and what it does there and what to do, if it is known.
+ */
+static void say_under(struct verdict *verdict, uint64_t time_ns, uint64_t total_ns,
+		      const struct slow_pattern *pattern)
 {
-	return figure_sampled((uint64_t)(share * 1e6), 1000000, verdict->samples);
-}
+	struct figure share = figure_sampled(time_ns, total_ns, verdict->samples);
 
-/* Of the watched accesses, those of the kind with more redundant ones. */
-static void say_accesses(struct verdict *verdict, const struct profile_line *line,
-			 uint64_t total_ns)
-{
-	enum pair_kind kind =
-		line->accesses[PAIR_STORE].redundant > line->accesses[PAIR_LOAD].redundant
-			? PAIR_STORE
-			: PAIR_LOAD;
-	const struct access_counts *counts = &line->accesses[kind];
-	struct interval share = interval_wilson(counts->redundant, counts->sampled);
-	const char *accesses = kind == PAIR_LOAD ? "loads" : "stores";
-	const char *again = kind == PAIR_LOAD ? "were read again" : "were written again";
-
-	/* Whole calls done again: the single access says little then. */
-	if (same_again(line) > redundant_at_all(line))
-		verdict_say(verdict,
-			    "It takes %s of the CPU time; its calls left %" PRIu64 " of %" PRIu64
-			    " words that they wrote again as they had been.",
-			    figure_sampled(line->total_ns, total_ns, verdict->samples).text,
-			    same_again(line), line->evidence.again + line->evidence.again_loads);
-	else if (verdict_finding(line) && !counts->redundant)
-		verdict_say(verdict, "It takes %s of the CPU time.",
-			    figure_sampled(line->total_ns, total_ns, verdict->samples).text);
-	else if (verdict_finding(line))
-		verdict_say(verdict,
-			    "It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-			    " %s watched there %s with the same value.",
-			    figure_sampled(line->total_ns, total_ns, verdict->samples).text,
-			    counts->redundant, counts->sampled, accesses, again);
+	if (pattern)
+		verdict_say(verdict, "%s of the CPU time is under this line: %s. %s", share.text,
+			    pattern->does, pattern->advice);
 	else
-		verdict_say(
-			verdict,
-			"It takes %s of the CPU time; %" PRIu64 " of %" PRIu64
-			" %s watched there %s by a later native call with "
-			"the same value: %s (95%% interval %s to %s).",
-			figure_sampled(line->total_ns, total_ns, verdict->samples).text,
-			counts->redundant, counts->sampled, accesses, again,
-			figure_sampled(counts->redundant, counts->sampled, verdict->samples).text,
-			share_figure(verdict, share.low).text,
-			share_figure(verdict, share.high).text);
+		verdict_say(verdict, "%s of the CPU time is under this line.", share.text);
 }
 
-static void say_saving(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
+/* The hottest lines of many programs are a library's: they come behind the program's own. */
+static void say_library_line(struct verdict *verdict, const struct own_line *own)
 {
-	double low = 100 * (double)line->avoidable_low_ns / (double)total_ns;
-	double high = 100 * (double)line->avoidable_high_ns / (double)total_ns;
-
-	if (!verdict_finding(line))
-		verdict_say(verdict,
-			    "About %s (%s) could be saved, between %s and %s as far as sampling "
-			    "can tell.",
-			    figure_ns(line->avoidable_ns).text,
-			    figure_sampled(line->avoidable_ns, total_ns, verdict->samples).text,
-			    figure_ns(line->avoidable_low_ns).text,
-			    figure_ns(line->avoidable_high_ns).text);
-	else if (low < 0.5)
-		verdict_say(verdict, "Could save up to %.0f%% of the CPU time.", high);
-	else
-		verdict_say(verdict, "Could save %.0f to %.0f%% of the CPU time.", low, high);
+	verdict_say(
+		verdict,
+		"It goes to this line of a library, which is called from there for %s of its time:",
+		figure_sampled(own->time_ns, own->of_ns, verdict->samples).text);
+	verdict_show(verdict, verdict->line);
 }
 
-static void say_finding(struct verdict *verdict, const struct profile_line *line, uint64_t total_ns)
+static void say_advice(struct verdict *verdict, const struct finding *finding)
 {
-	bool little = certainty(line, total_ns) == CERTAINTY_POSSIBLE;
+	if (finding->advice)
+		verdict_say(verdict, "%s: %s",
+			    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
+			    finding->advice);
+}
 
-	verdict->line = line;
-	verdict_show(verdict, line);
-	if (verdict_finding(line)) {
-		verdict_say(verdict, "%s.", line->finding);
-		say_saving(verdict, line, total_ns);
-		say_accesses(verdict, line, total_ns);
-	} else {
-		say_accesses(verdict, line, total_ns);
-		say_saving(verdict, line, total_ns);
+/* Where to change it and what to do, what that could save, then what speaks for it. */
+static void say_finding(struct verdict *verdict, const struct finding *finding, uint64_t total_ns)
+{
+	const struct profile_line *place = finding_place(finding);
+
+	verdict->line = finding->line;
+	verdict->own_line = finding->own.line;
+	verdict_show(verdict, place);
+	/* The arguments tell more of the expression than the pattern does. */
+	if (finding->pattern && !finding->by_arguments)
+		say_under(verdict, finding->pattern_ns, total_ns, finding->pattern);
+	else if (finding->own.line)
+		say_under(verdict, place->total_ns, total_ns, NULL);
+	if (finding->by_arguments)
+		verdict_say(verdict, "%s", finding->what);
+	else if (!finding->pattern)
+		say_advice(verdict, finding);
+	if (finding->saving_ns) {
+		verdict_say(verdict, "%s", finding->gain);
+		verdict_say(verdict, "%s", finding->evidence);
 	}
-	if (little)
-		verdict_say(verdict, "That rests on %" PRIu64 " %s: profile longer to be sure.",
-			    support(line),
-			    verdict_finding(line) ? "samples" : "redundant accesses");
-	if (line->category != CATEGORY_UNCLEAR)
-		verdict_say(verdict, "%s %s: %s", little ? "Perhaps" : "Likely",
-			    category_name(line->category), category_advice(line->category));
+	if (finding->by_arguments)
+		say_advice(verdict, finding);
+	if (finding->caution[0])
+		verdict_say(verdict, "%s", finding->caution);
+	if (finding->own.line)
+		say_library_line(verdict, &finding->own);
 }
 
-/* The hottest lines of many programs are a library's: then also what called it, or most. */
-static void say_own_line(struct verdict *verdict, const struct profile *profile,
-			 const struct profile_line *through)
+/* Behind another verdict, which stays what it is about. */
+static void add_finding(struct verdict *verdict, const struct finding *finding, uint64_t total_ns)
 {
-	struct own_line own;
+	const struct profile_line *line = verdict->line, *own = verdict->own_line;
 
-	if (!own_line_is_foreign(verdict->line) || !own_line_find(profile, through, &own))
-		return;
-	if (through)
-		verdict_say(verdict,
-			    "In %s of its time it is called by this line of the program itself:",
-			    figure_sampled(own.time_ns, own.of_ns, verdict->samples).text);
-	else
-		verdict_say(
-			verdict,
-			"Of the program's own lines, this one and the libraries that it calls take "
-			"most, "
-			"%s:",
-			figure_sampled(own.time_ns, own.of_ns, verdict->samples).text);
-	verdict->own_line = own.line;
-	verdict_show(verdict, own.line);
+	verdict_say(verdict, "And of its CPU time: %s.", finding->headline);
+	say_finding(verdict, finding, total_ns);
+	verdict->line = line;
+	verdict->own_line = own;
 }
 
 /* Why there was little to watch. */
@@ -387,7 +185,7 @@ static const struct profile_line *first_line(const struct profile *profile,
 /* As much as a finding's, but hardly anything speaks for it. */
 static bool is_unsupported(const struct profile_line *line, uint64_t total_ns)
 {
-	return !profile_line_is_supported(line) && is_worth(line->avoidable_ns, total_ns);
+	return !profile_line_is_supported(line) && finding_is_worth(line->avoidable_ns, total_ns);
 }
 
 static int by_high(const void *left, const void *right)
@@ -404,14 +202,27 @@ static void say_hottest(struct verdict *verdict, const struct profile *profile)
 {
 	const struct profile_line *top_self = first_line(profile, profile_line_by_self, NULL);
 	uint64_t total_ns = time_sum(profile->time_ns);
+	struct own_line own;
 
 	if (!top_self || time_sum(top_self->self_ns) == 0)
 		return;
-	verdict_say(verdict, "The hottest line has %s of the CPU time:",
-		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
 	verdict->line = top_self;
+	if (own_line_is_foreign(top_self) && own_line_find(profile, NULL, &own)) {
+		verdict->own_line = own.line;
+		verdict_show(verdict, own.line);
+		verdict_say(
+			verdict,
+			"Of the program's own lines, this one and the libraries that it calls "
+			"take most: %s of the CPU time. The hottest line, with %s, is a library's:",
+			figure_sampled(own.time_ns, own.of_ns, verdict->samples).text,
+			figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples)
+				.text);
+		verdict_show(verdict, top_self);
+		return;
+	}
 	verdict_show(verdict, top_self);
-	say_own_line(verdict, profile, NULL);
+	verdict_say(verdict, "It is the hottest line: %s of the CPU time.",
+		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
 }
 
 /* A line that could save much or nothing: what the tables list of it is not denied here. */
@@ -419,18 +230,27 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 			    const struct profile_line *line)
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
+	struct own_line own = { 0 };
 	char watched[96];
 
 	verdict->kind = VERDICT_TOO_FEW;
 	verdict->headline = "too few accesses to tell whether work is repeated";
 	verdict->line = line;
-	verdict_show(verdict, line);
+	if (own_line_is_foreign(line) && own_line_find(profile, line, &own)) {
+		verdict->own_line = own.line;
+		verdict_show(verdict, own.line);
+		say_under(verdict, own.line->total_ns, total_ns, NULL);
+		say_library_line(verdict, &own);
+	} else {
+		verdict_show(verdict, line);
+	}
 	if (sampled(line->accesses))
 		snprintf(watched, sizeof(watched),
 			 "of %" PRIu64 " memory %s watched there %" PRIu64 " %s redundant",
 			 sampled(line->accesses),
 			 sampled(line->accesses) == 1 ? "access" : "accesses",
-			 redundant_at_all(line), redundant_at_all(line) == 1 ? "was" : "were");
+			 profile_line_redundant(line),
+			 profile_line_redundant(line) == 1 ? "was" : "were");
 	else
 		snprintf(watched, sizeof(watched), "no memory access was watched there");
 	verdict_say(verdict,
@@ -439,7 +259,6 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 		    figure_ns(line->avoidable_high_ns).text,
 		    figure_sampled(line->avoidable_high_ns, total_ns, verdict->samples).text,
 		    watched);
-	say_own_line(verdict, profile, line);
 }
 
 /* Lines of which each could save less than a finding. */
@@ -451,7 +270,7 @@ static void say_small_ones(struct verdict *verdict, const struct profile *profil
 	for (size_t i = 0; i < profile->line_count; i++)
 		if (profile_line_has_evidence(&profile->lines[i]))
 			sum_ns += profile->lines[i].avoidable_ns;
-	if (most && is_worth(most->avoidable_high_ns, total_ns))
+	if (most && finding_is_worth(most->avoidable_high_ns, total_ns))
 		verdict_say(
 			verdict,
 			"%" PRIu64
@@ -466,11 +285,13 @@ static void say_small_ones(struct verdict *verdict, const struct profile *profil
 			    " memory accesses were watched; no single line could save %.0f%% "
 			    "of the CPU time by avoiding repeated ones.",
 			    sampled(profile->accesses), FINDING_SHARE_MIN * 100);
-	if (is_worth(sum_ns, total_ns))
-		verdict_say(verdict,
-			    "The lines under COULD SAVE together could save about %s (%s).",
-			    figure_ns(sum_ns).text,
-			    figure_sampled(sum_ns, total_ns, verdict->samples).text);
+	if (finding_is_worth(sum_ns, total_ns))
+		verdict_say(
+			verdict,
+			"The lines that --details has under COULD SAVE together could save about "
+			"%s (%s).",
+			figure_ns(sum_ns).text,
+			figure_sampled(sum_ns, total_ns, verdict->samples).text);
 }
 
 static void say_no_samples(struct verdict *verdict)
@@ -479,13 +300,38 @@ static void say_no_samples(struct verdict *verdict)
 	verdict->headline = "nothing was sampled";
 	verdict_say(verdict,
 		    "The target used next to no CPU time in Python threads while it was watched, "
-		    "or all samples were lost: see DATA QUALITY.");
+		    "or all samples were lost: --details shows that under DATA QUALITY.");
+}
+
+/* A saving that samples show leads, unless a pattern takes more than twice as much. */
+#define PATTERN_LEADS 2
+
+/* The first, and behind a pattern what could be saved elsewhere. false: there is none. */
+static bool say_findings(struct verdict *verdict, const struct profile *profile)
+{
+	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
+	size_t count = findings ? findings_find(profile, findings, FINDINGS_MAX) : 0, patterns = 0;
+	uint64_t total_ns = time_sum(profile->time_ns);
+	const struct finding *first = findings;
+
+	while (patterns < count && findings[patterns].saving_ns)
+		patterns++;
+	if (patterns && patterns < count &&
+	    (double)findings[patterns].pattern_ns > PATTERN_LEADS * (double)first->saving_ns)
+		first = &findings[patterns];
+	if (count) {
+		verdict->kind = first->saving_ns ? VERDICT_FINDING : VERDICT_PATTERN;
+		verdict->headline = first->headline;
+		say_finding(verdict, first, total_ns);
+	}
+	if (count && first != findings)
+		add_finding(verdict, findings, total_ns);
+	free(findings);
+	return count > 0;
 }
 
 static void find(const struct profile *profile, struct verdict *verdict)
 {
-	const struct profile_line *finding =
-		first_line(profile, profile_line_by_avoidable, is_finding);
 	const struct profile_line *unsupported =
 		first_line(profile, profile_line_by_avoidable, is_unsupported);
 	uint64_t total_ns = time_sum(profile->time_ns);
@@ -495,13 +341,8 @@ static void find(const struct profile *profile, struct verdict *verdict)
 		say_no_samples(verdict);
 		return;
 	}
-	if (finding) {
-		verdict->kind = VERDICT_FINDING;
-		verdict->headline = headline(finding, total_ns);
-		say_finding(verdict, finding, total_ns);
-		say_own_line(verdict, profile, finding);
+	if (say_findings(verdict, profile))
 		return;
-	}
 	if (unsupported) {
 		say_unsupported(verdict, profile, unsupported);
 		return;
@@ -509,11 +350,13 @@ static void find(const struct profile *profile, struct verdict *verdict)
 	if (watched == 0) {
 		verdict->kind = VERDICT_TIME_ONLY;
 		verdict->headline = "time only: no memory access was watched";
+		say_hottest(verdict, profile);
 		say_class(verdict, profile->time_ns, total_ns);
 	} else if (interval_wilson(0, watched).high >= FINDING_SHARE_MIN) {
 		/* Were none of so many redundant, a finding could still have been missed. */
 		verdict->kind = VERDICT_TOO_FEW;
 		verdict->headline = "too few accesses to tell whether work is repeated";
+		say_hottest(verdict, profile);
 		verdict_say(verdict,
 			    "%" PRIu64 " memory %s watched. Profile longer, or with a higher "
 			    "--rate, to tell.",
@@ -522,23 +365,19 @@ static void find(const struct profile *profile, struct verdict *verdict)
 	} else {
 		verdict->kind = VERDICT_NOTHING;
 		verdict->headline = "no redundant line stands out";
+		say_hottest(verdict, profile);
 		say_small_ones(verdict, profile);
 	}
-	say_hottest(verdict, profile);
 }
 
 const char *verdict_kind_name(enum verdict_kind kind)
 {
 	static const char *const names[VERDICT_KIND_COUNT] = {
-		[VERDICT_FINDING] = "finding",
-		[VERDICT_TOO_FEW] = "too-few-accesses",
-		[VERDICT_NOTHING] = "nothing",
-		[VERDICT_TIME_ONLY] = "time-only",
-		[VERDICT_DEADLOCK] = "deadlock",
-		[VERDICT_WAITING] = "waiting",
-		[VERDICT_IDLE] = "idle",
-		[VERDICT_STARVED] = "no-cpu",
-		[VERDICT_UNSAMPLED] = "no-samples",
+		[VERDICT_FINDING] = "finding",          [VERDICT_PATTERN] = "slow-pattern",
+		[VERDICT_TOO_FEW] = "too-few-accesses", [VERDICT_NOTHING] = "nothing",
+		[VERDICT_TIME_ONLY] = "time-only",      [VERDICT_DEADLOCK] = "deadlock",
+		[VERDICT_WAITING] = "waiting",          [VERDICT_IDLE] = "idle",
+		[VERDICT_STARVED] = "no-cpu",           [VERDICT_UNSAMPLED] = "no-samples",
 	};
 
 	return names[kind];
@@ -546,16 +385,10 @@ const char *verdict_kind_name(enum verdict_kind kind)
 
 void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
 {
-	const struct profile_line *finding =
-		first_line(profile, profile_line_by_avoidable, is_finding);
-	const struct profile_line *line = verdict->line;
-	uint64_t total_ns = time_sum(profile->time_ns);
+	struct finding finding;
 
-	if (!finding)
-		return;
-	verdict_say(verdict, "And of its CPU time: %s.", headline(finding, total_ns));
-	say_finding(verdict, finding, total_ns);
-	verdict->line = line;
+	if (findings_find(profile, &finding, 1))
+		add_finding(verdict, &finding, time_sum(profile->time_ns));
 }
 
 void verdict_find(const struct profile *profile, struct verdict *ret_verdict)

@@ -7,6 +7,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_VERDICT_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_VERDICT_H
 
+#include "daemon/report/model/finding.h"
 #include "daemon/report/model/profile.h"
 
 #define VERDICT_SENTENCES_MAX  16
@@ -15,6 +16,7 @@
 
 enum verdict_kind {
 	VERDICT_FINDING,   /* line: from which something could be saved */
+	VERDICT_PATTERN,   /* a way to write it that is known to be slow; line: where */
 	VERDICT_TOO_FEW,   /* too few accesses to tell; line: about which, or the hottest one */
 	VERDICT_NOTHING,   /* nothing to save stands out; line: the hottest one */
 	VERDICT_TIME_ONLY, /* no access was watched; likewise */
@@ -50,16 +52,9 @@ void verdict_find(const struct profile *profile, struct verdict *ret_verdict);
 
 /* For qsort() of pointers to the lines of one profile; ties keep the profile's own order. */
 int profile_line_by_self(const void *left, const void *right);
-int profile_line_by_avoidable(const void *left, const void *right);
 
 /* Those in which threads slept, longest first, for the caller to free. NULL: no memory. */
 const struct profile_line **profile_lines_by_waiting(const struct profile *profile,
 						     size_t *ret_count);
-
-/* Anything that was seen of the line itself speaks for its avoidable time. */
-bool profile_line_has_evidence(const struct profile_line *line);
-
-/* And enough of it for a finding; otherwise that time may be nothing. */
-bool profile_line_is_supported(const struct profile_line *line);
 
 #endif

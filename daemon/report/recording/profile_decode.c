@@ -418,6 +418,26 @@ static bool check_timeline(const struct profile_timeline *timeline, size_t owner
 	return true;
 }
 
+/* Writers look for a thread's stacks behind each other, and take a node's time apart by them. */
+static bool check_stacks(const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+
+	for (size_t i = 0; i < facts->stack_count; i++) {
+		const struct profile_stack *stack = &facts->stacks[i], *last = stack - 1;
+
+		if (stack->thread >= facts->thread_count || stack->node >= profile->tree.node_count)
+			return false;
+		if (i && (stack->thread < last->thread ||
+			  (stack->thread == last->thread && stack->node <= last->node)))
+			return false;
+		for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
+			if (stack->samples[c] > NODE_SAMPLES_MAX)
+				return false;
+	}
+	return true;
+}
+
 static int decode_finish(struct decoder *decoder, struct recorded_profile *recorded,
 			 struct profile *ret_profile)
 {
@@ -432,7 +452,9 @@ static int decode_finish(struct decoder *decoder, struct recorded_profile *recor
 		return error;
 	if (!check_lines(profile) || !check_pairs(profile) ||
 	    !check_timeline(&profile->facts.thread_timeline, profile->facts.thread_count) ||
-	    !check_timeline(&profile->facts.node_timeline, profile->tree.node_count))
+	    !check_timeline(&profile->facts.node_timeline, profile->tree.node_count) ||
+	    !check_stacks(profile) ||
+	    !check_timeline(&profile->facts.stack_timeline, profile->facts.stack_count))
 		return -EBADMSG;
 	for (size_t i = 0; i < recorded->command_count; i++)
 		command[i] = recorded->command[i].text;

@@ -160,7 +160,16 @@ static const struct field cell_fields[] = {
 #define thread_cell_fields cell_fields
 #define node_cell_fields   cell_fields
 TABLE(thread_cell, "timeline.threads", struct profile_cell, ROWS_MAX);
+#define stack_cell_fields cell_fields
 TABLE(node_cell, "timeline.nodes", struct profile_cell, ROWS_MAX);
+TABLE(stack_cell, "timeline.stacks", struct profile_cell, ROWS_MAX);
+
+static const struct field stack_fields[] = {
+	NUMBER(struct profile_stack, thread, 0), NUMBER(struct profile_stack, node, 0),
+	WORDS(struct profile_stack, samples),    WORDS(struct profile_stack, time_ns),
+	WORDS(struct profile_stack, waiting_ns),
+};
+TABLE(stack, "stacks", struct profile_stack, ROWS_MAX);
 
 static const struct field source_fields[] = {
 	STRING(struct profile_source, file),
@@ -216,6 +225,7 @@ static const struct field profile_fields[] = {
 	STRING_OR_NULL(struct recorded_profile, profile.facts.sampler_limits),
 	STRING_OR_NULL(struct recorded_profile, profile.facts.deadlock),
 	WORDS(struct recorded_profile, profile.facts.period_ns),
+	WORDS(struct recorded_profile, profile.facts.wanted_period_ns),
 	WORDS(struct recorded_profile, profile.facts.started_unix_ns),
 	WORDS(struct recorded_profile, profile.facts.process_started_unix_ns),
 	WORDS(struct recorded_profile, profile.facts.duration_ns),
@@ -243,6 +253,8 @@ static const struct field profile_fields[] = {
 	ROWS(struct recorded_profile, profile.facts.threads, profile.facts.thread_count, thread),
 	TIMELINE(struct recorded_profile, profile.facts.thread_timeline, thread_cell),
 	TIMELINE(struct recorded_profile, profile.facts.node_timeline, node_cell),
+	ROWS(struct recorded_profile, profile.facts.stacks, profile.facts.stack_count, stack),
+	TIMELINE(struct recorded_profile, profile.facts.stack_timeline, stack_cell),
 	/* Before the pairs, which point to them. */
 	ROWS(struct recorded_profile, profile.lines, profile.line_count, line),
 	ROWS(struct recorded_profile, profile.functions, profile.function_count, function),

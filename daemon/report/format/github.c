@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workflow commands of GitHub's runners, which show the findings beside the lines of a pull
+ * request: one a finding, where the program itself can be changed.
+ *
+ *   ::warning file=app/model.py,line=7,col=5,endColumn=21,title=...::text
+ */
+#include "daemon/report/encode/file_uri.h"
+#include "daemon/report/encode/workflow_command.h"
+#include "daemon/report/format/writer.h"
+#include "daemon/report/model/line_mark.h"
+#include "daemon/report/model/verdict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MESSAGE_BYTES 4096
+
+/* Columns are of the expression; none where it goes on in further lines. */
+static int put_finding(FILE *file, const struct finding *finding, const char *root)
+{
+	const struct profile_line *line = finding_place(finding);
+	char message[MESSAGE_BYTES];
+	size_t from, to;
+
+	finding_message(finding, message, sizeof(message));
+	fprintf(file, "::%s file=", finding->certainty == FINDING_POSSIBLE ? "notice" : "warning");
+	if (workflow_property(file, path_below(line->file, root)) < 0)
+		return -ENOMEM;
+	if (line->line > 0)
+		fprintf(file, ",line=%d", line->line);
+	if (line->line > 0 && line_mark_columns(line, &from, &to)) {
+		if (line->end_line > line->line)
+			fprintf(file, ",endLine=%d", line->end_line);
+		else
+			fprintf(file, ",col=%zu,endColumn=%zu", from, to);
+	}
+	fputs(",title=", file);
+	if (workflow_property(file, finding->headline) < 0)
+		return -ENOMEM;
+	fputs("::", file);
+	if (workflow_message(file, message) < 0)
+		return -ENOMEM;
+	fputc('\n', file);
+	return 0;
+}
+
+/* That it was looked at, and nothing found, or what else there was. */
+static int put_verdict(FILE *file, const struct profile *profile)
+{
+	struct verdict verdict;
+
+	verdict_find(profile, &verdict);
+	fputs("::notice title=pieprofd::", file);
+	if (workflow_message(file, verdict.headline) < 0)
+		return -ENOMEM;
+	fputc('\n', file);
+	return 0;
+}
+
+static int github_write(const struct profile *profile, const struct writer_options *options,
+			FILE *file)
+{
+	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
+	size_t count = findings ? findings_find(profile, findings, FINDINGS_MAX) : 0;
+	int result = findings ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !result; i++)
+		result = put_finding(file, &findings[i], options->source_root);
+	if (!count && !result)
+		result = put_verdict(file, profile);
+	free(findings);
+	return result ? result : ferror(file) ? -EIO : 0;
+}
+
+const struct writer writer_github = { .name = "github",
+				      .extension = ".github.txt",
+				      .write = github_write };

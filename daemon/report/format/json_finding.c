@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/format/json_finding.h"
+
+#include "daemon/report/format/json_value.h"
+#include "daemon/report/model/finding.h"
+
+#include <stdlib.h>
+
+json_t *json_expression(const struct profile_line *line)
+{
+	json_t *object;
+
+	if (!line->expression)
+		return json_null();
+	object = json_with(json_object(), "text", json_text(line->expression));
+	object = json_with(object, "line", json_integer(line->line));
+	object = json_with(object, "end_line",
+			   line->end_line ? json_integer(line->end_line) : json_null());
+	object = json_with(object, "column",
+			   line->column >= 0 ? json_integer(line->column) : json_null());
+	return json_with(object, "end_column",
+			 line->column >= 0 ? json_integer(line->end_column) : json_null());
+}
+
+json_t *json_place(const struct profile_line *line)
+{
+	json_t *object;
+
+	if (!line)
+		return json_null();
+	object = json_with(json_object(), "file", json_text(line->file));
+	object = json_with(object, "line", json_integer(line->line));
+	return json_with(object, "function", json_text(line->function));
+}
+
+static json_t *json_sentence(const char *text)
+{
+	return text[0] ? json_text(text) : json_null();
+}
+
+static json_t *json_finding(const struct finding *finding)
+{
+	const struct profile_line *line = finding->line;
+	json_t *object = json_object();
+
+	object = json_with(object, "file", json_text(line->file));
+	object = json_with(object, "line", json_integer(line->line));
+	object = json_with(object, "function", json_text(line->function));
+	object = json_with(object, "source", json_text_or_null(line->source));
+	object = json_with(object, "expression", json_expression(line));
+	object = json_with(object, "own_line", json_place(finding->own.line));
+	object = json_with(object, "pattern",
+			   finding->pattern ? json_text(finding->pattern->name) : json_null());
+	object = json_with(object, "category", json_text(category_name(finding->category)));
+	object = json_with(object, "certainty",
+			   json_text(finding_certainty_name(finding->certainty)));
+	object = json_with(object, "share", json_figure(finding->share));
+	object = json_with(object, "saving", json_figure(finding->saving));
+	object = json_with(object, "saving_low", json_figure(finding->saving_low));
+	object = json_with(object, "saving_high", json_figure(finding->saving_high));
+	object = json_with(object, "saving_ns", json_count(finding->saving_ns));
+	object = json_with(object, "saving_low_ns", json_count(finding->saving_low_ns));
+	object = json_with(object, "saving_high_ns", json_count(finding->saving_high_ns));
+	object = json_with(object, "support", json_count(finding->support));
+	object = json_with(object, "headline", json_text(finding->headline));
+	object = json_with(object, "what", json_sentence(finding->what));
+	object = json_with(object, "gain", json_sentence(finding->gain));
+	object = json_with(object, "evidence", json_sentence(finding->evidence));
+	object = json_with(object, "caution", json_sentence(finding->caution));
+	return json_with(object, "advice", json_text_or_null(finding->advice));
+}
+
+json_t *json_findings(const struct profile *profile)
+{
+	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
+	size_t count = findings ? findings_find(profile, findings, FINDINGS_MAX) : 0;
+	json_t *array = findings ? json_array() : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		array = json_appended(array, json_finding(&findings[i]));
+	free(findings);
+	return array;
+}
