@@ -308,8 +308,7 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 		facts->few = true;
 		return;
 	}
-	if (site->of_callee && summary->distinct >= 2 &&
-	    summary->recurring >= FEW_RECURRING_MIN &&
+	if (site->of_callee && summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
 	    (calls - 1) * calls / 2 / (double)summary->recurring <= FEW_SETS_MAX) {
 		facts->few = true;
 		return;
