@@ -103,6 +103,19 @@ void preflight_explain_seize(pid_t pid, int failure, struct error *error)
 	}
 }
 
+bool preflight_has_ended(pid_t pid, const struct process_status *status, struct error *error)
+{
+	if (!procfs_has_ended(pid, status->state))
+		return false;
+	error_set(error, EXIT_NO_TARGET, "process %d has ended and waits for its parent (zombie)",
+		  pid);
+	error_set_cure(error,
+		       "Its parent, process %d, has not asked for its exit code yet: nothing is "
+		       "left to look at.",
+		       status->parent);
+	return true;
+}
+
 /* The kernel would let us: it is never asked. */
 static void explain_filter(bool permitted, struct error *error)
 {
@@ -370,11 +383,8 @@ int preflight_check(pid_t pid, int wanted_signal, struct preflight *ret_prefligh
 		error_set(error, EXIT_NO_TARGET, "process %d is this profiler", pid);
 		return -1;
 	}
-	if (procfs_has_ended(pid, status.state)) {
-		error_set(error, EXIT_NO_TARGET,
-			  "process %d has ended and waits for its parent (zombie)", pid);
+	if (preflight_has_ended(pid, &status, error))
 		return -1;
-	}
 	/* A main thread that has ended is let go of by its tracer, the others are not. */
 	if (!status.tracer && !procfs_read_status(pid, procfs_living_thread(pid), &living))
 		status.tracer = living.tracer;

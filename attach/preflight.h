@@ -33,6 +33,10 @@ __attribute__((warn_unused_result)) int preflight_check(pid_t pid, int wanted_si
 							struct preflight *ret_preflight,
 							struct error *error);
 
+struct process_status;
+/* A zombie, and *error filled? */
+bool preflight_has_ended(pid_t pid, const struct process_status *status, struct error *error);
+
 /* Ids here are ids everywhere: user 0 is the machine's root, and capabilities count. */
 bool preflight_in_first_user_namespace(void);
 

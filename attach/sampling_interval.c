@@ -49,11 +49,11 @@ struct sampling_rest sampling_interval_rest(const struct sampling_interval *inte
 	if (running_ns < in->began_ns)
 		return (struct sampling_rest){ 0 };
 	if (!in->first)
-		return (struct sampling_rest){ in->ns - passed_ns % in->ns, in->ns };
+		return (struct sampling_rest){ in->ns - passed_ns % in->ns, in->ns, 0 };
 	if (passed_ns < in->ns)
-		return (struct sampling_rest){ in->ns - passed_ns, in->whole_ns };
+		return (struct sampling_rest){ in->ns - passed_ns, in->whole_ns, 0 };
 	if (passed_ns < next_ns)
-		return (struct sampling_rest){ next_ns - passed_ns, in->period_ns };
+		return (struct sampling_rest){ next_ns - passed_ns, in->period_ns, 0 };
 	return (struct sampling_rest){ 0 };
 }
 

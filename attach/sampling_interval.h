@@ -41,6 +41,7 @@ void sampling_interval_start(struct sampling_interval *interval, uint64_t period
 struct sampling_rest {
 	uint64_t left_ns;  /* 0: there is none */
 	uint64_t whole_ns; /* what its end will stand for */
+	uint64_t owed_ns;  /* what the next sample, whenever it comes, stands for as well */
 };
 
 /* After start: the first one is the rest of another thread's last one, if there is any. */

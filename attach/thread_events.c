@@ -119,25 +119,6 @@ uint64_t thread_events_running_ns(const struct thread_events *events)
 	return event_running_ns(events->clock_fd);
 }
 
-struct sampling_rest thread_events_rest(const struct thread_events *events)
-{
-	uint64_t running_ns = event_running_ns(events->clock_fd);
-	struct sampling_rest rest = { 0 };
-
-	if (running_ns)
-		rest = sampling_interval_rest(&events->interval, running_ns);
-	/* Its stop did not come: another thread's is to stand for it. */
-	if (events->soon)
-		rest = (struct sampling_rest){
-			.left_ns = SOON_NS,
-			.whole_ns = events->interval.first ? events->interval.whole_ns
-							   : events->interval.ns,
-		};
-	if (rest.left_ns)
-		rest.whole_ns += events->owed_ns;
-	return rest;
-}
-
 int thread_events_open_after(struct thread_events *events, pid_t tid, int signal,
 			     uint64_t period_ns, struct sampling_rest rest)
 {
@@ -153,6 +134,7 @@ int thread_events_open_after(struct thread_events *events, pid_t tid, int signal
 		events->slots[slot].fd = -1;
 	sampling_interval_start(&events->interval, period_ns, clock_now_ns() ^ (uint64_t)tid << 40);
 	sampling_interval_continue(&events->interval, rest);
+	events->owed_ns = rest.owed_ns;
 	attributes_init(&attributes);
 	attributes.type = PERF_TYPE_SOFTWARE;
 	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
@@ -513,6 +495,32 @@ size_t thread_events_drain(struct thread_events *events, struct event_record *re
 			count++;
 		}
 	return count;
+}
+
+struct sampling_rest thread_events_rest(struct thread_events *events)
+{
+	uint64_t running_ns = event_running_ns(events->clock_fd), sampled_ns = 0, unread_ns = 0;
+	struct sampling_rest rest = { 0 };
+	struct event_record record;
+
+	while (thread_events_drain(events, &record, 1))
+		if (record.source == EVENT_CLOCK && record.stands_for_ns) {
+			sampled_ns = record.running_ns;
+			unread_ns += record.stands_for_ns;
+		}
+	/* Its stop did not come, or the thread was gone before it was read: another's is to stand
+	 * for it. */
+	if (unread_ns)
+		rest = (struct sampling_rest){
+			.left_ns = SOON_NS,
+			.whole_ns =
+				SOON_NS + (running_ns > sampled_ns ? running_ns - sampled_ns : 0),
+		};
+	else if (running_ns)
+		rest = sampling_interval_rest(&events->interval, running_ns);
+	rest.owed_ns = unread_ns + events->owed_ns;
+	events->owed_ns = 0;
+	return rest;
 }
 
 bool thread_events_pending(const struct thread_events *events)

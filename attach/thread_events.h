@@ -96,8 +96,11 @@ __attribute__((warn_unused_result)) int thread_events_open_after(struct thread_e
 								 pid_t tid, int signal,
 								 uint64_t period_ns,
 								 struct sampling_rest rest);
-/* Of a thread that has ended: how far it was from the clock's next sample. */
-struct sampling_rest thread_events_rest(const struct thread_events *events);
+/*
+ * Of a thread that has ended: how far it was from the clock's next sample. Records that nobody
+ * has read are gone with it, and owed: the sample is then to come soon.
+ */
+struct sampling_rest thread_events_rest(struct thread_events *events);
 
 /* How long the thread has run on a CPU while its clock was on; 0: unknown, too. */
 uint64_t thread_events_running_ns(const struct thread_events *events);

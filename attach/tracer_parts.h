@@ -19,6 +19,7 @@
 struct rests {
 	struct sampling_rest items[RESTS_MAX];
 	size_t count;
+	uint64_t owed_ns; /* by all that have ended; the next to begin has it */
 };
 
 struct tracer {

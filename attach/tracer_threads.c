@@ -21,17 +21,25 @@ void tracee_close(struct tracer *tracer, struct tracee *tracee)
 
 static void leave_rest(struct rests *rests, struct sampling_rest rest)
 {
+	rests->owed_ns += rest.owed_ns;
+	rest.owed_ns = 0;
 	if (rest.left_ns && rests->count < RESTS_MAX)
 		rests->items[rests->count++] = rest;
 }
 
 static struct sampling_rest take_rest(struct rests *rests)
 {
-	return rests->count ? rests->items[--rests->count] : (struct sampling_rest){ 0 };
+	struct sampling_rest rest = { 0 };
+
+	if (rests->count)
+		rest = rests->items[--rests->count];
+	rest.owed_ns = rests->owed_ns;
+	rests->owed_ns = 0;
+	return rest;
 }
 
 /* A thread has ended: those that begin go on where its clocks were. */
-static void leave_rests(struct tracer *tracer, const struct tracee *tracee)
+static void leave_rests(struct tracer *tracer, struct tracee *tracee)
 {
 	uint64_t running_ns = thread_events_running_ns(&tracee->events);
 
@@ -58,15 +66,18 @@ static void tracee_enable_clocks(struct tracee *tracee, bool enable)
 
 int tracee_open(struct tracer *tracer, struct tracee *tracee)
 {
+	struct sampling_rest rest = take_rest(&tracer->user_rests);
 	int error = thread_events_open_after(&tracee->events, tracee->id.tid, tracer->stop_signal,
-					     tracer->period_ns, take_rest(&tracer->user_rests));
+					     tracer->period_ns, rest);
 
 	if (!error && tracee->events.clock_fd >= tracer->files_max) {
 		thread_events_close(&tracee->events);
 		error = -EMFILE;
 	}
-	if (error)
+	if (error) {
+		leave_rest(&tracer->user_rests, rest);
 		return error;
+	}
 	for (size_t i = 0; i < tracer->memory_event_count; i++) {
 		if (thread_events_add_memory(&tracee->events, &tracer->memory_events[i])) {
 			tracer->counts.memory_refused++;
@@ -125,7 +136,7 @@ void tracer_enable_clocks(struct tracer *tracer, bool enable)
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
 {
 	tracer->period_ns = period_ns;
-	/* They are parts of the old one. */
+	/* They are parts of the old one. What is owed stays. */
 	tracer->user_rests.count = tracer->kernel_rests.count = 0;
 	tracee_table_each (&tracer->tracees, tracee) {
 		(void)thread_events_set_period(&tracee->events, period_ns);

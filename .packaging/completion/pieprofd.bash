@@ -74,6 +74,9 @@ _pieprofd() {
 			return
 		elif [[ -z $command ]]; then
 			values=$commands
+			[[ $word == [0-9]* ]] && values=$(_pieprofd_pythons)
+		elif [[ $command != list ]]; then
+			values=$(_pieprofd_pythons)
 		fi
 		;;
 	esac

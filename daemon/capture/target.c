@@ -278,6 +278,38 @@ static int open_runtime(struct target *target, struct error *error)
 	return 0;
 }
 
+static bool runs_pypy(const struct target *target)
+{
+	for (size_t i = 0; i < module_table_count(target->modules); i++) {
+		const struct module *module = module_table_get(target->modules, i);
+
+		if (name_starts(module, "pypy") || name_starts(module, "libpypy"))
+			return true;
+	}
+	return false;
+}
+
+static void explain_no_interpreter(const struct target *target, struct error *error)
+{
+	char executable[256];
+
+	if (procfs_read_executable(target->pid, executable, sizeof(executable)))
+		strcpy(executable, "?");
+	if (runs_pypy(target)) {
+		error_set(error, EXIT_NO_TARGET,
+			  "process %d (%s) runs PyPy, which is not supported", target->pid,
+			  executable);
+		error_set_cure(error, "pieprofd reads CPython 3.6 to 3.15: run the program with "
+				      "that.");
+		return;
+	}
+	error_set(error, EXIT_NO_TARGET, "process %d (%s) does not run CPython", target->pid,
+		  executable);
+	error_set_cure(error, "None of its files has the symbol _PyRuntime. When a "
+			      "launcher starts the real "
+			      "interpreter, attach to that process: see `ps --forest`.");
+}
+
 int target_init(struct target *target, pid_t pid, bool download, struct impersonator *impersonator,
 		struct error *error)
 {
@@ -321,15 +353,7 @@ int target_init(struct target *target, pid_t pid, bool download, struct imperson
 		return -1;
 	}
 	if (!target_find_interpreter(target)) {
-		char executable[256];
-
-		if (procfs_read_executable(pid, executable, sizeof(executable)))
-			strcpy(executable, "?");
-		error_set(error, EXIT_NO_TARGET, "process %d (%s) does not run CPython", pid,
-			  executable);
-		error_set_cure(error, "None of its files has the symbol _PyRuntime. When a "
-				      "launcher starts the real "
-				      "interpreter, attach to that process: see `ps --forest`.");
+		explain_no_interpreter(target, error);
 		return -1;
 	}
 	if (open_runtime(target, error))

@@ -28,6 +28,14 @@ static void become(char *const *words, const struct command_settings *settings, 
 	if (settings->files.rlim_cur)
 		(void)setrlimit(RLIMIT_NOFILE, &settings->files);
 	(void)sigprocmask(SIG_SETMASK, &settings->mask, NULL);
+	if (settings->silent) {
+		int nowhere = open("/dev/null", O_RDWR);
+
+		for (int file = 0; nowhere >= 0 && file <= STDERR_FILENO; file++)
+			(void)dup2(nowhere, file);
+		if (nowhere > STDERR_FILENO)
+			(void)close(nowhere);
+	}
 	execvp(words[0], words);
 	error = errno;
 	if (write(errors, &error, sizeof(error)) != sizeof(error))

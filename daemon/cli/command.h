@@ -17,6 +17,7 @@ struct command_settings {
 	sigset_t mask;
 	struct sigaction actions[65]; /* by signal */
 	struct rlimit files;
+	bool silent; /* its standard files are /dev/null: the terminal is ours */
 };
 
 void command_settings_read(struct command_settings *ret_settings);

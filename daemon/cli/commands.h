@@ -21,6 +21,6 @@ enum exit_code report_command(const struct options *options);
  */
 enum exit_code serve_command(struct options *options);
 /* One process, shown live until it is left; then the summary. */
-enum exit_code top_command(const struct options *options);
+enum exit_code top_command(struct options *options);
 
 #endif

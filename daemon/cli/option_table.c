@@ -4,6 +4,7 @@
 #include "daemon/report/writer_table.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,29 +19,33 @@
 /* Without a command. */
 #define ALONE OPTION_OF(OPTIONS_HELP)
 
+/* Of a word that may be a misspelt name. */
+#define NAME_MAX_LENGTH 32
+
 #define TO(member) offsetof(struct option_parser, member)
 
 const struct option_command option_commands[] = {
 	{ "record", OPTIONS_RECORD,
-	  "[record] --pid N[,M...] [options]\n"
+	  "[record] PID[,PID...] [options]\n"
 	  "[record] --name REGEX | --cgroup NAME [--wait] [options]\n"
 	  "[record] [options] -- COMMAND [ARGUMENT...]\n",
 	  "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
 	  "shows where its time went and which lines repeat memory accesses needlessly.\n" },
-	{ "top", OPTIONS_TOP, "top --pid N [options]\n",
+	{ "top", OPTIONS_TOP, "top PID [options]\ntop [options] -- COMMAND [ARGUMENT...]\n",
 	  "Shows live, in the terminal, where the time goes and which lines repeat work,\n"
 	  "until q; then prints the summary of the whole run.\n" },
 	{ "serve", OPTIONS_SERVE,
-	  "serve --pid N[,M...] --listen WHERE [--follow] [options]\n"
+	  "serve PID[,PID...] --listen WHERE [--follow] [options]\n"
 	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
 	  "Answers over HTTP what processes do: profiles for go tool pprof, /metrics, the\n"
 	  "report at /, for as long as they live; with --wait, whenever they do.\n" },
-	{ "report", OPTIONS_REPORT, "report RECORDING [-o FILE] [--diff BASE] [options]\n",
-	  "Shows a recording, which record -o FILE.pieprof has made, in any format.\n" },
-	{ "dump", OPTIONS_DUMP, "dump --pid N [--json] [--no-native] [--locals]\n",
+	{ "report", OPTIONS_REPORT, "report RECORDING... [-o FILE] [--diff BASE] [options]\n",
+	  "Shows a recording, which record -o FILE.pieprof has made, in any format; several\n"
+	  "together.\n" },
+	{ "dump", OPTIONS_DUMP, "dump PID [--json] [--no-native] [--locals]\n",
 	  "Says what every thread does now, who holds the GIL, and what waits for what.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
-	{ "doctor", OPTIONS_DOCTOR, "doctor [--pid N] [--json]\n",
+	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
 };
 
@@ -90,14 +95,14 @@ const struct option_row option_table[] = {
 	  .help = { { SERVE, "FILE", "the token that clients must send" } } },
 	{ .name = "rotate",
 	  .parse = option_rotate,
-	  .help = { { SERVE, "SECONDS", "begin a new profile so often (3600)" } } },
+	  .help = { { SERVE, "SECONDS", "begin a new profile so often (3600), such as 30m" } } },
 	{ .name = "duration",
 	  .letter = 'd',
 	  .parse = option_duration,
 	  .help = { { RECORD, "SECONDS",
-		      "how long (10), such as 0.5; 0: until ^C.\n"
+		      "how long (10), such as 0.5 or 10m; 0: until ^C.\n"
 		      "Without it, a command is profiled to its end" },
-		    { TOP, "SECONDS", "how long (until q), such as 0.5" } } },
+		    { TOP, "SECONDS", "how long (until q), such as 0.5 or 10m" } } },
 	{ .name = "rate",
 	  .letter = 'r',
 	  .parse = option_rate,
@@ -217,6 +222,11 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.locals),
 	  .help = { { DUMP, NULL, "variables of Python frames, which may be secret" } } },
+	{ .name = "details",
+	  .parse = option_flag,
+	  .to = TO(options.details),
+	  .help = { { RECORD | TOP | REPORT, NULL,
+		      "all of the summary: pairs, waiting, data quality" } } },
 	{ .name = "lines",
 	  .parse = option_rows,
 	  .to = TO(options.lines_max),
@@ -224,7 +234,7 @@ const struct option_row option_table[] = {
 	{ .name = "pairs",
 	  .parse = option_rows,
 	  .to = TO(options.pairs_max),
-	  .help = { { RECORD | TOP | REPORT, "N", "pairs in the summary" } } },
+	  .help = { { RECORD | TOP | REPORT, "N", "pairs in the summary; with --details" } } },
 	{ .name = "color",
 	  .alias = "colour",
 	  .parse = option_colour,
@@ -244,7 +254,10 @@ const struct option_row option_table[] = {
 	  .letter = 'h',
 	  .parse = option_help,
 	  .help = { { EVERY, NULL, "this text" } } },
-	{ .name = "version", .parse = option_version, .help = { { ALONE, NULL, "the version" } } },
+	{ .name = "version",
+	  .letter = 'V',
+	  .parse = option_version,
+	  .help = { { ALONE, NULL, "the version" } } },
 };
 
 const size_t option_table_count = sizeof(option_table) / sizeof(option_table[0]);
@@ -302,6 +315,74 @@ void options_owners(const char *name, char *ret_text, size_t size)
 void options_command_names(char *ret_text, size_t size)
 {
 	put_names(~0u, ret_text, size);
+}
+
+/* A word is so far from a name: letters left out, put in, changed, or swapped. */
+static size_t distance(const char *word, const char *name)
+{
+	size_t length = strlen(word), rows[3][NAME_MAX_LENGTH + 1], columns = strlen(name);
+	size_t *last = rows[0], *row = rows[1], *next = rows[2];
+
+	if (length > NAME_MAX_LENGTH || columns > NAME_MAX_LENGTH)
+		return SIZE_MAX;
+	for (size_t k = 0; k <= columns; k++)
+		row[k] = last[k] = k;
+	for (size_t i = 1; i <= length; i++) {
+		size_t *spare = last;
+
+		next[0] = i;
+		for (size_t k = 1; k <= columns; k++) {
+			size_t best = row[k - 1] + (word[i - 1] != name[k - 1]);
+
+			if (row[k] + 1 < best)
+				best = row[k] + 1;
+			if (next[k - 1] + 1 < best)
+				best = next[k - 1] + 1;
+			if (i > 1 && k > 1 && word[i - 1] == name[k - 2] &&
+			    word[i - 2] == name[k - 1] && last[k - 2] + 1 < best)
+				best = last[k - 2] + 1;
+			next[k] = best;
+		}
+		last = row;
+		row = next;
+		next = spare;
+	}
+	return row[columns];
+}
+
+struct nearest {
+	const char *name;
+	size_t distance;
+};
+
+/* Of a short word one letter may be wrong. */
+static void come_near(struct nearest *nearest, const char *word, const char *name)
+{
+	size_t apart = distance(word, name);
+
+	if (apart <= (strlen(word) < 5 ? 1 : 2) && (!nearest->name || apart < nearest->distance))
+		*nearest = (struct nearest){ name, apart };
+}
+
+const char *options_nearest_command(const char *word)
+{
+	struct nearest nearest = { 0 };
+
+	for (size_t i = 0; i < option_command_count; i++)
+		come_near(&nearest, word, option_commands[i].name);
+	return nearest.name;
+}
+
+const char *options_nearest_option(const char *word)
+{
+	struct nearest nearest = { 0 };
+	char name[NAME_MAX_LENGTH + 1];
+
+	word += strspn(word, "-");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+	for (size_t i = 0; i < option_table_count; i++)
+		come_near(&nearest, name, option_table[i].name);
+	return nearest.name;
 }
 
 bool options_command_by_name(const char *name, enum options_action *ret_command)

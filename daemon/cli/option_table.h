@@ -61,6 +61,10 @@ bool options_command_by_name(const char *name, enum options_action *ret_command)
 const struct option_command *option_command_of(enum options_action action);
 const char *options_command_name(enum options_action command);
 
+/* The command, or the option without its dashes, that a misspelt word comes near; NULL: none. */
+const char *options_nearest_command(const char *word);
+const char *options_nearest_option(const char *word);
+
 /* The names of all commands: "record, report and top". */
 void options_command_names(char *ret_text, size_t size);
 

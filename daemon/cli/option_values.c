@@ -126,15 +126,44 @@ int option_cgroup(struct option_parser *parser, const struct option_use *use)
 	return 0;
 }
 
+/* Seconds, or with a unit: "90", "0.5s", "10m", "1h", "2d". */
+static bool parse_duration(const char *text, double *ret_seconds)
+{
+	static const struct {
+		char unit;
+		double seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	size_t length = strlen(text);
+	double scale = 1;
+	char number[48];
+
+	for (size_t i = 0; length && i < sizeof(units) / sizeof(units[0]); i++)
+		if (text[length - 1] == units[i].unit) {
+			scale = units[i].seconds;
+			length--;
+			break;
+		}
+	if (length >= sizeof(number))
+		return false;
+	memcpy(number, text, length);
+	number[length] = '\0';
+	if (!parse_decimal(number, ret_seconds))
+		return false;
+	*ret_seconds *= scale;
+	return *ret_seconds <= DURATION_MAX_S;
+}
+
 int option_duration(struct option_parser *parser, const struct option_use *use)
 {
 	const char *text = use->text;
 	double seconds;
 
-	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S)
-		return options_refuse(
-			parser,
-			"--duration '%s': expected seconds, such as 10 or 0.5 (0: until ^C)", text);
+	if (!parse_duration(text, &seconds))
+		return options_refuse(parser,
+				      "--duration '%s': expected seconds, such as 10 or 0.5, or "
+				      "10m, 1h (0: until "
+				      "^C; at most 30d)",
+				      text);
 	parser->options.duration_given = true;
 	parser->options.duration_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
 	/* 0 has a meaning of its own, which 1e-12 must not take on. */
@@ -161,10 +190,10 @@ int option_rotate(struct option_parser *parser, const struct option_use *use)
 	const char *text = use->text;
 	double seconds;
 
-	if (!parse_decimal(text, &seconds) || seconds > DURATION_MAX_S ||
-	    (seconds > 0 && seconds < 1))
+	if (!parse_duration(text, &seconds) || (seconds > 0 && seconds < 1))
 		return options_refuse(
-			parser, "--rotate '%s': expected seconds, such as 3600 (0: only when full)",
+			parser,
+			"--rotate '%s': expected seconds, such as 3600 or 1h (0: only when full)",
 			text);
 	parser->options.rotate_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
 	return 0;

@@ -14,6 +14,7 @@
 
 #define OPTIONS_OUTPUTS_MAX    16
 #define OPTIONS_PIDS_MAX       64
+#define OPTIONS_RECORDINGS_MAX 64
 #define OPTIONS_THRESHOLDS_MAX 8
 
 enum options_action {
@@ -72,10 +73,13 @@ struct options {
 	bool no_source;                  /* no text of source lines in reports */
 	bool debuginfod;                 /* ask servers for debug files */
 	struct access_patterns patterns; /* strings are borrowed from argv */
+	bool details;                    /* the whole summary, not one screen of it */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
-	const char *recording; /* report: what is to be shown, borrowed from argv */
-	const char *base;      /* report: --diff; NULL: not asked for */
+	/* report: what is to be shown, together; borrowed from argv. */
+	const char *recordings[OPTIONS_RECORDINGS_MAX];
+	unsigned recording_count;
+	const char *base; /* report: --diff; NULL: not asked for */
 	struct options_threshold {
 		const char *text;
 		struct threshold threshold;

@@ -72,6 +72,7 @@ static int refuse_strangers(const struct line *line)
 static int refuse_word(const struct line *line, int result, const char *word)
 {
 	const struct option_parser *parser = &line->parser;
+	const char *meant;
 
 	if (result == ':')
 		return options_refuse(parser, "%s needs a value", word);
@@ -80,41 +81,106 @@ static int refuse_word(const struct line *line, int result, const char *word)
 		return options_refuse(parser, "there is no option -%c", optopt);
 	if (optopt > 0)
 		return options_refuse(parser, "%s: this option takes no value", word);
+	meant = options_nearest_option(word);
+	if (meant)
+		return options_refuse(parser, "there is no option %s; did you mean --%s?", word,
+				      meant);
 	return options_refuse(parser, "there is no option %s, or it is short for several", word);
 }
 
 static int parse_report_words(struct option_parser *parser, int count, char *const *words)
 {
+	struct options *options = &parser->options;
+
 	if (count < 1 || !words[0][0])
 		return options_refuse(parser,
 				      "report needs a recording, which -o FILE.pieprof writes");
-	if (count > 1)
-		return options_refuse(parser, "unexpected argument '%s'", words[1]);
-	parser->options.recording = words[0];
+	if (count > OPTIONS_RECORDINGS_MAX)
+		return options_refuse(parser, "at most %d recordings", OPTIONS_RECORDINGS_MAX);
+	for (int i = 0; i < count; i++)
+		options->recordings[options->recording_count++] = words[i];
 	return 0;
+}
+
+/* "1234" or "12,34" for --pid of the same. */
+static bool is_pid_list(const char *word)
+{
+	return *word >= '0' && *word <= '9' && word[strspn(word, "0123456789,")] == '\0';
+}
+
+static int parse_pids(struct option_parser *parser, const char *word)
+{
+	const struct option_use use = { .name = "pid", .text = word };
+
+	return option_pid(parser, &use);
+}
+
+static bool ends_with(const char *word, const char *end)
+{
+	size_t length = strlen(word), wanted = strlen(end);
+
+	return length > wanted && !strcmp(word + length - wanted, end);
 }
 
 static int refuse_command(const struct option_parser *parser, const char *word)
 {
+	const char *meant = options_nearest_command(word);
 	char names[128];
-	long pid;
 
-	if (!parser->options.pid && option_whole(word, 1, INT_MAX, &pid))
-		return options_refuse(
-			parser, "'%s' is not a command; --pid %ld is how to profile it", word, pid);
+	if (meant)
+		return options_refuse(parser, "'%s' is not a command; did you mean %s?", word,
+				      meant);
+	if (ends_with(word, ".pieprof"))
+		return options_refuse(parser,
+				      "'%s' is not a command; a recording is shown by "
+				      "pieprofd report %s",
+				      word, word);
+	if (ends_with(word, ".py") || !strncmp(word, "python", 6))
+		return options_refuse(parser,
+				      "'%s' is not a command; a program is profiled from "
+				      "its start by pieprofd -- python3 PROGRAM",
+				      word);
 	options_command_names(names, sizeof(names));
 	return options_refuse(parser, "'%s' is not a command; there are %s", word, names);
+}
+
+/* help, or help COMMAND. */
+static int parse_help_words(struct option_parser *parser, int count, char *const *words)
+{
+	struct options *options = &parser->options;
+
+	options->action = OPTIONS_HELP;
+	options->command_helped = count > 0;
+	if (count > 0 && !options_command_by_name(words[0], &options->help_command))
+		return refuse_command(parser, words[0]);
+	return 0;
 }
 
 /* What is left when the options are taken out: a command, and what belongs to it. */
 static int parse_command(struct option_parser *parser, int count, char *const *words)
 {
-	if (!options_command_by_name(words[0], &parser->options.action))
+	enum options_action *action = &parser->options.action;
+
+	if (!strcmp(words[0], "help"))
+		return parse_help_words(parser, count - 1, words + 1);
+	if (options_command_by_name(words[0], action)) {
+		count--;
+		words++;
+	} else if (!is_pid_list(words[0])) {
 		return refuse_command(parser, words[0]);
-	if (parser->options.action == OPTIONS_REPORT)
-		return parse_report_words(parser, count - 1, words + 1);
-	if (count > 1)
-		return options_refuse(parser, "unexpected argument '%s'", words[1]);
+	}
+	if (*action == OPTIONS_REPORT)
+		return parse_report_words(parser, count, words);
+	while (*action != OPTIONS_LIST && count > 0 && is_pid_list(words[0])) {
+		if (parse_pids(parser, words[0]) < 0)
+			return -1;
+		count--;
+		words++;
+	}
+	if (count > 0)
+		return options_refuse(
+			parser, "unexpected argument '%s'%s", words[0],
+			*action == OPTIONS_RECORD ? "; a program to start goes behind --" : "");
 	return 0;
 }
 
@@ -174,12 +240,14 @@ static int settle_outputs(struct option_parser *parser)
 
 static int settle_report(struct option_parser *parser)
 {
-	const struct options *options = &parser->options;
+	struct options *options = &parser->options;
 
 	if (settle_outputs(parser) < 0)
 		return -1;
 	if (options->threshold_count && !options->base)
 		return options_refuse(parser, "--fail-if goes with --diff");
+	if (options->pairs_max)
+		options->details = true;
 	for (unsigned i = 0; options->base && i < options->output_count; i++) {
 		const struct writer *writer = options->outputs[i].writer;
 
@@ -229,7 +297,7 @@ static int options_settle(struct line *line)
 			parser, "only one of --pid, --name, --cgroup and -- COMMAND is allowed");
 	if (!options->pid && !searched && !options->command)
 		return options_refuse(parser,
-				      "no process given: --pid N; pieprofd list shows some");
+				      "no process given: pieprofd PID; pieprofd list shows some");
 	if (options->all && !options->name)
 		return options_refuse(parser, "--all goes with --name");
 	if (options->wait && !searched)
@@ -237,11 +305,18 @@ static int options_settle(struct line *line)
 				      "--wait goes with --name and --cgroup: a process that is "
 				      "started again has another id");
 	if ((options->action == OPTIONS_DUMP || options->action == OPTIONS_TOP) &&
-	    (options->pid_count != 1 || options->follow))
-		return options_refuse(parser, "%s is of one process, given by --pid",
-				      options->action == OPTIONS_DUMP ? "dump" : "top");
+	    (options->pid_count + (options->action == OPTIONS_TOP && options->command) != 1 ||
+	     options->follow))
+		return options_refuse(parser,
+				      options->action == OPTIONS_DUMP
+					      ? "dump is of one process, given by its id"
+					      : "top is of one process, given by its id, or of "
+						"-- COMMAND");
 	if (options->action == OPTIONS_SERVE && settle_serve(parser) < 0)
 		return -1;
+	/* They are in the long summary alone. */
+	if (options->pairs_max)
+		options->details = true;
 	/* A command is profiled to its end. */
 	if (options->command && !options->duration_given)
 		options->duration_ns = 0;

@@ -3,11 +3,13 @@
 
 #include "daemon/cli/standard_output.h"
 #include "daemon/report/encode/figure.h"
+#include "daemon/report/format/output_file.h"
 #include "daemon/report/format/writer.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void profile_output_step(const struct options *options, const char *step)
@@ -17,7 +19,37 @@ void profile_output_step(const struct options *options, const char *step)
 	fflush(stderr);
 }
 
-enum exit_code profile_output_files(const struct options *options, const struct profile *profile)
+enum exit_code profile_output_check(const struct options *options)
+{
+	for (unsigned i = 0; i < options->output_count; i++) {
+		int failure = output_file_check(options->outputs[i].path);
+
+		if (!failure)
+			continue;
+		fprintf(stderr, "pieprofd: %s cannot be written: %s\n", options->outputs[i].path,
+			strerror(-failure));
+		return EXIT_INTERNAL;
+	}
+	return EXIT_OK;
+}
+
+void profile_output_note_file(struct profile_output_note *note, const char *path)
+{
+	size_t used = strlen(note->text);
+	struct stat status;
+
+	if (!strcmp(path, "-") || lstat(path, &status))
+		return;
+	snprintf(note->text + used, sizeof(note->text) - used, "%s%s", used ? ", " : "Wrote ",
+		 path);
+	used = strlen(note->text);
+	if (S_ISREG(status.st_mode))
+		snprintf(note->text + used, sizeof(note->text) - used, " (%s)",
+			 figure_bytes((uint64_t)status.st_size).text);
+}
+
+enum exit_code profile_output_files(const struct options *options, const struct profile *profile,
+				    struct profile_output_note *ret_note)
 {
 	struct writer_options writer_options = standard_output_options(options);
 	enum exit_code code = EXIT_OK;
@@ -40,6 +72,8 @@ enum exit_code profile_output_files(const struct options *options, const struct 
 				strerror(-failure));
 			code = EXIT_INTERNAL;
 		}
+		if (!failure && ret_note)
+			profile_output_note_file(ret_note, output->path);
 	}
 	return code;
 }
@@ -53,10 +87,12 @@ static bool writes_to_stdout(const struct options *options)
 }
 
 /* For a person: on stdout, or on stderr where stdout is a command's. */
-static int write_summary(const struct options *options, const struct profile *profile)
+static int write_summary(const struct options *options, const struct profile *profile,
+			 const struct profile_output_note *note)
 {
 	struct writer_options writer_options = standard_output_options(options);
 
+	writer_options.notes = note->text[0] ? note->text : NULL;
 	if (options->command)
 		return writer_text.write(profile, &writer_options, stderr);
 	return writer_write_file(&writer_text, profile, &writer_options, "-");
@@ -65,15 +101,19 @@ static int write_summary(const struct options *options, const struct profile *pr
 enum exit_code profile_output_reports(const struct options *options, struct profile *profile,
 				      struct hint_children *hint)
 {
+	struct profile_output_note note = { "" };
 	enum exit_code code;
 
 	if (!profile) {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		return EXIT_INTERNAL;
 	}
-	code = profile_output_files(options, profile);
+	code = profile_output_files(options, profile, &note);
+	/* Before the summary, whose end is what a terminal's reader sees. */
+	if (hint)
+		hint_children_tell(stderr, hint, &profile->facts);
 	if (!options->quiet && !writes_to_stdout(options)) {
-		int failure = write_summary(options, profile);
+		int failure = write_summary(options, profile, &note);
 
 		if (failure && failure != -EPIPE)
 			code = EXIT_INTERNAL;
@@ -86,8 +126,6 @@ enum exit_code profile_output_reports(const struct options *options, struct prof
 			figure_ns(profile->facts.period_ns).text);
 		code = EXIT_NO_SAMPLES;
 	}
-	if (hint)
-		hint_children_tell(stderr, hint, &profile->facts);
 	profile_destroy(profile);
 	return code;
 }

@@ -13,6 +13,7 @@
 #include "daemon/cli/session_settings.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/target_choice.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/session/group.h"
 
 #include <errno.h>
@@ -45,12 +46,13 @@ static void show_progress(const struct options *options, const struct group_prog
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (options->duration_ns)
-		fprintf(stderr, "\r\033[Kprofiling %s: %.0f of %.0f s, %llu samples", target,
+		fprintf(stderr, "\r\033[Kprofiling %s: %.0f of %.0f s, %llu sample%s", target,
 			(double)elapsed_ns / 1e9, (double)options->duration_ns / 1e9,
-			(unsigned long long)progress->samples);
+			(unsigned long long)progress->samples, figure_plural(progress->samples));
 	else
-		fprintf(stderr, "\r\033[Kprofiling %s: %.0f s, %llu samples (^C to end)", target,
-			(double)elapsed_ns / 1e9, (unsigned long long)progress->samples);
+		fprintf(stderr, "\r\033[Kprofiling %s: %.0f s, %llu sample%s (^C to end)", target,
+			(double)elapsed_ns / 1e9, (unsigned long long)progress->samples,
+			figure_plural(progress->samples));
 	fflush(stderr);
 }
 
@@ -65,7 +67,7 @@ static void write_snapshot(const struct options *options, struct group *group)
 	struct profile *profile = group_profile(group);
 
 	if (profile)
-		(void)profile_output_files(options, profile);
+		(void)profile_output_files(options, profile, NULL);
 	else
 		fprintf(stderr, "pieprofd: no snapshot: nothing profiled yet, or out of memory\n");
 	profile_destroy(profile);
@@ -323,6 +325,8 @@ int record_command(struct options *options)
 	int code = target_choice(options, &targets);
 
 	/* Room for the command, before it is started. */
+	if (!code)
+		code = (int)profile_output_check(options);
 	if (!code && options->command && pid_list_add(&targets, 0)) {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		code = EXIT_INTERNAL;

@@ -3,10 +3,13 @@
 
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/message.h"
+#include "daemon/cli/profile_output.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/report/diff/diff.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/html/html.h"
+#include "daemon/report/merge/profile_merge.h"
+#include "daemon/report/model/arena.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/recording/recording.h"
 
@@ -14,6 +17,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Of marks on the sources of several recordings. */
+#define SOURCES_BYTES_MAX (64u << 20)
 
 struct shown {
 	const struct writer *writer;
@@ -97,6 +104,7 @@ static enum exit_code write_all(const struct options *options, struct shown *sho
 	const struct options_output terminal = { .path = "-", .writer = &writer_text };
 	const struct options_output *outputs = options->outputs;
 	unsigned count = options->output_count;
+	struct profile_output_note note = { "" };
 	enum exit_code code = EXIT_OK;
 
 	/* A conversion is quiet; without a file to write, the terminal is what is meant. */
@@ -114,7 +122,11 @@ static enum exit_code write_all(const struct options *options, struct shown *sho
 				strerror(-failure));
 			code = EXIT_INTERNAL;
 		}
+		if (!failure)
+			profile_output_note_file(&note, outputs[i].path);
 	}
+	if (note.text[0] && !options->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "%s\n", note.text);
 	return code;
 }
 
@@ -168,39 +180,156 @@ static enum exit_code write_diff(const struct options *options,
 	return code;
 }
 
-static enum exit_code report_recording(const struct options *options,
-				       const struct writer_options *terminal)
+/* Of the parts, which have lost their histograms: bounds. */
+static void bound_stops(struct stop_times *into, const struct stop_times *part)
 {
-	enum exit_code code = EXIT_INTERNAL;
-	struct recording *recording = open_recording(options->recording, &code);
-	struct shown shown = { .options = terminal };
+	into->count += part->count;
+	into->p50_ns = part->p50_ns > into->p50_ns ? part->p50_ns : into->p50_ns;
+	into->p99_ns = part->p99_ns > into->p99_ns ? part->p99_ns : into->p99_ns;
+	into->max_ns = part->max_ns > into->max_ns ? part->max_ns : into->max_ns;
+}
 
-	if (!recording)
-		return code;
-	say_unfinished(options, options->recording, &recording->profile);
-	if (profile_sources_compare(&recording->profile, &recording->arena)) {
-		fprintf(stderr, "pieprofd: out of memory\n");
-	} else if (options->base) {
-		code = write_diff(options, terminal, &recording->profile);
-	} else {
-		shown.profile = &recording->profile;
-		code = write_all(options, &shown);
+/* What is shown: a recording's profile, or that of several. */
+struct subject {
+	struct profile *profile;
+	struct recording *recording; /* NULL: of several */
+	struct profile_merge *merge;
+	struct arena arena; /* of several: for the sources' */
+	/* Of the parts. */
+	struct profile_facts facts;
+	bool one_process;
+	uint64_t duration_ns;
+};
+
+static void note_part(struct subject *subject, const struct profile_facts *facts, bool first)
+{
+	if (first) {
+		subject->facts.target = facts->target;
+		subject->one_process = true;
 	}
-	recording_close(recording);
+	subject->one_process &= facts->target.pid == subject->facts.target.pid &&
+				facts->target.start_time == subject->facts.target.start_time;
+	subject->duration_ns += facts->duration_ns;
+	bound_stops(&subject->facts.stops, &facts->stops);
+	bound_stops(&subject->facts.sample_stops, &facts->sample_stops);
+	bound_stops(&subject->facts.breakpoint_stops, &facts->breakpoint_stops);
+}
+
+/* Twice: whether all are of one process is to be known before the first is added. */
+static enum exit_code read_parts(const struct options *options, struct subject *subject, bool add)
+{
+	for (unsigned i = 0; i < options->recording_count; i++) {
+		enum exit_code code = EXIT_OK;
+		struct recording *recording = open_recording(options->recordings[i], &code);
+		int failure = 0;
+
+		if (!recording)
+			return code;
+		if (add) {
+			failure = profile_merge_add(subject->merge, &recording->profile);
+		} else {
+			say_unfinished(options, options->recordings[i], &recording->profile);
+			note_part(subject, &recording->profile.facts, i == 0);
+			if (recording->profile.process_count)
+				subject->one_process = false;
+		}
+		recording_close(recording);
+		if (failure) {
+			fprintf(stderr, "pieprofd: out of memory\n");
+			return EXIT_INTERNAL;
+		}
+	}
+	return EXIT_OK;
+}
+
+static enum exit_code merge_parts(const struct options *options, struct subject *subject)
+{
+	enum exit_code code;
+	struct profile_facts *facts;
+
+	arena_init(&subject->arena, SOURCES_BYTES_MAX);
+	subject->merge = profile_merge_create();
+	code = subject->merge ? read_parts(options, subject, false) : EXIT_INTERNAL;
+	if (!code && subject->one_process)
+		profile_merge_set_one_process(subject->merge);
+	if (!code)
+		code = read_parts(options, subject, true);
+	if (code)
+		return code;
+	subject->profile = profile_merge_build(subject->merge, false);
+	if (!subject->profile) {
+		fprintf(stderr, "pieprofd: out of memory\n");
+		return EXIT_INTERNAL;
+	}
+	facts = &subject->profile->facts;
+	if (!facts->stops.count) {
+		facts->stops = subject->facts.stops;
+		facts->sample_stops = subject->facts.sample_stops;
+		facts->breakpoint_stops = subject->facts.breakpoint_stops;
+	}
+	/* The time between two of them was not watched. */
+	if (facts->duration_ns > subject->duration_ns)
+		facts->duration_ns = subject->duration_ns;
+	return EXIT_OK;
+}
+
+static enum exit_code subject_open(const struct options *options, struct subject *subject)
+{
+	enum exit_code code = EXIT_OK;
+
+	*subject = (struct subject){ 0 };
+	if (options->recording_count > 1)
+		return merge_parts(options, subject);
+	subject->recording = open_recording(options->recordings[0], &code);
+	if (!subject->recording)
+		return code;
+	subject->profile = &subject->recording->profile;
+	say_unfinished(options, options->recordings[0], subject->profile);
+	return EXIT_OK;
+}
+
+static void subject_close(struct subject *subject)
+{
+	if (subject->recording) {
+		recording_close(subject->recording);
+		return;
+	}
+	profile_destroy(subject->profile);
+	profile_merge_destroy(subject->merge);
+	arena_deinit(&subject->arena);
+}
+
+static enum exit_code report_subject(const struct options *options,
+				     const struct writer_options *terminal)
+{
+	struct subject subject;
+	enum exit_code code = subject_open(options, &subject);
+	struct shown shown = { .options = terminal, .profile = subject.profile };
+
+	if (!code &&
+	    profile_sources_compare(subject.profile, subject.recording ? &subject.recording->arena
+								       : &subject.arena)) {
+		fprintf(stderr, "pieprofd: out of memory\n");
+		code = EXIT_INTERNAL;
+	}
+	if (!code)
+		code = options->base ? write_diff(options, terminal, subject.profile)
+				     : write_all(options, &shown);
+	subject_close(&subject);
 	return code;
 }
 
 /* Those that are read and written: only what they need is kept. */
 static int give_up_for_files(const struct options *options)
 {
-	const char *read[2] = { options->recording, options->base };
+	const char *read[OPTIONS_RECORDINGS_MAX + 1];
 	const char *written[OPTIONS_OUTPUTS_MAX];
-	struct confinement_files files = {
-		.read = read,
-		.read_count = options->base ? 2 : 1,
-		.written = written,
-	};
+	struct confinement_files files = { .read = read, .written = written };
 
+	for (unsigned i = 0; i < options->recording_count; i++)
+		read[files.read_count++] = options->recordings[i];
+	if (options->base)
+		read[files.read_count++] = options->base;
 	for (unsigned i = 0; i < options->output_count; i++)
 		if (strcmp(options->outputs[i].path, "-") != 0)
 			written[files.written_count++] = options->outputs[i].path;
@@ -222,5 +351,5 @@ enum exit_code report_command(const struct options *options)
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
 			strerror(-failure));
-	return report_recording(options, &terminal);
+	return report_subject(options, &terminal);
 }

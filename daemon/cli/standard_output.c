@@ -11,13 +11,15 @@
 
 struct writer_options standard_output_options(const struct options *options)
 {
-	struct writer_options writer = { .lines_max = options->lines_max,
-					 .pairs_max = options->pairs_max,
-					 .editor_url = options->editor_url,
-					 .source_url = options->source_url,
-					 .link_root = options->link_root[0]
-							      ? options->link_root
-							      : options->source_root };
+	struct writer_options writer = {
+		.lines_max = options->lines_max,
+		.pairs_max = options->pairs_max,
+		.editor_url = options->editor_url,
+		.source_url = options->source_url,
+		.link_root = options->link_root[0] ? options->link_root : options->source_root,
+		.brief = !options->details,
+		.verdict_last = isatty(options->command ? STDERR_FILENO : STDOUT_FILENO),
+	};
 	static char folder[PATH_MAX];
 	struct winsize size;
 

@@ -157,6 +157,9 @@ bool argument_compares_array(const struct argument_site *site)
 	for (size_t i = 0; i < site->operand_count; i++) {
 		const struct argument_operand *operand = &site->operands[i];
 
+		/* The length of a column of strings is not told. */
+		if (!strcmp(operand->shape, "Series"))
+			return true;
 		if (operand->kind == CONTENT_ARRAY || is_of_library(operand->shape))
 			return numbers_taken(operand->shape, 0) >= COMPARED_MIN;
 	}

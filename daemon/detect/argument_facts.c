@@ -29,7 +29,12 @@
  */
 #define FEW_SAMPLES_MIN 16
 #define FEW_REPEATS     3.0
+#define FEW_SETS_SEEN   32
 #define FEW_ALIKE       (1.0 / 24)
+/* Of a function of the program's own, so few that a cache holds them all: told by how often two
+ * calls are alike, long before each was seen. */
+#define FEW_RECURRING_MIN 6
+#define FEW_SETS_MAX      120
 /* Or: of calls in a row, arguments came back in more than one row, so many pairs of them. */
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4
@@ -138,10 +143,15 @@ static void count_pair(struct argument_facts *facts, const struct argument_frame
 {
 	if (!(frame->flags & ARGUMENT_DATA) || frame->flags & ARGUMENT_OPAQUE)
 		return;
-	if (facts->pair_calls && facts->summary->calls > facts->pair_calls) {
-		facts->pairs++;
-		facts->alike += frame->contents == facts->pair_contents;
+	if (facts->pair_calls && facts->summary->calls <= facts->pair_calls)
+		return;
+	if (facts->pair_calls) {
+		facts->summary->pairs++;
+		facts->summary->alike += frame->contents == facts->pair_contents;
 	}
+	for (uint32_t i = 0; i < facts->summary->distinct; i++)
+		if (facts->keys[i] == frame->contents)
+			facts->summary->recurring += facts->call_counts[i]++;
 	facts->pair_calls = facts->summary->calls;
 	facts->pair_contents = frame->contents;
 }
@@ -287,7 +297,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 static void judge_few(struct argument_facts *facts, const struct argument_site *site)
 {
 	const struct argument_summary *summary = facts->summary;
-	double n = (double)summary->judged, alike = 0;
+	double n = (double)summary->judged, calls = summary->pairs + 1, alike = 0;
 
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (!site->operands[i].hashable)
@@ -298,8 +308,14 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 		facts->few = true;
 		return;
 	}
+	if (site->of_callee && summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
+	    (calls - 1) * calls / 2 / (double)summary->recurring <= FEW_SETS_MAX) {
+		facts->few = true;
+		return;
+	}
 	if ((site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
-	    summary->judged < FEW_SAMPLES_MIN || summary->distinct < 2 || facts->overflow)
+	    summary->judged < FEW_SAMPLES_MIN || summary->distinct < 2 || facts->overflow ||
+	    summary->distinct > FEW_SETS_SEEN)
 		return;
 	for (uint32_t i = 0; i < summary->distinct; i++)
 		alike += (double)facts->counts[i] * (facts->counts[i] - 1);
@@ -318,13 +334,13 @@ static void judge_again(struct argument_facts *facts, const struct argument_site
 		summary->repeated = (double)site->repeated / site->compared;
 		return;
 	}
-	if (!comparable || facts->same || facts->pairs < PAIRS_MIN ||
-	    interval_wilson(facts->alike, facts->pairs).low <= PAIRS_LOW ||
+	if (!comparable || facts->same || summary->pairs < PAIRS_MIN ||
+	    interval_wilson(summary->alike, summary->pairs).low <= PAIRS_LOW ||
 	    2 * site->repeated < site->compared)
 		return;
 	facts->again = true;
 	/* Between that share, were each call sampled, and all of them. */
-	summary->repeated = (1 + (double)facts->alike / facts->pairs) / 2;
+	summary->repeated = (1 + (double)summary->alike / summary->pairs) / 2;
 }
 
 static void judge_site(struct argument_facts *facts, const struct argument_site *site)

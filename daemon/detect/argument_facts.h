@@ -24,11 +24,16 @@ struct argument_summary {
 	/* That is of the calls of the site's function, from wherever: its entry; ID_NONE: it is
 	 * not. */
 	uint32_t entry;
+	/* Of samples in order of time, ones of another call than the one before, all contents
+	 * known: pairs, and those of them with the same contents. */
+	uint32_t pairs, alike;
+	/* Any two of these, with the same contents: those of a cache's keys come back. */
+	uint64_t recurring;
 	uint64_t votes[ARGUMENT_VERDICT_COUNT];
 	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
 };
 
-#define ARGUMENT_DISTINCT_MAX 32
+#define ARGUMENT_DISTINCT_MAX 128
 
 struct argument_facts {
 	struct argument_summary *summary;
@@ -38,6 +43,7 @@ struct argument_facts {
 	int origin; /* argument_extent_origin() */
 	uint64_t keys[ARGUMENT_DISTINCT_MAX];
 	uint32_t counts[ARGUMENT_DISTINCT_MAX];
+	uint32_t call_counts[ARGUMENT_DISTINCT_MAX]; /* as counts, once for each call */
 	uint32_t overflow; /* judged samples whose contents found no place in keys */
 	uint32_t seen;     /* samples with the site in the stack */
 	uint64_t data, opaque, partial, state;
@@ -51,12 +57,10 @@ struct argument_facts {
 	uint32_t code_site; /* the first site of the same code object; there stands */
 	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
 			     */
-	/* Of samples in order of time, ones of another call than the one before, all contents
-	 * known: pairs, and those of them with the same contents. */
-	uint32_t pairs, alike;
-	uint64_t pair_calls, pair_contents; /* of the last such sample; calls: 0, there is none */
-	uint32_t code_seen;                 /* samples of all its sites */
-	uint32_t code_last;                 /* the site seen last, + 1; 0: none yet */
+	uint64_t pair_calls,
+		pair_contents; /* of the last sample for summary->pairs; calls: 0, none yet */
+	uint32_t code_seen;    /* samples of all its sites */
+	uint32_t code_last;    /* the site seen last, + 1; 0: none yet */
 	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
 	bool same;                /* the same contents in most samples */

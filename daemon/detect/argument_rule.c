@@ -3,19 +3,16 @@
 
 #include "daemon/detect/argument_fix.h"
 #include "daemon/detect/argument_inside.h"
+#include "daemon/detect/argument_line.h"
 #include "daemon/detect/argument_loop.h"
 #include "daemon/detect/argument_row.h"
 #include "daemon/detect/argument_search.h"
 #include "daemon/detect/slow_call.h"
 
-#include "pyintrospect/line_table.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a line's element accesses, so many are calls on single numbers. */
-#define SCALARS_SHARE 0.15
 /* What was not compared is taken for the same where so much is that was. */
 #define MOSTLY_SAME 0.8
 /* Own frames from the innermost whose lines are asked for elements. */
@@ -42,79 +39,6 @@ struct judgement {
 static const struct argument_site *site_of(const struct judgement *judgement, uint32_t id)
 {
 	return &judgement->findings->log->sites[id];
-}
-
-static int line_at(const struct argument_site *site)
-{
-	const struct python_code *code = site->code;
-
-	return line_table_find(code->minor, code->line_table, code->line_table_size,
-			       code->first_line, site->offset);
-}
-
-/* ---- lines that take elements ---- */
-
-static int compare_lines(const void *left, const void *right, void *context)
-{
-	const struct judgement *judgement = context;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	uint32_t code_a = site_of(judgement, a)->code->id, code_b = site_of(judgement, b)->code->id;
-	int line_a = judgement->facts[a].line, line_b = judgement->facts[b].line;
-
-	if (code_a != code_b)
-		return code_a < code_b ? -1 : 1;
-	if (line_a != line_b)
-		return line_a < line_b ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-/* Sites [first, end) of the order are those of one line. */
-static void join_line(struct judgement *judgement, const uint32_t *order, size_t first, size_t end)
-{
-	uint64_t elements = 0, scalars = 0, most = 0;
-	uint32_t best = ID_NONE;
-
-	for (size_t i = first; i < end; i++) {
-		const struct argument_facts *facts = &judgement->facts[order[i]];
-		uint64_t judged = facts->summary->judged;
-
-		if (!facts->elements && !facts->scalars)
-			continue;
-		elements += facts->elements ? judged : 0;
-		scalars += facts->elements ? 0 : judged;
-		if (best == ID_NONE || judged > most) {
-			best = order[i];
-			most = judged;
-		}
-	}
-	for (size_t i = first; i < end; i++) {
-		judgement->facts[order[i]].line_site = best;
-		judgement->facts[order[i]].line_scalars =
-			scalars > SCALARS_SHARE * (double)(elements + scalars);
-	}
-}
-
-static int join_lines(struct judgement *judgement)
-{
-	size_t count = judgement->findings->log->site_count, first = 0;
-	uint32_t *order = calloc(count + 1, sizeof(*order));
-
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++) {
-		order[i] = i;
-		judgement->facts[i].line = line_at(site_of(judgement, i));
-	}
-	qsort_r(order, count, sizeof(*order), compare_lines, judgement);
-	for (size_t i = 1; i <= count; i++)
-		if (i == count ||
-		    site_of(judgement, order[i])->code != site_of(judgement, order[first])->code ||
-		    judgement->facts[order[i]].line != judgement->facts[order[first]].line) {
-			join_line(judgement, order, first, i);
-			first = i;
-		}
-	free(order);
-	return 0;
 }
 
 /* ---- sites within the expression of another ---- */
@@ -285,6 +209,23 @@ static unsigned innermost_loop(const struct judgement *judgement,
 	return f;
 }
 
+/* The outermost frame from `first` on that is called with few sets of arguments, in turn. */
+static void vote_for_few(const struct judgement *judgement, const struct argument_sample *sample,
+			 unsigned first, unsigned loop, struct argument_vote *vote)
+{
+	for (unsigned f = first; f < sample->frame_count; f++) {
+		const struct argument_frame *frame = &sample->frames[f];
+
+		if (!judgement->facts[frame->site].few ||
+		    (!is_compared(frame) && !is_known(judgement, frame)) ||
+		    (f > loop && is_all(judgement, frame)))
+			continue;
+		*vote = (struct argument_vote){ .site = frame->site,
+						.verdict = ARGUMENT_FEW,
+						.frame = (uint8_t)f };
+	}
+}
+
 /*
  * The outermost frame that does the same again: all that it calls is for nothing then.
  * Beyond the innermost loop it must not be nearly all of the program.
@@ -307,23 +248,17 @@ static int vote_for_repetition(const struct judgement *judgement,
 		error = loop_is_known(judgement, sample, f, &known);
 		if (!error && known) {
 			*vote = vote_for(judgement, same, f);
+			/* A cache of what is around spares this, too. */
+			vote_for_few(judgement, sample, f + 1, loop, vote);
 			return 0;
 		}
 	}
 	if (error)
 		return error;
-	for (unsigned f = 0; f < sample->frame_count; f++) {
-		const struct argument_frame *frame = &sample->frames[f];
-
-		if (!is_compared(frame) && !is_known(judgement, frame))
-			continue;
-		if (judgement->facts[frame->site].few && (f <= loop || !is_all(judgement, frame)))
-			*vote = (struct argument_vote){ .site = frame->site,
-							.verdict = ARGUMENT_FEW,
-							.frame = (uint8_t)f };
-		else if (f <= loop && vote->verdict != ARGUMENT_FEW)
+	for (unsigned f = 0; f <= loop && f < sample->frame_count; f++)
+		if (is_compared(&sample->frames[f]) || is_known(judgement, &sample->frames[f]))
 			vote->verdict = ARGUMENT_NEEDED;
-	}
+	vote_for_few(judgement, sample, 0, loop, vote);
 	return 0;
 }
 
@@ -472,10 +407,16 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 
 	if (error)
 		return error;
-	if (repeats_seldom(judgement, vote) && vote_for_algorithm(judgement, sample, &other)) {
+	if ((repeats_seldom(judgement, vote) || vote->verdict == ARGUMENT_FEW) &&
+	    vote_for_algorithm(judgement, sample, &other) &&
+	    (vote->verdict != ARGUMENT_FEW || other.verdict == ARGUMENT_SLOW)) {
 		*vote = other;
 		return 0;
 	}
+	/* To keep the result is of use until the first change; to keep it sorted, always. */
+	if (vote->verdict == ARGUMENT_REPEATED &&
+	    slow_call_sorts(site_of(judgement, vote->site)->slow))
+		vote->verdict = ARGUMENT_SORTED;
 	if (vote->verdict > ARGUMENT_NEEDED || vote_for_entry(judgement, sample, vote) ||
 	    vote_for_algorithm(judgement, sample, vote) || vote_for_row(judgement, sample, vote))
 		return 0;
@@ -561,7 +502,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 	if (!error)
 		error = argument_loop_judge(judgement.facts, log, sites);
 	if (!error)
-		error = join_lines(&judgement);
+		error = argument_lines_join(judgement.facts, log);
 	if (!error) {
 		argument_refute_inside(judgement.facts, judgement.inside, log);
 		inherit(&judgement);

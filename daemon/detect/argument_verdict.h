@@ -15,6 +15,7 @@ enum argument_verdict {
 	ARGUMENT_SEARCHED, /* a list, from its beginning */
 	ARGUMENT_CUT,      /* a sequence, of which what is left is copied */
 	ARGUMENT_SLOW,     /* a function that has a faster counterpart (slow_call.h) */
+	ARGUMENT_SORTED,   /* all of it, again in each call */
 	ARGUMENT_VERDICT_COUNT
 };
 

@@ -117,6 +117,11 @@ bool slow_call_is_builtin(uint8_t number)
 	return number && !slow_call_get(number)->file;
 }
 
+bool slow_call_sorts(uint8_t number)
+{
+	return slow_call_is_builtin(number) && !strcmp(slow_call_get(number)->function, "sorted");
+}
+
 bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
 {
 	if (!number)

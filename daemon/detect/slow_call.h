@@ -39,6 +39,8 @@ uint8_t slow_call_find_builtin(const char *name, bool of_builtins);
 /* A library's function that draws, from a state that its object keeps. */
 bool slow_call_draws(const struct python_code *code);
 bool slow_call_is_builtin(uint8_t number);
+/* sorted(x) */
+bool slow_call_sorts(uint8_t number);
 /* Is its advice the one for such a verdict? */
 bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict);
 /* By what these said. */

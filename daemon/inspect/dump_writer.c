@@ -387,17 +387,14 @@ int dump_write_text(const struct thread_dump *dump, const struct writer_options 
 	}
 	fputs("  ", file);
 	text_last_cell(&layout, command, layout.columns - 2);
-	if (dump->gil_absent)
-		snprintf(words, sizeof(words), "%zu threads; there is no GIL", dump->thread_count);
-	else if (!dump->gil_known)
-		snprintf(words, sizeof(words), "%zu threads; who holds the GIL could not be read",
-			 dump->thread_count);
-	else if (holder)
-		snprintf(words, sizeof(words), "%zu threads; thread %d holds the GIL",
-			 dump->thread_count, (int)holder->tid);
-	else
-		snprintf(words, sizeof(words), "%zu threads; nobody holds the GIL",
-			 dump->thread_count);
+	snprintf(words, sizeof(words), "%zu thread%s; %s", dump->thread_count,
+		 figure_plural(dump->thread_count),
+		 dump->gil_absent   ? "there is no GIL"
+		 : !dump->gil_known ? "who holds the GIL could not be read"
+				    : "nobody holds the GIL");
+	if (holder && dump->gil_known && !dump->gil_absent)
+		snprintf(words, sizeof(words), "%zu thread%s; thread %d holds the GIL",
+			 dump->thread_count, figure_plural(dump->thread_count), (int)holder->tid);
 	text_wrapped(&layout, "  ", words);
 	if (dump->python_refusal)
 		text_wrapped(&layout, "  no Python frames: ", dump->python_refusal);

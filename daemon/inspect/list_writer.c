@@ -120,7 +120,10 @@ static void put_denied(const struct text_layout *layout, const struct process_li
 	}
 	if (list->unreadable) {
 		snprintf(words, sizeof(words),
-			 "%zu processes run programs or libraries whose files could not be opened.",
+			 list->unreadable == 1 ? "%zu process runs programs or libraries whose "
+						 "files could not be opened."
+					       : "%zu processes run programs or libraries whose "
+						 "files could not be opened.",
 			 list->unreadable);
 		text_wrapped(layout, "", words);
 	}

@@ -557,6 +557,10 @@ struct thread_dump *thread_dump_take(pid_t pid, const struct thread_dump_options
 		free(owned);
 		return NULL;
 	}
+	if (preflight_has_ended(pid, &status, error)) {
+		free(owned);
+		return NULL;
+	}
 	if (procfs_read_command(pid, &owned->dump.command))
 		owned->dump.command = NULL;
 	if (!container_read(pid, &container))

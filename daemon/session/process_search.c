@@ -2,6 +2,7 @@
 #include "daemon/session/process_search.h"
 
 #include "attach/cgroup.h"
+#include "attach/cgroup_mount.h"
 #include "attach/procfs.h"
 #include "daemon/report/encode/escape.h"
 #include "daemon/session/name_pattern.h"
@@ -98,9 +99,11 @@ static bool matches(pid_t pid, const struct process_query *query,
 	return result && (!query->cgroup || cgroup_contains(pid, query->cgroup));
 }
 
-int process_search(const struct process_query *query, struct pid_list *ret_found,
+int process_search(const struct process_query *asked, struct pid_list *ret_found,
 		   size_t *ret_others)
 {
+	struct process_query query = *asked;
+	char cgroup[CGROUP_PATH_SIZE];
 	pid_t ancestors[ANCESTORS_MAX];
 	size_t ancestor_count = find_ancestors(ancestors), others = 0;
 	struct dirent *entry;
@@ -110,8 +113,9 @@ int process_search(const struct process_query *query, struct pid_list *ret_found
 	int error;
 
 	ret_found->count = 0;
-	error = name_pattern_new(query->name ? query->name : "", &pattern, problem,
-				 sizeof(problem));
+	if (query.cgroup && query.cgroup[0] == '/' && cgroup_mount_find(query.cgroup, cgroup))
+		query.cgroup = cgroup;
+	error = name_pattern_new(query.name ? query.name : "", &pattern, problem, sizeof(problem));
 	if (error)
 		return error;
 	folder = opendir("/proc");
@@ -126,7 +130,7 @@ int process_search(const struct process_query *query, struct pid_list *ret_found
 				    : 0;
 
 		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
-		    !matches(pid, query, pattern))
+		    !matches(pid, &query, pattern))
 			continue;
 		if (process_seems_python(pid))
 			error = pid_list_add(ret_found, pid);

@@ -122,6 +122,7 @@ void session_close_clocks(struct session *session)
 	if (!clocks)
 		return;
 	session->clocks = NULL;
+	session->clocked_period_ns = clock_sampler_period_ns(clocks);
 	clock_sampler_destroy(clocks);
 	__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
 }
@@ -163,6 +164,7 @@ static int open_clocks(struct session *session, struct error *error)
 	}
 	if (!session->clocks)
 		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
+	session->clocked = session->clocks != NULL;
 	if (session->clocks && !session->memory_event_count)
 		snprintf(session->sampler, sizeof(session->sampler), "kernel");
 	if (session->clocks || options->engine == ENGINE_AUTO)

@@ -53,6 +53,8 @@ struct session {
 	struct tracer_hooks hooks;
 	struct tracer *tracer; /* NULL: one of these is there instead */
 	struct clock_sampler *clocks;
+	bool clocked; /* it had these, until it ended */
+	uint64_t clocked_period_ns;
 	struct unstopped_sampler *unstopped;
 	struct program_watch program; /* with clocks */
 	bool degraded;                /* less is measured than was asked for */

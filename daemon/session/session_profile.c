@@ -90,6 +90,14 @@ static void name_machine(struct profile_target *target)
 }
 
 /* All that takes no time to find out. */
+/* Of the samples of time; its clocks are let go of when the session ends. */
+static uint64_t period_of(const struct session *session)
+{
+	if (session->clocks)
+		return clock_sampler_period_ns(session->clocks);
+	return session->clocked ? session->clocked_period_ns : session->options.period_ns;
+}
+
 static struct profile_facts current_facts(const struct session *session)
 {
 	const struct pipeline *pipeline = &session->pipeline;
@@ -111,8 +119,8 @@ static struct profile_facts current_facts(const struct session *session)
 		},
 		.sampler = session->unstopped ? "unstopped" : session->sampler,
 		.sampler_limits = session->unstopped ? UNSTOPPED_LIMITS : NULL,
-		.period_ns = session->clocks ? clock_sampler_period_ns(session->clocks)
-					     : session->options.period_ns,
+		.period_ns = period_of(session),
+		.wanted_period_ns = session->period.wanted_ns,
 		.started_unix_ns = started_unix_ns(session),
 		.process_started_unix_ns = session->process_started_unix_ns,
 		.duration_ns = session->sampled_ns,
@@ -273,7 +281,7 @@ static struct profile *build_profile(struct session *session, const char *versio
 	facts.deadlock = deadlock;
 	session_read_names(session, &facts, pipeline->threads.items, version);
 	facts.all_pairs = all_pairs;
-	if (pipeline->arguments && session->clocks)
+	if (pipeline->arguments && session->clocked)
 		argument_sampler_weigh(pipeline->arguments, pipeline->cct);
 	if (pipeline->arguments)
 		facts.arguments = argument_sampler_argument_log(pipeline->arguments);

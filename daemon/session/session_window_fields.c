@@ -21,6 +21,7 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, sampler_limits, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, deadlock, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, period_ns, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, wanted_period_ns, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, started_unix_ns, WINDOW_BY_HAND), /* the mark's moment */
 	WINDOW_FIELD(profile_facts, process_started_unix_ns, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, duration_ns, WINDOW_SUBTRACT),

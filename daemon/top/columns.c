@@ -29,7 +29,7 @@ static const struct column_rule rules[COLUMN_PLACE] = {
 	[COLUMN_CPU] = { "CPU%", { NEVER, NEVER, 36, NEVER }, 7 },
 	[COLUMN_BAR] = { "P/N/S", { 64, 64, 30, NEVER }, 7 },
 	[COLUMN_REDUNDANT] = { "REDUND", { 36, 56, NEVER, 36 }, 7 },
-	[COLUMN_AVOIDABLE] = { "AVOID%", { 48, 72, NEVER, 20 }, 7 },
+	[COLUMN_AVOIDABLE] = { "SAVE%", { 48, 72, NEVER, 20 }, 7 },
 	[COLUMN_KIND] = { "KIND", { NEVER, NEVER, NEVER, 48 }, 6 },
 };
 

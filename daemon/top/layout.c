@@ -121,7 +121,8 @@ static void list_items(const struct top_model *model, struct item_list *list)
 		add_item(list, SCREEN_PLAIN, "GIL %s",
 			 figure_part(totals->gil_ns, totals->duration_ns).text);
 	if (totals->samples < FIGURE_SAMPLES_MIN)
-		add_item(list, SCREEN_WARNING, "%" PRIu64 " samples: rough", totals->samples);
+		add_item(list, SCREEN_WARNING, "%" PRIu64 " sample%s: rough", totals->samples,
+			 figure_plural(totals->samples));
 	else
 		add_item(list, SCREEN_PLAIN, "%" PRIu64 " samples", totals->samples);
 	add_item(list, facts->overhead > facts->overhead_limit ? SCREEN_WARNING : SCREEN_PLAIN,
@@ -203,7 +204,7 @@ static void put_process_bar(struct screen *screen, unsigned row, const struct to
 static void put_tabs(struct screen *screen, unsigned row, const struct top_model *model)
 {
 	static const char *const sorts[TOP_SORT_COUNT] = { "self time", "total time",
-							   "redundant accesses", "avoidable time" };
+							   "redundant accesses", "saving" };
 	char window[48] = "since start", words[128];
 	bool narrow = screen->columns < 72;
 	unsigned column = 1, columns;
@@ -226,8 +227,9 @@ static void put_tabs(struct screen *screen, unsigned row, const struct top_model
 	else if (model->baseline.totals.duration_ns)
 		snprintf(window, sizeof(window), "since reset, %.0f s",
 			 (double)model->totals.duration_ns / 1e9);
-	snprintf(words, sizeof(words), narrow ? "%s%s" : "%s%s, by %s",
-		 model->paused ? "PAUSED  " : "", window, sorts[model->sorts[model->view]]);
+	snprintf(words, sizeof(words), narrow ? "%s%s%s" : "%s%s%s, by %s",
+		 model->paused ? "PAUSED  " : "", model->own_only ? "own code  " : "", window,
+		 sorts[model->sorts[model->view]]);
 	columns = (unsigned)strlen(words);
 	if (column + columns + 1 <= screen->columns) /* else what is chosen must do */
 		screen_put(screen, row, screen->columns - columns - 1, columns,
@@ -239,7 +241,9 @@ static void put_empty(struct screen *screen, unsigned row, const struct top_mode
 	const struct profile *profile = model->profile;
 	const char *words = "nothing yet";
 
-	if (!model->totals.samples)
+	if (model->filter[0] || model->own_only)
+		words = "no such rows";
+	else if (!model->totals.samples)
 		words = "no samples: the process used no CPU time meanwhile";
 	else if (model->view == TOP_PAIRS && !profile->accesses[PAIR_LOAD].sampled &&
 		 !profile->accesses[PAIR_STORE].sampled)
@@ -303,14 +307,14 @@ static void put_line_details(struct screen *screen, unsigned row, const struct t
 		screen_put(screen, row + 1, 3, screen->columns - 4, SCREEN_STRONG, source);
 	if (!line->avoidable_ns)
 		return;
-	snprintf(words, sizeof(words), "%s%s%s %s of its time could be saved%s%s%s",
+	snprintf(words, sizeof(words), "%s%sCould save %s%s of its time%s%s%s",
 		 line->finding ? line->finding : "", line->finding ? ". " : "",
-		 profile_line_is_supported(line) ? "About" : "Too few accesses to tell: up to",
+		 profile_line_is_supported(line) ? "" : "up to ",
 		 figure_sampled(profile_line_is_supported(line) ? line->avoidable_ns
 								: line->avoidable_high_ns,
 				line->charged_ns, model->totals.samples)
 			 .text,
-		 profile_line_is_supported(line) ? "." : ", or nothing.",
+		 profile_line_is_supported(line) ? "." : ", or nothing: too few accesses to tell.",
 		 line->category == CATEGORY_UNCLEAR ? "" : " ",
 		 line->category == CATEGORY_UNCLEAR ? "" : category_advice(line->category));
 	put_wrapped(screen, row + 2, 2, words);
@@ -399,12 +403,20 @@ static void put_details(struct screen *screen, unsigned row, const struct top_mo
 static void put_keys(struct screen *screen, unsigned row, const struct top_model *model)
 {
 	static const char *const keys[] = {
-		"q quit  1-4 view  s sort  w window  p pause  r reset  arrows move  ? help",
-		"q quit  1-4 view  s sort  w p r  ? help",
+		"q quit  1-4 view  s sort  / filter  o own  w window  p pause  r reset  ? help",
+		"q quit  1-4 view  s sort  / filter  o w p r  ? help",
+		"q quit  1-4 view  s sort  ? help",
 		"q quit  ? help",
 	};
+	char words[TOP_FILTER_BYTES + 64];
 	size_t at = 0;
 
+	if (model->typing || (model->filter[0] && !model->notice)) {
+		snprintf(words, sizeof(words),
+			 model->typing ? "/%s_" : "/%s   Esc: all rows, / more", model->filter);
+		screen_put(screen, row, 1, screen->columns - 2, SCREEN_STRONG, words);
+		return;
+	}
 	if (model->notice) {
 		screen_put(screen, row, 1, screen->columns - 2, SCREEN_WARNING, model->notice);
 		return;
@@ -419,7 +431,9 @@ static void put_help(struct screen *screen)
 	static const char *const lines[] = {
 		"q, ^C       leave; the summary of the whole run is printed then",
 		"1 2 3 4     lines, functions, threads, pairs; Tab for the next",
-		"s           next order: self, total, redundant, avoidable",
+		"s           next order: self, total, redundant, saving",
+		"/           rows with what is typed in names or source; Esc for all",
+		"o           the program's own lines and functions, or all",
 		"w           the last seconds, or all since the start",
 		"p           freeze the screen; sampling goes on",
 		"r           count from now on",
@@ -430,7 +444,7 @@ static void put_help(struct screen *screen)
 		"P/N/S       of that: Python, native code, the kernel (system)",
 		"REDUND      share of watched loads and stores that found the value of the",
 		"            one before; as a fraction while there are fewer than ten",
-		"AVOID%      estimate of the CPU time that could be saved there",
+		"SAVE%       estimate of what the row could save of the CPU time",
 		"CPU%        of a thread, of one processor",
 	};
 	unsigned row = 0;

@@ -3,9 +3,11 @@
 
 #include "common/clock.h"
 #include "daemon/report/model/verdict.h"
+#include "daemon/top/filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 void top_model_init(struct top_model *model)
 {
@@ -150,6 +152,8 @@ static void keep_selection(struct top_model *model)
 static int build_rows(struct top_model *model)
 {
 	size_t count = model->profile ? top_view_count(model->profile, model->view) : 0;
+	const struct filter filter = { model->view, model->own_only, model->filter, model->source,
+				       model->source_context };
 	struct top_totals totals;
 	const struct top_past *base;
 
@@ -171,6 +175,8 @@ static int build_rows(struct top_model *model)
 		struct top_entry entry = top_view_entry(model->profile, model->view, i);
 		struct top_row *row = &model->rows[model->row_count];
 
+		if (!filter_wants(&filter, model->profile, i))
+			continue;
 		*row = (struct top_row){ .key = entry.key, .index = i };
 		row->figures = top_figures_since(&entry.figures,
 						 top_past_find(base, model->view, entry.key));
@@ -184,11 +190,24 @@ static int build_rows(struct top_model *model)
 	return 0;
 }
 
+/* The program's own line, where the verdict is about a library's. */
+static uint64_t find_verdict(const struct profile *profile)
+{
+	struct verdict verdict;
+
+	verdict_find(profile, &verdict);
+	if (verdict.own_line)
+		return top_line_key(verdict.own_line);
+	return verdict.line ? top_line_key(verdict.line) : 0;
+}
+
 int top_model_update(struct top_model *model, const struct profile *profile)
 {
 	int error = top_history_add(&model->history, profile);
 
 	model->profile = profile;
+	if (!model->touched)
+		model->verdict_key = find_verdict(profile);
 	return error ? error : build_rows(model);
 }
 
@@ -207,6 +226,12 @@ static void choose_next_sort(struct top_model *model)
 	do
 		*sort = (*sort + 1) % TOP_SORT_COUNT;
 	while (!has_sort(model->view, *sort));
+	model->selected = model->first = 0;
+}
+
+static void choose_own(struct top_model *model)
+{
+	model->own_only = !model->own_only;
 	model->selected = model->first = 0;
 }
 
@@ -250,7 +275,33 @@ static void move_selection(struct top_model *model, enum top_key key)
 		model->selected_key = model->rows[model->selected].key;
 }
 
-bool top_model_key(struct top_model *model, enum top_key key)
+static void type_filter(struct top_model *model, enum top_key key, char character)
+{
+	size_t length = strlen(model->filter);
+
+	if (key == TOP_KEY_CHARACTER && length + 1 < sizeof(model->filter)) {
+		model->filter[length] = character;
+		model->filter[length + 1] = '\0';
+	} else if (key == TOP_KEY_BACKSPACE && length) {
+		/* All bytes of a character. */
+		while (--length && (model->filter[length] & 0xc0) == 0x80)
+			;
+		model->filter[length] = '\0';
+	} else if (key == TOP_KEY_ESCAPE) {
+		model->filter[0] = '\0';
+	}
+	if (key == TOP_KEY_ENTER || key == TOP_KEY_ESCAPE)
+		model->typing = false;
+	model->selected = model->first = 0;
+}
+
+/* Those that choose what the first row is, or a row. */
+static bool touches(enum top_key key)
+{
+	return key != TOP_KEY_PAUSE && key != TOP_KEY_HELP && key != TOP_KEY_WINDOW;
+}
+
+bool top_model_key(struct top_model *model, enum top_key key, char character)
 {
 	if (key == TOP_KEY_QUIT)
 		return false;
@@ -262,7 +313,16 @@ bool top_model_key(struct top_model *model, enum top_key key)
 		model->help = !model->help;
 		return true;
 	}
-	if (key >= TOP_KEY_LINES && key <= TOP_KEY_PAIRS)
+	model->touched |= touches(key);
+	if (model->typing && key >= TOP_KEY_CHARACTER)
+		type_filter(model, key, character);
+	else if (key == TOP_KEY_FILTER)
+		model->typing = true;
+	else if (key == TOP_KEY_ESCAPE)
+		model->filter[0] = '\0';
+	else if (key == TOP_KEY_OWN)
+		choose_own(model);
+	else if (key >= TOP_KEY_LINES && key <= TOP_KEY_PAIRS)
 		choose_view(model, (enum top_view)(key - TOP_KEY_LINES));
 	else if (key == TOP_KEY_NEXT_VIEW)
 		choose_view(model, (model->view + 1) % TOP_VIEW_COUNT);
@@ -281,9 +341,24 @@ bool top_model_key(struct top_model *model, enum top_key key)
 	return true;
 }
 
+/* As far as it is on the first page, which stays in sight. */
+static void select_verdict(struct top_model *model)
+{
+	if (model->view != TOP_LINES || !model->verdict_key)
+		return;
+	for (size_t i = 0; i < model->row_count && i < model->page; i++)
+		if (model->rows[i].key == model->verdict_key) {
+			model->selected = i;
+			model->selected_key = model->verdict_key;
+			return;
+		}
+}
+
 void top_model_scroll(struct top_model *model, size_t page)
 {
 	model->page = page ? page : 1;
+	if (!model->touched)
+		select_verdict(model);
 	if (model->selected < model->first)
 		model->first = model->selected;
 	if (model->selected >= model->first + model->page)

@@ -44,7 +44,15 @@ enum top_key {
 	TOP_KEY_RESET,
 	TOP_KEY_HELP,
 	TOP_KEY_REDRAW,
+	TOP_KEY_OWN,
+	TOP_KEY_FILTER, /* begins one; what follows is typed */
+	TOP_KEY_CHARACTER,
+	TOP_KEY_BACKSPACE,
+	TOP_KEY_ENTER,
+	TOP_KEY_ESCAPE,
 };
+
+#define TOP_FILTER_BYTES 48
 
 struct top_row {
 	uint64_t key;
@@ -59,7 +67,12 @@ struct top_model {
 	bool whole_run;
 	bool paused;
 	bool help;
-	const char *notice; /* a sentence for the last line; NULL: none. Borrowed */
+	bool own_only;                 /* lines and functions of the program itself */
+	bool typing;                   /* of the filter */
+	char filter[TOP_FILTER_BYTES]; /* rows with this in their names or source; "": all */
+	bool touched;                  /* a row, view or order was chosen */
+	uint64_t verdict_key;          /* of the verdict's line, until then selected; 0: none */
+	const char *notice;            /* a sentence for the last line; NULL: none. Borrowed */
 	/* What is shown, borrowed; NULL: nothing yet. */
 	const struct profile *profile;
 	struct top_totals totals; /* of the window */
@@ -83,8 +96,8 @@ void top_model_deinit(struct top_model *model);
 __attribute__((warn_unused_result)) int top_model_update(struct top_model *model,
 							 const struct profile *profile);
 
-/* false: quit. */
-bool top_model_key(struct top_model *model, enum top_key key);
+/* character: that of TOP_KEY_CHARACTER, a byte. false: quit. */
+bool top_model_key(struct top_model *model, enum top_key key, char character);
 
 /* Keeps the selected row in sight, on a page of so many rows. */
 void top_model_scroll(struct top_model *model, size_t page);

@@ -37,7 +37,8 @@ static const struct {
 	{ 'G', TOP_KEY_END },           { 'p', TOP_KEY_PAUSE },
 	{ 'w', TOP_KEY_WINDOW },        { 'r', TOP_KEY_RESET },
 	{ '?', TOP_KEY_HELP },          { 'h', TOP_KEY_HELP },
-	{ 'L' & 0x1f, TOP_KEY_REDRAW },
+	{ 'o', TOP_KEY_OWN },           { '/', TOP_KEY_FILTER },
+	{ 27, TOP_KEY_ESCAPE },         { 'L' & 0x1f, TOP_KEY_REDRAW },
 };
 
 static void choose_colours(bool colour)
@@ -192,13 +193,30 @@ void terminal_redraw(void)
 	clearok(stdscr, TRUE);
 }
 
-enum top_key terminal_key(void)
+static enum top_key typed_key(int code, char *ret_character)
 {
+	if (code == '\n' || code == '\r' || code == KEY_ENTER)
+		return TOP_KEY_ENTER;
+	if (code == KEY_BACKSPACE || code == '\b' || code == 127)
+		return TOP_KEY_BACKSPACE;
+	if (code < ' ' || code > 255)
+		return TOP_KEY_NONE;
+	*ret_character = (char)code;
+	return TOP_KEY_CHARACTER;
+}
+
+enum top_key terminal_key(bool typing, char *ret_character)
+{
+	enum top_key key;
 	int code;
 
-	while ((code = getch()) != ERR)
+	while ((code = getch()) != ERR) {
+		key = typing ? typed_key(code, ret_character) : TOP_KEY_NONE;
+		if (key != TOP_KEY_NONE)
+			return key;
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			if (keys[i].code == code)
 				return keys[i].key;
+	}
 	return TOP_KEY_NONE;
 }

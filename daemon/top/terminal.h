@@ -28,7 +28,10 @@ void terminal_draw(const struct screen *screen);
 /* Everything anew, whatever others have written over it. */
 void terminal_redraw(void);
 
-/* The next key that was pressed, TOP_KEY_NONE: none. Does not wait. */
-enum top_key terminal_key(void);
+/*
+ * The next key that was pressed, TOP_KEY_NONE: none. Does not wait. typing: words are entered,
+ * and what is a letter is TOP_KEY_CHARACTER, with its byte, or one of those of a character.
+ */
+enum top_key terminal_key(bool typing, char *ret_character);
 
 #endif

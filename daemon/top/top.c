@@ -45,8 +45,11 @@ int top_check_terminal(pid_t pid, struct error *error)
 	if (!problem)
 		return 0;
 	error_set(error, EXIT_USAGE, "top: %s", problem);
-	error_set_cure(error, "pieprofd --pid %d profiles for ten seconds and prints a report.",
-		       (int)pid);
+	if (pid)
+		error_set_cure(error, "pieprofd %d profiles for ten seconds and prints a report.",
+			       (int)pid);
+	else
+		error_set_cure(error, "pieprofd -- COMMAND profiles it and prints a report.");
 	return -1;
 }
 
@@ -141,11 +144,12 @@ static bool read_signal(struct top *top)
 static bool read_keys(struct top *top)
 {
 	enum top_key key;
+	char character = '\0';
 
-	while ((key = terminal_key()) != TOP_KEY_NONE) {
+	while ((key = terminal_key(top->model.typing, &character)) != TOP_KEY_NONE) {
 		if (key == TOP_KEY_REDRAW)
 			terminal_redraw();
-		if (!top_model_key(&top->model, key))
+		if (!top_model_key(&top->model, key, character))
 			return false;
 	}
 	return true;

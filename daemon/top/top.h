@@ -20,7 +20,8 @@ struct top_options {
 	uint64_t duration_ns; /* 0: until somebody wants an end */
 };
 
-/* Before anything is attached: 0, or -1 with *error filled when this is no terminal for it. */
+/* Before anything is attached; pid 0: of a command. 0, or -1 with *error filled when this is no
+ * terminal for it. */
 __attribute__((warn_unused_result)) int top_check_terminal(pid_t pid, struct error *error);
 
 /*

@@ -35,7 +35,7 @@ FORMATS = {"text": "txt", "json": "json", "html": "html", "recording": "pieprof"
 WITH_SOURCE = ("txt", "json", "html", "pieprof")
 
 # Every file is to be the innermost at some sample.
-MANY = ("--mode", "time", "--engine", "ptrace", "--rate", 500, "--max-overhead", "20", "--lines", 60)
+MANY = ("--mode", "time", "--engine", "ptrace", "--rate", 500, "--max-overhead", "20", "--lines", 60, "--details")
 
 RECORDING = b"\x89PIEPRO\n"
 
@@ -292,8 +292,8 @@ def check_record(made, pid, prepare=None):
         last = collected(folder, "now")
         last["summary.txt"] = (daemon.stdout + daemon.stderr).encode()
         recording = os.path.join(folder, "now.pieprof")
-        run(["report", recording, "--lines", 60, *output_options(folder, "later", FORMATS.values())], prepare)
-        result = run(["report", recording, "--lines", 60], prepare)
+        run(["report", recording, "--lines", 60, "--details", *output_options(folder, "later", FORMATS.values())], prepare)
+        result = run(["report", recording, "--lines", 60, "--details"], prepare)
         later = collected(folder, "later")
         later["summary.txt"] = result.stdout + result.stderr
         printed = {"stdout." + FORMATS[name]: run(["report", recording, "--lines", 60, "--format", name], prepare).stdout

@@ -480,13 +480,13 @@ def check_verdict(report, text):
 
 
 def profile(pid, *arguments, user=None):
-    """Profile a process: the JSON report and what was on stdout."""
+    """Profile a process: the JSON report and what was on stdout, all of it."""
     folder = tempfile.mkdtemp(prefix="pieprofd-test-")
     if user is not None:
         os.chown(folder, user, user)
     try:
         path = os.path.join(folder, "profile.json")
-        run = pieprofd("--pid", pid, "-o", path, *arguments, user=user)
+        run = pieprofd("--pid", pid, "--details", "-o", path, *arguments, user=user)
         with open(path) as file:
             report = json.load(file)
         check_verdict(report, run.stdout)

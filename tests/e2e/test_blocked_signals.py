@@ -38,7 +38,7 @@ def profile_all(target, *arguments):
     try:
         paths = [os.path.join(folder, name) for name in ("p.json", "p.html")]
         before = cpu_ticks(target.pid)
-        run = pieprofd("--pid", target.pid, "-o", paths[0], "-o", paths[1], *arguments)
+        run = pieprofd("--pid", target.pid, "--details", "-o", paths[0], "-o", paths[1], *arguments)
         after = cpu_ticks(target.pid)
         with open(paths[0]) as file, open(paths[1]) as page:
             spent = {tid: after[tid] - before[tid] for tid in after}

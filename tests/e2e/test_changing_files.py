@@ -159,7 +159,7 @@ LOSING = (truncate, truncate_in_a_section)
 
 def record_and_change(target, change, folder):
     path = os.path.join(folder, "x.json")
-    with Daemon("--pid", target.pid, "-d", 2, "--native-lines", "-o", path, "-o",
+    with Daemon("--pid", target.pid, "-d", 2, "--native-lines", "--details", "-o", path, "-o",
                 os.path.join(folder, "x.html")) as daemon:
         wait_attached(target.pid)
         change(target)
@@ -190,7 +190,7 @@ def test_changed_before():
             with Changing(folder) as target:
                 change(target)
                 began = time.monotonic()
-                with Daemon("--pid", target.pid, "-d", 1, "--native-lines") as daemon:
+                with Daemon("--pid", target.pid, "-d", 1, "--native-lines", "--details") as daemon:
                     wait_attached(target.pid)
                     memory = int(status_of(daemon.process.pid)["VmHWM"].split()[0])
                     daemon.finish()
@@ -251,7 +251,7 @@ def test_mutated():
             while time.monotonic() < end:
                 check("churn_forever" in pieprofd("dump", "--pid", target.pid).stdout, "no stack")
                 pieprofd("dump", "--pid", target.pid, "--json")
-                with Daemon("--pid", target.pid, "-d", 0.5, "--native-lines", "-o", folder + "/x.html") as daemon:
+                with Daemon("--pid", target.pid, "-d", 0.5, "--native-lines", "--details", "-o", folder + "/x.html") as daemon:
                     _, said = daemon.process.communicate(timeout=120)
                     # A busy machine may give the target no time at all.
                     check(daemon.process.returncode in (0, 6), "code %d: %s" % (daemon.process.returncode, said))
@@ -293,7 +293,7 @@ def test_interpreter():
                 check_equal(process.stdout.readline(), "ready\n", "the target's first line")
                 for change in (lambda: shutil.move(folder + "/other", path), lambda: os.remove(path)):
                     shutil.copy("/dev/null", folder + "/other")
-                    with Daemon("--pid", process.pid, "-d", 1, "--native-lines") as daemon:
+                    with Daemon("--pid", process.pid, "-d", 1, "--native-lines", "--details") as daemon:
                         wait_attached(process.pid)
                         change()
                         daemon.finish()

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the person at the terminal gets: exit codes, refusals, files, signals."""
 import contextlib
+import fcntl
 import json
 import os
+import pty
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 from harness import (MANY_SAMPLES, PIEPROFD, Daemon, Skip, Target, check, check_equal, check_sampled,
-                     default_interpreter, nobody, pieprofd, profile, show_to_everyone, wait_attached, wait_until)
+                     default_interpreter, nobody, pieprofd, profile, show_to_everyone, status_of, wait_attached,
+                     wait_until)
 
 
 @contextlib.contextmanager
@@ -32,7 +37,11 @@ def test_usage():
         check(run.stderr.strip(), "no word on %r" % (arguments,))
         check_equal(run.stdout, "", "stdout for %r" % (arguments,))
     check("--pid" in pieprofd("--help").stdout, "--help")
+    check_equal(pieprofd("help").stdout, pieprofd("--help").stdout, "help")
+    check_equal(pieprofd("help", "dump").stdout, pieprofd("dump", "--help").stdout, "help dump")
     check(pieprofd("--version").stdout.startswith("pieprofd "), "--version")
+    check_equal(pieprofd("-V").stdout, pieprofd("--version").stdout, "-V")
+    check("did you mean record?" in pieprofd("recrod", "1", code=2).stderr, "what was meant")
 
 
 def test_no_such_process():
@@ -49,7 +58,74 @@ def test_not_python():
         check("CPython" in run.stderr, run.stderr)
     finally:
         sleeper.kill()
-        sleeper.wait()
+    # It has ended, and nobody has asked for its exit code.
+    wait_until(lambda: status_of(sleeper.pid)["State"].startswith("Z"), what="the zombie")
+    for command in ("record", "dump"):
+        run = pieprofd(command, sleeper.pid, code=3)
+        check("zombie" in run.stderr and "process %d" % os.getpid() in run.stderr, run.stderr)
+    sleeper.wait()
+
+
+def test_pypy():
+    """By its name: a program that is no CPython."""
+    with public_folder() as folder:
+        program = shutil.copy(shutil.which("sleep"), os.path.join(folder, "pypy3.11"))
+        with subprocess.Popen([program, "60"]) as process:
+            try:
+                for command in ("record", "dump"):
+                    run = pieprofd(command, process.pid, code=3)
+                    check("PyPy, which is not supported" in run.stderr and "CPython 3.6" in run.stderr, run.stderr)
+            finally:
+                process.kill()
+
+
+def on_terminal(*arguments):
+    """What pieprofd writes to a terminal of 80 columns and 24 rows that is its standard output."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    with subprocess.Popen([PIEPROFD, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=slave,
+                          stderr=subprocess.PIPE) as process:
+        os.close(slave)
+        written = b""
+        with contextlib.suppress(OSError):
+            while True:
+                written += os.read(master, 4096)
+        os.close(master)
+        said = process.stderr.read().decode()
+    check_equal(process.returncode, 0, "exit code, with %r" % said)
+    return written.decode().replace("\r\n", "\n")
+
+
+def test_one_screen():
+    """At most 20 lines; on a terminal the verdict is the last, and names the line and what to do."""
+    with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target, public_folder() as folder:
+        page, recording = os.path.join(folder, "x.html"), os.path.join(folder, "x.pieprof")
+        text = pieprofd(target.pid, "-d", "3s", *MANY_SAMPLES, "-o", page, "-o", recording).stdout
+        lines = text.splitlines()
+        check(len(lines) <= 20, "%d lines: %s" % (len(lines), text))
+        check(text.index("VERDICT  ") < text.index("TIME  "), "the verdict is not the first: %s" % text)
+        check_sampled("conv_backprop.py:33" in " ".join(lines[:6]), "the line is not at the top: %s" % text)
+        size = os.path.getsize(page)
+        words = "Wrote %s (%s)" % (page, "%.0f KB" % (size / 1e3) if size < 999500 else "%.1f MB" % (size / 1e6))
+        check(words in text, "%s: not in %s" % (words, text))
+        screen = on_terminal("report", recording, "--color", "never")
+        check(len(screen.splitlines()) <= 20, screen)
+        check("\033" not in screen, "colours: %r" % screen)
+        check(all(len(line) <= 80 for line in screen.splitlines()), "a line is too wide: %s" % screen)
+        check(screen.index("TIME  ") < screen.index("VERDICT  "), "the verdict is not the last: %s" % screen)
+        check_sampled("conv_backprop.py:33" in screen[screen.index("VERDICT  "):], screen)
+        every = pieprofd("report", recording, "--details").stdout
+        check("DATA QUALITY" in every and len(every.splitlines()) > 20, "--details: %s" % every)
+        twice = os.path.join(folder, "twice.json")
+        pieprofd("report", recording, recording, "-o", twice)
+        with open(twice) as file:
+            merged = json.load(file)
+        once = json.loads(pieprofd("report", recording, "--format", "json").stdout)
+        check_equal(merged["samples"], 2 * once["samples"], "samples of a recording and itself")
+        check("processes" not in merged, "it is one process")
+        began = time.monotonic()
+        refused = pieprofd(target.pid, "-d", 60, "-o", os.path.join(folder, "no", "x.json"), code=1)
+        check(time.monotonic() - began < 20 and "no/x.json cannot be written" in refused.stderr, refused.stderr)
 
 
 def test_already_traced():
@@ -173,9 +249,9 @@ def test_files():
 
 def test_modes():
     with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
-        report, text = profile(target.pid, "-d", 2, "--mode", "time")
+        # On a busy machine stops are dear, most of all to a daemon without real-time priority.
+        report, text = profile(target.pid, "-d", 2, "--mode", "time", *MANY_SAMPLES)
         check_equal(report["pairs"], [], "pairs in time mode")
-        # On a busy machine stops are dear, and the limit is 1%.
         check_sampled(report["samples"] > 8, "%d samples" % report["samples"])
         report, _ = profile(target.pid, "-d", 4, "--loads", *MANY_SAMPLES)
         check_equal({pair["kind"] for pair in report["pairs"]}, {"load"}, "kinds under --loads")

@@ -196,7 +196,7 @@ def test_name():
         run = pieprofd("--name", word, code=2)
         check(all(str(target.pid) in run.stderr for target in targets), run.stderr)
         pieprofd("--name", word + "-[a]", "-d", 1, "-q")
-        run = pieprofd("--name", word, "--all", "-d", 1)
+        run = pieprofd("--name", word, "--all", "-d", 1, "--details")
         check("PROCESSES  2 profiled" in run.stdout, run.stdout)
         run = pieprofd("--name", word + "-c", code=3)
         check("no Python process" in run.stderr, run.stderr)

@@ -34,7 +34,7 @@ def check_child(interpreter):
         try:
             child = int(parent.stdout.readline())
             dump = pieprofd("dump", "--pid", child).stdout
-            text = pieprofd("--pid", child, "-d", "1.5", "--mode", "time").stdout
+            text = pieprofd("--pid", child, "-d", "1.5", "--mode", "time", "--details").stdout
         finally:
             parent.communicate(b"")
     check("\n    work  " in dump and "running, holds the GIL" in dump, "the dump: %s" % dump)

@@ -323,7 +323,9 @@ def check_findings(profile):
     findings = profile.json["findings"]
     check_equal(schema_problem("sarif.schema.json", profile.paths["sarif"]), None, "what is wrong with SARIF")
     run, = profile.load("sarif")["runs"]
-    check_equal([result["ruleId"] for result in run["results"]], [finding["category"] for finding in findings], "rules")
+    rules = [finding["pattern"] if finding["pattern"] and not finding["saving_ns"] else finding["category"]
+             for finding in findings]
+    check_equal([result["ruleId"] for result in run["results"]], rules, "rules")
     for result, finding in zip(run["results"], findings):
         check_equal(result["properties"]["saving"], finding["saving"], "the saving")
         check_equal(run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"], result["ruleId"], "index of the rule")

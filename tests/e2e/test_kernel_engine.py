@@ -41,7 +41,8 @@ def recorded(pid, *arguments):
         paths = [os.path.join(folder, name) for name in ("p.json", "p.folded")]
         pieprofd("--pid", pid, "-o", paths[0], "-o", paths[1], *arguments)
         with open(paths[0]) as report, open(paths[1]) as stacks:
-            return json.load(report), [line.rpartition(" ")[0].split(";") for line in stacks]
+            return json.load(report), [[frame for frame in line.rpartition(" ")[0].split(";")
+                                        if not frame.startswith("[container ")] for line in stacks]
     finally:
         shutil.rmtree(folder)
 

@@ -162,8 +162,9 @@ def test_sum_of_threads_of_a_library():
 
 @alone
 def test_sum_of_threads_shorter_than_a_period():
-    # That they begin and end is seen by no clock of theirs. It once was 0.84, before that 0.07.
+    # That they begin and end is seen by no clock of theirs. It once was 0.84, before that 0.07. Within the default limit
+    # there are 70 samples where stops are dear, whose sum is off by 10%.
     check_sum("short_threads", "--mode", "time", "--engine", "kernel")
-    report = check_sum("short_threads", "--mode", "time", "--engine", "ptrace")
+    report = check_sum("short_threads", "--mode", "time", "--engine", "ptrace", *MANY_SAMPLES)
     check_sampled(0.01 < unclocked(report) / report["cpu_ns"] < 0.4,
                   "beside the clocks: %d ns" % unclocked(report))

@@ -25,6 +25,7 @@ def test_native_lines():
     check_sampled(any(frame["file"].endswith("Objects/abstract.c") and frame["line"] > 0 for frame in known),
                   "no line of abstract.c among %d native frames" % len(frames))
     check_sampled(any(frame.get("inlined") for frame in known), "no inlined function")
-    # The text folds the middle of long paths, so which of them it shows is open.
+    # The text folds the middle of long paths, so which of them it shows is open; pairs of few accesses it leaves out.
     shown = ["%s:%d" % (os.path.basename(frame["file"]), frame["line"]) for frame in known]
-    check_sampled(any(place in text for place in shown), "the text has none of %d native lines" % len(shown))
+    check_sampled(any(place in text for place in shown) or all(pair["sampled"] < 5 for pair in report["pairs"]),
+                  "the text has none of %d native lines" % len(shown))

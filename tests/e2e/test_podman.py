@@ -91,7 +91,7 @@ def check_reports(folder, name, number):
     """Of one process, by its container's name: who it is stands in every report."""
     outputs = {kind: os.path.join(folder, "x." + kind)
                for kind in ("json", "html", "speedscope.json", "firefox.json", "folded", "pieprof")}
-    text = pieprofd("--cgroup", name, "-d", 1, "--mode", "time",
+    text = pieprofd("--cgroup", name, "-d", 1, "--mode", "time", "--details",
                     *(word for path in outputs.values() for word in ("-o", path))).stdout
     check("  in container %s (podman %s)\n" % (name, number[:12]) in text, text)
     report = json.loads(read(outputs["json"]))
@@ -131,7 +131,8 @@ def test_names():
         check("in container %s (podman" % two[0] in dump, dump)
         # Labels of stacks, and the table of processes.
         stacks = os.path.join(runner.folder, "x.folded")
-        text = pieprofd("--pid", "%d,%d" % (one[2], two[2]), "-d", 1.5, "--mode", "time", "-o", stacks).stdout
+        text = pieprofd("--pid", "%d,%d" % (one[2], two[2]), "-d", 1.5, "--mode", "time", "--details", "-o",
+                        stacks).stdout
         for name, number, pid in (one, two):
             check_sampled("in %s: python" % name in text, text)
             check_sampled("\n  in container %s (podman %s)\n" % (name, number[:12]) in text.split("PROCESSES")[-1], text)

@@ -4,7 +4,7 @@ import ctypes
 import os
 import resource
 
-from harness import Skip, Target, alone, check, check_equal, check_sampled, profile
+from harness import MANY_SAMPLES, Skip, Target, alone, check, check_equal, check_sampled, profile
 
 WORKERS = ("first_worker", "second_worker", "third_worker")
 PR_CAPBSET_DROP, CAP_IPC_LOCK = 24, 14
@@ -15,7 +15,7 @@ RINGS_MAX = 2000
 
 def check_workers(interpreter, threads, loss, cure):
     with Target(interpreter, "many_threads.py", "--threads", threads, "--seconds", 9) as target:
-        report, text = profile(target.pid, "--mode", "time", "--engine", "ptrace", "-d", 8)
+        report, text = profile(target.pid, "--mode", "time", "--engine", "ptrace", "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
     refused = report["losses"].get(loss, 0)

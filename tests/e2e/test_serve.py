@@ -194,7 +194,7 @@ def test_profiles():
         check_sampled("Convolution.backprop" in text and "Sleeper.run" not in text, text)
         raw = raw_profile(folder, redundancy)
         check("redundant/count[dflt] avoidable/nanoseconds" in raw, raw[:400])
-        check_sampled("[killed by]" in raw, raw[:1000])
+        check_sampled("again by]" in raw, raw[:1000])
 
         text = server.ask("/metrics")
         check_equal(text[1]["Content-Type"], "text/plain; version=0.0.4; charset=utf-8", "type of /metrics")

@@ -3,11 +3,13 @@
 import concurrent.futures
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import tempfile
 
-from harness import check, check_equal, check_sampled, default_interpreter, status_of, wait_attached, wait_until
+from harness import MANY_SAMPLES, ROOT, check, check_equal, check_sampled, default_interpreter, status_of, wait_until
 from test_returning import let_work, unique, worker
 from test_serve import Server, metrics_of, raw_profile
 
@@ -92,22 +94,30 @@ def test_follow():
             master.kill()
 
 
+def documented_options():
+    """Of the service that docs/INSTALL.md shows, for this run's processes."""
+    with open(os.path.join(ROOT, "docs", "INSTALL.md"), encoding="utf-8") as file:
+        words = shlex.split(re.search(r"^ +OPTIONS=(.*)$", file.read(), re.M).group(1))
+    words[words.index("--name") + 1] = unique()
+    return words
+
+
 def test_started_again():
-    """A service that is not there yet, that ends, and that is started again; the server stays."""
+    """A service of two processes that is not there yet, that ends, and that is started again; the server stays."""
     with tempfile.TemporaryDirectory() as folder, \
-            Server(None, "--name", unique(), "--wait", "--mode", "time", listen="unix:" + folder + "/s") as server:
-        pids = []
+            Server(None, *documented_options(), "--mode", "time", *MANY_SAMPLES,
+                   listen="unix:" + folder + "/s") as server:
         for _ in range(2):
             check_equal(server.get("/healthz", 503), b"waiting\n", "/healthz")
             check(b"waiting" in server.get("/debug/pprof/profile?seconds=1", 503), "no words")
-            with worker(unique()) as process:
-                pids.append(process.pid)
-                wait_attached(process.pid)
+            with worker(unique()) as first, worker(unique()) as second:
+                await_processes(server, 2)
                 wait_until(lambda: server.ask("/healthz")[0] == 200, what="/healthz to be well")
                 check_equal(server.get("/healthz"), b"sampling\n", "/healthz")
                 raw = raw_profile(folder, server.get("/debug/pprof/profile?seconds=1"))
-                check_sampled("process %d (" % process.pid in raw and "work" in raw, raw[:1000])
+                check_sampled(all("process %d (" % process.pid in raw for process in (first, second)) and "work" in raw,
+                              raw[:1000])
             wait_until(lambda: server.ask("/healthz")[0] == 503, what="/healthz to tell the end")
-        check_equal(metric(server, "sessions_total"), 2, "sessions")
+        check_equal(metric(server, "sessions_total"), 4, "sessions")
         check_sampled(metric(server, "samples_total") > 20, "counters begin anew with each process")
         server.finish()

@@ -68,7 +68,7 @@ def watched(columns=80, rows=24, options="", script="conv_backprop.py", **enviro
     """A target and a terminal with top on it, after its first picture with something in it."""
     with Target(default_interpreter(), script, "--seconds", 120) as target, \
             Terminal(columns, rows, **environment) as terminal:
-        terminal.type("%s top --pid %d %s; echo left with $?" % (PIEPROFD, target.pid, options), "Enter")
+        terminal.type("%s top --pid %d --details %s; echo left with $?" % (PIEPROFD, target.pid, options), "Enter")
         terminal.wait_for(r"%s" % re.escape(HOT_LINE))
         yield target, terminal
 
@@ -110,10 +110,20 @@ def test_views_keys_and_quit():
             terminal.type(key)
             screen = terminal.wait_for(r"\[%s\]" % tab)
             check(words in screen, screen)
-        for order in ("total time", "redundant accesses", "avoidable time", "self time"):
+        for order in ("total time", "redundant accesses", "saving", "self time"):
             terminal.type("s")
             terminal.wait_for("by %s" % order)
-        terminal.type("w")
+        terminal.type("/", *"BACK")
+        screen = terminal.wait_for("/BACK_")
+        check(HOT_LINE in rows_of(screen)[0] and "numeric.py" not in screen, "rows of a filter:\n%s" % screen)
+        terminal.type("Enter")
+        terminal.wait_for("Esc: all rows")
+        terminal.type("Escape")
+        terminal.wait_for("q quit")
+        terminal.type("o")
+        screen = terminal.wait_for("own code")
+        check(HOT_LINE in screen and "numeric.py" not in screen, "the program's own lines:\n%s" % screen)
+        terminal.type("o", "w")
         terminal.wait_for("since start")
         terminal.type("p")
         terminal.wait_for("PAUSED")
@@ -125,6 +135,24 @@ def test_views_keys_and_quit():
         terminal.wait_for(r"\[1 Lines\]")
         terminal.type("q")
         check_left(terminal, target)
+
+
+def test_command():
+    """Started by top, which leaves it running."""
+    interpreter = default_interpreter()
+    with Terminal() as terminal:
+        terminal.type("%s top --details -- %s; echo left with $?" % (
+            PIEPROFD, " ".join(interpreter.command("conv_backprop.py", "--seconds", 60))), "Enter")
+        terminal.wait_for(re.escape(HOT_LINE))
+        terminal.type("q")
+        terminal.wait_for("left with 0")
+        everything = " ".join(terminal.screen("-S", "-").split())
+        check("VERDICT" in everything and "DATA QUALITY" in everything, everything)
+        said = re.search(r"process (\d+), started by top, runs on; kill (\d+) ends it", everything)
+        check(said and said.group(1) == said.group(2), everything)
+        os.kill(int(said.group(1)), signal.SIGKILL)
+        terminal.type("%s top -- /no/such/program; echo failed with $?" % PIEPROFD, "Enter")
+        terminal.wait_for("failed with [1-9]")
 
 
 def test_resize():
@@ -191,7 +219,7 @@ def test_no_colour_and_ascii():
 def test_not_a_terminal():
     with Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
         run = pieprofd("top", "--pid", target.pid, code=2)
-        check("terminal" in run.stderr and "pieprofd --pid %d" % target.pid in run.stderr, run.stderr)
+        check("terminal" in run.stderr and "pieprofd %d" % target.pid in run.stderr, run.stderr)
         check_equal(run.stdout, "", "stdout")
         with Terminal(TERM="xterm-256color") as terminal:
             terminal.type("TERM=nonsense %s top --pid %d; echo left with $?" % (PIEPROFD, target.pid), "Enter")

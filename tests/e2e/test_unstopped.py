@@ -25,7 +25,7 @@ def profile_without_perf(target, error, *arguments, others=(), code=0):
     folder = tempfile.mkdtemp(prefix="pieprofd-test-")
     try:
         path = os.path.join(folder, "profile.json")
-        daemon = subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "-o", path] +
+        daemon = subprocess.Popen([PIEPROFD, "--pid", str(target.pid), "--details", "-o", path] +
                                   [str(argument) for argument in arguments], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True,
                                   preexec_fn=restrict, env=asan_options(NO_LEAK_DETECTION))
@@ -135,7 +135,7 @@ def test_split_is_not_claimed():
 
 def test_target_ends(one_interpreter):
     with Target(one_interpreter, "threads.py", "--threads", 2, "--seconds", 2) as target:
-        run = restricted(["--pid", target.pid, "-d", 30], lambda: refuse_call(PERF_EVENT_OPEN, EPERM))
+        run = restricted(["--pid", target.pid, "-d", 30, "--details"], lambda: refuse_call(PERF_EVENT_OPEN, EPERM))
         target.finish()
     check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
     check("unstopped" in run.stdout and "exited" in run.stdout, run.stdout)
@@ -199,7 +199,7 @@ def test_other_users_process():
               "--ambient-caps=" + capabilities]
     with program_for_everyone() as program, Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
         for mode, code in (("all", 0), ("redundancy", 4)):
-            run = subprocess.run(become + [program, "--pid", str(target.pid), "-d", "3", "--mode", mode],
+            run = subprocess.run(become + [program, "--pid", str(target.pid), "-d", "3", "--mode", mode, "--details"],
                                  capture_output=True, text=True, cwd="/", check=False)
             check_equal(run.returncode, code, "exit code, with %r" % run.stderr)
             check("delivers no signals of a clock from this user" in run.stderr, run.stderr)

@@ -5,7 +5,8 @@ import json
 import os
 import resource
 
-from harness import Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile, status_of, wait_until
+from harness import (MANY_SAMPLES, Skip, alone, check, check_equal, check_sampled, line_text, pieprofd, profile,
+                     status_of, wait_until, with_packages)
 from test_dump import waiting_target
 
 KINDS = ("lock", "gil", "io", "sleep", "child", "other")
@@ -51,13 +52,13 @@ def check_cpu_alone(report):
 @alone
 def test_kinds(interpreter):
     with waiting_target(interpreter, "waiting.py", "--busy") as (target, _):
-        before, text = profile(target.pid, "-d", 0.2, "--mode", "time", "-r", 200)
+        before, text = profile(target.pid, "-d", 0.2, "--mode", "time", "-r", 200, *MANY_SAMPLES)
         check("waiting_ns" not in before, "waiting without being asked for")
         check("WAITING" not in text, "waiting without being asked for")
         sleepers = [thread for thread in all_threads(target.pid) if thread["name"] in EXPECTED]
         tids = [thread["tid"] for thread in sleepers]
         counts = sleep_counts(target.pid, tids)
-        report, text = profile(target.pid, "-d", 2.5, "--mode", "time", "-r", 200, "--idle")
+        report, text = profile(target.pid, "-d", 2.5, "--mode", "time", "-r", 200, "--idle", *MANY_SAMPLES)
         check_equal(sleep_counts(target.pid, tids), counts, "times that sleeping threads went to sleep")
         names = {thread["tid"]: thread["name"] for thread in sleepers}
     check_cpu_alone(report)
@@ -100,9 +101,9 @@ def verdict_text(text):
     return " ".join(text[text.index("VERDICT  "):text.index("\nTIME ")].split())
 
 
-def test_verdict(interpreter):
+def check_stuck(interpreter, *arguments):
     """Who blocks the event loop comes first; threads without work are idle, whatever their number."""
-    with waiting_target(interpreter, "stuck.py") as (target, _):
+    with waiting_target(interpreter, "stuck.py", *arguments) as (target, _):
         report, text = profile(target.pid, "-d", 1.5, "--mode", "time", "--idle")
     words = verdict_text(text)
     check_equal(report["verdict"]["kind"], "waiting", "kind of %s" % words)
@@ -120,6 +121,15 @@ def test_verdict(interpreter):
         check(role in idle, "%s: %s" % (role, words))
     for mark in ("has no work", "has no client"):
         check(mark not in words, "%s: %s" % (mark, words))
+
+
+def test_verdict(interpreter):
+    check_stuck(interpreter)
+
+
+def test_verdict_of_uvloop(one_interpreter):
+    """A loop in native code: no frame of Python's says that it is one."""
+    check_stuck(with_packages(one_interpreter, "uvloop"), "uvloop")
 
 
 def test_deadlock(one_interpreter):

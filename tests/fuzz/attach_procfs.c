@@ -3,6 +3,7 @@
  * Texts of /proc/PID: the first byte chooses which one the others are.
  */
 #include "attach/cgroup.h"
+#include "attach/cgroup_mount.h"
 #include "attach/children.h"
 #include "attach/container.h"
 #include "attach/container_name.h"
@@ -173,6 +174,20 @@ static void read_setting(const struct fuzz_input *input)
 	close(fd);
 }
 
+/* The folder that is asked about, then lines of mountinfo. */
+static void take_mounts(char *text)
+{
+	static struct cgroup_mount mount;
+	static char path[CGROUP_PATH_SIZE];
+	char *next = text, *folder = strsep(&next, "\n"), *line;
+
+	mount = (struct cgroup_mount){ 0 };
+	while ((line = strsep(&next, "\n")))
+		cgroup_mount_take(&mount, line, folder);
+	if (cgroup_mount_path(&mount, folder, path))
+		fuzz_must(path[0] == '/' && memchr(path, '\0', sizeof(path)));
+}
+
 static void decode_stop(struct fuzz_input *input)
 {
 	int signal = -1;
@@ -192,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	struct process_credentials credentials;
 
-	switch (choice % 15) {
+	switch (choice % 16) {
 	case 0:
 		parse_mappings(&input);
 		break;
@@ -241,6 +256,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 14:
 		parse_monitor(&input);
+		break;
+	case 15:
+		take_mounts(text);
 		break;
 	}
 	free(text);

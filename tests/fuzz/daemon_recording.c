@@ -94,7 +94,9 @@ static void check_markdown(const struct profile *profile)
 
 static void write_all(const struct profile *profile)
 {
-	static const struct writer_options options[] = { { 0 }, { .columns = 1, .colour = true } };
+	static const struct writer_options options[] = { { 0 },
+							 { .columns = 1, .colour = true },
+							 { .brief = true, .verdict_last = true } };
 
 	for (size_t i = 0; i < sizeof(other_writers) / sizeof(other_writers[0]); i++)
 		for (size_t k = 0; k < sizeof(options) / sizeof(options[0]); k++)

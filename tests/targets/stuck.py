@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An event loop that a call blocks, threads without work, and one that waits for a client.
 
-Ends when its standard input does.
+    stuck.py [uvloop]
+
+The loop is asyncio's, or uvloop's. Ends when its standard input does.
 """
 import asyncio
 import concurrent.futures
@@ -27,7 +29,11 @@ async def handle():
 
 
 def serve_loop():
-    loop = asyncio.new_event_loop()
+    if "uvloop" in sys.argv:
+        import uvloop
+        loop = uvloop.new_event_loop()
+    else:
+        loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.run_until_complete(handle())
 

@@ -225,7 +225,7 @@ static void test_what_is_left(void **state)
 
 	(void)state;
 	sampling_interval_start(&interval, PERIOD_NS, 1);
-	sampling_interval_continue(&interval, (struct sampling_rest){ 400000, 1100000 });
+	sampling_interval_continue(&interval, (struct sampling_rest){ 400000, 1100000, 0 });
 	assert_int_equal(sampling_interval_rest(&interval, 100000).left_ns, 300000);
 	assert_int_equal(sampling_interval_rest(&interval, 100000).whole_ns, 1100000);
 	assert_int_equal(sampling_interval_charge(&interval, 400000, true), 1100000);
@@ -234,7 +234,7 @@ static void test_what_is_left(void **state)
 	assert_int_equal(sampling_interval_rest(&interval, 2000000).left_ns, 0);
 	sampling_interval_continue(&interval, (struct sampling_rest){ 0 });
 	assert_int_equal(interval.ns, 400000);
-	sampling_interval_continue(&interval, (struct sampling_rest){ 1, 900000 });
+	sampling_interval_continue(&interval, (struct sampling_rest){ 1, 900000, 0 });
 	assert_in_range(interval.ns, 10000, PERIOD_NS / 10);
 	sampling_interval_next(&interval, PERIOD_NS, 5000000);
 	assert_int_equal(sampling_interval_rest(&interval, 5000000 + 2 * interval.ns + 7).left_ns,

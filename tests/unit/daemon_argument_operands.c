@@ -106,6 +106,40 @@ static void test_function_for_each_row(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), 2 * MANY);
 }
 
+/* sorted(x) of what now and then changes: to keep the result is of use until the next change. */
+static void test_sorted_again(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(site, i, i), frame(outer, 100 + i, i));
+	site_of(fixture, site)->compared = 20;
+	site_of(fixture, site)->repeated = 12;
+	all_are(fixture, ARGUMENT_REPEATED, site);
+	site_of(fixture, site)->slow = slow_call_find_builtin("sorted", true);
+	all_are(fixture, ARGUMENT_SORTED, site);
+	assert_true(argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_SORTED) ==
+		    1.0);
+}
+
+/* A copy is made for somebody to change it: that it is made again is no waste, the way is. */
+static void test_copied_again(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(site, i, i), frame(outer, 100 + i, i));
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].flags |= ARGUMENT_IN_SLOW;
+	site_of(fixture, site)->compared = 20;
+	site_of(fixture, site)->repeated = 18;
+	all_are(fixture, ARGUMENT_REPEATED, site);
+	site_of(fixture, site)->slow = slow_number("deepcopy", "/usr/lib/python3.11/copy.py");
+	all_are(fixture, ARGUMENT_SLOW, site);
+}
+
 /* x = f(x), where f copies all of x; y = f(x) may be what is needed. */
 static void test_joined_in_turn(void **state)
 {
@@ -325,6 +359,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_algorithms, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_sorted_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_copied_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_function_for_each_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_joined_in_turn, set_up, tear_down),

@@ -515,7 +515,18 @@ static void test_few(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	add_cycle(fixture, site, 2 * MANY, MANY);
 	all_are(fixture, ARGUMENT_NEEDED, site);
-	assert_int_equal(fixture->findings.summaries[site].distinct, ARGUMENT_DISTINCT_MAX);
+	assert_int_equal(fixture->findings.summaries[site].distinct, MANY);
+	/* Of a function of the program's own, chance would not bring as many of them back. */
+	site_of(fixture, site)->of_callee = true;
+	all_are(fixture, ARGUMENT_FEW, site);
+	assert_int_equal(fixture->findings.summaries[site].recurring, MANY);
+	/* Each sample of one long call: none came back. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].rounds[0] = 1;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	add_cycle(fixture, site, 2 * MANY, 2 * MANY);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->of_callee = false;
 	/* Not a call: a dictionary would cost as much. */
 	site_of(fixture, site)->kind = OPERATION_BINARY;
 	add_cycle(fixture, site, 2 * MANY, 4);

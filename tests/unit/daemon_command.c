@@ -50,6 +50,25 @@ static void test_a_command_ends(void **state)
 	kill_and_wait(&command);
 }
 
+static void test_a_silent_command_has_no_terminal(void **state)
+{
+	char name[] = "sh", flag[] = "-c",
+	     script[] = "for f in 0 1 2; do test /dev/null -ef /proc/self/fd/$f || exit 3; done; "
+			"exit 7";
+	char *const words[] = { name, flag, script, NULL };
+	struct command_settings settings;
+	struct command command;
+	int status;
+
+	(void)state;
+	command_settings_read(&settings);
+	settings.silent = true;
+	assert_int_equal(command_start(words, &settings, &command), 0);
+	status = command_wait(&command);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
 struct stopped {
 	pid_t pid;
 	pthread_barrier_t there, seen;
@@ -111,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_command_ends),
+		cmocka_unit_test(test_a_silent_command_has_no_terminal),
 		cmocka_unit_test(test_a_stop_is_no_end),
 		cmocka_unit_test(test_no_such_program),
 	};

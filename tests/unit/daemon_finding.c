@@ -62,7 +62,7 @@ static void test_finding(void **state)
 		"  " FINDING ".\n",
 		"  Could save 48 to 76% of the CPU time.\n",
 		"  It takes 81.6% of the CPU time.\n",
-		"  Likely repeated-call: ",
+		"  Likely: The same call is made again ",
 		"\nTIME",
 		"\nCOULD SAVE  ",
 		"     6.50 s  -                     -                     -        /model.py:7\n",
@@ -276,7 +276,7 @@ static void test_top(void **state)
 		" /model.py:7 in score\n",
 		"   x @ np.linalg.inv(m) @ x\n",
 		" np.linalg.inv(m) gets the same m ",
-		"About 81.2% of its time could be saved.",
+		"Could save 81.2% of its time.",
 		"The same call is made again",
 	};
 	struct profile_line line = line_with_finding(ARGUMENT_REPEATED, 51);

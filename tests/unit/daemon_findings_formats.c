@@ -221,7 +221,7 @@ static void test_markdown(void **state)
 		"## pieprofd: one expression does the same work again\n",
 		"`python3 conv_backprop.py --seconds 60` (pid 4321), Python 3.11.2, 10.0 s, 987 ",
 		"- `src/model.py:7` in `score`: `",
-		"### What could be saved\n",
+		"### What it could save\n",
 		"| 66% | 48 to 76% | sure | `src/model.py:7` | `np.linalg.inv(m)` | "
 		"repeated-call |\n",
 		"### Lines with most CPU time\n",
@@ -233,6 +233,62 @@ static void test_markdown(void **state)
 
 	(void)state;
 	check_order(text, order, sizeof(order) / sizeof(order[0]));
+	free(text);
+}
+
+/* A slow way to write a line is a rule of its own, and claims no saving. */
+static void test_pattern(void **state)
+{
+	static const struct profile_frame frames[] = {
+		{ .kind = FRAME_PYTHON,
+		  .file = "/app/x.py",
+		  .function = "work",
+		  .line = 2,
+		  .source = "for i, row in df.iterrows():" },
+		{ .kind = FRAME_PYTHON,
+		  .file = "/usr/lib/python3/dist-packages/pandas/core/frame.py",
+		  .function = "DataFrame.iterrows",
+		  .line = 9 },
+	};
+	static const struct profile_node nodes[] = {
+		{ .parent = PROFILE_NODE_NONE },
+		{ .parent = 0, .frame = 1, .depth = 1, .time_ns = { 730, 0, 0 } },
+	};
+	struct profile_line lines[] = {
+		{ .file = frames[0].file,
+		  .line = 2,
+		  .function = "work",
+		  .source = frames[0].source,
+		  .total_ns = 730,
+		  .column = -1 },
+		{ .file = frames[1].file,
+		  .line = 9,
+		  .function = "DataFrame.iterrows",
+		  .self_ns = { 730, 0, 0 },
+		  .total_ns = 730,
+		  .column = -1 },
+	};
+	struct profile profile = profile_of(lines, 2);
+	json_t *root;
+	char *text;
+
+	(void)state;
+	profile.tree = (struct profile_tree){ frames, 2, nodes, 2, 0 };
+	memcpy(profile.time_ns, (uint64_t[TIME_CLASS_COUNT]){ 1000, 0, 0 },
+	       sizeof(profile.time_ns));
+	root = parsed(&writer_sarif, &profile);
+	check_string(root, "runs.0.results.0.ruleId", "iterrows");
+	check_integer(root, "runs.0.results.0.ruleIndex", CATEGORY_COUNT);
+	assert_int_equal(json_array_size(at(root, "runs.0.tool.driver.rules")), CATEGORY_COUNT + 1);
+	check_string(root, "runs.0.results.0.level", "note");
+	check_integer(root, "runs.0.results.0.locations.0.physicalLocation.region.startLine", 2);
+	json_decref(root);
+	text = sample_written(&writer_github, &profile, &options);
+	check_has(text, "::notice file=x.py,line=2,title=");
+	free(text);
+	text = sample_written(&writer_markdown, &profile, &options);
+	check_has(text, "| ? | ? | not measured | `x.py:2` | `for i, row in df.iterrows():` | "
+			"iterrows |\n");
 	free(text);
 }
 
@@ -343,11 +399,11 @@ static void test_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_list),    cmocka_unit_test(test_json),
-		cmocka_unit_test(test_sarif),   cmocka_unit_test(test_sarif_alike),
-		cmocka_unit_test(test_github),  cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_markdown_text),
-		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_list),          cmocka_unit_test(test_json),
+		cmocka_unit_test(test_sarif),         cmocka_unit_test(test_sarif_alike),
+		cmocka_unit_test(test_github),        cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_hostile),       cmocka_unit_test(test_pattern),
+		cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,7 +183,8 @@ static void test_verdict(void **state)
 	assert_true(json_is_null(at(root, "verdict.own_line")));
 	assert_true(json_is_false(at(root, "verdict.few_samples")));
 	assert_non_null(
-		strstr(json_string_value(at(root, "verdict.sentences.0")), "412 of 450 loads"));
+		strstr(json_string_value(at(root, "verdict.sentences.2")), "412 of 450 loads"));
+	assert_true(json_is_null(at(root, "findings.0.pattern")));
 	json_decref(root);
 
 	profile.facts.samples = 0;
@@ -198,7 +199,7 @@ static void test_arguments(void **state)
 {
 	static const char *const verdicts[ARGUMENT_VERDICT_COUNT] = {
 		"unknown",  "needed",  "invariant", "repeated", "few",  "growing",
-		"elements", "scalars", "searched",  "cut",      "slow",
+		"elements", "scalars", "searched",  "cut",      "slow", "sorted",
 	};
 	struct profile profile = sample_profile();
 	struct profile_line line = profile.lines[1];

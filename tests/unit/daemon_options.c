@@ -112,9 +112,28 @@ static void test_record_is_the_command(void **state)
 	assert_int_equal(accepted("record --pid 7").action, OPTIONS_RECORD);
 	refused("profile --pid 7", "'profile'");
 	refused("record record --pid 7", "'record'");
-	refused("1234", "--pid 1234");
-	refused("", "--pid N");
-	refused("record", "--pid N");
+	assert_int_equal(accepted("1234").pid, 1234);
+	assert_int_equal(accepted("1234").action, OPTIONS_RECORD);
+	assert_int_equal(accepted("-d 3 12,34").pid_count, 2);
+	assert_int_equal(accepted("record 12 34").pid_count, 2);
+	refused("0", "--pid '0'");
+	refused("1234 x", "unexpected argument 'x'");
+	refused("", "pieprofd PID");
+	refused("record", "pieprofd PID");
+}
+
+static void test_meant(void **state)
+{
+	(void)state;
+	refused("recrod 7", "did you mean record?");
+	refused("dmup 7", "did you mean dump?");
+	refused("repot x.pieprof", "did you mean report?");
+	refused("tpo 7", "did you mean top?");
+	refused("7 --duratoin 3", "did you mean --duration?");
+	refused("7 --ouput=x.json", "did you mean --output?");
+	refused("x.pieprof", "pieprofd report x.pieprof");
+	refused("program.py", "pieprofd -- python3 PROGRAM");
+	refused("7 --zzzzzzz", "there is no option --zzzzzzz");
 }
 
 static void test_top(void **state)
@@ -126,7 +145,10 @@ static void test_top(void **state)
 	assert_int_equal(accepted("top --pid 7 -d 10").duration_ns, 10000000000);
 	assert_true(accepted("top --pid 7").loads);
 	assert_false(accepted("--pid 7 --mode time top").loads);
-	refused("top", "--pid N");
+	assert_int_equal(accepted("top 7").pid, 7);
+	assert_string_equal(accepted("top -- ls").command[0], "ls");
+	refused("top", "pieprofd PID");
+	refused("top 7 8", "top is of one");
 	refused("top --pid 7 --json", "dump");
 }
 
@@ -139,7 +161,9 @@ static void test_dump(void **state)
 	assert_true(accepted("--pid 7 --no-native dump").no_native);
 	assert_false(accepted("dump --pid 7").locals);
 	assert_true(accepted("dump --pid 7 --locals").locals);
-	refused("dump", "--pid N");
+	assert_int_equal(accepted("dump 7").pid, 7);
+	refused("dump 7 8", "dump is of one");
+	refused("dump", "pieprofd PID");
 	refused("--pid 7 --json", "dump");
 	refused("--pid 7 --no-native", "dump");
 	refused("serve --pid 7 --locals", "dump");
@@ -153,7 +177,10 @@ static void test_report(void **state)
 	assert_int_equal(options.action, OPTIONS_REPORT);
 	assert_int_equal(options.output_count, 1);
 	assert_ptr_equal(options.outputs[0].writer, &writer_json);
-	assert_string_equal(accepted("report x.pieprof").recording, "x.pieprof");
+	assert_string_equal(accepted("report x.pieprof").recordings[0], "x.pieprof");
+	assert_int_equal(accepted("report x.pieprof").recording_count, 1);
+	assert_int_equal(accepted("report x y z").recording_count, 3);
+	assert_string_equal(accepted("report x y z").recordings[2], "z");
 	assert_null(accepted("report x.pieprof").base);
 	assert_string_equal(accepted("--diff y report x").base, "y");
 	assert_int_equal(accepted("report x").output_count, 0);
@@ -167,7 +194,6 @@ static void test_report(void **state)
 	refused("report x --diff y --fail-if faster", "is not a figure");
 	refused("report", "needs a recording");
 	refused("report ''", "needs a recording");
-	refused("report x y", "'y'");
 	refused("report x -o y.z", "--format");
 	refused("report x --pid 7", "--pid is an option of record");
 	refused("report x --include f", "--include");
@@ -277,7 +303,14 @@ static void test_duration(void **state)
 	refused("-p 1 -d 1.2.3", "--duration");
 	refused("-p 1 -d .", "--duration");
 	refused("-p 1 -d ''", "--duration");
-	refused("-p 1 -d 10s", "--duration");
+	assert_int_equal(accepted("-p 1 -d 10s").duration_ns, 10000000000);
+	assert_int_equal(accepted("-p 1 -d 10m").duration_ns, 600000000000);
+	assert_int_equal(accepted("-p 1 -d 1.5h").duration_ns, 5400000000000);
+	assert_int_equal(accepted("-p 1 -d 30d").duration_ns, 2592000000000000);
+	refused("-p 1 -d 31d", "--duration");
+	refused("-p 1 -d m", "--duration");
+	refused("-p 1 -d 1mm", "--duration");
+	refused("-p 1 -d 10M", "--duration");
 }
 
 static void test_rate_and_overhead(void **state)
@@ -374,6 +407,11 @@ static void test_the_rest(void **state)
 	assert_int_equal(options.colour, OPTIONS_COLOUR_ALWAYS);
 	assert_int_equal(options.lines_max, 20);
 	assert_int_equal(options.pairs_max, 5);
+	/* Pairs are in the long summary alone. */
+	assert_true(options.details);
+	assert_true(accepted("-p 1 --details").details);
+	assert_false(accepted("-p 1 --lines 3").details);
+	assert_true(accepted("report x --pairs 3").details);
 	assert_int_equal(accepted("-p 1 --colour never").colour, OPTIONS_COLOUR_NEVER);
 	refused("-p 1 --color blue", "'blue'");
 	refused("-p 1 --lines 0", "--lines '0'");
@@ -449,6 +487,12 @@ static void test_help_and_version(void **state)
 	assert_int_equal(accepted("--help").action, OPTIONS_HELP);
 	assert_int_equal(accepted("-h").action, OPTIONS_HELP);
 	assert_int_equal(accepted("--version").action, OPTIONS_VERSION);
+	assert_int_equal(accepted("-V").action, OPTIONS_VERSION);
+	assert_int_equal(accepted("help").action, OPTIONS_HELP);
+	assert_false(accepted("help").command_helped);
+	assert_int_equal(accepted("help dump").help_command, OPTIONS_DUMP);
+	assert_true(accepted("help record").command_helped);
+	refused("help dmup", "did you mean dump?");
 	assert_int_equal(accepted("-p 1 -d 3 --help --what").action, OPTIONS_HELP);
 	assert_false(accepted("--help").command_helped);
 	assert_true(accepted("dump --help").command_helped);
@@ -507,6 +551,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_record_is_the_command),
+		cmocka_unit_test(test_meant),
 		cmocka_unit_test(test_dump),
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_links),

@@ -408,13 +408,17 @@ static void test_samples(void **state)
 static void test_pairs(void **state)
 {
 	/* Leaf first; the second path from where it leaves the first. */
-	static const char *const first[] = {
-		"array_assign_subscript", "Convolution.backprop", "[killed by]", "prepare_index",
-		"array_subscript",        "Convolution.backprop", "<module>",    "PyEval_EvalCode"
-	};
+	static const char *const first[] = { "array_assign_subscript",
+					     "Convolution.backprop",
+					     "[read again by]",
+					     "prepare_index",
+					     "array_subscript",
+					     "Convolution.backprop",
+					     "<module>",
+					     "PyEval_EvalCode" };
 	/* Both paths the same: the second from its innermost Python frame. */
 	static const char *const second[] = { "array_assign_subscript", "Convolution.backprop",
-					      "[killed by]", "array_assign_subscript" };
+					      "[written again by]", "array_assign_subscript" };
 	struct profile profile = sample_profile();
 	struct decoded *decoded = written(&profile);
 	const struct sample *sample = &decoded->samples[5];

@@ -19,7 +19,7 @@ static void test_sort(void **state)
 	press(fixture, TOP_KEY_SORT);
 	check_has(drawn(fixture, 24, 80, false), "by redundant accesses");
 	press(fixture, TOP_KEY_SORT);
-	check_has(drawn(fixture, 24, 80, false), "by avoidable time");
+	check_has(drawn(fixture, 24, 80, false), "by saving");
 	press(fixture, TOP_KEY_SORT);
 	check_has(drawn(fixture, 24, 80, false), "by self time");
 	/* Threads have one order, pairs two of their own. */
@@ -27,7 +27,7 @@ static void test_sort(void **state)
 	press(fixture, TOP_KEY_SORT);
 	check_has(drawn(fixture, 24, 80, false), "by self time");
 	press(fixture, TOP_KEY_PAIRS);
-	check_has(drawn(fixture, 24, 80, false), "by avoidable time");
+	check_has(drawn(fixture, 24, 80, false), "by saving");
 	press(fixture, TOP_KEY_SORT);
 	check_has(drawn(fixture, 24, 80, false), "by redundant accesses");
 }
@@ -215,7 +215,82 @@ static void test_pause_help_quit(void **state)
 	check_has(drawn(fixture, 24, 80, false), "[1 Lines]");
 	press(fixture, TOP_KEY_NEXT_VIEW);
 	check_has(drawn(fixture, 24, 80, false), "[2 Functions]");
-	assert_false(top_model_key(&fixture->model, TOP_KEY_QUIT));
+	assert_false(top_model_key(&fixture->model, TOP_KEY_QUIT, '\0'));
+}
+
+static void type(struct fixture *fixture, const char *words)
+{
+	for (; *words; words++)
+		assert_true(top_model_key(&fixture->model, TOP_KEY_CHARACTER, *words));
+}
+
+static void test_filter(void **state)
+{
+	struct fixture *fixture = *state;
+
+	show(fixture);
+	press(fixture, TOP_KEY_FILTER);
+	check_has(drawn(fixture, 24, 80, false), "\n /_\n");
+	type(fixture, "ENCODERx");
+	assert_int_equal(fixture->model.row_count, 0);
+	check_has(drawn(fixture, 24, 80, false), "no such rows");
+	press(fixture, TOP_KEY_BACKSPACE);
+	assert_int_equal(fixture->model.row_count, 1);
+	assert_non_null(row_of(fixture, 200));
+	press(fixture, TOP_KEY_ENTER);
+	check_has(drawn(fixture, 24, 80, false), "\n /ENCODER   Esc: all rows");
+	/* Typed no longer. */
+	press(fixture, TOP_KEY_THREADS);
+	check_has(drawn(fixture, 24, 80, false), "[3 Threads]");
+	press(fixture, TOP_KEY_LINES);
+	assert_int_equal(fixture->model.row_count, 1);
+	press(fixture, TOP_KEY_ESCAPE);
+	assert_int_equal(fixture->model.row_count, 3);
+	/* A place, a part of the source, a character of several bytes. */
+	press(fixture, TOP_KEY_FILTER);
+	type(fixture, "prop.py:33");
+	assert_int_equal(fixture->model.row_count, 1);
+	press(fixture, TOP_KEY_ESCAPE);
+	press(fixture, TOP_KEY_FILTER);
+	type(fixture, "d[i, j\u00e9");
+	press(fixture, TOP_KEY_BACKSPACE);
+	assert_string_equal(fixture->model.filter, "d[i, j");
+	assert_int_equal(fixture->model.row_count, 1);
+	for (size_t i = 0; i < 2 * TOP_FILTER_BYTES; i++)
+		type(fixture, "x");
+	assert_int_equal(strlen(fixture->model.filter), TOP_FILTER_BYTES - 1);
+}
+
+static void test_own(void **state)
+{
+	struct fixture *fixture = *state;
+
+	show(fixture);
+	press(fixture, TOP_KEY_OWN);
+	assert_int_equal(fixture->model.row_count, 2);
+	assert_null(row_of(fixture, 200));
+	check_has(drawn(fixture, 24, 80, false), "own code  last 10 s");
+	press(fixture, TOP_KEY_OWN);
+	assert_int_equal(fixture->model.row_count, 3);
+}
+
+/* Until a row is chosen. */
+static void test_verdict_is_selected(void **state)
+{
+	struct fixture *fixture = *state;
+
+	memcpy(fixture->lines, sample_lines, sizeof(sample_lines));
+	fixture->lines[2].self_ns[TIME_PYTHON] = 9 * SECOND;
+	fixture->profile.lines = fixture->lines;
+	show(fixture);
+	check_has(drawn(fixture, 24, 80, false), " in Convolution.backprop\n");
+	assert_int_equal(fixture->model.selected, 1);
+	press(fixture, TOP_KEY_WINDOW);
+	check_has(drawn(fixture, 24, 80, false), " in Convolution.backprop\n");
+	press(fixture, TOP_KEY_HOME);
+	check_has(drawn(fixture, 24, 80, false), " in encode\n");
+	show(fixture);
+	check_has(drawn(fixture, 24, 80, false), " in encode\n");
 }
 
 int main(void)
@@ -229,6 +304,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_figures_never_wrap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_selection, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_pause_help_quit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_filter, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_verdict_is_selected, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("daemon_top_model", tests, NULL, NULL);

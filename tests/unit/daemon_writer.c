@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing a writer, and writing files that are whole or not there, in a real folder. */
+#include "daemon/report/format/output_file.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/writer_table.h"
 #include "report_sample.h"
@@ -189,6 +190,12 @@ static void test_failure_leaves_the_old_file(void **state)
 		-ENOENT);
 	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, ""), -ENOENT);
 	assert_int_equal(files_in_folder(), 1);
+	/* It is told before, and nothing is left behind. */
+	assert_int_equal(output_file_check(path_of("none/x.txt")), -ENOENT);
+	assert_int_equal(output_file_check(""), -ENOENT);
+	assert_int_equal(output_file_check("-"), 0);
+	assert_int_equal(output_file_check(path_of("new.txt")), 0);
+	assert_int_equal(files_in_folder(), 1);
 }
 
 static void test_links_and_devices(void **state)
@@ -209,6 +216,9 @@ static void test_links_and_devices(void **state)
 	assert_int_equal(mkdir(path_of("folder"), 0700), 0);
 	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, path_of("folder")),
 			 -EISDIR);
+	assert_int_equal(output_file_check(path_of("link.txt")), -ELOOP);
+	assert_int_equal(output_file_check(path_of("folder")), -EISDIR);
+	assert_int_equal(output_file_check("/dev/null"), 0);
 	/* Written to, not replaced. */
 	assert_int_equal(writer_write_file(&writer_text, &profile, &defaults, "/dev/null"), 0);
 	struct stat status;

@@ -91,7 +91,7 @@ static inline void show(struct fixture *fixture)
 
 static inline void press(struct fixture *fixture, enum top_key key)
 {
-	assert_true(top_model_key(&fixture->model, key));
+	assert_true(top_model_key(&fixture->model, key, '\0'));
 }
 
 #endif

@@ -126,7 +126,7 @@ static void diff_text_put_pair(const struct text_layout *layout, const struct di
 	snprintf(words, sizeof(words),
 		 "%s%s%ss: %" PRIu64 " redundant before, %" PRIu64
 		 " now; of all sampled %ss %.1f%% and %.1f%%, a change of %+.1f to %+.1f points; "
-		 "avoidable %s and %s",
+		 "could save %s and %s",
 		 word, *word ? ": " : "", pair->kind == PAIR_LOAD ? "load" : "store",
 		 pair->redundant[DIFF_BASE], pair->redundant[DIFF_NOW],
 		 pair->kind == PAIR_LOAD ? "load" : "store", 100 * accesses->share[DIFF_BASE],
@@ -163,8 +163,7 @@ static void put_avoidable(const struct text_layout *layout, const struct diff *d
 {
 	char words[256];
 
-	text_heading(layout, "AVOIDABLE",
-		     "CPU ms a second that could be saved, all lines together");
+	text_heading(layout, "COULD SAVE", "CPU ms a second, all lines together");
 	snprintf(words, sizeof(words),
 		 "%.1f before (95%% interval %.1f to %.1f), %.1f now (%.1f to %.1f)%s",
 		 diff->avoidable_rate[DIFF_BASE], diff->avoidable[DIFF_BASE].low,

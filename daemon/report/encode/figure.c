@@ -53,3 +53,22 @@ struct figure figure_sampled(uint64_t part, uint64_t whole, uint64_t samples)
 	snprintf(figure.text, sizeof(figure.text), "%.0f%%", 100 * (double)part / (double)whole);
 	return figure;
 }
+
+struct figure figure_bytes(uint64_t bytes)
+{
+	struct figure figure;
+
+	if (bytes < 1000)
+		snprintf(figure.text, sizeof(figure.text), "%u byte%s", (unsigned)bytes,
+			 figure_plural(bytes));
+	else if (bytes < 999500)
+		snprintf(figure.text, sizeof(figure.text), "%.0f KB", (double)bytes / 1e3);
+	else
+		snprintf(figure.text, sizeof(figure.text), "%.1f MB", (double)bytes / 1e6);
+	return figure;
+}
+
+const char *figure_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}

@@ -49,6 +49,8 @@ static json_t *json_finding(const struct finding *finding)
 	object = json_with(object, "source", json_text_or_null(line->source));
 	object = json_with(object, "expression", json_expression(line));
 	object = json_with(object, "own_line", json_place(finding->own.line));
+	object = json_with(object, "pattern",
+			   finding->pattern ? json_text(finding->pattern->name) : json_null());
 	object = json_with(object, "category", json_text(category_name(finding->category)));
 	object = json_with(object, "certainty",
 			   json_text(finding_certainty_name(finding->certainty)));

@@ -208,3 +208,50 @@ int output_file_write(const char *path, int (*put)(void *context, FILE *file), v
 	fd = open(path, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : put_content(&content, fd);
 }
+
+/* In the folder of a file that is to be made or replaced. */
+static int check_beside(const char *path)
+{
+	static const char suffix[] = ".XXXXXX";
+	size_t length = strlen(path);
+	char *temporary;
+	int fd = open_nameless(path);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	temporary = malloc(length + sizeof(suffix));
+	if (!temporary)
+		return -ENOMEM;
+	memcpy(temporary, path, length);
+	memcpy(temporary + length, suffix, sizeof(suffix));
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	else
+		(void)unlink(temporary);
+	free(temporary);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+int output_file_check(const char *path)
+{
+	struct stat status;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (output_file_is_replaced(path))
+		return *path ? check_beside(path) : -ENOENT;
+	if (lstat(path, &status) < 0)
+		return -errno;
+	if (S_ISLNK(status.st_mode))
+		return -ELOOP;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	/* Opening a FIFO would wait for its reader. */
+	return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? -errno : 0;
+}

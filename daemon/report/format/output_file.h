@@ -20,6 +20,12 @@ __attribute__((warn_unused_result)) int output_file_write(const char *path,
 							  int (*put)(void *context, FILE *file),
 							  void *context);
 
+/*
+ * Could it be written, as far as can be told without writing it? 0, or the negative errno that
+ * output_file_write() would meet. Nothing is left behind.
+ */
+__attribute__((warn_unused_result)) int output_file_check(const char *path);
+
 /* Would it be replaced as a whole, so that it can be written again and again? */
 bool output_file_is_replaced(const char *path);
 

@@ -5,8 +5,8 @@
  * A sample for each thread and node of the tree with time of its own, and where
  * sleeping threads were looked at one for each thing it waited for; their labels
  * say whose. For each pair, where there are any, a sample that reads, from the root inwards: the
- * path of the earlier access, a frame "[killed by]", and the later access from where its path
- * leaves the earlier one, at least from its innermost Python frame.
+ * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later
+ * access from where its path leaves the earlier one, at least from its innermost Python frame.
  *
  * The fields of the outermost message may come in any order: samples are
  * written one by one, the tables they refer to behind them.
@@ -24,8 +24,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define KILLED_BY "[killed by]"
 
 enum value {
 	VALUE_SAMPLES,
@@ -298,10 +296,11 @@ static size_t pprof_shared_frames(const struct profile_pair *pair)
 
 static void pprof_put_pair(struct pprof *pprof, const struct profile_pair *pair)
 {
-	static const struct profile_frame killed_by = {
-		.kind = FRAME_NATIVE,
-		.function = KILLED_BY,
-		.file = "?",
+	static const struct profile_frame again_by[PAIR_KIND_COUNT] = {
+		[PAIR_LOAD] = { .kind = FRAME_NATIVE, .function = "[read again by]", .file = "?" },
+		[PAIR_STORE] = { .kind = FRAME_NATIVE,
+				 .function = "[written again by]",
+				 .file = "?" },
 	};
 	uint64_t values[VALUE_COUNT] = {
 		[VALUE_REDUNDANT] = pair->redundant,
@@ -313,7 +312,7 @@ static void pprof_put_pair(struct pprof *pprof, const struct profile_pair *pair)
 		return;
 	for (size_t i = pair->second_count; i-- > shared;)
 		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->second[i]);
-	pprof->stack[depth++] = pprof_table_location(&pprof->table, &killed_by);
+	pprof->stack[depth++] = pprof_table_location(&pprof->table, &again_by[pair->kind]);
 	for (size_t i = pair->first_count; i-- > 0;)
 		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->first[i]);
 	begin_sample(pprof, depth, values);

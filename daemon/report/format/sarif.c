@@ -27,6 +27,9 @@
 struct sarif {
 	const struct finding *findings;
 	size_t count;
+	/* Those that are findings' rules, each once. */
+	const struct slow_pattern *patterns[FINDINGS_MAX];
+	size_t pattern_count;
 	const char *root; /* NULL: none */
 };
 
@@ -56,29 +59,64 @@ static json_t *sarif_message(const char *text)
 	return object;
 }
 
-static json_t *sarif_rule(enum category category)
+static json_t *sarif_rule(const char *id, const char *what, const char *advice)
 {
-	const char *reason = category_reason(category);
 	json_t *tags = json_appended(json_array(), json_text("performance"));
-	json_t *rule = json_with(json_object(), "id", json_text(category_name(category)));
+	json_t *rule = json_with(json_object(), "id", json_text(id));
 
-	rule = json_with(rule, "shortDescription",
-			 sarif_message(reason ? reason : "the same values are moved again"));
-	rule = json_with(rule, "help", sarif_message(category_advice(category)));
+	rule = json_with(rule, "shortDescription", sarif_message(what));
+	rule = json_with(rule, "help", sarif_message(advice));
 	rule = json_with(rule, "defaultConfiguration",
 			 json_with(json_object(), "level", json_text("warning")));
 	return json_with(rule, "properties", json_with(json_object(), "tags", tags));
 }
 
-static json_t *sarif_driver(const struct profile *profile)
+/* The number of a finding's rule: behind the categories come the patterns that were found. */
+static json_int_t rule_index(const struct sarif *sarif, const struct finding *finding)
 {
-	json_t *rules = json_array(), *driver;
+	if (strcmp(finding_rule(finding), category_name(finding->category)) != 0)
+		for (size_t i = 0; i < sarif->pattern_count; i++)
+			if (sarif->patterns[i] == finding->pattern)
+				return (json_int_t)(CATEGORY_COUNT + i);
+	return finding->category;
+}
 
-	for (unsigned i = 0; i < CATEGORY_COUNT; i++)
-		rules = json_appended(rules, sarif_rule((enum category)i));
-	driver = json_with(json_object(), "name", json_text("pieprofd"));
+static void find_patterns(struct sarif *sarif)
+{
+	for (size_t i = 0; i < sarif->count; i++) {
+		const struct finding *finding = &sarif->findings[i];
+
+		if (strcmp(finding_rule(finding), category_name(finding->category)) != 0 &&
+		    rule_index(sarif, finding) == (json_int_t)finding->category)
+			sarif->patterns[sarif->pattern_count++] = finding->pattern;
+	}
+}
+
+static json_t *sarif_rules(const struct sarif *sarif)
+{
+	json_t *rules = json_array();
+
+	for (unsigned i = 0; i < CATEGORY_COUNT; i++) {
+		const char *reason = category_reason((enum category)i);
+
+		rules = json_appended(
+			rules, sarif_rule(category_name((enum category)i),
+					  reason ? reason : "the same values are moved again",
+					  category_advice((enum category)i)));
+	}
+	for (size_t i = 0; i < sarif->pattern_count; i++)
+		rules = json_appended(rules, sarif_rule(sarif->patterns[i]->name,
+							sarif->patterns[i]->headline,
+							sarif->patterns[i]->advice));
+	return rules;
+}
+
+static json_t *sarif_driver(const struct sarif *sarif, const struct profile *profile)
+{
+	json_t *driver = json_with(json_object(), "name", json_text("pieprofd"));
+
 	driver = json_with(driver, "version", json_text(profile->facts.version));
-	return json_with(driver, "rules", rules);
+	return json_with(driver, "rules", sarif_rules(sarif));
 }
 
 static json_t *sarif_file(const struct sarif *sarif, const char *path)
@@ -153,13 +191,13 @@ static json_t *sarif_fingerprint(const struct sarif *sarif, size_t index)
 	for (size_t i = 0; i < index; i++) {
 		const struct profile_line *other = finding_place(&sarif->findings[i]);
 
-		alike += sarif->findings[i].category == finding->category &&
+		alike += !strcmp(finding_rule(&sarif->findings[i]), finding_rule(finding)) &&
 			 !strcmp(other->file, line->file) &&
 			 !strcmp(other->function, line->function) &&
 			 !strcmp(other->source ? other->source : "",
 				 line->source ? line->source : "");
 	}
-	put_hashed(file, category_name(finding->category));
+	put_hashed(file, finding_rule(finding));
 	put_hashed(file, path_below(line->file, sarif->root));
 	put_hashed(file, line->function);
 	put_hashed(file, line->source ? line->source : "");
@@ -207,8 +245,8 @@ static json_t *sarif_result(const struct sarif *sarif, size_t index)
 	json_t *result = json_object();
 
 	finding_message(finding, message, sizeof(message));
-	result = json_with(result, "ruleId", json_text(category_name(finding->category)));
-	result = json_with(result, "ruleIndex", json_integer(finding->category));
+	result = json_with(result, "ruleId", json_text(finding_rule(finding)));
+	result = json_with(result, "ruleIndex", json_integer(rule_index(sarif, finding)));
 	result = json_with(result, "level", json_text(level));
 	result = json_with(result, "message", sarif_message(message));
 	result = json_with(
@@ -243,7 +281,7 @@ static json_t *sarif_log(const struct sarif *sarif, const struct profile *profil
 	for (size_t i = 0; i < sarif->count; i++)
 		results = json_appended(results, sarif_result(sarif, i));
 	run = json_with(json_object(), "tool",
-			json_with(json_object(), "driver", sarif_driver(profile)));
+			json_with(json_object(), "driver", sarif_driver(sarif, profile)));
 	/* A column is a character, not a unit of UTF-16. */
 	run = json_with(run, "columnKind", json_text("unicodeCodePoints"));
 	if (sarif->root)
@@ -268,6 +306,7 @@ static int sarif_write(const struct profile *profile, const struct writer_option
 	if (!findings)
 		return -ENOMEM;
 	sarif.count = findings_find(profile, findings, FINDINGS_MAX);
+	find_patterns(&sarif);
 	result = json_put(file, sarif_log(&sarif, profile));
 	fputc('\n', file);
 	free(findings);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report a person reads in a terminal. The first screen has what ran, the
- * verdict in words and where the time went; then the redundant lines, the
- * pairs, and how far the figures can be trusted.
+ * The report a person reads in a terminal. By default that is one screen
+ * (text_brief.c); here is all of it: what ran, the verdict in words and where the
+ * time went; then the redundant lines, the pairs, and how far the figures can be
+ * trusted.
  */
 #include "daemon/report/format/text_layout.h"
 
@@ -21,174 +22,8 @@
 #define PAIRS_DEFAULT   2
 #define THREADS_SHOWN   10
 #define PROCESSES_SHOWN 12
-/* Of the CPU time, the part from which on it is told what the interpreter did with it. */
-#define NOTEWORTHY 200
-
-static void put_target(const struct text_layout *layout, const struct profile *profile)
-{
-	const struct profile_facts *facts = &profile->facts;
-	const struct profile_target *target = &facts->target;
-	struct container_text container = container_words(&target->container);
-	char command[512], words[256];
-	size_t used = 0;
-
-	for (size_t i = 0; target->command && target->command[i] && used < sizeof(command); i++)
-		used += (size_t)snprintf(command + used, sizeof(command) - used, "%s%s",
-					 i ? " " : "", target->command[i]);
-	if (used == 0)
-		snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm), target->comm);
-	fprintf(layout->file, "pieprofd %s, pid %d, ", facts->version, (int)target->pid);
-	if (profile->process_count > 1)
-		fprintf(layout->file, "and %zu more, ", profile->process_count - 1);
-	if (target->python.major)
-		fprintf(layout->file, "Python %d.%d.%d%s\n", target->python.major,
-			target->python.minor, target->python.micro,
-			python_version_build(&target->python));
-	else
-		fputs("a Python that could not be read: native frames alone\n", layout->file);
-	if (container.text[0]) {
-		fputs("  in container ", layout->file);
-		text_last_cell(layout, container.text, layout->columns - 15);
-	}
-	fputs("  ", layout->file);
-	text_last_cell(layout, command, layout->columns - 2);
-	snprintf(words, sizeof(words),
-		 "%s, %" PRIu64 " sample%s%s, overhead %s of the target's CPU time%s",
-		 figure_ns(facts->duration_ns).text, facts->samples, facts->samples == 1 ? "" : "s",
-		 facts->samples && facts->samples < FIGURE_SAMPLES_MIN
-			 ? " (fewer than 100: shares are rough)"
-			 : "",
-		 figure_share(facts->overhead).text,
-		 facts->target_exited ? "; the target exited meanwhile" : "");
-	text_wrapped(layout, "  ", words);
-}
-
-/* A native function has no line. */
-static void line_suffix(const struct profile_line *line, char *suffix, size_t size)
-{
-	*suffix = '\0';
-	if (line->line)
-		snprintf(suffix, size, ":%d", line->line);
-}
-
-/* "PATH:LINE in FUNCTION" and the source line below it. */
-static void text_put_place(const struct text_layout *layout, const struct profile_line *line)
-{
-	char suffix[32];
-
-	line_suffix(line, suffix, sizeof(suffix));
-	fputs("    ", layout->file);
-	text_path_cell(layout, line->file, suffix, layout->columns * 3 / 5, false);
-	fputs(" in ", layout->file);
-	text_last_cell(layout, line->function, layout->columns / 4);
-	text_source(layout, line, 6);
-}
-
-static void text_put_verdict(const struct text_layout *layout, const struct verdict *verdict)
-{
-	text_heading(layout, "VERDICT", "%s", verdict->headline);
-	for (size_t i = 0, place = 0; i <= verdict->sentence_count; i++) {
-		while (place < verdict->place_count && verdict->places[place].position == i)
-			text_put_place(layout, &verdict->places[place++].line);
-		if (i < verdict->sentence_count)
-			text_wrapped(layout, "  ", verdict->sentences[i]);
-	}
-}
-
-/* What of the CPU time above the interpreter spent on itself, where that is worth a line. */
-static void put_interpreter(const struct text_layout *layout, const struct profile *profile)
-{
-	uint64_t total_ns = time_sum(profile->time_ns);
-	const struct side_time *side = &profile->side;
-	bool collects = side->collecting_ns * NOTEWORTHY > total_ns;
-	bool contends = side->contending_ns * NOTEWORTHY > total_ns;
-	char words[256];
-	int used = 0;
-
-	if (collects)
-		used += snprintf(
-			words, sizeof(words), "%s of it in the garbage collector; ",
-			figure_sampled(side->collecting_ns, total_ns, profile->facts.samples).text);
-	if (contends)
-		used += snprintf(
-			words + used, sizeof(words) - (size_t)used, "%s of it asking for the GIL; ",
-			figure_sampled(side->contending_ns, total_ns, profile->facts.samples).text);
-	if (profile->facts.gil_known && profile->facts.thread_count > 1)
-		used += snprintf(words + used, sizeof(words) - (size_t)used,
-				 "code with the GIL ran for %s of the time watched; ",
-				 figure_part(profile->gil_ns, profile->facts.duration_ns).text);
-	if (!used)
-		return;
-	words[used - 2] = '\0';
-	text_wrapped(layout, "  ", words);
-}
-
-/* Shares of a time, class by class, as wide as class_heads(). */
-static void put_classes(const struct text_layout *layout, const struct profile_facts *facts,
-			const uint64_t time_ns[TIME_CLASS_COUNT], uint64_t total_ns)
-{
-	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
-		if (c != TIME_NATIVE || !facts->native_unknown)
-			fprintf(layout->file, "%6s ",
-				figure_sampled(facts->native_unknown && c == TIME_PYTHON
-						       ? time_user(time_ns)
-						       : time_ns[c],
-					       total_ns, facts->samples)
-					.text);
-}
-
-static const char *class_heads(const struct profile_facts *facts)
-{
-	return facts->native_unknown ? "  user system " : "python native system ";
-}
-
-static void put_time(const struct text_layout *layout, const struct profile *profile,
-		     const struct profile_line *const *lines, size_t count)
-{
-	uint64_t total_ns = time_sum(profile->time_ns);
-	uint64_t samples = profile->facts.samples;
-	unsigned where_columns = (layout->columns - 38) / 2;
-	bool unknown = profile->facts.native_unknown;
-	struct figure kernel = figure_sampled(profile->time_ns[TIME_SYSTEM], total_ns, samples);
-	size_t shown = 0;
-
-	if (unknown)
-		text_heading(layout, "TIME",
-			     "%s of CPU: %s user (Python and native are not told apart), %s system",
-			     figure_ns(total_ns).text,
-			     figure_sampled(time_user(profile->time_ns), total_ns, samples).text,
-			     kernel.text);
-	else
-		text_heading(layout, "TIME", "%s of CPU: %s Python, %s native, %s system",
-			     figure_ns(total_ns).text,
-			     figure_sampled(profile->time_ns[TIME_PYTHON], total_ns, samples).text,
-			     figure_sampled(profile->time_ns[TIME_NATIVE], total_ns, samples).text,
-			     kernel.text);
-	if (total_ns == 0)
-		return;
-	fprintf(layout->file, "  self %s total  line (self = %s)\n", class_heads(&profile->facts),
-		unknown ? "user + system" : "python + native + system");
-	for (; shown < count && time_sum(lines[shown]->self_ns) > 0; shown++) {
-		const struct profile_line *line = lines[shown];
-		char suffix[32];
-
-		fprintf(layout->file, "%6s ",
-			figure_sampled(time_sum(line->self_ns), total_ns, samples).text);
-		put_classes(layout, &profile->facts, line->self_ns, total_ns);
-		fprintf(layout->file, "%6s  ",
-			figure_sampled(line->total_ns, total_ns, samples).text);
-		line_suffix(line, suffix, sizeof(suffix));
-		text_path_cell(layout, line->file, suffix, where_columns, true);
-		fputs("  ", layout->file);
-		text_last_cell(layout,
-			       line->source && *line->source ? line->source : line->function,
-			       layout->columns - 38 - where_columns);
-	}
-	if (shown == count && profile->line_count > count)
-		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
-			profile->line_count - count);
-	put_interpreter(layout, profile);
-}
+/* Of fewer accesses a pair says nothing. */
+#define PAIR_ACCESSES_MIN 5
 
 /* "412 of 450  91.6%" */
 static void put_counts(const struct text_layout *layout, const struct access_counts *counts)
@@ -248,7 +83,7 @@ static void put_saving_lines(const struct text_layout *layout,
 		put_counts(layout, &line->accesses[PAIR_LOAD]);
 		put_counts(layout, &line->accesses[PAIR_STORE]);
 		text_cell(layout, line->call_ns ? figure_ns(line->call_ns).text : "-", 9);
-		line_suffix(line, suffix, sizeof(suffix));
+		text_line_suffix(line, suffix, sizeof(suffix));
 		text_path_cell(layout, line->file, suffix, layout->columns - 66, false);
 		fputc('\n', layout->file);
 		text_source(layout, line, 13);
@@ -319,20 +154,21 @@ static void put_processes(const struct text_layout *layout, const struct profile
 		return;
 	text_heading(layout, "PROCESSES", "%zu profiled", profile->process_count);
 	fprintf(layout->file, "   time %s     pid  parent end       command\n",
-		class_heads(&profile->facts));
+		text_class_heads(&profile->facts));
 	for (size_t i = 0; i < shown; i++) {
 		const struct profile_process *process = &profile->processes[i];
 
 		fprintf(layout->file, "%7s ",
 			figure_sampled(time_sum(process->time_ns), total_ns, samples).text);
-		put_classes(layout, &profile->facts, process->time_ns, total_ns);
+		text_classes(layout, &profile->facts, process->time_ns, total_ns);
 		fprintf(layout->file, " %7d %7d %-9s ", (int)process->pid, (int)process->parent,
 			figure_end(process).text);
 		put_process_title(layout, process);
 	}
 	put_process_containers(layout, profile, shown);
 	if (shown < profile->process_count)
-		fprintf(layout->file, "  (%zu more processes)\n", profile->process_count - shown);
+		fprintf(layout->file, "  (%zu more process%s)\n", profile->process_count - shown,
+			profile->process_count - shown == 1 ? "" : "es");
 }
 
 /* Nothing to tell apart where there is but one. */
@@ -352,7 +188,7 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 		     : no_gil      ? "%zu; asleep is a share of the time watched"
 				   : "%zu; GIL, asleep and for GIL are shares of the time watched",
 		     facts->thread_count);
-	fprintf(layout->file, "   time %s%s%s thread\n", class_heads(facts),
+	fprintf(layout->file, "   time %s%s%s thread\n", text_class_heads(facts),
 		facts->gil_known ? "   GIL " : "",
 		!facts->waits ? ""
 		: no_gil      ? "asleep "
@@ -362,7 +198,7 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 
 		fprintf(layout->file, "%7s ",
 			figure_sampled(time_sum(thread->time_ns), total_ns, facts->samples).text);
-		put_classes(layout, facts, thread->time_ns, total_ns);
+		text_classes(layout, facts, thread->time_ns, total_ns);
 		put_wall_shares(layout, facts, thread);
 		fprintf(layout->file, " %7d ", (int)thread->tid);
 		text_last_cell(layout, thread->name, layout->columns - columns);
@@ -370,19 +206,30 @@ static void text_put_threads(const struct text_layout *layout, const struct prof
 			fprintf(layout->file, "%9s%s\n", "", profile_thread_mark(thread));
 	}
 	if (shown < facts->thread_count)
-		fprintf(layout->file, "  (%zu more threads)\n", facts->thread_count - shown);
+		fprintf(layout->file, "  (%zu more thread%s)\n", facts->thread_count - shown,
+			figure_plural(facts->thread_count - shown));
 }
 
+/* Those with a few accesses alone are chance. */
 static void text_put_pairs(const struct text_layout *layout, const struct profile *profile,
 			   size_t maximum)
 {
-	size_t shown = profile->pair_count < maximum ? profile->pair_count : maximum;
-	size_t all = profile->pair_count + profile->pairs_omitted;
+	size_t all = profile->pairs_omitted, hidden = 0, shown = 0;
 
-	for (size_t i = 0; i < shown; i++)
-		text_pair(layout, &profile->pairs[i], i + 1, all);
+	for (size_t i = 0; i < profile->pair_count; i++)
+		all += profile->pairs[i].sampled >= PAIR_ACCESSES_MIN;
+	for (size_t i = 0; i < profile->pair_count; i++)
+		if (profile->pairs[i].sampled < PAIR_ACCESSES_MIN)
+			hidden++;
+		else if (shown < maximum)
+			text_pair(layout, &profile->pairs[i], ++shown, all);
 	if (shown < all)
-		fprintf(layout->file, "  (%zu more pairs; --pairs N shows more)\n", all - shown);
+		fprintf(layout->file, "  (%zu more pair%s; --pairs N shows more)\n", all - shown,
+			figure_plural(all - shown));
+	if (hidden)
+		fprintf(layout->file, "%s  (%zu pair%s of fewer than %d accesses %s not shown)\n",
+			all ? "" : "\n", hidden, figure_plural(hidden), PAIR_ACCESSES_MIN,
+			hidden == 1 ? "is" : "are");
 }
 
 /* Whether the lines shown are what ran; a sentence is freed here. */
@@ -465,20 +312,28 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		fputs("  nothing was lost\n", layout->file);
 }
 
-static int text_write(const struct profile *profile, const struct writer_options *options,
-		      FILE *file)
+static void put_time(const struct text_layout *layout, const struct profile *profile,
+		     const struct profile_line *const *lines, size_t count)
 {
-	const struct text_layout layout = {
-		.file = file,
-		.columns = text_columns(options->columns),
-		.colour = options->colour,
-	};
+	size_t shown = text_time(layout, profile, lines, count, 1);
+
+	if (shown && shown == count && profile->line_count > count)
+		fprintf(layout->file, "  (%zu more line%s; --lines N shows more)\n",
+			profile->line_count - count, figure_plural(profile->line_count - count));
+	if (time_sum(profile->time_ns))
+		text_interpreter(layout, profile);
+}
+
+static int write_details(const struct text_layout *layout, const struct profile *profile,
+			 const struct writer_options *options)
+{
 	size_t maximum = options->lines_max ? options->lines_max : LINES_DEFAULT;
 	size_t count = profile->line_count < maximum ? profile->line_count : maximum;
 	const struct profile_line **by_self, **by_waste;
 	struct verdict verdict;
 	int result;
 
+	verdict_find(profile, &verdict);
 	by_self = calloc(profile->line_count + 1, sizeof(*by_self));
 	by_waste = calloc(profile->line_count + 1, sizeof(*by_waste));
 	if (!by_self || !by_waste) {
@@ -491,20 +346,40 @@ static int text_write(const struct profile *profile, const struct writer_options
 	qsort(by_self, profile->line_count, sizeof(*by_self), profile_line_by_self);
 	qsort(by_waste, profile->line_count, sizeof(*by_waste), profile_line_by_avoidable);
 
-	put_target(&layout, profile);
-	verdict_find(profile, &verdict);
-	text_put_verdict(&layout, &verdict);
-	put_time(&layout, profile, by_self, count);
-	put_processes(&layout, profile);
-	text_put_threads(&layout, profile);
-	result = text_waiting(&layout, profile, maximum);
-	put_saving_lines(&layout, by_waste, count);
-	text_put_pairs(&layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
-	put_quality(&layout, profile);
+	text_target(layout, profile, false);
+	if (!options->verdict_last)
+		text_verdict(layout, &verdict);
+	put_time(layout, profile, by_self, count);
+	put_processes(layout, profile);
+	text_put_threads(layout, profile);
+	result = text_waiting(layout, profile, maximum);
+	put_saving_lines(layout, by_waste, count);
+	text_put_pairs(layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
+	put_quality(layout, profile);
+	if (options->notes) {
+		fputc('\n', layout->file);
+		text_wrapped(layout, "", options->notes);
+	}
+	if (options->verdict_last)
+		text_verdict(layout, &verdict);
 	free(by_self);
 	free(by_waste);
+	return result ? -ENOMEM : 0;
+}
+
+static int text_write(const struct profile *profile, const struct writer_options *options,
+		      FILE *file)
+{
+	const struct text_layout layout = {
+		.file = file,
+		.columns = text_columns(options->columns),
+		.colour = options->colour,
+	};
+	int result = options->brief ? text_brief(&layout, profile, options)
+				    : write_details(&layout, profile, options);
+
 	if (result)
-		return -ENOMEM;
+		return result;
 	return ferror(file) ? -EIO : 0;
 }
 

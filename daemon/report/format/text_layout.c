@@ -21,12 +21,18 @@ unsigned text_columns(unsigned columns)
 	return columns < TEXT_COLUMNS_MAX ? columns : TEXT_COLUMNS_MAX;
 }
 
+void text_label(const struct text_layout *layout, const char *label)
+{
+	fprintf(layout->file, "%s%s%s  ", layout->colour ? "\033[1m" : "", label,
+		layout->colour ? "\033[0m" : "");
+}
+
 void text_heading(const struct text_layout *layout, const char *heading, const char *format, ...)
 {
 	va_list arguments;
 
-	fprintf(layout->file, "\n%s%s%s  ", layout->colour ? "\033[1m" : "", heading,
-		layout->colour ? "\033[0m" : "");
+	fputc('\n', layout->file);
+	text_label(layout, heading);
 	va_start(arguments, format);
 	vfprintf(layout->file, format, arguments);
 	va_end(arguments);

@@ -25,6 +25,9 @@ unsigned text_columns(unsigned columns);
 
 struct figure figure_end(const struct profile_process *process); /* "exit 0", "SIGKILL", "-" */
 
+/* A label in capitals, before the rest of its line. */
+void text_label(const struct text_layout *layout, const char *label);
+
 /* A heading in capitals with a sentence behind it. */
 void text_heading(const struct text_layout *layout, const char *heading, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -51,12 +54,40 @@ void text_wrapped(const struct text_layout *layout, const char *label, const cha
 /* A line of the character, over all columns, with words in the middle (may be NULL). */
 void text_rule(const struct text_layout *layout, char character, const char *words);
 
-/* Part of the text report in text_waiting.c: the lines that waited most, where that was asked for.
+/* The parts of the text report, each in a file of its name. */
+
+/* What was profiled, in three lines, or brief in two; one more in a container. */
+void text_target(const struct text_layout *layout, const struct profile *profile, bool brief);
+
+struct verdict;
+void text_verdict(const struct text_layout *layout, const struct verdict *verdict);
+
+/* ":33"; "" of a native function, which has no line. */
+void text_line_suffix(const struct profile_line *line, char *suffix, size_t size);
+
+/* CPU time, and of these lines those with at least so much self time, which is not 0, up to the
+ * first with less. Returns how many. */
+size_t text_time(const struct text_layout *layout, const struct profile *profile,
+		 const struct profile_line *const *lines, size_t count, uint64_t least_ns);
+/* What of it the interpreter spent on itself, where that is worth a line. */
+void text_interpreter(const struct text_layout *layout, const struct profile *profile);
+/* Shares of a time, class by class, as wide as their heads. */
+void text_classes(const struct text_layout *layout, const struct profile_facts *facts,
+		  const uint64_t time_ns[TIME_CLASS_COUNT], uint64_t total_ns);
+const char *text_class_heads(const struct profile_facts *facts);
+
+/* All of it on one screen of TEXT_BRIEF_LINES, unless more lines are asked for. 0 or -ENOMEM. */
+#define TEXT_BRIEF_LINES 20
+__attribute__((warn_unused_result)) int text_brief(const struct text_layout *layout,
+						   const struct profile *profile,
+						   const struct writer_options *options);
+
+/* The lines that waited most, where that was asked for.
  * 0, or -1: no memory. */
 __attribute__((warn_unused_result)) int text_waiting(const struct text_layout *layout,
 						     const struct profile *profile, size_t maximum);
 
-/* Part of the text report in text_pair.c: one pair as figure 7 of the PieProf paper has it. */
+/* One pair as figure 7 of the PieProf paper has it. */
 void text_pair(const struct text_layout *layout, const struct profile_pair *pair, size_t number,
 	       size_t count);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One redundant pair, as figure 7 of the PieProf paper has it: the earlier
- * path, "killed by", the later path, each from its innermost frame outwards.
+ * path, "read again by" or "written again by", the later path, each from its innermost frame
+ * outwards.
  *
  * To keep a pair on a screen, what says nothing new is folded, in words: the
  * frames of the interpreter's start outside the outermost Python frame, runs
@@ -170,7 +171,7 @@ void text_pair(const struct text_layout *layout, const struct profile_pair *pair
 	int used;
 
 	snprintf(heading, sizeof(heading), "PAIR %zu of %zu", number, count);
-	text_heading(layout, heading, "redundant %s, about %s avoidable", kind,
+	text_heading(layout, heading, "redundant %s, could save about %s", kind,
 		     figure_ns(pair->avoidable_ns).text);
 	used = snprintf(sentences, sizeof(sentences),
 			"%" PRIu64 " of %" PRIu64 " watched %ss found the same value: %s "
@@ -187,7 +188,7 @@ void text_pair(const struct text_layout *layout, const struct profile_pair *pair
 		text_wrapped(layout, "  Advice: ", pair->advice);
 	text_rule(layout, '-', NULL);
 	put_first_path(layout, pair);
-	text_rule(layout, '*', " killed by ");
+	text_rule(layout, '*', pair->kind == PAIR_LOAD ? " read again by " : " written again by ");
 	put_second_path(layout, pair);
 	text_rule(layout, '-', NULL);
 }

@@ -69,8 +69,8 @@ int text_waiting(const struct text_layout *layout, const struct profile *profile
 	for (size_t i = 0; i < waiting && i < maximum; i++)
 		text_waiting_put_line(layout, lines[i], total_ns, no_gil);
 	if (waiting > maximum)
-		fprintf(layout->file, "  (%zu more lines; --lines N shows more)\n",
-			waiting - maximum);
+		fprintf(layout->file, "  (%zu more line%s; --lines N shows more)\n",
+			waiting - maximum, figure_plural(waiting - maximum));
 	free(lines);
 	return 0;
 }

@@ -23,8 +23,9 @@ int writer_write_file(const struct writer *writer, const struct profile *profile
 {
 	struct report report = { writer, profile, *options };
 
-	/* Colours are for terminals. */
-	if (strcmp(path, "-") != 0)
-		report.options.colour = false;
+	if (strcmp(path, "-") != 0) {
+		report.options.colour = report.options.brief = report.options.verdict_last = false;
+		report.options.notes = NULL;
+	}
 	return output_file_write(path, writer_put_report, &report);
 }

@@ -16,6 +16,9 @@ struct writer_options {
 	const char *editor_url;
 	const char *source_url;
 	const char *link_root; /* what {path} begins behind; NULL: "/" */
+	bool brief;            /* text: one screen, for a terminal */
+	bool verdict_last;     /* text: where a terminal's reader looks first */
+	const char *notes;     /* text: sentences on what else was written; NULL: none. Borrowed */
 	/* Readers of a repository have paths below it: this folder; NULL: none. Borrowed. */
 	const char *source_root;
 };
@@ -30,8 +33,9 @@ struct writer {
 
 /*
  * Writes to path beside a temporary file that is renamed at the end, mode
- * 0600, owned by SUDO_UID when run under sudo; "-" is stdout. 0 or a negative
- * errno; on failure the old file is untouched.
+ * 0600, owned by SUDO_UID when run under sudo; "-" is stdout. What the options
+ * say of a terminal is for stdout alone. 0 or a negative errno; on failure the
+ * old file is untouched.
  */
 int writer_write_file(const struct writer *writer, const struct profile *profile,
 		      const struct writer_options *options, const char *path);

@@ -434,8 +434,8 @@ int html_quality(FILE *file, const struct profile *profile)
 	    html_section_put_source(file, profile_sources_differing(profile)) < 0)
 		return -ENOMEM;
 	fputs("<dt>Intervals</dt><dd>are of 95%: how far the figure could be off by the chance of "
-	      "sampling alone. They do not cover errors of the model behind avoidable "
-	      "time.</dd>\n</dl>\n",
+	      "sampling alone. They do not cover errors of the model behind what could "
+	      "be saved.</dd>\n</dl>\n",
 	      file);
 	html_section_put_losses(file, &facts->losses);
 	return 0;

@@ -144,6 +144,7 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, sampler_limits, MERGE_BY_HAND), /* of any that has some */
 	FIELD(profile_facts, deadlock, MERGE_BY_HAND),       /* likewise */
 	FIELD(profile_facts, period_ns, MERGE_MAX),
+	FIELD(profile_facts, wanted_period_ns, MERGE_MAX),
 	FIELD(profile_facts, started_unix_ns, MERGE_BY_HAND), /* from the first's begin ... */
 	FIELD(profile_facts, duration_ns, MERGE_BY_HAND),     /* ... to the last's end */
 	FIELD(profile_facts, samples, MERGE_SUM),

@@ -30,7 +30,7 @@ static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_FEW] = { 0.97, 0.85, 1.12 },      [ARGUMENT_GROWING] = { 1.2, 1.0, 1.45 },
 	[ARGUMENT_ELEMENTS] = { 1.05, 0.9, 1.21 },  [ARGUMENT_SCALARS] = { 1.05, 0.88, 1.23 },
 	[ARGUMENT_SEARCHED] = { 1.1, 0.92, 1.32 },  [ARGUMENT_CUT] = { 0.95, 0.8, 1.15 },
-	[ARGUMENT_SLOW] = { 1.06, 0.94, 1.2 },
+	[ARGUMENT_SLOW] = { 1.06, 0.94, 1.2 },      [ARGUMENT_SORTED] = { 1.0, 0.8, 1.2 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */
@@ -125,6 +125,7 @@ enum category argument_verdict_category(enum argument_verdict verdict)
 	case ARGUMENT_GROWING:
 	case ARGUMENT_SEARCHED:
 	case ARGUMENT_CUT:
+	case ARGUMENT_SORTED:
 		return CATEGORY_INEFFICIENT_ALGORITHM;
 	case ARGUMENT_ELEMENTS:
 		return CATEGORY_SLICE_UNDERUTILISATION;
@@ -153,6 +154,7 @@ const char *argument_verdict_name(enum argument_verdict verdict)
 		[ARGUMENT_SEARCHED] = "searched",
 		[ARGUMENT_CUT] = "cut",
 		[ARGUMENT_SLOW] = "slow",
+		[ARGUMENT_SORTED] = "sorted",
 	};
 
 	return (unsigned)verdict < ARGUMENT_VERDICT_COUNT ? names[verdict] : "unknown";

@@ -257,6 +257,15 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 	if (summary->entry != ID_NONE && verdict == ARGUMENT_REPEATED)
 		return entry_sentence(arena, words, summary);
 	operands_words(words, operands);
+	if (summary->repeated > 0 && !words->site->repeated && summary->alike &&
+	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+		return arena_format(
+			arena,
+			"%s gets the same %s as in the sample before, of another call, in "
+			"%" PRIu32 " of %" PRIu32 " samples: %s",
+			what, operands, summary->alike, summary->pairs,
+			verdict == ARGUMENT_INVARIANT ? "compute it before the loop"
+						      : "keep its result until these change");
 	if (summary->repeated > 0 &&
 	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
 		return arena_format(arena,
@@ -287,6 +296,12 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				" of %" PRIu32 " rows of calls watched: keep the results by "
 				"argument (functools.cache)",
 				what, operands, words->site->row_recurring, words->site->rows);
+		if (summary->judged < 3 * (uint64_t)summary->distinct)
+			return arena_format(
+				arena,
+				"%s gets the same %s as in an earlier sample again and again, of "
+				"%" PRIu32 " seen: keep the results by argument (functools.cache)",
+				what, operands, summary->distinct);
 		return arena_format(
 			arena,
 			"%s is called with only %" PRIu32 " different sets of arguments in %" PRIu64
@@ -326,6 +341,11 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    "%s searches %s from its beginning each time: keep what is "
 				    "looked for in a set or dict",
 				    what, operands);
+	case ARGUMENT_SORTED:
+		return arena_format(arena,
+				    "%s sorts all of it again in each call: keep it sorted as it "
+				    "changes (bisect), or take what is needed (min, max, heapq)",
+				    what);
 	case ARGUMENT_CUT:
 		return arena_format(arena,
 				    "%s copies all that is left each time: keep the position "

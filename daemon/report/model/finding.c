@@ -149,6 +149,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_SEARCHED:
 	case ARGUMENT_CUT:
 	case ARGUMENT_SLOW:
+	case ARGUMENT_SORTED:
 		return headline_counterpart[sure];
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:
@@ -210,9 +211,12 @@ static void write_gain(struct finding *finding, uint64_t total_ns)
 	double low = 100 * (double)line->avoidable_low_ns / (double)total_ns;
 	double high = 100 * (double)line->avoidable_high_ns / (double)total_ns;
 
+	/* The interval's end may lie beyond the samples that there were. */
+	if (high > 100)
+		high = 100;
 	if (!argument_finding(line))
 		snprintf(finding->gain, FINDING_BYTES,
-			 "About %s (%s) could be saved, between %s and %s as far as sampling "
+			 "Could save about %s (%s), between %s and %s as far as sampling "
 			 "can tell.",
 			 figure_ns(line->avoidable_ns).text,
 			 figure_sampled(line->avoidable_ns, total_ns, finding->samples).text,
@@ -288,6 +292,60 @@ static size_t insert_line(const struct profile_line **lines, size_t count, size_
 	return count + 1;
 }
 
+/* Time, not a saving: no sample shows what another way to write it would take. */
+static void pattern_fill(const struct profile *profile, const struct slow_pattern_hit *hit,
+			 struct finding *finding)
+{
+	uint64_t total_ns = time_sum(profile->time_ns);
+
+	*finding = (struct finding){
+		.line = hit->line,
+		.pattern = hit->pattern,
+		.pattern_ns = hit->time_ns,
+		.category = hit->pattern->category,
+		.certainty = FINDING_POSSIBLE,
+		.samples = profile->facts.samples,
+		.share = (double)hit->line->total_ns / (double)total_ns,
+		.expression = expression_of(hit->line),
+		.headline = hit->pattern->headline,
+		.caution = "That is the time it takes; what another way to write it would take was "
+			   "not measured.",
+		.advice = hit->pattern->advice,
+	};
+	snprintf(finding->what, sizeof(finding->what), "%s.", hit->pattern->does);
+	if (finding->what[0] >= 'a' && finding->what[0] <= 'z')
+		finding->what[0] = (char)(finding->what[0] - 'a' + 'A');
+	snprintf(finding->evidence, sizeof(finding->evidence),
+		 "%s of the CPU time is under this line.",
+		 figure_sampled(hit->time_ns, total_ns, finding->samples).text);
+}
+
+static bool take_pattern(struct finding *findings, size_t count, const struct slow_pattern_hit *hit)
+{
+	for (size_t i = 0; i < count; i++)
+		if (finding_place(&findings[i]) == hit->line || findings[i].line == hit->line) {
+			if (findings[i].pattern)
+				return true;
+			findings[i].pattern = hit->pattern;
+			findings[i].pattern_ns = hit->time_ns;
+			findings[i].advice = hit->pattern->advice;
+			return true;
+		}
+	return false;
+}
+
+static size_t add_patterns(const struct profile *profile, struct finding *findings, size_t count,
+			   size_t max)
+{
+	struct slow_pattern_hit hits[FINDINGS_MAX];
+	size_t hit_count = slow_patterns_find(profile, hits, FINDINGS_MAX);
+
+	for (size_t i = 0; i < hit_count; i++)
+		if (!take_pattern(findings, count, &hits[i]) && count < max)
+			pattern_fill(profile, &hits[i], &findings[count++]);
+	return count;
+}
+
 size_t findings_find(const struct profile *profile, struct finding *findings, size_t max)
 {
 	const struct profile_line *lines[FINDINGS_MAX];
@@ -301,7 +359,7 @@ size_t findings_find(const struct profile *profile, struct finding *findings, si
 			count = insert_line(lines, count, max, &profile->lines[i]);
 	for (size_t i = 0; i < count; i++)
 		finding_fill(profile, lines[i], &findings[i]);
-	return count;
+	return add_patterns(profile, findings, count, max);
 }
 
 const struct profile_line *finding_place(const struct finding *finding)
@@ -341,7 +399,8 @@ void finding_message(const struct finding *finding, char *text, size_t size)
 	*text = '\0';
 	if (finding->what[0])
 		message_add(&message, "%s", finding->what);
-	message_add(&message, "%s", finding->gain);
+	if (finding->gain[0])
+		message_add(&message, "%s", finding->gain);
 	message_add(&message, "%s", finding->evidence);
 	if (finding->caution[0])
 		message_add(&message, "%s", finding->caution);
@@ -353,6 +412,12 @@ void finding_message(const struct finding *finding, char *text, size_t size)
 			    finding->line->file);
 	if (finding->advice)
 		message_add(&message, "%s", finding->advice);
+}
+
+const char *finding_rule(const struct finding *finding)
+{
+	return finding->pattern && !finding->saving_ns ? finding->pattern->name
+						       : category_name(finding->category);
 }
 
 const char *finding_certainty_name(enum finding_certainty certainty)

@@ -2,14 +2,16 @@
 /*
  * What could be done better, line by line, in words and in figures: made once, here, and shown by
  * every format. A finding is a line of which enough was seen to say that it could save a worthwhile
- * share of the CPU time; the words are ours but for names in `what`, which are the target's, as the
- * line itself is.
+ * share of the CPU time, or one that is written in a way known to be slow (slow_pattern.h), which
+ * claims no saving; the words are ours but for names in `what`, which are the target's, as the line
+ * itself is.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_FINDING_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_FINDING_H
 
 #include "daemon/report/model/own_line.h"
 #include "daemon/report/model/profile.h"
+#include "daemon/report/model/slow_pattern.h"
 
 #define FINDING_BYTES 1024
 /* Each has at least FINDING_SHARE_MIN of time that is charged to no other line. */
@@ -30,10 +32,13 @@ struct finding {
 	/* Where that is a library's: the program's own line which calls it most (own_line.h);
 	 * own.line is NULL: it is the program's own, or there is none. */
 	struct own_line own;
+	const struct slow_pattern *pattern; /* NULL: none that is known */
+	uint64_t pattern_ns;                /* of its samples */
 	enum category category;
 	enum finding_certainty certainty;
 	uint64_t samples; /* of the profile: how fine its shares are */
-	/* Shares of all CPU time, from 0: under the line, and what it could save. */
+	/* Shares of all CPU time, from 0: under the line, and what it could save, which is 0 of a
+	 * pattern alone. */
 	double share, saving, saving_low, saving_high; /* the last two: 95% interval */
 	uint64_t saving_ns, saving_low_ns, saving_high_ns;
 	uint64_t support;       /* samples or accesses that speak for it: */
@@ -42,14 +47,14 @@ struct finding {
 	const char *headline;   /* without a full stop: "one expression does the same work again" */
 	char what[FINDING_BYTES];     /* a sentence on the expression; "": none */
 	char evidence[FINDING_BYTES]; /* what was seen, in a sentence */
-	char gain[FINDING_BYTES];     /* what it could save, in a sentence */
+	char gain[FINDING_BYTES];     /* what it could save, in a sentence; "": not known */
 	char caution[128];            /* a sentence on how little that rests on; "": it does not */
 	const char *advice;           /* what to do, a sentence; NULL: not known */
 };
 
 /*
- * The findings of a profile, what could save most first; at most max of them. Returns how many.
- * They point into the profile.
+ * The findings of a profile, what could save most first, then patterns alone, most time first; at
+ * most max of them. Returns how many. They point into the profile.
  */
 size_t findings_find(const struct profile *profile, struct finding *findings, size_t max);
 
@@ -61,6 +66,10 @@ const struct profile_line *finding_place(const struct finding *finding);
  * library's line is, advice. Names are the target's; always terminated.
  */
 void finding_message(const struct finding *finding, char *text, size_t size);
+
+/* What kind of thing it is, for machines: its category's name; of a pattern alone, the pattern's.
+ */
+const char *finding_rule(const struct finding *finding);
 
 const char *finding_certainty_name(enum finding_certainty certainty); /* "possible" ... */
 

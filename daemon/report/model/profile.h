@@ -216,6 +216,7 @@ struct profile_facts {
 	 * none was seen. */
 	const char *deadlock;
 	uint64_t period_ns;
+	uint64_t wanted_period_ns;        /* as asked for: at most that; 0: not known */
 	uint64_t started_unix_ns;         /* when sampling began, since 1970 UTC; 0: unknown */
 	uint64_t process_started_unix_ns; /* at the latest; 0: unknown */
 	uint64_t duration_ns;

@@ -9,6 +9,12 @@
 
 #define COMMAND_WORDS_MAX 4096
 
+/* Of the rate that was asked for, and of the overhead allowed: a clock that runs behind for other
+ * reasons is not told of. */
+#define SLOWED_RATE_MAX     0.8
+#define SLOWED_OVERHEAD_MIN 0.5
+#define SLOWED_SAMPLES_MIN  20
+
 int profile_thread_compare(const void *left, const void *right)
 {
 	const struct profile_thread *a = left, *b = right;
@@ -107,4 +113,18 @@ int profile_facts_copy(struct owned_profile *owned, const struct profile_facts *
 		copy->stop_histograms = histograms;
 	}
 	return copy_threads(owned, facts);
+}
+
+double profile_slowed_hz(const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	uint64_t sampled_ns = time_sum(profile->time_ns);
+	double rate_hz;
+
+	if (facts->samples < SLOWED_SAMPLES_MIN || !facts->stops.count ||
+	    !facts->wanted_period_ns || !sampled_ns ||
+	    facts->overhead < SLOWED_OVERHEAD_MIN * facts->overhead_limit)
+		return 0;
+	rate_hz = 1e9 * (double)facts->samples / (double)sampled_ns;
+	return rate_hz < SLOWED_RATE_MAX * 1e9 / (double)facts->wanted_period_ns ? rate_hz : 0;
 }

@@ -15,4 +15,10 @@ __attribute__((warn_unused_result)) int profile_facts_copy(struct owned_profile 
 /* By time, then pid, then tid; for qsort. */
 int profile_thread_compare(const void *left, const void *right);
 
+/*
+ * How often samples were taken, a second of CPU time, where the limit of the overhead has made
+ * that less than was asked for; 0: it has not, or there are too few samples to tell.
+ */
+double profile_slowed_hz(const struct profile *profile);
+
 #endif

@@ -77,54 +77,76 @@ void verdict_show(struct verdict *verdict, const struct profile_line *line)
 			(struct verdict_place){ *line, verdict->sentence_count };
 }
 
-static void say_finding(struct verdict *verdict, const struct finding *finding)
+/* "73% of the CPU time is under this line", and what it does there and what to do, if it is known.
+ */
+static void say_under(struct verdict *verdict, uint64_t time_ns, uint64_t total_ns,
+		      const struct slow_pattern *pattern)
 {
+	struct figure share = figure_sampled(time_ns, total_ns, verdict->samples);
+
+	if (pattern)
+		verdict_say(verdict, "%s of the CPU time is under this line: %s. %s", share.text,
+			    pattern->does, pattern->advice);
+	else
+		verdict_say(verdict, "%s of the CPU time is under this line.", share.text);
+}
+
+/* The hottest lines of many programs are a library's: they come behind the program's own. */
+static void say_library_line(struct verdict *verdict, const struct own_line *own)
+{
+	verdict_say(
+		verdict,
+		"It goes to this line of a library, which is called from there for %s of its time:",
+		figure_sampled(own->time_ns, own->of_ns, verdict->samples).text);
+	verdict_show(verdict, verdict->line);
+}
+
+static void say_advice(struct verdict *verdict, const struct finding *finding)
+{
+	if (finding->advice)
+		verdict_say(verdict, "%s: %s",
+			    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
+			    finding->advice);
+}
+
+/* Where to change it and what to do, what that could save, then what speaks for it. */
+static void say_finding(struct verdict *verdict, const struct finding *finding, uint64_t total_ns)
+{
+	const struct profile_line *place = finding_place(finding);
+
 	verdict->line = finding->line;
-	verdict_show(verdict, finding->line);
-	if (finding->by_arguments) {
+	verdict->own_line = finding->own.line;
+	verdict_show(verdict, place);
+	/* The arguments tell more of the expression than the pattern does. */
+	if (finding->pattern && !finding->by_arguments)
+		say_under(verdict, finding->pattern_ns, total_ns, finding->pattern);
+	else if (finding->own.line)
+		say_under(verdict, place->total_ns, total_ns, NULL);
+	if (finding->by_arguments)
 		verdict_say(verdict, "%s", finding->what);
+	else if (!finding->pattern)
+		say_advice(verdict, finding);
+	if (finding->saving_ns) {
 		verdict_say(verdict, "%s", finding->gain);
 		verdict_say(verdict, "%s", finding->evidence);
-	} else {
-		verdict_say(verdict, "%s", finding->evidence);
-		verdict_say(verdict, "%s", finding->gain);
 	}
+	if (finding->by_arguments)
+		say_advice(verdict, finding);
 	if (finding->caution[0])
 		verdict_say(verdict, "%s", finding->caution);
-	if (finding->advice)
-		verdict_say(verdict, "%s %s: %s",
-			    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
-			    category_name(finding->category), finding->advice);
+	if (finding->own.line)
+		say_library_line(verdict, &finding->own);
 }
 
-/* The hottest lines of many programs are a library's: then also what called it, or most. */
-static void say_own_line(struct verdict *verdict, const struct own_line *own, bool calls_it)
+/* Behind another verdict, which stays what it is about. */
+static void add_finding(struct verdict *verdict, const struct finding *finding, uint64_t total_ns)
 {
-	if (!own->line)
-		return;
-	if (calls_it)
-		verdict_say(verdict,
-			    "In %s of its time it is called by this line of the program itself:",
-			    figure_sampled(own->time_ns, own->of_ns, verdict->samples).text);
-	else
-		verdict_say(
-			verdict,
-			"Of the program's own lines, this one and the libraries that it calls take "
-			"most, "
-			"%s:",
-			figure_sampled(own->time_ns, own->of_ns, verdict->samples).text);
-	verdict->own_line = own->line;
-	verdict_show(verdict, own->line);
-}
+	const struct profile_line *line = verdict->line, *own = verdict->own_line;
 
-/* To the verdict's line, with the line on the stack or in all samples (NULL). */
-static void find_own_line(struct verdict *verdict, const struct profile *profile,
-			  const struct profile_line *through)
-{
-	struct own_line own;
-
-	if (own_line_is_foreign(verdict->line) && own_line_find(profile, through, &own))
-		say_own_line(verdict, &own, through != NULL);
+	verdict_say(verdict, "And of its CPU time: %s.", finding->headline);
+	say_finding(verdict, finding, total_ns);
+	verdict->line = line;
+	verdict->own_line = own;
 }
 
 /* Why there was little to watch. */
@@ -180,14 +202,27 @@ static void say_hottest(struct verdict *verdict, const struct profile *profile)
 {
 	const struct profile_line *top_self = first_line(profile, profile_line_by_self, NULL);
 	uint64_t total_ns = time_sum(profile->time_ns);
+	struct own_line own;
 
 	if (!top_self || time_sum(top_self->self_ns) == 0)
 		return;
-	verdict_say(verdict, "The hottest line has %s of the CPU time:",
-		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
 	verdict->line = top_self;
+	if (own_line_is_foreign(top_self) && own_line_find(profile, NULL, &own)) {
+		verdict->own_line = own.line;
+		verdict_show(verdict, own.line);
+		verdict_say(
+			verdict,
+			"Of the program's own lines, this one and the libraries that it calls "
+			"take most: %s of the CPU time. The hottest line, with %s, is a library's:",
+			figure_sampled(own.time_ns, own.of_ns, verdict->samples).text,
+			figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples)
+				.text);
+		verdict_show(verdict, top_self);
+		return;
+	}
 	verdict_show(verdict, top_self);
-	find_own_line(verdict, profile, NULL);
+	verdict_say(verdict, "It is the hottest line: %s of the CPU time.",
+		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
 }
 
 /* A line that could save much or nothing: what the tables list of it is not denied here. */
@@ -195,12 +230,20 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 			    const struct profile_line *line)
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
+	struct own_line own = { 0 };
 	char watched[96];
 
 	verdict->kind = VERDICT_TOO_FEW;
 	verdict->headline = "too few accesses to tell whether work is repeated";
 	verdict->line = line;
-	verdict_show(verdict, line);
+	if (own_line_is_foreign(line) && own_line_find(profile, line, &own)) {
+		verdict->own_line = own.line;
+		verdict_show(verdict, own.line);
+		say_under(verdict, own.line->total_ns, total_ns, NULL);
+		say_library_line(verdict, &own);
+	} else {
+		verdict_show(verdict, line);
+	}
 	if (sampled(line->accesses))
 		snprintf(watched, sizeof(watched),
 			 "of %" PRIu64 " memory %s watched there %" PRIu64 " %s redundant",
@@ -216,7 +259,6 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 		    figure_ns(line->avoidable_high_ns).text,
 		    figure_sampled(line->avoidable_high_ns, total_ns, verdict->samples).text,
 		    watched);
-	find_own_line(verdict, profile, line);
 }
 
 /* Lines of which each could save less than a finding. */
@@ -244,10 +286,12 @@ static void say_small_ones(struct verdict *verdict, const struct profile *profil
 			    "of the CPU time by avoiding repeated ones.",
 			    sampled(profile->accesses), FINDING_SHARE_MIN * 100);
 	if (finding_is_worth(sum_ns, total_ns))
-		verdict_say(verdict,
-			    "The lines under COULD SAVE together could save about %s (%s).",
-			    figure_ns(sum_ns).text,
-			    figure_sampled(sum_ns, total_ns, verdict->samples).text);
+		verdict_say(
+			verdict,
+			"The lines that --details has under COULD SAVE together could save about "
+			"%s (%s).",
+			figure_ns(sum_ns).text,
+			figure_sampled(sum_ns, total_ns, verdict->samples).text);
 }
 
 static void say_no_samples(struct verdict *verdict)
@@ -256,7 +300,34 @@ static void say_no_samples(struct verdict *verdict)
 	verdict->headline = "nothing was sampled";
 	verdict_say(verdict,
 		    "The target used next to no CPU time in Python threads while it was watched, "
-		    "or all samples were lost: see DATA QUALITY.");
+		    "or all samples were lost: --details shows that under DATA QUALITY.");
+}
+
+/* A saving that samples show leads, unless a pattern takes more than twice as much. */
+#define PATTERN_LEADS 2
+
+/* The first, and behind a pattern what could be saved elsewhere. false: there is none. */
+static bool say_findings(struct verdict *verdict, const struct profile *profile)
+{
+	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
+	size_t count = findings ? findings_find(profile, findings, FINDINGS_MAX) : 0, patterns = 0;
+	uint64_t total_ns = time_sum(profile->time_ns);
+	const struct finding *first = findings;
+
+	while (patterns < count && findings[patterns].saving_ns)
+		patterns++;
+	if (patterns && patterns < count &&
+	    (double)findings[patterns].pattern_ns > PATTERN_LEADS * (double)first->saving_ns)
+		first = &findings[patterns];
+	if (count) {
+		verdict->kind = first->saving_ns ? VERDICT_FINDING : VERDICT_PATTERN;
+		verdict->headline = first->headline;
+		say_finding(verdict, first, total_ns);
+	}
+	if (count && first != findings)
+		add_finding(verdict, findings, total_ns);
+	free(findings);
+	return count > 0;
 }
 
 static void find(const struct profile *profile, struct verdict *verdict)
@@ -265,19 +336,13 @@ static void find(const struct profile *profile, struct verdict *verdict)
 		first_line(profile, profile_line_by_avoidable, is_unsupported);
 	uint64_t total_ns = time_sum(profile->time_ns);
 	uint64_t watched = sampled(profile->accesses);
-	struct finding finding;
 
 	if (profile->facts.samples == 0) {
 		say_no_samples(verdict);
 		return;
 	}
-	if (findings_find(profile, &finding, 1)) {
-		verdict->kind = VERDICT_FINDING;
-		verdict->headline = finding.headline;
-		say_finding(verdict, &finding);
-		say_own_line(verdict, &finding.own, true);
+	if (say_findings(verdict, profile))
 		return;
-	}
 	if (unsupported) {
 		say_unsupported(verdict, profile, unsupported);
 		return;
@@ -285,11 +350,13 @@ static void find(const struct profile *profile, struct verdict *verdict)
 	if (watched == 0) {
 		verdict->kind = VERDICT_TIME_ONLY;
 		verdict->headline = "time only: no memory access was watched";
+		say_hottest(verdict, profile);
 		say_class(verdict, profile->time_ns, total_ns);
 	} else if (interval_wilson(0, watched).high >= FINDING_SHARE_MIN) {
 		/* Were none of so many redundant, a finding could still have been missed. */
 		verdict->kind = VERDICT_TOO_FEW;
 		verdict->headline = "too few accesses to tell whether work is repeated";
+		say_hottest(verdict, profile);
 		verdict_say(verdict,
 			    "%" PRIu64 " memory %s watched. Profile longer, or with a higher "
 			    "--rate, to tell.",
@@ -298,23 +365,19 @@ static void find(const struct profile *profile, struct verdict *verdict)
 	} else {
 		verdict->kind = VERDICT_NOTHING;
 		verdict->headline = "no redundant line stands out";
+		say_hottest(verdict, profile);
 		say_small_ones(verdict, profile);
 	}
-	say_hottest(verdict, profile);
 }
 
 const char *verdict_kind_name(enum verdict_kind kind)
 {
 	static const char *const names[VERDICT_KIND_COUNT] = {
-		[VERDICT_FINDING] = "finding",
-		[VERDICT_TOO_FEW] = "too-few-accesses",
-		[VERDICT_NOTHING] = "nothing",
-		[VERDICT_TIME_ONLY] = "time-only",
-		[VERDICT_DEADLOCK] = "deadlock",
-		[VERDICT_WAITING] = "waiting",
-		[VERDICT_IDLE] = "idle",
-		[VERDICT_STARVED] = "no-cpu",
-		[VERDICT_UNSAMPLED] = "no-samples",
+		[VERDICT_FINDING] = "finding",          [VERDICT_PATTERN] = "slow-pattern",
+		[VERDICT_TOO_FEW] = "too-few-accesses", [VERDICT_NOTHING] = "nothing",
+		[VERDICT_TIME_ONLY] = "time-only",      [VERDICT_DEADLOCK] = "deadlock",
+		[VERDICT_WAITING] = "waiting",          [VERDICT_IDLE] = "idle",
+		[VERDICT_STARVED] = "no-cpu",           [VERDICT_UNSAMPLED] = "no-samples",
 	};
 
 	return names[kind];
@@ -322,14 +385,10 @@ const char *verdict_kind_name(enum verdict_kind kind)
 
 void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
 {
-	const struct profile_line *line = verdict->line;
 	struct finding finding;
 
-	if (!findings_find(profile, &finding, 1))
-		return;
-	verdict_say(verdict, "And of its CPU time: %s.", finding.headline);
-	say_finding(verdict, &finding);
-	verdict->line = line;
+	if (findings_find(profile, &finding, 1))
+		add_finding(verdict, &finding, time_sum(profile->time_ns));
 }
 
 void verdict_find(const struct profile *profile, struct verdict *ret_verdict)

@@ -16,6 +16,7 @@
 
 enum verdict_kind {
 	VERDICT_FINDING,   /* line: from which something could be saved */
+	VERDICT_PATTERN,   /* a way to write it that is known to be slow; line: where */
 	VERDICT_TOO_FEW,   /* too few accesses to tell; line: about which, or the hottest one */
 	VERDICT_NOTHING,   /* nothing to save stands out; line: the hottest one */
 	VERDICT_TIME_ONLY, /* no access was watched; likewise */

@@ -213,7 +213,7 @@ static void say_queued(struct verdict *verdict, const struct profile_facts *fact
 	if (queued_ns < QUEUED_SHARE_MIN * duration_ns || facts->queued_ns * 2 < facts->cpu_ns)
 		return;
 	if (queued_ns >= BUSY_SHARE_MIN * duration_ns && facts->queued_ns > facts->cpu_ns &&
-	    verdict->kind != VERDICT_FINDING && verdict->kind < VERDICT_DEADLOCK) {
+	    verdict->kind > VERDICT_PATTERN && verdict->kind < VERDICT_DEADLOCK) {
 		verdict->kind = VERDICT_STARVED;
 		verdict->headline = "it was ready to run, but mostly had no CPU";
 	}

@@ -234,6 +234,7 @@ static const struct field profile_fields[] = {
 	STRING_OR_NULL(struct recorded_profile, profile.facts.sampler_limits),
 	STRING_OR_NULL(struct recorded_profile, profile.facts.deadlock),
 	WORDS(struct recorded_profile, profile.facts.period_ns),
+	WORDS(struct recorded_profile, profile.facts.wanted_period_ns),
 	WORDS(struct recorded_profile, profile.facts.started_unix_ns),
 	WORDS(struct recorded_profile, profile.facts.process_started_unix_ns),
 	WORDS(struct recorded_profile, profile.facts.duration_ns),
