@@ -195,7 +195,9 @@ static uint64_t find_verdict(const struct profile *profile)
 {
 	struct verdict verdict;
 
-	verdict_find(profile, &verdict);
+	/* Without memory no line is selected. */
+	if (verdict_find(profile, &verdict))
+		return 0;
 	if (verdict.own_line)
 		return top_line_key(verdict.own_line);
 	return verdict.line ? top_line_key(verdict.line) : 0;

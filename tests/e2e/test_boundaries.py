@@ -230,20 +230,19 @@ def test_root_of_a_namespace():
 def test_each_process_for_itself():
     """Two in one profile: what the one may read it does not read for the other."""
     with files() as made, tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
-        path = made.hide("both.py", mode=0o600)
+        path, far = made.hide("both.py", mode=0o600), 20
         made.digests[path] = made.hidden[path]
-        with open(path) as file:
-            lines = file.read().splitlines()
-        lines[LINE - 1] = made.shown[path] = "shown0123456789"
+        made.shown[path] = "shown0123456789"
+        # The lines around the one's, which go with it, and far from them the other's.
         with open(path, "w") as file:
-            file.write("\n".join(lines))
+            file.write("%s\n" % made.shown[path] * far + "%s\n" % made.hidden[path] * far)
         python = python_for_everyone()
         with started([python, made.script, "%s:%d" % (path, LINE)]) as roots, \
-                started([python, made.script, "%s:%d" % (path, LINE + 2)], user=made.user, group=made.user,
+                started([python, made.script, "%s:%d" % (path, LINE + far + 5)], user=made.user, group=made.user,
                         extra_groups=[]) as strangers:
             for first, second in ((roots, strangers), (strangers, roots)):
                 outputs, report = profiled("%d,%d" % (first.pid, second.pid))
-                check_equal({line["line"] for line in report["lines"] if line["file"] == path}, {LINE, LINE + 2},
+                check_equal({line["line"] for line in report["lines"] if line["file"] == path}, {LINE, LINE + far + 5},
                             "lines of the file")
                 made.check_all(outputs)
             both = "%d,%d" % (roots.pid, strangers.pid)

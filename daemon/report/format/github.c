@@ -50,7 +50,8 @@ static int put_verdict(FILE *file, const struct profile *profile)
 {
 	struct verdict verdict;
 
-	verdict_find(profile, &verdict);
+	if (verdict_find(profile, &verdict))
+		return -ENOMEM;
 	fputs("::notice title=pieprofd::", file);
 	if (workflow_message(file, verdict.headline) < 0)
 		return -ENOMEM;
@@ -62,10 +63,10 @@ static int github_write(const struct profile *profile, const struct writer_optio
 			FILE *file)
 {
 	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-	size_t count = findings ? findings_find(profile, findings, FINDINGS_MAX) : 0;
-	int result = findings ? 0 : -ENOMEM;
+	int count = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
+	int result = count < 0 ? count : 0;
 
-	for (size_t i = 0; i < count && !result; i++)
+	for (int i = 0; i < count && !result; i++)
 		result = put_finding(file, &findings[i], options->source_root);
 	if (!count && !result)
 		result = put_verdict(file, profile);

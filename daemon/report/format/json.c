@@ -327,10 +327,13 @@ static int put_member(FILE *file, const char *key, json_t *value)
 
 static json_t *json_verdict(const struct profile *profile)
 {
-	json_t *object = json_object(), *sentences = json_array();
+	json_t *object, *sentences;
 	struct verdict verdict;
 
-	verdict_find(profile, &verdict);
+	if (verdict_find(profile, &verdict))
+		return NULL;
+	object = json_object();
+	sentences = json_array();
 	object = json_with(object, "kind", json_text(verdict_kind_name(verdict.kind)));
 	object = json_with(object, "headline", json_text(verdict.headline));
 	for (size_t i = 0; i < verdict.sentence_count; i++)

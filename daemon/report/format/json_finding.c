@@ -4,6 +4,7 @@
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/model/finding.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 json_t *json_expression(const struct profile_line *line)
@@ -73,10 +74,10 @@ static json_t *json_finding(const struct finding *finding)
 json_t *json_findings(const struct profile *profile)
 {
 	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-	size_t count = findings ? findings_find(profile, findings, FINDINGS_MAX) : 0;
-	json_t *array = findings ? json_array() : NULL;
+	int count = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
+	json_t *array = count < 0 ? NULL : json_array();
 
-	for (size_t i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		array = json_appended(array, json_finding(&findings[i]));
 	free(findings);
 	return array;

@@ -207,13 +207,14 @@ static int markdown_write(const struct profile *profile, const struct writer_opt
 	size_t maximum = options->lines_max ? options->lines_max : LINES_DEFAULT;
 	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
 	struct verdict verdict;
-	size_t count;
-	int result;
+	int found = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
+	size_t count = found < 0 ? 0 : (size_t)found;
+	int result = found < 0 ? found : verdict_find(profile, &verdict);
 
-	if (!findings)
-		return -ENOMEM;
-	count = findings_find(profile, findings, FINDINGS_MAX);
-	verdict_find(profile, &verdict);
+	if (result) {
+		free(findings);
+		return result;
+	}
 	fputs("## pieprofd: ", file);
 	put_words(&markdown, verdict.headline);
 	fputs("\n\n", file);

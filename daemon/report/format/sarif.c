@@ -301,11 +301,13 @@ static int sarif_write(const struct profile *profile, const struct writer_option
 			? options->source_root
 			: NULL;
 	struct sarif sarif = { .findings = findings, .root = root };
-	int result;
+	int result = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
 
-	if (!findings)
-		return -ENOMEM;
-	sarif.count = findings_find(profile, findings, FINDINGS_MAX);
+	if (result < 0) {
+		free(findings);
+		return result;
+	}
+	sarif.count = (size_t)result;
 	find_patterns(&sarif);
 	result = json_put(file, sarif_log(&sarif, profile));
 	fputc('\n', file);

@@ -331,9 +331,10 @@ static int write_details(const struct text_layout *layout, const struct profile 
 	size_t count = profile->line_count < maximum ? profile->line_count : maximum;
 	const struct profile_line **by_self, **by_waste;
 	struct verdict verdict;
-	int result;
+	int result = verdict_find(profile, &verdict);
 
-	verdict_find(profile, &verdict);
+	if (result)
+		return result;
 	by_self = calloc(profile->line_count + 1, sizeof(*by_self));
 	by_waste = calloc(profile->line_count + 1, sizeof(*by_waste));
 	if (!by_self || !by_waste) {

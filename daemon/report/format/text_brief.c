@@ -161,9 +161,10 @@ static int make_verdict(struct part *part, const struct text_layout *layout,
 			const struct profile *profile, const struct writer_options *options)
 {
 	struct verdict verdict;
-	int result;
+	int result = verdict_find(profile, &verdict);
 
-	verdict_find(profile, &verdict);
+	if (result)
+		return result;
 	for (;;) {
 		result = make_part(part, layout, profile, options, &verdict, PART_VERDICT);
 		if (result || part->lines <= VERDICT_LINES_MAX || verdict.sentence_count < 2)

@@ -142,7 +142,8 @@ int html_verdict(FILE *file, const struct profile *profile)
 {
 	struct verdict verdict;
 
-	verdict_find(profile, &verdict);
+	if (verdict_find(profile, &verdict))
+		return -ENOMEM;
 	return html_section_put_verdict(file, &verdict);
 }
 

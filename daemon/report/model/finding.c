@@ -334,19 +334,21 @@ static bool take_pattern(struct finding *findings, size_t count, const struct sl
 	return false;
 }
 
-static size_t add_patterns(const struct profile *profile, struct finding *findings, size_t count,
-			   size_t max)
+static int add_patterns(const struct profile *profile, struct finding *findings, size_t count,
+			size_t max)
 {
 	struct slow_pattern_hit hits[FINDINGS_MAX];
-	size_t hit_count = slow_patterns_find(profile, hits, FINDINGS_MAX);
+	int hit_count = slow_patterns_find(profile, hits, FINDINGS_MAX);
 
-	for (size_t i = 0; i < hit_count; i++)
+	if (hit_count < 0)
+		return hit_count;
+	for (int i = 0; i < hit_count; i++)
 		if (!take_pattern(findings, count, &hits[i]) && count < max)
 			pattern_fill(profile, &hits[i], &findings[count++]);
-	return count;
+	return (int)count;
 }
 
-size_t findings_find(const struct profile *profile, struct finding *findings, size_t max)
+int findings_find(const struct profile *profile, struct finding *findings, size_t max)
 {
 	const struct profile_line *lines[FINDINGS_MAX];
 	uint64_t total_ns = time_sum(profile->time_ns);

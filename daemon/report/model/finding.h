@@ -54,9 +54,9 @@ struct finding {
 
 /*
  * The findings of a profile, what could save most first, then patterns alone, most time first; at
- * most max of them. Returns how many. They point into the profile.
+ * most max of them. Returns how many, or -ENOMEM. They point into the profile.
  */
-size_t findings_find(const struct profile *profile, struct finding *findings, size_t max);
+int findings_find(const struct profile *profile, struct finding *findings, size_t max);
 
 /* Where to go to change it: the program's own line, if there is one. */
 const struct profile_line *finding_place(const struct finding *finding);

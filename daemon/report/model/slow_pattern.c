@@ -5,6 +5,7 @@
 #include "daemon/report/model/own_line.h"
 #include "daemon/report/model/pattern_text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,7 +321,7 @@ static size_t take_hits(const struct profile *profile, const struct pattern_sear
 	return count;
 }
 
-size_t slow_patterns_find(const struct profile *profile, struct slow_pattern_hit *hits, size_t max)
+int slow_patterns_find(const struct profile *profile, struct slow_pattern_hit *hits, size_t max)
 {
 	struct pattern_search search = {
 		.tree = &profile->tree,
@@ -330,11 +331,13 @@ size_t slow_patterns_find(const struct profile *profile, struct slow_pattern_hit
 
 	if (search.scenes)
 		search_tree(&search);
-	if (search.scenes && !search.failed && search.count) {
+	else
+		search.failed = true;
+	if (!search.failed && search.count) {
 		qsort(search.hits, search.count, sizeof(*search.hits), compare_hits);
 		count = take_hits(profile, &search, hits, max);
 	}
 	free(search.scenes);
 	free(search.hits);
-	return count;
+	return search.failed ? -ENOMEM : (int)count;
 }

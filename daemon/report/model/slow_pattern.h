@@ -33,8 +33,8 @@ struct slow_pattern_hit {
 
 /*
  * Those with at least that share of the CPU time, most time first, a line and a pattern once;
- * at most max of them. Returns how many: none where there is no memory to look for them.
+ * at most max of them. Returns how many, or -ENOMEM.
  */
-size_t slow_patterns_find(const struct profile *profile, struct slow_pattern_hit *hits, size_t max);
+int slow_patterns_find(const struct profile *profile, struct slow_pattern_hit *hits, size_t max);
 
 #endif

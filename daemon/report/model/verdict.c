@@ -5,6 +5,7 @@
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/model/verdict_parts.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -310,10 +311,13 @@ static void say_no_samples(struct verdict *verdict)
 static bool say_findings(struct verdict *verdict, const struct profile *profile)
 {
 	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-	size_t count = findings ? findings_find(profile, findings, FINDINGS_MAX) : 0, patterns = 0;
+	int found = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
+	size_t count = found < 0 ? 0 : (size_t)found, patterns = 0;
 	uint64_t total_ns = time_sum(profile->time_ns);
 	const struct finding *first = findings;
 
+	if (found < 0)
+		verdict->error = found;
 	while (patterns < count && findings[patterns].saving_ns)
 		patterns++;
 	if (patterns && patterns < count &&
@@ -387,15 +391,20 @@ void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
 {
 	struct finding finding;
 
-	if (findings_find(profile, &finding, 1))
+	int count = findings_find(profile, &finding, 1);
+
+	if (count < 0)
+		verdict->error = count;
+	if (count > 0)
 		add_finding(verdict, &finding, time_sum(profile->time_ns));
 }
 
-void verdict_find(const struct profile *profile, struct verdict *ret_verdict)
+int verdict_find(const struct profile *profile, struct verdict *ret_verdict)
 {
 	*ret_verdict = (struct verdict){ .samples = profile->facts.samples };
-	if (verdict_find_waiting(profile, ret_verdict))
-		return;
-	find(profile, ret_verdict);
-	verdict_add_waiting(profile, ret_verdict);
+	if (!verdict_find_waiting(profile, ret_verdict)) {
+		find(profile, ret_verdict);
+		verdict_add_waiting(profile, ret_verdict);
+	}
+	return ret_verdict->error;
 }

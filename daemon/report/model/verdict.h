@@ -46,9 +46,11 @@ struct verdict {
 	size_t place_count;
 	char sentences[VERDICT_SENTENCES_MAX][VERDICT_SENTENCE_BYTES];
 	size_t sentence_count;
+	int error; /* as verdict_find() returns it */
 };
 
-void verdict_find(const struct profile *profile, struct verdict *ret_verdict);
+/* 0; -ENOMEM: something may be missing in it. */
+int verdict_find(const struct profile *profile, struct verdict *ret_verdict);
 
 /* For qsort() of pointers to the lines of one profile; ties keep the profile's own order. */
 int profile_line_by_self(const void *left, const void *right);
