@@ -145,7 +145,8 @@ def test_exec_of_itself():
 
 def test_short_lived_children():
     """They are not held up, none is left behind, and the report says how many were not profiled."""
-    run, report = run_command(default_interpreter().path, SCRIPT, "many", "--count", 100, "--seconds", 1, "--wait", 30)
+    run, report = run_command(default_interpreter().path, SCRIPT, "many", "--count", 100, "--seconds", 1, "--wait", 30,
+                              options=("--follow", "--mode", "time", "--details"))
     check_equal(run.returncode, 0, "exit code, with %r" % run.stderr)
     check(run.stdout.splitlines()[-1].startswith("ok "), run.stdout)
     profiled = len(report.get("processes", [])) or 1

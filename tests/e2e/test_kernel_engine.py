@@ -285,7 +285,7 @@ def test_command():
     root_only()
     work = "import os, sys, time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: sum(range(1000))\n"
     for end, code in (("sys.exit(7)", 7), ("os.kill(os.getpid(), 9)", 128 + 9), ("", 0)):
-        run = pieprofd(*KERNEL, "--", default_interpreter().path, "-c", work + end, code=code)
+        run = pieprofd(*KERNEL, "--details", "--", default_interpreter().path, "-c", work + end, code=code)
         check("sampler: kernel" in run.stderr, run.stderr)
 
 
