@@ -15,7 +15,7 @@
 /* In different calls: one long call is the same all the time. */
 #define CALLS_MIN 3
 /* Of calls that were compared with the ones before them, surely more than so many are the same. */
-#define AGAIN_MIN 6
+#define AGAIN_MIN 4
 #define AGAIN_LOW 0.12
 /* Or, where too few were: samples next to each other. */
 #define PAIRS_MIN 8
@@ -338,7 +338,7 @@ static void judge_again(struct argument_facts *facts, const struct argument_site
 	    interval_wilson(summary->alike, summary->pairs).low <= PAIRS_LOW ||
 	    2 * site->repeated < site->compared)
 		return;
-	facts->again = true;
+	facts->again = facts->by_pairs = true;
 	/* Between that share, were each call sampled, and all of them. */
 	summary->repeated = (1 + (double)summary->alike / summary->pairs) / 2;
 }
@@ -377,7 +377,9 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 	    interval_wilson(entry->repeated, entry->compared).low <= ENTRY_LOW)
 		return;
 	for (uint32_t site = 0; site < log->site_count; site++)
-		if (facts[site].code_site == facts[id].code_site && !facts[site].again) {
+		if (facts[site].code_site == facts[id].code_site &&
+		    (!facts[site].again || facts[site].by_pairs)) {
+			facts[site].again = facts[site].by_pairs = false;
 			facts[site].summary->entry = id;
 			facts[site].summary->repeated = (double)entry->repeated / entry->compared;
 		}

@@ -64,7 +64,8 @@ struct argument_facts {
 	uint64_t last_size, most_items;
 	uint32_t sizes, steps_up; /* of the largest operand, in order of time */
 	bool same;                /* the same contents in most samples */
-	bool again;               /* often those of the call before (argument_watch.h) */
+	bool again;               /* often those of the call before (argument_watch.h), or: */
+	bool by_pairs;            /* by samples of other calls, next to each other */
 	bool searched, cut;
 	bool slow; /* it is a slow call (slow_call.h) that has a faster counterpart here */
 	bool few, growing, elements, scalars;

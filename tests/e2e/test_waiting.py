@@ -50,8 +50,8 @@ def check_cpu_alone(report):
 
 
 @alone
-def test_kinds(interpreter):
-    with waiting_target(interpreter, "waiting.py", "--busy") as (target, _):
+def test_kinds(some_interpreter):
+    with waiting_target(some_interpreter, "waiting.py", "--busy") as (target, _):
         before, text = profile(target.pid, "-d", 0.2, "--mode", "time", "-r", 200, *MANY_SAMPLES)
         check("waiting_ns" not in before, "waiting without being asked for")
         check("WAITING" not in text, "waiting without being asked for")

@@ -68,7 +68,7 @@ static void test_called_from_several_places(void **state)
 	/* By chance, or too few. */
 	site_of(fixture, entry)->repeated = 3;
 	all_are(fixture, ARGUMENT_NEEDED, inside);
-	site_of(fixture, entry)->compared = site_of(fixture, entry)->repeated = 5;
+	site_of(fixture, entry)->compared = site_of(fixture, entry)->repeated = 3;
 	all_are(fixture, ARGUMENT_NEEDED, inside);
 	site_of(fixture, entry)->compared = site_of(fixture, entry)->repeated = 12;
 	/* It works on state that nobody can read. */

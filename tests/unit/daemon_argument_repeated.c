@@ -286,7 +286,7 @@ static void test_again(void **state)
 	site_of(fixture, site)->of_callee = true;
 	all_are(fixture, ARGUMENT_INVARIANT, site);
 	/* Too few, and too seldom. */
-	site_of(fixture, site)->compared = site_of(fixture, site)->repeated = 5;
+	site_of(fixture, site)->compared = site_of(fixture, site)->repeated = 3;
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	site_of(fixture, site)->compared = 24;
 	all_are(fixture, ARGUMENT_NEEDED, site);
