@@ -26,7 +26,7 @@ struct saving {
 };
 
 static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
-	[ARGUMENT_INVARIANT] = { 1.1, 0.94, 1.31 }, [ARGUMENT_REPEATED] = { 1.05, 0.88, 1.25 },
+	[ARGUMENT_INVARIANT] = { 1.1, 0.94, 1.31 }, [ARGUMENT_REPEATED] = { 1.0, 0.8, 1.23 },
 	[ARGUMENT_FEW] = { 0.97, 0.85, 1.12 },      [ARGUMENT_GROWING] = { 1.2, 1.0, 1.45 },
 	[ARGUMENT_ELEMENTS] = { 1.05, 0.9, 1.21 },  [ARGUMENT_SCALARS] = { 1.05, 0.88, 1.23 },
 	[ARGUMENT_SEARCHED] = { 1.1, 0.92, 1.32 },  [ARGUMENT_CUT] = { 0.95, 0.8, 1.15 },
