@@ -83,14 +83,6 @@ void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns)
 	timeline_begin(&pipeline->stacks.timeline, now_ns);
 }
 
-static void begin_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
-			  const struct tracee *tracee)
-{
-	thread->stopped_ns = 0;
-	if (pipeline->waits_wanted)
-		waiting_thread_begin(&thread->waiting, pipeline->target->pid, tracee->id.tid);
-}
-
 static void pipeline_thread_started(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
@@ -105,7 +97,7 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 		governor_bucket_init(&pipeline->governor, &thread->bucket);
 		argument_watch_init(&thread->arguments);
 		waiting_thread_init(&thread->waiting);
-		begin_waiting(pipeline, thread, tracee);
+		pipeline_begin_waiting(pipeline, thread, tracee);
 		if (pipeline->clocks)
 			thread->times = clock_sampler_thread(pipeline->clocks, tracee->id.tid,
 							     tracee->name);
@@ -527,52 +519,6 @@ void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t no
 		tracer_for_each(tracer, tick_thread, &tick);
 }
 
-struct slice {
-	struct pipeline *pipeline;
-	uint64_t end_ns;
-	bool begun;
-	bool cut; /* some thread is left for the next */
-};
-
-static void charge_waiting(struct pipeline *pipeline, const struct pipeline_thread *thread,
-			   const struct waiting_charge *charge)
-{
-	struct profile_thread *times = &pipeline->threads.items[thread->times];
-
-	times->side.waiting_ns[charge->kind] += charge->time_ns;
-	thread_stacks_wait(&pipeline->stacks, thread->times, charge->node->id, charge->kind,
-			   charge->time_ns);
-	if (charge->holds_gil)
-		times->gil_asleep_ns += charge->time_ns;
-}
-
-static void look_at_thread(void *context, struct tracee *tracee)
-{
-	struct slice *slice = context;
-	struct pipeline *pipeline = slice->pipeline;
-	struct pipeline_thread *thread = tracee->user;
-	struct waiting_charge charge;
-
-	if (slice->cut || !thread || thread->waiting.round == pipeline->waiting.round)
-		return;
-	slice->cut = slice->begun && clock_now_ns() >= slice->end_ns;
-	if (slice->cut)
-		return;
-	slice->begun = true;
-	thread->waiting.round = pipeline->waiting.round;
-	if (waiting_look(&pipeline->waiting, &thread->waiting, tracee, thread->stopped_ns,
-			 &pipeline->capture, &charge))
-		charge_waiting(pipeline, thread, &charge);
-}
-
-uint64_t pipeline_look(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns)
-{
-	struct slice slice = { .pipeline = pipeline, .end_ns = now_ns + WAITING_SLICE_NS };
-
-	tracer_for_each(tracer, look_at_thread, &slice);
-	return waiting_next_ns(&pipeline->waiting, now_ns, !slice.cut);
-}
-
 static void begin_thread(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
@@ -580,20 +526,9 @@ static void begin_thread(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
-	begin_waiting(pipeline, thread, tracee);
+	pipeline_begin_waiting(pipeline, thread, tracee);
 	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
 			       thread_events_running_ns(&tracee->events));
-}
-
-static void end_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
-			const struct tracee *tracee)
-{
-	struct waiting_charge charge;
-
-	if (pipeline->waits_wanted &&
-	    waiting_thread_end(&pipeline->waiting, &thread->waiting, tracee, thread->stopped_ns,
-			       &pipeline->capture, &charge))
-		charge_waiting(pipeline, thread, &charge);
 }
 
 static void cancel_thread(void *context, struct tracee *tracee)
@@ -609,7 +544,7 @@ static void cancel_thread(void *context, struct tracee *tracee)
 		    system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses));
 	if (thread->redundancy)
 		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
-	end_waiting(pipeline, thread, tracee);
+	pipeline_end_waiting(pipeline, thread, tracee);
 	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
 				 tracee->id.tid, thread_events_running_ns(&tracee->events));
 }

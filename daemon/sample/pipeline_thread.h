@@ -27,6 +27,13 @@ struct pipeline;
 uint64_t pipeline_collect_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
 				      struct tracee *tracee);
 
+/* Of a thread, when sampling begins and ends: how long it waited in between, where that is wanted.
+ */
+void pipeline_begin_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
+			    const struct tracee *tracee);
+void pipeline_end_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
+			  const struct tracee *tracee);
+
 /* The tracer's hook: a thread was not stopped when its clocks recorded this. */
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,
 		     size_t count);

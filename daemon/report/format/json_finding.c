@@ -39,27 +39,29 @@ static json_t *json_sentence(const char *text)
 	return text[0] ? json_text(text) : json_null();
 }
 
-static json_t *json_finding(const struct finding *finding)
+json_t *json_with_saving(json_t *object, const struct finding *finding)
 {
-	const struct profile_line *line = finding->line;
-	json_t *object = json_object();
-
-	object = json_with(object, "file", json_text(line->file));
-	object = json_with(object, "line", json_integer(line->line));
-	object = json_with(object, "function", json_text(line->function));
-	object = json_with(object, "source", json_text_or_null(line->source));
-	object = json_with(object, "expression", json_expression(line));
-	object = json_with(object, "own_line", json_place(finding->own.line));
-	object = json_with(object, "pattern",
-			   finding->pattern ? json_text(finding->pattern->name) : json_null());
-	object = json_with(object, "category", json_text(category_name(finding->category)));
 	object = json_with(object, "certainty",
 			   json_text(finding_certainty_name(finding->certainty)));
 	object = json_with(object, "share", json_figure(finding->share));
 	object = json_with(object, "saving", json_figure(finding->saving));
 	object = json_with(object, "saving_low", json_figure(finding->saving_low));
 	object = json_with(object, "saving_high", json_figure(finding->saving_high));
-	object = json_with(object, "saving_ns", json_count(finding->saving_ns));
+	return json_with(object, "saving_ns", json_count(finding->saving_ns));
+}
+
+static json_t *json_finding(const struct finding *finding)
+{
+	const struct profile_line *line = finding->line;
+	json_t *object = json_place(line);
+
+	object = json_with(object, "source", json_text_or_null(line->source));
+	object = json_with(object, "expression", json_expression(line));
+	object = json_with(object, "own_line", json_place(finding->own.line));
+	object = json_with(object, "pattern",
+			   finding->pattern ? json_text(finding->pattern->name) : json_null());
+	object = json_with(object, "category", json_text(category_name(finding->category)));
+	object = json_with_saving(object, finding);
 	object = json_with(object, "saving_low_ns", json_count(finding->saving_low_ns));
 	object = json_with(object, "saving_high_ns", json_count(finding->saving_high_ns));
 	object = json_with(object, "support", json_count(finding->support));

@@ -9,6 +9,7 @@
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/encode/file_uri.h"
 #include "daemon/report/encode/sha256.h"
+#include "daemon/report/format/json_finding.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/finding.h"
@@ -215,15 +216,8 @@ static json_t *sarif_fingerprint(const struct sarif *sarif, size_t index)
 
 static json_t *sarif_properties(const struct finding *finding)
 {
-	json_t *object = json_object();
+	json_t *object = json_with_saving(json_object(), finding);
 
-	object = json_with(object, "certainty",
-			   json_text(finding_certainty_name(finding->certainty)));
-	object = json_with(object, "share", json_figure(finding->share));
-	object = json_with(object, "saving", json_figure(finding->saving));
-	object = json_with(object, "saving_low", json_figure(finding->saving_low));
-	object = json_with(object, "saving_high", json_figure(finding->saving_high));
-	object = json_with(object, "saving_ns", json_count(finding->saving_ns));
 	object = json_with(object, "support", json_count(finding->support));
 	return json_with(object, "evidence", json_text(finding->evidence));
 }
