@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/relief.h"
 
+#include "attach/signal_origin.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -54,6 +56,8 @@ static int silence(const struct relief *relief, pid_t tid, int signal)
 {
 	siginfo_t info;
 
+	if (signal_is_stray(tid, signal))
+		return 0;
 	if (signal != relief->stop_signal || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
 	    info.si_code < POLL_IN || info.si_code > POLL_HUP || info.si_fd < 0)
 		return signal;

@@ -3,6 +3,7 @@
 
 #include "attach/preflight.h"
 #include "attach/procfs.h"
+#include "attach/signal_origin.h"
 #include "attach/tracer_parts.h"
 #include "attach/user_registers.h"
 #include "common/clock.h"
@@ -240,17 +241,6 @@ static void listen_tracee(struct tracer *tracer, pid_t tid)
 		(void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 }
 
-static bool signal_is_ours(const struct tracer *tracer, const struct tracee *tracee, int signal)
-{
-	siginfo_t info;
-
-	/* si_code of a file descriptor's signal is POLL_IN ... POLL_HUP; tgkill, OOB data and
-	 * timers have others. */
-	return signal == tracer->stop_signal &&
-	       !ptrace(PTRACE_GETSIGINFO, tracee->id.tid, NULL, &info) && info.si_code >= POLL_IN &&
-	       info.si_code <= POLL_HUP && thread_events_own(&tracee->events, info.si_fd);
-}
-
 static bool has_clock(const struct event_record *records, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -266,12 +256,20 @@ static void inspect_signal(struct tracer *tracer, struct tracee *tracee, int sig
 	struct registers registers;
 	size_t count;
 
-	if (!signal_is_ours(tracer, tracee, signal)) {
+	enum signal_origin origin =
+		signal_origin(tracee->id.tid, &tracee->events, tracer->stop_signal, signal);
+
+	if (origin == SIGNAL_FOREIGN) {
 		tracer->counts.foreign_signals++;
 		continue_tracee(tracer, tracee->id.tid, signal);
 		return;
 	}
 	relief_drop_signal(&tracer->relief);
+	if (origin == SIGNAL_STRAY) {
+		tracer->counts.stray_traps++;
+		continue_tracee(tracer, tracee->id.tid, 0);
+		return;
+	}
 	tracer->counts.stops++;
 	/* One that was on its way while the thread blocked it. */
 	if (tracee->unstopped)
@@ -370,8 +368,8 @@ static void handle_stop(struct tracer *tracer, pid_t tid, int status)
  *
  * A report that is taken takes the thread's signal with it: were we killed before we
  * pass it on, the target would never receive it. So a signal of somebody else's is
- * only looked at, and is the kernel's to deliver until PTRACE_CONT does. Ours are
- * taken: they shall be lost.
+ * only looked at, and is the kernel's to deliver until PTRACE_CONT does. Ours and
+ * stray ones are taken: they shall be lost.
  */
 static pid_t take_report(const struct tracer *tracer, int flags, int *ret_status)
 {
@@ -384,7 +382,8 @@ static pid_t take_report(const struct tracer *tracer, int flags, int *ret_status
 		return 0;
 	/* No event's number above the signal: about to receive it. */
 	if (info.si_code == CLD_TRAPPED && !(info.si_status >> 8) &&
-	    info.si_status != tracer->stop_signal) {
+	    info.si_status != tracer->stop_signal &&
+	    !signal_is_stray(info.si_pid, info.si_status)) {
 		*ret_status = info.si_status << 8 | 0x7f;
 		return info.si_pid;
 	}

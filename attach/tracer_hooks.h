@@ -49,6 +49,7 @@ struct tracer_hooks {
 struct tracer_counts {
 	uint64_t stops;            /* by our events */
 	uint64_t foreign_signals;  /* passed on */
+	uint64_t stray_traps;      /* kept from the target: signal_origin.h */
 	uint64_t abandoned;        /* stops that were ended while we were held up */
 	uint64_t threads;          /* ever seen */
 	uint64_t threads_blocking; /* sampled without stops: they block the stop signal */

@@ -25,6 +25,8 @@
 	  "is held")                                                                               \
 	X(LOSS_STOP_ABANDONED, "stop_abandoned",                                                   \
 	  "stops cut short: the thread would have waited too long for us")                         \
+	X(LOSS_STRAY_TRAP, "stray_trap",                                                           \
+	  "debug exceptions of which the processor did not say what for; kept from the target")    \
 	X(LOSS_STOP_SIGNAL_BLOCKED, "stop_signal_blocked",                                         \
 	  "threads read without stops, in which redundancy is not watched: they block the stop "   \
 	  "signal")                                                                                \

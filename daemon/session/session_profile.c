@@ -146,6 +146,7 @@ static struct profile_facts current_facts(const struct session *session)
 	memcpy(facts.target.comm, session->comm, sizeof(facts.target.comm));
 	name_machine(&facts.target);
 	facts.losses.counts[LOSS_STOP_ABANDONED] += counts->abandoned;
+	facts.losses.counts[LOSS_STRAY_TRAP] += counts->stray_traps;
 	facts.losses.counts[LOSS_STOP_SIGNAL_BLOCKED] += counts->threads_blocking;
 	facts.losses.counts[LOSS_STOP_SIGNAL_PENDING] += counts->signals_left;
 	facts.losses.counts[LOSS_THREAD_EVENTS] += counts->threads_refused;

@@ -6,6 +6,8 @@
 #include "tests/unit/assert_sampled.h"
 #include "traced_child.h"
 
+#include <sys/syscall.h>
+
 static int reading_pipe[2];
 
 static int child_reading(void)
@@ -90,6 +92,62 @@ static void test_targets_own_signals(void **state)
 	tracer_destroy(observer.tracer);
 }
 
+/* As the kernel makes it of a debug exception that says nothing; behind an instruction at place. */
+static void send_trap(uint8_t *place, int code)
+{
+	siginfo_t info = { .si_signo = SIGTRAP, .si_code = code, .si_addr = place + 1 };
+
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &info);
+}
+
+/* Each kind of SIGTRAP: a bit of what was seen before the next. */
+static int child_trapped(void)
+{
+	static uint8_t nop = 0x90, int1 = 0xf1;
+	int seen;
+
+	signal(SIGTRAP, count_urgent);
+	while (!shared->stop)
+		spin(1000);
+	send_trap(&nop, TRAP_BRKPT);
+	send_trap(&nop, TRAP_HWBKPT);
+	seen = shared->urgent_seen;
+	raise(SIGTRAP);
+	__asm__ volatile("int3");
+	__asm__ volatile(".byte 0xf1");
+	send_trap(&int1, TRAP_BRKPT);
+	send_trap(&nop, TRAP_TRACE);
+	return 20 + 10 * seen + shared->urgent_seen;
+}
+
+static void *scene_trapped(void *argument)
+{
+	struct observer *observer = argument;
+
+	observer_attach(observer, observer->pid);
+	observer_poll_ms(observer, 20);
+	shared->stop = true;
+	for (int wait_ms = 0; wait_ms < 2000 && state_of(observer->pid) != 'Z'; wait_ms++)
+		observer_poll_ms(observer, 1);
+	tracer_quiesce(observer->tracer);
+	return NULL;
+}
+
+/* What no instruction has asked for is kept from it, and nothing else. */
+static void test_stray_traps_are_kept_from_the_target(void **state)
+{
+	struct observer observer = { 0 };
+	pid_t pid = start_child(child_trapped);
+
+	(void)state;
+	observer.pid = pid;
+	play(scene_trapped, &observer);
+	assert_int_equal(tracer_counts(observer.tracer)->stray_traps, 2);
+	assert_int_equal(tracer_counts(observer.tracer)->foreign_signals, 5);
+	assert_int_equal(tracer_exit_status(observer.tracer), 25);
+	tracer_destroy(observer.tracer);
+}
+
 static void *scene_group_stop(void *argument)
 {
 	struct observer *observer = argument;
@@ -145,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_blocked_read_is_not_interrupted),
 		cmocka_unit_test(test_targets_own_signals),
+		cmocka_unit_test(test_stray_traps_are_kept_from_the_target),
 		cmocka_unit_test(test_group_stop),
 	};
 
