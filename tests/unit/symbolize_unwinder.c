@@ -212,8 +212,10 @@ static void unwind_interpreter(const char *path)
 	 */
 	assert_sampled(tally.different == 0);
 	/* Else the reference is broken, and agreeing with it says nothing. */
-	assert_true(tally.same * 100 >= tally.stops * 95);
-	assert_true(tally.live_same * 100 >= tally.live_stops * 95);
+	assert_true(tally.same * 100 >= (tally.stops - tally.guessed) * 95);
+	assert_true(tally.live_same * 100 >= (tally.live_stops - tally.live_guessed) * 95);
+	/* OpenBLAS, where numpy has it, computes in functions that say nothing of their frames. */
+	assert_sampled(tally.guessed * 100 <= tally.stops * 30);
 	assert_int_equal(tally.live_different, 0);
 	assert_true(tally.complete * 100 >= tally.stops * 95);
 	assert_true(tally.partial_reached * 100 >= tally.partial * 95);

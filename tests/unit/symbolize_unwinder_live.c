@@ -82,7 +82,7 @@ static bool unwind_interpreter(const char *path)
 {
 	char interpreter[PATH_MAX], option[] = "-c", program[sizeof(live_workload)];
 	char *arguments[] = { interpreter, option, program, NULL };
-	unsigned int compared = 0, unlike = 0, reached = 0;
+	unsigned int compared = 0, unlike = 0, reached = 0, lost = 0;
 	static struct stack own, whole, partial, cut;
 	struct unwinder_live *live;
 	struct live_process *process;
@@ -113,6 +113,7 @@ static bool unwind_interpreter(const char *path)
 			unwind_own(&subject, NULL, &own);
 		}
 		unwind_here(live, &subject, NULL, &whole);
+		lost += whole.end != UNWIND_COMPLETE;
 		if (own.end != UNWIND_COMPLETE || whole.end != UNWIND_COMPLETE || has_guess(&own) ||
 		    has_guess(&whole)) {
 			unlike++;
@@ -152,8 +153,9 @@ static bool unwind_interpreter(const char *path)
 	}
 	print_message("%s: compared %u, not comparable %u, eval reached %u of %u\n", path, compared,
 		      unlike, reached, STOPS);
-	assert_sampled(compared >= 50);
-	assert_sampled(reached * 100 >= STOPS * 90);
+	/* Not out of functions that say nothing of their frames, as OpenBLAS has them. */
+	assert_sampled(compared * 100 >= STOPS * 60);
+	assert_sampled(reached * 100 >= (STOPS - lost) * 90);
 	unwinder_live_destroy(live);
 	subject_close(&subject);
 	return true;
