@@ -527,7 +527,7 @@ def line_text(entry):
     if path.startswith(TARGETS_IN_ROOT + "/"):
         path = TARGETS + path[len(TARGETS_IN_ROOT):]
     try:
-        with open(path) as file:
+        with open(path, errors="replace") as file:
             return file.read().splitlines()[entry["line"] - 1].strip()
     except (OSError, IndexError):
         return ""

@@ -17,7 +17,9 @@ import scenarios  # noqa: E402
 def test_daemon_ended_100_times():
     result, ending = kill_daemon.torture(find_interpreters(), rounds=100, seed=2)
     print("  %s" % result)
-    check_equal(len(ending.attached), len(kill_daemon.MODES), "commands and modes ended at work")
+    # Who may not load programs into the kernel is refused that engine.
+    wanted = [mode for mode in kill_daemon.MODES if mode != "kernel" or os.geteuid() == 0]
+    check_equal(sorted(ending.attached), sorted(wanted), "commands and modes ended at work")
     check_equal(result.rounds, 100, "rounds")
     check_equal(result.bad(), 0, "what was wrong with %s" % result)
 
