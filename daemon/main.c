@@ -37,6 +37,8 @@ int main(int argc, char **argv)
 		return list_command(&options);
 	case OPTIONS_DOCTOR:
 		return doctor_command(&options, debuginfod);
+	case OPTIONS_MCP:
+		return mcp_command(&options);
 	case OPTIONS_TOP:
 		return top_command(&options);
 	case OPTIONS_SERVE:

@@ -39,10 +39,12 @@ enum exit_code dump_command(const struct options *options)
 		impersonator_destroy(dump_options.impersonator);
 		return error.exit_code;
 	}
-	if (options->json)
-		failure = dump_write_json(dump, stdout);
-	else
+	if (!options->json)
 		failure = dump_write_text(dump, &writer, stdout);
+	if (options->for_tool)
+		fputc('\0', stdout);
+	if (!failure && (options->json || options->for_tool))
+		failure = dump_write_json(dump, stdout);
 	if (!failure && fflush(stdout))
 		failure = -errno;
 	thread_dump_destroy(dump);

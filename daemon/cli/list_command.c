@@ -28,10 +28,12 @@ enum exit_code list_command(const struct options *options)
 		message_error(&error);
 		return error.exit_code;
 	}
-	if (options->json)
-		failure = list_write_json(processes, stdout);
-	else
+	if (!options->json)
 		list_write_text(processes, &writer, stdout);
+	if (options->for_tool)
+		fputc('\0', stdout);
+	if (options->json || options->for_tool)
+		failure = list_write_json(processes, stdout);
 	if (!failure && fflush(stdout))
 		failure = -errno;
 	process_list_destroy(processes);

@@ -15,7 +15,8 @@
 #define LIST   OPTION_OF(OPTIONS_LIST)
 #define DOCTOR OPTION_OF(OPTIONS_DOCTOR)
 #define SERVE  OPTION_OF(OPTIONS_SERVE)
-#define EVERY  (RECORD | TOP | SERVE | REPORT | DUMP | LIST | DOCTOR)
+#define MCP    OPTION_OF(OPTIONS_MCP)
+#define EVERY  (RECORD | TOP | SERVE | REPORT | DUMP | LIST | DOCTOR | MCP)
 /* Without a command. */
 #define ALONE OPTION_OF(OPTIONS_HELP)
 
@@ -44,6 +45,9 @@ const struct option_command option_commands[] = {
 	  "together.\n" },
 	{ "dump", OPTIONS_DUMP, "dump PID [--json] [--no-native] [--locals]\n",
 	  "Says what every thread does now, who holds the GIL, and what waits for what.\n" },
+	{ "mcp", OPTIONS_MCP, "mcp\n",
+	  "Speaks the Model Context Protocol on standard input and output: the commands list,\n"
+	  "dump, record and report as tools, for language models and what they work in.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
 	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
@@ -238,7 +242,7 @@ const struct option_row option_table[] = {
 	{ .name = "color",
 	  .alias = "colour",
 	  .parse = option_colour,
-	  .help = { { EVERY & ~SERVE, "WHEN", "auto (default), always or never" } } },
+	  .help = { { EVERY & ~SERVE & ~MCP, "WHEN", "auto (default), always or never" } } },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .parse = option_flag,

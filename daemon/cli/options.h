@@ -25,6 +25,7 @@ enum options_action {
 	OPTIONS_SERVE,
 	OPTIONS_LIST,
 	OPTIONS_DOCTOR,
+	OPTIONS_MCP,
 	OPTIONS_HELP,    /* print help on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };
@@ -66,6 +67,7 @@ struct options {
 	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
 	unsigned output_count;
 	bool json;                       /* dump, list, doctor: for programs */
+	bool for_tool;                   /* mcp: as text, a NUL, and JSON (mcp/call.h) */
 	bool no_native;                  /* dump: Python frames alone */
 	bool locals;                     /* dump: their variables, too */
 	bool start_frames;               /* those by which the interpreter begins */

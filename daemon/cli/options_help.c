@@ -112,8 +112,8 @@ void options_print_help(FILE *file)
 	      "thread does now, and who holds the GIL. list shows the Python processes. doctor\n"
 	      "says what works here, and how to get what does not. report shows a recording,\n"
 	      "which record -o FILE.pieprof has made, in any format, or with --diff what has\n"
-	      "changed since another one. serve answers over HTTP. pieprofd COMMAND --help\n"
-	      "shows the options of each; those of record, the default:\n"
+	      "changed since another one. serve answers over HTTP, mcp language models.\n"
+	      "pieprofd COMMAND --help shows the options of each; those of record, the default:\n"
 	      "\n",
 	      file);
 	help_put_rows(OPTIONS_RECORD, file);

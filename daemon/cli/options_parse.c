@@ -171,7 +171,8 @@ static int parse_command(struct option_parser *parser, int count, char *const *w
 	}
 	if (*action == OPTIONS_REPORT)
 		return parse_report_words(parser, count, words);
-	while (*action != OPTIONS_LIST && count > 0 && is_pid_list(words[0])) {
+	while (*action != OPTIONS_LIST && *action != OPTIONS_MCP && count > 0 &&
+	       is_pid_list(words[0])) {
 		if (parse_pids(parser, words[0]) < 0)
 			return -1;
 		count--;
@@ -290,7 +291,8 @@ static int options_settle(struct line *line)
 		return -1;
 	if (options->action == OPTIONS_REPORT)
 		return settle_report(parser);
-	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR)
+	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR ||
+	    options->action == OPTIONS_MCP)
 		return 0;
 	if ((options->pid != 0) + searched + (options->command != NULL) > 1)
 		return options_refuse(

@@ -5,6 +5,7 @@
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/standard_output.h"
+#include "daemon/mcp/tool_writer.h"
 #include "daemon/report/diff/diff.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/html/html.h"
@@ -12,6 +13,7 @@
 #include "daemon/report/model/arena.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/recording/recording.h"
+#include "daemon/report/writer_table.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -336,6 +338,18 @@ static int give_up_for_files(const struct options *options)
 	return confinement_give_up_for_files(&files);
 }
 
+/* For a tool, of a report instead of a recording. */
+static enum exit_code answer_from_json(const char *path)
+{
+	int failure = tool_write_report(path, stdout);
+
+	if (failure == -EINVAL)
+		fprintf(stderr, "pieprofd: %s is no report that pieprofd wrote as JSON\n", path);
+	else if (failure)
+		fprintf(stderr, "pieprofd: %s could not be read: %s\n", path, strerror(-failure));
+	return !failure ? EXIT_OK : failure == -EINVAL ? EXIT_USAGE : EXIT_INTERNAL;
+}
+
 enum exit_code report_command(const struct options *options)
 {
 	const struct writer_options terminal = standard_output_options(options);
@@ -351,5 +365,7 @@ enum exit_code report_command(const struct options *options)
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
 			strerror(-failure));
+	if (options->for_tool && writer_by_path(options->recordings[0]) == &writer_json)
+		return answer_from_json(options->recordings[0]);
 	return report_subject(options, &terminal);
 }

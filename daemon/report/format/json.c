@@ -7,33 +7,13 @@
  * times the profile's own memory.
  */
 #include "daemon/detect/interval.h"
-#include "daemon/report/encode/figure.h"
 #include "daemon/report/format/json_finding.h"
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
-#include "daemon/report/model/verdict.h"
 
 #include <errno.h>
 #include <string.h>
-
-static json_t *json_target(const struct profile_target *target)
-{
-	json_t *object = json_object(), *command = json_array();
-	char text[64];
-
-	snprintf(text, sizeof(text), "%d.%d.%d", target->python.major, target->python.minor,
-		 target->python.micro);
-	object = json_with(object, "pid", json_integer(target->pid));
-	object = json_with(object, "python", target->python.major ? json_text(text) : json_null());
-	object = json_with(object, "free_threaded", json_boolean(target->python.free_threaded));
-	snprintf(text, sizeof(text), "%.*s", (int)sizeof(target->comm), target->comm);
-	object = json_with(object, "comm", json_text(text));
-	for (size_t i = 0; target->command && target->command[i]; i++)
-		command = json_appended(command, json_text(target->command[i]));
-	object = json_with(object, "command", command);
-	return json_with(object, "container", json_container(&target->container));
-}
 
 static json_t *json_waiting(const struct side_time *side)
 {
@@ -323,25 +303,6 @@ static int put_member(FILE *file, const char *key, json_t *value)
 {
 	fprintf(file, ",\n\"%s\": ", key);
 	return json_put(file, value);
-}
-
-static json_t *json_verdict(const struct profile *profile)
-{
-	json_t *object, *sentences;
-	struct verdict verdict;
-
-	if (verdict_find(profile, &verdict))
-		return NULL;
-	object = json_object();
-	sentences = json_array();
-	object = json_with(object, "kind", json_text(verdict_kind_name(verdict.kind)));
-	object = json_with(object, "headline", json_text(verdict.headline));
-	for (size_t i = 0; i < verdict.sentence_count; i++)
-		sentences = json_appended(sentences, json_text(verdict.sentences[i]));
-	object = json_with(object, "sentences", sentences);
-	object = json_with(object, "line", json_place(verdict.line));
-	object = json_with(object, "own_line", json_place(verdict.own_line));
-	return json_with(object, "few_samples", json_boolean(verdict.samples < FIGURE_SAMPLES_MIN));
 }
 
 static int json_put_facts(FILE *file, const struct profile *profile)

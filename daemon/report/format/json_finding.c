@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/format/json_finding.h"
 
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/model/finding.h"
+#include "daemon/report/model/verdict.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,4 +85,23 @@ json_t *json_findings(const struct profile *profile)
 		array = json_appended(array, json_finding(&findings[i]));
 	free(findings);
 	return array;
+}
+
+json_t *json_verdict(const struct profile *profile)
+{
+	json_t *object, *sentences;
+	struct verdict verdict;
+
+	if (verdict_find(profile, &verdict))
+		return NULL;
+	object = json_object();
+	sentences = json_array();
+	object = json_with(object, "kind", json_text(verdict_kind_name(verdict.kind)));
+	object = json_with(object, "headline", json_text(verdict.headline));
+	for (size_t i = 0; i < verdict.sentence_count; i++)
+		sentences = json_appended(sentences, json_text(verdict.sentences[i]));
+	object = json_with(object, "sentences", sentences);
+	object = json_with(object, "line", json_place(verdict.line));
+	object = json_with(object, "own_line", json_place(verdict.own_line));
+	return json_with(object, "few_samples", json_boolean(verdict.samples < FIGURE_SAMPLES_MIN));
 }

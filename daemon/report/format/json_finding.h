@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings (finding.h) as JSON values; json_value.h has how these fail. */
+/* Findings (finding.h) and the verdict as JSON values; json_value.h has how these fail. */
 #ifndef PIEPROFD_DAEMON_REPORT_FORMAT_JSON_FINDING_H
 #define PIEPROFD_DAEMON_REPORT_FORMAT_JSON_FINDING_H
 
@@ -9,6 +9,9 @@
 
 /* An array of objects, what could save most first. */
 json_t *json_findings(const struct profile *profile);
+
+/* The verdict (verdict.h), an object. */
+json_t *json_verdict(const struct profile *profile);
 
 /* The expression that a line's finding is of; null: the arguments of no expression of the line
  * speak of waste. */

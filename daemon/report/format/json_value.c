@@ -154,3 +154,21 @@ json_t *json_container(const struct profile_container *container)
 	return json_with(object, "name",
 			 json_text_or_null(container->name[0] ? container->name : NULL));
 }
+
+json_t *json_target(const struct profile_target *target)
+{
+	json_t *object = json_object(), *command = json_array();
+	char text[64];
+
+	snprintf(text, sizeof(text), "%d.%d.%d", target->python.major, target->python.minor,
+		 target->python.micro);
+	object = json_with(object, "pid", json_integer(target->pid));
+	object = json_with(object, "python", target->python.major ? json_text(text) : json_null());
+	object = json_with(object, "free_threaded", json_boolean(target->python.free_threaded));
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(target->comm), target->comm);
+	object = json_with(object, "comm", json_text(text));
+	for (size_t i = 0; target->command && target->command[i]; i++)
+		command = json_appended(command, json_text(target->command[i]));
+	object = json_with(object, "command", command);
+	return json_with(object, "container", json_container(&target->container));
+}
