@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define TOOL_COLUMNS 200
+
 struct writer_options standard_output_options(const struct options *options)
 {
 	struct writer_options writer = {
@@ -25,6 +27,9 @@ struct writer_options standard_output_options(const struct options *options)
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		writer.columns = size.ws_col;
+	/* Who reads there wants whole names. */
+	if (options->for_tool)
+		writer.columns = TOOL_COLUMNS;
 	writer.colour = options->colour == OPTIONS_COLOUR_ALWAYS ||
 			(options->colour == OPTIONS_COLOUR_AUTO && isatty(STDOUT_FILENO) &&
 			 !getenv("NO_COLOR"));
