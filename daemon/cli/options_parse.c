@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "daemon/cli/option_table.h"
+#include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/writer_table.h"
 
@@ -252,11 +253,11 @@ static int settle_report(struct option_parser *parser)
 	for (unsigned i = 0; options->base && i < options->output_count; i++) {
 		const struct writer *writer = options->outputs[i].writer;
 
-		if (writer != &writer_text && writer != &writer_json && writer != &writer_html)
+		if (!diff_write_of(writer) && writer != &writer_html)
 			return options_refuse(
 				parser,
-				"--output %s: --diff writes text, json and html, there is no "
-				"difference as %s",
+				"--output %s: --diff writes text, json, html, sarif, github and "
+				"markdown, there is no difference as %s",
 				options->outputs[i].path, writer->name);
 	}
 	return 0;

@@ -6,7 +6,7 @@
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/mcp/tool_writer.h"
-#include "daemon/report/diff/diff.h"
+#include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/merge/profile_merge.h"
@@ -76,16 +76,23 @@ static int put_diff_page(const struct shown *shown, FILE *file)
 	return html_write_compared(diff->profiles[DIFF_NOW], &base, shown->options, file);
 }
 
+/* As of one profile, what tool_writer.h has. */
+static int put_diff_for_tool(const struct shown *shown, FILE *file)
+{
+	int result = diff_write_markdown(shown->diff, shown->options, file);
+
+	fputc('\0', file);
+	return result ? result : diff_write_json(shown->diff, file);
+}
+
 static int put_diff(void *context, FILE *file)
 {
 	const struct shown *shown = context;
+	diff_write *write = diff_write_of(shown->writer);
 
-	if (shown->writer == &writer_html)
-		return put_diff_page(shown, file);
-
-	if (shown->writer == &writer_json)
-		return diff_write_json(shown->diff, file);
-	return diff_write_text(shown->diff, shown->options, file);
+	if (shown->writer == &writer_tool)
+		return put_diff_for_tool(shown, file);
+	return write ? write(shown->diff, shown->options, file) : put_diff_page(shown, file);
 }
 
 static int write_one(const struct shown *shown, const char *path)
@@ -365,7 +372,8 @@ enum exit_code report_command(const struct options *options)
 	if (failure && options->verbosity)
 		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
 			strerror(-failure));
-	if (options->for_tool && writer_by_path(options->recordings[0]) == &writer_json)
+	if (options->for_tool && !options->base &&
+	    writer_by_path(options->recordings[0]) == &writer_json)
 		return answer_from_json(options->recordings[0]);
 	return report_subject(options, &terminal);
 }

@@ -105,7 +105,12 @@ static const struct tool tools[] = {
 	  .arguments = { { .name = "path",
 			   .kind = TOOL_FILE,
 			   .required = true,
-			   .words = "The file." } } },
+			   .words = "The file." },
+			 { .name = "base",
+			   .kind = TOOL_FILE,
+			   .option = "--diff",
+			   .words = "Another recording: then what has changed since that one is "
+				    "told, and what is no more than chance." } } },
 };
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
@@ -299,8 +304,10 @@ static int add_path(struct tool_line *line, const struct tool_argument *argument
 
 	if (argument->kind == TOOL_NEW_FILE)
 		result = check_new_file(argument, text, error);
-	if (result || argument->option)
-		return result ? result : add_value(line, argument->option, text);
+	if (result)
+		return result;
+	if (argument->option)
+		return add_value(line, argument->option, text);
 	/* A word of its own must not look like an option. */
 	if (asprintf(&word, "%s%s", *text == '-' ? "./" : "", text) < 0)
 		return -ENOMEM;

@@ -13,6 +13,7 @@ import tempfile
 import time
 
 from browser import Browser, find_browser
+from test_formats import schema_problem
 from harness import (
     Daemon,
     MANY_SAMPLES,
@@ -171,6 +172,23 @@ def test_killed_writer():
         check(0 < replaced < 20 * len(paths), "%d files were replaced: no kill came while it wrote" % replaced)
 
 
+def check_changed_findings(folder, base, now):
+    """The mended line's finding is gone, and would be new the other way round."""
+    path = os.path.join(folder, "diff.sarif")
+    for first, second, state, change in ((base, now, "absent", "gone"), (now, base, "new", "new")):
+        pieprofd("report", second, "--diff", first, "-o", path, "--source-root", "/")
+        check_equal(schema_problem("sarif.schema.json", path), None, "what is wrong with SARIF")
+        results = [result for result in load(path)["runs"][0]["results"] if HOT_LINE in json.dumps(result["locations"])]
+        check_equal([(result["baselineState"], result["properties"]["change"]) for result in results],
+                    [(state, change)], "what became of the mended line")
+        annotations = pieprofd("report", second, "--diff", first, "--format", "github").stdout
+        check_equal(HOT_LINE.split(" += ")[1] in annotations and "New since the base" in annotations, change == "new",
+                    "the annotation in %s" % annotations)
+        markdown = pieprofd("report", second, "--diff", first, "--format", "markdown").stdout
+        check(re.search(r"^\| %s \| [0-9.%%-]+ \| [0-9.%%-]+ \| `\S*conv_backprop.py:[0-9]+`" % change, markdown, re.M),
+              markdown)
+
+
 @alone
 def test_difference(one_interpreter):
     with folder_of_its_own() as folder:
@@ -196,6 +214,7 @@ def test_difference(one_interpreter):
         pairs = [pair for pair in load(path)["pairs"] if pair["first"]["source"] == HOT_LINE]
         check(pairs and all(pair["presence"] == "gone" for pair in pairs), "its pairs: %s" % pairs)
         check("gone" in text and "backprop" in text and "noise" in text, text)
+        check_changed_findings(folder, base, now)
         # Nothing changed.
         pieprofd("report", base, "--diff", base, "-o", path)
         same = load(path)

@@ -6,7 +6,7 @@
  * the first of u16 bytes. Names in it, which the target chose, are no part of
  * what is written: JSON is JSON, and a page has the scripts that it always has.
  */
-#include "daemon/report/diff/diff.h"
+#include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/diff/threshold.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/recording/profile_codec.h"
@@ -119,6 +119,9 @@ static void write_difference(const struct profile *base, const struct profile *n
 	fuzz_must(diff);
 	fuzz_must(diff_write_text(diff, &options, fuzz_sink()) == 0);
 	fuzz_must(diff_write_json(diff, fuzz_sink()) == 0);
+	fuzz_must(diff_write_sarif(diff, &options, fuzz_sink()) == 0);
+	fuzz_must(diff_write_github(diff, &options, fuzz_sink()) == 0);
+	fuzz_must(diff_write_markdown(diff, &options, fuzz_sink()) == 0);
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		const struct diff_entry *worst = NULL;
 		struct threshold threshold;

@@ -201,6 +201,9 @@ static void test_report(void **state)
 	refused("report x --no-source", "--no-source");
 	refused("report x --diff y --format pprof -o z", "pprof");
 	assert_ptr_equal(accepted("report x --diff y -o z.html").outputs[0].writer, &writer_html);
+	assert_ptr_equal(accepted("report x --diff y -o z.sarif").outputs[0].writer, &writer_sarif);
+	assert_int_equal(accepted("report x --diff y --format github").output_count, 1);
+	assert_int_equal(accepted("report x --diff y --format markdown").output_count, 1);
 	refused("--pid 7 --diff y", "--diff");
 	refused("dump --pid 7 --diff y", "--diff");
 }

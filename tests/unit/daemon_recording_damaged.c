@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Damaged and hostile recordings, and an old one whose successor cannot be written. */
-#include "daemon/report/diff/diff.h"
+#include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/recording/profile_codec.h"
 #include "daemon/report/recording/profile_fields.h"
@@ -108,8 +108,9 @@ static void try_bytes(const uint8_t *bytes, size_t size, bool format)
 		FILE *file = fopen("/dev/null", "w");
 
 		assert_non_null(diff);
-		(void)!diff_write_text(diff, &defaults, file);
-		(void)!diff_write_json(diff, file);
+		for (size_t i = 0; i < sizeof(all_writers) / sizeof(all_writers[0]); i++)
+			if (diff_write_of(all_writers[i]))
+				(void)!diff_write_of(all_writers[i])(diff, &defaults, file);
 		fclose(file);
 		diff_destroy(diff);
 	}

@@ -87,10 +87,4 @@ void diff_destroy(struct diff *diff);
  * CPU time". Names are the target's. Always terminated. */
 void diff_headline(const struct diff *diff, char *text, size_t size);
 
-/* 0 or a negative errno. */
-__attribute__((warn_unused_result)) int diff_write_text(const struct diff *diff,
-							const struct writer_options *options,
-							FILE *file);
-__attribute__((warn_unused_result)) int diff_write_json(const struct diff *diff, FILE *file);
-
 #endif

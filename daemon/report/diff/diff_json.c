@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The difference of two profiles for programs, as pieprofd-formats(5) lays it down. */
-#include "daemon/report/diff/diff.h"
+#include "daemon/report/diff/diff_writers.h"
+#include "daemon/report/diff/finding_change.h"
 
+#include "daemon/report/format/json_finding.h"
 #include "daemon/report/format/json_value.h"
 
 #include <errno.h>
@@ -73,7 +75,7 @@ static json_t *json_entry(const struct diff_entry *entry, bool is_line)
 	return json_with(object, "noise", json_boolean(time->noise));
 }
 
-static json_t *json_place(const struct diff_place *place)
+static json_t *json_side_place(const struct diff_place *place)
 {
 	json_t *object = json_object();
 
@@ -89,8 +91,8 @@ static json_t *diff_json_pair(const struct diff_pair *pair)
 
 	object = json_with(object, "kind", json_text(pair->kind == PAIR_LOAD ? "load" : "store"));
 	object = json_with(object, "presence", json_presence(pair->present));
-	object = json_with(object, "first", json_place(&pair->first));
-	object = json_with(object, "second", json_place(&pair->second));
+	object = json_with(object, "first", json_side_place(&pair->first));
+	object = json_with(object, "second", json_side_place(&pair->second));
 	object = json_with(object, "sampled", json_counts(pair->sampled));
 	object = json_with(object, "redundant", json_counts(pair->redundant));
 	object = json_with(object, "share", json_figures(pair->accesses.share));
@@ -98,6 +100,32 @@ static json_t *diff_json_pair(const struct diff_pair *pair)
 			   json_interval(pair->accesses.share_change));
 	object = json_with(object, "avoidable_ns", json_counts(pair->avoidable_ns));
 	return json_with(object, "noise", json_boolean(pair->accesses.noise));
+}
+
+static json_t *json_change(const struct finding_change *change)
+{
+	const struct finding *finding = finding_change_shown(change);
+	json_t *object = json_place(finding_place(finding));
+
+	object = json_with(object, "change", json_text(finding_change_name(change->kind)));
+	object = json_with(object, "by_chance", json_boolean(change->chance));
+	object = json_with(object, "rule", json_text(finding_rule(finding)));
+	object = json_with(object, "headline", json_text(finding->headline));
+	object = json_with(object, "source", json_text_or_null(finding->line->source));
+	object = json_with(object, "share", json_figures(change->share));
+	return json_with(object, "of", json_text(change->pattern_alone ? "time" : "saving"));
+}
+
+static int put_changes(FILE *file, const struct diff *diff)
+{
+	struct finding_changes *changes = finding_changes_find(diff);
+	json_t *array = changes ? json_array() : NULL;
+
+	for (size_t i = 0; changes && i < changes->count; i++)
+		array = json_appended(array, json_change(&changes->items[i]));
+	finding_changes_destroy(changes);
+	fputs(",\n\"findings\": ", file);
+	return json_put(file, array);
 }
 
 static int diff_json_put_entries(FILE *file, const char *key, const struct diff_entry *entries,
@@ -124,6 +152,8 @@ int diff_write_json(const struct diff *diff, FILE *file)
 	if (!result)
 		result = json_put(file, diff_json_side(diff, DIFF_NOW));
 	fprintf(file, ",\n\"avoidable_noise\": %s", diff->avoidable_noise ? "true" : "false");
+	if (!result)
+		result = put_changes(file, diff);
 	if (!result)
 		result = diff_json_put_entries(file, "lines", diff->lines, diff->line_count, true);
 	if (!result)

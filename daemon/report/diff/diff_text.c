@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The difference of two profiles for people: what stands out from noise, and how many do not. */
-#include "daemon/report/diff/diff.h"
+#include "daemon/report/diff/diff_writers.h"
 
 #include "daemon/report/format/text_layout.h"
 #include "daemon/report/model/container_text.h"

@@ -5,6 +5,7 @@
  *
  *   ::warning file=app/model.py,line=7,col=5,endColumn=21,title=...::text
  */
+#include "daemon/report/format/github.h"
 #include "daemon/report/encode/file_uri.h"
 #include "daemon/report/encode/workflow_command.h"
 #include "daemon/report/format/writer.h"
@@ -17,14 +18,18 @@
 #define MESSAGE_BYTES 4096
 
 /* Columns are of the expression; none where it goes on in further lines. */
-static int put_finding(FILE *file, const struct finding *finding, const char *root)
+int github_put_finding(FILE *file, const struct finding *finding, const struct github_note *note,
+		       const char *root)
 {
 	const struct profile_line *line = finding_place(finding);
+	bool mild = note->mild || finding->certainty == FINDING_POSSIBLE;
 	char message[MESSAGE_BYTES];
-	size_t from, to;
+	size_t from, to, used = 0;
 
-	finding_message(finding, message, sizeof(message));
-	fprintf(file, "::%s file=", finding->certainty == FINDING_POSSIBLE ? "notice" : "warning");
+	if (note->sentence)
+		used = (size_t)snprintf(message, sizeof(message), "%.256s ", note->sentence);
+	finding_message(finding, message + used, sizeof(message) - used);
+	fprintf(file, "::%s file=", mild ? "notice" : "warning");
 	if (workflow_property(file, path_below(line->file, root)) < 0)
 		return -ENOMEM;
 	if (line->line > 0)
@@ -45,18 +50,22 @@ static int put_finding(FILE *file, const struct finding *finding, const char *ro
 	return 0;
 }
 
+int github_put_notice(FILE *file, const char *words)
+{
+	fputs("::notice title=pieprofd::", file);
+	if (workflow_message(file, words) < 0)
+		return -ENOMEM;
+	fputc('\n', file);
+	return 0;
+}
+
 /* That it was looked at, and nothing found, or what else there was. */
 static int put_verdict(FILE *file, const struct profile *profile)
 {
 	struct verdict verdict;
 
-	if (verdict_find(profile, &verdict))
-		return -ENOMEM;
-	fputs("::notice title=pieprofd::", file);
-	if (workflow_message(file, verdict.headline) < 0)
-		return -ENOMEM;
-	fputc('\n', file);
-	return 0;
+	return verdict_find(profile, &verdict) ? -ENOMEM
+					       : github_put_notice(file, verdict.headline);
 }
 
 static int github_write(const struct profile *profile, const struct writer_options *options,
@@ -67,7 +76,9 @@ static int github_write(const struct profile *profile, const struct writer_optio
 	int result = count < 0 ? count : 0;
 
 	for (int i = 0; i < count && !result; i++)
-		result = put_finding(file, &findings[i], options->source_root);
+		result =
+			github_put_finding(file, &findings[i], &(struct github_note){ NULL, false },
+					   options->source_root);
 	if (!count && !result)
 		result = put_verdict(file, profile);
 	free(findings);

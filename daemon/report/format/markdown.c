@@ -4,6 +4,7 @@
  * profiled, the verdict, the findings, the lines with most time, and what speaks for it. Of bounded
  * length, whatever the target's names are.
  */
+#include "daemon/report/format/markdown.h"
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/encode/file_uri.h"
 #include "daemon/report/encode/markdown_text.h"
@@ -19,7 +20,6 @@
 #define LINES_MAX     100
 /* In columns of a terminal. */
 #define SENTENCE_MAX 600
-#define CODE_MAX     120
 #define WHERE_MAX    200
 
 struct markdown {
@@ -33,18 +33,20 @@ static void put_words(const struct markdown *markdown, const char *text)
 	markdown_text(markdown->file, text, SENTENCE_MAX);
 }
 
-/* `app/model.py:7` */
-static void markdown_put_where(const struct markdown *markdown, const struct profile_line *line)
+void markdown_put_line(FILE *file, const char *path, int line, const char *root)
 {
 	char *where = NULL;
-	int length;
+	int length = line ? asprintf(&where, "%s:%d", path_below(path, root), line)
+			  : asprintf(&where, "%s", path_below(path, root));
 
-	length = line->line ? asprintf(&where, "%s:%d", path_below(line->file, markdown->root),
-				       line->line)
-			    : asprintf(&where, "%s", path_below(line->file, markdown->root));
-	markdown_code(markdown->file, length < 0 ? "?" : where, WHERE_MAX);
+	markdown_code(file, length < 0 ? "?" : where, WHERE_MAX);
 	if (length >= 0)
 		free(where);
+}
+
+static void markdown_put_where(const struct markdown *markdown, const struct profile_line *line)
+{
+	markdown_put_line(markdown->file, line->file, line->line, markdown->root);
 }
 
 static const char *text_of(const struct profile_line *line)
@@ -52,9 +54,9 @@ static const char *text_of(const struct profile_line *line)
 	return line->source && *line->source ? line->source : line->function;
 }
 
-static void markdown_put_target(const struct markdown *markdown)
+void markdown_put_target(FILE *file, const char *label, const struct profile *profile)
 {
-	const struct profile_facts *facts = &markdown->profile->facts;
+	const struct profile_facts *facts = &profile->facts;
 	const struct profile_target *target = &facts->target;
 	struct container_text container = container_words(&target->container);
 	char command[512], words[160];
@@ -65,27 +67,26 @@ static void markdown_put_target(const struct markdown *markdown)
 					 i ? " " : "", target->command[i]);
 	if (!used)
 		snprintf(command, sizeof(command), "%.*s", (int)sizeof(target->comm), target->comm);
-	fputs("Profiled: ", markdown->file);
-	markdown_code(markdown->file, command, CODE_MAX);
+	fprintf(file, "%s: ", label);
+	markdown_code(file, command, MARKDOWN_CODE_MAX);
 	snprintf(words, sizeof(words), " (pid %d", (int)target->pid);
-	fputs(words, markdown->file);
-	if (markdown->profile->process_count > 1)
-		fprintf(markdown->file, " and %zu more", markdown->profile->process_count - 1);
-	fputs(")", markdown->file);
+	fputs(words, file);
+	if (profile->process_count > 1)
+		fprintf(file, " and %zu more", profile->process_count - 1);
+	fputs(")", file);
 	if (container.text[0]) {
-		fputs(" in container ", markdown->file);
-		markdown_code(markdown->file, container.text, CODE_MAX);
+		fputs(" in container ", file);
+		markdown_code(file, container.text, MARKDOWN_CODE_MAX);
 	}
 	if (target->python.major)
-		fprintf(markdown->file, ", Python %d.%d.%d", target->python.major,
-			target->python.minor, target->python.micro);
-	fprintf(markdown->file, ", %s, %" PRIu64 " samples, %s of CPU time, overhead %s, ",
+		fprintf(file, ", Python %d.%d.%d", target->python.major, target->python.minor,
+			target->python.micro);
+	fprintf(file, ", %s, %" PRIu64 " samples, %s of CPU time, overhead %s, ",
 		figure_ns(facts->duration_ns).text, facts->samples,
-		figure_ns(time_sum(markdown->profile->time_ns)).text,
-		figure_share(facts->overhead).text);
+		figure_ns(time_sum(profile->time_ns)).text, figure_share(facts->overhead).text);
 	snprintf(words, sizeof(words), "pieprofd %s", facts->version);
-	put_words(markdown, words);
-	fputs("\n\n", markdown->file);
+	markdown_text(file, words, SENTENCE_MAX);
+	fputs("\n\n", file);
 }
 
 static void markdown_put_verdict(const struct markdown *markdown, const struct verdict *verdict)
@@ -98,10 +99,10 @@ static void markdown_put_verdict(const struct markdown *markdown, const struct v
 			fputs("- ", markdown->file);
 			markdown_put_where(markdown, line);
 			fputs(" in ", markdown->file);
-			markdown_code(markdown->file, line->function, CODE_MAX);
+			markdown_code(markdown->file, line->function, MARKDOWN_CODE_MAX);
 			if (line->source && *line->source) {
 				fputs(": ", markdown->file);
-				markdown_code(markdown->file, line->source, CODE_MAX);
+				markdown_code(markdown->file, line->source, MARKDOWN_CODE_MAX);
 			}
 			fputc('\n', markdown->file);
 		}
@@ -137,7 +138,7 @@ static void put_findings(const struct markdown *markdown, const struct finding *
 		fputs(" | ", markdown->file);
 		markdown_code(markdown->file,
 			      finding->expression ? finding->expression : text_of(finding->line),
-			      CODE_MAX);
+			      MARKDOWN_CODE_MAX);
 		fprintf(markdown->file, " | %s |\n", finding_rule(finding));
 	}
 }
@@ -165,7 +166,7 @@ static int put_lines(const struct markdown *markdown, size_t maximum)
 			figure_sampled(lines[i]->total_ns, total_ns, samples).text);
 		markdown_put_where(markdown, lines[i]);
 		fputs(" | ", markdown->file);
-		markdown_code(markdown->file, text_of(lines[i]), CODE_MAX);
+		markdown_code(markdown->file, text_of(lines[i]), MARKDOWN_CODE_MAX);
 		fputs(" |\n", markdown->file);
 	}
 	free(lines);
@@ -218,7 +219,7 @@ static int markdown_write(const struct profile *profile, const struct writer_opt
 	fputs("## pieprofd: ", file);
 	put_words(&markdown, verdict.headline);
 	fputs("\n\n", file);
-	markdown_put_target(&markdown);
+	markdown_put_target(file, "Profiled", profile);
 	markdown_put_verdict(&markdown, &verdict);
 	put_findings(&markdown, findings, count);
 	result = put_lines(&markdown, maximum < LINES_MAX ? maximum : LINES_MAX);

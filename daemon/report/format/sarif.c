@@ -6,6 +6,7 @@
  * A result is known again by partialFingerprints, which hold no line number: edits above it leave
  * it the same result.
  */
+#include "daemon/report/format/sarif.h"
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/encode/file_uri.h"
 #include "daemon/report/encode/sha256.h"
@@ -26,13 +27,18 @@
 #define MESSAGE_BYTES 4096
 
 struct sarif {
-	const struct finding *findings;
+	const struct sarif_result *results;
 	size_t count;
 	/* Those that are findings' rules, each once. */
-	const struct slow_pattern *patterns[FINDINGS_MAX];
+	const struct slow_pattern *patterns[SARIF_RESULTS_MAX];
 	size_t pattern_count;
 	const char *root; /* NULL: none */
 };
+
+static const struct finding *sarif_finding(const struct sarif_result *result)
+{
+	return &result->findings[result->index];
+}
 
 /* The text, with a space in "](", which would begin a link. NULL: no memory. */
 static char *without_links(const char *text)
@@ -85,7 +91,7 @@ static json_int_t rule_index(const struct sarif *sarif, const struct finding *fi
 static void find_patterns(struct sarif *sarif)
 {
 	for (size_t i = 0; i < sarif->count; i++) {
-		const struct finding *finding = &sarif->findings[i];
+		const struct finding *finding = sarif_finding(&sarif->results[i]);
 
 		if (strcmp(finding_rule(finding), category_name(finding->category)) != 0 &&
 		    rule_index(sarif, finding) == (json_int_t)finding->category)
@@ -178,9 +184,9 @@ static void put_hashed(FILE *file, const char *text)
 }
 
 /* What it is, where it is and what stands there; of several alike, which of them. */
-static json_t *sarif_fingerprint(const struct sarif *sarif, size_t index)
+static json_t *sarif_fingerprint(const struct sarif *sarif, const struct sarif_result *result)
 {
-	const struct finding *finding = &sarif->findings[index];
+	const struct finding *finding = sarif_finding(result);
 	const struct profile_line *line = finding_place(finding);
 	uint8_t digest[SHA256_BYTES];
 	char hexadecimal[2 * SHA256_BYTES + 32], *text = NULL;
@@ -189,10 +195,11 @@ static json_t *sarif_fingerprint(const struct sarif *sarif, size_t index)
 
 	if (!file)
 		return NULL;
-	for (size_t i = 0; i < index; i++) {
-		const struct profile_line *other = finding_place(&sarif->findings[i]);
+	for (size_t i = 0; i < result->index; i++) {
+		const struct finding *before = &result->findings[i];
+		const struct profile_line *other = finding_place(before);
 
-		alike += !strcmp(finding_rule(&sarif->findings[i]), finding_rule(finding)) &&
+		alike += !strcmp(finding_rule(before), finding_rule(finding)) &&
 			 !strcmp(other->file, line->file) &&
 			 !strcmp(other->function, line->function) &&
 			 !strcmp(other->source ? other->source : "",
@@ -214,12 +221,19 @@ static json_t *sarif_fingerprint(const struct sarif *sarif, size_t index)
 	return json_with(json_object(), "primaryLocationLineHash", json_text(hexadecimal));
 }
 
-static json_t *sarif_properties(const struct finding *finding)
+static json_t *sarif_properties(const struct sarif_result *result)
 {
+	const struct finding *finding = sarif_finding(result);
 	json_t *object = json_with_saving(json_object(), finding);
 
 	object = json_with(object, "support", json_count(finding->support));
-	return json_with(object, "evidence", json_text(finding->evidence));
+	object = json_with(object, "evidence", json_text(finding->evidence));
+	if (!result->baseline_state)
+		return object;
+	object = json_with(object, "change", json_text(result->change));
+	object = json_with(object, "by_chance", json_boolean(result->by_chance));
+	object = json_with(object, "share_before", json_figure(result->share_before));
+	return json_with(object, "share_now", json_figure(result->share_now));
 }
 
 static json_t *sarif_related(const struct sarif *sarif, const struct profile_line *line)
@@ -231,25 +245,37 @@ static json_t *sarif_related(const struct sarif *sarif, const struct profile_lin
 	return json_appended(json_array(), location);
 }
 
-static json_t *sarif_result(const struct sarif *sarif, size_t index)
+/* All of it, with what has changed first. */
+static json_t *sarif_words(const struct sarif_result *source)
 {
-	const struct finding *finding = &sarif->findings[index];
-	const char *level = finding->certainty == FINDING_POSSIBLE ? "note" : "warning";
 	char message[MESSAGE_BYTES];
+	size_t used = 0;
+
+	if (source->sentence)
+		used = (size_t)snprintf(message, sizeof(message), "%.256s ", source->sentence);
+	finding_message(sarif_finding(source), message + used, sizeof(message) - used);
+	return sarif_message(message);
+}
+
+static json_t *sarif_result(const struct sarif *sarif, const struct sarif_result *source)
+{
+	const struct finding *finding = sarif_finding(source);
+	const char *level = finding->certainty == FINDING_POSSIBLE ? "note" : "warning";
 	json_t *result = json_object();
 
-	finding_message(finding, message, sizeof(message));
 	result = json_with(result, "ruleId", json_text(finding_rule(finding)));
 	result = json_with(result, "ruleIndex", json_integer(rule_index(sarif, finding)));
 	result = json_with(result, "level", json_text(level));
-	result = json_with(result, "message", sarif_message(message));
+	if (source->baseline_state)
+		result = json_with(result, "baselineState", json_text(source->baseline_state));
+	result = json_with(result, "message", sarif_words(source));
 	result = json_with(
 		result, "locations",
 		json_appended(json_array(), sarif_location(sarif, finding_place(finding))));
 	if (finding->own.line)
 		result = json_with(result, "relatedLocations", sarif_related(sarif, finding->line));
-	result = json_with(result, "partialFingerprints", sarif_fingerprint(sarif, index));
-	return json_with(result, "properties", sarif_properties(finding));
+	result = json_with(result, "partialFingerprints", sarif_fingerprint(sarif, source));
+	return json_with(result, "properties", sarif_properties(source));
 }
 
 /* Where %SRCROOT% was. It ends with a slash: else relative paths would begin at its parent. */
@@ -273,7 +299,7 @@ static json_t *sarif_log(const struct sarif *sarif, const struct profile *profil
 	json_t *results = json_array(), *run, *log;
 
 	for (size_t i = 0; i < sarif->count; i++)
-		results = json_appended(results, sarif_result(sarif, i));
+		results = json_appended(results, sarif_result(sarif, &sarif->results[i]));
 	run = json_with(json_object(), "tool",
 			json_with(json_object(), "driver", sarif_driver(sarif, profile)));
 	/* A column is a character, not a unit of UTF-16. */
@@ -286,27 +312,36 @@ static json_t *sarif_log(const struct sarif *sarif, const struct profile *profil
 	return json_with(log, "runs", json_appended(json_array(), run));
 }
 
-static int sarif_write(const struct profile *profile, const struct writer_options *options,
-		       FILE *file)
+int sarif_write_results(const struct profile *profile, const struct sarif_result *results,
+			size_t count, const struct writer_options *options, FILE *file)
 {
-	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
 	const char *root =
 		options->source_root && options->source_root[0] == '/' && options->source_root[1]
 			? options->source_root
 			: NULL;
-	struct sarif sarif = { .findings = findings, .root = root };
-	int result = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
+	struct sarif sarif = { .results = results, .count = count, .root = root };
+	int result;
 
-	if (result < 0) {
-		free(findings);
-		return result;
-	}
-	sarif.count = (size_t)result;
 	find_patterns(&sarif);
 	result = json_put(file, sarif_log(&sarif, profile));
 	fputc('\n', file);
-	free(findings);
 	return result ? result : ferror(file) ? -EIO : 0;
+}
+
+static int sarif_write(const struct profile *profile, const struct writer_options *options,
+		       FILE *file)
+{
+	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
+	struct sarif_result results[FINDINGS_MAX];
+	int count = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
+	int result = count < 0 ? count : 0;
+
+	for (int i = 0; i < count; i++)
+		results[i] = (struct sarif_result){ .findings = findings, .index = (size_t)i };
+	if (!result)
+		result = sarif_write_results(profile, results, (size_t)count, options, file);
+	free(findings);
+	return result;
 }
 
 const struct writer writer_sarif = { .name = "sarif", .extension = ".sarif", .write = sarif_write };
