@@ -14,6 +14,7 @@ enum frame_flag {
 	FRAME_UNMATCHED = 2,       /* a Python group without its native evaluation loop */
 	FRAME_EVAL = 4,            /* an evaluation loop that has no Python frame yet, or no more */
 	FRAME_TRUNCATED_ABOVE = 8, /* outermost frame of a stack that ended early */
+	FRAME_COROUTINE = 16,      /* Python, in a profile's tree: of an async def */
 };
 
 #endif

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 
 from harness import Target, check, check_equal, check_sampled, default_interpreter, go_pprof, pieprofd
@@ -88,5 +89,19 @@ def test_threads():
         check_firefox(recording, threads)
         check_pprof(recording, folder, threads)
         check_collapsed(recording, threads)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_tasks():
+    """The coroutine that an event loop runs is a tag; what is no task's has none."""
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    try:
+        with Target(default_interpreter(), "tasks.py", "--spin", stdin=subprocess.PIPE) as target:
+            with recorded(target, folder, "x.pb.gz", "-d", 1, "--mode", "time") as path:
+                tags = read(go_pprof(), "-tags", "-sample_index=cpu", path)
+        found = re.search(r"^ *task: Total .*?\n((?: .*\n)+)", tags, re.M)
+        check(found, "no tasks in %s" % tags)
+        check_equal(re.findall(r": (\w+)$", found.group(1), re.M), ["run_spin"], "tasks in %s" % tags)
     finally:
         shutil.rmtree(folder)

@@ -20,6 +20,7 @@
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
 #include "daemon/report/model/stack_list.h"
+#include "daemon/report/model/task.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -213,6 +214,15 @@ static void put_owner(struct pprof *pprof, uint32_t thread)
 		put_label(pprof, "container", container.text);
 }
 
+/* So that pprof -tagroot task, or -tagfocus task=NAME, tells tasks apart. */
+static void put_task(struct pprof *pprof, const struct profile_node *node)
+{
+	const char *task = task_of_node(&pprof->profile->tree, node);
+
+	if (task)
+		put_label(pprof, "task", task);
+}
+
 static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *node,
 			      const struct profile_stack *stack)
 {
@@ -229,6 +239,7 @@ static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *no
 			return;
 		begin_sample(pprof, depth, values);
 		put_label(pprof, "waiting", wait_kind_name((enum wait_kind)i));
+		put_task(pprof, node);
 		put_owner(pprof, stack->thread);
 		put_inner(pprof, PROFILE_SAMPLE);
 	}
@@ -271,6 +282,7 @@ static void pprof_put_stack(struct pprof *pprof, const struct profile_stack *sta
 	if (!depth)
 		return;
 	begin_sample(pprof, depth, values);
+	put_task(pprof, node);
 	put_owner(pprof, stack->thread);
 	put_inner(pprof, PROFILE_SAMPLE);
 }

@@ -295,11 +295,13 @@ static uint32_t find_frame(struct builder *builder, uint32_t place_id, const str
 		.file = place->file,
 		.line = place->line,
 	};
-	if (place->kind == FRAME_PYTHON)
+	if (place->kind == FRAME_PYTHON) {
 		shown->source =
 			source_cache_line(builder->input->sources, place->file, place->line);
-	else
+		shown->flags = frame->python.code->coroutine ? FRAME_COROUTINE : 0;
+	} else {
 		describe_native(builder, frame, shown);
+	}
 	builder->frame_of_place[place_id] = (uint32_t)++builder->frame_count;
 	return (uint32_t)builder->frame_count - 1;
 }
