@@ -75,7 +75,7 @@ _pieprofd() {
 		elif [[ -z $command ]]; then
 			values=$commands
 			[[ $word == [0-9]* ]] && values=$(_pieprofd_pythons)
-		elif [[ $command != list ]]; then
+		elif [[ $command != list && $command != mcp ]]; then
 			values=$(_pieprofd_pythons)
 		fi
 		;;

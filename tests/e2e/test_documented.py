@@ -64,6 +64,7 @@ def test_completion():
     check_equal(completed("dump", "--js"), {"--json"}, "of dump --js")
     check_equal(completed("-o", "report", "--dif"), set(), "-o's value is no command")
     check_equal(completed("list", ""), set(), "nothing follows list")
+    check_equal(completed("mcp", ""), set(), "nothing follows mcp")
     names = re.search(r"([a-z, ]+ or [a-z]+|[a-z]+(?:, [a-z]+)+(?: and [a-z]+)?)$",
                       pieprofd("--pid", "1", "--format", "yaml", code=2).stderr.strip()).group(0)
     check_equal(completed("--format", ""), set(re.split(r", | and | or ", names)), "of --format")
