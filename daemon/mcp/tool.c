@@ -54,7 +54,7 @@ static const struct tool tools[] = {
 	  .title = "Profile a Python process",
 	  .words = "Attaches to a running, unmodified Python process, profiles it for a while and "
 		   "lets it go: where its CPU time goes by line, through Python and native code, "
-		   "which lines repeat work needlessly, what could be saved, and what to do. The "
+		   "which lines repeat work needlessly, what each could save, and what to do. The "
 		   "process is neither changed nor restarted, and loses about 2% of its time "
 		   "meanwhile. It must be at work: who sleeps gives no samples.",
 	  .writes = true,
