@@ -224,6 +224,27 @@ static json_t *notes_text(const struct call_stream *errors)
 	return size ? bounded_text(from, size, CALL_NOTES_BYTES_MAX) : NULL;
 }
 
+static size_t text_size_of(const struct call_stream *output)
+{
+	const char *nul = output->used ? memchr(output->bytes, '\0', output->used) : NULL;
+
+	return nul ? (size_t)(nul - output->bytes) : output->used;
+}
+
+/* What a person would have been shown. */
+static json_t *with_output(json_t *content, const struct call_stream *output)
+{
+	size_t size = text_size_of(output);
+	const char *text = output->bytes ? output->bytes : "";
+
+	content =
+		json_appended(content, content_text(bounded_text(text, size, CALL_TEXT_BYTES_MAX)));
+	if (size > CALL_TEXT_BYTES_MAX)
+		content =
+			json_appended(content, content_words("The text goes on: it was cut here."));
+	return content;
+}
+
 static json_t *call_failure(const struct call *call)
 {
 	int code = WIFEXITED(call->status) ? WEXITSTATUS(call->status) : EXIT_INTERNAL;
@@ -238,6 +259,9 @@ static json_t *call_failure(const struct call *call)
 		content = json_appended(content, content_words(words));
 	else if (!notes)
 		content = json_appended(content, content_words("It ended without a word."));
+	/* A profile without samples says why. */
+	if (!call->expired && text_size_of(&call->output))
+		content = with_output(content, &call->output);
 	object = json_with(json_object(), "content", content);
 	object = json_with(object, "structuredContent",
 			   json_with(json_object(), "exit_code", json_integer(code)));
@@ -258,18 +282,10 @@ static json_t *structured(const struct call_stream *output, size_t text_size)
 
 static json_t *call_success(const struct call *call)
 {
-	const struct call_stream *output = &call->output;
-	const char *nul = output->used ? memchr(output->bytes, '\0', output->used) : NULL;
-	size_t text_size = nul ? (size_t)(nul - output->bytes) : output->used;
-	json_t *content = json_array(), *notes = notes_text(&call->errors), *object;
-	json_t *value = structured(output, text_size);
+	json_t *content = with_output(json_array(), &call->output), *object;
+	json_t *notes = notes_text(&call->errors);
+	json_t *value = structured(&call->output, text_size_of(&call->output));
 
-	content =
-		json_appended(content, content_text(bounded_text(output->bytes ? output->bytes : "",
-								 text_size, CALL_TEXT_BYTES_MAX)));
-	if (text_size > CALL_TEXT_BYTES_MAX)
-		content =
-			json_appended(content, content_words("The text goes on: it was cut here."));
 	if (!value)
 		content = json_appended(content, content_words("Left out as too long: the same as "
 							       "structured content."));

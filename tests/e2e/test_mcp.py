@@ -44,11 +44,15 @@ class Server:
     def tell(self, method, **params):
         self.put(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode() + b"\n")
 
+    def request(self, method, **params):
+        """A request's line."""
+        self.last_id += 1
+        message = {"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}
+        return json.dumps(message).encode() + b"\n"
+
     def ask(self, method, **params):
         """The request's id; its answer is still to be read."""
-        self.last_id += 1
-        self.put(json.dumps({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}).encode() +
-                 b"\n")
+        self.put(self.request(method, **params))
         return self.last_id
 
     def message(self):
@@ -183,6 +187,16 @@ def test_refusals_of_tools():
         check_equal(server.end(), b"", "more on stdout")
 
 
+def test_sleeper():
+    """A profile without samples is no success, and says what to do."""
+    with Target(default_interpreter(), "tasks.py", stdin=subprocess.PIPE) as target, Server() as server:
+        result = server.result("tools/call", name="record", arguments={"pid": target.pid, "duration": 0.2, "mode": "time"})
+        texts = [item["text"] for item in result["content"]]
+        check_equal((result["isError"], result["structuredContent"]), (True, {"exit_code": 6}), "of %r" % texts)
+        check("no samples" in texts[0] and texts[1].startswith("## pieprofd: "), "the cause and the report: %r" % texts)
+        check_equal(server.end(), b"", "more on stdout")
+
+
 def test_recording():
     folder = tempfile.mkdtemp(prefix="pieprofd-test-")
     path, report, other = (os.path.join(folder, name) for name in ("a.pieprof", "a.json", "other.json"))
@@ -252,8 +266,10 @@ def test_many_calls():
     """No more than so many at once; those that are refused can be asked again."""
     with Target(default_interpreter(), "conv_backprop.py", "--seconds", 120) as target, Server() as server:
         first = record_for_long(server, target)
-        others = [server.ask("tools/call", name="record", arguments={"pid": target.pid, "duration": 300})
-                  for _ in range(4)]
+        # In one write, so that all are there before the first of them can have ended.
+        server.put(b"".join(server.request("tools/call", name="record", arguments={"pid": target.pid, "duration": 300})
+                            for _ in range(4)))
+        others = list(range(first + 1, first + 5))
         messages = {}
         while len(messages) < 4:
             message = server.message()
