@@ -78,12 +78,12 @@ static const char *chosen_version(const char *wanted)
 static json_t *answer_initialize(const struct rpc_message *message)
 {
 	const char *wanted = json_string_value(json_object_get(message->params, "protocolVersion"));
-	json_t *result = json_object();
+	json_t *result;
 
 	if (!wanted)
 		return rpc_error(message->id, RPC_INVALID_PARAMS,
 				 "\"protocolVersion\" must be a string", NULL);
-	result = json_with(result, "protocolVersion", json_text(chosen_version(wanted)));
+	result = json_with(json_object(), "protocolVersion", json_text(chosen_version(wanted)));
 	result = json_with(result, "capabilities", capabilities());
 	result = json_with(result, "serverInfo", server_info());
 	result = json_with(result, "instructions", json_text(instructions));
