@@ -130,6 +130,7 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 	unsigned long long user, system, start, memory = 0, stack = 0;
 	long long children_user, children_system;
 	const char *fields;
+	int processor = -1;
 	char state;
 
 	/* The name in parentheses may hold anything, parentheses included: start behind the last.
@@ -138,9 +139,10 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 	if (!fields || sscanf(fields + 1,
 			      " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld "
 			      "%*d %*d "
-			      "%*d %*d %llu %llu %*s %*s %*s %*s %llu",
+			      "%*d %*d %llu %llu %*s %*s %*s %*s %llu "
+			      "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
 			      &state, &user, &system, &children_user, &children_system, &start,
-			      &memory, &stack) < 6)
+			      &memory, &stack, &processor) < 6)
 		return -EPROTO;
 	*ret_times = (struct process_times){
 		.start_time = start,
@@ -150,6 +152,7 @@ int procfs_parse_times(const char *text, struct process_times *ret_times)
 		.state = state,
 		.has_memory = memory > 0,
 		.stack = stack,
+		.processor = processor,
 	};
 	return 0;
 }

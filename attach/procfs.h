@@ -45,6 +45,7 @@ struct process_times {
 	char state;           /* as in process_status, at the same moment */
 	bool has_memory;      /* not what has ended, nor a kernel thread */
 	remote_addr stack;    /* where its stack began: another with each exec; 0: not permitted */
+	int processor;        /* where it runs, or ran last; -1: not told */
 };
 
 __attribute__((warn_unused_result)) int procfs_read_times(pid_t pid, pid_t tid,

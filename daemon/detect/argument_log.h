@@ -94,7 +94,9 @@ struct argument_sample {
 	uint64_t time_ns;  /* what it stands for */
 	uint32_t node;     /* of the calling context tree */
 	uint8_t frame_count;
-	bool cut;                                          /* own frames further out are not here */
+	bool cut;      /* own frames further out are not here */
+	bool timeless; /* no choice by time: it tells of arguments, not of how long they are worked
+			  on */
 	struct argument_frame frames[ARGUMENT_FRAMES_MAX]; /* innermost own frame first */
 };
 

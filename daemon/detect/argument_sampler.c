@@ -52,6 +52,7 @@ struct argument_sampler {
 	size_t wanted[OPERAND_FRAMES_MAX]; /* those and who they called */
 	size_t wanted_count;
 	struct operand_sample operand_samples[OPERAND_FRAMES_MAX];
+	struct operand_sample later_samples[OPERAND_FRAMES_MAX]; /* of the same frames */
 	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
 	size_t object_count;
 };
@@ -294,10 +295,10 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 }
 
 /* values: none where its contents were not read. */
-static void note_frame(struct argument_sampler *sampler, const struct capture *capture,
+static void note_frame(struct argument_sampler *sampler, const struct python_stack *stack,
 		       size_t frame_number, struct values values, size_t *object)
 {
-	const struct python_frame *python = &capture->python.frames[frame_number];
+	const struct python_frame *python = &stack->frames[frame_number];
 	const struct operand_sample *own = sample_of(sampler, frame_number);
 	struct argument_frame *frame = &sampler->sample.frames[sampler->sample.frame_count];
 	struct argument_site *site, unknown;
@@ -331,35 +332,94 @@ static void note_frame(struct argument_sampler *sampler, const struct capture *c
 	if (!frame_number)
 		frame->flags |= ARGUMENT_DIRECT;
 	else if (site)
-		note_callee(sampler, frame, site, &capture->python, frame_number);
+		note_callee(sampler, frame, site, stack, frame_number);
 	if (site)
 		sampler->sample.frame_count++;
+}
+
+static bool is_readable(const struct python_stack *stack)
+{
+	return stack->count && !(stack->flags & (PYTHON_STACK_INVALID | PYTHON_STACK_RECOVERED));
+}
+
+/* Of the frames chosen: what is due. False: it cannot be read. */
+static bool read_values(struct argument_sampler *sampler, const struct python_stack *stack,
+			struct values values[ARGUMENT_FRAMES_MAX])
+{
+	choose_frames(sampler, stack);
+	if (!sampler->own_count ||
+	    operand_reader_read(sampler->operands, stack, sampler->wanted, sampler->wanted_count,
+				sampler->operand_samples))
+		return false;
+	for (size_t i = 0; i < sampler->own_count; i++)
+		values[i] = is_due(sampler, &stack->frames[sampler->own[i]])
+				    ? values_of(sampler, stack, sampler->own[i])
+				    : (struct values){ 0 };
+	read_contents(sampler, values, sampler->own_count, false);
+	return true;
+}
+
+static void note_frames(struct argument_sampler *sampler, const struct python_stack *stack,
+			const struct values *values, bool timeless)
+{
+	size_t object = 0;
+
+	sampler->sample = (struct argument_sample){ .cut = sampler->cut, .timeless = timeless };
+	for (size_t i = 0; i < sampler->own_count; i++)
+		note_frame(sampler, stack, sampler->own[i], values[i], &object);
+	sampler->taken = sampler->sample.frame_count > 0;
 }
 
 void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture)
 {
 	struct values values[ARGUMENT_FRAMES_MAX];
-	size_t object = 0;
 
 	sampler->taken = false;
-	if (capture->python_error || !capture->python.count ||
-	    capture->python.flags & (PYTHON_STACK_INVALID | PYTHON_STACK_RECOVERED))
-		return;
-	choose_frames(sampler, &capture->python);
-	if (!sampler->own_count)
-		return;
-	if (operand_reader_read(sampler->operands, &capture->python, sampler->wanted,
-				sampler->wanted_count, sampler->operand_samples))
-		return;
-	for (size_t i = 0; i < sampler->own_count; i++)
-		values[i] = is_due(sampler, &capture->python.frames[sampler->own[i]])
-				    ? values_of(sampler, &capture->python, sampler->own[i])
-				    : (struct values){ 0 };
-	read_contents(sampler, values, sampler->own_count, false);
-	sampler->sample = (struct argument_sample){ .cut = sampler->cut };
-	for (size_t i = 0; i < sampler->own_count; i++)
-		note_frame(sampler, capture, sampler->own[i], values[i], &object);
-	sampler->taken = sampler->sample.frame_count > 0;
+	if (!capture->python_error && is_readable(&capture->python) &&
+	    read_values(sampler, &capture->python, values))
+		note_frames(sampler, &capture->python, values, false);
+}
+
+static bool are_same_values(const struct operand_value *left, const struct operand_value *right,
+			    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (left[i].state != right[i].state || left[i].object != right[i].object ||
+		    left[i].integer != right[i].integer)
+			return false;
+	return true;
+}
+
+static bool is_same_call(const struct operand_sample *before, const struct operand_sample *after)
+{
+	return before->error == after->error && before->taken == after->taken &&
+	       before->operand_count == after->operand_count &&
+	       before->argument_count == after->argument_count &&
+	       are_same_values(before->operands, after->operands, before->operand_count) &&
+	       are_same_values(before->arguments, after->arguments, before->argument_count);
+}
+
+/* Of all frames whose operands were read: are they at the same calls still? */
+static bool is_still_there(struct argument_sampler *sampler, const struct python_stack *stack)
+{
+	if (operand_reader_read(sampler->operands, stack, sampler->wanted, sampler->wanted_count,
+				sampler->later_samples))
+		return false;
+	for (size_t i = 0; i < sampler->wanted_count; i++)
+		if (!is_same_call(&sampler->operand_samples[i], &sampler->later_samples[i]))
+			return false;
+	return true;
+}
+
+void argument_sampler_peek(struct argument_sampler *sampler, const struct python_stack *stack,
+			   bool moves)
+{
+	struct values values[ARGUMENT_FRAMES_MAX];
+
+	sampler->taken = false;
+	if (is_readable(stack) && read_values(sampler, stack, values) &&
+	    (!moves || is_still_there(sampler, stack)))
+		note_frames(sampler, stack, values, moves);
 }
 
 /*
@@ -553,7 +613,7 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
 		return;
 	sampler->taken = false;
 	sampler->sample.event_ns = event_ns;
-	sampler->sample.time_ns = time_ns;
+	sampler->sample.time_ns = sampler->sample.timeless ? 0 : time_ns;
 	sampler->sample.node = node;
 	(void)argument_log_add(&sampler->log, &sampler->sample);
 }

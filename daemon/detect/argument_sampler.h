@@ -24,6 +24,14 @@ void argument_sampler_destroy(struct argument_sampler *sampler);
 /* In the stop, after capture_take(). */
 void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture);
 
+/*
+ * The same of a thread that nobody has stopped, its stack just read. moves: it may have run on
+ * meanwhile. Then what its calls work on is read again at the end, and counts where it is still the
+ * same: of long calls more often than of short ones, so that such a sample stands for no time.
+ */
+void argument_sampler_peek(struct argument_sampler *sampler, const struct python_stack *stack,
+			   bool moves);
+
 /* Afterwards: what was taken is logged as this sample's. Without a taking: nothing. */
 void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,
 			  uint32_t node);

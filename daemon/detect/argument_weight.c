@@ -79,8 +79,11 @@ static int gather(struct weighing *weighing, const struct argument_log *log, con
 			line->tree_ns += time_ns;
 	}
 	for (size_t i = 0; i < log->sample_count; i++) {
-		struct weighed_line *line = line_of(weighing, cct_node(cct, log->samples[i].node));
+		struct weighed_line *line;
 
+		if (log->samples[i].timeless)
+			continue;
+		line = line_of(weighing, cct_node(cct, log->samples[i].node));
 		if (!line)
 			return -ENOMEM;
 		/* One that stands for nothing by itself gets its part, too. */
@@ -96,8 +99,11 @@ int argument_log_weigh(struct argument_log *log, const struct cct *cct)
 
 	for (size_t i = 0; !error && i < log->sample_count; i++) {
 		struct argument_sample *sample = &log->samples[i];
-		const struct weighed_line *line = line_of(&weighing, cct_node(cct, sample->node));
+		const struct weighed_line *line;
 
+		if (sample->timeless)
+			continue;
+		line = line_of(&weighing, cct_node(cct, sample->node));
 		sample->time_ns = (uint64_t)((double)line->tree_ns * (double)(sample->time_ns + 1) /
 					     (double)line->samples_ns);
 	}

@@ -26,6 +26,9 @@
 /* Of the limit; what is left without memory samples is for stops on the way out of the kernel. */
 #define CLOCK_SHARE      0.5
 #define CLOCK_SHARE_ONLY 0.9
+/* Peeks tell of arguments what most stops by the clock did: a part of theirs is for these. */
+#define PEEK_SHARE        0.15
+#define CLOCK_SHARE_PEEKS 0.4
 
 void governor_init(struct governor *governor, double limit, bool follows_accesses)
 {
@@ -35,6 +38,12 @@ void governor_init(struct governor *governor, double limit, bool follows_accesse
 		.cycles = { { .cost_ns = FIRST_CYCLE_NS }, { .cost_ns = FIRST_CYCLE_NS } },
 		.clock_cost_ns = FIRST_CLOCK_STOP_NS,
 	};
+}
+
+void governor_share_peeks(struct governor *governor)
+{
+	governor->clock_share = CLOCK_SHARE_PEEKS;
+	governor->peek_share = PEEK_SHARE;
 }
 
 void governor_bucket_init(struct governor *governor, struct governor_bucket *bucket)
@@ -116,6 +125,18 @@ static double missing_ns(const struct governor *governor, const struct governor_
 bool governor_allows_stop(const struct governor *governor, const struct governor_bucket *bucket)
 {
 	return missing_ns(governor, bucket) <= 0;
+}
+
+bool governor_allows_peek(const struct governor *governor, const struct governor_bucket *bucket)
+{
+	return bucket->credit_ns > 0 && bucket->peeked_ns < governor->peek_share * governor->limit *
+								    (double)bucket->running_ns;
+}
+
+void governor_charge_peek(struct governor_bucket *bucket, uint64_t peeked_ns)
+{
+	governor_charge(bucket, peeked_ns);
+	bucket->peeked_ns += fmin((double)peeked_ns, STOP_CHARGED_MAX_NS);
 }
 
 uint64_t governor_wait_ns(const struct governor *governor, const struct governor_bucket *bucket,

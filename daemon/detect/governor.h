@@ -45,6 +45,7 @@ struct governor_cycle {
 struct governor {
 	double limit;       /* stopped share allowed, 0.02 = 2% */
 	double clock_share; /* of it, for the clock's own stops */
+	double peek_share;  /* and for peeks that a thread waits for */
 	struct governor_cycle cycles[CYCLE_KINDS];
 	double clock_cost_ns; /* as of cycles, of a stop by the clock */
 	unsigned clock_stops; /* seen, up to CLOCK_STOPS_MAX */
@@ -55,10 +56,13 @@ struct governor_bucket {
 	uint64_t running_ns; /* CPU time until which it was filled */
 	double credit_ns;
 	double overdrawn_ns; /* credit below which the period is to be lengthened */
+	double peeked_ns;    /* of all that was charged, by peeks */
 };
 
 /* follows_accesses: memory samples will be taken, and half of the limit is theirs. */
 void governor_init(struct governor *governor, double limit, bool follows_accesses);
+/* There will be peeks, looks between stops (pipeline_peek.c): they get a part of the limit. */
+void governor_share_peeks(struct governor *governor);
 /* Of a thread that begins, and that ends. */
 void governor_bucket_init(struct governor *governor, struct governor_bucket *bucket);
 void governor_bucket_end(struct governor *governor, const struct governor_bucket *bucket);
@@ -82,6 +86,10 @@ void governor_spend(struct governor *governor, enum cycle kind, uint64_t cost_ns
 
 /* May a stop that can as well come later, or never? */
 bool governor_allows_stop(const struct governor *governor, const struct governor_bucket *bucket);
+
+/* May one begin that the thread waits for? And it has lasted peeked_ns. */
+bool governor_allows_peek(const struct governor *governor, const struct governor_bucket *bucket);
+void governor_charge_peek(struct governor_bucket *bucket, uint64_t peeked_ns);
 
 /*
  * The CPU time after which the thread will have earned the clock's next stop. It is

@@ -2,6 +2,7 @@
 #include "daemon/sample/pipeline.h"
 
 #include "common/clock.h"
+#include "common/random.h"
 #include "daemon/sample/clock_sampler.h"
 #include "daemon/sample/pipeline_thread.h"
 
@@ -31,6 +32,7 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 	};
 
 	*pipeline = (struct pipeline){
+		.random = random_seed(options->seed),
 		.target = target,
 		.breakpoints = options->breakpoints,
 		.memory_events = options->memory_events,
@@ -301,6 +303,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 		return;
 	take_capture(pipeline, thread, tracee, registers, records, count);
 	if (pipeline->clock_ticks) {
+		thread->ticked_ns = began_ns;
 		vary_kernel_clock(pipeline, thread, tracee);
 		delay_clock(pipeline, thread, tracee);
 	}

@@ -48,10 +48,14 @@ struct pipeline {
 	struct timeline thread_timeline, node_timeline;
 	struct thread_stacks stacks;
 	struct unclocked_time unclocked;
-	int64_t balance_ns;  /* missing of threads that have ended, see time_balance.h */
-	uint64_t lost_ns;    /* by all threads: stopped, and until they ran again */
-	uint64_t offers;     /* stops at which a memory sample could have begun */
-	uint64_t samples;    /* atomic: read by other threads */
+	int64_t balance_ns; /* missing of threads that have ended, see time_balance.h */
+	uint64_t lost_ns;   /* by all threads: stopped, and until they ran again */
+	uint64_t offers;    /* stops at which a memory sample could have begun */
+	uint64_t samples;   /* atomic: read by other threads */
+	/* Looks at what running threads work on (pipeline_peek.c): begun; that saw something; of
+	 * those, while the thread waited. */
+	uint64_t peeks, peeks_seen, peeks_waited;
+	uint64_t random;     /* when the next one is */
 	bool mappings_stale; /* an address was seen that no module holds */
 	bool memory_events;  /* the processor samples memory accesses; else each clock stop does */
 	bool idle;           /* paused or ending: answer stops, take nothing */
@@ -108,6 +112,12 @@ void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t no
  * returns when the next is due. Not while idle.
  */
 uint64_t pipeline_look(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns);
+
+/*
+ * Looks at what a running thread's calls work on, with none stopped; returns when
+ * the next is due; UINT64_MAX: none runs, ask again at the next tick. Not while idle.
+ */
+uint64_t pipeline_peek(struct pipeline *pipeline, struct tracer *tracer, uint64_t now_ns);
 
 /*
  * When idle again: charges what time of the process's cpu_ns since sampling

@@ -214,6 +214,8 @@ static int open_pipeline(struct session *session, struct error *error)
 		governor_init(&session->pipeline.governor,
 			      session->options.max_overhead - clock_sampler_share(session->clocks),
 			      options.loads || options.stores);
+	if (session->clocks && session->pipeline.arguments)
+		governor_share_peeks(&session->pipeline.governor);
 	if (session->clocks && !needs_tracer(&session->options))
 		return 0;
 	if (session->preflight.stop_signal_is_shared)

@@ -176,7 +176,7 @@ static void sample(struct session *session)
 	uint64_t pause_ns = tick_interval_ns(session);
 	uint64_t next_tick_ns = clock_now_ns() + pause_ns;
 	uint64_t next_look_ns = session->options.waits ? 0 : UINT64_MAX;
-	uint64_t next_take_ns = 0;
+	uint64_t next_take_ns = 0, next_peek_ns = 0;
 	enum tracer_end end = TRACER_RUNNING;
 	bool more = false;
 
@@ -189,6 +189,8 @@ static void sample(struct session *session)
 			tick(session, now_ns);
 			pause_ns = tick_pause_ns(session, pause_ns, cpu_ns);
 			next_tick_ns = now_ns + pause_ns;
+			if (next_peek_ns == UINT64_MAX)
+				next_peek_ns = 0;
 		}
 		if (now_ns >= next_look_ns && !session->pipeline.idle) {
 			session->pipeline.waiting.interval_ns = pause_ns > 2 * WAITING_INTERVAL_NS
@@ -197,8 +199,15 @@ static void sample(struct session *session)
 			next_look_ns = pipeline_look(&session->pipeline, session->tracer, now_ns);
 			now_ns = clock_now_ns();
 		}
-		next_ns = next_look_ns < next_tick_ns && !session->pipeline.idle ? next_look_ns
-										 : next_tick_ns;
+		if (now_ns >= next_peek_ns && !session->pipeline.idle) {
+			next_peek_ns = pipeline_peek(&session->pipeline, session->tracer, now_ns);
+			now_ns = clock_now_ns();
+		}
+		next_ns = next_tick_ns;
+		if (!session->pipeline.idle && next_look_ns < next_ns)
+			next_ns = next_look_ns;
+		if (!session->pipeline.idle && next_peek_ns < next_ns)
+			next_ns = next_peek_ns;
 		/* One at a time: a thread that stops meanwhile would wait for all of them. */
 		if (session->clocks && !session->pipeline.idle &&
 		    (more || now_ns >= next_take_ns)) {

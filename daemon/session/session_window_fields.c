@@ -39,6 +39,9 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, throttled_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_facts, machine_idle_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_facts, machine_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_facts, peeks, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_facts, peeks_seen, WINDOW_SUBTRACT),
+	WINDOW_FIELD(profile_facts, peeks_waited, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_facts, overhead, WINDOW_BY_HAND), /* of the above */
 	WINDOW_FIELD(profile_facts, overhead_limit, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, target_exited, WINDOW_SAME),

@@ -53,6 +53,37 @@ static void test_memory_samples_use_what_is_left(void **state)
 	assert_true(fabs(share - LIMIT) < 0.001);
 }
 
+/* Peeks that the thread waits for, tried at each tick: they take their part, and no more than it.
+ */
+static void test_peeks_have_a_part_of_the_limit(void **state)
+{
+	struct governor governor;
+	struct governor_bucket bucket;
+	uint64_t running_ns = 0, peeked_ns = 0;
+
+	(void)state;
+	governor_init(&governor, LIMIT, true);
+	governor_bucket_init(&governor, &bucket);
+	running_ns += TICK;
+	governor_fill(&governor, &bucket, running_ns);
+	assert_false(governor_allows_peek(&governor, &bucket));
+	governor_share_peeks(&governor);
+	for (unsigned i = 0; i < 5000; i++) {
+		running_ns += TICK;
+		governor_fill(&governor, &bucket, running_ns);
+		if (!governor_allows_peek(&governor, &bucket))
+			continue;
+		governor_charge_peek(&bucket, 100000);
+		peeked_ns += 100000;
+	}
+	assert_true(fabs((double)peeked_ns / (double)running_ns - 0.15 * LIMIT) < 0.0001);
+	/* Nor do they make a debt larger. */
+	governor_charge(&bucket, 5000000);
+	governor_charge(&bucket, 5000000);
+	governor_charge(&bucket, 5000000);
+	assert_false(governor_allows_peek(&governor, &bucket));
+}
+
 static void test_dear_stops_lengthen_the_period(void **state)
 {
 	unsigned overdrafts;
@@ -272,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_samples_use_what_is_left),
+		cmocka_unit_test(test_peeks_have_a_part_of_the_limit),
 		cmocka_unit_test(test_dear_stops_lengthen_the_period),
 		cmocka_unit_test(test_an_overdraft_is_paid_back),
 		cmocka_unit_test(test_accesses_and_calls_share),

@@ -154,6 +154,15 @@ static json_t *json_all_stops(const struct profile_facts *facts)
 	return json_with(object, "breakpoint", json_stops(&facts->breakpoint_stops));
 }
 
+static json_t *json_peeks(const struct profile_facts *facts)
+{
+	json_t *object = json_object();
+
+	object = json_with(object, "begun", json_count(facts->peeks));
+	object = json_with(object, "seen", json_count(facts->peeks_seen));
+	return json_with(object, "waited", json_count(facts->peeks_waited));
+}
+
 static json_t *json_times(const uint64_t time_ns[TIME_CLASS_COUNT])
 {
 	json_t *object = json_object();
@@ -325,6 +334,7 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 		{ "samples", json_count(facts->samples) },
 		{ "losses", json_losses(&facts->losses) },
 		{ "stop_ns", json_all_stops(facts) },
+		{ "peeks", json_peeks(facts) },
 		{ "overhead", json_figure(facts->overhead) },
 		{ "overhead_limit", json_figure(facts->overhead_limit) },
 		{ "target_exited", json_boolean(facts->target_exited) },

@@ -159,6 +159,9 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, throttled_ns, MERGE_MAX), /* they may be of one group */
 	FIELD(profile_facts, machine_idle_ns, MERGE_SUM),
 	FIELD(profile_facts, machine_ns, MERGE_SUM),
+	FIELD(profile_facts, peeks, MERGE_SUM),
+	FIELD(profile_facts, peeks_seen, MERGE_SUM),
+	FIELD(profile_facts, peeks_waited, MERGE_SUM),
 	FIELD(profile_facts, overhead, MERGE_DERIVED),
 	FIELD(profile_facts, overhead_limit, MERGE_BY_HAND), /* the greatest */
 	FIELD(profile_facts, target_exited, MERGE_BOTH),

@@ -231,6 +231,9 @@ struct profile_facts {
 	uint64_t queued_ns; /* that its threads were ready to run and had no CPU (queued_time.h) */
 	/* Meanwhile (cpu_supply.h): its control group was throttled; the machine's processors. */
 	uint64_t throttled_ns, machine_idle_ns, machine_ns;
+	/* Looks at the arguments of running threads (pipeline_peek.c): all, that could be used, and
+	 * of those, where the thread waited. */
+	uint64_t peeks, peeks_seen, peeks_waited;
 	double overhead; /* stops and waking up from them, over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
