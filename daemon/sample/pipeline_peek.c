@@ -12,6 +12,7 @@
  * a moment of our choosing does not.
  */
 #include "attach/procfs.h"
+#include "attach/thread_schedule.h"
 #include "common/clock.h"
 #include "common/random.h"
 #include "daemon/sample/passing_stack.h"
@@ -20,6 +21,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define PEEK_INTERVAL_NS (8 * NS_PER_MS)
 /* A thread that no clock has stopped for so long does next to nothing. */
@@ -58,6 +60,23 @@ static void consider(void *context, struct tracee *tracee)
 		choice->tracee = tracee;
 }
 
+/* A thread that waits for a processor is found in the same place again and again: that is one
+ * sample.
+ */
+static bool has_run(const struct pipeline *pipeline, struct pipeline_thread *thread, pid_t tid)
+{
+	struct thread_schedule schedule;
+	int fd = thread_schedule_open(pipeline->target->pid, tid);
+	bool known = fd >= 0 && !thread_schedule_read(fd, &schedule);
+	bool run = known && schedule.run_ns != thread->peeked_run_ns;
+
+	if (fd >= 0)
+		close(fd);
+	if (run)
+		thread->peeked_run_ns = schedule.run_ns;
+	return run;
+}
+
 static bool runs_at(const struct pipeline *pipeline, const struct tracee *tracee,
 		    int *ret_processor)
 {
@@ -94,7 +113,7 @@ static void peek_at(struct pipeline *pipeline, struct tracee *tracee, uint64_t n
 	bool waits, seen;
 
 	thread->peeked_ns = now_ns;
-	if (!runs_at(pipeline, tracee, &processor))
+	if (!has_run(pipeline, thread, tracee->id.tid) || !runs_at(pipeline, tracee, &processor))
 		return;
 	waits = processor == turn.processor;
 	if (waits && !governor_allows_peek(&pipeline->governor, &thread->bucket))

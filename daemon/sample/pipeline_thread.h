@@ -20,7 +20,8 @@ struct pipeline_thread {
 	uint64_t stopped_ns; /* since sampling began or went on */
 	size_t times;        /* its entry in pipeline->threads */
 	uint64_t ticked_ns;  /* when a clock has stopped it last; 0: none has */
-	uint64_t peeked_ns;  /* when it was last looked at between stops */
+	/* When it was last looked at between stops, and how long it had run by then. */
+	uint64_t peeked_ns, peeked_run_ns;
 };
 
 struct pipeline;
