@@ -103,20 +103,20 @@ static void send_trap(uint8_t *place, int code)
 /* Each kind of SIGTRAP: a bit of what was seen before the next. */
 static int child_trapped(void)
 {
-	static uint8_t nop = 0x90, int1 = 0xf1;
+	static uint8_t nop[] = { 0x90, 0x90 }, int1[] = { 0xf1, 0x90 };
 	int seen;
 
 	signal(SIGTRAP, count_urgent);
 	while (!shared->stop)
 		spin(1000);
-	send_trap(&nop, TRAP_BRKPT);
-	send_trap(&nop, TRAP_HWBKPT);
+	send_trap(nop, TRAP_BRKPT);
+	send_trap(nop, TRAP_HWBKPT);
 	seen = shared->urgent_seen;
 	raise(SIGTRAP);
 	__asm__ volatile("int3");
 	__asm__ volatile(".byte 0xf1");
-	send_trap(&int1, TRAP_BRKPT);
-	send_trap(&nop, TRAP_TRACE);
+	send_trap(int1, TRAP_BRKPT);
+	send_trap(nop, TRAP_TRACE);
 	return 20 + 10 * seen + shared->urgent_seen;
 }
 
