@@ -40,11 +40,11 @@ PROGRAMS = [
     program("auction_board.py", "sorted() in a loop", "board = sorted(", "heap|nlargest|bisect|insort|keep|once"),
     program("weather_feed.py", "time.sleep() in a coroutine", "time.sleep(", "await|asyncio|thread|event loop", ("--idle",)),
     program("ticket_office.py", "a lock that all wait for", "with printer", r"\block\b", ("--idle",)),
-    program("price_sheet.py", "+= of a long text", "self.text += ", r"\bjoin|StringIO|list"),
+    program("price_sheet.py", "+= of a long text", "self.text += \"<tr>", r"\bjoin|StringIO|list"),
     program("courier_zones.py", "a call with the same arguments", ("total += 4 + 0.3 * distance(", "latitude, longitude = middle("),
             "same argument|cache|keep|once"),
     program("photo_brightness.py", "an array by element", "result[y, x] = ", "slice|whole array|vector"),
-    program("chess_tree.py", "deepcopy()", "trial = copy.deepcopy(", "cop(y|ies)"),
+    program("chess_tree.py", "deepcopy()", "trial = copy.deepcopy(", "only what|undo|shallow"),
 ]
 
 

@@ -10,8 +10,7 @@ from rounds import rounds
 def log(number):
     rng = random.Random(number)
     levels = rng.choices(["DEBUG", "INFO", "WARNING", "ERROR"], [20, 70, 8, 2], k=20000)
-    return ["2026-03-%02d %02d:%02d:%02d %s request %d" % (n % 28 + 1, n % 24, n % 60, n % 60, level, n)
-            for n, level in enumerate(levels)]
+    return ["2026-03-01 12:30:%02d %s request" % (number % 60, level) for level in levels]
 
 
 def level(line):
@@ -20,6 +19,5 @@ def level(line):
 
 
 if __name__ == "__main__":
-    lines = log(1)
     for number in rounds():
-        counts = collections.Counter(level(line) for line in lines)
+        counts = collections.Counter(level(line) for line in log(number))
