@@ -122,6 +122,11 @@ bool slow_call_sorts(uint8_t number)
 	return slow_call_is_builtin(number) && !strcmp(slow_call_get(number)->function, "sorted");
 }
 
+bool slow_call_copies(uint8_t number)
+{
+	return number && slow_call_get(number)->when == SLOW_COPY;
+}
+
 bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
 {
 	if (!number)

@@ -41,6 +41,8 @@ bool slow_call_draws(const struct python_code *code);
 bool slow_call_is_builtin(uint8_t number);
 /* sorted(x) */
 bool slow_call_sorts(uint8_t number);
+/* copy.deepcopy() */
+bool slow_call_copies(uint8_t number);
 /* Is its advice the one for such a verdict? */
 bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict);
 /* By what these said. */

@@ -107,14 +107,15 @@ def check_stuck(interpreter, *arguments):
         report, text = profile(target.pid, "-d", 1.5, "--mode", "time", "--idle")
     words = verdict_text(text)
     check_equal(report["verdict"]["kind"], "waiting", "kind of %s" % words)
-    check("VERDICT an event loop was blocked by a call that waits An event loop was blocked for " in words, words)
-    blocked, rest = words.split("wait meanwhile:", 1)
-    check(rest.split(" in slow_call")[0].endswith("stuck.py:%d" % report["verdict"]["line"]["line"]), words)
+    place, rest = words.split(" time.sleep(0.1) # blocks the loop An event loop was blocked for ", 1)
+    check(place.startswith("VERDICT an event loop was blocked by a call that waits "), words)
+    check(place.split(" in slow_call")[0].endswith("stuck.py:%d" % report["verdict"]["line"]["line"]), words)
+    blocked, rest = rest.split("wait meanwhile. Await asyncio.sleep() instead. ", 1)
     check_equal(line_text(report["verdict"]["line"]), "time.sleep(0.1)  # blocks the loop", "the line")
     # Two thirds of the time.
     share = int(blocked.split("% of the time")[0].rsplit("(", 1)[1])
     check_sampled(45 < share < 90, "blocked for %d%%" % share)
-    check("waiting for input or output:" in rest and "pair[0].recv(1)" in rest, words)
+    check("waiting for input or output." in rest and "pair[0].recv(1)" in rest, words)
     idle = rest.split("Idle, which slows nothing down: ")[1]
     check_sampled("a pool without work, 4." in idle and "(as of 3 threads all the time)" in idle, words)
     for role in ("a queue without work", "an event loop with nothing ready", "a server without a client"):

@@ -102,12 +102,12 @@ static void test_places_by_rank(void **state)
 	};
 	static const char *const order[] = {
 		"VERDICT  it mostly waited: for input or output\n",
-		"  6.00 s (60% of the time) waiting for input or output:\n",
 		"    /srv/app.py:20 in fetch\n",
-		"  10.0 s (100% of the time) waiting for a time that the program has set itself:\n",
+		"  6.00 s (60% of the time) waiting for input or output.\n",
 		"    /srv/app.py:30 in tick\n",
-		"  10.0 s (100% of the time) waiting for another thread's or process's result:\n",
+		"  10.0 s (100% of the time) waiting for a time that the program has set itself.\n",
 		"    /srv/app.py:90 in <module>\n",
+		"  10.0 s (100% of the time) waiting for another thread's or process's result.\n",
 		"  Idle, which slows nothing down: a queue without work, 10.0 s (100% of the "
 		"time); a",
 		"pool without work, 70.0 s (as of 7 threads all the time); native code without "
@@ -140,12 +140,12 @@ static void test_only_threads_are_idle(void **state)
 	char *text = TEXT_OF(stacks);
 
 	(void)state;
+	check_has(text, "VERDICT  it mostly waited: for another process\n"
+			"    /usr/lib/python3.11/subprocess.py:500 in run\n"
+			"  1.00 s (10% of the time) waiting for another process.\n");
 	check_has(
 		text,
-		"VERDICT  it mostly waited: for another process\n"
-		"  1.00 s (10% of the time) waiting for another process:\n"
-		"    /usr/lib/python3.11/subprocess.py:500 in run\n"
-		"  10.0 s (100% of the time) waiting for another thread's or process's result:\n");
+		"  10.0 s (100% of the time) waiting for another thread's or process's result.\n");
 	check_has_not(text, "Idle");
 	free(text);
 }
@@ -215,16 +215,19 @@ static void test_blocked_loop(void **state)
 	char *text = TEXT_OF(asyncio);
 
 	(void)state;
-	check_has(text,
-		  "VERDICT  an event loop was blocked by a call that waits\n"
-		  "  An event loop was blocked for 800 ms (8% of the time) by this line, which "
-		  "waits for input or\n  output; all other tasks of the loop wait meanwhile:\n"
-		  "    /srv/app.py:20 in fetch\n");
+	check_has(
+		text,
+		"VERDICT  an event loop was blocked by a call that waits\n"
+		"    /srv/app.py:20 in fetch\n"
+		"  An event loop was blocked for 800 ms (8% of the time) by this line, which "
+		"waits for input or\n  output; all other tasks of the loop wait meanwhile. Use an "
+		"asynchronous client, or await\n  asyncio.to_thread().\n");
 	check_has(text, "an event loop with nothing ready, 9.00 s (90% of the time).");
 	free(text);
 	text = TEXT_OF(uvloop);
+	check_has(text, "    /srv/app.py:40 in handle\n  An event loop was blocked");
 	check_has(text, "by this line, which waits for a time");
-	check_has(text, "    /srv/app.py:40 in handle\n");
+	check_has(text, "Await asyncio.sleep() instead.");
 	check_has(text, "an event loop with nothing ready, 9.00 s (90% of the time).");
 	free(text);
 	/* Hardly ever: not worth a word. */
@@ -263,7 +266,8 @@ static void test_gil(void **state)
 			"  Threads waited for the GIL for 20.0 s (as of 2 threads all the time); "
 			"code with it ran "
 			"for 50.0%\n  of the time, most of it in thread 12 (two).\n"
-			"  10.0 s (100% of the time) waiting for another thread to end:\n");
+			"    /srv/app.py:90 in <module>\n"
+			"  10.0 s (100% of the time) waiting for another thread to end.\n");
 	free(text);
 	memcpy(asleep, threads, sizeof(asleep));
 	asleep[0].gil_asleep_ns = 9000000000;
@@ -374,8 +378,8 @@ static void test_deadlock(void **state)
 		"VERDICT  probable deadlock: threads wait for each other's locks\n",
 		"  Thread 1 waits for thread 2.\n",
 		"  Thread 2 waits for thread 1, \\u001b[31m.\n",
-		"  10.0 s (100% of the time) waiting for a lock:\n",
 		"    /srv/app.py:20 in one\n",
+		"  10.0 s (100% of the time) waiting for a lock.\n",
 		"  Idle, which slows nothing down: a pool without work",
 	};
 	char many[40 * 64] = "", *text;
@@ -401,6 +405,23 @@ static void test_deadlock(void **state)
 	assert_non_null(strstr(verdict.sentences[verdict.sentence_count - 1], "It used a CPU for"));
 }
 
+/* Of a lock alone there is something to be said; where the threads would wait for ever, there is
+ * not. */
+static void test_lock(void **state)
+{
+	static const struct stack stacks[] = {
+		{ { THREAD, PYTHON(APP, "one", 20) }, WAIT_LOCK, 70000000000 },
+	};
+	char *text = TEXT_OF(stacks);
+
+	(void)state;
+	check_has(text,
+		  "VERDICT  it mostly waited: for a lock\n"
+		  "    /srv/app.py:20 in one\n"
+		  "  70.0 s (as of 7 threads all the time) waiting for a lock: hold it for less ");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_blocked_loop),
 		cmocka_unit_test(test_gil),
 		cmocka_unit_test(test_with_a_finding),
+		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_deadlock),
 		cmocka_unit_test(test_without_a_cpu),
 	};

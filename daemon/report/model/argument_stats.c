@@ -149,12 +149,14 @@ static const char *words_name(void *context, enum python_names kind, uint32_t in
 }
 
 /* As expression_operand_name() counts them; *values: those of no other role so far. */
-static int operand_number(const struct argument_operand *operand, int *values)
+static int operand_number(const struct argument_site *site, const struct argument_operand *operand,
+			  int *values)
 {
 	switch ((enum operand_role)operand->role) {
 	case OPERAND_SELF:
 		return EXPRESSION_RECEIVER;
 	case OPERAND_CONTAINER:
+		return site->kind == OPERATION_CONTAINS; /* a value stands before "in" */
 	case OPERAND_OBJECT:
 		return 0;
 	case OPERAND_INDEX:
@@ -226,12 +228,43 @@ static void operands_words(const struct words *words, char text[512])
 			!named              ? ""
 			: named + 1 == left ? " and "
 					    : ", ",
-			operand_words(words, i, operand_number(&words->site->operands[i], &values),
-				      buffer));
+			operand_words(
+				words, i,
+				operand_number(words->site, &words->site->operands[i], &values),
+				buffer));
 		if (used >= 512)
 			return;
 		named++;
 	}
+}
+
+/* What is looked through, without what is looked for. */
+static void container_words(const struct words *words, char text[512])
+{
+	char buffer[2 * EXPRESSION_SIZE];
+
+	snprintf(text, 512, "a list");
+	for (size_t i = 0; i < words->site->operand_count; i++)
+		if (words->site->operands[i].role == OPERAND_CONTAINER)
+			snprintf(
+				text, 512, "%s",
+				operand_words(words, i,
+					      operand_number(words->site, &words->site->operands[i],
+							     &(int){ 0 }),
+					      buffer));
+}
+
+/* What to do about a sequence that all of a call goes over, and that is longer each time. */
+static const char *growing_advice(const struct argument_site *site)
+{
+	if (slow_call_sorts(site->slow))
+		return "keep it sorted as it grows (bisect.insort()), or take what is needed "
+		       "(max(), heapq.nlargest())";
+	for (size_t i = 0; site->kind == OPERATION_BINARY && i < site->operand_count; i++)
+		if (site->operands[i].kind == CONTENT_STR ||
+		    site->operands[i].kind == CONTENT_BYTES)
+			return "collect the parts in a list and join() them once, in the end";
+	return "keep what was found so far, and add what is new";
 }
 
 /* Of a function that several places call. */
@@ -252,11 +285,19 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    enum argument_verdict verdict, const char *expression)
 {
 	const char *what = expression ? expression : "this call";
-	char operands[512];
+	char operands[512], container[512];
 
 	if (summary->entry != ID_NONE && verdict == ARGUMENT_REPEATED)
 		return entry_sentence(arena, words, summary);
 	operands_words(words, operands);
+	/* Who asks for a copy is going to change it. */
+	if (slow_call_copies(words->site->slow) && words->site->compared &&
+	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+		return arena_format(arena,
+				    "%s %s; it gets the same %s as the call before in %" PRIu32
+				    " of %" PRIu32 " calls compared",
+				    what, slow_call_get(words->site->slow)->advice, operands,
+				    words->site->repeated, words->site->compared);
 	if (summary->repeated > 0 && !words->site->repeated && summary->alike &&
 	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
 		return arena_format(
@@ -266,6 +307,13 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 			what, operands, summary->alike, summary->pairs,
 			verdict == ARGUMENT_INVARIANT ? "compute it before the loop"
 						      : "keep its result until these change");
+	/* Not by its own arguments (argument_rule.c). */
+	if (summary->repeated > 0 && !words->site->compared &&
+	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+		return arena_format(arena,
+				    "%s works on what a call gives that is made again with the "
+				    "same arguments: keep its result, too",
+				    what);
 	if (summary->repeated > 0 &&
 	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
 		return arena_format(arena,
@@ -310,9 +358,9 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 	case ARGUMENT_GROWING:
 		return arena_format(
 			arena,
-			"%s goes over a sequence that grows from call to call: its cost "
-			"grows with the square of the length",
-			what);
+			"%s goes over a sequence that grows from call to call, which costs time "
+			"by the square of its length: %s",
+			what, growing_advice(words->site));
 	case ARGUMENT_ELEMENTS:
 		return arena_format(
 			arena,
@@ -332,15 +380,16 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				"%s goes through all of it for each value: group it once "
 				"(groupby, numpy.unique)",
 				what);
+		container_words(words, container);
 		if (words->site->kind != OPERATION_CONTAINS)
 			return arena_format(arena,
 					    "%s is asked of item after item, again for each value: "
 					    "keep the items in a dict by it",
 					    what);
 		return arena_format(arena,
-				    "%s searches %s from its beginning each time: keep what is "
-				    "looked for in a set or dict",
-				    what, operands);
+				    "%s searches %s from its beginning each time: keep its items "
+				    "in a set or dict",
+				    what, container);
 	case ARGUMENT_SORTED:
 		return arena_format(arena,
 				    "%s sorts all of it again in each call: keep it sorted as it "

@@ -271,7 +271,8 @@ static void finding_fill(const struct profile *profile, const struct profile_lin
 			 "That rests on %" PRIu64 " %s: profile longer to be sure.",
 			 finding->support,
 			 finding->by_arguments ? "samples" : "redundant accesses");
-	if (finding->category != CATEGORY_UNCLEAR)
+	/* What was seen of the arguments says more, and may contradict it. */
+	if (finding->category != CATEGORY_UNCLEAR && !finding->by_arguments)
 		finding->advice = category_advice(finding->category);
 }
 

@@ -52,6 +52,16 @@ static const char *const role_words[WAIT_ROLE_COUNT] = {
 	[WAIT_ROLE_NATIVE] = "native code without Python",
 };
 
+/* In place of a call that blocks an event loop. */
+static const char *const loop_advice[WAIT_KIND_COUNT] = {
+	[WAIT_LOCK] = "Use asyncio.Lock, or await asyncio.to_thread().",
+	[WAIT_GIL] = "Do the work in another process.",
+	[WAIT_IO] = "Use an asynchronous client, or await asyncio.to_thread().",
+	[WAIT_SLEEP] = "Await asyncio.sleep() instead.",
+	[WAIT_CHILD] = "Use asyncio.create_subprocess_exec(), or await asyncio.to_thread().",
+	[WAIT_OTHER] = "Await asyncio.to_thread() of it.",
+};
+
 static bool is_noteworthy(uint64_t ns, const struct profile_facts *facts)
 {
 	return facts->duration_ns && (double)ns >= PLACE_SHARE_MIN * (double)facts->duration_ns;
@@ -102,16 +112,19 @@ static void say_place(struct verdict *verdict, const struct wait_place *place,
 {
 	enum wait_kind kind = wait_place_kind(place);
 
+	show_frame(verdict, place->frame);
 	if (place->role == WAIT_ROLE_BLOCKED_LOOP)
 		verdict_say(verdict,
 			    "An event loop was blocked for %s by this line, which waits for %s; "
-			    "all other tasks of the loop wait meanwhile:",
-			    amount_of(place->all_ns, facts).text, kind_words[kind]);
+			    "all other tasks of the loop wait meanwhile. %s",
+			    amount_of(place->all_ns, facts).text, kind_words[kind],
+			    loop_advice[kind]);
 	else
-		verdict_say(verdict, "%s waiting for %s%s", amount_of(place->all_ns, facts).text,
+		verdict_say(verdict, "%s waiting for %s%s.", amount_of(place->all_ns, facts).text,
 			    role_words[place->role] ? role_words[place->role] : kind_words[kind],
-			    place->frame ? ":" : ".");
-	show_frame(verdict, place->frame);
+			    place->role == WAIT_ROLE_NONE && kind == WAIT_LOCK && !facts->deadlock
+				    ? ": hold it for less time, or guard less with it"
+				    : "");
 }
 
 static bool say_gil(struct verdict *verdict, const struct profile *profile)

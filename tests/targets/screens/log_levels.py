@@ -10,7 +10,7 @@ from rounds import rounds
 def log(number):
     rng = random.Random(number)
     levels = rng.choices(["DEBUG", "INFO", "WARNING", "ERROR"], [20, 70, 8, 2], k=20000)
-    return ["2026-03-01 12:30:%02d %s request" % (number % 60, level) for level in levels]
+    return ["2026-03-01 12:30:%02d %s request %d" % (n % 60, level, n) for n, level in enumerate(levels)]
 
 
 def level(line):
