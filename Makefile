@@ -227,6 +227,10 @@ bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling cost
 scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (40 minutes; WORDS='--set unseen': half of it)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/scoreboard.py $(WORDS)
 
+.PHONY: screens
+screens: $(O)/pieprofd ## What the first screen says of programs that are slow for one reason (four minutes)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/screens.py $(WORDS)
+
 .PHONY: check-servers
 check-servers: $(O)/pieprofd ## Real servers under load, profiled as users would (ten minutes; WORDS='celery ray': only those)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/servers/run.py $(or $(WORDS),--write docs/MEASURED.md)

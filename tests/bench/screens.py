@@ -30,7 +30,7 @@ def main():
             if wanted.needs != "numpy":
                 interpreter = with_packages(interpreter, wanted.needs)
             screen = Screen(interpreter, wanted, arguments.seconds)
-            faults, headline = screen.faults(), screen.headline()
+            faults, headline = screen.missing() + screen.too_large(), screen.headline()
             if arguments.show:
                 print("\n==== %s\n%s\n---- in a pipe\n%s" % (wanted.script, screen.terminal, screen.piped))
         except (Failure, Skip) as reason:

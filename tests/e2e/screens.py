@@ -97,19 +97,19 @@ class Screen:
     def headline(self):
         return self.piped[self.piped.index("VERDICT  "):].splitlines()[0].split(None, 1)[1]
 
-    def faults(self):
-        """What is wrong with it, in words; nothing, when nothing is."""
-        faults = []
+    def missing(self):
+        """What it does not say, in words; nothing, when nothing is missing."""
         top = " ".join(" ".join([line for line in self.piped.splitlines() if line.strip()][:TOP_LINES]).split())
         # A long line is cut.
         if not any("%s:%d" % (self.wanted.script, number) in top and " ".join(text.split())[:24] in top
                    for number, text in self.planted()):
-            faults.append("another line is named")
-        elif not re.search(self.wanted.advice, self.verdict(), re.I):
-            faults.append("what to do is not said")
-        for name, text in ("terminal", self.terminal), ("pipe", self.piped):
-            if len(text.splitlines()) > LINES_MAX:
-                faults.append("%d lines, %s" % (len(text.splitlines()), name))
+            return ["another line is named"]
+        return [] if re.search(self.wanted.advice, self.verdict(), re.I) else ["what to do is not said"]
+
+    def too_large(self):
+        """In what it is more than one screen, in words; nothing, when it fits."""
+        faults = ["%d lines" % len(text.splitlines()) for text in (self.terminal, self.piped)
+                  if len(text.splitlines()) > LINES_MAX]
         wide = max(map(len, self.terminal.splitlines()))
         if wide > COLUMNS:
             faults.append("%d columns" % wide)

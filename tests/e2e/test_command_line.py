@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the person at the terminal gets: exit codes, refusals, files, signals."""
 import contextlib
-import fcntl
 import json
 import os
-import pty
 import shutil
 import signal
 import stat
-import struct
 import subprocess
 import tempfile
-import termios
 import time
 
 from harness import (MANY_SAMPLES, PIEPROFD, Daemon, Skip, Target, check, check_equal, check_sampled,
                      default_interpreter, nobody, pieprofd, profile, show_to_everyone, status_of, wait_attached,
                      wait_until)
+from screens import on_terminal
 
 
 @contextlib.contextmanager
@@ -77,23 +74,6 @@ def test_pypy():
                     check("PyPy, which is not supported" in run.stderr and "CPython 3.6" in run.stderr, run.stderr)
             finally:
                 process.kill()
-
-
-def on_terminal(*arguments):
-    """What pieprofd writes to a terminal of 80 columns and 24 rows that is its standard output."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    with subprocess.Popen([PIEPROFD, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=slave,
-                          stderr=subprocess.PIPE) as process:
-        os.close(slave)
-        written = b""
-        with contextlib.suppress(OSError):
-            while True:
-                written += os.read(master, 4096)
-        os.close(master)
-        said = process.stderr.read().decode()
-    check_equal(process.returncode, 0, "exit code, with %r" % said)
-    return written.decode().replace("\r\n", "\n")
 
 
 def test_one_screen():

@@ -156,6 +156,21 @@ static int make_part(struct part *part, const struct text_layout *layout,
 	return 0;
 }
 
+/* A place is for the sentence after it, or for the one before, which ends with a colon then. */
+static void drop_sentence(struct verdict *verdict)
+{
+	size_t left = --verdict->sentence_count;
+	size_t length = strlen(verdict->sentences[left - 1]);
+	bool announced = length && verdict->sentences[left - 1][length - 1] == ':';
+	while (verdict->place_count) {
+		size_t position = verdict->places[verdict->place_count - 1].position;
+
+		if (position < left || (position == left && announced))
+			break;
+		verdict->place_count--;
+	}
+}
+
 /* As many of its sentences as there is room for: those that matter most come first. */
 static int make_verdict(struct part *part, const struct text_layout *layout,
 			const struct profile *profile, const struct writer_options *options)
@@ -171,7 +186,7 @@ static int make_verdict(struct part *part, const struct text_layout *layout,
 			return result;
 		free(part->text);
 		*part = (struct part){ 0 };
-		verdict.sentence_count--;
+		drop_sentence(&verdict);
 	}
 }
 

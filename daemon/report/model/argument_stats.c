@@ -238,20 +238,24 @@ static void operands_words(const struct words *words, char text[512])
 	}
 }
 
-/* What is looked through, without what is looked for. */
+/* What is looked through, without what is looked for: how much was compared is no matter. */
 static void container_words(const struct words *words, char text[512])
 {
-	char buffer[2 * EXPRESSION_SIZE];
-
 	snprintf(text, 512, "a list");
-	for (size_t i = 0; i < words->site->operand_count; i++)
-		if (words->site->operands[i].role == OPERAND_CONTAINER)
-			snprintf(
-				text, 512, "%s",
-				operand_words(words, i,
-					      operand_number(words->site, &words->site->operands[i],
-							     &(int){ 0 }),
-					      buffer));
+	for (size_t i = 0; i < words->site->operand_count; i++) {
+		struct argument_operand operand = words->site->operands[i];
+		char name[EXPRESSION_SIZE];
+		int number = operand_number(words->site, &operand, &(int){ 0 });
+
+		if (operand.role != OPERAND_CONTAINER)
+			continue;
+		if (!words->site->of_callee &&
+		    expression_operand_name(&words->bytecode, words->site->offset, number,
+					    &words->context, name))
+			snprintf(text, 512, "%s (%s)", name, operand.shape);
+		else
+			snprintf(text, 512, "%s", operand.shape);
+	}
 }
 
 /* What to do about a sequence that all of a call goes over, and that is longer each time. */

@@ -184,6 +184,10 @@ static void write_evidence(struct finding *finding, uint64_t total_ns)
 			 " words that they wrote again as they had been.",
 			 figure_sampled(line->total_ns, total_ns, finding->samples).text,
 			 same_again(line), line->evidence.again + line->evidence.again_loads);
+	else if (argument_finding(line) && line->avoidable_low_ns > line->total_ns)
+		snprintf(finding->evidence, FINDING_BYTES,
+			 "It takes %s of the CPU time, and more of its loop goes with it.",
+			 figure_sampled(line->total_ns, total_ns, finding->samples).text);
 	else if (argument_finding(line) && !counts->redundant)
 		snprintf(finding->evidence, FINDING_BYTES, "It takes %s of the CPU time.",
 			 figure_sampled(line->total_ns, total_ns, finding->samples).text);
