@@ -405,6 +405,32 @@ static void test_deadlock(void **state)
 	assert_non_null(strstr(verdict.sentences[verdict.sentence_count - 1], "It used a CPU for"));
 }
 
+/* On one screen there is no place without what is said of it. */
+static void test_places_on_one_screen(void **state)
+{
+	static const struct stack stacks[] = {
+		{ { THREAD, PYTHON(APP, "one", 20) }, WAIT_LOCK, 9000000000 },
+		{ { THREAD, PYTHON(APP, "two", 30) }, WAIT_CHILD, 8000000000 },
+		{ { THREAD, PYTHON(APP, "three", 40) }, WAIT_IO, 7000000000 },
+		{ { THREAD, PYTHON(APP, "four", 50) }, WAIT_IO, 6000000000 },
+	};
+	const struct writer_options brief = { .columns = 40, .brief = true };
+	struct tree tree;
+	unsigned places = 0, sentences = 0;
+	char *text;
+
+	(void)state;
+	make_tree(&tree, stacks, 4);
+	text = sample_written(&writer_text, &tree.profile, &brief);
+	for (const char *at = text; (at = strstr(at, "/srv/app.py:")); at++)
+		places++;
+	for (const char *at = text; (at = strstr(at, "waiting for")); at++)
+		sentences++;
+	assert_in_range(places, 1, 3);
+	assert_int_equal(places, sentences);
+	free(text);
+}
+
 /* Of a lock alone there is something to be said; where the threads would wait for ever, there is
  * not. */
 static void test_lock(void **state)
@@ -431,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_blocked_loop),
 		cmocka_unit_test(test_gil),
 		cmocka_unit_test(test_with_a_finding),
+		cmocka_unit_test(test_places_on_one_screen),
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_deadlock),
 		cmocka_unit_test(test_without_a_cpu),
