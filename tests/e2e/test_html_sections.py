@@ -108,6 +108,19 @@ def check_waiting(browser):
         check("# " + words in lines, "%s is not among the lines: %s" % (words, lines))
 
 
+def check_narrow(browser, page):
+    """Each figure stands below its line or thread, with its heading; what there is none of takes no room."""
+    open_page(browser, page, width=390, height=844, touch=True)
+    for holder in ("waiting-lines", "waiting-threads", "line-table"):
+        browser.evaluate("document.getElementById(%r).closest('[role=tabpanel]').classList.remove('off')" % holder)
+        table = "document.getElementById(%r).querySelector('table')" % holder
+        beyond = browser.evaluate("(e => e.scrollWidth - e.parentElement.clientWidth)(%s)" % table)
+        check(beyond <= 0, "#%s is %d px too wide" % (holder, beyond))
+        cells = browser.evaluate("[...%s.tBodies[0].querySelectorAll('td')].filter(e => e.checkVisibility())"
+                                 ".map(e => [e.textContent, e.dataset.title])" % table)
+        check(cells and all(text not in ("", "-") and title for text, title in cells), "#%s: %s" % (holder, cells))
+
+
 def choose_weight(browser, kind):
     browser.evaluate("(e => (e.value = %r, e.dispatchEvent(new Event('change'))))"
                      "(document.getElementById('weight'))" % kind)
@@ -119,6 +132,7 @@ def test_waiting_section():
     find_browser()
     with waiting_target(default_interpreter(), "waiting.py", "--busy") as (target, _):
         with Page(target.pid, "-d", 3, "--mode", "time", "--idle") as page, Browser() as browser:
+            check_narrow(browser, page)
             check_views(browser, page)
             check_waiting(browser)
             check("Garbage collector" in visible(browser, "#threads"), "no share of the garbage collector")

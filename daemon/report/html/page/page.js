@@ -276,7 +276,7 @@ function showReport(report, tree, base) {
 
 	function noneSeen() {
 		return report.loads.sampled + report.stores.sampled ? 'None was seen.' :
-			'Not looked for: no memory access was watched in this run.';
+			'No memory access was watched in this run, so that nothing can be said.';
 	}
 
 	function startRedundant() {

@@ -7,6 +7,8 @@ function numberCell(text, part) {
 		cell.classList.add('share');
 		cell.style.setProperty('--part', Math.min(part, 1));
 	}
+	if (text === '-')
+		cell.classList.add('none');
 	return cell;
 }
 

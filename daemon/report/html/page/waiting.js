@@ -26,29 +26,26 @@ function startWaiting(report, lineHead) {
 	const kinds = waitKinds(report);
 	const whole = waitingTime(report.waiting_ns || {});
 
-	function cell(text, part) {
-		const made = element('td', { class: 'number' }, text);
-		if (part > 0) {
-			made.classList.add('share');
-			made.style.setProperty('--part', Math.min(part, 1));
-		}
-		return made;
-	}
-
-	// The table's rows, some at a time; what is said of those without script goes.
+	// The table's rows, some at a time; what is said of those without script goes. Where there is little room each
+	// figure has its heading with it.
 	function fill(id, items, makeRow) {
 		const holder = document.getElementById(id);
 		const table = holder.querySelector('table');
+		const titles = [...table.tHead.rows[0].cells].map(head => head.textContent);
 		const more = element('button', { type: 'button', class: 'more' });
 		let next = 0;
 
 		function add() {
 			const first = next;
-			for (; next < items.length && next < first + ROWS; next++)
-				table.tBodies[0].append(makeRow(items[next]));
+			for (; next < items.length && next < first + ROWS; next++) {
+				const row = makeRow(items[next]);
+				[...row.cells].forEach((one, i) => one.dataset.title = titles[i]);
+				table.tBodies[0].append(row);
+			}
 			more.hidden = next >= items.length;
 			more.textContent = 'Show more (' + (items.length - next) + ')';
 		}
+		table.classList.add('stacked', 'unsorted');
 		table.tBodies[0].replaceChildren();
 		holder.replaceChildren(table);
 		holder.after(more);
@@ -58,12 +55,12 @@ function startWaiting(report, lineHead) {
 
 	function lineRow(line) {
 		const all = waitingTime(line.waiting_ns);
-		return element('tr', {}, lineHead(line), cell(duration(all), all / whole),
-			...kinds.map(kind => cell(line.waiting_ns[kind] ? duration(line.waiting_ns[kind]) : '-', 0)));
+		return element('tr', {}, lineHead(line), numberCell(duration(all), all / whole),
+			...kinds.map(kind => numberCell(line.waiting_ns[kind] ? duration(line.waiting_ns[kind]) : '-', 0)));
 	}
 
 	function threadRow(thread) {
-		const share = ns => cell(percent(ns, report.duration_ns, 1), ns / report.duration_ns);
+		const share = ns => numberCell(percent(ns, report.duration_ns, 1), ns / report.duration_ns);
 		return element('tr', {}, element('th', { scope: 'row' }, threadLabel(thread)),
 			share(selfTime(thread)), share(waitingTime(thread.waiting_ns)),
 			...kinds.map(kind => share(thread.waiting_ns[kind])));
