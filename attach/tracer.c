@@ -508,9 +508,11 @@ void tracer_wake(struct tracer *tracer, pthread_t thread)
 		wake_timer_wake(thread);
 }
 
-/* Does some thread still have the stop signal pending that one of our events sent? */
+/* Does some thread still have a signal pending that our events have caused? */
 static bool signal_pending(const struct tracer *tracer)
 {
+	uint64_t ours = 1ULL << (tracer->stop_signal - 1) | 1ULL << (SIGTRAP - 1);
+
 	tracee_table_each (&tracer->tracees, tracee) {
 		struct process_status status;
 
@@ -518,9 +520,7 @@ static bool signal_pending(const struct tracer *tracer)
 		    procfs_read_status(tracer->pid, tracee->id.tid, &status))
 			continue;
 		/* 't': stopped and not yet waited for. */
-		if (status.state == 't' || (status.signals_pending & ~status.signals_blocked) >>
-							   (tracer->stop_signal - 1) &
-						   1)
+		if (status.state == 't' || status.signals_pending & ~status.signals_blocked & ours)
 			return true;
 	}
 	return false;
