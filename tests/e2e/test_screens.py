@@ -7,7 +7,7 @@ from screens import PROGRAMS, Screen
 
 SECONDS = 5
 # One of each kind of reason; `make screens` and PIEPROFD_TEST_ALL=1 take all.
-SHORT = ("guest_list.py", "photo_brightness.py", "price_sheet.py", "weather_feed.py")
+SHORT = ("auction_board.py", "guest_list.py", "photo_brightness.py", "weather_feed.py")
 
 
 def case(wanted):
