@@ -14,6 +14,7 @@
 #include "daemon/cli/signals.h"
 #include "daemon/cli/target_choice.h"
 #include "daemon/report/encode/figure.h"
+#include "daemon/serve/notify.h"
 #include "daemon/session/group.h"
 
 #include <errno.h>
@@ -209,6 +210,9 @@ static enum exit_code record_group(const struct options *options, struct group *
 		message_error(&error);
 		return error.exit_code;
 	}
+	/* For a target that has started us and waits; a command's socket is the command's. */
+	if (!command)
+		notify_send("READY=1");
 	hint_children_begin(&hint, options);
 	wait_for_end(options, group, command, signals, &hint);
 	group_finish(group);

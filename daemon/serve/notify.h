@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What systemd is told of a service with Type=notify: sd_notify(3), whose protocol is a datagram.
+/*
+ * What systemd is told of a service with Type=notify, and whoever else starts us and waits:
+ * sd_notify(3), whose protocol is a datagram.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_NOTIFY_H
 #define PIEPROFD_DAEMON_SERVE_NOTIFY_H

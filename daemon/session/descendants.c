@@ -5,6 +5,8 @@
 #include "attach/procfs.h"
 #include "daemon/session/process_search.h"
 
+#include <unistd.h>
+
 /* A number that came up before: it has ended, and another process has got it. */
 static bool is_known(const struct pid_list *found, pid_t pid)
 {
@@ -17,13 +19,16 @@ static bool is_known(const struct pid_list *found, pid_t pid)
 int descendants_read(pid_t pid, struct pid_list *ret_found)
 {
 	struct pid_list children = { 0 };
+	/* A target may have started us itself. */
+	pid_t self = getpid();
 	int error = children_read(pid, &children);
 
 	ret_found->count = 0;
 	for (size_t next = 0; !error; next++) {
 		for (size_t i = 0;
 		     i < children.count && ret_found->count < DESCENDANTS_MAX && !error; i++)
-			if (children.items[i] != pid && !is_known(ret_found, children.items[i]))
+			if (children.items[i] != pid && children.items[i] != self &&
+			    !is_known(ret_found, children.items[i]))
 				error = pid_list_add(ret_found, children.items[i]);
 		if (next == ret_found->count || error)
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processes below a process: what they used of the CPU, and which of them runs
- * Python. For a person who has named a launcher, or a parent whose children do the
+ * The processes below a process, but for ourselves: what they used of the CPU, and which
+ * of them runs Python. For a person who has named a launcher, or a parent whose children do the
  * work. Looks at /proc alone; nothing is attached to.
  */
 #ifndef PIEPROFD_DAEMON_SESSION_DESCENDANTS_H

@@ -81,6 +81,25 @@ static void parents_come_first(void **state)
 	pid_list_deinit(&found);
 }
 
+/* A daemon that its target has started, and what that may be a child beside. */
+static void we_are_none_of_them(void **state)
+{
+	struct pid_list found = { 0 };
+	pid_t parent = getpid(), sibling, pid;
+	int end, status;
+
+	(void)state;
+	sibling = make_family(0, &end);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(descendants_read(parent, &found) || found.count != 1 ||
+		      found.items[0] != sibling);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	end_family(sibling, end);
+}
+
 static void test_limit(void **state)
 {
 	struct pid_list found = { 0 };
@@ -127,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parents_come_first),
+		cmocka_unit_test(we_are_none_of_them),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_work),
 	};
