@@ -7,6 +7,7 @@
 #include "daemon/session/group_parts.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Opening sessions may take longer than the caller's thread should be away. */
 #define LOOK_LIMIT_NS (250 * NS_PER_MS)
@@ -133,6 +134,9 @@ struct member *group_add_member(struct group *group, pid_t pid, pid_t parent)
 {
 	struct member member;
 
+	/* A member may have started us itself. */
+	if (pid == getpid())
+		return NULL;
 	if (member_init(&member, pid, parent, GROUP_TRY_NS))
 		return NULL;
 	if (group->members.count < GROUP_WATCHED_MAX)
