@@ -372,6 +372,14 @@ deb: ## Debian package in $(O)/deb, looked at by lintian if that is there
 		lintian --allow-root --fail-on error,warning --info --tag-display-limit 0 $(O)/deb/*.changes; \
 	else echo 'skipped: lintian is not installed'; fi
 
+.PHONY: wheel
+wheel: $(O)/pieprofd ## Python wheel in $(O)/wheel: the program, its libraries, and what calls it from Python
+	@PYTHON="$(PYTHON)" .packaging/python/make-wheel $(O)/pieprofd $(VERSION) $(O)/wheel
+
+.PHONY: check-wheel
+check-wheel: wheel ## Installs the wheel, also in later Debian suites' root trees where they are there, and uses it (a minute)
+	@tests/tools/check-wheel $(O)/wheel/*.whl
+
 .PHONY: check-packaging
 check-packaging: ## The Debian package, its contents, the unit, and the Kubernetes examples (minutes)
 	@sh .ci/install-packages packaging

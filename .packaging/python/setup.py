@@ -3,17 +3,18 @@
 import os
 from typing import Tuple
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
 
-class PlatformWheel(bdist_wheel):
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.root_is_pure = False
+class WithProgram(Distribution):
+    def has_ext_modules(self) -> bool:
+        return True
 
+
+class PlatformWheel(bdist_wheel):
     def get_tag(self) -> Tuple[str, str, str]:
         return "py3", "none", super().get_tag()[2]
 
 
-setup(version=os.environ["PIEPROFD_VERSION"], cmdclass={"bdist_wheel": PlatformWheel})
+setup(version=os.environ["PIEPROFD_VERSION"], distclass=WithProgram, cmdclass={"bdist_wheel": PlatformWheel})

@@ -48,11 +48,13 @@ class PieprofdMagics(Magics):
         __tracebackhide__ = True
         shell: Any = self.shell
         tree = shell.transform_ast(shell.compile.ast_parse(code, name))
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else ast.Expr(ast.Constant(None))
+        statements = shell.compile(tree, name, "exec")
+        value = shell.compile(ast.fix_missing_locations(ast.Expression(last.value)), name, "eval")
         profile.start()
         try:
-            exec(shell.compile(tree, name, "exec"), shell.user_ns)
-            return eval(shell.compile(ast.Expression(last.value), name, "eval"), shell.user_ns) if last else None
+            exec(statements, shell.user_ns)
+            return eval(value, shell.user_ns)
         finally:
             self._show(profile)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-CARRIED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "pieprofd")
+CARRIED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pieprofd")
 
 # linux/prctl.h: "Yama" in bytes.
 PR_SET_PTRACER = 0x59616D61
