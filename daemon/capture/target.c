@@ -253,12 +253,26 @@ static void error_out_of_memory(struct error *error)
 	error_set(error, EXIT_INTERNAL, "out of memory");
 }
 
+/* Yama lets everybody read the map of a process, and its memory nobody but those who may attach. */
+static bool memory_refused(struct target *target, struct error *ret_error)
+{
+	uint8_t byte;
+	int failure = memory_read(&target->reader, target->interpreter->range.start, &byte, 1);
+
+	if (failure != -EACCES && failure != -EPERM)
+		return false;
+	preflight_explain_seize(target->pid, failure, ret_error);
+	return true;
+}
+
 /* An interpreter that cannot be read leaves the native stacks: -1 is for everything else. */
 static int open_runtime(struct target *target, struct error *error)
 {
 	target->runtime = python_runtime_create(&target->interpreter_info, &target->reader,
 						&target->python_refusal);
 	if (!target->runtime) {
+		if (memory_refused(target, error))
+			return -1;
 		*error = target->python_refusal;
 		return error->exit_code == EXIT_UNSUPPORTED_PYTHON ? 0 : -1;
 	}

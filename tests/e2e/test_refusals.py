@@ -16,7 +16,7 @@ import tempfile
 from harness import (NO_LEAK_DETECTION, PIEPROFD, Skip, Target, asan_options, check, check_equal, find_interpreters,
                      nobody, show_to_everyone)
 
-PTRACE, PERF_EVENT_OPEN = 101, 298  # numbers of system calls, asm/unistd_64.h
+PTRACE, PERF_EVENT_OPEN, PROCESS_VM_READV = 101, 298, 310  # numbers of system calls, asm/unistd_64.h
 EPERM, ENOSYS = 1, 38
 
 
@@ -151,6 +151,25 @@ def test_yama():
             said = refusal(pid, lambda settings=settings: (pretend_settings(settings), refuse_call(PTRACE, EPERM)),
                            4, user)
         check(all(word in said for word in words), said)
+
+
+def test_yama_refuses_memory():
+    """As it does: the map of a process can be read, its memory by no system call and no file."""
+    user = nobody()
+
+    def restrict(pid):
+        pretend_settings({"yama/ptrace_scope": 1, "perf_event_paranoid": 2})
+        # Nobody may open what lies over the target's memory.
+        secret = "/proc/sys/kernel/secret"
+        os.close(os.open(secret, os.O_CREAT | os.O_WRONLY, 0o600))
+        checked(libc().mount(secret.encode(), b"/proc/%d/mem" % pid, None, 0x1000, None))  # MS_BIND
+        refuse_call(PTRACE, EPERM)
+        refuse_call(PROCESS_VM_READV, EPERM)
+
+    for mode in ("all", "time"):
+        with sleeping_target(user) as pid:
+            said = refusal(pid, lambda pid=pid: restrict(pid), 4, user, mode)
+        check("its ancestors" in said and "kernel.yama.ptrace_scope=0" in said, said)
 
 
 def test_ptrace_refused():
