@@ -29,6 +29,16 @@ function reveal(target) {
 	return Boolean(tab);
 }
 
+/* In the address, which a page in a notebook's frame has none of its own of: it is refused there. */
+function rememberTab(tab) {
+	try {
+		window.history.replaceState(null, '', tab.hash);
+	} catch (error) {
+		if (error.name !== 'SecurityError')
+			throw error;
+	}
+}
+
 function startTabs() {
 	const list = document.getElementById('tabs');
 	const tabs = [...list.querySelectorAll('a')];
@@ -57,8 +67,8 @@ function startTabs() {
 		panel.setAttribute('aria-labelledby', tab.id);
 		tab.addEventListener('click', function (event) {
 			event.preventDefault();
-			window.history.replaceState(null, '', tab.hash);
 			showTab(tab, false);
+			rememberTab(tab);
 		});
 	});
 	list.addEventListener('keydown', onKey);
