@@ -60,6 +60,8 @@ int clock_sample_parse(const void *record, size_t size, struct clock_sample *ret
 	sample->cpu = head.cpu;
 	sample->in_kernel = head.flags & CLOCK_IN_KERNEL;
 	sample->cut_short = head.flags & CLOCK_CUT_SHORT;
+	sample->fault = head.flags & CLOCK_FAULT ? head.fault : 0;
+	sample->faults = head.flags & CLOCK_FAULT ? head.faults : 0;
 	memcpy(sample->comm, head.comm, sizeof(sample->comm));
 	sample->comm[sizeof(sample->comm) - 1] = '\0';
 	sample->registers = (struct registers){ .rip = head.registers[CLOCK_REGISTER_IP] };

@@ -32,8 +32,10 @@ struct clock_sample {
 	remote_addr state;      /* its PyThreadState; 0: none was found */
 	pid_t tid, inner_tid;   /* in our namespace of processes, and in its own */
 	unsigned cpu;
-	bool in_kernel; /* registers and stack are those with which it entered it */
-	bool cut_short; /* some memory was left out for lack of room */
+	bool in_kernel;    /* registers and stack are those with which it entered it */
+	bool cut_short;    /* some memory was left out for lack of room */
+	remote_addr fault; /* of a page fault: what was touched */
+	uint64_t faults;   /* likewise: so many it stands for; 0: it is a sample of the clock */
 	char comm[CLOCK_COMM_BYTES];
 	struct registers registers;
 	/* Pieces of the stack come last, by ascending addresses. */

@@ -22,8 +22,9 @@ struct kernel_clocks {
 	struct ring_buffer *ring;
 	struct clock_state *state; /* the program's, mapped */
 	int threads_fd;
-	int *clocks; /* perf events, one a processor; -1: it is offline */
-	size_t clock_count;
+	/* Perf events, one a processor; -1: it is offline. Those of faults are there if wanted. */
+	int *clocks, *faults;
+	size_t clock_count, fault_count;
 	struct clock_sample sample;
 	void (*take)(void *context, const struct clock_sample *sample);
 	void *take_context;
@@ -155,20 +156,12 @@ static int load(struct kernel_clocks *clocks, const struct clock_config *config,
 	return clocks->ring ? 0 : -errno;
 }
 
-static int open_clock(const struct kernel_clocks *clocks, int cpu, uint64_t period_ns)
+/* An event of one processor that runs the program of that name. Its descriptor or -errno. */
+static int open_event(const struct kernel_clocks *clocks, int cpu,
+		      struct perf_event_attr *attributes, const char *name)
 {
-	struct perf_event_attr attributes = {
-		.size = sizeof(attributes),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = period_ns,
-		.exclude_hv = 1,
-		.exclude_guest = 1,
-		.exclude_idle = 1,
-		.disabled = 1,
-	};
-	struct bpf_program *program = bpf_object__find_program_by_name(clocks->object, "on_clock");
-	long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct bpf_program *program = bpf_object__find_program_by_name(clocks->object, name);
+	long fd = syscall(SYS_perf_event_open, attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	int error;
 
 	if (fd < 0)
@@ -181,23 +174,85 @@ static int open_clock(const struct kernel_clocks *clocks, int cpu, uint64_t peri
 	return (int)fd;
 }
 
-static int open_clocks(struct kernel_clocks *clocks, size_t processors, uint64_t period_ns)
+/* One on each processor; *ret_fds is the caller's also on failure. */
+static int open_events(const struct kernel_clocks *clocks, size_t processors,
+		       struct perf_event_attr *attributes, const char *name, int **ret_fds,
+		       size_t *ret_count)
 {
 	size_t opened = 0;
 
-	clocks->clocks = malloc(processors * sizeof(clocks->clocks[0]));
-	if (!clocks->clocks)
+	*ret_fds = malloc(processors * sizeof((*ret_fds)[0]));
+	if (!*ret_fds)
 		return -ENOMEM;
 	for (size_t cpu = 0; cpu < processors; cpu++) {
-		int fd = open_clock(clocks, (int)cpu, period_ns);
+		int fd = open_event(clocks, (int)cpu, attributes, name);
 
 		/* One that is offline. */
 		if (fd < 0 && fd != -ENODEV && fd != -ENXIO)
 			return fd;
-		clocks->clocks[clocks->clock_count++] = fd < 0 ? -1 : fd;
+		(*ret_fds)[(*ret_count)++] = fd < 0 ? -1 : fd;
 		opened += fd >= 0;
 	}
 	return opened ? 0 : -ENODEV;
+}
+
+static int open_clocks(struct kernel_clocks *clocks, size_t processors, uint64_t period_ns)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+		.exclude_hv = 1,
+		.exclude_guest = 1,
+		.exclude_idle = 1,
+		.disabled = 1,
+	};
+
+	return open_events(clocks, processors, &attributes, "on_clock", &clocks->clocks,
+			   &clocks->clock_count);
+}
+
+static void close_events(int *fds, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*count = 0;
+}
+
+int kernel_clocks_add_faults(struct kernel_clocks *clocks, uint64_t interval_ns)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		/* Never with PERF_SAMPLE_PERIOD: each fault would be an overflow then. */
+		.sample_period = CLOCK_FAULT_PERIOD,
+		.sample_type = PERF_SAMPLE_ADDR,
+		.exclude_hv = 1,
+		.disabled = 1,
+	};
+	int error = open_events(clocks, clocks->clock_count, &attributes, "on_fault",
+				&clocks->faults, &clocks->fault_count);
+
+	if (error) {
+		close_events(clocks->faults, &clocks->fault_count);
+		free(clocks->faults);
+		clocks->faults = NULL;
+		return error;
+	}
+	kernel_clocks_set_fault_interval(clocks, interval_ns);
+	return 0;
+}
+
+void kernel_clocks_set_fault_interval(struct kernel_clocks *clocks, uint64_t interval_ns)
+{
+	uint64_t interval_us = interval_ns / 1000;
+
+	__atomic_store_n(&clocks->state->fault_interval_us,
+			 interval_us < UINT32_MAX ? (uint32_t)interval_us : UINT32_MAX,
+			 __ATOMIC_RELAXED);
 }
 
 struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config *config,
@@ -228,10 +283,8 @@ struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config 
 
 static void close_clocks(struct kernel_clocks *clocks)
 {
-	for (size_t i = 0; i < clocks->clock_count; i++)
-		if (clocks->clocks[i] >= 0)
-			close(clocks->clocks[i]);
-	clocks->clock_count = 0;
+	close_events(clocks->faults, &clocks->fault_count);
+	close_events(clocks->clocks, &clocks->clock_count);
 }
 
 void kernel_clocks_destroy(struct kernel_clocks *clocks)
@@ -239,6 +292,7 @@ void kernel_clocks_destroy(struct kernel_clocks *clocks)
 	if (!clocks)
 		return;
 	close_clocks(clocks);
+	free(clocks->faults);
 	free(clocks->clocks);
 	ring_buffer__free(clocks->ring);
 	if (clocks->state)
@@ -252,12 +306,18 @@ void kernel_clocks_let_go(struct kernel_clocks *clocks)
 	close_clocks(clocks);
 }
 
+static void enable_events(const int *fds, size_t count, bool enable)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			(void)ioctl(fds[i], enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+				    0);
+}
+
 void kernel_clocks_enable(struct kernel_clocks *clocks, bool enable)
 {
-	for (size_t i = 0; i < clocks->clock_count; i++)
-		if (clocks->clocks[i] >= 0)
-			(void)ioctl(clocks->clocks[i],
-				    enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	enable_events(clocks->clocks, clocks->clock_count, enable);
+	enable_events(clocks->faults, clocks->fault_count, enable);
 }
 
 void kernel_clocks_set_period(struct kernel_clocks *clocks, uint64_t period_ns)
@@ -300,4 +360,9 @@ unsigned kernel_clocks_read(struct kernel_clocks *clocks,
 uint64_t kernel_clocks_dropped(const struct kernel_clocks *clocks)
 {
 	return __atomic_load_n(&clocks->state->dropped, __ATOMIC_RELAXED) + clocks->unreadable;
+}
+
+uint64_t kernel_clocks_dropped_faults(const struct kernel_clocks *clocks)
+{
+	return __atomic_load_n(&clocks->state->faults_dropped, __ATOMIC_RELAXED);
 }

@@ -30,6 +30,16 @@ struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config 
 					   uint64_t period_ns, struct error *error);
 void kernel_clocks_destroy(struct kernel_clocks *clocks);
 
+/*
+ * Page faults are sampled, too, those served in the kernel's own code among them: on each
+ * processor one in so many that samples are at least interval_ns apart, on average. Before
+ * kernel_clocks_enable(). 0 or a negative errno: they are not, and the clocks are as they were.
+ */
+__attribute__((warn_unused_result)) int kernel_clocks_add_faults(struct kernel_clocks *clocks,
+								 uint64_t interval_ns);
+/* The interval from now on. */
+void kernel_clocks_set_fault_interval(struct kernel_clocks *clocks, uint64_t interval_ns);
+
 void kernel_clocks_enable(struct kernel_clocks *clocks, bool enable);
 
 /* Of wall time of each processor. Each call also begins the interval in hand anew. */
@@ -48,6 +58,8 @@ unsigned kernel_clocks_read(struct kernel_clocks *clocks,
 
 /* Samples for which there was no room, since the beginning. */
 uint64_t kernel_clocks_dropped(const struct kernel_clocks *clocks);
+/* Page faults for which they would have stood. */
+uint64_t kernel_clocks_dropped_faults(const struct kernel_clocks *clocks);
 
 /* In a copy of the process, or at its end in a hurry: closes what keeps the clocks alive. */
 void kernel_clocks_let_go(struct kernel_clocks *clocks);

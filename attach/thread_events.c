@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/thread_events.h"
 
+#include "attach/stop_event.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -45,43 +46,6 @@ struct memory_record {
 	uint64_t data_source;
 };
 
-static void attributes_init(struct perf_event_attr *attributes)
-{
-	*attributes = (struct perf_event_attr){
-		.size = sizeof(*attributes),
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CPU | PERF_SAMPLE_READ,
-		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
-		/* Stops happen in user code only: no system call is ever interrupted. */
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.disabled = 1,
-		.wakeup_events = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
-}
-
-static int event_open(struct perf_event_attr *attributes, pid_t tid, int output_fd)
-{
-	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (output_fd >= 0 ? PERF_FLAG_FD_OUTPUT : 0);
-	long fd = syscall(SYS_perf_event_open, attributes, tid, -1, output_fd, flags);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* The overflow signals the thread itself, which stops it for its tracer. */
-static int event_direct_signal(int fd, pid_t tid, int signal)
-{
-	struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = tid };
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETOWN_EX, &owner) || fcntl(fd, F_SETSIG, signal) ||
-	    fcntl(fd, F_SETFL, flags | O_ASYNC))
-		return -errno;
-	return 0;
-}
-
 static void direct_clock(struct thread_events *events, pid_t tid, int signal, bool owner_first)
 {
 	struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = tid };
@@ -93,11 +57,6 @@ static void direct_clock(struct thread_events *events, pid_t tid, int signal, bo
 	(void)fcntl(events->clock_fd, F_SETSIG, signal);
 	if (!owner_first)
 		(void)fcntl(events->clock_fd, F_SETOWN_EX, &owner);
-}
-
-static int event_id(int fd, uint64_t *ret_id)
-{
-	return ioctl(fd, PERF_EVENT_IOC_ID, ret_id) ? -errno : 0;
 }
 
 /* 0: unknown. */
@@ -135,18 +94,18 @@ int thread_events_open_after(struct thread_events *events, pid_t tid, int signal
 	sampling_interval_start(&events->interval, period_ns, clock_now_ns() ^ (uint64_t)tid << 40);
 	sampling_interval_continue(&events->interval, rest);
 	events->owed_ns = rest.owed_ns;
-	attributes_init(&attributes);
+	stop_event_attributes(&attributes);
 	attributes.type = PERF_TYPE_SOFTWARE;
 	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
 	attributes.sample_period = events->interval.ns;
-	events->clock_fd = event_open(&attributes, tid, -1);
+	events->clock_fd = stop_event_open(&attributes, tid, -1);
 	if (events->clock_fd < 0)
 		return events->clock_fd;
 	error = event_ring_map(&events->ring, events->clock_fd);
 	if (!error)
-		error = event_id(events->clock_fd, &events->clock_id);
+		error = stop_event_id(events->clock_fd, &events->clock_id);
 	if (!error)
-		error = event_direct_signal(events->clock_fd, tid, signal);
+		error = stop_event_direct(events->clock_fd, tid, signal);
 	if (error)
 		thread_events_close(events);
 	return error;
@@ -181,18 +140,18 @@ int thread_events_add_memory(struct thread_events *events, const struct memory_e
 	for (unsigned skid = 0; skid <= 3 && sampler.fd < 0; skid++) {
 		struct perf_event_attr attributes;
 
-		attributes_init(&attributes);
+		stop_event_attributes(&attributes);
 		memory_event_attributes(event, skid, &attributes);
 		/* How many accesses that is, the kernel finds out. */
 		attributes.freq = 1;
 		attributes.sample_freq = rate_hz(events->interval.period_ns);
-		sampler.fd = event_open(&attributes, events->tid, events->clock_fd);
+		sampler.fd = stop_event_open(&attributes, events->tid, events->clock_fd);
 	}
 	if (sampler.fd < 0)
 		return sampler.fd;
-	error = event_id(sampler.fd, &sampler.id);
+	error = stop_event_id(sampler.fd, &sampler.id);
 	if (!error)
-		error = event_direct_signal(sampler.fd, events->tid, events->signal);
+		error = stop_event_direct(sampler.fd, events->tid, events->signal);
 	if (error) {
 		close(sampler.fd);
 		return error;
@@ -201,11 +160,17 @@ int thread_events_add_memory(struct thread_events *events, const struct memory_e
 	return 0;
 }
 
+int thread_events_add_faults(struct thread_events *events)
+{
+	return fault_sampler_open(&events->fault, events->tid, events->clock_fd, events->signal);
+}
+
 void thread_events_remove_memory(struct thread_events *events)
 {
 	for (size_t i = 0; i < events->memory_count; i++)
 		close(events->memory[i].fd);
 	events->memory_count = 0;
+	fault_sampler_close(&events->fault);
 }
 
 void thread_events_close(struct thread_events *events)
@@ -228,6 +193,7 @@ static void enable_memory(struct thread_events *events, bool enable)
 	for (size_t i = 0; i < events->memory_count; i++)
 		(void)ioctl(events->memory[i].fd,
 			    enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	fault_sampler_enable(&events->fault, enable);
 }
 
 void thread_events_enable_clock(struct thread_events *events, bool enable)
@@ -331,7 +297,7 @@ static void breakpoint_attributes(struct perf_event_attr *attributes, enum break
 		[BREAKPOINT_READ_WRITE] = HW_BREAKPOINT_RW,
 	};
 
-	attributes_init(attributes);
+	stop_event_attributes(attributes);
 	attributes->type = PERF_TYPE_BREAKPOINT;
 	attributes->sample_period = 1;
 	attributes->bp_type = types[type];
@@ -350,16 +316,16 @@ int breakpoint_arm(struct thread_events *events, unsigned slot, enum breakpoint_
 	if (event->fd < 0) {
 		if (event->refused)
 			return -ENOSPC;
-		event->fd = event_open(&attributes, events->tid, events->clock_fd);
+		event->fd = stop_event_open(&attributes, events->tid, events->clock_fd);
 		if (event->fd < 0) {
 			error = event->fd;
 			event->fd = -1;
 			event->refused = error == -ENOSPC;
 			return error;
 		}
-		error = event_id(event->fd, &event->id);
+		error = stop_event_id(event->fd, &event->id);
 		if (!error)
-			error = event_direct_signal(event->fd, events->tid, events->signal);
+			error = stop_event_direct(event->fd, events->tid, events->signal);
 		if (!error && ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
 			error = -errno;
 		if (error) {
@@ -446,12 +412,33 @@ static bool parse_memory_record(const struct thread_events *events,
 	return true;
 }
 
-static bool parse_record(const struct thread_events *events, const struct event_ring_record *raw,
+static bool parse_fault_record(struct thread_events *events, const struct event_ring_record *raw,
+			       struct event_record *ret)
+{
+	struct fault_sample sample;
+
+	if (!fault_sampler_parse(&events->fault, raw, &sample))
+		return false;
+	*ret = (struct event_record){
+		.source = EVENT_FAULT,
+		.cpu = sample.cpu,
+		.ip = sample.ip,
+		.time_ns = sample.time_ns,
+		.running_ns = sample.running_ns,
+		.address = sample.address,
+		.faults = sample.faults,
+	};
+	return true;
+}
+
+static bool parse_record(struct thread_events *events, const struct event_ring_record *raw,
 			 struct event_record *ret)
 {
 	struct sample_record record;
 	unsigned source;
 
+	if (raw->size == FAULT_RECORD_BYTES)
+		return parse_fault_record(events, raw, ret);
 	if (raw->size != sizeof(record))
 		return parse_memory_record(events, raw, ret);
 	memcpy(&record, raw->bytes, sizeof(record));

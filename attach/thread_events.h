@@ -20,6 +20,7 @@
 #define PIEPROFD_ATTACH_THREAD_EVENTS_H
 
 #include "attach/event_ring.h"
+#include "attach/fault_sampler.h"
 #include "attach/memory_event.h"
 #include "attach/sampling_interval.h"
 #include "common/address.h"
@@ -29,6 +30,7 @@
 #define BREAKPOINT_SLOTS 4                      /* debug registers of x86 */
 #define EVENT_CLOCK      BREAKPOINT_SLOTS       /* source of a clock record; slots are 0 to 3 */
 #define EVENT_MEMORY     (BREAKPOINT_SLOTS + 1) /* of a memory access that the processor sampled */
+#define EVENT_FAULT      (BREAKPOINT_SLOTS + 2) /* of a page fault */
 
 enum breakpoint_type {
 	BREAKPOINT_EXECUTE,    /* before the instruction at address; length is ignored */
@@ -37,15 +39,15 @@ enum breakpoint_type {
 };
 
 struct event_record {
-	unsigned source;     /* slot 0 to 3, EVENT_CLOCK or EVENT_MEMORY */
+	unsigned source;     /* slot 0 to 3, or one of the above */
 	unsigned cpu;        /* the processor on which it happened */
 	remote_addr ip;      /* user instruction pointer at the event */
 	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
 	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */
 	uint64_t stands_for_ns; /* a clock record: CPU time of the thread; may be 0 */
-	/* EVENT_MEMORY: */
-	remote_addr address;
-	uint8_t kinds; /* ACCESS_LOAD | ACCESS_STORE; 0: it was no memory access */
+	remote_addr address;    /* EVENT_MEMORY, EVENT_FAULT */
+	uint64_t faults;        /* EVENT_FAULT: for which it stands */
+	uint8_t kinds;          /* EVENT_MEMORY: ACCESS_LOAD | ACCESS_STORE; 0: it was no access */
 };
 
 struct breakpoint_event {
@@ -75,6 +77,7 @@ struct thread_events {
 	struct breakpoint_event slots[BREAKPOINT_SLOTS];
 	struct memory_sampler memory[MEMORY_EVENTS_MAX];
 	size_t memory_count;
+	struct fault_sampler fault;
 };
 
 /*
@@ -105,6 +108,11 @@ struct sampling_rest thread_events_rest(struct thread_events *events);
 /* How long the thread has run on a CPU while its clock was on; 0: unknown, too. */
 uint64_t thread_events_running_ns(const struct thread_events *events);
 
+/*
+ * Adds samples of page faults in user code, stopped: it is enabled with the clock. 0 or a negative
+ * errno.
+ */
+__attribute__((warn_unused_result)) int thread_events_add_faults(struct thread_events *events);
 /*
  * Adds an event by which the processor samples memory accesses, stopped, about
  * as often as the clock's period says. event is borrowed. 0 or a negative

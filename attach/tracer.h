@@ -37,6 +37,8 @@ void tracer_limit_threads(struct tracer *tracer, size_t threads_max);
  * too, about as often as by the clock. They are borrowed.
  */
 void tracer_sample_memory(struct tracer *tracer, const struct memory_event *events, size_t count);
+/* Before attaching: page faults of all threads in user code are sampled, by stops. */
+void tracer_sample_faults(struct tracer *tracer);
 /* Before attaching: threads get no clocks of their time in the kernel, which others sample. */
 void tracer_leave_kernel_time(struct tracer *tracer);
 /* Before attaching: count the processes that the target makes. */

@@ -60,6 +60,7 @@ struct tracer_counts {
 	uint64_t threads_beyond;   /* not sampled: more at a time than are followed */
 	int refused_errno;         /* of the last refusal */
 	uint64_t memory_refused;   /* threads whose memory accesses the processor does not sample */
+	uint64_t faults_refused;   /* threads whose page faults are not sampled, though asked for */
 	int kernel_refused_errno;  /* why time in the kernel is not sampled; 0: it is */
 	uint64_t forks;            /* processes made meanwhile, if asked for */
 	int forks_refused_errno;   /* why forks of some thread are not counted; 0: all are */

@@ -38,6 +38,7 @@ struct tracer {
 	int exit_status;
 	bool counts_forks;
 	bool leaves_kernel_time;
+	bool samples_faults;
 	struct wake_timer timer; /* of the tracer's thread */
 	struct placement placement;
 	cpu_set_t processors; /* those that the tracer's thread may use ... */

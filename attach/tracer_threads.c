@@ -84,6 +84,8 @@ int tracee_open(struct tracer *tracer, struct tracee *tracee)
 			break;
 		}
 	}
+	if (tracer->samples_faults && thread_events_add_faults(&tracee->events))
+		tracer->counts.faults_refused++;
 	if (!tracer->leaves_kernel_time)
 		error = kernel_clock_open(&tracee->kernel_clock, tracee->id.tid,
 					  KERNEL_CLOCK_PERIOD(tracer->period_ns),
@@ -111,6 +113,11 @@ void tracee_start(struct tracer *tracer, struct tracee *tracee)
 	error = fork_counter_open(&tracee->forks, tracee->id.tid);
 	if (error && error != -ESRCH)
 		tracer->counts.forks_refused_errno = -error;
+}
+
+void tracer_sample_faults(struct tracer *tracer)
+{
+	tracer->samples_faults = true;
 }
 
 void tracer_take_forks(struct tracer *tracer)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs in the kernel whenever a processor's sampling clock fires: when a thread of the target
- * is on it, copies what its stacks are made of, and goes on. Nobody is stopped, woken or
- * signalled.
+ * Runs in the kernel whenever a processor's sampling clock fires, or so many page faults have been
+ * served on it: when a thread of the target is on it, copies what its stacks are made of, and goes
+ * on. Nobody is stopped, woken or signalled.
  *
  *   the thread's registers; its native stack, from below the stack pointer
  *   its PyThreadState --> frames: the data stack (3.11+), and each one outside of it
@@ -28,6 +28,7 @@
 #define CFRAMES_MAX      64
 #define SEARCH_AGAIN_NS  100000000ull
 #define USER_MODE        3
+#define FAULT_HALVES_MAX 16
 
 /* Of the kernel's structures, the members that are asked for: found by name when loading. */
 #define KERNEL_LAYOUT __attribute__((preserve_access_index))
@@ -72,6 +73,11 @@ struct processor {
 	__u64 fired_ns; /* the clock, last */
 	__u32 used;     /* bytes of scratch.pieces */
 	__u32 unused;
+	__u64 faulted_ns;    /* when a fault was sampled, last */
+	__u32 faults;        /* of the target since then */
+	__u32 faults_wanted; /* until the next one */
+	__u32 faults_mean;   /* which is about that */
+	__u32 unused_too;
 };
 
 struct known_thread {
@@ -346,59 +352,145 @@ static __always_inline void take_registers(struct clock_record *record, const st
 	to[16] = from->rip;
 }
 
-SEC("perf_event")
-int on_clock(struct bpf_perf_event_data *context)
+static __always_inline int runs_target(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now_ns = bpf_ktime_get_ns(), since_ns;
-	struct processor *own = own_processor();
-	struct scratch *scratch = own_scratch();
-	struct clock_record *record;
-	struct pt_regs registers;
 	__u32 inner;
 
-	if (!own || !scratch)
-		return 0;
-	since_ns = own->fired_ns && now_ns > own->fired_ns ? now_ns - own->fired_ns : 0;
-	own->fired_ns = now_ns;
-	if (number_of(BPF_CORE_READ(task, group_leader, thread_pid), &inner) != config.pid)
-		return 0;
-	record = &scratch->record;
+	return number_of(BPF_CORE_READ(task, group_leader, thread_pid), &inner) == config.pid;
+}
+
+static __always_inline void begin_record(struct clock_record *record, __u64 now_ns)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 inner;
+
 	record->flags = 0;
 	record->time_ns = now_ns;
-	record->since_ns = since_ns;
+	record->since_ns = record->fault = record->faults = 0;
 	record->cpu = bpf_get_smp_processor_id();
 	record->tid = number_of(BPF_CORE_READ(task, thread_pid), &inner);
 	record->inner_tid = inner;
 	record->started_ns = BPF_CORE_READ(task, start_time);
 	record->state = 0;
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
+}
+
+static __always_inline int take_context(struct bpf_perf_event_data *context,
+					struct clock_record *record)
+{
+	struct pt_regs registers;
+
 	if ((context->regs.cs & USER_MODE) == USER_MODE) {
 		__builtin_memcpy(&registers, &context->regs, sizeof(registers));
 	} else {
+		struct task_struct *task = bpf_get_current_task_btf();
+
 		record->flags = CLOCK_IN_KERNEL;
 		if (bpf_probe_read_kernel(&registers, sizeof(registers),
 					  (void *)bpf_task_pt_regs(task)))
 			return 0;
 	}
 	take_registers(record, &registers);
+	return 1;
+}
+
+/* False: the ring had no room. */
+static __noinline int copy_and_send(struct processor *own)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scratch *scratch = own_scratch();
+	struct clock_record *record;
+
+	if (!scratch || !own)
+		return 1;
+	record = &scratch->record;
 	own->used = 0;
 	__sync_fetch_and_add(&state.fired, 1);
 	if (config.has_python) {
 		__u64 sought = config.thread_native_id != CLOCK_ABSENT
-				       ? inner
+				       ? record->inner_tid
 				       : BPF_CORE_READ(task, thread.fsbase);
 
-		record->state = find_state(record->tid, sought, now_ns);
+		record->state = find_state(record->tid, sought, record->time_ns);
 		if (record->state)
 			copy_frames(record->state);
 	}
 	copy_stack(record->registers[CLOCK_REGISTER_SP]);
-	record->cost_ns = bpf_ktime_get_ns() - now_ns;
-	if (own->used > CLOCK_PIECES_BYTES ||
-	    bpf_ringbuf_output(&ring, scratch, sizeof(scratch->record) + own->used,
-			       BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&state.dropped, 1);
+	record->cost_ns = bpf_ktime_get_ns() - record->time_ns;
+	if (own->used <= CLOCK_PIECES_BYTES &&
+	    !bpf_ringbuf_output(&ring, scratch, sizeof(scratch->record) + own->used,
+				BPF_RB_NO_WAKEUP))
+		return 1;
+	__sync_fetch_and_add(&state.dropped, 1);
+	return 0;
+}
+
+SEC("perf_event")
+int on_clock(struct bpf_perf_event_data *context)
+{
+	__u64 now_ns = bpf_ktime_get_ns(), since_ns;
+	struct processor *own = own_processor();
+	struct scratch *scratch = own_scratch();
+
+	if (!own || !scratch)
+		return 0;
+	since_ns = own->fired_ns && now_ns > own->fired_ns ? now_ns - own->fired_ns : 0;
+	own->fired_ns = now_ns;
+	if (!runs_target())
+		return 0;
+	begin_record(&scratch->record, now_ns);
+	scratch->record.since_ns = since_ns;
+	if (take_context(context, &scratch->record))
+		(void)copy_and_send(own);
+	return 0;
+}
+
+/*
+ * How many faults until the next sample: as few as can be, but in a burst so many that samples are
+ * not closer than they may be. By halves and doubles, and at random in between: what a program
+ * touches in a rhythm is met anywhere. A number, not a time: each fault is as likely to be met as
+ * those around it.
+ */
+static __always_inline void next_faults(struct processor *own, __u64 now_ns)
+{
+	__u64 since_ns = now_ns - own->faulted_ns, least_ns = state.fault_interval_us * 1000ull;
+
+	if (since_ns < least_ns && own->faults_mean < CLOCK_FAULTS_MAX)
+		own->faults_mean *= 2;
+	for (__u32 i = 0; i < FAULT_HALVES_MAX && since_ns > 4 * least_ns; i++, least_ns *= 2)
+		own->faults_mean /= 2;
+	if (own->faults_mean < CLOCK_FAULT_PERIOD)
+		own->faults_mean = CLOCK_FAULT_PERIOD;
+	own->faulted_ns = now_ns;
+	own->faults = 0;
+	own->faults_wanted = own->faults_mean / 2 + bpf_get_prandom_u32() % own->faults_mean;
+}
+
+/* A page was touched that was not there, by the program or by the kernel on its behalf. */
+SEC("perf_event")
+int on_fault(struct bpf_perf_event_data *context)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+	struct processor *own = own_processor();
+	struct scratch *scratch = own_scratch();
+	struct clock_record *record;
+
+	if (!own || !scratch || !runs_target())
+		return 0;
+	own->faults += CLOCK_FAULT_PERIOD;
+	if (own->faults < own->faults_wanted)
+		return 0;
+	record = &scratch->record;
+	begin_record(record, now_ns);
+	record->fault = context->addr;
+	record->faults = own->faults;
+	next_faults(own, now_ns);
+	if (!take_context(context, record))
+		return 0;
+	record->flags |= CLOCK_FAULT;
+	if (!copy_and_send(own))
+		__sync_fetch_and_add(&state.faults_dropped, record->faults);
 	return 0;
 }
 

@@ -41,6 +41,7 @@ enum clock_piece_kind {
 enum clock_flag {
 	CLOCK_IN_KERNEL = 1 << 0, /* the registers are those with which it entered the kernel */
 	CLOCK_CUT_SHORT = 1 << 1, /* there was no room for all pieces */
+	CLOCK_FAULT = 1 << 2,     /* of a page fault, not of the clock: fault and faults are set */
 };
 
 /* Registers in the order of enum register_id (common/registers.h), then rip. */
@@ -54,6 +55,8 @@ struct clock_record {
 	__u64 started_ns; /* when the thread began, by a clock of the kernel's: tells tids apart */
 	__u64 state;      /* its PyThreadState; 0: it has none, or none was found */
 	__u64 cost_ns;    /* of the program, until it handed the record over */
+	__u64 fault;      /* the address that was touched */
+	__u64 faults;     /* for which it stands */
 	__u32 tid;        /* in the daemon's namespace of processes */
 	__u32 inner_tid;  /* in the thread's own */
 	__u32 cpu;
@@ -85,12 +88,18 @@ struct clock_config {
 	} words[CLOCK_WORDS_MAX];
 };
 
-/* What changes while it runs; the daemon writes the first, the program the others. */
+/* Page faults of a processor from one call of the program to the next; those it samples are a
+ * multiple. */
+#define CLOCK_FAULT_PERIOD 4u
+#define CLOCK_FAULTS_MAX   65536u
+
+/* What changes while it runs; the daemon writes the first two, the program the others. */
 struct clock_state {
 	__u32 stack_pages;
-	__u32 unused;
-	__u64 fired;   /* on behalf of the process */
-	__u64 dropped; /* of those, for which the ring had no room */
+	__u32 fault_interval_us; /* at least that on a processor between two samples of faults */
+	__u64 fired;             /* on behalf of the process */
+	__u64 dropped;           /* of those, for which the ring had no room */
+	__u64 faults_dropped;    /* for which these would have stood */
 };
 
 #endif

@@ -20,18 +20,37 @@ uint64_t side_time_waiting_ns(const struct side_time *side)
 	return sum_ns;
 }
 
+uint64_t side_time_fresh_bytes(const struct side_time *side)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < FRESH_OWNER_COUNT; i++)
+		sum += side->fresh_bytes[i];
+	return sum;
+}
+
+bool side_time_any(const struct side_time *side)
+{
+	return side_time_waiting_ns(side) > 0 || side_time_fresh_bytes(side) > 0;
+}
+
 void side_time_add(struct side_time *to, const struct side_time *more)
 {
 	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++)
 		to->waiting_ns[i] += more->waiting_ns[i];
 	to->collecting_ns += more->collecting_ns;
 	to->contending_ns += more->contending_ns;
+	for (unsigned i = 0; i < FRESH_OWNER_COUNT; i++)
+		to->fresh_bytes[i] += more->fresh_bytes[i];
+	to->fresh_samples += more->fresh_samples;
 }
 
 static const struct window_field side_fields[] = {
 	WINDOW_FIELD(side_time, waiting_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(side_time, collecting_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(side_time, contending_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, fresh_bytes, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, fresh_samples, WINDOW_SUBTRACT),
 };
 
 const struct window_table window_side_time = WINDOW_TABLE(side_time, side_fields);

@@ -4,12 +4,16 @@
  * what is waited for, and which part of the CPU time the interpreter spent on
  * itself. The collector is known by its flag, which is read with the frames of the
  * same stop and so costs nothing, and by names of functions.
+ *
+ * And what is no time, but is kept and passed along with it: fresh memory, the pages that were
+ * touched for the first time, by samples of page faults.
  */
 #ifndef PIEPROFD_DAEMON_CCT_SIDE_TIME_H
 #define PIEPROFD_DAEMON_CCT_SIDE_TIME_H
 
 #include "daemon/cct/window_fields.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum wait_kind {
@@ -25,13 +29,25 @@ enum wait_kind {
 /* "lock", "gil", "io", "sleep", "child", "other" */
 const char *wait_kind_name(enum wait_kind kind);
 
+/* Who touched it, as for time in user code. */
+enum fresh_owner {
+	FRESH_PYTHON, /* the interpreter, for its objects */
+	FRESH_NATIVE, /* a library that it called */
+	FRESH_OWNER_COUNT
+};
+
 struct side_time {
 	uint64_t waiting_ns[WAIT_KIND_COUNT];
 	uint64_t collecting_ns; /* of the CPU time: the garbage collector */
 	uint64_t contending_ns; /* of the CPU time: asking for the GIL */
+	uint64_t fresh_bytes[FRESH_OWNER_COUNT];
+	uint64_t fresh_samples;
 };
 
 uint64_t side_time_waiting_ns(const struct side_time *side);
+uint64_t side_time_fresh_bytes(const struct side_time *side);
+/* Is there anything that is no part of the CPU time: waiting, or fresh memory? */
+bool side_time_any(const struct side_time *side);
 void side_time_add(struct side_time *to, const struct side_time *more);
 /* less was part of it. */
 void side_time_subtract(struct side_time *from, const struct side_time *less);

@@ -163,6 +163,12 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP | SERVE, NULL,
 		      "also what sleeping threads wait for: locks, the GIL,\n"
 		      "input and output, time" } } },
+	{ .name = "memory",
+	  .parse = option_flag,
+	  .to = TO(options.memory),
+	  .help = { { RECORD, NULL,
+		      "also which lines make resident memory grow, and what\n"
+		      "was resident over time" } } },
 	{ .name = "loads",
 	  .together = "stores",
 	  .parse = option_flag,

@@ -46,6 +46,8 @@ struct clock_sampler {
 	/* The process's CPU time since sampling began or went on, and what of it is charged. */
 	uint64_t began_cpu_ns, spent_ns, charged_ns;
 	uint64_t dropped; /* of the clocks', counted already */
+	/* A sample of a fault costs that, on average. */
+	uint64_t fault_cost_ns;
 	size_t thread_count;
 	struct clock_thread threads[SLOTS];
 };
@@ -62,6 +64,38 @@ static pid_t main_thread(pid_t pid)
 	struct process_status status;
 
 	return procfs_read_status(pid, 0, &status) ? 0 : status.inner_pid;
+}
+
+/* Of the limit, what the clocks get at most beside samples of faults. */
+#define CLOCKS_PART_BESIDE 0.75
+
+static double clocks_limit(const struct clock_sampler *sampler)
+{
+	return sampler->most_overhead * (sampler->sink.memory ? CLOCKS_PART_BESIDE : 1);
+}
+
+static double clocks_share(const struct clock_sampler *sampler)
+{
+	double share = (double)sampler->cost_ns / (double)sampler->period_ns;
+
+	return share < clocks_limit(sampler) ? share : clocks_limit(sampler);
+}
+
+/* Faults may take what the clocks leave, while they come all the time. */
+static uint64_t fault_interval_ns(const struct clock_sampler *sampler)
+{
+	double left = sampler->most_overhead - clocks_share(sampler);
+
+	return left > 0 ? (uint64_t)((double)sampler->fault_cost_ns / left) : UINT64_MAX;
+}
+
+static void add_faults(struct clock_sampler *sampler)
+{
+	sampler->fault_cost_ns = COST_FIRST_NS;
+	if (kernel_clocks_add_faults(sampler->clocks, fault_interval_ns(sampler)))
+		sampler->sink.memory = NULL;
+	else
+		sampler->sink.memory->kernel_seen = true;
 }
 
 struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64_t period_ns,
@@ -89,6 +123,8 @@ struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64
 	};
 	sampler->clocks = kernel_clocks_create(sink->target->pid, &config, period_ns, error);
 	if (sampler->clocks) {
+		if (sink->memory)
+			add_faults(sampler);
 		sampler->stack_pages =
 			nests_frames(sink->target) ? STACK_PAGES_NESTED : STACK_PAGES;
 		kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
@@ -113,9 +149,7 @@ void clock_sampler_let_go(struct clock_sampler *sampler)
 
 double clock_sampler_share(const struct clock_sampler *sampler)
 {
-	double share = (double)sampler->cost_ns / (double)sampler->period_ns;
-
-	return share < sampler->most_overhead ? share : sampler->most_overhead;
+	return sampler->sink.memory ? sampler->most_overhead : clocks_share(sampler);
 }
 
 uint64_t clock_sampler_period_ns(const struct clock_sampler *sampler)
@@ -257,15 +291,33 @@ static void grow_stack(struct clock_sampler *sampler)
 	kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
 }
 
+static void learn_cost(uint64_t *mean_ns, uint64_t cost_ns)
+{
+	*mean_ns = (*mean_ns * (COST_WEIGHT - 1) + cost_ns) / COST_WEIGHT;
+}
+
+static void charge_fault(struct clock_sampler *sampler, const struct clock_sample *sample,
+			 struct cct_node *node)
+{
+	const struct clock_sink *sink = &sampler->sink;
+	size_t index = thread_of(sampler, sample->tid, sample->started_ns, sample->comm);
+	enum fresh_owner owner =
+		capture_in_library(sink->capture, sink->target) ? FRESH_NATIVE : FRESH_PYTHON;
+
+	fresh_memory_charge(sink->memory, sample->fault, sample->faults, owner,
+			    node ? &node->side : NULL, &sink->threads->items[index].side);
+}
+
 static void take_sample(void *context, const struct clock_sample *sample)
 {
 	struct clock_sampler *sampler = context;
 	const struct clock_sink *sink = &sampler->sink;
 	struct capture *capture = sink->capture;
-	uint64_t cost_ns = sample->cost_ns + INTERRUPT_NS;
+	/* A fault is in the kernel anyway: no interrupt is needed. */
+	uint64_t cost_ns = sample->cost_ns + (sample->faults ? 0 : INTERRUPT_NS);
 	struct cct_node *node;
 
-	sampler->cost_ns = (sampler->cost_ns * (COST_WEIGHT - 1) + cost_ns) / COST_WEIGHT;
+	learn_cost(sample->faults ? &sampler->fault_cost_ns : &sampler->cost_ns, cost_ns);
 	*sink->lost_ns += cost_ns;
 	capture_load(capture, sink->target, sample);
 	capture_finish(capture, sink->target, sink->losses);
@@ -276,7 +328,10 @@ static void take_sample(void *context, const struct clock_sample *sample)
 	node = cct_insert(sink->cct, capture->frames, capture->frame_count);
 	if (!node)
 		sink->losses->counts[LOSS_TREE_FULL]++;
-	charge(sampler, sample, node);
+	if (sample->faults && sink->memory)
+		charge_fault(sampler, sample, node);
+	else if (!sample->faults)
+		charge(sampler, sample, node);
 }
 
 static void count_dropped(struct clock_sampler *sampler)
@@ -285,12 +340,15 @@ static void count_dropped(struct clock_sampler *sampler)
 
 	sampler->sink.losses->counts[LOSS_RING_FULL] += dropped - sampler->dropped;
 	sampler->dropped = dropped;
+	if (sampler->sink.memory)
+		sampler->sink.memory->counts.faults_dropped =
+			kernel_clocks_dropped_faults(sampler->clocks);
 }
 
 /* Another random interval, of a length that keeps the cost under the limit. */
 static void vary_period(struct clock_sampler *sampler, uint64_t now_ns)
 {
-	double least_ns = (double)sampler->cost_ns / sampler->most_overhead;
+	double least_ns = (double)sampler->cost_ns / clocks_limit(sampler);
 	uint64_t period_ns = sampler->asked_ns;
 
 	if (now_ns - sampler->varied_ns < VARY_NS)
@@ -299,6 +357,8 @@ static void vary_period(struct clock_sampler *sampler, uint64_t now_ns)
 	if (least_ns > (double)period_ns)
 		period_ns = least_ns < (double)PERIOD_MAX_NS ? (uint64_t)least_ns : PERIOD_MAX_NS;
 	sampler->period_ns = period_ns;
+	if (sampler->sink.memory)
+		kernel_clocks_set_fault_interval(sampler->clocks, fault_interval_ns(sampler));
 	kernel_clocks_set_period(sampler->clocks,
 				 period_ns * 3 / 4 +
 					 random_below(&sampler->random, period_ns / 2 + 1));

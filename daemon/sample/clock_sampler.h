@@ -11,6 +11,9 @@
  * 600 samples to 4%. So each sample takes what is owed by the account so far, between half of
  * its own interval and twice as much: sums come out exact, and places stay samples.
  *
+ * Page faults come by the same ring, where they are asked for, and take what the clocks
+ * leave of the limit (fresh_memory.h): their samples stand for memory, not for time.
+ *
  * The processors' time that all of it takes away from the target is what the program measured, and
  * the interrupt's, which it cannot see.
  */
@@ -20,6 +23,7 @@
 #include "common/error.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cct/cct.h"
+#include "daemon/sample/fresh_memory.h"
 #include "daemon/sample/thread_stacks.h"
 #include "daemon/sample/thread_times.h"
 
@@ -34,10 +38,11 @@ struct clock_sink {
 	struct thread_times *threads;
 	struct timeline *node_timeline, *thread_timeline;
 	struct thread_stacks *stacks;
-	uint64_t *samples;    /* read by other threads: added to atomically */
-	uint64_t *lost_ns;    /* by the target */
-	bool *gil_known;      /* set when it is */
-	bool *mappings_stale; /* set when an address lies in no module */
+	uint64_t *samples;           /* read by other threads: added to atomically */
+	uint64_t *lost_ns;           /* by the target */
+	bool *gil_known;             /* set when it is */
+	bool *mappings_stale;        /* set when an address lies in no module */
+	struct fresh_memory *memory; /* NULL: page faults are not sampled */
 };
 
 /*

@@ -20,6 +20,8 @@
  */
 #define CELLS_MAX (1u << 15)
 
+#define FAULTS_PART 0.25
+
 int pipeline_init(struct pipeline *pipeline, struct target *target,
 		  const struct pipeline_options *options)
 {
@@ -37,6 +39,8 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 		.breakpoints = options->breakpoints,
 		.memory_events = options->memory_events,
 	};
+	if (options->memory)
+		fresh_memory_init(&pipeline->memory, target->pid);
 	governor_init(&pipeline->governor, options->max_overhead,
 		      options->loads || options->stores);
 	pipeline->cct = cct_create(options->node_limit);
@@ -67,6 +71,7 @@ void pipeline_deinit(struct pipeline *pipeline)
 	argument_sampler_destroy(pipeline->arguments);
 	redundancy_destroy(pipeline->redundancy);
 	place_votes_destroy(pipeline->votes);
+	fresh_memory_deinit(&pipeline->memory);
 	capture_deinit(&pipeline->capture);
 	thread_times_deinit(&pipeline->threads);
 	timeline_deinit(&pipeline->thread_timeline);
@@ -184,6 +189,18 @@ static bool take_system_return(struct pipeline *pipeline, struct pipeline_thread
 	return true;
 }
 
+/* In the stop: a quarter of the limit is for page faults, while they come all the time. */
+static void vary_faults(const struct pipeline *pipeline, struct tracee *tracee,
+			const struct event_record *record)
+{
+	const struct governor *governor = &pipeline->governor;
+	double share = FAULTS_PART * governor->limit;
+	double interval_ns = share > 0 ? governor->clock_cost_ns / share : 1e9;
+
+	fault_sampler_vary(&tracee->events.fault, record->running_ns,
+			   interval_ns < 1e9 ? (uint64_t)interval_ns : NS_PER_SECOND);
+}
+
 /* In the stop: copies what the events that fired need. */
 static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thread,
 			 struct tracee *tracee, const struct registers *registers,
@@ -194,6 +211,7 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 	pipeline->captured = false;
 	pipeline->system_returns = pipeline->watched_calls = 0;
 	pipeline->memory_access = NULL;
+	pipeline->faults = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (records[i].source == EVENT_CLOCK) {
 			pipeline->clock_ticks++;
@@ -201,6 +219,10 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 			governor_fill(&pipeline->governor, &thread->bucket, records[i].running_ns);
 		} else if (records[i].source == EVENT_MEMORY) {
 			pipeline->memory_access = &records[i];
+		} else if (records[i].source == EVENT_FAULT) {
+			pipeline->fault = records[i].address;
+			pipeline->faults += records[i].faults;
+			vary_faults(pipeline, tracee, &records[i]);
 		} else if (argument_watch_is_at(&thread->arguments, records[i].source)) {
 			pipeline->watched_calls |= 1ull << i;
 			pipeline->captured = true;
@@ -212,7 +234,7 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 			pipeline->captured = true;
 		}
 	}
-	if (pipeline->clock_ticks || pipeline->memory_access)
+	if (pipeline->clock_ticks || pipeline->memory_access || pipeline->faults)
 		pipeline->captured = true;
 	if (pipeline->captured)
 		capture_take(&pipeline->capture, pipeline->target, tracee->id.tid,
@@ -299,6 +321,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	pipeline->wake_ns = wake_latency(pipeline->event_ns, began_ns);
 	pipeline->captured = false;
 	pipeline->clock_ticks = 0;
+	pipeline->faults = 0;
 	if (pipeline->idle || !thread)
 		return;
 	take_capture(pipeline, thread, tracee, registers, records, count);
@@ -335,7 +358,7 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	uint64_t cost_ns = pipeline_stop_cost_ns(pipeline);
 
 	stop_histogram_add(&pipeline->stops.all, stopped_ns);
-	stop_histogram_add(pipeline->clock_ticks || pipeline->memory_access
+	stop_histogram_add(pipeline->clock_ticks || pipeline->memory_access || pipeline->faults
 				   ? &pipeline->stops.samples
 				   : &pipeline->stops.breakpoints,
 			   stopped_ns);
@@ -345,7 +368,7 @@ static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thre
 	thread->stopped_ns += stopped_ns;
 	if (pipeline->clock_ticks)
 		governor_learn_clock_stop(&pipeline->governor, cost_ns);
-	if (!pipeline->clock_ticks && !pipeline->system_returns)
+	if (!pipeline->clock_ticks && !pipeline->system_returns && !pipeline->faults)
 		governor_spend(&pipeline->governor,
 			       pipeline->watched_calls ? CYCLE_CALLS : CYCLE_ACCESS, cost_ns);
 	governor_charge(&thread->bucket, cost_ns);
@@ -404,6 +427,19 @@ static void charge_ticks(struct pipeline *pipeline, struct pipeline_thread *thre
 			     time_class, pipeline->clock_ticks, time_ns);
 }
 
+/* Of this stop, all of one place. node NULL: the tree is full. */
+static void charge_faults(struct pipeline *pipeline, const struct pipeline_thread *thread,
+			  struct cct_node *node)
+{
+	enum fresh_owner owner = capture_in_library(&pipeline->capture, pipeline->target)
+					 ? FRESH_NATIVE
+					 : FRESH_PYTHON;
+
+	fresh_memory_charge(&pipeline->memory, pipeline->fault, pipeline->faults, owner,
+			    node ? &node->side : NULL,
+			    &pipeline->threads.items[thread->times].side);
+}
+
 static void pipeline_resumed(void *context, struct tracee *tracee)
 {
 	struct pipeline *pipeline = context;
@@ -414,7 +450,7 @@ static void pipeline_resumed(void *context, struct tracee *tracee)
 		return;
 	account_stop(pipeline, thread);
 	if (pipeline->captured &&
-	    (pipeline->clock_ticks || pipeline->system_returns ||
+	    (pipeline->clock_ticks || pipeline->system_returns || pipeline->faults ||
 	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
 		node = find_context(pipeline);
 	if (pipeline->clock_ticks)
@@ -422,6 +458,8 @@ static void pipeline_resumed(void *context, struct tracee *tracee)
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
 	if (pipeline->clock_ticks && !pipeline->clocks)
 		charge_ticks(pipeline, thread, node);
+	if (pipeline->faults)
+		charge_faults(pipeline, thread, node);
 	if (pipeline->arguments && pipeline->clock_ticks && node)
 		argument_sampler_log(pipeline->arguments, pipeline->event_ns, pipeline->clock_ns,
 				     node->id);

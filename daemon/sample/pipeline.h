@@ -20,6 +20,7 @@
 #include "daemon/detect/argument_sampler.h"
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
+#include "daemon/sample/fresh_memory.h"
 #include "daemon/sample/place_votes.h"
 #include "daemon/sample/stop_times.h"
 #include "daemon/sample/system_time.h"
@@ -61,6 +62,7 @@ struct pipeline {
 	bool idle;           /* paused or ending: answer stops, take nothing */
 	bool gil_known;      /* whether a thread holds the GIL could be told at some stop */
 	struct waiting waiting;
+	struct fresh_memory memory;
 	bool waits_wanted; /* threads that sleep are looked at */
 	bool overdrawn;    /* some thread's stops exceed the limit: lengthen the period */
 	/* of the stop in hand */
@@ -71,6 +73,8 @@ struct pipeline {
 	unsigned clock_ticks;
 	uint64_t clock_ns;                        /* that they stand for */
 	const struct event_record *memory_access; /* NULL: none was sampled; valid in the stop */
+	remote_addr fault;                        /* what was touched; */
+	uint64_t faults;                          /* that it stands for; 0: none was sampled */
 	uint64_t event_ns;
 	uint64_t began_ns; /* when this thread ran */
 	uint64_t wake_ns;  /* from the event until this thread ran; the target's wake-up is alike */
@@ -86,7 +90,8 @@ struct pipeline_options {
 	uint64_t seed;
 	size_t node_limit;
 	size_t pair_limit;
-	bool waits; /* look at threads that sleep, too */
+	bool waits;  /* look at threads that sleep, too */
+	bool memory; /* fresh_memory.h */
 };
 
 /* target is borrowed. 0 or -ENOMEM; deinit in either case. */

@@ -112,7 +112,8 @@ static bool needs_tracer(const struct session_options *options)
 /* Each has a clock on every processor. */
 #define CLOCKED_SESSIONS_MAX 4u
 /* With stops beside them, their part of the limit at most. */
-#define CLOCKS_SHARE 0.2
+#define CLOCKS_SHARE        0.2
+#define CLOCKS_SHARE_MEMORY 0.4
 static unsigned clocked_sessions;
 
 void session_close_clocks(struct session *session)
@@ -145,8 +146,11 @@ static int open_clocks(struct session *session, struct error *error)
 		.lost_ns = &pipeline->lost_ns,
 		.gil_known = &pipeline->gil_known,
 		.mappings_stale = &pipeline->mappings_stale,
+		.memory = options->memory ? &pipeline->memory : NULL,
 	};
-	bool beside = needs_tracer(options);
+	double share = !needs_tracer(options) ? 1
+		       : options->memory      ? CLOCKS_SHARE_MEMORY
+					      : CLOCKS_SHARE;
 	struct error refusal;
 
 	if (options->engine == ENGINE_PTRACE)
@@ -158,9 +162,7 @@ static int open_clocks(struct session *session, struct error *error)
 		error_set_cure(&refusal, "Leave out --engine: the others are stopped for samples.");
 	} else {
 		session->clocks = clock_sampler_create(&sink, options->period_ns,
-						       beside ? CLOCKS_SHARE * options->max_overhead
-							      : options->max_overhead,
-						       &refusal);
+						       share * options->max_overhead, &refusal);
 	}
 	if (!session->clocks)
 		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
@@ -183,6 +185,8 @@ static void explain_unstopped(struct session *session)
 	note(session, UNSTOPPED_LIMITS);
 	if (session->options.waits)
 		note(session, "threads that sleep are not looked at: --idle has no effect");
+	if (session->options.memory)
+		note(session, "page faults are not sampled: of memory, there is what was resident");
 	session->options.waits = false;
 }
 
@@ -199,6 +203,7 @@ static int open_pipeline(struct session *session, struct error *error)
 		.node_limit = session_node_limit(session),
 		.pair_limit = session_pair_limit(session),
 		.waits = session->options.waits && !session->without_perf,
+		.memory = session->options.memory,
 	};
 
 	choose_sampler(session, options.loads, options.stores);
@@ -255,6 +260,8 @@ static int open_pipeline(struct session *session, struct error *error)
 				     session->memory_event_count);
 	if (session->tracer && session->clocks)
 		tracer_leave_kernel_time(session->tracer);
+	if (session->tracer && !session->clocks && session->options.memory)
+		tracer_sample_faults(session->tracer);
 	if (session->tracer && session->options.count_forks)
 		tracer_count_forks(session->tracer);
 	return 0;

@@ -159,6 +159,9 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.losses.counts[LOSS_TARGET_LIMIT] +=
 		counts->threads_beyond + target_left_out(&session->target);
 	facts.waits = session->options.waits;
+	facts.memory = session->options.memory;
+	if (facts.memory)
+		facts.resident = fresh_memory_figures(&pipeline->memory);
 	facts.open_source_context = (void *)(uintptr_t)session;
 	facts.source_memory = &session_source_memory;
 	facts.start_frames = session->options.start_frames;

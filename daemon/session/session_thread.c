@@ -28,6 +28,7 @@ static void start_sampling(struct session *session, uint64_t now_ns)
 {
 	session->resumed_ns = now_ns;
 	queued_time_begin(&session->queued, session->options.pid, now_ns);
+	fresh_memory_begin(&session->pipeline.memory, now_ns);
 	if (session->tracer)
 		pipeline_set_idle(&session->pipeline, session->tracer, false);
 	/* As close to the clocks' beginning and end as can be: what is between counts as unclocked.
@@ -73,6 +74,7 @@ static void stop_sampling(struct session *session, uint64_t now_ns)
 	session->sampled_ns += now_ns - session->resumed_ns;
 	session->cpu_ns += cpu_ns;
 	queued_time_end(&session->queued, session->options.pid);
+	fresh_memory_end(&session->pipeline.memory, now_ns);
 }
 
 /* What the other thread asked for; true: finish. */
@@ -127,6 +129,7 @@ static void tick(struct session *session, uint64_t now_ns)
 	if (pipeline->idle)
 		return; /* paused: the other thread reads */
 	pipeline_tick(pipeline, session->tracer, now_ns);
+	fresh_memory_look(&pipeline->memory, now_ns);
 	session->last_cpu_ns = session_target_cpu_ns(session);
 	/* Its rights change by what it does. */
 	if (session->looked_cpu_ns != session->last_cpu_ns &&
@@ -259,6 +262,7 @@ static void sample_unstopped(struct session *session)
 	while (state == UNSTOPPED_RUNNING && !obey(session)) {
 		if (clock_now_ns() >= next_ns && !paused(session)) {
 			session->last_cpu_ns = session_target_cpu_ns(session);
+			fresh_memory_look(&session->pipeline.memory, clock_now_ns());
 			state = unstopped_sampler_tick(session->unstopped, &next_ns);
 		} else {
 			sleep_until(paused(session) ? clock_now_ns() + TICK_NS : next_ns);
@@ -304,6 +308,7 @@ static void sample_by_clocks(struct session *session)
 		if (!paused(session)) {
 			session->last_cpu_ns = session_target_cpu_ns(session);
 			(void)clock_sampler_take(session->clocks, session->last_cpu_ns, UINT_MAX);
+			fresh_memory_look(&session->pipeline.memory, now_ns);
 			state = look_at_target(session, now_ns);
 		}
 		pause_ns = session->last_cpu_ns != cpu_ns ? TAKE_NS

@@ -49,6 +49,8 @@ static const struct window_field facts_fields[] = {
 		     WINDOW_BY_HAND), /* a window has an end of its own */
 	WINDOW_FIELD(profile_facts, other_root, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, waits, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, memory, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, resident, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, gil_known, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, native_unknown, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, queued_known, WINDOW_SAME),

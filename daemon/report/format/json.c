@@ -8,6 +8,7 @@
  */
 #include "daemon/detect/interval.h"
 #include "daemon/report/format/json_finding.h"
+#include "daemon/report/format/json_memory.h"
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
@@ -31,6 +32,8 @@ static json_t *json_side(json_t *object, const struct profile_facts *facts,
 {
 	object = json_with(object, "gc_ns", json_count(side->collecting_ns));
 	object = json_with(object, "take_gil_ns", json_count(side->contending_ns));
+	if (facts->memory)
+		object = json_with_fresh(object, side);
 	return facts->waits ? json_with(object, "waiting_ns", json_waiting(side)) : object;
 }
 
@@ -61,6 +64,8 @@ static json_t *json_threads(const struct profile_facts *facts)
 			object = json_with(object, "gil_asleep_ns",
 					   json_gil(facts, thread->gil_asleep_ns));
 		}
+		if (facts->memory)
+			object = json_with_fresh(object, &thread->side);
 		array = json_appended(array, object);
 	}
 	return array;
@@ -365,6 +370,8 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 	}
 	if (result == 0 && facts->waits)
 		result = put_member(file, "waiting_ns", json_waiting(&profile->side));
+	if (result == 0 && facts->memory)
+		result = put_member(file, "memory", json_memory(profile));
 	if (result == 0 && profile->process_count)
 		result = put_member(file, "processes", json_processes(profile));
 	return result;

@@ -56,7 +56,7 @@ static bool has_samples(const struct cct_node *node)
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		if (node->samples[c] || node->time_ns[c])
 			return true;
-	return side_time_waiting_ns(&node->side) > 0;
+	return side_time_any(&node->side);
 }
 
 /* Paths of all nodes with samples in them or below. */
@@ -110,7 +110,7 @@ static bool branch_has_samples(const struct branch *branch)
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		if (branch->samples[c] || branch->time_ns[c])
 			return true;
-	return side_time_waiting_ns(&branch->side) > 0;
+	return side_time_any(&branch->side);
 }
 
 /* Frames of the interpreter's start are paths of their own, mostly without samples. */
@@ -326,7 +326,7 @@ static void tree_write_root(struct builder *builder)
 {
 	const struct branch *root = &builder->branches[0];
 	struct profile_node node = { .parent = PROFILE_NODE_NONE, .side = root->side };
-	uint64_t any = side_time_waiting_ns(&root->side);
+	uint64_t any = side_time_any(&root->side);
 
 	for (size_t c = 0; c < TIME_CLASS_COUNT; c++)
 		any |= root->samples[c] | root->time_ns[c];

@@ -13,6 +13,7 @@
 #include "daemon/report/model/category.h"
 #include "daemon/report/model/line_evidence.h"
 #include "daemon/sample/profile_times.h"
+#include "daemon/sample/resident_figures.h"
 #include "daemon/sample/stop_times.h"
 #include "pyintrospect/runtime.h"
 
@@ -240,6 +241,7 @@ struct profile_facts {
 	bool unfinished;          /* sampling went on when this was made */
 	bool other_root;          /* paths are those of another root or mount namespace than ours */
 	bool waits;               /* threads that sleep were looked at: side times have waiting */
+	bool memory;              /* page faults were sampled: side times have fresh memory */
 	bool gil_known;           /* who holds the GIL could be told */
 	bool native_unknown;      /* of some process: TIME_PYTHON is all of its time in user code */
 	bool queued_known;        /* queued_ns is */
@@ -250,6 +252,7 @@ struct profile_facts {
 	const struct argument_log *arguments; /* borrowed while it is built; NULL: none */
 	const struct profile_thread *threads; /* by their time; those without are not there */
 	size_t thread_count;
+	struct resident_figures resident; /* with memory */
 	/*
 	 * By thread: index into threads. By node: to profile_build() its id in the
 	 * cct, in a finished profile its index in the tree. The slices of the first

@@ -4,7 +4,7 @@
  *                                              +--> avoidable --> lines, sorted
  *   pair_table --> pair_stats (paths, lines) --'            `---> pairs, sorted
  *
- *   cct ---------> side_times (beside the time: waiting, collector)
+ *   cct ---------> side_times (beside the time: waiting, collector, fresh memory)
  *   cct ---------> call_tree --> tree
  */
 #include "daemon/report/model/profile_build.h"
@@ -83,7 +83,7 @@ static size_t sort_lines(const struct line_stats *stats, struct line_entry **sor
 	for (size_t i = 0; i < stats->count; i++) {
 		struct line_entry *line = &stats->lines[i];
 
-		if (line->total_ns || line_entry_sampled(line) || side_time_waiting_ns(&line->side))
+		if (line->total_ns || line_entry_sampled(line) || side_time_any(&line->side))
 			sorted[count++] = line;
 		else
 			line->position = LINE_NONE;

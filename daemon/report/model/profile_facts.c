@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COMMAND_WORDS_MAX 4096
 
@@ -52,7 +53,7 @@ static int copy_sorted_threads(struct owned_profile *owned, const struct profile
 		owned->profile.gil_ns += facts->threads[i].gil_ns;
 		positions[i] = PROFILE_NODE_NONE;
 		if (time_ns[TIME_PYTHON] || time_ns[TIME_NATIVE] || time_ns[TIME_SYSTEM] ||
-		    side_time_waiting_ns(&facts->threads[i].side))
+		    side_time_any(&facts->threads[i].side))
 			sorted[count++] = (struct sorted_thread){ facts->threads[i], i };
 	}
 	qsort(sorted, count, sizeof(*sorted), profile_thread_compare);
@@ -83,6 +84,18 @@ static int copy_threads(struct owned_profile *owned, const struct profile_facts 
 	return result;
 }
 
+/* NULL: no memory, which the arena notes. */
+static const struct resident_point *copy_points(struct owned_profile *owned,
+						const struct resident_figures *resident)
+{
+	struct resident_point *points =
+		arena_array(&owned->arena, resident->point_count + 1, sizeof(*points));
+
+	if (points && resident->point_count)
+		memcpy(points, resident->points, resident->point_count * sizeof(*points));
+	return points;
+}
+
 int profile_facts_copy(struct owned_profile *owned, const struct profile_facts *facts)
 {
 	struct profile_facts *copy = &owned->profile.facts;
@@ -104,6 +117,7 @@ int profile_facts_copy(struct owned_profile *owned, const struct profile_facts *
 			words[i] = arena_copy_string(&owned->arena, facts->target.command[i]);
 		copy->target.command = words;
 	}
+	copy->resident.points = copy_points(owned, &facts->resident);
 	if (facts->stop_histograms) {
 		struct stop_histograms *histograms =
 			arena_array(&owned->arena, 1, sizeof(*histograms));

@@ -2,6 +2,7 @@
 #include "daemon/report/model/side_times.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct side_time side_times_of(const struct cct_node *node, const struct path *path)
 {
@@ -15,15 +16,24 @@ struct side_time side_times_of(const struct cct_node *node, const struct path *p
 	return side;
 }
 
+/* Time is a line's own; memory, with that of library wrappers, as its time when lines are ranked.
+ */
 static int side_times_charge_line(struct line_stats *stats, struct place_table *places,
 				  const struct cct_node *node, const struct side_time *side)
 {
-	uint32_t line;
+	struct side_time fresh = { .fresh_samples = side->fresh_samples }, time = *side;
+	uint32_t line, charged;
 
 	if (line_stats_self(stats, places, node, &line))
 		return -ENOMEM;
-	if (line != LINE_NONE)
-		side_time_add(&stats->lines[line].side, side);
+	if (line == LINE_NONE)
+		return 0;
+	charged = line_stats_charged(stats, node);
+	memcpy(fresh.fresh_bytes, side->fresh_bytes, sizeof(fresh.fresh_bytes));
+	memset(time.fresh_bytes, 0, sizeof(time.fresh_bytes));
+	time.fresh_samples = 0;
+	side_time_add(&stats->lines[line].side, &time);
+	side_time_add(&stats->lines[charged == LINE_NONE ? line : charged].side, &fresh);
 	return 0;
 }
 
@@ -37,7 +47,7 @@ int side_times_charge(struct path_table *paths, const struct cct *cct, struct li
 		struct side_time side;
 		uint32_t path;
 
-		if (!time_sum(node->time_ns) && !side_time_waiting_ns(&node->side))
+		if (!time_sum(node->time_ns) && !side_time_any(&node->side))
 			continue;
 		if (path_table_find(paths, node, &path))
 			return -ENOMEM;

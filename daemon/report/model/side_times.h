@@ -2,7 +2,7 @@
 /*
  * Time beside the time classes while a profile is made: of a node, by what was
  * seen at its samples and by the functions on its path; of lines, functions and
- * the run.
+ * the run. Fresh memory goes with it, to the line that is charged (line_stats.h).
  */
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_SIDE_TIMES_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_SIDE_TIMES_H

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/format/json_memory.h"
+
+#include "daemon/report/model/memory_lines.h"
+
+#include <stdlib.h>
+
+json_t *json_with_fresh(json_t *object, const struct side_time *side)
+{
+	object = json_with(object, "fresh_python_bytes",
+			   json_count(side->fresh_bytes[FRESH_PYTHON]));
+	return json_with(object, "fresh_native_bytes", json_count(side->fresh_bytes[FRESH_NATIVE]));
+}
+
+static json_t *json_points(const struct resident_figures *resident)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < resident->point_count; i++) {
+		json_t *point = json_object();
+
+		point = json_with(point, "time_ns", json_count(resident->points[i].time_ns));
+		point = json_with(point, "bytes", json_count(resident->points[i].bytes));
+		array = json_appended(array, point);
+	}
+	return array;
+}
+
+static json_t *json_shares(json_t *object, const struct side_time *side)
+{
+	object = json_with(object, "bytes", json_count(side_time_fresh_bytes(side)));
+	object = json_with(object, "samples", json_count(side->fresh_samples));
+	object = json_with(object, "python_bytes", json_count(side->fresh_bytes[FRESH_PYTHON]));
+	return json_with(object, "native_bytes", json_count(side->fresh_bytes[FRESH_NATIVE]));
+}
+
+static json_t *json_memory_lines(const struct profile *profile)
+{
+	json_t *array = json_array();
+	size_t count;
+	const struct profile_line **lines = memory_lines_sorted(profile, &count);
+
+	if (!lines) {
+		json_decref(array);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		json_t *object = json_object();
+
+		object = json_with(object, "file", json_text(lines[i]->file));
+		object = json_with(object, "line", json_integer(lines[i]->line));
+		object = json_with(object, "function", json_text(lines[i]->function));
+		array = json_appended(array, json_shares(object, &lines[i]->side));
+	}
+	free(lines);
+	return array;
+}
+
+static json_t *json_quality(const struct profile *profile)
+{
+	const struct resident_figures *resident = &profile->facts.resident;
+	const struct resident_counts *counts = &resident->counts;
+	json_t *object = json_object();
+
+	object = json_with(object, "faults", json_count(counts->faults));
+	object = json_with(object, "faults_sampled", json_count(counts->faults_sampled));
+	object = json_with(object, "faults_dropped", json_count(counts->faults_dropped));
+	object = json_with(object, "kernel_faults_seen", json_boolean(resident->kernel_seen));
+	object = json_with(object, "huge_samples", json_count(counts->huge_samples));
+	object = json_with(object, "unknown_samples", json_count(counts->unknown_samples));
+	return json_with(object, "unexplained_bytes", json_count(memory_unexplained(profile)));
+}
+
+json_t *json_memory(const struct profile *profile)
+{
+	const struct resident_figures *resident = &profile->facts.resident;
+	json_t *object = json_object();
+
+	object = json_with(object, "start_bytes", json_count(resident->counts.start_bytes));
+	object = json_with(object, "end_bytes", json_count(resident->counts.end_bytes));
+	object = json_with(object, "peak_bytes", json_count(resident->peak_bytes));
+	object = json_with(object, "peak_exact", json_boolean(resident->peak_exact));
+	object = json_shares(object, &profile->side);
+	object = json_with(object, "timeline", json_points(resident));
+	object = json_with(object, "lines", json_memory_lines(profile));
+	return json_with(object, "quality", json_quality(profile));
+}

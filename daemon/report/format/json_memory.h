@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the JSON report says of memory. */
+#ifndef PIEPROFD_DAEMON_REPORT_FORMAT_JSON_MEMORY_H
+#define PIEPROFD_DAEMON_REPORT_FORMAT_JSON_MEMORY_H
+
+#include "daemon/report/format/json_value.h"
+
+/* The object `memory`, of a profile that has it. NULL: out of memory. */
+json_t *json_memory(const struct profile *profile);
+
+/* Adds to an object what was touched there. Takes it over, as json_with(). */
+json_t *json_with_fresh(json_t *object, const struct side_time *side);
+
+#endif
