@@ -12,6 +12,8 @@
 /* Faults between two samples. */
 #define PERIOD_MIN 16u
 #define PERIOD_MAX 65536u
+/* Of CPU time, before the number is halved: see attach/bpf/clock.bpf.c, next_faults(). */
+#define SETTLE_NS (100 * NS_PER_MS)
 
 /* As stop_event_attributes() and the address ask for. */
 struct fault_record {
@@ -71,6 +73,11 @@ void fault_sampler_enable(struct fault_sampler *sampler, bool enable)
 			    0);
 }
 
+static uint64_t grown(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
 bool fault_sampler_parse(struct fault_sampler *sampler, const struct event_ring_record *record,
 			 struct fault_sample *ret_sample)
 {
@@ -87,7 +94,7 @@ bool fault_sampler_parse(struct fault_sampler *sampler, const struct event_ring_
 		.address = fault.address,
 		.time_ns = fault.time,
 		.running_ns = fault.running_ns,
-		.faults = fault.count > sampler->faults ? fault.count - sampler->faults : 0,
+		.faults = grown(sampler->faults, fault.count),
 	};
 	sampler->faults = fault.count;
 	return true;
@@ -95,13 +102,18 @@ bool fault_sampler_parse(struct fault_sampler *sampler, const struct event_ring_
 
 void fault_sampler_vary(struct fault_sampler *sampler, uint64_t running_ns, uint64_t interval_ns)
 {
-	uint64_t since_ns = running_ns > sampler->running_ns ? running_ns - sampler->running_ns : 0,
-		 next;
+	uint64_t since_ns = grown(sampler->running_ns, running_ns);
+	uint64_t settled_ns = grown(sampler->varied_ns, running_ns), next;
 
-	if (since_ns < interval_ns && sampler->period < PERIOD_MAX)
+	if (since_ns < interval_ns && sampler->period < PERIOD_MAX) {
 		sampler->period *= 2;
-	for (; since_ns / 4 > interval_ns && sampler->period > PERIOD_MIN; since_ns /= 2)
-		sampler->period /= 2;
+		sampler->varied_ns = running_ns;
+	} else if (since_ns / 4 > interval_ns && settled_ns > SETTLE_NS) {
+		for (; settled_ns > SETTLE_NS && sampler->period > PERIOD_MIN;
+		     settled_ns -= SETTLE_NS)
+			sampler->period /= 2;
+		sampler->varied_ns = running_ns;
+	}
 	sampler->running_ns = running_ns;
 	next = sampler->period / 2 + 1 + random_below(&sampler->random, sampler->period);
 	if (sampler->opened)

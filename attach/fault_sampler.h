@@ -18,6 +18,7 @@ struct fault_sampler {
 	uint64_t faults;     /* until the last record */
 	uint64_t period;     /* about as many are between two records */
 	uint64_t running_ns; /* of the last record */
+	uint64_t varied_ns;  /* likewise: when the period was changed */
 	uint64_t random;
 };
 

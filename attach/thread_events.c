@@ -519,7 +519,7 @@ bool thread_events_own(const struct thread_events *events, int fd)
 {
 	if (fd < 0)
 		return false;
-	if (fd == events->clock_fd)
+	if (fd == events->clock_fd || (events->fault.opened && fd == events->fault.fd))
 		return true;
 	for (unsigned slot = 0; slot < BREAKPOINT_SLOTS; slot++)
 		if (fd == events->slots[slot].fd)

@@ -29,6 +29,7 @@
 #define SEARCH_AGAIN_NS  100000000ull
 #define USER_MODE        3
 #define FAULT_HALVES_MAX 16
+#define FAULTS_SETTLE_NS 100000000ull
 
 /* Of the kernel's structures, the members that are asked for: found by name when loading. */
 #define KERNEL_LAYOUT __attribute__((preserve_access_index))
@@ -78,6 +79,7 @@ struct processor {
 	__u32 faults_wanted; /* until the next one */
 	__u32 faults_mean;   /* which is about that */
 	__u32 unused_too;
+	__u64 mean_ns; /* when that was changed */
 };
 
 struct known_thread {
@@ -448,18 +450,26 @@ int on_clock(struct bpf_perf_event_data *context)
 
 /*
  * How many faults until the next sample: as few as can be, but in a burst so many that samples are
- * not closer than they may be. By halves and doubles, and at random in between: what a program
- * touches in a rhythm is met anywhere. A number, not a time: each fault is as likely to be met as
- * those around it.
+ * not closer than they may be; and at random around that, so that what a program touches in a
+ * rhythm is met anywhere. It doubles at once and is halved slowly: a sample stands for all faults
+ * since the last one, and where lines take turns, each would give what it leaves to the next line
+ * by a number of its own.
  */
 static __always_inline void next_faults(struct processor *own, __u64 now_ns)
 {
-	__u64 since_ns = now_ns - own->faulted_ns, least_ns = state.fault_interval_us * 1000ull;
+	__u64 since_ns = now_ns - own->faulted_ns, settled_ns = now_ns - own->mean_ns;
+	__u64 least_ns = state.fault_interval_us * 1000ull;
 
-	if (since_ns < least_ns && own->faults_mean < CLOCK_FAULTS_MAX)
+	if (since_ns < least_ns && own->faults_mean < CLOCK_FAULTS_MAX) {
 		own->faults_mean *= 2;
-	for (__u32 i = 0; i < FAULT_HALVES_MAX && since_ns > 4 * least_ns; i++, least_ns *= 2)
-		own->faults_mean /= 2;
+		own->mean_ns = now_ns;
+	} else if (since_ns > 4 * least_ns && settled_ns > FAULTS_SETTLE_NS) {
+		for (__u32 i = 0; i < FAULT_HALVES_MAX && settled_ns > FAULTS_SETTLE_NS; i++) {
+			own->faults_mean /= 2;
+			settled_ns -= FAULTS_SETTLE_NS;
+		}
+		own->mean_ns = now_ns;
+	}
 	if (own->faults_mean < CLOCK_FAULT_PERIOD)
 		own->faults_mean = CLOCK_FAULT_PERIOD;
 	own->faulted_ns = now_ns;

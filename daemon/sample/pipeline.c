@@ -20,7 +20,7 @@
  */
 #define CELLS_MAX (1u << 15)
 
-#define FAULTS_PART 0.25
+#define FAULTS_PART 0.5
 
 int pipeline_init(struct pipeline *pipeline, struct target *target,
 		  const struct pipeline_options *options)
@@ -189,7 +189,7 @@ static bool take_system_return(struct pipeline *pipeline, struct pipeline_thread
 	return true;
 }
 
-/* In the stop: a quarter of the limit is for page faults, while they come all the time. */
+/* In the stop: half of the limit is for page faults, while they come all the time. */
 static void vary_faults(const struct pipeline *pipeline, struct tracee *tracee,
 			const struct event_record *record)
 {
