@@ -91,14 +91,16 @@ static void put_warning(const struct text_layout *layout, char *sentence)
 	free(sentence);
 }
 
-static void put_end(const struct text_layout *layout, const struct profile *profile,
-		    const char *notes)
+static int put_end(const struct text_layout *layout, const struct profile *profile,
+		   const char *notes)
 {
 	size_t pairs = profile->pair_count + profile->pairs_omitted;
 	char words[128];
 
 	put_processes(layout, profile);
 	put_threads(layout, profile);
+	if (text_memory_brief(layout, profile))
+		return -ENOMEM;
 	put_warning(layout, profile_sources_newer(profile));
 	put_warning(layout, profile_sources_differing(profile));
 	snprintf(words, sizeof(words), "--details shows more lines, %s%sand how far to trust this.",
@@ -106,6 +108,7 @@ static void put_end(const struct text_layout *layout, const struct profile *prof
 	text_wrapped(layout, "  ", words);
 	if (notes)
 		text_wrapped(layout, "", notes);
+	return 0;
 }
 
 static size_t table_lines(const struct writer_options *options, unsigned others)
@@ -140,6 +143,7 @@ static int make_part(struct part *part, const struct text_layout *layout,
 		     const struct verdict *verdict, enum part_name name)
 {
 	struct text_layout inside = *layout;
+	int result = 0;
 
 	inside.file = open_memstream(&part->text, &part->size);
 	if (!inside.file)
@@ -149,8 +153,8 @@ static int make_part(struct part *part, const struct text_layout *layout,
 	else if (name == PART_VERDICT)
 		text_verdict(&inside, verdict);
 	else
-		put_end(&inside, profile, options->notes);
-	if (fclose(inside.file) != 0)
+		result = put_end(&inside, profile, options->notes);
+	if (fclose(inside.file) != 0 || result)
 		return -ENOMEM;
 	part->lines = count_lines(part->text);
 	return 0;

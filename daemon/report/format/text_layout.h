@@ -87,6 +87,15 @@ __attribute__((warn_unused_result)) int text_brief(const struct text_layout *lay
 __attribute__((warn_unused_result)) int text_waiting(const struct text_layout *layout,
 						     const struct profile *profile, size_t maximum);
 
+/* Of resident memory, where that was asked for: a line, or the lines that made it grow.
+ * 0, or -1: no memory. */
+__attribute__((warn_unused_result)) int text_memory_brief(const struct text_layout *layout,
+							  const struct profile *profile);
+__attribute__((warn_unused_result)) int text_memory(const struct text_layout *layout,
+						    const struct profile *profile, size_t maximum);
+/* How far to trust it. */
+void text_memory_quality(const struct text_layout *layout, const struct profile *profile);
+
 /* One pair as figure 7 of the PieProf paper has it. */
 void text_pair(const struct text_layout *layout, const struct profile_pair *pair, size_t number,
 	       size_t count);

@@ -5,6 +5,9 @@
 /* Of the CPU time, the part from which on it is told what the interpreter did with it. */
 #define NOTEWORTHY 200
 
+#define FIXED_COLUMNS 38
+#define FRESH_COLUMNS 9
+
 void text_interpreter(const struct text_layout *layout, const struct profile *profile)
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
@@ -76,18 +79,22 @@ static void put_row(const struct text_layout *layout, const struct profile *prof
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
 	uint64_t samples = profile->facts.samples;
-	unsigned where_columns = (layout->columns - 38) / 2;
+	unsigned fixed = FIXED_COLUMNS + (profile->facts.memory ? FRESH_COLUMNS : 0);
+	unsigned where_columns = (layout->columns - fixed) / 2;
 	char suffix[32];
 
 	fprintf(layout->file, "%6s ",
 		figure_sampled(time_sum(line->self_ns), total_ns, samples).text);
 	text_classes(layout, &profile->facts, line->self_ns, total_ns);
 	fprintf(layout->file, "%6s  ", figure_sampled(line->total_ns, total_ns, samples).text);
+	if (profile->facts.memory)
+		fprintf(layout->file, "%7s  ",
+			figure_bytes(side_time_fresh_bytes(&line->side)).text);
 	text_line_suffix(line, suffix, sizeof(suffix));
 	text_path_cell(layout, line->file, suffix, where_columns, true);
 	fputs("  ", layout->file);
 	text_last_cell(layout, line->source && *line->source ? line->source : line->function,
-		       layout->columns - 38 - where_columns);
+		       layout->columns - fixed - where_columns);
 }
 
 size_t text_time(const struct text_layout *layout, const struct profile *profile,
@@ -99,8 +106,8 @@ size_t text_time(const struct text_layout *layout, const struct profile *profile
 	put_heading(layout, profile);
 	if (total_ns == 0)
 		return 0;
-	fprintf(layout->file, "  self %s total  line (self = %s)\n",
-		text_class_heads(&profile->facts),
+	fprintf(layout->file, "  self %s total  %sline (self = %s)\n",
+		text_class_heads(&profile->facts), profile->facts.memory ? "  fresh  " : "",
 		profile->facts.native_unknown ? "user + system" : "python + native + system");
 	for (; shown < count && time_sum(lines[shown]->self_ns) >= least_ns; shown++)
 		put_row(layout, profile, lines[shown]);

@@ -150,6 +150,32 @@ static void add_stops(struct stop_histograms *into, const struct stop_histograms
 	merge_fields(MERGE_HISTOGRAM, &into->breakpoints, &from->breakpoints);
 }
 
+static void keep_resident(struct profile_merge *merge, const struct resident_figures *resident)
+{
+	size_t count = resident->point_count < RESIDENT_POINTS_MAX ? resident->point_count
+								   : RESIDENT_POINTS_MAX;
+
+	if (count)
+		memcpy(merge->resident_points, resident->points,
+		       count * sizeof(merge->resident_points[0]));
+	merge->facts.resident = *resident;
+	merge->facts.resident.points = merge->resident_points;
+	merge->facts.resident.point_count = count;
+}
+
+/* Before the interval of the facts becomes that of both. */
+static void add_resident(struct profile_merge *merge, const struct profile_facts *facts)
+{
+	struct profile_facts *into = &merge->facts;
+	const struct resident_run a = { &into->resident, into->started_unix_ns };
+	const struct resident_run b = { &facts->resident, facts->started_unix_ns };
+
+	if (facts->memory && into->memory)
+		into->resident = merge_resident(&a, &b, merge->one_process, merge->resident_points);
+	else if (facts->memory)
+		keep_resident(merge, &facts->resident);
+}
+
 static int add_facts(struct profile_merge *merge, const struct profile_facts *facts)
 {
 	struct profile_facts *into = &merge->facts, counted = *facts;
@@ -177,6 +203,7 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 			(struct profile_timeline){ 0 };
 		into->stacks = NULL;
 		into->stack_count = 0;
+		keep_resident(merge, &facts->resident);
 		into->sampler_limits = limits;
 		into->deadlock = deadlock;
 		merge->any = true;
@@ -188,6 +215,7 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 		into->deadlock = deadlock;
 	if (goes_first(facts, into) && take_target(merge, facts))
 		return -ENOMEM;
+	add_resident(merge, facts);
 	take_interval(into, facts);
 	if (facts->overhead_limit > into->overhead_limit)
 		into->overhead_limit = facts->overhead_limit;

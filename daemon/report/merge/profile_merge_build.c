@@ -539,6 +539,9 @@ static int write_facts(struct builder *builder, bool all_pairs)
 		return -ENOMEM;
 	*facts = merge->facts;
 	facts->all_pairs = all_pairs;
+	facts->resident.points = profile_facts_copy_points(builder->owned, &merge->facts.resident);
+	if (!facts->resident.points)
+		return -ENOMEM;
 	facts->gil_known &= facts->samples > 0;
 	*stops = merge->stops;
 	facts->stop_histograms = stops;

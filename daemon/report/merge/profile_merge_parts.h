@@ -5,6 +5,7 @@
 
 #include "daemon/report/merge/merge_fields.h"
 #include "daemon/report/merge/merge_paths.h"
+#include "daemon/report/merge/merge_resident.h"
 #include "daemon/report/merge/merge_timeline.h"
 #include "daemon/report/model/profile.h"
 
@@ -19,6 +20,7 @@ struct merged_pair {
 struct profile_merge {
 	struct merge_frames frames;
 	struct profile_facts facts; /* its strings are frames'; the command is owned */
+	struct resident_point resident_points[RESIDENT_POINTS_MAX]; /* the facts' */
 	struct stop_histograms stops;
 	bool any;         /* a profile was added */
 	bool one_process; /* profile_merge_set_one_process() */

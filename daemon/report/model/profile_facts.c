@@ -84,9 +84,8 @@ static int copy_threads(struct owned_profile *owned, const struct profile_facts 
 	return result;
 }
 
-/* NULL: no memory, which the arena notes. */
-static const struct resident_point *copy_points(struct owned_profile *owned,
-						const struct resident_figures *resident)
+const struct resident_point *profile_facts_copy_points(struct owned_profile *owned,
+						       const struct resident_figures *resident)
 {
 	struct resident_point *points =
 		arena_array(&owned->arena, resident->point_count + 1, sizeof(*points));
@@ -117,7 +116,7 @@ int profile_facts_copy(struct owned_profile *owned, const struct profile_facts *
 			words[i] = arena_copy_string(&owned->arena, facts->target.command[i]);
 		copy->target.command = words;
 	}
-	copy->resident.points = copy_points(owned, &facts->resident);
+	copy->resident.points = profile_facts_copy_points(owned, &facts->resident);
 	if (facts->stop_histograms) {
 		struct stop_histograms *histograms =
 			arena_array(&owned->arena, 1, sizeof(*histograms));

@@ -12,6 +12,10 @@
 __attribute__((warn_unused_result)) int profile_facts_copy(struct owned_profile *owned,
 							   const struct profile_facts *facts);
 
+/* What was resident over time, in the profile's own memory. NULL: out of memory. */
+const struct resident_point *profile_facts_copy_points(struct owned_profile *owned,
+						       const struct resident_figures *resident);
+
 /* By time, then pid, then tid; for qsort. */
 int profile_thread_compare(const void *left, const void *right);
 

@@ -20,6 +20,8 @@
 #define REAL_MAX         1e18
 /* Of a timeline: a page cannot show more. */
 #define SLICES_MAX 4096
+/* A point of resident memory: a hundred years. */
+#define POINT_NS_MAX 3155760000000000000ull
 
 struct stored_table {
 	const char *name;
@@ -438,6 +440,16 @@ static bool check_stacks(const struct profile *profile)
 	return true;
 }
 
+/* By time, as merging takes them. */
+static bool check_points(const struct resident_figures *resident)
+{
+	for (size_t i = 0; i < resident->point_count; i++)
+		if (resident->points[i].time_ns > POINT_NS_MAX ||
+		    (i && resident->points[i].time_ns < resident->points[i - 1].time_ns))
+			return false;
+	return true;
+}
+
 static int decode_finish(struct decoder *decoder, struct recorded_profile *recorded,
 			 struct profile *ret_profile)
 {
@@ -453,7 +465,7 @@ static int decode_finish(struct decoder *decoder, struct recorded_profile *recor
 	if (!check_lines(profile) || !check_pairs(profile) ||
 	    !check_timeline(&profile->facts.thread_timeline, profile->facts.thread_count) ||
 	    !check_timeline(&profile->facts.node_timeline, profile->tree.node_count) ||
-	    !check_stacks(profile) ||
+	    !check_stacks(profile) || !check_points(&profile->facts.resident) ||
 	    !check_timeline(&profile->facts.stack_timeline, profile->facts.stack_count))
 		return -EBADMSG;
 	for (size_t i = 0; i < recorded->command_count; i++)

@@ -171,6 +171,12 @@ static const struct field stack_fields[] = {
 };
 TABLE(stack, "stacks", struct profile_stack, ROWS_MAX);
 
+static const struct field point_fields[] = {
+	WORDS(struct resident_point, time_ns),
+	WORDS(struct resident_point, bytes),
+};
+TABLE(point, "resident", struct resident_point, RESIDENT_POINTS_MAX);
+
 static const struct field text_fields[] = {
 	NUMBER(struct profile_text, line, 0),
 	STRING(struct profile_text, text),
@@ -258,6 +264,13 @@ static const struct field profile_fields[] = {
 	BOOL(struct recorded_profile, profile.facts.kernel_time_refused),
 	BOOL(struct recorded_profile, profile.facts.unfinished),
 	BOOL(struct recorded_profile, profile.facts.waits),
+	BOOL(struct recorded_profile, profile.facts.memory),
+	WORDS(struct recorded_profile, profile.facts.resident.counts),
+	WORDS(struct recorded_profile, profile.facts.resident.peak_bytes),
+	BOOL(struct recorded_profile, profile.facts.resident.peak_exact),
+	BOOL(struct recorded_profile, profile.facts.resident.kernel_seen),
+	ROWS(struct recorded_profile, profile.facts.resident.points,
+	     profile.facts.resident.point_count, point),
 	BOOL(struct recorded_profile, profile.facts.gil_known),
 	BOOL(struct recorded_profile, profile.facts.native_unknown),
 	BOOL(struct recorded_profile, profile.facts.queued_known),
