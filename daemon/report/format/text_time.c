@@ -89,7 +89,9 @@ static void put_row(const struct text_layout *layout, const struct profile *prof
 	fprintf(layout->file, "%6s  ", figure_sampled(line->total_ns, total_ns, samples).text);
 	if (profile->facts.memory)
 		fprintf(layout->file, "%7s  ",
-			figure_bytes(side_time_fresh_bytes(&line->side)).text);
+			side_time_fresh_bytes(&line->side)
+				? figure_bytes(side_time_fresh_bytes(&line->side)).text
+				: "-");
 	text_line_suffix(line, suffix, sizeof(suffix));
 	text_path_cell(layout, line->file, suffix, where_columns, true);
 	fputs("  ", layout->file);

@@ -171,6 +171,7 @@ static const struct {
 	{ "@SCRIPT@", .put_part = put_script },
 	{ "@INTERPRETER@", .put = html_interpreter },
 	{ "@PROCESSES@", .put = html_processes },
+	{ "@MEMORY@", .put = html_memory },
 	{ "@WAITING@", .put = html_waiting },
 	{ "@WAITING_LINK@", .put = html_waiting_link },
 };

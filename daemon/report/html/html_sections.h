@@ -37,6 +37,7 @@ int html_interpreter(FILE *file, const struct profile *profile);
 
 /* Sections of their own, and links to them; nothing at all where there is nothing to show. */
 int html_processes(FILE *file, const struct profile *profile);
+int html_memory(FILE *file, const struct profile *profile);
 int html_waiting(FILE *file, const struct profile *profile);
 int html_waiting_link(FILE *file, const struct profile *profile);
 

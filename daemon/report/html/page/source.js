@@ -52,6 +52,11 @@ function startSource(report, tree, parts) {
 		return bar;
 	}
 
+	// Touched first there; 0 also of a report without memory.
+	function freshBytes(line) {
+		return (line.fresh_python_bytes || 0) + (line.fresh_native_bytes || 0);
+	}
+
 	function redundantCell(line) {
 		const sampled = line.loads.sampled + line.stores.sampled;
 		const cell = element('td', { class: 'number detail' });
@@ -79,7 +84,7 @@ function startSource(report, tree, parts) {
 		const others = [];
 
 		if (!line) {
-			for (let i = 0; i < 3 + file.redundant + file.asleep; i++)
+			for (let i = 0; i < 3 + file.redundant + file.asleep + file.fresh; i++)
 				others.push(element('td', { class: i > 1 ? 'detail' : '' }));
 			return element('tr', {}, head, ...others, code);
 		}
@@ -89,6 +94,8 @@ function startSource(report, tree, parts) {
 			const ns = waitingTime(line.waiting_ns);
 			others.push(element('td', { class: 'number detail' }, ns ? duration(ns) : ''));
 		}
+		if (file.fresh)
+			others.push(element('td', { class: 'number detail' }, freshBytes(line) ? bytesText(freshBytes(line)) : ''));
 		return element('tr', { class: 'timed' }, head, element('td', {}, heatBar(line)),
 			element('td', { class: 'number' }, share(selfTime(line))), element('td', { class: 'number detail' }, share(line.total_ns)),
 			...others, code);
@@ -119,7 +126,7 @@ function startSource(report, tree, parts) {
 		const body = element('tbody');
 		const more = element('button', { type: 'button', class: 'more' });
 		const lines = linesOf(file);
-		const columns = 5 + file.redundant + file.asleep;
+		const columns = 5 + file.redundant + file.asleep + file.fresh;
 		let next = 0, before = lines.length ? lines[0][0] - 1 : 0;
 
 		function add(until) {
@@ -136,7 +143,7 @@ function startSource(report, tree, parts) {
 			more.textContent = 'Show more lines (' + (lines.length - next) + ')';
 		}
 
-		const titles = ['Line', 'Time', 'Self', 'Total'].concat(file.redundant ? ['Redundant'] : [], file.asleep ? ['Asleep'] : []);
+		const titles = ['Line', 'Time', 'Self', 'Total'].concat(file.redundant ? ['Redundant'] : [], file.asleep ? ['Asleep'] : [], file.fresh ? ['Memory'] : []);
 		const head = element('tr', {}, ...titles.map(title => element('th', { scope: 'col', class: title === 'Time' ? '' : ['Line', 'Self'].includes(title) ? 'number' : 'number detail' }, title)),
 			element('th', { scope: 'col' }, 'Source'));
 		file.reach = function (number) {
@@ -187,17 +194,18 @@ function startSource(report, tree, parts) {
 	function gather() {
 		const texts = new Map((tree.texts || []).map(one => [one.file, one]));
 		report.lines.forEach(function (line, i) {
-			if (!line.line || !(line.total_ns > 0 || line.loads.sampled + line.stores.sampled || parts.asleep))
+			if (!line.line || !(line.total_ns > 0 || line.loads.sampled + line.stores.sampled || parts.asleep || freshBytes(line)))
 				return; // a native function
 			if (!files.has(line.file))
 				files.set(line.file, { name: line.file, own: !(tree.foreign || [])[i], lines: [], byNumber: new Map(), rows: new Map(),
-					texts: texts.get(line.file), self: 0, heat: 0, redundant: false, asleep: false, details: null, filled: false });
+					texts: texts.get(line.file), self: 0, heat: 0, redundant: false, asleep: false, fresh: false, details: null, filled: false });
 			const file = files.get(line.file);
 			file.lines.push(line);
 			file.byNumber.set(line.line, line);
 			file.self += selfTime(line);
 			file.heat += own.get(line.file + '\n' + line.line) || 0;
 			file.redundant = file.redundant || line.loads.sampled + line.stores.sampled > 0;
+			file.fresh = file.fresh || freshBytes(line) > 0;
 			file.asleep = file.asleep || Boolean(parts.asleep && waitingTime(line.waiting_ns));
 		});
 		return [...files.values()].sort((a, b) => b.own - a.own || b.heat - a.heat || b.self - a.self);
