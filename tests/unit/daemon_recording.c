@@ -104,6 +104,7 @@ static struct profile filled_profile(struct filler *filler)
 	struct profile_line *lines;
 	struct profile_node *nodes;
 	struct profile_stack *stacks;
+	struct resident_point *points;
 	const char **command;
 
 	*filler = (struct filler){ 0 };
@@ -126,6 +127,9 @@ static struct profile filled_profile(struct filler *filler)
 	stacks = unconst(recorded->profile.facts.stacks);
 	for (uint32_t i = 0; i < ROWS_EACH; i++)
 		stacks[i].thread = stacks[i].node = i;
+	points = unconst(recorded->profile.facts.resident.points);
+	for (uint32_t i = 0; i < ROWS_EACH; i++)
+		points[i].time_ns = i;
 	recorded->profile.facts.target.command = command;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		recorded->profile.facts.losses.counts[i] = i + 1;
@@ -268,7 +272,7 @@ static const struct {
 	{ "processes", "profile_process" },   { "timeline.threads", "profile_cell" },
 	{ "timeline.nodes", "profile_cell" }, { "sources.texts", "profile_text" },
 	{ "timeline.nodes", "profile_cell" }, { "timeline.stacks", "profile_cell" },
-	{ "stacks", "profile_stack" },
+	{ "stacks", "profile_stack" },        { "resident", "resident_point" },
 };
 
 static bool find_type(Dwarf *dwarf, const char *name, Dwarf_Die *ret_type)

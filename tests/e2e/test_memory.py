@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory: the lines that make it grow, by samples of page faults, and what is resident over time."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+from harness import (Daemon, Skip, Target, alone, check, check_equal, check_sampled, find_interpreters, pieprofd, profile,
+                     wait_until)
+
+# So that each line has some hundred samples.
+MANY_FAULTS = ("--max-overhead", 20)
+FUNCTIONS = ("arrays", "dicts", "block", "zeros")
+
+
+def watched(daemon):
+    """Are its events there?"""
+    folder = "/proc/%d/fd" % daemon.process.pid
+    links = []
+    for name in os.listdir(folder):
+        try:
+            links.append(os.readlink(os.path.join(folder, name)))
+        except FileNotFoundError:
+            pass
+    return any("perf_event" in link for link in links)
+
+
+def grow(interpreter, *arguments):
+    """A profile of all that the target does: the report, what the target says, the summary, the folder's other files."""
+    with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        path, kept = os.path.join(folder, "x.json"), os.path.join(folder, "x.pieprof")
+        page = os.path.join(folder, "x.html")
+        with Target(interpreter, "memory_growth.py", stdin=subprocess.PIPE) as target:
+            with Daemon("--pid", target.pid, "-d", 0, "--details", "--memory", "-o", path, "-o", kept, "-o", page,
+                        *MANY_FAULTS, *arguments) as daemon:
+                wait_until(lambda: watched(daemon), what="events")
+                time.sleep(0.3)
+                target.process.stdin.write("go\n")
+                target.process.stdin.flush()
+                words = target.process.stdout.readline().split()
+                daemon.signal(signal.SIGINT)
+                daemon.finish()
+            target.finish()
+        again = os.path.join(folder, "again.json")
+        pieprofd("report", kept, kept, "-o", os.path.join(folder, "both.json"), "-q")
+        pieprofd("report", kept, "-o", again, "-q")
+        texts = []
+        for name in (path, again, page, os.path.join(folder, "both.json")):
+            with open(name) as file:
+                texts.append(file.read())
+    check_equal(words[:1], ["grown"], "what the target says")
+    check_equal(texts[1], texts[0], "the report of the recording")
+    truth = {name: int(number) for name, number in (word.split("=") for word in words[1:])}
+    return json.loads(texts[0]), truth, daemon.stdout, texts[2], json.loads(texts[3])
+
+
+def of_functions(report):
+    found = {name: {"bytes": 0, "python_bytes": 0, "native_bytes": 0, "samples": 0} for name in FUNCTIONS}
+    for line in report["memory"]["lines"]:
+        name = "dicts" if line["function"] == "<listcomp>" else line["function"]
+        for figure in found.get(name, ()):
+            found[name][figure] += line[figure]
+    return found
+
+
+def check_sums(memory):
+    for figure in ("bytes", "python_bytes", "native_bytes", "samples"):
+        check_equal(sum(line[figure] for line in memory["lines"]), memory[figure], "%s of all lines" % figure)
+    check_equal(memory["python_bytes"] + memory["native_bytes"], memory["bytes"], "bytes")
+    times = [point["time_ns"] for point in memory["timeline"]]
+    check(2 <= len(times) <= 200 and times == sorted(times), "times: %s" % times)
+    check_equal(memory["timeline"][0]["bytes"], memory["start_bytes"], "the first point")
+    check_equal(memory["timeline"][-1]["bytes"], memory["end_bytes"], "the last point")
+    check(all(point["bytes"] <= memory["peak_bytes"] for point in memory["timeline"]), "the peak: %s" % memory)
+
+
+@alone
+def test_growth(some_interpreter):
+    if os.geteuid() != 0:
+        raise Skip("needs root for samples of page faults in the kernel")
+    report, truth, text, page, both = grow(some_interpreter, "--mode", "time")
+    memory, found = report["memory"], of_functions(report)
+    check_equal(report["sampler"], "kernel", "the sampler")
+    check_sums(memory)
+    growth, expected = memory["end_bytes"] - memory["start_bytes"], sum(truth.values())
+    check(abs(growth - expected) < 0.1 * expected, "it grew by %d, says itself %d" % (growth, expected))
+    for name, figures in found.items():
+        check_sampled(abs(figures["bytes"] - truth[name]) < 0.1 * truth[name] + (2 << 20),
+                      "%s: %s, grew by %d" % (name, figures, truth[name]))
+    check_sampled(found["arrays"]["native_bytes"] > 0.9 * found["arrays"]["bytes"], "arrays: %s" % found)
+    for name in ("dicts", "block", "zeros"):
+        check_sampled(found[name]["python_bytes"] > 0.9 * found[name]["bytes"], "%s: %s" % (name, found))
+    check_equal(memory["quality"]["kernel_faults_seen"], True, "faults in the kernel")
+    growers = [thread for thread in report["threads"] if thread["fresh_python_bytes"] > truth["block"] // 60]
+    check(len(growers) > 10, "threads that touched memory: %s" % growers)
+    check("MEMORY  resident" in text and "fresh" in text and "memory_growth.py" in text, "no memory in %s" % text)
+    check('id="memory"' in page and "<polygon" in page, "the page has no memory")
+    for figure in ("bytes", "samples"):
+        check_equal(both["memory"][figure], 2 * memory[figure], "%s of two recordings" % figure)
+    check_equal(both["memory"]["peak_bytes"] >= memory["peak_bytes"], True, "the peak of both")
+
+
+@alone
+def test_growth_by_stops(one_interpreter):
+    report, truth, _, _, _ = grow(one_interpreter, "--mode", "time", "--engine", "ptrace")
+    memory, found = report["memory"], of_functions(report)
+    check_equal(report["sampler"], "clock", "the sampler")
+    check_sums(memory)
+    # By fewer samples, and none of what read(2) touches.
+    for name in ("arrays", "dicts"):
+        check_sampled(abs(found[name]["bytes"] - truth[name]) < 0.35 * truth[name],
+                      "%s: %s, grew by %d" % (name, found, truth[name]))
+    check_sampled(found["arrays"]["native_bytes"] > 0.9 * found["arrays"]["bytes"], "arrays: %s" % found)
+    check_equal(memory["quality"]["kernel_faults_seen"], False, "faults in the kernel")
+    check(found["zeros"]["bytes"] < 0.5 * truth["zeros"], "zeros: %s" % found)
+    check(memory["quality"]["faults"] - memory["quality"]["faults_sampled"] > 0.5 * truth["zeros"] / 4096,
+          "faults in the kernel are not counted: %s" % memory["quality"])
+
+
+@alone
+def test_nothing_grows():
+    with Target(find_interpreters()[0], "memory_growth.py", "--stay", 4) as target:
+        report, text = profile(target.pid, "-d", 2, "--memory")
+        plain, plain_text = profile(target.pid, "-d", 0.5, "--mode", "time")
+        target.finish()
+    memory = report["memory"]
+    check(memory["bytes"] < 2 << 20, "memory where nothing grew: %s" % memory)
+    check("MEMORY" in text, "no memory in %s" % text)
+    check("memory" not in plain and "fresh_python_bytes" not in plain["lines"][0], "memory that nobody asked for")
+    check("MEMORY" not in plain_text, "memory that nobody asked for: %s" % plain_text)
