@@ -156,24 +156,15 @@ static const struct {
 	int (*put)(FILE *file, const struct profile *profile);
 	int (*put_part)(FILE *file, const struct page *page); /* in place of that */
 } parts[] = {
-	{ "@POLICY@", .put_part = put_policy },
-	{ "@TITLE@", .put = html_title },
-	{ "@STYLE@", .put_part = put_style },
-	{ "@COMMAND@", .put = html_command },
-	{ "@CHANGES@", .put_part = put_changes },
-	{ "@LINES@", .put = html_lines },
-	{ "@VERDICT@", .put = html_verdict },
-	{ "@THREADS@", .put = html_threads },
-	{ "@QUALITY@", .put = html_quality },
-	{ "@REPORT@", .put_part = html_put_report },
-	{ "@TREE@", .put_part = put_tree },
-	{ "@BASE@", .put_part = put_base },
-	{ "@SCRIPT@", .put_part = put_script },
-	{ "@INTERPRETER@", .put = html_interpreter },
-	{ "@PROCESSES@", .put = html_processes },
-	{ "@MEMORY@", .put = html_memory },
-	{ "@WAITING@", .put = html_waiting },
-	{ "@WAITING_LINK@", .put = html_waiting_link },
+	{ "@POLICY@", .put_part = put_policy },   { "@TITLE@", .put = html_title },
+	{ "@STYLE@", .put_part = put_style },     { "@COMMAND@", .put = html_command },
+	{ "@CHANGES@", .put_part = put_changes }, { "@LINES@", .put = html_lines },
+	{ "@VERDICT@", .put = html_verdict },     { "@THREADS@", .put = html_threads },
+	{ "@QUALITY@", .put = html_quality },     { "@REPORT@", .put_part = html_put_report },
+	{ "@TREE@", .put_part = put_tree },       { "@BASE@", .put_part = put_base },
+	{ "@SCRIPT@", .put_part = put_script },   { "@INTERPRETER@", .put = html_interpreter },
+	{ "@PROCESSES@", .put = html_processes }, { "@MEMORY@", .put = html_memory },
+	{ "@WAITING@", .put = html_waiting },     { "@WAITING_LINK@", .put = html_waiting_link },
 };
 
 /* What stands at an '@' of the page: a part, whose name's length is returned, or 0. */

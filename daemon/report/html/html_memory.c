@@ -34,7 +34,8 @@ static void put_chart(FILE *file, const struct profile_facts *facts)
 			last_ns = resident->points[i].time_ns;
 	}
 	fprintf(file,
-		"<svg class=\"memory\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+		"<svg class=\"memory\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+		"role=\"img\" "
 		"aria-label=\"Resident memory over time, from %s to %s, at most %s\">"
 		"<polygon points=\"0,%d",
 		CHART_WIDTH, CHART_HEIGHT, figure_bytes(resident->counts.start_bytes).text,
