@@ -122,7 +122,9 @@ int page_map_open(pid_t pid)
 
 	procfs_living_path(path, pid, "pagemap");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 /* 1: it is huge; 0: it is not; -errno: the kernel does not tell. */

@@ -54,7 +54,7 @@ static size_t halve(struct resident_point *points, size_t count)
 
 static size_t add_points(struct walk *a, struct walk *b, struct resident_point *points)
 {
-	struct resident_point all[2 * RESIDENT_POINTS_MAX];
+	struct resident_point all[2 * RESIDENT_POINTS_MAX] = { 0 };
 	size_t count = 0;
 
 	/* Each round passes a point at least. */
