@@ -31,6 +31,8 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	case OPTIONS_DUMP:
 		return dump_command(&options);
+	case OPTIONS_HEAP:
+		return heap_command(&options);
 	case OPTIONS_REPORT:
 		return report_command(&options);
 	case OPTIONS_LIST:

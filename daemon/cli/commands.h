@@ -11,6 +11,8 @@ enum exit_code doctor_command(const struct options *options, bool debuginfod);
 enum exit_code dump_command(const struct options *options);
 /* A client of the Model Context Protocol, which has the commands as tools. */
 enum exit_code mcp_command(const struct options *options);
+/* One look at the memory of a process: where it is, and who holds it. */
+enum exit_code heap_command(struct options *options);
 enum exit_code list_command(const struct options *options);
 /* An exit code: with a command, the command's own. */
 int record_command(struct options *options);

@@ -12,11 +12,12 @@
 #define TOP    OPTION_OF(OPTIONS_TOP)
 #define REPORT OPTION_OF(OPTIONS_REPORT)
 #define DUMP   OPTION_OF(OPTIONS_DUMP)
+#define HEAP   OPTION_OF(OPTIONS_HEAP)
 #define LIST   OPTION_OF(OPTIONS_LIST)
 #define DOCTOR OPTION_OF(OPTIONS_DOCTOR)
 #define SERVE  OPTION_OF(OPTIONS_SERVE)
 #define MCP    OPTION_OF(OPTIONS_MCP)
-#define EVERY  (RECORD | TOP | SERVE | REPORT | DUMP | LIST | DOCTOR | MCP)
+#define EVERY  (RECORD | TOP | SERVE | REPORT | DUMP | HEAP | LIST | DOCTOR | MCP)
 /* Without a command. */
 #define ALONE OPTION_OF(OPTIONS_HELP)
 
@@ -48,6 +49,10 @@ const struct option_command option_commands[] = {
 	{ "mcp", OPTIONS_MCP, "mcp\n",
 	  "Speaks the Model Context Protocol on standard input and output: the commands list,\n"
 	  "dump, record and report as tools, for language models and what they work in.\n" },
+	{ "heap", OPTIONS_HEAP,
+	  "heap PID [--details] [-o FILE] [options]\nheap --name REGEX [options]\n",
+	  "Says where a process's memory is, which objects take it, and who holds them,\n"
+	  "without stopping anything.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
 	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
@@ -60,12 +65,13 @@ const struct option_row option_table[] = {
 	  .letter = 'p',
 	  .parse = option_pid,
 	  .help = { { RECORD | SERVE, "N[,M...]", "the process, or several as one" },
-		    { TOP | DUMP | DOCTOR, "N", "the process" } } },
+		    { TOP | DUMP | HEAP | DOCTOR, "N", "the process" } } },
 	{ .name = "name",
 	  .parse = option_name,
 	  .help = { { RECORD | SERVE, "REGEX",
 		      "the Python process with such a command line; every one\n"
-		      "of them with --all or --follow" } } },
+		      "of them with --all or --follow" },
+		    { HEAP, "REGEX", "the Python process with such a command line" } } },
 	{ .name = "all",
 	  .parse = option_flag,
 	  .to = TO(options.all),
@@ -115,13 +121,13 @@ const struct option_row option_table[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .parse = option_output,
-	  .help = { { RECORD | TOP | REPORT, "FILE",
+	  .help = { { RECORD | TOP | REPORT | HEAP, "FILE",
 		      "write a report here too, - is stdout; may be repeated" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,
-	  .help = { { RECORD | TOP | REPORT, "NAME",
-		      "of -o, where its extension does not say:" } } },
+	  .help = { { RECORD | TOP | REPORT, "NAME", "of -o, where its extension does not say:" },
+		    { HEAP, "NAME", "of -o: text or json; there are" } } },
 	{ .name = "diff",
 	  .parse = option_text,
 	  .to = TO(options.base),
@@ -232,15 +238,27 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.locals),
 	  .help = { { DUMP, NULL, "variables of Python frames, which may be secret" } } },
+	{ .name = "no-holders",
+	  .parse = option_flag,
+	  .to = TO(options.no_holders),
+	  .help = { { HEAP, NULL, "types alone, in less time and memory" } } },
+	{ .name = "max-memory",
+	  .parse = option_size,
+	  .to = TO(options.max_memory),
+	  .help = { { HEAP, "SIZE",
+		      "what the look may take itself, such as 500M or 2G\n"
+		      "(half of what is available)" } } },
 	{ .name = "details",
 	  .parse = option_flag,
 	  .to = TO(options.details),
 	  .help = { { RECORD | TOP | REPORT, NULL,
-		      "all of the summary: pairs, waiting, data quality" } } },
+		      "all of the summary: pairs, waiting, data quality" },
+		    { HEAP, NULL, "all of it: more rows, arrays, data quality" } } },
 	{ .name = "lines",
 	  .parse = option_rows,
 	  .to = TO(options.lines_max),
-	  .help = { { RECORD | TOP | REPORT, "N", "lines in the summary" } } },
+	  .help = { { RECORD | TOP | REPORT, "N", "lines in the summary" },
+		    { HEAP, "N", "rows of each table" } } },
 	{ .name = "pairs",
 	  .parse = option_rows,
 	  .to = TO(options.pairs_max),
@@ -254,7 +272,7 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.quiet),
 	  .help = { { RECORD | TOP | SERVE, NULL, "no summary on stdout, no progress" },
-		    { REPORT, NULL, "no summary on stdout" } } },
+		    { REPORT | HEAP, NULL, "no summary on stdout" } } },
 	{ .name = "verbose",
 	  .letter = 'v',
 	  .parse = option_more,

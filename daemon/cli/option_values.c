@@ -15,6 +15,8 @@
 #define DURATION_MAX_S (30.0 * 24 * 3600)
 #define RATE_MAX_HZ    10000
 #define ROWS_MAX       10000
+/* Of a size before its unit: with the largest one it is within 64 bits. */
+#define SIZE_NUMBER_MAX (1 << 20)
 
 int options_refuse(const struct option_parser *parser, const char *format, ...)
 {
@@ -352,6 +354,27 @@ int option_rows(struct option_parser *parser, const struct option_use *use)
 		return options_refuse(parser, "--%s '%s': expected a number from 1 to %d",
 				      use->name, use->text, ROWS_MAX);
 	*rows = (unsigned)value;
+	return 0;
+}
+
+/* Bytes, or with a unit of 1024: "500M", "2G". */
+int option_size(struct option_parser *parser, const struct option_use *use)
+{
+	static const char units[] = "KMGT";
+	size_t length = strlen(use->text);
+	const char *unit = length ? strchr(units, use->text[length - 1]) : NULL;
+	uint64_t *bytes = use->to;
+	char number[24];
+	long value;
+
+	if (unit)
+		length--;
+	snprintf(number, sizeof(number), "%.*s", length < sizeof(number) ? (int)length : 0,
+		 use->text);
+	if (!option_whole(number, 1, unit ? SIZE_NUMBER_MAX : LONG_MAX, &value))
+		return options_refuse(parser, "--%s '%s': expected bytes, such as 500M or 2G",
+				      use->name, use->text);
+	*bytes = (uint64_t)value << (unit ? 10 * (unit - units + 1) : 0);
 	return 0;
 }
 

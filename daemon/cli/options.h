@@ -20,6 +20,7 @@
 enum options_action {
 	OPTIONS_RECORD,
 	OPTIONS_DUMP,
+	OPTIONS_HEAP,
 	OPTIONS_REPORT,
 	OPTIONS_TOP, /* record, shown live */
 	OPTIONS_SERVE,
@@ -71,6 +72,8 @@ struct options {
 	bool for_tool;                   /* mcp: as text, a NUL, and JSON (mcp/call.h) */
 	bool no_native;                  /* dump: Python frames alone */
 	bool locals;                     /* dump: their variables, too */
+	bool no_holders;                 /* heap: types alone */
+	uint64_t max_memory;             /* heap: bytes of our own; 0: as much as seems right */
 	bool start_frames;               /* those by which the interpreter begins */
 	bool native_lines;               /* source lines and inlined functions of native frames */
 	bool no_source;                  /* no text of source lines in reports */

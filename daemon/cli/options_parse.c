@@ -263,6 +263,22 @@ static int settle_report(struct option_parser *parser)
 	return 0;
 }
 
+static int settle_heap(struct option_parser *parser)
+{
+	const struct options *options = &parser->options;
+
+	if (options->command || options->pid_count + (options->name != NULL) != 1)
+		return options_refuse(parser, "heap is of one process, given by its id or --name");
+	if (settle_outputs(parser) < 0)
+		return -1;
+	for (unsigned i = 0; i < options->output_count; i++)
+		if (options->outputs[i].writer != &writer_text &&
+		    options->outputs[i].writer != &writer_json)
+			return options_refuse(parser, "--output %s: heap writes text and json",
+					      options->outputs[i].path);
+	return 0;
+}
+
 /* A request chooses the format, not the command line. */
 static int settle_serve(struct option_parser *parser)
 {
@@ -295,6 +311,8 @@ static int options_settle(struct line *line)
 	if (options->action == OPTIONS_LIST || options->action == OPTIONS_DOCTOR ||
 	    options->action == OPTIONS_MCP)
 		return 0;
+	if (options->action == OPTIONS_HEAP)
+		return settle_heap(parser);
 	if ((options->pid != 0) + searched + (options->command != NULL) > 1)
 		return options_refuse(
 			parser, "only one of --pid, --name, --cgroup and -- COMMAND is allowed");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/target_choice.h"
 
+#include "daemon/cli/option_table.h"
 #include "daemon/session/process_search.h"
 
 #include <stdio.h>
@@ -39,9 +40,11 @@ static enum exit_code find_targets(struct options *options, struct pid_list *fou
 		return explain_none(options, others);
 	if (found->count > 1 && !options->cgroup && !options->all && !options->follow &&
 	    !options->wait) {
-		fprintf(stderr,
-			"pieprofd: %zu processes match '%s'; --all profiles them together\n",
-			found->count, options->name);
+		fprintf(stderr, "pieprofd: %zu processes match '%s'%s\n", found->count,
+			options->name,
+			options_command_has(options->action, "all")
+				? "; --all profiles them together"
+				: ": give one by its id");
 		process_search_print(stderr, found);
 		return EXIT_USAGE;
 	}

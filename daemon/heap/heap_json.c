@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_holder.h"
+#include "daemon/heap/heap_writer.h"
+#include "daemon/report/format/json_value.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define HOLDERS_MAX 1000
+#define TYPES_MAX   5000
+
+static json_t *json_process(const struct heap_look *look)
+{
+	json_t *object = json_object(), *command = json_array();
+	char version[48];
+
+	snprintf(version, sizeof(version), "%d.%d.%d", look->python.major, look->python.minor,
+		 look->python.micro);
+	for (size_t i = 0; look->command && look->command[i]; i++)
+		command = json_appended(command, json_text(look->command[i]));
+	object = json_with(object, "pid", json_integer(look->pid));
+	object = json_with(object, "python", json_text(version));
+	object = json_with(object, "command", command);
+	return json_with(object, "container", json_container(&look->container));
+}
+
+static json_t *json_regions(const struct heap_regions *regions)
+{
+	json_t *object = json_object();
+
+	object = json_with(object, "rss_bytes", json_count(regions->rss_bytes));
+	object = json_with(object, "objects_bytes", json_count(regions->objects_bytes));
+	object = json_with(object, "pool_free_bytes", json_count(regions->pool_free_bytes));
+	object = json_with(object, "malloc_held_bytes", json_count(regions->malloc_held_bytes));
+	object = json_with(object, "malloc_unheld_bytes", json_count(regions->malloc_unheld_bytes));
+	object = json_with(object, "free_bytes", json_count(regions->free_bytes));
+	object = json_with(object, "libraries_bytes", json_count(regions->libraries_bytes));
+	object = json_with(object, "stacks_bytes", json_count(regions->stacks_bytes));
+	return json_with(object, "other_bytes", json_count(regions->other_bytes));
+}
+
+static json_t *json_types(const struct heap_snapshot *snapshot)
+{
+	json_t *types = json_array();
+
+	for (size_t i = 0; i < snapshot->type_count && i < TYPES_MAX; i++) {
+		const struct heap_type_count *type = &snapshot->types[i];
+		json_t *object = json_object();
+
+		object = json_with(object, "type", json_text(type->name));
+		object = json_with(object, "address", json_count(type->address));
+		object = json_with(object, "count", json_count(type->count));
+		object = json_with(object, "bytes", json_count(type->bytes));
+		object = json_with(object, "storage_bytes", json_count(type->storage_bytes));
+		types = json_appended(types, object);
+	}
+	return types;
+}
+
+static json_t *json_arrays(const struct heap_snapshot *snapshot)
+{
+	json_t *arrays = json_array();
+
+	for (size_t i = 0; i < snapshot->array_count; i++) {
+		json_t *object = json_object();
+
+		object = json_with(object, "dtype", json_text(snapshot->arrays[i].name));
+		object = json_with(object, "count", json_count(snapshot->arrays[i].count));
+		object = json_with(object, "bytes", json_count(snapshot->arrays[i].bytes));
+		arrays = json_appended(arrays, object);
+	}
+	return arrays;
+}
+
+static json_t *json_holder(const struct heap_snapshot *snapshot, const struct heap_holder *holder)
+{
+	uint32_t paths[HEAP_HOLDER_STEPS_MAX];
+	size_t count = heap_snapshot_steps(snapshot, holder->path, paths, HEAP_HOLDER_STEPS_MAX);
+	json_t *object = json_object(), *steps = json_array();
+
+	for (size_t i = 0; i < count && i < HEAP_HOLDER_STEPS_MAX; i++) {
+		const struct heap_path *path = &snapshot->paths.items[paths[i]];
+		json_t *step = json_object();
+
+		step = json_with(step, "step", json_text(snapshot->paths.strings + path->step));
+		step = json_with(step, "type", json_text(heap_holder_type(snapshot, paths[i])));
+		steps = json_appended(steps, step);
+	}
+	object = json_with(object, "path", steps);
+	object = json_with(object, "count", json_count(holder->count));
+	object = json_with(object, "bytes", json_count(holder->bytes));
+	object = json_with(object, "held_count", json_count(snapshot->held_counts[holder->path]));
+	return json_with(object, "own_bytes",
+			 json_count(snapshot->paths.items[holder->path].bytes));
+}
+
+static json_t *json_holders(const struct heap_snapshot *snapshot)
+{
+	struct heap_holder *holders;
+	json_t *array = json_array();
+	size_t count;
+
+	if (snapshot->holders != HEAP_HOLDERS_KNOWN) {
+		json_decref(array);
+		return json_null();
+	}
+	if (heap_holders_all(snapshot, HOLDERS_MAX, &holders, &count)) {
+		json_decref(array);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		array = json_appended(array, json_holder(snapshot, &holders[i]));
+	free(holders);
+	return array;
+}
+
+static json_t *json_quality(const struct heap_look *look)
+{
+	const struct heap_quality *quality = &look->snapshot.quality;
+	json_t *object = json_object();
+
+	object = json_with(object, "pools", json_count(quality->pools));
+	object = json_with(object, "torn_pools", json_count(quality->torn_pools));
+	object = json_with(object, "reread_pools", json_count(quality->reread_pools));
+	object = json_with(object, "broken_heaps", json_count(quality->broken_heaps));
+	object = json_with(object, "unheld_objects", json_count(quality->unheld_objects));
+	object = json_with(object, "unheld_bytes", json_count(quality->unheld_bytes));
+	object = json_with(object, "misjudged_blocks", json_count(quality->misjudged_blocks));
+	object = json_with(object, "copied_bytes", json_count(quality->copied_bytes));
+	object = json_with(object, "skipped_bytes", json_count(quality->skipped_bytes));
+	object = json_with(object, "swapped_bytes", json_count(quality->swapped_bytes));
+	object = json_with(object, "copy_s", json_figure((double)quality->copy_ns / 1e9));
+	object = json_with(object, "total_s", json_figure((double)quality->total_ns / 1e9));
+	object = json_with(object, "memory_bytes", json_count(look->memory_bytes));
+	object = json_with(object, "types_cut", json_boolean(quality->cut_types));
+	object = json_with(object, "paths_cut", json_boolean(quality->cut_paths));
+	return json_with(object, "blocks_cut", json_boolean(quality->cut_blocks));
+}
+
+int heap_write_json(const struct heap_look *look, FILE *file)
+{
+	json_t *object = json_object();
+	int error;
+
+	object = json_with(object, "process", json_process(look));
+	object = json_with(object, "regions", json_regions(&look->snapshot.regions));
+	object = json_with(object, "types", json_types(&look->snapshot));
+	object = json_with(object, "arrays", json_arrays(&look->snapshot));
+	object = json_with(object, "holders", json_holders(&look->snapshot));
+	object = json_with(object, "quality", json_quality(look));
+	error = json_put(file, json_with(json_object(), "heap", object));
+	if (!error)
+		fputc('\n', file);
+	return error;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_look.h"
+
+#include "attach/container_name.h"
+#include "attach/page_map.h"
+#include "attach/preflight.h"
+#include "attach/procfs.h"
+#include "common/whole_file.h"
+#include "daemon/capture/target.h"
+#include "daemon/report/model/container_text.h"
+#include "pyintrospect/thread_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STACKS_MAX    8192
+#define MEMORY_LEAST  (64ull << 20)
+#define MEMINFO_BYTES 65536
+
+/* Half of what is available on the machine: the target, and others, go on. */
+static uint64_t default_memory(void)
+{
+	uint64_t available = 0;
+	char *text;
+	size_t size;
+
+	if (!whole_file_read("/proc/meminfo", MEMINFO_BYTES, &text, &size)) {
+		const char *line = strstr(text, "MemAvailable:");
+
+		available = line ? strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024 : 0;
+		free(text);
+	}
+	return available / 2 > MEMORY_LEAST ? available / 2 : MEMORY_LEAST;
+}
+
+/* Where a sleeping thread's stack is, and where glibc has the heads of Python's threads. */
+static size_t list_stacks(const struct target *target, remote_addr stacks[STACKS_MAX])
+{
+	pid_t *tids = malloc(STACKS_MAX / 2 * sizeof(*tids));
+	struct python_thread_list threads;
+	size_t count = 0, tid_count = 0;
+
+	if (tids && procfs_read_threads(target->pid, tids, STACKS_MAX / 2, &tid_count))
+		tid_count = 0;
+	for (size_t i = 0; i < tid_count && i < STACKS_MAX / 2; i++) {
+		struct process_sleep sleep;
+
+		if (!procfs_read_sleep(target->pid, tids[i], &sleep))
+			stacks[count++] = sleep.sp;
+	}
+	free(tids);
+	if (python_thread_list_read(target->runtime, &threads))
+		return count;
+	for (size_t i = 0; i < threads.count && count < STACKS_MAX; i++)
+		stacks[count++] = threads.items[i].ident;
+	python_thread_list_deinit(&threads);
+	return count;
+}
+
+static int take_snapshot(struct heap_look *look, struct target *target,
+			 const struct heap_look_options *options, struct error *error)
+{
+	const struct heap_limits limits = { .no_holders = options->no_holders,
+					    .memory_bytes = look->memory_bytes };
+	remote_addr *stacks = calloc(STACKS_MAX, sizeof(*stacks));
+	struct heap_source source = { .runtime = target->runtime,
+				      .reader = &target->reader,
+				      .mappings = &target->mappings,
+				      .stacks = stacks };
+	struct page_reader pages;
+	struct page_map map;
+	int failure;
+
+	if (!stacks) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	failure = page_map_open(&map, look->pid);
+	if (failure) {
+		error_set(error, failure == -ESRCH ? EXIT_NO_TARGET : EXIT_PERMISSION,
+			  "which pages of process %d are in memory cannot be seen: "
+			  "/proc/%d/pagemap: %s",
+			  (int)look->pid, (int)look->pid, strerror(-failure));
+		free(stacks);
+		return -1;
+	}
+	pages = page_map_reader(&map);
+	source.pages = &pages;
+	source.stack_count = list_stacks(target, stacks);
+	failure = heap_snapshot_take(&source, &limits, &look->snapshot, error);
+	page_map_close(&map);
+	free(stacks);
+	return failure;
+}
+
+static int look_at(struct heap_look *look, const struct heap_look_options *options,
+		   struct error *error)
+{
+	struct target *target = calloc(1, sizeof(*target));
+	int failure;
+
+	if (!target) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	failure = target_init(target, look->pid, false, options->impersonator, error);
+	if (!failure && !target->runtime) {
+		*error = target->python_refusal;
+		failure = -1;
+	}
+	if (!failure) {
+		look->python = python_runtime_version(target->runtime);
+		failure = take_snapshot(look, target, options, error);
+	}
+	target_deinit(target);
+	free(target);
+	return failure;
+}
+
+struct heap_look *heap_look_take(pid_t pid, const struct heap_look_options *options,
+				 struct error *error)
+{
+	struct heap_look *look = calloc(1, sizeof(*look));
+	struct process_status status;
+	struct container container;
+
+	if (!look) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	look->pid = pid;
+	look->memory_bytes = options->memory_bytes ? options->memory_bytes : default_memory();
+	if (procfs_read_status(pid, 0, &status)) {
+		preflight_explain_seize(pid, -ESRCH, error);
+		free(look);
+		return NULL;
+	}
+	if (preflight_has_ended(pid, &status, error)) {
+		free(look);
+		return NULL;
+	}
+	if (procfs_read_command(pid, &look->command))
+		look->command = NULL;
+	if (!container_read(pid, &container))
+		look->container = profile_container_of(&container);
+	if (look_at(look, options, error)) {
+		heap_look_destroy(look);
+		return NULL;
+	}
+	return look;
+}
+
+void heap_look_destroy(struct heap_look *look)
+{
+	if (!look)
+		return;
+	heap_snapshot_deinit(&look->snapshot);
+	free(look->command);
+	free(look);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One look at a process's memory, and what of the process is shown beside it. It is only read:
+ * no thread is stopped, nothing is attached.
+ */
+#ifndef PIEPROFD_DAEMON_HEAP_HEAP_LOOK_H
+#define PIEPROFD_DAEMON_HEAP_HEAP_LOOK_H
+
+#include "common/error.h"
+#include "daemon/report/model/profile.h"
+#include "pyintrospect/heap/heap_snapshot.h"
+#include "pyintrospect/version.h"
+
+#include <sys/types.h>
+
+struct impersonator;
+
+struct heap_look_options {
+	bool no_holders;
+	uint64_t memory_bytes;             /* at most, of our own; 0: half of what is available */
+	struct impersonator *impersonator; /* borrowed, see target_init() */
+};
+
+struct heap_look {
+	pid_t pid;
+	struct python_version python;
+	char **command; /* NULL-terminated; NULL: unknown */
+	struct profile_container container;
+	uint64_t memory_bytes; /* that it was allowed to take */
+	struct heap_snapshot snapshot;
+};
+
+/* NULL with *error filled. */
+struct heap_look *heap_look_take(pid_t pid, const struct heap_look_options *options,
+				 struct error *error);
+void heap_look_destroy(struct heap_look *look);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * glibc's chunks (malloc/malloc.c), x86-64: the main heap, the heaps of other arenas, and
+ * chunks that are mappings of their own.
+ *
+ *   u64 size of the one before, if that is free | u64 size + flags | user's memory ...
+ *
+ * A heap is a row of chunks, each of which says where the next one begins, up to the top
+ * one. What threads' caches and fast bins hold is marked as in use there; both are found by
+ * their contents. Other allocators (jemalloc, tcmalloc, mimalloc, musl's) are not read.
+ */
+#ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_CHUNK_H
+#define PIEPROFD_PYINTROSPECT_HEAP_HEAP_CHUNK_H
+
+#include "pyintrospect/heap/heap_nodes.h"
+
+/* All chunks of an image, outside of pools, become nodes. After the pools. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int heap_chunk_find_all(struct heap_nodes *nodes);
+
+/* The chunk around an address, by its number among chunks; HEAP_NODE_NONE. */
+uint32_t heap_chunk_find(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			 remote_addr address, uint64_t *ret_inside);
+
+#endif

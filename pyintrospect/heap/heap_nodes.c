@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/heap/heap_nodes.h"
+
+#include "pyintrospect/heap/heap_chunk.h"
+#include "pyintrospect/heap/heap_layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NODES_FIRST    (1u << 16)
+#define NODES_A_STRIDE 64
+
+void heap_nodes_init(struct heap_nodes *nodes, struct heap_image *image, uint32_t pool_bytes)
+{
+	*nodes = (struct heap_nodes){ .image = image, .pool_bytes = pool_bytes };
+}
+
+void heap_nodes_deinit(struct heap_nodes *nodes)
+{
+	free(nodes->pools);
+	free(nodes->chunks);
+	free(nodes->kinds);
+	free(nodes->near_pools);
+	*nodes = (struct heap_nodes){ 0 };
+}
+
+int heap_nodes_add(struct heap_nodes *nodes, size_t count, uint16_t kind)
+{
+	size_t wanted = nodes->count + count;
+
+	if (count > HEAP_NODES_MAX - nodes->count) {
+		nodes->cut = true;
+		return -E2BIG;
+	}
+	if (wanted > nodes->kind_capacity) {
+		size_t larger = nodes->kind_capacity ? nodes->kind_capacity : NODES_FIRST;
+		uint16_t *grown;
+
+		while (larger < wanted)
+			larger *= 2;
+		grown = reallocarray(nodes->kinds, larger, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		nodes->kinds = grown;
+		nodes->kind_capacity = larger;
+	}
+	for (size_t i = nodes->count; i < wanted; i++)
+		nodes->kinds[i] = kind;
+	nodes->count = (uint32_t)wanted;
+	return 0;
+}
+
+int heap_nodes_index(struct heap_nodes *nodes)
+{
+	size_t pool = 0;
+
+	nodes->near_pools =
+		calloc(nodes->first_chunk / NODES_A_STRIDE + 1, sizeof(*nodes->near_pools));
+	if (!nodes->near_pools)
+		return -ENOMEM;
+	for (uint32_t node = 0; node < nodes->first_chunk; node += NODES_A_STRIDE) {
+		while (node >= nodes->pools[pool].first_node + nodes->pools[pool].carved)
+			pool++;
+		nodes->near_pools[node / NODES_A_STRIDE] = (uint32_t)pool;
+		if (nodes->first_chunk - node < NODES_A_STRIDE)
+			break;
+	}
+	return 0;
+}
+
+struct heap_block heap_nodes_block(const struct heap_nodes *nodes, uint32_t node)
+{
+	const struct heap_pool *pool;
+
+	if (node >= nodes->first_chunk) {
+		const struct heap_chunk *chunk = &nodes->chunks[node - nodes->first_chunk];
+
+		return (struct heap_block){ chunk->address, chunk->size };
+	}
+	pool = &nodes->pools[nodes->near_pools[node / NODES_A_STRIDE]];
+	while (node >= pool->first_node + pool->carved)
+		pool++;
+	return (struct heap_block){
+		pool->address + POOL_HEAD + (uint64_t)(node - pool->first_node) * pool->block_bytes,
+		pool->block_bytes,
+	};
+}
+
+uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside)
+{
+	const struct heap_extent *extent = heap_image_find(nodes->image, address);
+	uint32_t chunk;
+
+	if (!extent)
+		return HEAP_NODE_NONE;
+	if (extent->pools && address >= extent->first_pool) {
+		uint64_t slot = (address - extent->first_pool) / nodes->pool_bytes;
+		uint32_t number = slot < extent->pool_slots ? extent->pools[slot] : 0;
+
+		if (number) {
+			const struct heap_pool *pool = &nodes->pools[number - 1];
+			uint32_t inside = (uint32_t)(address - pool->address), block;
+
+			if (inside < POOL_HEAD)
+				return HEAP_NODE_NONE;
+			block = (inside - POOL_HEAD) / pool->block_bytes;
+			if (block >= pool->carved)
+				return HEAP_NODE_NONE;
+			*ret_inside = inside - POOL_HEAD - block * pool->block_bytes;
+			return pool->first_node + block;
+		}
+	}
+	chunk = heap_chunk_find(nodes, extent, address, ret_inside);
+	return chunk == HEAP_NODE_NONE ? HEAP_NODE_NONE : nodes->first_chunk + chunk;
+}

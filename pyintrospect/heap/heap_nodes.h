@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every block of memory by a number, its node: first those of pymalloc's pools, then glibc's
+ * chunks, by address.
+ *
+ *   node  0 1 2 3 | 4 5 6 ... | ... | first_chunk ...
+ *         pool 0    pool 1            chunk 0 ...
+ *
+ * Each has a kind: free, raw, or the number of its type (heap_type.h).
+ */
+#ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_NODES_H
+#define PIEPROFD_PYINTROSPECT_HEAP_HEAP_NODES_H
+
+#include "pyintrospect/heap/heap_image.h"
+
+/* Of one process: 64 GB of the smallest blocks are as many. */
+#define HEAP_NODES_MAX 0xfffffff0u
+#define HEAP_NODE_NONE 0xffffffffu
+
+enum heap_node_kind {
+	HEAP_NODE_FREE,
+	HEAP_NODE_RAW,        /* memory in use that is no object */
+	HEAP_NODE_CACHED,     /* an object's remains, which the interpreter will use again */
+	HEAP_NODE_FIRST_TYPE, /* and so on */
+};
+
+struct heap_pool {
+	remote_addr address;
+	uint32_t first_node;
+	uint16_t block_bytes;
+	uint16_t carved; /* blocks that were ever handed out, which are nodes */
+	uint16_t free;   /* of these */
+	bool empty;      /* no block in use; none is a node */
+	bool torn;       /* what it says of itself does not agree, however often it was read */
+};
+
+enum heap_chunk_state {
+	HEAP_CHUNK_FREE,
+	HEAP_CHUNK_USED,
+	HEAP_CHUNK_CACHED, /* free, in a thread's cache or a fast bin */
+	HEAP_CHUNK_TOP,
+	HEAP_CHUNK_MAPPED, /* used, a mapping of its own */
+};
+
+/* What malloc returned, and what may be used from there. */
+struct heap_chunk {
+	remote_addr address;
+	uint64_t size;
+	uint8_t state;
+};
+
+struct heap_nodes {
+	struct heap_image *image; /* borrowed */
+	struct heap_pool *pools;
+	size_t pool_count, pool_capacity;
+	struct heap_chunk *chunks;
+	size_t chunk_count, chunk_capacity;
+	uint32_t pool_bytes;
+	uint32_t first_chunk, count;
+	size_t kind_capacity;
+	uint16_t *kinds;      /* enum heap_node_kind, of each node */
+	uint32_t *near_pools; /* of every 64th node, the pool */
+	size_t torn, reread, broken_heaps;
+	bool cut; /* there are more than HEAP_NODES_MAX */
+};
+
+void heap_nodes_init(struct heap_nodes *nodes, struct heap_image *image, uint32_t pool_bytes);
+void heap_nodes_deinit(struct heap_nodes *nodes);
+
+/* More nodes of a kind, behind those that there are. -ENOMEM, -E2BIG. */
+__attribute__((warn_unused_result)) int heap_nodes_add(struct heap_nodes *nodes, size_t count,
+						       uint16_t kind);
+
+/* After pools and chunks were found. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int heap_nodes_index(struct heap_nodes *nodes);
+
+struct heap_block {
+	remote_addr address;
+	uint64_t size;
+};
+
+struct heap_block heap_nodes_block(const struct heap_nodes *nodes, uint32_t node);
+
+/* The node around an address, and how far inside it is; HEAP_NODE_NONE. */
+uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside);
+
+#endif

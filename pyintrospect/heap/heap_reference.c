@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/heap/heap_reference.h"
+
+#include "common/hash.h"
+#include "pyintrospect/dict_layout.h"
+#include "pyintrospect/field.h"
+#include "pyintrospect/unicode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES 80
+/* Of a set that a target may claim to have; one beyond it is not in the copy. */
+#define TABLE_BELIEVED (1ull << 32)
+
+/* An object in hand: its copy, from its head on. */
+struct held_object {
+	struct heap_walk *walk;
+	const struct heap_type *type;
+	const uint8_t *bytes;
+	uint64_t size; /* of the copy, to the end of its block */
+	remote_addr address;
+	uint32_t path;
+};
+
+/* ---- names */
+
+bool heap_reference_string(const struct heap_walk *walk, remote_addr string, char *text,
+			   size_t size)
+{
+	const struct python_offsets *offsets = walk->types->layout.offsets;
+	uint8_t head[UNICODE_HEAD_MAX] = { 0 };
+	/* What follows a short one may be no longer there. */
+	size_t wanted = (size_t)offsets->string_ascii_data;
+	struct unicode unicode;
+	uint8_t *characters;
+	uint16_t type;
+	bool read;
+
+	if (heap_image_read(walk->image, string, head, wanted))
+		return false;
+	type = heap_types_find(walk->types, field_u64(head, OBJECT_TYPE));
+	if (!type || walk->types->items[type].kind != HEAP_KIND_STR)
+		return false;
+	if (unicode_parse(offsets, string, head, &unicode))
+		return false;
+	if (unicode.characters > size)
+		unicode.characters = size;
+	characters = malloc(unicode.characters * unicode.width + 1);
+	if (!characters)
+		return false;
+	read = !heap_image_read(walk->image, unicode.data, characters,
+				unicode.characters * unicode.width);
+	if (read)
+		unicode_to_utf8(characters, unicode.width, unicode.characters, text, size);
+	free(characters);
+	return read;
+}
+
+static bool is_name(const char *text)
+{
+	for (const char *at = text; *at; at++)
+		if (!(*at >= 'a' && *at <= 'z') && !(*at >= 'A' && *at <= 'Z') &&
+		    !(*at >= '0' && *at <= '9') && *at != '_' && !(*at & 0x80))
+			return false;
+	return *text;
+}
+
+void heap_reference_name(const struct heap_walk *walk, remote_addr string, const char *before,
+			 char *name, size_t size)
+{
+	char text[NAME_BYTES];
+
+	if (!heap_reference_string(walk, string, text, sizeof(text)) || !is_name(text))
+		snprintf(text, sizeof(text), "?");
+	snprintf(name, size, "%s%s", before, text);
+}
+
+static uint32_t attribute_step(struct heap_walk *walk, remote_addr key)
+{
+	struct heap_cached_step *cached = &walk->attributes[hash_word(key) % HEAP_STEP_CACHE];
+	char name[NAME_BYTES + 2];
+
+	if (cached->name != key) {
+		heap_reference_name(walk, key, ".", name, sizeof(name));
+		*cached = (struct heap_cached_step){ key, heap_paths_string(walk->paths, name) };
+	}
+	return cached->step;
+}
+
+/* ---- dicts */
+
+static bool parse_keys(const struct heap_walk *walk, remote_addr keys, struct dict_keys *ret_keys,
+		       const uint8_t **ret_entries)
+{
+	const uint8_t *head = heap_image_at(walk->image, keys, KEYS_HEAD_SIZE);
+	uint64_t stride;
+
+	if (!head || !dict_keys_parse(head, keys, walk->types->layout.minor, ret_keys) ||
+	    ret_keys->count > TABLE_BELIEVED)
+		return false;
+	stride = (ret_keys->hashed ? 3 : 2) * WORD_SIZE;
+	*ret_entries = heap_image_at(walk->image, ret_keys->entries, ret_keys->count * stride);
+	return *ret_entries;
+}
+
+/* values: NULL where they are in the entries. */
+static void visit_entries(struct heap_walk *walk, const struct dict_keys *keys,
+			  const uint8_t *entries, const uint8_t *values,
+			  const struct heap_entries *visitor)
+{
+	size_t stride = (keys->hashed ? 3 : 2) * WORD_SIZE;
+
+	for (uint64_t i = 0; i < keys->count; i++) {
+		const uint8_t *entry = entries + i * stride + (stride - (size_t)2 * WORD_SIZE);
+		remote_addr key = field_u64(entry, 0);
+		remote_addr value =
+			values ? field_u64(values + i * WORD_SIZE, 0) : field_u64(entry, WORD_SIZE);
+
+		if (key && value)
+			visitor->visit(walk, visitor->context, key, value);
+	}
+}
+
+/* The keys that a class's instances share, with the values of one of these. */
+static void visit_shared(struct heap_walk *walk, remote_addr keys, remote_addr values,
+			 const struct heap_entries *visitor)
+{
+	const uint8_t *entries, *words;
+	struct dict_keys table;
+
+	if (!parse_keys(walk, keys, &table, &entries))
+		return;
+	words = heap_image_at(walk->image, values, table.count * WORD_SIZE);
+	if (words)
+		visit_entries(walk, &table, entries, words, visitor);
+}
+
+bool heap_reference_entries(struct heap_walk *walk, remote_addr dict, uint32_t path,
+			    const struct heap_entries *visitor)
+{
+	const uint8_t *head = heap_image_at(walk->image, dict, DICT_HEAD_SIZE);
+	remote_addr keys, values;
+	const uint8_t *entries;
+	struct dict_keys table;
+
+	if (!head)
+		return false;
+	keys = field_u64(head, DICT_KEYS);
+	values = field_u64(head, DICT_VALUES);
+	if (values) {
+		/* 3.13+: those inside of an instance are the instance's. */
+		if (heap_walk_object(walk, values) == HEAP_NODE_NONE)
+			heap_walk_claim(walk, values, path, false);
+		visit_shared(walk, keys,
+			     values + (walk->types->layout.minor >= 13 ? VALUES_INLINE_HEAD : 0),
+			     visitor);
+		return true;
+	}
+	if (!parse_keys(walk, keys, &table, &entries))
+		return false;
+	heap_walk_claim(walk, keys, path, false);
+	visit_entries(walk, &table, entries, NULL, visitor);
+	return true;
+}
+
+static void visit_item(struct heap_walk *walk, void *context, remote_addr key, remote_addr value)
+{
+	const struct held_object *object = context;
+
+	heap_walk_follow(walk, value, object->path, walk->steps[HEAP_STEP_VALUE]);
+	heap_walk_follow(walk, key, object->path, walk->steps[HEAP_STEP_KEY]);
+}
+
+static void visit_attribute(struct heap_walk *walk, void *context, remote_addr key,
+			    remote_addr value)
+{
+	const struct held_object *object = context;
+	uint64_t inside;
+	uint32_t node = heap_nodes_find(walk->nodes, value, &inside);
+
+	heap_walk_follow(walk, key, object->path, walk->steps[HEAP_STEP_OTHER]);
+	/* A name is worth its reading only where something new hangs on it. */
+	if (node != HEAP_NODE_NONE && !walk->path_of[node])
+		heap_walk_follow(walk, value, object->path, attribute_step(walk, key));
+}
+
+/* An instance's own dict is no step: what it holds are the instance's attributes. */
+static void follow_attributes(struct held_object *object, remote_addr dict)
+{
+	const struct heap_entries visitor = { visit_attribute, object };
+
+	if (heap_walk_absorb(object->walk, dict, object->path))
+		(void)heap_reference_entries(object->walk, dict, object->path, &visitor);
+}
+
+/* ---- words */
+
+static void follow_words(const struct held_object *object, uint64_t first, uint64_t end,
+			 enum heap_step step)
+{
+	for (uint64_t at = first; at + WORD_SIZE <= end && at + WORD_SIZE <= object->size;
+	     at += WORD_SIZE)
+		heap_walk_follow(object->walk, field_u64(object->bytes + at, 0), object->path,
+				 object->walk->steps[step]);
+}
+
+/* Names of slots and members, by the word that they are: read once a type. */
+static void read_slots(struct heap_walk *walk, struct heap_type *type)
+{
+	remote_addr member = heap_image_word(walk->image, type->address + TYPE_MEMBERS);
+
+	type->read_slots = true;
+	for (unsigned i = 0; member && i < HEAP_SLOT_NAMES; i++, member += MEMBER_SIZE) {
+		remote_addr name = heap_image_word(walk->image, member + MEMBER_NAME);
+		uint64_t offset = heap_image_word(walk->image, member + MEMBER_OFFSET);
+		char words[NAME_BYTES + 1] = ".";
+
+		if (!name)
+			break;
+		if (offset % WORD_SIZE || offset / WORD_SIZE >= HEAP_SLOT_NAMES)
+			continue;
+		for (size_t k = 1; k + 1 < sizeof(words); k++) {
+			if (heap_image_read(walk->image, name + k - 1, &words[k], 1) || !words[k])
+				break;
+			words[k + 1] = '\0';
+		}
+		if (!is_name(words + 1))
+			continue;
+		if (!type->slot_names)
+			type->slot_names = calloc(HEAP_SLOT_NAMES, sizeof(*type->slot_names));
+		if (type->slot_names)
+			type->slot_names[offset / WORD_SIZE] =
+				heap_paths_string(walk->paths, words);
+	}
+}
+
+static void follow_slots(struct held_object *object)
+{
+	struct heap_walk *walk = object->walk;
+	struct heap_type *type = &walk->types->items[object->type - walk->types->items];
+
+	if (!type->read_slots)
+		read_slots(walk, type);
+	for (uint64_t at = OBJECT_HEAD; at + WORD_SIZE <= object->size; at += WORD_SIZE) {
+		uint64_t word = field_u64(object->bytes + at, 0), slot = at / WORD_SIZE;
+		uint32_t step =
+			type->slot_names && slot < HEAP_SLOT_NAMES ? type->slot_names[slot] : 0;
+
+		if (type->weak_offset > 0 && at == (uint64_t)type->weak_offset)
+			continue;
+		if ((type->dict_offset > 0 && at == (uint64_t)type->dict_offset) ||
+		    (type->kind == HEAP_KIND_TYPE && at == TYPE_DICT) ||
+		    (type->kind == HEAP_KIND_MODULE && at == MODULE_DICT_AT)) {
+			follow_attributes(object, word);
+			continue;
+		}
+		heap_walk_follow(walk, word, object->path,
+				 step ? step : walk->steps[HEAP_STEP_OTHER]);
+	}
+}
+
+/* Behind what a built-in type has: a derived type's own slots and dict. */
+static void follow_rest(struct held_object *object, uint64_t first)
+{
+	const struct heap_type *type = object->type;
+
+	if (type->dict_offset > 0 && (uint64_t)type->dict_offset >= first &&
+	    (uint64_t)type->dict_offset + WORD_SIZE <= object->size)
+		follow_attributes(object, field_u64(object->bytes + type->dict_offset, 0));
+	for (uint64_t at = first; at + WORD_SIZE <= type->basic; at += WORD_SIZE)
+		if (at != (uint64_t)type->weak_offset && at != (uint64_t)type->dict_offset)
+			follow_words(object, at, at + WORD_SIZE, HEAP_STEP_OTHER);
+}
+
+/* ---- by kind */
+
+static void follow_list(struct held_object *object)
+{
+	uint64_t count = field_u64(object->bytes, LIST_SIZE);
+	remote_addr items = field_u64(object->bytes, LIST_ITEMS);
+	const uint8_t *words;
+
+	if (items)
+		heap_walk_claim(object->walk, items, object->path, false);
+	words = count < TABLE_BELIEVED
+			? heap_image_at(object->walk->image, items, count * WORD_SIZE)
+			: NULL;
+	for (uint64_t i = 0; words && i < count; i++)
+		heap_walk_follow(object->walk, field_u64(words + i * WORD_SIZE, 0), object->path,
+				 object->walk->steps[HEAP_STEP_ITEM]);
+	follow_rest(object, LIST_HEAD);
+}
+
+static void follow_tuple(struct held_object *object)
+{
+	uint64_t first = (uint64_t)object->walk->types->layout.offsets->tuple_items;
+	uint64_t count = field_u64(object->bytes, OBJECT_SIZE);
+
+	if (count < TABLE_BELIEVED)
+		follow_words(object, first, first + count * WORD_SIZE, HEAP_STEP_ITEM);
+}
+
+static void follow_dict(struct held_object *object)
+{
+	const struct heap_entries visitor = { visit_item, object };
+
+	(void)heap_reference_entries(object->walk, object->address, object->path, &visitor);
+	follow_rest(object, DICT_HEAD_SIZE);
+}
+
+static void follow_set(struct held_object *object)
+{
+	uint64_t mask = field_u64(object->bytes, SET_MASK);
+	remote_addr table = field_u64(object->bytes, SET_TABLE);
+	const uint8_t *entries;
+
+	/* A small one is inside the set itself. */
+	if (table - object->address >= object->size)
+		heap_walk_claim(object->walk, table, object->path, false);
+	entries = mask < TABLE_BELIEVED
+			  ? heap_image_at(object->walk->image, table, (mask + 1) * SET_ENTRY)
+			  : NULL;
+	for (uint64_t i = 0; entries && i <= mask; i++)
+		heap_walk_follow(object->walk, field_u64(entries + i * SET_ENTRY, 0), object->path,
+				 object->walk->steps[HEAP_STEP_SET]);
+}
+
+/* Only an array of objects holds references. */
+static void follow_array(struct held_object *object)
+{
+	struct heap_walk *walk = object->walk;
+	remote_addr data = field_u64(object->bytes, ARRAY_DATA);
+	uint8_t description[DESCRIPTION_NUMBER + sizeof(int32_t)] = { 0 };
+	uint64_t inside,
+		before = walk->types->items[walk->paths->items[object->path].type].storage_bytes;
+	uint32_t number = HEAP_ARRAY_NUMBERS - 1,
+		 node = heap_nodes_find(walk->nodes, data, &inside);
+	bool objects;
+
+	if (!heap_image_read(walk->image, field_u64(object->bytes, ARRAY_DESCRIPTION), description,
+			     sizeof(description))) {
+		uint32_t said = (uint32_t)field_i32(description, DESCRIPTION_NUMBER);
+
+		number = said < HEAP_ARRAY_NUMBERS - 1 ? said : number;
+	}
+	objects = description[24] == 'O' || description[24] == 'V';
+	if (node != HEAP_NODE_NONE)
+		heap_walk_claim(walk, data, object->path, objects);
+	walk->arrays[number].count++;
+	walk->arrays[number].bytes +=
+		walk->types->items[walk->paths->items[object->path].type].storage_bytes - before;
+	follow_words(object, ARRAY_DATA + WORD_SIZE, object->type->basic, HEAP_STEP_OTHER);
+}
+
+/* What lies before an instance, or, from 3.13 on, behind its fixed part. */
+static void follow_managed(struct held_object *object)
+{
+	const struct heap_type *type = object->type;
+	const int minor = object->walk->types->layout.minor;
+	const struct heap_entries visitor = { visit_attribute, object };
+	remote_addr dict = field_u64(object->bytes, -MANAGED_DICT_BEFORE), values = 0, keys;
+
+	if (!(type->flags & TYPE_FLAG_MANAGED_DICT))
+		return;
+	if (minor == 11)
+		values = field_u64(object->bytes, -MANAGED_VALUES_BEFORE);
+	if (minor == 12 && dict & 1) {
+		values = dict + 1;
+		dict = 0;
+	}
+	keys = heap_image_word(object->walk->image, type->address + dict_cached_keys_offset(minor));
+	if (dict)
+		follow_attributes(object, dict);
+	if (values) {
+		heap_walk_claim(object->walk, values, object->path, false);
+		visit_shared(object->walk, keys, values, &visitor);
+	}
+	if (minor >= 13 && type->flags & TYPE_FLAG_INLINE_VALUES)
+		visit_shared(object->walk, keys, object->address + type->basic + VALUES_INLINE_HEAD,
+			     &visitor);
+}
+
+static void follow_object(struct held_object *object)
+{
+	const struct heap_type *type = object->type;
+	static const uint32_t least[] = {
+		[HEAP_KIND_TUPLE] = VARIABLE_HEAD, [HEAP_KIND_LIST] = LIST_HEAD,
+		[HEAP_KIND_DICT] = DICT_HEAD_SIZE, [HEAP_KIND_SET] = SET_HEAD,
+		[HEAP_KIND_WEAKREF] = 32,          [HEAP_KIND_ARRAY] = ARRAY_HEAD,
+		[HEAP_KIND_BYTEARRAY] = 40,        [HEAP_KIND_VARIABLE] = 0,
+	};
+
+	if (object->size < OBJECT_HEAD || object->size < least[type->kind])
+		return;
+	if (type->prefix > object->walk->types->layout.collector_bytes)
+		follow_managed(object);
+	switch (type->kind) {
+	case HEAP_KIND_INT:
+	case HEAP_KIND_BYTES:
+		return;
+	case HEAP_KIND_STR:
+		/* One of a subclass, or with its UTF-8 beside it, uses more memory. */
+		follow_words(object, OBJECT_HEAD, 72, HEAP_STEP_OTHER);
+		return;
+	case HEAP_KIND_WEAKREF:
+		follow_words(object, WEAKREF_CALLBACK, WEAKREF_CALLBACK + WORD_SIZE,
+			     HEAP_STEP_OTHER);
+		return;
+	case HEAP_KIND_BYTEARRAY:
+		heap_walk_claim(object->walk, field_u64(object->bytes, BYTEARRAY_DATA),
+				object->path, false);
+		return;
+	case HEAP_KIND_LIST:
+		follow_list(object);
+		return;
+	case HEAP_KIND_TUPLE:
+		follow_tuple(object);
+		return;
+	case HEAP_KIND_DICT:
+		follow_dict(object);
+		return;
+	case HEAP_KIND_SET:
+		follow_set(object);
+		return;
+	case HEAP_KIND_ARRAY:
+		follow_array(object);
+		return;
+	default:
+		follow_slots(object);
+		return;
+	}
+}
+
+void heap_reference_follow(struct heap_walk *walk, uint32_t node, uint32_t path)
+{
+	struct heap_block block = heap_nodes_block(walk->nodes, node);
+	const struct heap_extent *extent = heap_image_find(walk->image, block.address);
+	uint16_t kind = walk->nodes->kinds[node];
+	struct held_object object = { .walk = walk, .path = path };
+	uint32_t prefix = 0;
+
+	if (!extent)
+		return;
+	if (kind >= HEAP_NODE_FIRST_TYPE) {
+		object.type = &walk->types->items[kind];
+		prefix = object.type->prefix;
+	}
+	object.bytes = extent->bytes + (block.address - extent->start) + prefix;
+	object.size =
+		extent->end - block.address < block.size ? extent->end - block.address : block.size;
+	if (object.size < prefix)
+		return;
+	object.size -= prefix;
+	object.address = block.address + prefix;
+	if (object.type)
+		follow_object(&object);
+	else
+		follow_words(&object, 0, object.size, HEAP_STEP_OTHER);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/heap/heap_snapshot.h"
+
+#include "common/clock.h"
+#include "pyintrospect/heap/heap_chunk.h"
+#include "pyintrospect/heap/heap_modules.h"
+#include "pyintrospect/heap/heap_pool.h"
+#include "pyintrospect/heap/heap_roots.h"
+#include "pyintrospect/runtime_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a block needs to be judged by: the widest prefix, and the head of a str. */
+#define JUDGED_BYTES 192
+/* Beside the copy: nodes, paths, queue; of small objects as much again. */
+#define COPY_SHARE(memory) ((memory) / 3 * 2)
+
+struct look {
+	const struct heap_source *source;
+	struct heap_layout layout;
+	struct heap_image image;
+	struct heap_nodes nodes;
+	struct heap_types types;
+	struct heap_walk walk;
+	struct heap_snapshot snapshot; /* being made */
+};
+
+/* ---- blocks */
+
+static void judge(struct look *look, uint32_t node)
+{
+	struct heap_block block = heap_nodes_block(&look->nodes, node);
+	const struct heap_extent *extent = heap_image_find(&look->image, block.address);
+	uint8_t start[JUDGED_BYTES] = { 0 };
+	const uint8_t *bytes;
+	uint64_t there;
+
+	if (!extent)
+		return;
+	bytes = extent->bytes + (block.address - extent->start);
+	there = extent->end - block.address;
+	if (there < block.size && there < JUDGED_BYTES) {
+		memcpy(start, bytes, there);
+		bytes = start;
+	}
+	look->nodes.kinds[node] = heap_types_classify(&look->types, bytes, block.size);
+}
+
+static void judge_all(struct look *look)
+{
+	for (uint32_t node = 0; node < look->nodes.count; node++)
+		if (look->nodes.kinds[node] == HEAP_NODE_RAW)
+			judge(look, node);
+}
+
+static int find_blocks(struct look *look)
+{
+	int error;
+
+	heap_nodes_init(&look->nodes, &look->image, look->layout.pool_bytes);
+	error = heap_pool_find_all(&look->nodes);
+	if (!error)
+		error = heap_nodes_index(&look->nodes);
+	return error ? error : heap_chunk_find_all(&look->nodes);
+}
+
+/* ---- results */
+
+static int compare_types(const void *left, const void *right)
+{
+	const struct heap_type_count *a = left, *b = right;
+	uint64_t x = a->bytes + a->storage_bytes, y = b->bytes + b->storage_bytes;
+
+	return x != y ? (x < y ? 1 : -1) : a->address < b->address ? -1 : a->address > b->address;
+}
+
+static void count_types(struct look *look)
+{
+	for (uint32_t node = 0; node < look->nodes.count; node++) {
+		uint16_t kind = look->nodes.kinds[node];
+
+		if (kind < HEAP_NODE_FIRST_TYPE)
+			continue;
+		look->types.items[kind].count++;
+		look->types.items[kind].bytes += heap_nodes_block(&look->nodes, node).size;
+	}
+}
+
+/* A class written in Python has its name alone; where it comes from is in its dict. */
+static void name_type(struct look *look, const struct heap_type *type, char name[HEAP_NAME_BYTES])
+{
+	char module[HEAP_TYPE_NAME];
+
+	if (type->flags & FLAG_HEAP_TYPE && !strchr(type->name, '.') &&
+	    heap_modules_of_type(&look->walk, type->address, module, sizeof(module)) &&
+	    strcmp(module, "builtins") != 0)
+		snprintf(name, HEAP_NAME_BYTES, "%.94s.%s", module, type->name);
+	else
+		snprintf(name, HEAP_NAME_BYTES, "%s", type->name);
+}
+
+static int keep_types(struct look *look)
+{
+	struct heap_snapshot *snapshot = &look->snapshot;
+	/* Names are read below, which may find one more. */
+	size_t count = look->types.count;
+
+	count_types(look);
+	snapshot->types = calloc(count, sizeof(*snapshot->types));
+	snapshot->type_names = calloc(count, sizeof(*snapshot->type_names));
+	if (!snapshot->types || !snapshot->type_names)
+		return -ENOMEM;
+	snapshot->type_name_count = count;
+	for (size_t i = HEAP_NODE_FIRST_TYPE; i < count; i++) {
+		const struct heap_type *type = &look->types.items[i];
+		struct heap_type_count *kept = &snapshot->types[snapshot->type_count];
+
+		name_type(look, type, snapshot->type_names[i]);
+		if (!type->count && !type->storage_bytes)
+			continue;
+		*kept = (struct heap_type_count){
+			.address = type->address,
+			.count = type->count,
+			.bytes = type->bytes,
+			.storage_bytes = type->storage_bytes,
+		};
+		memcpy(kept->name, snapshot->type_names[i], sizeof(kept->name));
+		snapshot->type_count++;
+	}
+	qsort(snapshot->types, snapshot->type_count, sizeof(snapshot->types[0]), compare_types);
+	return 0;
+}
+
+static int compare_arrays(const void *left, const void *right)
+{
+	const struct heap_array_type *a = left, *b = right;
+
+	return a->bytes < b->bytes ? 1 : a->bytes > b->bytes ? -1 : 0;
+}
+
+static void keep_arrays(struct look *look)
+{
+	/* NPY_TYPES, the same in numpy 1 and 2. */
+	static const char *const names[HEAP_ARRAY_NUMBERS] = {
+		"bool",       "int8",        "uint8",       "int16",      "uint16",
+		"int32",      "uint32",      "int64",       "uint64",     "longlong",
+		"ulonglong",  "float32",     "float64",     "longdouble", "complex64",
+		"complex128", "clongdouble", "object",      "bytes",      "str",
+		"void",       "datetime64",  "timedelta64", "float16",    "other",
+	};
+	struct heap_snapshot *snapshot = &look->snapshot;
+
+	for (size_t i = 0; i < HEAP_ARRAY_NUMBERS; i++) {
+		const struct heap_array_count *array = &look->walk.arrays[i];
+
+		if (array->count)
+			snapshot->arrays[snapshot->array_count++] =
+				(struct heap_array_type){ names[i], array->count, array->bytes };
+	}
+	qsort(snapshot->arrays, snapshot->array_count, sizeof(snapshot->arrays[0]), compare_arrays);
+}
+
+/* A parent comes before its children. */
+static int keep_holders(struct look *look)
+{
+	struct heap_snapshot *snapshot = &look->snapshot;
+	struct heap_paths *paths = &snapshot->paths;
+
+	snapshot->held_bytes = calloc(paths->count, sizeof(*snapshot->held_bytes));
+	snapshot->held_counts = calloc(paths->count, sizeof(*snapshot->held_counts));
+	if (!snapshot->held_bytes || !snapshot->held_counts)
+		return -ENOMEM;
+	for (size_t i = paths->count; i-- > 1;) {
+		const struct heap_path *path = &paths->items[i];
+
+		snapshot->held_bytes[i] += path->bytes;
+		snapshot->held_counts[i] += path->count;
+		if (!path->parent)
+			continue;
+		snapshot->held_bytes[path->parent] += snapshot->held_bytes[i];
+		snapshot->held_counts[path->parent] += snapshot->held_counts[i];
+	}
+	return 0;
+}
+
+static void keep_quality(struct look *look)
+{
+	struct heap_quality *quality = &look->snapshot.quality;
+
+	quality->pools = look->nodes.pool_count;
+	quality->torn_pools = look->nodes.torn;
+	quality->reread_pools = look->nodes.reread;
+	quality->broken_heaps = look->nodes.broken_heaps;
+	quality->unheld_objects = look->walk.unheld_objects;
+	quality->unheld_bytes = look->walk.unheld_bytes;
+	quality->misjudged_blocks = look->walk.misjudged;
+	quality->copied_bytes = look->image.copied_bytes;
+	quality->skipped_bytes = look->image.skipped_bytes;
+	quality->swapped_bytes = look->image.swapped_bytes;
+	quality->cut_types = look->types.cut;
+	quality->cut_paths = look->snapshot.paths.cut;
+	quality->cut_blocks = look->nodes.cut;
+}
+
+size_t heap_snapshot_steps(const struct heap_snapshot *snapshot, uint32_t path, uint32_t *ret_paths,
+			   size_t limit)
+{
+	size_t count = 0;
+	uint32_t at;
+
+	for (at = path; at; at = snapshot->paths.items[at].parent)
+		count++;
+	at = path;
+	for (size_t i = count; i-- > 0; at = snapshot->paths.items[at].parent)
+		if (i < limit)
+			ret_paths[i] = at;
+	return count;
+}
+
+/* ---- a look */
+
+static int refuse(struct error *error, const char *cause, const char *cure)
+{
+	error_set(error, EXIT_UNSUPPORTED_PYTHON, "%s", cause);
+	error_set_cure(error, "%s", cure);
+	return -1;
+}
+
+static int explain(int failure, struct error *error)
+{
+	if (failure == -ESRCH)
+		error_set(error, EXIT_NO_TARGET, "the process ended while it was looked at");
+	else if (failure == -ENOMEM)
+		error_set(error, EXIT_INTERNAL, "out of memory");
+	else
+		error_set(error, EXIT_INTERNAL, "the memory of the process cannot be read: %s",
+			  strerror(-failure));
+	return -1;
+}
+
+static int look_at(struct look *look, const struct heap_limits *limits, struct error *error)
+{
+	const struct heap_source *source = look->source;
+	const struct heap_image_options options = {
+		.stacks = source->stacks,
+		.stack_count = source->stack_count,
+		.limit = COPY_SHARE(limits->memory_bytes),
+	};
+	uint64_t start = clock_now_ns();
+	int failure = heap_image_init(&look->image, source->reader, source->pages, source->mappings,
+				      &options);
+
+	look->snapshot.quality.copy_ns = clock_now_ns() - start;
+	if (!failure)
+		failure = find_blocks(look);
+	if (!failure)
+		failure = heap_types_init(&look->types, &look->image, &look->layout,
+					  source->runtime->type_type);
+	if (!failure)
+		failure = heap_paths_init(&look->snapshot.paths);
+	if (failure)
+		return explain(failure, error);
+	judge_all(look);
+	failure = heap_walk_init(&look->walk, &look->nodes, &look->types, &look->snapshot.paths);
+	if (failure)
+		return explain(failure, error);
+	if (!heap_roots_are_known(&look->walk, source->runtime))
+		return refuse(error,
+			      "the memory of this interpreter is not laid out as CPython's "
+			      "own allocator or glibc's malloc does it",
+			      "PYTHONMALLOC=debug, mimalloc, jemalloc, tcmalloc and musl's malloc "
+			      "are not read.");
+	failure = heap_roots_follow(&look->walk, source->runtime);
+	if (!failure) {
+		heap_walk_unheld(&look->walk);
+		failure = look->snapshot.paths.no_memory ? -ENOMEM : keep_types(look);
+	}
+	if (!failure) {
+		keep_arrays(look);
+		failure = keep_holders(look);
+	}
+	if (failure)
+		return explain(failure, error);
+	heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
+	keep_quality(look);
+	look->snapshot.quality.total_ns = clock_now_ns() - start;
+	return 0;
+}
+
+int heap_snapshot_take(const struct heap_source *source, const struct heap_limits *limits,
+		       struct heap_snapshot *ret_snapshot, struct error *error)
+{
+	struct look *look;
+	int failure;
+
+	if (source->runtime->layout.free_threaded)
+		return refuse(error, "the process runs a free-threaded Python",
+			      "Its allocator, mimalloc, is not read.");
+	if (!source->runtime->type_type)
+		return refuse(error, "the type of types was not found in the process",
+			      "Its interpreter is stripped of all symbols.");
+	look = calloc(1, sizeof(*look));
+	if (!look)
+		return explain(-ENOMEM, error);
+	look->source = source;
+	look->layout = heap_layout_of(&source->runtime->layout);
+	failure = look_at(look, limits, error);
+	heap_walk_deinit(&look->walk);
+	heap_types_deinit(&look->types);
+	heap_nodes_deinit(&look->nodes);
+	heap_image_deinit(&look->image);
+	if (failure)
+		heap_snapshot_deinit(&look->snapshot);
+	else
+		*ret_snapshot = look->snapshot;
+	free(look);
+	return failure;
+}
+
+void heap_snapshot_deinit(struct heap_snapshot *snapshot)
+{
+	free(snapshot->types);
+	free(snapshot->type_names);
+	free(snapshot->held_bytes);
+	free(snapshot->held_counts);
+	heap_paths_deinit(&snapshot->paths);
+	*snapshot = (struct heap_snapshot){ 0 };
+}

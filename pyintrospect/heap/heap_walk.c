@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/heap/heap_walk.h"
+
+#include "pyintrospect/heap/heap_reference.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int heap_walk_init(struct heap_walk *walk, struct heap_nodes *nodes, struct heap_types *types,
+		   struct heap_paths *paths)
+{
+	static const char *const words[HEAP_STEPS] = {
+		[HEAP_STEP_ITEM] = "[*]", [HEAP_STEP_KEY] = "{key}", [HEAP_STEP_VALUE] = "{*}",
+		[HEAP_STEP_SET] = "<*>",  [HEAP_STEP_OTHER] = "->",
+	};
+
+	*walk = (struct heap_walk){
+		.image = nodes->image, .nodes = nodes, .types = types, .paths = paths
+	};
+	for (size_t i = 0; i < HEAP_STEPS; i++)
+		walk->steps[i] = heap_paths_string(paths, words[i]);
+	walk->path_of = calloc((size_t)nodes->count + 1, sizeof(*walk->path_of));
+	walk->queue = calloc((size_t)nodes->count + 1, sizeof(*walk->queue));
+	return walk->path_of && walk->queue ? 0 : -ENOMEM;
+}
+
+void heap_walk_deinit(struct heap_walk *walk)
+{
+	free(walk->path_of);
+	free(walk->queue);
+	walk->path_of = walk->queue = NULL;
+}
+
+uint32_t heap_walk_object(const struct heap_walk *walk, remote_addr address)
+{
+	uint64_t inside;
+	uint32_t node;
+
+	if (address % WORD_SIZE)
+		return HEAP_NODE_NONE;
+	node = heap_nodes_find(walk->nodes, address, &inside);
+	if (node == HEAP_NODE_NONE || walk->nodes->kinds[node] < HEAP_NODE_FIRST_TYPE ||
+	    inside != walk->types->items[walk->nodes->kinds[node]].prefix)
+		return HEAP_NODE_NONE;
+	return node;
+}
+
+/* Each node at most once. */
+static void enqueue(struct heap_walk *walk, uint32_t node)
+{
+	walk->queue[walk->queue_end++] = node;
+}
+
+void heap_walk_take(struct heap_walk *walk, uint32_t node, uint32_t path)
+{
+	struct heap_path *item = &walk->paths->items[path];
+
+	if (walk->path_of[node] || !path)
+		return;
+	walk->path_of[node] = path;
+	item->count++;
+	item->bytes += heap_nodes_block(walk->nodes, node).size;
+	enqueue(walk, node);
+}
+
+static void take_raw(struct heap_walk *walk, uint32_t node, uint32_t path)
+{
+	uint64_t size = heap_nodes_block(walk->nodes, node).size;
+	uint16_t owner = walk->paths->items[path].type;
+
+	walk->path_of[node] = path;
+	walk->paths->items[path].bytes += size;
+	walk->types->items[owner].storage_bytes += size;
+}
+
+void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint32_t step)
+{
+	uint64_t inside;
+	uint16_t kind;
+	uint32_t node;
+
+	if (word % WORD_SIZE || !path)
+		return;
+	node = heap_nodes_find(walk->nodes, word, &inside);
+	if (node == HEAP_NODE_NONE || walk->path_of[node])
+		return;
+	kind = walk->nodes->kinds[node];
+	if (kind >= HEAP_NODE_FIRST_TYPE) {
+		if (inside == walk->types->items[kind].prefix)
+			heap_walk_take(walk, node, heap_paths_child(walk->paths, path, step, kind));
+	} else if (kind == HEAP_NODE_RAW && inside <= HEAP_RAW_INSIDE_MAX) {
+		take_raw(walk, node, path);
+		enqueue(walk, node);
+	}
+}
+
+void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint32_t path, bool scanned)
+{
+	uint64_t inside;
+	uint32_t node = heap_nodes_find(walk->nodes, address, &inside);
+
+	if (!path || node == HEAP_NODE_NONE || inside > HEAP_RAW_INSIDE_MAX ||
+	    walk->path_of[node] || walk->nodes->kinds[node] == HEAP_NODE_FREE)
+		return;
+	walk->misjudged += walk->nodes->kinds[node] != HEAP_NODE_RAW;
+	walk->nodes->kinds[node] = HEAP_NODE_RAW;
+	take_raw(walk, node, path);
+	if (scanned)
+		enqueue(walk, node);
+}
+
+bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path)
+{
+	uint32_t node = heap_walk_object(walk, address);
+
+	if (!path || node == HEAP_NODE_NONE || walk->path_of[node])
+		return false;
+	walk->path_of[node] = path;
+	walk->paths->items[path].bytes += heap_nodes_block(walk->nodes, node).size;
+	return true;
+}
+
+void heap_walk_drain(struct heap_walk *walk)
+{
+	while (walk->queue_first < walk->queue_end) {
+		uint32_t node = walk->queue[walk->queue_first++];
+
+		heap_reference_follow(walk, node, walk->path_of[node]);
+	}
+}
+
+void heap_walk_unheld(struct heap_walk *walk)
+{
+	for (uint32_t node = 0; node < walk->nodes->count; node++) {
+		uint16_t kind = walk->nodes->kinds[node];
+		char words[HEAP_STEP_BYTES];
+
+		if (walk->path_of[node] || kind < HEAP_NODE_FIRST_TYPE)
+			continue;
+		walk->unheld_objects++;
+		walk->unheld_bytes += heap_nodes_block(walk->nodes, node).size;
+		snprintf(words, sizeof(words), "(no known holder) %s",
+			 walk->types->items[kind].name);
+		heap_walk_take(walk, node,
+			       heap_paths_child(walk->paths, 0,
+						heap_paths_string(walk->paths, words), kind));
+		heap_walk_drain(walk);
+	}
+}
