@@ -35,7 +35,8 @@ static uint64_t default_memory(void)
 }
 
 /* Where a sleeping thread's stack is, and where glibc has the heads of Python's threads. */
-static size_t list_stacks(const struct target *target, remote_addr stacks[STACKS_MAX])
+static size_t list_stacks(const struct target *target, pid_t inner_pid,
+			  remote_addr stacks[STACKS_MAX])
 {
 	pid_t *tids = malloc(STACKS_MAX / 2 * sizeof(*tids));
 	struct python_thread_list threads;
@@ -52,8 +53,10 @@ static size_t list_stacks(const struct target *target, remote_addr stacks[STACKS
 	free(tids);
 	if (python_thread_list_read(target->runtime, &threads))
 		return count;
+	/* The main thread's head is not in its stack, but with the data of the first libraries. */
 	for (size_t i = 0; i < threads.count && count < STACKS_MAX; i++)
-		stacks[count++] = threads.items[i].ident;
+		if (threads.items[i].tid != inner_pid)
+			stacks[count++] = threads.items[i].ident;
 	python_thread_list_deinit(&threads);
 	return count;
 }
@@ -69,6 +72,7 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 				      .mappings = &target->mappings,
 				      .stacks = stacks };
 	struct page_reader pages;
+	struct process_status status = { 0 };
 	struct page_map map;
 	int failure;
 
@@ -87,7 +91,9 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 	}
 	pages = page_map_reader(&map);
 	source.pages = &pages;
-	source.stack_count = list_stacks(target, stacks);
+	if (procfs_read_status(look->pid, 0, &status))
+		status.inner_pid = 0;
+	source.stack_count = list_stacks(target, status.inner_pid, stacks);
 	failure = heap_snapshot_take(&source, &limits, &look->snapshot, error);
 	page_map_close(&map);
 	free(stacks);

@@ -18,10 +18,15 @@
 #define HEAP_HEAD_SEARCH 0x80ull
 /* struct malloc_state lies behind the head of an arena's first heap. */
 #define ARENA_BYTES 0x880ull
+/* A heap that was caught while it changed is read again. */
+#define HEAP_LOOKS 4
 
-static uint64_t size_word(const struct heap_extent *extent, remote_addr chunk)
+/* 0, which no chunk has: not in the copy. */
+static uint64_t size_word(const struct heap_nodes *nodes, remote_addr chunk)
 {
-	return field_u64(extent->bytes + (chunk - extent->start), 8);
+	const uint8_t *bytes = heap_image_at(nodes->image, chunk, CHUNK_HEAD);
+
+	return bytes ? field_u64(bytes, 8) : 0;
 }
 
 static int add_chunk(struct heap_nodes *nodes, remote_addr chunk, uint64_t size,
@@ -41,18 +46,17 @@ static int add_chunk(struct heap_nodes *nodes, remote_addr chunk, uint64_t size,
  * From a first chunk to the heap's end. -EBADMSG: the row ends before, as where it was
  * changed while it was copied; the chunks up to there are kept.
  */
-static int walk_heap(struct heap_nodes *nodes, const struct heap_extent *extent, remote_addr chunk,
-		     remote_addr end)
+static int walk_heap(struct heap_nodes *nodes, remote_addr chunk, remote_addr end)
 {
 	while (end - chunk >= CHUNK_MIN) {
-		uint64_t size = size_word(extent, chunk) & ~FLAGS, next;
+		uint64_t size = size_word(nodes, chunk) & ~FLAGS, next;
 		int error;
 
 		if (size < CHUNK_MIN || size % 16 || size > end - chunk)
 			return size <= CHUNK_HEAD && end - chunk <= 64 ? 0 : -EBADMSG;
 		if (end - chunk - size < CHUNK_HEAD)
 			return add_chunk(nodes, chunk, size - CHUNK_HEAD, HEAP_CHUNK_TOP);
-		next = size_word(extent, chunk + size);
+		next = size_word(nodes, chunk + size);
 		/* It may be used up to the next one's size. */
 		error = add_chunk(nodes, chunk, size - 8,
 				  next & FLAG_PREVIOUS ? HEAP_CHUNK_USED : HEAP_CHUNK_FREE);
@@ -68,14 +72,23 @@ static int walk_heap(struct heap_nodes *nodes, const struct heap_extent *extent,
 
 static int walk_break(struct heap_nodes *nodes, const struct heap_extent *extent)
 {
+	/* Its last pages may never have been touched. */
+	const remote_addr end = nodes->image->mappings->mappings[extent->mapping].end;
+	const size_t before = nodes->chunk_count;
 	remote_addr chunk = extent->start;
-	int error;
+	int error = -EBADMSG;
 
 	if (extent->after_hole)
 		return 0;
-	while (extent->end - chunk >= CHUNK_MIN && !(size_word(extent, chunk) & ~FLAGS))
+	while (extent->end - chunk >= CHUNK_MIN && !(size_word(nodes, chunk) & ~FLAGS))
 		chunk += 16;
-	error = walk_heap(nodes, extent, chunk, extent->end);
+	for (unsigned look = 0; look < HEAP_LOOKS; look++) {
+		nodes->chunk_count = before;
+		error = walk_heap(nodes, chunk, end);
+		if (error != -EBADMSG || look + 1 == HEAP_LOOKS ||
+		    heap_image_reread(nodes->image, extent->start, extent->end - extent->start))
+			break;
+	}
 	if (error == -EBADMSG)
 		nodes->broken_heaps++;
 	return error == -EBADMSG ? 0 : error;
@@ -94,14 +107,14 @@ static int walk_arena(struct heap_nodes *nodes, const struct heap_extent *extent
 	    arena % HEAP_ALIGNMENT > 0x100 || size < PAGE_BYTES || size % PAGE_BYTES ||
 	    size > HEAP_ALIGNMENT)
 		return 0;
-	end = size < extent->end - heap ? heap + size : extent->end;
+	end = heap + size;
 	first = arena > heap && arena < end ? arena + ARENA_BYTES : heap + HEAP_HEAD;
 	for (remote_addr chunk = first; error == -EBADMSG && chunk < first + HEAP_HEAD_SEARCH &&
 					end - chunk >= CHUNK_MIN && chunk < end;
 	     chunk += 16) {
 		nodes->chunk_count = before;
-		if ((size_word(extent, chunk) & ~FLAGS) >= CHUNK_MIN)
-			error = walk_heap(nodes, extent, chunk, end);
+		if ((size_word(nodes, chunk) & ~FLAGS) >= CHUNK_MIN)
+			error = walk_heap(nodes, chunk, end);
 	}
 	if (error == -EBADMSG) {
 		nodes->chunk_count = before;

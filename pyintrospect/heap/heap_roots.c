@@ -189,6 +189,21 @@ static void follow_areas(struct heap_walk *walk, enum heap_area area)
 	}
 }
 
+/* Its state: to 3.11 memory of malloc's, later part of its data, to which it leads. */
+static void follow_interpreters(struct heap_walk *walk, const struct python_runtime *runtime)
+{
+	remote_addr interpreters[HEAP_INTERPRETERS_MAX];
+	size_t count = list_interpreters(walk, runtime, interpreters);
+	const struct heap_extent *extent = heap_image_find(walk->image, runtime->interpreters);
+	uint32_t path = root(walk, "the interpreter", 0);
+
+	for (size_t i = 0; i < count; i++)
+		heap_walk_claim(walk, interpreters[i], path, true);
+	if (extent)
+		follow_bytes(walk, extent->start, extent->end - extent->start, path);
+	heap_walk_drain(walk);
+}
+
 /* ---- all */
 
 static int follow_modules(struct heap_walk *walk, struct python_runtime *runtime,
@@ -232,6 +247,7 @@ int heap_roots_follow(struct heap_walk *walk, struct python_runtime *runtime)
 	python_thread_list_deinit(&threads);
 	if (error)
 		return error;
+	follow_interpreters(walk, runtime);
 	follow_areas(walk, HEAP_AREA_DATA);
 	follow_areas(walk, HEAP_AREA_STACK);
 	return 0;

@@ -6,7 +6,8 @@
  *   local variables of frames
  *   variables of all other modules
  *   -- and when all of that is followed --
- *   thread states, values on evaluation stacks, static data of libraries, C stacks
+ *   thread states, values on evaluation stacks, the interpreter, static data of libraries,
+ *   C stacks
  */
 #ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_ROOTS_H
 #define PIEPROFD_PYINTROSPECT_HEAP_HEAP_ROOTS_H
