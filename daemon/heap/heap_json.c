@@ -122,6 +122,7 @@ static json_t *json_quality(const struct heap_look *look)
 	object = json_with(object, "pools", json_count(quality->pools));
 	object = json_with(object, "torn_pools", json_count(quality->torn_pools));
 	object = json_with(object, "reread_pools", json_count(quality->reread_pools));
+	object = json_with(object, "pool_block_bytes", json_count(quality->pool_block_bytes));
 	object = json_with(object, "broken_heaps", json_count(quality->broken_heaps));
 	object = json_with(object, "unheld_objects", json_count(quality->unheld_objects));
 	object = json_with(object, "unheld_bytes", json_count(quality->unheld_bytes));
@@ -139,6 +140,9 @@ static json_t *json_quality(const struct heap_look *look)
 
 int heap_write_json(const struct heap_look *look, FILE *file)
 {
+	static const char *const states[] = { [HEAP_HOLDERS_KNOWN] = "known",
+					      [HEAP_HOLDERS_UNWANTED] = "unwanted",
+					      [HEAP_HOLDERS_TOO_LARGE] = "too_large" };
 	json_t *object = json_object();
 	int error;
 
@@ -147,6 +151,7 @@ int heap_write_json(const struct heap_look *look, FILE *file)
 	object = json_with(object, "types", json_types(&look->snapshot));
 	object = json_with(object, "arrays", json_arrays(&look->snapshot));
 	object = json_with(object, "holders", json_holders(&look->snapshot));
+	object = json_with(object, "holders_state", json_text(states[look->snapshot.holders]));
 	object = json_with(object, "quality", json_quality(look));
 	error = json_put(file, json_with(json_object(), "heap", object));
 	if (!error)

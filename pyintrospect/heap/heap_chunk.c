@@ -239,28 +239,6 @@ static int index_chunks(struct heap_nodes *nodes)
 	return 0;
 }
 
-uint32_t heap_chunk_find(const struct heap_nodes *nodes, const struct heap_extent *extent,
-			 remote_addr address, uint64_t *ret_inside)
-{
-	uint32_t chunk;
-
-	if (!extent->chunk_of_page)
-		return HEAP_NODE_NONE;
-	chunk = extent->chunk_of_page[(address - extent->start) / PAGE_BYTES];
-	if (chunk > extent->first_chunk)
-		chunk--;
-	for (; chunk < extent->end_chunk && nodes->chunks[chunk].address <= address; chunk++) {
-		uint64_t inside = address - nodes->chunks[chunk].address;
-
-		if (inside >= nodes->chunks[chunk].size)
-			continue;
-		*ret_inside = inside;
-		return chunk;
-	}
-	return HEAP_NODE_NONE;
-}
-
-/* A chunk and what is written of it must be in one extent: pages of its end may be in none. */
 static int number_chunks(struct heap_nodes *nodes)
 {
 	int error = heap_nodes_add(nodes, nodes->chunk_count, HEAP_NODE_RAW);

@@ -17,8 +17,4 @@
 /* All chunks of an image, outside of pools, become nodes. After the pools. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int heap_chunk_find_all(struct heap_nodes *nodes);
 
-/* The chunk around an address, by its number among chunks; HEAP_NODE_NONE. */
-uint32_t heap_chunk_find(const struct heap_nodes *nodes, const struct heap_extent *extent,
-			 remote_addr address, uint64_t *ret_inside);
-
 #endif

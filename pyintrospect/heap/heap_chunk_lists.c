@@ -2,7 +2,6 @@
 #include "pyintrospect/heap/heap_chunk_lists.h"
 
 #include "pyintrospect/field.h"
-#include "pyintrospect/heap/heap_chunk.h"
 
 enum {
 	CHUNK_HEAD = 16,
@@ -36,7 +35,7 @@ static struct heap_chunk *chunk_at(const struct heap_nodes *nodes, remote_addr u
 
 	if (!extent || user % CHUNK_HEAD)
 		return NULL;
-	chunk = heap_chunk_find(nodes, extent, user, &inside);
+	chunk = heap_nodes_find_chunk(nodes, extent, user, &inside);
 	return chunk == HEAP_NODE_NONE || inside ? NULL : &nodes->chunks[chunk];
 }
 

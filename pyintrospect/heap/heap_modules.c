@@ -3,7 +3,6 @@
 
 #include "common/array.h"
 #include "pyintrospect/heap/heap_reference.h"
-#include "pyintrospect/heap/heap_roots.h"
 
 #include <stdio.h>
 #include <stdlib.h>

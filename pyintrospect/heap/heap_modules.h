@@ -5,6 +5,8 @@
 
 #include "pyintrospect/heap/heap_walk.h"
 
+#define HEAP_MODULES_MAX 65536
+
 struct heap_module {
 	remote_addr dict;
 	uint32_t path;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/heap/heap_nodes.h"
 
-#include "pyintrospect/heap/heap_chunk.h"
 #include "pyintrospect/heap/heap_layout.h"
 
 #include <errno.h>
@@ -86,6 +85,27 @@ struct heap_block heap_nodes_block(const struct heap_nodes *nodes, uint32_t node
 	};
 }
 
+uint32_t heap_nodes_find_chunk(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			       remote_addr address, uint64_t *ret_inside)
+{
+	uint32_t chunk;
+
+	if (!extent->chunk_of_page)
+		return HEAP_NODE_NONE;
+	chunk = extent->chunk_of_page[(address - extent->start) / PAGE_BYTES];
+	if (chunk > extent->first_chunk)
+		chunk--;
+	for (; chunk < extent->end_chunk && nodes->chunks[chunk].address <= address; chunk++) {
+		uint64_t inside = address - nodes->chunks[chunk].address;
+
+		if (inside >= nodes->chunks[chunk].size)
+			continue;
+		*ret_inside = inside;
+		return chunk;
+	}
+	return HEAP_NODE_NONE;
+}
+
 uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside)
 {
 	const struct heap_extent *extent = heap_image_find(nodes->image, address);
@@ -110,6 +130,6 @@ uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, ui
 			return pool->first_node + block;
 		}
 	}
-	chunk = heap_chunk_find(nodes, extent, address, ret_inside);
+	chunk = heap_nodes_find_chunk(nodes, extent, address, ret_inside);
 	return chunk == HEAP_NODE_NONE ? HEAP_NODE_NONE : nodes->first_chunk + chunk;
 }

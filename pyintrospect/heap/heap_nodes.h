@@ -84,4 +84,8 @@ struct heap_block heap_nodes_block(const struct heap_nodes *nodes, uint32_t node
 /* The node around an address, and how far inside it is; HEAP_NODE_NONE. */
 uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside);
 
+/* The same among the chunks of an extent alone: its number among all chunks; HEAP_NODE_NONE. */
+uint32_t heap_nodes_find_chunk(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			       remote_addr address, uint64_t *ret_inside);
+
 #endif

@@ -4,6 +4,7 @@
 #include "pyintrospect/code_names.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_modules.h"
+#include "pyintrospect/heap/heap_search.h"
 #include "pyintrospect/local_slots.h"
 #include "pyintrospect/python_stack.h"
 #include "pyintrospect/runtime_internal.h"
@@ -185,7 +186,7 @@ static void follow_areas(struct heap_walk *walk, enum heap_area area)
 		else
 			follow_bytes(walk, extent->start, extent->end - extent->start,
 				     root(walk, "C stacks", 0));
-		heap_walk_drain(walk);
+		heap_search_drain(walk);
 	}
 }
 
@@ -201,7 +202,7 @@ static void follow_interpreters(struct heap_walk *walk, const struct python_runt
 		heap_walk_claim(walk, interpreters[i], path, true);
 	if (extent)
 		follow_bytes(walk, extent->start, extent->end - extent->start, path);
-	heap_walk_drain(walk);
+	heap_search_drain(walk);
 }
 
 /* ---- all */
@@ -237,13 +238,13 @@ int heap_roots_follow(struct heap_walk *walk, struct python_runtime *runtime)
 	if (error)
 		return error;
 	error = follow_modules(walk, runtime, &threads);
-	heap_walk_drain(walk);
+	heap_search_drain(walk);
 	for (size_t i = 0; i < threads.count && !error; i++)
 		follow_state(walk, &threads.items[i]);
-	heap_walk_drain(walk);
+	heap_search_drain(walk);
 	for (size_t i = 0; i < threads.count && !error; i++)
 		follow_values(walk, runtime, &threads.items[i]);
-	heap_walk_drain(walk);
+	heap_search_drain(walk);
 	python_thread_list_deinit(&threads);
 	if (error)
 		return error;

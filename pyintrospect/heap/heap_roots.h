@@ -15,7 +15,6 @@
 #include "pyintrospect/heap/heap_walk.h"
 #include "pyintrospect/runtime.h"
 
-#define HEAP_MODULES_MAX      65536
 #define HEAP_INTERPRETERS_MAX 64
 
 /*

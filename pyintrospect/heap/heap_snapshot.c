@@ -6,6 +6,7 @@
 #include "pyintrospect/heap/heap_modules.h"
 #include "pyintrospect/heap/heap_pool.h"
 #include "pyintrospect/heap/heap_roots.h"
+#include "pyintrospect/heap/heap_search.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
@@ -193,6 +194,12 @@ static void keep_quality(struct look *look)
 	quality->pools = look->nodes.pool_count;
 	quality->torn_pools = look->nodes.torn;
 	quality->reread_pools = look->nodes.reread;
+	for (size_t i = 0; i < look->nodes.pool_count; i++) {
+		const struct heap_pool *pool = &look->nodes.pools[i];
+
+		quality->pool_block_bytes +=
+			(uint64_t)(pool->carved - pool->free) * pool->block_bytes;
+	}
 	quality->broken_heaps = look->nodes.broken_heaps;
 	quality->unheld_objects = look->walk.unheld_objects;
 	quality->unheld_bytes = look->walk.unheld_bytes;
@@ -275,7 +282,7 @@ static int look_at(struct look *look, const struct heap_limits *limits, struct e
 			      "are not read.");
 	failure = heap_roots_follow(&look->walk, source->runtime);
 	if (!failure) {
-		heap_walk_unheld(&look->walk);
+		heap_search_unheld(&look->walk);
 		failure = look->snapshot.paths.no_memory ? -ENOMEM : keep_types(look);
 	}
 	if (!failure) {

@@ -44,8 +44,9 @@ enum heap_holders_state {
 
 struct heap_quality {
 	uint64_t pools, torn_pools, reread_pools;
-	uint64_t broken_heaps;   /* of glibc, whose row of chunks was not whole */
-	uint64_t unheld_objects; /* that no root leads to */
+	uint64_t pool_block_bytes; /* of their blocks, those in use */
+	uint64_t broken_heaps;     /* of glibc, whose row of chunks was not whole */
+	uint64_t unheld_objects;   /* that no root leads to */
 	uint64_t unheld_bytes;
 	uint64_t misjudged_blocks; /* storage that looked like objects */
 	uint64_t copied_bytes, skipped_bytes, swapped_bytes;

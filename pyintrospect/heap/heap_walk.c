@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/heap/heap_walk.h"
 
-#include "pyintrospect/heap/heap_reference.h"
-
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 int heap_walk_init(struct heap_walk *walk, struct heap_nodes *nodes, struct heap_types *types,
@@ -119,32 +116,4 @@ bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path
 	walk->path_of[node] = path;
 	walk->paths->items[path].bytes += heap_nodes_block(walk->nodes, node).size;
 	return true;
-}
-
-void heap_walk_drain(struct heap_walk *walk)
-{
-	while (walk->queue_first < walk->queue_end) {
-		uint32_t node = walk->queue[walk->queue_first++];
-
-		heap_reference_follow(walk, node, walk->path_of[node]);
-	}
-}
-
-void heap_walk_unheld(struct heap_walk *walk)
-{
-	for (uint32_t node = 0; node < walk->nodes->count; node++) {
-		uint16_t kind = walk->nodes->kinds[node];
-		char words[HEAP_STEP_BYTES];
-
-		if (walk->path_of[node] || kind < HEAP_NODE_FIRST_TYPE)
-			continue;
-		walk->unheld_objects++;
-		walk->unheld_bytes += heap_nodes_block(walk->nodes, node).size;
-		snprintf(words, sizeof(words), "(no known holder) %s",
-			 walk->types->items[kind].name);
-		heap_walk_take(walk, node,
-			       heap_paths_child(walk->paths, 0,
-						heap_paths_string(walk->paths, words), kind));
-		heap_walk_drain(walk);
-	}
 }

@@ -75,10 +75,4 @@ void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint32_t path,
 /* An object that is part of its owner: no step of its own, and not looked at again. */
 bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path);
 
-/* Goes on until nothing is in the queue. */
-void heap_walk_drain(struct heap_walk *walk);
-
-/* What was reached by nothing: a root each, by type. */
-void heap_walk_unheld(struct heap_walk *walk);
-
 #endif

@@ -14,7 +14,7 @@ from harness import PIEPROFD, ROOT, Target, check, check_equal, default_interpre
 # Values that are right, for options that do not take just any.
 VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format": "json", "mode": "time", "engine": "auto",
           "max-overhead": "1", "fail-if": "own+10%", "stop-signal": "URG", "color": "never", "editor": "vscode", "source-url": "https://x/{path}",
-          "lines": "1", "pairs": "1"}
+          "lines": "1", "pairs": "1", "max-memory": "1G"}
 
 
 def parsed_options():
@@ -164,6 +164,16 @@ def compare_dump(dump, sections):
         compare_frames(entry["frames"], sections)
 
 
+def compare_heap(heap, known):
+    compare("a look at a heap", set(heap) | set(heap["heap"]), known)
+    for name in ("process", "regions", "quality"):
+        compare(name, set(heap["heap"][name]), known)
+    for name in ("types", "holders"):
+        check(heap["heap"][name], "no %s to compare" % name)
+        for entry in heap["heap"][name]:
+            compare(name, set(entry).union(*entry.get("path", ())), known)
+
+
 def compare_diff(diff, sections):
     known = sections["Differences"]
     compare("a diff", set(diff), known)
@@ -184,9 +194,11 @@ def test_members_of_json():
                      "-o", report, "-o", recording)
             compare_dump(json.loads(pieprofd("dump", "--pid", second.pid, "--json").stdout), sections)
             found = json.loads(pieprofd("list", "--json").stdout)
+            heap = json.loads(pieprofd("heap", second.pid, "--format", "json").stdout)
         with open(report) as file:
             compare_profile(json.load(file), sections)
         compare("the list", set(found), sections["Lists"])
+        compare_heap(heap, sections["Heaps"])
         for process in found["processes"]:
             compare("a process", set(process) | set(process["container"] or ()), sections["Lists"])
         run = pieprofd("report", recording, "--diff", recording, "--format", "json")
@@ -200,7 +212,8 @@ def test_members_that_writers_know():
     documented = set().union(*manual_members("pieprofd-formats.5").values())
     written = set()
     for path in (glob.glob(os.path.join(ROOT, "daemon", "report", "*", "*.c")) +
-                 glob.glob(os.path.join(ROOT, "daemon", "inspect", "*_writer.c"))):
+                 glob.glob(os.path.join(ROOT, "daemon", "inspect", "*_writer.c")) +
+                 glob.glob(os.path.join(ROOT, "daemon", "heap", "*_json.c"))):
         with open(path) as file:
             text = file.read()
         if os.path.basename(path).startswith(("firefox", "speedscope", "html", "sarif")):
@@ -208,7 +221,7 @@ def test_members_that_writers_know():
         written |= set(re.findall(r'json_with\([^"]*?"(\w+)"', text))
         written |= set(re.findall(r'put_member\([^"]*?"(\w+)"', text))
         written |= set(re.findall(r'\{ "(\w+)", json_', text))
-    check({"pid", "waiting_ns", "overhead"} <= written, "the writers were not understood: %s" % sorted(written))
+    check({"pid", "waiting_ns", "overhead", "torn_pools"} <= written, "the writers were not understood: %s" % sorted(written))
     compare("some writer", written, documented)
     with open(os.path.join(ROOT, "daemon", "capture", "loss.h")) as file:
         reasons = set(re.findall(r'X\(LOSS_\w+, "(\w+)"', file.read()))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pieprofd heap`: where the memory is, and who holds it, beside what the target says of itself."""
+import json
+import os
+import re
+import tempfile
+
+from harness import check, check_equal, copy_with, pieprofd, status_of
+from test_dump import switches, waiting_target
+
+COUNT = 5000
+
+
+def look(pid, *arguments):
+    return json.loads(pieprofd("heap", "--pid", pid, "--format", "json", *arguments).stdout)["heap"]
+
+
+def rss_of(pid):
+    with open("/proc/%d/smaps_rollup" % pid) as file:
+        return int(re.search(r"Rss:\s+(\d+) kB", file.read()).group(1)) * 1024
+
+
+def count_of(heap, name):
+    """Of the types of that name, whatever their module."""
+    return sum(entry["count"] for entry in heap["types"] if entry["type"].split(".")[-1] == name)
+
+
+def check_near(actual, expected, share, what, slack=20):
+    check(abs(actual - expected) <= share * expected + slack, "%s: %d, expected %d" % (what, actual, expected))
+
+
+def check_types(heap, truth, share):
+    for name in ("Order", "Line", "ndarray"):
+        check_near(count_of(heap, name), truth["types"][name], share, name)
+    # What libraries in C hold without telling the collector is seen, too.
+    for name in ("dict", "list", "set"):
+        check_near(count_of(heap, name), truth["types"][name] + 50, share, name, 60)
+    # Others are made and dropped by the truth itself, or are static in some versions.
+    for name in ("int", "float", "str", "tuple"):
+        check(count_of(heap, name) >= 0.97 * truth["types"][name], "%s: %d, the collector led to %d" % (
+            name, count_of(heap, name), truth["types"][name]))
+
+
+def check_regions(heap, rss):
+    regions = dict(heap["regions"])
+    check_near(regions["rss_bytes"], rss, 0.02, "memory in RAM")
+    check_equal(sum(regions.values()) - regions["rss_bytes"], regions["rss_bytes"], "the sum of all regions")
+
+
+def paths_of(heap):
+    """By the words of a path: its entry."""
+    return {"".join(step["step"] for step in holder["path"]): holder for holder in heap["holders"]}
+
+
+def check_holders(heap):
+    paths = paths_of(heap)
+    for words, name, count in (("__main__.cache", "dict", 1), ("__main__.cache{*}", "Order", COUNT),
+                               ("__main__.cache{*}.lines", "list", COUNT), ("__main__.cache{*}.lines[*]", "Line", 2 * COUNT),
+                               ("__main__.cache{*}.lines[*].tags", "set", 2 * COUNT), ("__main__.linked[*]", "tuple", COUNT - 1),
+                               ("__main__.arrays[*]", "ndarray", 8)):
+        holder = paths.get(words)
+        check(holder, "%s is not among %s" % (words, sorted(paths)[:60]))
+        check_equal((holder["path"][-1]["type"].split(".")[-1], holder["count"]), (name, count), words)
+    local = [words for words in paths if words.startswith("local mine of wait_with_a_local() (heap_shapes.py)")]
+    check(local, "the local variable is not among %s" % sorted(paths)[:60])
+    check("order 17" not in json.dumps(heap) and "tag 3" not in json.dumps(heap), "a value is shown")
+
+
+def test_shapes(interpreter):
+    with waiting_target(interpreter, "heap_shapes.py", "--count", COUNT) as (target, said):
+        truth = json.loads(said[0])
+        before = switches(target.pid)
+        heap = look(target.pid)
+        rss = rss_of(target.pid)
+        # Nobody was so much as woken up, or traced.
+        check_equal(switches(target.pid), before, "times that threads went to sleep")
+        check_equal(status_of(target.pid)["TracerPid"], "0", "TracerPid")
+        text = pieprofd("heap", target.pid).stdout
+        details = pieprofd("heap", target.pid, "--details").stdout
+    check_types(heap, truth, 0.001)
+    check_regions(heap, rss)
+    check_holders(heap)
+    arrays = {entry["dtype"]: entry for entry in heap["arrays"]}
+    for name, count, size in (("float64", 4, 100000 * 8), ("int32", 4, 50000 * 4)):
+        check_equal(arrays[name]["count"], count, "arrays of %s" % name)
+        check_near(arrays[name]["bytes"], count * size, 0.01, "bytes of %s" % name)
+    if truth["allocated"]:
+        check_near(heap["quality"]["pool_block_bytes"], truth["allocated"], 0.02, "bytes in blocks")
+    check_equal(heap["quality"]["torn_pools"], 0, "torn pools")
+    check(len(text.splitlines()) <= 24, "more than a screen:\n%s" % text)
+    check("__main__.cache{*}" in text and "ARRAYS" in details, "words are missing:\n%s" % details)
+
+
+def test_malloc(one_interpreter):
+    """Each object a chunk of glibc's."""
+    with waiting_target(copy_with(one_interpreter, PYTHONMALLOC="malloc"), "heap_shapes.py", "--count",
+                        COUNT) as (target, said):
+        heap = look(target.pid)
+        rss = rss_of(target.pid)
+    check_types(heap, json.loads(said[0]), 0.001)
+    check_regions(heap, rss)
+    check_holders(heap)
+    check_equal(heap["quality"]["pools"], 0, "pools")
+
+
+def test_churn(one_interpreter):
+    """While another thread replaces objects as fast as it can."""
+    with waiting_target(one_interpreter, "heap_shapes.py", "--count", 6 * COUNT, "--churn") as (target, said):
+        truth = json.loads(said[0])
+        for _ in range(2):
+            heap = look(target.pid)
+            for name in ("dict", "list", "Order"):
+                check_near(count_of(heap, name), truth["types"][name], 0.01, name, 100)
+            check(heap["quality"]["torn_pools"] <= 0.01 * heap["quality"]["pools"] + 2, "torn: %s" % heap["quality"])
+
+
+def test_words(one_interpreter):
+    """Files, --name, refusals."""
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    path = os.path.join(folder, "x.json")
+    mark = "mark-%d" % os.getpid()
+    with waiting_target(one_interpreter, "deadlock.py", "--w") as (target, _):
+        check_equal(pieprofd("heap", target.pid, "-q", "-o", path).stdout, "", "output of -q")
+        with open(path) as file:
+            check_equal(json.load(file)["heap"]["process"]["pid"], target.pid, "pid")
+        os.unlink(path)
+        os.rmdir(folder)
+        run = pieprofd("heap", target.pid, "-o", "x.html", code=2)
+        check("heap writes text and json" in run.stderr, run.stderr)
+    run = pieprofd("heap", "--name", mark + "-nobody", code=3)
+    check("no Python process" in run.stderr, run.stderr)
+    check("given by its id" in pieprofd("heap", "1,2", code=2).stderr, "two processes are taken")
+    with waiting_target(copy_with(one_interpreter, PYTHONMALLOC="debug"), "deadlock.py") as (target, _):
+        run = pieprofd("heap", target.pid, code=5)
+        check("PYTHONMALLOC=debug" in run.stderr, run.stderr)
