@@ -240,10 +240,16 @@ static void follow_slots(struct held_object *object)
 {
 	struct heap_walk *walk = object->walk;
 	struct heap_type *type = &walk->types->items[object->type - walk->types->items];
+	uint64_t own =
+		type->kind == HEAP_KIND_VARIABLE
+			? 0
+			: heap_type_object_bytes(walk->types, type, object->bytes, object->size);
+	/* Behind it a block has what was there before. */
+	uint64_t end = own ? own : object->size;
 
 	if (!type->read_slots)
 		read_slots(walk, type);
-	for (uint64_t at = OBJECT_HEAD; at + WORD_SIZE <= object->size; at += WORD_SIZE) {
+	for (uint64_t at = OBJECT_HEAD; at + WORD_SIZE <= end; at += WORD_SIZE) {
 		uint64_t word = field_u64(object->bytes + at, 0), slot = at / WORD_SIZE;
 		uint32_t step =
 			type->slot_names && slot < HEAP_SLOT_NAMES ? type->slot_names[slot] : 0;
@@ -256,8 +262,12 @@ static void follow_slots(struct held_object *object)
 			follow_attributes(object, word);
 			continue;
 		}
-		heap_walk_follow(walk, word, object->path,
-				 step ? step : walk->steps[HEAP_STEP_OTHER]);
+		/* What a type has beside is text, and keys with room that nobody cleared. */
+		if (type->kind == HEAP_KIND_TYPE && heap_walk_object(walk, word) == HEAP_NODE_NONE)
+			heap_walk_claim(walk, word, object->path, false);
+		else
+			heap_walk_follow(walk, word, object->path,
+					 step ? step : walk->steps[HEAP_STEP_OTHER]);
 	}
 }
 

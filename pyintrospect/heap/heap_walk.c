@@ -100,6 +100,9 @@ void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint32_t path,
 	if (!path || node == HEAP_NODE_NONE || inside > HEAP_RAW_INSIDE_MAX ||
 	    walk->path_of[node] || walk->nodes->kinds[node] == HEAP_NODE_FREE)
 		return;
+	/* An array may show the contents of an object, such as bytes: those stay that. */
+	if (inside && walk->nodes->kinds[node] != HEAP_NODE_RAW)
+		return;
 	walk->misjudged += walk->nodes->kinds[node] != HEAP_NODE_RAW;
 	walk->nodes->kinds[node] = HEAP_NODE_RAW;
 	take_raw(walk, node, path);

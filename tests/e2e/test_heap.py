@@ -82,7 +82,8 @@ def test_shapes(interpreter):
     check_holders(heap)
     arrays = {entry["dtype"]: entry for entry in heap["arrays"]}
     for name, count, size in (("float64", 4, 100000 * 8), ("int32", 4, 50000 * 4)):
-        check_equal(arrays[name]["count"], count, "arrays of %s" % name)
+        # numpy has some of its own.
+        check(count <= arrays[name]["count"] <= count + 40, "%d arrays of %s" % (arrays[name]["count"], name))
         check_near(arrays[name]["bytes"], count * size, 0.01, "bytes of %s" % name)
     if truth["allocated"]:
         check_near(heap["quality"]["pool_block_bytes"], truth["allocated"], 0.02, "bytes in blocks")
