@@ -437,6 +437,11 @@ static void follow_object(struct held_object *object)
 	case HEAP_KIND_ARRAY:
 		follow_array(object);
 		return;
+	case HEAP_KIND_CODE:
+		/* In the bytecode lie caches, whose references count for nobody. */
+		object->size = object->size < type->basic ? object->size : type->basic;
+		follow_slots(object);
+		return;
 	default:
 		follow_slots(object);
 		return;

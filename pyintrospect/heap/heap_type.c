@@ -79,7 +79,7 @@ static uint8_t kind_by_name(const char *name)
 		{ "frozenset", HEAP_KIND_SET },
 		{ "module", HEAP_KIND_MODULE },
 		{ "function", HEAP_KIND_FUNCTION },
-		{ "code", HEAP_KIND_VARIABLE },
+		{ "code", HEAP_KIND_CODE },
 		{ "generator", HEAP_KIND_VARIABLE },
 		{ "coroutine", HEAP_KIND_VARIABLE },
 		{ "async_generator", HEAP_KIND_VARIABLE },

@@ -43,10 +43,15 @@ uint32_t heap_walk_object(const struct heap_walk *walk, remote_addr address)
 	return node;
 }
 
-/* Each node at most once. */
+/* Each node is in one of both, once: they do not meet. */
 static void enqueue(struct heap_walk *walk, uint32_t node)
 {
 	walk->queue[walk->queue_end++] = node;
+}
+
+static void enqueue_raw(struct heap_walk *walk, uint32_t node)
+{
+	walk->queue[walk->nodes->count - walk->raw_end++] = node;
 }
 
 void heap_walk_take(struct heap_walk *walk, uint32_t node, uint32_t path)
@@ -88,7 +93,7 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 			heap_walk_take(walk, node, heap_paths_child(walk->paths, path, step, kind));
 	} else if (kind == HEAP_NODE_RAW && inside <= HEAP_RAW_INSIDE_MAX) {
 		take_raw(walk, node, path);
-		enqueue(walk, node);
+		enqueue_raw(walk, node);
 	}
 }
 
@@ -107,7 +112,7 @@ void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint32_t path,
 	walk->nodes->kinds[node] = HEAP_NODE_RAW;
 	take_raw(walk, node, path);
 	if (scanned)
-		enqueue(walk, node);
+		enqueue_raw(walk, node);
 }
 
 bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path)

@@ -5,6 +5,9 @@
  * raw, whatever it looks like.
  *
  *   roots -> queue of nodes -> heap_reference.h: what each refers to -> queue
+ *
+ * Raw memory is looked into when no object is left: what was there before it was allocated may
+ * still be in it, and must not hold what a variable does.
  */
 #ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_WALK_H
 #define PIEPROFD_PYINTROSPECT_HEAP_HEAP_WALK_H
@@ -46,7 +49,8 @@ struct heap_walk {
 	struct heap_paths *paths;
 	uint32_t *path_of; /* by node; 0: not reached */
 	uint32_t *queue;
-	uint64_t queue_first, queue_end;
+	uint64_t queue_first, queue_end; /* objects, from the array's start on */
+	uint64_t raw_first, raw_end;     /* raw memory, from its end backwards */
 	uint32_t steps[HEAP_STEPS];
 	struct heap_cached_step attributes[HEAP_STEP_CACHE];
 	struct heap_array_count arrays[HEAP_ARRAY_NUMBERS];

@@ -110,7 +110,7 @@ def main():
     gc.collect()
     if arguments.churn:
         gc.disable()
-    truth = {"types": count_types(), "allocated": allocated_bytes()}
+    truth = {"allocated": allocated_bytes(), "types": count_types()}
     gc.collect()
     print(json.dumps(truth), flush=True)
     del truth
