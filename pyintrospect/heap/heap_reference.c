@@ -303,6 +303,27 @@ static void follow_list(struct held_object *object)
 	follow_rest(object, LIST_HEAD);
 }
 
+/* One that is not ASCII may have its UTF-8 beside it, one of a derived type its characters. */
+static void follow_string(struct held_object *object)
+{
+	const struct python_offsets *offsets = object->walk->types->layout.offsets;
+	uint8_t head[UNICODE_HEAD_MAX] = { 0 };
+	struct unicode unicode;
+	uint64_t end = (uint64_t)offsets->string_compact_data;
+
+	memcpy(head, object->bytes, object->size < sizeof(head) ? object->size : sizeof(head));
+	if (unicode_parse(offsets, 0, head, &unicode) ||
+	    unicode.data == (uint64_t)offsets->string_ascii_data)
+		return;
+	if (unicode.data != end)
+		end += WORD_SIZE;
+	for (uint64_t at = (uint64_t)offsets->string_ascii_data; at + WORD_SIZE <= end;
+	     at += WORD_SIZE)
+		heap_walk_claim(object->walk, field_u64(head, (int32_t)at), object->path, false);
+	if (unicode.data != (uint64_t)offsets->string_compact_data)
+		follow_rest(object, end);
+}
+
 static void follow_tuple(struct held_object *object)
 {
 	uint64_t first = (uint64_t)object->walk->types->layout.offsets->tuple_items;
@@ -411,8 +432,7 @@ static void follow_object(struct held_object *object)
 	case HEAP_KIND_BYTES:
 		return;
 	case HEAP_KIND_STR:
-		/* One of a subclass, or with its UTF-8 beside it, uses more memory. */
-		follow_words(object, OBJECT_HEAD, 72, HEAP_STEP_OTHER);
+		follow_string(object);
 		return;
 	case HEAP_KIND_WEAKREF:
 		follow_words(object, WEAKREF_CALLBACK, WEAKREF_CALLBACK + WORD_SIZE,
