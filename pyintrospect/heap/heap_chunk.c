@@ -26,6 +26,8 @@ static uint64_t size_word(const struct heap_nodes *nodes, remote_addr chunk)
 {
 	const uint8_t *bytes = heap_image_at(nodes->image, chunk, CHUNK_HEAD);
 
+	if (!bytes && nodes->slice_end)
+		return heap_image_word(nodes->image, chunk + 8);
 	return bytes ? field_u64(bytes, 8) : 0;
 }
 
@@ -52,6 +54,11 @@ static int walk_heap(struct heap_nodes *nodes, remote_addr chunk, remote_addr en
 		uint64_t size = size_word(nodes, chunk) & ~FLAGS, next;
 		int error;
 
+		if (nodes->slice_end && chunk >= nodes->slice_end) {
+			nodes->resume = chunk;
+			nodes->resume_end = end;
+			return 0;
+		}
 		if (size < CHUNK_MIN || size % 16 || size > end - chunk)
 			return size <= CHUNK_HEAD && end - chunk <= 64 ? 0 : -EBADMSG;
 		if (end - chunk - size < CHUNK_HEAD)
@@ -103,9 +110,9 @@ static int walk_arena(struct heap_nodes *nodes, const struct heap_extent *extent
 	size_t before = nodes->chunk_count;
 	int error = -EBADMSG;
 
-	if (!heap_image_find(nodes->image, arena) || arena % HEAP_ALIGNMENT < HEAP_HEAD ||
-	    arena % HEAP_ALIGNMENT > 0x100 || size < PAGE_BYTES || size % PAGE_BYTES ||
-	    size > HEAP_ALIGNMENT)
+	if ((!nodes->slice_end && !heap_image_find(nodes->image, arena)) ||
+	    arena % HEAP_ALIGNMENT < HEAP_HEAD || arena % HEAP_ALIGNMENT > 0x100 ||
+	    size < PAGE_BYTES || size % PAGE_BYTES || size > HEAP_ALIGNMENT)
 		return 0;
 	end = heap + size;
 	first = arena > heap && arena < end ? arena + ARENA_BYTES : heap + HEAP_HEAD;
@@ -140,6 +147,8 @@ static int find_mapped(struct heap_nodes *nodes, const struct heap_extent *exten
 {
 	remote_addr at = extent->start;
 
+	if (nodes->mapped_end > at)
+		at = nodes->mapped_end < extent->end ? nodes->mapped_end : extent->end;
 	while (extent->end - at >= PAGE_BYTES) {
 		const uint8_t *bytes = extent->bytes + (at - extent->start);
 		uint64_t word = field_u64(bytes, 8), size = word & ~FLAGS;
@@ -174,6 +183,16 @@ static int find_in(struct heap_nodes *nodes, const struct heap_extent *extent)
 	remote_addr heap = extent->start + HEAP_ALIGNMENT - 1;
 	int error = 0;
 
+	if (nodes->resume >= extent->start && nodes->resume < extent->end) {
+		remote_addr chunk = nodes->resume;
+
+		nodes->resume = 0;
+		error = walk_heap(nodes, chunk, nodes->resume_end);
+		nodes->broken_heaps += error == -EBADMSG;
+		error = error == -EBADMSG ? 0 : error;
+	}
+	if (error)
+		return error;
 	if (extent->area == HEAP_AREA_BREAK)
 		return walk_break(nodes, extent);
 	if (extent->area != HEAP_AREA_ANONYMOUS)

@@ -72,6 +72,7 @@ struct scan {
 	struct heap_extent extent; /* being made; end == 0: none */
 	size_t state_capacity;
 	uint64_t limit;
+	struct address_range only;
 	bool copies; /* what is there is within the limit so far */
 };
 
@@ -125,6 +126,8 @@ static int extend(struct scan *scan, remote_addr end)
 static remote_addr aligned_down(const struct scan *scan, remote_addr address)
 {
 	address -= address % EXTENT_ALIGNMENT;
+	if (address < scan->only.start)
+		address = scan->only.start;
 	return address > scan->mapping->start ? address : scan->mapping->start;
 }
 
@@ -132,6 +135,8 @@ static remote_addr aligned_up(const struct scan *scan, remote_addr address)
 {
 	address += EXTENT_ALIGNMENT - 1;
 	address -= address % EXTENT_ALIGNMENT;
+	if (address > scan->only.end)
+		address = scan->only.end;
 	return address < scan->mapping->end ? address : scan->mapping->end;
 }
 
@@ -182,20 +187,22 @@ static int scan_mapping(struct scan *scan, uint64_t *pages_left)
 {
 	const struct mapping *mapping = scan->mapping;
 	uint8_t states[PAGES_A_LOOK];
-	uint64_t pages = (mapping->end - mapping->start) / PAGE_BYTES;
+	remote_addr first = mapping->start > scan->only.start ? mapping->start : scan->only.start;
+	remote_addr end = mapping->end < scan->only.end ? mapping->end : scan->only.end;
+	uint64_t pages = first < end ? (end - first) / PAGE_BYTES : 0;
 	int error;
 
 	/* The kernel's own. */
 	if (is_named(mapping, "[v") || mapping->end >> ADDRESS_BITS)
 		return 0;
 	if (pages > *pages_left) {
-		scan->image->skipped_bytes += mapping->end - mapping->start;
+		scan->image->skipped_bytes += end - first;
 		return 0;
 	}
 	*pages_left -= pages;
 	for (uint64_t i = 0; i < pages; i += PAGES_A_LOOK) {
 		const struct page_reader *reader = scan->image->pages;
-		remote_addr start = mapping->start + i * PAGE_BYTES;
+		remote_addr start = first + i * PAGE_BYTES;
 		size_t count = pages - i < PAGES_A_LOOK ? pages - i : PAGES_A_LOOK;
 
 		error = reader->read(reader->context, start, count, states);
@@ -210,9 +217,14 @@ static int scan_mapping(struct scan *scan, uint64_t *pages_left)
 
 static int scan_mappings(struct heap_image *image, const struct heap_image_options *options)
 {
-	struct scan scan = { .image = image, .limit = options->limit, .copies = true };
+	struct scan scan = {
+		.image = image, .limit = options->limit, .only = options->only, .copies = true
+	};
 	uint64_t pages_left = HEAP_PAGES_MAX;
 	int error = 0;
+
+	if (!scan.only.end)
+		scan.only.end = UINT64_MAX;
 
 	for (size_t i = 0; i < image->mappings->count && !error; i++) {
 		scan.mapping = &image->mappings->mappings[i];

@@ -66,7 +66,8 @@ struct heap_image {
 struct heap_image_options {
 	const remote_addr *stacks; /* addresses in threads' stacks */
 	size_t stack_count;
-	uint64_t limit; /* private bytes to copy at most */
+	uint64_t limit;            /* private bytes to copy at most */
+	struct address_range only; /* looked at; end 0: everywhere */
 };
 
 /*

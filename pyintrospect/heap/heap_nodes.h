@@ -62,6 +62,11 @@ struct heap_nodes {
 	uint32_t *near_pools; /* of every 64th node, the pool */
 	size_t torn, reread, broken_heaps;
 	bool cut; /* there are more than HEAP_NODES_MAX */
+	/* Of a slice of the memory: where it ends, and the chunk and heap to go on with in the
+	 * next. */
+	remote_addr slice_end; /* 0: all of the memory is in hand */
+	remote_addr resume, resume_end;
+	remote_addr mapped_end; /* of a mapped chunk that began before the slice */
 };
 
 void heap_nodes_init(struct heap_nodes *nodes, struct heap_image *image, uint32_t pool_bytes);

@@ -3,10 +3,12 @@
 
 #include "common/clock.h"
 #include "pyintrospect/heap/heap_chunk.h"
-#include "pyintrospect/heap/heap_modules.h"
+#include "pyintrospect/heap/heap_judge.h"
 #include "pyintrospect/heap/heap_pool.h"
 #include "pyintrospect/heap/heap_roots.h"
 #include "pyintrospect/heap/heap_search.h"
+#include "pyintrospect/heap/heap_stream.h"
+#include "pyintrospect/object_reader.h"
 #include "pyintrospect/runtime_internal.h"
 
 #include <errno.h>
@@ -14,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a block needs to be judged by: the widest prefix, and the head of a str. */
-#define JUDGED_BYTES 192
 /* Beside the copy: nodes, paths, queue; of small objects as much again. */
 #define COPY_SHARE(memory) ((memory) / 3 * 2)
 
@@ -30,32 +30,6 @@ struct look {
 };
 
 /* ---- blocks */
-
-static void judge(struct look *look, uint32_t node)
-{
-	struct heap_block block = heap_nodes_block(&look->nodes, node);
-	const struct heap_extent *extent = heap_image_find(&look->image, block.address);
-	uint8_t start[JUDGED_BYTES] = { 0 };
-	const uint8_t *bytes;
-	uint64_t there;
-
-	if (!extent)
-		return;
-	bytes = extent->bytes + (block.address - extent->start);
-	there = extent->end - block.address;
-	if (there < block.size && there < JUDGED_BYTES) {
-		memcpy(start, bytes, there);
-		bytes = start;
-	}
-	look->nodes.kinds[node] = heap_types_classify(&look->types, bytes, block.size);
-}
-
-static void judge_all(struct look *look)
-{
-	for (uint32_t node = 0; node < look->nodes.count; node++)
-		if (look->nodes.kinds[node] == HEAP_NODE_RAW)
-			judge(look, node);
-}
 
 static int find_blocks(struct look *look)
 {
@@ -91,12 +65,29 @@ static void count_types(struct look *look)
 }
 
 /* A class written in Python has its name alone; where it comes from is in its dict. */
-static void name_type(struct look *look, const struct heap_type *type, char name[HEAP_NAME_BYTES])
+static bool read_module(const struct look *look, remote_addr type, char *module, size_t size)
+{
+	const struct python_runtime *runtime = look->source->runtime;
+	struct object_entries entries;
+	remote_addr dict, value;
+	bool found;
+
+	if (memory_read_u64(look->source->reader, type + TYPE_DICT, &dict) ||
+	    object_read_dict(runtime, dict, &entries))
+		return false;
+	found = !object_find(runtime, &entries, "__module__", &value) &&
+		!object_read_string(runtime, value, module, size);
+	object_entries_deinit(&entries);
+	return found;
+}
+
+static void name_type(const struct look *look, const struct heap_type *type,
+		      char name[HEAP_NAME_BYTES])
 {
 	char module[HEAP_TYPE_NAME];
 
-	if (type->flags & FLAG_HEAP_TYPE && !strchr(type->name, '.') &&
-	    heap_modules_of_type(&look->walk, type->address, module, sizeof(module)) &&
+	if (type->flags & FLAG_HEAP_TYPE && !strchr(type->name, '.') && type->count &&
+	    read_module(look, type->address, module, sizeof(module)) &&
 	    strcmp(module, "builtins") != 0)
 		snprintf(name, HEAP_NAME_BYTES, "%.94s.%s", module, type->name);
 	else
@@ -109,7 +100,6 @@ static int keep_types(struct look *look)
 	/* Names are read below, which may find one more. */
 	size_t count = look->types.count;
 
-	count_types(look);
 	snapshot->types = calloc(count, sizeof(*snapshot->types));
 	snapshot->type_names = calloc(count, sizeof(*snapshot->type_names));
 	if (!snapshot->types || !snapshot->type_names)
@@ -248,41 +238,69 @@ static int explain(int failure, struct error *error)
 	return -1;
 }
 
-static int look_at(struct look *look, const struct heap_limits *limits, struct error *error)
+static int refuse_allocator(struct error *error)
+{
+	return refuse(error,
+		      "the memory of this interpreter is not laid out as CPython's own allocator "
+		      "or glibc's malloc does it",
+		      "PYTHONMALLOC=debug, mimalloc, jemalloc, tcmalloc and musl's malloc are not "
+		      "read.");
+}
+
+/* Types alone, piece by piece. */
+static int stream_types(struct look *look, const struct heap_image_options *options,
+			struct error *error)
 {
 	const struct heap_source *source = look->source;
-	const struct heap_image_options options = {
-		.stacks = source->stacks,
-		.stack_count = source->stack_count,
-		.limit = COPY_SHARE(limits->memory_bytes),
+	struct heap_quality *quality = &look->snapshot.quality;
+	struct heap_stream stream = {
+		.reader = source->reader,
+		.pages = source->pages,
+		.mappings = source->mappings,
+		.options = options,
+		.types = &look->types,
 	};
-	uint64_t start = clock_now_ns();
-	int failure = heap_image_init(&look->image, source->reader, source->pages, source->mappings,
-				      &options);
+	int failure = heap_stream_count(&stream);
 
-	look->snapshot.quality.copy_ns = clock_now_ns() - start;
 	if (!failure)
-		failure = find_blocks(look);
-	if (!failure)
-		failure = heap_types_init(&look->types, &look->image, &look->layout,
-					  source->runtime->type_type);
-	if (!failure)
-		failure = heap_paths_init(&look->snapshot.paths);
+		failure = keep_types(look);
 	if (failure)
 		return explain(failure, error);
-	judge_all(look);
+	if (!look->snapshot.type_count)
+		return refuse_allocator(error);
+	look->snapshot.regions = stream.regions;
+	*quality = (struct heap_quality){
+		.pools = stream.pools,
+		.torn_pools = stream.torn_pools,
+		.reread_pools = stream.reread_pools,
+		.pool_block_bytes = stream.pool_block_bytes,
+		.broken_heaps = stream.broken_heaps,
+		.copied_bytes = stream.copied_bytes,
+		.skipped_bytes = stream.skipped_bytes,
+		.swapped_bytes = stream.swapped_bytes,
+		.cut_types = look->types.cut,
+	};
+	return 0;
+}
+
+/* All of it at once: what belongs to whom, too. */
+static int find_holders(struct look *look, struct error *error)
+{
+	struct python_runtime *runtime = look->source->runtime;
+	int failure = find_blocks(look);
+
+	if (failure)
+		return explain(failure, error);
+	heap_judge_all(&look->nodes, &look->types);
 	failure = heap_walk_init(&look->walk, &look->nodes, &look->types, &look->snapshot.paths);
 	if (failure)
 		return explain(failure, error);
-	if (!heap_roots_are_known(&look->walk, source->runtime))
-		return refuse(error,
-			      "the memory of this interpreter is not laid out as CPython's "
-			      "own allocator or glibc's malloc does it",
-			      "PYTHONMALLOC=debug, mimalloc, jemalloc, tcmalloc and musl's malloc "
-			      "are not read.");
-	failure = heap_roots_follow(&look->walk, source->runtime);
+	if (!heap_roots_are_known(&look->walk, runtime))
+		return refuse_allocator(error);
+	failure = heap_roots_follow(&look->walk, runtime);
 	if (!failure) {
 		heap_search_unheld(&look->walk);
+		count_types(look);
 		failure = look->snapshot.paths.no_memory ? -ENOMEM : keep_types(look);
 	}
 	if (!failure) {
@@ -293,8 +311,47 @@ static int look_at(struct look *look, const struct heap_limits *limits, struct e
 		return explain(failure, error);
 	heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
 	keep_quality(look);
-	look->snapshot.quality.total_ns = clock_now_ns() - start;
 	return 0;
+}
+
+static int look_at(struct look *look, const struct heap_limits *limits, struct error *error)
+{
+	const struct heap_source *source = look->source;
+	const struct heap_image_options options = {
+		.stacks = source->stacks,
+		.stack_count = source->stack_count,
+		.limit = COPY_SHARE(limits->memory_bytes),
+	};
+	uint64_t start = clock_now_ns(), copied_ns = start;
+	int failure = -E2BIG;
+
+	look->snapshot.holders = limits->no_holders ? HEAP_HOLDERS_UNWANTED : HEAP_HOLDERS_KNOWN;
+	if (!limits->no_holders) {
+		failure = heap_image_init(&look->image, source->reader, source->pages,
+					  source->mappings, &options);
+		copied_ns = clock_now_ns();
+		if (failure == -E2BIG)
+			look->snapshot.holders = HEAP_HOLDERS_TOO_LARGE;
+	}
+	if (failure == -E2BIG) {
+		/* Of which nothing is copied: what is read of it is read of the process. */
+		heap_image_deinit(&look->image);
+		look->image.reader = source->reader;
+		failure = 0;
+	}
+	if (!failure)
+		failure = heap_types_init(&look->types, &look->image, &look->layout,
+					  source->runtime->type_type);
+	if (!failure)
+		failure = heap_paths_init(&look->snapshot.paths);
+	if (failure)
+		return explain(failure, error);
+	failure = look->snapshot.holders == HEAP_HOLDERS_KNOWN
+			  ? find_holders(look, error)
+			  : stream_types(look, &options, error);
+	look->snapshot.quality.copy_ns = copied_ns - start;
+	look->snapshot.quality.total_ns = clock_now_ns() - start;
+	return failure;
 }
 
 int heap_snapshot_take(const struct heap_source *source, const struct heap_limits *limits,

@@ -134,3 +134,23 @@ def test_words(one_interpreter):
     with waiting_target(copy_with(one_interpreter, PYTHONMALLOC="debug"), "deadlock.py") as (target, _):
         run = pieprofd("heap", target.pid, code=5)
         check("PYTHONMALLOC=debug" in run.stderr, run.stderr)
+
+
+def test_too_large(one_interpreter):
+    """Types alone, piece by piece: the same as of one copy."""
+    with waiting_target(one_interpreter, "heap_shapes.py", "--count", COUNT) as (target, _):
+        whole = look(target.pid)
+        pieces = look(target.pid, "--no-holders")
+        small = look(target.pid, "--max-memory", "20M")
+        text = pieprofd("heap", target.pid, "--max-memory", "20M").stdout
+        rss = rss_of(target.pid)
+    check_equal((whole["holders_state"], pieces["holders_state"], small["holders_state"]),
+                ("known", "unwanted", "too_large"), "states of holders")
+    check_equal((pieces["holders"], small["holders"]), (None, None), "holders")
+    check("--max-memory" in text, text)
+    check_regions(pieces, rss)
+    for name in ("Order", "Line", "dict", "list", "set", "str", "int", "float", "tuple", "code", "ndarray"):
+        check_near(count_of(pieces, name), count_of(whole, name), 0.001, name)
+        of_pieces, of_whole = (sum(entry["bytes"] + entry["storage_bytes"] for entry in heap["types"]
+                                   if entry["type"].split(".")[-1] == name) for heap in (pieces, whole))
+        check_near(of_pieces, of_whole, 0.15, "bytes of %s" % name, 100000)
