@@ -34,6 +34,23 @@ static uint64_t default_memory(void)
 	return available / 2 > MEMORY_LEAST ? available / 2 : MEMORY_LEAST;
 }
 
+/* "Anonymous" of smaps_rollup, which is exact where the counters of status may lag; 0: unknown. */
+static uint64_t read_anonymous(pid_t pid)
+{
+	char path[PROCFS_PATH_SIZE], *text;
+	uint64_t bytes = 0;
+	size_t size;
+
+	procfs_living_path(path, pid, "smaps_rollup");
+	if (!whole_file_read(path, MEMINFO_BYTES, &text, &size)) {
+		const char *line = strstr(text, "\nAnonymous:");
+
+		bytes = line ? strtoull(line + strlen("\nAnonymous:"), NULL, 10) * 1024 : 0;
+		free(text);
+	}
+	return bytes;
+}
+
 /* Where a sleeping thread's stack is, and where glibc has the heads of Python's threads. */
 static size_t list_stacks(const struct target *target, pid_t inner_pid,
 			  remote_addr stacks[STACKS_MAX])
@@ -91,6 +108,7 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 	}
 	pages = page_map_reader(&map);
 	source.pages = &pages;
+	source.anonymous_bytes = read_anonymous(look->pid);
 	if (procfs_read_status(look->pid, 0, &status))
 		status.inner_pid = 0;
 	source.stack_count = list_stacks(target, status.inner_pid, stacks);

@@ -142,6 +142,14 @@ static bool in_pool(const struct heap_nodes *nodes, const struct heap_extent *ex
 	return slot < extent->pool_slots && extent->pools[slot];
 }
 
+/* What was mapped for a chunk: from glibc 2.43 on, its size is without its head. */
+static uint64_t mapped_size(uint64_t word)
+{
+	uint64_t size = word & ~FLAGS;
+
+	return size % PAGE_BYTES ? size + CHUNK_HEAD : size;
+}
+
 /* At the start of a page; the size is told twice nowhere, so that all else has to fit. */
 static int find_mapped(struct heap_nodes *nodes, const struct heap_extent *extent)
 {
@@ -151,7 +159,7 @@ static int find_mapped(struct heap_nodes *nodes, const struct heap_extent *exten
 		at = nodes->mapped_end < extent->end ? nodes->mapped_end : extent->end;
 	while (extent->end - at >= PAGE_BYTES) {
 		const uint8_t *bytes = extent->bytes + (at - extent->start);
-		uint64_t word = field_u64(bytes, 8), size = word & ~FLAGS;
+		uint64_t word = field_u64(bytes, 8), size = mapped_size(word);
 		const struct mapping *mapping = &nodes->image->mappings->mappings[extent->mapping];
 		int error;
 

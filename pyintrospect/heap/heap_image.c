@@ -404,12 +404,16 @@ static bool is_zero(const uint8_t *bytes)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, PAGE_BYTES - 1);
 }
 
-/* Pages that were read only share the kernel's page of zeros, which belongs to nobody. */
-static void drop_zero_pages(struct heap_image *image, struct heap_extent *extent)
+/*
+ * Pages that were read only share the kernel's page of zeros, which belongs to nobody. So may those
+ * of a huge page look, and what a child shares: more are dropped than the kernel counts in no case.
+ */
+static void drop_zero_pages(struct heap_image *image, struct heap_extent *extent,
+			    uint64_t anonymous_bytes)
 {
 	size_t pages = (extent->end - extent->start) / PAGE_BYTES;
 
-	for (size_t i = 0; i < pages; i++) {
+	for (size_t i = 0; i < pages && image->private_bytes > anonymous_bytes; i++) {
 		if (!(extent->states[i] & PAGE_PRESENT) || extent->states[i] & PAGE_EXCLUSIVE ||
 		    !is_zero(extent->bytes + i * PAGE_BYTES))
 			continue;
@@ -418,7 +422,7 @@ static void drop_zero_pages(struct heap_image *image, struct heap_extent *extent
 	}
 }
 
-static int copy_all(struct heap_image *image)
+static int copy_all(struct heap_image *image, const struct heap_image_options *options)
 {
 	struct copying copying = { .image = image };
 	uint8_t *bytes = mmap(NULL, image->size ? image->size : PAGE_BYTES, PROT_READ | PROT_WRITE,
@@ -437,7 +441,7 @@ static int copy_all(struct heap_image *image)
 	if (!error)
 		error = copy_batch(&copying);
 	for (size_t i = 0; i < image->extent_count && !error; i++)
-		drop_zero_pages(image, &image->extents[i]);
+		drop_zero_pages(image, &image->extents[i], options->anonymous_bytes);
 	return error;
 }
 
@@ -460,7 +464,7 @@ int heap_image_init(struct heap_image *image, const struct memory_reader *reader
 	error = scan_mappings(image, options);
 	if (!error)
 		error = index_extents(image);
-	return error ? error : copy_all(image);
+	return error ? error : copy_all(image, options);
 }
 
 void heap_image_deinit(struct heap_image *image)

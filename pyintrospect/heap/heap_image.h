@@ -68,6 +68,8 @@ struct heap_image_options {
 	size_t stack_count;
 	uint64_t limit;            /* private bytes to copy at most */
 	struct address_range only; /* looked at; end 0: everywhere */
+	/* What the kernel counts as the process's own in RAM; 0: not known. */
+	uint64_t anonymous_bytes;
 };
 
 /*

@@ -321,6 +321,7 @@ static int look_at(struct look *look, const struct heap_limits *limits, struct e
 		.stacks = source->stacks,
 		.stack_count = source->stack_count,
 		.limit = COPY_SHARE(limits->memory_bytes),
+		.anonymous_bytes = source->anonymous_bytes,
 	};
 	uint64_t start = clock_now_ns(), copied_ns = start;
 	int failure = -E2BIG;

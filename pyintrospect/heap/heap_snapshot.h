@@ -76,6 +76,7 @@ struct heap_source {
 	const struct mapping_list *mappings;
 	const remote_addr *stacks; /* addresses in threads' stacks */
 	size_t stack_count;
+	uint64_t anonymous_bytes; /* of its own in RAM, as the kernel counts; 0: not known */
 };
 
 struct heap_limits {

@@ -215,6 +215,7 @@ static int count_slice(struct heap_stream *stream, struct address_range range,
 
 	options.only = range;
 	options.limit = UINT64_MAX;
+	options.anonymous_bytes = 0; /* of a slice nobody knows */
 	error = heap_image_init(&image, stream->reader, stream->pages, stream->mappings, &options);
 	heap_nodes_init(&nodes, &image, stream->types->layout.pool_bytes);
 	nodes.slice_end = range.end;

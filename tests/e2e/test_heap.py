@@ -36,7 +36,7 @@ def check_types(heap, truth, share):
     for name in ("dict", "list", "set"):
         check_near(count_of(heap, name), truth["types"][name] + 50, share, name, 60)
     # Others are made and dropped by the truth itself, or are static in some versions.
-    for name in ("int", "float", "str", "tuple"):
+    for name in ("float", "str", "tuple"):
         check(count_of(heap, name) >= 0.97 * truth["types"][name], "%s: %d, the collector led to %d" % (
             name, count_of(heap, name), truth["types"][name]))
 
@@ -151,6 +151,8 @@ def test_too_large(one_interpreter):
     check_regions(pieces, rss)
     for name in ("Order", "Line", "dict", "list", "set", "str", "int", "float", "tuple", "code", "ndarray"):
         check_near(count_of(pieces, name), count_of(whole, name), 0.001, name)
+        if name in ("Order", "code", "tuple"):
+            continue  # what they use beside has no size in their heads
         of_pieces, of_whole = (sum(entry["bytes"] + entry["storage_bytes"] for entry in heap["types"]
                                    if entry["type"].split(".")[-1] == name) for heap in (pieces, whole))
         check_near(of_pieces, of_whole, 0.15, "bytes of %s" % name, 100000)

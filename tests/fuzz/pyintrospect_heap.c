@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A look at the heap of a process whose memory is the input. An interpreter is laid out in it, so
+ * that a look has something to find: types, a dict of modules, a pool of objects that refer to
+ * each other. Then the input changes words of it, wherever it says:
+ *
+ *   u8 minor, u8 areas of the mappings, u8 limit
+ *   { u16 word, u64 value }...     value: small ones lead into the memory
+ */
+#include "pyintrospect/code_cache.h"
+#include "pyintrospect/heap/heap_layout.h"
+#include "pyintrospect/heap/heap_snapshot.h"
+#include "pyintrospect/runtime_internal.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+
+#define BASE       0x7f0000000000ull
+#define AREA_BYTES 0x20000ull
+#define AREAS      4
+#define WORDS      (AREAS * AREA_BYTES / 8)
+
+/* Where things lie, as offsets: the first area is data, the second one pools, then a heap, a
+ * mapping. */
+enum {
+	RUNTIME = 0x100,
+	INTERPRETER = 0x1000,
+	TYPES = 0x8000, /* type, dict, str, list, module */
+	TYPE_BYTES = 0x400,
+	NAMES = 0xf000,
+	POOLS = 0x20000,
+	HEAP = 0x40000,
+	MAPPED = 0x60000,
+};
+
+struct process {
+	uint64_t words[WORDS];
+	uint64_t reads_left;
+};
+
+static struct process *process;
+
+static int read_memory(void *context, struct memory_range *ranges, size_t count)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = ranges[i].address - BASE;
+
+		if (!process->reads_left)
+			return -ESRCH;
+		process->reads_left--;
+		ranges[i].error = offset > sizeof(process->words) ||
+						  ranges[i].size > sizeof(process->words) - offset
+					  ? -EFAULT
+					  : 0;
+		if (!ranges[i].error)
+			memcpy(ranges[i].buffer, (uint8_t *)process->words + offset,
+			       ranges[i].size);
+	}
+	return 0;
+}
+
+static int read_pages(void *context, remote_addr start, size_t count, uint8_t *ret_states)
+{
+	(void)context;
+	(void)start;
+	memset(ret_states, PAGE_PRESENT | PAGE_EXCLUSIVE, count);
+	return 0;
+}
+
+static void put(uint64_t offset, uint64_t value)
+{
+	process->words[offset / 8 % WORDS] = value;
+}
+
+static void make_type(unsigned number, const char *name, uint64_t flags, uint64_t basic,
+		      uint64_t item)
+{
+	uint64_t at = TYPES + (uint64_t)number * TYPE_BYTES;
+	uint64_t text = NAMES + (uint64_t)number * 64;
+
+	put(at, 1);
+	put(at + OBJECT_TYPE, BASE + TYPES);
+	put(at + TYPE_NAME, BASE + text);
+	put(at + TYPE_BASIC, basic);
+	put(at + TYPE_ITEM, item);
+	put(at + TYPE_FLAGS_AT, flags | FLAG_READY);
+	memcpy((uint8_t *)process->words + text, name, strlen(name) + 1);
+}
+
+/* Pools of one size class, all blocks in use: head, then objects of each type in turn. */
+static void make_pools(const struct heap_layout *layout, uint32_t block)
+{
+	for (uint64_t pool = POOLS; pool < HEAP; pool += layout->pool_bytes) {
+		uint64_t count = (layout->pool_bytes - POOL_HEAD) / block;
+
+		put(pool, count);
+		put(pool + 32, (uint64_t)(block / 16 - 1) << 32);
+		put(pool + 40, (POOL_HEAD + count * block) | (uint64_t)(layout->pool_bytes - block)
+								     << 32);
+		for (uint64_t i = 0; i < count; i++) {
+			uint64_t at = pool + POOL_HEAD + i * block + layout->collector_bytes;
+
+			put(at, 1);
+			put(at + OBJECT_TYPE, BASE + TYPES + (1 + i % 5) * TYPE_BYTES);
+			for (uint64_t word = 16; word + layout->collector_bytes < block; word += 8)
+				put(at + word, BASE + pool + POOL_HEAD +
+						       (i + word) % count * block +
+						       layout->collector_bytes);
+		}
+	}
+}
+
+static void make_process(const struct heap_layout *layout)
+{
+	const struct python_offsets *offsets = layout->offsets;
+	uint64_t modules = POOLS + POOL_HEAD + layout->collector_bytes;
+
+	put(RUNTIME, BASE + INTERPRETER);
+	if (offsets->interpreter_modules != OFFSET_ABSENT)
+		put(INTERPRETER + (uint64_t)offsets->interpreter_modules, BASE + modules);
+	make_type(0, "type", FLAG_TYPE | FLAG_COLLECTED, 400, 40);
+	make_type(1, "dict", FLAG_DICT | FLAG_COLLECTED, 48, 0);
+	make_type(2, "list", FLAG_LIST | FLAG_COLLECTED, 40, 0);
+	make_type(3, "tuple", FLAG_TUPLE | FLAG_COLLECTED, 24, 8);
+	make_type(4, "set", FLAG_COLLECTED, 200, 0);
+	make_type(5, "module", FLAG_COLLECTED, 56, 0);
+	make_pools(layout, 256);
+	/* A row of chunks of malloc's, the last one reaching the end. */
+	for (uint64_t at = HEAP; at < HEAP + AREA_BYTES; at += 0x100) {
+		put(at + 8, at + 0x100 == HEAP + AREA_BYTES ? 0x101 : 0x101);
+		put(at + 16, 1);
+		put(at + 24, BASE + TYPES + 3 * TYPE_BYTES);
+	}
+	put(MAPPED + 8, 0x8002);
+}
+
+static void look(struct python_runtime *runtime, const struct memory_reader *reader,
+		 const struct mapping_list *mappings, bool no_holders)
+{
+	struct page_reader pages = { read_pages, NULL };
+	const remote_addr stack = BASE + MAPPED + 0x1f000;
+	struct heap_source source = { .runtime = runtime,
+				      .reader = reader,
+				      .pages = &pages,
+				      .mappings = mappings,
+				      .stacks = &stack };
+	struct heap_limits limits = { .no_holders = no_holders, .memory_bytes = 64u << 20 };
+	struct heap_snapshot snapshot;
+	struct error error = { 0 };
+
+	process->reads_left = 200000;
+	if (heap_snapshot_take(&source, &limits, &snapshot, &error)) {
+		fuzz_must(error.cause[0]);
+		return;
+	}
+	fuzz_must(snapshot.regions.rss_bytes <= sizeof(process->words));
+	for (size_t i = 0; i < snapshot.type_count; i++)
+		fuzz_read_string(snapshot.types[i].name);
+	for (uint32_t i = 1; !no_holders && i < snapshot.paths.count; i++) {
+		uint32_t steps[8];
+
+		fuzz_must(heap_snapshot_steps(&snapshot, i, steps, 8) > 0);
+		fuzz_read_string(snapshot.paths.strings + snapshot.paths.items[i].step);
+		fuzz_must(snapshot.held_bytes[i] >= snapshot.paths.items[i].bytes);
+	}
+	heap_snapshot_deinit(&snapshot);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const paths[2] = { "/usr/lib/libpython.so", "[heap]" };
+	struct fuzz_input input = { data, size };
+	struct mapping items[AREAS];
+	struct mapping_list mappings = { .mappings = items, .count = AREAS };
+	struct memory_reader reader = { read_memory, NULL };
+	struct python_runtime *runtime = calloc(1, sizeof(*runtime));
+	int minor = PYTHON_MINOR_MIN +
+		    (int)(fuzz_number(&input, 1) % (PYTHON_MINOR_MAX - PYTHON_MINOR_MIN + 1));
+	struct heap_layout layout;
+
+	process = calloc(1, sizeof(*process));
+	fuzz_must(process && runtime);
+	fuzz_must(!thread_table_init(&runtime->threads) &&
+		  !remote_copy_init(&runtime->copy, &reader) &&
+		  (runtime->codes = code_cache_create()));
+	runtime->sizes = (struct python_block_sizes){ 1024, 1024, 1024, 64 };
+	runtime->reader = &reader;
+	runtime->layout = *python_layout_builtin(minor);
+	runtime->version.minor = minor;
+	runtime->interpreters = BASE + RUNTIME;
+	runtime->type_type = BASE + TYPES;
+	layout = heap_layout_of(&runtime->layout);
+	for (unsigned i = 0; i < AREAS; i++)
+		items[i] = (struct mapping){
+			.start = BASE + i * AREA_BYTES,
+			.end = BASE + (i + 1) * AREA_BYTES,
+			.inode = i == 0,
+			.protection = 3,
+			.path = i == 0   ? paths[0]
+				: i == 2 ? paths[1]
+					 : "",
+		};
+	make_process(&layout);
+	while (input.left) {
+		uint64_t word = fuzz_number(&input, 2), value = fuzz_number(&input, 8);
+
+		put(word * 8, value < sizeof(process->words) ? BASE + value : value);
+	}
+	look(runtime, &reader, &mappings, false);
+	look(runtime, &reader, &mappings, true);
+	python_runtime_destroy(runtime);
+	free(process);
+	return 0;
+}
