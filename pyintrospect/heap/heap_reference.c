@@ -236,6 +236,25 @@ static void read_slots(struct heap_walk *walk, struct heap_type *type)
 	}
 }
 
+/*
+ * Fields of a code object that are not set until they are used hold whatever was there before: of
+ * those without a name only memory and bytes are taken.
+ */
+static bool is_believed(const struct held_object *object, uint64_t at, uint64_t word, uint32_t step)
+{
+	const struct heap_walk *walk = object->walk;
+	const struct python_offsets *offsets = walk->types->layout.offsets;
+	uint32_t node;
+
+	if (object->type->kind != HEAP_KIND_CODE || step ||
+	    (int32_t)at == offsets->code_local_names || (int32_t)at == offsets->code_cell_names ||
+	    (int32_t)at == offsets->code_free_names)
+		return true;
+	node = heap_walk_object(walk, word);
+	return node == HEAP_NODE_NONE ||
+	       walk->types->items[walk->nodes->kinds[node]].kind == HEAP_KIND_BYTES;
+}
+
 static void follow_slots(struct held_object *object)
 {
 	struct heap_walk *walk = object->walk;
@@ -262,6 +281,8 @@ static void follow_slots(struct held_object *object)
 			follow_attributes(object, word);
 			continue;
 		}
+		if (!is_believed(object, at, word, step))
+			continue;
 		/* What a type has beside is text, and keys with room that nobody cleared. */
 		if (type->kind == HEAP_KIND_TYPE && heap_walk_object(walk, word) == HEAP_NODE_NONE)
 			heap_walk_claim(walk, word, object->path, false);
