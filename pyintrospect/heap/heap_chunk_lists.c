@@ -68,11 +68,12 @@ static void mark_cache(struct heap_nodes *nodes, const struct heap_chunk *cache,
 		       const struct cache_layout *layout)
 {
 	const uint8_t *bytes = heap_image_at(nodes->image, cache->address, cache->size);
-	const uint8_t *entries = bytes + (size_t)layout->bins * layout->counter_bytes;
+	const uint8_t *entries;
 	unsigned used = 0;
 
 	if (!bytes)
 		return;
+	entries = bytes + (size_t)layout->bins * layout->counter_bytes;
 	for (uint32_t i = 0; i < layout->bins; i++) {
 		remote_addr entry = field_u64(entries, (int32_t)(i * sizeof(entry)));
 		uint32_t count = 0;
