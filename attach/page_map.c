@@ -17,7 +17,7 @@
 
 #define ENTRIES_A_READ 4096
 
-int page_map_open(struct page_map *map, pid_t pid)
+int page_map_open_states(struct page_map *map, pid_t pid)
 {
 	char path[PROCFS_PATH_SIZE];
 
@@ -28,7 +28,7 @@ int page_map_open(struct page_map *map, pid_t pid)
 	return errno == ENOENT ? -ESRCH : -errno;
 }
 
-void page_map_close(struct page_map *map)
+void page_map_close_states(struct page_map *map)
 {
 	if (map->file >= 0)
 		close(map->file);

@@ -15,8 +15,8 @@ struct page_map {
 };
 
 /* 0, -ESRCH, -EACCES or another negative errno. */
-__attribute__((warn_unused_result)) int page_map_open(struct page_map *map, pid_t pid);
-void page_map_close(struct page_map *map);
+__attribute__((warn_unused_result)) int page_map_open_states(struct page_map *map, pid_t pid);
+void page_map_close_states(struct page_map *map);
 
 /* Valid as long as the map is open. */
 struct page_reader page_map_reader(struct page_map *map);

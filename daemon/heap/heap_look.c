@@ -97,7 +97,7 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	failure = page_map_open(&map, look->pid);
+	failure = page_map_open_states(&map, look->pid);
 	if (failure) {
 		error_set(error, failure == -ESRCH ? EXIT_NO_TARGET : EXIT_PERMISSION,
 			  "which pages of process %d are in memory cannot be seen: "
@@ -113,7 +113,7 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 		status.inner_pid = 0;
 	source.stack_count = list_stacks(target, status.inner_pid, stacks);
 	failure = heap_snapshot_take(&source, &limits, &look->snapshot, error);
-	page_map_close(&map);
+	page_map_close_states(&map);
 	free(stacks);
 	return failure;
 }
