@@ -31,7 +31,7 @@ static void test_too_many_members(void **state)
 	}
 	/* The table does not ask whether one is there already. */
 	for (size_t i = 0; i < WATCHED; i++)
-		assert_non_null(group_add_member(&group, getpid(), 0));
+		assert_non_null(group_add_member(&group, getppid(), 0));
 	assert_null(group.notes);
 	/* Each counts once, however often it is met. */
 	for (size_t i = 0; i < 2 * LATER; i++) {
