@@ -95,7 +95,7 @@ def cases():
 # What a test with the parameter some_interpreter runs on, beside the default one: a version for each kind of frames and of
 # bytecode that matters to it, which unit tests try on all. PIEPROFD_TEST_ALL=1: on each interpreter.
 PARAMETERS = ("interpreter", "some_interpreter", "one_interpreter")
-SOME_VERSIONS = ("3.6", "3.9", "3.13", "3.15")
+SOME_VERSIONS = ("3.6", "3.13", "3.15")
 
 
 def runs_on(parameter, interpreter, interpreters):
