@@ -93,8 +93,10 @@ static void we_are_none_of_them(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid)
-		_exit(descendants_read(parent, &found) || found.count != 1 ||
-		      found.items[0] != sibling);
+		_exit(!descendants_read(parent, &found) && found.count == 1 &&
+				      found.items[0] == sibling
+			      ? 0
+			      : 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	end_family(sibling, end);
