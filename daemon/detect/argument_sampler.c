@@ -3,11 +3,11 @@
 
 #include "attach/lookahead.h"
 #include "common/hash.h"
-#include "daemon/cct/library_path.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_note.h"
 #include "daemon/detect/argument_weight.h"
 #include "daemon/detect/builtin_call.h"
+#include "daemon/detect/known_code.h"
 #include "daemon/detect/slow_call.h"
 
 #include <stdlib.h>
@@ -15,7 +15,6 @@
 
 /* Frames looked at for those of the program's own. */
 #define FRAMES_LOOKED_AT 64
-#define CODES_REMEMBERED 1024
 /* Of a site's watches: what each should come to, and how dear one is that does not. */
 #define COMPARISONS_A_WATCH 2
 #define COST_OF_NONE        2
@@ -28,20 +27,12 @@
 #define ROW_SAMPLES_MIN 8
 #define ROWS_IN_VAIN    4
 
-/* Whether a file is a library's takes comparing its path: remembered by code object. */
-struct known_code {
-	const struct python_code *code;
-	bool is_library;
-	bool draws;
-	uint8_t slow;
-};
-
 struct argument_sampler {
 	struct target *target;
 	struct operand_reader *operands;
 	struct fingerprints *fingerprints;
 	struct argument_log log;
-	struct known_code codes[CODES_REMEMBERED];
+	struct known_codes codes;
 	struct builtin_calls builtins;
 	/* Of this stop. */
 	struct argument_sample sample;
@@ -97,22 +88,6 @@ const struct argument_log *argument_sampler_argument_log(const struct argument_s
 	return &sampler->log;
 }
 
-static const struct known_code *known_code(struct argument_sampler *sampler,
-					   const struct python_code *code)
-{
-	struct known_code *known = &sampler->codes[code->id % CODES_REMEMBERED];
-
-	if (known->code != code)
-		*known = (struct known_code){ code, path_is_library(code->file),
-					      slow_call_draws(code), slow_call_find(code) };
-	return known;
-}
-
-static bool is_own_code(struct argument_sampler *sampler, const struct python_code *code)
-{
-	return !known_code(sampler, code)->is_library;
-}
-
 static void want_frame_of(struct argument_sampler *sampler, size_t frame)
 {
 	for (size_t i = 0; i < sampler->wanted_count; i++)
@@ -142,7 +117,7 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 	for (size_t i = 0; i < limit; i++) {
 		size_t needed = 1 + (i > 0);
 
-		if (!is_own_code(sampler, stack->frames[i].code) ||
+		if (known_codes_get(&sampler->codes, stack->frames[i].code)->is_library ||
 		    stack->frames[i].instruction_offset < 0)
 			continue;
 		if (sampler->own_count == ARGUMENT_FRAMES_MAX ||
@@ -261,36 +236,17 @@ static void note_rounds(struct argument_frame *frame, const struct operand_sampl
 	}
 }
 
-/* The slow call that runs there: called from the frame, or where rows are made, further in. */
-static uint8_t slow_below(struct argument_sampler *sampler, const struct python_stack *stack,
-			  size_t callee)
-{
-	const struct known_code *known = known_code(sampler, stack->frames[callee].code);
-	uint8_t around = 0;
-
-	if (known->slow)
-		return known->slow;
-	while (known->is_library && callee-- > 0) {
-		known = known_code(sampler, stack->frames[callee].code);
-		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS)
-			return known->slow;
-		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS_AROUND)
-			around = known->slow;
-	}
-	return around;
-}
-
 static void note_callee(struct argument_sampler *sampler, struct argument_frame *frame,
 			struct argument_site *site, const struct python_stack *stack,
 			size_t frame_number)
 {
 	size_t callee = callee_of(stack, frame_number);
-	uint8_t slow = slow_below(sampler, stack, callee);
+	uint8_t slow = known_codes_slow_below(&sampler->codes, stack, callee);
 
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND)
 		site->slow = slow;
 	frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
-	if (known_code(sampler, stack->frames[callee].code)->draws)
+	if (known_codes_get(&sampler->codes, stack->frames[callee].code)->draws)
 		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
 }
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/known_code.h"
+
+#include "daemon/cct/library_path.h"
+#include "daemon/detect/slow_call.h"
+
+const struct known_code *known_codes_get(struct known_codes *codes, const struct python_code *code)
+{
+	struct known_code *known = &codes->items[code->id % KNOWN_CODES];
+
+	if (known->code != code)
+		*known = (struct known_code){ code, path_is_library(code->file),
+					      slow_call_draws(code), slow_call_find(code) };
+	return known;
+}
+
+uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_stack *stack,
+			       size_t callee)
+{
+	const struct known_code *known = known_codes_get(codes, stack->frames[callee].code);
+	uint8_t around = 0;
+
+	if (known->slow)
+		return known->slow;
+	while (known->is_library && callee-- > 0) {
+		known = known_codes_get(codes, stack->frames[callee].code);
+		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS)
+			return known->slow;
+		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS_AROUND)
+			around = known->slow;
+	}
+	return around;
+}
