@@ -9,6 +9,10 @@
 #define ARRAY_MIN    16
 #define MOVED_MIN    256
 #define COMPARED_MIN 64
+/* So many numbers, and the work on them is what a call costs. */
+#define BULK_MIN 64
+/* A list is not worth the way into an array and back below so many items. */
+#define LIST_MAX 64
 
 static bool is_scalar(uint8_t kind)
 {
@@ -77,13 +81,74 @@ bool argument_takes_element(const struct argument_site *site)
 		return false;
 	if (!is_scalar(index->kind) && index->kind != CONTENT_TUPLE)
 		return false;
+	/* A parser goes through bytes as it finds them. */
 	if (container->kind == CONTENT_BYTES || container->kind == CONTENT_BYTEARRAY ||
 	    container->kind == CONTENT_BUFFER)
-		return is_scalar(index->kind);
+		return is_scalar(index->kind) && site->counted;
 	if (container->kind != CONTENT_ARRAY)
 		return is_of_library(container->shape);
 	numbers = numbers_taken(container->shape, index->kind == CONTENT_TUPLE ? index->size : 1);
 	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
+}
+
+bool argument_is_whole_data(const struct argument_operand *operand)
+{
+	switch (operand->kind) {
+	case CONTENT_BYTEARRAY:
+	case CONTENT_LIST:
+	case CONTENT_DICT:
+	case CONTENT_SET:
+	case CONTENT_ARRAY:
+	case CONTENT_BUFFER:
+	case CONTENT_TENSOR:
+		return operand->whole;
+	default:
+		return false;
+	}
+}
+
+static bool is_indexed_at_once(uint8_t kind)
+{
+	return kind == CONTENT_STR || kind == CONTENT_BYTES || kind == CONTENT_BYTEARRAY ||
+	       kind == CONTENT_TUPLE || kind == CONTENT_LIST || kind == CONTENT_DICT ||
+	       kind == CONTENT_BUFFER || kind == CONTENT_DEQUE;
+}
+
+bool argument_is_trivial(const struct argument_site *site)
+{
+	bool at_once = false;
+
+	if (site->of_callee)
+		return false;
+	if (site->kind == OPERATION_SUBSCRIPT) {
+		for (size_t i = 0; i < site->operand_count; i++) {
+			const struct argument_operand *operand = &site->operands[i];
+
+			at_once |= operand->role == OPERAND_CONTAINER &&
+				   is_indexed_at_once(operand->kind);
+			if (operand->role == OPERAND_INDEX && operand->kind == CONTENT_SLICE)
+				return false;
+		}
+		return at_once || argument_takes_element(site);
+	}
+	if (site->kind != OPERATION_BINARY && site->kind != OPERATION_COMPARE &&
+	    site->kind != OPERATION_UNARY)
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!is_scalar(site->operands[i].kind))
+			return false;
+	return site->operand_count > 0;
+}
+
+bool argument_works_in_bulk(const struct argument_site *site)
+{
+	if (argument_takes_element(site))
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (site->operands[i].kind == CONTENT_ARRAY &&
+		    numbers_taken(site->operands[i].shape, 0) >= BULK_MIN)
+			return true;
+	return false;
 }
 
 /* A Python function's arguments, of which those left out are None, a flag or empty. */
@@ -141,6 +206,13 @@ static bool is_of_list(const struct argument_site *site, uint64_t items)
 	return list && list->kind == CONTENT_LIST && list->size >= items;
 }
 
+static bool is_short_list(const struct argument_operand *operand)
+{
+	return (operand->kind == CONTENT_LIST || operand->kind == CONTENT_TUPLE ||
+		operand->kind == CONTENT_DEQUE) &&
+	       operand->size > 0 && operand->size <= LIST_MAX;
+}
+
 /* Python's sum(x) of a library's array. */
 static bool goes_over_array(const struct argument_site *site)
 {
@@ -183,7 +255,12 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return first && first->zero && is_of_list(site, MOVED_MIN);
 	case SLOW_SEARCH:
 		return is_of_list(site, ARGUMENT_SEARCHED_MIN);
+	case SLOW_ON_LIST:
+		return site->operand_count && is_short_list(&site->operands[0]);
+	case SLOW_ON_ONE:
+		return first && first->kind == CONTENT_LIST && first->size <= 1;
 	case SLOW_IN_TURN:
+	case SLOW_IN_PIECES:
 	case SLOW_SORT:
 	case SLOW_ROWS_AROUND:
 		break;

@@ -26,6 +26,16 @@ bool argument_asks_row(const struct argument_site *site);
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */
 bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call);
 
+/* Compared as a whole, and no key of a cache: an array, a list. Who holds it can keep what was made
+ * of it. */
+bool argument_is_whole_data(const struct argument_operand *operand);
+
+/* It costs no more than to keep its result would: x[i] of a list, a + b of two numbers. */
+bool argument_is_trivial(const struct argument_site *site);
+
+/* It works on an array of many numbers, not on one of its elements. */
+bool argument_works_in_bulk(const struct argument_site *site);
+
 /* x == value of a whole array or column, of a size that matters. */
 bool argument_compares_array(const struct argument_site *site);
 

@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "daemon/bytecode/search_loop.h"
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_part.h"
 #include "daemon/detect/interval.h"
 
 #include <errno.h>
@@ -130,9 +131,11 @@ static void count_calls(struct argument_facts *all, const struct argument_sample
 	facts->last_position = position;
 	facts->last_loops = loops;
 	facts->last_rounds = rounds;
-	if (frame->loop_count && frame->remaining[0] >= 0 &&
-	    (uint64_t)frame->remaining[0] + 1 > facts->summary->trips)
-		facts->summary->trips = (uint64_t)frame->remaining[0] + 1;
+	for (unsigned i = 0; i < frame->loop_count; i++)
+		if (frame->remaining[i] >= 0 &&
+		    (uint64_t)frame->remaining[i] + 1 > facts->loop_trips[i])
+			facts->loop_trips[i] = (uint64_t)frame->remaining[i] + 1;
+	facts->summary->trips = facts->loop_trips[0];
 }
 
 /*
@@ -223,6 +226,9 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 	facts->elements =
 		argument_takes_element(site) || argument_works_on_elements(site, &facts->call);
 	facts->scalars = argument_calls_on_scalars(site);
+	summary->elements = facts->scalars && !facts->elements
+				    ? argument_part_of_scalars(facts->loop_trips)
+				    : argument_part_of_elements(site, facts->loop_trips);
 }
 
 /* Linear in the operand: not x[i], nor a dict. A list is sorted for the effect. */
@@ -239,7 +245,8 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 				 facts->most_items >= GROWN_ITEMS_MIN &&
 				 interval_wilson(site->grown, site->compared).low > GROWN_LOW;
 
-	facts->growing = linear && !site->of_callee && (sorts || !facts->veto.dropped) &&
+	facts->growing = linear && (!site->of_callee || site->of_library) &&
+			 (sorts || !facts->veto.dropped) &&
 			 (from_sample_to_sample || from_call_to_call);
 }
 
@@ -278,6 +285,8 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	if (!site->slow)
 		return;
 	when = slow_call_get(site->slow)->when;
+	facts->summary->slow = argument_part_of_slow(site->slow);
+	facts->end = slow_call_sorts(site->slow) && facts->veto.takes_item;
 	switch (when) {
 	case SLOW_IN_TURN:
 		/* As a sequence is that it goes over, and that it makes longer. */
@@ -289,6 +298,9 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	case SLOW_SEARCH:
 		facts->searched |= argument_meets(site, when);
 		break;
+	case SLOW_IN_PIECES:
+		facts->slow = facts->call.in_loop && site->counted;
+		break;
 	default:
 		facts->slow = argument_meets(site, when);
 	}
@@ -299,9 +311,11 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	const struct argument_summary *summary = facts->summary;
 	double n = (double)summary->judged, calls = summary->pairs + 1, alike = 0;
 
-	for (size_t i = 0; i < site->operand_count; i++)
-		if (!site->operands[i].hashable)
+	for (size_t i = 0; i < site->operand_count; i++) {
+		if (!site->operands[i].hashable && !argument_is_whole_data(&site->operands[i]))
 			return;
+		facts->in_turn |= !site->operands[i].hashable;
+	}
 	/* Data that is other data a moment later does not come back among all samples. */
 	if (site->of_callee && site->row_recurring >= ROWS_RECURRING_MIN &&
 	    site->row_alike >= ROWS_ALIKE_MIN) {
@@ -313,7 +327,9 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 		facts->few = true;
 		return;
 	}
-	if ((site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
+	/* Samples of one long call are alike, too. */
+	if (facts->in_turn ||
+	    (site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
 	    summary->judged < FEW_SAMPLES_MIN || summary->distinct < 2 || facts->overflow ||
 	    summary->distinct > FEW_SETS_SEEN)
 		return;
@@ -349,6 +365,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	bool comparable = summary->judged >= SAMPLES_MIN && facts->data > summary->judged / 2 &&
 			  (double)facts->opaque < OPAQUE_MAX * (double)summary->judged;
 
+	facts->bulk = argument_works_in_bulk(site);
 	judge_elements(facts, site);
 	judge_growth(facts, site);
 	judge_sequences(facts, site);
@@ -358,6 +375,9 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 		return;
 	facts->same = comparable && summary->calls >= CALLS_MIN &&
 		      interval_wilson(summary->commonest, summary->judged).low > SAME_LOW;
+	/* To keep its result would cost as much. */
+	if (argument_is_trivial(site) && !facts->call.does.names_constant)
+		return;
 	judge_again(facts, site, comparable);
 	if (!comparable || facts->same ||
 	    (facts->again && summary->repeated > REPEATED_RATHER_THAN_FEW))
@@ -383,6 +403,23 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 			facts[site].summary->entry = id;
 			facts[site].summary->repeated = (double)entry->repeated / entry->compared;
 		}
+}
+
+/* f(g(x)), where g(x) is longer each time: so is the work of f, and one change mends both. */
+static void inherit_growth(struct argument_facts *facts, const struct argument_log *log,
+			   uint32_t id)
+{
+	struct argument_facts *outer = &facts[id];
+	const struct argument_site *site = &log->sites[id];
+
+	if (site->offset == ARGUMENT_ENTRY || site->kind != OPERATION_CALL || site->of_callee ||
+	    outer->most_items < GROWN_ITEMS_MIN)
+		return;
+	for (uint32_t inner = 0; inner < log->site_count; inner++)
+		if (inner != id && facts[inner].growing && log->sites[inner].code == site->code &&
+		    facts[inner].extent.start >= outer->extent.start &&
+		    log->sites[inner].offset < site->offset)
+			outer->growing = true;
 }
 
 static int compare_times(const void *left, const void *right, void *context)
@@ -491,7 +528,9 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 		if (!error)
 			judge_site(&facts[id], &log->sites[id]);
 	}
-	for (uint32_t id = 0; !error && id < log->site_count; id++)
+	for (uint32_t id = 0; !error && id < log->site_count; id++) {
 		judge_entry(facts, log, id);
+		inherit_growth(facts, log, id);
+	}
 	return error;
 }

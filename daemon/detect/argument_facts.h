@@ -12,15 +12,23 @@
 #include "daemon/detect/argument_verdict.h"
 #include "daemon/detect/argument_veto.h"
 
+/* Of the time that a verdict speaks for, what its fix saves; low and high: with the error of that.
+ */
+struct saved_part {
+	double middle, low, high;
+};
+
 /* What is known of a site. */
 struct argument_summary {
-	uint64_t judged;    /* samples whose operands were compared */
-	uint64_t commonest; /* samples with the commonest contents */
-	uint64_t contents;  /* hash of those contents */
-	uint32_t distinct;  /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
-	uint32_t calls;     /* at least so many different calls were sampled */
-	uint64_t trips;     /* of the innermost loop; 0: unknown */
-	double repeated;    /* share of calls that repeat the one before; 0: unknown */
+	uint64_t judged;            /* samples whose operands were compared */
+	uint64_t commonest;         /* samples with the commonest contents */
+	uint64_t contents;          /* hash of those contents */
+	uint32_t distinct;          /* sets of contents, up to ARGUMENT_DISTINCT_MAX */
+	uint32_t calls;             /* at least so many different calls were sampled */
+	uint64_t trips;             /* of the innermost loop; 0: unknown */
+	struct saved_part elements; /* where it takes them one by one */
+	struct saved_part slow;     /* where it is a slow call */
+	double repeated;            /* share of calls that repeat the one before; 0: unknown */
 	/* That is of the calls of the site's function, from wherever: its entry; ID_NONE: it is
 	 * not. */
 	uint32_t entry;
@@ -69,6 +77,11 @@ struct argument_facts {
 	bool searched, cut;
 	bool slow; /* it is a slow call (slow_call.h) that has a faster counterpart here */
 	bool few, growing, elements, scalars;
+	bool in_turn;                           /* few, of arguments that are no keys of a cache */
+	bool end;                               /* sorts all to take one end of it */
+	bool bulk;                              /* works on an array as a whole */
+	uint64_t loop_trips[OPERAND_LOOPS_MAX]; /* of the loops around, innermost first; 0: unknown
+						 */
 	/* Of the search that its loop is (bytecode/search_loop.h): the comparison's offset, -1: it
 	 * is none; whether it goes over the same in each round of a loop around it in the same
 	 * function; and of the caller that was asked last, + 1. */

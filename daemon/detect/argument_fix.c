@@ -6,10 +6,16 @@
  */
 #define ALONG_MAX 0.7
 
+enum fix_kind {
+	FIX_LOOP,  /* elements that are taken in one loop */
+	FIX_ENTRY, /* a function, whatever the loop */
+	FIX_CACHE, /* of a function, whoever calls it */
+};
+
 struct fix {
+	enum fix_kind kind;
 	const struct python_code *code;
 	struct loop loop;
-	bool by_entry;   /* the whole function, whatever the loop */
 	uint32_t leader; /* its site with most votes */
 	uint64_t votes, along;
 };
@@ -26,25 +32,53 @@ static bool is_for_elements(const struct argument_vote *vote)
 	return vote->verdict == ARGUMENT_ELEMENTS || vote->verdict == ARGUMENT_SCALARS;
 }
 
-/* The fix that a vote is for; NULL: none, or there are too many. */
-static struct fix *fix_voted_for(struct joining *joining, const struct argument_vote *vote)
+/* The function of the program's own that a cache would be of; NULL: it is called in C. */
+static const struct python_code *cached_code(const struct joining *joining, size_t i)
 {
-	const struct argument_site *site = &joining->findings->log->sites[vote->site];
-	const struct loop *loop = &joining->facts[vote->site].call.loop;
+	const struct argument_log *log = joining->findings->log;
+	const struct argument_vote *vote = &joining->findings->votes[i];
 
-	if (!vote->by_entry && !is_for_elements(vote))
+	return vote->frame && log->sites[vote->site].of_callee
+		       ? log->sites[log->samples[i].frames[vote->frame - 1].site].code
+		       : NULL;
+}
+
+/* What a vote is for, as a fix without votes; code NULL: it is for itself. */
+static struct fix fix_of_vote(const struct joining *joining, size_t i)
+{
+	const struct argument_vote *vote = &joining->findings->votes[i];
+	struct fix fix = { .code = joining->findings->log->sites[vote->site].code,
+			   .loop = joining->facts[vote->site].call.loop,
+			   .leader = vote->site };
+
+	if (vote->by_entry)
+		fix.kind = FIX_ENTRY;
+	else if (vote->verdict == ARGUMENT_FEW)
+		fix = (struct fix){ .kind = FIX_CACHE,
+				    .code = cached_code(joining, i),
+				    .leader = vote->site };
+	else if (!is_for_elements(vote))
+		fix.code = NULL;
+	return fix;
+}
+
+/* The fix that a vote is for; NULL: none, or there are too many. */
+static struct fix *fix_voted_for(struct joining *joining, size_t vote)
+{
+	struct fix wanted = fix_of_vote(joining, vote);
+
+	if (!wanted.code)
 		return NULL;
 	for (size_t i = 0; i < joining->count; i++) {
 		struct fix *fix = &joining->fixes[i];
 
-		if (fix->code == site->code && fix->by_entry == vote->by_entry &&
-		    (fix->by_entry || fix->loop.start == loop->start))
+		if (fix->kind == wanted.kind && fix->code == wanted.code &&
+		    (fix->kind != FIX_LOOP || fix->loop.start == wanted.loop.start))
 			return fix;
 	}
 	if (joining->count == FIXES_MAX)
 		return NULL;
-	joining->fixes[joining->count] =
-		(struct fix){ site->code, *loop, vote->by_entry, vote->site, 0, 0 };
+	joining->fixes[joining->count] = wanted;
 	return &joining->fixes[joining->count++];
 }
 
@@ -59,8 +93,8 @@ static struct fix *fix_around(struct joining *joining, size_t i)
 	for (size_t k = 0; k < joining->count; k++) {
 		struct fix *fix = &joining->fixes[k];
 
-		if (!fix->by_entry && fix->code == site->code && site->offset >= fix->loop.start &&
-		    site->offset < fix->loop.end)
+		if (fix->kind == FIX_LOOP && fix->code == site->code &&
+		    site->offset >= fix->loop.start && site->offset < fix->loop.end)
 			return fix;
 	}
 	return NULL;
@@ -72,7 +106,7 @@ static void find_fixes(struct joining *joining)
 
 	for (size_t i = 0; i < findings->log->sample_count; i++) {
 		const struct argument_vote *vote = &findings->votes[i];
-		struct fix *fix = fix_voted_for(joining, vote);
+		struct fix *fix = fix_voted_for(joining, i);
 
 		if (!fix)
 			continue;
@@ -94,6 +128,9 @@ static void join_vote(struct joining *joining, const struct fix *fix, size_t i)
 	const struct argument_sample *sample = &joining->findings->log->samples[i];
 	struct argument_vote *vote = &joining->findings->votes[i];
 
+	/* One of the loop's own operations on whole arrays stays as it is. */
+	if (vote->verdict <= ARGUMENT_NEEDED && joining->facts[sample->frames[0].site].bulk)
+		return;
 	if (vote->verdict <= ARGUMENT_NEEDED) {
 		vote->frame = 0;
 		vote->verdict = ARGUMENT_ELEMENTS;
@@ -119,7 +156,7 @@ void argument_fixes_join(struct argument_findings *findings, const struct argume
 		if (fix && (double)fix->along > ALONG_MAX * (double)fix->votes)
 			continue;
 		if (!fix)
-			fix = fix_voted_for(&joining, &findings->votes[i]);
+			fix = fix_voted_for(&joining, i);
 		/* One that there was no room for has no votes. */
 		if (fix && (size_t)(fix - joining.fixes) < found)
 			join_vote(&joining, fix, i);

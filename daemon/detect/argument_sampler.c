@@ -219,6 +219,13 @@ static void note_value(struct argument_sampler *sampler, struct argument_frame *
 	}
 }
 
+/* The innermost loop goes over numbers in a row. */
+static bool is_counted(const struct operand_sample *own)
+{
+	return own->loop_count &&
+	       (own->loops[0].kind == ITERATOR_RANGE || own->loops[0].kind == ITERATOR_ENUMERATE);
+}
+
 /* Outer loops go into the numbers of the inner ones: round 3 of 5 is another one each time. */
 static void note_rounds(struct argument_frame *frame, const struct operand_sample *own)
 {
@@ -242,6 +249,8 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 {
 	size_t callee = callee_of(stack, frame_number);
 	uint8_t slow = known_codes_slow_below(&sampler->codes, stack, callee);
+
+	site->of_library = known_codes_get(&sampler->codes, stack->frames[callee].code)->is_library;
 
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND)
 		site->slow = slow;
@@ -270,6 +279,7 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 						      ? values.count
 						      : ARGUMENT_OPERANDS_MAX;
 		note_rounds(frame, own);
+		site->counted |= is_counted(own);
 	}
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
 		note_value(sampler, frame, site ? site : &unknown, k, &values.items[k], object);
@@ -393,8 +403,8 @@ static uint32_t watched_so_far(const struct argument_site *site)
 }
 
 /*
- * Its arguments could be the keys of a cache. A row says as much of repetition as
- * several shorter watches do, too.
+ * Its arguments could be the keys of a cache, or come back with who holds them. A row says as much
+ * of repetition as several shorter watches do, too.
  */
 static bool is_worth_a_row(const struct argument_site *site)
 {
@@ -402,7 +412,7 @@ static bool is_worth_a_row(const struct argument_site *site)
 	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)
-		if (!site->operands[i].hashable)
+		if (!site->operands[i].hashable && !argument_is_whole_data(&site->operands[i]))
 			return false;
 	return true;
 }

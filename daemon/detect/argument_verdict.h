@@ -16,6 +16,8 @@ enum argument_verdict {
 	ARGUMENT_CUT,      /* a sequence, of which what is left is copied */
 	ARGUMENT_SLOW,     /* a function that has a faster counterpart (slow_call.h) */
 	ARGUMENT_SORTED,   /* all of it, again in each call */
+	ARGUMENT_END,      /* all is sorted, and one end of it is taken */
+	ARGUMENT_IN_TURN,  /* as FEW, of arguments that are no keys of a cache */
 	ARGUMENT_VERDICT_COUNT
 };
 

@@ -153,6 +153,20 @@ static bool result_replaces(const struct bytecode *bytecode, size_t index,
 	return false;
 }
 
+/* x[0]: a constant, and the subscript behind it (3.14: BINARY_OP 26). */
+static bool takes_item(const struct bytecode *bytecode, size_t next)
+{
+	const struct bytecode_instruction *index, *subscript;
+
+	if (next + 1 >= bytecode->count)
+		return false;
+	index = &bytecode->instructions[next];
+	subscript = &bytecode->instructions[next + 1];
+	return (!strcmp(index->name, "LOAD_CONST") || !strcmp(index->name, "LOAD_SMALL_INT")) &&
+	       (text_starts_with(subscript->name, "BINARY_SUBSCR") ||
+		(!strcmp(subscript->name, "BINARY_OP") && subscript->argument == 26));
+}
+
 struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 					const struct call_site *site)
 {
@@ -169,6 +183,7 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 	next = behind(bytecode, index);
 	if (next < bytecode->count && (precall || text_starts_with(instruction->name, "CALL")))
 		veto.dropped = !strcmp(bytecode->instructions[next].name, "POP_TOP");
+	veto.takes_item = takes_item(bytecode, next);
 	if (!site->in_loop)
 		return veto;
 	find_stored(&stored, bytecode, &site->loop);

@@ -23,6 +23,9 @@ enum slow_when {
 	SLOW_ROWS,
 	SLOW_COPY,        /* copies what it is given: for who gets the copy to change it */
 	SLOW_ROWS_AROUND, /* calls for each row what may be one of these */
+	SLOW_ON_LIST,     /* called with a short list instead of an array */
+	SLOW_ON_ONE,      /* called with a list of one item, instead of all that there are */
+	SLOW_IN_PIECES,   /* in a loop over positions: one call could go over all of them */
 };
 
 struct slow_call {
@@ -30,6 +33,7 @@ struct slow_call {
 	const char *file;     /* the path's end; NULL: of CPython's builtins, or a list's method */
 	const char *advice;   /* "does this: do that", after the expression that calls it */
 	enum slow_when when;
+	double saved; /* of its time, what the other way saves */
 };
 
 /* Number + 1; 0: none of these. */

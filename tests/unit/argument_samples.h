@@ -55,7 +55,13 @@ static const char program[] =
 		 /* 34 */ "def only(f, m):\n"
 		 /* 35 */ "    m = f(m)\n"
 		 /* 36 */ "    m = f(m)\n"
-		 /* 37 */ "    return m\n";
+		 /* 37 */ "    return m\n"
+		 /* 38 */ "def ends(f, m):\n"
+		 /* 39 */ "    a = f(m)[0]\n"
+		 /* 40 */ "    b = f(m)[-1]\n"
+		 /* 41 */ "    return a, b, f(m)\n"
+		 /* 42 */ "def digest(f, g, m):\n"
+		 /* 43 */ "    return f(g(m))\n";
 
 struct fixture {
 	const struct live_python *python;

@@ -15,7 +15,8 @@ static void add(struct argument_evidence *evidence, enum argument_verdict verdic
 		double part)
 {
 	while (count-- > 0)
-		argument_evidence_add(evidence, verdict, 10 * MS, part);
+		argument_evidence_add(evidence, verdict, 10 * MS,
+				      (struct saved_part){ part, part, part });
 }
 
 static void test_verdict(void **state)
@@ -30,7 +31,7 @@ static void test_verdict(void **state)
 	add(&evidence, ARGUMENT_INVARIANT, 1, 1);
 	assert_int_equal(argument_evidence_verdict(&evidence, 50 * MS), ARGUMENT_INVARIANT);
 	/* The kind with most time, not samples; those that are needed do not outvote. */
-	argument_evidence_add(&evidence, ARGUMENT_FEW, 70 * MS, 1);
+	argument_evidence_add(&evidence, ARGUMENT_FEW, 70 * MS, (struct saved_part){ 1, 1, 1 });
 	assert_int_equal(argument_evidence_verdict(&evidence, 120 * MS), ARGUMENT_FEW);
 	add(&evidence, ARGUMENT_NEEDED, 50, 1);
 	assert_int_equal(argument_evidence_verdict(&evidence, 620 * MS), ARGUMENT_FEW);

@@ -63,8 +63,8 @@ static void test_called_from_several_places(void **state)
 	site_of(fixture, entry)->repeated = 8;
 	all_are(fixture, ARGUMENT_REPEATED, inside);
 	assert_int_equal(fixture->findings.summaries[inside].entry, entry);
-	assert_true(argument_summary_part(&fixture->findings.summaries[inside], ARGUMENT_REPEATED) >
-		    0.6);
+	assert_true(argument_summary_part(&fixture->findings.summaries[inside], ARGUMENT_REPEATED)
+			    .middle > 0.6);
 	/* By chance, or too few. */
 	site_of(fixture, entry)->repeated = 3;
 	all_are(fixture, ARGUMENT_NEEDED, inside);
@@ -85,11 +85,34 @@ static void test_called_from_several_places(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inside), 0);
 }
 
+/* A cache of once() spares the calls of both lines. */
+static void test_cache_of_several_callers(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inside = call_at(fixture, "once", 15);
+	uint32_t callers[] = { call_at(fixture, "loop", 4), call_at(fixture, "loop", 12) };
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(inside, i, i), frame(callers[i % 4 == 0], i, i));
+	for (size_t c = 0; c < 2; c++) {
+		struct argument_site *site = site_of(fixture, callers[c]);
+
+		site->operands[1].kind = CONTENT_INT;
+		site->operands[1].hashable = site->of_callee = true;
+		site->rows = 4;
+		site->row_alike = 12;
+		site->row_recurring = 3;
+	}
+	all_are(fixture, ARGUMENT_FEW, callers[0]);
+	assert_int_equal(joined(fixture, callers[0]), MANY / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_loop_over_elements, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_from_several_places, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cache_of_several_callers, set_up, tear_down),
 	};
 
 	return run_on_interpreters(tests);

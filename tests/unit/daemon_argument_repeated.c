@@ -281,8 +281,8 @@ static void test_again(void **state)
 	site_of(fixture, site)->compared = 12;
 	site_of(fixture, site)->repeated = 9;
 	all_are(fixture, ARGUMENT_INVARIANT, site);
-	assert_true(argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_INVARIANT) ==
-		    0.75);
+	assert_true(argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_INVARIANT)
+			    .middle == 0.75);
 	site_of(fixture, site)->of_callee = true;
 	all_are(fixture, ARGUMENT_INVARIANT, site);
 	/* Too few, and too seldom. */
@@ -302,8 +302,8 @@ static void test_samples_next_to_each_other(void **state)
 		add(fixture, frame(site, i / 4, i));
 	all_are(fixture, ARGUMENT_INVARIANT, site);
 	assert_int_equal(fixture->findings.summaries[site].distinct, MANY / 4);
-	assert_true(argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_INVARIANT) >
-		    0.85);
+	assert_true(argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_INVARIANT)
+			    .middle > 0.85);
 	/* Comparisons of calls say otherwise. */
 	site_of(fixture, site)->compared = 3;
 	site_of(fixture, site)->repeated = 1;

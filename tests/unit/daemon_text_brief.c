@@ -119,7 +119,7 @@ static void test_slowed(void **state)
 	profile.facts.overhead_limit = 0.02;
 	profile.facts.samples = 327;
 	text = sample_written(&writer_text, &profile, &brief);
-	check_has(text, "; slowed to 33 Hz to stay under 2%");
+	check_has(text, "\n  slowed to 33 Hz to stay under 2%\n");
 	free(text);
 	/* For another reason. */
 	profile.facts.overhead = 0.005;

@@ -101,6 +101,7 @@ static int put_end(const struct text_layout *layout, const struct profile *profi
 	put_threads(layout, profile);
 	if (text_memory_brief(layout, profile))
 		return -ENOMEM;
+	text_target_end(layout, profile);
 	put_warning(layout, profile_sources_newer(profile));
 	put_warning(layout, profile_sources_differing(profile));
 	snprintf(words, sizeof(words), "--details shows more lines, %s%sand how far to trust this.",
@@ -175,10 +176,15 @@ static void drop_sentence(struct verdict *verdict)
 	}
 }
 
-/* As many of its sentences as there is room for: those that matter most come first. */
+/* As many of its sentences as there is room for beside the others: those that matter most come
+ * first. */
 static int make_verdict(struct part *part, const struct text_layout *layout,
-			const struct profile *profile, const struct writer_options *options)
+			const struct profile *profile, const struct writer_options *options,
+			unsigned others)
 {
+	unsigned room = TEXT_BRIEF_LINES > others + TABLE_LINES_MIN
+				? TEXT_BRIEF_LINES - others - TABLE_LINES_MIN
+				: 0;
 	struct verdict verdict;
 	int result = verdict_find(profile, &verdict);
 
@@ -186,7 +192,8 @@ static int make_verdict(struct part *part, const struct text_layout *layout,
 		return result;
 	for (;;) {
 		result = make_part(part, layout, profile, options, &verdict, PART_VERDICT);
-		if (result || part->lines <= VERDICT_LINES_MAX || verdict.sentence_count < 2)
+		if (result || verdict.sentence_count < 2 ||
+		    (part->lines <= VERDICT_LINES_MAX && part->lines <= room))
 			return result;
 		free(part->text);
 		*part = (struct part){ 0 };
@@ -202,16 +209,18 @@ int text_brief(const struct text_layout *layout, const struct profile *profile,
 	unsigned others = 3; /* a blank line and the table's heads */
 	int result = lines ? 0 : -ENOMEM;
 
-	for (enum part_name name = 0; name < PART_COUNT && !result; name++)
-		result = name == PART_VERDICT
-				 ? make_verdict(&parts[name], layout, profile, options)
-				 : make_part(&parts[name], layout, profile, options, NULL, name);
+	for (enum part_name name = 0; name < PART_COUNT && !result; name++) {
+		if (name != PART_VERDICT)
+			result = make_part(&parts[name], layout, profile, options, NULL, name);
+		others += parts[name].lines;
+	}
+	if (!result)
+		result = make_verdict(&parts[PART_VERDICT], layout, profile, options, others);
 	if (!result) {
+		others += parts[PART_VERDICT].lines;
 		for (size_t i = 0; i < profile->line_count; i++)
 			lines[i] = &profile->lines[i];
 		qsort(lines, profile->line_count, sizeof(*lines), profile_line_by_self);
-		for (enum part_name name = 0; name < PART_COUNT; name++)
-			others += parts[name].lines;
 		fputs(parts[PART_HEAD].text, layout->file);
 		if (!options->verdict_last)
 			fputs(parts[PART_VERDICT].text, layout->file);

@@ -57,7 +57,9 @@ void text_rule(const struct text_layout *layout, char character, const char *wor
 /* The parts of the text report, each in a file of its name. */
 
 /* What was profiled, in three lines, or brief in two; one more in a container. */
+/* What was profiled. brief: two lines; what else there is to say of it comes last. */
 void text_target(const struct text_layout *layout, const struct profile *profile, bool brief);
+void text_target_end(const struct text_layout *layout, const struct profile *profile);
 
 struct verdict;
 void text_verdict(const struct text_layout *layout, const struct verdict *verdict);

@@ -42,12 +42,31 @@ static unsigned put_name(const struct text_layout *layout, const struct profile 
 	return used > 0 ? (unsigned)used : 0;
 }
 
+static void put_container(const struct text_layout *layout, const struct profile *profile)
+{
+	struct container_text container = container_words(&profile->facts.target.container);
+
+	if (!container.text[0])
+		return;
+	fputs("  in container ", layout->file);
+	text_last_cell(layout, container.text, layout->columns - 15);
+}
+
+/* "slowed to 22 Hz to stay under 2%", "" where it was not. */
+static void read_slowing(const struct profile *profile, char *words, size_t size)
+{
+	double slowed_hz = profile_slowed_hz(profile);
+
+	words[0] = '\0';
+	if (slowed_hz > 0)
+		snprintf(words, size, "slowed to %.*f Hz to stay under %.3g%%",
+			 slowed_hz < 9.95 ? 1 : 0, slowed_hz, 100 * profile->facts.overhead_limit);
+}
+
 void text_target(const struct text_layout *layout, const struct profile *profile, bool brief)
 {
 	const struct profile_facts *facts = &profile->facts;
-	struct container_text container = container_words(&facts->target.container);
-	double slowed_hz = profile_slowed_hz(profile);
-	char command[512], words[320];
+	char command[512], slowing[128], words[320];
 	unsigned used = put_name(layout, profile);
 
 	read_command(&facts->target, brief, command, sizeof(command));
@@ -57,30 +76,32 @@ void text_target(const struct text_layout *layout, const struct profile *profile
 	} else {
 		fputc('\n', layout->file);
 	}
-	if (container.text[0]) {
-		fputs("  in container ", layout->file);
-		text_last_cell(layout, container.text, layout->columns - 15);
-	}
 	if (!brief) {
+		put_container(layout, profile);
 		fputs("  ", layout->file);
 		text_last_cell(layout, command, layout->columns - 2);
 	}
-	used = (unsigned)snprintf(
-		words, sizeof(words),
-		brief ? "%s, %" PRIu64 " sample%s%s, overhead %s"
-		      : "%s, %" PRIu64 " sample%s%s, overhead %s of the target's CPU time",
-		figure_ns(facts->duration_ns).text, facts->samples, figure_plural(facts->samples),
-		facts->samples && facts->samples < FIGURE_SAMPLES_MIN
-			? " (fewer than 100: shares are rough)"
-			: "",
-		figure_share(facts->overhead).text);
-	if (slowed_hz > 0)
-		used += (unsigned)snprintf(words + used, sizeof(words) - used,
-					   "; slowed to %.*f Hz to stay under %.3g%%",
-					   slowed_hz < 9.95 ? 1 : 0, slowed_hz,
-					   100 * facts->overhead_limit);
-	snprintf(words + used, sizeof(words) - used, "%s%s",
-		 facts->target_exited ? "; the target exited meanwhile" : "",
-		 brief && facts->kernel_time_refused ? "; system time not measured" : "");
+	read_slowing(profile, slowing, sizeof(slowing));
+	snprintf(words, sizeof(words), "%s, %" PRIu64 " sample%s%s, overhead %s%s%s%s%s",
+		 figure_ns(facts->duration_ns).text, facts->samples, figure_plural(facts->samples),
+		 facts->samples && facts->samples < FIGURE_SAMPLES_MIN
+			 ? " (fewer than 100: shares are rough)"
+			 : "",
+		 figure_share(facts->overhead).text, brief ? "" : " of the target's CPU time",
+		 !brief && slowing[0] ? "; " : "", brief ? "" : slowing,
+		 facts->target_exited ? "; the target exited meanwhile" : "");
 	text_wrapped(layout, "  ", words);
+}
+
+void text_target_end(const struct text_layout *layout, const struct profile *profile)
+{
+	char slowing[128], words[256];
+
+	put_container(layout, profile);
+	read_slowing(profile, slowing, sizeof(slowing));
+	snprintf(words, sizeof(words), "%s%s%s", slowing,
+		 slowing[0] && profile->facts.kernel_time_refused ? "; " : "",
+		 profile->facts.kernel_time_refused ? "system time not measured" : "");
+	if (words[0])
+		text_wrapped(layout, "  ", words);
 }

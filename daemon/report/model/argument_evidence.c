@@ -31,22 +31,23 @@ static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_ELEMENTS] = { 1.05, 0.9, 1.21 },  [ARGUMENT_SCALARS] = { 1.05, 0.88, 1.23 },
 	[ARGUMENT_SEARCHED] = { 1.1, 0.92, 1.32 },  [ARGUMENT_CUT] = { 0.95, 0.8, 1.15 },
 	[ARGUMENT_SLOW] = { 1.06, 0.94, 1.2 },      [ARGUMENT_SORTED] = { 1.0, 0.8, 1.2 },
+	[ARGUMENT_END] = { 0.75, 0.5, 1.0 },        [ARGUMENT_IN_TURN] = { 1.0, 0.8, 1.23 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */
 #define BEYOND_LINE 1.4
 
 void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
-			   uint64_t time_ns, double part)
+			   uint64_t time_ns, struct saved_part part)
 {
 	const struct saving *saving = &savings[verdict];
-	double time = (double)time_ns * part;
+	double time = (double)time_ns;
 
 	evidence->samples[verdict]++;
 	evidence->time_ns[verdict] += time_ns;
-	evidence->saved_ns += (uint64_t)(time * saving->share);
-	evidence->saved_low_ns += (uint64_t)(time * saving->low);
-	evidence->saved_high_ns += (uint64_t)(time * saving->high);
+	evidence->saved_ns += (uint64_t)(time * part.middle * saving->share);
+	evidence->saved_low_ns += (uint64_t)(time * part.low * saving->low);
+	evidence->saved_high_ns += (uint64_t)(time * part.high * saving->high);
 }
 
 enum argument_verdict argument_evidence_verdict(const struct argument_evidence *evidence,
@@ -119,6 +120,7 @@ enum category argument_verdict_category(enum argument_verdict verdict)
 	case ARGUMENT_INVARIANT:
 		return CATEGORY_LOOP_INVARIANT;
 	case ARGUMENT_REPEATED:
+	case ARGUMENT_IN_TURN:
 		return CATEGORY_REPEATED_CALL;
 	case ARGUMENT_FEW:
 		return CATEGORY_MEMOIZABLE;
@@ -131,6 +133,7 @@ enum category argument_verdict_category(enum argument_verdict verdict)
 		return CATEGORY_SLICE_UNDERUTILISATION;
 	case ARGUMENT_SCALARS:
 	case ARGUMENT_SLOW:
+	case ARGUMENT_END:
 		return CATEGORY_API_MISUSE;
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:
@@ -155,6 +158,8 @@ const char *argument_verdict_name(enum argument_verdict verdict)
 		[ARGUMENT_CUT] = "cut",
 		[ARGUMENT_SLOW] = "slow",
 		[ARGUMENT_SORTED] = "sorted",
+		[ARGUMENT_END] = "end",
+		[ARGUMENT_IN_TURN] = "in_turn",
 	};
 
 	return (unsigned)verdict < ARGUMENT_VERDICT_COUNT ? names[verdict] : "unknown";

@@ -12,7 +12,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_ARGUMENT_EVIDENCE_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_ARGUMENT_EVIDENCE_H
 
-#include "daemon/detect/argument_verdict.h"
+#include "daemon/detect/argument_facts.h"
 #include "daemon/report/model/category.h"
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct saved_time {
 
 /* One more sample. part: of its time, what is not needed (argument_summary_part()). */
 void argument_evidence_add(struct argument_evidence *evidence, enum argument_verdict verdict,
-			   uint64_t time_ns, double part);
+			   uint64_t time_ns, struct saved_part part);
 
 /* The kind with most time; ARGUMENT_NEEDED: what was compared differs, so that its work is
  * needed; ARGUMENT_UNKNOWN: too little to tell. charged_ns: all time of the line. */

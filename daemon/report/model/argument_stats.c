@@ -45,6 +45,13 @@ static const char *const needed_names[] = {
 	"uuid4",         "write",        "zip",
 };
 
+/* Of numbers alone: to compute them again costs no more than to look them up would. */
+static const char *const cheap_names[] = {
+	"abs",  "atan2", "bool", "ceil",  "chr", "cos",   "divmod", "exp",   "float", "floor",
+	"fmod", "hypot", "int",  "isnan", "log", "log10", "log2",   "max",   "min",   "ord",
+	"pow",  "round", "sin",  "sqrt",  "str", "tan",   "tanh",   "trunc",
+};
+
 struct charging {
 	const struct argument_stats_input *input;
 	struct argument_findings findings;
@@ -79,7 +86,7 @@ static enum argument_verdict believed(const struct charging *charging,
 {
 	bool by_arguments = vote->verdict == ARGUMENT_INVARIANT ||
 			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW ||
-			    vote->verdict == ARGUMENT_GROWING;
+			    vote->verdict == ARGUMENT_IN_TURN || vote->verdict == ARGUMENT_GROWING;
 
 	return by_arguments && charging->needed[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
 }
@@ -399,6 +406,17 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    "%s sorts all of it again in each call: keep it sorted as it "
 				    "changes (bisect), or take what is needed (min, max, heapq)",
 				    what);
+	case ARGUMENT_END:
+		return arena_format(arena,
+				    "%s sorts all of it to take one item: use max() or min(), or "
+				    "heapq.nsmallest() for the first few",
+				    what);
+	case ARGUMENT_IN_TURN:
+		return arena_format(arena,
+				    "%s gets the same %s again after other calls, in %" PRIu32
+				    " of %" PRIu32
+				    " rows of calls watched: keep the result with what holds them",
+				    what, operands, words->site->row_recurring, words->site->rows);
 	case ARGUMENT_CUT:
 		return arena_format(arena,
 				    "%s copies all that is left each time: keep the position "
@@ -454,7 +472,28 @@ static int describe(struct charging *charging, const struct spokesman *spokesman
 	return charging->arena->failed ? -ENOMEM : 0;
 }
 
-static bool calls_needed(const struct words *words, bool at_entry)
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* A function in C, called with numbers alone. */
+static bool is_on_numbers(const struct argument_site *site)
+{
+	if (site->of_callee)
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!site->operands[i].callable && site->operands[i].kind != CONTENT_INT &&
+		    site->operands[i].kind != CONTENT_FLOAT &&
+		    site->operands[i].kind != CONTENT_BOOL)
+			return false;
+	return true;
+}
+
+static bool calls_needed(const struct words *words, bool at_entry, bool names_constant)
 {
 	char name[EXPRESSION_SIZE];
 	const char *last;
@@ -466,10 +505,9 @@ static bool calls_needed(const struct words *words, bool at_entry)
 		return false;
 	last = strrchr(name, '.');
 	last = last ? last + 1 : name;
-	for (size_t i = 0; i < sizeof(needed_names) / sizeof(needed_names[0]); i++)
-		if (!strcmp(last, needed_names[i]))
-			return true;
-	return false;
+	return is_one_of(last, needed_names, sizeof(needed_names) / sizeof(needed_names[0])) ||
+	       (!names_constant && is_on_numbers(words->site) &&
+		is_one_of(last, cheap_names, sizeof(cheap_names) / sizeof(cheap_names[0])));
 }
 
 static int find_needed(struct charging *charging)
@@ -479,16 +517,25 @@ static int find_needed(struct charging *charging)
 	for (uint32_t id = 0; id < log->site_count; id++) {
 		const struct argument_summary *summary = &charging->findings.summaries[id];
 		struct words words;
+		struct call_site site = { 0 };
 
 		/* np.append() is not a list's. */
 		if (log->sites[id].slow && !slow_call_is_builtin(log->sites[id].slow))
 			continue;
 		if (!summary->votes[ARGUMENT_INVARIANT] && !summary->votes[ARGUMENT_REPEATED] &&
-		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_GROWING])
+		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_IN_TURN] &&
+		    !summary->votes[ARGUMENT_GROWING])
 			continue;
 		if (words_init(&words, charging, id))
 			return -ENOMEM;
-		charging->needed[id] = calls_needed(&words, summary->entry != ID_NONE);
+		if (log->sites[id].offset != ARGUMENT_ENTRY &&
+		    call_site_find(charging->input->sites, log->sites[id].code,
+				   log->sites[id].offset, &site)) {
+			bytecode_deinit(&words.bytecode);
+			return -ENOMEM;
+		}
+		charging->needed[id] =
+			calls_needed(&words, summary->entry != ID_NONE, site.does.names_constant);
 		bytecode_deinit(&words.bytecode);
 	}
 	return 0;

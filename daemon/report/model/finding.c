@@ -140,6 +140,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_INVARIANT:
 	case ARGUMENT_REPEATED:
 	case ARGUMENT_FEW:
+	case ARGUMENT_IN_TURN:
 		return headline_again[sure];
 	case ARGUMENT_GROWING:
 		return headline_growing[sure];
@@ -150,6 +151,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_CUT:
 	case ARGUMENT_SLOW:
 	case ARGUMENT_SORTED:
+	case ARGUMENT_END:
 		return headline_counterpart[sure];
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_part.h"
+
+#include "daemon/detect/slow_call.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * One call of numpy for a whole array costs as much as the same on so many single elements; the
+ * middle, and the ends of what was seen.
+ */
+#define ELEMENTS_A_CALL      8.0
+#define ELEMENTS_A_CALL_LOW  5.0
+#define ELEMENTS_A_CALL_HIGH 15.0
+/* On single numbers it is hardly more than such a call. */
+#define SCALARS_A_CALL 1.5
+/* Something is saved in any case, or nobody would write it so. */
+#define PART_MIN 0.05
+
+static double part_of(double calls, double rounds)
+{
+	return fmax(PART_MIN, 1 - calls / rounds);
+}
+
+/* Single elements of the standard library's arrays: min(), sum() and comprehensions over a slice
+ * still make an object of each. */
+static const struct saved_part part_of_buffer = { 0.6, 0.2, 0.9 };
+static const struct saved_part all_of_it = { 1, 1, 1 };
+
+static bool is_buffer(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (operand->role == OPERAND_CONTAINER &&
+		    (operand->kind == CONTENT_BYTES || operand->kind == CONTENT_BYTEARRAY ||
+		     operand->kind == CONTENT_BUFFER))
+			return true;
+	}
+	return false;
+}
+
+/* x[i, j] takes an element for each round of two loops. */
+static size_t index_count(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (site->operands[i].role == OPERAND_INDEX &&
+		    site->operands[i].kind == CONTENT_TUPLE && site->operands[i].size)
+			return site->operands[i].size;
+	return 1;
+}
+
+static double all_rounds(const uint64_t trips[OPERAND_LOOPS_MAX], size_t loops)
+{
+	double rounds = 1;
+
+	for (size_t i = 0; i < loops && i < OPERAND_LOOPS_MAX && trips[i]; i++)
+		rounds *= (double)trips[i];
+	return rounds;
+}
+
+struct saved_part argument_part_of_elements(const struct argument_site *site,
+					    const uint64_t trips[OPERAND_LOOPS_MAX])
+{
+	double rounds = all_rounds(trips, index_count(site));
+
+	if (is_buffer(site))
+		return part_of_buffer;
+	if (!trips[0])
+		return all_of_it;
+	return (struct saved_part){ .middle = part_of(ELEMENTS_A_CALL, rounds),
+				    .low = part_of(ELEMENTS_A_CALL_HIGH, rounds),
+				    .high = part_of(ELEMENTS_A_CALL_LOW, rounds) };
+}
+
+struct saved_part argument_part_of_scalars(const uint64_t trips[OPERAND_LOOPS_MAX])
+{
+	double part = trips[0] ? part_of(SCALARS_A_CALL, (double)trips[0]) : 1;
+
+	return (struct saved_part){ part, part, part };
+}
+
+struct saved_part argument_part_of_slow(uint8_t slow)
+{
+	double part = slow ? slow_call_get(slow)->saved : 1;
+
+	if (part >= 1)
+		return all_of_it;
+	/* As far from nothing as from all: what the other way costs differs. */
+	return (struct saved_part){ part, part * part, sqrt(part) };
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of several frames is named, and how much of its time its fix saves. */
+#include "argument_samples.h"
+
+#include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_part.h"
+#include "daemon/detect/slow_call.h"
+
+#include <math.h>
+
+static bool is_near(double figure, double wanted)
+{
+	return fabs(figure - wanted) < 1e-9;
+}
+
+static void compare(struct fixture *fixture, uint32_t site, uint32_t compared, uint32_t repeated)
+{
+	site_of(fixture, site)->compared = compared;
+	site_of(fixture, site)->repeated = repeated;
+}
+
+/* A helper does the same again for each of its callers, of which each asks for the same less often.
+ */
+static void test_helper_of_several_callers(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15);
+	uint32_t callers[] = { call_at(fixture, "loop", 4), call_at(fixture, "loop", 6),
+			       call_at(fixture, "loop", 8) };
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(inner, i, i), frame(callers[i % 2], i, i));
+	compare(fixture, inner, 20, 20);
+	for (size_t c = 0; c < 3; c++) {
+		site_of(fixture, callers[c])->of_callee = true;
+		compare(fixture, callers[c], 20, 20);
+	}
+	all_are(fixture, ARGUMENT_REPEATED, inner);
+	/* Of one caller all is for nothing. */
+	forget_samples(fixture);
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(inner, i, i), frame(callers[0], i, i));
+	all_are(fixture, ARGUMENT_INVARIANT, callers[0]);
+	compare(fixture, callers[0], 20, 11);
+	all_are(fixture, ARGUMENT_REPEATED, inner);
+}
+
+static void test_trivial(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = subscript_at(fixture, 10, "list(1000)", CONTENT_INT);
+	struct argument_site *subscript = site_of(fixture, site);
+
+	subscript->operands[0].kind = CONTENT_LIST;
+	add_others(fixture, site, MANY);
+	compare(fixture, site, 12, 12);
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	assert_true(argument_is_trivial(subscript));
+	/* A mask, a slice, a table's row take work. */
+	subscript->operands[1].kind = CONTENT_SLICE;
+	assert_false(argument_is_trivial(subscript));
+	subscript->operands[1].kind = CONTENT_INT;
+	subscript->operands[0].kind = CONTENT_OBJECT;
+	assert_false(argument_is_trivial(subscript));
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+}
+
+static void test_in_turn(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
+	struct argument_site *site = site_of(fixture, outer);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(inner, i, i), frame(outer, i, i));
+	site->of_callee = true;
+	site->rows = 4;
+	site->row_alike = 12;
+	site->row_recurring = 3;
+	all_are(fixture, ARGUMENT_IN_TURN, outer);
+	/* What was compared in part may differ in the rest. */
+	site->operands[1].whole = false;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+}
+
+static void test_one_end_of_what_is_sorted(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t first = call_at(fixture, "ends", 39), last = call_at(fixture, "ends", 40),
+		 all = call_at(fixture, "ends", 41);
+	uint32_t sites[] = { first, last, all };
+
+	for (size_t s = 0; s < 3; s++) {
+		site_of(fixture, sites[s])->slow = slow_call_find_builtin("sorted", true);
+		add_others(fixture, sites[s], MANY);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_END, first), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_END, last), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_END, all), 0);
+}
+
+/* f(g(m)): what g() gives is longer each time. */
+static void test_work_on_what_grows(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct compiled_code *code = compiled_function(fixture->compiled, "digest");
+	const char *name = fixture->python->minor == 11 ? "PRECALL" : "CALL";
+	uint32_t inner = call_at(fixture, "digest", 43), outer;
+	struct argument_site *site;
+
+	site = argument_log_site(&fixture->log, &code->code, compiled_offset(code, 43, name, 1),
+				 &outer);
+	assert_non_null(site);
+	*site = (struct argument_site){ .code = site->code,
+					.offset = site->offset,
+					.kind = OPERATION_CALL,
+					.operand_count = 1,
+					.operands[0] = { .kind = CONTENT_BYTES,
+							 .hashable = true } };
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame grown = frame(inner, i, i), worked = frame(outer, i, i);
+
+		grown.largest = 100 + i;
+		/* As often less as more. */
+		worked.largest = 1000 + i % 2;
+		add(fixture, grown);
+		add(fixture, worked);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, inner), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, outer), MANY);
+}
+
+/* A line takes elements, and works on whole arrays, too: that stays. */
+static void test_bulk_beside_elements(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t elements = subscript_at(fixture, 11, "float64[1000]", CONTENT_INT);
+	uint32_t bulk = call_at(fixture, "loop", 11);
+	struct argument_operand *operand = &site_of(fixture, bulk)->operands[1];
+
+	add_others(fixture, elements, MANY);
+	add_others(fixture, bulk, MANY / 2);
+	all_are(fixture, ARGUMENT_ELEMENTS, elements);
+	operand->kind = CONTENT_ARRAY;
+	snprintf(operand->shape, sizeof(operand->shape), "float64[400]");
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_ELEMENTS, elements), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_NEEDED, bulk), MANY / 2);
+}
+
+/* As many rounds as a call is worth elements, and one call for all saves next to nothing. */
+static void test_few_elements(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = subscript_at(fixture, 10, "float64[1000]", CONTENT_INT);
+	uint64_t trips[OPERAND_LOOPS_MAX] = { 0 };
+	struct saved_part part;
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame one = frame(site, 100 + i, i);
+
+		one.remaining[0] = 15;
+		add(fixture, one);
+	}
+	all_are(fixture, ARGUMENT_ELEMENTS, site);
+	part = argument_summary_part(&fixture->findings.summaries[site], ARGUMENT_ELEMENTS);
+	assert_true(is_near(part.middle, 0.5));
+	assert_true(part.low < 0.1 && part.low > 0);
+	assert_true(part.high > 0.6 && part.high < 0.75);
+	/* Unknown: all of it. */
+	part = argument_part_of_elements(site_of(fixture, site), trips);
+	assert_true(is_near(part.middle, 1) && is_near(part.low, 1));
+	trips[0] = trips[1] = 40;
+	part = argument_part_of_elements(site_of(fixture, site), trips);
+	assert_true(is_near(part.middle, 0.8));
+	/* x[i, j]: an element for each round of both loops. */
+	subscript_at(fixture, 10, "float64[40,40]", CONTENT_TUPLE);
+	part = argument_part_of_elements(site_of(fixture, site), trips);
+	assert_true(is_near(part.middle, 1 - 8.0 / 1600));
+	/* Bytes have no array's operations. */
+	site_of(fixture, site)->operands[0].kind = CONTENT_BYTES;
+	part = argument_part_of_elements(site_of(fixture, site), trips);
+	assert_true(part.low < 0.3 && part.high > 0.8 && part.high < 1);
+	assert_true(argument_part_of_scalars(trips).middle > 0.9);
+}
+
+/* A parser takes bytes as it finds them; a loop over positions could take them all. */
+static void test_bytes_by_position(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = subscript_at(fixture, 10, "bytes(1000)", CONTENT_INT);
+
+	site_of(fixture, site)->operands[0].kind = CONTENT_BYTES;
+	assert_false(argument_takes_element(site_of(fixture, site)));
+	site_of(fixture, site)->counted = true;
+	assert_true(argument_takes_element(site_of(fixture, site)));
+}
+
+static void test_slow_on_little(void **state)
+{
+	struct argument_site site = { .kind = OPERATION_CALL,
+				      .of_callee = true,
+				      .operand_count = 1,
+				      .operands[0] = { .kind = CONTENT_LIST, .size = 12 } };
+
+	(void)state;
+	assert_true(argument_meets(&site, SLOW_ON_LIST));
+	assert_false(argument_meets(&site, SLOW_ON_ONE));
+	site.operands[0].size = 100000;
+	assert_false(argument_meets(&site, SLOW_ON_LIST));
+	site.operands[0].size = 1;
+	assert_true(argument_meets(&site, SLOW_ON_ONE));
+	site.operands[0].kind = CONTENT_ARRAY;
+	assert_false(argument_meets(&site, SLOW_ON_LIST));
+	assert_true(is_near(argument_part_of_slow(slow_call_find_builtin("insert", false)).low, 1));
+	assert_true(argument_part_of_slow(slow_call_find_builtin("unpack_from", false)).high < 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_helper_of_several_callers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_trivial, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_in_turn, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_one_end_of_what_is_sorted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_work_on_what_grows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_bulk_beside_elements, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_few_elements, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_bytes_by_position, set_up, tear_down),
+		cmocka_unit_test(test_slow_on_little),
+	};
+
+	return run_on_interpreters(tests);
+}
