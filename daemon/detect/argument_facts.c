@@ -534,3 +534,27 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 	}
 	return error;
 }
+
+static struct saved_part exactly(double part)
+{
+	return (struct saved_part){ part, part, part };
+}
+
+struct saved_part argument_summary_part(const struct argument_summary *summary,
+					enum argument_verdict verdict)
+{
+	switch (verdict) {
+	case ARGUMENT_ELEMENTS:
+	case ARGUMENT_SCALARS:
+		return summary->elements.middle > 0 ? summary->elements : exactly(1);
+	case ARGUMENT_SLOW:
+		return summary->slow.middle > 0 ? summary->slow : exactly(1);
+	case ARGUMENT_INVARIANT:
+	case ARGUMENT_REPEATED:
+		if (summary->repeated > 0)
+			return exactly(summary->repeated);
+		return exactly(summary->trips ? 1 - 1 / (double)summary->trips : 1);
+	default:
+		return exactly(1);
+	}
+}

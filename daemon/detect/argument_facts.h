@@ -9,14 +9,9 @@
 
 #include "daemon/detect/argument_extent.h"
 #include "daemon/detect/argument_log.h"
+#include "daemon/detect/argument_part.h"
 #include "daemon/detect/argument_verdict.h"
 #include "daemon/detect/argument_veto.h"
-
-/* Of the time that a verdict speaks for, what its fix saves; low and high: with the error of that.
- */
-struct saved_part {
-	double middle, low, high;
-};
 
 /* What is known of a site. */
 struct argument_summary {
@@ -100,5 +95,9 @@ struct argument_facts {
 __attribute__((warn_unused_result)) int argument_facts_gather(struct argument_facts *facts,
 							      const struct argument_log *log,
 							      struct call_site_table *sites);
+
+/* Of the time of a site with this verdict, what is not needed: the first of equal calls is. */
+struct saved_part argument_summary_part(const struct argument_summary *summary,
+					enum argument_verdict verdict);
 
 #endif

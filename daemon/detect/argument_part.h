@@ -7,7 +7,13 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_PART_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_PART_H
 
-#include "daemon/detect/argument_facts.h"
+#include "daemon/detect/argument_log.h"
+
+/* Of the time that a verdict speaks for, what its fix saves; low and high: with the error of that.
+ */
+struct saved_part {
+	double middle, low, high;
+};
 
 /* Of a site that takes elements one by one, in loops of so many rounds each (innermost first; 0:
  * unknown). */

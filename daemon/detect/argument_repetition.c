@@ -3,7 +3,6 @@
 
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_loop.h"
-#include "daemon/detect/argument_rule.h"
 
 /* What was not compared is taken for the same where so much is that was. */
 #define MOSTLY_SAME 0.8

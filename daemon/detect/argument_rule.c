@@ -232,30 +232,6 @@ static void drop_small(struct judgement *judgement)
 	}
 }
 
-static struct saved_part exactly(double part)
-{
-	return (struct saved_part){ part, part, part };
-}
-
-struct saved_part argument_summary_part(const struct argument_summary *summary,
-					enum argument_verdict verdict)
-{
-	switch (verdict) {
-	case ARGUMENT_ELEMENTS:
-	case ARGUMENT_SCALARS:
-		return summary->elements.middle > 0 ? summary->elements : exactly(1);
-	case ARGUMENT_SLOW:
-		return summary->slow.middle > 0 ? summary->slow : exactly(1);
-	case ARGUMENT_INVARIANT:
-	case ARGUMENT_REPEATED:
-		if (summary->repeated > 0)
-			return exactly(summary->repeated);
-		return exactly(summary->trips ? 1 - 1 / (double)summary->trips : 1);
-	default:
-		return exactly(1);
-	}
-}
-
 int argument_findings_make(struct argument_findings *findings, const struct argument_log *log,
 			   const struct cct *cct, struct call_site_table *sites)
 {

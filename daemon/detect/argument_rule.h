@@ -33,10 +33,6 @@
 #define ARGUMENT_VOTES_MIN 5
 #define ARGUMENT_SHARE_MIN 0.02
 
-/* Of the time of a site with this verdict, what is not needed: the first of equal calls is. */
-struct saved_part argument_summary_part(const struct argument_summary *summary,
-					enum argument_verdict verdict);
-
 /* The log is borrowed; cct: that of its samples' nodes, or NULL. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int argument_findings_make(struct argument_findings *findings,
 							       const struct argument_log *log,
