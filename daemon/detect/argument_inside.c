@@ -80,6 +80,33 @@ static bool has_only_self(const struct argument_site *site)
 }
 
 /*
+ * sha256(data).digest() works on what was just made of data: that cannot be read, but nothing else
+ * has changed it.
+ */
+static bool is_made_of_data(const struct refuting *refuting, uint32_t id)
+{
+	const struct argument_facts *facts = &refuting->facts[id];
+
+	for (uint32_t made = 0; facts->origin >= 0 && made < refuting->log->site_count; made++) {
+		const struct argument_facts *origin = &refuting->facts[made];
+
+		if (origin->call.code == facts->call.code && origin->call.offset <= facts->origin &&
+		    facts->origin < origin->extent.end)
+			return origin->summary->judged &&
+			       2 * origin->data > origin->summary->judged;
+	}
+	return false;
+}
+
+/* Most of its samples work on state that cannot be read. */
+static bool works_on_state(const struct refuting *refuting, uint32_t id)
+{
+	const struct argument_facts *facts = &refuting->facts[id];
+
+	return facts->state > facts->summary->judged / 2 && !is_made_of_data(refuting, id);
+}
+
+/*
  * Unchanged arguments do not make a function's work the same where something in
  * it works on state that cannot be read, or on other values each time.
  */
@@ -97,7 +124,7 @@ static bool is_refuted_inside(struct refuting *refuting, uint32_t outer)
 		if (inner == outer || facts->call.in_loop || facts->summary->judged < 3 ||
 		    inside->under < 0.9 * inside->samples)
 			continue;
-		if (facts->state > facts->summary->judged / 2)
+		if (works_on_state(refuting, inner))
 			return true;
 		supported |= facts->same || facts->again;
 		if (around->again
@@ -120,7 +147,7 @@ static bool has_state_inside(struct refuting *refuting, uint32_t outer)
 		const struct argument_facts *facts = &refuting->facts[inner];
 
 		if (inner != outer && facts->summary->judged && refuting->inside[inner].under &&
-		    2 * facts->state > facts->summary->judged)
+		    works_on_state(refuting, inner))
 			return true;
 	}
 	return false;
@@ -142,7 +169,7 @@ static bool is_entry_refuted(struct refuting *refuting, uint32_t entry)
 		if (!facts->summary->judged || inside->under < 0.9 * inside->samples)
 			continue;
 		judged += facts->summary->judged;
-		state += facts->state;
+		state += is_made_of_data(refuting, inner) ? 0 : facts->state;
 		if (!facts->call.in_loop && site->compared >= INSIDE_MIN &&
 		    site->repeated < INSIDE_PART * repeated * site->compared)
 			return true;
