@@ -69,18 +69,30 @@ struct fixed_effect {
 };
 
 static const struct fixed_effect fixed_effects[] = {
-	{ "BINARY_SLICE", { 3, 1 } }, { "COMPARE_OP", { 2, 1 } },   { "IS_OP", { 2, 1 } },
-	{ "CONTAINS_OP", { 2, 1 } },  { "TO_BOOL", { 1, 1 } },      { "PUSH_NULL", { 0, 1 } },
-	{ "LOAD_METHOD", { 1, 2 } },  { "PRECALL", { 0, 0 } },      { "KW_NAMES", { 0, 0 } },
-	{ "NOP", { 0, 0 } },          { "STORE_SUBSCR", { 3, 0 } },
+	{ "BINARY_SLICE", { 3, 1 } },
+	{ "COMPARE_OP", { 2, 1 } },
+	{ "IS_OP", { 2, 1 } },
+	{ "CONTAINS_OP", { 2, 1 } },
+	{ "TO_BOOL", { 1, 1 } },
+	{ "PUSH_NULL", { 0, 1 } },
+	{ "LOAD_METHOD", { 1, 2 } },
+	{ "PRECALL", { 0, 0 } },
+	{ "KW_NAMES", { 0, 0 } },
+	{ "NOP", { 0, 0 } },
+	{ "STORE_SUBSCR", { 3, 0 } },
+	{ "FORMAT_SIMPLE", { 1, 1 } },
+	{ "FORMAT_WITH_SPEC", { 2, 1 } },
+	{ "CONVERT_VALUE", { 1, 1 } },
 };
 
 /* Those whose argument says how many values they take: pops more than it, pushes one. */
 static const struct fixed_effect counted_effects[] = {
-	{ "BUILD_TUPLE", { 0, 1 } },      { "BUILD_LIST", { 0, 1 } },  { "BUILD_SET", { 0, 1 } },
-	{ "BUILD_STRING", { 0, 1 } },     { "BUILD_SLICE", { 0, 1 } }, { "CALL", { 2, 1 } },
-	{ "CALL_FUNCTION", { 1, 1 } },    { "CALL_KW", { 3, 1 } },     { "CALL_METHOD", { 2, 1 } },
-	{ "CALL_FUNCTION_KW", { 2, 1 } },
+	{ "BUILD_TUPLE", { 0, 1 } },         { "BUILD_LIST", { 0, 1 } },
+	{ "BUILD_SET", { 0, 1 } },           { "BUILD_STRING", { 0, 1 } },
+	{ "BUILD_SLICE", { 0, 1 } },         { "CALL", { 2, 1 } },
+	{ "CALL_FUNCTION", { 1, 1 } },       { "CALL_KW", { 3, 1 } },
+	{ "CALL_METHOD", { 2, 1 } },         { "CALL_FUNCTION_KW", { 2, 1 } },
+	{ "BUILD_CONST_KEY_MAP", { 1, 1 } },
 };
 
 static const struct fixed_effect *find_effect(const struct fixed_effect *effects, size_t count,
@@ -138,7 +150,10 @@ static bool operand_effect_of(const struct python_code *code,
 	}
 	if (text_starts_with(name, "LOAD_"))
 		return load_effect(code, instruction, ret);
-	if (text_starts_with(name, "UNARY_"))
+	/* To 3.12: with a format on the stack, or none. */
+	if (!strcmp(name, "FORMAT_VALUE"))
+		*ret = (struct effect){ instruction->argument & 4 ? 2 : 1, 1 };
+	else if (text_starts_with(name, "UNARY_"))
 		*ret = (struct effect){ 1, 1 };
 	else if (text_starts_with(name, "BINARY_") || text_starts_with(name, "INPLACE_"))
 		*ret = (struct effect){ 2, 1 };

@@ -107,11 +107,12 @@ bool argument_is_whole_data(const struct argument_operand *operand)
 	}
 }
 
-static bool is_indexed_at_once(uint8_t kind)
+/* All but those that run code of a library, or of the program. */
+static bool is_indexed_at_once(const struct argument_operand *container)
 {
-	return kind == CONTENT_STR || kind == CONTENT_BYTES || kind == CONTENT_BYTEARRAY ||
-	       kind == CONTENT_TUPLE || kind == CONTENT_LIST || kind == CONTENT_DICT ||
-	       kind == CONTENT_BUFFER || kind == CONTENT_DEQUE;
+	return container->kind != CONTENT_ARRAY && container->kind != CONTENT_TENSOR &&
+	       container->kind != CONTENT_OBJECT && container->kind != CONTENT_OTHER &&
+	       !is_of_library(container->shape);
 }
 
 bool argument_is_trivial(const struct argument_site *site)
@@ -124,8 +125,8 @@ bool argument_is_trivial(const struct argument_site *site)
 		for (size_t i = 0; i < site->operand_count; i++) {
 			const struct argument_operand *operand = &site->operands[i];
 
-			at_once |= operand->role == OPERAND_CONTAINER &&
-				   is_indexed_at_once(operand->kind);
+			at_once |=
+				operand->role == OPERAND_CONTAINER && is_indexed_at_once(operand);
 			if (operand->role == OPERAND_INDEX && operand->kind == CONTENT_SLICE)
 				return false;
 		}

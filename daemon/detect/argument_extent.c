@@ -53,9 +53,14 @@ int argument_extent_origin(const struct bytecode *bytecode, int offset)
 	struct argument_extent extent = argument_extent_find(bytecode, offset), inner;
 	size_t index;
 
-	if (!instruction || strncmp(instruction->name, "CALL", 4) != 0)
+	if (!instruction)
 		return -1;
 	index = (size_t)(instruction - bytecode->instructions);
+	/* 3.11: the call may be made by the first of the two. */
+	if (!strncmp(instruction->name, "PRECALL", 7) && index + 1 < bytecode->count)
+		instruction = &bytecode->instructions[++index];
+	if (strncmp(instruction->name, "CALL", 4) != 0)
+		return -1;
 	while (index-- > 0) {
 		instruction = &bytecode->instructions[index];
 		if (instruction->offset < extent.start)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_fix.h"
 
+#include "daemon/detect/slow_call.h"
+
 #define FIXES_MAX 64
 /* Samples of the loop that are no votes, for each that is one: with more, it has other work to do.
  */
@@ -10,10 +12,12 @@ enum fix_kind {
 	FIX_LOOP,  /* elements that are taken in one loop */
 	FIX_ENTRY, /* a function, whatever the loop */
 	FIX_CACHE, /* of a function, whoever calls it */
+	FIX_PASS,  /* what several lines of one loop do in the same wrong way */
 };
 
 struct fix {
 	enum fix_kind kind;
+	uint8_t verdict; /* of FIX_PASS */
 	const struct python_code *code;
 	struct loop loop;
 	uint32_t leader; /* its site with most votes */
@@ -43,6 +47,17 @@ static const struct python_code *cached_code(const struct joining *joining, size
 		       : NULL;
 }
 
+/* A running sum and a running maximum are one pass over what grows; fields of one record are read
+ * by one call. */
+static bool is_for_pass(const struct joining *joining, const struct argument_vote *vote)
+{
+	uint8_t slow = joining->findings->log->sites[vote->site].slow;
+
+	return joining->facts[vote->site].call.in_loop &&
+	       (vote->verdict == ARGUMENT_GROWING || (vote->verdict == ARGUMENT_SLOW && slow &&
+						      slow_call_get(slow)->when == SLOW_IN_PIECES));
+}
+
 /* What a vote is for, as a fix without votes; code NULL: it is for itself. */
 static struct fix fix_of_vote(const struct joining *joining, size_t i)
 {
@@ -57,8 +72,11 @@ static struct fix fix_of_vote(const struct joining *joining, size_t i)
 		fix = (struct fix){ .kind = FIX_CACHE,
 				    .code = cached_code(joining, i),
 				    .leader = vote->site };
+	else if (is_for_pass(joining, vote))
+		fix.kind = FIX_PASS;
 	else if (!is_for_elements(vote))
 		fix.code = NULL;
+	fix.verdict = fix.kind == FIX_PASS ? vote->verdict : 0;
 	return fix;
 }
 
@@ -73,7 +91,9 @@ static struct fix *fix_voted_for(struct joining *joining, size_t vote)
 		struct fix *fix = &joining->fixes[i];
 
 		if (fix->kind == wanted.kind && fix->code == wanted.code &&
-		    (fix->kind != FIX_LOOP || fix->loop.start == wanted.loop.start))
+		    fix->verdict == wanted.verdict &&
+		    (fix->kind == FIX_ENTRY || fix->kind == FIX_CACHE ||
+		     fix->loop.start == wanted.loop.start))
 			return fix;
 	}
 	if (joining->count == FIXES_MAX)

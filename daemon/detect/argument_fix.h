@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Votes that one change of the program answers: those for elements taken anywhere in
- * one loop, and those for one function that several places call. Each fix's votes
+ * one loop, those for one function that several places call, and those of lines that do the same
+ * wrong in one loop. Each fix's votes
  * are joined to the site that has most of them, so that its line says what the change
  * saves. A loop over elements goes as a whole: samples in it that no other rule
  * speaks for are its votes, too. Pure.

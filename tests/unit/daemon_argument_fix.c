@@ -107,12 +107,32 @@ static void test_cache_of_several_callers(void **state)
 	assert_int_equal(joined(fixture, callers[0]), MANY / 4);
 }
 
+/* Two lines of a loop go over what grows: one pass will do. */
+static void test_lines_of_one_pass(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t sites[] = { call_at(fixture, "loop", 4), call_at(fixture, "loop", 12) };
+	uint32_t elsewhere = call_at(fixture, "join", 24);
+
+	for (uint32_t i = 0; i < 3 * MANY; i++) {
+		struct argument_frame one = frame(i % 3 == 2 ? elsewhere : sites[i % 6 == 0], i, i);
+
+		one.largest = 100 + i;
+		add(fixture, one);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, sites[0]), 2 * MANY);
+	assert_int_equal(joined(fixture, sites[0]), MANY / 2);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, elsewhere), MANY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_loop_over_elements, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_called_from_several_places, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cache_of_several_callers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lines_of_one_pass, set_up, tear_down),
 	};
 
 	return run_on_interpreters(tests);
