@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which instructions are a call's own, on code that every interpreter found here has compiled. */
+#include "argument_samples.h"
+
+#include "daemon/detect/argument_extent.h"
+
+static const char chains[] = "def digest(f, a, b):\n"
+			     "    return f(f'{a}|{b:>9}', size=8).g()\n"
+			     "def other(f, a):\n"
+			     "    return a.g(f(a))\n"
+			     "def shown(f, a):\n"
+			     "    return f(f'{a!r:{a}}').g(1)\n";
+
+static int call_offset(const struct compiled_code *code, unsigned number, bool precall)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < code->instruction_count; i++)
+		if (!strncmp(code->instructions[i].name, precall ? "PRECALL" : "CALL",
+			     precall ? 7 : 4) &&
+		    seen++ == number)
+			return code->instructions[i].offset;
+	fail_msg("no call %u", number);
+	return -1;
+}
+
+/* Of g(), by either of the instructions that 3.11 makes a call with. */
+static void check_origin(const struct live_python *python, const char *function, bool of_call)
+{
+	struct compiled_python chain = compiled_python(python, chains);
+	const struct compiled_code *code = compiled_function(&chain, function);
+	struct bytecode bytecode;
+
+	assert_int_equal(bytecode_init(&bytecode, &code->code), 0);
+	for (unsigned precall = 0; precall < (python->minor == 11 ? 2 : 1); precall++) {
+		int outer = call_offset(code, 1, precall), inner = call_offset(code, 0, false);
+
+		assert_int_equal(argument_extent_origin(&bytecode, outer), of_call ? inner : -1);
+		assert_true(argument_extent_find(&bytecode, outer).start <
+			    argument_extent_find(&bytecode, inner).end);
+		if (of_call)
+			assert_int_equal(argument_extent_find(&bytecode, outer).start,
+					 argument_extent_find(&bytecode, inner).start);
+	}
+	bytecode_deinit(&bytecode);
+	compiled_python_free(&chain);
+}
+
+static void test_origin(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	check_origin(fixture->python, "digest", true);
+	check_origin(fixture->python, "shown", true);
+	check_origin(fixture->python, "other", false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_origin, set_up, tear_down),
+	};
+
+	return run_on_interpreters(tests);
+}
