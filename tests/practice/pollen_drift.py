@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from runner import run
+from common import run
 
 GRAINS = 600
 STEPS = 260

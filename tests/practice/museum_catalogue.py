@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import defaultdict
 
-from runner import run
+from common import run
 
 LETTERS = "aeiou\u00e1\u00e9\u00f6\u00fc\u0159\u0161\u010d\u017elnrstkmp"
 NOT_WORD = re.compile(r"[^a-z0-9]+")

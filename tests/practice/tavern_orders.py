@@ -5,7 +5,7 @@ import json
 import random
 from collections import Counter, deque
 
-from runner import run
+from common import run
 
 DISHES = {"stew": (950, 12), "pie": (780, 9), "trout": (1490, 14), "dumplings": (860, 8), "soup": (520, 4), "plums": (430, 2)}
 NAMES = list(DISHES)

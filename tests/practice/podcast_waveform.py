@@ -5,7 +5,7 @@ import array
 import random
 import zlib
 
-from runner import run
+from common import run
 
 RATE = 800
 BUCKET = 40

@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections import OrderedDict, defaultdict
 
-from runner import run
+from common import run
 
 SERVERS = [f"cache-{name}.inner" for name in ("ash", "birch", "cedar", "elm", "fir", "oak")]
 

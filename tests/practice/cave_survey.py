@@ -4,7 +4,7 @@
 import random
 from collections import deque
 
-from runner import run
+from common import run
 
 WIDE, HIGH = 36, 26
 

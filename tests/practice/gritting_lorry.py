@@ -4,7 +4,7 @@
 import heapq
 import random
 
-from runner import run
+from common import run
 
 TOWNS = 500
 

@@ -5,7 +5,7 @@ import hashlib
 import random
 import struct
 
-from runner import run
+from common import run
 
 
 class Beacon:

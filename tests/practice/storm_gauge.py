@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from runner import run
+from common import run
 
 HOURS = 1_500
 

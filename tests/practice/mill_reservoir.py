@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from runner import run
+from common import run
 
 CELLS = 90
 HISTORY = 1_600

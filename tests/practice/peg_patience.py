@@ -3,7 +3,7 @@
 
 import random
 
-from runner import run
+from common import run
 
 SIDE = 6
 

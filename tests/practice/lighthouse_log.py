@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from runner import run
+from common import run
 
 EARTH = 3440.065  # sea miles
 LIGHTS = 420

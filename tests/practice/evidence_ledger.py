@@ -5,7 +5,7 @@ import hashlib
 import json
 import random
 
-from runner import run
+from common import run
 
 PLACES = ["shelf", "safe", "cold room", "court", "laboratory"]
 

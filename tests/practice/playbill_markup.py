@@ -5,7 +5,7 @@ import random
 import re
 from collections import Counter
 
-from runner import run
+from common import run
 
 SPEECH = re.compile(r"(?P<who>[A-Z]{3,}:)|(?P<direction>\()|(?P<song>~)|(?P<word>[a-z']+)|(?P<pause>[,.;!?]+)|(?P<space>\s+)")
 DIRECTION = re.compile(r"(?P<close>\))|(?P<open>\()|(?P<exit>exit|exeunt)|(?P<word>[a-z']+)|(?P<who>[A-Z]{3,})|(?P<space>\s+)")

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from runner import run
+from common import run
 
 CELLS = 14
 STEPS = 2_500

@@ -4,7 +4,7 @@
 import random
 from decimal import Decimal, localcontext
 
-from runner import run
+from common import run
 
 
 def root(value, power, guess):

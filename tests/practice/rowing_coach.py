@@ -7,7 +7,7 @@ from collections import deque
 
 import numpy as np
 
-from runner import run
+from common import run
 
 KEPT = 12
 

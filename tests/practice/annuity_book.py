@@ -5,7 +5,7 @@ import random
 from collections import defaultdict
 from decimal import ROUND_HALF_EVEN, Decimal
 
-from runner import run
+from common import run
 
 CENT = Decimal("0.01")
 

@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 
-from runner import run
+from common import run
 
 RATE = 8_000
 SIZES = (512, 1024, 2048)

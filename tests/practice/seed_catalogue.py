@@ -6,7 +6,7 @@ import io
 import random
 from collections import defaultdict
 
-from runner import run
+from common import run
 
 GROUPS = ["beans", "kale", "beet", "gourd", "herb", "flower"]
 

@@ -6,7 +6,7 @@ import math
 import random
 import struct
 
-from runner import run
+from common import run
 
 HALF_TIMES = (5.0, 12.5, 27.0, 54.3)
 SHARES = tuple(1 - math.exp(-math.log(2) / half / 6) for half in HALF_TIMES)  # of a ten-second step

@@ -6,7 +6,7 @@ import hmac
 import json
 import random
 
-from runner import run
+from common import run
 
 HALLS = ["north", "south", "yard", "press", "loft"]
 

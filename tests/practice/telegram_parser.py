@@ -5,7 +5,7 @@ import random
 import struct
 from collections import Counter
 
-from runner import run
+from common import run
 
 HEAD = struct.Struct(">BH")
 WHOLE = struct.Struct(">q")

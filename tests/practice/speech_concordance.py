@@ -4,7 +4,7 @@
 import random
 from collections import Counter, defaultdict
 
-from runner import run
+from common import run
 
 SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()
 
