@@ -5,7 +5,9 @@
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_rule.h"
 #include "daemon/detect/slow_call.h"
+#include "daemon/report/model/sorted_end.h"
 #include "pyintrospect/code_names.h"
+#include "pyintrospect/line_table.h"
 #include "pyintrospect/position_table.h"
 
 #include <errno.h>
@@ -86,7 +88,8 @@ static enum argument_verdict believed(const struct charging *charging,
 {
 	bool by_arguments = vote->verdict == ARGUMENT_INVARIANT ||
 			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW ||
-			    vote->verdict == ARGUMENT_IN_TURN || vote->verdict == ARGUMENT_GROWING;
+			    vote->verdict == ARGUMENT_IN_TURN || vote->verdict == ARGUMENT_END ||
+			    vote->verdict == ARGUMENT_GROWING;
 
 	return by_arguments && charging->needed[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
 }
@@ -510,6 +513,16 @@ static bool calls_needed(const struct words *words, bool at_entry, bool names_co
 		is_one_of(last, cheap_names, sizeof(cheap_names) / sizeof(cheap_names[0])));
 }
 
+static bool takes_end(const struct charging *charging, const struct argument_site *site)
+{
+	const struct python_code *code = site->code;
+
+	return sorted_end_is_taken(source_cache_columns(
+		charging->input->sources, code->file,
+		line_table_find(code->minor, code->line_table, code->line_table_size,
+				code->first_line, site->offset)));
+}
+
 static int find_needed(struct charging *charging)
 {
 	const struct argument_log *log = charging->input->log;
@@ -518,6 +531,9 @@ static int find_needed(struct charging *charging)
 		const struct argument_summary *summary = &charging->findings.summaries[id];
 		struct words words;
 		struct call_site site = { 0 };
+
+		if (summary->votes[ARGUMENT_END])
+			charging->needed[id] = !takes_end(charging, &log->sites[id]);
 
 		/* np.append() is not a list's. */
 		if (log->sites[id].slow && !slow_call_is_builtin(log->sites[id].slow))
