@@ -30,8 +30,9 @@ MIB = 1 << 20
 # What a leak grows by in a second, in MiB, when it keeps its pace.
 LEAST, MOST = 0.5, 5.0
 # Seconds of each of two windows in which a clean program's least resident memory is compared, and by how much it may
-# differ: a batch's period and more, and an arena or two.
+# differ: a batch's period and more, and an arena or two. Seconds between samples: of a batch the end must be seen.
 WINDOW, SLACK = 6.0, 3 * MIB
+CLEAN_INTERVAL = 0.2
 # After which samples tracemalloc is asked, of which the first is 1.
 SNAPSHOTS = (3, 9)
 # It ends by itself after the last of them; on a busy machine this is long.
@@ -101,11 +102,12 @@ def resident():
 
 
 class Sampler(threading.Thread):
-    """Every second what is kept and what is resident; with `script`, what tracemalloc says of its lines, and the end."""
+    """At intervals what is kept and what is resident; with `script`, what tracemalloc says of its lines, and the end."""
 
-    def __init__(self, probe, script, result):
+    def __init__(self, probe, interval, script, result):
         super().__init__(daemon=True)
         self.probe = probe
+        self.interval = interval
         self.script = script
         self.result = result
         self.samples = []
@@ -115,7 +117,7 @@ class Sampler(threading.Thread):
 
     def run(self):
         start = time.monotonic()
-        while not self.done.wait(1.0):
+        while not self.done.wait(self.interval):
             try:
                 names = dict(sys.modules["__main__"].__dict__, **{helper.__name__: helper for helper in HELPERS})
                 kept = eval(self.probe, names)
@@ -148,13 +150,13 @@ class Sampler(threading.Thread):
         return grown
 
 
-def inside(script, probe, seconds, trace, result):
+def inside(script, probe, seconds, interval, trace, result):
     if trace:
         import tracemalloc
         tracemalloc.start(12)
     sys.argv = [script, "--seconds", str(seconds)]
     sys.path[0] = os.path.dirname(script)
-    sampler = Sampler(probe, script if trace else None, result)
+    sampler = Sampler(probe, interval, script if trace else None, result)
     sampler.start()
     try:
         runpy.run_path(script, run_name="__main__")
@@ -176,11 +178,11 @@ def hold(condition, message, *values):
         raise Wrong(message % values)
 
 
-def run(arguments, entry, seconds, trace):
+def run(arguments, entry, seconds, interval=1.0, trace=False):
     with tempfile.TemporaryDirectory() as folder:
         result = os.path.join(folder, "result.json")
         command = [arguments.python, os.path.abspath(__file__), "--inside", os.path.join(HERE, entry["file"]),
-                   entry["probe"], str(seconds), str(int(trace)), result]
+                   entry["probe"], str(seconds), str(interval), str(int(trace)), result]
         ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
                                env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1"))
         hold(ended.returncode == 0, "exit code %s: %s", ended.returncode, ended.stdout[-400:])
@@ -206,7 +208,7 @@ def pace(entry):
 
 
 def check_leak(arguments, entry):
-    found = run(arguments, entry, arguments.seconds, False)
+    found = run(arguments, entry, arguments.seconds)
     samples = found["samples"][2:]
     hold(len(samples) >= 5, "%d samples; %s", len(samples), found["failed"])
     kept = [sample[1] for sample in samples]
@@ -215,7 +217,7 @@ def check_leak(arguments, entry):
     rate = slope(samples) * pace(entry) * arguments.seconds / max(1, found["rounds"])
     each = (samples[-1][2] - samples[0][2]) / (kept[-1] - kept[0])
     hold(LEAST * MIB <= rate <= MOST * MIB, "grows by %.2f MiB/s", rate / MIB)
-    traced = run(arguments, entry, TRACED_SECONDS, True)
+    traced = run(arguments, entry, TRACED_SECONDS, trace=True)
     samples = traced["samples"]
     hold(len(samples) >= SNAPSHOTS[-1], "%d samples are too few for tracemalloc", len(samples))
     lines = {int(line): grown for line, grown in traced["lines"].items()}
@@ -235,7 +237,7 @@ def check_leak(arguments, entry):
 
 def check_clean(arguments, entry):
     seconds = entry["settled_after"] + 2 * WINDOW + 3
-    found = run(arguments, entry, seconds, False)
+    found = run(arguments, entry, seconds, interval=CLEAN_INTERVAL)
     samples = found["samples"]
     hold(samples, "no samples; %s", found["failed"])
     most = max(sample[1] for sample in samples)
@@ -306,7 +308,7 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--inside"]:
-        script, probe, seconds, trace, result = sys.argv[2:]
-        inside(script, probe, float(seconds), trace == "1", result)
+        script, probe, seconds, interval, trace, result = sys.argv[2:]
+        inside(script, probe, float(seconds), float(interval), trace == "1", result)
     else:
         sys.exit(main())

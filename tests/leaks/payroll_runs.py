@@ -41,10 +41,10 @@ class Run:
     def pay(self, rng):
         total = 0.0
         for person in range(90):
-            hours = [round(rng.gauss(7.6, 0.8), 2) for _ in range(160)]
-            gross = sum(hours) * 21.4
+            hours = [round(rng.gauss(7.6, 0.8), 2) for _ in range(40)]
+            gross = sum(hours) * 85.6
             slip = {"gross": gross, "tax": gross * 0.22, "pension": gross * 0.08, "net": gross * 0.7}
-            slip["hours"] = " ".join("%.2f" % hour for hour in hours * 3)
+            slip["hours"] = " ".join("%.2f" % hour for hour in hours * 12)
             self.note("%s %d: %s", self.department, person, SLIP % slip)
             total += slip["net"]
         return total

@@ -8,6 +8,7 @@ import service
 
 THREADS = 4
 WIDTH = 64
+SIZES = (8, 10, 12)
 WORDS = "quoin galley forme serif kerning ligature folio recto verso imprint colophon signature deckle vellum".split()
 
 local = threading.local()
@@ -16,7 +17,7 @@ local = threading.local()
 def workplace():
     """What a thread keeps for its jobs; made when its first one comes."""
     if not hasattr(local, "fonts"):
-        local.fonts = {size: {letter: size * 0.5 for letter in "abcdefghijklmnopqrstuvwxyz"} for size in (8, 10, 12)}
+        local.fonts = {size: {word: size * 0.5 * len(word) for word in WORDS} for size in SIZES}
         local.galleys = []
         local.widest = 0.0
     return local
@@ -25,7 +26,7 @@ def workplace():
 def set_line(words, size):
     place = workplace()
     font = place.fonts[size]
-    width = sum(font.get(letter, 0.3 * size) for word in words for letter in word)
+    width = sum(font[word] + 0.3 * size for word in words)
     place.widest = max(place.widest, width)
     return " ".join(words).ljust(WIDTH)
 
@@ -61,7 +62,7 @@ def main():
     checked = 0
     for number in service.rounds(per_second=30):
         for _ in range(4):
-            jobs.put((number, [rng.choice(WORDS) for _ in range(600)], rng.choice((8, 10, 12))))
+            jobs.put((number, [rng.choice(WORDS) for _ in range(600)], rng.choice(SIZES)))
         for _ in range(4):
             proofs.get()
             checked += 1

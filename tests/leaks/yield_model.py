@@ -5,7 +5,7 @@ import torch
 import service
 
 FEATURES = 24
-BATCH = 256
+BATCH = 128
 
 
 class Model(torch.nn.Module):
