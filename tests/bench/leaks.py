@@ -5,8 +5,8 @@
     tests/bench/leaks.py [--python PYTHON ...] [--seconds 20] [--keep FOLDER] [WORD ...]
     tests/bench/leaks.py --judge FOLDER          the reports of an earlier --keep
 
-A holder is named when all words of it stand in one of the first three entries of heap.growing, or of heap.holders by
-bytes_per_s; where no variable holds the memory, when the verdict is of the right kind. A line is named when one of
+A holder is named when all words of it stand in path and type of one of the first three entries of heap.growing, or of
+heap.holders by bytes_per_s; where no variable holds the memory, when the verdict is of the right kind. A line is named when one of
 those of the first three entries of heap.growing is in `lines`. A clean program is accused by the verdict "leak". Nothing
 here is asserted: the exit code is 1 only when there was no report at all to judge.
 """
@@ -49,23 +49,20 @@ def texts(value):
 
 
 def places(entry):
-    """(file's name, line, function) of each of an entry's lines, be they objects or "file:line (function)"."""
+    """(file's name, line) of each of an entry's lines, be they objects or "file:line (function)"."""
     for line in entry.get("lines") or []:
         if isinstance(line, dict) and isinstance(line.get("line"), int):
-            yield os.path.basename(str(line.get("file"))), line["line"], str(line.get("function") or "")
+            yield os.path.basename(str(line.get("file"))), line["line"]
             continue
         for text in texts(line):
-            found = re.search(r"([^\s:(]+):(\d+)(.*)", text)
+            found = re.search(r"([^\s:(]+):(\d+)", text)
             if found:
-                yield os.path.basename(found.group(1)), int(found.group(2)), found.group(3)
+                yield os.path.basename(found.group(1)), int(found.group(2))
 
 
 def said_of(entry):
-    """What is read as the name of the holder: the path, the type, where it grows; not the source of a line."""
-    words = list(texts(entry.get("path"))) + list(texts(entry.get("type")))
-    for file, _, function in places(entry):
-        words += [file, function]
-    return "\n".join(words)
+    """What is read as the name of the holder: path and type, not the functions of the lines, which may have its name."""
+    return "\n".join(list(texts(entry.get("path"))) + list(texts(entry.get("type"))))
 
 
 def has(text, words):
@@ -92,7 +89,7 @@ def judge(program, report):
     verdict = (heap.get("verdict") or {}).get("kind")
     verdicts = [program["verdict"]] + program.get("verdict_also", [])
     wanted = [words for words in [program["holder_words"]] + program.get("holder_words_also", []) if words]
-    lines = [(file, line) for entry in growing for file, line, _ in places(entry)]
+    lines = [place for entry in growing for place in places(entry)]
     first = (growing or holders or [{}])[0]
     return {
         "file": program["file"],
