@@ -13,6 +13,8 @@
 #define BULK_MIN 64
 /* A list is not worth the way into an array and back below so many items. */
 #define LIST_MAX 64
+/* Items that are worth more than to be sorted. */
+#define SORTED_MIN 8
 
 static bool is_scalar(uint8_t kind)
 {
@@ -212,6 +214,15 @@ static bool is_short_list(const struct argument_operand *operand)
 	return (operand->kind == CONTENT_LIST || operand->kind == CONTENT_TUPLE ||
 		operand->kind == CONTENT_DEQUE) &&
 	       operand->size > 0 && operand->size <= LIST_MAX;
+}
+
+bool argument_sorts_few(const struct argument_site *site)
+{
+	const struct argument_operand *sorted = operand_of(site, OPERAND_VALUE);
+
+	return sorted && sorted->size < SORTED_MIN &&
+	       (sorted->kind == CONTENT_LIST || sorted->kind == CONTENT_TUPLE ||
+		sorted->kind == CONTENT_SET || sorted->kind == CONTENT_DICT);
 }
 
 /* Python's sum(x) of a library's array. */

@@ -36,6 +36,9 @@ bool argument_is_trivial(const struct argument_site *site);
 /* It works on an array of many numbers, not on one of its elements. */
 bool argument_works_in_bulk(const struct argument_site *site);
 
+/* What it sorts has so few items that it hardly matters how. */
+bool argument_sorts_few(const struct argument_site *site);
+
 /* x == value of a whole array or column, of a size that matters. */
 bool argument_compares_array(const struct argument_site *site);
 

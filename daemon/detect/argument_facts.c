@@ -286,7 +286,8 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		return;
 	when = slow_call_get(site->slow)->when;
 	facts->summary->slow = argument_part_of_slow(site->slow);
-	facts->end = slow_call_sorts(site->slow) && facts->veto.takes_item;
+	facts->end =
+		slow_call_sorts(site->slow) && facts->veto.takes_item && !argument_sorts_few(site);
 	switch (when) {
 	case SLOW_IN_TURN:
 		/* As a sequence is that it goes over, and that it makes longer. */

@@ -63,15 +63,19 @@ static double all_rounds(const uint64_t trips[OPERAND_LOOPS_MAX], size_t loops)
 struct saved_part argument_part_of_elements(const struct argument_site *site,
 					    const uint64_t trips[OPERAND_LOOPS_MAX])
 {
-	double rounds = all_rounds(trips, index_count(site));
+	double inner = all_rounds(trips, index_count(site));
+	double nest = all_rounds(trips, OPERAND_LOOPS_MAX);
 
 	if (is_buffer(site))
 		return part_of_buffer;
 	if (!trips[0])
 		return all_of_it;
-	return (struct saved_part){ .middle = part_of(ELEMENTS_A_CALL, rounds),
-				    .low = part_of(ELEMENTS_A_CALL_HIGH, rounds),
-				    .high = part_of(ELEMENTS_A_CALL_LOW, rounds) };
+	/* Whether one call can do the work of the loops around, too, is not known. */
+	return (struct saved_part){
+		.middle = (part_of(ELEMENTS_A_CALL, inner) + part_of(ELEMENTS_A_CALL, nest)) / 2,
+		.low = part_of(ELEMENTS_A_CALL_HIGH, inner),
+		.high = part_of(ELEMENTS_A_CALL_LOW, nest),
+	};
 }
 
 struct saved_part argument_part_of_scalars(const uint64_t trips[OPERAND_LOOPS_MAX])

@@ -14,16 +14,17 @@ static void test_ends(void **state)
 	static const char *const taken[] = {
 		"best = sorted(bids)[0]",
 		"amount, farm = sorted((a, f) for f, a in self.bids.items())[-1]",
-		"x = sorted(names, key=lambda n: n[1])[2].title()",
-		"y = sorted(sorted(a) + ['(', \"\\\")\"])[-3]",
-		"z = sorted(a)[5], sorted(b)[1]",
+		"x = sorted(names, key=lambda n: n[1])[0].title()",
+		"y = sorted(sorted(a) + ['(', \"\\\")\"])[-1]",
+		"z = sorted(a)[5], sorted(b)[0]",
 	};
 	static const char *const others[] = {
 		"median = sorted(self.sales)[1000]",
 		"top = sorted(bids)[:3]",
 		"middle = sorted(x)[len(x) // 2]",
 		"all = sorted(bids)",
-		"low = sorted(a)[-4]",
+		"low = sorted(a)[-2]",
+		"middle = sorted((a, b, c))[1]",
 		"row = sorted(a)[0:2]",
 		"cut = sorted(a, key=f(",
 		"b = sorted(a # )[0]",

@@ -411,8 +411,8 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    what);
 	case ARGUMENT_END:
 		return arena_format(arena,
-				    "%s sorts all of it to take one item: use max() or min(), or "
-				    "heapq.nsmallest() for the first few",
+				    "%s sorts all of it to take the first or the last item: use "
+				    "min() or max()",
 				    what);
 	case ARGUMENT_IN_TURN:
 		return arena_format(arena,

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SORTED    "sorted("
-#define ITEMS_MAX 3
+#define SORTED "sorted("
 
 /* Behind the closing quote of a string that begins here; the line's end where there is none. */
 static const char *behind_string(const char *text)
@@ -45,7 +44,7 @@ static bool is_end(const char *text)
 	if (*text != '[' || !(isdigit((unsigned char)text[1]) || text[1] == '-'))
 		return false;
 	item = strtol(text + 1, &end, 10);
-	return *end == ']' && item < ITEMS_MAX && item >= -ITEMS_MAX;
+	return *end == ']' && (item == 0 || item == -1);
 }
 
 bool sorted_end_is_taken(const char *line)
