@@ -62,7 +62,7 @@ class CalendarFixed(Calendar):
 
 def punctuality(text, calendar):
     late, trips, full = defaultdict(int), defaultdict(int), defaultdict(int)
-    worst = (0, None)
+    worst = (-99, 0)
     for row in csv.DictReader(io.StringIO(text), delimiter=";"):
         day = calendar.day(row["day"])
         minutes_late = minutes(row["left"]) - minutes(row["due"])
