@@ -6,8 +6,8 @@ import pandas as pd
 
 from runner import run
 
-DAYS = 70
-PLOTS = 60
+DAYS = 80
+PLOTS = 700
 
 
 class Walks:
@@ -15,51 +15,42 @@ class Walks:
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
-        self.first = pd.Timestamp(2000 + seed % 23, 6, 1)
         self.offset = self.rng.normal(0, 0.8, PLOTS)
 
     def sheet(self, day):
         high = 24 + 6 * np.sin(day / 25) + self.offset + self.rng.normal(0, 2, PLOTS)
+        low = high - self.rng.uniform(6, 14, PLOTS)
         return pd.DataFrame(
             {
                 "plot": np.arange(PLOTS),
-                "day": self.first + pd.Timedelta(days=day),
+                "day": np.full(PLOTS, day),
                 "high": high,
-                "low": high - self.rng.uniform(6, 14, PLOTS),
+                "low": low,
+                "warmth": warmth(high, low),
                 "brix": 4 + 0.2 * day + self.rng.normal(0, 0.4, PLOTS),
             }
         )
 
 
-def warmth(sheet):
+def warmth(high, low):
     """Degree days above ten of one day, capped at nineteen."""
-    mean = (sheet["high"] + sheet["low"]) / 2
-    return (mean - 10).clip(0, 19)
+    return ((high + low) / 2 - 10).clip(0, 19)
 
 
 def collect(walks):
     summer = walks.sheet(0)
-    summer["warmth"] = warmth(summer)
     for day in range(1, DAYS):
-        sheet = walks.sheet(day)
-        sheet["warmth"] = warmth(sheet)
-        summer = pd.concat([summer, sheet], ignore_index=True)
+        summer = pd.concat([summer, walks.sheet(day)], ignore_index=True)
     return summer
 
 
 def collect_fixed(walks):
-    sheets = []
-    for day in range(DAYS):
-        sheet = walks.sheet(day)
-        sheet["warmth"] = warmth(sheet)
-        sheets.append(sheet)
-    return pd.concat(sheets, ignore_index=True)
+    return pd.concat([walks.sheet(day) for day in range(DAYS)], ignore_index=True)
 
 
 def ripe(summer, brix):
     """The first day that each plot was sweet enough, as days since the first walk."""
-    days = (summer["day"] - summer["day"].min()).dt.days
-    return days[summer["brix"] >= brix].groupby(summer["plot"]).min()
+    return summer[summer["brix"] >= brix].groupby("plot")["day"].min()
 
 
 def picking_order(summer, brix):
