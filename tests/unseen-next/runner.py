@@ -1,0 +1,1 @@
+../unseen/runner.py
