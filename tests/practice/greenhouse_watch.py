@@ -2,7 +2,7 @@
 """A day in a greenhouse: vents and heating follow what the simulated climate's sensors say."""
 
 import native
-from runner import run
+from common import run
 
 smallkit = native.load("smallkit.c")
 

@@ -1,1 +1,0 @@
-../unseen/runner.py
