@@ -143,6 +143,14 @@ bool argument_is_trivial(const struct argument_site *site)
 	return site->operand_count > 0;
 }
 
+bool argument_computes(const struct argument_site *site)
+{
+	return (site->kind == OPERATION_CALL || site->kind == OPERATION_CALL_UNPACKED ||
+		site->kind == OPERATION_BINARY || site->kind == OPERATION_COMPARE ||
+		site->kind == OPERATION_UNARY) &&
+	       !argument_is_trivial(site);
+}
+
 bool argument_works_in_bulk(const struct argument_site *site)
 {
 	if (argument_takes_element(site))

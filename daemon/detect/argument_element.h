@@ -33,6 +33,9 @@ bool argument_is_whole_data(const struct argument_operand *operand);
 /* It costs no more than to keep its result would: x[i] of a list, a + b of two numbers. */
 bool argument_is_trivial(const struct argument_site *site);
 
+/* A call, or an operation that is not trivial. */
+bool argument_computes(const struct argument_site *site);
+
 /* It works on an array of many numbers, not on one of its elements. */
 bool argument_works_in_bulk(const struct argument_site *site);
 

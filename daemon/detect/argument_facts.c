@@ -376,9 +376,6 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 		return;
 	facts->same = comparable && summary->calls >= CALLS_MIN &&
 		      interval_wilson(summary->commonest, summary->judged).low > SAME_LOW;
-	/* To keep its result would cost as much. */
-	if (argument_is_trivial(site) && !facts->call.does.names_constant)
-		return;
 	judge_again(facts, site, comparable);
 	if (!comparable || facts->same ||
 	    (facts->again && summary->repeated > REPEATED_RATHER_THAN_FEW))
@@ -406,6 +403,14 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 		}
 }
 
+static bool is_within(const struct argument_facts *facts, const struct argument_log *log,
+		      uint32_t inner, uint32_t outer)
+{
+	return inner != outer && log->sites[inner].code == log->sites[outer].code &&
+	       facts[inner].extent.start >= facts[outer].extent.start &&
+	       log->sites[inner].offset < log->sites[outer].offset;
+}
+
 /* f(g(x)), where g(x) is longer each time: so is the work of f, and one change mends both. */
 static void inherit_growth(struct argument_facts *facts, const struct argument_log *log,
 			   uint32_t id)
@@ -417,10 +422,21 @@ static void inherit_growth(struct argument_facts *facts, const struct argument_l
 	    outer->most_items < GROWN_ITEMS_MIN)
 		return;
 	for (uint32_t inner = 0; inner < log->site_count; inner++)
-		if (inner != id && facts[inner].growing && log->sites[inner].code == site->code &&
-		    facts[inner].extent.start >= outer->extent.start &&
-		    log->sites[inner].offset < site->offset)
+		if (facts[inner].growing && is_within(facts, log, inner, id))
 			outer->growing = true;
+}
+
+/* To keep its result would cost as much: unless what it works on is computed for it, as in
+ * sorted(x)[0]. */
+static void drop_trivial(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
+{
+	if (!argument_is_trivial(&log->sites[id]) || facts[id].call.does.names_constant)
+		return;
+	for (uint32_t inner = 0; inner < log->site_count; inner++)
+		if (is_within(facts, log, inner, id) && argument_computes(&log->sites[inner]))
+			return;
+	facts[id].again = facts[id].few = false;
+	facts[id].summary->repeated = 0;
 }
 
 static int compare_times(const void *left, const void *right, void *context)
@@ -532,6 +548,7 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {
 		judge_entry(facts, log, id);
 		inherit_growth(facts, log, id);
+		drop_trivial(facts, log, id);
 	}
 	return error;
 }

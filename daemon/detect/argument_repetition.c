@@ -274,13 +274,6 @@ static int measure_potentials(struct judgement *judgement)
 	return 0;
 }
 
-static bool computes(const struct argument_site *site)
-{
-	return (site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
-		site->kind == OPERATION_COMPARE || site->kind == OPERATION_UNARY) &&
-	       !argument_is_trivial(site);
-}
-
 /*
  * What an array or a list holds can be known to be the same only by who keeps it. One that the
  * expression itself computes, of other data each time, nobody keeps.
@@ -298,7 +291,7 @@ static void refute_computed(struct judgement *judgement)
 			keys &= site->operands[i].hashable;
 		for (uint32_t inner = 0; facts->again && !keys && inner < count; inner++)
 			if (inner != id && judgement_site(judgement, inner)->code == site->code &&
-			    computes(judgement_site(judgement, inner)) &&
+			    argument_computes(judgement_site(judgement, inner)) &&
 			    judgement->facts[inner].extent.start >= facts->extent.start &&
 			    judgement_site(judgement, inner)->offset < site->offset &&
 			    is_refuted(judgement, inner))
