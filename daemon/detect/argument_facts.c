@@ -300,7 +300,8 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		facts->searched |= argument_meets(site, when);
 		break;
 	case SLOW_IN_PIECES:
-		facts->slow = facts->call.in_loop && site->counted;
+		facts->elements = facts->call.in_loop && site->counted;
+		facts->summary->elements = facts->summary->slow;
 		break;
 	default:
 		facts->slow = argument_meets(site, when);
@@ -317,6 +318,12 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 			return;
 		facts->in_turn |= !site->operands[i].hashable;
 	}
+	/* What was made anew and is equal by chance has no place to keep a result at. */
+	if (facts->in_turn) {
+		facts->few = site->of_callee && site->row_recurring >= ROWS_RECURRING_MIN &&
+			     site->row_held >= ROWS_ALIKE_MIN && !site->row_changed;
+		return;
+	}
 	/* Data that is other data a moment later does not come back among all samples. */
 	if (site->of_callee && site->row_recurring >= ROWS_RECURRING_MIN &&
 	    site->row_alike >= ROWS_ALIKE_MIN) {
@@ -328,9 +335,7 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 		facts->few = true;
 		return;
 	}
-	/* Samples of one long call are alike, too. */
-	if (facts->in_turn ||
-	    (site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
+	if ((site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
 	    summary->judged < FEW_SAMPLES_MIN || summary->distinct < 2 || facts->overflow ||
 	    summary->distinct > FEW_SETS_SEEN)
 		return;

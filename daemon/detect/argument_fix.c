@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_fix.h"
 
-#include "daemon/detect/slow_call.h"
-
 #define FIXES_MAX 64
 /* Samples of the loop that are no votes, for each that is one: with more, it has other work to do.
  */
@@ -47,15 +45,10 @@ static const struct python_code *cached_code(const struct joining *joining, size
 		       : NULL;
 }
 
-/* A running sum and a running maximum are one pass over what grows; fields of one record are read
- * by one call. */
+/* A running sum and a running maximum are one pass over what grows. */
 static bool is_for_pass(const struct joining *joining, const struct argument_vote *vote)
 {
-	uint8_t slow = joining->findings->log->sites[vote->site].slow;
-
-	return joining->facts[vote->site].call.in_loop &&
-	       (vote->verdict == ARGUMENT_GROWING || (vote->verdict == ARGUMENT_SLOW && slow &&
-						      slow_call_get(slow)->when == SLOW_IN_PIECES));
+	return vote->verdict == ARGUMENT_GROWING && joining->facts[vote->site].call.in_loop;
 }
 
 /* What a vote is for, as a fix without votes; code NULL: it is for itself. */

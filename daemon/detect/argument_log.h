@@ -58,6 +58,8 @@ struct argument_site {
 	/* Of many calls in a row, pairs of any two: all, those with the same contents, and watches
 	 * with one of these. */
 	uint32_t row_pairs, row_alike, row_recurring;
+	/* Of these pairs, those of the same objects: with the same contents, and with others. */
+	uint32_t row_held, row_changed;
 	uint32_t rows;   /* times that so many were watched */
 	bool comparable; /* it was seen with data among its operands */
 	/* Of an entry: the site seen last that called it, + 1, and whether others did, too. */

@@ -503,7 +503,7 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 	read_contents(sampler, &values, 1, true);
 	for (size_t k = 0; k < site.operand_count; k++)
 		note_value(sampler, &noted, &site, k, &values.items[k], &object);
-	*ret_contents = (struct argument_contents){ noted.contents, noted.largest };
+	*ret_contents = (struct argument_contents){ noted.contents, noted.objects, noted.largest };
 	return !argument_is_foreign(&site) && noted.flags & ARGUMENT_DATA &&
 	       !(noted.flags & ARGUMENT_OPAQUE);
 }
@@ -557,8 +557,14 @@ void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
 	uint32_t alike = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		for (unsigned k = 0; k < i; k++)
-			alike += contents[i].number == contents[k].number;
+		for (unsigned k = 0; k < i; k++) {
+			bool same = contents[i].number == contents[k].number;
+			bool held = contents[i].objects == contents[k].objects;
+
+			alike += same;
+			row->row_held += same && held;
+			row->row_changed += held && !same;
+		}
 		if (i)
 			argument_sampler_compared(sampler, site, contents[i], contents[i - 1]);
 	}

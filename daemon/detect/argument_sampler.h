@@ -59,8 +59,9 @@ struct argument_choice argument_sampler_least_known(struct argument_sampler *sam
 						    const struct capture *capture);
 /* What the operands of a call hold. */
 struct argument_contents {
-	uint64_t number; /* equal for equal contents */
-	uint64_t items;  /* or bytes, of the largest operand that is a sequence; 0: none is */
+	uint64_t number;  /* equal for equal contents */
+	uint64_t objects; /* equal for the same objects */
+	uint64_t items;   /* or bytes, of the largest operand that is a sequence; 0: none is */
 };
 
 /* Of an instruction that the innermost frame is about to begin. False: some cannot be compared. */

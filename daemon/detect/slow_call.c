@@ -171,6 +171,8 @@ bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
 		return verdict == ARGUMENT_CUT;
 	case SLOW_SEARCH:
 		return verdict == ARGUMENT_SEARCHED;
+	case SLOW_IN_PIECES:
+		return verdict == ARGUMENT_ELEMENTS;
 	default:
 		return verdict == ARGUMENT_SLOW;
 	}

@@ -77,7 +77,14 @@ static void test_in_turn(void **state)
 	site->rows = 4;
 	site->row_alike = 12;
 	site->row_recurring = 3;
+	/* Equal by chance, and made anew. */
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->row_held = 12;
 	all_are(fixture, ARGUMENT_IN_TURN, outer);
+	/* The same object with something else in it. */
+	site->row_changed = 1;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->row_changed = 0;
 	/* What was compared in part may differ in the rest. */
 	site->operands[1].whole = false;
 	all_are(fixture, ARGUMENT_NEEDED, inner);

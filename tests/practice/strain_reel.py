@@ -4,7 +4,7 @@
 import random
 import struct
 
-from runner import run
+from common import run
 
 HEADER = struct.Struct("<4sIHh")
 CHANNELS = ("north deck", "south deck", "pylon", "west stay")

@@ -4,7 +4,7 @@
 import json
 import random
 
-from runner import run
+from common import run
 
 TRAMS = 30
 TRACKS = 9
