@@ -135,7 +135,7 @@ bool argument_is_trivial(const struct argument_site *site)
 		return at_once || argument_takes_element(site);
 	}
 	if (site->kind != OPERATION_BINARY && site->kind != OPERATION_COMPARE &&
-	    site->kind != OPERATION_UNARY)
+	    site->kind != OPERATION_UNARY && site->kind != OPERATION_TRUTH)
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (!is_scalar(site->operands[i].kind))
@@ -233,6 +233,16 @@ bool argument_sorts_few(const struct argument_site *site)
 		sorted->kind == CONTENT_SET || sorted->kind == CONTENT_DICT);
 }
 
+/* Of a call, or of the Python function that it calls. */
+static bool is_first_short_list(const struct argument_site *site)
+{
+	size_t first = 0;
+
+	while (first < site->operand_count && site->operands[first].callable)
+		first++;
+	return first < site->operand_count && is_short_list(&site->operands[first]);
+}
+
 /* Python's sum(x) of a library's array. */
 static bool goes_over_array(const struct argument_site *site)
 {
@@ -276,7 +286,7 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_SEARCH:
 		return is_of_list(site, ARGUMENT_SEARCHED_MIN);
 	case SLOW_ON_LIST:
-		return site->operand_count && is_short_list(&site->operands[0]);
+		return is_first_short_list(site);
 	case SLOW_ON_ONE:
 		return first && first->kind == CONTENT_LIST && first->size <= 1;
 	case SLOW_IN_TURN:

@@ -310,6 +310,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 
 static void judge_few(struct argument_facts *facts, const struct argument_site *site)
 {
+	bool calls_python = site->of_callee || site->runs_python;
 	const struct argument_summary *summary = facts->summary;
 	double n = (double)summary->judged, calls = summary->pairs + 1, alike = 0;
 
@@ -320,17 +321,17 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	}
 	/* What was made anew and is equal by chance has no place to keep a result at. */
 	if (facts->in_turn) {
-		facts->few = site->of_callee && site->row_recurring >= ROWS_RECURRING_MIN &&
+		facts->few = calls_python && site->row_recurring >= ROWS_RECURRING_MIN &&
 			     site->row_held >= ROWS_ALIKE_MIN && !site->row_changed;
 		return;
 	}
 	/* Data that is other data a moment later does not come back among all samples. */
-	if (site->of_callee && site->row_recurring >= ROWS_RECURRING_MIN &&
+	if (calls_python && site->row_recurring >= ROWS_RECURRING_MIN &&
 	    site->row_alike >= ROWS_ALIKE_MIN) {
 		facts->few = true;
 		return;
 	}
-	if (site->of_callee && summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
+	if (calls_python && summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
 	    (calls - 1) * calls / 2 / (double)summary->recurring <= FEW_SETS_MAX) {
 		facts->few = true;
 		return;

@@ -42,9 +42,10 @@ struct argument_site {
 	int offset;
 	uint8_t kind; /* enum operation_kind */
 	bool in_place;
-	bool of_callee;  /* the operands are what a Python function was called with */
-	bool of_library; /* and that function is a library's */
-	bool counted;    /* the loop around it goes over numbers in a row: range(), enumerate() */
+	bool of_callee;   /* the operands are what a Python function was called with */
+	bool of_library;  /* and that function is a library's */
+	bool runs_python; /* a Python function runs in it, maybe called by way of C */
+	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
 	uint8_t slow; /* slow_call.h's number of what it calls */

@@ -250,6 +250,7 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 	size_t callee = callee_of(stack, frame_number);
 	uint8_t slow = known_codes_slow_below(&sampler->codes, stack, callee);
 
+	site->runs_python = true;
 	site->of_library = known_codes_get(&sampler->codes, stack->frames[callee].code)->is_library;
 
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND)
@@ -408,7 +409,8 @@ static uint32_t watched_so_far(const struct argument_site *site)
  */
 static bool is_worth_a_row(const struct argument_site *site)
 {
-	if (!site->of_callee || !site->comparable || site->samples < ROW_SAMPLES_MIN ||
+	if (!(site->of_callee || site->runs_python) || !site->comparable ||
+	    site->samples < ROW_SAMPLES_MIN ||
 	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)
