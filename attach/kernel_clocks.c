@@ -17,6 +17,8 @@
 #define STACK_PAGES_FIRST 5
 #define PAGE_BYTES        4096u
 
+_Static_assert(sizeof(struct clock_state) <= PAGE_BYTES, "what is mapped of it is all of it");
+
 struct kernel_clocks {
 	struct bpf_object *object;
 	struct ring_buffer *ring;
@@ -253,6 +255,29 @@ void kernel_clocks_set_fault_interval(struct kernel_clocks *clocks, uint64_t int
 	__atomic_store_n(&clocks->state->fault_interval_us,
 			 interval_us < UINT32_MAX ? (uint32_t)interval_us : UINT32_MAX,
 			 __ATOMIC_RELAXED);
+}
+
+void kernel_clocks_set_kernel_frames(struct kernel_clocks *clocks, bool wanted)
+{
+	__atomic_store_n(&clocks->state->kernel_frames, wanted, __ATOMIC_RELAXED);
+}
+
+int kernel_clocks_symbol(struct kernel_clocks *clocks, uint64_t address, char *ret_text,
+			 size_t size)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(clocks->object, "on_symbol");
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int error;
+
+	if (!program || !size)
+		return -ENOENT;
+	clocks->state->asked = address;
+	error = bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+	if (error)
+		return error < 0 ? error : -EIO;
+	snprintf(ret_text, size, "%.*s", (int)sizeof(clocks->state->symbol) - 1,
+		 clocks->state->symbol);
+	return 0;
 }
 
 struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config *config,

@@ -40,6 +40,18 @@ __attribute__((warn_unused_result)) int kernel_clocks_add_faults(struct kernel_c
 /* The interval from now on. */
 void kernel_clocks_set_fault_interval(struct kernel_clocks *clocks, uint64_t interval_ns);
 
+/* Whether the kernel's own stack is copied, too, of threads that are in it. At first it is not. */
+void kernel_clocks_set_kernel_frames(struct kernel_clocks *clocks, bool wanted);
+
+/*
+ * What the kernel calls an address of its code: "name+0x1a/0x90 [module]", or whatever it prints of
+ * one without a name. The program asks, in the kernel: neither /proc/kallsyms nor the right to read
+ * it is needed. For one thread at a time. 0 or a negative errno.
+ */
+__attribute__((warn_unused_result)) int kernel_clocks_symbol(struct kernel_clocks *clocks,
+							     uint64_t address, char *ret_text,
+							     size_t size);
+
 void kernel_clocks_enable(struct kernel_clocks *clocks, bool enable);
 
 /* Of wall time of each processor. Each call also begins the interval in hand anew. */

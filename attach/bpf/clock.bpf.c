@@ -162,6 +162,28 @@ static __noinline int append(__u64 address, __u32 bytes, __u32 kind)
 	return 0;
 }
 
+/*
+ * The kernel's own stack, where the clock met the thread in it. Addresses, which the daemon has
+ * named by on_symbol, and forgets.
+ */
+static __always_inline void append_kernel(struct bpf_perf_event_data *context,
+					  struct scratch *scratch, struct processor *own)
+{
+	struct clock_piece piece = { .kind = CLOCK_PIECE_KERNEL };
+	__u32 at = own->used;
+	long bytes;
+
+	if (at > CLOCK_PIECES_BYTES - CLOCK_PAGE_BYTES - sizeof(piece))
+		return;
+	bytes = bpf_get_stack(context, scratch->pieces + at + sizeof(piece),
+			      CLOCK_KERNEL_MAX * sizeof(__u64), 0);
+	if (bytes <= 0 || bytes > (long)(CLOCK_KERNEL_MAX * sizeof(__u64)))
+		return;
+	piece.bytes = (__u32)bytes;
+	__builtin_memcpy(scratch->pieces + at, &piece, sizeof(piece));
+	own->used = at + (__u32)sizeof(piece) + (piece.bytes & ~7u);
+}
+
 /* ---- whose thread it is ---- */
 
 /* A task's number in the daemon's namespace, and in its own. 0: it has none there. */
@@ -362,12 +384,15 @@ static __always_inline int runs_target(void)
 	return number_of(BPF_CORE_READ(task, group_leader, thread_pid), &inner) == config.pid;
 }
 
-static __always_inline void begin_record(struct clock_record *record, __u64 now_ns)
+static __always_inline void begin_record(struct clock_record *record, struct processor *own,
+					 __u64 now_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 inner;
 
+	own->used = 0;
 	record->flags = 0;
+	record->system_call = -1;
 	record->time_ns = now_ns;
 	record->since_ns = record->fault = record->faults = 0;
 	record->cpu = bpf_get_smp_processor_id();
@@ -392,6 +417,9 @@ static __always_inline int take_context(struct bpf_perf_event_data *context,
 		if (bpf_probe_read_kernel(&registers, sizeof(registers),
 					  (void *)bpf_task_pt_regs(task)))
 			return 0;
+		/* The instruction leaves these two so; faults and interrupts do not. */
+		if (registers.rcx == registers.rip && registers.r11 == registers.eflags)
+			record->system_call = (__s64)registers.orig_rax;
 	}
 	take_registers(record, &registers);
 	return 1;
@@ -407,7 +435,6 @@ static __noinline int copy_and_send(struct processor *own)
 	if (!scratch || !own)
 		return 1;
 	record = &scratch->record;
-	own->used = 0;
 	__sync_fetch_and_add(&state.fired, 1);
 	if (config.has_python) {
 		__u64 sought = config.thread_native_id != CLOCK_ABSENT
@@ -441,10 +468,13 @@ int on_clock(struct bpf_perf_event_data *context)
 	own->fired_ns = now_ns;
 	if (!runs_target())
 		return 0;
-	begin_record(&scratch->record, now_ns);
+	begin_record(&scratch->record, own, now_ns);
 	scratch->record.since_ns = since_ns;
-	if (take_context(context, &scratch->record))
-		(void)copy_and_send(own);
+	if (!take_context(context, &scratch->record))
+		return 0;
+	if (scratch->record.flags & CLOCK_IN_KERNEL && state.kernel_frames)
+		append_kernel(context, scratch, own);
+	(void)copy_and_send(own);
 	return 0;
 }
 
@@ -492,7 +522,7 @@ int on_fault(struct bpf_perf_event_data *context)
 	if (own->faults < own->faults_wanted)
 		return 0;
 	record = &scratch->record;
-	begin_record(record, now_ns);
+	begin_record(record, own, now_ns);
 	record->fault = context->addr;
 	record->faults = own->faults;
 	next_faults(own, now_ns);
@@ -501,6 +531,21 @@ int on_fault(struct bpf_perf_event_data *context)
 	record->flags |= CLOCK_FAULT;
 	if (!copy_and_send(own))
 		__sync_fetch_and_add(&state.faults_dropped, record->faults);
+	return 0;
+}
+
+/*
+ * Never attached to anything: the daemon runs it to have one address named, which needs no right
+ * beside those for the clocks. The kernel prints the address itself where it knows no name.
+ */
+SEC("raw_tp")
+int on_symbol(void *context)
+{
+	static const char format[] = "%pS";
+	__u64 address = state.asked;
+
+	state.symbol[0] = '\0';
+	(void)bpf_snprintf(state.symbol, sizeof(state.symbol), format, &address, sizeof(address));
 	return 0;
 }
 

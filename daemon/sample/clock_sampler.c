@@ -6,6 +6,7 @@
 #include "common/hash.h"
 #include "common/random.h"
 #include "daemon/capture/clock_places.h"
+#include "daemon/sample/kernel_stack.h"
 #include "daemon/sample/passing_stack.h"
 #include "pyintrospect/thread_list.h"
 
@@ -36,8 +37,9 @@ struct clock_thread {
 struct clock_sampler {
 	struct clock_sink sink;
 	struct kernel_clocks *clocks;
-	uint64_t asked_ns;  /* the period */
-	uint64_t period_ns; /* as it is, on average */
+	struct kernel_symbols symbols; /* the clocks' */
+	uint64_t asked_ns;             /* the period */
+	uint64_t period_ns;            /* as it is, on average */
 	double most_overhead;
 	uint64_t cost_ns; /* of a sample, on average */
 	uint64_t varied_ns;
@@ -98,6 +100,11 @@ static void add_faults(struct clock_sampler *sampler)
 		sampler->sink.memory->kernel_seen = true;
 }
 
+static int ask_symbol(void *context, uint64_t address, char *ret_text, size_t size)
+{
+	return kernel_clocks_symbol(context, address, ret_text, size);
+}
+
 struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64_t period_ns,
 					   double most_overhead, struct error *error)
 {
@@ -128,6 +135,8 @@ struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64
 		sampler->stack_pages =
 			nests_frames(sink->target) ? STACK_PAGES_NESTED : STACK_PAGES;
 		kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
+		kernel_clocks_set_kernel_frames(sampler->clocks, sink->kernel);
+		sampler->symbols = (struct kernel_symbols){ ask_symbol, sampler->clocks };
 		return sampler;
 	}
 	free(sampler);
@@ -325,6 +334,10 @@ static void take_sample(void *context, const struct clock_sample *sample)
 	if (capture->native_end == UNWIND_NO_MODULE)
 		*sink->mappings_stale = true;
 	grow_stack(sampler);
+	if (sink->kernel && sample->in_kernel && !sample->faults)
+		capture->frame_count = kernel_stack_append(
+			sink->kernel, &sampler->symbols, sample, sink->losses, capture->frames,
+			capture->frame_count, CAPTURE_FRAMES_MAX);
 	node = cct_insert(sink->cct, capture->frames, capture->frame_count);
 	if (!node)
 		sink->losses->counts[LOSS_TREE_FULL]++;
