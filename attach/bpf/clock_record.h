@@ -24,7 +24,7 @@
 #define CLOCK_FRAMES_MAX      512u
 #define CLOCK_RED_ZONE_BYTES  128u
 #define CLOCK_SYSTEM_CALL_MAX 1023 /* more than there are */
-#define CLOCK_KERNEL_MAX      64u /* of the kernel's own stack, innermost first */
+#define CLOCK_KERNEL_MAX      64u  /* of the kernel's own stack, innermost first */
 
 /* All pieces of one record, headers included, and room for one more. */
 #define CLOCK_PIECES_BYTES (256u << 10)
@@ -70,12 +70,10 @@ struct clock_record {
 	char comm[CLOCK_COMM_BYTES];
 };
 
-/* Where an interpreter keeps what, absent offsets as CLOCK_ABSENT. Constant once loaded. */
+/* Where an interpreter keeps what, absent offsets as CLOCK_ABSENT. Constant from the beginning. */
 #define CLOCK_ABSENT 0xffffffffu
 
 struct clock_config {
-	__u32 pid;             /* of the process, in that namespace */
-	__u32 namespace_inode; /* the daemon's, of processes */
 	__u32 has_python;
 	__u32 state_bytes, frame_bytes, cframe_bytes;
 	__u64 interpreters; /* address of the pointer to the first one */
@@ -98,20 +96,39 @@ struct clock_config {
 #define CLOCK_FAULT_PERIOD 4u
 #define CLOCK_FAULTS_MAX   65536u
 
+/* Processes that are sampled at a time. */
+#define CLOCK_TARGETS_MAX 64u
+
+/* Constant once the program is loaded. */
+struct clock_machine {
+	__u32 namespace_inode; /* the daemon's, of processes */
+	__u32 processors;      /* possible ones */
+};
+
+/* All of a clock's ticks, see share. */
+#define CLOCK_SHARE_ALL 0xffffffffu
+
+/* One process: what the daemon writes, some of it at any time; and counters, which the program
+ * does. */
+struct clock_target {
+	struct clock_config config;
+	__u32 enabled;
+	__u32 share; /* of CLOCK_SHARE_ALL: at random, so many of the ticks that meet it */
+	__u32 stack_pages;
+	__u32 kernel_frames;     /* whether the kernel's stack is copied, too */
+	__u32 wants_faults;      /* whether page faults are sampled */
+	__u32 fault_interval_us; /* at least that on a processor between two samples of faults */
+	__u64 dropped;           /* samples for which the ring had no room */
+	__u64 faults_dropped;    /* for which these would have stood */
+};
+
 /* Of a function's name as the kernel prints it: "name+0x1a/0x90 [module]". */
 #define CLOCK_SYMBOL_BYTES 640u
 
-/* What changes while it runs; the daemon writes the first four, the program the others. */
-struct clock_state {
-	__u32 stack_pages;
-	__u32 fault_interval_us; /* at least that on a processor between two samples of faults */
-	__u32 kernel_frames;     /* whether the kernel's stack is copied, too */
-	__u32 unused;
-	__u64 asked;          /* an address of the kernel's code, to on_symbol */
-	__u64 fired;          /* on behalf of the process */
-	__u64 dropped;        /* of those, for which the ring had no room */
-	__u64 faults_dropped; /* for which these would have stood */
-	char symbol[CLOCK_SYMBOL_BYTES]; /* its answer */
+/* A question to on_symbol, and its answer. */
+struct clock_question {
+	__u64 address; /* of the kernel's code */
+	char symbol[CLOCK_SYMBOL_BYTES];
 };
 
 #endif

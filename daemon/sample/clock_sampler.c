@@ -4,7 +4,6 @@
 #include "attach/kernel_clocks.h"
 #include "attach/procfs.h"
 #include "common/hash.h"
-#include "common/random.h"
 #include "daemon/capture/clock_places.h"
 #include "daemon/sample/kernel_stack.h"
 #include "daemon/sample/passing_stack.h"
@@ -43,7 +42,6 @@ struct clock_sampler {
 	double most_overhead;
 	uint64_t cost_ns; /* of a sample, on average */
 	uint64_t varied_ns;
-	uint64_t random;
 	unsigned stack_pages;
 	/* The process's CPU time since sampling began or went on, and what of it is charged. */
 	uint64_t began_cpu_ns, spent_ns, charged_ns;
@@ -126,7 +124,6 @@ struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64
 		.period_ns = period_ns,
 		.most_overhead = most_overhead,
 		.cost_ns = COST_FIRST_NS,
-		.random = clock_now_ns() | 1,
 	};
 	sampler->clocks = kernel_clocks_create(sink->target->pid, &config, period_ns, error);
 	if (sampler->clocks) {
@@ -372,9 +369,7 @@ static void vary_period(struct clock_sampler *sampler, uint64_t now_ns)
 	sampler->period_ns = period_ns;
 	if (sampler->sink.memory)
 		kernel_clocks_set_fault_interval(sampler->clocks, fault_interval_ns(sampler));
-	kernel_clocks_set_period(sampler->clocks,
-				 period_ns * 3 / 4 +
-					 random_below(&sampler->random, period_ns / 2 + 1));
+	kernel_clocks_set_period(sampler->clocks, period_ns);
 }
 
 void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns)
