@@ -355,7 +355,7 @@ static void count_dropped(struct clock_sampler *sampler)
 			kernel_clocks_dropped_faults(sampler->clocks);
 }
 
-/* Another random interval, of a length that keeps the cost under the limit. */
+/* A period that keeps the cost under the limit; ticks are at random around it. */
 static void vary_period(struct clock_sampler *sampler, uint64_t now_ns)
 {
 	double least_ns = (double)sampler->cost_ns / clocks_limit(sampler);
