@@ -30,7 +30,6 @@
 #define VARY_NS          (100 * NS_PER_MS)
 
 _Static_assert(sizeof(struct clock_target) % 8 == 0, "they lie in the map one behind the other");
-_Static_assert(sizeof(struct clock_question) <= PAGE_BYTES, "what is mapped of it is all of it");
 
 struct hub_member {
 	bool present, enabled, faults;
@@ -40,8 +39,7 @@ struct hub_member {
 
 struct clock_hub {
 	struct bpf_object *object;
-	struct clock_question *question; /* the program's, mapped */
-	struct clock_target *targets;    /* likewise */
+	struct clock_target *targets; /* the program's, mapped */
 	int slots_fd, rings_fd, threads_fd, fault_counts_fd, symbol_fd;
 	size_t processors;
 	/* Perf events, one a processor; -1: it is offline. Those of faults are there once wanted.
@@ -123,30 +121,25 @@ static int map_fd(const struct bpf_object *object, const char *name)
 	return map ? bpf_map__fd(map) : -1;
 }
 
-/* NULL with errno set: not possible. */
-static void *map_memory(size_t size, int fd)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 static int find_maps(struct clock_hub *hub)
 {
 	struct bpf_program *symbol = bpf_object__find_program_by_name(hub->object, "on_symbol");
-	struct bpf_map *variables = find_section(hub->object, ".bss");
+	void *targets;
 
 	hub->slots_fd = map_fd(hub->object, "slots");
 	hub->rings_fd = map_fd(hub->object, "rings");
 	hub->threads_fd = map_fd(hub->object, "threads");
 	hub->fault_counts_fd = map_fd(hub->object, "fault_counts");
-	if (!symbol || !variables || hub->slots_fd < 0 || hub->rings_fd < 0 ||
-	    hub->threads_fd < 0 || hub->fault_counts_fd < 0)
+	if (!symbol || hub->slots_fd < 0 || hub->rings_fd < 0 || hub->threads_fd < 0 ||
+	    hub->fault_counts_fd < 0)
 		return -ENOENT;
 	hub->symbol_fd = bpf_program__fd(symbol);
-	hub->question = map_memory(PAGE_BYTES, bpf_map__fd(variables));
-	hub->targets = map_memory(TARGETS_BYTES, map_fd(hub->object, "targets"));
-	return hub->question && hub->targets ? 0 : -errno;
+	targets = mmap(NULL, TARGETS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       map_fd(hub->object, "targets"), 0);
+	if (targets == MAP_FAILED)
+		return -errno;
+	hub->targets = targets;
+	return 0;
 }
 
 static int load(struct clock_hub *hub)
@@ -333,8 +326,6 @@ static void hub_destroy(struct clock_hub *hub)
 		return;
 	free_events(&hub->faults, &hub->fault_count);
 	free_events(&hub->clocks, &hub->clock_count);
-	if (hub->question)
-		munmap(hub->question, PAGE_BYTES);
 	if (hub->targets)
 		munmap(hub->targets, TARGETS_BYTES);
 	bpf_object__close(hub->object);
@@ -469,7 +460,10 @@ void clock_hub_set_period(struct clock_hub *hub, unsigned slot, uint64_t period_
 {
 	uint64_t now_ns = clock_now_ns();
 
-	pthread_mutex_lock(&lock);
+	/* A tracer's thread calls this, for which a stopped thread may wait: it does not wait
+	 * itself. */
+	if (pthread_mutex_trylock(&lock))
+		return;
 	hub->members[slot].period_ns = period_ns;
 	adapt(hub);
 	/* To set it begins the interval in hand anew: seldom, however many ask for it. */
@@ -519,20 +513,21 @@ void clock_hub_add_thread(struct clock_hub *hub, pid_t tid, remote_addr state)
 	(void)bpf_map_update_elem(hub->threads_fd, &key, &known, BPF_ANY);
 }
 
-int clock_hub_symbol(struct clock_hub *hub, uint64_t address, char *ret_text, size_t size)
+int clock_hub_symbol(struct clock_hub *hub, unsigned slot, uint64_t address, char *ret_text,
+		     size_t size)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options);
+	struct clock_target *target = &hub->targets[slot];
+	const uint64_t arguments[] = { slot };
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments,
+		    .ctx_size_in = sizeof(arguments));
 	int error;
 
 	if (!size)
 		return -ENOENT;
-	pthread_mutex_lock(&lock);
-	hub->question->address = address;
+	target->asked = address;
 	error = bpf_prog_test_run_opts(hub->symbol_fd, &options);
 	if (!error)
-		snprintf(ret_text, size, "%.*s", (int)sizeof(hub->question->symbol) - 1,
-			 hub->question->symbol);
-	pthread_mutex_unlock(&lock);
+		snprintf(ret_text, size, "%.*s", (int)sizeof(target->symbol) - 1, target->symbol);
 	return error > 0 ? -EIO : error;
 }
 

@@ -45,7 +45,10 @@ struct clock_target *clock_hub_target(const struct clock_hub *hub, unsigned slot
 
 void clock_hub_enable(struct clock_hub *hub, unsigned slot, bool enable);
 
-/* On average. To be called now and then: the time to the next tick is drawn anew, at random. */
+/*
+ * On average. To be called now and then: the time to the next tick is drawn anew, at random. It
+ * waits for nobody: while another process comes or goes, nothing happens until the next call.
+ */
 void clock_hub_set_period(struct clock_hub *hub, unsigned slot, uint64_t period_ns);
 
 /* Page faults of it, too. 0 or a negative errno: they are not sampled. */
@@ -53,9 +56,10 @@ __attribute__((warn_unused_result)) int clock_hub_add_faults(struct clock_hub *h
 
 void clock_hub_add_thread(struct clock_hub *hub, pid_t tid, remote_addr state);
 
-/* See kernel_clocks_symbol(). */
-__attribute__((warn_unused_result)) int clock_hub_symbol(struct clock_hub *hub, uint64_t address,
-							 char *ret_text, size_t size);
+/* See kernel_clocks_symbol(); for one thread at a time of each process that is sampled. */
+__attribute__((warn_unused_result)) int clock_hub_symbol(struct clock_hub *hub, unsigned slot,
+							 uint64_t address, char *ret_text,
+							 size_t size);
 
 /* In a copy of the process, or at its end: closes what keeps the clocks alive. */
 void clock_hub_let_go(struct clock_hub *hub);

@@ -91,7 +91,7 @@ void kernel_clocks_set_kernel_frames(struct kernel_clocks *clocks, bool wanted)
 int kernel_clocks_symbol(struct kernel_clocks *clocks, uint64_t address, char *ret_text,
 			 size_t size)
 {
-	return clock_hub_symbol(clocks->hub, address, ret_text, size);
+	return clock_hub_symbol(clocks->hub, clocks->slot, address, ret_text, size);
 }
 
 static int open_ring(struct kernel_clocks *clocks)

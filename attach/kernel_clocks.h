@@ -47,7 +47,7 @@ void kernel_clocks_set_kernel_frames(struct kernel_clocks *clocks, bool wanted);
 /*
  * What the kernel calls an address of its code: "name+0x1a/0x90 [module]", or whatever it prints of
  * one without a name. The program asks, in the kernel: neither /proc/kallsyms nor the right to read
- * it is needed. 0 or a negative errno.
+ * it is needed. For one thread at a time. 0 or a negative errno.
  */
 __attribute__((warn_unused_result)) int kernel_clocks_symbol(struct kernel_clocks *clocks,
 							     uint64_t address, char *ret_text,

@@ -93,7 +93,6 @@ struct known_thread {
 
 /* In a section of its own: the daemon fills it before the program is loaded. */
 SEC(".rodata.config") const volatile struct clock_machine machine;
-struct clock_question question;
 
 /* A process's number in the daemon's namespace --> its place in the maps below. */
 struct {
@@ -616,13 +615,18 @@ int on_fault(struct bpf_perf_event_data *context)
  * beside those for the clocks. The kernel prints the address itself where it knows no name.
  */
 SEC("raw_tp")
-int on_symbol(void *context)
+int on_symbol(struct bpf_raw_tracepoint_args *context)
 {
 	static const char format[] = "%pS";
-	__u64 address = question.address;
+	__u32 slot = (__u32)context->args[0];
+	struct clock_target *target = bpf_map_lookup_elem(&targets, &slot);
+	__u64 address;
 
-	question.symbol[0] = '\0';
-	(void)bpf_snprintf(question.symbol, sizeof(question.symbol), format, &address,
+	if (!target)
+		return 0;
+	address = target->asked;
+	target->symbol[0] = '\0';
+	(void)bpf_snprintf(target->symbol, sizeof(target->symbol), format, &address,
 			   sizeof(address));
 	return 0;
 }

@@ -108,6 +108,9 @@ struct clock_machine {
 /* All of a clock's ticks, see share. */
 #define CLOCK_SHARE_ALL 0xffffffffu
 
+/* Of a function's name as the kernel prints it: "name+0x1a/0x90 [module]". */
+#define CLOCK_SYMBOL_BYTES 640u
+
 /* One process: what the daemon writes, some of it at any time; and counters, which the program
  * does. */
 struct clock_target {
@@ -120,15 +123,8 @@ struct clock_target {
 	__u32 fault_interval_us; /* at least that on a processor between two samples of faults */
 	__u64 dropped;           /* samples for which the ring had no room */
 	__u64 faults_dropped;    /* for which these would have stood */
-};
-
-/* Of a function's name as the kernel prints it: "name+0x1a/0x90 [module]". */
-#define CLOCK_SYMBOL_BYTES 640u
-
-/* A question to on_symbol, and its answer. */
-struct clock_question {
-	__u64 address; /* of the kernel's code */
-	char symbol[CLOCK_SYMBOL_BYTES];
+	__u64 asked;             /* to on_symbol: an address of the kernel's code */
+	char symbol[CLOCK_SYMBOL_BYTES]; /* its answer */
 };
 
 #endif
