@@ -518,8 +518,11 @@ int clock_hub_symbol(struct clock_hub *hub, unsigned slot, uint64_t address, cha
 {
 	struct clock_target *target = &hub->targets[slot];
 	const uint64_t arguments[] = { slot };
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments,
-		    .ctx_size_in = sizeof(arguments));
+	struct bpf_test_run_opts options = {
+		.sz = sizeof(options),
+		.ctx_in = arguments,
+		.ctx_size_in = sizeof(arguments),
+	};
 	int error;
 
 	if (!size)
