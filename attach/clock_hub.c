@@ -210,7 +210,7 @@ static int open_events(const struct clock_hub *hub, struct perf_event_attr *attr
 {
 	size_t opened = 0;
 
-	*ret_fds = malloc(hub->processors * sizeof((*ret_fds)[0]));
+	*ret_fds = calloc(hub->processors, sizeof((*ret_fds)[0]));
 	if (!*ret_fds)
 		return -ENOMEM;
 	for (size_t cpu = 0; cpu < hub->processors; cpu++) {
