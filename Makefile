@@ -72,7 +72,7 @@ $(PROGRAM): attach/bpf/clock.bpf.c attach/bpf/clock_record.h attach/bpf/clock.pr
 	@mkdir -p $(@D)
 	$(call quiet,BPF,$@)$(if $(CLANG),$(CLANG) $(PROGRAM_FLAGS) -c -o $@ $<,cp attach/bpf/clock.program $@)
 
-EMBEDDING := $(O)/attach/kernel_clocks.o $(O)/analyze/gcc/attach/kernel_clocks.ok $(O)/analyze/clang/attach/kernel_clocks.ok
+EMBEDDING := $(O)/attach/clock_hub.o $(O)/analyze/gcc/attach/clock_hub.ok $(O)/analyze/clang/attach/clock_hub.ok
 $(EMBEDDING): CPPFLAGS += -DCLOCK_PROGRAM='"$(PROGRAM)"'
 $(EMBEDDING): $(PROGRAM)
 

@@ -21,6 +21,14 @@ static const uint8_t *take_piece(const uint8_t *at, const uint8_t *end, struct c
 	return at + padded;
 }
 
+static void take_kernel(struct clock_sample *sample, const uint8_t *bytes, size_t size)
+{
+	size_t count = size / sizeof(uint64_t);
+
+	sample->kernel = bytes;
+	sample->kernel_count = count < CLOCK_KERNEL_MAX ? count : CLOCK_KERNEL_MAX;
+}
+
 static void take_pieces(struct clock_sample *sample, const uint8_t *at, const uint8_t *end)
 {
 	struct clock_piece piece;
@@ -28,6 +36,12 @@ static void take_pieces(struct clock_sample *sample, const uint8_t *at, const ui
 
 	while (sample->piece_count < CLOCK_SAMPLE_PIECES_MAX &&
 	       (next = take_piece(at, end, &piece))) {
+		/* No memory of the target's: it must not hide any. */
+		if (piece.kind == CLOCK_PIECE_KERNEL) {
+			take_kernel(sample, at + sizeof(piece), piece.bytes);
+			at = next;
+			continue;
+		}
 		/* The stack is copied last, and its pages in their order. */
 		if (piece.kind == CLOCK_PIECE_STACK)
 			sample->stack_pieces++;
@@ -66,9 +80,22 @@ int clock_sample_parse(const void *record, size_t size, struct clock_sample *ret
 	sample->comm[sizeof(sample->comm) - 1] = '\0';
 	sample->registers = (struct registers){ .rip = head.registers[CLOCK_REGISTER_IP] };
 	memcpy(sample->registers.general, head.registers, sizeof(sample->registers.general));
+	sample->system_call = head.system_call >= 0 && head.system_call <= CLOCK_SYSTEM_CALL_MAX
+				      ? (long)head.system_call
+				      : -1;
+	sample->kernel = NULL;
+	sample->kernel_count = 0;
 	sample->piece_count = sample->stack_pieces = 0;
 	take_pieces(sample, (const uint8_t *)record + sizeof(head), (const uint8_t *)record + size);
 	return 0;
+}
+
+uint64_t clock_sample_kernel_address(const struct clock_sample *sample, size_t index)
+{
+	uint64_t address;
+
+	memcpy(&address, sample->kernel + index * sizeof(address), sizeof(address));
+	return address;
 }
 
 struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint8_t *bytes)

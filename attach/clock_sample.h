@@ -38,6 +38,10 @@ struct clock_sample {
 	uint64_t faults;   /* likewise: so many it stands for; 0: it is a sample of the clock */
 	char comm[CLOCK_COMM_BYTES];
 	struct registers registers;
+	long system_call; /* that is being served; -1: none, or it is not known which */
+	/* Of the kernel's stack, if it was copied: clock_sample_kernel_address(). Borrowed. */
+	const uint8_t *kernel;
+	size_t kernel_count; /* at most CLOCK_KERNEL_MAX */
 	/* Pieces of the stack come last, by ascending addresses. */
 	struct memory_piece pieces[CLOCK_SAMPLE_PIECES_MAX];
 	size_t piece_count;
@@ -48,6 +52,12 @@ struct clock_sample {
  * left out. */
 __attribute__((warn_unused_result)) int clock_sample_parse(const void *record, size_t size,
 							   struct clock_sample *ret_sample);
+
+/*
+ * Where the kernel was, innermost first, each behind a call but for the first one; index below
+ * kernel_count. For kernel_functions.h alone: no such address is to leave the daemon.
+ */
+uint64_t clock_sample_kernel_address(const struct clock_sample *sample, size_t index);
 
 /* Its stack in one piece, copied into bytes, CLOCK_SAMPLE_STACK_BYTES of them; borrows them. */
 struct stack_snapshot clock_sample_stack(const struct clock_sample *sample, uint8_t *bytes);

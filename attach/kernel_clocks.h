@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampling clocks, one a processor, with a program in the kernel that copies what there is to
- * know of the target's thread that runs there (bpf/clock.bpf.c). No thread is stopped, woken or
- * signalled, and nothing is in the target: it is not even traced.
+ * The samples of one process by sampling clocks, one a processor, with a program in the kernel that
+ * copies what there is to know of its thread that runs there (bpf/clock.bpf.c). Clocks and program
+ * serve all processes of the daemon (clock_hub.h), each of which has a ring of its own. No thread
+ * is stopped, woken or signalled, and nothing is in the target: it is not even traced.
  *
  *   a processor's clock fires --> the program: is a thread of the target on it? copies --> ring
  *   kernel_clocks_read(), whenever it is convenient        <-------------------------------'
@@ -22,9 +23,9 @@
 struct kernel_clocks;
 
 /*
- * Loads the program for one process, and opens the clocks, stopped. config: where its
- * interpreter keeps what; pid and namespace_inode are filled in here. NULL with *error filled:
- * not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17, with BTF).
+ * For one process, not yet sampled. config: where its interpreter keeps what. NULL with *error
+ * filled: not permitted (CAP_BPF and CAP_PERFMON), the kernel lacks something (5.17, with BTF), or
+ * there are CLOCK_TARGETS_MAX processes already.
  */
 struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config *config,
 					   uint64_t period_ns, struct error *error);
@@ -40,9 +41,24 @@ __attribute__((warn_unused_result)) int kernel_clocks_add_faults(struct kernel_c
 /* The interval from now on. */
 void kernel_clocks_set_fault_interval(struct kernel_clocks *clocks, uint64_t interval_ns);
 
+/* Whether the kernel's own stack is copied, too, of threads that are in it. At first it is not. */
+void kernel_clocks_set_kernel_frames(struct kernel_clocks *clocks, bool wanted);
+
+/*
+ * What the kernel calls an address of its code: "name+0x1a/0x90 [module]", or whatever it prints of
+ * one without a name. The program asks, in the kernel: neither /proc/kallsyms nor the right to read
+ * it is needed. For one thread at a time. 0 or a negative errno.
+ */
+__attribute__((warn_unused_result)) int kernel_clocks_symbol(struct kernel_clocks *clocks,
+							     uint64_t address, char *ret_text,
+							     size_t size);
+
 void kernel_clocks_enable(struct kernel_clocks *clocks, bool enable);
 
-/* Of wall time of each processor. Each call also begins the interval in hand anew. */
+/*
+ * Of wall time of each processor, on average. To be called now and then, as by that the interval
+ * is drawn anew, at random.
+ */
 void kernel_clocks_set_period(struct kernel_clocks *clocks, uint64_t period_ns);
 
 /* How much is copied of stacks from now on: at most CLOCK_STACK_PAGES_MAX pages. */

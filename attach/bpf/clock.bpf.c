@@ -21,8 +21,8 @@
 #include <bpf/bpf_helpers.h>
 
 #define THREADS_MAX      16384
-#define PROCESSORS_MAX   1024 /* the daemon sets how many there are */
-#define RING_BYTES       (8u << 20)
+#define PROCESSORS_MAX   1024       /* the daemon sets how many there are */
+#define RING_BYTES       (1u << 20) /* the daemon makes each as large as it likes */
 #define NAMESPACES_MAX   32
 #define SEARCH_STEPS_MAX 512
 #define CFRAMES_MAX      64
@@ -74,11 +74,15 @@ struct processor {
 	__u64 fired_ns; /* the clock, last */
 	__u32 used;     /* bytes of scratch.pieces */
 	__u32 unused;
+};
+
+/* Of one process on one processor. */
+struct fault_count {
 	__u64 faulted_ns;    /* when a fault was sampled, last */
-	__u32 faults;        /* of the target since then */
+	__u32 faults;        /* of the process since then */
 	__u32 faults_wanted; /* until the next one */
 	__u32 faults_mean;   /* which is about that */
-	__u32 unused_too;
+	__u32 unused;
 	__u64 mean_ns; /* when that was changed */
 };
 
@@ -88,13 +92,43 @@ struct known_thread {
 };
 
 /* In a section of its own: the daemon fills it before the program is loaded. */
-SEC(".rodata.config") const volatile struct clock_config config;
-struct clock_state state;
+SEC(".rodata.config") const volatile struct clock_machine machine;
+
+/* A process's number in the daemon's namespace --> its place in the maps below. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CLOCK_TARGETS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} slots SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CLOCK_TARGETS_MAX);
+	__type(key, __u32);
+	__type(value, struct clock_target);
+} targets SEC(".maps");
+
+struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_BYTES);
-} ring SEC(".maps");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, CLOCK_TARGETS_MAX);
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+/* By place, then processor. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PROCESSORS_MAX);
+	__type(key, __u32);
+	__type(value, struct fault_count);
+} fault_counts SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -146,20 +180,45 @@ static __noinline int append(__u64 address, __u32 bytes, __u32 kind)
 	struct scratch *scratch = own_scratch();
 	struct processor *own = own_processor();
 	struct clock_piece piece = { .address = address, .bytes = bytes, .kind = kind };
+	__u64 size = bytes;
 	__u32 at;
 
-	if (!scratch || !own || bytes == 0 || bytes > CLOCK_PAGE_BYTES)
+	/* What the verifier sees checked is what is used, and not a copy of the compiler's. */
+	barrier_var(size);
+	if (!scratch || !own || size > CLOCK_PAGE_BYTES || bytes == 0)
 		return -1;
 	at = own->used;
 	if (at > CLOCK_PIECES_BYTES - CLOCK_PAGE_BYTES - sizeof(piece)) {
 		scratch->record.flags |= CLOCK_CUT_SHORT;
 		return -1;
 	}
-	if (bpf_probe_read_user(scratch->pieces + at + sizeof(piece), bytes, (void *)address))
+	if (bpf_probe_read_user(scratch->pieces + at + sizeof(piece), size, (void *)address))
 		return -1;
 	__builtin_memcpy(scratch->pieces + at, &piece, sizeof(piece));
 	own->used = at + (__u32)sizeof(piece) + ((bytes + 7) & ~7u);
 	return 0;
+}
+
+/*
+ * The kernel's own stack, where the clock met the thread in it. Addresses, which the daemon has
+ * named by on_symbol, and forgets.
+ */
+static __always_inline void append_kernel(struct bpf_perf_event_data *context,
+					  struct scratch *scratch, struct processor *own)
+{
+	struct clock_piece piece = { .kind = CLOCK_PIECE_KERNEL };
+	__u32 at = own->used;
+	long bytes;
+
+	if (at > CLOCK_PIECES_BYTES - CLOCK_PAGE_BYTES - sizeof(piece))
+		return;
+	bytes = bpf_get_stack(context, scratch->pieces + at + sizeof(piece),
+			      CLOCK_KERNEL_MAX * sizeof(__u64), 0);
+	if (bytes <= 0 || bytes > (long)(CLOCK_KERNEL_MAX * sizeof(__u64)))
+		return;
+	piece.bytes = (__u32)bytes;
+	__builtin_memcpy(scratch->pieces + at, &piece, sizeof(piece));
+	own->used = at + (__u32)sizeof(piece) + (piece.bytes & ~7u);
 }
 
 /* ---- whose thread it is ---- */
@@ -175,7 +234,7 @@ static __always_inline __u32 number_of(struct pid *pid, __u32 *ret_inner)
 		struct upid *at = (struct upid *)(numbers + i * bpf_core_type_size(struct upid));
 		int nr = BPF_CORE_READ(at, nr);
 
-		if (BPF_CORE_READ(at, ns, ns.inum) == config.namespace_inode)
+		if (BPF_CORE_READ(at, ns, ns.inum) == machine.namespace_inode)
 			number = (__u32)nr;
 		if (i == level)
 			*ret_inner = (__u32)nr;
@@ -190,12 +249,15 @@ struct search {
 	__u64 thread;
 	__u64 sought; /* native id or pthread */
 	__u64 found;
+	/* Of the interpreter, as struct clock_config has them. */
+	__u32 interpreter_next, interpreter_threads, thread_next;
+	__u32 identity;
 };
 
-static __always_inline __u32 identity_offset(void)
+static __always_inline __u32 identity_offset(const struct clock_config *config)
 {
-	return config.thread_native_id != CLOCK_ABSENT ? config.thread_native_id
-						       : config.thread_pthread;
+	return config->thread_native_id != CLOCK_ABSENT ? config->thread_native_id
+							: config->thread_pthread;
 }
 
 /* Threads in front are the newest. */
@@ -204,31 +266,38 @@ static long search_step(__u32 index, struct search *search)
 	if (!search->thread) {
 		if (index)
 			search->interpreter =
-				user_word(search->interpreter + config.interpreter_next);
+				user_word(search->interpreter + search->interpreter_next);
 		if (!search->interpreter)
 			return 1;
-		search->thread = user_word(search->interpreter + config.interpreter_threads);
+		search->thread = user_word(search->interpreter + search->interpreter_threads);
 		return 0;
 	}
-	if (user_word(search->thread + identity_offset()) == search->sought) {
+	if (user_word(search->thread + search->identity) == search->sought) {
 		search->found = search->thread;
 		return 1;
 	}
-	search->thread = user_word(search->thread + config.thread_next);
+	search->thread = user_word(search->thread + search->thread_next);
 	return 0;
 }
 
-static __always_inline __u64 find_state(__u32 tid, __u64 sought, __u64 now_ns)
+static __always_inline __u64 find_state(const struct clock_config *config, __u32 tid, __u64 sought,
+					__u64 now_ns)
 {
 	struct known_thread *known = bpf_map_lookup_elem(&threads, &tid), found = { 0 };
-	struct search search = { .sought = sought };
+	struct search search = {
+		.sought = sought,
+		.interpreter_next = config->interpreter_next,
+		.interpreter_threads = config->interpreter_threads,
+		.thread_next = config->thread_next,
+		.identity = identity_offset(config),
+	};
 
 	/* Left over from a thread of the same number, perhaps: it is asked who it is. */
-	if (known && known->state && user_word(known->state + identity_offset()) == sought)
+	if (known && known->state && user_word(known->state + search.identity) == sought)
 		return known->state;
 	if (known && !known->state && now_ns - known->searched_ns < SEARCH_AGAIN_NS)
 		return 0;
-	search.interpreter = user_word(config.interpreters);
+	search.interpreter = user_word(config->interpreters);
 	bpf_loop(SEARCH_STEPS_MAX, search_step, &search, 0);
 	found.state = search.found;
 	found.searched_ns = now_ns;
@@ -265,6 +334,8 @@ static long stretch_step(__u32 index, struct stretch *stretch)
 struct walk {
 	__u64 link;
 	__u64 first, end; /* copied already */
+	__u32 bytes;      /* of one */
+	__u32 previous;   /* where the next link is */
 };
 
 static long frame_step(__u32 index, struct walk *walk)
@@ -272,23 +343,23 @@ static long frame_step(__u32 index, struct walk *walk)
 	if (!walk->link)
 		return 1;
 	if ((walk->link < walk->first || walk->link >= walk->end) &&
-	    append(walk->link, config.frame_bytes, CLOCK_PIECE_DATA))
+	    append(walk->link, walk->bytes, CLOCK_PIECE_DATA))
 		return 1;
-	walk->link = user_word(walk->link + config.frame_previous);
+	walk->link = user_word(walk->link + walk->previous);
 	return 0;
 }
 
 static long cframe_step(__u32 index, struct walk *walk)
 {
-	if (!walk->link || append(walk->link, config.cframe_bytes, CLOCK_PIECE_DATA))
+	if (!walk->link || append(walk->link, walk->bytes, CLOCK_PIECE_DATA))
 		return 1;
-	walk->link = user_word(walk->link + config.cframe_previous);
+	walk->link = user_word(walk->link + walk->previous);
 	return 0;
 }
 
-static __always_inline void copy_stack(__u64 stack_pointer)
+static __always_inline void copy_stack(const struct clock_target *target, __u64 stack_pointer)
 {
-	__u32 pages = state.stack_pages;
+	__u32 pages = target->stack_pages;
 	struct stretch stretch = {
 		.address = stack_pointer - CLOCK_RED_ZONE_BYTES,
 		.kind = CLOCK_PIECE_STACK,
@@ -300,33 +371,37 @@ static __always_inline void copy_stack(__u64 stack_pointer)
 	bpf_loop(pages + 1, stretch_step, &stretch, 0);
 }
 
-static __always_inline void copy_frames(__u64 thread)
+static __always_inline void copy_frames(const struct clock_config *config, __u64 thread)
 {
 	struct stretch chunk = { .kind = CLOCK_PIECE_DATA };
-	struct walk walk = { 0 };
+	struct walk walk = { .bytes = config->frame_bytes, .previous = config->frame_previous };
 
-	if (append(thread, config.state_bytes, CLOCK_PIECE_STATE))
+	if (append(thread, config->state_bytes, CLOCK_PIECE_STATE))
 		return;
 	for (__u32 i = 0; i < CLOCK_WORDS_MAX; i++)
-		if (i < config.word_count)
-			(void)append(config.words[i].address, config.words[i].bytes,
+		if (i < config->word_count)
+			(void)append(config->words[i].address, config->words[i].bytes,
 				     CLOCK_PIECE_DATA);
-	if (config.thread_chunk != CLOCK_ABSENT) {
-		chunk.address = user_word(thread + config.thread_chunk);
-		chunk.end = user_word(thread + config.thread_chunk_top);
+	if (config->thread_chunk != CLOCK_ABSENT) {
+		chunk.address = user_word(thread + config->thread_chunk);
+		chunk.end = user_word(thread + config->thread_chunk_top);
 		if (chunk.end - chunk.address > CLOCK_CHUNK_PAGES_MAX * CLOCK_PAGE_BYTES)
 			chunk.address = chunk.end - CLOCK_CHUNK_PAGES_MAX * CLOCK_PAGE_BYTES;
 		walk.first = chunk.address;
 		bpf_loop(CLOCK_CHUNK_PAGES_MAX + 1, stretch_step, &chunk, 0);
 		walk.end = chunk.address;
 	}
-	if (config.thread_cframe != CLOCK_ABSENT) {
-		struct walk cframes = { .link = user_word(thread + config.thread_cframe) };
+	if (config->thread_cframe != CLOCK_ABSENT) {
+		struct walk cframes = {
+			.link = user_word(thread + config->thread_cframe),
+			.bytes = config->cframe_bytes,
+			.previous = config->cframe_previous,
+		};
 
-		walk.link = user_word(cframes.link + config.cframe_current);
+		walk.link = user_word(cframes.link + config->cframe_current);
 		bpf_loop(CFRAMES_MAX, cframe_step, &cframes, 0);
 	} else {
-		walk.link = user_word(thread + config.thread_frame);
+		walk.link = user_word(thread + config->thread_frame);
 	}
 	bpf_loop(CLOCK_FRAMES_MAX, frame_step, &walk, 0);
 }
@@ -354,20 +429,31 @@ static __always_inline void take_registers(struct clock_record *record, const st
 	to[16] = from->rip;
 }
 
-static __always_inline int runs_target(void)
+/* The process that is on this processor, if it is one of those. */
+static __always_inline struct clock_target *running_target(__u32 *ret_slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 inner;
+	struct clock_target *target;
+	__u32 inner, number, *slot;
 
-	return number_of(BPF_CORE_READ(task, group_leader, thread_pid), &inner) == config.pid;
+	number = number_of(BPF_CORE_READ(task, group_leader, thread_pid), &inner);
+	slot = number ? bpf_map_lookup_elem(&slots, &number) : NULL;
+	if (!slot)
+		return NULL;
+	*ret_slot = *slot;
+	target = bpf_map_lookup_elem(&targets, ret_slot);
+	return target && target->enabled ? target : NULL;
 }
 
-static __always_inline void begin_record(struct clock_record *record, __u64 now_ns)
+static __always_inline void begin_record(struct clock_record *record, struct processor *own,
+					 __u64 now_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 inner;
 
+	own->used = 0;
 	record->flags = 0;
+	record->system_call = -1;
 	record->time_ns = now_ns;
 	record->since_ns = record->fault = record->faults = 0;
 	record->cpu = bpf_get_smp_processor_id();
@@ -392,39 +478,43 @@ static __always_inline int take_context(struct bpf_perf_event_data *context,
 		if (bpf_probe_read_kernel(&registers, sizeof(registers),
 					  (void *)bpf_task_pt_regs(task)))
 			return 0;
+		/* The instruction leaves these two so; faults and interrupts do not. */
+		if (registers.rcx == registers.rip && registers.r11 == registers.eflags)
+			record->system_call = (__s64)registers.orig_rax;
 	}
 	take_registers(record, &registers);
 	return 1;
 }
 
 /* False: the ring had no room. */
-static __noinline int copy_and_send(struct processor *own)
+static __noinline int copy_and_send(__u32 slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct clock_target *target = bpf_map_lookup_elem(&targets, &slot);
+	void *ring = bpf_map_lookup_elem(&rings, &slot);
+	struct processor *own = own_processor();
 	struct scratch *scratch = own_scratch();
 	struct clock_record *record;
 
-	if (!scratch || !own)
+	if (!scratch || !own || !target || !ring)
 		return 1;
 	record = &scratch->record;
-	own->used = 0;
-	__sync_fetch_and_add(&state.fired, 1);
-	if (config.has_python) {
-		__u64 sought = config.thread_native_id != CLOCK_ABSENT
+	if (target->config.has_python) {
+		__u64 sought = target->config.thread_native_id != CLOCK_ABSENT
 				       ? record->inner_tid
 				       : BPF_CORE_READ(task, thread.fsbase);
 
-		record->state = find_state(record->tid, sought, record->time_ns);
+		record->state = find_state(&target->config, record->tid, sought, record->time_ns);
 		if (record->state)
-			copy_frames(record->state);
+			copy_frames(&target->config, record->state);
 	}
-	copy_stack(record->registers[CLOCK_REGISTER_SP]);
+	copy_stack(target, record->registers[CLOCK_REGISTER_SP]);
 	record->cost_ns = bpf_ktime_get_ns() - record->time_ns;
 	if (own->used <= CLOCK_PIECES_BYTES &&
-	    !bpf_ringbuf_output(&ring, scratch, sizeof(scratch->record) + own->used,
+	    !bpf_ringbuf_output(ring, scratch, sizeof(scratch->record) + own->used,
 				BPF_RB_NO_WAKEUP))
 		return 1;
-	__sync_fetch_and_add(&state.dropped, 1);
+	__sync_fetch_and_add(&target->dropped, 1);
 	return 0;
 }
 
@@ -434,17 +524,23 @@ int on_clock(struct bpf_perf_event_data *context)
 	__u64 now_ns = bpf_ktime_get_ns(), since_ns;
 	struct processor *own = own_processor();
 	struct scratch *scratch = own_scratch();
+	struct clock_target *target;
+	__u32 slot;
 
 	if (!own || !scratch)
 		return 0;
 	since_ns = own->fired_ns && now_ns > own->fired_ns ? now_ns - own->fired_ns : 0;
 	own->fired_ns = now_ns;
-	if (!runs_target())
+	target = running_target(&slot);
+	if (!target || (target->share != CLOCK_SHARE_ALL && bpf_get_prandom_u32() > target->share))
 		return 0;
-	begin_record(&scratch->record, now_ns);
+	begin_record(&scratch->record, own, now_ns);
 	scratch->record.since_ns = since_ns;
-	if (take_context(context, &scratch->record))
-		(void)copy_and_send(own);
+	if (!take_context(context, &scratch->record))
+		return 0;
+	if (scratch->record.flags & CLOCK_IN_KERNEL && target->kernel_frames)
+		append_kernel(context, scratch, own);
+	(void)copy_and_send(slot);
 	return 0;
 }
 
@@ -455,10 +551,10 @@ int on_clock(struct bpf_perf_event_data *context)
  * since the last one, and where lines take turns, each would give what it leaves to the next line
  * by a number of its own.
  */
-static __always_inline void next_faults(struct processor *own, __u64 now_ns)
+static __always_inline void next_faults(struct fault_count *own, __u32 interval_us, __u64 now_ns)
 {
 	__u64 since_ns = now_ns - own->faulted_ns, settled_ns = now_ns - own->mean_ns;
-	__u64 least_ns = state.fault_interval_us * 1000ull;
+	__u64 least_ns = interval_us * 1000ull;
 
 	if (since_ns < least_ns && own->faults_mean < CLOCK_FAULTS_MAX) {
 		own->faults_mean *= 2;
@@ -484,23 +580,54 @@ int on_fault(struct bpf_perf_event_data *context)
 	__u64 now_ns = bpf_ktime_get_ns();
 	struct processor *own = own_processor();
 	struct scratch *scratch = own_scratch();
+	struct clock_target *target;
 	struct clock_record *record;
+	struct fault_count *count;
+	__u32 slot, place;
 
-	if (!own || !scratch || !runs_target())
+	if (!own || !scratch)
 		return 0;
-	own->faults += CLOCK_FAULT_PERIOD;
-	if (own->faults < own->faults_wanted)
+	target = running_target(&slot);
+	if (!target || !target->wants_faults)
+		return 0;
+	place = slot * machine.processors + bpf_get_smp_processor_id();
+	count = bpf_map_lookup_elem(&fault_counts, &place);
+	if (!count)
+		return 0;
+	count->faults += CLOCK_FAULT_PERIOD;
+	if (count->faults < count->faults_wanted)
 		return 0;
 	record = &scratch->record;
-	begin_record(record, now_ns);
+	begin_record(record, own, now_ns);
 	record->fault = context->addr;
-	record->faults = own->faults;
-	next_faults(own, now_ns);
+	record->faults = count->faults;
+	next_faults(count, target->fault_interval_us, now_ns);
 	if (!take_context(context, record))
 		return 0;
 	record->flags |= CLOCK_FAULT;
-	if (!copy_and_send(own))
-		__sync_fetch_and_add(&state.faults_dropped, record->faults);
+	if (!copy_and_send(slot))
+		__sync_fetch_and_add(&target->faults_dropped, record->faults);
+	return 0;
+}
+
+/*
+ * Never attached to anything: the daemon runs it to have one address named, which needs no right
+ * beside those for the clocks. The kernel prints the address itself where it knows no name.
+ */
+SEC("raw_tp")
+int on_symbol(struct bpf_raw_tracepoint_args *context)
+{
+	static const char format[] = "%pS";
+	__u32 slot = (__u32)context->args[0];
+	struct clock_target *target = bpf_map_lookup_elem(&targets, &slot);
+	__u64 address;
+
+	if (!target)
+		return 0;
+	address = target->asked;
+	target->symbol[0] = '\0';
+	(void)bpf_snprintf(target->symbol, sizeof(target->symbol), format, &address,
+			   sizeof(address));
 	return 0;
 }
 

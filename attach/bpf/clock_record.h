@@ -5,8 +5,9 @@
  *
  *   struct clock_record | piece | piece | ...       a piece: where it lay, how long it is, bytes
  *
- * Pieces are in the order in which they were copied, each padded to 8 bytes: the thread state,
- * words, the data stack, frames; then the stack, from below the stack pointer upwards.
+ * Pieces are in the order in which they were copied, each padded to 8 bytes: the kernel's stack,
+ * of a thread that is in it; the thread state, words, the data stack, frames; then the stack,
+ * from below the stack pointer upwards.
  */
 #ifndef PIEPROFD_ATTACH_BPF_CLOCK_RECORD_H
 #define PIEPROFD_ATTACH_BPF_CLOCK_RECORD_H
@@ -22,6 +23,8 @@
 #define CLOCK_FRAME_BYTES_MAX 256u
 #define CLOCK_FRAMES_MAX      512u
 #define CLOCK_RED_ZONE_BYTES  128u
+#define CLOCK_SYSTEM_CALL_MAX 1023 /* more than there are */
+#define CLOCK_KERNEL_MAX      64u  /* of the kernel's own stack, innermost first */
 
 /* All pieces of one record, headers included, and room for one more. */
 #define CLOCK_PIECES_BYTES (256u << 10)
@@ -35,7 +38,8 @@ struct clock_piece {
 enum clock_piece_kind {
 	CLOCK_PIECE_STACK,
 	CLOCK_PIECE_STATE,
-	CLOCK_PIECE_DATA, /* all else that is read by its address */
+	CLOCK_PIECE_DATA,   /* all else that is read by its address */
+	CLOCK_PIECE_KERNEL, /* no memory: addresses of the kernel's code, address is 0 */
 };
 
 enum clock_flag {
@@ -60,17 +64,16 @@ struct clock_record {
 	__u32 tid;        /* in the daemon's namespace of processes */
 	__u32 inner_tid;  /* in the thread's own */
 	__u32 cpu;
-	__u32 flags; /* enum clock_flag */
+	__u32 flags;       /* enum clock_flag */
+	__s64 system_call; /* that is being served; -1: none, or it is not known which */
 	__u64 registers[CLOCK_REGISTERS];
 	char comm[CLOCK_COMM_BYTES];
 };
 
-/* Where an interpreter keeps what, absent offsets as CLOCK_ABSENT. Constant once loaded. */
+/* Where an interpreter keeps what, absent offsets as CLOCK_ABSENT. Constant from the beginning. */
 #define CLOCK_ABSENT 0xffffffffu
 
 struct clock_config {
-	__u32 pid;             /* of the process, in that namespace */
-	__u32 namespace_inode; /* the daemon's, of processes */
 	__u32 has_python;
 	__u32 state_bytes, frame_bytes, cframe_bytes;
 	__u64 interpreters; /* address of the pointer to the first one */
@@ -93,13 +96,35 @@ struct clock_config {
 #define CLOCK_FAULT_PERIOD 4u
 #define CLOCK_FAULTS_MAX   65536u
 
-/* What changes while it runs; the daemon writes the first two, the program the others. */
-struct clock_state {
+/* Processes that are sampled at a time. */
+#define CLOCK_TARGETS_MAX 64u
+
+/* Constant once the program is loaded. */
+struct clock_machine {
+	__u32 namespace_inode; /* the daemon's, of processes */
+	__u32 processors;      /* possible ones */
+};
+
+/* All of a clock's ticks, see share. */
+#define CLOCK_SHARE_ALL 0xffffffffu
+
+/* Of a function's name as the kernel prints it: "name+0x1a/0x90 [module]". */
+#define CLOCK_SYMBOL_BYTES 640u
+
+/* One process: what the daemon writes, some of it at any time; and counters, which the program
+ * does. */
+struct clock_target {
+	struct clock_config config;
+	__u32 enabled;
+	__u32 share; /* of CLOCK_SHARE_ALL: at random, so many of the ticks that meet it */
 	__u32 stack_pages;
+	__u32 kernel_frames;     /* whether the kernel's stack is copied, too */
+	__u32 wants_faults;      /* whether page faults are sampled */
 	__u32 fault_interval_us; /* at least that on a processor between two samples of faults */
-	__u64 fired;             /* on behalf of the process */
-	__u64 dropped;           /* of those, for which the ring had no room */
+	__u64 dropped;           /* samples for which the ring had no room */
 	__u64 faults_dropped;    /* for which these would have stood */
+	__u64 asked;             /* to on_symbol: an address of the kernel's code */
+	char symbol[CLOCK_SYMBOL_BYTES]; /* its answer */
 };
 
 #endif

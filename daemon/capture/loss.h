@@ -43,6 +43,8 @@
 	  "come first")                                                                            \
 	X(LOSS_SYSTEM_UNPLACED, "system_unplaced",                                                 \
 	  "samples in the kernel charged to the last known line: its return was not seen")         \
+	X(LOSS_KERNEL_UNNAMED, "kernel_unnamed",                                                   \
+	  "samples in the kernel whose functions there have no names")                             \
 	X(LOSS_NO_BREAKPOINT, "no_breakpoint", "memory samples dropped: no free breakpoint")       \
 	X(LOSS_MEMORY_EVENTS, "memory_events",                                                     \
 	  "threads without memory samples: the PMU was refused")                                   \

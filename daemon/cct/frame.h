@@ -19,18 +19,24 @@ struct frame {
 			const struct module *module; /* NULL: unknown */
 			remote_addr function;        /* start of the function, 0: unknown */
 			remote_addr pc;              /* address to look up and show */
+			/* Of frame_kernel alone, which has no addresses; borrowed. */
+			const char *name;
 		} native;
 	};
 };
 
+/* The kernel, as the module of native frames that have a name and no address. */
+extern const struct module frame_kernel;
+
+/* A function of the kernel's, of that name, borrowed: two frames are equal with the same string,
+ * not only with one alike. */
+struct frame frame_of_kernel(const char *name);
 /*
  * Not code: what time is charged to that the kernel spends on threads while their clocks do not
- * run, as the module and name of a native frame.
+ * run.
  */
-extern const struct module frame_kernel;
-#define FRAME_KERNEL_FUNCTION "[scheduling, thread start and end]"
-
-struct frame frame_of_kernel(void);
+struct frame frame_of_scheduling(void);
+bool frame_is_kernel(const struct frame *frame);
 
 /* The same place: code object and instruction, or native function (pc when the function is
  * unknown). */

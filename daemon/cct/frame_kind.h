@@ -9,6 +9,9 @@ enum frame_kind {
 	FRAME_PROCESS, /* in reports of several processes alone: the outermost frame of each */
 };
 
+/* The file of native frames in the kernel, which have no address. */
+#define FRAME_KERNEL_FILE "[kernel]"
+
 enum frame_flag {
 	FRAME_GUESSED = 1,         /* native, found by scanning the stack */
 	FRAME_UNMATCHED = 2,       /* a Python group without its native evaluation loop */

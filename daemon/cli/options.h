@@ -76,6 +76,7 @@ struct options {
 	uint64_t max_memory;             /* heap: bytes of our own; 0: as much as seems right */
 	bool start_frames;               /* those by which the interpreter begins */
 	bool native_lines;               /* source lines and inlined functions of native frames */
+	bool no_kernel_frames;           /* nothing of where in the kernel time is spent */
 	bool no_source;                  /* no text of source lines in reports */
 	bool debuginfod;                 /* ask servers for debug files */
 	struct access_patterns patterns; /* strings are borrowed from argv */

@@ -22,6 +22,7 @@ struct session_options session_settings(const struct options *options)
 		.patterns = &options->patterns,
 		.native_lines = options->native_lines,
 		.start_frames = options->start_frames,
+		.no_kernel_frames = options->no_kernel_frames,
 		.no_source = options->no_source,
 		.download = options->debuginfod,
 	};

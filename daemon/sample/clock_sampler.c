@@ -4,8 +4,8 @@
 #include "attach/kernel_clocks.h"
 #include "attach/procfs.h"
 #include "common/hash.h"
-#include "common/random.h"
 #include "daemon/capture/clock_places.h"
+#include "daemon/sample/kernel_stack.h"
 #include "daemon/sample/passing_stack.h"
 #include "pyintrospect/thread_list.h"
 
@@ -36,12 +36,12 @@ struct clock_thread {
 struct clock_sampler {
 	struct clock_sink sink;
 	struct kernel_clocks *clocks;
-	uint64_t asked_ns;  /* the period */
-	uint64_t period_ns; /* as it is, on average */
+	struct kernel_symbols symbols; /* the clocks' */
+	uint64_t asked_ns;             /* the period */
+	uint64_t period_ns;            /* as it is, on average */
 	double most_overhead;
 	uint64_t cost_ns; /* of a sample, on average */
 	uint64_t varied_ns;
-	uint64_t random;
 	unsigned stack_pages;
 	/* The process's CPU time since sampling began or went on, and what of it is charged. */
 	uint64_t began_cpu_ns, spent_ns, charged_ns;
@@ -98,6 +98,11 @@ static void add_faults(struct clock_sampler *sampler)
 		sampler->sink.memory->kernel_seen = true;
 }
 
+static int ask_symbol(void *context, uint64_t address, char *ret_text, size_t size)
+{
+	return kernel_clocks_symbol(context, address, ret_text, size);
+}
+
 struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64_t period_ns,
 					   double most_overhead, struct error *error)
 {
@@ -119,7 +124,6 @@ struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64
 		.period_ns = period_ns,
 		.most_overhead = most_overhead,
 		.cost_ns = COST_FIRST_NS,
-		.random = clock_now_ns() | 1,
 	};
 	sampler->clocks = kernel_clocks_create(sink->target->pid, &config, period_ns, error);
 	if (sampler->clocks) {
@@ -128,6 +132,8 @@ struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64
 		sampler->stack_pages =
 			nests_frames(sink->target) ? STACK_PAGES_NESTED : STACK_PAGES;
 		kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
+		kernel_clocks_set_kernel_frames(sampler->clocks, sink->kernel);
+		sampler->symbols = (struct kernel_symbols){ ask_symbol, sampler->clocks };
 		return sampler;
 	}
 	free(sampler);
@@ -325,6 +331,10 @@ static void take_sample(void *context, const struct clock_sample *sample)
 	if (capture->native_end == UNWIND_NO_MODULE)
 		*sink->mappings_stale = true;
 	grow_stack(sampler);
+	if (sink->kernel && sample->in_kernel && !sample->faults)
+		capture->frame_count = kernel_stack_append(
+			sink->kernel, &sampler->symbols, sample, sink->losses, capture->frames,
+			capture->frame_count, CAPTURE_FRAMES_MAX);
 	node = cct_insert(sink->cct, capture->frames, capture->frame_count);
 	if (!node)
 		sink->losses->counts[LOSS_TREE_FULL]++;
@@ -345,7 +355,7 @@ static void count_dropped(struct clock_sampler *sampler)
 			kernel_clocks_dropped_faults(sampler->clocks);
 }
 
-/* Another random interval, of a length that keeps the cost under the limit. */
+/* A period that keeps the cost under the limit; ticks are at random around it. */
 static void vary_period(struct clock_sampler *sampler, uint64_t now_ns)
 {
 	double least_ns = (double)sampler->cost_ns / clocks_limit(sampler);
@@ -359,9 +369,7 @@ static void vary_period(struct clock_sampler *sampler, uint64_t now_ns)
 	sampler->period_ns = period_ns;
 	if (sampler->sink.memory)
 		kernel_clocks_set_fault_interval(sampler->clocks, fault_interval_ns(sampler));
-	kernel_clocks_set_period(sampler->clocks,
-				 period_ns * 3 / 4 +
-					 random_below(&sampler->random, period_ns / 2 + 1));
+	kernel_clocks_set_period(sampler->clocks, period_ns);
 }
 
 void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns)

@@ -4,6 +4,7 @@
  * traced, and gets no signal.
  *
  *   samples from the ring --> capture_load --> unwind, stitch --> tree, thread times
+ *                                                  kernel_stack ----^
  *
  * How long a sample stands for: the processor's clock tells how much wall time it looked at, and
  * the process's own account how much CPU time it spent. A thread that runs all the time is
@@ -43,6 +44,8 @@ struct clock_sink {
 	bool *gil_known;             /* set when it is */
 	bool *mappings_stale;        /* set when an address lies in no module */
 	struct fresh_memory *memory; /* NULL: page faults are not sampled */
+	/* Names of the tree's frames in the kernel, for as long as that; NULL: without such. */
+	struct kernel_functions *kernel;
 };
 
 /*

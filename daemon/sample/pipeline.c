@@ -81,6 +81,7 @@ void pipeline_deinit(struct pipeline *pipeline)
 		pair_table_destroy(pipeline->pairs);
 	if (pipeline->cct)
 		cct_destroy(pipeline->cct);
+	kernel_functions_deinit(&pipeline->kernel_functions);
 }
 
 void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns)

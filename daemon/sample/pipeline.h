@@ -13,6 +13,7 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_PIPELINE_H
 #define PIEPROFD_DAEMON_SAMPLE_PIPELINE_H
 
+#include "attach/kernel_functions.h"
 #include "attach/tracer.h"
 #include "common/clock.h"
 #include "daemon/capture/capture.h"
@@ -36,6 +37,7 @@ struct pipeline {
 	struct target *target;
 	struct clock_sampler *clocks; /* charge all time; NULL: the stops do */
 	struct cct *cct;
+	struct kernel_functions kernel_functions; /* that frames of the tree name */
 	struct pair_table *pairs;
 	struct argument_sampler *arguments; /* NULL: time alone, or the interpreter is not read */
 	struct redundancy *redundancy;      /* NULL: time alone */

@@ -71,7 +71,7 @@ void pipeline_charge_unclocked(struct pipeline *pipeline, struct tracer *tracer,
 		.ended_ns = clock_now_ns(),
 		.samples = 1,
 	};
-	const struct frame frame = frame_of_kernel();
+	const struct frame frame = frame_of_scheduling();
 	struct cct_node *node;
 
 	if (!whole_ns)

@@ -34,7 +34,7 @@ static void system_time_charge(struct system_time *time, struct cct_node *node,
 static void charge_birth(struct system_time *time, struct cct *cct,
 			 const struct system_time_place *place)
 {
-	const struct frame frame = frame_of_kernel();
+	const struct frame frame = frame_of_scheduling();
 	struct cct_node *node = cct_insert(cct, &frame, 1);
 
 	system_time_charge(time, node ? node : cct_root(cct), place);

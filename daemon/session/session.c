@@ -109,12 +109,9 @@ static bool needs_tracer(const struct session_options *options)
 	       (options->loads || options->stores || options->waits || options->count_forks);
 }
 
-/* Each has a clock on every processor. */
-#define CLOCKED_SESSIONS_MAX 4u
 /* With stops beside them, their part of the limit at most. */
 #define CLOCKS_SHARE        0.2
 #define CLOCKS_SHARE_MEMORY 0.4
-static unsigned clocked_sessions;
 
 void session_close_clocks(struct session *session)
 {
@@ -125,7 +122,6 @@ void session_close_clocks(struct session *session)
 	session->clocks = NULL;
 	session->clocked_period_ns = clock_sampler_period_ns(clocks);
 	clock_sampler_destroy(clocks);
-	__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
 }
 
 /* The kernel's own sampling, where it is wanted and possible; *error says why it was refused. */
@@ -147,6 +143,7 @@ static int open_clocks(struct session *session, struct error *error)
 		.gil_known = &pipeline->gil_known,
 		.mappings_stale = &pipeline->mappings_stale,
 		.memory = options->memory ? &pipeline->memory : NULL,
+		.kernel = options->no_kernel_frames ? NULL : &pipeline->kernel_functions,
 	};
 	double share = !needs_tracer(options) ? 1
 		       : options->memory      ? CLOCKS_SHARE_MEMORY
@@ -155,17 +152,8 @@ static int open_clocks(struct session *session, struct error *error)
 
 	if (options->engine == ENGINE_PTRACE)
 		return 0;
-	if (__atomic_add_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED) > CLOCKED_SESSIONS_MAX) {
-		error_set(&refusal, EXIT_PERMISSION,
-			  "the kernel samples at most %u processes for one daemon",
-			  CLOCKED_SESSIONS_MAX);
-		error_set_cure(&refusal, "Leave out --engine: the others are stopped for samples.");
-	} else {
-		session->clocks = clock_sampler_create(&sink, options->period_ns,
-						       share * options->max_overhead, &refusal);
-	}
-	if (!session->clocks)
-		__atomic_sub_fetch(&clocked_sessions, 1, __ATOMIC_RELAXED);
+	session->clocks = clock_sampler_create(&sink, options->period_ns,
+					       share * options->max_overhead, &refusal);
 	session->clocked = session->clocks != NULL;
 	if (session->clocks && !session->memory_event_count)
 		snprintf(session->sampler, sizeof(session->sampler), "kernel");

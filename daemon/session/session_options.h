@@ -33,6 +33,7 @@ struct session_options {
 	const struct access_patterns *patterns; /* whose accesses count; borrowed */
 	bool native_lines;                      /* source lines of native frames */
 	bool start_frames;                      /* reports have those of the interpreter's start */
+	bool no_kernel_frames;                  /* the kernel's own stacks are not copied */
 	bool no_source;                         /* source files are not read */
 	bool python_required; /* refuse an interpreter that cannot be read, rather than go without
 			       */

@@ -213,9 +213,12 @@ def collapsed_figures(profile):
                 del labels[0]  # these tests run in one
             if re.match(r"\[(thread .*|unknown thread)\]$", labels[0]):
                 del labels[0]
-            system = labels[-1] == "[system]"
+            system = labels[-1] == "[system]" or labels[-1].endswith("_[k]")
             stack = []
-            for label in labels[:-1] if system else labels:
+            for label in labels[:-1] if labels[-1] == "[system]" else labels:
+                if label.endswith("_[k]"):
+                    stack.append((label.removesuffix("_[k]"), "[kernel]", None))
+                    continue
                 frame = re.fullmatch(r"(.*) \((.*?)(?::([0-9]+))?\)", label)
                 check(frame, "not a frame: %r" % label)
                 stack.append((frame[1], frame[2], int(frame[3]) if frame[3] else None))

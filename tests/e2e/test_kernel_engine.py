@@ -203,6 +203,27 @@ def test_pid_namespace():
     check_sampled(sum(kinds(report).values()) > 0.4 * report["cpu_ns"], "%s of %d" % (kinds(report), report["cpu_ns"]))
 
 
+def test_many_processes():
+    """All by the same clocks: each has the CPU time that /proc says, and nobody is stopped."""
+    root_only()
+    with contextlib.ExitStack() as stack:
+        targets = [stack.enter_context(Target(default_interpreter(), "stack_kinds.py", "--seconds", 60)) for _ in range(7)]
+        before = {target.pid: sum(cpu_ticks(target.pid).values()) for target in targets}
+        report, _ = profile(",".join(str(pid) for pid in before), "-d", 2.5, "-r", 300, "--max-overhead", 20, *KERNEL)
+        after = {pid: sum(cpu_ticks(pid).values()) for pid in before}
+        for target in targets:
+            target.check_undisturbed()
+    check_kernel(report)
+    times = {process["pid"]: own_time(process) for process in report["processes"]}
+    check_equal(set(times), set(before), "processes")
+    spent = sum(after.values()) - sum(before.values())
+    for pid, time_ns in times.items():
+        share, expected = time_ns / sum(times.values()), (after[pid] - before[pid]) / spent
+        print("  %d: %.3f of the CPU time, %.3f by /proc" % (pid, share, expected))
+        check_sampled(abs(share - expected) < 0.06, "%d: %.3f of the CPU time, %.3f by /proc" % (pid, share, expected))
+    check_sampled(sum(kinds(report).values()) > 0.4 * report["cpu_ns"], "%s of %d" % (kinds(report), report["cpu_ns"]))
+
+
 # ---- refusals ----
 
 

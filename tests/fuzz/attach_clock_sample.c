@@ -4,10 +4,12 @@
  *
  *   u16 size of the record, the record; a process as in remote_image.h
  *
- * The sample is parsed, its stack put together, memory read through it, and the stack of its
- * thread read from it: by an interpreter that was found without the sample.
+ * The sample is parsed, the kernel's functions in it named by what the record says, its stack put
+ * together, memory read through it, and the stack of its thread read from it: by an interpreter
+ * that was found without the sample.
  */
 #include "attach/clock_sample.h"
+#include "attach/kernel_functions.h"
 #include "pyintrospect/frame_places.h"
 #include "pyintrospect/python_stack.h"
 #include "pyintrospect/runtime.h"
@@ -22,6 +24,11 @@
 #define RANGES     200
 #define RANGE_SIZE 48u
 
+struct printed {
+	const uint8_t *bytes;
+	size_t size;
+};
+
 static struct remote_image *image;
 static unsigned pauses;
 
@@ -32,6 +39,41 @@ int nanosleep(const struct timespec *duration, struct timespec *left)
 	(void)left;
 	image->reads_left = ++pauses % ATTEMPTS ? 0 : READS_MAX;
 	return 0;
+}
+
+/* As the kernel would print an address: the bytes of the record, from some place on. */
+static int print_symbol(void *context, uint64_t address, char *ret_text, size_t size)
+{
+	const struct printed *printed = context;
+	size_t start = address % (printed->size + 1), length = printed->size - start;
+
+	if (length >= size)
+		length = size - 1;
+	memcpy(ret_text, printed->bytes + start, length);
+	ret_text[length] = '\0';
+	return address % 7 ? 0 : -EPERM;
+}
+
+/* Names are short, printable, and no addresses. */
+static void check_kernel(const struct clock_sample *sample, const uint8_t *record, size_t size)
+{
+	struct printed printed = { record, size };
+	const struct kernel_symbols symbols = { print_symbol, &printed };
+	struct kernel_functions functions = { 0 };
+
+	fuzz_must(sample->kernel_count <= CLOCK_KERNEL_MAX);
+	fuzz_must(sample->system_call >= -1 && sample->system_call <= CLOCK_SYSTEM_CALL_MAX);
+	for (size_t i = 0; i < sample->kernel_count; i++) {
+		uint64_t address = clock_sample_kernel_address(sample, i);
+		const char *name = kernel_functions_find(&functions, &symbols, address);
+
+		fuzz_must(!name || (strlen(name) < KERNEL_NAME_BYTES && name[0] &&
+				    (name[0] < '0' || name[0] > '9')));
+		for (size_t k = 0; name && name[k]; k++)
+			fuzz_must(name[k] > ' ' && name[k] <= '~');
+	}
+	fuzz_must(functions.count <= sample->kernel_count);
+	kernel_functions_deinit(&functions);
 }
 
 /* All pieces are the record's, and the stack is the last of them without gaps. */
@@ -51,6 +93,7 @@ static void check_sample(const struct clock_sample *sample, const uint8_t *recor
 		fuzz_must(piece->address <= INT64_MAX);
 		fuzz_must(piece->bytes >= record && piece->bytes + piece->size <= record + size);
 	}
+	check_kernel(sample, record, size);
 	stack = clock_sample_stack(sample, bytes);
 	fuzz_must(stack.size <= CLOCK_SAMPLE_STACK_BYTES);
 	free(bytes);

@@ -365,9 +365,14 @@ static void record_clock(struct recorder *recorder, const struct target *target,
 		.tid = (uint32_t)pid,
 		.inner_tid = (uint32_t)pid,
 		.cpu = 1,
+		.flags = CLOCK_IN_KERNEL,
+		.system_call = 7,
 		.state = main_state(target->runtime, pid),
 		.comm = "python3",
 	};
+	/* Addresses, and what the fuzz target makes names of. */
+	static const uint8_t kernel[] = "\xf7\0\0\x81\xff\xff\xff\xff\xf9\0\0\x81\xff\xff\xff\xff"
+					"do_sys_poll+0x1a/0x90 [ext4]";
 	struct copied_thread *copied = calloc(1, sizeof(*copied));
 	struct frame_places places;
 	uint8_t stack[512];
@@ -380,6 +385,7 @@ static void record_clock(struct recorder *recorder, const struct target *target,
 	copied_thread_take(copied, &places, head.state);
 	put(recorder, 0, 2);
 	fuzz_must(fwrite(&head, sizeof(head), 1, recorder->file) == 1);
+	put_clock_piece(recorder, 0, sizeof(kernel), kernel, CLOCK_PIECE_KERNEL);
 	for (size_t i = 0; i < copied->count; i++)
 		put_clock_piece(recorder, copied->pieces[i].address, copied->pieces[i].size,
 				copied->pieces[i].bytes, i ? CLOCK_PIECE_DATA : CLOCK_PIECE_STATE);

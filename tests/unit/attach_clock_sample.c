@@ -109,6 +109,38 @@ static void test_good_record(void **state)
 	assert_int_equal(sample.pieces[2].bytes[PAGE - 1], 'c');
 }
 
+/* No memory: it hides none, and more than there may be is left out. */
+static void test_kernel_stack(void **state)
+{
+	struct clock_record head;
+
+	(void)state;
+	begin_record();
+	put_piece(0, 19, CLOCK_PIECE_KERNEL, 'k');
+	put_piece(STATE, 8, CLOCK_PIECE_STATE, 'a');
+	parse();
+	assert_int_equal(sample.piece_count, 1);
+	assert_int_equal(sample.pieces[0].address, STATE);
+	assert_int_equal(sample.kernel_count, 2);
+	assert_true(clock_sample_kernel_address(&sample, 1) == 0x6b6b6b6b6b6b6b6bull);
+	assert_int_equal(sample.system_call, 0);
+	begin_record();
+	put_piece(0, PAGE, CLOCK_PIECE_KERNEL, 'k');
+	put_piece(STACK, 8, CLOCK_PIECE_STACK, 's');
+	parse();
+	assert_int_equal(sample.kernel_count, CLOCK_KERNEL_MAX);
+	assert_int_equal(sample.stack_pieces, 1);
+	begin_record();
+	put_piece(0, 7, CLOCK_PIECE_KERNEL, 'k');
+	memcpy(&head, built.bytes, sizeof(head));
+	head.system_call = CLOCK_SYSTEM_CALL_MAX + 1;
+	memcpy(built.bytes, &head, sizeof(head));
+	parse();
+	assert_int_equal(sample.kernel_count, 0);
+	assert_int_equal(sample.system_call, -1);
+	assert_int_equal(sample.piece_count, 0);
+}
+
 /* At each byte: a head that is not all there is no record, a piece that is not all there is none.
  */
 static void test_truncated(void **state)
@@ -485,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_reading),         cmocka_unit_test(test_process_gone),
 		cmocka_unit_test(test_another_thread),  cmocka_unit_test(test_beyond_the_stack),
 		cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_many_ranges),
+		cmocka_unit_test(test_kernel_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

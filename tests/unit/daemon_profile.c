@@ -63,6 +63,34 @@ static void test_time_by_line(void **state)
 	assert_int_equal(line->total_ns, 2 * MS);
 }
 
+/* Without Python, what entered the kernel stands for a line: not each function that ran there. */
+static void test_kernel_without_python(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct frame entry = frame_of_kernel("__x64_sys_read"),
+			   outside = native(fixture, vector_kernel, 0);
+	const struct profile *profile;
+
+	cct_node_charge(INSERT(fixture, outside, entry), TIME_SYSTEM, 1, 3 * MS);
+	cct_node_charge(INSERT(fixture, outside, entry, frame_of_kernel("vfs_read")), TIME_SYSTEM,
+			1, 4 * MS);
+	cct_node_charge(INSERT(fixture, frame_of_scheduling()), TIME_SYSTEM, 1, 2 * MS);
+	cct_node_charge(INSERT(fixture, entry), TIME_SYSTEM, 1, 1 * MS);
+	profile = build(fixture);
+	assert_int_equal(profile->line_count, 3);
+	assert_string_equal(profile->lines[0].function, "vector_kernel");
+	assert_int_equal(profile->lines[0].self_ns[TIME_SYSTEM], 7 * MS);
+	assert_string_equal(profile->lines[1].file, FRAME_KERNEL_FILE);
+	assert_string_equal(profile->lines[1].function, "[scheduling, thread start and end]");
+	assert_string_equal(profile->lines[2].function, "__x64_sys_read");
+	/* No address of it is anywhere. */
+	for (size_t i = 0; i < profile->tree.frame_count; i++)
+		if (profile_frame_is_kernel(&profile->tree.frames[i]))
+			assert_int_equal(profile->tree.frames[i].address |
+						 profile->tree.frames[i].function_address,
+					 0);
+}
+
 static void test_recursion_counts_once(void **state)
 {
 	struct fixture *fixture = *state;
@@ -317,6 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_empty),
 		TEST(test_time_by_line),
+		TEST(test_kernel_without_python),
 		TEST(test_recursion_counts_once),
 		TEST(test_instruction_without_line_counts_for_the_function),
 		TEST(test_library_wrappers_charge_their_caller),

@@ -6,9 +6,10 @@
  *
  *   <module> (/srv/conv.py:90);backprop (/srv/conv.py:33);array_subscript (umath.so) 5500000
  *
- * A frame ends with ')', so that no name can pose as a number. Time in the
- * kernel is that of a last frame "[system]". Where sleeping threads were looked
- * at, the time that they waited is that of a last frame "[waiting: lock]".
+ * A frame ends with ')', so that no name can pose as a number, or "_[k]" behind a function of the
+ * kernel's, as flamegraph.pl and inferno know them. Time in the kernel is that of such frames;
+ * where it is not known where in the kernel, of a last frame "[system]". Where sleeping threads
+ * were looked at, the time that they waited is that of a last frame "[waiting: lock]".
  *
  * The format has no head, so what one process runs in is a first frame of each
  * stack: "[container web (podman 0123456789ab)]". Of several processes, the frame of
@@ -49,6 +50,8 @@ static char *make_label(const struct profile_frame *frame)
 		length = asprintf(&label, "%s (%s:%d)", function, frame->file, frame->line);
 	else if (frame->kind == FRAME_PROCESS)
 		length = asprintf(&label, "%s", function);
+	else if (profile_frame_is_kernel(frame))
+		length = asprintf(&label, "%s_[k]", function);
 	else
 		length = asprintf(&label, "%s (%s)", function,
 				  library_name(frame->file, library, sizeof(library)));
@@ -158,7 +161,10 @@ static void put_stack_times(struct collapsed *collapsed, const uint32_t *path, s
 
 	put_stack(collapsed, path, count, "",
 		  stack->time_ns[TIME_PYTHON] + stack->time_ns[TIME_NATIVE]);
-	put_stack(collapsed, path, count, SYSTEM_FRAME, stack->time_ns[TIME_SYSTEM]);
+	put_stack(collapsed, path, count,
+		  profile_frame_is_kernel(&collapsed->tree->frames[path[count - 1]]) ? ""
+										     : SYSTEM_FRAME,
+		  stack->time_ns[TIME_SYSTEM]);
 	for (unsigned i = 0; i < WAIT_KIND_COUNT; i++) {
 		snprintf(last, sizeof(last), WAITING_FRAME, wait_kind_name((enum wait_kind)i));
 		put_stack(collapsed, path, count, last, stack->waiting_ns[i]);

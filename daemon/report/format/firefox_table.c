@@ -10,7 +10,9 @@
 
 static enum time_class frame_class(const struct profile_frame *frame)
 {
-	return frame->kind == FRAME_PYTHON ? TIME_PYTHON : TIME_NATIVE;
+	return frame->kind == FRAME_PYTHON      ? TIME_PYTHON
+	       : profile_frame_is_kernel(frame) ? TIME_SYSTEM
+						: TIME_NATIVE;
 }
 
 static int find_library(struct firefox_table *table, const struct profile_frame *frame,

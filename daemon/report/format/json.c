@@ -8,6 +8,7 @@
  */
 #include "daemon/detect/interval.h"
 #include "daemon/report/format/json_finding.h"
+#include "daemon/report/format/json_kernel.h"
 #include "daemon/report/format/json_memory.h"
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
@@ -351,6 +352,7 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 		{ "gc_ns", json_count(profile->side.collecting_ns) },
 		{ "take_gil_ns", json_count(profile->side.contending_ns) },
 		{ "gil_ns", json_gil(facts, profile->gil_ns) },
+		{ "kernel", json_kernel(profile) },
 		{ "threads", json_threads(facts) },
 		{ "sources", json_sources(profile) },
 		{ "loads", json_accesses(&profile->accesses[PAIR_LOAD]) },

@@ -298,6 +298,11 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		text_wrapped(layout, "  system     ",
 			     "not measured: it takes root, CAP_PERFMON, or sysctl "
 			     "kernel.perf_event_paranoid=1; shares are of the time in user code");
+	else if (!text_kernel_is_known(profile))
+		text_wrapped(layout, "  system     ",
+			     "where in the kernel is not known: that takes the kernel's samples "
+			     "(root, or CAP_BPF and CAP_PERFMON; neither --engine ptrace nor "
+			     "--no-kernel-frames)");
 	text_put_source(layout, profile_sources_newer(profile));
 	text_put_source(layout, profile_sources_differing(profile));
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
@@ -354,7 +359,8 @@ static int write_details(const struct text_layout *layout, const struct profile 
 	put_time(layout, profile, by_self, count);
 	put_processes(layout, profile);
 	text_put_threads(layout, profile);
-	result = text_waiting(layout, profile, maximum) || text_memory(layout, profile, maximum);
+	result = text_kernel(layout, profile, maximum) || text_waiting(layout, profile, maximum) ||
+		 text_memory(layout, profile, maximum);
 	put_saving_lines(layout, by_waste, count);
 	text_put_pairs(layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	put_quality(layout, profile);

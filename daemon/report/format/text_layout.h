@@ -98,6 +98,12 @@ __attribute__((warn_unused_result)) int text_memory(const struct text_layout *la
 /* How far to trust it. */
 void text_memory_quality(const struct text_layout *layout, const struct profile *profile);
 
+/* Where in the kernel time went, if that is known. 0, or -1: no memory. */
+__attribute__((warn_unused_result)) int text_kernel(const struct text_layout *layout,
+						    const struct profile *profile, size_t maximum);
+/* Or there is no such time. */
+bool text_kernel_is_known(const struct profile *profile);
+
 /* One pair as figure 7 of the PieProf paper has it. */
 void text_pair(const struct text_layout *layout, const struct profile_pair *pair, size_t number,
 	       size_t count);

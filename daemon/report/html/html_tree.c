@@ -30,9 +30,10 @@ static void html_tree_put_frame(FILE *file, const struct profile_frame *frame)
 	char buffer[FRAME_FUNCTION_BYTES];
 
 	fprintf(file, "[%d,",
-		frame->kind == FRAME_PYTHON    ? 0
-		: frame->kind == FRAME_PROCESS ? 2
-					       : 1);
+		frame->kind == FRAME_PYTHON      ? 0
+		: frame->kind == FRAME_PROCESS   ? 2
+		: profile_frame_is_kernel(frame) ? 3
+						 : 1);
 	escape_json(file, frame_function(frame, true, buffer, sizeof(buffer)));
 	fputc(',', file);
 	escape_json(file, frame->file);

@@ -304,8 +304,12 @@ int line_stats_self(struct line_stats *stats, struct place_table *places,
 	*ret_line = stats->of_node[node->id];
 	if (*ret_line != LINE_NONE || !node->parent)
 		return 0;
-	/* Without Python on the stack, the native function that ran is all that there is to name.
+	/*
+	 * Without Python on the stack, the native function that ran, or entered the kernel, is all
+	 * that there is to name.
 	 */
+	while (frame_is_kernel(&node->frame) && node->parent->parent)
+		node = node->parent;
 	if (place_table_find(places, &node->frame, &place) ||
 	    intern_line(stats, &places->places[place], ret_line))
 		return -ENOMEM;

@@ -80,8 +80,8 @@ static struct place name_frame(const struct place_table *table, const struct fra
 	if (module && module->path)
 		place.file = module->path;
 	/* Without module it may be generated code. */
-	if (module == &frame_kernel)
-		function = FRAME_KERNEL_FUNCTION;
+	if (frame_is_kernel(frame))
+		function = frame->native.name;
 	else if (table->symbolizer)
 		function = symbolizer_function(table->symbolizer, module, frame->native.pc, NULL);
 	if (function) {

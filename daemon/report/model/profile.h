@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/types.h>
 
 struct access_patterns;
@@ -40,6 +41,12 @@ struct profile_frame {
 	uint64_t function_address; /* native: where its function starts, likewise; 0: unknown */
 	const char *build_id; /* native, in the tree: of the library, hexadecimal; NULL: none */
 };
+
+/* In the kernel: all of its own time is TIME_SYSTEM. */
+static inline bool profile_frame_is_kernel(const struct profile_frame *frame)
+{
+	return frame->kind == FRAME_NATIVE && !strcmp(frame->file, FRAME_KERNEL_FILE);
+}
 
 struct profile_line {
 	const char *file;

@@ -53,13 +53,14 @@ function startFlame(report, tree) {
 
 	function frameName(node) {
 		const frame = frameOf(node);
-		return frame === ROOT ? 'all' : frame === REST ? node.count + ' more' : frame === SYSTEM ? '[system]' : shown(tree.frames[frame][1]);
+		return frame === ROOT ? 'all' : frame === REST ? node.count + ' more' : frame === SYSTEM ? '[system]' :
+			shown(tree.frames[frame][1]) + (tree.frames[frame][0] === KERNEL ? ' [k]' : '');
 	}
 
 	function frameKind(node) {
 		const frame = frameOf(node);
 		return frame === ROOT ? 'root' : frame === REST ? 'rest' : frame === SYSTEM ? 'system' :
-			['python', 'native', 'process'][tree.frames[frame][0]];
+			['python', 'native', 'process', 'system'][tree.frames[frame][0]];
 	}
 
 	function frameWhere(node) {
@@ -516,7 +517,7 @@ function startFlame(report, tree) {
 			const box = document.getElementById(id);
 			box.addEventListener('change', () => setOption(name, read(box)));
 		}
-		document.getElementById('native-frames').parentElement.hidden = !kinds.has(1);
+		document.getElementById('native-frames').parentElement.hidden = !kinds.has(1) && !kinds.has(KERNEL);
 		document.getElementById('start-frames').parentElement.hidden = !view.folds;
 		// A tree of two profiles is by function: edits move lines.
 		document.getElementById('grouping').parentElement.hidden = Boolean(tree.before);

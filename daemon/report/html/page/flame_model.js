@@ -5,7 +5,9 @@ const SYSTEM = -1; // frames that are not in the tree's table
 const ROOT = -2;
 const REST = -3; // several that are too narrow to be drawn
 
-// The tree in preorder with a root for all, and time in the kernel as frames of its own.
+const KERNEL = 3; // the kind of frames in the kernel: all of their own time is system time
+
+// The tree in preorder with a root for all, and time in the kernel as frames of its own where it is not known where.
 function makeFlameModel(tree) {
 	const model = { frame: [ROOT], depth: [0], parent: [-1], self: [], total: [], end: [], node: [], before: null, selfBefore: null };
 	const ancestors = [0];
@@ -21,6 +23,8 @@ function makeFlameModel(tree) {
 	for (let i = 0; i < tree.depth.length; i++) {
 		const depth = tree.depth[i] + 1;
 		model.node.push(add(tree.frame[i], depth));
+		if (tree.frames[tree.frame[i]][0] === KERNEL)
+			continue;
 		if (tree.system[i] > 0 || tree.before && tree.before.system[i] > 0)
 			add(SYSTEM, depth + 1);
 	}
@@ -51,7 +55,7 @@ function sumUpTimes(model, times) {
 		const id = model.node[i];
 		self[id] += times.python[i] + times.native[i];
 		if (times.system[i] > 0)
-			self[model.frame[id + 1] === SYSTEM ? id + 1 : id] += times.system[i];
+			self[model.frame[id + 1] === SYSTEM && model.parent[id + 1] === id ? id + 1 : id] += times.system[i];
 	}
 	const total = self.slice();
 	for (let id = count - 1; id > 0; id--)

@@ -66,7 +66,7 @@ function makeView(model, tree, options) {
 				starts = true;
 				skip[id] = options.start ? 0 : 1;
 			}
-			if (!options.native && (frame === SYSTEM || (frame >= 0 && tree.frames[frame][0] === 1)))
+			if (!options.native && (frame === SYSTEM || (frame >= 0 && [1, KERNEL].includes(tree.frames[frame][0]))))
 				skip[id] = 1;
 		}
 	}

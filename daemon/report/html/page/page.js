@@ -108,6 +108,20 @@ function showReport(report, tree, base) {
 		{ title: 'Category', text: true, value: line => category(line.category),
 			cell: line => element('td', {}, category(line.category)) },
 	];
+	// Of a node of the tree without Python, the frame that counts for a line: the one that entered the kernel.
+	function nativeOf(node) {
+		const kindOf = i => tree.frames[tree.frame[i]][0];
+		while (kindOf(node) === KERNEL && tree.depth[node] > 0) {
+			let outer = node;
+			while (tree.depth[outer] >= tree.depth[node])
+				outer--;
+			if (kindOf(outer) === 2) // of several processes, the process
+				break;
+			node = outer;
+		}
+		return tree.frame[node];
+	}
+
 	// As report.lines has them: a native function is one where there is no Python on the stack.
 	function keyOf(file, line, name) {
 		return line ? file + '\n' + line : file + '\n0\n' + name;
@@ -146,7 +160,7 @@ function showReport(report, tree, base) {
 			}
 			if (!own)
 				continue;
-			const charged = item || find(tree.frame[i]);
+			const charged = item || find(nativeOf(i));
 			charged.python_ns += times.python[i];
 			charged.native_ns += times.native[i];
 			charged.system_ns += times.system[i];
