@@ -202,9 +202,10 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD, NULL, "exit with 7 when less could be measured than asked for" } } },
 	{ .name = "max-overhead",
 	  .parse = option_max_overhead,
-	  .help = { { RECORD | TOP | SERVE | HEAP, "P%",
+	  .help = { { RECORD | TOP | SERVE, "P%",
 		      "most of the target's time that may go into stops (2%;\n"
-		      "1% with --mode time)" } } },
+		      "1% with --mode time)" },
+		    { HEAP, "P%", "most of the target's time that may go into stops (2%)" } } },
 	{ .name = "stop-signal",
 	  .parse = option_stop_signal,
 	  .help = { { RECORD | TOP | SERVE | HEAP, "NAME",

@@ -167,21 +167,23 @@ static json_t *json_limit(const struct heap_course *course)
 
 static json_t *json_looks(const struct heap_growth *growth)
 {
-	static const char *const names[HEAP_FIGURES] = {
-		[HEAP_FIGURE_RSS] = "rss_bytes",         [HEAP_FIGURE_HELD] = "held_bytes",
-		[HEAP_FIGURE_GARBAGE] = "garbage_bytes", [HEAP_FIGURE_NATIVE] = "native_bytes",
-		[HEAP_FIGURE_FREE] = "free_bytes",
-	};
 	json_t *looks = json_array();
 
 	for (size_t i = 0; i < growth->looks; i++) {
+		uint64_t since_ns = growth->times_ns[i] - growth->times_ns[0];
 		json_t *object = json_object();
 
-		object = json_with(
-			object, "s",
-			json_figure(seconds_of(growth->times_ns[i] - growth->times_ns[0])));
-		for (size_t k = 0; k < HEAP_FIGURES; k++)
-			object = json_with(object, names[k], json_count(growth->figures[k][i]));
+		object = json_with(object, "s", json_figure(seconds_of(since_ns)));
+		object = json_with(object, "rss_bytes",
+				   json_count(growth->figures[HEAP_FIGURE_RSS][i]));
+		object = json_with(object, "held_bytes",
+				   json_count(growth->figures[HEAP_FIGURE_HELD][i]));
+		object = json_with(object, "garbage_bytes",
+				   json_count(growth->figures[HEAP_FIGURE_GARBAGE][i]));
+		object = json_with(object, "native_bytes",
+				   json_count(growth->figures[HEAP_FIGURE_NATIVE][i]));
+		object = json_with(object, "free_bytes",
+				   json_count(growth->figures[HEAP_FIGURE_FREE][i]));
 		looks = json_appended(looks, object);
 	}
 	return looks;
