@@ -58,7 +58,7 @@ _pieprofd() {
 	--editor) values='vscode vscodium cursor zed pycharm idea sublime textmate' ;;
 	--max-overhead) values='1% 2% 5% 10%' ;;
 	--fail-if) values='own+10% total+10% could-save+10%' ;;
-	-d | --duration | -r | --rate | --name | --lines | --pairs | --max-memory | --include | --exclude | --listen | --source-url) return ;;
+	-d | --duration | --interval | -r | --rate | --name | --lines | --pairs | --max-memory | --include | --exclude | --listen | --source-url) return ;;
 	-o | --output | --diff | --source-root)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames 2>/dev/null

@@ -50,9 +50,9 @@ const struct option_command option_commands[] = {
 	  "Speaks the Model Context Protocol on standard input and output: the commands list,\n"
 	  "dump, record and report as tools, for language models and what they work in.\n" },
 	{ "heap", OPTIONS_HEAP,
-	  "heap PID [--details] [-o FILE] [options]\nheap --name REGEX [options]\n",
+	  "heap PID [-d SECONDS] [--details] [-o FILE] [options]\nheap --name REGEX [options]\n",
 	  "Says where a process's memory is, which objects take it, and who holds them,\n"
-	  "without stopping anything.\n" },
+	  "without stopping anything; with -d also what grows, and what that means.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
 	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
@@ -112,7 +112,19 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD, "SECONDS",
 		      "how long (10), such as 0.5 or 10m; 0: until ^C.\n"
 		      "Without it, a command is profiled to its end" },
-		    { TOP, "SECONDS", "how long (until q), such as 0.5 or 10m" } } },
+		    { TOP, "SECONDS", "how long (until q), such as 0.5 or 10m" },
+		    { HEAP, "SECONDS",
+		      "look again and again for so long: what grows, and\n"
+		      "which line makes it grow; 0: until ^C" } } },
+	{ .name = "interval",
+	  .parse = option_interval,
+	  .help = { { HEAP, "SECONDS", "between two looks (as long as keeps them cheap)" } } },
+	{ .name = "no-watch",
+	  .parse = option_flag,
+	  .to = TO(options.no_watch),
+	  .help = { { HEAP, NULL,
+		      "stop no thread to see which line makes a container\n"
+		      "grow" } } },
 	{ .name = "rate",
 	  .letter = 'r',
 	  .parse = option_rate,
@@ -192,10 +204,11 @@ const struct option_row option_table[] = {
 	  .parse = option_max_overhead,
 	  .help = { { RECORD | TOP | SERVE, "P%",
 		      "most of the target's time that may go into stops (2%;\n"
-		      "1% with --mode time)" } } },
+		      "1% with --mode time)" },
+		    { HEAP, "P%", "most of the target's time that may go into stops (2%)" } } },
 	{ .name = "stop-signal",
 	  .parse = option_stop_signal,
-	  .help = { { RECORD | TOP | SERVE, "NAME",
+	  .help = { { RECORD | TOP | SERVE | HEAP, "NAME",
 		      "URG, WINCH or CHLD, which stops the threads to sample\n"
 		      "them (one that the target does not use)" } } },
 	{ .name = "include",

@@ -174,6 +174,19 @@ int option_duration(struct option_parser *parser, const struct option_use *use)
 	return 0;
 }
 
+int option_interval(struct option_parser *parser, const struct option_use *use)
+{
+	double seconds;
+
+	if (!parse_duration(use->text, &seconds) || seconds < 0.02)
+		return options_refuse(parser,
+				      "--interval '%s': expected seconds, such as 5 or 0.5, or 10m "
+				      "(at least 0.02)",
+				      use->text);
+	parser->options.interval_ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	return 0;
+}
+
 int option_rate(struct option_parser *parser, const struct option_use *use)
 {
 	const char *text = use->text;

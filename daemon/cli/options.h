@@ -73,6 +73,8 @@ struct options {
 	bool no_native;                  /* dump: Python frames alone */
 	bool locals;                     /* dump: their variables, too */
 	bool no_holders;                 /* heap: types alone */
+	bool no_watch;                   /* heap: nothing is attached */
+	uint64_t interval_ns;            /* heap: between two looks; 0: as seems right */
 	uint64_t max_memory;             /* heap: bytes of our own; 0: as much as seems right */
 	bool start_frames;               /* those by which the interpreter begins */
 	bool native_lines;               /* source lines and inlined functions of native frames */

@@ -265,8 +265,12 @@ static int settle_report(struct option_parser *parser)
 
 static int settle_heap(struct option_parser *parser)
 {
-	const struct options *options = &parser->options;
+	struct options *options = &parser->options;
 
+	if (!options->max_overhead)
+		options->max_overhead = OVERHEAD_DEFAULT;
+	if (options->interval_ns && !options->duration_given)
+		return options_refuse(parser, "--interval goes with -d: one look has none");
 	if (options->command || options->pid_count + (options->name != NULL) != 1)
 		return options_refuse(parser, "heap is of one process, given by its id or --name");
 	if (settle_outputs(parser) < 0)

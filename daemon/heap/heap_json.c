@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_growth_json.h"
 #include "daemon/heap/heap_holder.h"
 #include "daemon/heap/heap_writer.h"
 #include "daemon/report/format/json_value.h"
@@ -39,8 +40,9 @@ static json_t *json_regions(const struct heap_regions *regions)
 	return json_with(object, "other_bytes", json_count(regions->other_bytes));
 }
 
-static json_t *json_types(const struct heap_snapshot *snapshot)
+static json_t *json_types(const struct heap_look *look)
 {
+	const struct heap_snapshot *snapshot = &look->snapshot;
 	json_t *types = json_array();
 
 	for (size_t i = 0; i < snapshot->type_count && i < TYPES_MAX; i++) {
@@ -52,6 +54,8 @@ static json_t *json_types(const struct heap_snapshot *snapshot)
 		object = json_with(object, "count", json_count(type->count));
 		object = json_with(object, "bytes", json_count(type->bytes));
 		object = json_with(object, "storage_bytes", json_count(type->storage_bytes));
+		if (look->course)
+			object = heap_json_with_type(object, look, type);
 		types = json_appended(types, object);
 	}
 	return types;
@@ -72,21 +76,31 @@ static json_t *json_arrays(const struct heap_snapshot *snapshot)
 	return arrays;
 }
 
-static json_t *json_holder(const struct heap_snapshot *snapshot, const struct heap_holder *holder)
+json_t *heap_json_path(const struct heap_snapshot *snapshot, uint32_t path)
 {
 	uint32_t paths[HEAP_HOLDER_STEPS_MAX];
-	size_t count = heap_snapshot_steps(snapshot, holder->path, paths, HEAP_HOLDER_STEPS_MAX);
-	json_t *object = json_object(), *steps = json_array();
+	size_t count = heap_snapshot_steps(snapshot, path, paths, HEAP_HOLDER_STEPS_MAX);
+	json_t *steps = json_array();
 
 	for (size_t i = 0; i < count && i < HEAP_HOLDER_STEPS_MAX; i++) {
-		const struct heap_path *path = &snapshot->paths.items[paths[i]];
+		const struct heap_path *item = &snapshot->paths.items[paths[i]];
 		json_t *step = json_object();
 
-		step = json_with(step, "step", json_text(snapshot->paths.strings + path->step));
+		step = json_with(step, "step", json_text(snapshot->paths.strings + item->step));
 		step = json_with(step, "type", json_text(heap_holder_type(snapshot, paths[i])));
 		steps = json_appended(steps, step);
 	}
-	object = json_with(object, "path", steps);
+	return steps;
+}
+
+static json_t *json_holder(const struct heap_look *look, const struct heap_holder *holder)
+{
+	const struct heap_snapshot *snapshot = &look->snapshot;
+	json_t *object = json_object();
+
+	object = json_with(object, "path", heap_json_path(snapshot, holder->path));
+	if (look->course)
+		object = heap_json_with_path(object, look, holder->path);
 	object = json_with(object, "count", json_count(holder->count));
 	object = json_with(object, "bytes", json_count(holder->bytes));
 	object = json_with(object, "held_count", json_count(snapshot->held_counts[holder->path]));
@@ -94,8 +108,9 @@ static json_t *json_holder(const struct heap_snapshot *snapshot, const struct he
 			 json_count(snapshot->paths.items[holder->path].bytes));
 }
 
-static json_t *json_holders(const struct heap_snapshot *snapshot)
+static json_t *json_holders(const struct heap_look *look)
 {
+	const struct heap_snapshot *snapshot = &look->snapshot;
 	struct heap_holder *holders;
 	json_t *array = json_array();
 	size_t count;
@@ -109,7 +124,7 @@ static json_t *json_holders(const struct heap_snapshot *snapshot)
 		return NULL;
 	}
 	for (size_t i = 0; i < count; i++)
-		array = json_appended(array, json_holder(snapshot, &holders[i]));
+		array = json_appended(array, json_holder(look, &holders[i]));
 	free(holders);
 	return array;
 }
@@ -148,11 +163,13 @@ int heap_write_json(const struct heap_look *look, FILE *file)
 
 	object = json_with(object, "process", json_process(look));
 	object = json_with(object, "regions", json_regions(&look->snapshot.regions));
-	object = json_with(object, "types", json_types(&look->snapshot));
+	object = json_with(object, "types", json_types(look));
 	object = json_with(object, "arrays", json_arrays(&look->snapshot));
-	object = json_with(object, "holders", json_holders(&look->snapshot));
+	object = json_with(object, "holders", json_holders(look));
 	object = json_with(object, "holders_state", json_text(states[look->snapshot.holders]));
 	object = json_with(object, "quality", json_quality(look));
+	if (look->course)
+		object = heap_json_with_course(object, look);
 	error = json_put(file, json_with(json_object(), "heap", object));
 	if (!error)
 		fputc('\n', file);

@@ -5,9 +5,11 @@
 #include "attach/page_map.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
+#include "common/clock.h"
 #include "common/whole_file.h"
 #include "daemon/capture/target.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/sample/program_watch.h"
 #include "pyintrospect/thread_list.h"
 
 #include <errno.h>
@@ -17,6 +19,17 @@
 #define STACKS_MAX    8192
 #define MEMORY_LEAST  (64ull << 20)
 #define MEMINFO_BYTES 65536
+/* For a process to be seen to end. */
+#define END_LOOKS   20
+#define END_LOOK_NS (10 * NS_PER_MS)
+
+struct heap_looker {
+	pid_t pid;
+	struct heap_look_options options;
+	bool looked;
+	struct program_watch program;
+	struct target target;
+};
 
 /* Half of what is available on the machine: the target, and others, go on. */
 static uint64_t default_memory(void)
@@ -118,60 +131,134 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 	return failure;
 }
 
-static int look_at(struct heap_look *look, const struct heap_look_options *options,
-		   struct error *error)
+static void read_process(struct heap_look *look)
 {
-	struct target *target = calloc(1, sizeof(*target));
-	int failure;
+	struct container container;
 
-	if (!target) {
-		error_set(error, EXIT_INTERNAL, "out of memory");
+	if (procfs_read_command(look->pid, &look->command))
+		look->command = NULL;
+	if (!container_read(look->pid, &container))
+		look->container = profile_container_of(&container);
+}
+
+static int check_process(const struct heap_looker *looker, struct error *error)
+{
+	struct process_status status;
+
+	if (procfs_read_status(looker->pid, 0, &status)) {
+		preflight_explain_seize(looker->pid, -ESRCH, error);
 		return -1;
 	}
-	failure = target_init(target, look->pid, false, options->impersonator, error);
-	if (!failure && !target->runtime) {
-		*error = target->python_refusal;
-		failure = -1;
+	return preflight_has_ended(looker->pid, &status, error) ? -1 : 0;
+}
+
+/* Of a process that has become another program, what is known of its interpreter is wrong. */
+static int check_program(struct heap_looker *looker, struct error *error)
+{
+	switch (program_watch_look(&looker->program, looker->pid, clock_now_ns())) {
+	case PROGRAM_RUNS:
+		return 0;
+	case PROGRAM_REPLACED:
+		error_set(error, EXIT_NO_TARGET, "process %d has become another program",
+			  (int)looker->pid);
+		return -1;
+	case PROGRAM_EXITED:
+		break;
 	}
-	if (!failure) {
-		look->python = python_runtime_version(target->runtime);
-		failure = take_snapshot(look, target, options, error);
+	error_set(error, EXIT_NO_TARGET, "process %d has ended", (int)looker->pid);
+	return -1;
+}
+
+/* Of a process that is about to end, memory is gone first: no failure tells more than that. */
+static void explain_end(struct heap_looker *looker, struct error *error)
+{
+	const struct timespec pause = { .tv_nsec = (long)END_LOOK_NS };
+	struct error end;
+
+	for (unsigned i = 0; i < END_LOOKS; i++) {
+		if (check_program(looker, &end)) {
+			*error = end;
+			return;
+		}
+		(void)nanosleep(&pause, NULL);
 	}
-	target_deinit(target);
-	free(target);
-	return failure;
+}
+
+struct heap_looker *heap_looker_create(pid_t pid, const struct heap_look_options *options,
+				       struct error *error)
+{
+	struct heap_looker *looker = calloc(1, sizeof(*looker));
+
+	if (!looker) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	looker->pid = pid;
+	looker->options = *options;
+	if (check_process(looker, error)) {
+		free(looker);
+		return NULL;
+	}
+	program_watch_begin(&looker->program, pid);
+	if (target_init(&looker->target, pid, false, options->impersonator, error)) {
+		heap_looker_destroy(looker);
+		return NULL;
+	}
+	if (!looker->target.runtime) {
+		*error = looker->target.python_refusal;
+		heap_looker_destroy(looker);
+		return NULL;
+	}
+	return looker;
+}
+
+void heap_looker_destroy(struct heap_looker *looker)
+{
+	if (!looker)
+		return;
+	target_deinit(&looker->target);
+	free(looker);
+}
+
+struct heap_look *heap_looker_look(struct heap_looker *looker, struct error *error)
+{
+	const struct heap_look_options *options = &looker->options;
+	struct heap_look *look;
+	uint64_t cpu_ns;
+
+	if (looker->looked && check_program(looker, error))
+		return NULL;
+	look = calloc(1, sizeof(*look));
+	if (!look) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	look->pid = looker->pid;
+	look->memory_bytes = options->memory_bytes ? options->memory_bytes : default_memory();
+	look->python = python_runtime_version(looker->target.runtime);
+	read_process(look);
+	/* The map is as old as the looker, or the look before. */
+	if (looker->looked)
+		(void)target_refresh(&looker->target);
+	looker->looked = true;
+	look->time_ns = clock_now_ns();
+	cpu_ns = clock_thread_cpu_ns();
+	if (take_snapshot(look, &looker->target, options, error)) {
+		heap_look_destroy(look);
+		explain_end(looker, error);
+		return NULL;
+	}
+	look->cpu_ns = clock_thread_cpu_ns() - cpu_ns;
+	return look;
 }
 
 struct heap_look *heap_look_take(pid_t pid, const struct heap_look_options *options,
 				 struct error *error)
 {
-	struct heap_look *look = calloc(1, sizeof(*look));
-	struct process_status status;
-	struct container container;
+	struct heap_looker *looker = heap_looker_create(pid, options, error);
+	struct heap_look *look = looker ? heap_looker_look(looker, error) : NULL;
 
-	if (!look) {
-		error_set(error, EXIT_INTERNAL, "out of memory");
-		return NULL;
-	}
-	look->pid = pid;
-	look->memory_bytes = options->memory_bytes ? options->memory_bytes : default_memory();
-	if (procfs_read_status(pid, 0, &status)) {
-		preflight_explain_seize(pid, -ESRCH, error);
-		free(look);
-		return NULL;
-	}
-	if (preflight_has_ended(pid, &status, error)) {
-		free(look);
-		return NULL;
-	}
-	if (procfs_read_command(pid, &look->command))
-		look->command = NULL;
-	if (!container_read(pid, &container))
-		look->container = profile_container_of(&container);
-	if (look_at(look, options, error)) {
-		heap_look_destroy(look);
-		return NULL;
-	}
+	heap_looker_destroy(looker);
 	return look;
 }
 

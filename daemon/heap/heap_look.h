@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look at a process's memory, and what of the process is shown beside it. It is only read:
- * no thread is stopped, nothing is attached.
+ * One look at a process's memory, and what of the process is shown beside it; or several, by the
+ * same looker. It is only read: no thread is stopped, nothing is attached.
  */
 #ifndef PIEPROFD_DAEMON_HEAP_HEAP_LOOK_H
 #define PIEPROFD_DAEMON_HEAP_HEAP_LOOK_H
@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+struct heap_course;
 struct impersonator;
 
 struct heap_look_options {
@@ -27,10 +28,23 @@ struct heap_look {
 	char **command; /* NULL-terminated; NULL: unknown */
 	struct profile_container container;
 	uint64_t memory_bytes; /* that it was allowed to take */
+	uint64_t time_ns;      /* CLOCK_MONOTONIC when it began */
+	uint64_t cpu_ns;       /* CPU time that it took */
 	struct heap_snapshot snapshot;
+	struct heap_course *course; /* of this look and those before (heap_course.h); NULL: alone */
 };
 
-/* NULL with *error filled. */
+struct heap_looker;
+
+/* Who looks at a process. options are copied. NULL with *error filled. */
+struct heap_looker *heap_looker_create(pid_t pid, const struct heap_look_options *options,
+				       struct error *error);
+void heap_looker_destroy(struct heap_looker *looker);
+
+/* NULL with *error filled; EXIT_NO_TARGET: the process has ended, or is another program now. */
+struct heap_look *heap_looker_look(struct heap_looker *looker, struct error *error);
+
+/* One alone; likewise. */
 struct heap_look *heap_look_take(pid_t pid, const struct heap_look_options *options,
 				 struct error *error);
 void heap_look_destroy(struct heap_look *look);

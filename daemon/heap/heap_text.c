@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_growth_text.h"
 #include "daemon/heap/heap_holder.h"
 #include "daemon/heap/heap_writer.h"
 #include "daemon/report/encode/figure.h"
@@ -13,6 +14,7 @@
 /* Of each table: both, and all around them, fit a terminal of 24 rows. */
 #define ROWS_BRIEF   6
 #define ROWS_DETAILS 40
+#define ROWS_GROWTH  3
 #define ARRAY_ROWS   8
 #define PATH_BYTES   1024
 #define FIGURE_WIDTH 10
@@ -36,6 +38,10 @@ static void put_process(const struct text_layout *layout, const struct heap_look
 	if (container.text[0]) {
 		fputs("  in ", layout->file);
 		text_last_cell(layout, container.text, layout->columns - 5);
+	}
+	if (look->course) {
+		heap_text_looks(layout, look);
+		return;
 	}
 	snprintf(words, sizeof(words), "one look of %s, %s copied; nothing was stopped",
 		 figure_ns(look->snapshot.quality.total_ns).text,
@@ -171,6 +177,25 @@ static void put_cuts(const struct text_layout *layout, const struct heap_look *l
 			     "damaged.");
 }
 
+/* Of the look alone: beside what has grown, on one screen, there is no room for it. */
+static int put_look(const struct text_layout *layout, const struct heap_look *look, size_t rows,
+		    bool brief)
+{
+	int error;
+
+	if (brief && look->course && look->course->growth.looks > 1)
+		return 0;
+	error = put_holders(layout, look, rows);
+	if (error)
+		return error;
+	put_types(layout, &look->snapshot, rows);
+	if (!brief) {
+		put_arrays(layout, &look->snapshot);
+		put_quality(layout, look);
+	}
+	return 0;
+}
+
 int heap_write_text(const struct heap_look *look, const struct writer_options *options, FILE *file)
 {
 	const struct text_layout layout = {
@@ -181,18 +206,21 @@ int heap_write_text(const struct heap_look *look, const struct writer_options *o
 	size_t rows = options->lines_max ? options->lines_max
 		      : options->brief   ? ROWS_BRIEF
 					 : ROWS_DETAILS;
-	int error;
+	int error = 0;
 
 	put_process(&layout, look);
+	if (look->course && !options->verdict_last)
+		heap_text_verdict(&layout, look);
 	put_regions(&layout, &look->snapshot.regions);
-	error = put_holders(&layout, look, rows);
+	if (look->course)
+		error = heap_text_growth(
+			&layout, look, options->brief && !options->lines_max ? ROWS_GROWTH : rows);
+	if (!error)
+		error = put_look(&layout, look, rows, options->brief);
 	if (error)
 		return error;
-	put_types(&layout, &look->snapshot, rows);
-	if (!options->brief) {
-		put_arrays(&layout, &look->snapshot);
-		put_quality(&layout, look);
-	}
 	put_cuts(&layout, look);
+	if (look->course && options->verdict_last)
+		heap_text_verdict(&layout, look);
 	return ferror(file) ? -EIO : 0;
 }

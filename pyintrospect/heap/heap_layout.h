@@ -22,9 +22,12 @@ enum {
 	POOL_HEAD = 48,
 	BLOCK_MAX = 512,
 
+	DICT_USED = 16, /* ma_used */
+
 	LIST_SIZE = 16,
 	LIST_ITEMS = 24,
 	LIST_HEAD = 40,
+	SET_USED = 24,
 	SET_MASK = 32,
 	SET_TABLE = 40,
 	SET_HEAD = 48,
@@ -55,6 +58,7 @@ enum {
 
 /* Of a type's flags. */
 #define FLAG_MANAGED_WEAKREF (1ull << 3) /* 3.12+ */
+#define FLAG_IMMUTABLE       (1ull << 8) /* 3.10+: never one that Python code made */
 #define FLAG_HEAP_TYPE       (1ull << 9)
 #define FLAG_READY           (1ull << 12)
 #define FLAG_COLLECTED       (1ull << 14)

@@ -177,6 +177,15 @@ static int keep_holders(struct look *look)
 	return 0;
 }
 
+/* What was found behind these paths, no root leads to. */
+static void count_unheld(struct look *look, size_t first_path)
+{
+	const struct heap_paths *paths = &look->snapshot.paths;
+
+	for (size_t i = first_path; i < paths->count; i++)
+		look->snapshot.quality.unheld_reached_bytes += paths->items[i].bytes;
+}
+
 static void keep_quality(struct look *look)
 {
 	struct heap_quality *quality = &look->snapshot.quality;
@@ -288,6 +297,7 @@ static int find_holders(struct look *look, struct error *error)
 {
 	struct python_runtime *runtime = look->source->runtime;
 	int failure = find_blocks(look);
+	size_t held_paths;
 
 	if (failure)
 		return explain(failure, error);
@@ -299,7 +309,9 @@ static int find_holders(struct look *look, struct error *error)
 		return refuse_allocator(error);
 	failure = heap_roots_follow(&look->walk, runtime);
 	if (!failure) {
+		held_paths = look->snapshot.paths.count;
 		heap_search_unheld(&look->walk);
+		count_unheld(look, held_paths);
 		count_types(look);
 		failure = look->snapshot.paths.no_memory ? -ENOMEM : keep_types(look);
 	}
@@ -307,6 +319,8 @@ static int find_holders(struct look *look, struct error *error)
 		keep_arrays(look);
 		failure = keep_holders(look);
 	}
+	if (!failure)
+		failure = heap_containers_list(&look->walk, &look->snapshot.containers);
 	if (failure)
 		return explain(failure, error);
 	heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
@@ -391,6 +405,7 @@ void heap_snapshot_deinit(struct heap_snapshot *snapshot)
 	free(snapshot->type_names);
 	free(snapshot->held_bytes);
 	free(snapshot->held_counts);
+	free(snapshot->containers.items);
 	heap_paths_deinit(&snapshot->paths);
 	*snapshot = (struct heap_snapshot){ 0 };
 }

@@ -16,6 +16,7 @@
 #include "common/mapping.h"
 #include "common/memory.h"
 #include "common/page_state.h"
+#include "pyintrospect/heap/heap_container.h"
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_regions.h"
 #include "pyintrospect/runtime.h"
@@ -48,7 +49,8 @@ struct heap_quality {
 	uint64_t broken_heaps;     /* of glibc, whose row of chunks was not whole */
 	uint64_t unheld_objects;   /* that no root leads to */
 	uint64_t unheld_bytes;
-	uint64_t misjudged_blocks; /* storage that looked like objects */
+	uint64_t unheld_reached_bytes; /* of these, and of all that they lead to */
+	uint64_t misjudged_blocks;     /* storage that looked like objects */
 	uint64_t copied_bytes, skipped_bytes, swapped_bytes;
 	uint64_t copy_ns, total_ns;
 	bool cut_types, cut_paths, cut_blocks;
@@ -66,6 +68,7 @@ struct heap_snapshot {
 	uint64_t *held_counts;               /* objects */
 	char (*type_names)[HEAP_NAME_BYTES]; /* by a path's type */
 	size_t type_name_count;
+	struct heap_containers containers; /* the longest; none where holders are not known */
 	struct heap_quality quality;
 };
 

@@ -85,6 +85,8 @@ static uint8_t kind_by_name(const char *name)
 		{ "async_generator", HEAP_KIND_VARIABLE },
 		{ "frame", HEAP_KIND_VARIABLE },
 		{ "bytearray", HEAP_KIND_BYTEARRAY },
+		{ "collections.deque", HEAP_KIND_SIZED },
+		{ "array.array", HEAP_KIND_SIZED },
 		{ "numpy.ndarray", HEAP_KIND_ARRAY },
 		{ "weakref", HEAP_KIND_WEAKREF },
 		{ "weakref.ReferenceType", HEAP_KIND_WEAKREF },
@@ -113,18 +115,24 @@ static uint8_t kind_by_flags(uint64_t flags)
 }
 
 /* What the flags do not tell is told by the name of the type, or of one that it comes from. */
+/* A class that Python code made may have any name. */
+static bool is_of_c(uint64_t flags)
+{
+	return !(flags & FLAG_HEAP_TYPE) || flags & FLAG_IMMUTABLE;
+}
+
 static uint8_t kind_of(const struct heap_types *types, const uint8_t *head, const char *name)
 {
 	uint8_t kind = kind_by_flags(field_u64(head, TYPE_FLAGS_AT));
 	remote_addr base = field_u64(head, TYPE_BASE);
 	char base_name[HEAP_TYPE_NAME];
 
-	if (kind == HEAP_KIND_OTHER && !(field_u64(head, TYPE_FLAGS_AT) & FLAG_HEAP_TYPE))
+	if (kind == HEAP_KIND_OTHER && is_of_c(field_u64(head, TYPE_FLAGS_AT)))
 		kind = kind_by_name(name);
 	for (unsigned i = 0; kind == HEAP_KIND_OTHER && is_address(base) && i < BASES_MAX; i++) {
 		uint64_t flags = heap_image_word(types->image, base + TYPE_FLAGS_AT);
 
-		if (!(flags & FLAG_HEAP_TYPE) &&
+		if (is_of_c(flags) &&
 		    read_name(types->image, heap_image_word(types->image, base + TYPE_NAME),
 			      base_name))
 			kind = kind_by_name(base_name);

@@ -33,6 +33,7 @@ enum heap_kind {
 	HEAP_KIND_WEAKREF,
 	HEAP_KIND_ARRAY, /* numpy.ndarray */
 	HEAP_KIND_BYTEARRAY,
+	HEAP_KIND_SIZED,    /* as OTHER, and ob_size is how much is in it */
 	HEAP_KIND_CODE,     /* with its bytecode behind it, from 3.11 on */
 	HEAP_KIND_VARIABLE, /* with items in a way of its own: frames, generators */
 };

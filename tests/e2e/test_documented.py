@@ -14,7 +14,8 @@ from harness import PIEPROFD, ROOT, Target, check, check_equal, default_interpre
 # Values that are right, for options that do not take just any.
 VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format": "json", "mode": "time", "engine": "auto",
           "max-overhead": "1", "fail-if": "own+10%", "stop-signal": "URG", "color": "never", "editor": "vscode", "source-url": "https://x/{path}",
-          "lines": "1", "pairs": "1", "max-memory": "1G"}
+          "lines": "1", "pairs": "1", "max-memory": "1G",
+          "interval": "1"}
 
 
 def parsed_options():
@@ -166,9 +167,9 @@ def compare_dump(dump, sections):
 
 def compare_heap(heap, known):
     compare("a look at a heap", set(heap) | set(heap["heap"]), known)
-    for name in ("process", "regions", "quality"):
+    for name in ("process", "regions", "quality", "verdict", "watch", "limit", "not_followed"):
         compare(name, set(heap["heap"][name]), known)
-    for name in ("types", "holders"):
+    for name in ("types", "holders", "looks"):
         check(heap["heap"][name], "no %s to compare" % name)
         for entry in heap["heap"][name]:
             compare(name, set(entry).union(*entry.get("path", ())), known)
@@ -194,7 +195,7 @@ def test_members_of_json():
                      "-o", report, "-o", recording)
             compare_dump(json.loads(pieprofd("dump", "--pid", second.pid, "--json").stdout), sections)
             found = json.loads(pieprofd("list", "--json").stdout)
-            heap = json.loads(pieprofd("heap", second.pid, "--format", "json").stdout)
+            heap = json.loads(pieprofd("heap", second.pid, "-d", 0.5, "--interval", 0.1, "--format", "json").stdout)
         with open(report) as file:
             compare_profile(json.load(file), sections)
         compare("the list", set(found), sections["Lists"])

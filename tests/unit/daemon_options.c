@@ -297,6 +297,12 @@ static void test_duration(void **state)
 	assert_int_equal(accepted("-p 1 -d 2592000").duration_ns, 2592000000000000);
 	/* Not "until ^C". */
 	assert_int_equal(accepted("-p 1 -d 0.00000000001").duration_ns, 1);
+	assert_true(accepted("heap 1 -d 3").duration_given);
+	assert_int_equal(accepted("heap 1 -d 3 --interval 0.5").interval_ns, 500000000);
+	assert_true(accepted("heap 1 -d 3 --no-watch --max-overhead 1%").no_watch);
+	refused("heap 1 --interval 2", "--interval goes with -d");
+	refused("heap 1 -d 3 --interval 0.001", "--interval '0.001'");
+	refused("-p 1 --interval 2", "--interval is an option of heap");
 	refused("-p 1 -d -3", "--duration '-3'");
 	refused("-p 1 -d 2592001", "--duration");
 	refused("-p 1 -d 1e3", "--duration");

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_course.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Looks in a time, where they cost next to nothing, and at least. */
+#define LOOKS_WANTED 20
+#define LOOKS_LEAST  6
+/* Of one processor: to copy, which may hold up who maps memory, and all of a look. */
+#define COPY_PART           50
+#define LOOK_PART           10
+#define INTERVAL_ENDLESS_NS (5 * NS_PER_SECOND)
+#define INTERVAL_MIN_NS     (20 * NS_PER_MS)
+/* A watch begins when so much of the time is over, to have seen what grows, and to see it grow. */
+#define WATCH_AFTER_PART 4
+/* Looks in a row that were torn: then it is the process. */
+#define TORN_BELIEVED 2
+
+struct run {
+	pid_t pid;
+	const struct heap_course_options *options;
+	struct heap_looker *looker;
+	struct heap_course *course;
+	struct heap_look *last;
+	uint64_t began_ns, began_cpu_ns;
+	bool watch_tried;
+	unsigned torn_in_row;
+};
+
+static uint64_t cpu_ns_of(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_read_ns(clock);
+}
+
+static uint64_t largest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t interval_ns(const struct run *run)
+{
+	const struct heap_growth *growth = &run->course->growth;
+	uint64_t duration_ns = run->options->duration_ns;
+	uint64_t least_ns = largest(growth->copy_cpu_ns / growth->taken * COPY_PART,
+				    growth->cpu_ns / growth->taken * LOOK_PART);
+
+	if (run->options->interval_ns)
+		return largest(run->options->interval_ns, INTERVAL_MIN_NS);
+	least_ns = largest(least_ns, INTERVAL_MIN_NS);
+	if (!duration_ns)
+		return largest(least_ns, INTERVAL_ENDLESS_NS);
+	/* A verdict needs some, whatever they cost. */
+	if (least_ns > duration_ns / LOOKS_LEAST)
+		least_ns = duration_ns / LOOKS_LEAST;
+	return largest(least_ns, duration_ns / LOOKS_WANTED);
+}
+
+/* How long until the next look, the last of which is at the end; 0: the time is over. */
+static uint64_t pause_ns(const struct run *run)
+{
+	uint64_t interval = interval_ns(run), now_ns = clock_now_ns(), left;
+	uint64_t elapsed = now_ns - run->began_ns, looked = now_ns - run->last->time_ns;
+
+	/* From beginning to beginning. */
+	interval = interval > looked + INTERVAL_MIN_NS ? interval - looked : INTERVAL_MIN_NS;
+	if (!run->options->duration_ns)
+		return interval;
+	if (elapsed >= run->options->duration_ns)
+		return 0;
+	left = run->options->duration_ns - elapsed;
+	return left < interval + interval / 2 ? left : interval;
+}
+
+/* ---- what it comes to */
+
+static int judge(struct run *run)
+{
+	struct heap_course *course = run->course;
+	int error;
+
+	free(course->growers);
+	free(course->paths);
+	course->growers = NULL;
+	course->paths = NULL;
+	course->grower_count = course->path_count = 0;
+	error = heap_growers_find(&course->growth, &run->last->snapshot, HEAP_COURSE_GROWERS_MAX,
+				  &course->growers, &course->grower_count);
+	if (!error)
+		error = heap_growing_paths_find(&course->growth, &run->last->snapshot,
+						HEAP_COURSE_PATHS_MAX, &course->paths,
+						&course->path_count);
+	if (!error)
+		course->verdict =
+			heap_verdict_find(&course->growth, course->growers, course->grower_count,
+					  course->paths, course->path_count);
+	return error;
+}
+
+/* Those that most hangs on. Only where a container is found to leak is anything attached. */
+static void watch(struct run *run)
+{
+	struct heap_container containers[HEAP_WATCH_CONTAINERS_MAX];
+	const struct heap_course_options *options = run->options;
+	struct heap_course *course = run->course;
+	struct heap_watch_options watch_options = {
+		.max_overhead = options->max_overhead,
+		.stop_signal = options->stop_signal,
+		.impersonator = options->look.impersonator,
+	};
+	uint64_t cpu_ns = cpu_ns_of(run->pid);
+	size_t count = 0;
+
+	if (course->verdict.kind != HEAP_VERDICT_LEAK || !course->grower_count)
+		return;
+	run->watch_tried = true;
+	for (; count < course->grower_count && count < HEAP_WATCH_CONTAINERS_MAX; count++)
+		containers[count] =
+			run->last->snapshot.containers.items[course->growers[count].container];
+	if (cpu_ns > run->began_cpu_ns)
+		watch_options.earned_cpu_ns = cpu_ns - run->began_cpu_ns;
+	course->watch =
+		heap_watch_start(run->pid, containers, count, &watch_options, &course->watch_error);
+	course->watch_state = course->watch ? HEAP_WATCH_DONE : HEAP_WATCH_REFUSED;
+}
+
+static int look_once(struct run *run, struct error *error)
+{
+	struct heap_look *look = heap_looker_look(run->looker, error);
+	uint64_t elapsed_ns = clock_now_ns() - run->began_ns;
+
+	if (!look)
+		return -1;
+	switch (heap_growth_tear(&run->course->growth, look)) {
+	case HEAP_TEAR_THIS:
+		if (run->torn_in_row++ >= TORN_BELIEVED)
+			break;
+		run->course->growth.torn++;
+		heap_look_destroy(look);
+		return 0;
+	case HEAP_TEAR_BEFORE:
+		if (run->course->growth.looks == 1) {
+			run->course->growth.torn++;
+			heap_growth_restart(&run->course->growth);
+		}
+		break;
+	case HEAP_TEAR_NONE:
+		break;
+	}
+	run->torn_in_row = 0;
+	heap_look_destroy(run->last);
+	run->last = look;
+	memory_limit_read(run->pid, &run->course->limit);
+	if (heap_growth_add(&run->course->growth, look) || judge(run)) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	if (!run->options->no_watch && !run->watch_tried &&
+	    elapsed_ns >= run->options->duration_ns / WATCH_AFTER_PART &&
+	    (!run->options->duration_ns || elapsed_ns < run->options->duration_ns))
+		watch(run);
+	return 0;
+}
+
+static int look_on(struct run *run, struct error *error)
+{
+	if (look_once(run, error))
+		return -1;
+	for (;;) {
+		uint64_t pause = pause_ns(run);
+
+		if (!pause ||
+		    run->options->wait(run->options->context, pause, run->course->growth.taken))
+			return 0;
+		if (!look_once(run, error))
+			continue;
+		/* What was seen before is worth telling, unless it cannot be. */
+		run->course->ended = error->exit_code == EXIT_NO_TARGET;
+		return run->course->ended ? 0 : -1;
+	}
+}
+
+static void end_watch(struct heap_course *course)
+{
+	if (!course->watch)
+		return;
+	heap_watch_end(course->watch);
+	if (!heap_watch_error(course->watch))
+		return;
+	course->watch_error = *heap_watch_error(course->watch);
+	course->watch_state = HEAP_WATCH_REFUSED;
+}
+
+struct heap_look *heap_course_take(pid_t pid, const struct heap_course_options *options,
+				   struct error *error)
+{
+	struct run run = { .pid = pid, .options = options, .began_ns = clock_now_ns() };
+	int failure;
+
+	run.began_cpu_ns = cpu_ns_of(pid);
+	run.course = calloc(1, sizeof(*run.course));
+	if (!run.course || heap_growth_init(&run.course->growth)) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		heap_course_destroy(run.course);
+		return NULL;
+	}
+	run.course->watch_state = options->no_watch ? HEAP_WATCH_UNWANTED : HEAP_WATCH_NOT_NEEDED;
+	run.looker = heap_looker_create(pid, &options->look, error);
+	failure = run.looker ? look_on(&run, error) : -1;
+	end_watch(run.course);
+	heap_looker_destroy(run.looker);
+	if (failure) {
+		heap_look_destroy(run.last);
+		heap_course_destroy(run.course);
+		return NULL;
+	}
+	run.last->course = run.course;
+	return run.last;
+}
+
+void heap_course_destroy(struct heap_course *course)
+{
+	if (!course)
+		return;
+	heap_watch_destroy(course->watch);
+	heap_growth_deinit(&course->growth);
+	free(course->growers);
+	free(course->paths);
+	free(course);
+}
+
+const struct heap_watched *heap_course_watched(const struct heap_course *course,
+					       const struct heap_snapshot *last,
+					       const struct heap_grower *grower)
+{
+	const struct heap_container *container = &last->containers.items[grower->container];
+	const struct heap_watched *watched;
+	size_t count;
+
+	if (!course->watch)
+		return NULL;
+	watched = heap_watch_results(course->watch, &count);
+	for (size_t i = 0; i < count; i++)
+		if (watched[i].container.address == container->address &&
+		    watched[i].container.type == container->type)
+			return &watched[i];
+	return NULL;
+}
+
+double heap_course_seconds_left(const struct heap_course *course)
+{
+	const struct memory_limit *limit = &course->limit;
+
+	if (!limit->known || course->verdict.rss_per_s <= 0)
+		return 0;
+	return (double)(limit->limit_bytes - limit->used_bytes) / course->verdict.rss_per_s;
+}

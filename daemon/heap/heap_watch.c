@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_watch.h"
+
+#include "attach/preflight.h"
+#include "attach/tracer.h"
+#include "attach/watchdog.h"
+#include "common/clock.h"
+#include "daemon/capture/target.h"
+#include "daemon/cct/library_path.h"
+#include "daemon/detect/governor.h"
+#include "pyintrospect/field.h"
+#include "pyintrospect/heap/heap_layout.h"
+#include "pyintrospect/python_stack.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The breakpoints stop nobody while the clock that they share a ring with is off (seen with Linux
+ * 6.18); its own stops are of no use here. */
+#define PERIOD_NS (600 * NS_PER_SECOND)
+#define TURN_NS   (10 * NS_PER_MS)
+/* Between two hits of one container: they shall not all be of one loop. */
+#define PAUSE_NS (20 * NS_PER_MS)
+/* In all, whatever the stops are for. */
+#define STOPS_MAX (4 * HEAP_WATCH_CONTAINERS_MAX * HEAP_WATCH_HITS_MAX)
+#define HEAD_SIZE 32 /* of a container: its type and its length */
+
+/* Of one container: its slot in every thread. */
+struct aim {
+	uint64_t length; /* when it was last looked at */
+	uint64_t rests_until_ns;
+	bool armed;
+	bool hit;   /* since it was armed: some threads are not, any more */
+	bool spent; /* enough was seen */
+};
+
+/* What a stop has seen. */
+struct hit {
+	bool noted;
+	unsigned slot;
+	uint64_t length;
+	int error; /* of reading the stack */
+	struct python_stack stack;
+};
+
+struct heap_watch {
+	pid_t pid;
+	struct heap_watch_options options;
+	struct target target;
+	struct preflight preflight;
+	struct tracer_hooks hooks;
+	struct tracer *tracer;
+	struct watchdog watchdog;
+	pthread_t thread;
+	bool thread_exists, unguarded;
+	bool attach_failed;
+	struct error attach_error;
+	struct governor governor;
+	struct governor_bucket bucket;
+	uint64_t began_cpu_ns;
+	struct aim aims[HEAP_WATCH_CONTAINERS_MAX];
+	struct heap_watched watched[HEAP_WATCH_CONTAINERS_MAX];
+	size_t count;
+	struct hit hit; /* of the stop in hand */
+	uint64_t stops, stopped_ns;
+	bool end_wanted, done; /* across threads */
+};
+
+/* ---- slots; in the tracer's thread */
+
+static bool all_spent(const struct heap_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++)
+		if (!watch->aims[i].spent)
+			return false;
+	return true;
+}
+
+static void arm_thread(struct heap_watch *watch, struct tracee *tracee, unsigned slot)
+{
+	struct heap_watched *watched = &watch->watched[slot];
+
+	if (tracee->events.clock_fd < 0 || tracee->unstopped)
+		return;
+	if (breakpoint_arm(&tracee->events, slot, BREAKPOINT_WRITE, watched->container.length_at,
+			   WORD_SIZE))
+		watched->refused = true;
+}
+
+struct change {
+	struct heap_watch *watch;
+	unsigned slot;
+	bool arm;
+};
+
+static void change_thread(void *context, struct tracee *tracee)
+{
+	const struct change *change = context;
+
+	if (change->arm)
+		arm_thread(change->watch, tracee, change->slot);
+	else
+		breakpoint_disarm(&tracee->events, change->slot);
+}
+
+/* A thread is held up for some microseconds by each. */
+static void change_all(struct heap_watch *watch, unsigned slot, bool arm)
+{
+	struct change change = { watch, slot, arm };
+	uint64_t start_ns = clock_now_ns();
+
+	watch->aims[slot].armed = arm;
+	tracer_for_each(watch->tracer, change_thread, &change);
+	governor_charge(&watch->bucket, clock_now_ns() - start_ns);
+}
+
+/* Is it still there, of the same type? Its length. */
+static bool read_length(struct heap_watch *watch, unsigned slot, uint64_t *ret_length)
+{
+	const struct heap_container *container = &watch->watched[slot].container;
+	uint8_t head[HEAD_SIZE];
+
+	if (memory_read(&watch->target.reader, container->address, head, sizeof(head)) ||
+	    field_u64(head, OBJECT_TYPE) != container->type)
+		return false;
+	*ret_length = field_u64(head, (int32_t)(container->length_at - container->address));
+	return true;
+}
+
+static void spend(struct heap_watch *watch, unsigned slot)
+{
+	watch->aims[slot].spent = true;
+	if (watch->aims[slot].armed)
+		change_all(watch, slot, false);
+}
+
+/* Arms what has rested, where there is credit for its stop. */
+static void take_turn(struct heap_watch *watch)
+{
+	uint64_t cpu_ns = 0, now_ns = clock_now_ns();
+	clockid_t clock;
+
+	if (!clock_getcpuclockid(watch->pid, &clock))
+		cpu_ns = clock_read_ns(clock);
+	if (cpu_ns > watch->began_cpu_ns)
+		governor_fill(&watch->governor, &watch->bucket,
+			      watch->options.earned_cpu_ns + cpu_ns - watch->began_cpu_ns);
+	for (unsigned slot = 0; slot < watch->count; slot++) {
+		struct aim *aim = &watch->aims[slot];
+
+		if (aim->spent)
+			continue;
+		if (watch->stops >= STOPS_MAX) {
+			spend(watch, slot);
+			continue;
+		}
+		if (aim->hit)
+			change_all(watch, slot, false);
+		aim->hit = false;
+		if (aim->armed || now_ns < aim->rests_until_ns ||
+		    !governor_allows_stop(&watch->governor, &watch->bucket))
+			continue;
+		if (!read_length(watch, slot, &aim->length)) {
+			watch->watched[slot].gone = true;
+			spend(watch, slot);
+			continue;
+		}
+		change_all(watch, slot, true);
+	}
+}
+
+/* ---- stops */
+
+static void watch_thread_started(void *context, struct tracee *tracee)
+{
+	struct heap_watch *watch = context;
+
+	for (unsigned slot = 0; slot < watch->count; slot++)
+		if (watch->aims[slot].armed)
+			arm_thread(watch, tracee, slot);
+}
+
+static void watch_thread_ended(void *context, struct tracee *tracee)
+{
+	(void)context;
+	(void)tracee;
+}
+
+/* Others of the same stop tell nothing that this one does not. */
+static void watch_stopped(void *context, struct tracee *tracee, const struct registers *registers,
+			  const struct event_record *records, size_t count)
+{
+	struct heap_watch *watch = context;
+	uint64_t start_ns = clock_now_ns();
+	struct hit *hit = &watch->hit;
+
+	(void)registers;
+	hit->noted = false;
+	watch->stops++;
+	for (size_t i = 0; i < count; i++) {
+		unsigned slot = records[i].source;
+		struct aim *aim = &watch->aims[slot < watch->count ? slot : 0];
+
+		if (slot >= watch->count)
+			continue;
+		breakpoint_disarm(&tracee->events, slot);
+		aim->hit = true;
+		aim->rests_until_ns = start_ns + PAUSE_NS;
+		if (hit->noted || aim->spent)
+			continue;
+		hit->slot = slot;
+		if (!read_length(watch, slot, &hit->length)) {
+			watch->watched[slot].gone = true;
+			continue;
+		}
+		hit->error = python_stack_read(watch->target.runtime, tracee->inner_tid, NULL,
+					       &hit->stack);
+		hit->noted = true;
+	}
+	watch->stopped_ns += clock_now_ns() - start_ns;
+	governor_charge(&watch->bucket, clock_now_ns() - start_ns);
+}
+
+static void watch_abandoned(void *context, struct tracee *tracee)
+{
+	struct heap_watch *watch = context;
+
+	(void)tracee;
+	watch->hit.noted = false;
+}
+
+static struct heap_watch_place place_of(const struct python_frame *frame)
+{
+	struct heap_watch_place place = {
+		.line = python_code_line(frame->code, frame->instruction_offset),
+	};
+
+	snprintf(place.file, sizeof(place.file), "%s", frame->code->file);
+	snprintf(place.function, sizeof(place.function), "%s", frame->code->function);
+	return place;
+}
+
+static bool same_place(const struct heap_watch_place *a, const struct heap_watch_place *b)
+{
+	return a->line == b->line && !strcmp(a->file, b->file) && !strcmp(a->function, b->function);
+}
+
+/* NULL: there are more places than are told apart. */
+static struct heap_watch_site *take_site(struct heap_watched *watched,
+					 const struct python_stack *stack)
+{
+	struct heap_watch_site site = { 0 };
+	size_t own = 0;
+
+	while (own < stack->count && path_is_library(stack->frames[own].code->file))
+		own++;
+	if (own == stack->count)
+		own = 0;
+	site.place = place_of(&stack->frames[own]);
+	for (unsigned i = 0; i < watched->site_count; i++)
+		if (same_place(&watched->sites[i].place, &site.place))
+			return &watched->sites[i];
+	if (watched->site_count == HEAP_WATCH_SITES_MAX)
+		return NULL;
+	if (own)
+		site.through = place_of(&stack->frames[0]);
+	for (size_t i = own + 1; i < stack->count && site.caller_count < HEAP_WATCH_CALLERS_MAX;
+	     i++)
+		site.callers[site.caller_count++] = place_of(&stack->frames[i]);
+	watched->sites[watched->site_count] = site;
+	return &watched->sites[watched->site_count++];
+}
+
+static void watch_resumed(void *context, struct tracee *tracee)
+{
+	struct heap_watch *watch = context;
+	const struct hit *hit = &watch->hit;
+	struct heap_watched *watched = &watch->watched[hit->slot];
+	struct aim *aim = &watch->aims[hit->slot];
+	struct heap_watch_site *site;
+
+	(void)tracee;
+	if (!hit->noted)
+		return;
+	if (hit->length == aim->length || hit->error || !hit->stack.count) {
+		aim->length = hit->length;
+		if (++watched->others >= 2 * HEAP_WATCH_HITS_MAX)
+			spend(watch, hit->slot);
+		return;
+	}
+	site = take_site(watched, &hit->stack);
+	watched->hits++;
+	watched->grown += hit->length > aim->length;
+	watched->beyond += !site;
+	if (site && hit->length > aim->length)
+		site->grown++;
+	else if (site)
+		site->shrunk++;
+	aim->length = hit->length;
+	/* More come of one that shrinks as well, within the limit of stops. */
+	if (watched->grown >= HEAP_WATCH_HITS_MAX || watched->hits >= 2 * HEAP_WATCH_HITS_MAX)
+		spend(watch, hit->slot);
+}
+
+/* ---- the tracer's thread */
+
+static void *trace(void *context)
+{
+	struct heap_watch *watch = context;
+	struct sched_param parameter = { .sched_priority = 1 };
+
+	/* A stopped thread waits for this one; without the privilege it stays as it is. */
+	(void)pthread_setschedparam(pthread_self(), SCHED_RR, &parameter);
+	watch->attach_failed = tracer_attach(watch->tracer, &watch->attach_error);
+	if (!watch->attach_failed) {
+		tracer_enable_clocks(watch->tracer, true);
+		while (!__atomic_load_n(&watch->end_wanted, __ATOMIC_ACQUIRE) &&
+		       !all_spent(watch)) {
+			take_turn(watch);
+			if (tracer_poll(watch->tracer, TURN_NS) != TRACER_RUNNING)
+				break;
+		}
+		tracer_quiesce(watch->tracer);
+	}
+	__atomic_store_n(&watch->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static int prepare(struct heap_watch *watch, struct error *error)
+{
+	if (preflight_check(watch->pid, watch->options.stop_signal, &watch->preflight, error))
+		return -1;
+	if (!watch->preflight.breakpoints) {
+		preflight_explain_breakpoints(watch->pid, watch->preflight.breakpoint_errno, error);
+		return -1;
+	}
+	if (watch->count > watch->preflight.breakpoints)
+		watch->count = watch->preflight.breakpoints;
+	/* One of its own: the looks go on, by another thread. */
+	if (target_init(&watch->target, watch->pid, false, watch->options.impersonator, error))
+		return -1;
+	if (watch->target.runtime)
+		return 0;
+	*error = watch->target.python_refusal;
+	return -1;
+}
+
+static int begin(struct heap_watch *watch, struct error *error)
+{
+	clockid_t clock;
+
+	watch->hooks = (struct tracer_hooks){
+		.context = watch,
+		.thread_started = watch_thread_started,
+		.thread_ended = watch_thread_ended,
+		.stopped = watch_stopped,
+		.resumed = watch_resumed,
+		.abandoned = watch_abandoned,
+	};
+	governor_init(&watch->governor, watch->options.max_overhead, false);
+	governor_bucket_init(&watch->governor, &watch->bucket);
+	if (!clock_getcpuclockid(watch->pid, &clock))
+		watch->began_cpu_ns = clock_read_ns(clock);
+	watch->tracer =
+		tracer_create(watch->pid, watch->preflight.stop_signal, PERIOD_NS, &watch->hooks);
+	if (watch->tracer) {
+		tracer_limit_threads(watch->tracer, HEAP_WATCH_THREADS_MAX);
+		tracer_leave_kernel_time(watch->tracer);
+	}
+	if (!watch->tracer || pthread_create(&watch->thread, NULL, trace, watch)) {
+		error_set(error, EXIT_INTERNAL, "out of memory, or of threads");
+		return -1;
+	}
+	watch->thread_exists = true;
+	/* Without one the target is no worse off than with a daemon that works. */
+	watch->unguarded = watchdog_start(&watch->watchdog, watch->pid, watch->thread,
+					  tracer_relief(watch->tracer), NULL, NULL) != 0;
+	return 0;
+}
+
+struct heap_watch *heap_watch_start(pid_t pid, const struct heap_container *containers,
+				    size_t count, const struct heap_watch_options *options,
+				    struct error *error)
+{
+	struct heap_watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	watch->pid = pid;
+	watch->options = *options;
+	watch->count = count < HEAP_WATCH_CONTAINERS_MAX ? count : HEAP_WATCH_CONTAINERS_MAX;
+	for (size_t i = 0; i < watch->count; i++)
+		watch->watched[i].container = containers[i];
+	if (prepare(watch, error) || begin(watch, error)) {
+		heap_watch_destroy(watch);
+		return NULL;
+	}
+	return watch;
+}
+
+bool heap_watch_is_done(const struct heap_watch *watch)
+{
+	return __atomic_load_n(&watch->done, __ATOMIC_ACQUIRE);
+}
+
+void heap_watch_end(struct heap_watch *watch)
+{
+	if (!watch->thread_exists)
+		return;
+	__atomic_store_n(&watch->end_wanted, true, __ATOMIC_RELEASE);
+	if (!watch->unguarded)
+		watchdog_expect_end(&watch->watchdog, WATCHDOG_END_LOOKS);
+	(void)pthread_join(watch->thread, NULL);
+	if (!watch->unguarded)
+		watchdog_end(&watch->watchdog);
+	watch->thread_exists = false;
+}
+
+void heap_watch_destroy(struct heap_watch *watch)
+{
+	if (!watch)
+		return;
+	heap_watch_end(watch);
+	tracer_destroy(watch->tracer);
+	target_deinit(&watch->target);
+	free(watch);
+}
+
+const struct heap_watched *heap_watch_results(const struct heap_watch *watch, size_t *ret_count)
+{
+	*ret_count = watch->count;
+	return watch->watched;
+}
+
+const struct error *heap_watch_error(const struct heap_watch *watch)
+{
+	return watch->attach_failed ? &watch->attach_error : NULL;
+}
+
+uint64_t heap_watch_stops(const struct heap_watch *watch)
+{
+	return watch->stops;
+}
+
+uint64_t heap_watch_stopped_ns(const struct heap_watch *watch)
+{
+	return watch->stopped_ns;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which lines make containers grow: a hardware breakpoint on the word with a container's length
+ * stops the thread that changes it, right behind the store, and its Python stack says where.
+ *
+ *   armed in all threads --- a store: the thread stops, is read, goes on
+ *        ^                                     |
+ *        `--- a pause, and credit for more <---'     until there are HEAP_WATCH_HITS_MAX
+ *
+ * What a container's length is told by is never the first word of a block, which counts references
+ * or links the collector's list: that word changes tens of thousands of times a second. Where the
+ * container is gone by the time, its word may be such a word of another object: so its type is
+ * looked at before it is armed and in each stop, and one stop is followed by a pause, whoever
+ * caused it. The governor keeps the time of all stops below a share of the CPU time of the process.
+ *
+ * The events are perf events of this process, as in all of pieprofd: when it ends, they do.
+ */
+#ifndef PIEPROFD_DAEMON_HEAP_HEAP_WATCH_H
+#define PIEPROFD_DAEMON_HEAP_HEAP_WATCH_H
+
+#include "common/error.h"
+#include "pyintrospect/heap/heap_container.h"
+
+#include <sys/types.h>
+
+#define HEAP_WATCH_CONTAINERS_MAX 4 /* debug registers */
+#define HEAP_WATCH_HITS_MAX       10
+#define HEAP_WATCH_SITES_MAX      8
+#define HEAP_WATCH_CALLERS_MAX    4
+#define HEAP_WATCH_THREADS_MAX    512
+
+struct impersonator;
+
+struct heap_watch_options {
+	double max_overhead;               /* 0.02: of CPU time, for stops */
+	int stop_signal;                   /* 0: choose */
+	uint64_t earned_cpu_ns;            /* CPU time of the process that no stop was charged to */
+	struct impersonator *impersonator; /* borrowed, see target_init() */
+};
+
+struct heap_watch_place {
+	char file[256];
+	char function[128];
+	int line;
+};
+
+/* A line of the program, or the innermost one where all of them are a library's. */
+struct heap_watch_site {
+	struct heap_watch_place place;
+	struct heap_watch_place through; /* a library's that it called; line 0: none */
+	struct heap_watch_place callers[HEAP_WATCH_CALLERS_MAX]; /* of the first hit */
+	unsigned caller_count;
+	unsigned grown, shrunk; /* hits */
+};
+
+struct heap_watched {
+	struct heap_container container;
+	unsigned hits;   /* that changed its length */
+	unsigned grown;  /* of these, to more */
+	unsigned others; /* stops in which it had not changed, or no Python code ran */
+	bool gone;       /* it was another object, or none, in the end */
+	bool refused;    /* no debug register was to be had in some thread */
+	struct heap_watch_site sites[HEAP_WATCH_SITES_MAX];
+	unsigned site_count;
+	unsigned beyond; /* hits at further places */
+};
+
+struct heap_watch;
+
+/*
+ * Attaches to the process, by a thread of its own, and begins. containers: the length of each is
+ * watched; copied. NULL with *error filled: the process may not be traced or has no debug
+ * registers; it is left as it was.
+ */
+struct heap_watch *heap_watch_start(pid_t pid, const struct heap_container *containers,
+				    size_t count, const struct heap_watch_options *options,
+				    struct error *error);
+
+/* All have been seen often enough, or the process has ended. */
+bool heap_watch_is_done(const struct heap_watch *watch);
+
+/* Detaches. To be called before anything is asked of it. */
+void heap_watch_end(struct heap_watch *watch);
+void heap_watch_destroy(struct heap_watch *watch);
+
+/* After its end. By the order of the containers. */
+const struct heap_watched *heap_watch_results(const struct heap_watch *watch, size_t *ret_count);
+/* Why it could not attach; NULL: it could. */
+const struct error *heap_watch_error(const struct heap_watch *watch);
+uint64_t heap_watch_stops(const struct heap_watch *watch);
+uint64_t heap_watch_stopped_ns(const struct heap_watch *watch);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_words.h"
+
+#include "common/clock.h"
+#include "daemon/heap/heap_holder.h"
+#include "daemon/report/encode/figure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_BYTES  700
+#define SITES_SHOWN 2
+
+struct teller {
+	const struct heap_look *look;
+	const struct heap_course *course;
+	struct heap_words *words;
+	char span[24]; /* "60 s" */
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct heap_words *words, const char *format,
+						      ...)
+{
+	va_list arguments;
+
+	if (words->sentence_count == HEAP_SENTENCES_MAX)
+		return;
+	va_start(arguments, format);
+	vsnprintf(words->sentences[words->sentence_count++], HEAP_SENTENCE_SIZE, format, arguments);
+	va_end(arguments);
+}
+
+void heap_words_path(const struct heap_look *look, uint32_t path, char *words, size_t size)
+{
+	const char *type = heap_holder_type(&look->snapshot, path);
+	size_t used;
+
+	heap_holder_words(&look->snapshot, path, words, size);
+	used = strlen(words);
+	if (*type && used < size)
+		snprintf(words + used, size - used, " (%s)", type);
+}
+
+/* "2.5", "140", "5,100" a second. */
+static const char *rate_words(double rate, char words[24])
+{
+	double size = fabs(rate);
+
+	if (size < 10)
+		snprintf(words, 24, "%.2g", rate);
+	else if (size < 1000)
+		snprintf(words, 24, "%.0f", rate);
+	else if (size < 1e6)
+		snprintf(words, 24, "%.0f,%03.0f", trunc(rate / 1000), fmod(size, 1000));
+	else
+		snprintf(words, 24, "%.3g million", rate / 1e6);
+	return words;
+}
+
+static struct figure byte_rate(double rate)
+{
+	return figure_bytes((uint64_t)fabs(rate));
+}
+
+/* ---- headlines */
+
+static void path_of_verdict(const struct teller *teller, char words[PATH_BYTES])
+{
+	snprintf(words, PATH_BYTES, "what no variable leads to");
+	if (teller->course->verdict.path)
+		heap_words_path(teller->look, teller->course->verdict.path, words, PATH_BYTES);
+}
+
+static void say_leak(const struct teller *teller)
+{
+	const struct heap_course *course = teller->course;
+	char path[PATH_BYTES], *headline = teller->words->headline;
+
+	if (teller->look->snapshot.holders != HEAP_HOLDERS_KNOWN) {
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "memory leak, as far as %s can tell: objects become more and more; who "
+			 "holds them is not known",
+			 teller->span);
+		return;
+	}
+	path_of_verdict(teller, path);
+	if (!course->verdict.grower_decided)
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "memory leak, as far as %s can tell: more and more hangs on %s",
+			 teller->span, path);
+	else if (!course->growers[0].trend.falls)
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "memory leak, as far as %s can tell: %s never shrank in %" PRIu64 " looks",
+			 teller->span, path, course->growth.taken);
+	else
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "memory leak, as far as %s can tell: %s grew in %u of %u steps",
+			 teller->span, path, course->growers[0].trend.rises,
+			 course->growers[0].trend.steps);
+}
+
+static void say_warming(const struct teller *teller)
+{
+	char path[PATH_BYTES];
+
+	path_of_verdict(teller, path);
+	snprintf(teller->words->headline, HEAP_SENTENCE_SIZE,
+		 "a cache that warms up, as far as %s can tell: %s %s", teller->span, path,
+		 teller->course->verdict.stood_still ? "grew, and stands still by now"
+						     : "grows more and more slowly");
+}
+
+static void say_headline(const struct teller *teller)
+{
+	const struct heap_verdict *verdict = &teller->course->verdict;
+	char *headline = teller->words->headline;
+
+	switch (verdict->kind) {
+	case HEAP_VERDICT_TOO_FEW_LOOKS:
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "not enough looks to tell: %" PRIu64 " in %s, of at least %d",
+			 teller->course->growth.taken, teller->span, HEAP_VERDICT_LOOKS_MIN);
+		break;
+	case HEAP_VERDICT_LEAK:
+		say_leak(teller);
+		break;
+	case HEAP_VERDICT_WARMING:
+		say_warming(teller);
+		break;
+	case HEAP_VERDICT_GARBAGE:
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "garbage that waits for the collector, as far as %s can tell: up to %s of "
+			 "objects that no variable leads to",
+			 teller->span, figure_bytes(verdict->garbage_peak).text);
+		break;
+	case HEAP_VERDICT_NATIVE:
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "memory of native code grows, as far as %s can tell: no Python object "
+			 "holds it",
+			 teller->span);
+		break;
+	case HEAP_VERDICT_FRAGMENTATION:
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "fragmentation, as far as %s can tell: %s in RAM is free, between what is "
+			 "used",
+			 teller->span,
+			 figure_bytes(
+				 teller->course->growth.figures[HEAP_FIGURE_FREE]
+							       [teller->course->growth.looks - 1])
+				 .text);
+		break;
+	case HEAP_VERDICT_STEADY:
+		snprintf(headline, HEAP_SENTENCE_SIZE,
+			 "steady, as far as %s can tell: %s in RAM, and nothing grows",
+			 teller->span, figure_bytes(teller->look->snapshot.regions.rss_bytes).text);
+		break;
+	}
+}
+
+/* ---- sentences */
+
+static void say_pace(const struct teller *teller)
+{
+	const struct heap_course *course = teller->course;
+	const struct heap_verdict *verdict = &course->verdict;
+	char entries[64] = "", rate[24], share[96] = "";
+
+	if (verdict->bytes_per_s <= 0)
+		return;
+	if (verdict->grower_decided)
+		snprintf(entries, sizeof(entries), "%s entries/s, ",
+			 rate_words(course->growers[0].trend.per_s, rate));
+	if (verdict->share_of_growth > 0)
+		snprintf(share, sizeof(share), ": %.0f%% of the growth of what is in RAM",
+			 100 * verdict->share_of_growth);
+	add(teller->words, "grows by %s%s/s%s", entries, byte_rate(verdict->bytes_per_s).text,
+	    share);
+}
+
+static const char *base_name(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return slash ? slash + 1 : file;
+}
+
+static void say_site(const struct teller *teller, const struct heap_watched *watched,
+		     const struct heap_watch_site *site)
+{
+	char callers[480] = "", through[220] = "";
+	size_t used = 0;
+
+	for (unsigned i = 0; i < site->caller_count && used < sizeof(callers); i++)
+		used += (size_t)snprintf(callers + used, sizeof(callers) - used,
+					 "%s%.60s (%.40s:%d)", i ? " < " : ", called by ",
+					 site->callers[i].function,
+					 base_name(site->callers[i].file), site->callers[i].line);
+	if (site->through.line)
+		snprintf(through, sizeof(through), " through %.60s (%.60s:%d)",
+			 site->through.function, base_name(site->through.file), site->through.line);
+	add(teller->words, "at %s:%d in %s%s (%u of %u insertions)%s", site->place.file,
+	    site->place.line, site->place.function, through, site->grown, watched->grown, callers);
+}
+
+/* The two places that insert most. */
+static void say_sites(const struct teller *teller, const struct heap_watched *watched)
+{
+	bool said[HEAP_WATCH_SITES_MAX] = { 0 };
+
+	for (unsigned shown = 0; shown < SITES_SHOWN; shown++) {
+		const struct heap_watch_site *best = NULL;
+
+		for (unsigned i = 0; i < watched->site_count; i++)
+			if (!said[i] && watched->sites[i].grown &&
+			    (!best || watched->sites[i].grown > best->grown))
+				best = &watched->sites[i];
+		if (!best)
+			return;
+		said[best - watched->sites] = true;
+		say_site(teller, watched, best);
+	}
+}
+
+static void say_lines(const struct teller *teller)
+{
+	const struct heap_course *course = teller->course;
+	const struct heap_watched *watched;
+
+	if (course->verdict.kind != HEAP_VERDICT_LEAK || !course->verdict.grower_decided)
+		return;
+	switch (course->watch_state) {
+	case HEAP_WATCH_UNWANTED:
+		add(teller->words, "no line is named: --no-watch");
+		return;
+	case HEAP_WATCH_REFUSED:
+		add(teller->words, "no line is named: %s", course->watch_error.cause);
+		return;
+	case HEAP_WATCH_NOT_NEEDED:
+		add(teller->words, "no line is named: what grows was not known in time");
+		return;
+	case HEAP_WATCH_DONE:
+		break;
+	}
+	watched = heap_course_watched(course, &teller->look->snapshot, &course->growers[0]);
+	if (watched && watched->grown)
+		say_sites(teller, watched);
+	else
+		add(teller->words, "no line is named: nothing was inserted while its length was "
+				   "watched");
+}
+
+static struct figure time_left(double seconds)
+{
+	struct figure figure;
+
+	if (seconds < 120)
+		snprintf(figure.text, sizeof(figure.text), "%.0f s", seconds);
+	else if (seconds < 120 * 60)
+		snprintf(figure.text, sizeof(figure.text), "%.0f min", seconds / 60);
+	else if (seconds < 48 * 3600)
+		snprintf(figure.text, sizeof(figure.text), "%.0f h", seconds / 3600);
+	else
+		snprintf(figure.text, sizeof(figure.text), "%.0f days",
+			 fmin(seconds / 86400, 9999));
+	return figure;
+}
+
+static void say_limit(const struct teller *teller)
+{
+	const struct memory_limit *limit = &teller->course->limit;
+	double seconds = heap_course_seconds_left(teller->course);
+	bool grows = teller->course->verdict.bytes_per_s > 0;
+
+	if (limit->known && grows && seconds > 0)
+		add(teller->words,
+		    "the control group may have %s, and has %s: at this pace the limit is reached "
+		    "in about %s",
+		    figure_bytes(limit->limit_bytes).text, figure_bytes(limit->used_bytes).text,
+		    time_left(seconds).text);
+	if (limit->kills_known && limit->kills)
+		add(teller->words, "%" PRIu64 " OOM kill%s in its control group so far",
+		    limit->kills, figure_plural(limit->kills));
+}
+
+static void say_garbage(const struct teller *teller)
+{
+	const struct heap_growth *growth = &teller->course->growth;
+	struct heap_trend trend = heap_growth_trend(growth, growth->figures[HEAP_FIGURE_GARBAGE]);
+
+	if (teller->course->verdict.kind != HEAP_VERDICT_GARBAGE)
+		return;
+	if (trend.falls)
+		add(teller->words, "it went down again in %u of %u steps: the collector comes",
+		    trend.falls, trend.steps);
+	else
+		add(teller->words, "it was not collected meanwhile: circles of references need "
+				   "gc.collect(), or gc is disabled");
+}
+
+void heap_words_say(const struct heap_look *look, struct heap_words *ret_words)
+{
+	struct teller teller = { .look = look, .course = look->course, .words = ret_words };
+	double seconds = (double)heap_growth_elapsed_ns(&look->course->growth) / NS_PER_SECOND;
+
+	snprintf(teller.span, sizeof(teller.span), seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+	ret_words->sentence_count = 0;
+	ret_words->headline[0] = '\0';
+	say_headline(&teller);
+	say_pace(&teller);
+	say_lines(&teller);
+	say_garbage(&teller);
+	say_limit(&teller);
+	if (look->course->ended)
+		add(ret_words, "the process has ended meanwhile");
+}
