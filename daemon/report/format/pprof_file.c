@@ -123,12 +123,15 @@ static void put_locations(struct pprof_file *pprof)
 		pprof_file_put(pprof, PROFILE_LOCATION);
 	}
 	protobuf_deinit(&line);
+	/*
+	 * No system name: of a function whose two names are the same, go tool pprof takes
+	 * "<module>" and "[*]" for what C++'s templates leave, and cuts them out.
+	 */
 	for (size_t i = 0; i < pprof->table.function_count && !pprof->error; i++) {
 		const struct pprof_function *function = &pprof->table.functions[i];
 
 		protobuf_number(&pprof->inner, FUNCTION_ID, i + 1);
 		protobuf_number(&pprof->inner, FUNCTION_NAME, function->name);
-		protobuf_number(&pprof->inner, FUNCTION_SYSTEM_NAME, function->name);
 		protobuf_number(&pprof->inner, FUNCTION_FILE, function->file);
 		pprof_file_put(pprof, PROFILE_FUNCTION);
 	}
