@@ -22,4 +22,9 @@ __attribute__((warn_unused_result)) int heap_write_pprof(const struct heap_look 
 							 const struct writer_options *options,
 							 FILE *file);
 
+/* A page for a browser. 0, -ENOMEM or -EIO. */
+__attribute__((warn_unused_result)) int heap_write_html(const struct heap_look *look,
+							const struct writer_options *options,
+							FILE *file);
+
 #endif
