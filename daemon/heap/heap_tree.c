@@ -178,6 +178,29 @@ static int put_nodes(struct builder *builder)
 	}
 }
 
+/* Roots that hold too little to be nodes are one together. */
+static void put_others(struct heap_tree *tree, const struct heap_snapshot *snapshot)
+{
+	struct heap_node others = { .frame = (uint32_t)tree->frame_count };
+
+	for (size_t i = 1; i < snapshot->paths.count; i++) {
+		if (snapshot->paths.items[i].parent)
+			continue;
+		others.held_bytes += snapshot->held_bytes[i];
+		others.held_count += snapshot->held_counts[i];
+	}
+	for (size_t i = 0; i < tree->node_count; i++) {
+		if (tree->nodes[i].depth)
+			continue;
+		others.held_bytes -= tree->nodes[i].held_bytes;
+		others.held_count -= tree->nodes[i].held_count;
+	}
+	if (!others.held_bytes && !others.held_count)
+		return;
+	tree->frames[tree->frame_count++] = (struct heap_frame){ "[smaller holders]", "" };
+	tree->nodes[tree->node_count++] = others;
+}
+
 static int reserve(struct heap_tree *tree, size_t count)
 {
 	tree->nodes = calloc(count + 1, sizeof(*tree->nodes));
@@ -195,8 +218,9 @@ static int build_holders(struct heap_tree *tree, const struct heap_snapshot *sna
 	if (!error)
 		error = put_nodes(&builder);
 	if (!error) {
-		take_from_parents(tree);
 		tree->folded = builder.held_paths - tree->node_count;
+		put_others(tree, snapshot);
+		take_from_parents(tree);
 	}
 	free(builder.kept);
 	free(builder.first_child);

@@ -6,8 +6,10 @@
  *   node  0 app.cache (dict)   1 {*} (Order)   2 .lines (list)   3 .name (str)   4 app.log (list)
  *   depth 0                    1               2                 2               0
  *
- * Nodes are in preorder, of each the child that holds most first. Where holders are not known, a
- * tree of one root that says so, and a frame for each type below it.
+ * Nodes are in preorder, of each the child that holds most first. All bytes and objects are in one
+ * of them: where there are too many paths, those that hold least are part of their parents, and
+ * such roots one node at the end. Where holders are not known, a tree of one root that says so, and
+ * a frame for each type below it.
  */
 #ifndef PIEPROFD_DAEMON_HEAP_HEAP_TREE_H
 #define PIEPROFD_DAEMON_HEAP_HEAP_TREE_H
@@ -38,11 +40,11 @@ struct heap_tree {
 	size_t frame_count;
 	struct heap_node *nodes;
 	size_t node_count;
-	size_t folded; /* paths that are part of their parents: those that hold least */
+	size_t folded; /* paths that are part of others: those that hold least */
 };
 
-/* At most limit nodes, and one that says that there are no holders. The snapshot must live as long.
- * 0 or -ENOMEM; then nothing is there. */
+/* At most limit nodes, and one for smaller roots, or that says that there are no holders. The
+ * snapshot must live as long. 0 or -ENOMEM; then nothing is there. */
 __attribute__((warn_unused_result)) int heap_tree_init(struct heap_tree *tree,
 						       const struct heap_snapshot *snapshot,
 						       size_t limit);

@@ -67,7 +67,7 @@ async function startHeap() {
 	startTabs();
 	startFlame({ lines: [], threads: [] }, flameTree(data));
 	folded.hidden = !data.folded;
-	folded.textContent = data.folded + ' paths that hold least are part of those that lead to them.';
+	folded.textContent = data.folded + ' paths that hold least are part of those that lead to them, or of [smaller holders].';
 	startHolders(data);
 	startTypes(data);
 }
