@@ -5,8 +5,7 @@
  * process has, within a limit, behind which types alone are counted; it is given back behind it.
  *
  * The thread that answers looks: it may read processes, and no more (confinement.h). It gives up
- * when its client has gone, when the server ends, and after HEAP_LOOKS_NS_MAX. That is asked for
- * while memory is copied; what follows a copy is bounded by the copy.
+ * when its client has gone, when the server ends, and after HEAP_LOOKS_NS_MAX.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_HEAP_LOOKS_H
 #define PIEPROFD_DAEMON_SERVE_HEAP_LOOKS_H
