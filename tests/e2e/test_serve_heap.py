@@ -47,8 +47,12 @@ def check_refusals(server):
     check(b"one moment" in server.get(HEAP + "?seconds=5", 400), "a window of a look")
     check_equal(server.get(HEAP, method="HEAD"), b"", "HEAD")
     before = looks(server, "refused")
-    status, headers, body = server.ask(HEAP)
-    check_equal((status, b"try again" in body), (429, True), "a look right behind another, which said %r" % body)
+    # On a busy machine the pause may be over when the second one arrives.
+    for _ in range(20):
+        status, headers, body = server.ask(HEAP)
+        if status != 200:
+            break
+    check_equal((status, body.startswith(b"looks at the heap take a tenth")), (429, True), "a look right behind another: %r" % body[:99])
     check(int(headers["Retry-After"]) >= 1, "Retry-After: %s" % headers["Retry-After"])
     check_equal(looks(server, "refused"), before + 1, "refused looks")
 
