@@ -12,7 +12,7 @@
 #include "daemon/cli/standard_output.h"
 #include "daemon/cli/target_choice.h"
 #include "daemon/heap/heap_course.h"
-#include "daemon/heap/heap_writer.h"
+#include "daemon/heap/heap_formats.h"
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/format/output_file.h"
 
@@ -26,15 +26,14 @@
 struct heap_output {
 	const struct heap_look *look;
 	struct writer_options writer;
-	bool json;
+	heap_write *write;
 };
 
 static int put(void *context, FILE *file)
 {
 	const struct heap_output *output = context;
 
-	return output->json ? heap_write_json(output->look, file)
-			    : heap_write_text(output->look, &output->writer, file);
+	return output->write(output->look, &output->writer, file);
 }
 
 /* A file has all of it; what is on the screen depends on the screen. */
@@ -51,7 +50,7 @@ static enum exit_code write_files(const struct options *options, const struct he
 			.look = look,
 			.writer = is_stdout ? standard_output_options(options)
 					    : (struct writer_options){ 0 },
-			.json = options->outputs[i].writer == &writer_json,
+			.write = heap_write_of(options->outputs[i].writer),
 		};
 		int failure = output_file_write(path, put, &output);
 

@@ -265,7 +265,10 @@ const struct option_row option_table[] = {
 	  .to = TO(options.max_memory),
 	  .help = { { HEAP, "SIZE",
 		      "what the look may take itself, such as 500M or 2G\n"
-		      "(half of what is available)" } } },
+		      "(half of what is available)" },
+		    { SERVE, "SIZE",
+		      "what a look at the heap may take (512M, or half of\n"
+		      "what is available)" } } },
 	{ .name = "details",
 	  .parse = option_flag,
 	  .to = TO(options.details),

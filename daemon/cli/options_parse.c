@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "daemon/cli/option_table.h"
+#include "daemon/heap/heap_formats.h"
 #include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/writer_table.h"
@@ -276,10 +277,13 @@ static int settle_heap(struct option_parser *parser)
 	if (settle_outputs(parser) < 0)
 		return -1;
 	for (unsigned i = 0; i < options->output_count; i++)
-		if (options->outputs[i].writer != &writer_text &&
-		    options->outputs[i].writer != &writer_json)
-			return options_refuse(parser, "--output %s: heap writes text and json",
-					      options->outputs[i].path);
+		if (!heap_write_of(options->outputs[i].writer))
+			return options_refuse(parser,
+					      "--output %s: heap writes text, json, html, "
+					      "collapsed and pprof, it "
+					      "has no %s",
+					      options->outputs[i].path,
+					      options->outputs[i].writer->name);
 	return 0;
 }
 

@@ -154,6 +154,7 @@ static void say_goodbye(struct service *service)
 	server_quiesce(service->server);
 	listener_close(&service->listener);
 	sampler_refuse(service->endpoint.sampler);
+	heap_looks_refuse(service->endpoint.heap);
 	while (server_busy(service->server) && clock_now_ns() < end_ns)
 		(void)nanosleep(&pause, NULL);
 	server_stop(service->server);
@@ -208,7 +209,8 @@ static int serve_open_all(struct service *service, const struct session_options 
 	    token_read(service->options->token_file, &service->endpoint.token, error))
 		return -1;
 	service->endpoint.sampler = sampler_create(&sampler);
-	if (!service->endpoint.sampler) {
+	service->endpoint.heap = heap_looks_create(options->max_memory, session->impersonator);
+	if (!service->endpoint.sampler || !service->endpoint.heap) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
@@ -262,6 +264,7 @@ static int run_service(const struct options *options, const struct pid_list *tar
 	if (service->server)
 		say_goodbye(service);
 	sampler_destroy(service->endpoint.sampler);
+	heap_looks_destroy(service->endpoint.heap);
 	free(service);
 	return result;
 }

@@ -22,6 +22,8 @@
 /* For a process to be seen to end. */
 #define END_LOOKS   20
 #define END_LOOK_NS (10 * NS_PER_MS)
+/* One may be of 64 MB; a word costs less than the question. */
+#define READS_A_QUESTION 4
 
 struct heap_looker {
 	pid_t pid;
@@ -31,8 +33,8 @@ struct heap_looker {
 	struct target target;
 };
 
-/* Half of what is available on the machine: the target, and others, go on. */
-static uint64_t default_memory(void)
+/* Half of what is available on the machine: the target, and others, go on. most: 0: no limit. */
+static uint64_t default_memory(uint64_t most)
 {
 	uint64_t available = 0;
 	char *text;
@@ -44,6 +46,8 @@ static uint64_t default_memory(void)
 		available = line ? strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024 : 0;
 		free(text);
 	}
+	if (most && available / 2 > most)
+		return most;
 	return available / 2 > MEMORY_LEAST ? available / 2 : MEMORY_LEAST;
 }
 
@@ -91,14 +95,33 @@ static size_t list_stacks(const struct target *target, pid_t inner_pid,
 	return count;
 }
 
+/* Reads a target until nobody waits for the look any more. */
+struct patience {
+	const struct memory_reader *reader;
+	const struct heap_look_options *options;
+	uint32_t reads;
+};
+
+static int read_patiently(void *context, struct memory_range *ranges, size_t count)
+{
+	struct patience *patience = context;
+
+	if (patience->reads++ % READS_A_QUESTION == 0 && patience->options->cancelled &&
+	    patience->options->cancelled(patience->options->cancel_context))
+		return -ECANCELED;
+	return memory_read_ranges(patience->reader, ranges, count);
+}
+
 static int take_snapshot(struct heap_look *look, struct target *target,
 			 const struct heap_look_options *options, struct error *error)
 {
 	const struct heap_limits limits = { .no_holders = options->no_holders,
 					    .memory_bytes = look->memory_bytes };
 	remote_addr *stacks = calloc(STACKS_MAX, sizeof(*stacks));
+	struct patience patience = { .reader = &target->reader, .options = options };
+	const struct memory_reader reader = { read_patiently, &patience };
 	struct heap_source source = { .runtime = target->runtime,
-				      .reader = &target->reader,
+				      .reader = &reader,
 				      .mappings = &target->mappings,
 				      .stacks = stacks };
 	struct page_reader pages;
@@ -234,7 +257,8 @@ struct heap_look *heap_looker_look(struct heap_looker *looker, struct error *err
 		return NULL;
 	}
 	look->pid = looker->pid;
-	look->memory_bytes = options->memory_bytes ? options->memory_bytes : default_memory();
+	look->memory_bytes = options->memory_bytes ? options->memory_bytes
+						   : default_memory(options->memory_most);
 	look->python = python_runtime_version(looker->target.runtime);
 	read_process(look);
 	/* The map is as old as the looker, or the look before. */

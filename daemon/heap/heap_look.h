@@ -18,8 +18,13 @@ struct impersonator;
 
 struct heap_look_options {
 	bool no_holders;
-	uint64_t memory_bytes;             /* at most, of our own; 0: half of what is available */
+	uint64_t memory_bytes;             /* at most, of our own; 0: half of what is available, */
+	uint64_t memory_most;              /* and no more than that; 0: however much it is */
 	struct impersonator *impersonator; /* borrowed, see target_init() */
+	/* Asked now and then while memory is copied and gone through: whether to give up. NULL:
+	 * never. */
+	bool (*cancelled)(void *context);
+	void *cancel_context;
 };
 
 struct heap_look {

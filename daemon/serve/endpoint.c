@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/serve/endpoint.h"
 
+#include "attach/resident_memory.h"
 #include "common/clock.h"
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/format/pprof.h"
@@ -228,6 +229,46 @@ static void answer_redundancy(struct endpoint *endpoint, const struct request *r
 		answer_window(endpoint, request, answer, PPROF_REDUNDANCY);
 }
 
+/* ---- the heap ---- */
+
+static void answer_heap(struct endpoint *endpoint, const struct request *request,
+			struct answer *answer)
+{
+	const struct heap_asker asker = { request->gone, request->context };
+	struct heap_refusal refusal;
+
+	if (request->argument(request->context, "seconds")) {
+		say(answer, 400, "seconds: a look at the heap is of one moment");
+		return;
+	}
+	if (sampler_state(endpoint->sampler) != SAMPLER_RUNNING) {
+		say_failure(endpoint, answer, -EAGAIN);
+		return;
+	}
+	if (!strcmp(request->method, "HEAD")) {
+		answer->status = 200;
+		answer->content_type = BINARY;
+		return;
+	}
+	if (!hold(answer, &endpoint->pages, ENDPOINT_PAGES_MAX)) {
+		say(answer, 503, "%d reports are being sent: try again later", ENDPOINT_PAGES_MAX);
+		return;
+	}
+	if (body_open(&answer->body)) {
+		say_failure(endpoint, answer, -ENOMEM);
+		return;
+	}
+	if (heap_looks_write(endpoint->heap, endpoint->sampler, &asker, answer->body.file,
+			     &refusal)) {
+		if (refusal.status)
+			say(answer, refusal.status, "%s", refusal.words);
+		answer->retry_s = refusal.retry_s;
+		return;
+	}
+	answer->filename = "heap.pb.gz";
+	finish_body(answer, BINARY);
+}
+
 /* ---- what the session has seen ---- */
 
 struct report {
@@ -374,6 +415,8 @@ static void answer_index(struct endpoint *endpoint, const struct request *reques
 		"accesses "
 		"that found the value of the one before (pprof)</li>\n"
 		"<li><a href=\"/debug/fgprof?seconds=30\">fgprof</a>: wall time (pprof)</li>\n"
+		"<li><a href=\"/debug/pprof/heap\">heap</a>: live bytes by holder, now "
+		"(pprof)</li>\n"
 		"<li><a href=\"/metrics\">metrics</a> (Prometheus), "
 		"<a href=\"/healthz\">healthz</a></li>\n</ul>\n"
 		"<p>seconds: how long, up to 300.</p></body></html>\n";
@@ -394,8 +437,7 @@ static void answer_not_here(struct endpoint *endpoint, const struct request *req
 	static const struct {
 		const char *path, *reason;
 	} reasons[] = {
-		{ "heap", "allocations are not sampled" },
-		{ "allocs", "allocations are not sampled" },
+		{ "allocs", "allocations are not sampled; /debug/pprof/heap has what is live" },
 		{ "block", "/debug/fgprof has time asleep, waiting for locks included" },
 		{ "mutex", "/debug/fgprof has time asleep, waiting for locks included" },
 		{ "goroutine", "Python has none; pieprofd dump shows every thread" },
@@ -426,6 +468,7 @@ static const struct route routes[] = {
 	{ "/debug/pprof/profile", "profile", answer_profile, ROUTE_READ, false, false },
 	{ "/debug/pprof/redundancy", "redundancy", answer_redundancy, ROUTE_READ, false, false },
 	{ "/debug/fgprof", "fgprof", answer_wall, ROUTE_READ, false, false },
+	{ "/debug/pprof/heap", "heap", answer_heap, ROUTE_READ, false, false },
 	{ "/metrics", "metrics", answer_metrics, ROUTE_READ, false, false },
 	{ "/healthz", "healthz", answer_health, ROUTE_READ, true, false },
 	{ "/control/status", "status", answer_status, ROUTE_READ, false, true },
@@ -437,15 +480,31 @@ static const struct route routes[] = {
 #define ROUTE_COUNT (sizeof(routes) / sizeof(routes[0]))
 _Static_assert(ROUTE_COUNT <= METRICS_ENDPOINTS_MAX, "each has its counters");
 
+/* Of all processes that are sampled: a file of /proc each. */
+static uint64_t count_resident(struct sampler *sampler)
+{
+	pid_t pids[SAMPLER_SESSIONS_MAX];
+	size_t count = sampler_processes(sampler, pids);
+	uint64_t sum = 0, bytes;
+
+	for (size_t i = 0; i < count; i++)
+		if (!resident_memory_read(pids[i], &bytes))
+			sum += bytes;
+	return sum;
+}
+
 static void answer_metrics(struct endpoint *endpoint, const struct request *request,
 			   struct answer *answer)
 {
 	struct sampler_counters *counters = malloc(sizeof(*counters));
 	const char *names[ROUTE_COUNT];
+	const struct heap_looks_counters heap = heap_looks_count(endpoint->heap);
 	struct metrics metrics = {
 		.counters = counters,
 		.state = sampler_state(endpoint->sampler),
 		.overhead_limit = endpoint->session->max_overhead,
+		.resident_bytes = count_resident(endpoint->sampler),
+		.heap = &heap,
 		.requests = &endpoint->requests,
 		.endpoints = names,
 		.endpoint_count = ROUTE_COUNT,

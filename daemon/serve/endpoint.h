@@ -8,6 +8,7 @@
  *   GET  /debug/pprof/profile         CPU time            ?seconds=30
  *   GET  /debug/pprof/redundancy      redundant accesses  ?seconds=30
  *   GET  /debug/fgprof                wall time           ?seconds=30
+ *   GET  /debug/pprof/heap            live bytes by holder, now
  *   GET  /metrics, /healthz
  *   GET  /control/status
  *   POST /control/start, /control/stop, /control/snapshot ?format=recording
@@ -22,6 +23,7 @@
 #define PIEPROFD_DAEMON_SERVE_ENDPOINT_H
 
 #include "daemon/serve/body.h"
+#include "daemon/serve/heap_looks.h"
 #include "daemon/serve/listener.h"
 #include "daemon/serve/metrics.h"
 #include "daemon/serve/token.h"
@@ -33,6 +35,7 @@ struct endpoint {
 	struct sampler *sampler;
 	const struct session_options *session; /* what is sampled */
 	const struct listener *listener;
+	struct heap_looks *heap;
 	struct token token;
 	struct request_counts requests;
 	unsigned windows, pages; /* atomic: made, or not yet sent */
@@ -56,6 +59,7 @@ struct answer {
 	const char *content_type;
 	const char *allow;    /* for 405; NULL */
 	const char *filename; /* to save it as; NULL */
+	unsigned retry_s;     /* when to come again; 0: as the status has it */
 	bool is_page;
 	struct body body;
 	size_t route;   /* for the counters */

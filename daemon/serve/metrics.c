@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /* All that are ever answered; the last stands for any other. */
-static const unsigned codes[METRICS_CODES] = { 200, 400, 401, 403, 404, 405,
-					       409, 413, 499, 500, 501, 503 };
+static const unsigned codes[METRICS_CODES] = { 200, 400, 401, 403, 404, 405, 409,
+					       413, 429, 499, 500, 501, 503 };
 
 void request_count(struct request_counts *counts, size_t endpoint, unsigned code, size_t bytes)
 {
@@ -213,6 +213,49 @@ static void put_containers(FILE *file, const struct sampler_counters *counters)
 	}
 }
 
+static void put_heap(const struct metrics *metrics, FILE *file)
+{
+	const struct heap_looks_counters *heap = metrics->heap;
+	const struct heap_regions *regions = &heap->regions;
+	const struct {
+		const char *name;
+		uint64_t bytes;
+	} parts[] = {
+		{ "objects", regions->objects_bytes },
+		{ "pool_free", regions->pool_free_bytes },
+		{ "malloc_held", regions->malloc_held_bytes },
+		{ "malloc_unheld", regions->malloc_unheld_bytes },
+		{ "free", regions->free_bytes },
+		{ "libraries", regions->libraries_bytes },
+		{ "stacks", regions->stacks_bytes },
+		{ "other", regions->other_bytes },
+	};
+
+	put_count(file, "target_resident_memory_bytes", "gauge",
+		  "Memory in RAM of the processes that are sampled now.", metrics->resident_bytes);
+	head(file, "heap_looks_total", "counter",
+	     "Requests for /debug/pprof/heap that were let look, and those that were not.");
+	fprintf(file,
+		"pieprofd_heap_looks_total{result=\"done\"} %" PRIu64 "\n"
+		"pieprofd_heap_looks_total{result=\"failed\"} %" PRIu64 "\n"
+		"pieprofd_heap_looks_total{result=\"refused\"} %" PRIu64 "\n",
+		heap->done, heap->failed, heap->refused);
+	if (!heap->done)
+		return;
+	put_seconds(file, "heap_look_age_seconds", "gauge",
+		    "How long ago the last look was: the heap's other figures are of then.",
+		    clock_now_ns() - heap->done_ns);
+	put_seconds(file, "heap_look_duration_seconds", "gauge", "How long it took.",
+		    heap->duration_ns);
+	put_count(file, "heap_look_processes", "gauge", "How many processes it was of.",
+		  heap->processes);
+	head(file, "heap_memory_bytes", "gauge",
+	     "What was in RAM at the last look, in parts that add up to it.");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fprintf(file, "pieprofd_heap_memory_bytes{part=\"%s\"} %" PRIu64 "\n",
+			parts[i].name, parts[i].bytes);
+}
+
 static void put_requests(const struct metrics *metrics, FILE *file)
 {
 	const struct request_counts *requests = metrics->requests;
@@ -315,6 +358,7 @@ void metrics_write(const struct metrics *metrics, FILE *file)
 	put_stops(file, all, metrics->overhead_limit);
 	put_sizes(file, metrics->counters);
 	put_containers(file, metrics->counters);
+	put_heap(metrics, file);
 	put_requests(metrics, file);
 	metrics_put_process(file);
 }

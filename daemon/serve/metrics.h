@@ -7,10 +7,11 @@
 #ifndef PIEPROFD_DAEMON_SERVE_METRICS_H
 #define PIEPROFD_DAEMON_SERVE_METRICS_H
 
+#include "daemon/serve/heap_looks.h"
 #include "daemon/serve/sampler.h"
 
 #define METRICS_ENDPOINTS_MAX 24
-#define METRICS_CODES         12
+#define METRICS_CODES         13
 
 /* Requests answered; an atomic each. */
 struct request_counts {
@@ -26,6 +27,8 @@ struct metrics {
 	const struct sampler_counters *counters;
 	enum sampler_state state;
 	double overhead_limit;
+	uint64_t resident_bytes; /* of all processes that are sampled now */
+	const struct heap_looks_counters *heap;
 	const struct request_counts *requests;
 	const char *const *endpoints; /* names, by index */
 	size_t endpoint_count;

@@ -466,6 +466,26 @@ int sampler_count(struct sampler *sampler, struct sampler_counters *ret_counters
 	return error;
 }
 
+size_t sampler_processes(struct sampler *sampler, pid_t ret_pids[SAMPLER_SESSIONS_MAX])
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&sampler->work);
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++) {
+		struct session *session = sampler->slots[i].session;
+
+		if (session && session_progress(session).running)
+			ret_pids[count++] = session_pid(session);
+	}
+	pthread_mutex_unlock(&sampler->work);
+	return count;
+}
+
+bool sampler_is_of_several(const struct sampler *sampler)
+{
+	return sampler->several;
+}
+
 /* NULL with *ret_error: why. */
 static struct profile *merge_sessions(const struct sampler *sampler, struct profile_merge *merge,
 				      int *ret_error)

@@ -55,6 +55,11 @@ void sampler_copy_notes(struct sampler *sampler, char *notes, size_t size);
 /* At once, whatever others do. */
 enum sampler_state sampler_state(const struct sampler *sampler);
 
+/* Those that are sampled now; how many. */
+size_t sampler_processes(struct sampler *sampler, pid_t ret_pids[SAMPLER_SESSIONS_MAX]);
+/* Of several, or any number of them: reports name each. */
+bool sampler_is_of_several(const struct sampler *sampler);
+
 /* How many of the processes that are sampled now run in a container. */
 struct sampler_container {
 	struct profile_container container;

@@ -234,7 +234,7 @@ static void put_header(struct MHD_Response *response, const char *name, const ch
 
 static void put_headers(struct MHD_Response *response, const struct answer *answer)
 {
-	char disposition[64];
+	char disposition[64], retry[16];
 
 	if (answer->content_type)
 		put_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
@@ -253,8 +253,9 @@ static void put_headers(struct MHD_Response *response, const struct answer *answ
 		put_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow);
 	if (answer->status == 401)
 		put_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-	if (answer->status == 503)
-		put_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "5");
+	snprintf(retry, sizeof(retry), "%u", answer->retry_s ? answer->retry_s : 5);
+	if (answer->status == 503 || answer->retry_s)
+		put_header(response, MHD_HTTP_HEADER_RETRY_AFTER, retry);
 	if (answer->filename) {
 		snprintf(disposition, sizeof(disposition), "attachment; filename=\"%s\"",
 			 answer->filename);

@@ -76,6 +76,11 @@ static void read_identity(struct session *session)
 		session->container = profile_container_of(&container);
 }
 
+pid_t session_pid(const struct session *session)
+{
+	return session->options.pid;
+}
+
 const struct profile_container *session_container(const struct session *session)
 {
 	return &session->container;

@@ -42,6 +42,8 @@ struct session_progress {
 /* At any time, from any thread. */
 struct session_progress session_progress(struct session *session);
 
+pid_t session_pid(const struct session *session);
+
 /* What the target runs in; belongs to the session, and never changes. */
 const struct profile_container *session_container(const struct session *session);
 

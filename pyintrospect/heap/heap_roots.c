@@ -251,5 +251,6 @@ int heap_roots_follow(struct heap_walk *walk, struct python_runtime *runtime)
 	follow_interpreters(walk, runtime);
 	follow_areas(walk, HEAP_AREA_DATA);
 	follow_areas(walk, HEAP_AREA_STACK);
-	return 0;
+	walk->roots_done = true;
+	return walk->stopped;
 }

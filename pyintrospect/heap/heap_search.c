@@ -5,9 +5,19 @@
 
 #include <stdio.h>
 
+#define VISITS_A_QUESTION (1u << 18)
+
+static bool goes_on(struct heap_walk *walk)
+{
+	if (!walk->roots_done && !walk->stopped && ++walk->visited % VISITS_A_QUESTION == 0)
+		walk->stopped = memory_read_ranges(walk->image->reader, NULL, 0);
+	return !walk->stopped;
+}
+
 void heap_search_drain(struct heap_walk *walk)
 {
-	while (walk->queue_first < walk->queue_end || walk->raw_first < walk->raw_end) {
+	while (goes_on(walk) &&
+	       (walk->queue_first < walk->queue_end || walk->raw_first < walk->raw_end)) {
 		uint32_t node = walk->queue_first < walk->queue_end
 					? walk->queue[walk->queue_first++]
 					: walk->queue[walk->nodes->count - walk->raw_first++];

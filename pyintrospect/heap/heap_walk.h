@@ -54,6 +54,11 @@ struct heap_walk {
 	uint32_t steps[HEAP_STEPS];
 	struct heap_cached_step attributes[HEAP_STEP_CACHE];
 	struct heap_array_count arrays[HEAP_ARRAY_NUMBERS];
+	/* While the roots are followed, the reader is asked for nothing now and then: it says when
+	 * nobody waits for the look any more. */
+	uint64_t visited;
+	bool roots_done;
+	int stopped;        /* what it said; 0: to go on */
 	uint64_t misjudged; /* nodes that were storage, and had looked like objects */
 	uint64_t unheld_objects, unheld_bytes;
 };

@@ -319,7 +319,8 @@ def check_serve(made, pid, prepare=None):
         made.check("profile", server.get("/debug/pprof/profile?seconds=1"), with_source=False)
         made.check("/", server.get("/"))
         made.check("fgprof", server.get("/debug/fgprof?seconds=0.5"), with_source=False)
-        for path in ("/debug/pprof/redundancy?seconds=0.5", "/debug/pprof/", "/metrics", "/healthz", "/control/status"):
+        for path in ("/debug/pprof/redundancy?seconds=0.5", "/debug/pprof/heap", "/debug/pprof/", "/metrics", "/healthz",
+                     "/control/status"):
             made.check(path, server.get(path), with_source=False, named="")
         for state in ("start", "stop"):
             server.get("/control/" + state, method="POST")

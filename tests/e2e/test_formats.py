@@ -382,6 +382,7 @@ def test_convolution():
             figures = check_same_figures(profile)
             top, shown, totals = check_pprof(profile)
             check("File: python" in top, "the main binary in %r" % top[:200])
+            check(" <module>\n" in top, "names in angle brackets are cut in %r" % top[-400:])
             # pprof prints nine significant digits and no more.
             for name, time_ns in figures.functions.items():
                 names = [other for other in shown if unescaped(other) == name]

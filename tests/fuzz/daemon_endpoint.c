@@ -297,6 +297,8 @@ static void answer_request(struct asked *asked)
 	listener.address.is_unix = asked->settings & ON_UNIX;
 	listener.address.is_loopback = !listener.address.is_unix && asked->settings & ON_LOOPBACK;
 	endpoint.sampler = asked->sampler;
+	endpoint.heap = heap_looks_create(0, NULL);
+	fuzz_must(endpoint.heap);
 	endpoint.session = &options.session;
 	endpoint.token.wanted = asked->settings & WITH_TOKEN;
 	sha256(TOKEN, strlen(TOKEN), endpoint.token.digest);
@@ -309,6 +311,7 @@ static void answer_request(struct asked *asked)
 		check_body(asked, &answer);
 	endpoint_finish(&endpoint, &answer);
 	check_finished(&endpoint, asked);
+	heap_looks_destroy(endpoint.heap);
 	sampler_destroy(asked->sampler);
 }
 

@@ -17,7 +17,10 @@
 static char *metrics_of(const struct sampler_counters *counters, const char *name)
 {
 	const struct request_counts requests = { .bytes = 0 };
-	const struct metrics metrics = { .counters = counters, .requests = &requests };
+	static const struct heap_looks_counters heap;
+	const struct metrics metrics = { .counters = counters,
+					 .requests = &requests,
+					 .heap = &heap };
 	char *text = NULL, *found = calloc(1, 8192);
 	size_t size = 0, used = 0;
 	FILE *file = open_memstream(&text, &size);

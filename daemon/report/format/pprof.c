@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's profile.proto, gzipped (github.com/google/pprof, proto/profile.proto).
+ * pprof's file (pprof_file.h) of a profile.
  *
  * A sample for each thread and node of the tree with time of its own, and where
  * sleeping threads were looked at one for each thing it waited for; their labels
  * say whose. For each pair, where there are any, a sample that reads, from the root inwards: the
  * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later
  * access from where its path leaves the earlier one, at least from its innermost Python frame.
- *
- * The fields of the outermost message may come in any order: samples are
- * written one by one, the tables they refer to behind them.
  */
 #include "daemon/report/format/pprof.h"
 #include "daemon/report/encode/escape.h"
-#include "daemon/report/encode/gzip_stream.h"
-#include "daemon/report/encode/protobuf.h"
-#include "daemon/report/format/pprof_fields.h"
-#include "daemon/report/format/pprof_table.h"
+#include "daemon/report/format/pprof_file.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
 #include "daemon/report/model/stack_list.h"
@@ -56,49 +50,11 @@ static const struct {
 struct pprof {
 	const struct profile *profile;
 	enum pprof_view view;
-	struct gzip_stream stream;
-	struct pprof_table table;
-	uint32_t *location_of_frame;    /* ids, of the tree's frames */
-	struct protobuf message, inner; /* scratch */
-	uint64_t *stack;                /* scratch: location ids */
+	struct pprof_file out;
+	uint32_t *location_of_frame; /* ids, of the tree's frames */
+	uint64_t *stack;             /* scratch: location ids */
 	size_t stack_capacity;
-	int error; /* the first; nothing is written after it */
 };
-
-static void pprof_fail(struct pprof *pprof, int error)
-{
-	if (!pprof->error)
-		pprof->error = error;
-}
-
-static uint32_t find_string(struct pprof *pprof, const char *text)
-{
-	return pprof_table_string(&pprof->table, text);
-}
-
-/* ---- the outermost message ---- */
-
-/* Writes and empties it. */
-static void flush(struct pprof *pprof, struct protobuf *message)
-{
-	if (message->failed || pprof->table.failed)
-		pprof_fail(pprof, -ENOMEM);
-	if (!pprof->error) {
-		int result = gzip_stream_put(&pprof->stream, message->bytes, message->size);
-
-		if (result < 0)
-			pprof_fail(pprof, result);
-	}
-	protobuf_clear(message);
-}
-
-/* pprof->inner is the submessage; it is empty then. */
-static void put_inner(struct pprof *pprof, unsigned field)
-{
-	protobuf_submessage(&pprof->message, field, &pprof->inner);
-	protobuf_clear(&pprof->inner);
-	flush(pprof, &pprof->message);
-}
 
 static const struct {
 	unsigned values; /* a bit for each, 0: those there are */
@@ -130,23 +86,7 @@ static bool has_value(const struct pprof *pprof, enum value value)
 	}
 }
 
-static void put_label(struct pprof *pprof, const char *key, const char *text)
-{
-	struct protobuf label = { 0 };
-
-	protobuf_number(&label, LABEL_KEY, find_string(pprof, key));
-	protobuf_number(&label, LABEL_STRING, find_string(pprof, text));
-	protobuf_submessage(&pprof->inner, SAMPLE_LABEL, &label);
-	protobuf_deinit(&label);
-}
-
-/* Values are signed in the file. */
-static uint64_t pprof_bounded(uint64_t value)
-{
-	return value < INT64_MAX ? value : INT64_MAX;
-}
-
-/* Begins a sample in pprof->inner; the stack is pprof->stack, leaf first. */
+/* Begins a sample; the stack is pprof->stack, leaf first. */
 static void begin_sample(struct pprof *pprof, size_t depth, const uint64_t values[VALUE_COUNT])
 {
 	uint64_t written[VALUE_COUNT];
@@ -154,9 +94,8 @@ static void begin_sample(struct pprof *pprof, size_t depth, const uint64_t value
 
 	for (size_t i = 0; i < VALUE_COUNT; i++)
 		if (has_value(pprof, (enum value)i))
-			written[count++] = pprof_bounded(values[i]);
-	protobuf_numbers(&pprof->inner, SAMPLE_LOCATION, pprof->stack, depth);
-	protobuf_numbers(&pprof->inner, SAMPLE_VALUE, written, count);
+			written[count++] = pprof_file_bounded(values[i]);
+	pprof_file_begin_sample(&pprof->out, pprof->stack, depth, written, count);
 }
 
 static bool reserve_stack(struct pprof *pprof, size_t depth)
@@ -167,7 +106,7 @@ static bool reserve_stack(struct pprof *pprof, size_t depth)
 		return true;
 	stack = reallocarray(pprof->stack, depth, sizeof(*stack));
 	if (!stack) {
-		pprof_fail(pprof, -ENOMEM);
+		pprof_file_fail(&pprof->out, -ENOMEM);
 		return false;
 	}
 	pprof->stack = stack;
@@ -202,16 +141,16 @@ static void put_owner(struct pprof *pprof, uint32_t thread)
 	char number[16];
 
 	if (thread != STACK_THREAD_NONE) {
-		put_label(pprof, "thread", profile->facts.threads[thread].name);
+		pprof_file_label(&pprof->out, "thread", profile->facts.threads[thread].name);
 		snprintf(number, sizeof(number), "%d", (int)profile->facts.threads[thread].tid);
 		if (profile->facts.threads[thread].tid)
-			put_label(pprof, "tid", number);
+			pprof_file_label(&pprof->out, "tid", number);
 	}
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	if (pid)
-		put_label(pprof, "pid", number);
+		pprof_file_label(&pprof->out, "pid", number);
 	if (pid && container.text[0])
-		put_label(pprof, "container", container.text);
+		pprof_file_label(&pprof->out, "container", container.text);
 }
 
 /* So that pprof -tagroot task, or -tagfocus task=NAME, tells tasks apart. */
@@ -220,13 +159,13 @@ static void put_task(struct pprof *pprof, const struct profile_node *node)
 	const char *task = task_of_node(&pprof->profile->tree, node);
 
 	if (task)
-		put_label(pprof, "task", task);
+		pprof_file_label(&pprof->out, "task", task);
 }
 
 static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *node,
 			      const struct profile_stack *stack)
 {
-	for (unsigned i = 0; i < WAIT_KIND_COUNT && !pprof->error; i++) {
+	for (unsigned i = 0; i < WAIT_KIND_COUNT && !pprof->out.error; i++) {
 		const uint64_t values[VALUE_COUNT] = {
 			[VALUE_WAITING] = stack->waiting_ns[i],
 		};
@@ -238,10 +177,10 @@ static void pprof_put_waiting(struct pprof *pprof, const struct profile_node *no
 		if (!depth)
 			return;
 		begin_sample(pprof, depth, values);
-		put_label(pprof, "waiting", wait_kind_name((enum wait_kind)i));
+		pprof_file_label(&pprof->out, "waiting", wait_kind_name((enum wait_kind)i));
 		put_task(pprof, node);
 		put_owner(pprof, stack->thread);
-		put_inner(pprof, PROFILE_SAMPLE);
+		pprof_file_put(&pprof->out, PROFILE_SAMPLE);
 	}
 }
 
@@ -284,7 +223,7 @@ static void pprof_put_stack(struct pprof *pprof, const struct profile_stack *sta
 	begin_sample(pprof, depth, values);
 	put_task(pprof, node);
 	put_owner(pprof, stack->thread);
-	put_inner(pprof, PROFILE_SAMPLE);
+	pprof_file_put(&pprof->out, PROFILE_SAMPLE);
 }
 
 static bool pprof_same_frame(const struct profile_frame *a, const struct profile_frame *b)
@@ -323,14 +262,14 @@ static void pprof_put_pair(struct pprof *pprof, const struct profile_pair *pair)
 	if (!reserve_stack(pprof, pair->first_count + pair->second_count + 1))
 		return;
 	for (size_t i = pair->second_count; i-- > shared;)
-		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->second[i]);
-	pprof->stack[depth++] = pprof_table_location(&pprof->table, &again_by[pair->kind]);
+		pprof->stack[depth++] = pprof_table_location(&pprof->out.table, &pair->second[i]);
+	pprof->stack[depth++] = pprof_table_location(&pprof->out.table, &again_by[pair->kind]);
 	for (size_t i = pair->first_count; i-- > 0;)
-		pprof->stack[depth++] = pprof_table_location(&pprof->table, &pair->first[i]);
+		pprof->stack[depth++] = pprof_table_location(&pprof->out.table, &pair->first[i]);
 	begin_sample(pprof, depth, values);
-	put_label(pprof, "access", pair->kind == PAIR_LOAD ? "load" : "store");
-	put_label(pprof, "category", category_name(pair->category));
-	put_inner(pprof, PROFILE_SAMPLE);
+	pprof_file_label(&pprof->out, "access", pair->kind == PAIR_LOAD ? "load" : "store");
+	pprof_file_label(&pprof->out, "category", category_name(pair->category));
+	pprof_file_put(&pprof->out, PROFILE_SAMPLE);
 }
 
 static void put_stacks(struct pprof *pprof)
@@ -339,8 +278,8 @@ static void put_stacks(struct pprof *pprof)
 	int result = stack_list_init(&stacks, pprof->profile);
 
 	if (result < 0)
-		pprof_fail(pprof, result);
-	for (size_t i = 0; i < stacks.count && !pprof->error; i++)
+		pprof_file_fail(&pprof->out, result);
+	for (size_t i = 0; i < stacks.count && !pprof->out.error; i++)
 		pprof_put_stack(pprof, &stacks.items[i]);
 	stack_list_deinit(&stacks);
 }
@@ -352,15 +291,15 @@ static void put_samples(struct pprof *pprof)
 	pprof->location_of_frame =
 		calloc(profile->tree.frame_count + 1, sizeof(pprof->location_of_frame[0]));
 	if (!pprof->location_of_frame) {
-		pprof_fail(pprof, -ENOMEM);
+		pprof_file_fail(&pprof->out, -ENOMEM);
 		return;
 	}
 	for (size_t i = 0; i < profile->tree.frame_count && pprof->view != PPROF_REDUNDANCY; i++)
 		pprof->location_of_frame[i] =
-			pprof_table_location(&pprof->table, &profile->tree.frames[i]);
+			pprof_table_location(&pprof->out.table, &profile->tree.frames[i]);
 	if (pprof->view != PPROF_REDUNDANCY)
 		put_stacks(pprof);
-	for (size_t i = 0; i < profile->pair_count && !pprof->error; i++)
+	for (size_t i = 0; i < profile->pair_count && !pprof->out.error; i++)
 		if (pprof->view == PPROF_ALL || pprof->view == PPROF_REDUNDANCY)
 			pprof_put_pair(pprof, &profile->pairs[i]);
 }
@@ -378,56 +317,9 @@ static void choose_main_mapping(struct pprof *pprof)
 
 		if (frame->kind == FRAME_NATIVE &&
 		    strncmp(path_last(frame->file), "python", strlen("python")) == 0) {
-			(void)pprof_table_location(&pprof->table, frame);
+			(void)pprof_table_location(&pprof->out.table, frame);
 			return;
 		}
-	}
-}
-
-static void put_mappings(struct pprof *pprof)
-{
-	for (size_t i = 0; i < pprof->table.mapping_count; i++) {
-		const struct pprof_mapping *mapping = &pprof->table.mappings[i];
-
-		/* Addresses are the file's own, so that the mapping begins at 0. */
-		protobuf_number(&pprof->inner, MAPPING_ID, i + 1);
-		protobuf_number(&pprof->inner, MAPPING_LIMIT, mapping->limit);
-		protobuf_number(&pprof->inner, MAPPING_FILE, mapping->file);
-		protobuf_number(&pprof->inner, MAPPING_BUILD_ID, mapping->build_id);
-		/* What has no name has none for others either: no reader is to look again. */
-		protobuf_number(&pprof->inner, MAPPING_HAS_FUNCTIONS, 1);
-		protobuf_number(&pprof->inner, MAPPING_HAS_FILES, mapping->has_lines);
-		protobuf_number(&pprof->inner, MAPPING_HAS_LINES, mapping->has_lines);
-		put_inner(pprof, PROFILE_MAPPING);
-	}
-}
-
-static void put_locations(struct pprof *pprof)
-{
-	struct protobuf line = { 0 };
-
-	for (size_t i = 0; i < pprof->table.location_count && !pprof->error; i++) {
-		const struct pprof_location *location = &pprof->table.locations[i];
-
-		protobuf_clear(&line);
-		protobuf_number(&line, LINE_FUNCTION, location->function);
-		protobuf_number(&line, LINE_LINE,
-				location->line > 0 ? (uint64_t)location->line : 0);
-		protobuf_number(&pprof->inner, LOCATION_ID, i + 1);
-		protobuf_number(&pprof->inner, LOCATION_MAPPING, location->mapping);
-		protobuf_number(&pprof->inner, LOCATION_ADDRESS, location->address);
-		protobuf_submessage(&pprof->inner, LOCATION_LINE, &line);
-		put_inner(pprof, PROFILE_LOCATION);
-	}
-	protobuf_deinit(&line);
-	for (size_t i = 0; i < pprof->table.function_count && !pprof->error; i++) {
-		const struct pprof_function *function = &pprof->table.functions[i];
-
-		protobuf_number(&pprof->inner, FUNCTION_ID, i + 1);
-		protobuf_number(&pprof->inner, FUNCTION_NAME, function->name);
-		protobuf_number(&pprof->inner, FUNCTION_SYSTEM_NAME, function->name);
-		protobuf_number(&pprof->inner, FUNCTION_FILE, function->file);
-		put_inner(pprof, PROFILE_FUNCTION);
 	}
 }
 
@@ -435,16 +327,12 @@ static void put_locations(struct pprof *pprof)
 
 static void put_value_type(struct pprof *pprof, unsigned field, enum value value)
 {
-	protobuf_number(&pprof->inner, VALUE_TYPE_TYPE,
-			find_string(pprof, value_types[value].type));
-	protobuf_number(&pprof->inner, VALUE_TYPE_UNIT,
-			find_string(pprof, value_types[value].unit));
-	put_inner(pprof, field);
+	pprof_file_value_type(&pprof->out, field, value_types[value].type, value_types[value].unit);
 }
 
 static void add_comment(struct pprof *pprof, uint64_t *comments, size_t *count, const char *text)
 {
-	comments[(*count)++] = find_string(pprof, text);
+	comments[(*count)++] = pprof_file_string(&pprof->out, text);
 }
 
 #define COMMENTS_MAX (LOSS_COUNT + 5)
@@ -496,8 +384,8 @@ static void put_comments(struct pprof *pprof)
 			 profile->pairs_omitted);
 		add_comment(pprof, comments, &count, text);
 	}
-	protobuf_numbers(&pprof->message, PROFILE_COMMENT, comments, count);
-	flush(pprof, &pprof->message);
+	protobuf_numbers(&pprof->out.message, PROFILE_COMMENT, comments, count);
+	pprof_file_flush(&pprof->out);
 }
 
 static void pprof_put_facts(struct pprof *pprof)
@@ -509,54 +397,35 @@ static void pprof_put_facts(struct pprof *pprof)
 			put_value_type(pprof, PROFILE_SAMPLE_TYPE, (enum value)i);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE,
 		       pprof->view == PPROF_WALL ? VALUE_WALL : VALUE_CPU);
-	protobuf_number(&pprof->message, PROFILE_PERIOD, pprof_bounded(facts->period_ns));
-	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, pprof_bounded(facts->started_unix_ns));
-	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, pprof_bounded(facts->duration_ns));
-	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,
-			find_string(pprof, value_types[views[pprof->view].shown].type));
-	flush(pprof, &pprof->message);
+	protobuf_number(&pprof->out.message, PROFILE_PERIOD, pprof_file_bounded(facts->period_ns));
+	protobuf_number(&pprof->out.message, PROFILE_TIME_NANOS,
+			pprof_file_bounded(facts->started_unix_ns));
+	protobuf_number(&pprof->out.message, PROFILE_DURATION_NANOS,
+			pprof_file_bounded(facts->duration_ns));
+	protobuf_number(&pprof->out.message, PROFILE_DEFAULT_SAMPLE_TYPE,
+			pprof_file_string(&pprof->out, value_types[views[pprof->view].shown].type));
+	pprof_file_flush(&pprof->out);
 	put_comments(pprof);
-}
-
-static void pprof_put_strings(struct pprof *pprof)
-{
-	const struct string_table *strings = &pprof->table.strings;
-
-	for (size_t i = 0; i < strings->count && !pprof->error; i++) {
-		const char *text = strings->strings[i];
-
-		protobuf_bytes(&pprof->message, PROFILE_STRING, text, strlen(text));
-		flush(pprof, &pprof->message);
-	}
 }
 
 static void pprof_deinit(struct pprof *pprof)
 {
-	pprof_table_deinit(&pprof->table);
 	free(pprof->location_of_frame);
-	protobuf_deinit(&pprof->message);
-	protobuf_deinit(&pprof->inner);
 	free(pprof->stack);
-	gzip_stream_deinit(&pprof->stream);
+	pprof_file_deinit(&pprof->out);
 }
 
 int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *file)
 {
 	struct pprof pprof = { .profile = profile, .view = view };
-	int result = gzip_stream_init(&pprof.stream, file);
+	int result = pprof_file_init(&pprof.out, file);
 
 	if (result < 0)
 		return result;
-	pprof_table_init(&pprof.table);
 	choose_main_mapping(&pprof);
 	pprof_put_facts(&pprof);
 	put_samples(&pprof);
-	put_mappings(&pprof);
-	put_locations(&pprof);
-	pprof_put_strings(&pprof);
-	if (!pprof.error)
-		pprof.error = gzip_stream_finish(&pprof.stream);
-	result = pprof.error;
+	result = pprof_file_finish(&pprof.out);
 	pprof_deinit(&pprof);
 	return result;
 }

@@ -2,9 +2,8 @@
 #include "daemon/report/html/html.h"
 
 #include "daemon/report/encode/escape.h"
-#include "daemon/report/encode/sha256.h"
 #include "daemon/report/html/html_data.h"
-#include "daemon/report/html/html_files.h"
+#include "daemon/report/html/html_fill.h"
 #include "daemon/report/html/html_sections.h"
 #include "daemon/report/html/html_tree.h"
 
@@ -24,36 +23,24 @@ struct page {
 	const struct html_base *base; /* NULL: of one profile */
 };
 
-static int put_file(FILE *file, struct html_file part)
-{
-	fwrite(part.text, 1, part.size, file);
-	return 0;
-}
-
 static int put_style(FILE *file, const struct page *page)
 {
 	(void)page;
-	return put_file(file, html_style());
+	html_put_file(file, html_style());
+	return 0;
 }
 
 static int put_script(FILE *file, const struct page *page)
 {
 	(void)page;
-	return put_file(file, html_script());
+	html_put_file(file, html_script());
+	return 0;
 }
 
 static int put_policy(FILE *file, const struct page *page)
 {
-	const struct html_file style = html_style(), script = html_script();
-	char style_hash[SHA256_BASE64_BYTES], script_hash[SHA256_BASE64_BYTES];
-
 	(void)page;
-	sha256_base64(style.text, style.size, style_hash);
-	sha256_base64(script.text, script.size, script_hash);
-	fprintf(file,
-		"default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; "
-		"base-uri 'none'; form-action 'none'",
-		style_hash, script_hash);
+	html_put_policy(file, html_style(), html_script());
 	return 0;
 }
 
@@ -167,14 +154,15 @@ static const struct {
 	{ "@WAITING@", .put = html_waiting },     { "@WAITING_LINK@", .put = html_waiting_link },
 };
 
-/* What stands at an '@' of the page: a part, whose name's length is returned, or 0. */
-static size_t put_part(FILE *file, const struct page *page, const char *text, size_t size,
+static size_t put_part(FILE *file, const void *context, const char *text, size_t size,
 		       int *ret_result)
 {
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		size_t length = strlen(parts[i].name);
+	const struct page *page = context;
 
-		if (length > size || memcmp(text, parts[i].name, length) != 0)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t length = html_part_at(parts[i].name, text, size);
+
+		if (!length)
 			continue;
 		*ret_result = parts[i].put ? parts[i].put(file, page->profile)
 					   : parts[i].put_part(file, page);
@@ -185,21 +173,7 @@ static size_t put_part(FILE *file, const struct page *page, const char *text, si
 
 static int write_page(const struct page *page, FILE *file)
 {
-	const struct html_file text = html_page();
-	int result = 0;
-
-	for (size_t at = 0; at < text.size && result == 0;) {
-		size_t length = 0;
-
-		if (text.text[at] == '@')
-			length = put_part(file, page, text.text + at, text.size - at, &result);
-		if (length == 0)
-			putc(text.text[at], file);
-		at += length ? length : 1;
-	}
-	if (result == 0 && ferror(file))
-		result = -EIO;
-	return result;
+	return html_fill(file, html_page(), put_part, page);
 }
 
 static int html_write(const struct profile *profile, const struct writer_options *options,

@@ -27,3 +27,7 @@ EMBED(script, INCLUDE("words.js") INCLUDE("tabs.js") INCLUDE("links.js") INCLUDE
 		      INCLUDE("flame_model.js") INCLUDE("flame_view.js") INCLUDE("flame.js")
 			      INCLUDE("timeline.js") INCLUDE("waiting.js") INCLUDE("source.js")
 				      INCLUDE("compare.js") INCLUDE("page.js"))
+EMBED(heap_page, INCLUDE("heap.html"))
+EMBED(heap_script, INCLUDE("words.js") INCLUDE("tabs.js") INCLUDE("links.js") INCLUDE("table.js")
+			   INCLUDE("flame_model.js") INCLUDE("flame_view.js") INCLUDE("flame.js")
+				   INCLUDE("heap.js"))

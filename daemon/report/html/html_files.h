@@ -13,5 +13,8 @@ struct html_file {
 struct html_file html_page(void);
 struct html_file html_style(void);
 struct html_file html_script(void);
+/* Of a look at a heap, with the same style. */
+struct html_file html_heap_page(void);
+struct html_file html_heap_script(void);
 
 #endif

@@ -24,6 +24,11 @@ void html_class_heads(FILE *file, const struct profile_facts *facts);
 void html_classes(FILE *file, const struct profile_facts *facts,
 		  const uint64_t time_ns[TIME_CLASS_COUNT], uint64_t total_ns);
 
+/* Of "python3 -X dev -m app.worker --fast", "app.worker"; NULL: that cannot be told. Borrowed. */
+const char *html_program(const char *const *command);
+/* ", 23 Nov 22:10", by the clock on the wall here; nothing for 0. */
+void html_moment(FILE *file, uint64_t unix_ns);
+
 /* Each: 0 or -ENOMEM; the caller looks at ferror(). */
 int html_title(FILE *file, const struct profile *profile);
 int html_command(FILE *file, const struct profile *profile);

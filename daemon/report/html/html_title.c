@@ -23,8 +23,7 @@ static bool is_python(const char *word)
 	       !strncmp(last_component(word), "pypy", 4);
 }
 
-/* Of "python3 -X dev -m app.worker --fast", "app.worker"; NULL: that cannot be told. */
-static const char *program_of(const char *const *command)
+const char *html_program(const char *const *command)
 {
 	if (!command || !command[0] || !command[0][0])
 		return NULL;
@@ -67,8 +66,7 @@ static void put_duration(FILE *file, uint64_t ns)
 		fprintf(file, "%" PRIu64 " h", (seconds + 1800) / 3600);
 }
 
-/* By the clock on the wall here. */
-static void put_moment(FILE *file, uint64_t unix_ns)
+void html_moment(FILE *file, uint64_t unix_ns)
 {
 	time_t seconds = (time_t)(unix_ns / 1000000000);
 	char text[32];
@@ -83,7 +81,7 @@ int html_title(FILE *file, const struct profile *profile)
 {
 	const struct profile_facts *facts = &profile->facts;
 	const struct profile_target *target = &facts->target;
-	const char *program = program_of(target->command);
+	const char *program = html_program(target->command);
 	char name[sizeof(target->comm) + 1];
 
 	snprintf(name, sizeof(name), "%.*s", (int)sizeof(target->comm), target->comm);
@@ -100,7 +98,7 @@ int html_title(FILE *file, const struct profile *profile)
 		if (html_text(file, target->host) < 0)
 			return -ENOMEM;
 	}
-	put_moment(file, facts->started_unix_ns);
+	html_moment(file, facts->started_unix_ns);
 	return 0;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph: a view of the tree (flame_view.js) drawn as boxes, zoomed, searched, by CPU time or
-// by waiting, or beside that of an earlier profile.
+// by waiting, or beside that of an earlier profile; or by what else the tree is of (tree.measures).
 
 const ROW = 24; // pixels
 const WIDTH_MIN = 2; // of a frame, in pixels
 const LABEL_WIDTH_MIN = 28;
 const BOXES_MAX = 6000;
 const CHANGE_MIN = 0.001; // of shares, that is coloured
+
+// What the widths of frames are. times: of its own nodes, where it is not that of the tree.
+const CPU_TIME = { title: 'CPU time', whole: 'All of the CPU time', words: duration };
 
 // The graph of the whole run. model: the tree as it is drawn; weigh(times) gives its frames their
 // time; show(times, ofRange) draws those of the run or of a part of it; lookAround(match) draws the callers
@@ -44,7 +47,11 @@ function startFlame(report, tree) {
 	}
 
 	function isWaiting() {
-		return weight && weight !== 'before';
+		return !tree.measures && weight && weight !== 'before';
+	}
+
+	function measure() {
+		return tree.measures ? tree.measures.find(one => one.name === weight) : CPU_TIME;
 	}
 
 	function frameOf(node) {
@@ -60,12 +67,12 @@ function startFlame(report, tree) {
 	function frameKind(node) {
 		const frame = frameOf(node);
 		return frame === ROOT ? 'root' : frame === REST ? 'rest' : frame === SYSTEM ? 'system' :
-			['python', 'native', 'process', 'system'][tree.frames[frame][0]];
+			['python', 'native', 'process', 'system', 'held'][tree.frames[frame][0]];
 	}
 
 	function frameWhere(node) {
 		const frame = frameOf(node);
-		return frame < 0 || frameKind(node) === 'process' ? '' : place(tree.frames[frame][2], options.lines ? tree.frames[frame][3] : 0);
+		return frame < 0 || tree.frames[frame][0] > 1 ? '' : place(tree.frames[frame][2], options.lines ? tree.frames[frame][3] : 0);
 	}
 
 	function labelOf(node) {
@@ -100,11 +107,11 @@ function startFlame(report, tree) {
 
 	function describeWords(node) {
 		const kind = frameKind(node);
-		const words = { root: isWaiting() ? 'All time asleep' : thread !== '' ? 'CPU time of the thread' : ofRange ? 'CPU time of the range' : 'All of the CPU time',
-			python: 'Python', native: 'Native', system: 'System', process: 'Process', rest: 'Frames too narrow to be drawn; click to see them' };
+		const words = { root: isWaiting() ? 'All time asleep' : thread !== '' ? 'CPU time of the thread' : ofRange ? 'CPU time of the range' : measure().whole,
+			python: 'Python', native: 'Native', system: 'System', process: 'Process', held: 'Held', rest: 'Frames too narrow to be drawn; click to see them' };
 
 		view.childrenOf(node);
-		return words[kind] + ', ' + shareWords(node) + ' (' + duration(node.total) + ')' +
+		return words[kind] + ', ' + shareWords(node) + ' (' + measure().words(node.total) + ')' +
 			(kind === 'rest' || options.up || sandwich ? '' : ', of its own ' + shareOfGraph(node.self));
 	}
 
@@ -278,7 +285,8 @@ function startFlame(report, tree) {
 		const note = document.getElementById('sandwich-note');
 		note.hidden = !sandwich;
 		if (sandwich)
-			note.replaceChildren('Callers of ', element('strong', {}, labelOf(node)), ' above it, callees below. Click a frame to see its own; Escape goes back.');
+			note.replaceChildren(tree.measures ? 'Holders of ' : 'Callers of ', element('strong', {}, labelOf(node)), ' above it, ',
+				tree.measures ? 'what it holds' : 'callees', ' below. Click a frame to see its own; Escape goes back.');
 	}
 
 	function lookAt(node) {
@@ -400,7 +408,7 @@ function startFlame(report, tree) {
 					coveredUntil = model.end[id];
 				}
 			}
-			found.textContent = count ? percent(time, model.total[0]) + (isWaiting() ? ' of the waiting, ' : ' of the CPU time, ') + count +
+			found.textContent = count ? percent(time, model.total[0]) + ' of the ' + (isWaiting() ? 'waiting' : measure().title) + ', ' + count +
 				(count === 1 ? ' frame' : ' frames') : 'Nothing found';
 		}
 		for (const { node, box } of boxes.values())
@@ -465,8 +473,8 @@ function startFlame(report, tree) {
 
 	// What the frames' widths are.
 	function showTimes() {
-		weigh(isWaiting() ? waitsByNode(report, tree, weight) : thread !== '' ? threadByNode(tree, Number(thread)) : times);
-		graph.setAttribute('aria-label', 'Call tree by ' + (isWaiting() ? 'time asleep' : 'CPU time'));
+		weigh(isWaiting() ? waitsByNode(report, tree, weight) : thread !== '' ? threadByNode(tree, Number(thread)) : measure().times || times);
+		graph.setAttribute('aria-label', 'Call tree by ' + (isWaiting() ? 'time asleep' : measure().title));
 		makeAnew(true);
 		search(document.getElementById('search').value);
 	}
@@ -481,10 +489,13 @@ function startFlame(report, tree) {
 		const kinds = tree.waiting && !tree.before ? waitKinds(report) : [];
 		const choice = document.getElementById('weight');
 
-		if (!kinds.length && !tree.before)
+		if (!kinds.length && !tree.before && !tree.measures)
 			return;
-		choice.append(element('option', { value: '' }, tree.before ? 'widths of now' : 'CPU time'));
-		if (tree.before)
+		if (!tree.measures)
+			choice.append(element('option', { value: '' }, tree.before ? 'widths of now' : CPU_TIME.title));
+		if (tree.measures)
+			choice.append(...tree.measures.map(one => element('option', { value: one.name }, one.title)));
+		else if (tree.before)
 			choice.append(element('option', { value: 'before' }, 'widths of before'));
 		else
 			choice.append(element('option', { value: 'all' }, 'Waiting, all kinds'),
@@ -519,10 +530,10 @@ function startFlame(report, tree) {
 		}
 		document.getElementById('native-frames').parentElement.hidden = !kinds.has(1) && !kinds.has(KERNEL);
 		document.getElementById('start-frames').parentElement.hidden = !view.folds;
-		// A tree of two profiles is by function: edits move lines.
-		document.getElementById('grouping').parentElement.hidden = Boolean(tree.before);
+		// A tree of two profiles is by function: edits move lines. Other frames have no lines.
+		document.getElementById('grouping').parentElement.hidden = Boolean(tree.before || tree.measures);
 		document.getElementById('changes-legend').hidden = !tree.before;
-		document.getElementById('kinds').hidden = Boolean(tree.before);
+		document.getElementById('kinds').hidden = Boolean(tree.before || tree.measures);
 		graph.classList.toggle('compared', Boolean(tree.before));
 	}
 

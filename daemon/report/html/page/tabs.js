@@ -83,10 +83,10 @@ function startTabs() {
 		if (event.key !== '/' || event.ctrlKey || event.altKey || event.metaKey || event.target.closest('input, select'))
 			return;
 		event.preventDefault();
-		const filter = document.getElementById('function-filter');
-		if (!filter.checkVisibility())
+		const filter = document.querySelector('.panel:not(.off) input[type="search"]');
+		if (!filter)
 			reveal('flame');
-		(filter.checkVisibility() ? filter : document.getElementById('search')).focus();
+		(filter || document.getElementById('search')).focus();
 	});
 	showTab(tabs[0], false);
 	reveal(window.location.hash.slice(1));

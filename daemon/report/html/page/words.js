@@ -25,7 +25,7 @@ function duration(ns) {
 
 // Thousands, as the text report has them.
 function bytesText(bytes) {
-	return bytes < 999500 ? Math.round(bytes / 1e3) + ' KB' : (bytes / 1e6).toFixed(1) + ' MB';
+	return bytes < 1000 ? bytes + (bytes === 1 ? ' byte' : ' bytes') : bytes < 999500 ? Math.round(bytes / 1e3) + ' KB' : (bytes / 1e6).toFixed(1) + ' MB';
 }
 
 // Of shares of CPU time: none where there are too few samples for them.

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools, chunks, types and paths of heaps that are laid out here, word by word. */
+#include "pyintrospect/heap/heap_chunk.h"
+#include "pyintrospect/heap/heap_layout.h"
+#include "pyintrospect/heap/heap_path.h"
+#include "pyintrospect/heap/heap_pool.h"
+#include "pyintrospect/heap/heap_type.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define BASE  0x7f0000000000ull
+#define BYTES 0x40000ull
+
+/* ---- memory of a process */
+
+static uint64_t memory[BYTES / 8];
+
+static void put(uint64_t offset, uint64_t value)
+{
+	assert_true(offset < BYTES && offset % 8 == 0);
+	memory[offset / 8] = value;
+}
+
+static int read_memory(void *context, struct memory_range *ranges, size_t count)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = ranges[i].address - BASE;
+
+		ranges[i].error = offset > BYTES || ranges[i].size > BYTES - offset ? -EFAULT : 0;
+		if (!ranges[i].error)
+			memcpy(ranges[i].buffer, (uint8_t *)memory + offset, ranges[i].size);
+	}
+	return 0;
+}
+
+static int read_pages(void *context, remote_addr start, size_t count, uint8_t *ret_states)
+{
+	(void)context;
+	(void)start;
+	memset(ret_states, PAGE_PRESENT | PAGE_EXCLUSIVE, count);
+	return 0;
+}
+
+/* One mapping of all of the memory, copied. */
+struct heap {
+	struct mapping mapping;
+	struct mapping_list mappings;
+	struct memory_reader reader;
+	struct page_reader pages;
+	struct heap_image image;
+	struct heap_nodes nodes;
+};
+
+static void open_heap(struct heap *heap, const char *path, uint32_t pool_bytes)
+{
+	const struct heap_image_options options = { .limit = 1u << 30 };
+
+	*heap = (struct heap){
+		.mapping = { .start = BASE, .end = BASE + BYTES, .protection = 3, .path = path },
+		.reader = { read_memory, NULL },
+		.pages = { read_pages, NULL },
+	};
+	heap->mappings = (struct mapping_list){ .mappings = &heap->mapping, .count = 1 };
+	assert_int_equal(heap_image_init(&heap->image, &heap->reader, &heap->pages, &heap->mappings,
+					 &options),
+			 0);
+	heap_nodes_init(&heap->nodes, &heap->image, pool_bytes);
+	assert_int_equal(heap_pool_find_all(&heap->nodes), 0);
+	assert_int_equal(heap_nodes_index(&heap->nodes), 0);
+	assert_int_equal(heap_chunk_find_all(&heap->nodes), 0);
+}
+
+static void close_heap(struct heap *heap)
+{
+	heap_nodes_deinit(&heap->nodes);
+	heap_image_deinit(&heap->image);
+}
+
+/* ---- pools */
+
+/* carved blocks, of which those at the numbers in free_ones are in the list. */
+static void put_pool(uint64_t at, uint32_t pool_bytes, uint32_t block, uint32_t carved,
+		     const uint32_t *free_ones, size_t free_count)
+{
+	uint64_t link = at + 8;
+
+	put(at, carved - free_count);
+	put(at + 32, (uint64_t)(block / 16 - 1) << 32);
+	put(at + 40, (POOL_HEAD + (uint64_t)carved * block) | (uint64_t)(pool_bytes - block) << 32);
+	for (size_t i = 0; i < free_count; i++) {
+		uint64_t block_at = at + POOL_HEAD + (uint64_t)free_ones[i] * block;
+
+		put(link, BASE + block_at);
+		link = block_at;
+	}
+	put(link, 0);
+}
+
+static void check_pools(uint32_t pool_bytes)
+{
+	static const uint32_t free_ones[] = { 3, 0, 7 };
+	struct heap heap;
+
+	memset(memory, 0, sizeof(memory));
+	put_pool(pool_bytes, pool_bytes, 64, 10, free_ones, 3);
+	put_pool(3ull * pool_bytes, pool_bytes, 512, 2, NULL, 0);
+	open_heap(&heap, "", pool_bytes);
+	assert_int_equal(heap.nodes.pool_count, 2);
+	assert_int_equal(heap.nodes.count, 12);
+	assert_int_equal(heap.nodes.pools[0].address, BASE + pool_bytes);
+	assert_int_equal(heap.nodes.pools[0].block_bytes, 64);
+	assert_int_equal(heap.nodes.pools[0].free, 3);
+	assert_int_equal(heap.nodes.torn, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(heap.nodes.kinds[i],
+				 i == 0 || i == 3 || i == 7 ? HEAP_NODE_FREE : HEAP_NODE_RAW);
+	/* Of an address inside of a block. */
+	for (uint64_t inside = 0; inside < 64; inside += 8) {
+		uint64_t found;
+
+		assert_int_equal(heap_nodes_find(&heap.nodes,
+						 BASE + pool_bytes + POOL_HEAD + 4 * 64 + inside,
+						 &found),
+				 4);
+		assert_int_equal(found, inside);
+	}
+	close_heap(&heap);
+}
+
+static void test_pools(void **state)
+{
+	(void)state;
+	check_pools(POOL_BYTES_3_9);
+	check_pools(POOL_BYTES_3_10);
+}
+
+/* What a pool says of itself does not agree: it is torn, or none. */
+static void test_torn_pools(void **state)
+{
+	static const uint32_t free_ones[] = { 1, 2 };
+	struct heap_pool_head head;
+	struct heap heap;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put_pool(0, POOL_BYTES_3_9, 64, 10, free_ones, 2);
+	put(0, 9); /* one more in use than there can be */
+	put_pool(POOL_BYTES_3_9, POOL_BYTES_3_9, 64, 10, free_ones, 2);
+	put(POOL_BYTES_3_9 + POOL_HEAD + 2 * 64,
+	    BASE + POOL_BYTES_3_9 + POOL_HEAD + 64); /* round */
+	put_pool(2 * POOL_BYTES_3_9, POOL_BYTES_3_9, 64, 10, free_ones, 2);
+	open_heap(&heap, "", POOL_BYTES_3_9);
+	assert_int_equal(heap.nodes.pool_count, 3);
+	assert_int_equal(heap.nodes.torn, 2);
+	assert_true(heap.nodes.pools[0].torn && heap.nodes.pools[1].torn);
+	assert_false(heap.nodes.pools[2].torn);
+	close_heap(&heap);
+
+	/* More blocks than fit; a list that begins between blocks; a class that does not fit. */
+	put(0, 64);
+	assert_false(heap_pool_parse((uint8_t *)memory, BASE, POOL_BYTES_3_9, &head));
+	put_pool(0, POOL_BYTES_3_9, 64, 10, NULL, 0);
+	put(8, BASE + POOL_HEAD + 8);
+	assert_false(heap_pool_parse((uint8_t *)memory, BASE, POOL_BYTES_3_9, &head));
+	put_pool(0, POOL_BYTES_3_9, 64, 10, NULL, 0);
+	put(32, 40ull << 32);
+	assert_false(heap_pool_parse((uint8_t *)memory, BASE, POOL_BYTES_3_9, &head));
+}
+
+/* ---- chunks */
+
+static void put_chunk(uint64_t at, uint64_t size, bool previous_used)
+{
+	put(at + 8, size | previous_used);
+}
+
+static void test_chunks(void **state)
+{
+	struct heap heap;
+	uint64_t inside;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put_chunk(0, 0x100, true);
+	put_chunk(0x100, 0x200, true);
+	put_chunk(0x300, 0x50, false); /* the one before is free */
+	put_chunk(0x350, BYTES - 0x350, true);
+	open_heap(&heap, "[heap]", POOL_BYTES_3_9);
+	assert_int_equal(heap.nodes.chunk_count, 4);
+	assert_int_equal(heap.nodes.chunks[0].state, HEAP_CHUNK_USED);
+	assert_int_equal(heap.nodes.chunks[1].state, HEAP_CHUNK_FREE);
+	assert_int_equal(heap.nodes.chunks[2].state, HEAP_CHUNK_USED);
+	assert_int_equal(heap.nodes.chunks[3].state, HEAP_CHUNK_TOP);
+	/* From behind its head up to the next one's size. */
+	assert_int_equal(heap.nodes.chunks[2].address, BASE + 0x310);
+	assert_int_equal(heap.nodes.chunks[2].size, 0x48);
+	assert_int_equal(heap.nodes.broken_heaps, 0);
+	assert_int_equal(heap_nodes_find(&heap.nodes, BASE + 0x328, &inside), 2);
+	assert_int_equal(inside, 0x18);
+	assert_int_equal(heap.nodes.kinds[1], HEAP_NODE_FREE);
+	close_heap(&heap);
+
+	/* The row ends before the heap does: what was there so far is kept, and it is said. */
+	put_chunk(0x300, 0x58, true);
+	open_heap(&heap, "[heap]", POOL_BYTES_3_9);
+	assert_int_equal(heap.nodes.broken_heaps, 1);
+	assert_int_equal(heap.nodes.chunk_count, 2);
+	close_heap(&heap);
+}
+
+/* A mapping of its own, and one that says more than there is. */
+static void test_mapped_chunks(void **state)
+{
+	struct heap heap;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put(8, 0x3000 | 2);
+	put(0x5000 + 8, (BYTES << 4) | 2);
+	open_heap(&heap, "", POOL_BYTES_3_9);
+	assert_int_equal(heap.nodes.chunk_count, 1);
+	assert_int_equal(heap.nodes.chunks[0].state, HEAP_CHUNK_MAPPED);
+	assert_int_equal(heap.nodes.chunks[0].size, 0x3000 - 16);
+	close_heap(&heap);
+}
+
+/* ---- types */
+
+#define TYPES 0x8000
+#define NAMES 0xf000
+
+static remote_addr put_type(unsigned number, const char *name, uint64_t flags, uint64_t basic,
+			    uint64_t item)
+{
+	uint64_t at = TYPES + (uint64_t)number * 0x400, text = NAMES + (uint64_t)number * 64;
+
+	put(at, 1);
+	put(at + OBJECT_TYPE, BASE + TYPES);
+	put(at + TYPE_NAME, BASE + text);
+	put(at + TYPE_BASIC, basic);
+	put(at + TYPE_ITEM, item);
+	put(at + TYPE_FLAGS_AT, flags | FLAG_READY);
+	memcpy((uint8_t *)memory + text, name, strlen(name) + 1);
+	return BASE + at;
+}
+
+static void test_types(void **state)
+{
+	const struct python_layout *python = python_layout_builtin(11);
+	struct heap_layout layout;
+	struct heap_types types;
+	struct heap heap;
+	remote_addr list, dict, unready;
+	uint64_t block[16] = { 0 };
+	uint16_t number;
+
+	(void)state;
+	assert_non_null(python);
+	layout = heap_layout_of(python);
+	memset(memory, 0, sizeof(memory));
+	put_type(0, "type", FLAG_TYPE | FLAG_COLLECTED, 400, 40);
+	list = put_type(1, "list", FLAG_LIST | FLAG_COLLECTED, 40, 0);
+	dict = put_type(2, "dict", FLAG_DICT | FLAG_COLLECTED, 48, 0);
+	unready = put_type(3, "half", FLAG_COLLECTED, 48, 0);
+	put(TYPES + 3 * 0x400 + TYPE_FLAGS_AT, FLAG_COLLECTED);
+	open_heap(&heap, "", POOL_BYTES_3_10);
+	assert_int_equal(heap_types_init(&types, &heap.image, &layout, BASE + TYPES), 0);
+
+	number = heap_types_find(&types, list);
+	assert_true(number >= HEAP_NODE_FIRST_TYPE);
+	assert_string_equal(types.items[number].name, "list");
+	assert_int_equal(types.items[number].kind, HEAP_KIND_LIST);
+	assert_int_equal(heap_types_find(&types, list), number);
+	assert_int_not_equal(heap_types_find(&types, dict), number);
+	/* Not set up; no type; nowhere. */
+	assert_int_equal(heap_types_find(&types, unready), 0);
+	assert_int_equal(heap_types_find(&types, BASE + 0x100), 0);
+	assert_int_equal(heap_types_find(&types, 8), 0);
+
+	/* A list behind its collector's head; without references it is what is left of one. */
+	block[2] = 1;
+	block[3] = list;
+	assert_int_equal(heap_types_classify(&types, (uint8_t *)block, sizeof(block)), number);
+	block[2] = 0;
+	assert_int_not_equal(heap_types_classify(&types, (uint8_t *)block, sizeof(block)), number);
+	block[2] = 1;
+	block[3] = unready;
+	assert_int_equal(heap_types_classify(&types, (uint8_t *)block, sizeof(block)),
+			 HEAP_NODE_RAW);
+	heap_types_deinit(&types);
+	close_heap(&heap);
+}
+
+/* ---- paths */
+
+static void test_paths(void **state)
+{
+	struct heap_paths paths;
+	uint32_t root, next, node, other;
+
+	(void)state;
+	assert_int_equal(heap_paths_init(&paths), 0);
+	assert_int_equal(heap_paths_string(&paths, ".next"), heap_paths_string(&paths, ".next"));
+	root = heap_paths_child(&paths, 0, heap_paths_string(&paths, "app.head"), 7);
+	next = heap_paths_child(&paths, root, heap_paths_string(&paths, ".next"), 7);
+	assert_int_equal(paths.items[next].parent, root);
+	/* A linked list is one path, also with another step between. */
+	assert_int_equal(heap_paths_child(&paths, next, heap_paths_string(&paths, ".next"), 7),
+			 next);
+	node = heap_paths_child(&paths, next, heap_paths_string(&paths, ".value"), 8);
+	assert_int_equal(heap_paths_child(&paths, node, heap_paths_string(&paths, ".next"), 7),
+			 next);
+	/* Of another type it is another path. */
+	other = heap_paths_child(&paths, next, heap_paths_string(&paths, ".next"), 9);
+	assert_int_not_equal(other, next);
+	assert_int_equal(paths.items[other].parent, next);
+	assert_string_equal(paths.strings + paths.items[other].step, ".next");
+	heap_paths_deinit(&paths);
+}
+
+/* More names than there is room for: what was to come is counted in the path before it. */
+static void test_path_limits(void **state)
+{
+	struct heap_paths paths;
+	char words[HEAP_STEP_BYTES];
+	uint32_t last = 1;
+
+	(void)state;
+	assert_int_equal(heap_paths_init(&paths), 0);
+	memset(words, 'x', sizeof(words) - 1);
+	words[sizeof(words) - 1] = '\0';
+	for (unsigned i = 0; last && i < HEAP_STRINGS_MAX / HEAP_STEP_BYTES + 2; i++) {
+		words[snprintf(words, sizeof(words), "%u", i)] = 'x';
+		last = heap_paths_string(&paths, words);
+	}
+	assert_int_equal(last, 0);
+	assert_true(paths.cut && !paths.no_memory);
+	assert_true(paths.string_bytes <= HEAP_STRINGS_MAX);
+	heap_paths_deinit(&paths);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pools),       cmocka_unit_test(test_torn_pools),
+		cmocka_unit_test(test_chunks),      cmocka_unit_test(test_mapped_chunks),
+		cmocka_unit_test(test_types),       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_path_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
