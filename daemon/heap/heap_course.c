@@ -47,8 +47,9 @@ static uint64_t interval_ns(const struct run *run)
 {
 	const struct heap_growth *growth = &run->course->growth;
 	uint64_t duration_ns = run->options->duration_ns;
-	uint64_t least_ns = largest(growth->copy_cpu_ns / growth->taken * COPY_PART,
-				    growth->cpu_ns / growth->taken * LOOK_PART);
+	uint64_t taken = growth->taken ? growth->taken : 1;
+	uint64_t least_ns = largest(growth->copy_cpu_ns / taken * COPY_PART,
+				    growth->cpu_ns / taken * LOOK_PART);
 
 	if (run->options->interval_ns)
 		return largest(run->options->interval_ns, INTERVAL_MIN_NS);
@@ -65,7 +66,9 @@ static uint64_t interval_ns(const struct run *run)
 static uint64_t pause_ns(const struct run *run)
 {
 	uint64_t interval = interval_ns(run), now_ns = clock_now_ns(), left;
-	uint64_t elapsed = now_ns - run->began_ns, looked = now_ns - run->last->time_ns;
+	uint64_t elapsed = now_ns - run->began_ns;
+	/* Even the first look may have been left out. */
+	uint64_t looked = run->last ? now_ns - run->last->time_ns : 0;
 
 	/* From beginning to beginning. */
 	interval = interval > looked + INTERVAL_MIN_NS ? interval - looked : INTERVAL_MIN_NS;
@@ -214,6 +217,11 @@ struct heap_look *heap_course_take(pid_t pid, const struct heap_course_options *
 	failure = run.looker ? look_on(&run, error) : -1;
 	end_watch(run.course);
 	heap_looker_destroy(run.looker);
+	if (!failure && !run.last) {
+		error_set(error, EXIT_NO_TARGET,
+			  "process %d has ended before a look at it was of use", (int)pid);
+		failure = -1;
+	}
 	if (failure) {
 		heap_look_destroy(run.last);
 		heap_course_destroy(run.course);

@@ -49,7 +49,9 @@ static bool is_end(const char *text)
 
 bool sorted_end_is_taken(const char *line)
 {
-	while (line && (line = strstr(line, SORTED))) {
+	if (!line)
+		return false;
+	while ((line = strstr(line, SORTED))) {
 		const char *behind = behind_call(line + strlen(SORTED));
 
 		if (behind && is_end(behind))
