@@ -162,7 +162,9 @@ static bool takes_item(const struct bytecode *bytecode, size_t next)
 		return false;
 	index = &bytecode->instructions[next];
 	subscript = &bytecode->instructions[next + 1];
-	return (!strcmp(index->name, "LOAD_CONST") || !strcmp(index->name, "LOAD_SMALL_INT")) &&
+	/* 3.15 has -1 among its common constants. */
+	return (!strcmp(index->name, "LOAD_CONST") || !strcmp(index->name, "LOAD_SMALL_INT") ||
+		!strcmp(index->name, "LOAD_COMMON_CONSTANT")) &&
 	       (text_starts_with(subscript->name, "BINARY_SUBSCR") ||
 		(!strcmp(subscript->name, "BINARY_OP") && subscript->argument == 26));
 }
