@@ -24,8 +24,10 @@ enum {
 #define PIECE_NESTED_BYTES 128
 #define ITEMS_FIRST        8 /* of a list or tuple, and as many of the others */
 #define ITEMS_OTHER        8
-#define ENTRIES_MAX        16 /* of a dict that are looked at for its first items */
-#define INT_BYTES_MAX      4096
+/* Addresses for each of the others, where no object holds it: which of them are the same. */
+#define ITEMS_SPREAD  4
+#define ENTRIES_MAX   16 /* of a dict that are looked at for its first items */
+#define INT_BYTES_MAX 4096
 
 /* Asks for contents in one piece of memory: all of it, or pieces spread over it. */
 void content_request_bytes(struct fingerprints *set, struct content_node *node, remote_addr address,
@@ -135,6 +137,7 @@ void content_request_items(struct fingerprints *set, struct content_node *node, 
 			   uint64_t count)
 {
 	uint64_t others;
+	bool spread = node->level == 0 && count > ITEMS_FIRST + ITEMS_OTHER * ITEMS_SPREAD;
 
 	node->size = count;
 	node->own = hash_combine(node->own, count);
@@ -153,6 +156,8 @@ void content_request_items(struct fingerprints *set, struct content_node *node, 
 		others = count - ITEMS_FIRST;
 		node->partial |= others > ITEMS_OTHER;
 		others = others < ITEMS_OTHER ? others : ITEMS_OTHER;
+		node->place = spread ? ITEMS_SPREAD : 1;
+		others *= node->place;
 		for (uint64_t i = 1; i <= others; i++)
 			content_request(
 				set, node,
@@ -162,14 +167,41 @@ void content_request_items(struct fingerprints *set, struct content_node *node, 
 	node->stage = STAGE_SECOND;
 }
 
+/*
+ * Items that are few objects, again and again, tell little by what each of them is: lists of such
+ * differ in where each of them lies.
+ */
+static void add_pattern(struct content_node *node, const struct memory_range *ranges, size_t count)
+{
+	uint64_t seen[ITEMS_FIRST + ITEMS_OTHER * ITEMS_SPREAD], same;
+	size_t seen_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		for (size_t at = 0; at + 8 <= ranges[i].size && !ranges[i].error; at += 8) {
+			uint64_t item = content_word_of(&ranges[i], at);
+
+			if (seen_count == sizeof(seen) / sizeof(seen[0]))
+				return;
+			for (same = 0; same < seen_count && seen[same] != item; same++)
+				;
+			seen[seen_count++] = item;
+			node->own = hash_combine(node->own, same);
+		}
+	}
+}
+
 void content_add_items(struct fingerprints *set, struct content_node *node,
 		       const struct memory_range *ranges, size_t count)
 {
+	if (node->place > 1)
+		add_pattern(node, ranges, count);
 	for (size_t i = 0; i < count; i++) {
 		if (ranges[i].error) {
 			node->partial = node->opaque = true;
 			continue;
 		}
+		if (node->place > 1 && i % node->place)
+			continue;
 		for (size_t at = 0; at + 8 <= ranges[i].size; at += 8)
 			if (!content_child(set, node, content_word_of(&ranges[i], at)))
 				break;

@@ -142,6 +142,15 @@ bool argument_calls_function(const struct argument_site *site)
 	return false;
 }
 
+bool argument_calls_cache(const struct argument_site *site)
+{
+	for (size_t k = 0; k < site->operand_count; k++)
+		if (argument_is_callee(site->operands[k].role) &&
+		    strstr(site->operands[k].shape, "lru_cache_wrapper"))
+			return true;
+	return false;
+}
+
 /* A C function of ctypes, given numbers alone: one of them may be a handle of what it works on. */
 bool argument_is_foreign(const struct argument_site *site)
 {

@@ -18,6 +18,9 @@ void argument_note_integer(struct argument_frame *frame, struct argument_site *s
 /* To 3.10 a Python function is called through C, which takes no operands from the stack. */
 bool argument_calls_function(const struct argument_site *site);
 
+/* functools.lru_cache: it keeps results by argument, and who calls it pays for the others alone. */
+bool argument_calls_cache(const struct argument_site *site);
+
 /* A C function of ctypes, given numbers alone: one of them may be a handle of what it works on. */
 bool argument_is_foreign(const struct argument_site *site);
 

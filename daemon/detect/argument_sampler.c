@@ -284,7 +284,7 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 	}
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
 		note_value(sampler, frame, site ? site : &unknown, k, &values.items[k], object);
-	if (site && values.count && argument_is_foreign(site))
+	if (site && values.count && (argument_is_foreign(site) || argument_calls_cache(site)))
 		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
 	frame->operand_count =
 		(uint8_t)(values.count < ARGUMENT_OPERANDS_MAX ? values.count
@@ -506,8 +506,8 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 	for (size_t k = 0; k < site.operand_count; k++)
 		note_value(sampler, &noted, &site, k, &values.items[k], &object);
 	*ret_contents = (struct argument_contents){ noted.contents, noted.objects, noted.largest };
-	return !argument_is_foreign(&site) && noted.flags & ARGUMENT_DATA &&
-	       !(noted.flags & ARGUMENT_OPAQUE);
+	return !argument_is_foreign(&site) && !argument_calls_cache(&site) &&
+	       noted.flags & ARGUMENT_DATA && !(noted.flags & ARGUMENT_OPAQUE);
 }
 
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,

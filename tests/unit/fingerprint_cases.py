@@ -130,6 +130,9 @@ say("OTHER", {"a": 1}, {"a": 2}, {"b": 1}, {"a": 1, "b": 2}, {"a": {"b": 1}}, {"
 say("OTHER", slice(1), slice(2), slice(1, 2), slice(1, 2, 3), range(1), range(2), range(1, 2))
 say("OTHER", long_bytes(), long_bytes(0), long_bytes(99999), bytearray(b"abcd" * 25001))
 say("OTHER", len, sys, number, Thing, one, Thing(2), one.method, Thing(2).method, [1].append, [2].append, cell(7))
+# Few objects, each many times.
+alike("list", "list(4000)", lambda: list("a" * 1300 + "b" * 2700), whole=0)
+say("OTHER", *(list("a" * many + "b" * (4000 - many)) for many in (1300, 1600, 2600)))
 say("OTHER", [one], [Thing(2)], list(range(1000)), list(range(1, 1001)))
 
 # ---- the standard library's, and the program's own classes
