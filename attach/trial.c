@@ -26,7 +26,8 @@
 #define DATA_SLOT       1
 #define MAGIC           0x7069657072747279ull
 #define NEVER_EXECUTED  8 /* the zero page is never mapped */
-#define STEPS_BETWEEN   1000
+/* Long against the way through the kernel, which an ordinary user's clock does not sample. */
+#define STEPS_BETWEEN   100000
 #define MICROSECONDS_UP 500
 
 /* In memory at the same address in both processes. */

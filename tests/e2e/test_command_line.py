@@ -253,7 +253,7 @@ def test_sleeping_target_has_no_samples():
 
 def test_real_parent_learns_the_exit_code():
     """The target's own parent waits for it, also when it ends while traced."""
-    with Target(default_interpreter(), "short_lived.py", "--seconds", 0.5, "--exit-code", 7) as target:
+    with Target(default_interpreter(), "short_lived.py", "--seconds", 1.5, "--exit-code", 7) as target:
         with Daemon("--pid", target.pid, "-d", 30, "-q") as daemon:
             target.finish(code=7)
             daemon.finish()

@@ -27,7 +27,7 @@ def pprof_stacks(path):
     samples, locations = rest.split("\nLocations\n", 1)
     check_equal(samples.splitlines()[0].split(), ["inuse_objects/count", "inuse_space/bytes[dflt]"], "types of samples")
     check("PeriodType: space bytes" in head, head)
-    names = dict(re.findall(r"^ +(\d+): 0x0 (?:M=\d+ )?(.*?) :0:0 s=0(?:\(.*\))?$", locations, re.M))
+    names = dict(re.findall(r"^ +(\d+): 0x0 (?:M=\d+ )?(.*?) :0(?::0)? s=0(?:\(.*\))?$", locations, re.M))
     check(names, "no locations in %r" % locations[:300])
     samples = re.findall(r"^ +(\d+) +(\d+): ([\d ]+)$", samples, re.M)
     return added_up((tuple(names[number] for number in reversed(stack.split())), int(count), int(size))
