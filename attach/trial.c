@@ -19,13 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIAL_NS        (2 * NS_PER_SECOND)
-#define PERIOD_NS       NS_PER_MS
-#define CHILD_SECONDS   10
-#define EXECUTION_SLOT  0
-#define DATA_SLOT       1
-#define MAGIC           0x7069657072747279ull
-#define NEVER_EXECUTED  8 /* the zero page is never mapped */
+#define TRIAL_NS       (2 * NS_PER_SECOND)
+#define PERIOD_NS      NS_PER_MS
+#define CHILD_SECONDS  10
+#define EXECUTION_SLOT 0
+#define DATA_SLOT      1
+#define MAGIC          0x7069657072747279ull
+#define NEVER_EXECUTED 8 /* the zero page is never mapped */
 /* Long against the way through the kernel, which an ordinary user's clock does not sample. */
 #define STEPS_BETWEEN   100000
 #define MICROSECONDS_UP 500
