@@ -15,6 +15,8 @@
 #define LIST_MAX 64
 /* Items that are worth more than to be sorted. */
 #define SORTED_MIN 8
+/* Bytes, or characters, for which to find them in a dict takes less than to work on them. */
+#define MUCH_BYTES 256
 
 static bool is_scalar(uint8_t kind)
 {
@@ -107,6 +109,35 @@ bool argument_is_whole_data(const struct argument_operand *operand)
 	default:
 		return false;
 	}
+}
+
+size_t argument_first_given(const struct argument_site *site)
+{
+	size_t first = 0;
+
+	while (first < site->operand_count && site->operands[first].callable)
+		first++;
+	return first;
+}
+
+bool argument_is_given_much(const struct argument_site *site)
+{
+	bool much = false;
+
+	if (site->kind != OPERATION_CALL)
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (operand->callable)
+			continue;
+		if (!operand->whole || operand->kind == CONTENT_OBJECT)
+			return false;
+		much |= (operand->kind == CONTENT_BYTES || operand->kind == CONTENT_STR ||
+			 operand->kind == CONTENT_ARRAY) &&
+			operand->size >= MUCH_BYTES;
+	}
+	return much;
 }
 
 /* All but those that run code of a library, or of the program. */
@@ -290,6 +321,7 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_ON_ONE:
 		return first && first->kind == CONTENT_LIST && first->size <= 1;
 	case SLOW_IN_TURN:
+	case SLOW_PREPARES:
 	case SLOW_IN_PIECES:
 	case SLOW_SORT:
 	case SLOW_ROWS_AROUND:

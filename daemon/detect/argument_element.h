@@ -30,6 +30,12 @@ bool argument_works_on_elements(const struct argument_site *site, const struct c
  * of it. */
 bool argument_is_whole_data(const struct argument_operand *operand);
 
+/* The first operand that is not what is called: its number, or how many there are. */
+size_t argument_first_given(const struct argument_site *site);
+
+/* A call of a function in C that is given so much that a cache's look at it is little beside it. */
+bool argument_is_given_much(const struct argument_site *site);
+
 /* It costs no more than to keep its result would: x[i] of a list, a + b of two numbers. */
 bool argument_is_trivial(const struct argument_site *site);
 

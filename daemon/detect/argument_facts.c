@@ -159,6 +159,21 @@ static void count_pair(struct argument_facts *facts, const struct argument_frame
 	facts->pair_contents = frame->contents;
 }
 
+/* What it is given first, by itself. */
+static void count_first(struct argument_facts *facts, const struct argument_site *site,
+			const struct argument_frame *frame)
+{
+	size_t first = argument_first_given(site);
+
+	if (!site->slow || slow_call_get(site->slow)->when != SLOW_PREPARES ||
+	    first >= frame->operand_count || facts->summary->calls <= facts->first_calls)
+		return;
+	facts->first_pairs += facts->first_calls > 0;
+	facts->first_alike += facts->first_calls && frame->operands[first] == facts->first_contents;
+	facts->first_calls = facts->summary->calls;
+	facts->first_contents = frame->operands[first];
+}
+
 static void count_size(struct argument_facts *facts, uint64_t size)
 {
 	if (size > facts->most_items)
@@ -192,8 +207,8 @@ static void count_round(struct argument_facts *all, const struct argument_frame 
 	facts->round = round;
 }
 
-static void count_frame(struct argument_facts *all, const struct argument_sample *sample,
-			unsigned number, uint32_t position)
+static void count_frame(struct argument_facts *all, const struct argument_log *log,
+			const struct argument_sample *sample, unsigned number, uint32_t position)
 {
 	const struct argument_frame *frame = &sample->frames[number];
 	struct argument_facts *facts = &all[frame->site];
@@ -212,6 +227,7 @@ static void count_frame(struct argument_facts *all, const struct argument_sample
 	facts->state += !!(frame->flags & ARGUMENT_STATE);
 	count_contents(facts, frame->contents);
 	count_pair(facts, frame);
+	count_first(facts, &log->sites[frame->site], frame);
 	count_size(facts, frame->largest);
 }
 
@@ -299,6 +315,11 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	case SLOW_SEARCH:
 		facts->searched |= argument_meets(site, when);
 		break;
+	case SLOW_PREPARES:
+		facts->slow =
+			facts->first_pairs >= PAIRS_MIN &&
+			interval_wilson(facts->first_alike, facts->first_pairs).low > ENTRY_LOW;
+		break;
 	case SLOW_IN_PIECES:
 		facts->elements = facts->call.in_loop && site->counted;
 		facts->summary->elements = facts->summary->slow;
@@ -310,7 +331,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 
 static void judge_few(struct argument_facts *facts, const struct argument_site *site)
 {
-	bool calls_python = site->of_callee || site->runs_python;
+	bool works = site->of_callee || site->runs_python || argument_is_given_much(site);
 	const struct argument_summary *summary = facts->summary;
 	double n = (double)summary->judged, calls = summary->pairs + 1, alike = 0;
 
@@ -321,17 +342,17 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	}
 	/* What was made anew and is equal by chance has no place to keep a result at. */
 	if (facts->in_turn) {
-		facts->few = calls_python && site->row_recurring >= ROWS_RECURRING_MIN &&
+		facts->few = works && site->row_recurring >= ROWS_RECURRING_MIN &&
 			     site->row_held >= ROWS_ALIKE_MIN && !site->row_changed;
 		return;
 	}
 	/* Data that is other data a moment later does not come back among all samples. */
-	if (calls_python && site->row_recurring >= ROWS_RECURRING_MIN &&
+	if (works && site->row_recurring >= ROWS_RECURRING_MIN &&
 	    site->row_alike >= ROWS_ALIKE_MIN) {
 		facts->few = true;
 		return;
 	}
-	if (calls_python && summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
+	if (works && summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
 	    (calls - 1) * calls / 2 / (double)summary->recurring <= FEW_SETS_MAX) {
 		facts->few = true;
 		return;
@@ -540,7 +561,7 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 		/* Of one that was cut it is not known what it was not in. */
 		position += !sample->cut;
 		for (unsigned f = 0; f < sample->frame_count; f++)
-			count_frame(facts, sample, f, position);
+			count_frame(facts, log, sample, f, position);
 	}
 	free(order);
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {
@@ -559,26 +580,20 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 	return error;
 }
 
-static struct saved_part exactly(double part)
-{
-	return (struct saved_part){ part, part, part };
-}
-
 struct saved_part argument_summary_part(const struct argument_summary *summary,
 					enum argument_verdict verdict)
 {
 	switch (verdict) {
 	case ARGUMENT_ELEMENTS:
 	case ARGUMENT_SCALARS:
-		return summary->elements.middle > 0 ? summary->elements : exactly(1);
+		return summary->elements.middle > 0 ? summary->elements
+						    : argument_part_of_repeats(0, 0);
 	case ARGUMENT_SLOW:
-		return summary->slow.middle > 0 ? summary->slow : exactly(1);
+		return summary->slow.middle > 0 ? summary->slow : argument_part_of_repeats(0, 0);
 	case ARGUMENT_INVARIANT:
 	case ARGUMENT_REPEATED:
-		if (summary->repeated > 0)
-			return exactly(summary->repeated);
-		return exactly(summary->trips ? 1 - 1 / (double)summary->trips : 1);
+		return argument_part_of_repeats(summary->repeated, summary->trips);
 	default:
-		return exactly(1);
+		return argument_part_of_repeats(0, 0);
 	}
 }

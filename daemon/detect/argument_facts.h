@@ -60,6 +60,9 @@ struct argument_facts {
 	uint32_t code_site; /* the first site of the same code object; there stands */
 	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
 			     */
+	/* Of calls that prepare their first argument: sampled ones, and those of them with the same
+	 * one as the call sampled before. */
+	uint32_t first_pairs, first_alike, first_calls, first_contents;
 	uint64_t pair_calls,
 		pair_contents; /* of the last sample for summary->pairs; calls: 0, none yet */
 	uint32_t code_seen;    /* samples of all its sites */

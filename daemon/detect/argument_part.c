@@ -94,3 +94,10 @@ struct saved_part argument_part_of_slow(uint8_t slow)
 	/* As far from nothing as from all: what the other way costs differs. */
 	return (struct saved_part){ part, part * part, sqrt(part) };
 }
+
+struct saved_part argument_part_of_repeats(double repeated, uint64_t trips)
+{
+	double part = repeated > 0 ? repeated : trips ? 1 - 1 / (double)trips : 1;
+
+	return (struct saved_part){ part, part, part };
+}

@@ -409,8 +409,8 @@ static uint32_t watched_so_far(const struct argument_site *site)
  */
 static bool is_worth_a_row(const struct argument_site *site)
 {
-	if (!(site->of_callee || site->runs_python) || !site->comparable ||
-	    site->samples < ROW_SAMPLES_MIN ||
+	if (!(site->of_callee || site->runs_python || argument_is_given_much(site)) ||
+	    !site->comparable || site->samples < ROW_SAMPLES_MIN ||
 	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)

@@ -24,7 +24,13 @@
 #define ON_LIST(other)                                                                             \
 	"makes an array of a short list first, which costs more than the work: " other             \
 	", or keep the numbers in an array"
-#define MOVES_ALL "moves all that is behind it each time: use collections.deque"
+#define FACTORISES(other) "factorises the same matrix each time: " other
+#define COPIES_FIELDS                                                                              \
+	"copies what each field holds, in Python: vars() gives the fields as they are, and a "     \
+	"method of "                                                                               \
+	"the class's own can copy what needs it"
+#define EXACT(other) "works in exact fractions: " other
+#define MOVES_ALL    "moves all that is behind it each time: use collections.deque"
 
 static const struct slow_call slow_calls[] = {
 	{ "iterrows", "pandas/core/frame.py",
@@ -39,6 +45,27 @@ static const struct slow_call slow_calls[] = {
 	  SLOW_COPY, 1 },
 	{ "mean", "/statistics.py",
 	  "adds up exact fractions: statistics.fmean() does it in floating point", SLOW_ALWAYS, 1 },
+	{ "stdev", "/statistics.py", EXACT("math.sqrt() of a sum of squares, or NumPy's std()"),
+	  SLOW_ALWAYS, 0.8 },
+	{ "pstdev", "/statistics.py", EXACT("math.sqrt() of a sum of squares, or NumPy's std()"),
+	  SLOW_ALWAYS, 0.8 },
+	{ "variance", "/statistics.py", EXACT("a sum of squares, or NumPy's var()"), SLOW_ALWAYS,
+	  0.8 },
+	{ "pvariance", "/statistics.py", EXACT("a sum of squares, or NumPy's var()"), SLOW_ALWAYS,
+	  0.8 },
+	{ "asdict", "/dataclasses.py", COPIES_FIELDS, SLOW_COPY, 0.9 },
+	{ "astuple", "/dataclasses.py", COPIES_FIELDS, SLOW_COPY, 0.9 },
+	{ "spsolve", "/linsolve.py",
+	  FACTORISES("factorized() or splu() of scipy.sparse.linalg do so once"), SLOW_PREPARES,
+	  0.9 },
+	{ "solve", "/_basic.py", FACTORISES("lu_factor() once, and lu_solve() for each"),
+	  SLOW_PREPARES, 0.8 },
+	{ "solve", "/_linalg.py",
+	  FACTORISES("scipy.linalg.lu_factor() once, or give all right-hand sides to one call"),
+	  SLOW_PREPARES, 0.8 },
+	{ "solve", "/linalg.py",
+	  FACTORISES("scipy.linalg.lu_factor() once, or give all right-hand sides to one call"),
+	  SLOW_PREPARES, 0.8 },
 	{ "_strptime_datetime", "/_strptime.py",
 	  "interprets its format anew for each text: datetime.fromisoformat() reads ISO 8601 many "
 	  "times faster",
