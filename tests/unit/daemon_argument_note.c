@@ -58,11 +58,35 @@ static void test_class_methods(void **state)
 	assert_int_equal(first.frame.flags & (ARGUMENT_DATA | ARGUMENT_OPAQUE), 0);
 }
 
+/* What functools.lru_cache made of a function, called by its name and as a method. */
+static void test_caches(void **state)
+{
+	static const struct {
+		uint8_t role;
+		const char *shape;
+		bool cached;
+	} cases[] = {
+		{ OPERAND_CALLABLE, "_lru_cache_wrapper", true },
+		{ OPERAND_METHOD, "functools._lru_cache_wrapper", true },
+		{ OPERAND_CALLABLE, "function", false },
+		{ OPERAND_VALUE, "_lru_cache_wrapper", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct noted noted = { 0 };
+
+		note(&noted, cases[i].role, CONTENT_CALLABLE, cases[i].shape, 1, 1);
+		assert_int_equal(argument_calls_cache(&noted.site), cases[i].cached);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_class_methods),
+		cmocka_unit_test(test_caches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,27 @@ static void test_copied_again(void **state)
 	all_are(fixture, ARGUMENT_SLOW, site);
 }
 
+/* solve(matrix, x): the same matrix, and another x each time. */
+static void test_prepared_again(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame solving = frame(site, i, i);
+
+		solving.flags |= ARGUMENT_IN_SLOW;
+		solving.operands[1] = 7;
+		add(fixture, solving);
+	}
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->slow = slow_number("spsolve", "/scipy/sparse/linalg/linsolve.py");
+	all_are(fixture, ARGUMENT_SLOW, site);
+	for (uint32_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].operands[1] = i;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
 /* x = f(x), where f copies all of x; y = f(x) may be what is needed. */
 static void test_joined_in_turn(void **state)
 {
@@ -362,6 +383,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_sorted_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_copied_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_prepared_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_function_for_each_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_joined_in_turn, set_up, tear_down),

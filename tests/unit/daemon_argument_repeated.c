@@ -555,6 +555,10 @@ static void test_few_in_rows(void **state)
 	site->row_recurring = 3;
 	site->of_callee = false;
 	all_are(fixture, ARGUMENT_NEEDED, inner);
+	/* In C: to find it in a cache is work, too. */
+	site->operands[1].kind = CONTENT_BYTES;
+	site->operands[1].size = 2000;
+	all_are(fixture, ARGUMENT_FEW, outer);
 	site->of_callee = true;
 	/* A random number's generator, say. */
 	for (size_t i = 0; i < fixture->log.sample_count; i++)
