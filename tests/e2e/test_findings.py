@@ -20,8 +20,8 @@ def redundant_loads(report):
 
 
 def test_convolution(interpreter):
-    with Target(interpreter, "conv_backprop.py", "--seconds", 7) as target:
-        report, text = profile(target.pid, "-d", 6, *MANY_SAMPLES)
+    with Target(interpreter, "conv_backprop.py", "--seconds", 6) as target:
+        report, text = profile(target.pid, "-d", 5, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
     ranked = redundant_loads(report)
@@ -77,8 +77,8 @@ def test_convolution_mended(one_interpreter):
 
 @alone
 def test_vectorised_is_clean(one_interpreter):
-    with Target(one_interpreter, "vectorised.py", "--seconds", 12) as target:
-        report, _ = profile(target.pid, "-d", 11)
+    with Target(one_interpreter, "vectorised.py", "--seconds", 9) as target:
+        report, _ = profile(target.pid, "-d", 8)
         target.finish()
     total = sum(line["python_ns"] + line["native_ns"] + line["system_ns"] for line in report["lines"])
     avoidable = sum(line["avoidable_ns"] for line in report["lines"])
