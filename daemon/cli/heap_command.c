@@ -2,6 +2,7 @@
 #include "daemon/cli/commands.h"
 
 #include "attach/impersonator.h"
+#include "attach/resident_memory.h"
 #include "common/clock.h"
 #include "daemon/cli/confinement.h"
 #include "daemon/cli/file_limit.h"
@@ -15,6 +16,7 @@
 #include "daemon/heap/heap_formats.h"
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/format/output_file.h"
+#include "daemon/session/process_search.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +24,9 @@
 #include <unistd.h>
 
 #define PROGRESS_NS (NS_PER_SECOND / 4)
+/* Memory that is about to run out may do so within seconds. */
+#define TEST_NS   (NS_PER_SECOND / 5)
+#define SEARCH_NS NS_PER_SECOND
 
 struct heap_output {
 	const struct heap_look *look;
@@ -121,6 +126,95 @@ static bool wait_for(void *context, uint64_t ns, uint64_t looks)
 	}
 }
 
+/* ---- until there is a process, and it has as much memory as is asked for */
+
+/* Of those that have as much, the largest one; 0: none has. seen: one that could be tested. */
+struct candidates {
+	pid_t reached, seen;
+	uint64_t reached_bytes;
+	struct heap_level level; /* of reached */
+	bool unlimited;          /* one has no limit that a share could be of */
+};
+
+static void test_one(const struct options *options, pid_t pid, struct candidates *found)
+{
+	struct heap_level level;
+	uint64_t bytes;
+	int error = heap_threshold_test(&options->at, pid, &level);
+
+	found->unlimited |= error == -ENODATA;
+	if (error)
+		return;
+	found->seen = pid;
+	if (!level.reached || resident_memory_read(pid, &bytes) || bytes < found->reached_bytes)
+		return;
+	found->reached = pid;
+	found->reached_bytes = bytes;
+	found->level = level;
+}
+
+static enum exit_code find_candidates(const struct options *options, struct pid_list *targets,
+				      uint64_t *searched_ns, struct candidates *ret_found)
+{
+	const struct process_query query = { options->name, NULL };
+	uint64_t now_ns = clock_now_ns();
+
+	*ret_found = (struct candidates){ 0 };
+	if (options->wait && (!targets->count || now_ns - *searched_ns >= SEARCH_NS)) {
+		*searched_ns = now_ns;
+		if (process_search(&query, targets, NULL)) {
+			fprintf(stderr, "pieprofd: /proc is not readable\n");
+			return EXIT_INTERNAL;
+		}
+	}
+	for (size_t i = 0; i < targets->count; i++)
+		test_one(options, targets->items[i], ret_found);
+	if (ret_found->unlimited && !ret_found->seen) {
+		fprintf(stderr,
+			"pieprofd: the memory of the process's control group has no limit that "
+			"--at %g%% could be of\n"
+			"  Say how much the process itself may have: --at 2G.\n",
+			options->at.share * 100);
+		return EXIT_USAGE;
+	}
+	if (!ret_found->seen && !options->wait) {
+		fprintf(stderr, "pieprofd: process %d ended before it had so much memory\n",
+			options->pid);
+		return EXIT_NO_TARGET;
+	}
+	return EXIT_OK;
+}
+
+/* Sets options->pid. Whoever wants an end before gets the look at once. */
+static enum exit_code wait_for_memory(struct options *options, struct pid_list *targets,
+				      const sigset_t *signals)
+{
+	const struct timespec pause = clock_timespec(TEST_NS);
+	struct candidates found;
+	uint64_t searched_ns = 0;
+	int signal = 0;
+
+	for (;;) {
+		enum exit_code code = find_candidates(options, targets, &searched_ns, &found);
+
+		if (code != EXIT_OK)
+			return code;
+		options->pid = found.reached ? found.reached : found.seen;
+		if (found.reached || signal > 0)
+			break;
+		signal = sigtimedwait(signals, NULL, &pause);
+	}
+	if (!options->pid) {
+		fprintf(stderr, "pieprofd: no such Python process appeared\n");
+		return EXIT_NO_TARGET;
+	}
+	if (!options->quiet && found.reached && found.level.wanted_bytes)
+		fprintf(stderr, "pieprofd: looking at process %d: %s in use, %s were waited for\n",
+			options->pid, figure_bytes(found.level.used_bytes).text,
+			figure_bytes(found.level.wanted_bytes).text);
+	return EXIT_OK;
+}
+
 static struct heap_look *look_for_a_time(const struct options *options,
 					 const struct heap_look_options *look_options,
 					 const sigset_t *signals, struct error *error)
@@ -146,8 +240,9 @@ static struct heap_look *look_for_a_time(const struct options *options,
 	return look;
 }
 
-static enum exit_code look_at(const struct options *options)
+static enum exit_code look_at(struct options *options, struct pid_list *targets)
 {
+	bool waits = options->wait || options->at.share > 0 || options->at.bytes;
 	struct heap_look_options look_options = { .no_holders = options->no_holders,
 						  .memory_bytes = options->max_memory };
 	struct heap_look *look;
@@ -156,7 +251,7 @@ static enum exit_code look_at(const struct options *options)
 	sigset_t signals;
 
 	/* One look is over soon: ^C ends it as it does anything. */
-	if (options->duration_given)
+	if (options->duration_given || waits)
 		signals_block(&signals);
 	file_limit_raise();
 	look_options.impersonator = impersonator_create();
@@ -164,6 +259,15 @@ static enum exit_code look_at(const struct options *options)
 		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES))) {
 		impersonator_destroy(look_options.impersonator);
 		return EXIT_INTERNAL;
+	}
+	if (waits) {
+		code = wait_for_memory(options, targets, &signals);
+		if (code != EXIT_OK) {
+			impersonator_destroy(look_options.impersonator);
+			return code;
+		}
+		if (!options->duration_given)
+			signals_end_us(&signals);
 	}
 	look = options->duration_given ? look_for_a_time(options, &look_options, &signals, &error)
 				       : heap_look_take(options->pid, &look_options, &error);
@@ -187,6 +291,8 @@ enum exit_code heap_command(struct options *options)
 
 	if (code == EXIT_OK)
 		code = target_choice(options, &targets);
+	if (code == EXIT_OK)
+		code = look_at(options, &targets);
 	pid_list_deinit(&targets);
-	return code == EXIT_OK ? look_at(options) : code;
+	return code;
 }

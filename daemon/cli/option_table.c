@@ -86,7 +86,8 @@ const struct option_row option_table[] = {
 	  .to = TO(options.wait),
 	  .help = { { RECORD | SERVE, NULL,
 		      "wait for a matching process, and attach again\n"
-		      "after each restart" } } },
+		      "after each restart" },
+		    { HEAP, NULL, "wait for a matching process" } } },
 	{ .name = "follow",
 	  .parse = option_flag,
 	  .to = TO(options.follow),
@@ -119,6 +120,11 @@ const struct option_row option_table[] = {
 	{ .name = "interval",
 	  .parse = option_interval,
 	  .help = { { HEAP, "SECONDS", "between two looks (as long as keeps them cheap)" } } },
+	{ .name = "at",
+	  .parse = option_at,
+	  .help = { { HEAP, "P%|SIZE",
+		      "wait until the control group uses so much of its limit,\n"
+		      "or the process has so much resident, such as 2G" } } },
 	{ .name = "no-watch",
 	  .parse = option_flag,
 	  .to = TO(options.no_watch),

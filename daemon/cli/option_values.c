@@ -371,24 +371,58 @@ int option_rows(struct option_parser *parser, const struct option_use *use)
 }
 
 /* Bytes, or with a unit of 1024: "500M", "2G". */
-int option_size(struct option_parser *parser, const struct option_use *use)
+static bool parse_size(const char *text, uint64_t *ret_bytes)
 {
 	static const char units[] = "KMGT";
-	size_t length = strlen(use->text);
-	const char *unit = length ? strchr(units, use->text[length - 1]) : NULL;
-	uint64_t *bytes = use->to;
+	size_t length = strlen(text);
+	const char *unit = length ? strchr(units, text[length - 1]) : NULL;
 	char number[24];
 	long value;
 
 	if (unit)
 		length--;
-	snprintf(number, sizeof(number), "%.*s", length < sizeof(number) ? (int)length : 0,
-		 use->text);
+	snprintf(number, sizeof(number), "%.*s", length < sizeof(number) ? (int)length : 0, text);
 	if (!option_whole(number, 1, unit ? SIZE_NUMBER_MAX : LONG_MAX, &value))
-		return options_refuse(parser, "--%s '%s': expected bytes, such as 500M or 2G",
-				      use->name, use->text);
-	*bytes = (uint64_t)value << (unit ? 10 * (unit - units + 1) : 0);
-	return 0;
+		return false;
+	*ret_bytes = (uint64_t)value << (unit ? 10 * (unit - units + 1) : 0);
+	return true;
+}
+
+int option_size(struct option_parser *parser, const struct option_use *use)
+{
+	if (parse_size(use->text, use->to))
+		return 0;
+	return options_refuse(parser, "--%s '%s': expected bytes, such as 500M or 2G", use->name,
+			      use->text);
+}
+
+/* "80%" */
+static bool parse_share(const char *text, double *ret_share)
+{
+	size_t length = strlen(text);
+	char number[24];
+	double percent;
+
+	if (!length || length > sizeof(number) || text[length - 1] != '%')
+		return false;
+	snprintf(number, sizeof(number), "%.*s", (int)length - 1, text);
+	if (!parse_decimal(number, &percent) || !(percent > 0 && percent <= 100))
+		return false;
+	*ret_share = percent / 100;
+	return true;
+}
+
+int option_at(struct option_parser *parser, const struct option_use *use)
+{
+	struct heap_threshold *at = &parser->options.at;
+
+	*at = (struct heap_threshold){ 0 };
+	if (parse_share(use->text, &at->share) || parse_size(use->text, &at->bytes))
+		return 0;
+	return options_refuse(
+		parser,
+		"--at '%s': expected a share of the limit, such as 80%%, or bytes, such as 2G",
+		use->text);
 }
 
 int option_fail_if(struct option_parser *parser, const struct option_use *use)

@@ -48,6 +48,7 @@ option_parse option_fail_if;
 option_parse option_text; /* to: a const char *, borrows the value */
 option_parse option_rows; /* to: an unsigned */
 option_parse option_size; /* to: a uint64_t, bytes */
+option_parse option_at;   /* "80%" or bytes */
 option_parse option_help, option_version;
 option_parse option_pid, option_name, option_cgroup;
 option_parse option_duration, option_interval, option_rate, option_rotate, option_max_overhead,

@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_DAEMON_CLI_OPTIONS_H
 #define PIEPROFD_DAEMON_CLI_OPTIONS_H
 
+#include "daemon/heap/heap_threshold.h"
 #include "daemon/report/diff/threshold.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/access_filter.h"
@@ -75,6 +76,7 @@ struct options {
 	bool no_holders;                 /* heap: types alone */
 	bool no_watch;                   /* heap: nothing is attached */
 	uint64_t interval_ns;            /* heap: between two looks; 0: as seems right */
+	struct heap_threshold at;        /* heap: how much memory there is to be first */
 	uint64_t max_memory;             /* heap: bytes of our own; 0: as much as seems right */
 	bool start_frames;               /* those by which the interpreter begins */
 	bool native_lines;               /* source lines and inlined functions of native frames */

@@ -274,6 +274,9 @@ static int settle_heap(struct option_parser *parser)
 		return options_refuse(parser, "--interval goes with -d: one look has none");
 	if (options->command || options->pid_count + (options->name != NULL) != 1)
 		return options_refuse(parser, "heap is of one process, given by its id or --name");
+	if (options->wait && !options->name)
+		return options_refuse(parser, "--wait goes with --name: a process given by its id "
+					      "does not come again");
 	if (settle_outputs(parser) < 0)
 		return -1;
 	for (unsigned i = 0; i < options->output_count; i++)

@@ -2,6 +2,7 @@
 #include "daemon/heap/heap_look.h"
 
 #include "attach/container_name.h"
+#include "attach/memory_limit.h"
 #include "attach/page_map.h"
 #include "attach/preflight.h"
 #include "attach/procfs.h"
@@ -15,9 +16,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define STACKS_MAX    8192
-#define MEMORY_LEAST  (64ull << 20)
+#define STACKS_MAX   8192
+#define MEMORY_LEAST (64ull << 20)
+/* Where a group has hardly any left. */
+#define MEMORY_SCARCE (1ull << 20)
 #define MEMINFO_BYTES 65536
 /* For a process to be seen to end. */
 #define END_LOOKS   20
@@ -33,8 +37,8 @@ struct heap_looker {
 	struct target target;
 };
 
-/* Half of what is available on the machine: the target, and others, go on. most: 0: no limit. */
-static uint64_t default_memory(uint64_t most)
+/* 0: the kernel does not say. */
+static uint64_t available_memory(void)
 {
 	uint64_t available = 0;
 	char *text;
@@ -46,9 +50,26 @@ static uint64_t default_memory(uint64_t most)
 		available = line ? strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024 : 0;
 		free(text);
 	}
-	if (most && available / 2 > most)
-		return most;
-	return available / 2 > MEMORY_LEAST ? available / 2 : MEMORY_LEAST;
+	return available;
+}
+
+/*
+ * Half of what is available on the machine, and to our control group, which may be the target's:
+ * it, and others, go on. most: 0: no limit.
+ */
+static uint64_t default_memory(uint64_t most)
+{
+	uint64_t half = available_memory() / 2, room;
+	struct memory_limit ours;
+
+	if (half < MEMORY_LEAST)
+		half = MEMORY_LEAST;
+	memory_limit_read(getpid(), &ours);
+	if (ours.known) {
+		room = (ours.limit_bytes - ours.used_bytes) / 2;
+		half = half < room ? half : room > MEMORY_SCARCE ? room : MEMORY_SCARCE;
+	}
+	return most && half > most ? most : half;
 }
 
 /* "Anonymous" of smaps_rollup, which is exact where the counters of status may lag; 0: unknown. */

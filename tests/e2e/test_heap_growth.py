@@ -237,3 +237,30 @@ def test_limit_of_memory(one_interpreter):
     check_sampled(any("the limit is reached" in sentence for sentence in heap["verdict"]["sentences"]), "%s" % heap["verdict"])
     check_equal(after["limit"]["oom_kills"], 1, "OOM kills")
     check(any("1 OOM kill in" in sentence for sentence in after["verdict"]["sentences"]), "%s" % after["verdict"])
+
+
+# 2 MB more 30 times a second, up to 120 MB.
+FILLING = "import time; held = [time.sleep(0.03) or bytearray(2 << 20) for _ in range(60)]; time.sleep(60)"
+
+
+def test_from_a_level(one_interpreter):
+    """--at: a process that starts later, looked at when its group's memory is half used, and one by its own."""
+    mark = "level-%d" % os.getpid()
+    limit = 160 << 20
+    filling = [one_interpreter.path, "-c", FILLING, mark]
+    with limited_memory(limit) as enter:
+        daemon = Daemon("heap", "--name", mark, "--wait", "--at", "50%", "--format", "json")
+        with subprocess.Popen(filling, preexec_fn=lambda: enter(os.getpid())) as process:
+            try:
+                heap = json.loads(daemon.finish().stdout)["heap"]
+                check("looking at process %d: " % process.pid in daemon.stderr, daemon.stderr)
+                run = pieprofd("heap", process.pid, "--at", "20M", "-q", "--format", "json", "-o", "-")
+                check(json.loads(run.stdout)["heap"]["regions"]["rss_bytes"] > 20 << 20, run.stderr)
+                check_equal(status_of(process.pid)["TracerPid"], "0", "TracerPid")
+            finally:
+                process.kill()
+    check(0.4 * limit < heap["regions"]["rss_bytes"] < limit, "%s" % heap["regions"])
+    # It ends before.
+    with subprocess.Popen([one_interpreter.path, "-c", "import time; time.sleep(1)"]) as process:
+        gone = pieprofd("heap", process.pid, "--at", "10G", code=3)
+    check("ended before it had so much memory" in gone.stderr, gone.stderr)

@@ -300,6 +300,15 @@ static void test_duration(void **state)
 	assert_true(accepted("heap 1 -d 3").duration_given);
 	assert_int_equal(accepted("heap 1 -d 3 --interval 0.5").interval_ns, 500000000);
 	assert_true(accepted("heap 1 -d 3 --no-watch --max-overhead 1%").no_watch);
+	assert_true(accepted("heap 1 --at 80%").at.share == 0.8);
+	assert_int_equal(accepted("heap 1 --at 2G").at.bytes, 2ull << 30);
+	assert_true(accepted("heap --name x --wait --at 99.5%").wait);
+	refused("heap 1 --at 0%", "--at '0%'");
+	refused("heap 1 --at 101%", "80%");
+	refused("heap 1 --at %", "--at '%'");
+	refused("heap 1 --at 2X", "2G");
+	refused("heap 1 --wait", "--wait goes with --name");
+	refused("-p 1 --at 80%", "--at is an option of heap");
 	refused("heap 1 --interval 2", "--interval goes with -d");
 	refused("heap 1 -d 3 --interval 0.001", "--interval '0.001'");
 	refused("-p 1 --interval 2", "--interval is an option of heap");
