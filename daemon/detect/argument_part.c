@@ -13,6 +13,10 @@
 #define ELEMENTS_A_CALL      8.0
 #define ELEMENTS_A_CALL_LOW  5.0
 #define ELEMENTS_A_CALL_HIGH 15.0
+/* Of an element and an array each round is such a call already: the innermost loop's go. */
+#define ROUNDS_A_CALL      1.7
+#define ROUNDS_A_CALL_LOW  1.0
+#define ROUNDS_A_CALL_HIGH 4.0
 /* On single numbers it is hardly more than such a call. */
 #define SCALARS_A_CALL 1.5
 /* Something is saved in any case, or nobody would write it so. */
@@ -38,6 +42,15 @@ static bool is_buffer(const struct argument_site *site)
 		     operand->kind == CONTENT_BUFFER))
 			return true;
 	}
+	return false;
+}
+
+/* x[i] * array */
+static bool works_on_array(const struct argument_site *site)
+{
+	for (size_t i = 0; site->kind == OPERATION_BINARY && i < site->operand_count; i++)
+		if (site->operands[i].kind == CONTENT_ARRAY)
+			return true;
 	return false;
 }
 
@@ -70,6 +83,12 @@ struct saved_part argument_part_of_elements(const struct argument_site *site,
 		return part_of_buffer;
 	if (!trips[0])
 		return all_of_it;
+	if (works_on_array(site))
+		return (struct saved_part){
+			.middle = part_of(ROUNDS_A_CALL, (double)trips[0]),
+			.low = part_of(ROUNDS_A_CALL_HIGH, (double)trips[0]),
+			.high = part_of(ROUNDS_A_CALL_LOW, (double)trips[0]),
+		};
 	/* Whether one call can do the work of the loops around, too, is not known. */
 	return (struct saved_part){
 		.middle = (part_of(ELEMENTS_A_CALL, inner) + part_of(ELEMENTS_A_CALL, nest)) / 2,

@@ -186,6 +186,15 @@ static void test_few_elements(void **state)
 	subscript_at(fixture, 10, "float64[40,40]", CONTENT_TUPLE);
 	part = argument_part_of_elements(site_of(fixture, site), trips);
 	assert_true(is_near(part.middle, 1 - 8.0 / 1600));
+	/* x[i] * array */
+	site_of(fixture, site)->kind = OPERATION_BINARY;
+	site_of(fixture, site)->operands[1].kind = CONTENT_ARRAY;
+	trips[0] = 8;
+	part = argument_part_of_elements(site_of(fixture, site), trips);
+	assert_true(is_near(part.low, 0.5) && is_near(part.high, 0.875));
+	assert_true(part.middle > 0.75 && part.middle < 0.8);
+	site_of(fixture, site)->kind = OPERATION_SUBSCRIPT;
+	trips[0] = 40;
 	/* Bytes have no array's operations. */
 	site_of(fixture, site)->operands[0].kind = CONTENT_BYTES;
 	part = argument_part_of_elements(site_of(fixture, site), trips);
