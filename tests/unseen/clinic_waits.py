@@ -6,7 +6,7 @@ import pandas as pd
 
 from runner import run
 
-CLINICS = np.array(["Bridge", "Castle", "Dock", "East", "Ford", "Green", "Hill", "Island", "Kiln", "Lock"])
+CLINICS = ["Bridge", "Castle", "Dock", "East", "Ford", "Green", "Hill", "Island", "Kiln", "Lock"]
 VISITS = 6000
 
 
@@ -19,7 +19,7 @@ def visits(seed):
     start = pd.Timestamp(2008 + seed % 16, 1 + seed % 12, 1, 8)
     return pd.DataFrame(
         {
-            "clinic": CLINICS[clinic],
+            "clinic": pd.Categorical.from_codes(clinic, CLINICS),
             "came": start + pd.to_timedelta(minute // 600 * 1440 + minute % 600, unit="min"),
             "called": called.round(1),
             "seen": seen.round(1),

@@ -9,7 +9,7 @@ from runner import run
 ELEVATORS = 7
 NOTES = 20000
 LOADS = 500
-GRAINS = np.array(["barley", "oats", "rape", "rye", "wheat"])
+GRAINS = pd.CategoricalDtype(["barley", "oats", "rape", "rye", "wheat"])
 
 
 def price_notes(rng, start):
@@ -18,7 +18,7 @@ def price_notes(rng, start):
     return pd.DataFrame(
         {
             "since": when,
-            "grain": GRAINS[rng.integers(0, len(GRAINS), NOTES)],
+            "grain": pd.Categorical.from_codes(rng.integers(0, 5, NOTES), dtype=GRAINS),
             "euros": rng.normal(210, 25, NOTES).round(2),
             "clerk": rng.integers(100, 140, NOTES),
         }
@@ -31,7 +31,7 @@ def loads(rng, start):
     return pd.DataFrame(
         {
             "came": start + pd.to_timedelta(seconds, unit="s"),
-            "grain": GRAINS[rng.integers(0, len(GRAINS), LOADS)],
+            "grain": pd.Categorical.from_codes(rng.integers(0, 5, LOADS), dtype=GRAINS),
             "tonnes": rng.gamma(4.0, 3.0, LOADS).round(2),
             "wet": rng.normal(14.2, 1.2, LOADS).round(1),
         }

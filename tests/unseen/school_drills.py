@@ -26,7 +26,7 @@ class Room:
 
 def plan(rnd):
     """Rooms along two corridors; a door belongs to both of the places that it joins."""
-    rooms = [Room("way out", 0)] + [Room("room %d" % number, rnd.randrange(4, 32)) for number in range(1, ROOMS)]
+    rooms = [Room("way out", 0)] + [Room("room %d" % number, rnd.randrange(10, 80)) for number in range(1, ROOMS)]
     for place, room in enumerate(rooms[1:], 1):
         for other in {max(0, place - 2), rnd.randrange(place)}:
             door = Door(rnd.randrange(1, 4))
