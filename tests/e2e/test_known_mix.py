@@ -50,14 +50,14 @@ def check_shares(*arguments):
     for part in times:
         share, expected = times[part] / sum(times.values()), truth[part] / sum(truth.values())
         print("  %-12s %5.1f%%, truth %5.1f%%" % (part, 100 * share, 100 * expected))
-        # On a busy machine there are fewer samples.
+        # On a busy machine there are fewer samples, and they are not spread evenly.
         chance = 4 * math.sqrt(expected * (1 - expected) / report["samples"])
-        check(abs(share - expected) < max(TOLERANCE, chance), "share of %s: %.3f, truth %.3f" % (part, share, expected))
+        check_sampled(abs(share - expected) < max(TOLERANCE, chance), "share of %s: %.3f, truth %.3f" % (part, share, expected))
     both = times["called"] + times["inlined"]
     bias = times["called"] / both - truth["called"] / (truth["called"] + truth["inlined"])
     print("  called often against inlined: %+.1f points of their sum" % (100 * bias))
     chance = 2 / math.sqrt(report["samples"] * both / sum(report["time_ns"].values()))
-    check(abs(bias) < max(TOLERANCE, chance), "called often against inlined: %+.3f" % bias)
+    check_sampled(abs(bias) < max(TOLERANCE, chance), "called often against inlined: %+.3f" % bias)
     sample = sum(report["time_ns"].values()) / report["samples"]
     # The kernel's part of what is no system call are our own stops, and interrupts.
     for part, kind in [("line_1", "native_ns"), ("line_2", "native_ns"), ("line_3", "native_ns"),
