@@ -7,7 +7,7 @@ import io
 import random
 from dataclasses import dataclass
 
-from runner import run
+from common import run
 
 HIVES = 36
 HOURS = 24

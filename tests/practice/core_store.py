@@ -5,7 +5,7 @@ import random
 import struct
 import zlib
 
-from runner import run
+from common import run
 
 SAMPLE = struct.Struct("<Hhhhf")
 HOLES = 9

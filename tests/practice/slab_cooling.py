@@ -5,7 +5,7 @@ import numpy as np
 import scipy.sparse as sparse
 from scipy.sparse.linalg import factorized, spsolve
 
-from runner import run
+from common import run
 
 DEEP, WIDE = 22, 34
 HOURS = 72
