@@ -90,6 +90,12 @@ static void parse_int(struct fingerprints *set, struct content_node *node)
 	}
 	bytes = 4 * digits;
 	content_request_bytes(set, node, node->object + FIELD_2, bytes, STAGE_SECOND);
+	if (!digits)
+		node->size = 0;
+	else if (digits == 1 && node->head_size >= FIELD_2 + 4)
+		node->size = content_word(node, FIELD_2) & UINT32_MAX;
+	else
+		node->size = UINT64_MAX;
 }
 
 static void parse_str(struct fingerprints *set, struct content_node *node)

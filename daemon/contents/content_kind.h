@@ -56,7 +56,9 @@ struct fingerprint {
 	uint8_t kind;  /* enum content_kind */
 	bool whole;    /* all of the contents are in the number */
 	bool opaque;   /* something in it is known by identity alone */
-	uint64_t size; /* bytes of an array's, str's or bytes' contents; items of others */
+	/* Bytes of an array's, str's or bytes' contents; a small int's magnitude, UINT64_MAX of
+	 * one that is not; items of others. */
+	uint64_t size;
 	char shape[FINGERPRINT_SHAPE]; /* "float64[1000,3]", "list(7)", "Thing" */
 	/* Of a function in C: its PyMethodDef, and its module's name where it has one; else 0. */
 	remote_addr definition, module;

@@ -37,14 +37,22 @@ struct argument_extent argument_extent_find(const struct bytecode *bytecode, int
 /* Leaves what was computed as it is, or adds what never changes. */
 static bool is_neutral(const char *name)
 {
-	static const char *const names[] = { "LOAD_ATTR",      "LOAD_METHOD", "LOAD_CONST",
-					     "LOAD_SMALL_INT", "PUSH_NULL",   "PRECALL",
-					     "KW_NAMES",       "NOP" };
+	static const char *const names[] = {
+		"LOAD_ATTR", "LOAD_METHOD", "LOAD_CONST", "LOAD_SMALL_INT",      "PUSH_NULL",
+		"PRECALL",   "KW_NAMES",    "NOP",        "LOAD_COMMON_CONSTANT"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))
 			return true;
 	return false;
+}
+
+/* 3.14: BINARY_OP 26. */
+static bool is_subscript(const struct bytecode_instruction *instruction)
+{
+	return !strncmp(instruction->name, "BINARY_SUBSCR", 13) ||
+	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == 26);
 }
 
 int argument_extent_origin(const struct bytecode *bytecode, int offset)
@@ -59,7 +67,7 @@ int argument_extent_origin(const struct bytecode *bytecode, int offset)
 	/* 3.11: the call may be made by the first of the two. */
 	if (!strncmp(instruction->name, "PRECALL", 7) && index + 1 < bytecode->count)
 		instruction = &bytecode->instructions[++index];
-	if (strncmp(instruction->name, "CALL", 4) != 0)
+	if (strncmp(instruction->name, "CALL", 4) != 0 && !is_subscript(instruction))
 		return -1;
 	while (index-- > 0) {
 		instruction = &bytecode->instructions[index];

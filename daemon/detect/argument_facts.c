@@ -565,7 +565,7 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 	}
 	free(order);
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {
-		facts[id].summary->entry = ID_NONE;
+		facts[id].summary->entry = facts[id].summary->origin = ID_NONE;
 		if (log->sites[id].offset == ARGUMENT_ENTRY)
 			continue;
 		error = find_bytecode_facts(&facts[id], &log->sites[id], sites);

@@ -27,6 +27,8 @@ struct argument_summary {
 	/* That is of the calls of the site's function, from wherever: its entry; ID_NONE: it is
 	 * not. */
 	uint32_t entry;
+	/* That is of the call within its expression that all its operands come from; ID_NONE. */
+	uint32_t origin;
 	/* Of samples in order of time, ones of another call than the one before, all contents
 	 * known: pairs, and those of them with the same contents. */
 	uint32_t pairs, alike;

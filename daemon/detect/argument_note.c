@@ -125,6 +125,8 @@ void argument_note_integer(struct argument_frame *frame, struct argument_site *s
 		.kind = CONTENT_INT,
 		.whole = true,
 		.zero = !value->integer,
+		.size = value->integer < 0 ? 0 - (uint64_t)value->integer
+					   : (uint64_t)value->integer,
 		.shape = "int",
 	};
 }

@@ -22,7 +22,10 @@
 
 /* ---- sites within the expression of another ---- */
 
-/* f(x).g() is called again with what f(x) has returned again, which no one can compare. */
+/*
+ * f(x).g() is called again with what f(x) has returned again, which no one can compare; f(x)[0]
+ * takes it, and where more calls of f were compared these say how often.
+ */
 static void inherit(struct judgement *judgement)
 {
 	size_t count = judgement->findings->log->site_count;
@@ -30,7 +33,7 @@ static void inherit(struct judgement *judgement)
 	for (uint32_t id = 0; id < count; id++) {
 		struct argument_facts *facts = &judgement->facts[id];
 
-		if (facts->origin < 0 || facts->same || facts->again || facts->veto.dropped)
+		if (facts->origin < 0 || facts->same || facts->veto.dropped)
 			continue;
 		for (uint32_t inner = 0; inner < count; inner++) {
 			const struct argument_facts *origin = &judgement->facts[inner];
@@ -39,7 +42,11 @@ static void inherit(struct judgement *judgement)
 			    origin->call.offset > facts->origin ||
 			    facts->origin >= origin->extent.end || !(origin->same || origin->again))
 				continue;
+			if (facts->again && judgement_site(judgement, id)->compared >=
+						    judgement_site(judgement, inner)->compared)
+				continue;
 			facts->again = true;
+			facts->summary->origin = inner;
 			facts->summary->repeated =
 				origin->again ? origin->summary->repeated
 					      : (double)origin->summary->commonest /

@@ -72,6 +72,30 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 	return false;
 }
 
+/* sorted(x)[7]: neither the first nor the last of them is taken. */
+static void refute_ends(struct judgement *judgement)
+{
+	const struct argument_log *log = judgement->findings->log;
+
+	for (uint32_t id = 0; id < log->site_count; id++) {
+		const struct argument_facts *taken = &judgement->facts[id];
+		bool near = true;
+
+		for (size_t i = 0; i < log->sites[id].operand_count; i++)
+			if (log->sites[id].operands[i].role == OPERAND_INDEX &&
+			    log->sites[id].operands[i].kind == CONTENT_INT)
+				near = log->sites[id].operands[i].size <= 1;
+		for (uint32_t inner = 0; !near && inner < log->site_count; inner++) {
+			struct argument_facts *sorted = &judgement->facts[inner];
+
+			if (sorted->end && sorted->call.code == taken->call.code &&
+			    sorted->call.offset <= taken->origin &&
+			    taken->origin < sorted->extent.end)
+				sorted->end = false;
+		}
+	}
+}
+
 static bool vote_for_row(const struct judgement *judgement, const struct argument_sample *sample,
 			 struct argument_vote *vote)
 {
@@ -258,6 +282,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 		error = argument_lines_join(judgement.facts, log);
 	if (!error) {
 		argument_refute_inside(judgement.facts, judgement.inside, log);
+		refute_ends(&judgement);
 		argument_search_find(judgement.facts, log);
 		argument_rows_find(&judgement.rows, judgement.facts, log);
 		error = argument_repetition_find(&judgement);

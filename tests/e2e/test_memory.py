@@ -108,10 +108,12 @@ def test_growth_by_stops(one_interpreter):
     memory, found = report["memory"], of_functions(report)
     check_equal(report["sampler"], "clock", "the sampler")
     check_sums(memory)
-    # By fewer samples, and none of what read(2) touches.
+    # By some thirty samples, none of what read(2) touches; one taken late stands for what others did before it.
+    seen, expected = (sum(bytes_of(name) for name in ("arrays", "dicts"))
+                      for bytes_of in (lambda name: found[name]["bytes"], truth.get))
+    check_sampled(abs(seen - expected) < 0.35 * expected, "%s, grew by %d" % (found, expected))
     for name in ("arrays", "dicts"):
-        check_sampled(abs(found[name]["bytes"] - truth[name]) < 0.35 * truth[name],
-                      "%s: %s, grew by %d" % (name, found, truth[name]))
+        check_sampled(found[name]["bytes"] > 0.2 * truth[name], "%s: %s, grew by %d" % (name, found, truth[name]))
     check_sampled(found["arrays"]["native_bytes"] > 0.9 * found["arrays"]["bytes"], "arrays: %s" % found)
     check_equal(memory["quality"]["kernel_faults_seen"], False, "faults in the kernel")
     check(found["zeros"]["bytes"] < 0.5 * truth["zeros"], "zeros: %s" % found)

@@ -9,7 +9,11 @@ static const char chains[] = "def digest(f, a, b):\n"
 			     "def other(f, a):\n"
 			     "    return a.g(f(a))\n"
 			     "def shown(f, a):\n"
-			     "    return f(f'{a!r:{a}}').g(1)\n";
+			     "    return f(f'{a!r:{a}}').g(1)\n"
+			     "def taken(f, a):\n"
+			     "    return f(a)[1000]\n"
+			     "def counted(f, a):\n"
+			     "    return f(a)[a]\n";
 
 static int call_offset(const struct compiled_code *code, unsigned number, bool precall)
 {
@@ -55,10 +59,40 @@ static void test_origin(void **state)
 	check_origin(fixture->python, "other", false);
 }
 
+/* f(a)[1000] is of f(a) alone. */
+static void check_subscript(const struct live_python *python, const char *function, bool of_call)
+{
+	struct compiled_python chain = compiled_python(python, chains);
+	const struct compiled_code *code = compiled_function(&chain, function);
+	struct bytecode bytecode;
+	int subscript = -1;
+
+	assert_int_equal(bytecode_init(&bytecode, &code->code), 0);
+	for (size_t i = 0; i < bytecode.count; i++)
+		if (!strcmp(bytecode.instructions[i].name, "BINARY_SUBSCR") ||
+		    (!strcmp(bytecode.instructions[i].name, "BINARY_OP") &&
+		     bytecode.instructions[i].argument == 26))
+			subscript = bytecode.instructions[i].offset;
+	assert_true(subscript > 0);
+	assert_int_equal(argument_extent_origin(&bytecode, subscript),
+			 of_call ? call_offset(code, 0, false) : -1);
+	bytecode_deinit(&bytecode);
+	compiled_python_free(&chain);
+}
+
+static void test_origin_of_subscript(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	check_subscript(fixture->python, "taken", true);
+	check_subscript(fixture->python, "counted", false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_origin, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_origin_of_subscript, set_up, tear_down),
 	};
 
 	return run_on_interpreters(tests);

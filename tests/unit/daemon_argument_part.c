@@ -107,6 +107,59 @@ static void test_one_end_of_what_is_sorted(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_END, all), 0);
 }
 
+/* f(m)[0] of line 39 */
+static uint32_t item_of_call(struct fixture *fixture, uint64_t index)
+{
+	uint32_t id = site_at(fixture, "ends", 39,
+			      fixture->python->minor >= 14 ? "BINARY_OP" : "BINARY_SUBSCR");
+	struct argument_site *site = site_of(fixture, id);
+
+	site->kind = OPERATION_SUBSCRIPT;
+	site->operand_count = 2;
+	site->operands[0] =
+		(struct argument_operand){ .role = OPERAND_CONTAINER, .kind = CONTENT_LIST };
+	site->operands[1] = (struct argument_operand){
+		.role = OPERAND_INDEX, .kind = CONTENT_INT, .whole = true, .size = index
+	};
+	return id;
+}
+
+static void test_middle_of_what_is_sorted(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "ends", 39), item = item_of_call(fixture, 1);
+
+	site_of(fixture, site)->slow = slow_call_find_builtin("sorted", true);
+	add_others(fixture, site, MANY);
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_END, site), MANY);
+	site_of(fixture, item)->operands[1].size = 1000;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_END, site), 0);
+}
+
+/* What was compared more often says how often both repeat their work. */
+static void test_item_of_what_repeats(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "ends", 39), item = item_of_call(fixture, 1000);
+
+	add_others(fixture, site, MANY);
+	site_of(fixture, site)->compared = 24;
+	site_of(fixture, site)->repeated = 16;
+	site_of(fixture, item)->compared = 4;
+	site_of(fixture, item)->repeated = 2;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, item), MANY);
+	assert_int_equal(fixture->findings.summaries[item].origin, site);
+	assert_true(is_near(fixture->findings.summaries[item].repeated, 2.0 / 3));
+	site_of(fixture, item)->compared = 40;
+	site_of(fixture, item)->repeated = 30;
+	judge(fixture);
+	assert_int_equal(fixture->findings.summaries[item].origin, ID_NONE);
+	assert_true(is_near(fixture->findings.summaries[item].repeated, 0.75));
+}
+
 /* f(g(m)): what g() gives is longer each time. */
 static void test_work_on_what_grows(void **state)
 {
@@ -241,6 +294,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_trivial, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_in_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_end_of_what_is_sorted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_middle_of_what_is_sorted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_item_of_what_repeats, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_work_on_what_grows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bulk_beside_elements, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_few_elements, set_up, tear_down),

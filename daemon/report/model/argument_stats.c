@@ -300,9 +300,18 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 {
 	const char *what = expression ? expression : "this call";
 	char operands[512], container[512];
+	struct words of_origin;
 
 	if (summary->entry != ID_NONE && verdict == ARGUMENT_REPEATED)
 		return entry_sentence(arena, words, summary);
+	/* f(x)[0] is spoken for by f(x). */
+	if (summary->origin != ID_NONE &&
+	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED)) {
+		of_origin = *words;
+		of_origin.site = &words->charging->input->log->sites[summary->origin];
+		summary = &words->charging->findings.summaries[summary->origin];
+		words = &of_origin;
+	}
 	operands_words(words, operands);
 	/* Who asks for a copy is going to change it. */
 	if (slow_call_copies(words->site->slow) && words->site->compared &&
