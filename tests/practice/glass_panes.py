@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A glazier's leaded windows on a grid of panes of many kinds: light, lead and price through the day."""
+"""A leaded church window of panes of many kinds: the light through each of its frames, hour by hour."""
 
 import math
 
@@ -8,8 +8,8 @@ import numpy as np
 from common import run
 
 ROWS, COLUMNS = 14, 22
-INDEX = 1.52
-PANELS = [(0, 7, 0, 11), (0, 7, 11, 22), (7, 14, 0, 8), (7, 14, 8, 15), (7, 14, 15, 22)]
+INDEX = 1.52  # of refraction
+COLOURS = (0.7, 1.0, 1.6)  # red, green, blue: how much more of each the glass keeps back
 
 
 class Pane:
@@ -25,7 +25,9 @@ class Pane:
         across = ((cosine - INDEX * inside) / (cosine + INDEX * inside)) ** 2
         along = ((INDEX * cosine - inside) / (INDEX * cosine + inside)) ** 2
         faces = 0.5 * ((1 - across) ** 2 + (1 - along) ** 2)
-        return faces * math.exp(-self.tint * self.thickness / inside) * (1 - min(self.dust, 0.3))
+        depth = -self.tint * self.thickness / inside
+        colours = sum([math.exp(colour * depth) for colour in COLOURS]) / 3
+        return faces * colours * (1 - min(self.dust, 0.3))
 
     def lead(self):
         return 4.0
@@ -65,9 +67,18 @@ def make_window(seed):
     return window
 
 
+def make_panels(seed):
+    """Which panes each iron frame holds: those nearest to a few places."""
+    rng = np.random.default_rng(seed + 1)
+    centres = rng.uniform(0, (ROWS, COLUMNS), (5, 2))
+    panels = [[] for _ in centres]
+    for place in np.ndindex(ROWS, COLUMNS):
+        panels[int(((centres - place) ** 2).sum(axis=1).argmin())].append(place)
+    return panels
+
+
 def panel_light(window, panel, cosine, hour):
-    top, bottom, left, right = panel
-    return sum(window[y, x].light(cosine, hour) for y in range(top, bottom) for x in range(left, right))
+    return sum(window[y, x].light(cosine, hour) for y, x in panel)
 
 
 def clean(window, rng):
@@ -77,22 +88,22 @@ def clean(window, rng):
             pane.dust = 0.0
 
 
-def day_of(window, rng):
-    curve = np.zeros((len(PANELS), 24))
+def day_of(window, panels, rng):
+    curve = np.zeros((len(panels), 24))
     for step in range(24):
         hour = 8 + step / 3
         cosine = math.sin(math.pi * (hour - 6) / 12) * rng.uniform(0.6, 1.0)
-        for n, panel in enumerate(PANELS):
+        for n, panel in enumerate(panels):
             curve[n, step] = panel_light(window, panel, cosine, hour)
     return curve
 
 
 def one_pass(number, _):
     rng = np.random.default_rng(number)
-    window = make_window(number)
+    window, panels = make_window(number), make_panels(number)
     curves = []
-    for _ in range(4):
-        curves.append(day_of(window, rng))
+    for _ in range(3):
+        curves.append(day_of(window, panels, rng))
         clean(window, rng)
     lead = sum(pane.lead() for pane in window.flat)
     bright = np.array(curves).mean(axis=2)

@@ -7,7 +7,8 @@ import numpy as np
 
 from common import run
 
-INKS, HEIGHT, WIDTH = 4, 60, 220
+INKS, HEIGHT, WIDTH = 4, 90, 220
+BLANK = bytes(WIDTH)
 
 
 def make_poster(seed):
@@ -15,9 +16,9 @@ def make_poster(seed):
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
     poster = np.zeros((INKS, HEIGHT, WIDTH))
     for ink in range(INKS):
-        for _ in range(5):
+        for _ in range(3):
             away = (y - rng.uniform(0, HEIGHT)) ** 2 + (x - rng.uniform(0, WIDTH)) ** 2
-            poster[ink] += rng.uniform(20, 90) * np.exp(-away / rng.uniform(200, 4000))
+            poster[ink] += rng.uniform(20, 90) * np.exp(-away / rng.uniform(100, 1500))
     return np.clip(poster + rng.normal(0, 2, poster.shape), 0, 100).astype(np.uint8)
 
 
@@ -54,7 +55,11 @@ def film(poster, ink, line_of):
     size = covered = 0
     longest = 0
     for line in range(HEIGHT):
-        dots, carried = diffuse(line_of(poster, ink, line), carried)
+        shades = line_of(poster, ink, line)
+        if max(shades) < 16:
+            size += len(packer.compress(BLANK))
+            continue
+        dots, carried = diffuse(shades, carried)
         lengths = list(runs(dots))
         covered += sum(lengths)
         longest = max(longest, max(lengths, default=0))

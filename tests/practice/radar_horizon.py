@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a weather radar sees over the hills: the lowest clear beam in each direction, and what lies in shadow."""
 
+import bisect
 import math
 
 import numpy as np
@@ -56,14 +57,14 @@ def in_melting(sine, gates, mast, melting):
 def lowest_clear(horizons, sectors, mast, melting):
     """For every ray and sector, the first tilt whose beam passes all that lies before it."""
     tilts = [0.3 + 0.25 * n for n in range(20)]
-    lower = {tilt: math.tan(math.radians(tilt - 0.5)) for tilt in tilts}
+    lower = [math.tan(math.radians(tilt - 0.5)) for tilt in tilts]
     sines = {tilt: math.sin(math.radians(tilt)) for tilt in tilts}
     plan = []
     for ray in range(RAYS):
         highest = -10.0
         for first, last in sectors:
             highest = max(highest, horizons(ray, first, last))
-            tilt = next((tilt for tilt in tilts if lower[tilt] > highest), tilts[-1])
+            tilt = tilts[min(bisect.bisect_right(lower, highest), len(tilts) - 1)]
             plan.append((ray, tilt, in_melting(sines[tilt], range(first, last, 12), mast, melting)))
     return plan
 
