@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_element.h"
 
+#include "common/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +93,9 @@ bool argument_takes_element(const struct argument_site *site)
 		return is_scalar(index->kind) && site->counted;
 	if (container->kind != CONTENT_ARRAY)
 		return is_of_library(container->shape);
+	/* Objects are asked one by one, whoever does it. */
+	if (text_starts_with(container->shape, "object"))
+		return false;
 	numbers = numbers_taken(container->shape, index->kind == CONTENT_TUPLE ? index->size : 1);
 	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
 }
@@ -306,6 +311,7 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	switch (when) {
 	case SLOW_ALWAYS:
 	case SLOW_ROWS:
+	case SLOW_GROUPS:
 	case SLOW_COPY:
 		return true;
 	case SLOW_ON_NUMBERS:

@@ -562,6 +562,7 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 		position += !sample->cut;
 		for (unsigned f = 0; f < sample->frame_count; f++)
 			count_frame(facts, log, sample, f, position);
+		argument_work_count(facts, sample);
 	}
 	free(order);
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {

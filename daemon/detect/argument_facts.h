@@ -12,6 +12,7 @@
 #include "daemon/detect/argument_part.h"
 #include "daemon/detect/argument_verdict.h"
 #include "daemon/detect/argument_veto.h"
+#include "daemon/detect/argument_work.h"
 
 /* What is known of a site. */
 struct argument_summary {
@@ -34,6 +35,9 @@ struct argument_summary {
 	uint32_t pairs, alike;
 	/* Any two of these, with the same contents: those of a cache's keys come back. */
 	uint64_t recurring;
+	/* That is of the function that it calls, by what that works on (argument_work.h): pairs of
+	 * calls, and those of them alike; 0: it is not. */
+	uint32_t work_pairs, work_alike;
 	uint64_t votes[ARGUMENT_VERDICT_COUNT];
 	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
 };
@@ -89,6 +93,7 @@ struct argument_facts {
 	bool search_same, search_caller_same;
 	uint32_t search_caller;
 	uint32_t search_site; /* that speaks for the search (argument_search.h); ID_NONE: none */
+	struct argument_work work;
 	int line;
 	uint32_t outermost; /* site with the same contents each time whose extent has this one */
 	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */

@@ -45,6 +45,7 @@ struct argument_site {
 	bool of_callee;   /* the operands are what a Python function was called with */
 	bool of_library;  /* and that function is a library's */
 	bool runs_python; /* a Python function runs in it, maybe called by way of C */
+	bool awaits;      /* that function is a coroutine, which another instruction called */
 	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];

@@ -5,6 +5,8 @@
 
 /* The loop itself, and a function that it calls with the row. */
 #define ASKING_FRAMES 2
+/* Of the samples of a call for each group, so many may be in work of the function's own. */
+#define OWN_WORK_MOST 0.3
 
 void argument_rows_find(struct argument_rows *rows, const struct argument_facts *facts,
 			const struct argument_log *log)
@@ -45,4 +47,31 @@ bool argument_row_is_used(const struct argument_log *log, const struct argument_
 	uint8_t kind = log->sites[sample->frames[0].site].kind;
 
 	return number == 1 && kind != OPERATION_CALL && kind != OPERATION_CALL_UNPACKED;
+}
+
+static bool works_itself(const struct argument_facts *facts, const struct argument_log *log,
+			 uint32_t maker)
+{
+	uint64_t seen = 0, own = 0;
+
+	for (size_t i = 0; i < log->sample_count; i++) {
+		const struct argument_sample *sample = &log->samples[i];
+
+		for (unsigned f = 0; f < sample->frame_count; f++) {
+			if (sample->frames[f].site != maker)
+				continue;
+			seen++;
+			own += f > 1 || (f && facts[sample->frames[0].site].call.in_loop);
+			break;
+		}
+	}
+	return (double)own > OWN_WORK_MOST * (double)seen;
+}
+
+void argument_groups_judge(struct argument_facts *facts, const struct argument_log *log)
+{
+	for (uint32_t id = 0; id < log->site_count; id++)
+		if (facts[id].slow && slow_call_get(log->sites[id].slow)->when == SLOW_GROUPS &&
+		    works_itself(facts, log, id))
+			facts[id].slow = false;
 }

@@ -39,4 +39,10 @@ uint32_t argument_row_asked(const struct argument_rows *rows, const struct argum
 bool argument_row_is_used(const struct argument_log *log, const struct argument_sample *sample,
 			  unsigned number);
 
+/*
+ * Of calls that have a function called for each group of rows (SLOW_GROUPS): no slow ones where
+ * it works in loops and functions of its own, which nothing of the library's can do instead.
+ */
+void argument_groups_judge(struct argument_facts *facts, const struct argument_log *log);
+
 #endif

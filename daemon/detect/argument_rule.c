@@ -59,6 +59,8 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 		if (slow && f && slow_call_get(site->slow)->when == SLOW_ROWS &&
 		    !argument_row_is_used(judgement->findings->log, sample, f))
 			continue;
+		if (slow && f > 1 && slow_call_get(site->slow)->when == SLOW_GROUPS)
+			continue;
 		*vote = (struct argument_vote){
 			.site = sample->frames[f].site,
 			.verdict = facts->searched ? ARGUMENT_SEARCHED
@@ -181,6 +183,29 @@ static bool repeats_seldom(const struct judgement *judgement, const struct argum
 			       .middle < REPEATS_SELDOM;
 }
 
+/* A function that does the same in each call; what was found in it is not done again then. */
+static void vote_for_work(struct judgement *judgement, const struct argument_sample *sample,
+			  struct argument_vote *vote)
+{
+	int f = argument_work_frame(judgement->facts, judgement->findings->log, sample);
+	const struct argument_work *work;
+	struct argument_summary *summary;
+	uint32_t caller;
+
+	if (f < 0 || vote->verdict == ARGUMENT_INVARIANT || vote->verdict == ARGUMENT_REPEATED ||
+	    vote->frame > f)
+		return;
+	caller = sample->frames[f + 1].site;
+	work = &judgement->facts[judgement->facts[sample->frames[f].site].code_site].work;
+	summary = &judgement->findings->summaries[caller];
+	summary->repeated = (double)work->alike / work->pairs;
+	summary->work_pairs = work->pairs;
+	summary->work_alike = work->alike;
+	*vote = (struct argument_vote){ .site = caller,
+					.verdict = ARGUMENT_REPEATED,
+					.frame = (uint8_t)(f + 1) };
+}
+
 /* The first rule that says something, from the surest on. */
 static int vote_for_sample(const struct judgement *judgement, const struct argument_sample *sample,
 			   struct argument_vote *vote)
@@ -222,6 +247,7 @@ static int vote(struct judgement *judgement)
 
 		if (error)
 			return error;
+		vote_for_work(judgement, sample, voted);
 		summary = &judgement->findings->summaries[voted->site];
 		argument_summary_vote(summary, voted->verdict, sample->time_ns);
 		if (voted->by_entry)
@@ -283,8 +309,10 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 	if (!error) {
 		argument_refute_inside(judgement.facts, judgement.inside, log);
 		refute_ends(&judgement);
+		argument_work_judge(judgement.facts, log);
 		argument_search_find(judgement.facts, log);
 		argument_rows_find(&judgement.rows, judgement.facts, log);
+		argument_groups_judge(judgement.facts, log);
 		error = argument_repetition_find(&judgement);
 	}
 	if (!error)

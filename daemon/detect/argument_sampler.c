@@ -15,17 +15,6 @@
 
 /* Frames looked at for those of the program's own. */
 #define FRAMES_LOOKED_AT 64
-/* Of a site's watches: what each should come to, and how dear one is that does not. */
-#define COMPARISONS_A_WATCH 2
-#define COST_OF_NONE        2
-/* A function counts as so many of the sites in it: what is known of its calls goes for all of them.
- */
-#define SITES_OF_AN_ENTRY 4
-#define PROMISING_MAX     8 /* comparisons */
-/* Calls in a row are watched of sites that are often met; as long as nothing comes back, so often.
- */
-#define ROW_SAMPLES_MIN 8
-#define ROWS_IN_VAIN    4
 
 struct argument_sampler {
 	struct target *target;
@@ -161,6 +150,7 @@ struct values {
 	const struct operand_value *items;
 	size_t count;
 	bool of_callee;
+	bool awaited; /* that function is a coroutine, which another instruction called */
 };
 
 static struct values values_of(const struct argument_sampler *sampler,
@@ -170,13 +160,17 @@ static struct values values_of(const struct argument_sampler *sampler,
 	const struct operand_sample *inner =
 		frame ? sample_of(sampler, callee_of(stack, frame)) : NULL;
 
+	bool awaits;
+
 	if (!own)
 		return (struct values){ 0 };
-	if (inner && inner->argument_count && (own->taken || own->error))
-		return (struct values){ inner->arguments, inner->argument_count, true };
+	awaits = inner && own->kind == OPERATION_OTHER &&
+		 stack->frames[callee_of(stack, frame)].code->coroutine;
+	if (inner && inner->argument_count && (own->taken || own->error || awaits))
+		return (struct values){ inner->arguments, inner->argument_count, true, awaits };
 	if (own->error || own->taken)
 		return (struct values){ 0 };
-	return (struct values){ own->operands, own->operand_count, false };
+	return (struct values){ own->operands, own->operand_count, false, false };
 }
 
 static void read_contents(struct argument_sampler *sampler, const struct values *values,
@@ -292,6 +286,7 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 	if (values.count && site) {
 		frame->flags |= ARGUMENT_JUDGED;
 		site->comparable |= frame->flags & (ARGUMENT_DATA | ARGUMENT_ITERATOR);
+		site->awaits = values.awaited;
 		site->of_callee = values.of_callee || argument_calls_function(site);
 		site->read++;
 		site->on_numbers += argument_is_called_on_numbers(site);
@@ -389,89 +384,12 @@ void argument_sampler_peek(struct argument_sampler *sampler, const struct python
 		note_frames(sampler, stack, values, moves);
 }
 
-/*
- * Effort spent on a site: comparisons, and watches that came to none. A site whose calls
- * repeat so far comes first: a few more comparisons tell.
- */
-static uint32_t watched_so_far(const struct argument_site *site)
+struct argument_choice argument_sampler_choose(struct argument_sampler *sampler,
+					       const struct capture *capture)
 {
-	uint32_t hoped = COMPARISONS_A_WATCH * site->watched;
-
-	if (site->compared < PROMISING_MAX && 2 * site->repeated > site->compared)
-		return 0;
-	return 1 + site->compared +
-	       (hoped > site->compared ? COST_OF_NONE * (hoped - site->compared) : 0);
-}
-
-/*
- * Its arguments could be the keys of a cache, or come back with who holds them. A row says as much
- * of repetition as several shorter watches do, too.
- */
-static bool is_worth_a_row(const struct argument_site *site)
-{
-	if (!(site->of_callee || site->runs_python || argument_is_given_much(site)) ||
-	    !site->comparable || site->samples < ROW_SAMPLES_MIN ||
-	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
-		return false;
-	for (size_t i = 0; i < site->operand_count; i++)
-		if (!site->operands[i].hashable && !argument_is_whole_data(&site->operands[i]))
-			return false;
-	return true;
-}
-
-/* Of the function that frame f of the sample runs; ID_NONE: none that needs to be known. */
-static uint32_t entry_to_watch(struct argument_sampler *sampler, const struct capture *capture,
-			       unsigned f)
-{
-	struct argument_site *entry;
-	uint32_t id;
-
-	/* Its caller is an own frame, too. */
-	if (f + 1u >= sampler->sample.frame_count || sampler->own[f + 1] != sampler->own[f] + 1)
-		return ID_NONE;
-	entry = argument_log_site(&sampler->log, capture->python.frames[sampler->own[f]].code,
-				  ARGUMENT_ENTRY, &id);
-	if (!entry)
-		return ID_NONE;
-	entry->several_callers |=
-		entry->caller && entry->caller != sampler->sample.frames[f + 1].site + 1;
-	entry->caller = sampler->sample.frames[f + 1].site + 1;
-	return entry->several_callers ? id : ID_NONE;
-}
-
-struct argument_choice argument_sampler_least_known(struct argument_sampler *sampler,
-						    const struct capture *capture)
-{
-	const struct argument_sample *sample = &sampler->sample;
-	struct argument_choice choice = { 0 };
-	uint32_t least = ARGUMENT_COMPARISONS;
-
-	for (unsigned f = 0; sampler->taken && f < sample->frame_count; f++) {
-		uint32_t entry = entry_to_watch(sampler, capture, f);
-		const struct argument_site *site = &sampler->log.sites[sample->frames[f].site];
-		const struct python_frame *frame = &capture->python.frames[sampler->own[f]];
-		bool row = is_worth_a_row(site);
-		uint32_t known = row ? 1 + site->rows : watched_so_far(site);
-
-		/* Watches of rare sites, and of unreadable operands, come to nothing. */
-		if (site->comparable && known < least) {
-			least = known;
-			choice = (struct argument_choice){ frame, sample->frames[f].site, row,
-							   false };
-		}
-		known = entry == ID_NONE
-				? least
-				: watched_so_far(&sampler->log.sites[entry]) / SITES_OF_AN_ENTRY;
-		if (known < least) {
-			least = known;
-			choice = (struct argument_choice){ frame, entry, false, true };
-		}
-	}
-	if (choice.frame && choice.in_row)
-		sampler->log.sites[choice.site].rows++;
-	else if (choice.frame)
-		sampler->log.sites[choice.site].watched++;
-	return choice;
+	return sampler->taken ? argument_choose(&sampler->log, &sampler->sample, sampler->own,
+						capture->python.frames)
+			      : (struct argument_choice){ 0 };
 }
 
 /*
@@ -523,9 +441,10 @@ bool argument_sampler_read_next(struct argument_sampler *sampler, const struct c
 				     sample) ||
 	    sample->error)
 		return false;
-	return compare_values(sampler, capture,
-			      (struct values){ sample->operands, sample->operand_count, false },
-			      ret_contents);
+	return compare_values(
+		sampler, capture,
+		(struct values){ .items = sample->operands, .count = sample->operand_count },
+		ret_contents);
 }
 
 bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct capture *capture,
@@ -538,7 +457,9 @@ bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct 
 	    !sample->argument_count)
 		return false;
 	return compare_values(sampler, capture,
-			      (struct values){ sample->arguments, sample->argument_count, true },
+			      (struct values){ .items = sample->arguments,
+					       .count = sample->argument_count,
+					       .of_callee = true },
 			      ret_contents);
 }
 

@@ -10,6 +10,7 @@
 
 #include "daemon/capture/capture.h"
 #include "daemon/cct/cct.h"
+#include "daemon/detect/argument_choice.h"
 #include "daemon/detect/argument_log.h"
 
 #define ARGUMENT_KNOWN_SAMPLES 32
@@ -36,27 +37,14 @@ void argument_sampler_peek(struct argument_sampler *sampler, const struct python
 void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,
 			  uint32_t node);
 
-/* Comparisons of a site's calls with the ones before, after which enough is known. */
-#define ARGUMENT_COMPARISONS 24
-
-/* The same for calls in a row: what recurs after a while is only seen among many. */
-#define ARGUMENT_ROWS 8
-
-/* What argument_watch.h is to compare next. */
-struct argument_choice {
-	const struct python_frame *frame; /* NULL: nothing needs to be */
-	uint32_t site;
-	bool in_row;   /* it is worth many calls in a row */
-	bool at_entry; /* calls of the frame's function, not those of its instruction */
-};
-
 /*
  * In the stop after a sample was taken: of its frames with operands that can be
  * compared, and of its functions that are called from several places, the one that
  * has been compared least.
  */
-struct argument_choice argument_sampler_least_known(struct argument_sampler *sampler,
-						    const struct capture *capture);
+struct argument_choice argument_sampler_choose(struct argument_sampler *sampler,
+					       const struct capture *capture);
+
 /* What the operands of a call hold. */
 struct argument_contents {
 	uint64_t number;  /* equal for equal contents */

@@ -26,7 +26,7 @@ bool argument_watch_is_at(const struct argument_watch *watch, unsigned slot)
 remote_addr argument_watch_choose(struct argument_watch *watch, struct argument_sampler *sampler,
 				  const struct capture *capture)
 {
-	const struct argument_choice choice = argument_sampler_least_known(sampler, capture);
+	const struct argument_choice choice = argument_sampler_choose(sampler, capture);
 	struct operand_reader *operands = argument_sampler_operands(sampler);
 	remote_addr address;
 

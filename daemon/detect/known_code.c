@@ -24,7 +24,8 @@ uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_st
 		return known->slow;
 	while (known->is_library && callee-- > 0) {
 		known = known_codes_get(codes, stack->frames[callee].code);
-		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS)
+		if (known->slow && (slow_call_get(known->slow)->when == SLOW_ROWS ||
+				    slow_call_get(known->slow)->when == SLOW_GROUPS))
 			return known->slow;
 		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS_AROUND)
 			around = known->slow;

@@ -21,6 +21,9 @@
 	"dict"
 #define FOR_EACH_ROW                                                                               \
 	"builds a Series for each row and calls a Python function with it: work on whole columns"
+#define FOR_EACH_GROUP                                                                             \
+	"calls a Python function for each group: name an aggregation of pandas' own (\"max\", "    \
+	"\"nunique\"), which goes over all groups at once, or work on whole columns"
 #define ON_LIST(other)                                                                             \
 	"makes an array of a short list first, which costs more than the work: " other             \
 	", or keep the numbers in an array"
@@ -38,6 +41,10 @@ static const struct slow_call slow_calls[] = {
 	  1 },
 	{ "series_generator", "pandas/core/apply.py", FOR_EACH_ROW, SLOW_ROWS, 1 },
 	{ "apply_series_generator", "pandas/core/apply.py", FOR_EACH_ROW, SLOW_ROWS_AROUND, 1 },
+	{ "_aggregate_series_pure_python", "pandas/core/groupby/ops.py", FOR_EACH_GROUP,
+	  SLOW_GROUPS, 0.9 },
+	{ "_transform_general", "pandas/core/groupby/generic.py", FOR_EACH_GROUP, SLOW_GROUPS,
+	  0.9 },
 	{ "deepcopy", "/copy.py",
 	  "copies item by item, in Python: build the new object from its parts, or copy only what "
 	  "is "

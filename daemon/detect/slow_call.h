@@ -26,7 +26,10 @@ enum slow_when {
 	SLOW_ON_LIST,     /* called with a short list instead of an array */
 	SLOW_ON_ONE,      /* called with a list of one item, instead of all that there are */
 	SLOW_IN_PIECES,   /* in a loop over positions: one call could go over all of them */
-	SLOW_PREPARES,    /* prepares what its first argument is, the same one each time */
+	/* Calls a Python function for each group; one that hardly does anything itself has a
+	 * counterpart for all groups at once. */
+	SLOW_GROUPS,
+	SLOW_PREPARES, /* prepares what its first argument is, the same one each time */
 };
 
 struct slow_call {

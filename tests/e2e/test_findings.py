@@ -19,8 +19,8 @@ def redundant_loads(report):
     return sorted(lines, key=lambda line: -line["loads"]["redundant"])
 
 
-def test_convolution(interpreter):
-    with Target(interpreter, "conv_backprop.py", "--seconds", 6) as target:
+def test_convolution(some_interpreter):
+    with Target(some_interpreter, "conv_backprop.py", "--seconds", 6) as target:
         report, text = profile(target.pid, "-d", 5, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
@@ -37,7 +37,7 @@ def test_convolution(interpreter):
     check_sampled(pairs, "no redundant pair at the line")
     opcodes = {frame["opcode"] for pair in pairs for frame in pair["first"][-12:] if frame["kind"] == "python"}
     subscripts = {"BINARY_SUBSCR", "STORE_SUBSCR"}
-    if interpreter.version >= (3, 14):
+    if some_interpreter.version >= (3, 14):
         subscripts.add("BINARY_OP")  # d[i, j, f] is one there
     check_sampled(opcodes & subscripts, "no subscript among %s" % opcodes)
     for pair in pairs:

@@ -5,6 +5,7 @@ from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, lin
 AGAIN = "return sorted(self.sales)[1000]"
 BEST = "best.append(max(seen))"
 PROFILE = "steps.append(divmod(b * b - a * a, 7)[1] + divmod(a * a + b * b, 11)[0])"
+MADE = "paid = postage()[zone, weight]"
 MIDDLE = "middle = sorted(VALUES)[1000]"
 WEIGHT = "total += weigh(word, base)"
 
@@ -81,6 +82,28 @@ def test_called_from_several_places(one_interpreter):
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
 
 
+def test_made_anew(one_interpreter):
+    """No argument says that it is the same: what the function works on does."""
+    line, _, text = found(one_interpreter, program="made_anew.py", text=MADE)
+    check_sampled(line, "the line is not in the report")
+    check_equal(line["category"], "repeated-call", "category")
+    check_sampled("does the same work again" in (line["finding"] or ""), "finding %r" % line["finding"])
+    check_sampled("postage() does the same" in " ".join(text.split()), "the text report lacks %r" % line["finding"])
+    check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
+        line["avoidable_ns"], line["total_ns"]))
+
+
+def test_made_anew_mended(one_interpreter):
+    with Target(one_interpreter, "made_anew.py", "--seconds", 10, "--fixed") as target:
+        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+        target.finish()
+    total = sum(report["time_ns"].values())
+    # What sums up a label's letters is there in both.
+    for line in report["lines"]:
+        if "postage" in line_text(line):
+            check_sampled(line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
 LOOKED_FOR = {
     "own = [entry for entry in entries if entry[0] == name]": ("inefficient-algorithm", "keep the items in a dict"),
     "total += line.popleft()[1] if fixed else line.pop(0)[1]": ("inefficient-algorithm", "use collections.deque"),
@@ -90,15 +113,15 @@ LOOKED_FOR = {
 }
 
 
-def test_looked_for(some_interpreter):
-    with Target(some_interpreter, "looked_for.py", "--seconds", 10) as target:
+def test_looked_for(one_interpreter):
+    with Target(one_interpreter, "looked_for.py", "--seconds", 10) as target:
         report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
     lines = {line_text(line): line for line in report["lines"]}
     for text, (category, words) in LOOKED_FOR.items():
         # A method of 3.6 does not say which one it is.
-        if some_interpreter.version[:2] == (3, 6) and ("pop" in text or "index" in text):
+        if one_interpreter.version[:2] == (3, 6) and ("pop" in text or "index" in text):
             continue
         line = lines.get(text)
         check_sampled(line, "%s: the line is not in the report" % text)

@@ -31,8 +31,8 @@ def test_thread_that_starts_late(some_interpreter):
     check_sampled(report["pairs"], "no pair was found in the late thread")
 
 
-def test_target_that_exits(interpreter):
-    with Target(interpreter, "short_lived.py", "--seconds", 1.5, "--exit-code", 42) as target:
+def test_target_that_exits(some_interpreter):
+    with Target(some_interpreter, "short_lived.py", "--seconds", 1.5, "--exit-code", 42) as target:
         report, text = profile(target.pid, "-d", 60)
         target.finish(code=42)
     check_sampled("backprop" in functions(report), "functions seen: %s" % functions(report))

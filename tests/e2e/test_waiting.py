@@ -124,8 +124,8 @@ def check_stuck(interpreter, *arguments):
         check(mark not in words, "%s: %s" % (mark, words))
 
 
-def test_verdict(interpreter):
-    check_stuck(interpreter)
+def test_verdict(some_interpreter):
+    check_stuck(some_interpreter)
 
 
 def test_verdict_of_uvloop(one_interpreter):

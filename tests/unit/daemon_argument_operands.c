@@ -106,6 +106,34 @@ static void test_function_for_each_row(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), 2 * MANY);
 }
 
+/* A function that is called for each group of rows, and hardly does anything itself. */
+static void test_function_for_each_group(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t maker = call_at(fixture, "loop", 4), function = call_at(fixture, "once", 15);
+	uint32_t looping = call_at(fixture, "nested", 31);
+
+	site_of(fixture, maker)->slow = slow_number("BaseGrouper._aggregate_series_pure_python",
+						    "pandas/core/groupby/ops.py");
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame around = frame(maker, i, i);
+
+		around.flags |= ARGUMENT_IN_SLOW;
+		add_two(fixture, frame(function, 100 + i, i), around);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), MANY);
+	/* One that goes over its group in a loop of its own is no such. */
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame around = frame(maker, i, i);
+
+		around.flags |= ARGUMENT_IN_SLOW;
+		add_two(fixture, frame(looping, 100 + i, i), around);
+	}
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_SLOW, maker), 0);
+}
+
 /* sorted(x) of what now and then changes: to keep the result is of use until the next change. */
 static void test_sorted_again(void **state)
 {
@@ -386,6 +414,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_prepared_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_function_for_each_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_function_for_each_group, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_joined_in_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growing_from_call_to_call, set_up, tear_down),

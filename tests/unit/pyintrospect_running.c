@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #define STACK_COPY (32u << 10)
-#define SAMPLES    10000
+#define SAMPLES    5000
 
 /*
  * Anchors and groups against libunwind: as many groups as evaluation loops, or
@@ -217,7 +217,7 @@ static void test_alternating(void **state)
 		skip();
 }
 
-#define STEPS 12000
+#define STEPS 8000
 
 /*
  * One instruction at a time, so that every state the interpreter goes through

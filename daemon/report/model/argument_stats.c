@@ -299,30 +299,33 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 				    enum argument_verdict verdict, const char *expression)
 {
 	const char *what = expression ? expression : "this call";
+	bool again = verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED;
 	char operands[512], container[512];
 	struct words of_origin;
 
 	if (summary->entry != ID_NONE && verdict == ARGUMENT_REPEATED)
 		return entry_sentence(arena, words, summary);
 	/* f(x)[0] is spoken for by f(x). */
-	if (summary->origin != ID_NONE &&
-	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED)) {
+	if (summary->origin != ID_NONE && again) {
 		of_origin = *words;
 		of_origin.site = &words->charging->input->log->sites[summary->origin];
 		summary = &words->charging->findings.summaries[summary->origin];
 		words = &of_origin;
 	}
+	if (summary->work_pairs && verdict == ARGUMENT_REPEATED)
+		return arena_format(arena,
+				    "%s does the same work again, at %" PRIu32 " of %" PRIu32
+				    " places compared with a call before: keep its result",
+				    what, summary->work_alike, summary->work_pairs);
 	operands_words(words, operands);
 	/* Who asks for a copy is going to change it. */
-	if (slow_call_copies(words->site->slow) && words->site->compared &&
-	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+	if (slow_call_copies(words->site->slow) && words->site->compared && again)
 		return arena_format(arena,
 				    "%s %s; it gets the same %s as the call before in %" PRIu32
 				    " of %" PRIu32 " calls compared",
 				    what, slow_call_get(words->site->slow)->advice, operands,
 				    words->site->repeated, words->site->compared);
-	if (summary->repeated > 0 && !words->site->repeated && summary->alike &&
-	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+	if (summary->repeated > 0 && !words->site->repeated && summary->alike && again)
 		return arena_format(
 			arena,
 			"%s gets the same %s as in the sample before, of another call, in "
@@ -331,14 +334,12 @@ static const char *finding_sentence(struct arena *arena, const struct words *wor
 			verdict == ARGUMENT_INVARIANT ? "compute it before the loop"
 						      : "keep its result until these change");
 	/* Not by its own arguments (argument_rule.c). */
-	if (summary->repeated > 0 && !words->site->compared &&
-	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+	if (summary->repeated > 0 && !words->site->compared && again)
 		return arena_format(arena,
 				    "%s works on what a call gives that is made again with the "
 				    "same arguments: keep its result, too",
 				    what);
-	if (summary->repeated > 0 &&
-	    (verdict == ARGUMENT_INVARIANT || verdict == ARGUMENT_REPEATED))
+	if (summary->repeated > 0 && again)
 		return arena_format(arena,
 				    "%s gets the same %s as the call before in %" PRIu32
 				    " of %" PRIu32 " calls compared: %s",
