@@ -53,9 +53,9 @@ enum content_kind {
 struct fingerprint {
 	uint64_t content;
 	remote_addr object;
-	uint8_t kind;  /* enum content_kind */
-	bool whole;    /* all of the contents are in the number */
-	bool opaque;   /* something in it is known by identity alone */
+	uint8_t kind; /* enum content_kind */
+	bool whole;   /* all of the contents are in the number */
+	bool opaque;  /* something in it is known by identity alone */
 	/* Bytes of an array's, str's or bytes' contents; a small int's magnitude, UINT64_MAX of
 	 * one that is not; items of others. */
 	uint64_t size;

@@ -231,6 +231,17 @@ static void count_frame(struct argument_facts *all, const struct argument_log *l
 	count_size(facts, frame->largest);
 }
 
+/* What functions work on, call by call of who called them. */
+static void count_work(struct argument_facts *all, const struct argument_sample *sample)
+{
+	for (unsigned f = 0; f + 1u < sample->frame_count; f++) {
+		uint32_t caller = sample->frames[f + 1].site;
+
+		argument_work_count(&all[sample->frames[f].site].work, &sample->frames[f],
+				    hash_combine(hash_mix(caller), all[caller].summary->calls));
+	}
+}
+
 static void judge_elements(struct argument_facts *facts, const struct argument_site *site)
 {
 	struct argument_summary *summary = facts->summary;
@@ -562,7 +573,7 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 		position += !sample->cut;
 		for (unsigned f = 0; f < sample->frame_count; f++)
 			count_frame(facts, log, sample, f, position);
-		argument_work_count(facts, sample);
+		count_work(facts, sample);
 	}
 	free(order);
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {
@@ -579,22 +590,4 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 		drop_trivial(facts, log, id);
 	}
 	return error;
-}
-
-struct saved_part argument_summary_part(const struct argument_summary *summary,
-					enum argument_verdict verdict)
-{
-	switch (verdict) {
-	case ARGUMENT_ELEMENTS:
-	case ARGUMENT_SCALARS:
-		return summary->elements.middle > 0 ? summary->elements
-						    : argument_part_of_repeats(0, 0);
-	case ARGUMENT_SLOW:
-		return summary->slow.middle > 0 ? summary->slow : argument_part_of_repeats(0, 0);
-	case ARGUMENT_INVARIANT:
-	case ARGUMENT_REPEATED:
-		return argument_part_of_repeats(summary->repeated, summary->trips);
-	default:
-		return argument_part_of_repeats(0, 0);
-	}
 }

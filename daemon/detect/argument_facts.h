@@ -106,8 +106,4 @@ __attribute__((warn_unused_result)) int argument_facts_gather(struct argument_fa
 							      const struct argument_log *log,
 							      struct call_site_table *sites);
 
-/* Of the time of a site with this verdict, what is not needed: the first of equal calls is. */
-struct saved_part argument_summary_part(const struct argument_summary *summary,
-					enum argument_verdict verdict);
-
 #endif

@@ -5,6 +5,7 @@
 #include "daemon/detect/argument_line.h"
 #include "daemon/detect/argument_loop.h"
 #include "daemon/detect/argument_repetition.h"
+#include "daemon/detect/argument_routine.h"
 #include "daemon/detect/argument_search.h"
 #include "daemon/detect/slow_call.h"
 
@@ -187,7 +188,7 @@ static bool repeats_seldom(const struct judgement *judgement, const struct argum
 static void vote_for_work(struct judgement *judgement, const struct argument_sample *sample,
 			  struct argument_vote *vote)
 {
-	int f = argument_work_frame(judgement->facts, judgement->findings->log, sample);
+	int f = argument_routine_frame(judgement->facts, judgement->findings->log, sample);
 	const struct argument_work *work;
 	struct argument_summary *summary;
 	uint32_t caller;
@@ -309,7 +310,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 	if (!error) {
 		argument_refute_inside(judgement.facts, judgement.inside, log);
 		refute_ends(&judgement);
-		argument_work_judge(judgement.facts, log);
+		argument_routine_judge(judgement.facts, log);
 		argument_search_find(judgement.facts, log);
 		argument_rows_find(&judgement.rows, judgement.facts, log);
 		argument_groups_judge(judgement.facts, log);

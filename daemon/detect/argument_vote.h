@@ -26,4 +26,8 @@ static inline void argument_summary_vote(struct argument_summary *summary,
 	summary->votes_ns[verdict] += time_ns;
 }
 
+/* Of the time of a site with this verdict, what is not needed: the first of equal calls is. */
+struct saved_part argument_summary_part(const struct argument_summary *summary,
+					enum argument_verdict verdict);
+
 #endif

@@ -8,7 +8,7 @@
  *       for size in SIZES:              places: how many sizes are left
  *           rows.append(price(size))    price() gets the same size at the same place
  *
- * One caller's round is told from another by argument_summary's calls. Pure.
+ * Pure.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_WORK_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_WORK_H
@@ -30,19 +30,8 @@ struct argument_work {
 	bool same; /* of the first site of a code: the function does the same in each call */
 };
 
-struct argument_facts;
-
-/* A sample, in order of time, its frames counted in the facts. */
-void argument_work_count(struct argument_facts *facts, const struct argument_sample *sample);
-
-/* For all sites of the log, all samples counted. */
-void argument_work_judge(struct argument_facts *facts, const struct argument_log *log);
-
-/*
- * The outermost frame of the sample whose function does the same in each call; its caller is the
- * one after it. Negative: there is none.
- */
-int argument_work_frame(const struct argument_facts *facts, const struct argument_log *log,
-			const struct argument_sample *sample);
+/* A sample of the site that was read, in order of time. call: which one of its function's. */
+void argument_work_count(struct argument_work *work, const struct argument_frame *frame,
+			 uint64_t call);
 
 #endif
