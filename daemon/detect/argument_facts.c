@@ -232,11 +232,15 @@ static void count_frame(struct argument_facts *all, const struct argument_log *l
 }
 
 /* What functions work on, call by call of who called them. */
-static void count_work(struct argument_facts *all, const struct argument_sample *sample)
+static void count_work(struct argument_facts *all, const struct argument_log *log,
+		       const struct argument_sample *sample)
 {
 	for (unsigned f = 0; f + 1u < sample->frame_count; f++) {
 		uint32_t caller = sample->frames[f + 1].site;
 
+		/* What is stored into is another thing a moment later. */
+		if (log->sites[sample->frames[f].site].kind == OPERATION_STORE_SUBSCRIPT)
+			continue;
 		argument_work_count(&all[sample->frames[f].site].work, &sample->frames[f],
 				    hash_combine(hash_mix(caller), all[caller].summary->calls));
 	}
@@ -573,7 +577,7 @@ int argument_facts_gather(struct argument_facts *facts, const struct argument_lo
 		position += !sample->cut;
 		for (unsigned f = 0; f < sample->frame_count; f++)
 			count_frame(facts, log, sample, f, position);
-		count_work(facts, sample);
+		count_work(facts, log, sample);
 	}
 	free(order);
 	for (uint32_t id = 0; !error && id < log->site_count; id++) {

@@ -38,6 +38,7 @@ struct argument_summary {
 	/* That is of the function that it calls, by what that works on (argument_work.h): pairs of
 	 * calls, and those of them alike; 0: it is not. */
 	uint32_t work_pairs, work_alike;
+	uint32_t work_site; /* one of that function's own */
 	uint64_t votes[ARGUMENT_VERDICT_COUNT];
 	uint64_t votes_ns[ARGUMENT_VERDICT_COUNT];
 };

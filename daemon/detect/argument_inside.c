@@ -121,8 +121,13 @@ static bool is_refuted_inside(struct refuting *refuting, uint32_t outer)
 		const struct argument_site *site = site_of(refuting, inner);
 		const struct argument_inside *inside = &refuting->inside[inner];
 
-		if (inner == outer || facts->call.in_loop || facts->summary->judged < 3 ||
+		if (inner == outer || facts->summary->judged < 3 ||
 		    inside->under < 0.9 * inside->samples)
+			continue;
+		/* library.pop(handle) in a loop: what it gives is not in its arguments. */
+		if (site->foreign)
+			return true;
+		if (facts->call.in_loop)
 			continue;
 		if (works_on_state(refuting, inner))
 			return true;
@@ -194,7 +199,9 @@ void argument_refute_inside(struct argument_facts *facts, struct argument_inside
 	for (uint32_t id = 0; id < log->site_count; id++) {
 		if (facts[id].few && has_state_inside(&refuting, id))
 			facts[id].few = false;
-		if ((facts[id].same || facts[id].again) && log->sites[id].of_callee &&
+		/* What of_callee says is of the last sample. */
+		if ((facts[id].same || facts[id].again) &&
+		    (log->sites[id].of_callee || log->sites[id].runs_python) &&
 		    is_refuted_inside(&refuting, id))
 			facts[id].same = facts[id].again = false;
 	}

@@ -44,8 +44,10 @@ struct argument_site {
 	bool in_place;
 	bool of_callee;   /* the operands are what a Python function was called with */
 	bool of_library;  /* and that function is a library's */
+	bool runs_frame;  /* a Python function is its call, by no way of C (3.11+) */
 	bool runs_python; /* a Python function runs in it, maybe called by way of C */
 	bool awaits;      /* that function is a coroutine, which another instruction called */
+	bool foreign;     /* argument_is_foreign(), in some sample */
 	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];

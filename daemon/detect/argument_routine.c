@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_routine.h"
 
+#include "daemon/detect/argument_note.h"
 #include "daemon/detect/interval.h"
 
-/* Of a function's pairs, surely so many are alike: one in ten may have been read a moment too late.
- */
-#define ALIKE_LOW 0.7
-/* A site of which so many pairs are known speaks for itself. */
-#define PAIRS_OF_SITE 3
+/* Of a function's pairs, surely so many are alike: one in five is read a moment too early or too
+ * late. */
+#define ALIKE_LOW 0.55
+/* A site of which so many pairs are known speaks for itself, if so few are alike. */
+#define PAIRS_OF_SITE 6
+#define ALIKE_OF_SITE 0.2
 /* Of the samples, so many may work on state that cannot be read: a dict that is just being changed.
  * At one site, mostly: it is a socket, or the like. */
 #define STATE_MOST    0.1
@@ -18,9 +20,12 @@
 void argument_routine_judge(struct argument_facts *facts, const struct argument_log *log)
 {
 	for (uint32_t id = 0; id < log->site_count; id++) {
-		const struct argument_work *work = &facts[id].work;
+		struct argument_work *work = &facts[id].work;
 
-		if ((work->pairs >= PAIRS_OF_SITE && 2 * work->alike < work->pairs) ||
+		/* range(9) is the same whatever the function does. */
+		if (facts[id].call.does.names_constant)
+			work->pairs = work->alike = 0;
+		if ((work->pairs >= PAIRS_OF_SITE && work->alike < ALIKE_OF_SITE * work->pairs) ||
 		    (work->state >= STATE_OF_SITE && 2 * work->state > work->judged))
 			facts[facts[id].code_site].work.refuted = true;
 	}
@@ -70,6 +75,7 @@ int argument_routine_frame(const struct argument_facts *facts, const struct argu
 
 		if (facts[facts[sample->frames[f].site].code_site].work.same &&
 		    (site->kind == OPERATION_CALL || site->kind == OPERATION_CALL_UNPACKED) &&
+		    (site->runs_frame || argument_calls_function(site)) &&
 		    !facts[caller].veto.dropped && !asks_for_others(&facts[caller], site) &&
 		    (double)facts[caller].seen <= NEARLY_ALL * (double)log->sample_count)
 			return f;

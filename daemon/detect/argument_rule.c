@@ -202,6 +202,7 @@ static void vote_for_work(struct judgement *judgement, const struct argument_sam
 	summary->repeated = (double)work->alike / work->pairs;
 	summary->work_pairs = work->pairs;
 	summary->work_alike = work->alike;
+	summary->work_site = judgement->facts[sample->frames[f].site].code_site;
 	*vote = (struct argument_vote){ .site = caller,
 					.verdict = ARGUMENT_REPEATED,
 					.frame = (uint8_t)(f + 1) };

@@ -245,6 +245,7 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 	uint8_t slow = known_codes_slow_below(&sampler->codes, stack, callee);
 
 	site->runs_python = true;
+	site->runs_frame |= callee + 1 == frame_number && !stack->frames[callee].entry;
 	site->of_library = known_codes_get(&sampler->codes, stack->frames[callee].code)->is_library;
 
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND)
@@ -278,6 +279,8 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 	}
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
 		note_value(sampler, frame, site ? site : &unknown, k, &values.items[k], object);
+	if (site && values.count)
+		site->foreign |= argument_is_foreign(site);
 	if (site && values.count && (argument_is_foreign(site) || argument_calls_cache(site)))
 		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
 	frame->operand_count =

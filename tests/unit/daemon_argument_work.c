@@ -14,6 +14,7 @@ static struct called add_called(struct fixture *fixture, bool same, uint8_t flag
 	struct called called = { call_at(fixture, "once", 15), call_at(fixture, "loop", 4) };
 
 	site_of(fixture, called.outer)->operand_count = 1;
+	site_of(fixture, called.outer)->runs_frame = true;
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct argument_frame inner =
 			frame(called.inner, same ? 100 + i % PLACES : 100 + i, 7);
@@ -38,6 +39,12 @@ static void test_same_work(void **state)
 	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, called.outer), MANY);
 	assert_int_equal(fixture->findings.summaries[called.outer].work_pairs, MANY - PLACES);
 	assert_int_equal(fixture->findings.summaries[called.outer].work_alike, MANY - PLACES);
+	/* By way of C: sorted() calls its key once for each item. */
+	site_of(fixture, called.outer)->runs_frame = false;
+	strcpy(site_of(fixture, called.outer)->operands[0].shape, "builtin_function_or_method");
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, called.outer), 0);
+	site_of(fixture, called.outer)->runs_frame = true;
 	/* It is asked for something else each time. */
 	site_of(fixture, called.outer)->operand_count = 2;
 	site_of(fixture, called.outer)->compared = 10;
@@ -75,6 +82,7 @@ static void test_one_call(void **state)
 	uint32_t inner = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
 
 	site_of(fixture, outer)->operand_count = 1;
+	site_of(fixture, outer)->runs_frame = true;
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct argument_frame first = frame(inner, 100, 7), second = frame(outer, 1000, 1);
 

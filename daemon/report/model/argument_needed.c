@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/report/model/argument_needed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Calls that nobody would keep the result of: they read or draw something, with
+ * another outcome each time whatever their arguments; or they cost next to
+ * nothing, and what they return is used up; or they make or change what they get.
+ */
+static const char *const needed_names[] = {
+	"__enter__",     "__exit__",     "__init__",    "__new__",   "__next__",
+	"__post_init__", "__setattr__",  "__setitem__", "append",    "bisect",
+	"bisect_left",   "bisect_right", "choice",      "choices",   "clock",
+	"enumerate",     "get",          "getrandbits", "heappop",   "heappush",
+	"heappushpop",   "heapreplace",  "id",          "input",     "insort",
+	"isinstance",    "iter",         "len",         "monotonic", "next",
+	"normal",        "now",          "open",        "pop",       "popleft",
+	"rand",          "randint",      "randn",       "random",    "randrange",
+	"range",         "read",         "readinto",    "readline",  "recv",
+	"recv_into",     "reversed",     "sample",      "shuffle",   "sleep",
+	"super",         "time",         "token_bytes", "token_hex", "token_urlsafe",
+	"type",          "uniform",      "urandom",     "utcnow",    "uuid1",
+	"uuid4",         "write",        "zip",
+};
+
+/* Of numbers alone: to compute them again costs no more than to look them up would. */
+static const char *const cheap_names[] = {
+	"abs",  "atan2", "bool", "ceil",  "chr", "cos",   "divmod", "exp",   "float", "floor",
+	"fmod", "hypot", "int",  "isnan", "log", "log10", "log2",   "max",   "min",   "ord",
+	"pow",  "round", "sin",  "sqrt",  "str", "tan",   "tanh",   "trunc",
+};
+
+/* What these do is seen outside of the program, or comes from there. */
+static const char *const outside_names[] = {
+	"accept",      "acquire",      "close",    "commit",      "connect",      "execute",
+	"executemany", "fetchall",     "fetchone", "flush",       "get_event",    "getrandbits",
+	"input",       "monotonic",    "now",      "open",        "perf_counter", "poll",
+	"print",       "process_time", "put",      "randint",     "random",       "randrange",
+	"read",        "readinto",     "readline", "readlines",   "recv",         "recv_into",
+	"release",     "seek",         "select",   "send",        "sendall",      "shuffle",
+	"sleep",       "time",         "time_ns",  "token_bytes", "uniform",      "urandom",
+	"utcnow",      "uuid1",        "uuid4",    "wait",        "write",        "writelines",
+};
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* A function in C, called with numbers alone. */
+static bool is_on_numbers(const struct argument_site *site)
+{
+	if (site->of_callee)
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!site->operands[i].callable && site->operands[i].kind != CONTENT_INT &&
+		    site->operands[i].kind != CONTENT_FLOAT &&
+		    site->operands[i].kind != CONTENT_BOOL)
+			return false;
+	return true;
+}
+
+bool argument_needed_call(const struct argument_words *words, bool at_entry, bool names_constant)
+{
+	char name[EXPRESSION_SIZE];
+	const char *last;
+
+	if (at_entry)
+		snprintf(name, sizeof(name), "%s", words->site->code->function);
+	else if (!expression_operand_name(&words->bytecode, words->site->offset, EXPRESSION_CALLEE,
+					  &words->context, name))
+		return false;
+	last = strrchr(name, '.');
+	last = last ? last + 1 : name;
+	return is_one_of(last, needed_names, sizeof(needed_names) / sizeof(needed_names[0])) ||
+	       (!names_constant && is_on_numbers(words->site) &&
+		is_one_of(last, cheap_names, sizeof(cheap_names) / sizeof(cheap_names[0])));
+}
+
+bool argument_needed_acts(const struct argument_words *words)
+{
+	for (size_t i = 0; i < words->bytecode.count; i++) {
+		const struct bytecode_instruction *instruction = &words->bytecode.instructions[i];
+		char name[EXPRESSION_SIZE];
+		const char *last;
+
+		if (strncmp(instruction->name, "CALL", 4) != 0 ||
+		    !expression_operand_name(&words->bytecode, instruction->offset,
+					     EXPRESSION_CALLEE, &words->context, name))
+			continue;
+		last = strrchr(name, '.');
+		if (is_one_of(last ? last + 1 : name, outside_names,
+			      sizeof(outside_names) / sizeof(outside_names[0])))
+			return true;
+	}
+	return false;
+}
