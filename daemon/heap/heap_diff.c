@@ -5,7 +5,6 @@
 #include "common/hash.h"
 #include "daemon/cct/id_table.h"
 #include "daemon/heap/heap_growth.h"
-#include "daemon/heap/heap_holder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -514,7 +513,8 @@ uint32_t heap_diff_first_row(const struct heap_diff *diff)
 	return (less ? change < 0 : change > 0) ? row : 0;
 }
 
-size_t heap_diff_steps(const struct heap_diff *diff, uint32_t path, uint32_t *ret_paths)
+size_t heap_diff_steps(const struct heap_diff *diff, uint32_t path,
+		       uint32_t ret_paths[HEAP_HOLDER_STEPS_MAX])
 {
 	size_t count = 0;
 

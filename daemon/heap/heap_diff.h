@@ -15,6 +15,7 @@
 #define PIEPROFD_DAEMON_HEAP_HEAP_DIFF_H
 
 #include "daemon/heap/heap_file.h"
+#include "daemon/heap/heap_holder.h"
 
 enum heap_side {
 	HEAP_BASE,
@@ -101,7 +102,8 @@ uint32_t heap_diff_first_row(const struct heap_diff *diff);
 void heap_diff_path_words(const struct heap_diff *diff, uint32_t path, char *words, size_t size);
 
 /* From the root on, at most HEAP_HOLDER_STEPS_MAX. Returns how many. */
-size_t heap_diff_steps(const struct heap_diff *diff, uint32_t path, uint32_t *ret_paths);
+size_t heap_diff_steps(const struct heap_diff *diff, uint32_t path,
+		       uint32_t ret_paths[HEAP_HOLDER_STEPS_MAX]);
 
 /* "objects", as JSON has it. */
 const char *heap_diff_kind_name(enum heap_diff_kind kind);
