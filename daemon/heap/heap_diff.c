@@ -426,19 +426,41 @@ static void find_parts(struct heap_diff *diff)
 	}
 }
 
-static void judge(struct heap_diff *diff)
+/* Free memory that came out of what was used before is no growth; what is used now was free. */
+static int64_t free_change(const struct heap_diff *diff, const int64_t changes[HEAP_DIFF_KINDS])
+{
+	int64_t change = changes[HEAP_DIFF_FREE], moved = 0;
+	bool more = change > 0;
+
+	if (more && changes[HEAP_DIFF_SAME] <= 0)
+		return 0;
+	for (size_t i = 0; i < diff->type_count; i++) {
+		int64_t of_type = heap_diff_change(diff->types[i].bytes);
+
+		if (more ? of_type < 0 : of_type > 0)
+			moved += of_type;
+	}
+	return more ? (change + moved > 0 ? change + moved : 0)
+		    : (change + moved < 0 ? change + moved : 0);
+}
+
+static double change_min(const struct heap_diff *diff)
 {
 	const uint64_t *rss = diff->parts[HEAP_DIFF_SAME];
 	double most = (double)(rss[HEAP_NOW] > rss[HEAP_BASE] ? rss[HEAP_NOW] : rss[HEAP_BASE]);
+
+	return CHANGE_SHARE * most > CHANGE_MIN ? CHANGE_SHARE * most : CHANGE_MIN;
+}
+
+static void judge(struct heap_diff *diff)
+{
 	enum heap_diff_kind grew = HEAP_DIFF_OBJECTS, shrank = HEAP_DIFF_OBJECTS;
 	int64_t changes[HEAP_DIFF_KINDS];
-	double least = CHANGE_SHARE * most > CHANGE_MIN ? CHANGE_SHARE * most : CHANGE_MIN;
+	double least = change_min(diff);
 
 	for (enum heap_diff_kind kind = 0; kind < HEAP_DIFF_KINDS; kind++)
 		changes[kind] = heap_diff_change(diff->parts[kind]);
-	/* Free memory that came out of what was used before is no growth. */
-	if (changes[HEAP_DIFF_SAME] <= 0 && changes[HEAP_DIFF_FREE] > 0)
-		changes[HEAP_DIFF_FREE] = 0;
+	changes[HEAP_DIFF_FREE] = free_change(diff, changes);
 	for (enum heap_diff_kind kind = HEAP_DIFF_OBJECTS; kind < HEAP_DIFF_LESS; kind++) {
 		grew = changes[kind] > changes[grew] ? kind : grew;
 		shrank = changes[kind] < changes[shrank] ? kind : shrank;
@@ -511,6 +533,17 @@ uint32_t heap_diff_first_row(const struct heap_diff *diff)
 	int64_t change = row ? heap_diff_change(diff->paths[row].bytes) : 0;
 
 	return (less ? change < 0 : change > 0) ? row : 0;
+}
+
+uint32_t heap_diff_hidden_row(const struct heap_diff *diff)
+{
+	uint32_t row = diff->row_count ? diff->rows[0] : 0;
+	bool none_grew = diff->kind == HEAP_DIFF_SAME || diff->kind == HEAP_DIFF_LESS;
+
+	if (!row || !none_grew ||
+	    (double)heap_diff_change(diff->paths[row].bytes) < change_min(diff))
+		return 0;
+	return row;
 }
 
 size_t heap_diff_steps(const struct heap_diff *diff, uint32_t path,

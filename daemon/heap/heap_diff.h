@@ -98,6 +98,10 @@ int64_t heap_diff_change(const uint64_t figures[HEAP_SIDES]);
 /* The row that grew most; LESS: that shrank most. 0: none. */
 uint32_t heap_diff_first_row(const struct heap_diff *diff);
 
+/* Where nothing grew in all, what grew to speak of all the same, as other things shrank. 0: none.
+ */
+uint32_t heap_diff_hidden_row(const struct heap_diff *diff);
+
 /* "app.cache{*} (app.Order)": a path's steps and the type of the last one. Cut at size. */
 void heap_diff_path_words(const struct heap_diff *diff, uint32_t path, char *words, size_t size);
 

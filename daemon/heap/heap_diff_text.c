@@ -12,13 +12,14 @@
 #include <string.h>
 #include <time.h>
 
-/* Of each table, what grew and what shrank: all of them, and what is around them, 20 rows. */
-#define GROWN_BRIEF  3
-#define SHRUNK_BRIEF 1
-#define ROWS_DETAILS 40
-#define FIGURE_WIDTH 10
-#define COUNT_WIDTH  11
-#define PATH_BYTES   1024
+/* Of both tables, where all of it is on one screen. */
+#define ROWS_BRIEF_MIN 4
+#define HEAD_LINES     3
+#define HEADING_LINES  2 /* of a table */
+#define ROWS_DETAILS   40
+#define FIGURE_WIDTH   10
+#define COUNT_WIDTH    11
+#define PATH_BYTES     1024
 /* Less than this part of the largest change is no row, and no part of memory. */
 #define WORTH_A_ROW  200
 #define WORTH_A_WORD 100
@@ -68,8 +69,7 @@ static void put_sides(const struct text_layout *layout, const struct heap_diff *
 	double seconds;
 
 	process_words(base, process, sizeof(process));
-	snprintf(words, sizeof(words), "%s%s in RAM, %s", moment_of(base).text,
-		 figure_bytes(base->snapshot.regions.rss_bytes).text, process);
+	snprintf(words, sizeof(words), "%s%s", moment_of(base).text, process);
 	fputs("  base  ", layout->file);
 	text_last_cell(layout, words, layout->columns - 8);
 	if (heap_diff_seconds(diff, &seconds))
@@ -78,9 +78,7 @@ static void put_sides(const struct text_layout *layout, const struct heap_diff *
 	process[0] = '\0';
 	if (diff->process != HEAP_SAME)
 		process_words(now, process, sizeof(process));
-	snprintf(words, sizeof(words), "%s%s in RAM, %s%s", span,
-		 figure_bytes(now->snapshot.regions.rss_bytes).text, sameness[diff->process],
-		 process);
+	snprintf(words, sizeof(words), "%s%s%s", span, sameness[diff->process], process);
 	fputs("  now   ", layout->file);
 	text_last_cell(layout, words, layout->columns - 8);
 }
@@ -129,6 +127,7 @@ static void put_memory(const struct text_layout *layout, const struct heap_diff 
 {
 	struct region_change changes[REGIONS];
 	const uint64_t *rss = diff->parts[HEAP_DIFF_SAME];
+	const char *separator = ":";
 	uint64_t largest = 0;
 	char words[512];
 	size_t used;
@@ -137,15 +136,18 @@ static void put_memory(const struct text_layout *layout, const struct heap_diff 
 	for (size_t i = 0; i < REGIONS; i++)
 		if ((uint64_t)llabs(changes[i].bytes) > largest)
 			largest = (uint64_t)llabs(changes[i].bytes);
-	used = (size_t)snprintf(words, sizeof(words), "%s in RAM",
+	used = (size_t)snprintf(words, sizeof(words), "%s in RAM, %s now (%s)",
+				figure_bytes(rss[HEAP_BASE]).text, figure_bytes(rss[HEAP_NOW]).text,
 				heap_text_signed((double)heap_diff_change(rss)).text);
 	for (size_t i = 0; i < REGIONS && used < sizeof(words); i++) {
 		uint64_t size = (uint64_t)llabs(changes[i].bytes);
 
-		if (size && (!brief || size >= largest / WORTH_A_WORD))
-			used += (size_t)snprintf(words + used, sizeof(words) - used, ", %s %s",
-						 changes[i].name,
-						 heap_text_signed((double)changes[i].bytes).text);
+		if (!size || (brief && size < largest / WORTH_A_WORD))
+			continue;
+		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s %s %s", separator,
+					 changes[i].name,
+					 heap_text_signed((double)changes[i].bytes).text);
+		separator = ",";
 	}
 	fputc('\n', layout->file);
 	text_wrapped(layout, "MEMORY  ", words);
@@ -170,19 +172,22 @@ struct table {
 	row_words *words;
 };
 
+/* What there was not, or is not any more, is marked in front of its name, which may be cut. */
 static void put_row(const struct text_layout *layout, const struct heap_diff *diff,
 		    const struct table *table, size_t index)
 {
 	struct row row = table->figures(diff, index);
-	char words[PATH_BYTES];
+	char name[PATH_BYTES], words[PATH_BYTES + 8];
 
-	table->words(diff, index, words);
-	fprintf(layout->file, "%*s %+*" PRId64 "  %-4s ", FIGURE_WIDTH,
-		heap_text_signed((double)row.bytes).text, COUNT_WIDTH, row.count,
-		!row.present[HEAP_BASE]  ? "new"
-		: !row.present[HEAP_NOW] ? "gone"
-					 : "");
-	text_last_cell(layout, words, layout->columns - FIGURE_WIDTH - COUNT_WIDTH - 8);
+	table->words(diff, index, name);
+	snprintf(words, sizeof(words), "%s%s",
+		 !row.present[HEAP_BASE]  ? "new: "
+		 : !row.present[HEAP_NOW] ? "gone: "
+					  : "",
+		 name);
+	fprintf(layout->file, "%*s %+*" PRId64 "  ", FIGURE_WIDTH,
+		heap_text_signed((double)row.bytes).text, COUNT_WIDTH, row.count);
+	text_last_cell(layout, words, layout->columns - FIGURE_WIDTH - COUNT_WIDTH - 3);
 }
 
 static void put_table(const struct text_layout *layout, const struct heap_diff *diff,
@@ -250,8 +255,9 @@ static void array_words(const struct heap_diff *diff, size_t row, char words[PAT
 	snprintf(words, PATH_BYTES, "%s", diff->arrays[row].name);
 }
 
+/* brief_rows: of holders and types together; 0: as many as are asked for. */
 static void put_tables(const struct text_layout *layout, const struct heap_diff *diff,
-		       const struct writer_options *options)
+		       const struct writer_options *options, size_t brief_rows)
 {
 	const struct table holders = { "CHANGE BY HOLDER", "bytes below, objects there",
 				       diff->row_count, path_figures, path_words };
@@ -260,14 +266,19 @@ static void put_tables(const struct text_layout *layout, const struct heap_diff 
 	const struct table arrays = { "CHANGE OF ARRAYS",
 				      "of numpy, by type of element: bytes of data, arrays",
 				      diff->array_count, array_figures, array_words };
-	bool brief = options->brief && !options->lines_max;
 	size_t rows = options->lines_max ? options->lines_max : ROWS_DETAILS;
-	size_t grown = brief ? GROWN_BRIEF : rows, shrunk = brief ? SHRUNK_BRIEF : rows;
+	size_t half = brief_rows / 2;
 
-	put_table(layout, diff, &holders, grown, shrunk);
-	put_table(layout, diff, &types, grown, shrunk);
+	if (brief_rows) {
+		/* One of each for what shrank, or is gone. */
+		put_table(layout, diff, &holders, brief_rows - half - 1, 1);
+		put_table(layout, diff, &types, half - 1, 1);
+		return;
+	}
+	put_table(layout, diff, &holders, rows, rows);
+	put_table(layout, diff, &types, rows, rows);
 	if (!options->brief)
-		put_table(layout, diff, &arrays, grown, shrunk);
+		put_table(layout, diff, &arrays, rows, rows);
 }
 
 /* Of small holders a file knows nothing. */
@@ -302,6 +313,41 @@ static int put_verdict(const struct text_layout *layout, const struct heap_diff 
 	return 0;
 }
 
+/* What a part writes, and how many lines that is. */
+struct part {
+	char *text;
+	size_t size, lines;
+};
+
+static int make_part(const struct text_layout *layout, const struct heap_diff *diff, bool verdict,
+		     bool brief, struct part *ret_part)
+{
+	struct text_layout own = *layout;
+	int error = 0;
+
+	*ret_part = (struct part){ 0 };
+	own.file = open_memstream(&ret_part->text, &ret_part->size);
+	if (!own.file)
+		return -ENOMEM;
+	if (verdict)
+		error = put_verdict(&own, diff);
+	else
+		put_memory(&own, diff, brief);
+	if (fclose(own.file) && !error)
+		error = -ENOMEM;
+	for (size_t i = 0; !error && i < ret_part->size; i++)
+		ret_part->lines += ret_part->text[i] == '\n';
+	return error;
+}
+
+static size_t rows_that_fit(const struct part *memory, const struct part *verdict)
+{
+	size_t others = HEAD_LINES + memory->lines + verdict->lines + 2 * HEADING_LINES;
+
+	return others + ROWS_BRIEF_MIN < TEXT_BRIEF_LINES ? TEXT_BRIEF_LINES - others
+							  : ROWS_BRIEF_MIN;
+}
+
 int heap_diff_write_text(const struct heap_diff *diff, const struct writer_options *options,
 			 FILE *file)
 {
@@ -310,17 +356,26 @@ int heap_diff_write_text(const struct heap_diff *diff, const struct writer_optio
 		.columns = text_columns(options->columns),
 		.colour = options->colour,
 	};
-	int error = 0;
+	bool brief = options->brief && !options->lines_max;
+	struct part memory = { 0 }, verdict = { 0 };
+	int error = make_part(&layout, diff, false, options->brief, &memory);
 
-	fputs("pieprofd " PIEPROFD_VERSION ", the difference of two looks at a heap\n", file);
-	put_sides(&layout, diff);
-	if (!options->verdict_last)
-		error = put_verdict(&layout, diff);
-	put_memory(&layout, diff, options->brief);
-	put_tables(&layout, diff, options);
-	if (!options->brief)
-		put_quality(&layout, diff);
-	if (!error && options->verdict_last)
-		error = put_verdict(&layout, diff);
+	if (!error)
+		error = make_part(&layout, diff, true, options->brief, &verdict);
+	if (!error) {
+		fputs("pieprofd " PIEPROFD_VERSION ", the difference of two looks at a heap\n",
+		      file);
+		put_sides(&layout, diff);
+		if (!options->verdict_last)
+			fputs(verdict.text, file);
+		fputs(memory.text, file);
+		put_tables(&layout, diff, options, brief ? rows_that_fit(&memory, &verdict) : 0);
+		if (!options->brief)
+			put_quality(&layout, diff);
+		if (options->verdict_last)
+			fputs(verdict.text, file);
+	}
+	free(memory.text);
+	free(verdict.text);
 	return error ? error : ferror(file) ? -EIO : 0;
 }

@@ -13,6 +13,8 @@
 #define PATH_BYTES 700
 /* A holder is named when so much of the change hangs on it. */
 #define NAMED_SHARE 0.1
+/* More than all of it: elsewhere it went the other way. */
+#define ALONE_SHARE 1.05
 
 bool heap_diff_seconds(const struct heap_diff *diff, double *ret_seconds)
 {
@@ -44,15 +46,18 @@ static void name_holder(const struct heap_diff *diff, enum heap_diff_kind kind, 
 {
 	uint32_t row = heap_diff_first_row(diff);
 	const struct heap_path_change *path = &diff->paths[row];
-	double share =
-		(double)heap_diff_change(path->bytes) / (double)heap_diff_change(diff->parts[kind]);
-	char name[PATH_BYTES];
+	double change = (double)heap_diff_change(path->bytes);
+	double share = change / (double)heap_diff_change(diff->parts[kind]);
+	char name[PATH_BYTES], how[64];
 
 	if (!row || share < NAMED_SHARE)
 		return;
 	heap_diff_path_words(diff, row, name, sizeof(name));
-	snprintf(words, 900, ": %.0f%% of it %s %s, %+" PRId64 " object%s%s", 100 * fmin(share, 1),
-		 diff->kind == HEAP_DIFF_LESS ? "hung on" : "hangs on", name,
+	snprintf(how, sizeof(how), "%.0f%% of it %s", 100 * fmin(share, 1),
+		 diff->kind == HEAP_DIFF_LESS ? "hung on" : "hangs on");
+	if (share > ALONE_SHARE)
+		snprintf(how, sizeof(how), "%s alone on", heap_text_signed(change).text);
+	snprintf(words, 900, ": %s %s, %+" PRId64 " object%s%s", how, name,
 		 heap_diff_change(path->count),
 		 figure_plural((uint64_t)llabs(heap_diff_change(path->count))),
 		 path->present[HEAP_NOW] ? "" : ", gone");
@@ -93,15 +98,15 @@ static void say_headline(const struct heap_diff *diff, struct heap_words *words)
 
 	if (heap_diff_seconds(diff, &seconds))
 		snprintf(span, sizeof(span), "%s %s", heap_words_time(fabs(seconds)).text,
-			 seconds < 0 ? "after" : "before");
+			 seconds < 0 ? "later" : "before");
 	if (part == HEAP_DIFF_OBJECTS && diff->holders)
 		name_holder(diff, part, about);
 	else if (part == HEAP_DIFF_OBJECTS)
 		name_type(diff, about);
 	if (diff->kind == HEAP_DIFF_SAME)
-		snprintf(words->headline, sizeof(words->headline),
-			 "much as %s: %s in RAM, and nothing grew by more than a hundredth of it",
-			 span, figure_bytes(diff->parts[HEAP_DIFF_SAME][HEAP_NOW]).text);
+		snprintf(words->headline, sizeof(words->headline), "much as %s: %s in RAM%s", span,
+			 figure_bytes(diff->parts[HEAP_DIFF_SAME][HEAP_NOW]).text,
+			 heap_diff_hidden_row(diff) ? "" : ", and nothing grew to speak of");
 	else
 		snprintf(words->headline, sizeof(words->headline), "%s %s %s than %s%s",
 			 figure_bytes((uint64_t)fabs(change)).text, change < 0 ? "less" : "more",
@@ -110,6 +115,21 @@ static void say_headline(const struct heap_diff *diff, struct heap_words *words)
 
 /* ---- sentences */
 
+static void say_hidden(const struct heap_diff *diff, struct heap_words *words)
+{
+	uint32_t row = heap_diff_hidden_row(diff);
+	const struct heap_path_change *path = &diff->paths[row];
+	char name[PATH_BYTES];
+
+	if (!row)
+		return;
+	heap_diff_path_words(diff, row, name, sizeof(name));
+	add(words, "but %s more on %s, %+" PRId64 " object%s, in place of other things",
+	    figure_bytes((uint64_t)heap_diff_change(path->bytes)).text, name,
+	    heap_diff_change(path->count),
+	    figure_plural((uint64_t)llabs(heap_diff_change(path->count))));
+}
+
 static void say_next(const struct heap_diff *diff, struct heap_words *words)
 {
 	bool tells = diff->kind == HEAP_DIFF_OBJECTS || diff->kind == HEAP_DIFF_GARBAGE ||
@@ -117,8 +137,7 @@ static void say_next(const struct heap_diff *diff, struct heap_words *words)
 
 	if (tells && diff->process != HEAP_SAME_NOT)
 		add(words,
-		    "a leak, or a cache that fills? Two looks cannot tell: pieprofd heap %d -d 60 "
-		    "can, and names the line",
+		    "a leak, or a cache that fills? Two looks cannot tell: pieprofd heap %d -d 60",
 		    (int)diff->files[HEAP_NOW]->look.pid);
 }
 
@@ -154,6 +173,7 @@ void heap_diff_words_say(const struct heap_diff *diff, struct heap_words *ret_wo
 	ret_words->sentence_count = 0;
 	ret_words->headline[0] = '\0';
 	say_headline(diff, ret_words);
+	say_hidden(diff, ret_words);
 	say_next(diff, ret_words);
 	say_doubts(diff, ret_words);
 }
