@@ -15,6 +15,8 @@
  * down all the time, as more of them would (heap_verdict.c). */
 #define CHANGE_MIN   262144
 #define CHANGE_SHARE 0.01
+/* Libraries' pages that a first look itself brings into the process's page tables, and more. */
+#define FILES_MIN 1048576
 /* Objects more or fewer, right there, that a path is shown for. */
 #define OBJECTS_MIN 8
 /* One child leads on when it has so much of all. */
@@ -461,6 +463,8 @@ static void judge(struct heap_diff *diff)
 	for (enum heap_diff_kind kind = 0; kind < HEAP_DIFF_KINDS; kind++)
 		changes[kind] = heap_diff_change(diff->parts[kind]);
 	changes[HEAP_DIFF_FREE] = free_change(diff, changes);
+	if (llabs(changes[HEAP_DIFF_FILES]) < FILES_MIN)
+		changes[HEAP_DIFF_FILES] = 0;
 	for (enum heap_diff_kind kind = HEAP_DIFF_OBJECTS; kind < HEAP_DIFF_LESS; kind++) {
 		grew = changes[kind] > changes[grew] ? kind : grew;
 		shrank = changes[kind] < changes[shrank] ? kind : shrank;
