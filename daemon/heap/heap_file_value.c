@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/heap/heap_file_value.h"
 
-#include "daemon/heap/heap_file.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of bytes and objects: more than any machine has. */
+#define HEAP_FILE_FIGURE_MAX (1ull << 46)
+
 struct heap_reading {
 	const char *name; /* of the file, fit to be shown */
 	struct error *error;

@@ -2,7 +2,6 @@
 #include "daemon/heap/heap_growth_json.h"
 
 #include "common/clock.h"
-#include "daemon/heap/heap_json.h"
 #include "daemon/heap/heap_words.h"
 
 #include <math.h>

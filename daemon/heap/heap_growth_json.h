@@ -13,4 +13,7 @@ json_t *heap_json_with_path(json_t *object, const struct heap_look *look, uint32
 /* verdict, growing, looks, limit. */
 json_t *heap_json_with_course(json_t *object, const struct heap_look *look);
 
+/* Steps with types; heap_json.c has it. */
+json_t *heap_json_path(const struct heap_snapshot *snapshot, uint32_t path);
+
 #endif

@@ -40,8 +40,8 @@ struct figure heap_text_signed(double bytes)
 
 static void put_row(const struct text_layout *layout, double bytes, double count, const char *words)
 {
-	fprintf(layout->file, "%*s %+*.*f  ", FIGURE_WIDTH, heap_text_signed(bytes).text, COUNT_WIDTH,
-		fabs(count) < 10 && fabs(count) > 0 ? 1 : 0, count);
+	fprintf(layout->file, "%*s %+*.*f  ", FIGURE_WIDTH, heap_text_signed(bytes).text,
+		COUNT_WIDTH, fabs(count) < 10 && fabs(count) > 0 ? 1 : 0, count);
 	text_last_cell(layout, words, layout->columns - FIGURE_WIDTH - COUNT_WIDTH - 3);
 }
 

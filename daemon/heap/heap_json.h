@@ -9,7 +9,4 @@
 /* All of it, with at most so many holders, those that hold most. */
 json_t *heap_json_look(const struct heap_look *look, size_t holders_max);
 
-/* Steps with types. */
-json_t *heap_json_path(const struct heap_snapshot *snapshot, uint32_t path);
-
 #endif

@@ -301,10 +301,10 @@ static void test_kinds(void **state)
 		json_t *now = empty_look(1);
 		struct compared *two;
 
-		set(now, "regions", "rss_bytes", 55 * MB);
-		set(now, rows[i].part, rows[i].member, 15 * MB);
+		set(now, "regions", "rss_bytes", 70 * MB);
+		set(now, rows[i].part, rows[i].member, 30 * MB);
 		if (rows[i].kind == HEAP_DIFF_GARBAGE)
-			set(now, "regions", "objects_bytes", 35 * MB);
+			set(now, "regions", "objects_bytes", 50 * MB);
 		two = compare(empty_look(0), now);
 		assert_int_equal(two->diff->kind, rows[i].kind);
 		assert_non_null(strstr(two->words.headline, rows[i].words));
