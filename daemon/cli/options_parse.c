@@ -311,7 +311,7 @@ static int settle_heap_difference(const struct option_parser *parser)
 		if (!heap_diff_write_of(options->outputs[i].writer))
 			return options_refuse(
 				parser,
-				"--output %s: heap --diff writes text and json, there "
+				"--output %s: heap --diff writes text, json and html, there "
 				"is no difference as %s",
 				options->outputs[i].path, options->outputs[i].writer->name);
 	return 0;

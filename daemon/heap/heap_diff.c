@@ -41,6 +41,11 @@ int64_t heap_diff_change(const uint64_t figures[HEAP_SIDES])
 	return (int64_t)figures[HEAP_NOW] - (int64_t)figures[HEAP_BASE];
 }
 
+bool heap_diff_is_unchanged(const struct heap_type_change *type)
+{
+	return !heap_diff_change(type->bytes) && !heap_diff_change(type->count);
+}
+
 /* ---- types */
 
 static int compare_types(const void *left, const void *right)

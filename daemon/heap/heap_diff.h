@@ -95,6 +95,9 @@ void heap_diff_destroy(struct heap_diff *diff);
 /* Now minus before. */
 int64_t heap_diff_change(const uint64_t figures[HEAP_SIDES]);
 
+/* Neither bytes nor objects more or fewer: such types are among them all the same. */
+bool heap_diff_is_unchanged(const struct heap_type_change *type);
+
 /* The row that grew most; LESS: that shrank most. 0: none. */
 uint32_t heap_diff_first_row(const struct heap_diff *diff);
 

@@ -132,18 +132,13 @@ static json_t *json_array_change(const struct heap_type_change *array)
 	return json_with(object, "bytes", json_counts(array->bytes));
 }
 
-static bool has_changed(const struct heap_type_change *type)
-{
-	return heap_diff_change(type->bytes) || heap_diff_change(type->count);
-}
-
 static json_t *json_types(const struct heap_type_change *types, size_t count,
 			  json_t *(*json_one)(const struct heap_type_change *))
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		if (has_changed(&types[i]))
+		if (!heap_diff_is_unchanged(&types[i]))
 			array = json_appended(array, json_one(&types[i]));
 	return array;
 }

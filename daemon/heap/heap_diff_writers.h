@@ -17,5 +17,7 @@ heap_diff_write *heap_diff_write_of(const struct writer *writer);
 heap_diff_write heap_diff_write_text;
 /* As pieprofd-formats(5) has it. */
 heap_diff_write heap_diff_write_json;
+/* A page for a browser. */
+heap_diff_write heap_diff_write_html;
 
 #endif

@@ -4,14 +4,20 @@ import json
 import os
 import tempfile
 
+from browser import Browser, find_browser
 from documented import manual_members
 from harness import check, check_equal, default_interpreter, pieprofd, wait_until
 from test_documented import compare
 from test_dump import reads_input, waiting_target
+from test_heap_page import Page
+from test_html import check_names, check_quiet, check_tabs, open_page, show_tab, tab_titles, visible
 
 SCRIPT = "heap_steps.py"
 KEPT = 20000
 ARCHIVED = 4000
+# In place of a variable's and a type's name: files come from anywhere.
+VARIABLE = "</script><script>document.title='owned'</script>"
+TYPE = "<img src=x onerror=document.title='owned'>&"
 
 
 def tell(target, line):
@@ -157,3 +163,89 @@ def test_refusals():
         check("no regular file" in run.stderr, run.stderr)
         run = pieprofd("heap", base, "--diff", base, "--no-holders", code=2)
         check("stays what it was made" in run.stderr, run.stderr)
+
+
+# ---- the page
+
+
+def renamed(path):
+    with open(path) as file:
+        text = file.read()
+    for name, other in (("__main__.cache", VARIABLE), ("__main__.Order", TYPE)):
+        check('"%s"' % name in text, "no %s in %s" % (name, path))
+        text = text.replace('"%s"' % name, json.dumps(other))
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def boxes(browser):
+    """{words: (their class, their share of the width, the label)} of the flame graph."""
+    return {words: (kind, float(width), label) for words, kind, width, label in browser.evaluate(
+        "[...document.querySelectorAll('#graph .box')].map(e => [e.textContent, e.className, parseFloat(e.style.width), "
+        "e.getAttribute('aria-label')])")}
+
+
+def choose(browser, weight):
+    browser.evaluate("(e => { e.value = %r; e.dispatchEvent(new Event('change')); })(document.getElementById('weight'))" % weight)
+
+
+def check_flame(browser, diff):
+    show_tab(browser, "Flame")
+    kind, width, label = boxes(browser)["+ %s (dict)" % VARIABLE]
+    check("grew" in kind and " before, " in label and label.endswith(" now"), "%s, %s" % (kind, label))
+    choose(browser, "before")
+    check(boxes(browser)["+ %s (dict)" % VARIABLE][1] < width / 2, "as wide before as now")
+    kind, _, label = boxes(browser)["- __main__.archive (list)"]
+    check("shrank" in kind, "the archive: %s, %s" % (kind, label))
+    choose(browser, "objects")
+    browser.evaluate("[...document.querySelectorAll('#graph .box')].find(e => e.textContent.startsWith('+ {*} (')).click()")
+    counts = diff["holders"][0]["held_count"]
+    check("%d objects before, %d objects now" % tuple(counts) in visible(browser, "#frame"), visible(browser, "#frame"))
+    browser.press("Escape")
+
+
+def first_cells(browser, table):
+    return browser.evaluate("[...document.querySelectorAll('#%s tbody tr:first-child > *')].map(e => e.innerText)" % table)
+
+
+def check_page(browser, page, diff):
+    open_page(browser, page)
+    check_equal(tab_titles(browser), ["Overview", "Flame", "Types"], "tabs")
+    check(visible(browser, "#regions .headline") == diff["verdict"]["text"], visible(browser, "#regions .headline"))
+    cells = first_cells(browser, "holder-table")
+    check_equal((cells[0], cells[4]), ("%s{*} (%s)" % (VARIABLE, TYPE), "%+d" % KEPT), "the first holder")
+    check_names(browser)
+    check_flame(browser, diff)
+    show_tab(browser, "Types")
+    browser.evaluate("(e => { e.value = 'IMG'; e.dispatchEvent(new Event('input')); })(document.getElementById('type-filter'))")
+    cells = first_cells(browser, "type-table")
+    check_equal((cells[0], cells[4]), (TYPE, "%+d" % KEPT), "the type searched for")
+
+
+def test_page():
+    find_browser()
+    with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        base, now, types, page, plain = (os.path.join(folder, name) for name in (
+            "base.json", "now.json", "types.json", "x.html", "types.html"))
+        with waiting_target(default_interpreter(), SCRIPT) as (target, _):
+            look_into(target, base)
+            tell(target, "keep %d" % KEPT)
+            tell(target, "drop")
+            look_into(target, now)
+            look_into(target, types, "--no-holders")
+        renamed(base)
+        renamed(now)
+        pieprofd("heap", now, "--diff", base, "-q", "-o", page)
+        pieprofd("heap", types, "--diff", base, "-q", "-o", plain)
+        with Browser() as browser:
+            check_page(browser, Page(page), difference(now, "--diff", base))
+            open_page(browser, Page(page), width=320, dark=True)
+            check_tabs(browser, 320)
+            browser.open(page, script=False)
+            check(VARIABLE in visible(browser, "#holders") and TYPE in visible(browser, "#types"), "names without a script")
+            check_equal(browser.evaluate("document.querySelectorAll('img').length"), 0, "elements of the file's")
+            check("owned" not in browser.evaluate("document.title"), "the file's script ran")
+            check_quiet(browser, Page(page))
+            open_page(browser, Page(plain))
+            check("has no holders" in visible(browser, "#holders"), "holders: %s" % visible(browser, "#holders"))
+            check_equal(browser.problems, [], "what the browser complained of")

@@ -46,6 +46,24 @@ static void check_rows(const struct heap_diff *diff)
 	}
 }
 
+/* Names end no script, and begin none. */
+static void check_page(const struct heap_diff *diff)
+{
+	static const struct writer_options options;
+	static size_t scripts;
+	size_t count = 0;
+	char *page = write_text(diff, heap_diff_write_html, &options);
+
+	for (const char *at = page; (at = strcasestr(at, "<script")); at++)
+		count++;
+	for (const char *at = page; (at = strcasestr(at, "</script")); at++)
+		count += 100;
+	if (!scripts)
+		scripts = count;
+	fuzz_must(count == scripts);
+	free(page);
+}
+
 static void check_difference(const struct heap_file *base, const struct heap_file *now)
 {
 	static const struct writer_options options[] = {
@@ -69,6 +87,7 @@ static void check_difference(const struct heap_file *base, const struct heap_fil
 	fuzz_must(json);
 	json_decref(json);
 	free(text);
+	check_page(diff);
 	heap_diff_destroy(diff);
 }
 

@@ -313,7 +313,7 @@ static void test_duration(void **state)
 	refused("heap --diff a.json", "by its id or --name");
 	refused("heap 1 --diff a.json -d 3", "does not go with -d");
 	refused("heap b.json --diff a.json --at 2G", "b.json stays what it was made");
-	refused("heap 1 --diff a.json -o x.html", "no difference as html");
+	refused("heap 1 --diff a.json -o x.pb.gz", "no difference as pprof");
 	refused("heap 1 --at 0%", "--at '0%'");
 	refused("heap 1 --at 101%", "80%");
 	refused("heap 1 --at %", "--at '%'");
