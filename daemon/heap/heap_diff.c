@@ -310,13 +310,30 @@ static uint32_t leading_child(const struct chooser *chooser, uint32_t path, unsi
 	return best;
 }
 
+static void count_entries(const struct chooser *chooser, uint32_t path)
+{
+	struct heap_path_change *paths = chooser->diff->paths;
+	uint32_t best = path;
+
+	if (!is_about(chooser, path, 0) && !is_about(chooser, path, 1))
+		for (uint32_t child = chooser->first_child[path]; child;
+		     child = chooser->next_child[child])
+			if (llabs(heap_diff_change(paths[child].count)) >
+			    llabs(heap_diff_change(paths[best].count)))
+				best = child;
+	for (size_t side = 0; side < HEAP_SIDES; side++)
+		paths[path].entries[side] = paths[best].count[side];
+}
+
 static void choose(struct chooser *chooser, uint32_t path)
 {
 	struct heap_diff *diff = chooser->diff;
 
-	if (!chooser->chosen[path] && heap_diff_change(diff->paths[path].bytes))
-		diff->rows[diff->row_count++] = path;
+	if (chooser->chosen[path] || !heap_diff_change(diff->paths[path].bytes))
+		return;
 	chooser->chosen[path] = true;
+	count_entries(chooser, path);
+	diff->rows[diff->row_count++] = path;
 }
 
 /* way: 0 up, 1 down. Depth is that of paths. */

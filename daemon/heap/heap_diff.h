@@ -40,6 +40,9 @@ struct heap_path_change {
 	uint64_t own_bytes[HEAP_SIDES];  /* of these */
 	uint64_t bytes[HEAP_SIDES];      /* of all that it leads to */
 	uint64_t held_count[HEAP_SIDES]; /* objects, likewise */
+	/* Of rows: objects right there, or where these are as many as before, one step below it: of
+	 * a dict that has more values, the values. */
+	uint64_t entries[HEAP_SIDES];
 };
 
 /* What grew most, where anything grew to speak of. */

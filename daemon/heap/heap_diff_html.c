@@ -171,7 +171,7 @@ static int put_holder(FILE *file, const struct heap_diff *diff, uint32_t row)
 		return -ENOMEM;
 	fputs("</code></th>", file);
 	put_change(file, path->bytes);
-	put_objects(file, path->count, path->present);
+	put_objects(file, path->entries, path->present);
 	return 0;
 }
 
@@ -184,7 +184,8 @@ static int put_holders(FILE *file, const struct heap_diff *diff)
 		return 0;
 	}
 	fputs("<p class=\"hint\">Which variables lead to more, and which to less: bytes of all "
-	      "that is reached from there first, objects right there. {*} are the values of a "
+	      "that is reached from there first, objects right there or one step on. {*} are the "
+	      "values of a "
 	      "dict, {key} its keys, [*] the items of a list or tuple, &lt;*&gt; the members of a "
 	      "set, -&gt; a reference without a name.</p>\n"
 	      "<div class=\"wide\" id=\"holder-table\" tabindex=\"0\" role=\"region\" "
@@ -311,7 +312,7 @@ static void put_holder_data(FILE *file, const struct heap_diff *diff)
 		fputs(separator, file);
 		separator = ",\n[";
 		escape_json(file, words);
-		put_figures(file, path->bytes, path->count, path->present);
+		put_figures(file, path->bytes, path->entries, path->present);
 	}
 	fputs("]}\n", file);
 }

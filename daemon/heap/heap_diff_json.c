@@ -151,6 +151,7 @@ static json_t *json_holder(const struct heap_diff *diff, uint32_t row)
 	object = json_with(object, "path", json_path_of(diff, row));
 	object = json_with(object, "presence", json_presence(path->present));
 	object = json_with(object, "count", json_counts(path->count));
+	object = json_with(object, "entries", json_counts(path->entries));
 	object = json_with(object, "own_bytes", json_counts(path->own_bytes));
 	object = json_with(object, "bytes", json_counts(path->bytes));
 	return json_with(object, "held_count", json_counts(path->held_count));

@@ -218,7 +218,7 @@ static struct row path_figures(const struct heap_diff *diff, size_t row)
 	const struct heap_path_change *path = &diff->paths[diff->rows[row]];
 
 	return (struct row){ heap_diff_change(path->bytes),
-			     heap_diff_change(path->count),
+			     heap_diff_change(path->entries),
 			     { path->present[HEAP_BASE], path->present[HEAP_NOW] } };
 }
 
@@ -259,8 +259,9 @@ static void array_words(const struct heap_diff *diff, size_t row, char words[PAT
 static void put_tables(const struct text_layout *layout, const struct heap_diff *diff,
 		       const struct writer_options *options, size_t brief_rows)
 {
-	const struct table holders = { "CHANGE BY HOLDER", "bytes below, objects there",
-				       diff->row_count, path_figures, path_words };
+	const struct table holders = { "CHANGE BY HOLDER",
+				       "bytes below, objects there or one step on", diff->row_count,
+				       path_figures, path_words };
 	const struct table types = { "CHANGE BY TYPE", "bytes with storage, objects",
 				     diff->type_count, type_figures, type_words };
 	const struct table arrays = { "CHANGE OF ARRAYS",

@@ -58,8 +58,8 @@ static void name_holder(const struct heap_diff *diff, enum heap_diff_kind kind, 
 	if (share > ALONE_SHARE)
 		snprintf(how, sizeof(how), "%s alone on", heap_text_signed(change).text);
 	snprintf(words, 900, ": %s %s, %+" PRId64 " object%s%s", how, name,
-		 heap_diff_change(path->count),
-		 figure_plural((uint64_t)llabs(heap_diff_change(path->count))),
+		 heap_diff_change(path->entries),
+		 figure_plural((uint64_t)llabs(heap_diff_change(path->entries))),
 		 path->present[HEAP_NOW] ? "" : ", gone");
 }
 
@@ -126,8 +126,8 @@ static void say_hidden(const struct heap_diff *diff, struct heap_words *words)
 	heap_diff_path_words(diff, row, name, sizeof(name));
 	add(words, "but %s more on %s, %+" PRId64 " object%s, in place of other things",
 	    figure_bytes((uint64_t)heap_diff_change(path->bytes)).text, name,
-	    heap_diff_change(path->count),
-	    figure_plural((uint64_t)llabs(heap_diff_change(path->count))));
+	    heap_diff_change(path->entries),
+	    figure_plural((uint64_t)llabs(heap_diff_change(path->entries))));
 }
 
 static void say_next(const struct heap_diff *diff, struct heap_words *words)

@@ -269,7 +269,12 @@ static uint32_t read_path(struct reading *reading, const json_t *steps, const ch
 		if (number)
 			path = heap_paths_unfolded_child(paths, path,
 							 heap_paths_string(paths, step), number);
-		if (!number || paths->cut || paths->no_memory) {
+		if (paths->cut ||
+		    (!number && reading->file->look.snapshot.type_name_count > UINT16_MAX)) {
+			(void)heap_refuse_damaged(&reading->values, "its holders are too many");
+			return 0;
+		}
+		if (!number || paths->no_memory) {
 			(void)heap_refuse_memory(&reading->values);
 			return 0;
 		}

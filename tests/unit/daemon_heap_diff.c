@@ -231,6 +231,32 @@ static void test_nothing(void **state)
 	end(two);
 }
 
+/* Of a dict with larger tables and more of both keys and values, the dict; its entries are counted.
+ */
+static void test_entries(void **state)
+{
+	json_t *base = empty_look(0), *now = empty_look(1);
+	struct compared *two;
+
+	(void)state;
+	for (unsigned side = 0; side < 2; side++) {
+		json_t *heap = side ? now : base;
+		uint64_t count = side ? 50000 : 1000;
+
+		add_holder(heap, "app.cache:dict", 1, 100 * count, 250 * count);
+		add_holder(heap, "app.cache:dict {*}:bytes", count, 100 * count, 100 * count);
+		add_holder(heap, "app.cache:dict {key}:int", count - 10, 50 * count, 50 * count);
+	}
+	set(now, "regions", "objects_bytes", 30 * MB);
+	set(now, "regions", "rss_bytes", 50 * MB);
+	two = compare(base, now);
+	assert_int_equal(two->diff->row_count, 1);
+	assert_row(two->diff, 0, "app.cache (dict)", 0, 49000 * 250);
+	assert_int_equal(heap_diff_change(two->diff->paths[two->diff->rows[0]].entries), 49000);
+	assert_non_null(strstr(two->words.headline, "app.cache (dict), +49000 objects"));
+	end(two);
+}
+
 /* Of one root, a branch that grew and one that shrank as much: two rows, neither inside of another.
  */
 static void test_both_ways(void **state)
@@ -725,6 +751,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_both_ways),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_kinds),
