@@ -2,6 +2,7 @@
 #include "daemon/cli/heap_output.h"
 
 #include "daemon/cli/standard_output.h"
+#include "daemon/heap/heap_comparison.h"
 #include "daemon/heap/heap_diff_writers.h"
 #include "daemon/heap/heap_formats.h"
 #include "daemon/report/format/output_file.h"
@@ -78,7 +79,7 @@ enum exit_code heap_output_look(const struct options *options, const struct heap
 enum exit_code heap_output_difference(const struct options *options, const struct heap_file *base,
 				      const struct heap_file *now)
 {
-	struct heap_diff *diff = heap_diff_create(base, now);
+	struct heap_diff *diff = heap_comparison_create(base, now);
 	struct shown shown = { .diff = diff };
 	enum exit_code code;
 

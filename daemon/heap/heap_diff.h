@@ -82,17 +82,13 @@ struct heap_diff {
 
 	struct heap_path_change *paths; /* from 1 on; a parent is before its children */
 	size_t path_count;
-	/*
-	 * Those worth a row: from each root as far as most of its change goes one way, and no
-	 * further than to where there are more objects, or fewer. Of what grew none is inside of
-	 * another, nor of what shrank. Sorted likewise; all have changed.
-	 */
+	/* Those worth a row (heap_diff_rows.h), sorted likewise; all have changed. */
 	uint32_t *rows;
 	size_t row_count;
 };
 
-/* The files must outlive it. NULL: out of memory. */
-struct heap_diff *heap_diff_create(const struct heap_file *base, const struct heap_file *now);
+/* What is in both, without rows and meaning. The files must outlive it. NULL: out of memory. */
+struct heap_diff *heap_diff_join(const struct heap_file *base, const struct heap_file *now);
 void heap_diff_destroy(struct heap_diff *diff);
 
 /* Now minus before. */
@@ -101,21 +97,11 @@ int64_t heap_diff_change(const uint64_t figures[HEAP_SIDES]);
 /* Neither bytes nor objects more or fewer: such types are among them all the same. */
 bool heap_diff_is_unchanged(const struct heap_type_change *type);
 
-/* The row that grew most; LESS: that shrank most. 0: none. */
-uint32_t heap_diff_first_row(const struct heap_diff *diff);
-
-/* Where nothing grew in all, what grew to speak of all the same, as other things shrank. 0: none.
- */
-uint32_t heap_diff_hidden_row(const struct heap_diff *diff);
-
 /* "app.cache{*} (app.Order)": a path's steps and the type of the last one. Cut at size. */
 void heap_diff_path_words(const struct heap_diff *diff, uint32_t path, char *words, size_t size);
 
 /* From the root on, at most HEAP_HOLDER_STEPS_MAX. Returns how many. */
 size_t heap_diff_steps(const struct heap_diff *diff, uint32_t path,
 		       uint32_t ret_paths[HEAP_HOLDER_STEPS_MAX]);
-
-/* "objects", as JSON has it. */
-const char *heap_diff_kind_name(enum heap_diff_kind kind);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The difference of two looks at a heap for programs, as pieprofd-formats(5) lays it down. */
+#include "daemon/heap/heap_comparison.h"
 #include "daemon/heap/heap_diff_words.h"
 #include "daemon/heap/heap_diff_writers.h"
 #include "daemon/report/format/json_value.h"
@@ -66,7 +67,7 @@ static json_t *json_verdict_of(const struct heap_diff *diff)
 {
 	enum heap_diff_kind part = diff->kind == HEAP_DIFF_LESS ? diff->less : diff->kind;
 	struct heap_words *words = calloc(1, sizeof(*words));
-	uint32_t row = part == HEAP_DIFF_OBJECTS ? heap_diff_first_row(diff) : 0;
+	uint32_t row = part == HEAP_DIFF_OBJECTS ? heap_comparison_first_row(diff) : 0;
 	json_t *object = json_object(), *sentences = json_array();
 
 	if (!words) {
@@ -77,8 +78,8 @@ static json_t *json_verdict_of(const struct heap_diff *diff)
 	heap_diff_words_say(diff, words);
 	for (size_t i = 0; i < words->sentence_count; i++)
 		sentences = json_appended(sentences, json_text(words->sentences[i]));
-	object = json_with(object, "kind", json_text(heap_diff_kind_name(diff->kind)));
-	object = json_with(object, "part", json_text(heap_diff_kind_name(part)));
+	object = json_with(object, "kind", json_text(heap_comparison_kind_name(diff->kind)));
+	object = json_with(object, "part", json_text(heap_comparison_kind_name(part)));
 	object = json_with(object, "bytes", json_counts(diff->parts[part]));
 	object = json_with(object, "path", row ? json_path_of(diff, row) : json_null());
 	object = json_with(object, "text", json_text(words->headline));

@@ -2,6 +2,7 @@
 #include "daemon/heap/heap_diff_words.h"
 
 #include "common/clock.h"
+#include "daemon/heap/heap_comparison.h"
 #include "daemon/heap/heap_growth_text.h"
 
 #include <inttypes.h>
@@ -44,7 +45,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct heap_words *words, 
 /* What most of a change in objects is about: ": 97% of it hangs on app.cache, +1000 objects". */
 static void name_holder(const struct heap_diff *diff, enum heap_diff_kind kind, char words[900])
 {
-	uint32_t row = heap_diff_first_row(diff);
+	uint32_t row = heap_comparison_first_row(diff);
 	const struct heap_path_change *path = &diff->paths[row];
 	double change = (double)heap_diff_change(path->bytes);
 	double share = change / (double)heap_diff_change(diff->parts[kind]);
@@ -106,7 +107,7 @@ static void say_headline(const struct heap_diff *diff, struct heap_words *words)
 	if (diff->kind == HEAP_DIFF_SAME)
 		snprintf(words->headline, sizeof(words->headline), "much as %s: %s in RAM%s", span,
 			 figure_bytes(diff->parts[HEAP_DIFF_SAME][HEAP_NOW]).text,
-			 heap_diff_hidden_row(diff) ? "" : ", and nothing grew to speak of");
+			 heap_comparison_hidden_row(diff) ? "" : ", and nothing grew to speak of");
 	else
 		snprintf(words->headline, sizeof(words->headline), "%s %s %s than %s%s",
 			 figure_bytes((uint64_t)fabs(change)).text, change < 0 ? "less" : "more",
@@ -117,7 +118,7 @@ static void say_headline(const struct heap_diff *diff, struct heap_words *words)
 
 static void say_hidden(const struct heap_diff *diff, struct heap_words *words)
 {
-	uint32_t row = heap_diff_hidden_row(diff);
+	uint32_t row = heap_comparison_hidden_row(diff);
 	const struct heap_path_change *path = &diff->paths[row];
 	char name[PATH_BYTES];
 

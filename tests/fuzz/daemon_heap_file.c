@@ -3,6 +3,7 @@
  * Two files for heap --diff, the first of u16 bytes: what is no look is refused with words, of two
  * looks the difference is JSON and text that moves no cursor, its rows in order.
  */
+#include "daemon/heap/heap_comparison.h"
 #include "daemon/heap/heap_diff_writers.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -70,7 +71,7 @@ static void check_difference(const struct heap_file *base, const struct heap_fil
 		{ .columns = 80, .brief = true, .verdict_last = true },
 		{ .columns = 1, .lines_max = 3 },
 	};
-	struct heap_diff *diff = heap_diff_create(base, now);
+	struct heap_diff *diff = heap_comparison_create(base, now);
 	json_t *json;
 	char *text;
 

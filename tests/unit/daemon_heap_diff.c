@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of looks at a heap: what is read of them, what is refused, and what has changed from one to
  * another. */
+#include "daemon/heap/heap_comparison.h"
 #include "daemon/heap/heap_diff.h"
 #include "daemon/heap/heap_diff_words.h"
 #include "daemon/heap/heap_diff_writers.h"
@@ -148,7 +149,7 @@ static struct compared *compare(json_t *base, json_t *now)
 	assert_non_null(compared);
 	compared->base = opened(base);
 	compared->now = opened(now);
-	compared->diff = heap_diff_create(compared->base, compared->now);
+	compared->diff = heap_comparison_create(compared->base, compared->now);
 	assert_non_null(compared->diff);
 	heap_diff_words_say(compared->diff, &compared->words);
 	return compared;
@@ -727,7 +728,7 @@ static void test_own_look(void **state)
 	assert_non_null(live);
 	assert_int_equal(file->look.start_time, 9);
 	assert_int_equal(file->look.snapshot.quality.unheld_reached_bytes, 77);
-	diff = heap_diff_create(file, live);
+	diff = heap_comparison_create(file, live);
 	assert_non_null(diff);
 	assert_int_equal(diff->process, HEAP_SAME);
 	assert_int_equal(diff->path_count, 3);
