@@ -187,7 +187,7 @@ static enum exit_code write_look(const struct options *options, const struct hea
 				 const struct heap_look *look)
 {
 	enum exit_code code;
-	struct error error;
+	struct error error = { 0 };
 	struct heap_file *now;
 
 	if (!base)
@@ -210,7 +210,7 @@ static enum exit_code look_at(struct options *options, struct pid_list *targets)
 	struct heap_file *base = NULL;
 	struct heap_look *look = NULL;
 	enum exit_code code = EXIT_OK;
-	struct error error;
+	struct error error = { 0 };
 	sigset_t signals;
 
 	/* One look is over soon: ^C ends it as it does anything. */
@@ -259,7 +259,7 @@ static enum exit_code compare_files(const struct options *options)
 {
 	enum exit_code code = file_confinement_begin(options);
 	struct heap_file *base = NULL, *now = NULL;
-	struct error error;
+	struct error error = { 0 };
 
 	if (code != EXIT_OK)
 		return code;

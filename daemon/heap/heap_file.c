@@ -506,7 +506,6 @@ struct heap_file *heap_file_open(const char *path, struct error *error)
 	struct reading reading = { .values = { name, error } };
 	json_t *json;
 
-	*error = (struct error){ 0 };
 	printable_fit(name, sizeof(name), path, NAME_COLUMNS, true);
 	json = open_json(&reading, path);
 	return json ? make_file(&reading, json) : NULL;
@@ -517,7 +516,6 @@ struct heap_file *heap_file_of(const struct heap_look *look, struct error *error
 	struct reading reading = { .values = { "the look", error } };
 	json_t *json = heap_json_look(look, HEAP_FILE_HOLDERS_MAX);
 
-	*error = (struct error){ 0 };
 	if (!json) {
 		(void)heap_refuse_memory(&reading.values);
 		return NULL;

@@ -13,7 +13,7 @@ static struct heap_file *read_file(const uint8_t *bytes, size_t size)
 {
 	int fd = fuzz_file(bytes, size);
 	struct heap_file *file;
-	struct error error;
+	struct error error = { 0 };
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

@@ -124,7 +124,7 @@ static struct heap_file *open_text(const char *text, size_t size, struct error *
 static struct heap_file *opened(json_t *json)
 {
 	char *text = json_dumps(json, 0);
-	struct error error;
+	struct error error = { 0 };
 	struct heap_file *file;
 
 	assert_non_null(text);
@@ -500,10 +500,9 @@ static void test_hostile_names(void **state)
 	text = written(two->diff, heap_diff_write_json, &screen);
 	json = json_loads(text, 0, NULL);
 	assert_non_null(json);
-	json = json_object_get(json, "heap_diff");
-	path = json_object_get(json_object_get(json, "verdict"), "path");
-	assert_string_equal(json_string_value(json_object_get(json_array_get(path, 0), "step")),
-			    HOSTILE);
+	path = json_object_get(json_object_get(json, "heap_diff"), "verdict");
+	path = json_array_get(json_object_get(path, "path"), 0);
+	assert_string_equal(json_string_value(json_object_get(path, "step")), HOSTILE);
 	free(text);
 	json_decref(json);
 	end(two);
@@ -514,7 +513,7 @@ static void test_hostile_names(void **state)
 static void assert_refused(json_t *json, enum exit_code code, const char *words)
 {
 	char *text = json_dumps(json, 0);
-	struct error error;
+	struct error error = { 0 };
 	struct heap_file *file = open_text(text, strlen(text), &error);
 
 	if (file || !strstr(error.cause, words))
@@ -609,7 +608,7 @@ static void test_bounds(void **state)
 static void assert_text_refused(const char *text, size_t size, enum exit_code code,
 				const char *words)
 {
-	struct error error;
+	struct error error = { 0 };
 	struct heap_file *file = open_text(text, size, &error);
 
 	assert_null(file);
@@ -638,7 +637,7 @@ static void test_other_files(void **state)
 		{ "{\"heap\": {}}", EXIT_INTERNAL, "pid of process" },
 	};
 	char deep[8192];
-	struct error error;
+	struct error error = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -714,7 +713,7 @@ static void test_own_look(void **state)
 	struct heap_look *look = make_look();
 	struct heap_file *live, *file;
 	struct heap_diff *diff;
-	struct error error;
+	struct error error = { 0 };
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
