@@ -212,7 +212,7 @@ $(O)/fuzz_seeds: $(O)/tests/tools/fuzz_seeds.o $(foreach f,daemon symbolize pyin
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 .PHONY: fuzz-seeds
-fuzz-seeds: $(O)/fuzz_seeds ## Make the seeds of the fuzzers' corpora anew
+fuzz-seeds: $(O)/fuzz_seeds $(O)/pieprofd ## Make the seeds of the fuzzers' corpora anew
 	@tests/fuzz/seeds $(O)/fuzz_seeds
 
 .PHONY: bench

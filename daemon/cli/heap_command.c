@@ -5,20 +5,18 @@
 #include "attach/resident_memory.h"
 #include "common/clock.h"
 #include "daemon/cli/confinement.h"
+#include "daemon/cli/file_confinement.h"
 #include "daemon/cli/file_limit.h"
+#include "daemon/cli/heap_output.h"
 #include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/signals.h"
-#include "daemon/cli/standard_output.h"
 #include "daemon/cli/target_choice.h"
 #include "daemon/heap/heap_course.h"
-#include "daemon/heap/heap_formats.h"
 #include "daemon/report/encode/figure.h"
-#include "daemon/report/format/output_file.h"
 #include "daemon/session/process_search.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,62 +25,6 @@
 /* Memory that is about to run out may do so within seconds. */
 #define TEST_NS   (NS_PER_SECOND / 5)
 #define SEARCH_NS NS_PER_SECOND
-
-struct heap_output {
-	const struct heap_look *look;
-	struct writer_options writer;
-	heap_write *write;
-};
-
-static int put(void *context, FILE *file)
-{
-	const struct heap_output *output = context;
-
-	return output->write(output->look, &output->writer, file);
-}
-
-/* A file has all of it; what is on the screen depends on the screen. */
-static enum exit_code write_files(const struct options *options, const struct heap_look *look,
-				  bool *ret_stdout)
-{
-	enum exit_code code = EXIT_OK;
-
-	*ret_stdout = false;
-	for (unsigned i = 0; i < options->output_count; i++) {
-		const char *path = options->outputs[i].path;
-		bool is_stdout = !strcmp(path, "-");
-		struct heap_output output = {
-			.look = look,
-			.writer = is_stdout ? standard_output_options(options)
-					    : (struct writer_options){ 0 },
-			.write = heap_write_of(options->outputs[i].writer),
-		};
-		int failure = output_file_write(path, put, &output);
-
-		*ret_stdout |= is_stdout;
-		if (!failure || (failure == -EPIPE && is_stdout))
-			continue;
-		fprintf(stderr, "pieprofd: %s could not be written: %s\n", path,
-			strerror(-failure));
-		code = EXIT_INTERNAL;
-	}
-	return code;
-}
-
-static enum exit_code write_look(const struct options *options, const struct heap_look *look)
-{
-	struct writer_options writer = standard_output_options(options);
-	bool is_stdout;
-	enum exit_code code = write_files(options, look, &is_stdout);
-	int failure;
-
-	if (is_stdout || options->quiet)
-		return code;
-	failure = heap_write_text(look, &writer, stdout);
-	if (!failure && fflush(stdout))
-		failure = -errno;
-	return standard_output_end("heap", failure, code);
-}
 
 struct waiting {
 	const struct options *options;
@@ -240,14 +182,35 @@ static struct heap_look *look_for_a_time(const struct options *options,
 	return look;
 }
 
+/* base: NULL: nothing to compare the look with. */
+static enum exit_code write_look(const struct options *options, const struct heap_file *base,
+				 const struct heap_look *look)
+{
+	enum exit_code code;
+	struct error error = { 0 };
+	struct heap_file *now;
+
+	if (!base)
+		return heap_output_look(options, look);
+	now = heap_file_of(look, &error);
+	if (!now) {
+		message_error(&error);
+		return error.exit_code;
+	}
+	code = heap_output_difference(options, base, now);
+	heap_file_close(now);
+	return code;
+}
+
 static enum exit_code look_at(struct options *options, struct pid_list *targets)
 {
 	bool waits = options->wait || options->at.share > 0 || options->at.bytes;
 	struct heap_look_options look_options = { .no_holders = options->no_holders,
 						  .memory_bytes = options->max_memory };
-	struct heap_look *look;
-	enum exit_code code;
-	struct error error;
+	struct heap_file *base = NULL;
+	struct heap_look *look = NULL;
+	enum exit_code code = EXIT_OK;
+	struct error error = { 0 };
 	sigset_t signals;
 
 	/* One look is over soon: ^C ends it as it does anything. */
@@ -260,27 +223,57 @@ static enum exit_code look_at(struct options *options, struct pid_list *targets)
 		impersonator_destroy(look_options.impersonator);
 		return EXIT_INTERNAL;
 	}
-	if (waits) {
-		code = wait_for_memory(options, targets, &signals);
-		if (code != EXIT_OK) {
-			impersonator_destroy(look_options.impersonator);
-			return code;
+	if (options->base) {
+		base = heap_file_open(options->base, &error);
+		if (!base) {
+			message_error(&error);
+			code = error.exit_code;
 		}
-		if (!options->duration_given)
-			signals_end_us(&signals);
 	}
-	look = options->duration_given ? look_for_a_time(options, &look_options, &signals, &error)
-				       : heap_look_take(options->pid, &look_options, &error);
-	if (!look) {
-		hint_python_child(options, &error);
-		message_error(&error);
-		impersonator_destroy(look_options.impersonator);
-		return error.exit_code;
+	if (code == EXIT_OK && waits)
+		code = wait_for_memory(options, targets, &signals);
+	if (code == EXIT_OK && waits && !options->duration_given)
+		signals_end_us(&signals);
+	if (code == EXIT_OK) {
+		look = options->duration_given
+			       ? look_for_a_time(options, &look_options, &signals, &error)
+			       : heap_look_take(options->pid, &look_options, &error);
+		if (!look) {
+			hint_python_child(options, &error);
+			message_error(&error);
+			code = error.exit_code;
+		}
 	}
-	code = write_look(options, look);
-	heap_course_destroy(look->course);
-	heap_look_destroy(look);
+	if (look) {
+		code = write_look(options, base, look);
+		heap_course_destroy(look->course);
+		heap_look_destroy(look);
+	}
+	heap_file_close(base);
 	impersonator_destroy(look_options.impersonator);
+	return code;
+}
+
+/* Both are over: nobody is looked at. */
+static enum exit_code compare_files(const struct options *options)
+{
+	enum exit_code code = file_confinement_begin(options);
+	struct heap_file *base = NULL, *now = NULL;
+	struct error error = { 0 };
+
+	if (code != EXIT_OK)
+		return code;
+	base = heap_file_open(options->base, &error);
+	if (base)
+		now = heap_file_open(options->recordings[0], &error);
+	if (now) {
+		code = heap_output_difference(options, base, now);
+	} else {
+		message_error(&error);
+		code = error.exit_code;
+	}
+	heap_file_close(base);
+	heap_file_close(now);
 	return code;
 }
 
@@ -289,6 +282,8 @@ enum exit_code heap_command(struct options *options)
 	struct pid_list targets = { 0 };
 	enum exit_code code = profile_output_check(options);
 
+	if (code == EXIT_OK && options->recording_count)
+		return compare_files(options);
 	if (code == EXIT_OK)
 		code = target_choice(options, &targets);
 	if (code == EXIT_OK)

@@ -50,7 +50,8 @@ const struct option_command option_commands[] = {
 	  "Speaks the Model Context Protocol on standard input and output: the commands list,\n"
 	  "dump, record and report as tools, for language models and what they work in.\n" },
 	{ "heap", OPTIONS_HEAP,
-	  "heap PID [-d SECONDS] [--details] [-o FILE] [options]\nheap --name REGEX [options]\n",
+	  "heap PID [-d SECONDS] [--details] [-o FILE] [options]\nheap --name REGEX [options]\n"
+	  "heap PID|NOW.json --diff BASE.json [options]\n",
 	  "Says where a process's memory is, which objects take it, and who holds them,\n"
 	  "without stopping anything; with -d also what grows, and what that means.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
@@ -149,7 +150,10 @@ const struct option_row option_table[] = {
 	{ .name = "diff",
 	  .parse = option_text,
 	  .to = TO(options.base),
-	  .help = { { REPORT, "BASE", "what has changed since BASE, another recording" } } },
+	  .help = { { REPORT, "BASE", "what has changed since BASE, another recording" },
+		    { HEAP, "BASE",
+		      "what has grown since BASE, a look that -o BASE.json\n"
+		      "wrote; NOW.json in place of PID: between two of these" } } },
 	{ .name = "editor",
 	  .parse = option_editor,
 	  .help = { { RECORD | TOP | REPORT, "NAME|URL",

@@ -87,10 +87,10 @@ struct options {
 	bool details;                    /* the whole summary, not one screen of it */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
-	/* report: what is to be shown, together; borrowed from argv. */
+	/* report: what is to be shown, together; heap: one look's JSON; borrowed from argv. */
 	const char *recordings[OPTIONS_RECORDINGS_MAX];
 	unsigned recording_count;
-	const char *base; /* report: --diff; NULL: not asked for */
+	const char *base; /* report, heap: --diff; NULL: not asked for */
 	struct options_threshold {
 		const char *text;
 		struct threshold threshold;

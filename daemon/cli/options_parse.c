@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "daemon/cli/option_table.h"
+#include "daemon/heap/heap_diff_writers.h"
 #include "daemon/heap/heap_formats.h"
 #include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/html/html.h"
@@ -104,6 +105,25 @@ static int parse_report_words(struct option_parser *parser, int count, char *con
 	return 0;
 }
 
+/* A look that is over, in place of a process. */
+static int parse_heap_file(struct option_parser *parser, int count, char *const *words)
+{
+	struct options *options = &parser->options;
+
+	if (!options->base)
+		return options_refuse(parser,
+				      "unexpected argument '%s'; a look's file is compared with "
+				      "another one: --diff BASE.json",
+				      words[0]);
+	if (count > 1)
+		return options_refuse(parser,
+				      "unexpected argument '%s': heap --diff compares one "
+				      "file, or process, with BASE",
+				      words[1]);
+	options->recordings[options->recording_count++] = words[0];
+	return 0;
+}
+
 /* "1234" or "12,34" for --pid of the same. */
 static bool is_pid_list(const char *word)
 {
@@ -180,6 +200,8 @@ static int parse_command(struct option_parser *parser, int count, char *const *w
 		count--;
 		words++;
 	}
+	if (count > 0 && *action == OPTIONS_HEAP)
+		return parse_heap_file(parser, count, words);
 	if (count > 0)
 		return options_refuse(
 			parser, "unexpected argument '%s'%s", words[0],
@@ -264,6 +286,37 @@ static int settle_report(struct option_parser *parser)
 	return 0;
 }
 
+/* Of a difference: what is for looks at a process. */
+static int settle_heap_difference(const struct option_parser *parser)
+{
+	const struct options *options = &parser->options;
+	bool of_look = options->wait || options->at.share > 0 || options->at.bytes ||
+		       options->no_holders || options->max_memory;
+
+	if (!options->base)
+		return 0;
+	if (options->duration_given || options->no_watch)
+		return options_refuse(parser,
+				      "--diff is of two looks: it does not go with -d, which "
+				      "looks again and again");
+	if (options->recording_count && (options->pid_count || options->name))
+		return options_refuse(parser, "--diff compares BASE with a process or with a file, "
+					      "not with both");
+	if (options->recording_count && of_look)
+		return options_refuse(parser,
+				      "--wait, --at, --no-holders and --max-memory are for "
+				      "looks at a process, %s stays what it was made",
+				      options->recordings[0]);
+	for (unsigned i = 0; i < options->output_count; i++)
+		if (!heap_diff_write_of(options->outputs[i].writer))
+			return options_refuse(
+				parser,
+				"--output %s: heap --diff writes text, json and html, there "
+				"is no difference as %s",
+				options->outputs[i].path, options->outputs[i].writer->name);
+	return 0;
+}
+
 static int settle_heap(struct option_parser *parser)
 {
 	struct options *options = &parser->options;
@@ -272,7 +325,8 @@ static int settle_heap(struct option_parser *parser)
 		options->max_overhead = OVERHEAD_DEFAULT;
 	if (options->interval_ns && !options->duration_given)
 		return options_refuse(parser, "--interval goes with -d: one look has none");
-	if (options->command || options->pid_count + (options->name != NULL) != 1)
+	if (options->command ||
+	    (!options->recording_count && options->pid_count + (options->name != NULL) != 1))
 		return options_refuse(parser, "heap is of one process, given by its id or --name");
 	if (options->wait && !options->name)
 		return options_refuse(parser, "--wait goes with --name: a process given by its id "
@@ -287,7 +341,7 @@ static int settle_heap(struct option_parser *parser)
 					      "has no %s",
 					      options->outputs[i].path,
 					      options->outputs[i].writer->name);
-	return 0;
+	return settle_heap_difference(parser);
 }
 
 /* A request chooses the format, not the command line. */

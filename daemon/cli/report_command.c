@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/commands.h"
 
-#include "daemon/cli/confinement.h"
-#include "daemon/cli/message.h"
+#include "daemon/cli/file_confinement.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/mcp/tool_writer.h"
@@ -328,23 +327,6 @@ static enum exit_code report_subject(const struct options *options,
 	return code;
 }
 
-/* Those that are read and written: only what they need is kept. */
-static int give_up_for_files(const struct options *options)
-{
-	const char *read[OPTIONS_RECORDINGS_MAX + 1];
-	const char *written[OPTIONS_OUTPUTS_MAX];
-	struct confinement_files files = { .read = read, .written = written };
-
-	for (unsigned i = 0; i < options->recording_count; i++)
-		read[files.read_count++] = options->recordings[i];
-	if (options->base)
-		read[files.read_count++] = options->base;
-	for (unsigned i = 0; i < options->output_count; i++)
-		if (strcmp(options->outputs[i].path, "-") != 0)
-			written[files.written_count++] = options->outputs[i].path;
-	return confinement_give_up_for_files(&files);
-}
-
 /* For a tool, of a report instead of a recording. */
 static enum exit_code answer_from_json(const char *path)
 {
@@ -360,18 +342,12 @@ static enum exit_code answer_from_json(const char *path)
 enum exit_code report_command(const struct options *options)
 {
 	const struct writer_options terminal = standard_output_options(options);
-	int failure;
+	enum exit_code code;
 
 	signal(SIGPIPE, SIG_IGN);
-	/* What it reads may come from anywhere. */
-	if (message_privileges_are_kept(give_up_for_files(options)))
-		return EXIT_INTERNAL;
-	failure = confinement_filter_files();
-	if (message_privileges_are_kept(failure))
-		return EXIT_INTERNAL;
-	if (failure && options->verbosity)
-		fprintf(stderr, "pieprofd: system calls are not filtered: %s\n",
-			strerror(-failure));
+	code = file_confinement_begin(options);
+	if (code != EXIT_OK)
+		return code;
 	if (options->for_tool && !options->base &&
 	    writer_by_path(options->recordings[0]) == &writer_json)
 		return answer_from_json(options->recordings[0]);

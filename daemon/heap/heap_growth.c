@@ -149,7 +149,7 @@ static uint64_t minus(uint64_t whole, uint64_t part)
 	return whole > part ? whole - part : 0;
 }
 
-static void figures_of(const struct heap_look *look, uint64_t figures[HEAP_FIGURES])
+void heap_growth_figures(const struct heap_look *look, uint64_t figures[HEAP_FIGURES])
 {
 	const struct heap_regions *regions = &look->snapshot.regions;
 	uint64_t garbage = look->snapshot.quality.unheld_reached_bytes;
@@ -221,7 +221,7 @@ enum heap_tear heap_growth_tear(const struct heap_growth *growth, const struct h
 		return HEAP_TEAR_NONE;
 	held = growth->figures[HEAP_FIGURE_HELD][growth->looks - 1];
 	garbage = growth->figures[HEAP_FIGURE_GARBAGE][growth->looks - 1];
-	figures_of(look, figures);
+	heap_growth_figures(look, figures);
 	if (came_loose(held, garbage, figures[HEAP_FIGURE_HELD], figures[HEAP_FIGURE_GARBAGE]) ||
 	    went_elsewhere(growth, &look->snapshot, held + garbage,
 			   figures[HEAP_FIGURE_HELD] + figures[HEAP_FIGURE_GARBAGE]))
@@ -251,7 +251,7 @@ static void add_figures(struct heap_growth *growth, const struct heap_look *look
 {
 	uint64_t figures[HEAP_FIGURES];
 
-	figures_of(look, figures);
+	heap_growth_figures(look, figures);
 	for (size_t i = 0; i < HEAP_FIGURES; i++)
 		growth->figures[i][growth->looks] = figures[i];
 	growth->times_ns[growth->looks] = look->time_ns;

@@ -71,6 +71,9 @@ struct heap_trend {
 	double middle;      /* between them */
 };
 
+/* Of a look alone. */
+void heap_growth_figures(const struct heap_look *look, uint64_t figures[HEAP_FIGURES]);
+
 /* 0 or -ENOMEM; deinit it in any case. */
 __attribute__((warn_unused_result)) int heap_growth_init(struct heap_growth *growth);
 void heap_growth_deinit(struct heap_growth *growth);

@@ -30,19 +30,18 @@ void heap_text_verdict(const struct text_layout *layout, const struct heap_look 
 	free(words);
 }
 
-/* "+3.1 MB", of bytes in a second. */
-static struct figure signed_bytes(double rate)
+struct figure heap_text_signed(double bytes)
 {
-	struct figure bytes = figure_bytes((uint64_t)fabs(rate)), figure;
+	struct figure size = figure_bytes((uint64_t)fabs(bytes)), figure;
 
-	snprintf(figure.text, sizeof(figure.text), "%s%.20s", rate < 0 ? "-" : "+", bytes.text);
+	snprintf(figure.text, sizeof(figure.text), "%s%.20s", bytes < 0 ? "-" : "+", size.text);
 	return figure;
 }
 
 static void put_row(const struct text_layout *layout, double bytes, double count, const char *words)
 {
-	fprintf(layout->file, "%*s %+*.*f  ", FIGURE_WIDTH, signed_bytes(bytes).text, COUNT_WIDTH,
-		fabs(count) < 10 && fabs(count) > 0 ? 1 : 0, count);
+	fprintf(layout->file, "%*s %+*.*f  ", FIGURE_WIDTH, heap_text_signed(bytes).text,
+		COUNT_WIDTH, fabs(count) < 10 && fabs(count) > 0 ? 1 : 0, count);
 	text_last_cell(layout, words, layout->columns - FIGURE_WIDTH - COUNT_WIDTH - 3);
 }
 

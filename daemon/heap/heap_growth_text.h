@@ -16,4 +16,7 @@ __attribute__((warn_unused_result)) int heap_text_growth(const struct text_layou
 /* How far to trust it: a sentence. */
 void heap_text_looks(const struct text_layout *layout, const struct heap_look *look);
 
+/* "+3.1 MB" */
+struct figure heap_text_signed(double bytes);
+
 #endif

@@ -11,8 +11,9 @@
  * The tables of the tree are by column. Not stable: heap.js reads it. Every string of the target
  * goes through html_text() or escape_json().
  */
+#include "daemon/heap/heap_html.h"
+
 #include "daemon/heap/heap_holder.h"
-#include "daemon/heap/heap_tree.h"
 #include "daemon/heap/heap_writer.h"
 #include "daemon/report/encode/escape.h"
 #include "daemon/report/encode/figure.h"
@@ -26,8 +27,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Of the flame graph: more cannot be told apart, and the page is to stay small. */
-#define NODES_MAX   20000
 #define TYPES_MAX   5000
 #define HOLDERS_MAX 500
 #define ROWS        20 /* without JavaScript */
@@ -90,16 +89,10 @@ static int put_command(FILE *file, const struct page *page)
 
 /* ---- regions */
 
-struct region {
-	const char *name, *words;
-	uint64_t bytes;
-};
-
-#define REGIONS 8
-
-static void list_regions(const struct heap_regions *regions, struct region ret_regions[REGIONS])
+void heap_html_regions(const struct heap_regions *regions,
+		       struct heap_html_region ret_regions[HEAP_HTML_REGIONS])
 {
-	const struct region list[REGIONS] = {
+	const struct heap_html_region list[HEAP_HTML_REGIONS] = {
 		{ "Python objects", "and what of the allocator's pools these use beside",
 		  regions->objects_bytes },
 		{ "Free in used pools", "each pool is for blocks of one size",
@@ -115,7 +108,7 @@ static void list_regions(const struct heap_regions *regions, struct region ret_r
 		{ "Other", "anonymous or shared, of no kind that is known", regions->other_bytes },
 	};
 
-	for (size_t i = 0; i < REGIONS; i++)
+	for (size_t i = 0; i < HEAP_HTML_REGIONS; i++)
 		ret_regions[i] = list[i];
 }
 
@@ -124,7 +117,7 @@ static double share_of(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-static void put_bar(FILE *file, const struct region *regions, uint64_t whole)
+static void put_bar(FILE *file, const struct heap_html_region *regions, uint64_t whole)
 {
 	double left = 0;
 
@@ -132,7 +125,7 @@ static void put_bar(FILE *file, const struct region *regions, uint64_t whole)
 		"<svg class=\"regions\" role=\"img\" aria-label=\"%s in RAM, by what it is; the "
 		"table below has the figures\">\n",
 		figure_bytes(whole).text);
-	for (size_t i = 0; i < REGIONS; i++) {
+	for (size_t i = 0; i < HEAP_HTML_REGIONS; i++) {
 		double share = share_of(regions[i].bytes, whole);
 
 		fprintf(file,
@@ -151,9 +144,9 @@ static void put_bar(FILE *file, const struct region *regions, uint64_t whole)
 static int put_regions(FILE *file, const struct page *page)
 {
 	const struct heap_regions *regions = &page->look->snapshot.regions;
-	struct region list[REGIONS];
+	struct heap_html_region list[HEAP_HTML_REGIONS];
 
-	list_regions(regions, list);
+	heap_html_regions(regions, list);
 	fprintf(file, "<p class=\"headline\">%s in RAM</p>\n",
 		figure_bytes(regions->rss_bytes).text);
 	put_bar(file, list, regions->rss_bytes);
@@ -162,7 +155,7 @@ static int put_regions(FILE *file, const struct page *page)
 	      "<th scope=\"col\">Part</th><th scope=\"col\" class=\"number\">Bytes</th>"
 	      "<th scope=\"col\" class=\"number\">Share</th></tr></thead>\n<tbody>\n",
 	      file);
-	for (size_t i = 0; i < REGIONS; i++) {
+	for (size_t i = 0; i < HEAP_HTML_REGIONS; i++) {
 		fprintf(file,
 			"<tr><th scope=\"row\"><span class=\"swatch region-%zu\" "
 			"aria-hidden=\"true\"></span>%zu %s <span class=\"hint\">%s</span></th>"
@@ -323,9 +316,9 @@ static int put_quality(FILE *file, const struct page *page)
 		fputc(']', file);                                                                  \
 	} while (0)
 
-static void put_tree(FILE *file, const struct heap_tree *tree)
+void heap_html_tree(FILE *file, const struct heap_tree *tree)
 {
-	fputs(",\n\"frames\":[", file);
+	fputs("\n\"frames\":[", file);
 	for (size_t i = 0; i < tree->frame_count; i++) {
 		char words[HEAP_FRAME_BYTES];
 
@@ -388,10 +381,10 @@ static int put_data_json(FILE *file, const void *context)
 	const struct heap_snapshot *snapshot = &page->look->snapshot;
 	struct heap_tree tree;
 
-	if (heap_tree_init(&tree, snapshot, NODES_MAX))
+	if (heap_tree_init(&tree, snapshot, HEAP_HTML_NODES_MAX))
 		return -ENOMEM;
-	fprintf(file, "{\"rss\":%" PRIu64, snapshot->regions.rss_bytes);
-	put_tree(file, &tree);
+	fprintf(file, "{\"rss\":%" PRIu64 ",", snapshot->regions.rss_bytes);
+	heap_html_tree(file, &tree);
 	heap_tree_deinit(&tree);
 	put_type_rows(file, snapshot);
 	put_holder_rows(file, page);

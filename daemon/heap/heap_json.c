@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/heap/heap_json.h"
+
 #include "daemon/heap/heap_growth_json.h"
 #include "daemon/heap/heap_holder.h"
 #include "daemon/heap/heap_writer.h"
-#include "daemon/report/format/json_value.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define HOLDERS_MAX 1000
 #define TYPES_MAX   5000
+
+static json_t *json_known(uint64_t value)
+{
+	return value ? json_count(value) : json_null();
+}
 
 static json_t *json_process(const struct heap_look *look)
 {
@@ -20,6 +26,7 @@ static json_t *json_process(const struct heap_look *look)
 	for (size_t i = 0; look->command && look->command[i]; i++)
 		command = json_appended(command, json_text(look->command[i]));
 	object = json_with(object, "pid", json_integer(look->pid));
+	object = json_with(object, "start_time", json_known(look->start_time));
 	object = json_with(object, "python", json_text(version));
 	object = json_with(object, "command", command);
 	return json_with(object, "container", json_container(&look->container));
@@ -108,7 +115,7 @@ static json_t *json_holder(const struct heap_look *look, const struct heap_holde
 			 json_count(snapshot->paths.items[holder->path].bytes));
 }
 
-static json_t *json_holders(const struct heap_look *look)
+static json_t *json_holders(const struct heap_look *look, size_t limit)
 {
 	const struct heap_snapshot *snapshot = &look->snapshot;
 	struct heap_holder *holders;
@@ -119,7 +126,7 @@ static json_t *json_holders(const struct heap_look *look)
 		json_decref(array);
 		return json_null();
 	}
-	if (heap_holders_all(snapshot, HOLDERS_MAX, &holders, &count)) {
+	if (heap_holders_all(snapshot, limit, &holders, &count)) {
 		json_decref(array);
 		return NULL;
 	}
@@ -127,6 +134,17 @@ static json_t *json_holders(const struct heap_look *look)
 		array = json_appended(array, json_holder(look, &holders[i]));
 	free(holders);
 	return array;
+}
+
+/* Paths that hold something, and have no room. */
+static uint64_t holders_omitted(const struct heap_snapshot *snapshot, size_t limit)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 1; snapshot->holders == HEAP_HOLDERS_KNOWN && i < snapshot->paths.count;
+	     i++)
+		count += snapshot->held_bytes[i] > 0;
+	return count > limit ? count - limit : 0;
 }
 
 static json_t *json_quality(const struct heap_look *look)
@@ -141,6 +159,8 @@ static json_t *json_quality(const struct heap_look *look)
 	object = json_with(object, "broken_heaps", json_count(quality->broken_heaps));
 	object = json_with(object, "unheld_objects", json_count(quality->unheld_objects));
 	object = json_with(object, "unheld_bytes", json_count(quality->unheld_bytes));
+	object = json_with(object, "unheld_reached_bytes",
+			   json_count(quality->unheld_reached_bytes));
 	object = json_with(object, "misjudged_blocks", json_count(quality->misjudged_blocks));
 	object = json_with(object, "copied_bytes", json_count(quality->copied_bytes));
 	object = json_with(object, "skipped_bytes", json_count(quality->skipped_bytes));
@@ -153,24 +173,36 @@ static json_t *json_quality(const struct heap_look *look)
 	return json_with(object, "blocks_cut", json_boolean(quality->cut_blocks));
 }
 
-int heap_write_json(const struct heap_look *look, FILE *file)
+json_t *heap_json_look(const struct heap_look *look, size_t holders_max)
 {
 	static const char *const states[] = { [HEAP_HOLDERS_KNOWN] = "known",
 					      [HEAP_HOLDERS_UNWANTED] = "unwanted",
 					      [HEAP_HOLDERS_TOO_LARGE] = "too_large" };
+	size_t types = look->snapshot.type_count;
 	json_t *object = json_object();
-	int error;
 
+	object = json_with(object, "pieprofd", json_text(PIEPROFD_VERSION));
+	object = json_with(object, "unix_ns", json_known(look->unix_ns));
 	object = json_with(object, "process", json_process(look));
 	object = json_with(object, "regions", json_regions(&look->snapshot.regions));
 	object = json_with(object, "types", json_types(look));
+	object = json_with(object, "types_omitted",
+			   json_count(types > TYPES_MAX ? types - TYPES_MAX : 0));
 	object = json_with(object, "arrays", json_arrays(&look->snapshot));
-	object = json_with(object, "holders", json_holders(look));
+	object = json_with(object, "holders", json_holders(look, holders_max));
+	object = json_with(object, "holders_omitted",
+			   json_count(holders_omitted(&look->snapshot, holders_max)));
 	object = json_with(object, "holders_state", json_text(states[look->snapshot.holders]));
 	object = json_with(object, "quality", json_quality(look));
 	if (look->course)
 		object = heap_json_with_course(object, look);
-	error = json_put(file, json_with(json_object(), "heap", object));
+	return json_with(json_object(), "heap", object);
+}
+
+int heap_write_json(const struct heap_look *look, FILE *file)
+{
+	int error = json_put(file, heap_json_look(look, HOLDERS_MAX));
+
 	if (!error)
 		fputc('\n', file);
 	return error;

@@ -177,8 +177,11 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 
 static void read_process(struct heap_look *look)
 {
+	struct process_times times;
 	struct container container;
 
+	if (!procfs_read_times(look->pid, 0, &times))
+		look->start_time = times.start_time;
 	if (procfs_read_command(look->pid, &look->command))
 		look->command = NULL;
 	if (!container_read(look->pid, &container))
@@ -287,6 +290,7 @@ struct heap_look *heap_looker_look(struct heap_looker *looker, struct error *err
 		(void)target_refresh(&looker->target);
 	looker->looked = true;
 	look->time_ns = clock_now_ns();
+	look->unix_ns = clock_read_ns(CLOCK_REALTIME);
 	cpu_ns = clock_thread_cpu_ns();
 	if (take_snapshot(look, &looker->target, options, error)) {
 		heap_look_destroy(look);

@@ -34,6 +34,8 @@ struct heap_look {
 	struct profile_container container;
 	uint64_t memory_bytes; /* that it was allowed to take */
 	uint64_t time_ns;      /* CLOCK_MONOTONIC when it began */
+	uint64_t unix_ns;      /* the same, since 1970 UTC; 0: unknown */
+	uint64_t start_time;   /* of the process, in clock ticks after boot; 0: unknown */
 	uint64_t cpu_ns;       /* CPU time that it took */
 	struct heap_snapshot snapshot;
 	struct heap_course *course; /* of this look and those before (heap_course.h); NULL: alone */

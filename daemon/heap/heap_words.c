@@ -252,7 +252,7 @@ static void say_lines(const struct teller *teller)
 				   "watched");
 }
 
-static struct figure time_left(double seconds)
+struct figure heap_words_time(double seconds)
 {
 	struct figure figure;
 
@@ -279,7 +279,7 @@ static void say_limit(const struct teller *teller)
 		    "the control group may have %s, and has %s: at this pace the limit is reached "
 		    "in about %s",
 		    figure_bytes(limit->limit_bytes).text, figure_bytes(limit->used_bytes).text,
-		    time_left(seconds).text);
+		    heap_words_time(seconds).text);
 	if (limit->kills_known && limit->kills)
 		add(teller->words, "%" PRIu64 " OOM kill%s in its control group so far",
 		    limit->kills, figure_plural(limit->kills));

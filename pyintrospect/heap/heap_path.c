@@ -92,12 +92,17 @@ static uint32_t fold(const struct heap_paths *paths, uint32_t parent, uint32_t s
 
 uint32_t heap_paths_child(struct heap_paths *paths, uint32_t parent, uint32_t step, uint16_t type)
 {
-	uint64_t key = (uint64_t)parent << 32 | step;
-	uint32_t slot = (uint32_t)hash_combine(hash_combine(HASH_BASIS, key), type) % PATH_SLOTS;
 	uint32_t folded = fold(paths, parent, step, type);
 
-	if (folded)
-		return folded;
+	return folded ? folded : heap_paths_unfolded_child(paths, parent, step, type);
+}
+
+uint32_t heap_paths_unfolded_child(struct heap_paths *paths, uint32_t parent, uint32_t step,
+				   uint16_t type)
+{
+	uint64_t key = (uint64_t)parent << 32 | step;
+	uint32_t slot = (uint32_t)hash_combine(hash_combine(HASH_BASIS, key), type) % PATH_SLOTS;
+
 	for (; paths->by_content[slot]; slot = (slot + 1) % PATH_SLOTS) {
 		const struct heap_path *path = &paths->items[paths->by_content[slot]];
 

@@ -48,4 +48,8 @@ uint32_t heap_paths_string(struct heap_paths *paths, const char *words);
 /* The path of an object of a type that is so reached; parent 0: a root. */
 uint32_t heap_paths_child(struct heap_paths *paths, uint32_t parent, uint32_t step, uint16_t type);
 
+/* Of what has been a path before: a step that an outer one has, too, leads on all the same. */
+uint32_t heap_paths_unfolded_child(struct heap_paths *paths, uint32_t parent, uint32_t step,
+				   uint16_t type);
+
 #endif

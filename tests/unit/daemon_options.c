@@ -303,6 +303,17 @@ static void test_duration(void **state)
 	assert_true(accepted("heap 1 --at 80%").at.share == 0.8);
 	assert_int_equal(accepted("heap 1 --at 2G").at.bytes, 2ull << 30);
 	assert_true(accepted("heap --name x --wait --at 99.5%").wait);
+	assert_string_equal(accepted("heap 1 --diff a.json").base, "a.json");
+	assert_string_equal(accepted("heap --diff a.json b.json").recordings[0], "b.json");
+	assert_int_equal(accepted("heap b.json --diff a.json -o -").recording_count, 1);
+	assert_true(accepted("heap --name x --wait --diff a.json").wait);
+	refused("heap b.json", "--diff BASE.json");
+	refused("heap b.json c.json --diff a.json", "'c.json'");
+	refused("heap 1 b.json --diff a.json", "not with both");
+	refused("heap --diff a.json", "by its id or --name");
+	refused("heap 1 --diff a.json -d 3", "does not go with -d");
+	refused("heap b.json --diff a.json --at 2G", "b.json stays what it was made");
+	refused("heap 1 --diff a.json -o x.pb.gz", "no difference as pprof");
 	refused("heap 1 --at 0%", "--at '0%'");
 	refused("heap 1 --at 101%", "80%");
 	refused("heap 1 --at %", "--at '%'");
@@ -555,7 +566,7 @@ static void test_help_of_commands(void **state)
 	options_owners("json", owners, sizeof(owners));
 	assert_string_equal(owners, "dump, list and doctor");
 	options_owners("diff", owners, sizeof(owners));
-	assert_string_equal(owners, "report");
+	assert_string_equal(owners, "report and heap");
 	assert_true(options_command_has(OPTIONS_TOP, "colour"));
 	assert_false(options_command_has(OPTIONS_LIST, "pid"));
 	/* Not a part of a name. */

@@ -30,4 +30,4 @@ EMBED(script, INCLUDE("words.js") INCLUDE("tabs.js") INCLUDE("links.js") INCLUDE
 EMBED(heap_page, INCLUDE("heap.html"))
 EMBED(heap_script, INCLUDE("words.js") INCLUDE("tabs.js") INCLUDE("links.js") INCLUDE("table.js")
 			   INCLUDE("flame_model.js") INCLUDE("flame_view.js") INCLUDE("flame.js")
-				   INCLUDE("heap.js"))
+				   INCLUDE("compare.js") INCLUDE("heap.js"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed since an earlier profile: one tree of both, and the functions that changed.
+// What changed since an earlier profile, or an earlier look at a heap: one tree of both, and the functions that changed.
 
 // The nodes of either tree; python, native and system are those of the later one, before those of the base.
 // Lines that edits have moved are the same where function and file are: a frame is a function.

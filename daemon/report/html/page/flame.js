@@ -84,12 +84,17 @@ function startFlame(report, tree) {
 
 	// ---- compared with an earlier profile
 
+	// Of shares of the time; of bytes, and what else there may be more of, as they are.
 	function changeOf(node) {
 		const whole = view.root;
+		if (tree.measures)
+			return (node.total - node.before) / Math.max(whole.total, whole.before, 1);
 		return (whole.total ? node.total / whole.total : 0) - (whole.before ? node.before / whole.before : 0);
 	}
 
 	function shareWords(node) {
+		if (tree.measures && tree.before)
+			return measure().words(node.before) + ' before, ' + measure().words(node.total) + ' now';
 		return tree.before ? percent(node.before, view.root.before) + ' before, ' + shareOfGraph(node.total) + ' now' : shareOfGraph(node.total);
 	}
 
@@ -111,6 +116,8 @@ function startFlame(report, tree) {
 			python: 'Python', native: 'Native', system: 'System', process: 'Process', held: 'Held', rest: 'Frames too narrow to be drawn; click to see them' };
 
 		view.childrenOf(node);
+		if (tree.measures && tree.before)
+			return words[kind] + ', ' + shareWords(node);
 		return words[kind] + ', ' + shareWords(node) + ' (' + measure().words(node.total) + ')' +
 			(kind === 'rest' || options.up || sandwich ? '' : ', of its own ' + shareOfGraph(node.self));
 	}
@@ -474,6 +481,8 @@ function startFlame(report, tree) {
 	// What the frames' widths are.
 	function showTimes() {
 		weigh(isWaiting() ? waitsByNode(report, tree, weight) : thread !== '' ? threadByNode(tree, Number(thread)) : measure().times || times);
+		if (tree.measures && tree.before)
+			[model.selfBefore, model.before] = sumUpTimes(model, measure().before);
 		graph.setAttribute('aria-label', 'Call tree by ' + (isWaiting() ? 'time asleep' : measure().title));
 		makeAnew(true);
 		search(document.getElementById('search').value);

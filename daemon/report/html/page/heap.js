@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a look at a heap: its tables and its flame graph, of the data of heap_html.c.
+// The page of a look at a heap, or of two compared: tables and a flame graph, of the data of heap_html.c or heap_diff_html.c.
 
 function bytesCell(bytes, whole) {
 	return numberCell(bytes ? bytesText(bytes) : '-', whole ? bytes / whole : 0);
@@ -58,18 +58,80 @@ function flameTree(data) {
 	});
 }
 
-async function startHeap() {
-	const data = await readData('heap-data');
+// ---- compared with an earlier look
+
+function changeCell(figures, words) {
+	const change = figures[1] - figures[0];
+	return numberCell(change ? (change < 0 ? '-' : '+') + words(Math.abs(change)) : '-', 0);
+}
+
+// Rows of [name, bytes, objects, presence], the figures as [before, now].
+function startChangeTable(id, title, rows, what, whole) {
+	const change = figures => figures[1] - figures[0];
+	return startHeapTable(id, [
+		{ title, text: true, value: row => row[0], cell: row => element('th', { scope: 'row' }, element('code', {}, shown(row[0])),
+			...(row[3] ? [element('br'), element('span', { class: 'where' }, row[3])] : [])) },
+		{ title: 'Change', value: row => change(row[1]), cell: row => changeCell(row[1], bytesText) },
+		{ title: 'Before', value: row => row[1][0], cell: row => bytesCell(row[1][0], whole) },
+		{ title: 'Now', value: row => row[1][1], cell: row => bytesCell(row[1][1], whole) },
+		{ title: 'Objects', value: row => change(row[2]), cell: row => changeCell(row[2], String) },
+	], rows, what, 'What grew most comes first, what shrank most last; bars are shares of what is in RAM; a heading sorts');
+}
+
+// Both looks as one tree, whose widths are those of now, or of before.
+function comparedTree(data) {
+	const objects = count => count + (count === 1 ? ' object' : ' objects');
+	const joined = function (member) {
+		const [base, now] = [data.base, data.now].map(function (tree) {
+			const none = new Array(tree.depth.length).fill(0);
+			return { frames: tree.frames.map(words => [4, words, '', 0, 0]), depth: tree.depth, frame: tree.frame,
+				python: tree[member], native: none, system: none };
+		});
+		return joinTrees(base, now);
+	};
+	const bytes = joined('bytes');
+	const count = joined('count');
+
+	return Object.assign({}, bytes, {
+		measures: [
+			{ name: '', title: 'live bytes', whole: 'All of the live bytes', words: bytesText, times: bytes, before: bytes.before },
+			{ name: 'before', title: 'live bytes before', whole: 'All of the live bytes', words: bytesText, times: bytes, before: bytes.before },
+			{ name: 'objects', title: 'live objects', whole: 'All live objects', words: objects, times: count, before: count.before },
+		],
+	});
+}
+
+function startCompared(data) {
+	const field = document.getElementById('type-filter');
+	const fill = startChangeTable('type-table', 'Type', data.types, 'types', data.rss);
+
+	startFlame({ lines: [], threads: [] }, comparedTree(data));
+	field.addEventListener('input', () => fill(field.value.trim().toLowerCase()));
+	fill('');
+	if (document.getElementById('holder-table'))
+		startChangeTable('holder-table', 'Holder', data.holders, 'holders', data.rss)('');
+}
+
+function startLook(data) {
 	const folded = document.getElementById('folded-note');
 
-	for (const part of document.querySelectorAll('.script'))
-		part.hidden = false;
-	startTabs();
 	startFlame({ lines: [], threads: [] }, flameTree(data));
 	folded.hidden = !data.folded;
 	folded.textContent = data.folded + ' paths that hold least are part of those that lead to them, or of [smaller holders].';
 	startHolders(data);
 	startTypes(data);
+}
+
+async function startHeap() {
+	const data = await readData('heap-data');
+
+	for (const part of document.querySelectorAll('.script'))
+		part.hidden = false;
+	startTabs();
+	if (data.base)
+		startCompared(data);
+	else
+		startLook(data);
 }
 
 startHeap().catch(function (error) {
