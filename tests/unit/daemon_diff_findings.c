@@ -377,7 +377,7 @@ static void test_screen(void **state)
 	}
 	narrow.lines_max = 10;
 	text = written_with(subject.diff, &writer_text, &narrow);
-	check_has(text, "(0 more; 2 others: within noise");
+	check_has(text, "  (2 others: within noise");
 	free(text);
 	diff_destroy(subject.diff);
 }

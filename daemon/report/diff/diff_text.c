@@ -15,7 +15,7 @@
 #define LINES_DEFAULT 10
 #define PAIRS_DEFAULT 6
 /* Of one screen: what its sections take besides their rows, blank lines and heads included. */
-#define FINDINGS_FIXED 4 /* with how many more there are */
+#define FINDINGS_FIXED 3
 #define ENTRIES_FIXED  5 /* with how many others there are */
 #define ENTRIES_MIN    2
 
@@ -183,18 +183,18 @@ static void diff_text_put_pairs(const struct text_layout *layout, const struct d
 			diff->pair_count - loud);
 }
 
-/* label is ours. */
+/* label and unit are ours. */
 static void put_avoidable(const struct text_layout *layout, const struct diff *diff,
-			  const char *label, const char *unit)
+			  const char *label, const char *unit, int digits)
 {
 	char words[256];
 
 	snprintf(words, sizeof(words),
-		 "%.1f%s before (95%% interval %.1f to %.1f), %.1f now (%.1f to %.1f)%s",
-		 diff->avoidable_rate[DIFF_BASE], unit, diff->avoidable[DIFF_BASE].low,
-		 diff->avoidable[DIFF_BASE].high, diff->avoidable_rate[DIFF_NOW],
-		 diff->avoidable[DIFF_NOW].low, diff->avoidable[DIFF_NOW].high,
-		 diff->avoidable_noise ? ": the difference is within noise" : "");
+		 "%.*f%s before (95%% interval %.*f to %.*f), %.*f now (%.*f to %.*f)%s", digits,
+		 diff->avoidable_rate[DIFF_BASE], unit, digits, diff->avoidable[DIFF_BASE].low,
+		 digits, diff->avoidable[DIFF_BASE].high, digits, diff->avoidable_rate[DIFF_NOW],
+		 digits, diff->avoidable[DIFF_NOW].low, digits, diff->avoidable[DIFF_NOW].high,
+		 diff->avoidable_noise ? ": within noise" : "");
 	text_wrapped(layout, label, words);
 }
 
@@ -213,7 +213,7 @@ static void put_all(const struct text_layout *layout, const struct diff *diff,
 	put_title(layout, diff);
 	diff_text_put_findings(layout, changes);
 	text_heading(layout, "COULD SAVE", "CPU ms a second, all lines together");
-	put_avoidable(layout, diff, "  ", "");
+	put_avoidable(layout, diff, "  ", "", 1);
 	diff_text_put_entries(layout, "LINES", diff->lines, diff->line_count, lines);
 	diff_text_put_entries(layout, "FUNCTIONS", diff->functions, diff->function_count, lines);
 	diff_text_put_pairs(layout, diff, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
@@ -241,7 +241,7 @@ static int make_screen_part(struct text_part *part, const struct text_layout *la
 		return result;
 	if (name == SCREEN_HEAD) {
 		put_title(&inside, diff);
-		put_avoidable(&inside, diff, "  could save  ", " ms a second");
+		put_avoidable(&inside, diff, "  could save  ", " ms a second", 0);
 	} else {
 		diff_text_put_remedy(&inside, changes);
 	}
@@ -253,37 +253,50 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Which lines stand out, how many more do, and where to see them. */
+static void put_screen_lines(const struct text_layout *layout, const struct diff *diff, size_t loud,
+			     size_t maximum)
+{
+	size_t shown = put_loud(layout, "LINES", diff->lines, loud, maximum);
+	char more[32] = "";
+
+	if (shown < loud)
+		snprintf(more, sizeof(more), "%zu more; ", loud - shown);
+	if (shown < diff->line_count)
+		fprintf(layout->file,
+			"  (%s%zu others: within noise, or no more changed than the rest)\n", more,
+			diff->line_count - loud);
+	fputs("  --details shows more lines, functions, pairs of accesses, and why.\n",
+	      layout->file);
+}
+
 /* Findings have the room first, but for a few lines; then the remedy; then more lines. */
 static void put_screen(const struct text_layout *layout, const struct diff *diff,
 		       const struct finding_changes *changes, const struct text_part *parts,
 		       const struct writer_options *options)
 {
 	size_t loud = loud_entries(diff->lines, diff->line_count);
-	size_t changed = diff_text_changed(changes), shown;
+	size_t changed = diff_text_changed(changes), findings = changed;
 	/* Headings alone where there is nothing to show; the last line says what else there is. */
 	size_t fixed = parts[SCREEN_HEAD].lines + (changed ? FINDINGS_FIXED : 2) +
 		       (loud ? ENTRIES_FIXED : 3) + 1;
 	size_t room = fixed < TEXT_BRIEF_LINES ? TEXT_BRIEF_LINES - fixed : 0;
 	size_t lines = least(loud, ENTRIES_MIN);
-	size_t findings = least(changed, room > lines ? room - lines : 1);
 	const struct text_part *remedy = NULL;
 
-	room -= least(room, lines + findings);
+	room -= least(room, lines);
+	/* How many more there are takes a line. */
+	if (findings > room)
+		findings = room > 2 ? room - 1 : 1;
+	room -= least(room, findings < changed ? findings + 1 : findings);
 	if (parts[SCREEN_REMEDY].lines <= room) {
 		remedy = &parts[SCREEN_REMEDY];
 		room -= remedy->lines;
 	}
-	lines = options->lines_max ? options->lines_max : lines + room;
 	text_part_put(layout, &parts[SCREEN_HEAD]);
 	diff_text_put_changed(layout, changes, findings, remedy);
-	shown = put_loud(layout, "LINES", diff->lines, loud, lines);
-	if (shown < diff->line_count)
-		fprintf(layout->file,
-			"  (%zu more; %zu others: within noise, or no more changed than the "
-			"rest)\n",
-			loud - shown, diff->line_count - loud);
-	fputs("  --details shows more lines, functions, pairs of accesses, and why.\n",
-	      layout->file);
+	put_screen_lines(layout, diff, loud,
+			 options->lines_max ? options->lines_max : lines + room);
 }
 
 static int put_brief(const struct text_layout *layout, const struct diff *diff,
