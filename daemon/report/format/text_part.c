@@ -20,7 +20,8 @@ int text_part_end(struct text_part *part, const struct text_layout *inside)
 {
 	bool failed = ferror(inside->file);
 
-	if (fclose(inside->file) != 0 || failed)
+	/* Out of memory in the very end, glibc's fclose() succeeds with nothing. */
+	if (fclose(inside->file) != 0 || failed || !part->text)
 		return -ENOMEM;
 	part->lines = 0;
 	for (const char *at = part->text; *at; at++)
