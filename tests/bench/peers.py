@@ -13,7 +13,7 @@ more than windows of one process do. Of the server, wall time is how long a clie
 Each is what its manual says first: pieprofd at its defaults, and for time alone; py-spy at 100 Hz, also without
 stopping and with native frames; Austin at its default, 10,000 Hz; Scalene; memray. They come from the Python registry, into
 a virtual environment in build/peers, which the programs run in, too. What cannot be had or does not work is left out and
-named. As many rounds are made as there is time for, two at least. --markdown puts the table between its marks in FILE.
+named. As many rounds are made as there is time for, --least at least. --markdown puts the table between its marks in FILE.
 Wall time is worth looking at on a quiet machine alone.
 """
 import argparse
@@ -41,6 +41,8 @@ TARGET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer_targets.
 PROGRAMS = {"loop": "Python loop", "array": "numpy", "server": "web server"}
 # Until a program, or a profiler of it, works as it will.
 SETTLE = 1.0
+# Of fewer windows an interval is the least and the most: medians drawn from them are hardly others.
+INTERVAL_WINDOWS = 5
 HEADS = ("program", "profiler", "CPU time of a pass", "wall time of a pass", "its own CPU time, of a processor",
          "planted line first", "windows")
 
@@ -196,7 +198,8 @@ class Outcome:
         cells = []
         for attribute in ("cpu", "wall"):
             values = switched.ratios(self.windows, attribute)
-            figures = (statistics.median(values),) + switched.interval(values)
+            few = len(values) < INTERVAL_WINDOWS
+            figures = (statistics.median(values),) + ((min(values), max(values)) if few else switched.interval(values))
             cells.append("%+.1f%% (%+.1f to %+.1f)" % tuple(100 * figure - 100 for figure in figures))
         used = statistics.median(profiled.profiler_cpu for _, profiled, _ in self.windows)
         cells.append("%.1f%%" % (100 * used) if isinstance(profiler, Attached) else "within the program's")
@@ -204,7 +207,7 @@ class Outcome:
         return cells + [str(len(self.windows)) + (", then: " + self.problem if self.problem else "")]
 
 
-def rounds(seconds, least=2):
+def rounds(seconds, least):
     """Numbers, as long as one more round fits into the time, by the longest so far."""
     began, longest, number = time.monotonic(), 0, 0
     while number < least or time.monotonic() - began + longest <= seconds:
@@ -224,7 +227,7 @@ def switch(program, chosen, arguments, seconds, outcomes):
         worker.wait_for_passes()
         time.sleep(SETTLE)
         before = worker.window(arguments.seconds)
-        for number in rounds(seconds):
+        for number in rounds(seconds, arguments.least):
             names = [name for name in chosen if not outcomes[name].problem]
             # Whoever comes behind another is not always the same.
             for name in reversed(names) if number % 2 else names:
@@ -263,7 +266,7 @@ def run_in_turn(program, profiler, arguments, seconds, outcome):
     bare = [arguments.python, TARGET, program]
     with tempfile.TemporaryDirectory() as folder:
         before = run_once(bare, arguments.seconds)
-        for _ in rounds(seconds):
+        for _ in rounds(seconds, arguments.least):
             path = os.path.join(folder, "output.json")
             try:
                 profiled = run_once(profiler.command(program, path), arguments.seconds)
@@ -318,6 +321,7 @@ def chosen_of(entries, words):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=6.5, help="in all; a minute more where everything is slow")
+    parser.add_argument("--least", type=int, default=3, help="rounds, however long they take")
     parser.add_argument("--seconds", type=float, default=1, help="length of one window")
     parser.add_argument("--programs", default="", help="only those with one of these words in their name: loop, array, server")
     parser.add_argument("--profilers", default="", help="likewise")
