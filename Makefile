@@ -231,6 +231,10 @@ scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (4
 screens: $(O)/pieprofd ## What the first screen says of programs that are slow for one reason (four minutes)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/screens.py $(WORDS)
 
+.PHONY: peers
+peers: $(O)/pieprofd ## What profilers cost their target, from PyPI, beside pieprofd (eight minutes; WORDS='--markdown docs/PEERS.md')
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/peers.py --venv "$(abspath $(O))/peers" $(WORDS)
+
 .PHONY: leaks
 leaks: $(O)/pieprofd ## Whether what keeps growing is named, in programs that leak and others (15 minutes; WORDS='--python PYTHON fare')
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/leaks.py $(WORDS)

@@ -102,7 +102,7 @@ static int write_one(const struct shown *shown, const char *path)
 	if (!shown->diff)
 		return writer_write_file(shown->writer, shown->profile, shown->options, path);
 	if (strcmp(path, "-") != 0)
-		options.colour = false;
+		options.colour = options.brief = false;
 	plain.options = &options;
 	return output_file_write(path, put_diff, &plain);
 }

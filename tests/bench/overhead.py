@@ -20,19 +20,17 @@ import time
 import switched
 from harness import CACHE, PIEPROFD, TARGETS, default_interpreter
 
-# The last Austin that runs on glibc 2.36.
-PACKAGES = ("py-spy==0.4.3", "austin-dist==3.7.0")
+# A program of each. The last Austin that runs on glibc 2.36.
+PACKAGES = {"py-spy==0.4.3": "py-spy", "austin-dist==3.7.0": "austinp"}
 
 
-def tools():
-    """The folder with py-spy and austinp, as far as they can be had."""
-    folder = os.path.join(CACHE, "profilers")
+def tools(folder=os.path.join(CACHE, "profilers"), packages=None, python=sys.executable):
+    """The programs of a virtual environment with these packages, as far as they can be had."""
     programs = os.path.join(folder, "bin")
     if not os.path.exists(os.path.join(programs, "pip")):
-        subprocess.run([sys.executable, "-m", "venv", folder], check=False, stdout=subprocess.DEVNULL)
-    for package, program in zip(PACKAGES, ("py-spy", "austinp")):
-        path = os.path.join(programs, program)
-        if not os.path.exists(path):
+        subprocess.run([python, "-m", "venv", folder], check=False, stdout=subprocess.DEVNULL)
+    for package, program in (packages or PACKAGES).items():
+        if not os.path.exists(os.path.join(programs, program)):
             subprocess.run([os.path.join(programs, "pip"), "install", "-q", package], check=False)
     return programs
 

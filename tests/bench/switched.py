@@ -11,6 +11,7 @@ import os
 import platform
 import random
 import select
+import signal
 import statistics
 import subprocess
 import sys
@@ -44,19 +45,22 @@ def high_water_kib(pid):
     return 0
 
 
-def work_until_end(work):
-    """In the process: works until its input ends; a line for each pass: when it ended, and the CPU time until then."""
+def work_until_end(work, clock=time.monotonic_ns):
+    """
+    In the process: works until its input ends; a line for each pass: when it ended, and the CPU time until then.
+    clock: of what is to be called its wall time, where a pass also waits for others.
+    """
     while not select.select([sys.stdin], [], [], 0)[0]:
         work()
-        sys.stdout.write("%d %d\n" % (time.monotonic_ns(), time.process_time_ns()))
+        sys.stdout.write("%d %d\n" % (clock(), time.process_time_ns()))
         sys.stdout.flush()
 
 
 class Worker:
     """A process that works, and what it said of its passes."""
 
-    def __init__(self, command, environment):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    def __init__(self, command, environment, stderr=None):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True,
                                         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment})
         self.passes = []
         threading.Thread(target=self.read, daemon=True).start()
@@ -70,7 +74,15 @@ class Worker:
 
     def read(self):
         for line in self.process.stdout:
-            self.passes.append(tuple(map(int, line.split())))
+            words = line.split()
+            # A profiler that lives in it may say something, too.
+            if len(words) == 2 and all(word.isdigit() for word in words):
+                self.passes.append(tuple(map(int, words)))
+
+    def end(self, limit=60):
+        """Lets it end by itself; raises subprocess.TimeoutExpired."""
+        self.process.stdin.close()
+        self.process.wait(timeout=limit)
 
     def wait_for_passes(self, count=3, limit=60):
         """Until it works as it will; raises RuntimeError."""
@@ -102,11 +114,11 @@ def cpu_seconds(pid):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def profiled_window(worker, command, seconds):
-    """A window with this profiler attached; raises RuntimeError."""
+def profiled_window(worker, command, seconds, ends_by=signal.SIGTERM, settle=SETTLE):
+    """A window with this profiler attached, which a signal ends; raises RuntimeError."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        time.sleep(SETTLE)
+        time.sleep(settle)
         if process.poll() is not None:
             raise RuntimeError("ended with %d" % process.returncode)
         began, used = time.monotonic(), cpu_seconds(process.pid)
@@ -116,7 +128,7 @@ def profiled_window(worker, command, seconds):
         return window._replace(profiler_cpu=(cpu_seconds(process.pid) - used) / (time.monotonic() - began),
                                profiler_kib=high_water_kib(process.pid))
     finally:
-        process.terminate()
+        process.send_signal(ends_by)
         try:
             process.wait(timeout=20)
         except subprocess.TimeoutExpired:

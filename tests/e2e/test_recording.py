@@ -187,6 +187,14 @@ def check_changed_findings(folder, base, now):
         markdown = pieprofd("report", second, "--diff", first, "--format", "markdown").stdout
         check(re.search(r"^\| %s \| [0-9.%%-]+ \| [0-9.%%-]+ \| `\S*conv_backprop.py:[0-9]+`" % change, markdown, re.M),
               markdown)
+        # The first screen; all of it is for those who ask, and for files.
+        path_of_text = os.path.join(folder, "diff.txt")
+        screen = pieprofd("report", second, "--diff", first, "-o", path_of_text, "-o", "-").stdout
+        row = r"^ *[0-9.%%-]+ +[0-9.%%-]+ could save  %s +\S*conv_backprop.py:[0-9]+ " % change
+        for text in (screen, pieprofd("report", second, "--diff", first, "--details").stdout, contents(path_of_text).decode()):
+            check(re.search(row, text, re.M), text)
+            check_equal("FUNCTIONS" in text, text != screen, "whether all of it is in %s" % text)
+        check(len(screen.splitlines()) <= 20, screen)
 
 
 @alone

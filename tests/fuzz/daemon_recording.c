@@ -113,11 +113,12 @@ static void write_all(const struct profile *profile)
 static void write_difference(const struct profile *base, const struct profile *now)
 {
 	static const char *const changes[] = { "own+0%", "total-0%", "could-save+0%" };
-	const struct writer_options options = { 0 };
+	const struct writer_options options = { 0 }, brief = { .brief = true };
 	struct diff *diff = diff_create(base, now);
 
 	fuzz_must(diff);
 	fuzz_must(diff_write_text(diff, &options, fuzz_sink()) == 0);
+	fuzz_must(diff_write_text(diff, &brief, fuzz_sink()) == 0);
 	fuzz_must(diff_write_json(diff, fuzz_sink()) == 0);
 	fuzz_must(diff_write_sarif(diff, &options, fuzz_sink()) == 0);
 	fuzz_must(diff_write_github(diff, &options, fuzz_sink()) == 0);

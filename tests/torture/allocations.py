@@ -56,6 +56,7 @@ COMMANDS = {
     "a command": CLOCK + ("-o", "FOLDER/x.txt", "--", sys.executable, "-c",
                           "print(sum(i * i for i in range(3000000)) and 'done')"),
 }
+SCREEN = "screen"  # on standard output, and in no file
 FORMATS = ("txt", "json", "folded", "pb.gz", "speedscope.json", "firefox.json", "html", "pieprof")
 
 
@@ -116,10 +117,10 @@ def offline(folder, stride, offset, progress=None):
     recording = os.path.join(folder, "recording.pieprof")
     record(recording)
     wrong, runs = [], 0
-    for extension, more in [(extension, ()) for extension in FORMATS] + [
-            (extension, ("--diff", recording)) for extension in ("txt", "json")]:
+    for extension, more in [(extension, ()) for extension in FORMATS + (SCREEN,)] + [
+            (extension, ("--diff", recording)) for extension in ("txt", "json", SCREEN)]:
         output = os.path.join(folder, "report." + extension)
-        command = ("report", recording, "-q", "-o", output) + more
+        command = ("report", recording) + (() if extension == SCREEN else ("-q", "-o", output)) + more
         code, said = shim.run(command)
         if code != 0:
             wrong.append("%s without failures: %s %s" % (extension, code, said))

@@ -142,7 +142,8 @@ static void test_changes(void **state)
 	diff_destroy(subject.diff);
 }
 
-static char *written(const struct diff *diff, const struct writer *writer)
+static char *written_with(const struct diff *diff, const struct writer *writer,
+			  const struct writer_options *with)
 {
 	char *text = NULL;
 	size_t size;
@@ -150,9 +151,14 @@ static char *written(const struct diff *diff, const struct writer *writer)
 
 	assert_non_null(file);
 	assert_non_null(diff_write_of(writer));
-	assert_int_equal(diff_write_of(writer)(diff, &options, file), 0);
+	assert_int_equal(diff_write_of(writer)(diff, with, file), 0);
 	fclose(file);
 	return text;
+}
+
+static char *written(const struct diff *diff, const struct writer *writer)
+{
+	return written_with(diff, writer, &options);
 }
 
 /* The result of the expression; its member's text. */
@@ -305,6 +311,95 @@ static void test_markdown(void **state)
 	diff_destroy(subject.diff);
 }
 
+static unsigned lines_of(const char *text)
+{
+	unsigned lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static void test_text(void **state)
+{
+	static const char *const order[] = {
+		"FINDINGS  1 new; 1 grown; 1 gone; 1 shrunk; 1 new, by chance?; 1 unchanged\n",
+		"  base    now of the CPU time\n",
+		"     -  14.0% could save  new              /app/model.py:33",
+		"  e()\n",
+		"it gets the same x.", /* what was said of it */
+		" 10.0%  25.0% could save  grown            /app/model.py:30",
+		" 15.0%      - could save  gone             /app/model.py:13",
+		" 20.0%   8.0% could save  shrunk           /app/model.py:31",
+		"  4.0%   6.0% could save  new, by chance?  /app/model.py:34",
+		" 12.0%  13.0% could save  unchanged        /app/model.py:32",
+		"COULD SAVE  ",
+		"LINES  own time that changed",
+		"FUNCTIONS  ",
+		"PAIRS  ",
+	};
+	struct subject subject;
+	char *text;
+
+	(void)state;
+	subject_init(&subject);
+	text = written(subject.diff, &writer_text);
+	check_order(text, order, sizeof(order) / sizeof(order[0]));
+	free(text);
+	diff_destroy(subject.diff);
+}
+
+/* One screen, however narrow: findings first, then lines; by chance and unchanged are counted. */
+static void test_screen(void **state)
+{
+	static const char *const order[] = {
+		"FINDINGS  1 new; 1 grown; 1 gone; 1 shrunk; 1 new, by chance?; 1 unchanged\n",
+		"     -  14.0% could save  new ",
+		" 10.0%  25.0% could save  grown ",
+		" 15.0%      - could save  gone ",
+		"LINES  own time that changed",
+		"more; ",
+		"--details",
+	};
+	struct writer_options narrow = { .brief = true, .columns = 80 };
+	struct subject subject;
+	char *text;
+
+	(void)state;
+	subject_init(&subject);
+	for (narrow.columns = 80; narrow.columns < 200; narrow.columns += 20) {
+		text = written_with(subject.diff, &writer_text, &narrow);
+		check_order(text, order, sizeof(order) / sizeof(order[0]));
+		check_has_not(text, "FUNCTIONS");
+		check_has_not(text, "could save  unchanged");
+		assert_true(lines_of(text) <= 20);
+		free(text);
+	}
+	narrow.lines_max = 10;
+	text = written_with(subject.diff, &writer_text, &narrow);
+	check_has(text, "  (2 others: within noise");
+	free(text);
+	diff_destroy(subject.diff);
+}
+
+static void test_screen_of_the_same(void **state)
+{
+	const struct writer_options brief = { .brief = true };
+	struct subject subject;
+	struct diff *same;
+	char *text;
+
+	(void)state;
+	subject_init(&subject);
+	same = diff_create(&subject.sides[DIFF_NOW].profile, &subject.sides[DIFF_NOW].profile);
+	text = written_with(same, &writer_text, &brief);
+	check_has(text, "FINDINGS  5 unchanged\n\nLINES  none changed");
+	check_has(text, "5 others");
+	free(text);
+	diff_destroy(same);
+	diff_destroy(subject.diff);
+}
+
 static void test_json(void **state)
 {
 	struct subject subject;
@@ -334,10 +429,15 @@ static void test_none(void **state)
 	struct diff *diff = diff_create(&nothing, &nothing);
 	const struct writer *const writers[] = { &writer_text, &writer_json, &writer_sarif,
 						 &writer_github, &writer_markdown };
+	const struct writer_options brief = { .brief = true };
+	char *text;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++)
 		free(written(diff, writers[i]));
+	text = written_with(diff, &writer_text, &brief);
+	check_has(text, "FINDINGS  neither has one\n");
+	free(text);
 	assert_null(diff_write_of(&writer_pprof));
 	diff_destroy(diff);
 }
@@ -345,9 +445,15 @@ static void test_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_sarif),
-		cmocka_unit_test(test_github),  cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_json),    cmocka_unit_test(test_none),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_sarif),
+		cmocka_unit_test(test_github),
+		cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_screen_of_the_same),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,11 +33,7 @@ static void put_finding_row(FILE *file, const struct finding_change *change, con
 		share_text(&figures[DIFF_NOW], change->entry, change->share, DIFF_NOW));
 	markdown_put_line(file, place->file, place->line, root);
 	fputs(" | ", file);
-	markdown_code(file,
-		      finding->expression                               ? finding->expression
-		      : finding->line->source && *finding->line->source ? finding->line->source
-									: finding->line->function,
-		      MARKDOWN_CODE_MAX);
+	markdown_code(file, finding_change_code(change), MARKDOWN_CODE_MAX);
 	fprintf(file, " | %s |\n", finding_rule(finding));
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference of two profiles for people: what stands out from noise, and how many do not. */
+/*
+ * The difference of two profiles for people: what became of the findings, what else stands out from
+ * noise, and how many do not. On a terminal one screen of it; --details and files have all.
+ */
 #include "daemon/report/diff/diff_writers.h"
 
-#include "daemon/report/format/text_layout.h"
+#include "daemon/report/diff/diff_text.h"
 #include "daemon/report/model/container_text.h"
 
 #include <errno.h>
@@ -11,6 +14,10 @@
 
 #define LINES_DEFAULT 10
 #define PAIRS_DEFAULT 6
+/* Of one screen: what its sections take besides their rows, blank lines and heads included. */
+#define FINDINGS_FIXED 3
+#define ENTRIES_FIXED  5 /* with how many others there are */
+#define ENTRIES_MIN    2
 
 static struct figure figure_rate(double ms, bool present)
 {
@@ -78,23 +85,40 @@ static void put_entry(const struct text_layout *layout, const struct diff_entry 
 		       layout->columns - 60 - where);
 }
 
-static void diff_text_put_entries(const struct text_layout *layout, const char *heading,
-				  const struct diff_entry *entries, size_t count, size_t maximum)
+/* Those that stand out come first. */
+static size_t loud_entries(const struct diff_entry *entries, size_t count)
 {
-	size_t loud = 0, shown;
+	size_t loud = 0;
 
 	while (loud < count && !entries[loud].time.noise)
 		loud++;
+	return loud;
+}
+
+/* How many have a row. */
+static size_t put_loud(const struct text_layout *layout, const char *heading,
+		       const struct diff_entry *entries, size_t loud, size_t maximum)
+{
+	size_t shown = loud < maximum ? loud : maximum;
+
 	text_heading(layout, heading,
 		     loud ? "own time that changed by more than chance would have it"
 			  : "none changed by more than chance would have it");
-	shown = loud < maximum ? loud : maximum;
 	if (shown)
 		fputs(" share of CPU   CPU ms a second\n"
 		      "  base    now    base     now  change (95% interval)\n",
 		      layout->file);
 	for (size_t i = 0; i < shown; i++)
 		put_entry(layout, &entries[i]);
+	return shown;
+}
+
+static void diff_text_put_entries(const struct text_layout *layout, const char *heading,
+				  const struct diff_entry *entries, size_t count, size_t maximum)
+{
+	size_t loud = loud_entries(entries, count);
+	size_t shown = put_loud(layout, heading, entries, loud, maximum);
+
 	if (shown < loud)
 		fprintf(layout->file, "  (%zu more; --lines N shows more)\n", loud - shown);
 	if (loud < count)
@@ -159,18 +183,135 @@ static void diff_text_put_pairs(const struct text_layout *layout, const struct d
 			diff->pair_count - loud);
 }
 
-static void put_avoidable(const struct text_layout *layout, const struct diff *diff)
+/* label and unit are ours. */
+static void put_avoidable(const struct text_layout *layout, const struct diff *diff,
+			  const char *label, const char *unit, int digits)
 {
 	char words[256];
 
-	text_heading(layout, "COULD SAVE", "CPU ms a second, all lines together");
 	snprintf(words, sizeof(words),
-		 "%.1f before (95%% interval %.1f to %.1f), %.1f now (%.1f to %.1f)%s",
-		 diff->avoidable_rate[DIFF_BASE], diff->avoidable[DIFF_BASE].low,
-		 diff->avoidable[DIFF_BASE].high, diff->avoidable_rate[DIFF_NOW],
-		 diff->avoidable[DIFF_NOW].low, diff->avoidable[DIFF_NOW].high,
-		 diff->avoidable_noise ? ": the difference is within noise" : "");
-	text_wrapped(layout, "  ", words);
+		 "%.*f%s before (95%% interval %.*f to %.*f), %.*f now (%.*f to %.*f)%s", digits,
+		 diff->avoidable_rate[DIFF_BASE], unit, digits, diff->avoidable[DIFF_BASE].low,
+		 digits, diff->avoidable[DIFF_BASE].high, digits, diff->avoidable_rate[DIFF_NOW],
+		 digits, diff->avoidable[DIFF_NOW].low, digits, diff->avoidable[DIFF_NOW].high,
+		 diff->avoidable_noise ? ": within noise" : "");
+	text_wrapped(layout, label, words);
+}
+
+static void put_title(const struct text_layout *layout, const struct diff *diff)
+{
+	fputs("pieprofd " PIEPROFD_VERSION ", the difference of two profiles\n", layout->file);
+	put_side(layout, diff, "  base  ", DIFF_BASE);
+	put_side(layout, diff, "  now   ", DIFF_NOW);
+}
+
+static void put_all(const struct text_layout *layout, const struct diff *diff,
+		    const struct finding_changes *changes, const struct writer_options *options)
+{
+	size_t lines = options->lines_max ? options->lines_max : LINES_DEFAULT;
+
+	put_title(layout, diff);
+	diff_text_put_findings(layout, changes);
+	text_heading(layout, "COULD SAVE", "CPU ms a second, all lines together");
+	put_avoidable(layout, diff, "  ", "", 1);
+	diff_text_put_entries(layout, "LINES", diff->lines, diff->line_count, lines);
+	diff_text_put_entries(layout, "FUNCTIONS", diff->functions, diff->function_count, lines);
+	diff_text_put_pairs(layout, diff, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
+	fputs("\nIntervals are of 95%, by the number of samples: of what did not change, one in "
+	      "twenty "
+	      "seems to.\n",
+	      layout->file);
+}
+
+/* What is above the findings, and what is to be done about the first of them. */
+enum screen_part {
+	SCREEN_HEAD,
+	SCREEN_REMEDY,
+	SCREEN_PARTS
+};
+
+static int make_screen_part(struct text_part *part, const struct text_layout *layout,
+			    const struct diff *diff, const struct finding_changes *changes,
+			    enum screen_part name)
+{
+	struct text_layout inside;
+	int result = text_part_begin(part, layout, &inside);
+
+	if (result)
+		return result;
+	if (name == SCREEN_HEAD) {
+		put_title(&inside, diff);
+		put_avoidable(&inside, diff, "  could save  ", " ms a second", 0);
+	} else {
+		diff_text_put_remedy(&inside, changes);
+	}
+	return text_part_end(part, &inside);
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Which lines stand out, how many more do, and where to see them. */
+static void put_screen_lines(const struct text_layout *layout, const struct diff *diff, size_t loud,
+			     size_t maximum)
+{
+	size_t shown = put_loud(layout, "LINES", diff->lines, loud, maximum);
+	char more[32] = "";
+
+	if (shown < loud)
+		snprintf(more, sizeof(more), "%zu more; ", loud - shown);
+	if (shown < diff->line_count)
+		fprintf(layout->file,
+			"  (%s%zu others: within noise, or no more changed than the rest)\n", more,
+			diff->line_count - loud);
+	fputs("  --details shows more lines, functions, pairs of accesses, and why.\n",
+	      layout->file);
+}
+
+/* Findings have the room first, but for a few lines; then the remedy; then more lines. */
+static void put_screen(const struct text_layout *layout, const struct diff *diff,
+		       const struct finding_changes *changes, const struct text_part *parts,
+		       const struct writer_options *options)
+{
+	size_t loud = loud_entries(diff->lines, diff->line_count);
+	size_t changed = diff_text_changed(changes), findings = changed;
+	/* Headings alone where there is nothing to show; the last line says what else there is. */
+	size_t fixed = parts[SCREEN_HEAD].lines + (changed ? FINDINGS_FIXED : 2) +
+		       (loud ? ENTRIES_FIXED : 3) + 1;
+	size_t room = fixed < TEXT_BRIEF_LINES ? TEXT_BRIEF_LINES - fixed : 0;
+	size_t lines = least(loud, ENTRIES_MIN);
+	const struct text_part *remedy = NULL;
+
+	room -= least(room, lines);
+	/* How many more there are takes a line. */
+	if (findings > room)
+		findings = room > 2 ? room - 1 : 1;
+	room -= least(room, findings < changed ? findings + 1 : findings);
+	if (parts[SCREEN_REMEDY].lines <= room) {
+		remedy = &parts[SCREEN_REMEDY];
+		room -= remedy->lines;
+	}
+	text_part_put(layout, &parts[SCREEN_HEAD]);
+	diff_text_put_changed(layout, changes, findings, remedy);
+	put_screen_lines(layout, diff, loud,
+			 options->lines_max ? options->lines_max : lines + room);
+}
+
+static int put_brief(const struct text_layout *layout, const struct diff *diff,
+		     const struct finding_changes *changes, const struct writer_options *options)
+{
+	struct text_part parts[SCREEN_PARTS] = { 0 };
+	int result = 0;
+
+	for (enum screen_part name = 0; name < SCREEN_PARTS && !result; name++)
+		result = make_screen_part(&parts[name], layout, diff, changes, name);
+	if (!result)
+		put_screen(layout, diff, changes, parts, options);
+	for (enum screen_part name = 0; name < SCREEN_PARTS; name++)
+		text_part_deinit(&parts[name]);
+	return result;
 }
 
 int diff_write_text(const struct diff *diff, const struct writer_options *options, FILE *file)
@@ -180,18 +321,15 @@ int diff_write_text(const struct diff *diff, const struct writer_options *option
 		.columns = text_columns(options->columns),
 		.colour = options->colour,
 	};
-	size_t lines = options->lines_max ? options->lines_max : LINES_DEFAULT;
+	struct finding_changes *changes = finding_changes_find(diff);
+	int result = 0;
 
-	fputs("pieprofd " PIEPROFD_VERSION ", the difference of two profiles\n", file);
-	put_side(&layout, diff, "  base  ", DIFF_BASE);
-	put_side(&layout, diff, "  now   ", DIFF_NOW);
-	put_avoidable(&layout, diff);
-	diff_text_put_entries(&layout, "LINES", diff->lines, diff->line_count, lines);
-	diff_text_put_entries(&layout, "FUNCTIONS", diff->functions, diff->function_count, lines);
-	diff_text_put_pairs(&layout, diff, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
-	fputs("\nIntervals are of 95%, by the number of samples: of what did not change, one in "
-	      "twenty "
-	      "seems to.\n",
-	      file);
-	return ferror(file) ? -EIO : 0;
+	if (!changes)
+		return -ENOMEM;
+	if (options->brief)
+		result = put_brief(&layout, diff, changes, options);
+	else
+		put_all(&layout, diff, changes, options);
+	finding_changes_destroy(changes);
+	return result ? result : ferror(file) ? -EIO : 0;
 }

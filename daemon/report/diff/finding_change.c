@@ -134,6 +134,16 @@ const struct finding *finding_change_shown(const struct finding_change *change)
 	return change->sides[finding_change_side(change)];
 }
 
+const char *finding_change_code(const struct finding_change *change)
+{
+	const struct finding *finding = finding_change_shown(change);
+
+	if (finding->expression)
+		return finding->expression;
+	return finding->line->source && *finding->line->source ? finding->line->source
+							       : finding->line->function;
+}
+
 const char *finding_change_name(enum finding_change_kind kind)
 {
 	static const char *const names[FINDING_CHANGE_KIND_COUNT] = {

@@ -50,6 +50,9 @@ void finding_changes_destroy(struct finding_changes *changes);
 const struct finding *finding_change_shown(const struct finding_change *change);
 enum diff_side finding_change_side(const struct finding_change *change);
 
+/* The expression that it is about; else its line's text; else its function. The target's. */
+const char *finding_change_code(const struct finding_change *change);
+
 /* "new", "grown" ... */
 const char *finding_change_name(enum finding_change_kind kind);
 

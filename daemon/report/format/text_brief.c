@@ -4,8 +4,7 @@
  * time, the threads in a line, and what was written. What the verdict leaves is
  * the table's.
  */
-#include "daemon/report/format/text_layout.h"
-
+#include "daemon/report/format/text_part.h"
 #include "daemon/report/model/profile_sources.h"
 #include "daemon/report/model/verdict.h"
 
@@ -19,22 +18,6 @@
 /* Lines with less than this part of the time are not worth a row. */
 #define ROW_PART 200
 #define SHOWN    4 /* threads, or processes */
-
-/* A part of the screen, made before it is known where it goes. */
-struct part {
-	char *text;
-	size_t size;
-	unsigned lines;
-};
-
-static unsigned count_lines(const char *text)
-{
-	unsigned count = 0;
-
-	for (; *text; text++)
-		count += *text == '\n';
-	return count;
-}
 
 /* "MainThread 80.1%, worker 12.0%, 3 more" */
 static void put_threads(const struct text_layout *layout, const struct profile *profile)
@@ -139,26 +122,23 @@ enum part_name {
 	PART_COUNT
 };
 
-static int make_part(struct part *part, const struct text_layout *layout,
+static int make_part(struct text_part *part, const struct text_layout *layout,
 		     const struct profile *profile, const struct writer_options *options,
 		     const struct verdict *verdict, enum part_name name)
 {
-	struct text_layout inside = *layout;
-	int result = 0;
+	struct text_layout inside;
+	int result = text_part_begin(part, layout, &inside), end;
 
-	inside.file = open_memstream(&part->text, &part->size);
-	if (!inside.file)
-		return -ENOMEM;
+	if (result)
+		return result;
 	if (name == PART_HEAD)
 		text_target(&inside, profile, true);
 	else if (name == PART_VERDICT)
 		text_verdict(&inside, verdict);
 	else
 		result = put_end(&inside, profile, options->notes);
-	if (fclose(inside.file) != 0 || result)
-		return -ENOMEM;
-	part->lines = count_lines(part->text);
-	return 0;
+	end = text_part_end(part, &inside);
+	return result ? result : end;
 }
 
 /* A place is for the sentence after it, or for the one before, which ends with a colon then. */
@@ -178,7 +158,7 @@ static void drop_sentence(struct verdict *verdict)
 
 /* As many of its sentences as there is room for beside the others: those that matter most come
  * first. */
-static int make_verdict(struct part *part, const struct text_layout *layout,
+static int make_verdict(struct text_part *part, const struct text_layout *layout,
 			const struct profile *profile, const struct writer_options *options,
 			unsigned others)
 {
@@ -195,8 +175,7 @@ static int make_verdict(struct part *part, const struct text_layout *layout,
 		if (result || verdict.sentence_count < 2 ||
 		    (part->lines <= VERDICT_LINES_MAX && part->lines <= room))
 			return result;
-		free(part->text);
-		*part = (struct part){ 0 };
+		text_part_deinit(part);
 		drop_sentence(&verdict);
 	}
 }
@@ -204,7 +183,7 @@ static int make_verdict(struct part *part, const struct text_layout *layout,
 int text_brief(const struct text_layout *layout, const struct profile *profile,
 	       const struct writer_options *options)
 {
-	struct part parts[PART_COUNT] = { 0 };
+	struct text_part parts[PART_COUNT] = { 0 };
 	const struct profile_line **lines = calloc(profile->line_count + 1, sizeof(*lines));
 	unsigned others = 3; /* a blank line and the table's heads */
 	int result = lines ? 0 : -ENOMEM;
@@ -221,17 +200,17 @@ int text_brief(const struct text_layout *layout, const struct profile *profile,
 		for (size_t i = 0; i < profile->line_count; i++)
 			lines[i] = &profile->lines[i];
 		qsort(lines, profile->line_count, sizeof(*lines), profile_line_by_self);
-		fputs(parts[PART_HEAD].text, layout->file);
+		text_part_put(layout, &parts[PART_HEAD]);
 		if (!options->verdict_last)
-			fputs(parts[PART_VERDICT].text, layout->file);
+			text_part_put(layout, &parts[PART_VERDICT]);
 		put_table(layout, profile, lines, table_lines(options, others),
 			  options->lines_max > 0);
-		fputs(parts[PART_END].text, layout->file);
+		text_part_put(layout, &parts[PART_END]);
 		if (options->verdict_last)
-			fputs(parts[PART_VERDICT].text, layout->file);
+			text_part_put(layout, &parts[PART_VERDICT]);
 	}
 	for (enum part_name name = 0; name < PART_COUNT; name++)
-		free(parts[name].text);
+		text_part_deinit(&parts[name]);
 	free(lines);
 	return result;
 }
