@@ -16,8 +16,9 @@
 /* In different calls: one long call is the same all the time. */
 #define CALLS_MIN 3
 /* Of calls that were compared with the ones before them, surely more than so many are the same. */
-#define AGAIN_MIN 4
-#define AGAIN_LOW 0.12
+#define AGAIN_MIN       4
+#define AGAIN_ALIKE_MIN 3 /* two may be by chance */
+#define AGAIN_LOW       0.12
 /* Or, where too few were: samples next to each other. */
 #define PAIRS_MIN 8
 #define PAIRS_LOW 0.4
@@ -387,7 +388,7 @@ static void judge_again(struct argument_facts *facts, const struct argument_site
 	struct argument_summary *summary = facts->summary;
 
 	/* Whatever samples see in the middle of its calls. */
-	facts->again = site->compared >= AGAIN_MIN &&
+	facts->again = site->compared >= AGAIN_MIN && site->repeated >= AGAIN_ALIKE_MIN &&
 		       interval_wilson(site->repeated, site->compared).low > AGAIN_LOW;
 	if (facts->again) {
 		summary->repeated = (double)site->repeated / site->compared;

@@ -99,6 +99,7 @@ struct argument_facts {
 	uint32_t outermost; /* site with the same contents each time whose extent has this one */
 	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */
 	uint32_t line_site;
+	bool line_loads;   /* not only stores into elements */
 	bool line_scalars; /* enough of them are calls on single numbers */
 };
 

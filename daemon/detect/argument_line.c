@@ -47,6 +47,7 @@ static void join_line(const struct joining *joining, const uint32_t *order, size
 {
 	uint64_t elements = 0, scalars = 0, most = 0;
 	uint32_t best = ID_NONE;
+	bool loads = false;
 
 	for (size_t i = first; i < end; i++) {
 		const struct argument_facts *facts = &joining->facts[order[i]];
@@ -54,6 +55,7 @@ static void join_line(const struct joining *joining, const uint32_t *order, size
 
 		if (!facts->elements && !facts->scalars)
 			continue;
+		loads |= site_of(joining, order[i])->kind != OPERATION_STORE_SUBSCRIPT;
 		elements += facts->elements ? judged : 0;
 		scalars += facts->elements ? 0 : judged;
 		if (best == ID_NONE || judged > most) {
@@ -63,6 +65,7 @@ static void join_line(const struct joining *joining, const uint32_t *order, size
 	}
 	for (size_t i = first; i < end; i++) {
 		joining->facts[order[i]].line_site = best;
+		joining->facts[order[i]].line_loads = loads;
 		joining->facts[order[i]].line_scalars =
 			scalars > SCALARS_SHARE * (double)(elements + scalars);
 	}

@@ -156,6 +156,9 @@ static bool vote_for_elements(const struct judgement *judgement,
 
 		if (!facts->call.in_loop || facts->line_site == ID_NONE || (!f && facts->bulk))
 			continue;
+		/* x[i] = f(): what the function does is its own. */
+		if (f && !facts->line_loads)
+			continue;
 		*vote = (struct argument_vote){
 			.site = facts->line_site,
 			.verdict = facts->line_scalars && facts->call.does.accumulates

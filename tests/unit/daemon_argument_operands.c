@@ -362,6 +362,9 @@ static void test_elements(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	subscript_at(fixture, 10, "float64[1000]", CONTENT_ARRAY);
 	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* Objects are asked one by one, whoever does it. */
+	subscript_at(fixture, 10, "object[1000]", CONTENT_INT);
+	all_are(fixture, ARGUMENT_NEEDED, site);
 	/* A list's elements have no array operation. */
 	subscript_at(fixture, 10, "list(1000)", CONTENT_INT);
 	site_of(fixture, site)->operands[0].kind = CONTENT_LIST;
@@ -371,6 +374,30 @@ static void test_elements(void **state)
 	forget_samples(fixture);
 	add_same(fixture, site);
 	all_are(fixture, ARGUMENT_INVARIANT, site);
+}
+
+/* x[i] = f(): a store of an element; what f() does is its own. */
+static void test_elements_stored(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t called = call_at(fixture, "once", 15);
+	uint32_t stored = site_at(fixture, "loop", 9, "STORE_SUBSCR");
+	struct argument_site *site = site_of(fixture, stored);
+
+	site->kind = OPERATION_STORE_SUBSCRIPT;
+	site->operand_count = 2;
+	site->operands[0] = (struct argument_operand){ .role = OPERAND_CONTAINER,
+						       .kind = CONTENT_ARRAY,
+						       .whole = true,
+						       .shape = "float64[1000]" };
+	site->operands[1] = (struct argument_operand){ .role = OPERAND_INDEX,
+						       .kind = CONTENT_INT,
+						       .whole = true };
+	add_others(fixture, stored, MANY);
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(called, 100 + i, i), frame(stored, 100 + i, i));
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_ELEMENTS, stored), MANY);
 }
 
 static uint32_t ufunc_at(struct fixture *fixture, int line)
@@ -421,6 +448,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_growing_is_dropped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_elements, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_elements_stored, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_scalars, set_up, tear_down),
 	};
 
