@@ -199,14 +199,20 @@ static enum unwind_end find_cfa(struct stack_walker *walker, struct stack_walk *
 /*
  * Where the frame pointer is saved; 0: nowhere. GCC's epilogues leave the rule
  * for rbp as it was after popping it: a slot that is no longer, or not at all,
- * in the frame means that rbp is the caller's already.
+ * in the frame means that rbp is the caller's already. Not where the frame itself is
+ * found by rbp: ffi_call_unix64 raises rsp above the slot before it takes rbp from it.
  */
 static remote_addr rbp_slot(const struct stack_walk *walk, struct cfi_rule rule, remote_addr cfa)
 {
 	remote_addr slot =
 		(rule.rbp == CFI_RBP_AT_CFA ? cfa : walk->rbp) + (uint64_t)(int64_t)rule.rbp_offset;
 
-	return rule.rbp != CFI_RBP_SAME && slot >= walk->sp && slot < cfa ? slot : 0;
+	remote_addr lowest = walk->sp;
+
+	if (walk->pc_is_exact && rule.cfa_register == REGISTER_RBP &&
+	    rule.kind == CFI_RULE_REGISTER && lowest > STACK_RED_ZONE_BYTES)
+		lowest -= STACK_RED_ZONE_BYTES;
+	return rule.rbp != CFI_RBP_SAME && slot >= lowest && slot < cfa ? slot : 0;
 }
 
 /*

@@ -208,8 +208,6 @@ static void unwind_interpreter(const char *path)
 		      unwinder_counters(subject.unwinder).rule_misses,
 		      unwinder_counters(subject.unwinder).libunwind,
 		      unwinder_counters(subject.unwinder).stack_reads);
-	/* Three instructions of ffi_call_unix64 have the caller's rbp below rsp: it is not copied.
-	 */
 	assert_sampled(tally.different == 0);
 	/* Else the reference is broken, and agreeing with it says nothing. */
 	assert_true(tally.same * 100 >= (tally.stops - tally.guessed) * 95);

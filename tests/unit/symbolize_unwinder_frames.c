@@ -17,6 +17,7 @@ void frames_dereference_8(void);
 void frames_drap(void);
 void frames_calls_with_rbx(void);
 void frames_stale_rbp(void);
+void frames_raised_rsp(void);
 void frames_complex(void);
 void frames_calls_complex(void);
 
@@ -115,6 +116,18 @@ __asm__(".text\n"
 	"1:	pause\n"
 	"	jmp 1b\n"
 	"	.cfi_endproc\n"
+	/* As libffi's ffi_call_unix64: rsp is above the slot before rbp is taken from it. */
+	"frames_raised_rsp:\n"
+	"	.cfi_startproc\n"
+	"	push %rbp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset rbp, -16\n"
+	"	mov %rsp, %rbp\n"
+	"	.cfi_def_cfa_register rbp\n"
+	"	lea 8(%rbp), %rsp\n"
+	"1:	pause\n"
+	"	jmp 1b\n"
+	"	.cfi_endproc\n"
 	/* Pops its argument on return: the return address is not below the CFA. */
 	"frames_complex:\n"
 	"	.cfi_startproc\n"
@@ -175,7 +188,7 @@ static void test_rules_of_assembly(void **state)
 {
 	static struct stack own, reference;
 	void (*bodies[])(void) = { frames_register_cfa, frames_dereference, frames_dereference_8,
-				   frames_drap };
+				   frames_drap, frames_raised_rsp };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
