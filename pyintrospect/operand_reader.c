@@ -372,6 +372,26 @@ static int read_planned_frames(struct operand_reader *reader, size_t count,
 	return error;
 }
 
+/* Where the bytecode of a frame's code object begins. */
+static int bytecode_of(struct operand_reader *reader, const struct python_frame *frame,
+		       remote_addr *ret_bytecode)
+{
+	const struct python_layout *layout = &reader->runtime->layout;
+	uint8_t fixed[OFFSET_BLOCK_MAX];
+	int error = memory_read(reader->runtime->reader, frame->address, fixed,
+				reader->runtime->sizes.frame);
+
+	if (error)
+		return error;
+	*ret_bytecode = frame_code(layout, fixed) + (uint64_t)layout->offsets.code_bytecode;
+	if (layout->walk != PYTHON_WALK_FRAME_OBJECTS)
+		return 0;
+	/* To 3.10 a bytes object of its own has it. */
+	error = memory_read_u64(reader->runtime->reader, *ret_bytecode, ret_bytecode);
+	*ret_bytecode += (uint64_t)layout->offsets.bytes_data;
+	return error;
+}
+
 /*
  * Compilers make one vector store of the two that LOAD_FAST_LOAD_FAST makes, and nobody knows
  * what is in vector registers. The instruction says which two local variables they are.
@@ -401,10 +421,69 @@ static bool load_of_two(const struct operand_reader *reader, const struct frame_
 	       !memory_read_u64(reader->runtime->reader, locals + WORD_BYTES * variable, ret_word);
 }
 
+/* How a specialised LOAD_METHOD, from 3.12 on LOAD_ATTR, finds a method: in its cache. */
+static bool takes_method_from_cache(const char *name)
+{
+	return !strcmp(name, "LOAD_METHOD_NO_DICT") || !strcmp(name, "LOAD_METHOD_WITH_DICT") ||
+	       !strcmp(name, "LOAD_METHOD_WITH_VALUES") ||
+	       !strcmp(name, "LOAD_ATTR_METHOD_NO_DICT") ||
+	       !strcmp(name, "LOAD_ATTR_METHOD_LAZY_DICT") ||
+	       !strcmp(name, "LOAD_ATTR_METHOD_WITH_VALUES");
+}
+
+/* The cache's last words. */
+static bool method_in_cache(struct operand_reader *reader, const struct frame_reading *reading,
+			    const struct stack_instruction *load, uint64_t *ret_word)
+{
+	const struct opcode_info *opcodes = opcode_table(reading->depths->minor);
+	uint32_t caches = opcodes[load->opcode].caches;
+	remote_addr bytecode;
+	uint8_t opcode;
+
+	if (caches == OPCODE_CACHES_UNKNOWN ||
+	    load->end - load->offset < WORD_BYTES + INSTRUCTION_BYTES ||
+	    bytecode_of(reader, reading->frame, &bytecode) ||
+	    memory_read(reader->runtime->reader,
+			bytecode + load->end - INSTRUCTION_BYTES * (caches + 1), &opcode,
+			sizeof(opcode)) ||
+	    !opcodes[opcode].name || !takes_method_from_cache(opcodes[opcode].name))
+		return false;
+	return !memory_read_u64(reader->runtime->reader, bytecode + load->end - WORD_BYTES,
+				ret_word);
+}
+
+/*
+ * The same of the two that a method's load makes of its object: the method, in the object's place,
+ * and the object. before: the slots as they are in memory still.
+ */
+static bool load_of_method(struct operand_reader *reader, const struct frame_reading *reading,
+			   const uint64_t before[OPERAND_SLOTS_MAX], size_t slot,
+			   uint64_t *ret_word)
+{
+	const struct stack_instruction *load =
+		stack_depths_at(reading->depths, reading->frame->instruction_offset);
+	size_t object;
+
+	if (!load || load->depth == STACK_DEPTH_UNKNOWN || load->depth < 1 ||
+	    load->end != reading->instruction->offset)
+		return false;
+	object = (size_t)load->depth - 1;
+	if (object < reading->first_slot || (slot != object && slot != object + 1))
+		return false;
+	if (!method_in_cache(reader, reading, load, ret_word))
+		return false;
+	if (slot == object + 1)
+		*ret_word = before[object - reading->first_slot];
+	return true;
+}
+
 /* Slots as stores will leave them. False: one will hold what is not known. */
-static bool apply_stores(const struct operand_reader *reader, struct frame_reading *reading,
+static bool apply_stores(struct operand_reader *reader, struct frame_reading *reading,
 			 const struct operand_store *stores, size_t count)
 {
+	uint64_t before[OPERAND_SLOTS_MAX];
+
+	memcpy(before, reading->slots, sizeof(before));
 	for (size_t slot = 0; slot < reading->slot_count; slot++) {
 		remote_addr address = reading->slots_address + WORD_BYTES * slot;
 
@@ -417,7 +496,9 @@ static bool apply_stores(const struct operand_reader *reader, struct frame_readi
 			if (store->known && store->address == address && store->size == WORD_BYTES)
 				reading->slots[slot] = store->value;
 			else if (!load_of_two(reader, reading, reading->first_slot + slot,
-					      &reading->slots[slot]))
+					      &reading->slots[slot]) &&
+				 !load_of_method(reader, reading, before,
+						 reading->first_slot + slot, &reading->slots[slot]))
 				return false;
 			break;
 		}
@@ -472,26 +553,6 @@ int operand_reader_read_next(struct operand_reader *reader, const struct python_
 
 	reader->range_count = 0;
 	return error ? error : read_planned(reader, ret_sample, 1, stores, store_count);
-}
-
-/* Where the bytecode of a frame's code object begins. */
-static int bytecode_of(struct operand_reader *reader, const struct python_frame *frame,
-		       remote_addr *ret_bytecode)
-{
-	const struct python_layout *layout = &reader->runtime->layout;
-	uint8_t fixed[OFFSET_BLOCK_MAX];
-	int error = memory_read(reader->runtime->reader, frame->address, fixed,
-				reader->runtime->sizes.frame);
-
-	if (error)
-		return error;
-	*ret_bytecode = frame_code(layout, fixed) + (uint64_t)layout->offsets.code_bytecode;
-	if (layout->walk != PYTHON_WALK_FRAME_OBJECTS)
-		return 0;
-	/* To 3.10 a bytes object of its own has it. */
-	error = memory_read_u64(reader->runtime->reader, *ret_bytecode, ret_bytecode);
-	*ret_bytecode += (uint64_t)layout->offsets.bytes_data;
-	return error;
 }
 
 int operand_reader_instruction(struct operand_reader *reader, const struct python_frame *frame,

@@ -231,3 +231,8 @@ void content_describe_array(const struct fingerprints *set, const struct content
 	if (used < size)
 		snprintf(text + used, size - used, "]");
 }
+
+remote_addr content_array_part(const struct content_node *node)
+{
+	return content_word(node, FIELD_5) ? content_word(node, FIELD_1) : 0;
+}

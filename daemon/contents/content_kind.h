@@ -60,6 +60,13 @@ struct fingerprint {
 	 * one that is not; items of others. */
 	uint64_t size;
 	char shape[FINGERPRINT_SHAPE]; /* "float64[1000,3]", "list(7)", "Thing" */
+	/* Of a numpy array that is part of another one: where its contents begin; else 0. */
+	remote_addr part;
+	/* Of a list or tuple, bytes of the largest array among its first items; 0: none is one. */
+	uint64_t largest_item;
+	/* Of a list or deque, a bit for each of its first items that is known by its contents: of
+	 * two with the same items, bar a few, most bits are the same. 0: of other objects. */
+	uint64_t sketch;
 	/* Of a function in C: its PyMethodDef, and its module's name where it has one; else 0. */
 	remote_addr definition, module;
 };

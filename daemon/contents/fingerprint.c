@@ -18,6 +18,8 @@
 
 #define OBJECT_TYPE 8
 #define PAGE_BYTES  4096
+/* From a list's beginning, that its sketch is of: those behind lie elsewhere when one has gone. */
+#define SKETCH_ITEMS 8
 
 struct fingerprints *fingerprints_create(int minor)
 {
@@ -396,20 +398,60 @@ static bool has_slice(const struct fingerprints *set, const struct content_node 
 	return false;
 }
 
+static bool is_of_type(const struct fingerprints *set, const struct content_node *node,
+		       const char *name)
+{
+	const struct content_type *type = content_type_of(set, node);
+
+	return type && !strcmp(type->name, name);
+}
+
 /* PyCFunctionObject and PyMethodDescrObject of all versions. */
 static void find_definition(const struct fingerprints *set, const struct content_node *node,
 			    struct fingerprint *result)
 {
-	const struct content_type *type = content_type_of(set, node);
-
-	if (!type || node->head_size < FIELD_5)
+	if (node->head_size < FIELD_5)
 		return;
-	if (!strcmp(type->name, "builtin_function_or_method")) {
+	if (is_of_type(set, node, "builtin_function_or_method")) {
 		result->definition = content_word(node, FIELD_1);
 		result->module = content_word(node, FIELD_3);
-	} else if (!strcmp(type->name, "method_descriptor")) {
+	} else if (is_of_type(set, node, "method_descriptor")) {
 		result->definition = content_word(node, FIELD_4);
 	}
+}
+
+static uint64_t largest_item(const struct fingerprints *set, const struct content_node *node)
+{
+	uint64_t largest = 0;
+
+	if (node->kind != CONTENT_LIST && node->kind != CONTENT_TUPLE)
+		return 0;
+	for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child) {
+		const struct content_node *item = &set->nodes[i - 1];
+
+		if ((item->kind == CONTENT_ARRAY || item->kind == CONTENT_TENSOR) &&
+		    item->size > largest)
+			largest = item->size;
+	}
+	return largest;
+}
+
+static uint64_t sketch_of(const struct fingerprints *set, const struct content_node *node)
+{
+	/* Of a deque the first and the last ones are known. */
+	unsigned left = node->kind == CONTENT_LIST ? SKETCH_ITEMS : 2 * SKETCH_ITEMS;
+	uint64_t sketch = 0;
+
+	if (node->kind != CONTENT_LIST && node->kind != CONTENT_DEQUE)
+		return 0;
+	for (size_t i = node->first_child; i && left--; i = set->nodes[i - 1].next_child) {
+		struct fingerprint item;
+
+		fold(set, &set->nodes[i - 1], &item);
+		if (!item.opaque)
+			sketch |= 1ull << (hash_mix(item.content) >> 58);
+	}
+	return sketch;
 }
 
 struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index)
@@ -432,6 +474,13 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 	if (node->kind == CONTENT_TUPLE && has_slice(set, node))
 		result.kind = CONTENT_SLICE;
 	result.size = node->size;
+	result.sketch = sketch_of(set, node);
+	result.largest_item = largest_item(set, node);
+	result.part = node->kind == CONTENT_ARRAY ? content_array_part(node) : 0;
+	/* As large as the dict that they are of. */
+	if (node->kind == CONTENT_OBJECT && node->child_count &&
+	    is_of_type(set, node, "dict_values"))
+		result.size = set->nodes[node->first_child - 1].size;
 	find_definition(set, node, &result);
 	content_describe(set, node, result.shape, sizeof(result.shape));
 	return result;

@@ -226,6 +226,8 @@ content_parser content_parse_dtype;
 /* Of the node's dimensions and item size; strides in bytes. The stage is the caller's. */
 void content_request_elements(struct fingerprints *set, struct content_node *node, remote_addr data,
 			      const uint64_t *lengths, const uint64_t *strides);
+/* Where its contents begin, if it is part of another one; else 0. */
+remote_addr content_array_part(const struct content_node *node);
 void content_describe_array(const struct fingerprints *set, const struct content_node *node,
 			    char *text, size_t size);
 

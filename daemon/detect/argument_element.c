@@ -20,7 +20,7 @@
 /* Bytes, or characters, for which to find them in a dict takes less than to work on them. */
 #define MUCH_BYTES 256
 
-static bool is_scalar(uint8_t kind)
+bool argument_is_number(uint8_t kind)
 {
 	return kind == CONTENT_INT || kind == CONTENT_FLOAT || kind == CONTENT_BOOL ||
 	       kind == CONTENT_COMPLEX || kind == CONTENT_SCALAR;
@@ -85,12 +85,12 @@ bool argument_takes_element(const struct argument_site *site)
 	}
 	if (!container || !index)
 		return false;
-	if (!is_scalar(index->kind) && index->kind != CONTENT_TUPLE)
+	if (!argument_is_number(index->kind) && index->kind != CONTENT_TUPLE)
 		return false;
 	/* A parser goes through bytes as it finds them. */
 	if (container->kind == CONTENT_BYTES || container->kind == CONTENT_BYTEARRAY ||
 	    container->kind == CONTENT_BUFFER)
-		return is_scalar(index->kind) && site->counted;
+		return argument_is_number(index->kind) && site->counted;
 	if (container->kind != CONTENT_ARRAY)
 		return is_of_library(container->shape);
 	/* Objects are asked one by one, whoever does it. */
@@ -174,7 +174,7 @@ bool argument_is_trivial(const struct argument_site *site)
 	    site->kind != OPERATION_UNARY && site->kind != OPERATION_TRUTH)
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)
-		if (!is_scalar(site->operands[i].kind))
+		if (!argument_is_number(site->operands[i].kind))
 			return false;
 	return site->operand_count > 0;
 }
@@ -206,7 +206,7 @@ bool argument_is_called_on_numbers(const struct argument_site *site)
 	for (size_t i = 0; i < site->operand_count; i++) {
 		const struct argument_operand *operand = &site->operands[i];
 
-		if (is_scalar(operand->kind) && operand->kind != CONTENT_BOOL)
+		if (argument_is_number(operand->kind) && operand->kind != CONTENT_BOOL)
 			numbers++;
 		else if (!operand->callable && operand->kind != CONTENT_NONE &&
 			 operand->kind != CONTENT_BOOL &&
@@ -229,7 +229,7 @@ bool argument_calls_on_scalars(const struct argument_site *site)
 				return false;
 			continue;
 		}
-		if (!is_scalar(site->operands[i].kind))
+		if (!argument_is_number(site->operands[i].kind))
 			return false;
 		numbers++;
 	}
@@ -279,6 +279,14 @@ static bool is_first_short_list(const struct argument_site *site)
 	return first < site->operand_count && is_short_list(&site->operands[first]);
 }
 
+static bool is_first_text(const struct argument_site *site)
+{
+	size_t first = argument_first_given(site);
+
+	return first < site->operand_count && (site->operands[first].kind == CONTENT_STR ||
+					       site->operands[first].kind == CONTENT_BYTES);
+}
+
 /* Python's sum(x) of a library's array. */
 static bool goes_over_array(const struct argument_site *site)
 {
@@ -312,8 +320,11 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_ALWAYS:
 	case SLOW_ROWS:
 	case SLOW_GROUPS:
+	case SLOW_ITEMS:
 	case SLOW_COPY:
 		return true;
+	case SLOW_ON_TEXT:
+		return is_first_text(site);
 	case SLOW_ON_NUMBERS:
 		return 2 * site->on_numbers > site->read;
 	case SLOW_ON_ARRAY:

@@ -13,6 +13,9 @@
 /* What is searched from its beginning matters from so many items on. */
 #define ARGUMENT_SEARCHED_MIN 32
 
+/* A single number: Python's own kinds, or a library's. */
+bool argument_is_number(uint8_t kind);
+
 /* x[i], where a call costs more than the work on what it takes out. */
 bool argument_takes_element(const struct argument_site *site);
 

@@ -5,12 +5,12 @@
 #include "daemon/bytecode/search_loop.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_part.h"
+#include "daemon/detect/argument_sequence.h"
 #include "daemon/detect/interval.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define SAMPLES_MIN 5
 /* More than so much of what was compared is the same, surely. */
 #define SAME_LOW 0.5
 /* In different calls: one long call is the same all the time. */
@@ -40,15 +40,6 @@
 /* Or: of calls in a row, arguments came back in more than one row, so many pairs of them. */
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4
-/* Growing: so many sizes, of which surely more than a half are larger than the one before. */
-#define GROWING_SIZES_MIN 6
-#define GROWING_LOW       0.55
-/* Or: from call to call, of a sequence of so many items or more. */
-#define GROWN_COMPARED_MIN 8
-#define GROWN_LOW          0.6
-#define GROWN_ITEMS_MIN    64
-/* What is copied matters from so many items on. */
-#define CUT_MIN 512
 /* Elements: so much of the indices differ. */
 #define ELEMENTS_DISTINCT 0.3
 
@@ -263,53 +254,6 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 				    : argument_part_of_elements(site, facts->loop_trips);
 }
 
-/* Linear in the operand: not x[i], nor a dict. A list is sorted for the effect. */
-static void judge_growth(struct argument_facts *facts, const struct argument_site *site)
-{
-	bool linear = site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
-		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE;
-	bool sorts = site->slow && slow_call_get(site->slow)->when == SLOW_SORT;
-
-	bool from_sample_to_sample =
-		facts->sizes >= GROWING_SIZES_MIN && facts->sizes > facts->summary->judged / 2 &&
-		interval_wilson(facts->steps_up, facts->sizes).low > GROWING_LOW;
-	bool from_call_to_call = site->compared >= GROWN_COMPARED_MIN &&
-				 facts->most_items >= GROWN_ITEMS_MIN &&
-				 interval_wilson(site->grown, site->compared).low > GROWN_LOW;
-
-	facts->growing = linear && (!site->of_callee || site->of_library) &&
-			 (sorts || !facts->veto.dropped) &&
-			 (from_sample_to_sample || from_call_to_call);
-}
-
-static bool is_copied_by_slices(uint8_t kind)
-{
-	return kind == CONTENT_BYTES || kind == CONTENT_BYTEARRAY || kind == CONTENT_STR ||
-	       kind == CONTENT_LIST || kind == CONTENT_TUPLE;
-}
-
-/* x in list; x = x[n:], with another length each time. */
-static void judge_sequences(struct argument_facts *facts, const struct argument_site *site)
-{
-	const struct argument_operand *container = NULL;
-	bool slices = site->kind == OPERATION_SLICE;
-
-	for (size_t i = 0; i < site->operand_count; i++) {
-		if (site->operands[i].role == OPERAND_CONTAINER)
-			container = &site->operands[i];
-		slices |= site->kind == OPERATION_SUBSCRIPT &&
-			  site->operands[i].kind == CONTENT_SLICE;
-	}
-	if (!container || facts->summary->judged < SAMPLES_MIN)
-		return;
-	facts->searched |= site->kind == OPERATION_CONTAINS &&
-			   container->size >= ARGUMENT_SEARCHED_MIN &&
-			   (container->kind == CONTENT_LIST || container->kind == CONTENT_TUPLE);
-	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
-		     is_copied_by_slices(container->kind) &&
-		     facts->sizes > facts->summary->judged / 2;
-}
-
 static void judge_slow(struct argument_facts *facts, const struct argument_site *site)
 {
 	enum slow_when when;
@@ -392,6 +336,7 @@ static void judge_again(struct argument_facts *facts, const struct argument_site
 		       interval_wilson(site->repeated, site->compared).low > AGAIN_LOW;
 	if (facts->again) {
 		summary->repeated = (double)site->repeated / site->compared;
+		summary->repeated_of = site->compared;
 		return;
 	}
 	if (!comparable || facts->same || summary->pairs < PAIRS_MIN ||
@@ -401,19 +346,21 @@ static void judge_again(struct argument_facts *facts, const struct argument_site
 	facts->again = facts->by_pairs = true;
 	/* Between that share, were each call sampled, and all of them. */
 	summary->repeated = (1 + (double)summary->alike / summary->pairs) / 2;
+	summary->repeated_of = summary->pairs;
 }
 
 static void judge_site(struct argument_facts *facts, const struct argument_site *site)
 {
 	struct argument_summary *summary = facts->summary;
-	bool comparable = summary->judged >= SAMPLES_MIN && facts->data > summary->judged / 2 &&
+	bool comparable = summary->judged >= ARGUMENT_JUDGED_MIN &&
+			  facts->data > summary->judged / 2 &&
 			  (double)facts->opaque < OPAQUE_MAX * (double)summary->judged;
 
 	facts->bulk = argument_works_in_bulk(site);
 	judge_elements(facts, site);
-	judge_growth(facts, site);
-	judge_sequences(facts, site);
+	argument_sequence_judge(facts, site);
 	judge_slow(facts, site);
+	argument_sequence_judge_kept(facts, site);
 	if (facts->veto.dropped || facts->veto.result_changes ||
 	    (facts->veto.operand_changes && facts->partial))
 		return;
@@ -443,6 +390,7 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 			facts[site].again = facts[site].by_pairs = false;
 			facts[site].summary->entry = id;
 			facts[site].summary->repeated = (double)entry->repeated / entry->compared;
+			facts[site].summary->repeated_of = entry->compared;
 		}
 }
 
@@ -462,7 +410,7 @@ static void inherit_growth(struct argument_facts *facts, const struct argument_l
 	const struct argument_site *site = &log->sites[id];
 
 	if (site->offset == ARGUMENT_ENTRY || site->kind != OPERATION_CALL || site->of_callee ||
-	    outer->most_items < GROWN_ITEMS_MIN)
+	    outer->most_items < ARGUMENT_GROWN_ITEMS_MIN)
 		return;
 	for (uint32_t inner = 0; inner < log->site_count; inner++)
 		if (facts[inner].growing && is_within(facts, log, inner, id))

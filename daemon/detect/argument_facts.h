@@ -14,6 +14,9 @@
 #include "daemon/detect/argument_veto.h"
 #include "daemon/detect/argument_work.h"
 
+/* Of a site, samples whose operands were compared, to say what these are like. */
+#define ARGUMENT_JUDGED_MIN 5
+
 /* What is known of a site. */
 struct argument_summary {
 	uint64_t judged;            /* samples whose operands were compared */
@@ -25,6 +28,7 @@ struct argument_summary {
 	struct saved_part elements; /* where it takes them one by one */
 	struct saved_part slow;     /* where it is a slow call */
 	double repeated;            /* share of calls that repeat the one before; 0: unknown */
+	uint32_t repeated_of;       /* calls that this is known of */
 	/* That is of the calls of the site's function, from wherever: its entry; ID_NONE: it is
 	 * not. */
 	uint32_t entry;
@@ -82,6 +86,7 @@ struct argument_facts {
 	bool searched, cut;
 	bool slow; /* it is a slow call (slow_call.h) that has a faster counterpart here */
 	bool few, growing, elements, scalars;
+	bool kept;                              /* goes over a list that hardly changes */
 	bool in_turn;                           /* few, of arguments that are no keys of a cache */
 	bool end;                               /* sorts all to take one end of it */
 	bool bulk;                              /* works on an array as a whole */

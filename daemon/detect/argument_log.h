@@ -58,6 +58,9 @@ struct argument_site {
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;
 	uint32_t grown;   /* of those compared, with more items than the one before */
+	uint32_t kept;    /* and with others than it, but for most of a list's items */
+	uint32_t shifted; /* of those compared, on mostly the same part of an array, moved a little
+			   */
 	uint32_t watched; /* times that this was tried */
 	/* Of many calls in a row, pairs of any two: all, those with the same contents, and watches
 	 * with one of these. */
@@ -87,9 +90,11 @@ struct argument_frame {
 	uint8_t flags; /* enum argument_flag */
 	uint8_t loop_count;
 	uint8_t operand_count;
-	uint64_t largest;  /* items or bytes of the largest operand that is a sequence */
-	uint64_t contents; /* of all operands */
-	uint64_t objects;  /* which objects they are */
+	uint64_t largest; /* items or bytes of the largest operand that is a sequence */
+	uint64_t sketch;  /* of that one, and where it begins (contents/content_kind.h) */
+	remote_addr part;
+	uint64_t contents;                        /* of all operands */
+	uint64_t objects;                         /* which objects they are */
 	uint32_t operands[ARGUMENT_OPERANDS_MAX]; /* contents of each */
 	/* Of the loops around, innermost first: equal in one round of this one and all further out.
 	 */

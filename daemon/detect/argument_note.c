@@ -97,8 +97,14 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 		.size = print->size,
 	};
 	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
-	if (is_sequence(print) && print->size > frame->largest)
+	if (is_sequence(print) && print->size > frame->largest) {
 		frame->largest = print->size;
+		frame->sketch = print->sketch;
+		frame->part = print->part;
+	}
+	/* numpy.concatenate([x, y]) goes over x. */
+	if (print->largest_item > frame->largest)
+		frame->largest = print->largest_item;
 	if (print->kind == CONTENT_NONE ||
 	    (callable && !closure && print->kind != CONTENT_METHOD) ||
 	    (print->kind == CONTENT_FUNCTION && !print->opaque))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_part.h"
 
+#include "daemon/detect/interval.h"
 #include "daemon/detect/slow_call.h"
 
 #include <math.h>
@@ -19,6 +20,8 @@
 #define ROUNDS_A_CALL_HIGH 4.0
 /* On single numbers it is hardly more than such a call. */
 #define SCALARS_A_CALL 1.5
+/* Of how often calls repeat: four times of five the share lies in the interval. */
+#define REPEATS_QUANTILE 1.2815515655446004
 /* Something is saved in any case, or nobody would write it so. */
 #define PART_MIN 0.05
 
@@ -114,9 +117,13 @@ struct saved_part argument_part_of_slow(uint8_t slow)
 	return (struct saved_part){ part, part * part, sqrt(part) };
 }
 
-struct saved_part argument_part_of_repeats(double repeated, uint64_t trips)
+struct saved_part argument_part_of_repeats(double repeated, uint32_t compared, uint64_t trips)
 {
 	double part = repeated > 0 ? repeated : trips ? 1 - 1 / (double)trips : 1;
+	struct interval chance = { part, part };
 
-	return (struct saved_part){ part, part, part };
+	if (repeated > 0 && compared)
+		chance = interval_score((uint64_t)llround(repeated * compared), compared,
+					REPEATS_QUANTILE);
+	return (struct saved_part){ part, fmin(chance.low, part), fmax(chance.high, part) };
 }

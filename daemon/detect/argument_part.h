@@ -26,8 +26,8 @@ struct saved_part argument_part_of_scalars(const uint64_t trips[OPERAND_LOOPS_MA
 /* Of a slow call; 0: none. */
 struct saved_part argument_part_of_slow(uint8_t slow);
 
-/* Of calls of which such a share repeats the one before, or all in a loop of so many rounds do; 0:
- * not known. */
-struct saved_part argument_part_of_repeats(double repeated, uint64_t trips);
+/* Of calls of which such a share, of so many that were compared, repeats the one before, or all in
+ * a loop of so many rounds do; 0: not known. */
+struct saved_part argument_part_of_repeats(double repeated, uint32_t compared, uint64_t trips);
 
 #endif

@@ -47,6 +47,9 @@ static void inherit(struct judgement *judgement)
 				continue;
 			facts->again = true;
 			facts->summary->origin = inner;
+			facts->summary->repeated_of = origin->again
+							      ? origin->summary->repeated_of
+							      : (uint32_t)origin->summary->judged;
 			facts->summary->repeated =
 				origin->again ? origin->summary->repeated
 					      : (double)origin->summary->commonest /

@@ -7,6 +7,9 @@
 #define ASKING_FRAMES 2
 /* Of the samples of a call for each group, so many may be in work of the function's own. */
 #define OWN_WORK_MOST 0.3
+/* Samples in a function for each item, and how many of them work on numbers. */
+#define RECKONING_MIN  5
+#define RECKONING_PART 0.7
 
 void argument_rows_find(struct argument_rows *rows, const struct argument_facts *facts,
 			const struct argument_log *log)
@@ -68,10 +71,43 @@ static bool works_itself(const struct argument_facts *facts, const struct argume
 	return (double)own > OWN_WORK_MOST * (double)seen;
 }
 
+/* As far as its operands are known: a text may be what comes of it. */
+static bool is_reckoning(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!argument_is_number(site->operands[i].kind))
+			return false;
+	return site->kind == OPERATION_BINARY || site->kind == OPERATION_COMPARE ||
+	       site->kind == OPERATION_UNARY;
+}
+
+/* What the function for each item does is seen often enough, and is done with numbers. */
+static bool reckons(const struct argument_log *log, uint32_t maker)
+{
+	uint64_t seen = 0, numbers = 0;
+
+	for (size_t i = 0; i < log->sample_count; i++) {
+		const struct argument_sample *sample = &log->samples[i];
+		const struct argument_site *inner = &log->sites[sample->frames[0].site];
+
+		if (sample->frame_count < 2 || sample->frames[1].site != maker ||
+		    inner->kind == OPERATION_OTHER)
+			continue;
+		seen++;
+		numbers += is_reckoning(inner);
+	}
+	return seen >= RECKONING_MIN && (double)numbers > RECKONING_PART * (double)seen;
+}
+
 void argument_groups_judge(struct argument_facts *facts, const struct argument_log *log)
 {
-	for (uint32_t id = 0; id < log->site_count; id++)
-		if (facts[id].slow && slow_call_get(log->sites[id].slow)->when == SLOW_GROUPS &&
-		    works_itself(facts, log, id))
+	for (uint32_t id = 0; id < log->site_count; id++) {
+		enum slow_when when =
+			facts[id].slow ? slow_call_get(log->sites[id].slow)->when : SLOW_ALWAYS;
+
+		if ((when == SLOW_GROUPS || when == SLOW_ITEMS) && works_itself(facts, log, id))
 			facts[id].slow = false;
+		if (when == SLOW_ITEMS && !reckons(log, id))
+			facts[id].slow = false;
+	}
 }

@@ -42,6 +42,7 @@ bool argument_row_is_used(const struct argument_log *log, const struct argument_
 /*
  * Of calls that have a function called for each group of rows (SLOW_GROUPS): no slow ones where
  * it works in loops and functions of its own, which nothing of the library's can do instead.
+ * Or for each item (SLOW_ITEMS): where it works on other things than numbers.
  */
 void argument_groups_judge(struct argument_facts *facts, const struct argument_log *log);
 

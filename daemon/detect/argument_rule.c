@@ -55,19 +55,22 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 
 		bool end = facts->end && !f;
 
-		if (!slow && !facts->searched && !facts->cut && !end)
+		if (!slow && !facts->searched && !facts->cut && !end && !facts->kept)
 			continue;
 		if (slow && f && slow_call_get(site->slow)->when == SLOW_ROWS &&
 		    !argument_row_is_used(judgement->findings->log, sample, f))
 			continue;
-		if (slow && f > 1 && slow_call_get(site->slow)->when == SLOW_GROUPS)
+		if (slow && f > 1 &&
+		    (slow_call_get(site->slow)->when == SLOW_GROUPS ||
+		     slow_call_get(site->slow)->when == SLOW_ITEMS))
 			continue;
 		*vote = (struct argument_vote){
 			.site = sample->frames[f].site,
 			.verdict = facts->searched ? ARGUMENT_SEARCHED
 				   : facts->cut    ? ARGUMENT_CUT
 				   : end           ? ARGUMENT_END
-						   : ARGUMENT_SLOW,
+				   : slow          ? ARGUMENT_SLOW
+						   : ARGUMENT_SORTED,
 			.frame = (uint8_t)f,
 		};
 		return true;
@@ -203,6 +206,7 @@ static void vote_for_work(struct judgement *judgement, const struct argument_sam
 	work = &judgement->facts[judgement->facts[sample->frames[f].site].code_site].work;
 	summary = &judgement->findings->summaries[caller];
 	summary->repeated = (double)work->alike / work->pairs;
+	summary->repeated_of = work->pairs;
 	summary->work_pairs = work->pairs;
 	summary->work_alike = work->alike;
 	summary->work_site = judgement->facts[sample->frames[f].site].code_site;

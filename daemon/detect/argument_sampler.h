@@ -50,6 +50,8 @@ struct argument_contents {
 	uint64_t number;  /* equal for equal contents */
 	uint64_t objects; /* equal for the same objects */
 	uint64_t items;   /* or bytes, of the largest operand that is a sequence; 0: none is */
+	uint64_t sketch;  /* of that operand, and where it begins (contents/content_kind.h) */
+	remote_addr part;
 };
 
 /* Of an instruction that the innermost frame is about to begin. False: some cannot be compared. */

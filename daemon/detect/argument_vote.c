@@ -8,13 +8,14 @@ struct saved_part argument_summary_part(const struct argument_summary *summary,
 	case ARGUMENT_ELEMENTS:
 	case ARGUMENT_SCALARS:
 		return summary->elements.middle > 0 ? summary->elements
-						    : argument_part_of_repeats(0, 0);
+						    : argument_part_of_repeats(0, 0, 0);
 	case ARGUMENT_SLOW:
-		return summary->slow.middle > 0 ? summary->slow : argument_part_of_repeats(0, 0);
+		return summary->slow.middle > 0 ? summary->slow : argument_part_of_repeats(0, 0, 0);
 	case ARGUMENT_INVARIANT:
 	case ARGUMENT_REPEATED:
-		return argument_part_of_repeats(summary->repeated, summary->trips);
+		return argument_part_of_repeats(summary->repeated, summary->repeated_of,
+						summary->trips);
 	default:
-		return argument_part_of_repeats(0, 0);
+		return argument_part_of_repeats(0, 0, 0);
 	}
 }

@@ -6,7 +6,7 @@
 /* 97.5% quantile of the normal distribution. */
 #define Z 1.959963984540054
 
-struct interval interval_wilson(uint64_t successes, uint64_t trials)
+struct interval interval_score(uint64_t successes, uint64_t trials, double quantile)
 {
 	double n = (double)trials, share, centre, half, scale;
 
@@ -15,14 +15,19 @@ struct interval interval_wilson(uint64_t successes, uint64_t trials)
 	if (successes > trials)
 		successes = trials;
 	share = (double)successes / n;
-	scale = 1 + Z * Z / n;
-	centre = (share + Z * Z / (2 * n)) / scale;
-	half = Z / scale * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n));
+	scale = 1 + quantile * quantile / n;
+	centre = (share + quantile * quantile / (2 * n)) / scale;
+	half = quantile / scale * sqrt(share * (1 - share) / n + quantile * quantile / (4 * n * n));
 	/* At the ends the difference is 0 but for rounding. */
 	return (struct interval){
 		.low = successes ? fmax(centre - half, 0) : 0,
 		.high = successes < trials ? fmin(centre + half, 1) : 1,
 	};
+}
+
+struct interval interval_wilson(uint64_t successes, uint64_t trials)
+{
+	return interval_score(successes, trials, Z);
 }
 
 struct interval interval_difference(uint64_t earlier, uint64_t earlier_trials, uint64_t later,

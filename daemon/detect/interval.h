@@ -15,6 +15,8 @@ struct interval {
  * does not. No trials: from 0 to 1.
  */
 struct interval interval_wilson(uint64_t successes, uint64_t trials);
+/* The same for another quantile of the normal distribution than the 97.5%'s. */
+struct interval interval_score(uint64_t successes, uint64_t trials, double quantile);
 
 /*
  * The 95% interval of the difference of two shares, the later minus the

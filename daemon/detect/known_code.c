@@ -14,6 +14,12 @@ const struct known_code *known_codes_get(struct known_codes *codes, const struct
 	return known;
 }
 
+/* Frames of its library may be around it. */
+static bool calls_back(enum slow_when when)
+{
+	return when == SLOW_ROWS || when == SLOW_GROUPS || when == SLOW_ITEMS;
+}
+
 uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_stack *stack,
 			       size_t callee)
 {
@@ -24,8 +30,7 @@ uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_st
 		return known->slow;
 	while (known->is_library && callee-- > 0) {
 		known = known_codes_get(codes, stack->frames[callee].code);
-		if (known->slow && (slow_call_get(known->slow)->when == SLOW_ROWS ||
-				    slow_call_get(known->slow)->when == SLOW_GROUPS))
+		if (known->slow && calls_back(slow_call_get(known->slow)->when))
 			return known->slow;
 		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS_AROUND)
 			around = known->slow;

@@ -13,6 +13,9 @@
 	"copies all that was joined before each time: collect the parts in a list and join them "  \
 	"once, after the loop"
 
+#define COPIES_REST                                                                                \
+	"copies all that is left each time: mark what is to go, and take it out in one call"
+
 #define ELEMENT_BY_ELEMENT                                                                         \
 	"makes a Python object of each element: use the array's own method, or its library's "     \
 	"function"
@@ -24,6 +27,12 @@
 #define FOR_EACH_GROUP                                                                             \
 	"calls a Python function for each group: name an aggregation of pandas' own (\"max\", "    \
 	"\"nunique\"), which goes over all groups at once, or work on whole columns"
+#define FOR_EACH_ITEM                                                                              \
+	"calls a Python function for each item, which only reckons with numbers: do that with "    \
+	"the whole column"
+#define ON_TEXT                                                                                    \
+	"is made for columns and is called on single texts: give it the whole column, or use "     \
+	"datetime.fromisoformat(), float() and their like"
 #define ON_LIST(other)                                                                             \
 	"makes an array of a short list first, which costs more than the work: " other             \
 	", or keep the numbers in an array"
@@ -45,6 +54,17 @@ static const struct slow_call slow_calls[] = {
 	  SLOW_GROUPS, 0.9 },
 	{ "_transform_general", "pandas/core/groupby/generic.py", FOR_EACH_GROUP, SLOW_GROUPS,
 	  0.9 },
+	{ "apply_groupwise", "pandas/core/groupby/ops.py", FOR_EACH_GROUP, SLOW_GROUPS, 0.8 },
+	{ "map_array", "pandas/core/algorithms.py", FOR_EACH_ITEM, SLOW_ITEMS, 0.9 },
+	{ "_map_values", "pandas/core/base.py", FOR_EACH_ITEM, SLOW_ITEMS, 0.9 },
+	{ "to_datetime", "pandas/core/tools/datetimes.py", ON_TEXT, SLOW_ON_TEXT, 0.9 },
+	{ "to_timedelta", "pandas/core/tools/timedeltas.py", ON_TEXT, SLOW_ON_TEXT, 0.9 },
+	{ "to_numeric", "pandas/core/tools/numeric.py", ON_TEXT, SLOW_ON_TEXT, 0.9 },
+	{ "getrow", "/sparse/_matrix.py",
+	  "makes a matrix of each row: sum(axis=1) and its like go over all rows at once, and "
+	  "indptr, "
+	  "indices and data hold them as they are",
+	  SLOW_ALWAYS, 0.9 },
 	{ "deepcopy", "/copy.py",
 	  "copies item by item, in Python: build the new object from its parts, or copy only what "
 	  "is "
@@ -101,6 +121,10 @@ static const struct slow_call slow_calls[] = {
 	{ "concat", "pandas/core/reshape/concat.py", COPIES, SLOW_IN_TURN, 1 },
 	{ "append", "numpy/lib/function_base.py", COPIES, SLOW_IN_TURN, 1 },
 	{ "append", "/_function_base_impl.py", COPIES, SLOW_IN_TURN, 1 },
+	{ "insert", "/function_base.py", COPIES, SLOW_IN_TURN, 1 },
+	{ "insert", "/_function_base_impl.py", COPIES, SLOW_IN_TURN, 1 },
+	{ "delete", "/function_base.py", COPIES_REST, SLOW_IN_TURN, 1 },
+	{ "delete", "/_function_base_impl.py", COPIES_REST, SLOW_IN_TURN, 1 },
 	{ "vstack", "/shape_base.py", COPIES, SLOW_IN_TURN, 1 },
 	{ "hstack", "/shape_base.py", COPIES, SLOW_IN_TURN, 1 },
 	{ "sum", NULL, ELEMENT_BY_ELEMENT, SLOW_ON_ARRAY, 1 },
@@ -186,6 +210,14 @@ bool slow_call_is_builtin(uint8_t number)
 bool slow_call_sorts(uint8_t number)
 {
 	return slow_call_is_builtin(number) && !strcmp(slow_call_get(number)->function, "sorted");
+}
+
+bool slow_call_goes_over(uint8_t number)
+{
+	const char *function = slow_call_is_builtin(number) ? slow_call_get(number)->function : "";
+
+	return !strcmp(function, "sorted") || !strcmp(function, "min") ||
+	       !strcmp(function, "max") || !strcmp(function, "sum");
 }
 
 bool slow_call_copies(uint8_t number)

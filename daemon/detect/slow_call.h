@@ -30,6 +30,8 @@ enum slow_when {
 	 * counterpart for all groups at once. */
 	SLOW_GROUPS,
 	SLOW_PREPARES, /* prepares what its first argument is, the same one each time */
+	SLOW_ON_TEXT,  /* called with single texts instead of columns */
+	SLOW_ITEMS,    /* calls a Python function for each item: one that works on numbers alone */
 };
 
 struct slow_call {
@@ -49,6 +51,8 @@ bool slow_call_draws(const struct python_code *code);
 bool slow_call_is_builtin(uint8_t number);
 /* sorted(x) */
 bool slow_call_sorts(uint8_t number);
+/* sorted(x), min(x), max(x), sum(x) */
+bool slow_call_goes_over(uint8_t number);
 /* copy.deepcopy() */
 bool slow_call_copies(uint8_t number);
 /* Is its advice the one for such a verdict? */

@@ -41,13 +41,19 @@ void argument_evidence_add(struct argument_evidence *evidence, enum argument_ver
 			   uint64_t time_ns, struct saved_part part)
 {
 	const struct saving *saving = &savings[verdict];
-	double time = (double)time_ns;
+	double time = (double)time_ns, saved, below, above;
 
 	evidence->samples[verdict]++;
 	evidence->time_ns[verdict] += time_ns;
-	evidence->saved_ns += (uint64_t)(time * part.middle * saving->share);
-	evidence->saved_low_ns += (uint64_t)(time * part.low * saving->low);
-	evidence->saved_high_ns += (uint64_t)(time * part.high * saving->high);
+	if (part.middle <= 0)
+		return;
+	saved = time * part.middle * saving->share;
+	evidence->saved_ns += (uint64_t)saved;
+	/* How much is done for nothing, and what not doing it saves, know nothing of each other. */
+	below = hypot(1 - part.low / part.middle, 1 - saving->low / saving->share);
+	above = hypot(part.high / part.middle - 1, saving->high / saving->share - 1);
+	evidence->saved_low_ns += (uint64_t)(saved * fmax(1 - below, 0));
+	evidence->saved_high_ns += (uint64_t)(saved * (1 + above));
 }
 
 enum argument_verdict argument_evidence_verdict(const struct argument_evidence *evidence,

@@ -163,6 +163,28 @@ static const char *entry_sentence(struct arena *arena, const struct argument_wor
 			    entry->code->function, entry->repeated, entry->compared);
 }
 
+/* What goes over all of a list in each call, of which little has changed. */
+static const char *sorted_sentence(struct arena *arena, const struct argument_words *words,
+				   const char *what)
+{
+	const struct argument_site *site = words->site;
+	bool adds = site->slow && !strcmp(slow_call_get(site->slow)->function, "sum");
+
+	if (slow_call_sorts(site->slow) && !site->kept)
+		return arena_format(arena,
+				    "%s sorts all of it again in each call: keep it sorted as it "
+				    "changes (bisect), or take what is needed (min, max, heapq)",
+				    what);
+	return arena_format(
+		arena,
+		"%s goes over all of a list of which most is as in the call before, in %" PRIu32
+		" of %" PRIu32 " calls compared: %s",
+		what, site->kept, site->compared,
+		slow_call_sorts(site->slow) ? "keep it sorted as it changes (bisect)"
+		: adds                      ? "keep the sum, and add to it what changes"
+					    : "keep it in a heap (heapq)");
+}
+
 const char *argument_words_finding(struct arena *arena, const struct argument_words *words,
 				   const struct argument_summary *summary,
 				   enum argument_verdict verdict, const char *expression)
@@ -249,6 +271,14 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 			" samples of it: keep the results by argument (functools.cache)",
 			what, summary->distinct, summary->judged);
 	case ARGUMENT_GROWING:
+		if (2 * words->site->shifted > words->site->compared)
+			return arena_format(
+				arena,
+				"%s works on mostly the same part of an array as the call before, "
+				"in %" PRIu32 " of %" PRIu32
+				" calls compared: take all parts at once (cumsum(), "
+				"maximum.accumulate(), sliding_window_view())",
+				what, words->site->shifted, words->site->compared);
 		return arena_format(
 			arena,
 			"%s goes over a sequence that grows from call to call, which costs time "
@@ -284,10 +314,7 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				    "in a set or dict",
 				    what, container);
 	case ARGUMENT_SORTED:
-		return arena_format(arena,
-				    "%s sorts all of it again in each call: keep it sorted as it "
-				    "changes (bisect), or take what is needed (min, max, heapq)",
-				    what);
+		return sorted_sentence(arena, words, what);
 	case ARGUMENT_END:
 		return arena_format(arena,
 				    "%s sorts all of it to take the first or the last item: use "

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_sequence.h"
+
+#include "daemon/detect/argument_element.h"
+#include "daemon/detect/interval.h"
+
+#include <string.h>
+
+/* Growing: so many sizes, of which surely more than a half are larger than the one before. */
+#define GROWING_SIZES_MIN 6
+#define GROWING_LOW       0.55
+/* Or: from call to call, of a sequence of so many items or more. */
+#define GROWN_COMPARED_MIN 8
+#define GROWN_LOW          0.6
+/* Or: on a part of an array that moves a little. */
+#define SHIFTED_LOW 0.5
+/* Of a list that hardly changes; to sort one takes longer than to go over it. */
+#define KEPT_COMPARED_MIN 8
+#define KEPT_LOW          0.5
+#define KEPT_ITEMS_MIN    64
+#define KEPT_SORTED_MIN   32
+/* What is copied matters from so many items on. */
+#define CUT_MIN 512
+
+/* Linear in the operand: not x[i], nor a dict. A list is sorted for the effect. */
+static void judge_growth(struct argument_facts *facts, const struct argument_site *site)
+{
+	bool linear = site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
+		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE;
+	bool sorts = site->slow && slow_call_get(site->slow)->when == SLOW_SORT;
+
+	bool from_sample_to_sample =
+		facts->sizes >= GROWING_SIZES_MIN && facts->sizes > facts->summary->judged / 2 &&
+		interval_wilson(facts->steps_up, facts->sizes).low > GROWING_LOW;
+	bool from_call_to_call = site->compared >= GROWN_COMPARED_MIN &&
+				 facts->most_items >= ARGUMENT_GROWN_ITEMS_MIN &&
+				 interval_wilson(site->grown, site->compared).low > GROWN_LOW;
+
+	bool shifts = facts->call.in_loop && site->compared >= GROWN_COMPARED_MIN &&
+		      interval_wilson(site->shifted, site->compared).low > SHIFTED_LOW;
+
+	facts->growing = linear && (!site->of_callee || site->of_library) &&
+			 (sorts || !facts->veto.dropped) &&
+			 (from_sample_to_sample || from_call_to_call || shifts);
+}
+
+void argument_sequence_judge_kept(struct argument_facts *facts, const struct argument_site *site)
+{
+	uint64_t items = slow_call_sorts(site->slow) ? KEPT_SORTED_MIN : KEPT_ITEMS_MIN;
+
+	facts->kept = slow_call_goes_over(site->slow) && !facts->growing &&
+		      site->compared >= KEPT_COMPARED_MIN && facts->most_items >= items &&
+		      interval_wilson(site->kept, site->compared).low > KEPT_LOW;
+}
+
+static bool is_copied_by_slices(uint8_t kind)
+{
+	return kind == CONTENT_BYTES || kind == CONTENT_BYTEARRAY || kind == CONTENT_STR ||
+	       kind == CONTENT_LIST || kind == CONTENT_TUPLE;
+}
+
+/* x in list; x = x[n:], with another length each time. */
+static void judge_sequences(struct argument_facts *facts, const struct argument_site *site)
+{
+	const struct argument_operand *container = NULL;
+	bool slices = site->kind == OPERATION_SLICE;
+
+	for (size_t i = 0; i < site->operand_count; i++) {
+		if (site->operands[i].role == OPERAND_CONTAINER)
+			container = &site->operands[i];
+		slices |= site->kind == OPERATION_SUBSCRIPT &&
+			  site->operands[i].kind == CONTENT_SLICE;
+	}
+	if (!container || facts->summary->judged < ARGUMENT_JUDGED_MIN)
+		return;
+	facts->searched |=
+		site->kind == OPERATION_CONTAINS && container->size >= ARGUMENT_SEARCHED_MIN &&
+		(container->kind == CONTENT_LIST || container->kind == CONTENT_TUPLE ||
+		 container->kind == CONTENT_DEQUE || !strcmp(container->shape, "dict_values"));
+	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
+		     is_copied_by_slices(container->kind) &&
+		     facts->sizes > facts->summary->judged / 2;
+}
+
+void argument_sequence_judge(struct argument_facts *facts, const struct argument_site *site)
+{
+	judge_growth(facts, site);
+	judge_sequences(facts, site);
+}
