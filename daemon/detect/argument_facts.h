@@ -2,7 +2,7 @@
 /*
  * What the samples of a log say of each call site, before any of them is judged
  * (argument_rule.h): how many different contents its operands had, in how many
- * different calls, and which rules it meets.
+ * different calls, and which rules it meets. argument_gather.h makes them.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_FACTS_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_FACTS_H
@@ -107,10 +107,5 @@ struct argument_facts {
 	bool line_loads;   /* not only stores into elements */
 	bool line_scalars; /* enough of them are calls on single numbers */
 };
-
-/* Facts, one for each site of the log, summaries set. 0 or -ENOMEM. */
-__attribute__((warn_unused_result)) int argument_facts_gather(struct argument_facts *facts,
-							      const struct argument_log *log,
-							      struct call_site_table *sites);
 
 #endif

@@ -2,6 +2,7 @@
 #include "daemon/detect/argument_rule.h"
 
 #include "daemon/detect/argument_fix.h"
+#include "daemon/detect/argument_gather.h"
 #include "daemon/detect/argument_line.h"
 #include "daemon/detect/argument_loop.h"
 #include "daemon/detect/argument_repetition.h"
@@ -309,7 +310,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 	    judgement.potential_ns) {
 		for (size_t i = 0; i < log->site_count; i++)
 			judgement.facts[i].summary = &findings->summaries[i];
-		error = argument_facts_gather(judgement.facts, log, sites);
+		error = argument_gather(judgement.facts, log, sites);
 	}
 	if (!error)
 		error = argument_loop_judge(judgement.facts, log, sites);

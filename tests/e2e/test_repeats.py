@@ -153,3 +153,35 @@ def test_forked_in_loop(one_interpreter):
     check_sampled("as the call before" in (line["finding"] or ""), "finding %r" % line["finding"])
     check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
         line["avoidable_ns"], line["total_ns"]))
+
+
+GONE_OVER = {
+    "job = min(todo)": "keep it in a heap",
+    "found.append(kept[len(kept) // 2] if fixed else sorted(last)[len(last) // 2])": "keep it sorted as it changes",
+    "count += price in desks.values()": "in a set or dict",
+}
+
+
+def test_gone_over(one_interpreter):
+    with Target(one_interpreter, "gone_over.py", "--seconds", 10) as target:
+        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+        target.check_undisturbed()
+        target.finish()
+    lines = {line_text(line): line for line in report["lines"]}
+    for text, words in GONE_OVER.items():
+        line = lines.get(text)
+        check_sampled(line, "%s: the line is not in the report" % text)
+        check_sampled(line["category"] == "inefficient-algorithm", "%s: %s" % (text, line["category"]))
+        check_sampled(words in (line["finding"] or ""), "%s: finding %r" % (text, line["finding"]))
+        check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%s: %d of %d ns could be saved" % (
+            text, line["avoidable_ns"], line["total_ns"]))
+
+
+def test_gone_over_mended(one_interpreter):
+    with Target(one_interpreter, "gone_over.py", "--seconds", 10, "--fixed") as target:
+        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+        target.finish()
+    total = sum(report["time_ns"].values())
+    for line in report["lines"]:
+        if line["file"].endswith("gone_over.py"):
+            check_sampled(line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))

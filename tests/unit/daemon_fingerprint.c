@@ -62,7 +62,7 @@ struct session {
 	struct fingerprints *set;
 	int minor;
 	bool corrupt, call_begins;
-	unsigned wrong, alike, others;
+	unsigned wrong, alike, others, figures;
 	size_t most_bytes, most_rounds;
 	char packages[128];
 };
@@ -137,7 +137,7 @@ static void check_alike(struct session *session, const char *line)
 {
 	char kind[32], shape[64];
 	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
-	struct fingerprint a, b;
+	struct fingerprint a = { 0 }, b = { 0 };
 	unsigned whole, opaque;
 	int used;
 
@@ -190,6 +190,42 @@ static void check_others(struct session *session, const char *line)
 			}
 }
 
+/* SKETCH least most a b: bits that both have. SIZE n id. LARGEST n id. PART offset part whole. */
+static void check_figures(struct session *session, const char *line)
+{
+	unsigned least, most;
+	unsigned long first, second, wanted;
+	struct fingerprint a = { 0 }, b = { 0 };
+	bool right = true;
+
+	if (sscanf(line, "SKETCH %u %u %lu %lu", &least, &most, &first, &second) == 4) {
+		int shared;
+
+		a = one(session, first);
+		b = one(session, second);
+		shared = __builtin_popcountll(a.sketch & b.sketch);
+		right = shared >= (int)least && shared <= (int)most;
+	} else if (sscanf(line, "SIZE %lu %lu", &wanted, &first) == 2) {
+		right = one(session, first).size == wanted;
+	} else if (sscanf(line, "LARGEST %lu %lu", &wanted, &first) == 2) {
+		right = one(session, first).largest_item == wanted;
+	} else if (sscanf(line, "PART %lu %lu %lu", &wanted, &first, &second) == 3) {
+		uint64_t data;
+
+		a = one(session, first);
+		assert_int_equal(memory_read_u64(&session->reader, second + 16, &data), 0);
+		right = a.part == data + wanted && !one(session, second).part;
+	} else {
+		return;
+	}
+	session->figures++;
+	if (right || session->corrupt)
+		return;
+	session->wrong++;
+	print_error("3.%d %s: it is not so, but %lx and %lx\n", session->minor, line, a.sketch,
+		    b.sketch);
+}
+
 static void check_python(struct session *session, const struct live_python *python, bool corrupted)
 {
 	FILE *file =
@@ -220,6 +256,8 @@ static void check_python(struct session *session, const struct live_python *pyth
 				check_alike(session, text);
 			else if (!strncmp(text, "OTHER", 5))
 				check_others(session, text);
+			else
+				check_figures(session, text);
 		}
 		if (!strncmp(line, "WITH", 4))
 			snprintf(session->packages + strlen(session->packages),
@@ -252,7 +290,7 @@ static void test_contents(void **state)
 			      pythons->items[i].minor, pythons->items[i].micro, session.packages,
 			      session.alike, session.others, session.most_bytes,
 			      session.most_rounds);
-		assert_true(session.alike > 90 && session.others > 600);
+		assert_true(session.alike > 90 && session.others > 600 && session.figures >= 7);
 		wrong += session.wrong;
 	}
 	assert_int_equal(wrong, 0);

@@ -358,8 +358,21 @@ except Exception:
     pass
 cache = os.environ.get("PIEPROFD_TEST_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pieprofd")
 sys.path.append(os.path.join(cache, "packages", "%d.%d" % sys.version_info[:2]))
+numbers = random.Random(3)
+items = [numbers.random() for _ in range(200)]
+say("SKETCH 6 8", items, list(items))
+say("SKETCH 5 8", items, items[1:] + [0.5])
+say("SKETCH 5 8", items, items[:40] + items[41:])
+say("SKETCH 0 4", items, [numbers.random() for _ in range(200)])
+say("SKETCH 9 16", collections.deque(items), collections.deque(items[1:] + [0.5]))
+say("SKETCH 0 0", tuple(items), tuple(items))
+say("SIZE 300", dict.fromkeys(range(300)).values())
 numpy = package("numpy")
 if numpy:
+    whole_array = numpy.arange(100.0)
+    say("PART 80", whole_array[10:50], whole_array)
+    say("LARGEST 800", [whole_array[:3], whole_array])
+    say("LARGEST 0", [1, 2])
     alike("array", "float64[10]", lambda: numpy.arange(10.0))
     alike("array", "float64[100,100]", lambda: numpy.ones((100, 100)), whole=0)
     alike("array", "int32[3,4]", lambda: numpy.arange(12, dtype="int32").reshape(3, 4))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/detect/argument_facts.h"
+#include "daemon/detect/argument_gather.h"
 
 #include "common/hash.h"
 #include "daemon/bytecode/search_loop.h"
@@ -502,8 +502,8 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 	return 0;
 }
 
-int argument_facts_gather(struct argument_facts *facts, const struct argument_log *log,
-			  struct call_site_table *sites)
+int argument_gather(struct argument_facts *facts, const struct argument_log *log,
+		    struct call_site_table *sites)
 {
 	uint32_t *order = calloc(log->sample_count + 1, sizeof(*order));
 	uint32_t position = 1;
