@@ -61,10 +61,10 @@ def peal(generator):
 
 
 def judge(guesses, strokes):
-    """How many bells are guessed, and in which of the peal's rows the most of them."""
-    right = guesses[:-1].argmax(dim=-1) == strokes[1:]
-    rows = functional.pad(right, (1, 0)).view(-1, BELLS).sum(dim=1)
-    return int(right.sum()), int(rows.argmax())
+    """How many bells of each peal are guessed, and in which of its rows the most of them."""
+    right = guesses[:, :-1].argmax(dim=-1) == strokes[:, 1:]
+    rows = functional.pad(right, (1, 0)).view(len(right), -1, BELLS).sum(dim=2)
+    return right.sum(dim=1).tolist(), rows.argmax(dim=1).tolist()
 
 
 @torch.no_grad()
@@ -72,11 +72,9 @@ def one_pass(number, step):
     torch.manual_seed(number)
     ringer = step().eval()
     generator = torch.Generator().manual_seed(number)
-    sheet = []
-    for _ in range(PEALS):
-        strokes = peal(generator)
-        sheet.append(judge(ringer(strokes), strokes))
-    return sheet
+    peals = [peal(generator) for _ in range(PEALS)]
+    guesses = [ringer(strokes) for strokes in peals]
+    return judge(torch.stack(guesses), torch.stack(peals))
 
 
 if __name__ == "__main__":
