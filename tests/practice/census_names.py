@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from runner import run
+from common import run
 
 SURNAMES = 110
 PEOPLE = 1600

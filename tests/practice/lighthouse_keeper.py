@@ -6,7 +6,7 @@ import configparser
 import math
 import random
 
-from runner import run
+from common import run
 
 LAMPS = ("Black Head", "Grey Rock", "Long Sands", "Old Mole")
 HOURS = 12

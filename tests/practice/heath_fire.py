@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from runner import run
+from common import run
 
 HIGH, WIDE = 90, 120
 HOURS = 70
