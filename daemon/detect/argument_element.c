@@ -19,6 +19,9 @@
 #define SORTED_MIN 8
 /* A vector, not an array of them. */
 #define FEW_NUMBERS 4
+/* From there on (docs/MEASURED.md, "Library functions with a faster counterpart"). */
+#define LARGE_MIN         256
+#define LARGE_PRODUCT_MIN 2.5e6
 /* To add up fewer takes no longer than the rest of a draw. */
 #define WEIGHTS_MIN 32
 /* Bytes, or characters, for which to find them in a dict takes less than to work on them. */
@@ -331,6 +334,20 @@ static bool is_first_of_few(const struct argument_site *site)
 	return numbers > 0 && numbers <= FEW_NUMBERS;
 }
 
+/* convolve(a, v) */
+static bool is_of_large(const struct argument_site *site)
+{
+	size_t first = argument_first_given(site);
+	uint64_t a, b;
+
+	if (first + 1 >= site->operand_count || site->operands[first].kind != CONTENT_ARRAY ||
+	    site->operands[first + 1].kind != CONTENT_ARRAY)
+		return false;
+	a = numbers_taken(site->operands[first].shape, 0);
+	b = numbers_taken(site->operands[first + 1].shape, 0);
+	return a >= LARGE_MIN && b >= LARGE_MIN && (double)a * (double)b >= LARGE_PRODUCT_MIN;
+}
+
 /* choices(self, population, weights, ..., k) */
 static bool is_weighed(const struct argument_site *site)
 {
@@ -411,6 +428,8 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return asks_for_number(site);
 	case SLOW_ON_FEW:
 		return is_first_of_few(site);
+	case SLOW_ON_LARGE:
+		return is_of_large(site);
 	case SLOW_WEIGHED:
 		return is_weighed(site);
 	case SLOW_END:

@@ -46,6 +46,10 @@
 #define OF_DISTRIBUTION                                                                            \
 	"checks and broadcasts its arguments for each single number, which takes far longer than " \
 	"the formula: give all numbers to one call, or write the formula with math"
+#define BY_TRANSFORM                                                                               \
+	"multiplies each number of one array by each of the other: scipy.signal.fftconvolve() "    \
+	"does "                                                                                    \
+	"it by their transforms"
 #define DISTRIBUTION(function)                                                                     \
 	{                                                                                          \
 		function, "/stats/_distn_infrastructure.py", OF_DISTRIBUTION,                      \
@@ -203,6 +207,8 @@ static const struct slow_call slow_calls[] = {
 	  "write the "
 	  "three products out",
 	  SLOW_ON_FEW, 0.9 },
+	{ "convolve", "/numeric.py", BY_TRANSFORM, SLOW_ON_LARGE, 0.85 },
+	{ "correlate", "/numeric.py", BY_TRANSFORM, SLOW_ON_LARGE, 0.85 },
 	{ "choices", "/random.py",
 	  "adds up all weights for one draw: draw all at once (k=), or give cum_weights, added up "
 	  "once "

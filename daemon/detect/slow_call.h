@@ -37,6 +37,7 @@ enum slow_when {
 	SLOW_ON_FEW,               /* called with an array of a few numbers */
 	SLOW_WEIGHED,              /* draws by a list of weights, added up anew for each draw */
 	SLOW_END,                  /* sorts all; of which an end is taken */
+	SLOW_ON_LARGE, /* called with two arrays so long that their transforms take less */
 	SLOW_OF_STATE, /* always; what it gives is of the moment, whatever it is given */
 	SLOW_INSIDE,   /* always; there may be frames of its library around it */
 	SLOW_ENLARGES, /* copies all to add a row; there may be frames of its library around it */

@@ -23,6 +23,7 @@ static struct argument_operand given(enum content_kind kind, uint64_t size, cons
 
 #define NUMBER   given(CONTENT_FLOAT, 0, "float")
 #define ARRAY    given(CONTENT_ARRAY, 8000, "float64[1000]")
+#define LONG     given(CONTENT_ARRAY, 80000, "float64[10000]")
 #define VECTOR   given(CONTENT_ARRAY, 24, "float64[3]")
 #define NONE     given(CONTENT_NONE, 0, "NoneType")
 #define OBJECT   given(CONTENT_OBJECT, 0, "norm_gen")
@@ -56,6 +57,9 @@ static void test_what_is_given(void **state)
 		{ "cross", "/numpy/core/numeric.py", true, { LIST(3), VECTOR } },
 		{ "cross", "/numpy/core/numeric.py", false, { ARRAY, ARRAY } },
 		{ "cross", "/numpy/core/numeric.py", false, { LIST(30), ARRAY } },
+		{ "convolve", "/numpy/core/numeric.py", true, { LONG, LONG, NUMBER } },
+		{ "convolve", "/numpy/core/numeric.py", false, { LONG, VECTOR, NUMBER } },
+		{ "convolve", "/numpy/core/numeric.py", false, { ARRAY, ARRAY, NUMBER } },
 		{ "choices", RANDOM, true, { OBJECT, LIST(400), LIST(400), NONE, COUNT(1) } },
 		{ "choices", RANDOM, false, { OBJECT, LIST(400), LIST(400), NONE, COUNT(50) } },
 		{ "choices", RANDOM, false, { OBJECT, LIST(400), NONE, LIST(400), COUNT(1) } },
