@@ -4,7 +4,7 @@
 import numpy as np
 from scipy import signal
 
-from runner import run
+from common import run
 
 RATE = 8000
 HALLS = 3
