@@ -9,13 +9,13 @@
 enum fix_kind {
 	FIX_LOOP,  /* elements that are taken in one loop */
 	FIX_ENTRY, /* a function, whatever the loop */
-	FIX_CACHE, /* of a function, whoever calls it */
+	FIX_CACHE, /* of a function, or with what it works on, whoever calls it */
 	FIX_PASS,  /* what several lines of one loop do in the same wrong way */
 };
 
 struct fix {
 	enum fix_kind kind;
-	uint8_t verdict; /* of FIX_PASS */
+	uint8_t verdict; /* of FIX_PASS and FIX_CACHE */
 	const struct python_code *code;
 	struct loop loop;
 	uint32_t leader; /* its site with most votes */
@@ -61,7 +61,7 @@ static struct fix fix_of_vote(const struct joining *joining, size_t i)
 
 	if (vote->by_entry)
 		fix.kind = FIX_ENTRY;
-	else if (vote->verdict == ARGUMENT_FEW)
+	else if (vote->verdict == ARGUMENT_FEW || vote->verdict == ARGUMENT_IN_TURN)
 		fix = (struct fix){ .kind = FIX_CACHE,
 				    .code = cached_code(joining, i),
 				    .leader = vote->site };
@@ -69,7 +69,7 @@ static struct fix fix_of_vote(const struct joining *joining, size_t i)
 		fix.kind = FIX_PASS;
 	else if (!is_for_elements(vote))
 		fix.code = NULL;
-	fix.verdict = fix.kind == FIX_PASS ? vote->verdict : 0;
+	fix.verdict = fix.kind == FIX_PASS || fix.kind == FIX_CACHE ? vote->verdict : 0;
 	return fix;
 }
 

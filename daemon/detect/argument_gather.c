@@ -40,6 +40,7 @@
 /* Or: of calls in a row, arguments came back in more than one row, so many pairs of them. */
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4
+#define ROW_HELD_MIN       12 /* in one row */
 /* Elements: so much of the indices differ. */
 #define ELEMENTS_DISTINCT 0.3
 
@@ -303,8 +304,10 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	}
 	/* What was made anew and is equal by chance has no place to keep a result at. */
 	if (facts->in_turn) {
-		facts->few = works && site->row_recurring >= ROWS_RECURRING_MIN &&
-			     site->row_held >= ROWS_ALIKE_MIN && !site->row_changed;
+		facts->few = works && !site->row_changed &&
+			     ((site->row_recurring >= ROWS_RECURRING_MIN &&
+			       site->row_held >= ROWS_ALIKE_MIN) ||
+			      site->row_held >= ROW_HELD_MIN);
 		return;
 	}
 	/* Data that is other data a moment later does not come back among all samples. */
