@@ -219,8 +219,8 @@ static void explain(int failure, struct error *error)
 		error_set(error, EXIT_PERMISSION,
 			  "the kernel refuses the program that notes calls of MPI: %s",
 			  strerror(-failure));
-		error_set_cure(error, "Run it as root: the kernel asks for CAP_SYS_ADMIN where "
-				      "code of processes gets probes.");
+		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
+				      "CAP_SYS_PTRACE; before Linux 6.6, with CAP_SYS_ADMIN.");
 		return;
 	}
 	error_set(error, failure == -ENOMEM ? EXIT_INTERNAL : EXIT_PERMISSION,
@@ -278,6 +278,11 @@ struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t coun
 	explain(failure, error);
 	mpi_probes_destroy(probes);
 	return NULL;
+}
+
+bool mpi_probes_need_admin(const struct mpi_probes *probes)
+{
+	return !probes->by_links;
 }
 
 void mpi_probes_destroy(struct mpi_probes *probes)

@@ -37,10 +37,12 @@ enum mpi_probes_way {
 	MPI_PROBES_EVENTS,
 };
 
-/* NULL with *error filled: not permitted (CAP_SYS_ADMIN, for uprobes), or the kernel lacks
+/* NULL with *error filled: not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks
  * something (5.17). */
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
 				     enum mpi_probes_way way, struct error *error);
+/* Whether further probes ask for CAP_SYS_ADMIN: those that are perf events do (Linux 6.18). */
+bool mpi_probes_need_admin(const struct mpi_probes *probes);
 void mpi_probes_destroy(struct mpi_probes *probes);
 
 /* Where a function begins in a file. */

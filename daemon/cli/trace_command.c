@@ -215,7 +215,12 @@ static int trace_targets(struct tracing *tracing, const struct pid_list *targets
 	const struct options *options = tracing->options;
 	struct command command = { 0 };
 	enum exit_code code = EXIT_OK;
+	unsigned needs = CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
+			 (options->command ? CONFINEMENT_SIGNALS : 0);
 
+	/* Some probes are the administrator's. */
+	if (trace_recorder_needs_admin(tracing->recorder))
+		needs |= CONFINEMENT_PROBES;
 	if (options->command) {
 		int failure = command_start(options->command, settings, &command);
 
@@ -227,9 +232,7 @@ static int trace_targets(struct tracing *tracing, const struct pid_list *targets
 		tracing->command = &command;
 		trace_recorder_follow(tracing->recorder, command.pid);
 	}
-	if (message_privileges_are_kept(confinement_give_up(
-		    CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES | CONFINEMENT_PROBES |
-		    (options->command ? CONFINEMENT_SIGNALS : 0))))
+	if (message_privileges_are_kept(confinement_give_up(needs)))
 		code = EXIT_INTERNAL;
 	if (code == EXIT_OK && !options->command)
 		code = add_targets(tracing, targets);

@@ -44,9 +44,13 @@ static void put_process(const struct trace_analysis *analysis, size_t place, FIL
 			(int)process->pid, threads.items[i], threads.items[i]);
 }
 
-static void put_call(const struct trace_analysis *analysis, const struct trace_process *process,
+static void put_call(const struct trace_analysis *analysis, size_t place,
 		     const struct trace_event *event, FILE *file)
 {
+	const struct trace_process *process = analysis->trace->processes[place];
+	uint32_t communicator =
+		communicators_find(&analysis->communicators, place, event->communicator);
+
 	fprintf(file,
 		",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu32
 		",\"ts\":",
@@ -58,8 +62,8 @@ static void put_call(const struct trace_analysis *analysis, const struct trace_p
 		event->bytes);
 	if (event->tag != -1 || event->peer != -1)
 		fprintf(file, ",\"peer\":%d,\"tag\":%d", (int)event->peer, (int)event->tag);
-	if (event->communicator != TRACE_COMMUNICATOR_NONE)
-		fprintf(file, ",\"communicator\":%" PRIu32, event->communicator);
+	if (communicator)
+		fprintf(file, ",\"communicator\":%" PRIu32, communicator);
 	fprintf(file, "%s}}", event->flags & TRACE_OPEN ? ",\"returned\":false" : "");
 }
 
@@ -99,8 +103,7 @@ int trace_chrome_write(const struct trace_analysis *analysis, FILE *file)
 	for (size_t i = 0; i < trace->count; i++)
 		for (uint64_t k = 0; k < trace->processes[i]->file.count; k++)
 			if (trace->processes[i]->file.events[k].kind == TRACE_CALL)
-				put_call(analysis, trace->processes[i],
-					 &trace->processes[i]->file.events[k], file);
+				put_call(analysis, i, &trace->processes[i]->file.events[k], file);
 	for (size_t i = 0; i < analysis->messages.count; i++)
 		put_message(analysis, i, file);
 	fputs("\n]}\n", file);

@@ -133,13 +133,16 @@ static void put_call(struct sheet *sheet, size_t place, const struct trace_event
 	uint64_t track =
 		TRACK_OF_THREAD(place, trace_threads_place(&sheet->threads[place], event->thread));
 
+	uint32_t communicator =
+		communicators_find(&sheet->analysis->communicators, place, event->communicator);
+
 	annotate(sheet, "bytes", (int64_t)event->bytes);
 	if (event->tag != -1 || event->peer != -1) {
 		annotate(sheet, "peer", event->peer);
 		annotate(sheet, "tag", event->tag);
 	}
-	if (event->communicator != TRACE_COMMUNICATOR_NONE)
-		annotate(sheet, "communicator", event->communicator);
+	if (communicator)
+		annotate(sheet, "communicator", communicator);
 	put_event(sheet, SLICE_BEGIN, event->begin_ns, track, "mpi",
 		  mpi_function_name(event->function));
 	put_event(sheet, SLICE_END, event->end_ns, track, NULL, NULL);

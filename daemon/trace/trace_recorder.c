@@ -73,6 +73,11 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator, 
 	return NULL;
 }
 
+bool trace_recorder_needs_admin(const struct trace_recorder *recorder)
+{
+	return mpi_probes_need_admin(recorder->probes);
+}
+
 void trace_recorder_destroy(struct trace_recorder *recorder)
 {
 	if (!recorder)
@@ -292,8 +297,8 @@ static void explain(pid_t pid, int failure, struct error *error)
 	if (failure == -EMFILE)
 		error_set_cure(error, "Raise the limit of open files: ulimit -n 65536.");
 	else
-		error_set_cure(error, "Run it as root: the kernel asks for CAP_SYS_ADMIN where "
-				      "code of processes gets probes.");
+		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
+				      "CAP_SYS_PTRACE; before Linux 6.6, with CAP_SYS_ADMIN.");
 }
 
 int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error *error)
@@ -352,6 +357,19 @@ void trace_recorder_follow(struct trace_recorder *recorder, pid_t pid)
 	add_candidate(recorder, pid);
 }
 
+/* It has the rank's environment, and need have nothing to do with MPI. */
+static bool is_child_of_rank(const struct trace_recorder *recorder, pid_t pid)
+{
+	struct process_status status;
+
+	if (procfs_read_status(pid, 0, &status))
+		return false;
+	for (size_t i = 0; i < recorder->process_count; i++)
+		if (recorder->processes[i]->pid == status.parent)
+			return true;
+	return false;
+}
+
 static void try_candidate(struct trace_recorder *recorder, struct candidate *candidate)
 {
 	struct mapping_list mappings = { 0 };
@@ -360,7 +378,8 @@ static void try_candidate(struct trace_recorder *recorder, struct candidate *can
 	int error;
 
 	/* The same job, by all likelihood: its probes wait for it. */
-	if (recorder->library_count == 1 && !rank_read(candidate->pid, &rank)) {
+	if (recorder->library_count == 1 && !rank_read(candidate->pid, &rank) &&
+	    !is_child_of_rank(recorder, candidate->pid)) {
 		library = recorder->libraries[0];
 		error = set_probes(recorder, candidate->pid, candidate->start_time, library, NULL,
 				   &candidate->process);

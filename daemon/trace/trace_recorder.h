@@ -27,6 +27,8 @@ struct trace_recorder;
 /* impersonator: borrowed, NULL: nobody acts with other rights. NULL with *error filled. */
 struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 					     struct error *error);
+/* Whether it goes on needing CAP_SYS_ADMIN. */
+bool trace_recorder_needs_admin(const struct trace_recorder *recorder);
 void trace_recorder_destroy(struct trace_recorder *recorder);
 
 /*

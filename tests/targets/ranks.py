@@ -14,7 +14,7 @@ import time
 
 from mpi4py import MPI
 
-COMPUTES_S = 0.004
+COMPUTES_S = 0.01
 SLOW, SLOWER = 2, 2.5
 MESSAGES = 24  # of a round and rank
 
