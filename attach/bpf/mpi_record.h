@@ -70,6 +70,7 @@ enum mpi_record_kind {
 #define MPI_IS_MAIN    (1u << 5) /* the process's first thread */
 #define MPI_HAS_STACK  (1u << 6) /* words 6 and up could be read */
 #define MPI_IS_OPEN    (1u << 7) /* has not returned: the daemon's, never the program's */
+#define MPI_IS_LARGE   (1u << 8) /* its counts have 64 bits: likewise */
 
 struct mpi_record {
 	__u32 kind;

@@ -167,11 +167,12 @@ static uint64_t bytes_of(const struct mpi_decoder *decoder, const struct mpi_rec
 	const struct mpi_function *function = &mpi_functions[call->function];
 	uint32_t has = which ? MPI_HAS_SIZE_1 : MPI_HAS_SIZE_0;
 	uint64_t handle, size = 0;
-	int32_t count;
+	int64_t count;
 
 	if (function->shape.types[which] == MPI_ABSENT)
 		return 0;
-	count = int_at(call, function->counts[which]);
+	count = call->flags & MPI_IS_LARGE ? (int64_t)word_at(call, function->counts[which])
+					   : int_at(call, function->counts[which]);
 	handle = (uint32_t)word_at(call, function->shape.types[which]);
 	if (call->flags & has)
 		size = call->sizes[which];
@@ -180,7 +181,7 @@ static uint64_t bytes_of(const struct mpi_decoder *decoder, const struct mpi_rec
 	else
 		*flags |= TRACE_SIZE_UNKNOWN;
 	/* Of a type that is larger than memory, nothing is sent. */
-	if (count <= 0 || size > UINT32_MAX)
+	if (count <= 0 || count > INT64_MAX / UINT32_MAX || size > UINT32_MAX)
 		return 0;
 	return (uint64_t)count * size;
 }
@@ -482,18 +483,13 @@ static void take_meaning(struct mpi_decoder *decoder, const struct mpi_record *c
 	}
 }
 
-void mpi_decoder_call(struct mpi_decoder *decoder, const struct mpi_record *call)
+/* function: below mpi_function_count. */
+static void take_call(struct mpi_decoder *decoder, const struct mpi_record *call)
 {
 	const struct mpi_function *function;
 	struct trace_event event;
 
-	if (call->function >= mpi_function_count || call->end_ns < call->begin_ns)
-		return;
 	function = &mpi_functions[call->function];
-	if (!decoder->world) {
-		decoder->world = mpi_library_world(decoder->library, call->function, call->ip);
-		decoder->self = mpi_library_self(decoder->library, call->function, call->ip);
-	}
 	if (function->class == MPI_FINALIZE)
 		decoder->finalize_ns = call->begin_ns;
 	event = event_of(decoder, call, TRACE_CALL);
@@ -510,4 +506,21 @@ void mpi_decoder_call(struct mpi_decoder *decoder, const struct mpi_record *call
 	/* One under way has sent already, perhaps; a failed one has not. */
 	if (!call->result && !(call->flags & MPI_IS_OPEN))
 		take_meaning(decoder, call, function);
+}
+
+void mpi_decoder_call(struct mpi_decoder *decoder, const struct mpi_record *call)
+{
+	struct mpi_record record = *call;
+
+	if (call->function >= MPI_FUNCTION_NUMBERS || call->end_ns < call->begin_ns)
+		return;
+	if (!decoder->world) {
+		decoder->world = mpi_library_world(decoder->library, call->function, call->ip);
+		decoder->self = mpi_library_self(decoder->library, call->function, call->ip);
+	}
+	if (record.function >= mpi_function_count) {
+		record.function -= (uint16_t)mpi_function_count;
+		record.flags |= MPI_IS_LARGE;
+	}
+	take_call(decoder, &record);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/trace/mpi_function.h"
 
+#include <string.h>
+
 #define NO MPI_ABSENT
 
 /* in, out, status, flag, index, array, count, statuses, indices, types */
@@ -212,8 +214,24 @@ const struct mpi_function mpi_functions[] = {
 
 const size_t mpi_function_count = sizeof(mpi_functions) / sizeof(mpi_functions[0]);
 
-_Static_assert(sizeof(mpi_functions) / sizeof(mpi_functions[0]) <= MPI_FUNCTIONS_MAX,
+_Static_assert(2 * sizeof(mpi_functions) / sizeof(mpi_functions[0]) <= MPI_FUNCTIONS_MAX,
 	       "the program in the kernel has no room for all of them");
+
+bool mpi_function_find(const char *name, unsigned *ret_number)
+{
+	size_t length = strlen(name);
+	bool large = length > 2 && !strcmp(name + length - 2, "_c");
+
+	if (large)
+		length -= 2;
+	for (unsigned i = 0; i < mpi_function_count; i++)
+		if (!strncmp(mpi_functions[i].name, name, length) &&
+		    !mpi_functions[i].name[length]) {
+			*ret_number = large ? i + (unsigned)mpi_function_count : i;
+			return true;
+		}
+	return false;
+}
 
 const char *mpi_function_name(unsigned number)
 {

@@ -55,6 +55,15 @@ struct mpi_function {
 extern const struct mpi_function mpi_functions[];
 extern const size_t mpi_function_count;
 
+/*
+ * Many functions are there twice since MPI 4.0: MPI_Send_c is MPI_Send with counts of 64 bits. Its
+ * number is that of MPI_Send and mpi_function_count more.
+ */
+#define MPI_FUNCTION_NUMBERS (2 * mpi_function_count)
+
+/* The number of a function by its name; false: it is not traced. */
+bool mpi_function_find(const char *name, unsigned *ret_number);
+
 /* "MPI_?" of a number that is none. */
 const char *mpi_function_name(unsigned number);
 

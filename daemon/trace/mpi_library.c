@@ -50,7 +50,8 @@ const struct mapping *mpi_library_find(const struct mapping_list *mappings)
 		if (mapping->inode && mapping->protection & PROT_EXEC &&
 		    !strncmp(name, "libmpi", 6) && strncmp(name, "libmpi_cxx", 10) &&
 		    strncmp(name, "libmpi_mpifh", 12) && strncmp(name, "libmpi_use", 10) &&
-		    strncmp(name, "libmpicxx", 9) && strncmp(name, "libmpifort", 10))
+		    strncmp(name, "libmpi_abi", 10) && strncmp(name, "libmpicxx", 9) &&
+		    strncmp(name, "libmpifort", 10))
 			return mapping;
 	}
 	return NULL;
@@ -75,21 +76,20 @@ static void note_function(struct scan *scan, const char *name, const Elf64_Sym *
 {
 	struct mpi_library *library = scan->library;
 	uint64_t offset;
+	unsigned number;
 
-	for (unsigned i = 0; i < mpi_function_count; i++) {
-		if (strcmp(mpi_functions[i].name, name) ||
-		    !file_offset_of(scan->image, symbol->st_value, &offset))
-			continue;
-		/* Two names of one place, or a name twice: one probe. */
-		for (size_t k = 0; k < library->place_count; k++)
-			if (library->places[k].file_offset == offset ||
-			    library->places[k].function == i)
-				return;
-		if (library->place_count < MPI_FUNCTIONS_MAX)
-			library->places[library->place_count++] = (struct mpi_place){ i, offset };
-		library->addresses[i] = symbol->st_value;
+	if (!mpi_function_find(name, &number) ||
+	    !file_offset_of(scan->image, symbol->st_value, &offset))
 		return;
-	}
+	/* Two names of one place, or a name twice: one probe. */
+	for (size_t i = 0; i < library->place_count; i++)
+		if (library->places[i].file_offset == offset ||
+		    library->places[i].function == number)
+			return;
+	if (library->place_count == MPI_FUNCTIONS_MAX)
+		return;
+	library->places[library->place_count++] = (struct mpi_place){ number, offset };
+	library->addresses[number] = symbol->st_value;
 }
 
 static void note_object(struct scan *scan, const char *name, const Elf64_Sym *symbol)

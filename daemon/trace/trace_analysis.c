@@ -184,6 +184,8 @@ static void add_wait(struct waits *waits, const struct collective_wait *wait)
 	analysis->ranks[wait->who].waits_ns += wait->ns;
 	analysis->ranks[wait->whom].waited_for_ns += wait->ns;
 	analysis->waits_ns += wait->ns;
+	if (wait_list_add(&analysis->wait_list, wait))
+		waits->error = -ENOMEM;
 	if (wait->function < mpi_function_count)
 		analysis->functions[wait->function].waits_ns += wait->ns;
 	while (at < analysis->wait_count &&
@@ -220,10 +222,25 @@ static void add_late_senders(struct waits *waits)
 			add_wait(waits, &(struct collective_wait){
 						.who = message->to,
 						.whom = message->from,
+						.begin_ns = message->receive->wait_ns,
 						.ns = message->late_ns,
 						.function = message->receive->completed_by,
 					});
 	}
+}
+
+static int find_blame(struct trace_analysis *analysis)
+{
+	size_t ranks = analysis->trace->count;
+	uint64_t *blamed_ns = calloc(ranks + 1, sizeof(blamed_ns[0]));
+
+	if (!blamed_ns)
+		return -ENOMEM;
+	wait_list_blame(&analysis->wait_list, ranks, blamed_ns);
+	for (size_t i = 0; i < ranks; i++)
+		analysis->ranks[i].holds_up_ns = blamed_ns[i];
+	free(blamed_ns);
+	return 0;
 }
 
 static void count_messages(struct trace_analysis *analysis)
@@ -306,13 +323,14 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	count_messages(analysis);
 	add_late_senders(&waits);
 	sort_figures(analysis);
-	return waits.error;
+	return waits.error ? waits.error : find_blame(analysis);
 }
 
 void trace_analysis_deinit(struct trace_analysis *analysis)
 {
 	communicators_deinit(&analysis->communicators);
 	messages_deinit(&analysis->messages);
+	wait_list_deinit(&analysis->wait_list);
 	free(analysis->ranks);
 	free(analysis->functions);
 	free(analysis->waits);
@@ -324,9 +342,9 @@ size_t trace_analysis_latest(const struct trace_analysis *analysis)
 	size_t latest = SIZE_MAX;
 
 	for (size_t i = 0; i < analysis->trace->count; i++)
-		if (analysis->ranks[i].waited_for_ns &&
+		if (analysis->ranks[i].holds_up_ns &&
 		    (latest == SIZE_MAX ||
-		     analysis->ranks[i].waited_for_ns > analysis->ranks[latest].waited_for_ns))
+		     analysis->ranks[i].holds_up_ns > analysis->ranks[latest].holds_up_ns))
 			latest = i;
 	return latest;
 }

@@ -17,6 +17,7 @@
 #include "daemon/trace/collective.h"
 #include "daemon/trace/message.h"
 #include "daemon/trace/trace.h"
+#include "daemon/trace/wait_blame.h"
 
 #define TRACE_SIZES_MAX 12 /* powers of ten: 0, 1 to 9, 10 to 99 bytes ... */
 
@@ -29,6 +30,7 @@ struct rank_figures {
 	uint64_t calls;
 	uint64_t waits_ns;      /* for others */
 	uint64_t waited_for_ns; /* by others */
+	uint64_t holds_up_ns;   /* others, itself or through those who waited for it */
 	uint64_t sent, sent_bytes, received;
 };
 
@@ -63,6 +65,7 @@ struct trace_analysis {
 	size_t function_count;
 	struct wait_figures *waits; /* likewise */
 	size_t wait_count, wait_capacity;
+	struct wait_list wait_list; /* one by one */
 	struct size_figures sizes[TRACE_SIZES_MAX];
 	uint64_t calls, mpi_ns, waits_ns;
 	bool from_beginning; /* of all ranks */
@@ -75,7 +78,7 @@ __attribute__((warn_unused_result)) int trace_analysis_init(struct trace_analysi
 							    const struct trace *trace);
 void trace_analysis_deinit(struct trace_analysis *analysis);
 
-/* The rank that others waited for the most; its place, or SIZE_MAX: nobody waited. */
+/* The rank that held others up the most; its place, or SIZE_MAX: nobody waited. */
 size_t trace_analysis_latest(const struct trace_analysis *analysis);
 
 #endif

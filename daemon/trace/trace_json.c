@@ -33,6 +33,7 @@ static json_t *json_ranks(const struct trace_analysis *analysis)
 		object = json_with(object, "calls", json_count(rank->calls));
 		object = json_with(object, "waits_ns", json_count(rank->waits_ns));
 		object = json_with(object, "waited_for_ns", json_count(rank->waited_for_ns));
+		object = json_with(object, "holds_up_ns", json_count(rank->holds_up_ns));
 		object = json_with(object, "messages_sent", json_count(rank->sent));
 		object = json_with(object, "bytes_sent", json_count(rank->sent_bytes));
 		object = json_with(object, "messages_received", json_count(rank->received));
@@ -140,7 +141,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "load_balance", json_figure(analysis->load_balance));
 	object = json_with(object, "communication_efficiency",
 			   json_figure(analysis->communication_efficiency));
-	object = json_with(object, "waited_for_rank",
+	object = json_with(object, "held_up_by_rank",
 			   latest == SIZE_MAX ? json_null()
 					      : json_integer(rank_at(analysis, latest)));
 	object = json_with(object, "collective_operations",

@@ -65,8 +65,8 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator, 
 	recorder->impersonator = impersonator;
 	recorder->events_left = TRACE_EVENTS_MAX;
 	for (size_t i = 0; i < mpi_function_count; i++)
-		shapes[i] = mpi_functions[i].shape;
-	recorder->probes = mpi_probes_create(shapes, mpi_function_count, MPI_PROBES_AUTO, error);
+		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
+	recorder->probes = mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO, error);
 	if (recorder->probes)
 		return recorder;
 	free(recorder);

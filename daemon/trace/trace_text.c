@@ -105,11 +105,11 @@ static void put_latest(const struct text_layout *layout, const struct trace_anal
 
 	if (latest == SIZE_MAX || !analysis->mpi_ns)
 		return;
-	part = (double)analysis->ranks[latest].waited_for_ns / (double)analysis->mpi_ns;
-	text_heading(layout, "WAITED FOR",
-		     "rank %d: the others waited %s for it, %s of all time in MPI",
+	part = (double)analysis->ranks[latest].holds_up_ns / (double)analysis->mpi_ns;
+	text_heading(layout, "HELD UP",
+		     "by rank %d: others waited %s because of it, %s of all time in MPI",
 		     (int)rank_at(analysis, latest),
-		     figure_ns(analysis->ranks[latest].waited_for_ns).text,
+		     figure_ns(analysis->ranks[latest].holds_up_ns).text,
 		     figure_share(part > 1 ? 1 : part).text);
 }
 
@@ -138,7 +138,7 @@ static void put_ranks(const struct text_layout *layout, const struct trace_analy
 		     trace->ranks_known ? "as the launcher has numbered them"
 					: "not known: numbered by process id");
 	put_line(layout, "  %6s %8s %10s %7s %10s %12s %12s %9s %10s", "rank", "pid", "useful", "",
-		 "in MPI", "waits", "waited for", "messages", "sent");
+		 "in MPI", "waits", "holds up", "messages", "sent");
 	for (size_t i = 0; i < trace->count && i < rows; i++) {
 		const struct rank_figures *rank = &analysis->ranks[i];
 
@@ -153,7 +153,7 @@ static void put_ranks(const struct text_layout *layout, const struct trace_analy
 			 (int)rank_at(analysis, i), (int)trace->processes[i]->pid,
 			 figure_ns(rank->useful_ns).text, figure_part(rank->useful_ns, run_ns).text,
 			 figure_ns(rank->mpi_ns).text, figure_ns(rank->waits_ns).text,
-			 figure_ns(rank->waited_for_ns).text, rank->sent,
+			 figure_ns(rank->holds_up_ns).text, rank->sent,
 			 figure_bytes(rank->sent_bytes).text);
 	}
 	if (trace->count > rows)

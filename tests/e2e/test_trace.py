@@ -109,7 +109,7 @@ def test_job_from_its_start():
         check(sum(sent.values()) > 10000, "only %d messages" % sum(sent.values()))
         check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
         check_metrics(said, found)
-        check_equal(said["waited_for_rank"], SLOW, "the rank that is waited for")
+        check_equal(said["held_up_by_rank"], SLOW, "the rank that holds others up")
         messages = said["messages"]
         check_equal((messages["matched"], messages["unmatched_sends"], messages["unmatched_receives"]),
                     (sum(sent.values()), 0, 0), "messages matched, and not")

@@ -280,6 +280,27 @@ static void test_roots(void **state)
 	sample_free(&sample, &analysis);
 }
 
+/* Rank 0 waits for rank 1, which waits for rank 2: it is rank 2 that holds both up. */
+static void test_blame(void **state)
+{
+	(void)state;
+	begin(3);
+	for (size_t i = 0; i < 3; i++)
+		sample_plain(&sample, "MPI_Init", i, 0, 100);
+	sample_message(&sample, "MPI_Recv", 0, 200, 710, 1, 5, 1);
+	sample_message(&sample, "MPI_Recv", 1, 300, 610, 2, 5, 1);
+	sample_message(&sample, "MPI_Send", 2, 600, 605, 1, 5, 1);
+	sample_message(&sample, "MPI_Send", 1, 700, 705, 0, 5, 1);
+	end(1000);
+	assert_int_equal(analysis.ranks[1].waited_for_ns, 500);
+	assert_int_equal(analysis.ranks[2].waited_for_ns, 300);
+	/* Of rank 0's 500 ns rank 2 has those from 300 to 600. */
+	assert_int_equal(analysis.ranks[1].holds_up_ns, 200);
+	assert_int_equal(analysis.ranks[2].holds_up_ns, 300 + 300);
+	assert_int_equal(trace_analysis_latest(&analysis), 2);
+	sample_free(&sample, &analysis);
+}
+
 /* The time of calls beyond the limit is known, and no time of computing. */
 static void test_over_limit(void **state)
 {
@@ -302,7 +323,7 @@ int main(void)
 		cmocka_unit_test(test_late_sender),     cmocka_unit_test(test_order_of_channels),
 		cmocka_unit_test(test_from_the_middle), cmocka_unit_test(test_anybody),
 		cmocka_unit_test(test_communicators),   cmocka_unit_test(test_roots),
-		cmocka_unit_test(test_over_limit),
+		cmocka_unit_test(test_over_limit),      cmocka_unit_test(test_blame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
