@@ -58,11 +58,11 @@ static void put_job(const struct text_layout *layout, const struct trace_analysi
 	const struct trace *trace = analysis->trace;
 	char words[512];
 
-	snprintf(words, sizeof(words), "%zu rank%s of %s, %" PRIu64 " MPI calls in %s%s",
-		 trace->count, figure_plural(trace->count),
-		 trace->count ? trace->processes[0]->name : "nothing", analysis->calls,
+	snprintf(words, sizeof(words), "%zu rank%s, %" PRIu64 " MPI calls in %s, %s: %s",
+		 trace->count, figure_plural(trace->count), analysis->calls,
 		 figure_ns(analysis->end_ns - analysis->begin_ns).text,
-		 analysis->from_beginning ? ", from MPI_Init on" : ", from the middle");
+		 analysis->from_beginning ? "from MPI_Init on" : "from the middle",
+		 trace->count ? trace->processes[0]->name : "nothing");
 	text_last_cell(layout, words, layout->columns);
 }
 
