@@ -59,9 +59,9 @@ const struct option_command option_commands[] = {
 	  "trace PID[,PID...] [-d SECONDS] [-o FILE] [options]\ntrace --name REGEX [--all] "
 	  "[options]\n"
 	  "trace [options] -- mpirun -n 4 python3 PROGRAM\n",
-	  "Records every MPI call of the ranks of a job, and says how well they work together,\n"
-	  "who is waited for, and which messages came late. Breakpoints (uprobes) are in their\n"
-	  "MPI library meanwhile.\n" },
+	  "Records every MPI call of the ranks of a job, and says how well they work\n"
+	  "together, who holds up whom, and which messages came late. Breakpoints (uprobes)\n"
+	  "are in their MPI library meanwhile.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
 	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
@@ -126,8 +126,8 @@ const struct option_row option_table[] = {
 		      "how long (10), such as 0.5 or 10m; 0: until ^C.\n"
 		      "Without it, a command is profiled to its end" },
 		    { TRACE, "SECONDS",
-		      "how long (10), such as 0.5 or 10m; 0: until ^C. Without\n"
-		      "it, a command is traced to its end" },
+		      "how long (10), such as 0.5 or 10m; 0: until ^C.\n"
+		      "Without it, a command is traced to its end" },
 		    { TOP, "SECONDS", "how long (until q), such as 0.5 or 10m" },
 		    { HEAP, "SECONDS",
 		      "look again and again for so long: what grows, and\n"
@@ -158,8 +158,8 @@ const struct option_row option_table[] = {
 		      "write a report here too, - is stdout; may be repeated" },
 		    { TRACE, "FILE",
 		      "write the trace here: .json (Chrome's, for Perfetto),\n"
-		      ".perfetto-trace, or .prv (Paraver's, with .pcf and .row\n"
-		      "beside it); may be repeated" } } },
+		      ".perfetto-trace, or .prv (Paraver's, with .pcf and\n"
+		      ".row beside it); may be repeated" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,

@@ -15,7 +15,8 @@ struct member_calls {
 
 struct walk {
 	const struct communicator *communicator;
-	struct member_calls *members; /* by rank */
+	struct member_calls *members;     /* by rank */
+	const struct trace_event **calls; /* of each, the one that it is at */
 	void (*take)(void *context, const struct collective_wait *wait);
 	void *context;
 	struct collectives *collectives;
@@ -65,16 +66,9 @@ static int collect(const struct trace *trace, const struct communicators *commun
 	return 0;
 }
 
-static const struct trace_event *call_of(const struct walk *walk, uint32_t rank)
-{
-	const struct member_calls *member = &walk->members[rank];
-
-	return member->next < member->count ? member->items[member->next] : NULL;
-}
-
 static void wait_for(const struct walk *walk, uint32_t who, uint32_t whom)
 {
-	const struct trace_event *waits = call_of(walk, who), *late = call_of(walk, whom);
+	const struct trace_event *waits = walk->calls[who], *late = walk->calls[whom];
 	struct collective_wait wait = {
 		.who = walk->communicator->members[who],
 		.whom = walk->communicator->members[whom],
@@ -95,14 +89,14 @@ static uint32_t find_last(const struct walk *walk)
 	uint32_t last = 0;
 
 	for (uint32_t i = 1; i < walk->communicator->size; i++)
-		if (call_of(walk, i)->begin_ns > call_of(walk, last)->begin_ns)
+		if (walk->calls[i]->begin_ns > walk->calls[last]->begin_ns)
 			last = i;
 	return last;
 }
 
 static void take_operation(const struct walk *walk)
 {
-	const struct trace_event *first = call_of(walk, 0);
+	const struct trace_event *first = walk->calls[0];
 	enum mpi_class class = class_of(first);
 	uint32_t size = walk->communicator->size, last = find_last(walk);
 	uint32_t root =
@@ -122,29 +116,34 @@ static uint32_t find_stray(const struct walk *walk)
 	bool differ = false;
 
 	for (uint32_t i = 1; i < size; i++) {
-		differ |= call_of(walk, i)->function != call_of(walk, 0)->function;
-		if (call_of(walk, i)->end_ns < call_of(walk, first)->end_ns)
+		differ |= walk->calls[i]->function != walk->calls[0]->function;
+		if (walk->calls[i]->end_ns < walk->calls[first]->end_ns)
 			first = i;
 	}
 	if (differ)
 		return first;
-	return class_of(call_of(walk, 0)) == MPI_COLLECTIVE &&
-			       call_of(walk, first)->end_ns < call_of(walk, last)->begin_ns
+	return class_of(walk->calls[0]) == MPI_COLLECTIVE &&
+			       walk->calls[first]->end_ns < walk->calls[last]->begin_ns
 		       ? first
 		       : size;
 }
 
-static bool all_have_calls(const struct walk *walk)
+/* False: one of them has made no more. */
+static bool look_at_calls(const struct walk *walk)
 {
-	for (uint32_t i = 0; i < walk->communicator->size; i++)
-		if (!call_of(walk, i))
+	for (uint32_t i = 0; i < walk->communicator->size; i++) {
+		const struct member_calls *member = &walk->members[i];
+
+		if (member->next >= member->count)
 			return false;
+		walk->calls[i] = member->items[member->next];
+	}
 	return walk->communicator->size > 1;
 }
 
 static void go_through(const struct walk *walk)
 {
-	while (all_have_calls(walk)) {
+	while (look_at_calls(walk)) {
 		uint32_t stray = find_stray(walk);
 
 		if (stray < walk->communicator->size) {
@@ -168,17 +167,22 @@ int collectives_go_through(const struct trace *trace, const struct communicators
 	for (uint32_t number = COMMUNICATOR_ALL; number < communicators->count && !error;
 	     number++) {
 		const struct communicator *communicator = &communicators->items[number];
-		struct walk walk = { communicator,
-				     calloc(communicator->size + 1, sizeof(struct member_calls)),
-				     take, context, ret_collectives };
+		struct walk walk = { .communicator = communicator,
+				     .take = take,
+				     .context = context,
+				     .collectives = ret_collectives };
 
-		error = walk.members ? collect(trace, communicators, number, walk.members)
-				     : -ENOMEM;
+		walk.members = calloc(communicator->size + 1, sizeof(walk.members[0]));
+		walk.calls = calloc(communicator->size + 1, sizeof(walk.calls[0]));
+		error = walk.members && walk.calls
+				? collect(trace, communicators, number, walk.members)
+				: -ENOMEM;
 		if (!error)
 			go_through(&walk);
 		for (uint32_t i = 0; walk.members && i < communicator->size; i++)
 			free(walk.members[i].items);
 		free(walk.members);
+		free(walk.calls);
 	}
 	return error;
 }

@@ -117,7 +117,7 @@ static void look_at_process(struct trace_analysis *analysis, size_t place)
 {
 	const struct trace_process *process = analysis->trace->processes[place];
 	struct rank_figures *rank = &analysis->ranks[place];
-	struct thread_time threads[THREADS_MAX];
+	struct thread_time threads[THREADS_MAX] = { { 0 } };
 	uint64_t run_ns = analysis->end_ns - analysis->begin_ns;
 
 	for (uint64_t i = 0; i < process->file.count; i++) {
