@@ -29,6 +29,7 @@ struct tracing {
 	const struct options *options;
 	struct trace_recorder *recorder;
 	struct command *command; /* NULL: none was started */
+	struct command started;  /* what command points to */
 	sigset_t signals;
 	uint64_t began_ns, shown_ns;
 };
@@ -213,7 +214,6 @@ static int trace_targets(struct tracing *tracing, const struct pid_list *targets
 			 const struct command_settings *settings)
 {
 	const struct options *options = tracing->options;
-	struct command command = { 0 };
 	enum exit_code code = EXIT_OK;
 	unsigned needs = CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
 			 (options->command ? CONFINEMENT_SIGNALS : 0);
@@ -222,15 +222,15 @@ static int trace_targets(struct tracing *tracing, const struct pid_list *targets
 	if (trace_recorder_needs_admin(tracing->recorder))
 		needs |= CONFINEMENT_PROBES;
 	if (options->command) {
-		int failure = command_start(options->command, settings, &command);
+		int failure = command_start(options->command, settings, &tracing->started);
 
 		if (failure) {
 			fprintf(stderr, "pieprofd: %s: %s\n", options->command[0],
 				strerror(-failure));
 			return failure == -ENOENT ? 127 : 126;
 		}
-		tracing->command = &command;
-		trace_recorder_follow(tracing->recorder, command.pid);
+		tracing->command = &tracing->started;
+		trace_recorder_follow(tracing->recorder, tracing->started.pid);
 	}
 	if (message_privileges_are_kept(confinement_give_up(needs)))
 		code = EXIT_INTERNAL;
@@ -243,8 +243,8 @@ static int trace_targets(struct tracing *tracing, const struct pid_list *targets
 	}
 	if (!options->command)
 		return (int)code;
-	command_await(&command, &tracing->signals);
-	return end_command(&command, code);
+	command_await(tracing->command, &tracing->signals);
+	return end_command(tracing->command, code);
 }
 
 int trace_command(struct options *options)
