@@ -124,10 +124,9 @@ static uint32_t communicator_of(const struct mpi_decoder *decoder, uint64_t hand
 		return TRACE_COMMUNICATOR_WORLD;
 	if (handle && handle == decoder->self)
 		return TRACE_COMMUNICATOR_SELF;
-	/* The newest first: a handle may be used again. */
-	for (unsigned i = decoder->communicator_count; i > 0; i--)
-		if (decoder->communicators[i - 1].handle == handle)
-			return decoder->communicators[i - 1].number;
+	for (unsigned i = 0; i < decoder->communicator_count; i++)
+		if (decoder->communicators[i].handle == handle)
+			return decoder->communicators[i].number;
 	return TRACE_COMMUNICATOR_UNKNOWN;
 }
 
@@ -144,6 +143,16 @@ static void note_communicator(struct mpi_decoder *decoder, uint64_t handle, uint
 	}
 	decoder->communicators[decoder->communicator_count].handle = handle;
 	decoder->communicators[decoder->communicator_count++].number = number;
+}
+
+static void forget_communicator(struct mpi_decoder *decoder, uint64_t handle)
+{
+	for (unsigned i = 0; i < decoder->communicator_count; i++)
+		if (decoder->communicators[i].handle == handle) {
+			decoder->communicators[i] =
+				decoder->communicators[--decoder->communicator_count];
+			return;
+		}
 }
 
 /* ---- events ---- */
@@ -476,6 +485,9 @@ static void take_meaning(struct mpi_decoder *decoder, const struct mpi_record *c
 	case MPI_COMMUNICATOR_SPLIT:
 	case MPI_COMMUNICATOR_OTHER:
 		take_communicator(decoder, call, function->class);
+		break;
+	case MPI_COMMUNICATOR_FREE:
+		forget_communicator(decoder, call->handle_in);
 		break;
 	default:
 		take_messages(decoder, call, function);

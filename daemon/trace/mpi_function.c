@@ -45,7 +45,8 @@
 	{                                                                                          \
 		name, MPI_OTHER, PLAIN, NO, { NO, NO }, NO                                         \
 	}
-#define OF_REQUESTS(name, class, ...)                                                              \
+/* Of those, in this order: handle_in to indices of struct mpi_shape. */
+#define OF_HANDLES(name, class, ...)                                                               \
 	{                                                                                          \
 		name, class, SHAPE(__VA_ARGS__, NO, NO), NO, { NO, NO }, NO                        \
 	}
@@ -115,17 +116,17 @@ const struct mpi_function mpi_functions[] = {
 	OTHER("MPI_Probe"),
 	OTHER("MPI_Iprobe"),
 
-	OF_REQUESTS("MPI_Start", MPI_START, 0, NO, NO, NO, NO, NO, NO, NO, NO),
-	OF_REQUESTS("MPI_Startall", MPI_START_ALL, NO, NO, NO, NO, NO, 1, 0, NO, NO),
-	OF_REQUESTS("MPI_Wait", MPI_WAIT, 0, NO, 1, NO, NO, NO, NO, NO, NO),
-	OF_REQUESTS("MPI_Test", MPI_WAIT, 0, NO, 2, 1, NO, NO, NO, NO, NO),
-	OF_REQUESTS("MPI_Waitall", MPI_WAIT_ALL, NO, NO, NO, NO, NO, 1, 0, 2, NO),
-	OF_REQUESTS("MPI_Testall", MPI_WAIT_ALL, NO, NO, NO, 2, NO, 1, 0, 3, NO),
-	OF_REQUESTS("MPI_Waitany", MPI_WAIT_ANY, NO, NO, 3, NO, 2, 1, 0, NO, NO),
-	OF_REQUESTS("MPI_Testany", MPI_WAIT_ANY, NO, NO, 4, 3, 2, 1, 0, NO, NO),
-	OF_REQUESTS("MPI_Waitsome", MPI_WAIT_SOME, NO, NO, NO, NO, 2, 1, 0, 4, 3),
-	OF_REQUESTS("MPI_Testsome", MPI_WAIT_SOME, NO, NO, NO, NO, 2, 1, 0, 4, 3),
-	OF_REQUESTS("MPI_Request_free", MPI_FORGET, 0, NO, NO, NO, NO, NO, NO, NO, NO),
+	OF_HANDLES("MPI_Start", MPI_START, 0, NO, NO, NO, NO, NO, NO, NO, NO),
+	OF_HANDLES("MPI_Startall", MPI_START_ALL, NO, NO, NO, NO, NO, 1, 0, NO, NO),
+	OF_HANDLES("MPI_Wait", MPI_WAIT, 0, NO, 1, NO, NO, NO, NO, NO, NO),
+	OF_HANDLES("MPI_Test", MPI_WAIT, 0, NO, 2, 1, NO, NO, NO, NO, NO),
+	OF_HANDLES("MPI_Waitall", MPI_WAIT_ALL, NO, NO, NO, NO, NO, 1, 0, 2, NO),
+	OF_HANDLES("MPI_Testall", MPI_WAIT_ALL, NO, NO, NO, 2, NO, 1, 0, 3, NO),
+	OF_HANDLES("MPI_Waitany", MPI_WAIT_ANY, NO, NO, 3, NO, 2, 1, 0, NO, NO),
+	OF_HANDLES("MPI_Testany", MPI_WAIT_ANY, NO, NO, 4, 3, 2, 1, 0, NO, NO),
+	OF_HANDLES("MPI_Waitsome", MPI_WAIT_SOME, NO, NO, NO, NO, 2, 1, 0, 4, 3),
+	OF_HANDLES("MPI_Testsome", MPI_WAIT_SOME, NO, NO, NO, NO, 2, 1, 0, 4, 3),
+	OF_HANDLES("MPI_Request_free", MPI_FORGET, 0, NO, NO, NO, NO, NO, NO, NO, NO),
 
 	ALL("MPI_Barrier", 0, NO, NO),
 	ALL("MPI_Allreduce", 5, 2, 3),
@@ -167,6 +168,8 @@ const struct mpi_function mpi_functions[] = {
 	COMMUNICATOR("MPI_Graph_create", MPI_COMMUNICATOR_OTHER, 5),
 	COMMUNICATOR("MPI_Dist_graph_create", MPI_COMMUNICATOR_OTHER, 8),
 	COMMUNICATOR("MPI_Dist_graph_create_adjacent", MPI_COMMUNICATOR_OTHER, 9),
+	OF_HANDLES("MPI_Comm_free", MPI_COMMUNICATOR_FREE, 0, NO, NO, NO, NO, NO, NO, NO, NO),
+	OF_HANDLES("MPI_Comm_disconnect", MPI_COMMUNICATOR_FREE, 0, NO, NO, NO, NO, NO, NO, NO, NO),
 	OTHER("MPI_Comm_create_group"),
 	OTHER("MPI_Comm_idup"),
 	OTHER("MPI_Intercomm_create"),

@@ -41,6 +41,7 @@ enum mpi_class {
 	MPI_COMMUNICATOR_DUP,   /* of all members, in the same order */
 	MPI_COMMUNICATOR_SPLIT, /* by colour and key */
 	MPI_COMMUNICATOR_OTHER, /* of whom is not followed */
+	MPI_COMMUNICATOR_FREE,  /* its handle may be another one's from then on */
 };
 
 struct mpi_function {

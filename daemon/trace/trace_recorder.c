@@ -23,6 +23,8 @@
 #define STATE_INITIALISED 2
 /* A process without a library is looked at less and less often, at last so. */
 #define PAUSE_MAX_NS (500 * NS_PER_MS)
+/* Pauses between looks at /proc, as multiples of the CPU time that the last one took. */
+#define PAUSE_COSTS 50
 /* What a thread that is about to enter MPI, or to leave it, needs for that. */
 #define SETTLE_MS 2
 
@@ -45,7 +47,8 @@ struct trace_recorder {
 	struct trace_process **processes;
 	size_t process_count, process_capacity;
 	struct trace_process *by_slot[MPI_TARGETS_MAX];
-	pid_t followed; /* 0: none */
+	pid_t followed;   /* 0: none */
+	uint64_t look_ns; /* when /proc is looked at again */
 	struct pid_list found;
 	uint64_t began_ns;
 	uint64_t events_left; /* that are kept, of all processes */
@@ -449,12 +452,19 @@ static void look_at_processes(struct trace_recorder *recorder)
 
 void trace_recorder_look(struct trace_recorder *recorder)
 {
+	uint64_t cpu_ns;
+
 	take_all(recorder, (int)(TRACE_LOOK_NS / NS_PER_MS));
+	if (clock_now_ns() < recorder->look_ns)
+		return;
+	cpu_ns = clock_thread_cpu_ns();
 	if (recorder->followed && !descendants_read(recorder->followed, &recorder->found))
 		for (size_t i = 0; i < recorder->found.count; i++)
 			add_candidate(recorder, recorder->found.items[i]);
 	look_at_candidates(recorder);
 	look_at_processes(recorder);
+	/* With many ranks, on the processors that they compute on. */
+	recorder->look_ns = clock_now_ns() + PAUSE_COSTS * (clock_thread_cpu_ns() - cpu_ns);
 }
 
 struct trace_progress trace_recorder_progress(const struct trace_recorder *recorder)

@@ -5,11 +5,11 @@
  *   a process --> is it a rank? has it an MPI library mapped? --> probes --> its trace file
  *
  * Processes of a launcher are found by looking at /proc (daemon/session/descendants.h), every
- * TRACE_LOOK_NS; a group of sessions (daemon/session/group.h) is for profiles, and stops threads.
- * Probes are set for each process by itself rather than for all that use the library: those of
- * others on the machine are not touched. The first rank is found when it has mapped the library;
- * from then on the file is known, and further ranks get their probes when they have been started,
- * before they map it.
+ * TRACE_LOOK_NS or as often as 2% of a processor allow; a group of sessions
+ * (daemon/session/group.h) is for profiles, and stops threads. Probes are set for each process by
+ * itself rather than for all that use the library: those of others on the machine are not touched.
+ * The first rank is found when it has mapped the library; from then on the file is known, and
+ * further ranks get their probes when they have been started, before they map it.
  */
 #ifndef PIEPROFD_DAEMON_TRACE_TRACE_RECORDER_H
 #define PIEPROFD_DAEMON_TRACE_TRACE_RECORDER_H

@@ -2,6 +2,7 @@
 """MPI calls as events: what a trace says of a job is what the job says of itself, and the job does not notice."""
 import collections
 import contextlib
+import glob
 import json
 import os
 import re
@@ -128,8 +129,7 @@ def running_job(folder, rounds):
             ranks = []
 
             def all_there():
-                children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
-                ranks[:] = [int(word) for word in children.stdout.split() if rank_of(int(word)) is not None]
+                ranks[:] = [pid for pid in children(process.pid) if rank_of(pid) is not None]
                 return len(ranks) == RANKS and all(code_of_send(pid) for pid in ranks)
 
             wait_until(all_there, what="ranks")
@@ -137,6 +137,14 @@ def running_job(folder, rounds):
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+def children(pid):
+    found = []
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
+            found += [int(word) for word in file.read().split()]
+    return found
 
 
 def rank_of(pid):

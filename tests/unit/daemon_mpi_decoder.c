@@ -287,6 +287,36 @@ static void test_sizes(void **state)
 	mpi_decoder_deinit(&decoder);
 }
 
+/* A communicator's handle is another one's when it was freed. */
+static void test_communicator(void **state)
+{
+	struct mpi_record record;
+
+	(void)state;
+	begin(MPI_KIND_OPEN_MPI);
+	record = sample_record(0, "MPI_Comm_dup", 100, 110);
+	record.words[0] = SAMPLE_WORLD;
+	record.handle_out = 0x9000;
+	call(&record);
+	assert_int_equal(events[0].kind, TRACE_COMMUNICATOR);
+	assert_int_equal(events[0].peer, TRACE_COMMUNICATOR_WORLD);
+	record = message("MPI_Send", 120, 1, 7, 0);
+	record.words[5] = 0x9000;
+	call(&record);
+	assert_int_equal(events[1].communicator, TRACE_COMMUNICATOR_FIRST);
+	record = sample_record(0, "MPI_Comm_free", 130, 140);
+	record.handle_in = 0x9000;
+	call(&record);
+	record = message("MPI_Send", 150, 1, 7, 0);
+	record.words[5] = 0x9000;
+	call(&record);
+	assert_int_equal(events[2].communicator, TRACE_COMMUNICATOR_UNKNOWN);
+	record.words[5] = SAMPLE_SELF;
+	call(&record);
+	assert_int_equal(events[3].communicator, TRACE_COMMUNICATOR_SELF);
+	mpi_decoder_deinit(&decoder);
+}
+
 /* Requests that are never completed are bounded, and more threads than there is room for. */
 static void test_bounds(void **state)
 {
@@ -346,6 +376,7 @@ int main(void)
 		cmocka_unit_test(test_persistent),
 		cmocka_unit_test(test_no_message),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_communicator),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_request_table),
 	};
