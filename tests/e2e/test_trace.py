@@ -13,7 +13,7 @@ import tempfile
 
 import paraver
 import track_events
-from harness import (PIEPROFD, TARGETS, Daemon, check, check_equal, default_interpreter, pieprofd, wait_until,
+from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, default_interpreter, pieprofd, wait_until,
                      with_packages)
 from test_launchers import MPI_ENVIRONMENT, program
 
@@ -25,6 +25,8 @@ POINTS = 0.02
 
 def job(folder, rounds):
     """The command of a job with planted faults, and its environment."""
+    if os.geteuid():
+        raise Skip("needs root")
     interpreter = with_packages(default_interpreter(), "mpi4py")
     words = [program("mpirun"), "-n", str(RANKS), interpreter.path, os.path.join(TARGETS, "ranks.py"), folder,
              str(rounds)]
@@ -204,6 +206,8 @@ def test_ranks_that_run_already():
 
 def test_refusals():
     """What cannot be traced is refused with its reason, before anything happens."""
+    if os.geteuid():
+        raise Skip("needs root")
     run = pieprofd("trace", os.getpid(), "-d", "1", code=3)
     check("has no MPI library loaded" in run.stderr, run.stderr)
     run = pieprofd("trace", os.getpid(), "-o", "trace.html", code=2)
