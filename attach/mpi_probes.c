@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define PAGE_BYTES 4096u
@@ -138,6 +139,16 @@ static int make_link(const struct multi_link *link)
 	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, link, sizeof(*link));
 }
 
+/* From 6.6 to 6.9, some see calls of the process's first thread alone. */
+static bool links_see_all_threads(void)
+{
+	struct utsname system;
+	unsigned major, minor;
+
+	return !uname(&system) && sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 10));
+}
+
 /* Does this kernel have links of many uprobes? To one in a folder it says so. */
 static bool has_links(const struct mpi_probes *probes)
 {
@@ -150,7 +161,7 @@ static bool has_links(const struct mpi_probes *probes)
 		.count = 1,
 	};
 
-	return make_link(&link) < 0 && errno == EBADF;
+	return links_see_all_threads() && make_link(&link) < 0 && errno == EBADF;
 }
 
 /* What each program is for has to be said before it is loaded. */
@@ -220,7 +231,7 @@ static void explain(int failure, struct error *error)
 			  "the kernel refuses the program that notes calls of MPI: %s",
 			  strerror(-failure));
 		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
-				      "CAP_SYS_PTRACE; before Linux 6.6, with CAP_SYS_ADMIN.");
+				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
 		return;
 	}
 	error_set(error, failure == -ENOMEM ? EXIT_INTERNAL : EXIT_PERMISSION,

@@ -27,7 +27,7 @@
 struct mpi_probes;
 
 /*
- * Two ways lead to probes. Linux 6.6 sets all of a process by one call (a BPF link of many
+ * Two ways lead to probes. Linux 6.10 sets all of a process by one call (a BPF link of many
  * uprobes). Before, each is a perf event of its own: setting them takes longer, and on kernels that
  * have both, taking them out takes a tenth of a second each.
  */

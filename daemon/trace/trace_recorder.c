@@ -301,7 +301,7 @@ static void explain(pid_t pid, int failure, struct error *error)
 		error_set_cure(error, "Raise the limit of open files: ulimit -n 65536.");
 	else
 		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
-				      "CAP_SYS_PTRACE; before Linux 6.6, with CAP_SYS_ADMIN.");
+				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
 }
 
 int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error *error)
