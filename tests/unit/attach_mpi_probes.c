@@ -10,6 +10,7 @@
 #include "tests/must.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -54,7 +55,18 @@ __attribute__((noinline)) static int outer(int count, uint64_t *requests, struct
 	return inner(&in, &out, statuses, &flag, 1, 2, 3, (uint64_t)(uintptr_t)requests);
 }
 
-/* Each byte that comes is a round of calls; then one that says so. */
+static void *call_once(void *argument)
+{
+	struct status status;
+	uint64_t in = 41, out;
+	int flag;
+
+	(void)argument;
+	(void)inner(&in, &out, &status, &flag, 1, 2, 3, 4);
+	return NULL;
+}
+
+/* Each byte that comes is a round of calls, the last in another thread; then one that says so. */
 static void work(int orders, int answers)
 {
 	static struct status statuses[REQUESTS];
@@ -65,12 +77,15 @@ static void work(int orders, int answers)
 		requests[i] = 1000 + (uint64_t)i;
 	while (read(orders, &order, 1) == 1) {
 		struct status status;
+		pthread_t thread;
 		uint64_t out;
 		int flag;
 
 		for (uint64_t i = 0; i < CALLS; i++)
 			(void)inner(&i, &out, &status, &flag, i, 6, 7, 8);
 		(void)outer(REQUESTS, requests, statuses);
+		must(!pthread_create(&thread, NULL, call_once, NULL));
+		must(!pthread_join(thread, NULL));
 		must(write(answers, &order, 1) == 1);
 	}
 	_exit(0);
@@ -184,7 +199,7 @@ static void forget(void)
 
 static void check_calls(const struct child *child)
 {
-	assert_int_equal(record_count, CALLS + 1);
+	assert_int_equal(record_count, CALLS + 2);
 	for (size_t i = 0; i < CALLS; i++) {
 		const struct mpi_record *record = &records[i];
 
@@ -205,6 +220,9 @@ static void check_calls(const struct child *child)
 	}
 	/* The function that it calls is part of it. */
 	assert_int_equal(records[CALLS].function, 1);
+	assert_int_equal(records[CALLS + 1].handle_in, 41);
+	assert_int_not_equal(records[CALLS + 1].tid, child->pid);
+	assert_false(records[CALLS + 1].flags & MPI_IS_MAIN);
 	assert_int_equal(handle_count, REQUESTS);
 	assert_int_equal(status_count, REQUESTS);
 	for (size_t i = 0; i < REQUESTS; i++) {
@@ -307,7 +325,7 @@ static void test_limit(void **state)
 	counts = mpi_probes_counts(probes, slot);
 	/* A round may be in two windows. */
 	assert_in_range(record_count, 5, 10);
-	assert_int_equal(record_count + counts.over_limit, CALLS + 1);
+	assert_int_equal(record_count + counts.over_limit, CALLS + 2);
 	assert_true(counts.over_ns > 0);
 	mpi_probes_destroy(probes);
 	end(&child);
