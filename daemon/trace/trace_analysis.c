@@ -174,13 +174,22 @@ struct waits {
 	int error;
 };
 
-static void add_wait(struct waits *waits, const struct collective_wait *wait)
+static void add_wait(struct waits *waits, const struct collective_wait *whole)
 {
 	struct trace_analysis *analysis = waits->analysis;
+	uint64_t begin_ns = whole->begin_ns, end_ns = whole->begin_ns + whole->ns;
+	struct collective_wait part = *whole, *wait = &part;
 	size_t at = 0;
 
-	if (!wait->ns)
+	/* Of the time that all ran, as all other figures. */
+	if (begin_ns < analysis->begin_ns)
+		begin_ns = analysis->begin_ns;
+	if (end_ns > analysis->end_ns)
+		end_ns = analysis->end_ns;
+	if (end_ns <= begin_ns)
 		return;
+	part.begin_ns = begin_ns;
+	part.ns = end_ns - begin_ns;
 	analysis->ranks[wait->who].waits_ns += wait->ns;
 	analysis->ranks[wait->whom].waited_for_ns += wait->ns;
 	analysis->waits_ns += wait->ns;

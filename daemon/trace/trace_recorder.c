@@ -224,13 +224,21 @@ static void look_at_rank(struct trace_process *process)
 	process->size = rank.size;
 }
 
-static struct trace_process *process_create(struct trace_recorder *recorder, pid_t pid,
-					    uint64_t start_time, struct mpi_library *library)
+static int process_create(struct trace_recorder *recorder, pid_t pid, uint64_t start_time,
+			  struct mpi_library *library, struct trace_process **ret_process)
 {
 	struct trace_process *process = calloc(1, sizeof(*process));
+	int error = process ? trace_file_open(&process->file) : -ENOMEM;
 
-	if (!process)
-		return NULL;
+	if (!error &&
+	    !ARRAY_ROOM(recorder->processes, recorder->process_count, recorder->process_capacity)) {
+		trace_file_close(&process->file);
+		error = -ENOMEM;
+	}
+	if (error) {
+		free(process);
+		return error;
+	}
 	process->pid = pid;
 	process->start_time = start_time;
 	process->library = library;
@@ -239,12 +247,8 @@ static struct trace_process *process_create(struct trace_recorder *recorder, pid
 	mpi_decoder_init(&process->decoder, library, take_event, process);
 	name_process(process);
 	look_at_rank(process);
-	if (!trace_file_open(&process->file) &&
-	    ARRAY_ROOM(recorder->processes, recorder->process_count, recorder->process_capacity))
-		return process;
-	trace_file_close(&process->file);
-	free(process);
-	return NULL;
+	*ret_process = process;
+	return 0;
 }
 
 /* mappings: NULL: it has not mapped the library yet. 0 or a negative errno. */
@@ -252,11 +256,11 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 		      struct mpi_library *library, const struct mapping_list *mappings,
 		      struct trace_process **ret_process)
 {
-	struct trace_process *process = process_create(recorder, pid, start_time, library);
-	int error;
+	struct trace_process *process;
+	int error = process_create(recorder, pid, start_time, library, &process);
 
-	if (!process)
-		return -ENOMEM;
+	if (error)
+		return error;
 	error = mpi_probes_add(recorder->probes, pid, library->fd, library->places,
 			       library->place_count, &library->layout, &process->slot);
 	if (error) {

@@ -132,7 +132,8 @@ def running_job(folder, rounds):
 
             def all_there():
                 ranks[:] = [pid for pid in children(process.pid) if rank_of(pid) is not None]
-                return len(ranks) == RANKS and all(code_of_send(pid) for pid in ranks)
+                begun = [os.path.exists(os.path.join(folder, "began-%d" % rank)) for rank in range(RANKS)]
+                return all(begun) and len(ranks) == RANKS
 
             wait_until(all_there, what="ranks")
             yield process, sorted(ranks, key=rank_of)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks of an MPI job with planted faults: rank SLOW computes for longer, and sends late.
 
-Each rank keeps account of what it does: the time that it computes, and every message that it sends
-and receives. FOLDER/rank-N.json has that at the end.
+Each rank keeps account of what it does between MPI_Init and MPI_Finalize: the time that it computes,
+and every message that it sends and receives. FOLDER/rank-N.json has that at the end; FOLDER/began-N
+is there after the first round.
 
     mpirun -n 4 python3 ranks.py FOLDER ROUNDS
 """
@@ -12,7 +13,9 @@ import random
 import sys
 import time
 
-from mpi4py import MPI
+import mpi4py
+mpi4py.rc.initialize = mpi4py.rc.finalize = False
+from mpi4py import MPI  # noqa: E402
 
 COMPUTES_S = 0.01
 SLOW, SLOWER = 2, 2.5
@@ -88,11 +91,12 @@ def exchange(world, account, round_number):
 
 def main():
     folder, rounds = sys.argv[1], int(sys.argv[2])
+    MPI.Init()
+    account = Account()
+    began = account.began
     world = MPI.COMM_WORLD
     rank = world.Get_rank()
-    account = Account()
     halves = account.inside(world.Split, rank % 2, -rank)
-    began = time.perf_counter()
     for number in range(rounds):
         compute(COMPUTES_S * (SLOWER if rank == SLOW else 1))
         exchange(world, account, number)
@@ -102,9 +106,13 @@ def main():
         if halves.Get_size() > 1:
             account.inside(halves.Send if mine == 0 else halves.Recv, [bytearray(100), MPI.BYTE], 1 - mine, 7)
             (account.sent if mine == 0 else account.received).append([rank - 2 if mine == 0 else rank + 2, 7, 100])
+        if number == 0:
+            open(os.path.join(folder, "began-%d" % rank), "w", encoding="utf-8").close()
     account.outside()
+    run_s = account.began - began
+    MPI.Finalize()
     with open(os.path.join(folder, "rank-%d.json" % rank), "w", encoding="utf-8") as file:
-        json.dump({"useful_s": account.useful_s, "run_s": time.perf_counter() - began, "sent": account.sent,
+        json.dump({"useful_s": account.useful_s, "run_s": run_s, "sent": account.sent,
                    "received": account.received}, file)
 
 
