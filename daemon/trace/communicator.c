@@ -146,68 +146,102 @@ static int duplicate(struct communicators *communicators, const struct part *par
 	return 0;
 }
 
-/* What the process has made of this one, after so many others of it; NULL: nothing more. */
-static const struct trace_event *child_of(const struct communicators *communicators,
-					  const struct made *made, size_t process, uint32_t parent,
-					  size_t place)
+/* Of what the process has made, from there on, the first one of this parent; its place. */
+static size_t next_child(const struct communicators *communicators, const struct made *made,
+			 size_t process, uint32_t parent, size_t from)
 {
-	for (size_t i = 0; i < made[process].count; i++) {
-		const struct trace_event *event = made[process].events[i];
-
-		if (communicators_find(communicators, process, (uint32_t)event->peer) == parent &&
-		    place-- == 0)
-			return event;
-	}
-	return NULL;
+	while (from < made[process].count &&
+	       communicators_find(communicators, process,
+				  (uint32_t)made[process].events[from]->peer) != parent)
+		from++;
+	return from;
 }
 
-/* The one that all members have made of it, after so many others. 1: there is none. */
-static int make_child(struct communicators *communicators, const struct trace *trace,
-		      const struct made *made, uint32_t parent, size_t place, struct part *parts)
+/* Where each member is in what it has made. False: one of them has made no more. */
+static bool look_at_parts(const struct communicators *communicators, const struct made *made,
+			  uint32_t parent, size_t *next, struct part *parts)
 {
 	const struct communicator *members = &communicators->items[parent];
-	enum mpi_class class;
 
 	for (uint32_t i = 0; i < members->size; i++) {
 		uint32_t process = members->members[i];
-		const struct trace_event *event;
 
-		if (process == UINT32_MAX || !trace->processes[process]->from_beginning)
-			return 1;
-		event = child_of(communicators, made, process, parent, place);
-		if (!event || (i && event->function != parts[0].event->function))
-			return 1;
-		parts[i] = (struct part){ process, (int32_t)i, event };
+		if (process == UINT32_MAX)
+			return false;
+		next[i] = next_child(communicators, made, process, parent, next[i]);
+		if (next[i] == made[process].count)
+			return false;
+		parts[i] = (struct part){ process, (int32_t)i, made[process].events[next[i]] };
 	}
-	if (!members->size)
-		return 1;
-	class = mpi_functions[parts[0].event->function].class;
+	return members->size > 0;
+}
+
+/* Nobody leaves before all have come: who has one that is an earlier one? size: nobody. */
+static uint32_t find_stray(const struct part *parts, uint32_t size)
+{
+	uint32_t first = 0, last = 0;
+	bool differ = false;
+
+	for (uint32_t i = 1; i < size; i++) {
+		differ |= parts[i].event->function != parts[0].event->function;
+		if (parts[i].event->end_ns < parts[first].event->end_ns)
+			first = i;
+		if (parts[i].event->begin_ns > parts[last].event->begin_ns)
+			last = i;
+	}
+	return differ || parts[first].event->end_ns < parts[last].event->begin_ns ? first : size;
+}
+
+static int make_child(struct communicators *communicators, struct part *parts, uint32_t size)
+{
+	enum mpi_class class = mpi_functions[parts[0].event->function].class;
+
 	if (class == MPI_COMMUNICATOR_SPLIT)
-		return split(communicators, parts, members->size);
+		return split(communicators, parts, size);
 	if (class == MPI_COMMUNICATOR_DUP)
-		return duplicate(communicators, parts, members->size);
+		return duplicate(communicators, parts, size);
 	communicators->not_followed++;
 	return 0;
 }
 
-/* Of each in turn, those that were made of it; these come behind. */
-static int make_all(struct communicators *communicators, const struct trace *trace,
-		    const struct made *made)
+/* All that its members have made of one together; these come behind. */
+static int make_children(struct communicators *communicators, const struct made *made,
+			 uint32_t parent, size_t *next, struct part *parts)
 {
-	struct part *parts =
-		calloc(communicators->items[COMMUNICATOR_ALL].size + 1, sizeof(parts[0]));
-	int error = parts ? 0 : -ENOMEM;
+	uint32_t size = communicators->items[parent].size;
+	bool any = false;
+	int error = 0;
 
-	for (uint32_t parent = COMMUNICATOR_ALL; parent < communicators->count && !error;
-	     parent++) {
-		int result = 0;
+	for (uint32_t i = 0; i < size; i++)
+		next[i] = 0;
+	while (!error && look_at_parts(communicators, made, parent, next, parts)) {
+		uint32_t stray = find_stray(parts, size);
 
-		for (size_t place = 0; !result; place++)
-			result = make_child(communicators, trace, made, parent, place, parts);
-		/* 1: the last one was the one before. */
-		error = result < 0 ? result : 0;
+		if (stray < size && any)
+			break;
+		if (stray < size) {
+			next[stray]++;
+			continue;
+		}
+		any = true;
+		error = make_child(communicators, parts, size);
+		for (uint32_t i = 0; i < size; i++)
+			next[i]++;
 	}
+	return error;
+}
+
+static int make_all(struct communicators *communicators, const struct made *made)
+{
+	size_t room = communicators->items[COMMUNICATOR_ALL].size + 1;
+	struct part *parts = calloc(room, sizeof(parts[0]));
+	size_t *next = calloc(room, sizeof(next[0]));
+	int error = parts && next ? 0 : -ENOMEM;
+
+	for (uint32_t parent = COMMUNICATOR_ALL; parent < communicators->count && !error; parent++)
+		error = make_children(communicators, made, parent, next, parts);
 	free(parts);
+	free(next);
 	return error;
 }
 
@@ -238,7 +272,7 @@ int communicators_init(struct communicators *communicators, const struct trace *
 			note(communicators, i, TRACE_COMMUNICATOR_WORLD, COMMUNICATOR_ALL);
 	}
 	if (!error)
-		error = make_all(communicators, trace, made);
+		error = make_all(communicators, made);
 	for (size_t i = 0; made && i < trace->count; i++)
 		free(made[i].events);
 	free(made);
