@@ -18,7 +18,7 @@ from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, defaul
 from test_launchers import MPI_ENVIRONMENT, program
 
 RANKS, SLOW = 4, 2
-ROUNDS = 105
+ROUNDS, FEWER = 105, 40
 # Of the metrics, which are shares: two points.
 POINTS = 0.02
 
@@ -177,7 +177,7 @@ def code_of_send(pid):
 
 def test_killed_tracer():
     """The tracer is killed while it traces: the kernel takes its breakpoints out, and the job finishes as ever."""
-    with tempfile.TemporaryDirectory() as folder, running_job(folder, ROUNDS) as (process, ranks):
+    with tempfile.TemporaryDirectory() as folder, running_job(folder, FEWER) as (process, ranks):
         before = {pid: code_of_send(pid) for pid in ranks}
         with subprocess.Popen([PIEPROFD, "trace", "--pid", ",".join(map(str, ranks)), "-d", "60"],
                               stdout=subprocess.DEVNULL) as tracer:
@@ -190,7 +190,7 @@ def test_killed_tracer():
 
 def test_ranks_that_run_already():
     """From the middle of a job: what is matched is right, and ranks are known."""
-    with tempfile.TemporaryDirectory() as folder, running_job(folder, ROUNDS) as (process, ranks):
+    with tempfile.TemporaryDirectory() as folder, running_job(folder, FEWER) as (process, ranks):
         path = os.path.join(folder, "trace.json")
         run = pieprofd("trace", "--name", folder, "--all", "-d", "1", "-o", path)
         check("uprobes" in run.stdout.splitlines()[0], "the first line does not say what was done: %r" % run.stdout)

@@ -17,7 +17,7 @@ import mpi4py
 mpi4py.rc.initialize = mpi4py.rc.finalize = False
 from mpi4py import MPI  # noqa: E402
 
-COMPUTES_S = 0.01
+COMPUTES_S = 0.025
 SLOW, SLOWER = 2, 2.5
 MESSAGES = 24  # of a round and rank
 

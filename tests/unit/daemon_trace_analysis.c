@@ -256,6 +256,38 @@ static void test_communicators(void **state)
 	sample_free(&sample, &analysis);
 }
 
+/* Rank 1 is traced from its second communicator on: the first one of rank 0 is nobody's. */
+static void test_communicators_from_the_middle(void **state)
+{
+	(void)state;
+	begin(2);
+	for (uint64_t i = 0; i < 2; i++)
+		for (uint64_t made = i; made < 2; made++) {
+			struct mpi_record record = sample_record(
+				i, "MPI_Comm_dup", 100 + 100 * made, 150 + 100 * made);
+
+			record.words[0] = SAMPLE_WORLD;
+			record.handle_out = 0x9000 + made;
+			sample_call(&sample, &record);
+		}
+	for (uint64_t made = 0; made < 2; made++) {
+		struct mpi_record record = sample_record(0, "MPI_Send", 300 + made, 310);
+
+		record.words[3] = 1;
+		record.words[5] = 0x9000 + made;
+		sample_call(&sample, &record);
+		record = sample_record(1, "MPI_Recv", 320 + made, 330);
+		record.words[5] = 0x9000 + made;
+		sample_call(&sample, &record);
+	}
+	end(1000);
+	assert_int_equal(analysis.communicators.count, 3);
+	assert_int_equal(analysis.messages.count, 1);
+	assert_int_equal(analysis.messages.items[0].send->begin_ns, 301);
+	assert_int_equal(analysis.messages.elsewhere, 2);
+	sample_free(&sample, &analysis);
+}
+
 /* Everybody waits for the root that sends; the root alone for those that send to it. */
 static void test_roots(void **state)
 {
@@ -323,11 +355,17 @@ static void test_over_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_metrics),         cmocka_unit_test(test_open_call),
-		cmocka_unit_test(test_late_sender),     cmocka_unit_test(test_order_of_channels),
-		cmocka_unit_test(test_from_the_middle), cmocka_unit_test(test_anybody),
-		cmocka_unit_test(test_communicators),   cmocka_unit_test(test_roots),
-		cmocka_unit_test(test_over_limit),      cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_communicators_from_the_middle),
+		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_open_call),
+		cmocka_unit_test(test_late_sender),
+		cmocka_unit_test(test_order_of_channels),
+		cmocka_unit_test(test_from_the_middle),
+		cmocka_unit_test(test_anybody),
+		cmocka_unit_test(test_communicators),
+		cmocka_unit_test(test_roots),
+		cmocka_unit_test(test_over_limit),
+		cmocka_unit_test(test_blame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
