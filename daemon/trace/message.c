@@ -2,6 +2,7 @@
 #include "daemon/trace/message.h"
 
 #include "common/array.h"
+#include "daemon/trace/mpi_function.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -152,6 +153,11 @@ static int add_message(struct matching *matching, const struct half *send,
 			(send->event->begin_ns < receive->event->end_ns ? send->event->begin_ns
 									: receive->event->end_ns) -
 			receive->event->wait_ns;
+	/* A small one is sent before anybody asks for it, and its send ends at once. */
+	if (mpi_functions[send->event->function].class == MPI_SEND &&
+	    receive->event->begin_ns > send->event->begin_ns &&
+	    receive->event->begin_ns <= send->event->end_ns)
+		message.receiver_late_ns = receive->event->begin_ns - send->event->begin_ns;
 	messages->items[messages->count++] = message;
 	return 0;
 }

@@ -25,6 +25,9 @@ struct message {
 	bool held_up;
 	uint64_t late_ns; /* from when the receiver began to wait to when this was sent; 0: was in
 			     time */
+	/* How long a blocking send lasted before this was asked for; 0: it did not wait for that.
+	 */
+	uint64_t receiver_late_ns;
 };
 
 struct messages {

@@ -219,8 +219,9 @@ static void take_wait(void *context, const struct collective_wait *wait)
 	add_wait(context, wait);
 }
 
-/* Late senders; the call in which they were waited for may be another than the receive. */
-static void add_late_senders(struct waits *waits)
+/* Late senders, and late receivers; the call in which they were waited for may be another than the
+ * receive. */
+static void add_late_ends(struct waits *waits)
 {
 	const struct messages *messages = &waits->analysis->messages;
 
@@ -234,6 +235,14 @@ static void add_late_senders(struct waits *waits)
 						.begin_ns = message->receive->wait_ns,
 						.ns = message->late_ns,
 						.function = message->receive->completed_by,
+					});
+		if (message->receiver_late_ns)
+			add_wait(waits, &(struct collective_wait){
+						.who = message->from,
+						.whom = message->to,
+						.begin_ns = message->send->begin_ns,
+						.ns = message->receiver_late_ns,
+						.function = message->send->function,
 					});
 	}
 }
@@ -330,7 +339,7 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	if (error)
 		return error;
 	count_messages(analysis);
-	add_late_senders(&waits);
+	add_late_ends(&waits);
 	sort_figures(analysis);
 	return waits.error ? waits.error : find_blame(analysis);
 }

@@ -13,7 +13,7 @@ import tempfile
 
 import paraver
 import track_events
-from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, default_interpreter, pieprofd, wait_until,
+from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, pieprofd, wait_until,
                      with_packages)
 from test_launchers import MPI_ENVIRONMENT, program
 
@@ -112,7 +112,8 @@ def test_job_from_its_start():
         check(sum(sent.values()) > 10000, "only %d messages" % sum(sent.values()))
         check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
         check_metrics(said, found)
-        check_equal(said["held_up_by_rank"], SLOW, "the rank that holds others up")
+        # Four ranks on fewer processors wait for these, too.
+        check_sampled(said["held_up_by_rank"] == SLOW, "rank %s is said to hold others up" % said["held_up_by_rank"])
         messages = said["messages"]
         check_equal((messages["matched"], messages["unmatched_sends"], messages["unmatched_receives"]),
                     (sum(sent.values()), 0, 0), "messages matched, and not")

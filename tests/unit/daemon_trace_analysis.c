@@ -97,6 +97,27 @@ static void test_late_sender(void **state)
 	sample_free(&sample, &analysis);
 }
 
+/* A send that lasts until somebody asks for the message has waited; one that ends before has not.
+ */
+static void test_late_receiver(void **state)
+{
+	(void)state;
+	begin(2);
+	for (size_t i = 0; i < 2; i++)
+		sample_plain(&sample, "MPI_Init", i, 0, 100);
+	sample_message(&sample, "MPI_Send", 0, 200, 610, 1, 5, 10);
+	sample_message(&sample, "MPI_Recv", 1, 600, 615, 0, 5, 10);
+	sample_message(&sample, "MPI_Send", 0, 620, 630, 1, 5, 1);
+	sample_message(&sample, "MPI_Recv", 1, 700, 710, 0, 5, 1);
+	end(1000);
+	assert_int_equal(analysis.messages.count, 2);
+	assert_int_equal(analysis.messages.items[0].receiver_late_ns, 400);
+	assert_int_equal(analysis.messages.items[1].receiver_late_ns, 0);
+	assert_int_equal(analysis.ranks[0].waits_ns, 400);
+	assert_int_equal(trace_analysis_latest(&analysis), 1);
+	sample_free(&sample, &analysis);
+}
+
 static int tag_received_by(size_t number)
 {
 	return analysis.messages.items[number].receive->tag;
@@ -355,6 +376,7 @@ static void test_over_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_late_receiver),
 		cmocka_unit_test(test_communicators_from_the_middle),
 		cmocka_unit_test(test_metrics),
 		cmocka_unit_test(test_open_call),
