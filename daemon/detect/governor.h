@@ -92,6 +92,13 @@ bool governor_allows_peek(const struct governor *governor, const struct governor
 void governor_charge_peek(struct governor_bucket *bucket, uint64_t peeked_ns);
 
 /*
+ * The CPU time after which a thread that was not stopped yet will have earned a stop. Before any
+ * was seen that is guessed, and more than most last: the first one meets cold caches.
+ */
+uint64_t governor_first_wait_ns(const struct governor *governor,
+				const struct governor_bucket *bucket);
+
+/*
  * The CPU time after which the thread will have earned the clock's next stop. It is
  * stopped now, and has been for stopped_ns that are not yet charged.
  */
