@@ -10,7 +10,7 @@
 #define FIRST_CYCLE_NS      150e3
 #define FIRST_CLOCK_STOP_NS 150e3
 /* The first stop of all: 0.2 to 0.7 ms were seen of it, waking included. */
-#define FIRST_STOP_NS 400e3
+#define FIRST_STOP_NS 600e3
 /* Of all that a thread has earned, so much it may owe before its clock waits, up to a step of debt.
  */
 #define TOLERATED_PART 0.1

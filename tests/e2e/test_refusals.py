@@ -242,5 +242,5 @@ def test_names_in_what_is_said():
     python = os.path.realpath(default_interpreter().path)
     home = subprocess.run([python, "-c", "import sys; print(sys.base_prefix)"], capture_output=True, text=True,
                           check=True).stdout.strip()
-    with evil_program(python, "-S", "-c", "print(input(), flush=True)\ninput()", PYTHONHOME=home) as pid:
+    with evil_program(python, "-S", "-c", "print(input(), flush=True)\nwhile True: sum(range(1000))", PYTHONHOME=home) as pid:
         check_is_printable(pieprofd("-v", "--pid", pid, "-d", 0.2, "--mode", "time").stderr)

@@ -265,12 +265,12 @@ static void test_the_first_stop_is_earned(void **state)
 	(void)state;
 	governor_init(&governor, LIMIT, true);
 	governor_bucket_init(&governor, &bucket);
-	/* 400 us are 2% of 20 ms. */
-	assert_in_range(governor_first_wait_ns(&governor, &bucket), 19999999, 20000000);
+	/* 600 us are 2% of 30 ms. */
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 29999999, 30000000);
 	governor_fill(&governor, &bucket, 10000000);
 	/* A tenth of what was earned may be owed. */
-	assert_in_range(governor_first_wait_ns(&governor, &bucket), 8999999, 9000000);
-	governor_fill(&governor, &bucket, 19000000);
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 18999999, 19000000);
+	governor_fill(&governor, &bucket, 28000000);
 	assert_int_equal(governor_first_wait_ns(&governor, &bucket), 0);
 	governor_learn_clock_stop(&governor, 100000);
 	governor_bucket_init(&governor, &bucket);
