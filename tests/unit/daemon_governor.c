@@ -277,6 +277,10 @@ static void test_the_first_stop_is_earned(void **state)
 	assert_in_range(governor_first_wait_ns(&governor, &bucket), 4999999, 5000000);
 	governor_charge(&bucket, 100000);
 	assert_in_range(governor_first_wait_ns(&governor, &bucket), 9999999, 10000000);
+	/* Of time alone it costs less. */
+	governor_init(&governor, LIMIT, false);
+	governor_bucket_init(&governor, &bucket);
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 19999999, 20000000);
 	governor_init(&governor, 0, true);
 	assert_true(governor_first_wait_ns(&governor, &bucket) >= 10000000000);
 }
