@@ -262,8 +262,9 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		return;
 	when = slow_call_get(site->slow)->when;
 	facts->summary->slow = argument_part_of_slow(site->slow);
-	facts->end =
-		slow_call_sorts(site->slow) && facts->veto.takes_item && !argument_sorts_few(site);
+	facts->end = (slow_call_sorts(site->slow) || when == SLOW_END) && facts->veto.takes_item &&
+		     !argument_sorts_few(site);
+	facts->growing |= when == SLOW_ENLARGES || argument_joins_lists(site);
 	switch (when) {
 	case SLOW_IN_TURN:
 		/* As a sequence is that it goes over, and that it makes longer. */
@@ -402,14 +403,16 @@ static bool is_within(const struct argument_facts *facts, const struct argument_
 	       log->sites[inner].offset < log->sites[outer].offset;
 }
 
-/* f(g(x)), where g(x) is longer each time: so is the work of f, and one change mends both. */
+/* f(g(x)), (*x, y), where g(x), or the list that a tuple is made of, is longer each time: so is the
+ * work on it, and one change mends both. */
 static void inherit_growth(struct argument_facts *facts, const struct argument_log *log,
 			   uint32_t id)
 {
 	struct argument_facts *outer = &facts[id];
 	const struct argument_site *site = &log->sites[id];
 
-	if (site->offset == ARGUMENT_ENTRY || site->kind != OPERATION_CALL || site->of_callee ||
+	if (site->offset == ARGUMENT_ENTRY || site->of_callee ||
+	    (site->kind != OPERATION_CALL && site->kind != OPERATION_BUILD) ||
 	    outer->most_items < ARGUMENT_GROWN_ITEMS_MIN)
 		return;
 	for (uint32_t inner = 0; inner < log->site_count; inner++)
