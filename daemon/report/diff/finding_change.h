@@ -35,6 +35,7 @@ struct finding_change {
 };
 
 struct finding_changes {
+	const struct diff *diff;
 	struct finding *findings[DIFF_SIDES];
 	size_t counts[DIFF_SIDES];
 	/* Those of now in the order of findings_find(), then those that are gone. */
