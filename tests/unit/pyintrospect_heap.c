@@ -17,74 +17,7 @@
 
 #include <cmocka.h>
 
-#define BASE  0x7f0000000000ull
-#define BYTES 0x40000ull
-
-/* ---- memory of a process */
-
-static uint64_t memory[BYTES / 8];
-
-static void put(uint64_t offset, uint64_t value)
-{
-	assert_true(offset < BYTES && offset % 8 == 0);
-	memory[offset / 8] = value;
-}
-
-static int read_memory(void *context, struct memory_range *ranges, size_t count)
-{
-	(void)context;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t offset = ranges[i].address - BASE;
-
-		ranges[i].error = offset > BYTES || ranges[i].size > BYTES - offset ? -EFAULT : 0;
-		if (!ranges[i].error)
-			memcpy(ranges[i].buffer, (uint8_t *)memory + offset, ranges[i].size);
-	}
-	return 0;
-}
-
-static int read_pages(void *context, remote_addr start, size_t count, uint8_t *ret_states)
-{
-	(void)context;
-	(void)start;
-	memset(ret_states, PAGE_PRESENT | PAGE_EXCLUSIVE, count);
-	return 0;
-}
-
-/* One mapping of all of the memory, copied. */
-struct heap {
-	struct mapping mapping;
-	struct mapping_list mappings;
-	struct memory_reader reader;
-	struct page_reader pages;
-	struct heap_image image;
-	struct heap_nodes nodes;
-};
-
-static void open_heap(struct heap *heap, const char *path, uint32_t pool_bytes)
-{
-	const struct heap_image_options options = { .limit = 1u << 30 };
-
-	*heap = (struct heap){
-		.mapping = { .start = BASE, .end = BASE + BYTES, .protection = 3, .path = path },
-		.reader = { read_memory, NULL },
-		.pages = { read_pages, NULL },
-	};
-	heap->mappings = (struct mapping_list){ .mappings = &heap->mapping, .count = 1 };
-	assert_int_equal(heap_image_init(&heap->image, &heap->reader, &heap->pages, &heap->mappings,
-					 &options),
-			 0);
-	heap_nodes_init(&heap->nodes, &heap->image, pool_bytes);
-	assert_int_equal(heap_pool_find_all(&heap->nodes), 0);
-	assert_int_equal(heap_nodes_index(&heap->nodes), 0);
-	assert_int_equal(heap_chunk_find_all(&heap->nodes), 0);
-}
-
-static void close_heap(struct heap *heap)
-{
-	heap_nodes_deinit(&heap->nodes);
-	heap_image_deinit(&heap->image);
-}
+#include "tests/unit/heap_memory.h"
 
 /* ---- pools */
 
@@ -235,24 +168,6 @@ static void test_mapped_chunks(void **state)
 }
 
 /* ---- types */
-
-#define TYPES 0x8000
-#define NAMES 0xf000
-
-static remote_addr put_type(unsigned number, const char *name, uint64_t flags, uint64_t basic,
-			    uint64_t item)
-{
-	uint64_t at = TYPES + (uint64_t)number * 0x400, text = NAMES + (uint64_t)number * 64;
-
-	put(at, 1);
-	put(at + OBJECT_TYPE, BASE + TYPES);
-	put(at + TYPE_NAME, BASE + text);
-	put(at + TYPE_BASIC, basic);
-	put(at + TYPE_ITEM, item);
-	put(at + TYPE_FLAGS_AT, flags | FLAG_READY);
-	memcpy((uint8_t *)memory + text, name, strlen(name) + 1);
-	return BASE + at;
-}
 
 static void test_types(void **state)
 {
