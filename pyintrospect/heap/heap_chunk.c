@@ -207,7 +207,7 @@ static int find_in(struct heap_nodes *nodes, const struct heap_extent *extent)
 		return error;
 	if (extent->area == HEAP_AREA_BREAK)
 		return walk_break(nodes, extent);
-	if (extent->area != HEAP_AREA_ANONYMOUS)
+	if (!heap_nodes_may_map(nodes, extent))
 		return 0;
 	heap -= heap % HEAP_ALIGNMENT;
 	for (; heap < extent->end && extent->end - heap >= PAGE_BYTES && !error;

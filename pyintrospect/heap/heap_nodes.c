@@ -154,10 +154,9 @@ size_t heap_nodes_begin_finding(struct heap_nodes *nodes)
 	return (size_t)nodes->count + nodes->found_limit;
 }
 
-/* What was mapped right behind a library's .bss is one mapping with it. */
-static bool may_hold_blocks(const struct heap_nodes *nodes, const struct heap_extent *extent)
+bool heap_nodes_may_map(const struct heap_nodes *nodes, const struct heap_extent *extent)
 {
-	return extent->area == HEAP_AREA_ANONYMOUS || extent->area == HEAP_AREA_BREAK ||
+	return extent->area == HEAP_AREA_ANONYMOUS ||
 	       (extent->area == HEAP_AREA_DATA &&
 		!nodes->image->mappings->mappings[extent->mapping].inode);
 }
@@ -165,7 +164,8 @@ static bool may_hold_blocks(const struct heap_nodes *nodes, const struct heap_ex
 bool heap_nodes_is_foreign(const struct heap_nodes *nodes, const struct heap_extent *extent,
 			   remote_addr address)
 {
-	return nodes->first_found != HEAP_NODE_NONE && may_hold_blocks(nodes, extent) &&
+	return nodes->first_found != HEAP_NODE_NONE &&
+	       (extent->area == HEAP_AREA_BREAK || heap_nodes_may_map(nodes, extent)) &&
 	       !heap_nodes_in_pool(nodes, extent, address);
 }
 

@@ -90,6 +90,12 @@ __attribute__((warn_unused_result)) int heap_nodes_index(struct heap_nodes *node
 /* What is added from now on may be found. How many nodes there can be then. */
 size_t heap_nodes_begin_finding(struct heap_nodes *nodes);
 
+/*
+ * Memory that allocators map: also behind a library's .bss, with which it is one mapping when the
+ * kernel put it right there.
+ */
+bool heap_nodes_may_map(const struct heap_nodes *nodes, const struct heap_extent *extent);
+
 /* Memory that may hold what is to be found: private, of no file, no stack, and in no pool. */
 bool heap_nodes_is_foreign(const struct heap_nodes *nodes, const struct heap_extent *extent,
 			   remote_addr address);

@@ -43,20 +43,22 @@ static inline int read_memory(void *context, struct memory_range *ranges, size_t
 static inline int read_pages(void *context, remote_addr start, size_t count, uint8_t *ret_states)
 {
 	(void)context;
-	(void)start;
-	memset(ret_states, PAGE_PRESENT | PAGE_EXCLUSIVE, count);
+	memset(ret_states, start < BASE ? 0 : PAGE_PRESENT | PAGE_EXCLUSIVE, count);
 	return 0;
 }
 
 /* One mapping of all of the memory, copied. */
 struct heap {
-	struct mapping mapping;
+	struct mapping items[2]; /* a library's data, which nothing is read of, and the memory */
 	struct mapping_list mappings;
 	struct memory_reader reader;
 	struct page_reader pages;
 	struct heap_image image;
 	struct heap_nodes nodes;
 };
+
+/* A library's data end where the memory begins. */
+static bool behind_library;
 
 /* foreign: as of heap_nodes. */
 static inline void open_foreign_heap(struct heap *heap, const char *path, uint32_t pool_bytes,
@@ -65,11 +67,18 @@ static inline void open_foreign_heap(struct heap *heap, const char *path, uint32
 	const struct heap_image_options options = { .limit = 1u << 30 };
 
 	*heap = (struct heap){
-		.mapping = { .start = BASE, .end = BASE + BYTES, .protection = 3, .path = path },
+		.items = { { .start = BASE - BYTES,
+			     .end = BASE,
+			     .inode = 1,
+			     .protection = 3,
+			     .path = "/lib/libx.so" },
+			   { .start = BASE, .end = BASE + BYTES, .protection = 3, .path = path } },
 		.reader = { read_memory, NULL },
 		.pages = { read_pages, NULL },
 	};
-	heap->mappings = (struct mapping_list){ .mappings = &heap->mapping, .count = 1 };
+	heap->mappings =
+		(struct mapping_list){ .mappings = behind_library ? heap->items : heap->items + 1,
+				       .count = behind_library ? 2 : 1 };
 	assert_int_equal(heap_image_init(&heap->image, &heap->reader, &heap->pages, &heap->mappings,
 					 &options),
 			 0);

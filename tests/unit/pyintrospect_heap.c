@@ -167,6 +167,23 @@ static void test_mapped_chunks(void **state)
 	close_heap(&heap);
 }
 
+/* The kernel makes one mapping of a library's .bss and of what it maps right behind. */
+static void test_chunk_behind_bss(void **state)
+{
+	struct heap heap;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put(0x4000 + 8, 0x3000 | 2);
+	behind_library = true;
+	open_heap(&heap, "", POOL_BYTES_3_9);
+	behind_library = false;
+	assert_int_equal(heap.image.extents[0].area, HEAP_AREA_DATA);
+	assert_int_equal(heap.nodes.chunk_count, 1);
+	assert_int_equal(heap.nodes.chunks[0].address, BASE + 0x4010);
+	close_heap(&heap);
+}
+
 /* ---- types */
 
 static void test_types(void **state)
@@ -267,9 +284,13 @@ static void test_path_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pools),       cmocka_unit_test(test_torn_pools),
-		cmocka_unit_test(test_chunks),      cmocka_unit_test(test_mapped_chunks),
-		cmocka_unit_test(test_types),       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_torn_pools),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_mapped_chunks),
+		cmocka_unit_test(test_chunk_behind_bss),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_path_limits),
 	};
 
