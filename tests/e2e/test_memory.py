@@ -138,9 +138,10 @@ def test_nothing_grows():
 def test_copies(one_interpreter):
     """Time in copying is where the copies are, and the bytes are about what the target counted itself."""
     with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
-        path, kept = os.path.join(folder, "x.json"), os.path.join(folder, "x.pieprof")
+        path, kept, page = (os.path.join(folder, "x." + ending) for ending in ("json", "pieprof", "html"))
         with Target(one_interpreter, "copies.py", 3, stdin=subprocess.PIPE) as target:
-            with Daemon("--pid", target.pid, "-d", 0, "--mode", "time", "--memory", "--details", "-o", path, "-o", kept) as daemon:
+            with Daemon("--pid", target.pid, "-d", 0, "--mode", "time", "--memory", "--details", "-o", path, "-o", kept,
+                        "-o", page) as daemon:
                 words = target.process.stdout.readline().split()
                 daemon.signal(signal.SIGINT)
                 daemon.finish()
@@ -150,6 +151,8 @@ def test_copies(one_interpreter):
         with open(path) as file, open(again) as second:
             report = json.load(file)
             check_equal(json.load(second), report, "the report of the recording")
+        with open(page) as file:
+            check('id="copy-lines"' in file.read(), "the page has no copies")
     check_equal(words[:1], ["copied"], "what the target says")
     truth = {name: int(number) for name, number in (word.split("=") for word in words[1:])}
     copies, cpu_ns = report["memory"]["copies"], sum(report["time_ns"].values())
