@@ -43,6 +43,18 @@
 	"the class's own can copy what needs it"
 #define EXACT(other) "works in exact fractions: " other
 #define MOVES_ALL    "moves all that is behind it each time: use collections.deque"
+#define OF_DISTRIBUTION                                                                            \
+	"checks and broadcasts its arguments for each single number, which takes far longer than " \
+	"the formula: give all numbers to one call, or write the formula with math"
+#define BY_TRANSFORM                                                                               \
+	"multiplies each number of one array by each of the other: scipy.signal.fftconvolve() "    \
+	"does "                                                                                    \
+	"it by their transforms"
+#define DISTRIBUTION(function)                                                                     \
+	{                                                                                          \
+		function, "/stats/_distn_infrastructure.py", OF_DISTRIBUTION,                      \
+			SLOW_OF_OBJECT_ON_NUMBERS, 0.97                                            \
+	}
 
 static const struct slow_call slow_calls[] = {
 	{ "iterrows", "pandas/core/frame.py",
@@ -158,6 +170,75 @@ static const struct slow_call slow_calls[] = {
 	  0.9 },
 	{ "median", "/_function_base_impl.py", ON_LIST("statistics.median() will do"), SLOW_ON_LIST,
 	  0.9 },
+	{ "percentile", "/function_base.py", ON_LIST("sorted() and an index will do"), SLOW_ON_LIST,
+	  0.9 },
+	{ "percentile", "/_function_base_impl.py", ON_LIST("sorted() and an index will do"),
+	  SLOW_ON_LIST, 0.9 },
+	{ "quantile", "/_function_base_impl.py", ON_LIST("sorted() and an index will do"),
+	  SLOW_ON_LIST, 0.9 },
+	{ "average", "/function_base.py", ON_LIST("sums of a generator will do"), SLOW_ON_LIST,
+	  0.8 },
+	{ "average", "/_function_base_impl.py", ON_LIST("sums of a generator will do"),
+	  SLOW_ON_LIST, 0.8 },
+	{ "unique", "/arraysetops.py", ON_LIST("sorted(set()) will do"), SLOW_ON_LIST, 0.8 },
+	{ "unique", "/_arraysetops_impl.py", ON_LIST("sorted(set()) will do"), SLOW_ON_LIST, 0.8 },
+	DISTRIBUTION("pdf"),
+	DISTRIBUTION("logpdf"),
+	DISTRIBUTION("pmf"),
+	DISTRIBUTION("logpmf"),
+	DISTRIBUTION("cdf"),
+	DISTRIBUTION("logcdf"),
+	DISTRIBUTION("sf"),
+	DISTRIBUTION("logsf"),
+	DISTRIBUTION("ppf"),
+	DISTRIBUTION("isf"),
+	{ "__call__", "/interpolate/_polyint.py",
+	  "is called for single numbers: give all of them to one call, or use numpy.interp() for a "
+	  "linear one",
+	  SLOW_OF_OBJECT_ON_NUMBERS, 0.8 },
+	{ "searchsorted", "/fromnumeric.py",
+	  "looks up one number a call: give all of them to one call, or use bisect on a list",
+	  SLOW_FOR_NUMBER, 0.85 },
+	{ "isin", "/_arraysetops_impl.py",
+	  "goes through all of the array for one number: keep its items in a set", SLOW_FOR_NUMBER,
+	  0.9 },
+	{ "cross", "/numeric.py",
+	  "is made for many vectors and is called on one pair: give all pairs to one call, or "
+	  "write the "
+	  "three products out",
+	  SLOW_ON_FEW, 0.9 },
+	{ "convolve", "/numeric.py", BY_TRANSFORM, SLOW_ON_LARGE, 0.85 },
+	{ "correlate", "/numeric.py", BY_TRANSFORM, SLOW_ON_LARGE, 0.85 },
+	{ "choices", "/random.py",
+	  "adds up all weights for one draw: draw all at once (k=), or give cum_weights, added up "
+	  "once "
+	  "by itertools.accumulate()",
+	  SLOW_WEIGHED, 0.85 },
+	{ "sort", "/fromnumeric.py",
+	  "sorts all of it to take the first or the last item: use its min() or max()", SLOW_END,
+	  0.9 },
+	{ "stack", "/inspect.py",
+	  "reads the source of each frame: sys._getframe() gives the frames alone", SLOW_OF_STATE,
+	  0.97 },
+	{ "parse", "/dateutil/parser/_parser.py",
+	  "guesses the format anew for each text: datetime.fromisoformat() and strptime() are told "
+	  "it",
+	  SLOW_ALWAYS, 0.85 },
+	{ "genfromtxt", "/npyio.py",
+	  "splits and converts each line in Python: numpy.loadtxt() (from NumPy 1.23 on) and "
+	  "pandas.read_csv() do so in C",
+	  SLOW_ALWAYS, 0.75 },
+	{ "genfromtxt", "/_npyio_impl.py",
+	  "splits and converts each line in Python: numpy.loadtxt() and pandas.read_csv() do so "
+	  "in C",
+	  SLOW_ALWAYS, 0.75 },
+	{ "read", "pandas/io/parsers/python_parser.py",
+	  "parses in Python: the engine \"c\", the default for a separator of one character, does "
+	  "so in C",
+	  SLOW_INSIDE, 0.8 },
+	{ "_setitem_with_indexer_missing", "pandas/core/indexing.py",
+	  "copies all rows to add one: collect the rows in a list, and make the frame of them once",
+	  SLOW_ENLARGES, 1 },
 	{ "reader", NULL, "is made anew for one line: give it the whole file, or all lines",
 	  SLOW_ON_ONE, 0.8 },
 	{ "unpack_from", NULL,
@@ -232,7 +313,10 @@ bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
 	switch (slow_call_get(number)->when) {
 	case SLOW_IN_TURN:
 	case SLOW_SORT:
+	case SLOW_ENLARGES:
 		return verdict == ARGUMENT_GROWING;
+	case SLOW_END:
+		return verdict == ARGUMENT_END;
 	case SLOW_AT_FRONT:
 		return verdict == ARGUMENT_CUT;
 	case SLOW_SEARCH:
