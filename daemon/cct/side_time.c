@@ -43,6 +43,9 @@ void side_time_add(struct side_time *to, const struct side_time *more)
 	for (unsigned i = 0; i < FRESH_OWNER_COUNT; i++)
 		to->fresh_bytes[i] += more->fresh_bytes[i];
 	to->fresh_samples += more->fresh_samples;
+	to->copying_ns += more->copying_ns;
+	to->copied_low_bytes += more->copied_low_bytes;
+	to->copied_high_bytes += more->copied_high_bytes;
 }
 
 static const struct window_field side_fields[] = {
@@ -51,6 +54,9 @@ static const struct window_field side_fields[] = {
 	WINDOW_FIELD(side_time, contending_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(side_time, fresh_bytes, WINDOW_SUBTRACT),
 	WINDOW_FIELD(side_time, fresh_samples, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, copying_ns, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, copied_low_bytes, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, copied_high_bytes, WINDOW_SUBTRACT),
 };
 
 const struct window_table window_side_time = WINDOW_TABLE(side_time, side_fields);

@@ -6,7 +6,7 @@
  * same stop and so costs nothing, and by names of functions.
  *
  * And what is no time, but is kept and passed along with it: fresh memory, the pages that were
- * touched for the first time, by samples of page faults.
+ * touched for the first time, by samples of page faults; and what was copied, by samples of time.
  */
 #ifndef PIEPROFD_DAEMON_CCT_SIDE_TIME_H
 #define PIEPROFD_DAEMON_CCT_SIDE_TIME_H
@@ -42,6 +42,8 @@ struct side_time {
 	uint64_t contending_ns; /* of the CPU time: asking for the GIL */
 	uint64_t fresh_bytes[FRESH_OWNER_COUNT];
 	uint64_t fresh_samples;
+	uint64_t copying_ns; /* of the CPU time: in the C library's copying */
+	uint64_t copied_low_bytes, copied_high_bytes; /* in it: from and to */
 };
 
 uint64_t side_time_waiting_ns(const struct side_time *side);

@@ -213,8 +213,8 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.memory),
 	  .help = { { RECORD, NULL,
-		      "also which lines make resident memory grow, and what\n"
-		      "was resident over time" } } },
+		      "also which lines make resident memory grow, what was\n"
+		      "resident over time, and which lines copy memory" } } },
 	{ .name = "loads",
 	  .together = "stores",
 	  .parse = option_flag,

@@ -105,7 +105,10 @@ void heap_html_regions(const struct heap_regions *regions,
 		{ "Libraries and files", "programs, libraries and other files, with their data",
 		  regions->libraries_bytes },
 		{ "Stacks", "of threads", regions->stacks_bytes },
-		{ "Other", "anonymous or shared, of no kind that is known", regions->other_bytes },
+		{ "Other",
+		  "anonymous or shared: of no kind that is known, or of an allocator that is not "
+		  "read",
+		  regions->other_bytes },
 	};
 
 	for (size_t i = 0; i < HEAP_HTML_REGIONS; i++)

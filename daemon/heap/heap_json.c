@@ -162,6 +162,8 @@ static json_t *json_quality(const struct heap_look *look)
 	object = json_with(object, "unheld_reached_bytes",
 			   json_count(quality->unheld_reached_bytes));
 	object = json_with(object, "misjudged_blocks", json_count(quality->misjudged_blocks));
+	object = json_with(object, "found_objects", json_count(quality->found_objects));
+	object = json_with(object, "found_bytes", json_count(quality->found_bytes));
 	object = json_with(object, "copied_bytes", json_count(quality->copied_bytes));
 	object = json_with(object, "skipped_bytes", json_count(quality->skipped_bytes));
 	object = json_with(object, "swapped_bytes", json_count(quality->swapped_bytes));
@@ -185,6 +187,7 @@ json_t *heap_json_look(const struct heap_look *look, size_t holders_max)
 	object = json_with(object, "unix_ns", json_known(look->unix_ns));
 	object = json_with(object, "process", json_process(look));
 	object = json_with(object, "regions", json_regions(&look->snapshot.regions));
+	object = json_with(object, "allocator", json_text_or_null(look->snapshot.allocator));
 	object = json_with(object, "types", json_types(look));
 	object = json_with(object, "types_omitted",
 			   json_count(types > TYPES_MAX ? types - TYPES_MAX : 0));

@@ -50,20 +50,25 @@ static void put_process(const struct text_layout *layout, const struct heap_look
 	text_last_cell(layout, words, layout->columns - 2);
 }
 
-static void put_regions(const struct text_layout *layout, const struct heap_regions *regions)
+static void put_regions(const struct text_layout *layout, const struct heap_snapshot *snapshot)
 {
+	const struct heap_regions *regions = &snapshot->regions;
+	const char *allocator = snapshot->allocator;
 	char words[1024];
 
 	snprintf(words, sizeof(words),
 		 "%s in RAM = Python objects %s + free in used pools %s + malloc: held by objects "
-		 "%s, by nobody known %s, free %s + libraries and files %s + stacks %s + other %s",
+		 "%s, by nobody known %s, free %s + libraries and files %s + stacks %s + "
+		 "other%s%s%s %s",
 		 figure_bytes(regions->rss_bytes).text, figure_bytes(regions->objects_bytes).text,
 		 figure_bytes(regions->pool_free_bytes).text,
 		 figure_bytes(regions->malloc_held_bytes).text,
 		 figure_bytes(regions->malloc_unheld_bytes).text,
 		 figure_bytes(regions->free_bytes).text,
 		 figure_bytes(regions->libraries_bytes).text,
-		 figure_bytes(regions->stacks_bytes).text, figure_bytes(regions->other_bytes).text);
+		 figure_bytes(regions->stacks_bytes).text, allocator ? " (" : "",
+		 allocator ? allocator : "", allocator ? ")" : "",
+		 figure_bytes(regions->other_bytes).text);
 	fputc('\n', layout->file);
 	text_wrapped(layout, "MEMORY  ", words);
 }
@@ -177,6 +182,26 @@ static void put_cuts(const struct text_layout *layout, const struct heap_look *l
 			     "damaged.");
 }
 
+static void put_allocator(const struct text_layout *layout, const struct heap_snapshot *snapshot)
+{
+	const struct heap_quality *quality = &snapshot->quality;
+	char words[256];
+
+	if (!snapshot->allocator)
+		return;
+	if (snapshot->holders == HEAP_HOLDERS_KNOWN)
+		snprintf(words, sizeof(words),
+			 "The process has memory of %s, which is not read: %s in it were found by "
+			 "references, garbage there was not.",
+			 snapshot->allocator, figure_bytes(quality->found_bytes).text);
+	else
+		snprintf(words, sizeof(words),
+			 "The process has memory of %s, which is not read, and without holders "
+			 "nothing in it is counted.",
+			 snapshot->allocator);
+	text_wrapped(layout, "  ", words);
+}
+
 /* Of the look alone: beside what has grown, on one screen, there is no room for it. */
 static int put_look(const struct text_layout *layout, const struct heap_look *look, size_t rows,
 		    bool brief)
@@ -211,7 +236,7 @@ int heap_write_text(const struct heap_look *look, const struct writer_options *o
 	put_process(&layout, look);
 	if (look->course && !options->verdict_last)
 		heap_text_verdict(&layout, look);
-	put_regions(&layout, &look->snapshot.regions);
+	put_regions(&layout, &look->snapshot);
 	if (look->course)
 		error = heap_text_growth(
 			&layout, look, options->brief && !options->lines_max ? ROWS_GROWTH : rows);
@@ -219,6 +244,7 @@ int heap_write_text(const struct heap_look *look, const struct writer_options *o
 		error = put_look(&layout, look, rows, options->brief);
 	if (error)
 		return error;
+	put_allocator(&layout, &look->snapshot);
 	put_cuts(&layout, look);
 	if (look->course && options->verdict_last)
 		heap_text_verdict(&layout, look);

@@ -275,6 +275,9 @@ static void charge(struct clock_sampler *sampler, const struct clock_sample *sam
 	*sink->gil_known |= python->gil != GIL_UNKNOWN;
 	if (python->gil == GIL_HELD && !sample->in_kernel)
 		times->gil_ns += time_ns;
+	if (!sample->in_kernel)
+		copy_volume_charge(sink->copies, sink->target, &sample->registers, time_ns,
+				   node ? &node->side : NULL, &times->side);
 	if (!node)
 		return;
 	cct_node_charge(node, time_class, 1, time_ns);

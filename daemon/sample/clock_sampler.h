@@ -24,6 +24,7 @@
 #include "common/error.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cct/cct.h"
+#include "daemon/sample/copy_volume.h"
 #include "daemon/sample/fresh_memory.h"
 #include "daemon/sample/thread_stacks.h"
 #include "daemon/sample/thread_times.h"
@@ -44,6 +45,7 @@ struct clock_sink {
 	bool *gil_known;             /* set when it is */
 	bool *mappings_stale;        /* set when an address lies in no module */
 	struct fresh_memory *memory; /* NULL: page faults are not sampled */
+	const struct copy_volume *copies;
 	/* Names of the tree's frames in the kernel, for as long as that; NULL: without such. */
 	struct kernel_functions *kernel;
 };

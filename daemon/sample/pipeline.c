@@ -39,8 +39,10 @@ int pipeline_init(struct pipeline *pipeline, struct target *target,
 		.breakpoints = options->breakpoints,
 		.memory_events = options->memory_events,
 	};
-	if (options->memory)
+	if (options->memory) {
 		fresh_memory_init(&pipeline->memory, target->pid);
+		copy_volume_init(&pipeline->copies, target);
+	}
 	governor_init(&pipeline->governor, options->max_overhead,
 		      options->loads || options->stores);
 	pipeline->cct = cct_create(options->node_limit);
@@ -409,6 +411,9 @@ static void charge_ticks(struct pipeline *pipeline, struct pipeline_thread *thre
 	timeline_charge(&pipeline->thread_timeline, thread->times, pipeline->event_ns, time_class,
 			time_ns);
 	charge_gil(pipeline, thread, time_ns);
+	copy_volume_charge(&pipeline->copies, pipeline->target, &pipeline->capture.registers,
+			   time_ns, node ? &node->side : NULL,
+			   &pipeline->threads.items[thread->times].side);
 	if (!node)
 		return;
 	cct_node_charge(node, time_class, pipeline->clock_ticks, time_ns);

@@ -21,6 +21,7 @@
 #include "daemon/detect/argument_sampler.h"
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
+#include "daemon/sample/copy_volume.h"
 #include "daemon/sample/fresh_memory.h"
 #include "daemon/sample/place_votes.h"
 #include "daemon/sample/stop_times.h"
@@ -65,8 +66,9 @@ struct pipeline {
 	bool gil_known;      /* whether a thread holds the GIL could be told at some stop */
 	struct waiting waiting;
 	struct fresh_memory memory;
-	bool waits_wanted; /* threads that sleep are looked at */
-	bool overdrawn;    /* some thread's stops exceed the limit: lengthen the period */
+	struct copy_volume copies; /* likewise asked for */
+	bool waits_wanted;         /* threads that sleep are looked at */
+	bool overdrawn;            /* some thread's stops exceed the limit: lengthen the period */
 	/* of the stop in hand */
 	struct capture capture;
 	bool captured;

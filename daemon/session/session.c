@@ -148,6 +148,7 @@ static int open_clocks(struct session *session, struct error *error)
 		.gil_known = &pipeline->gil_known,
 		.mappings_stale = &pipeline->mappings_stale,
 		.memory = options->memory ? &pipeline->memory : NULL,
+		.copies = &pipeline->copies,
 		.kernel = options->no_kernel_frames ? NULL : &pipeline->kernel_functions,
 	};
 	double share = !needs_tracer(options) ? 1

@@ -163,6 +163,7 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.memory = session->options.memory;
 	if (facts.memory)
 		facts.resident = fresh_memory_figures(&pipeline->memory);
+	facts.copies = copy_volume_known(&pipeline->copies) && !session->unstopped;
 	facts.open_source_context = (void *)(uintptr_t)session;
 	facts.source_memory = &session_source_memory;
 	facts.start_frames = session->options.start_frames;

@@ -50,6 +50,7 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, other_root, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, waits, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, memory, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, copies, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, resident, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, gil_known, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, native_unknown, WINDOW_SAME),

@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_chunk_lists.h"
+#include "pyintrospect/heap/heap_debug.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +32,15 @@ static uint64_t size_word(const struct heap_nodes *nodes, remote_addr chunk)
 	return bytes ? field_u64(bytes, 8) : 0;
 }
 
+static uint8_t debug_heads(const struct heap_nodes *nodes, remote_addr block, uint64_t size)
+{
+	const uint8_t *bytes = heap_image_at(nodes->image, block, 2ull * HEAP_DEBUG_BEFORE);
+
+	if (!bytes || size <= 2ull * HEAP_DEBUG_AROUND || !heap_debug_is_head(bytes))
+		return 0;
+	return heap_debug_is_head(bytes + HEAP_DEBUG_BEFORE) ? 2 : 1;
+}
+
 static int add_chunk(struct heap_nodes *nodes, remote_addr chunk, uint64_t size,
 		     enum heap_chunk_state state)
 {
@@ -40,6 +50,9 @@ static int add_chunk(struct heap_nodes *nodes, remote_addr chunk, uint64_t size,
 		.address = chunk + CHUNK_HEAD,
 		.size = size,
 		.state = (uint8_t)state,
+		.debug_heads = state == HEAP_CHUNK_USED || state == HEAP_CHUNK_MAPPED
+				       ? debug_heads(nodes, chunk + CHUNK_HEAD, size)
+				       : 0,
 	};
 	return 0;
 }
@@ -96,7 +109,9 @@ static int walk_break(struct heap_nodes *nodes, const struct heap_extent *extent
 		    heap_image_reread(nodes->image, extent->start, extent->end - extent->start))
 			break;
 	}
-	if (error == -EBADMSG)
+	if (error == -EBADMSG && nodes->foreign)
+		nodes->chunk_count = before;
+	else if (error == -EBADMSG)
 		nodes->broken_heaps++;
 	return error == -EBADMSG ? 0 : error;
 }
@@ -131,17 +146,6 @@ static int walk_arena(struct heap_nodes *nodes, const struct heap_extent *extent
 	return error;
 }
 
-static bool in_pool(const struct heap_nodes *nodes, const struct heap_extent *extent,
-		    remote_addr address)
-{
-	uint64_t slot;
-
-	if (!extent->pools || address < extent->first_pool)
-		return false;
-	slot = (address - extent->first_pool) / nodes->pool_bytes;
-	return slot < extent->pool_slots && extent->pools[slot];
-}
-
 /* What was mapped for a chunk: from glibc 2.43 on, its size is without its head. */
 static uint64_t mapped_size(uint64_t word)
 {
@@ -163,7 +167,7 @@ static int find_mapped(struct heap_nodes *nodes, const struct heap_extent *exten
 		const struct mapping *mapping = &nodes->image->mappings->mappings[extent->mapping];
 		int error;
 
-		if (in_pool(nodes, extent, at)) {
+		if (heap_nodes_in_pool(nodes, extent, at)) {
 			at += nodes->pool_bytes - at % nodes->pool_bytes;
 			if (at > extent->end)
 				break;
@@ -203,12 +207,12 @@ static int find_in(struct heap_nodes *nodes, const struct heap_extent *extent)
 		return error;
 	if (extent->area == HEAP_AREA_BREAK)
 		return walk_break(nodes, extent);
-	if (extent->area != HEAP_AREA_ANONYMOUS)
+	if (!heap_nodes_may_map(nodes, extent))
 		return 0;
 	heap -= heap % HEAP_ALIGNMENT;
 	for (; heap < extent->end && extent->end - heap >= PAGE_BYTES && !error;
 	     heap += HEAP_ALIGNMENT)
-		if (!in_pool(nodes, extent, heap))
+		if (!heap_nodes_in_pool(nodes, extent, heap))
 			error = walk_arena(nodes, extent, heap);
 	return error ? error : find_mapped(nodes, extent);
 }

@@ -7,7 +7,8 @@
  *
  * A heap is a row of chunks, each of which says where the next one begins, up to the top
  * one. What threads' caches and fast bins hold is marked as in use there; both are found by
- * their contents. Other allocators (jemalloc, tcmalloc, mimalloc, musl's) are not read.
+ * their contents. Of other allocators (heap_allocator.h) there are no chunks: what is theirs is
+ * found by references (heap_found.h).
  */
 #ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_CHUNK_H
 #define PIEPROFD_PYINTROSPECT_HEAP_HEAP_CHUNK_H

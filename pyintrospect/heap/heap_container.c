@@ -9,6 +9,8 @@
 /* What a target may claim. */
 #define LENGTH_BELIEVED (1ull << 40)
 #define POWERS          41
+/* Kept while it is not known yet which are the longest. */
+#define CHOICE_MAX (2 * HEAP_CONTAINERS_MAX)
 
 /* Where its length is, of the object; 0: it is no container. */
 static uint32_t length_offset(const struct heap_type *type)
@@ -61,39 +63,67 @@ static unsigned power_of(uint64_t length)
 	return 63u - (unsigned)__builtin_clzll(length);
 }
 
-/* The power of two from which on there is room for all. */
-static unsigned choose_power(const struct heap_walk *walk, uint64_t *ret_left_out)
+/* What is the shortest one so far that is kept, where there is room for all. */
+struct choice {
+	struct heap_container *items; /* CHOICE_MAX */
+	size_t count;
+	unsigned power; /* shorter ones are not kept */
+	uint64_t by_power[POWERS], all;
+};
+
+/* Those that are shorter than a power of two go. */
+static void drop_below(struct choice *choice, unsigned power)
 {
-	uint64_t by_power[POWERS] = { 0 }, all = 0;
-	struct heap_container container;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < choice->count; i++)
+		if (power_of(choice->items[i].length) >= power)
+			choice->items[kept++] = choice->items[i];
+	choice->count = kept;
+	choice->power = power;
+}
+
+/* The power of two from which on there is room for all. */
+static unsigned choose_power(const struct choice *choice, uint64_t *ret_left_out)
+{
 	unsigned power = 0;
 
-	for (uint32_t node = 0; node < walk->nodes->count; node++) {
-		if (!read_container(walk, node, &container))
-			continue;
-		by_power[power_of(container.length)]++;
-		all++;
-	}
-	for (*ret_left_out = 0; all - *ret_left_out > HEAP_CONTAINERS_MAX; power++)
-		*ret_left_out += by_power[power];
+	for (*ret_left_out = 0; choice->all - *ret_left_out > HEAP_CONTAINERS_MAX; power++)
+		*ret_left_out += choice->by_power[power];
 	return power;
+}
+
+static void add_container(struct choice *choice, const struct heap_container *container)
+{
+	unsigned power = power_of(container->length);
+	uint64_t left_out;
+
+	choice->by_power[power]++;
+	choice->all++;
+	if (power < choice->power)
+		return;
+	/* What is chosen among some is chosen among more. */
+	if (choice->count == CHOICE_MAX)
+		drop_below(choice, choose_power(choice, &left_out));
+	if (power >= choice->power)
+		choice->items[choice->count++] = *container;
 }
 
 int heap_containers_list(const struct heap_walk *walk, struct heap_containers *ret_containers)
 {
+	struct choice choice = { .items = calloc(CHOICE_MAX, sizeof(*choice.items)) };
 	struct heap_containers containers = { 0 };
-	unsigned power = choose_power(walk, &containers.left_out);
 	struct heap_container container;
 
-	containers.shortest = 1ull << power;
-	containers.items = calloc(HEAP_CONTAINERS_MAX, sizeof(*containers.items));
-	if (!containers.items)
+	if (!choice.items)
 		return -ENOMEM;
 	for (uint32_t node = 0; node < walk->nodes->count; node++)
-		if (read_container(walk, node, &container) &&
-		    container.length >= containers.shortest &&
-		    containers.count < HEAP_CONTAINERS_MAX)
-			containers.items[containers.count++] = container;
+		if (read_container(walk, node, &container))
+			add_container(&choice, &container);
+	drop_below(&choice, choose_power(&choice, &containers.left_out));
+	containers.shortest = 1ull << choice.power;
+	containers.items = choice.items;
+	containers.count = choice.count;
 	*ret_containers = containers;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/heap/heap_nodes.h"
 
+#include "pyintrospect/heap/heap_debug.h"
 #include "pyintrospect/heap/heap_layout.h"
 
 #include <errno.h>
@@ -8,10 +9,15 @@
 
 #define NODES_FIRST    (1u << 16)
 #define NODES_A_STRIDE 64
+/* No object takes less of another allocator's memory. */
+#define FOUND_BYTES_LEAST 32
+#define FOUND_MAX         (1u << 28)
 
 void heap_nodes_init(struct heap_nodes *nodes, struct heap_image *image, uint32_t pool_bytes)
 {
-	*nodes = (struct heap_nodes){ .image = image, .pool_bytes = pool_bytes };
+	*nodes = (struct heap_nodes){ .image = image,
+				      .pool_bytes = pool_bytes,
+				      .first_found = HEAP_NODE_NONE };
 }
 
 void heap_nodes_deinit(struct heap_nodes *nodes)
@@ -20,6 +26,7 @@ void heap_nodes_deinit(struct heap_nodes *nodes)
 	free(nodes->chunks);
 	free(nodes->kinds);
 	free(nodes->near_pools);
+	heap_found_deinit(&nodes->found);
 	*nodes = (struct heap_nodes){ 0 };
 }
 
@@ -67,22 +74,39 @@ int heap_nodes_index(struct heap_nodes *nodes)
 	return 0;
 }
 
+static struct heap_block without_heads(struct heap_block block, uint32_t heads)
+{
+	block.address += heads * HEAP_DEBUG_BEFORE;
+	block.size -= heads * HEAP_DEBUG_AROUND;
+	return block;
+}
+
 struct heap_block heap_nodes_block(const struct heap_nodes *nodes, uint32_t node)
 {
 	const struct heap_pool *pool;
 
+	if (node >= nodes->first_found) {
+		const struct heap_found_block *block =
+			&nodes->found.items[node - nodes->first_found];
+
+		return (struct heap_block){ block->address, block->size };
+	}
 	if (node >= nodes->first_chunk) {
 		const struct heap_chunk *chunk = &nodes->chunks[node - nodes->first_chunk];
 
-		return (struct heap_block){ chunk->address, chunk->size };
+		return without_heads((struct heap_block){ chunk->address, chunk->size },
+				     chunk->debug_heads);
 	}
 	pool = &nodes->pools[nodes->near_pools[node / NODES_A_STRIDE]];
 	while (node >= pool->first_node + pool->carved)
 		pool++;
-	return (struct heap_block){
-		pool->address + POOL_HEAD + (uint64_t)(node - pool->first_node) * pool->block_bytes,
-		pool->block_bytes,
-	};
+	return without_heads(
+		(struct heap_block){
+			pool->address + POOL_HEAD +
+				(uint64_t)(node - pool->first_node) * pool->block_bytes,
+			pool->block_bytes,
+		},
+		pool->debug);
 }
 
 uint32_t heap_nodes_find_chunk(const struct heap_nodes *nodes, const struct heap_extent *extent,
@@ -106,10 +130,78 @@ uint32_t heap_nodes_find_chunk(const struct heap_nodes *nodes, const struct heap
 	return HEAP_NODE_NONE;
 }
 
+bool heap_nodes_in_pool(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			remote_addr address)
+{
+	uint64_t slot;
+
+	if (!extent->pools || address < extent->first_pool)
+		return false;
+	slot = (address - extent->first_pool) / nodes->pool_bytes;
+	return slot < extent->pool_slots && extent->pools[slot];
+}
+
+/* ---- what is found */
+
+size_t heap_nodes_begin_finding(struct heap_nodes *nodes)
+{
+	uint64_t most = nodes->image->size / FOUND_BYTES_LEAST;
+
+	if (most > HEAP_NODES_MAX - nodes->count)
+		most = HEAP_NODES_MAX - nodes->count;
+	nodes->first_found = nodes->count;
+	nodes->found_limit = (uint32_t)(most < FOUND_MAX ? most : FOUND_MAX);
+	return (size_t)nodes->count + nodes->found_limit;
+}
+
+bool heap_nodes_may_map(const struct heap_nodes *nodes, const struct heap_extent *extent)
+{
+	return extent->area == HEAP_AREA_ANONYMOUS ||
+	       (extent->area == HEAP_AREA_DATA &&
+		!nodes->image->mappings->mappings[extent->mapping].inode);
+}
+
+bool heap_nodes_is_foreign(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			   remote_addr address)
+{
+	return nodes->first_found != HEAP_NODE_NONE &&
+	       (extent->area == HEAP_AREA_BREAK || heap_nodes_may_map(nodes, extent)) &&
+	       !heap_nodes_in_pool(nodes, extent, address);
+}
+
+uint32_t heap_nodes_add_found(struct heap_nodes *nodes, remote_addr at, uint64_t size,
+			      uint8_t prefix, uint16_t kind)
+{
+	uint32_t node = nodes->count;
+
+	if (nodes->found.count >= nodes->found_limit || heap_nodes_add(nodes, 1, kind)) {
+		nodes->cut = true;
+		return HEAP_NODE_NONE;
+	}
+	if (heap_found_add(&nodes->found, at, size, prefix)) {
+		nodes->count--;
+		nodes->cut = true;
+		return HEAP_NODE_NONE;
+	}
+	return node;
+}
+
+static uint32_t find_found(const struct heap_nodes *nodes, remote_addr address,
+			   uint64_t *ret_inside)
+{
+	uint32_t number =
+		nodes->found.count ? heap_found_look(&nodes->found, address) : HEAP_FOUND_NONE;
+
+	if (number == HEAP_FOUND_NONE)
+		return HEAP_NODE_NONE;
+	*ret_inside = nodes->found.items[number].prefix;
+	return nodes->first_found + number;
+}
+
 uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside)
 {
 	const struct heap_extent *extent = heap_image_find(nodes->image, address);
-	uint32_t chunk;
+	uint32_t chunk, before;
 
 	if (!extent)
 		return HEAP_NODE_NONE;
@@ -126,10 +218,19 @@ uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, ui
 			block = (inside - POOL_HEAD) / pool->block_bytes;
 			if (block >= pool->carved)
 				return HEAP_NODE_NONE;
-			*ret_inside = inside - POOL_HEAD - block * pool->block_bytes;
+			inside -= POOL_HEAD + block * pool->block_bytes;
+			if (pool->debug && inside < HEAP_DEBUG_BEFORE)
+				return HEAP_NODE_NONE;
+			*ret_inside = inside - (pool->debug ? HEAP_DEBUG_BEFORE : 0);
 			return pool->first_node + block;
 		}
 	}
 	chunk = heap_nodes_find_chunk(nodes, extent, address, ret_inside);
-	return chunk == HEAP_NODE_NONE ? HEAP_NODE_NONE : nodes->first_chunk + chunk;
+	if (chunk == HEAP_NODE_NONE)
+		return find_found(nodes, address, ret_inside);
+	before = nodes->chunks[chunk].debug_heads * HEAP_DEBUG_BEFORE;
+	if (*ret_inside < before)
+		return HEAP_NODE_NONE;
+	*ret_inside -= before;
+	return nodes->first_chunk + chunk;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every block of memory by a number, its node: first those of pymalloc's pools, then glibc's
- * chunks, by address.
+ * chunks, by address, then what is found by references alone (heap_found.h).
  *
- *   node  0 1 2 3 | 4 5 6 ... | ... | first_chunk ...
+ *   node  0 1 2 3 | 4 5 6 ... | ... | first_chunk ... | first_found ...
  *         pool 0    pool 1            chunk 0 ...
  *
  * Each has a kind: free, raw, or the number of its type (heap_type.h).
@@ -11,6 +11,7 @@
 #ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_NODES_H
 #define PIEPROFD_PYINTROSPECT_HEAP_HEAP_NODES_H
 
+#include "pyintrospect/heap/heap_found.h"
 #include "pyintrospect/heap/heap_image.h"
 
 /* Of one process: 64 GB of the smallest blocks are as many. */
@@ -31,6 +32,7 @@ struct heap_pool {
 	uint16_t carved; /* blocks that were ever handed out, which are nodes */
 	uint16_t free;   /* of these */
 	bool empty;      /* no block in use; none is a node */
+	bool debug;      /* its blocks have heads of the debug allocator (heap_debug.h) */
 	bool torn;       /* what it says of itself does not agree, however often it was read */
 };
 
@@ -47,6 +49,7 @@ struct heap_chunk {
 	remote_addr address;
 	uint64_t size;
 	uint8_t state;
+	uint8_t debug_heads; /* what is too large for a pool has two, one in the other */
 };
 
 struct heap_nodes {
@@ -61,7 +64,12 @@ struct heap_nodes {
 	uint16_t *kinds;      /* enum heap_node_kind, of each node */
 	uint32_t *near_pools; /* of every 64th node, the pool */
 	size_t torn, reread, broken_heaps;
-	bool cut; /* there are more than HEAP_NODES_MAX */
+	bool cut; /* there are more than HEAP_NODES_MAX, or than may be found */
+	/* Memory is another allocator's: what was found there, and how much may be. */
+	bool foreign;
+	uint32_t first_found; /* HEAP_NODE_NONE: nothing is to be found */
+	uint32_t found_limit;
+	struct heap_found found;
 	/* Of a slice of the memory: where it ends, and the chunk and heap to go on with in the
 	 * next. */
 	remote_addr slice_end; /* 0: all of the memory is in hand */
@@ -78,6 +86,29 @@ __attribute__((warn_unused_result)) int heap_nodes_add(struct heap_nodes *nodes,
 
 /* After pools and chunks were found. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int heap_nodes_index(struct heap_nodes *nodes);
+
+/* What is added from now on may be found. How many nodes there can be then. */
+size_t heap_nodes_begin_finding(struct heap_nodes *nodes);
+
+/*
+ * Memory that allocators map: also behind a library's .bss, with which it is one mapping when the
+ * kernel put it right there.
+ */
+bool heap_nodes_may_map(const struct heap_nodes *nodes, const struct heap_extent *extent);
+
+/* Memory that may hold what is to be found: private, of no file, no stack, and in no pool. */
+bool heap_nodes_is_foreign(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			   remote_addr address);
+
+/*
+ * A found block, of size bytes from prefix bytes before an address on, which is in no node.
+ * HEAP_NODE_NONE: there is no room for it.
+ */
+uint32_t heap_nodes_add_found(struct heap_nodes *nodes, remote_addr at, uint64_t size,
+			      uint8_t prefix, uint16_t kind);
+
+bool heap_nodes_in_pool(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			remote_addr address);
 
 struct heap_block {
 	remote_addr address;

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "pyintrospect/field.h"
+#include "pyintrospect/heap/heap_debug.h"
 #include "pyintrospect/heap/heap_layout.h"
 
 #include <errno.h>
@@ -100,6 +101,18 @@ bool heap_pool_mark(const uint8_t *bytes, remote_addr address, uint32_t pool_byt
 	return whole && head->count + count == head->carved;
 }
 
+/* All blocks of one allocator have such heads, or none has. */
+static bool has_debug_heads(const uint8_t *bytes, const struct heap_pool *pool,
+			    const uint16_t *kinds)
+{
+	uint32_t i = 0;
+
+	while (i < pool->carved && kinds[i] == HEAP_NODE_FREE)
+		i++;
+	return i < pool->carved && pool->block_bytes > HEAP_DEBUG_AROUND &&
+	       heap_debug_is_head(bytes + POOL_HEAD + (size_t)i * pool->block_bytes);
+}
+
 /* Its nodes are the last ones. */
 static int add_pool(struct heap_nodes *nodes, const uint8_t *bytes, remote_addr address,
 		    struct heap_pool_head head)
@@ -133,6 +146,7 @@ static int add_pool(struct heap_nodes *nodes, const uint8_t *bytes, remote_addr 
 		}
 	}
 	pool.free = (uint16_t)free_count;
+	pool.debug = pool.carved && has_debug_heads(bytes, &pool, nodes->kinds + pool.first_node);
 	nodes->torn += pool.torn;
 	if (!ARRAY_ROOM(nodes->pools, nodes->pool_count, nodes->pool_capacity))
 		return -ENOMEM;

@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "pyintrospect/dict_layout.h"
 #include "pyintrospect/field.h"
+#include "pyintrospect/heap/heap_storage.h"
 #include "pyintrospect/unicode.h"
 
 #include <stdio.h>
@@ -152,7 +153,7 @@ bool heap_reference_entries(struct heap_walk *walk, remote_addr dict, uint32_t p
 	if (values) {
 		/* 3.13+: those inside of an instance are the instance's. */
 		if (heap_walk_object(walk, values) == HEAP_NODE_NONE)
-			heap_walk_claim(walk, values, path, false);
+			heap_walk_claim(walk, values, 0, path, false);
 		visit_shared(walk, keys,
 			     values + (walk->types->layout.minor >= 13 ? VALUES_INLINE_HEAD : 0),
 			     visitor);
@@ -160,7 +161,8 @@ bool heap_reference_entries(struct heap_walk *walk, remote_addr dict, uint32_t p
 	}
 	if (!parse_keys(walk, keys, &table, &entries))
 		return false;
-	heap_walk_claim(walk, keys, path, false);
+	heap_walk_claim(walk, keys, walk->nodes->foreign ? heap_storage_keys(walk->types, head) : 0,
+			path, false);
 	visit_entries(walk, &table, entries, NULL, visitor);
 	return true;
 }
@@ -178,7 +180,7 @@ static void visit_attribute(struct heap_walk *walk, void *context, remote_addr k
 {
 	const struct held_object *object = context;
 	uint64_t inside;
-	uint32_t node = heap_nodes_find(walk->nodes, value, &inside);
+	uint32_t node = heap_walk_node(walk, value, &inside);
 
 	heap_walk_follow(walk, key, object->path, walk->steps[HEAP_STEP_OTHER]);
 	/* A name is worth its reading only where something new hangs on it. */
@@ -285,7 +287,7 @@ static void follow_slots(struct held_object *object)
 			continue;
 		/* What a type has beside is text, and keys with room that nobody cleared. */
 		if (type->kind == HEAP_KIND_TYPE && heap_walk_object(walk, word) == HEAP_NODE_NONE)
-			heap_walk_claim(walk, word, object->path, false);
+			heap_walk_claim(walk, word, 0, object->path, false);
 		else
 			heap_walk_follow(walk, word, object->path,
 					 step ? step : walk->steps[HEAP_STEP_OTHER]);
@@ -307,6 +309,15 @@ static void follow_rest(struct held_object *object, uint64_t first)
 
 /* ---- by kind */
 
+/* What it says itself of its storage, which matters where nobody else does. */
+static uint64_t storage_of(const struct held_object *object)
+{
+	const struct heap_walk *walk = object->walk;
+
+	return walk->nodes->foreign ? heap_storage_bytes(walk->types, object->type, object->bytes)
+				    : 0;
+}
+
 static void follow_list(struct held_object *object)
 {
 	uint64_t count = field_u64(object->bytes, LIST_SIZE);
@@ -314,7 +325,7 @@ static void follow_list(struct held_object *object)
 	const uint8_t *words;
 
 	if (items)
-		heap_walk_claim(object->walk, items, object->path, false);
+		heap_walk_claim(object->walk, items, storage_of(object), object->path, false);
 	words = count < TABLE_BELIEVED
 			? heap_image_at(object->walk->image, items, count * WORD_SIZE)
 			: NULL;
@@ -340,7 +351,7 @@ static void follow_string(struct held_object *object)
 		end += WORD_SIZE;
 	for (uint64_t at = (uint64_t)offsets->string_ascii_data; at + WORD_SIZE <= end;
 	     at += WORD_SIZE)
-		heap_walk_claim(object->walk, field_u64(head, (int32_t)at), object->path, false);
+		heap_walk_claim(object->walk, field_u64(head, (int32_t)at), 0, object->path, false);
 	if (unicode.data != (uint64_t)offsets->string_compact_data)
 		follow_rest(object, end);
 }
@@ -370,7 +381,7 @@ static void follow_set(struct held_object *object)
 
 	/* A small one is inside the set itself. */
 	if (table - object->address >= object->size)
-		heap_walk_claim(object->walk, table, object->path, false);
+		heap_walk_claim(object->walk, table, storage_of(object), object->path, false);
 	entries = mask < TABLE_BELIEVED
 			  ? heap_image_at(object->walk->image, table, (mask + 1) * SET_ENTRY)
 			  : NULL;
@@ -385,10 +396,8 @@ static void follow_array(struct held_object *object)
 	struct heap_walk *walk = object->walk;
 	remote_addr data = field_u64(object->bytes, ARRAY_DATA);
 	uint8_t description[DESCRIPTION_NUMBER + sizeof(int32_t)] = { 0 };
-	uint64_t inside,
-		before = walk->types->items[walk->paths->items[object->path].type].storage_bytes;
-	uint32_t number = HEAP_ARRAY_NUMBERS - 1,
-		 node = heap_nodes_find(walk->nodes, data, &inside);
+	uint64_t before = walk->types->items[walk->paths->items[object->path].type].storage_bytes;
+	uint32_t number = HEAP_ARRAY_NUMBERS - 1;
 	bool objects;
 
 	if (!heap_image_read(walk->image, field_u64(object->bytes, ARRAY_DESCRIPTION), description,
@@ -398,8 +407,7 @@ static void follow_array(struct held_object *object)
 		number = said < HEAP_ARRAY_NUMBERS - 1 ? said : number;
 	}
 	objects = description[24] == 'O' || description[24] == 'V';
-	if (node != HEAP_NODE_NONE)
-		heap_walk_claim(walk, data, object->path, objects);
+	heap_walk_claim(walk, data, storage_of(object), object->path, objects);
 	walk->arrays[number].count++;
 	walk->arrays[number].bytes +=
 		walk->types->items[walk->paths->items[object->path].type].storage_bytes - before;
@@ -426,7 +434,7 @@ static void follow_managed(struct held_object *object)
 	if (dict)
 		follow_attributes(object, dict);
 	if (values) {
-		heap_walk_claim(object->walk, values, object->path, false);
+		heap_walk_claim(object->walk, values, 0, object->path, false);
 		visit_shared(object->walk, keys, values, &visitor);
 	}
 	if (minor >= 13 && type->flags & TYPE_FLAG_INLINE_VALUES)
@@ -461,7 +469,7 @@ static void follow_object(struct held_object *object)
 		return;
 	case HEAP_KIND_BYTEARRAY:
 		heap_walk_claim(object->walk, field_u64(object->bytes, BYTEARRAY_DATA),
-				object->path, false);
+				storage_of(object), object->path, false);
 		return;
 	case HEAP_KIND_LIST:
 		follow_list(object);

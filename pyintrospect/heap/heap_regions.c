@@ -3,6 +3,7 @@
 
 #include "pyintrospect/heap/heap_layout.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,18 @@ struct adding_up {
 	struct heap_regions regions;
 	uint64_t area_bytes[HEAP_AREAS]; /* in memory, of neither a pool nor a chunk */
 };
+
+struct found_place {
+	remote_addr start, end;
+	uint32_t node;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct found_place *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
 
 static bool is_held(const struct adding_up *sum, uint32_t node)
 {
@@ -74,6 +87,9 @@ static uint64_t take_resident(struct adding_up *sum, remote_addr address, uint64
 			part = size;
 		else
 			part = heap_extent_resident(extent, from, part);
+		/* Of what was found there may be more than there is. */
+		if (part > sum->area_bytes[extent->area])
+			part = sum->area_bytes[extent->area];
 		sum->area_bytes[extent->area] -= part;
 		resident += part;
 		if (size < CHUNK_PARTLY_THERE)
@@ -99,6 +115,41 @@ static void add_chunk(struct adding_up *sum, uint32_t number)
 		sum->regions.free_bytes += bytes;
 	else
 		sum->regions.malloc_unheld_bytes += bytes;
+}
+
+/*
+ * What was found lies where its references say, or the allocator's lists that were never looked at:
+ * of two that overlap, what both have counts once.
+ */
+static int add_found(struct adding_up *sum)
+{
+	const struct heap_found *found = &sum->nodes->found;
+	struct found_place *places = calloc(found->count + 1, sizeof(*places));
+	remote_addr end = 0;
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < found->count; i++)
+		places[i] = (struct found_place){ found->items[i].address,
+						  found->items[i].address + found->items[i].size,
+						  sum->nodes->first_found + (uint32_t)i };
+	if (found->count)
+		qsort(places, found->count, sizeof(*places), compare_places);
+	for (size_t i = 0; i < found->count; i++) {
+		remote_addr from = places[i].start > end ? places[i].start : end;
+		uint64_t bytes;
+
+		if (from >= places[i].end)
+			continue;
+		end = places[i].end;
+		bytes = take_resident(sum, from, end - from);
+		if (sum->nodes->kinds[places[i].node] >= HEAP_NODE_FIRST_TYPE)
+			sum->regions.objects_bytes += bytes;
+		else
+			sum->regions.malloc_held_bytes += bytes;
+	}
+	free(places);
+	return 0;
 }
 
 /*
@@ -131,8 +182,8 @@ static void add_unused(struct adding_up *sum, const struct heap_extent *extent)
 	}
 }
 
-void heap_regions_add_up(const struct heap_nodes *nodes, const uint32_t *path_of,
-			 struct heap_regions *ret_regions)
+int heap_regions_add_up(const struct heap_nodes *nodes, const uint32_t *path_of,
+			struct heap_regions *ret_regions)
 {
 	const struct heap_image *image = nodes->image;
 	struct adding_up sum = { .nodes = nodes, .path_of = path_of };
@@ -149,6 +200,8 @@ void heap_regions_add_up(const struct heap_nodes *nodes, const uint32_t *path_of
 	}
 	for (size_t i = 0; i < nodes->chunk_count; i++)
 		add_chunk(&sum, (uint32_t)i);
+	if (nodes->found.count && add_found(&sum))
+		return -ENOMEM;
 	sum.regions.libraries_bytes = image->file_bytes + sum.area_bytes[HEAP_AREA_DATA];
 	sum.regions.stacks_bytes = sum.area_bytes[HEAP_AREA_STACK];
 	sum.regions.other_bytes = sum.area_bytes[HEAP_AREA_ANONYMOUS] +
@@ -157,4 +210,5 @@ void heap_regions_add_up(const struct heap_nodes *nodes, const uint32_t *path_of
 	sum.regions.rss_bytes = image->private_bytes + image->file_bytes + image->unread_bytes +
 				image->shared_bytes;
 	*ret_regions = sum.regions;
+	return 0;
 }

@@ -14,11 +14,16 @@ struct heap_regions {
 	uint64_t free_bytes;          /* free for malloc, and pools without an object */
 	uint64_t libraries_bytes;     /* programs, libraries and other files, their data */
 	uint64_t stacks_bytes;
-	uint64_t other_bytes; /* anonymous or shared, of no kind that is known */
+	uint64_t other_bytes; /* anonymous or shared, of no kind that is known, or of an allocator
+				 that is not read */
 };
 
-/* path_of: by node, 0 for what nothing holds; NULL: not known, then all raw memory is held. */
-void heap_regions_add_up(const struct heap_nodes *nodes, const uint32_t *path_of,
-			 struct heap_regions *ret_regions);
+/*
+ * path_of: by node, 0 for what nothing holds; NULL: not known, then all raw memory is held. 0 or
+ * -ENOMEM.
+ */
+__attribute__((warn_unused_result)) int heap_regions_add_up(const struct heap_nodes *nodes,
+							    const uint32_t *path_of,
+							    struct heap_regions *ret_regions);
 
 #endif

@@ -199,7 +199,7 @@ static void follow_interpreters(struct heap_walk *walk, const struct python_runt
 	uint32_t path = root(walk, "the interpreter", 0);
 
 	for (size_t i = 0; i < count; i++)
-		heap_walk_claim(walk, interpreters[i], path, true);
+		heap_walk_claim(walk, interpreters[i], 0, path, true);
 	if (extent)
 		follow_bytes(walk, extent->start, extent->end - extent->start, path);
 	heap_search_drain(walk);

@@ -20,7 +20,7 @@ void heap_search_drain(struct heap_walk *walk)
 	       (walk->queue_first < walk->queue_end || walk->raw_first < walk->raw_end)) {
 		uint32_t node = walk->queue_first < walk->queue_end
 					? walk->queue[walk->queue_first++]
-					: walk->queue[walk->nodes->count - walk->raw_first++];
+					: walk->queue[walk->queue_size - walk->raw_first++];
 
 		heap_reference_follow(walk, node, walk->path_of[node]);
 	}

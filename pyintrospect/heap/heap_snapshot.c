@@ -2,6 +2,7 @@
 #include "pyintrospect/heap/heap_snapshot.h"
 
 #include "common/clock.h"
+#include "pyintrospect/heap/heap_allocator.h"
 #include "pyintrospect/heap/heap_chunk.h"
 #include "pyintrospect/heap/heap_judge.h"
 #include "pyintrospect/heap/heap_pool.h"
@@ -36,6 +37,7 @@ static int find_blocks(struct look *look)
 	int error;
 
 	heap_nodes_init(&look->nodes, &look->image, look->layout.pool_bytes);
+	look->nodes.foreign = look->snapshot.allocator;
 	error = heap_pool_find_all(&look->nodes);
 	if (!error)
 		error = heap_nodes_index(&look->nodes);
@@ -209,6 +211,12 @@ static void keep_quality(struct look *look)
 	quality->cut_types = look->types.cut;
 	quality->cut_paths = look->snapshot.paths.cut;
 	quality->cut_blocks = look->nodes.cut;
+	for (size_t i = 0; i < look->nodes.found.count; i++) {
+		const uint32_t node = look->nodes.first_found + (uint32_t)i;
+
+		quality->found_objects += look->nodes.kinds[node] >= HEAP_NODE_FIRST_TYPE;
+		quality->found_bytes += look->nodes.found.items[i].size;
+	}
 }
 
 size_t heap_snapshot_steps(const struct heap_snapshot *snapshot, uint32_t path, uint32_t *ret_paths,
@@ -247,13 +255,22 @@ static int explain(int failure, struct error *error)
 	return -1;
 }
 
-static int refuse_allocator(struct error *error)
+static int refuse_allocator(const struct look *look, struct error *error)
 {
+	if (look->snapshot.holders != HEAP_HOLDERS_KNOWN && look->snapshot.allocator) {
+		error_set(error, EXIT_UNSUPPORTED_PYTHON,
+			  "the objects of this interpreter are in memory of %s, which is not read",
+			  look->snapshot.allocator);
+		error_set_cure(
+			error,
+			"With holders they are found by references: leave out --no-holders, and "
+			"permit as much memory as that takes (--max-memory).");
+		return -1;
+	}
 	return refuse(error,
 		      "the memory of this interpreter is not laid out as CPython's own allocator "
 		      "or glibc's malloc does it",
-		      "PYTHONMALLOC=debug, mimalloc, jemalloc, tcmalloc and musl's malloc are not "
-		      "read.");
+		      "With holders, what another allocator has is found by references.");
 }
 
 /* Types alone, piece by piece. */
@@ -268,6 +285,7 @@ static int stream_types(struct look *look, const struct heap_image_options *opti
 		.mappings = source->mappings,
 		.options = options,
 		.types = &look->types,
+		.foreign = look->snapshot.allocator != NULL,
 	};
 	int failure = heap_stream_count(&stream);
 
@@ -276,7 +294,7 @@ static int stream_types(struct look *look, const struct heap_image_options *opti
 	if (failure)
 		return explain(failure, error);
 	if (!look->snapshot.type_count)
-		return refuse_allocator(error);
+		return refuse_allocator(look, error);
 	look->snapshot.regions = stream.regions;
 	*quality = (struct heap_quality){
 		.pools = stream.pools,
@@ -292,6 +310,21 @@ static int stream_types(struct look *look, const struct heap_image_options *opti
 	return 0;
 }
 
+/* Where not even the modules are in memory that is read, an allocator has it that nobody named. */
+static int begin_walk(struct look *look)
+{
+	int failure =
+		heap_walk_init(&look->walk, &look->nodes, &look->types, &look->snapshot.paths);
+
+	if (failure || look->nodes.foreign ||
+	    heap_roots_are_known(&look->walk, look->source->runtime))
+		return failure;
+	heap_walk_deinit(&look->walk);
+	look->nodes.foreign = true;
+	look->snapshot.allocator = "an allocator that is not known";
+	return heap_walk_init(&look->walk, &look->nodes, &look->types, &look->snapshot.paths);
+}
+
 /* All of it at once: what belongs to whom, too. */
 static int find_holders(struct look *look, struct error *error)
 {
@@ -302,11 +335,11 @@ static int find_holders(struct look *look, struct error *error)
 	if (failure)
 		return explain(failure, error);
 	heap_judge_all(&look->nodes, &look->types);
-	failure = heap_walk_init(&look->walk, &look->nodes, &look->types, &look->snapshot.paths);
+	failure = begin_walk(look);
 	if (failure)
 		return explain(failure, error);
 	if (!heap_roots_are_known(&look->walk, runtime))
-		return refuse_allocator(error);
+		return refuse_allocator(look, error);
 	failure = heap_roots_follow(&look->walk, runtime);
 	if (!failure) {
 		held_paths = look->snapshot.paths.count;
@@ -323,7 +356,9 @@ static int find_holders(struct look *look, struct error *error)
 		failure = heap_containers_list(&look->walk, &look->snapshot.containers);
 	if (failure)
 		return explain(failure, error);
-	heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
+	failure = heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
+	if (failure)
+		return explain(failure, error);
 	keep_quality(look);
 	return 0;
 }
@@ -386,6 +421,7 @@ int heap_snapshot_take(const struct heap_source *source, const struct heap_limit
 		return explain(-ENOMEM, error);
 	look->source = source;
 	look->layout = heap_layout_of(&source->runtime->layout);
+	look->snapshot.allocator = heap_allocator_find(source->mappings);
 	failure = look_at(look, limits, error);
 	heap_walk_deinit(&look->walk);
 	heap_types_deinit(&look->types);

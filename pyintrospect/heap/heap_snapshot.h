@@ -51,12 +51,15 @@ struct heap_quality {
 	uint64_t unheld_bytes;
 	uint64_t unheld_reached_bytes; /* of these, and of all that they lead to */
 	uint64_t misjudged_blocks;     /* storage that looked like objects */
+	/* In memory of an allocator that is not read, by references: objects; these and storage. */
+	uint64_t found_objects, found_bytes;
 	uint64_t copied_bytes, skipped_bytes, swapped_bytes;
 	uint64_t copy_ns, total_ns;
 	bool cut_types, cut_paths, cut_blocks;
 };
 
 struct heap_snapshot {
+	const char *allocator; /* whose memory is not read (heap_allocator.h); NULL: none's */
 	struct heap_regions regions;
 	struct heap_type_count *types; /* the largest first */
 	size_t type_count;

@@ -2,25 +2,14 @@
 #include "pyintrospect/heap/heap_stream.h"
 
 #include "pyintrospect/dict_layout.h"
-#include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_chunk.h"
 #include "pyintrospect/heap/heap_judge.h"
 #include "pyintrospect/heap/heap_pool.h"
+#include "pyintrospect/heap/heap_storage.h"
 
 #include <errno.h>
 
-#define SLICES_MAX     (HEAP_PAGES_MAX * PAGE_BYTES / HEAP_SLICE_BYTES)
-#define TABLE_BELIEVED (1ull << 40)
-#define DIMENSIONS_MAX 64
-
-enum {
-	LIST_ALLOCATED = 32,
-	BYTEARRAY_ALLOCATED = 24,
-	ARRAY_DIMENSIONS = 24,
-	ARRAY_SIZES = 32,
-	ARRAY_STRIDES = 40,
-	ARRAY_BASE = 48,
-};
+#define SLICES_MAX (HEAP_PAGES_MAX * PAGE_BYTES / HEAP_SLICE_BYTES)
 
 /* What goes on from one slice to the next. */
 struct carried {
@@ -28,78 +17,6 @@ struct carried {
 	remote_addr chunk_end; /* of the last chunk, where it is in later slices */
 	uint16_t chunk_kind;
 };
-
-/* ---- storage, by an object's head */
-
-static uint64_t believed(uint64_t bytes)
-{
-	return bytes < TABLE_BELIEVED ? bytes : 0;
-}
-
-static uint64_t keys_bytes(const struct heap_types *types, const uint8_t *dict)
-{
-	remote_addr keys = field_u64(dict, DICT_KEYS);
-	uint8_t head[KEYS_HEAD_SIZE];
-	struct dict_keys table;
-	uint64_t size;
-
-	/* Those with values beside are their class's. */
-	if (field_u64(dict, DICT_VALUES) ||
-	    heap_image_read(types->image, keys, head, sizeof(head)) ||
-	    !dict_keys_parse(head, keys, types->layout.minor, &table))
-		return 0;
-	size = types->layout.minor >= 11 ? (head[8] < 40 ? 1ull << head[8] : 0)
-					 : field_u64(head, 8);
-	/* An empty dict's are the interpreter's own. */
-	if (size <= 1)
-		return 0;
-	return believed(table.entries - keys +
-			believed(size) * 2 / 3 * (table.hashed ? 3 : 2) * WORD_SIZE);
-}
-
-/* An array that owns its data: the larger end of it, by its first dimension. */
-static uint64_t array_bytes(const struct heap_types *types, const uint8_t *array)
-{
-	int32_t dimensions = field_i32(array, ARRAY_DIMENSIONS);
-	uint64_t bytes = 0;
-
-	if (field_u64(array, ARRAY_BASE) || dimensions <= 0 || dimensions > DIMENSIONS_MAX)
-		return 0;
-	for (int32_t i = 0; i < dimensions; i++) {
-		uint64_t at = (uint64_t)i * WORD_SIZE, extent;
-
-		extent = believed(heap_image_word(types->image,
-						  field_u64(array, ARRAY_SIZES) + at)) *
-			 (heap_image_word(types->image, field_u64(array, ARRAY_STRIDES) + at) &
-			  UINT16_MAX);
-		bytes = extent > bytes ? extent : bytes;
-	}
-	return believed(bytes);
-}
-
-static uint64_t storage_bytes(const struct heap_types *types, const struct heap_type *type,
-			      const uint8_t *object)
-{
-	switch (type->kind) {
-	case HEAP_KIND_LIST:
-		return field_u64(object, LIST_ITEMS)
-			       ? believed(field_u64(object, LIST_ALLOCATED)) * WORD_SIZE
-			       : 0;
-	case HEAP_KIND_DICT:
-		return keys_bytes(types, object);
-	case HEAP_KIND_SET:
-		/* A small one has eight entries inside. */
-		return field_u64(object, SET_MASK) > 7
-			       ? (believed(field_u64(object, SET_MASK)) + 1) * SET_ENTRY
-			       : 0;
-	case HEAP_KIND_BYTEARRAY:
-		return believed(field_u64(object, BYTEARRAY_ALLOCATED));
-	case HEAP_KIND_ARRAY:
-		return array_bytes(types, object);
-	default:
-		return 0;
-	}
-}
 
 static void count_objects(const struct heap_nodes *nodes, struct heap_types *types)
 {
@@ -119,13 +36,16 @@ static void count_objects(const struct heap_nodes *nodes, struct heap_types *typ
 		bytes = heap_judge_start(nodes, block, buffer);
 		/* As much as any of the kinds looked into has. */
 		if (bytes && block.size >= type->prefix + (uint64_t)ARRAY_HEAD)
-			type->storage_bytes += storage_bytes(types, type, bytes + type->prefix);
+			type->storage_bytes +=
+				heap_storage_bytes(types, type, bytes + type->prefix);
 		else if (bytes && type->kind == HEAP_KIND_LIST &&
 			 block.size >= type->prefix + (uint64_t)LIST_HEAD)
-			type->storage_bytes += storage_bytes(types, type, bytes + type->prefix);
+			type->storage_bytes +=
+				heap_storage_bytes(types, type, bytes + type->prefix);
 		else if (bytes && type->kind == HEAP_KIND_DICT &&
 			 block.size >= type->prefix + (uint64_t)DICT_HEAD_SIZE)
-			type->storage_bytes += storage_bytes(types, type, bytes + type->prefix);
+			type->storage_bytes +=
+				heap_storage_bytes(types, type, bytes + type->prefix);
 	}
 }
 
@@ -184,12 +104,14 @@ static void carry_on(const struct heap_nodes *nodes, remote_addr end, struct car
 	}
 }
 
-static void add_slice(struct heap_stream *stream, const struct heap_nodes *nodes,
-		      const struct carried *carried)
+static int add_slice(struct heap_stream *stream, const struct heap_nodes *nodes,
+		     const struct carried *carried)
 {
 	struct heap_regions regions;
+	int error = heap_regions_add_up(nodes, NULL, &regions);
 
-	heap_regions_add_up(nodes, NULL, &regions);
+	if (error)
+		return error;
 	move_carried(nodes->image, carried, &regions);
 	add_regions(&stream->regions, &regions);
 	stream->pools += nodes->pool_count;
@@ -203,6 +125,7 @@ static void add_slice(struct heap_stream *stream, const struct heap_nodes *nodes
 	stream->copied_bytes += nodes->image->copied_bytes;
 	stream->skipped_bytes += nodes->image->skipped_bytes;
 	stream->swapped_bytes += nodes->image->swapped_bytes;
+	return 0;
 }
 
 static int count_slice(struct heap_stream *stream, struct address_range range,
@@ -218,6 +141,7 @@ static int count_slice(struct heap_stream *stream, struct address_range range,
 	options.anonymous_bytes = 0; /* of a slice nobody knows */
 	error = heap_image_init(&image, stream->reader, stream->pages, stream->mappings, &options);
 	heap_nodes_init(&nodes, &image, stream->types->layout.pool_bytes);
+	nodes.foreign = stream->foreign;
 	nodes.slice_end = range.end;
 	nodes.resume = carried->resume;
 	nodes.resume_end = carried->resume_end;
@@ -232,7 +156,7 @@ static int count_slice(struct heap_stream *stream, struct address_range range,
 		stream->types->image = &image;
 		heap_judge_all(&nodes, stream->types);
 		count_objects(&nodes, stream->types);
-		add_slice(stream, &nodes, carried);
+		error = add_slice(stream, &nodes, carried);
 		carry_on(&nodes, range.end, carried);
 	}
 	heap_nodes_deinit(&nodes);

@@ -22,6 +22,7 @@ struct heap_stream {
 	const struct mapping_list *mappings;
 	const struct heap_image_options *options; /* its limit and range are not used */
 	struct heap_types *types;                 /* counted there */
+	bool foreign;                             /* as that of heap_nodes */
 	/* Sums of all slices. */
 	struct heap_regions regions;
 	uint64_t pools, torn_pools, reread_pools, pool_block_bytes, broken_heaps;

@@ -345,6 +345,28 @@ static struct candidate look_at(struct heap_types *types, const uint8_t *block, 
 	return candidate;
 }
 
+uint16_t heap_types_object(struct heap_types *types, const uint8_t *object, uint64_t before,
+			   uint64_t size, uint64_t *ret_bytes)
+{
+	const struct heap_type *type;
+	uint16_t number;
+	uint64_t bytes;
+
+	if (size < OBJECT_HEAD ||
+	    !is_referenced(&types->layout, field_u64(object, OBJECT_REFERENCES)))
+		return 0;
+	number = heap_types_find(types, field_u64(object, OBJECT_TYPE));
+	type = &types->items[number];
+	if (!number || type->prefix > before ||
+	    (type->flags & FLAG_COLLECTED &&
+	     !is_link(field_u64(object, -(int32_t)types->layout.collector_bytes))))
+		return 0;
+	bytes = heap_type_object_bytes(types, type, object, size);
+	if (bytes)
+		*ret_bytes = bytes;
+	return bytes ? number : 0;
+}
+
 uint16_t heap_types_classify(struct heap_types *types, const uint8_t *block, uint64_t size)
 {
 	const uint32_t collector = types->layout.collector_bytes;

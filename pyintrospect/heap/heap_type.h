@@ -80,6 +80,13 @@ uint16_t heap_types_find(struct heap_types *types, remote_addr address);
  */
 uint16_t heap_types_classify(struct heap_types *types, const uint8_t *block, uint64_t size);
 
+/*
+ * The type of an object of which nothing is known but where it begins, with so many bytes before
+ * it and from there on; and how many it has of these. 0: it is none.
+ */
+uint16_t heap_types_object(struct heap_types *types, const uint8_t *object, uint64_t before,
+			   uint64_t size, uint64_t *ret_bytes);
+
 /* How many of an object's bytes are its own, of at most so many; 0: it cannot be one. */
 uint64_t heap_type_object_bytes(const struct heap_types *types, const struct heap_type *type,
 				const uint8_t *object, uint64_t size);

@@ -17,8 +17,10 @@ int heap_walk_init(struct heap_walk *walk, struct heap_nodes *nodes, struct heap
 	};
 	for (size_t i = 0; i < HEAP_STEPS; i++)
 		walk->steps[i] = heap_paths_string(paths, words[i]);
-	walk->path_of = calloc((size_t)nodes->count + 1, sizeof(*walk->path_of));
-	walk->queue = calloc((size_t)nodes->count + 1, sizeof(*walk->queue));
+	walk->queue_size = nodes->foreign ? heap_nodes_begin_finding(nodes) : nodes->count;
+	/* What is not used of them takes no memory. */
+	walk->path_of = calloc(walk->queue_size + 1, sizeof(*walk->path_of));
+	walk->queue = calloc(walk->queue_size + 1, sizeof(*walk->queue));
 	return walk->path_of && walk->queue ? 0 : -ENOMEM;
 }
 
@@ -29,6 +31,28 @@ void heap_walk_deinit(struct heap_walk *walk)
 	walk->path_of = walk->queue = NULL;
 }
 
+uint32_t heap_walk_node(const struct heap_walk *walk, remote_addr address, uint64_t *ret_inside)
+{
+	uint32_t node = heap_nodes_find(walk->nodes, address, ret_inside);
+	const struct heap_extent *extent;
+	uint64_t before, bytes;
+	uint16_t kind;
+
+	if (node != HEAP_NODE_NONE || !walk->nodes->foreign || address % WORD_SIZE)
+		return node;
+	extent = heap_image_find(walk->image, address);
+	if (!extent || !heap_nodes_is_foreign(walk->nodes, extent, address))
+		return HEAP_NODE_NONE;
+	before = address - extent->start;
+	kind = heap_types_object(walk->types, extent->bytes + before, before, extent->end - address,
+				 &bytes);
+	if (!kind)
+		return HEAP_NODE_NONE;
+	*ret_inside = walk->types->items[kind].prefix;
+	return heap_nodes_add_found(walk->nodes, address, *ret_inside + bytes, (uint8_t)*ret_inside,
+				    kind);
+}
+
 uint32_t heap_walk_object(const struct heap_walk *walk, remote_addr address)
 {
 	uint64_t inside;
@@ -36,7 +60,7 @@ uint32_t heap_walk_object(const struct heap_walk *walk, remote_addr address)
 
 	if (address % WORD_SIZE)
 		return HEAP_NODE_NONE;
-	node = heap_nodes_find(walk->nodes, address, &inside);
+	node = heap_walk_node(walk, address, &inside);
 	if (node == HEAP_NODE_NONE || walk->nodes->kinds[node] < HEAP_NODE_FIRST_TYPE ||
 	    inside != walk->types->items[walk->nodes->kinds[node]].prefix)
 		return HEAP_NODE_NONE;
@@ -51,7 +75,7 @@ static void enqueue(struct heap_walk *walk, uint32_t node)
 
 static void enqueue_raw(struct heap_walk *walk, uint32_t node)
 {
-	walk->queue[walk->nodes->count - walk->raw_end++] = node;
+	walk->queue[walk->queue_size - walk->raw_end++] = node;
 }
 
 void heap_walk_take(struct heap_walk *walk, uint32_t node, uint32_t path)
@@ -84,7 +108,7 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 
 	if (word % WORD_SIZE || !path)
 		return;
-	node = heap_nodes_find(walk->nodes, word, &inside);
+	node = heap_walk_node(walk, word, &inside);
 	if (node == HEAP_NODE_NONE || walk->path_of[node])
 		return;
 	kind = walk->nodes->kinds[node];
@@ -97,11 +121,27 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 	}
 }
 
-void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint32_t path, bool scanned)
+/* As its owner says; no more than the mapping has. */
+static uint32_t find_storage(struct heap_walk *walk, remote_addr address, uint64_t size)
 {
-	uint64_t inside;
+	const struct heap_extent *extent = heap_image_find(walk->image, address);
+	uint64_t most;
+
+	if (!size || !extent || !heap_nodes_is_foreign(walk->nodes, extent, address))
+		return HEAP_NODE_NONE;
+	most = walk->image->mappings->mappings[extent->mapping].end - address;
+	return heap_nodes_add_found(walk->nodes, address, size < most ? size : most, 0,
+				    HEAP_NODE_RAW);
+}
+
+void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint64_t size, uint32_t path,
+		     bool scanned)
+{
+	uint64_t inside = 0;
 	uint32_t node = heap_nodes_find(walk->nodes, address, &inside);
 
+	if (node == HEAP_NODE_NONE && path)
+		node = find_storage(walk, address, size);
 	if (!path || node == HEAP_NODE_NONE || inside > HEAP_RAW_INSIDE_MAX ||
 	    walk->path_of[node] || walk->nodes->kinds[node] == HEAP_NODE_FREE)
 		return;

@@ -51,6 +51,7 @@ struct heap_walk {
 	uint32_t *queue;
 	uint64_t queue_first, queue_end; /* objects, from the array's start on */
 	uint64_t raw_first, raw_end;     /* raw memory, from its end backwards */
+	size_t queue_size;
 	uint32_t steps[HEAP_STEPS];
 	struct heap_cached_step attributes[HEAP_STEP_CACHE];
 	struct heap_array_count arrays[HEAP_ARRAY_NUMBERS];
@@ -69,6 +70,12 @@ __attribute__((warn_unused_result)) int heap_walk_init(struct heap_walk *walk,
 						       struct heap_paths *paths);
 void heap_walk_deinit(struct heap_walk *walk);
 
+/*
+ * The node around an address, as heap_nodes_find(); where memory of an allocator that is not read
+ * may be found, an object that begins there becomes one.
+ */
+uint32_t heap_walk_node(const struct heap_walk *walk, remote_addr address, uint64_t *ret_inside);
+
 /* Where an object of a type begins that is at this address; HEAP_NODE_NONE. */
 uint32_t heap_walk_object(const struct heap_walk *walk, remote_addr address);
 
@@ -78,8 +85,12 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 /* Takes an object for a path of its own, unless it has one. */
 void heap_walk_take(struct heap_walk *walk, uint32_t node, uint32_t path);
 
-/* Raw memory that an owner of that path uses; scanned: it may hold references. */
-void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint32_t path, bool scanned);
+/*
+ * Raw memory that an owner of that path uses; scanned: it may hold references. size: what the owner
+ * says, for memory of an allocator that is not read; 0: not known.
+ */
+void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint64_t size, uint32_t path,
+		     bool scanned);
 
 /* An object that is part of its owner: no step of its own, and not looked at again. */
 bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path);

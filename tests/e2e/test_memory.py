@@ -132,3 +132,41 @@ def test_nothing_grows():
     check("MEMORY" in text, "no memory in %s" % text)
     check("memory" not in plain and "fresh_python_bytes" not in plain["lines"][0], "memory that nobody asked for")
     check("MEMORY" not in plain_text, "memory that nobody asked for: %s" % plain_text)
+
+
+@alone
+def test_copies(one_interpreter):
+    """Time in copying is where the copies are, and the bytes are about what the target counted itself."""
+    with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        path, kept, page = (os.path.join(folder, "x." + ending) for ending in ("json", "pieprof", "html"))
+        with Target(one_interpreter, "copies.py", 3, stdin=subprocess.PIPE) as target:
+            with Daemon("--pid", target.pid, "-d", 0, "--mode", "time", "--memory", "--details", "-o", path, "-o", kept,
+                        "-o", page) as daemon:
+                words = target.process.stdout.readline().split()
+                daemon.signal(signal.SIGINT)
+                daemon.finish()
+            target.finish()
+        again = os.path.join(folder, "again.json")
+        pieprofd("report", kept, "-o", again, "-q")
+        with open(path) as file, open(again) as second:
+            report = json.load(file)
+            check_equal(json.load(second), report, "the report of the recording")
+        with open(page) as file:
+            check('id="copy-lines"' in file.read(), "the page has no copies")
+    check_equal(words[:1], ["copied"], "what the target says")
+    truth = {name: int(number) for name, number in (word.split("=") for word in words[1:])}
+    copies, cpu_ns = report["memory"]["copies"], sum(report["time_ns"].values())
+    found = {name: [0, 0, 0] for name in truth}
+    for line in copies["lines"]:
+        for i, figure in enumerate(("copying_ns", "copied_low_bytes", "copied_high_bytes")):
+            found.get(line["function"], [0, 0, 0])[i] += line[figure]
+    for figure in ("copying_ns", "copied_low_bytes", "copied_high_bytes"):
+        check_equal(sum(line[figure] for line in copies["lines"]), copies[figure], "%s of all lines" % figure)
+        check_equal(sum(line[figure] for line in report["lines"]), copies[figure], "%s in the lines" % figure)
+    check_sampled(copies["copying_ns"] > 0.5 * cpu_ns, "%s of %d ns" % (copies, cpu_ns))
+    check_equal(found["without"], [0, 0, 0], "copies of a line that has none")
+    # The machine is shared: its rates of now may not be those of then. The others have few samples.
+    for name in ("same_piece", "walked", "at_once", "grown"):
+        low, high = found[name][1:]
+        check_sampled(low / 2.5 < truth[name] < high * 2.5, "%s: %s, copied %d" % (name, found[name], truth[name]))
+    check("COPIES  " in daemon.stdout and "copies.py" in daemon.stdout.partition("COPIES")[2], daemon.stdout)

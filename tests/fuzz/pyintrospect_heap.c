@@ -4,7 +4,7 @@
  * that a look has something to find: types, a dict of modules, a pool of objects that refer to
  * each other. Then the input changes words of it, wherever it says:
  *
- *   u8 minor, u8 areas of the mappings, u8 limit
+ *   u8 minor, or more by as many minors as there are: the last area is another allocator's
  *   { u16 word, u64 value }...     value: small ones lead into the memory
  */
 #include "pyintrospect/code_cache.h"
@@ -31,6 +31,9 @@ enum {
 	POOLS = 0x20000,
 	HEAP = 0x40000,
 	MAPPED = 0x60000,
+	FOREIGN = 0x70000,
+	FOREIGN_BYTES = 0x80,
+	FOREIGN_OBJECTS = 12,
 };
 
 struct process {
@@ -135,6 +138,23 @@ static void make_process(const struct heap_layout *layout)
 	put(MAPPED + 8, 0x8002);
 }
 
+/* Lists, tuples and their storage in memory of nobody known, in a ring, which the first pool leads
+ * to. */
+static void make_foreign(const struct heap_layout *layout)
+{
+	for (uint64_t i = 0; i < FOREIGN_OBJECTS; i++) {
+		uint64_t at = FOREIGN + i * FOREIGN_BYTES + layout->collector_bytes;
+		uint64_t next = FOREIGN + (i + 1) % FOREIGN_OBJECTS * FOREIGN_BYTES;
+
+		put(at, 1);
+		put(at + OBJECT_TYPE, BASE + TYPES + (2 + i % 2) * TYPE_BYTES);
+		put(at + OBJECT_SIZE, 2);
+		put(at + LIST_ITEMS, BASE + next + layout->collector_bytes);
+		put(at + 32, i % 2 ? BASE + at : 2);
+		put(POOLS + POOL_HEAD + i * 256 + layout->collector_bytes + 24, BASE + at);
+	}
+}
+
 static void look(struct python_runtime *runtime, const struct memory_reader *reader,
 		 const struct mapping_list *mappings, bool no_holders)
 {
@@ -169,14 +189,17 @@ static void look(struct python_runtime *runtime, const struct memory_reader *rea
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const paths[2] = { "/usr/lib/libpython.so", "[heap]" };
+	static const char *const paths[2] = { "/usr/lib/libpython.so",
+					      "/usr/lib/libjemalloc.so.2" };
 	struct fuzz_input input = { data, size };
 	struct mapping items[AREAS];
 	struct mapping_list mappings = { .mappings = items, .count = AREAS };
 	struct memory_reader reader = { read_memory, NULL };
 	struct python_runtime *runtime = calloc(1, sizeof(*runtime));
-	int minor = PYTHON_MINOR_MIN +
-		    (int)(fuzz_number(&input, 1) % (PYTHON_MINOR_MAX - PYTHON_MINOR_MIN + 1));
+	const unsigned minors = PYTHON_MINOR_MAX - PYTHON_MINOR_MIN + 1;
+	uint64_t kind = fuzz_number(&input, 1);
+	int minor = PYTHON_MINOR_MIN + (int)(kind % minors);
+	bool foreign = kind / minors % 2;
 	struct heap_layout layout;
 
 	process = calloc(1, sizeof(*process));
@@ -197,11 +220,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			.end = BASE + (i + 1) * AREA_BYTES,
 			.inode = i == 0,
 			.protection = 3,
-			.path = i == 0   ? paths[0]
-				: i == 2 ? paths[1]
+			.path = i == 0   ? paths[foreign]
+				: i == 2 ? "[heap]"
 					 : "",
 		};
 	make_process(&layout);
+	if (foreign)
+		make_foreign(&layout);
 	while (input.left) {
 		uint64_t word = fuzz_number(&input, 2), value = fuzz_number(&input, 8);
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An ELF file: headers, sections, notes, symbol tables, links to debug files,
- * mini-symbols. Then the same as a file that changes between opening and use:
- * its last bytes also say what is written where, and where it is cut off.
+ * mini-symbols, slots of chosen functions. Then the same as a file that changes between opening and
+ * use: its last bytes also say what is written where, and where it is cut off.
  */
 #include "symbolize/function_group.h"
+#include "symbolize/indirect_function.h"
 #include "symbolize/mini_image.h"
 #include "symbolize/symbol.h"
 #include "tests/fuzz/changing_image.h"
 
 #include <elf.h>
+
+#define SLOTS 3
 
 static void read_sections(const struct elf_image *image)
 {
@@ -39,6 +42,7 @@ static void read_names(const struct module *module)
 	static const char *const names[] = { "shown", "hidden", "", "_ZN3foo3barEi", "sho*" };
 	struct symbolizer *symbolizer = symbolizer_create();
 	struct address_ranges code;
+	uint64_t slots[SLOTS];
 	remote_addr start;
 	uint64_t size;
 
@@ -51,6 +55,8 @@ static void read_names(const struct module *module)
 	symbolizer_destroy(symbolizer);
 	if (function_group_find(module->image, names, sizeof(names) / sizeof(names[0]), &code) == 0)
 		fuzz_must(code.count && code.count <= ADDRESS_RANGES_MAX);
+	fuzz_must(indirect_function_slots(module->image, names, sizeof(names) / sizeof(names[0]),
+					  slots, SLOTS) <= SLOTS);
 }
 
 /* Takes over the image. */

@@ -17,74 +17,7 @@
 
 #include <cmocka.h>
 
-#define BASE  0x7f0000000000ull
-#define BYTES 0x40000ull
-
-/* ---- memory of a process */
-
-static uint64_t memory[BYTES / 8];
-
-static void put(uint64_t offset, uint64_t value)
-{
-	assert_true(offset < BYTES && offset % 8 == 0);
-	memory[offset / 8] = value;
-}
-
-static int read_memory(void *context, struct memory_range *ranges, size_t count)
-{
-	(void)context;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t offset = ranges[i].address - BASE;
-
-		ranges[i].error = offset > BYTES || ranges[i].size > BYTES - offset ? -EFAULT : 0;
-		if (!ranges[i].error)
-			memcpy(ranges[i].buffer, (uint8_t *)memory + offset, ranges[i].size);
-	}
-	return 0;
-}
-
-static int read_pages(void *context, remote_addr start, size_t count, uint8_t *ret_states)
-{
-	(void)context;
-	(void)start;
-	memset(ret_states, PAGE_PRESENT | PAGE_EXCLUSIVE, count);
-	return 0;
-}
-
-/* One mapping of all of the memory, copied. */
-struct heap {
-	struct mapping mapping;
-	struct mapping_list mappings;
-	struct memory_reader reader;
-	struct page_reader pages;
-	struct heap_image image;
-	struct heap_nodes nodes;
-};
-
-static void open_heap(struct heap *heap, const char *path, uint32_t pool_bytes)
-{
-	const struct heap_image_options options = { .limit = 1u << 30 };
-
-	*heap = (struct heap){
-		.mapping = { .start = BASE, .end = BASE + BYTES, .protection = 3, .path = path },
-		.reader = { read_memory, NULL },
-		.pages = { read_pages, NULL },
-	};
-	heap->mappings = (struct mapping_list){ .mappings = &heap->mapping, .count = 1 };
-	assert_int_equal(heap_image_init(&heap->image, &heap->reader, &heap->pages, &heap->mappings,
-					 &options),
-			 0);
-	heap_nodes_init(&heap->nodes, &heap->image, pool_bytes);
-	assert_int_equal(heap_pool_find_all(&heap->nodes), 0);
-	assert_int_equal(heap_nodes_index(&heap->nodes), 0);
-	assert_int_equal(heap_chunk_find_all(&heap->nodes), 0);
-}
-
-static void close_heap(struct heap *heap)
-{
-	heap_nodes_deinit(&heap->nodes);
-	heap_image_deinit(&heap->image);
-}
+#include "tests/unit/heap_memory.h"
 
 /* ---- pools */
 
@@ -234,25 +167,24 @@ static void test_mapped_chunks(void **state)
 	close_heap(&heap);
 }
 
-/* ---- types */
-
-#define TYPES 0x8000
-#define NAMES 0xf000
-
-static remote_addr put_type(unsigned number, const char *name, uint64_t flags, uint64_t basic,
-			    uint64_t item)
+/* The kernel makes one mapping of a library's .bss and of what it maps right behind. */
+static void test_chunk_behind_bss(void **state)
 {
-	uint64_t at = TYPES + (uint64_t)number * 0x400, text = NAMES + (uint64_t)number * 64;
+	struct heap heap;
 
-	put(at, 1);
-	put(at + OBJECT_TYPE, BASE + TYPES);
-	put(at + TYPE_NAME, BASE + text);
-	put(at + TYPE_BASIC, basic);
-	put(at + TYPE_ITEM, item);
-	put(at + TYPE_FLAGS_AT, flags | FLAG_READY);
-	memcpy((uint8_t *)memory + text, name, strlen(name) + 1);
-	return BASE + at;
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put(0x4000 + 8, 0x3000 | 2);
+	behind_library = true;
+	open_heap(&heap, "", POOL_BYTES_3_9);
+	behind_library = false;
+	assert_int_equal(heap.image.extents[0].area, HEAP_AREA_DATA);
+	assert_int_equal(heap.nodes.chunk_count, 1);
+	assert_int_equal(heap.nodes.chunks[0].address, BASE + 0x4010);
+	close_heap(&heap);
 }
+
+/* ---- types */
 
 static void test_types(void **state)
 {
@@ -352,9 +284,13 @@ static void test_path_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pools),       cmocka_unit_test(test_torn_pools),
-		cmocka_unit_test(test_chunks),      cmocka_unit_test(test_mapped_chunks),
-		cmocka_unit_test(test_types),       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_torn_pools),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_mapped_chunks),
+		cmocka_unit_test(test_chunk_behind_bss),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_path_limits),
 	};
 

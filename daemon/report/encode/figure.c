@@ -63,8 +63,10 @@ struct figure figure_bytes(uint64_t bytes)
 			 figure_plural(bytes));
 	else if (bytes < 999500)
 		snprintf(figure.text, sizeof(figure.text), "%.0f KB", (double)bytes / 1e3);
-	else
+	else if (bytes < 10000000000)
 		snprintf(figure.text, sizeof(figure.text), "%.1f MB", (double)bytes / 1e6);
+	else
+		snprintf(figure.text, sizeof(figure.text), "%.1f GB", (double)bytes / 1e9);
 	return figure;
 }
 

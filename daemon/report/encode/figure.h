@@ -19,7 +19,8 @@ struct figure figure_part(uint64_t part, uint64_t whole); /* "-" when whole is 0
 /* Likewise, of time that was sampled so often. */
 struct figure figure_sampled(uint64_t part, uint64_t whole, uint64_t samples);
 
-struct figure figure_bytes(uint64_t bytes); /* "850 bytes", "104 KB", "1.2 MB": thousands */
+struct figure figure_bytes(
+	uint64_t bytes); /* "850 bytes", "104 KB", "1.2 MB": thousands; GB from 10 on */
 
 const char *figure_plural(uint64_t count); /* "" of 1, otherwise "s" */
 

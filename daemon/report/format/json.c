@@ -34,7 +34,7 @@ static json_t *json_side(json_t *object, const struct profile_facts *facts,
 	object = json_with(object, "gc_ns", json_count(side->collecting_ns));
 	object = json_with(object, "take_gil_ns", json_count(side->contending_ns));
 	if (facts->memory)
-		object = json_with_fresh(object, side);
+		object = json_with_memory(object, facts, side);
 	return facts->waits ? json_with(object, "waiting_ns", json_waiting(side)) : object;
 }
 
@@ -66,7 +66,7 @@ static json_t *json_threads(const struct profile_facts *facts)
 					   json_gil(facts, thread->gil_asleep_ns));
 		}
 		if (facts->memory)
-			object = json_with_fresh(object, &thread->side);
+			object = json_with_memory(object, facts, &thread->side);
 		array = json_appended(array, object);
 	}
 	return array;

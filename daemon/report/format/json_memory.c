@@ -5,11 +5,21 @@
 
 #include <stdlib.h>
 
-json_t *json_with_fresh(json_t *object, const struct side_time *side)
+static json_t *json_with_copies(json_t *object, const struct side_time *side)
+{
+	object = json_with(object, "copying_ns", json_count(side->copying_ns));
+	object = json_with(object, "copied_low_bytes", json_count(side->copied_low_bytes));
+	return json_with(object, "copied_high_bytes", json_count(side->copied_high_bytes));
+}
+
+json_t *json_with_memory(json_t *object, const struct profile_facts *facts,
+			 const struct side_time *side)
 {
 	object = json_with(object, "fresh_python_bytes",
 			   json_count(side->fresh_bytes[FRESH_PYTHON]));
-	return json_with(object, "fresh_native_bytes", json_count(side->fresh_bytes[FRESH_NATIVE]));
+	object = json_with(object, "fresh_native_bytes",
+			   json_count(side->fresh_bytes[FRESH_NATIVE]));
+	return facts->copies ? json_with_copies(object, side) : object;
 }
 
 static json_t *json_points(const struct resident_figures *resident)
@@ -34,26 +44,31 @@ static json_t *json_shares(json_t *object, const struct side_time *side)
 	return json_with(object, "native_bytes", json_count(side->fresh_bytes[FRESH_NATIVE]));
 }
 
-static json_t *json_memory_lines(const struct profile *profile)
+/* Of lines, which it frees; NULL: there was no memory for them. */
+static json_t *json_memory_lines(const struct profile_line **lines, size_t count,
+				 json_t *(*with)(json_t *object, const struct side_time *side))
 {
-	json_t *array = json_array();
-	size_t count;
-	const struct profile_line **lines = memory_lines_sorted(profile, &count);
+	json_t *array = lines ? json_array() : NULL;
 
-	if (!lines) {
-		json_decref(array);
-		return NULL;
-	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; lines && i < count; i++) {
 		json_t *object = json_object();
 
 		object = json_with(object, "file", json_text(lines[i]->file));
 		object = json_with(object, "line", json_integer(lines[i]->line));
 		object = json_with(object, "function", json_text(lines[i]->function));
-		array = json_appended(array, json_shares(object, &lines[i]->side));
+		array = json_appended(array, with(object, &lines[i]->side));
 	}
 	free(lines);
 	return array;
+}
+
+static json_t *json_copies(const struct profile *profile)
+{
+	size_t count = 0;
+	const struct profile_line **lines = memory_lines_copying(profile, &count);
+	json_t *object = json_with_copies(json_object(), &profile->side);
+
+	return json_with(object, "lines", json_memory_lines(lines, count, json_with_copies));
 }
 
 static json_t *json_quality(const struct profile *profile)
@@ -74,6 +89,8 @@ static json_t *json_quality(const struct profile *profile)
 json_t *json_memory(const struct profile *profile)
 {
 	const struct resident_figures *resident = &profile->facts.resident;
+	size_t count = 0;
+	const struct profile_line **lines = memory_lines_sorted(profile, &count);
 	json_t *object = json_object();
 
 	object = json_with(object, "start_bytes", json_count(resident->counts.start_bytes));
@@ -82,6 +99,8 @@ json_t *json_memory(const struct profile *profile)
 	object = json_with(object, "peak_exact", json_boolean(resident->peak_exact));
 	object = json_shares(object, &profile->side);
 	object = json_with(object, "timeline", json_points(resident));
-	object = json_with(object, "lines", json_memory_lines(profile));
+	object = json_with(object, "lines", json_memory_lines(lines, count, json_shares));
+	if (profile->facts.copies)
+		object = json_with(object, "copies", json_copies(profile));
 	return json_with(object, "quality", json_quality(profile));
 }

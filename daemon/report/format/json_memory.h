@@ -8,7 +8,8 @@
 /* The object `memory`, of a profile that has it. NULL: out of memory. */
 json_t *json_memory(const struct profile *profile);
 
-/* Adds to an object what was touched there. Takes it over, as json_with(). */
-json_t *json_with_fresh(json_t *object, const struct side_time *side);
+/* Adds to an object what was touched there, and what was copied. Takes it over, as json_with(). */
+json_t *json_with_memory(json_t *object, const struct profile_facts *facts,
+			 const struct side_time *side);
 
 #endif

@@ -360,7 +360,7 @@ static int write_details(const struct text_layout *layout, const struct profile 
 	put_processes(layout, profile);
 	text_put_threads(layout, profile);
 	result = text_kernel(layout, profile, maximum) || text_waiting(layout, profile, maximum) ||
-		 text_memory(layout, profile, maximum);
+		 text_memory(layout, profile, maximum) || text_copies(layout, profile, maximum);
 	put_saving_lines(layout, by_waste, count);
 	text_put_pairs(layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	put_quality(layout, profile);

@@ -95,6 +95,11 @@ __attribute__((warn_unused_result)) int text_memory_brief(const struct text_layo
 							  const struct profile *profile);
 __attribute__((warn_unused_result)) int text_memory(const struct text_layout *layout,
 						    const struct profile *profile, size_t maximum);
+/* Of what was copied, likewise; the former where it is a good part of the time. */
+__attribute__((warn_unused_result)) int text_copies_brief(const struct text_layout *layout,
+							  const struct profile *profile);
+__attribute__((warn_unused_result)) int text_copies(const struct text_layout *layout,
+						    const struct profile *profile, size_t maximum);
 /* How far to trust it. */
 void text_memory_quality(const struct text_layout *layout, const struct profile *profile);
 

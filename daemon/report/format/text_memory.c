@@ -120,6 +120,9 @@ void text_memory_quality(const struct text_layout *layout, const struct profile 
 	if (counts->unknown_samples)
 		used += snprintf(words + used, sizeof(words) - (size_t)used,
 				 "; sizes of pages are not known: huge ones count as 4 KB");
+	if (!profile->facts.copies)
+		used += snprintf(words + used, sizeof(words) - (size_t)used,
+				 "; what is copied is not known");
 	if (unexplained > memory_growth(counts) / SMALL_PART)
 		snprintf(words + used, sizeof(words) - (size_t)used,
 			 "; %s that became resident are in no sample",

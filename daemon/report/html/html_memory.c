@@ -99,6 +99,56 @@ static int html_memory_put_lines(FILE *file, const struct profile *profile)
 	return result;
 }
 
+static int html_memory_put_copy(FILE *file, const struct profile *profile,
+				const struct profile_line *line)
+{
+	if (html_line_head(file, line) < 0)
+		return -ENOMEM;
+	fprintf(file, "<td class=\"number\">%s</td><td class=\"number\">%s</td>",
+		figure_ns(line->side.copying_ns).text,
+		figure_sampled(line->side.copying_ns, time_sum(profile->time_ns),
+			       profile->facts.samples)
+			.text);
+	put_bytes(file, line->side.copied_low_bytes);
+	put_bytes(file, line->side.copied_high_bytes);
+	fputs("</tr>\n", file);
+	return 0;
+}
+
+static int html_memory_put_copies(FILE *file, const struct profile *profile)
+{
+	size_t count;
+	const struct profile_line **lines = memory_lines_copying(profile, &count);
+	int result = 0;
+
+	if (!lines)
+		return -ENOMEM;
+	fprintf(file,
+		"<p>%s of the CPU time copies memory (memcpy, memmove of the C library): %s to %s "
+		"of it, by the time and by how fast this machine copies, from RAM and in its "
+		"caches.</p>\n",
+		figure_sampled(profile->side.copying_ns, time_sum(profile->time_ns),
+			       profile->facts.samples)
+			.text,
+		figure_bytes(profile->side.copied_low_bytes).text,
+		figure_bytes(profile->side.copied_high_bytes).text);
+	if (count)
+		fputs("<div class=\"wide\" id=\"copy-lines\" tabindex=\"0\" role=\"region\" "
+		      "aria-label=\"Table of lines by time in copying\">\n<table>\n<thead><tr>"
+		      "<th scope=\"col\">Line</th>"
+		      "<th scope=\"col\" class=\"number\">Copying</th>"
+		      "<th scope=\"col\" class=\"number\">Share</th>"
+		      "<th scope=\"col\" class=\"number\">From</th>"
+		      "<th scope=\"col\" class=\"number\">To</th></tr></thead>\n<tbody>\n",
+		      file);
+	for (size_t i = 0; i < count && i < LINES_MAX && result == 0; i++)
+		result = html_memory_put_copy(file, profile, lines[i]);
+	if (count)
+		fputs("</tbody></table></div>\n", file);
+	free(lines);
+	return result;
+}
+
 int html_memory(FILE *file, const struct profile *profile)
 {
 	const struct resident_figures *resident = &profile->facts.resident;
@@ -123,6 +173,8 @@ int html_memory(FILE *file, const struct profile *profile)
 	      "given back is not subtracted.</p>\n",
 	      file);
 	result = html_memory_put_lines(file, profile);
+	if (!result && profile->facts.copies)
+		result = html_memory_put_copies(file, profile);
 	fputs("</section>\n", file);
 	return result;
 }

@@ -4,23 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *left, const void *right)
+typedef uint64_t figure_of(const struct side_time *side);
+
+static uint64_t copying_ns(const struct side_time *side)
 {
+	return side->copying_ns;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+	figure_of *const *figure = context;
 	const struct profile_line *a = *(const struct profile_line *const *)left;
 	const struct profile_line *b = *(const struct profile_line *const *)right;
-	uint64_t bytes_a = side_time_fresh_bytes(&a->side);
-	uint64_t bytes_b = side_time_fresh_bytes(&b->side);
+	uint64_t figure_a = (*figure)(&a->side), figure_b = (*figure)(&b->side);
 	int order;
 
-	if (bytes_a != bytes_b)
-		return bytes_a > bytes_b ? -1 : 1;
+	if (figure_a != figure_b)
+		return figure_a > figure_b ? -1 : 1;
 	order = strcmp(a->file, b->file);
 	if (!order)
 		order = a->line < b->line ? -1 : a->line > b->line;
 	return order ? order : strcmp(a->function, b->function);
 }
 
-const struct profile_line **memory_lines_sorted(const struct profile *profile, size_t *ret_count)
+static const struct profile_line **lines_by(const struct profile *profile, figure_of *figure,
+					    size_t *ret_count)
 {
 	const struct profile_line **lines = calloc(profile->line_count + 1, sizeof(*lines));
 	size_t count = 0;
@@ -28,11 +36,21 @@ const struct profile_line **memory_lines_sorted(const struct profile *profile, s
 	if (!lines)
 		return NULL;
 	for (size_t i = 0; i < profile->line_count; i++)
-		if (side_time_fresh_bytes(&profile->lines[i].side))
+		if (figure(&profile->lines[i].side))
 			lines[count++] = &profile->lines[i];
-	qsort(lines, count, sizeof(*lines), compare);
+	qsort_r(lines, count, sizeof(*lines), compare, &figure);
 	*ret_count = count;
 	return lines;
+}
+
+const struct profile_line **memory_lines_sorted(const struct profile *profile, size_t *ret_count)
+{
+	return lines_by(profile, side_time_fresh_bytes, ret_count);
+}
+
+const struct profile_line **memory_lines_copying(const struct profile *profile, size_t *ret_count)
+{
+	return lines_by(profile, copying_ns, ret_count);
 }
 
 uint64_t memory_growth(const struct resident_counts *counts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of a profile that made its memory grow. Pure. */
+/* The lines of a profile that made its memory grow, and those that copy memory. Pure. */
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_MEMORY_LINES_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_MEMORY_LINES_H
 
@@ -10,6 +10,10 @@
  * memory.
  */
 __attribute__((warn_unused_result)) const struct profile_line **memory_lines_sorted(
+	const struct profile *profile, size_t *ret_count);
+
+/* Those that spend time in copying, most first, likewise. */
+__attribute__((warn_unused_result)) const struct profile_line **memory_lines_copying(
 	const struct profile *profile, size_t *ret_count);
 
 /* By how much more is resident at the end than at the start; 0: by nothing. */

@@ -249,6 +249,7 @@ struct profile_facts {
 	bool other_root;          /* paths are those of another root or mount namespace than ours */
 	bool waits;               /* threads that sleep were looked at: side times have waiting */
 	bool memory;              /* page faults were sampled: side times have fresh memory */
+	bool copies;              /* side times have what was copied */
 	bool gil_known;           /* who holds the GIL could be told */
 	bool native_unknown;      /* of some process: TIME_PYTHON is all of its time in user code */
 	bool queued_known;        /* queued_ns is */

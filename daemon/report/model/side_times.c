@@ -21,7 +21,11 @@ struct side_time side_times_of(const struct cct_node *node, const struct path *p
 static int side_times_charge_line(struct line_stats *stats, struct place_table *places,
 				  const struct cct_node *node, const struct side_time *side)
 {
-	struct side_time fresh = { .fresh_samples = side->fresh_samples }, time = *side;
+	struct side_time memory = { .fresh_samples = side->fresh_samples,
+				    .copying_ns = side->copying_ns,
+				    .copied_low_bytes = side->copied_low_bytes,
+				    .copied_high_bytes = side->copied_high_bytes },
+			 time = *side;
 	uint32_t line, charged;
 
 	if (line_stats_self(stats, places, node, &line))
@@ -29,11 +33,12 @@ static int side_times_charge_line(struct line_stats *stats, struct place_table *
 	if (line == LINE_NONE)
 		return 0;
 	charged = line_stats_charged(stats, node);
-	memcpy(fresh.fresh_bytes, side->fresh_bytes, sizeof(fresh.fresh_bytes));
+	memcpy(memory.fresh_bytes, side->fresh_bytes, sizeof(memory.fresh_bytes));
 	memset(time.fresh_bytes, 0, sizeof(time.fresh_bytes));
-	time.fresh_samples = 0;
+	time.fresh_samples = time.copying_ns = 0;
+	time.copied_low_bytes = time.copied_high_bytes = 0;
 	side_time_add(&stats->lines[line].side, &time);
-	side_time_add(&stats->lines[charged == LINE_NONE ? line : charged].side, &fresh);
+	side_time_add(&stats->lines[charged == LINE_NONE ? line : charged].side, &memory);
 	return 0;
 }
 

@@ -265,6 +265,7 @@ static const struct field profile_fields[] = {
 	BOOL(struct recorded_profile, profile.facts.unfinished),
 	BOOL(struct recorded_profile, profile.facts.waits),
 	BOOL(struct recorded_profile, profile.facts.memory),
+	BOOL(struct recorded_profile, profile.facts.copies),
 	WORDS(struct recorded_profile, profile.facts.resident.counts),
 	WORDS(struct recorded_profile, profile.facts.resident.peak_bytes),
 	BOOL(struct recorded_profile, profile.facts.resident.peak_exact),
