@@ -124,6 +124,14 @@ bool argument_is_whole_data(const struct argument_operand *operand)
 	}
 }
 
+bool argument_has_part_of_object(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (site->operands[i].kind == CONTENT_OBJECT && !site->operands[i].whole)
+			return true;
+	return false;
+}
+
 size_t argument_first_given(const struct argument_site *site)
 {
 	size_t first = 0;

@@ -33,6 +33,10 @@ bool argument_works_on_elements(const struct argument_site *site, const struct c
  * of it. */
 bool argument_is_whole_data(const struct argument_operand *operand);
 
+/* An object of the program's own that was compared in part: what its methods change may be in the
+ * rest, as a net's weights are. */
+bool argument_has_part_of_object(const struct argument_site *site);
+
 /* The first operand that is not what is called: its number, or how many there are. */
 size_t argument_first_given(const struct argument_site *site);
 

@@ -366,7 +366,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	judge_slow(facts, site);
 	argument_sequence_judge_kept(facts, site);
 	if (facts->veto.dropped || facts->veto.result_changes ||
-	    (facts->veto.operand_changes && facts->partial))
+	    (facts->veto.operand_changes && facts->partial) || argument_has_part_of_object(site))
 		return;
 	facts->same = comparable && summary->calls >= CALLS_MIN &&
 		      interval_wilson(summary->commonest, summary->judged).low > SAME_LOW;

@@ -65,6 +65,23 @@ static void test_trivial(void **state)
 	all_are(fixture, ARGUMENT_INVARIANT, site);
 }
 
+/* net(cells) in training: the weights were not among what was compared of the net. */
+static void test_object_in_part(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+	struct argument_site *known = site_of(fixture, site);
+
+	add_others(fixture, site, MANY);
+	known->compared = known->repeated = 12;
+	known->operands[1].kind = CONTENT_OBJECT;
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+	known->operands[1].whole = false;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->operands[1].kind = CONTENT_LIST;
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+}
+
 static void test_in_turn(void **state)
 {
 	struct fixture *fixture = *state;
@@ -303,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_helper_of_several_callers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_trivial, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_in_turn, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_object_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_end_of_what_is_sorted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_middle_of_what_is_sorted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_item_of_what_repeats, set_up, tear_down),
