@@ -31,6 +31,7 @@ static struct profile_line line_with_finding(enum argument_verdict verdict, uint
 		.reason_count = 2,
 		.finding = FINDING,
 		.expression = "np.linalg.inv(m)",
+		.example = "kept = np.linalg.inv(m), before the loop; in it kept",
 		.column = 12,
 		.end_column = 28,
 		.end_line = 7,
@@ -276,8 +277,8 @@ static void test_top(void **state)
 		" /model.py:7 in score\n",
 		"   x @ np.linalg.inv(m) @ x\n",
 		" np.linalg.inv(m) gets the same m ",
-		"Could save 81.2% of its time.",
-		"The same call is made again",
+		"Could save 48 to 76% of the CPU time.",
+		"For example: kept = np.linalg.inv(m)",
 	};
 	struct profile_line line = line_with_finding(ARGUMENT_REPEATED, 51);
 	struct profile profile = sample_profile();

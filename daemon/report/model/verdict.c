@@ -86,8 +86,8 @@ static void say_under(struct verdict *verdict, uint64_t time_ns, uint64_t total_
 	struct figure share = figure_sampled(time_ns, total_ns, verdict->samples);
 
 	if (pattern)
-		verdict_say(verdict, "%s of the CPU time is under this line: %s. %s", share.text,
-			    pattern->does, pattern->advice);
+		verdict_say(verdict, "%s of the CPU time is under this line, which %s: %s.",
+			    share.text, pattern->way->does, pattern->way->instead);
 	else
 		verdict_say(verdict, "%s of the CPU time is under this line.", share.text);
 }
@@ -104,7 +104,7 @@ static void say_library_line(struct verdict *verdict, const struct own_line *own
 
 static void say_advice(struct verdict *verdict, const struct finding *finding)
 {
-	if (finding->advice)
+	if (finding->advice[0])
 		verdict_say(verdict, "%s: %s",
 			    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
 			    finding->advice);
@@ -127,12 +127,12 @@ static void say_finding(struct verdict *verdict, const struct finding *finding, 
 		verdict_say(verdict, "%s", finding->what);
 	else if (!finding->pattern)
 		say_advice(verdict, finding);
-	if (finding->saving_ns) {
+	if (finding->saving_ns)
 		verdict_say(verdict, "%s", finding->gain);
+	if (finding->example)
+		verdict_say(verdict, "For example: %s", finding->example);
+	if (finding->saving_ns)
 		verdict_say(verdict, "%s", finding->evidence);
-	}
-	if (finding->by_arguments)
-		say_advice(verdict, finding);
 	if (finding->caution[0])
 		verdict_say(verdict, "%s", finding->caution);
 	if (finding->own.line)
@@ -310,27 +310,27 @@ static void say_no_samples(struct verdict *verdict)
 /* The first, and behind a pattern what could be saved elsewhere. false: there is none. */
 static bool say_findings(struct verdict *verdict, const struct profile *profile)
 {
-	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-	int found = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
-	size_t count = found < 0 ? 0 : (size_t)found, patterns = 0;
+	struct findings findings;
+	int error = findings_of(profile, &findings);
+	size_t count = findings.count, patterns = 0;
 	uint64_t total_ns = time_sum(profile->time_ns);
-	const struct finding *first = findings;
+	const struct finding *first = findings.items;
 
-	if (found < 0)
-		verdict->error = found;
-	while (patterns < count && findings[patterns].saving_ns)
+	if (error)
+		verdict->error = error;
+	while (patterns < count && findings.items[patterns].saving_ns)
 		patterns++;
 	if (patterns && patterns < count &&
-	    (double)findings[patterns].pattern_ns > PATTERN_LEADS * (double)first->saving_ns)
-		first = &findings[patterns];
+	    (double)findings.items[patterns].pattern_ns > PATTERN_LEADS * (double)first->saving_ns)
+		first = &findings.items[patterns];
 	if (count) {
 		verdict->kind = first->saving_ns ? VERDICT_FINDING : VERDICT_PATTERN;
 		verdict->headline = first->headline;
 		say_finding(verdict, first, total_ns);
 	}
-	if (count && first != findings)
-		add_finding(verdict, findings, total_ns);
-	free(findings);
+	if (count && first != findings.items)
+		add_finding(verdict, findings.items, total_ns);
+	findings_deinit(&findings);
 	return count > 0;
 }
 
@@ -389,14 +389,14 @@ const char *verdict_kind_name(enum verdict_kind kind)
 
 void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
 {
-	struct finding finding;
+	struct findings findings;
+	int error = findings_of(profile, &findings);
 
-	int count = findings_find(profile, &finding, 1);
-
-	if (count < 0)
-		verdict->error = count;
-	if (count > 0)
-		add_finding(verdict, &finding, time_sum(profile->time_ns));
+	if (error)
+		verdict->error = error;
+	if (findings.count)
+		add_finding(verdict, findings.items, time_sum(profile->time_ns));
+	findings_deinit(&findings);
 }
 
 int verdict_find(const struct profile *profile, struct verdict *ret_verdict)
