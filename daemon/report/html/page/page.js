@@ -278,11 +278,14 @@ function showReport(report, tree, base) {
 			article.append(element('p', {}, 'Called from ', ...placeLinks(finding.own_line.file, finding.own_line.line,
 				shortWords(finding.own_line.file, finding.own_line.line)), ' in ', shown(finding.own_line.function)));
 		paragraph(finding.what);
-		article.append(element('p', { class: 'figures' }, shown(finding.gain)));
+		if (finding.gain)
+			article.append(element('p', { class: 'figures' }, shown(finding.gain)));
 		paragraph(finding.evidence);
 		paragraph(finding.caution);
 		if (finding.advice)
 			article.append(element('p', {}, element('strong', {}, category(finding.category) ? finding.category + ': ' : ''), shown(finding.advice)));
+		if (finding.example)
+			article.append(element('p', {}, 'For example: ', element('code', {}, shown(finding.example))));
 		if (line)
 			article.append(linkList(line));
 		return article;
@@ -302,7 +305,7 @@ function showReport(report, tree, base) {
 		const found = new Set(findings.map(finding => finding.file + '\n' + finding.line));
 		const items = findings.concat(lines.filter(line => !found.has(line.file + '\n' + line.line)));
 
-		list('redundant-list', items, findings.length || 5, item => item.gain ? findingArticle(item) : redundantLine(item));
+		list('redundant-list', items, findings.length || 5, item => item.headline ? findingArticle(item) : redundantLine(item));
 		if (!items.length)
 			document.getElementById('redundant-list').append(element('p', {}, noneSeen()));
 	}
