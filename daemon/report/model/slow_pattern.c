@@ -2,6 +2,7 @@
 #include "daemon/report/model/slow_pattern.h"
 
 #include "common/array.h"
+#include "daemon/report/model/argument_evidence.h"
 #include "daemon/report/model/own_line.h"
 #include "daemon/report/model/pattern_text.h"
 
@@ -84,6 +85,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		    "keep the outcome where the text, or the object, is the same as before",
 		    "if text != last: last, value = text, json.loads(text)"),
 		CATEGORY_REPEATED_CALL,
+		true,
 	},
 	[PATTERN_DEEP_COPY] = {
 		"deep-copy", "objects are copied deeply",
@@ -307,6 +309,13 @@ static const struct profile_line *line_at(const struct profile *profile,
 	return NULL;
 }
 
+/* What its calls get was compared, and is something else each time. */
+static bool is_never_the_same(const struct profile_line *line)
+{
+	return argument_evidence_verdict(&line->evidence.arguments, line->charged_ns) ==
+	       ARGUMENT_NEEDED;
+}
+
 static size_t take_hits(const struct profile *profile, const struct pattern_search *search,
 			struct slow_pattern_hit *hits, size_t max)
 {
@@ -316,12 +325,12 @@ static size_t take_hits(const struct profile *profile, const struct pattern_sear
 	for (size_t i = 0; i < search->count && count < max; i++) {
 		const struct hit *hit = &search->hits[i];
 		const struct profile_line *line = line_at(profile, hit->frame);
+		const struct slow_pattern *pattern = &patterns[hit->pattern];
 
 		if (!hit->time_ns || (double)hit->time_ns < least_ns)
 			break;
-		if (line)
-			hits[count++] = (struct slow_pattern_hit){ &patterns[hit->pattern], line,
-								   hit->time_ns };
+		if (line && !(pattern->of_the_same && is_never_the_same(line)))
+			hits[count++] = (struct slow_pattern_hit){ pattern, line, hit->time_ns };
 	}
 	return count;
 }

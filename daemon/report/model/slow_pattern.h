@@ -23,6 +23,7 @@ struct slow_pattern {
 	const char *headline; /* without a full stop: "a data frame is gone through row by row" */
 	const struct slow_way *way;
 	enum category category;
+	bool of_the_same; /* it is slow for what is done again alone */
 };
 
 struct slow_pattern_hit {
