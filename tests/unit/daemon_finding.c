@@ -109,9 +109,9 @@ static void test_headlines_of_findings(void **state)
 		/* Too few samples to go by them, and no accesses; nothing of what is shown is
 		   denied. */
 		{ ARGUMENT_REPEATED, 4, 4704000000,
-		  "too few accesses to tell whether work is repeated" },
+		  "too little was seen to tell whether this line repeats work" },
 		{ ARGUMENT_NEEDED, 51, 4704000000,
-		  "too few accesses to tell whether work is repeated" },
+		  "too little was seen to tell whether this line repeats work" },
 	};
 
 	(void)state;

@@ -235,7 +235,7 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 	char watched[96];
 
 	verdict->kind = VERDICT_TOO_FEW;
-	verdict->headline = "too few accesses to tell whether work is repeated";
+	verdict->headline = "too little was seen to tell whether this line repeats work";
 	verdict->line = line;
 	if (own_line_is_foreign(line) && own_line_find(profile, line, &own)) {
 		verdict->own_line = own.line;
@@ -244,6 +244,7 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 		say_library_line(verdict, &own);
 	} else {
 		verdict_show(verdict, line);
+		say_under(verdict, line->total_ns, total_ns, NULL);
 	}
 	if (sampled(line->accesses))
 		snprintf(watched, sizeof(watched),
@@ -304,6 +305,13 @@ static void say_no_samples(struct verdict *verdict)
 		    "or all samples were lost: --details shows that under DATA QUALITY.");
 }
 
+/* A few accesses, of which nobody can say what to do about them, are no reason to go there. */
+static bool is_little(const struct finding *finding)
+{
+	return finding->certainty == FINDING_POSSIBLE && !finding->by_arguments &&
+	       !finding->pattern && !finding->advice[0];
+}
+
 /* A saving that samples show leads, unless a pattern takes more than twice as much. */
 #define PATTERN_LEADS 2
 
@@ -323,7 +331,9 @@ static bool say_findings(struct verdict *verdict, const struct profile *profile)
 	if (patterns && patterns < count &&
 	    (double)findings.items[patterns].pattern_ns > PATTERN_LEADS * (double)first->saving_ns)
 		first = &findings.items[patterns];
-	if (count) {
+	if (count && is_little(first)) {
+		say_unsupported(verdict, profile, first->line);
+	} else if (count) {
 		verdict->kind = first->saving_ns ? VERDICT_FINDING : VERDICT_PATTERN;
 		verdict->headline = first->headline;
 		say_finding(verdict, first, total_ns);
@@ -353,14 +363,19 @@ static void find(const struct profile *profile, struct verdict *verdict)
 	}
 	if (watched == 0) {
 		verdict->kind = VERDICT_TIME_ONLY;
-		verdict->headline = "time only: no memory access was watched";
 		say_hottest(verdict, profile);
+		verdict->headline =
+			verdict->line ? "the hottest line; whether it repeats work was not seen"
+				      : "whether work is repeated was not seen";
 		say_class(verdict, profile->time_ns, total_ns);
 	} else if (interval_wilson(0, watched).high >= FINDING_SHARE_MIN) {
 		/* Were none of so many redundant, a finding could still have been missed. */
 		verdict->kind = VERDICT_TOO_FEW;
-		verdict->headline = "too few accesses to tell whether work is repeated";
 		say_hottest(verdict, profile);
+		verdict->headline = verdict->line ? "the hottest line; too little was seen "
+						    "to tell whether it repeats work"
+						  : "too little was seen to tell whether work is "
+						    "repeated";
 		verdict_say(verdict,
 			    "%" PRIu64 " memory %s watched. Profile longer, or with a higher "
 			    "--rate, to tell.",
@@ -368,8 +383,10 @@ static void find(const struct profile *profile, struct verdict *verdict)
 		say_class(verdict, profile->time_ns, total_ns);
 	} else {
 		verdict->kind = VERDICT_NOTHING;
-		verdict->headline = "no redundant line stands out";
 		say_hottest(verdict, profile);
+		verdict->headline = verdict->line ? "the hottest line; none that repeats work "
+						    "stands out"
+						  : "no line that repeats work stands out";
 		say_small_ones(verdict, profile);
 	}
 }
