@@ -32,7 +32,7 @@ static const char *searched_example(const struct argument_site *site)
 	if (site->kind == OPERATION_COMPARE && argument_compares_array(site))
 		return "parts = dict(tuple(table.groupby(\"key\"))), once; then parts[key]";
 	if (site->kind == OPERATION_CONTAINS)
-		return "known = set(items), once; then x in known";
+		return "known = set(items); then x in known, and known.add(x) for append()";
 	return "by_key = {item.key: item for item in items}, once; then by_key[key]";
 }
 
