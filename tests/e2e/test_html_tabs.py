@@ -203,7 +203,10 @@ def test_slow_pattern():
     folder = tempfile.mkdtemp(prefix="pieprofd-test-")
     try:
         recording = os.path.join(folder, "x.pieprof")
-        record(recording, "-c", JSON, options=("--mode", "time"))
+        program = os.path.join(folder, "parse.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(JSON)
+        record(recording, program, options=("--mode", "time"))
         page = Made(folder, "x.html", recording)
         with Browser() as browser:
             open_page(browser, page)

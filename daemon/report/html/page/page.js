@@ -176,7 +176,7 @@ function showReport(report, tree, base) {
 
 	function captionOf() {
 		return 'Shares of ' + duration(rangeTime) + ' of CPU time' +
-			(range ? ' in the range; what could be saved is of the whole run' : '') + '; a heading sorts';
+			(range ? ' in the range; what lines could save is of the whole run' : '') + '; a heading sorts';
 	}
 
 	function startLines() {
@@ -358,7 +358,7 @@ function showReport(report, tree, base) {
 
 		details.append(element('p', {}, pair.redundant + ' of ' + pair.sampled + ' watched ' + verb +
 			's found the same value: ' + percent(pair.share, 1) + ' (95% interval ' + percent(pair.share_low, 1) + ' to ' +
-			percent(pair.share_high, 1) + '). ' + duration(pair.avoidable_ns) + ' avoidable.'));
+			percent(pair.share_high, 1) + '). Could save ' + duration(pair.avoidable_ns) + '.'));
 		if (category(pair.category))
 			details.append(element('p', {}, element('strong', {}, pair.category + ': '), shown(pair.advice || '')));
 		if (common)
@@ -374,7 +374,7 @@ function showReport(report, tree, base) {
 		const at = innermostPython(pair.first);
 		const where = at < 0 ? 'no Python frame' : place(lastComponent(pair.first[at].file), pair.first[at].line);
 		return 'Pair ' + (index + 1) + ': ' + pair.kind + 's at ' + where + ', ' + pair.redundant + ' of ' + pair.sampled +
-			' the same, ' + duration(pair.avoidable_ns) + ' avoidable';
+			' the same, could save ' + duration(pair.avoidable_ns);
 	}
 
 	function makePair(pair, index) {
