@@ -5,19 +5,29 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
-/* int1, also called icebp: an instruction of one byte, behind which the exception is. */
+/* int1, also called icebp: an instruction of one byte. */
 #define INT1 0xf1u
 
 /* False where that cannot be read: nothing was run there. */
-static bool follows_int1(pid_t tid, remote_addr ip)
+static bool is_int1(pid_t tid, remote_addr address)
 {
-	remote_addr last = ip - 1, word = last & ~(remote_addr)7;
+	remote_addr word = address & ~(remote_addr)7;
 	long bytes;
 
 	errno = 0;
 	/* Aligned, so that it is all of one page. */
 	bytes = ptrace(PTRACE_PEEKDATA, tid, (void *)word, NULL);
-	return !errno && ((unsigned long)bytes >> (8 * (last - word)) & 0xff) == INT1;
+	return !errno && ((unsigned long)bytes >> (8 * (address - word)) & 0xff) == INT1;
+}
+
+/*
+ * The exception is behind the instruction. Under some hypervisors (an AMD EPYC, Linux 6.18) it is
+ * at the instruction, which is then run again: a signal kept back would be the first of endlessly
+ * many.
+ */
+static bool is_by_int1(pid_t tid, remote_addr ip)
+{
+	return is_int1(tid, ip - 1) || is_int1(tid, ip);
 }
 
 bool signal_is_stray(pid_t tid, int signal)
@@ -27,7 +37,7 @@ bool signal_is_stray(pid_t tid, int signal)
 	/* kill(2), int3 and perf's own traps have other codes; nobody else can trace the thread. */
 	return signal == SIGTRAP && !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) &&
 	       (info.si_code == TRAP_BRKPT || info.si_code == TRAP_HWBKPT) &&
-	       !follows_int1(tid, (remote_addr)info.si_addr);
+	       !is_by_int1(tid, (remote_addr)info.si_addr);
 }
 
 enum signal_origin signal_origin(pid_t tid, const struct thread_events *events, int stop_signal,

@@ -14,7 +14,7 @@ def functions(report):
 
 
 def test_eight_threads(some_interpreter):
-    with Target(some_interpreter, "threads.py", "--threads", 8, "--seconds", 6.5) as target:
+    with Target(some_interpreter, "threads.py", "--threads", 8, "--seconds", 8) as target:
         report, _ = profile(target.pid, "-d", 4, *MANY_SAMPLES)
         target.check_undisturbed()
         check("threads=8" in target.finish(), "the target's last line")

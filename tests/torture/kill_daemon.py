@@ -55,8 +55,19 @@ MODES = {
 UNTRACED = ("unstopped", "dump", "kernel")  # dump traces for a moment, if at all
 
 
+def blocks_signals(daemon):
+    """The first thing that each command does; before it the dynamic loader runs, which crashes without memory."""
+    try:
+        with open("/proc/%d/status" % daemon.pid) as file:
+            return any(line.startswith("SigBlk:") and int(line.split()[1], 16) for line in file)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def starve(daemon):
     """From now on its allocations fail; asked to end a moment later, it must."""
+    while daemon.poll() is None and not blocks_signals(daemon):
+        time.sleep(0.0005)
     if daemon.poll() is not None:
         return
     with open("/proc/%d/statm" % daemon.pid) as file:

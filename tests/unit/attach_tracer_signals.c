@@ -7,6 +7,7 @@
 #include "traced_child.h"
 
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 static int reading_pipe[2];
 
@@ -100,13 +101,24 @@ static void send_trap(uint8_t *place, int code)
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &info);
 }
 
+/* Under some hypervisors int1 is where the program goes on, for ever. */
+static void count_trap(int signal, siginfo_t *info, void *context)
+{
+	greg_t *ip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	count_urgent(signal);
+	if (info->si_code == TRAP_BRKPT && *(const uint8_t *)*ip == 0xf1)
+		++*ip;
+}
+
 /* Each kind of SIGTRAP: a bit of what was seen before the next. */
 static int child_trapped(void)
 {
-	static uint8_t nop[] = { 0x90, 0x90 }, int1[] = { 0xf1, 0x90 };
+	static uint8_t nop[] = { 0x90, 0x90 }, int1[] = { 0xf1, 0x90 }, nop_int1[] = { 0x90, 0xf1 };
+	const struct sigaction action = { .sa_sigaction = count_trap, .sa_flags = SA_SIGINFO };
 	int seen;
 
-	signal(SIGTRAP, count_urgent);
+	sigaction(SIGTRAP, &action, NULL);
 	while (!shared->stop)
 		spin(1000);
 	send_trap(nop, TRAP_BRKPT);
@@ -116,6 +128,7 @@ static int child_trapped(void)
 	__asm__ volatile("int3");
 	__asm__ volatile(".byte 0xf1");
 	send_trap(int1, TRAP_BRKPT);
+	send_trap(nop_int1, TRAP_BRKPT);
 	send_trap(nop, TRAP_TRACE);
 	return 20 + 10 * seen + shared->urgent_seen;
 }
@@ -143,8 +156,8 @@ static void test_stray_traps_are_kept_from_the_target(void **state)
 	observer.pid = pid;
 	play(scene_trapped, &observer);
 	assert_int_equal(tracer_counts(observer.tracer)->stray_traps, 2);
-	assert_int_equal(tracer_counts(observer.tracer)->foreign_signals, 5);
-	assert_int_equal(tracer_exit_status(observer.tracer), 25);
+	assert_int_equal(tracer_counts(observer.tracer)->foreign_signals, 6);
+	assert_int_equal(tracer_exit_status(observer.tracer), 26);
 	tracer_destroy(observer.tracer);
 }
 

@@ -149,6 +149,21 @@ static void test_nothing_saved(void **state)
 }
 
 /* One sample: it may be next to nothing. */
+/* Samples of a line that nothing was found in widen no interval. */
+static void test_others_beside(void **state)
+{
+	struct argument_evidence alone = { .saved_ns = 0 }, beside;
+
+	(void)state;
+	add(&alone, ARGUMENT_REPEATED, 20, 1);
+	beside = alone;
+	add(&beside, ARGUMENT_UNKNOWN, 1, 1);
+	add(&beside, ARGUMENT_NEEDED, 2, 1);
+	assert_int_equal(beside.saved_ns, alone.saved_ns);
+	assert_int_equal(beside.saved_low_ns, alone.saved_low_ns);
+	assert_int_equal(beside.saved_high_ns, alone.saved_high_ns);
+}
+
 static void test_one_sample(void **state)
 {
 	struct argument_evidence evidence = { .saved_ns = 0 };
@@ -180,10 +195,11 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verdict),    cmocka_unit_test(test_clearing),
-		cmocka_unit_test(test_saving),     cmocka_unit_test(test_share_of_run),
-		cmocka_unit_test(test_trips),      cmocka_unit_test(test_nothing_saved),
-		cmocka_unit_test(test_one_sample), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_verdict),       cmocka_unit_test(test_clearing),
+		cmocka_unit_test(test_saving),        cmocka_unit_test(test_share_of_run),
+		cmocka_unit_test(test_trips),         cmocka_unit_test(test_nothing_saved),
+		cmocka_unit_test(test_one_sample),    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_others_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,8 @@ void argument_evidence_add(struct argument_evidence *evidence, enum argument_ver
 
 	evidence->samples[verdict]++;
 	evidence->time_ns[verdict] += time_ns;
-	if (part.middle <= 0)
+	/* Nothing was found in it: there is nothing to save. */
+	if (part.middle <= 0 || saving->share <= 0)
 		return;
 	saved = time * part.middle * saving->share;
 	evidence->saved_ns += (uint64_t)saved;
