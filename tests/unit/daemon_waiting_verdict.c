@@ -439,7 +439,14 @@ static void test_places_on_one_screen(void **state)
 		{ { THREAD, PYTHON(APP, "three", 40) }, WAIT_IO, 7000000000 },
 		{ { THREAD, PYTHON(APP, "four", 50) }, WAIT_IO, 6000000000 },
 	};
-	const struct writer_options brief = { .columns = 40, .brief = true };
+	/* Which takes some of the room. */
+	const struct writer_options brief = {
+		.columns = 40,
+		.brief = true,
+		.notes = "Wrote /home/somebody/of/a/long/name/profile.html (104 KB), "
+			 "/home/somebody/of/a/long/name/profile.json (204 KB), "
+			 "/home/somebody/of/a/long/name/profile.pieprof (14 KB)",
+	};
 	struct tree tree;
 	unsigned places = 0, sentences = 0;
 	char *text;
