@@ -33,6 +33,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		"iterrows", "a data frame is gone through row by row",
 		&slow_way_iterrows,
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_ITERTUPLES] = {
 		"itertuples-in-apply", "each call of apply() goes through a data frame",
@@ -40,16 +41,19 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		    "join or merge the two frames once, or look rows up by index",
 		    "df = df.merge(prices, on=\"item\")"),
 		CATEGORY_INEFFICIENT_ALGORITHM,
+		false,
 	},
 	[PATTERN_APPLY_ROWS] = {
 		"apply-rows", "a Python function is called for each row of a data frame",
 		&slow_way_apply_rows,
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_GROWING_ARRAY] = {
 		"growing-array", "an array or a frame grows by copies",
 		&slow_way_growing_array,
 		CATEGORY_INEFFICIENT_ALGORITHM,
+		false,
 	},
 	[PATTERN_GROWING_LIST] = {
 		"growing-list", "a list grows by copies",
@@ -57,6 +61,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		    "use append(), extend() or +=; itertools.chain() joins many lists",
 		    "rows.append(row) in place of rows = rows + [row]"),
 		CATEGORY_INEFFICIENT_ALGORITHM,
+		false,
 	},
 	[PATTERN_BLOCKED_LOOP] = {
 		"blocked-loop", "a coroutine makes a blocking call",
@@ -64,6 +69,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		    "use an asynchronous client, or await asyncio.to_thread()",
 		    "answer = await asyncio.to_thread(requests.get, url)"),
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_SINGLE_FLOATS] = {
 		"single-floats", "single elements of an array are made Python numbers",
@@ -71,6 +77,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		    "use operations on whole arrays, or tolist() once, before the loop",
 		    "for x in a.tolist():"),
 		CATEGORY_SLICE_UNDERUTILISATION,
+		false,
 	},
 	[PATTERN_COMPILED_AGAIN] = {
 		"compiled-again", "regular expressions are compiled or looked up at each call",
@@ -78,6 +85,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		    "call re.compile() once, outside of the loop, and use the methods of its result",
 		    "word = re.compile(r\"\\w+\"), once; then word.match(text)"),
 		CATEGORY_LOOP_INVARIANT,
+		false,
 	},
 	[PATTERN_JSON] = {
 		"json", "JSON is read or written again and again",
@@ -91,6 +99,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		"deep-copy", "objects are copied deeply",
 		&slow_way_deep_copy,
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_SINGLE_CELLS] = {
 		"single-cells", "a data frame is read or written cell by cell",
@@ -98,6 +107,7 @@ static const struct slow_pattern patterns[PATTERN_COUNT] = {
 		    "work on whole columns, or on to_numpy() of them; for a single cell there is .at",
 		    "prices = df.price.to_numpy(), once; then prices[i]"),
 		CATEGORY_SLICE_UNDERUTILISATION,
+		false,
 	},
 };
 
