@@ -35,6 +35,7 @@ enum operation_kind {
 	OPERATION_NEXT,    /* of a loop */
 	OPERATION_UNPACK,  /* a, b = x */
 	OPERATION_EXTEND,  /* [*x], {**x} */
+	OPERATION_COLLECT, /* [x for x in y]: an item of it */
 	OPERATION_FORMAT,  /* f'{x}' */
 	OPERATION_BUILD,   /* of operands: tuples, lists, sets, dicts, slices, strings */
 	OPERATION_ENTER,   /* with x: __exit__ has taken x's place when __enter__ is called */

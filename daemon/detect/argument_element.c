@@ -17,6 +17,13 @@
 #define LIST_MAX 64
 /* Items that are worth more than to be sorted. */
 #define SORTED_MIN 8
+/* A vector, not an array of them. */
+#define FEW_NUMBERS 4
+/* From there on (docs/MEASURED.md, "Library functions with a faster counterpart"). */
+#define LARGE_MIN         256
+#define LARGE_PRODUCT_MIN 2.5e6
+/* To add up fewer takes no longer than the rest of a draw. */
+#define WEIGHTS_MIN 32
 /* Bytes, or characters, for which to find them in a dict takes less than to work on them. */
 #define MUCH_BYTES 256
 
@@ -110,6 +117,7 @@ bool argument_is_whole_data(const struct argument_operand *operand)
 	case CONTENT_ARRAY:
 	case CONTENT_BUFFER:
 	case CONTENT_TENSOR:
+	case CONTENT_OBJECT: /* with all of its attributes */
 		return operand->whole;
 	default:
 		return false;
@@ -198,16 +206,30 @@ bool argument_works_in_bulk(const struct argument_site *site)
 	return false;
 }
 
+/* *args and **kwargs of so many. */
+#define GIVEN_FEW 4
+
+/* f(x, mu, sigma), where f takes x alone by name. */
+static bool is_few_given(const struct argument_operand *operand)
+{
+	return (operand->kind == CONTENT_TUPLE || operand->kind == CONTENT_DICT) &&
+	       operand->size <= GIVEN_FEW;
+}
+
 /* A Python function's arguments, of which those left out are None, a flag or empty. */
 bool argument_is_called_on_numbers(const struct argument_site *site)
 {
+	bool of_object = site->of_callee && site->slow &&
+			 slow_call_get(site->slow)->when == SLOW_OF_OBJECT_ON_NUMBERS;
 	size_t numbers = 0;
 
-	for (size_t i = 0; i < site->operand_count; i++) {
+	for (size_t i = of_object ? 1 : 0; i < site->operand_count; i++) {
 		const struct argument_operand *operand = &site->operands[i];
 
 		if (argument_is_number(operand->kind) && operand->kind != CONTENT_BOOL)
 			numbers++;
+		else if (of_object && numbers && is_few_given(operand))
+			continue;
 		else if (!operand->callable && operand->kind != CONTENT_NONE &&
 			 operand->kind != CONTENT_BOOL &&
 			 !(operand->kind == CONTENT_DICT && !operand->size))
@@ -287,6 +309,68 @@ static bool is_first_text(const struct argument_site *site)
 					       site->operands[first].kind == CONTENT_BYTES);
 }
 
+/* searchsorted(array, 3), isin(3, array): the first two that are given. */
+static bool asks_for_number(const struct argument_site *site)
+{
+	size_t first = argument_first_given(site);
+
+	return first + 1 < site->operand_count &&
+	       argument_is_number(site->operands[first].kind) !=
+		       argument_is_number(site->operands[first + 1].kind);
+}
+
+/* cross(a, b) of two vectors. */
+static bool is_first_of_few(const struct argument_site *site)
+{
+	size_t first = argument_first_given(site);
+	uint64_t numbers;
+
+	if (first >= site->operand_count)
+		return false;
+	if (site->operands[first].kind != CONTENT_ARRAY)
+		return is_short_list(&site->operands[first]) &&
+		       site->operands[first].size <= FEW_NUMBERS;
+	numbers = numbers_taken(site->operands[first].shape, 0);
+	return numbers > 0 && numbers <= FEW_NUMBERS;
+}
+
+/* convolve(a, v) */
+static bool is_of_large(const struct argument_site *site)
+{
+	size_t first = argument_first_given(site);
+	uint64_t a, b;
+
+	if (first + 1 >= site->operand_count || site->operands[first].kind != CONTENT_ARRAY ||
+	    site->operands[first + 1].kind != CONTENT_ARRAY)
+		return false;
+	a = numbers_taken(site->operands[first].shape, 0);
+	b = numbers_taken(site->operands[first + 1].shape, 0);
+	return a >= LARGE_MIN && b >= LARGE_MIN && (double)a * (double)b >= LARGE_PRODUCT_MIN;
+}
+
+/* choices(self, population, weights, ..., k) */
+static bool is_weighed(const struct argument_site *site)
+{
+	const struct argument_operand *weights = &site->operands[2], *k = &site->operands[4];
+
+	return site->of_callee && site->operand_count > 4 &&
+	       (weights->kind == CONTENT_LIST || weights->kind == CONTENT_TUPLE ||
+		weights->kind == CONTENT_ARRAY) &&
+	       weights->size >= WEIGHTS_MIN && k->kind == CONTENT_INT && k->size <= 1;
+}
+
+bool argument_joins_lists(const struct argument_site *site)
+{
+	const struct argument_operand *lists = operand_of(site, OPERAND_VALUE), *start;
+
+	if (!lists || !slow_call_is_builtin(site->slow) ||
+	    strcmp(slow_call_get(site->slow)->function, "sum"))
+		return false;
+	start = &lists[1];
+	return start < site->operands + site->operand_count &&
+	       (start->kind == CONTENT_LIST || start->kind == CONTENT_TUPLE);
+}
+
 /* Python's sum(x) of a library's array. */
 static bool goes_over_array(const struct argument_site *site)
 {
@@ -322,10 +406,13 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_GROUPS:
 	case SLOW_ITEMS:
 	case SLOW_COPY:
+	case SLOW_OF_STATE:
+	case SLOW_INSIDE:
 		return true;
 	case SLOW_ON_TEXT:
 		return is_first_text(site);
 	case SLOW_ON_NUMBERS:
+	case SLOW_OF_OBJECT_ON_NUMBERS:
 		return 2 * site->on_numbers > site->read;
 	case SLOW_ON_ARRAY:
 		return goes_over_array(site);
@@ -337,6 +424,16 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return is_first_short_list(site);
 	case SLOW_ON_ONE:
 		return first && first->kind == CONTENT_LIST && first->size <= 1;
+	case SLOW_FOR_NUMBER:
+		return asks_for_number(site);
+	case SLOW_ON_FEW:
+		return is_first_of_few(site);
+	case SLOW_ON_LARGE:
+		return is_of_large(site);
+	case SLOW_WEIGHED:
+		return is_weighed(site);
+	case SLOW_END:
+	case SLOW_ENLARGES:
 	case SLOW_IN_TURN:
 	case SLOW_PREPARES:
 	case SLOW_IN_PIECES:

@@ -54,8 +54,11 @@ bool argument_sorts_few(const struct argument_site *site);
 /* x == value of a whole array or column, of a size that matters. */
 bool argument_compares_array(const struct argument_site *site);
 
-/* Are the operands such that a slow call is a waste? Of SLOW_IN_TURN and SLOW_SORT they do not
- * tell. */
+/* sum(lists, []) */
+bool argument_joins_lists(const struct argument_site *site);
+
+/* Are the operands such that a slow call is a waste? Of SLOW_IN_TURN, SLOW_SORT, SLOW_END and
+ * SLOW_ENLARGES they do not tell. */
 bool argument_meets(const struct argument_site *site, enum slow_when when);
 
 #endif

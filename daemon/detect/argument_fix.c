@@ -9,13 +9,13 @@
 enum fix_kind {
 	FIX_LOOP,  /* elements that are taken in one loop */
 	FIX_ENTRY, /* a function, whatever the loop */
-	FIX_CACHE, /* of a function, whoever calls it */
+	FIX_CACHE, /* of a function, or with what it works on, whoever calls it */
 	FIX_PASS,  /* what several lines of one loop do in the same wrong way */
 };
 
 struct fix {
 	enum fix_kind kind;
-	uint8_t verdict; /* of FIX_PASS */
+	uint8_t verdict; /* of FIX_PASS and FIX_CACHE */
 	const struct python_code *code;
 	struct loop loop;
 	uint32_t leader; /* its site with most votes */
@@ -61,7 +61,7 @@ static struct fix fix_of_vote(const struct joining *joining, size_t i)
 
 	if (vote->by_entry)
 		fix.kind = FIX_ENTRY;
-	else if (vote->verdict == ARGUMENT_FEW)
+	else if (vote->verdict == ARGUMENT_FEW || vote->verdict == ARGUMENT_IN_TURN)
 		fix = (struct fix){ .kind = FIX_CACHE,
 				    .code = cached_code(joining, i),
 				    .leader = vote->site };
@@ -69,7 +69,7 @@ static struct fix fix_of_vote(const struct joining *joining, size_t i)
 		fix.kind = FIX_PASS;
 	else if (!is_for_elements(vote))
 		fix.code = NULL;
-	fix.verdict = fix.kind == FIX_PASS ? vote->verdict : 0;
+	fix.verdict = fix.kind == FIX_PASS || fix.kind == FIX_CACHE ? vote->verdict : 0;
 	return fix;
 }
 
@@ -95,7 +95,19 @@ static struct fix *fix_voted_for(struct joining *joining, size_t vote)
 	return &joining->fixes[joining->count++];
 }
 
-/* The fix whose loop a sample that nothing was found in is in; NULL: none. */
+/* x = [*x, y]: on the same line the list becomes a tuple, and what x was is freed. */
+static bool is_rest_of_copy(const struct joining *joining, const struct fix *fix, uint32_t id)
+{
+	const struct argument_site *site = &joining->findings->log->sites[id];
+	const struct argument_site *leader = &joining->findings->log->sites[fix->leader];
+
+	return fix->kind == FIX_PASS && fix->code == site->code &&
+	       leader->kind == OPERATION_EXTEND && site->offset > leader->offset &&
+	       (site->kind == OPERATION_BUILD || site->kind == OPERATION_OTHER) &&
+	       joining->facts[id].line == joining->facts[fix->leader].line;
+}
+
+/* The fix whose loop, or copy, a sample that nothing was found in is in; NULL: none. */
 static struct fix *fix_around(struct joining *joining, size_t i)
 {
 	const struct argument_sample *sample = &joining->findings->log->samples[i];
@@ -106,8 +118,9 @@ static struct fix *fix_around(struct joining *joining, size_t i)
 	for (size_t k = 0; k < joining->count; k++) {
 		struct fix *fix = &joining->fixes[k];
 
-		if (fix->kind == FIX_LOOP && fix->code == site->code &&
-		    site->offset >= fix->loop.start && site->offset < fix->loop.end)
+		if ((fix->kind == FIX_LOOP && fix->code == site->code &&
+		     site->offset >= fix->loop.start && site->offset < fix->loop.end) ||
+		    is_rest_of_copy(joining, fix, sample->frames[0].site))
 			return fix;
 	}
 	return NULL;
@@ -131,7 +144,7 @@ static void find_fixes(struct joining *joining)
 	for (size_t i = 0; i < findings->log->sample_count; i++) {
 		struct fix *fix = fix_around(joining, i);
 
-		if (fix)
+		if (fix && fix->kind == FIX_LOOP)
 			fix->along++;
 	}
 }
@@ -146,7 +159,7 @@ static void join_vote(struct joining *joining, const struct fix *fix, size_t i)
 		return;
 	if (vote->verdict <= ARGUMENT_NEEDED) {
 		vote->frame = 0;
-		vote->verdict = ARGUMENT_ELEMENTS;
+		vote->verdict = fix->kind == FIX_PASS ? fix->verdict : ARGUMENT_ELEMENTS;
 	} else if (vote->site == fix->leader) {
 		return;
 	}

@@ -40,6 +40,7 @@
 /* Or: of calls in a row, arguments came back in more than one row, so many pairs of them. */
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4
+#define ROW_HELD_MIN       12 /* in one row */
 /* Elements: so much of the indices differ. */
 #define ELEMENTS_DISTINCT 0.3
 
@@ -262,8 +263,9 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		return;
 	when = slow_call_get(site->slow)->when;
 	facts->summary->slow = argument_part_of_slow(site->slow);
-	facts->end =
-		slow_call_sorts(site->slow) && facts->veto.takes_item && !argument_sorts_few(site);
+	facts->end = (slow_call_sorts(site->slow) || when == SLOW_END) && facts->veto.takes_item &&
+		     !argument_sorts_few(site);
+	facts->growing |= when == SLOW_ENLARGES || argument_joins_lists(site);
 	switch (when) {
 	case SLOW_IN_TURN:
 		/* As a sequence is that it goes over, and that it makes longer. */
@@ -302,8 +304,10 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	}
 	/* What was made anew and is equal by chance has no place to keep a result at. */
 	if (facts->in_turn) {
-		facts->few = works && site->row_recurring >= ROWS_RECURRING_MIN &&
-			     site->row_held >= ROWS_ALIKE_MIN && !site->row_changed;
+		facts->few = works && !site->row_changed &&
+			     ((site->row_recurring >= ROWS_RECURRING_MIN &&
+			       site->row_held >= ROWS_ALIKE_MIN) ||
+			      site->row_held >= ROW_HELD_MIN);
 		return;
 	}
 	/* Data that is other data a moment later does not come back among all samples. */
@@ -402,14 +406,16 @@ static bool is_within(const struct argument_facts *facts, const struct argument_
 	       log->sites[inner].offset < log->sites[outer].offset;
 }
 
-/* f(g(x)), where g(x) is longer each time: so is the work of f, and one change mends both. */
+/* f(g(x)), (*x, y), where g(x), or the list that a tuple is made of, is longer each time: so is the
+ * work on it, and one change mends both. */
 static void inherit_growth(struct argument_facts *facts, const struct argument_log *log,
 			   uint32_t id)
 {
 	struct argument_facts *outer = &facts[id];
 	const struct argument_site *site = &log->sites[id];
 
-	if (site->offset == ARGUMENT_ENTRY || site->kind != OPERATION_CALL || site->of_callee ||
+	if (site->offset == ARGUMENT_ENTRY || site->of_callee ||
+	    (site->kind != OPERATION_CALL && site->kind != OPERATION_BUILD) ||
 	    outer->most_items < ARGUMENT_GROWN_ITEMS_MIN)
 		return;
 	for (uint32_t inner = 0; inner < log->site_count; inner++)

@@ -31,6 +31,13 @@ static bool is_sequence(const struct fingerprint *print)
 	}
 }
 
+/* {**d}, {*s}: all of it, as of a sequence. */
+static bool is_copied(const struct argument_site *site, const struct fingerprint *print)
+{
+	return site->kind == OPERATION_EXTEND &&
+	       (print->kind == CONTENT_DICT || print->kind == CONTENT_SET);
+}
+
 /* Could be a key of a cache: functools.lru_cache refuses the others. */
 static bool is_hashable(const struct fingerprint *print)
 {
@@ -67,6 +74,13 @@ static bool is_iterator(const struct fingerprint *print)
 	return strstr(print->shape, "iterator") != NULL;
 }
 
+/* What a search has found: made for one call, and never changed. */
+static bool is_match(const struct fingerprint *print)
+{
+	return print->opaque &&
+	       (!strcmp(print->shape, "Match") || !strcmp(print->shape, "SRE_Match"));
+}
+
 bool argument_is_callee(uint8_t role)
 {
 	return role == OPERAND_CALLABLE || role == OPERAND_METHOD;
@@ -97,7 +111,7 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 		.size = print->size,
 	};
 	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
-	if (is_sequence(print) && print->size > frame->largest) {
+	if ((is_sequence(print) || is_copied(site, print)) && print->size > frame->largest) {
 		frame->largest = print->size;
 		frame->sketch = print->sketch;
 		frame->part = print->part;
@@ -109,7 +123,9 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 	    (callable && !closure && print->kind != CONTENT_METHOD) ||
 	    (print->kind == CONTENT_FUNCTION && !print->opaque))
 		return;
-	if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
+	if (is_match(print))
+		frame->flags |= ARGUMENT_OPAQUE;
+	else if (print->opaque || print->kind == CONTENT_OTHER || print->kind == CONTENT_UNREADABLE)
 		frame->flags |=
 			ARGUMENT_OPAQUE | (is_iterator(print) ? ARGUMENT_ITERATOR : ARGUMENT_STATE);
 	else

@@ -182,13 +182,15 @@ static bool vote_for_elements(const struct judgement *judgement,
 static bool repeats_seldom(const struct judgement *judgement, const struct argument_vote *vote)
 {
 	uint8_t slow = judgement_site(judgement, vote->site)->slow;
+	bool again = vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_INVARIANT;
 
 	if (vote->verdict == ARGUMENT_REPEATED && slow && slow_call_get(slow)->when == SLOW_COPY)
 		return true;
-	return (vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_INVARIANT) &&
-	       argument_summary_part(&judgement->findings->summaries[vote->site],
-				     (enum argument_verdict)vote->verdict)
-			       .middle < REPEATS_SELDOM;
+	if (again && slow && slow_call_get(slow)->when == SLOW_OF_STATE)
+		return true;
+	return again && argument_summary_part(&judgement->findings->summaries[vote->site],
+					      (enum argument_verdict)vote->verdict)
+					.middle < REPEATS_SELDOM;
 }
 
 /* A function that does the same in each call; what was found in it is not done again then. */

@@ -419,10 +419,12 @@ static bool stores_to_come(const struct argument_sampler *sampler, const struct 
 
 /* As note_frame() does, of the innermost frame's. False: some cannot be compared. */
 static bool compare_values(struct argument_sampler *sampler, const struct capture *capture,
-			   struct values values, struct argument_contents *ret_contents)
+			   uint8_t kind, struct values values,
+			   struct argument_contents *ret_contents)
 {
 	struct argument_frame noted = { .contents = capture->python.frames[0].code->id };
-	struct argument_site site = { .operand_count = values.count < ARGUMENT_OPERANDS_MAX
+	struct argument_site site = { .kind = kind,
+				      .operand_count = values.count < ARGUMENT_OPERANDS_MAX
 							       ? values.count
 							       : ARGUMENT_OPERANDS_MAX };
 	size_t object = 0;
@@ -450,7 +452,7 @@ bool argument_sampler_read_next(struct argument_sampler *sampler, const struct c
 	    sample->error)
 		return false;
 	return compare_values(
-		sampler, capture,
+		sampler, capture, sample->kind,
 		(struct values){ .items = sample->operands, .count = sample->operand_count },
 		ret_contents);
 }
@@ -464,7 +466,7 @@ bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct 
 	if (operand_reader_read(sampler->operands, &capture->python, &innermost, 1, sample) ||
 	    !sample->argument_count)
 		return false;
-	return compare_values(sampler, capture,
+	return compare_values(sampler, capture, OPERATION_CALL,
 			      (struct values){ .items = sample->arguments,
 					       .count = sample->argument_count,
 					       .of_callee = true },

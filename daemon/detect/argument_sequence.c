@@ -26,7 +26,8 @@
 static void judge_growth(struct argument_facts *facts, const struct argument_site *site)
 {
 	bool linear = site->kind == OPERATION_CALL || site->kind == OPERATION_BINARY ||
-		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE;
+		      site->kind == OPERATION_CONTAINS || site->kind == OPERATION_COMPARE ||
+		      site->kind == OPERATION_EXTEND;
 	bool sorts = site->slow && slow_call_get(site->slow)->when == SLOW_SORT;
 
 	bool from_sample_to_sample =
@@ -36,7 +37,9 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 				 facts->most_items >= ARGUMENT_GROWN_ITEMS_MIN &&
 				 interval_wilson(site->grown, site->compared).low > GROWN_LOW;
 
-	bool shifts = facts->call.in_loop && site->compared >= GROWN_COMPARED_MIN &&
+	/* What an operator makes of a part is as large as the part: there is nothing to share. */
+	bool shifts = facts->call.in_loop && site->kind != OPERATION_BINARY &&
+		      site->kind != OPERATION_COMPARE && site->compared >= GROWN_COMPARED_MIN &&
 		      interval_wilson(site->shifted, site->compared).low > SHIFTED_LOW;
 
 	facts->growing = linear && (!site->of_callee || site->of_library) &&

@@ -15,9 +15,10 @@ const struct known_code *known_codes_get(struct known_codes *codes, const struct
 }
 
 /* Frames of its library may be around it. */
-static bool calls_back(enum slow_when when)
+static bool is_further_in(enum slow_when when)
 {
-	return when == SLOW_ROWS || when == SLOW_GROUPS || when == SLOW_ITEMS;
+	return when == SLOW_ROWS || when == SLOW_GROUPS || when == SLOW_ITEMS ||
+	       when == SLOW_INSIDE || when == SLOW_ENLARGES;
 }
 
 uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_stack *stack,
@@ -30,7 +31,7 @@ uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_st
 		return known->slow;
 	while (known->is_library && callee-- > 0) {
 		known = known_codes_get(codes, stack->frames[callee].code);
-		if (known->slow && calls_back(slow_call_get(known->slow)->when))
+		if (known->slow && is_further_in(slow_call_get(known->slow)->when))
 			return known->slow;
 		if (known->slow && slow_call_get(known->slow)->when == SLOW_ROWS_AROUND)
 			around = known->slow;

@@ -97,6 +97,22 @@ static const struct slow_way vectorize = {
 	"write it with operations on whole arrays",
 	"numpy.where(a > 0, a, 0) in place of numpy.vectorize(f)(a)",
 };
+static const struct slow_way of_distribution = {
+	"checks and broadcasts its arguments for each single number, which takes far longer than "
+	"the formula",
+	"give all numbers to one call, or write the formula with math",
+	"p = norm.pdf(values), with an array, in place of a loop",
+};
+static const struct slow_way by_transform = {
+	"multiplies each number of one array by each of the other",
+	"scipy.signal.fftconvolve() does it by their transforms",
+	"c = scipy.signal.fftconvolve(a, b)",
+};
+#define DISTRIBUTION(function)                                                                     \
+	{                                                                                          \
+		function, "/stats/_distn_infrastructure.py", &of_distribution,                     \
+			SLOW_OF_OBJECT_ON_NUMBERS, 0.97                                            \
+	}
 
 static const struct slow_call slow_calls[] = {
 	{ "iterrows", "pandas/core/frame.py", &slow_way_iterrows, SLOW_ROWS, 1 },
@@ -215,6 +231,95 @@ static const struct slow_call slow_calls[] = {
 	  ON_LIST("statistics.median() will do", "statistics.median(x)"), SLOW_ON_LIST, 0.9 },
 	{ "median", "/_function_base_impl.py",
 	  ON_LIST("statistics.median() will do", "statistics.median(x)"), SLOW_ON_LIST, 0.9 },
+	{ "percentile", "/function_base.py",
+	  ON_LIST("sorted() and an index will do", "sorted(x)[len(x) * 9 // 10]"), SLOW_ON_LIST,
+	  0.9 },
+	{ "percentile", "/_function_base_impl.py",
+	  ON_LIST("sorted() and an index will do", "sorted(x)[len(x) * 9 // 10]"), SLOW_ON_LIST,
+	  0.9 },
+	{ "quantile", "/_function_base_impl.py",
+	  ON_LIST("sorted() and an index will do", "sorted(x)[len(x) * 9 // 10]"), SLOW_ON_LIST,
+	  0.9 },
+	{ "average", "/function_base.py",
+	  ON_LIST("sums of a generator will do",
+		  "sum(v * w for v, w in zip(x, weights)) / sum(weights)"),
+	  SLOW_ON_LIST, 0.8 },
+	{ "average", "/_function_base_impl.py",
+	  ON_LIST("sums of a generator will do",
+		  "sum(v * w for v, w in zip(x, weights)) / sum(weights)"),
+	  SLOW_ON_LIST, 0.8 },
+	{ "unique", "/arraysetops.py", ON_LIST("sorted(set()) will do", "sorted(set(x))"),
+	  SLOW_ON_LIST, 0.8 },
+	{ "unique", "/_arraysetops_impl.py", ON_LIST("sorted(set()) will do", "sorted(set(x))"),
+	  SLOW_ON_LIST, 0.8 },
+	DISTRIBUTION("pdf"),
+	DISTRIBUTION("logpdf"),
+	DISTRIBUTION("pmf"),
+	DISTRIBUTION("logpmf"),
+	DISTRIBUTION("cdf"),
+	DISTRIBUTION("logcdf"),
+	DISTRIBUTION("sf"),
+	DISTRIBUTION("logsf"),
+	DISTRIBUTION("ppf"),
+	DISTRIBUTION("isf"),
+	{ "__call__", "/interpolate/_polyint.py",
+	  WAY("is called for single numbers",
+	      "give all of them to one call, or use numpy.interp() for a linear one",
+	      "y = numpy.interp(x, known_x, known_y), with the array x"),
+	  SLOW_OF_OBJECT_ON_NUMBERS, 0.8 },
+	{ "searchsorted", "/fromnumeric.py",
+	  WAY("looks up one number a call", "give all of them to one call, or use bisect on a list",
+	      "places = numpy.searchsorted(edges, values), without a loop"),
+	  SLOW_FOR_NUMBER, 0.85 },
+	{ "isin", "/_arraysetops_impl.py",
+	  WAY("goes through all of the array for one number", "keep its items in a set",
+	      "known = set(a.tolist()), once; then x in known"),
+	  SLOW_FOR_NUMBER, 0.9 },
+	{ "cross", "/numeric.py",
+	  WAY("is made for many vectors and is called on one pair",
+	      "give all pairs to one call, or write the three products out",
+	      "numpy.cross(a, b), with a row for each vector in a and b"),
+	  SLOW_ON_FEW, 0.9 },
+	{ "convolve", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
+	{ "correlate", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
+	{ "choices", "/random.py",
+	  WAY("adds up all weights for one draw",
+	      "draw all at once (k=), or give cum_weights, added up once by itertools.accumulate()",
+	      "drawn = random.choices(items, weights, k=1000)"),
+	  SLOW_WEIGHED, 0.85 },
+	{ "sort", "/fromnumeric.py",
+	  WAY("sorts all of it to take the first or the last item", "use its min() or max()",
+	      "a.max() in place of numpy.sort(a)[-1]"),
+	  SLOW_END, 0.9 },
+	{ "stack", "/inspect.py",
+	  WAY("reads the source of each frame", "sys._getframe() gives the frames alone",
+	      "sys._getframe(1).f_code.co_name"),
+	  SLOW_OF_STATE, 0.97 },
+	{ "parse", "/dateutil/parser/_parser.py",
+	  WAY("guesses the format anew for each text",
+	      "datetime.fromisoformat() and strptime() are told it",
+	      "datetime.fromisoformat(text)"),
+	  SLOW_ALWAYS, 0.85 },
+	{ "genfromtxt", "/npyio.py",
+	  WAY("splits and converts each line in Python",
+	      "numpy.loadtxt() (from NumPy 1.23 on) and pandas.read_csv() do so in C",
+	      "a = numpy.loadtxt(name, delimiter=\",\")"),
+	  SLOW_ALWAYS, 0.75 },
+	{ "genfromtxt", "/_npyio_impl.py",
+	  WAY("splits and converts each line in Python",
+	      "numpy.loadtxt() and pandas.read_csv() do so in C",
+	      "a = numpy.loadtxt(name, delimiter=\",\")"),
+	  SLOW_ALWAYS, 0.75 },
+	{ "read", "pandas/io/parsers/python_parser.py",
+	  WAY("parses in Python",
+	      "the engine \"c\", the default for a separator of one character, does so in C",
+	      "df = pandas.read_csv(name, sep=\";\", engine=\"c\")"),
+	  SLOW_INSIDE, 0.8 },
+	{ "_setitem_with_indexer_missing", "pandas/core/indexing.py",
+	  WAY("copies all rows to add one",
+	      "collect the rows in a list, and make the frame of them once",
+	      "rows.append(row) in the loop; behind it pandas.DataFrame(rows)"),
+	  SLOW_ENLARGES, 1 },
 	{ "reader", NULL,
 	  WAY("is made anew for one line", "give it the whole file, or all lines",
 	      "for row in csv.reader(file):"),
@@ -294,7 +399,10 @@ bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
 	switch (slow_call_get(number)->when) {
 	case SLOW_IN_TURN:
 	case SLOW_SORT:
+	case SLOW_ENLARGES:
 		return verdict == ARGUMENT_GROWING;
+	case SLOW_END:
+		return verdict == ARGUMENT_END;
 	case SLOW_AT_FRONT:
 		return verdict == ARGUMENT_CUT;
 	case SLOW_SEARCH:

@@ -32,6 +32,15 @@ enum slow_when {
 	SLOW_PREPARES, /* prepares what its first argument is, the same one each time */
 	SLOW_ON_TEXT,  /* called with single texts instead of columns */
 	SLOW_ITEMS,    /* calls a Python function for each item: one that works on numbers alone */
+	SLOW_OF_OBJECT_ON_NUMBERS, /* a method, called with single numbers instead of arrays */
+	SLOW_FOR_NUMBER,           /* asks an array for one number, instead of for all of them */
+	SLOW_ON_FEW,               /* called with an array of a few numbers */
+	SLOW_WEIGHED,              /* draws by a list of weights, added up anew for each draw */
+	SLOW_END,                  /* sorts all; of which an end is taken */
+	SLOW_ON_LARGE, /* called with two arrays so long that their transforms take less */
+	SLOW_OF_STATE, /* always; what it gives is of the moment, whatever it is given */
+	SLOW_INSIDE,   /* always; there may be frames of its library around it */
+	SLOW_ENLARGES, /* copies all to add a row; there may be frames of its library around it */
 };
 
 /* A way to write it, in words; slow_pattern.h has the same ones, of stacks alone. */

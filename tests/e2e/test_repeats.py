@@ -156,32 +156,57 @@ def test_forked_in_loop(one_interpreter):
 
 
 GONE_OVER = {
-    "job = min(todo)": "keep it in a heap",
-    "found.append(kept[len(kept) // 2] if fixed else sorted(last)[len(last) // 2])": "keep it sorted as it changes",
-    "count += price in desks.values()": "in a set or dict",
+    "job = min(todo)": ("inefficient-algorithm", "keep it in a heap"),
+    "found.append(kept[len(kept) // 2] if fixed else sorted(last)[len(last) // 2])": (
+        "inefficient-algorithm", "keep it sorted as it changes"),
+    "count += price in desks.values()": ("inefficient-algorithm", "in a set or dict"),
 }
 
 
-def test_gone_over(one_interpreter):
-    with Target(one_interpreter, "gone_over.py", "--seconds", 10) as target:
-        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+SLOW_LIBRARY = {
+    "drawn.append(rng.choices(range(len(weights)), weights)[0])": ("api-misuse", "adds up all weights"),
+    "return text + (sys._getframe(1).f_code.co_name if fixed else inspect.stack()[1].function)": (
+        "api-misuse", "reads the source of each frame"),
+    "area += numpy.abs(numpy.cross(edges[i], edges[i + 1])).sum()": ("api-misuse", "give all pairs to one call"),
+    "found.append(int(numpy.searchsorted(limits, price)))": ("api-misuse", "looks up one number a call"),
+    "return [float(offer.min() if fixed else numpy.sort(offer)[0]) for offer in offers]": (
+        "api-misuse", "to take the first or the last item"),
+    "return len(sum(lists, []))": ("inefficient-algorithm", "copies all that was joined before"),
+    "last = {**last, number: price}": ("inefficient-algorithm", "add to it in place"),
+}
+
+
+def check_wastes(interpreter, script, wastes, least):
+    """Each of these lines ({text: (category, words of its finding)}) could save so much of its time."""
+    with Target(interpreter, script, "--seconds", 9) as target:
+        report, _ = profile(target.pid, "-d", 7, *MANY_SAMPLES)
         target.check_undisturbed()
         target.finish()
     lines = {line_text(line): line for line in report["lines"]}
-    for text, words in GONE_OVER.items():
+    for text, (category, words) in wastes.items():
         line = lines.get(text)
         check_sampled(line, "%s: the line is not in the report" % text)
-        check_sampled(line["category"] == "inefficient-algorithm", "%s: %s" % (text, line["category"]))
+        check_sampled(line["category"] == category, "%s: %s" % (text, line["category"]))
         check_sampled(words in (line["finding"] or ""), "%s: finding %r" % (text, line["finding"]))
-        check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%s: %d of %d ns could be saved" % (
+        check_sampled(line["avoidable_ns"] > least * line["total_ns"], "%s: %d of %d ns could be saved" % (
             text, line["avoidable_ns"], line["total_ns"]))
 
 
-def test_gone_over_mended(one_interpreter):
-    with Target(one_interpreter, "gone_over.py", "--seconds", 10, "--fixed") as target:
-        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+def check_mended(interpreter, script):
+    with Target(interpreter, script, "--seconds", 7, "--fixed") as target:
+        report, _ = profile(target.pid, "-d", 5, *MANY_SAMPLES)
         target.finish()
     total = sum(report["time_ns"].values())
     for line in report["lines"]:
-        if line["file"].endswith("gone_over.py"):
+        if line["file"].endswith(script):
             check_sampled(line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+def test_gone_over(one_interpreter):
+    check_wastes(one_interpreter, "gone_over.py", GONE_OVER, 0.6)
+    check_mended(one_interpreter, "gone_over.py")
+
+
+def test_slow_library(one_interpreter):
+    check_wastes(one_interpreter, "slow_library.py", SLOW_LIBRARY, 0.4)
+    check_mended(one_interpreter, "slow_library.py")

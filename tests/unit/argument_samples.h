@@ -61,7 +61,11 @@ static const char program[] =
 		 /* 40 */ "    b = f(m)[-1]\n"
 		 /* 41 */ "    return a, b, f(m)\n"
 		 /* 42 */ "def digest(f, g, m):\n"
-		 /* 43 */ "    return f(g(m))\n";
+		 /* 43 */ "    return f(g(m))\n"
+		 /* 44 */ "def grow(m, n):\n"
+		 /* 45 */ "    for i in range(n):\n"
+		 /* 46 */ "        m = [*m, i]\n"
+		 /* 47 */ "    return m\n";
 
 struct fixture {
 	const struct live_python *python;

@@ -105,6 +105,16 @@ static void test_cache_of_several_callers(void **state)
 	}
 	all_are(fixture, ARGUMENT_FEW, callers[0]);
 	assert_int_equal(joined(fixture, callers[0]), MANY / 4);
+	/* So does what is kept with the object that both call it of. */
+	for (size_t c = 0; c < 2; c++) {
+		struct argument_site *site = site_of(fixture, callers[c]);
+
+		site->operands[1].kind = CONTENT_OBJECT;
+		site->operands[1].hashable = false;
+		site->row_held = 12;
+	}
+	all_are(fixture, ARGUMENT_IN_TURN, callers[0]);
+	assert_int_equal(joined(fixture, callers[0]), MANY / 4);
 }
 
 /* Two lines of a loop go over what grows: one pass will do. */

@@ -44,6 +44,36 @@ static void test_foreign(void **state)
 	assert_false(argument_is_foreign(&python.site));
 }
 
+/* {**d} goes over all of d; f(d) need not. */
+static void test_copied_dict(void **state)
+{
+	const struct operand_value value = { .role = OPERAND_VALUE, .state = OPERAND_IS_OBJECT };
+	const struct fingerprint print = { .kind = CONTENT_DICT, .size = 70, .shape = "dict(70)" };
+	struct noted called = { .site.kind = OPERATION_CALL };
+	struct noted copied = { .site.kind = OPERATION_EXTEND };
+
+	(void)state;
+	argument_note_operand(&called.frame, &called.site, 0, &value, &print);
+	assert_int_equal(called.frame.largest, 0);
+	argument_note_operand(&copied.frame, &copied.site, 0, &value, &print);
+	assert_int_equal(copied.frame.largest, 70);
+}
+
+/* m.group(1) in a function works on no state: who calls it gave the text. */
+static void test_match(void **state)
+{
+	const struct operand_value value = { .role = OPERAND_SELF, .state = OPERAND_IS_OBJECT };
+	struct fingerprint print = { .kind = CONTENT_OTHER, .opaque = true, .shape = "Match" };
+	struct noted match = { 0 }, reader = { 0 };
+
+	(void)state;
+	argument_note_operand(&match.frame, &match.site, 0, &value, &print);
+	assert_int_equal(match.frame.flags & (ARGUMENT_OPAQUE | ARGUMENT_STATE), ARGUMENT_OPAQUE);
+	snprintf(print.shape, sizeof(print.shape), "BufferedReader");
+	argument_note_operand(&reader.frame, &reader.site, 0, &value, &print);
+	assert_true(reader.frame.flags & ARGUMENT_STATE);
+}
+
 /* datetime.strptime is another object each time, and yet the same. */
 static void test_class_methods(void **state)
 {
@@ -84,8 +114,8 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_class_methods),
+		cmocka_unit_test(test_foreign), cmocka_unit_test(test_copied_dict),
+		cmocka_unit_test(test_match),   cmocka_unit_test(test_class_methods),
 		cmocka_unit_test(test_caches),
 	};
 

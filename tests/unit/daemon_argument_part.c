@@ -81,6 +81,16 @@ static void test_in_turn(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, inner);
 	site->row_held = 12;
 	all_are(fixture, ARGUMENT_IN_TURN, outer);
+	/* One row is enough where so much of it came back. */
+	site->row_recurring = 1;
+	all_are(fixture, ARGUMENT_IN_TURN, outer);
+	site->row_held = 6;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->row_recurring = 3;
+	site->row_held = 12;
+	/* An object of the program's own, known by all of its attributes. */
+	site->operands[1].kind = CONTENT_OBJECT;
+	all_are(fixture, ARGUMENT_IN_TURN, outer);
 	/* The same object with something else in it. */
 	site->row_changed = 1;
 	all_are(fixture, ARGUMENT_NEEDED, inner);

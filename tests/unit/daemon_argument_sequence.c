@@ -77,6 +77,10 @@ static void test_part_that_moves(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	site_of(fixture, site)->shifted = COMPARED - 1;
 	all_are(fixture, ARGUMENT_GROWING, site);
+	/* heat += share * burning[y:y + n]: a stencil. */
+	site_of(fixture, site)->kind = OPERATION_BINARY;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->kind = OPERATION_CALL;
 	/* Out of a loop nobody can take all parts at once. */
 	forget_samples(fixture);
 	add_others(fixture, once, MANY);

@@ -17,9 +17,11 @@ static void test_ends(void **state)
 		"x = sorted(names, key=lambda n: n[1])[0].title()",
 		"y = sorted(sorted(a) + ['(', \"\\\")\"])[-1]",
 		"z = sorted(a)[5], sorted(b)[0]",
+		"least = np.sort(prices)[0]",
 	};
 	static const char *const others[] = {
 		"median = sorted(self.sales)[1000]",
+		"third = numpy.sort(a)[3]",
 		"top = sorted(bids)[:3]",
 		"middle = sorted(x)[len(x) // 2]",
 		"all = sorted(bids)",

@@ -26,6 +26,7 @@ static const char *const operation_names[] = {
 	[OPERATION_NEXT] = "next",
 	[OPERATION_UNPACK] = "unpack",
 	[OPERATION_EXTEND] = "extend",
+	[OPERATION_COLLECT] = "collect",
 	[OPERATION_FORMAT] = "format",
 	[OPERATION_BUILD] = "build",
 	[OPERATION_ENTER] = "enter",

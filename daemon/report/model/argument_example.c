@@ -22,6 +22,10 @@ static const char *growing_example(const struct argument_site *site)
 		       "a[:i].sum()";
 	if (slow_call_sorts(site->slow))
 		return "bisect.insort(items, item) in place of sorted(items)";
+	if (argument_joins_lists(site))
+		return "all = list(itertools.chain.from_iterable(lists))";
+	if (site->kind == OPERATION_EXTEND)
+		return "items.append(item) in place of items = [*items, item]";
 	if (is_text(site))
 		return "parts.append(text) in the loop; behind it \"\".join(parts)";
 	return "total += item, where item is added, in place of total = sum(items)";

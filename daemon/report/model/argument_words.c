@@ -147,6 +147,8 @@ static const char *growing_advice(const struct argument_site *site)
 		if (site->operands[i].kind == CONTENT_STR ||
 		    site->operands[i].kind == CONTENT_BYTES)
 			return "collect the parts in a list and join() them once, in the end";
+	if (site->kind == OPERATION_EXTEND)
+		return "add to it in place (append(), update()), and copy it once, in the end";
 	return "keep what was found so far, and add what is new";
 }
 
@@ -282,6 +284,12 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				" calls compared: take all parts at once (cumsum(), "
 				"maximum.accumulate(), sliding_window_view())",
 				what, words->site->shifted, words->site->compared);
+		if (argument_joins_lists(words->site))
+			return arena_format(arena,
+					    "%s copies all that was joined before for each of the "
+					    "lists: itertools.chain.from_iterable() joins them in "
+					    "one go",
+					    what);
 		return arena_format(
 			arena,
 			"%s goes over a sequence that grows from call to call, which costs time "

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SORTED "sorted("
+/* Of Python and of numpy. */
+static const char *const sorting[] = { "sorted(", ".sort(" };
 
 /* Behind the closing quote of a string that begins here; the line's end where there is none. */
 static const char *behind_string(const char *text)
@@ -49,14 +50,12 @@ static bool is_end(const char *text)
 
 bool sorted_end_is_taken(const char *line)
 {
-	if (!line)
-		return false;
-	while ((line = strstr(line, SORTED))) {
-		const char *behind = behind_call(line + strlen(SORTED));
+	for (size_t i = 0; line && i < sizeof(sorting) / sizeof(sorting[0]); i++)
+		for (const char *at = strstr(line, sorting[i]); at; at = strstr(at, sorting[i])) {
+			const char *behind = behind_call(at += strlen(sorting[i]));
 
-		if (behind && is_end(behind))
-			return true;
-		line += strlen(SORTED);
-	}
+			if (behind && is_end(behind))
+				return true;
+		}
 	return false;
 }

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Does a line of source take the first or last item of sorted(...), as min() and max() do? NULL:
- * no. */
+/* Does a line of source take the first or last item of sorted(...) or np.sort(...), as min() and
+ * max() do? NULL: no. */
 bool sorted_end_is_taken(const char *line);
 
 #endif
