@@ -64,21 +64,25 @@ $(O)/daemon/report/html/html_files.o: $(wildcard daemon/report/html/page/*)
 # What runs in the kernel. Without a clang that makes such code, as it was last committed:
 # attach/bpf/README.md.
 CLANG        ?= $(shell command -v clang)
-PROGRAM      := $(O)/attach/bpf/clock.program
+PROGRAMS     := clock mpi
 PROGRAM_FLAGS = --target=bpf -O2 -g -fdebug-compilation-dir=. -Wall -Wextra -Wno-unused-parameter \
 	-I. -I/usr/include/$(shell $(CC) -print-multiarch)
 
-$(PROGRAM): attach/bpf/clock.bpf.c attach/bpf/clock_record.h attach/bpf/clock.program
+$(O)/attach/bpf/%.program: attach/bpf/%.bpf.c attach/bpf/%_record.h attach/bpf/%.program
 	@mkdir -p $(@D)
-	$(call quiet,BPF,$@)$(if $(CLANG),$(CLANG) $(PROGRAM_FLAGS) -c -o $@ $<,cp attach/bpf/clock.program $@)
+	$(call quiet,BPF,$@)$(if $(CLANG),$(CLANG) $(PROGRAM_FLAGS) -c -o $@ $<,cp attach/bpf/$*.program $@)
 
-EMBEDDING := $(O)/attach/clock_hub.o $(O)/analyze/gcc/attach/clock_hub.ok $(O)/analyze/clang/attach/clock_hub.ok
-$(EMBEDDING): CPPFLAGS += -DCLOCK_PROGRAM='"$(PROGRAM)"'
-$(EMBEDDING): $(PROGRAM)
+# Which file embeds which program.
+define embedding
+$(O)/attach/$(1).o $(O)/analyze/gcc/attach/$(1).ok $(O)/analyze/clang/attach/$(1).ok: CPPFLAGS += -D$(3)='"$(O)/attach/bpf/$(2).program"'
+$(O)/attach/$(1).o $(O)/analyze/gcc/attach/$(1).ok $(O)/analyze/clang/attach/$(1).ok: $(O)/attach/bpf/$(2).program
+endef
+$(eval $(call embedding,clock_hub,clock,CLOCK_PROGRAM))
+$(eval $(call embedding,mpi_probes,mpi,MPI_PROGRAM))
 
 .PHONY: program
-program: ## Make attach/bpf/clock.program anew, with Debian 12's clang
-	$(CLANG) $(PROGRAM_FLAGS) -c -o $(or $(PROGRAM_OUT),attach/bpf/clock.program) attach/bpf/clock.bpf.c
+program: ## Make attach/bpf/*.program anew, with Debian 12's clang
+	$(foreach p,$(PROGRAMS),$(CLANG) $(PROGRAM_FLAGS) -c -o $(or $(PROGRAM_OUT),attach/bpf)/$(p).program attach/bpf/$(p).bpf.c &&) true
 
 define folder_archive
 $(call archive,$(1)): $(call objects,$(1))

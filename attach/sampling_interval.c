@@ -39,6 +39,14 @@ void sampling_interval_continue(struct sampling_interval *interval, struct sampl
 	interval->whole_ns = rest.whole_ns;
 }
 
+void sampling_interval_delay(struct sampling_interval *interval, uint64_t least_ns)
+{
+	if (!interval->first || interval->ns >= least_ns)
+		return;
+	interval->whole_ns += least_ns - interval->ns;
+	interval->ns = least_ns;
+}
+
 struct sampling_rest sampling_interval_rest(const struct sampling_interval *interval,
 					    uint64_t running_ns)
 {

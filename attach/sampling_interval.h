@@ -47,6 +47,12 @@ struct sampling_rest {
 /* After start: the first one is the rest of another thread's last one, if there is any. */
 void sampling_interval_continue(struct sampling_interval *interval, struct sampling_rest rest);
 
+/*
+ * After start and continue: the first one, or what is left of another thread's, is to be no shorter
+ * than that. Its end stands for what it is longer by as well.
+ */
+void sampling_interval_delay(struct sampling_interval *interval, uint64_t least_ns);
+
 /* What is left of the one in force at the thread's end. */
 struct sampling_rest sampling_interval_rest(const struct sampling_interval *interval,
 					    uint64_t running_ns);

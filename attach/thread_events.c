@@ -236,6 +236,18 @@ int thread_events_set_period(struct thread_events *events, uint64_t period_ns)
 	return 0;
 }
 
+void thread_events_delay_first(struct thread_events *events, uint64_t least_ns)
+{
+	struct sampling_interval next = events->interval;
+
+	if (events->unstopped || events->clock_fd < 0)
+		return;
+	sampling_interval_delay(&next, least_ns);
+	/* Fails only when the thread is gone. */
+	if (next.ns != events->interval.ns)
+		(void)set_clock_interval(events, next);
+}
+
 void thread_events_delay_clock(struct thread_events *events, uint64_t least_ns)
 {
 	events->interval.least_ns = least_ns;

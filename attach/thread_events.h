@@ -134,6 +134,8 @@ void thread_events_rearm(struct thread_events *events);
 void thread_events_enable_clock(struct thread_events *events, bool enable);
 /* 0 or a negative errno; the period stays as it was then. */
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
+/* Of a thread that was not stopped yet: its first interval is to be no shorter than that. */
+void thread_events_delay_first(struct thread_events *events, uint64_t least_ns);
 /* The next interval is to be no shorter than that, for once. */
 void thread_events_delay_clock(struct thread_events *events, uint64_t least_ns);
 /* After a clock record was drained, the thread being stopped: another random interval. */

@@ -24,7 +24,9 @@ enum exit_code {
 
 struct error {
 	enum exit_code exit_code;
-	char cause[384]; /* one sentence, no newline at the end */
+	/* Both are one line, and may be sent to a terminal: control characters in them are escaped.
+	 */
+	char cause[384]; /* one sentence */
 	char cure[512];  /* what to do about it; "" when nothing can be done */
 };
 

@@ -41,6 +41,8 @@ int main(int argc, char **argv)
 		return doctor_command(&options, debuginfod);
 	case OPTIONS_MCP:
 		return mcp_command(&options);
+	case OPTIONS_TRACE:
+		return trace_command(&options);
 	case OPTIONS_TOP:
 		return top_command(&options);
 	case OPTIONS_SERVE:

@@ -31,7 +31,7 @@ complete -c pieprofd -f
 complete -c pieprofd -n 'not __pieprofd_command' -a '(__pieprofd_commands)'
 complete -c pieprofd -n 'string match -q -- "-*" (commandline -ct)' -a '(__pieprofd_options)'
 complete -c pieprofd -n '__pieprofd_value_of -p --pid' -a '(__fish_complete_pids)'
-complete -c pieprofd -n 'contains -- (__pieprofd_command) record top dump heap doctor serve' -a '(__fish_complete_pids)'
+complete -c pieprofd -n 'contains -- (__pieprofd_command) record top dump heap trace doctor serve' -a '(__fish_complete_pids)'
 complete -c pieprofd -n '__pieprofd_value_of --mode' -a 'all time redundancy'
 complete -c pieprofd -n '__pieprofd_value_of --engine' -a 'auto ptrace kernel'
 complete -c pieprofd -n '__pieprofd_value_of --color --colour' -a 'auto always never'

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/command.h"
 
+#include "common/clock.h"
 #include "common/interrupted.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Between two looks at whether it goes on. */
+#define AWAIT_NS (NS_PER_SECOND / 4)
 
 void command_settings_read(struct command_settings *ret_settings)
 {
@@ -83,6 +87,27 @@ bool command_has_ended(const struct command *command)
 	/* Linux also tells of stops of what any of our threads traces, whatever was asked for. */
 	return info.si_pid && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
 			       info.si_code == CLD_DUMPED);
+}
+
+bool command_pass_on(const struct command *command, int signal, const siginfo_t *info)
+{
+	if (!command)
+		return false;
+	if (!(signal == SIGINT && info->si_code == SI_KERNEL))
+		(void)kill(command->pid, signal);
+	return true;
+}
+
+void command_await(const struct command *command, const sigset_t *signals)
+{
+	while (!command_has_ended(command)) {
+		struct timespec timeout = clock_timespec(AWAIT_NS);
+		siginfo_t info;
+		int signal = sigtimedwait(signals, &info, &timeout);
+
+		if (signal > 0)
+			(void)command_pass_on(command, signal, &info);
+	}
 }
 
 int command_wait(struct command *command)

@@ -35,6 +35,15 @@ __attribute__((warn_unused_result)) int command_start(char *const *words,
 bool command_has_ended(const struct command *command);
 
 /*
+ * A signal that came to us: passed on to the command, which may be NULL, unless the terminal has
+ * sent it to both of us. True: it was the command's.
+ */
+bool command_pass_on(const struct command *command, int signal, const siginfo_t *info);
+
+/* Until it has ended, while signals that come are its own. */
+void command_await(const struct command *command, const sigset_t *signals);
+
+/*
  * Waits for its end, which may be long ago; no tracer may be left. The status as
  * waitpid(2) has it, or a negative errno: -ECHILD when a tracer of ours has
  * seen the end.

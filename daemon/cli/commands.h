@@ -24,6 +24,11 @@ enum exit_code report_command(const struct options *options);
  * others answer (serve/server.h).
  */
 enum exit_code serve_command(struct options *options);
+/*
+ * MPI calls of processes as events, by breakpoints in their MPI library. An exit code: with a
+ * command, the command's own.
+ */
+int trace_command(struct options *options);
 /* One process, shown live until it is left; then the summary. */
 enum exit_code top_command(struct options *options);
 

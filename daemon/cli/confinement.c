@@ -57,6 +57,9 @@ static uint64_t needed_capabilities(unsigned needs, uint64_t held)
 		needed |= FILE_CAPABILITIES;
 	if (needs & CONFINEMENT_SIGNALS)
 		needed |= BIT(CAP_KILL);
+	/* The kernel asks for no less, CAP_PERFMON notwithstanding (6.18). */
+	if (needs & CONFINEMENT_PROBES)
+		needed |= BIT(CAP_SYS_ADMIN);
 	if (!(needs & CONFINEMENT_READS_TARGETS))
 		return needed;
 	if (!(held & BIT(CAP_SYS_PTRACE)))

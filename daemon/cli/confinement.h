@@ -24,6 +24,7 @@ enum confinement_need {
 	CONFINEMENT_READS_TARGETS = 1 << 0, /* attaches to processes, reads them and their files */
 	CONFINEMENT_WRITES_FILES = 1 << 1,  /* reports, anywhere, for the user of sudo */
 	CONFINEMENT_SIGNALS = 1 << 2,       /* processes of other users */
+	CONFINEMENT_PROBES = 1 << 3, /* sets probes as perf events in the code of processes */
 };
 
 /*

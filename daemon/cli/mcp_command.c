@@ -39,6 +39,7 @@ static int run_call(struct tool_line *line)
 		return record_command(&options);
 	case OPTIONS_TOP:
 	case OPTIONS_SERVE:
+	case OPTIONS_TRACE:
 	case OPTIONS_HEAP:
 	case OPTIONS_DOCTOR:
 	case OPTIONS_MCP:

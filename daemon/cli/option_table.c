@@ -17,7 +17,8 @@
 #define DOCTOR OPTION_OF(OPTIONS_DOCTOR)
 #define SERVE  OPTION_OF(OPTIONS_SERVE)
 #define MCP    OPTION_OF(OPTIONS_MCP)
-#define EVERY  (RECORD | TOP | SERVE | REPORT | DUMP | HEAP | LIST | DOCTOR | MCP)
+#define TRACE  OPTION_OF(OPTIONS_TRACE)
+#define EVERY  (RECORD | TOP | SERVE | REPORT | DUMP | HEAP | LIST | DOCTOR | MCP | TRACE)
 /* Without a command. */
 #define ALONE OPTION_OF(OPTIONS_HELP)
 
@@ -54,6 +55,13 @@ const struct option_command option_commands[] = {
 	  "heap PID|NOW.json --diff BASE.json [options]\n",
 	  "Says where a process's memory is, which objects take it, and who holds them,\n"
 	  "without stopping anything; with -d also what grows, and what that means.\n" },
+	{ "trace", OPTIONS_TRACE,
+	  "trace PID[,PID...] [-d SECONDS] [-o FILE] [options]\ntrace --name REGEX [--all] "
+	  "[options]\n"
+	  "trace [options] -- mpirun -n 4 python3 PROGRAM\n",
+	  "Records every MPI call of the ranks of a job, and says how well they work\n"
+	  "together, who holds up whom, and which messages came late. Breakpoints (uprobes)\n"
+	  "are in their MPI library meanwhile.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
 	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
@@ -65,18 +73,21 @@ const struct option_row option_table[] = {
 	{ .name = "pid",
 	  .letter = 'p',
 	  .parse = option_pid,
-	  .help = { { RECORD | SERVE, "N[,M...]", "the process, or several as one" },
+	  .help = { { RECORD | SERVE | TRACE, "N[,M...]", "the process, or several as one" },
 		    { TOP | DUMP | HEAP | DOCTOR, "N", "the process" } } },
 	{ .name = "name",
 	  .parse = option_name,
 	  .help = { { RECORD | SERVE, "REGEX",
 		      "the Python process with such a command line; every one\n"
 		      "of them with --all or --follow" },
+		    { TRACE, "REGEX",
+		      "the Python process with such a command line; every one\n"
+		      "of them with --all" },
 		    { HEAP, "REGEX", "the Python process with such a command line" } } },
 	{ .name = "all",
 	  .parse = option_flag,
 	  .to = TO(options.all),
-	  .help = { { RECORD | SERVE, NULL, NULL } } },
+	  .help = { { RECORD | SERVE | TRACE, NULL, NULL } } },
 	{ .name = "cgroup",
 	  .parse = option_cgroup,
 	  .help = { { RECORD | SERVE, "PATH|NAME",
@@ -114,6 +125,9 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD, "SECONDS",
 		      "how long (10), such as 0.5 or 10m; 0: until ^C.\n"
 		      "Without it, a command is profiled to its end" },
+		    { TRACE, "SECONDS",
+		      "how long (10), such as 0.5 or 10m; 0: until ^C.\n"
+		      "Without it, a command is traced to its end" },
 		    { TOP, "SECONDS", "how long (until q), such as 0.5 or 10m" },
 		    { HEAP, "SECONDS",
 		      "look again and again for so long: what grows, and\n"
@@ -141,7 +155,11 @@ const struct option_row option_table[] = {
 	  .letter = 'o',
 	  .parse = option_output,
 	  .help = { { RECORD | TOP | REPORT | HEAP, "FILE",
-		      "write a report here too, - is stdout; may be repeated" } } },
+		      "write a report here too, - is stdout; may be repeated" },
+		    { TRACE, "FILE",
+		      "write the trace here: .json (Chrome's, for Perfetto),\n"
+		      ".perfetto-trace, or .prv (Paraver's, with .pcf and\n"
+		      ".row beside it); may be repeated" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,
@@ -257,7 +275,7 @@ const struct option_row option_table[] = {
 	{ .name = "json",
 	  .parse = option_flag,
 	  .to = TO(options.json),
-	  .help = { { DUMP | LIST | DOCTOR, NULL, "for programs" } } },
+	  .help = { { DUMP | LIST | DOCTOR | TRACE, NULL, "for programs" } } },
 	{ .name = "no-native",
 	  .parse = option_flag,
 	  .to = TO(options.no_native),
@@ -284,12 +302,13 @@ const struct option_row option_table[] = {
 	  .to = TO(options.details),
 	  .help = { { RECORD | TOP | REPORT, NULL,
 		      "all of the summary: pairs, waiting, data quality" },
-		    { HEAP, NULL, "all of it: more rows, arrays, data quality" } } },
+		    { HEAP, NULL, "all of it: more rows, arrays, data quality" },
+		    { TRACE, NULL, "all of it: every rank, call and wait" } } },
 	{ .name = "lines",
 	  .parse = option_rows,
 	  .to = TO(options.lines_max),
 	  .help = { { RECORD | TOP | REPORT, "N", "lines in the summary" },
-		    { HEAP, "N", "rows of each table" } } },
+		    { HEAP | TRACE, "N", "rows of each table" } } },
 	{ .name = "pairs",
 	  .parse = option_rows,
 	  .to = TO(options.pairs_max),
@@ -303,6 +322,7 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.quiet),
 	  .help = { { RECORD | TOP | SERVE, NULL, "no summary on stdout, no progress" },
+		    { TRACE, NULL, "nothing on stdout, no progress" },
 		    { REPORT | HEAP, NULL, "no summary on stdout" } } },
 	{ .name = "verbose",
 	  .letter = 'v',

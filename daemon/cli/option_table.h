@@ -10,7 +10,7 @@
 #include "daemon/cli/option_values.h"
 
 #define OPTION_TABLE_MAX 64
-#define OPTION_HELPS_MAX 3
+#define OPTION_HELPS_MAX 4
 
 /* A command as a bit of a set. */
 #define OPTION_OF(action) (1u << (action))

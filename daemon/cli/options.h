@@ -28,13 +28,14 @@ enum options_action {
 	OPTIONS_LIST,
 	OPTIONS_DOCTOR,
 	OPTIONS_MCP,
+	OPTIONS_TRACE,
 	OPTIONS_HELP,    /* print help on stdout and exit 0 */
 	OPTIONS_VERSION, /* "pieprofd VERSION" */
 };
 
 struct options_output {
-	const char *path; /* "-": stdout */
-	const struct writer *writer;
+	const char *path;            /* "-": stdout */
+	const struct writer *writer; /* NULL: of trace, which has its own */
 };
 
 struct options {

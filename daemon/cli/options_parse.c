@@ -8,6 +8,7 @@
 #include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/writer_table.h"
+#include "daemon/trace/trace_writer.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -344,6 +345,30 @@ static int settle_heap(struct option_parser *parser)
 	return settle_heap_difference(parser);
 }
 
+static int settle_trace(struct option_parser *parser)
+{
+	struct options *options = &parser->options;
+	unsigned ways = (options->pid != 0) + (options->name != NULL) + (options->command != NULL);
+
+	if (ways != 1)
+		return options_refuse(parser, ways ? "only one of --pid, --name and -- COMMAND is "
+						     "allowed"
+						   : "no process given: pieprofd trace PID, or "
+						     "pieprofd trace -- mpirun ...");
+	if (options->all && !options->name)
+		return options_refuse(parser, "--all goes with --name");
+	/* A command is traced to its end. */
+	if (options->command && !options->duration_given)
+		options->duration_ns = 0;
+	for (unsigned i = 0; i < options->output_count; i++)
+		if (!trace_writer_by_path(options->outputs[i].path))
+			return options_refuse(parser,
+					      "--output %s: the name of a trace ends with one of "
+					      "%s; what it says goes to stdout",
+					      options->outputs[i].path, trace_writer_extensions());
+	return 0;
+}
+
 /* A request chooses the format, not the command line. */
 static int settle_serve(struct option_parser *parser)
 {
@@ -378,6 +403,8 @@ static int options_settle(struct line *line)
 		return 0;
 	if (options->action == OPTIONS_HEAP)
 		return settle_heap(parser);
+	if (options->action == OPTIONS_TRACE)
+		return settle_trace(parser);
 	if ((options->pid != 0) + searched + (options->command != NULL) > 1)
 		return options_refuse(
 			parser, "only one of --pid, --name, --cgroup and -- COMMAND is allowed");

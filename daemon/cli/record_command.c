@@ -83,16 +83,6 @@ static void print_notes(struct group *group)
 	free(notes);
 }
 
-/* Meant for the command, unless the terminal has sent it to both of us. True: it was. */
-static bool record_pass_on(const struct command *command, int signal, const siginfo_t *info)
-{
-	if (!command)
-		return false;
-	if (!(signal == SIGINT && info->si_code == SI_KERNEL))
-		(void)kill(command->pid, signal);
-	return true;
-}
-
 /* Until the time is over, somebody wants an end, or the targets end. */
 static void wait_for_end(const struct options *options, struct group *group,
 			 const struct command *command, const sigset_t *signals,
@@ -124,7 +114,7 @@ static void wait_for_end(const struct options *options, struct group *group,
 		signal = sigtimedwait(signals, &info, &timeout);
 		if (signal == SIGUSR1)
 			write_snapshot(options, group);
-		else if (signal > 0 && !record_pass_on(command, signal, &info))
+		else if (signal > 0 && !command_pass_on(command, signal, &info))
 			break;
 	}
 	end_progress(options);
@@ -181,19 +171,6 @@ static int end_command(struct command *command, const struct group *group, enum 
 	if (status == 0 && code == EXIT_INTERNAL)
 		return EXIT_INTERNAL;
 	return status;
-}
-
-/* Signals that come while it goes on are its own. */
-static void await_command(const struct command *command, const sigset_t *signals)
-{
-	while (!command_has_ended(command)) {
-		struct timespec timeout = { .tv_nsec = (long)PROGRESS_NS };
-		siginfo_t info;
-		int signal = sigtimedwait(signals, &info, &timeout);
-
-		if (signal > 0)
-			(void)record_pass_on(command, signal, &info);
-	}
 }
 
 static enum exit_code record_group(const struct options *options, struct group *group,
@@ -315,7 +292,7 @@ static int record_targets(struct options *options, struct pid_list *targets)
 	}
 out:
 	if (options->command) {
-		await_command(&command, &signals);
+		command_await(&command, &signals);
 		code = end_command(&command, group, (enum exit_code)code);
 	}
 	group_destroy(group);

@@ -48,6 +48,7 @@ struct governor {
 	double peek_share;  /* and for peeks that a thread waits for */
 	struct governor_cycle cycles[CYCLE_KINDS];
 	double clock_cost_ns; /* as of cycles, of a stop by the clock */
+	double first_cost_ns; /* what the very first one is thought to cost */
 	unsigned clock_stops; /* seen, up to CLOCK_STOPS_MAX */
 	double left_ns;       /* credit of threads that have ended */
 };
@@ -90,6 +91,13 @@ bool governor_allows_stop(const struct governor *governor, const struct governor
 /* May one begin that the thread waits for? And it has lasted peeked_ns. */
 bool governor_allows_peek(const struct governor *governor, const struct governor_bucket *bucket);
 void governor_charge_peek(struct governor_bucket *bucket, uint64_t peeked_ns);
+
+/*
+ * The CPU time after which a thread that was not stopped yet will have earned a stop. Before any
+ * was seen that is guessed, and more than most last: the first one meets cold caches.
+ */
+uint64_t governor_first_wait_ns(const struct governor *governor,
+				const struct governor_bucket *bucket);
 
 /*
  * The CPU time after which the thread will have earned the clock's next stop. It is

@@ -5,15 +5,18 @@
  *
  *   app.cache (dict);{*} (app.Order);.lines (list) 880000
  *
- * The format has one number a stack and no head: how many objects there are is in pprof's.
+ * The format has one number a stack and no head: how many objects there are is in pprof's, and of a
+ * process in a container the first frame says which one, as in a profile's.
  */
 #include "daemon/heap/heap_tree.h"
 #include "daemon/heap/heap_writer.h"
 #include "daemon/report/encode/escape.h"
+#include "daemon/report/model/container_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int make_labels(const struct heap_tree *tree, char **labels)
 {
@@ -28,7 +31,23 @@ static int make_labels(const struct heap_tree *tree, char **labels)
 	return 0;
 }
 
-static void put_stacks(const struct heap_tree *tree, char *const *labels, FILE *file)
+/* "[container web (podman 0123456789ab)];", or nothing. NULL: no memory. */
+static char *make_beginning(const struct heap_look *look)
+{
+	struct container_text words = container_words(&look->container);
+	char *beginning = NULL, *escaped;
+
+	if (!words.text[0])
+		return strdup("");
+	escaped = escape_printable(words.text, ';');
+	if (escaped && asprintf(&beginning, "[container %s];", escaped) < 0)
+		beginning = NULL;
+	free(escaped);
+	return beginning;
+}
+
+static void put_stacks(const struct heap_tree *tree, const char *beginning, char *const *labels,
+		       FILE *file)
 {
 	const char *path[HEAP_TREE_DEPTH_MAX];
 
@@ -38,6 +57,7 @@ static void put_stacks(const struct heap_tree *tree, char *const *labels, FILE *
 		path[node->depth] = labels[node->frame];
 		if (!node->bytes)
 			continue;
+		fputs(beginning, file);
 		for (size_t k = 0; k <= node->depth; k++)
 			fprintf(file, "%s%s", k ? ";" : "", path[k]);
 		fprintf(file, " %" PRIu64 "\n", node->bytes);
@@ -48,16 +68,18 @@ int heap_write_collapsed(const struct heap_look *look, const struct writer_optio
 			 FILE *file)
 {
 	struct heap_tree tree;
-	char **labels;
+	char **labels, *beginning;
 	int error = heap_tree_init(&tree, &look->snapshot, HEAP_TREE_NODES_MAX);
 
 	(void)options;
 	if (error)
 		return error;
 	labels = calloc(tree.frame_count + 1, sizeof(*labels));
-	error = labels ? make_labels(&tree, labels) : -ENOMEM;
+	beginning = make_beginning(look);
+	error = labels && beginning ? make_labels(&tree, labels) : -ENOMEM;
 	if (!error)
-		put_stacks(&tree, labels, file);
+		put_stacks(&tree, beginning, labels, file);
+	free(beginning);
 	for (size_t i = 0; labels && i < tree.frame_count; i++)
 		free(labels[i]);
 	free(labels);

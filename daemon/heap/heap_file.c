@@ -4,12 +4,12 @@
 #include "attach/procfs.h"
 #include "common/array.h"
 #include "common/hash.h"
+#include "common/printable.h"
 #include "common/whole_file.h"
 #include "daemon/cct/id_table.h"
 #include "daemon/heap/heap_file_value.h"
 #include "daemon/heap/heap_holder.h"
 #include "daemon/heap/heap_json.h"
-#include "daemon/report/encode/printable.h"
 #include "pyintrospect/heap/heap_nodes.h"
 
 #include <errno.h>

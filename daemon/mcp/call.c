@@ -2,7 +2,7 @@
 #include "daemon/mcp/call.h"
 
 #include "common/clock.h"
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 #include "daemon/report/format/json_value.h"
 
 #include <errno.h>

@@ -103,6 +103,7 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 		thread->redundancy = redundancy_thread_create(pipeline->redundancy, tracee->id.tid);
 	if (thread) {
 		governor_bucket_init(&pipeline->governor, &thread->bucket);
+		pipeline_delay_first(pipeline, thread, tracee);
 		argument_watch_init(&thread->arguments);
 		waiting_thread_init(&thread->waiting);
 		pipeline_begin_waiting(pipeline, thread, tracee);
@@ -260,15 +261,6 @@ static void vary_kernel_clock(struct pipeline *pipeline, struct pipeline_thread 
 					: KERNEL_CLOCK_PERIOD(period_ns));
 }
 
-/* In the stop: the next one is to be earned, this one included. */
-static void delay_clock(const struct pipeline *pipeline, const struct pipeline_thread *thread,
-			struct tracee *tracee)
-{
-	thread_events_delay_clock(&tracee->events,
-				  governor_wait_ns(&pipeline->governor, &thread->bucket,
-						   pipeline_stop_cost_ns(pipeline)));
-}
-
 static bool begin_memory_sample(struct pipeline *pipeline, struct pipeline_thread *thread,
 				struct tracee *tracee)
 {
@@ -329,7 +321,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	if (pipeline->clock_ticks) {
 		thread->ticked_ns = began_ns;
 		vary_kernel_clock(pipeline, thread, tracee);
-		delay_clock(pipeline, thread, tracee);
+		pipeline_delay_clock(pipeline, thread, tracee);
 	}
 	late = clock_now_ns() - began_ns > STOP_LIMIT_NS;
 	pipeline->losses.counts[LOSS_STOP_ABANDONED] += late;
@@ -530,7 +522,7 @@ static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *
 		return;
 	governor_fill(&pipeline->governor, &thread->bucket,
 		      thread_events_running_ns(&tracee->events));
-	if (!governor_allows_stop(&pipeline->governor, &thread->bucket))
+	if (governor_first_wait_ns(&pipeline->governor, &thread->bucket))
 		return;
 	slot = borrow_slot(pipeline, thread, tracee);
 	if (slot != SYSTEM_TIME_NO_SLOT && !system_time_arm(&thread->system, tracee, slot))

@@ -107,6 +107,8 @@ void pipeline_begin(struct pipeline *pipeline, uint64_t now_ns);
 
 /* After attaching, with no clock running: reads what the first stops would have to. */
 void pipeline_prepare(struct pipeline *pipeline, struct tracer *tracer);
+/* All clocks have begun anew, with another period. */
+void pipeline_delay_all(struct pipeline *pipeline, struct tracer *tracer);
 
 /* The hooks to give to the tracer; borrowed from pipeline. */
 struct tracer_hooks pipeline_hooks(struct pipeline *pipeline);

@@ -37,6 +37,13 @@ void pipeline_begin_waiting(struct pipeline *pipeline, struct pipeline_thread *t
 void pipeline_end_waiting(struct pipeline *pipeline, struct pipeline_thread *thread,
 			  const struct tracee *tracee);
 
+/* Of a thread whose clock has begun, anew or for the first time: its stop is to be earned. */
+void pipeline_delay_first(const struct pipeline *pipeline, const struct pipeline_thread *thread,
+			  struct tracee *tracee);
+/* In the stop: the next one is to be earned, this one included. */
+void pipeline_delay_clock(const struct pipeline *pipeline, const struct pipeline_thread *thread,
+			  struct tracee *tracee);
+
 /* The tracer's hook: a thread was not stopped when its clocks recorded this. */
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,
 		     size_t count);

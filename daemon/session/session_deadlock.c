@@ -2,6 +2,7 @@
 /* Whether the target's threads wait for each other, at the end of a session that looked at waiting.
  */
 #include "attach/procfs.h"
+#include "daemon/report/encode/escape.h"
 #include "daemon/report/model/place.h"
 #include "daemon/sample/deadlock.h"
 #include "daemon/session/session_parts.h"
@@ -59,22 +60,25 @@ static void put_place(FILE *file, const struct deadlock_place *at)
 		.python = { .code = at->code, .instruction_offset = at->offset },
 	};
 
-	fprintf(file, "%s:%d in %s", at->code->file, place_line(&frame), at->code->function);
+	escape_put(file, at->code->file);
+	fprintf(file, ":%d in ", place_line(&frame));
+	escape_put(file, at->code->function);
 }
 
 static void put_wait(FILE *file, const struct session *session,
 		     const struct python_thread_list *threads, const struct deadlock_wait *wait)
 {
-	fprintf(file, "Thread %d (%s) waits at ", (int)wait->tid,
-		thread_name(session, threads, wait->tid));
+	fprintf(file, "Thread %d (", (int)wait->tid);
+	escape_put(file, thread_name(session, threads, wait->tid));
+	fputs(") waits at ", file);
 	put_place(file, &wait->waits_at);
 	if (wait->lock)
-		fprintf(file, " for the %s at 0x%" PRIx64 ", which thread %d (%s) has",
-			wait->recursive ? "RLock" : "lock", wait->lock, (int)wait->holder,
-			thread_name(session, threads, wait->holder));
+		fprintf(file, " for the %s at 0x%" PRIx64 ", which thread %d (",
+			wait->recursive ? "RLock" : "lock", wait->lock, (int)wait->holder);
 	else
-		fprintf(file, " for thread %d (%s) to end", (int)wait->holder,
-			thread_name(session, threads, wait->holder));
+		fprintf(file, " for thread %d (", (int)wait->holder);
+	escape_put(file, thread_name(session, threads, wait->holder));
+	fputs(wait->lock ? ") has" : ") to end", file);
 	if (wait->held_at.code) {
 		fputs(" since ", file);
 		put_place(file, &wait->held_at);
@@ -82,6 +86,7 @@ static void put_wait(FILE *file, const struct session *session,
 	fputs(".\n", file);
 }
 
+/* A line a sentence: names are escaped, and have no ends of lines. */
 static char *words_of(const struct session *session, const struct python_thread_list *threads,
 		      const struct deadlocks *deadlocks)
 {

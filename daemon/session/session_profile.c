@@ -3,6 +3,7 @@
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/capture/target_sources.h"
+#include "daemon/report/encode/escape.h"
 #include "daemon/report/model/profile_build.h"
 #include "daemon/report/model/source.h"
 #include "daemon/session/session.h"
@@ -383,15 +384,19 @@ void session_describe(const struct session *session, FILE *file)
 	const struct target *target = &session->target;
 	struct python_version version;
 
+	fprintf(file, "process %d (", session->options.pid);
+	escape_put(file, session->comm);
 	if (!target->runtime) {
-		fprintf(file, "process %d (%s), an interpreter that could not be read in %s\n",
-			session->options.pid, session->comm, target->interpreter->path);
+		fputs("), an interpreter that could not be read in ", file);
+		escape_put(file, target->interpreter->path);
+		fputc('\n', file);
 		return;
 	}
 	version = python_runtime_version(target->runtime);
-	fprintf(file, "process %d (%s), CPython %d.%d in %s, offsets from %s\n",
-		session->options.pid, session->comm, version.major, version.minor,
-		target->interpreter->path, sources[python_runtime_offsets_source(target->runtime)]);
+	fprintf(file, "), CPython %d.%d in ", version.major, version.minor);
+	escape_put(file, target->interpreter->path);
+	fprintf(file, ", offsets from %s\n",
+		sources[python_runtime_offsets_source(target->runtime)]);
 	for (size_t i = 0; i < target->eval.count; i++)
 		fprintf(file, "evaluation loop, part %zu: 0x%llx to 0x%llx\n", i + 1,
 			(unsigned long long)target->eval.items[i].start,

@@ -101,6 +101,7 @@ static void set_period(struct session *session, uint64_t period_ns)
 {
 	session->options.period_ns = period_ns;
 	tracer_set_period(session->tracer, period_ns);
+	pipeline_delay_all(&session->pipeline, session->tracer);
 }
 
 static void balance(struct session *session, uint64_t now_ns)

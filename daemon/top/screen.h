@@ -8,7 +8,7 @@
 #ifndef PIEPROFD_DAEMON_TOP_SCREEN_H
 #define PIEPROFD_DAEMON_TOP_SCREEN_H
 
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 
 #include <stdarg.h>
 

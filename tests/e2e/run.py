@@ -38,7 +38,8 @@ surroundings.settle()
 import harness  # noqa: E402
 
 EXPECTED_SKIPS = ("needs root", "no numpy for", "no greenlet", "no gevent for", "no interpreter with",
-                  "no network for playwright", "no ipykernel for", "no uvloop for", "no mcp for", "no pytest for",
+                  "no network for playwright", "no ipykernel for", "no uvloop for", "no mcp for", "no mpi4py for",
+                  "no pytest for",
                   "no userfaultfd")
 
 # Side by side; more would not have a processor each for the target and what it starts.

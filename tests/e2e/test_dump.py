@@ -96,8 +96,8 @@ def mark_of(frames):
 # Of each thread: whether the lock is an RLock (None: it waits for another thread's end), where it waits, and where the
 # next one of the circle has taken the lock.
 CIRCLES = [
-    {"lock forwards": (False, "waits for second", "takes second"),
-     "lock backwards": (False, "waits for first", "takes first")},
+    {"lock\nof two forwards": (False, "waits for second", "takes second"),
+     "lock\nof two backwards": (False, "waits for first", "takes first")},
     {"condition forwards": (False, "waits for second", "takes second"),
      "condition backwards": (True, "waits for first", "takes first")},
     {"RLock forwards": (True, "waits for an RLock", None), "RLock backwards": (True, "waits for an RLock", None)},

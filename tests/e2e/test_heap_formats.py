@@ -37,7 +37,8 @@ def pprof_stacks(path):
 def collapsed_stacks(path):
     with open(path, encoding="utf-8") as file:
         lines = [line.rstrip("\n").rsplit(" ", 1) for line in file]
-    return {stack: size for stack, (_, size) in added_up((tuple(stack.split(";")), 0, int(size)) for stack, size in lines).items()}
+    frames = (([frame for frame in stack.split(";") if not frame.startswith("[container ")], size) for stack, size in lines)
+    return {stack: size for stack, (_, size) in added_up((tuple(stack), 0, int(size)) for stack, size in frames).items()}
 
 
 def added_up(entries):

@@ -13,8 +13,8 @@ import struct
 import subprocess
 import tempfile
 
-from harness import (NO_LEAK_DETECTION, PIEPROFD, Skip, Target, asan_options, check, check_equal, find_interpreters,
-                     nobody, show_to_everyone)
+from harness import (NO_LEAK_DETECTION, PIEPROFD, Skip, Target, asan_options, check, check_equal, default_interpreter,
+                     find_interpreters, nobody, pieprofd, show_to_everyone)
 
 PTRACE, PERF_EVENT_OPEN, PROCESS_VM_READV = 101, 298, 310  # numbers of system calls, asm/unistd_64.h
 EPERM, ENOSYS = 1, 38
@@ -209,3 +209,38 @@ def test_32_bit():
             process.wait()
     finally:
         shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def evil_program(program, *words, **environ):
+    """A copy of a program whose name clears the screen and goes on in another line."""
+    with tempfile.TemporaryDirectory(prefix="pieprofd-refusal-") as folder:
+        path = shutil.copy(program, os.path.join(folder, "\033[2J\npieprofd: all is well\u202e"))
+        process = subprocess.Popen([path, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   env=dict(os.environ, **environ))
+        try:
+            process.stdin.write("ready\n")
+            process.stdin.flush()
+            check_equal(process.stdout.readline(), "ready\n", "what it has read")
+            yield process.pid
+            check_equal(process.poll(), None, "its exit code")
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def check_is_printable(said):
+    check("all is well" in said, said)
+    check("\033" not in said and "\u202e" not in said and "\npieprofd: all" not in said, repr(said))
+
+
+def test_names_in_what_is_said():
+    """Programs, and with -v interpreters: a terminal obeys none of their names."""
+    with evil_program(shutil.which("cat")) as pid:
+        check_is_printable(pieprofd("--pid", pid, code=3).stderr)
+        check_is_printable(pieprofd("dump", "--pid", pid, code=3).stderr)
+    python = os.path.realpath(default_interpreter().path)
+    home = subprocess.run([python, "-c", "import sys; print(sys.base_prefix)"], capture_output=True, text=True,
+                          check=True).stdout.strip()
+    with evil_program(python, "-S", "-c", "print(input(), flush=True)\nwhile True: sum(range(1000))", PYTHONHOME=home) as pid:
+        check_is_printable(pieprofd("-v", "--pid", pid, "-d", 0.2, "--mode", "time").stderr)

@@ -142,6 +142,7 @@ def test_deadlock(one_interpreter):
     check(words.startswith("VERDICT probable deadlock: threads wait for each other's locks Thread "), words)
     check("There are more: pieprofd dump shows them." in words, words)
     check(words.count(" waits at ") == 6 and words.count(" has since ") >= 2, words)
+    check("(lock\\nof two forwards) waits at " in words, "the name of a thread: %s" % words)
     with waiting_target(one_interpreter, "stuck.py") as (target, _):
         report, text = profile(target.pid, "-d", 0.5, "--mode", "time", "--idle")
     check("deadlock" not in text and report["verdict"]["kind"] == "waiting", text)

@@ -3,8 +3,8 @@
  * Text of the target's: a source file whose lines are read, the same bytes as an
  * archive with one in it, and as a name that is shown in every way that names are.
  */
+#include "common/printable.h"
 #include "daemon/report/encode/escape.h"
-#include "daemon/report/encode/printable.h"
 #include "daemon/report/encode/zip_member.h"
 #include "daemon/report/model/source.h"
 #include "tests/fuzz/fuzz.h"

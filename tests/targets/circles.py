@@ -75,7 +75,8 @@ def start(name, function, *arguments):
 
 
 def main():
-    Circle("lock", threading.Lock(), threading.Lock())
+    # Names are a program's own, with ends of lines if it likes.
+    Circle("lock\nof two", threading.Lock(), threading.Lock())
     Circle("condition", threading.Condition(), threading.Lock())
     one, other, both = threading.RLock(), threading.RLock(), threading.Barrier(2)
     start("RLock forwards", without_with, one, other, both)

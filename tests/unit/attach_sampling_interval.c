@@ -219,6 +219,65 @@ static void test_short_lives_one_after_the_other(void **state)
 	}
 }
 
+/* None is sampled before so much has run since the last sample: nothing is lost by that. */
+static void test_delayed(void **state)
+{
+	static const uint64_t lengths[] = { 100000, 790000, 3300000, 200000000 };
+	const uint64_t wait_ns = 3 * PERIOD_NS + 12345; /* no end of a life is one of an interval */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		uint64_t threads = 2000ull * PERIOD_NS / lengths[i], since_ns = 0;
+		struct sampling_rest rest = { 0 };
+		double charged = 0, truth = (double)(threads * lengths[i]);
+
+		for (uint64_t seed = 1; seed <= threads; seed++) {
+			struct sampling_interval interval;
+			uint64_t now_ns = 0, before_ns = 0;
+
+			sampling_interval_start(&interval, PERIOD_NS, seed);
+			sampling_interval_continue(&interval, rest);
+			sampling_interval_delay(&interval,
+						since_ns < wait_ns ? wait_ns - since_ns : 0);
+			while (now_ns + interval.ns < lengths[i]) {
+				now_ns += interval.ns;
+				assert_true(since_ns + now_ns - before_ns >= wait_ns);
+				charged += sampling_interval_charge(&interval, now_ns, true);
+				interval.least_ns = wait_ns;
+				sampling_interval_next(&interval, PERIOD_NS, now_ns);
+				since_ns = 0;
+				before_ns = now_ns;
+			}
+			since_ns += lengths[i] - before_ns;
+			rest = sampling_interval_rest(&interval, lengths[i]);
+		}
+		print_message("lives of %.2f ms: %.4f of the truth\n", (double)lengths[i] / 1e6,
+			      charged / truth);
+		assert_true(fabs(charged / truth - 1) < 0.01);
+	}
+}
+
+/* Not of one that is under way. */
+static void test_delay_of_a_later_one(void **state)
+{
+	struct sampling_interval interval;
+	uint64_t before_ns;
+
+	(void)state;
+	sampling_interval_start(&interval, PERIOD_NS, 1);
+	before_ns = interval.ns;
+	sampling_interval_delay(&interval, before_ns - 1);
+	assert_int_equal(interval.ns, before_ns);
+	sampling_interval_delay(&interval, 2 * PERIOD_NS);
+	assert_int_equal(interval.ns, 2 * PERIOD_NS);
+	assert_int_equal(sampling_interval_charge(&interval, 2 * PERIOD_NS, true),
+			 3 * PERIOD_NS - before_ns);
+	sampling_interval_next(&interval, PERIOD_NS, 2 * PERIOD_NS);
+	before_ns = interval.ns;
+	sampling_interval_delay(&interval, 10 * PERIOD_NS);
+	assert_int_equal(interval.ns, before_ns);
+}
+
 static void test_what_is_left(void **state)
 {
 	struct sampling_interval interval;
@@ -282,6 +341,8 @@ int main(void)
 		cmocka_unit_test(test_cycle_of_a_period),
 		cmocka_unit_test(test_change_of_the_first_interval),
 		cmocka_unit_test(test_short_lives_one_after_the_other),
+		cmocka_unit_test(test_delayed),
+		cmocka_unit_test(test_delay_of_a_later_one),
 		cmocka_unit_test(test_what_is_left),
 		cmocka_unit_test(test_changes_in_the_middle),
 	};

@@ -311,6 +311,31 @@ static void test_markdown(void **state)
 	diff_destroy(subject.diff);
 }
 
+/* That is said, and its shares are whole percents; the other side's are not. */
+static void test_few_samples(void **state)
+{
+	struct subject subject;
+	char *text;
+
+	(void)state;
+	subject_init(&subject);
+	subject.sides[DIFF_NOW].profile.facts.samples = 40;
+	text = written(subject.diff, &writer_text);
+	check_has(text, "  now   10.0 s, 40 samples (fewer than 100: shares are rough), ");
+	check_has(text, "\n  base  10.0 s, 800 samples, ");
+	check_has(text, " 10.0%    25% could save  grown ");
+	check_has(text, "\n 10.0%    25% ");
+	free(text);
+	text = written(subject.diff, &writer_markdown);
+	check_has(text, "| grown | 10.0% | 25% | `model.py:30` |");
+	check_has(text, ", 40 samples (fewer than 100: shares are rough), ");
+	free(text);
+	text = written(subject.diff, &writer_github);
+	check_has(text, "::notice title=pieprofd::40 samples (fewer than 100: shares are rough)\n");
+	free(text);
+	diff_destroy(subject.diff);
+}
+
 static unsigned lines_of(const char *text)
 {
 	unsigned lines = 0;
@@ -445,15 +470,11 @@ static void test_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_sarif),
-		cmocka_unit_test(test_github),
-		cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_screen_of_the_same),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_changes),     cmocka_unit_test(test_sarif),
+		cmocka_unit_test(test_github),      cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_few_samples), cmocka_unit_test(test_text),
+		cmocka_unit_test(test_screen),      cmocka_unit_test(test_screen_of_the_same),
+		cmocka_unit_test(test_json),        cmocka_unit_test(test_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 /* Strings of the target on their way into a file, and what nameless functions are called. */
 #include "daemon/report/encode/escape.h"
 
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 #include "daemon/report/model/frame_function.h"
 #include "unit_random.h"
 

@@ -284,6 +284,52 @@ static void test_made_once(void **state)
 	arena_deinit(&arena);
 }
 
+/* Every format that people read says so, and how rough shares are. */
+static void test_few_samples(void **state)
+{
+	static const char head[] = "::notice title=pieprofd::42 samples (fewer than 100: shares "
+				   "are rough)\n::warning file=";
+	struct profile_line line = line_with_finding();
+	struct profile profile = profile_of(&line, 1);
+	char *text;
+	json_t *root;
+
+	(void)state;
+	profile.facts.samples = 42;
+	text = sample_written(&writer_markdown, &profile, &options);
+	check_has(text, ", 42 samples (fewer than 100: shares are rough), ");
+	free(text);
+	text = sample_written(&writer_github, &profile, &options);
+	assert_memory_equal(text, head, strlen(head));
+	free(text);
+	root = parsed(&writer_sarif, &profile);
+	check_integer(root, "runs.0.properties.samples", 42);
+	json_decref(root);
+	profile.facts.samples = 1;
+	text = sample_written(&writer_markdown, &profile, &options);
+	check_has(text, ", 1 sample (fewer than 100: shares are rough), ");
+	free(text);
+}
+
+static void test_container(void **state)
+{
+	struct profile_line line = line_with_finding();
+	struct profile profile = profile_of(&line, 1);
+	json_t *root = parsed(&writer_sarif, &profile);
+
+	(void)state;
+	assert_true(json_is_null(at(root, "runs.0.properties.container")));
+	json_decref(root);
+	profile.facts.target.container = (struct profile_container){
+		.runtime = "podman",
+		.id = "0123456789ab",
+		.name = "web",
+	};
+	root = parsed(&writer_sarif, &profile);
+	check_string(root, "runs.0.properties.container.name", "web");
+	json_decref(root);
+}
+
 /* A slow way to write a line is a rule of its own, and claims no saving. */
 static void test_pattern(void **state)
 {
@@ -451,7 +497,8 @@ int main(void)
 		cmocka_unit_test(test_sarif),         cmocka_unit_test(test_sarif_alike),
 		cmocka_unit_test(test_github),        cmocka_unit_test(test_markdown),
 		cmocka_unit_test(test_hostile),       cmocka_unit_test(test_example),
-		cmocka_unit_test(test_made_once),     cmocka_unit_test(test_pattern),
+		cmocka_unit_test(test_made_once),     cmocka_unit_test(test_few_samples),
+		cmocka_unit_test(test_container),     cmocka_unit_test(test_pattern),
 		cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_paths),
 	};
 

@@ -256,6 +256,35 @@ static void test_the_limit_holds_from_the_first_stop_on(void **state)
 	assert_true(early_share(20000000, 150000, 150000) > 0);
 }
 
+/* A thread's first stop is paid for before it comes; by guess, and by what others have cost. */
+static void test_the_first_stop_is_earned(void **state)
+{
+	struct governor governor;
+	struct governor_bucket bucket;
+
+	(void)state;
+	governor_init(&governor, LIMIT, true);
+	governor_bucket_init(&governor, &bucket);
+	/* 600 us are 2% of 30 ms. */
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 29999999, 30000000);
+	governor_fill(&governor, &bucket, 10000000);
+	/* A tenth of what was earned may be owed. */
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 18999999, 19000000);
+	governor_fill(&governor, &bucket, 28000000);
+	assert_int_equal(governor_first_wait_ns(&governor, &bucket), 0);
+	governor_learn_clock_stop(&governor, 100000);
+	governor_bucket_init(&governor, &bucket);
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 4999999, 5000000);
+	governor_charge(&bucket, 100000);
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 9999999, 10000000);
+	/* Of time alone it costs less. */
+	governor_init(&governor, LIMIT, false);
+	governor_bucket_init(&governor, &bucket);
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 19999999, 20000000);
+	governor_init(&governor, 0, true);
+	assert_true(governor_first_wait_ns(&governor, &bucket) >= 10000000000);
+}
+
 /* What one owes, the next pays: else each of them could be stopped at once. */
 static void test_threads_that_live_for_milliseconds_are_one(void **state)
 {
@@ -311,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_period_of_time_alone),
 		cmocka_unit_test(test_storms_are_paid_for),
 		cmocka_unit_test(test_the_limit_holds_from_the_first_stop_on),
+		cmocka_unit_test(test_the_first_stop_is_earned),
 		cmocka_unit_test(test_threads_that_live_for_milliseconds_are_one),
 		cmocka_unit_test(test_only_running_fills),
 	};

@@ -308,6 +308,12 @@ static void test_collapsed(void **state)
 		      "sys.modules (dict);{*} (dict) 20\n"
 		      "sys.modules (dict);{key} (<img src=x>\\x3b\"\\n\\u001b[2J&\\xff) 10\n");
 	free(text);
+	/* Of one in a container that says so. */
+	look->container =
+		(struct profile_container){ .runtime = "podman", .id = "abc", .name = "web" };
+	text = written(look, &writer_collapsed, &size);
+	assert_memory_equal(text, "[container web (podman abc)];app.cache (dict) 100\n", 49);
+	free(text);
 	heap_look_destroy(look);
 }
 

@@ -342,6 +342,28 @@ static void test_duration(void **state)
 	refused("-p 1 -d 10M", "--duration");
 }
 
+static void test_trace(void **state)
+{
+	struct options options = accepted("trace 1,2 -p 3 -o x.prv -o x.perfetto-trace --json");
+
+	(void)state;
+	assert_int_equal(options.action, OPTIONS_TRACE);
+	assert_int_equal(options.pid_count, 3);
+	assert_int_equal(options.output_count, 2);
+	assert_true(options.json);
+	assert_int_equal(options.duration_ns, 10ull * 1000000000);
+	assert_true(accepted("trace --name solve --all").all);
+	/* A command is traced to its end, or for so long. */
+	assert_int_equal(accepted("trace -- mpirun solve").duration_ns, 0);
+	assert_int_equal(accepted("trace -d 2 -- mpirun solve").duration_ns, 2ull * 1000000000);
+	refused("trace", "no process given");
+	refused("trace 1 -- mpirun", "only one of");
+	refused("trace 1 --all", "--all goes with --name");
+	refused("trace 1 -o x.html", ".json, .perfetto-trace and .prv");
+	refused("trace 1 -o -", ".prv");
+	refused("trace 1 --rate 5", "not of trace");
+}
+
 static void test_rate_and_overhead(void **state)
 {
 	(void)state;
@@ -545,7 +567,8 @@ static void test_help_of_commands(void **state)
 {
 	static const enum options_action commands[] = { OPTIONS_RECORD, OPTIONS_TOP,
 							OPTIONS_REPORT, OPTIONS_DUMP,
-							OPTIONS_LIST,   OPTIONS_DOCTOR };
+							OPTIONS_LIST,   OPTIONS_DOCTOR,
+							OPTIONS_TRACE };
 	char owners[128];
 
 	(void)state;
@@ -564,7 +587,7 @@ static void test_help_of_commands(void **state)
 		free(text);
 	}
 	options_owners("json", owners, sizeof(owners));
-	assert_string_equal(owners, "dump, list and doctor");
+	assert_string_equal(owners, "dump, trace, list and doctor");
 	options_owners("diff", owners, sizeof(owners));
 	assert_string_equal(owners, "report and heap");
 	assert_true(options_command_has(OPTIONS_TOP, "colour"));
@@ -572,12 +595,13 @@ static void test_help_of_commands(void **state)
 	/* Not a part of a name. */
 	assert_false(options_command_has(OPTIONS_LIST, "colo"));
 	options_owners("json", owners, 8);
-	assert_string_equal(owners, "dump, l");
+	assert_string_equal(owners, "dump, t");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_record_is_the_command),
 		cmocka_unit_test(test_meant),

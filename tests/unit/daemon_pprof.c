@@ -5,7 +5,7 @@
  */
 #include "report_sample.h"
 
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 #include "daemon/report/encode/protobuf.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source lines out of real files, ordinary and hostile, and what makes strings fit to print. */
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 #include "daemon/report/model/source.h"
 
 #include <errno.h>

@@ -106,6 +106,27 @@ static void test_fits_a_terminal(void **state)
 	free(text);
 }
 
+/* Names as long as they are kept, of more threads than are shown: nothing is written beyond its
+ * room. */
+static void test_longest_names(void **state)
+{
+	struct profile_thread threads[5] = { 0 };
+	struct profile profile = sample_profile();
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		memset(threads[i].name, 'n', sizeof(threads[i].name) - 1);
+		threads[i].time_ns[TIME_PYTHON] = 1960000000;
+	}
+	profile.facts.threads = threads;
+	profile.facts.thread_count = 5;
+	text = sample_written(&writer_text, &profile, &brief);
+	check_has(text, "\nTHREADS  5: nnnn");
+	assert_in_range(rows(text), 1, TEXT_BRIEF_LINES);
+	free(text);
+}
+
 static void test_slowed(void **state)
 {
 	struct profile profile = sample_profile();
@@ -205,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_verdict_first),
 		cmocka_unit_test(test_verdict_last),
 		cmocka_unit_test(test_fits_a_terminal),
+		cmocka_unit_test(test_longest_names),
 		cmocka_unit_test(test_slowed),
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_pairs_of_few_accesses),

@@ -478,6 +478,16 @@ void diff_destroy(struct diff *diff)
 	free(diff);
 }
 
+struct figure diff_share(const struct diff *diff, enum diff_side side, double share)
+{
+	struct figure figure;
+
+	if (diff->profiles[side]->facts.samples >= FIGURE_SAMPLES_MIN)
+		return figure_share(share);
+	snprintf(figure.text, sizeof(figure.text), "%.0f%%", 100 * share);
+	return figure;
+}
+
 void diff_headline(const struct diff *diff, char *text, size_t size)
 {
 	/* What stands out comes first. */

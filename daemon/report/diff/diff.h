@@ -19,6 +19,7 @@
 #define PIEPROFD_DAEMON_REPORT_DIFF_DIFF_H
 
 #include "daemon/detect/interval.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/format/writer.h"
 
 enum diff_side {
@@ -82,6 +83,9 @@ struct diff {
 /* The profiles must outlive it. NULL: out of memory. */
 struct diff *diff_create(const struct profile *base, const struct profile *now);
 void diff_destroy(struct diff *diff);
+
+/* A share of one side: in whole percents where it has few samples. */
+struct figure diff_share(const struct diff *diff, enum diff_side side, double share);
 
 /* The change to look at first, in a sentence without a full stop: "normalise: 47% to 27% of the
  * CPU time". Names are the target's. Always terminated. */

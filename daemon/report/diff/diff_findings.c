@@ -82,10 +82,11 @@ int diff_write_github(const struct diff *diff, const struct writer_options *opti
 {
 	struct finding_changes *changes = finding_changes_find(diff);
 	size_t counts[FINDING_CHANGE_KIND_COUNT] = { 0 };
-	int result = 0;
+	int result;
 
 	if (!changes)
 		return -ENOMEM;
+	result = github_put_roughness(file, diff->profiles[DIFF_NOW]);
 	for (size_t i = 0; i < changes->count && !result; i++) {
 		const struct finding_change *change = &changes->items[i];
 		char sentence[SENTENCE_BYTES];

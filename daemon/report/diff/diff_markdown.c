@@ -2,7 +2,6 @@
 /* What changed, in Markdown: of the findings, and of lines by more than chance. */
 #include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/diff/finding_change.h"
-#include "daemon/report/encode/figure.h"
 #include "daemon/report/encode/markdown_text.h"
 #include "daemon/report/format/markdown.h"
 
@@ -12,25 +11,24 @@
 #define LINES_MAX     100
 #define HEADLINE_MAX  600
 
-static const char *share_text(struct figure *figure, const struct diff_entry *entry,
-			      const double share[DIFF_SIDES], enum diff_side side)
+static struct figure figure_of(const struct diff *diff, const struct diff_entry *entry,
+			       const double share[DIFF_SIDES], enum diff_side side)
 {
-	if (!entry->present[side])
-		return "-";
-	*figure = figure_share(share[side]);
-	return figure->text;
+	struct figure figure = { .text = "-" };
+
+	return entry->present[side] ? diff_share(diff, side, share[side]) : figure;
 }
 
-static void put_finding_row(FILE *file, const struct finding_change *change, const char *root)
+static void put_finding_row(FILE *file, const struct diff *diff,
+			    const struct finding_change *change, const char *root)
 {
 	const struct finding *finding = finding_change_shown(change);
 	const struct profile_line *place = finding_place(finding);
-	struct figure figures[DIFF_SIDES];
 
 	fprintf(file, "| %s%s | %s | %s | ", finding_change_name(change->kind),
 		change->chance ? ", by chance?" : "",
-		share_text(&figures[DIFF_BASE], change->entry, change->share, DIFF_BASE),
-		share_text(&figures[DIFF_NOW], change->entry, change->share, DIFF_NOW));
+		figure_of(diff, change->entry, change->share, DIFF_BASE).text,
+		figure_of(diff, change->entry, change->share, DIFF_NOW).text);
 	markdown_put_line(file, place->file, place->line, root);
 	fputs(" | ", file);
 	markdown_code(file, finding_change_code(change), MARKDOWN_CODE_MAX);
@@ -50,18 +48,18 @@ static void put_finding_rows(FILE *file, const struct finding_changes *changes, 
 	      "| --- | ---: | ---: | --- | --- | --- |\n",
 	      file);
 	for (size_t i = 0; i < changes->count; i++)
-		put_finding_row(file, &changes->items[i], root);
+		put_finding_row(file, changes->diff, &changes->items[i], root);
 }
 
-static void put_line_row(FILE *file, const struct diff_entry *entry, const char *root)
+static void put_line_row(FILE *file, const struct diff *diff, const struct diff_entry *entry,
+			 const char *root)
 {
 	const struct diff_figure *time = &entry->time;
 	enum diff_side side = entry->present[DIFF_NOW] ? DIFF_NOW : DIFF_BASE;
-	struct figure figures[DIFF_SIDES];
 
 	fprintf(file, "| %s | %s | %+.0f (%+.0f to %+.0f) | ",
-		share_text(&figures[DIFF_BASE], entry, time->share, DIFF_BASE),
-		share_text(&figures[DIFF_NOW], entry, time->share, DIFF_NOW),
+		figure_of(diff, entry, time->share, DIFF_BASE).text,
+		figure_of(diff, entry, time->share, DIFF_NOW).text,
 		time->rate[DIFF_NOW] - time->rate[DIFF_BASE], time->rate_change.low,
 		time->rate_change.high);
 	markdown_put_line(file, entry->file, entry->line[side], root);
@@ -84,7 +82,7 @@ static void put_line_rows(FILE *file, const struct diff *diff, size_t maximum, c
 		      "| ---: | ---: | ---: | --- | --- |\n",
 		      file);
 	for (size_t i = 0; i < shown; i++)
-		put_line_row(file, &diff->lines[i], root);
+		put_line_row(file, diff, &diff->lines[i], root);
 	fprintf(file, "\n%zu more line%s changed by more than chance; %zu did not.\n", loud - shown,
 		figure_plural(loud - shown), diff->line_count - loud);
 }

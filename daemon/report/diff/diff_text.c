@@ -7,6 +7,7 @@
 
 #include "daemon/report/diff/diff_text.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/profile_facts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,11 +29,12 @@ static struct figure figure_rate(double ms, bool present)
 	return figure;
 }
 
-static struct figure figure_of(double share, bool present)
+static struct figure figure_of(const struct diff *diff, const struct diff_entry *entry,
+			       enum diff_side side)
 {
 	struct figure figure = { .text = "-" };
 
-	return present ? figure_share(share) : figure;
+	return entry->present[side] ? diff_share(diff, side, entry->time.share[side]) : figure;
 }
 
 static void put_side(const struct text_layout *layout, const struct diff *diff, const char *label,
@@ -42,10 +44,12 @@ static void put_side(const struct text_layout *layout, const struct diff *diff, 
 	char words[768];
 	size_t used;
 
-	used = (size_t)snprintf(
-		words, sizeof(words), "%s, %" PRIu64 " samples, %.1f ms of CPU a second; pid %d%s:",
-		figure_ns(facts->duration_ns).text, facts->samples, diff->cpu_rate[side],
-		(int)facts->target.pid, container_suffix(&facts->target.container).text);
+	used = (size_t)snprintf(words, sizeof(words),
+				"%s, %" PRIu64 " sample%s%s, %.1f ms of CPU a second; pid %d%s:",
+				figure_ns(facts->duration_ns).text, facts->samples,
+				figure_plural(facts->samples), profile_roughness(facts),
+				diff->cpu_rate[side], (int)facts->target.pid,
+				container_suffix(&facts->target.container).text);
 	for (size_t i = 0;
 	     facts->target.command && facts->target.command[i] && used < sizeof(words); i++)
 		used += (size_t)snprintf(words + used, sizeof(words) - used, " %s",
@@ -59,7 +63,8 @@ static const char *presence(const bool present[DIFF_SIDES])
 	return !present[DIFF_BASE] ? "new" : !present[DIFF_NOW] ? "gone" : "";
 }
 
-static void put_entry(const struct text_layout *layout, const struct diff_entry *entry)
+static void put_entry(const struct text_layout *layout, const struct diff *diff,
+		      const struct diff_entry *entry)
 {
 	const struct diff_figure *time = &entry->time;
 	int line = entry->line[entry->present[DIFF_NOW] ? DIFF_NOW : DIFF_BASE];
@@ -71,9 +76,8 @@ static void put_entry(const struct text_layout *layout, const struct diff_entry 
 	snprintf(change, sizeof(change), "%+.0f (%+.0f to %+.0f)",
 		 time->rate[DIFF_NOW] - time->rate[DIFF_BASE], time->rate_change.low,
 		 time->rate_change.high);
-	fprintf(layout->file, "%6s %6s %7s %7s  ",
-		figure_of(time->share[DIFF_BASE], entry->present[DIFF_BASE]).text,
-		figure_of(time->share[DIFF_NOW], entry->present[DIFF_NOW]).text,
+	fprintf(layout->file, "%6s %6s %7s %7s  ", figure_of(diff, entry, DIFF_BASE).text,
+		figure_of(diff, entry, DIFF_NOW).text,
 		figure_rate(time->rate[DIFF_BASE], entry->present[DIFF_BASE]).text,
 		figure_rate(time->rate[DIFF_NOW], entry->present[DIFF_NOW]).text);
 	text_cell(layout, change, 23);
@@ -96,8 +100,9 @@ static size_t loud_entries(const struct diff_entry *entries, size_t count)
 }
 
 /* How many have a row. */
-static size_t put_loud(const struct text_layout *layout, const char *heading,
-		       const struct diff_entry *entries, size_t loud, size_t maximum)
+static size_t put_loud(const struct text_layout *layout, const struct diff *diff,
+		       const char *heading, const struct diff_entry *entries, size_t loud,
+		       size_t maximum)
 {
 	size_t shown = loud < maximum ? loud : maximum;
 
@@ -109,15 +114,16 @@ static size_t put_loud(const struct text_layout *layout, const char *heading,
 		      "  base    now    base     now  change (95% interval)\n",
 		      layout->file);
 	for (size_t i = 0; i < shown; i++)
-		put_entry(layout, &entries[i]);
+		put_entry(layout, diff, &entries[i]);
 	return shown;
 }
 
-static void diff_text_put_entries(const struct text_layout *layout, const char *heading,
-				  const struct diff_entry *entries, size_t count, size_t maximum)
+static void diff_text_put_entries(const struct text_layout *layout, const struct diff *diff,
+				  const char *heading, const struct diff_entry *entries,
+				  size_t count, size_t maximum)
 {
 	size_t loud = loud_entries(entries, count);
-	size_t shown = put_loud(layout, heading, entries, loud, maximum);
+	size_t shown = put_loud(layout, diff, heading, entries, loud, maximum);
 
 	if (shown < loud)
 		fprintf(layout->file, "  (%zu more; --lines N shows more)\n", loud - shown);
@@ -214,8 +220,9 @@ static void put_all(const struct text_layout *layout, const struct diff *diff,
 	diff_text_put_findings(layout, changes);
 	text_heading(layout, "COULD SAVE", "CPU ms a second, all lines together");
 	put_avoidable(layout, diff, "  ", "", 1);
-	diff_text_put_entries(layout, "LINES", diff->lines, diff->line_count, lines);
-	diff_text_put_entries(layout, "FUNCTIONS", diff->functions, diff->function_count, lines);
+	diff_text_put_entries(layout, diff, "LINES", diff->lines, diff->line_count, lines);
+	diff_text_put_entries(layout, diff, "FUNCTIONS", diff->functions, diff->function_count,
+			      lines);
 	diff_text_put_pairs(layout, diff, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	fputs("\nIntervals are of 95%, by the number of samples: of what did not change, one in "
 	      "twenty "
@@ -257,7 +264,7 @@ static size_t least(size_t a, size_t b)
 static void put_screen_lines(const struct text_layout *layout, const struct diff *diff, size_t loud,
 			     size_t maximum)
 {
-	size_t shown = put_loud(layout, "LINES", diff->lines, loud, maximum);
+	size_t shown = put_loud(layout, diff, "LINES", diff->lines, loud, maximum);
 	char more[32] = "";
 
 	if (shown < loud)

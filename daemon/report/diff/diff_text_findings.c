@@ -82,22 +82,23 @@ static void put_heading(const struct text_layout *layout, const struct finding_c
 	text_heading(layout, "FINDINGS", "%s", used ? words : "neither has one");
 }
 
-static void put_share(const struct text_layout *layout, const struct finding_change *change,
-		      enum diff_side side)
+static void put_share(const struct text_layout *layout, const struct diff *diff,
+		      const struct finding_change *change, enum diff_side side)
 {
 	fprintf(layout->file, "%6s ",
-		change->entry->present[side] ? figure_share(change->share[side]).text : "-");
+		change->entry->present[side] ? diff_share(diff, side, change->share[side]).text
+					     : "-");
 }
 
-static void put_row(const struct text_layout *layout, const struct finding_change *change,
-		    size_t rank)
+static void put_row(const struct text_layout *layout, const struct diff *diff,
+		    const struct finding_change *change, size_t rank)
 {
 	const struct profile_line *place = finding_place(finding_change_shown(change));
 	unsigned left = layout->columns - FIXED_COLUMNS - 2, where = left * 3 / 5;
 	char suffix[32], kind[KIND_COLUMNS + 1];
 
-	put_share(layout, change, DIFF_BASE);
-	put_share(layout, change, DIFF_NOW);
+	put_share(layout, diff, change, DIFF_BASE);
+	put_share(layout, diff, change, DIFF_NOW);
 	text_cell(layout, change->pattern_alone ? "takes" : "could save", OF_COLUMNS);
 	text_cell(layout, kind_words(rank, kind, sizeof(kind)), KIND_COLUMNS);
 	fputc(' ', layout->file);
@@ -125,7 +126,7 @@ void diff_text_put_changed(const struct text_layout *layout, const struct findin
 		for (size_t i = 0; i < changes->count && shown < maximum; i++) {
 			if (!is_of(&changes->items[i], rank))
 				continue;
-			put_row(layout, &changes->items[i], rank);
+			put_row(layout, changes->diff, &changes->items[i], rank);
 			if (!shown++ && remedy)
 				text_part_put(layout, remedy);
 		}
@@ -171,7 +172,7 @@ void diff_text_put_findings(const struct text_layout *layout, const struct findi
 
 			if (!is_of(change, rank))
 				continue;
-			put_row(layout, change, rank);
+			put_row(layout, changes->diff, change, rank);
 			if (!is_worse(change))
 				continue;
 			put_sentences(layout, finding->what, finding->advice, NULL);

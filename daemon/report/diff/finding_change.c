@@ -100,6 +100,7 @@ struct finding_changes *finding_changes_find(const struct diff *diff)
 		}
 	if (!changes)
 		return NULL;
+	changes->diff = diff;
 	add_side(changes, diff, DIFF_NOW);
 	add_side(changes, diff, DIFF_BASE);
 	for (size_t i = 0; i < changes->count; i++)

@@ -35,6 +35,7 @@ struct finding_change {
 };
 
 struct finding_changes {
+	const struct diff *diff;
 	struct findings findings[DIFF_SIDES];
 	/* Those of now in their own order, then those that are gone. */
 	struct finding_change items[2 * FINDINGS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/diff/threshold.h"
 
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 
 #include <math.h>
 #include <stdio.h>

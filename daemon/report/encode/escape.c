@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/encode/escape.h"
 
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -43,6 +43,14 @@ char *escape_printable(const char *text, char also)
 		escaped[at] = '\0';
 	free(plain);
 	return escaped;
+}
+
+void escape_put(FILE *file, const char *text)
+{
+	char *printable = escape_printable(text, '\0');
+
+	fputs(printable ? printable : "?", file);
+	free(printable);
 }
 
 static void put_code_point(FILE *file, uint32_t code_point)

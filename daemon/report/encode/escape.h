@@ -12,6 +12,9 @@
  */
 char *escape_printable(const char *text, char also);
 
+/* The same into a file; "?" stands for what there is no memory for. */
+void escape_put(FILE *file, const char *text);
+
 /* A JSON string in quotation marks, ASCII; bytes that are not UTF-8 become U+FFFD. */
 void escape_json(FILE *file, const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/encode/markdown_text.h"
 
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 
 #include <ctype.h>
 #include <stdbool.h>

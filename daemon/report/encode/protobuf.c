@@ -6,6 +6,7 @@
 
 enum wire_type {
 	WIRE_VARINT = 0,
+	WIRE_FIXED64 = 1,
 	WIRE_LENGTH = 2, /* a length, then so many bytes */
 };
 
@@ -75,6 +76,22 @@ void protobuf_number(struct protobuf *message, unsigned field, uint64_t value)
 		return;
 	put_tag(message, field, WIRE_VARINT);
 	put_varint(message, value);
+}
+
+void protobuf_present_number(struct protobuf *message, unsigned field, uint64_t value)
+{
+	put_tag(message, field, WIRE_VARINT);
+	put_varint(message, value);
+}
+
+void protobuf_fixed64(struct protobuf *message, unsigned field, uint64_t value)
+{
+	put_tag(message, field, WIRE_FIXED64);
+	if (!reserve(message, sizeof(value)))
+		return;
+	/* Little-endian, as this machine. */
+	memcpy(message->bytes + message->size, &value, sizeof(value));
+	message->size += sizeof(value);
 }
 
 void protobuf_numbers(struct protobuf *message, unsigned field, const uint64_t *values,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protocol buffer messages, written (protobuf.dev, "Encoding"): the two wire
- * types that a profile needs. A message grows in memory; a submessage is a
+ * Protocol buffer messages, written (protobuf.dev, "Encoding"): the three wire
+ * types that profiles and traces need. A message grows in memory; a submessage is a
  * message of its own that is put into the outer one when it is complete.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_ENCODE_PROTOBUF_H
@@ -23,6 +23,10 @@ void protobuf_clear(struct protobuf *message); /* keeps the memory, and whether 
 /* Field numbers are at least 1. int64 fields take their two's complement; zero, the default, is
  * left out. */
 void protobuf_number(struct protobuf *message, unsigned field, uint64_t value);
+/* Also zero, which is then there: a member of a oneof, or of a repeated field. */
+void protobuf_present_number(struct protobuf *message, unsigned field, uint64_t value);
+/* Likewise, in eight bytes. */
+void protobuf_fixed64(struct protobuf *message, unsigned field, uint64_t value);
 void protobuf_numbers(struct protobuf *message, unsigned field, const uint64_t *values,
 		      size_t count); /* packed */
 void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes, size_t size);

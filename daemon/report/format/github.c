@@ -6,13 +6,16 @@
  *   ::warning file=app/model.py,line=7,col=5,endColumn=21,title=...::text
  */
 #include "daemon/report/format/github.h"
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/encode/file_uri.h"
 #include "daemon/report/encode/workflow_command.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/line_mark.h"
+#include "daemon/report/model/profile_facts.h"
 #include "daemon/report/model/verdict.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define MESSAGE_BYTES 4096
@@ -59,6 +62,19 @@ int github_put_notice(FILE *file, const char *words)
 	return 0;
 }
 
+int github_put_roughness(FILE *file, const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	const char *roughness = profile_roughness(facts);
+	char words[96];
+
+	if (!*roughness)
+		return 0;
+	snprintf(words, sizeof(words), "%" PRIu64 " sample%s%s", facts->samples,
+		 figure_plural(facts->samples), roughness);
+	return github_put_notice(file, words);
+}
+
 /* That it was looked at, and nothing found, or what else there was. */
 static int put_verdict(FILE *file, const struct profile *profile)
 {
@@ -74,6 +90,8 @@ static int github_write(const struct profile *profile, const struct writer_optio
 	struct findings findings;
 	int result = findings_of(profile, &findings);
 
+	if (!result)
+		result = github_put_roughness(file, profile);
 	for (size_t i = 0; i < findings.count && !result; i++)
 		result = github_put_finding(file, &findings.items[i],
 					    &(struct github_note){ NULL, false },

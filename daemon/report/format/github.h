@@ -18,6 +18,10 @@ __attribute__((warn_unused_result)) int github_put_finding(FILE *file,
 							   const struct github_note *note,
 							   const char *root);
 
+/* That shares are rough, where there are few samples. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int github_put_roughness(FILE *file,
+							     const struct profile *profile);
+
 /* Of no line. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int github_put_notice(FILE *file, const char *words);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/format/json_value.h"
 
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,6 +10,7 @@
 #include "daemon/report/encode/markdown_text.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/profile_facts.h"
 #include "daemon/report/model/verdict.h"
 
 #include <errno.h>
@@ -81,9 +82,10 @@ void markdown_put_target(FILE *file, const char *label, const struct profile *pr
 	if (target->python.major)
 		fprintf(file, ", Python %d.%d.%d", target->python.major, target->python.minor,
 			target->python.micro);
-	fprintf(file, ", %s, %" PRIu64 " samples, %s of CPU time, overhead %s, ",
-		figure_ns(facts->duration_ns).text, facts->samples,
-		figure_ns(time_sum(profile->time_ns)).text, figure_share(facts->overhead).text);
+	fprintf(file, ", %s, %" PRIu64 " sample%s%s, %s of CPU time, overhead %s, ",
+		figure_ns(facts->duration_ns).text, facts->samples, figure_plural(facts->samples),
+		profile_roughness(facts), figure_ns(time_sum(profile->time_ns)).text,
+		figure_share(facts->overhead).text);
 	snprintf(words, sizeof(words), "pieprofd %s", facts->version);
 	markdown_text(file, words, SENTENCE_MAX);
 	fputs("\n\n", file);

@@ -294,6 +294,14 @@ static json_t *sarif_bases(const char *root)
 	return json_with(json_object(), SOURCE_ROOT, base);
 }
 
+/* Of what was profiled, and how well. */
+static json_t *sarif_run_properties(const struct profile *profile)
+{
+	json_t *object = json_with(json_object(), "samples", json_count(profile->facts.samples));
+
+	return json_with(object, "container", json_container(&profile->facts.target.container));
+}
+
 static json_t *sarif_log(const struct sarif *sarif, const struct profile *profile)
 {
 	json_t *results = json_array(), *run, *log;
@@ -307,6 +315,7 @@ static json_t *sarif_log(const struct sarif *sarif, const struct profile *profil
 	if (sarif->root)
 		run = json_with(run, "originalUriBaseIds", sarif_bases(sarif->root));
 	run = json_with(run, "results", results);
+	run = json_with(run, "properties", sarif_run_properties(profile));
 	log = json_with(json_object(), "$schema", json_text(SCHEMA));
 	log = json_with(log, "version", json_text("2.1.0"));
 	return json_with(log, "runs", json_appended(json_array(), run));

@@ -18,6 +18,9 @@
 /* Lines with less than this part of the time are not worth a row. */
 #define ROW_PART 200
 #define SHOWN    4 /* threads, or processes */
+/* A thread's name is as long as the target wants. */
+#define WORDS_BYTES                                                                                \
+	(64 + SHOWN * (sizeof(((struct profile_thread *)0)->name) + sizeof(struct figure) + 4))
 
 /* "MainThread 80.1%, worker 12.0%, 3 more" */
 static void put_threads(const struct text_layout *layout, const struct profile *profile)
@@ -25,7 +28,7 @@ static void put_threads(const struct text_layout *layout, const struct profile *
 	const struct profile_facts *facts = &profile->facts;
 	uint64_t total_ns = time_sum(profile->time_ns);
 	size_t shown = facts->thread_count < SHOWN ? facts->thread_count : SHOWN;
-	char words[512];
+	char words[WORDS_BYTES];
 	int used = snprintf(words, sizeof(words), "%zu: ", facts->thread_count);
 
 	if (facts->thread_count < 2 || profile->process_count > 1)
@@ -48,7 +51,7 @@ static void put_processes(const struct text_layout *layout, const struct profile
 {
 	uint64_t total_ns = time_sum(profile->time_ns);
 	size_t shown = profile->process_count < SHOWN ? profile->process_count : SHOWN;
-	char words[512];
+	char words[WORDS_BYTES];
 	int used = snprintf(words, sizeof(words), "%zu: ", profile->process_count);
 
 	if (profile->process_count < 2)

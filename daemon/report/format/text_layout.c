@@ -2,7 +2,7 @@
 #include "daemon/report/format/text_layout.h"
 
 #include "common/clock.h"
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 #include "daemon/report/model/line_mark.h"
 
 #include <stdarg.h>

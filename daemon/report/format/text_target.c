@@ -84,12 +84,9 @@ void text_target(const struct text_layout *layout, const struct profile *profile
 	read_slowing(profile, slowing, sizeof(slowing));
 	snprintf(words, sizeof(words), "%s, %" PRIu64 " sample%s%s, overhead %s%s%s%s%s",
 		 figure_ns(facts->duration_ns).text, facts->samples, figure_plural(facts->samples),
-		 facts->samples && facts->samples < FIGURE_SAMPLES_MIN
-			 ? " (fewer than 100: shares are rough)"
-			 : "",
-		 figure_share(facts->overhead).text, brief ? "" : " of the target's CPU time",
-		 !brief && slowing[0] ? "; " : "", brief ? "" : slowing,
-		 facts->target_exited ? "; the target exited meanwhile" : "");
+		 profile_roughness(facts), figure_share(facts->overhead).text,
+		 brief ? "" : " of the target's CPU time", !brief && slowing[0] ? "; " : "",
+		 brief ? "" : slowing, facts->target_exited ? "; the target exited meanwhile" : "");
 	text_wrapped(layout, "  ", words);
 }
 

@@ -4,6 +4,7 @@
 
 #include "daemon/report/format/text_layout.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/profile_facts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -128,10 +129,7 @@ int html_command(FILE *file, const struct profile *profile)
 		fputs("A Python that could not be read: native frames alone", file);
 	fprintf(file, " &middot; %s &middot; %" PRIu64 " sample%s%s &middot; %s of CPU time%s",
 		figure_ns(facts->duration_ns).text, facts->samples, facts->samples == 1 ? "" : "s",
-		facts->samples && facts->samples < FIGURE_SAMPLES_MIN
-			? " (fewer than 100: shares are rough)"
-			: "",
-		figure_ns(time_sum(profile->time_ns)).text,
+		profile_roughness(facts), figure_ns(time_sum(profile->time_ns)).text,
 		facts->target_exited ? " &middot; the target exited meanwhile" : "");
 	fputs(" &middot; pieprofd ", file);
 	if (html_text(file, facts->version) < 0)

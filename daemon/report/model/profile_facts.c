@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/profile_facts.h"
 
+#include "daemon/report/encode/figure.h"
 #include "daemon/report/model/profile_stacks.h"
 #include "daemon/report/model/profile_timeline.h"
 
@@ -140,4 +141,11 @@ double profile_slowed_hz(const struct profile *profile)
 		return 0;
 	rate_hz = 1e9 * (double)facts->samples / (double)sampled_ns;
 	return rate_hz < SLOWED_RATE_MAX * 1e9 / (double)facts->wanted_period_ns ? rate_hz : 0;
+}
+
+const char *profile_roughness(const struct profile_facts *facts)
+{
+	return facts->samples && facts->samples < FIGURE_SAMPLES_MIN
+		       ? " (fewer than 100: shares are rough)"
+		       : "";
 }

@@ -25,4 +25,7 @@ int profile_thread_compare(const void *left, const void *right);
  */
 double profile_slowed_hz(const struct profile *profile);
 
+/* Behind the number of samples: " (fewer than 100: shares are rough)", or nothing. */
+const char *profile_roughness(const struct profile_facts *facts);
+
 #endif

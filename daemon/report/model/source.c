@@ -2,8 +2,8 @@
 #include "daemon/report/model/source.h"
 
 #include "common/hash.h"
+#include "common/printable.h"
 #include "common/whole_file.h"
-#include "daemon/report/encode/printable.h"
 #include "daemon/report/encode/sha256.h"
 #include "daemon/report/encode/zip_member.h"
 

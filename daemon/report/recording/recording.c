@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/recording/recording.h"
 
+#include "common/printable.h"
 #include "common/whole_file.h"
-#include "daemon/report/encode/printable.h"
 #include "daemon/report/model/finding.h"
 #include "daemon/report/recording/profile_codec.h"
 

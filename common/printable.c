@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/report/encode/printable.h"
+#include "common/printable.h"
 
 #include <stdio.h>
 #include <string.h>

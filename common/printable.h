@@ -5,8 +5,8 @@
  * of text) is shown as an escape, so that no file or function name can move
  * the cursor or pose as another line of the report.
  */
-#ifndef PIEPROFD_DAEMON_REPORT_ENCODE_PRINTABLE_H
-#define PIEPROFD_DAEMON_REPORT_ENCODE_PRINTABLE_H
+#ifndef PIEPROFD_COMMON_PRINTABLE_H
+#define PIEPROFD_COMMON_PRINTABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/mpi_probes.h"
+
+#include "attach/procfs.h"
+#include "common/clock.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096u
+#define TARGETS_BYTES                                                                              \
+	((MPI_TARGETS_MAX * sizeof(struct mpi_target) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
+#define UPROBE_TYPE   "/sys/bus/event_source/devices/uprobe/type"
+#define UPROBE_RETURN "/sys/bus/event_source/devices/uprobe/format/retprobe"
+/* Of what is read at once, so that whoever reads comes back. */
+#define CALLS_OPEN_MAX 8192
+
+_Static_assert(sizeof(struct mpi_target) % 8 == 0, "they lie in the map one behind the other");
+
+/* Absent from older headers. */
+#define ATTACH_UPROBE_MULTI 48
+#define UPROBE_MULTI_RETURN 1
+
+/* Of union bpf_attr, what makes such a link. */
+struct multi_link {
+	uint32_t program_fd, target_fd;
+	uint32_t attach_type, flags;
+	uint64_t path;
+	uint64_t offsets;
+	uint64_t reference_counters;
+	uint64_t cookies;
+	uint32_t count;
+	uint32_t multi_flags;
+	uint32_t pid;
+	uint32_t unused[5];
+};
+
+struct probed_process {
+	int *links; /* each keeps one probe alive, or all of one kind */
+	size_t count;
+};
+
+struct mpi_probes {
+	struct bpf_object *object;
+	struct mpi_target *targets; /* the program's, mapped */
+	struct ring_buffer *ring;
+	int calls_fd, enter_fd, return_fd;
+	bool by_links; /* MPI_PROBES_LINK */
+	int uprobe_type;
+	uint64_t return_bit;
+	struct probed_process processes[MPI_TARGETS_MAX];
+	unsigned count;
+	const struct mpi_taker *taker; /* while it reads */
+};
+
+/* The program as clang made it of mpi.bpf.c. */
+__asm__(".section .rodata\n"
+	".balign 16\n"
+	"mpi_program_start: .incbin \"" MPI_PROGRAM "\"\n"
+	"mpi_program_end:\n"
+	".previous\n");
+extern const uint8_t mpi_program_start[], mpi_program_end[];
+
+static int no_words(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	(void)level, (void)format, (void)arguments;
+	return 0;
+}
+
+/* ---- the program ---- */
+
+static int take_piece(void *context, void *data, size_t size)
+{
+	const struct mpi_probes *probes = context;
+	uint32_t kind;
+
+	if (size < sizeof(kind))
+		return 0;
+	memcpy(&kind, data, sizeof(kind));
+	if (kind == MPI_RECORD_CALL && size >= sizeof(struct mpi_record))
+		probes->taker->call(probes->taker->context, data);
+	else if (kind != MPI_RECORD_CALL && size >= sizeof(struct mpi_chunk))
+		probes->taker->chunk(probes->taker->context, data);
+	return 0;
+}
+
+static int find_parts(struct mpi_probes *probes, const struct mpi_shape *shapes, size_t count)
+{
+	struct bpf_program *enter = bpf_object__find_program_by_name(probes->object, "on_enter");
+	struct bpf_program *leave = bpf_object__find_program_by_name(probes->object, "on_return");
+	int targets_fd = bpf_object__find_map_fd_by_name(probes->object, "targets");
+	int shapes_fd = bpf_object__find_map_fd_by_name(probes->object, "shapes");
+	int ring_fd = bpf_object__find_map_fd_by_name(probes->object, "ring");
+	void *targets;
+
+	probes->calls_fd = bpf_object__find_map_fd_by_name(probes->object, "calls");
+	if (!enter || !leave || targets_fd < 0 || shapes_fd < 0 || ring_fd < 0 ||
+	    probes->calls_fd < 0)
+		return -ENOENT;
+	probes->enter_fd = bpf_program__fd(enter);
+	probes->return_fd = bpf_program__fd(leave);
+	targets = mmap(NULL, TARGETS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, targets_fd, 0);
+	if (targets == MAP_FAILED)
+		return -errno;
+	probes->targets = targets;
+	for (uint32_t i = 0; i < count; i++)
+		if (bpf_map_update_elem(shapes_fd, &i, &shapes[i], BPF_ANY))
+			return -errno;
+	probes->ring = ring_buffer__new(ring_fd, take_piece, probes, NULL);
+	return probes->ring ? 0 : -errno;
+}
+
+static struct bpf_map *find_constants(const struct bpf_object *object)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		const char *name = bpf_map__name(map), *config = strstr(name, ".rodata.config");
+
+		if (config && !config[strlen(".rodata.config")])
+			return map;
+	}
+	return NULL;
+}
+
+static int make_link(const struct multi_link *link)
+{
+	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, link, sizeof(*link));
+}
+
+/* From 6.6 to 6.9, some see calls of the process's first thread alone. */
+static bool links_see_all_threads(void)
+{
+	struct utsname system;
+	unsigned major, minor;
+
+	return !uname(&system) && sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 10));
+}
+
+/* Does this kernel have links of many uprobes? To one in a folder it says so. */
+static bool has_links(const struct mpi_probes *probes)
+{
+	const uint64_t offset = 0;
+	const struct multi_link link = {
+		.program_fd = (uint32_t)probes->enter_fd,
+		.attach_type = ATTACH_UPROBE_MULTI,
+		.path = (uintptr_t) "/",
+		.offsets = (uintptr_t)&offset,
+		.count = 1,
+	};
+
+	return links_see_all_threads() && make_link(&link) < 0 && errno == EBADF;
+}
+
+/* What each program is for has to be said before it is loaded. */
+static int aim(struct mpi_probes *probes)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, probes->object)
+	{
+		int error = bpf_program__set_expected_attach_type(
+			program, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int load(struct mpi_probes *probes, const struct mpi_shape *shapes, size_t count)
+{
+	struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "pieprofd" };
+	struct mpi_machine machine;
+	struct bpf_map *constants;
+	struct stat status;
+	int error;
+
+	if (stat("/proc/self/ns/pid", &status))
+		return -errno;
+	machine = (struct mpi_machine){ status.st_dev, status.st_ino };
+	(void)libbpf_set_print(no_words);
+	probes->object = bpf_object__open_mem(
+		mpi_program_start, (uintptr_t)mpi_program_end - (uintptr_t)mpi_program_start,
+		&options);
+	if (!probes->object)
+		return -errno;
+	constants = find_constants(probes->object);
+	error = constants ? bpf_map__set_initial_value(constants, &machine, sizeof(machine))
+			  : -ENOENT;
+	if (!error && probes->by_links)
+		error = aim(probes);
+	if (!error)
+		error = bpf_object__load(probes->object);
+	return error ? error : find_parts(probes, shapes, count);
+}
+
+/* "config:0" says which bit. */
+static int find_return_bit(uint64_t *ret_bit)
+{
+	FILE *file = fopen(UPROBE_RETURN, "re");
+	unsigned bit = 64;
+
+	if (file) {
+		if (fscanf(file, "config:%u", &bit) != 1)
+			bit = 64;
+		fclose(file);
+	}
+	if (bit >= 64)
+		return -ENODEV;
+	*ret_bit = 1ull << bit;
+	return 0;
+}
+
+static void explain(int failure, struct error *error)
+{
+	if (failure == -EPERM || failure == -EACCES) {
+		error_set(error, EXIT_PERMISSION,
+			  "the kernel refuses the program that notes calls of MPI: %s",
+			  strerror(-failure));
+		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
+				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
+		return;
+	}
+	error_set(error, failure == -ENOMEM ? EXIT_INTERNAL : EXIT_PERMISSION,
+		  "the kernel cannot run the program that notes calls of MPI: %s",
+		  strerror(-failure));
+	error_set_cure(error, "It needs Linux 5.17 or later, with BPF and uprobes.");
+}
+
+static void unload(struct mpi_probes *probes)
+{
+	ring_buffer__free(probes->ring);
+	if (probes->targets)
+		munmap(probes->targets, TARGETS_BYTES);
+	bpf_object__close(probes->object);
+	probes->ring = NULL;
+	probes->targets = NULL;
+	probes->object = NULL;
+}
+
+static int load_for_events(struct mpi_probes *probes, const struct mpi_shape *shapes, size_t count)
+{
+	int error = find_return_bit(&probes->return_bit);
+
+	probes->by_links = false;
+	probes->uprobe_type = procfs_read_setting(UPROBE_TYPE, -1);
+	if (!error && probes->uprobe_type < 0)
+		error = -ENODEV;
+	return error ? error : load(probes, shapes, count);
+}
+
+static int load_for_links(struct mpi_probes *probes, const struct mpi_shape *shapes, size_t count)
+{
+	int error;
+
+	probes->by_links = true;
+	error = load(probes, shapes, count);
+	return error ? error : has_links(probes) ? 0 : -ENOTSUP;
+}
+
+struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
+				     enum mpi_probes_way way, struct error *error)
+{
+	struct mpi_probes *probes = calloc(1, sizeof(*probes));
+	int failure = !probes ? -ENOMEM : count > MPI_FUNCTIONS_MAX ? -E2BIG : 0;
+
+	if (!failure && way != MPI_PROBES_EVENTS)
+		failure = load_for_links(probes, shapes, count);
+	if (way == MPI_PROBES_EVENTS || (way == MPI_PROBES_AUTO && failure == -ENOTSUP)) {
+		if (probes)
+			unload(probes);
+		failure = probes ? load_for_events(probes, shapes, count) : -ENOMEM;
+	}
+	if (!failure)
+		return probes;
+	explain(failure, error);
+	mpi_probes_destroy(probes);
+	return NULL;
+}
+
+bool mpi_probes_need_admin(const struct mpi_probes *probes)
+{
+	return !probes->by_links;
+}
+
+void mpi_probes_destroy(struct mpi_probes *probes)
+{
+	if (!probes)
+		return;
+	for (unsigned slot = 0; slot < probes->count; slot++)
+		mpi_probes_remove(probes, slot);
+	unload(probes);
+	free(probes);
+}
+
+/* ---- probes ---- */
+
+/* A descriptor that keeps the probe alive, or a negative errno. */
+static int open_probe(const struct mpi_probes *probes, pid_t pid, const char *path,
+		      const struct mpi_place *place, unsigned slot, bool at_return)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = (uint32_t)probes->uprobe_type,
+		.config = at_return ? probes->return_bit : 0,
+		.uprobe_path = (uintptr_t)path,
+		.probe_offset = place->file_offset,
+	};
+	DECLARE_LIBBPF_OPTS(bpf_link_create_opts, options,
+			    .perf_event.bpf_cookie = (uint64_t)slot << 16 | place->function);
+	long event = syscall(SYS_perf_event_open, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int link;
+
+	if (event < 0)
+		return -errno;
+	link = bpf_link_create(at_return ? probes->return_fd : probes->enter_fd, (int)event,
+			       BPF_PERF_EVENT, &options);
+	/* The link holds the event. */
+	close((int)event);
+	return link;
+}
+
+/* Probes at all places by one link. Its descriptor or a negative errno. */
+static int open_link(const struct mpi_probes *probes, pid_t pid, const char *path,
+		     const struct mpi_place *places, size_t count, unsigned slot, bool at_return)
+{
+	uint64_t offsets[MPI_FUNCTIONS_MAX], cookies[MPI_FUNCTIONS_MAX];
+	const struct multi_link link = {
+		.program_fd = (uint32_t)(at_return ? probes->return_fd : probes->enter_fd),
+		.attach_type = ATTACH_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.cookies = (uintptr_t)cookies,
+		.count = (uint32_t)count,
+		.multi_flags = at_return ? UPROBE_MULTI_RETURN : 0,
+		.pid = (uint32_t)pid,
+	};
+	int fd;
+
+	if (count > MPI_FUNCTIONS_MAX)
+		return -E2BIG;
+	for (size_t i = 0; i < count; i++) {
+		offsets[i] = places[i].file_offset;
+		cookies[i] = (uint64_t)slot << 16 | places[i].function;
+	}
+	fd = make_link(&link);
+	return fd < 0 ? -errno : fd;
+}
+
+int mpi_probes_add(struct mpi_probes *probes, pid_t pid, int fd, const struct mpi_place *places,
+		   size_t count, const struct mpi_target *layout, unsigned *ret_slot)
+{
+	unsigned slot = probes->count;
+	struct probed_process *process = &probes->processes[slot];
+	char path[64];
+	int error = 0;
+
+	if (slot >= MPI_TARGETS_MAX)
+		return -EUSERS;
+	process->links = calloc(2 * count, sizeof(process->links[0]));
+	if (!process->links)
+		return -ENOMEM;
+	probes->count++;
+	probes->targets[slot] = *layout;
+	probes->targets[slot].recording = 0;
+	/* The file that was looked at, whatever its name leads to by now. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* Returns first: what is entered then is also seen to return. */
+	for (size_t i = 0; i < (probes->by_links ? 2 : 2 * count) && !error; i++) {
+		int link = probes->by_links
+				   ? open_link(probes, pid, path, places, count, slot, i == 0)
+				   : open_probe(probes, pid, path, &places[i % count], slot,
+						i < count);
+
+		if (link < 0)
+			error = link;
+		else
+			process->links[process->count++] = link;
+	}
+	if (error)
+		mpi_probes_remove(probes, slot);
+	else
+		*ret_slot = slot;
+	return error;
+}
+
+void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
+{
+	struct probed_process *process = &probes->processes[slot];
+
+	mpi_probes_record(probes, slot, false);
+	for (size_t i = 0; i < process->count; i++)
+		close(process->links[i]);
+	free(process->links);
+	*process = (struct probed_process){ 0 };
+}
+
+void mpi_probes_record(struct mpi_probes *probes, unsigned slot, bool record)
+{
+	__atomic_store_n(&probes->targets[slot].recording, record, __ATOMIC_RELAXED);
+}
+
+struct mpi_target mpi_probes_counts(const struct mpi_probes *probes, unsigned slot)
+{
+	return probes->targets[slot];
+}
+
+/* ---- what they report ---- */
+
+void mpi_probes_read(struct mpi_probes *probes, const struct mpi_taker *taker, int timeout_ms)
+{
+	struct timespec pause = clock_timespec((uint64_t)timeout_ms * NS_PER_MS);
+	int taken;
+
+	probes->taker = taker;
+	taken = ring_buffer__consume(probes->ring);
+	/* The program wakes nobody: that would cost each call more than it does itself. */
+	if (!taken && timeout_ms > 0) {
+		(void)nanosleep(&pause, NULL);
+		(void)ring_buffer__consume(probes->ring);
+	}
+}
+
+void mpi_probes_read_open(struct mpi_probes *probes, const struct mpi_taker *taker)
+{
+	uint32_t key, next;
+	void *last = NULL;
+	uint64_t now_ns = clock_now_ns();
+
+	for (unsigned i = 0;
+	     i < CALLS_OPEN_MAX && !bpf_map_get_next_key(probes->calls_fd, last, &next); i++) {
+		struct mpi_record call;
+
+		key = next;
+		last = &key;
+		if (bpf_map_lookup_elem(probes->calls_fd, &key, &call))
+			continue;
+		call.end_ns = now_ns;
+		call.flags |= MPI_IS_OPEN;
+		taker->call(taker->context, &call);
+	}
+}

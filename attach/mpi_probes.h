@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Probes at the functions of an MPI library, and the calls that they report: when, with what
+ * arguments, and what each call left behind (bpf/mpi.bpf.c).
+ *
+ *   mpi_probes_create()     the program in the kernel, one for all processes
+ *   mpi_probes_add()        its probes for one process: two a function, entry and return
+ *   mpi_probes_read()       what has been called
+ *
+ * A probe is a breakpoint that the kernel writes into the process's own copy of the library's code
+ * (a uprobe), which is more than the rest of the daemon does to a target: so only the command that
+ * is asked for it does it. Each is owned by a descriptor. When the daemon ends, however it ends,
+ * the kernel takes it out again, and calls under way return as if nothing had been there. What
+ * stays in the process is one page, [uprobes], until it ends or runs another program.
+ */
+#ifndef PIEPROFD_ATTACH_MPI_PROBES_H
+#define PIEPROFD_ATTACH_MPI_PROBES_H
+
+#include "attach/bpf/mpi_record.h"
+#include "common/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mpi_probes;
+
+/*
+ * Two ways lead to probes. Linux 6.10 sets all of a process by one call (a BPF link of many
+ * uprobes). Before, each is a perf event of its own: setting them takes longer, and on kernels that
+ * have both, taking them out takes a tenth of a second each.
+ */
+enum mpi_probes_way {
+	MPI_PROBES_AUTO,
+	MPI_PROBES_LINK,
+	MPI_PROBES_EVENTS,
+};
+
+/* NULL with *error filled: not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks
+ * something (5.17). */
+struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
+				     enum mpi_probes_way way, struct error *error);
+/* Whether further probes ask for CAP_SYS_ADMIN: those that are perf events do (Linux 6.18). */
+bool mpi_probes_need_admin(const struct mpi_probes *probes);
+void mpi_probes_destroy(struct mpi_probes *probes);
+
+/* Where a function begins in a file. */
+struct mpi_place {
+	unsigned function; /* number of its shape */
+	uint64_t file_offset;
+};
+
+/*
+ * Probes for one process, which need not have mapped the file yet, nor run the program that will.
+ * layout: what the program is to know of its library. Nothing is recorded yet. 0 with the place
+ * of the process, or a negative errno: -EUSERS: there are MPI_TARGETS_MAX already, -EACCES, -EMFILE
+ * and others of perf_event_open(2).
+ */
+__attribute__((warn_unused_result)) int mpi_probes_add(struct mpi_probes *probes, pid_t pid, int fd,
+						       const struct mpi_place *places, size_t count,
+						       const struct mpi_target *layout,
+						       unsigned *ret_slot);
+/* It has ended, or is to be left alone. Its place is not used again. */
+void mpi_probes_remove(struct mpi_probes *probes, unsigned slot);
+
+void mpi_probes_record(struct mpi_probes *probes, unsigned slot, bool record);
+
+/* What the program has counted of it so far. */
+struct mpi_target mpi_probes_counts(const struct mpi_probes *probes, unsigned slot);
+
+struct mpi_taker {
+	void (*call)(void *context, const struct mpi_record *call);
+	void (*chunk)(void *context, const struct mpi_chunk *chunk);
+	void *context;
+};
+
+/* All that has been reported since the last call, as it came; waits so long when that is nothing.
+ */
+void mpi_probes_read(struct mpi_probes *probes, const struct mpi_taker *taker, int timeout_ms);
+
+/* Calls that have not returned, with MPI_IS_OPEN; once nothing is recorded any more. */
+void mpi_probes_read_open(struct mpi_probes *probes, const struct mpi_taker *taker);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace that is complete: its processes, each with its events. What writers and analysis read. */
+#ifndef PIEPROFD_DAEMON_TRACE_TRACE_H
+#define PIEPROFD_DAEMON_TRACE_TRACE_H
+
+#include "daemon/trace/mpi_decoder.h"
+#include "daemon/trace/trace_file.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct trace_process {
+	pid_t pid;
+	uint64_t start_time; /* as of procfs_read_times() */
+	int32_t rank;        /* as the launcher has numbered it, else in order of pid */
+	int32_t size;        /* of its job; 0: not known */
+	bool rank_known;
+	bool from_beginning; /* no message can have been sent or received before */
+	bool ended;          /* before the trace did */
+	uint64_t begin_ns;   /* recorded since then */
+	uint64_t end_ns;
+	uint64_t calls;
+	uint64_t open_calls;
+	char name[64];                     /* what it runs, such as "python3 solve.py" */
+	const struct mpi_library *library; /* NULL: none was found in it */
+	unsigned slot;
+	struct mpi_target counts; /* of the program in the kernel, at the end */
+	struct mpi_decoder decoder;
+	struct trace_file file;
+	uint64_t *events_left; /* of the whole trace; borrowed */
+};
+
+struct trace {
+	struct trace_process **processes; /* by rank */
+	size_t count;
+	bool ranks_known; /* of all of them */
+	uint64_t begin_ns, end_ns;
+};
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trace says, for programs. Members are added, never renamed. */
+#include "daemon/report/format/json_value.h"
+#include "daemon/trace/mpi_function.h"
+#include "daemon/trace/trace_writer.h"
+
+#include <errno.h>
+
+#define WAITS_MAX 10000
+
+static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
+{
+	return analysis->trace->processes[place]->rank;
+}
+
+static json_t *json_ranks(const struct trace_analysis *analysis)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < analysis->trace->count; i++) {
+		const struct trace_process *process = analysis->trace->processes[i];
+		const struct rank_figures *rank = &analysis->ranks[i];
+		json_t *object = json_object();
+
+		object = json_with(object, "rank", json_integer(process->rank));
+		object = json_with(object, "pid", json_integer(process->pid));
+		object = json_with(object, "command", json_text(process->name));
+		object = json_with(object, "called_mpi", json_boolean(rank->called));
+		object = json_with(object, "from_beginning", json_boolean(process->from_beginning));
+		object = json_with(object, "threads", json_count(rank->threads));
+		object = json_with(object, "useful_ns", json_count(rank->useful_ns));
+		object = json_with(object, "mpi_ns", json_count(rank->mpi_ns));
+		object = json_with(object, "calls", json_count(rank->calls));
+		object = json_with(object, "waits_ns", json_count(rank->waits_ns));
+		object = json_with(object, "waited_for_ns", json_count(rank->waited_for_ns));
+		object = json_with(object, "holds_up_ns", json_count(rank->holds_up_ns));
+		object = json_with(object, "messages_sent", json_count(rank->sent));
+		object = json_with(object, "bytes_sent", json_count(rank->sent_bytes));
+		object = json_with(object, "messages_received", json_count(rank->received));
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
+static json_t *json_functions(const struct trace_analysis *analysis)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < analysis->function_count; i++) {
+		const struct function_figures *function = &analysis->functions[i];
+		json_t *object = json_object();
+
+		object = json_with(object, "function",
+				   json_text(mpi_function_name(function->function)));
+		object = json_with(object, "calls", json_count(function->calls));
+		object = json_with(object, "ns", json_count(function->ns));
+		object = json_with(object, "longest_ns", json_count(function->longest_ns));
+		object = json_with(object, "bytes", json_count(function->bytes));
+		object = json_with(object, "waits_ns", json_count(function->waits_ns));
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
+static json_t *json_waits(const struct trace_analysis *analysis)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < analysis->wait_count && i < WAITS_MAX; i++) {
+		const struct wait_figures *wait = &analysis->waits[i];
+		json_t *object = json_object();
+
+		object = json_with(object, "rank", json_integer(rank_at(analysis, wait->who)));
+		object = json_with(object, "for_rank", json_integer(rank_at(analysis, wait->whom)));
+		object =
+			json_with(object, "function", json_text(mpi_function_name(wait->function)));
+		object = json_with(object, "times", json_count(wait->count));
+		object = json_with(object, "ns", json_count(wait->ns));
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
+static json_t *json_messages(const struct trace_analysis *analysis)
+{
+	const struct messages *messages = &analysis->messages;
+	json_t *object = json_object(), *sizes = json_array();
+	uint64_t least = 0;
+
+	for (unsigned i = 0; i < TRACE_SIZES_MAX; i++) {
+		json_t *size = json_object();
+
+		size = json_with(size, "from_bytes", json_count(least));
+		size = json_with(size, "messages", json_count(analysis->sizes[i].messages));
+		size = json_with(size, "bytes", json_count(analysis->sizes[i].bytes));
+		if (analysis->sizes[i].messages)
+			sizes = json_appended(sizes, size);
+		else
+			json_decref(size);
+		least = least ? least * 10 : 1;
+	}
+	object = json_with(object, "matched", json_count(messages->count));
+	object = json_with(object, "unmatched_sends", json_count(messages->unmatched_sends));
+	object = json_with(object, "unmatched_receives", json_count(messages->unmatched_receives));
+	object = json_with(object, "received_from_anybody", json_count(messages->of_anybody));
+	object = json_with(object, "uncertain", json_count(messages->uncertain));
+	object = json_with(object, "in_unknown_communicators", json_count(messages->elsewhere));
+	return json_with(object, "sizes", sizes);
+}
+
+static json_t *json_missing(const struct trace_analysis *analysis)
+{
+	json_t *object = json_object();
+
+	object = json_with(object, "calls", json_count(analysis->unrecorded_calls));
+	object = json_with(object, "events", json_count(analysis->left_out_events));
+	object = json_with(object, "requests", json_count(analysis->left_out_requests));
+	return json_with(object, "collective_calls", json_count(analysis->collectives.passed_over));
+}
+
+int trace_json_write(const struct trace_analysis *analysis, FILE *file)
+{
+	const struct trace *trace = analysis->trace;
+	const struct mpi_library *library = trace->count ? trace->processes[0]->library : NULL;
+	size_t latest = trace_analysis_latest(analysis);
+	json_t *object = json_object();
+
+	object = json_with(object, "tool", json_text("pieprofd " PIEPROFD_VERSION));
+	object = json_with(object, "kind", json_text("trace"));
+	object = json_with(object, "method", json_text("uprobes"));
+	object = json_with(object, "library", json_text_or_null(library ? library->path : NULL));
+	object = json_with(object, "mpi",
+			   json_text_or_null(library ? mpi_library_kind_name(library) : NULL));
+	object = json_with(object, "ranks_known", json_boolean(trace->ranks_known));
+	object = json_with(object, "from_beginning", json_boolean(analysis->from_beginning));
+	object = json_with(object, "run_ns", json_count(analysis->end_ns - analysis->begin_ns));
+	object = json_with(object, "calls", json_count(analysis->calls));
+	object = json_with(object, "mpi_ns", json_count(analysis->mpi_ns));
+	object = json_with(object, "parallel_efficiency",
+			   json_figure(analysis->parallel_efficiency));
+	object = json_with(object, "load_balance", json_figure(analysis->load_balance));
+	object = json_with(object, "communication_efficiency",
+			   json_figure(analysis->communication_efficiency));
+	object = json_with(object, "held_up_by_rank",
+			   latest == SIZE_MAX ? json_null()
+					      : json_integer(rank_at(analysis, latest)));
+	object = json_with(object, "collective_operations",
+			   json_count(analysis->collectives.operations));
+	object = json_with(object, "ranks", json_ranks(analysis));
+	object = json_with(object, "functions", json_functions(analysis));
+	object = json_with(object, "waits", json_waits(analysis));
+	object = json_with(object, "messages", json_messages(analysis));
+	object = json_with(object, "missing", json_missing(analysis));
+	return json_put(file, object);
+}

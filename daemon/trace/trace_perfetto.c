@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Perfetto's own format (perfetto.dev, "TracePacket" and "TrackEvent"): a track for each thread, a
+ * slice for each call, and for each message two instants, joined by a flow: in the call that sent
+ * it and in the one that completed its receive.
+ */
+#include "daemon/report/encode/protobuf.h"
+#include "daemon/trace/mpi_function.h"
+#include "daemon/trace/trace_thread.h"
+#include "daemon/trace/trace_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Field numbers of protos/perfetto/trace. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_TRACK = 60,
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_TRACK = 11,
+	EVENT_CATEGORY = 22,
+	EVENT_NAME = 23,
+	EVENT_FLOW = 47,
+	EVENT_FLOW_END = 48,
+	ANNOTATION_NUMBER = 4,
+	ANNOTATION_NAME = 10,
+};
+
+enum event_type {
+	SLICE_BEGIN = 1,
+	SLICE_END,
+	INSTANT,
+};
+
+#define SEQUENCE 1
+/* Numbers of tracks: of processes, then of their threads. */
+#define TRACK_OF_PROCESS(place)        ((place) + 1)
+#define TRACK_OF_THREAD(place, thread) (((place) + 1) << 16 | ((thread) + 1))
+
+struct sheet {
+	const struct trace_analysis *analysis;
+	struct trace_threads *threads;
+	struct protobuf packet, inner, part; /* used again and again */
+	FILE *file;
+	bool failed; /* no memory */
+};
+
+static void put_text(struct protobuf *message, unsigned field, const char *text)
+{
+	protobuf_bytes(message, field, text, strlen(text));
+}
+
+/* The packet so far, with what stands in inner as that field. */
+static void put_packet(struct sheet *sheet, unsigned field)
+{
+	struct protobuf outer = { 0 };
+
+	protobuf_number(&sheet->packet, PACKET_SEQUENCE, SEQUENCE);
+	protobuf_submessage(&sheet->packet, field, &sheet->inner);
+	protobuf_submessage(&outer, TRACE_PACKET, &sheet->packet);
+	sheet->failed |= outer.failed;
+	if (!outer.failed)
+		fwrite(outer.bytes, 1, outer.size, sheet->file);
+	protobuf_deinit(&outer);
+	protobuf_clear(&sheet->packet);
+	protobuf_clear(&sheet->inner);
+}
+
+static void put_tracks(struct sheet *sheet, size_t place)
+{
+	const struct trace_process *process = sheet->analysis->trace->processes[place];
+	char name[128];
+
+	snprintf(name, sizeof(name), "rank %d: %s", (int)process->rank, process->name);
+	protobuf_number(&sheet->part, PROCESS_PID, (uint64_t)process->pid);
+	put_text(&sheet->part, PROCESS_NAME, name);
+	protobuf_number(&sheet->inner, TRACK_UUID, TRACK_OF_PROCESS(place));
+	protobuf_submessage(&sheet->inner, TRACK_PROCESS, &sheet->part);
+	protobuf_clear(&sheet->part);
+	put_packet(sheet, PACKET_TRACK);
+	for (unsigned i = 0; i < sheet->threads[place].count; i++) {
+		snprintf(name, sizeof(name), "thread %u", sheet->threads[place].items[i]);
+		protobuf_number(&sheet->part, THREAD_PID, (uint64_t)process->pid);
+		protobuf_number(&sheet->part, THREAD_TID, sheet->threads[place].items[i]);
+		put_text(&sheet->part, THREAD_NAME, name);
+		protobuf_number(&sheet->inner, TRACK_UUID, TRACK_OF_THREAD(place, i));
+		protobuf_number(&sheet->inner, TRACK_PARENT, TRACK_OF_PROCESS(place));
+		protobuf_submessage(&sheet->inner, TRACK_THREAD, &sheet->part);
+		protobuf_clear(&sheet->part);
+		put_packet(sheet, PACKET_TRACK);
+	}
+}
+
+static void annotate(struct sheet *sheet, const char *name, int64_t value)
+{
+	put_text(&sheet->part, ANNOTATION_NAME, name);
+	protobuf_present_number(&sheet->part, ANNOTATION_NUMBER, (uint64_t)value);
+	protobuf_submessage(&sheet->inner, EVENT_ANNOTATION, &sheet->part);
+	protobuf_clear(&sheet->part);
+}
+
+/* name: NULL: of an end, which has none. What is annotated already stays. */
+static void put_event(struct sheet *sheet, enum event_type type, uint64_t ns, uint64_t track,
+		      const char *category, const char *name)
+{
+	protobuf_number(&sheet->packet, PACKET_TIMESTAMP, ns);
+	protobuf_number(&sheet->inner, EVENT_TYPE, (uint64_t)type);
+	protobuf_number(&sheet->inner, EVENT_TRACK, track);
+	if (name) {
+		put_text(&sheet->inner, EVENT_CATEGORY, category);
+		put_text(&sheet->inner, EVENT_NAME, name);
+	}
+	put_packet(sheet, PACKET_TRACK_EVENT);
+}
+
+static void put_call(struct sheet *sheet, size_t place, const struct trace_event *event)
+{
+	uint64_t track =
+		TRACK_OF_THREAD(place, trace_threads_place(&sheet->threads[place], event->thread));
+
+	uint32_t communicator =
+		communicators_find(&sheet->analysis->communicators, place, event->communicator);
+
+	annotate(sheet, "bytes", (int64_t)event->bytes);
+	if (event->tag != -1 || event->peer != -1) {
+		annotate(sheet, "peer", event->peer);
+		annotate(sheet, "tag", event->tag);
+	}
+	if (communicator)
+		annotate(sheet, "communicator", communicator);
+	put_event(sheet, SLICE_BEGIN, event->begin_ns, track, "mpi",
+		  mpi_function_name(event->function));
+	put_event(sheet, SLICE_END, event->end_ns, track, NULL, NULL);
+}
+
+static void annotate_message(struct sheet *sheet, const struct message *message)
+{
+	annotate(sheet, "from", sheet->analysis->trace->processes[message->from]->rank);
+	annotate(sheet, "to", sheet->analysis->trace->processes[message->to]->rank);
+	annotate(sheet, "tag", message->send->tag);
+	annotate(sheet, "bytes", (int64_t)message->send->bytes);
+	annotate(sheet, "late_ns", (int64_t)message->late_ns);
+}
+
+static void put_message(struct sheet *sheet, size_t number)
+{
+	const struct message *message = &sheet->analysis->messages.items[number];
+	const struct trace_event *send = message->send, *receive = message->receive;
+	/* Before the call ends, so that it is in it. */
+	uint64_t received_ns =
+		receive->end_ns > receive->wait_ns ? receive->end_ns - 1 : receive->end_ns;
+
+	annotate_message(sheet, message);
+	protobuf_fixed64(&sheet->inner, EVENT_FLOW, number + 1);
+	put_event(sheet, INSTANT, send->begin_ns,
+		  TRACK_OF_THREAD(message->from, trace_threads_place(&sheet->threads[message->from],
+								     send->thread)),
+		  "message", "send");
+	annotate_message(sheet, message);
+	protobuf_fixed64(&sheet->inner, EVENT_FLOW_END, number + 1);
+	put_event(sheet, INSTANT, received_ns,
+		  TRACK_OF_THREAD(message->to, trace_threads_place(&sheet->threads[message->to],
+								   receive->thread)),
+		  "message", "receive");
+}
+
+int trace_perfetto_write(const struct trace_analysis *analysis, FILE *file)
+{
+	const struct trace *trace = analysis->trace;
+	struct sheet sheet = { .analysis = analysis, .file = file };
+
+	sheet.threads = calloc(trace->count + 1, sizeof(sheet.threads[0]));
+	if (!sheet.threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < trace->count; i++) {
+		trace_threads_find(analysis, i, &sheet.threads[i]);
+		put_tracks(&sheet, i);
+	}
+	for (size_t i = 0; i < trace->count; i++)
+		for (uint64_t k = 0; k < trace->processes[i]->file.count; k++)
+			if (trace->processes[i]->file.events[k].kind == TRACE_CALL)
+				put_call(&sheet, i, &trace->processes[i]->file.events[k]);
+	for (size_t i = 0; i < analysis->messages.count; i++)
+		put_message(&sheet, i);
+	free(sheet.threads);
+	protobuf_deinit(&sheet.packet);
+	protobuf_deinit(&sheet.inner);
+	protobuf_deinit(&sheet.part);
+	return sheet.failed ? -ENOMEM : 0;
+}

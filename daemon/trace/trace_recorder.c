@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/trace/trace_recorder.h"
+
+#include "attach/mapped_file.h"
+#include "attach/mpi_probes.h"
+#include "attach/process_memory.h"
+#include "attach/procfs.h"
+#include "common/array.h"
+#include "common/clock.h"
+#include "common/pid_list.h"
+#include "daemon/session/descendants.h"
+#include "daemon/session/process_search.h"
+#include "daemon/trace/mpi_function.h"
+#include "daemon/trace/rank.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARIES_MAX 8
+/* Of Open MPI's enumeration: MPI_Init has not returned. */
+#define STATE_INITIALISED 2
+/* A process without a library is looked at less and less often, at last so. */
+#define PAUSE_MAX_NS (500 * NS_PER_MS)
+/* Pauses between looks at /proc, as multiples of the CPU time that the last one took. */
+#define PAUSE_COSTS 50
+/* What a thread that is about to enter MPI, or to leave it, needs for that. */
+#define SETTLE_MS 2
+
+/* A process that may turn out to be a rank. */
+struct candidate {
+	pid_t pid;
+	uint64_t start_time;
+	uint64_t next_ns, pause_ns;    /* when it is looked at again */
+	struct trace_process *process; /* NULL: not yet */
+	bool refused;
+};
+
+struct trace_recorder {
+	struct impersonator *impersonator;
+	struct mpi_probes *probes;
+	struct mpi_library *libraries[LIBRARIES_MAX];
+	size_t library_count;
+	struct candidate *candidates;
+	size_t candidate_count, candidate_capacity;
+	struct trace_process **processes;
+	size_t process_count, process_capacity;
+	struct trace_process *by_slot[MPI_TARGETS_MAX];
+	pid_t followed;   /* 0: none */
+	uint64_t look_ns; /* when /proc is looked at again */
+	struct pid_list found;
+	uint64_t began_ns;
+	uint64_t events_left; /* that are kept, of all processes */
+	uint64_t refused;
+	struct error refusal;
+};
+
+struct trace_recorder *trace_recorder_create(struct impersonator *impersonator, struct error *error)
+{
+	struct trace_recorder *recorder = calloc(1, sizeof(*recorder));
+	struct mpi_shape shapes[MPI_FUNCTIONS_MAX];
+
+	if (!recorder) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	recorder->impersonator = impersonator;
+	recorder->events_left = TRACE_EVENTS_MAX;
+	for (size_t i = 0; i < mpi_function_count; i++)
+		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
+	recorder->probes = mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO, error);
+	if (recorder->probes)
+		return recorder;
+	free(recorder);
+	return NULL;
+}
+
+bool trace_recorder_needs_admin(const struct trace_recorder *recorder)
+{
+	return mpi_probes_need_admin(recorder->probes);
+}
+
+void trace_recorder_destroy(struct trace_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	mpi_probes_destroy(recorder->probes);
+	for (size_t i = 0; i < recorder->process_count; i++) {
+		mpi_decoder_deinit(&recorder->processes[i]->decoder);
+		trace_file_close(&recorder->processes[i]->file);
+		free(recorder->processes[i]);
+	}
+	for (size_t i = 0; i < recorder->library_count; i++)
+		mpi_library_close(recorder->libraries[i]);
+	free(recorder->processes);
+	free(recorder->candidates);
+	pid_list_deinit(&recorder->found);
+	free(recorder);
+}
+
+/* ---- what has been called ---- */
+
+static void take_event(void *context, const struct trace_event *event)
+{
+	struct trace_process *process = context;
+
+	process->calls += event->kind == TRACE_CALL;
+	process->open_calls += event->kind == TRACE_CALL && event->flags & TRACE_OPEN;
+	if (*process->events_left) {
+		--*process->events_left;
+		trace_file_add(&process->file, event);
+	} else {
+		process->file.left_out++;
+	}
+}
+
+static void take_call(void *context, const struct mpi_record *call)
+{
+	struct trace_recorder *recorder = context;
+	struct trace_process *process =
+		call->slot < MPI_TARGETS_MAX ? recorder->by_slot[call->slot] : NULL;
+
+	if (process)
+		mpi_decoder_call(&process->decoder, call);
+}
+
+static void take_chunk(void *context, const struct mpi_chunk *chunk)
+{
+	struct trace_recorder *recorder = context;
+	struct trace_process *process =
+		chunk->slot < MPI_TARGETS_MAX ? recorder->by_slot[chunk->slot] : NULL;
+
+	if (process)
+		mpi_decoder_chunk(&process->decoder, chunk);
+}
+
+static void take_all(struct trace_recorder *recorder, int timeout_ms)
+{
+	const struct mpi_taker taker = { take_call, take_chunk, recorder };
+
+	mpi_probes_read(recorder->probes, &taker, timeout_ms);
+}
+
+/* ---- libraries ---- */
+
+static struct mpi_library *known_library(const struct trace_recorder *recorder,
+					 const struct mapping *mapping)
+{
+	for (size_t i = 0; i < recorder->library_count; i++)
+		if (recorder->libraries[i]->inode == mapping->inode &&
+		    recorder->libraries[i]->device == mapping->device)
+			return recorder->libraries[i];
+	return NULL;
+}
+
+/* 0, -ENODATA: it has none mapped, or a negative errno. */
+static int find_library(struct trace_recorder *recorder, pid_t pid,
+			struct mapping_list *ret_mappings, struct mpi_library **ret_library)
+{
+	const struct mapped_files files = { pid, recorder->impersonator };
+	const struct mapping_opener opener = mapped_files_opener(&files);
+	const struct mapping *mapping;
+	int error = procfs_read_mappings(pid, ret_mappings);
+
+	if (error)
+		return error;
+	mapping = mpi_library_find(ret_mappings);
+	if (!mapping)
+		return -ENODATA;
+	*ret_library = known_library(recorder, mapping);
+	if (*ret_library)
+		return 0;
+	if (recorder->library_count == LIBRARIES_MAX)
+		return -E2BIG;
+	error = opener.open(opener.context, mapping);
+	if (error >= 0)
+		error = mpi_library_open(mapping, error, ret_library);
+	if (!error)
+		recorder->libraries[recorder->library_count++] = *ret_library;
+	return error;
+}
+
+/* Nothing can have been sent yet. */
+static bool is_before_init(const struct mpi_library *library, pid_t pid,
+			   const struct mapping_list *mappings)
+{
+	uint64_t address = mpi_library_state(library, mappings);
+	struct process_memory memory;
+	struct memory_reader reader;
+	int32_t state;
+	int error;
+
+	if (!address)
+		return false;
+	process_memory_init(&memory, pid);
+	reader = process_memory_reader(&memory);
+	error = memory_read(&reader, address, &state, sizeof(state));
+	process_memory_deinit(&memory);
+	return !error && state >= 0 && state < STATE_INITIALISED;
+}
+
+/* ---- processes ---- */
+
+static void name_process(struct trace_process *process)
+{
+	char *command = process_command_line(process->pid);
+
+	if (command && command[0])
+		snprintf(process->name, sizeof(process->name), "%s", command);
+	else if (!process->name[0])
+		snprintf(process->name, sizeof(process->name), "process %d", (int)process->pid);
+	free(command);
+}
+
+static void look_at_rank(struct trace_process *process)
+{
+	struct rank rank;
+
+	if (process->rank_known || rank_read(process->pid, &rank))
+		return;
+	process->rank_known = true;
+	process->rank = rank.number;
+	process->size = rank.size;
+}
+
+static int process_create(struct trace_recorder *recorder, pid_t pid, uint64_t start_time,
+			  struct mpi_library *library, struct trace_process **ret_process)
+{
+	struct trace_process *process = calloc(1, sizeof(*process));
+	int error = process ? trace_file_open(&process->file) : -ENOMEM;
+
+	if (!error &&
+	    !ARRAY_ROOM(recorder->processes, recorder->process_count, recorder->process_capacity)) {
+		trace_file_close(&process->file);
+		error = -ENOMEM;
+	}
+	if (error) {
+		free(process);
+		return error;
+	}
+	process->pid = pid;
+	process->start_time = start_time;
+	process->library = library;
+	process->rank = -1;
+	process->events_left = &recorder->events_left;
+	mpi_decoder_init(&process->decoder, library, take_event, process);
+	name_process(process);
+	look_at_rank(process);
+	*ret_process = process;
+	return 0;
+}
+
+/* mappings: NULL: it has not mapped the library yet. 0 or a negative errno. */
+static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start_time,
+		      struct mpi_library *library, const struct mapping_list *mappings,
+		      struct trace_process **ret_process)
+{
+	struct trace_process *process;
+	int error = process_create(recorder, pid, start_time, library, &process);
+
+	if (error)
+		return error;
+	error = mpi_probes_add(recorder->probes, pid, library->fd, library->places,
+			       library->place_count, &library->layout, &process->slot);
+	if (error) {
+		trace_file_close(&process->file);
+		free(process);
+		return error;
+	}
+	recorder->by_slot[process->slot] = process;
+	recorder->processes[recorder->process_count++] = process;
+	if (recorder->began_ns) {
+		process->begin_ns = clock_now_ns();
+		mpi_probes_record(recorder->probes, process->slot, true);
+	}
+	/* Asked when the probes are there: what it may do from now on is seen. */
+	process->from_beginning = !mappings || is_before_init(library, pid, mappings);
+	*ret_process = process;
+	return 0;
+}
+
+static void explain(pid_t pid, int failure, struct error *error)
+{
+	if (failure == -ENODATA || failure == -ENOEXEC) {
+		error_set(error, EXIT_NO_TARGET, "process %d has no MPI library loaded", (int)pid);
+		error_set_cure(error,
+			       "Trace a process that has imported mpi4py, or start the job by "
+			       "pieprofd trace -- mpirun ...; Open MPI and MPICH are known, as "
+			       "shared libraries.");
+		return;
+	}
+	if (failure == -ESRCH) {
+		error_set(error, EXIT_NO_TARGET, "there is no process %d", (int)pid);
+		return;
+	}
+	if (failure == -EUSERS) {
+		error_set(error, EXIT_USAGE, "process %d is one too many: at most %d are traced",
+			  (int)pid, MPI_TARGETS_MAX);
+		return;
+	}
+	error_set(error, failure == -ENOMEM ? EXIT_INTERNAL : EXIT_PERMISSION,
+		  "process %d cannot be traced: %s", (int)pid, strerror(-failure));
+	if (failure == -EMFILE)
+		error_set_cure(error, "Raise the limit of open files: ulimit -n 65536.");
+	else
+		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
+				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
+}
+
+int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error *error)
+{
+	struct mapping_list mappings = { 0 };
+	struct process_times times;
+	struct mpi_library *library;
+	struct trace_process *process;
+	int failure = procfs_read_times(pid, 0, &times);
+
+	if (!failure)
+		failure = find_library(recorder, pid, &mappings, &library);
+	if (!failure)
+		failure = set_probes(recorder, pid, times.start_time, library, &mappings, &process);
+	mapping_list_deinit(&mappings);
+	if (!failure)
+		return 0;
+	explain(pid, failure, error);
+	return -1;
+}
+
+void trace_recorder_begin(struct trace_recorder *recorder)
+{
+	recorder->began_ns = clock_now_ns();
+	for (size_t i = 0; i < recorder->process_count; i++) {
+		recorder->processes[i]->begin_ns = recorder->began_ns;
+		mpi_probes_record(recorder->probes, recorder->processes[i]->slot, true);
+	}
+}
+
+/* ---- what a launcher starts ---- */
+
+static void add_candidate(struct trace_recorder *recorder, pid_t pid)
+{
+	struct process_times times;
+
+	for (size_t i = 0; i < recorder->candidate_count; i++)
+		if (recorder->candidates[i].pid == pid)
+			return;
+	if (procfs_read_times(pid, 0, &times) ||
+	    !ARRAY_ROOM(recorder->candidates, recorder->candidate_count,
+			recorder->candidate_capacity))
+		return;
+	recorder->candidates[recorder->candidate_count++] = (struct candidate){
+		.pid = pid,
+		.start_time = times.start_time,
+		.pause_ns = TRACE_LOOK_NS,
+	};
+}
+
+void trace_recorder_follow(struct trace_recorder *recorder, pid_t pid)
+{
+	recorder->followed = pid;
+	if (!recorder->began_ns)
+		recorder->began_ns = clock_now_ns();
+	add_candidate(recorder, pid);
+}
+
+/* It has the rank's environment, and need have nothing to do with MPI. */
+static bool is_child_of_rank(const struct trace_recorder *recorder, pid_t pid)
+{
+	struct process_status status;
+
+	if (procfs_read_status(pid, 0, &status))
+		return false;
+	for (size_t i = 0; i < recorder->process_count; i++)
+		if (recorder->processes[i]->pid == status.parent)
+			return true;
+	return false;
+}
+
+static void try_candidate(struct trace_recorder *recorder, struct candidate *candidate)
+{
+	struct mapping_list mappings = { 0 };
+	struct mpi_library *library = NULL;
+	struct rank rank;
+	int error;
+
+	/* The same job, by all likelihood: its probes wait for it. */
+	if (recorder->library_count == 1 && !rank_read(candidate->pid, &rank) &&
+	    !is_child_of_rank(recorder, candidate->pid)) {
+		library = recorder->libraries[0];
+		error = set_probes(recorder, candidate->pid, candidate->start_time, library, NULL,
+				   &candidate->process);
+	} else {
+		error = find_library(recorder, candidate->pid, &mappings, &library);
+		if (!error)
+			error = set_probes(recorder, candidate->pid, candidate->start_time, library,
+					   &mappings, &candidate->process);
+	}
+	mapping_list_deinit(&mappings);
+	if (!error || error == -ENODATA || error == -ENOEXEC || error == -ESRCH)
+		return;
+	candidate->refused = true;
+	if (!recorder->refused++)
+		explain(candidate->pid, error, &recorder->refusal);
+}
+
+static bool is_gone(pid_t pid, uint64_t start_time)
+{
+	struct process_times times;
+
+	return procfs_read_times(pid, 0, &times) || times.start_time != start_time ||
+	       times.state == 'Z' || times.state == 'X';
+}
+
+static void look_at_candidates(struct trace_recorder *recorder)
+{
+	uint64_t now_ns = clock_now_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < recorder->candidate_count; i++) {
+		struct candidate *candidate = &recorder->candidates[i];
+
+		if (is_gone(candidate->pid, candidate->start_time))
+			continue;
+		if (!candidate->process && !candidate->refused && now_ns >= candidate->next_ns) {
+			try_candidate(recorder, candidate);
+			candidate->next_ns = now_ns + candidate->pause_ns;
+			/* A rank is about to map its library; others never will. */
+			candidate->pause_ns += candidate->pause_ns / 16;
+			if (candidate->pause_ns > PAUSE_MAX_NS)
+				candidate->pause_ns = PAUSE_MAX_NS;
+		}
+		recorder->candidates[kept++] = *candidate;
+	}
+	recorder->candidate_count = kept;
+}
+
+static void look_at_processes(struct trace_recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->process_count; i++) {
+		struct trace_process *process = recorder->processes[i];
+
+		if (process->ended)
+			continue;
+		/* Its environment is another one once it runs the program. */
+		look_at_rank(process);
+		if (!is_gone(process->pid, process->start_time))
+			continue;
+		take_all(recorder, 0);
+		process->ended = true;
+		process->end_ns = clock_now_ns();
+		process->counts = mpi_probes_counts(recorder->probes, process->slot);
+		mpi_probes_remove(recorder->probes, process->slot);
+	}
+}
+
+void trace_recorder_look(struct trace_recorder *recorder)
+{
+	uint64_t cpu_ns;
+
+	take_all(recorder, (int)(TRACE_LOOK_NS / NS_PER_MS));
+	if (clock_now_ns() < recorder->look_ns)
+		return;
+	cpu_ns = clock_thread_cpu_ns();
+	if (recorder->followed && !descendants_read(recorder->followed, &recorder->found))
+		for (size_t i = 0; i < recorder->found.count; i++)
+			add_candidate(recorder, recorder->found.items[i]);
+	look_at_candidates(recorder);
+	look_at_processes(recorder);
+	/* With many ranks, on the processors that they compute on. */
+	recorder->look_ns = clock_now_ns() + PAUSE_COSTS * (clock_thread_cpu_ns() - cpu_ns);
+}
+
+struct trace_progress trace_recorder_progress(const struct trace_recorder *recorder)
+{
+	struct trace_progress progress = { .refused = recorder->refused,
+					   .refusal = recorder->refusal };
+
+	for (size_t i = 0; i < recorder->process_count; i++) {
+		progress.processes += !recorder->processes[i]->ended;
+		progress.calls += recorder->processes[i]->calls;
+	}
+	return progress;
+}
+
+/* ---- the end ---- */
+
+static int compare_ranks(const void *left, const void *right)
+{
+	const struct trace_process *a = *(struct trace_process *const *)left;
+	const struct trace_process *b = *(struct trace_process *const *)right;
+
+	if (a->rank_known != b->rank_known)
+		return a->rank_known ? -1 : 1;
+	if (a->rank_known && a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+/* Of two that have the same one, say of two jobs, neither is known. */
+static void number_ranks(struct trace *trace)
+{
+	/* One that was started without a launcher is a job of its own. */
+	if (trace->count == 1 && !trace->processes[0]->rank_known) {
+		trace->processes[0]->rank_known = true;
+		trace->processes[0]->rank = 0;
+	}
+	trace->ranks_known = true;
+	for (size_t i = 0; i < trace->count; i++)
+		if (!trace->processes[i]->rank_known ||
+		    (i && trace->processes[i]->rank == trace->processes[i - 1]->rank))
+			trace->ranks_known = false;
+	for (size_t i = 0; i < trace->count && !trace->ranks_known; i++)
+		trace->processes[i]->rank = (int32_t)i;
+}
+
+/* Ranks that were met before they ran anything, and never called MPI, are not of the trace. */
+static void leave_out_strangers(struct trace_recorder *recorder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < recorder->process_count; i++) {
+		struct trace_process *process = recorder->processes[i];
+
+		if (process->calls || !recorder->followed) {
+			recorder->processes[kept++] = process;
+			continue;
+		}
+		mpi_decoder_deinit(&process->decoder);
+		trace_file_close(&process->file);
+		free(process);
+	}
+	recorder->process_count = kept;
+}
+
+static int finish_process(struct trace_recorder *recorder, struct trace_process *process,
+			  uint64_t now_ns)
+{
+	if (!process->ended) {
+		process->end_ns = now_ns;
+		process->counts = mpi_probes_counts(recorder->probes, process->slot);
+	}
+	process->from_beginning |= process->decoder.init_ns != 0;
+	return trace_file_map(&process->file);
+}
+
+int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
+{
+	const struct mpi_taker taker = { take_call, take_chunk, recorder };
+	uint64_t now_ns = clock_now_ns();
+	int error = 0;
+
+	for (size_t i = 0; i < recorder->process_count; i++)
+		if (!recorder->processes[i]->ended)
+			mpi_probes_record(recorder->probes, recorder->processes[i]->slot, false);
+	/* Those that are in the program at this moment. */
+	take_all(recorder, SETTLE_MS);
+	take_all(recorder, SETTLE_MS);
+	mpi_probes_read_open(recorder->probes, &taker);
+	for (size_t i = 0; i < recorder->process_count && !error; i++) {
+		look_at_rank(recorder->processes[i]);
+		error = finish_process(recorder, recorder->processes[i], now_ns);
+	}
+	for (size_t i = 0; i < recorder->process_count; i++)
+		if (!recorder->processes[i]->ended)
+			mpi_probes_remove(recorder->probes, recorder->processes[i]->slot);
+	if (error)
+		return error;
+	leave_out_strangers(recorder);
+	if (recorder->process_count)
+		qsort(recorder->processes, recorder->process_count, sizeof(recorder->processes[0]),
+		      compare_ranks);
+	*ret_trace = (struct trace){
+		.processes = recorder->processes,
+		.count = recorder->process_count,
+		.begin_ns = recorder->began_ns,
+		.end_ns = now_ns,
+	};
+	number_ranks(ret_trace);
+	return 0;
+}

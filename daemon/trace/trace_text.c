@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trace says, for people: how well the ranks work together, and why not better. */
+#include "common/clock.h"
+#include "daemon/report/format/text_layout.h"
+#include "daemon/trace/mpi_function.h"
+#include "daemon/trace/trace_writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS_BRIEF     8
+#define FUNCTIONS_BRIEF 6
+#define WAITS_BRIEF     4
+#define ROWS_ALL        100
+/* Efficiencies from here on are not worth a sentence. */
+#define GOOD 0.95
+
+static void put_line(const struct text_layout *layout, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put_line(const struct text_layout *layout, const char *format, ...)
+{
+	char words[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
+	text_last_cell(layout, words, layout->columns);
+}
+
+static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
+{
+	return analysis->trace->processes[place]->rank;
+}
+
+/* ---- the first lines ---- */
+
+static void put_method(const struct text_layout *layout, const struct trace *trace)
+{
+	const struct mpi_library *library = trace->count ? trace->processes[0]->library : NULL;
+	char words[900];
+
+	snprintf(
+		words, sizeof(words),
+		"Traced by breakpoints of the kernel (uprobes) in %s, %s, of these processes: they "
+		"were written into its code while this ran, and are gone.",
+		library ? library->path : "the MPI library",
+		library ? mpi_library_kind_name(library) : "MPI");
+	text_wrapped(layout, "", words);
+}
+
+static void put_job(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	const struct trace *trace = analysis->trace;
+	char words[512];
+
+	snprintf(words, sizeof(words), "%zu rank%s, %" PRIu64 " MPI calls in %s, %s: %s",
+		 trace->count, figure_plural(trace->count), analysis->calls,
+		 figure_ns(analysis->end_ns - analysis->begin_ns).text,
+		 analysis->from_beginning ? "from MPI_Init on" : "from the middle",
+		 trace->count ? trace->processes[0]->name : "nothing");
+	text_last_cell(layout, words, layout->columns);
+}
+
+/* ---- efficiencies ---- */
+
+static void put_reason(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	double balance = analysis->load_balance;
+	double communication = analysis->communication_efficiency;
+	char words[256];
+
+	if (analysis->parallel_efficiency >= GOOD)
+		snprintf(words, sizeof(words), "The ranks compute for nearly all of the time.");
+	else if (balance < communication)
+		snprintf(words, sizeof(words),
+			 "Mostly for uneven work: the average rank computes for %s of what the "
+			 "busiest one does.",
+			 figure_share(balance).text);
+	else
+		snprintf(words, sizeof(words),
+			 "Mostly for communication: even the busiest rank computes for only %s of "
+			 "the time.",
+			 figure_share(communication).text);
+	text_wrapped(layout, "  ", words);
+}
+
+static void put_efficiency(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	text_heading(layout, "PARALLEL EFFICIENCY", "%s = load balance %s x communication %s",
+		     figure_share(analysis->parallel_efficiency).text,
+		     figure_share(analysis->load_balance).text,
+		     figure_share(analysis->communication_efficiency).text);
+	put_reason(layout, analysis);
+}
+
+static void put_latest(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	size_t latest = trace_analysis_latest(analysis);
+	double part;
+
+	if (latest == SIZE_MAX || !analysis->mpi_ns)
+		return;
+	part = (double)analysis->ranks[latest].holds_up_ns / (double)analysis->mpi_ns;
+	text_heading(layout, "HELD UP",
+		     "by rank %d: others waited %s because of it, %s of all time in MPI",
+		     (int)rank_at(analysis, latest),
+		     figure_ns(analysis->ranks[latest].holds_up_ns).text,
+		     figure_share(part > 1 ? 1 : part).text);
+}
+
+static void put_waits(const struct text_layout *layout, const struct trace_analysis *analysis,
+		      size_t rows)
+{
+	for (size_t i = 0; i < analysis->wait_count && i < rows; i++) {
+		const struct wait_figures *wait = &analysis->waits[i];
+
+		put_line(layout, "  %10s  rank %d in %s, for rank %d, %" PRIu64 " time%s",
+			 figure_ns(wait->ns).text, (int)rank_at(analysis, wait->who),
+			 mpi_function_name(wait->function), (int)rank_at(analysis, wait->whom),
+			 wait->count, figure_plural(wait->count));
+	}
+}
+
+/* ---- tables ---- */
+
+static void put_ranks(const struct text_layout *layout, const struct trace_analysis *analysis,
+		      size_t rows)
+{
+	const struct trace *trace = analysis->trace;
+	uint64_t run_ns = analysis->end_ns - analysis->begin_ns;
+
+	text_heading(layout, "RANKS", "%s",
+		     trace->ranks_known ? "as the launcher has numbered them"
+					: "not known: numbered by process id");
+	put_line(layout, "  %6s %8s %10s %7s %10s %12s %12s %9s %10s", "rank", "pid", "useful", "",
+		 "in MPI", "waits", "holds up", "messages", "sent");
+	for (size_t i = 0; i < trace->count && i < rows; i++) {
+		const struct rank_figures *rank = &analysis->ranks[i];
+
+		if (!rank->called) {
+			put_line(layout,
+				 "  %6d %8d called nothing: it computes, or waits in one "
+				 "call since before",
+				 (int)rank_at(analysis, i), (int)trace->processes[i]->pid);
+			continue;
+		}
+		put_line(layout, "  %6d %8d %10s %7s %10s %12s %12s %9" PRIu64 " %10s",
+			 (int)rank_at(analysis, i), (int)trace->processes[i]->pid,
+			 figure_ns(rank->useful_ns).text, figure_part(rank->useful_ns, run_ns).text,
+			 figure_ns(rank->mpi_ns).text, figure_ns(rank->waits_ns).text,
+			 figure_ns(rank->holds_up_ns).text, rank->sent,
+			 figure_bytes(rank->sent_bytes).text);
+	}
+	if (trace->count > rows)
+		put_line(layout, "  and %zu more: --details", trace->count - rows);
+}
+
+static void put_functions(const struct text_layout *layout, const struct trace_analysis *analysis,
+			  size_t rows)
+{
+	text_heading(layout, "MPI CALLS", "%s in all, of %s of all ranks",
+		     figure_ns(analysis->mpi_ns).text,
+		     figure_ns((analysis->end_ns - analysis->begin_ns) * analysis->judged).text);
+	put_line(layout, "  %-24s %9s %10s %7s %10s %10s %10s", "", "calls", "time", "",
+		 "of it waits", "longest", "bytes");
+	for (size_t i = 0; i < analysis->function_count && i < rows; i++) {
+		const struct function_figures *function = &analysis->functions[i];
+
+		put_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s %10s %10s",
+			 mpi_function_name(function->function), function->calls,
+			 figure_ns(function->ns).text,
+			 figure_part(function->ns, analysis->mpi_ns).text,
+			 figure_ns(function->waits_ns).text, figure_ns(function->longest_ns).text,
+			 function->bytes ? figure_bytes(function->bytes).text : "-");
+	}
+	if (analysis->function_count > rows)
+		put_line(layout, "  and %zu more: --details", analysis->function_count - rows);
+}
+
+static void put_sizes(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	uint64_t least = 0;
+
+	for (unsigned i = 0; i < TRACE_SIZES_MAX; i++) {
+		if (analysis->sizes[i].messages)
+			put_line(layout, "  from %12s  %9" PRIu64 " message%s, %s",
+				 figure_bytes(least).text, analysis->sizes[i].messages,
+				 figure_plural(analysis->sizes[i].messages),
+				 figure_bytes(analysis->sizes[i].bytes).text);
+		least = least ? least * 10 : 1;
+	}
+}
+
+static void put_messages(const struct text_layout *layout, const struct trace_analysis *analysis,
+			 bool details)
+{
+	const struct messages *messages = &analysis->messages;
+	uint64_t left = messages->unmatched_sends + messages->uncertain;
+
+	if (!messages->count && !left && !messages->unmatched_receives && !messages->of_anybody &&
+	    !messages->elsewhere)
+		return;
+	text_heading(layout, "MESSAGES", "%zu with sender, receiver, tag and size%s",
+		     messages->count, left ? "" : ", and none that was not matched");
+	if (details)
+		put_sizes(layout, analysis);
+	if (messages->unmatched_sends)
+		put_line(layout, "  %" PRIu64 " sent, not seen to be received",
+			 messages->unmatched_sends);
+	if (messages->unmatched_receives)
+		put_line(layout, "  %" PRIu64 " received, not seen to be sent",
+			 messages->unmatched_receives);
+	if (messages->of_anybody)
+		put_line(layout,
+			 "  %" PRIu64 " received from anybody, whom no status tells; %" PRIu64
+			 " sent to ranks that do so",
+			 messages->of_anybody, messages->uncertain);
+	if (messages->elsewhere)
+		put_line(layout,
+			 "  %" PRIu64 " ends of messages in communicators that are not known",
+			 messages->elsewhere);
+}
+
+/* ---- what is missing ---- */
+
+static void put_missing(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	char words[400];
+
+	if (!analysis->unrecorded_calls && !analysis->left_out_events &&
+	    !analysis->left_out_requests)
+		return;
+	snprintf(words, sizeof(words),
+		 "%" PRIu64 " calls over the limit of %d a second and process (their time is "
+		 "counted), %" PRIu64 " events and %" PRIu64
+		 " requests beyond what is kept: messages may be matched wrongly after that.",
+		 analysis->unrecorded_calls,
+		 (int)(analysis->trace->processes[0]->counts.limit *
+		       (NS_PER_SECOND / MPI_WINDOW_NS)),
+		 analysis->left_out_events, analysis->left_out_requests);
+	fputc('\n', layout->file);
+	text_wrapped(layout, "MISSING  ", words);
+}
+
+int trace_text_write(const struct trace_analysis *analysis, const struct writer_options *options,
+		     FILE *file)
+{
+	const struct text_layout layout = { file, text_columns(options->columns), options->colour };
+	bool details = !options->brief;
+	size_t rows = options->lines_max ? options->lines_max : details ? ROWS_ALL : 0;
+
+	put_method(&layout, analysis->trace);
+	put_job(&layout, analysis);
+	if (analysis->end_ns == analysis->begin_ns)
+		put_line(&layout, "There was no time in which all ranks ran, and called MPI.");
+	else
+		put_efficiency(&layout, analysis);
+	put_latest(&layout, analysis);
+	put_waits(&layout, analysis, rows ? rows : WAITS_BRIEF);
+	put_ranks(&layout, analysis, rows ? rows : RANKS_BRIEF);
+	put_functions(&layout, analysis, rows ? rows : FUNCTIONS_BRIEF);
+	put_messages(&layout, analysis, details);
+	put_missing(&layout, analysis);
+	return ferror(file) ? -EIO : 0;
+}

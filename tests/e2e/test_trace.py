@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI calls as events: what a trace says of a job is what the job says of itself, and the job does not notice."""
+import collections
+import contextlib
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import paraver
+import track_events
+from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, pieprofd, wait_until,
+                     with_packages)
+from test_launchers import MPI_ENVIRONMENT, program
+
+RANKS, SLOW = 4, 2
+ROUNDS, FEWER = 105, 40
+# Of the metrics, which are shares: two points.
+POINTS = 0.02
+
+
+def job(folder, rounds):
+    """The command of a job with planted faults, and its environment."""
+    if os.geteuid():
+        raise Skip("needs root")
+    interpreter = with_packages(default_interpreter(), "mpi4py")
+    words = [program("mpirun"), "-n", str(RANKS), interpreter.path, os.path.join(TARGETS, "ranks.py"), folder,
+             str(rounds)]
+    return words, dict(os.environ, **MPI_ENVIRONMENT, **interpreter.environment)
+
+
+def accounts(folder):
+    """What each rank says of itself, and all messages that were sent: from, to, tag, size."""
+    found = []
+    for rank in range(RANKS):
+        with open(os.path.join(folder, "rank-%d.json" % rank), encoding="utf-8") as file:
+            found.append(json.load(file))
+    sent = collections.Counter((rank, *message) for rank in range(RANKS) for message in found[rank]["sent"])
+    received = collections.Counter((message[0], rank, *message[1:]) for rank in range(RANKS)
+                                   for message in found[rank]["received"])
+    check_equal(sent, received, "messages, by their senders and receivers")
+    return found, sent
+
+
+def check_metrics(said, found):
+    useful = [account["useful_s"] for account in found]
+    run = max(account["run_s"] for account in found)
+    truth = {"load_balance": sum(useful) / RANKS / max(useful), "communication_efficiency": max(useful) / run,
+             "parallel_efficiency": sum(useful) / RANKS / run}
+    for name, value in truth.items():
+        check(abs(said[name] - value) <= POINTS, "%s is %.3f, the program says %.3f" % (name, said[name], value))
+    for rank in range(RANKS):
+        check_equal(said["ranks"][rank]["rank"], rank, "rank")
+        check(abs(said["ranks"][rank]["useful_ns"] / said["run_ns"] - useful[rank] / run) <= POINTS,
+              "rank %d: useful for %r of %r, the program says %r of %r"
+              % (rank, said["ranks"][rank]["useful_ns"], said["run_ns"], useful[rank], run))
+
+
+def check_chrome(path, sent):
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    begins = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    check_equal(begins.keys(), ends.keys(), "ids of arrows")
+    found = collections.Counter((event["args"]["from"], event["args"]["to"], event["args"]["tag"],
+                                 event["args"]["bytes"]) for event in begins.values())
+    check_equal(found, sent, "messages of the JSON trace")
+    check(all(begins[each]["ts"] <= ends[each]["ts"] for each in begins), "a message was received before it was sent")
+    return [event for event in events if event["ph"] == "X"]
+
+
+def check_perfetto(path, sent, calls):
+    trace = track_events.Trace(path)
+    check_equal(trace.sends.keys(), trace.receives.keys(), "flows")
+    found = collections.Counter(tuple(arguments[name] for name in ("from", "to", "tag", "bytes"))
+                                for _, arguments in trace.sends.values())
+    check_equal(found, sent, "messages of Perfetto's trace")
+    check_equal(collections.Counter(each.name for each in trace.slices),
+                collections.Counter(call["name"] for call in calls), "calls of Perfetto's trace")
+    check(abs(sum(each.end - each.begin for each in trace.slices) - sum(call["dur"] * 1000 for call in calls)) < 1e5,
+          "sums of times differ")
+
+
+def check_paraver(path, sent, calls):
+    trace = paraver.Trace(path)
+    found = collections.Counter((message.sender - 1, message.receiver - 1, message.tag, message.size)
+                                for message in trace.messages)
+    check_equal(found, sent, "messages of Paraver's trace")
+    check(all(message.sent <= message.received for message in trace.messages), "received before it was sent")
+    names = collections.Counter(trace.labels[event.type][event.value] for event in trace.events if event.value)
+    check_equal(names, collections.Counter(call["name"] for call in calls), "calls of Paraver's trace")
+    running = sum(state.end - state.begin for state in trace.states if state.state == 1)
+    inside = sum(state.end - state.begin for state in trace.states if state.state != 1)
+    check(abs(inside - sum(call["dur"] * 1000 for call in calls)) < 1e5 < running, "sums of states")
+    check_equal(trace.names["TASK"], ["RANK %d" % rank for rank in range(RANKS)], "names")
+
+
+def test_job_from_its_start():
+    """The metrics of a job, and every one of its messages: peer, tag and size, in all formats."""
+    with tempfile.TemporaryDirectory() as folder:
+        words, environment = job(folder, ROUNDS)
+        outputs = [os.path.join(folder, "trace" + end) for end in (".json", ".prv", ".perfetto-trace")]
+        with Daemon("trace", "--json", *(word for path in outputs for word in ("-o", path)), "--", *words,
+                    environment=environment) as daemon:
+            run = daemon.finish()
+        said = json.loads(run.stdout[run.stdout.index("{"):])
+        found, sent = accounts(folder)
+        check(sum(sent.values()) > 10000, "only %d messages" % sum(sent.values()))
+        check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
+        check_metrics(said, found)
+        # Four ranks on fewer processors wait for these, too.
+        check_sampled(said["held_up_by_rank"] == SLOW, "rank %s is said to hold others up" % said["held_up_by_rank"])
+        messages = said["messages"]
+        check_equal((messages["matched"], messages["unmatched_sends"], messages["unmatched_receives"]),
+                    (sum(sent.values()), 0, 0), "messages matched, and not")
+        check_equal(set(said["missing"].values()), {0}, "what is missing")
+        calls = check_chrome(outputs[0], sent)
+        check_paraver(outputs[1], sent, calls)
+        check_perfetto(outputs[2], sent, calls)
+
+
+@contextlib.contextmanager
+def running_job(folder, rounds):
+    """A job, and the process ids of its ranks, which have begun to send."""
+    words, environment = job(folder, rounds)
+    with subprocess.Popen(words, env=environment, start_new_session=True) as process:
+        try:
+            ranks = []
+
+            def all_there():
+                ranks[:] = [pid for pid in children(process.pid) if rank_of(pid) is not None]
+                begun = [os.path.exists(os.path.join(folder, "began-%d" % rank)) for rank in range(RANKS)]
+                return all(begun) and len(ranks) == RANKS
+
+            wait_until(all_there, what="ranks")
+            yield process, sorted(ranks, key=rank_of)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def children(pid):
+    found = []
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
+            found += [int(word) for word in file.read().split()]
+    return found
+
+
+def rank_of(pid):
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as file:
+            found = re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)", file.read())
+    except OSError:
+        return None
+    return int(found.group(1)) if found else None
+
+
+def code_of_send(pid):
+    """The first bytes of MPI_Send in the process's memory; empty: it has no such library yet."""
+    try:
+        with open("/proc/%d/maps" % pid, encoding="utf-8") as file:
+            line = next((line for line in file if "/libmpi.so" in line), None)
+        if not line:
+            return b""
+        symbols = subprocess.run(["nm", "-D", line.split()[-1]], capture_output=True, text=True, check=True).stdout
+        offset = int(re.search(r"^([0-9a-f]+) . MPI_Send$", symbols, re.M).group(1), 16)
+        with open("/proc/%d/mem" % pid, "rb") as file:
+            file.seek(int(line.split("-")[0], 16) + offset)
+            return file.read(16)
+    except OSError:
+        return b""
+
+
+def test_killed_tracer():
+    """The tracer is killed while it traces: the kernel takes its breakpoints out, and the job finishes as ever."""
+    with tempfile.TemporaryDirectory() as folder, running_job(folder, FEWER) as (process, ranks):
+        before = {pid: code_of_send(pid) for pid in ranks}
+        with subprocess.Popen([PIEPROFD, "trace", "--pid", ",".join(map(str, ranks)), "-d", "60"],
+                              stdout=subprocess.DEVNULL) as tracer:
+            wait_until(lambda: all(code_of_send(pid)[0] == 0xcc for pid in ranks), what="breakpoints")
+            tracer.kill()
+        wait_until(lambda: {pid: code_of_send(pid) for pid in ranks} == before, what="code as it was before")
+        check_equal(process.wait(60), 0, "exit code of the job")
+        accounts(folder)
+
+
+def test_ranks_that_run_already():
+    """From the middle of a job: what is matched is right, and ranks are known."""
+    with tempfile.TemporaryDirectory() as folder, running_job(folder, FEWER) as (process, ranks):
+        path = os.path.join(folder, "trace.json")
+        run = pieprofd("trace", "--name", folder, "--all", "-d", "1", "-o", path)
+        check("uprobes" in run.stdout.splitlines()[0], "the first line does not say what was done: %r" % run.stdout)
+        check("%d ranks" % RANKS in run.stdout and "from the middle" in run.stdout, run.stdout)
+        check_equal(process.wait(60), 0, "exit code of the job")
+        _, sent = accounts(folder)
+        with open(path, encoding="utf-8") as file:
+            events = [event["args"] for event in json.load(file)["traceEvents"] if event["ph"] == "s"]
+        check(len(events) > 100, "only %d messages" % len(events))
+        found = collections.Counter((event["from"], event["to"], event["tag"], event["bytes"]) for event in events)
+        check(not found - sent, "messages that nobody sent: %r" % list(found - sent)[:5])
+        check_equal(sorted(ranks), sorted(set(ranks)), "ranks")
+
+
+def test_refusals():
+    """What cannot be traced is refused with its reason, before anything happens."""
+    if os.geteuid():
+        raise Skip("needs root")
+    run = pieprofd("trace", os.getpid(), "-d", "1", code=3)
+    check("has no MPI library loaded" in run.stderr, run.stderr)
+    run = pieprofd("trace", os.getpid(), "-o", "trace.html", code=2)
+    check(".prv" in run.stderr, run.stderr)
+    run = pieprofd("trace", "--", sys.executable, "-c", "print('works')", code=6)
+    check("works" in run.stdout and "called MPI" in run.stderr, run.stdout + run.stderr)
