@@ -33,7 +33,7 @@ const struct option_command option_commands[] = {
 	  "[record] --name REGEX | --cgroup NAME [--wait] [options]\n"
 	  "[record] [options] -- COMMAND [ARGUMENT...]\n",
 	  "Attaches to a running Python process, profiles it for a while, lets it go, and\n"
-	  "shows where its time went and which lines repeat memory accesses needlessly.\n" },
+	  "says which line to change, what to do about it, and where its time went.\n" },
 	{ "top", OPTIONS_TOP, "top PID [options]\ntop [options] -- COMMAND [ARGUMENT...]\n",
 	  "Shows live, in the terminal, where the time goes and which lines repeat work,\n"
 	  "until q; then prints the summary of the whole run.\n" },

@@ -43,10 +43,20 @@ enum slow_when {
 	SLOW_ENLARGES, /* copies all to add a row; there may be frames of its library around it */
 };
 
+/* A way to write it, in words; slow_pattern.h has the same ones, of stacks alone. */
+struct slow_way {
+	const char *does;    /* after the expression: "builds a Series for each row" */
+	const char *instead; /* "work on whole columns" */
+	const char *example; /* of the other way, in Python; not the target's names */
+};
+
+extern const struct slow_way slow_way_iterrows, slow_way_apply_rows, slow_way_growing_array,
+	slow_way_deep_copy;
+
 struct slow_call {
 	const char *function; /* without its class, which code objects to 3.10 do not tell */
 	const char *file;     /* the path's end; NULL: of CPython's builtins, or a list's method */
-	const char *advice;   /* "does this: do that", after the expression that calls it */
+	const struct slow_way *way;
 	enum slow_when when;
 	double saved; /* of its time, what the other way saves */
 };

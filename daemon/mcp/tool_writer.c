@@ -96,6 +96,10 @@ static void put_report(FILE *file, const json_t *verdict, const json_t *findings
 		put_code(file, json_object_get(finding, "source"));
 		for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++)
 			put_words(file, json_object_get(finding, members[k]));
+		if (json_is_string(json_object_get(finding, "example"))) {
+			fputs(" For example:", file);
+			put_code(file, json_object_get(finding, "example"));
+		}
 		fputc('\n', file);
 	}
 }

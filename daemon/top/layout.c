@@ -13,7 +13,7 @@
 /* Screens with fewer rows go without. */
 #define FIGURES_ROWS_MIN 10
 #define DETAILS_ROWS_MIN 18
-#define DETAIL_ROWS      5 /* the rule included */
+#define DETAIL_ROWS      6 /* the rule included */
 /* From here on there is room for a second row of figures. */
 #define FIGURES_ROWS_TWO 32
 #define COLUMNS_NARROW   60
@@ -291,10 +291,35 @@ static void put_wrapped(struct screen *screen, unsigned row, unsigned rows, cons
 	}
 }
 
+/* The finding at that line; NULL: none. */
+static const struct finding *finding_at(const struct findings *findings,
+					const struct profile_line *line)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].line == line || finding_place(&findings->items[i]) == line)
+			return &findings->items[i];
+	return NULL;
+}
+
+/* What it is and what to do first: there may be no room for all of it. */
+static void put_finding(struct screen *screen, unsigned row, const struct finding *finding)
+{
+	char words[3 * FINDING_BYTES];
+
+	snprintf(words, sizeof(words), "%s%s%s%s%s%s%s", finding->what, finding->what[0] ? " " : "",
+		 finding->advice, finding->advice[0] ? " " : "",
+		 finding->gain[0] ? finding->gain : finding->evidence,
+		 finding->example ? " For example: " : "",
+		 finding->example ? finding->example : "");
+	put_wrapped(screen, row, DETAIL_ROWS - 3, words);
+}
+
 static void put_line_details(struct screen *screen, unsigned row, const struct top_model *model,
 			     const struct profile_line *line)
 {
 	const char *source = top_model_source(model, line->file, line->line, line->source);
+	const struct finding *finding;
+	struct findings findings;
 	char words[1024];
 
 	if (line->line)
@@ -305,7 +330,13 @@ static void put_line_details(struct screen *screen, unsigned row, const struct t
 	screen_put_end(screen, row, 1, screen->columns - 2, SCREEN_PLAIN, words);
 	if (source)
 		screen_put(screen, row + 1, 3, screen->columns - 4, SCREEN_STRONG, source);
-	if (!line->avoidable_ns)
+	/* Without memory, as if there were none. */
+	(void)findings_of(model->profile, &findings);
+	finding = finding_at(&findings, line);
+	if (finding)
+		put_finding(screen, row + 2, finding);
+	findings_deinit(&findings);
+	if (finding || !line->avoidable_ns)
 		return;
 	snprintf(words, sizeof(words), "%s%sCould save %s%s of its time%s%s%s",
 		 line->finding ? line->finding : "", line->finding ? ". " : "",

@@ -22,6 +22,17 @@ EDITOR = "my-editor:open?file={file}&line={line}&x=\"'<"
 SOURCE_URL = "%s=https://git.example.org/app/{path}#L{line}"
 
 
+# Each text is another one: nothing is repeated, but most time is under the line.
+JSON = """
+import json, time
+texts = [json.dumps([{"number": i, "words": ["a", "b"] * 9}] * 40) for i in range(2000)]
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    for text in texts:
+        rows = json.loads(text)
+"""
+
+
 class Made:
     """A page made of a recording."""
 
@@ -32,8 +43,8 @@ class Made:
         check_equal(run.returncode, 0, "status of report, of %s" % run.stderr)
 
 
-def record(path, *command):
-    subprocess.run([PIEPROFD, "-q", "-d", "3", "-o", path, "--", default_interpreter().path, *command],
+def record(path, *command, options=()):
+    subprocess.run([PIEPROFD, "-q", "-d", "3", *options, "-o", path, "--", default_interpreter().path, *command],
                    capture_output=True, timeout=60, check=False)
     check(os.path.exists(path), "no recording of %s" % " ".join(command))
 
@@ -182,5 +193,30 @@ def test_tabs():
             check_changes(browser)
             check_barriers(browser, "changes")
             check_quiet(browser, changes)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_slow_pattern():
+    """A way to write a line that is known to be slow, of which no saving is known, is a finding as all others."""
+    find_browser()
+    folder = tempfile.mkdtemp(prefix="pieprofd-test-")
+    try:
+        recording = os.path.join(folder, "x.pieprof")
+        program = os.path.join(folder, "parse.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(JSON)
+        record(recording, program, options=("--mode", "time"))
+        page = Made(folder, "x.html", recording)
+        with Browser() as browser:
+            open_page(browser, page)
+            check_equal(visible(browser, "#problem"), "", "a problem of the page")
+            check("keep the outcome" in visible(browser, "#verdict"), "verdict: %s" % visible(browser, "#verdict"))
+            found = visible(browser, "#redundant-list")
+            for words in ("Keep the outcome", "For example: if text != last", "was not measured"):
+                check(words in found, "%s is not in %s" % (words, found))
+            # What comes behind it in the script.
+            check("json.loads(text)" in visible(browser, "#source-list"), "no source: %s" % visible(browser, "#source-list"))
+            check_quiet(browser, page)
     finally:
         shutil.rmtree(folder)

@@ -31,6 +31,7 @@ static struct profile_line line_with_finding(enum argument_verdict verdict, uint
 		.reason_count = 2,
 		.finding = FINDING,
 		.expression = "np.linalg.inv(m)",
+		.example = "kept = np.linalg.inv(m), before the loop; in it kept",
 		.column = 12,
 		.end_column = 28,
 		.end_line = 7,
@@ -108,9 +109,9 @@ static void test_headlines_of_findings(void **state)
 		/* Too few samples to go by them, and no accesses; nothing of what is shown is
 		   denied. */
 		{ ARGUMENT_REPEATED, 4, 4704000000,
-		  "too few accesses to tell whether work is repeated" },
+		  "too little was seen to tell whether this line repeats work" },
 		{ ARGUMENT_NEEDED, 51, 4704000000,
-		  "too few accesses to tell whether work is repeated" },
+		  "too little was seen to tell whether this line repeats work" },
 	};
 
 	(void)state;
@@ -276,8 +277,8 @@ static void test_top(void **state)
 		" /model.py:7 in score\n",
 		"   x @ np.linalg.inv(m) @ x\n",
 		" np.linalg.inv(m) gets the same m ",
-		"Could save 81.2% of its time.",
-		"The same call is made again",
+		"Could save 48 to 76% of the CPU time.",
+		"For example: kept = np.linalg.inv(m)",
 	};
 	struct profile_line line = line_with_finding(ARGUMENT_REPEATED, 51);
 	struct profile profile = sample_profile();

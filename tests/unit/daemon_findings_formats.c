@@ -4,6 +4,7 @@
 #include "daemon/report/encode/file_uri.h"
 #include "daemon/report/encode/markdown_text.h"
 #include "daemon/report/encode/workflow_command.h"
+#include "daemon/report/html/html.h"
 #include "daemon/report/model/finding.h"
 #include "report_sample.h"
 #include "report_text.h"
@@ -12,6 +13,8 @@
 #include <math.h>
 
 #define FINDING "np.linalg.inv(m) gets the same m (float64[40,40]) in 51 of 51 samples of it"
+
+#define EXAMPLE "kept = np.linalg.inv(m), before the loop; in it kept"
 
 static const struct writer_options options = { .source_root = "/app/" };
 
@@ -33,6 +36,7 @@ static struct profile_line line_with_finding(void)
 		.category = CATEGORY_REPEATED_CALL,
 		.finding = FINDING,
 		.expression = "np.linalg.inv(m)",
+		.example = EXAMPLE,
 		.column = 15,
 		.end_column = 31,
 		.end_line = 7,
@@ -234,6 +238,50 @@ static void test_markdown(void **state)
 	(void)state;
 	check_order(text, order, sizeof(order) / sizeof(order[0]));
 	free(text);
+}
+
+/* The change that it asks for looks the same wherever it is read. */
+static void test_example(void **state)
+{
+	static const struct writer *const writers[] = { &writer_text,   &writer_json,
+							&writer_html,   &writer_sarif,
+							&writer_github, &writer_markdown };
+	struct profile_line line = line_with_finding();
+	struct profile profile = profile_of(&line, 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+		char *text = sample_written(writers[i], &profile, &options);
+
+		/* No line breaks, nor marks of Markdown. */
+		check_has(text, "kept = np.linalg.inv(m), ");
+		free(text);
+	}
+}
+
+/* What was made with a profile is what every format shows, and it is made once. */
+static void test_made_once(void **state)
+{
+	struct profile_line line = line_with_finding();
+	struct profile profile = profile_of(&line, 1);
+	struct findings findings;
+	struct arena arena;
+
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	assert_int_equal(findings_make(&profile, &arena), 0);
+	assert_int_equal(profile.finding_count, 1);
+	assert_int_equal(findings_of(&profile, &findings), 0);
+	assert_ptr_equal(findings.items, profile.findings);
+	findings_deinit(&findings);
+	/* Also that there is none. */
+	line.avoidable_ns = 0;
+	assert_int_equal(findings_make(&profile, &arena), 0);
+	assert_int_equal(findings_of(&profile, &findings), 0);
+	assert_int_equal(findings.count, 0);
+	assert_null(findings.own);
+	findings_deinit(&findings);
+	arena_deinit(&arena);
 }
 
 /* Every format that people read says so, and how rough shares are. */
@@ -448,7 +496,8 @@ int main(void)
 		cmocka_unit_test(test_list),          cmocka_unit_test(test_json),
 		cmocka_unit_test(test_sarif),         cmocka_unit_test(test_sarif_alike),
 		cmocka_unit_test(test_github),        cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_hostile),       cmocka_unit_test(test_few_samples),
+		cmocka_unit_test(test_hostile),       cmocka_unit_test(test_example),
+		cmocka_unit_test(test_made_once),     cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_container),     cmocka_unit_test(test_pattern),
 		cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_paths),
 	};

@@ -140,7 +140,7 @@ static void test_same_verdict_as_text(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const words[] = {
 			"one line repeats memory accesses needlessly",
-			"time only: no memory access was watched",
+			"whether it repeats work was not seen",
 			"nothing was sampled",
 		};
 

@@ -183,7 +183,7 @@ static void test_verdict(void **state)
 	assert_true(json_is_null(at(root, "verdict.own_line")));
 	assert_true(json_is_false(at(root, "verdict.few_samples")));
 	assert_non_null(
-		strstr(json_string_value(at(root, "verdict.sentences.2")), "412 of 450 loads"));
+		strstr(json_string_value(at(root, "verdict.sentences.3")), "412 of 450 loads"));
 	assert_true(json_is_null(at(root, "findings.0.pattern")));
 	json_decref(root);
 

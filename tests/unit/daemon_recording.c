@@ -258,6 +258,9 @@ static const char *const not_carried[] = {
 	"profile.facts.open_source_context",
 	"profile.facts.source_memory",
 	"differs_now",
+	/* Made of the others when it is read. */
+	"profile.findings",
+	"profile.finding_count",
 };
 
 static const struct {

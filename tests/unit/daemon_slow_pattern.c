@@ -216,6 +216,32 @@ static void test_growing_list(void **state)
 	check_found(&stack, "growing-list", 1);
 }
 
+/* To keep an outcome helps where the same comes again: other texts are no finding. */
+static void test_never_the_same(void **state)
+{
+	struct stack stack = { 0 };
+	struct slow_pattern_hit hit;
+
+	(void)state;
+	stack_own(&stack, "rows = json.loads(text)");
+	stack_library(&stack, LIBRARY "/json/__init__.py", "loads");
+	stack_end(&stack, 730);
+	assert_int_equal(slow_patterns_find(&stack.profile, &hit, 1), 1);
+	stack.lines[0].charged_ns = 730;
+	stack.lines[0].evidence.arguments.samples[ARGUMENT_NEEDED] = 40;
+	stack.lines[0].evidence.arguments.time_ns[ARGUMENT_NEEDED] = 700;
+	assert_int_equal(slow_patterns_find(&stack.profile, &hit, 1), 0);
+	/* Of what is slow for all that it is given, that says nothing. */
+	memset(&stack, 0, sizeof(stack));
+	stack_own(&stack, "y = copy.deepcopy(x)");
+	stack_library(&stack, LIBRARY "/copy.py", "deepcopy");
+	stack_end(&stack, 730);
+	stack.lines[0].charged_ns = 730;
+	stack.lines[0].evidence.arguments.samples[ARGUMENT_NEEDED] = 40;
+	stack.lines[0].evidence.arguments.time_ns[ARGUMENT_NEEDED] = 700;
+	assert_int_equal(slow_patterns_find(&stack.profile, &hit, 1), 1);
+}
+
 static void test_little_time(void **state)
 {
 	struct slow_pattern_hit hit;
@@ -249,9 +275,9 @@ static void test_verdict(void **state)
 	assert_int_equal(verdict.places[0].line.line, 2);
 	assert_string_equal(
 		verdict.sentences[0],
-		"73.0% of the CPU time is under this line: it builds a Series for each row. "
-		"Work on whole columns; where that cannot be, itertuples() builds no "
-		"Series.");
+		"73.0% of the CPU time is under this line, which builds a Series for each row: "
+		"work on whole columns, or use itertuples().");
+	assert_non_null(strstr(verdict.sentences[1], "For example: "));
 	for (size_t i = 0; i < verdict.sentence_count; i++)
 		assert_null(strstr(verdict.sentences[i], "ould save"));
 }
@@ -289,11 +315,11 @@ static void test_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_called),        cmocka_unit_test(test_itertuples_in_apply),
-		cmocka_unit_test(test_apply_by_rows), cmocka_unit_test(test_blocked_loop),
-		cmocka_unit_test(test_elements),      cmocka_unit_test(test_growing_list),
-		cmocka_unit_test(test_little_time),   cmocka_unit_test(test_verdict),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_called),         cmocka_unit_test(test_itertuples_in_apply),
+		cmocka_unit_test(test_apply_by_rows),  cmocka_unit_test(test_blocked_loop),
+		cmocka_unit_test(test_elements),       cmocka_unit_test(test_growing_list),
+		cmocka_unit_test(test_never_the_same), cmocka_unit_test(test_little_time),
+		cmocka_unit_test(test_verdict),        cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

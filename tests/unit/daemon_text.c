@@ -278,7 +278,7 @@ static void test_verdicts(void **state)
 	profile.line_count = 2;
 	profile.pair_count = profile.pairs_omitted = 0;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "no redundant line stands out");
+	check_has(text, "none that repeats work stands out");
 	check_has(text, "507 memory accesses were watched");
 	check_has(text, "The hottest line, with 11.7%");
 	check_has(text, "encoder.py:200 in encode\n");
@@ -289,7 +289,7 @@ static void test_verdicts(void **state)
 	memset(lines[1].accesses, 0, sizeof(lines[1].accesses));
 	lines[1].avoidable_ns = 0;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "time only");
+	check_has(text, "the hottest line; whether it repeats work was not seen\n");
 	check_has_not(text, "COULD SAVE");
 	check_has_not(text, "watched:");
 	free(text);
@@ -333,9 +333,19 @@ static void test_how_sure_it_is(void **state)
 	check_has(text, "Perhaps: Index once");
 	free(text);
 
+	/* Nobody can say what to do about them: no reason to go there. */
+	line.category = CATEGORY_UNCLEAR;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "VERDICT  too little was seen to tell whether this line repeats work\n");
+	check_has(text, " of the CPU time is under this line.\n");
+	check_has(text, "could save up to 3.70 s (37.8% of the CPU time), or nothing: of 4 memory "
+			"accesses\n  watched there 4 were redundant.");
+	free(text);
+	line.category = CATEGORY_SLICE_UNDERUTILISATION;
+
 	line.accesses[PAIR_LOAD] = (struct access_counts){ 2, 2, 2, 0 };
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "VERDICT  too few accesses to tell whether work is repeated\n"
+	check_has(text, "VERDICT  too little was seen to tell whether this line repeats work\n"
 			"    /home/user/project/conv_backprop.py:33 in Convolution.backprop\n");
 	check_has(text, "could save up to 3.70 s (37.8% of the CPU time), or nothing: of 2 memory "
 			"accesses\n  watched there 2 were redundant.");
@@ -387,13 +397,14 @@ static void test_small_savings(void **state)
 	profile.accesses[PAIR_LOAD] = (struct access_counts){ 72, 0, 0, 0 };
 	profile.accesses[PAIR_STORE] = (struct access_counts){ 0 };
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "VERDICT  too few accesses to tell whether work is repeated\n    ");
+	check_has(text, "VERDICT  the hottest line; too little was seen to tell whether it repeats "
+			"work\n    ");
 	check_has(text, "\n  72 memory accesses were watched.");
 	check_has(text, "hottest line");
 	free(text);
 	profile.accesses[PAIR_LOAD].sampled = 74;
 	text = sample_written(&writer_text, &profile, &defaults);
-	check_has(text, "VERDICT  no redundant line stands out\n    ");
+	check_has(text, "VERDICT  the hottest line; none that repeats work stands out\n    ");
 	check_has(text, "\n  74 memory accesses");
 	free(text);
 }

@@ -193,6 +193,33 @@ static void test_pairs_of_few_accesses(void **state)
 	free(text);
 }
 
+/* What there is no room for is left out from the front; a folder says more than dots do. */
+static void test_paths(void **state)
+{
+	static const struct {
+		const char *path, *shown;
+	} cases[] = {
+		{ "/app/model.py", "/app/model.py:166" },
+		{ "/usr/lib/python3.11/re/__init__.py", "re/__init__.py:166" },
+		{ "/srv/app/of_a_long_name/a/b.py", ".../a/b.py:166" },
+		{ "/srv/app/of_a_long_name/model.py", ".../model.py:166" },
+		{ "/srv/app/model_of_a_long_n.py", "...of_a_long_n.py:166" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t size = 0;
+		struct text_layout layout = { open_memstream(&text, &size), 80, false };
+
+		assert_non_null(layout.file);
+		text_path_cell(&layout, cases[i].path, ":166", 21, false);
+		fclose(layout.file);
+		assert_string_equal(text, cases[i].shown);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_slowed),
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_pairs_of_few_accesses),
+		cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

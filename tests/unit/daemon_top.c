@@ -33,12 +33,12 @@ static void test_lines_at_80_columns(void **state)
 		"\n"
 		"\n"
 		"\n"
-		"\n"
 		"--------------------------------------------------------------------------------\n"
 		" /home/user/project/conv_backprop.py:33 in Convolution.backprop\n"
 		"   g[f] += d[i, j, f] * r\n"
-		" Could save 40.3% of its time. Index once instead of once per element: take a\n"
-		" slice, or one operation over the whole array, out of the loop.\n"
+		" Index once instead of once per element: take a slice, or one operation over\n"
+		" the whole array, out of the loop. Could save about 3.10 s (31.6%), between\n"
+		" 2.60 s and 3.70 s as far as sampling can tell. For example: row += a[i, j] ...\n"
 		" q quit  1-4 view  s sort  / filter  o own  w window  p pause  r reset  ? help\n");
 }
 

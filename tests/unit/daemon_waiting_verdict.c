@@ -280,7 +280,7 @@ static void test_gil(void **state)
 		tree.profile.facts.cpu_ns = i ? 1000000000 : 5000000000;
 		tree.profile.facts.queued_ns = i ? 4000000000 : 0;
 		text = sample_written(&writer_text, &tree.profile, &defaults);
-		check_has(text, "VERDICT  no redundant line stands out\n");
+		check_has(text, "VERDICT  no line that repeats work stands out\n");
 		check_has(text, "Threads waited for the GIL for 20.0 s");
 		check_has_not(text, "another thread to end");
 		free(text);
@@ -355,7 +355,7 @@ static void test_without_a_cpu(void **state)
 		free(text);
 		profile.facts.queued_ns = 2000000000;
 		text = sample_written(&writer_text, &profile, &wide);
-		check_has(text, "VERDICT  no redundant line stands out\n");
+		check_has(text, "VERDICT  the hottest line; none that repeats work stands out\n");
 		check_has(text, cases[i].words);
 		free(text);
 		profile.facts.queued_ns = 900000000;
@@ -363,6 +363,31 @@ static void test_without_a_cpu(void **state)
 		check_has_not(text, "without a CPU");
 		free(text);
 	}
+}
+
+/* Without --idle: what used the little CPU time is not why it is slow. */
+static void test_asleep(void **state)
+{
+	struct profile profile = sample_profile();
+	char *text;
+
+	(void)state;
+	profile.line_count = 1;
+	profile.pair_count = profile.pairs_omitted = 0;
+	profile.facts.cpu_ns = 1000000000;
+	profile.facts.queued_known = true;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "VERDICT  it mostly slept; --idle says what for\n    /");
+	check_has(text, "It used a CPU for 10.0% of the time and slept otherwise");
+	free(text);
+	profile.facts.samples = 0;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "VERDICT  it slept, and used next to no CPU time\n");
+	free(text);
+	profile.facts.cpu_ns = 9000000000;
+	text = sample_written(&writer_text, &profile, &defaults);
+	check_has(text, "VERDICT  nothing was sampled\n");
+	free(text);
 }
 
 /* Before everything else, however busy other threads are. */
@@ -414,7 +439,14 @@ static void test_places_on_one_screen(void **state)
 		{ { THREAD, PYTHON(APP, "three", 40) }, WAIT_IO, 7000000000 },
 		{ { THREAD, PYTHON(APP, "four", 50) }, WAIT_IO, 6000000000 },
 	};
-	const struct writer_options brief = { .columns = 40, .brief = true };
+	/* Which takes some of the room. */
+	const struct writer_options brief = {
+		.columns = 40,
+		.brief = true,
+		.notes = "Wrote /home/somebody/of/a/long/name/profile.html (104 KB), "
+			 "/home/somebody/of/a/long/name/profile.json (204 KB), "
+			 "/home/somebody/of/a/long/name/profile.pieprof (14 KB)",
+	};
 	struct tree tree;
 	unsigned places = 0, sentences = 0;
 	char *text;
@@ -461,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_deadlock),
 		cmocka_unit_test(test_without_a_cpu),
+		cmocka_unit_test(test_asleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static const char *baseline_state(enum finding_change_kind kind)
 static struct sarif_result sarif_of(const struct finding_changes *changes,
 				    const struct finding_change *change, const char *sentence)
 {
-	const struct finding *list = changes->findings[finding_change_side(change)];
+	const struct finding *list = changes->findings[finding_change_side(change)].items;
 
 	return (struct sarif_result){
 		.findings = list,

@@ -74,8 +74,8 @@ static struct finding_change *change_of(struct finding_changes *changes,
 
 static void add_side(struct finding_changes *changes, const struct diff *diff, enum diff_side side)
 {
-	for (size_t i = 0; i < changes->counts[side]; i++) {
-		const struct finding *finding = &changes->findings[side][i];
+	for (size_t i = 0; i < changes->findings[side].count; i++) {
+		const struct finding *finding = &changes->findings[side].items[i];
 		const struct diff_entry *entry = entry_of(diff, side, finding->line);
 		struct finding_change *change = entry ? change_of(changes, entry) : NULL;
 
@@ -93,19 +93,11 @@ struct finding_changes *finding_changes_find(const struct diff *diff)
 {
 	struct finding_changes *changes = calloc(1, sizeof(*changes));
 
-	for (size_t s = 0; s < DIFF_SIDES && changes; s++) {
-		int found = -1;
-
-		changes->findings[s] = calloc(FINDINGS_MAX, sizeof(*changes->findings[s]));
-		if (changes->findings[s])
-			found = findings_find(diff->profiles[s], changes->findings[s],
-					      FINDINGS_MAX);
-		if (found < 0) {
+	for (size_t s = 0; s < DIFF_SIDES && changes; s++)
+		if (findings_of(diff->profiles[s], &changes->findings[s])) {
 			finding_changes_destroy(changes);
 			return NULL;
 		}
-		changes->counts[s] = (size_t)found;
-	}
 	if (!changes)
 		return NULL;
 	changes->diff = diff;
@@ -121,7 +113,7 @@ void finding_changes_destroy(struct finding_changes *changes)
 	if (!changes)
 		return;
 	for (size_t s = 0; s < DIFF_SIDES; s++)
-		free(changes->findings[s]);
+		findings_deinit(&changes->findings[s]);
 	free(changes);
 }
 

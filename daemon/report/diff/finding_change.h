@@ -36,9 +36,8 @@ struct finding_change {
 
 struct finding_changes {
 	const struct diff *diff;
-	struct finding *findings[DIFF_SIDES];
-	size_t counts[DIFF_SIDES];
-	/* Those of now in the order of findings_find(), then those that are gone. */
+	struct findings findings[DIFF_SIDES];
+	/* Those of now in their own order, then those that are gone. */
 	struct finding_change items[2 * FINDINGS_MAX];
 	size_t count;
 };

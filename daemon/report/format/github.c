@@ -87,17 +87,18 @@ static int put_verdict(FILE *file, const struct profile *profile)
 static int github_write(const struct profile *profile, const struct writer_options *options,
 			FILE *file)
 {
-	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-	int count = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
-	int result = count < 0 ? count : github_put_roughness(file, profile);
+	struct findings findings;
+	int result = findings_of(profile, &findings);
 
-	for (int i = 0; i < count && !result; i++)
-		result =
-			github_put_finding(file, &findings[i], &(struct github_note){ NULL, false },
-					   options->source_root);
-	if (!count && !result)
+	if (!result)
+		result = github_put_roughness(file, profile);
+	for (size_t i = 0; i < findings.count && !result; i++)
+		result = github_put_finding(file, &findings.items[i],
+					    &(struct github_note){ NULL, false },
+					    options->source_root);
+	if (!findings.count && !result)
 		result = put_verdict(file, profile);
-	free(findings);
+	findings_deinit(&findings);
 	return result ? result : ferror(file) ? -EIO : 0;
 }
 

@@ -72,18 +72,18 @@ static json_t *json_finding(const struct finding *finding)
 	object = json_with(object, "gain", json_sentence(finding->gain));
 	object = json_with(object, "evidence", json_sentence(finding->evidence));
 	object = json_with(object, "caution", json_sentence(finding->caution));
-	return json_with(object, "advice", json_text_or_null(finding->advice));
+	object = json_with(object, "advice", json_sentence(finding->advice));
+	return json_with(object, "example", json_text_or_null(finding->example));
 }
 
 json_t *json_findings(const struct profile *profile)
 {
-	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-	int count = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
-	json_t *array = count < 0 ? NULL : json_array();
+	struct findings findings;
+	json_t *array = findings_of(profile, &findings) ? NULL : json_array();
 
-	for (int i = 0; i < count; i++)
-		array = json_appended(array, json_finding(&findings[i]));
-	free(findings);
+	for (size_t i = 0; i < findings.count; i++)
+		array = json_appended(array, json_finding(&findings.items[i]));
+	findings_deinit(&findings);
 	return array;
 }
 

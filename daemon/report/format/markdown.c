@@ -195,9 +195,13 @@ static void put_evidence(const struct markdown *markdown, const struct finding *
 			fputc(' ', markdown->file);
 			put_words(markdown, finding->caution);
 		}
-		if (finding->advice) {
+		if (finding->advice[0]) {
 			fputc(' ', markdown->file);
 			put_words(markdown, finding->advice);
+		}
+		if (finding->example) {
+			fputs(" For example: ", markdown->file);
+			markdown_code(markdown->file, finding->example, MARKDOWN_CODE_MAX);
 		}
 		fputc('\n', markdown->file);
 	}
@@ -208,14 +212,14 @@ static int markdown_write(const struct profile *profile, const struct writer_opt
 {
 	const struct markdown markdown = { file, profile, options->source_root };
 	size_t maximum = options->lines_max ? options->lines_max : LINES_DEFAULT;
-	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
+	struct findings findings;
 	struct verdict verdict;
-	int found = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
-	size_t count = found < 0 ? 0 : (size_t)found;
-	int result = found < 0 ? found : verdict_find(profile, &verdict);
+	int result = findings_of(profile, &findings);
 
+	if (!result)
+		result = verdict_find(profile, &verdict);
 	if (result) {
-		free(findings);
+		findings_deinit(&findings);
 		return result;
 	}
 	fputs("## pieprofd: ", file);
@@ -223,10 +227,10 @@ static int markdown_write(const struct profile *profile, const struct writer_opt
 	fputs("\n\n", file);
 	markdown_put_target(file, "Profiled", profile);
 	markdown_put_verdict(&markdown, &verdict);
-	put_findings(&markdown, findings, count);
+	put_findings(&markdown, findings.items, findings.count);
 	result = put_lines(&markdown, maximum < LINES_MAX ? maximum : LINES_MAX);
-	put_evidence(&markdown, findings, count);
-	free(findings);
+	put_evidence(&markdown, findings.items, findings.count);
+	findings_deinit(&findings);
 	return result ? result : ferror(file) ? -EIO : 0;
 }
 

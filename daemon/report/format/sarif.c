@@ -29,8 +29,8 @@
 struct sarif {
 	const struct sarif_result *results;
 	size_t count;
-	/* Those that are findings' rules, each once. */
-	const struct slow_pattern *patterns[SARIF_RESULTS_MAX];
+	/* A finding of each that is a rule. */
+	const struct finding *patterns[SARIF_RESULTS_MAX];
 	size_t pattern_count;
 	const char *root; /* NULL: none */
 };
@@ -83,7 +83,7 @@ static json_int_t rule_index(const struct sarif *sarif, const struct finding *fi
 {
 	if (strcmp(finding_rule(finding), category_name(finding->category)) != 0)
 		for (size_t i = 0; i < sarif->pattern_count; i++)
-			if (sarif->patterns[i] == finding->pattern)
+			if (sarif->patterns[i]->pattern == finding->pattern)
 				return (json_int_t)(CATEGORY_COUNT + i);
 	return finding->category;
 }
@@ -95,7 +95,7 @@ static void find_patterns(struct sarif *sarif)
 
 		if (strcmp(finding_rule(finding), category_name(finding->category)) != 0 &&
 		    rule_index(sarif, finding) == (json_int_t)finding->category)
-			sarif->patterns[sarif->pattern_count++] = finding->pattern;
+			sarif->patterns[sarif->pattern_count++] = finding;
 	}
 }
 
@@ -112,7 +112,7 @@ static json_t *sarif_rules(const struct sarif *sarif)
 					  category_advice((enum category)i)));
 	}
 	for (size_t i = 0; i < sarif->pattern_count; i++)
-		rules = json_appended(rules, sarif_rule(sarif->patterns[i]->name,
+		rules = json_appended(rules, sarif_rule(finding_rule(sarif->patterns[i]),
 							sarif->patterns[i]->headline,
 							sarif->patterns[i]->advice));
 	return rules;
@@ -340,16 +340,15 @@ int sarif_write_results(const struct profile *profile, const struct sarif_result
 static int sarif_write(const struct profile *profile, const struct writer_options *options,
 		       FILE *file)
 {
-	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
 	struct sarif_result results[FINDINGS_MAX];
-	int count = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
-	int result = count < 0 ? count : 0;
+	struct findings findings;
+	int result = findings_of(profile, &findings);
 
-	for (int i = 0; i < count; i++)
-		results[i] = (struct sarif_result){ .findings = findings, .index = (size_t)i };
+	for (size_t i = 0; i < findings.count; i++)
+		results[i] = (struct sarif_result){ .findings = findings.items, .index = i };
 	if (!result)
-		result = sarif_write_results(profile, results, (size_t)count, options, file);
-	free(findings);
+		result = sarif_write_results(profile, results, findings.count, options, file);
+	findings_deinit(&findings);
 	return result;
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERDICT_LINES_MAX 10
+#define VERDICT_LINES_MAX 12
 #define TABLE_LINES_MIN   2
 #define TABLE_LINES_MAX   8
 /* Lines with less than this part of the time are not worth a row. */

@@ -101,6 +101,7 @@ void text_path_cell(const struct text_layout *layout, const char *path, const ch
 {
 	char buffer[CELL_BYTES];
 	unsigned suffix_columns = (unsigned)strlen(suffix), used = 0;
+	const char *whole = path;
 	unsigned room;
 
 	if (width > TEXT_COLUMNS_MAX)
@@ -111,14 +112,26 @@ void text_path_cell(const struct text_layout *layout, const char *path, const ch
 		for (const char *at = path; (at = strchr(at, '/')); at++)
 			if (at[1] && strlen(at) + 3 <= room) {
 				used = 3;
-				fputs("...", layout->file);
 				path = at;
 				break;
 			}
-		/* Not even the last folder fits: the name alone. */
-		if (used == 0 && strrchr(path, '/') && strrchr(path, '/')[1])
+		if (used && !strchr(path + 1, '/')) {
+			/* "re/__init__.py" says more than ".../__init__.py". */
+			const char *folder = path;
+
+			while (folder > whole && folder[-1] != '/')
+				folder--;
+			if (folder > whole && folder < path && strlen(folder) <= room) {
+				path = folder;
+				used = 0;
+			}
+		} else if (used == 0 && strrchr(path, '/') && strrchr(path, '/')[1]) {
+			/* Not even the last folder fits: the name alone. */
 			path = strrchr(path, '/') + 1;
+		}
 	}
+	if (used)
+		fputs("...", layout->file);
 	used += printable_fit(buffer, sizeof(buffer), path, room - used, true);
 	fprintf(layout->file, "%s%s", buffer, suffix);
 	used += suffix_columns;

@@ -31,6 +31,7 @@ static const struct merge_field line[] = {
 	FIELD(profile_line, finding, MERGE_BY_HAND),
 	FIELD(profile_line, finding_ns, MERGE_BY_HAND),
 	FIELD(profile_line, expression, MERGE_BY_HAND),
+	FIELD(profile_line, example, MERGE_BY_HAND),
 	FIELD(profile_line, column, MERGE_BY_HAND),
 	FIELD(profile_line, end_column, MERGE_BY_HAND),
 	FIELD(profile_line, end_line, MERGE_BY_HAND),
@@ -213,6 +214,8 @@ static const struct merge_field profile[] = {
 	FIELD(profile, gil_ns, MERGE_SUM),
 	FIELD(profile, sources, MERGE_BY_HAND),
 	FIELD(profile, source_count, MERGE_BY_HAND),
+	FIELD(profile, findings, MERGE_DERIVED),
+	FIELD(profile, finding_count, MERGE_DERIVED),
 };
 
 #define TABLE(type, fields)                                                                        \

@@ -5,6 +5,7 @@
  */
 #include "daemon/report/merge/profile_merge.h"
 #include "daemon/report/merge/profile_merge_parts.h"
+#include "daemon/report/model/finding.h"
 #include "daemon/report/model/line_estimate.h"
 #include "daemon/report/model/owned_profile.h"
 #include "daemon/report/model/profile_facts.h"
@@ -66,6 +67,7 @@ static struct line_entry entry_of(const struct profile_line *line)
 		.finding = line->finding,
 		.finding_ns = line->finding_ns,
 		.expression = line->expression,
+		.example = line->example,
 		.column = line->column,
 		.end_column = line->end_column,
 		.end_line = line->end_line,
@@ -576,7 +578,8 @@ struct profile *profile_merge_build(const struct profile_merge *merge, bool all_
 	arena_init(&builder.owned->arena, PROFILE_ARENA_BYTES_MAX);
 	failed = write_facts(&builder, all_pairs) || merged_write_lines(&builder) ||
 		 merged_write_functions(&builder) || merged_write_pairs(&builder) ||
-		 merged_write_tree(&builder);
+		 merged_write_tree(&builder) ||
+		 (!all_pairs && findings_make(&builder.owned->profile, &builder.owned->arena));
 	free(builder.entries);
 	free(builder.line_positions);
 	free(builder.path_order);

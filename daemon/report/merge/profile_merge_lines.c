@@ -49,14 +49,15 @@ int merge_line_find(struct profile_merge *merge, const struct profile_line *line
 
 int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 {
-	const char *file, *function, *source, *finding, *expression;
+	const char *file, *function, *source, *finding, *expression, *example;
 	uint64_t hash;
 	uint32_t id;
 
 	if (merge_line_find(merge, line, &hash, &file, &function, &id) ||
 	    merge_string(&merge->frames, line->source, &source) ||
 	    merge_string(&merge->frames, line->finding, &finding) ||
-	    merge_string(&merge->frames, line->expression, &expression))
+	    merge_string(&merge->frames, line->expression, &expression) ||
+	    merge_string(&merge->frames, line->example, &example))
 		return -ENOMEM;
 	if (id != MERGE_NONE) {
 		struct profile_line *known = &merge->lines[id];
@@ -73,6 +74,7 @@ int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 			known->finding = finding;
 			known->finding_ns = line->finding_ns;
 			known->expression = expression;
+			known->example = example;
 			known->column = line->column;
 			known->end_column = line->end_column;
 			known->end_line = line->end_line;
@@ -93,6 +95,7 @@ int merge_line_add(struct profile_merge *merge, const struct profile_line *line)
 	merge->lines[merge->line_count].source = source;
 	merge->lines[merge->line_count].finding = finding;
 	merge->lines[merge->line_count].expression = expression;
+	merge->lines[merge->line_count].example = example;
 	merge->lines[merge->line_count++].reason_count = 0;
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "daemon/detect/argument_rule.h"
 #include "daemon/detect/slow_call.h"
+#include "daemon/report/model/argument_example.h"
 #include "daemon/report/model/argument_needed.h"
 #include "daemon/report/model/sorted_end.h"
 #include "pyintrospect/line_table.h"
@@ -127,6 +128,8 @@ static int describe(struct charging *charging, const struct spokesman *spokesman
 	line->finding = argument_words_finding(charging->arena, &words,
 					       &charging->findings.summaries[spokesman->site],
 					       spokesman->verdict, line->expression);
+	line->example =
+		argument_example(charging->arena, site, spokesman->verdict, line->expression);
 	argument_words_deinit(&words);
 	return charging->arena->failed ? -ENOMEM : 0;
 }

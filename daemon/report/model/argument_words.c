@@ -214,9 +214,10 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 	/* Who asks for a copy is going to change it. */
 	if (slow_call_copies(words->site->slow) && words->site->compared && again)
 		return arena_format(arena,
-				    "%s %s; it gets the same %s as the call before in %" PRIu32
+				    "%s %s: %s; it gets the same %s as the call before in %" PRIu32
 				    " of %" PRIu32 " calls compared",
-				    what, slow_call_get(words->site->slow)->advice, operands,
+				    what, slow_call_get(words->site->slow)->way->does,
+				    slow_call_get(words->site->slow)->way->instead, operands,
 				    words->site->repeated, words->site->compared);
 	if (summary->repeated > 0 && !words->site->repeated && summary->alike && again)
 		return arena_format(
@@ -241,7 +242,9 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 					    ? "compute it before the loop"
 					    : "keep its result until these change");
 	if (slow_call_speaks_for(words->site->slow, verdict))
-		return arena_format(arena, "%s %s", what, slow_call_get(words->site->slow)->advice);
+		return arena_format(arena, "%s %s: %s", what,
+				    slow_call_get(words->site->slow)->way->does,
+				    slow_call_get(words->site->slow)->way->instead);
 	switch (verdict) {
 	case ARGUMENT_INVARIANT:
 		return arena_format(arena,

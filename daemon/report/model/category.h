@@ -19,6 +19,8 @@ enum category {
 const char *category_name(
 	enum category category); /* "slice-underutilisation" ..., as JSON has it */
 const char *category_advice(enum category category);
+/* What that looks like, in Python; NULL for "unclear". */
+const char *category_example(enum category category);
 
 /* What was seen that led to the category, in words; NULL for "unclear". */
 const char *category_reason(enum category category);

@@ -5,9 +5,11 @@
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/model/argument_evidence.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Nor is one of whose accesses hardly any were found redundant. */
@@ -279,7 +281,9 @@ static void finding_fill(const struct profile *profile, const struct profile_lin
 			 finding->by_arguments ? "samples" : "redundant accesses");
 	/* What was seen of the arguments says more, and may contradict it. */
 	if (finding->category != CATEGORY_UNCLEAR && !finding->by_arguments)
-		finding->advice = category_advice(finding->category);
+		snprintf(finding->advice, sizeof(finding->advice), "%s",
+			 category_advice(finding->category));
+	finding->example = finding->by_arguments ? line->example : category_example(line->category);
 }
 
 /* Into the sorted lines, if there is room or it goes before the last. */
@@ -297,6 +301,13 @@ static size_t insert_line(const struct profile_line **lines, size_t count, size_
 	memmove(&lines[at + 1], &lines[at], (count - at) * sizeof(lines[0]));
 	lines[at] = line;
 	return count + 1;
+}
+
+static void take_way(struct finding *finding, const struct slow_way *way)
+{
+	snprintf(finding->advice, sizeof(finding->advice), "%c%s.", toupper(way->instead[0]),
+		 way->instead + 1);
+	finding->example = way->example;
 }
 
 /* Time, not a saving: no sample shows what another way to write it would take. */
@@ -317,11 +328,9 @@ static void pattern_fill(const struct profile *profile, const struct slow_patter
 		.headline = hit->pattern->headline,
 		.caution = "That is the time it takes; what another way to write it would take was "
 			   "not measured.",
-		.advice = hit->pattern->advice,
 	};
-	snprintf(finding->what, sizeof(finding->what), "%s.", hit->pattern->does);
-	if (finding->what[0] >= 'a' && finding->what[0] <= 'z')
-		finding->what[0] = (char)(finding->what[0] - 'a' + 'A');
+	take_way(finding, hit->pattern->way);
+	snprintf(finding->what, sizeof(finding->what), "It %s.", hit->pattern->way->does);
 	snprintf(finding->evidence, sizeof(finding->evidence),
 		 "%s of the CPU time is under this line.",
 		 figure_sampled(hit->time_ns, total_ns, finding->samples).text);
@@ -335,7 +344,9 @@ static bool take_pattern(struct finding *findings, size_t count, const struct sl
 				return true;
 			findings[i].pattern = hit->pattern;
 			findings[i].pattern_ns = hit->time_ns;
-			findings[i].advice = hit->pattern->advice;
+			/* The arguments tell more of the expression than the pattern does. */
+			if (!findings[i].by_arguments)
+				take_way(&findings[i], hit->pattern->way);
 			return true;
 		}
 	return false;
@@ -369,6 +380,42 @@ int findings_find(const struct profile *profile, struct finding *findings, size_
 	for (size_t i = 0; i < count; i++)
 		finding_fill(profile, lines[i], &findings[i]);
 	return add_patterns(profile, findings, count, max);
+}
+
+int findings_make(struct profile *profile, struct arena *arena)
+{
+	struct finding *made = calloc(FINDINGS_MAX, sizeof(*made)), *kept = NULL;
+	int count = made ? findings_find(profile, made, FINDINGS_MAX) : -ENOMEM;
+
+	if (count >= 0)
+		kept = arena_array(arena, (size_t)count + 1, sizeof(*kept));
+	if (kept) {
+		memcpy(kept, made, (size_t)count * sizeof(*kept));
+		profile->findings = kept;
+		profile->finding_count = (size_t)count;
+	}
+	free(made);
+	return kept ? 0 : -ENOMEM;
+}
+
+int findings_of(const struct profile *profile, struct findings *ret_findings)
+{
+	struct finding *own;
+	int count;
+
+	*ret_findings = (struct findings){ profile->findings, profile->finding_count, NULL };
+	if (profile->findings)
+		return 0;
+	own = calloc(FINDINGS_MAX, sizeof(*own));
+	count = own ? findings_find(profile, own, FINDINGS_MAX) : -ENOMEM;
+	*ret_findings = (struct findings){ own, count < 0 ? 0 : (size_t)count, own };
+	return count < 0 ? count : 0;
+}
+
+void findings_deinit(struct findings *findings)
+{
+	free(findings->own);
+	*findings = (struct findings){ 0 };
 }
 
 const struct profile_line *finding_place(const struct finding *finding)
@@ -419,8 +466,10 @@ void finding_message(const struct finding *finding, char *text, size_t size)
 	else if (finding->own.line)
 		message_add(&message, "The time is spent in %s (%s).", finding->line->function,
 			    finding->line->file);
-	if (finding->advice)
+	if (finding->advice[0])
 		message_add(&message, "%s", finding->advice);
+	if (finding->example)
+		message_add(&message, "For example: %s", finding->example);
 }
 
 const char *finding_rule(const struct finding *finding)

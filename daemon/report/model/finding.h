@@ -9,6 +9,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_FINDING_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_FINDING_H
 
+#include "daemon/report/model/arena.h"
 #include "daemon/report/model/own_line.h"
 #include "daemon/report/model/profile.h"
 #include "daemon/report/model/slow_pattern.h"
@@ -49,7 +50,8 @@ struct finding {
 	char evidence[FINDING_BYTES]; /* what was seen, in a sentence */
 	char gain[FINDING_BYTES];     /* what it could save, in a sentence; "": not known */
 	char caution[128];            /* a sentence on how little that rests on; "": it does not */
-	const char *advice;           /* what to do, a sentence; NULL: not known */
+	char advice[512];             /* what to do, a sentence; "": not known, or in what */
+	const char *example;          /* of what to do, in Python, in a line; NULL: none is known */
 };
 
 /*
@@ -57,6 +59,20 @@ struct finding {
  * most max of them. Returns how many, or -ENOMEM. They point into the profile.
  */
 int findings_find(const struct profile *profile, struct finding *findings, size_t max);
+
+/* The same for all who write that profile, from the arena. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int findings_make(struct profile *profile, struct arena *arena);
+
+/* Those that were made with the profile; of one that has none, now. */
+struct findings {
+	const struct finding *items;
+	size_t count;
+	struct finding *own; /* NULL: the profile's */
+};
+
+/* 0 or -ENOMEM. findings_deinit() takes either. */
+int findings_of(const struct profile *profile, struct findings *ret_findings);
+void findings_deinit(struct findings *findings);
 
 /* Where to go to change it: the program's own line, if there is one. */
 const struct profile_line *finding_place(const struct finding *finding);

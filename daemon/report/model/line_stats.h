@@ -66,7 +66,7 @@ struct line_entry {
 	uint64_t stores, again_stores;
 	struct argument_evidence arguments;
 	/* As profile_line has them; the strings are the profile's. */
-	const char *finding, *expression;
+	const char *finding, *expression, *example;
 	uint64_t finding_ns;
 	int column, end_column, end_line;
 	uint64_t support[CATEGORY_SUPPORTED_COUNT]; /* redundant accesses that speak for it */

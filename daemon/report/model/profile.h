@@ -24,6 +24,7 @@
 
 struct access_patterns;
 struct argument_log;
+struct finding;
 struct line_info;
 struct source_memory;
 
@@ -72,6 +73,7 @@ struct profile_line {
 	const char *finding;    /* a sentence */
 	uint64_t finding_ns;    /* time of the samples that it is founded on */
 	const char *expression; /* its text */
+	const char *example;    /* what the change looks like (argument_example.h); NULL: none */
 	/* Bytes of the line, from 0, white space at its start included; -1: unknown, as before
 	 * Python 3.11. line_mark.h has where that is in source. */
 	int column, end_column;
@@ -307,6 +309,9 @@ struct profile {
 	struct side_time side;              /* likewise; of all threads */
 	uint64_t gil_ns;                    /* of all threads, see facts.gil_known */
 	struct access_counts accesses[PAIR_KIND_COUNT];
+	/* Made of all that, once (findings_make()); NULL: not made. */
+	const struct finding *findings;
+	size_t finding_count;
 };
 
 /* A free-threaded build that ran without: nothing is said of it. */

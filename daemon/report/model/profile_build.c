@@ -8,6 +8,7 @@
  *   cct ---------> call_tree --> tree
  */
 #include "daemon/report/model/profile_build.h"
+#include "daemon/report/model/finding.h"
 
 #include "daemon/report/model/arena.h"
 #include "daemon/report/model/argument_stats.h"
@@ -381,7 +382,10 @@ static int build(struct builder *builder, const struct cct *cct)
 	profile->facts.losses.counts[LOSS_SOURCE_DENIED] += refusals.denied;
 	profile->facts.losses.counts[LOSS_SOURCE_REFUSED] += refusals.refused;
 	profile->facts.losses.counts[LOSS_SOURCE_UNANSWERED] += refusals.unanswered;
-	return profile_sources_collect(profile, builder->owned->sources, &builder->owned->arena);
+	if (profile_sources_collect(profile, builder->owned->sources, &builder->owned->arena))
+		return -ENOMEM;
+	/* Of one that is to be merged, nobody looks at them. */
+	return profile->facts.all_pairs ? 0 : findings_make(profile, &builder->owned->arena);
 }
 
 static void builder_deinit(struct builder *builder)

@@ -56,6 +56,7 @@ void profile_line_write(struct arena *arena, const struct line_entry *entry,
 	line->finding = entry->finding;
 	line->finding_ns = entry->finding_ns;
 	line->expression = entry->expression;
+	line->example = entry->example;
 	line->column = entry->column;
 	line->end_column = entry->end_column;
 	line->end_line = entry->end_line;

@@ -2,6 +2,7 @@
 #include "daemon/report/model/slow_pattern.h"
 
 #include "common/array.h"
+#include "daemon/report/model/argument_evidence.h"
 #include "daemon/report/model/own_line.h"
 #include "daemon/report/model/pattern_text.h"
 
@@ -25,72 +26,88 @@ enum pattern_id {
 	PATTERN_COUNT
 };
 
+#define WAY(...) (&(const struct slow_way){ __VA_ARGS__ })
+
 static const struct slow_pattern patterns[PATTERN_COUNT] = {
 	[PATTERN_ITERROWS] = {
 		"iterrows", "a data frame is gone through row by row",
-		"it builds a Series for each row",
-		"Work on whole columns; where that cannot be, itertuples() builds no Series.",
+		&slow_way_iterrows,
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_ITERTUPLES] = {
 		"itertuples-in-apply", "each call of apply() goes through a data frame",
-		"for each row or group it goes through a data frame again",
-		"Join or merge the two frames once, or look rows up by index.",
+		WAY("goes through a data frame again for each row or group",
+		    "join or merge the two frames once, or look rows up by index",
+		    "df = df.merge(prices, on=\"item\")"),
 		CATEGORY_INEFFICIENT_ALGORITHM,
+		false,
 	},
 	[PATTERN_APPLY_ROWS] = {
 		"apply-rows", "a Python function is called for each row of a data frame",
-		"it builds a Series for each row and calls a Python function with it",
-		"Write the function in terms of whole columns, such as df.a * df.b or numpy.where().",
+		&slow_way_apply_rows,
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_GROWING_ARRAY] = {
 		"growing-array", "an array or a frame grows by copies",
-		"it copies all that is there already to add a little",
-		"Collect the parts in a list, and join them once, after the loop.",
+		&slow_way_growing_array,
 		CATEGORY_INEFFICIENT_ALGORITHM,
+		false,
 	},
 	[PATTERN_GROWING_LIST] = {
 		"growing-list", "a list grows by copies",
-		"it copies the whole list to add a little",
-		"Use append(), extend() or +=; itertools.chain() joins many lists.",
+		WAY("copies the whole list to add a little",
+		    "use append(), extend() or +=; itertools.chain() joins many lists",
+		    "rows.append(row) in place of rows = rows + [row]"),
 		CATEGORY_INEFFICIENT_ALGORITHM,
+		false,
 	},
 	[PATTERN_BLOCKED_LOOP] = {
 		"blocked-loop", "a coroutine makes a blocking call",
-		"it blocks the event loop, so that all other tasks wait meanwhile",
-		"Use an asynchronous client, or await asyncio.to_thread().",
+		WAY("blocks the event loop, so that all other tasks wait meanwhile",
+		    "use an asynchronous client, or await asyncio.to_thread()",
+		    "answer = await asyncio.to_thread(requests.get, url)"),
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_SINGLE_FLOATS] = {
 		"single-floats", "single elements of an array are made Python numbers",
-		"it takes single elements out of an array and makes a Python number of each",
-		"Use operations on whole arrays, or tolist() once, before the loop.",
+		WAY("takes single elements out of an array and makes a Python number of each",
+		    "use operations on whole arrays, or tolist() once, before the loop",
+		    "for x in a.tolist():"),
 		CATEGORY_SLICE_UNDERUTILISATION,
+		false,
 	},
 	[PATTERN_COMPILED_AGAIN] = {
 		"compiled-again", "regular expressions are compiled or looked up at each call",
-		"each call compiles a regular expression, or looks it up among those compiled before",
-		"Call re.compile() once, outside of the loop, and use the methods of its result.",
+		WAY("compiles a regular expression at each call, or looks it up among those compiled before",
+		    "call re.compile() once, outside of the loop, and use the methods of its result",
+		    "word = re.compile(r\"\\w+\"), once; then word.match(text)"),
 		CATEGORY_LOOP_INVARIANT,
+		false,
 	},
 	[PATTERN_JSON] = {
 		"json", "JSON is read or written again and again",
-		"each call reads or writes all of a JSON text",
-		"Keep the outcome where the text, or the object, is the same as before.",
+		WAY("reads or writes all of a JSON text at each call",
+		    "keep the outcome where the text, or the object, is the same as before",
+		    "if text != last: last, value = text, json.loads(text)"),
 		CATEGORY_REPEATED_CALL,
+		true,
 	},
 	[PATTERN_DEEP_COPY] = {
 		"deep-copy", "objects are copied deeply",
-		"it copies an object with all that it holds, field by field, in Python",
-		"Copy only what changes: copy.copy(), dataclasses.replace(), or a constructor.",
+		&slow_way_deep_copy,
 		CATEGORY_API_MISUSE,
+		false,
 	},
 	[PATTERN_SINGLE_CELLS] = {
 		"single-cells", "a data frame is read or written cell by cell",
-		"it goes through pandas's indexing for each cell or row",
-		"Work on whole columns, or on to_numpy() of them; for a single cell there is .at.",
+		WAY("goes through pandas's indexing for each cell or row",
+		    "work on whole columns, or on to_numpy() of them; for a single cell there is .at",
+		    "prices = df.price.to_numpy(), once; then prices[i]"),
 		CATEGORY_SLICE_UNDERUTILISATION,
+		false,
 	},
 };
 
@@ -302,6 +319,13 @@ static const struct profile_line *line_at(const struct profile *profile,
 	return NULL;
 }
 
+/* What its calls get was compared, and is something else each time. */
+static bool is_never_the_same(const struct profile_line *line)
+{
+	return argument_evidence_verdict(&line->evidence.arguments, line->charged_ns) ==
+	       ARGUMENT_NEEDED;
+}
+
 static size_t take_hits(const struct profile *profile, const struct pattern_search *search,
 			struct slow_pattern_hit *hits, size_t max)
 {
@@ -311,12 +335,12 @@ static size_t take_hits(const struct profile *profile, const struct pattern_sear
 	for (size_t i = 0; i < search->count && count < max; i++) {
 		const struct hit *hit = &search->hits[i];
 		const struct profile_line *line = line_at(profile, hit->frame);
+		const struct slow_pattern *pattern = &patterns[hit->pattern];
 
 		if (!hit->time_ns || (double)hit->time_ns < least_ns)
 			break;
-		if (line)
-			hits[count++] = (struct slow_pattern_hit){ &patterns[hit->pattern], line,
-								   hit->time_ns };
+		if (line && !(pattern->of_the_same && is_never_the_same(line)))
+			hits[count++] = (struct slow_pattern_hit){ pattern, line, hit->time_ns };
 	}
 	return count;
 }

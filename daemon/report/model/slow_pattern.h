@@ -12,6 +12,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_SLOW_PATTERN_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_SLOW_PATTERN_H
 
+#include "daemon/detect/slow_call.h"
 #include "daemon/report/model/profile.h"
 
 /* Under lines with less of the CPU time a pattern is not worth naming. */
@@ -20,9 +21,9 @@
 struct slow_pattern {
 	const char *name;     /* for machines: "iterrows" */
 	const char *headline; /* without a full stop: "a data frame is gone through row by row" */
-	const char *does;     /* what the line does: "it builds a Series for each row" */
-	const char *advice;   /* what to do instead, a sentence */
+	const struct slow_way *way;
 	enum category category;
+	bool of_the_same; /* it is slow for what is done again alone */
 };
 
 struct slow_pattern_hit {

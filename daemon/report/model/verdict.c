@@ -86,8 +86,8 @@ static void say_under(struct verdict *verdict, uint64_t time_ns, uint64_t total_
 	struct figure share = figure_sampled(time_ns, total_ns, verdict->samples);
 
 	if (pattern)
-		verdict_say(verdict, "%s of the CPU time is under this line: %s. %s", share.text,
-			    pattern->does, pattern->advice);
+		verdict_say(verdict, "%s of the CPU time is under this line, which %s: %s.",
+			    share.text, pattern->way->does, pattern->way->instead);
 	else
 		verdict_say(verdict, "%s of the CPU time is under this line.", share.text);
 }
@@ -104,7 +104,7 @@ static void say_library_line(struct verdict *verdict, const struct own_line *own
 
 static void say_advice(struct verdict *verdict, const struct finding *finding)
 {
-	if (finding->advice)
+	if (finding->advice[0])
 		verdict_say(verdict, "%s: %s",
 			    finding->certainty == FINDING_POSSIBLE ? "Perhaps" : "Likely",
 			    finding->advice);
@@ -127,12 +127,12 @@ static void say_finding(struct verdict *verdict, const struct finding *finding, 
 		verdict_say(verdict, "%s", finding->what);
 	else if (!finding->pattern)
 		say_advice(verdict, finding);
-	if (finding->saving_ns) {
+	if (finding->saving_ns)
 		verdict_say(verdict, "%s", finding->gain);
+	if (finding->example)
+		verdict_say(verdict, "For example: %s", finding->example);
+	if (finding->saving_ns)
 		verdict_say(verdict, "%s", finding->evidence);
-	}
-	if (finding->by_arguments)
-		say_advice(verdict, finding);
 	if (finding->caution[0])
 		verdict_say(verdict, "%s", finding->caution);
 	if (finding->own.line)
@@ -235,7 +235,7 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 	char watched[96];
 
 	verdict->kind = VERDICT_TOO_FEW;
-	verdict->headline = "too few accesses to tell whether work is repeated";
+	verdict->headline = "too little was seen to tell whether this line repeats work";
 	verdict->line = line;
 	if (own_line_is_foreign(line) && own_line_find(profile, line, &own)) {
 		verdict->own_line = own.line;
@@ -244,6 +244,7 @@ static void say_unsupported(struct verdict *verdict, const struct profile *profi
 		say_library_line(verdict, &own);
 	} else {
 		verdict_show(verdict, line);
+		say_under(verdict, line->total_ns, total_ns, NULL);
 	}
 	if (sampled(line->accesses))
 		snprintf(watched, sizeof(watched),
@@ -304,33 +305,42 @@ static void say_no_samples(struct verdict *verdict)
 		    "or all samples were lost: --details shows that under DATA QUALITY.");
 }
 
+/* A few accesses, of which nobody can say what to do about them, are no reason to go there. */
+static bool is_little(const struct finding *finding)
+{
+	return finding->certainty == FINDING_POSSIBLE && !finding->by_arguments &&
+	       !finding->pattern && !finding->advice[0];
+}
+
 /* A saving that samples show leads, unless a pattern takes more than twice as much. */
 #define PATTERN_LEADS 2
 
 /* The first, and behind a pattern what could be saved elsewhere. false: there is none. */
 static bool say_findings(struct verdict *verdict, const struct profile *profile)
 {
-	struct finding *findings = calloc(FINDINGS_MAX, sizeof(*findings));
-	int found = findings ? findings_find(profile, findings, FINDINGS_MAX) : -ENOMEM;
-	size_t count = found < 0 ? 0 : (size_t)found, patterns = 0;
+	struct findings findings;
+	int error = findings_of(profile, &findings);
+	size_t count = findings.count, patterns = 0;
 	uint64_t total_ns = time_sum(profile->time_ns);
-	const struct finding *first = findings;
+	const struct finding *first = findings.items;
 
-	if (found < 0)
-		verdict->error = found;
-	while (patterns < count && findings[patterns].saving_ns)
+	if (error)
+		verdict->error = error;
+	while (patterns < count && findings.items[patterns].saving_ns)
 		patterns++;
 	if (patterns && patterns < count &&
-	    (double)findings[patterns].pattern_ns > PATTERN_LEADS * (double)first->saving_ns)
-		first = &findings[patterns];
-	if (count) {
+	    (double)findings.items[patterns].pattern_ns > PATTERN_LEADS * (double)first->saving_ns)
+		first = &findings.items[patterns];
+	if (count && is_little(first)) {
+		say_unsupported(verdict, profile, first->line);
+	} else if (count) {
 		verdict->kind = first->saving_ns ? VERDICT_FINDING : VERDICT_PATTERN;
 		verdict->headline = first->headline;
 		say_finding(verdict, first, total_ns);
 	}
-	if (count && first != findings)
-		add_finding(verdict, findings, total_ns);
-	free(findings);
+	if (count && first != findings.items)
+		add_finding(verdict, findings.items, total_ns);
+	findings_deinit(&findings);
 	return count > 0;
 }
 
@@ -353,14 +363,19 @@ static void find(const struct profile *profile, struct verdict *verdict)
 	}
 	if (watched == 0) {
 		verdict->kind = VERDICT_TIME_ONLY;
-		verdict->headline = "time only: no memory access was watched";
 		say_hottest(verdict, profile);
+		verdict->headline =
+			verdict->line ? "the hottest line; whether it repeats work was not seen"
+				      : "whether work is repeated was not seen";
 		say_class(verdict, profile->time_ns, total_ns);
 	} else if (interval_wilson(0, watched).high >= FINDING_SHARE_MIN) {
 		/* Were none of so many redundant, a finding could still have been missed. */
 		verdict->kind = VERDICT_TOO_FEW;
-		verdict->headline = "too few accesses to tell whether work is repeated";
 		say_hottest(verdict, profile);
+		verdict->headline = verdict->line ? "the hottest line; too little was seen "
+						    "to tell whether it repeats work"
+						  : "too little was seen to tell whether work is "
+						    "repeated";
 		verdict_say(verdict,
 			    "%" PRIu64 " memory %s watched. Profile longer, or with a higher "
 			    "--rate, to tell.",
@@ -368,8 +383,10 @@ static void find(const struct profile *profile, struct verdict *verdict)
 		say_class(verdict, profile->time_ns, total_ns);
 	} else {
 		verdict->kind = VERDICT_NOTHING;
-		verdict->headline = "no redundant line stands out";
 		say_hottest(verdict, profile);
+		verdict->headline = verdict->line ? "the hottest line; none that repeats work "
+						    "stands out"
+						  : "no line that repeats work stands out";
 		say_small_ones(verdict, profile);
 	}
 }
@@ -389,14 +406,14 @@ const char *verdict_kind_name(enum verdict_kind kind)
 
 void verdict_add_finding(const struct profile *profile, struct verdict *verdict)
 {
-	struct finding finding;
+	struct findings findings;
+	int error = findings_of(profile, &findings);
 
-	int count = findings_find(profile, &finding, 1);
-
-	if (count < 0)
-		verdict->error = count;
-	if (count > 0)
-		add_finding(verdict, &finding, time_sum(profile->time_ns));
+	if (error)
+		verdict->error = error;
+	if (findings.count)
+		add_finding(verdict, findings.items, time_sum(profile->time_ns));
+	findings_deinit(&findings);
 }
 
 int verdict_find(const struct profile *profile, struct verdict *ret_verdict)

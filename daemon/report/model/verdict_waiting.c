@@ -243,12 +243,17 @@ static void say_asleep(struct verdict *verdict, const struct profile_facts *fact
 	if (!facts->queued_known || facts->target_exited || duration_ns < DURATION_MIN_NS ||
 	    facts->waits)
 		return;
-	if ((double)facts->cpu_ns + (double)facts->queued_ns < ASLEEP_SHARE_MAX * duration_ns)
-		verdict_say(
-			verdict,
-			"It used a CPU for %s of the time and slept otherwise: --mode time --idle "
-			"shows what for, and pieprofd dump shows where it is now.",
-			figure_part(facts->cpu_ns, facts->duration_ns).text);
+	if ((double)facts->cpu_ns + (double)facts->queued_ns >= ASLEEP_SHARE_MAX * duration_ns)
+		return;
+	/* What used the little CPU time is not why it is slow. */
+	if (verdict->kind == VERDICT_UNSAMPLED)
+		verdict->headline = "it slept, and used next to no CPU time";
+	else if (verdict->kind > VERDICT_PATTERN && verdict->kind < VERDICT_DEADLOCK)
+		verdict->headline = "it mostly slept; --idle says what for";
+	verdict_say(verdict,
+		    "It used a CPU for %s of the time and slept otherwise: --mode time --idle "
+		    "shows what for, and pieprofd dump shows where it is now.",
+		    figure_part(facts->cpu_ns, facts->duration_ns).text);
 }
 
 static const char *waiting_headline(const struct wait_place *first)

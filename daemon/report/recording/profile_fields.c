@@ -102,6 +102,7 @@ static const struct field line_fields[] = {
 	STRING_OR_NULL(struct profile_line, finding),
 	WORDS(struct profile_line, finding_ns),
 	STRING_OR_NULL(struct profile_line, expression),
+	STRING_OR_NULL(struct profile_line, example),
 	NUMBER(struct profile_line, column, 0),
 	NUMBER(struct profile_line, end_column, 0),
 	NUMBER(struct profile_line, end_line, 0),

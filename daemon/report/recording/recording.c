@@ -3,6 +3,7 @@
 
 #include "common/printable.h"
 #include "common/whole_file.h"
+#include "daemon/report/model/finding.h"
 #include "daemon/report/recording/profile_codec.h"
 
 #include <errno.h>
@@ -234,6 +235,8 @@ static struct recording *recording_decode(const struct reading *reading, const u
 		arena_init(&recording->arena, ARENA_BYTES_MAX);
 		failure = profile_decode(bytes, (size_t)reading->header.profile_bytes,
 					 &recording->arena, &recording->profile);
+		if (!failure)
+			failure = findings_make(&recording->profile, &recording->arena);
 	}
 	if (!failure)
 		return recording;

@@ -176,7 +176,7 @@ function showReport(report, tree, base) {
 
 	function captionOf() {
 		return 'Shares of ' + duration(rangeTime) + ' of CPU time' +
-			(range ? ' in the range; what could be saved is of the whole run' : '') + '; a heading sorts';
+			(range ? ' in the range; what lines could save is of the whole run' : '') + '; a heading sorts';
 	}
 
 	function startLines() {
@@ -278,11 +278,14 @@ function showReport(report, tree, base) {
 			article.append(element('p', {}, 'Called from ', ...placeLinks(finding.own_line.file, finding.own_line.line,
 				shortWords(finding.own_line.file, finding.own_line.line)), ' in ', shown(finding.own_line.function)));
 		paragraph(finding.what);
-		article.append(element('p', { class: 'figures' }, shown(finding.gain)));
+		if (finding.gain)
+			article.append(element('p', { class: 'figures' }, shown(finding.gain)));
 		paragraph(finding.evidence);
 		paragraph(finding.caution);
 		if (finding.advice)
 			article.append(element('p', {}, element('strong', {}, category(finding.category) ? finding.category + ': ' : ''), shown(finding.advice)));
+		if (finding.example)
+			article.append(element('p', {}, 'For example: ', element('code', {}, shown(finding.example))));
 		if (line)
 			article.append(linkList(line));
 		return article;
@@ -302,7 +305,7 @@ function showReport(report, tree, base) {
 		const found = new Set(findings.map(finding => finding.file + '\n' + finding.line));
 		const items = findings.concat(lines.filter(line => !found.has(line.file + '\n' + line.line)));
 
-		list('redundant-list', items, findings.length || 5, item => item.gain ? findingArticle(item) : redundantLine(item));
+		list('redundant-list', items, findings.length || 5, item => item.headline ? findingArticle(item) : redundantLine(item));
 		if (!items.length)
 			document.getElementById('redundant-list').append(element('p', {}, noneSeen()));
 	}
@@ -355,7 +358,7 @@ function showReport(report, tree, base) {
 
 		details.append(element('p', {}, pair.redundant + ' of ' + pair.sampled + ' watched ' + verb +
 			's found the same value: ' + percent(pair.share, 1) + ' (95% interval ' + percent(pair.share_low, 1) + ' to ' +
-			percent(pair.share_high, 1) + '). ' + duration(pair.avoidable_ns) + ' avoidable.'));
+			percent(pair.share_high, 1) + '). Could save ' + duration(pair.avoidable_ns) + '.'));
 		if (category(pair.category))
 			details.append(element('p', {}, element('strong', {}, pair.category + ': '), shown(pair.advice || '')));
 		if (common)
@@ -371,7 +374,7 @@ function showReport(report, tree, base) {
 		const at = innermostPython(pair.first);
 		const where = at < 0 ? 'no Python frame' : place(lastComponent(pair.first[at].file), pair.first[at].line);
 		return 'Pair ' + (index + 1) + ': ' + pair.kind + 's at ' + where + ', ' + pair.redundant + ' of ' + pair.sampled +
-			' the same, ' + duration(pair.avoidable_ns) + ' avoidable';
+			' the same, could save ' + duration(pair.avoidable_ns);
 	}
 
 	function makePair(pair, index) {
