@@ -29,6 +29,16 @@ def check_near(actual, expected, share, what, slack=20):
     check(abs(actual - expected) <= share * expected + slack, "%s: %d, expected %d" % (what, actual, expected))
 
 
+def look_and_rss(pid):
+    """A look at a process that is asleep, and what is in RAM: the kernel joins pages to huge ones when it likes."""
+    for _ in range(5):
+        before = rss_of(pid)
+        heap = look(pid)
+        if rss_of(pid) == before:
+            break
+    return heap, before
+
+
 def check_types(heap, truth, share):
     for name in ("Order", "Line", "ndarray"):
         check_near(count_of(heap, name), truth["types"][name], share, name)
@@ -70,8 +80,7 @@ def test_shapes(interpreter):
     with waiting_target(interpreter, "heap_shapes.py", "--count", COUNT) as (target, said):
         truth = json.loads(said[0])
         before = switches(target.pid)
-        heap = look(target.pid)
-        rss = rss_of(target.pid)
+        heap, rss = look_and_rss(target.pid)
         # Nobody was so much as woken up, or traced.
         check_equal(switches(target.pid), before, "times that threads went to sleep")
         check_equal(status_of(target.pid)["TracerPid"], "0", "TracerPid")
@@ -96,8 +105,7 @@ def test_malloc(one_interpreter):
     """Each object a chunk of glibc's."""
     with waiting_target(copy_with(one_interpreter, PYTHONMALLOC="malloc"), "heap_shapes.py", "--count",
                         COUNT) as (target, said):
-        heap = look(target.pid)
-        rss = rss_of(target.pid)
+        heap, rss = look_and_rss(target.pid)
     check_types(heap, json.loads(said[0]), 0.001)
     check_regions(heap, rss)
     check_holders(heap)
@@ -112,8 +120,7 @@ def check_allocator(interpreter, name, library, malloc, held):
     """The same objects in memory of an allocator that is not read, found by references."""
     with waiting_target(copy_with(interpreter, LD_PRELOAD=library, PYTHONMALLOC=malloc), "heap_shapes.py", "--count",
                         COUNT) as (target, said):
-        heap = look(target.pid)
-        rss = rss_of(target.pid)
+        heap, rss = look_and_rss(target.pid)
         text = pieprofd("heap", target.pid).stdout
         run = pieprofd("heap", target.pid, "--no-holders", "--format", "json", code=0 if malloc != "malloc" else 5)
     what = "%s, %s" % (name, malloc)
