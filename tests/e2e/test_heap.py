@@ -159,8 +159,7 @@ def test_debug_allocators(one_interpreter):
     for malloc in ("debug", "malloc_debug"):
         with waiting_target(copy_with(one_interpreter, PYTHONMALLOC=malloc), "heap_shapes.py", "--count",
                             COUNT) as (target, said):
-            heap = look(target.pid)
-            rss = rss_of(target.pid)
+            heap, rss = look_and_rss(target.pid)
         check_types(heap, json.loads(said[0]), 0.001)
         check_regions(heap, rss)
         check_holders(heap)
