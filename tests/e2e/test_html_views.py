@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import os
 import re
 from random import Random
 
@@ -50,6 +51,8 @@ def focus(browser, element):
 
 def check_first_part(browser):
     """The part of the run in which work_first ran, and nothing else did."""
+    busy = browser.evaluate("document.getElementById('processors').textContent")
+    check(0 < float(busy.split()[0]) <= os.cpu_count(), "processors kept busy: %s of %d" % (busy, os.cpu_count()))
     check("Only 0." in visible(browser, "#range-bar"), "the bar: %s" % visible(browser, "#range-bar"))
     check("%" in found_by_search(browser, "work_first"), "work_first is not in its own part")
     second = found_by_search(browser, "work_second")
