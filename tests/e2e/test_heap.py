@@ -30,7 +30,7 @@ def check_near(actual, expected, share, what, slack=20):
 
 
 def look_and_rss(pid):
-    """A look at a process that is asleep, and what is in RAM: the kernel joins pages to huge ones when it likes."""
+    """A look at a process that is asleep, and what is in RAM before it and after: once 2 MB came in between."""
     for _ in range(5):
         before = rss_of(pid)
         heap = look(pid)
