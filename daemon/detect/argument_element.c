@@ -417,6 +417,8 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_OF_STATE:
 	case SLOW_INSIDE:
 		return true;
+	case SLOW_ROW:
+		return site->makes_row;
 	case SLOW_ON_TEXT:
 		return is_first_text(site);
 	case SLOW_ON_NUMBERS:

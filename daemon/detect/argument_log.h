@@ -52,7 +52,8 @@ struct argument_site {
 	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
-	uint8_t slow; /* slow_call.h's number of what it calls */
+	uint8_t slow;   /* slow_call.h's number of what it calls */
+	bool makes_row; /* slow_call_makes_row() was seen in it */
 	/* Samples whose operands were read, and those of them that had single numbers alone. */
 	uint32_t read, on_numbers;
 	uint64_t samples; /* that fell into it, contents read or not */

@@ -15,17 +15,24 @@ void argument_rows_find(struct argument_rows *rows, const struct argument_facts 
 			const struct argument_log *log)
 {
 	rows->count = 0;
-	for (uint32_t id = 0; id < log->site_count && rows->count < ARGUMENT_ROW_SITES_MAX; id++)
-		if (facts[id].slow && facts[id].call.in_loop &&
-		    slow_call_get(log->sites[id].slow)->when == SLOW_ROWS)
+	for (uint32_t id = 0; id < log->site_count && rows->count < ARGUMENT_ROW_SITES_MAX; id++) {
+		enum slow_when when =
+			facts[id].slow ? slow_call_get(log->sites[id].slow)->when : SLOW_ALWAYS;
+
+		if ((when == SLOW_ROWS && facts[id].call.in_loop) || when == SLOW_ROW)
 			rows->sites[rows->count++] = id;
+	}
 }
 
 static bool is_in_loop_of(const struct argument_facts *facts, const struct argument_log *log,
 			  uint32_t maker, uint32_t site)
 {
-	return log->sites[maker].code == log->sites[site].code &&
-	       log->sites[site].offset >= facts[maker].call.loop.start &&
+	if (log->sites[maker].code != log->sites[site].code)
+		return false;
+	/* One row is asked behind where it was looked up. */
+	if (!facts[maker].call.in_loop)
+		return log->sites[site].offset > log->sites[maker].offset;
+	return log->sites[site].offset >= facts[maker].call.loop.start &&
 	       log->sites[site].offset < facts[maker].call.loop.end;
 }
 

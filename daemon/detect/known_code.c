@@ -10,7 +10,8 @@ const struct known_code *known_codes_get(struct known_codes *codes, const struct
 
 	if (known->code != code)
 		*known = (struct known_code){ code, path_is_library(code->file),
-					      slow_call_draws(code), slow_call_find(code) };
+					      slow_call_draws(code), slow_call_makes_row(code),
+					      slow_call_find(code) };
 	return known;
 }
 
@@ -19,6 +20,19 @@ static bool is_further_in(enum slow_when when)
 {
 	return when == SLOW_ROWS || when == SLOW_GROUPS || when == SLOW_ITEMS ||
 	       when == SLOW_INSIDE || when == SLOW_ENLARGES;
+}
+
+bool known_codes_makes_row(struct known_codes *codes, const struct python_stack *stack,
+			   size_t callee)
+{
+	const struct known_code *known;
+
+	do {
+		known = known_codes_get(codes, stack->frames[callee].code);
+		if (known->makes_row)
+			return true;
+	} while (known->is_library && callee-- > 0);
+	return false;
 }
 
 uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_stack *stack,

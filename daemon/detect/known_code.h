@@ -18,6 +18,7 @@ struct known_code {
 	const struct python_code *code;
 	bool is_library;
 	bool draws;
+	bool makes_row;
 	uint8_t slow; /* slow_call_get() knows it; 0: none */
 };
 
@@ -35,5 +36,9 @@ const struct known_code *known_codes_get(struct known_codes *codes, const struct
  */
 uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_stack *stack,
 			       size_t callee);
+
+/* Does that frame, or one of its library further in, make a Series of one row? */
+bool known_codes_makes_row(struct known_codes *codes, const struct python_stack *stack,
+			   size_t callee);
 
 #endif

@@ -315,6 +315,13 @@ static const struct slow_call slow_calls[] = {
 	      "the engine \"c\", the default for a separator of one character, does so in C",
 	      "df = pandas.read_csv(name, sep=\";\", engine=\"c\")"),
 	  SLOW_INSIDE, 0.8 },
+	{ "__getitem__", "pandas/core/indexing.py",
+	  WAY("makes a Series of one row",
+	      "take the rows as plain values once (itertuples(), to_dict(\"index\")), or work on "
+	      "whole "
+	      "columns",
+	      "rows = df.to_dict(\"index\"), once; then rows[label][\"price\"]"),
+	  SLOW_ROW, 0.9 },
 	{ "_setitem_with_indexer_missing", "pandas/core/indexing.py",
 	  WAY("copies all rows to add one",
 	      "collect the rows in a list, and make the frame of them once",
@@ -353,6 +360,12 @@ uint8_t slow_call_find(const struct python_code *code)
 		    text_ends_with(code->file, slow_calls[i].file))
 			return (uint8_t)(i + 1);
 	return 0;
+}
+
+bool slow_call_makes_row(const struct python_code *code)
+{
+	return !strcmp(last_name(code), "fast_xs") &&
+	       text_ends_with(code->file, "pandas/core/internals/managers.py");
 }
 
 bool slow_call_draws(const struct python_code *code)

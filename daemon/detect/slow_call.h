@@ -40,6 +40,7 @@ enum slow_when {
 	SLOW_ON_LARGE, /* called with two arrays so long that their transforms take less */
 	SLOW_OF_STATE, /* always; what it gives is of the moment, whatever it is given */
 	SLOW_INSIDE,   /* always; there may be frames of its library around it */
+	SLOW_ROW,      /* looks a row up in a frame, and makes an object of it */
 	SLOW_ENLARGES, /* copies all to add a row; there may be frames of its library around it */
 };
 
@@ -65,6 +66,8 @@ struct slow_call {
 uint8_t slow_call_find(const struct python_code *code);
 /* Of a function in C, by its name: one of module builtins, or a method. */
 uint8_t slow_call_find_builtin(const char *name, bool of_builtins);
+/* pandas makes a Series of one row here. */
+bool slow_call_makes_row(const struct python_code *code);
 /* A library's function that draws, from a state that its object keeps. */
 bool slow_call_draws(const struct python_code *code);
 bool slow_call_is_builtin(uint8_t number);

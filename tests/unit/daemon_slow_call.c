@@ -124,6 +124,12 @@ static void test_whatever_is_given(void **state)
 	site_of(fixture, site)->slow =
 		slow_number("PythonParser.read", "/pandas/io/parsers/python_parser.py");
 	all_are(fixture, ARGUMENT_SLOW, site);
+	/* frame.loc[...]: a part of it, or one row that was seen to be made. */
+	site_of(fixture, site)->slow =
+		slow_number("_LocationIndexer.__getitem__", "/pandas/core/indexing.py");
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	site_of(fixture, site)->makes_row = true;
+	all_are(fixture, ARGUMENT_SLOW, site);
 }
 
 /* m = [*m, n]: copied, made a tuple, and what m was is freed. */
