@@ -9,8 +9,8 @@
 #define OVERDRAFT_NS        10e6
 #define FIRST_CYCLE_NS      150e3
 #define FIRST_CLOCK_STOP_NS 150e3
-/* The first stop of all, with its waking: 0.2 to 0.6 ms were seen of it, 0.5 to 1.3 ms where accesses
- * are followed (the longer ones on a busy machine). */
+/* The first stop of all, with its waking: 0.2 to 0.6 ms were seen of it, 0.5 to 1.3 ms where
+ * accesses are followed (the longer ones on a busy machine). */
 #define FIRST_STOP_NS    400e3
 #define FIRST_CAPTURE_NS 900e3
 /* Of all that a thread has earned, so much it may owe before its clock waits, up to a step of debt.
