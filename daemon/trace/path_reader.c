@@ -49,10 +49,10 @@ int path_reader_create(pid_t pid, struct impersonator *impersonator, struct call
 {
 	struct path_reader *reader = calloc(1, sizeof(*reader));
 	struct error error;
-	int failure = reader ? 0 : -ENOMEM;
+	int failure = 0;
 
-	if (failure)
-		return failure;
+	if (!reader)
+		return -ENOMEM;
 	reader->paths = paths;
 	reader->known = calloc(SLOTS, sizeof(reader->known[0]));
 	if (!reader->known)
