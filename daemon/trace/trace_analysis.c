@@ -101,10 +101,18 @@ static struct path_figures *path_of(struct trace_analysis *analysis, uint16_t fu
 	return &analysis->paths[at];
 }
 
+static void add_to_sums(struct call_sums *sums, const struct trace_event *event, uint64_t ns)
+{
+	sums->calls++;
+	sums->ns += ns;
+	sums->bytes += event->bytes;
+	if (ns > sums->longest_ns)
+		sums->longest_ns = ns;
+}
+
 static void add_call(struct trace_analysis *analysis, struct rank_figures *rank,
 		     const struct trace_event *event)
 {
-	struct function_figures *figures = &analysis->functions[event->function];
 	uint64_t ns = within(analysis, event);
 	struct path_figures *path;
 
@@ -113,19 +121,10 @@ static void add_call(struct trace_analysis *analysis, struct rank_figures *rank,
 	rank->calls++;
 	analysis->calls++;
 	analysis->unknown_paths += event->path == CALL_PATH_NONE;
-	figures->calls++;
-	figures->ns += ns;
-	figures->bytes += event->bytes;
-	if (ns > figures->longest_ns)
-		figures->longest_ns = ns;
+	add_to_sums(&analysis->functions[event->function].sums, event, ns);
 	path = path_of(analysis, event->function, event->path);
-	if (!path)
-		return;
-	path->calls++;
-	path->ns += ns;
-	path->bytes += event->bytes;
-	if (ns > path->longest_ns)
-		path->longest_ns = ns;
+	if (path)
+		add_to_sums(&path->sums, event, ns);
 }
 
 static void add_thread(struct thread_time *threads, unsigned *count, uint32_t thread, uint64_t ns)
@@ -243,10 +242,10 @@ static void add_wait(struct trace_analysis *analysis, const struct collective_wa
 	add_to_pair(analysis, wait);
 	if (wait->function >= mpi_function_count)
 		return;
-	analysis->functions[wait->function].waits_ns += wait->ns;
+	analysis->functions[wait->function].sums.waits_ns += wait->ns;
 	path = path_of(analysis, wait->function, wait->path);
 	if (path)
-		path->waits_ns += wait->ns;
+		path->sums.waits_ns += wait->ns;
 }
 
 static void take_wait(void *context, const struct collective_wait *wait)
@@ -321,8 +320,8 @@ static int compare_functions(const void *left, const void *right)
 {
 	const struct function_figures *a = left, *b = right;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+	if (a->sums.ns != b->sums.ns)
+		return a->sums.ns > b->sums.ns ? -1 : 1;
 	return a->function < b->function ? -1 : a->function > b->function;
 }
 
@@ -330,8 +329,8 @@ static int compare_paths(const void *left, const void *right)
 {
 	const struct path_figures *a = left, *b = right;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+	if (a->sums.ns != b->sums.ns)
+		return a->sums.ns > b->sums.ns ? -1 : 1;
 	if (a->function != b->function)
 		return a->function < b->function ? -1 : 1;
 	return a->path < b->path ? -1 : a->path > b->path;
@@ -357,7 +356,7 @@ static void sort_figures(struct trace_analysis *analysis)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < analysis->function_count; i++)
-		if (analysis->functions[i].calls)
+		if (analysis->functions[i].sums.calls)
 			analysis->functions[kept++] = analysis->functions[i];
 	analysis->function_count = kept;
 	if (kept)

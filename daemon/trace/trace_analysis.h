@@ -35,19 +35,22 @@ struct rank_figures {
 	uint64_t sent, sent_bytes, received;
 };
 
-/* By MPI function, all ranks. */
-struct function_figures {
-	uint16_t function;
+/* Of calls, of all ranks. */
+struct call_sums {
 	uint64_t calls, ns, longest_ns, bytes;
 	uint64_t waits_ns; /* of it: for others */
 };
 
-/* By MPI function and the Python lines from which it was called, all ranks. */
+struct function_figures {
+	uint16_t function;
+	struct call_sums sums;
+};
+
+/* By MPI function and the Python lines from which it was called. */
 struct path_figures {
 	uint32_t path; /* of call_path.h; CALL_PATH_NONE: not known */
 	uint16_t function;
-	uint64_t calls, ns, longest_ns, bytes;
-	uint64_t waits_ns; /* of it: for others */
+	struct call_sums sums;
 };
 
 /* Who waited for whom, in receives or in collective operations. */

@@ -76,6 +76,13 @@ static json_t *json_ranks(const struct trace_analysis *analysis)
 	return array;
 }
 
+static json_t *json_with_sums(json_t *object, const struct call_sums *sums)
+{
+	return WITH_COUNTS(object, { "calls", sums->calls }, { "ns", sums->ns },
+			   { "longest_ns", sums->longest_ns }, { "bytes", sums->bytes },
+			   { "waits_ns", sums->waits_ns });
+}
+
 static json_t *json_functions(const struct trace_analysis *analysis)
 {
 	json_t *array = json_array();
@@ -86,10 +93,7 @@ static json_t *json_functions(const struct trace_analysis *analysis)
 
 		object = json_with(object, "function",
 				   json_text(mpi_function_name(function->function)));
-		object = WITH_COUNTS(object, { "calls", function->calls }, { "ns", function->ns },
-				     { "longest_ns", function->longest_ns },
-				     { "bytes", function->bytes },
-				     { "waits_ns", function->waits_ns });
+		object = json_with_sums(object, &function->sums);
 		array = json_appended(array, object);
 	}
 	return array;
@@ -106,9 +110,7 @@ static json_t *json_call_paths(const struct trace_analysis *analysis)
 		object =
 			json_with(object, "function", json_text(mpi_function_name(path->function)));
 		object = json_with(object, "path", json_path(analysis, path->path));
-		object = WITH_COUNTS(object, { "calls", path->calls }, { "ns", path->ns },
-				     { "longest_ns", path->longest_ns }, { "bytes", path->bytes },
-				     { "waits_ns", path->waits_ns });
+		object = json_with_sums(object, &path->sums);
 		array = json_appended(array, object);
 	}
 	return array;

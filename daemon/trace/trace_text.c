@@ -189,11 +189,12 @@ static void put_functions(const struct text_layout *layout, const struct trace_a
 		const struct function_figures *function = &analysis->functions[i];
 
 		put_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s %10s %10s",
-			 mpi_function_name(function->function), function->calls,
-			 figure_ns(function->ns).text,
-			 figure_part(function->ns, analysis->mpi_ns).text,
-			 figure_ns(function->waits_ns).text, figure_ns(function->longest_ns).text,
-			 function->bytes ? figure_bytes(function->bytes).text : "-");
+			 mpi_function_name(function->function), function->sums.calls,
+			 figure_ns(function->sums.ns).text,
+			 figure_part(function->sums.ns, analysis->mpi_ns).text,
+			 figure_ns(function->sums.waits_ns).text,
+			 figure_ns(function->sums.longest_ns).text,
+			 function->sums.bytes ? figure_bytes(function->sums.bytes).text : "-");
 	}
 	if (analysis->function_count > rows)
 		put_line(layout, "  and %zu more: --details", analysis->function_count - rows);
@@ -212,9 +213,10 @@ static void put_paths(const struct text_layout *layout, const struct trace_analy
 		if (!words_of(analysis, path->path, words, sizeof(words)))
 			snprintf(words, sizeof(words), "a line that is not known");
 		put_line(layout, "  %10s %7s  %s, %" PRIu64 " call%s, %s of it waits",
-			 figure_ns(path->ns).text, figure_part(path->ns, analysis->mpi_ns).text,
-			 mpi_function_name(path->function), path->calls, figure_plural(path->calls),
-			 figure_ns(path->waits_ns).text);
+			 figure_ns(path->sums.ns).text,
+			 figure_part(path->sums.ns, analysis->mpi_ns).text,
+			 mpi_function_name(path->function), path->sums.calls,
+			 figure_plural(path->sums.calls), figure_ns(path->sums.waits_ns).text);
 		put_line(layout, "  %18s  at %s", "", words);
 	}
 	if (analysis->path_count > rows)

@@ -96,11 +96,11 @@ static void test_paths(void **state)
 	plain_from("MPI_Barrier", 1, 1000, 1010, CALL_PATH_NONE);
 	end(1100);
 	assert_int_equal(analysis.begin_ns, 400);
-	assert_int_equal(figures_of(7)->calls, 2);
-	assert_int_equal(figures_of(7)->ns, 200);
-	assert_int_equal(figures_of(8)->ns, 50);
-	assert_int_equal(figures_of(9)->ns, 300);
-	assert_int_equal(figures_of(9)->waits_ns, 200);
+	assert_int_equal(figures_of(7)->sums.calls, 2);
+	assert_int_equal(figures_of(7)->sums.ns, 200);
+	assert_int_equal(figures_of(8)->sums.ns, 50);
+	assert_int_equal(figures_of(9)->sums.ns, 300);
+	assert_int_equal(figures_of(9)->sums.waits_ns, 200);
 	assert_int_equal(analysis.unknown_paths, 2);
 	assert_int_equal(analysis.wait_count, 1);
 	assert_int_equal(analysis.waits[0].path, 9);
