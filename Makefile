@@ -68,7 +68,7 @@ PROGRAMS     := clock mpi
 PROGRAM_FLAGS = --target=bpf -O2 -g -fdebug-compilation-dir=. -Wall -Wextra -Wno-unused-parameter \
 	-I. -I/usr/include/$(shell $(CC) -print-multiarch)
 
-$(O)/attach/bpf/%.program: attach/bpf/%.bpf.c attach/bpf/%_record.h attach/bpf/%.program
+$(O)/attach/bpf/%.program: attach/bpf/%.bpf.c $(wildcard attach/bpf/*.h) attach/bpf/%.program
 	@mkdir -p $(@D)
 	$(call quiet,BPF,$@)$(if $(CLANG),$(CLANG) $(PROGRAM_FLAGS) -c -o $@ $<,cp attach/bpf/$*.program $@)
 

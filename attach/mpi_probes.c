@@ -54,7 +54,7 @@ struct mpi_probes {
 	struct bpf_object *object;
 	struct mpi_target *targets; /* the program's, mapped */
 	struct ring_buffer *ring;
-	int calls_fd, enter_fd, return_fd;
+	int calls_fd, pythons_fd, enter_fd, return_fd;
 	bool by_links; /* MPI_PROBES_LINK */
 	int uprobe_type;
 	uint64_t return_bit;
@@ -104,8 +104,9 @@ static int find_parts(struct mpi_probes *probes, const struct mpi_shape *shapes,
 	void *targets;
 
 	probes->calls_fd = bpf_object__find_map_fd_by_name(probes->object, "calls");
+	probes->pythons_fd = bpf_object__find_map_fd_by_name(probes->object, "pythons");
 	if (!enter || !leave || targets_fd < 0 || shapes_fd < 0 || ring_fd < 0 ||
-	    probes->calls_fd < 0)
+	    probes->calls_fd < 0 || probes->pythons_fd < 0)
 		return -ENOENT;
 	probes->enter_fd = bpf_program__fd(enter);
 	probes->return_fd = bpf_program__fd(leave);
@@ -411,6 +412,14 @@ void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
 void mpi_probes_record(struct mpi_probes *probes, unsigned slot, bool record)
 {
 	__atomic_store_n(&probes->targets[slot].recording, record, __ATOMIC_RELAXED);
+}
+
+int mpi_probes_set_python(struct mpi_probes *probes, unsigned slot,
+			  const struct clock_config *python)
+{
+	uint32_t key = slot;
+
+	return bpf_map_update_elem(probes->pythons_fd, &key, python, BPF_ANY) ? -errno : 0;
 }
 
 struct mpi_target mpi_probes_counts(const struct mpi_probes *probes, unsigned slot)

@@ -66,6 +66,12 @@ void mpi_probes_remove(struct mpi_probes *probes, unsigned slot);
 
 void mpi_probes_record(struct mpi_probes *probes, unsigned slot, bool record);
 
+/* Where its interpreter keeps what: from then on calls come with the Python lines that made them.
+ */
+__attribute__((warn_unused_result)) int mpi_probes_set_python(struct mpi_probes *probes,
+							      unsigned slot,
+							      const struct clock_config *python);
+
 /* What the program has counted of it so far. */
 struct mpi_target mpi_probes_counts(const struct mpi_probes *probes, unsigned slot);
 

@@ -12,57 +12,16 @@
  * times at most. Memory that is not there is passed over.
  */
 #include "attach/bpf/clock_record.h"
+#include "attach/bpf/python_thread.h"
 
 #include <asm/ptrace.h>
-#include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-
-#define THREADS_MAX      16384
 #define PROCESSORS_MAX   1024       /* the daemon sets how many there are */
 #define RING_BYTES       (1u << 20) /* the daemon makes each as large as it likes */
-#define NAMESPACES_MAX   32
-#define SEARCH_STEPS_MAX 512
-#define CFRAMES_MAX      64
-#define SEARCH_AGAIN_NS  100000000ull
 #define USER_MODE        3
 #define FAULT_HALVES_MAX 16
 #define FAULTS_SETTLE_NS 100000000ull
-
-/* Of the kernel's structures, the members that are asked for: found by name when loading. */
-#define KERNEL_LAYOUT __attribute__((preserve_access_index))
-
-struct ns_common {
-	unsigned int inum;
-} KERNEL_LAYOUT;
-
-struct pid_namespace {
-	struct ns_common ns;
-} KERNEL_LAYOUT;
-
-struct upid {
-	int nr;
-	struct pid_namespace *ns;
-} KERNEL_LAYOUT;
-
-struct pid {
-	unsigned int level;
-	struct upid numbers[1];
-} KERNEL_LAYOUT;
-
-struct thread_struct {
-	unsigned long fsbase;
-} KERNEL_LAYOUT;
-
-struct task_struct {
-	int tgid;
-	struct task_struct *group_leader;
-	struct pid *thread_pid;
-	__u64 start_time;
-	struct thread_struct thread;
-} KERNEL_LAYOUT;
 
 /* What a sample is put together in, one a processor. */
 struct scratch {
@@ -84,11 +43,6 @@ struct fault_count {
 	__u32 faults_mean;   /* which is about that */
 	__u32 unused;
 	__u64 mean_ns; /* when that was changed */
-};
-
-struct known_thread {
-	__u64 state;       /* 0: has none */
-	__u64 searched_ns; /* for it */
 };
 
 /* In a section of its own: the daemon fills it before the program is loaded. */
@@ -144,13 +98,6 @@ struct {
 	__type(value, struct processor);
 } processors SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, THREADS_MAX);
-	__type(key, __u32);
-	__type(value, struct known_thread);
-} threads SEC(".maps");
-
 static __always_inline struct scratch *own_scratch(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -163,15 +110,6 @@ static __always_inline struct processor *own_processor(void)
 	__u32 cpu = bpf_get_smp_processor_id();
 
 	return bpf_map_lookup_elem(&processors, &cpu);
-}
-
-static __always_inline __u64 user_word(__u64 address)
-{
-	__u64 word = 0;
-
-	/* Zero where there is none. */
-	(void)bpf_probe_read_user(&word, sizeof(word), (void *)address);
-	return word;
 }
 
 /* Appends at most a page. 0; or it is not there, or there is no room. */
@@ -219,90 +157,6 @@ static __always_inline void append_kernel(struct bpf_perf_event_data *context,
 	piece.bytes = (__u32)bytes;
 	__builtin_memcpy(scratch->pieces + at, &piece, sizeof(piece));
 	own->used = at + (__u32)sizeof(piece) + (piece.bytes & ~7u);
-}
-
-/* ---- whose thread it is ---- */
-
-/* A task's number in the daemon's namespace, and in its own. 0: it has none there. */
-static __always_inline __u32 number_of(struct pid *pid, __u32 *ret_inner)
-{
-	__u32 level = BPF_CORE_READ(pid, level), number = 0;
-	const __u8 *numbers = (const __u8 *)pid + bpf_core_field_offset(struct pid, numbers);
-
-	*ret_inner = 0;
-	for (__u32 i = 0; i < NAMESPACES_MAX && i <= level; i++) {
-		struct upid *at = (struct upid *)(numbers + i * bpf_core_type_size(struct upid));
-		int nr = BPF_CORE_READ(at, nr);
-
-		if (BPF_CORE_READ(at, ns, ns.inum) == machine.namespace_inode)
-			number = (__u32)nr;
-		if (i == level)
-			*ret_inner = (__u32)nr;
-	}
-	return number;
-}
-
-/* ---- its PyThreadState ---- */
-
-struct search {
-	__u64 interpreter;
-	__u64 thread;
-	__u64 sought; /* native id or pthread */
-	__u64 found;
-	/* Of the interpreter, as struct clock_config has them. */
-	__u32 interpreter_next, interpreter_threads, thread_next;
-	__u32 identity;
-};
-
-static __always_inline __u32 identity_offset(const struct clock_config *config)
-{
-	return config->thread_native_id != CLOCK_ABSENT ? config->thread_native_id
-							: config->thread_pthread;
-}
-
-/* Threads in front are the newest. */
-static long search_step(__u32 index, struct search *search)
-{
-	if (!search->thread) {
-		if (index)
-			search->interpreter =
-				user_word(search->interpreter + search->interpreter_next);
-		if (!search->interpreter)
-			return 1;
-		search->thread = user_word(search->interpreter + search->interpreter_threads);
-		return 0;
-	}
-	if (user_word(search->thread + search->identity) == search->sought) {
-		search->found = search->thread;
-		return 1;
-	}
-	search->thread = user_word(search->thread + search->thread_next);
-	return 0;
-}
-
-static __always_inline __u64 find_state(const struct clock_config *config, __u32 tid, __u64 sought,
-					__u64 now_ns)
-{
-	struct known_thread *known = bpf_map_lookup_elem(&threads, &tid), found = { 0 };
-	struct search search = {
-		.sought = sought,
-		.interpreter_next = config->interpreter_next,
-		.interpreter_threads = config->interpreter_threads,
-		.thread_next = config->thread_next,
-		.identity = identity_offset(config),
-	};
-
-	/* Left over from a thread of the same number, perhaps: it is asked who it is. */
-	if (known && known->state && user_word(known->state + search.identity) == sought)
-		return known->state;
-	if (known && !known->state && now_ns - known->searched_ns < SEARCH_AGAIN_NS)
-		return 0;
-	search.interpreter = user_word(config->interpreters);
-	bpf_loop(SEARCH_STEPS_MAX, search_step, &search, 0);
-	found.state = search.found;
-	found.searched_ns = now_ns;
-	bpf_map_update_elem(&threads, &tid, &found, BPF_ANY);
-	return search.found;
 }
 
 /* ---- stacks ---- */
@@ -398,11 +252,9 @@ static __always_inline void copy_frames(const struct clock_config *config, __u64
 			.previous = config->cframe_previous,
 		};
 
-		walk.link = user_word(cframes.link + config->cframe_current);
 		bpf_loop(CFRAMES_MAX, cframe_step, &cframes, 0);
-	} else {
-		walk.link = user_word(thread + config->thread_frame);
 	}
+	walk.link = innermost_frame(config, thread);
 	bpf_loop(CLOCK_FRAMES_MAX, frame_step, &walk, 0);
 }
 
@@ -436,7 +288,8 @@ static __always_inline struct clock_target *running_target(__u32 *ret_slot)
 	struct clock_target *target;
 	__u32 inner, number, *slot;
 
-	number = number_of(BPF_CORE_READ(task, group_leader, thread_pid), &inner);
+	number = number_of(BPF_CORE_READ(task, group_leader, thread_pid), machine.namespace_inode,
+			   &inner);
 	slot = number ? bpf_map_lookup_elem(&slots, &number) : NULL;
 	if (!slot)
 		return NULL;
@@ -457,7 +310,7 @@ static __always_inline void begin_record(struct clock_record *record, struct pro
 	record->time_ns = now_ns;
 	record->since_ns = record->fault = record->faults = 0;
 	record->cpu = bpf_get_smp_processor_id();
-	record->tid = number_of(BPF_CORE_READ(task, thread_pid), &inner);
+	record->tid = number_of(BPF_CORE_READ(task, thread_pid), machine.namespace_inode, &inner);
 	record->inner_tid = inner;
 	record->started_ns = BPF_CORE_READ(task, start_time);
 	record->state = 0;
@@ -500,11 +353,9 @@ static __noinline int copy_and_send(__u32 slot)
 		return 1;
 	record = &scratch->record;
 	if (target->config.has_python) {
-		__u64 sought = target->config.thread_native_id != CLOCK_ABSENT
-				       ? record->inner_tid
-				       : BPF_CORE_READ(task, thread.fsbase);
-
-		record->state = find_state(&target->config, record->tid, sought, record->time_ns);
+		record->state = find_state(&target->config, record->tid,
+					   identity_of(&target->config, task, record->inner_tid),
+					   record->time_ns);
 		if (record->state)
 			copy_frames(&target->config, record->state);
 	}

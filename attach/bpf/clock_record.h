@@ -83,7 +83,7 @@ struct clock_config {
 	__u32 thread_cframe; /* 3.11, 3.12 */
 	__u32 cframe_current, cframe_previous;
 	__u32 thread_chunk, thread_chunk_top;
-	__u32 frame_previous;
+	__u32 frame_previous, frame_code, frame_instruction;
 	__u32 word_count;
 	struct {
 		__u64 address;

@@ -8,13 +8,12 @@
  * what cannot be read is passed over.
  */
 #include "attach/bpf/mpi_record.h"
+#include "attach/bpf/python_thread.h"
 
 #include <asm/ptrace.h>
-#include <linux/bpf.h>
-
-#include <bpf/bpf_helpers.h>
 
 #define CALLS_MAX  8192 /* under way at a time */
+#define PATHS_MAX  16384
 #define RING_BYTES (16u << 20)
 
 SEC(".rodata.config") const volatile struct mpi_machine machine;
@@ -33,6 +32,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct mpi_shape);
 } shapes SEC(".maps");
+
+/* Where each process's interpreter keeps what. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MPI_TARGETS_MAX);
+	__type(key, __u32);
+	__type(value, struct clock_config);
+} pythons SEC(".maps");
+
+/* Paths of which the daemon has been told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PATHS_MAX);
+	__type(key, __u64);
+	__type(value, __u32);
+} paths SEC(".maps");
 
 /* By thread: the outermost MPI function that it is in. */
 struct {
@@ -152,6 +167,159 @@ static __always_inline void send_array(struct mpi_target *target, const struct m
 		__sync_fetch_and_add(&target->requests_left_out, array.left);
 }
 
+/* ---- the Python lines of a call ---- */
+
+struct path_walk {
+	__u64 link;
+	__u64 path;
+	__u32 previous, code, instruction, unused;
+};
+
+/* A path is known by the code objects of its frames, and where each of them is. */
+static long path_step(__u32 index, struct path_walk *walk)
+{
+	if (!walk->link)
+		return 1;
+	walk->path ^= user_word(walk->link + walk->code);
+	walk->path *= 0x9e3779b97f4a7c15ull;
+	walk->path ^= walk->path >> 29;
+	walk->path ^= user_word(walk->link + walk->instruction);
+	walk->path *= 0xbf58476d1ce4e5b9ull;
+	walk->path ^= walk->path >> 32;
+	walk->link = user_word(walk->link + walk->previous);
+	return 0;
+}
+
+struct piece_walk {
+	__u64 link;
+	__u64 path;
+	__u32 bytes, next, tid;
+	__u16 slot, failed;
+};
+
+static __always_inline int send_piece(const struct piece_walk *walk, __u64 address, __u64 bytes,
+				      __u32 kind, __u32 first)
+{
+	struct mpi_chunk *chunk;
+
+	barrier_var(bytes);
+	if (bytes > MPI_PIECE_BYTES)
+		return -1;
+	chunk = bpf_ringbuf_reserve(&ring, sizeof(*chunk), 0);
+	if (!chunk)
+		return -1;
+	chunk->kind = kind;
+	chunk->slot = walk->slot;
+	chunk->count = (__u16)bytes;
+	chunk->tid = walk->tid;
+	chunk->first = first;
+	chunk->begin_ns = walk->path;
+	chunk->words[0] = address;
+	if (bpf_probe_read_user(&chunk->words[1], bytes, (void *)address)) {
+		bpf_ringbuf_discard(chunk, BPF_RB_NO_WAKEUP);
+		return -1;
+	}
+	bpf_ringbuf_submit(chunk, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static long piece_step(__u32 index, struct piece_walk *walk)
+{
+	if (!walk->link)
+		return 1;
+	if (send_piece(walk, walk->link, walk->bytes, MPI_RECORD_DATA, 0)) {
+		walk->failed = 1;
+		return 1;
+	}
+	walk->link = user_word(walk->link + walk->next);
+	return 0;
+}
+
+/* The frames at which the thread is now, for the daemon to read. 0: done. */
+static __noinline int send_path(__u32 slot, __u32 tid, __u64 state, __u64 path)
+{
+	struct clock_config *config = bpf_map_lookup_elem(&pythons, &slot);
+	struct piece_walk walk = { .path = path, .tid = tid, .slot = (__u16)slot };
+	struct mpi_chunk *end;
+
+	if (!config)
+		return -1;
+	for (__u32 at = 0; at < CLOCK_STATE_BYTES_MAX; at += MPI_PIECE_BYTES) {
+		__u32 left = config->state_bytes - at;
+
+		if (at < config->state_bytes &&
+		    send_piece(&walk, state + at, left < MPI_PIECE_BYTES ? left : MPI_PIECE_BYTES,
+			       MPI_RECORD_STATE, at))
+			return -1;
+	}
+	if (config->thread_cframe != CLOCK_ABSENT) {
+		walk.link = user_word(state + config->thread_cframe);
+		walk.bytes = config->cframe_bytes;
+		walk.next = config->cframe_previous;
+		bpf_loop(CFRAMES_MAX, piece_step, &walk, 0);
+	}
+	walk.link = innermost_frame(config, state);
+	walk.bytes = config->frame_bytes;
+	walk.next = config->frame_previous;
+	bpf_loop(MPI_FRAMES_MAX, piece_step, &walk, 0);
+	if (walk.failed)
+		return -1;
+	end = bpf_ringbuf_reserve(&ring, sizeof(*end), 0);
+	if (!end)
+		return -1;
+	end->kind = MPI_RECORD_PATH;
+	end->slot = (__u16)slot;
+	end->count = 0;
+	end->tid = tid;
+	end->first = 0;
+	end->begin_ns = path;
+	end->words[MPI_PATH_STATE] = state;
+	end->words[MPI_PATH_TID] = inner_number(bpf_get_current_task_btf());
+	end->words[MPI_PATH_REST] = walk.link;
+	bpf_ringbuf_submit(end, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* So many new ones that a program which never comes by one twice is not slowed down by it. */
+static __always_inline int may_send_path(struct mpi_target *target, __u64 now_ns)
+{
+	if (now_ns - target->paths_window_ns >= MPI_WINDOW_NS) {
+		target->paths_window_ns = now_ns;
+		target->in_paths_window = 0;
+	}
+	return target->in_paths_window++ < MPI_PATHS_MAX;
+}
+
+/* Of the calling thread, now: a number for its path, which the daemon has been told. 0: none. */
+static __noinline __u64 note_path(__u32 slot, __u32 tid)
+{
+	struct mpi_target *target = bpf_map_lookup_elem(&targets, &slot);
+	struct clock_config *config = bpf_map_lookup_elem(&pythons, &slot);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct path_walk walk = { .path = slot };
+	__u64 now_ns = bpf_ktime_get_ns(), state;
+	__u32 told = 1;
+
+	if (!target || !config || !config->has_python)
+		return 0;
+	state = find_state(config, tid, identity_of(config, task, inner_number(task)), now_ns);
+	if (!state)
+		return 0;
+	walk.link = innermost_frame(config, state);
+	walk.previous = config->frame_previous;
+	walk.code = config->frame_code;
+	walk.instruction = config->frame_instruction;
+	if (!walk.link)
+		return 0;
+	bpf_loop(MPI_FRAMES_MAX, path_step, &walk, 0);
+	if (!walk.path || bpf_map_lookup_elem(&paths, &walk.path))
+		return walk.path;
+	if (!may_send_path(target, now_ns) || send_path(slot, tid, state, walk.path))
+		return 0;
+	bpf_map_update_elem(&paths, &walk.path, &told, BPF_ANY);
+	return walk.path;
+}
+
 /* ---- calls ---- */
 
 static __always_inline void note_sizes(const struct mpi_target *target,
@@ -209,6 +377,7 @@ int on_enter(struct pt_regs *context)
 	note_sizes(target, shape, &call);
 	if (shape->handle_in != MPI_ABSENT)
 		call.handle_in = read_handle(target, word_of(&call, shape->handle_in));
+	call.path = note_path(slot, call.tid);
 	call.begin_ns = bpf_ktime_get_ns();
 	if (shape->array != MPI_ABSENT)
 		send_array(target, &call, word_of(&call, shape->array),

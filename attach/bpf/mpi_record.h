@@ -3,11 +3,15 @@
  * What the program at the MPI functions (mpi.bpf.c) and the daemon say to each other.
  *
  *   a call: one record when it returns, with its arguments and what it left behind pointers
+ *   a call from a Python line that was not seen before: first what tells which line that is, in
+ *   pieces of memory, then a mark that this was all
  *   a call with an array of requests: first its handles, in pieces, when it begins; then the
  *   statuses, and which were done, in pieces, when it returns; then the record
  */
 #ifndef PIEPROFD_ATTACH_BPF_MPI_RECORD_H
 #define PIEPROFD_ATTACH_BPF_MPI_RECORD_H
+
+#include "attach/bpf/clock_record.h"
 
 #include <linux/types.h>
 
@@ -18,6 +22,9 @@
 #define MPI_CHUNK_WORDS   64
 #define MPI_CHUNKS_MAX    64 /* of one array */
 #define MPI_WINDOW_NS     100000000ull
+#define MPI_FRAMES_MAX    64 /* of Python, innermost first: callers further out are left out */
+/* Of a process, paths that are new, in MPI_WINDOW_NS; calls from further ones have none. */
+#define MPI_PATHS_MAX 128
 /* No one hands out pointers into the first page: MPI_STATUS_IGNORE is 0 or 1. */
 #define MPI_POINTER_MIN 4096
 
@@ -53,6 +60,9 @@ struct mpi_target {
 	__u64 dropped_ns;
 	__u64 nested; /* calls made by other MPI functions */
 	__u64 requests_left_out;
+	__u64 paths_window_ns; /* likewise, for paths */
+	__u32 in_paths_window;
+	__u32 unused;
 };
 
 enum mpi_record_kind {
@@ -60,6 +70,19 @@ enum mpi_record_kind {
 	MPI_RECORD_HANDLES,
 	MPI_RECORD_STATUSES,
 	MPI_RECORD_INDICES,
+	MPI_RECORD_STATE, /* of the PyThreadState, a piece: first is its offset, the address is in
+			     front */
+	MPI_RECORD_DATA,  /* all else that tells a path, likewise */
+	MPI_RECORD_PATH,  /* a path's pieces are complete: words of enum mpi_path_word */
+};
+
+/* Of a record of memory, the address comes first. */
+#define MPI_PIECE_BYTES ((MPI_CHUNK_WORDS - 1) * 8u)
+
+enum mpi_path_word {
+	MPI_PATH_STATE, /* address of the PyThreadState */
+	MPI_PATH_TID,   /* the thread's number in its own namespace */
+	MPI_PATH_REST,  /* the next frame's address; 0: these were all */
 };
 
 #define MPI_HAS_STATUS (1u << 0)
@@ -83,6 +106,7 @@ struct mpi_record {
 	__u64 sp, ip; /* when it begins */
 	__u64 words[MPI_WORDS];
 	__u64 sizes[2]; /* of a datatype */
+	__u64 path;     /* the Python lines from which it was called; 0: not known */
 	__u64 handle_in;
 	__u64 handle_out;
 	__s32 source, tag; /* of the status */
@@ -90,11 +114,12 @@ struct mpi_record {
 	__s64 result;
 };
 
-/* A piece of an array. Its call is known by tid and begin_ns. */
+/* A piece of an array, or of memory. Its call is known by tid and begin_ns, a path by tid and that
+ * in place of begin_ns. */
 struct mpi_chunk {
 	__u32 kind;
 	__u16 slot;
-	__u16 count; /* items in it */
+	__u16 count; /* items in it; of memory, bytes */
 	__u32 tid;
 	__u32 first; /* place of the first one in the array */
 	__u64 begin_ns;

@@ -39,6 +39,8 @@ struct clock_config clock_places_of(const struct target *target)
 		.thread_chunk = (uint32_t)offsets->thread_chunk,
 		.thread_chunk_top = (uint32_t)offsets->thread_chunk_top,
 		.frame_previous = (uint32_t)offsets->frame_previous,
+		.frame_code = (uint32_t)offsets->frame_code,
+		.frame_instruction = (uint32_t)offsets->frame_instruction,
 		.word_count = (uint32_t)places.word_count,
 	};
 	for (size_t i = 0; i < places.word_count; i++) {

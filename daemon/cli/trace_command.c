@@ -178,7 +178,7 @@ static enum exit_code add_targets(struct tracing *tracing, const struct pid_list
 {
 	const struct options *options = tracing->options;
 	size_t added = 0;
-	struct error error;
+	struct error error = { 0 };
 
 	for (size_t i = 0; i < targets->count; i++) {
 		if (!trace_recorder_add(tracing->recorder, targets->items[i], &error)) {

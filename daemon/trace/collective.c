@@ -74,6 +74,8 @@ static void wait_for(const struct walk *walk, uint32_t who, uint32_t whom)
 		.whom = walk->communicator->members[whom],
 		.begin_ns = waits->begin_ns,
 		.function = waits->function,
+		.path = waits->path,
+		.late_path = late->path,
 	};
 
 	if (who == whom || late->begin_ns <= waits->begin_ns)

@@ -18,6 +18,7 @@ struct collective_wait {
 	uint64_t begin_ns;
 	uint64_t ns;
 	uint16_t function;
+	uint32_t path, late_path; /* of the call that waited, and of what it waited for */
 };
 
 struct collectives {

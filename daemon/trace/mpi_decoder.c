@@ -98,6 +98,8 @@ void mpi_decoder_chunk(struct mpi_decoder *decoder, const struct mpi_chunk *chun
 	struct mpi_arrays *arrays = arrays_of(decoder, chunk->tid, chunk->begin_ns);
 	uint32_t bytes = layout->handle_bytes, known = arrays->handle_count;
 
+	if (chunk->kind > MPI_RECORD_INDICES)
+		return;
 	if (chunk->kind == MPI_RECORD_STATUSES) {
 		bytes = layout->status_bytes;
 		known = arrays->status_count;
@@ -216,6 +218,7 @@ static struct trace_event event_of(struct mpi_decoder *decoder, const struct mpi
 				: communicator_of(decoder, word_at(call, function->communicator)),
 		.peer = -1,
 		.tag = -1,
+		.path = (uint32_t)call->path,
 	};
 }
 
@@ -290,6 +293,7 @@ static void start(struct mpi_decoder *decoder, const struct mpi_record *call, ui
 	request->event.end_ns = call->end_ns;
 	request->event.thread = call->tid;
 	request->event.order = decoder->order++;
+	request->event.path = (uint32_t)call->path;
 	request->active = request->event.kind == TRACE_RECEIVE;
 	if (request->event.kind == TRACE_SEND)
 		give(decoder, &request->event);
@@ -308,6 +312,7 @@ static void complete(struct mpi_decoder *decoder, const struct mpi_record *call,
 	event.end_ns = call->end_ns;
 	event.wait_ns = call->begin_ns;
 	event.completed_by = call->function;
+	event.path = (uint32_t)call->path;
 	if (request->persistent)
 		request->active = false;
 	else

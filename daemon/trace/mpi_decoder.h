@@ -58,6 +58,7 @@ void mpi_decoder_init(struct mpi_decoder *decoder, const struct mpi_library *lib
 void mpi_decoder_deinit(struct mpi_decoder *decoder);
 
 void mpi_decoder_chunk(struct mpi_decoder *decoder, const struct mpi_chunk *chunk);
+/* Its path is a number of call_path.h, in place of the program's. */
 void mpi_decoder_call(struct mpi_decoder *decoder, const struct mpi_record *call);
 
 #endif

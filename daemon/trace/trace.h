@@ -3,6 +3,7 @@
 #ifndef PIEPROFD_DAEMON_TRACE_TRACE_H
 #define PIEPROFD_DAEMON_TRACE_TRACE_H
 
+#include "daemon/trace/call_path.h"
 #include "daemon/trace/mpi_decoder.h"
 #include "daemon/trace/trace_file.h"
 
@@ -28,7 +29,9 @@ struct trace_process {
 	struct mpi_target counts; /* of the program in the kernel, at the end */
 	struct mpi_decoder decoder;
 	struct trace_file file;
-	uint64_t *events_left; /* of the whole trace; borrowed */
+	uint64_t *events_left;           /* of the whole trace; borrowed */
+	struct path_reader *path_reader; /* NULL: its Python lines are not read, or not yet */
+	uint64_t python_next_ns, python_pause_ns; /* when that is tried again */
 };
 
 struct trace {
@@ -36,6 +39,11 @@ struct trace {
 	size_t count;
 	bool ranks_known; /* of all of them */
 	uint64_t begin_ns, end_ns;
+	const struct call_paths *paths; /* borrowed; NULL: none were read */
 };
+
+/* Sorts them. Of two that have the same rank, say of two jobs, neither's is known, and all are
+ * numbered in that order. */
+void trace_number_ranks(struct trace *trace);
 
 #endif

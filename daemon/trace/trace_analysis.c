@@ -83,21 +83,48 @@ static uint64_t within(const struct trace_analysis *analysis, const struct trace
 	return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
+/* NULL: no memory. */
+static struct path_figures *path_of(struct trace_analysis *analysis, uint16_t function,
+				    uint32_t path)
+{
+	const struct sum_key key = { { function, path } };
+	size_t at;
+
+	if (sum_table_find(&analysis->paths_found, &key, &at) ||
+	    !ARRAY_ROOM(analysis->paths, at, analysis->path_capacity)) {
+		analysis->failed = true;
+		return NULL;
+	}
+	if (at == analysis->path_count)
+		analysis->paths[analysis->path_count++] =
+			(struct path_figures){ .path = path, .function = function };
+	return &analysis->paths[at];
+}
+
+static void add_to_sums(struct call_sums *sums, const struct trace_event *event, uint64_t ns)
+{
+	sums->calls++;
+	sums->ns += ns;
+	sums->bytes += event->bytes;
+	if (ns > sums->longest_ns)
+		sums->longest_ns = ns;
+}
+
 static void add_call(struct trace_analysis *analysis, struct rank_figures *rank,
 		     const struct trace_event *event)
 {
-	struct function_figures *figures = &analysis->functions[event->function];
 	uint64_t ns = within(analysis, event);
+	struct path_figures *path;
 
 	if (event->end_ns <= analysis->begin_ns || event->begin_ns >= analysis->end_ns)
 		return;
 	rank->calls++;
 	analysis->calls++;
-	figures->calls++;
-	figures->ns += ns;
-	figures->bytes += event->bytes;
-	if (ns > figures->longest_ns)
-		figures->longest_ns = ns;
+	analysis->unknown_paths += event->path == CALL_PATH_NONE;
+	add_to_sums(&analysis->functions[event->function].sums, event, ns);
+	path = path_of(analysis, event->function, event->path);
+	if (path)
+		add_to_sums(&path->sums, event, ns);
 }
 
 static void add_thread(struct thread_time *threads, unsigned *count, uint32_t thread, uint64_t ns)
@@ -169,17 +196,34 @@ static void judge(struct trace_analysis *analysis)
 
 /* ---- waiting ---- */
 
-struct waits {
-	struct trace_analysis *analysis;
-	int error;
-};
-
-static void add_wait(struct waits *waits, const struct collective_wait *whole)
+static void add_to_pair(struct trace_analysis *analysis, const struct collective_wait *wait)
 {
-	struct trace_analysis *analysis = waits->analysis;
+	const struct sum_key key = { { wait->who, wait->whom, wait->function, wait->path,
+				       wait->late_path } };
+	size_t at;
+
+	if (sum_table_find(&analysis->waits_found, &key, &at) ||
+	    !ARRAY_ROOM(analysis->waits, at, analysis->wait_capacity)) {
+		analysis->failed = true;
+		return;
+	}
+	if (at == analysis->wait_count)
+		analysis->waits[analysis->wait_count++] = (struct wait_figures){
+			.who = wait->who,
+			.whom = wait->whom,
+			.function = wait->function,
+			.path = wait->path,
+			.late_path = wait->late_path,
+		};
+	analysis->waits[at].count++;
+	analysis->waits[at].ns += wait->ns;
+}
+
+static void add_wait(struct trace_analysis *analysis, const struct collective_wait *whole)
+{
 	uint64_t begin_ns = whole->begin_ns, end_ns = whole->begin_ns + whole->ns;
 	struct collective_wait part = *whole, *wait = &part;
-	size_t at = 0;
+	struct path_figures *path;
 
 	/* Of the time that all ran, as all other figures. */
 	if (begin_ns < analysis->begin_ns)
@@ -194,24 +238,14 @@ static void add_wait(struct waits *waits, const struct collective_wait *whole)
 	analysis->ranks[wait->whom].waited_for_ns += wait->ns;
 	analysis->waits_ns += wait->ns;
 	if (wait_list_add(&analysis->wait_list, wait))
-		waits->error = -ENOMEM;
-	if (wait->function < mpi_function_count)
-		analysis->functions[wait->function].waits_ns += wait->ns;
-	while (at < analysis->wait_count &&
-	       (analysis->waits[at].who != wait->who || analysis->waits[at].whom != wait->whom ||
-		analysis->waits[at].function != wait->function))
-		at++;
-	if (at == analysis->wait_count) {
-		if (!ARRAY_ROOM(analysis->waits, analysis->wait_count, analysis->wait_capacity)) {
-			waits->error = -ENOMEM;
-			return;
-		}
-		analysis->waits[analysis->wait_count++] = (struct wait_figures){
-			.who = wait->who, .whom = wait->whom, .function = wait->function
-		};
-	}
-	analysis->waits[at].count++;
-	analysis->waits[at].ns += wait->ns;
+		analysis->failed = true;
+	add_to_pair(analysis, wait);
+	if (wait->function >= mpi_function_count)
+		return;
+	analysis->functions[wait->function].sums.waits_ns += wait->ns;
+	path = path_of(analysis, wait->function, wait->path);
+	if (path)
+		path->sums.waits_ns += wait->ns;
 }
 
 static void take_wait(void *context, const struct collective_wait *wait)
@@ -221,29 +255,33 @@ static void take_wait(void *context, const struct collective_wait *wait)
 
 /* Late senders, and late receivers; the call in which they were waited for may be another than the
  * receive. */
-static void add_late_ends(struct waits *waits)
+static void add_late_ends(struct trace_analysis *analysis)
 {
-	const struct messages *messages = &waits->analysis->messages;
+	const struct messages *messages = &analysis->messages;
 
 	for (size_t i = 0; i < messages->count; i++) {
 		const struct message *message = &messages->items[i];
 
 		if (message->held_up)
-			add_wait(waits, &(struct collective_wait){
-						.who = message->to,
-						.whom = message->from,
-						.begin_ns = message->receive->wait_ns,
-						.ns = message->late_ns,
-						.function = message->receive->completed_by,
-					});
+			add_wait(analysis, &(struct collective_wait){
+						   .who = message->to,
+						   .whom = message->from,
+						   .begin_ns = message->receive->wait_ns,
+						   .ns = message->late_ns,
+						   .function = message->receive->completed_by,
+						   .path = message->receive->path,
+						   .late_path = message->send->path,
+					   });
 		if (message->receiver_late_ns)
-			add_wait(waits, &(struct collective_wait){
-						.who = message->from,
-						.whom = message->to,
-						.begin_ns = message->send->begin_ns,
-						.ns = message->receiver_late_ns,
-						.function = message->send->function,
-					});
+			add_wait(analysis, &(struct collective_wait){
+						   .who = message->from,
+						   .whom = message->to,
+						   .begin_ns = message->send->begin_ns,
+						   .ns = message->receiver_late_ns,
+						   .function = message->send->function,
+						   .path = message->send->path,
+						   .late_path = message->receive->path,
+					   });
 	}
 }
 
@@ -282,9 +320,20 @@ static int compare_functions(const void *left, const void *right)
 {
 	const struct function_figures *a = left, *b = right;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+	if (a->sums.ns != b->sums.ns)
+		return a->sums.ns > b->sums.ns ? -1 : 1;
 	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+	const struct path_figures *a = left, *b = right;
+
+	if (a->sums.ns != b->sums.ns)
+		return a->sums.ns > b->sums.ns ? -1 : 1;
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return a->path < b->path ? -1 : a->path > b->path;
 }
 
 static int compare_figures(const void *left, const void *right)
@@ -295,7 +344,11 @@ static int compare_figures(const void *left, const void *right)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->who != b->who)
 		return a->who < b->who ? -1 : 1;
-	return a->whom < b->whom ? -1 : a->whom > b->whom;
+	if (a->whom != b->whom)
+		return a->whom < b->whom ? -1 : 1;
+	if (a->path != b->path)
+		return a->path < b->path ? -1 : 1;
+	return a->late_path < b->late_path ? -1 : a->late_path > b->late_path;
 }
 
 static void sort_figures(struct trace_analysis *analysis)
@@ -303,11 +356,14 @@ static void sort_figures(struct trace_analysis *analysis)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < analysis->function_count; i++)
-		if (analysis->functions[i].calls)
+		if (analysis->functions[i].sums.calls)
 			analysis->functions[kept++] = analysis->functions[i];
 	analysis->function_count = kept;
 	if (kept)
 		qsort(analysis->functions, kept, sizeof(analysis->functions[0]), compare_functions);
+	if (analysis->path_count)
+		qsort(analysis->paths, analysis->path_count, sizeof(analysis->paths[0]),
+		      compare_paths);
 	if (analysis->wait_count)
 		qsort(analysis->waits, analysis->wait_count, sizeof(analysis->waits[0]),
 		      compare_figures);
@@ -315,7 +371,6 @@ static void sort_figures(struct trace_analysis *analysis)
 
 int trace_analysis_init(struct trace_analysis *analysis, const struct trace *trace)
 {
-	struct waits waits = { .analysis = analysis };
 	int error = 0;
 
 	*analysis = (struct trace_analysis){ .trace = trace };
@@ -334,14 +389,14 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	if (!error)
 		error = messages_init(&analysis->messages, trace, &analysis->communicators);
 	if (!error)
-		error = collectives_go_through(trace, &analysis->communicators, take_wait, &waits,
+		error = collectives_go_through(trace, &analysis->communicators, take_wait, analysis,
 					       &analysis->collectives);
 	if (error)
 		return error;
 	count_messages(analysis);
-	add_late_ends(&waits);
+	add_late_ends(analysis);
 	sort_figures(analysis);
-	return waits.error ? waits.error : find_blame(analysis);
+	return analysis->failed ? -ENOMEM : find_blame(analysis);
 }
 
 void trace_analysis_deinit(struct trace_analysis *analysis)
@@ -352,6 +407,9 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	free(analysis->ranks);
 	free(analysis->functions);
 	free(analysis->waits);
+	free(analysis->paths);
+	sum_table_deinit(&analysis->paths_found);
+	sum_table_deinit(&analysis->waits_found);
 	*analysis = (struct trace_analysis){ 0 };
 }
 

@@ -16,6 +16,7 @@
 
 #include "daemon/trace/collective.h"
 #include "daemon/trace/message.h"
+#include "daemon/trace/sum_table.h"
 #include "daemon/trace/trace.h"
 #include "daemon/trace/wait_blame.h"
 
@@ -34,17 +35,29 @@ struct rank_figures {
 	uint64_t sent, sent_bytes, received;
 };
 
-/* By MPI function, all ranks. */
-struct function_figures {
-	uint16_t function;
+/* Of calls, of all ranks. */
+struct call_sums {
 	uint64_t calls, ns, longest_ns, bytes;
 	uint64_t waits_ns; /* of it: for others */
+};
+
+struct function_figures {
+	uint16_t function;
+	struct call_sums sums;
+};
+
+/* By MPI function and the Python lines from which it was called. */
+struct path_figures {
+	uint32_t path; /* of call_path.h; CALL_PATH_NONE: not known */
+	uint16_t function;
+	struct call_sums sums;
 };
 
 /* Who waited for whom, in receives or in collective operations. */
 struct wait_figures {
 	uint32_t who, whom; /* places of the processes in the trace */
 	uint16_t function;
+	uint32_t path, late_path; /* of the call that waited, and of what it waited for */
 	uint64_t count, ns;
 };
 
@@ -63,13 +76,18 @@ struct trace_analysis {
 	double load_balance, communication_efficiency, parallel_efficiency;
 	struct function_figures *functions; /* the one that took longest first */
 	size_t function_count;
-	struct wait_figures *waits; /* likewise */
+	struct path_figures *paths; /* likewise */
+	size_t path_count, path_capacity;
+	struct sum_table paths_found, waits_found; /* which are there */
+	struct wait_figures *waits;                /* likewise */
 	size_t wait_count, wait_capacity;
 	struct wait_list wait_list; /* one by one */
 	struct size_figures sizes[TRACE_SIZES_MAX];
 	uint64_t calls, mpi_ns, waits_ns;
 	bool from_beginning; /* of all ranks */
+	bool failed;         /* no memory */
 	/* What is missing. */
+	uint64_t unknown_paths; /* calls */
 	uint64_t unrecorded_calls, left_out_events, left_out_requests;
 };
 

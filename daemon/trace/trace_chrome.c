@@ -50,6 +50,10 @@ static void put_call(const struct trace_analysis *analysis, size_t place,
 	const struct trace_process *process = analysis->trace->processes[place];
 	uint32_t communicator =
 		communicators_find(&analysis->communicators, place, event->communicator);
+	char words[400] = "";
+
+	if (analysis->trace->paths)
+		call_paths_words(analysis->trace->paths, event->path, words, sizeof(words));
 
 	fprintf(file,
 		",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu32
@@ -64,6 +68,10 @@ static void put_call(const struct trace_analysis *analysis, size_t place,
 		fprintf(file, ",\"peer\":%d,\"tag\":%d", (int)event->peer, (int)event->tag);
 	if (communicator)
 		fprintf(file, ",\"communicator\":%" PRIu32, communicator);
+	if (words[0]) {
+		fputs(",\"line\":", file);
+		escape_json(file, words);
+	}
 	fprintf(file, "%s}}", event->flags & TRACE_OPEN ? ",\"returned\":false" : "");
 }
 

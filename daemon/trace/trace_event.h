@@ -52,6 +52,8 @@ struct trace_event {
 	int32_t key;  /* TRACE_COMMUNICATOR alone */
 	uint16_t completed_by; /* TRACE_RECEIVE: function in which it was waited for */
 	uint16_t unused;
+	uint32_t path; /* whence it was called, of call_path.h; TRACE_RECEIVE: what completed it */
+	uint32_t unused_too;
 };
 
 #endif

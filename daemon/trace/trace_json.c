@@ -7,10 +7,47 @@
 #include <errno.h>
 
 #define WAITS_MAX 10000
+#define PATHS_MAX 10000
 
 static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 {
 	return analysis->trace->processes[place]->rank;
+}
+
+struct count_member {
+	const char *name;
+	uint64_t count;
+};
+
+/* A name in front, and counts behind it. */
+static json_t *json_with_counts(json_t *object, const struct count_member *members, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		object = json_with(object, members[i].name, json_count(members[i].count));
+	return object;
+}
+
+#define WITH_COUNTS(object, ...)                                                                   \
+	json_with_counts(object, (const struct count_member[]){ __VA_ARGS__ },                     \
+			 sizeof((const struct count_member[]){ __VA_ARGS__ }) /                    \
+				 sizeof(struct count_member))
+
+/* The frames of a path, the innermost first; empty: it is not known. */
+static json_t *json_path(const struct trace_analysis *analysis, uint32_t path)
+{
+	const struct call_paths *paths = analysis->trace->paths;
+	const struct call_frame *frame = paths ? call_paths_frame(paths, path) : NULL;
+	json_t *array = json_array();
+
+	for (; frame; frame = call_paths_frame(paths, frame->caller)) {
+		json_t *object = json_object();
+
+		object = json_with(object, "function", json_text(frame->function));
+		object = json_with(object, "file", json_text(frame->file));
+		object = json_with(object, "line", json_integer(frame->line));
+		array = json_appended(array, object);
+	}
+	return array;
 }
 
 static json_t *json_ranks(const struct trace_analysis *analysis)
@@ -27,19 +64,23 @@ static json_t *json_ranks(const struct trace_analysis *analysis)
 		object = json_with(object, "command", json_text(process->name));
 		object = json_with(object, "called_mpi", json_boolean(rank->called));
 		object = json_with(object, "from_beginning", json_boolean(process->from_beginning));
-		object = json_with(object, "threads", json_count(rank->threads));
-		object = json_with(object, "useful_ns", json_count(rank->useful_ns));
-		object = json_with(object, "mpi_ns", json_count(rank->mpi_ns));
-		object = json_with(object, "calls", json_count(rank->calls));
-		object = json_with(object, "waits_ns", json_count(rank->waits_ns));
-		object = json_with(object, "waited_for_ns", json_count(rank->waited_for_ns));
-		object = json_with(object, "holds_up_ns", json_count(rank->holds_up_ns));
-		object = json_with(object, "messages_sent", json_count(rank->sent));
-		object = json_with(object, "bytes_sent", json_count(rank->sent_bytes));
-		object = json_with(object, "messages_received", json_count(rank->received));
+		object = WITH_COUNTS(
+			object, { "threads", rank->threads }, { "useful_ns", rank->useful_ns },
+			{ "mpi_ns", rank->mpi_ns }, { "calls", rank->calls },
+			{ "waits_ns", rank->waits_ns }, { "waited_for_ns", rank->waited_for_ns },
+			{ "holds_up_ns", rank->holds_up_ns }, { "messages_sent", rank->sent },
+			{ "bytes_sent", rank->sent_bytes },
+			{ "messages_received", rank->received });
 		array = json_appended(array, object);
 	}
 	return array;
+}
+
+static json_t *json_with_sums(json_t *object, const struct call_sums *sums)
+{
+	return WITH_COUNTS(object, { "calls", sums->calls }, { "ns", sums->ns },
+			   { "longest_ns", sums->longest_ns }, { "bytes", sums->bytes },
+			   { "waits_ns", sums->waits_ns });
 }
 
 static json_t *json_functions(const struct trace_analysis *analysis)
@@ -52,11 +93,24 @@ static json_t *json_functions(const struct trace_analysis *analysis)
 
 		object = json_with(object, "function",
 				   json_text(mpi_function_name(function->function)));
-		object = json_with(object, "calls", json_count(function->calls));
-		object = json_with(object, "ns", json_count(function->ns));
-		object = json_with(object, "longest_ns", json_count(function->longest_ns));
-		object = json_with(object, "bytes", json_count(function->bytes));
-		object = json_with(object, "waits_ns", json_count(function->waits_ns));
+		object = json_with_sums(object, &function->sums);
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
+static json_t *json_call_paths(const struct trace_analysis *analysis)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < analysis->path_count && i < PATHS_MAX; i++) {
+		const struct path_figures *path = &analysis->paths[i];
+		json_t *object = json_object();
+
+		object =
+			json_with(object, "function", json_text(mpi_function_name(path->function)));
+		object = json_with(object, "path", json_path(analysis, path->path));
+		object = json_with_sums(object, &path->sums);
 		array = json_appended(array, object);
 	}
 	return array;
@@ -74,8 +128,9 @@ static json_t *json_waits(const struct trace_analysis *analysis)
 		object = json_with(object, "for_rank", json_integer(rank_at(analysis, wait->whom)));
 		object =
 			json_with(object, "function", json_text(mpi_function_name(wait->function)));
-		object = json_with(object, "times", json_count(wait->count));
-		object = json_with(object, "ns", json_count(wait->ns));
+		object = json_with(object, "path", json_path(analysis, wait->path));
+		object = json_with(object, "late_path", json_path(analysis, wait->late_path));
+		object = WITH_COUNTS(object, { "times", wait->count }, { "ns", wait->ns });
 		array = json_appended(array, object);
 	}
 	return array;
@@ -112,10 +167,10 @@ static json_t *json_missing(const struct trace_analysis *analysis)
 {
 	json_t *object = json_object();
 
-	object = json_with(object, "calls", json_count(analysis->unrecorded_calls));
-	object = json_with(object, "events", json_count(analysis->left_out_events));
-	object = json_with(object, "requests", json_count(analysis->left_out_requests));
-	return json_with(object, "collective_calls", json_count(analysis->collectives.passed_over));
+	return WITH_COUNTS(object, { "calls", analysis->unrecorded_calls },
+			   { "events", analysis->left_out_events },
+			   { "requests", analysis->left_out_requests },
+			   { "collective_calls", analysis->collectives.passed_over });
 }
 
 int trace_json_write(const struct trace_analysis *analysis, FILE *file)
@@ -146,8 +201,10 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 					      : json_integer(rank_at(analysis, latest)));
 	object = json_with(object, "collective_operations",
 			   json_count(analysis->collectives.operations));
+	object = json_with(object, "calls_without_path", json_count(analysis->unknown_paths));
 	object = json_with(object, "ranks", json_ranks(analysis));
 	object = json_with(object, "functions", json_functions(analysis));
+	object = json_with(object, "call_paths", json_call_paths(analysis));
 	object = json_with(object, "waits", json_waits(analysis));
 	object = json_with(object, "messages", json_messages(analysis));
 	object = json_with(object, "missing", json_missing(analysis));

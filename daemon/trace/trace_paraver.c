@@ -5,12 +5,14 @@
  *
  *   1:cpu:appl:task:thread:begin:end:state               running, or in MPI in one way or another
  *   2:cpu:appl:task:thread:time:type:value[:type:value]   a function entered, and 0 when it is left
+ *                                                         where it is known, with its Python line
  *   3:cpu:appl:task:thread:sent:sent, the same of the receiver, :size:tag        a message
  *
  * Types and states are Extrae's, which Paraver's own configurations look for; what a value means
  * stands in the .pcf. Tasks are ranks and count from 1, as all does there. On which processor a
  * rank ran is not known: each has one of its own.
  */
+#include "daemon/report/encode/escape.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/trace_thread.h"
 #include "daemon/trace/trace_writer.h"
@@ -40,6 +42,8 @@ enum type {
 	TYPE_POINT_TO_POINT = 50000001,
 	TYPE_COLLECTIVE = 50000002,
 	TYPE_OTHER = 50000003,
+	TYPE_CALLER = 70000001,      /* the function that called it */
+	TYPE_CALLER_LINE = 80000001, /* and its line */
 };
 
 /* What a record of the .prv is made of, in a trace file of their own, to be sorted there. */
@@ -50,10 +54,18 @@ enum record {
 	RECORD_MESSAGE,
 };
 
+/* Of each path's own frame: numbers of its function and its line, by path. */
+struct caller_numbers {
+	uint32_t *functions, *lines;
+	uint32_t count; /* 0: there are no paths */
+	struct sum_table found_functions, found_lines;
+};
+
 struct sheet {
 	const struct trace_analysis *analysis;
 	struct trace_threads *threads; /* by process */
 	unsigned *cpus;                /* the first one of each process, from 1 */
+	struct caller_numbers callers;
 	struct trace_file records;
 	uint64_t begin_ns, end_ns;
 	FILE *file;
@@ -105,6 +117,57 @@ static enum type type_of(unsigned function)
 	return class >= MPI_SEND && class <= MPI_FORGET ? TYPE_POINT_TO_POINT : TYPE_OTHER;
 }
 
+/* ---- Python lines ---- */
+
+static void callers_deinit(struct caller_numbers *callers)
+{
+	free(callers->functions);
+	free(callers->lines);
+	sum_table_deinit(&callers->found_functions);
+	sum_table_deinit(&callers->found_lines);
+	*callers = (struct caller_numbers){ 0 };
+}
+
+/* From 1. A name is there once: its address tells it from others. */
+static int number(struct sum_table *found, const char *file, const char *function, int line,
+		  uint32_t *ret_number)
+{
+	uintptr_t a = (uintptr_t)file, b = (uintptr_t)function;
+	const struct sum_key key = { { (uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b,
+				       (uint32_t)(b >> 32), (uint32_t)line } };
+	size_t place;
+	int error = sum_table_find(found, &key, &place);
+
+	if (!error)
+		*ret_number = (uint32_t)place + 1;
+	return error;
+}
+
+/* 0 or -ENOMEM; deinit in any case. */
+static int callers_init(struct caller_numbers *callers, const struct call_paths *paths)
+{
+	int error = 0;
+
+	*callers = (struct caller_numbers){ 0 };
+	if (!paths || !paths->count)
+		return 0;
+	callers->functions = calloc(paths->count, sizeof(callers->functions[0]));
+	callers->lines = calloc(paths->count, sizeof(callers->lines[0]));
+	if (!callers->functions || !callers->lines)
+		return -ENOMEM;
+	callers->count = paths->count;
+	for (uint32_t i = 1; i < paths->count && !error; i++) {
+		const struct call_frame *frame = call_paths_own(paths, i);
+
+		error = number(&callers->found_functions, frame->file, frame->function, 0,
+			       &callers->functions[i]);
+		if (!error)
+			error = number(&callers->found_lines, frame->file, NULL, frame->line,
+				       &callers->lines[i]);
+	}
+	return error;
+}
+
 /* ---- records ---- */
 
 static uint64_t since(const struct sheet *sheet, uint64_t ns)
@@ -115,7 +178,7 @@ static uint64_t since(const struct sheet *sheet, uint64_t ns)
 }
 
 static void add(struct sheet *sheet, enum record record, uint64_t begin_ns, uint64_t end_ns,
-		size_t process, unsigned thread, uint64_t value)
+		size_t process, unsigned thread, uint64_t value, uint32_t path)
 {
 	const struct trace_event event = {
 		.kind = (uint16_t)record,
@@ -124,6 +187,7 @@ static void add(struct sheet *sheet, enum record record, uint64_t begin_ns, uint
 		.order = process,
 		.thread = thread,
 		.bytes = value,
+		.path = path,
 	};
 
 	trace_file_add(&sheet->records, &event);
@@ -143,15 +207,18 @@ static void add_thread(struct sheet *sheet, size_t place, unsigned thread)
 			continue;
 		if (event->begin_ns > until_ns)
 			add(sheet, RECORD_STATE, until_ns, event->begin_ns, place, thread,
-			    STATE_RUNNING);
+			    STATE_RUNNING, CALL_PATH_NONE);
 		add(sheet, RECORD_STATE, event->begin_ns, event->end_ns, place, thread,
-		    (uint64_t)state_of(event->function));
-		add(sheet, RECORD_EVENT_BEGIN, event->begin_ns, 0, place, thread, event->function);
-		add(sheet, RECORD_EVENT_END, event->end_ns, 0, place, thread, event->function);
+		    (uint64_t)state_of(event->function), CALL_PATH_NONE);
+		add(sheet, RECORD_EVENT_BEGIN, event->begin_ns, 0, place, thread, event->function,
+		    event->path);
+		add(sheet, RECORD_EVENT_END, event->end_ns, 0, place, thread, event->function,
+		    event->path);
 		until_ns = event->end_ns;
 	}
 	if (process->end_ns > until_ns)
-		add(sheet, RECORD_STATE, until_ns, process->end_ns, place, thread, STATE_RUNNING);
+		add(sheet, RECORD_STATE, until_ns, process->end_ns, place, thread, STATE_RUNNING,
+		    CALL_PATH_NONE);
 }
 
 static void put_object(const struct sheet *sheet, size_t process, unsigned thread)
@@ -173,6 +240,19 @@ static void put_message(const struct sheet *sheet, const struct message *message
 		message->send->bytes, (int)message->send->tag);
 }
 
+static void put_call(const struct sheet *sheet, const struct trace_event *record)
+{
+	bool begins = record->kind == RECORD_EVENT_BEGIN;
+
+	fprintf(sheet->file, ":%" PRIu64 ":%d:%" PRIu64, since(sheet, record->begin_ns),
+		(int)type_of((unsigned)record->bytes), begins ? record->bytes + 1 : 0);
+	if (record->path && record->path < sheet->callers.count)
+		fprintf(sheet->file, ":%d:%" PRIu32 ":%d:%" PRIu32, (int)TYPE_CALLER,
+			begins ? sheet->callers.functions[record->path] : 0, (int)TYPE_CALLER_LINE,
+			begins ? sheet->callers.lines[record->path] : 0);
+	fputc('\n', sheet->file);
+}
+
 static void put_record(const struct sheet *sheet, const struct trace_event *record)
 {
 	if (record->kind == RECORD_MESSAGE) {
@@ -186,9 +266,7 @@ static void put_record(const struct sheet *sheet, const struct trace_event *reco
 			since(sheet, record->begin_ns), since(sheet, record->end_ns),
 			record->bytes);
 	else
-		fprintf(sheet->file, ":%" PRIu64 ":%d:%" PRIu64 "\n",
-			since(sheet, record->begin_ns), (int)type_of((unsigned)record->bytes),
-			record->kind == RECORD_EVENT_BEGIN ? record->bytes + 1 : 0);
+		put_call(sheet, record);
 }
 
 /* ---- the file ---- */
@@ -223,6 +301,8 @@ static int sheet_init(struct sheet *sheet, const struct trace_analysis *analysis
 	sheet->cpus = calloc(trace->count + 1, sizeof(sheet->cpus[0]));
 	if (!sheet->threads || !sheet->cpus)
 		return -ENOMEM;
+	if (callers_init(&sheet->callers, trace->paths))
+		return -ENOMEM;
 	sheet->cpus[0] = 1;
 	for (size_t i = 0; i < trace->count; i++) {
 		trace_threads_find(analysis, i, &sheet->threads[i]);
@@ -234,6 +314,7 @@ static int sheet_init(struct sheet *sheet, const struct trace_analysis *analysis
 static void sheet_deinit(struct sheet *sheet)
 {
 	trace_file_close(&sheet->records);
+	callers_deinit(&sheet->callers);
 	free(sheet->threads);
 	free(sheet->cpus);
 }
@@ -248,7 +329,7 @@ int trace_prv_write(const struct trace_analysis *analysis, FILE *file)
 			add_thread(sheet, i, thread);
 	for (size_t i = 0; !error && i < analysis->messages.count; i++)
 		add(sheet, RECORD_MESSAGE, analysis->messages.items[i].send->begin_ns, 0,
-		    analysis->messages.items[i].from, 0, i);
+		    analysis->messages.items[i].from, 0, i, CALL_PATH_NONE);
 	if (!error)
 		error = trace_file_map(&sheet->records);
 	if (!error)
@@ -275,9 +356,56 @@ static void put_type(FILE *file, enum type type, const char *label)
 	fputs("0   Outside MPI\n\n\n", file);
 }
 
+/* A name of the target's stays in its line. */
+static void put_name(FILE *file, const char *name)
+{
+	char *words = escape_printable(name, '\0');
+
+	fputs(words ? words : "?", file);
+	free(words);
+}
+
+static int put_callers(FILE *file, const struct call_paths *paths)
+{
+	struct caller_numbers callers;
+	int error = callers_init(&callers, paths);
+	uint32_t shown = 0;
+
+	if (callers.count)
+		fprintf(file, "EVENT_TYPE\n9    %d    Caller at level 1\nVALUES\n0   End\n",
+			(int)TYPE_CALLER);
+	/* The first path that has a number comes before those with higher ones. */
+	for (uint32_t i = 1; i < callers.count && !error; i++) {
+		if (callers.functions[i] <= shown)
+			continue;
+		shown = callers.functions[i];
+		fprintf(file, "%" PRIu32 "   ", shown);
+		put_name(file, call_paths_own(paths, i)->function);
+		fputs(" [", file);
+		put_name(file, path_last(call_paths_own(paths, i)->file));
+		fputs("]\n", file);
+	}
+	if (callers.count)
+		fprintf(file,
+			"\n\nEVENT_TYPE\n9    %d    Caller line at level 1\nVALUES\n0   End\n",
+			(int)TYPE_CALLER_LINE);
+	shown = 0;
+	for (uint32_t i = 1; i < callers.count && !error; i++) {
+		if (callers.lines[i] <= shown)
+			continue;
+		shown = callers.lines[i];
+		fprintf(file, "%" PRIu32 "   %d (", shown, call_paths_own(paths, i)->line);
+		put_name(file, path_last(call_paths_own(paths, i)->file));
+		fputs(")\n", file);
+	}
+	if (callers.count)
+		fputs("\n\n", file);
+	callers_deinit(&callers);
+	return error;
+}
+
 int trace_pcf_write(const struct trace_analysis *analysis, FILE *file)
 {
-	(void)analysis;
 	fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
 	      "LOOK_BACK           100\nSPEED               1\nFLAG_ICONS          ENABLED\n"
 	      "NUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\nDEFAULT_SEMANTIC\n\n"
@@ -296,7 +424,7 @@ int trace_pcf_write(const struct trace_analysis *analysis, FILE *file)
 	put_type(file, TYPE_POINT_TO_POINT, "MPI Point-to-point");
 	put_type(file, TYPE_COLLECTIVE, "MPI Collective Comm");
 	put_type(file, TYPE_OTHER, "MPI Other");
-	return 0;
+	return put_callers(file, analysis->trace->paths);
 }
 
 int trace_row_write(const struct trace_analysis *analysis, FILE *file)

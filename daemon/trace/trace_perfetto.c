@@ -38,6 +38,7 @@ enum {
 	EVENT_FLOW = 47,
 	EVENT_FLOW_END = 48,
 	ANNOTATION_NUMBER = 4,
+	ANNOTATION_TEXT = 6,
 	ANNOTATION_NAME = 10,
 };
 
@@ -114,6 +115,14 @@ static void annotate(struct sheet *sheet, const char *name, int64_t value)
 	protobuf_clear(&sheet->part);
 }
 
+static void annotate_text(struct sheet *sheet, const char *name, const char *text)
+{
+	put_text(&sheet->part, ANNOTATION_NAME, name);
+	put_text(&sheet->part, ANNOTATION_TEXT, text);
+	protobuf_submessage(&sheet->inner, EVENT_ANNOTATION, &sheet->part);
+	protobuf_clear(&sheet->part);
+}
+
 /* name: NULL: of an end, which has none. What is annotated already stays. */
 static void put_event(struct sheet *sheet, enum event_type type, uint64_t ns, uint64_t track,
 		      const char *category, const char *name)
@@ -135,6 +144,7 @@ static void put_call(struct sheet *sheet, size_t place, const struct trace_event
 
 	uint32_t communicator =
 		communicators_find(&sheet->analysis->communicators, place, event->communicator);
+	char words[400] = "";
 
 	annotate(sheet, "bytes", (int64_t)event->bytes);
 	if (event->tag != -1 || event->peer != -1) {
@@ -143,6 +153,10 @@ static void put_call(struct sheet *sheet, size_t place, const struct trace_event
 	}
 	if (communicator)
 		annotate(sheet, "communicator", communicator);
+	if (sheet->analysis->trace->paths)
+		call_paths_words(sheet->analysis->trace->paths, event->path, words, sizeof(words));
+	if (words[0])
+		annotate_text(sheet, "line", words);
 	put_event(sheet, SLICE_BEGIN, event->begin_ns, track, "mpi",
 		  mpi_function_name(event->function));
 	put_event(sheet, SLICE_END, event->end_ns, track, NULL, NULL);

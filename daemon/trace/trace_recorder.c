@@ -9,9 +9,10 @@
 #include "common/clock.h"
 #include "common/pid_list.h"
 #include "daemon/session/descendants.h"
-#include "daemon/session/process_search.h"
 #include "daemon/trace/mpi_function.h"
+#include "daemon/trace/path_reader.h"
 #include "daemon/trace/rank.h"
+#include "daemon/trace/trace_process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@
 #define PAUSE_MAX_NS (500 * NS_PER_MS)
 /* Pauses between looks at /proc, as multiples of the CPU time that the last one took. */
 #define PAUSE_COSTS 50
+/* How often it is asked whether a process that has mapped the library runs Python by now. */
+#define PYTHON_PAUSE_NS (5 * NS_PER_MS)
 /* What a thread that is about to enter MPI, or to leave it, needs for that. */
 #define SETTLE_MS 2
 
@@ -50,6 +53,7 @@ struct trace_recorder {
 	pid_t followed;   /* 0: none */
 	uint64_t look_ns; /* when /proc is looked at again */
 	struct pid_list found;
+	struct call_paths paths;
 	uint64_t began_ns;
 	uint64_t events_left; /* that are kept, of all processes */
 	uint64_t refused;
@@ -86,11 +90,9 @@ void trace_recorder_destroy(struct trace_recorder *recorder)
 	if (!recorder)
 		return;
 	mpi_probes_destroy(recorder->probes);
-	for (size_t i = 0; i < recorder->process_count; i++) {
-		mpi_decoder_deinit(&recorder->processes[i]->decoder);
-		trace_file_close(&recorder->processes[i]->file);
-		free(recorder->processes[i]);
-	}
+	for (size_t i = 0; i < recorder->process_count; i++)
+		trace_process_destroy(recorder->processes[i]);
+	call_paths_deinit(&recorder->paths);
 	for (size_t i = 0; i < recorder->library_count; i++)
 		mpi_library_close(recorder->libraries[i]);
 	free(recorder->processes);
@@ -101,28 +103,19 @@ void trace_recorder_destroy(struct trace_recorder *recorder)
 
 /* ---- what has been called ---- */
 
-static void take_event(void *context, const struct trace_event *event)
-{
-	struct trace_process *process = context;
-
-	process->calls += event->kind == TRACE_CALL;
-	process->open_calls += event->kind == TRACE_CALL && event->flags & TRACE_OPEN;
-	if (*process->events_left) {
-		--*process->events_left;
-		trace_file_add(&process->file, event);
-	} else {
-		process->file.left_out++;
-	}
-}
-
 static void take_call(void *context, const struct mpi_record *call)
 {
 	struct trace_recorder *recorder = context;
 	struct trace_process *process =
 		call->slot < MPI_TARGETS_MAX ? recorder->by_slot[call->slot] : NULL;
+	struct mpi_record known;
 
-	if (process)
-		mpi_decoder_call(&process->decoder, call);
+	if (!process)
+		return;
+	known = *call;
+	known.path = process->path_reader ? path_reader_find(process->path_reader, call->path)
+					  : CALL_PATH_NONE;
+	mpi_decoder_call(&process->decoder, &known);
 }
 
 static void take_chunk(void *context, const struct mpi_chunk *chunk)
@@ -131,8 +124,12 @@ static void take_chunk(void *context, const struct mpi_chunk *chunk)
 	struct trace_process *process =
 		chunk->slot < MPI_TARGETS_MAX ? recorder->by_slot[chunk->slot] : NULL;
 
-	if (process)
+	if (process && path_reader_wants(chunk)) {
+		if (process->path_reader)
+			path_reader_take(process->path_reader, chunk);
+	} else if (process) {
 		mpi_decoder_chunk(&process->decoder, chunk);
+	}
 }
 
 static void take_all(struct trace_recorder *recorder, int timeout_ms)
@@ -202,53 +199,27 @@ static bool is_before_init(const struct mpi_library *library, pid_t pid,
 
 /* ---- processes ---- */
 
-static void name_process(struct trace_process *process)
+/* Its interpreter: from then on, its calls come with their Python lines. */
+static void look_at_python(struct trace_recorder *recorder, struct trace_process *process)
 {
-	char *command = process_command_line(process->pid);
+	struct mapping_list mappings = { 0 };
+	struct clock_config places;
+	uint64_t now_ns = clock_now_ns();
+	bool mapped;
 
-	if (command && command[0])
-		snprintf(process->name, sizeof(process->name), "%s", command);
-	else if (!process->name[0])
-		snprintf(process->name, sizeof(process->name), "process %d", (int)process->pid);
-	free(command);
-}
-
-static void look_at_rank(struct trace_process *process)
-{
-	struct rank rank;
-
-	if (process->rank_known || rank_read(process->pid, &rank))
+	if (process->path_reader || now_ns < process->python_next_ns)
 		return;
-	process->rank_known = true;
-	process->rank = rank.number;
-	process->size = rank.size;
-}
-
-static int process_create(struct trace_recorder *recorder, pid_t pid, uint64_t start_time,
-			  struct mpi_library *library, struct trace_process **ret_process)
-{
-	struct trace_process *process = calloc(1, sizeof(*process));
-	int error = process ? trace_file_open(&process->file) : -ENOMEM;
-
-	if (!error &&
-	    !ARRAY_ROOM(recorder->processes, recorder->process_count, recorder->process_capacity)) {
-		trace_file_close(&process->file);
-		error = -ENOMEM;
-	}
-	if (error) {
-		free(process);
-		return error;
-	}
-	process->pid = pid;
-	process->start_time = start_time;
-	process->library = library;
-	process->rank = -1;
-	process->events_left = &recorder->events_left;
-	mpi_decoder_init(&process->decoder, library, take_event, process);
-	name_process(process);
-	look_at_rank(process);
-	*ret_process = process;
-	return 0;
+	mapped = !procfs_read_mappings(process->pid, &mappings) && mpi_library_find(&mappings);
+	mapping_list_deinit(&mappings);
+	if (mapped &&
+	    !path_reader_create(process->pid, recorder->impersonator, &recorder->paths,
+				&process->path_reader, &places) &&
+	    !mpi_probes_set_python(recorder->probes, process->slot, &places))
+		return;
+	/* It is not asked for ever: some programs run no Python. */
+	process->python_pause_ns =
+		process->python_pause_ns ? 2 * process->python_pause_ns : PYTHON_PAUSE_NS;
+	process->python_next_ns = now_ns + process->python_pause_ns;
 }
 
 /* mappings: NULL: it has not mapped the library yet. 0 or a negative errno. */
@@ -257,15 +228,17 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 		      struct trace_process **ret_process)
 {
 	struct trace_process *process;
-	int error = process_create(recorder, pid, start_time, library, &process);
+	int error;
 
+	if (!ARRAY_ROOM(recorder->processes, recorder->process_count, recorder->process_capacity))
+		return -ENOMEM;
+	error = trace_process_create(pid, start_time, library, &recorder->events_left, &process);
 	if (error)
 		return error;
 	error = mpi_probes_add(recorder->probes, pid, library->fd, library->places,
 			       library->place_count, &library->layout, &process->slot);
 	if (error) {
-		trace_file_close(&process->file);
-		free(process);
+		trace_process_destroy(process);
 		return error;
 	}
 	recorder->by_slot[process->slot] = process;
@@ -276,6 +249,8 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 	}
 	/* Asked when the probes are there: what it may do from now on is seen. */
 	process->from_beginning = !mappings || is_before_init(library, pid, mappings);
+	if (mappings)
+		look_at_python(recorder, process);
 	*ret_process = process;
 	return 0;
 }
@@ -443,14 +418,18 @@ static void look_at_processes(struct trace_recorder *recorder)
 		if (process->ended)
 			continue;
 		/* Its environment is another one once it runs the program. */
-		look_at_rank(process);
-		if (!is_gone(process->pid, process->start_time))
+		trace_process_look_at_rank(process);
+		if (!is_gone(process->pid, process->start_time)) {
+			look_at_python(recorder, process);
 			continue;
+		}
 		take_all(recorder, 0);
 		process->ended = true;
 		process->end_ns = clock_now_ns();
 		process->counts = mpi_probes_counts(recorder->probes, process->slot);
 		mpi_probes_remove(recorder->probes, process->slot);
+		path_reader_destroy(process->path_reader);
+		process->path_reader = NULL;
 	}
 }
 
@@ -485,35 +464,6 @@ struct trace_progress trace_recorder_progress(const struct trace_recorder *recor
 
 /* ---- the end ---- */
 
-static int compare_ranks(const void *left, const void *right)
-{
-	const struct trace_process *a = *(struct trace_process *const *)left;
-	const struct trace_process *b = *(struct trace_process *const *)right;
-
-	if (a->rank_known != b->rank_known)
-		return a->rank_known ? -1 : 1;
-	if (a->rank_known && a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->pid < b->pid ? -1 : a->pid > b->pid;
-}
-
-/* Of two that have the same one, say of two jobs, neither is known. */
-static void number_ranks(struct trace *trace)
-{
-	/* One that was started without a launcher is a job of its own. */
-	if (trace->count == 1 && !trace->processes[0]->rank_known) {
-		trace->processes[0]->rank_known = true;
-		trace->processes[0]->rank = 0;
-	}
-	trace->ranks_known = true;
-	for (size_t i = 0; i < trace->count; i++)
-		if (!trace->processes[i]->rank_known ||
-		    (i && trace->processes[i]->rank == trace->processes[i - 1]->rank))
-			trace->ranks_known = false;
-	for (size_t i = 0; i < trace->count && !trace->ranks_known; i++)
-		trace->processes[i]->rank = (int32_t)i;
-}
-
 /* Ranks that were met before they ran anything, and never called MPI, are not of the trace. */
 static void leave_out_strangers(struct trace_recorder *recorder)
 {
@@ -526,9 +476,7 @@ static void leave_out_strangers(struct trace_recorder *recorder)
 			recorder->processes[kept++] = process;
 			continue;
 		}
-		mpi_decoder_deinit(&process->decoder);
-		trace_file_close(&process->file);
-		free(process);
+		trace_process_destroy(process);
 	}
 	recorder->process_count = kept;
 }
@@ -558,7 +506,7 @@ int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 	take_all(recorder, SETTLE_MS);
 	mpi_probes_read_open(recorder->probes, &taker);
 	for (size_t i = 0; i < recorder->process_count && !error; i++) {
-		look_at_rank(recorder->processes[i]);
+		trace_process_look_at_rank(recorder->processes[i]);
 		error = finish_process(recorder, recorder->processes[i], now_ns);
 	}
 	for (size_t i = 0; i < recorder->process_count; i++)
@@ -567,15 +515,13 @@ int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 	if (error)
 		return error;
 	leave_out_strangers(recorder);
-	if (recorder->process_count)
-		qsort(recorder->processes, recorder->process_count, sizeof(recorder->processes[0]),
-		      compare_ranks);
 	*ret_trace = (struct trace){
 		.processes = recorder->processes,
 		.count = recorder->process_count,
 		.begin_ns = recorder->began_ns,
 		.end_ns = now_ns,
+		.paths = &recorder->paths,
 	};
-	number_ranks(ret_trace);
+	trace_number_ranks(ret_trace);
 	return 0;
 }

@@ -19,7 +19,7 @@
 
 #define TRACE_LOOK_NS (10 * 1000000ull)
 /* Events of all processes: their files then have 1 GB. */
-#define TRACE_EVENTS_MAX 14000000
+#define TRACE_EVENTS_MAX 12500000
 
 struct impersonator;
 struct trace_recorder;

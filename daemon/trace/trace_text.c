@@ -13,7 +13,9 @@
 
 #define RANKS_BRIEF     8
 #define FUNCTIONS_BRIEF 6
-#define WAITS_BRIEF     4
+#define WAITS_BRIEF     3
+#define PATHS_BRIEF     4
+#define WORDS_MAX       400 /* of a path */
 #define ROWS_ALL        100
 /* Efficiencies from here on are not worth a sentence. */
 #define GOOD 0.95
@@ -113,16 +115,31 @@ static void put_latest(const struct text_layout *layout, const struct trace_anal
 		     figure_share(part > 1 ? 1 : part).text);
 }
 
+/* The lines of a path; false: it has none. */
+static bool words_of(const struct trace_analysis *analysis, uint32_t path, char *ret_words,
+		     size_t size)
+{
+	ret_words[0] = '\0';
+	if (analysis->trace->paths)
+		call_paths_words(analysis->trace->paths, path, ret_words, size);
+	return ret_words[0];
+}
+
 static void put_waits(const struct text_layout *layout, const struct trace_analysis *analysis,
 		      size_t rows)
 {
 	for (size_t i = 0; i < analysis->wait_count && i < rows; i++) {
 		const struct wait_figures *wait = &analysis->waits[i];
+		char words[WORDS_MAX];
 
 		put_line(layout, "  %10s  rank %d in %s, for rank %d, %" PRIu64 " time%s",
 			 figure_ns(wait->ns).text, (int)rank_at(analysis, wait->who),
 			 mpi_function_name(wait->function), (int)rank_at(analysis, wait->whom),
 			 wait->count, figure_plural(wait->count));
+		if (words_of(analysis, wait->path, words, sizeof(words)))
+			put_line(layout, "  %10s  waits at  %s", "", words);
+		if (words_of(analysis, wait->late_path, words, sizeof(words)))
+			put_line(layout, "  %10s  late at   %s", "", words);
 	}
 }
 
@@ -172,14 +189,41 @@ static void put_functions(const struct text_layout *layout, const struct trace_a
 		const struct function_figures *function = &analysis->functions[i];
 
 		put_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s %10s %10s",
-			 mpi_function_name(function->function), function->calls,
-			 figure_ns(function->ns).text,
-			 figure_part(function->ns, analysis->mpi_ns).text,
-			 figure_ns(function->waits_ns).text, figure_ns(function->longest_ns).text,
-			 function->bytes ? figure_bytes(function->bytes).text : "-");
+			 mpi_function_name(function->function), function->sums.calls,
+			 figure_ns(function->sums.ns).text,
+			 figure_part(function->sums.ns, analysis->mpi_ns).text,
+			 figure_ns(function->sums.waits_ns).text,
+			 figure_ns(function->sums.longest_ns).text,
+			 function->sums.bytes ? figure_bytes(function->sums.bytes).text : "-");
 	}
 	if (analysis->function_count > rows)
 		put_line(layout, "  and %zu more: --details", analysis->function_count - rows);
+}
+
+static void put_paths(const struct text_layout *layout, const struct trace_analysis *analysis,
+		      size_t rows)
+{
+	if (analysis->unknown_paths >= analysis->calls)
+		return;
+	text_heading(layout, "MPI BY LINE", "the program's own lines that call MPI");
+	for (size_t i = 0; i < analysis->path_count && i < rows; i++) {
+		const struct path_figures *path = &analysis->paths[i];
+		char words[WORDS_MAX];
+
+		if (!words_of(analysis, path->path, words, sizeof(words)))
+			snprintf(words, sizeof(words), "a line that is not known");
+		put_line(layout, "  %10s %7s  %s, %" PRIu64 " call%s, %s of it waits",
+			 figure_ns(path->sums.ns).text,
+			 figure_part(path->sums.ns, analysis->mpi_ns).text,
+			 mpi_function_name(path->function), path->sums.calls,
+			 figure_plural(path->sums.calls), figure_ns(path->sums.waits_ns).text);
+		put_line(layout, "  %18s  at %s", "", words);
+	}
+	if (analysis->path_count > rows)
+		put_line(layout, "  and %zu more: --details", analysis->path_count - rows);
+	if (analysis->unknown_paths)
+		put_line(layout, "  %" PRIu64 " calls whose line was not read",
+			 analysis->unknown_paths);
 }
 
 static void put_sizes(const struct text_layout *layout, const struct trace_analysis *analysis)
@@ -264,6 +308,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_waits(&layout, analysis, rows ? rows : WAITS_BRIEF);
 	put_ranks(&layout, analysis, rows ? rows : RANKS_BRIEF);
 	put_functions(&layout, analysis, rows ? rows : FUNCTIONS_BRIEF);
+	put_paths(&layout, analysis, rows ? rows : PATHS_BRIEF);
 	put_messages(&layout, analysis, details);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;

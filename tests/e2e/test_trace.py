@@ -81,8 +81,40 @@ def check_perfetto(path, sent, calls):
     check_equal(found, sent, "messages of Perfetto's trace")
     check_equal(collections.Counter(each.name for each in trace.slices),
                 collections.Counter(call["name"] for call in calls), "calls of Perfetto's trace")
+    check_equal(collections.Counter(each.arguments.get("line") for each in trace.slices),
+                collections.Counter(call["args"].get("line") for call in calls), "lines of Perfetto's trace")
     check(abs(sum(each.end - each.begin for each in trace.slices) - sum(call["dur"] * 1000 for call in calls)) < 1e5,
           "sums of times differ")
+
+
+def check_perfetto_sql(path, sent, calls):
+    """By Perfetto's own message classes, in SQL, the sums are those of our JSON, to the nanosecond."""
+    interpreter = with_packages(default_interpreter(), "perfetto")
+    questions = [
+        "select pid, slice.name, count(*), sum(dur) from slice join thread_track on track_id = thread_track.id"
+        " join thread using (utid) join process using (upid) where category = 'mpi' group by 1, 2",
+        "select sender.int_value, count(*), sum(bytes.int_value) from flow join slice on slice_out = slice.id"
+        " join args sender on sender.arg_set_id = slice.arg_set_id and sender.key = 'debug.from'"
+        " join args bytes on bytes.arg_set_id = slice.arg_set_id and bytes.key = 'debug.bytes' group by 1",
+        "select string_value, sum(dur) from slice join args using (arg_set_id) where key = 'debug.line' group by 1",
+    ]
+    run = subprocess.run([interpreter.path, os.path.join(os.path.dirname(__file__), "perfetto_tables.py"), path, *questions],
+                         env=dict(os.environ, **interpreter.environment), stdout=subprocess.PIPE, check=True)
+    by_name, by_sender, by_line = json.loads(run.stdout)
+    sums, lines = collections.defaultdict(lambda: [0, 0]), collections.Counter()
+    for call in calls:
+        duration = round(call["dur"] * 1000)
+        sums[call["pid"], call["name"]][0] += 1
+        sums[call["pid"], call["name"]][1] += duration
+        if "line" in call["args"]:
+            lines[call["args"]["line"]] += duration
+    check_equal({(pid, name): [count, time] for pid, name, count, time in by_name}, dict(sums), "sums by rank and function")
+    check_equal(dict(by_line), dict(lines), "sums by line")
+    messages = collections.defaultdict(lambda: [0, 0])
+    for (sender, _, _, size), count in sent.items():
+        messages[sender][0] += count
+        messages[sender][1] += count * size
+    check_equal({sender: rest for sender, *rest in by_sender}, dict(messages), "messages and bytes by sender")
 
 
 def check_paraver(path, sent, calls):
@@ -91,12 +123,39 @@ def check_paraver(path, sent, calls):
                                 for message in trace.messages)
     check_equal(found, sent, "messages of Paraver's trace")
     check(all(message.sent <= message.received for message in trace.messages), "received before it was sent")
-    names = collections.Counter(trace.labels[event.type][event.value] for event in trace.events if event.value)
+    shown = [(event.type, trace.labels[event.type][event.value]) for event in trace.events if event.value]
+    names = collections.Counter(name for kind, name in shown if 50000001 <= kind <= 50000003)
     check_equal(names, collections.Counter(call["name"] for call in calls), "calls of Paraver's trace")
+    lines = collections.Counter(name for kind, name in shown if kind == 80000001)
+    check_equal(lines, collections.Counter("%s (ranks.py)" % re.match(r"ranks.py:(\d+) ", call["args"]["line"]).group(1)
+                                           for call in calls if "line" in call["args"]), "lines of Paraver's trace")
     running = sum(state.end - state.begin for state in trace.states if state.state == 1)
     inside = sum(state.end - state.begin for state in trace.states if state.state != 1)
     check(abs(inside - sum(call["dur"] * 1000 for call in calls)) < 1e5 < running, "sums of states")
     check_equal(trace.names["TASK"], ["RANK %d" % rank for rank in range(RANKS)], "names")
+
+
+def check_lines(said):
+    """Each call is said to come from a line that makes this call, by way of the one function through which all go."""
+    with open(os.path.join(TARGETS, "ranks.py"), encoding="utf-8") as file:
+        source = [""] + file.read().splitlines()
+    known = 0
+    for path in said["call_paths"]:
+        if not path["path"]:
+            continue
+        inside, caller = path["path"][:2]
+        known += path["calls"]
+        check_equal([frame["function"] for frame in path["path"] if frame["file"].endswith("ranks.py")][-2:],
+                    ["main", "<module>"], "the outermost frames of %r" % path)
+        check("result = call(" in source[inside["line"]], "%s comes from %r" % (path["function"], inside))
+        name = path["function"][len("MPI_"):].replace("Comm_", "").lower()
+        # What mpi4py makes of pickled messages, and what one line does of two.
+        names = {"mrecv": "recv", "mprobe": "recv"}
+        check(names.get(name, name) in source[caller["line"]].lower(), "%s comes from %r" % (path["function"], caller))
+    check(said["calls_without_path"] <= said["calls"] // 20 and known + said["calls_without_path"] == said["calls"],
+          "%d of %d calls have a path, %d have none" % (known, said["calls"], said["calls_without_path"]))
+    late = said["waits"][0]
+    check(late["path"] and late["late_path"] and late["late_path"][0]["function"].endswith("inside"), "%r" % late)
 
 
 def test_job_from_its_start():
@@ -112,6 +171,7 @@ def test_job_from_its_start():
         check(sum(sent.values()) > 10000, "only %d messages" % sum(sent.values()))
         check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
         check_metrics(said, found)
+        check_lines(said)
         # Four ranks on fewer processors wait for these, too.
         check_sampled(said["held_up_by_rank"] == SLOW, "rank %s is said to hold others up" % said["held_up_by_rank"])
         messages = said["messages"]
@@ -121,6 +181,8 @@ def test_job_from_its_start():
         calls = check_chrome(outputs[0], sent)
         check_paraver(outputs[1], sent, calls)
         check_perfetto(outputs[2], sent, calls)
+        # Last, as this skips the test where the package cannot be had.
+        check_perfetto_sql(outputs[2], sent, calls)
 
 
 @contextlib.contextmanager

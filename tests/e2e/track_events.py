@@ -39,7 +39,7 @@ def signed(value):
 
 def annotation(data):
     found = dict(fields(data))
-    return found[10].decode(), signed(found[4])
+    return found[10].decode(), found[6].decode() if 6 in found else signed(found[4])
 
 
 class Slice:

@@ -55,6 +55,59 @@ static void test_metrics(void **state)
 	sample_free(&sample, &analysis);
 }
 
+static const struct path_figures *figures_of(uint32_t path)
+{
+	for (size_t i = 0; i < analysis.path_count; i++)
+		if (analysis.paths[i].path == path)
+			return &analysis.paths[i];
+	fail_msg("no figures of path %u", (unsigned)path);
+	return NULL;
+}
+
+static void plain_from(const char *function, size_t rank, uint64_t begin_ns, uint64_t end_ns,
+		       uint32_t path)
+{
+	struct mpi_record record = sample_record(rank, function, begin_ns, end_ns);
+
+	record.words[0] = SAMPLE_WORLD;
+	record.path = path;
+	sample_call(&sample, &record);
+}
+
+/* A barrier and a message, from lines 7, 8 and 9: each has its time, and who waited where. */
+static void test_paths(void **state)
+{
+	struct mpi_record send, receive;
+
+	(void)state;
+	begin(2);
+	plain_from("MPI_Barrier", 0, 100, 500, 7);
+	plain_from("MPI_Barrier", 1, 400, 500, 7);
+	send = sample_record(0, "MPI_Send", 800, 850);
+	receive = sample_record(1, "MPI_Recv", 600, 900);
+	send.words[5] = receive.words[5] = SAMPLE_WORLD;
+	send.words[3] = 1;
+	send.path = 8;
+	receive.path = 9;
+	sample_call(&sample, &send);
+	sample_call(&sample, &receive);
+	/* Of an unknown line. */
+	plain_from("MPI_Barrier", 0, 1000, 1010, CALL_PATH_NONE);
+	plain_from("MPI_Barrier", 1, 1000, 1010, CALL_PATH_NONE);
+	end(1100);
+	assert_int_equal(analysis.begin_ns, 400);
+	assert_int_equal(figures_of(7)->sums.calls, 2);
+	assert_int_equal(figures_of(7)->sums.ns, 200);
+	assert_int_equal(figures_of(8)->sums.ns, 50);
+	assert_int_equal(figures_of(9)->sums.ns, 300);
+	assert_int_equal(figures_of(9)->sums.waits_ns, 200);
+	assert_int_equal(analysis.unknown_paths, 2);
+	assert_int_equal(analysis.wait_count, 1);
+	assert_int_equal(analysis.waits[0].path, 9);
+	assert_int_equal(analysis.waits[0].late_path, 8);
+	sample_free(&sample, &analysis);
+}
+
 /* A rank that is in one call all the time has not computed. */
 static void test_open_call(void **state)
 {
@@ -387,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_communicators),
 		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_over_limit),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_blame),
 	};
 
