@@ -12,8 +12,15 @@
 #ifndef PIEPROFD_DAEMON_REPORT_FORMAT_STACK_SAMPLE_H
 #define PIEPROFD_DAEMON_REPORT_FORMAT_STACK_SAMPLE_H
 
-#include "daemon/report/format/pprof.h"
 #include "daemon/report/format/pprof_table.h"
+
+/* Which of them. */
+enum pprof_view {
+	PPROF_ALL,        /* what the writer has */
+	PPROF_CPU,        /* samples/count, cpu/nanoseconds: runtime/pprof's */
+	PPROF_WALL,       /* samples/count, time/nanoseconds, CPU and asleep: fgprof's */
+	PPROF_REDUNDANCY, /* redundant/count, avoidable/nanoseconds: the pairs */
+};
 
 enum sample_value {
 	SAMPLE_VALUE_SAMPLES,
