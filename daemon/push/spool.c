@@ -338,7 +338,7 @@ int spool_read_first(struct spool *spool, void **ret_bytes, size_t *ret_size,
 {
 	while (spool->count) {
 		struct spool_entry entry = spool->entries[0];
-		char *bytes;
+		char *bytes = NULL;
 		int result = read_entry(spool, &entry, &bytes);
 
 		if (result == -ENOMEM)
