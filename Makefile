@@ -16,7 +16,7 @@ PKG_CONFIG ?= pkg-config
 PYTHON     ?= python3
 
 FOLDERS  := common attach symbolize pyintrospect daemon
-PACKAGES := libunwind-ptrace libunwind-generic libdw libelf liblzma zlib jansson libzstd libpcre2-8 ncursesw tinfo libmicrohttpd libbpf
+PACKAGES := libunwind-ptrace libunwind-generic libdw libelf liblzma zlib jansson libzstd libpcre2-8 ncursesw tinfo libmicrohttpd libbpf libcurl
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
 	-Wwrite-strings -Wvla -Wformat=2 -Wimplicit-fallthrough -Wpointer-arith -Wcast-qual

@@ -21,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -167,6 +168,11 @@ int confinement_filter_http(bool reads_target)
 	return -ENOTSUP;
 }
 
+int confinement_filter_sender(void)
+{
+	return -ENOTSUP;
+}
+
 #else
 
 /* Allowed when argument & mask == value; without a mask, whatever the arguments are. */
@@ -298,6 +304,34 @@ static const struct rule http_rules[] = {
 	{ .call = SYS_ioctl, .argument = 1, .mask = UINT32_MAX, .value = FIONBIO },
 };
 
+/* Names of hosts are asked for over sockets of all of these kinds. */
+static const struct rule sender_rules[] = {
+	ONLY(socket, 0, UINT32_MAX, AF_INET),
+	ONLY(socket, 0, UINT32_MAX, AF_INET6),
+	ONLY(socket, 0, UINT32_MAX, AF_UNIX),
+	ONLY(socket, 0, UINT32_MAX, AF_NETLINK),
+	ANY(socketpair),
+	ANY(connect),
+	ANY(bind),
+	ANY(sendmmsg),
+	ANY(recvfrom),
+	ANY(recvmsg),
+	ANY(sendto),
+	ANY(sendmsg),
+	ANY(shutdown),
+	ANY(getsockname),
+	ANY(getpeername),
+	ANY(getsockopt),
+	ANY(setsockopt),
+	ANY(getdents64),
+	ANY(rmdir),
+	ANY(pipe2),
+	ANY(eventfd2),
+	ONLY(clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM),
+	ONLY(prctl, 0, UINT32_MAX, PR_SET_NAME),
+	{ .call = SYS_ioctl, .argument = 1, .mask = UINT32_MAX, .value = FIONBIO },
+};
+
 static const struct rule memory_rules[] = { ANY(process_vm_readv) };
 
 struct rules {
@@ -378,6 +412,14 @@ int confinement_filter_files(void)
 	const struct rules tables[] = { RULES(common_rules), RULES(file_rules) };
 
 	return filter_install(tables, 2);
+}
+
+int confinement_filter_sender(void)
+{
+	const struct rules tables[] = { RULES(common_rules), RULES(file_rules),
+					RULES(sender_rules) };
+
+	return filter_install(tables, 3);
 }
 
 int confinement_filter_http(bool reads_target)

@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 enum confinement_need {
+	CONFINEMENT_NOTHING = 0,
 	CONFINEMENT_READS_TARGETS = 1 << 0, /* attaches to processes, reads them and their files */
 	CONFINEMENT_WRITES_FILES = 1 << 1,  /* reports, anywhere, for the user of sudo */
 	CONFINEMENT_SIGNALS = 1 << 2,       /* processes of other users */
@@ -71,6 +72,12 @@ __attribute__((warn_unused_result)) int confinement_filter_files(void);
  * profiles itself.
  */
 __attribute__((warn_unused_result)) int confinement_filter_http(bool reads_target);
+
+/*
+ * For a process that reads and writes files and connects to others: no other process, no program,
+ * no code made at run time.
+ */
+__attribute__((warn_unused_result)) int confinement_filter_sender(void);
 
 /* Not so where the kernel or the build has no filters. Who cannot be confined goes no further. */
 bool confinement_has_failed(int result);

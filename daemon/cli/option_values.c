@@ -128,8 +128,7 @@ int option_cgroup(struct option_parser *parser, const struct option_use *use)
 	return 0;
 }
 
-/* Seconds, or with a unit: "90", "0.5s", "10m", "1h", "2d". */
-static bool parse_duration(const char *text, double *ret_seconds)
+bool option_seconds(const char *text, double *ret_seconds)
 {
 	static const struct {
 		char unit;
@@ -160,7 +159,7 @@ int option_duration(struct option_parser *parser, const struct option_use *use)
 	const char *text = use->text;
 	double seconds;
 
-	if (!parse_duration(text, &seconds))
+	if (!option_seconds(text, &seconds))
 		return options_refuse(parser,
 				      "--duration '%s': expected seconds, such as 10 or 0.5, or "
 				      "10m, 1h (0: until "
@@ -178,7 +177,7 @@ int option_interval(struct option_parser *parser, const struct option_use *use)
 {
 	double seconds;
 
-	if (!parse_duration(use->text, &seconds) || seconds < 0.02)
+	if (!option_seconds(use->text, &seconds) || seconds < 0.02)
 		return options_refuse(parser,
 				      "--interval '%s': expected seconds, such as 5 or 0.5, or 10m "
 				      "(at least 0.02)",
@@ -205,7 +204,7 @@ int option_rotate(struct option_parser *parser, const struct option_use *use)
 	const char *text = use->text;
 	double seconds;
 
-	if (!parse_duration(text, &seconds) || (seconds > 0 && seconds < 1))
+	if (!option_seconds(text, &seconds) || (seconds > 0 && seconds < 1))
 		return options_refuse(
 			parser,
 			"--rotate '%s': expected seconds, such as 3600 or 1h (0: only when full)",

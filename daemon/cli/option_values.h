@@ -39,6 +39,9 @@ typedef int option_parse(struct option_parser *parser, const struct option_use *
 __attribute__((format(printf, 2, 3))) int options_refuse(const struct option_parser *parser,
 							 const char *format, ...);
 
+/* Seconds, or with a unit: "90", "0.5s", "10m", "1h", "2d". */
+bool option_seconds(const char *text, double *ret_seconds);
+
 /* A whole number, without a sign, within these limits. */
 bool option_whole(const char *text, long minimum, long maximum, long *ret_value);
 
@@ -56,5 +59,6 @@ option_parse option_duration, option_interval, option_rate, option_rotate, optio
 option_parse option_output, option_format, option_editor, option_source_url, option_mode,
 	option_engine, option_colour;
 option_parse option_include, option_exclude;
+option_parse option_push, option_push_every, option_push_header;
 
 #endif

@@ -13,10 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define OPTIONS_OUTPUTS_MAX    16
-#define OPTIONS_PIDS_MAX       64
-#define OPTIONS_RECORDINGS_MAX 64
-#define OPTIONS_THRESHOLDS_MAX 8
+#define OPTIONS_OUTPUTS_MAX      16
+#define OPTIONS_PIDS_MAX         64
+#define OPTIONS_RECORDINGS_MAX   64
+#define OPTIONS_THRESHOLDS_MAX   8
+#define OPTIONS_PUSH_HEADERS_MAX 8
 
 enum options_action {
 	OPTIONS_RECORD,
@@ -104,8 +105,14 @@ struct options {
 	const char *listen;  /* serve: where, borrowed from argv */
 	bool allow_remote;
 	const char *token_file; /* NULL: none */
-	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */
-	bool command_helped;    /* --help is about one command, help_command */
+	const char *push;       /* where profiles are pushed to, borrowed; NULL: nowhere */
+	const char *push_headers[OPTIONS_PUSH_HEADERS_MAX]; /* "NAME: VALUE" or "@FILE", likewise */
+	unsigned push_header_count;
+	const char *push_spool;   /* likewise; NULL: a temporary folder */
+	const char *push_service; /* likewise; NULL: told from each process */
+	uint64_t push_every_ns;   /* serve: between two */
+	uint64_t rotate_ns;       /* the age at which serve begins anew; 0: only when full */
+	bool command_helped;      /* --help is about one command, help_command */
 	enum options_action help_command;
 };
 

@@ -369,6 +369,17 @@ static int settle_trace(struct option_parser *parser)
 	return 0;
 }
 
+static int settle_push(const struct option_parser *parser)
+{
+	const struct options *options = &parser->options;
+
+	if (!options->push && (options->push_header_count || options->push_spool ||
+			       options->push_service || options->push_every_ns))
+		return options_refuse(parser, "--push-every, --push-header, --push-service and "
+					      "--push-spool go with --push");
+	return 0;
+}
+
 /* A request chooses the format, not the command line. */
 static int settle_serve(struct option_parser *parser)
 {
@@ -426,6 +437,8 @@ static int options_settle(struct line *line)
 					      : "top is of one process, given by its id, or of "
 						"-- COMMAND");
 	if (options->action == OPTIONS_SERVE && settle_serve(parser) < 0)
+		return -1;
+	if (settle_push(parser) < 0)
 		return -1;
 	/* They are in the long summary alone. */
 	if (options->pairs_max)

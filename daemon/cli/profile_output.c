@@ -2,6 +2,7 @@
 #include "daemon/cli/profile_output.h"
 
 #include "daemon/cli/standard_output.h"
+#include "daemon/push/push.h"
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/format/writer.h"
@@ -99,7 +100,7 @@ static int write_summary(const struct options *options, const struct profile *pr
 }
 
 enum exit_code profile_output_reports(const struct options *options, struct profile *profile,
-				      struct hint_children *hint)
+				      struct hint_children *hint, struct push *push)
 {
 	struct profile_output_note note = { "" };
 	enum exit_code code;
@@ -109,6 +110,15 @@ enum exit_code profile_output_reports(const struct options *options, struct prof
 		return EXIT_INTERNAL;
 	}
 	code = profile_output_files(options, profile, &note);
+	if (push) {
+		int failure = push_profile(push, profile);
+
+		if (failure) {
+			fprintf(stderr, "pieprofd: the profile could not be pushed: %s\n",
+				strerror(-failure));
+			code = EXIT_INTERNAL;
+		}
+	}
 	/* Before the summary, whose end is what a terminal's reader sees. */
 	if (hint)
 		hint_children_tell(stderr, hint, &profile->facts);

@@ -8,6 +8,8 @@
 #include "daemon/cli/options.h"
 #include "daemon/report/model/profile.h"
 
+struct push;
+
 /* Before anything is attached: EXIT_OK, or else why one of the files cannot be written is said. */
 enum exit_code profile_output_check(const struct options *options);
 
@@ -27,11 +29,11 @@ enum exit_code profile_output_files(const struct options *options, const struct 
 void profile_output_note_file(struct profile_output_note *note, const char *path);
 
 /*
- * The files, the summary and what there is to say; hint: of children, NULL: nothing. Takes the
- * profile; NULL: it could not be made.
+ * The files, the summary and what there is to say; hint: of children, NULL: nothing; push: it is
+ * sent there, too, NULL: nowhere. Takes the profile; NULL: it could not be made.
  */
 enum exit_code profile_output_reports(const struct options *options, struct profile *profile,
-				      struct hint_children *hint);
+				      struct hint_children *hint, struct push *push);
 
 /* --strict: a degraded profile is written, but no success. */
 enum exit_code profile_output_code(const struct options *options, bool degraded,

@@ -10,6 +10,7 @@
 #include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
+#include "daemon/cli/profile_push.h"
 #include "daemon/cli/session_settings.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/target_choice.h"
@@ -121,7 +122,7 @@ static void wait_for_end(const struct options *options, struct group *group,
 }
 
 static enum exit_code report_group(const struct options *options, struct group *group,
-				   struct hint_children *hint)
+				   struct hint_children *hint, struct push *push)
 {
 	struct profile *profile;
 
@@ -146,7 +147,7 @@ static enum exit_code report_group(const struct options *options, struct group *
 		return EXIT_NO_SAMPLES;
 	}
 	return profile_output_code(options, group_is_degraded(group),
-				   profile_output_reports(options, profile, hint));
+				   profile_output_reports(options, profile, hint, push));
 }
 
 /*
@@ -174,7 +175,8 @@ static int end_command(struct command *command, const struct group *group, enum 
 }
 
 static enum exit_code record_group(const struct options *options, struct group *group,
-				   const struct command *command, const sigset_t *signals)
+				   const struct command *command, const sigset_t *signals,
+				   struct push *push)
 {
 	struct hint_children hint;
 	struct error error;
@@ -196,7 +198,7 @@ static enum exit_code record_group(const struct options *options, struct group *
 	print_notes(group);
 	if (!command)
 		signals_end_us(signals);
-	code = report_group(options, group, &hint);
+	code = report_group(options, group, &hint, push);
 	return code;
 }
 
@@ -233,10 +235,10 @@ static void record_end_at_once(void *context)
 	signal(SIGALRM, SIG_DFL);
 	alarm(LAST_RESORT_SECONDS);
 	sigprocmask(SIG_UNBLOCK, &all, NULL);
-	_exit(report_group(last->options, group, NULL));
+	_exit(report_group(last->options, group, NULL, NULL));
 }
 
-static int record_targets(struct options *options, struct pid_list *targets)
+static int record_targets(struct options *options, struct pid_list *targets, struct push *push)
 {
 	struct last_resort last = { .options = options };
 	struct group_options group_options = {
@@ -284,7 +286,7 @@ static int record_targets(struct options *options, struct pid_list *targets)
 	__atomic_store_n(&last.group, group, __ATOMIC_RELEASE);
 	if (group) {
 		code = (int)record_group(options, group, options->command ? &command : NULL,
-					 &signals);
+					 &signals, push);
 	} else {
 		hint_python_child(options, &error);
 		message_error(&error);
@@ -304,6 +306,8 @@ int record_command(struct options *options)
 {
 	struct pid_list targets = { 0 };
 	int code = target_choice(options, &targets);
+	struct push *push = NULL;
+	struct error error;
 
 	/* Room for the command, before it is started. */
 	if (!code)
@@ -312,8 +316,13 @@ int record_command(struct options *options)
 		fprintf(stderr, "pieprofd: out of memory\n");
 		code = EXIT_INTERNAL;
 	}
+	if (!code && profile_push_start(options, &push, &error)) {
+		message_error(&error);
+		code = (int)error.exit_code;
+	}
 	if (!code)
-		code = record_targets(options, &targets);
+		code = record_targets(options, &targets, push);
+	push_end(push);
 	pid_list_deinit(&targets);
 	return code;
 }

@@ -7,10 +7,12 @@
 #include "daemon/cli/file_limit.h"
 #include "daemon/cli/hint.h"
 #include "daemon/cli/message.h"
+#include "daemon/cli/profile_push.h"
 #include "daemon/cli/session_settings.h"
 #include "daemon/cli/signals.h"
 #include "daemon/cli/target_choice.h"
 #include "daemon/serve/notify.h"
+#include "daemon/serve/pusher.h"
 #include "daemon/serve/server.h"
 
 #include <stdio.h>
@@ -28,6 +30,8 @@ struct service {
 	struct endpoint endpoint;
 	struct listener listener;
 	struct server *server;
+	struct push *push; /* NULL: not asked for; likewise: */
+	struct pusher *pusher;
 	const struct options *options;
 	const struct pid_list *targets; /* those given or found at first */
 	struct process_query query;
@@ -152,6 +156,7 @@ static void say_goodbye(struct service *service)
 
 	notify_send("STOPPING=1");
 	server_quiesce(service->server);
+	pusher_stop(service->pusher);
 	listener_close(&service->listener);
 	sampler_refuse(service->endpoint.sampler);
 	heap_looks_refuse(service->endpoint.heap);
@@ -233,7 +238,19 @@ static int serve_open_all(struct service *service, const struct session_options 
 		error_set(error, EXIT_INTERNAL, "no HTTP server could be started");
 		return -1;
 	}
-	return sampler_start(service->endpoint.sampler, error);
+	if (sampler_start(service->endpoint.sampler, error))
+		return -1;
+	if (!service->push)
+		return 0;
+	service->pusher =
+		pusher_start(service->endpoint.sampler, service->push,
+			     options->push_every_ns ? options->push_every_ns
+						    : PUSH_EVERY_DEFAULT_S * NS_PER_SECOND,
+			     session->download ? NULL : filter_http);
+	if (service->pusher)
+		return 0;
+	error_set(error, EXIT_INTERNAL, "out of memory");
+	return -1;
 }
 
 /*
@@ -241,8 +258,8 @@ static int serve_open_all(struct service *service, const struct session_options 
  * end. 0, or -1 with *error filled.
  */
 static int run_service(const struct options *options, const struct pid_list *targets,
-		       const struct session_options *session, const sigset_t *signals,
-		       struct error *error)
+		       const struct session_options *session, struct push *push,
+		       const sigset_t *signals, struct error *error)
 {
 	struct service *service = calloc(1, sizeof(*service));
 	int result;
@@ -253,6 +270,7 @@ static int run_service(const struct options *options, const struct pid_list *tar
 	}
 	service->options = options;
 	service->targets = targets;
+	service->push = push;
 	service->endpoint.session = session;
 	service->endpoint.listener = &service->listener;
 	service->watchdog_ns = notify_watchdog_ns();
@@ -274,20 +292,27 @@ enum exit_code serve_command(struct options *options)
 	struct pid_list targets = { 0 };
 	enum exit_code code = target_choice(options, &targets);
 	struct session_options session_options = session_settings(options);
+	struct push *push = NULL;
 	struct error error;
 	sigset_t signals;
 
+	/* The sender is forked off while there is one thread. */
+	if (!code && profile_push_start(options, &push, &error)) {
+		message_error(&error);
+		code = error.exit_code;
+	}
 	if (!code) {
 		signals_block(&signals);
 		file_limit_raise();
 		session_options.impersonator = impersonator_create();
-		if (run_service(options, &targets, &session_options, &signals, &error)) {
+		if (run_service(options, &targets, &session_options, push, &signals, &error)) {
 			hint_python_child(options, &error);
 			message_error(&error);
 			code = error.exit_code;
 		}
 		impersonator_destroy(session_options.impersonator);
 	}
+	push_end(push);
 	pid_list_deinit(&targets);
 	return code;
 }

@@ -98,7 +98,8 @@ static enum exit_code top_session(const struct options *options,
 	signals_end_us(signals);
 	code = profile_output_code(
 		options, session_is_degraded(session),
-		profile_output_reports(options, session_profile(session, PIEPROFD_VERSION), &hint));
+		profile_output_reports(options, session_profile(session, PIEPROFD_VERSION), &hint,
+				       NULL));
 	session_destroy(session);
 	return code;
 }

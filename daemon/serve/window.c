@@ -117,18 +117,21 @@ int window_wait(struct window *window, uint64_t duration_ns, bool (*gone)(void *
 	return 0;
 }
 
-static struct profile *make_profile(const struct window *window, size_t slot, bool all_pairs)
+/* ret_next: NULL: no window follows. */
+static struct profile *make_profile(const struct window *window, size_t slot, bool all_pairs,
+				    struct session_mark **ret_next)
 {
 	const struct session_window_options options = {
 		.version = PIEPROFD_VERSION,
 		.mark = window->parts[slot].mark,
 		.all_pairs = all_pairs,
+		.ret_next = ret_next,
 	};
 
 	return session_window(window->sampler->slots[slot].session, &options);
 }
 
-static int merge_part(struct window *window, size_t slot)
+static int merge_part(struct window *window, size_t slot, struct session_mark **ret_next)
 {
 	struct profile *profile;
 	int result = -ENOMEM;
@@ -140,7 +143,7 @@ static int merge_part(struct window *window, size_t slot)
 		if (!window->sampler->several)
 			profile_merge_set_one_process(window->merged);
 	}
-	profile = make_profile(window, slot, true);
+	profile = make_profile(window, slot, true, ret_next);
 	if (profile)
 		result = profile_merge_add(window->merged, profile);
 	profile_destroy(profile);
@@ -153,7 +156,7 @@ void window_keep_part(struct window *window, size_t slot)
 
 	if (!part->live)
 		return;
-	if (!window->failed && merge_part(window, slot))
+	if (!window->failed && merge_part(window, slot, NULL))
 		window->failed = true;
 	session_mark_destroy(part->mark);
 	/* Live again with the session that begins there. */
@@ -189,7 +192,7 @@ static int put_window(struct window *window, sampler_put *put, void *context)
 	if (!window->merged && !window->parts[0].live)
 		return -EAGAIN;
 	profile = window->merged ? profile_merge_build(window->merged, false)
-				 : make_profile(window, 0, false);
+				 : make_profile(window, 0, false, NULL);
 	if (profile) {
 		add_refused(window, profile);
 		result = put(profile, context);
@@ -211,5 +214,56 @@ int window_close(struct window *window, sampler_put *put, void *context)
 			sampler->windows[i] = NULL;
 	pthread_mutex_unlock(&sampler->work);
 	free_window(window);
+	return result;
+}
+
+/* Its parts go on from where what is put ends. */
+static struct profile *take_window(struct window *window)
+{
+	struct sampler *sampler = window->sampler;
+	bool one = !sampler->several && !window->merged;
+	struct profile *profile = NULL;
+
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX && !window->failed; i++) {
+		struct window_part *part = &window->parts[i];
+		struct session_mark *next = NULL;
+
+		if (!part->live)
+			continue;
+		if (one)
+			profile = make_profile(window, i, false, &next);
+		else
+			(void)merge_part(window, i, &next);
+		window->failed = !next;
+		if (next) {
+			session_mark_destroy(part->mark);
+			part->mark = next;
+		}
+	}
+	if (!window->failed && window->merged)
+		profile = profile_merge_build(window->merged, false);
+	profile_merge_destroy(window->merged);
+	window->merged = NULL;
+	return profile;
+}
+
+int window_renew(struct window *window, sampler_put *put, void *context)
+{
+	struct sampler *sampler = window->sampler;
+	struct profile *profile;
+	int result = 0;
+
+	pthread_mutex_lock(&sampler->work);
+	profile = take_window(window);
+	window->opened_ns = clock_now_ns();
+	if (profile) {
+		add_refused(window, profile);
+		window->refused = cohort_losses(sampler);
+		result = put(profile, context);
+	} else if (window->failed) {
+		result = -ENOMEM;
+	}
+	profile_destroy(profile);
+	pthread_mutex_unlock(&sampler->work);
 	return result;
 }

@@ -24,6 +24,11 @@ __attribute__((warn_unused_result)) int window_open(struct sampler *sampler,
 __attribute__((warn_unused_result)) int window_wait(struct window *window, uint64_t duration_ns,
 						    bool (*gone)(void *context), void *context);
 
+/* What was seen since it was opened or last renewed, to put, if there was anything: the window goes
+ * on from there, and nothing is lost between the two or in both. 0, -ENOMEM: it can only be closed;
+ * or what put said. */
+int window_renew(struct window *window, sampler_put *put, void *context);
+
 /* What was seen, to put; NULL: it is not wanted. Frees the window. 0, -ENOMEM or what put said. */
 int window_close(struct window *window, sampler_put *put, void *context);
 

@@ -50,15 +50,15 @@ int session_count(struct session *session, struct session_counters *ret_counters
 	return error;
 }
 
-struct session_mark *session_mark_create(struct session *session)
+/* The snapshot that was taken last, as long as nothing is taken out of it. */
+static struct session_mark *mark_snapshot(const struct session *session)
 {
 	struct session_mark *mark = calloc(1, sizeof(*mark));
 	size_t count;
 
 	if (!mark)
 		return NULL;
-	if (session_take_snapshot(session, SNAPSHOT_FIGURES) ||
-	    snapshot_mark_take(&session->snapshot, &mark->figures))
+	if (snapshot_mark_take(&session->snapshot, &mark->figures))
 		goto fail;
 	count = session->snapshot_facts.thread_count;
 	mark->threads = calloc(count + 1, sizeof(mark->threads[0]));
@@ -79,6 +79,11 @@ struct session_mark *session_mark_create(struct session *session)
 fail:
 	session_mark_destroy(mark);
 	return NULL;
+}
+
+struct session_mark *session_mark_create(struct session *session)
+{
+	return session_take_snapshot(session, SNAPSHOT_FIGURES) ? NULL : mark_snapshot(session);
 }
 
 void session_mark_destroy(struct session_mark *mark)
@@ -130,12 +135,21 @@ struct profile *session_window(struct session *session,
 			       const struct session_window_options *options)
 {
 	struct profile_facts *facts = &session->snapshot_facts;
+	struct session_mark *next = NULL;
+	struct profile *profile;
 
 	if (session_take_snapshot(session, options->mark ? SNAPSHOT_FIGURES : SNAPSHOT_TIMELINES))
 		return NULL;
-	if (options->mark) {
-		if (snapshot_subtract(&session->snapshot, &options->mark->figures))
+	if (options->ret_next) {
+		next = mark_snapshot(session);
+		if (!next)
 			return NULL;
+	}
+	if (options->mark) {
+		if (snapshot_subtract(&session->snapshot, &options->mark->figures)) {
+			session_mark_destroy(next);
+			return NULL;
+		}
 		subtract_facts(session, options->mark);
 		/* It has an end of its own. */
 		facts->unfinished = false;
@@ -152,6 +166,11 @@ struct profile *session_window(struct session *session,
 		facts->open_source = session_open_source;
 		facts->open_source_context = session;
 	}
-	return profile_build(session->snapshot.cct, session->snapshot.pairs,
-			     session->target.symbolizer, facts);
+	profile = profile_build(session->snapshot.cct, session->snapshot.pairs,
+				session->target.symbolizer, facts);
+	if (profile && next)
+		*options->ret_next = next;
+	else
+		session_mark_destroy(next);
+	return profile;
 }

@@ -56,6 +56,9 @@ struct session_window_options {
 	const struct session_mark *mark; /* of this session; NULL: since it began */
 	bool all_pairs;                  /* for merging with others (profile_merge.h) */
 	bool source;                     /* with source lines */
+	/* The mark of where it ends: the next window's begin, with nothing between the two. Set
+	 * with a profile alone; NULL: not wanted. */
+	struct session_mark **ret_next;
 };
 
 /* From the mark until now. Destroy it before the session. NULL: out of memory. */

@@ -15,7 +15,7 @@ from harness import PIEPROFD, ROOT, Target, check, check_equal, default_interpre
 VALUES = {"pid": "1", "duration": "1", "rate": "9", "output": "x.json", "format": "json", "mode": "time", "engine": "auto",
           "max-overhead": "1", "fail-if": "own+10%", "stop-signal": "URG", "color": "never", "editor": "vscode", "source-url": "https://x/{path}",
           "lines": "1", "pairs": "1", "max-memory": "1G",
-          "interval": "1"}
+          "interval": "1", "push": "http://x", "push-every": "1", "push-header": "A: b"}
 
 
 def parsed_options():

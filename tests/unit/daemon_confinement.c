@@ -162,6 +162,24 @@ static void run_as_http_that_reads(void)
 	run_as_server(true);
 }
 
+static void run_as_sender(void)
+{
+	char byte = 'x';
+	struct iovec local = { &byte, 1 }, remote = { folder, 1 };
+	int file;
+
+	filter_or_skip(confinement_filter_sender());
+	HOLDS(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) >= 0);
+	REFUSED(socket(AF_PACKET, SOCK_RAW, 0));
+	file = open(file_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	HOLDS(file >= 0 && write(file, &byte, 1) == 1 && unlink(file_path) == 0);
+	REFUSED(fork());
+	REFUSED(execl("/bin/true", "true", (char *)NULL));
+	REFUSED(kill(getppid(), 0));
+	REFUSED(process_vm_readv(getpid(), &local, 1, &remote, 1, 0));
+	REFUSED(ptrace(PTRACE_SEIZE, getppid(), NULL, NULL));
+}
+
 static uint64_t held(void)
 {
 	struct process_status self;
@@ -208,6 +226,12 @@ static void test_http(void **state)
 	in_child(run_as_http_that_reads);
 }
 
+static void test_sender(void **state)
+{
+	(void)state;
+	in_child(run_as_sender);
+}
+
 static void test_capabilities(void **state)
 {
 	(void)state;
@@ -237,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_converter),
 		cmocka_unit_test(test_http),
+		cmocka_unit_test(test_sender),
 		cmocka_unit_test(test_capabilities),
 	};
 

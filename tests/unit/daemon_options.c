@@ -598,10 +598,32 @@ static void test_help_of_commands(void **state)
 	assert_string_equal(owners, "dump, t");
 }
 
+static void test_push(void **state)
+{
+	struct options options;
+
+	(void)state;
+	options = accepted("serve -p 7 --listen unix:a --push http://a:4318 --push-every 1m "
+			   "--push-header X:y --push-header @f --push-service s --push-spool d");
+	assert_string_equal(options.push, "http://a:4318");
+	assert_int_equal(options.push_every_ns, 60000000000u);
+	assert_int_equal(options.push_header_count, 2);
+	assert_string_equal(options.push_headers[1], "@f");
+	assert_string_equal(options.push_spool, "d");
+	assert_null(accepted("-p 7").push);
+	refused("-p 7 --push a:4318", "no http:// or https://");
+	refused("-p 7 --push-spool d", "go with --push");
+	refused("-p 7 --push http://a --push-every 2", "--push-every is an option of serve");
+	refused("serve -p 7 --listen unix:a --push http://a --push-every 0.5", "1 to 86400");
+	refused("-p 7 --push http://a --push-header token", "NAME: VALUE");
+	refused("top -p 7 --push http://a", "--push is an option of record and serve");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_push),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_record_is_the_command),
 		cmocka_unit_test(test_meant),

@@ -126,3 +126,12 @@ void protobuf_submessage(struct protobuf *message, unsigned field, const struct 
 	else
 		protobuf_bytes(message, field, inner->bytes, inner->size);
 }
+
+void protobuf_append(struct protobuf *message, const struct protobuf *other)
+{
+	message->failed = message->failed || other->failed;
+	if (!other->size || !reserve(message, other->size))
+		return;
+	memcpy(message->bytes + message->size, other->bytes, other->size);
+	message->size += other->size;
+}

@@ -32,4 +32,7 @@ void protobuf_numbers(struct protobuf *message, unsigned field, const uint64_t *
 void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes, size_t size);
 void protobuf_submessage(struct protobuf *message, unsigned field, const struct protobuf *inner);
 
+/* The fields of the other message behind its own. */
+void protobuf_append(struct protobuf *message, const struct protobuf *other);
+
 #endif

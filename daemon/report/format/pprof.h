@@ -7,16 +7,9 @@
 #ifndef PIEPROFD_DAEMON_REPORT_FORMAT_PPROF_H
 #define PIEPROFD_DAEMON_REPORT_FORMAT_PPROF_H
 
-#include "daemon/report/model/profile.h"
+#include "daemon/report/format/stack_sample.h"
 
 #include <stdio.h>
-
-enum pprof_view {
-	PPROF_ALL,        /* what the writer has */
-	PPROF_CPU,        /* samples/count, cpu/nanoseconds: runtime/pprof's */
-	PPROF_WALL,       /* samples/count, time/nanoseconds, CPU and asleep: fgprof's */
-	PPROF_REDUNDANCY, /* redundant/count, avoidable/nanoseconds: the pairs */
-};
 
 /* 0 or a negative errno. */
 __attribute__((warn_unused_result)) int pprof_write_view(const struct profile *profile,

@@ -112,7 +112,7 @@ static uint32_t pprof_intern_function(struct pprof_table *table, uint32_t name, 
 static bool same_location(const struct pprof_location *a, const struct pprof_location *b)
 {
 	return a->function == b->function && a->mapping == b->mapping && a->line == b->line &&
-	       a->address == b->address;
+	       a->address == b->address && a->kind == b->kind;
 }
 
 static uint32_t intern_location(struct pprof_table *table, const struct pprof_location *wanted)
@@ -144,6 +144,7 @@ uint32_t pprof_table_location(struct pprof_table *table, const struct profile_fr
 		.mapping = find_mapping(table, frame),
 		.line = frame->line,
 		.address = frame->address,
+		.kind = frame->kind,
 	};
 	uint32_t name_string = pprof_table_string(table, name);
 

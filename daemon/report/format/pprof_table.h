@@ -31,6 +31,7 @@ struct pprof_location {
 	uint32_t mapping;  /* id; 0: none */
 	int line;
 	uint64_t address;
+	enum frame_kind kind;
 };
 
 struct pprof_table {
