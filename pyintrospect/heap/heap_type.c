@@ -80,6 +80,8 @@ static uint8_t kind_by_name(const char *name)
 		{ "module", HEAP_KIND_MODULE },
 		{ "function", HEAP_KIND_FUNCTION },
 		{ "code", HEAP_KIND_CODE },
+		{ "cell", HEAP_KIND_CELL },
+		{ "_thread._local", HEAP_KIND_THREAD_LOCAL },
 		{ "generator", HEAP_KIND_VARIABLE },
 		{ "coroutine", HEAP_KIND_VARIABLE },
 		{ "async_generator", HEAP_KIND_VARIABLE },

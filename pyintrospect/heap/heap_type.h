@@ -33,8 +33,10 @@ enum heap_kind {
 	HEAP_KIND_WEAKREF,
 	HEAP_KIND_ARRAY, /* numpy.ndarray */
 	HEAP_KIND_BYTEARRAY,
-	HEAP_KIND_SIZED,    /* as OTHER, and ob_size is how much is in it */
-	HEAP_KIND_CODE,     /* with its bytecode behind it, from 3.11 on */
+	HEAP_KIND_SIZED, /* as OTHER, and ob_size is how much is in it */
+	HEAP_KIND_CODE,  /* with its bytecode behind it, from 3.11 on */
+	HEAP_KIND_CELL,  /* a closure's variable */
+	HEAP_KIND_THREAD_LOCAL,
 	HEAP_KIND_VARIABLE, /* with items in a way of its own: frames, generators */
 };
 
