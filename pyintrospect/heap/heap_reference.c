@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/heap/heap_reference.h"
 
-#include "common/hash.h"
 #include "pyintrospect/dict_layout.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_entries.h"
@@ -9,9 +8,7 @@
 #include "pyintrospect/heap/heap_variable.h"
 #include "pyintrospect/unicode.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NAME_BYTES 80
 /* Of a set that a target may claim to have; one beyond it is not in the copy. */

@@ -119,6 +119,10 @@ static int keep_types(struct look *look)
 			.count = type->count,
 			.bytes = type->bytes,
 			.storage_bytes = type->storage_bytes,
+			.prefix = type->prefix,
+			.of_python =
+				type->flags & FLAG_HEAP_TYPE && !(type->flags & FLAG_IMMUTABLE),
+			.of_one_size = !type->item,
 		};
 		memcpy(kept->name, snapshot->type_names[i], sizeof(kept->name));
 		snapshot->type_count++;
@@ -359,6 +363,7 @@ static int find_holders(struct look *look, struct error *error)
 	failure = heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
 	if (failure)
 		return explain(failure, error);
+	look->snapshot.used_pools = heap_used_pools_find(&look->nodes);
 	keep_quality(look);
 	return 0;
 }
