@@ -240,7 +240,7 @@ const struct option_row option_table[] = {
 	{ .name = "memory",
 	  .parse = option_flag,
 	  .to = TO(options.memory),
-	  .help = { { RECORD, NULL,
+	  .help = { { RECORD | TOP, NULL,
 		      "also which lines make resident memory grow, what was\n"
 		      "resident over time, and which lines copy memory" } } },
 	{ .name = "loads",

@@ -4,6 +4,7 @@
 #include "common/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,12 @@
 #define INTERVAL_MIN_NS     (20 * NS_PER_MS)
 /* A watch begins when so much of the time is over, to have seen what grows, and to see it grow. */
 #define WATCH_AFTER_PART 4
+/* A breakpoint is there after so long, by when so many objects may have been made. */
+#define LEAD_S     0.0003
+#define LEAD_LEAST 1
+#define LEAD_MOST  40
+/* So many times as often as other types. */
+#define MOSTLY 3
 /* Looks in a row that were torn: then it is the process. */
 #define TORN_BELIEVED 2
 
@@ -105,10 +112,67 @@ static int judge(struct run *run)
 	return error;
 }
 
-/* Those that most hangs on. Only where a container is found to leak is anything attached. */
-static void watch(struct run *run)
+/* At least one: where no container decides, what is made says more than what is inserted. */
+static size_t type_aims(const struct heap_course *course)
 {
-	struct heap_container containers[HEAP_WATCH_CONTAINERS_MAX];
+	size_t containers = course->verdict.kind == HEAP_VERDICT_LEAK ? course->grower_count : 0;
+
+	return containers + HEAP_COURSE_TYPES_MAX <= HEAP_WATCH_AIMS_MAX ? HEAP_COURSE_TYPES_MAX
+									 : 1;
+}
+
+static int choose_types(const struct run *run, struct heap_watch_aims *aims)
+{
+	const struct heap_snapshot *last = &run->last->snapshot;
+	struct heap_growing_type *types;
+	size_t count;
+	int error = heap_growing_types_find(&run->course->growth, last, type_aims(run->course),
+					    &types, &count);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < count; i++) {
+		const struct heap_type_count *type = &last->types[types[i].type];
+		struct heap_watch_type *made = &aims->types[aims->type_count++];
+		uint32_t block_bytes = (uint32_t)(type->bytes / type->count);
+
+		*made = (struct heap_watch_type){
+			.type = type->address,
+			.link = heap_used_pools_link(&last->used_pools, block_bytes),
+			.pool_bytes = last->used_pools.pool_bytes,
+			.block_bytes = block_bytes,
+			.prefix = type->prefix,
+			.of_python = type->of_python,
+			.lead = LEAD_LEAST + (uint32_t)fmin(LEAD_MOST, LEAD_S * types[i].per_s),
+		};
+		memcpy(made->name, type->name, sizeof(made->name));
+	}
+	free(types);
+	return 0;
+}
+
+/* Those that most hangs on, with room for what is made. */
+static void choose_containers(const struct run *run, struct heap_watch_aims *aims)
+{
+	const struct heap_course *course = run->course;
+	size_t room = HEAP_WATCH_AIMS_MAX - aims->type_count;
+
+	if (course->verdict.kind != HEAP_VERDICT_LEAK)
+		return;
+	for (size_t i = 0; i < course->grower_count && i < room; i++)
+		aims->containers[aims->container_count++] =
+			run->last->snapshot.containers.items[course->growers[i].container];
+}
+
+static bool is_worth_a_watch(const struct heap_verdict *verdict)
+{
+	return verdict->kind == HEAP_VERDICT_LEAK ||
+	       (verdict->kind == HEAP_VERDICT_GARBAGE && verdict->bytes_per_s > 0);
+}
+
+/* Only where something is found to leak is anything attached. */
+static int watch(struct run *run)
+{
 	const struct heap_course_options *options = run->options;
 	struct heap_course *course = run->course;
 	struct heap_watch_options watch_options = {
@@ -116,20 +180,22 @@ static void watch(struct run *run)
 		.stop_signal = options->stop_signal,
 		.impersonator = options->look.impersonator,
 	};
+	struct heap_watch_aims aims = { .container_count = 0 };
 	uint64_t cpu_ns = cpu_ns_of(run->pid);
-	size_t count = 0;
 
-	if (course->verdict.kind != HEAP_VERDICT_LEAK || !course->grower_count)
-		return;
+	if (!is_worth_a_watch(&course->verdict))
+		return 0;
+	if (choose_types(run, &aims))
+		return -ENOMEM;
+	choose_containers(run, &aims);
+	if (!aims.container_count && !aims.type_count)
+		return 0;
 	run->watch_tried = true;
-	for (; count < course->grower_count && count < HEAP_WATCH_CONTAINERS_MAX; count++)
-		containers[count] =
-			run->last->snapshot.containers.items[course->growers[count].container];
 	if (cpu_ns > run->began_cpu_ns)
 		watch_options.earned_cpu_ns = cpu_ns - run->began_cpu_ns;
-	course->watch =
-		heap_watch_start(run->pid, containers, count, &watch_options, &course->watch_error);
+	course->watch = heap_watch_start(run->pid, &aims, &watch_options, &course->watch_error);
 	course->watch_state = course->watch ? HEAP_WATCH_DONE : HEAP_WATCH_REFUSED;
+	return 0;
 }
 
 static int look_once(struct run *run, struct error *error)
@@ -165,8 +231,10 @@ static int look_once(struct run *run, struct error *error)
 	}
 	if (!run->options->no_watch && !run->watch_tried &&
 	    elapsed_ns >= run->options->duration_ns / WATCH_AFTER_PART &&
-	    (!run->options->duration_ns || elapsed_ns < run->options->duration_ns))
-		watch(run);
+	    (!run->options->duration_ns || elapsed_ns < run->options->duration_ns) && watch(run)) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
 	return 0;
 }
 
@@ -256,6 +324,36 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
 	for (size_t i = 0; i < count; i++)
 		if (watched[i].container.address == container->address &&
 		    watched[i].container.type == container->type)
+			return &watched[i];
+	return NULL;
+}
+
+/*
+ * Objects of built-in types that were dropped are used again without the allocator, so that it may
+ * be their makers alone who need fresh blocks: such a type is believed where it is nearly alone in
+ * them, and no class says more.
+ */
+static bool is_believed(const struct heap_watched *watched, size_t count,
+			const struct heap_watched *one)
+{
+	if (one->made.of_python)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (watched[i].made.of_python && watched[i].grown)
+			return false;
+	return one->grown >= MOSTLY * one->others;
+}
+
+const struct heap_watched *heap_course_made(const struct heap_course *course, size_t number)
+{
+	const struct heap_watched *watched;
+	size_t count;
+
+	if (!course->watch)
+		return NULL;
+	watched = heap_watch_results(course->watch, &count);
+	for (size_t i = 0; i < count; i++)
+		if (watched[i].made.type && is_believed(watched, count, &watched[i]) && !number--)
 			return &watched[i];
 	return NULL;
 }

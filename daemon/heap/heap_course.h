@@ -4,7 +4,7 @@
  * which lines make it grow.
  *
  *   look  look  look  look  look  look  look ...      each takes next to nothing of the time
- *                     `-- something grows: its length is watched (heap_watch.h)
+ *                     `-- something grows: it is watched where (heap_watch.h)
  *
  * The last look is kept whole, of the others their figures (heap_growth.h).
  */
@@ -17,6 +17,8 @@
 
 #define HEAP_COURSE_GROWERS_MAX 100
 #define HEAP_COURSE_PATHS_MAX   100
+/* Of which it is watched where they are made. */
+#define HEAP_COURSE_TYPES_MAX 2
 
 struct heap_course_options {
 	struct heap_look_options look;
@@ -33,7 +35,7 @@ struct heap_course_options {
 /* Why there are no lines. */
 enum heap_watch_state {
 	HEAP_WATCH_DONE,
-	HEAP_WATCH_NOT_NEEDED, /* no container was found to leak */
+	HEAP_WATCH_NOT_NEEDED, /* nothing was found to leak that can be watched */
 	HEAP_WATCH_UNWANTED,
 	HEAP_WATCH_REFUSED, /* watch_error says why */
 };
@@ -64,6 +66,10 @@ void heap_course_destroy(struct heap_course *course);
 const struct heap_watched *heap_course_watched(const struct heap_course *course,
 					       const struct heap_snapshot *last,
 					       const struct heap_grower *grower);
+
+/* The types of which it was watched where they are made, as far as that can be believed, one after
+ * the other; NULL: no more. */
+const struct heap_watched *heap_course_made(const struct heap_course *course, size_t number);
 
 /* In how many seconds the control group's limit is reached at this pace; 0: never, or not known. */
 double heap_course_seconds_left(const struct heap_course *course);

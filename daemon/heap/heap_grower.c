@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Entries more; fewer are what any program has. */
 #define ENTRIES_MIN 8
@@ -176,6 +177,62 @@ int heap_growing_paths_find(const struct heap_growth *growth, const struct heap_
 	if (count)
 		qsort(paths, count, sizeof(*paths), compare_paths);
 	*ret_paths = paths;
+	*ret_count = count < limit ? count : limit;
+	return 0;
+}
+
+/* The rest stays in its order. */
+static void put_class_first(const struct heap_snapshot *last, struct heap_growing_type *types,
+			    size_t count)
+{
+	size_t first = 0;
+	struct heap_growing_type class;
+
+	while (first < count && !last->types[types[first].type].of_python)
+		first++;
+	if (first == count)
+		return;
+	class = types[first];
+	memmove(types + 1, types, first * sizeof(*types));
+	types[0] = class;
+}
+
+static int compare_types(const void *left, const void *right)
+{
+	const struct heap_growing_type *a = left, *b = right;
+
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? 1 : -1;
+	return a->type < b->type ? -1 : a->type > b->type;
+}
+
+int heap_growing_types_find(const struct heap_growth *growth, const struct heap_snapshot *last,
+			    size_t limit, struct heap_growing_type **ret_types, size_t *ret_count)
+{
+	struct heap_growing_type *types = calloc(last->type_count + 1, sizeof(*types));
+	size_t count = 0;
+
+	if (!types)
+		return -ENOMEM;
+	for (size_t i = 0; i < last->type_count; i++) {
+		const struct heap_type_count *type = &last->types[i];
+		const struct heap_row *row = heap_growth_type(growth, type);
+		struct heap_trend trend;
+
+		if (!type->of_one_size || !row || !type->count || type->bytes % type->count ||
+		    !heap_used_pools_link(&last->used_pools, (uint32_t)(type->bytes / type->count)))
+			continue;
+		trend = heap_growth_trend(growth, row->counts);
+		if (is_growing(&trend))
+			types[count++] = (struct heap_growing_type){
+				(uint32_t)i, heap_growth_trend(growth, row->bytes).gain, trend.per_s
+			};
+	}
+	if (count) {
+		qsort(types, count, sizeof(*types), compare_types);
+		put_class_first(last, types, count);
+	}
+	*ret_types = types;
 	*ret_count = count < limit ? count : limit;
 	return 0;
 }

@@ -44,4 +44,18 @@ __attribute__((warn_unused_result)) int heap_growing_paths_find(
 	const struct heap_growth *growth, const struct heap_snapshot *last, size_t limit,
 	struct heap_growing_path **ret_paths, size_t *ret_count);
 
+struct heap_growing_type {
+	uint32_t type; /* of the snapshot's types */
+	int64_t bytes; /* gained, with storage */
+	double per_s;  /* objects */
+};
+
+/*
+ * Types with more and more objects, each in a block of pymalloc's, all of one size; likewise. The
+ * first one is a class that Python code made, if there is one: its objects are fewer, and say more.
+ */
+__attribute__((warn_unused_result)) int heap_growing_types_find(
+	const struct heap_growth *growth, const struct heap_snapshot *last, size_t limit,
+	struct heap_growing_type **ret_types, size_t *ret_count);
+
 #endif

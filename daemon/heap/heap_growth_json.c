@@ -118,6 +118,25 @@ static json_t *json_growing(const struct heap_look *look)
 	return growing;
 }
 
+/* ---- types */
+
+static json_t *json_made(const struct heap_look *look)
+{
+	json_t *made = json_array();
+	const struct heap_watched *watched;
+
+	for (size_t i = 0; (watched = heap_course_made(look->course, i)); i++) {
+		json_t *object = json_object();
+
+		object = json_with(object, "type", json_text(watched->made.name));
+		object = json_with(object, "seen", json_count(watched->grown));
+		object = json_with(object, "other_stops", json_count(watched->others));
+		object = json_with(object, "lines", json_lines(watched));
+		made = json_appended(made, object);
+	}
+	return made;
+}
+
 /* ---- all */
 
 static json_t *json_verdict(const struct heap_look *look)
@@ -220,6 +239,7 @@ json_t *heap_json_with_course(json_t *object, const struct heap_look *look)
 	left_out = json_with(left_out, "torn_looks", json_count(growth->torn));
 	object = json_with(object, "verdict", json_verdict(look));
 	object = json_with(object, "growing", json_growing(look));
+	object = json_with(object, "made", json_made(look));
 	object = json_with(object, "watch", json_watch(look->course));
 	object = json_with(object, "limit", json_limit(look->course));
 	object = json_with(object, "looks", json_looks(growth));

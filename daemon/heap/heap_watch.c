@@ -10,6 +10,7 @@
 #include "daemon/detect/governor.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_layout.h"
+#include "pyintrospect/heap/heap_used_pools.h"
 #include "pyintrospect/python_stack.h"
 
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The breakpoints stop nobody while the clock that they share a ring with is off (seen with Linux
  * 6.18); its own stops are of no use here. */
@@ -24,13 +26,23 @@
 #define TURN_NS   (10 * NS_PER_MS)
 /* Between two hits of one container: they shall not all be of one loop. */
 #define PAUSE_NS (20 * NS_PER_MS)
+/* Of a type: how often it is looked where the next block is, and what may be in one that is none.
+ */
+#define AIM_NS         (20 * NS_PER_MS)
+#define MISSES_A_BLOCK 8
+/* Objects may come in an order that repeats: not each time the same one of it is to be met. */
+#define LEADS 7
 /* In all, whatever the stops are for. */
-#define STOPS_MAX (4 * HEAP_WATCH_CONTAINERS_MAX * HEAP_WATCH_HITS_MAX)
+#define STOPS_MAX (4 * HEAP_WATCH_AIMS_MAX * HEAP_WATCH_HITS_MAX)
 #define HEAD_SIZE 32 /* of a container: its type and its length */
 
-/* Of one container: its slot in every thread. */
+/* Of one container or type: its slot in every thread. */
 struct aim {
-	uint64_t length; /* when it was last looked at */
+	remote_addr address; /* of the word that is watched */
+	uint64_t aimed_ns;   /* a type: when that was found */
+	unsigned misses;     /* a type: others that were put there */
+	unsigned turns;      /* a type: blocks that were aimed at */
+	uint64_t length;     /* when it was last looked at */
 	uint64_t rests_until_ns;
 	bool armed;
 	bool hit;   /* since it was armed: some threads are not, any more */
@@ -61,8 +73,9 @@ struct heap_watch {
 	struct governor governor;
 	struct governor_bucket bucket;
 	uint64_t began_cpu_ns;
-	struct aim aims[HEAP_WATCH_CONTAINERS_MAX];
-	struct heap_watched watched[HEAP_WATCH_CONTAINERS_MAX];
+	unsigned processors;
+	struct aim aims[HEAP_WATCH_AIMS_MAX];
+	struct heap_watched watched[HEAP_WATCH_AIMS_MAX];
 	size_t count;
 	struct hit hit; /* of the stop in hand */
 	uint64_t stops, stopped_ns;
@@ -85,7 +98,7 @@ static void arm_thread(struct heap_watch *watch, struct tracee *tracee, unsigned
 
 	if (tracee->events.clock_fd < 0 || tracee->unstopped)
 		return;
-	if (breakpoint_arm(&tracee->events, slot, BREAKPOINT_WRITE, watched->container.length_at,
+	if (breakpoint_arm(&tracee->events, slot, BREAKPOINT_WRITE, watch->aims[slot].address,
 			   WORD_SIZE))
 		watched->refused = true;
 }
@@ -94,35 +107,46 @@ struct change {
 	struct heap_watch *watch;
 	unsigned slot;
 	bool arm;
+	unsigned threads;
 };
 
 static void change_thread(void *context, struct tracee *tracee)
 {
-	const struct change *change = context;
+	struct change *change = context;
 
+	change->threads++;
 	if (change->arm)
 		arm_thread(change->watch, tracee, change->slot);
 	else
 		breakpoint_disarm(&tracee->events, change->slot);
 }
 
-/* A thread is held up for some microseconds by each. */
+/*
+ * A thread that runs is held up for some microseconds by its own change; one that sleeps, not at
+ * all, and no more run than there are processors.
+ */
 static void change_all(struct heap_watch *watch, unsigned slot, bool arm)
 {
-	struct change change = { watch, slot, arm };
-	uint64_t start_ns = clock_now_ns();
+	struct change change = { .watch = watch, .slot = slot, .arm = arm };
+	uint64_t start_ns = clock_now_ns(), changed_ns;
 
 	watch->aims[slot].armed = arm;
 	tracer_for_each(watch->tracer, change_thread, &change);
-	governor_charge(&watch->bucket, clock_now_ns() - start_ns);
+	changed_ns = clock_now_ns() - start_ns;
+	if (change.threads > watch->processors)
+		changed_ns = changed_ns * watch->processors / change.threads;
+	governor_charge(&watch->bucket, changed_ns);
 }
 
-/* Is it still there, of the same type? Its length. */
+/* Is it still there, of the same type? Its length; of a type, what was written. */
 static bool read_length(struct heap_watch *watch, unsigned slot, uint64_t *ret_length)
 {
 	const struct heap_container *container = &watch->watched[slot].container;
 	uint8_t head[HEAD_SIZE];
 
+	if (watch->watched[slot].made.type)
+		return !memory_read_u64(&watch->target.reader, watch->aims[slot].address,
+					ret_length);
 	if (memory_read(&watch->target.reader, container->address, head, sizeof(head)) ||
 	    field_u64(head, OBJECT_TYPE) != container->type)
 		return false;
@@ -135,6 +159,38 @@ static void spend(struct heap_watch *watch, unsigned slot)
 	watch->aims[slot].spent = true;
 	if (watch->aims[slot].armed)
 		change_all(watch, slot, false);
+}
+
+/* Where the word is. False: not now. */
+static bool take_aim(struct heap_watch *watch, unsigned slot, uint64_t now_ns)
+{
+	const struct heap_watch_type *made = &watch->watched[slot].made;
+	struct aim *aim = &watch->aims[slot];
+	remote_addr block;
+
+	if (!made->type) {
+		aim->address = watch->watched[slot].container.length_at;
+		if (read_length(watch, slot, &aim->length))
+			return true;
+		watch->watched[slot].gone = true;
+		spend(watch, slot);
+		return false;
+	}
+	aim->aimed_ns = now_ns;
+	if (!heap_used_pools_fresh(&watch->target.reader, made->link, made->pool_bytes,
+				   made->block_bytes, made->lead + aim->turns % LEADS, &block))
+		return false;
+	block += made->prefix + OBJECT_TYPE;
+	aim->address = block;
+	aim->misses = 0;
+	aim->turns++;
+	return true;
+}
+
+/* The block may have been handed out before anybody was armed. */
+static bool is_stale(const struct heap_watch *watch, unsigned slot, uint64_t now_ns)
+{
+	return watch->watched[slot].made.type && now_ns - watch->aims[slot].aimed_ns >= AIM_NS;
 }
 
 /* Arms what has rested, where there is credit for its stop. */
@@ -153,22 +209,22 @@ static void take_turn(struct heap_watch *watch)
 
 		if (aim->spent)
 			continue;
-		if (watch->stops >= STOPS_MAX) {
+		if (watch->stops >= STOPS_MAX ||
+		    (watch->watched[slot].made.type &&
+		     watch->watched[slot].others >= HEAP_WATCH_MISSES_MAX)) {
 			spend(watch, slot);
 			continue;
 		}
 		if (aim->hit)
 			change_all(watch, slot, false);
 		aim->hit = false;
-		if (aim->armed || now_ns < aim->rests_until_ns ||
+		if (aim->armed && !is_stale(watch, slot, now_ns))
+			continue;
+		if (now_ns < aim->rests_until_ns ||
 		    !governor_allows_stop(&watch->governor, &watch->bucket))
 			continue;
-		if (!read_length(watch, slot, &aim->length)) {
-			watch->watched[slot].gone = true;
-			spend(watch, slot);
-			continue;
-		}
-		change_all(watch, slot, true);
+		if (take_aim(watch, slot, now_ns))
+			change_all(watch, slot, true);
 	}
 }
 
@@ -189,6 +245,29 @@ static void watch_thread_ended(void *context, struct tracee *tracee)
 	(void)tracee;
 }
 
+/* A block is cleared before its object gets its type: that store is the next one. */
+static bool is_cleared(struct heap_watch *watch, unsigned slot)
+{
+	uint64_t word;
+
+	return watch->watched[slot].made.type && !watch->aims[slot].spent &&
+	       read_length(watch, slot, &word) && !word;
+}
+
+/* Of another type: the next one may be of that which is looked for. */
+static bool is_missed(struct heap_watch *watch, unsigned slot)
+{
+	struct heap_watched *watched = &watch->watched[slot];
+	struct aim *aim = &watch->aims[slot];
+	uint64_t word;
+
+	if (!watched->made.type || aim->spent || !read_length(watch, slot, &word) ||
+	    word == watched->made.type)
+		return false;
+	watched->others++;
+	return ++aim->misses < MISSES_A_BLOCK && watched->others < HEAP_WATCH_MISSES_MAX;
+}
+
 /* Others of the same stop tell nothing that this one does not. */
 static void watch_stopped(void *context, struct tracee *tracee, const struct registers *registers,
 			  const struct event_record *records, size_t count)
@@ -204,7 +283,7 @@ static void watch_stopped(void *context, struct tracee *tracee, const struct reg
 		unsigned slot = records[i].source;
 		struct aim *aim = &watch->aims[slot < watch->count ? slot : 0];
 
-		if (slot >= watch->count)
+		if (slot >= watch->count || is_cleared(watch, slot) || is_missed(watch, slot))
 			continue;
 		breakpoint_disarm(&tracee->events, slot);
 		aim->hit = true;
@@ -281,21 +360,25 @@ static void watch_resumed(void *context, struct tracee *tracee)
 	struct heap_watched *watched = &watch->watched[hit->slot];
 	struct aim *aim = &watch->aims[hit->slot];
 	struct heap_watch_site *site;
+	bool grown;
 
 	(void)tracee;
 	if (!hit->noted)
 		return;
-	if (hit->length == aim->length || hit->error || !hit->stack.count) {
+	if (hit->error || !hit->stack.count ||
+	    (watched->made.type ? hit->length != watched->made.type : hit->length == aim->length)) {
 		aim->length = hit->length;
-		if (++watched->others >= 2 * HEAP_WATCH_HITS_MAX)
+		if (++watched->others >=
+		    (watched->made.type ? HEAP_WATCH_MISSES_MAX : HEAP_WATCH_OTHERS_MAX))
 			spend(watch, hit->slot);
 		return;
 	}
+	grown = watched->made.type || hit->length > aim->length;
 	site = take_site(watched, &hit->stack);
 	watched->hits++;
-	watched->grown += hit->length > aim->length;
+	watched->grown += grown;
 	watched->beyond += !site;
-	if (site && hit->length > aim->length)
+	if (site && grown)
 		site->grown++;
 	else if (site)
 		site->shrunk++;
@@ -360,6 +443,7 @@ static int begin(struct heap_watch *watch, struct error *error)
 		.resumed = watch_resumed,
 		.abandoned = watch_abandoned,
 	};
+	watch->processors = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	governor_init(&watch->governor, watch->options.max_overhead, false);
 	governor_bucket_init(&watch->governor, &watch->bucket);
 	if (!clock_getcpuclockid(watch->pid, &clock))
@@ -381,9 +465,16 @@ static int begin(struct heap_watch *watch, struct error *error)
 	return 0;
 }
 
-struct heap_watch *heap_watch_start(pid_t pid, const struct heap_container *containers,
-				    size_t count, const struct heap_watch_options *options,
-				    struct error *error)
+static void take_aims(struct heap_watch *watch, const struct heap_watch_aims *aims)
+{
+	for (size_t i = 0; i < aims->container_count && watch->count < HEAP_WATCH_AIMS_MAX; i++)
+		watch->watched[watch->count++].container = aims->containers[i];
+	for (size_t i = 0; i < aims->type_count && watch->count < HEAP_WATCH_AIMS_MAX; i++)
+		watch->watched[watch->count++].made = aims->types[i];
+}
+
+struct heap_watch *heap_watch_start(pid_t pid, const struct heap_watch_aims *aims,
+				    const struct heap_watch_options *options, struct error *error)
 {
 	struct heap_watch *watch = calloc(1, sizeof(*watch));
 
@@ -393,9 +484,7 @@ struct heap_watch *heap_watch_start(pid_t pid, const struct heap_container *cont
 	}
 	watch->pid = pid;
 	watch->options = *options;
-	watch->count = count < HEAP_WATCH_CONTAINERS_MAX ? count : HEAP_WATCH_CONTAINERS_MAX;
-	for (size_t i = 0; i < watch->count; i++)
-		watch->watched[i].container = containers[i];
+	take_aims(watch, aims);
 	if (prepare(watch, error) || begin(watch, error)) {
 		heap_watch_destroy(watch);
 		return NULL;

@@ -190,7 +190,7 @@ static const char *base_name(const char *file)
 static void say_site(const struct teller *teller, const struct heap_watched *watched,
 		     const struct heap_watch_site *site)
 {
-	char callers[480] = "", through[220] = "";
+	char callers[480] = "", through[220] = "", what[160] = "insertions";
 	size_t used = 0;
 
 	for (unsigned i = 0; i < site->caller_count && used < sizeof(callers); i++)
@@ -201,16 +201,20 @@ static void say_site(const struct teller *teller, const struct heap_watched *wat
 	if (site->through.line)
 		snprintf(through, sizeof(through), " through %.60s (%.60s:%d)",
 			 site->through.function, base_name(site->through.file), site->through.line);
-	add(teller->words, "at %s:%d in %s%s (%u of %u insertions)%s", site->place.file,
-	    site->place.line, site->place.function, through, site->grown, watched->grown, callers);
+	if (watched->made.type)
+		snprintf(what, sizeof(what), "objects of %.120s", watched->made.name);
+	add(teller->words, "%sat %s:%d in %s%s (%u of %u %s)%s", watched->made.type ? "made " : "",
+	    site->place.file, site->place.line, site->place.function, through, site->grown,
+	    watched->grown, what, callers);
 }
 
-/* The two places that insert most. */
-static void say_sites(const struct teller *teller, const struct heap_watched *watched)
+/* The places that insert most. */
+static void say_sites(const struct teller *teller, const struct heap_watched *watched,
+		      unsigned sites_shown)
 {
 	bool said[HEAP_WATCH_SITES_MAX] = { 0 };
 
-	for (unsigned shown = 0; shown < SITES_SHOWN; shown++) {
+	for (unsigned shown = 0; shown < sites_shown; shown++) {
 		const struct heap_watch_site *best = NULL;
 
 		for (unsigned i = 0; i < watched->site_count; i++)
@@ -246,10 +250,19 @@ static void say_lines(const struct teller *teller)
 	}
 	watched = heap_course_watched(course, &teller->look->snapshot, &course->growers[0]);
 	if (watched && watched->grown)
-		say_sites(teller, watched);
+		say_sites(teller, watched, SITES_SHOWN);
 	else
 		add(teller->words, "no line is named: nothing was inserted while its length was "
 				   "watched");
+}
+
+/* One place of each type: what is inserted where was said first. */
+static void say_made(const struct teller *teller)
+{
+	const struct heap_watched *watched;
+
+	for (size_t i = 0; (watched = heap_course_made(teller->course, i)); i++)
+		say_sites(teller, watched, 1);
 }
 
 struct figure heap_words_time(double seconds)
@@ -311,6 +324,7 @@ void heap_words_say(const struct heap_look *look, struct heap_words *ret_words)
 	say_headline(&teller);
 	say_pace(&teller);
 	say_lines(&teller);
+	say_made(&teller);
 	say_garbage(&teller);
 	say_limit(&teller);
 	if (look->course->ended)

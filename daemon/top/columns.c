@@ -30,6 +30,7 @@ static const struct column_rule rules[COLUMN_PLACE] = {
 	[COLUMN_BAR] = { "P/N/S", { 64, 64, 30, NEVER }, 7 },
 	[COLUMN_REDUNDANT] = { "REDUND", { 36, 56, NEVER, 36 }, 7 },
 	[COLUMN_AVOIDABLE] = { "SAVE%", { 48, 72, NEVER, 20 }, 7 },
+	[COLUMN_FRESH] = { "FRESH/s", { 36, 36, NEVER, NEVER }, 10 },
 	[COLUMN_KIND] = { "KIND", { NEVER, NEVER, NEVER, 48 }, 6 },
 };
 
@@ -150,6 +151,13 @@ static void plan_text(struct columns *columns, const struct top_model *model, un
 	columns->columns[COLUMN_SOURCE].width = room - (unsigned)wanted - GAP;
 }
 
+static bool is_wanted(enum column column, enum top_sort sort)
+{
+	if (column == COLUMN_FRESH)
+		return sort == TOP_BY_FRESH;
+	return sort != TOP_BY_FRESH || (column != COLUMN_REDUNDANT && column != COLUMN_AVOIDABLE);
+}
+
 void columns_plan(struct columns *columns, const struct top_model *model, unsigned width)
 {
 	unsigned at = 0;
@@ -159,7 +167,7 @@ void columns_plan(struct columns *columns, const struct top_model *model, unsign
 		const struct column_rule *rule = &rules[column];
 		unsigned wide = rule->width;
 
-		if (width < rule->from[model->view])
+		if (width < rule->from[model->view] || !is_wanted(column, columns->sort))
 			continue;
 		if (column == COLUMN_BAR)
 			wide = width < 100 ? 7 : width < 120 ? 9 : width < 160 ? 17 : 25;
@@ -181,6 +189,8 @@ static enum column sorted_column(enum top_sort sort)
 		return COLUMN_TOTAL;
 	case TOP_BY_REDUNDANT:
 		return COLUMN_REDUNDANT;
+	case TOP_BY_FRESH:
+		return COLUMN_FRESH;
 	case TOP_BY_AVOIDABLE:
 	case TOP_SORT_COUNT:
 		break;
@@ -263,6 +273,16 @@ static void put_redundancy(const struct columns *columns, struct screen *screen,
 		snprintf(words, sizeof(words), "%u/%u", (unsigned)redundant, (unsigned)watched);
 	}
 	put_right(columns, screen, row, COLUMN_REDUNDANT, SCREEN_PLAIN, words);
+}
+
+/* Bytes a second of the window. */
+static void put_fresh(const struct columns *columns, struct screen *screen, unsigned row,
+		      uint64_t bytes, uint64_t duration_ns)
+{
+	double per_s = duration_ns ? (double)bytes / ((double)duration_ns / 1e9) : 0;
+
+	put_right(columns, screen, row, COLUMN_FRESH, SCREEN_STRONG,
+		  bytes ? figure_bytes((uint64_t)per_s).text : "-");
 }
 
 static void columns_put_text(const struct columns *columns, struct screen *screen, unsigned row,
@@ -387,6 +407,7 @@ void columns_put_row(const struct columns *columns, struct screen *screen, unsig
 	put_redundancy(columns, screen, screen_row, figures);
 	put_percent(columns, screen, screen_row, COLUMN_AVOIDABLE, SCREEN_PLAIN, row->avoidable_ns,
 		    total_ns, digits);
+	put_fresh(columns, screen, screen_row, figures->fresh_bytes, model->totals.duration_ns);
 	switch (model->view) {
 	case TOP_LINES:
 		columns_put_line(columns, screen, screen_row, model, &profile->lines[row->index]);

@@ -13,7 +13,8 @@ enum column {
 	COLUMN_BAR,
 	COLUMN_REDUNDANT,
 	COLUMN_AVOIDABLE,
-	COLUMN_KIND, /* of a pair: load or store */
+	COLUMN_FRESH, /* where rows are sorted by it, in place of the two before */
+	COLUMN_KIND,  /* of a pair: load or store */
 	COLUMN_PLACE,
 	COLUMN_SOURCE, /* or what else there is room for at the end */
 	COLUMN_COUNT

@@ -49,7 +49,9 @@ static struct top_entry line_entry(const struct profile_line *line)
 {
 	struct top_entry entry = {
 		.key = top_line_key(line),
-		.figures = { .total_ns = line->total_ns, .charged_ns = line->charged_ns },
+		.figures = { .total_ns = line->total_ns,
+			     .charged_ns = line->charged_ns,
+			     .fresh_bytes = side_time_fresh_bytes(&line->side) },
 	};
 
 	memcpy(entry.figures.self_ns, line->self_ns, sizeof(entry.figures.self_ns));
@@ -62,7 +64,9 @@ static struct top_entry function_entry(const struct profile_function *function)
 	struct top_entry entry = {
 		.key = history_mix(history_mix(TOP_FUNCTIONS + 1, function->file),
 				   function->function),
-		.figures = { .total_ns = function->total_ns, .charged_ns = function->total_ns },
+		.figures = { .total_ns = function->total_ns,
+			     .charged_ns = function->total_ns,
+			     .fresh_bytes = side_time_fresh_bytes(&function->side) },
 	};
 
 	memcpy(entry.figures.self_ns, function->self_ns, sizeof(entry.figures.self_ns));
@@ -217,6 +221,7 @@ struct top_figures top_figures_since(const struct top_figures *a, const struct t
 	times_since(figures.self_ns, b->self_ns);
 	figures.total_ns = since(a->total_ns, b->total_ns);
 	figures.charged_ns = since(a->charged_ns, b->charged_ns);
+	figures.fresh_bytes = since(a->fresh_bytes, b->fresh_bytes);
 	for (size_t i = 0; i < PAIR_KIND_COUNT; i++) {
 		figures.watched[i] = since(a->watched[i], b->watched[i]);
 		figures.redundant[i] = since(a->redundant[i], b->redundant[i]);

@@ -31,6 +31,7 @@ struct top_figures {
 	uint64_t charged_ns; /* see profile_line */
 	uint64_t watched[PAIR_KIND_COUNT];
 	uint64_t redundant[PAIR_KIND_COUNT];
+	uint64_t fresh_bytes; /* of pages that it touched first; lines and functions */
 };
 
 struct top_totals {

@@ -204,7 +204,8 @@ static void put_process_bar(struct screen *screen, unsigned row, const struct to
 static void put_tabs(struct screen *screen, unsigned row, const struct top_model *model)
 {
 	static const char *const sorts[TOP_SORT_COUNT] = { "self time", "total time",
-							   "redundant accesses", "saving" };
+							   "redundant accesses", "saving",
+							   "fresh memory" };
 	char window[48] = "since start", words[128];
 	bool narrow = screen->columns < 72;
 	unsigned column = 1, columns;
@@ -465,6 +466,7 @@ static void put_help(struct screen *screen)
 		"s           next order: self, total, redundant, saving",
 		"/           rows with what is typed in names or source; Esc for all",
 		"o           the program's own lines and functions, or all",
+		"m           by memory that they make resident (--memory), or by time",
 		"w           the last seconds, or all since the start",
 		"p           freeze the screen; sampling goes on",
 		"r           count from now on",
@@ -475,6 +477,7 @@ static void put_help(struct screen *screen)
 		"P/N/S       of that: Python, native code, the kernel (system)",
 		"REDUND      share of watched loads and stores that found the value of the",
 		"            one before; as a fraction while there are fewer than ten",
+		"FRESH/s     bytes of pages that the row was the first to touch",
 		"SAVE%       estimate of what the row could save of the CPU time",
 		"CPU%        of a thread, of one processor",
 	};

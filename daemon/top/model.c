@@ -24,8 +24,10 @@ void top_model_deinit(struct top_model *model)
 }
 
 /* Whether the view can be sorted so. */
-static bool has_sort(enum top_view view, enum top_sort sort)
+static bool has_sort(const struct top_model *model, enum top_view view, enum top_sort sort)
 {
+	if (sort == TOP_BY_FRESH && !(model->profile && model->profile->facts.memory))
+		return false;
 	switch (view) {
 	case TOP_THREADS:
 		return sort == TOP_BY_SELF;
@@ -56,6 +58,8 @@ static uint64_t sort_value(const struct top_row *row, enum top_sort sort)
 		return row->figures.total_ns;
 	case TOP_BY_REDUNDANT:
 		return row->figures.redundant[PAIR_LOAD] + row->figures.redundant[PAIR_STORE];
+	case TOP_BY_FRESH:
+		return row->figures.fresh_bytes;
 	case TOP_BY_AVOIDABLE:
 	case TOP_SORT_COUNT:
 		break;
@@ -133,8 +137,8 @@ static uint64_t avoidable(const struct top_model *model, const struct top_past *
 
 static bool says_something(const struct top_figures *figures)
 {
-	return figures->total_ns || time_sum(figures->self_ns) || figures->watched[PAIR_LOAD] ||
-	       figures->watched[PAIR_STORE];
+	return figures->total_ns || time_sum(figures->self_ns) || figures->fresh_bytes ||
+	       figures->watched[PAIR_LOAD] || figures->watched[PAIR_STORE];
 }
 
 static void keep_selection(struct top_model *model)
@@ -227,7 +231,21 @@ static void choose_next_sort(struct top_model *model)
 
 	do
 		*sort = (*sort + 1) % TOP_SORT_COUNT;
-	while (!has_sort(model->view, *sort));
+	while (!has_sort(model, model->view, *sort));
+	model->selected = model->first = 0;
+}
+
+/* Lines or functions by what they add to memory, and back to their time. */
+static void choose_memory(struct top_model *model)
+{
+	if (!has_sort(model, TOP_LINES, TOP_BY_FRESH)) {
+		model->notice = "memory is not sampled: begin with --memory";
+		return;
+	}
+	if (model->view > TOP_FUNCTIONS)
+		choose_view(model, TOP_LINES);
+	model->sorts[model->view] =
+		model->sorts[model->view] == TOP_BY_FRESH ? TOP_BY_SELF : TOP_BY_FRESH;
 	model->selected = model->first = 0;
 }
 
@@ -324,6 +342,8 @@ bool top_model_key(struct top_model *model, enum top_key key, char character)
 		model->filter[0] = '\0';
 	else if (key == TOP_KEY_OWN)
 		choose_own(model);
+	else if (key == TOP_KEY_MEMORY)
+		choose_memory(model);
 	else if (key >= TOP_KEY_LINES && key <= TOP_KEY_PAIRS)
 		choose_view(model, (enum top_view)(key - TOP_KEY_LINES));
 	else if (key == TOP_KEY_NEXT_VIEW)

@@ -21,6 +21,7 @@ enum top_sort {
 	TOP_BY_TOTAL,
 	TOP_BY_REDUNDANT, /* how many redundant accesses were seen */
 	TOP_BY_AVOIDABLE,
+	TOP_BY_FRESH, /* pages that were touched first: with --memory */
 	TOP_SORT_COUNT
 };
 
@@ -45,6 +46,7 @@ enum top_key {
 	TOP_KEY_HELP,
 	TOP_KEY_REDRAW,
 	TOP_KEY_OWN,
+	TOP_KEY_MEMORY, /* the lines that make resident memory grow, or back */
 	TOP_KEY_FILTER, /* begins one; what follows is typed */
 	TOP_KEY_CHARACTER,
 	TOP_KEY_BACKSPACE,

@@ -37,8 +37,9 @@ static const struct {
 	{ 'G', TOP_KEY_END },           { 'p', TOP_KEY_PAUSE },
 	{ 'w', TOP_KEY_WINDOW },        { 'r', TOP_KEY_RESET },
 	{ '?', TOP_KEY_HELP },          { 'h', TOP_KEY_HELP },
-	{ 'o', TOP_KEY_OWN },           { '/', TOP_KEY_FILTER },
-	{ 27, TOP_KEY_ESCAPE },         { 'L' & 0x1f, TOP_KEY_REDRAW },
+	{ 'o', TOP_KEY_OWN },           { 'm', TOP_KEY_MEMORY },
+	{ '/', TOP_KEY_FILTER },        { 27, TOP_KEY_ESCAPE },
+	{ 'L' & 0x1f, TOP_KEY_REDRAW },
 };
 
 static void choose_colours(bool colour)

@@ -244,8 +244,11 @@ static int index_extents(struct heap_image *image)
 	if (!image->places)
 		return -ENOMEM;
 	for (size_t i = 0; i < image->extent_count; i++) {
-		const struct heap_extent *extent = &image->extents[i];
+		struct heap_extent *extent = &image->extents[i];
 
+		if (!image->largest ||
+		    extent->end - extent->start > image->largest->end - image->largest->start)
+			image->largest = extent;
 		for (uint64_t at = extent->start >> SMALL_BITS;
 		     at <= (extent->end - 1) >> SMALL_BITS; at++) {
 			uint32_t **large = &image->places[at >> (LARGE_BITS - SMALL_BITS)];
@@ -268,6 +271,10 @@ struct heap_extent *heap_image_find(const struct heap_image *image, remote_addr 
 
 	if (address >> ADDRESS_BITS || !image->places)
 		return NULL;
+	/* Most of what is looked for is there. */
+	if (image->largest &&
+	    address - image->largest->start < image->largest->end - image->largest->start)
+		return image->largest;
 	large = image->places[address >> LARGE_BITS];
 	number = large ? large[(address >> SMALL_BITS) % SMALL_PLACES] : 0;
 	if (!number)
@@ -304,9 +311,12 @@ int heap_image_read(const struct heap_image *image, remote_addr address, void *b
 
 uint64_t heap_image_word(const struct heap_image *image, remote_addr address)
 {
+	const uint8_t *bytes = heap_image_at(image, address, sizeof(uint64_t));
 	uint64_t word;
 
-	return heap_image_read(image, address, &word, sizeof(word)) ? 0 : word;
+	if (bytes)
+		return field_u64(bytes, 0);
+	return memory_read_u64(image->reader, address, &word) ? 0 : word;
 }
 
 uint64_t heap_extent_resident(const struct heap_extent *extent, remote_addr address, uint64_t size)

@@ -50,6 +50,7 @@ struct heap_image {
 	const struct page_reader *pages;
 	const struct mapping_list *mappings;
 	struct heap_extent *extents;
+	struct heap_extent *largest;
 	size_t extent_count, extent_capacity;
 	uint32_t **places; /* by 1 GiB, then 1 MiB: the first extent that ends behind it, + 1 */
 	uint8_t *bytes;    /* of all extents */

@@ -2,7 +2,7 @@
 #include "pyintrospect/heap/heap_modules.h"
 
 #include "common/array.h"
-#include "pyintrospect/heap/heap_reference.h"
+#include "pyintrospect/heap/heap_entries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void visit_wanted(struct heap_walk *walk, void *context, remote_addr key,
 	struct wanted *wanted = context;
 	char text[32];
 
-	if (!wanted->value && heap_reference_string(walk, key, text, sizeof(text)) &&
+	if (!wanted->value && heap_entries_string(walk, key, text, sizeof(text)) &&
 	    !strcmp(text, wanted->key))
 		wanted->value = value;
 }
@@ -40,8 +40,8 @@ static bool find_string(struct heap_walk *walk, remote_addr dict, const char *ke
 	struct wanted wanted = { .key = key };
 	const struct heap_entries visitor = { visit_wanted, &wanted };
 
-	return heap_reference_entries(walk, dict, 0, &visitor) && wanted.value &&
-	       heap_reference_string(walk, wanted.value, text, size);
+	return heap_entries_visit(walk, dict, 0, &visitor) && wanted.value &&
+	       heap_entries_string(walk, wanted.value, text, size);
 }
 
 bool heap_modules_of_type(struct heap_walk *walk, remote_addr type, char *name, size_t size)
@@ -81,7 +81,7 @@ static void visit_module(struct heap_walk *walk, void *context, remote_addr key,
 		modules->no_memory = true;
 		return;
 	}
-	if (!heap_reference_string(walk, key, module.name, sizeof(module.name)))
+	if (!heap_entries_string(walk, key, module.name, sizeof(module.name)))
 		return;
 	module.dict = heap_image_word(walk->image, value + MODULE_DICT_AT);
 	module.own = is_own(walk, &module);
@@ -101,7 +101,7 @@ void heap_modules_add(struct heap_modules *modules, struct heap_walk *walk, remo
 		heap_paths_child(walk->paths, 0, heap_paths_string(walk->paths, "sys.modules"), 0);
 
 	(void)heap_walk_absorb(walk, dict, path);
-	(void)heap_reference_entries(walk, dict, path, &visitor);
+	(void)heap_entries_visit(walk, dict, path, &visitor);
 }
 
 void heap_modules_deinit(struct heap_modules *modules)
@@ -153,7 +153,7 @@ static void visit_variable(struct heap_walk *walk, void *context, remote_addr ke
 	    (!is_definition(kind) || !is_defined_there(walk, following->module, value, kind)))
 		return;
 	snprintf(before, sizeof(before), "%s.", following->module->name);
-	heap_reference_name(walk, key, before, name, sizeof(name));
+	heap_entries_name(walk, key, before, name, sizeof(name));
 	heap_walk_take(walk, node,
 		       heap_paths_child(walk->paths, 0, heap_paths_string(walk->paths, name),
 					walk->nodes->kinds[node]));
@@ -167,7 +167,7 @@ void heap_modules_follow(const struct heap_modules *modules, struct heap_walk *w
 		const struct heap_entries visitor = { visit_variable, &following };
 
 		if (modules->items[i].own == own)
-			(void)heap_reference_entries(walk, modules->items[i].dict,
-						     modules->items[i].path, &visitor);
+			(void)heap_entries_visit(walk, modules->items[i].dict,
+						 modules->items[i].path, &visitor);
 	}
 }

@@ -17,6 +17,7 @@ void heap_nodes_init(struct heap_nodes *nodes, struct heap_image *image, uint32_
 {
 	*nodes = (struct heap_nodes){ .image = image,
 				      .pool_bytes = pool_bytes,
+				      .pool_shift = (uint32_t)__builtin_ctz(pool_bytes),
 				      .first_found = HEAP_NODE_NONE };
 }
 
@@ -137,7 +138,7 @@ bool heap_nodes_in_pool(const struct heap_nodes *nodes, const struct heap_extent
 
 	if (!extent->pools || address < extent->first_pool)
 		return false;
-	slot = (address - extent->first_pool) / nodes->pool_bytes;
+	slot = (address - extent->first_pool) >> nodes->pool_shift;
 	return slot < extent->pool_slots && extent->pools[slot];
 }
 
@@ -206,7 +207,7 @@ uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, ui
 	if (!extent)
 		return HEAP_NODE_NONE;
 	if (extent->pools && address >= extent->first_pool) {
-		uint64_t slot = (address - extent->first_pool) / nodes->pool_bytes;
+		uint64_t slot = (address - extent->first_pool) >> nodes->pool_shift;
 		uint32_t number = slot < extent->pool_slots ? extent->pools[slot] : 0;
 
 		if (number) {

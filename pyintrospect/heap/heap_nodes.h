@@ -58,7 +58,7 @@ struct heap_nodes {
 	size_t pool_count, pool_capacity;
 	struct heap_chunk *chunks;
 	size_t chunk_count, chunk_capacity;
-	uint32_t pool_bytes;
+	uint32_t pool_bytes, pool_shift;
 	uint32_t first_chunk, count;
 	size_t kind_capacity;
 	uint16_t *kinds;      /* enum heap_node_kind, of each node */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyintrospect/heap/heap_reference.h"
 
-#include "common/hash.h"
 #include "pyintrospect/dict_layout.h"
 #include "pyintrospect/field.h"
+#include "pyintrospect/heap/heap_entries.h"
 #include "pyintrospect/heap/heap_storage.h"
+#include "pyintrospect/heap/heap_variable.h"
 #include "pyintrospect/unicode.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NAME_BYTES 80
 /* Of a set that a target may claim to have; one beyond it is not in the copy. */
@@ -25,176 +24,12 @@ struct held_object {
 	uint32_t path;
 };
 
-/* ---- names */
-
-bool heap_reference_string(const struct heap_walk *walk, remote_addr string, char *text,
-			   size_t size)
-{
-	const struct python_offsets *offsets = walk->types->layout.offsets;
-	uint8_t head[UNICODE_HEAD_MAX] = { 0 };
-	/* What follows a short one may be no longer there. */
-	size_t wanted = (size_t)offsets->string_ascii_data;
-	struct unicode unicode;
-	uint8_t *characters;
-	uint16_t type;
-	bool read;
-
-	if (heap_image_read(walk->image, string, head, wanted))
-		return false;
-	type = heap_types_find(walk->types, field_u64(head, OBJECT_TYPE));
-	if (!type || walk->types->items[type].kind != HEAP_KIND_STR)
-		return false;
-	if (unicode_parse(offsets, string, head, &unicode))
-		return false;
-	if (unicode.characters > size)
-		unicode.characters = size;
-	characters = malloc(unicode.characters * unicode.width + 1);
-	if (!characters)
-		return false;
-	read = !heap_image_read(walk->image, unicode.data, characters,
-				unicode.characters * unicode.width);
-	if (read)
-		unicode_to_utf8(characters, unicode.width, unicode.characters, text, size);
-	free(characters);
-	return read;
-}
-
-static bool is_name(const char *text)
-{
-	for (const char *at = text; *at; at++)
-		if (!(*at >= 'a' && *at <= 'z') && !(*at >= 'A' && *at <= 'Z') &&
-		    !(*at >= '0' && *at <= '9') && *at != '_' && !(*at & 0x80))
-			return false;
-	return *text;
-}
-
-void heap_reference_name(const struct heap_walk *walk, remote_addr string, const char *before,
-			 char *name, size_t size)
-{
-	char text[NAME_BYTES];
-
-	if (!heap_reference_string(walk, string, text, sizeof(text)) || !is_name(text))
-		snprintf(text, sizeof(text), "?");
-	snprintf(name, size, "%s%s", before, text);
-}
-
-static uint32_t attribute_step(struct heap_walk *walk, remote_addr key)
-{
-	struct heap_cached_step *cached = &walk->attributes[hash_word(key) % HEAP_STEP_CACHE];
-	char name[NAME_BYTES + 2];
-
-	if (cached->name != key) {
-		heap_reference_name(walk, key, ".", name, sizeof(name));
-		*cached = (struct heap_cached_step){ key, heap_paths_string(walk->paths, name) };
-	}
-	return cached->step;
-}
-
-/* ---- dicts */
-
-static bool parse_keys(const struct heap_walk *walk, remote_addr keys, struct dict_keys *ret_keys,
-		       const uint8_t **ret_entries)
-{
-	const uint8_t *head = heap_image_at(walk->image, keys, KEYS_HEAD_SIZE);
-	uint64_t stride;
-
-	if (!head || !dict_keys_parse(head, keys, walk->types->layout.minor, ret_keys) ||
-	    ret_keys->count > TABLE_BELIEVED)
-		return false;
-	stride = (ret_keys->hashed ? 3 : 2) * WORD_SIZE;
-	*ret_entries = heap_image_at(walk->image, ret_keys->entries, ret_keys->count * stride);
-	return *ret_entries;
-}
-
-/* values: NULL where they are in the entries. */
-static void visit_entries(struct heap_walk *walk, const struct dict_keys *keys,
-			  const uint8_t *entries, const uint8_t *values,
-			  const struct heap_entries *visitor)
-{
-	size_t stride = (keys->hashed ? 3 : 2) * WORD_SIZE;
-
-	for (uint64_t i = 0; i < keys->count; i++) {
-		const uint8_t *entry = entries + i * stride + (stride - (size_t)2 * WORD_SIZE);
-		remote_addr key = field_u64(entry, 0);
-		remote_addr value =
-			values ? field_u64(values + i * WORD_SIZE, 0) : field_u64(entry, WORD_SIZE);
-
-		if (key && value)
-			visitor->visit(walk, visitor->context, key, value);
-	}
-}
-
-/* The keys that a class's instances share, with the values of one of these. */
-static void visit_shared(struct heap_walk *walk, remote_addr keys, remote_addr values,
-			 const struct heap_entries *visitor)
-{
-	const uint8_t *entries, *words;
-	struct dict_keys table;
-
-	if (!parse_keys(walk, keys, &table, &entries))
-		return;
-	words = heap_image_at(walk->image, values, table.count * WORD_SIZE);
-	if (words)
-		visit_entries(walk, &table, entries, words, visitor);
-}
-
-bool heap_reference_entries(struct heap_walk *walk, remote_addr dict, uint32_t path,
-			    const struct heap_entries *visitor)
-{
-	const uint8_t *head = heap_image_at(walk->image, dict, DICT_HEAD_SIZE);
-	remote_addr keys, values;
-	const uint8_t *entries;
-	struct dict_keys table;
-
-	if (!head)
-		return false;
-	keys = field_u64(head, DICT_KEYS);
-	values = field_u64(head, DICT_VALUES);
-	if (values) {
-		/* 3.13+: those inside of an instance are the instance's. */
-		if (heap_walk_object(walk, values) == HEAP_NODE_NONE)
-			heap_walk_claim(walk, values, 0, path, false);
-		visit_shared(walk, keys,
-			     values + (walk->types->layout.minor >= 13 ? VALUES_INLINE_HEAD : 0),
-			     visitor);
-		return true;
-	}
-	if (!parse_keys(walk, keys, &table, &entries))
-		return false;
-	heap_walk_claim(walk, keys, walk->nodes->foreign ? heap_storage_keys(walk->types, head) : 0,
-			path, false);
-	visit_entries(walk, &table, entries, NULL, visitor);
-	return true;
-}
-
 static void visit_item(struct heap_walk *walk, void *context, remote_addr key, remote_addr value)
 {
 	const struct held_object *object = context;
 
 	heap_walk_follow(walk, value, object->path, walk->steps[HEAP_STEP_VALUE]);
 	heap_walk_follow(walk, key, object->path, walk->steps[HEAP_STEP_KEY]);
-}
-
-static void visit_attribute(struct heap_walk *walk, void *context, remote_addr key,
-			    remote_addr value)
-{
-	const struct held_object *object = context;
-	uint64_t inside;
-	uint32_t node = heap_walk_node(walk, value, &inside);
-
-	heap_walk_follow(walk, key, object->path, walk->steps[HEAP_STEP_OTHER]);
-	/* A name is worth its reading only where something new hangs on it. */
-	if (node != HEAP_NODE_NONE && !walk->path_of[node])
-		heap_walk_follow(walk, value, object->path, attribute_step(walk, key));
-}
-
-/* An instance's own dict is no step: what it holds are the instance's attributes. */
-static void follow_attributes(struct held_object *object, remote_addr dict)
-{
-	const struct heap_entries visitor = { visit_attribute, object };
-
-	if (heap_walk_absorb(object->walk, dict, object->path))
-		(void)heap_reference_entries(object->walk, dict, object->path, &visitor);
 }
 
 /* ---- words */
@@ -228,7 +63,7 @@ static void read_slots(struct heap_walk *walk, struct heap_type *type)
 				break;
 			words[k + 1] = '\0';
 		}
-		if (!is_name(words + 1))
+		if (!heap_entries_is_name(words + 1))
 			continue;
 		if (!type->slot_names)
 			type->slot_names = calloc(HEAP_SLOT_NAMES, sizeof(*type->slot_names));
@@ -280,7 +115,7 @@ static void follow_slots(struct held_object *object)
 		if ((type->dict_offset > 0 && at == (uint64_t)type->dict_offset) ||
 		    (type->kind == HEAP_KIND_TYPE && at == TYPE_DICT) ||
 		    (type->kind == HEAP_KIND_MODULE && at == MODULE_DICT_AT)) {
-			follow_attributes(object, word);
+			heap_entries_attributes(walk, word, object->path);
 			continue;
 		}
 		if (!is_believed(object, at, word, step))
@@ -294,6 +129,20 @@ static void follow_slots(struct held_object *object)
 	}
 }
 
+static remote_addr closure_of(const struct held_object *object)
+{
+	struct heap_walk *walk = object->walk;
+	struct heap_type *type = &walk->types->items[object->type - walk->types->items];
+
+	if (!type->read_slots)
+		read_slots(walk, type);
+	for (uint64_t slot = 0; type->slot_names && slot < HEAP_SLOT_NAMES; slot++)
+		if (type->slot_names[slot] == walk->steps[HEAP_STEP_CLOSURE] &&
+		    (slot + 1) * WORD_SIZE <= object->size)
+			return field_u64(object->bytes, (int32_t)(slot * WORD_SIZE));
+	return 0;
+}
+
 /* Behind what a built-in type has: a derived type's own slots and dict. */
 static void follow_rest(struct held_object *object, uint64_t first)
 {
@@ -301,7 +150,9 @@ static void follow_rest(struct held_object *object, uint64_t first)
 
 	if (type->dict_offset > 0 && (uint64_t)type->dict_offset >= first &&
 	    (uint64_t)type->dict_offset + WORD_SIZE <= object->size)
-		follow_attributes(object, field_u64(object->bytes + type->dict_offset, 0));
+		heap_entries_attributes(object->walk,
+					field_u64(object->bytes + type->dict_offset, 0),
+					object->path);
 	for (uint64_t at = first; at + WORD_SIZE <= type->basic; at += WORD_SIZE)
 		if (at != (uint64_t)type->weak_offset && at != (uint64_t)type->dict_offset)
 			follow_words(object, at, at + WORD_SIZE, HEAP_STEP_OTHER);
@@ -369,7 +220,7 @@ static void follow_dict(struct held_object *object)
 {
 	const struct heap_entries visitor = { visit_item, object };
 
-	(void)heap_reference_entries(object->walk, object->address, object->path, &visitor);
+	(void)heap_entries_visit(object->walk, object->address, object->path, &visitor);
 	follow_rest(object, DICT_HEAD_SIZE);
 }
 
@@ -419,7 +270,6 @@ static void follow_managed(struct held_object *object)
 {
 	const struct heap_type *type = object->type;
 	const int minor = object->walk->types->layout.minor;
-	const struct heap_entries visitor = { visit_attribute, object };
 	remote_addr dict = field_u64(object->bytes, -MANAGED_DICT_BEFORE), values = 0, keys;
 
 	if (!(type->flags & TYPE_FLAG_MANAGED_DICT))
@@ -432,14 +282,15 @@ static void follow_managed(struct held_object *object)
 	}
 	keys = heap_image_word(object->walk->image, type->address + dict_cached_keys_offset(minor));
 	if (dict)
-		follow_attributes(object, dict);
+		heap_entries_attributes(object->walk, dict, object->path);
 	if (values) {
 		heap_walk_claim(object->walk, values, 0, object->path, false);
-		visit_shared(object->walk, keys, values, &visitor);
+		heap_entries_shared_attributes(object->walk, keys, values, object->path);
 	}
 	if (minor >= 13 && type->flags & TYPE_FLAG_INLINE_VALUES)
-		visit_shared(object->walk, keys, object->address + type->basic + VALUES_INLINE_HEAD,
-			     &visitor);
+		heap_entries_shared_attributes(object->walk, keys,
+					       object->address + type->basic + VALUES_INLINE_HEAD,
+					       object->path);
 }
 
 static void follow_object(struct held_object *object)
@@ -489,6 +340,16 @@ static void follow_object(struct held_object *object)
 	case HEAP_KIND_CODE:
 		/* In the bytecode lie caches, whose references count for nobody. */
 		object->size = object->size < type->basic ? object->size : type->basic;
+		follow_slots(object);
+		return;
+	case HEAP_KIND_FUNCTION:
+		heap_variable_follow_closure(object->walk, object->address, object->size,
+					     closure_of(object), object->path);
+		follow_slots(object);
+		return;
+	case HEAP_KIND_THREAD_LOCAL:
+		heap_variable_follow_threads(object->walk, object->address, type->basic,
+					     object->path);
 		follow_slots(object);
 		return;
 	default:

@@ -54,16 +54,29 @@ static int compare_types(const void *left, const void *right)
 	return x != y ? (x < y ? 1 : -1) : a->address < b->address ? -1 : a->address > b->address;
 }
 
+static void count_node(struct look *look, uint32_t node, uint64_t bytes)
+{
+	uint16_t kind = look->nodes.kinds[node];
+
+	if (kind < HEAP_NODE_FIRST_TYPE)
+		return;
+	look->types.items[kind].count++;
+	look->types.items[kind].bytes += bytes;
+}
+
 static void count_types(struct look *look)
 {
-	for (uint32_t node = 0; node < look->nodes.count; node++) {
-		uint16_t kind = look->nodes.kinds[node];
+	const struct heap_nodes *nodes = &look->nodes;
 
-		if (kind < HEAP_NODE_FIRST_TYPE)
-			continue;
-		look->types.items[kind].count++;
-		look->types.items[kind].bytes += heap_nodes_block(&look->nodes, node).size;
+	for (size_t i = 0; i < nodes->pool_count; i++) {
+		const struct heap_pool *pool = &nodes->pools[i];
+		uint64_t bytes = pool->carved ? heap_nodes_block(nodes, pool->first_node).size : 0;
+
+		for (uint32_t block = 0; block < pool->carved; block++)
+			count_node(look, pool->first_node + block, bytes);
 	}
+	for (uint32_t node = nodes->first_chunk; node < nodes->count; node++)
+		count_node(look, node, heap_nodes_block(nodes, node).size);
 }
 
 /* A class written in Python has its name alone; where it comes from is in its dict. */
@@ -119,6 +132,10 @@ static int keep_types(struct look *look)
 			.count = type->count,
 			.bytes = type->bytes,
 			.storage_bytes = type->storage_bytes,
+			.prefix = type->prefix,
+			.of_python =
+				type->flags & FLAG_HEAP_TYPE && !(type->flags & FLAG_IMMUTABLE),
+			.of_one_size = !type->item,
 		};
 		memcpy(kept->name, snapshot->type_names[i], sizeof(kept->name));
 		snapshot->type_count++;
@@ -359,6 +376,7 @@ static int find_holders(struct look *look, struct error *error)
 	failure = heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
 	if (failure)
 		return explain(failure, error);
+	look->snapshot.used_pools = heap_used_pools_find(&look->nodes);
 	keep_quality(look);
 	return 0;
 }

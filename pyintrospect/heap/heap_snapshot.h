@@ -19,6 +19,7 @@
 #include "pyintrospect/heap/heap_container.h"
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_regions.h"
+#include "pyintrospect/heap/heap_used_pools.h"
 #include "pyintrospect/runtime.h"
 
 #define HEAP_NAME_BYTES 192
@@ -29,6 +30,9 @@ struct heap_type_count {
 	uint64_t count;
 	uint64_t bytes;         /* the objects' blocks */
 	uint64_t storage_bytes; /* memory that they alone use: items, keys, tables, data */
+	uint32_t prefix;        /* of a block, before the object */
+	bool of_python;         /* a class that Python code made */
+	bool of_one_size;       /* its objects have no items in themselves */
 };
 
 struct heap_array_type {
@@ -72,6 +76,7 @@ struct heap_snapshot {
 	char (*type_names)[HEAP_NAME_BYTES]; /* by a path's type */
 	size_t type_name_count;
 	struct heap_containers containers; /* the longest; none where holders are not known */
+	struct heap_used_pools used_pools; /* where the next blocks are; with holders alone */
 	struct heap_quality quality;
 };
 

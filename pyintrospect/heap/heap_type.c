@@ -80,6 +80,8 @@ static uint8_t kind_by_name(const char *name)
 		{ "module", HEAP_KIND_MODULE },
 		{ "function", HEAP_KIND_FUNCTION },
 		{ "code", HEAP_KIND_CODE },
+		{ "cell", HEAP_KIND_CELL },
+		{ "_thread._local", HEAP_KIND_THREAD_LOCAL },
 		{ "generator", HEAP_KIND_VARIABLE },
 		{ "coroutine", HEAP_KIND_VARIABLE },
 		{ "async_generator", HEAP_KIND_VARIABLE },
@@ -161,14 +163,17 @@ static bool read_type(struct heap_types *types, remote_addr address, unsigned de
 	remote_addr of;
 	uint16_t metatype;
 
-	if (depth > BASES_MAX || heap_image_read(types->image, address, head, sizeof(head)))
+	if (depth > BASES_MAX)
 		return false;
-	of = field_u64(head, OBJECT_TYPE);
+	/* Of most that is asked for this word tells: it is an object of some other type. */
+	of = heap_image_word(types->image, address + OBJECT_TYPE);
 	if (address != types->type_type) {
 		metatype = is_address(of) ? find_at_depth(types, of, depth + 1) : 0;
 		if (!metatype || !types->items[metatype].of_types)
 			return false;
 	}
+	if (heap_image_read(types->image, address, head, sizeof(head)))
+		return false;
 	type.flags = field_u64(head, TYPE_FLAGS_AT);
 	basic = (int64_t)field_u64(head, TYPE_BASIC);
 	item = (int64_t)field_u64(head, TYPE_ITEM);
@@ -218,7 +223,15 @@ static uint16_t find_at_depth(struct heap_types *types, remote_addr address, uns
 
 uint16_t heap_types_find(struct heap_types *types, remote_addr address)
 {
-	return is_address(address) ? find_at_depth(types, address, 0) : 0;
+	size_t place = (address >> 4 ^ address >> 12) % HEAP_TYPES_RECENT;
+
+	if (!is_address(address))
+		return 0;
+	if (types->recent[place] != address) {
+		types->recent_numbers[place] = find_at_depth(types, address, 0);
+		types->recent[place] = address;
+	}
+	return types->recent_numbers[place];
 }
 
 /* ---- objects */

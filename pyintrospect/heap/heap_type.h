@@ -13,6 +13,7 @@
 #include "pyintrospect/heap/heap_layout.h"
 
 #define HEAP_TYPES_MAX     60000
+#define HEAP_TYPES_RECENT  256
 #define HEAP_TYPE_NAME     96
 #define HEAP_SLOT_NAMES    64 /* words of an object that may have a name */
 #define HEAP_ARRAY_NUMBERS 25 /* numpy's types of elements, and one for all others */
@@ -33,8 +34,10 @@ enum heap_kind {
 	HEAP_KIND_WEAKREF,
 	HEAP_KIND_ARRAY, /* numpy.ndarray */
 	HEAP_KIND_BYTEARRAY,
-	HEAP_KIND_SIZED,    /* as OTHER, and ob_size is how much is in it */
-	HEAP_KIND_CODE,     /* with its bytecode behind it, from 3.11 on */
+	HEAP_KIND_SIZED, /* as OTHER, and ob_size is how much is in it */
+	HEAP_KIND_CODE,  /* with its bytecode behind it, from 3.11 on */
+	HEAP_KIND_CELL,  /* a closure's variable */
+	HEAP_KIND_THREAD_LOCAL,
 	HEAP_KIND_VARIABLE, /* with items in a way of its own: frames, generators */
 };
 
@@ -59,6 +62,9 @@ struct heap_types {
 	struct heap_type *items; /* from HEAP_NODE_FIRST_TYPE on */
 	size_t count;
 	uint16_t *by_address;
+	/* Those that were asked for last, and their numbers: of many objects few types. */
+	remote_addr recent[HEAP_TYPES_RECENT];
+	uint16_t recent_numbers[HEAP_TYPES_RECENT];
 	remote_addr *refused;
 	remote_addr type_type;
 	bool cut; /* there are more than HEAP_TYPES_MAX */

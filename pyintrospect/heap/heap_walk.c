@@ -8,8 +8,9 @@ int heap_walk_init(struct heap_walk *walk, struct heap_nodes *nodes, struct heap
 		   struct heap_paths *paths)
 {
 	static const char *const words[HEAP_STEPS] = {
-		[HEAP_STEP_ITEM] = "[*]", [HEAP_STEP_KEY] = "{key}", [HEAP_STEP_VALUE] = "{*}",
-		[HEAP_STEP_SET] = "<*>",  [HEAP_STEP_OTHER] = "->",
+		[HEAP_STEP_ITEM] = "[*]",  [HEAP_STEP_KEY] = "{key}",
+		[HEAP_STEP_VALUE] = "{*}", [HEAP_STEP_SET] = "<*>",
+		[HEAP_STEP_OTHER] = "->",  [HEAP_STEP_CLOSURE] = ".__closure__",
 	};
 
 	*walk = (struct heap_walk){

@@ -21,11 +21,12 @@
 #define HEAP_RAW_INSIDE_MAX 64
 
 enum heap_step {
-	HEAP_STEP_ITEM,  /* [*] of a list or tuple */
-	HEAP_STEP_KEY,   /* {key} of a dict */
-	HEAP_STEP_VALUE, /* {*} */
-	HEAP_STEP_SET,   /* <*> of a set */
-	HEAP_STEP_OTHER, /* -> */
+	HEAP_STEP_ITEM,    /* [*] of a list or tuple */
+	HEAP_STEP_KEY,     /* {key} of a dict */
+	HEAP_STEP_VALUE,   /* {*} */
+	HEAP_STEP_SET,     /* <*> of a set */
+	HEAP_STEP_OTHER,   /* -> */
+	HEAP_STEP_CLOSURE, /* .__closure__ of a function */
 	HEAP_STEPS
 };
 

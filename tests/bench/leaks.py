@@ -7,7 +7,7 @@
 
 A holder is named when all words of it stand in path and type of one of the first three entries of heap.growing, or of
 heap.holders by bytes_per_s; where no variable holds the memory, when the verdict is of the right kind. A line is named when one of
-those of the first three entries of heap.growing is in `lines`. A clean program is accused by the verdict "leak". Nothing
+those of the first three entries of heap.growing, or of those of heap.made, is in `lines`. A clean program is accused by the verdict "leak". Nothing
 here is asserted: the exit code is 1 only when there was no report at all to judge.
 """
 import argparse
@@ -29,6 +29,8 @@ FOLDER = os.path.join(ROOT, "tests", "leaks")
 FIRST = 3  # entries of each list that a reader is thought to look at
 WARM_UP = 3.0
 START_SECONDS = 120
+# Verdicts of JSON, in the words of expected.json.
+VERDICTS = {"cache_warming": "cache warming", "garbage": "garbage waiting"}
 # What tests/tools/packages-for knows how to get, the one that brings another along first.
 FETCHED = ("pandas", "numpy", "django")
 
@@ -87,9 +89,10 @@ def judge(program, report):
     heap = report["heap"]
     growing, holders = first_entries(heap)
     verdict = (heap.get("verdict") or {}).get("kind")
+    verdict = VERDICTS.get(verdict, verdict)
     verdicts = [program["verdict"]] + program.get("verdict_also", [])
     wanted = [words for words in [program["holder_words"]] + program.get("holder_words_also", []) if words]
-    lines = [place for entry in growing for place in places(entry)]
+    lines = [place for entry in growing + (heap.get("made") or [])[:FIRST] for place in places(entry)]
     first = (growing or holders or [{}])[0]
     return {
         "file": program["file"],

@@ -67,7 +67,8 @@ def check_holders(heap):
     for words, name, count in (("__main__.cache", "dict", 1), ("__main__.cache{*}", "Order", COUNT),
                                ("__main__.cache{*}.lines", "list", COUNT), ("__main__.cache{*}.lines[*]", "Line", 2 * COUNT),
                                ("__main__.cache{*}.lines[*].tags", "set", 2 * COUNT), ("__main__.linked[*]", "tuple", COUNT - 1),
-                               ("__main__.arrays[*]", "ndarray", 8)):
+                               ("__main__.record.__closure__.recorded[*]", "float", 5000),
+                               ("__main__.context.trail[*]", "list", COUNT), ("__main__.arrays[*]", "ndarray", 8)):
         holder = paths.get(words)
         check(holder, "%s is not among %s" % (words, sorted(paths)[:60]))
         check_equal((holder["path"][-1]["type"].split(".")[-1], holder["count"]), (name, count), words)

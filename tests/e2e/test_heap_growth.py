@@ -17,14 +17,14 @@ VERDICTS = {"keep": "leak", "link": "leak", "circle": "garbage", "allocate": "na
 SCRIPT = "heap_growth.py"
 
 
-def marked_lines():
-    """By the function: its line that inserts."""
+def marked_lines(mark="the line"):
+    """By the function: its line that inserts, or makes what is kept."""
     lines = {}
     with open(os.path.join(TARGETS, SCRIPT)) as file:
         for number, line in enumerate(file, 1):
             if line.startswith("def "):
                 function = line[4:line.index("(")]
-            if line.rstrip().endswith("# the line"):
+            if line.rstrip().endswith("# " + mark):
                 lines[function] = number
     return lines
 
@@ -135,6 +135,24 @@ def test_lines_of_all_versions():
             # A cache in C inserts for whoever asks.
             check_equal([place[0] for place in found], ["ask"], "lines of %s" % what)
         check_equal([caller["function"] for caller in grower["lines"][0]["callers"]][:2], ["handle", "serve"], "callers")
+
+
+def test_lines_that_make(one_interpreter):
+    """Of what is in no container: where objects of the class are made, by what is put into fresh blocks."""
+    lines = marked_lines("made")
+    kinds = sorted(lines)
+    with targets_of([(one_interpreter, (kind, "--rate", 500)) for kind in kinds]) as targets:
+        heaps = look_long(targets, lambda heap: is_told(heap) and any(made["seen"] for made in heap["made"]))
+    for kind, heap in zip(kinds, heaps):
+        check_sampled(heap["made"] and heap["made"][0]["seen"], "%s: %s of %s" % (kind, heap["made"], heap["verdict"]))
+        made = heap["made"][0]
+        check(made["type"] in ("__main__.Order", "__main__.Node", "__main__.Circle"), "%s: %s" % (kind, made))
+        check(made["seen"] <= 10 and heap["watch"]["stops"] <= 160, "%s: %s" % (made, heap["watch"]))
+        # An object is made where its class is called: of an Order in a Circle, in the Circle's own function.
+        places = {(line["function"].rpartition(".")[2], line["line"]) for line in made["lines"]}
+        places |= {(caller["function"], caller["line"]) for line in made["lines"] for caller in line["callers"]}
+        check((kind, lines[kind]) in places, "%s: %s" % (kind, made))
+        check(any(sentence.startswith("made at ") for sentence in heap["verdict"]["sentences"]), heap["verdict"])
 
 
 def test_words_of_growth(one_interpreter):

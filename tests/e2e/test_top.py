@@ -226,3 +226,16 @@ def test_not_a_terminal():
             screen = terminal.wait_for(r"left with \d")
             check("left with 2" in screen and "TERM" in screen, screen)
         target.check_undisturbed()
+
+
+def test_memory():
+    """The line that makes resident memory grow, by its own key."""
+    with Target(default_interpreter(), "heap_growth.py", "keep", "--rate", 4000) as target, Terminal() as terminal:
+        terminal.type("%s top --pid %d --memory; echo left with $?" % (PIEPROFD, target.pid), "Enter")
+        terminal.wait_for(r"heap_growth.py:\d+")
+        terminal.type("m")
+        screen = terminal.wait_for(r"FRESH/s(?s:.*)heap_growth.py:\d+")
+        check("by fresh memory" in screen and not re.search("SAVE%", screen), screen)
+        terminal.wait_for(r"[1-9][\d.]* [KM]B .*heap_growth.py:\d+")
+        terminal.type("q")
+        terminal.wait_for(r"left with 0")

@@ -78,11 +78,11 @@ def ask(number):
 
 def link(number):
     global sessions
-    sessions = Node(Order(number), sessions)
+    sessions = Node(Order(number), sessions)  # made
 
 
 def circle(number):
-    Circle(number)
+    Circle(number)  # made
 
 
 def allocate(number):

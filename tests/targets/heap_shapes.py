@@ -37,10 +37,28 @@ class Line:
         self.next = None
 
 
+class Context(threading.local):
+    def __init__(self):
+        self.trail = []
+
+
 cache = {}
 linked = None
+context = Context()
 arrays = []
 ring = {}
+
+
+def recorder(count):
+    recorded = [float(number) for number in range(count)]
+
+    def record(number):
+        recorded.append(number)
+
+    return record
+
+
+record = recorder(5000)
 
 
 def build(count):
@@ -49,6 +67,7 @@ def build(count):
         cache[number] = Order(number)
     for number in range(count):
         linked = (linked, float(number))
+    context.trail.extend([number] for number in range(count))
     for number in range(4):
         arrays.append(numpy.full(100000, 1.5))
         arrays.append(numpy.arange(50000, dtype=numpy.int32))

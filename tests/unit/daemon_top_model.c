@@ -65,6 +65,42 @@ static void run_on(struct fixture *fixture, uint64_t seconds)
 	assert_int_equal(top_model_update(&fixture->model, &fixture->later), 0);
 }
 
+/* By what a line made resident; a key of its own, which says where there is nothing to show. */
+static void test_memory(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *text;
+
+	show(fixture);
+	press(fixture, TOP_KEY_MEMORY);
+	text = drawn(fixture, 24, 80, false);
+	check_has(text, "begin with --memory");
+	check_has(text, "by self time");
+	memcpy(fixture->lines, fixture->profile.lines,
+	       fixture->profile.line_count * sizeof(fixture->lines[0]));
+	fixture->lines[1].side.fresh_bytes[FRESH_PYTHON] = 30 << 20;
+	fixture->lines[1].side.fresh_bytes[FRESH_NATIVE] = 10 << 20;
+	fixture->later = fixture->profile;
+	fixture->later.lines = fixture->lines;
+	fixture->later.facts.memory = true;
+	assert_int_equal(top_model_update(&fixture->model, &fixture->later), 0);
+	press(fixture, TOP_KEY_MEMORY);
+	text = drawn(fixture, 24, 80, false);
+	check_has(text, "by fresh memory");
+	check_has(text, "FRESH/s");
+	assert_null(strstr(text, "SAVE%"));
+	assert_int_equal(fixture->model.rows[0].index, 1);
+	assert_int_equal(fixture->model.rows[0].figures.fresh_bytes, 40 << 20);
+	press(fixture, TOP_KEY_MEMORY);
+	text = drawn(fixture, 24, 80, false);
+	check_has(text, "by self time");
+	check_has(text, "SAVE%");
+	/* From a view that has no memory, to the lines. */
+	press(fixture, TOP_KEY_THREADS);
+	press(fixture, TOP_KEY_MEMORY);
+	check_has(drawn(fixture, 24, 80, false), "[1 Lines]");
+}
+
 static void test_recent_window(void **state)
 {
 	struct fixture *fixture = *state;
@@ -297,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sort, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_recent_window, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reset, set_up, tear_down),
 		cmocka_unit_test(test_rows_are_bounded),

@@ -5,6 +5,7 @@
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_pool.h"
 #include "pyintrospect/heap/heap_type.h"
+#include "pyintrospect/heap/heap_used_pools.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,6 +109,49 @@ static void test_torn_pools(void **state)
 	put_pool(0, POOL_BYTES_3_9, 64, 10, NULL, 0);
 	put(32, 40ull << 32);
 	assert_false(heap_pool_parse((uint8_t *)memory, BASE, POOL_BYTES_3_9, &head));
+}
+
+/* Pools of two classes, of which the last one leads back; the next fresh block of each. */
+static void test_used_pools(void **state)
+{
+	const uint64_t size = POOL_BYTES_3_10, used = 8 * size;
+	struct heap_used_pools pools;
+	remote_addr link, block;
+	struct heap heap;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	for (unsigned i = 1; i < 4; i++)
+		put_pool(i * size, POOL_BYTES_3_10, i < 3 ? 64 : 512, 10, NULL, 0);
+	put(size + 16, BASE + 2 * size);
+	put(2 * size + 16, BASE + used + 3 * 16 - 16);
+	put(3 * size + 16, BASE + used + 31 * 16 - 16);
+	put(used + 3 * 16, BASE + size);
+	put(used + 31 * 16, BASE + used + 31 * 16 - 16); /* none in use */
+	open_heap(&heap, "", POOL_BYTES_3_10);
+	pools = heap_used_pools_find(&heap.nodes);
+	assert_int_equal(pools.first, BASE + used);
+	link = heap_used_pools_link(&pools, 64);
+	assert_int_equal(link, BASE + used + 3 * 16);
+	assert_int_equal(heap_used_pools_link(&pools, 72), 0);
+	assert_int_equal(heap_used_pools_link(&pools, 528), 0);
+	assert_true(heap_used_pools_fresh(&heap.reader, link, POOL_BYTES_3_10, 64, 2, &block));
+	assert_int_equal(block, BASE + size + POOL_HEAD + 12 * 64);
+	/* Of another size; behind the pool's end; of a class without a pool; of a pool that is
+	 * none. */
+	assert_false(heap_used_pools_fresh(&heap.reader, link, POOL_BYTES_3_10, 48, 0, &block));
+	assert_false(heap_used_pools_fresh(&heap.reader, link, POOL_BYTES_3_10, 64, 245, &block));
+	assert_false(heap_used_pools_fresh(&heap.reader, BASE + used + 31 * 16, POOL_BYTES_3_10,
+					   512, 0, &block));
+	put(used + 3 * 16, BASE + 8);
+	assert_false(heap_used_pools_fresh(&heap.reader, link, POOL_BYTES_3_10, 64, 0, &block));
+	close_heap(&heap);
+
+	/* No two agree: it is not known. */
+	put(3 * size + 16, BASE + used + 0x800);
+	open_heap(&heap, "", POOL_BYTES_3_10);
+	assert_int_equal(heap_used_pools_find(&heap.nodes).first, 0);
+	close_heap(&heap);
 }
 
 /* ---- chunks */
@@ -284,13 +328,10 @@ static void test_path_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pools),
-		cmocka_unit_test(test_torn_pools),
-		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_mapped_chunks),
-		cmocka_unit_test(test_chunk_behind_bss),
-		cmocka_unit_test(test_types),
-		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_pools),         cmocka_unit_test(test_torn_pools),
+		cmocka_unit_test(test_used_pools),    cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_mapped_chunks), cmocka_unit_test(test_chunk_behind_bss),
+		cmocka_unit_test(test_types),         cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_path_limits),
 	};
 
