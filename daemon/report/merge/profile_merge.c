@@ -267,6 +267,7 @@ static struct profile_process *merge_put_process(struct profile_merge *merge,
 		last->end = PROCESS_RUNNING;
 		last->command = "";
 		last->container = (struct profile_container){ .id = "" };
+		last->labels = (struct process_labels){ .service = "" };
 	}
 	if (merge_string(&merge->frames, last->command, &last->command))
 		return NULL;
@@ -299,6 +300,7 @@ static int merge_add_process(struct profile_merge *merge, const struct profile *
 		.end_status = facts->target.end_status,
 		.command = command,
 		.container = facts->target.container,
+		.labels = facts->target.labels,
 		.started_unix_ns = facts->started_unix_ns,
 		.samples = facts->samples,
 	};
