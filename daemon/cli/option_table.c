@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/option_table.h"
 
+#include "daemon/cli/fleet_label.h"
 #include "daemon/report/writer_table.h"
 
 #include <stddef.h>
@@ -42,9 +43,12 @@ const struct option_command option_commands[] = {
 	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
 	  "Answers over HTTP what processes do: profiles for go tool pprof, /metrics, the\n"
 	  "report at /, for as long as they live; with --wait, whenever they do.\n" },
-	{ "report", OPTIONS_REPORT, "report RECORDING... [-o FILE] [--diff BASE] [options]\n",
-	  "Shows a recording, which record -o FILE.pieprof has made, in any format; several\n"
-	  "together.\n" },
+	{ "report", OPTIONS_REPORT,
+	  "report RECORDING... [--diff BASE | --by LABEL] [options]\n"
+	  "report @FILE [options]\n",
+	  "Shows a recording, which record -o FILE.pieprof has made, in any format; any\n"
+	  "number of them together, also those that a file names, one a line (@-: standard\n"
+	  "input).\n" },
 	{ "dump", OPTIONS_DUMP, "dump PID [--json] [--no-native] [--locals]\n",
 	  "Says what every thread does now, who holds the GIL, and what waits for what.\n" },
 	{ "mcp", OPTIONS_MCP, "mcp\n",
@@ -168,10 +172,16 @@ const struct option_row option_table[] = {
 	{ .name = "diff",
 	  .parse = option_text,
 	  .to = TO(options.base),
-	  .help = { { REPORT, "BASE", "what has changed since BASE, another recording" },
+	  .help = { { REPORT, "BASE",
+		      "what has changed since BASE, another recording, or\n"
+		      "those of a list: @FILE" },
 		    { HEAP, "BASE",
 		      "what has grown since BASE, a look that -o BASE.json\n"
 		      "wrote; NOW.json in place of PID: between two of these" } } },
+	{ .name = "by",
+	  .parse = option_by,
+	  .put_values = fleet_label_names,
+	  .help = { { REPORT, "LABEL", "a row for each of its values, most time first:" } } },
 	{ .name = "editor",
 	  .parse = option_editor,
 	  .help = { { RECORD | TOP | REPORT, "NAME|URL",

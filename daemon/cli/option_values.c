@@ -2,6 +2,7 @@
 #include "daemon/cli/option_values.h"
 
 #include "common/clock.h"
+#include "daemon/cli/fleet_label.h"
 #include "daemon/report/writer_table.h"
 #include "daemon/session/name_pattern.h"
 
@@ -257,6 +258,20 @@ int option_exclude(struct option_parser *parser, const struct option_use *use)
 	struct access_patterns *patterns = &parser->options.patterns;
 
 	return add_pattern(parser, use, patterns->exclude, &patterns->exclude_count);
+}
+
+int option_by(struct option_parser *parser, const struct option_use *use)
+{
+	const struct fleet_label *label = fleet_label_by_name(use->text);
+
+	if (!label) {
+		fprintf(parser->errors, "pieprofd: --by '%s' is not known; there are ", use->text);
+		fleet_label_names(parser->errors);
+		fputc('\n', parser->errors);
+		return -1;
+	}
+	parser->options.by = label;
+	return 0;
 }
 
 int option_format(struct option_parser *parser, const struct option_use *use)

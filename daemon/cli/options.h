@@ -15,7 +15,6 @@
 
 #define OPTIONS_OUTPUTS_MAX    16
 #define OPTIONS_PIDS_MAX       64
-#define OPTIONS_RECORDINGS_MAX 64
 #define OPTIONS_THRESHOLDS_MAX 8
 
 enum options_action {
@@ -37,6 +36,8 @@ struct options_output {
 	const char *path;            /* "-": stdout */
 	const struct writer *writer; /* NULL: of trace, which has its own */
 };
+
+struct fleet_label;
 
 struct options {
 	enum options_action action;
@@ -88,10 +89,11 @@ struct options {
 	bool details;                    /* the whole summary, not one screen of it */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
-	/* report: what is to be shown, together; heap: one look's JSON; borrowed from argv. */
-	const char *recordings[OPTIONS_RECORDINGS_MAX];
+	/* report: what is to be shown, together, and @LIST; heap: one look's JSON; argv's. */
+	char *const *recordings;
 	unsigned recording_count;
-	const char *base; /* report, heap: --diff; NULL: not asked for */
+	const char *base;             /* report, heap: --diff; NULL: not asked for */
+	const struct fleet_label *by; /* report: --by, likewise */
 	struct options_threshold {
 		const char *text;
 		struct threshold threshold;

@@ -2,6 +2,7 @@
 #include "daemon/cli/options_parse.h"
 
 #include "common/clock.h"
+#include "daemon/cli/fleet_table.h"
 #include "daemon/cli/option_table.h"
 #include "daemon/heap/heap_diff_writers.h"
 #include "daemon/heap/heap_formats.h"
@@ -99,10 +100,8 @@ static int parse_report_words(struct option_parser *parser, int count, char *con
 	if (count < 1 || !words[0][0])
 		return options_refuse(parser,
 				      "report needs a recording, which -o FILE.pieprof writes");
-	if (count > OPTIONS_RECORDINGS_MAX)
-		return options_refuse(parser, "at most %d recordings", OPTIONS_RECORDINGS_MAX);
-	for (int i = 0; i < count; i++)
-		options->recordings[options->recording_count++] = words[i];
+	options->recordings = words;
+	options->recording_count = (unsigned)count;
 	return 0;
 }
 
@@ -121,7 +120,8 @@ static int parse_heap_file(struct option_parser *parser, int count, char *const 
 				      "unexpected argument '%s': heap --diff compares one "
 				      "file, or process, with BASE",
 				      words[1]);
-	options->recordings[options->recording_count++] = words[0];
+	options->recordings = words;
+	options->recording_count = 1;
 	return 0;
 }
 
@@ -274,6 +274,15 @@ static int settle_report(struct option_parser *parser)
 		return options_refuse(parser, "--fail-if goes with --diff");
 	if (options->pairs_max)
 		options->details = true;
+	if (options->by && options->base)
+		return options_refuse(parser, "--by does not go with --diff");
+	for (unsigned i = 0; options->by && i < options->output_count; i++)
+		if (!fleet_table_writes(options->outputs[i].writer))
+			return options_refuse(
+				parser,
+				"--output %s: --by writes text, json and jsonl, there "
+				"is no such table as %s",
+				options->outputs[i].path, options->outputs[i].writer->name);
 	for (unsigned i = 0; options->base && i < options->output_count; i++) {
 		const struct writer *writer = options->outputs[i].writer;
 
