@@ -40,7 +40,7 @@ const struct option_command option_commands[] = {
 	  "until q; then prints the summary of the whole run.\n" },
 	{ "serve", OPTIONS_SERVE,
 	  "serve PID[,PID...] --listen WHERE [--follow] [options]\n"
-	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
+	  "serve --name REGEX | --cgroup NAME | --all-python --listen WHERE\n",
 	  "Answers over HTTP what processes do: profiles for go tool pprof, /metrics, the\n"
 	  "report at /, for as long as they live; with --wait, whenever they do.\n" },
 	{ "report", OPTIONS_REPORT,
@@ -92,6 +92,15 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.all),
 	  .help = { { RECORD | SERVE | TRACE, NULL, NULL } } },
+	{ .name = "all-python",
+	  .parse = option_flag,
+	  .to = TO(options.all_python),
+	  .help = { { SERVE, NULL,
+		      "every Python process of the machine, by turns where\n"
+		      "they are many" } } },
+	{ .name = "node-overhead",
+	  .parse = option_node_overhead,
+	  .help = { { SERVE, "P%", "with it, most of all CPU time of the machine (1%)" } } },
 	{ .name = "cgroup",
 	  .parse = option_cgroup,
 	  .help = { { RECORD | SERVE, "PATH|NAME",

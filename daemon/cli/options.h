@@ -47,6 +47,8 @@ struct options {
 	const char *name;     /* --name; NULL: not given */
 	const char *cgroup;   /* --cgroup, likewise */
 	bool all;             /* of those that the name matches */
+	bool all_python;      /* serve: every one of the machine */
+	double node_overhead; /* serve: of all its CPU time; 0: not given */
 	bool wait;            /* until there is one, and again when it has ended */
 	bool strict;          /* fail where less could be measured than was asked for */
 	bool follow;          /* children, too */

@@ -20,6 +20,7 @@
 #define OVERHEAD_DEFAULT   0.02
 /* Time alone takes no more than the clock's stops. */
 #define OVERHEAD_DEFAULT_TIME 0.01
+#define NODE_OVERHEAD_DEFAULT 0.01
 #define ROTATE_DEFAULT_S      3600
 
 /* Behind all letters. */
@@ -381,8 +382,22 @@ static int settle_trace(struct option_parser *parser)
 /* A request chooses the format, not the command line. */
 static int settle_serve(struct option_parser *parser)
 {
-	const struct options *options = &parser->options;
+	struct options *options = &parser->options;
 
+	if (options->all_python && (options->name || options->cgroup))
+		return options_refuse(parser,
+				      "--all-python is of all processes: it takes no --name and no "
+				      "--cgroup");
+	if (options->node_overhead && !options->all_python)
+		return options_refuse(parser, "--node-overhead goes with --all-python");
+	if (options->all_python) {
+		options->wait = true;
+		if (!options->node_overhead)
+			options->node_overhead = NODE_OVERHEAD_DEFAULT;
+		/* Half for stops, of all processes together, and half for the daemon's own work. */
+		if (!options->max_overhead || options->max_overhead > options->node_overhead / 2)
+			options->max_overhead = options->node_overhead / 2;
+	}
 	if (!options->listen)
 		return options_refuse(parser,
 				      "serve needs --listen 127.0.0.1:6061 or --listen unix:PATH");
@@ -399,7 +414,7 @@ static int options_settle(struct line *line)
 	struct option_parser *parser = &line->parser;
 	struct options *options = &parser->options;
 	bool either = parser->loads_asked || parser->stores_asked;
-	bool searched = options->name || options->cgroup;
+	bool searched = options->name || options->cgroup || options->all_python;
 
 	if (options->action == OPTIONS_LIST && options->pid)
 		return options_refuse(parser, "list shows all processes: it takes no --pid");
