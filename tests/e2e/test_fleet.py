@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of a fleet: any number of them, by label, as rows for tables, and two sets compared."""
 
+import glob
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest.mock
 
-from harness import check, check_equal, default_interpreter, pieprofd
+from harness import ROOT, Target, check, check_equal, default_interpreter, pieprofd
+from test_serve import Server
 
 PROGRAM = """
 import time
@@ -79,3 +82,29 @@ def test_labels_rows_and_sets():
         check("--diff" in pieprofd("report", *paths, "--by", "pid", "--diff", paths[0], code=2).stderr, "both")
         check("html" in pieprofd("report", *paths, "--by", "pid", "-o", "x.html", code=2).stderr, "a table as html")
         check("names no recording" in pieprofd("report", "@/dev/null", code=2).stderr, "an empty list")
+
+
+def test_metrics_that_alerts_and_dashboards_name():
+    """All of them are there, so that no panel stays empty and no alert silent."""
+    folder = os.path.join(ROOT, ".packaging", "fleet")
+    named = set()
+    for path in glob.glob(folder + "/*.yaml") + glob.glob(folder + "/grafana/node.json"):
+        with open(path, encoding="utf-8") as file:
+            named |= set(re.findall(r"\bpieprofd_\w+(?=[{\[ ])", file.read()))
+    check(len(named) > 10, "metrics: %s" % named)
+    with tempfile.TemporaryDirectory() as place, Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        with Server(target.pid, "--mode", "time", "--idle", listen="unix:" + place + "/s") as server:
+            there = set(re.findall(r"^# TYPE (pieprofd_\w+)", server.get("/metrics").decode(), re.M))
+            server.finish()
+    check(not named - there, "no such metrics: %s" % sorted(named - there))
+
+
+def test_rows_that_the_schema_has():
+    """The columns of the ClickHouse table are the members of a row, in their order."""
+    with open(os.path.join(ROOT, ".packaging", "fleet", "clickhouse.sql"), encoding="utf-8") as file:
+        table = re.search(r"CREATE TABLE pieprofd_lines \((.*?)\n\) ENGINE", file.read(), re.S).group(1)
+    columns = re.findall(r"(\w+) (?:U?Int\d+|String|LowCardinality\(String\))", table)
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(folder, "x", OTEL_SERVICE_NAME="shop")
+        row = json.loads(pieprofd("report", path, "--format", "jsonl").stdout.splitlines()[0])
+    check_equal(columns, list(row), "columns")
