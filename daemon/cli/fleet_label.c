@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/fleet_label.h"
 
+#include "daemon/report/model/target_text.h"
+
 #include <string.h>
 
 static void read_service(const struct profile *profile, char *text, size_t size)
@@ -50,26 +52,16 @@ static void read_pid(const struct profile *profile, char *text, size_t size)
 		snprintf(text, size, "%d", (int)profile->facts.target.pid);
 }
 
-/* Two versions of an interpreter may have two names of one program. */
 static void read_command(const struct profile *profile, char *text, size_t size)
 {
-	const char *const *command = profile->facts.target.command;
-	size_t used = 0;
-
 	text[0] = '\0';
-	for (size_t i = 0; !profile->process_count && command && command[i] && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "",
-					 command[i]);
+	if (!profile->process_count)
+		target_command_text(&profile->facts.target, text, size);
 }
 
 static void read_python(const struct profile *profile, char *text, size_t size)
 {
-	const struct python_version *python = &profile->facts.target.python;
-
-	text[0] = '\0';
-	if (python->major)
-		snprintf(text, size, "%d.%d.%d%s", python->major, python->minor, python->micro,
-			 python->free_threaded ? "t" : "");
+	target_python_text(&profile->facts.target, text, size);
 }
 
 static const struct fleet_label labels[] = {

@@ -10,7 +10,7 @@
  */
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
-#include "daemon/report/model/profile_facts.h"
+#include "daemon/report/model/target_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -32,16 +32,6 @@ static json_t *word(const char *text)
 	return json_text(text ? text : "");
 }
 
-static void join_command(const struct profile_target *target, char *text, size_t size)
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; target->command && target->command[i] && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "",
-					 target->command[i]);
-}
-
 /* Of several processes, only what they have in common (profile_merge.h). */
 static json_t *make_head(const struct profile *profile)
 {
@@ -53,10 +43,8 @@ static json_t *make_head(const struct profile *profile)
 	json_t *head = json_object();
 
 	if (!several)
-		join_command(target, command, sizeof(command));
-	if (target->python.major)
-		snprintf(python, sizeof(python), "%d.%d.%d", target->python.major,
-			 target->python.minor, target->python.micro);
+		target_command_text(target, command, sizeof(command));
+	target_python_text(target, python, sizeof(python));
 	head = json_with(head, "started_unix_ns", json_count(facts->started_unix_ns));
 	head = json_with(head, "duration_ns", json_count(facts->duration_ns));
 	head = json_with(head, "host", word(target->host));

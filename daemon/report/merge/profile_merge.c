@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "daemon/report/merge/profile_merge_parts.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/target_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -254,17 +255,6 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 
 /* ---- processes and threads ---- */
 
-static void join_words(const char *const *words, const char *fallback, char *text, size_t size)
-{
-	size_t used = 0;
-
-	*text = '\0';
-	for (size_t i = 0; words && words[i] && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", words[i]);
-	if (!*text)
-		snprintf(text, size, "%s", fallback);
-}
-
 const char *process_title(const char *command)
 {
 	size_t end = strcspn(command, " ");
@@ -348,7 +338,9 @@ static int merge_add_process(struct profile_merge *merge, const struct profile *
 	uint32_t id;
 
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(facts->target.comm), facts->target.comm);
-	join_words(facts->target.command, comm, command, sizeof(command));
+	target_command_text(&facts->target, command, sizeof(command));
+	if (!command[0])
+		snprintf(command, sizeof(command), "%s", comm);
 	memcpy(process.time_ns, profile->time_ns, sizeof(process.time_ns));
 	entry = merge_put_process(merge, &process);
 	if (!entry)
