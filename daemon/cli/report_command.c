@@ -274,7 +274,7 @@ static enum exit_code report_lists(const struct options *options, const struct r
 static enum exit_code read_lists(const struct options *options, struct recording_list *list,
 				 size_t *ret_count)
 {
-	struct error error;
+	struct error error = { 0 };
 	int failed = 0;
 
 	for (unsigned i = 0; i < options->recording_count && !failed; i++)
