@@ -155,18 +155,27 @@ static int read_text(const char *path, char **ret_text, size_t *ret_size)
 	return 0;
 }
 
-static int read_docker(struct container *container)
+int container_read_docker(const struct container *container, char **ret_text, size_t *ret_size)
 {
 	char root[256] = DOCKER_ROOT, path[sizeof(root) + 128], *text;
 	size_t size;
-	int error;
 
+	if (!container_is_id(container->id, strlen(container->id)))
+		return -ENOENT;
 	if (!read_text(DOCKER_SETTINGS, &text, &size)) {
 		(void)!container_parse_docker_root(text, size, root, sizeof(root));
 		free(text);
 	}
 	snprintf(path, sizeof(path), "%s/containers/%s/config.v2.json", root, container->id);
-	error = read_text(path, &text, &size);
+	return read_text(path, ret_text, ret_size);
+}
+
+static int read_docker(struct container *container)
+{
+	char *text;
+	size_t size;
+	int error = container_read_docker(container, &text, &size);
+
 	if (error)
 		return error;
 	error = container_parse_docker(text, size, container->name);

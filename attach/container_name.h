@@ -31,6 +31,13 @@ __attribute__((warn_unused_result)) int container_read_name(pid_t pid, struct co
 __attribute__((warn_unused_result)) int container_read_monitor(pid_t pid,
 							       struct container *ret_container);
 
+/*
+ * What docker says of a container: config.v2.json, of some megabytes at most, unchecked.
+ * The caller frees. 0, -ENOENT or another negative errno.
+ */
+__attribute__((warn_unused_result)) int container_read_docker(const struct container *container,
+							      char **ret_text, size_t *ret_size);
+
 /* ---- for the above, and tests; pure ---- */
 
 /*

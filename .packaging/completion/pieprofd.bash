@@ -54,7 +54,8 @@ _pieprofd() {
 	--engine) values='auto ptrace kernel' ;;
 	--color | --colour) values='auto always never' ;;
 	--stop-signal) values='URG WINCH CHLD' ;;
-	--format) values='text html json collapsed pprof speedscope firefox recording sarif github markdown' ;;
+	--by) values='service version revision namespace pod container host pid command python' ;;
+	--format) values='text html json collapsed pprof speedscope firefox recording sarif github markdown jsonl' ;;
 	--editor) values='vscode vscodium cursor zed pycharm idea sublime textmate' ;;
 	--max-overhead) values='1% 2% 5% 10%' ;;
 	--fail-if) values='own+10% total+10% could-save+10%' ;;

@@ -37,7 +37,9 @@ complete -c pieprofd -n '__pieprofd_value_of --engine' -a 'auto ptrace kernel'
 complete -c pieprofd -n '__pieprofd_value_of --color --colour' -a 'auto always never'
 complete -c pieprofd -n '__pieprofd_value_of --stop-signal' -a 'URG WINCH CHLD'
 complete -c pieprofd -n '__pieprofd_value_of --format' \
-	-a 'text html json collapsed pprof speedscope firefox recording sarif github markdown'
+	-a 'text html json collapsed pprof speedscope firefox recording sarif github markdown jsonl'
+complete -c pieprofd -n '__pieprofd_value_of --by' \
+	-a 'service version revision namespace pod container host pid command python'
 complete -c pieprofd -n '__pieprofd_value_of --fail-if' -a 'own+10% total+10% could-save+10%'
 complete -c pieprofd -n '__pieprofd_value_of --editor' \
 	-a 'vscode vscodium cursor zed pycharm idea sublime textmate'

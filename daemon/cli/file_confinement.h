@@ -8,9 +8,10 @@
 #include "daemon/cli/options.h"
 
 /*
- * Keeps what is needed for the recordings, the base and the outputs of the options, and filters
- * system calls where that is possible. EXIT_OK, or else why is said.
+ * Keeps what is needed for the files to read and the outputs of the options, and filters system
+ * calls where that is possible. EXIT_OK, or else why is said.
  */
-enum exit_code file_confinement_begin(const struct options *options);
+enum exit_code file_confinement_begin(const struct options *options, const char *const *read,
+				      size_t read_count);
 
 #endif

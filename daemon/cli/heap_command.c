@@ -257,7 +257,8 @@ static enum exit_code look_at(struct options *options, struct pid_list *targets)
 /* Both are over: nobody is looked at. */
 static enum exit_code compare_files(const struct options *options)
 {
-	enum exit_code code = file_confinement_begin(options);
+	const char *const read[] = { options->recordings[0], options->base };
+	enum exit_code code = file_confinement_begin(options, read, 2);
 	struct heap_file *base = NULL, *now = NULL;
 	struct error error = { 0 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/option_table.h"
 
+#include "daemon/cli/fleet_label.h"
 #include "daemon/report/writer_table.h"
 
 #include <stddef.h>
@@ -39,12 +40,15 @@ const struct option_command option_commands[] = {
 	  "until q; then prints the summary of the whole run.\n" },
 	{ "serve", OPTIONS_SERVE,
 	  "serve PID[,PID...] --listen WHERE [--follow] [options]\n"
-	  "serve --name REGEX | --cgroup NAME --listen WHERE [options]\n",
+	  "serve --name REGEX | --cgroup NAME | --all-python --listen WHERE\n",
 	  "Answers over HTTP what processes do: profiles for go tool pprof, /metrics, the\n"
 	  "report at /, for as long as they live; with --wait, whenever they do.\n" },
-	{ "report", OPTIONS_REPORT, "report RECORDING... [-o FILE] [--diff BASE] [options]\n",
-	  "Shows a recording, which record -o FILE.pieprof has made, in any format; several\n"
-	  "together.\n" },
+	{ "report", OPTIONS_REPORT,
+	  "report RECORDING... [--diff BASE | --by LABEL] [options]\n"
+	  "report @FILE [options]\n",
+	  "Shows a recording, which record -o FILE.pieprof has made, in any format; any\n"
+	  "number of them together, also those that a file names, one a line (@-: standard\n"
+	  "input).\n" },
 	{ "dump", OPTIONS_DUMP, "dump PID [--json] [--no-native] [--locals]\n",
 	  "Says what every thread does now, who holds the GIL, and what waits for what.\n" },
 	{ "mcp", OPTIONS_MCP, "mcp\n",
@@ -88,6 +92,15 @@ const struct option_row option_table[] = {
 	  .parse = option_flag,
 	  .to = TO(options.all),
 	  .help = { { RECORD | SERVE | TRACE, NULL, NULL } } },
+	{ .name = "all-python",
+	  .parse = option_flag,
+	  .to = TO(options.all_python),
+	  .help = { { SERVE, NULL,
+		      "every Python process of the machine, by turns where\n"
+		      "they are many" } } },
+	{ .name = "node-overhead",
+	  .parse = option_node_overhead,
+	  .help = { { SERVE, "P%", "with it, most of all CPU time of the machine (1%)" } } },
 	{ .name = "cgroup",
 	  .parse = option_cgroup,
 	  .help = { { RECORD | SERVE, "PATH|NAME",
@@ -196,10 +209,16 @@ const struct option_row option_table[] = {
 	{ .name = "diff",
 	  .parse = option_text,
 	  .to = TO(options.base),
-	  .help = { { REPORT, "BASE", "what has changed since BASE, another recording" },
+	  .help = { { REPORT, "BASE",
+		      "what has changed since BASE, another recording, or\n"
+		      "those of a list: @FILE" },
 		    { HEAP, "BASE",
 		      "what has grown since BASE, a look that -o BASE.json\n"
 		      "wrote; NOW.json in place of PID: between two of these" } } },
+	{ .name = "by",
+	  .parse = option_by,
+	  .put_values = fleet_label_names,
+	  .help = { { REPORT, "LABEL", "a row for each of its values, most time first:" } } },
 	{ .name = "editor",
 	  .parse = option_editor,
 	  .help = { { RECORD | TOP | REPORT, "NAME|URL",

@@ -2,6 +2,7 @@
 #include "daemon/cli/option_values.h"
 
 #include "common/clock.h"
+#include "daemon/cli/fleet_label.h"
 #include "daemon/report/writer_table.h"
 #include "daemon/session/name_pattern.h"
 
@@ -258,6 +259,20 @@ int option_exclude(struct option_parser *parser, const struct option_use *use)
 	return add_pattern(parser, use, patterns->exclude, &patterns->exclude_count);
 }
 
+int option_by(struct option_parser *parser, const struct option_use *use)
+{
+	const struct fleet_label *label = fleet_label_by_name(use->text);
+
+	if (!label) {
+		fprintf(parser->errors, "pieprofd: --by '%s' is not known; there are ", use->text);
+		fleet_label_names(parser->errors);
+		fputc('\n', parser->errors);
+		return -1;
+	}
+	parser->options.by = label;
+	return 0;
+}
+
 int option_format(struct option_parser *parser, const struct option_use *use)
 {
 	const char *name = use->text;
@@ -302,7 +317,9 @@ int option_engine(struct option_parser *parser, const struct option_use *use)
 	return options_refuse(parser, "--engine '%s': expected auto, ptrace or kernel", use->text);
 }
 
-int option_max_overhead(struct option_parser *parser, const struct option_use *use)
+/* "2%", "0.5": percent of something, 0.01 to 100, as a share. */
+static int parse_overhead(const struct option_parser *parser, const struct option_use *use,
+			  const char *of, double *ret_share)
 {
 	const char *text = use->text;
 	size_t length = strlen(text);
@@ -313,12 +330,20 @@ int option_max_overhead(struct option_parser *parser, const struct option_use *u
 		length--;
 	snprintf(number, sizeof(number), "%.*s", length < sizeof(number) ? (int)length : 0, text);
 	if (!parse_decimal(number, &percent) || percent < 0.01 || percent > 100)
-		return options_refuse(
-			parser,
-			"--max-overhead '%s': expected percent of the target's time, 0.01 to 100",
-			text);
-	parser->options.max_overhead = percent / 100;
+		return options_refuse(parser, "--%s '%s': expected percent of %s, 0.01 to 100",
+				      use->name, text, of);
+	*ret_share = percent / 100;
 	return 0;
+}
+
+int option_max_overhead(struct option_parser *parser, const struct option_use *use)
+{
+	return parse_overhead(parser, use, "the target's time", &parser->options.max_overhead);
+}
+
+int option_node_overhead(struct option_parser *parser, const struct option_use *use)
+{
+	return parse_overhead(parser, use, "the machine's time", &parser->options.node_overhead);
 }
 
 int option_stop_signal(struct option_parser *parser, const struct option_use *use)

@@ -56,8 +56,8 @@ option_parse option_help, option_version;
 option_parse option_pid, option_name, option_cgroup;
 option_parse option_duration, option_interval, option_rate, option_rotate, option_max_overhead,
 	option_stop_signal;
-option_parse option_output, option_format, option_editor, option_source_url, option_mode,
-	option_engine, option_colour;
+option_parse option_by, option_node_overhead, option_output, option_format, option_editor,
+	option_source_url, option_mode, option_engine, option_colour;
 option_parse option_include, option_exclude;
 option_parse option_push, option_push_every, option_push_header;
 

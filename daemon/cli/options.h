@@ -15,7 +15,6 @@
 
 #define OPTIONS_OUTPUTS_MAX      16
 #define OPTIONS_PIDS_MAX         64
-#define OPTIONS_RECORDINGS_MAX   64
 #define OPTIONS_THRESHOLDS_MAX   8
 #define OPTIONS_PUSH_HEADERS_MAX 8
 
@@ -39,6 +38,8 @@ struct options_output {
 	const struct writer *writer; /* NULL: of trace, which has its own */
 };
 
+struct fleet_label;
+
 struct options {
 	enum options_action action;
 	pid_t pid; /* the first of pids; 0: none */
@@ -47,6 +48,8 @@ struct options {
 	const char *name;     /* --name; NULL: not given */
 	const char *cgroup;   /* --cgroup, likewise */
 	bool all;             /* of those that the name matches */
+	bool all_python;      /* serve: every one of the machine */
+	double node_overhead; /* serve: of all its CPU time; 0: not given */
 	bool wait;            /* until there is one, and again when it has ended */
 	bool strict;          /* fail where less could be measured than was asked for */
 	bool follow;          /* children, too */
@@ -89,10 +92,11 @@ struct options {
 	bool details;                    /* the whole summary, not one screen of it */
 	unsigned lines_max;              /* of the summary; 0: as fits */
 	unsigned pairs_max;
-	/* report: what is to be shown, together; heap: one look's JSON; borrowed from argv. */
-	const char *recordings[OPTIONS_RECORDINGS_MAX];
+	/* report: what is to be shown, together, and @LIST; heap: one look's JSON; argv's. */
+	char *const *recordings;
 	unsigned recording_count;
-	const char *base; /* report, heap: --diff; NULL: not asked for */
+	const char *base;             /* report, heap: --diff; NULL: not asked for */
+	const struct fleet_label *by; /* report: --by, likewise */
 	struct options_threshold {
 		const char *text;
 		struct threshold threshold;

@@ -2,6 +2,7 @@
 #include "daemon/cli/options_parse.h"
 
 #include "common/clock.h"
+#include "daemon/cli/fleet_table.h"
 #include "daemon/cli/option_table.h"
 #include "daemon/heap/heap_diff_writers.h"
 #include "daemon/heap/heap_formats.h"
@@ -19,6 +20,7 @@
 #define OVERHEAD_DEFAULT   0.02
 /* Time alone takes no more than the clock's stops. */
 #define OVERHEAD_DEFAULT_TIME 0.01
+#define NODE_OVERHEAD_DEFAULT 0.01
 #define ROTATE_DEFAULT_S      3600
 
 /* Behind all letters. */
@@ -99,10 +101,8 @@ static int parse_report_words(struct option_parser *parser, int count, char *con
 	if (count < 1 || !words[0][0])
 		return options_refuse(parser,
 				      "report needs a recording, which -o FILE.pieprof writes");
-	if (count > OPTIONS_RECORDINGS_MAX)
-		return options_refuse(parser, "at most %d recordings", OPTIONS_RECORDINGS_MAX);
-	for (int i = 0; i < count; i++)
-		options->recordings[options->recording_count++] = words[i];
+	options->recordings = words;
+	options->recording_count = (unsigned)count;
 	return 0;
 }
 
@@ -121,7 +121,8 @@ static int parse_heap_file(struct option_parser *parser, int count, char *const 
 				      "unexpected argument '%s': heap --diff compares one "
 				      "file, or process, with BASE",
 				      words[1]);
-	options->recordings[options->recording_count++] = words[0];
+	options->recordings = words;
+	options->recording_count = 1;
 	return 0;
 }
 
@@ -274,6 +275,15 @@ static int settle_report(struct option_parser *parser)
 		return options_refuse(parser, "--fail-if goes with --diff");
 	if (options->pairs_max)
 		options->details = true;
+	if (options->by && options->base)
+		return options_refuse(parser, "--by does not go with --diff");
+	for (unsigned i = 0; options->by && i < options->output_count; i++)
+		if (!fleet_table_writes(options->outputs[i].writer))
+			return options_refuse(
+				parser,
+				"--output %s: --by writes text, json and jsonl, there "
+				"is no such table as %s",
+				options->outputs[i].path, options->outputs[i].writer->name);
 	for (unsigned i = 0; options->base && i < options->output_count; i++) {
 		const struct writer *writer = options->outputs[i].writer;
 
@@ -383,8 +393,22 @@ static int settle_push(const struct option_parser *parser)
 /* A request chooses the format, not the command line. */
 static int settle_serve(struct option_parser *parser)
 {
-	const struct options *options = &parser->options;
+	struct options *options = &parser->options;
 
+	if (options->all_python && (options->name || options->cgroup))
+		return options_refuse(parser,
+				      "--all-python is of all processes: it takes no --name and no "
+				      "--cgroup");
+	if (options->node_overhead && !options->all_python)
+		return options_refuse(parser, "--node-overhead goes with --all-python");
+	if (options->all_python) {
+		options->wait = true;
+		if (!options->node_overhead)
+			options->node_overhead = NODE_OVERHEAD_DEFAULT;
+		/* Half for stops, of all processes together, and half for the daemon's own work. */
+		if (!options->max_overhead || options->max_overhead > options->node_overhead / 2)
+			options->max_overhead = options->node_overhead / 2;
+	}
 	if (!options->listen)
 		return options_refuse(parser,
 				      "serve needs --listen 127.0.0.1:6061 or --listen unix:PATH");
@@ -401,7 +425,7 @@ static int options_settle(struct line *line)
 	struct option_parser *parser = &line->parser;
 	struct options *options = &parser->options;
 	bool either = parser->loads_asked || parser->stores_asked;
-	bool searched = options->name || options->cgroup;
+	bool searched = options->name || options->cgroup || options->all_python;
 
 	if (options->action == OPTIONS_LIST && options->pid)
 		return options_refuse(parser, "list shows all processes: it takes no --pid");

@@ -2,16 +2,16 @@
 #include "daemon/cli/commands.h"
 
 #include "daemon/cli/file_confinement.h"
+#include "daemon/cli/fleet_table.h"
+#include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
+#include "daemon/cli/recording_fold.h"
+#include "daemon/cli/recording_list.h"
 #include "daemon/cli/standard_output.h"
 #include "daemon/mcp/tool_writer.h"
 #include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/html/html.h"
-#include "daemon/report/merge/profile_merge.h"
-#include "daemon/report/model/arena.h"
-#include "daemon/report/model/profile_sources.h"
-#include "daemon/report/recording/recording.h"
 #include "daemon/report/writer_table.h"
 
 #include <errno.h>
@@ -20,40 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of marks on the sources of several recordings. */
-#define SOURCES_BYTES_MAX (64u << 20)
-
 struct shown {
 	const struct writer *writer;
 	const struct profile *profile;
 	const struct diff *diff; /* NULL: the profile itself */
 	const struct writer_options *options;
 };
-
-static struct recording *open_recording(const char *path, enum exit_code *ret_code)
-{
-	struct error error;
-	struct recording *recording = recording_open(path, &error);
-
-	if (recording)
-		return recording;
-	fprintf(stderr, "pieprofd: %s\n", error.cause);
-	if (error.cure[0])
-		fprintf(stderr, "  %s\n", error.cure);
-	*ret_code = error.exit_code;
-	return NULL;
-}
-
-/* What a person is to know of it besides what it says. */
-static void say_unfinished(const struct options *options, const char *path,
-			   const struct profile *profile)
-{
-	if (profile->facts.unfinished && !options->quiet)
-		fprintf(stderr,
-			"pieprofd: %s was written while sampling went on: it covers the first %.1f "
-			"s\n",
-			path, (double)profile->facts.duration_ns / 1e9);
-}
 
 static int put_diff_data(const void *diff, FILE *file)
 {
@@ -161,169 +133,59 @@ static enum exit_code check_thresholds(const struct options *options, const stru
 	return code;
 }
 
-static enum exit_code write_diff(const struct options *options,
-				 const struct writer_options *terminal,
-				 const struct profile *profile)
+static enum exit_code compare(const struct options *options, const struct writer_options *terminal,
+			      const struct recording_fold folds[DIFF_SIDES])
 {
-	enum exit_code code = EXIT_INTERNAL;
-	struct recording *base = open_recording(options->base, &code);
+	const struct profile *const profiles[DIFF_SIDES] = { folds[DIFF_BASE].profile,
+							     folds[DIFF_NOW].profile };
+	const struct spread *const spreads[DIFF_SIDES] = { folds[DIFF_BASE].spread,
+							   folds[DIFF_NOW].spread };
 	struct shown shown = { .options = terminal };
-	struct diff *diff;
-
-	if (!base)
-		return code;
-	say_unfinished(options, options->base, &base->profile);
-	diff = diff_create(&base->profile, profile);
-	if (diff) {
-		shown.diff = diff;
-		code = write_all(options, &shown);
-		if (code == EXIT_OK)
-			code = check_thresholds(options, diff);
-	} else {
-		fprintf(stderr, "pieprofd: out of memory\n");
-		code = EXIT_INTERNAL;
-	}
-	diff_destroy(diff);
-	recording_close(base);
-	return code;
-}
-
-/* Of the parts, which have lost their histograms: bounds. */
-static void bound_stops(struct stop_times *into, const struct stop_times *part)
-{
-	into->count += part->count;
-	into->p50_ns = part->p50_ns > into->p50_ns ? part->p50_ns : into->p50_ns;
-	into->p99_ns = part->p99_ns > into->p99_ns ? part->p99_ns : into->p99_ns;
-	into->max_ns = part->max_ns > into->max_ns ? part->max_ns : into->max_ns;
-}
-
-/* What is shown: a recording's profile, or that of several. */
-struct subject {
-	struct profile *profile;
-	struct recording *recording; /* NULL: of several */
-	struct profile_merge *merge;
-	struct arena arena; /* of several: for the sources' */
-	/* Of the parts. */
-	struct profile_facts facts;
-	bool one_process;
-	uint64_t duration_ns;
-};
-
-static void note_part(struct subject *subject, const struct profile_facts *facts, bool first)
-{
-	if (first) {
-		subject->facts.target = facts->target;
-		subject->one_process = true;
-	}
-	subject->one_process &= facts->target.pid == subject->facts.target.pid &&
-				facts->target.start_time == subject->facts.target.start_time;
-	subject->duration_ns += facts->duration_ns;
-	bound_stops(&subject->facts.stops, &facts->stops);
-	bound_stops(&subject->facts.sample_stops, &facts->sample_stops);
-	bound_stops(&subject->facts.breakpoint_stops, &facts->breakpoint_stops);
-}
-
-/* Twice: whether all are of one process is to be known before the first is added. */
-static enum exit_code read_parts(const struct options *options, struct subject *subject, bool add)
-{
-	for (unsigned i = 0; i < options->recording_count; i++) {
-		enum exit_code code = EXIT_OK;
-		struct recording *recording = open_recording(options->recordings[i], &code);
-		int failure = 0;
-
-		if (!recording)
-			return code;
-		if (add) {
-			failure = profile_merge_add(subject->merge, &recording->profile);
-		} else {
-			say_unfinished(options, options->recordings[i], &recording->profile);
-			note_part(subject, &recording->profile.facts, i == 0);
-			if (recording->profile.process_count)
-				subject->one_process = false;
-		}
-		recording_close(recording);
-		if (failure) {
-			fprintf(stderr, "pieprofd: out of memory\n");
-			return EXIT_INTERNAL;
-		}
-	}
-	return EXIT_OK;
-}
-
-static enum exit_code merge_parts(const struct options *options, struct subject *subject)
-{
+	struct diff *diff = diff_create_of_sets(profiles, spreads);
 	enum exit_code code;
-	struct profile_facts *facts;
 
-	arena_init(&subject->arena, SOURCES_BYTES_MAX);
-	subject->merge = profile_merge_create();
-	code = subject->merge ? read_parts(options, subject, false) : EXIT_INTERNAL;
-	if (!code && subject->one_process)
-		profile_merge_set_one_process(subject->merge);
-	if (!code)
-		code = read_parts(options, subject, true);
-	if (code)
-		return code;
-	subject->profile = profile_merge_build(subject->merge, false);
-	if (!subject->profile) {
+	if (!diff) {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		return EXIT_INTERNAL;
 	}
-	facts = &subject->profile->facts;
-	if (!facts->stops.count) {
-		facts->stops = subject->facts.stops;
-		facts->sample_stops = subject->facts.sample_stops;
-		facts->breakpoint_stops = subject->facts.breakpoint_stops;
-	}
-	/* The time between two of them was not watched. */
-	if (facts->duration_ns > subject->duration_ns)
-		facts->duration_ns = subject->duration_ns;
-	return EXIT_OK;
+	shown.diff = diff;
+	code = write_all(options, &shown);
+	if (code == EXIT_OK)
+		code = check_thresholds(options, diff);
+	diff_destroy(diff);
+	return code;
 }
 
-static enum exit_code subject_open(const struct options *options, struct subject *subject)
+static enum exit_code open_fold(const struct options *options, const struct recording_list *list,
+				struct recording_fold *fold)
 {
-	enum exit_code code = EXIT_OK;
+	enum exit_code code = recording_fold_open(fold, list->paths, list->count,
+						  options->base != NULL, options->quiet);
 
-	*subject = (struct subject){ 0 };
-	if (options->recording_count > 1)
-		return merge_parts(options, subject);
-	subject->recording = open_recording(options->recordings[0], &code);
-	if (!subject->recording)
-		return code;
-	subject->profile = &subject->recording->profile;
-	say_unfinished(options, options->recordings[0], subject->profile);
-	return EXIT_OK;
-}
-
-static void subject_close(struct subject *subject)
-{
-	if (subject->recording) {
-		recording_close(subject->recording);
-		return;
-	}
-	profile_destroy(subject->profile);
-	profile_merge_destroy(subject->merge);
-	arena_deinit(&subject->arena);
-}
-
-static enum exit_code report_subject(const struct options *options,
-				     const struct writer_options *terminal)
-{
-	struct subject subject;
-	enum exit_code code = subject_open(options, &subject);
-	struct shown shown = { .options = terminal, .profile = subject.profile };
-
-	if (!code &&
-	    profile_sources_compare(subject.profile, subject.recording ? &subject.recording->arena
-								       : &subject.arena)) {
+	if (!code && recording_fold_mark_sources(fold)) {
 		fprintf(stderr, "pieprofd: out of memory\n");
 		code = EXIT_INTERNAL;
 	}
+	return code;
+}
+
+static enum exit_code report_folded(const struct options *options,
+				    const struct writer_options *terminal,
+				    const struct recording_list *list,
+				    const struct recording_list *base)
+{
+	struct recording_fold folds[DIFF_SIDES] = { { 0 } };
+	struct shown shown = { .options = terminal };
+	enum exit_code code = open_fold(options, list, &folds[DIFF_NOW]);
+
+	if (!code && options->base)
+		code = open_fold(options, base, &folds[DIFF_BASE]);
+	shown.profile = folds[DIFF_NOW].profile;
 	if (!code)
-		code = options->base ? write_diff(options, terminal, subject.profile)
+		code = options->base ? compare(options, terminal, folds)
 				     : write_all(options, &shown);
-	subject_close(&subject);
+	for (unsigned s = 0; s < DIFF_SIDES; s++)
+		recording_fold_close(&folds[s]);
 	return code;
 }
 
@@ -339,17 +201,112 @@ static enum exit_code answer_from_json(const char *path)
 	return !failure ? EXIT_OK : failure == -EINVAL ? EXIT_USAGE : EXIT_INTERNAL;
 }
 
-enum exit_code report_command(const struct options *options)
+/* ---- rows of each recording, for tables that add up themselves ---- */
+
+struct listed {
+	const struct recording_list *list;
+	const struct writer_options *options;
+	enum exit_code code;
+};
+
+static int put_each(void *context, FILE *file)
+{
+	struct listed *listed = context;
+	int result = 0;
+
+	for (size_t i = 0; i < listed->list->count && !result; i++) {
+		struct recording *recording =
+			recording_fold_read(listed->list->paths[i], &listed->code);
+
+		if (!recording)
+			return -ECANCELED;
+		result = writer_rows.write(&recording->profile, listed->options, file);
+		recording_close(recording);
+	}
+	return result;
+}
+
+static enum exit_code write_rows(const struct options *options,
+				 const struct writer_options *terminal,
+				 const struct recording_list *list)
+{
+	struct listed listed = { list, terminal, EXIT_OK };
+
+	for (unsigned i = 0; i < options->output_count && !listed.code; i++) {
+		const char *path = options->outputs[i].path;
+		int failure = output_file_write(path, put_each, &listed);
+
+		if (!failure || listed.code || (failure == -EPIPE && !strcmp(path, "-")))
+			continue;
+		fprintf(stderr, "pieprofd: %s could not be written: %s\n", path,
+			strerror(-failure));
+		listed.code = EXIT_INTERNAL;
+	}
+	return listed.code;
+}
+
+/* They are of the recordings, not of what is folded of them. */
+static bool is_of_rows(const struct options *options)
+{
+	unsigned rows = 0;
+
+	for (unsigned i = 0; i < options->output_count; i++)
+		rows += options->outputs[i].writer == &writer_rows;
+	return rows && rows == options->output_count;
+}
+
+static enum exit_code report_lists(const struct options *options, const struct recording_list *list,
+				   const struct recording_list *base)
 {
 	const struct writer_options terminal = standard_output_options(options);
-	enum exit_code code;
+
+	if (options->by)
+		return fleet_table_report(options, &terminal, list);
+	if (is_of_rows(options))
+		return write_rows(options, &terminal, list);
+	return report_folded(options, &terminal, list, base);
+}
+
+/*
+ * The recordings, and behind them those of the base. Lists are read before anything is given up:
+ * what they name is what rights may be needed for.
+ */
+static enum exit_code read_lists(const struct options *options, struct recording_list *list,
+				 size_t *ret_count)
+{
+	struct error error = { 0 };
+	int failed = 0;
+
+	for (unsigned i = 0; i < options->recording_count && !failed; i++)
+		failed = recording_list_add(list, options->recordings[i], &error);
+	*ret_count = list->count;
+	if (!failed && options->base)
+		failed = recording_list_add(list, options->base, &error);
+	if (!failed)
+		return EXIT_OK;
+	message_error(&error);
+	return error.exit_code;
+}
+
+enum exit_code report_command(const struct options *options)
+{
+	struct recording_list all = { 0 };
+	size_t count;
+	enum exit_code code = read_lists(options, &all, &count);
 
 	signal(SIGPIPE, SIG_IGN);
-	code = file_confinement_begin(options);
-	if (code != EXIT_OK)
-		return code;
-	if (options->for_tool && !options->base &&
-	    writer_by_path(options->recordings[0]) == &writer_json)
-		return answer_from_json(options->recordings[0]);
-	return report_subject(options, &terminal);
+	if (!code)
+		code = file_confinement_begin(options, all.paths, all.count);
+	if (!code && options->for_tool && !options->base &&
+	    writer_by_path(all.paths[0]) == &writer_json) {
+		code = answer_from_json(all.paths[0]);
+	} else if (!code) {
+		const struct recording_list list = { .paths = all.paths, .count = count };
+		const struct recording_list base = { .paths = all.paths + count,
+						     .count = all.count - count };
+
+		code = report_lists(options, &list, &base);
+	}
+	recording_list_deinit(&all);
+	return code;
 }

@@ -197,6 +197,7 @@ static int serve_open_all(struct service *service, const struct session_options 
 		.several = is_several(service),
 		.pids = service->targets->items,
 		.pid_count = service->targets->count,
+		.node_share = options->node_overhead / 2,
 		.follow = options->follow,
 		.wait = options->wait,
 		.query = options->cgroup || options->wait ? &service->query : NULL,

@@ -54,6 +54,9 @@ static enum exit_code find_targets(struct options *options, struct pid_list *fou
 
 enum exit_code target_choice(struct options *options, struct pid_list *targets)
 {
+	/* They come and go: all are found while they are sampled. */
+	if (options->all_python)
+		return EXIT_OK;
 	if (options->name || options->cgroup)
 		return find_targets(options, targets);
 	for (unsigned i = 0; i < options->pid_count; i++)

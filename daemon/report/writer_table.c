@@ -9,7 +9,7 @@
 static const struct writer *const writers[] = {
 	&writer_text,       &writer_json,    &writer_collapsed, &writer_pprof,
 	&writer_speedscope, &writer_firefox, &writer_html,      &writer_recording,
-	&writer_sarif,      &writer_github,  &writer_markdown,
+	&writer_sarif,      &writer_github,  &writer_markdown,  &writer_rows,
 };
 
 #define WRITER_COUNT (sizeof(writers) / sizeof(writers[0]))

@@ -6,6 +6,7 @@
  * rotate one at a time, so that not all processes are attached to in one moment.
  */
 #include "attach/procfs.h"
+#include "common/clock.h"
 #include "daemon/serve/sampler.h"
 #include "daemon/serve/sampler_parts.h"
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void note_begin(void *context, struct session *session)
 {
@@ -99,9 +101,17 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 		.wait = sampler->options.wait,
 		.observer = &sampler->observer,
 		.sessions_max = SAMPLER_SESSIONS_MAX,
+		.sessions_first = sampler->options.node_share > 0 ? 1 : 0,
+		.turn_ns = sampler->options.node_share > 0 ? SAMPLER_TURN_NS : 0,
 	};
 
 	drop_group(sampler);
+	if (!sampler->budget.processors) {
+		long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+		sampler->budget.share = sampler->options.node_share;
+		sampler->budget.processors = processors > 0 ? (unsigned)processors : 1;
+	}
 	sampler->observer = (struct group_observer){ note_begin, note_end, sampler };
 	if (sampler->options.query)
 		sampler->watch = (struct process_watch){ .query = *sampler->options.query };
@@ -184,6 +194,20 @@ static void cohort_rotate(struct sampler *sampler, uint64_t now_ns)
 	}
 }
 
+/* Of the machine's CPU time. */
+static void cohort_keep_share(struct sampler *sampler, uint64_t now_ns)
+{
+	size_t live = 0, room;
+
+	if (sampler->options.node_share <= 0)
+		return;
+	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
+		live += sampler->slots[i].session != NULL;
+	room = node_budget_room(&sampler->budget, now_ns, clock_read_ns(CLOCK_PROCESS_CPUTIME_ID),
+				live, SAMPLER_SESSIONS_MAX);
+	group_set_room(sampler->group, room, sampler->budget.left_ns >= 0);
+}
+
 void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size)
 {
 	enum sampler_state state = sampler_state(sampler);
@@ -191,6 +215,7 @@ void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t 
 
 	if (state != SAMPLER_RUNNING && state != SAMPLER_WAITING)
 		return;
+	cohort_keep_share(sampler, now_ns);
 	cohort_rotate(sampler, now_ns);
 	(void)group_look(sampler->group);
 	cohort_judge(sampler);

@@ -10,10 +10,12 @@
 /* Of the tree and the pairs; less than a recording has, as copies and marks cost again as much. */
 #define SAMPLER_NODES_MAX 100000
 #define SAMPLER_PAIRS_MAX 20000
-/* Of several processes, each; more processes than that wait for a place. */
+/* Of several processes, each; more processes than that wait for a place, or take turns. */
 #define SAMPLER_NODES_OF_EACH 25000
 #define SAMPLER_PAIRS_OF_EACH 5000
 #define SAMPLER_SESSIONS_MAX  32
+/* With a share of the machine, processes take turns of so long. */
+#define SAMPLER_TURN_NS (10 * 1000000000ull)
 
 struct sampler_options {
 	struct session_options session;
@@ -22,8 +24,9 @@ struct sampler_options {
 	bool several;
 	const pid_t *pids;
 	size_t pid_count;
-	bool follow;                       /* their children, too */
-	bool wait;                         /* for others, when none is left */
+	double node_share; /* most of the machine's CPU time; 0: no limit, and no turns */
+	bool follow;       /* their children, too */
+	bool wait;         /* for others, when none is left */
 	const struct process_query *query; /* what finds them again; NULL: nothing */
 };
 

@@ -4,6 +4,7 @@
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_PARTS_H
 
 #include "daemon/report/merge/profile_merge.h"
+#include "daemon/serve/node_budget.h"
 #include "daemon/serve/sampler_options.h"
 #include "daemon/session/group.h"
 #include "daemon/session/session_window.h"
@@ -50,6 +51,7 @@ struct sampler {
 	struct group *group; /* NULL: none yet; it may have finished */
 	struct group_observer observer;
 	struct process_watch watch;
+	struct node_budget budget;
 	uint64_t *start_times; /* of the processes given */
 	struct losses refused; /* processes, by groups before this one */
 	bool began_before;

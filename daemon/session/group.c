@@ -31,7 +31,9 @@ char *group_take_notes(struct group *group)
 
 size_t group_sessions_max(const struct group *group)
 {
-	return group->options.sessions_max ? group->options.sessions_max : GROUP_SESSIONS_MAX;
+	size_t max = group->options.sessions_max ? group->options.sessions_max : GROUP_SESSIONS_MAX;
+
+	return group->room && group->room < max ? group->room : max;
 }
 
 void group_note_error(struct group *group, const struct error *error)
@@ -91,6 +93,7 @@ int group_start_session(struct group *group, size_t index, struct error *error)
 	group->degraded = group->degraded || session_is_degraded(member->session);
 	member->children_seen = 0;
 	member->state = MEMBER_PROFILED;
+	member->began_ns = clock_now_ns();
 	member->renewed = false;
 	group->sessions++;
 	if (group->options.observer)
@@ -181,6 +184,7 @@ struct group *group_create(const struct group_options *options, struct error *er
 	}
 	group->options = *options;
 	group->options.pids = NULL; /* the caller's */
+	group->room = options->sessions_first;
 	/* Before any child is looked for. Else they are found by their parents, more slowly. */
 	if (options->follow)
 		(void)!newcomers_open(&group->newcomers);

@@ -64,6 +64,10 @@ uint64_t group_look(struct group *group);
  */
 void group_renew(struct group *group, struct session *session);
 
+/* How many sessions there may be from now on, within sessions_max; with turn_ns, sessions beyond
+ * end at the next looks. turns: others may take the place of those whose turn is over. */
+void group_set_room(struct group *group, size_t room, bool turns);
+
 /* Processes that could not be profiled; what only seemed so can be taken back. */
 struct losses group_losses(const struct group *group);
 

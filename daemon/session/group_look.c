@@ -351,7 +351,7 @@ static bool has_no_room(struct member *member, bool room, uint64_t now_ns)
 }
 
 /* Those whose turn it is; without room for their sessions, they wait for another one's end. */
-static void choose_due(struct group *group, bool room, uint64_t now_ns)
+static void choose_due(struct group *group, size_t room, uint64_t now_ns)
 {
 	for (size_t i = 0; i < group->members.count; i++) {
 		struct member *member = &group->members.items[i];
@@ -362,11 +362,16 @@ static void choose_due(struct group *group, bool room, uint64_t now_ns)
 		/* Found a moment ago: it may be about to call exec. */
 		if (member->looks++ == 0 && !member->given)
 			continue;
-		if (has_no_room(member, room, now_ns))
+		if (!group->options.turn_ns && has_no_room(member, room > 0, now_ns))
 			continue;
 		member->due = true;
-		member->seems_python = process_seems_python(member->pid);
 	}
+	if (group->options.turn_ns)
+		group_choose_by_turn(group, room);
+	for (size_t i = 0; i < group->members.count; i++)
+		if (group->members.items[i].due)
+			group->members.items[i].seems_python =
+				process_seems_python(group->members.items[i].pid);
 }
 
 /* Returns whether there was time for all of them. */
@@ -400,8 +405,9 @@ static bool try_due(struct group *group, bool python, uint64_t began_ns)
 static void try_members(struct group *group)
 {
 	uint64_t began_ns = clock_now_ns();
+	size_t live = live_sessions(group), max = group_sessions_max(group);
 
-	choose_due(group, live_sessions(group) < group_sessions_max(group), began_ns);
+	choose_due(group, live < max ? max - live : 0, began_ns);
 	if (try_due(group, true, began_ns))
 		(void)try_due(group, false, began_ns);
 }
@@ -426,6 +432,7 @@ uint64_t group_look(struct group *group)
 	uint64_t look_ns = GROUP_LOOK_NS;
 
 	check_sessions(group);
+	group_take_turns(group, clock_now_ns());
 	find_members(group);
 	try_members(group);
 	member_table_remove_gone(&group->members);

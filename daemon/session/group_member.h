@@ -40,6 +40,9 @@ struct member {
 	bool children_known;     /* those it had before it was known have been looked for */
 	bool renewed;            /* its session gave way to one that is still to come */
 	bool over_limit;         /* has no session, as there are too many */
+	uint64_t began_ns;       /* its session */
+	uint64_t turn_ns;        /* when its last turn ended; 0: it had none (group_turns.c) */
+	bool chosen;             /* of those that are due, by turn */
 	bool due;                /* is to be tried in this look */
 	bool seems_python;       /* by its look, when it was last due */
 	unsigned looks;          /* that found it waiting to be tried */

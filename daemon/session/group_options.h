@@ -42,6 +42,9 @@ struct group_options {
 	bool wait;                             /* when none is left, others may come: go on */
 	const struct group_observer *observer; /* borrowed; NULL: none */
 	size_t sessions_max;                   /* 0: GROUP_SESSIONS_MAX */
+	size_t sessions_first;                 /* so many at first (group_set_room); 0: all */
+	/* Of more than that, each is sampled so long before it gives way; 0: to its end. */
+	uint64_t turn_ns;
 };
 
 #endif

@@ -15,6 +15,8 @@ struct group {
 	struct session *kept;         /* ended, and the only one so far: not merged */
 	struct profile_merge *merged; /* of ended sessions; NULL: none yet */
 	struct profile_merge *shown;  /* behind the last group_profile() */
+	bool turns_wait;              /* group_set_room() */
+	size_t room;                  /* group_set_room(); 0: no other limit */
 	size_t sessions;              /* ever started */
 	uint64_t merged_samples;
 	struct losses losses;
@@ -38,6 +40,11 @@ struct group {
 void group_add_note(struct group *group, const char *text);
 void group_note_error(struct group *group, const struct error *error);
 size_t group_sessions_max(const struct group *group);
+
+/* group_turns.c. Ends the sessions whose turn is over. */
+void group_take_turns(struct group *group, uint64_t now_ns);
+/* Of those that are due, so many stay it: those that have waited longest. */
+void group_choose_by_turn(struct group *group, size_t room);
 
 /* NULL: it is gone, or there is no memory or room. May move all members. */
 struct member *group_add_member(struct group *group, pid_t pid, pid_t parent);

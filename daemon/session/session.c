@@ -2,6 +2,7 @@
 #include "daemon/session/session.h"
 
 #include "attach/container_name.h"
+#include "attach/label_reader.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/report/model/container_text.h"
@@ -62,6 +63,7 @@ static void read_identity(struct session *session)
 	struct process_status status;
 	struct process_times times;
 	struct container container;
+	bool contained;
 
 	if (!procfs_read_status(session->options.pid, 0, &status)) {
 		snprintf(session->comm, sizeof(session->comm), "%.15s", status.name);
@@ -72,8 +74,10 @@ static void read_identity(struct session *session)
 	session->process_started_unix_ns = process_started_unix_ns(session->options.pid);
 	if (procfs_read_command(session->options.pid, &session->command))
 		session->command = NULL;
-	if (!container_read(session->options.pid, &container))
+	contained = !container_read(session->options.pid, &container);
+	if (contained)
 		session->container = profile_container_of(&container);
+	labels_read(session->options.pid, contained ? &container : NULL, &session->labels);
 }
 
 pid_t session_pid(const struct session *session)

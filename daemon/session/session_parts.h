@@ -62,6 +62,7 @@ struct session {
 	struct error perf_refusal; /* with without_perf: why */
 	char **command;
 	struct profile_container container;
+	struct process_labels labels;
 	char comm[16];
 	pid_t parent;
 	uint64_t start_time;

@@ -117,6 +117,7 @@ static struct profile_facts current_facts(const struct session *session)
 					  : (struct python_version){ 0 },
 			.command = (const char *const *)session->command,
 			.container = session->container,
+			.labels = session->labels,
 		},
 		.sampler = session->unstopped ? "unstopped" : session->sampler,
 		.sampler_limits = session->unstopped ? UNSTOPPED_LIMITS : NULL,

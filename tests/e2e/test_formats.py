@@ -22,6 +22,7 @@ EXTENSIONS = {
     "sarif": ".sarif",
     "github": ".github.txt",
     "markdown": ".md",
+    "jsonl": ".jsonl",
 }
 CLASSES = ("python", "native", "system")
 HOT_LINE = "g[f] += d[i, j, f] * r"

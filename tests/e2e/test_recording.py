@@ -31,7 +31,7 @@ from harness import (
 )
 
 EXTENSIONS = (".txt", ".json", ".folded", ".pb.gz", ".speedscope.json", ".firefox.json", ".html", ".sarif",
-              ".github.txt", ".md", ".pieprof")
+              ".github.txt", ".md", ".jsonl", ".pieprof")
 HOT_LINE = "g[f] += d[i, j, f] * r"
 
 

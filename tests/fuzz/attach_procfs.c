@@ -8,6 +8,7 @@
 #include "attach/container.h"
 #include "attach/container_name.h"
 #include "attach/credentials.h"
+#include "attach/label_reader.h"
 #include "attach/procfs.h"
 #include "attach/stop.h"
 #include "attach/thread_schedule.h"
@@ -71,6 +72,30 @@ static void parse_docker(const struct fuzz_input *input)
 	}
 	if (container_parse_docker_root((const char *)text, input->left, path, sizeof(path)) == 0)
 		fuzz_must(path[0] == '/' && memchr(path, '\0', sizeof(path)));
+	free(text);
+}
+
+/* Each label ends within its room, and is printable. */
+static void check_label(const char *label, size_t size)
+{
+	fuzz_must(strnlen(label, size) < size);
+	for (; *label; label++)
+		fuzz_must(*label >= ' ' && *label <= '~');
+}
+
+static void parse_labels(const struct fuzz_input *input)
+{
+	uint8_t *text = fuzz_copy(input);
+	struct process_labels labels = { .service = "" };
+
+	labels_parse_unit((const char *)text, input->left, &labels);
+	labels_parse_environment((const char *)text, input->left, true, &labels);
+	labels_parse_docker((const char *)text, input->left, &labels);
+	check_label(labels.service, sizeof(labels.service));
+	check_label(labels.version, sizeof(labels.version));
+	check_label(labels.revision, sizeof(labels.revision));
+	check_label(labels.namespace, sizeof(labels.namespace));
+	check_label(labels.pod, sizeof(labels.pod));
 	free(text);
 }
 
@@ -207,7 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	struct process_credentials credentials;
 
-	switch (choice % 16) {
+	switch (choice % 17) {
 	case 0:
 		parse_mappings(&input);
 		break;
@@ -259,6 +284,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 15:
 		take_mounts(text);
+		break;
+	case 16:
+		parse_labels(&input);
 		break;
 	}
 	free(text);

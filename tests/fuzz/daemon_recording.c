@@ -80,6 +80,24 @@ static void check_commands(const struct profile *profile)
 	free(text);
 }
 
+/* A JSON object in each line, and all with the same members. */
+static void check_rows(const struct profile *profile)
+{
+	size_t size, members = 0;
+	char *text = write_text(&writer_rows, profile, &size), *saved = NULL;
+
+	fuzz_must(size && text[size - 1] == '\n');
+	for (char *line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
+		json_t *row = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+
+		fuzz_must(json_is_object(row));
+		fuzz_must(!members || members == json_object_size(row));
+		members = json_object_size(row);
+		json_decref(row);
+	}
+	free(text);
+}
+
 /* Short, and each line begins as one of ours. */
 static void check_markdown(const struct profile *profile)
 {
@@ -106,6 +124,7 @@ static void write_all(const struct profile *profile)
 	for (size_t i = 0; i < sizeof(json_writers) / sizeof(json_writers[0]); i++)
 		check_json(json_writers[i], profile);
 	check_commands(profile);
+	check_rows(profile);
 	check_markdown(profile);
 	check_page(profile);
 }

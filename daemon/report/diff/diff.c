@@ -2,6 +2,7 @@
 #include "daemon/report/diff/diff.h"
 
 #include "common/array.h"
+#include "daemon/report/model/avoidable_sum.h"
 #include "daemon/report/model/verdict.h"
 
 #include <math.h>
@@ -27,13 +28,16 @@ struct scale {
 	uint64_t time_ns;
 	uint64_t samples;
 	double seconds;
+	const struct spread *spread; /* NULL: of one recording */
 };
 
-static struct scale scale_of(const struct profile *profile)
+static struct scale scale_of(const struct profile *profile, const struct spread *spread)
 {
 	struct scale scale = {
 		.time_ns = time_sum(profile->time_ns),
-		.seconds = (double)profile->facts.duration_ns / 1e9,
+		.seconds =
+			spread ? spread_seconds(spread) : (double)profile->facts.duration_ns / 1e9,
+		.spread = spread,
 	};
 
 	for (size_t i = 0; i < profile->tree.node_count; i++)
@@ -58,6 +62,43 @@ static uint64_t samples_of(uint64_t ns, const struct scale *scale)
 static bool is_noise(struct interval change)
 {
 	return change.low <= 0 && change.high >= 0;
+}
+
+/* Student's, for 95%: by its expansion in 1/freedom, within a tenth from three on. */
+static double quantile_of(double freedom)
+{
+	const double z = 1.96, cube = z * z * z;
+
+	return z + (cube + z) / (4 * freedom) +
+	       (5 * cube * z * z + 16 * cube + 3 * z) / (96 * freedom * freedom);
+}
+
+static void widen(struct interval *interval, const double values[DIFF_SIDES], double margin)
+{
+	double change = values[DIFF_NOW] - values[DIFF_BASE];
+
+	interval->low = fmin(interval->low, change - margin);
+	interval->high = fmax(interval->high, change + margin);
+}
+
+/* By how much recordings differ, where that is more than samples would. */
+static void widen_by_spread(struct diff_figure *figure,
+			    const struct spread_error errors[DIFF_SIDES],
+			    const struct scale scales[DIFF_SIDES])
+{
+	double freedom = 0, quantile;
+
+	for (size_t s = 0; s < DIFF_SIDES; s++)
+		if (scales[s].spread)
+			freedom += (double)spread_recordings(scales[s].spread) - 1;
+	if (freedom < 1)
+		return;
+	quantile = quantile_of(freedom);
+	widen(&figure->share_change, figure->share,
+	      quantile * hypot(errors[DIFF_BASE].share, errors[DIFF_NOW].share));
+	widen(&figure->rate_change, figure->rate,
+	      quantile * hypot(errors[DIFF_BASE].rate, errors[DIFF_NOW].rate));
+	figure->noise = is_noise(figure->share_change) || is_noise(figure->rate_change);
 }
 
 static struct diff_figure compare_time(const uint64_t ns[DIFF_SIDES],
@@ -282,6 +323,26 @@ static struct diff_figure compare_savings(const struct item *const found[DIFF_SI
 	return figure;
 }
 
+static void compare_spread(struct diff_entry *entry, const struct diff_place *place,
+			   const struct scale scales[DIFF_SIDES])
+{
+	struct spread_error self[DIFF_SIDES] = { 0 }, total[DIFF_SIDES] = { 0 };
+
+	for (size_t s = 0; s < DIFF_SIDES; s++) {
+		const struct spread_key key = { place->file, place->function, place->source,
+						entry->line[s] };
+		struct spread_errors errors;
+
+		if (!scales[s].spread || !entry->present[s])
+			continue;
+		errors = spread_errors_of(scales[s].spread, &key);
+		self[s] = errors.self;
+		total[s] = errors.total;
+	}
+	widen_by_spread(&entry->time, self, scales);
+	widen_by_spread(&entry->total, total, scales);
+}
+
 static struct diff_entry *join_entries(const struct items sides[DIFF_SIDES],
 				       const struct scale scales[DIFF_SIDES], size_t *ret_count)
 {
@@ -307,6 +368,7 @@ static struct diff_entry *join_entries(const struct items sides[DIFF_SIDES],
 		}
 		entry->time = compare_time(entry->self_ns, scales);
 		entry->total = compare_time(total_ns, scales);
+		compare_spread(entry, &item->place, scales);
 		entry->avoidable = compare_savings(found, scales);
 	}
 	*ret_count = count;
@@ -384,22 +446,11 @@ static void compare_avoidable(struct diff *diff, const struct scale scales[DIFF_
 	const struct interval *ranges = diff->avoidable;
 
 	for (size_t s = 0; s < DIFF_SIDES; s++) {
-		const struct profile *profile = diff->profiles[s];
-		double sum = 0, below = 0, above = 0;
+		struct avoidable_sum sum = avoidable_sum_of(diff->profiles[s]);
 
-		for (size_t i = 0; i < profile->line_count; i++) {
-			const struct profile_line *line = &profile->lines[i];
-
-			sum += (double)line->avoidable_ns;
-			/* Lines are off independently of each other. */
-			below = hypot(below,
-				      (double)line->avoidable_ns - (double)line->avoidable_low_ns);
-			above = hypot(above,
-				      (double)line->avoidable_high_ns - (double)line->avoidable_ns);
-		}
-		diff->avoidable_rate[s] = per_second(sum, &scales[s]);
-		diff->avoidable[s].low = per_second(fmax(sum - below, 0), &scales[s]);
-		diff->avoidable[s].high = per_second(sum + above, &scales[s]);
+		diff->avoidable_rate[s] = per_second(sum.ns, &scales[s]);
+		diff->avoidable[s].low = per_second(sum.interval.low, &scales[s]);
+		diff->avoidable[s].high = per_second(sum.interval.high, &scales[s]);
 		diff->cpu_rate[s] = per_second((double)scales[s].time_ns, &scales[s]);
 	}
 	diff->avoidable_noise = ranges[DIFF_BASE].low <= ranges[DIFF_NOW].high &&
@@ -427,8 +478,10 @@ static void free_sides(struct items sides[DIFF_SIDES])
 
 static int compare_all(struct diff *diff)
 {
-	const struct scale scales[DIFF_SIDES] = { scale_of(diff->profiles[DIFF_BASE]),
-						  scale_of(diff->profiles[DIFF_NOW]) };
+	const struct scale scales[DIFF_SIDES] = {
+		scale_of(diff->profiles[DIFF_BASE], diff->spreads[DIFF_BASE]),
+		scale_of(diff->profiles[DIFF_NOW], diff->spreads[DIFF_NOW]),
+	};
 	struct items lines[DIFF_SIDES] = { 0 }, functions[DIFF_SIDES] = { 0 };
 	struct items pairs[DIFF_SIDES] = { 0 };
 	bool read = !read_sides(diff, diff_lines_of, lines) &&
@@ -455,12 +508,23 @@ static int compare_all(struct diff *diff)
 
 struct diff *diff_create(const struct profile *base, const struct profile *now)
 {
+	const struct profile *const profiles[DIFF_SIDES] = { base, now };
+	const struct spread *const none[DIFF_SIDES] = { NULL, NULL };
+
+	return diff_create_of_sets(profiles, none);
+}
+
+struct diff *diff_create_of_sets(const struct profile *const profiles[DIFF_SIDES],
+				 const struct spread *const spreads[DIFF_SIDES])
+{
 	struct diff *diff = calloc(1, sizeof(*diff));
 
 	if (!diff)
 		return NULL;
-	diff->profiles[DIFF_BASE] = base;
-	diff->profiles[DIFF_NOW] = now;
+	for (size_t s = 0; s < DIFF_SIDES; s++) {
+		diff->profiles[s] = profiles[s];
+		diff->spreads[s] = spreads[s];
+	}
 	if (compare_all(diff) < 0) {
 		diff_destroy(diff);
 		return NULL;

@@ -11,6 +11,10 @@
  * is mended, the shares of the others grow. Of things that did not change one in
  * twenty may stand out all the same.
  *
+ * Of sets of recordings, what the recordings of a set differ by from each other counts as well
+ * (spread.h), and time per second is that of the recordings one behind the other, so that sets of
+ * different sizes can be compared.
+ *
  * A line is the same when its file, function and text are: edits above move it.
  * Without text, its number tells. Pairs are those of one kind whose innermost
  * Python lines are the same.
@@ -19,6 +23,7 @@
 #define PIEPROFD_DAEMON_REPORT_DIFF_DIFF_H
 
 #include "daemon/detect/interval.h"
+#include "daemon/report/diff/spread.h"
 #include "daemon/report/encode/figure.h"
 #include "daemon/report/format/writer.h"
 
@@ -66,7 +71,8 @@ struct diff_pair {
 
 struct diff {
 	const struct profile *profiles[DIFF_SIDES];
-	double cpu_rate[DIFF_SIDES]; /* ms of CPU a second */
+	const struct spread *spreads[DIFF_SIDES]; /* NULL: of one recording */
+	double cpu_rate[DIFF_SIDES];              /* ms of CPU a second */
 	/* All lines' together, in ms a second, with its 95% interval. */
 	double avoidable_rate[DIFF_SIDES];
 	struct interval avoidable[DIFF_SIDES];
@@ -82,6 +88,9 @@ struct diff {
 
 /* The profiles must outlive it. NULL: out of memory. */
 struct diff *diff_create(const struct profile *base, const struct profile *now);
+/* The same; either spread, which must outlive it, too, may be NULL. */
+struct diff *diff_create_of_sets(const struct profile *const profiles[DIFF_SIDES],
+				 const struct spread *const spreads[DIFF_SIDES]);
 void diff_destroy(struct diff *diff);
 
 /* A share of one side: in whole percents where it has few samples. */

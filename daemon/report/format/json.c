@@ -121,6 +121,7 @@ static json_t *json_processes(const struct profile *profile)
 		object = json_with(object, "parent", json_integer(process->parent));
 		object = json_with(object, "command", json_text(process->command));
 		object = json_with(object, "container", json_container(&process->container));
+		object = json_with(object, "labels", json_labels(&process->labels));
 		object = json_with(object, "python_ns", json_count(process->time_ns[TIME_PYTHON]));
 		object = json_with(object, "native_ns", json_count(process->time_ns[TIME_NATIVE]));
 		object = json_with(object, "system_ns", json_count(process->time_ns[TIME_SYSTEM]));

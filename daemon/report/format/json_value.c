@@ -155,6 +155,23 @@ json_t *json_container(const struct profile_container *container)
 			 json_text_or_null(container->name[0] ? container->name : NULL));
 }
 
+json_t *json_labels(const struct process_labels *labels)
+{
+	const struct {
+		const char *name, *value;
+	} rows[] = {
+		{ "service", labels->service },   { "version", labels->version },
+		{ "revision", labels->revision }, { "namespace", labels->namespace },
+		{ "pod", labels->pod },
+	};
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].value[0])
+			object = json_with(object, rows[i].name, json_text(rows[i].value));
+	return object;
+}
+
 json_t *json_target(const struct profile_target *target)
 {
 	json_t *object = json_object(), *command = json_array();
@@ -170,5 +187,6 @@ json_t *json_target(const struct profile_target *target)
 	for (size_t i = 0; target->command && target->command[i]; i++)
 		command = json_appended(command, json_text(target->command[i]));
 	object = json_with(object, "command", command);
-	return json_with(object, "container", json_container(&target->container));
+	object = json_with(object, "container", json_container(&target->container));
+	return json_with(object, "labels", json_labels(&target->labels));
 }

@@ -24,6 +24,8 @@ json_t *json_appended(json_t *array, json_t *value);
 
 /* An object, or null: in none. */
 json_t *json_container(const struct profile_container *container);
+/* An object of those that are known. */
+json_t *json_labels(const struct process_labels *labels);
 /* What was profiled: pid, version, command. */
 json_t *json_target(const struct profile_target *target);
 json_t *json_frames(const struct profile_frame *frames, size_t count);

@@ -50,5 +50,6 @@ extern const struct writer writer_firefox;
 extern const struct writer writer_sarif;
 extern const struct writer writer_github;
 extern const struct writer writer_markdown;
+extern const struct writer writer_rows;
 
 #endif

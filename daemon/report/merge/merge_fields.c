@@ -126,6 +126,7 @@ static const struct merge_field process[] = {
 	FIELD(profile_process, end_status, MERGE_KEY),
 	FIELD(profile_process, command, MERGE_KEY),
 	FIELD(profile_process, container, MERGE_KEY),
+	FIELD(profile_process, labels, MERGE_KEY),
 	FIELD(profile_process, started_unix_ns, MERGE_KEY),
 	FIELD(profile_process, samples, MERGE_SUM),
 	FIELD(profile_process, time_ns, MERGE_SUM),

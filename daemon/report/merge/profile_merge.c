@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "daemon/report/merge/profile_merge_parts.h"
 #include "daemon/report/model/container_text.h"
+#include "daemon/report/model/target_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,6 +30,11 @@ struct profile_merge *profile_merge_create(void)
 void profile_merge_set_one_process(struct profile_merge *merge)
 {
 	merge->one_process = true;
+}
+
+void profile_merge_set_fleet(struct profile_merge *merge)
+{
+	merge->fleet = true;
 }
 
 static void free_words(char **words)
@@ -176,6 +182,29 @@ static void add_resident(struct profile_merge *merge, const struct profile_facts
 		keep_resident(merge, &facts->resident);
 }
 
+#define KEEP_COMMON(into, from)                                                                    \
+	do {                                                                                       \
+		if (strcmp(into, from) != 0)                                                       \
+			(into)[0] = '\0';                                                          \
+	} while (0)
+
+static void note_common(struct profile_merge *merge, const struct profile_target *target)
+{
+	struct process_labels *labels = &merge->labels;
+
+	if (!merge->any) {
+		*labels = target->labels;
+		memcpy(merge->host, target->host, sizeof(merge->host));
+		return;
+	}
+	KEEP_COMMON(labels->service, target->labels.service);
+	KEEP_COMMON(labels->version, target->labels.version);
+	KEEP_COMMON(labels->revision, target->labels.revision);
+	KEEP_COMMON(labels->namespace, target->labels.namespace);
+	KEEP_COMMON(labels->pod, target->labels.pod);
+	KEEP_COMMON(merge->host, target->host);
+}
+
 static int add_facts(struct profile_merge *merge, const struct profile_facts *facts)
 {
 	struct profile_facts *into = &merge->facts, counted = *facts;
@@ -184,6 +213,7 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 	/* Without samples there was nothing to tell it from, and nothing to count. */
 	counted.gil_known |= !facts->samples;
 
+	note_common(merge, &facts->target);
 	if (facts->stop_histograms)
 		add_stops(&merge->stops, facts->stop_histograms);
 	if (merge_string(&merge->frames, facts->sampler_limits, &limits) ||
@@ -225,17 +255,6 @@ static int add_facts(struct profile_merge *merge, const struct profile_facts *fa
 
 /* ---- processes and threads ---- */
 
-static void join_words(const char *const *words, const char *fallback, char *text, size_t size)
-{
-	size_t used = 0;
-
-	*text = '\0';
-	for (size_t i = 0; words && words[i] && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", words[i]);
-	if (!*text)
-		snprintf(text, size, "%s", fallback);
-}
-
 const char *process_title(const char *command)
 {
 	size_t end = strcspn(command, " ");
@@ -267,6 +286,7 @@ static struct profile_process *merge_put_process(struct profile_merge *merge,
 		last->end = PROCESS_RUNNING;
 		last->command = "";
 		last->container = (struct profile_container){ .id = "" };
+		last->labels = (struct process_labels){ .service = "" };
 	}
 	if (merge_string(&merge->frames, last->command, &last->command))
 		return NULL;
@@ -286,6 +306,16 @@ static void keep_others_last(struct profile_merge *merge)
 	merge->processes[merge->process_count - 1] = others;
 }
 
+/* What processes of one kind have in common. */
+static void name_fleet(const struct process_labels *labels, const char *command, char *text,
+		       size_t size)
+{
+	if (labels->service[0])
+		snprintf(text, size, "service %s", labels->service);
+	else
+		snprintf(text, size, "%s", process_title(command));
+}
+
 static int merge_add_process(struct profile_merge *merge, const struct profile *profile,
 			     pid_t *ret_pid, uint32_t *ret_root)
 {
@@ -299,6 +329,7 @@ static int merge_add_process(struct profile_merge *merge, const struct profile *
 		.end_status = facts->target.end_status,
 		.command = command,
 		.container = facts->target.container,
+		.labels = facts->target.labels,
 		.started_unix_ns = facts->started_unix_ns,
 		.samples = facts->samples,
 	};
@@ -307,14 +338,18 @@ static int merge_add_process(struct profile_merge *merge, const struct profile *
 	uint32_t id;
 
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(facts->target.comm), facts->target.comm);
-	join_words(facts->target.command, comm, command, sizeof(command));
+	target_command_text(&facts->target, command, sizeof(command));
+	if (!command[0])
+		snprintf(command, sizeof(command), "%s", comm);
 	memcpy(process.time_ns, profile->time_ns, sizeof(process.time_ns));
 	entry = merge_put_process(merge, &process);
 	if (!entry)
 		return -ENOMEM;
 	*ret_pid = entry->pid; /* 0: there was no room */
 	keep_others_last(merge);
-	if (*ret_pid)
+	if (merge->fleet)
+		name_fleet(&facts->target.labels, command, label, sizeof(label));
+	else if (*ret_pid)
 		snprintf(label, sizeof(label), "process %d (%s)%s", (int)*ret_pid,
 			 process_title(command), container_suffix(&process.container).text);
 	else
@@ -334,6 +369,30 @@ static int add_processes(struct profile_merge *merge, const struct profile *prof
 	return 0;
 }
 
+/* Those of one name are one; of too many names the last is all others. */
+static int add_fleet_thread(struct profile_merge *merge, const struct profile_thread *thread,
+			    uint32_t *ret_owner)
+{
+	size_t i = 0;
+
+	while (i < merge->thread_count && i + 1 < MERGE_FLEET_THREADS_MAX &&
+	       strcmp(merge->threads[i].name, thread->name) != 0)
+		i++;
+	*ret_owner = (uint32_t)i;
+	if (i < merge->thread_count) {
+		merge_fields(MERGE_THREAD, &merge->threads[i], thread);
+		return 0;
+	}
+	if (!ARRAY_ROOM(merge->threads, merge->thread_count, merge->thread_capacity))
+		return -ENOMEM;
+	merge->threads[i] = *thread;
+	merge->threads[i].pid = merge->threads[i].tid = 0;
+	if (i + 1 == MERGE_FLEET_THREADS_MAX)
+		snprintf(merge->threads[i].name, sizeof(merge->threads[i].name), "others");
+	merge->thread_count++;
+	return 0;
+}
+
 /* ret_owners: of the profile's threads, which each has come to be. */
 static int add_threads(struct profile_merge *merge, const struct profile *profile, pid_t pid,
 		       uint32_t *ret_owners)
@@ -341,6 +400,11 @@ static int add_threads(struct profile_merge *merge, const struct profile *profil
 	for (size_t i = 0; i < profile->facts.thread_count; i++) {
 		struct profile_thread thread = profile->facts.threads[i];
 
+		if (merge->fleet) {
+			if (add_fleet_thread(merge, &thread, &ret_owners[i]))
+				return -ENOMEM;
+			continue;
+		}
 		if (!profile->process_count)
 			thread.pid = pid;
 		if (merge->thread_count >= MERGE_THREADS_MAX) {
@@ -411,6 +475,22 @@ static int find_tree_path(struct profile_merge *merge, uint32_t parent,
 	return result;
 }
 
+/* Of a recording that is of several processes: "process 12 (worker.py)" is "worker.py". */
+static int find_fleet_path(struct profile_merge *merge, uint32_t parent,
+			   const struct profile_frame *frame, uint32_t *ret_path, bool *ret_folded)
+{
+	struct profile_frame named = *frame;
+	const char *begin = strchr(frame->function, '('), *end = strrchr(frame->function, ')');
+	char text[COMMAND_BYTES];
+
+	if (begin && end > begin + 1)
+		snprintf(text, sizeof(text), "%.*s", (int)(end - begin - 1), begin + 1);
+	else
+		snprintf(text, sizeof(text), "%s", frame->function);
+	named.function = text;
+	return find_tree_path(merge, parent, &named, ret_path, ret_folded);
+}
+
 /* ret_paths: of the tree's nodes. */
 static int add_tree(struct profile_merge *merge, const struct profile_tree *tree, uint32_t root,
 		    uint32_t *ret_paths)
@@ -427,8 +507,12 @@ static int add_tree(struct profile_merge *merge, const struct profile_tree *tree
 		struct profile_node charged = *node;
 		bool folded;
 
-		result = find_tree_path(merge, parent, &tree->frames[node->frame], &ret_paths[i],
-					&folded);
+		if (merge->fleet && tree->frames[node->frame].kind == FRAME_PROCESS)
+			result = find_fleet_path(merge, parent, &tree->frames[node->frame],
+						 &ret_paths[i], &folded);
+		else
+			result = find_tree_path(merge, parent, &tree->frames[node->frame],
+						&ret_paths[i], &folded);
 		if (folded)
 			charged.flags = UINT32_MAX; /* it says nothing of its caller */
 		if (!result)

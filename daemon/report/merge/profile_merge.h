@@ -14,6 +14,8 @@
  * over the limit are folded into their callers. So memory is bounded however
  * many short-lived processes there are.
  *
+ * Labels and host of the target are those that all have in common.
+ *
  * A profile that is to be merged must have been built with facts.all_pairs: a
  * pair that was never redundant in one process counts against it in another.
  */
@@ -22,13 +24,14 @@
 
 #include "daemon/report/model/profile.h"
 
-#define MERGE_PROCESSES_MAX 1024
-#define MERGE_THREADS_MAX   16384
-#define MERGE_STACKS_MAX    (1u << 18)
-#define MERGE_LINES_MAX     (1u << 20)
-#define MERGE_SOURCES_MAX   4096
-#define MERGE_PAIRS_MAX     (4 * PROFILE_PAIRS_MAX)
-#define MERGE_PATHS_MAX     (1u << 21)
+#define MERGE_PROCESSES_MAX     1024
+#define MERGE_THREADS_MAX       16384
+#define MERGE_FLEET_THREADS_MAX 256
+#define MERGE_STACKS_MAX        (1u << 18)
+#define MERGE_LINES_MAX         (1u << 20)
+#define MERGE_SOURCES_MAX       4096
+#define MERGE_PAIRS_MAX         (4 * PROFILE_PAIRS_MAX)
+#define MERGE_PATHS_MAX         (1u << 21)
 
 struct profile_merge;
 
@@ -41,6 +44,13 @@ void profile_merge_destroy(struct profile_merge *merge);
  * the tree has no frame for it. Before anything is added.
  */
 void profile_merge_set_one_process(struct profile_merge *merge);
+
+/*
+ * So many processes will be added that a frame and threads for each would say nothing: the tree's
+ * outermost frames are the services, or else the programs, and threads of one name are one. Before
+ * anything is added.
+ */
+void profile_merge_set_fleet(struct profile_merge *merge);
 
 /* Copies what it needs: the profile may be destroyed. 0 or -ENOMEM, after which the merge is void.
  */

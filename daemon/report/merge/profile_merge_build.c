@@ -540,6 +540,8 @@ static int write_facts(struct builder *builder, bool all_pairs)
 	if (!stops || !processes)
 		return -ENOMEM;
 	*facts = merge->facts;
+	facts->target.labels = merge->labels;
+	memcpy(facts->target.host, merge->host, sizeof(facts->target.host));
 	facts->all_pairs = all_pairs;
 	facts->resident.points = profile_facts_copy_points(builder->owned, &merge->facts.resident);
 	if (!facts->resident.points)

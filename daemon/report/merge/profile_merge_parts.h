@@ -22,8 +22,11 @@ struct profile_merge {
 	struct profile_facts facts; /* its strings are frames'; the command is owned */
 	struct resident_point resident_points[RESIDENT_POINTS_MAX]; /* the facts' */
 	struct stop_histograms stops;
-	bool any;         /* a profile was added */
-	bool one_process; /* profile_merge_set_one_process() */
+	bool any;                     /* a profile was added */
+	bool one_process;             /* profile_merge_set_one_process() */
+	bool fleet;                   /* profile_merge_set_fleet() */
+	struct process_labels labels; /* that all have in common */
+	char host[sizeof(((struct profile_target *)0)->host)];
 	char **command;
 	struct profile_line *lines;
 	size_t line_count, line_capacity;

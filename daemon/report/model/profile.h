@@ -8,6 +8,7 @@
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_PROFILE_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_PROFILE_H
 
+#include "common/process_labels.h"
 #include "daemon/capture/loss.h"
 #include "daemon/cct/frame_kind.h"
 #include "daemon/report/model/category.h"
@@ -198,6 +199,7 @@ struct profile_target {
 	struct python_version python;
 	const char *const *command; /* NULL-terminated */
 	struct profile_container container;
+	struct process_labels labels;
 	/* The machine. */
 	char host[65];       /* "": unknown */
 	uint32_t processors; /* 0: unknown */
@@ -211,6 +213,7 @@ struct profile_process {
 	int end_status;
 	const char *command; /* its words with spaces between them, cut */
 	struct profile_container container;
+	struct process_labels labels;
 	uint64_t started_unix_ns; /* when sampling began */
 	uint64_t samples;
 	uint64_t time_ns[TIME_CLASS_COUNT];

@@ -43,6 +43,9 @@
 #define TIMELINE(type, member, rows)                                                               \
 	WORDS(type, member.slice_ns), WORDS(type, member.slice_count),                             \
 		ROWS(type, member.cells, member.cell_count, rows), WORDS(type, member.left_out_ns)
+#define LABELS(type, member)                                                                       \
+	TEXT(type, member.service), TEXT(type, member.version), TEXT(type, member.revision),       \
+		TEXT(type, member.namespace), TEXT(type, member.pod)
 #define LINE(type, member)                                                                         \
 	{                                                                                          \
 		.name = #member, .kind = FIELD_LINE, PLACE(type, member)                           \
@@ -203,6 +206,7 @@ static const struct field process_fields[] = {
 	TEXT(struct profile_process, container.runtime),
 	TEXT(struct profile_process, container.id),
 	TEXT(struct profile_process, container.name),
+	LABELS(struct profile_process, labels),
 	WORDS(struct profile_process, started_unix_ns),
 	WORDS(struct profile_process, samples),
 	WORDS(struct profile_process, time_ns),
@@ -230,6 +234,7 @@ static const struct field profile_fields[] = {
 	TEXT(struct recorded_profile, profile.facts.target.container.runtime),
 	TEXT(struct recorded_profile, profile.facts.target.container.id),
 	TEXT(struct recorded_profile, profile.facts.target.container.name),
+	LABELS(struct recorded_profile, profile.facts.target.labels),
 	TEXT(struct recorded_profile, profile.facts.target.host),
 	NUMBER(struct recorded_profile, profile.facts.target.processors, 0),
 	NUMBER(struct recorded_profile, profile.facts.target.python.major, 0),

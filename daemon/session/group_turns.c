@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns, where more processes are to be sampled than may be at a time (group_options.turn_ns): who
+ * has been sampled for so long gives way as soon as another one waits, and of those that wait the
+ * one goes first that has waited longest; who was never sampled, before all others. So of N
+ * processes each gets the same part of the time, and none is left out.
+ */
+#include "daemon/session/group.h"
+#include "daemon/session/group_parts.h"
+
+void group_set_room(struct group *group, size_t room, bool turns)
+{
+	group->room = room;
+	group->turns_wait = !turns;
+}
+
+static bool waits(const struct member *member)
+{
+	return member->state == MEMBER_TRIED && !member->gone && member->over_limit;
+}
+
+/* Of those with a session, the one that began first; NULL: none. */
+static struct member *longest_sampled(struct group *group, size_t *ret_live)
+{
+	struct member *found = NULL;
+
+	*ret_live = 0;
+	for (size_t i = 0; i < group->members.count; i++) {
+		struct member *member = &group->members.items[i];
+
+		if (!member->session)
+			continue;
+		++*ret_live;
+		if (!found || member->began_ns < found->began_ns)
+			found = member;
+	}
+	return found;
+}
+
+/* One in a look: the cost of an attach is to be known before the next one. */
+void group_take_turns(struct group *group, uint64_t now_ns)
+{
+	struct member *member;
+	bool waiting = false;
+	size_t live;
+
+	if (!group->options.turn_ns)
+		return;
+	for (size_t i = 0; i < group->members.count; i++)
+		waiting |= waits(&group->members.items[i]);
+	member = longest_sampled(group, &live);
+	if (!member)
+		return;
+	if (live <= group_sessions_max(group) &&
+	    (group->turns_wait || !waiting || now_ns - member->began_ns < group->options.turn_ns))
+		return;
+	member->turn_ns = now_ns;
+	group_renew(group, member->session);
+}
+
+/* Puts the one that has waited longest before the others of the due. */
+static bool goes_first(const struct member *a, const struct member *b)
+{
+	if (a->turn_ns != b->turn_ns)
+		return a->turn_ns < b->turn_ns;
+	return a->start_time < b->start_time;
+}
+
+void group_choose_by_turn(struct group *group, size_t room)
+{
+	for (size_t left = room;; left--) {
+		struct member *chosen = NULL;
+
+		for (size_t i = 0; left && i < group->members.count; i++) {
+			struct member *member = &group->members.items[i];
+
+			if (member->due && !member->chosen &&
+			    (!chosen || goes_first(member, chosen)))
+				chosen = member;
+		}
+		if (!chosen)
+			break;
+		chosen->chosen = true;
+	}
+	for (size_t i = 0; i < group->members.count; i++) {
+		struct member *member = &group->members.items[i];
+
+		member->over_limit = member->due && !member->chosen;
+		if (member->over_limit)
+			member->refusal = LOSS_PROCESS_REFUSED;
+		member->due = member->chosen;
+		member->chosen = false;
+	}
+}

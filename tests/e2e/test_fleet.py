@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of a fleet: any number of them, by label, as rows for tables, and two sets compared."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest.mock
+
+from harness import ROOT, Target, check, check_equal, default_interpreter, pieprofd
+from test_serve import Server
+
+PROGRAM = """
+import time
+end = time.process_time() + 0.7
+def work():
+    return sorted(str(i) for i in range(2000))
+while time.process_time() < end:
+    work()
+"""
+
+
+def record(folder, name, **variables):
+    path = os.path.join(folder, name + ".pieprof")
+    with unittest.mock.patch.dict(os.environ, variables):
+        pieprofd("-q", "--mode", "time", "-o", path, "--", default_interpreter().path, "-c", PROGRAM)
+    return path
+
+
+def test_labels_rows_and_sets():
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [record(folder, "%s-%d" % (service, i), OTEL_SERVICE_NAME=service, DD_VERSION="1.%d" % i,
+                        SECRET="do-not-show") for service in ("shop", "mail") for i in (1, 2)]
+        names = os.path.join(folder, "names")
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("".join(path + "\n" for path in paths))
+
+        # One table: a row for each line of each recording, with all times of each.
+        rows = [json.loads(line) for line in pieprofd("report", "@" + names, "--format", "jsonl").stdout.splitlines()]
+        check(len({tuple(row) for row in rows}) == 1, "all rows have the same members, in one order")
+        check_equal({(row["service"], row["version"]) for row in rows},
+                    {("shop", "1.1"), ("shop", "1.2"), ("mail", "1.1"), ("mail", "1.2")}, "labels")
+        for path in paths:
+            report = json.loads(pieprofd("report", path, "--format", "json").stdout)
+            own = [row for row in rows if row["pid"] == report["target"]["pid"]]
+            check_equal(sum(row["self_ns"] for row in own), sum(report["time_ns"].values()), "time of all rows")
+            check("do-not-show" not in json.dumps(report), "no other variable is shown")
+            check_equal(report["target"]["labels"]["service"], own[0]["service"], "labels in JSON")
+
+        # By label: what was measured, added up.
+        table = json.loads(pieprofd("report", "@" + names, "--by", "service", "--format", "json").stdout)
+        check_equal({row["service"]: row["recordings"] for row in table}, {"shop": 2, "mail": 2}, "recordings")
+        check_equal(sum(row["cpu_ns"] for row in table), sum(row["self_ns"] for row in rows), "CPU time of all")
+        text = pieprofd("report", "--by", "version", *paths).stdout
+        check(text.startswith("version ") and "1.1" in text and "1.2" in text, text)
+        folded = [json.loads(line) for line in
+                  pieprofd("report", "--by", "service", "--format", "jsonl", *paths).stdout.splitlines()]
+        check_equal({(row["service"], row["version"]) for row in folded}, {("shop", ""), ("mail", "")},
+                    "a label that is not the same of all is not known")
+        check_equal(sum(row["self_ns"] for row in folded), sum(row["self_ns"] for row in rows), "time of all")
+
+        # Names on standard input; a fold of folds is the fold of all.
+        listed = subprocess.run([os.environ.get("PIEPROFD", "build/pieprofd"), "report", "@-", "--format", "json"],
+                                input="\0".join(paths), capture_output=True, text=True, check=True).stdout
+        parts = [os.path.join(folder, name) for name in ("a.pieprof", "b.pieprof")]
+        for part, some in zip(parts, (paths[:2], paths[2:])):
+            pieprofd("report", *some, "-o", part)
+        whole = json.loads(listed)
+        check_equal(json.loads(pieprofd("report", *parts, "--format", "json").stdout)["time_ns"], whole["time_ns"],
+                    "times of a fold of folds")
+        check_equal(sum(whole["time_ns"].values()), sum(row["self_ns"] for row in rows), "times of all")
+
+        # Two sets of the same program: nothing is to stand out by much more than one in twenty.
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("".join(path + "\n" for path in paths[:2]))
+        diff = json.loads(pieprofd("report", *paths[2:], "--diff", "@" + names, "--format", "json").stdout)
+        check(diff["lines"], "lines are compared")
+
+        check("--by" in pieprofd("report", *paths, "--by", "colour", code=2).stderr, "a label that there is not")
+        check("--diff" in pieprofd("report", *paths, "--by", "pid", "--diff", paths[0], code=2).stderr, "both")
+        check("html" in pieprofd("report", *paths, "--by", "pid", "-o", "x.html", code=2).stderr, "a table as html")
+        check("names no recording" in pieprofd("report", "@/dev/null", code=2).stderr, "an empty list")
+
+
+def test_metrics_that_alerts_and_dashboards_name():
+    """All of them are there, so that no panel stays empty and no alert silent."""
+    folder = os.path.join(ROOT, ".packaging", "fleet")
+    named = set()
+    for path in glob.glob(folder + "/*.yaml") + glob.glob(folder + "/grafana/node.json"):
+        with open(path, encoding="utf-8") as file:
+            named |= set(re.findall(r"\bpieprofd_\w+(?=[{\[ ])", file.read()))
+    check(len(named) > 10, "metrics: %s" % named)
+    with tempfile.TemporaryDirectory() as place, Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
+        with Server(target.pid, "--mode", "time", "--idle", listen="unix:" + place + "/s") as server:
+            there = set(re.findall(r"^# TYPE (pieprofd_\w+)", server.get("/metrics").decode(), re.M))
+            server.finish()
+    check(not named - there, "no such metrics: %s" % sorted(named - there))
+
+
+def test_rows_that_the_schema_has():
+    """The columns of the ClickHouse table are the members of a row, in their order."""
+    with open(os.path.join(ROOT, ".packaging", "fleet", "clickhouse.sql"), encoding="utf-8") as file:
+        table = re.search(r"CREATE TABLE pieprofd_lines \((.*?)\n\) ENGINE", file.read(), re.S).group(1)
+    columns = re.findall(r"(\w+) (?:U?Int\d+|String|LowCardinality\(String\))", table)
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(folder, "x", OTEL_SERVICE_NAME="shop")
+        row = json.loads(pieprofd("report", path, "--format", "jsonl").stdout.splitlines()[0])
+    check_equal(columns, list(row), "columns")
