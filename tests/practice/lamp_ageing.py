@@ -44,8 +44,10 @@ def decline(hours, flux):
     for _ in range(3):
         total = weight.sum()
         middle_x, middle_y = (weight @ hours) / total, (weight @ level) / total
-        slope = (weight * (hours - middle_x)) @ (level - middle_y) / ((weight * (hours - middle_x)) @ (hours - middle_x))
-        left = np.abs(level - middle_y - slope * (hours - middle_x))
+        along, rise = hours - middle_x, level - middle_y
+        pull = weight * along
+        slope = (pull @ rise) / (pull @ along)
+        left = np.abs(rise - slope * along)
         weight = 1 / (1 + (left / (1e-9 + np.median(left))) ** 2)
     return slope, middle_y - slope * middle_x
 
