@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clearing of smart card journeys: each journey is priced by zones crossed and by the product that the card holds."""
 
+import math
 import random
 from collections import Counter
 from datetime import date, timedelta
@@ -20,7 +21,7 @@ def products(seed):
     names = []
     for _ in range(24):
         start = date(2030, 1, 1) + timedelta(days=rnd.randrange(200))
-        names.append(f"{rnd.choice(('WEEK', 'MONTH', 'TERM'))}:{start:%d-%m-%Y}:{rnd.randint(1, 4)}-{rnd.randint(5, 7)}:{rnd.choice(('adult', 'young', 'senior'))}")
+        names.append(f"{rnd.choice(('WEEK', 'MONTH', 'TERM'))}:{start:%d-%m-%Y}:{rnd.randint(1, 2)}-{rnd.randint(2, 3)}:{rnd.choice(('adult', 'young', 'senior'))}")
     return names
 
 
@@ -33,21 +34,24 @@ def journeys(seed):
 
 
 class Zones:
-    """Rings around the centre, each cut into sectors by straight borders."""
+    """A middle and two rings of districts around it; a stop is of the district whose centre is nearest."""
 
     def __init__(self, places):
         self.places = places
-        self.borders = [((1.3 * ring) ** 2, ring) for ring in range(1, 12)]
+        self.centres = [(0.0, 0.0, 1, 0)]
+        for ring, count in ((2, 4), (3, 6)):
+            for at in range(count):
+                angle = 2 * math.pi * at / count
+                self.centres.append((5.0 * (ring - 1) * math.cos(angle), 5.0 * (ring - 1) * math.sin(angle), ring, at))
 
     def of(self, stop):
         x, y = self.places[stop]
-        square = x * x + y * y
-        ring = 12
-        for limit, number in self.borders:
-            if square <= limit:
-                ring = number
-                break
-        return ring, (x > 0) * 2 + (y > 0)
+        nearest, found = 1e9, None
+        for centre_x, centre_y, ring, sector in self.centres:
+            square = (x - centre_x) ** 2 + (y - centre_y) ** 2
+            if square < nearest:
+                nearest, found = square, (ring, sector)
+        return found
 
 
 class Clearing:

@@ -79,14 +79,14 @@ class SocietyFixed(Society):
 
 
 def tenants(rnd, seed):
-    made = [Tenant(seed * 1_000 + at, "%s. %s" % (rnd.choice("ABCDEFGH"), rnd.choice(("Weir", "Moss", "Lund", "Kerr", "Dahl"))), at, rnd.randint(90, 320)) for at in range(170)]
+    made = [Tenant(seed * 1_000 + at, "%s. %s" % (rnd.choice("ABCDEFGH"), rnd.choice(("Weir", "Moss", "Lund", "Kerr", "Dahl"))), at, rnd.randint(90, 320)) for at in range(280)]
     rnd.shuffle(made)
     return made
 
 
 def entries(rnd, seed):
     for _ in range(4_500):
-        number = seed * 1_000 + rnd.randrange(172)
+        number = seed * 1_000 + rnd.randrange(283)
         if rnd.random() < 0.5:
             yield "water", number, rnd.randint(20, 900)
         else:
@@ -98,7 +98,7 @@ def one_pass(number, step):
     society = step(tenants(rnd, number))
     for kind, *entry in entries(rnd, number):
         (society.water if kind == "water" else society.work)(*entry)
-    accounts = [society.account(number * 1_000 + at) for at in range(170)]
+    accounts = [society.account(number * 1_000 + at) for at in range(280)]
     return society.lost, sorted(society.by_month.items()), accounts[:3]
 
 
