@@ -63,11 +63,11 @@ int code_names_count(const struct code_names *names, enum python_names kind, uin
 	return error;
 }
 
-int code_names_read(const struct code_names *names, enum python_names kind, uint32_t index,
-		    char *buffer, size_t size)
+int code_names_address(const struct code_names *names, enum python_names kind, uint32_t index,
+		       remote_addr *ret_name)
 {
 	const struct python_runtime *runtime = names->runtime;
-	remote_addr tuple = tuple_of(names, kind), name;
+	remote_addr tuple = tuple_of(names, kind);
 	uint64_t count, place = index;
 	int error = tuple_size(runtime, tuple, &count);
 
@@ -80,9 +80,17 @@ int code_names_read(const struct code_names *names, enum python_names kind, uint
 		return error;
 	if (place >= count)
 		return -ENOENT;
-	error = memory_read_u64(runtime->reader,
-				tuple + (uint64_t)runtime->layout.offsets.tuple_items +
-					place * sizeof(uint64_t),
-				&name);
-	return error ? error : object_read_string(runtime, name, buffer, size);
+	return memory_read_u64(runtime->reader,
+			       tuple + (uint64_t)runtime->layout.offsets.tuple_items +
+				       place * sizeof(uint64_t),
+			       ret_name);
+}
+
+int code_names_read(const struct code_names *names, enum python_names kind, uint32_t index,
+		    char *buffer, size_t size)
+{
+	remote_addr name;
+	int error = code_names_address(names, kind, index, &name);
+
+	return error ? error : object_read_string(names->runtime, name, buffer, size);
 }

@@ -28,6 +28,11 @@ __attribute__((warn_unused_result)) int code_names_read(const struct code_names 
 							enum python_names kind, uint32_t index,
 							char *buffer, size_t size);
 
+/* Where the name itself lies. Errors as code_names_read(). */
+__attribute__((warn_unused_result)) int code_names_address(const struct code_names *names,
+							   enum python_names kind, uint32_t index,
+							   remote_addr *ret_name);
+
 /* How many of a kind there are, of cells without the free ones. -ENOENT: it has none of that kind.
  */
 __attribute__((warn_unused_result)) int code_names_count(const struct code_names *names,

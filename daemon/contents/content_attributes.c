@@ -360,26 +360,60 @@ static remote_addr attribute_key_of(const struct fingerprints *set, const struct
 	return arena_word(set, node->entries_at + (uint32_t)(node->hashed ? 24 * i + 8 : 16 * i));
 }
 
+static bool is_among(remote_addr key, const struct content_choice *choice)
+{
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->names[i] == key)
+			return true;
+	return false;
+}
+
+static remote_addr attribute_value_of(const struct fingerprints *set,
+				      const struct content_node *node, size_t i)
+{
+	if (node->values_at)
+		return arena_word(set, node->values_at + (uint32_t)(8 * i));
+	return arena_word(set,
+			  node->entries_at + (uint32_t)(node->hashed ? 24 * i + 16 : 16 * i + 8));
+}
+
+/* Those that count alone, of an object that was asked for itself; NULL: all do. */
+static const struct content_choice *choice_of(const struct fingerprints *set,
+					      const struct content_node *node,
+					      const struct content_type *type)
+{
+	const struct content_choice *choice = &set->choices[node->root];
+	size_t found = 0;
+
+	if (!choice->count || type->slots || node->parent - 1 != node->root)
+		return NULL;
+	for (size_t i = 0; i < node->counted; i++)
+		found += attribute_value_of(set, node, i) &&
+			 is_among(attribute_key_of(set, node, i), choice);
+	return found == choice->count ? choice : NULL;
+}
+
 static void add_attributes(struct fingerprints *set, struct content_node *node,
 			   const struct content_type *type)
 {
+	const struct content_choice *choice = choice_of(set, node, type);
+
 	for (size_t i = 0; i < node->counted; i++) {
 		remote_addr key = attribute_key_of(set, node, i);
 		const struct content_name *name = type->filtered ? find_name(set, key) : NULL;
-		uint64_t value = arena_word(
-			set, node->values_at
-				     ? node->values_at + (uint32_t)(8 * i)
-				     : node->entries_at +
-					       (uint32_t)(node->hashed ? 24 * i + 16 : 16 * i + 8));
+		uint64_t value = attribute_value_of(set, node, i);
 		struct content_node *child;
 
-		if (!key || !value || (name && name->cache))
+		if (!key || !value || (name && name->cache) || (choice && !is_among(key, choice)))
 			continue;
 		child = content_child(set, node, value);
 		if (!child)
 			break;
 		child->tag = key;
 	}
+	/* What was not looked at does not count. */
+	node->chosen = choice != NULL;
+	node->partial &= !choice;
 	content_done(node);
 }
 

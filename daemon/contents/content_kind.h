@@ -56,6 +56,7 @@ struct fingerprint {
 	uint8_t kind; /* enum content_kind */
 	bool whole;   /* all of the contents are in the number */
 	bool opaque;  /* something in it is known by identity alone */
+	bool keyed;   /* of fingerprints_only(): the attributes chosen could be keys of a dict */
 	/* Bytes of an array's, str's or bytes' contents; a small int's magnitude, UINT64_MAX of
 	 * one that is not; items of others. */
 	uint64_t size;

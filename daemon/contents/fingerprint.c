@@ -165,11 +165,19 @@ void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, si
 	set->round = 0;
 	memset(set->root_bytes, 0, sizeof(set->root_bytes));
 	memset(set->root_nodes, 0, sizeof(set->root_nodes));
+	memset(set->choices, 0, sizeof(set->choices));
 	content_types_begin(set);
 	for (size_t i = 0; i < set->root_count; i++)
 		set->nodes[i] = (struct content_node){ .object = objects[i],
 						       .depth = FINGERPRINT_DEPTH,
 						       .root = (uint8_t)i };
+}
+
+void fingerprints_only(struct fingerprints *set, size_t index, const remote_addr *names,
+		       size_t count)
+{
+	if (index < set->root_count)
+		set->choices[index] = (struct content_choice){ names, count };
 }
 
 static void finish(struct content_node *node, enum content_kind kind)
@@ -454,6 +462,42 @@ static uint64_t sketch_of(const struct fingerprints *set, const struct content_n
 	return sketch;
 }
 
+static bool is_key(const struct fingerprints *set, const struct content_node *node)
+{
+	switch (node->kind) {
+	case CONTENT_NONE:
+	case CONTENT_BOOL:
+	case CONTENT_INT:
+	case CONTENT_FLOAT:
+	case CONTENT_COMPLEX:
+	case CONTENT_STR:
+	case CONTENT_BYTES:
+	case CONTENT_CONSTANT:
+	case CONTENT_VALUE:
+		return true;
+	case CONTENT_TUPLE:
+	case CONTENT_FROZENSET:
+	case CONTENT_ATTRIBUTES:
+		for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child)
+			if (!is_key(set, &set->nodes[i - 1]))
+				return false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* All that counts of an object are attributes that could be keys. */
+static bool is_keyed(const struct fingerprints *set, const struct content_node *node)
+{
+	const struct content_node *attributes =
+		node->child_count == 1 ? &set->nodes[node->first_child - 1] : NULL;
+
+	return node->kind == CONTENT_OBJECT && attributes &&
+	       attributes->kind == CONTENT_ATTRIBUTES && attributes->chosen &&
+	       is_key(set, attributes);
+}
+
 struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index)
 {
 	const struct content_node *node = &set->nodes[index];
@@ -473,6 +517,7 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 	/* x[:, i] is a slice, whatever else is in its index. */
 	if (node->kind == CONTENT_TUPLE && has_slice(set, node))
 		result.kind = CONTENT_SLICE;
+	result.keyed = is_keyed(set, node);
 	result.size = node->size;
 	result.sketch = sketch_of(set, node);
 	result.largest_item = largest_item(set, node);

@@ -37,6 +37,14 @@ void fingerprints_destroy(struct fingerprints *set);
 void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, size_t count,
 			bool call_begins);
 
+/*
+ * After fingerprints_begin(): of the object at index, these attributes alone count, by the
+ * addresses of their names, which are borrowed until the numbers are asked for. If it has
+ * not all of them in its dict (a property, a slot, one of its class), all count as ever.
+ */
+void fingerprints_only(struct fingerprints *set, size_t index, const remote_addr *names,
+		       size_t count);
+
 /* What is to be read next, errors to be set; 0: no more. A bounded number of times. */
 size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges);
 

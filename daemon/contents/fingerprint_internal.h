@@ -117,9 +117,16 @@ struct content_node {
 	char element; /* of an array: 'f', 'i', ... */
 	bool partial, opaque, hashed;
 	bool nested;       /* in an object: it gets less */
+	bool chosen;       /* attributes: some alone count, and it has them */
 	bool refused;      /* there was no room for something that it asked for */
 	uint8_t head_size; /* bytes of it that could be read; the others are 0 */
 	uint8_t head[CONTENT_HEAD_SIZE];
+};
+
+/* Of one of the objects asked for, the attributes that count alone; count 0: all. */
+struct content_choice {
+	const remote_addr *names; /* borrowed */
+	size_t count;
 };
 
 /* The name of an attribute, by its address: they are interned. */
@@ -136,6 +143,7 @@ struct fingerprints {
 	bool call_begins;
 	size_t range_count[2], node_count, root_count, arena_used, bytes_used;
 	size_t root_bytes[FINGERPRINT_OBJECTS_MAX], root_nodes[FINGERPRINT_OBJECTS_MAX];
+	struct content_choice choices[FINGERPRINT_OBJECTS_MAX];
 	uint16_t type_count, unsettled; /* types before that number are settled */
 	uint16_t check_count, checks[CONTENT_CHECKS_MAX];
 	struct memory_range ranges[2][CONTENT_RANGES_MAX];

@@ -32,6 +32,7 @@ struct argument_operand {
 	bool whole;    /* all of it was compared */
 	bool callable; /* what is called, not what it works on */
 	bool hashable; /* could be a key of a cache */
+	bool keyed;    /* an object, of which the called function reads attributes that could be */
 	bool zero;     /* the number */
 	uint64_t size; /* as of fingerprint */
 	char shape[FINGERPRINT_SHAPE];

@@ -49,7 +49,6 @@ static bool is_hashable(const struct fingerprint *print)
 	case CONTENT_SET:
 	case CONTENT_DEQUE:
 	case CONTENT_BUFFER:
-	case CONTENT_OBJECT:
 	case CONTENT_TENSOR:
 	case CONTENT_FUNCTION: /* one made anew each time is another key each time */
 	case CONTENT_ITERATOR:
@@ -57,6 +56,9 @@ static bool is_hashable(const struct fingerprint *print)
 	case CONTENT_OTHER:
 	case CONTENT_UNREADABLE:
 		return false;
+	case CONTENT_OBJECT:
+		/* What a method reads of its object. */
+		return print->keyed && !print->opaque;
 	default:
 		return !print->opaque || print->kind == CONTENT_CALLABLE;
 	}
@@ -86,6 +88,33 @@ bool argument_is_callee(uint8_t role)
 	return role == OPERAND_CALLABLE || role == OPERAND_METHOD;
 }
 
+static void describe(struct argument_site *site, size_t index, const struct operand_value *value,
+		     const struct fingerprint *print, bool callable)
+{
+	site->operands[index] = (struct argument_operand){
+		.role = value->role,
+		.kind = print->kind,
+		.whole = print->whole,
+		.hashable = callable || is_hashable(print),
+		.keyed = print->keyed,
+		.zero = print->kind == CONTENT_INT && !print->size,
+		.callable = callable,
+		.size = print->size,
+	};
+	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
+}
+
+void argument_note_unused(struct argument_frame *frame, struct argument_site *site, size_t index,
+			  const struct operand_value *value, const struct fingerprint *print)
+{
+	frame->contents = hash_combine(frame->contents, 0);
+	frame->objects = hash_combine(frame->objects, 0);
+	frame->operands[index] = 0;
+	describe(site, index, value, print, false);
+	/* No cache needs it for a key. */
+	site->operands[index].whole = site->operands[index].hashable = true;
+}
+
 void argument_note_operand(struct argument_frame *frame, struct argument_site *site, size_t index,
 			   const struct operand_value *value, const struct fingerprint *print)
 {
@@ -101,16 +130,7 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 	frame->contents = hash_combine(frame->contents, content);
 	frame->objects = hash_combine(frame->objects, print->object);
 	frame->operands[index] = hash_word(hash_mix(content));
-	site->operands[index] = (struct argument_operand){
-		.role = value->role,
-		.kind = print->kind,
-		.whole = print->whole,
-		.hashable = callable || is_hashable(print),
-		.zero = print->kind == CONTENT_INT && !print->size,
-		.callable = callable,
-		.size = print->size,
-	};
-	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
+	describe(site, index, value, print, callable);
 	if ((is_sequence(print) || is_copied(site, print)) && print->size > frame->largest) {
 		frame->largest = print->size;
 		frame->sketch = print->sketch;
@@ -163,6 +183,14 @@ bool argument_calls_function(const struct argument_site *site)
 		    (!strcmp(operand->shape, "function") || !strcmp(operand->shape, "method")))
 			return true;
 	}
+	return false;
+}
+
+bool argument_reads_attributes(const struct argument_site *site)
+{
+	for (size_t k = 0; k < site->operand_count; k++)
+		if (site->operands[k].keyed)
+			return true;
 	return false;
 }
 

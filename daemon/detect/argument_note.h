@@ -12,6 +12,11 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 			   const struct operand_value *value, const struct fingerprint *print);
 
 /* One that the interpreter has no object for (3.14 on). */
+/* It works on an object by a few of its attributes, and a cache would be kept by these. */
+bool argument_reads_attributes(const struct argument_site *site);
+/* A parameter that the function does not read: any is as good. */
+void argument_note_unused(struct argument_frame *frame, struct argument_site *site, size_t index,
+			  const struct operand_value *value, const struct fingerprint *print);
 void argument_note_integer(struct argument_frame *frame, struct argument_site *site, size_t index,
 			   const struct operand_value *value);
 

@@ -9,6 +9,7 @@
 #include "daemon/detect/builtin_call.h"
 #include "daemon/detect/known_code.h"
 #include "daemon/detect/slow_call.h"
+#include "daemon/detect/used_attributes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct argument_sampler {
 	struct argument_log log;
 	struct known_codes codes;
 	struct builtin_calls builtins;
+	struct used_attributes *used;
 	/* Of this stop. */
 	struct argument_sample sample;
 	bool taken;
@@ -53,7 +55,8 @@ struct argument_sampler *argument_sampler_create(struct target *target)
 	sampler->builtins.minor = python_runtime_version(target->runtime).minor;
 	argument_log_init(&sampler->log);
 	sampler->log.runtime = target->runtime;
-	if (sampler->operands && sampler->fingerprints)
+	sampler->used = used_attributes_create(target->runtime);
+	if (sampler->operands && sampler->fingerprints && sampler->used)
 		return sampler;
 	argument_sampler_destroy(sampler);
 	return NULL;
@@ -66,6 +69,7 @@ void argument_sampler_destroy(struct argument_sampler *sampler)
 	argument_log_deinit(&sampler->log);
 	operand_reader_destroy(sampler->operands);
 	fingerprints_destroy(sampler->fingerprints);
+	used_attributes_destroy(sampler->used);
 	free(sampler);
 }
 
@@ -153,7 +157,7 @@ static const struct operand_sample *sample_of(const struct argument_sampler *sam
 struct values {
 	const struct operand_value *items;
 	size_t count;
-	bool of_callee;
+	const struct python_code *callee; /* whose parameters they are; NULL: operands */
 	bool awaited; /* that function is a coroutine, which another instruction called */
 };
 
@@ -171,10 +175,31 @@ static struct values values_of(const struct argument_sampler *sampler,
 	awaits = inner && own->kind == OPERATION_OTHER &&
 		 stack->frames[callee_of(stack, frame)].code->coroutine;
 	if (inner && inner->argument_count && (own->taken || own->error || awaits))
-		return (struct values){ inner->arguments, inner->argument_count, true, awaits };
+		return (struct values){ inner->arguments, inner->argument_count,
+					stack->frames[callee_of(stack, frame)].code, awaits };
 	if (own->error || own->taken)
 		return (struct values){ 0 };
-	return (struct values){ own->operands, own->operand_count, false, false };
+	return (struct values){ own->operands, own->operand_count, NULL, false };
+}
+
+/* Of a function's arguments what it does not read does not count. */
+static void limit_attributes(struct argument_sampler *sampler, const struct values *values,
+			     size_t frames)
+{
+	size_t object = 0;
+
+	for (size_t i = 0; i < frames; i++)
+		for (size_t k = 0; k < values[i].count && k < ARGUMENT_OPERANDS_MAX; k++) {
+			const struct used_parameter *used;
+
+			if (values[i].items[k].state != OPERAND_IS_OBJECT)
+				continue;
+			used = used_parameter(sampler->used, values[i].callee, k);
+			if (used)
+				fingerprints_only(sampler->fingerprints, object, used->names,
+						  used->count);
+			object++;
+		}
 }
 
 static void read_contents(struct argument_sampler *sampler, const struct values *values,
@@ -192,6 +217,7 @@ static void read_contents(struct argument_sampler *sampler, const struct values 
 					values[i].items[k].object;
 	fingerprints_begin(sampler->fingerprints, sampler->objects, sampler->object_count,
 			   call_begins);
+	limit_attributes(sampler, values, frames);
 	while ((count = fingerprints_round(sampler->fingerprints, &ranges)))
 		if (memory_read_ranges(&sampler->target->reader, ranges, count))
 			break;
@@ -199,13 +225,19 @@ static void read_contents(struct argument_sampler *sampler, const struct values 
 
 /* object: of those read, the next one. */
 static void note_value(struct argument_sampler *sampler, struct argument_frame *frame,
-		       struct argument_site *site, size_t index, const struct operand_value *value,
+		       struct argument_site *site, const struct values *values, size_t index,
 		       size_t *object)
 {
+	const struct operand_value *value = &values->items[index];
+	const struct used_parameter *used = used_parameter(sampler->used, values->callee, index);
 	struct fingerprint print;
 
 	if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
 		print = fingerprints_get(sampler->fingerprints, (*object)++);
+		if (used && !used->count) {
+			argument_note_unused(frame, site, index, value, &print);
+			return;
+		}
 		argument_note_operand(frame, site, index, value, &print);
 		if (print.definition && argument_is_callee(value->role))
 			site->slow = builtin_call_find(&sampler->builtins, &sampler->target->reader,
@@ -282,7 +314,7 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 		site->counted |= is_counted(own);
 	}
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
-		note_value(sampler, frame, site ? site : &unknown, k, &values.items[k], object);
+		note_value(sampler, frame, site ? site : &unknown, &values, k, object);
 	if (site && values.count)
 		site->foreign |= argument_is_foreign(site);
 	if (site && values.count && (argument_is_foreign(site) || argument_calls_cache(site)))
@@ -294,7 +326,7 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 		frame->flags |= ARGUMENT_JUDGED;
 		site->comparable |= frame->flags & (ARGUMENT_DATA | ARGUMENT_ITERATOR);
 		site->awaits = values.awaited;
-		site->of_callee = values.of_callee || argument_calls_function(site);
+		site->of_callee = values.callee != NULL || argument_calls_function(site);
 		site->read++;
 		site->on_numbers += argument_is_called_on_numbers(site);
 	}
@@ -431,7 +463,7 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 
 	read_contents(sampler, &values, 1, true);
 	for (size_t k = 0; k < site.operand_count; k++)
-		note_value(sampler, &noted, &site, k, &values.items[k], &object);
+		note_value(sampler, &noted, &site, &values, k, &object);
 	*ret_contents = (struct argument_contents){ noted.contents, noted.objects, noted.largest,
 						    noted.sketch, noted.part };
 	return !argument_is_foreign(&site) && !argument_calls_cache(&site) &&
@@ -469,7 +501,7 @@ bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct 
 	return compare_values(sampler, capture, OPERATION_CALL,
 			      (struct values){ .items = sample->arguments,
 					       .count = sample->argument_count,
-					       .of_callee = true },
+					       .callee = capture->python.frames[innermost].code },
 			      ret_contents);
 }
 

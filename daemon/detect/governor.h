@@ -48,7 +48,7 @@ struct governor {
 	double peek_share;  /* and for peeks that a thread waits for */
 	struct governor_cycle cycles[CYCLE_KINDS];
 	double clock_cost_ns; /* as of cycles, of a stop by the clock */
-	double first_cost_ns; /* what the very first one is thought to cost */
+	double first_cost_ns; /* what each of the very first ones is thought to cost at least */
 	unsigned clock_stops; /* seen, up to CLOCK_STOPS_MAX */
 	double left_ns;       /* credit of threads that have ended */
 };

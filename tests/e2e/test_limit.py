@@ -64,5 +64,5 @@ def test_first_stop_is_earned():
                 cpu_ms += report["cpu_ns"] / 1e6
             target.check_undisturbed()
         print("  %s %s: %d stops in %.0f ms of CPU time" % (mode, " ".join(arguments), stops, cpu_ms))
-        # 400 us are 1% of 40 ms, 600 us of 60 ms, and one profile has 20.
+        # 400 us are 1% of 40 ms, 900 us of 90 ms, and one profile has 20.
         check_sampled(stops == 0, "%d stops in %.0f ms of CPU time" % (stops, cpu_ms))

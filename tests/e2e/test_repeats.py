@@ -6,6 +6,7 @@ AGAIN = "return sorted(self.sales)[1000]"
 BEST = "best.append(max(seen))"
 PROFILE = "steps.append(divmod(b * b - a * a, 7)[1] + divmod(a * a + b * b, 11)[0])"
 MADE = "paid = postage()[zone, weight]"
+TARIFF = "tariff = self.known_tariff() if fixed else self.tariff()"
 MIDDLE = "middle = sorted(VALUES)[1000]"
 WEIGHT = "total += weigh(word, base)"
 
@@ -55,6 +56,23 @@ def test_cache_of_results(some_interpreter):
 
 def test_cache_of_results_mended(one_interpreter):
     line, total, _ = found(one_interpreter, "--fixed", program="shared_terms.py", text=WEIGHT)
+    check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+def test_method_of_changing_object(some_interpreter):
+    """Its object changes from call to call, but for what the method reads of it."""
+    line, _, _ = found(some_interpreter, program="metered.py", text=TARIFF)
+    check_sampled(line, "the line is not in the report")
+    check_sampled(line["evidence"]["arguments"]["few"] >= 5, "arguments %s" % line["evidence"]["arguments"])
+    check_equal(line["category"], "memoizable", "category")
+    check_sampled("the same attributes of its object" in line["finding"], "finding %r" % line["finding"])
+    check("functools.cache" not in line["finding"], "a cache by objects does not see that they change: %r" % line["finding"])
+    check_sampled(line["avoidable_ns"] > 0.6 * line["total_ns"], "%d of %d ns could be saved" % (
+        line["avoidable_ns"], line["total_ns"]))
+
+
+def test_method_of_changing_object_mended(one_interpreter):
+    line, total, _ = found(one_interpreter, "--fixed", program="metered.py", text=TARIFF)
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
 
 

@@ -10,7 +10,7 @@
 #include "pyintrospect/code_object.h"
 #include "support_live.h"
 
-#define COMPILED_CODES_MAX        16
+#define COMPILED_CODES_MAX        32
 #define COMPILED_INSTRUCTIONS_MAX 1024
 
 struct compiled_instruction {

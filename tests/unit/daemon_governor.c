@@ -265,15 +265,20 @@ static void test_the_first_stop_is_earned(void **state)
 	(void)state;
 	governor_init(&governor, LIMIT, true);
 	governor_bucket_init(&governor, &bucket);
-	/* 600 us are 2% of 30 ms. */
-	assert_in_range(governor_first_wait_ns(&governor, &bucket), 29999999, 30000000);
+	/* 900 us are 2% of 45 ms. */
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 44999999, 45000000);
 	governor_fill(&governor, &bucket, 10000000);
 	/* A tenth of what was earned may be owed. */
-	assert_in_range(governor_first_wait_ns(&governor, &bucket), 18999999, 19000000);
-	governor_fill(&governor, &bucket, 28000000);
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 33999999, 34000000);
+	governor_fill(&governor, &bucket, 41000000);
 	assert_int_equal(governor_first_wait_ns(&governor, &bucket), 0);
+	/* One cheap stop tells nothing of the next; eight do. */
 	governor_learn_clock_stop(&governor, 100000);
 	governor_bucket_init(&governor, &bucket);
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 44999999, 45000000);
+	assert_false(governor_allows_stop(&governor, &bucket));
+	for (unsigned i = 0; i < 7; i++)
+		governor_learn_clock_stop(&governor, 100000);
 	assert_in_range(governor_first_wait_ns(&governor, &bucket), 4999999, 5000000);
 	governor_charge(&bucket, 100000);
 	assert_in_range(governor_first_wait_ns(&governor, &bucket), 9999999, 10000000);

@@ -4,6 +4,7 @@
     ALIKE kind shape whole opaque id id...     one number
     OTHER id id...                             a number each
     BEGIN-ALIKE ..., BEGIN-OTHER ...           the same where a call begins
+    ONLY same keyed id id name name...         two of them by these attributes alone
 """
 import array
 import collections
@@ -366,6 +367,29 @@ say("SKETCH 5 8", items, items[:40] + items[41:])
 say("SKETCH 0 4", items, [numbers.random() for _ in range(200)])
 say("SKETCH 9 16", collections.deque(items), collections.deque(items[1:] + [0.5]))
 say("SKETCH 0 0", tuple(items), tuple(items))
+
+
+class Account(object):
+    kind = "giro"
+
+    def __init__(self, owner, rate, log):
+        self.owner, self.rate, self.log, self.count = owner, rate, log, len(log)
+
+    @property
+    def total(self):
+        return self.count
+
+
+def only(same, keyed, left, right, *names):
+    say("ONLY %d %d" % (same, keyed), left, right, *[sys.intern(name) for name in names])
+
+
+# What was not chosen may differ; what was may not; what is not in the dict is no choice.
+only(1, 1, Account("Ann", 2.5, [1]), Account("Ann", 2.5, [1, 2]), "owner", "rate")
+only(0, 1, Account("Ann", 2.5, [1]), Account("Ann", 3.5, [1]), "owner", "rate")
+only(1, 0, Account("Ann", 2.5, [1]), Account("Bob", 2.5, [1]), "log")
+only(0, 0, Account("Ann", 2.5, [1]), Account("Ann", 2.5, [1, 2]), "owner", "total")
+only(0, 0, Account("Ann", 2.5, [1]), Account("Ann", 2.5, [1, 2]), "owner", "kind")
 say("SIZE 300", dict.fromkeys(range(300)).values())
 numpy = package("numpy")
 if numpy:

@@ -2,6 +2,7 @@
 #include "daemon/report/model/argument_example.h"
 
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_note.h"
 #include "daemon/detect/slow_call.h"
 
 #include <string.h>
@@ -66,6 +67,9 @@ const char *argument_example(struct arena *arena, const struct argument_site *si
 		return arena_format(arena, "kept = %s, where what it is given changes; then kept",
 				    kept);
 	case ARGUMENT_FEW:
+		if (argument_reads_attributes(site))
+			return "kept[self.a, self.b] = result, by the attributes that it reads; "
+			       "then kept[self.a, self.b]";
 		return "@functools.cache above the def of the function that is called";
 	case ARGUMENT_GROWING:
 		return growing_example(site);

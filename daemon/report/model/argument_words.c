@@ -2,6 +2,7 @@
 #include "daemon/report/model/argument_words.h"
 
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_note.h"
 #include "daemon/detect/slow_call.h"
 
 #include <inttypes.h>
@@ -77,7 +78,9 @@ static void callee_words(const struct argument_words *words, char text[512])
 			used += (size_t)snprintf(text + used, 512 - used, "%s%s", used ? ", " : "",
 						 name);
 	if (!used)
-		snprintf(text, 512, "arguments");
+		snprintf(text, 512, "%s",
+			 argument_reads_attributes(words->site) ? "attributes of its object"
+								: "arguments");
 }
 
 /* "m (float64[1000,3]) and 2"; "" when there is nothing to name. */
@@ -187,6 +190,16 @@ static const char *sorted_sentence(struct arena *arena, const struct argument_wo
 					    : "keep it in a heap (heapq)");
 }
 
+/* functools.cache tells objects apart by which they are: what of them has changed it does not see.
+ */
+static const char *cache_advice(const struct argument_site *site)
+{
+	return argument_reads_attributes(site)
+		       ? "keep the results by what it reads of its object (a dict by these "
+			 "attributes)"
+		       : "keep the results by argument (functools.cache)";
+}
+
 const char *argument_words_finding(struct arena *arena, const struct argument_words *words,
 				   const struct argument_summary *summary,
 				   enum argument_verdict verdict, const char *expression)
@@ -261,20 +274,20 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 			return arena_format(
 				arena,
 				"%s gets the same %s again after other calls, in %" PRIu32
-				" of %" PRIu32 " rows of calls watched: keep the results by "
-				"argument (functools.cache)",
-				what, operands, words->site->row_recurring, words->site->rows);
+				" of %" PRIu32 " rows of calls watched: %s",
+				what, operands, words->site->row_recurring, words->site->rows,
+				cache_advice(words->site));
 		if (summary->judged < 3 * (uint64_t)summary->distinct)
 			return arena_format(
 				arena,
 				"%s gets the same %s as in an earlier sample again and again, of "
-				"%" PRIu32 " seen: keep the results by argument (functools.cache)",
-				what, operands, summary->distinct);
-		return arena_format(
-			arena,
-			"%s is called with only %" PRIu32 " different sets of arguments in %" PRIu64
-			" samples of it: keep the results by argument (functools.cache)",
-			what, summary->distinct, summary->judged);
+				"%" PRIu32 " seen: %s",
+				what, operands, summary->distinct, cache_advice(words->site));
+		return arena_format(arena,
+				    "%s is called with only %" PRIu32
+				    " different sets of arguments in %" PRIu64 " samples of it: %s",
+				    what, summary->distinct, summary->judged,
+				    cache_advice(words->site));
 	case ARGUMENT_GROWING:
 		if (2 * words->site->shifted > words->site->compared)
 			return arena_format(
