@@ -126,7 +126,7 @@ static void test_choice(void **state)
 	fclose(file);
 	assert_string_equal(names,
 			    "text, json, collapsed, pprof, speedscope, firefox, html, recording, "
-			    "sarif, github, markdown");
+			    "sarif, github, markdown, jsonl");
 	free(names);
 }
 
