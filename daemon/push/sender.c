@@ -2,6 +2,7 @@
 #include "daemon/push/sender.h"
 
 #include "common/clock.h"
+#include "common/printable.h"
 #include "daemon/push/backoff.h"
 #include "daemon/push/receiver_answer.h"
 
@@ -18,9 +19,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER_BYTES_MAX  (64u << 10)
-#define CONNECT_TIMEOUT_S 10L
-#define TIMEOUT_S         60L
+#define ANSWER_BYTES_MAX   (64u << 10)
+#define CONNECT_TIMEOUT_S  10L
+#define TIMEOUT_S          60L
+#define DETAIL_COLUMNS_MAX 240
 
 struct sender {
 	const struct push_options *options;
@@ -46,8 +48,13 @@ struct sender {
 
 static void say(const struct sender *sender, const char *words, const char *detail)
 {
+	char shown[PRINTABLE_BYTES(DETAIL_COLUMNS_MAX)] = "";
+
+	/* libcurl's words may quote the receiver. */
+	if (detail)
+		(void)printable_fit(shown, sizeof(shown), detail, DETAIL_COLUMNS_MAX, false);
 	fprintf(stderr, "pieprofd: push to %s:%s: %s%s%s\n", sender->options->url.host,
-		sender->options->url.port, words, detail ? ": " : "", detail ? detail : "");
+		sender->options->url.port, words, detail ? ": " : "", shown);
 }
 
 static void show_counts(struct sender *sender)
