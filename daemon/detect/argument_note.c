@@ -42,8 +42,10 @@ static bool is_copied(const struct argument_site *site, const struct fingerprint
 static bool is_hashable(const struct fingerprint *print)
 {
 	switch (print->kind) {
-	case CONTENT_LIST:
 	case CONTENT_DICT:
+		/* **kwargs of a call without any. */
+		return !print->size && print->whole;
+	case CONTENT_LIST:
 	case CONTENT_BYTEARRAY:
 	case CONTENT_ARRAY:
 	case CONTENT_SET:

@@ -111,12 +111,61 @@ static void test_caches(void **state)
 	}
 }
 
+/* What is not read is the same whatever it is; what is read by attributes can be a key. */
+static void test_what_is_read(void **state)
+{
+	const struct operand_value value = { .role = OPERAND_VALUE, .state = OPERAND_IS_OBJECT };
+	struct fingerprint print = {
+		.kind = CONTENT_OBJECT, .object = 1, .content = 5, .shape = "Thing"
+	};
+	struct fingerprint other = { .kind = CONTENT_LIST,
+				     .object = 2,
+				     .content = 6,
+				     .size = 9,
+				     .opaque = true,
+				     .shape = "list(9)" };
+	struct noted first = { 0 }, second = { 0 };
+
+	(void)state;
+	argument_note_unused(&first.frame, &first.site, 0, &value, &print);
+	argument_note_unused(&second.frame, &second.site, 0, &value, &other);
+	assert_int_equal(first.frame.contents, second.frame.contents);
+	assert_int_equal(first.frame.objects, second.frame.objects);
+	assert_int_equal(second.frame.flags, 0);
+	assert_int_equal(second.frame.largest, 0);
+	assert_true(first.site.operands[0].hashable && second.site.operands[0].hashable);
+	note(&first, OPERAND_VALUE, CONTENT_OBJECT, "Thing", 1, 5);
+	first.site.operand_count = 1;
+	assert_false(argument_reads_attributes(&first.site));
+	assert_false(first.site.operands[0].hashable);
+	print.keyed = true;
+	argument_note_operand(&first.frame, &first.site, 0, &value, &print);
+	assert_true(argument_reads_attributes(&first.site));
+	assert_true(first.site.operands[0].hashable);
+}
+
+/* f(x, **kwargs) called without any can be told apart by x; with some, it is what a dict holds. */
+static void test_no_keywords(void **state)
+{
+	const struct operand_value value = { .role = OPERAND_VALUE, .state = OPERAND_IS_OBJECT };
+	struct fingerprint print = { .kind = CONTENT_DICT, .whole = true, .shape = "dict(0)" };
+	struct noted noted = { 0 };
+
+	(void)state;
+	argument_note_operand(&noted.frame, &noted.site, 0, &value, &print);
+	assert_true(noted.site.operands[0].hashable);
+	print.size = 1;
+	argument_note_operand(&noted.frame, &noted.site, 0, &value, &print);
+	assert_false(noted.site.operands[0].hashable);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign), cmocka_unit_test(test_copied_dict),
-		cmocka_unit_test(test_match),   cmocka_unit_test(test_class_methods),
-		cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_foreign),     cmocka_unit_test(test_copied_dict),
+		cmocka_unit_test(test_match),       cmocka_unit_test(test_class_methods),
+		cmocka_unit_test(test_caches),      cmocka_unit_test(test_what_is_read),
+		cmocka_unit_test(test_no_keywords),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
