@@ -5,51 +5,12 @@ those is the fold of all.
 
     python3 dask_fold.py OUTPUT.pieprof RECORDING... | @NAMES
 
-Behind a dask.distributed.Client, leave scheduler= away: workers must see the recordings by the same names (a shared or mounted object store) and have pieprofd.
+Behind a dask.distributed.Client, leave scheduler= away: workers must have recording_parts.py on their path, see the recordings by the same names (a shared or mounted object store) and have pieprofd.
 """
-
-import os
-import subprocess
-import sys
-import tempfile
 
 from dask import compute, delayed
 
-PART = 500
-PIEPROFD = os.environ.get("PIEPROFD", "pieprofd")
-
-
-@delayed
-def fold(names):
-    """A recording of all of these, as bytes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "part.pieprof")
-        subprocess.run([PIEPROFD, "report", "@-", "-q", "-o", path], input="\0".join(names) + "\0", text=True, check=True)
-        with open(path, "rb") as file:
-            return file.read()
-
-
-def names_of(words):
-    """Recordings of the words; @FILE has a name in each line."""
-    for word in words:
-        if word.startswith("@"):
-            with open(word[1:], encoding="utf-8") as file:
-                yield from (line.rstrip("\n") for line in file if line.strip())
-        else:
-            yield word
-
-
-def main():
-    output, names = sys.argv[1], list(names_of(sys.argv[2:]))
-    parts = compute(*[fold(names[i:i + PART]) for i in range(0, len(names), PART)], scheduler="processes")
-    with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for number, part in enumerate(parts):
-            paths.append(os.path.join(folder, "%d.pieprof" % number))
-            with open(paths[-1], "wb") as file:
-                file.write(part)
-        subprocess.run([PIEPROFD, "report", "@-", "-q", "-o", output], input="\0".join(paths) + "\0", text=True, check=True)
-
+from recording_parts import fold, run
 
 if __name__ == "__main__":
-    main()
+    run(lambda parts: compute(*[delayed(fold)(names) for names in parts], scheduler="processes"))
