@@ -96,7 +96,8 @@ static enum exit_code group_recordings(struct fleet_table *table)
 			return EXIT_INTERNAL;
 		}
 	}
-	qsort(table->rows, table->count, sizeof(table->rows[0]), by_time);
+	if (table->count > 1)
+		qsort(table->rows, table->count, sizeof(table->rows[0]), by_time);
 	return EXIT_OK;
 }
 
