@@ -29,7 +29,7 @@ LINE = 3
 # The extension of what --format and serve call so.
 FORMATS = {"text": "txt", "json": "json", "html": "html", "recording": "pieprof", "collapsed": "folded",
            "pprof": "pb.gz", "speedscope": "speedscope.json", "firefox": "firefox.json", "sarif": "sarif",
-           "github": "github.txt", "markdown": "md"}
+           "github": "github.txt", "markdown": "md", "jsonl": "jsonl"}
 
 # Reports that have the text of source lines; the others have names alone.
 WITH_SOURCE = ("txt", "json", "html", "pieprof")

@@ -520,7 +520,7 @@ def test_control():
             check("undisturbed" in pieprofd("report", recording).stdout, "the snapshot as a report")
             refusal = server.get("/control/snapshot?format=exe", 400, method="POST").decode()
             check_equal(refusal, "format: expected one of text, json, collapsed, pprof, speedscope, firefox, html, "
-                        "recording, sarif, github, markdown\n", "the refusal of a format")
+                        "recording, sarif, github, markdown, jsonl\n", "the refusal of a format")
             # It is refused unread.
             server.get("/control/start", 413, method="POST", Content_Length="4")
             for _ in range(2):

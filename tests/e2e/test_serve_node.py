@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import check, check_sampled, default_interpreter, pieprofd, wait_until
+from harness import alone, check, check_sampled, default_interpreter, pieprofd, wait_until
 from test_serve import Server, raw_profile
 from test_serve_several import metric
 
@@ -26,6 +26,7 @@ def light_worker():
         process.wait()
 
 
+@alone  # whatever is Python is taken, other tests' targets, too
 def test_all_take_turns():
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         workers = [stack.enter_context(light_worker()) for _ in range(WORKERS)]

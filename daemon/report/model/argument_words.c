@@ -285,9 +285,12 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				what, operands, summary->distinct, cache_advice(words->site));
 		return arena_format(arena,
 				    "%s is called with only %" PRIu32
-				    " different sets of arguments in %" PRIu64 " samples of it: %s",
-				    what, summary->distinct, summary->judged,
-				    cache_advice(words->site));
+				    " different sets of %s in %" PRIu64 " samples of it: %s",
+				    what, summary->distinct,
+				    argument_reads_attributes(words->site)
+					    ? "attributes of its object"
+					    : "arguments",
+				    summary->judged, cache_advice(words->site));
 	case ARGUMENT_GROWING:
 		if (2 * words->site->shifted > words->site->compared)
 			return arena_format(
