@@ -48,12 +48,21 @@ static void explain_tracer(pid_t pid, pid_t tracer, struct error *error)
 		tracer);
 }
 
+/* A process that has let go of its memory is refused like one that may not be looked at. */
+static bool is_exiting(pid_t pid)
+{
+	char path[PROCFS_PATH_SIZE], link;
+
+	procfs_living_path(path, pid, "exe");
+	return readlink(path, &link, sizeof(link)) < 0 && (errno == ENOENT || errno == ESRCH);
+}
+
 void preflight_explain_seize(pid_t pid, int failure, struct error *error)
 {
 	struct process_status target, self;
 	int yama;
 
-	if (failure == -ESRCH || procfs_read_status(pid, 0, &target)) {
+	if (failure == -ESRCH || procfs_read_status(pid, 0, &target) || is_exiting(pid)) {
 		error_set(error, EXIT_NO_TARGET, "there is no process %d", pid);
 		error_set_cure(error,
 			       "Check the id with `ps`; in a container, the process must be in the "
