@@ -298,7 +298,10 @@ static const struct rule http_rules[] = {
 	ANY(epoll_pwait),
 	ANY(eventfd2),
 	ANY(pipe2),
-	/* A thread, and its name. */
+};
+
+/* A thread, its name, and sockets that do not wait. */
+static const struct rule thread_rules[] = {
 	ONLY(clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM),
 	ONLY(prctl, 0, UINT32_MAX, PR_SET_NAME),
 	{ .call = SYS_ioctl, .argument = 1, .mask = UINT32_MAX, .value = FIONBIO },
@@ -327,9 +330,6 @@ static const struct rule sender_rules[] = {
 	ANY(rmdir),
 	ANY(pipe2),
 	ANY(eventfd2),
-	ONLY(clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM),
-	ONLY(prctl, 0, UINT32_MAX, PR_SET_NAME),
-	{ .call = SYS_ioctl, .argument = 1, .mask = UINT32_MAX, .value = FIONBIO },
 };
 
 static const struct rule memory_rules[] = { ANY(process_vm_readv) };
@@ -416,18 +416,18 @@ int confinement_filter_files(void)
 
 int confinement_filter_sender(void)
 {
-	const struct rules tables[] = { RULES(common_rules), RULES(file_rules),
-					RULES(sender_rules) };
+	const struct rules tables[] = { RULES(common_rules), RULES(file_rules), RULES(sender_rules),
+					RULES(thread_rules) };
 
-	return filter_install(tables, 3);
+	return filter_install(tables, 4);
 }
 
 int confinement_filter_http(bool reads_target)
 {
-	const struct rules tables[] = { RULES(common_rules), RULES(http_rules),
+	const struct rules tables[] = { RULES(common_rules), RULES(http_rules), RULES(thread_rules),
 					RULES(memory_rules) };
 
-	return filter_install(tables, reads_target ? 3 : 2);
+	return filter_install(tables, reads_target ? 4 : 3);
 }
 
 #endif

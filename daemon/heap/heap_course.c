@@ -310,17 +310,23 @@ void heap_course_destroy(struct heap_course *course)
 	free(course);
 }
 
+/* Without a watch there are none. */
+static size_t watched_of(const struct heap_course *course, const struct heap_watched **ret_watched)
+{
+	size_t count = 0;
+
+	*ret_watched = course->watch ? heap_watch_results(course->watch, &count) : NULL;
+	return count;
+}
+
 const struct heap_watched *heap_course_watched(const struct heap_course *course,
 					       const struct heap_snapshot *last,
 					       const struct heap_grower *grower)
 {
 	const struct heap_container *container = &last->containers.items[grower->container];
 	const struct heap_watched *watched;
-	size_t count;
+	size_t count = watched_of(course, &watched);
 
-	if (!course->watch)
-		return NULL;
-	watched = heap_watch_results(course->watch, &count);
 	for (size_t i = 0; i < count; i++)
 		if (watched[i].container.address == container->address &&
 		    watched[i].container.type == container->type)
@@ -347,11 +353,8 @@ static bool is_believed(const struct heap_watched *watched, size_t count,
 const struct heap_watched *heap_course_made(const struct heap_course *course, size_t number)
 {
 	const struct heap_watched *watched;
-	size_t count;
+	size_t count = watched_of(course, &watched);
 
-	if (!course->watch)
-		return NULL;
-	watched = heap_watch_results(course->watch, &count);
 	for (size_t i = 0; i < count; i++)
 		if (watched[i].made.type && is_believed(watched, count, &watched[i]) && !number--)
 			return &watched[i];
