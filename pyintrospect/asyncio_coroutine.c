@@ -7,7 +7,7 @@
  */
 #include "pyintrospect/asyncio_coroutine.h"
 
-#include "pyintrospect/code_cache.h"
+#include "pyintrospect/code_at.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/object_type.h"
 #include "pyintrospect/runtime_internal.h"
@@ -52,26 +52,6 @@ struct suspended {
 static uint64_t untagged(const struct python_runtime *runtime, uint64_t pointer)
 {
 	return runtime->layout.minor >= FIRST_MINOR_TAGGED ? pointer & ~POINTER_TAGS : pointer;
-}
-
-static int resolve_coroutine_code(struct python_runtime *runtime, remote_addr address,
-				  const struct python_code **ret_code)
-{
-	struct remote_copy *copy = &runtime->copy;
-	const uint8_t *head;
-	int error;
-
-	remote_copy_begin(copy, NULL);
-	error = remote_copy_read(copy, address, runtime->sizes.code, &head);
-	if (error)
-		return error;
-	if (field_u64(head, runtime->layout.offsets.object_type) != runtime->code_type)
-		return -EBADMSG;
-	code_cache_want(runtime->codes, &runtime->layout, address, head, copy);
-	error = remote_copy_fetch(copy);
-	return error ? error
-		     : code_cache_resolve(runtime->codes, &runtime->layout, address, head, copy,
-					  ret_code);
 }
 
 /* To 3.10: does the frame wait in `yield from`, by the instruction it is at? */
@@ -175,7 +155,7 @@ static int read_suspended(struct python_runtime *runtime, remote_addr coroutine,
 	if (error)
 		return error;
 	code = untagged(runtime, field_u64(bytes, runtime->layout.offsets.frame_code));
-	error = resolve_coroutine_code(runtime, code, &suspended.frame.code);
+	error = code_at(runtime, code, &suspended.frame.code);
 	if (error)
 		return error;
 	at = instruction_of(runtime, bytes, code);

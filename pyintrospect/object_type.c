@@ -34,13 +34,18 @@ bool python_type_is(const struct python_runtime *runtime, remote_addr type, cons
 	return check_type_name(runtime, type, name) == 0;
 }
 
+int python_object_type(const struct python_runtime *runtime, remote_addr object,
+		       remote_addr *ret_type)
+{
+	return memory_read_u64(runtime->reader,
+			       object + (uint64_t)runtime->layout.offsets.object_type, ret_type);
+}
+
 bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type)
 {
 	remote_addr address;
 
-	return memory_read_u64(runtime->reader,
-			       object + (uint64_t)runtime->layout.offsets.object_type,
-			       &address) == 0 &&
+	return python_object_type(runtime, object, &address) == 0 &&
 	       check_type_name(runtime, address, type) == 0;
 }
 

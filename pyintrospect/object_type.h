@@ -9,6 +9,11 @@
 
 struct python_runtime;
 
+/* Where an object's type lies; 0 or what the reader said. */
+__attribute__((warn_unused_result)) int python_object_type(const struct python_runtime *runtime,
+							   remote_addr object,
+							   remote_addr *ret_type);
+
 /* Is this an instance of the type of this name, and of no subclass? */
 bool python_object_is(const struct python_runtime *runtime, remote_addr object, const char *type);
 

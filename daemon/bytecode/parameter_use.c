@@ -41,15 +41,12 @@ static bool add_attribute(const struct bytecode *bytecode, size_t index, struct 
 {
 	uint32_t name;
 
-	if (!is_named(bytecode, index, "LOAD_ATTR"))
+	if (!is_named(bytecode, index, "LOAD_ATTR") && !is_named(bytecode, index, "LOAD_METHOD"))
 		return false;
 	name = bytecode->instructions[index].argument;
 	/* 3.12+: the lowest bit says that a method is called. */
-	if (bytecode->code->minor >= 12) {
-		if (name & 1)
-			return false;
+	if (bytecode->code->minor >= 12)
 		name >>= 1;
-	}
 	for (uint32_t i = 0; i < use->count; i++)
 		if (use->names[i] == name)
 			return true;

@@ -14,8 +14,9 @@
 #define PARAMETER_ATTRIBUTES_MAX 8
 
 struct parameter_use {
-	bool whole;     /* it is passed on, assigned, called a method of, captured ... */
-	uint32_t count; /* else: attributes that are loaded from it; 0: it is not used */
+	bool whole;     /* it is passed on, assigned, captured ... */
+	uint32_t count; /* else: attributes and methods that are loaded from it; 0: it is not used
+			 */
 	uint32_t names[PARAMETER_ATTRIBUTES_MAX]; /* indices in PYTHON_NAMES, each once */
 };
 

@@ -77,21 +77,56 @@ static remote_addr dict_place(const struct content_type *type, const struct cont
 	return offset < 16 ? 0 : node->object + (uint64_t)offset;
 }
 
+static bool is_among(remote_addr key, const struct content_choice *choice)
+{
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->names[i] == key)
+			return true;
+	return false;
+}
+
+/* Those that count alone, of the attributes of an object that was asked for itself; NULL: all do. */
+static const struct content_choice *choice_of(const struct fingerprints *set,
+					      const struct content_node *node)
+{
+	const struct content_choice *choice = &set->choices[node->root];
+	uint64_t slots = content_type_of(set, node)->slots;
+
+	if (!choice->count || node->parent - 1 != node->root)
+		return NULL;
+	/* A slot that nothing is known of. */
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->names[i] < SLOT_WORDS && !(slots >> choice->names[i] & 1))
+			return NULL;
+	return choice;
+}
+
+/* Of those chosen, what no slot has. */
+static size_t names_in_dict(const struct content_choice *choice)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < choice->count; i++)
+		count += choice->names[i] >= SLOT_WORDS;
+	return count;
+}
+
 /* Those in slots that were read with the head, and how many words others need. */
 static size_t add_slots(struct fingerprints *set, struct content_node *node,
 			const struct content_type *type, const uint8_t *words, size_t first,
 			size_t count)
 {
+	const struct content_choice *choice = choice_of(set, node);
 	size_t last = 0;
 
-	for (size_t i = 0; i < 64; i++) {
+	for (size_t i = 0; i < SLOT_WORDS; i++) {
 		struct content_node *child;
 		uint64_t value;
 
 		if (!(type->slots >> i & 1))
 			continue;
 		last = i + 1;
-		if (i < first || i >= first + count)
+		if (i < first || i >= first + count || (choice && !is_among(i, choice)))
 			continue;
 		memcpy(&value, words + 8 * (i - first), sizeof(value));
 		child = value ? content_child(set, node, value) : NULL;
@@ -106,6 +141,7 @@ static size_t add_slots(struct fingerprints *set, struct content_node *node,
 void content_add_attributes(struct fingerprints *set, struct content_node *node)
 {
 	const struct content_type *type = content_type_of(set, node);
+	const struct content_choice *choice;
 	struct content_node *child;
 	remote_addr place = 0;
 
@@ -128,6 +164,8 @@ void content_add_attributes(struct fingerprints *set, struct content_node *node)
 	child->type_address = node->type_address;
 	child->place = place;
 	child->depth = node->depth;
+	choice = choice_of(set, child);
+	child->chosen = choice && !names_in_dict(choice);
 	(void)add_slots(set, child, type, node->head + 16, 0, HEAD_SLOTS);
 }
 
@@ -135,7 +173,7 @@ void content_add_attributes(struct fingerprints *set, struct content_node *node)
 static void ask_first(struct fingerprints *set, struct content_node *node,
 		      const struct content_type *type)
 {
-	size_t slots = 64 - (type->slots ? (size_t)__builtin_clzll(type->slots) : 64);
+	size_t slots = SLOT_WORDS - (type->slots ? (size_t)__builtin_clzll(type->slots) : SLOT_WORDS);
 	bool given = true;
 
 	if (managed(set, type)) {
@@ -360,14 +398,6 @@ static remote_addr attribute_key_of(const struct fingerprints *set, const struct
 	return arena_word(set, node->entries_at + (uint32_t)(node->hashed ? 24 * i + 8 : 16 * i));
 }
 
-static bool is_among(remote_addr key, const struct content_choice *choice)
-{
-	for (size_t i = 0; i < choice->count; i++)
-		if (choice->names[i] == key)
-			return true;
-	return false;
-}
-
 static remote_addr attribute_value_of(const struct fingerprints *set,
 				      const struct content_node *node, size_t i)
 {
@@ -377,26 +407,23 @@ static remote_addr attribute_value_of(const struct fingerprints *set,
 			  node->entries_at + (uint32_t)(node->hashed ? 24 * i + 16 : 16 * i + 8));
 }
 
-/* Those that count alone, of an object that was asked for itself; NULL: all do. */
-static const struct content_choice *choice_of(const struct fingerprints *set,
-					      const struct content_node *node,
-					      const struct content_type *type)
+/* The choice that there is, if all of it that no slot has is in the dict; NULL: all count. */
+static const struct content_choice *choice_in_dict(const struct fingerprints *set,
+						   const struct content_node *node)
 {
-	const struct content_choice *choice = &set->choices[node->root];
+	const struct content_choice *choice = choice_of(set, node);
 	size_t found = 0;
 
-	if (!choice->count || type->slots || node->parent - 1 != node->root)
-		return NULL;
-	for (size_t i = 0; i < node->counted; i++)
+	for (size_t i = 0; choice && i < node->counted; i++)
 		found += attribute_value_of(set, node, i) &&
 			 is_among(attribute_key_of(set, node, i), choice);
-	return found == choice->count ? choice : NULL;
+	return choice && found == names_in_dict(choice) ? choice : NULL;
 }
 
 static void add_attributes(struct fingerprints *set, struct content_node *node,
 			   const struct content_type *type)
 {
-	const struct content_choice *choice = choice_of(set, node, type);
+	const struct content_choice *choice = choice_in_dict(set, node);
 
 	for (size_t i = 0; i < node->counted; i++) {
 		remote_addr key = attribute_key_of(set, node, i);

@@ -30,8 +30,6 @@ enum {
 	MEMBER_IS_SLOT = 16, /* T_OBJECT_EX */
 	MEMBERS_MAX = 32,
 	MEMBER_NAME = 16, /* bytes of a name that are looked at */
-	OBJECT_HEAD = 16,
-	SLOT_WORDS = 64,
 };
 
 #define FLAG_HEAP_TYPE     (1u << 9)

@@ -180,6 +180,17 @@ void fingerprints_only(struct fingerprints *set, size_t index, const remote_addr
 		set->choices[index] = (struct content_choice){ names, count };
 }
 
+bool fingerprint_slot_exists(uint64_t offset)
+{
+	return offset >= OBJECT_HEAD && offset % 8 == 0 && offset < OBJECT_HEAD + 8 * SLOT_WORDS;
+}
+
+/* Their numbers are no addresses. */
+remote_addr fingerprint_slot(uint64_t offset)
+{
+	return (offset - OBJECT_HEAD) / 8;
+}
+
 static void finish(struct content_node *node, enum content_kind kind)
 {
 	node->kind = (uint8_t)kind;

@@ -39,11 +39,15 @@ void fingerprints_begin(struct fingerprints *set, const remote_addr *objects, si
 
 /*
  * After fingerprints_begin(): of the object at index, these attributes alone count, by the
- * addresses of their names, which are borrowed until the numbers are asked for. If it has
- * not all of them in its dict (a property, a slot, one of its class), all count as ever.
+ * addresses of their names or as fingerprint_slot() says. The names are borrowed until the numbers
+ * are asked for. If it has not all of them that are no slots in its dict, all of that count.
  */
 void fingerprints_only(struct fingerprints *set, size_t index, const remote_addr *names,
 		       size_t count);
+
+/* For fingerprints_only(): the slot that lies so many bytes into the object. */
+bool fingerprint_slot_exists(uint64_t offset);
+remote_addr fingerprint_slot(uint64_t offset);
 
 /* What is to be read next, errors to be set; 0: no more. A bounded number of times. */
 size_t fingerprints_round(struct fingerprints *set, struct memory_range **ret_ranges);

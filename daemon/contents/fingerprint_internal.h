@@ -123,7 +123,13 @@ struct content_node {
 	uint8_t head[CONTENT_HEAD_SIZE];
 };
 
-/* Of one of the objects asked for, the attributes that count alone; count 0: all. */
+enum {
+	OBJECT_HEAD = 16,
+	SLOT_WORDS = 64, /* of an object behind its head: more are not looked at */
+};
+
+/* Of one of the objects asked for, the attributes that count alone; count 0: all. Numbers below
+ * SLOT_WORDS are slots. */
 struct content_choice {
 	const remote_addr *names; /* borrowed */
 	size_t count;

@@ -2,6 +2,7 @@
 #include "daemon/detect/argument_choice.h"
 
 #include "daemon/detect/argument_element.h"
+#include "pyintrospect/code_entry.h"
 
 /* Of a site's watches: what each should come to, and how dear one is that does not. */
 #define COMPARISONS_A_WATCH 2
@@ -76,19 +77,22 @@ struct argument_choice argument_choose(struct argument_log *log,
 		size_t watched = own[f];
 		bool row = is_worth_a_row(site);
 		uint32_t known = row ? 1 + site->rows : watched_so_far(site);
-		bool possible = site->comparable;
+		bool possible = site->comparable, at_entry = false;
 
-		/* What is awaited is called by another instruction: it is watched where it begins.
-		 */
+		/* What is awaited is called by another instruction, and what the function does not
+		 * read is no matter: it is watched where it begins. */
 		if (site->awaits) {
 			possible &= row && watched && frames[watched - 1].code->coroutine;
-			watched -= possible;
+			at_entry = possible;
+		} else if (site->of_part && f) {
+			at_entry = watched && code_entry(frames[watched - 1].code) >= 0;
 		}
+		watched -= at_entry;
 		/* Watches of rare sites, and of unreadable operands, come to nothing. */
 		if (possible && known < least) {
 			least = known;
 			choice = (struct argument_choice){ &frames[watched], sample->frames[f].site,
-							   row, site->awaits };
+							   row, at_entry };
 		}
 		known = entry == ID_NONE ? least
 					 : watched_so_far(&log->sites[entry]) / SITES_OF_AN_ENTRY;

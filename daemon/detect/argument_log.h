@@ -45,6 +45,7 @@ struct argument_site {
 	bool in_place;
 	bool of_callee;   /* the operands are what a Python function was called with */
 	bool of_library;  /* and that function is a library's */
+	bool of_part;     /* and does not read all of what it is given */
 	bool runs_frame;  /* a Python function is its call, by no way of C (3.11+) */
 	bool runs_python; /* a Python function runs in it, maybe called by way of C */
 	bool awaits;      /* that function is a coroutine, which another instruction called */

@@ -40,6 +40,7 @@ struct argument_sampler {
 	struct operand_sample operand_samples[OPERAND_FRAMES_MAX];
 	struct operand_sample later_samples[OPERAND_FRAMES_MAX]; /* of the same frames */
 	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
+	struct used_parameter uses[FINGERPRINT_OBJECTS_MAX]; /* what counts of them */
 	size_t object_count;
 };
 
@@ -182,42 +183,30 @@ static struct values values_of(const struct argument_sampler *sampler,
 	return (struct values){ own->operands, own->operand_count, NULL, false };
 }
 
-/* Of a function's arguments what it does not read does not count. */
-static void limit_attributes(struct argument_sampler *sampler, const struct values *values,
-			     size_t frames)
-{
-	size_t object = 0;
-
-	for (size_t i = 0; i < frames; i++)
-		for (size_t k = 0; k < values[i].count && k < ARGUMENT_OPERANDS_MAX; k++) {
-			const struct used_parameter *used;
-
-			if (values[i].items[k].state != OPERAND_IS_OBJECT)
-				continue;
-			used = used_parameter(sampler->used, values[i].callee, k);
-			if (used)
-				fingerprints_only(sampler->fingerprints, object, used->names,
-						  used->count);
-			object++;
-		}
-}
-
 static void read_contents(struct argument_sampler *sampler, const struct values *values,
 			  size_t frames, bool call_begins)
 {
 	struct memory_range *ranges;
-	size_t count;
+	size_t count = 0;
 
-	sampler->object_count = 0;
 	for (size_t i = 0; i < frames; i++)
-		for (size_t k = 0; k < values[i].count && k < ARGUMENT_OPERANDS_MAX; k++)
-			if (values[i].items[k].state == OPERAND_IS_OBJECT &&
-			    sampler->object_count < FINGERPRINT_OBJECTS_MAX)
-				sampler->objects[sampler->object_count++] =
-					values[i].items[k].object;
-	fingerprints_begin(sampler->fingerprints, sampler->objects, sampler->object_count,
-			   call_begins);
-	limit_attributes(sampler, values, frames);
+		for (size_t k = 0; k < values[i].count && k < ARGUMENT_OPERANDS_MAX; k++) {
+			if (values[i].items[k].state != OPERAND_IS_OBJECT ||
+			    count == FINGERPRINT_OBJECTS_MAX)
+				continue;
+			sampler->objects[count] = values[i].items[k].object;
+			/* Of a function's arguments what it does not read does not count. */
+			sampler->uses[count] =
+				used_parameter(sampler->used, values[i].callee, k,
+					       values[i].items[k].object);
+			count++;
+		}
+	sampler->object_count = count;
+	fingerprints_begin(sampler->fingerprints, sampler->objects, count, call_begins);
+	for (size_t i = 0; i < count; i++)
+		if (!sampler->uses[i].whole)
+			fingerprints_only(sampler->fingerprints, i, sampler->uses[i].names,
+					  sampler->uses[i].count);
 	while ((count = fingerprints_round(sampler->fingerprints, &ranges)))
 		if (memory_read_ranges(&sampler->target->reader, ranges, count))
 			break;
@@ -229,12 +218,14 @@ static void note_value(struct argument_sampler *sampler, struct argument_frame *
 		       size_t *object)
 {
 	const struct operand_value *value = &values->items[index];
-	const struct used_parameter *used = used_parameter(sampler->used, values->callee, index);
 	struct fingerprint print;
 
 	if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
+		const struct used_parameter *used = &sampler->uses[*object];
+
 		print = fingerprints_get(sampler->fingerprints, (*object)++);
-		if (used && !used->count) {
+		site->of_part |= !used->whole;
+		if (!used->whole && !used->count) {
 			argument_note_unused(frame, site, index, value, &print);
 			return;
 		}
@@ -488,6 +479,19 @@ bool argument_sampler_read_next(struct argument_sampler *sampler, const struct c
 		sampler, capture, sample->kind,
 		(struct values){ .items = sample->operands, .count = sample->operand_count },
 		ret_contents);
+}
+
+bool argument_sampler_is_called_from(const struct argument_sampler *sampler,
+				     const struct capture *capture, uint32_t id)
+{
+	const struct argument_site *site = &sampler->log.sites[id];
+	const struct python_frame *caller = &capture->python.frames[1];
+
+	/* Who awaits has called elsewhere. */
+	if (site->offset == ARGUMENT_ENTRY || site->awaits)
+		return true;
+	return capture->python.count > 1 && caller->code == site->code &&
+	       caller->instruction_offset == site->offset;
 }
 
 bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct capture *capture,

@@ -57,6 +57,9 @@ struct argument_contents {
 /* Of an instruction that the innermost frame is about to begin. False: some cannot be compared. */
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
 				int offset, struct argument_contents *ret_contents);
+/* Is the innermost frame's function called there, or the site no place of a call? */
+bool argument_sampler_is_called_from(const struct argument_sampler *sampler,
+				     const struct capture *capture, uint32_t id);
 /* Of the call that the innermost frame has begun with: its arguments. The same. */
 bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct capture *capture,
 				 struct argument_contents *ret_contents);

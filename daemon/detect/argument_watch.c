@@ -109,6 +109,9 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 	/* A loop comes back to the function's beginning: no call. */
 	if (watch->at_entry && known && frame->instruction_offset > watch->offset)
 		return is_over(watch, sampler, tracee);
+	if (watch->at_entry && known &&
+	    !argument_sampler_is_called_from(sampler, capture, watch->site))
+		return is_over(watch, sampler, tracee);
 	if (!watch->rip)
 		watch->rip = capture->registers.rip;
 	if (capture->registers.rip != watch->rip)

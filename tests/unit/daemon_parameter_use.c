@@ -94,9 +94,7 @@ static void test_what_is_read_of_a_parameter(void **state)
 		check_use(&compiled, "chained", SELF, "plan");
 		check_use(&compiled, "both", SELF, "plan");
 		check_use(&compiled, "both", OTHER, "rate");
-		/* 3.6 does not tell methods from attributes: no object has one in its dict. */
-		check_use(&compiled, "calls", SELF,
-			  pythons->items[i].minor > 6 ? NULL : "plan quotas");
+		check_use(&compiled, "calls", SELF, "plan quotas");
 		check_use(&compiled, "passes", SELF, NULL);
 		check_use(&compiled, "assigns", SELF, NULL);
 		check_use(&compiled, "adds", SELF, NULL);
