@@ -64,6 +64,14 @@ static uint32_t entry_to_watch(struct argument_log *log, const struct argument_s
 	return entry->several_callers ? id : ID_NONE;
 }
 
+/* A function that does not read all of what it is given is watched where it begins: what it does not
+ * read is no matter. */
+static bool begins_below(const struct argument_site *site, const struct python_frame *frames,
+			 size_t watched, unsigned f)
+{
+	return site->of_part && f && watched && code_entry(frames[watched - 1].code) >= 0;
+}
+
 struct argument_choice argument_choose(struct argument_log *log,
 				       const struct argument_sample *sample, const size_t *own,
 				       const struct python_frame *frames)
@@ -77,22 +85,19 @@ struct argument_choice argument_choose(struct argument_log *log,
 		size_t watched = own[f];
 		bool row = is_worth_a_row(site);
 		uint32_t known = row ? 1 + site->rows : watched_so_far(site);
-		bool possible = site->comparable, at_entry = false;
+		bool possible = site->comparable;
 
-		/* What is awaited is called by another instruction, and what the function does not
-		 * read is no matter: it is watched where it begins. */
-		if (site->awaits) {
+		/* What is awaited is called by another instruction: it is watched where it begins.
+		 */
+		if (site->awaits)
 			possible &= row && watched && frames[watched - 1].code->coroutine;
-			at_entry = possible;
-		} else if (site->of_part && f) {
-			at_entry = watched && code_entry(frames[watched - 1].code) >= 0;
-		}
-		watched -= at_entry;
 		/* Watches of rare sites, and of unreadable operands, come to nothing. */
 		if (possible && known < least) {
+			bool at_entry = site->awaits || begins_below(site, frames, watched, f);
+
 			least = known;
-			choice = (struct argument_choice){ &frames[watched], sample->frames[f].site,
-							   row, at_entry };
+			choice = (struct argument_choice){ &frames[watched - at_entry],
+							   sample->frames[f].site, row, at_entry };
 		}
 		known = entry == ID_NONE ? least
 					 : watched_so_far(&log->sites[entry]) / SITES_OF_AN_ENTRY;

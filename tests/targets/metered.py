@@ -16,13 +16,21 @@ class Meter(object):
         self.plan, self.zone, self.changed = plan, zone, 0
         self.used, self.bill, self.readings = 0, 0.0, []
 
+    # What they read counts as what the method reads that asks them.
+    def words(self):
+        return self.plan.split()
+
+    @property
+    def factor(self):
+        return 1 + self.zone / 100.0
+
     def tariff(self):
-        words = self.plan.split()
+        words = self.words()
         found = {}
         for hour in range(24):
             name = "night" if hour < 6 else "peak" if 17 <= hour < 21 else "day"
             price = float(words[words.index(name) + 1])
-            found[hour] = round(price * (1 + self.zone / 100.0), 6)
+            found[hour] = round(price * self.factor, 6)
         return found
 
     def known_tariff(self):

@@ -123,12 +123,39 @@ static void test_awaited(void **state)
 	argument_log_deinit(&stack.log);
 }
 
+/* What the function does not read is no matter where it begins. */
+static void test_of_part(void **state)
+{
+	/* RESUME, NOP, RETURN_VALUE of 3.11 */
+	static const uint8_t bytecode[] = { 151, 0, 9, 0, 83, 0 };
+	struct argument_choice choice;
+	struct stack stack;
+
+	(void)state;
+	set_up(&stack);
+	make_comparable(&stack, stack.outer);
+	site_of(&stack, stack.outer)->of_part = true;
+	stack.codes[0].minor = 11;
+	/* A function that begins nowhere: the call itself is watched. */
+	choice = choose(&stack);
+	assert_ptr_equal(choice.frame, &stack.frames[1]);
+	assert_false(choice.at_entry);
+	stack.codes[0].bytecode = bytecode;
+	stack.codes[0].bytecode_size = sizeof(bytecode);
+	choice = choose(&stack);
+	assert_ptr_equal(choice.frame, &stack.frames[0]);
+	assert_int_equal(choice.site, stack.outer);
+	assert_true(choice.at_entry);
+	argument_log_deinit(&stack.log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_least_known),
 		cmocka_unit_test(test_row),
 		cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_of_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

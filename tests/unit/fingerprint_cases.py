@@ -390,6 +390,25 @@ only(0, 1, Account("Ann", 2.5, [1]), Account("Ann", 3.5, [1]), "owner", "rate")
 only(1, 0, Account("Ann", 2.5, [1]), Account("Bob", 2.5, [1]), "log")
 only(0, 0, Account("Ann", 2.5, [1]), Account("Ann", 2.5, [1, 2]), "owner", "total")
 only(0, 0, Account("Ann", 2.5, [1]), Account("Ann", 2.5, [1, 2]), "owner", "kind")
+
+
+class Slotted(object):
+    __slots__ = ("a", "b", "c")
+
+    def __init__(self, *values):
+        self.a, self.b, self.c = values
+
+
+def only_slots(same, keyed, left, right, *slots):
+    keep.append((left, right))
+    os.write(1, ("ONLY %d %d %d %d %s\n" % (same, keyed, id(left), id(right), " ".join(map(str, slots)))).encode())
+
+
+# By the number of the word behind the head.
+only_slots(1, 1, Slotted("Ann", 2.5, [1]), Slotted("Ann", 2.5, [1, 2]), 0, 1)
+only_slots(0, 1, Slotted("Ann", 2.5, [1]), Slotted("Ann", 3.5, [1]), 0, 1)
+only_slots(1, 0, Slotted("Ann", 2.5, [1]), Slotted("Bob", 2.5, [1]), 2)
+only_slots(0, 0, Slotted("Ann", 2.5, [1]), Slotted("Bob", 2.5, [1]), 2, 40)
 say("SIZE 300", dict.fromkeys(range(300)).values())
 numpy = package("numpy")
 if numpy:
