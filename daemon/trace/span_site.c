@@ -146,7 +146,8 @@ static int find_function(const struct span *span, const struct elf_image *image,
 			      "would end the process",
 			      "Probe a function with a C interface.", error);
 	match = find_symbol(image, span->function, false);
-	if (!add_functions(image, &match, site))
+	/* An old version of it may be one function. */
+	if (!match.indirect && !add_functions(image, &match, site))
 		return 0;
 	if (match.indirect)
 		return refuse(span,

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/trace/trace_recorder.h"
 
-#include "attach/mapped_file.h"
 #include "attach/mpi_probes.h"
-#include "attach/process_memory.h"
 #include "attach/procfs.h"
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/pid_list.h"
-#include "daemon/report/encode/escape.h"
 #include "daemon/session/descendants.h"
+#include "daemon/trace/library_list.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/path_reader.h"
 #include "daemon/trace/rank.h"
@@ -20,9 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIBRARIES_MAX 8
-/* Of Open MPI's enumeration: MPI_Init has not returned. */
-#define STATE_INITIALISED 2
 /* A process without a library is looked at less and less often, at last so. */
 #define PAUSE_MAX_NS (500 * NS_PER_MS)
 /* Pauses between looks at /proc, as multiples of the CPU time that the last one took. */
@@ -45,8 +40,7 @@ struct trace_recorder {
 	struct impersonator *impersonator;
 	const struct span_list *spans;
 	struct mpi_probes *probes;
-	struct mpi_library *libraries[LIBRARIES_MAX];
-	size_t library_count;
+	struct library_list libraries;
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;
 	struct trace_process **processes;
@@ -111,8 +105,7 @@ void trace_recorder_destroy(struct trace_recorder *recorder)
 	for (size_t i = 0; i < recorder->process_count; i++)
 		trace_process_destroy(recorder->processes[i]);
 	call_paths_deinit(&recorder->paths);
-	for (size_t i = 0; i < recorder->library_count; i++)
-		mpi_library_close(recorder->libraries[i]);
+	library_list_deinit(&recorder->libraries);
 	free(recorder->processes);
 	free(recorder->candidates);
 	pid_list_deinit(&recorder->found);
@@ -182,64 +175,6 @@ static void take_all(struct trace_recorder *recorder, int timeout_ms)
 	mpi_probes_read(recorder->probes, &taker, timeout_ms);
 }
 
-/* ---- libraries ---- */
-
-static struct mpi_library *known_library(const struct trace_recorder *recorder,
-					 const struct mapping *mapping)
-{
-	for (size_t i = 0; i < recorder->library_count; i++)
-		if (recorder->libraries[i]->inode == mapping->inode &&
-		    recorder->libraries[i]->device == mapping->device)
-			return recorder->libraries[i];
-	return NULL;
-}
-
-/* 0, -ENODATA: it has none mapped, or a negative errno. */
-static int find_library(struct trace_recorder *recorder, pid_t pid,
-			struct mapping_list *ret_mappings, struct mpi_library **ret_library)
-{
-	const struct mapped_files files = { pid, recorder->impersonator };
-	const struct mapping_opener opener = mapped_files_opener(&files);
-	const struct mapping *mapping;
-	int error = procfs_read_mappings(pid, ret_mappings);
-
-	if (error)
-		return error;
-	mapping = mpi_library_find(ret_mappings);
-	if (!mapping)
-		return -ENODATA;
-	*ret_library = known_library(recorder, mapping);
-	if (*ret_library)
-		return 0;
-	if (recorder->library_count == LIBRARIES_MAX)
-		return -E2BIG;
-	error = opener.open(opener.context, mapping);
-	if (error >= 0)
-		error = mpi_library_open(mapping, error, ret_library);
-	if (!error)
-		recorder->libraries[recorder->library_count++] = *ret_library;
-	return error;
-}
-
-/* Nothing can have been sent yet. */
-static bool is_before_init(const struct mpi_library *library, pid_t pid,
-			   const struct mapping_list *mappings)
-{
-	uint64_t address = mpi_library_state(library, mappings);
-	struct process_memory memory;
-	struct memory_reader reader;
-	int32_t state;
-	int error;
-
-	if (!address)
-		return false;
-	process_memory_init(&memory, pid);
-	reader = process_memory_reader(&memory);
-	error = memory_read(&reader, address, &state, sizeof(state));
-	process_memory_deinit(&memory);
-	return !error && state >= 0 && state < STATE_INITIALISED;
-}
-
 /* ---- processes ---- */
 
 /* Its interpreter: from then on, its calls come with their Python lines. */
@@ -287,12 +222,14 @@ static void look_at_libraries(struct trace_recorder *recorder, struct trace_proc
 	span_watches_look(process->spans, recorder->spans, &spans, now_ns);
 	if (process->complete || now_ns < process->spans_next_ns)
 		return;
-	failure = find_library(recorder, process->pid, &mappings, &library);
+	failure = library_list_find(&recorder->libraries, process->pid, recorder->impersonator,
+				    &mappings, &library);
 	if (!failure && !process->library &&
 	    !mpi_probes_add_places(recorder->probes, process->slot, process->pid, library->fd,
 				   library->places, library->place_count, &library->layout)) {
 		trace_process_set_library(process, library);
-		process->from_beginning = is_before_init(library, process->pid, &mappings);
+		process->from_beginning =
+			mpi_library_is_before_init(library, process->pid, &mappings);
 	}
 	failure = span_watches_set(process->spans, recorder->spans, &spans, &mappings, &error);
 	process->complete = !failure && process->library;
@@ -332,7 +269,8 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 		mpi_probes_record(recorder->probes, process->slot, true);
 	}
 	/* Asked when the probes are there: what it may do from now on is seen. */
-	process->from_beginning = library && (!mappings || is_before_init(library, pid, mappings));
+	process->from_beginning =
+		library && (!mappings || mpi_library_is_before_init(library, pid, mappings));
 	if (mappings)
 		look_at_python(recorder, process);
 	process->complete = library && !recorder->spans->count;
@@ -387,7 +325,8 @@ int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error 
 	int failure = procfs_read_times(pid, 0, &times);
 
 	if (!failure)
-		failure = find_library(recorder, pid, &mappings, &library);
+		failure = library_list_find(&recorder->libraries, pid, recorder->impersonator,
+					    &mappings, &library);
 	if ((failure == -ENODATA || failure == -ENOEXEC) && recorder->spans->count) {
 		library = NULL;
 		failure = 0;
@@ -458,19 +397,6 @@ static bool is_child_of_rank(const struct trace_recorder *recorder, pid_t pid)
 	return false;
 }
 
-/* Of a launcher's processes, those are meant that run Python, and not the shells between. */
-static bool runs_python(const struct mapping_list *mappings)
-{
-	for (size_t i = 0; i < mappings->count; i++) {
-		const char *name = path_last(mappings->mappings[i].path);
-
-		if (mappings->mappings[i].inode &&
-		    (!strncmp(name, "python", 6) || !strncmp(name, "libpython", 9)))
-			return true;
-	}
-	return false;
-}
-
 static void try_candidate(struct trace_recorder *recorder, struct candidate *candidate)
 {
 	struct mapping_list mappings = { 0 };
@@ -479,15 +405,16 @@ static void try_candidate(struct trace_recorder *recorder, struct candidate *can
 	int error;
 
 	/* The same job, by all likelihood: its probes wait for it. */
-	if (recorder->library_count == 1 && !rank_read(candidate->pid, &rank) &&
+	if (recorder->libraries.count == 1 && !rank_read(candidate->pid, &rank) &&
 	    !is_child_of_rank(recorder, candidate->pid)) {
-		library = recorder->libraries[0];
+		library = recorder->libraries.items[0];
 		error = set_probes(recorder, candidate->pid, candidate->start_time, library, NULL,
 				   &candidate->process);
 	} else {
-		error = find_library(recorder, candidate->pid, &mappings, &library);
+		error = library_list_find(&recorder->libraries, candidate->pid,
+					  recorder->impersonator, &mappings, &library);
 		if ((error == -ENODATA || error == -ENOEXEC) && recorder->spans->count &&
-		    runs_python(&mappings)) {
+		    mappings_run_python(&mappings)) {
 			library = NULL;
 			error = 0;
 		}
