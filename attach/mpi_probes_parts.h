@@ -3,9 +3,16 @@
 #ifndef PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
 #define PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
 
-#include "attach/mpi_probes.h"
+#include "attach/bpf/mpi_record.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
+
+struct mpi_probes;
+struct mpi_taker;
 
 #define PROBE_PATH_BYTES 64
 /* Of calls and of spans that are under way, what is read at the end. */

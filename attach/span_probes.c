@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of mpi_probes.h: functions that are not MPI's, and what lies between two places. */
+#include "attach/mpi_probes.h"
 #include "attach/mpi_probes_parts.h"
 #include "common/array.h"
 

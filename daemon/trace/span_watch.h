@@ -14,8 +14,9 @@
 #include "common/mapping.h"
 #include "daemon/trace/span.h"
 
-/* Of one span in one process, in a second: it would take 5% of a processor. */
-#define SPAN_RATE_MAX 20000
+/* Of one span in one process, in a second: with an instruction that the kernel has to single-step,
+ * 5% of a processor. */
+#define SPAN_RATE_MAX 4000
 /* Over which that is judged. */
 #define SPAN_RATE_NS (100 * 1000000ull)
 
