@@ -271,7 +271,7 @@ def test_ranks_that_run_already():
 SPANS = """
 import ctypes, gc, json, os, sys, tempfile, threading, time
 gc.disable()
-print(ctypes.cast(ctypes.CDLL(None).fdatasync, ctypes.c_void_p).value, flush=True)
+print(ctypes.cast(ctypes.CDLL('libc.so.6').fdatasync, ctypes.c_void_p).value, flush=True)
 sys.stdin.readline()
 def spin(seconds):
     end = time.perf_counter() + seconds
@@ -322,7 +322,11 @@ def test_spans():
             address = int(target.stdout.readline())
             with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil",
                                    "--probe", "libc:fdatasync", "-o", path], stdout=subprocess.PIPE, text=True) as tracer:
-                wait_until(lambda: is_tracing(tracer, target, address), what="breakpoints")
+                try:
+                    wait_until(lambda: is_tracing(tracer, target, address), what="breakpoints")
+                except Exception:
+                    tracer.kill()
+                    raise
                 target.stdin.write("go\n")
                 target.stdin.flush()
                 truth = json.loads(target.stdout.readline())
