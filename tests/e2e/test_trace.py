@@ -339,8 +339,9 @@ def test_spans():
         check_equal((said["gc"]["count"], said["function"]["count"]), (truth["gc"], truth["syncs"]), "spans")
         check(0 < said["gc"]["ns"] <= truth["gc_s"] * 1e9, "%r, %r" % (said["gc"], truth))
         check(0 < said["function"]["ns"] <= truth["syncs_s"] * 1e9, "%r, %r" % (said["function"], truth))
-        # While both are there, one of the two threads computes, and the other one waits.
-        check(0.8 * truth["both_s"] <= said["gil"]["ns"] / 1e9 <= 2 * truth["spun_s"], "%r, %r" % (said["gil"], truth))
+        # While both are there, one of the two threads computes, and the other one waits, or was not let run to do so.
+        check(0 < said["gil"]["ns"] / 1e9 <= 2 * truth["spun_s"], "%r, %r" % (said["gil"], truth))
+        check_sampled(said["gil"]["ns"] / 1e9 >= 0.25 * truth["both_s"], "%r, %r" % (said["gil"], truth))
         frame = said["function"]["paths"][0]["path"][0]
         check_equal((os.path.basename(frame["file"]), frame["line"]),
                     ("spans.py", next(at for at, line in enumerate(SPANS.splitlines(), 1) if "HERE" in line)), "line")
