@@ -41,7 +41,7 @@ static int add_event(struct span_analysis *analysis, uint32_t place,
 	add_to_sums(&analysis->spans[event->function].sums, ns);
 	add_to_sums(&analysis->processes[in_process].sums, ns);
 	add_to_sums(&analysis->paths[of_path].sums, ns);
-	analysis->spans[event->function].open += event->flags & TRACE_OPEN ? 1 : 0;
+	analysis->spans[event->function].open += (event->flags & TRACE_OPEN) != 0;
 	return 0;
 }
 
