@@ -285,6 +285,7 @@ lint: ## Includes without circles or upward arrows, formatting, licence lines, m
 
 # ---- static analysis: every source file has the same flags, so that no compile_commands.json is needed
 
+# With ANALYZE=1 the build's objects are those that gcc's analyzer has read: one compilation for both.
 ANALYSED        := $(filter-out %.bpf.c,$(sort $(foreach f,$(FOLDERS),$(call sources,$(f)))))
 ANALYSED_TESTS  := $(sort $(wildcard tests/unit/*.c tests/bench/*.c tests/tools/*.c))
 ANALYSED_HEADERS := $(wildcard $(foreach f,$(FOLDERS) tests,$(f)/*.h $(f)/*/*.h $(f)/*/*/*.h))
@@ -320,6 +321,12 @@ $(O)/analyze/clang/tests/%.ok: private TIDY_CFLAGS := -Wno-string-concatenation 
 $(O)/analyze/gcc/%.ok: %.c Makefile $(ANALYSED_HEADERS)
 	@mkdir -p $(@D)
 	$(call quiet,GCC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(PACKAGE_CFLAGS) -Werror $(ANALYZER) -c -o $@ $<
+
+ifeq ($(ANALYZE),1)
+$(ANALYSED:%.c=$(O)/%.o): $(O)/%.o: $(O)/analyze/gcc/%.ok
+	@mkdir -p $(@D)
+	@cp $< $@
+endif
 
 $(O)/analyze/clang/%.ok: %.c Makefile .clang-tidy $(ANALYSED_HEADERS)
 	@mkdir -p $(@D)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/mpi_probes.h"
 
+#include "attach/mpi_probes_parts.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
 
@@ -20,10 +21,10 @@
 #define PAGE_BYTES 4096u
 #define TARGETS_BYTES                                                                              \
 	((MPI_TARGETS_MAX * sizeof(struct mpi_target) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
-#define UPROBE_TYPE   "/sys/bus/event_source/devices/uprobe/type"
-#define UPROBE_RETURN "/sys/bus/event_source/devices/uprobe/format/retprobe"
-/* Of what is read at once, so that whoever reads comes back. */
-#define CALLS_OPEN_MAX 8192
+/* "config:32-63" in format/ref_ctr_offset, ever since there has been one (4.20). */
+#define COUNTER_OFFSET_SHIFT 32
+#define UPROBE_TYPE          "/sys/bus/event_source/devices/uprobe/type"
+#define UPROBE_RETURN        "/sys/bus/event_source/devices/uprobe/format/retprobe"
 
 _Static_assert(sizeof(struct mpi_target) % 8 == 0, "they lie in the map one behind the other");
 
@@ -43,24 +44,6 @@ struct multi_link {
 	uint32_t multi_flags;
 	uint32_t pid;
 	uint32_t unused[5];
-};
-
-struct probed_process {
-	int *links; /* each keeps one probe alive, or all of one kind */
-	size_t count;
-};
-
-struct mpi_probes {
-	struct bpf_object *object;
-	struct mpi_target *targets; /* the program's, mapped */
-	struct ring_buffer *ring;
-	int calls_fd, pythons_fd, enter_fd, return_fd;
-	bool by_links; /* MPI_PROBES_LINK */
-	int uprobe_type;
-	uint64_t return_bit;
-	struct probed_process processes[MPI_TARGETS_MAX];
-	unsigned count;
-	const struct mpi_taker *taker; /* while it reads */
 };
 
 /* The program as clang made it of mpi.bpf.c. */
@@ -89,6 +72,8 @@ static int take_piece(void *context, void *data, size_t size)
 	memcpy(&kind, data, sizeof(kind));
 	if (kind == MPI_RECORD_CALL && size >= sizeof(struct mpi_record))
 		probes->taker->call(probes->taker->context, data);
+	else if (kind == MPI_RECORD_SPAN && size >= sizeof(struct span_record))
+		probes->taker->span(probes->taker->context, data);
 	else if (kind != MPI_RECORD_CALL && size >= sizeof(struct mpi_chunk))
 		probes->taker->chunk(probes->taker->context, data);
 	return 0;
@@ -118,7 +103,7 @@ static int find_parts(struct mpi_probes *probes, const struct mpi_shape *shapes,
 		if (bpf_map_update_elem(shapes_fd, &i, &shapes[i], BPF_ANY))
 			return -errno;
 	probes->ring = ring_buffer__new(ring_fd, take_piece, probes, NULL);
-	return probes->ring ? 0 : -errno;
+	return probes->ring ? mpi_probes_find_spans(probes) : -errno;
 }
 
 static struct bpf_map *find_constants(const struct bpf_object *object)
@@ -310,92 +295,132 @@ void mpi_probes_destroy(struct mpi_probes *probes)
 /* ---- probes ---- */
 
 /* A descriptor that keeps the probe alive, or a negative errno. */
-static int open_probe(const struct mpi_probes *probes, pid_t pid, const char *path,
-		      const struct mpi_place *place, unsigned slot, bool at_return)
+static int open_event(const struct mpi_probes *probes, const struct probe *probe, uint64_t offset,
+		      uint64_t cookie, uint64_t counter)
 {
 	struct perf_event_attr attributes = {
 		.size = sizeof(attributes),
 		.type = (uint32_t)probes->uprobe_type,
-		.config = at_return ? probes->return_bit : 0,
-		.uprobe_path = (uintptr_t)path,
-		.probe_offset = place->file_offset,
+		.config = (probe->at_return ? probes->return_bit : 0) |
+			  counter << COUNTER_OFFSET_SHIFT,
+		.uprobe_path = (uintptr_t)probe->path,
+		.probe_offset = offset,
 	};
-	DECLARE_LIBBPF_OPTS(bpf_link_create_opts, options,
-			    .perf_event.bpf_cookie = (uint64_t)slot << 16 | place->function);
-	long event = syscall(SYS_perf_event_open, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	DECLARE_LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
+	long event =
+		syscall(SYS_perf_event_open, &attributes, probe->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	int link;
 
 	if (event < 0)
 		return -errno;
-	link = bpf_link_create(at_return ? probes->return_fd : probes->enter_fd, (int)event,
-			       BPF_PERF_EVENT, &options);
+	link = bpf_link_create(probe->program_fd, (int)event, BPF_PERF_EVENT, &options);
 	/* The link holds the event. */
 	close((int)event);
 	return link;
 }
 
-/* Probes at all places by one link. Its descriptor or a negative errno. */
-static int open_link(const struct mpi_probes *probes, pid_t pid, const char *path,
-		     const struct mpi_place *places, size_t count, unsigned slot, bool at_return)
+/* Probes at all offsets by one link; counters: NULL: none. Its descriptor or a negative errno. */
+static int open_link(const struct probe *probe, const uint64_t *offsets, const uint64_t *cookies,
+		     const uint64_t *counters, size_t count)
 {
-	uint64_t offsets[MPI_FUNCTIONS_MAX], cookies[MPI_FUNCTIONS_MAX];
 	const struct multi_link link = {
-		.program_fd = (uint32_t)(at_return ? probes->return_fd : probes->enter_fd),
+		.program_fd = (uint32_t)probe->program_fd,
 		.attach_type = ATTACH_UPROBE_MULTI,
-		.path = (uintptr_t)path,
+		.path = (uintptr_t)probe->path,
 		.offsets = (uintptr_t)offsets,
+		.reference_counters = (uintptr_t)counters,
 		.cookies = (uintptr_t)cookies,
 		.count = (uint32_t)count,
-		.multi_flags = at_return ? UPROBE_MULTI_RETURN : 0,
-		.pid = (uint32_t)pid,
+		.multi_flags = probe->at_return ? UPROBE_MULTI_RETURN : 0,
+		.pid = (uint32_t)probe->pid,
 	};
-	int fd;
+	int fd = make_link(&link);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int mpi_probes_open(const struct mpi_probes *probes, const struct probe *probe,
+		    const uint64_t *offsets, const uint64_t *cookies, const uint64_t *counters,
+		    size_t count)
+{
+	return probes->by_links ? open_link(probe, offsets, cookies, counters, count)
+				: open_event(probes, probe, offsets[0], cookies[0],
+					     counters ? counters[0] : 0);
+}
+
+/* At the beginnings of all functions, or when they return. */
+static int open_functions(const struct mpi_probes *probes, const struct probe *probe,
+			  const struct mpi_place *places, size_t count, unsigned slot)
+{
+	uint64_t offsets[MPI_FUNCTIONS_MAX], cookies[MPI_FUNCTIONS_MAX];
 
 	if (count > MPI_FUNCTIONS_MAX)
 		return -E2BIG;
 	for (size_t i = 0; i < count; i++) {
 		offsets[i] = places[i].file_offset;
-		cookies[i] = (uint64_t)slot << 16 | places[i].function;
+		cookies[i] = probe_cookie(slot, places[i].function);
 	}
-	fd = make_link(&link);
-	return fd < 0 ? -errno : fd;
+	return mpi_probes_open(probes, probe, offsets, cookies, NULL, count);
+}
+
+/* 0 or a negative errno: then some may be set. */
+static int set_places(struct mpi_probes *probes, unsigned slot, struct probe *probe,
+		      const struct mpi_place *places, size_t count)
+{
+	struct probed_process *process = &probes->processes[slot];
+
+	/* Returns first: what is entered then is also seen to return. */
+	for (size_t i = 0; i < (probes->by_links && count ? 2 : 2 * count); i++) {
+		size_t at = probes->by_links ? 0 : i % count;
+		int link;
+
+		probe->at_return = probes->by_links ? i == 0 : i < count;
+		probe->program_fd = probe->at_return ? probes->return_fd : probes->enter_fd;
+		link = open_functions(probes, probe, &places[at], probes->by_links ? count : 1,
+				      slot);
+		if (link < 0)
+			return link;
+		process->links[process->count++] = link;
+	}
+	return 0;
 }
 
 int mpi_probes_add(struct mpi_probes *probes, pid_t pid, int fd, const struct mpi_place *places,
 		   size_t count, const struct mpi_target *layout, unsigned *ret_slot)
 {
 	unsigned slot = probes->count;
-	struct probed_process *process = &probes->processes[slot];
-	char path[64];
-	int error = 0;
+	int error;
 
 	if (slot >= MPI_TARGETS_MAX)
 		return -EUSERS;
-	process->links = calloc(2 * count, sizeof(process->links[0]));
-	if (!process->links)
-		return -ENOMEM;
 	probes->count++;
-	probes->targets[slot] = *layout;
-	probes->targets[slot].recording = 0;
-	/* The file that was looked at, whatever its name leads to by now. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* Returns first: what is entered then is also seen to return. */
-	for (size_t i = 0; i < (probes->by_links ? 2 : 2 * count) && !error; i++) {
-		int link = probes->by_links
-				   ? open_link(probes, pid, path, places, count, slot, i == 0)
-				   : open_probe(probes, pid, path, &places[i % count], slot,
-						i < count);
-
-		if (link < 0)
-			error = link;
-		else
-			process->links[process->count++] = link;
-	}
+	error = mpi_probes_add_places(probes, slot, pid, fd, places, count, layout);
 	if (error)
 		mpi_probes_remove(probes, slot);
 	else
 		*ret_slot = slot;
 	return error;
+}
+
+int mpi_probes_add_places(struct mpi_probes *probes, unsigned slot, pid_t pid, int fd,
+			  const struct mpi_place *places, size_t count,
+			  const struct mpi_target *layout)
+{
+	struct probed_process *process = &probes->processes[slot];
+	char path[PROBE_PATH_BYTES];
+	struct probe probe = { .pid = pid, .path = path };
+	uint32_t recording = probes->targets[slot].recording;
+	int *links = calloc(2 * count + 1, sizeof(links[0]));
+
+	if (!links)
+		return -ENOMEM;
+	free(process->links);
+	process->links = links;
+	process->count = 0;
+	probes->targets[slot] = *layout;
+	mpi_probes_record(probes, slot, recording);
+	probe_path(fd, path);
+	return set_places(probes, slot, &probe, places, count);
 }
 
 void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
@@ -405,7 +430,10 @@ void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
 	mpi_probes_record(probes, slot, false);
 	for (size_t i = 0; i < process->count; i++)
 		close(process->links[i]);
+	for (size_t i = 0; i < process->span_count; i++)
+		close(process->spans[i].fd);
 	free(process->links);
+	free(process->spans);
 	*process = (struct probed_process){ 0 };
 }
 
@@ -461,4 +489,5 @@ void mpi_probes_read_open(struct mpi_probes *probes, const struct mpi_taker *tak
 		call.flags |= MPI_IS_OPEN;
 		taker->call(taker->context, &call);
 	}
+	mpi_probes_read_open_spans(probes, taker, now_ns);
 }

@@ -17,6 +17,7 @@
 #define PIEPROFD_ATTACH_MPI_PROBES_H
 
 #include "attach/bpf/mpi_record.h"
+#include "attach/bpf/span_record.h"
 #include "common/error.h"
 
 #include <stdbool.h>
@@ -52,7 +53,8 @@ struct mpi_place {
 };
 
 /*
- * Probes for one process, which need not have mapped the file yet, nor run the program that will.
+ * Probes for one process, which need not have mapped the file yet, nor run the program that will;
+ * count may be 0.
  * layout: what the program is to know of its library. Nothing is recorded yet. 0 with the place
  * of the process, or a negative errno: -EUSERS: there are MPI_TARGETS_MAX already, -EACCES, -EMFILE
  * and others of perf_event_open(2).
@@ -61,6 +63,12 @@ __attribute__((warn_unused_result)) int mpi_probes_add(struct mpi_probes *probes
 						       const struct mpi_place *places, size_t count,
 						       const struct mpi_target *layout,
 						       unsigned *ret_slot);
+/* Likewise, of a process that has been added without any: its library has been found by now. */
+__attribute__((warn_unused_result)) int mpi_probes_add_places(struct mpi_probes *probes,
+							      unsigned slot, pid_t pid, int fd,
+							      const struct mpi_place *places,
+							      size_t count,
+							      const struct mpi_target *layout);
 /* It has ended, or is to be left alone. Its place is not used again. */
 void mpi_probes_remove(struct mpi_probes *probes, unsigned slot);
 
@@ -75,9 +83,40 @@ __attribute__((warn_unused_result)) int mpi_probes_set_python(struct mpi_probes 
 /* What the program has counted of it so far. */
 struct mpi_target mpi_probes_counts(const struct mpi_probes *probes, unsigned slot);
 
+/* ---- other functions, or what lies between two places ---- */
+
+/* Of one span in a file; offsets in it. */
+struct span_place {
+	uint64_t begin;
+	bool between; /* it ends at a place; else when the function that begins there returns */
+	uint64_t end; /* that place */
+	/* Counters that the program asks whether anybody listens (USDT), of begin and end; 0: none.
+	 * The kernel counts up while the probe is there. */
+	uint64_t counters[2];
+};
+
+/* Shorter ones are counted alone. 0 or a negative errno. */
+__attribute__((warn_unused_result)) int mpi_probes_configure_span(struct mpi_probes *probes,
+								  unsigned span, uint64_t least_ns);
+
+/*
+ * Probes of a span, below SPANS_MAX, in a process that has a place here; it may have several, such
+ * as versions of one function. 0 or a negative errno: -EINVAL, -EOPNOTSUPP: not at that
+ * instruction.
+ */
+__attribute__((warn_unused_result)) int mpi_probes_add_span(struct mpi_probes *probes,
+							    unsigned slot, pid_t pid, int fd,
+							    const struct span_place *place,
+							    unsigned span);
+/* Takes its probes out of that process; what is under way returns as ever. */
+void mpi_probes_remove_span(struct mpi_probes *probes, unsigned slot, unsigned span);
+struct span_counts mpi_probes_span_counts(const struct mpi_probes *probes, unsigned slot,
+					  unsigned span);
+
 struct mpi_taker {
 	void (*call)(void *context, const struct mpi_record *call);
 	void (*chunk)(void *context, const struct mpi_chunk *chunk);
+	void (*span)(void *context, const struct span_record *span);
 	void *context;
 };
 
@@ -85,7 +124,8 @@ struct mpi_taker {
  */
 void mpi_probes_read(struct mpi_probes *probes, const struct mpi_taker *taker, int timeout_ms);
 
-/* Calls that have not returned, with MPI_IS_OPEN; once nothing is recorded any more. */
+/* Calls that have not returned, with MPI_IS_OPEN, and spans that have not ended, with SPAN_IS_OPEN;
+ * once nothing is recorded any more. */
 void mpi_probes_read_open(struct mpi_probes *probes, const struct mpi_taker *taker);
 
 #endif

@@ -63,6 +63,22 @@ const uint8_t *elf_image_at(const struct elf_image *image, uint64_t virtual_addr
 	return NULL;
 }
 
+bool elf_image_file_offset(const struct elf_image *image, uint64_t virtual_address, uint32_t flags,
+			   uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct elf_segment *segment = &image->segments[i];
+		uint64_t offset = virtual_address - segment->virtual_address;
+
+		if ((segment->flags & flags) != flags ||
+		    virtual_address < segment->virtual_address || offset >= segment->file_size)
+			continue;
+		*ret_offset = offset + segment->file_offset;
+		return true;
+	}
+	return false;
+}
+
 int elf_image_section(const struct elf_image *image, size_t index, struct elf_section *ret_section)
 {
 	struct elf_section names, section;

@@ -95,6 +95,13 @@ __attribute__((warn_unused_result)) int elf_image_writable_bytes(struct elf_imag
 const uint8_t *elf_image_at(const struct elf_image *image, uint64_t virtual_address,
 			    size_t *ret_available);
 
+/*
+ * Where in the file an ELF virtual address lies, as probes of the kernel want it: in a segment with
+ * these flags (PF_X: code). False: in none.
+ */
+bool elf_image_file_offset(const struct elf_image *image, uint64_t virtual_address, uint32_t flags,
+			   uint64_t *ret_offset);
+
 /* Section by its index; -ENOENT when there is none or its bytes are not all in the file. */
 __attribute__((warn_unused_result)) int elf_image_section(const struct elf_image *image,
 							  size_t index,

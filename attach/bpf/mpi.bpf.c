@@ -457,4 +457,6 @@ int on_return(struct pt_regs *context)
 	return 0;
 }
 
+#include "attach/bpf/span.h"
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

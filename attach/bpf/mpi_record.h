@@ -74,6 +74,7 @@ enum mpi_record_kind {
 			     front */
 	MPI_RECORD_DATA,  /* all else that tells a path, likewise */
 	MPI_RECORD_PATH,  /* a path's pieces are complete: words of enum mpi_path_word */
+	MPI_RECORD_SPAN,  /* struct span_record */
 };
 
 /* Of a record of memory, the address comes first. */

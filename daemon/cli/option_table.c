@@ -64,8 +64,9 @@ const struct option_command option_commands[] = {
 	  "[options]\n"
 	  "trace [options] -- mpirun -n 4 python3 PROGRAM\n",
 	  "Records every MPI call of the ranks of a job, and says how well they work\n"
-	  "together, who holds up whom, and which messages came late. Breakpoints (uprobes)\n"
-	  "are in their MPI library meanwhile.\n" },
+	  "together, who holds up whom, and which messages came late; of any Python process,\n"
+	  "functions that are named, garbage collection, and waits for the GIL. Breakpoints\n"
+	  "(uprobes) are in their libraries meanwhile.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
 	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
@@ -201,6 +202,16 @@ const struct option_row option_table[] = {
 		      "write the trace here: .json (Chrome's, for Perfetto),\n"
 		      ".perfetto-trace, or .prv (Paraver's, with .pcf and\n"
 		      ".row beside it); may be repeated" } } },
+	{ .name = "probe",
+	  .parse = option_probe,
+	  .help = { { TRACE, "LIB:FUNCTION",
+		      "calls of that function of a library, too, such as\n"
+		      "libc.so.6:fsync; may be repeated" } } },
+	{ .name = "events",
+	  .parse = option_events,
+	  .help = { { TRACE, "LIST",
+		      "also gc (garbage collection), gil (waits for the GIL):\n"
+		      "gc,gil" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,

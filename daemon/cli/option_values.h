@@ -60,5 +60,6 @@ option_parse option_by, option_node_overhead, option_output, option_format, opti
 	option_source_url, option_mode, option_engine, option_colour;
 option_parse option_include, option_exclude;
 option_parse option_push, option_push_every, option_push_header;
+option_parse option_probe, option_events;
 
 #endif

@@ -8,6 +8,7 @@
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/access_filter.h"
 #include "daemon/session/session_options.h"
+#include "daemon/trace/span.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,6 +75,7 @@ struct options {
 	} colour;
 	struct options_output outputs[OPTIONS_OUTPUTS_MAX]; /* strings are borrowed from argv */
 	unsigned output_count;
+	struct span_list spans;          /* trace: what beside MPI */
 	bool json;                       /* dump, list, doctor: for programs */
 	bool for_tool;                   /* mcp: as text, a NUL, and JSON (mcp/call.h) */
 	bool no_native;                  /* dump: Python frames alone */

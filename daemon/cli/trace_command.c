@@ -44,10 +44,10 @@ static void show_progress(struct tracing *tracing, const struct trace_progress *
 	    now_ns - tracing->shown_ns < PROGRESS_NS)
 		return;
 	tracing->shown_ns = now_ns;
-	fprintf(stderr, "\r\033[Ktracing %zu process%s: %.0f s, %" PRIu64 " call%s",
+	fprintf(stderr, "\r\033[Ktracing %zu process%s: %.0f s, %" PRIu64 " event%s",
 		progress->processes, progress->processes == 1 ? "" : "es",
-		(double)(now_ns - tracing->began_ns) / 1e9, progress->calls,
-		figure_plural(progress->calls));
+		(double)(now_ns - tracing->began_ns) / 1e9, progress->calls + progress->span_events,
+		figure_plural(progress->calls + progress->span_events));
 	fflush(stderr);
 }
 
@@ -163,7 +163,12 @@ static enum exit_code finish(struct tracing *tracing)
 		return EXIT_INTERNAL;
 	}
 	progress = trace_recorder_progress(tracing->recorder);
-	if (!progress.calls)
+	if (progress.spans_refused) {
+		message_error(&progress.span_refusal);
+		if (!progress.calls && !progress.span_events)
+			return progress.span_refusal.exit_code;
+	}
+	if (!progress.calls && !progress.span_events && !tracing->options->spans.count)
 		return refuse_empty(tracing->options, &progress);
 	if (progress.refused)
 		fprintf(stderr, "pieprofd: %" PRIu64 " process%s left out: %s\n", progress.refused,
@@ -263,7 +268,7 @@ int trace_command(struct options *options)
 		signals_block(&tracing.signals);
 		file_limit_raise();
 		impersonator = impersonator_create();
-		tracing.recorder = trace_recorder_create(impersonator, &error);
+		tracing.recorder = trace_recorder_create(impersonator, &options->spans, &error);
 		if (tracing.recorder) {
 			code = trace_targets(&tracing, &targets, &settings);
 		} else {

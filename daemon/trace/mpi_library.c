@@ -15,6 +15,7 @@
 
 /* Records a second and process beyond which calls are counted alone. */
 #define RECORDS_PER_SECOND 50000
+#define RECORDS_IN_WINDOW  (RECORDS_PER_SECOND / (1000000000 / MPI_WINDOW_NS))
 #define TYPE_OFFSET_MAX    128
 /* Of mpi.h of MPICH's ABI. */
 #define MPICH_WORLD 0x44000000
@@ -31,6 +32,10 @@ static const struct {
 	{ "ompi_mpi_int8_t", 1 },
 };
 #define KNOWN_TYPES (sizeof(known_types) / sizeof(known_types[0]))
+
+const struct mpi_target mpi_no_library = { .handle_bytes = 8,
+					   .type_size = MPI_ABSENT,
+					   .limit = RECORDS_IN_WINDOW };
 
 struct scan {
 	struct mpi_library *library;
@@ -57,21 +62,6 @@ const struct mapping *mpi_library_find(const struct mapping_list *mappings)
 	return NULL;
 }
 
-/* False: in no part of the file that holds code. */
-static bool file_offset_of(const struct elf_image *image, uint64_t address, uint64_t *ret_offset)
-{
-	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct elf_segment *segment = &image->segments[i];
-
-		if (!(segment->flags & PF_X) || address < segment->virtual_address ||
-		    address - segment->virtual_address >= segment->file_size)
-			continue;
-		*ret_offset = address - segment->virtual_address + segment->file_offset;
-		return true;
-	}
-	return false;
-}
-
 static void note_function(struct scan *scan, const char *name, const Elf64_Sym *symbol)
 {
 	struct mpi_library *library = scan->library;
@@ -79,7 +69,7 @@ static void note_function(struct scan *scan, const char *name, const Elf64_Sym *
 	unsigned number;
 
 	if (!mpi_function_find(name, &number) ||
-	    !file_offset_of(scan->image, symbol->st_value, &offset))
+	    !elf_image_file_offset(scan->image, symbol->st_value, PF_X, &offset))
 		return;
 	/* Two names of one place, or a name twice: one probe. */
 	for (size_t i = 0; i < library->place_count; i++)
@@ -169,7 +159,7 @@ static int settle(struct scan *scan)
 	if (!library->place_count || !(scan->open_mpi || scan->mpich))
 		return -ENOEXEC;
 	library->kind = scan->open_mpi ? MPI_KIND_OPEN_MPI : MPI_KIND_MPICH;
-	layout->limit = RECORDS_PER_SECOND / (1000000000 / MPI_WINDOW_NS);
+	layout->limit = RECORDS_IN_WINDOW;
 	/* struct MPI_Status of both ABIs' mpi.h. */
 	if (scan->open_mpi) {
 		layout->handle_bytes = 8;

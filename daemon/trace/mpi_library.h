@@ -34,6 +34,9 @@ struct mpi_library {
 	uint64_t world_address, self_address, state_address;
 };
 
+/* What the program in the kernel is to know of a process without such a library. */
+extern const struct mpi_target mpi_no_library;
+
 /* The first mapping that may be of such a library, NULL: none. */
 const struct mapping *mpi_library_find(const struct mapping_list *mappings);
 

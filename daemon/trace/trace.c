@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/trace/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static int compare_ranks(const void *left, const void *right)
@@ -31,4 +32,27 @@ void trace_number_ranks(struct trace *trace)
 			trace->ranks_known = false;
 	for (size_t i = 0; i < trace->count && !trace->ranks_known; i++)
 		trace->processes[i]->rank = (int32_t)i;
+}
+
+const struct span *trace_span(const struct trace *trace, const struct trace_event *event)
+{
+	return trace->spans && event->function < trace->spans->count
+		       ? &trace->spans->items[event->function]
+		       : NULL;
+}
+
+void trace_process_title(const struct trace_process *process, char *ret_title, size_t size)
+{
+	if (process->library)
+		snprintf(ret_title, size, "rank %d: %s", (int)process->rank, process->name);
+	else
+		snprintf(ret_title, size, "%s", process->name);
+}
+
+const struct mpi_library *trace_library(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++)
+		if (trace->processes[i]->library)
+			return trace->processes[i]->library;
+	return NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "daemon/trace/call_path.h"
 #include "daemon/trace/mpi_decoder.h"
+#include "daemon/trace/span_watch.h"
 #include "daemon/trace/trace_file.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct trace_process {
 	uint64_t end_ns;
 	uint64_t calls;
 	uint64_t open_calls;
+	uint64_t span_events;
 	char name[64];                     /* what it runs, such as "python3 solve.py" */
 	const struct mpi_library *library; /* NULL: none was found in it */
 	unsigned slot;
@@ -32,6 +34,9 @@ struct trace_process {
 	uint64_t *events_left;           /* of the whole trace; borrowed */
 	struct path_reader *path_reader; /* NULL: its Python lines are not read, or not yet */
 	uint64_t python_next_ns, python_pause_ns; /* when that is tried again */
+	struct span_watch spans[SPANS_MAX];       /* as the trace has them */
+	uint64_t spans_next_ns, spans_pause_ns;   /* when what is not loaded is sought again */
+	bool complete;                            /* nothing is sought */
 };
 
 struct trace {
@@ -40,10 +45,21 @@ struct trace {
 	bool ranks_known; /* of all of them */
 	uint64_t begin_ns, end_ns;
 	const struct call_paths *paths; /* borrowed; NULL: none were read */
+	const struct span_list *spans;  /* borrowed; NULL: none were asked for */
 };
 
 /* Sorts them. Of two that have the same rank, say of two jobs, neither's is known, and all are
  * numbered in that order. */
 void trace_number_ranks(struct trace *trace);
+
+/* What a TRACE_SPAN is of; NULL: its number is none. */
+const struct span *trace_span(const struct trace *trace, const struct trace_event *event);
+
+/* "rank 3: python3 solve.py", or without the rank where there is no MPI. The name is the target's.
+ */
+void trace_process_title(const struct trace_process *process, char *ret_title, size_t size);
+
+/* Of the first process that has one; NULL: none calls MPI. */
+const struct mpi_library *trace_library(const struct trace *trace);
 
 #endif

@@ -385,7 +385,9 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	for (size_t i = 0; i < trace->count; i++)
 		look_at_process(analysis, i);
 	judge(analysis);
-	error = communicators_init(&analysis->communicators, trace);
+	error = span_analysis_init(&analysis->spans, trace);
+	if (!error)
+		error = communicators_init(&analysis->communicators, trace);
 	if (!error)
 		error = messages_init(&analysis->messages, trace, &analysis->communicators);
 	if (!error)
@@ -403,6 +405,7 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 {
 	communicators_deinit(&analysis->communicators);
 	messages_deinit(&analysis->messages);
+	span_analysis_deinit(&analysis->spans);
 	wait_list_deinit(&analysis->wait_list);
 	free(analysis->ranks);
 	free(analysis->functions);

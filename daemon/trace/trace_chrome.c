@@ -28,7 +28,7 @@ static void put_process(const struct trace_analysis *analysis, size_t place, FIL
 	struct trace_threads threads;
 	char name[128];
 
-	snprintf(name, sizeof(name), "rank %d: %s", (int)process->rank, process->name);
+	trace_process_title(process, name, sizeof(name));
 	fprintf(file, "%s\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":",
 		place ? "," : "", (int)process->pid);
 	escape_json(file, name);
@@ -75,6 +75,40 @@ static void put_call(const struct trace_analysis *analysis, size_t place,
 	fprintf(file, "%s}}", event->flags & TRACE_OPEN ? ",\"returned\":false" : "");
 }
 
+static void put_span(const struct trace_analysis *analysis, size_t place,
+		     const struct trace_event *event, FILE *file)
+{
+	const struct trace_process *process = analysis->trace->processes[place];
+	const struct span *span = trace_span(analysis->trace, event);
+	char words[400] = "";
+
+	if (!span)
+		return;
+	if (analysis->trace->paths)
+		call_paths_words(analysis->trace->paths, event->path, words, sizeof(words));
+	fprintf(file, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", span_kind_name(span->kind));
+	escape_json(file, span->name);
+	fprintf(file, ",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":", (int)process->pid, event->thread);
+	put_us(file, since(analysis, event->begin_ns));
+	fputs(",\"dur\":", file);
+	put_us(file, event->end_ns - event->begin_ns);
+	fprintf(file, ",\"args\":{\"rank\":%d", (int)process->rank);
+	if (words[0]) {
+		fputs(",\"line\":", file);
+		escape_json(file, words);
+	}
+	fprintf(file, "%s}}", event->flags & TRACE_OPEN ? ",\"returned\":false" : "");
+}
+
+static void put_event(const struct trace_analysis *analysis, size_t place,
+		      const struct trace_event *event, FILE *file)
+{
+	if (event->kind == TRACE_CALL)
+		put_call(analysis, place, event, file);
+	else if (event->kind == TRACE_SPAN)
+		put_span(analysis, place, event, file);
+}
+
 static void put_message(const struct trace_analysis *analysis, size_t number, FILE *file)
 {
 	const struct message *message = &analysis->messages.items[number];
@@ -110,8 +144,7 @@ int trace_chrome_write(const struct trace_analysis *analysis, FILE *file)
 		put_process(analysis, i, file);
 	for (size_t i = 0; i < trace->count; i++)
 		for (uint64_t k = 0; k < trace->processes[i]->file.count; k++)
-			if (trace->processes[i]->file.events[k].kind == TRACE_CALL)
-				put_call(analysis, i, &trace->processes[i]->file.events[k], file);
+			put_event(analysis, i, &trace->processes[i]->file.events[k], file);
 	for (size_t i = 0; i < analysis->messages.count; i++)
 		put_message(analysis, i, file);
 	fputs("\n]}\n", file);

@@ -7,6 +7,7 @@
  *   TRACE_SEND            a message given to MPI, in the call of that time
  *   TRACE_RECEIVE         a message asked for, and when it had been received
  *   TRACE_COMMUNICATOR    a communicator made of another one
+ *   TRACE_SPAN            what else was asked for (span.h), from begin to end
  *
  * Communicators are numbers of one process, in the order in which it made them; what belongs
  * together among processes is found when they are merged (communicator.h).
@@ -21,6 +22,7 @@ enum trace_kind {
 	TRACE_SEND,
 	TRACE_RECEIVE,
 	TRACE_COMMUNICATOR,
+	TRACE_SPAN,
 };
 
 enum trace_communicator {
@@ -44,7 +46,7 @@ struct trace_event {
 	uint64_t wait_ns; /* TRACE_RECEIVE: when the call began that completed it */
 	uint32_t thread;
 	uint16_t kind;
-	uint16_t function; /* of mpi_function.h */
+	uint16_t function; /* of mpi_function.h; TRACE_SPAN: number in the trace's list */
 	uint32_t flags;
 	uint32_t communicator;
 	int32_t peer; /* rank in the communicator; TRACE_COMMUNICATOR: the communicator's parent */

@@ -2,6 +2,7 @@
 /* What a trace says, for programs. Members are added, never renamed. */
 #include "daemon/report/format/json_value.h"
 #include "daemon/trace/mpi_function.h"
+#include "daemon/trace/span_text.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
@@ -176,7 +177,7 @@ static json_t *json_missing(const struct trace_analysis *analysis)
 int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 {
 	const struct trace *trace = analysis->trace;
-	const struct mpi_library *library = trace->count ? trace->processes[0]->library : NULL;
+	const struct mpi_library *library = trace_library(trace);
 	size_t latest = trace_analysis_latest(analysis);
 	json_t *object = json_object();
 
@@ -207,6 +208,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "call_paths", json_call_paths(analysis));
 	object = json_with(object, "waits", json_waits(analysis));
 	object = json_with(object, "messages", json_messages(analysis));
+	object = json_with(object, "spans", span_json(analysis, json_path));
 	object = json_with(object, "missing", json_missing(analysis));
 	return json_put(file, object);
 }

@@ -44,7 +44,14 @@ enum type {
 	TYPE_OTHER = 50000003,
 	TYPE_CALLER = 70000001,      /* the function that called it */
 	TYPE_CALLER_LINE = 80000001, /* and its line */
+	TYPE_USER_FUNCTION = 60000019,
+	/* Not Extrae's. */
+	TYPE_COLLECTION = 62000001,
+	TYPE_GIL = 62000002,
 };
+
+/* Values of event records from here on are spans, those below are functions of MPI. */
+#define SPAN_FIRST 65536u
 
 /* What a record of the .prv is made of, in a trace file of their own, to be sorted there. */
 enum record {
@@ -115,6 +122,21 @@ static enum type type_of(unsigned function)
 	if (mpi_class_is_collective(class))
 		return TYPE_COLLECTIVE;
 	return class >= MPI_SEND && class <= MPI_FORGET ? TYPE_POINT_TO_POINT : TYPE_OTHER;
+}
+
+static enum type type_of_span(enum span_kind kind)
+{
+	static const enum type types[] = { [SPAN_FUNCTION] = TYPE_USER_FUNCTION,
+					   [SPAN_COLLECTION] = TYPE_COLLECTION,
+					   [SPAN_GIL] = TYPE_GIL };
+
+	return types[kind];
+}
+
+/* Numbers of a kind's values; of what the interpreter does there is one. */
+static uint64_t value_of_span(const struct span *span, unsigned number)
+{
+	return span->kind == SPAN_FUNCTION ? number + 1 : 1;
 }
 
 /* ---- Python lines ---- */
@@ -193,6 +215,24 @@ static void add(struct sheet *sheet, enum record record, uint64_t begin_ns, uint
 	trace_file_add(&sheet->records, &event);
 }
 
+/* They may lie in calls, and in each other. */
+static void add_spans(struct sheet *sheet, size_t place)
+{
+	const struct trace_process *process = sheet->analysis->trace->processes[place];
+
+	for (uint64_t i = 0; i < process->file.count; i++) {
+		const struct trace_event *event = &process->file.events[i];
+		unsigned thread = trace_threads_place(&sheet->threads[place], event->thread);
+		uint64_t value = SPAN_FIRST + event->function;
+
+		if (event->kind != TRACE_SPAN || !trace_span(sheet->analysis->trace, event))
+			continue;
+		add(sheet, RECORD_EVENT_BEGIN, event->begin_ns, 0, place, thread, value,
+		    event->path);
+		add(sheet, RECORD_EVENT_END, event->end_ns, 0, place, thread, value, event->path);
+	}
+}
+
 /* A thread's calls in turn, and what it does between them. */
 static void add_thread(struct sheet *sheet, size_t place, unsigned thread)
 {
@@ -243,9 +283,20 @@ static void put_message(const struct sheet *sheet, const struct message *message
 static void put_call(const struct sheet *sheet, const struct trace_event *record)
 {
 	bool begins = record->kind == RECORD_EVENT_BEGIN;
+	enum type type;
+	uint64_t value = record->bytes + 1;
 
-	fprintf(sheet->file, ":%" PRIu64 ":%d:%" PRIu64, since(sheet, record->begin_ns),
-		(int)type_of((unsigned)record->bytes), begins ? record->bytes + 1 : 0);
+	if (record->bytes >= SPAN_FIRST) {
+		unsigned number = (unsigned)record->bytes - SPAN_FIRST;
+		const struct span *span = &sheet->analysis->trace->spans->items[number];
+
+		type = type_of_span(span->kind);
+		value = value_of_span(span, number);
+	} else {
+		type = type_of((unsigned)record->bytes);
+	}
+	fprintf(sheet->file, ":%" PRIu64 ":%d:%" PRIu64, since(sheet, record->begin_ns), (int)type,
+		begins ? value : 0);
 	if (record->path && record->path < sheet->callers.count)
 		fprintf(sheet->file, ":%d:%" PRIu32 ":%d:%" PRIu32, (int)TYPE_CALLER,
 			begins ? sheet->callers.functions[record->path] : 0, (int)TYPE_CALLER_LINE,
@@ -327,6 +378,8 @@ int trace_prv_write(const struct trace_analysis *analysis, FILE *file)
 	for (size_t i = 0; !error && i < analysis->trace->count; i++)
 		for (unsigned thread = 0; thread < sheet->threads[i].count; thread++)
 			add_thread(sheet, i, thread);
+	for (size_t i = 0; !error && i < analysis->trace->count; i++)
+		add_spans(sheet, i);
 	for (size_t i = 0; !error && i < analysis->messages.count; i++)
 		add(sheet, RECORD_MESSAGE, analysis->messages.items[i].send->begin_ns, 0,
 		    analysis->messages.items[i].from, 0, i, CALL_PATH_NONE);
@@ -363,6 +416,26 @@ static void put_name(FILE *file, const char *name)
 
 	fputs(words ? words : "?", file);
 	free(words);
+}
+
+static void put_spans(FILE *file, const struct span_list *spans, enum span_kind kind,
+		      const char *label)
+{
+	bool any = false;
+
+	for (unsigned i = 0; spans && i < spans->count; i++) {
+		if (spans->items[i].kind != kind)
+			continue;
+		if (!any)
+			fprintf(file, "EVENT_TYPE\n9    %d    %s\nVALUES\n0   End\n",
+				(int)type_of_span(kind), label);
+		any = true;
+		fprintf(file, "%" PRIu64 "   ", value_of_span(&spans->items[i], i));
+		put_name(file, spans->items[i].name);
+		fputc('\n', file);
+	}
+	if (any)
+		fputs("\n\n", file);
 }
 
 static int put_callers(FILE *file, const struct call_paths *paths)
@@ -424,6 +497,9 @@ int trace_pcf_write(const struct trace_analysis *analysis, FILE *file)
 	put_type(file, TYPE_POINT_TO_POINT, "MPI Point-to-point");
 	put_type(file, TYPE_COLLECTIVE, "MPI Collective Comm");
 	put_type(file, TYPE_OTHER, "MPI Other");
+	put_spans(file, analysis->trace->spans, SPAN_FUNCTION, "User function");
+	put_spans(file, analysis->trace->spans, SPAN_COLLECTION, "Garbage collection");
+	put_spans(file, analysis->trace->spans, SPAN_GIL, "Wait for the GIL");
 	return put_callers(file, analysis->trace->paths);
 }
 

@@ -87,7 +87,7 @@ static void put_tracks(struct sheet *sheet, size_t place)
 	const struct trace_process *process = sheet->analysis->trace->processes[place];
 	char name[128];
 
-	snprintf(name, sizeof(name), "rank %d: %s", (int)process->rank, process->name);
+	trace_process_title(process, name, sizeof(name));
 	protobuf_number(&sheet->part, PROCESS_PID, (uint64_t)process->pid);
 	put_text(&sheet->part, PROCESS_NAME, name);
 	protobuf_number(&sheet->inner, TRACK_UUID, TRACK_OF_PROCESS(place));
@@ -137,6 +137,16 @@ static void put_event(struct sheet *sheet, enum event_type type, uint64_t ns, ui
 	put_packet(sheet, PACKET_TRACK_EVENT);
 }
 
+static void annotate_line(struct sheet *sheet, uint32_t path)
+{
+	char words[400] = "";
+
+	if (sheet->analysis->trace->paths)
+		call_paths_words(sheet->analysis->trace->paths, path, words, sizeof(words));
+	if (words[0])
+		annotate_text(sheet, "line", words);
+}
+
 static void put_call(struct sheet *sheet, size_t place, const struct trace_event *event)
 {
 	uint64_t track =
@@ -144,7 +154,6 @@ static void put_call(struct sheet *sheet, size_t place, const struct trace_event
 
 	uint32_t communicator =
 		communicators_find(&sheet->analysis->communicators, place, event->communicator);
-	char words[400] = "";
 
 	annotate(sheet, "bytes", (int64_t)event->bytes);
 	if (event->tag != -1 || event->peer != -1) {
@@ -153,12 +162,23 @@ static void put_call(struct sheet *sheet, size_t place, const struct trace_event
 	}
 	if (communicator)
 		annotate(sheet, "communicator", communicator);
-	if (sheet->analysis->trace->paths)
-		call_paths_words(sheet->analysis->trace->paths, event->path, words, sizeof(words));
-	if (words[0])
-		annotate_text(sheet, "line", words);
+	annotate_line(sheet, event->path);
 	put_event(sheet, SLICE_BEGIN, event->begin_ns, track, "mpi",
 		  mpi_function_name(event->function));
+	put_event(sheet, SLICE_END, event->end_ns, track, NULL, NULL);
+}
+
+static void put_span(struct sheet *sheet, size_t place, const struct trace_event *event)
+{
+	uint64_t track =
+		TRACK_OF_THREAD(place, trace_threads_place(&sheet->threads[place], event->thread));
+	const struct span *span = trace_span(sheet->analysis->trace, event);
+
+	if (!span)
+		return;
+	annotate_line(sheet, event->path);
+	put_event(sheet, SLICE_BEGIN, event->begin_ns, track, span_kind_name(span->kind),
+		  span->name);
 	put_event(sheet, SLICE_END, event->end_ns, track, NULL, NULL);
 }
 
@@ -206,9 +226,14 @@ int trace_perfetto_write(const struct trace_analysis *analysis, FILE *file)
 		put_tracks(&sheet, i);
 	}
 	for (size_t i = 0; i < trace->count; i++)
-		for (uint64_t k = 0; k < trace->processes[i]->file.count; k++)
-			if (trace->processes[i]->file.events[k].kind == TRACE_CALL)
-				put_call(&sheet, i, &trace->processes[i]->file.events[k]);
+		for (uint64_t k = 0; k < trace->processes[i]->file.count; k++) {
+			const struct trace_event *event = &trace->processes[i]->file.events[k];
+
+			if (event->kind == TRACE_CALL)
+				put_call(&sheet, i, event);
+			else if (event->kind == TRACE_SPAN)
+				put_span(&sheet, i, event);
+		}
 	for (size_t i = 0; i < analysis->messages.count; i++)
 		put_message(&sheet, i);
 	free(sheet.threads);

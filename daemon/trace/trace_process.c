@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void take_event(void *context, const struct trace_event *event)
+void trace_process_add(struct trace_process *process, const struct trace_event *event)
 {
-	struct trace_process *process = context;
 
 	process->calls += event->kind == TRACE_CALL;
+	process->span_events += event->kind == TRACE_SPAN;
 	process->open_calls += event->kind == TRACE_CALL && event->flags & TRACE_OPEN;
 	if (*process->events_left) {
 		--*process->events_left;
@@ -21,6 +21,11 @@ static void take_event(void *context, const struct trace_event *event)
 	} else {
 		process->file.left_out++;
 	}
+}
+
+static void take_event(void *context, const struct trace_event *event)
+{
+	trace_process_add(context, event);
 }
 
 static void name_process(struct trace_process *process)
@@ -45,6 +50,12 @@ void trace_process_look_at_rank(struct trace_process *process)
 	process->size = rank.size;
 }
 
+void trace_process_set_library(struct trace_process *process, const struct mpi_library *library)
+{
+	process->library = library;
+	mpi_decoder_init(&process->decoder, library, take_event, process);
+}
+
 int trace_process_create(pid_t pid, uint64_t start_time, const struct mpi_library *library,
 			 uint64_t *events_left, struct trace_process **ret_process)
 {
@@ -57,10 +68,10 @@ int trace_process_create(pid_t pid, uint64_t start_time, const struct mpi_librar
 	}
 	process->pid = pid;
 	process->start_time = start_time;
-	process->library = library;
+	if (library)
+		trace_process_set_library(process, library);
 	process->rank = -1;
 	process->events_left = events_left;
-	mpi_decoder_init(&process->decoder, library, take_event, process);
 	name_process(process);
 	trace_process_look_at_rank(process);
 	*ret_process = process;

@@ -5,12 +5,17 @@
 
 #include "daemon/trace/trace.h"
 
-/* library and events_left are borrowed. 0 or a negative errno. */
+/* library (NULL: it has none, or not yet) and events_left are borrowed. 0 or a negative errno. */
 __attribute__((warn_unused_result)) int trace_process_create(pid_t pid, uint64_t start_time,
 							     const struct mpi_library *library,
 							     uint64_t *events_left,
 							     struct trace_process **ret_process);
 void trace_process_destroy(struct trace_process *process);
+
+/* One that had none has loaded it. */
+void trace_process_set_library(struct trace_process *process, const struct mpi_library *library);
+
+void trace_process_add(struct trace_process *process, const struct trace_event *event);
 
 /* Asks for its rank, if that is not known: its environment is another one once it runs the
  * program. */

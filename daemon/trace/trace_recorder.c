@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/trace/trace_recorder.h"
 
-#include "attach/mapped_file.h"
 #include "attach/mpi_probes.h"
-#include "attach/process_memory.h"
 #include "attach/procfs.h"
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/pid_list.h"
 #include "daemon/session/descendants.h"
+#include "daemon/trace/library_list.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/path_reader.h"
 #include "daemon/trace/rank.h"
@@ -19,9 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIBRARIES_MAX 8
-/* Of Open MPI's enumeration: MPI_Init has not returned. */
-#define STATE_INITIALISED 2
 /* A process without a library is looked at less and less often, at last so. */
 #define PAUSE_MAX_NS (500 * NS_PER_MS)
 /* Pauses between looks at /proc, as multiples of the CPU time that the last one took. */
@@ -42,9 +38,9 @@ struct candidate {
 
 struct trace_recorder {
 	struct impersonator *impersonator;
+	const struct span_list *spans;
 	struct mpi_probes *probes;
-	struct mpi_library *libraries[LIBRARIES_MAX];
-	size_t library_count;
+	struct library_list libraries;
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;
 	struct trace_process **processes;
@@ -58,9 +54,22 @@ struct trace_recorder {
 	uint64_t events_left; /* that are kept, of all processes */
 	uint64_t refused;
 	struct error refusal;
+	uint64_t spans_refused; /* in processes that a launcher started */
+	struct error span_refusal;
 };
 
-struct trace_recorder *trace_recorder_create(struct impersonator *impersonator, struct error *error)
+static int configure_spans(struct trace_recorder *recorder)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < recorder->spans->count && !error; i++)
+		error = mpi_probes_configure_span(recorder->probes, i,
+						  recorder->spans->items[i].least_ns);
+	return error;
+}
+
+struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
+					     const struct span_list *spans, struct error *error)
 {
 	struct trace_recorder *recorder = calloc(1, sizeof(*recorder));
 	struct mpi_shape shapes[MPI_FUNCTIONS_MAX];
@@ -70,13 +79,16 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator, 
 		return NULL;
 	}
 	recorder->impersonator = impersonator;
+	recorder->spans = spans;
 	recorder->events_left = TRACE_EVENTS_MAX;
 	for (size_t i = 0; i < mpi_function_count; i++)
 		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
 	recorder->probes = mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO, error);
-	if (recorder->probes)
+	if (recorder->probes && !configure_spans(recorder))
 		return recorder;
-	free(recorder);
+	if (recorder->probes)
+		error_set(error, EXIT_INTERNAL, "the kernel does not take what is to be traced");
+	trace_recorder_destroy(recorder);
 	return NULL;
 }
 
@@ -93,8 +105,7 @@ void trace_recorder_destroy(struct trace_recorder *recorder)
 	for (size_t i = 0; i < recorder->process_count; i++)
 		trace_process_destroy(recorder->processes[i]);
 	call_paths_deinit(&recorder->paths);
-	for (size_t i = 0; i < recorder->library_count; i++)
-		mpi_library_close(recorder->libraries[i]);
+	library_list_deinit(&recorder->libraries);
 	free(recorder->processes);
 	free(recorder->candidates);
 	pid_list_deinit(&recorder->found);
@@ -132,69 +143,36 @@ static void take_chunk(void *context, const struct mpi_chunk *chunk)
 	}
 }
 
+static void take_span(void *context, const struct span_record *span)
+{
+	struct trace_recorder *recorder = context;
+	struct trace_process *process =
+		span->slot < MPI_TARGETS_MAX ? recorder->by_slot[span->slot] : NULL;
+
+	if (!process || span->span >= recorder->spans->count || span->end_ns < span->begin_ns)
+		return;
+	trace_process_add(process, &(struct trace_event){
+					   .begin_ns = span->begin_ns,
+					   .end_ns = span->end_ns,
+					   .wait_ns = span->begin_ns,
+					   .thread = span->tid,
+					   .kind = TRACE_SPAN,
+					   .function = span->span,
+					   .flags = span->flags & SPAN_IS_OPEN ? TRACE_OPEN : 0,
+					   .peer = -1,
+					   .tag = -1,
+					   .path = process->path_reader
+							   ? path_reader_find(process->path_reader,
+									      span->path)
+							   : CALL_PATH_NONE,
+				   });
+}
+
 static void take_all(struct trace_recorder *recorder, int timeout_ms)
 {
-	const struct mpi_taker taker = { take_call, take_chunk, recorder };
+	const struct mpi_taker taker = { take_call, take_chunk, take_span, recorder };
 
 	mpi_probes_read(recorder->probes, &taker, timeout_ms);
-}
-
-/* ---- libraries ---- */
-
-static struct mpi_library *known_library(const struct trace_recorder *recorder,
-					 const struct mapping *mapping)
-{
-	for (size_t i = 0; i < recorder->library_count; i++)
-		if (recorder->libraries[i]->inode == mapping->inode &&
-		    recorder->libraries[i]->device == mapping->device)
-			return recorder->libraries[i];
-	return NULL;
-}
-
-/* 0, -ENODATA: it has none mapped, or a negative errno. */
-static int find_library(struct trace_recorder *recorder, pid_t pid,
-			struct mapping_list *ret_mappings, struct mpi_library **ret_library)
-{
-	const struct mapped_files files = { pid, recorder->impersonator };
-	const struct mapping_opener opener = mapped_files_opener(&files);
-	const struct mapping *mapping;
-	int error = procfs_read_mappings(pid, ret_mappings);
-
-	if (error)
-		return error;
-	mapping = mpi_library_find(ret_mappings);
-	if (!mapping)
-		return -ENODATA;
-	*ret_library = known_library(recorder, mapping);
-	if (*ret_library)
-		return 0;
-	if (recorder->library_count == LIBRARIES_MAX)
-		return -E2BIG;
-	error = opener.open(opener.context, mapping);
-	if (error >= 0)
-		error = mpi_library_open(mapping, error, ret_library);
-	if (!error)
-		recorder->libraries[recorder->library_count++] = *ret_library;
-	return error;
-}
-
-/* Nothing can have been sent yet. */
-static bool is_before_init(const struct mpi_library *library, pid_t pid,
-			   const struct mapping_list *mappings)
-{
-	uint64_t address = mpi_library_state(library, mappings);
-	struct process_memory memory;
-	struct memory_reader reader;
-	int32_t state;
-	int error;
-
-	if (!address)
-		return false;
-	process_memory_init(&memory, pid);
-	reader = process_memory_reader(&memory);
-	error = memory_read(&reader, address, &state, sizeof(state));
-	process_memory_deinit(&memory);
-	return !error && state >= 0 && state < STATE_INITIALISED;
 }
 
 /* ---- processes ---- */
@@ -209,7 +187,9 @@ static void look_at_python(struct trace_recorder *recorder, struct trace_process
 
 	if (process->path_reader || now_ns < process->python_next_ns)
 		return;
-	mapped = !procfs_read_mappings(process->pid, &mappings) && mpi_library_find(&mappings);
+	/* A launcher's shell has none before it runs the program. */
+	mapped = !procfs_read_mappings(process->pid, &mappings) &&
+		 (!process->library || mpi_library_find(&mappings));
 	mapping_list_deinit(&mappings);
 	if (mapped &&
 	    !path_reader_create(process->pid, recorder->impersonator, &recorder->paths,
@@ -222,7 +202,47 @@ static void look_at_python(struct trace_recorder *recorder, struct trace_process
 	process->python_next_ns = now_ns + process->python_pause_ns;
 }
 
-/* mappings: NULL: it has not mapped the library yet. 0 or a negative errno. */
+static struct span_process span_process_of(const struct trace_recorder *recorder,
+					   const struct trace_process *process)
+{
+	return (struct span_process){ recorder->probes, process->slot, process->pid,
+				      recorder->impersonator };
+}
+
+/* What it has loaded only now. */
+static void look_at_libraries(struct trace_recorder *recorder, struct trace_process *process)
+{
+	struct span_process spans = span_process_of(recorder, process);
+	struct mapping_list mappings = { 0 };
+	struct mpi_library *library;
+	uint64_t now_ns = clock_now_ns();
+	struct error error;
+	int failure;
+
+	span_watches_look(process->spans, recorder->spans, &spans, now_ns);
+	if (process->complete || now_ns < process->spans_next_ns)
+		return;
+	failure = library_list_find(&recorder->libraries, process->pid, recorder->impersonator,
+				    &mappings, &library);
+	if (!failure && !process->library &&
+	    !mpi_probes_add_places(recorder->probes, process->slot, process->pid, library->fd,
+				   library->places, library->place_count, &library->layout)) {
+		trace_process_set_library(process, library);
+		process->from_beginning =
+			mpi_library_is_before_init(library, process->pid, &mappings);
+	}
+	failure = span_watches_set(process->spans, recorder->spans, &spans, &mappings, &error);
+	process->complete = !failure && process->library;
+	if (failure && failure != -ENODATA && !recorder->spans_refused++)
+		recorder->span_refusal = error;
+	mapping_list_deinit(&mappings);
+	process->spans_pause_ns += process->spans_pause_ns / 16 + TRACE_LOOK_NS;
+	if (process->spans_pause_ns > PAUSE_MAX_NS)
+		process->spans_pause_ns = PAUSE_MAX_NS;
+	process->spans_next_ns = clock_now_ns() + process->spans_pause_ns;
+}
+
+/* library: NULL: it has none; mappings: NULL: it has not mapped it yet. 0 or a negative errno. */
 static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start_time,
 		      struct mpi_library *library, const struct mapping_list *mappings,
 		      struct trace_process **ret_process)
@@ -235,8 +255,9 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 	error = trace_process_create(pid, start_time, library, &recorder->events_left, &process);
 	if (error)
 		return error;
-	error = mpi_probes_add(recorder->probes, pid, library->fd, library->places,
-			       library->place_count, &library->layout, &process->slot);
+	error = mpi_probes_add(recorder->probes, pid, library ? library->fd : -1,
+			       library ? library->places : NULL, library ? library->place_count : 0,
+			       library ? &library->layout : &mpi_no_library, &process->slot);
 	if (error) {
 		trace_process_destroy(process);
 		return error;
@@ -248,11 +269,23 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 		mpi_probes_record(recorder->probes, process->slot, true);
 	}
 	/* Asked when the probes are there: what it may do from now on is seen. */
-	process->from_beginning = !mappings || is_before_init(library, pid, mappings);
+	process->from_beginning =
+		library && (!mappings || mpi_library_is_before_init(library, pid, mappings));
 	if (mappings)
 		look_at_python(recorder, process);
+	process->complete = library && !recorder->spans->count;
 	*ret_process = process;
 	return 0;
+}
+
+/* Of the newest process, whose spans cannot be traced. */
+static void take_back(struct trace_recorder *recorder)
+{
+	struct trace_process *process = recorder->processes[--recorder->process_count];
+
+	mpi_probes_remove(recorder->probes, process->slot);
+	recorder->by_slot[process->slot] = NULL;
+	trace_process_destroy(process);
 }
 
 static void explain(pid_t pid, int failure, struct error *error)
@@ -287,19 +320,31 @@ int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error 
 {
 	struct mapping_list mappings = { 0 };
 	struct process_times times;
-	struct mpi_library *library;
+	struct mpi_library *library = NULL;
 	struct trace_process *process;
 	int failure = procfs_read_times(pid, 0, &times);
 
 	if (!failure)
-		failure = find_library(recorder, pid, &mappings, &library);
+		failure = library_list_find(&recorder->libraries, pid, recorder->impersonator,
+					    &mappings, &library);
+	if ((failure == -ENODATA || failure == -ENOEXEC) && recorder->spans->count) {
+		library = NULL;
+		failure = 0;
+	}
 	if (!failure)
 		failure = set_probes(recorder, pid, times.start_time, library, &mappings, &process);
+	if (failure) {
+		explain(pid, failure, error);
+	} else {
+		const struct span_process spans = span_process_of(recorder, process);
+
+		failure =
+			span_watches_set(process->spans, recorder->spans, &spans, &mappings, error);
+		if (failure)
+			take_back(recorder);
+	}
 	mapping_list_deinit(&mappings);
-	if (!failure)
-		return 0;
-	explain(pid, failure, error);
-	return -1;
+	return failure ? -1 : 0;
 }
 
 void trace_recorder_begin(struct trace_recorder *recorder)
@@ -360,18 +405,26 @@ static void try_candidate(struct trace_recorder *recorder, struct candidate *can
 	int error;
 
 	/* The same job, by all likelihood: its probes wait for it. */
-	if (recorder->library_count == 1 && !rank_read(candidate->pid, &rank) &&
+	if (recorder->libraries.count == 1 && !rank_read(candidate->pid, &rank) &&
 	    !is_child_of_rank(recorder, candidate->pid)) {
-		library = recorder->libraries[0];
+		library = recorder->libraries.items[0];
 		error = set_probes(recorder, candidate->pid, candidate->start_time, library, NULL,
 				   &candidate->process);
 	} else {
-		error = find_library(recorder, candidate->pid, &mappings, &library);
+		error = library_list_find(&recorder->libraries, candidate->pid,
+					  recorder->impersonator, &mappings, &library);
+		if ((error == -ENODATA || error == -ENOEXEC) && recorder->spans->count &&
+		    mappings_run_python(&mappings)) {
+			library = NULL;
+			error = 0;
+		}
 		if (!error)
 			error = set_probes(recorder, candidate->pid, candidate->start_time, library,
 					   &mappings, &candidate->process);
 	}
 	mapping_list_deinit(&mappings);
+	if (!error)
+		look_at_libraries(recorder, candidate->process);
 	if (!error || error == -ENODATA || error == -ENOEXEC || error == -ESRCH)
 		return;
 	candidate->refused = true;
@@ -410,6 +463,14 @@ static void look_at_candidates(struct trace_recorder *recorder)
 	recorder->candidate_count = kept;
 }
 
+static void keep_counts(struct trace_recorder *recorder, struct trace_process *process)
+{
+	const struct span_process spans = span_process_of(recorder, process);
+
+	process->counts = mpi_probes_counts(recorder->probes, process->slot);
+	span_watches_end(process->spans, recorder->spans, &spans);
+}
+
 static void look_at_processes(struct trace_recorder *recorder)
 {
 	for (size_t i = 0; i < recorder->process_count; i++) {
@@ -421,12 +482,13 @@ static void look_at_processes(struct trace_recorder *recorder)
 		trace_process_look_at_rank(process);
 		if (!is_gone(process->pid, process->start_time)) {
 			look_at_python(recorder, process);
+			look_at_libraries(recorder, process);
 			continue;
 		}
 		take_all(recorder, 0);
 		process->ended = true;
 		process->end_ns = clock_now_ns();
-		process->counts = mpi_probes_counts(recorder->probes, process->slot);
+		keep_counts(recorder, process);
 		mpi_probes_remove(recorder->probes, process->slot);
 		path_reader_destroy(process->path_reader);
 		process->path_reader = NULL;
@@ -453,11 +515,14 @@ void trace_recorder_look(struct trace_recorder *recorder)
 struct trace_progress trace_recorder_progress(const struct trace_recorder *recorder)
 {
 	struct trace_progress progress = { .refused = recorder->refused,
-					   .refusal = recorder->refusal };
+					   .refusal = recorder->refusal,
+					   .spans_refused = recorder->spans_refused,
+					   .span_refusal = recorder->span_refusal };
 
 	for (size_t i = 0; i < recorder->process_count; i++) {
 		progress.processes += !recorder->processes[i]->ended;
 		progress.calls += recorder->processes[i]->calls;
+		progress.span_events += recorder->processes[i]->span_events;
 	}
 	return progress;
 }
@@ -472,7 +537,7 @@ static void leave_out_strangers(struct trace_recorder *recorder)
 	for (size_t i = 0; i < recorder->process_count; i++) {
 		struct trace_process *process = recorder->processes[i];
 
-		if (process->calls || !recorder->followed) {
+		if (process->calls || process->span_events || !recorder->followed) {
 			recorder->processes[kept++] = process;
 			continue;
 		}
@@ -486,7 +551,7 @@ static int finish_process(struct trace_recorder *recorder, struct trace_process 
 {
 	if (!process->ended) {
 		process->end_ns = now_ns;
-		process->counts = mpi_probes_counts(recorder->probes, process->slot);
+		keep_counts(recorder, process);
 	}
 	process->from_beginning |= process->decoder.init_ns != 0;
 	return trace_file_map(&process->file);
@@ -494,7 +559,7 @@ static int finish_process(struct trace_recorder *recorder, struct trace_process 
 
 int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 {
-	const struct mpi_taker taker = { take_call, take_chunk, recorder };
+	const struct mpi_taker taker = { take_call, take_chunk, take_span, recorder };
 	uint64_t now_ns = clock_now_ns();
 	int error = 0;
 
@@ -521,6 +586,7 @@ int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 		.begin_ns = recorder->began_ns,
 		.end_ns = now_ns,
 		.paths = &recorder->paths,
+		.spans = recorder->spans,
 	};
 	trace_number_ranks(ret_trace);
 	return 0;

@@ -24,16 +24,19 @@
 struct impersonator;
 struct trace_recorder;
 
-/* impersonator: borrowed, NULL: nobody acts with other rights. NULL with *error filled. */
+/*
+ * impersonator: borrowed, NULL: nobody acts with other rights. spans: what is traced beside MPI,
+ * borrowed; with any, processes without MPI are recorded, too. NULL with *error filled.
+ */
 struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
-					     struct error *error);
+					     const struct span_list *spans, struct error *error);
 /* Whether it goes on needing CAP_SYS_ADMIN. */
 bool trace_recorder_needs_admin(const struct trace_recorder *recorder);
 void trace_recorder_destroy(struct trace_recorder *recorder);
 
 /*
- * A process that has an MPI library mapped by now; it is recorded from trace_recorder_begin() on.
- * 0, or -1 with *error filled.
+ * A process that has an MPI library mapped by now, and all that the spans are of; it is recorded
+ * from trace_recorder_begin() on. 0, or -1 with *error filled.
  */
 __attribute__((warn_unused_result)) int trace_recorder_add(struct trace_recorder *recorder,
 							   pid_t pid, struct error *error);
@@ -47,10 +50,13 @@ void trace_recorder_follow(struct trace_recorder *recorder, pid_t pid);
 void trace_recorder_look(struct trace_recorder *recorder);
 
 struct trace_progress {
-	size_t processes; /* recorded now */
-	uint64_t calls;
-	uint64_t refused; /* processes that could not be recorded */
+	size_t processes;     /* recorded now */
+	uint64_t calls;       /* of MPI */
+	uint64_t span_events; /* of all else */
+	uint64_t refused;     /* processes that could not be recorded */
 	struct error refusal;
+	uint64_t spans_refused; /* in processes that a launcher has started */
+	struct error span_refusal;
 };
 struct trace_progress trace_recorder_progress(const struct trace_recorder *recorder);
 

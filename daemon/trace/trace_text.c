@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "daemon/report/format/text_layout.h"
 #include "daemon/trace/mpi_function.h"
+#include "daemon/trace/span_text.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #define FUNCTIONS_BRIEF 6
 #define WAITS_BRIEF     3
 #define PATHS_BRIEF     4
+#define SPAN_ROWS_BRIEF 3
 #define WORDS_MAX       400 /* of a path */
 #define ROWS_ALL        100
 /* Efficiencies from here on are not worth a sentence. */
@@ -43,15 +45,21 @@ static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 
 static void put_method(const struct text_layout *layout, const struct trace *trace)
 {
-	const struct mpi_library *library = trace->count ? trace->processes[0]->library : NULL;
+	const struct mpi_library *library = trace_library(trace);
+	bool beside = trace->spans && trace->spans->count;
 	char words[900];
 
-	snprintf(
-		words, sizeof(words),
-		"Traced by breakpoints of the kernel (uprobes) in %s, %s, of these processes: they "
-		"were written into its code while this ran, and are gone.",
-		library ? library->path : "the MPI library",
-		library ? mpi_library_kind_name(library) : "MPI");
+	if (library)
+		snprintf(words, sizeof(words),
+			 "Traced by breakpoints of the kernel (uprobes) in %s, %s, %sof these "
+			 "processes: they were written into its code while this ran, and are gone.",
+			 library->path, mpi_library_kind_name(library),
+			 beside ? "and in what else was asked for, " : "");
+	else
+		snprintf(words, sizeof(words),
+			 "Traced by breakpoints of the kernel (uprobes) in the libraries of these "
+			 "processes: they were written into their code while this ran, and are "
+			 "gone.");
 	text_wrapped(layout, "", words);
 }
 
@@ -66,6 +74,16 @@ static void put_job(const struct text_layout *layout, const struct trace_analysi
 		 analysis->from_beginning ? "from MPI_Init on" : "from the middle",
 		 trace->count ? trace->processes[0]->name : "nothing");
 	text_last_cell(layout, words, layout->columns);
+}
+
+/* Without MPI. */
+static void put_processes(const struct text_layout *layout, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count && i < RANKS_BRIEF; i++)
+		put_line(layout, "pid %d: %s", (int)trace->processes[i]->pid,
+			 trace->processes[i]->name);
+	if (trace->count > RANKS_BRIEF)
+		put_line(layout, "and %zu more", trace->count - RANKS_BRIEF);
 }
 
 /* ---- efficiencies ---- */
@@ -299,6 +317,11 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	size_t rows = options->lines_max ? options->lines_max : details ? ROWS_ALL : 0;
 
 	put_method(&layout, analysis->trace);
+	if (!trace_library(analysis->trace)) {
+		put_processes(&layout, analysis->trace);
+		span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+		return ferror(file) ? -EIO : 0;
+	}
 	put_job(&layout, analysis);
 	if (analysis->end_ns == analysis->begin_ns)
 		put_line(&layout, "There was no time in which all ranks ran, and called MPI.");
@@ -310,6 +333,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_functions(&layout, analysis, rows ? rows : FUNCTIONS_BRIEF);
 	put_paths(&layout, analysis, rows ? rows : PATHS_BRIEF);
 	put_messages(&layout, analysis, details);
+	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;
 }

@@ -2,6 +2,7 @@
 """Real targets, the real daemon, and what can be asked of them afterwards."""
 import copy
 import ctypes
+import fcntl
 import functools
 import glob
 import json
@@ -511,7 +512,11 @@ def go_pprof():
     """The program behind `go tool pprof`. Newer Go compiles it when it is first asked for: however long that takes."""
     if not shutil.which("go"):
         raise Skip("no go: install golang-go")
-    run = subprocess.run(["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=False)
+    os.makedirs(CACHE, exist_ok=True)
+    # Once: tests that run side by side would each compile it.
+    with open(os.path.join(CACHE, "go-pprof.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run = subprocess.run(["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=False)
     check_equal(run.returncode, 0, "exit code of go tool -n pprof, which said %r" % run.stderr[-400:])
     return run.stdout.strip()
 

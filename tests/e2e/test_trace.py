@@ -268,6 +268,101 @@ def test_ranks_that_run_already():
         check_equal(sorted(ranks), sorted(set(ranks)), "ranks")
 
 
+SPANS = """
+import ctypes, gc, json, os, sys, tempfile, threading, time
+gc.disable()
+print(ctypes.cast(ctypes.CDLL('libc.so.6').fdatasync, ctypes.c_void_p).value, flush=True)
+sys.stdin.readline()
+def spin(seconds):
+    begin = time.perf_counter()
+    while time.perf_counter() < begin + seconds:
+        pass
+    spun.append((begin, time.perf_counter()))
+spun = []
+said = {"gc": 0, "gc_s": 0.0, "syncs": 0, "syncs_s": 0.0}
+for _ in range(20):
+    begin = time.perf_counter()
+    gc.collect()
+    said["gc"], said["gc_s"] = said["gc"] + 1, said["gc_s"] + time.perf_counter() - begin
+with tempfile.TemporaryFile() as file:
+    for _ in range(30):
+        begin = time.perf_counter()
+        os.fdatasync(file.fileno())  # HERE
+        said["syncs"], said["syncs_s"] = said["syncs"] + 1, said["syncs_s"] + time.perf_counter() - begin
+threads = [threading.Thread(target=spin, args=(0.5,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+said["both_s"] = min(end for _, end in spun) - max(begin for begin, _ in spun)
+said["spun_s"] = sum(end - begin for begin, end in spun)
+print(json.dumps(said), flush=True)
+sys.stdin.readline()
+"""
+
+
+def is_tracing(tracer, target, address):
+    """Its breakpoint is there, and it waits for what comes."""
+    with open("/proc/%d/mem" % target.pid, "rb") as file:
+        file.seek(address)
+        if file.read(1) != b"\xcc":
+            return False
+    with open("/proc/%d/syscall" % tracer.pid, encoding="ascii") as file:
+        return file.read().split()[0] == "230"  # clock_nanosleep
+
+
+def test_spans():
+    """Calls of a function, collections, and waits for the GIL of a process without MPI: as many as it says, at its lines."""
+    if os.geteuid():
+        raise Skip("needs root")
+    with tempfile.TemporaryDirectory() as folder:
+        program, path = os.path.join(folder, "spans.py"), os.path.join(folder, "trace.json")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(SPANS)
+        with subprocess.Popen([default_interpreter().path, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as target:
+            address = int(target.stdout.readline())
+            with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil",
+                                   "--probe", "libc:fdatasync", "-o", path], stdout=subprocess.PIPE, text=True) as tracer:
+                try:
+                    wait_until(lambda: is_tracing(tracer, target, address), what="breakpoints")
+                except Exception:
+                    tracer.kill()
+                    raise
+                target.stdin.write("go\n")
+                target.stdin.flush()
+                truth = json.loads(target.stdout.readline())
+                tracer.send_signal(signal.SIGINT)
+                said = {span["kind"]: span for span in json.loads(tracer.communicate()[0])["spans"]}
+            target.communicate("end\n")
+            check_equal(target.returncode, 0, "exit code of the target")
+        check_equal((said["gc"]["count"], said["function"]["count"]), (truth["gc"], truth["syncs"]), "spans")
+        check(0 < said["gc"]["ns"] <= truth["gc_s"] * 1e9, "%r, %r" % (said["gc"], truth))
+        check(0 < said["function"]["ns"] <= truth["syncs_s"] * 1e9, "%r, %r" % (said["function"], truth))
+        # While both are there, one of the two threads computes, and the other one waits, or was not let run to do so.
+        check(0 < said["gil"]["ns"] / 1e9 <= 2 * truth["spun_s"], "%r, %r" % (said["gil"], truth))
+        check_sampled(said["gil"]["ns"] / 1e9 >= 0.25 * truth["both_s"], "%r, %r" % (said["gil"], truth))
+        frame = said["function"]["paths"][0]["path"][0]
+        check_equal((os.path.basename(frame["file"]), frame["line"]),
+                    ("spans.py", next(at for at, line in enumerate(SPANS.splitlines(), 1) if "HERE" in line)), "line")
+        with open(path, encoding="utf-8") as file:
+            names = collections.Counter(event["name"] for event in json.load(file)["traceEvents"] if event["ph"] == "X")
+        check_equal({name: names[name] for name in names if name != "GIL wait"},
+                    {"garbage collection": truth["gc"], "libc:fdatasync": truth["syncs"]}, "slices")
+
+
+def test_span_refusals():
+    """What cannot be probed is refused with its reason."""
+    if os.geteuid():
+        raise Skip("needs root")
+    for option, value, code, words in (("--probe", "libc:no_such", 2, "has no function no_such"),
+                                       ("--probe", "libnone:f", 3, "has not loaded libnone"),
+                                       ("--probe", "libc:vfork", 2, "cannot be traced"),
+                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil")):
+        run = pieprofd("trace", os.getpid(), "-d", "1", option, value, code=code)
+        check(words in run.stderr, run.stderr)
+
+
 def test_refusals():
     """What cannot be traced is refused with its reason, before anything happens."""
     if os.geteuid():

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "tests/must.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -190,11 +191,21 @@ static void take_chunk(void *context, const struct mpi_chunk *chunk)
 	status_count += chunk->count;
 }
 
-static const struct mpi_taker taker = { take_call, take_chunk, NULL };
+static struct span_record spans[RECORDS];
+static size_t span_count;
+
+static void take_span(void *context, const struct span_record *span)
+{
+	(void)context;
+	must(span_count < RECORDS);
+	spans[span_count++] = *span;
+}
+
+static const struct mpi_taker taker = { take_call, take_chunk, take_span, NULL };
 
 static void forget(void)
 {
-	record_count = handle_count = status_count = 0;
+	record_count = handle_count = status_count = span_count = 0;
 }
 
 static void check_calls(const struct child *child)
@@ -332,12 +343,86 @@ static void test_limit(void **state)
 	end(&child);
 }
 
+/* Functions that are not MPI's, one within the other, and in more threads; too short ones. */
+static void check_spans(enum mpi_probes_way way)
+{
+	const struct mpi_target layout = { .handle_bytes = 8,
+					   .type_size = MPI_ABSENT,
+					   .limit = 1000000 };
+	const uint8_t no = MPI_ABSENT;
+	const struct mpi_shape shape = { no, no, no, no, no, no, no, no, no, { no, no }, 0 };
+	struct mpi_probes *probes;
+	struct span_counts counts;
+	uint8_t before[CODE], code[CODE];
+	struct child child;
+	struct error error;
+	unsigned slot;
+
+	probes = mpi_probes_create(&shape, 1, way, &error);
+	if (!probes && (getuid() || way == MPI_PROBES_LINK))
+		skip();
+	assert_non_null(probes);
+	start(&child);
+	read_code(&child, before);
+	assert_int_equal(mpi_probes_add(probes, child.pid, -1, NULL, 0, &layout, &slot), 0);
+	assert_int_equal(mpi_probes_configure_span(probes, 0, 0), 0);
+	assert_int_equal(mpi_probes_configure_span(probes, 1, UINT64_MAX), 0);
+	assert_int_equal(mpi_probes_configure_span(probes, SPANS_MAX, 0), -E2BIG);
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		const struct span_place place = { .begin = child.places[i].file_offset };
+
+		assert_int_equal(
+			mpi_probes_add_span(probes, slot, child.pid, child.program, &place, i), 0);
+	}
+	mpi_probes_record(probes, slot, true);
+	forget();
+	do_a_round(&child);
+	mpi_probes_read(probes, &taker, 0);
+	/* The outer one is too short for a record. */
+	assert_int_equal(span_count, CALLS + 2);
+	for (size_t i = 0; i < span_count; i++) {
+		assert_int_equal(spans[i].span, 0);
+		assert_int_equal(spans[i].slot, slot);
+		assert_true(spans[i].begin_ns < spans[i].end_ns);
+		assert_int_equal(spans[i].tid == (uint32_t)child.pid, i <= CALLS);
+	}
+	counts = mpi_probes_span_counts(probes, slot, 0);
+	assert_int_equal(counts.begun, CALLS + 2);
+	assert_int_equal(counts.ended, CALLS + 2);
+	assert_int_equal(counts.short_ones + counts.over_limit, 0);
+	counts = mpi_probes_span_counts(probes, slot, 1);
+	assert_int_equal(counts.short_ones, 1);
+	assert_true(counts.short_ns > 0);
+	/* One alone is taken out. */
+	mpi_probes_remove_span(probes, slot, 0);
+	read_code(&child, code);
+	assert_memory_equal(code, before, CODE);
+	do_a_round(&child);
+	assert_int_equal(mpi_probes_span_counts(probes, slot, 0).begun, CALLS + 2);
+	assert_int_equal(mpi_probes_span_counts(probes, slot, 1).begun, 2);
+	mpi_probes_remove(probes, slot);
+	mpi_probes_destroy(probes);
+	end(&child);
+}
+
+static void test_spans_by_links(void **state)
+{
+	(void)state;
+	check_spans(MPI_PROBES_LINK);
+}
+
+static void test_spans_by_events(void **state)
+{
+	(void)state;
+	check_spans(MPI_PROBES_EVENTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_links),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_links),           cmocka_unit_test(test_events),
+		cmocka_unit_test(test_limit),           cmocka_unit_test(test_spans_by_links),
+		cmocka_unit_test(test_spans_by_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the program at functions that are not MPI's (span.h) and the daemon say to each other: one
+ * record for each call when it has returned, or for what lies between two places in the code.
+ */
+#ifndef PIEPROFD_ATTACH_BPF_SPAN_RECORD_H
+#define PIEPROFD_ATTACH_BPF_SPAN_RECORD_H
+
+#include <linux/types.h>
+
+#define SPANS_MAX 32 /* functions, of all processes together */
+/* A span whose begin and end are places of one function: it has no return address. */
+#define SPAN_AT_PLACES (1ull << 32) /* of a probe's cookie */
+
+#define SPAN_IS_OPEN (1u << 0) /* has not ended: the daemon's, never the program's */
+
+struct span_record {
+	__u32 kind; /* MPI_RECORD_SPAN */
+	__u16 slot;
+	__u16 span;
+	__u32 tid;
+	__u32 flags;
+	__u64 begin_ns;
+	__u64 end_ns;
+	__u64 path; /* the Python lines from which it was called; 0: not known */
+};
+
+/* Of one span, whatever process. */
+struct span_config {
+	__u64 least_ns; /* what is shorter is counted alone */
+};
+
+/* Of one span in one process. */
+struct span_counts {
+	__u64 begun, ended;
+	__u64 short_ones, short_ns; /* shorter than the least */
+	__u64 over_limit, over_ns;  /* for which there was no record */
+};
+
+#endif

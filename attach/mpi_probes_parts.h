@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between mpi_probes.c and span_probes.c: what probes are made of. */
+#ifndef PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
+#define PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
+
+#include "attach/bpf/mpi_record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct mpi_probes;
+struct mpi_taker;
+
+#define PROBE_PATH_BYTES 64
+/* Of calls and of spans that are under way, what is read at the end. */
+#define CALLS_OPEN_MAX 8192
+
+struct span_link {
+	int fd;
+	unsigned span;
+};
+
+struct probed_process {
+	int *links; /* each keeps one probe alive, or all of one kind */
+	size_t count;
+	struct span_link *spans; /* likewise */
+	size_t span_count, span_capacity;
+};
+
+struct mpi_probes {
+	struct bpf_object *object;
+	struct mpi_target *targets; /* the program's, mapped */
+	struct ring_buffer *ring;
+	int calls_fd, pythons_fd, enter_fd, return_fd;
+	int spans_fd, configs_fd, counters_fd, begin_fd, end_fd; /* of spans */
+	bool by_links;                                           /* MPI_PROBES_LINK */
+	int uprobe_type;
+	uint64_t return_bit;
+	struct probed_process processes[MPI_TARGETS_MAX];
+	unsigned count;
+	const struct mpi_taker *taker; /* while it reads */
+};
+
+struct probe {
+	pid_t pid;
+	const char *path;
+	int program_fd;
+	bool at_return;
+};
+
+static inline uint64_t probe_cookie(unsigned slot, unsigned function)
+{
+	return (uint64_t)slot << 16 | function;
+}
+
+/* The file that was looked at, whatever its name leads to by now. */
+static inline void probe_path(int fd, char path[static PROBE_PATH_BYTES])
+{
+	snprintf(path, PROBE_PATH_BYTES, "/proc/self/fd/%d", fd);
+}
+
+/*
+ * Probes at offsets of a file, one where links do not exist; counters: NULL: none. The descriptor
+ * that keeps them alive, or a negative errno.
+ */
+int mpi_probes_open(const struct mpi_probes *probes, const struct probe *probe,
+		    const uint64_t *offsets, const uint64_t *cookies, const uint64_t *counters,
+		    size_t count);
+
+/* Of the program that has been loaded. 0 or -ENOENT. */
+int mpi_probes_find_spans(struct mpi_probes *probes);
+void mpi_probes_read_open_spans(const struct mpi_probes *probes, const struct mpi_taker *taker,
+				uint64_t now_ns);
+
+#endif

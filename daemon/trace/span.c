@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/trace/span.h"
+
+#include "daemon/report/encode/escape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kind_names[] = {
+	[SPAN_FUNCTION] = "function", [SPAN_COLLECTION] = "gc", [SPAN_GIL] = "gil"
+};
+
+/* As the user reads them. */
+static const char *const titles[] = {
+	[SPAN_FUNCTION] = "", [SPAN_COLLECTION] = "garbage collection", [SPAN_GIL] = "GIL wait"
+};
+
+const char *span_kind_name(enum span_kind kind)
+{
+	return kind_names[kind];
+}
+
+static int add(struct span_list *list, const struct span *span)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].name, span->name))
+			return -EEXIST;
+	if (list->count == SPANS_MAX)
+		return -E2BIG;
+	list->items[list->count++] = *span;
+	return 0;
+}
+
+int span_list_add(struct span_list *list, enum span_kind kind)
+{
+	struct span span = { .kind = kind, .least_ns = kind == SPAN_GIL ? SPAN_GIL_LEAST_NS : 0 };
+
+	snprintf(span.name, sizeof(span.name), "%s", titles[kind]);
+	return add(list, &span);
+}
+
+/* A path may have colons in it, and a function's name has none. */
+int span_list_add_function(struct span_list *list, const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	struct span span = { .kind = SPAN_FUNCTION };
+	size_t length = colon ? (size_t)(colon - text) : 0;
+
+	if (!length || !colon[1] || length >= sizeof(span.library) ||
+	    strlen(colon + 1) >= sizeof(span.function))
+		return -EINVAL;
+	memcpy(span.library, text, length);
+	snprintf(span.function, sizeof(span.function), "%s", colon + 1);
+	snprintf(span.name, sizeof(span.name), "%s:%s", path_last(span.library), span.function);
+	return add(list, &span);
+}
+
+bool span_library_is(const char *library, const char *path)
+{
+	size_t length = strlen(library);
+	const char *name;
+
+	if (library[0] == '/')
+		return !strcmp(library, path);
+	name = path_last(path);
+	return !strncmp(name, library, length) && (!name[length] || name[length] == '.');
+}
