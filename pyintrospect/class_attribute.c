@@ -58,7 +58,7 @@ static int add_class(struct class_attributes *attributes, remote_addr class)
 /* By `object`'s way: neither __getattr__() nor __getattribute__() has a say. */
 static int check_lookup(const struct python_runtime *runtime, remote_addr type, remote_addr object)
 {
-	uint64_t way, plain;
+	uint64_t way, plain = 0;
 	int error = read_word(runtime, type, TYPE_GETATTRO, &way);
 
 	if (!error)
@@ -70,7 +70,7 @@ int class_attributes_read(const struct python_runtime *runtime, remote_addr type
 			  struct class_attributes *ret)
 {
 	remote_addr mro, classes[CLASS_BASES_MAX];
-	uint64_t count;
+	uint64_t count = 0;
 	int error = read_word(runtime, type, TYPE_MRO, &mro);
 
 	*ret = (struct class_attributes){ .runtime = runtime };

@@ -37,7 +37,8 @@ struct class_attribute {
 
 /*
  * Reads the classes of a type; freed by class_attributes_deinit(). Types in C have nothing here.
- * 0, -EBADMSG (it is no type, has too many bases, or a way of its own to look attributes up), -ENOMEM or what the reader said.
+ * 0, -EBADMSG (it is no type, has too many bases, or a way of its own to look attributes up),
+ * -ENOMEM or what the reader said.
  */
 __attribute__((warn_unused_result)) int class_attributes_read(const struct python_runtime *runtime,
 							      remote_addr type,

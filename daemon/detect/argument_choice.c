@@ -64,8 +64,8 @@ static uint32_t entry_to_watch(struct argument_log *log, const struct argument_s
 	return entry->several_callers ? id : ID_NONE;
 }
 
-/* A function that does not read all of what it is given is watched where it begins: what it does not
- * read is no matter. */
+/* A function that does not read all of what it is given is watched where it begins: what it does
+ * not read is no matter. */
 static bool begins_below(const struct argument_site *site, const struct python_frame *frames,
 			 size_t watched, unsigned f)
 {

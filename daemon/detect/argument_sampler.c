@@ -196,9 +196,8 @@ static void read_contents(struct argument_sampler *sampler, const struct values 
 				continue;
 			sampler->objects[count] = values[i].items[k].object;
 			/* Of a function's arguments what it does not read does not count. */
-			sampler->uses[count] =
-				used_parameter(sampler->used, values[i].callee, k,
-					       values[i].items[k].object);
+			sampler->uses[count] = used_parameter(sampler->used, values[i].callee, k,
+							      values[i].items[k].object);
 			count++;
 		}
 	sampler->object_count = count;
