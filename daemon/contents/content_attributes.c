@@ -85,7 +85,8 @@ static bool is_among(remote_addr key, const struct content_choice *choice)
 	return false;
 }
 
-/* Those that count alone, of the attributes of an object that was asked for itself; NULL: all do. */
+/* Those that count alone, of the attributes of an object that was asked for itself; NULL: all do.
+ */
 static const struct content_choice *choice_of(const struct fingerprints *set,
 					      const struct content_node *node)
 {
@@ -173,7 +174,8 @@ void content_add_attributes(struct fingerprints *set, struct content_node *node)
 static void ask_first(struct fingerprints *set, struct content_node *node,
 		      const struct content_type *type)
 {
-	size_t slots = SLOT_WORDS - (type->slots ? (size_t)__builtin_clzll(type->slots) : SLOT_WORDS);
+	size_t slots =
+		SLOT_WORDS - (type->slots ? (size_t)__builtin_clzll(type->slots) : SLOT_WORDS);
 	bool given = true;
 
 	if (managed(set, type)) {
