@@ -148,8 +148,8 @@ static bool read_length(struct heap_watch *watch, unsigned slot, uint64_t *ret_l
 		return !memory_read_u64(&watch->target.reader, watch->aims[slot].address,
 					ret_length);
 	if (memory_read(&watch->target.reader, container->address, head, sizeof(head)) ||
-	    field_u64(head, (int32_t)python_runtime_object_head(watch->target.runtime) - WORD_SIZE) !=
-		    container->type)
+	    field_u64(head, (int32_t)python_runtime_object_head(watch->target.runtime) -
+				    WORD_SIZE) != container->type)
 		return false;
 	*ret_length = field_u64(head, (int32_t)(container->length_at - container->address));
 	return true;

@@ -132,8 +132,7 @@ bool heap_entries_visit(struct heap_walk *walk, remote_addr dict, uint32_t path,
 			const struct heap_entries *visitor)
 {
 	const struct heap_layout *layout = &walk->types->layout;
-	const uint8_t *head =
-		heap_image_at(walk->image, dict, DICT_HEAD_SIZE + layout->head_extra);
+	const uint8_t *head = heap_image_at(walk->image, dict, DICT_HEAD_SIZE + layout->head_extra);
 	remote_addr keys, values;
 	const uint8_t *entries;
 	struct dict_keys table;

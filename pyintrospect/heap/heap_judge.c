@@ -86,10 +86,9 @@ static void judge_pool(struct heap_nodes *nodes, struct heap_types *types,
 		uint16_t *kind = &nodes->kinds[pool->first_node + i];
 
 		if (*kind == HEAP_NODE_RAW)
-			*kind = heap_types_classify(
-				types, pool->contents,
-				bytes + (size_t)i * pool->block_bytes + before,
-				pool->block_bytes - around);
+			*kind = heap_types_classify(types, pool->contents,
+						    bytes + (size_t)i * pool->block_bytes + before,
+						    pool->block_bytes - around);
 	}
 	free(own);
 }

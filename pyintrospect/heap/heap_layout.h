@@ -119,10 +119,11 @@ static inline struct heap_layout heap_layout_of(const struct python_layout *layo
 		.head_extra = layout->free_threaded ? FREE_THREADED_HEAD_EXTRA : 0,
 		.pool_bytes = layout->minor >= 10 ? POOL_BYTES_3_10 : POOL_BYTES_3_9,
 		/* To 3.7 it has a third word, and is aligned to 16 bytes. */
-		.collector_bytes = layout->free_threaded ? 0 : layout->minor >= 8 ? 16 : 32,
+		.collector_bytes = layout->free_threaded ? 0
+				   : layout->minor >= 8  ? 16
+							 : 32,
 		.managed_bytes = 2 * WORD_SIZE,
-		.managed_dict_before =
-			layout->free_threaded ? WORD_SIZE : MANAGED_DICT_BEFORE,
+		.managed_dict_before = layout->free_threaded ? WORD_SIZE : MANAGED_DICT_BEFORE,
 	};
 }
 

@@ -278,8 +278,7 @@ static bool open_segment(struct finding *finding, remote_addr address)
 	const uint8_t *head = heap_image_at(finding->nodes->image, address, HEAP_SEGMENT_HEAD);
 	const uint8_t *first;
 
-	if (!head || !heap_segment_parse(head, &finding->segment) ||
-	    read_table(finding, address))
+	if (!head || !heap_segment_parse(head, &finding->segment) || read_table(finding, address))
 		return false;
 	/* The entry of the head's own slice. */
 	first = finding->table + HEAP_SEGMENT_HEAD;
@@ -350,7 +349,8 @@ static void mark_delayed(struct heap_nodes *nodes, remote_addr heap)
 		uint64_t inside = pool ? block - pool->address - pool->head : 0;
 
 		/* A large one is no node yet. */
-		if (!pool || inside % pool->block_bytes || inside / pool->block_bytes >= pool->carved)
+		if (!pool || inside % pool->block_bytes ||
+		    inside / pool->block_bytes >= pool->carved)
 			return;
 		/* Marked already: a circle, or taken back meanwhile, or a list met before. */
 		if (nodes->kinds[pool->first_node + inside / pool->block_bytes] == HEAP_NODE_FREE)

@@ -4,8 +4,8 @@
  * builds, and those of others that were told to (PYTHONMALLOC=mimalloc). A page of it is a pool of
  * nodes (heap_nodes.h), a page of one large block a chunk.
  *
- * A block is in use when it was handed out and is in no list of free ones. Where these and the count
- * of those in use do not add up, the page was caught while it changed, and is read again.
+ * A block is in use when it was handed out and is in no list of free ones. Where these and the
+ * count of those in use do not add up, the page was caught while it changed, and is read again.
  */
 #ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_MIMALLOC_H
 #define PIEPROFD_PYINTROSPECT_HEAP_HEAP_MIMALLOC_H

@@ -46,8 +46,8 @@ static bool find_string(struct heap_walk *walk, remote_addr dict, const char *ke
 
 bool heap_modules_of_type(struct heap_walk *walk, remote_addr type, char *name, size_t size)
 {
-	remote_addr dict = heap_image_word(walk->image,
-					   type + walk->types->layout.head_extra + TYPE_DICT);
+	remote_addr dict =
+		heap_image_word(walk->image, type + walk->types->layout.head_extra + TYPE_DICT);
 
 	return dict && find_string(walk, dict, "__module__", name, size);
 }

@@ -151,9 +151,8 @@ static int make_slots(const struct heap_nodes *nodes, struct heap_extent *extent
 		return 0;
 	first -= first % nodes->pool_bytes;
 	extent->first_pool = first;
-	extent->pool_slots = first < extent->end
-				     ? (uint32_t)((extent->end - first) / nodes->pool_bytes)
-				     : 0;
+	extent->pool_slots =
+		first < extent->end ? (uint32_t)((extent->end - first) / nodes->pool_bytes) : 0;
 	extent->pools = calloc(extent->pool_slots + 1, sizeof(*extent->pools));
 	return extent->pools ? 0 : -ENOMEM;
 }

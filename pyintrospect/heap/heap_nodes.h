@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every block of memory by a number, its node: first those of pools, which are pymalloc's or pages of
- * mimalloc's (heap_mimalloc.h), then chunks, which are glibc's or mimalloc's large blocks, by
+ * Every block of memory by a number, its node: first those of pools, which are pymalloc's or pages
+ * of mimalloc's (heap_mimalloc.h), then chunks, which are glibc's or mimalloc's large blocks, by
  * address, then what is found by references alone (heap_found.h).
  *
  *   node  0 1 2 3 | 4 5 6 ... | ... | first_chunk ... | first_found ...
@@ -59,7 +59,8 @@ struct heap_chunk {
 	uint8_t debug_heads; /* what is too large for a pool has two, one in the other */
 };
 
-/* pool_bytes is a pool's size, or that of a part of one: where pools begin, and how they are found. */
+/* pool_bytes is a pool's size, or that of a part of one: where pools begin, and how they are found.
+ */
 struct heap_nodes {
 	struct heap_image *image; /* borrowed */
 	struct heap_pool *pools;
@@ -73,7 +74,7 @@ struct heap_nodes {
 	uint32_t *near_pools; /* of every 64th node, the pool */
 	size_t torn, reread, broken_heaps;
 	size_t segments; /* of mimalloc's */
-	bool cut; /* there are more than HEAP_NODES_MAX, or than may be found */
+	bool cut;        /* there are more than HEAP_NODES_MAX, or than may be found */
 	/* Memory is another allocator's: what was found there, and how much may be. */
 	bool foreign;
 	uint32_t first_found; /* HEAP_NODE_NONE: nothing is to be found */

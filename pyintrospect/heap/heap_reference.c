@@ -286,8 +286,8 @@ static void follow_managed(struct held_object *object)
 		values = dict + 1;
 		dict = 0;
 	}
-	keys = heap_image_word(object->walk->image, type->address + layout->head_extra +
-							    dict_cached_keys_offset(minor));
+	keys = heap_image_word(object->walk->image,
+			       type->address + layout->head_extra + dict_cached_keys_offset(minor));
 	if (dict)
 		heap_entries_attributes(object->walk, dict, object->path);
 	if (values) {

@@ -113,7 +113,8 @@ bool heap_segment_page(const struct heap_segment *segment, uint32_t slice, const
 	page.used = page.capacity && page.block_bytes >= BLOCK_LEAST;
 	if (page.used) {
 		page.head = moved_by(page.block_bytes);
-		if (page.block_bytes % BLOCK_LEAST || page.capacity > field_u16(entry, PAGE_RESERVED) ||
+		if (page.block_bytes % BLOCK_LEAST ||
+		    page.capacity > field_u16(entry, PAGE_RESERVED) ||
 		    page.capacity * page.block_bytes + page.head > bytes ||
 		    page.in_use > page.capacity)
 			return false;

@@ -39,8 +39,7 @@ static void count_objects(const struct heap_nodes *nodes, struct heap_types *typ
 		if (bytes && block.size >= before + ARRAY_HEAD)
 			type->storage_bytes +=
 				heap_storage_bytes(types, type, bytes + type->prefix);
-		else if (bytes && type->kind == HEAP_KIND_LIST &&
-			 block.size >= before + LIST_HEAD)
+		else if (bytes && type->kind == HEAP_KIND_LIST && block.size >= before + LIST_HEAD)
 			type->storage_bytes +=
 				heap_storage_bytes(types, type, bytes + type->prefix);
 		else if (bytes && type->kind == HEAP_KIND_DICT &&

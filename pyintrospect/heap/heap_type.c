@@ -377,9 +377,8 @@ static struct candidate look_at(struct heap_types *types, enum heap_contents con
 		return candidate;
 	if (is_referenced(&types->layout, object))
 		candidate.type = number;
-	candidate.cached = types->layout.free_threaded
-				   ? !candidate.type
-				   : field_u64(object, OBJECT_REFERENCES) == 0;
+	candidate.cached = types->layout.free_threaded ? !candidate.type
+						       : field_u64(object, OBJECT_REFERENCES) == 0;
 	return candidate;
 }
 
