@@ -206,6 +206,10 @@ static int add_large(struct finding *finding, uint32_t slice, const struct heap_
 	struct heap_nodes *nodes = finding->nodes;
 	remote_addr address = finding->address + slice * HEAP_SEGMENT_SLICE;
 
+	if (page->capacity != 1) {
+		nodes->broken_heaps++;
+		return 0;
+	}
 	if (!ARRAY_ROOM(nodes->chunks, nodes->chunk_count, nodes->chunk_capacity))
 		return -ENOMEM;
 	nodes->chunks[nodes->chunk_count++] = (struct heap_chunk){
@@ -272,8 +276,25 @@ static int read_table(struct finding *finding, remote_addr address)
 	return 0;
 }
 
+/* So many bytes from an address on, without a gap. */
+static bool is_mapped(const struct heap_image *image, const struct heap_extent *extent,
+		      remote_addr address, uint64_t size)
+{
+	const struct mapping_list *mappings = image->mappings;
+	size_t number = extent->mapping;
+
+	while (mappings->mappings[number].end - address < size) {
+		if (number + 1 == mappings->count ||
+		    mappings->mappings[number + 1].start != mappings->mappings[number].end)
+			return false;
+		number++;
+	}
+	return true;
+}
+
 /* False: this is none. */
-static bool open_segment(struct finding *finding, remote_addr address)
+static bool open_segment(struct finding *finding, const struct heap_extent *extent,
+			 remote_addr address)
 {
 	const uint8_t *head = heap_image_at(finding->nodes->image, address, HEAP_SEGMENT_HEAD);
 	const uint8_t *first;
@@ -282,7 +303,8 @@ static bool open_segment(struct finding *finding, remote_addr address)
 		return false;
 	/* The entry of the head's own slice. */
 	first = finding->table + HEAP_SEGMENT_HEAD;
-	if (field_u64(first, 0) != finding->segment.first)
+	if (field_u64(first, 0) != finding->segment.first ||
+	    !is_mapped(finding->nodes->image, extent, address, finding->segment.bytes))
 		return false;
 	finding->address = address;
 	return true;
@@ -326,7 +348,7 @@ static int find_in(struct finding *finding, const struct heap_extent *extent)
 	at -= at % HEAP_SEGMENT_BYTES;
 	for (; at < extent->end && !error; at += HEAP_SEGMENT_BYTES) {
 		/* Inside of a huge one anything may be written. */
-		if (at < after || !open_segment(finding, at))
+		if (at < after || !open_segment(finding, extent, at))
 			continue;
 		error = add_segment(finding);
 		finding->nodes->segments++;
