@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How mimalloc's segments lie in memory, of the version that CPython 3.13 to 3.15 bring along
+ * How mimalloc's segments lie in memory, of the version that CPython 3.13 brings along
  * (Include/internal/mimalloc/mimalloc/types.h), x86-64 builds without assertions. Pure.
  *
  *   32 MiB       | head, a table of slices | slice | slice | slice ...      64 KiB each
