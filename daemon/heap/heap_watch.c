@@ -34,7 +34,7 @@
 #define LEADS 7
 /* In all, whatever the stops are for. */
 #define STOPS_MAX (4 * HEAP_WATCH_AIMS_MAX * HEAP_WATCH_HITS_MAX)
-#define HEAD_SIZE 32 /* of a container: its type and its length */
+#define HEAD_SIZE 48 /* of a container: its type and its length */
 
 /* Of one container or type: its slot in every thread. */
 struct aim {
@@ -148,7 +148,8 @@ static bool read_length(struct heap_watch *watch, unsigned slot, uint64_t *ret_l
 		return !memory_read_u64(&watch->target.reader, watch->aims[slot].address,
 					ret_length);
 	if (memory_read(&watch->target.reader, container->address, head, sizeof(head)) ||
-	    field_u64(head, OBJECT_TYPE) != container->type)
+	    field_u64(head, (int32_t)python_runtime_object_head(watch->target.runtime) -
+				    WORD_SIZE) != container->type)
 		return false;
 	*ret_length = field_u64(head, (int32_t)(container->length_at - container->address));
 	return true;

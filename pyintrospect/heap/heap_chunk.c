@@ -32,7 +32,7 @@ static uint64_t size_word(const struct heap_nodes *nodes, remote_addr chunk)
 	return bytes ? field_u64(bytes, 8) : 0;
 }
 
-static uint8_t debug_heads(const struct heap_nodes *nodes, remote_addr block, uint64_t size)
+uint8_t heap_chunk_debug_heads(const struct heap_nodes *nodes, remote_addr block, uint64_t size)
 {
 	const uint8_t *bytes = heap_image_at(nodes->image, block, 2ull * HEAP_DEBUG_BEFORE);
 
@@ -51,7 +51,7 @@ static int add_chunk(struct heap_nodes *nodes, remote_addr chunk, uint64_t size,
 		.size = size,
 		.state = (uint8_t)state,
 		.debug_heads = state == HEAP_CHUNK_USED || state == HEAP_CHUNK_MAPPED
-				       ? debug_heads(nodes, chunk + CHUNK_HEAD, size)
+				       ? heap_chunk_debug_heads(nodes, chunk + CHUNK_HEAD, size)
 				       : 0,
 	};
 	return 0;
@@ -280,7 +280,8 @@ static int number_chunks(struct heap_nodes *nodes)
 	}
 	for (size_t i = 0; i < nodes->chunk_count && !error; i++)
 		if (nodes->chunks[i].state != HEAP_CHUNK_USED &&
-		    nodes->chunks[i].state != HEAP_CHUNK_MAPPED)
+		    nodes->chunks[i].state != HEAP_CHUNK_MAPPED &&
+		    nodes->chunks[i].state != HEAP_CHUNK_PAGE)
 			nodes->kinds[nodes->first_chunk + i] = HEAP_NODE_FREE;
 	return error;
 }

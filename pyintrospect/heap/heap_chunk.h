@@ -15,6 +15,9 @@
 
 #include "pyintrospect/heap/heap_nodes.h"
 
+/* How many heads of the debug allocator a block has: 0 to 2. */
+uint8_t heap_chunk_debug_heads(const struct heap_nodes *nodes, remote_addr block, uint64_t size);
+
 /* All chunks of an image, outside of pools, become nodes. After the pools. 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int heap_chunk_find_all(struct heap_nodes *nodes);
 

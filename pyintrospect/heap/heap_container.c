@@ -12,8 +12,8 @@
 /* Kept while it is not known yet which are the longest. */
 #define CHOICE_MAX (2 * HEAP_CONTAINERS_MAX)
 
-/* Where its length is, of the object; 0: it is no container. */
-static uint32_t length_offset(const struct heap_type *type)
+/* Where its length is, of the object's fields; 0: it is no container. */
+static uint32_t length_field(const struct heap_type *type)
 {
 	switch (type->kind) {
 	case HEAP_KIND_LIST:
@@ -41,8 +41,11 @@ static bool read_container(const struct heap_walk *walk, uint32_t node,
 	if (kind < HEAP_NODE_FIRST_TYPE || !walk->path_of[node])
 		return false;
 	type = &walk->types->items[kind];
-	offset = length_offset(type);
-	if (!offset || offset + WORD_SIZE > type->basic)
+	offset = length_field(type);
+	if (!offset)
+		return false;
+	offset += walk->types->layout.head_extra;
+	if (offset + WORD_SIZE > type->basic)
 		return false;
 	block = heap_nodes_block(walk->nodes, node);
 	if (block.size < type->prefix + offset + WORD_SIZE)

@@ -30,7 +30,8 @@ bool heap_entries_string(const struct heap_walk *walk, remote_addr string, char 
 
 	if (heap_image_read(walk->image, string, head, wanted))
 		return false;
-	type = heap_types_find(walk->types, field_u64(head, OBJECT_TYPE));
+	type = heap_types_find(walk->types,
+			       field_u64(object_fields(&walk->types->layout, head), OBJECT_TYPE));
 	if (!type || walk->types->items[type].kind != HEAP_KIND_STR)
 		return false;
 	if (unicode_parse(offsets, string, head, &unicode))
@@ -130,15 +131,16 @@ static void visit_shared(struct heap_walk *walk, remote_addr keys, remote_addr v
 bool heap_entries_visit(struct heap_walk *walk, remote_addr dict, uint32_t path,
 			const struct heap_entries *visitor)
 {
-	const uint8_t *head = heap_image_at(walk->image, dict, DICT_HEAD_SIZE);
+	const struct heap_layout *layout = &walk->types->layout;
+	const uint8_t *head = heap_image_at(walk->image, dict, DICT_HEAD_SIZE + layout->head_extra);
 	remote_addr keys, values;
 	const uint8_t *entries;
 	struct dict_keys table;
 
 	if (!head)
 		return false;
-	keys = field_u64(head, DICT_KEYS);
-	values = field_u64(head, DICT_VALUES);
+	keys = field_u64(object_fields(layout, head), DICT_KEYS);
+	values = field_u64(object_fields(layout, head), DICT_VALUES);
 	if (values) {
 		/* 3.13+: those inside of an instance are the instance's. */
 		if (heap_walk_object(walk, values) == HEAP_NODE_NONE)

@@ -290,6 +290,22 @@ struct heap_extent *heap_image_find(const struct heap_image *image, remote_addr 
 	return NULL;
 }
 
+struct heap_extent *heap_image_next(const struct heap_image *image, remote_addr address)
+{
+	size_t first = 0, end = image->extent_count;
+
+	/* They are in order, as mappings are. */
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (image->extents[middle].end > address)
+			end = middle;
+		else
+			first = middle + 1;
+	}
+	return image->extents + first;
+}
+
 const uint8_t *heap_image_at(const struct heap_image *image, remote_addr address, uint64_t size)
 {
 	const struct heap_extent *extent = heap_image_find(image, address);

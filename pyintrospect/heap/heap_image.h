@@ -88,6 +88,9 @@ void heap_image_deinit(struct heap_image *image);
 /* The extent around an address; NULL: none was copied. */
 struct heap_extent *heap_image_find(const struct heap_image *image, remote_addr address);
 
+/* The first extent that ends behind an address; their end: none does. */
+struct heap_extent *heap_image_next(const struct heap_image *image, remote_addr address);
+
 /* The copy of these bytes; NULL: not all of them are in one extent. */
 const uint8_t *heap_image_at(const struct heap_image *image, remote_addr address, uint64_t size);
 

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How CPython's allocator and its objects lie in memory, by minor version: x86-64 builds
- * with the GIL. From Objects/obmalloc.c, Include/cpython/object.h and the structures' own
- * headers; none of it has moved from 3.6 to 3.15 but what depends on the minor below.
+ * How CPython's allocator and its objects lie in memory, by minor version: x86-64 builds.
+ * From Objects/obmalloc.c, Include/cpython/object.h and the structures' own headers; none of
+ * it has moved from 3.6 to 3.15 but what depends on the minor below.
+ *
+ *                    16                  48
+ *   with the GIL     count, type       | list: size, items ...
+ *   free-threaded    thread, flags, count, others' count, type | list: size, items ...
+ *
+ * Offsets inside of objects are those of builds with the GIL. A free-threaded object has the same
+ * ones from object_fields() on, 16 bytes behind its start; only its counts are elsewhere.
  */
 #ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_LAYOUT_H
 #define PIEPROFD_PYINTROSPECT_HEAP_HEAP_LAYOUT_H
 
+#include "pyintrospect/dict_layout.h"
 #include "pyintrospect/offsets.h"
 
 enum {
@@ -16,6 +24,10 @@ enum {
 	OBJECT_SIZE = 16, /* ob_size, where there is one */
 	OBJECT_HEAD = 16,
 	VARIABLE_HEAD = 24,
+	/* free-threaded: the owner's count, the others' */
+	OBJECT_LOCAL_COUNT = 12,
+	OBJECT_SHARED_COUNT = 16,
+	FREE_THREADED_HEAD_EXTRA = 16,
 
 	POOL_BYTES_3_9 = 4096,
 	POOL_BYTES_3_10 = 16384,
@@ -37,7 +49,8 @@ enum {
 	ARRAY_DATA = 16, /* PyArrayObject of numpy 1 and 2 */
 	ARRAY_DESCRIPTION = 56,
 	ARRAY_HEAD = 64,
-	DESCRIPTION_NUMBER = 28, /* PyArray_Descr.type_num */
+	DESCRIPTION_KIND = 24,   /* PyArray_Descr.kind */
+	DESCRIPTION_NUMBER = 28, /* .type_num */
 	BYTEARRAY_DATA = 32,     /* ob_bytes */
 
 	TYPE_NAME = 24,
@@ -70,21 +83,47 @@ enum {
 #define FLAG_DICT            (1ull << 29)
 #define FLAG_TYPE            (1ull << 31)
 
+/* What the blocks of one place may be, where the allocator keeps them apart. */
+enum heap_contents {
+	HEAP_CONTENTS_ANY,
+	HEAP_CONTENTS_RAW,       /* no objects */
+	HEAP_CONTENTS_PLAIN,     /* objects that the collector does not know, and raw memory */
+	HEAP_CONTENTS_COLLECTED, /* objects that it knows */
+	HEAP_CONTENTS_MANAGED,   /* those with a managed dict or weak references before them */
+};
+
 struct heap_layout {
 	const struct python_offsets *offsets;
 	int minor;
+	bool free_threaded;
+	uint32_t head_extra; /* bytes that an object's head is longer than with the GIL */
 	uint32_t pool_bytes;
 	uint32_t collector_bytes; /* PyGC_Head, before an object that the collector knows */
+	/* Before an instance with a managed dict or weak references, where the dict's pointer is,
+	 * and how much there is in all. */
+	uint32_t managed_bytes, managed_dict_before;
 };
+
+/* An object's bytes as the offsets above count them: from its head's last two words on. */
+static inline const uint8_t *object_fields(const struct heap_layout *layout, const uint8_t *object)
+{
+	return object + layout->head_extra;
+}
 
 static inline struct heap_layout heap_layout_of(const struct python_layout *layout)
 {
 	return (struct heap_layout){
 		.offsets = &layout->offsets,
 		.minor = layout->minor,
+		.free_threaded = layout->free_threaded,
+		.head_extra = layout->free_threaded ? FREE_THREADED_HEAD_EXTRA : 0,
 		.pool_bytes = layout->minor >= 10 ? POOL_BYTES_3_10 : POOL_BYTES_3_9,
 		/* To 3.7 it has a third word, and is aligned to 16 bytes. */
-		.collector_bytes = layout->minor >= 8 ? 16 : 32,
+		.collector_bytes = layout->free_threaded ? 0
+				   : layout->minor >= 8  ? 16
+							 : 32,
+		.managed_bytes = 2 * WORD_SIZE,
+		.managed_dict_before = layout->free_threaded ? WORD_SIZE : MANAGED_DICT_BEFORE,
 	};
 }
 

@@ -46,7 +46,8 @@ static bool find_string(struct heap_walk *walk, remote_addr dict, const char *ke
 
 bool heap_modules_of_type(struct heap_walk *walk, remote_addr type, char *name, size_t size)
 {
-	remote_addr dict = heap_image_word(walk->image, type + TYPE_DICT);
+	remote_addr dict =
+		heap_image_word(walk->image, type + walk->types->layout.head_extra + TYPE_DICT);
 
 	return dict && find_string(walk, dict, "__module__", name, size);
 }
@@ -83,7 +84,8 @@ static void visit_module(struct heap_walk *walk, void *context, remote_addr key,
 	}
 	if (!heap_entries_string(walk, key, module.name, sizeof(module.name)))
 		return;
-	module.dict = heap_image_word(walk->image, value + MODULE_DICT_AT);
+	module.dict = heap_image_word(walk->image,
+				      value + walk->types->layout.head_extra + MODULE_DICT_AT);
 	module.own = is_own(walk, &module);
 	module.path = heap_paths_child(walk->paths, 0, heap_paths_string(walk->paths, module.name),
 				       walk->nodes->kinds[node]);
@@ -125,13 +127,14 @@ static bool is_definition(uint8_t kind)
 static bool is_defined_there(struct heap_walk *walk, const struct heap_module *module,
 			     remote_addr object, uint8_t kind)
 {
+	const remote_addr fields = object + walk->types->layout.head_extra;
 	char name[sizeof(module->name)];
 
 	if (kind == HEAP_KIND_TYPE)
 		return heap_modules_of_type(walk, object, name, sizeof(name)) &&
 		       !strcmp(name, module->name);
 	for (unsigned i = 2; kind == HEAP_KIND_FUNCTION && i < FUNCTION_WORDS; i++)
-		if (heap_image_word(walk->image, object + (uint64_t)i * WORD_SIZE) == module->dict)
+		if (heap_image_word(walk->image, fields + (uint64_t)i * WORD_SIZE) == module->dict)
 			return true;
 	return false;
 }

@@ -2,7 +2,6 @@
 #include "pyintrospect/heap/heap_nodes.h"
 
 #include "pyintrospect/heap/heap_debug.h"
-#include "pyintrospect/heap/heap_layout.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,7 +102,7 @@ struct heap_block heap_nodes_block(const struct heap_nodes *nodes, uint32_t node
 		pool++;
 	return without_heads(
 		(struct heap_block){
-			pool->address + POOL_HEAD +
+			pool->address + pool->head +
 				(uint64_t)(node - pool->first_node) * pool->block_bytes,
 			pool->block_bytes,
 		},
@@ -131,15 +130,56 @@ uint32_t heap_nodes_find_chunk(const struct heap_nodes *nodes, const struct heap
 	return HEAP_NODE_NONE;
 }
 
-bool heap_nodes_in_pool(const struct heap_nodes *nodes, const struct heap_extent *extent,
-			remote_addr address)
+struct heap_pool *heap_nodes_pool(const struct heap_nodes *nodes, const struct heap_extent *extent,
+				  remote_addr address)
 {
 	uint64_t slot;
 
 	if (!extent->pools || address < extent->first_pool)
-		return false;
+		return NULL;
 	slot = (address - extent->first_pool) >> nodes->pool_shift;
-	return slot < extent->pool_slots && extent->pools[slot];
+	return slot < extent->pool_slots && extent->pools[slot]
+		       ? &nodes->pools[extent->pools[slot] - 1]
+		       : NULL;
+}
+
+static int make_slots(const struct heap_nodes *nodes, struct heap_extent *extent)
+{
+	remote_addr first = extent->start + nodes->pool_bytes - 1;
+
+	if (extent->pools)
+		return 0;
+	first -= first % nodes->pool_bytes;
+	extent->first_pool = first;
+	extent->pool_slots =
+		first < extent->end ? (uint32_t)((extent->end - first) / nodes->pool_bytes) : 0;
+	extent->pools = calloc(extent->pool_slots + 1, sizeof(*extent->pools));
+	return extent->pools ? 0 : -ENOMEM;
+}
+
+int heap_nodes_mark_pool(struct heap_nodes *nodes, size_t number)
+{
+	const struct heap_pool *pool = &nodes->pools[number];
+	const remote_addr end = pool->address + pool->bytes;
+	struct heap_extent *extents_end = nodes->image->extents + nodes->image->extent_count;
+
+	for (struct heap_extent *extent = heap_image_next(nodes->image, pool->address);
+	     extent < extents_end && extent->start < end; extent++) {
+		remote_addr at = pool->address;
+
+		if (make_slots(nodes, extent))
+			return -ENOMEM;
+		if (at < extent->first_pool)
+			at = extent->first_pool;
+		for (; at < end; at += nodes->pool_bytes) {
+			uint64_t slot = (at - extent->first_pool) >> nodes->pool_shift;
+
+			if (slot >= extent->pool_slots)
+				break;
+			extent->pools[slot] = (uint32_t)number + 1;
+		}
+	}
+	return 0;
 }
 
 /* ---- what is found */
@@ -202,29 +242,24 @@ static uint32_t find_found(const struct heap_nodes *nodes, remote_addr address,
 uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside)
 {
 	const struct heap_extent *extent = heap_image_find(nodes->image, address);
+	const struct heap_pool *pool = extent ? heap_nodes_pool(nodes, extent, address) : NULL;
 	uint32_t chunk, before;
 
 	if (!extent)
 		return HEAP_NODE_NONE;
-	if (extent->pools && address >= extent->first_pool) {
-		uint64_t slot = (address - extent->first_pool) >> nodes->pool_shift;
-		uint32_t number = slot < extent->pool_slots ? extent->pools[slot] : 0;
+	if (pool) {
+		uint32_t inside = (uint32_t)(address - pool->address), block;
 
-		if (number) {
-			const struct heap_pool *pool = &nodes->pools[number - 1];
-			uint32_t inside = (uint32_t)(address - pool->address), block;
-
-			if (inside < POOL_HEAD)
-				return HEAP_NODE_NONE;
-			block = (inside - POOL_HEAD) / pool->block_bytes;
-			if (block >= pool->carved)
-				return HEAP_NODE_NONE;
-			inside -= POOL_HEAD + block * pool->block_bytes;
-			if (pool->debug && inside < HEAP_DEBUG_BEFORE)
-				return HEAP_NODE_NONE;
-			*ret_inside = inside - (pool->debug ? HEAP_DEBUG_BEFORE : 0);
-			return pool->first_node + block;
-		}
+		if (inside < pool->head)
+			return HEAP_NODE_NONE;
+		block = (inside - pool->head) / pool->block_bytes;
+		if (block >= pool->carved)
+			return HEAP_NODE_NONE;
+		inside -= pool->head + block * pool->block_bytes;
+		if (pool->debug && inside < HEAP_DEBUG_BEFORE)
+			return HEAP_NODE_NONE;
+		*ret_inside = inside - (pool->debug ? HEAP_DEBUG_BEFORE : 0);
+		return pool->first_node + block;
 	}
 	chunk = heap_nodes_find_chunk(nodes, extent, address, ret_inside);
 	if (chunk == HEAP_NODE_NONE)

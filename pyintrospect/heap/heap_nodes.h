@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every block of memory by a number, its node: first those of pymalloc's pools, then glibc's
- * chunks, by address, then what is found by references alone (heap_found.h).
+ * Every block of memory by a number, its node: first those of pools, which are pymalloc's or pages
+ * of mimalloc's (heap_mimalloc.h), then chunks, which are glibc's or mimalloc's large blocks, by
+ * address, then what is found by references alone (heap_found.h).
  *
  *   node  0 1 2 3 | 4 5 6 ... | ... | first_chunk ... | first_found ...
  *         pool 0    pool 1            chunk 0 ...
@@ -25,15 +26,19 @@ enum heap_node_kind {
 	HEAP_NODE_FIRST_TYPE, /* and so on */
 };
 
+/* Blocks of one size, in a row. */
 struct heap_pool {
 	remote_addr address;
+	uint32_t bytes; /* all of it */
 	uint32_t first_node;
-	uint16_t block_bytes;
-	uint16_t carved; /* blocks that were ever handed out, which are nodes */
-	uint16_t free;   /* of these */
-	bool empty;      /* no block in use; none is a node */
-	bool debug;      /* its blocks have heads of the debug allocator (heap_debug.h) */
-	bool torn;       /* what it says of itself does not agree, however often it was read */
+	uint32_t block_bytes;
+	uint16_t head;    /* before the first block */
+	uint16_t carved;  /* blocks that were ever handed out, which are nodes */
+	uint16_t free;    /* of these */
+	uint8_t contents; /* enum heap_contents */
+	bool empty;       /* no block in use; none is a node */
+	bool debug;       /* its blocks have heads of the debug allocator (heap_debug.h) */
+	bool torn;        /* what it says of itself does not agree, however often it was read */
 };
 
 enum heap_chunk_state {
@@ -42,6 +47,7 @@ enum heap_chunk_state {
 	HEAP_CHUNK_CACHED, /* free, in a thread's cache or a fast bin */
 	HEAP_CHUNK_TOP,
 	HEAP_CHUNK_MAPPED, /* used, a mapping of its own */
+	HEAP_CHUNK_PAGE,   /* used, a page of mimalloc's, without a head */
 };
 
 /* What malloc returned, and what may be used from there. */
@@ -49,9 +55,12 @@ struct heap_chunk {
 	remote_addr address;
 	uint64_t size;
 	uint8_t state;
+	uint8_t contents;    /* enum heap_contents */
 	uint8_t debug_heads; /* what is too large for a pool has two, one in the other */
 };
 
+/* pool_bytes is a pool's size, or that of a part of one: where pools begin, and how they are found.
+ */
 struct heap_nodes {
 	struct heap_image *image; /* borrowed */
 	struct heap_pool *pools;
@@ -64,7 +73,8 @@ struct heap_nodes {
 	uint16_t *kinds;      /* enum heap_node_kind, of each node */
 	uint32_t *near_pools; /* of every 64th node, the pool */
 	size_t torn, reread, broken_heaps;
-	bool cut; /* there are more than HEAP_NODES_MAX, or than may be found */
+	size_t segments; /* of mimalloc's */
+	bool cut;        /* there are more than HEAP_NODES_MAX, or than may be found */
 	/* Memory is another allocator's: what was found there, and how much may be. */
 	bool foreign;
 	uint32_t first_found; /* HEAP_NODE_NONE: nothing is to be found */
@@ -107,8 +117,22 @@ bool heap_nodes_is_foreign(const struct heap_nodes *nodes, const struct heap_ext
 uint32_t heap_nodes_add_found(struct heap_nodes *nodes, remote_addr at, uint64_t size,
 			      uint8_t prefix, uint16_t kind);
 
-bool heap_nodes_in_pool(const struct heap_nodes *nodes, const struct heap_extent *extent,
-			remote_addr address);
+/* The pool around an address of that extent; NULL: there is none. */
+struct heap_pool *heap_nodes_pool(const struct heap_nodes *nodes, const struct heap_extent *extent,
+				  remote_addr address);
+static inline bool heap_nodes_in_pool(const struct heap_nodes *nodes,
+				      const struct heap_extent *extent, remote_addr address)
+{
+	return heap_nodes_pool(nodes, extent, address);
+}
+
+/* Finds it from now on. 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int heap_nodes_mark_pool(struct heap_nodes *nodes, size_t pool);
+
+static inline uint64_t heap_pool_blocks_bytes(const struct heap_pool *pool)
+{
+	return (uint64_t)pool->carved * pool->block_bytes;
+}
 
 struct heap_block {
 	remote_addr address;

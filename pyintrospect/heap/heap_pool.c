@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	POOL_COUNT = 0,
@@ -118,8 +119,10 @@ static int add_pool(struct heap_nodes *nodes, const uint8_t *bytes, remote_addr 
 		    struct heap_pool_head head)
 {
 	struct heap_pool pool = { .address = address,
+				  .bytes = nodes->pool_bytes,
 				  .first_node = nodes->count,
-				  .block_bytes = (uint16_t)head.block_bytes };
+				  .block_bytes = head.block_bytes,
+				  .head = POOL_HEAD };
 	uint32_t free_count = 0;
 	int error = 0;
 
@@ -151,7 +154,7 @@ static int add_pool(struct heap_nodes *nodes, const uint8_t *bytes, remote_addr 
 	if (!ARRAY_ROOM(nodes->pools, nodes->pool_count, nodes->pool_capacity))
 		return -ENOMEM;
 	nodes->pools[nodes->pool_count++] = pool;
-	return 0;
+	return heap_nodes_mark_pool(nodes, nodes->pool_count - 1);
 }
 
 static int find_in(struct heap_nodes *nodes, struct heap_extent *extent)
@@ -162,27 +165,18 @@ static int find_in(struct heap_nodes *nodes, struct heap_extent *extent)
 	first -= first % pool_bytes;
 	if (first >= extent->end || extent->end - first < pool_bytes)
 		return 0;
-	extent->first_pool = first;
-	extent->pool_slots = (uint32_t)((extent->end - first) / pool_bytes);
-	for (uint32_t slot = 0; slot < extent->pool_slots; slot++) {
-		remote_addr address = first + (uint64_t)slot * pool_bytes;
+	for (remote_addr address = first; extent->end - address >= pool_bytes;
+	     address += pool_bytes) {
 		const uint8_t *bytes = extent->bytes + (address - extent->start);
-		size_t before = nodes->pool_count;
 		struct heap_pool_head head;
 		int error;
 
-		if (!heap_pool_parse(bytes, address, pool_bytes, &head))
+		if (heap_nodes_in_pool(nodes, extent, address) ||
+		    !heap_pool_parse(bytes, address, pool_bytes, &head))
 			continue;
-		if (!extent->pools) {
-			extent->pools = calloc(extent->pool_slots, sizeof(*extent->pools));
-			if (!extent->pools)
-				return -ENOMEM;
-		}
 		error = add_pool(nodes, bytes, address, head);
 		if (error)
 			return error;
-		if (nodes->pool_count > before)
-			extent->pools[slot] = (uint32_t)nodes->pool_count;
 	}
 	return 0;
 }

@@ -19,7 +19,8 @@ struct held_object {
 	struct heap_walk *walk;
 	const struct heap_type *type;
 	const uint8_t *bytes;
-	uint64_t size; /* of the copy, to the end of its block */
+	const uint8_t *fields; /* object_fields() */
+	uint64_t size;         /* of the copy, to the end of its block */
 	remote_addr address;
 	uint32_t path;
 };
@@ -46,7 +47,8 @@ static void follow_words(const struct held_object *object, uint64_t first, uint6
 /* Names of slots and members, by the word that they are: read once a type. */
 static void read_slots(struct heap_walk *walk, struct heap_type *type)
 {
-	remote_addr member = heap_image_word(walk->image, type->address + TYPE_MEMBERS);
+	remote_addr member = heap_image_word(
+		walk->image, type->address + walk->types->layout.head_extra + TYPE_MEMBERS);
 
 	type->read_slots = true;
 	for (unsigned i = 0; member && i < HEAP_SLOT_NAMES; i++, member += MEMBER_SIZE) {
@@ -102,10 +104,11 @@ static void follow_slots(struct held_object *object)
 			: heap_type_object_bytes(walk->types, type, object->bytes, object->size);
 	/* Behind it a block has what was there before. */
 	uint64_t end = own ? own : object->size;
+	const uint64_t extra = walk->types->layout.head_extra;
 
 	if (!type->read_slots)
 		read_slots(walk, type);
-	for (uint64_t at = OBJECT_HEAD; at + WORD_SIZE <= end; at += WORD_SIZE) {
+	for (uint64_t at = OBJECT_HEAD + extra; at + WORD_SIZE <= end; at += WORD_SIZE) {
 		uint64_t word = field_u64(object->bytes + at, 0), slot = at / WORD_SIZE;
 		uint32_t step =
 			type->slot_names && slot < HEAP_SLOT_NAMES ? type->slot_names[slot] : 0;
@@ -113,8 +116,8 @@ static void follow_slots(struct held_object *object)
 		if (type->weak_offset > 0 && at == (uint64_t)type->weak_offset)
 			continue;
 		if ((type->dict_offset > 0 && at == (uint64_t)type->dict_offset) ||
-		    (type->kind == HEAP_KIND_TYPE && at == TYPE_DICT) ||
-		    (type->kind == HEAP_KIND_MODULE && at == MODULE_DICT_AT)) {
+		    (type->kind == HEAP_KIND_TYPE && at == TYPE_DICT + extra) ||
+		    (type->kind == HEAP_KIND_MODULE && at == MODULE_DICT_AT + extra)) {
 			heap_entries_attributes(walk, word, object->path);
 			continue;
 		}
@@ -171,8 +174,8 @@ static uint64_t storage_of(const struct held_object *object)
 
 static void follow_list(struct held_object *object)
 {
-	uint64_t count = field_u64(object->bytes, LIST_SIZE);
-	remote_addr items = field_u64(object->bytes, LIST_ITEMS);
+	uint64_t count = field_u64(object->fields, LIST_SIZE);
+	remote_addr items = field_u64(object->fields, LIST_ITEMS);
 	const uint8_t *words;
 
 	if (items)
@@ -183,7 +186,7 @@ static void follow_list(struct held_object *object)
 	for (uint64_t i = 0; words && i < count; i++)
 		heap_walk_follow(object->walk, field_u64(words + i * WORD_SIZE, 0), object->path,
 				 object->walk->steps[HEAP_STEP_ITEM]);
-	follow_rest(object, LIST_HEAD);
+	follow_rest(object, LIST_HEAD + object->walk->types->layout.head_extra);
 }
 
 /* One that is not ASCII may have its UTF-8 beside it, one of a derived type its characters. */
@@ -210,7 +213,7 @@ static void follow_string(struct held_object *object)
 static void follow_tuple(struct held_object *object)
 {
 	uint64_t first = (uint64_t)object->walk->types->layout.offsets->tuple_items;
-	uint64_t count = field_u64(object->bytes, OBJECT_SIZE);
+	uint64_t count = field_u64(object->fields, OBJECT_SIZE);
 
 	if (count < TABLE_BELIEVED)
 		follow_words(object, first, first + count * WORD_SIZE, HEAP_STEP_ITEM);
@@ -221,13 +224,13 @@ static void follow_dict(struct held_object *object)
 	const struct heap_entries visitor = { visit_item, object };
 
 	(void)heap_entries_visit(object->walk, object->address, object->path, &visitor);
-	follow_rest(object, DICT_HEAD_SIZE);
+	follow_rest(object, DICT_HEAD_SIZE + object->walk->types->layout.head_extra);
 }
 
 static void follow_set(struct held_object *object)
 {
-	uint64_t mask = field_u64(object->bytes, SET_MASK);
-	remote_addr table = field_u64(object->bytes, SET_TABLE);
+	uint64_t mask = field_u64(object->fields, SET_MASK);
+	remote_addr table = field_u64(object->fields, SET_TABLE);
 	const uint8_t *entries;
 
 	/* A small one is inside the set itself. */
@@ -245,32 +248,35 @@ static void follow_set(struct held_object *object)
 static void follow_array(struct held_object *object)
 {
 	struct heap_walk *walk = object->walk;
-	remote_addr data = field_u64(object->bytes, ARRAY_DATA);
+	remote_addr data = field_u64(object->fields, ARRAY_DATA);
+	const uint32_t extra = walk->types->layout.head_extra;
 	uint8_t description[DESCRIPTION_NUMBER + sizeof(int32_t)] = { 0 };
 	uint64_t before = walk->types->items[walk->paths->items[object->path].type].storage_bytes;
 	uint32_t number = HEAP_ARRAY_NUMBERS - 1;
 	bool objects;
 
-	if (!heap_image_read(walk->image, field_u64(object->bytes, ARRAY_DESCRIPTION), description,
-			     sizeof(description))) {
+	if (!heap_image_read(walk->image, field_u64(object->fields, ARRAY_DESCRIPTION) + extra,
+			     description, sizeof(description))) {
 		uint32_t said = (uint32_t)field_i32(description, DESCRIPTION_NUMBER);
 
 		number = said < HEAP_ARRAY_NUMBERS - 1 ? said : number;
 	}
-	objects = description[24] == 'O' || description[24] == 'V';
+	objects = description[DESCRIPTION_KIND] == 'O' || description[DESCRIPTION_KIND] == 'V';
 	heap_walk_claim(walk, data, storage_of(object), object->path, objects);
 	walk->arrays[number].count++;
 	walk->arrays[number].bytes +=
 		walk->types->items[walk->paths->items[object->path].type].storage_bytes - before;
-	follow_words(object, ARRAY_DATA + WORD_SIZE, object->type->basic, HEAP_STEP_OTHER);
+	follow_words(object, ARRAY_DATA + WORD_SIZE + extra, object->type->basic, HEAP_STEP_OTHER);
 }
 
 /* What lies before an instance, or, from 3.13 on, behind its fixed part. */
 static void follow_managed(struct held_object *object)
 {
 	const struct heap_type *type = object->type;
-	const int minor = object->walk->types->layout.minor;
-	remote_addr dict = field_u64(object->bytes, -MANAGED_DICT_BEFORE), values = 0, keys;
+	const struct heap_layout *layout = &object->walk->types->layout;
+	const int minor = layout->minor;
+	remote_addr dict = field_u64(object->bytes, -(int32_t)layout->managed_dict_before);
+	remote_addr values = 0, keys;
 
 	if (!(type->flags & TYPE_FLAG_MANAGED_DICT))
 		return;
@@ -280,7 +286,8 @@ static void follow_managed(struct held_object *object)
 		values = dict + 1;
 		dict = 0;
 	}
-	keys = heap_image_word(object->walk->image, type->address + dict_cached_keys_offset(minor));
+	keys = heap_image_word(object->walk->image,
+			       type->address + layout->head_extra + dict_cached_keys_offset(minor));
 	if (dict)
 		heap_entries_attributes(object->walk, dict, object->path);
 	if (values) {
@@ -296,6 +303,7 @@ static void follow_managed(struct held_object *object)
 static void follow_object(struct held_object *object)
 {
 	const struct heap_type *type = object->type;
+	const uint32_t extra = object->walk->types->layout.head_extra;
 	static const uint32_t least[] = {
 		[HEAP_KIND_TUPLE] = VARIABLE_HEAD, [HEAP_KIND_LIST] = LIST_HEAD,
 		[HEAP_KIND_DICT] = DICT_HEAD_SIZE, [HEAP_KIND_SET] = SET_HEAD,
@@ -303,7 +311,7 @@ static void follow_object(struct held_object *object)
 		[HEAP_KIND_BYTEARRAY] = 40,        [HEAP_KIND_VARIABLE] = 0,
 	};
 
-	if (object->size < OBJECT_HEAD || object->size < least[type->kind])
+	if (object->size < OBJECT_HEAD + extra || object->size < least[type->kind] + extra)
 		return;
 	if (type->prefix > object->walk->types->layout.collector_bytes)
 		follow_managed(object);
@@ -315,11 +323,11 @@ static void follow_object(struct held_object *object)
 		follow_string(object);
 		return;
 	case HEAP_KIND_WEAKREF:
-		follow_words(object, WEAKREF_CALLBACK, WEAKREF_CALLBACK + WORD_SIZE,
+		follow_words(object, WEAKREF_CALLBACK + extra, WEAKREF_CALLBACK + WORD_SIZE + extra,
 			     HEAP_STEP_OTHER);
 		return;
 	case HEAP_KIND_BYTEARRAY:
-		heap_walk_claim(object->walk, field_u64(object->bytes, BYTEARRAY_DATA),
+		heap_walk_claim(object->walk, field_u64(object->fields, BYTEARRAY_DATA),
 				storage_of(object), object->path, false);
 		return;
 	case HEAP_KIND_LIST:
@@ -379,8 +387,10 @@ void heap_reference_follow(struct heap_walk *walk, uint32_t node, uint32_t path)
 		return;
 	object.size -= prefix;
 	object.address = block.address + prefix;
-	if (object.type)
+	if (object.type && object.size >= walk->types->layout.head_extra) {
+		object.fields = object_fields(&walk->types->layout, object.bytes);
 		follow_object(&object);
-	else
+	}
+	if (!object.type)
 		follow_words(&object, 0, object.size, HEAP_STEP_OTHER);
 }

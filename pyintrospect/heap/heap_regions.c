@@ -36,13 +36,30 @@ static bool is_held(const struct adding_up *sum, uint32_t node)
 	return !sum->path_of || sum->path_of[node];
 }
 
-static void add_pool(struct adding_up *sum, const struct heap_extent *extent,
-		     const struct heap_pool *pool)
+/* A page of mimalloc's may lie in two extents. */
+static uint64_t take_pool(struct adding_up *sum, const struct heap_pool *pool)
 {
-	uint64_t resident = heap_extent_resident(extent, pool->address, sum->nodes->pool_bytes);
+	const struct heap_image *image = sum->nodes->image;
+	const struct heap_extent *extent = heap_image_next(image, pool->address);
+	const struct heap_extent *end = image->extents + image->extent_count;
+	uint64_t resident = 0;
+
+	for (; extent < end && extent->start < pool->address + pool->bytes; extent++) {
+		remote_addr from = pool->address > extent->start ? pool->address : extent->start;
+		uint64_t part =
+			heap_extent_resident(extent, from, pool->address + pool->bytes - from);
+
+		sum->area_bytes[extent->area] -= part;
+		resident += part;
+	}
+	return resident;
+}
+
+static void add_pool(struct adding_up *sum, const struct heap_pool *pool)
+{
+	uint64_t resident = take_pool(sum, pool);
 	uint64_t used = 0;
 
-	sum->area_bytes[extent->area] -= resident;
 	if (pool->empty) {
 		sum->regions.free_bytes += resident;
 		return;
@@ -62,13 +79,6 @@ static void add_pool(struct adding_up *sum, const struct heap_extent *extent,
 			sum->regions.objects_bytes += size;
 	}
 	sum->regions.pool_free_bytes += resident - used;
-}
-
-static void add_pools(struct adding_up *sum, const struct heap_extent *extent)
-{
-	for (uint32_t slot = 0; extent->pools && slot < extent->pool_slots; slot++)
-		if (extent->pools[slot])
-			add_pool(sum, extent, &sum->nodes->pools[extent->pools[slot] - 1]);
 }
 
 /* A large one may lie in several extents, with memory that was never written between them. */
@@ -102,7 +112,9 @@ static void add_chunk(struct adding_up *sum, uint32_t number)
 {
 	const struct heap_chunk *chunk = &sum->nodes->chunks[number];
 	uint32_t node = sum->nodes->first_chunk + number;
-	uint32_t head = chunk->state == HEAP_CHUNK_MAPPED ? MAPPED_HEAD : CHUNK_HEAD;
+	uint32_t head = chunk->state == HEAP_CHUNK_MAPPED ? MAPPED_HEAD
+			: chunk->state == HEAP_CHUNK_PAGE ? 0
+							  : CHUNK_HEAD;
 	uint64_t bytes = take_resident(sum, chunk->address - head, chunk->size + head);
 
 	if (sum->nodes->kinds[node] == HEAP_NODE_FREE)
@@ -194,10 +206,10 @@ int heap_regions_add_up(const struct heap_nodes *nodes, const uint32_t *path_of,
 		sum.area_bytes[extent->area] +=
 			heap_extent_resident(extent, extent->start, extent->end - extent->start);
 	}
-	for (size_t i = 0; i < image->extent_count; i++) {
-		add_pools(&sum, &image->extents[i]);
+	for (size_t i = 0; i < nodes->pool_count; i++)
+		add_pool(&sum, &nodes->pools[i]);
+	for (size_t i = 0; i < image->extent_count; i++)
 		add_unused(&sum, &image->extents[i]);
-	}
 	for (size_t i = 0; i < nodes->chunk_count; i++)
 		add_chunk(&sum, (uint32_t)i);
 	if (nodes->found.count && add_found(&sum))

@@ -3,9 +3,8 @@
 
 #include "common/clock.h"
 #include "pyintrospect/heap/heap_allocator.h"
-#include "pyintrospect/heap/heap_chunk.h"
+#include "pyintrospect/heap/heap_blocks.h"
 #include "pyintrospect/heap/heap_judge.h"
-#include "pyintrospect/heap/heap_pool.h"
 #include "pyintrospect/heap/heap_roots.h"
 #include "pyintrospect/heap/heap_search.h"
 #include "pyintrospect/heap/heap_stream.h"
@@ -34,14 +33,9 @@ struct look {
 
 static int find_blocks(struct look *look)
 {
-	int error;
-
 	heap_nodes_init(&look->nodes, &look->image, look->layout.pool_bytes);
 	look->nodes.foreign = look->snapshot.allocator;
-	error = heap_pool_find_all(&look->nodes);
-	if (!error)
-		error = heap_nodes_index(&look->nodes);
-	return error ? error : heap_chunk_find_all(&look->nodes);
+	return heap_blocks_find_all(&look->nodes, &look->layout);
 }
 
 /* ---- results */
@@ -87,7 +81,8 @@ static bool read_module(const struct look *look, remote_addr type, char *module,
 	remote_addr dict, value;
 	bool found;
 
-	if (memory_read_u64(look->source->reader, type + TYPE_DICT, &dict) ||
+	if (memory_read_u64(look->source->reader, type + look->layout.head_extra + TYPE_DICT,
+			    &dict) ||
 	    object_read_dict(runtime, dict, &entries))
 		return false;
 	found = !object_find(runtime, &entries, "__module__", &value) &&
@@ -428,9 +423,6 @@ int heap_snapshot_take(const struct heap_source *source, const struct heap_limit
 	struct look *look;
 	int failure;
 
-	if (source->runtime->layout.free_threaded)
-		return refuse(error, "the process runs a free-threaded Python",
-			      "Its allocator, mimalloc, is not read.");
 	if (!source->runtime->type_type)
 		return refuse(error, "the type of types was not found in the process",
 			      "Its interpreter is stripped of all symbols.");

@@ -23,13 +23,14 @@ static uint64_t believed(uint64_t bytes)
 
 uint64_t heap_storage_keys(const struct heap_types *types, const uint8_t *dict)
 {
-	remote_addr keys = field_u64(dict, DICT_KEYS);
+	const uint8_t *fields = object_fields(&types->layout, dict);
+	remote_addr keys = field_u64(fields, DICT_KEYS);
 	uint8_t head[KEYS_HEAD_SIZE];
 	struct dict_keys table;
 	uint64_t size;
 
 	/* Those with values beside are their class's. */
-	if (field_u64(dict, DICT_VALUES) ||
+	if (field_u64(fields, DICT_VALUES) ||
 	    heap_image_read(types->image, keys, head, sizeof(head)) ||
 	    !dict_keys_parse(head, keys, types->layout.minor, &table))
 		return 0;
@@ -65,22 +66,24 @@ static uint64_t array_bytes(const struct heap_types *types, const uint8_t *array
 uint64_t heap_storage_bytes(const struct heap_types *types, const struct heap_type *type,
 			    const uint8_t *object)
 {
+	const uint8_t *fields = object_fields(&types->layout, object);
+
 	switch (type->kind) {
 	case HEAP_KIND_LIST:
-		return field_u64(object, LIST_ITEMS)
-			       ? believed(field_u64(object, LIST_ALLOCATED)) * WORD_SIZE
+		return field_u64(fields, LIST_ITEMS)
+			       ? believed(field_u64(fields, LIST_ALLOCATED)) * WORD_SIZE
 			       : 0;
 	case HEAP_KIND_DICT:
 		return heap_storage_keys(types, object);
 	case HEAP_KIND_SET:
 		/* A small one has eight entries inside. */
-		return field_u64(object, SET_MASK) > 7
-			       ? (believed(field_u64(object, SET_MASK)) + 1) * SET_ENTRY
+		return field_u64(fields, SET_MASK) > 7
+			       ? (believed(field_u64(fields, SET_MASK)) + 1) * SET_ENTRY
 			       : 0;
 	case HEAP_KIND_BYTEARRAY:
-		return believed(field_u64(object, BYTEARRAY_ALLOCATED));
+		return believed(field_u64(fields, BYTEARRAY_ALLOCATED));
 	case HEAP_KIND_ARRAY:
-		return array_bytes(types, object);
+		return array_bytes(types, fields);
 	default:
 		return 0;
 	}

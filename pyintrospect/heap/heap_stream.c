@@ -2,9 +2,8 @@
 #include "pyintrospect/heap/heap_stream.h"
 
 #include "pyintrospect/dict_layout.h"
-#include "pyintrospect/heap/heap_chunk.h"
+#include "pyintrospect/heap/heap_blocks.h"
 #include "pyintrospect/heap/heap_judge.h"
-#include "pyintrospect/heap/heap_pool.h"
 #include "pyintrospect/heap/heap_storage.h"
 
 #include <errno.h>
@@ -26,6 +25,7 @@ static void count_objects(const struct heap_nodes *nodes, struct heap_types *typ
 		struct heap_block block;
 		struct heap_type *type;
 		const uint8_t *bytes;
+		uint64_t before;
 
 		if (nodes->kinds[node] < HEAP_NODE_FIRST_TYPE)
 			continue;
@@ -35,15 +35,15 @@ static void count_objects(const struct heap_nodes *nodes, struct heap_types *typ
 		type->bytes += block.size;
 		bytes = heap_judge_start(nodes, block, buffer);
 		/* As much as any of the kinds looked into has. */
-		if (bytes && block.size >= type->prefix + (uint64_t)ARRAY_HEAD)
+		before = type->prefix + types->layout.head_extra;
+		if (bytes && block.size >= before + ARRAY_HEAD)
 			type->storage_bytes +=
 				heap_storage_bytes(types, type, bytes + type->prefix);
-		else if (bytes && type->kind == HEAP_KIND_LIST &&
-			 block.size >= type->prefix + (uint64_t)LIST_HEAD)
+		else if (bytes && type->kind == HEAP_KIND_LIST && block.size >= before + LIST_HEAD)
 			type->storage_bytes +=
 				heap_storage_bytes(types, type, bytes + type->prefix);
 		else if (bytes && type->kind == HEAP_KIND_DICT &&
-			 block.size >= type->prefix + (uint64_t)DICT_HEAD_SIZE)
+			 block.size >= before + DICT_HEAD_SIZE)
 			type->storage_bytes +=
 				heap_storage_bytes(types, type, bytes + type->prefix);
 	}
@@ -147,11 +147,7 @@ static int count_slice(struct heap_stream *stream, struct address_range range,
 	nodes.resume_end = carried->resume_end;
 	nodes.mapped_end = carried->chunk_end;
 	if (!error)
-		error = heap_pool_find_all(&nodes);
-	if (!error)
-		error = heap_nodes_index(&nodes);
-	if (!error)
-		error = heap_chunk_find_all(&nodes);
+		error = heap_blocks_find_all(&nodes, &stream->types->layout);
 	if (!error) {
 		stream->types->image = &image;
 		heap_judge_all(&nodes, stream->types);

@@ -14,7 +14,8 @@
 #include "pyintrospect/heap/heap_regions.h"
 #include "pyintrospect/heap/heap_type.h"
 
-#define HEAP_SLICE_BYTES (16u << 20)
+/* As much as a segment of mimalloc's, which is in one of them. */
+#define HEAP_SLICE_BYTES (32u << 20)
 
 struct heap_stream {
 	const struct memory_reader *reader;

@@ -132,8 +132,10 @@ static uint8_t kind_of(const struct heap_types *types, const uint8_t *head, cons
 	if (kind == HEAP_KIND_OTHER && is_of_c(field_u64(head, TYPE_FLAGS_AT)))
 		kind = kind_by_name(name);
 	for (unsigned i = 0; kind == HEAP_KIND_OTHER && is_address(base) && i < BASES_MAX; i++) {
-		uint64_t flags = heap_image_word(types->image, base + TYPE_FLAGS_AT);
+		uint64_t flags;
 
+		base += types->layout.head_extra;
+		flags = heap_image_word(types->image, base + TYPE_FLAGS_AT);
 		if (is_of_c(flags) &&
 		    read_name(types->image, heap_image_word(types->image, base + TYPE_NAME),
 			      base_name))
@@ -149,7 +151,7 @@ static uint8_t prefix_of(const struct heap_layout *layout, uint64_t flags)
 	uint32_t prefix = flags & FLAG_COLLECTED ? layout->collector_bytes : 0;
 
 	before |= layout->minor >= 12 && flags & FLAG_MANAGED_WEAKREF;
-	return (uint8_t)(prefix + (before ? 2 * WORD_SIZE : 0));
+	return (uint8_t)(prefix + (before ? layout->managed_bytes : 0));
 }
 
 static uint16_t find_at_depth(struct heap_types *types, remote_addr address, unsigned depth);
@@ -157,6 +159,7 @@ static uint16_t find_at_depth(struct heap_types *types, remote_addr address, uns
 static bool read_type(struct heap_types *types, remote_addr address, unsigned depth,
 		      struct heap_type *ret_type)
 {
+	const remote_addr fields = address + types->layout.head_extra;
 	uint8_t head[TYPE_READ];
 	struct heap_type type = { .address = address };
 	int64_t basic, item;
@@ -166,19 +169,19 @@ static bool read_type(struct heap_types *types, remote_addr address, unsigned de
 	if (depth > BASES_MAX)
 		return false;
 	/* Of most that is asked for this word tells: it is an object of some other type. */
-	of = heap_image_word(types->image, address + OBJECT_TYPE);
+	of = heap_image_word(types->image, fields + OBJECT_TYPE);
 	if (address != types->type_type) {
 		metatype = is_address(of) ? find_at_depth(types, of, depth + 1) : 0;
 		if (!metatype || !types->items[metatype].of_types)
 			return false;
 	}
-	if (heap_image_read(types->image, address, head, sizeof(head)))
+	if (heap_image_read(types->image, fields, head, sizeof(head)))
 		return false;
 	type.flags = field_u64(head, TYPE_FLAGS_AT);
 	basic = (int64_t)field_u64(head, TYPE_BASIC);
 	item = (int64_t)field_u64(head, TYPE_ITEM);
-	if (!(type.flags & FLAG_READY) || basic < OBJECT_HEAD || basic > BASIC_MAX || item < 0 ||
-	    item > BASIC_MAX)
+	if (!(type.flags & FLAG_READY) || basic < OBJECT_HEAD + types->layout.head_extra ||
+	    basic > BASIC_MAX || item < 0 || item > BASIC_MAX)
 		return false;
 	type.basic = (uint32_t)basic;
 	type.item = (uint32_t)item;
@@ -260,7 +263,8 @@ static uint64_t string_bytes(const struct heap_types *types, const struct heap_t
 static uint64_t int_bytes(const struct heap_types *types, const struct heap_type *type,
 			  const uint8_t *object)
 {
-	int64_t count = (int64_t)field_u64(object, OBJECT_SIZE);
+	int64_t count = (int64_t)field_u64(object_fields(&types->layout, object), OBJECT_SIZE);
+	const uint32_t least = VARIABLE_HEAD + types->layout.head_extra;
 
 	if (types->layout.minor >= 12)
 		count = (int64_t)((uint64_t)count >> 3);
@@ -268,7 +272,7 @@ static uint64_t int_bytes(const struct heap_types *types, const struct heap_type
 		count = -count;
 	if (count < 0 || count > INT32_MAX)
 		return 0;
-	return (type->basic > VARIABLE_HEAD ? type->basic : VARIABLE_HEAD) +
+	return (type->basic > least ? type->basic : least) +
 	       (uint64_t)(count ? count : 1) * sizeof(uint32_t);
 }
 
@@ -277,7 +281,7 @@ static uint64_t wanted_bytes(const struct heap_types *types, const struct heap_t
 {
 	uint64_t count;
 
-	if (size < VARIABLE_HEAD)
+	if (size < VARIABLE_HEAD + types->layout.head_extra)
 		return type->basic;
 	switch (type->kind) {
 	case HEAP_KIND_STR:
@@ -291,7 +295,7 @@ static uint64_t wanted_bytes(const struct heap_types *types, const struct heap_t
 	}
 	if (!type->item)
 		return type->basic;
-	count = field_u64(object, OBJECT_SIZE);
+	count = field_u64(object_fields(&types->layout, object), OBJECT_SIZE);
 	return count > size ? 0 : type->basic + count * type->item;
 }
 
@@ -303,8 +307,19 @@ uint64_t heap_type_object_bytes(const struct heap_types *types, const struct hea
 	return bytes <= size ? bytes : 0;
 }
 
-static bool is_referenced(const struct heap_layout *layout, uint64_t references)
+/* The owner's count, and a signed one of all others behind two flags. */
+static bool is_referenced_by_threads(const uint8_t *object)
 {
+	return (uint32_t)(field_u64(object, OBJECT_LOCAL_COUNT - 4) >> 32) ||
+	       (int64_t)field_u64(object, OBJECT_SHARED_COUNT) >> 2 > 0;
+}
+
+static bool is_referenced(const struct heap_layout *layout, const uint8_t *object)
+{
+	uint64_t references = field_u64(object, OBJECT_REFERENCES);
+
+	if (layout->free_threaded)
+		return is_referenced_by_threads(object);
 	/* 3.12+: 32 bits of a count, which for immortal ones is the largest; 3.14+: flags behind.
 	 */
 	if (layout->minor >= 14)
@@ -315,9 +330,14 @@ static bool is_referenced(const struct heap_layout *layout, uint64_t references)
 }
 
 /* The collector's first link: another object, a list's head, or 0 for an object it leaves alone. */
-static bool is_link(uint64_t link)
+static bool has_link(const struct heap_types *types, const struct heap_type *type,
+		     const uint8_t *object)
 {
-	link &= ~7ull;
+	uint64_t link;
+
+	if (!(type->flags & FLAG_COLLECTED) || !types->layout.collector_bytes)
+		return true;
+	link = field_u64(object, -(int32_t)types->layout.collector_bytes) & ~7ull;
 	return !link || is_address(link);
 }
 
@@ -326,35 +346,39 @@ struct candidate {
 	bool cached;
 };
 
+static bool may_hold(enum heap_contents contents, const struct heap_type *type)
+{
+	return contents == HEAP_CONTENTS_ANY ||
+	       (contents == HEAP_CONTENTS_PLAIN) == !(type->flags & FLAG_COLLECTED);
+}
+
 /* Is there an object so far inside the block? */
-static struct candidate look_at(struct heap_types *types, const uint8_t *block, uint64_t size,
-				uint32_t prefix)
+static struct candidate look_at(struct heap_types *types, enum heap_contents contents,
+				const uint8_t *block, uint64_t size, uint32_t prefix)
 {
 	const uint8_t *object = block + prefix;
 	struct candidate candidate = { 0 };
 	const struct heap_type *type;
-	uint64_t bytes, references;
+	uint64_t bytes;
 	uint16_t number;
 
-	if (size < prefix + OBJECT_HEAD)
+	if (size < prefix + OBJECT_HEAD + types->layout.head_extra)
 		return candidate;
-	number = heap_types_find(types, field_u64(object, OBJECT_TYPE));
+	number = heap_types_find(types,
+				 field_u64(object_fields(&types->layout, object), OBJECT_TYPE));
 	if (!number)
 		return candidate;
 	type = &types->items[number];
 	/* A static type is an object without a prefix; but those are in no block. */
-	if (type->prefix != prefix)
-		return candidate;
-	if (type->flags & FLAG_COLLECTED &&
-	    !is_link(field_u64(object, -(int32_t)types->layout.collector_bytes)))
+	if (type->prefix != prefix || !may_hold(contents, type) || !has_link(types, type, object))
 		return candidate;
 	bytes = heap_type_object_bytes(types, type, object, size - prefix);
 	if (!bytes || (!(type->flags & FLAG_COLLECTED) && (bytes + prefix + 15) / 16 * 32 < size))
 		return candidate;
-	references = field_u64(object, OBJECT_REFERENCES);
-	if (is_referenced(&types->layout, references))
+	if (is_referenced(&types->layout, object))
 		candidate.type = number;
-	candidate.cached = references == 0;
+	candidate.cached = types->layout.free_threaded ? !candidate.type
+						       : field_u64(object, OBJECT_REFERENCES) == 0;
 	return candidate;
 }
 
@@ -365,14 +389,12 @@ uint16_t heap_types_object(struct heap_types *types, const uint8_t *object, uint
 	uint16_t number;
 	uint64_t bytes;
 
-	if (size < OBJECT_HEAD ||
-	    !is_referenced(&types->layout, field_u64(object, OBJECT_REFERENCES)))
+	if (size < OBJECT_HEAD + types->layout.head_extra || !is_referenced(&types->layout, object))
 		return 0;
-	number = heap_types_find(types, field_u64(object, OBJECT_TYPE));
+	number = heap_types_find(types,
+				 field_u64(object_fields(&types->layout, object), OBJECT_TYPE));
 	type = &types->items[number];
-	if (!number || type->prefix > before ||
-	    (type->flags & FLAG_COLLECTED &&
-	     !is_link(field_u64(object, -(int32_t)types->layout.collector_bytes))))
+	if (!number || type->prefix > before || !has_link(types, type, object))
 		return 0;
 	bytes = heap_type_object_bytes(types, type, object, size);
 	if (bytes)
@@ -380,15 +402,39 @@ uint16_t heap_types_object(struct heap_types *types, const uint8_t *object, uint
 	return bytes ? number : 0;
 }
 
-uint16_t heap_types_classify(struct heap_types *types, const uint8_t *block, uint64_t size)
+/* What may lie before an object: at most three. */
+static size_t list_prefixes(const struct heap_layout *layout, enum heap_contents contents,
+			    uint32_t ret_prefixes[3])
 {
-	const uint32_t collector = types->layout.collector_bytes;
-	const uint32_t prefixes[] = { collector, 0, collector + 2 * WORD_SIZE };
-	size_t count = types->layout.minor >= 11 ? 3 : 2;
+	switch (contents) {
+	case HEAP_CONTENTS_RAW:
+		return 0;
+	case HEAP_CONTENTS_PLAIN:
+		ret_prefixes[0] = 0;
+		return 1;
+	case HEAP_CONTENTS_COLLECTED:
+		ret_prefixes[0] = layout->collector_bytes;
+		return 1;
+	case HEAP_CONTENTS_MANAGED:
+		ret_prefixes[0] = layout->collector_bytes + layout->managed_bytes;
+		return 1;
+	default:
+		ret_prefixes[0] = layout->collector_bytes;
+		ret_prefixes[1] = 0;
+		ret_prefixes[2] = layout->collector_bytes + layout->managed_bytes;
+		return layout->minor >= 11 ? 3 : 2;
+	}
+}
+
+uint16_t heap_types_classify(struct heap_types *types, enum heap_contents contents,
+			     const uint8_t *block, uint64_t size)
+{
+	uint32_t prefixes[3];
+	size_t count = list_prefixes(&types->layout, contents, prefixes);
 	bool cached = false;
 
 	for (size_t i = 0; i < count; i++) {
-		struct candidate candidate = look_at(types, block, size, prefixes[i]);
+		struct candidate candidate = look_at(types, contents, block, size, prefixes[i]);
 
 		if (candidate.type)
 			return candidate.type;

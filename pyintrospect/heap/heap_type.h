@@ -84,7 +84,8 @@ uint16_t heap_types_find(struct heap_types *types, remote_addr address);
  * What a block in use of so many bytes is, of which at least the first 64, or all, are given:
  * HEAP_NODE_RAW, HEAP_NODE_CACHED, or the number of its type.
  */
-uint16_t heap_types_classify(struct heap_types *types, const uint8_t *block, uint64_t size);
+uint16_t heap_types_classify(struct heap_types *types, enum heap_contents contents,
+			     const uint8_t *block, uint64_t size);
 
 /*
  * The type of an object of which nothing is known but where it begins, with so many bytes before

@@ -23,8 +23,12 @@ static remote_addr first_by(const struct heap_nodes *nodes, const struct heap_po
 	remote_addr next = heap_image_word(nodes->image, pool->address + POOL_NEXT);
 	uint32_t class;
 
+	/* A page of mimalloc's has its head elsewhere: what is here are its blocks. */
+	if (pool->bytes != nodes->pool_bytes)
+		return 0;
 	if (pool->empty || !next || next % WORD_SIZE || is_pool(nodes, next) ||
-	    heap_image_read(nodes->image, pool->address + POOL_CLASS_AT, &class, sizeof(class)))
+	    heap_image_read(nodes->image, pool->address + POOL_CLASS_AT, &class, sizeof(class)) ||
+	    class >= BLOCK_MAX / 8)
 		return 0;
 	*ret_class = class;
 	return next + POOL_NEXT - (uint64_t) class * CLASS_BYTES;

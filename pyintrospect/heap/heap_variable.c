@@ -30,7 +30,8 @@ static struct tuple tuple_at(const struct heap_walk *walk, remote_addr address)
 	if (kind_at(walk, address) != HEAP_KIND_TUPLE)
 		return tuple;
 	tuple.items = address + (uint64_t)walk->types->layout.offsets->tuple_items;
-	tuple.count = heap_image_word(walk->image, address + OBJECT_SIZE);
+	tuple.count = heap_image_word(walk->image,
+				      address + walk->types->layout.head_extra + OBJECT_SIZE);
 	return tuple;
 }
 
@@ -61,6 +62,7 @@ static void follow_cells(struct heap_walk *walk, const struct tuple *cells, remo
 			 uint32_t path)
 {
 	const struct tuple names = names_of(walk, code);
+	const uint64_t contents = CELL_CONTENTS + walk->types->layout.head_extra;
 
 	if (names.count < cells->count)
 		return;
@@ -70,8 +72,8 @@ static void follow_cells(struct heap_walk *walk, const struct tuple *cells, remo
 
 		/* Two functions may have the same variable: it is that of the one found first. */
 		if (kind_at(walk, cell) == HEAP_KIND_CELL && heap_walk_absorb(walk, cell, path))
-			heap_walk_follow(walk, heap_image_word(walk->image, cell + CELL_CONTENTS),
-					 path, closure_step(walk, name));
+			heap_walk_follow(walk, heap_image_word(walk->image, cell + contents), path,
+					 closure_step(walk, name));
 	}
 }
 

@@ -248,10 +248,10 @@ def matrix():
 
 
 @functools.lru_cache(maxsize=None)
-def free_threaded_interpreters():
+def free_threaded_interpreters(numpy=True):
     """
-    Free-threaded builds that can import numpy: python3.13t and later on PATH, and where pyenv and uv keep them. Not in
-    matrix(): what is tested of all interpreters is more than is read of these.
+    Free-threaded builds: python3.13t and later on PATH, and where pyenv and uv keep them. Not in matrix(): what is tested
+    of all interpreters is more than is read of these. numpy: those that can import it alone.
     """
     folders = os.environ.get("PATH", "").split(":")
     folders += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/*t/bin")))
@@ -265,12 +265,12 @@ def free_threaded_interpreters():
         interpreter = Interpreter(words[0], version, words[2] + " free-threaded", {}, words[3] == "numpy", words[1])
         if not interpreter.own_numpy:
             give_numpy(interpreter)
-        if not interpreter.problem:
+        if not interpreter.problem or not numpy:
             found.setdefault(interpreter.name, interpreter)
     wanted = tuple(os.environ.get("PIEPROFD_TEST_INTERPRETERS", "").split())
     chosen = [interpreter for name, interpreter in sorted(found.items()) if name.startswith(wanted or "")]
     if not chosen:
-        raise Skip("no interpreter with free threads: python3.13t or later, by pyenv or uv")
+        raise Skip("no interpreter with free threads%s: python3.13t or later, by pyenv or uv" % (" and numpy" if numpy else ""))
     return chosen
 
 

@@ -5,6 +5,8 @@ import subprocess
 
 from harness import (MANY_SAMPLES, Target, check, check_equal, check_sampled, copy_with, free_threaded_interpreters,
                      line_text, pieprofd, profile)
+from test_dump import switches, waiting_target
+import test_heap as test_heap_shapes
 
 NOT_READ = "arguments of calls are not compared"
 
@@ -86,3 +88,26 @@ def test_doctor():
             doctor = pieprofd("doctor", "--pid", target.pid).stdout
             target.finish()
         check("free-threaded in" in " ".join(doctor.split()), doctor)
+
+
+def test_heap():
+    """
+    Each object is in a page of mimalloc's, whose heap tells what it is; the truth is the collector's. There are a few more
+    dicts, as with the GIL: the interpreter's own, which no object leads to.
+    """
+    for interpreter in free_threaded_interpreters(numpy=False):
+        with waiting_target(interpreter, "heap_shapes.py", "--count", test_heap_shapes.COUNT) as (target, said):
+            truth, before = json.loads(said[0]), switches(target.pid)
+            heap, rss = test_heap_shapes.look_and_rss(target.pid)
+            pieces = test_heap_shapes.look(target.pid, "--no-holders")
+            check_equal(switches(target.pid), before, "times that threads went to sleep")
+        test_heap_shapes.check_types(heap, truth, 0.001)
+        test_heap_shapes.check_regions(heap, rss)
+        test_heap_shapes.check_holders(heap, 8 if "ndarray" in truth["types"] else 0)
+        test_heap_shapes.check_regions(pieces, rss)
+        for name in ("Order", "Line", "set", "list", "dict"):
+            test_heap_shapes.check_near(test_heap_shapes.count_of(pieces, name), truth["types"][name], 0.001,
+                                        "%s, piece by piece" % name, 110)
+        check_equal((heap["allocator"], heap["quality"]["torn_pools"], heap["quality"]["broken_heaps"]), (None, 0, 0),
+                    "what was not read")
+        check(heap["quality"]["pools"] > 50, "pages: %s" % heap["quality"])

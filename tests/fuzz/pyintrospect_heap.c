@@ -4,11 +4,12 @@
  * that a look has something to find: types, a dict of modules, a pool of objects that refer to
  * each other. Then the input changes words of it, wherever it says:
  *
- *   u8 minor, or more by as many minors as there are: the last area is another allocator's
+ *   u8 minor, or more by as many minors as there are, once or more: see enum variant
  *   { u16 word, u64 value }...     value: small ones lead into the memory
  */
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/heap/heap_layout.h"
+#include "pyintrospect/heap/heap_segment.h"
 #include "pyintrospect/heap/heap_snapshot.h"
 #include "pyintrospect/runtime_internal.h"
 #include "tests/fuzz/fuzz.h"
@@ -34,20 +35,53 @@ enum {
 	FOREIGN = 0x70000,
 	FOREIGN_BYTES = 0x80,
 	FOREIGN_OBJECTS = 12,
+	/* Of a segment of mimalloc's, which the last area is the start of. */
+	SEGMENT = MAPPED,
+	SEGMENT_BLOCK = 256,
+	SEGMENT_BLOCKS = 255,
+};
+
+/* Where such a segment may be. */
+#define SEGMENT_AT (BASE + HEAP_SEGMENT_BYTES)
+
+/* What allocates objects. */
+enum variant {
+	PYMALLOC,
+	OTHER,         /* the last area is another allocator's */
+	MIMALLOC,      /* there is a segment of mimalloc's, too */
+	FREE_THREADED, /* there is no other memory */
+	VARIANTS,
 };
 
 struct process {
 	uint64_t words[WORDS];
 	uint64_t reads_left;
+	bool segment; /* there is one */
 };
 
 static struct process *process;
+
+/* Where a word of the memory is. */
+static remote_addr address_of(uint64_t offset)
+{
+	return process->segment && offset >= SEGMENT ? SEGMENT_AT + offset - SEGMENT
+						     : BASE + offset;
+}
+
+static uint64_t offset_of(remote_addr address)
+{
+	uint64_t inside = address - SEGMENT_AT;
+
+	if (process->segment && inside < HEAP_SEGMENT_BYTES)
+		return SEGMENT + inside;
+	return process->segment && address - BASE >= SEGMENT ? UINT64_MAX : address - BASE;
+}
 
 static int read_memory(void *context, struct memory_range *ranges, size_t count)
 {
 	(void)context;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t offset = ranges[i].address - BASE;
+		uint64_t offset = offset_of(ranges[i].address);
 
 		if (!process->reads_left)
 			return -ESRCH;
@@ -66,8 +100,10 @@ static int read_memory(void *context, struct memory_range *ranges, size_t count)
 static int read_pages(void *context, remote_addr start, size_t count, uint8_t *ret_states)
 {
 	(void)context;
-	(void)start;
-	memset(ret_states, PAGE_PRESENT | PAGE_EXCLUSIVE, count);
+	for (size_t i = 0; i < count; i++)
+		ret_states[i] = offset_of(start + i * PAGE_BYTES) < sizeof(process->words)
+					? PAGE_PRESENT | PAGE_EXCLUSIVE
+					: 0;
 	return 0;
 }
 
@@ -76,14 +112,23 @@ static void put(uint64_t offset, uint64_t value)
 	process->words[offset / 8 % WORDS] = value;
 }
 
-static void make_type(unsigned number, const char *name, uint64_t flags, uint64_t basic,
-		      uint64_t item)
+/* Its counts, and its type. Where the rest of it begins. */
+static uint64_t put_head(const struct heap_layout *layout, uint64_t at, unsigned type)
+{
+	put(at, 1);
+	if (layout->free_threaded)
+		put(at + OBJECT_LOCAL_COUNT - 4, 1ull << 32);
+	put(at + layout->head_extra + OBJECT_TYPE, BASE + TYPES + (uint64_t)type * TYPE_BYTES);
+	return at + layout->head_extra;
+}
+
+static void make_type(const struct heap_layout *layout, unsigned number, const char *name,
+		      uint64_t flags, uint64_t basic, uint64_t item)
 {
 	uint64_t at = TYPES + (uint64_t)number * TYPE_BYTES;
 	uint64_t text = NAMES + (uint64_t)number * 64;
 
-	put(at, 1);
-	put(at + OBJECT_TYPE, BASE + TYPES);
+	at = put_head(layout, at, 0);
 	put(at + TYPE_NAME, BASE + text);
 	put(at + TYPE_BASIC, basic);
 	put(at + TYPE_ITEM, item);
@@ -114,20 +159,63 @@ static void make_pools(const struct heap_layout *layout, uint32_t block)
 	}
 }
 
+/* A page of objects as in the pools, three of which are free, and what there is behind it. */
+static void make_segment(const struct heap_layout *layout)
+{
+	const uint64_t entry_bytes =
+		layout->free_threaded ? HEAP_SLICE_ENTRY_THREADS : HEAP_SLICE_ENTRY;
+	uint64_t entry = SEGMENT + HEAP_SEGMENT_HEAD, page = SEGMENT + HEAP_SEGMENT_SLICE;
+	uint64_t blocks = page + SEGMENT_BLOCK;
+
+	memset((uint8_t *)process->words + SEGMENT, 0, AREA_BYTES);
+	put(SEGMENT + 32, HEAP_SEGMENT_BYTES);
+	put(SEGMENT + 208, 1);
+	put(SEGMENT + 224, HEAP_SEGMENT_SLICES_MAX);
+	put(SEGMENT + 232, 1);
+	put(SEGMENT + 248, HEAP_SEGMENT_SLICES_MAX);
+	put(entry, 1);
+	entry += entry_bytes;
+	put(entry, 1);
+	put(entry + 8,
+	    HEAP_PAGE_COLLECTED << 3 | SEGMENT_BLOCKS << 16 | (uint64_t)SEGMENT_BLOCKS << 32);
+	put(entry + 24, (SEGMENT_BLOCKS - 2) | (uint64_t)SEGMENT_BLOCK << 32);
+	/* What its heap has waiting would be in the first area. */
+	put(entry + 48, BASE + INTERPRETER);
+	put(entry + entry_bytes, HEAP_SEGMENT_SLICES_MAX - 2);
+	for (uint64_t i = 0; i < SEGMENT_BLOCKS; i++) {
+		uint64_t at = blocks + i * SEGMENT_BLOCK + layout->collector_bytes;
+		uint64_t fields = put_head(layout, at, 1 + i % 5);
+
+		for (uint64_t word = fields + 16; word < blocks + (i + 1) * SEGMENT_BLOCK;
+		     word += 8)
+			put(word,
+			    address_of(blocks + (i + word / 8) % SEGMENT_BLOCKS * SEGMENT_BLOCK +
+				       layout->collector_bytes));
+	}
+	put(entry + 16, address_of(blocks + 20 * SEGMENT_BLOCK));
+	put(blocks + 20 * SEGMENT_BLOCK, 0);
+	put(entry + 32, address_of(blocks + 30 * SEGMENT_BLOCK));
+	put(blocks + 30 * SEGMENT_BLOCK, 0);
+	put(entry + 40, address_of(blocks + 40 * SEGMENT_BLOCK));
+	put(blocks + 40 * SEGMENT_BLOCK, 0);
+}
+
 static void make_process(const struct heap_layout *layout)
 {
 	const struct python_offsets *offsets = layout->offsets;
-	uint64_t modules = POOLS + POOL_HEAD + layout->collector_bytes;
+	uint64_t modules =
+		process->segment ? SEGMENT + HEAP_SEGMENT_SLICE + SEGMENT_BLOCK : POOLS + POOL_HEAD;
 
 	put(RUNTIME, BASE + INTERPRETER);
 	if (offsets->interpreter_modules != OFFSET_ABSENT)
-		put(INTERPRETER + (uint64_t)offsets->interpreter_modules, BASE + modules);
-	make_type(0, "type", FLAG_TYPE | FLAG_COLLECTED, 400, 40);
-	make_type(1, "dict", FLAG_DICT | FLAG_COLLECTED, 48, 0);
-	make_type(2, "list", FLAG_LIST | FLAG_COLLECTED, 40, 0);
-	make_type(3, "tuple", FLAG_TUPLE | FLAG_COLLECTED, 24, 8);
-	make_type(4, "set", FLAG_COLLECTED, 200, 0);
-	make_type(5, "module", FLAG_COLLECTED, 56, 0);
+		put(INTERPRETER + (uint64_t)offsets->interpreter_modules,
+		    address_of(modules + layout->collector_bytes));
+	make_type(layout, 0, "type", FLAG_TYPE | FLAG_COLLECTED, 400, 40);
+	make_type(layout, 1, "dict", FLAG_DICT | FLAG_COLLECTED, 48, 0);
+	make_type(layout, 2, "list", FLAG_LIST | FLAG_COLLECTED, 40, 0);
+	make_type(layout, 3, "tuple", FLAG_TUPLE | FLAG_COLLECTED, 24, 8);
+	make_type(layout, 4, "set", FLAG_COLLECTED, 200, 0);
+	make_type(layout, 5, "module", FLAG_COLLECTED, 56, 0);
 	make_pools(layout, 256);
 	/* A row of chunks of malloc's, the last one reaching the end. */
 	for (uint64_t at = HEAP; at < HEAP + AREA_BYTES; at += 0x100) {
@@ -199,7 +287,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const unsigned minors = PYTHON_MINOR_MAX - PYTHON_MINOR_MIN + 1;
 	uint64_t kind = fuzz_number(&input, 1);
 	int minor = PYTHON_MINOR_MIN + (int)(kind % minors);
-	bool foreign = kind / minors % 2;
+	enum variant variant = kind / minors % VARIANTS;
+	bool foreign = variant == OTHER;
 	struct heap_layout layout;
 
 	process = calloc(1, sizeof(*process));
@@ -209,7 +298,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		  (runtime->codes = code_cache_create()));
 	runtime->sizes = (struct python_block_sizes){ 1024, 1024, 1024, 64 };
 	runtime->reader = &reader;
+	process->segment = variant >= MIMALLOC;
 	runtime->layout = *python_layout_builtin(minor);
+	runtime->layout.free_threaded = variant == FREE_THREADED;
 	runtime->version.minor = minor;
 	runtime->interpreters = BASE + RUNTIME;
 	runtime->type_type = BASE + TYPES;
@@ -224,13 +315,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				: i == 2 ? "[heap]"
 					 : "",
 		};
+	if (process->segment) {
+		items[AREAS - 1].start = SEGMENT_AT;
+		items[AREAS - 1].end = SEGMENT_AT + HEAP_SEGMENT_BYTES;
+	}
 	make_process(&layout);
+	if (process->segment)
+		make_segment(&layout);
 	if (foreign)
 		make_foreign(&layout);
 	while (input.left) {
 		uint64_t word = fuzz_number(&input, 2), value = fuzz_number(&input, 8);
 
-		put(word * 8, value < sizeof(process->words) ? BASE + value : value);
+		put(word * 8, value < sizeof(process->words) ? address_of(value) : value);
 	}
 	look(runtime, &reader, &mappings, false);
 	look(runtime, &reader, &mappings, true);

@@ -4,6 +4,7 @@
 
     heap_shapes.py [--count N] [--churn]
 
+Without numpy there are no arrays.
 Prints before "ready" a line of JSON: by type, how many objects the collector leads to, and what the allocator says of itself.
 --churn: a thread replaces members of a ring as fast as it can. Ends when its standard input does.
 """
@@ -16,9 +17,12 @@ import sys
 import tempfile
 import threading
 
-import numpy
-
 from support import ready
+
+try:
+    import numpy
+except ImportError:
+    numpy = None  # as for most free-threaded builds
 
 
 class Order:
@@ -68,7 +72,7 @@ def build(count):
     for number in range(count):
         linked = (linked, float(number))
     context.trail.extend([number] for number in range(count))
-    for number in range(4):
+    for number in range(4 if numpy else 0):
         arrays.append(numpy.full(100000, 1.5))
         arrays.append(numpy.arange(50000, dtype=numpy.int32))
 

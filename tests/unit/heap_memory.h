@@ -43,7 +43,9 @@ static inline int read_memory(void *context, struct memory_range *ranges, size_t
 static inline int read_pages(void *context, remote_addr start, size_t count, uint8_t *ret_states)
 {
 	(void)context;
-	memset(ret_states, start < BASE ? 0 : PAGE_PRESENT | PAGE_EXCLUSIVE, count);
+	for (size_t i = 0; i < count; i++)
+		ret_states[i] =
+			start + i * PAGE_BYTES - BASE < BYTES ? PAGE_PRESENT | PAGE_EXCLUSIVE : 0;
 	return 0;
 }
 
@@ -60,9 +62,9 @@ struct heap {
 /* A library's data end where the memory begins. */
 static bool behind_library;
 
-/* foreign: as of heap_nodes. */
-static inline void open_foreign_heap(struct heap *heap, const char *path, uint32_t pool_bytes,
-				     bool foreign)
+/* The memory alone, in a mapping that may be longer. */
+static inline void open_image(struct heap *heap, const char *path, uint32_t pool_bytes,
+			      uint64_t mapped)
 {
 	const struct heap_image_options options = { .limit = 1u << 30 };
 
@@ -72,7 +74,7 @@ static inline void open_foreign_heap(struct heap *heap, const char *path, uint32
 			     .inode = 1,
 			     .protection = 3,
 			     .path = "/lib/libx.so" },
-			   { .start = BASE, .end = BASE + BYTES, .protection = 3, .path = path } },
+			   { .start = BASE, .end = BASE + mapped, .protection = 3, .path = path } },
 		.reader = { read_memory, NULL },
 		.pages = { read_pages, NULL },
 	};
@@ -83,6 +85,13 @@ static inline void open_foreign_heap(struct heap *heap, const char *path, uint32
 					 &options),
 			 0);
 	heap_nodes_init(&heap->nodes, &heap->image, pool_bytes);
+}
+
+/* foreign: as of heap_nodes. */
+static inline void open_foreign_heap(struct heap *heap, const char *path, uint32_t pool_bytes,
+				     bool foreign)
+{
+	open_image(heap, path, pool_bytes, BYTES);
 	heap->nodes.foreign = foreign;
 	assert_int_equal(heap_pool_find_all(&heap->nodes), 0);
 	assert_int_equal(heap_nodes_index(&heap->nodes), 0);

@@ -266,13 +266,18 @@ static void test_types(void **state)
 	/* A list behind its collector's head; without references it is what is left of one. */
 	block[2] = 1;
 	block[3] = list;
-	assert_int_equal(heap_types_classify(&types, (uint8_t *)block, sizeof(block)), number);
+	assert_int_equal(
+		heap_types_classify(&types, HEAP_CONTENTS_ANY, (uint8_t *)block, sizeof(block)),
+		number);
 	block[2] = 0;
-	assert_int_not_equal(heap_types_classify(&types, (uint8_t *)block, sizeof(block)), number);
+	assert_int_not_equal(
+		heap_types_classify(&types, HEAP_CONTENTS_ANY, (uint8_t *)block, sizeof(block)),
+		number);
 	block[2] = 1;
 	block[3] = unready;
-	assert_int_equal(heap_types_classify(&types, (uint8_t *)block, sizeof(block)),
-			 HEAP_NODE_RAW);
+	assert_int_equal(
+		heap_types_classify(&types, HEAP_CONTENTS_ANY, (uint8_t *)block, sizeof(block)),
+		HEAP_NODE_RAW);
 	heap_types_deinit(&types);
 	close_heap(&heap);
 }
