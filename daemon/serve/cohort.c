@@ -5,6 +5,7 @@
  * counters, and its part in the windows that are open then; these go on. Sessions
  * rotate one at a time, so that not all processes are attached to in one moment.
  */
+#include "attach/clock_hub.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/serve/sampler.h"
@@ -15,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Of the share, for looking for processes: what is left is for sampling them. */
+#define SEARCH_PART 0.2
 
 static void note_begin(void *context, struct session *session)
 {
@@ -103,6 +107,7 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 		.sessions_max = SAMPLER_SESSIONS_MAX,
 		.sessions_first = sampler->options.node_share > 0 ? 1 : 0,
 		.turn_ns = sampler->options.node_share > 0 ? SAMPLER_TURN_NS : 0,
+		.first_turn_ns = SAMPLER_FIRST_TURN_NS,
 	};
 
 	drop_group(sampler);
@@ -114,7 +119,10 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 	}
 	sampler->observer = (struct group_observer){ note_begin, note_end, sampler };
 	if (sampler->options.query)
-		sampler->watch = (struct process_watch){ .query = *sampler->options.query };
+		sampler->watch = (struct process_watch){
+			.query = *sampler->options.query,
+			.share = SEARCH_PART * sampler->budget.share * sampler->budget.processors,
+		};
 	sampler->group = group_create(&options, error);
 	if (!sampler->group)
 		return -1;
@@ -156,6 +164,8 @@ int cohort_begin(struct sampler *sampler, struct error *error)
 	if (result)
 		return -1;
 	sampler->began_before = true;
+	/* Turns end and begin. */
+	clock_hub_hold();
 	cohort_judge(sampler);
 	return 0;
 }
@@ -164,6 +174,7 @@ void cohort_stop(struct sampler *sampler)
 {
 	/* The sessions can be read until another start. */
 	group_finish(sampler->group);
+	clock_hub_release();
 	sampler_set_state(sampler, SAMPLER_STOPPED);
 	for (size_t i = 0; i < WINDOWS_MAX; i++)
 		if (sampler->windows[i])
@@ -246,5 +257,6 @@ void cohort_destroy(struct sampler *sampler)
 	if (sampler->group)
 		group_finish(sampler->group);
 	drop_group(sampler);
+	clock_hub_release();
 	free(sampler->start_times);
 }

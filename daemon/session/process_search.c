@@ -130,6 +130,7 @@ int process_search(const struct process_query *asked, struct pid_list *ret_found
 				    : 0;
 
 		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
+		    (query.is_known && query.is_known(query.context, pid)) ||
 		    !matches(pid, &query, pattern))
 			continue;
 		if (process_seems_python(pid))

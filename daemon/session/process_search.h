@@ -11,6 +11,9 @@
 struct process_query {
 	const char *name;   /* as of name_pattern.h; NULL: any */
 	const char *cgroup; /* as of attach/cgroup.h; NULL: any */
+	/* Those for which it says true are passed over, unseen: a look at each costs. NULL: none. */
+	bool (*is_known)(const void *context, pid_t pid);
+	const void *context;
 };
 
 /*

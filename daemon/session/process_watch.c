@@ -4,8 +4,7 @@
 #include "common/clock.h"
 
 #define PAUSE_MIN_NS (200 * NS_PER_MS)
-/* Pauses, as multiples of the CPU time that the last search took. */
-#define PAUSE_COSTS 100
+#define SHARE_DEFAULT 0.01
 
 void process_watch_look(struct process_watch *watch, struct pid_list *ret_found)
 {
@@ -17,6 +16,7 @@ void process_watch_look(struct process_watch *watch, struct pid_list *ret_found)
 	began_ns = clock_thread_cpu_ns();
 	if (process_search(&watch->query, ret_found, NULL))
 		ret_found->count = 0;
-	pause_ns = (clock_thread_cpu_ns() - began_ns) * PAUSE_COSTS;
+	pause_ns = (uint64_t)((double)(clock_thread_cpu_ns() - began_ns) /
+			      (watch->share > 0 ? watch->share : SHARE_DEFAULT));
 	watch->next_ns = clock_now_ns() + (pause_ns > PAUSE_MIN_NS ? pause_ns : PAUSE_MIN_NS);
 }

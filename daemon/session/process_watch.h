@@ -2,7 +2,7 @@
 /*
  * A search for processes that is repeated, for targets that come and come
  * back. Looking through /proc takes milliseconds, so it is done at intervals
- * that keep its cost under 1% of a CPU, whatever the number of processes is.
+ * that keep its cost under 1% of a CPU, or a given share, whatever the number of processes is.
  */
 #ifndef PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
 #define PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
@@ -13,6 +13,7 @@
 
 struct process_watch {
 	struct process_query query;
+	double share;     /* of a CPU that searches may take; 0: a hundredth */
 	uint64_t next_ns; /* when the next search is due */
 };
 
