@@ -298,6 +298,7 @@ out:
 		code = end_command(&command, group, (enum exit_code)code);
 	}
 	group_destroy(group);
+	process_watch_deinit(&watch);
 	impersonator_destroy(group_options.session.impersonator);
 	return code;
 }

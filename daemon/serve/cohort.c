@@ -118,6 +118,7 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 		sampler->budget.processors = processors > 0 ? (unsigned)processors : 1;
 	}
 	sampler->observer = (struct group_observer){ note_begin, note_end, sampler };
+	process_watch_deinit(&sampler->watch);
 	if (sampler->options.query)
 		sampler->watch = (struct process_watch){
 			.query = *sampler->options.query,
@@ -258,5 +259,6 @@ void cohort_destroy(struct sampler *sampler)
 		group_finish(sampler->group);
 	drop_group(sampler);
 	clock_hub_release();
+	process_watch_deinit(&sampler->watch);
 	free(sampler->start_times);
 }

@@ -38,28 +38,35 @@ static struct member *longest_sampled(struct group *group, size_t *ret_live)
 	return found;
 }
 
+uint64_t group_turn_length(const struct group *group)
+{
+	bool waiting = false;
+
+	for (size_t i = 0; i < group->members.count; i++) {
+		const struct member *member = &group->members.items[i];
+
+		if (!waits(member))
+			continue;
+		waiting = true;
+		if (!member->turn_ns && member->found)
+			return group->options.first_turn_ns;
+	}
+	return waiting ? group->options.turn_ns : UINT64_MAX;
+}
+
 /* One in a look: the cost of an attach is to be known before the next one. */
 void group_take_turns(struct group *group, uint64_t now_ns)
 {
 	struct member *member;
-	bool waiting = false, unseen = false;
-	uint64_t turn_ns;
 	size_t live;
 
 	if (!group->options.turn_ns)
 		return;
-	for (size_t i = 0; i < group->members.count; i++) {
-		const struct member *other = &group->members.items[i];
-
-		waiting |= waits(other);
-		unseen |= waits(other) && !other->turn_ns && other->found;
-	}
-	turn_ns = unseen ? group->options.first_turn_ns : group->options.turn_ns;
 	member = longest_sampled(group, &live);
 	if (!member)
 		return;
 	if (live <= group_sessions_max(group) &&
-	    (group->turns_wait || !waiting || now_ns - member->began_ns < turn_ns))
+	    (group->turns_wait || now_ns - member->began_ns < group_turn_length(group)))
 		return;
 	member->turn_ns = now_ns;
 	group_renew(group, member->session);

@@ -6,6 +6,11 @@
 #define PAUSE_MIN_NS (200 * NS_PER_MS)
 #define SHARE_DEFAULT 0.01
 
+void process_watch_deinit(struct process_watch *watch)
+{
+	strangers_deinit(&watch->strangers);
+}
+
 void process_watch_look(struct process_watch *watch, struct pid_list *ret_found)
 {
 	uint64_t began_ns, pause_ns;
@@ -13,6 +18,7 @@ void process_watch_look(struct process_watch *watch, struct pid_list *ret_found)
 	ret_found->count = 0;
 	if (clock_now_ns() < watch->next_ns)
 		return;
+	watch->query.strangers = &watch->strangers;
 	began_ns = clock_thread_cpu_ns();
 	if (process_search(&watch->query, ret_found, NULL))
 		ret_found->count = 0;

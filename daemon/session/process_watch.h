@@ -8,6 +8,7 @@
 #define PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
 
 #include "daemon/session/process_search.h"
+#include "daemon/session/strangers.h"
 
 #include <stdint.h>
 
@@ -15,7 +16,10 @@ struct process_watch {
 	struct process_query query;
 	double share;     /* of a CPU that searches may take; 0: a hundredth */
 	uint64_t next_ns; /* when the next search is due */
+	struct strangers strangers;
 };
+
+void process_watch_deinit(struct process_watch *watch);
 
 /* Those found, in place of what the list held; none when no search is due, or it failed. */
 void process_watch_look(struct process_watch *watch, struct pid_list *ret_found);
