@@ -19,6 +19,8 @@
 
 /* Of the share, for looking for processes: what is left is for sampling them. */
 #define SEARCH_PART 0.2
+/* The same among so many processes that new ones would be found late. */
+#define SEARCH_PART_MOST 0.5
 
 static void note_begin(void *context, struct session *session)
 {
@@ -109,6 +111,7 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 		.turn_ns = sampler->options.node_share > 0 ? SAMPLER_TURN_NS : 0,
 		.first_turn_ns = SAMPLER_FIRST_TURN_NS,
 	};
+	double cpus; /* that the daemon may use; 0: not limited */
 
 	drop_group(sampler);
 	if (!sampler->budget.processors) {
@@ -118,11 +121,13 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 		sampler->budget.processors = processors > 0 ? (unsigned)processors : 1;
 	}
 	sampler->observer = (struct group_observer){ note_begin, note_end, sampler };
+	cpus = sampler->budget.share * sampler->budget.processors;
 	process_watch_deinit(&sampler->watch);
 	if (sampler->options.query)
 		sampler->watch = (struct process_watch){
 			.query = *sampler->options.query,
-			.share = SEARCH_PART * sampler->budget.share * sampler->budget.processors,
+			.share = SEARCH_PART * cpus,
+			.share_most = SEARCH_PART_MOST * cpus,
 		};
 	sampler->group = group_create(&options, error);
 	if (!sampler->group)

@@ -2,7 +2,9 @@
 /*
  * A search for processes that is repeated, for targets that come and come
  * back. Looking through /proc takes milliseconds, so it is done at intervals
- * that keep its cost under 1% of a CPU, or a given share, whatever the number of processes is.
+ * that keep its cost under 1% of a CPU, or a given share, whatever the number of
+ * processes is. The first search looks at all of them, and the next ones at those
+ * that are new (strangers.h): its cost says nothing of theirs.
  */
 #ifndef PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
 #define PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
@@ -14,8 +16,11 @@
 
 struct process_watch {
 	struct process_query query;
-	double share;     /* of a CPU that searches may take; 0: a hundredth */
+	double share; /* of a CPU that searches may take; 0: a hundredth */
+	/* The same where new processes would be found later than after 2 s; 0: share. */
+	double share_most;
 	uint64_t next_ns; /* when the next search is due */
+	bool searched;
 	struct strangers strangers;
 };
 

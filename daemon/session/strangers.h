@@ -24,7 +24,7 @@
 /* More are looked at each time. */
 #define STRANGERS_MAX 65536
 /* Of those known, in a search. */
-#define STRANGERS_LOOKS_MAX 16
+#define STRANGERS_LOOKS_MAX 4
 #define STRANGERS_PAUSE_MAX (60 * 1000000000ull)
 
 struct stranger {

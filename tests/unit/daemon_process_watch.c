@@ -236,36 +236,49 @@ static void test_many_strangers(void **state)
 	strangers_deinit(&strangers);
 }
 
+/* A search whose pauses are of interest, not what it finds: the nanoseconds until the next one. */
+static uint64_t pause_of(struct process_watch *watch, uint64_t *ret_spent_ns)
+{
+	struct pid_list found = { 0 };
+	uint64_t spent_ns = clock_thread_cpu_ns(), now_ns;
+
+	watch->next_ns = 0;
+	process_watch_look(watch, &found);
+	now_ns = clock_now_ns();
+	*ret_spent_ns = clock_thread_cpu_ns() - spent_ns;
+	pid_list_deinit(&found);
+	return watch->next_ns > now_ns ? watch->next_ns - now_ns : 0;
+}
+
 static void test_share(void **state)
 {
 	struct process_watch watch = { .share = 1e-9 };
 	struct pid_list found = { 0 };
-	uint64_t before_ns = clock_now_ns(), spent_ns = clock_thread_cpu_ns(), pause_ns;
+	uint64_t spent_ns, next_ns;
 
 	(void)state;
-	process_watch_look(&watch, &found);
-	spent_ns = clock_thread_cpu_ns() - spent_ns;
-	pause_ns = watch.next_ns - before_ns;
-	/* It took a microsecond at least. */
-	assert_true(pause_ns > 1000 * SECOND);
+	/* The first one tells nothing of the next ones. */
+	assert_true(pause_of(&watch, &spent_ns) <= 2 * SECOND);
+	/* It takes a microsecond at least. */
+	assert_true(pause_of(&watch, &spent_ns) > 900 * SECOND);
 	/* Not due. */
+	next_ns = watch.next_ns;
 	process_watch_look(&watch, &found);
-	assert_int_equal(watch.next_ns - before_ns, pause_ns);
+	assert_int_equal(watch.next_ns, next_ns);
+	/* More where it would be late, but no more than that. */
+	watch.share_most = 1;
+	assert_true(pause_of(&watch, &spent_ns) <= 2 * SECOND + spent_ns);
+	watch.share_most = 1e-8;
+	assert_true(pause_of(&watch, &spent_ns) > 90 * SECOND);
 	/* All of a processor: five times a second, unless a search itself takes longer. */
 	watch.share = 1;
-	watch.next_ns = 0;
-	before_ns = clock_now_ns();
-	process_watch_look(&watch, &found);
-	assert_true(watch.next_ns >= before_ns + 200 * NS_PER_MS);
+	watch.share_most = 0;
+	next_ns = pause_of(&watch, &spent_ns);
+	assert_true(next_ns <= 200 * NS_PER_MS + spent_ns);
 	/* A hundredth. */
 	watch.share = 0;
-	watch.next_ns = 0;
-	before_ns = clock_thread_cpu_ns();
-	process_watch_look(&watch, &found);
-	spent_ns = clock_thread_cpu_ns() - before_ns;
-	before_ns = clock_now_ns();
-	if (100 * spent_ns > 200 * NS_PER_MS)
-		assert_true(watch.next_ns - before_ns <= 100 * spent_ns);
+	next_ns = pause_of(&watch, &spent_ns);
+	assert_true(next_ns <= 200 * NS_PER_MS + 100 * spent_ns);
 	pid_list_deinit(&found);
 	process_watch_deinit(&watch);
 }
