@@ -7,8 +7,8 @@
  *   clocks, a processor each --> program: which process is on it? --> that one's ring
  *                                slots: number of the process --> place in targets, rings
  *
- * It is there while any process is in it, or it is held. The clocks tick at the shortest of the periods that are
- * wanted; a process that wants a longer one gets a part of the ticks, at random.
+ * It is there while any process is in it, or it is held. The clocks tick at the shortest of the
+ * periods that are wanted; a process that wants a longer one gets a part of the ticks, at random.
  *
  * Any thread may call any of these.
  */

@@ -246,7 +246,8 @@ static int record_targets(struct options *options, struct pid_list *targets, str
 		.follow = options->follow,
 		.started_here = options->command != NULL,
 	};
-	struct process_watch watch = { .query = { .name = options->name, .cgroup = options->cgroup } };
+	struct process_watch watch = { .query = { .name = options->name,
+						  .cgroup = options->cgroup } };
 	struct command_settings settings;
 	struct command command = { 0 };
 	struct group *group = NULL;

@@ -13,7 +13,7 @@ struct strangers;
 struct process_query {
 	const char *name;   /* as of name_pattern.h; NULL: any */
 	const char *cgroup; /* as of attach/cgroup.h; NULL: any */
-	/* Those for which it says true are passed over, unseen: a look at each costs. NULL: none. */
+	/* Those for which it says true are passed over: a look at each costs. NULL: none. */
 	bool (*is_known)(const void *context, pid_t pid);
 	const void *context;
 	/* Of the searches before this one, passed over by what they run; NULL: none. */
@@ -32,8 +32,8 @@ char *process_command_line(pid_t pid);
 /*
  * Processes that seem to run Python, whose command line matches, and that are in
  * the cgroup; by pid, in place of what the list held. Neither we nor those that
- * started us. *ret_others, unless NULL: how many match, but are no Python; those passed over apart. 0 or a
- * negative errno.
+ * started us. *ret_others, unless NULL: how many match, but are no Python; those passed over apart.
+ * 0 or a negative errno.
  */
 __attribute__((warn_unused_result)) int process_search(const struct process_query *query,
 						       struct pid_list *ret_found,

@@ -3,7 +3,7 @@
 
 #include "common/clock.h"
 
-#define PAUSE_MIN_NS (200 * NS_PER_MS)
+#define PAUSE_MIN_NS  (200 * NS_PER_MS)
 #define PAUSE_GOOD_NS (2 * NS_PER_SECOND)
 #define SHARE_DEFAULT 0.01
 

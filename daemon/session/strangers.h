@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes that repeated searches (process_search.h) have found to be no Python, so that the next
- * search passes over them: to tell takes their memory map, to see that they run the same program one
- * system call. Who runs another program is looked at anew, and so is, ever more seldom, who may have
- * loaded a libpython meanwhile: after as long as it was known before, a minute at most.
+ * search passes over them: to tell takes their memory map, to see that they run the same program
+ * one system call. Who runs another program is looked at anew, and so is, ever more seldom, who may
+ * have loaded a libpython meanwhile: after as long as it was known before, a minute at most.
  *
  *   strangers_begin(&strangers, now_ns);
  *   for each process:

@@ -5,9 +5,9 @@
  *
  *     attach_cost [-k] [-r ROUNDS] PID...
  *
- * -k: the kernel's engine, without stops. The first process has a session all the time, so that what
- * all sessions share (attach/clock_hub.h) is there. Prints a line for each session, in microseconds: opened,
- * started, sampled, finished, profiled, destroyed.
+ * -k: the kernel's engine, without stops. The first process has a session all the time, so that
+ * what all sessions share (attach/clock_hub.h) is there. Prints a line for each session, in
+ * microseconds: opened, started, sampled, finished, profiled, destroyed.
  */
 #include "attach/impersonator.h"
 #include "common/clock.h"
@@ -18,10 +18,18 @@
 #include <string.h>
 #include <time.h>
 
-#define PERIOD_NS 10000000
+#define PERIOD_NS  10000000
 #define SAMPLED_NS (100 * 1000000)
 
-enum step { OPENED, STARTED, SAMPLED, FINISHED, PROFILED, DESTROYED, STEPS };
+enum step {
+	OPENED,
+	STARTED,
+	SAMPLED,
+	FINISHED,
+	PROFILED,
+	DESTROYED,
+	STEPS
+};
 
 static uint64_t spent_ns(uint64_t *since_ns)
 {
