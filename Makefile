@@ -212,6 +212,9 @@ SAN_SHORT := command_line.snapshot recording.every_format serve_several.started_
 check-san-short: fuzz-build ## A few end-to-end tests of a daemon under the sanitizers
 	@PIEPROFD="$(abspath $(FUZZ_O)/pieprofd)" tests/tools/run-sanitized $(PYTHON) tests/e2e/run.py $(SAN_SHORT)
 
+$(O)/attach_cost: $(O)/tests/bench/attach_cost.o $(foreach f,daemon symbolize pyintrospect attach common,$(call archive,$(f)))
+	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 $(O)/fuzz_seeds $(O)/fleet: $(O)/%: $(O)/tests/tools/%.o $(foreach f,daemon symbolize pyintrospect attach common,$(call archive,$(f)))
 	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

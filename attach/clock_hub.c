@@ -57,6 +57,7 @@ struct clock_hub {
 /* The machine's processors are there once, and so is what samples them. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clock_hub *shared;
+static bool held;
 
 /* The program as clang made it of clock.bpf.c. */
 __asm__(".section .rodata\n"
@@ -397,6 +398,15 @@ static int take_in(struct clock_hub *hub, pid_t pid, const struct clock_config *
 	return 0;
 }
 
+/* With the lock held. */
+static void drop_unused(void)
+{
+	if (!shared || shared->member_count || held)
+		return;
+	hub_destroy(shared);
+	shared = NULL;
+}
+
 size_t clock_hub_ring_bytes(void)
 {
 	size_t bytes;
@@ -418,12 +428,24 @@ int clock_hub_enter(pid_t pid, const struct clock_config *config, uint64_t perio
 		error = take_in(shared, pid, config, period_ns, ring_fd, ret_slot);
 	if (!error)
 		*ret_hub = shared;
-	if (shared && !shared->member_count) {
-		hub_destroy(shared);
-		shared = NULL;
-	}
+	drop_unused();
 	pthread_mutex_unlock(&lock);
 	return error;
+}
+
+void clock_hub_hold(void)
+{
+	pthread_mutex_lock(&lock);
+	held = true;
+	pthread_mutex_unlock(&lock);
+}
+
+void clock_hub_release(void)
+{
+	pthread_mutex_lock(&lock);
+	held = false;
+	drop_unused();
+	pthread_mutex_unlock(&lock);
 }
 
 void clock_hub_leave(struct clock_hub *hub, unsigned slot)
@@ -433,12 +455,9 @@ void clock_hub_leave(struct clock_hub *hub, unsigned slot)
 	(void)bpf_map_delete_elem(hub->slots_fd, &hub->members[slot].pid);
 	(void)bpf_map_delete_elem(hub->rings_fd, &slot);
 	hub->members[slot] = (struct hub_member){ 0 };
-	if (--hub->member_count) {
-		adapt(hub);
-	} else {
-		hub_destroy(hub);
-		shared = NULL;
-	}
+	hub->member_count--;
+	adapt(hub);
+	drop_unused();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -7,8 +7,8 @@
  *   clocks, a processor each --> program: which process is on it? --> that one's ring
  *                                slots: number of the process --> place in targets, rings
  *
- * It is there while any process is in it. The clocks tick at the shortest of the periods that are
- * wanted; a process that wants a longer one gets a part of the ticks, at random.
+ * It is there while any process is in it, or it is held. The clocks tick at the shortest of the
+ * periods that are wanted; a process that wants a longer one gets a part of the ticks, at random.
  *
  * Any thread may call any of these.
  */
@@ -39,6 +39,15 @@ __attribute__((warn_unused_result)) int clock_hub_enter(pid_t pid,
 							unsigned *ret_slot);
 /* The last one takes program and clocks with it. */
 void clock_hub_leave(struct clock_hub *hub, unsigned slot);
+
+/*
+ * For a daemon whose processes come and go: what is loaded for the first one stays, with its clocks
+ * at rest, when none is in it, since to load the program takes as long as several attaches. Held
+ * once, however often it is called.
+ */
+void clock_hub_hold(void);
+/* Back to what it was; what nobody is in goes now. */
+void clock_hub_release(void);
 
 /* What the program reads and counts of it; until it leaves. */
 struct clock_target *clock_hub_target(const struct clock_hub *hub, unsigned slot);

@@ -98,7 +98,7 @@ static void test_one(const struct options *options, pid_t pid, struct candidates
 static enum exit_code find_candidates(const struct options *options, struct pid_list *targets,
 				      uint64_t *searched_ns, struct candidates *ret_found)
 {
-	const struct process_query query = { options->name, NULL };
+	const struct process_query query = { .name = options->name };
 	uint64_t now_ns = clock_now_ns();
 
 	*ret_found = (struct candidates){ 0 };

@@ -246,7 +246,8 @@ static int record_targets(struct options *options, struct pid_list *targets, str
 		.follow = options->follow,
 		.started_here = options->command != NULL,
 	};
-	struct process_watch watch = { .query = { options->name, options->cgroup } };
+	struct process_watch watch = { .query = { .name = options->name,
+						  .cgroup = options->cgroup } };
 	struct command_settings settings;
 	struct command command = { 0 };
 	struct group *group = NULL;
@@ -298,6 +299,7 @@ out:
 		code = end_command(&command, group, (enum exit_code)code);
 	}
 	group_destroy(group);
+	process_watch_deinit(&watch);
 	impersonator_destroy(group_options.session.impersonator);
 	return code;
 }

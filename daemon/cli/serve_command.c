@@ -205,7 +205,7 @@ static int serve_open_all(struct service *service, const struct session_options 
 	struct listener_address address;
 	int failure;
 
-	service->query = (struct process_query){ options->name, options->cgroup };
+	service->query = (struct process_query){ .name = options->name, .cgroup = options->cgroup };
 	/* fgprof asks for time asleep. */
 	sampler.session.waits = true;
 	if (listener_parse(options->listen, &address, error) ||

@@ -29,7 +29,7 @@ static enum exit_code explain_none(const struct options *options, size_t others)
 /* --name, --cgroup: 0, or an exit code. */
 static enum exit_code find_targets(struct options *options, struct pid_list *found)
 {
-	const struct process_query query = { options->name, options->cgroup };
+	const struct process_query query = { .name = options->name, .cgroup = options->cgroup };
 	size_t others;
 
 	if (process_search(&query, found, &others)) {

@@ -5,6 +5,7 @@
  * counters, and its part in the windows that are open then; these go on. Sessions
  * rotate one at a time, so that not all processes are attached to in one moment.
  */
+#include "attach/clock_hub.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
 #include "daemon/serve/sampler.h"
@@ -15,6 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Of the share, for looking for processes: what is left is for sampling them. */
+#define SEARCH_PART 0.2
+/* The same among so many processes that new ones would be found late. */
+#define SEARCH_PART_MOST 0.5
 
 static void note_begin(void *context, struct session *session)
 {
@@ -103,7 +109,9 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 		.sessions_max = SAMPLER_SESSIONS_MAX,
 		.sessions_first = sampler->options.node_share > 0 ? 1 : 0,
 		.turn_ns = sampler->options.node_share > 0 ? SAMPLER_TURN_NS : 0,
+		.first_turn_ns = SAMPLER_FIRST_TURN_NS,
 	};
+	double cpus; /* that the daemon may use; 0: not limited */
 
 	drop_group(sampler);
 	if (!sampler->budget.processors) {
@@ -113,8 +121,14 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 		sampler->budget.processors = processors > 0 ? (unsigned)processors : 1;
 	}
 	sampler->observer = (struct group_observer){ note_begin, note_end, sampler };
+	cpus = sampler->budget.share * sampler->budget.processors;
+	process_watch_deinit(&sampler->watch);
 	if (sampler->options.query)
-		sampler->watch = (struct process_watch){ .query = *sampler->options.query };
+		sampler->watch = (struct process_watch){
+			.query = *sampler->options.query,
+			.share = SEARCH_PART * cpus,
+			.share_most = SEARCH_PART_MOST * cpus,
+		};
 	sampler->group = group_create(&options, error);
 	if (!sampler->group)
 		return -1;
@@ -156,6 +170,8 @@ int cohort_begin(struct sampler *sampler, struct error *error)
 	if (result)
 		return -1;
 	sampler->began_before = true;
+	/* Turns end and begin. */
+	clock_hub_hold();
 	cohort_judge(sampler);
 	return 0;
 }
@@ -164,6 +180,7 @@ void cohort_stop(struct sampler *sampler)
 {
 	/* The sessions can be read until another start. */
 	group_finish(sampler->group);
+	clock_hub_release();
 	sampler_set_state(sampler, SAMPLER_STOPPED);
 	for (size_t i = 0; i < WINDOWS_MAX; i++)
 		if (sampler->windows[i])
@@ -246,5 +263,7 @@ void cohort_destroy(struct sampler *sampler)
 	if (sampler->group)
 		group_finish(sampler->group);
 	drop_group(sampler);
+	clock_hub_release();
+	process_watch_deinit(&sampler->watch);
 	free(sampler->start_times);
 }

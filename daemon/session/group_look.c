@@ -256,8 +256,19 @@ void group_find_children(struct group *group)
 			look_for_children_of(group, i);
 }
 
+/* What a member has become is looked at as the member's. */
+static bool is_member(const void *context, pid_t pid)
+{
+	const struct group *group = context;
+	const struct member *member = member_table_find(&group->members, pid);
+
+	return member && member->found;
+}
+
 static void find_others(struct group *group)
 {
+	group->options.watch->query.is_known = is_member;
+	group->options.watch->query.context = group;
 	process_watch_look(group->options.watch, &group->found);
 	for (size_t i = 0; i < group->found.count; i++) {
 		struct member *member = member_table_find(&group->members, group->found.items[i]);

@@ -41,7 +41,9 @@ void group_add_note(struct group *group, const char *text);
 void group_note_error(struct group *group, const struct error *error);
 size_t group_sessions_max(const struct group *group);
 
-/* group_turns.c. Ends the sessions whose turn is over. */
+/* group_turns.c. How long a turn is now; UINT64_MAX: nobody waits for one. */
+uint64_t group_turn_length(const struct group *group);
+/* Ends the sessions whose turn is over. */
 void group_take_turns(struct group *group, uint64_t now_ns);
 /* Of those that are due, so many stay it: those that have waited longest. */
 void group_choose_by_turn(struct group *group, size_t room);

@@ -3,7 +3,8 @@
  * Turns, where more processes are to be sampled than may be at a time (group_options.turn_ns): who
  * has been sampled for so long gives way as soon as another one waits, and of those that wait the
  * one goes first that has waited longest; who was never sampled, before all others. So of N
- * processes each gets the same part of the time, and none is left out.
+ * processes each gets the same part of the time, and none is left out. While there is one that was
+ * never sampled, turns are shorter, so that all are seen once before long.
  */
 #include "daemon/session/group.h"
 #include "daemon/session/group_parts.h"
@@ -37,22 +38,35 @@ static struct member *longest_sampled(struct group *group, size_t *ret_live)
 	return found;
 }
 
+uint64_t group_turn_length(const struct group *group)
+{
+	bool waiting = false;
+
+	for (size_t i = 0; i < group->members.count; i++) {
+		const struct member *member = &group->members.items[i];
+
+		if (!waits(member))
+			continue;
+		waiting = true;
+		if (!member->turn_ns && member->found)
+			return group->options.first_turn_ns;
+	}
+	return waiting ? group->options.turn_ns : UINT64_MAX;
+}
+
 /* One in a look: the cost of an attach is to be known before the next one. */
 void group_take_turns(struct group *group, uint64_t now_ns)
 {
 	struct member *member;
-	bool waiting = false;
 	size_t live;
 
 	if (!group->options.turn_ns)
 		return;
-	for (size_t i = 0; i < group->members.count; i++)
-		waiting |= waits(&group->members.items[i]);
 	member = longest_sampled(group, &live);
 	if (!member)
 		return;
 	if (live <= group_sessions_max(group) &&
-	    (group->turns_wait || !waiting || now_ns - member->began_ns < group->options.turn_ns))
+	    (group->turns_wait || now_ns - member->began_ns < group_turn_length(group)))
 		return;
 	member->turn_ns = now_ns;
 	group_renew(group, member->session);

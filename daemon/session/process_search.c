@@ -4,8 +4,10 @@
 #include "attach/cgroup.h"
 #include "attach/cgroup_mount.h"
 #include "attach/procfs.h"
+#include "common/clock.h"
 #include "daemon/report/encode/escape.h"
 #include "daemon/session/name_pattern.h"
+#include "daemon/session/strangers.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -99,6 +101,12 @@ static bool matches(pid_t pid, const struct process_query *query,
 	return result && (!query->cgroup || cgroup_contains(pid, query->cgroup));
 }
 
+static bool is_passed_over(pid_t pid, const struct process_query *query)
+{
+	return (query->is_known && query->is_known(query->context, pid)) ||
+	       (query->strangers && strangers_pass(query->strangers, pid));
+}
+
 int process_search(const struct process_query *asked, struct pid_list *ret_found,
 		   size_t *ret_others)
 {
@@ -124,19 +132,26 @@ int process_search(const struct process_query *asked, struct pid_list *ret_found
 		name_pattern_free(pattern);
 		return error;
 	}
+	if (query.strangers)
+		strangers_begin(query.strangers, clock_now_ns());
 	while (!error && (entry = readdir(folder))) {
 		pid_t pid = isdigit((unsigned char)entry->d_name[0])
 				    ? (pid_t)strtol(entry->d_name, NULL, 10)
 				    : 0;
 
 		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
-		    !matches(pid, &query, pattern))
+		    is_passed_over(pid, &query) || !matches(pid, &query, pattern))
 			continue;
-		if (process_seems_python(pid))
+		if (process_seems_python(pid)) {
 			error = pid_list_add(ret_found, pid);
-		else
+		} else {
 			others++;
+			if (query.strangers)
+				strangers_add(query.strangers);
+		}
 	}
+	if (query.strangers)
+		strangers_end(query.strangers);
 	closedir(folder);
 	name_pattern_free(pattern);
 	if (ret_found->count)

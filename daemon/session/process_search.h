@@ -8,9 +8,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct strangers;
+
 struct process_query {
 	const char *name;   /* as of name_pattern.h; NULL: any */
 	const char *cgroup; /* as of attach/cgroup.h; NULL: any */
+	/* Those for which it says true are passed over: a look at each costs. NULL: none. */
+	bool (*is_known)(const void *context, pid_t pid);
+	const void *context;
+	/* Of the searches before this one, passed over by what they run; NULL: none. */
+	struct strangers *strangers;
 };
 
 /*
@@ -25,8 +32,8 @@ char *process_command_line(pid_t pid);
 /*
  * Processes that seem to run Python, whose command line matches, and that are in
  * the cgroup; by pid, in place of what the list held. Neither we nor those that
- * started us. *ret_others, unless NULL: how many match, but are no Python. 0 or a
- * negative errno.
+ * started us. *ret_others, unless NULL: how many match, but are no Python; those passed over apart.
+ * 0 or a negative errno.
  */
 __attribute__((warn_unused_result)) int process_search(const struct process_query *query,
 						       struct pid_list *ret_found,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes sampled by the same clocks: real ones, by the kernel that is there. */
+#include "attach/clock_hub.h"
 #include "attach/kernel_clocks.h"
 
 #include "assert_sampled.h"
 #include "common/clock.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -196,12 +198,63 @@ static void test_limit(void **state)
 		kernel_clocks_destroy(all[i]);
 }
 
+static size_t open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* What is held stays when the last one leaves, works for the next one, and goes when released. */
+static void test_held(void **state)
+{
+	size_t files = open_files(), files_held;
+	struct child child;
+
+	(void)state;
+	child_start(&child);
+	clock_hub_hold();
+	clock_hub_hold();
+	/* Nothing is loaded for nobody. */
+	assert_int_equal(open_files(), files);
+	if (child_sample(&child, PERIOD_NS)) {
+		kernel_clocks_destroy(child.clocks);
+		child.clocks = NULL;
+		files_held = open_files();
+		assert_true(files_held > files);
+		assert_true(child_sample(&child, 5 * PERIOD_NS));
+		wait_and_read(&child, 1);
+		assert_sampled(child.samples > 5);
+		assert_int_equal(child.strange, 0);
+		/* Released while one is in it: goes with that one. */
+		clock_hub_release();
+		wait_and_read(&child, 1);
+		kernel_clocks_destroy(child.clocks);
+		child.clocks = NULL;
+		assert_int_equal(open_files(), files);
+		clock_hub_hold();
+		assert_true(child_sample(&child, PERIOD_NS));
+		kernel_clocks_destroy(child.clocks);
+		child.clocks = NULL;
+		assert_int_equal(open_files(), files_held);
+	}
+	clock_hub_release();
+	assert_int_equal(open_files(), files);
+	child_end(&child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_periods),
 		cmocka_unit_test(test_comes_and_goes),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A group that has found more processes than it watches. */
+/* A group that has found more processes than it watches, or than it samples at a time. */
 #include "daemon/session/group_parts.h"
 
 #include <setjmp.h>
@@ -50,10 +50,45 @@ static void test_too_many_members(void **state)
 	free(group.notes);
 }
 
+/* Short while one waits that was never sampled, and was found by a search. */
+static void test_turn_length(void **state)
+{
+	struct member members[] = {
+		{ .state = MEMBER_PROFILED, .found = true },
+		{ .state = MEMBER_TRIED, .found = true, .over_limit = true, .turn_ns = 7 },
+		{ .state = MEMBER_TRIED, .found = true, .over_limit = true },
+	};
+	struct group group = {
+		.options = { .turn_ns = 10, .first_turn_ns = 2 },
+		.members = { .items = members, .count = 1 },
+	};
+
+	(void)state;
+	assert_int_equal(group_turn_length(&group), UINT64_MAX);
+	group.members.count = 2;
+	assert_int_equal(group_turn_length(&group), 10);
+	group.members.count = 3;
+	assert_int_equal(group_turn_length(&group), 2);
+	/* What cannot be sampled, is gone, or has room, waits for no turn. */
+	members[2].state = MEMBER_LEFT;
+	assert_int_equal(group_turn_length(&group), 10);
+	members[2].state = MEMBER_TRIED;
+	members[2].gone = true;
+	assert_int_equal(group_turn_length(&group), 10);
+	members[2].gone = false;
+	members[2].over_limit = false;
+	assert_int_equal(group_turn_length(&group), 10);
+	/* Children come in any number. */
+	members[2].over_limit = true;
+	members[2].found = false;
+	assert_int_equal(group_turn_length(&group), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_too_many_members),
+		cmocka_unit_test(test_turn_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
