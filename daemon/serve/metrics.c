@@ -213,6 +213,29 @@ static void put_containers(FILE *file, const struct sampler_counters *counters)
 	}
 }
 
+static void put_services(FILE *file, const struct sampler_counters *counters)
+{
+	if (!counters->service_count)
+		return;
+	head(file, "service_processes", "gauge",
+	     "Processes that are sampled now, by what they are called.");
+	for (size_t i = 0; i < counters->service_count; i++) {
+		const struct process_labels *labels = &counters->services[i].labels;
+
+		fputs("pieprofd_service_processes{service=\"", file);
+		put_label_value(file, labels->service);
+		fputs("\",version=\"", file);
+		put_label_value(file, labels->version);
+		fputs("\",revision=\"", file);
+		put_label_value(file, labels->revision);
+		fputs("\",namespace=\"", file);
+		put_label_value(file, labels->namespace);
+		fputs("\",pod=\"", file);
+		put_label_value(file, labels->pod);
+		fprintf(file, "\"} %zu\n", counters->services[i].processes);
+	}
+}
+
 static void put_heap(const struct metrics *metrics, FILE *file)
 {
 	const struct heap_looks_counters *heap = metrics->heap;
@@ -358,6 +381,7 @@ void metrics_write(const struct metrics *metrics, FILE *file)
 	put_stops(file, all, metrics->overhead_limit);
 	put_sizes(file, metrics->counters);
 	put_containers(file, metrics->counters);
+	put_services(file, metrics->counters);
 	put_heap(metrics, file);
 	put_requests(metrics, file);
 	metrics_put_process(file);

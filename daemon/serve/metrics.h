@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What /metrics answers, in Prometheus' text format 0.0.4. Counters go on over
- * rotations of the session. Labels are ours, but for those of containers, which whoever
- * starts a container may choose: 32 at a time, escaped.
+ * rotations of the session. Labels are ours, but for those of containers and services, which
+ * whoever starts a container or a process may choose: 32 at a time, escaped.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_METRICS_H
 #define PIEPROFD_DAEMON_SERVE_METRICS_H

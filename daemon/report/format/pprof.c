@@ -74,7 +74,7 @@ static void add_comment(struct pprof *pprof, uint64_t *comments, size_t *count, 
 	comments[(*count)++] = pprof_file_string(&pprof->out, text);
 }
 
-#define COMMENTS_MAX (LOSS_COUNT + 5)
+#define COMMENTS_MAX (LOSS_COUNT + 6)
 
 static void put_comments(struct pprof *pprof)
 {
@@ -89,6 +89,10 @@ static void put_comments(struct pprof *pprof)
 		 facts->target.python.micro, (int)sizeof(facts->target.comm), facts->target.comm,
 		 (int)facts->target.pid);
 	add_comment(pprof, comments, &count, text);
+	if (facts->target.host[0]) {
+		snprintf(text, sizeof(text), "host %s", facts->target.host);
+		add_comment(pprof, comments, &count, text);
+	}
 	if (facts->target.container.id[0]) {
 		struct container_text container = container_words(&facts->target.container);
 		char words[sizeof(container) + 16];

@@ -127,13 +127,27 @@ struct owner {
 	struct container_text container;
 };
 
+static void add_labels(struct stack_sample *sample, const struct process_labels *labels)
+{
+	const struct sample_label known[] = {
+		{ "service", labels->service },   { "version", labels->version },
+		{ "revision", labels->revision }, { "namespace", labels->namespace },
+		{ "pod", labels->pod },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].text[0])
+			add_label(sample, known[i].key, known[i].text);
+}
+
 static void add_owner(const struct walk *walk, struct stack_sample *sample, uint32_t thread,
 		      struct owner *owner)
 {
 	const struct profile *profile = walk->profile;
 	pid_t pid = stack_thread_pid(profile, thread);
+	struct stack_owner of = stack_thread_owner(profile, thread);
 
-	owner->container = container_words(stack_thread_container(profile, thread));
+	owner->container = container_words(of.container);
 	sample->pid = pid;
 	if (thread != STACK_THREAD_NONE) {
 		pid_t tid = profile->facts.threads[thread].tid;
@@ -148,6 +162,8 @@ static void add_owner(const struct walk *walk, struct stack_sample *sample, uint
 		add_label(sample, "pid", owner->pid);
 	if (pid && owner->container.text[0])
 		add_label(sample, "container", owner->container.text);
+	if (pid)
+		add_labels(sample, of.labels);
 }
 
 /* So that pprof -tagroot task, or -tagfocus task=NAME, tells tasks apart. */

@@ -5,7 +5,7 @@
  *
  * A sample for each thread and node of the tree with time of its own, and where
  * sleeping threads were looked at one for each thing it waited for; their labels
- * say whose. For each pair, where there are any, a sample that reads, from the root inwards: the
+ * say whose: thread, tid, pid, container, and what is known of process_labels.h. For each pair, where there are any, a sample that reads, from the root inwards: the
  * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later
  * access from where its path leaves the earlier one, at least from its innermost Python frame.
  */
@@ -44,7 +44,7 @@ extern const struct sample_value_type sample_value_types[SAMPLE_VALUE_COUNT];
 /* Whether the view has such values of this profile. */
 bool sample_view_has(const struct profile *profile, enum pprof_view view, enum sample_value value);
 
-#define STACK_SAMPLE_LABELS_MAX 6
+#define STACK_SAMPLE_LABELS_MAX 12
 
 struct stack_sample {
 	const uint64_t *stack; /* ids of locations, the leaf first */
