@@ -7,6 +7,7 @@
 #ifndef PIEPROFD_DAEMON_SERVE_METRICS_H
 #define PIEPROFD_DAEMON_SERVE_METRICS_H
 
+#include "daemon/push/push_options.h"
 #include "daemon/serve/heap_looks.h"
 #include "daemon/serve/sampler.h"
 
@@ -30,6 +31,7 @@ struct metrics {
 	uint64_t resident_bytes; /* of all processes that are sampled now */
 	const struct heap_looks_counters *heap;
 	const struct request_counts *requests;
+	const struct push_counts *push; /* NULL: nothing is pushed */
 	const char *const *endpoints; /* names, by index */
 	size_t endpoint_count;
 };

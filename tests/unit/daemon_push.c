@@ -44,7 +44,7 @@ static void open_spool(struct spool *spool)
 {
 	struct error error;
 
-	assert_int_equal(spool_open(spool, folder, &error), 0);
+	assert_int_equal(spool_open(spool, folder, ".otlp", &error), 0);
 }
 
 /* The oldest one is that text, and is then done with. */
@@ -56,7 +56,7 @@ static void assert_taken(struct spool *spool, const char *text)
 
 	assert_int_equal(spool_read_first(spool, &bytes, &size, &entry), 0);
 	assert_int_equal(size, strlen(text));
-	assert_memory_equal(bytes, text, size);
+	assert_memory_equal((char *)bytes + SPOOL_HEADER_BYTES, text, size);
 	free(bytes);
 	spool_remove(spool, &entry);
 }
@@ -77,19 +77,19 @@ static void test_spool_order(void **state)
 
 	(void)state;
 	open_spool(&spool);
-	assert_int_equal(spool_add(&spool, "one", 3), 0);
-	assert_int_equal(spool_add(&spool, "two", 3), 0);
+	assert_int_equal(spool_add(&spool, 1, "one", 3), 0);
+	assert_int_equal(spool_add(&spool, 2, "two", 3), 0);
 	assert_taken(&spool, "one");
-	assert_int_equal(spool_add(&spool, "three", 5), 0);
+	assert_int_equal(spool_add(&spool, 3, "three", 5), 0);
 	assert_taken(&spool, "two");
 	spool_close(&spool);
 	/* The next process finds what is left, and adds behind it. */
 	open_spool(&spool);
-	assert_int_equal(spool_add(&spool, "four", 4), 0);
+	assert_int_equal(spool_add(&spool, 4, "four", 4), 0);
 	assert_taken(&spool, "three");
 	assert_taken(&spool, "four");
 	assert_empty(&spool);
-	assert_int_equal(spool.dropped, 0);
+	assert_int_equal(spool.gave_way + spool.damaged, 0);
 	spool_close(&spool);
 }
 
@@ -103,12 +103,12 @@ static void test_spool_is_bounded(void **state)
 	for (int i = 0; i < 5; i++) {
 		const char text[] = { 'n', 'o', (char)('0' + i) };
 
-		assert_int_equal(spool_add(&spool, text, sizeof(text)), 0);
+		assert_int_equal(spool_add(&spool, 100 + (uint64_t)i, text, sizeof(text)), 0);
 	}
-	assert_int_equal(spool.dropped, 2);
-	assert_int_equal(spool_add(&spool, "", 0), -EMSGSIZE);
+	assert_int_equal(spool.gave_way, 2);
+	assert_int_equal(spool_add(&spool, 5, "", 0), -EMSGSIZE);
 	spool.bytes_max = 3;
-	assert_int_equal(spool_add(&spool, "xyz", 3), -EMSGSIZE);
+	assert_int_equal(spool_add(&spool, 6, "xyz", 3), -EMSGSIZE);
 	assert_taken(&spool, "no2");
 	assert_taken(&spool, "no3");
 	assert_taken(&spool, "no4");
@@ -142,9 +142,9 @@ static void test_spool_of_strange_files(void **state)
 	spool_close(&spool);
 	open_spool(&spool);
 	assert_int_equal(spool.count, 2);
-	assert_int_equal(spool_add(&spool, "good", 4), 0);
+	assert_int_equal(spool_add(&spool, 7, "good", 4), 0);
 	assert_taken(&spool, "good");
-	assert_int_equal(spool.dropped, 2);
+	assert_int_equal(spool.damaged, 2);
 	assert_empty(&spool);
 	assert_int_equal(faccessat(spool.folder, "1.otlp", F_OK, 0), 0);
 	spool_close(&spool);
@@ -157,14 +157,14 @@ static void test_spool_refusals(void **state)
 
 	(void)state;
 	open_spool(&spool);
-	assert_int_equal(spool_open(&second, folder, &error), -1);
+	assert_int_equal(spool_open(&second, folder, ".otlp", &error), -1);
 	assert_non_null(strstr(error.cause, "another pieprofd"));
 	spool_close(&spool);
 	assert_int_equal(chmod(folder, 0770), 0);
-	assert_int_equal(spool_open(&second, folder, &error), -1);
+	assert_int_equal(spool_open(&second, folder, ".otlp", &error), -1);
 	assert_non_null(strstr(error.cause, "others may write there"));
 	assert_int_equal(error.exit_code, EXIT_USAGE);
-	assert_int_equal(spool_open(&second, "/proc/nowhere/at/all", &error), -1);
+	assert_int_equal(spool_open(&second, "/proc/nowhere/at/all", ".otlp", &error), -1);
 }
 
 static void test_spool_of_its_own(void **state)
@@ -175,7 +175,7 @@ static void test_spool_of_its_own(void **state)
 	char *path;
 
 	(void)state;
-	assert_int_equal(spool_open(&spool, NULL, &error), 0);
+	assert_int_equal(spool_open(&spool, NULL, ".otlp", &error), 0);
 	path = strdup(spool.path);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0700);
@@ -235,12 +235,14 @@ static void test_answers(void **state)
 	protobuf_deinit(&answer);
 }
 
-static void assert_url(const char *text, const char *wanted)
+#define GRPC_PATH "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+
+static void assert_url(const char *text, enum push_protocol protocol, const char *wanted)
 {
 	struct push_url url;
 	struct error error;
 
-	assert_int_equal(push_url_parse(text, &url, &error), 0);
+	assert_int_equal(push_url_parse(text, protocol, &url, &error), 0);
 	assert_string_equal(url.text, wanted);
 }
 
@@ -260,11 +262,18 @@ static void test_urls(void **state)
 	struct error error;
 
 	(void)state;
-	assert_url("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1development/profiles");
-	assert_url("https://a.example/", "https://a.example/v1development/profiles");
-	assert_url("https://a.example/otlp/x?tenant=1#y", "https://a.example/otlp/x?tenant=1");
+	assert_url("http://127.0.0.1:4318", PUSH_OTLP,
+		   "http://127.0.0.1:4318/v1development/profiles");
+	assert_url("https://a.example/", PUSH_OTLP, "https://a.example/v1development/profiles");
+	assert_url("https://a.example/otlp/x?tenant=1#y", PUSH_OTLP,
+		   "https://a.example/otlp/x?tenant=1");
+	assert_url("http://a:4317", PUSH_OTLP_GRPC, "http://a:4317" GRPC_PATH);
+	assert_url("http://a:4317" GRPC_PATH, PUSH_OTLP_GRPC, "http://a:4317" GRPC_PATH);
+	assert_int_equal(push_url_parse("http://a:4317/x", PUSH_OTLP_GRPC, &url, &error), -1);
+	assert_url("http://a:4040", PUSH_PYROSCOPE, "http://a:4040/ingest");
+	assert_url("https://a/pyroscope/ingest", PUSH_PYROSCOPE, "https://a/pyroscope/ingest");
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		assert_int_equal(push_url_parse(wrong[i], &url, &error), -1);
+		assert_int_equal(push_url_parse(wrong[i], PUSH_OTLP, &url, &error), -1);
 		assert_int_equal(error.exit_code, EXIT_USAGE);
 		assert_null(strstr(error.cause, "word"));
 	}

@@ -9,11 +9,14 @@
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct pprof {
 	const struct profile *profile;
 	enum pprof_view view;
+	const struct pprof_part *part; /* NULL: all */
+	size_t samples;
 	struct pprof_file out;
 };
 
@@ -36,8 +39,11 @@ static int put_sample(void *context, const struct stack_sample *sample)
 		if (sample_view_has(pprof->profile, pprof->view, (enum sample_value)i))
 			values[count++] = pprof_file_bounded(sample->values[i]);
 	pprof_file_begin_sample(&pprof->out, sample->stack, sample->depth, values, count);
+	pprof->samples++;
 	for (size_t i = 0; i < sample->label_count; i++)
-		pprof_file_label(&pprof->out, sample->labels[i].key, sample->labels[i].text);
+		if (!pprof->part || pprof->part->has_label(sample->labels[i].key))
+			pprof_file_label(&pprof->out, sample->labels[i].key,
+					 sample->labels[i].text);
 	pprof_file_put(&pprof->out, PROFILE_SAMPLE);
 	return pprof->out.error;
 }
@@ -152,21 +158,30 @@ static void pprof_put_facts(struct pprof *pprof)
 	put_comments(pprof);
 }
 
-int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *file)
+int pprof_write_part(const struct profile *profile, enum pprof_view view,
+		     const struct pprof_part *part, FILE *file)
 {
-	struct pprof pprof = { .profile = profile, .view = view };
+	struct pprof pprof = { .profile = profile, .view = view, .part = part };
 	int result = pprof_file_init(&pprof.out, file);
 
 	if (result < 0)
 		return result;
 	choose_main_mapping(&pprof);
 	pprof_put_facts(&pprof);
-	result = stack_samples_put(profile, view, &pprof.out.table, put_sample, &pprof);
+	result = stack_samples_put(profile, view, part ? &part->of : NULL, &pprof.out.table,
+				   put_sample, &pprof);
+	if (!result && part && !pprof.samples)
+		result = -ENODATA;
 	if (result < 0)
 		pprof_file_fail(&pprof.out, result);
 	result = pprof_file_finish(&pprof.out);
 	pprof_file_deinit(&pprof.out);
 	return result;
+}
+
+int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *file)
+{
+	return pprof_write_part(profile, view, NULL, file);
 }
 
 static int pprof_write(const struct profile *profile, const struct writer_options *options,

@@ -57,12 +57,20 @@ struct stack_sample {
 	size_t label_count;
 };
 
+/* Which processes' samples: those that takes() wants of the pids of stack_sample. */
+struct stack_part {
+	bool (*takes)(const void *context, pid_t pid);
+	const void *context;
+};
+
 /* Takes the sample while it is called. 0, or a negative errno: no more are wanted. */
 typedef int stack_sample_put(void *context, const struct stack_sample *sample);
 
-/* Locations are added to the table. 0, -ENOMEM or what put said. */
+/* Locations of these samples are added to the table. part: NULL: all. 0, -ENOMEM or what put
+ * said. */
 __attribute__((warn_unused_result)) int stack_samples_put(const struct profile *profile,
 							  enum pprof_view view,
+							  const struct stack_part *part,
 							  struct pprof_table *table,
 							  stack_sample_put *put, void *context);
 
