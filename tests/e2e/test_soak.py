@@ -13,7 +13,7 @@ import soak  # noqa: E402
 @alone
 def test_web_server():
     """No request is lost or answered wrongly, workers may come and go; daemons do not grow. Latency is told only."""
-    seen = soak.Soak(seconds=2.5, pairs=1, events=1, rate=40, window=0.5, rotate=1, settle=0.5, bare_events=False).run()
+    seen = soak.Soak(seconds=2.5, pairs=1, events=1, rate=160, window=0.5, rotate=1, settle=0.5, bare_events=False).run()
     seen.show()
     seen.verify()
     for daemon, metrics in zip(seen.measured, seen.metrics):

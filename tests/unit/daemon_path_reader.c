@@ -42,6 +42,22 @@ struct child {
 	struct memory_reader bytes;
 };
 
+/* It has written, and waits in the line behind. */
+static void wait_until_asleep(pid_t pid)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	for (unsigned i = 0; state != 'S'; i++) {
+		FILE *file = fopen(path, "re");
+
+		must(i < 10000 && file);
+		must(fscanf(file, "%*d %*s %c", &state) == 1);
+		fclose(file);
+		usleep(1000);
+	}
+}
+
 static void begin(struct child *child)
 {
 	int output[2];
@@ -60,6 +76,7 @@ static void begin(struct child *child)
 	close(output[1]);
 	must(read(output[0], &byte, 1) == 1);
 	close(output[0]);
+	wait_until_asleep(child->pid);
 	must(!path_reader_create(child->pid, NULL, &child->paths, &child->reader, &child->places));
 	process_memory_init(&child->memory, child->pid);
 	child->bytes = process_memory_reader(&child->memory);
