@@ -63,15 +63,19 @@ static bool add_headers(struct push_request *request)
 	return ready;
 }
 
-/* HTTP/2 without asking, where there is no TLS in which to ask. */
+/* HTTP/2 without asking, where there is no TLS in which to ask. There, libcurl 7.88 fails at the
+ * second request of a connection (curl's issue 10634): each one has its own, at one a window. */
 static bool choose_http(struct push_request *request)
 {
+	CURL *handle = request->handle;
 	long version = CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 
 	return request->options->protocol != PUSH_OTLP_GRPC ||
-	       (!curl_easy_setopt(request->handle, CURLOPT_HTTP_VERSION, version) &&
-		!curl_easy_setopt(request->handle, CURLOPT_HEADERFUNCTION, take_header) &&
-		!curl_easy_setopt(request->handle, CURLOPT_HEADERDATA, request));
+	       (!curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, version) &&
+		!curl_easy_setopt(handle, CURLOPT_FORBID_REUSE,
+				  strncmp(request->options->url.text, "https:", 6) ? 1L : 0L) &&
+		!curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header) &&
+		!curl_easy_setopt(handle, CURLOPT_HEADERDATA, request));
 }
 
 static bool choose_authorities(const struct push_request *request)
