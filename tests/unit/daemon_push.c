@@ -2,6 +2,8 @@
 /* What pushing is made of, but for the network: the spool, waits, answers, addresses, headers. */
 #include "common/clock.h"
 #include "daemon/push/backoff.h"
+#include "daemon/push/grpc_answer.h"
+#include "daemon/push/keeper.h"
 #include "daemon/push/push.h"
 #include "daemon/push/receiver_answer.h"
 #include "daemon/push/spool.h"
@@ -235,6 +237,106 @@ static void test_answers(void **state)
 	protobuf_deinit(&answer);
 }
 
+static struct grpc_trailers trailers_of(const char *const *lines, size_t count)
+{
+	struct grpc_trailers trailers = GRPC_TRAILERS_NONE;
+
+	for (size_t i = 0; i < count; i++)
+		grpc_trailers_take(&trailers, lines[i], strlen(lines[i]));
+	return trailers;
+}
+
+static struct grpc_trailers trailers_of_line(const char *line)
+{
+	return trailers_of(&line, 1);
+}
+
+static void test_grpc_frames(void **state)
+{
+	const unsigned char wanted[GRPC_FRAME_BYTES] = { 1, 0, 1, 2, 3 };
+	unsigned char frame[GRPC_FRAME_BYTES];
+	const void *message;
+
+	(void)state;
+	grpc_frame_put(frame, 0x10203);
+	assert_memory_equal(frame, wanted, sizeof(frame));
+	assert_int_equal(grpc_frame_message("\0\0\0\0\2ab", 7, &message), 2);
+	assert_memory_equal(message, "ab", 2);
+	/* Cut off, compressed, longer than it is. */
+	assert_int_equal(grpc_frame_message("\0\0\0\0", 4, &message), 0);
+	assert_int_equal(grpc_frame_message("\1\0\0\0\2ab", 7, &message), 0);
+	assert_int_equal(grpc_frame_message("\0\0\0\0\3ab", 7, &message), 0);
+	assert_int_equal(grpc_frame_message("\0\377\377\377\377ab", 7, &message), 0);
+}
+
+static void test_grpc_trailers(void **state)
+{
+	static const char *const lines[] = { "content-type: application/grpc\r\n", "\r\n",
+					     "GRPC-Status:14 \r\n",
+					     "grpc-message: 50%25 \x1b%0a%zz%2\r\n" };
+	static const char *const strange[] = { "grpc-status: \r\n", "grpc-status: 12345",
+					       "grpc-status: -1", "grpc-status: 1x",
+					       "grpc-statu: 0", "grpc-status" };
+	struct grpc_trailers trailers = trailers_of(lines, 4);
+
+	(void)state;
+	assert_int_equal(trailers.status, 14);
+	assert_string_equal(trailers.message, "50% ??%zz%2");
+	assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_BUSY);
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+		trailers = trailers_of_line(strange[i]);
+		assert_int_equal(trailers.status, GRPC_NO_STATUS);
+		assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_BUSY);
+		assert_int_equal(grpc_verdict(&trailers, 404), RECEIVER_REFUSED);
+		assert_int_equal(grpc_verdict(&trailers, 503), RECEIVER_BUSY);
+	}
+	assert_string_equal(grpc_status_name(14), "UNAVAILABLE");
+	assert_string_equal(grpc_status_name(17), "of no known name");
+	assert_string_equal(grpc_status_name(-1), "of no known name");
+}
+
+/* Made with the packages of gRPC: a status of RESOURCE_EXHAUSTED with a delay of a second. */
+#define DETAILS "CAgaMAoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLlJldHJ5SW5mbxIECgIIAQ"
+
+static void test_grpc_delays(void **state)
+{
+	static const char *const lines[] = { "grpc-status: 8\r\n",
+					     "grpc-status-details-bin: " DETAILS "\r\n" };
+	struct grpc_trailers trailers = trailers_of(lines, 2);
+	char line[sizeof("grpc-status-details-bin: " DETAILS "==")];
+
+	(void)state;
+	assert_true(trailers.retry_asked);
+	assert_int_equal(trailers.retry_ns, NS_PER_SECOND);
+	assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_BUSY);
+	trailers = trailers_of(lines, 1);
+	assert_false(trailers.retry_asked);
+	assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_REFUSED);
+	assert_int_equal(
+		trailers_of_line("grpc-status-details-bin: " DETAILS "==").retry_ns,
+		NS_PER_SECOND);
+	/* Cut anywhere, there is no delay. */
+	for (size_t i = 0; i < strlen(DETAILS) - 1; i++) {
+		snprintf(line, sizeof(line), "grpc-status-details-bin: %.*s", (int)i, DETAILS);
+		assert_int_equal(trailers_of_line(line).retry_ns, 0);
+	}
+}
+
+static void test_pauses_of_keeper(void **state)
+{
+	uint64_t pause_ns = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t next_ns = keeper_pause_ns(pause_ns, 0);
+
+		assert_true(next_ns >= pause_ns && next_ns <= 60 * NS_PER_SECOND);
+		pause_ns = next_ns;
+	}
+	assert_int_equal(pause_ns, 60 * NS_PER_SECOND);
+	assert_int_equal(keeper_pause_ns(pause_ns, 3600 * NS_PER_SECOND), NS_PER_SECOND / 2);
+}
+
 #define GRPC_PATH "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
 
 static void assert_url(const char *text, enum push_protocol protocol, const char *wanted)
@@ -303,6 +405,10 @@ int main(void)
 		cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_grpc_frames),
+		cmocka_unit_test(test_grpc_trailers),
+		cmocka_unit_test(test_grpc_delays),
+		cmocka_unit_test(test_pauses_of_keeper),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_headers),
 	};
