@@ -117,9 +117,9 @@ struct options {
 	const char *push_service; /* likewise; NULL: told from each process */
 	const char *push_ca;      /* a file, likewise; NULL: the system's authorities */
 	enum push_protocol push_protocol;
-	uint64_t push_every_ns;   /* serve: between two */
-	uint64_t rotate_ns;       /* the age at which serve begins anew; 0: only when full */
-	bool command_helped;      /* --help is about one command, help_command */
+	uint64_t push_every_ns; /* serve: between two */
+	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */
+	bool command_helped;    /* --help is about one command, help_command */
 	enum options_action help_command;
 };
 

@@ -22,8 +22,8 @@
 #ifndef PIEPROFD_DAEMON_SERVE_ENDPOINT_H
 #define PIEPROFD_DAEMON_SERVE_ENDPOINT_H
 
-#include "daemon/serve/body.h"
 #include "daemon/push/push.h"
+#include "daemon/serve/body.h"
 #include "daemon/serve/heap_looks.h"
 #include "daemon/serve/listener.h"
 #include "daemon/serve/metrics.h"

@@ -32,7 +32,7 @@ struct metrics {
 	const struct heap_looks_counters *heap;
 	const struct request_counts *requests;
 	const struct push_counts *push; /* NULL: nothing is pushed */
-	const char *const *endpoints; /* names, by index */
+	const char *const *endpoints;   /* names, by index */
 	size_t endpoint_count;
 };
 

@@ -275,8 +275,8 @@ static void test_grpc_trailers(void **state)
 					     "GRPC-Status:14 \r\n",
 					     "grpc-message: 50%25 \x1b%0a%zz%2\r\n" };
 	static const char *const strange[] = { "grpc-status: \r\n", "grpc-status: 12345",
-					       "grpc-status: -1", "grpc-status: 1x",
-					       "grpc-statu: 0", "grpc-status" };
+					       "grpc-status: -1",   "grpc-status: 1x",
+					       "grpc-statu: 0",     "grpc-status" };
 	struct grpc_trailers trailers = trailers_of(lines, 4);
 
 	(void)state;
@@ -312,9 +312,8 @@ static void test_grpc_delays(void **state)
 	trailers = trailers_of(lines, 1);
 	assert_false(trailers.retry_asked);
 	assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_REFUSED);
-	assert_int_equal(
-		trailers_of_line("grpc-status-details-bin: " DETAILS "==").retry_ns,
-		NS_PER_SECOND);
+	assert_int_equal(trailers_of_line("grpc-status-details-bin: " DETAILS "==").retry_ns,
+			 NS_PER_SECOND);
 	/* Cut anywhere, there is no delay. */
 	for (size_t i = 0; i < strlen(DETAILS) - 1; i++) {
 		snprintf(line, sizeof(line), "grpc-status-details-bin: %.*s", (int)i, DETAILS);

@@ -450,7 +450,8 @@ int otlp_encode(const struct profile *profile, const struct otlp_options *option
 
 	*ret_request = (struct protobuf){ 0 };
 	pprof_table_init(&otlp.table);
-	otlp.error = stack_samples_put(profile, PPROF_ALL, NULL, &otlp.table, otlp_put_sample, &otlp);
+	otlp.error =
+		stack_samples_put(profile, PPROF_ALL, NULL, &otlp.table, otlp_put_sample, &otlp);
 	if (!otlp.resource_count)
 		fail(&otlp, -ENODATA);
 	for (size_t i = 0; i < otlp.resource_count && !otlp.error; i++)

@@ -5,9 +5,10 @@
  *
  * A sample for each thread and node of the tree with time of its own, and where
  * sleeping threads were looked at one for each thing it waited for; their labels
- * say whose: thread, tid, pid, container, and what is known of process_labels.h. For each pair, where there are any, a sample that reads, from the root inwards: the
- * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later
- * access from where its path leaves the earlier one, at least from its innermost Python frame.
+ * say whose: thread, tid, pid, container, and what is known of process_labels.h. For each pair,
+ * where there are any, a sample that reads, from the root inwards: the path of the earlier access,
+ * a frame "[read again by]" or "[written again by]", and the later access from where its path
+ * leaves the earlier one, at least from its innermost Python frame.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_FORMAT_STACK_SAMPLE_H
 #define PIEPROFD_DAEMON_REPORT_FORMAT_STACK_SAMPLE_H
