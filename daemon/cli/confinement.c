@@ -173,6 +173,11 @@ int confinement_filter_sender(void)
 	return -ENOTSUP;
 }
 
+int confinement_filter_keeper(void)
+{
+	return -ENOTSUP;
+}
+
 #else
 
 /* Allowed when argument & mask == value; without a mask, whatever the arguments are. */
@@ -298,6 +303,7 @@ static const struct rule http_rules[] = {
 	ANY(epoll_pwait),
 	ANY(eventfd2),
 	ANY(pipe2),
+	ANY(memfd_create), /* what is handed to the process that sends */
 };
 
 /* A thread, its name, and sockets that do not wait. */
@@ -330,6 +336,16 @@ static const struct rule sender_rules[] = {
 	ANY(rmdir),
 	ANY(pipe2),
 	ANY(eventfd2),
+};
+
+/* Processes of its own, which give up what is left to give up. */
+static const struct rule keeper_rules[] = {
+	ONLY(clone, 0, CLONE_THREAD | CLONE_VM, 0),
+	ANY(wait4),
+	ANY(capget),
+	ANY(capset),
+	ANY(seccomp),
+	ONLY(prctl, 0, UINT32_MAX, PR_SET_NO_NEW_PRIVS),
 };
 
 static const struct rule memory_rules[] = { ANY(process_vm_readv) };
@@ -420,6 +436,14 @@ int confinement_filter_sender(void)
 					RULES(thread_rules) };
 
 	return filter_install(tables, 4);
+}
+
+int confinement_filter_keeper(void)
+{
+	const struct rules tables[] = { RULES(common_rules), RULES(file_rules), RULES(sender_rules),
+					RULES(thread_rules), RULES(keeper_rules) };
+
+	return filter_install(tables, 5);
 }
 
 int confinement_filter_http(bool reads_target)

@@ -78,6 +78,8 @@ __attribute__((warn_unused_result)) int confinement_filter_http(bool reads_targe
  * no code made at run time.
  */
 __attribute__((warn_unused_result)) int confinement_filter_sender(void);
+/* For the process that begins such processes, gives them up their rights, and waits for them. */
+__attribute__((warn_unused_result)) int confinement_filter_keeper(void);
 
 /* Not so where the kernel or the build has no filters. Who cannot be confined goes no further. */
 bool confinement_has_failed(int result);

@@ -4,6 +4,8 @@
 #include "daemon/cli/option_values.h"
 #include "daemon/push/push.h"
 
+#include <string.h>
+
 #define EVERY_MIN_S 1
 #define EVERY_MAX_S 86400
 
@@ -12,10 +14,25 @@ int option_push(struct option_parser *parser, const struct option_use *use)
 	struct push_url url;
 	struct error error;
 
-	if (push_url_parse(use->text, &url, &error))
+	if (push_url_parse(use->text, PUSH_OTLP, &url, &error))
 		return options_refuse(parser, "%s", error.cause);
 	parser->options.push = use->text;
 	return 0;
+}
+
+int option_push_protocol(struct option_parser *parser, const struct option_use *use)
+{
+	static const char *const names[] = {
+		[PUSH_OTLP] = "otlp", [PUSH_OTLP_GRPC] = "grpc", [PUSH_PYROSCOPE] = "pyroscope"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(use->text, names[i])) {
+			parser->options.push_protocol = (enum push_protocol)i;
+			return 0;
+		}
+	return options_refuse(parser, "--push-protocol '%s': expected otlp, grpc or pyroscope",
+			      use->text);
 }
 
 int option_push_every(struct option_parser *parser, const struct option_use *use)

@@ -133,11 +133,22 @@ const struct option_row option_table[] = {
 	{ .name = "push",
 	  .parse = option_push,
 	  .help = { { SERVE, "URL",
-		      "send OpenTelemetry profiles there, such as\n"
-		      "http://127.0.0.1:4318, while it samples" },
+		      "send profiles there, such as http://127.0.0.1:4318,\n"
+		      "while it samples" },
 		    { RECORD, "URL",
-		      "send the profile there too, as OpenTelemetry's, such\n"
-		      "as http://127.0.0.1:4318" } } },
+		      "send the profile there too, such as\n"
+		      "http://127.0.0.1:4318" } } },
+	{ .name = "push-protocol",
+	  .parse = option_push_protocol,
+	  .help = { { SERVE | RECORD, "NAME",
+		      "otlp: OpenTelemetry's by HTTP (default), grpc: by\n"
+		      "gRPC, pyroscope" } } },
+	{ .name = "push-ca",
+	  .parse = option_text,
+	  .to = TO(options.push_ca),
+	  .help = { { SERVE | RECORD, "FILE",
+		      "certificates of authorities to trust instead of the\n"
+		      "system's (PEM)" } } },
 	{ .name = "push-every",
 	  .parse = option_push_every,
 	  .help = { { SERVE, "SECONDS", "how often (15), such as 30 or 1m" } } },

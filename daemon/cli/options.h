@@ -4,6 +4,7 @@
 #define PIEPROFD_DAEMON_CLI_OPTIONS_H
 
 #include "daemon/heap/heap_threshold.h"
+#include "daemon/push/push_protocol.h"
 #include "daemon/report/diff/threshold.h"
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/access_filter.h"
@@ -116,9 +117,11 @@ struct options {
 	unsigned push_header_count;
 	const char *push_spool;   /* likewise; NULL: a temporary folder */
 	const char *push_service; /* likewise; NULL: told from each process */
-	uint64_t push_every_ns;   /* serve: between two */
-	uint64_t rotate_ns;       /* the age at which serve begins anew; 0: only when full */
-	bool command_helped;      /* --help is about one command, help_command */
+	const char *push_ca;      /* a file, likewise; NULL: the system's authorities */
+	enum push_protocol push_protocol;
+	uint64_t push_every_ns; /* serve: between two */
+	uint64_t rotate_ns;     /* the age at which serve begins anew; 0: only when full */
+	bool command_helped;    /* --help is about one command, help_command */
 	enum options_action help_command;
 };
 

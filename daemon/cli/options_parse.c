@@ -383,10 +383,12 @@ static int settle_push(const struct option_parser *parser)
 {
 	const struct options *options = &parser->options;
 
-	if (!options->push && (options->push_header_count || options->push_spool ||
-			       options->push_service || options->push_every_ns))
-		return options_refuse(parser, "--push-every, --push-header, --push-service and "
-					      "--push-spool go with --push");
+	if (!options->push &&
+	    (options->push_header_count || options->push_spool || options->push_service ||
+	     options->push_every_ns || options->push_ca || options->push_protocol != PUSH_OTLP))
+		return options_refuse(parser, "--push-ca, --push-every, --push-header, "
+					      "--push-protocol, --push-service and --push-spool go "
+					      "with --push");
 	return 0;
 }
 

@@ -272,6 +272,7 @@ static int run_service(const struct options *options, const struct pid_list *tar
 	service->options = options;
 	service->targets = targets;
 	service->push = push;
+	service->endpoint.push = push;
 	service->endpoint.session = session;
 	service->endpoint.listener = &service->listener;
 	service->watchdog_ns = notify_watchdog_ns();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/push/push.h"
 
-#include "daemon/push/sender.h"
+#include "common/clock.h"
+#include "daemon/push/keeper.h"
+#include "daemon/push/pyroscope.h"
 #include "daemon/report/encode/gzip_stream.h"
 #include "daemon/report/format/otlp.h"
 
@@ -23,12 +25,21 @@
 #define HAND_OVER_S 5
 #define READY_MS    30000
 
+/* Both transports of OpenTelemetry's send the same requests. */
+static const char *const suffixes[] = {
+	[PUSH_OTLP] = ".otlp", [PUSH_OTLP_GRPC] = ".otlp", [PUSH_PYROSCOPE] = ".pprof"
+};
+
 struct push {
+	enum push_protocol protocol;
 	struct otlp_options otlp;
+	char node[128];
 	int socket;
 	char *spool;
-	struct push_counts *counts; /* shared with the sender */
-	uint64_t lost;              /* before they reached it */
+	struct sender_shared *shared;
+	uint64_t number;                /* of the last request */
+	uint64_t lost[PUSH_LOSS_COUNT]; /* before they reached the sender */
+	bool said[PUSH_LOSS_COUNT];
 };
 
 bool push_header_is_valid(const char *text)
@@ -62,9 +73,9 @@ static void close_others(int a, int b, int c)
 	}
 }
 
-/* The grandchild sends; who waits for children of the daemon meets neither. */
-static int start_sender(const struct push_options *options, struct spool *spool, int socket,
-			struct push_counts *counts)
+/* The grandchild: who waits for children of the daemon does not meet it. */
+static int start_keeper(const struct push_options *options, struct spool *spool, int socket,
+			struct sender_shared *shared)
 {
 	pid_t child = fork();
 	int status;
@@ -76,7 +87,7 @@ static int start_sender(const struct push_options *options, struct spool *spool,
 		if (child)
 			_exit(child < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 		close_others(spool->folder, spool->lock, socket);
-		sender_run(options, spool, socket, counts);
+		keeper_run(options, spool, socket, shared);
 	}
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
@@ -97,15 +108,15 @@ static int start(struct push *push, const struct push_options *options, struct s
 	const struct timeval patience = { .tv_sec = HAND_OVER_S };
 	int sockets[2], result;
 
-	push->counts = mmap(NULL, sizeof(*push->counts), PROT_READ | PROT_WRITE,
+	push->shared = mmap(NULL, sizeof(*push->shared), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (push->counts == MAP_FAILED) {
-		push->counts = NULL;
+	if (push->shared == MAP_FAILED) {
+		push->shared = NULL;
 		return -errno;
 	}
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
-	result = start_sender(options, spool, sockets[1], push->counts);
+	result = start_keeper(options, spool, sockets[1], push->shared);
 	close(sockets[1]);
 	push->socket = sockets[0];
 	if (result)
@@ -121,10 +132,22 @@ static void push_free(struct push *push)
 {
 	if (push->socket >= 0)
 		close(push->socket);
-	if (push->counts)
-		(void)munmap(push->counts, sizeof(*push->counts));
+	if (push->shared)
+		(void)munmap(push->shared, sizeof(*push->shared));
 	free(push->spool);
 	free(push);
+}
+
+/* What Kubernetes' downward API tells the daemon, where it was asked to. */
+static bool read_node(struct push *push)
+{
+	const char *node = getenv("NODE_NAME");
+
+	for (size_t i = 0; node && node[i]; i++)
+		if (node[i] <= ' ' || node[i] > '~' || i >= sizeof(push->node) - 1)
+			return false;
+	snprintf(push->node, sizeof(push->node), "%s", node ? node : "");
+	return push->node[0];
 }
 
 struct push *push_start(const struct push_options *options, struct error *error)
@@ -138,8 +161,11 @@ struct push *push_start(const struct push_options *options, struct error *error)
 		return NULL;
 	}
 	push->socket = -1;
+	push->protocol = options->protocol;
 	push->otlp.service = options->service;
-	if (spool_open(&spool, options->spool, error)) {
+	if (read_node(push))
+		push->otlp.node = push->node;
+	if (spool_open(&spool, options->spool, suffixes[options->protocol], error)) {
 		push_free(push);
 		return NULL;
 	}
@@ -185,45 +211,89 @@ static int compress_request(const struct protobuf *request, char **ret_bytes, si
 	return 0;
 }
 
-static int send_all(int socket, const void *bytes, size_t size)
+/* The request as a file that is nowhere, for the sender to read. */
+static int make_file(const char *bytes, size_t size)
 {
-	const char *at = bytes;
+	int file = memfd_create("pieprofd-push", MFD_CLOEXEC), error;
 
+	if (file < 0)
+		return -errno;
 	while (size > 0) {
-		ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
+		ssize_t written = write(file, bytes, size);
 
-		if (sent < 0 && errno == EINTR)
+		if (written < 0 && errno == EINTR)
 			continue;
-		if (sent <= 0)
-			return sent ? -errno : -EPIPE;
-		at += sent;
-		size -= (size_t)sent;
+		if (written <= 0) {
+			error = written ? errno : EIO;
+			close(file);
+			return -error;
+		}
+		bytes += written;
+		size -= (size_t)written;
 	}
+	return file;
+}
+
+/* Higher than the one before, also when the clock is set back. */
+static uint64_t next_number(struct push *push)
+{
+	uint64_t now_ns = clock_read_ns(CLOCK_REALTIME);
+
+	push->number = now_ns > push->number ? now_ns : push->number + 1;
+	return push->number;
+}
+
+static int send_file(struct push *push, int file)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct sender_message head = { .number = next_number(push) };
+	struct iovec vector = { &head, sizeof(head) };
+	const struct msghdr message = { .msg_iov = &vector,
+					.msg_iovlen = 1,
+					.msg_control = control.bytes,
+					.msg_controllen = sizeof(control.bytes) };
+
+	control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+					   .cmsg_level = SOL_SOCKET,
+					   .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+	while (sendmsg(push->socket, &message, MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			return -errno;
 	return 0;
 }
 
-/* What was begun cannot be taken back: after a failure the socket is closed. */
-static int hand_over(struct push *push, const char *bytes, size_t size)
+static void lose(struct push *push, enum push_loss why, int error)
 {
-	sender_size length = (sender_size)size;
-	int result;
+	__atomic_fetch_add(&push->lost[why], 1, __ATOMIC_RELAXED);
+	if (!push->said[why])
+		fprintf(stderr, "pieprofd: push: a profile could not be handed over: %s\n",
+			strerror(-error));
+	push->said[why] = true;
+}
 
-	if (push->socket < 0)
-		return -EPIPE;
-	if (size > SPOOL_ENTRY_BYTES_MAX)
+static int hand_over(void *context, const void *bytes, size_t size)
+{
+	struct push *push = context;
+	int file, result;
+
+	if (size > SPOOL_ENTRY_BYTES_MAX) {
+		lose(push, PUSH_LOSS_UNWRITTEN, -EMSGSIZE);
 		return -EMSGSIZE;
-	result = send_all(push->socket, &length, sizeof(length));
-	if (!result)
-		result = send_all(push->socket, bytes, size);
-	if (!result)
-		return 0;
-	close(push->socket);
-	push->socket = -1;
-	fprintf(stderr, "pieprofd: push: the process that sends is gone: %s\n", strerror(-result));
+	}
+	file = make_file(bytes, size);
+	result = file < 0 ? file : send_file(push, file);
+	if (file >= 0)
+		close(file);
+	if (result)
+		lose(push, file < 0 ? PUSH_LOSS_MADE : PUSH_LOSS_SENDER, result);
 	return result;
 }
 
-static int encode_and_hand_over(struct push *push, const struct profile *profile)
+static int push_otlp(struct push *push, const struct profile *profile)
 {
 	struct protobuf request;
 	char *bytes = NULL;
@@ -238,35 +308,70 @@ static int encode_and_hand_over(struct push *push, const struct profile *profile
 	protobuf_deinit(&request);
 	if (result)
 		return result;
-	result = hand_over(push, bytes, size);
+	(void)hand_over(push, bytes, size);
 	free(bytes);
-	return result;
+	return 0;
+}
+
+static int push_series(struct push *push, const struct profile *profile)
+{
+	const struct pyroscope_options options = { push->otlp.service, push->otlp.node };
+
+	return pyroscope_encode(profile, &options, hand_over, push);
+}
+
+static uint64_t lost_of(const struct push *push)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < PUSH_LOSS_COUNT; i++)
+		sum += __atomic_load_n(&push->lost[i], __ATOMIC_RELAXED);
+	return sum;
 }
 
 int push_profile(struct push *push, const struct profile *profile)
 {
-	int result = encode_and_hand_over(push, profile);
+	uint64_t lost = lost_of(push);
+	int result = push->protocol == PUSH_PYROSCOPE ? push_series(push, profile)
+						      : push_otlp(push, profile);
 
 	if (result == -ENODATA)
 		return 0;
-	if (result)
-		__atomic_fetch_add(&push->lost, 1, __ATOMIC_RELAXED);
-	return result;
+	/* What was handed over is counted there. */
+	if (result && lost == lost_of(push))
+		lose(push, PUSH_LOSS_MADE, result);
+	return lost == lost_of(push) ? 0 : result ? result : -EPIPE;
+}
+
+const char *push_loss_name(enum push_loss loss)
+{
+	static const char *const names[PUSH_LOSS_COUNT] = {
+		[PUSH_LOSS_ROOM] = "room",       [PUSH_LOSS_UNWRITTEN] = "unwritten",
+		[PUSH_LOSS_DAMAGED] = "damaged", [PUSH_LOSS_MADE] = "made",
+		[PUSH_LOSS_SENDER] = "sender",   [PUSH_LOSS_REFUSED] = "refused",
+	};
+
+	return names[loss];
 }
 
 struct push_counts push_counts(const struct push *push)
 {
-	const struct push_counts *from = push->counts;
-
-	return (struct push_counts){
+	const struct push_counts *from = &push->shared->counts;
+	struct push_counts counts = {
 		.taken = __atomic_load_n(&from->taken, __ATOMIC_RELAXED),
-		.refused = __atomic_load_n(&from->refused, __ATOMIC_RELAXED),
+		.taken_bytes = __atomic_load_n(&from->taken_bytes, __ATOMIC_RELAXED),
 		.failures = __atomic_load_n(&from->failures, __ATOMIC_RELAXED),
-		.dropped = __atomic_load_n(&from->dropped, __ATOMIC_RELAXED) +
-			   __atomic_load_n(&push->lost, __ATOMIC_RELAXED),
-		.waiting = __atomic_load_n(&from->waiting, __ATOMIC_RELAXED),
 		.rejected = __atomic_load_n(&from->rejected, __ATOMIC_RELAXED),
+		.restarts = __atomic_load_n(&from->restarts, __ATOMIC_RELAXED),
+		.waiting = __atomic_load_n(&from->waiting, __ATOMIC_RELAXED),
+		.waiting_bytes = __atomic_load_n(&from->waiting_bytes, __ATOMIC_RELAXED),
+		.taken_unix_ns = __atomic_load_n(&from->taken_unix_ns, __ATOMIC_RELAXED),
 	};
+
+	for (size_t i = 0; i < PUSH_LOSS_COUNT; i++)
+		counts.lost[i] = __atomic_load_n(&from->lost[i], __ATOMIC_RELAXED) +
+				 __atomic_load_n(&push->lost[i], __ATOMIC_RELAXED);
+	return counts;
 }
 
 void push_end(struct push *push)
@@ -288,7 +393,8 @@ void push_end(struct push *push)
 			"pieprofd: push: %llu of %llu requests were not taken; they are kept, and "
 			"--push-spool %s sends them\n",
 			(unsigned long long)counts.waiting,
-			(unsigned long long)(counts.waiting + counts.taken + counts.refused),
+			(unsigned long long)(counts.waiting + counts.taken +
+					     counts.lost[PUSH_LOSS_REFUSED]),
 			push->spool);
 	push_free(push);
 }

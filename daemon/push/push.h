@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles to a receiver of OpenTelemetry's, by HTTP.
+ * Profiles to a receiver: OpenTelemetry's, by HTTP or gRPC, or Pyroscope's (push_protocol.h).
  *
- *   push_profile() -> a request, gzipped -> [socket] -> sender -> spool -> receiver
+ *   push_profile() -> requests, gzipped -> [socket] -> sender -> spool -> receiver
  *
  * The sender is a process of its own (sender.h): whatever the network, its names and its
  * certificates do, no thread that samples waits, and what reads a receiver's answers has neither
- * a target's memory nor our rights. It is no child of ours, so that a tracer that waits for any
- * child never meets it.
+ * a target's memory nor our rights. Where it ends before its time, keeper.h begins another one.
  *
- * Each request has an id, which its profiles' ids begin with, and is sent again with the same one
- * until the receiver has answered: a receiver that went away before it answered knows it again.
+ * Each of OpenTelemetry's has an id, which its profiles' ids begin with, and is sent again with the
+ * same one until the receiver has answered: a receiver that went away before it answered knows it
+ * again.
  */
 #ifndef PIEPROFD_DAEMON_PUSH_PUSH_H
 #define PIEPROFD_DAEMON_PUSH_PUSH_H

@@ -7,15 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_DEFAULT "/v1development/profiles"
+#define PATH_BYTES_MAX 80
+
+static const char *const default_paths[] = {
+	[PUSH_OTLP] = "/v1development/profiles",
+	[PUSH_OTLP_GRPC] =
+		"/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export",
+	[PUSH_PYROSCOPE] = "/ingest",
+};
 
 /* What is wrong with it; NULL: nothing. */
-static const char *parse(CURLU *url, const char *text, struct push_url *ret_url)
+static const char *parse(CURLU *url, const char *text, enum push_protocol protocol,
+			 struct push_url *ret_url)
 {
+	const char *path_wanted = default_paths[protocol];
 	char *scheme = NULL, *user = NULL, *path = NULL, *host = NULL, *port = NULL, *whole = NULL;
 	const char *problem = NULL;
 
-	if (strlen(text) >= PUSH_URL_BYTES - sizeof(PATH_DEFAULT))
+	if (strlen(text) >= PUSH_URL_BYTES - PATH_BYTES_MAX)
 		return "it is too long";
 	if (!strstr(text, "://"))
 		return "it has no http:// or https://";
@@ -31,8 +40,12 @@ static const char *parse(CURLU *url, const char *text, struct push_url *ret_url)
 		 curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) ||
 		 strlen(port) >= sizeof(ret_url->port))
 		problem = "it has no host";
-	else if (curl_url_get(url, CURLUPART_PATH, &path, 0) ||
-		 (!strcmp(path, "/") && curl_url_set(url, CURLUPART_PATH, PATH_DEFAULT, 0)) ||
+	else if (curl_url_get(url, CURLUPART_PATH, &path, 0))
+		problem = "it is no address";
+	else if (protocol == PUSH_OTLP_GRPC && strcmp(path, "/") != 0 &&
+		 strcmp(path, path_wanted) != 0)
+		problem = "gRPC has a path of its own";
+	else if ((!strcmp(path, "/") && curl_url_set(url, CURLUPART_PATH, path_wanted, 0)) ||
 		 curl_url_set(url, CURLUPART_FRAGMENT, NULL, 0) ||
 		 curl_url_get(url, CURLUPART_URL, &whole, 0) || strlen(whole) >= PUSH_URL_BYTES)
 		problem = "it is no address";
@@ -50,10 +63,11 @@ static const char *parse(CURLU *url, const char *text, struct push_url *ret_url)
 	return problem;
 }
 
-int push_url_parse(const char *text, struct push_url *ret_url, struct error *error)
+int push_url_parse(const char *text, enum push_protocol protocol, struct push_url *ret_url,
+		   struct error *error)
 {
 	CURLU *url = curl_url();
-	const char *problem = url ? parse(url, text, ret_url) : "out of memory";
+	const char *problem = url ? parse(url, text, protocol, ret_url) : "out of memory";
 	/* What a password may stand in is not repeated. */
 	bool secret = strchr(text, '@') != NULL;
 

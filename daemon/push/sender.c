@@ -3,25 +3,20 @@
 
 #include "common/clock.h"
 #include "common/printable.h"
+#include "common/whole_file.h"
 #include "daemon/push/backoff.h"
-#include "daemon/push/receiver_answer.h"
+#include "daemon/push/push_request.h"
 
-#include <curl/curl.h>
-#include <netdb.h>
+#include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define ANSWER_BYTES_MAX   (64u << 10)
-#define CONNECT_TIMEOUT_S  10L
-#define TIMEOUT_S          60L
 #define DETAIL_COLUMNS_MAX 240
 
 struct sender {
@@ -31,42 +26,33 @@ struct sender {
 	int socket;
 	bool ended; /* nothing more comes from it */
 	CURLM *multi;
-	CURL *request;
-	struct curl_slist *headers;
+	struct push_request request;
 	bool sending;
 	struct spool_entry entry; /* what is being sent, and its bytes */
 	void *body;
-	unsigned char answer[ANSWER_BYTES_MAX];
-	size_t answer_size;
-	char problem[CURL_ERROR_SIZE];
+	size_t body_size;
+	uint64_t said_gave_way, said_damaged; /* of the spool's, those that are counted */
 	unsigned failures;
 	uint64_t next_ns; /* not before */
 	uint64_t end_ns;
-	long said_status; /* refusals are told once each */
-	bool said_dropped;
+	long said_kind; /* refusals are told once each */
+	bool said_rejected, said_room;
 };
 
-static void say(const struct sender *sender, const char *words, const char *detail)
+void sender_say(const struct push_options *options, const char *words, const char *detail)
 {
 	char shown[PRINTABLE_BYTES(DETAIL_COLUMNS_MAX)] = "";
 
 	/* libcurl's words may quote the receiver. */
 	if (detail)
 		(void)printable_fit(shown, sizeof(shown), detail, DETAIL_COLUMNS_MAX, false);
-	fprintf(stderr, "pieprofd: push to %s:%s: %s%s%s\n", sender->options->url.host,
-		sender->options->url.port, words, detail ? ": " : "", shown);
+	fprintf(stderr, "pieprofd: push to %s:%s: %s%s%s\n", options->url.host, options->url.port,
+		words, detail && *detail ? ": " : "", shown);
 }
 
-static void show_counts(struct sender *sender)
+static void say(const struct sender *sender, const char *words, const char *detail)
 {
-	struct push_counts *counts = sender->counts;
-
-	__atomic_store_n(&counts->waiting, sender->spool->count, __ATOMIC_RELAXED);
-	__atomic_store_n(&counts->dropped, sender->spool->dropped, __ATOMIC_RELAXED);
-	if (!sender->spool->dropped || sender->said_dropped)
-		return;
-	say(sender, "what waits has no more room: the oldest profiles are given up", NULL);
-	sender->said_dropped = true;
+	sender_say(sender->options, words, detail);
 }
 
 static void count(uint64_t *counter, uint64_t more)
@@ -74,34 +60,86 @@ static void count(uint64_t *counter, uint64_t more)
 	__atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
 }
 
+static void show_counts(struct sender *sender)
+{
+	struct push_counts *counts = sender->counts;
+	const struct spool *spool = sender->spool;
+
+	__atomic_store_n(&counts->waiting, spool->count, __ATOMIC_RELAXED);
+	__atomic_store_n(&counts->waiting_bytes, spool->bytes, __ATOMIC_RELAXED);
+	count(&counts->lost[PUSH_LOSS_ROOM], spool->gave_way - sender->said_gave_way);
+	count(&counts->lost[PUSH_LOSS_DAMAGED], spool->damaged - sender->said_damaged);
+	sender->said_gave_way = spool->gave_way;
+	sender->said_damaged = spool->damaged;
+	if (!spool->gave_way || sender->said_room)
+		return;
+	say(sender, "what waits has no more room: the oldest profiles are given up", NULL);
+	sender->said_room = true;
+}
+
 /* ---- from the daemon */
 
-static bool receive_all(int socket, void *bytes, size_t size)
+/* Into the spool. */
+static void keep(struct sender *sender, uint64_t number, int file)
 {
-	return recv(socket, bytes, size, MSG_WAITALL) == (ssize_t)size;
+	struct stat status;
+	char *bytes = NULL;
+	int result = -EMSGSIZE;
+
+	if (fstat(file, &status))
+		result = -errno;
+	else if (status.st_size > 0 && (uint64_t)status.st_size <= SPOOL_ENTRY_BYTES_MAX)
+		result = (bytes = malloc((size_t)status.st_size)) ? 0 : -ENOMEM;
+	if (!result && (lseek(file, 0, SEEK_SET) ||
+			whole_file_fill(file, bytes, (size_t)status.st_size) != status.st_size))
+		result = -EIO;
+	if (!result)
+		result = spool_add(sender->spool, number, bytes, (size_t)status.st_size);
+	free(bytes);
+	if (!result)
+		return;
+	count(&sender->counts->lost[PUSH_LOSS_UNWRITTEN], 1);
+	say(sender, "a profile could not be kept", strerror(-result));
+}
+
+/* The descriptor that came with the message; -1: none did. */
+static int descriptor_of(struct msghdr *message)
+{
+	const struct cmsghdr *control = CMSG_FIRSTHDR(message);
+	int file = -1;
+
+	if (control && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS)
+		memcpy(&file, CMSG_DATA(control), sizeof(file));
+	return file;
 }
 
 /* One request; false: there are no more. */
 static bool receive_request(struct sender *sender)
 {
-	sender_size size;
-	void *bytes;
-	bool received;
-	int result;
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct sender_message head = { 0 };
+	struct iovec vector = { &head, sizeof(head) };
+	struct msghdr message = { .msg_iov = &vector,
+				  .msg_iovlen = 1,
+				  .msg_control = control.bytes,
+				  .msg_controllen = sizeof(control.bytes) };
+	ssize_t got = recvmsg(sender->socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int file;
 
-	if (!receive_all(sender->socket, &size, sizeof(size)) || size > SPOOL_ENTRY_BYTES_MAX)
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (!got)
 		return false;
-	bytes = malloc((size_t)size + 1);
-	if (!bytes)
-		return false;
-	received = receive_all(sender->socket, bytes, size);
-	result = received ? spool_add(sender->spool, bytes, size) : 0;
-	free(bytes);
-	if (result) {
-		sender->spool->dropped++;
-		say(sender, "a profile could not be kept", strerror(-result));
+	file = descriptor_of(&message);
+	if (file >= 0) {
+		keep(sender, head.number, file);
+		close(file);
 	}
-	return received;
+	/* It is looked at first, and taken off now. */
+	return recv(sender->socket, &head, sizeof(head), MSG_DONTWAIT) > 0;
 }
 
 static void receive(struct sender *sender)
@@ -118,140 +156,80 @@ static void receive(struct sender *sender)
 
 /* ---- to the receiver */
 
-static size_t take_answer(char *bytes, size_t size, size_t items, void *context)
-{
-	struct sender *sender = context;
-	size_t more = size * items, room = sizeof(sender->answer) - sender->answer_size;
-
-	if (more > room)
-		return 0;
-	memcpy(sender->answer + sender->answer_size, bytes, more);
-	sender->answer_size += more;
-	return more;
-}
-
-static bool add_header(struct sender *sender, const char *header)
-{
-	struct curl_slist *headers = curl_slist_append(sender->headers, header);
-
-	if (headers)
-		sender->headers = headers;
-	return headers;
-}
-
-static bool prepare(struct sender *sender)
-{
-	CURL *request = curl_easy_init();
-	bool ready = request && add_header(sender, "Content-Type: application/x-protobuf") &&
-		     add_header(sender, "Content-Encoding: gzip") && add_header(sender, "Expect:");
-
-	for (unsigned i = 0; i < sender->options->header_count && ready; i++)
-		ready = add_header(sender, sender->options->headers[i]);
-	sender->request = request;
-	sender->multi = curl_multi_init();
-	return ready && sender->multi &&
-	       !curl_easy_setopt(request, CURLOPT_URL, sender->options->url.text) &&
-	       !curl_easy_setopt(request, CURLOPT_PROTOCOLS_STR, "http,https") &&
-	       /* Whoever it leads to would get the tokens. */
-	       !curl_easy_setopt(request, CURLOPT_FOLLOWLOCATION, 0L) &&
-	       !curl_easy_setopt(request, CURLOPT_NOSIGNAL, 1L) &&
-	       !curl_easy_setopt(request, CURLOPT_POST, 1L) &&
-	       !curl_easy_setopt(request, CURLOPT_HTTPHEADER, sender->headers) &&
-	       !curl_easy_setopt(request, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S) &&
-	       !curl_easy_setopt(request, CURLOPT_TIMEOUT, TIMEOUT_S) &&
-	       !curl_easy_setopt(request, CURLOPT_USERAGENT, "pieprofd/" PIEPROFD_VERSION) &&
-	       !curl_easy_setopt(request, CURLOPT_ERRORBUFFER, sender->problem) &&
-	       !curl_easy_setopt(request, CURLOPT_WRITEFUNCTION, take_answer) &&
-	       !curl_easy_setopt(request, CURLOPT_WRITEDATA, sender);
-}
-
 static void begin(struct sender *sender)
 {
-	size_t size;
+	int result;
 
-	if (spool_read_first(sender->spool, &sender->body, &size, &sender->entry))
+	if (spool_read_first(sender->spool, &sender->body, &sender->body_size, &sender->entry))
 		return;
-	sender->answer_size = 0;
-	sender->problem[0] = '\0';
-	if (curl_easy_setopt(sender->request, CURLOPT_POSTFIELDS, sender->body) ||
-	    curl_easy_setopt(sender->request, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size) ||
-	    curl_multi_add_handle(sender->multi, sender->request)) {
-		free(sender->body);
-		sender->body = NULL;
+	result = push_request_begin(&sender->request, sender->multi, sender->body,
+				    sender->body_size);
+	sender->sending = !result;
+	if (!result)
+		return;
+	free(sender->body);
+	sender->body = NULL;
+	if (result == -EBADMSG) {
+		sender->spool->damaged++;
+		spool_remove(sender->spool, &sender->entry);
+	} else {
 		sender->next_ns = clock_now_ns() + NS_PER_SECOND;
-		return;
 	}
-	sender->sending = true;
 }
 
-static void try_later(struct sender *sender, const char *why, uint64_t asked_ns)
+static void try_later(struct sender *sender, const struct push_result *result)
 {
 	uint64_t random = 0;
 
 	/* Without it, all wait equally long. */
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 	if (!sender->failures++)
-		say(sender, "not taken, tried again later", why);
+		say(sender, "not taken, tried again later", result->words);
 	count(&sender->counts->failures, 1);
-	sender->next_ns = clock_now_ns() + backoff_ns(sender->failures, random, asked_ns);
+	sender->next_ns = clock_now_ns() + backoff_ns(sender->failures, random, result->asked_ns);
 }
 
-static void note_accepted(struct sender *sender)
+static void note_accepted(struct sender *sender, const struct push_result *result)
 {
-	struct receiver_answer answer = receiver_answer_parse(sender->answer, sender->answer_size);
-
 	count(&sender->counts->taken, 1);
-	if (answer.rejected) {
-		if (sender->said_status != 200)
-			say(sender, "some profiles were rejected", answer.message);
-		sender->said_status = 200;
-		count(&sender->counts->rejected, answer.rejected);
+	count(&sender->counts->taken_bytes, sender->body_size);
+	__atomic_store_n(&sender->counts->taken_unix_ns, clock_read_ns(CLOCK_REALTIME),
+			 __ATOMIC_RELAXED);
+	if (result->rejected) {
+		if (!sender->said_rejected)
+			say(sender, "some profiles were rejected", result->words);
+		sender->said_rejected = true;
+		count(&sender->counts->rejected, result->rejected);
 	}
 	if (sender->failures)
 		say(sender, "taken again", NULL);
 	sender->failures = 0;
 }
 
-static void note_refused(struct sender *sender, long status)
+static void note_refused(struct sender *sender, const struct push_result *result)
 {
-	char words[32];
-
-	snprintf(words, sizeof(words), "HTTP status %ld", status);
-	if (sender->said_status != status)
-		say(sender, "refused for good", words);
-	sender->said_status = status;
-	count(&sender->counts->refused, 1);
+	if (sender->said_kind != result->kind)
+		say(sender, "refused for good", result->words);
+	sender->said_kind = result->kind;
+	count(&sender->counts->lost[PUSH_LOSS_REFUSED], 1);
 }
 
 static void end_request(struct sender *sender, CURLcode code)
 {
-	curl_off_t asked_s = 0;
-	long status = 0;
-	char words[32];
+	struct push_result result = push_request_end(&sender->request, sender->multi, code);
 
-	(void)curl_easy_getinfo(sender->request, CURLINFO_RESPONSE_CODE, &status);
-	(void)curl_easy_getinfo(sender->request, CURLINFO_RETRY_AFTER, &asked_s);
-	(void)curl_multi_remove_handle(sender->multi, sender->request);
 	free(sender->body);
 	sender->body = NULL;
 	sender->sending = false;
-	snprintf(words, sizeof(words), "HTTP status %ld", status);
-	/* Of an answer that is too long, the status was read. */
-	if (code && code != CURLE_WRITE_ERROR) {
-		try_later(sender, sender->problem[0] ? sender->problem : curl_easy_strerror(code),
-			  0);
-		return;
-	}
-	switch (receiver_verdict(status)) {
+	switch (result.verdict) {
 	case RECEIVER_BUSY:
-		try_later(sender, words,
-			  asked_s > 0 && asked_s < 86400 ? (uint64_t)asked_s * NS_PER_SECOND : 0);
+		try_later(sender, &result);
 		return;
 	case RECEIVER_ACCEPTED:
-		note_accepted(sender);
+		note_accepted(sender, &result);
 		break;
 	case RECEIVER_REFUSED:
-		note_refused(sender, status);
+		note_refused(sender, &result);
 		break;
 	}
 	spool_remove(sender->spool, &sender->entry);
@@ -304,41 +282,26 @@ static void loop(struct sender *sender)
 	}
 }
 
-/* The first look for a name loads what looks for names: code, which a filter refuses later. */
-static void look_up_once(const struct push_url *url)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	struct addrinfo *found = NULL;
-
-	if (!getaddrinfo(url->host, url->port, &hints, &found))
-		freeaddrinfo(found);
-}
-
 void sender_run(const struct push_options *options, struct spool *spool, int socket,
-		struct push_counts *counts)
+		struct sender_shared *shared)
 {
 	static struct sender sender;
 	bool ready;
 
 	sender = (struct sender){
-		.options = options, .spool = spool, .counts = counts, .socket = socket
+		.options = options, .spool = spool, .counts = &shared->counts, .socket = socket
 	};
-	/* They are the daemon's; the socket tells of its end. */
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGTERM, SIG_IGN);
-	(void)signal(SIGHUP, SIG_IGN);
-	(void)prctl(PR_SET_NAME, "pieprofd-push");
-	look_up_once(&options->url);
-	ready = !curl_global_init(CURL_GLOBAL_DEFAULT) && prepare(&sender);
+	sender.multi = curl_multi_init();
+	ready = sender.multi && push_request_prepare(&sender.request, options) &&
+		!spool_look(spool);
 	if (ready && options->confine && options->confine()) {
 		say(&sender, "privileges could not be given up", NULL);
 		ready = false;
 	}
 	/* The daemon waits for this byte. */
-	if (!ready || send(socket, "", 1, MSG_NOSIGNAL) != 1)
+	if (!ready || (!shared->ready && send(socket, "", 1, MSG_NOSIGNAL) != 1))
 		_exit(EXIT_FAILURE);
+	shared->ready = true;
 	loop(&sender);
-	spool_close(spool);
 	_exit(EXIT_SUCCESS);
 }

@@ -13,14 +13,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #define MAGIC       "pieprofd push 1\n" /* 16 bytes */
 #define MAGIC_BYTES 16
-#define SUFFIX      ".otlp"
 #define PARTIAL     "partial"
+#define NAME_DIGITS 20
 #define NAME_BYTES  32
 
 /* ---- a file */
@@ -45,9 +44,10 @@ size_t spool_entry_body(const void *bytes, size_t size)
 	return memcmp(header, bytes, sizeof(header)) == 0 ? SPOOL_HEADER_BYTES : 0;
 }
 
-static const char *entry_name(const struct spool_entry *entry, char name[NAME_BYTES])
+static const char *entry_name(const struct spool *spool, const struct spool_entry *entry,
+			      char name[NAME_BYTES])
 {
-	snprintf(name, NAME_BYTES, "%020" PRIu64 SUFFIX, entry->number);
+	snprintf(name, NAME_BYTES, "%0*" PRIu64 "%.8s", NAME_DIGITS, entry->number, spool->suffix);
 	return name;
 }
 
@@ -61,10 +61,10 @@ static int by_number(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-static bool is_entry(const char *name)
+static bool is_entry(const struct spool *spool, const char *name)
 {
-	return strlen(name) == 20 + strlen(SUFFIX) && strspn(name, "0123456789") == 20 &&
-	       !strcmp(name + 20, SUFFIX);
+	return strspn(name, "0123456789") == NAME_DIGITS &&
+	       !strcmp(name + NAME_DIGITS, spool->suffix);
 }
 
 static int note_entry(struct spool *spool, const char *name)
@@ -72,7 +72,7 @@ static int note_entry(struct spool *spool, const char *name)
 	struct spool_entry entry;
 	struct stat status;
 
-	if (!is_entry(name) || fstatat(spool->folder, name, &status, AT_SYMLINK_NOFOLLOW) ||
+	if (!is_entry(spool, name) || fstatat(spool->folder, name, &status, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISREG(status.st_mode))
 		return 0;
 	if (!ARRAY_ROOM(spool->entries, spool->count, spool->capacity))
@@ -83,14 +83,15 @@ static int note_entry(struct spool *spool, const char *name)
 	return 0;
 }
 
-/* What an earlier process has left. */
-static int read_folder(struct spool *spool)
+int spool_look(struct spool *spool)
 {
 	int copy = openat(spool->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *item;
 	int result = 0;
 
+	spool->count = 0;
+	spool->bytes = 0;
 	if (!folder) {
 		result = -errno;
 		if (copy >= 0)
@@ -102,7 +103,7 @@ static int read_folder(struct spool *spool)
 	(void)closedir(folder);
 	if (spool->count)
 		qsort(spool->entries, spool->count, sizeof(spool->entries[0]), by_number);
-	if (spool->count)
+	if (spool->count && spool->next <= spool->entries[spool->count - 1].number)
 		spool->next = spool->entries[spool->count - 1].number + 1;
 	return result;
 }
@@ -162,14 +163,16 @@ static int open_folder(struct spool *spool, struct error *error)
 			      errno == EWOULDBLOCK ? "another pieprofd pushes from there"
 						   : strerror(errno));
 	(void)unlinkat(spool->folder, PARTIAL, 0);
-	return read_folder(spool) ? refuse(spool, error, "it cannot be read") : 0;
+	return spool_look(spool) ? refuse(spool, error, "it cannot be read") : 0;
 }
 
-int spool_open(struct spool *spool, const char *path, struct error *error)
+int spool_open(struct spool *spool, const char *path, const char *suffix, struct error *error)
 {
 	int result = 0;
 
-	*spool = (struct spool){ .folder = -1, .lock = -1, .bytes_max = SPOOL_BYTES_MAX };
+	*spool = (struct spool){
+		.folder = -1, .lock = -1, .suffix = suffix, .bytes_max = SPOOL_BYTES_MAX
+	};
 	if (!path)
 		result = make_temporary(spool);
 	else if (!(spool->path = strdup(path)))
@@ -206,17 +209,17 @@ static void forget(struct spool *spool, size_t index)
 {
 	char name[NAME_BYTES];
 
-	(void)unlinkat(spool->folder, entry_name(&spool->entries[index], name), 0);
+	(void)unlinkat(spool->folder, entry_name(spool, &spool->entries[index], name), 0);
 	spool->bytes -= spool->entries[index].bytes;
 	spool->count--;
 	memmove(&spool->entries[index], &spool->entries[index + 1],
 		(spool->count - index) * sizeof(spool->entries[0]));
 }
 
-static void drop_first(struct spool *spool)
+static void give_way(struct spool *spool)
 {
 	forget(spool, 0);
-	spool->dropped++;
+	spool->gave_way++;
 }
 
 static int put_all(int file, const void *bytes, size_t size)
@@ -255,43 +258,43 @@ static int write_entry(struct spool *spool, const struct spool_entry *entry, con
 		result = -errno;
 	if (close(file) && !result)
 		result = -errno;
-	if (!result && renameat(spool->folder, PARTIAL, spool->folder, entry_name(entry, name)))
+	if (!result &&
+	    renameat(spool->folder, PARTIAL, spool->folder, entry_name(spool, entry, name)))
 		result = -errno;
 	if (result)
 		(void)unlinkat(spool->folder, PARTIAL, 0);
 	return result;
 }
 
-/* In order also when the clock was set back. */
-static uint64_t next_number(struct spool *spool)
+static bool has_number(const struct spool *spool, uint64_t number)
 {
-	struct timespec now;
-	uint64_t number = 0;
-
-	if (!clock_gettime(CLOCK_REALTIME, &now))
-		number = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	if (number < spool->next)
-		number = spool->next;
-	spool->next = number + 1;
-	return number;
+	for (size_t i = spool->count; i-- > 0 && spool->entries[i].number >= number;)
+		if (spool->entries[i].number == number)
+			return true;
+	return false;
 }
 
-int spool_add(struct spool *spool, const void *bytes, size_t size)
+int spool_add(struct spool *spool, uint64_t number, const void *bytes, size_t size)
 {
-	struct spool_entry entry = { .bytes = size + SPOOL_HEADER_BYTES };
+	struct spool_entry entry = { number, size + SPOOL_HEADER_BYTES };
 	int result;
 
 	if (!size || size > SPOOL_ENTRY_BYTES_MAX || entry.bytes > spool->bytes_max)
 		return -EMSGSIZE;
+	if (has_number(spool, number))
+		return 0;
 	while (spool->count &&
 	       (spool->count >= SPOOL_ENTRIES_MAX || spool->bytes + entry.bytes > spool->bytes_max))
-		drop_first(spool);
+		give_way(spool);
 	if (!ARRAY_ROOM(spool->entries, spool->count, spool->capacity))
 		return -ENOMEM;
-	entry.number = next_number(spool);
+	/* In order also when the clock was set back. */
+	if (entry.number < spool->next)
+		entry.number = spool->next;
+	spool->next = entry.number + 1;
 	/* A full disk: the newest say more than the oldest. */
 	while ((result = write_entry(spool, &entry, bytes, size)) == -ENOSPC && spool->count)
-		drop_first(spool);
+		give_way(spool);
 	if (result)
 		return result;
 	spool->entries[spool->count++] = entry;
@@ -312,7 +315,7 @@ static int read_entry(const struct spool *spool, const struct spool_entry *entry
 	bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;
-	file = openat(spool->folder, entry_name(entry, name),
+	file = openat(spool->folder, entry_name(spool, entry, name),
 		      O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	while (file >= 0 && done < size) {
 		ssize_t got = read(file, bytes + done, size - done);
@@ -344,11 +347,11 @@ int spool_read_first(struct spool *spool, void **ret_bytes, size_t *ret_size,
 		if (result == -ENOMEM)
 			return result;
 		if (result) {
-			drop_first(spool);
+			forget(spool, 0);
+			spool->damaged++;
 			continue;
 		}
 		*ret_size = (size_t)entry.bytes - SPOOL_HEADER_BYTES;
-		memmove(bytes, bytes + SPOOL_HEADER_BYTES, *ret_size);
 		*ret_bytes = bytes;
 		*ret_entry = entry;
 		return 0;

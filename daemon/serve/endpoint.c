@@ -499,6 +499,7 @@ static void answer_metrics(struct endpoint *endpoint, const struct request *requ
 	struct sampler_counters *counters = malloc(sizeof(*counters));
 	const char *names[ROUTE_COUNT];
 	const struct heap_looks_counters heap = heap_looks_count(endpoint->heap);
+	struct push_counts push;
 	struct metrics metrics = {
 		.counters = counters,
 		.state = sampler_state(endpoint->sampler),
@@ -511,6 +512,10 @@ static void answer_metrics(struct endpoint *endpoint, const struct request *requ
 	};
 
 	(void)request;
+	if (endpoint->push) {
+		push = push_counts(endpoint->push);
+		metrics.push = &push;
+	}
 	for (size_t i = 0; i < ROUTE_COUNT; i++)
 		names[i] = routes[i].name;
 	if (!counters || sampler_count(endpoint->sampler, counters) || body_open(&answer->body)) {

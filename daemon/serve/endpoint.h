@@ -22,6 +22,7 @@
 #ifndef PIEPROFD_DAEMON_SERVE_ENDPOINT_H
 #define PIEPROFD_DAEMON_SERVE_ENDPOINT_H
 
+#include "daemon/push/push.h"
 #include "daemon/serve/body.h"
 #include "daemon/serve/heap_looks.h"
 #include "daemon/serve/listener.h"
@@ -36,6 +37,7 @@ struct endpoint {
 	const struct session_options *session; /* what is sampled */
 	const struct listener *listener;
 	struct heap_looks *heap;
+	const struct push *push; /* NULL: nothing is pushed */
 	struct token token;
 	struct request_counts requests;
 	unsigned windows, pages; /* atomic: made, or not yet sent */

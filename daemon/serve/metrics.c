@@ -213,6 +213,29 @@ static void put_containers(FILE *file, const struct sampler_counters *counters)
 	}
 }
 
+static void put_services(FILE *file, const struct sampler_counters *counters)
+{
+	if (!counters->service_count)
+		return;
+	head(file, "service_processes", "gauge",
+	     "Processes that are sampled now, by what they are called.");
+	for (size_t i = 0; i < counters->service_count; i++) {
+		const struct process_labels *labels = &counters->services[i].labels;
+
+		fputs("pieprofd_service_processes{service=\"", file);
+		put_label_value(file, labels->service);
+		fputs("\",version=\"", file);
+		put_label_value(file, labels->version);
+		fputs("\",revision=\"", file);
+		put_label_value(file, labels->revision);
+		fputs("\",namespace=\"", file);
+		put_label_value(file, labels->namespace);
+		fputs("\",pod=\"", file);
+		put_label_value(file, labels->pod);
+		fprintf(file, "\"} %zu\n", counters->services[i].processes);
+	}
+}
+
 static void put_heap(const struct metrics *metrics, FILE *file)
 {
 	const struct heap_looks_counters *heap = metrics->heap;
@@ -254,6 +277,34 @@ static void put_heap(const struct metrics *metrics, FILE *file)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		fprintf(file, "pieprofd_heap_memory_bytes{part=\"%s\"} %" PRIu64 "\n",
 			parts[i].name, parts[i].bytes);
+}
+
+static void put_push(FILE *file, const struct push_counts *push)
+{
+	if (!push)
+		return;
+	put_count(file, "push_requests_total", "counter",
+		  "Requests with profiles that the receiver has taken.", push->taken);
+	put_count(file, "push_bytes_total", "counter", "Bytes of these, compressed.",
+		  push->taken_bytes);
+	put_count(file, "push_retries_total", "counter",
+		  "Tries that came to nothing, and are made again.", push->failures);
+	head(file, "push_dropped_total", "counter",
+	     "Requests that will not be sent, by reason: no room in the spool, not written there, "
+	     "damaged there, not made, not taken by the process that sends, refused.");
+	for (size_t i = 0; i < PUSH_LOSS_COUNT; i++)
+		fprintf(file, "pieprofd_push_dropped_total{reason=\"%s\"} %" PRIu64 "\n",
+			push_loss_name((enum push_loss)i), push->lost[i]);
+	put_count(file, "push_rejected_profiles_total", "counter",
+		  "Profiles of requests that were taken, which the receiver did not keep.",
+		  push->rejected);
+	put_count(file, "push_spool_requests", "gauge", "Requests that wait.", push->waiting);
+	put_count(file, "push_spool_bytes", "gauge", "Bytes of these.", push->waiting_bytes);
+	put_count(file, "push_sender_restarts_total", "counter",
+		  "How often the process that sends ended before its time.", push->restarts);
+	put_seconds(file, "push_last_taken_timestamp_seconds", "gauge",
+		    "When the receiver took a request last, since 1970; 0: never.",
+		    push->taken_unix_ns);
 }
 
 static void put_requests(const struct metrics *metrics, FILE *file)
@@ -358,7 +409,9 @@ void metrics_write(const struct metrics *metrics, FILE *file)
 	put_stops(file, all, metrics->overhead_limit);
 	put_sizes(file, metrics->counters);
 	put_containers(file, metrics->counters);
+	put_services(file, metrics->counters);
 	put_heap(metrics, file);
+	put_push(file, metrics->push);
 	put_requests(metrics, file);
 	metrics_put_process(file);
 }

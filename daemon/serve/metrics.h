@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What /metrics answers, in Prometheus' text format 0.0.4. Counters go on over
- * rotations of the session. Labels are ours, but for those of containers, which whoever
- * starts a container may choose: 32 at a time, escaped.
+ * rotations of the session. Labels are ours, but for those of containers and services, which
+ * whoever starts a container or a process may choose: 32 at a time, escaped.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_METRICS_H
 #define PIEPROFD_DAEMON_SERVE_METRICS_H
 
+#include "daemon/push/push_options.h"
 #include "daemon/serve/heap_looks.h"
 #include "daemon/serve/sampler.h"
 
@@ -30,7 +31,8 @@ struct metrics {
 	uint64_t resident_bytes; /* of all processes that are sampled now */
 	const struct heap_looks_counters *heap;
 	const struct request_counts *requests;
-	const char *const *endpoints; /* names, by index */
+	const struct push_counts *push; /* NULL: nothing is pushed */
+	const char *const *endpoints;   /* names, by index */
 	size_t endpoint_count;
 };
 

@@ -406,6 +406,27 @@ static void count_container(struct sampler_counters *counters,
 	counters->containers[i].processes++;
 }
 
+static bool same_labels(const struct process_labels *a, const struct process_labels *b)
+{
+	return !strcmp(a->service, b->service) && !strcmp(a->version, b->version) &&
+	       !strcmp(a->revision, b->revision) && !strcmp(a->namespace, b->namespace) &&
+	       !strcmp(a->pod, b->pod);
+}
+
+static void count_service(struct sampler_counters *counters, const struct process_labels *labels)
+{
+	const struct process_labels unknown = { .service = "" };
+	size_t i = 0;
+
+	if (same_labels(labels, &unknown))
+		return;
+	while (i < counters->service_count && !same_labels(&counters->services[i].labels, labels))
+		i++;
+	if (i == counters->service_count)
+		counters->services[counters->service_count++].labels = *labels;
+	counters->services[i].processes++;
+}
+
 /* Of the session in a slot, into all. */
 static int count_slot(const struct slot *slot, struct sampler_counters *counters)
 {
@@ -425,6 +446,7 @@ static int count_slot(const struct slot *slot, struct sampler_counters *counters
 		return 0;
 	counters->processes++;
 	count_container(counters, session_container(slot->session));
+	count_service(counters, session_labels(slot->session));
 	if (age_ns > counters->session_ns)
 		counters->session_ns = age_ns;
 	return 0;

@@ -66,6 +66,12 @@ struct sampler_container {
 	size_t processes;
 };
 
+/* How many of them are called that. */
+struct sampler_service {
+	struct process_labels labels;
+	size_t processes;
+};
+
 struct sampler_counters {
 	struct session_counters all; /* of all sessions so far; sizes and period are the last's */
 	uint64_t rotations;
@@ -77,6 +83,8 @@ struct sampler_counters {
 	size_t sessions_limit, nodes_limit, pairs_limit;
 	struct sampler_container containers[SAMPLER_SESSIONS_MAX];
 	size_t container_count;
+	struct sampler_service services[SAMPLER_SESSIONS_MAX];
+	size_t service_count;
 };
 
 /* 0 or -ENOMEM. */

@@ -90,6 +90,11 @@ const struct profile_container *session_container(const struct session *session)
 	return &session->container;
 }
 
+const struct process_labels *session_labels(const struct session *session)
+{
+	return &session->labels;
+}
+
 /* The processor's own sampling, when it can sample all that is asked for. */
 static void choose_sampler(struct session *session, bool loads, bool stores)
 {

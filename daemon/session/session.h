@@ -44,8 +44,9 @@ struct session_progress session_progress(struct session *session);
 
 pid_t session_pid(const struct session *session);
 
-/* What the target runs in; belongs to the session, and never changes. */
+/* What the target runs in, and what it is called; both belong to the session, and never change. */
 const struct profile_container *session_container(const struct session *session);
+const struct process_labels *session_labels(const struct session *session);
 
 /* Stops sampling for a while, so that session_profile() may be called; no thread of the target
  * waits. */

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A receiver of OpenTelemetry profiles, which decodes them with opentelemetry-proto and writes down what it has got.
 
+By HTTP, or with --grpc by gRPC, and then --answers are the names of gRPC's statuses, RETRY being RESOURCE_EXHAUSTED
+with a delay of a second. --certificate, --key: by TLS.
+
 A line of JSON a request. --answers 503,0,307,200: the statuses of the first requests, the last one of all that
 follow; 0: the request is written down, and the connection closed without an answer.
 """
@@ -97,12 +100,56 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def serve_grpc(arguments, log):
+    import concurrent.futures
+    import grpc
+    answers = arguments.answers.split(",")
+
+    def export(request, context):
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        log.write(json.dumps({"status": answer, "headers": dict(context.invocation_metadata()),
+                              "profiles": list(describe(request))}) + "\n")
+        log.flush()
+        if answer == "RETRY":
+            # google.rpc.Status: code 8, a detail of type RetryInfo with a Duration of one second.
+            info = b"\x0a\x28type.googleapis.com/google.rpc.RetryInfo\x12\x04\x0a\x02\x08\x01"
+            context.set_trailing_metadata((("grpc-status-details-bin", b"\x08\x08\x1a" + bytes([len(info)]) + info),))
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too much at once")
+        if answer != "OK":
+            context.abort(grpc.StatusCode[answer], "not now: \u00e4 50%")
+        return profiles_service_pb2.ExportProfilesServiceResponse()
+
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(1))
+    handler = grpc.unary_unary_rpc_method_handler(
+        export, request_deserializer=profiles_service_pb2.ExportProfilesServiceRequest.FromString,
+        response_serializer=profiles_service_pb2.ExportProfilesServiceResponse.SerializeToString)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(
+        "opentelemetry.proto.collector.profiles.v1development.ProfilesService", {"Export": handler}),))
+    address = "127.0.0.1:%d" % arguments.port
+    if arguments.certificate:
+        with open(arguments.key, "rb") as key, open(arguments.certificate, "rb") as certificate:
+            credentials = grpc.ssl_server_credentials([(key.read(), certificate.read())])
+        port = server.add_secure_port(address, credentials)
+    else:
+        port = server.add_insecure_port(address)
+    server.start()
+    print(port, flush=True)
+    server.wait_for_termination()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("log")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--answers", default="200")
+    parser.add_argument("--grpc", action="store_true")
+    parser.add_argument("--certificate")
+    parser.add_argument("--key")
     arguments = parser.parse_args()
+    if arguments.grpc:
+        with open(arguments.log, "a", encoding="utf-8") as log:
+            serve_grpc(arguments, log)
+        return
     server = http.server.ThreadingHTTPServer(("127.0.0.1", arguments.port), Receiver)
     server.answers = [int(word) for word in arguments.answers.split(",")]
     with open(arguments.log, "a", encoding="utf-8") as server.log:

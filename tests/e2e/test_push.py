@@ -12,6 +12,7 @@ import threading
 
 from harness import (PIEPROFD, Child, Failure, Skip, Target, check, check_equal, default_interpreter, find_packages,
                      pieprofd, wait_until)
+from pyroscope_receiver import PyroscopeReceiver
 from test_serve import Server
 
 RECEIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "otlp_receiver.py")
@@ -19,13 +20,13 @@ SECRET = "Bearer correct-horse-battery-staple"
 
 
 class Receiver(Child):
-    def __init__(self, log, port=0, answers="200"):
+    def __init__(self, log, port=0, answers="200", more=()):
         interpreter = default_interpreter()
-        packages, reason = find_packages(interpreter, "opentelemetry-proto")
+        packages, reason = find_packages(interpreter, "grpcio" if "--grpc" in more else "opentelemetry-proto")
         if not packages:
             raise Skip(reason)
         self.process = subprocess.Popen(
-            [interpreter.path, RECEIVER, log, "--port", str(port), "--answers", answers], stdout=subprocess.PIPE,
+            [interpreter.path, RECEIVER, log, "--port", str(port), "--answers", answers, *more], stdout=subprocess.PIPE,
             text=True, env=dict(os.environ, PYTHONPATH=packages))
         self.port = int(self.process.stdout.readline())
         self.url = "http://127.0.0.1:%d" % self.port
@@ -154,16 +155,112 @@ def test_refusals():
         check_equal([request["headers"]["X-Scope-OrgID"] for request in requests], ["a"] * 2, "headers")
 
 
+def test_grpc():
+    """Busy twice, once with a delay: it comes again with the same ids, and is then taken."""
+    with folder_of_log() as (_, log), Target(default_interpreter(), "conv_backprop.py") as target, \
+            Receiver(log, answers="RETRY,UNAVAILABLE,OK", more=["--grpc"]) as receiver, \
+            Server(target.pid, "--push", receiver.url, "--push-protocol", "grpc", "--push-every", "1", "--push-header",
+                   "Authorization: " + SECRET) as server:
+        wait_until(lambda: [request["status"] for request in read_log(log)][:4] == ["RETRY", "UNAVAILABLE", "OK", "OK"],
+                   30, "requests by gRPC")
+        metrics = server.get("/metrics").decode()
+        server.finish()
+        first, second, third = (of_type([request], "cpu")[0]["id"] for request in read_log(log)[:3])
+        check_equal((first, first), (second, third), "ids of the same request")
+        check_equal(read_log(log)[0]["headers"]["authorization"], SECRET, "header")
+        check_equal(of_type(read_log(log), "cpu")[0]["resource"]["service.name"], "conv_backprop", "service")
+        check("pieprofd_push_retries_total 2" in metrics and "pieprofd_push_requests_total" in metrics, metrics)
+
+
+def test_grpc_refused():
+    with folder_of_log() as (_, log), Target(default_interpreter(), "conv_backprop.py") as target:
+        with Receiver(log, answers="PERMISSION_DENIED", more=["--grpc"]) as receiver:
+            said = record(target, "--push", receiver.url, "--push-protocol", "grpc")
+        check("refused for good: gRPC status 7, PERMISSION_DENIED: not now: ?? 50%" in said, said)
+        with Receiver(log) as receiver:
+            said = record(target, "--push", receiver.url, "--push-protocol", "grpc")
+        check("does gRPC listen there" in said or "HTTP/2" in said, said)
+        check("path of its own" in pieprofd("record", str(target.pid), "--push", "http://a/x", "--push-protocol", "grpc",
+                                            code=2).stderr, "a path")
+
+
+def test_pyroscope():
+    with Target(default_interpreter(), "conv_backprop.py") as target, PyroscopeReceiver([503, 200]) as receiver:
+        said = record(target, "--push", receiver.url, "--push-protocol", "pyroscope", "--push-service", "shop:web")
+        check_equal((receiver.problems, receiver.tried), ([], 2), "what was refused, and how often it came")
+        request, = receiver.requests
+        check("tried again later: HTTP status 503" in said, said)
+        check_equal((request["service"], request["labels"]["host"]), ("shop_web", socket.gethostname()), "name")
+        check(b"conv_backprop.py" in request["profile"] and b"avoidable" not in request["types"], "the profile")
+        check_equal(request["types"]["cpu"]["aggregation"], "sum", "types of samples")
+
+
+def senders(port):
+    """Processes that send: their parents are those that begin them."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open("/proc/%s/stat" % pid, encoding="ascii") as file:
+                name, rest = file.read().rsplit(")", 1)
+            with open("/proc/%s/cmdline" % pid, "rb") as file:
+                ours = b":%d" % port in file.read()
+            if ours and name.endswith("pieprofd-push"):
+                found.append((int(pid), int(rest.split()[1])))
+    pids = [pid for pid, _ in found]
+    return [pid for pid, parent in found if parent in pids]
+
+
+def test_sender_is_begun_again():
+    """It is killed twice, while the receiver is away and while it is there: nothing is lost."""
+    port = free_port()
+    with folder_of_log() as (_, log), Target(default_interpreter(), "conv_backprop.py") as target, \
+            Server(target.pid, "--push", "http://127.0.0.1:%d" % port, "--push-every", "1") as server:
+        wait_until(lambda: "tried again later" in server.process.stderr.readline(), 20, "a failure that is told")
+        os.kill(senders(port)[0], 9)
+        with Receiver(log, port):
+            wait_until(lambda: len(of_type(read_log(log), "cpu")) >= 3, 30, "profiles after the first death")
+            os.kill(senders(port)[0], 9)
+            had = len(read_log(log))
+            wait_until(lambda: len(read_log(log)) >= had + 2, 30, "profiles after the second death")
+            metrics = server.get("/metrics").decode()
+            server.finish()
+        check("pieprofd_push_sender_restarts_total 2" in metrics, metrics)
+        profiles = sorted(of_type(read_log(log), "cpu"), key=lambda profile: profile["time"])
+        windows = list({profile["id"]: profile for profile in profiles}.values())
+        for one, other in zip(windows, windows[1:]):
+            gap = other["time"] - one["time"] - one["duration"]
+            check(abs(gap) < 100e6, "%d ns between two windows of %r" % (gap, windows))
+
+
+def make_certificate(folder):
+    key, certificate = os.path.join(folder, "key"), os.path.join(folder, "certificate")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
+                    "-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True,
+                   stderr=subprocess.DEVNULL)
+    return key, certificate
+
+
+def test_own_authority():
+    """gRPC by TLS: a receiver whose certificate --push-ca names is trusted."""
+    with folder_of_log() as (folder, log), Target(default_interpreter(), "conv_backprop.py") as target:
+        key, certificate = make_certificate(folder)
+        with Receiver(log, answers="OK", more=["--grpc", "--key", key, "--certificate", certificate]) as receiver:
+            url = receiver.url.replace("http:", "https:")
+            said = record(target, "--push", url, "--push-protocol", "grpc", "--push-ca", certificate)
+            check_equal((said, len(read_log(log))), ("", 1), "what was said, and came")
+            said = record(target, "--push", url, "--push-protocol", "grpc")
+            check("certificate" in said and "--push-ca FILE" in said and len(read_log(log)) == 1, said)
+        said = record(target, "--push", url, "--push-ca", key, code=2)
+        check("no certificate is in it" in said, said)
+
+
 def test_certificate():
     """A certificate that nobody has signed: nothing is sent."""
     if not shutil.which("openssl"):
         raise Failure("no openssl, which python3's packages bring along")
     with folder_of_log() as (folder, _), Target(default_interpreter(), "conv_backprop.py") as target, \
             socket.create_server(("127.0.0.1", 0)) as listener:
-        key, certificate = os.path.join(folder, "key"), os.path.join(folder, "certificate")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
-                        "-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True,
-                       stderr=subprocess.DEVNULL)
+        key, certificate = make_certificate(folder)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         got = []

@@ -77,6 +77,23 @@ static void test_hostile_labels(void **state)
 	free(text);
 }
 
+static void test_services(void **state)
+{
+	const struct sampler_counters counters = {
+		.services = { { { "shop", "v3", "abc", "store", "shop-\"x" }, 2 },
+			      { { "web.service", "", "", "", "" }, 1 } },
+		.service_count = 2,
+	};
+	char *text = metrics_of(&counters, "pieprofd_service_processes");
+
+	(void)state;
+	assert_string_equal(text, "pieprofd_service_processes{service=\"shop\",version=\"v3\","
+				  "revision=\"abc\",namespace=\"store\",pod=\"shop-\\\"x\"} 2\n"
+				  "pieprofd_service_processes{service=\"web.service\",version=\"\","
+				  "revision=\"\",namespace=\"\",pod=\"\"} 1\n");
+	free(text);
+}
+
 static void test_suffix(void **state)
 {
 	const struct profile_container none = { "", "", "" }, named = { "podman", ID, "web" },
@@ -96,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_hostile_labels),
+		cmocka_unit_test(test_services),
 		cmocka_unit_test(test_suffix),
 	};
 

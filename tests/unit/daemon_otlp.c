@@ -83,15 +83,43 @@ static void test_service_of_container(void **state)
 	(void)state;
 	assert_string_equal(service_name_of(&profile, &process).text, "web");
 	assert_string_equal(service_name_of(&profile, NULL).text, "unknown_service:python");
+	snprintf(profile.facts.target.labels.service, sizeof(profile.facts.target.labels.service),
+		 "shop");
+	assert_string_equal(service_name_of(&profile, NULL).text, "shop");
+}
+
+static void test_labels(void **state)
+{
+	const struct otlp_options unnamed = { .node = "node-7", .id = "0123456789abcdef" };
+	struct profile profile = sample_profile();
+	struct protobuf request;
+	static const char *const wanted[] = {
+		"shop",       "service.version",    "v3",     "vcs.ref.head.revision",
+		"abc1234",    "k8s.namespace.name", "market", "k8s.pod.name",
+		"shop-5f7-x", "k8s.node.name",      "node-7",
+	};
+
+	(void)state;
+	profile.facts.target.labels =
+		(struct process_labels){ "shop", "v3", "abc1234", "market", "shop-5f7-x" };
+	assert_int_equal(otlp_encode(&profile, &unnamed, &request), 0);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		assert_int_equal(count_of(&request, wanted[i], strlen(wanted[i])),
+				 strcmp(wanted[i], "shop") ? 1 : 2);
+	protobuf_deinit(&request);
+	/* What is not known is left out. */
+	profile.facts.target.labels = (struct process_labels){ .service = "" };
+	assert_int_equal(otlp_encode(&profile, &options, &request), 0);
+	assert_int_equal(count_of(&request, "k8s.", 4), 0);
+	protobuf_deinit(&request);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_thing_once),
-		cmocka_unit_test(test_no_samples),
-		cmocka_unit_test(test_service_names),
-		cmocka_unit_test(test_service_of_container),
+		cmocka_unit_test(test_each_thing_once), cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_service_names),   cmocka_unit_test(test_service_of_container),
+		cmocka_unit_test(test_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* What pushing is made of, but for the network: the spool, waits, answers, addresses, headers. */
 #include "common/clock.h"
 #include "daemon/push/backoff.h"
+#include "daemon/push/grpc_answer.h"
+#include "daemon/push/keeper.h"
 #include "daemon/push/push.h"
 #include "daemon/push/receiver_answer.h"
 #include "daemon/push/spool.h"
@@ -44,7 +46,7 @@ static void open_spool(struct spool *spool)
 {
 	struct error error;
 
-	assert_int_equal(spool_open(spool, folder, &error), 0);
+	assert_int_equal(spool_open(spool, folder, ".otlp", &error), 0);
 }
 
 /* The oldest one is that text, and is then done with. */
@@ -56,7 +58,7 @@ static void assert_taken(struct spool *spool, const char *text)
 
 	assert_int_equal(spool_read_first(spool, &bytes, &size, &entry), 0);
 	assert_int_equal(size, strlen(text));
-	assert_memory_equal(bytes, text, size);
+	assert_memory_equal((char *)bytes + SPOOL_HEADER_BYTES, text, size);
 	free(bytes);
 	spool_remove(spool, &entry);
 }
@@ -77,19 +79,19 @@ static void test_spool_order(void **state)
 
 	(void)state;
 	open_spool(&spool);
-	assert_int_equal(spool_add(&spool, "one", 3), 0);
-	assert_int_equal(spool_add(&spool, "two", 3), 0);
+	assert_int_equal(spool_add(&spool, 1, "one", 3), 0);
+	assert_int_equal(spool_add(&spool, 2, "two", 3), 0);
 	assert_taken(&spool, "one");
-	assert_int_equal(spool_add(&spool, "three", 5), 0);
+	assert_int_equal(spool_add(&spool, 3, "three", 5), 0);
 	assert_taken(&spool, "two");
 	spool_close(&spool);
 	/* The next process finds what is left, and adds behind it. */
 	open_spool(&spool);
-	assert_int_equal(spool_add(&spool, "four", 4), 0);
+	assert_int_equal(spool_add(&spool, 4, "four", 4), 0);
 	assert_taken(&spool, "three");
 	assert_taken(&spool, "four");
 	assert_empty(&spool);
-	assert_int_equal(spool.dropped, 0);
+	assert_int_equal(spool.gave_way + spool.damaged, 0);
 	spool_close(&spool);
 }
 
@@ -103,12 +105,12 @@ static void test_spool_is_bounded(void **state)
 	for (int i = 0; i < 5; i++) {
 		const char text[] = { 'n', 'o', (char)('0' + i) };
 
-		assert_int_equal(spool_add(&spool, text, sizeof(text)), 0);
+		assert_int_equal(spool_add(&spool, 100 + (uint64_t)i, text, sizeof(text)), 0);
 	}
-	assert_int_equal(spool.dropped, 2);
-	assert_int_equal(spool_add(&spool, "", 0), -EMSGSIZE);
+	assert_int_equal(spool.gave_way, 2);
+	assert_int_equal(spool_add(&spool, 5, "", 0), -EMSGSIZE);
 	spool.bytes_max = 3;
-	assert_int_equal(spool_add(&spool, "xyz", 3), -EMSGSIZE);
+	assert_int_equal(spool_add(&spool, 6, "xyz", 3), -EMSGSIZE);
 	assert_taken(&spool, "no2");
 	assert_taken(&spool, "no3");
 	assert_taken(&spool, "no4");
@@ -142,9 +144,9 @@ static void test_spool_of_strange_files(void **state)
 	spool_close(&spool);
 	open_spool(&spool);
 	assert_int_equal(spool.count, 2);
-	assert_int_equal(spool_add(&spool, "good", 4), 0);
+	assert_int_equal(spool_add(&spool, 7, "good", 4), 0);
 	assert_taken(&spool, "good");
-	assert_int_equal(spool.dropped, 2);
+	assert_int_equal(spool.damaged, 2);
 	assert_empty(&spool);
 	assert_int_equal(faccessat(spool.folder, "1.otlp", F_OK, 0), 0);
 	spool_close(&spool);
@@ -157,14 +159,14 @@ static void test_spool_refusals(void **state)
 
 	(void)state;
 	open_spool(&spool);
-	assert_int_equal(spool_open(&second, folder, &error), -1);
+	assert_int_equal(spool_open(&second, folder, ".otlp", &error), -1);
 	assert_non_null(strstr(error.cause, "another pieprofd"));
 	spool_close(&spool);
 	assert_int_equal(chmod(folder, 0770), 0);
-	assert_int_equal(spool_open(&second, folder, &error), -1);
+	assert_int_equal(spool_open(&second, folder, ".otlp", &error), -1);
 	assert_non_null(strstr(error.cause, "others may write there"));
 	assert_int_equal(error.exit_code, EXIT_USAGE);
-	assert_int_equal(spool_open(&second, "/proc/nowhere/at/all", &error), -1);
+	assert_int_equal(spool_open(&second, "/proc/nowhere/at/all", ".otlp", &error), -1);
 }
 
 static void test_spool_of_its_own(void **state)
@@ -175,7 +177,7 @@ static void test_spool_of_its_own(void **state)
 	char *path;
 
 	(void)state;
-	assert_int_equal(spool_open(&spool, NULL, &error), 0);
+	assert_int_equal(spool_open(&spool, NULL, ".otlp", &error), 0);
 	path = strdup(spool.path);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0700);
@@ -235,12 +237,113 @@ static void test_answers(void **state)
 	protobuf_deinit(&answer);
 }
 
-static void assert_url(const char *text, const char *wanted)
+static struct grpc_trailers trailers_of(const char *const *lines, size_t count)
+{
+	struct grpc_trailers trailers = GRPC_TRAILERS_NONE;
+
+	for (size_t i = 0; i < count; i++)
+		grpc_trailers_take(&trailers, lines[i], strlen(lines[i]));
+	return trailers;
+}
+
+static struct grpc_trailers trailers_of_line(const char *line)
+{
+	return trailers_of(&line, 1);
+}
+
+static void test_grpc_frames(void **state)
+{
+	const unsigned char wanted[GRPC_FRAME_BYTES] = { 1, 0, 1, 2, 3 };
+	unsigned char frame[GRPC_FRAME_BYTES];
+	const void *message;
+
+	(void)state;
+	grpc_frame_put(frame, 0x10203);
+	assert_memory_equal(frame, wanted, sizeof(frame));
+	assert_int_equal(grpc_frame_message("\0\0\0\0\2ab", 7, &message), 2);
+	assert_memory_equal(message, "ab", 2);
+	/* Cut off, compressed, longer than it is. */
+	assert_int_equal(grpc_frame_message("\0\0\0\0", 4, &message), 0);
+	assert_int_equal(grpc_frame_message("\1\0\0\0\2ab", 7, &message), 0);
+	assert_int_equal(grpc_frame_message("\0\0\0\0\3ab", 7, &message), 0);
+	assert_int_equal(grpc_frame_message("\0\377\377\377\377ab", 7, &message), 0);
+}
+
+static void test_grpc_trailers(void **state)
+{
+	static const char *const lines[] = { "content-type: application/grpc\r\n", "\r\n",
+					     "GRPC-Status:14 \r\n",
+					     "grpc-message: 50%25 \x1b%0a%zz%2\r\n" };
+	static const char *const strange[] = { "grpc-status: \r\n", "grpc-status: 12345",
+					       "grpc-status: -1",   "grpc-status: 1x",
+					       "grpc-statu: 0",     "grpc-status" };
+	struct grpc_trailers trailers = trailers_of(lines, 4);
+
+	(void)state;
+	assert_int_equal(trailers.status, 14);
+	assert_string_equal(trailers.message, "50% ??%zz%2");
+	assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_BUSY);
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+		trailers = trailers_of_line(strange[i]);
+		assert_int_equal(trailers.status, GRPC_NO_STATUS);
+		assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_BUSY);
+		assert_int_equal(grpc_verdict(&trailers, 404), RECEIVER_REFUSED);
+		assert_int_equal(grpc_verdict(&trailers, 503), RECEIVER_BUSY);
+	}
+	assert_string_equal(grpc_status_name(14), "UNAVAILABLE");
+	assert_string_equal(grpc_status_name(17), "of no known name");
+	assert_string_equal(grpc_status_name(-1), "of no known name");
+}
+
+/* Made with the packages of gRPC: a status of RESOURCE_EXHAUSTED with a delay of a second. */
+#define DETAILS "CAgaMAoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLlJldHJ5SW5mbxIECgIIAQ"
+
+static void test_grpc_delays(void **state)
+{
+	static const char *const lines[] = { "grpc-status: 8\r\n",
+					     "grpc-status-details-bin: " DETAILS "\r\n" };
+	struct grpc_trailers trailers = trailers_of(lines, 2);
+	char line[sizeof("grpc-status-details-bin: " DETAILS "==")];
+
+	(void)state;
+	assert_true(trailers.retry_asked);
+	assert_int_equal(trailers.retry_ns, NS_PER_SECOND);
+	assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_BUSY);
+	trailers = trailers_of(lines, 1);
+	assert_false(trailers.retry_asked);
+	assert_int_equal(grpc_verdict(&trailers, 200), RECEIVER_REFUSED);
+	assert_int_equal(trailers_of_line("grpc-status-details-bin: " DETAILS "==").retry_ns,
+			 NS_PER_SECOND);
+	/* Cut anywhere, there is no delay. */
+	for (size_t i = 0; i < strlen(DETAILS) - 1; i++) {
+		snprintf(line, sizeof(line), "grpc-status-details-bin: %.*s", (int)i, DETAILS);
+		assert_int_equal(trailers_of_line(line).retry_ns, 0);
+	}
+}
+
+static void test_pauses_of_keeper(void **state)
+{
+	uint64_t pause_ns = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t next_ns = keeper_pause_ns(pause_ns, 0);
+
+		assert_true(next_ns >= pause_ns && next_ns <= 60 * NS_PER_SECOND);
+		pause_ns = next_ns;
+	}
+	assert_int_equal(pause_ns, 60 * NS_PER_SECOND);
+	assert_int_equal(keeper_pause_ns(pause_ns, 3600 * NS_PER_SECOND), NS_PER_SECOND / 2);
+}
+
+#define GRPC_PATH "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+
+static void assert_url(const char *text, enum push_protocol protocol, const char *wanted)
 {
 	struct push_url url;
 	struct error error;
 
-	assert_int_equal(push_url_parse(text, &url, &error), 0);
+	assert_int_equal(push_url_parse(text, protocol, &url, &error), 0);
 	assert_string_equal(url.text, wanted);
 }
 
@@ -260,11 +363,18 @@ static void test_urls(void **state)
 	struct error error;
 
 	(void)state;
-	assert_url("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1development/profiles");
-	assert_url("https://a.example/", "https://a.example/v1development/profiles");
-	assert_url("https://a.example/otlp/x?tenant=1#y", "https://a.example/otlp/x?tenant=1");
+	assert_url("http://127.0.0.1:4318", PUSH_OTLP,
+		   "http://127.0.0.1:4318/v1development/profiles");
+	assert_url("https://a.example/", PUSH_OTLP, "https://a.example/v1development/profiles");
+	assert_url("https://a.example/otlp/x?tenant=1#y", PUSH_OTLP,
+		   "https://a.example/otlp/x?tenant=1");
+	assert_url("http://a:4317", PUSH_OTLP_GRPC, "http://a:4317" GRPC_PATH);
+	assert_url("http://a:4317" GRPC_PATH, PUSH_OTLP_GRPC, "http://a:4317" GRPC_PATH);
+	assert_int_equal(push_url_parse("http://a:4317/x", PUSH_OTLP_GRPC, &url, &error), -1);
+	assert_url("http://a:4040", PUSH_PYROSCOPE, "http://a:4040/ingest");
+	assert_url("https://a/pyroscope/ingest", PUSH_PYROSCOPE, "https://a/pyroscope/ingest");
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		assert_int_equal(push_url_parse(wrong[i], &url, &error), -1);
+		assert_int_equal(push_url_parse(wrong[i], PUSH_OTLP, &url, &error), -1);
 		assert_int_equal(error.exit_code, EXIT_USAGE);
 		assert_null(strstr(error.cause, "word"));
 	}
@@ -294,6 +404,10 @@ int main(void)
 		cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_grpc_frames),
+		cmocka_unit_test(test_grpc_trailers),
+		cmocka_unit_test(test_grpc_delays),
+		cmocka_unit_test(test_pauses_of_keeper),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_headers),
 	};

@@ -261,6 +261,7 @@ static void put_attributes(struct otlp *otlp, struct protobuf *resource, pid_t p
 	const struct profile_process *process = process_of(otlp->profile, pid);
 	const struct profile_container *container =
 		process ? &process->container : &target->container;
+	const struct process_labels *labels = process ? &process->labels : &target->labels;
 	struct service_name name = service_name_of(otlp->profile, process);
 	char version[40];
 
@@ -269,10 +270,16 @@ static void put_attributes(struct otlp *otlp, struct protobuf *resource, pid_t p
 	if (pid)
 		put_attribute(otlp, resource, "process.pid", NULL, (uint64_t)pid);
 	put_attribute(otlp, resource, "host.name", target->host, 0);
+	put_attribute(otlp, resource, "k8s.node.name",
+		      otlp->options->node ? otlp->options->node : "", 0);
 	if (process || !otlp->profile->process_count) {
 		put_attribute(otlp, resource, "container.id", container->id, 0);
 		put_attribute(otlp, resource, "container.name", container->name, 0);
 		put_attribute(otlp, resource, "container.runtime.name", container->runtime, 0);
+		put_attribute(otlp, resource, "service.version", labels->version, 0);
+		put_attribute(otlp, resource, "vcs.ref.head.revision", labels->revision, 0);
+		put_attribute(otlp, resource, "k8s.namespace.name", labels->namespace, 0);
+		put_attribute(otlp, resource, "k8s.pod.name", labels->pod, 0);
 	}
 	put_attribute(otlp, resource, "process.runtime.name", "cpython", 0);
 	snprintf(version, sizeof(version), "%d.%d.%d", target->python.major, target->python.minor,
@@ -443,7 +450,8 @@ int otlp_encode(const struct profile *profile, const struct otlp_options *option
 
 	*ret_request = (struct protobuf){ 0 };
 	pprof_table_init(&otlp.table);
-	otlp.error = stack_samples_put(profile, PPROF_ALL, &otlp.table, otlp_put_sample, &otlp);
+	otlp.error =
+		stack_samples_put(profile, PPROF_ALL, NULL, &otlp.table, otlp_put_sample, &otlp);
 	if (!otlp.resource_count)
 		fail(&otlp, -ENODATA);
 	for (size_t i = 0; i < otlp.resource_count && !otlp.error; i++)

@@ -20,6 +20,7 @@
 
 struct otlp_options {
 	const char *service; /* service.name; NULL: as service_name.h has it */
+	const char *node;    /* k8s.node.name; NULL: not known */
 	/* By which receivers tell the same request from another one; its profiles' ids begin with
 	 * the first 12 bytes. */
 	unsigned char id[OTLP_ID_BYTES];

@@ -9,11 +9,14 @@
 #include "daemon/report/format/writer.h"
 #include "daemon/report/model/container_text.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct pprof {
 	const struct profile *profile;
 	enum pprof_view view;
+	const struct pprof_part *part; /* NULL: all */
+	size_t samples;
 	struct pprof_file out;
 };
 
@@ -36,8 +39,11 @@ static int put_sample(void *context, const struct stack_sample *sample)
 		if (sample_view_has(pprof->profile, pprof->view, (enum sample_value)i))
 			values[count++] = pprof_file_bounded(sample->values[i]);
 	pprof_file_begin_sample(&pprof->out, sample->stack, sample->depth, values, count);
+	pprof->samples++;
 	for (size_t i = 0; i < sample->label_count; i++)
-		pprof_file_label(&pprof->out, sample->labels[i].key, sample->labels[i].text);
+		if (!pprof->part || pprof->part->has_label(sample->labels[i].key))
+			pprof_file_label(&pprof->out, sample->labels[i].key,
+					 sample->labels[i].text);
 	pprof_file_put(&pprof->out, PROFILE_SAMPLE);
 	return pprof->out.error;
 }
@@ -74,7 +80,7 @@ static void add_comment(struct pprof *pprof, uint64_t *comments, size_t *count, 
 	comments[(*count)++] = pprof_file_string(&pprof->out, text);
 }
 
-#define COMMENTS_MAX (LOSS_COUNT + 5)
+#define COMMENTS_MAX (LOSS_COUNT + 6)
 
 static void put_comments(struct pprof *pprof)
 {
@@ -89,6 +95,10 @@ static void put_comments(struct pprof *pprof)
 		 facts->target.python.micro, (int)sizeof(facts->target.comm), facts->target.comm,
 		 (int)facts->target.pid);
 	add_comment(pprof, comments, &count, text);
+	if (facts->target.host[0]) {
+		snprintf(text, sizeof(text), "host %s", facts->target.host);
+		add_comment(pprof, comments, &count, text);
+	}
 	if (facts->target.container.id[0]) {
 		struct container_text container = container_words(&facts->target.container);
 		char words[sizeof(container) + 16];
@@ -148,21 +158,30 @@ static void pprof_put_facts(struct pprof *pprof)
 	put_comments(pprof);
 }
 
-int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *file)
+int pprof_write_part(const struct profile *profile, enum pprof_view view,
+		     const struct pprof_part *part, FILE *file)
 {
-	struct pprof pprof = { .profile = profile, .view = view };
+	struct pprof pprof = { .profile = profile, .view = view, .part = part };
 	int result = pprof_file_init(&pprof.out, file);
 
 	if (result < 0)
 		return result;
 	choose_main_mapping(&pprof);
 	pprof_put_facts(&pprof);
-	result = stack_samples_put(profile, view, &pprof.out.table, put_sample, &pprof);
+	result = stack_samples_put(profile, view, part ? &part->of : NULL, &pprof.out.table,
+				   put_sample, &pprof);
+	if (!result && part && !pprof.samples)
+		result = -ENODATA;
 	if (result < 0)
 		pprof_file_fail(&pprof.out, result);
 	result = pprof_file_finish(&pprof.out);
 	pprof_file_deinit(&pprof.out);
 	return result;
+}
+
+int pprof_write_view(const struct profile *profile, enum pprof_view view, FILE *file)
+{
+	return pprof_write_part(profile, view, NULL, file);
 }
 
 static int pprof_write(const struct profile *profile, const struct writer_options *options,

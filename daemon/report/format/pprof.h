@@ -15,4 +15,15 @@
 __attribute__((warn_unused_result)) int pprof_write_view(const struct profile *profile,
 							 enum pprof_view view, FILE *file);
 
+/* The samples of some processes, with some of their labels. */
+struct pprof_part {
+	struct stack_part of;
+	bool (*has_label)(const char *key);
+};
+
+/* part: NULL: all. As above, or -ENODATA: the part has no samples. */
+__attribute__((warn_unused_result)) int pprof_write_part(const struct profile *profile,
+							 enum pprof_view view,
+							 const struct pprof_part *part, FILE *file);
+
 #endif

@@ -25,10 +25,11 @@ const struct sample_value_type sample_value_types[SAMPLE_VALUE_COUNT] = {
 struct walk {
 	const struct profile *profile;
 	enum pprof_view view;
+	const struct stack_part *part; /* NULL: all */
 	struct pprof_table *table;
 	stack_sample_put *put;
 	void *context;
-	uint32_t *location_of_frame; /* ids, of the tree's frames */
+	uint32_t *location_of_frame; /* ids, of the tree's frames; 0: not used so far */
 	uint64_t *stack;             /* scratch: location ids */
 	size_t stack_capacity;
 	int error; /* the first; nothing is put after it */
@@ -114,7 +115,11 @@ static size_t take_stack(struct walk *walk, const struct profile_node *node)
 	if (!reserve_stack(walk, (size_t)node->depth + 1))
 		return 0;
 	for (;;) {
-		walk->stack[depth++] = walk->location_of_frame[node->frame];
+		uint32_t *location = &walk->location_of_frame[node->frame];
+
+		if (!*location)
+			*location = pprof_table_location(walk->table, &tree->frames[node->frame]);
+		walk->stack[depth++] = *location;
 		if (node->parent == PROFILE_NODE_NONE)
 			return depth;
 		node = &tree->nodes[node->parent];
@@ -127,13 +132,27 @@ struct owner {
 	struct container_text container;
 };
 
+static void add_labels(struct stack_sample *sample, const struct process_labels *labels)
+{
+	const struct sample_label known[] = {
+		{ "service", labels->service },   { "version", labels->version },
+		{ "revision", labels->revision }, { "namespace", labels->namespace },
+		{ "pod", labels->pod },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].text[0])
+			add_label(sample, known[i].key, known[i].text);
+}
+
 static void add_owner(const struct walk *walk, struct stack_sample *sample, uint32_t thread,
 		      struct owner *owner)
 {
 	const struct profile *profile = walk->profile;
 	pid_t pid = stack_thread_pid(profile, thread);
+	struct stack_owner of = stack_thread_owner(profile, thread);
 
-	owner->container = container_words(stack_thread_container(profile, thread));
+	owner->container = container_words(of.container);
 	sample->pid = pid;
 	if (thread != STACK_THREAD_NONE) {
 		pid_t tid = profile->facts.threads[thread].tid;
@@ -148,6 +167,8 @@ static void add_owner(const struct walk *walk, struct stack_sample *sample, uint
 		add_label(sample, "pid", owner->pid);
 	if (pid && owner->container.text[0])
 		add_label(sample, "container", owner->container.text);
+	if (pid)
+		add_labels(sample, of.labels);
 }
 
 /* So that pprof -tagroot task, or -tagfocus task=NAME, tells tasks apart. */
@@ -160,13 +181,21 @@ static void add_task(const struct walk *walk, struct stack_sample *sample,
 		add_label(sample, "task", task);
 }
 
+static bool takes(const struct walk *walk, pid_t pid)
+{
+	return !walk->part || walk->part->takes(walk->part->context, pid);
+}
+
 /* Of a thread in a node. */
 static void put_owned(struct walk *walk, struct stack_sample *sample,
 		      const struct profile_node *node, uint32_t thread)
 {
-	size_t depth = take_stack(walk, node);
 	struct owner owner;
+	size_t depth;
 
+	if (!takes(walk, stack_thread_pid(walk->profile, thread)))
+		return;
+	depth = take_stack(walk, node);
 	if (!depth)
 		return;
 	add_task(walk, sample, node);
@@ -261,6 +290,8 @@ static void put_pair(struct walk *walk, const struct profile_pair *pair)
 	};
 	size_t shared = shared_frames(pair), depth = 0;
 
+	if (!takes(walk, sample.pid))
+		return;
 	if (!reserve_stack(walk, pair->first_count + pair->second_count + 1))
 		return;
 	for (size_t i = pair->second_count; i-- > shared;)
@@ -295,9 +326,6 @@ static void put_samples(struct walk *walk)
 		walk_fail(walk, -ENOMEM);
 		return;
 	}
-	for (size_t i = 0; i < profile->tree.frame_count && walk->view != PPROF_REDUNDANCY; i++)
-		walk->location_of_frame[i] =
-			pprof_table_location(walk->table, &profile->tree.frames[i]);
 	if (walk->view != PPROF_REDUNDANCY)
 		put_stacks(walk);
 	for (size_t i = 0; i < profile->pair_count && !walk->error; i++)
@@ -306,11 +334,13 @@ static void put_samples(struct walk *walk)
 }
 
 int stack_samples_put(const struct profile *profile, enum pprof_view view,
-		      struct pprof_table *table, stack_sample_put *put, void *context)
+		      const struct stack_part *part, struct pprof_table *table,
+		      stack_sample_put *put, void *context)
 {
 	struct walk walk = {
 		.profile = profile,
 		.view = view,
+		.part = part,
 		.table = table,
 		.put = put,
 		.context = context,

@@ -5,9 +5,10 @@
  *
  * A sample for each thread and node of the tree with time of its own, and where
  * sleeping threads were looked at one for each thing it waited for; their labels
- * say whose. For each pair, where there are any, a sample that reads, from the root inwards: the
- * path of the earlier access, a frame "[read again by]" or "[written again by]", and the later
- * access from where its path leaves the earlier one, at least from its innermost Python frame.
+ * say whose: thread, tid, pid, container, and what is known of process_labels.h. For each pair,
+ * where there are any, a sample that reads, from the root inwards: the path of the earlier access,
+ * a frame "[read again by]" or "[written again by]", and the later access from where its path
+ * leaves the earlier one, at least from its innermost Python frame.
  */
 #ifndef PIEPROFD_DAEMON_REPORT_FORMAT_STACK_SAMPLE_H
 #define PIEPROFD_DAEMON_REPORT_FORMAT_STACK_SAMPLE_H
@@ -44,7 +45,7 @@ extern const struct sample_value_type sample_value_types[SAMPLE_VALUE_COUNT];
 /* Whether the view has such values of this profile. */
 bool sample_view_has(const struct profile *profile, enum pprof_view view, enum sample_value value);
 
-#define STACK_SAMPLE_LABELS_MAX 6
+#define STACK_SAMPLE_LABELS_MAX 12
 
 struct stack_sample {
 	const uint64_t *stack; /* ids of locations, the leaf first */
@@ -57,12 +58,20 @@ struct stack_sample {
 	size_t label_count;
 };
 
+/* Which processes' samples: those that takes() wants of the pids of stack_sample. */
+struct stack_part {
+	bool (*takes)(const void *context, pid_t pid);
+	const void *context;
+};
+
 /* Takes the sample while it is called. 0, or a negative errno: no more are wanted. */
 typedef int stack_sample_put(void *context, const struct stack_sample *sample);
 
-/* Locations are added to the table. 0, -ENOMEM or what put said. */
+/* Locations of these samples are added to the table. part: NULL: all. 0, -ENOMEM or what put
+ * said. */
 __attribute__((warn_unused_result)) int stack_samples_put(const struct profile *profile,
 							  enum pprof_view view,
+							  const struct stack_part *part,
 							  struct pprof_table *table,
 							  stack_sample_put *put, void *context);
 

@@ -85,7 +85,11 @@ struct service_name service_name_of(const struct profile *profile,
 {
 	const struct profile_container *container =
 		process ? &process->container : &profile->facts.target.container;
+	const struct process_labels *labels =
+		process ? &process->labels : &profile->facts.target.labels;
 
+	if (labels->service[0])
+		return name_of((struct word){ labels->service, strlen(labels->service) });
 	if (container->name[0])
 		return name_of((struct word){ container->name, strlen(container->name) });
 	return process ? service_name_of_command(process->command ? process->command : "")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process is called among services, where nobody has said so. */
+/* What a process is called among services. */
 #ifndef PIEPROFD_DAEMON_REPORT_MODEL_SERVICE_NAME_H
 #define PIEPROFD_DAEMON_REPORT_MODEL_SERVICE_NAME_H
 
@@ -14,7 +14,8 @@ struct service_name {
  * OpenTelemetry has for it, "unknown_service:python". */
 struct service_name service_name_of_command(const char *command);
 
-/* Of a container's name, or else of the command. process: NULL: the profile's one. */
+/* Of its label (process_labels.h), or else of a container's name, or else of the command. process:
+ * NULL: the profile's one. */
 struct service_name service_name_of(const struct profile *profile,
 				    const struct profile_process *process);
 

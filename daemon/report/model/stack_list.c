@@ -180,13 +180,14 @@ pid_t stack_thread_pid(const struct profile *profile, uint32_t thread)
 	return pid || profile->process_count ? pid : profile->facts.target.pid;
 }
 
-const struct profile_container *stack_thread_container(const struct profile *profile,
-						       uint32_t thread)
+struct stack_owner stack_thread_owner(const struct profile *profile, uint32_t thread)
 {
+	const struct profile_target *target = &profile->facts.target;
 	pid_t pid = stack_thread_pid(profile, thread);
 
 	for (size_t i = 0; i < profile->process_count; i++)
 		if (pid && profile->processes[i].pid == pid)
-			return &profile->processes[i].container;
-	return &profile->facts.target.container;
+			return (struct stack_owner){ &profile->processes[i].container,
+						     &profile->processes[i].labels };
+	return (struct stack_owner){ &target->container, &target->labels };
 }

@@ -45,7 +45,13 @@ void moment_list_deinit(struct moment_list *list);
 
 /* Of a stack's thread: whose process it is of. */
 pid_t stack_thread_pid(const struct profile *profile, uint32_t thread);
-const struct profile_container *stack_thread_container(const struct profile *profile,
-						       uint32_t thread);
+
+/* What that process runs in, and what it is called; both are the profile's. */
+struct stack_owner {
+	const struct profile_container *container;
+	const struct process_labels *labels;
+};
+
+struct stack_owner stack_thread_owner(const struct profile *profile, uint32_t thread);
 
 #endif
