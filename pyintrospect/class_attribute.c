@@ -14,8 +14,6 @@
  * head is object_head_extra() further on.
  */
 enum {
-	TUPLE_SIZE = 16,
-	TUPLE_ITEMS = 24,
 	TYPE_GETATTRO = 144,
 	TYPE_FLAGS = 168,
 	TYPE_DICT = 264,
@@ -69,6 +67,7 @@ static int check_lookup(const struct python_runtime *runtime, remote_addr type, 
 int class_attributes_read(const struct python_runtime *runtime, remote_addr type,
 			  struct class_attributes *ret)
 {
+	const struct python_offsets *offsets = &runtime->layout.offsets;
 	remote_addr mro, classes[CLASS_BASES_MAX];
 	uint64_t count = 0;
 	int error = read_word(runtime, type, TYPE_MRO, &mro);
@@ -77,12 +76,13 @@ int class_attributes_read(const struct python_runtime *runtime, remote_addr type
 	if (!error && !python_object_is(runtime, mro, "tuple"))
 		error = -EBADMSG;
 	if (!error)
-		error = read_word(runtime, mro, TUPLE_SIZE, &count);
+		error = memory_read_u64(runtime->reader, mro + (uint64_t)offsets->variable_size,
+					&count);
 	if (!error && (!count || count > CLASS_BASES_MAX))
 		error = -EBADMSG;
 	if (!error)
-		error = memory_read(runtime->reader, mro + TUPLE_ITEMS + object_head_extra(runtime),
-				    classes, count * sizeof(*classes));
+		error = memory_read(runtime->reader, mro + (uint64_t)offsets->tuple_items, classes,
+				    count * sizeof(*classes));
 	if (!error)
 		error = check_lookup(runtime, type, classes[count - 1]);
 	for (uint64_t i = 0; !error && i < count; i++)

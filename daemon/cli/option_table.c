@@ -64,9 +64,9 @@ const struct option_command option_commands[] = {
 	  "[options]\n"
 	  "trace [options] -- mpirun -n 4 python3 PROGRAM\n",
 	  "Records every MPI call of the ranks of a job, and says how well they work\n"
-	  "together, who holds up whom, and which messages came late; of any Python process,\n"
-	  "functions that are named, garbage collection, and waits for the GIL. Breakpoints\n"
-	  "(uprobes) are in their libraries meanwhile.\n" },
+	  "together, who holds up whom, and which messages came late; of any Python\n"
+	  "process, functions that are named, garbage collection, and waits for the GIL.\n"
+	  "Breakpoints (uprobes) are in their libraries meanwhile.\n" },
 	{ "list", OPTIONS_LIST, "list [--json]\n", "Lists the Python processes.\n" },
 	{ "doctor", OPTIONS_DOCTOR, "doctor [PID] [--json]\n",
 	  "Says what works here, or with one process, and how to get what does not.\n" },
