@@ -238,4 +238,5 @@ def test_memory():
         check("by fresh memory" in screen and not re.search("SAVE%", screen), screen)
         terminal.wait_for(r"[1-9][\d.]* [KM]B .*heap_growth.py:\d+")
         terminal.type("q")
-        terminal.wait_for(r"left with 0")
+        # 6: where time is sampled by stops, it ran too little for one.
+        terminal.wait_for(r"left with [06]\b")
