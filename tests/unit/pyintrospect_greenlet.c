@@ -142,11 +142,15 @@ static void subject_end(void)
 	live_target_end(&subject.target);
 }
 
+#define SETTLE_US 10000
+
 static struct greenlet_list read_all(const char *word)
 {
 	struct greenlet_list list;
 
 	ask(word);
+	/* It has answered, and goes on to wait for the next word. */
+	usleep(SETTLE_US);
 	assert_int_equal(greenlet_list_read(subject.runtime, &subject.threads, &list), 0);
 	return list;
 }
