@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What profiling really costs a program, by engine and mode: switched on and off within one run (switched.py).
 
-    tests/bench/true_cost.py [--rounds N] [--seconds S] [--programs WORD,WORD] [--settings WORD,WORD]
+    tests/bench/true_cost.py [--rounds N] [--seconds S] [--programs WORD,WORD] [--settings NAME,NAME] [--keep FILE]
 
 Beside the slowdown of the program's own passes stands what the daemon says that it costs: the limit holds when both are
 under it. Wall time is worth looking at on a quiet machine alone; medians with their 95% intervals, by drawing rounds anew.
+Settings take turns in one process. --keep adds the windows to a file, and the table is of all that it has: for a machine
+that is quiet now and then. Of what a setting finds, accesses followed for each second of the program's CPU time are shown.
 """
 import argparse
 import http.server
 import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -22,11 +25,13 @@ import time
 import switched
 from harness import PIEPROFD, TARGETS, default_interpreter
 
+# The last takes so many samples that the cost of each shows; hundredths of a per cent do not.
 SETTINGS = {
-    "time, kernel": ("--mode", "time", "--engine", "kernel"),
-    "time, ptrace": ("--mode", "time", "--engine", "ptrace"),
-    "all, kernel beside": (),
-    "all, ptrace alone": ("--engine", "ptrace"),
+    "default": (),
+    "default ptrace": ("--engine", "ptrace"),
+    "time": ("--mode", "time", "--engine", "kernel"),
+    "time ptrace": ("--mode", "time", "--engine", "ptrace"),
+    "time 2 kHz": ("--mode", "time", "--engine", "kernel", "--rate", "2000", "--max-overhead", "50"),
 }
 
 
@@ -66,6 +71,13 @@ def scalars():
             total += i * 0.5 - total / 3
         return total
     return work
+
+
+def scalars_150_threads():
+    """All but one wait."""
+    for _ in range(149):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    return scalars()
 
 
 def calls():
@@ -138,45 +150,90 @@ def web_server():
 
 
 PROGRAMS = {make.__name__: make for make in (element_by_element, ufuncs, products, scalars, calls, texts, system_calls,
-                                             web_server)}
+                                             web_server, scalars_150_threads)}
 
 
 def said(path):
-    """The overhead that the daemon gives in its own report."""
+    """What the daemon says in its own report: its overhead, the accesses that it has followed, CPU seconds profiled."""
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)["overhead"]
+            report = json.load(file)
     except (OSError, ValueError):
-        return float("nan")
+        return None
+    return [report["overhead"], report["loads"]["sampled"] + report["stores"]["sampled"], report["cpu_ns"] / 1e9]
 
 
 def measure(interpreter, program, settings, arguments, folder):
-    windows, overheads = {name: [] for name in settings}, {name: [] for name in settings}
+    """A list for each window with profiling: its program, setting, the three windows, and what the daemon said."""
+    rounds = []
     command = [interpreter.path, os.path.abspath(__file__), "--worker", program]
     with switched.Worker(command, interpreter.environment) as worker:
         worker.wait_for_passes()
         before = worker.window(arguments.seconds)
         for _ in range(arguments.rounds):
-            for name, words in settings.items():
+            for name in settings:
                 path = os.path.join(folder, "report.json")
                 profiled = switched.profiled_window(
-                    worker, [PIEPROFD, "--pid", str(worker.process.pid), "-d", "0", "-q", "-o", path, *words],
-                    arguments.seconds)
-                overheads[name].append(said(path))
-                time.sleep(0.2)
+                    worker, [PIEPROFD, "--pid", str(worker.process.pid), "-d", "0", "-q", "-o", path, *SETTINGS[name]],
+                    arguments.seconds, settle=arguments.settle)
+                time.sleep(0.1)
                 after = worker.window(arguments.seconds)
-                windows[name].append((before, profiled, after))
+                # Another process had all of the processor: no pass ended.
+                if before and after:
+                    rounds.append([program, name, [before, profiled, after], said(path)])
                 before = after
-    for name in settings:
-        cells = []
-        for attribute in ("cpu", "wall"):
-            values = switched.ratios(windows[name], attribute)
-            low, high = switched.interval(values)
-            cells.append("%+.2f%% (%+.2f to %+.2f)" % tuple(100 * value - 100 for value in (statistics.median(values), low,
-                                                                                            high)))
-        used = statistics.median(profiled.profiler_cpu for _, profiled, _ in windows[name])
-        print("| %s | %s | %s | %s | %.2f%% | %.1f%% |" % (program, name, cells[0], cells[1],
-                                                           100 * statistics.median(overheads[name]), 100 * used), flush=True)
+                if os.path.exists(path):
+                    os.unlink(path)
+    return rounds
+
+
+def slowdown(windows, attribute):
+    values = switched.ratios(windows, attribute)
+    return tuple(100 * value - 100 for value in (statistics.median(values), *switched.interval(values)))
+
+
+def show(program, name, rounds):
+    windows = [tuple(switched.Window(*window) for window in entry[2]) for entry in rounds]
+    reports = [entry[3] for entry in rounds if entry[3]]
+    cells = [program, name, str(len(rounds))]
+    cells += ["%+.1f%% (%+.1f to %+.1f)" % slowdown(windows, attribute) for attribute in ("wall", "cpu")]
+    cells.append("%.2f%%" % (100 * statistics.median(report[0] for report in reports)) if reports else "?")
+    cells.append("%.1f%%" % (100 * statistics.median(profiled.profiler_cpu for _, profiled, _ in windows)))
+    seconds = sum(report[2] for report in reports)
+    cells.append("%.1f" % (sum(report[1] for report in reports) / seconds) if seconds and not name.startswith("time") else "")
+    print("| %s |" % " | ".join(cells), flush=True)
+
+
+def show_all(rounds):
+    print("| program | setting | windows | wall time of a pass | CPU time of a pass | the daemon says | its own CPU time | followed a second |")
+    print("|---|---|---|---|---|---|---|---|")
+    programs = [program for program in PROGRAMS if any(entry[0] == program for entry in rounds)]
+    for program in programs:
+        for name in SETTINGS:
+            chosen = [entry for entry in rounds if entry[:2] == [program, name]]
+            if chosen:
+                show(program, name, chosen)
+    # Of each program the median, then all programs alike: none counts for more than another.
+    for name in SETTINGS:
+        chosen = [[entry for entry in rounds if entry[:2] == [program, name]] for program in programs]
+        if len(programs) > 1 and all(chosen):
+            windows = [[tuple(switched.Window(*window) for window in entry[2]) for entry in entries] for entries in chosen]
+            cells = []
+            for attribute in ("wall", "cpu"):
+                values = [switched.ratios(entries, attribute) for entries in windows]
+                drawn = sorted(statistics.mean(statistics.median(random.choices(some, k=len(some))) for some in values)
+                               for _ in range(switched.DRAWS))
+                cells.append("%+.1f%% (%+.1f to %+.1f)" % tuple(100 * value - 100 for value in (
+                    statistics.mean(map(statistics.median, values)), drawn[switched.DRAWS // 40],
+                    drawn[-switched.DRAWS // 40])))
+            print("| mean of all | %s | | %s | | | |" % (name, " | ".join(cells)))
+
+
+def kept(path):
+    if not path or not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def main():
@@ -184,7 +241,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2, help="length of one window")
     parser.add_argument("--programs", default="", help="only those with one of these words in their name")
-    parser.add_argument("--settings", default="", help="likewise")
+    parser.add_argument("--settings", default="default,default ptrace", help="of: " + ", ".join(SETTINGS))
+    parser.add_argument("--settle", type=float, default=switched.SETTLE, help="from attaching until a window begins")
+    parser.add_argument("--keep", help="file that windows are added to, and which the table is of")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
@@ -193,14 +252,17 @@ def main():
     interpreter = default_interpreter()
     print("%s; CPython %s; %d rounds, windows of %g s" % (switched.machine(), interpreter.name, arguments.rounds,
                                                           arguments.seconds))
-    print("| program | setting | CPU time of a pass | wall time of a pass | the daemon says | its own CPU time |")
-    print("|---|---|---|---|---|---|")
-    settings = {name: words for name, words in SETTINGS.items()
-                if any(word in name for word in arguments.settings.split(","))}
+    settings = arguments.settings.split(",")
+    rounds = kept(arguments.keep)
     with tempfile.TemporaryDirectory() as folder:
         for program in PROGRAMS:
-            if any(word in program for word in arguments.programs.split(",")):
-                measure(interpreter, program, settings, arguments, folder)
+            if arguments.rounds and any(word in program for word in arguments.programs.split(",")):
+                measured = measure(interpreter, program, settings, arguments, folder)
+                rounds += measured
+                if arguments.keep:
+                    with open(arguments.keep, "a", encoding="utf-8") as file:
+                        file.writelines(json.dumps(entry) + "\n" for entry in measured)
+    show_all(rounds)
 
 
 if __name__ == "__main__":
