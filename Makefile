@@ -230,6 +230,10 @@ bench: $(O)/pieprofd $(O)/unwind_bench $(O)/native_stacks ## What profiling cost
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/slowdown.py
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/page.py
 
+.PHONY: bench-cost
+bench-cost: $(O)/pieprofd ## What both engines cost nine programs, switched on and off in one run (25 minutes; WORDS='--programs ufuncs')
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/true_cost.py $(WORDS)
+
 .PHONY: scoreboard
 scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (40 minutes; WORDS='--set unseen': half of it)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/scoreboard.py $(WORDS)

@@ -205,7 +205,8 @@ def show(program, name, rounds):
 
 
 def show_all(rounds):
-    print("| program | setting | windows | wall time of a pass | CPU time of a pass | the daemon says | its own CPU time | followed a second |")
+    print("| program | setting | windows | wall time of a pass | CPU time of a pass | the daemon says | its own CPU time "
+          "| followed a second |")
     print("|---|---|---|---|---|---|---|---|")
     programs = [program for program in PROGRAMS if any(entry[0] == program for entry in rounds)]
     for program in programs:
