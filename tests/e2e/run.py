@@ -158,7 +158,7 @@ def run(test, repeated):
         traceback.print_exc(file=sys.stdout)
         print("[  FAILED  ] %s" % test.name)
         return "failed", None
-    print("[       OK ] %s (%.1f s)" % (test.name, time.monotonic() - began))
+    print("[       OK ] %s (%.1f s, %.1f s of CPU)" % (test.name, time.monotonic() - began, sum(os.times()[:4])))
     return ("repeated" if repeated else "passed"), None
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from extension import built, first_with_headers
-from harness import PIEPROFD, Skip, Target, alone, check, profile, sanitized
+from harness import PIEPROFD, Skip, Target, check, check_sampled, profile, sanitized
 
 ORACLE = os.path.join(os.path.dirname(PIEPROFD), "oracle")
 
@@ -36,12 +36,12 @@ def interval_holds(interpreter, folder, kind, function, percent):
     report = dial_profile(interpreter, folder, kind, percent)
     pairs = [pair for pair in report["pairs"] if any(frame["function"] == function for frame in pair["first"])]
     counts = report["%ss" % kind]
-    check(counts["reaccessed"] >= VERDICTS, "only %d verdicts; lost: %s" % (counts["reaccessed"], report["losses"]))
+    check_sampled(counts["reaccessed"] >= VERDICTS, "only %d verdicts; lost: %s" % (counts["reaccessed"], report["losses"]))
     share, low, high = counts["share_of_reaccessed"]
     print("  %s %3d%%: %5.1f%% (%.1f to %.1f%%) of %d" % (
         kind, percent, 100 * share, 100 * low, 100 * high, counts["reaccessed"]))
-    check(abs(share - percent / 100) < 0.1, "%d%%: found %.3f of %d" % (percent, share, counts["reaccessed"]))
-    check(pairs or percent == 0, "no pair of %s" % function)
+    check_sampled(abs(share - percent / 100) < 0.1, "%d%%: found %.3f of %d" % (percent, share, counts["reaccessed"]))
+    check_sampled(pairs or percent == 0, "no pair of %s" % function)
     return low <= percent / 100 <= high
 
 
@@ -55,15 +55,13 @@ def check_dial(kind, function):
         # Of five 95% intervals two miss the truth in one of 130 such tests; a bias does it again.
         if len(missed) > 1:
             missed = misses(missed)
-            check(not missed, "the interval does not hold the truth for %s, twice" % missed)
+            check_sampled(not missed, "the interval does not hold the truth for %s, twice" % missed)
 
 
-@alone
 def test_dial_loads():
     check_dial("load", "read_all")
 
 
-@alone
 def test_dial_stores():
     check_dial("store", "write_all")
 
@@ -111,10 +109,9 @@ def check_pairs(truth, found):
         share, expected = redundant / sampled, truth[pair][1] / truth[pair][0]
         print("  %-5s %-12s then %-12s %5.1f%% of %d, truth %5.1f%%" % (*pair, 100 * share, sampled, 100 * expected))
         chance = 3.5 * math.sqrt(max(expected * (1 - expected), 0.01) / sampled)
-        check(abs(share - expected) < 0.05 + chance, "%s: %.3f, truth %.3f" % (pair, share, expected))
+        check_sampled(abs(share - expected) < 0.05 + chance, "%s: %.3f, truth %.3f" % (pair, share, expected))
 
 
-@alone
 def test_oracle():
     """Ten profiles against the shares that single steps found."""
     interpreter, include = first_with_headers()
@@ -139,13 +136,13 @@ def test_oracle():
                     _, low, high = counts["share_of_reaccessed"] or (0, 0, 1)
                     covered += low <= weighed_by_time(truth, sampled, kind, counts["reaccessed"]) <= high
     for kind, (reaccessed, redundant) in total.items():
-        check(reaccessed >= 200, "only %d verdicts on %ss; lost: %s" % (reaccessed, kind, report["losses"]))
+        check_sampled(reaccessed >= 200, "only %d verdicts on %ss; lost: %s" % (reaccessed, kind, report["losses"]))
         share = redundant / reaccessed
         expected = weighed_by_time(truth, {pair: count for pair, (count, _) in found.items()}, kind, reaccessed)
         print("  %-5s %5.1f%% of %d, truth %5.1f%%" % (kind, 100 * share, reaccessed, 100 * expected))
         chance = 1.5 * math.sqrt(expected * (1 - expected) / reaccessed)
-        check(abs(share - expected) < 0.05 + chance, "%s: %.3f, truth %.3f" % (kind, share, expected))
+        check_sampled(abs(share - expected) < 0.05 + chance, "%s: %.3f, truth %.3f" % (kind, share, expected))
     check_pairs(truth, found)
     print("  the interval holds the truth in %d of %d" % (covered, 2 * runs))
     # Of intervals that hold it in 95 of 100, 16 of 20 do in 997 of 1,000 such tests.
-    check(covered >= 16, "the interval holds the truth in %d of %d" % (covered, 2 * runs))
+    check_sampled(covered >= 16, "the interval holds the truth in %d of %d" % (covered, 2 * runs))

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness import (PIEPROFD, Daemon, Skip, alone, check, check_equal, check_sampled, default_interpreter, pieprofd,
+from harness import (PIEPROFD, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, pieprofd,
                      status_of, wait_until)
 
 # Line tables of 4 MiB, of which 32 MiB are held.
@@ -64,7 +64,6 @@ SESSIONS = 256
 BEYOND = 20
 
 
-@alone
 def test_sessions_of_a_group():
     with tempfile.TemporaryDirectory(prefix="pieprofd-bounds-") as folder:
         path = os.path.join(folder, "report.json")
@@ -134,7 +133,6 @@ def dump_of(threads, tasks, ended=0):
     return json.loads(run.stdout)
 
 
-@alone
 def test_dump():
     """What is left out of a dump is counted there, threads and tasks each."""
     for threads, tasks, left_out in ((10, TASKS, 0), (10, TASKS + 1, 1), (PYTHON_THREADS + 1, 10, 1),
@@ -150,7 +148,6 @@ def test_dump():
               "threads of Python: %d of %d" % (known, threads))
 
 
-@alone
 def test_set_of_tasks():
     """65,536 slots are read; a set that held 19,000 has 32,768, and one that held 20,000 has 131,072."""
     for ended, left_out in ((19000, 0), (20000, 1)):
@@ -214,7 +211,6 @@ work()
 """
 
 
-@alone
 def test_thread_states():
     if os.geteuid() != 0:
         raise Skip("needs root: rings for so many threads are more than an ordinary user may lock in memory")

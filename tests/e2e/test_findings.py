@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is the guilty line found, through the right calls, and gone once it is mended?"""
-from harness import MANY_SAMPLES, Target, alone, check, check_equal, check_sampled, line_text, profile, sanitized
+from harness import MANY_SAMPLES, Target, check, check_equal, check_sampled, line_text, profile, sanitized
 
 HOT_LINE = "g[f] += d[i, j, f] * r"
 
@@ -75,7 +75,6 @@ def test_convolution_mended(one_interpreter):
             report["samples"], report["period_ns"], report["cpu_ns"]))
 
 
-@alone
 def test_vectorised_is_clean(one_interpreter):
     with Target(one_interpreter, "vectorised.py", "--seconds", 9) as target:
         report, _ = profile(target.pid, "-d", 8)

@@ -121,7 +121,6 @@ def test_growth_by_stops(one_interpreter):
           "faults in the kernel are not counted: %s" % memory["quality"])
 
 
-@alone
 def test_nothing_grows():
     with Target(find_interpreters()[0], "memory_growth.py", "--stay", 4) as target:
         report, text = profile(target.pid, "-d", 2, "--memory")
@@ -134,7 +133,6 @@ def test_nothing_grows():
     check("MEMORY" not in plain_text, "memory that nobody asked for: %s" % plain_text)
 
 
-@alone
 def test_copies(one_interpreter):
     """Time in copying is where the copies are, and the bytes are about what the target counted itself."""
     with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:

@@ -48,7 +48,6 @@ def test_locked_memory(one_interpreter):
     check_workers(one_interpreter, rings + 150, "thread_memory", "ulimit -l")
 
 
-@alone
 def test_open_files(one_interpreter):
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
     check_workers(one_interpreter, 150, "thread_files", "ulimit -n")

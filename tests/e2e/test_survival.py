@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from harness import ROOT, alone, check, check_equal, find_interpreters, pieprofd
+from harness import ROOT, check, check_equal, find_interpreters, pieprofd
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "torture"))
 
@@ -13,7 +13,6 @@ import kill_daemon  # noqa: E402
 import scenarios  # noqa: E402
 
 
-@alone
 def test_daemon_ended_100_times():
     result, ending = kill_daemon.torture(find_interpreters(), rounds=100, seed=2)
     print("  %s" % result)
@@ -24,7 +23,6 @@ def test_daemon_ended_100_times():
     check_equal(result.bad(), 0, "what was wrong with %s" % result)
 
 
-@alone
 def test_scenarios():
     """The short version of each; `make torture` plays the long ones."""
     wrong = []

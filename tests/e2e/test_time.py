@@ -2,10 +2,9 @@
 """Time: every line's share, split into interpreter, native code and kernel."""
 import os
 
-from harness import MANY_SAMPLES, Skip, Target, alone, check, check_equal, check_sampled, find_interpreters, profile
+from harness import MANY_SAMPLES, Skip, Target, check, check_equal, check_sampled, find_interpreters, profile
 
 
-@alone
 def test_system_calls():
     if os.geteuid() != 0:
         raise Skip("needs root to sample time in the kernel")
@@ -31,7 +30,6 @@ def test_system_calls():
                   "many_short_calls: %s" % short_calls)
 
 
-@alone
 def test_threads(one_interpreter):
     with Target(one_interpreter, "threads.py", "--threads", 3, "--seconds", 4) as target:
         report, text = profile(target.pid, "-d", 2.5, "--mode", "time")

@@ -176,7 +176,6 @@ def quota():
         os.rmdir(folder)
 
 
-@alone
 def test_throttled(one_interpreter):
     """A quota that is used up is told from a busy machine."""
     with quota() as enter:
@@ -191,7 +190,6 @@ def all_threads(pid):
     return json.loads(pieprofd("dump", "--pid", pid, "--json", "--no-native").stdout)["threads"]
 
 
-@alone
 def test_half_asleep(one_interpreter):
     with waiting_target(one_interpreter, "waiting.py", "--half") as (target, _):
         report, _ = profile(target.pid, "-d", 6, "--mode", "time", "--idle")
@@ -210,7 +208,6 @@ def daemon_cpu(pid, *arguments):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, report
 
 
-@alone
 def test_many_sleepers(one_interpreter):
     with waiting_target(one_interpreter, "waiting.py", "--sleepers", 150, "--half") as (target, _):
         tids = [thread["tid"] for thread in all_threads(target.pid) if thread["name"] == "wait_for_lock"]
