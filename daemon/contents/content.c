@@ -27,6 +27,7 @@ enum {
 /* Addresses for each of the others, where no object holds it: which of them are the same. */
 #define ITEMS_SPREAD  4
 #define ENTRIES_MAX   16 /* of a dict that are looked at for its first items */
+#define ENTRIES_OTHER 8  /* of its others, spread over them; half of that where it is an item */
 #define INT_BYTES_MAX 4096
 
 /* Asks for contents in one piece of memory: all of it, or pieces spread over it. */
@@ -43,7 +44,7 @@ void content_request_bytes(struct fingerprints *set, struct content_node *node, 
 	} else if (size <= (node->nested ? WHOLE_NESTED_MAX : WHOLE_MAX)) {
 		content_request(set, node, address, size, true);
 	} else {
-		node->partial = true;
+		node->partial = node->spread = true;
 		for (uint64_t i = 0; i < PIECES; i++)
 			content_request(set, node, address + i * (size - piece) / (PIECES - 1),
 					piece, true);
@@ -161,6 +162,7 @@ void content_request_items(struct fingerprints *set, struct content_node *node, 
 	if (count > ITEMS_FIRST) {
 		others = count - ITEMS_FIRST;
 		node->partial |= others > ITEMS_OTHER;
+		node->spread = true;
 		others = others < ITEMS_OTHER ? others : ITEMS_OTHER;
 		node->place = spread ? ITEMS_SPREAD : 1;
 		others *= node->place;
@@ -259,6 +261,21 @@ static void parse_dict(struct fingerprints *set, struct content_node *node)
 	}
 }
 
+/* What comes behind the first entries changes as they do: some of it, all over the dict. */
+static void request_other_entries(struct fingerprints *set, struct content_node *node,
+				  const struct dict_keys *keys, uint64_t looked)
+{
+	uint64_t stride = keys->hashed ? 24 : 16, left = keys->count - looked;
+	uint64_t others = node->level ? ENTRIES_OTHER / 2 : ENTRIES_OTHER;
+
+	if (others > left)
+		others = left;
+	for (uint64_t i = 1; i <= others; i++)
+		content_request(set, node,
+				keys->entries + stride * (looked - 1 + i * left / others), stride,
+				true);
+}
+
 /* Where a dict's entries are, and its values when those are elsewhere. */
 static void dict_parse_keys(struct fingerprints *set, struct content_node *node,
 			    const struct memory_range *ranges, size_t count)
@@ -275,6 +292,7 @@ static void dict_parse_keys(struct fingerprints *set, struct content_node *node,
 		found = (struct dict_keys){ 0 };
 	looked = found.count < ENTRIES_MAX ? found.count : ENTRIES_MAX;
 	node->partial |= found.count > looked;
+	node->spread = true;
 	node->place = found.hashed;
 	if (!looked ||
 	    !content_request(set, node, found.entries, (found.hashed ? 24 : 16) * looked, true)) {
@@ -286,6 +304,8 @@ static void dict_parse_keys(struct fingerprints *set, struct content_node *node,
 	if (values)
 		content_request(set, node, values + (set->minor >= 13 ? VALUES_INLINE_HEAD : 0),
 				8 * looked, true);
+	else
+		request_other_entries(set, node, &found, looked);
 	node->stage = STAGE_THIRD;
 }
 
@@ -313,6 +333,16 @@ static void content_add_entries(struct fingerprints *set, struct content_node *n
 			node->partial = true;
 			break;
 		}
+		content_child(set, node, key);
+		content_child(set, node, value);
+	}
+	for (size_t i = 1; i < count && !split; i++) {
+		uint64_t key = content_word_of(&ranges[i], stride - 16);
+		uint64_t value = content_word_of(&ranges[i], stride - 8);
+
+		node->opaque |= ranges[i].error != 0;
+		if (ranges[i].error || !key || !value)
+			continue;
 		content_child(set, node, key);
 		content_child(set, node, value);
 	}

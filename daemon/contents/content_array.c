@@ -37,6 +37,7 @@ void content_request_elements(struct fingerprints *set, struct content_node *nod
 	}
 	node->size = elements * item;
 	node->partial = elements > ELEMENTS_MAX || item > ELEMENT_MAX;
+	node->spread = true;
 	for (uint64_t i = 0; i < ELEMENTS_MAX && i < elements; i++) {
 		uint64_t left =
 			elements <= ELEMENTS_MAX ? i : i * (elements - 1) / (ELEMENTS_MAX - 1);

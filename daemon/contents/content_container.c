@@ -102,6 +102,7 @@ void content_parse_set(struct fingerprints *set, struct content_node *node,
 	}
 	/* Of those between the lowest, only what hash() says is compared. */
 	node->partial |= node->size > SET_ITEMS_MAX;
+	node->spread = true;
 	if (entries <= SET_WHOLE_ENTRIES) {
 		given = content_request(set, node, table, entries * SET_ENTRY, true);
 	} else {
@@ -150,6 +151,7 @@ void content_parse_deque(struct fingerprints *set, struct content_node *node,
 		on_right = on_right < DEQUE_FIRST ? on_right : DEQUE_FIRST;
 	}
 	node->partial |= on_left + on_right < node->size;
+	node->spread = true; /* it changes at its ends */
 	content_request(set, node, first + DEQUE_BLOCK_ITEMS + 8 * left, 8 * on_left, true);
 	content_request(set, node, last + DEQUE_BLOCK_ITEMS + 8 * (right + 1 - on_right),
 			8 * on_right, true);

@@ -7,7 +7,7 @@
 
 #define FINGERPRINT_OBJECTS_MAX 64
 /* Bytes of contents asked for between begin and the end, types apart. */
-#define FINGERPRINT_BYTES_MAX (16u << 10)
+#define FINGERPRINT_BYTES_MAX (32u << 10)
 #define FINGERPRINT_DEPTH     4
 #define FINGERPRINT_SHAPE     48
 
@@ -55,8 +55,10 @@ struct fingerprint {
 	remote_addr object;
 	uint8_t kind; /* enum content_kind */
 	bool whole;   /* all of the contents are in the number */
-	bool opaque;  /* something in it is known by identity alone */
-	bool keyed;   /* of fingerprints_only(): the attributes chosen could be keys of a dict */
+	bool spread; /* or parts that lie all over it, and nothing in it went unread for its kind or
+			depth */
+	bool opaque; /* something in it is known by identity alone */
+	bool keyed;  /* of fingerprints_only(): the attributes chosen could be keys of a dict */
 	/* Bytes of an array's, str's or bytes' contents; a small int's magnitude, UINT64_MAX of
 	 * one that is not; items of others. */
 	uint64_t size;

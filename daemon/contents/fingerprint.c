@@ -20,6 +20,8 @@
 #define PAGE_BYTES  4096
 /* From a list's beginning, that its sketch is of: those behind lie elsewhere when one has gone. */
 #define SKETCH_ITEMS 8
+/* Of a container that there was no room for, so many items say what the others are like. */
+#define ITEMS_KNOWN_MIN 2
 
 struct fingerprints *fingerprints_create(int minor)
 {
@@ -53,12 +55,6 @@ const struct content_type *content_type_of(const struct fingerprints *set,
 	return node->type ? &set->types[node->type - 1] : NULL;
 }
 
-/* Of several, none may take everything. */
-static size_t share(const struct fingerprints *set, size_t all)
-{
-	return set->root_count > 1 ? all / 4 * 3 : all;
-}
-
 bool content_request(struct fingerprints *set, struct content_node *node, remote_addr address,
 		     size_t size, bool counted)
 {
@@ -68,9 +64,9 @@ bool content_request(struct fingerprints *set, struct content_node *node, remote
 	if (size == 0)
 		return true;
 	if (size > room || set->range_count[set->turn] == CONTENT_RANGES_MAX ||
-	    (counted && (size > FINGERPRINT_BYTES_MAX - set->bytes_used ||
-			 (node->level && set->root_bytes[node->root] + size >
-						 share(set, FINGERPRINT_BYTES_MAX))))) {
+	    (counted &&
+	     (size > FINGERPRINT_BYTES_MAX - set->bytes_used ||
+	      (node->level && set->root_bytes[node->root] + size > CONTENT_ROOT_BYTES_MAX)))) {
 		node->partial = node->refused = true;
 		return false;
 	}
@@ -114,6 +110,22 @@ static uint8_t child_depth(const struct fingerprints *set, const struct content_
 	return (uint8_t)(node->depth - 1);
 }
 
+/* Its children are of one sort, as far as can be told: what some are like says it of the others. */
+static bool holds_items(const struct content_node *node)
+{
+	switch (node->kind) {
+	case CONTENT_TUPLE:
+	case CONTENT_LIST:
+	case CONTENT_DICT:
+	case CONTENT_SET:
+	case CONTENT_FROZENSET:
+	case CONTENT_DEQUE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 struct content_node *content_child(struct fingerprints *set, struct content_node *node,
 				   remote_addr object)
 {
@@ -122,8 +134,8 @@ struct content_node *content_child(struct fingerprints *set, struct content_node
 	unsigned distance;
 
 	if (set->node_count == CONTENT_NODES_MAX || node->level == CONTENT_LEVELS_MAX ||
-	    set->root_nodes[node->root] >= share(set, CONTENT_NODES_MAX)) {
-		node->partial = true;
+	    set->root_nodes[node->root] >= CONTENT_ROOT_NODES_MAX) {
+		node->partial = node->refused = true;
 		node->opaque |= node->level == CONTENT_LEVELS_MAX;
 		return NULL;
 	}
@@ -378,12 +390,39 @@ static bool is_of_iterator(const struct fingerprints *set, const struct content_
 				     first->kind == CONTENT_RANGE));
 }
 
+/* How much of what is in an object was looked into. */
+struct coverage {
+	bool cut;   /* some was not, for what it is or how deep it lies */
+	bool known; /* all was, or of containers that there was no room for enough to tell of the
+		       rest */
+};
+
+/* Which object it is tells as much as its contents do. */
+static bool never_changes(const struct content_node *node)
+{
+	return node->kind >= CONTENT_NONE && node->kind <= CONTENT_BYTES;
+}
+
+/* Of what the node is, and of how many of its items are known. */
+static struct coverage coverage_of(const struct content_node *node, size_t items, size_t known)
+{
+	bool enough = holds_items(node) && known >= ITEMS_KNOWN_MIN;
+
+	return (struct coverage){
+		.cut = node->partial && !node->spread && !node->refused,
+		.known = enough || never_changes(node) || (!node->refused && known == items),
+	};
+}
+
 /* Numbers from the items up. */
-static void fold(const struct fingerprints *set, const struct content_node *node,
-		 struct fingerprint *result)
+static struct coverage fold(const struct fingerprints *set, const struct content_node *node,
+			    struct fingerprint *result)
 {
 	const struct content_type *type = content_type_of(set, node);
+	size_t items = 0, known = 0, place = 0;
+	struct coverage coverage;
 	uint64_t sum = 0;
+	bool cut = false;
 
 	result->content = hash_combine(node->own, node->kind);
 	result->whole = !node->partial;
@@ -395,7 +434,13 @@ static void fold(const struct fingerprints *set, const struct content_node *node
 		struct fingerprint item;
 
 		/* Items lie behind what they are in, and levels are bounded. */
-		fold(set, &set->nodes[i - 1], &item);
+		coverage = fold(set, &set->nodes[i - 1], &item);
+		cut |= coverage.cut;
+		/* A dict's keys are no items. */
+		if (node->kind != CONTENT_DICT || place++ % 2) {
+			items++;
+			known += coverage.known;
+		}
 		if (node->kind == CONTENT_CELL)
 			result->content = item.content;
 		else if (unordered(node))
@@ -407,6 +452,9 @@ static void fold(const struct fingerprints *set, const struct content_node *node
 	}
 	if (sum)
 		result->content = hash_combine(result->content, sum);
+	coverage = coverage_of(node, items, known);
+	coverage.cut |= cut;
+	return coverage;
 }
 
 static bool has_slice(const struct fingerprints *set, const struct content_node *node)
@@ -466,7 +514,7 @@ static uint64_t sketch_of(const struct fingerprints *set, const struct content_n
 	for (size_t i = node->first_child; i && left--; i = set->nodes[i - 1].next_child) {
 		struct fingerprint item;
 
-		fold(set, &set->nodes[i - 1], &item);
+		(void)fold(set, &set->nodes[i - 1], &item);
 		if (!item.opaque)
 			sketch |= 1ull << (hash_mix(item.content) >> 58);
 	}
@@ -513,10 +561,12 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 {
 	const struct content_node *node = &set->nodes[index];
 	struct fingerprint result = { 0 };
+	struct coverage coverage;
 
 	if (index >= set->root_count)
 		return result;
-	fold(set, node, &result);
+	coverage = fold(set, node, &result);
+	result.spread = coverage.known && !coverage.cut && !result.whole && !result.opaque;
 	if (node->kind == CONTENT_CELL && node->child_count)
 		node = &set->nodes[node->first_child - 1];
 	result.object = node->object;

@@ -9,14 +9,18 @@
 
 #include <string.h>
 
-#define CONTENT_NODES_MAX  384
-#define CONTENT_RANGES_MAX 1024
-#define CONTENT_TYPES_MAX  1024
-#define CONTENT_TYPE_SLOTS 2048 /* of a table of their addresses */
-#define CONTENT_CHECKS_MAX 64   /* types that are looked at again in a stop */
-#define CONTENT_NAMES_MAX  512  /* of attributes that were looked at */
-#define CONTENT_ROUNDS_MAX 32
-#define CONTENT_LEVELS_MAX 16 /* objects in objects, whatever their depth */
+#define CONTENT_NODES_MAX  864
+#define CONTENT_RANGES_MAX 2048
+/* Of each object that is asked for, whatever the others are: what is compared of a large one is
+ * always the same. */
+#define CONTENT_ROOT_NODES_MAX 288 /* parts of it */
+#define CONTENT_ROOT_BYTES_MAX (12u << 10)
+#define CONTENT_TYPES_MAX      1024
+#define CONTENT_TYPE_SLOTS     2048 /* of a table of their addresses */
+#define CONTENT_CHECKS_MAX     64   /* types that are looked at again in a stop */
+#define CONTENT_NAMES_MAX      512  /* of attributes that were looked at */
+#define CONTENT_ROUNDS_MAX     32
+#define CONTENT_LEVELS_MAX     16 /* objects in objects, whatever their depth */
 /* Types take what contents may not. */
 #define CONTENT_ARENA_SIZE (3 * FINGERPRINT_BYTES_MAX)
 #define CONTENT_TYPE_NAME  48
@@ -116,6 +120,7 @@ struct content_node {
 	uint8_t stage, kind, depth, level, root, dimension_count;
 	char element; /* of an array: 'f', 'i', ... */
 	bool partial, opaque, hashed;
+	bool spread;       /* if it is partial: what was taken lies all over it */
 	bool nested;       /* in an object: it gets less */
 	bool chosen;       /* attributes: some alone count, and it has them */
 	bool refused;      /* there was no room for something that it asked for */

@@ -41,7 +41,7 @@ static bool is_worth_a_row(const struct argument_site *site)
 	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)
-		if (!site->operands[i].hashable && !argument_is_whole_data(&site->operands[i]))
+		if (!site->operands[i].hashable && !argument_is_known_data(&site->operands[i]))
 			return false;
 	return true;
 }

@@ -107,7 +107,11 @@ bool argument_takes_element(const struct argument_site *site)
 	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
 }
 
-bool argument_is_whole_data(const struct argument_operand *operand)
+/* So many times an object was met again, and at most one in so many times it had changed. */
+#define STEADY_MIN        12
+#define STEADY_CHANGES_OF 50
+
+bool argument_is_known_data(const struct argument_operand *operand)
 {
 	switch (operand->kind) {
 	case CONTENT_BYTEARRAY:
@@ -118,16 +122,29 @@ bool argument_is_whole_data(const struct argument_operand *operand)
 	case CONTENT_BUFFER:
 	case CONTENT_TENSOR:
 	case CONTENT_OBJECT: /* with all of its attributes */
-		return operand->whole;
+		return operand->whole || operand->spread;
 	default:
 		return false;
 	}
 }
 
+bool argument_parts_are_steady(const struct argument_site *site)
+{
+	bool spread = false;
+
+	for (size_t i = 0; i < site->operand_count; i++)
+		spread |= site->operands[i].spread && !site->operands[i].callable;
+	return !spread || (site->held_again >= STEADY_MIN &&
+			   STEADY_CHANGES_OF * site->held_changed <= site->held_again);
+}
+
 bool argument_has_part_of_object(const struct argument_site *site)
 {
+	bool steady = argument_parts_are_steady(site);
+
 	for (size_t i = 0; i < site->operand_count; i++)
-		if (site->operands[i].kind == CONTENT_OBJECT && !site->operands[i].whole)
+		if (site->operands[i].kind == CONTENT_OBJECT && !site->operands[i].whole &&
+		    !(site->operands[i].spread && steady))
 			return true;
 	return false;
 }

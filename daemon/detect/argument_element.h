@@ -29,9 +29,16 @@ bool argument_asks_row(const struct argument_site *site);
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */
 bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call);
 
-/* Compared as a whole, and no key of a cache: an array, a list. Who holds it can keep what was made
- * of it. */
-bool argument_is_whole_data(const struct argument_operand *operand);
+/* Compared as a whole, or in parts all over it, and no key of a cache: an array, a list. Who holds
+ * it can keep what was made of it. */
+bool argument_is_known_data(const struct argument_operand *operand);
+
+/*
+ * Those that were compared in parts never changed in these: nor has the rest, or so rarely that it
+ * is no matter. Of two calls in a row that could not be told: the one entry of a hundred that
+ * changes between them is in no part. True where there are none.
+ */
+bool argument_parts_are_steady(const struct argument_site *site);
 
 /* An object of the program's own that was compared in part: what its methods change may be in the
  * rest, as a net's weights are. */

@@ -88,6 +88,7 @@ struct argument_facts {
 	bool few, growing, elements, scalars;
 	bool kept;                              /* goes over a list that hardly changes */
 	bool in_turn;                           /* few, of arguments that are no keys of a cache */
+	bool few_held;                          /* and keys beside these are what differs */
 	bool end;                               /* sorts all to take one end of it */
 	bool bulk;                              /* works on an array as a whole */
 	uint64_t loop_trips[OPERAND_LOOPS_MAX]; /* of the loops around, innermost first; 0: unknown

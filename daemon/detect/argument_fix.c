@@ -61,7 +61,8 @@ static struct fix fix_of_vote(const struct joining *joining, size_t i)
 
 	if (vote->by_entry)
 		fix.kind = FIX_ENTRY;
-	else if (vote->verdict == ARGUMENT_FEW || vote->verdict == ARGUMENT_IN_TURN)
+	else if (vote->verdict == ARGUMENT_FEW || vote->verdict == ARGUMENT_FEW_HELD ||
+		 vote->verdict == ARGUMENT_IN_TURN)
 		fix = (struct fix){ .kind = FIX_CACHE,
 				    .code = cached_code(joining, i),
 				    .leader = vote->site };

@@ -41,6 +41,10 @@
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4
 #define ROW_HELD_MIN       12 /* in one row */
+/* Keys that were others than in the sample before, in one of so many; objects with other contents
+ * in at most that. */
+#define KEYS_CHANGE_OF  4
+#define HELD_CHANGES_OF 50
 /* Elements: so much of the indices differ. */
 #define ELEMENTS_DISTINCT 0.3
 
@@ -291,23 +295,42 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	}
 }
 
+/* Among all samples, as of so many sets. */
+static bool comes_back(const struct argument_summary *summary)
+{
+	double calls = summary->pairs + 1;
+
+	return summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
+	       (calls - 1) * calls / 2 / (double)summary->recurring <= FEW_SETS_MAX;
+}
+
+/* What could be no key was the same object in most samples, with the same contents. */
+static bool is_held(const struct argument_site *site)
+{
+	return 2 * site->held_again > site->held_met &&
+	       HELD_CHANGES_OF * site->held_changed <= site->held_again;
+}
+
 static void judge_few(struct argument_facts *facts, const struct argument_site *site)
 {
 	bool works = site->of_callee || site->runs_python || argument_is_given_much(site);
 	const struct argument_summary *summary = facts->summary;
-	double n = (double)summary->judged, calls = summary->pairs + 1, alike = 0;
+	double n = (double)summary->judged, alike = 0;
 
 	for (size_t i = 0; i < site->operand_count; i++) {
-		if (!site->operands[i].hashable && !argument_is_whole_data(&site->operands[i]))
+		if (!site->operands[i].hashable && !(argument_is_known_data(&site->operands[i]) &&
+						     argument_parts_are_steady(site)))
 			return;
 		facts->in_turn |= !site->operands[i].hashable;
 	}
 	/* What was made anew and is equal by chance has no place to keep a result at. */
 	if (facts->in_turn) {
+		facts->few_held = KEYS_CHANGE_OF * site->keys_changed > summary->judged;
 		facts->few = works && !site->row_changed &&
 			     ((site->row_recurring >= ROWS_RECURRING_MIN &&
 			       site->row_held >= ROWS_ALIKE_MIN) ||
-			      site->row_held >= ROW_HELD_MIN);
+			      site->row_held >= ROW_HELD_MIN ||
+			      (facts->few_held && is_held(site) && comes_back(summary)));
 		return;
 	}
 	/* Data that is other data a moment later does not come back among all samples. */
@@ -316,8 +339,7 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 		facts->few = true;
 		return;
 	}
-	if (works && summary->distinct >= 2 && summary->recurring >= FEW_RECURRING_MIN &&
-	    (calls - 1) * calls / 2 / (double)summary->recurring <= FEW_SETS_MAX) {
+	if (works && comes_back(summary)) {
 		facts->few = true;
 		return;
 	}

@@ -30,12 +30,19 @@ struct argument_operand {
 	uint8_t role;  /* enum operand_role */
 	uint8_t kind;  /* enum content_kind */
 	bool whole;    /* all of it was compared */
+	bool spread;   /* or parts all over it (contents/content_kind.h) */
 	bool callable; /* what is called, not what it works on */
 	bool hashable; /* could be a key of a cache */
 	bool keyed;    /* an object, of which the called function reads attributes that could be */
 	bool zero;     /* the number */
 	uint64_t size; /* as of fingerprint */
 	char shape[FINGERPRINT_SHAPE];
+};
+
+/* The object that an operand was in the sample before, and its contents. */
+struct argument_last {
+	remote_addr object;
+	uint64_t content;
 };
 
 struct argument_site {
@@ -70,7 +77,11 @@ struct argument_site {
 	uint32_t row_pairs, row_alike, row_recurring;
 	/* Of these pairs, those of the same objects: with the same contents, and with others. */
 	uint32_t row_held, row_changed;
-	uint32_t rows;   /* times that so many were watched */
+	uint32_t rows; /* times that so many were watched */
+	/* Operands beside the sample before, by who may hold them: no keys of a cache, that were
+	 * the same object, and that one with other contents; keys, that were others. */
+	struct argument_last last[ARGUMENT_OPERANDS_MAX];
+	uint32_t held_met, held_again, held_changed, keys_changed;
 	bool comparable; /* it was seen with data among its operands */
 	/* Of an entry: the site seen last that called it, + 1, and whether others did, too. */
 	uint32_t caller;

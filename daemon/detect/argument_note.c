@@ -97,6 +97,7 @@ static void describe(struct argument_site *site, size_t index, const struct oper
 		.role = value->role,
 		.kind = print->kind,
 		.whole = print->whole,
+		.spread = print->spread,
 		.hashable = callable || is_hashable(print),
 		.keyed = print->keyed,
 		.zero = print->kind == CONTENT_INT && !print->size,
@@ -104,6 +105,23 @@ static void describe(struct argument_site *site, size_t index, const struct oper
 		.size = print->size,
 	};
 	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
+}
+
+static void note_last(struct argument_site *site, size_t index, const struct fingerprint *print)
+{
+	struct argument_last *last = &site->last[index];
+	bool changed = last->object && last->content != print->content;
+
+	if (site->operands[index].hashable) {
+		site->keys_changed += changed;
+	} else {
+		bool again = last->object == print->object;
+
+		site->held_met++;
+		site->held_again += again;
+		site->held_changed += again && changed;
+	}
+	*last = (struct argument_last){ print->object, print->content };
 }
 
 void argument_note_unused(struct argument_frame *frame, struct argument_site *site, size_t index,
@@ -130,9 +148,13 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 	    !(closure && !print->opaque))
 		content = hash_mix(print->object);
 	frame->contents = hash_combine(frame->contents, content);
-	frame->objects = hash_combine(frame->objects, print->object);
 	frame->operands[index] = hash_word(hash_mix(content));
 	describe(site, index, value, print, callable);
+	/* What could be a key is the same wherever it lies. */
+	frame->objects = hash_combine(frame->objects,
+				      site->operands[index].hashable ? content : print->object);
+	if (!callable)
+		note_last(site, index, print);
 	if ((is_sequence(print) || is_copied(site, print)) && print->size > frame->largest) {
 		frame->largest = print->size;
 		frame->sketch = print->sketch;

@@ -227,8 +227,9 @@ static void add_few(const struct judgement *judgement, const struct argument_sam
 	    (judgement_is_compared(frame) || is_known(judgement, frame)))
 		candidates->items[candidates->count++] = (struct argument_vote){
 			.site = frame->site,
-			.verdict = judgement->facts[frame->site].in_turn ? ARGUMENT_IN_TURN
-									 : ARGUMENT_FEW,
+			.verdict = judgement->facts[frame->site].few_held  ? ARGUMENT_FEW_HELD
+				   : judgement->facts[frame->site].in_turn ? ARGUMENT_IN_TURN
+									   : ARGUMENT_FEW,
 			.frame = (uint8_t)f,
 		};
 }

@@ -41,7 +41,9 @@ struct argument_sampler {
 	struct operand_sample later_samples[OPERAND_FRAMES_MAX]; /* of the same frames */
 	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
 	struct used_parameter uses[FINGERPRINT_OBJECTS_MAX]; /* what counts of them */
-	size_t object_count;
+	/* Of all values that are objects, in order, their places among those. */
+	uint8_t places[FINGERPRINT_OBJECTS_MAX];
+	size_t value_count;
 };
 
 struct argument_sampler *argument_sampler_create(struct target *target)
@@ -183,24 +185,38 @@ static struct values values_of(const struct argument_sampler *sampler,
 	return (struct values){ own->operands, own->operand_count, NULL, false };
 }
 
+/* Among the objects to read: one that a function hands on is read once. */
+static size_t place_of(struct argument_sampler *sampler, remote_addr object,
+		       struct used_parameter used, size_t *count)
+{
+	for (size_t i = 0; i < *count && used.whole; i++)
+		if (sampler->objects[i] == object && sampler->uses[i].whole)
+			return i;
+	sampler->objects[*count] = object;
+	sampler->uses[*count] = used;
+	return (*count)++;
+}
+
 static void read_contents(struct argument_sampler *sampler, const struct values *values,
 			  size_t frames, bool call_begins)
 {
 	struct memory_range *ranges;
 	size_t count = 0;
 
+	sampler->value_count = 0;
 	for (size_t i = 0; i < frames; i++)
 		for (size_t k = 0; k < values[i].count && k < ARGUMENT_OPERANDS_MAX; k++) {
+			struct used_parameter used;
+
 			if (values[i].items[k].state != OPERAND_IS_OBJECT ||
-			    count == FINGERPRINT_OBJECTS_MAX)
+			    sampler->value_count == FINGERPRINT_OBJECTS_MAX)
 				continue;
-			sampler->objects[count] = values[i].items[k].object;
 			/* Of a function's arguments what it does not read does not count. */
-			sampler->uses[count] = used_parameter(sampler->used, values[i].callee, k,
-							      values[i].items[k].object);
-			count++;
+			used = used_parameter(sampler->used, values[i].callee, k,
+					      values[i].items[k].object);
+			sampler->places[sampler->value_count++] =
+				(uint8_t)place_of(sampler, values[i].items[k].object, used, &count);
 		}
-	sampler->object_count = count;
 	fingerprints_begin(sampler->fingerprints, sampler->objects, count, call_begins);
 	for (size_t i = 0; i < count; i++)
 		if (!sampler->uses[i].whole)
@@ -219,10 +235,11 @@ static void note_value(struct argument_sampler *sampler, struct argument_frame *
 	const struct operand_value *value = &values->items[index];
 	struct fingerprint print;
 
-	if (value->state == OPERAND_IS_OBJECT && *object < sampler->object_count) {
-		const struct used_parameter *used = &sampler->uses[*object];
+	if (value->state == OPERAND_IS_OBJECT && *object < sampler->value_count) {
+		size_t place = sampler->places[(*object)++];
+		const struct used_parameter *used = &sampler->uses[place];
 
-		print = fingerprints_get(sampler->fingerprints, (*object)++);
+		print = fingerprints_get(sampler->fingerprints, place);
 		site->of_part |= !used->whole;
 		if (!used->whole && !used->count) {
 			argument_note_unused(frame, site, index, value, &print);
@@ -289,7 +306,7 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 	const struct python_frame *python = &stack->frames[frame_number];
 	const struct operand_sample *own = sample_of(sampler, frame_number);
 	struct argument_frame *frame = &sampler->sample.frames[sampler->sample.frame_count];
-	struct argument_site *site, unknown;
+	struct argument_site *site, unknown = { 0 };
 
 	*frame = (struct argument_frame){ .contents = python->code->id };
 	site = argument_log_site(&sampler->log, python->code, python->instruction_offset,

@@ -111,6 +111,40 @@ static void test_caches(void **state)
 	}
 }
 
+/* A graph and a name: the graph is held, and changes or not; the name comes and goes. */
+static void test_last(void **state)
+{
+	struct noted noted = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 6; i++) {
+		noted.site.operand_count = 0;
+		note(&noted, OPERAND_VALUE, CONTENT_LIST, "list(9)", i < 4 ? 100 : 200,
+		     i < 3 ? 7 : 8);
+		note(&noted, OPERAND_VALUE, CONTENT_STR, "str(1)", 300 + i, i / 2);
+	}
+	assert_int_equal(noted.site.held_met, 6);
+	assert_int_equal(noted.site.held_again, 4);
+	assert_int_equal(noted.site.held_changed, 1);
+	assert_int_equal(noted.site.keys_changed, 2);
+}
+
+/* What could be a key is the same wherever it lies. */
+static void test_same_objects(void **state)
+{
+	struct noted one = { 0 }, other = { 0 }, moved = { 0 };
+
+	(void)state;
+	note(&one, OPERAND_VALUE, CONTENT_LIST, "list(9)", 100, 7);
+	note(&one, OPERAND_VALUE, CONTENT_STR, "str(1)", 200, 8);
+	note(&other, OPERAND_VALUE, CONTENT_LIST, "list(9)", 100, 7);
+	note(&other, OPERAND_VALUE, CONTENT_STR, "str(1)", 300, 8);
+	note(&moved, OPERAND_VALUE, CONTENT_LIST, "list(9)", 400, 7);
+	note(&moved, OPERAND_VALUE, CONTENT_STR, "str(1)", 200, 8);
+	assert_int_equal(one.frame.objects, other.frame.objects);
+	assert_int_not_equal(one.frame.objects, moved.frame.objects);
+}
+
 /* What is not read is the same whatever it is; what is read by attributes can be a key. */
 static void test_what_is_read(void **state)
 {
@@ -162,10 +196,11 @@ static void test_no_keywords(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign),     cmocka_unit_test(test_copied_dict),
-		cmocka_unit_test(test_match),       cmocka_unit_test(test_class_methods),
-		cmocka_unit_test(test_caches),      cmocka_unit_test(test_what_is_read),
-		cmocka_unit_test(test_no_keywords),
+		cmocka_unit_test(test_foreign),      cmocka_unit_test(test_copied_dict),
+		cmocka_unit_test(test_match),        cmocka_unit_test(test_class_methods),
+		cmocka_unit_test(test_caches),       cmocka_unit_test(test_what_is_read),
+		cmocka_unit_test(test_no_keywords),  cmocka_unit_test(test_last),
+		cmocka_unit_test(test_same_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,8 +78,45 @@ static void test_object_in_part(void **state)
 	all_are(fixture, ARGUMENT_INVARIANT, site);
 	known->operands[1].whole = false;
 	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* What was compared lies all over it, and was never seen to change. */
+	known->operands[1].spread = true;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->held_met = known->held_again = 100;
+	all_are(fixture, ARGUMENT_INVARIANT, site);
+	known->held_changed = 3;
+	all_are(fixture, ARGUMENT_NEEDED, site);
 	known->operands[1].kind = CONTENT_LIST;
 	all_are(fixture, ARGUMENT_INVARIANT, site);
+}
+
+/* cheapest(graph, start, end): what was compared of the graph never changed. */
+static void test_few_held(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "once", 15), outer = call_at(fixture, "loop", 4);
+	struct argument_site *site = site_of(fixture, outer);
+
+	for (uint32_t i = 0; i < MANY; i++)
+		add_two(fixture, frame(inner, i, i), frame(outer, i % 8, i));
+	site->of_callee = true;
+	site->operands[1].kind = CONTENT_DICT;
+	site->operands[1].hashable = site->operands[1].whole = false;
+	site->operands[1].spread = true;
+	site->held_met = site->held_again = site->keys_changed = MANY;
+	all_are(fixture, ARGUMENT_FEW_HELD, outer);
+	/* It did change, where it was looked at. */
+	site->held_changed = MANY / 8;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->held_changed = 0;
+	/* It was made anew each time. */
+	site->held_again = 1;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->held_again = MANY;
+	/* Parts of it were never looked into. */
+	site->operands[1].spread = false;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->operands[1].whole = true;
+	all_are(fixture, ARGUMENT_FEW_HELD, outer);
 }
 
 static void test_in_turn(void **state)
@@ -319,6 +356,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_helper_of_several_callers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_trivial, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_few_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_in_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_object_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_end_of_what_is_sorted, set_up, tear_down),

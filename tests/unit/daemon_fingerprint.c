@@ -16,7 +16,7 @@
 /* Rounds that the deepest contents take: head, type, name, and three a level. */
 #define ROUNDS_MAX 32
 /* As in docs/SECURITY.md. */
-#define OBJECTS 384
+#define OBJECTS 289
 #define TYPES   1024
 
 static const char *const kinds[] = {
@@ -226,7 +226,8 @@ static bool check_only(struct session *session, const char *line)
 	return true;
 }
 
-/* SKETCH least most a b: bits that both have. SIZE n id. LARGEST n id. PART offset part whole. */
+/* SKETCH least most a b: bits that both have. SIZE n id. SPREAD is id other. LARGEST n id. PART
+ * offset part whole. */
 static void check_figures(struct session *session, const char *line)
 {
 	unsigned least, most;
@@ -243,6 +244,14 @@ static void check_figures(struct session *session, const char *line)
 		right = shared >= (int)least && shared <= (int)most;
 	} else if (sscanf(line, "SIZE %lu %lu", &wanted, &first) == 2) {
 		right = one(session, first).size == wanted;
+	} else if (sscanf(line, "SPREAD %lu %lu %lu", &wanted, &first, &second) == 3) {
+		const remote_addr both[] = { second, first };
+
+		a = one(session, first);
+		run(session, both, 2, false);
+		b = fingerprints_get(session->set, 1);
+		/* Whatever there is beside it. */
+		right = a.spread == wanted && a.content == b.content && b.spread == wanted;
 	} else if (sscanf(line, "LARGEST %lu %lu", &wanted, &first) == 2) {
 		right = one(session, first).largest_item == wanted;
 	} else if (sscanf(line, "PART %lu %lu %lu", &wanted, &first, &second) == 3) {
@@ -258,8 +267,11 @@ static void check_figures(struct session *session, const char *line)
 	if (right || session->corrupt)
 		return;
 	session->wrong++;
-	print_error("3.%d %s: it is not so, but %lx and %lx\n", session->minor, line, a.sketch,
-		    b.sketch);
+	print_error(
+		"3.%d %s: it is not so of %s, but sketches %lx and %lx, spread %d and %d, contents "
+		"%lx and %lx\n",
+		session->minor, line, a.shape, a.sketch, b.sketch, a.spread, b.spread, a.content,
+		b.content);
 }
 
 static void check_python(struct session *session, const struct live_python *python, bool corrupted)

@@ -410,6 +410,23 @@ only_slots(0, 1, Slotted("Ann", 2.5, [1]), Slotted("Ann", 3.5, [1]), 0, 1)
 only_slots(1, 0, Slotted("Ann", 2.5, [1]), Slotted("Bob", 2.5, [1]), 2)
 only_slots(0, 0, Slotted("Ann", 2.5, [1]), Slotted("Bob", 2.5, [1]), 2, 40)
 say("SIZE 300", dict.fromkeys(range(300)).values())
+
+
+class Roads(object):
+    def __init__(self, count):
+        self.ends = {str(i): {str(i * k): k / 7 for k in range(9)} for i in range(count)}
+
+
+def deep(levels):
+    return [deep(levels - 1) for _ in range(3)] if levels else number("1")
+
+
+many_lists = [[[float(k + i)] for k in range(9)] for i in range(900)]
+for spread, large in (
+        (1, Roads(400).ends), (1, Roads(400)), (1, [[str(k) for k in range(9)] for _ in range(999)]),
+        (1, tuple(range(999))), (1, set(range(999))), (1, collections.deque(range(999))), (1, long_bytes()),
+        (1, Roads(3)), (0, deep(2)), (0, deep(7)), (0, [deep(7) for _ in range(99)]), (0, [threading.Lock()] * 99), (0, {1: deep(7)})):
+    say("SPREAD %d" % spread, large, many_lists)
 numpy = package("numpy")
 if numpy:
     whole_array = numpy.arange(100.0)

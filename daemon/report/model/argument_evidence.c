@@ -32,6 +32,7 @@ static const struct saving savings[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_SEARCHED] = { 1.1, 0.92, 1.32 },  [ARGUMENT_CUT] = { 0.95, 0.8, 1.15 },
 	[ARGUMENT_SLOW] = { 1.1, 0.92, 1.3 },       [ARGUMENT_SORTED] = { 1.0, 0.8, 1.2 },
 	[ARGUMENT_END] = { 0.75, 0.5, 1.0 },        [ARGUMENT_IN_TURN] = { 1.08, 0.88, 1.32 },
+	[ARGUMENT_FEW_HELD] = { 1.03, 0.9, 1.2 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */
@@ -130,6 +131,7 @@ enum category argument_verdict_category(enum argument_verdict verdict)
 	case ARGUMENT_IN_TURN:
 		return CATEGORY_REPEATED_CALL;
 	case ARGUMENT_FEW:
+	case ARGUMENT_FEW_HELD:
 		return CATEGORY_MEMOIZABLE;
 	case ARGUMENT_GROWING:
 	case ARGUMENT_SEARCHED:
@@ -167,6 +169,7 @@ const char *argument_verdict_name(enum argument_verdict verdict)
 		[ARGUMENT_SORTED] = "sorted",
 		[ARGUMENT_END] = "end",
 		[ARGUMENT_IN_TURN] = "in_turn",
+		[ARGUMENT_FEW_HELD] = "few_held",
 	};
 
 	return (unsigned)verdict < ARGUMENT_VERDICT_COUNT ? names[verdict] : "unknown";

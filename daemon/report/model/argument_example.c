@@ -88,6 +88,10 @@ const char *argument_example(struct arena *arena, const struct argument_site *si
 	case ARGUMENT_IN_TURN:
 		return arena_format(arena, "owner.kept = %s, where owner is made; then owner.kept",
 				    kept);
+	case ARGUMENT_FEW_HELD:
+		return "owner.kept[a, b] = result, by what differs, where owner stays the same; "
+		       "then "
+		       "owner.kept[a, b]";
 	case ARGUMENT_SLOW:
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:

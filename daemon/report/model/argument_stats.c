@@ -53,6 +53,7 @@ static enum argument_verdict believed(const struct charging *charging,
 {
 	bool by_arguments = vote->verdict == ARGUMENT_INVARIANT ||
 			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW ||
+			    vote->verdict == ARGUMENT_FEW_HELD ||
 			    vote->verdict == ARGUMENT_IN_TURN || vote->verdict == ARGUMENT_END ||
 			    vote->verdict == ARGUMENT_GROWING;
 
@@ -172,8 +173,8 @@ static int find_needed(struct charging *charging)
 		if (log->sites[id].slow && !slow_call_is_builtin(log->sites[id].slow))
 			continue;
 		if (!summary->votes[ARGUMENT_INVARIANT] && !summary->votes[ARGUMENT_REPEATED] &&
-		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_IN_TURN] &&
-		    !summary->votes[ARGUMENT_GROWING])
+		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_FEW_HELD] &&
+		    !summary->votes[ARGUMENT_IN_TURN] && !summary->votes[ARGUMENT_GROWING])
 			continue;
 		if (init_words(charging, id, &words))
 			return -ENOMEM;

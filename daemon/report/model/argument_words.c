@@ -353,6 +353,11 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				    " of %" PRIu32
 				    " rows of calls watched: keep the result with what holds them",
 				    what, operands, words->site->row_recurring, words->site->rows);
+	case ARGUMENT_FEW_HELD:
+		return arena_format(arena,
+				    "%s gets the same %s again after other calls: keep its results "
+				    "in a dict by what differs, with what stays the same",
+				    what, operands);
 	case ARGUMENT_CUT:
 		return arena_format(arena,
 				    "%s copies all that is left each time: keep the position "

@@ -142,6 +142,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_INVARIANT:
 	case ARGUMENT_REPEATED:
 	case ARGUMENT_FEW:
+	case ARGUMENT_FEW_HELD:
 	case ARGUMENT_IN_TURN:
 		return headline_again[sure];
 	case ARGUMENT_GROWING:
