@@ -71,7 +71,8 @@ struct argument_site {
 	uint32_t kept;    /* and with others than it, but for most of a list's items */
 	uint32_t shifted; /* of those compared, on mostly the same part of an array, moved a little
 			   */
-	uint32_t watched; /* times that this was tried */
+	uint64_t most_items; /* of those compared: a list that is being sorted shows none */
+	uint32_t watched;    /* times that this was tried */
 	/* Of many calls in a row, pairs of any two: all, those with the same contents, and watches
 	 * with one of these. */
 	uint32_t row_pairs, row_alike, row_recurring;

@@ -558,6 +558,8 @@ void argument_sampler_compared(struct argument_sampler *sampler, uint32_t id,
 	site->compared++;
 	site->repeated += contents.number == before.number;
 	site->grown += contents.items > before.items && before.items;
+	if (contents.items > site->most_items)
+		site->most_items = contents.items;
 	site->kept +=
 		contents.number != before.number && has_most_items(contents.sketch, before.sketch);
 	site->shifted += is_shifted(&contents, &before);

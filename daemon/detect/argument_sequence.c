@@ -49,10 +49,11 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 
 void argument_sequence_judge_kept(struct argument_facts *facts, const struct argument_site *site)
 {
-	uint64_t items = slow_call_sorts(site->slow) ? KEPT_SORTED_MIN : KEPT_ITEMS_MIN;
+	uint64_t least = slow_call_sorts(site->slow) ? KEPT_SORTED_MIN : KEPT_ITEMS_MIN;
+	uint64_t most = facts->most_items > site->most_items ? facts->most_items : site->most_items;
 
 	facts->kept = slow_call_goes_over(site->slow) && !facts->growing &&
-		      site->compared >= KEPT_COMPARED_MIN && facts->most_items >= items &&
+		      site->compared >= KEPT_COMPARED_MIN && most >= least &&
 		      interval_wilson(site->kept, site->compared).low > KEPT_LOW;
 }
 

@@ -389,15 +389,17 @@ bool slow_call_is_builtin(uint8_t number)
 
 bool slow_call_sorts(uint8_t number)
 {
-	return slow_call_is_builtin(number) && !strcmp(slow_call_get(number)->function, "sorted");
+	const char *function = slow_call_is_builtin(number) ? slow_call_get(number)->function : "";
+
+	return !strcmp(function, "sorted") || !strcmp(function, "sort");
 }
 
 bool slow_call_goes_over(uint8_t number)
 {
 	const char *function = slow_call_is_builtin(number) ? slow_call_get(number)->function : "";
 
-	return !strcmp(function, "sorted") || !strcmp(function, "min") ||
-	       !strcmp(function, "max") || !strcmp(function, "sum");
+	return slow_call_sorts(number) || !strcmp(function, "min") || !strcmp(function, "max") ||
+	       !strcmp(function, "sum");
 }
 
 bool slow_call_copies(uint8_t number)

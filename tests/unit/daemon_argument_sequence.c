@@ -66,6 +66,21 @@ static void test_short_list(void **state)
 	all_are(fixture, ARGUMENT_SORTED, site);
 }
 
+/* list.sort(): while it runs, its list has no items. */
+static void test_list_being_sorted(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+	struct argument_site *known = site_of(fixture, site);
+
+	add_others(fixture, site, MANY);
+	known->slow = slow_number("sort", NULL);
+	known->compared = known->kept = COMPARED;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->most_items = 40;
+	all_are(fixture, ARGUMENT_SORTED, site);
+}
+
 /* x[i - n:i].sum() */
 static void test_part_that_moves(void **state)
 {
@@ -164,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_list_that_hardly_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_short_list, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_list_being_sorted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_part_that_moves, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_searched, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_items_of_columns, set_up, tear_down),

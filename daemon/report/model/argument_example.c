@@ -21,6 +21,8 @@ static const char *growing_example(const struct argument_site *site)
 	if (2 * site->shifted > site->compared)
 		return "sums = numpy.cumsum(a), before the loop; then sums[i] in place of "
 		       "a[:i].sum()";
+	if (slow_call_sorts(site->slow) && !strcmp(slow_call_get(site->slow)->function, "sort"))
+		return "bisect.insort(items, item) in place of append() and sort()";
 	if (slow_call_sorts(site->slow))
 		return "bisect.insort(items, item) in place of sorted(items)";
 	if (argument_joins_lists(site))
