@@ -74,7 +74,8 @@ static void test_list_being_sorted(void **state)
 	struct argument_site *known = site_of(fixture, site);
 
 	add_others(fixture, site, MANY);
-	known->slow = slow_number("sort", NULL);
+	known->slow = slow_call_find_builtin("sort", false);
+	assert_true(known->slow);
 	known->compared = known->kept = COMPARED;
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	known->most_items = 40;
