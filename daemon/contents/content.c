@@ -22,8 +22,12 @@ enum {
 /* The same of what an object holds beside other things. */
 #define WHOLE_NESTED_MAX   2048
 #define PIECE_NESTED_BYTES 128
-#define ITEMS_FIRST        8 /* of a list or tuple, and as many of the others */
-#define ITEMS_OTHER        8
+/* And where most of the room for an object is taken: what comes late is not left out. */
+#define WHOLE_LATE_MAX   512
+#define PIECE_LATE_BYTES 32
+#define LATE_FROM        (CONTENT_ROOT_BYTES_MAX / 3 * 2)
+#define ITEMS_FIRST      8 /* of a list or tuple, and as many of the others */
+#define ITEMS_OTHER      8
 /* Addresses for each of the others, where no object holds it: which of them are the same. */
 #define ITEMS_SPREAD  4
 #define ENTRIES_MAX   16 /* of a dict that are looked at for its first items */
@@ -34,14 +38,16 @@ enum {
 void content_request_bytes(struct fingerprints *set, struct content_node *node, remote_addr address,
 			   uint64_t size, enum content_stage next)
 {
-	uint64_t piece = node->nested ? PIECE_NESTED_BYTES : PIECE_BYTES;
+	bool late = node->level && set->root_bytes[node->root] > LATE_FROM;
+	uint64_t whole = late ? WHOLE_LATE_MAX : node->nested ? WHOLE_NESTED_MAX : WHOLE_MAX;
+	uint64_t piece = late ? PIECE_LATE_BYTES : node->nested ? PIECE_NESTED_BYTES : PIECE_BYTES;
 
 	node->size = size;
 	node->own = hash_combine(node->own, size);
 	node->stage = (uint8_t)next;
 	if (size > CONTENT_SIZE_BELIEVED) {
 		content_opaque(node);
-	} else if (size <= (node->nested ? WHOLE_NESTED_MAX : WHOLE_MAX)) {
+	} else if (size <= whole) {
 		content_request(set, node, address, size, true);
 	} else {
 		node->partial = node->spread = true;

@@ -60,7 +60,7 @@ static bool arrow_ask(struct fingerprints *set, struct content_node *node, enum 
 /* Identified by address: equality is not proven. */
 static void only_identity(struct content_node *node)
 {
-	node->partial = true;
+	node->partial = node->spread = true;
 	node->own = hash_combine(node->own, node->object);
 	content_done(node);
 }
@@ -124,7 +124,7 @@ static void ask_bytes(struct fingerprints *set, struct content_node *node,
 			content_request(set, node, data, length, true);
 			continue;
 		}
-		node->partial = true;
+		node->partial = node->spread = true;
 		for (uint64_t k = 0; k < BUFFER_PIECES; k++)
 			content_request(set, node,
 					data + k * (length - BUFFER_PIECE) / (BUFFER_PIECES - 1),

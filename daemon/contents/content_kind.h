@@ -58,6 +58,7 @@ struct fingerprint {
 	bool spread; /* or parts that lie all over it, and nothing in it went unread for its kind or
 			depth */
 	bool opaque; /* something in it is known by identity alone */
+	bool frame;  /* a library's frame, series or index: data, whatever it is made of */
 	bool keyed;  /* of fingerprints_only(): the attributes chosen could be keys of a dict */
 	/* Bytes of an array's, str's or bytes' contents; a small int's magnitude, UINT64_MAX of
 	 * one that is not; items of others. */

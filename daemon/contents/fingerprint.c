@@ -578,6 +578,7 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 	/* x[:, i] is a slice, whatever else is in its index. */
 	if (node->kind == CONTENT_TUPLE && has_slice(set, node))
 		result.kind = CONTENT_SLICE;
+	result.frame = content_type_of(set, node) && content_type_of(set, node)->filtered;
 	result.keyed = is_keyed(set, node);
 	result.size = node->size;
 	result.sketch = sketch_of(set, node);

@@ -144,7 +144,7 @@ bool argument_has_part_of_object(const struct argument_site *site)
 
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (site->operands[i].kind == CONTENT_OBJECT && !site->operands[i].whole &&
-		    !(site->operands[i].spread && steady))
+		    !site->operands[i].frame && !(site->operands[i].spread && steady))
 			return true;
 	return false;
 }

@@ -40,7 +40,7 @@ bool argument_is_known_data(const struct argument_operand *operand);
  */
 bool argument_parts_are_steady(const struct argument_site *site);
 
-/* An object of the program's own that was compared in part: what its methods change may be in the
+/* An object, no frame, that was compared in part: what its methods change may be in the
  * rest, as a net's weights are. */
 bool argument_has_part_of_object(const struct argument_site *site);
 

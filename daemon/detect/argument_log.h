@@ -30,6 +30,7 @@ struct argument_operand {
 	uint8_t role;  /* enum operand_role */
 	uint8_t kind;  /* enum content_kind */
 	bool whole;    /* all of it was compared */
+	bool frame;    /* pandas' data */
 	bool spread;   /* or parts all over it (contents/content_kind.h) */
 	bool callable; /* what is called, not what it works on */
 	bool hashable; /* could be a key of a cache */

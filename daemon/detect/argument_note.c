@@ -98,6 +98,7 @@ static void describe(struct argument_site *site, size_t index, const struct oper
 		.kind = print->kind,
 		.whole = print->whole,
 		.spread = print->spread,
+		.frame = print->frame,
 		.hashable = callable || is_hashable(print),
 		.keyed = print->keyed,
 		.zero = print->kind == CONTENT_INT && !print->size,
