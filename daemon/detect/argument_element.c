@@ -107,6 +107,8 @@ bool argument_takes_element(const struct argument_site *site)
 	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
 }
 
+#define SMALL_INTEGER_MAX 64
+
 /* So many times an object was met again, and at most one in so many times it had changed. */
 #define STEADY_MIN        12
 #define STEADY_CHANGES_OF 50
@@ -186,12 +188,37 @@ static bool is_indexed_at_once(const struct argument_operand *container)
 	       !is_of_library(container->shape);
 }
 
+/* min(x, 0.3), math.sqrt(x): a function in C on single numbers, and small ones where they are
+ * integers: some take long for large ones (math.comb()). */
+static bool is_called_at_once(const struct argument_site *site)
+{
+	bool builtin = false, numbers = false;
+
+	if (site->kind != OPERATION_CALL || site->runs_python)
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (operand->callable) {
+			builtin |= !strcmp(operand->shape, "builtin_function_or_method");
+			continue;
+		}
+		if (operand->kind != CONTENT_FLOAT && operand->kind != CONTENT_BOOL &&
+		    (operand->kind != CONTENT_INT || operand->size > SMALL_INTEGER_MAX))
+			return false;
+		numbers = true;
+	}
+	return builtin && numbers;
+}
+
 bool argument_is_trivial(const struct argument_site *site)
 {
-	bool at_once = false;
+	bool at_once = false, numbers = false;
 
 	if (site->of_callee)
 		return false;
+	if (is_called_at_once(site))
+		return true;
 	if (site->kind == OPERATION_SUBSCRIPT) {
 		for (size_t i = 0; i < site->operand_count; i++) {
 			const struct argument_operand *operand = &site->operands[i];
@@ -206,10 +233,13 @@ bool argument_is_trivial(const struct argument_site *site)
 	if (site->kind != OPERATION_BINARY && site->kind != OPERATION_COMPARE &&
 	    site->kind != OPERATION_UNARY && site->kind != OPERATION_TRUTH)
 		return false;
-	for (size_t i = 0; i < site->operand_count; i++)
-		if (!argument_is_number(site->operands[i].kind))
+	for (size_t i = 0; i < site->operand_count; i++) {
+		if (argument_is_number(site->operands[i].kind))
+			numbers = true;
+		else if (strcmp(site->operands[i].shape, "?") != 0) /* it was gone already */
 			return false;
-	return site->operand_count > 0;
+	}
+	return numbers;
 }
 
 bool argument_computes(const struct argument_site *site)

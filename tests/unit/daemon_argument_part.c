@@ -65,6 +65,40 @@ static void test_trivial(void **state)
 	all_are(fixture, ARGUMENT_INVARIANT, site);
 }
 
+/* min(x, 0.3): to keep its result would cost as much. */
+static void test_called_on_numbers(void **state)
+{
+	struct argument_site site = { .kind = OPERATION_CALL, .operand_count = 3 };
+
+	(void)state;
+	site.operands[0] = (struct argument_operand){ .role = OPERAND_CALLABLE,
+						      .callable = true,
+						      .shape = "builtin_function_or_method" };
+	site.operands[1] = site.operands[2] =
+		(struct argument_operand){ .kind = CONTENT_FLOAT, .shape = "float" };
+	assert_true(argument_is_trivial(&site));
+	assert_false(argument_computes(&site));
+	site.operands[2] =
+		(struct argument_operand){ .kind = CONTENT_INT, .size = 7, .shape = "int" };
+	assert_true(argument_is_trivial(&site));
+	/* math.comb(9, 700) */
+	site.operands[2].size = 700;
+	assert_false(argument_is_trivial(&site));
+	site.operands[2].size = 7;
+	site.runs_python = true;
+	assert_false(argument_is_trivial(&site));
+	site.runs_python = false;
+	strcpy(site.operands[0].shape, "type");
+	assert_false(argument_is_trivial(&site));
+	/* x ** 2, where x was gone. */
+	site.kind = OPERATION_BINARY;
+	site.operand_count = 2;
+	site.operands[0] = (struct argument_operand){ .kind = CONTENT_OTHER, .shape = "?" };
+	assert_true(argument_is_trivial(&site));
+	strcpy(site.operands[0].shape, "Thing");
+	assert_false(argument_is_trivial(&site));
+}
+
 /* net(cells) in training: the weights were not among what was compared of the net. */
 static void test_object_in_part(void **state)
 {
@@ -359,6 +393,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_helper_of_several_callers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_trivial, set_up, tear_down),
+		cmocka_unit_test(test_called_on_numbers),
 		cmocka_unit_test_setup_teardown(test_few_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_in_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_object_in_part, set_up, tear_down),
