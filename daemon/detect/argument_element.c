@@ -109,6 +109,8 @@ bool argument_takes_element(const struct argument_site *site)
 
 #define SMALL_INTEGER_MAX 64
 
+#define COPIES_COMPARED_MIN 4
+
 /* So many times an object was met again, and at most one in so many times it had changed. */
 #define STEADY_MIN        12
 #define STEADY_CHANGES_OF 50
@@ -451,6 +453,21 @@ bool argument_compares_array(const struct argument_site *site)
 	return false;
 }
 
+/*
+ * deepcopy() of lists and dicts can be written out; of objects that keep others it is how one says
+ * that they are about to change, unless the same one is copied again. asdict() has fields, and no
+ * more.
+ */
+static bool is_copied_in_vain(const struct argument_site *site)
+{
+	size_t first = argument_first_given(site);
+
+	if (strcmp(slow_call_get(site->slow)->function, "deepcopy") != 0 ||
+	    first == site->operand_count || site->operands[first].kind != CONTENT_OBJECT)
+		return true;
+	return site->compared >= COPIES_COMPARED_MIN && 2 * site->repeated >= site->compared;
+}
+
 bool argument_meets(const struct argument_site *site, enum slow_when when)
 {
 	const struct argument_operand *first = operand_of(site, OPERAND_VALUE);
@@ -460,10 +477,11 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_ROWS:
 	case SLOW_GROUPS:
 	case SLOW_ITEMS:
-	case SLOW_COPY:
 	case SLOW_OF_STATE:
 	case SLOW_INSIDE:
 		return true;
+	case SLOW_COPY:
+		return is_copied_in_vain(site);
 	case SLOW_ROW:
 		return site->makes_row;
 	case SLOW_ON_TEXT:

@@ -390,6 +390,9 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	if (facts->veto.dropped || facts->veto.result_changes ||
 	    (facts->veto.operand_changes && facts->partial) || argument_has_part_of_object(site))
 		return;
+	/* A copy is made for somebody to change it. */
+	if (slow_call_copies(site->slow) && !facts->slow)
+		return;
 	facts->same = comparable && summary->calls >= CALLS_MIN &&
 		      interval_wilson(summary->commonest, summary->judged).low > SAME_LOW;
 	judge_again(facts, site, comparable);

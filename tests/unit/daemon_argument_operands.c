@@ -167,6 +167,18 @@ static void test_copied_again(void **state)
 	all_are(fixture, ARGUMENT_REPEATED, site);
 	site_of(fixture, site)->slow = slow_number("deepcopy", "/usr/lib/python3.11/copy.py");
 	all_are(fixture, ARGUMENT_SLOW, site);
+	/* Other objects each time: how could one of them be copied that is to be changed? */
+	site_of(fixture, site)->operands[1].kind = CONTENT_OBJECT;
+	all_are(fixture, ARGUMENT_SLOW, site);
+	site_of(fixture, site)->repeated = 6;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* Lists and dicts are copied faster by hand. */
+	site_of(fixture, site)->operands[1].kind = CONTENT_LIST;
+	all_are(fixture, ARGUMENT_SLOW, site);
+	/* A dataclass has fields, and no more. */
+	site_of(fixture, site)->operands[1].kind = CONTENT_OBJECT;
+	site_of(fixture, site)->slow = slow_number("asdict", "/usr/lib/python3.11/dataclasses.py");
+	all_are(fixture, ARGUMENT_SLOW, site);
 }
 
 /* solve(matrix, x): the same matrix, and another x each time. */
