@@ -10,17 +10,26 @@
  * nothing, and what they return is used up; or they make or change what they get.
  */
 static const char *const needed_names[] = {
-	"__enter__",   "__exit__",    "__init__",    "__new__",     "__next__",    "__post_init__",
-	"__setattr__", "__setitem__", "append",      "bisect",      "bisect_left", "bisect_right",
-	"choice",      "choices",     "clock",       "enumerate",   "getrandbits", "heappop",
-	"heappush",    "heappushpop", "heapreplace", "id",          "input",       "insort",
-	"isinstance",  "iter",        "len",         "monotonic",   "next",        "normal",
-	"now",         "open",        "pop",         "popleft",     "rand",        "randint",
-	"randn",       "random",      "randrange",   "range",       "read",        "readinto",
-	"readline",    "recv",        "recv_into",   "reversed",    "sample",      "shuffle",
-	"sleep",       "super",       "time",        "token_bytes", "token_hex",   "token_urlsafe",
-	"type",        "uniform",     "urandom",     "utcnow",      "uuid1",       "uuid4",
-	"write",       "zip",
+	"__enter__",     "__exit__",     "__init__",    "__new__",   "__next__",
+	"__post_init__", "__setattr__",  "__setitem__", "append",    "bisect",
+	"bisect_left",   "bisect_right", "choice",      "choices",   "clock",
+	"enumerate",     "get",          "getrandbits", "heappop",   "heappush",
+	"heappushpop",   "heapreplace",  "id",          "input",     "insort",
+	"isinstance",    "iter",         "len",         "monotonic", "next",
+	"normal",        "now",          "open",        "pop",       "popleft",
+	"rand",          "randint",      "randn",       "random",    "randrange",
+	"range",         "read",         "readinto",    "readline",  "recv",
+	"recv_into",     "reversed",     "sample",      "shuffle",   "sleep",
+	"super",         "time",         "token_bytes", "token_hex", "token_urlsafe",
+	"type",          "uniform",      "urandom",     "utcnow",    "uuid1",
+	"uuid4",         "write",        "zip",
+};
+
+/* Of a program's own functions these names tell nothing: a clock's read() may parse what it is
+ * given. What they work on was compared. */
+static const char *const free_names[] = {
+	"bisect", "bisect_left", "bisect_right", "clock", "get",  "id",  "len",
+	"open",   "range",       "read",         "time",  "type", "zip",
 };
 
 /* Of numbers alone: to compute them again costs no more than to look them up would. */
@@ -75,9 +84,9 @@ bool argument_needed_call(const struct argument_words *words, bool at_entry, boo
 		return false;
 	last = strrchr(name, '.');
 	last = last ? last + 1 : name;
-	/* A dict's, or a queue's; not one that the program has written. */
-	if (!strcmp(last, "get") && (!words->site->of_callee || words->site->of_library))
-		return true;
+	if ((at_entry || (words->site->of_callee && !words->site->of_library)) &&
+	    is_one_of(last, free_names, sizeof(free_names) / sizeof(free_names[0])))
+		return false;
 	return is_one_of(last, needed_names, sizeof(needed_names) / sizeof(needed_names[0])) ||
 	       (!names_constant && is_on_numbers(words->site) &&
 		is_one_of(last, cheap_names, sizeof(cheap_names) / sizeof(cheap_names[0])));
