@@ -41,6 +41,9 @@
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4
 #define ROW_HELD_MIN       12 /* in one row */
+/* Of pairs of the same objects, one in so many may have other contents: what is kept of one goes
+ * then. */
+#define ROW_CHANGES_OF 16
 /* Keys that were others than in the sample before, in one of so many; objects with other contents
  * in at most that. */
 #define KEYS_CHANGE_OF  4
@@ -326,7 +329,7 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 	/* What was made anew and is equal by chance has no place to keep a result at. */
 	if (facts->in_turn) {
 		facts->few_held = KEYS_CHANGE_OF * site->keys_changed > summary->judged;
-		facts->few = works && !site->row_changed &&
+		facts->few = works && ROW_CHANGES_OF * site->row_changed <= site->row_held &&
 			     ((site->row_recurring >= ROWS_RECURRING_MIN &&
 			       site->row_held >= ROWS_ALIKE_MIN) ||
 			      site->row_held >= ROW_HELD_MIN ||
