@@ -81,7 +81,9 @@ static void test_share_of_run(void **state)
 	add(&evidence, ARGUMENT_INVARIANT, 100, 1);
 	argument_evidence_saving(&evidence, 2000 * MS, 1020 * MS, 10 * MS, &most);
 	argument_evidence_saving(&evidence, 2000 * MS, 100000 * MS, 10 * MS, &little);
-	assert_int_equal(most.time_ns, little.time_ns);
+	/* Nor can a fix save more than there is. */
+	assert_true(most.time_ns < little.time_ns);
+	assert_true(most.time_ns <= 1020 * MS);
 	assert_true(most.low_ns > little.low_ns);
 	assert_true(most.high_ns < little.high_ns);
 	/* A run of less time than its lines, or of no period, may be forged. */
@@ -102,11 +104,11 @@ static void test_saving(void **state)
 		add(&few, v, 10, 1);
 		saving_of(&few, 1000 * MS, &ns, &low_ns, &wide_ns);
 		/* Most of the time, or little more than there was. */
-		assert_in_range(ns, 50 * MS, 130 * MS);
+		assert_in_range(ns, 50 * MS, 155 * MS);
 		assert_true(wide_ns > 100 * MS);
 		add(&many, v, 1000, 1);
 		saving_of(&many, 100000 * MS, &ns, &low_ns, &high_ns);
-		assert_in_range(ns, 5000 * MS, 13000 * MS);
+		assert_in_range(ns, 5000 * MS, 15500 * MS);
 		/* More samples, less doubt. */
 		assert_true((double)high_ns / (double)ns < (double)wide_ns * 100 / (double)ns);
 		/* A line saves no more than it takes. */
@@ -128,7 +130,7 @@ static void test_trips(void **state)
 	add(&one, ARGUMENT_REPEATED, 100, 0);
 	saving_of(&all, 2000 * MS, &all_ns, &low_ns, &high_ns);
 	saving_of(&two, 2000 * MS, &ns, &low_ns, &high_ns);
-	assert_in_range(ns, all_ns / 2 - 200, all_ns / 2);
+	assert_in_range(ns, all_ns * 0.499, all_ns * 0.501);
 	saving_of(&one, 2000 * MS, &ns, &low_ns, &high_ns);
 	assert_int_equal(ns, 0);
 	assert_int_equal(high_ns, 0);

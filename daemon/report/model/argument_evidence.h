@@ -26,7 +26,7 @@ struct argument_evidence {
 
 struct saved_time {
 	uint64_t time_ns;
-	uint64_t low_ns, high_ns; /* 95% interval */
+	uint64_t low_ns, high_ns; /* of the samples' chance and the model's error */
 };
 
 /* One more sample. part: of its time, what is not needed (argument_summary_part()). */
