@@ -253,6 +253,15 @@ static void take_wait(void *context, const struct collective_wait *wait)
 	add_wait(context, wait);
 }
 
+static void take_operation(void *context, uint32_t communicator,
+			   const struct trace_event *const *calls, uint32_t root)
+{
+	struct trace_analysis *analysis = context;
+
+	if (ideal_run_note(&analysis->ideal, analysis, communicator, calls, root))
+		analysis->failed = true;
+}
+
 /* Late senders, and late receivers; the call in which they were waited for may be another than the
  * receive. */
 static void add_late_ends(struct trace_analysis *analysis)
@@ -369,8 +378,23 @@ static void sort_figures(struct trace_analysis *analysis)
 		      compare_figures);
 }
 
+static int split_communication(struct trace_analysis *analysis)
+{
+	struct ideal_run *ideal = &analysis->ideal;
+	uint64_t run_ns = analysis->end_ns - analysis->begin_ns;
+	int error = ideal_run_find(ideal, analysis);
+
+	if (error || ideal->state != IDEAL_KNOWN)
+		return error;
+	analysis->transfer_efficiency = (double)ideal->ns / (double)run_ns;
+	analysis->serialisation_efficiency =
+		analysis->communication_efficiency * (double)run_ns / (double)ideal->ns;
+	return 0;
+}
+
 int trace_analysis_init(struct trace_analysis *analysis, const struct trace *trace)
 {
+	const struct collective_taker taker = { take_wait, take_operation, analysis };
 	int error = 0;
 
 	*analysis = (struct trace_analysis){ .trace = trace };
@@ -391,8 +415,10 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	if (!error)
 		error = messages_init(&analysis->messages, trace, &analysis->communicators);
 	if (!error)
-		error = collectives_go_through(trace, &analysis->communicators, take_wait, analysis,
+		error = collectives_go_through(trace, &analysis->communicators, &taker,
 					       &analysis->collectives);
+	if (!error)
+		error = split_communication(analysis);
 	if (error)
 		return error;
 	count_messages(analysis);
@@ -407,6 +433,7 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	messages_deinit(&analysis->messages);
 	span_analysis_deinit(&analysis->spans);
 	wait_list_deinit(&analysis->wait_list);
+	ideal_run_deinit(&analysis->ideal);
 	free(analysis->ranks);
 	free(analysis->functions);
 	free(analysis->waits);

@@ -174,6 +174,22 @@ static json_t *json_missing(const struct trace_analysis *analysis)
 			   { "collective_calls", analysis->collectives.passed_over });
 }
 
+/* null where it is not known, and why. */
+static json_t *json_with_split(json_t *object, const struct trace_analysis *analysis)
+{
+	bool known = analysis->ideal.state == IDEAL_KNOWN;
+	char reason[200];
+
+	ideal_run_reason(&analysis->ideal, reason, sizeof(reason));
+	object = json_with(object, "serialisation_efficiency",
+			   known ? json_figure(analysis->serialisation_efficiency) : json_null());
+	object = json_with(object, "transfer_efficiency",
+			   known ? json_figure(analysis->transfer_efficiency) : json_null());
+	object = json_with(object, "ideal_run_ns",
+			   known ? json_count(analysis->ideal.ns) : json_null());
+	return json_with(object, "split_not_known_as", json_text_or_null(known ? NULL : reason));
+}
+
 int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 {
 	const struct trace *trace = analysis->trace;
@@ -197,6 +213,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "load_balance", json_figure(analysis->load_balance));
 	object = json_with(object, "communication_efficiency",
 			   json_figure(analysis->communication_efficiency));
+	object = json_with_split(object, analysis);
 	object = json_with(object, "held_up_by_rank",
 			   latest == SIZE_MAX ? json_null()
 					      : json_integer(rank_at(analysis, latest)));

@@ -88,11 +88,34 @@ static void put_processes(const struct text_layout *layout, const struct trace *
 
 /* ---- efficiencies ---- */
 
+/* Why the busiest rank does not compute all the time. */
+static void reason_of_communication(const struct trace_analysis *analysis, char *ret_words,
+				    size_t size)
+{
+	struct figure share = figure_share(analysis->communication_efficiency);
+
+	if (analysis->ideal.state != IDEAL_KNOWN)
+		snprintf(ret_words, size,
+			 "Mostly for communication: even the busiest rank computes for only %s of "
+			 "the time.",
+			 share.text);
+	else if (analysis->serialisation_efficiency < analysis->transfer_efficiency)
+		snprintf(ret_words, size,
+			 "Mostly as ranks wait in turn: even the busiest one computes for only %s "
+			 "of the time, and with messages that take no time it would for %s.",
+			 share.text, figure_share(analysis->serialisation_efficiency).text);
+	else
+		snprintf(ret_words, size,
+			 "Mostly for the time that messages and MPI itself take: even the busiest "
+			 "rank computes for only %s of the time, and without that it would for %s.",
+			 share.text, figure_share(analysis->serialisation_efficiency).text);
+}
+
 static void put_reason(const struct text_layout *layout, const struct trace_analysis *analysis)
 {
 	double balance = analysis->load_balance;
 	double communication = analysis->communication_efficiency;
-	char words[256];
+	char words[300];
 
 	if (analysis->parallel_efficiency >= GOOD)
 		snprintf(words, sizeof(words), "The ranks compute for nearly all of the time.");
@@ -102,10 +125,29 @@ static void put_reason(const struct text_layout *layout, const struct trace_anal
 			 "busiest one does.",
 			 figure_share(balance).text);
 	else
+		reason_of_communication(analysis, words, sizeof(words));
+	text_wrapped(layout, "  ", words);
+}
+
+static void put_split(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	const struct ideal_run *ideal = &analysis->ideal;
+	char reason[200], words[300];
+
+	if (ideal->state == IDEAL_KNOWN) {
 		snprintf(words, sizeof(words),
-			 "Mostly for communication: even the busiest rank computes for only %s of "
-			 "the time.",
-			 figure_share(communication).text);
+			 "Communication %s = serialisation %s x transfer %s: if messages took no "
+			 "time, it would have lasted %s, not %s.",
+			 figure_share(analysis->communication_efficiency).text,
+			 figure_share(analysis->serialisation_efficiency).text,
+			 figure_share(analysis->transfer_efficiency).text,
+			 figure_ns(ideal->ns).text,
+			 figure_ns(analysis->end_ns - analysis->begin_ns).text);
+	} else {
+		ideal_run_reason(ideal, reason, sizeof(reason));
+		snprintf(words, sizeof(words),
+			 "Serialisation and transfer are not known, as %s.", reason);
+	}
 	text_wrapped(layout, "  ", words);
 }
 
@@ -115,6 +157,7 @@ static void put_efficiency(const struct text_layout *layout, const struct trace_
 		     figure_share(analysis->parallel_efficiency).text,
 		     figure_share(analysis->load_balance).text,
 		     figure_share(analysis->communication_efficiency).text);
+	put_split(layout, analysis);
 	put_reason(layout, analysis);
 }
 

@@ -171,6 +171,10 @@ def test_job_from_its_start():
         check(sum(sent.values()) > 10000, "only %d messages" % sum(sent.values()))
         check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
         check_metrics(said, found)
+        # What the fault planted is, is in no rank's turn: uneven work.
+        check_equal(said["split_not_known_as"], None, "why serialisation is not known")
+        check(abs(said["serialisation_efficiency"] * said["transfer_efficiency"] - said["communication_efficiency"]) < 1e-3,
+              "%r" % {name: said[name] for name in said if "efficiency" in name})
         check_lines(said)
         # Four ranks on fewer processors wait for these, too.
         check_sampled(said["held_up_by_rank"] == SLOW, "rank %s is said to hold others up" % said["held_up_by_rank"])
@@ -183,6 +187,46 @@ def test_job_from_its_start():
         check_perfetto(outputs[2], sent, calls)
         # Last, as this skips the test where the package cannot be had.
         check_perfetto_sql(outputs[2], sent, calls)
+
+
+TURNS = """
+import sys, time
+from mpi4py import MPI
+world, turns = MPI.COMM_WORLD, int(sys.argv[1])
+rank = world.Get_rank()
+def compute(seconds):
+    begin = time.perf_counter()
+    while time.perf_counter() < begin + seconds:
+        pass
+world.Barrier()
+for _ in range(turns):
+    if rank:
+        world.recv(source=0)
+    compute(0.02)
+    world.send(None, dest=1 - rank)
+    if not rank:
+        world.recv(source=1)
+world.Barrier()
+compute(0.02 * turns)  # at the same time
+world.Barrier()
+"""
+
+
+def test_serialisation():
+    """Two ranks that compute in turn, and then at once: serialisation is known, and nothing is lost to messages."""
+    if os.geteuid():
+        raise Skip("needs root")
+    interpreter, turns = with_packages(default_interpreter(), "mpi4py"), 25
+    with Daemon("trace", "--json", "--", program("mpirun"), "-n", "2", interpreter.path, "-c", TURNS, str(turns),
+                environment=dict(os.environ, **MPI_ENVIRONMENT, **interpreter.environment)) as daemon:
+        run = daemon.finish()
+    said = json.loads(run.stdout[run.stdout.index("{"):])
+    check_equal(said["split_not_known_as"], None, "why the split is not known")
+    product = said["serialisation_efficiency"] * said["transfer_efficiency"]
+    check(abs(product - said["communication_efficiency"]) < 1e-3, "%r" % said)
+    check(said["ideal_run_ns"] >= 3 * 0.02e9 * turns, "the ideal run is too short: %r" % said["ideal_run_ns"])
+    # Of three times in turn, each rank computes in two; a busy machine takes time from both ranks.
+    check_sampled(abs(said["serialisation_efficiency"] - 2 / 3) < 0.1 and said["transfer_efficiency"] > 0.85, "%r" % said)
 
 
 @contextlib.contextmanager
