@@ -411,6 +411,8 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	judge(analysis);
 	error = span_analysis_init(&analysis->spans, trace);
 	if (!error)
+		error = switch_analysis_init(&analysis->switches, trace);
+	if (!error)
 		error = communicators_init(&analysis->communicators, trace);
 	if (!error)
 		error = messages_init(&analysis->messages, trace, &analysis->communicators);
@@ -432,6 +434,7 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	communicators_deinit(&analysis->communicators);
 	messages_deinit(&analysis->messages);
 	span_analysis_deinit(&analysis->spans);
+	switch_analysis_deinit(&analysis->switches);
 	wait_list_deinit(&analysis->wait_list);
 	ideal_run_deinit(&analysis->ideal);
 	free(analysis->ranks);

@@ -21,6 +21,7 @@
 #include "daemon/trace/message.h"
 #include "daemon/trace/span_analysis.h"
 #include "daemon/trace/sum_table.h"
+#include "daemon/trace/switch_analysis.h"
 #include "daemon/trace/trace.h"
 #include "daemon/trace/wait_blame.h"
 
@@ -75,6 +76,7 @@ struct trace_analysis {
 	struct messages messages;
 	struct collectives collectives;
 	struct span_analysis spans;
+	struct switch_analysis switches;
 	uint64_t begin_ns, end_ns;  /* of the time that all ran; equal: there was none */
 	struct rank_figures *ranks; /* as the trace has its processes */
 	size_t judged;              /* of them */

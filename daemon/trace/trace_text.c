@@ -4,6 +4,7 @@
 #include "daemon/report/format/text_layout.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
+#include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
@@ -46,7 +47,9 @@ static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 static void put_method(const struct text_layout *layout, const struct trace *trace)
 {
 	const struct mpi_library *library = trace_library(trace);
-	bool beside = trace->spans && trace->spans->count;
+	unsigned spans = trace->spans ? trace->spans->count : 0;
+	bool switches = spans && span_list_switches(trace->spans) >= 0;
+	bool beside = spans > switches;
 	char words[900];
 
 	if (library)
@@ -55,6 +58,10 @@ static void put_method(const struct text_layout *layout, const struct trace *tra
 			 "processes: they were written into its code while this ran, and are gone.",
 			 library->path, mpi_library_kind_name(library),
 			 beside ? "and in what else was asked for, " : "");
+	else if (switches && !beside)
+		snprintf(words, sizeof(words),
+			 "Traced by a program in the kernel at switches of threads: nothing was "
+			 "written to these processes.");
 	else
 		snprintf(words, sizeof(words),
 			 "Traced by breakpoints of the kernel (uprobes) in the libraries of these "
@@ -363,6 +370,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	if (!trace_library(analysis->trace)) {
 		put_processes(&layout, analysis->trace);
 		span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+		switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 		return ferror(file) ? -EIO : 0;
 	}
 	put_job(&layout, analysis);
@@ -377,6 +385,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_paths(&layout, analysis, rows ? rows : PATHS_BRIEF);
 	put_messages(&layout, analysis, details);
 	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+	switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;
 }
