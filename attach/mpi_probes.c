@@ -221,13 +221,12 @@ static int find_return_bit(uint64_t *ret_bit)
 
 static void explain(int failure, bool switches, struct error *error)
 {
-	const char *notes = switches ? "notes calls of MPI and context switches"
-				     : "notes calls of MPI";
+	const char *notes =
+		switches ? "notes calls of MPI and context switches" : "notes calls of MPI";
 
 	if (failure == -EPERM || failure == -EACCES) {
-		error_set(error, EXIT_PERMISSION,
-			  "the kernel refuses the program that %s: %s", notes,
-			  strerror(-failure));
+		error_set(error, EXIT_PERMISSION, "the kernel refuses the program that %s: %s",
+			  notes, strerror(-failure));
 		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
 				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
 		return;

@@ -27,7 +27,7 @@ struct bpf_link;
 
 struct probed_process {
 	uint32_t switches_of; /* whose switches are noted; 0: not */
-	int *links; /* each keeps one probe alive, or all of one kind */
+	int *links;           /* each keeps one probe alive, or all of one kind */
 	size_t count;
 	struct span_link *spans; /* likewise */
 	size_t span_count, span_capacity;
@@ -39,10 +39,10 @@ struct mpi_probes {
 	struct ring_buffer *ring;
 	int calls_fd, pythons_fd, enter_fd, return_fd;
 	int spans_fd, configs_fd, counters_fd, begin_fd, end_fd; /* of spans */
-	int switches;                    /* the span of threads off the processor; -1: none */
+	int switches; /* the span of threads off the processor; -1: none */
 	int switched_fd, switch_targets_fd;
 	struct bpf_link *switch_links[2];
-	bool by_links;                                           /* MPI_PROBES_LINK */
+	bool by_links; /* MPI_PROBES_LINK */
 	int uprobe_type;
 	uint64_t return_bit;
 	struct probed_process processes[MPI_TARGETS_MAX];

@@ -108,8 +108,8 @@ void mpi_probes_read_open_switches(const struct mpi_probes *probes, const struct
 
 	if (probes->switches < 0)
 		return;
-	for (unsigned i = 0; i < 2 * CALLS_OPEN_MAX &&
-			     !bpf_map_get_next_key(probes->switched_fd, last, &next);
+	for (unsigned i = 0;
+	     i < 2 * CALLS_OPEN_MAX && !bpf_map_get_next_key(probes->switched_fd, last, &next);
 	     i++) {
 		struct switched off;
 

@@ -33,7 +33,7 @@ struct span_record {
 	__u32 flags;
 	__u64 begin_ns;
 	__u64 end_ns;
-	__u64 path; /* the Python lines from which it was called; 0: not known */
+	__u64 path;   /* the Python lines from which it was called; 0: not known */
 	__s32 detail; /* of a thread off the processor */
 	__u32 unused;
 };

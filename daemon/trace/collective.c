@@ -17,7 +17,7 @@ struct walk {
 	const struct communicator *communicator;
 	struct member_calls *members;     /* by rank */
 	const struct trace_event **calls; /* of each, the one that it is at */
-	uint32_t number; /* the communicator's */
+	uint32_t number;                  /* the communicator's */
 	const struct collective_taker *taker;
 	struct collectives *collectives;
 };

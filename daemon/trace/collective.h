@@ -37,8 +37,8 @@ struct collective_taker {
 };
 
 /* 0 or -ENOMEM. */
-__attribute__((warn_unused_result)) int
-collectives_go_through(const struct trace *trace, const struct communicators *communicators,
-		       const struct collective_taker *taker, struct collectives *ret_collectives);
+__attribute__((warn_unused_result)) int collectives_go_through(
+	const struct trace *trace, const struct communicators *communicators,
+	const struct collective_taker *taker, struct collectives *ret_collectives);
 
 #endif

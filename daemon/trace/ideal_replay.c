@@ -17,8 +17,8 @@ struct part {
 struct replay_rank {
 	const struct trace_process *process;
 	uint64_t next_event;
-	uint64_t clock_ns; /* in the ideal run, since its beginning */
-	uint64_t until_ns; /* in the trace: what came before was played */
+	uint64_t clock_ns;              /* in the ideal run, since its beginning */
+	uint64_t until_ns;              /* in the trace: what came before was played */
 	const struct trace_event *call; /* in which it is; NULL: it computes */
 	struct part sends, receives, posts, calls;
 	size_t sends_first; /* of the call: from there to sends.next */
@@ -29,7 +29,7 @@ struct replay_rank {
 };
 
 struct replay {
-	const struct trace_analysis *analysis;
+	const struct ideal_subject *subject;
 	struct ideal_run *ideal;
 	struct replay_rank *ranks;
 	uint32_t *queue; /* ranks that may go on, in a ring of as many as there are */
@@ -112,7 +112,7 @@ static bool is_rendezvous(const struct replay *replay, const struct message *mes
 
 static size_t number_of(const struct replay *replay, const struct message *message)
 {
-	return (size_t)(message - replay->analysis->messages.items);
+	return (size_t)(message - replay->subject->messages->items);
 }
 
 /* What each rank has of a list that is sorted by ranks. */
@@ -121,8 +121,7 @@ static void share(const struct message **list, size_t count, bool of_sender,
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t rank = of_sender ? list[i]->from : list[i]->to;
-		struct part *part =
-			(struct part *)(void *)((char *)&ranks[rank] + offset);
+		struct part *part = (struct part *)(void *)((char *)&ranks[rank] + offset);
 
 		if (part->end == part->next)
 			part->next = i;
@@ -132,7 +131,7 @@ static void share(const struct message **list, size_t count, bool of_sender,
 
 static int sort_messages(struct replay *replay)
 {
-	const struct messages *messages = &replay->analysis->messages;
+	const struct messages *messages = replay->subject->messages;
 	size_t count = messages->count;
 
 	replay->by_send = calloc(count + 1, sizeof(replay->by_send[0]));
@@ -148,10 +147,10 @@ static int sort_messages(struct replay *replay)
 
 		replay->by_send[i] = replay->by_receive[i] = replay->by_post[i] = message;
 		/* What was done before the time, or is done by nobody in it, is not waited for. */
-		if (ideal_is_in_window(replay->analysis, message->send))
+		if (ideal_is_in_window(replay->subject, message->send))
 			replay->sent_ns[i] = IDEAL_NOT_YET;
-		if (message->receive->begin_ns >= replay->analysis->begin_ns &&
-		    message->receive->begin_ns < replay->analysis->end_ns)
+		if (message->receive->begin_ns >= replay->subject->begin_ns &&
+		    message->receive->begin_ns < replay->subject->end_ns)
 			replay->posted_ns[i] = IDEAL_NOT_YET;
 	}
 	qsort(replay->by_send, count, sizeof(replay->by_send[0]), compare_sends);
@@ -175,13 +174,13 @@ static void wake(struct replay *replay, uint32_t place)
 		return;
 	rank->queued = true;
 	replay->queue[(replay->queue_first + replay->queue_count++) %
-		      replay->analysis->trace->count] = place;
+		      replay->subject->trace->count] = place;
 }
 
 static const struct communicator *members_of(const struct replay *replay,
 					     const struct ideal_operation *operation)
 {
-	return &replay->analysis->communicators.items[operation->communicator];
+	return &replay->subject->communicators->items[operation->communicator];
 }
 
 /* Members wait for those before them. */
@@ -309,7 +308,7 @@ static bool leave(struct replay *replay, struct replay_rank *rank)
 		if (message->receive->wait_ns > call->begin_ns)
 			break;
 		/* In calls that ended before the time. */
-		if (message->receive->end_ns <= replay->analysis->begin_ns)
+		if (message->receive->end_ns <= replay->subject->begin_ns)
 			continue;
 		if (sent_ns == IDEAL_NOT_YET)
 			return false;
@@ -346,7 +345,7 @@ static const struct trace_event *next_call(const struct replay *replay, struct r
 		const struct trace_event *event = &file->events[rank->next_event++];
 
 		if (event->kind == TRACE_CALL && event->function < mpi_function_count &&
-		    ideal_is_in_window(replay->analysis, event))
+		    ideal_is_in_window(replay->subject, event))
 			return event;
 	}
 	return NULL;
@@ -355,14 +354,14 @@ static const struct trace_event *next_call(const struct replay *replay, struct r
 /* Until it has to wait, or the time is over. */
 static void play(struct replay *replay, struct replay_rank *rank)
 {
-	uint64_t end_ns = replay->analysis->end_ns;
+	uint64_t end_ns = replay->subject->end_ns;
 
 	while (!rank->call || leave(replay, rank)) {
 		const struct trace_event *call = next_call(replay, rank);
 
 		if (call) {
 			enter(replay, rank, call);
-			if (!ideal_is_cut(replay->analysis, call))
+			if (!ideal_is_cut(replay->subject, call))
 				continue;
 		}
 		if (end_ns > rank->until_ns)
@@ -376,7 +375,7 @@ static void play(struct replay *replay, struct replay_rank *rank)
 
 static int begin(struct replay *replay)
 {
-	const struct trace *trace = replay->analysis->trace;
+	const struct trace *trace = replay->subject->trace;
 	const struct ideal_run *ideal = replay->ideal;
 
 	replay->ranks = calloc(trace->count + 1, sizeof(replay->ranks[0]));
@@ -385,9 +384,9 @@ static int begin(struct replay *replay)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < trace->count; i++) {
 		replay->ranks[i].process = trace->processes[i];
-		replay->ranks[i].until_ns = replay->analysis->begin_ns;
+		replay->ranks[i].until_ns = replay->subject->begin_ns;
 		replay->ranks[i].operation = NO_OPERATION;
-		replay->ranks[i].finished = !replay->analysis->ranks[i].called;
+		replay->ranks[i].finished = !trace->processes[i]->calls;
 		wake(replay, i);
 	}
 	for (size_t i = 0; i < ideal->call_count; i++) {
@@ -402,7 +401,7 @@ static int begin(struct replay *replay)
 
 static void play_all(struct replay *replay)
 {
-	size_t count = replay->analysis->trace->count;
+	size_t count = replay->subject->trace->count;
 	struct ideal_run *ideal = replay->ideal;
 
 	while (replay->queue_count) {
@@ -423,9 +422,9 @@ static void play_all(struct replay *replay)
 	ideal->state = ideal->count ? IDEAL_STUCK : IDEAL_KNOWN;
 }
 
-int ideal_replay(struct ideal_run *ideal, const struct trace_analysis *analysis)
+int ideal_replay(struct ideal_run *ideal, const struct ideal_subject *subject)
 {
-	struct replay replay = { .analysis = analysis, .ideal = ideal };
+	struct replay replay = { .subject = subject, .ideal = ideal };
 	int error = begin(&replay);
 
 	if (!error)

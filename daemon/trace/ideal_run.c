@@ -5,7 +5,6 @@
 #include "daemon/report/encode/figure.h"
 #include "daemon/trace/ideal_replay.h"
 #include "daemon/trace/mpi_function.h"
-#include "daemon/trace/trace_analysis.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,18 +14,19 @@
 
 /* ---- operations ---- */
 
-int ideal_run_note(struct ideal_run *ideal, const struct trace_analysis *analysis,
+int ideal_run_note(struct ideal_run *ideal, const struct ideal_subject *subject,
 		   uint32_t communicator, const struct trace_event *const *calls, uint32_t root)
 {
-	const struct communicator *members = &analysis->communicators.items[communicator];
+	const struct communicator *members = &subject->communicators->items[communicator];
 	struct ideal_operation operation = { .communicator = communicator,
 					     .root = root,
 					     .root_ns = IDEAL_NOT_YET,
-					     .class = (uint32_t)mpi_functions[calls[0]->function].class };
+					     .class = (uint32_t)mpi_functions[calls[0]->function]
+							      .class };
 	bool any = false, all = true;
 
 	for (uint32_t i = 0; i < members->size; i++) {
-		bool within = ideal_is_in_window(analysis, calls[i]);
+		bool within = ideal_is_in_window(subject, calls[i]);
 
 		any |= within;
 		all &= within;
@@ -37,9 +37,9 @@ int ideal_run_note(struct ideal_run *ideal, const struct trace_analysis *analysi
 	if (operation.class == MPI_SCAN && !all)
 		operation.class = MPI_OTHER;
 	for (uint32_t i = 0; i < members->size; i++) {
-		if (!ideal_is_in_window(analysis, calls[i])) {
-			operation.arrived += calls[i]->end_ns <= analysis->begin_ns;
-			if (i == root && calls[i]->end_ns <= analysis->begin_ns)
+		if (!ideal_is_in_window(subject, calls[i])) {
+			operation.arrived += calls[i]->end_ns <= subject->begin_ns;
+			if (i == root && calls[i]->end_ns <= subject->begin_ns)
 				operation.root_ns = 0;
 			continue;
 		}
@@ -85,28 +85,34 @@ static bool is_unfollowed(const struct trace_event *call)
 }
 
 /* Of one member, or nobody else's. */
-static bool is_alone(const struct trace_analysis *analysis, size_t place,
+static bool is_alone(const struct ideal_subject *subject, size_t place,
 		     const struct trace_event *call)
 {
 	uint32_t communicator =
-		communicators_find(&analysis->communicators, place, call->communicator);
+		communicators_find(subject->communicators, place, call->communicator);
 
 	return call->communicator == TRACE_COMMUNICATOR_SELF ||
 	       (communicator != COMMUNICATOR_NONE &&
-		analysis->communicators.items[communicator].size == 1);
+		subject->communicators->items[communicator].size == 1);
 }
 
 struct shortfall {
 	uint64_t unfollowed, receives, collective;
 	uint16_t function;
 	size_t next_call; /* of the ideal run's */
+	uint32_t thread;  /* of the process in hand that calls MPI; 0: none so far */
+	bool threads;     /* there are several */
 };
 
-static void look_at_event(const struct trace_analysis *analysis,
-			  const struct ideal_run *ideal, uint32_t place,
-			  const struct trace_event *event, struct shortfall *shortfall)
+static void look_at_event(const struct ideal_subject *subject, const struct ideal_run *ideal,
+			  uint32_t place, const struct trace_event *event,
+			  struct shortfall *shortfall)
 {
-	if (!ideal_is_in_window(analysis, event) || ideal_is_cut(analysis, event))
+	if (event->kind == TRACE_CALL) {
+		shortfall->threads |= shortfall->thread && shortfall->thread != event->thread;
+		shortfall->thread = event->thread;
+	}
+	if (!ideal_is_in_window(subject, event) || ideal_is_cut(subject, event))
 		return;
 	if (event->kind == TRACE_RECEIVE)
 		shortfall->receives += event->communicator != TRACE_COMMUNICATOR_SELF;
@@ -117,7 +123,7 @@ static void look_at_event(const struct trace_analysis *analysis,
 		shortfall->function = event->function;
 	}
 	if (!mpi_class_is_collective(mpi_functions[event->function].class) ||
-	    is_alone(analysis, place, event))
+	    is_alone(subject, place, event))
 		return;
 	while (shortfall->next_call < ideal->call_count &&
 	       (ideal->calls[shortfall->next_call].process < place ||
@@ -137,28 +143,28 @@ static bool settle(struct ideal_run *ideal, enum ideal_state state, uint64_t cou
 }
 
 /* False: no, and why is told. */
-static bool is_all_known(const struct trace_analysis *analysis, struct ideal_run *ideal)
+static bool is_all_known(const struct ideal_subject *subject, struct ideal_run *ideal)
 {
 	struct shortfall shortfall = { 0 };
 	uint64_t threaded = 0;
 
-	for (uint32_t i = 0; i < analysis->trace->count; i++) {
-		const struct trace_file *file = &analysis->trace->processes[i]->file;
+	for (uint32_t i = 0; i < subject->trace->count; i++) {
+		const struct trace_file *file = &subject->trace->processes[i]->file;
 
-		threaded += analysis->ranks[i].threads > 1;
+		shortfall.thread = 0;
+		shortfall.threads = false;
 		for (uint64_t k = 0; k < file->count; k++)
-			look_at_event(analysis, ideal, i, &file->events[k], &shortfall);
+			look_at_event(subject, ideal, i, &file->events[k], &shortfall);
+		threaded += shortfall.threads;
 	}
-	for (size_t i = 0; i < analysis->messages.count; i++) {
-		const struct trace_event *receive = analysis->messages.items[i].receive;
+	for (size_t i = 0; i < subject->messages->count; i++) {
+		const struct trace_event *receive = subject->messages->items[i].receive;
 
 		shortfall.receives -=
-			ideal_is_in_window(analysis, receive) && !ideal_is_cut(analysis, receive);
+			ideal_is_in_window(subject, receive) && !ideal_is_cut(subject, receive);
 	}
 	ideal->function = shortfall.function;
-	return settle(ideal, IDEAL_MISSING,
-		      analysis->unrecorded_calls + analysis->left_out_events +
-			      analysis->left_out_requests) &&
+	return settle(ideal, IDEAL_MISSING, subject->missing) &&
 	       settle(ideal, IDEAL_THREADS, threaded) &&
 	       settle(ideal, IDEAL_UNFOLLOWED, shortfall.unfollowed) &&
 	       settle(ideal, IDEAL_RECEIVES, shortfall.receives) &&
@@ -207,26 +213,12 @@ void ideal_run_reason(const struct ideal_run *ideal, char *ret_words, size_t siz
 	}
 }
 
-int ideal_run_find(struct ideal_run *ideal, const struct trace_analysis *analysis)
+int ideal_run_find(struct ideal_run *ideal, const struct ideal_subject *subject)
 {
-	uint64_t run_ns = analysis->end_ns - analysis->begin_ns, most_ns = 0;
-	int error;
-
 	if (ideal->call_count)
 		qsort(ideal->calls, ideal->call_count, sizeof(ideal->calls[0]), compare_calls);
 	ideal->state = IDEAL_NO_TIME;
-	for (size_t i = 0; i < analysis->trace->count; i++)
-		if (analysis->ranks[i].called && analysis->ranks[i].useful_ns > most_ns)
-			most_ns = analysis->ranks[i].useful_ns;
-	if (!run_ns || !most_ns || !is_all_known(analysis, ideal))
+	if (subject->end_ns == subject->begin_ns || !is_all_known(subject, ideal))
 		return 0;
-	error = ideal_replay(ideal, analysis);
-	if (error || ideal->count)
-		return error;
-	/* Calls within calls, whose time was counted once for each. */
-	if (ideal->ns < most_ns)
-		ideal->ns = most_ns;
-	if (ideal->ns > run_ns)
-		ideal->ns = run_ns;
-	return 0;
+	return ideal_replay(ideal, subject);
 }

@@ -9,13 +9,17 @@
 #include <string.h>
 
 static const char *const kind_names[] = {
-	[SPAN_FUNCTION] = "function", [SPAN_COLLECTION] = "gc", [SPAN_GIL] = "gil",
+	[SPAN_FUNCTION] = "function",
+	[SPAN_COLLECTION] = "gc",
+	[SPAN_GIL] = "gil",
 	[SPAN_SWITCH] = "sched",
 };
 
 /* As the user reads them. */
 static const char *const titles[] = {
-	[SPAN_FUNCTION] = "", [SPAN_COLLECTION] = "garbage collection", [SPAN_GIL] = "GIL wait",
+	[SPAN_FUNCTION] = "",
+	[SPAN_COLLECTION] = "garbage collection",
+	[SPAN_GIL] = "GIL wait",
 	[SPAN_SWITCH] = "off the processor",
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is traced beside calls of MPI: functions that the user names, the interpreter's garbage
- * collection, its waits for the GIL, and threads off the processor. Each is a span: it begins and ends in one thread. A number
- * of this list is what trace events call it.
+ * collection, its waits for the GIL, and threads off the processor. Each is a span: it begins and
+ * ends in one thread. A number of this list is what trace events call it.
  */
 #ifndef PIEPROFD_DAEMON_TRACE_SPAN_H
 #define PIEPROFD_DAEMON_TRACE_SPAN_H

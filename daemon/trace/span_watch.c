@@ -60,10 +60,10 @@ int span_watches_set(struct span_watch *watches, const struct span_list *list,
 
 		if (watches[i].state != SPAN_SOUGHT)
 			continue;
-		failure = list->items[i].kind == SPAN_SWITCH
-				  ? set_switches(&watches[i], process, &refusal)
-				  : set(&watches[i], &list->items[i], i, process, mappings,
-					&refusal);
+		failure =
+			list->items[i].kind == SPAN_SWITCH
+				? set_switches(&watches[i], process, &refusal)
+				: set(&watches[i], &list->items[i], i, process, mappings, &refusal);
 		if (!failure || (result && failure == -ENODATA))
 			continue;
 		result = failure;

@@ -109,9 +109,9 @@ static void sort(struct switch_analysis *analysis)
 
 int switch_analysis_init(struct switch_analysis *analysis, const struct trace *trace)
 {
-	*analysis = (struct switch_analysis){ .span = trace->spans
-							      ? span_list_switches(trace->spans)
-							      : -1 };
+	*analysis =
+		(struct switch_analysis){ .span = trace->spans ? span_list_switches(trace->spans)
+							       : -1 };
 	for (uint32_t i = 0; i < trace->count && analysis->span >= 0; i++) {
 		const struct trace_file *file = &trace->processes[i]->file;
 

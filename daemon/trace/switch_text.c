@@ -97,8 +97,7 @@ static void put_threads(const struct text_layout *layout, const struct trace_ana
 			shown++;
 		}
 		put_line(layout, "  thread %u of pid %d: %s off, %" PRIu64 " time%s: %s",
-			 thread->thread,
-			 (int)analysis->trace->processes[thread->process]->pid,
+			 thread->thread, (int)analysis->trace->processes[thread->process]->pid,
 			 figure_ns(thread->sums.ns).text, thread->sums.count,
 			 figure_plural(thread->sums.count), all);
 	}
@@ -123,14 +122,13 @@ void switch_text_put(const struct text_layout *layout, const struct trace_analys
 	put_threads(layout, analysis, rows);
 	if (figures->short_ones)
 		put_line(layout, "  and %" PRIu64 " time%s less than %s, %s in all",
-			 figures->short_ones, figure_plural(figures->short_ones), figure_ns(SPAN_SWITCH_LEAST_NS).text,
-			 figure_ns(figures->short_ns).text);
+			 figures->short_ones, figure_plural(figures->short_ones),
+			 figure_ns(SPAN_SWITCH_LEAST_NS).text, figure_ns(figures->short_ns).text);
 	if (figures->unrecorded)
 		put_line(layout,
 			 "  and %" PRIu64 " times beyond the limit of %d a second and process, "
 			 "%s in all",
-			 figures->unrecorded,
-			 (int)(SWITCH_LIMIT * (1000000000 / MPI_WINDOW_NS)),
+			 figures->unrecorded, (int)(SWITCH_LIMIT * (1000000000 / MPI_WINDOW_NS)),
 			 figure_ns(figures->unrecorded_ns).text);
 	if (figures->not_seen_to_end)
 		put_line(layout, "  and %" PRIu64 " that were not seen to end",
@@ -145,9 +143,9 @@ static json_t *with_reason(json_t *object, int32_t detail, const struct span_sum
 
 	span_switch_words(detail, words);
 	object = json_with(object, "what", json_text(words));
-	object = json_with(object, "system_call",
-			   json_text_or_null(detail >= 0 ? system_call_name((unsigned)detail)
-							 : NULL));
+	object = json_with(
+		object, "system_call",
+		json_text_or_null(detail >= 0 ? system_call_name((unsigned)detail) : NULL));
 	object = json_with(object, "system_call_number",
 			   detail >= 0 ? json_integer(detail) : json_null());
 	object = json_with(object, "count", json_count(sums->count));
@@ -165,15 +163,14 @@ json_t *switch_json(const struct trace_analysis *analysis,
 		return json_null();
 	reasons = json_array(), paths = json_array(), threads = json_array();
 	for (size_t i = 0; i < switches->reason_count && i < ROWS_MAX; i++)
-		reasons = json_appended(reasons, with_reason(json_object(),
-							     switches->reasons[i].detail,
-							     &switches->reasons[i].sums));
+		reasons = json_appended(reasons,
+					with_reason(json_object(), switches->reasons[i].detail,
+						    &switches->reasons[i].sums));
 	for (size_t i = 0; i < switches->path_count && i < ROWS_MAX; i++) {
 		const struct switch_path *row = &switches->paths[i];
 
 		object = with_reason(json_object(), row->detail, &row->sums);
-		paths = json_appended(paths,
-				      json_with(object, "path", path(analysis, row->path)));
+		paths = json_appended(paths, json_with(object, "path", path(analysis, row->path)));
 	}
 	for (size_t i = 0; i < switches->part_count && i < ROWS_MAX; i++) {
 		const struct switch_thread *row = &switches->parts[i];

@@ -253,12 +253,26 @@ static void take_wait(void *context, const struct collective_wait *wait)
 	add_wait(context, wait);
 }
 
+static struct ideal_subject subject_of(const struct trace_analysis *analysis)
+{
+	return (struct ideal_subject){
+		.trace = analysis->trace,
+		.communicators = &analysis->communicators,
+		.messages = &analysis->messages,
+		.begin_ns = analysis->begin_ns,
+		.end_ns = analysis->end_ns,
+		.missing = analysis->unrecorded_calls + analysis->left_out_events +
+			   analysis->left_out_requests,
+	};
+}
+
 static void take_operation(void *context, uint32_t communicator,
 			   const struct trace_event *const *calls, uint32_t root)
 {
 	struct trace_analysis *analysis = context;
+	const struct ideal_subject subject = subject_of(analysis);
 
-	if (ideal_run_note(&analysis->ideal, analysis, communicator, calls, root))
+	if (ideal_run_note(&analysis->ideal, &subject, communicator, calls, root))
 		analysis->failed = true;
 }
 
@@ -381,14 +395,23 @@ static void sort_figures(struct trace_analysis *analysis)
 static int split_communication(struct trace_analysis *analysis)
 {
 	struct ideal_run *ideal = &analysis->ideal;
+	const struct ideal_subject subject = subject_of(analysis);
 	uint64_t run_ns = analysis->end_ns - analysis->begin_ns;
-	int error = ideal_run_find(ideal, analysis);
+	double most_ns = analysis->communication_efficiency * (double)run_ns, ideal_ns;
+	int error = ideal_run_find(ideal, &subject);
 
 	if (error || ideal->state != IDEAL_KNOWN)
 		return error;
-	analysis->transfer_efficiency = (double)ideal->ns / (double)run_ns;
-	analysis->serialisation_efficiency =
-		analysis->communication_efficiency * (double)run_ns / (double)ideal->ns;
+	/* Calls within calls have their time once for each. */
+	if (ideal->ns > run_ns)
+		ideal->ns = run_ns;
+	ideal_ns = (double)ideal->ns > most_ns ? (double)ideal->ns : most_ns;
+	if (ideal_ns <= 0) {
+		ideal->state = IDEAL_NO_TIME;
+		return 0;
+	}
+	analysis->transfer_efficiency = ideal_ns / (double)run_ns;
+	analysis->serialisation_efficiency = most_ns / ideal_ns;
 	return 0;
 }
 

@@ -83,7 +83,7 @@ struct trace_analysis {
 	double load_balance, communication_efficiency, parallel_efficiency;
 	struct ideal_run ideal;
 	double serialisation_efficiency, transfer_efficiency; /* where the ideal run is known */
-	struct function_figures *functions; /* the one that took longest first */
+	struct function_figures *functions;                   /* the one that took longest first */
 	size_t function_count;
 	struct path_figures *paths; /* likewise */
 	size_t path_count, path_capacity;

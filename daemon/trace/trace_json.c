@@ -175,7 +175,8 @@ static json_t *json_missing(const struct trace_analysis *analysis)
 			   { "collective_calls", analysis->collectives.passed_over });
 }
 
-/* By which nothing was written to the processes, where only threads off the processor are traced. */
+/* By which nothing was written to the processes, where only threads off the processor are traced.
+ */
 static const char *method_of(const struct trace_analysis *analysis)
 {
 	bool alone = analysis->switches.span == 0 && span_analysis_count(&analysis->spans) == 1;

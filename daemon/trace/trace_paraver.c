@@ -299,8 +299,7 @@ static void put_call(const struct sheet *sheet, const struct trace_event *record
 		const struct span *span = &sheet->analysis->trace->spans->items[number];
 
 		type = type_of_span(span->kind);
-		value = value_of_span(span, number,
-				      (int32_t)(record->bytes >> SPAN_DETAIL_SHIFT));
+		value = value_of_span(span, number, (int32_t)(record->bytes >> SPAN_DETAIL_SHIFT));
 	} else {
 		type = type_of((unsigned)record->bytes);
 	}

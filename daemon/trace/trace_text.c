@@ -152,8 +152,8 @@ static void put_split(const struct text_layout *layout, const struct trace_analy
 			 figure_ns(analysis->end_ns - analysis->begin_ns).text);
 	} else {
 		ideal_run_reason(ideal, reason, sizeof(reason));
-		snprintf(words, sizeof(words),
-			 "Serialisation and transfer are not known, as %s.", reason);
+		snprintf(words, sizeof(words), "Serialisation and transfer are not known, as %s.",
+			 reason);
 	}
 	text_wrapped(layout, "  ", words);
 }

@@ -9,7 +9,7 @@
 
 #include "tests/unit/trace_sample.h"
 
-#define EAGER   10  /* items of 8 bytes */
+#define EAGER   10 /* items of 8 bytes */
 #define LARGE   1000
 #define MESSAGE 7
 
@@ -160,7 +160,8 @@ static void test_request(void **state)
 	sample_call(&sample, &record);
 	sends(1, 0, 500, 520);
 	end(800);
-	/* Rank 0: 10, 180 and 100 of its own, of which 100 after 400 of rank 1, that computes 680. */
+	/* Rank 0: 10, 180 and 100 of its own, of which 100 after 400 of rank 1, that computes 680.
+	 */
 	check_split(680, 1, 680.0 / 700);
 }
 
@@ -202,7 +203,8 @@ static void test_roots(void **state)
 	collective("MPI_Reduce", 0, 400, 620);
 	collective("MPI_Reduce", 1, 600, 610);
 	end(720);
-	/* Rank 0: 200, 90, until rank 1 comes at 200 + 290, 100; rank 1: 100, until 200, 290, 110. */
+	/* Rank 0: 200, 90, until rank 1 comes at 200 + 290, 100; rank 1: 100, until 200, 290, 110.
+	 */
 	check_split(600, 500.0 / 600, 600.0 / 620);
 }
 
@@ -314,11 +316,11 @@ static void test_from_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_imbalanced), cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_slow_chain), cmocka_unit_test(test_transfer),
-		cmocka_unit_test(test_request),    cmocka_unit_test(test_rendezvous),
-		cmocka_unit_test(test_roots),      cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_cut),        cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_imbalanced),  cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_slow_chain),  cmocka_unit_test(test_transfer),
+		cmocka_unit_test(test_request),     cmocka_unit_test(test_rendezvous),
+		cmocka_unit_test(test_roots),       cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_cut),         cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_from_before),
 	};
 

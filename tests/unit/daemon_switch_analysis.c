@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads off the processor: sums by reason, line and thread, and what every format makes of them. */
+/* Threads off the processor: sums by reason, line and thread, and what every format makes of them.
+ */
 #include "daemon/trace/switch_analysis.h"
 
 #include "daemon/trace/trace_writer.h"
@@ -48,8 +49,12 @@ static void begin(void)
 	off(1, 200, 3999, 2000000, 2200000);
 	sample.processes[0].spans[1] = (struct span_watch){
 		.state = SPAN_SET,
-		.counts = { .begun = 9, .ended = 8, .short_ones = 2, .short_ns = 700,
-			    .over_limit = 5, .over_ns = 9000 },
+		.counts = { .begun = 9,
+			    .ended = 8,
+			    .short_ones = 2,
+			    .short_ns = 700,
+			    .over_limit = 5,
+			    .over_ns = 9000 },
 	};
 	sample_end(&sample, 10000000, &analysis);
 }
@@ -105,7 +110,8 @@ static int write_text(const struct trace_analysis *said, FILE *file)
 	return trace_text_write(said, &options, file);
 }
 
-static void check_words(int (*write)(const struct trace_analysis *, FILE *), const char *const *words)
+static void check_words(int (*write)(const struct trace_analysis *, FILE *),
+			const char *const *words)
 {
 	char *text = written(write);
 
@@ -119,23 +125,24 @@ static void test_formats(void **state)
 {
 	(void)state;
 	begin();
-	check_words(write_text, (const char *const[]){
-					"OFF THE PROCESSOR  8.80 ms of all threads",
-					"waiting in futex", "waiting in system call 3999",
-					"thread 100 of pid 100: 3.10 ms off, 3 times: waiting in futex "
-					"3.00 ms, waiting for a processor 100 us",
-					"and 2 times less than 10.0 us",
-					"and 5 times beyond the limit of 10000 a second",
-					"and 1 that were not seen to end", NULL });
+	check_words(write_text,
+		    (const char *const[]){
+			    "OFF THE PROCESSOR  8.80 ms of all threads", "waiting in futex",
+			    "waiting in system call 3999",
+			    "thread 100 of pid 100: 3.10 ms off, 3 times: waiting in futex "
+			    "3.00 ms, waiting for a processor 100 us",
+			    "and 2 times less than 10.0 us",
+			    "and 5 times beyond the limit of 10000 a second",
+			    "and 1 that were not seen to end", NULL });
 	check_words(trace_chrome_write,
 		    (const char *const[]){ "\"cat\":\"sched\",\"name\":\"waiting in futex\"",
 					   "\"preempted\"", NULL });
 	check_words(trace_prv_write, (const char *const[]){ ":62000003:206\n", ":62000003:2\n",
 							    ":62000003:0\n", NULL });
-	check_words(trace_pcf_write, (const char *const[]){ "62000003    Off the processor",
-							    "\n206   waiting in futex\n",
-							    "\n2   preempted\n",
-							    "\n1   waiting for a processor\n", NULL });
+	check_words(trace_pcf_write,
+		    (const char *const[]){ "62000003    Off the processor",
+					   "\n206   waiting in futex\n", "\n2   preempted\n",
+					   "\n1   waiting for a processor\n", NULL });
 	sample_free(&sample, &analysis);
 }
 
