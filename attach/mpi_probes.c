@@ -87,6 +87,7 @@ static int find_parts(struct mpi_probes *probes, const struct mpi_shape *shapes,
 	int shapes_fd = bpf_object__find_map_fd_by_name(probes->object, "shapes");
 	int ring_fd = bpf_object__find_map_fd_by_name(probes->object, "ring");
 	void *targets;
+	int error;
 
 	probes->calls_fd = bpf_object__find_map_fd_by_name(probes->object, "calls");
 	probes->pythons_fd = bpf_object__find_map_fd_by_name(probes->object, "pythons");
@@ -103,7 +104,10 @@ static int find_parts(struct mpi_probes *probes, const struct mpi_shape *shapes,
 		if (bpf_map_update_elem(shapes_fd, &i, &shapes[i], BPF_ANY))
 			return -errno;
 	probes->ring = ring_buffer__new(ring_fd, take_piece, probes, NULL);
-	return probes->ring ? mpi_probes_find_spans(probes) : -errno;
+	if (!probes->ring)
+		return -errno;
+	error = mpi_probes_find_spans(probes);
+	return error ? error : mpi_probes_find_switches(probes);
 }
 
 static struct bpf_map *find_constants(const struct bpf_object *object)
@@ -157,9 +161,12 @@ static int aim(struct mpi_probes *probes)
 
 	bpf_object__for_each_program(program, probes->object)
 	{
-		int error = bpf_program__set_expected_attach_type(
-			program, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
+		int error;
 
+		if (mpi_probes_is_switch_program(bpf_program__name(program)))
+			continue;
+		error = bpf_program__set_expected_attach_type(
+			program, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
 		if (error)
 			return error;
 	}
@@ -186,6 +193,8 @@ static int load(struct mpi_probes *probes, const struct mpi_shape *shapes, size_
 	constants = find_constants(probes->object);
 	error = constants ? bpf_map__set_initial_value(constants, &machine, sizeof(machine))
 			  : -ENOENT;
+	if (!error)
+		error = mpi_probes_choose_switches(probes);
 	if (!error && probes->by_links)
 		error = aim(probes);
 	if (!error)
@@ -210,24 +219,28 @@ static int find_return_bit(uint64_t *ret_bit)
 	return 0;
 }
 
-static void explain(int failure, struct error *error)
+static void explain(int failure, bool switches, struct error *error)
 {
+	const char *notes =
+		switches ? "notes calls of MPI and context switches" : "notes calls of MPI";
+
 	if (failure == -EPERM || failure == -EACCES) {
-		error_set(error, EXIT_PERMISSION,
-			  "the kernel refuses the program that notes calls of MPI: %s",
-			  strerror(-failure));
+		error_set(error, EXIT_PERMISSION, "the kernel refuses the program that %s: %s",
+			  notes, strerror(-failure));
 		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
 				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
 		return;
 	}
 	error_set(error, failure == -ENOMEM ? EXIT_INTERNAL : EXIT_PERMISSION,
-		  "the kernel cannot run the program that notes calls of MPI: %s",
-		  strerror(-failure));
-	error_set_cure(error, "It needs Linux 5.17 or later, with BPF and uprobes.");
+		  "the kernel cannot run the program that %s: %s", notes, strerror(-failure));
+	error_set_cure(error, switches ? "It needs Linux 5.17 or later, with BPF, BTF and uprobes; "
+					 "without --events sched it may do."
+				       : "It needs Linux 5.17 or later, with BPF and uprobes.");
 }
 
 static void unload(struct mpi_probes *probes)
 {
+	mpi_probes_end_switches(probes);
 	ring_buffer__free(probes->ring);
 	if (probes->targets)
 		munmap(probes->targets, TARGETS_BYTES);
@@ -258,10 +271,13 @@ static int load_for_links(struct mpi_probes *probes, const struct mpi_shape *sha
 }
 
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
-				     enum mpi_probes_way way, struct error *error)
+				     enum mpi_probes_way way, int switches, struct error *error)
 {
 	struct mpi_probes *probes = calloc(1, sizeof(*probes));
 	int failure = !probes ? -ENOMEM : count > MPI_FUNCTIONS_MAX ? -E2BIG : 0;
+
+	if (probes)
+		probes->switches = switches;
 
 	if (!failure && way != MPI_PROBES_EVENTS)
 		failure = load_for_links(probes, shapes, count);
@@ -272,7 +288,7 @@ struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t coun
 	}
 	if (!failure)
 		return probes;
-	explain(failure, error);
+	explain(failure, switches >= 0, error);
 	mpi_probes_destroy(probes);
 	return NULL;
 }
@@ -428,6 +444,7 @@ void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
 	struct probed_process *process = &probes->processes[slot];
 
 	mpi_probes_record(probes, slot, false);
+	mpi_probes_remove_switches(probes, slot);
 	for (size_t i = 0; i < process->count; i++)
 		close(process->links[i]);
 	for (size_t i = 0; i < process->span_count; i++)
@@ -490,4 +507,5 @@ void mpi_probes_read_open(struct mpi_probes *probes, const struct mpi_taker *tak
 		taker->call(taker->context, &call);
 	}
 	mpi_probes_read_open_spans(probes, taker, now_ns);
+	mpi_probes_read_open_switches(probes, taker, now_ns);
 }

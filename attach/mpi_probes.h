@@ -38,10 +38,10 @@ enum mpi_probes_way {
 	MPI_PROBES_EVENTS,
 };
 
-/* NULL with *error filled: not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks
- * something (5.17). */
+/* switches: the span that threads off the processor are; -1: they are not noted. NULL with *error
+ * filled: not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17). */
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
-				     enum mpi_probes_way way, struct error *error);
+				     enum mpi_probes_way way, int switches, struct error *error);
 /* Whether further probes ask for CAP_SYS_ADMIN: those that are perf events do (Linux 6.18). */
 bool mpi_probes_need_admin(const struct mpi_probes *probes);
 void mpi_probes_destroy(struct mpi_probes *probes);
@@ -112,6 +112,15 @@ __attribute__((warn_unused_result)) int mpi_probes_add_span(struct mpi_probes *p
 void mpi_probes_remove_span(struct mpi_probes *probes, unsigned slot, unsigned span);
 struct span_counts mpi_probes_span_counts(const struct mpi_probes *probes, unsigned slot,
 					  unsigned span);
+
+/* ---- threads off the processor ---- */
+
+/*
+ * From now on, of all threads of a process that has a place here, until that is removed: as the
+ * span that was told when the program was loaded. 0, -ENOTSUP: none was, or another negative errno.
+ */
+__attribute__((warn_unused_result)) int mpi_probes_add_switches(struct mpi_probes *probes,
+								unsigned slot, pid_t pid);
 
 struct mpi_taker {
 	void (*call)(void *context, const struct mpi_record *call);

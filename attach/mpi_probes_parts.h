@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between mpi_probes.c and span_probes.c: what probes are made of. */
+/* Between mpi_probes.c, span_probes.c and switch_probes.c: what probes are made of. */
 #ifndef PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
 #define PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
 
@@ -23,8 +23,11 @@ struct span_link {
 	unsigned span;
 };
 
+struct bpf_link;
+
 struct probed_process {
-	int *links; /* each keeps one probe alive, or all of one kind */
+	uint32_t switches_of; /* whose switches are noted; 0: not */
+	int *links;           /* each keeps one probe alive, or all of one kind */
 	size_t count;
 	struct span_link *spans; /* likewise */
 	size_t span_count, span_capacity;
@@ -36,7 +39,10 @@ struct mpi_probes {
 	struct ring_buffer *ring;
 	int calls_fd, pythons_fd, enter_fd, return_fd;
 	int spans_fd, configs_fd, counters_fd, begin_fd, end_fd; /* of spans */
-	bool by_links;                                           /* MPI_PROBES_LINK */
+	int switches; /* the span of threads off the processor; -1: none */
+	int switched_fd, switch_targets_fd;
+	struct bpf_link *switch_links[2];
+	bool by_links; /* MPI_PROBES_LINK */
 	int uprobe_type;
 	uint64_t return_bit;
 	struct probed_process processes[MPI_TARGETS_MAX];
@@ -72,6 +78,17 @@ int mpi_probes_open(const struct mpi_probes *probes, const struct probe *probe,
 
 /* Of the program that has been loaded. 0 or -ENOENT. */
 int mpi_probes_find_spans(struct mpi_probes *probes);
+/* Before the program is loaded: whether it is to note switches. 0 or a negative errno. */
+int mpi_probes_choose_switches(struct mpi_probes *probes);
+/* Once it is: from then on it looks at each. 0 or a negative errno. */
+int mpi_probes_find_switches(struct mpi_probes *probes);
+void mpi_probes_remove_switches(struct mpi_probes *probes, unsigned slot);
+void mpi_probes_end_switches(struct mpi_probes *probes);
+void mpi_probes_read_open_switches(const struct mpi_probes *probes, const struct mpi_taker *taker,
+				   uint64_t now_ns);
+/* Of the kernel's tracepoints, rather than of probes. */
+bool mpi_probes_is_switch_program(const char *name);
+
 void mpi_probes_read_open_spans(const struct mpi_probes *probes, const struct mpi_taker *taker,
 				uint64_t now_ns);
 

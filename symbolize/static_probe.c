@@ -12,16 +12,16 @@
 #define TYPE      3
 #define NOTES_MAX 4096 /* that are looked at */
 
-/* A string of the note; NULL: it does not end in it. */
-static const char *take_text(struct byte_cursor *cursor)
+/* Whether the note's next string is that one. No further than the note: the file may change
+ * meanwhile. */
+static bool take_text(struct byte_cursor *cursor, const char *expected)
 {
 	const uint8_t *begin = cursor->position;
-	const uint8_t *end = memchr(begin, 0, byte_cursor_left(cursor));
+	size_t left = byte_cursor_left(cursor), size = strlen(expected) + 1;
 
-	if (!end)
-		return NULL;
-	(void)byte_cursor_skip(cursor, (uint64_t)(end - begin) + 1);
-	return (const char *)begin;
+	if (left < size || memcmp(begin, expected, size) != 0)
+		return false;
+	return byte_cursor_skip(cursor, size) != NULL;
 }
 
 static uint64_t padded(uint64_t size)
@@ -36,10 +36,9 @@ static bool read_note(struct byte_cursor note, uint64_t base, const char *provid
 	uint64_t address = byte_cursor_unsigned(&note, 8);
 	uint64_t linked = byte_cursor_unsigned(&note, 8);
 	uint64_t counter = byte_cursor_unsigned(&note, 8);
-	const char *found = take_text(&note), *named = found ? take_text(&note) : NULL;
 	uint64_t moved = base ? base - linked : 0;
 
-	if (note.failed || !found || !named || strcmp(found, provider) || strcmp(named, name))
+	if (note.failed || !take_text(&note, provider) || !take_text(&note, name))
 		return false;
 	*ret_probe = (struct static_probe){ address + moved, counter ? counter + moved : 0 };
 	return true;

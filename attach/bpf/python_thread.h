@@ -47,6 +47,8 @@ struct thread_struct {
 } KERNEL_LAYOUT;
 
 struct task_struct {
+	unsigned int __state;
+	int pid;
 	int tgid;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;

@@ -221,8 +221,8 @@ const struct option_row option_table[] = {
 	{ .name = "events",
 	  .parse = option_events,
 	  .help = { { TRACE, "LIST",
-		      "also gc (garbage collection), gil (waits for the GIL):\n"
-		      "gc,gil" } } },
+		      "also gc (garbage collection), gil (waits for the GIL),\n"
+		      "sched (threads off the processor, and why): gc,sched" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,

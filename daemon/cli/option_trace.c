@@ -28,7 +28,7 @@ int option_probe(struct option_parser *parser, const struct option_use *use)
 
 static int add_event(struct option_parser *parser, const char *name, size_t length)
 {
-	static const enum span_kind kinds[] = { SPAN_COLLECTION, SPAN_GIL };
+	static const enum span_kind kinds[] = { SPAN_COLLECTION, SPAN_GIL, SPAN_SWITCH };
 	int error = -ENOENT;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && error == -ENOENT; i++) {
@@ -39,8 +39,8 @@ static int add_event(struct option_parser *parser, const char *name, size_t leng
 	}
 	if (error == -ENOENT)
 		return options_refuse(parser,
-				      "--events '%.*s': expected gc, gil, or both with a "
-				      "comma",
+				      "--events '%.*s': expected gc, gil, sched, or several with "
+				      "commas",
 				      (int)length, name);
 	return settle(parser, error, "events", name);
 }

@@ -17,8 +17,8 @@ struct walk {
 	const struct communicator *communicator;
 	struct member_calls *members;     /* by rank */
 	const struct trace_event **calls; /* of each, the one that it is at */
-	void (*take)(void *context, const struct collective_wait *wait);
-	void *context;
+	uint32_t number;                  /* the communicator's */
+	const struct collective_taker *taker;
 	struct collectives *collectives;
 };
 
@@ -82,7 +82,7 @@ static void wait_for(const struct walk *walk, uint32_t who, uint32_t whom)
 		return;
 	wait.ns =
 		(late->begin_ns < waits->end_ns ? late->begin_ns : waits->end_ns) - waits->begin_ns;
-	walk->take(walk->context, &wait);
+	walk->taker->wait(walk->taker->context, &wait);
 }
 
 /* Which of them came last. */
@@ -105,6 +105,7 @@ static void take_operation(const struct walk *walk)
 		first->peer >= 0 && (uint32_t)first->peer < size ? (uint32_t)first->peer : last;
 
 	walk->collectives->operations++;
+	walk->taker->operation(walk->taker->context, walk->number, walk->calls, root);
 	if (class == MPI_TO_ROOT)
 		wait_for(walk, root, last);
 	for (uint32_t i = 0; i < size && class != MPI_TO_ROOT && class != MPI_SCAN; i++)
@@ -160,8 +161,8 @@ static void go_through(const struct walk *walk)
 }
 
 int collectives_go_through(const struct trace *trace, const struct communicators *communicators,
-			   void (*take)(void *context, const struct collective_wait *wait),
-			   void *context, struct collectives *ret_collectives)
+			   const struct collective_taker *taker,
+			   struct collectives *ret_collectives)
 {
 	int error = 0;
 
@@ -170,8 +171,8 @@ int collectives_go_through(const struct trace *trace, const struct communicators
 	     number++) {
 		const struct communicator *communicator = &communicators->items[number];
 		struct walk walk = { .communicator = communicator,
-				     .take = take,
-				     .context = context,
+				     .number = number,
+				     .taker = taker,
 				     .collectives = ret_collectives };
 
 		walk.members = calloc(communicator->size + 1, sizeof(walk.members[0]));

@@ -26,10 +26,19 @@ struct collectives {
 	uint64_t passed_over; /* calls */
 };
 
-/* take: for each call that waited for another one's. 0 or -ENOMEM. */
+struct collective_taker {
+	/* Each call that waited for another one's. */
+	void (*wait)(void *context, const struct collective_wait *wait);
+	/* Each operation: its members' calls by their places in the communicator, and the root's
+	 * place. */
+	void (*operation)(void *context, uint32_t communicator,
+			  const struct trace_event *const *calls, uint32_t root);
+	void *context;
+};
+
+/* 0 or -ENOMEM. */
 __attribute__((warn_unused_result)) int collectives_go_through(
 	const struct trace *trace, const struct communicators *communicators,
-	void (*take)(void *context, const struct collective_wait *wait), void *context,
-	struct collectives *ret_collectives);
+	const struct collective_taker *taker, struct collectives *ret_collectives);
 
 #endif

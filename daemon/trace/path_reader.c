@@ -237,7 +237,8 @@ void path_reader_take(struct path_reader *reader, const struct mpi_chunk *chunk)
 {
 	struct unfinished_path *path = unfinished_of(reader, chunk);
 
-	if (!path) {
+	/* No path of the program's has the number of a free slot. */
+	if (!path || !chunk->begin_ns) {
 		reader->paths->left_out++;
 		return;
 	}

@@ -2,18 +2,25 @@
 #include "daemon/trace/span.h"
 
 #include "daemon/report/encode/escape.h"
+#include "daemon/trace/system_call.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const kind_names[] = {
-	[SPAN_FUNCTION] = "function", [SPAN_COLLECTION] = "gc", [SPAN_GIL] = "gil"
+	[SPAN_FUNCTION] = "function",
+	[SPAN_COLLECTION] = "gc",
+	[SPAN_GIL] = "gil",
+	[SPAN_SWITCH] = "sched",
 };
 
 /* As the user reads them. */
 static const char *const titles[] = {
-	[SPAN_FUNCTION] = "", [SPAN_COLLECTION] = "garbage collection", [SPAN_GIL] = "GIL wait"
+	[SPAN_FUNCTION] = "",
+	[SPAN_COLLECTION] = "garbage collection",
+	[SPAN_GIL] = "GIL wait",
+	[SPAN_SWITCH] = "off the processor",
 };
 
 const char *span_kind_name(enum span_kind kind)
@@ -34,7 +41,10 @@ static int add(struct span_list *list, const struct span *span)
 
 int span_list_add(struct span_list *list, enum span_kind kind)
 {
-	struct span span = { .kind = kind, .least_ns = kind == SPAN_GIL ? SPAN_GIL_LEAST_NS : 0 };
+	struct span span = { .kind = kind,
+			     .least_ns = kind == SPAN_GIL      ? SPAN_GIL_LEAST_NS
+					 : kind == SPAN_SWITCH ? SPAN_SWITCH_LEAST_NS
+							       : 0 };
 
 	snprintf(span.name, sizeof(span.name), "%s", titles[kind]);
 	return add(list, &span);
@@ -54,6 +64,29 @@ int span_list_add_function(struct span_list *list, const char *text)
 	snprintf(span.function, sizeof(span.function), "%s", colon + 1);
 	snprintf(span.name, sizeof(span.name), "%s:%s", path_last(span.library), span.function);
 	return add(list, &span);
+}
+
+int span_list_switches(const struct span_list *list)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (list->items[i].kind == SPAN_SWITCH)
+			return (int)i;
+	return -1;
+}
+
+void span_switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES])
+{
+	const char *call = detail >= 0 ? system_call_name((unsigned)detail) : NULL;
+
+	if (call)
+		snprintf(ret_words, SPAN_NAME_BYTES, "waiting in %s", call);
+	else if (detail >= 0)
+		snprintf(ret_words, SPAN_NAME_BYTES, "waiting in system call %d", (int)detail);
+	else
+		snprintf(ret_words, SPAN_NAME_BYTES, "%s",
+			 detail == SWITCH_PREEMPTED ? "preempted"
+			 : detail == SWITCH_READY   ? "waiting for a processor"
+						    : "waiting");
 }
 
 bool span_library_is(const char *library, const char *path)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is traced beside calls of MPI: functions that the user names, the interpreter's garbage
- * collection, and its waits for the GIL. Each is a span: it begins and ends in one thread. A number
- * of this list is what trace events call it.
+ * collection, its waits for the GIL, and threads off the processor. Each is a span: it begins and
+ * ends in one thread. A number of this list is what trace events call it.
  */
 #ifndef PIEPROFD_DAEMON_TRACE_SPAN_H
 #define PIEPROFD_DAEMON_TRACE_SPAN_H
@@ -18,6 +18,7 @@ enum span_kind {
 	SPAN_FUNCTION,
 	SPAN_COLLECTION,
 	SPAN_GIL,
+	SPAN_SWITCH,
 };
 
 struct span {
@@ -35,6 +36,8 @@ struct span_list { /* all zeros: empty */
 
 /* Waits for the GIL that are shorter are no waits: the probes themselves take some of that. */
 #define SPAN_GIL_LEAST_NS 20000
+/* A thread that is off the processor for less has lost little. */
+#define SPAN_SWITCH_LEAST_NS 10000
 
 /* "LIBRARY:FUNCTION". 0, -EINVAL: it is none, -E2BIG: one too many, -EEXIST: it is there already.
  */
@@ -46,7 +49,13 @@ __attribute__((warn_unused_result)) int span_list_add(struct span_list *list, en
 /* Is a file of that path what the user calls library? "libm" and "libm.so.6" are libm.so.6. */
 bool span_library_is(const char *library, const char *path);
 
-/* "function", "gc" and "gil", for programs. */
+/* "function", "gc", "gil" and "sched", for programs. */
 const char *span_kind_name(enum span_kind kind);
+
+/* Which of the list threads off the processor are; -1: none. */
+int span_list_switches(const struct span_list *list);
+
+/* Why a thread is off the processor, by the kernel's detail (span_record.h): "waiting in futex". */
+void span_switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES]);
 
 #endif

@@ -11,8 +11,10 @@ unsigned span_analysis_count(const struct span_analysis *analysis)
 	return analysis->trace->spans ? analysis->trace->spans->count : 0;
 }
 
-static void add_to_sums(struct span_sums *sums, uint64_t ns)
+void span_sums_add(struct span_sums *sums, const struct trace_event *event)
 {
+	uint64_t ns = event->end_ns - event->begin_ns;
+
 	sums->count++;
 	sums->ns += ns;
 	if (ns > sums->longest_ns)
@@ -24,7 +26,6 @@ static int add_event(struct span_analysis *analysis, uint32_t place,
 {
 	const struct sum_key process = { { event->function, place } };
 	const struct sum_key path = { { event->function, event->path } };
-	uint64_t ns = event->end_ns - event->begin_ns;
 	size_t in_process, of_path;
 
 	if (sum_table_find(&analysis->processes_found, &process, &in_process) ||
@@ -38,9 +39,9 @@ static int add_event(struct span_analysis *analysis, uint32_t place,
 	if (of_path == analysis->path_count)
 		analysis->paths[analysis->path_count++] =
 			(struct span_path){ .span = event->function, .path = event->path };
-	add_to_sums(&analysis->spans[event->function].sums, ns);
-	add_to_sums(&analysis->processes[in_process].sums, ns);
-	add_to_sums(&analysis->paths[of_path].sums, ns);
+	span_sums_add(&analysis->spans[event->function].sums, event);
+	span_sums_add(&analysis->processes[in_process].sums, event);
+	span_sums_add(&analysis->paths[of_path].sums, event);
 	analysis->spans[event->function].open += (event->flags & TRACE_OPEN) != 0;
 	return 0;
 }

@@ -13,6 +13,8 @@ struct span_sums {
 	uint64_t count, ns, longest_ns;
 };
 
+void span_sums_add(struct span_sums *sums, const struct trace_event *event);
+
 /* Of one span in one process. */
 struct span_in_process {
 	uint16_t span;

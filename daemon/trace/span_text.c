@@ -108,7 +108,8 @@ void span_text_put(const struct text_layout *layout, const struct trace_analysis
 	const struct span_analysis *spans = &analysis->spans;
 	unsigned count = span_analysis_count(spans);
 
-	if (!count)
+	/* Threads off the processor are told by themselves. */
+	if (!count || (count == 1 && analysis->switches.span == 0))
 		return;
 	text_heading(layout, "ALSO TRACED", "of all threads, in %s",
 		     figure_ns(analysis->trace->end_ns - analysis->trace->begin_ns).text);
@@ -117,6 +118,8 @@ void span_text_put(const struct text_layout *layout, const struct trace_analysis
 		const struct span_figures *figures = &spans->spans[i];
 		const struct span *span = &analysis->trace->spans->items[i];
 
+		if (span->kind == SPAN_SWITCH)
+			continue;
 		put_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s%s", span->name,
 			 figures->sums.count, figure_ns(figures->sums.ns).text, "",
 			 figure_ns(figures->sums.longest_ns).text,

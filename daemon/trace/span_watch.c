@@ -7,6 +7,19 @@
 #include <errno.h>
 #include <string.h>
 
+/* Nothing is sought in the process, or written to it. */
+static int set_switches(struct span_watch *watch, const struct span_process *process,
+			struct error *error)
+{
+	int failure = mpi_probes_add_switches(process->probes, process->slot, process->pid);
+
+	watch->state = failure ? SPAN_REFUSED : SPAN_SET;
+	if (failure)
+		error_set(error, EXIT_INTERNAL, "context switches of process %d are not noted: %s",
+			  (int)process->pid, strerror(-failure));
+	return failure;
+}
+
 static int set(struct span_watch *watch, const struct span *span, unsigned number,
 	       const struct span_process *process, const struct mapping_list *mappings,
 	       struct error *error)
@@ -47,7 +60,10 @@ int span_watches_set(struct span_watch *watches, const struct span_list *list,
 
 		if (watches[i].state != SPAN_SOUGHT)
 			continue;
-		failure = set(&watches[i], &list->items[i], i, process, mappings, &refusal);
+		failure =
+			list->items[i].kind == SPAN_SWITCH
+				? set_switches(&watches[i], process, &refusal)
+				: set(&watches[i], &list->items[i], i, process, mappings, &refusal);
 		if (!failure || (result && failure == -ENODATA))
 			continue;
 		result = failure;
@@ -64,7 +80,9 @@ void span_watches_look(struct span_watch *watches, const struct span_list *list,
 		uint64_t since_ns = now_ns - watch->looked_ns;
 		struct span_counts counts;
 
-		if (watch->state != SPAN_SET || since_ns < SPAN_RATE_NS)
+		/* The program in the kernel limits those itself. */
+		if (watch->state != SPAN_SET || since_ns < SPAN_RATE_NS ||
+		    list->items[i].kind == SPAN_SWITCH)
 			continue;
 		counts = mpi_probes_span_counts(process->probes, process->slot, i);
 		if ((counts.begun - watch->begun) * NS_PER_SECOND > SPAN_RATE_MAX * since_ns) {

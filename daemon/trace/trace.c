@@ -41,6 +41,15 @@ const struct span *trace_span(const struct trace *trace, const struct trace_even
 		       : NULL;
 }
 
+const char *trace_span_name(const struct span *span, const struct trace_event *event,
+			    char words[static SPAN_NAME_BYTES])
+{
+	if (span->kind != SPAN_SWITCH)
+		return span->name;
+	span_switch_words(event->tag, words);
+	return words;
+}
+
 void trace_process_title(const struct trace_process *process, char *ret_title, size_t size)
 {
 	if (process->library)

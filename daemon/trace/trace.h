@@ -55,6 +55,11 @@ void trace_number_ranks(struct trace *trace);
 /* What a TRACE_SPAN is of; NULL: its number is none. */
 const struct span *trace_span(const struct trace *trace, const struct trace_event *event);
 
+/* How people call an event of a span: its name, or why the thread is off the processor, in words
+ * that are put together there. */
+const char *trace_span_name(const struct span *span, const struct trace_event *event,
+			    char words[static SPAN_NAME_BYTES]);
+
 /* "rank 3: python3 solve.py", or without the rank where there is no MPI. The name is the target's.
  */
 void trace_process_title(const struct trace_process *process, char *ret_title, size_t size);

@@ -253,6 +253,29 @@ static void take_wait(void *context, const struct collective_wait *wait)
 	add_wait(context, wait);
 }
 
+static struct ideal_subject subject_of(const struct trace_analysis *analysis)
+{
+	return (struct ideal_subject){
+		.trace = analysis->trace,
+		.communicators = &analysis->communicators,
+		.messages = &analysis->messages,
+		.begin_ns = analysis->begin_ns,
+		.end_ns = analysis->end_ns,
+		.missing = analysis->unrecorded_calls + analysis->left_out_events +
+			   analysis->left_out_requests,
+	};
+}
+
+static void take_operation(void *context, uint32_t communicator,
+			   const struct trace_event *const *calls, uint32_t root)
+{
+	struct trace_analysis *analysis = context;
+	const struct ideal_subject subject = subject_of(analysis);
+
+	if (ideal_run_note(&analysis->ideal, &subject, communicator, calls, root))
+		analysis->failed = true;
+}
+
 /* Late senders, and late receivers; the call in which they were waited for may be another than the
  * receive. */
 static void add_late_ends(struct trace_analysis *analysis)
@@ -369,8 +392,32 @@ static void sort_figures(struct trace_analysis *analysis)
 		      compare_figures);
 }
 
+static int split_communication(struct trace_analysis *analysis)
+{
+	struct ideal_run *ideal = &analysis->ideal;
+	const struct ideal_subject subject = subject_of(analysis);
+	uint64_t run_ns = analysis->end_ns - analysis->begin_ns;
+	double most_ns = analysis->communication_efficiency * (double)run_ns, ideal_ns;
+	int error = ideal_run_find(ideal, &subject);
+
+	if (error || ideal->state != IDEAL_KNOWN)
+		return error;
+	/* Calls within calls have their time once for each. */
+	if (ideal->ns > run_ns)
+		ideal->ns = run_ns;
+	ideal_ns = (double)ideal->ns > most_ns ? (double)ideal->ns : most_ns;
+	if (ideal_ns <= 0) {
+		ideal->state = IDEAL_NO_TIME;
+		return 0;
+	}
+	analysis->transfer_efficiency = ideal_ns / (double)run_ns;
+	analysis->serialisation_efficiency = most_ns / ideal_ns;
+	return 0;
+}
+
 int trace_analysis_init(struct trace_analysis *analysis, const struct trace *trace)
 {
+	const struct collective_taker taker = { take_wait, take_operation, analysis };
 	int error = 0;
 
 	*analysis = (struct trace_analysis){ .trace = trace };
@@ -387,12 +434,16 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	judge(analysis);
 	error = span_analysis_init(&analysis->spans, trace);
 	if (!error)
+		error = switch_analysis_init(&analysis->switches, trace);
+	if (!error)
 		error = communicators_init(&analysis->communicators, trace);
 	if (!error)
 		error = messages_init(&analysis->messages, trace, &analysis->communicators);
 	if (!error)
-		error = collectives_go_through(trace, &analysis->communicators, take_wait, analysis,
+		error = collectives_go_through(trace, &analysis->communicators, &taker,
 					       &analysis->collectives);
+	if (!error)
+		error = split_communication(analysis);
 	if (error)
 		return error;
 	count_messages(analysis);
@@ -406,7 +457,9 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	communicators_deinit(&analysis->communicators);
 	messages_deinit(&analysis->messages);
 	span_analysis_deinit(&analysis->spans);
+	switch_analysis_deinit(&analysis->switches);
 	wait_list_deinit(&analysis->wait_list);
+	ideal_run_deinit(&analysis->ideal);
 	free(analysis->ranks);
 	free(analysis->functions);
 	free(analysis->waits);

@@ -7,6 +7,8 @@
  *   communication efficiency  = largest useful time / run time
  *   parallel efficiency       = their product
  *
+ * Communication efficiency is split in serialisation and transfer by ideal_run.h.
+ *
  * All is of the time in which every rank ran: from when the last one had left MPI_Init (where that
  * was not seen, from its first call) to when the first one called MPI_Finalize, or ended. A rank's
  * time in MPI is that of the thread that spent most in it. Pure.
@@ -15,9 +17,11 @@
 #define PIEPROFD_DAEMON_TRACE_TRACE_ANALYSIS_H
 
 #include "daemon/trace/collective.h"
+#include "daemon/trace/ideal_run.h"
 #include "daemon/trace/message.h"
 #include "daemon/trace/span_analysis.h"
 #include "daemon/trace/sum_table.h"
+#include "daemon/trace/switch_analysis.h"
 #include "daemon/trace/trace.h"
 #include "daemon/trace/wait_blame.h"
 
@@ -72,11 +76,14 @@ struct trace_analysis {
 	struct messages messages;
 	struct collectives collectives;
 	struct span_analysis spans;
+	struct switch_analysis switches;
 	uint64_t begin_ns, end_ns;  /* of the time that all ran; equal: there was none */
 	struct rank_figures *ranks; /* as the trace has its processes */
 	size_t judged;              /* of them */
 	double load_balance, communication_efficiency, parallel_efficiency;
-	struct function_figures *functions; /* the one that took longest first */
+	struct ideal_run ideal;
+	double serialisation_efficiency, transfer_efficiency; /* where the ideal run is known */
+	struct function_figures *functions;                   /* the one that took longest first */
 	size_t function_count;
 	struct path_figures *paths; /* likewise */
 	size_t path_count, path_capacity;

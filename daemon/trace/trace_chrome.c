@@ -80,6 +80,7 @@ static void put_span(const struct trace_analysis *analysis, size_t place,
 {
 	const struct trace_process *process = analysis->trace->processes[place];
 	const struct span *span = trace_span(analysis->trace, event);
+	char name[SPAN_NAME_BYTES];
 	char words[400] = "";
 
 	if (!span)
@@ -87,7 +88,7 @@ static void put_span(const struct trace_analysis *analysis, size_t place,
 	if (analysis->trace->paths)
 		call_paths_words(analysis->trace->paths, event->path, words, sizeof(words));
 	fprintf(file, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", span_kind_name(span->kind));
-	escape_json(file, span->name);
+	escape_json(file, trace_span_name(span, event, name));
 	fprintf(file, ",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":", (int)process->pid, event->thread);
 	put_us(file, since(analysis, event->begin_ns));
 	fputs(",\"dur\":", file);

@@ -3,6 +3,7 @@
 #include "daemon/report/format/json_value.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
+#include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
@@ -174,6 +175,31 @@ static json_t *json_missing(const struct trace_analysis *analysis)
 			   { "collective_calls", analysis->collectives.passed_over });
 }
 
+/* By which nothing was written to the processes, where only threads off the processor are traced.
+ */
+static const char *method_of(const struct trace_analysis *analysis)
+{
+	bool alone = analysis->switches.span == 0 && span_analysis_count(&analysis->spans) == 1;
+
+	return alone && !trace_library(analysis->trace) ? "tracepoints" : "uprobes";
+}
+
+/* null where it is not known, and why. */
+static json_t *json_with_split(json_t *object, const struct trace_analysis *analysis)
+{
+	bool known = analysis->ideal.state == IDEAL_KNOWN;
+	char reason[200];
+
+	ideal_run_reason(&analysis->ideal, reason, sizeof(reason));
+	object = json_with(object, "serialisation_efficiency",
+			   known ? json_figure(analysis->serialisation_efficiency) : json_null());
+	object = json_with(object, "transfer_efficiency",
+			   known ? json_figure(analysis->transfer_efficiency) : json_null());
+	object = json_with(object, "ideal_run_ns",
+			   known ? json_count(analysis->ideal.ns) : json_null());
+	return json_with(object, "split_not_known_as", json_text_or_null(known ? NULL : reason));
+}
+
 int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 {
 	const struct trace *trace = analysis->trace;
@@ -183,7 +209,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 
 	object = json_with(object, "tool", json_text("pieprofd " PIEPROFD_VERSION));
 	object = json_with(object, "kind", json_text("trace"));
-	object = json_with(object, "method", json_text("uprobes"));
+	object = json_with(object, "method", json_text(method_of(analysis)));
 	object = json_with(object, "library", json_text_or_null(library ? library->path : NULL));
 	object = json_with(object, "mpi",
 			   json_text_or_null(library ? mpi_library_kind_name(library) : NULL));
@@ -197,6 +223,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "load_balance", json_figure(analysis->load_balance));
 	object = json_with(object, "communication_efficiency",
 			   json_figure(analysis->communication_efficiency));
+	object = json_with_split(object, analysis);
 	object = json_with(object, "held_up_by_rank",
 			   latest == SIZE_MAX ? json_null()
 					      : json_integer(rank_at(analysis, latest)));
@@ -209,6 +236,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "waits", json_waits(analysis));
 	object = json_with(object, "messages", json_messages(analysis));
 	object = json_with(object, "spans", span_json(analysis, json_path));
+	object = json_with(object, "off_processor", switch_json(analysis, json_path));
 	object = json_with(object, "missing", json_missing(analysis));
 	return json_put(file, object);
 }

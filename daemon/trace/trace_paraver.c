@@ -48,10 +48,13 @@ enum type {
 	/* Not Extrae's. */
 	TYPE_COLLECTION = 62000001,
 	TYPE_GIL = 62000002,
+	TYPE_SWITCH = 62000003,
 };
 
 /* Values of event records from here on are spans, those below are functions of MPI. */
 #define SPAN_FIRST 65536u
+/* Above it, such a value has the span's detail. */
+#define SPAN_DETAIL_SHIFT 32
 
 /* What a record of the .prv is made of, in a trace file of their own, to be sorted there. */
 enum record {
@@ -128,14 +131,18 @@ static enum type type_of_span(enum span_kind kind)
 {
 	static const enum type types[] = { [SPAN_FUNCTION] = TYPE_USER_FUNCTION,
 					   [SPAN_COLLECTION] = TYPE_COLLECTION,
-					   [SPAN_GIL] = TYPE_GIL };
+					   [SPAN_GIL] = TYPE_GIL,
+					   [SPAN_SWITCH] = TYPE_SWITCH };
 
 	return types[kind];
 }
 
-/* Numbers of a kind's values; of what the interpreter does there is one. */
-static uint64_t value_of_span(const struct span *span, unsigned number)
+/* Numbers of a kind's values; of what the interpreter does there is one, of reasons to be off the
+ * processor one each. */
+static uint64_t value_of_span(const struct span *span, unsigned number, int32_t detail)
 {
+	if (span->kind == SPAN_SWITCH)
+		return (uint64_t)((int64_t)detail - SWITCH_READY + 1);
 	return span->kind == SPAN_FUNCTION ? number + 1 : 1;
 }
 
@@ -223,7 +230,8 @@ static void add_spans(struct sheet *sheet, size_t place)
 	for (uint64_t i = 0; i < process->file.count; i++) {
 		const struct trace_event *event = &process->file.events[i];
 		unsigned thread = trace_threads_place(&sheet->threads[place], event->thread);
-		uint64_t value = SPAN_FIRST + event->function;
+		uint64_t value = (uint64_t)(uint32_t)event->tag << SPAN_DETAIL_SHIFT |
+				 (SPAN_FIRST + event->function);
 
 		if (event->kind != TRACE_SPAN || !trace_span(sheet->analysis->trace, event))
 			continue;
@@ -287,11 +295,11 @@ static void put_call(const struct sheet *sheet, const struct trace_event *record
 	uint64_t value = record->bytes + 1;
 
 	if (record->bytes >= SPAN_FIRST) {
-		unsigned number = (unsigned)record->bytes - SPAN_FIRST;
+		unsigned number = (uint32_t)record->bytes - SPAN_FIRST;
 		const struct span *span = &sheet->analysis->trace->spans->items[number];
 
 		type = type_of_span(span->kind);
-		value = value_of_span(span, number);
+		value = value_of_span(span, number, (int32_t)(record->bytes >> SPAN_DETAIL_SHIFT));
 	} else {
 		type = type_of((unsigned)record->bytes);
 	}
@@ -430,12 +438,29 @@ static void put_spans(FILE *file, const struct span_list *spans, enum span_kind 
 			fprintf(file, "EVENT_TYPE\n9    %d    %s\nVALUES\n0   End\n",
 				(int)type_of_span(kind), label);
 		any = true;
-		fprintf(file, "%" PRIu64 "   ", value_of_span(&spans->items[i], i));
+		fprintf(file, "%" PRIu64 "   ", value_of_span(&spans->items[i], i, 0));
 		put_name(file, spans->items[i].name);
 		fputc('\n', file);
 	}
 	if (any)
 		fputs("\n\n", file);
+}
+
+static void put_switches(FILE *file, const struct switch_analysis *switches)
+{
+	if (!switches->reason_count)
+		return;
+	fprintf(file, "EVENT_TYPE\n9    %d    Off the processor\nVALUES\n0   End\n",
+		(int)TYPE_SWITCH);
+	for (size_t i = 0; i < switches->reason_count; i++) {
+		int32_t detail = switches->reasons[i].detail;
+		char words[SPAN_NAME_BYTES];
+
+		span_switch_words(detail, words);
+		fprintf(file, "%" PRIu64 "   %s\n",
+			value_of_span(&(struct span){ .kind = SPAN_SWITCH }, 0, detail), words);
+	}
+	fputs("\n\n", file);
 }
 
 static int put_callers(FILE *file, const struct call_paths *paths)
@@ -500,6 +525,7 @@ int trace_pcf_write(const struct trace_analysis *analysis, FILE *file)
 	put_spans(file, analysis->trace->spans, SPAN_FUNCTION, "User function");
 	put_spans(file, analysis->trace->spans, SPAN_COLLECTION, "Garbage collection");
 	put_spans(file, analysis->trace->spans, SPAN_GIL, "Wait for the GIL");
+	put_switches(file, &analysis->switches);
 	return put_callers(file, analysis->trace->paths);
 }
 

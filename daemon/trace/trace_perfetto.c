@@ -173,12 +173,13 @@ static void put_span(struct sheet *sheet, size_t place, const struct trace_event
 	uint64_t track =
 		TRACK_OF_THREAD(place, trace_threads_place(&sheet->threads[place], event->thread));
 	const struct span *span = trace_span(sheet->analysis->trace, event);
+	char name[SPAN_NAME_BYTES];
 
 	if (!span)
 		return;
 	annotate_line(sheet, event->path);
 	put_event(sheet, SLICE_BEGIN, event->begin_ns, track, span_kind_name(span->kind),
-		  span->name);
+		  trace_span_name(span, event, name));
 	put_event(sheet, SLICE_END, event->end_ns, track, NULL, NULL);
 }
 

@@ -83,7 +83,8 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 	recorder->events_left = TRACE_EVENTS_MAX;
 	for (size_t i = 0; i < mpi_function_count; i++)
 		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
-	recorder->probes = mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO, error);
+	recorder->probes = mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO,
+					     span_list_switches(spans), error);
 	if (recorder->probes && !configure_spans(recorder))
 		return recorder;
 	if (recorder->probes)
@@ -160,7 +161,7 @@ static void take_span(void *context, const struct span_record *span)
 					   .function = span->span,
 					   .flags = span->flags & SPAN_IS_OPEN ? TRACE_OPEN : 0,
 					   .peer = -1,
-					   .tag = -1,
+					   .tag = span->detail,
 					   .path = process->path_reader
 							   ? path_reader_find(process->path_reader,
 									      span->path)

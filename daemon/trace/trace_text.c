@@ -4,6 +4,7 @@
 #include "daemon/report/format/text_layout.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
+#include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
@@ -46,7 +47,9 @@ static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 static void put_method(const struct text_layout *layout, const struct trace *trace)
 {
 	const struct mpi_library *library = trace_library(trace);
-	bool beside = trace->spans && trace->spans->count;
+	unsigned spans = trace->spans ? trace->spans->count : 0;
+	bool switches = spans && span_list_switches(trace->spans) >= 0;
+	bool beside = spans > switches;
 	char words[900];
 
 	if (library)
@@ -55,6 +58,10 @@ static void put_method(const struct text_layout *layout, const struct trace *tra
 			 "processes: they were written into its code while this ran, and are gone.",
 			 library->path, mpi_library_kind_name(library),
 			 beside ? "and in what else was asked for, " : "");
+	else if (switches && !beside)
+		snprintf(words, sizeof(words),
+			 "Traced by a program in the kernel at switches of threads: nothing was "
+			 "written to these processes.");
 	else
 		snprintf(words, sizeof(words),
 			 "Traced by breakpoints of the kernel (uprobes) in the libraries of these "
@@ -88,11 +95,34 @@ static void put_processes(const struct text_layout *layout, const struct trace *
 
 /* ---- efficiencies ---- */
 
+/* Why the busiest rank does not compute all the time. */
+static void reason_of_communication(const struct trace_analysis *analysis, char *ret_words,
+				    size_t size)
+{
+	struct figure share = figure_share(analysis->communication_efficiency);
+
+	if (analysis->ideal.state != IDEAL_KNOWN)
+		snprintf(ret_words, size,
+			 "Mostly for communication: even the busiest rank computes for only %s of "
+			 "the time.",
+			 share.text);
+	else if (analysis->serialisation_efficiency < analysis->transfer_efficiency)
+		snprintf(ret_words, size,
+			 "Mostly as ranks wait in turn: even the busiest one computes for only %s "
+			 "of the time, and with messages that take no time it would for %s.",
+			 share.text, figure_share(analysis->serialisation_efficiency).text);
+	else
+		snprintf(ret_words, size,
+			 "Mostly for the time that messages and MPI itself take: even the busiest "
+			 "rank computes for only %s of the time, and without that it would for %s.",
+			 share.text, figure_share(analysis->serialisation_efficiency).text);
+}
+
 static void put_reason(const struct text_layout *layout, const struct trace_analysis *analysis)
 {
 	double balance = analysis->load_balance;
 	double communication = analysis->communication_efficiency;
-	char words[256];
+	char words[300];
 
 	if (analysis->parallel_efficiency >= GOOD)
 		snprintf(words, sizeof(words), "The ranks compute for nearly all of the time.");
@@ -102,10 +132,29 @@ static void put_reason(const struct text_layout *layout, const struct trace_anal
 			 "busiest one does.",
 			 figure_share(balance).text);
 	else
+		reason_of_communication(analysis, words, sizeof(words));
+	text_wrapped(layout, "  ", words);
+}
+
+static void put_split(const struct text_layout *layout, const struct trace_analysis *analysis)
+{
+	const struct ideal_run *ideal = &analysis->ideal;
+	char reason[200], words[300];
+
+	if (ideal->state == IDEAL_KNOWN) {
 		snprintf(words, sizeof(words),
-			 "Mostly for communication: even the busiest rank computes for only %s of "
-			 "the time.",
-			 figure_share(communication).text);
+			 "Communication %s = serialisation %s x transfer %s: if messages took no "
+			 "time, it would have lasted %s, not %s.",
+			 figure_share(analysis->communication_efficiency).text,
+			 figure_share(analysis->serialisation_efficiency).text,
+			 figure_share(analysis->transfer_efficiency).text,
+			 figure_ns(ideal->ns).text,
+			 figure_ns(analysis->end_ns - analysis->begin_ns).text);
+	} else {
+		ideal_run_reason(ideal, reason, sizeof(reason));
+		snprintf(words, sizeof(words), "Serialisation and transfer are not known, as %s.",
+			 reason);
+	}
 	text_wrapped(layout, "  ", words);
 }
 
@@ -115,6 +164,7 @@ static void put_efficiency(const struct text_layout *layout, const struct trace_
 		     figure_share(analysis->parallel_efficiency).text,
 		     figure_share(analysis->load_balance).text,
 		     figure_share(analysis->communication_efficiency).text);
+	put_split(layout, analysis);
 	put_reason(layout, analysis);
 }
 
@@ -320,6 +370,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	if (!trace_library(analysis->trace)) {
 		put_processes(&layout, analysis->trace);
 		span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+		switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 		return ferror(file) ? -EIO : 0;
 	}
 	put_job(&layout, analysis);
@@ -334,6 +385,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_paths(&layout, analysis, rows ? rows : PATHS_BRIEF);
 	put_messages(&layout, analysis, details);
 	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+	switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;
 }

@@ -171,6 +171,10 @@ def test_job_from_its_start():
         check(sum(sent.values()) > 10000, "only %d messages" % sum(sent.values()))
         check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
         check_metrics(said, found)
+        # What the fault planted is, is in no rank's turn: uneven work.
+        check_equal(said["split_not_known_as"], None, "why serialisation is not known")
+        check(abs(said["serialisation_efficiency"] * said["transfer_efficiency"] - said["communication_efficiency"]) < 1e-3,
+              "%r" % {name: said[name] for name in said if "efficiency" in name})
         check_lines(said)
         # Four ranks on fewer processors wait for these, too.
         check_sampled(said["held_up_by_rank"] == SLOW, "rank %s is said to hold others up" % said["held_up_by_rank"])
@@ -183,6 +187,46 @@ def test_job_from_its_start():
         check_perfetto(outputs[2], sent, calls)
         # Last, as this skips the test where the package cannot be had.
         check_perfetto_sql(outputs[2], sent, calls)
+
+
+TURNS = """
+import sys, time
+from mpi4py import MPI
+world, turns = MPI.COMM_WORLD, int(sys.argv[1])
+rank = world.Get_rank()
+def compute(seconds):
+    begin = time.perf_counter()
+    while time.perf_counter() < begin + seconds:
+        pass
+world.Barrier()
+for _ in range(turns):
+    if rank:
+        world.recv(source=0)
+    compute(0.02)
+    world.send(None, dest=1 - rank)
+    if not rank:
+        world.recv(source=1)
+world.Barrier()
+compute(0.02 * turns)  # at the same time
+world.Barrier()
+"""
+
+
+def test_serialisation():
+    """Two ranks that compute in turn, and then at once: serialisation is known, and nothing is lost to messages."""
+    if os.geteuid():
+        raise Skip("needs root")
+    interpreter, turns = with_packages(default_interpreter(), "mpi4py"), 25
+    with Daemon("trace", "--json", "--", program("mpirun"), "-n", "2", interpreter.path, "-c", TURNS, str(turns),
+                environment=dict(os.environ, **MPI_ENVIRONMENT, **interpreter.environment)) as daemon:
+        run = daemon.finish()
+    said = json.loads(run.stdout[run.stdout.index("{"):])
+    check_equal(said["split_not_known_as"], None, "why the split is not known")
+    product = said["serialisation_efficiency"] * said["transfer_efficiency"]
+    check(abs(product - said["communication_efficiency"]) < 1e-3, "%r" % said)
+    check(said["ideal_run_ns"] >= 3 * 0.02e9 * turns, "the ideal run is too short: %r" % said["ideal_run_ns"])
+    # Of three times in turn, each rank computes in two; a busy machine takes time from both ranks.
+    check_sampled(abs(said["serialisation_efficiency"] - 2 / 3) < 0.1 and said["transfer_efficiency"] > 0.85, "%r" % said)
 
 
 @contextlib.contextmanager
@@ -289,6 +333,11 @@ with tempfile.TemporaryFile() as file:
         begin = time.perf_counter()
         os.fdatasync(file.fileno())  # HERE
         said["syncs"], said["syncs_s"] = said["syncs"] + 1, said["syncs_s"] + time.perf_counter() - begin
+said["slept_s"] = 0.0
+for _ in range(10):
+    begin = time.perf_counter()
+    time.sleep(0.01)  # SLEEP
+    said["slept_s"] += time.perf_counter() - begin
 threads = [threading.Thread(target=spin, args=(0.5,)) for _ in range(2)]
 for thread in threads:
     thread.start()
@@ -311,6 +360,19 @@ def is_tracing(tracer, target, address):
         return file.read().split()[0] == "230"  # clock_nanosleep
 
 
+def check_switches(said, truth, slices):
+    """What slept is said to have waited in that system call, at its line; and threads that took turns were off."""
+    paths = [row for row in said["paths"] if row["system_call"] == "clock_nanosleep" and row["path"]]
+    line = next(at for at, line in enumerate(SPANS.splitlines(), 1) if "SLEEP" in line)
+    slept = sum(row["ns"] for row in paths if row["path"][0]["line"] == line) / 1e9
+    check(slept <= truth["slept_s"], "%r, %r" % (paths, truth))
+    check_sampled(slept >= 0.8 * 10 * 0.01, "%r, %r" % (paths, truth))
+    check(abs(sum(row["ns"] for row in said["threads"]) - said["ns"]) <= 1, "sums of threads and all: %r" % said)
+    check(abs(sum(event["dur"] for event in slices) * 1000 - said["ns"]) < 1e5, "sums of slices and all")
+    check_equal(collections.Counter(event["name"] for event in slices),
+                collections.Counter({row["what"]: row["count"] for row in said["reasons"]}), "slices by reason")
+
+
 def test_spans():
     """Calls of a function, collections, and waits for the GIL of a process without MPI: as many as it says, at its lines."""
     if os.geteuid():
@@ -322,7 +384,7 @@ def test_spans():
         with subprocess.Popen([default_interpreter().path, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as target:
             address = int(target.stdout.readline())
-            with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil",
+            with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil,sched",
                                    "--probe", "libc:fdatasync", "-o", path], stdout=subprocess.PIPE, text=True) as tracer:
                 try:
                     wait_until(lambda: is_tracing(tracer, target, address), what="breakpoints")
@@ -333,7 +395,8 @@ def test_spans():
                 target.stdin.flush()
                 truth = json.loads(target.stdout.readline())
                 tracer.send_signal(signal.SIGINT)
-                said = {span["kind"]: span for span in json.loads(tracer.communicate()[0])["spans"]}
+                output = json.loads(tracer.communicate()[0])
+                said = {span["kind"]: span for span in output["spans"]}
             target.communicate("end\n")
             check_equal(target.returncode, 0, "exit code of the target")
         check_equal((said["gc"]["count"], said["function"]["count"]), (truth["gc"], truth["syncs"]), "spans")
@@ -346,7 +409,9 @@ def test_spans():
         check_equal((os.path.basename(frame["file"]), frame["line"]),
                     ("spans.py", next(at for at, line in enumerate(SPANS.splitlines(), 1) if "HERE" in line)), "line")
         with open(path, encoding="utf-8") as file:
-            names = collections.Counter(event["name"] for event in json.load(file)["traceEvents"] if event["ph"] == "X")
+            events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+        check_switches(output["off_processor"], truth, [event for event in events if event["cat"] == "sched"])
+        names = collections.Counter(event["name"] for event in events if event["cat"] != "sched")
         check_equal({name: names[name] for name in names if name != "GIL wait"},
                     {"garbage collection": truth["gc"], "libc:fdatasync": truth["syncs"]}, "slices")
 
@@ -358,7 +423,7 @@ def test_span_refusals():
     for option, value, code, words in (("--probe", "libc:no_such", 2, "has no function no_such"),
                                        ("--probe", "libnone:f", 3, "has not loaded libnone"),
                                        ("--probe", "libc:vfork", 2, "cannot be traced"),
-                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil")):
+                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil, sched")):
         run = pieprofd("trace", os.getpid(), "-d", "1", option, value, code=code)
         check(words in run.stderr, run.stderr)
 

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -261,7 +262,7 @@ static void check_way(enum mpi_probes_way way)
 	struct error error;
 	unsigned slot;
 
-	probes = mpi_probes_create(shapes, FUNCTIONS, way, &error);
+	probes = mpi_probes_create(shapes, FUNCTIONS, way, -1, &error);
 	if (!probes && (getuid() || way == MPI_PROBES_LINK))
 		skip();
 	assert_non_null(probes);
@@ -322,7 +323,7 @@ static void test_limit(void **state)
 	unsigned slot;
 
 	(void)state;
-	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, &error);
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, &error);
 	if (!probes && getuid())
 		skip();
 	assert_non_null(probes);
@@ -358,7 +359,7 @@ static void check_spans(enum mpi_probes_way way)
 	struct error error;
 	unsigned slot;
 
-	probes = mpi_probes_create(&shape, 1, way, &error);
+	probes = mpi_probes_create(&shape, 1, way, -1, &error);
 	if (!probes && (getuid() || way == MPI_PROBES_LINK))
 		skip();
 	assert_non_null(probes);
@@ -417,12 +418,97 @@ static void test_spans_by_events(void **state)
 	check_spans(MPI_PROBES_EVENTS);
 }
 
+/* Blocked, in what it does between two rounds. */
+static void await_sleep(const struct child *child)
+{
+	struct process_times times = { .state = 0 };
+
+	while (times.state != 'S')
+		must(!procfs_read_times(child->pid, 0, &times));
+}
+
+/* Between two rounds the child waits in read(2), and is in no other process's account. */
+static void test_switches(void **state)
+{
+	const struct mpi_target layout = { .handle_bytes = 8,
+					   .type_size = MPI_ABSENT,
+					   .limit = 1000000 };
+	const uint8_t no = MPI_ABSENT;
+	const struct mpi_shape shape = { no, no, no, no, no, no, no, no, no, { no, no }, 0 };
+	uint64_t begin_ns = clock_now_ns();
+	struct mpi_probes *probes;
+	struct span_counts counts;
+	uint8_t before[CODE], code[CODE];
+	struct child child;
+	struct error error;
+	unsigned slot, reads = 0;
+
+	(void)state;
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, 3, &error);
+	if (!probes && getuid())
+		skip();
+	assert_non_null(probes);
+	start(&child);
+	read_code(&child, before);
+	assert_int_equal(mpi_probes_add(probes, child.pid, -1, NULL, 0, &layout, &slot), 0);
+	assert_int_equal(mpi_probes_configure_span(probes, 3, 0), 0);
+	forget();
+	do_a_round(&child);
+	await_sleep(&child);
+	mpi_probes_record(probes, slot, true);
+	do_a_round(&child);
+	await_sleep(&child);
+	mpi_probes_read(probes, &taker, 0);
+	/* It was not asked for this process. */
+	assert_int_equal(span_count, 0);
+	assert_int_equal(mpi_probes_add_switches(probes, slot, child.pid), 0);
+	/* In the first one it has waited since before. */
+	for (unsigned i = 0; i < 6; i++) {
+		do_a_round(&child);
+		await_sleep(&child);
+	}
+	mpi_probes_read(probes, &taker, 0);
+	for (size_t i = 0; i < span_count; i++) {
+		assert_int_equal(spans[i].span, 3);
+		assert_int_equal(spans[i].slot, slot);
+		assert_true(spans[i].begin_ns > begin_ns && spans[i].begin_ns < spans[i].end_ns);
+		assert_in_range(spans[i].detail - SWITCH_READY, 0, SWITCH_CALLS_MAX);
+		reads += spans[i].detail == SYS_read && spans[i].tid == (uint32_t)child.pid;
+	}
+	/* It may be woken when it is about to leave the processor. */
+	assert_in_range(reads, 1, 5);
+	forget();
+	do
+		counts = mpi_probes_span_counts(probes, slot, 3);
+	while (counts.begun != counts.ended + 1);
+	mpi_probes_record(probes, slot, false);
+	mpi_probes_read_open(probes, &taker);
+	assert_int_equal(span_count, 1);
+	assert_int_equal(spans[0].detail, SYS_read);
+	assert_int_equal(spans[0].flags, SPAN_IS_OPEN);
+	counts = mpi_probes_span_counts(probes, slot, 3);
+	assert_int_equal(counts.begun, counts.ended + 1);
+	assert_int_equal(counts.short_ones + counts.over_limit, 0);
+	read_code(&child, code);
+	assert_memory_equal(code, before, CODE);
+	mpi_probes_remove(probes, slot);
+	do_a_round(&child);
+	assert_int_equal(mpi_probes_span_counts(probes, slot, 3).begun, counts.begun);
+	mpi_probes_destroy(probes);
+	end(&child);
+	/* One that was not loaded for it. */
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, &error);
+	assert_non_null(probes);
+	assert_int_equal(mpi_probes_add_switches(probes, 0, 1), -ENOTSUP);
+	mpi_probes_destroy(probes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_links),           cmocka_unit_test(test_events),
 		cmocka_unit_test(test_limit),           cmocka_unit_test(test_spans_by_links),
-		cmocka_unit_test(test_spans_by_events),
+		cmocka_unit_test(test_spans_by_events), cmocka_unit_test(test_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
