@@ -357,28 +357,34 @@ static struct candidate look_at(struct heap_types *types, enum heap_contents con
 				const uint8_t *block, uint64_t size, uint32_t prefix)
 {
 	const uint8_t *object = block + prefix;
+	const struct candidate none = { 0 };
 	struct candidate candidate = { 0 };
 	const struct heap_type *type;
 	uint64_t bytes;
 	uint16_t number;
+	bool referenced;
 
 	if (size < prefix + OBJECT_HEAD + types->layout.head_extra)
 		return candidate;
+	referenced = is_referenced(&types->layout, object);
+	candidate.cached = types->layout.free_threaded ? !referenced
+						       : !field_u64(object, OBJECT_REFERENCES);
+	/* Most of what is raw begins with text, numbers or addresses, and no such count. */
+	if (!referenced && !candidate.cached)
+		return none;
 	number = heap_types_find(types,
 				 field_u64(object_fields(&types->layout, object), OBJECT_TYPE));
 	if (!number)
-		return candidate;
+		return none;
 	type = &types->items[number];
 	/* A static type is an object without a prefix; but those are in no block. */
 	if (type->prefix != prefix || !may_hold(contents, type) || !has_link(types, type, object))
-		return candidate;
+		return none;
 	bytes = heap_type_object_bytes(types, type, object, size - prefix);
 	if (!bytes || (!(type->flags & FLAG_COLLECTED) && (bytes + prefix + 15) / 16 * 32 < size))
-		return candidate;
-	if (is_referenced(&types->layout, object))
+		return none;
+	if (referenced)
 		candidate.type = number;
-	candidate.cached = types->layout.free_threaded ? !candidate.type
-						       : field_u64(object, OBJECT_REFERENCES) == 0;
 	return candidate;
 }
 
