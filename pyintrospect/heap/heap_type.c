@@ -154,6 +154,20 @@ static uint8_t prefix_of(const struct heap_layout *layout, uint64_t flags)
 	return (uint8_t)(prefix + (before ? layout->managed_bytes : 0));
 }
 
+/* Of a class that comes from one of these an instance may have attributes. */
+static bool is_plain(const struct heap_layout *layout, const struct heap_type *type)
+{
+	if (type->dict_offset || type->prefix)
+		return false;
+	if (type->kind == HEAP_KIND_INT || type->kind == HEAP_KIND_BYTES)
+		return true;
+	return type->kind == HEAP_KIND_OTHER && is_of_c(type->flags) && !type->item &&
+	       ((!strcmp(type->name, "float") &&
+		 type->basic == OBJECT_HEAD + layout->head_extra + sizeof(double)) ||
+		(!strcmp(type->name, "complex") &&
+		 type->basic == OBJECT_HEAD + layout->head_extra + 2 * sizeof(double)));
+}
+
 static uint16_t find_at_depth(struct heap_types *types, remote_addr address, unsigned depth);
 
 static bool read_type(struct heap_types *types, remote_addr address, unsigned depth,
@@ -192,6 +206,7 @@ static bool read_type(struct heap_types *types, remote_addr address, unsigned de
 	type.of_types = type.flags & FLAG_TYPE;
 	type.prefix = prefix_of(&types->layout, type.flags);
 	type.kind = kind_of(types, head, type.name);
+	type.plain = is_plain(&types->layout, &type);
 	*ret_type = type;
 	return true;
 }

@@ -50,6 +50,7 @@ struct heap_type {
 	uint8_t prefix; /* bytes before an object, which its block begins with */
 	uint8_t kind;   /* enum heap_kind */
 	bool of_types;  /* its objects are types */
+	bool plain;     /* its objects refer to nothing, and have no storage beside */
 	bool read_slots;
 	uint32_t *slot_names; /* of the walk's strings, by word; NULL: none */
 	uint64_t count, bytes, storage_bytes;
