@@ -288,6 +288,7 @@ bool heap_nodes_locate(const struct heap_nodes *nodes, remote_addr address,
 		.node = pool->first_node + block,
 		.inside = inside - before,
 		.size = pool->block_bytes - (pool->debug ? HEAP_DEBUG_AROUND : 0),
+		.ascii = pool->ascii,
 	};
 	return true;
 }

@@ -37,6 +37,7 @@ struct heap_pool {
 	uint16_t free;    /* of these */
 	uint8_t contents; /* enum heap_contents */
 	bool empty;       /* no block in use; none is a node */
+	bool ascii;       /* of its strings none is of more than ASCII */
 	bool debug;       /* its blocks have heads of the debug allocator (heap_debug.h) */
 	bool torn;        /* what it says of itself does not agree, however often it was read */
 };
@@ -145,6 +146,7 @@ struct heap_place {
 	uint32_t node;
 	uint64_t inside; /* how far inside of it the address is */
 	uint64_t size;   /* of all of it */
+	bool ascii;      /* what its pool says */
 };
 
 /* The node around an address; false: there is none. */

@@ -207,6 +207,8 @@ static bool read_type(struct heap_types *types, remote_addr address, unsigned de
 	type.prefix = prefix_of(&types->layout, type.flags);
 	type.kind = kind_of(types, head, type.name);
 	type.plain = is_plain(&types->layout, &type);
+	type.text = type.kind == HEAP_KIND_STR && is_of_c(type.flags) && !type.prefix &&
+		    !type.dict_offset && !strcmp(type.name, "str");
 	*ret_type = type;
 	return true;
 }
@@ -254,6 +256,13 @@ uint16_t heap_types_find(struct heap_types *types, remote_addr address)
 
 /* ---- objects */
 
+bool heap_types_is_ascii(const struct heap_types *types, const uint8_t *object, uint64_t size)
+{
+	const struct python_offsets *offsets = types->layout.offsets;
+
+	return size >= (uint64_t)offsets->string_ascii_data && unicode_is_ascii(offsets, object);
+}
+
 static uint64_t string_bytes(const struct heap_types *types, const struct heap_type *type,
 			     const uint8_t *object, uint64_t size)
 {
@@ -262,6 +271,13 @@ static uint64_t string_bytes(const struct heap_types *types, const struct heap_t
 	struct unicode unicode;
 	uint64_t characters, start;
 
+	/* Most are, and the copy below is what takes time. */
+	if (heap_types_is_ascii(types, object, size)) {
+		characters = field_u64(object, offsets->string_length);
+		return characters > size
+			       ? 0
+			       : (uint64_t)offsets->string_ascii_data + characters + 1;
+	}
 	memcpy(head, object, size < sizeof(head) ? size : sizeof(head));
 	if (unicode_parse(offsets, 0, head, &unicode))
 		return 0;

@@ -55,7 +55,7 @@ static bool locate_foreign(const struct heap_walk *walk, remote_addr address,
 	node = heap_nodes_add_found(walk->nodes, address, prefix + bytes, (uint8_t)prefix, kind);
 	if (node == HEAP_NODE_NONE)
 		return false;
-	*ret_place = (struct heap_place){ node, prefix, prefix + bytes };
+	*ret_place = (struct heap_place){ node, prefix, prefix + bytes, false };
 	return true;
 }
 
@@ -101,22 +101,27 @@ static void enqueue_raw(struct heap_walk *walk, uint32_t node)
 }
 
 /* What is plain leads nowhere: it is counted, and never looked at again. */
-static void take(struct heap_walk *walk, uint32_t node, uint64_t size, uint32_t path)
+static void take(struct heap_walk *walk, const struct heap_place *place, uint32_t path)
 {
 	struct heap_path *item = &walk->paths->items[path];
-	const uint16_t kind = walk->nodes->kinds[node];
+	const struct heap_type *type = &walk->types->items[walk->nodes->kinds[place->node]];
 
-	walk->path_of[node] = path;
+	walk->path_of[place->node] = path;
 	item->count++;
-	item->bytes += size;
-	if (kind < HEAP_NODE_FIRST_TYPE || !walk->types->items[kind].plain)
-		enqueue(walk, node);
+	item->bytes += place->size;
+	if (!type->plain && !(type->text && place->ascii))
+		enqueue(walk, place->node);
 }
 
 void heap_walk_take(struct heap_walk *walk, uint32_t node, uint32_t path)
 {
+	const struct heap_place place = {
+		.node = node,
+		.size = path ? heap_nodes_block(walk->nodes, node).size : 0,
+	};
+
 	if (path && !walk->path_of[node])
-		take(walk, node, heap_nodes_block(walk->nodes, node).size, path);
+		take(walk, &place, path);
 }
 
 static void take_raw(struct heap_walk *walk, uint32_t node, uint64_t size, uint32_t path)
@@ -142,7 +147,7 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 			return;
 		child = heap_paths_child(walk->paths, path, step, kind);
 		if (child)
-			take(walk, place.node, place.size, child);
+			take(walk, &place, child);
 	} else if (kind == HEAP_NODE_RAW && place.inside <= HEAP_RAW_INSIDE_MAX) {
 		take_raw(walk, place.node, place.size, path);
 		enqueue_raw(walk, place.node);
