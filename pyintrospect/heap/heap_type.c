@@ -213,6 +213,15 @@ static bool read_type(struct heap_types *types, remote_addr address, unsigned de
 	return true;
 }
 
+/* Numbers that look like addresses are many; each would be asked for by a system call. */
+static bool is_mapped(const struct heap_image *image, remote_addr address)
+{
+	const struct mapping_list *mappings = image->mappings;
+
+	return heap_image_find(image, address) || !mappings || mappings->left_out ||
+	       mapping_find(mappings, address);
+}
+
 static uint16_t find_at_depth(struct heap_types *types, remote_addr address, unsigned depth)
 {
 	uint32_t slot = hash_word(address) % SLOTS;
@@ -225,7 +234,7 @@ static uint16_t find_at_depth(struct heap_types *types, remote_addr address, uns
 	refused = &types->refused[hash_word(address) >> 16];
 	if (*refused == address)
 		return 0;
-	if (!read_type(types, address, depth, &type)) {
+	if (!is_mapped(types->image, address) || !read_type(types, address, depth, &type)) {
 		*refused = address;
 		return 0;
 	}
