@@ -132,8 +132,7 @@ int heap_containers_list(const struct heap_walk *walk, struct heap_containers *r
 	for (uint32_t node = 0; node < walk->nodes->count; node++) {
 		uint32_t offset = lengths[walk->nodes->kinds[node]];
 
-		if (offset && walk->path_of[node] &&
-		    read_container(walk, node, offset, &container))
+		if (offset && walk->path_of[node] && read_container(walk, node, offset, &container))
 			add_container(&choice, &container);
 	}
 	free(lengths);

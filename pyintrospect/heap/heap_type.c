@@ -283,9 +283,8 @@ static uint64_t string_bytes(const struct heap_types *types, const struct heap_t
 	/* Most are, and the copy below is what takes time. */
 	if (heap_types_is_ascii(types, object, size)) {
 		characters = field_u64(object, offsets->string_length);
-		return characters > size
-			       ? 0
-			       : (uint64_t)offsets->string_ascii_data + characters + 1;
+		return characters > size ? 0
+					 : (uint64_t)offsets->string_ascii_data + characters + 1;
 	}
 	memcpy(head, object, size < sizeof(head) ? size : sizeof(head));
 	if (unicode_parse(offsets, 0, head, &unicode))
@@ -407,8 +406,8 @@ static struct candidate look_at(struct heap_types *types, enum heap_contents con
 	if (size < prefix + OBJECT_HEAD + types->layout.head_extra)
 		return candidate;
 	referenced = is_referenced(&types->layout, object);
-	candidate.cached = types->layout.free_threaded ? !referenced
-						       : !field_u64(object, OBJECT_REFERENCES);
+	candidate.cached =
+		types->layout.free_threaded ? !referenced : !field_u64(object, OBJECT_REFERENCES);
 	/* Most of what is raw begins with text, numbers or addresses, and no such count. */
 	if (!referenced && !candidate.cached)
 		return none;

@@ -420,11 +420,16 @@ static void test_path_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pools),         cmocka_unit_test(test_torn_pools),
-		cmocka_unit_test(test_used_pools),    cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_mapped_chunks), cmocka_unit_test(test_chunk_behind_bss),
-		cmocka_unit_test(test_types),         cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_path_limits),   cmocka_unit_test(test_plain_types),
+		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_torn_pools),
+		cmocka_unit_test(test_used_pools),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_mapped_chunks),
+		cmocka_unit_test(test_chunk_behind_bss),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_path_limits),
+		cmocka_unit_test(test_plain_types),
 		cmocka_unit_test(test_pools_of_strings),
 	};
 

@@ -165,10 +165,8 @@ static void test_any_characters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heads),
-		cmocka_unit_test(test_ascii),
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_short_buffers),
+		cmocka_unit_test(test_heads),          cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_widths),         cmocka_unit_test(test_short_buffers),
 		cmocka_unit_test(test_any_characters),
 	};
 
