@@ -44,6 +44,16 @@ int unicode_parse(const struct python_offsets *offsets, remote_addr object, cons
 	return 0;
 }
 
+bool unicode_is_ascii(const struct python_offsets *offsets, const uint8_t *head)
+{
+	const uint32_t mask = STATE_KIND_MASK | 1u << STATE_COMPACT_BIT | 1u << STATE_ASCII_BIT;
+	const uint32_t ascii = 1u | 1u << STATE_COMPACT_BIT | 1u << STATE_ASCII_BIT;
+	uint32_t state;
+
+	memcpy(&state, head + offsets->string_state, sizeof(state));
+	return (state >> offsets->string_kind & mask) == ascii;
+}
+
 static uint32_t character_at(const uint8_t *data, unsigned width, size_t index)
 {
 	uint32_t four;

@@ -30,6 +30,12 @@ __attribute__((warn_unused_result)) int unicode_parse(const struct python_offset
 						      struct unicode *ret_unicode);
 
 /*
+ * Its characters are ASCII, behind its head: there is nothing beside it. The head need be no longer
+ * than string_ascii_data.
+ */
+bool unicode_is_ascii(const struct python_offsets *offsets, const uint8_t *head);
+
+/*
  * Writes characters as UTF-8 with a terminating zero into buffer, as many as
  * fit whole; size must be at least 1. What has no UTF-8 (lone surrogates) and
  * zero bytes become U+FFFD. Returns the length without the zero.

@@ -29,25 +29,30 @@ static uint32_t length_field(const struct heap_type *type)
 	}
 }
 
-/* False: the node is none, or one that is not followed. */
-static bool read_container(const struct heap_walk *walk, uint32_t node,
+/* How many bytes behind the start of an object of each type its length is; 0: it has none. */
+static uint32_t *list_lengths(const struct heap_types *types)
+{
+	uint32_t *lengths = calloc(types->count, sizeof(*lengths));
+
+	for (size_t i = HEAP_NODE_FIRST_TYPE; lengths && i < types->count; i++) {
+		uint32_t offset = length_field(&types->items[i]);
+
+		if (offset)
+			offset += types->layout.head_extra;
+		if (offset + WORD_SIZE <= types->items[i].basic)
+			lengths[i] = offset;
+	}
+	return lengths;
+}
+
+/* False: it is one that is not followed. */
+static bool read_container(const struct heap_walk *walk, uint32_t node, uint32_t offset,
 			   struct heap_container *ret_container)
 {
 	uint16_t kind = walk->nodes->kinds[node];
-	const struct heap_type *type;
-	struct heap_block block;
-	uint32_t offset;
+	const struct heap_type *type = &walk->types->items[kind];
+	struct heap_block block = heap_nodes_block(walk->nodes, node);
 
-	if (kind < HEAP_NODE_FIRST_TYPE || !walk->path_of[node])
-		return false;
-	type = &walk->types->items[kind];
-	offset = length_field(type);
-	if (!offset)
-		return false;
-	offset += walk->types->layout.head_extra;
-	if (offset + WORD_SIZE > type->basic)
-		return false;
-	block = heap_nodes_block(walk->nodes, node);
 	if (block.size < type->prefix + offset + WORD_SIZE)
 		return false;
 	*ret_container = (struct heap_container){
@@ -115,14 +120,22 @@ static void add_container(struct choice *choice, const struct heap_container *co
 int heap_containers_list(const struct heap_walk *walk, struct heap_containers *ret_containers)
 {
 	struct choice choice = { .items = calloc(CHOICE_MAX, sizeof(*choice.items)) };
+	uint32_t *lengths = list_lengths(walk->types);
 	struct heap_containers containers = { 0 };
 	struct heap_container container;
 
-	if (!choice.items)
+	if (!choice.items || !lengths) {
+		free(choice.items);
+		free(lengths);
 		return -ENOMEM;
-	for (uint32_t node = 0; node < walk->nodes->count; node++)
-		if (read_container(walk, node, &container))
+	}
+	for (uint32_t node = 0; node < walk->nodes->count; node++) {
+		uint32_t offset = lengths[walk->nodes->kinds[node]];
+
+		if (offset && walk->path_of[node] && read_container(walk, node, offset, &container))
 			add_container(&choice, &container);
+	}
+	free(lengths);
 	drop_below(&choice, choose_power(&choice, &containers.left_out));
 	containers.shortest = 1ull << choice.power;
 	containers.items = choice.items;

@@ -74,21 +74,25 @@ static const uint8_t *copy_of(const struct heap_nodes *nodes, const struct heap_
 }
 
 /* Most blocks are in pools. */
-static void judge_pool(struct heap_nodes *nodes, struct heap_types *types,
-		       const struct heap_pool *pool)
+static void judge_pool(struct heap_nodes *nodes, struct heap_types *types, struct heap_pool *pool)
 {
 	uint8_t *own;
 	const uint8_t *bytes = copy_of(nodes, pool, &own);
 	uint32_t before = pool->debug ? HEAP_DEBUG_BEFORE : 0;
 	uint32_t around = pool->debug ? HEAP_DEBUG_AROUND : 0;
 
+	pool->ascii = bytes;
 	for (uint32_t i = 0; bytes && i < pool->carved; i++) {
+		const uint8_t *block = bytes + (size_t)i * pool->block_bytes + before;
 		uint16_t *kind = &nodes->kinds[pool->first_node + i];
 
-		if (*kind == HEAP_NODE_RAW)
-			*kind = heap_types_classify(types, pool->contents,
-						    bytes + (size_t)i * pool->block_bytes + before,
-						    pool->block_bytes - around);
+		if (*kind != HEAP_NODE_RAW)
+			continue;
+		*kind = heap_types_classify(types, pool->contents, block,
+					    pool->block_bytes - around);
+		if (*kind >= HEAP_NODE_FIRST_TYPE && types->items[*kind].text &&
+		    !heap_types_is_ascii(types, block, pool->block_bytes - around))
+			pool->ascii = false;
 	}
 	free(own);
 }

@@ -227,46 +227,78 @@ uint32_t heap_nodes_add_found(struct heap_nodes *nodes, remote_addr at, uint64_t
 	return node;
 }
 
-static uint32_t find_found(const struct heap_nodes *nodes, remote_addr address,
-			   uint64_t *ret_inside)
+static bool locate_found(const struct heap_nodes *nodes, remote_addr address,
+			 struct heap_place *ret_place)
 {
 	uint32_t number =
 		nodes->found.count ? heap_found_look(&nodes->found, address) : HEAP_FOUND_NONE;
 
 	if (number == HEAP_FOUND_NONE)
-		return HEAP_NODE_NONE;
-	*ret_inside = nodes->found.items[number].prefix;
-	return nodes->first_found + number;
+		return false;
+	*ret_place = (struct heap_place){
+		.node = nodes->first_found + number,
+		.inside = nodes->found.items[number].prefix,
+		.size = nodes->found.items[number].size,
+	};
+	return true;
+}
+
+static bool locate_chunk(const struct heap_nodes *nodes, const struct heap_extent *extent,
+			 remote_addr address, struct heap_place *ret_place)
+{
+	uint64_t inside;
+	uint32_t chunk = heap_nodes_find_chunk(nodes, extent, address, &inside);
+	uint32_t heads;
+
+	if (chunk == HEAP_NODE_NONE)
+		return locate_found(nodes, address, ret_place);
+	heads = nodes->chunks[chunk].debug_heads;
+	if (inside < heads * HEAP_DEBUG_BEFORE)
+		return false;
+	*ret_place = (struct heap_place){
+		.node = nodes->first_chunk + chunk,
+		.inside = inside - heads * HEAP_DEBUG_BEFORE,
+		.size = nodes->chunks[chunk].size - heads * HEAP_DEBUG_AROUND,
+	};
+	return true;
+}
+
+bool heap_nodes_locate(const struct heap_nodes *nodes, remote_addr address,
+		       struct heap_place *ret_place)
+{
+	const struct heap_extent *extent = heap_image_find(nodes->image, address);
+	const struct heap_pool *pool = extent ? heap_nodes_pool(nodes, extent, address) : NULL;
+	uint32_t inside, block, before;
+
+	if (!extent)
+		return false;
+	if (!pool)
+		return locate_chunk(nodes, extent, address, ret_place);
+	inside = (uint32_t)(address - pool->address);
+	if (inside < pool->head)
+		return false;
+	block = (inside - pool->head) / pool->block_bytes;
+	if (block >= pool->carved)
+		return false;
+	inside -= pool->head + block * pool->block_bytes;
+	before = pool->debug ? HEAP_DEBUG_BEFORE : 0;
+	if (inside < before)
+		return false;
+	*ret_place = (struct heap_place){
+		.node = pool->first_node + block,
+		.inside = inside - before,
+		.size = pool->block_bytes - (pool->debug ? HEAP_DEBUG_AROUND : 0),
+		.ascii = pool->ascii,
+	};
+	return true;
 }
 
 uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside)
 {
-	const struct heap_extent *extent = heap_image_find(nodes->image, address);
-	const struct heap_pool *pool = extent ? heap_nodes_pool(nodes, extent, address) : NULL;
-	uint32_t chunk, before;
+	struct heap_place place;
 
-	if (!extent)
+	if (!heap_nodes_locate(nodes, address, &place))
 		return HEAP_NODE_NONE;
-	if (pool) {
-		uint32_t inside = (uint32_t)(address - pool->address), block;
-
-		if (inside < pool->head)
-			return HEAP_NODE_NONE;
-		block = (inside - pool->head) / pool->block_bytes;
-		if (block >= pool->carved)
-			return HEAP_NODE_NONE;
-		inside -= pool->head + block * pool->block_bytes;
-		if (pool->debug && inside < HEAP_DEBUG_BEFORE)
-			return HEAP_NODE_NONE;
-		*ret_inside = inside - (pool->debug ? HEAP_DEBUG_BEFORE : 0);
-		return pool->first_node + block;
-	}
-	chunk = heap_nodes_find_chunk(nodes, extent, address, ret_inside);
-	if (chunk == HEAP_NODE_NONE)
-		return find_found(nodes, address, ret_inside);
-	before = nodes->chunks[chunk].debug_heads * HEAP_DEBUG_BEFORE;
-	if (*ret_inside < before)
-		return HEAP_NODE_NONE;
-	*ret_inside -= before;
-	return nodes->first_chunk + chunk;
+	*ret_inside = place.inside;
+	return place.node;
 }

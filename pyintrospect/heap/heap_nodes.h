@@ -37,6 +37,7 @@ struct heap_pool {
 	uint16_t free;    /* of these */
 	uint8_t contents; /* enum heap_contents */
 	bool empty;       /* no block in use; none is a node */
+	bool ascii;       /* of its strings none is of more than ASCII */
 	bool debug;       /* its blocks have heads of the debug allocator (heap_debug.h) */
 	bool torn;        /* what it says of itself does not agree, however often it was read */
 };
@@ -141,7 +142,18 @@ struct heap_block {
 
 struct heap_block heap_nodes_block(const struct heap_nodes *nodes, uint32_t node);
 
-/* The node around an address, and how far inside it is; HEAP_NODE_NONE. */
+struct heap_place {
+	uint32_t node;
+	uint64_t inside; /* how far inside of it the address is */
+	uint64_t size;   /* of all of it */
+	bool ascii;      /* what its pool says */
+};
+
+/* The node around an address; false: there is none. */
+bool heap_nodes_locate(const struct heap_nodes *nodes, remote_addr address,
+		       struct heap_place *ret_place);
+
+/* The same; HEAP_NODE_NONE. */
 uint32_t heap_nodes_find(const struct heap_nodes *nodes, remote_addr address, uint64_t *ret_inside);
 
 /* The same among the chunks of an extent alone: its number among all chunks; HEAP_NODE_NONE. */

@@ -154,6 +154,20 @@ static uint8_t prefix_of(const struct heap_layout *layout, uint64_t flags)
 	return (uint8_t)(prefix + (before ? layout->managed_bytes : 0));
 }
 
+/* Of a class that comes from one of these an instance may have attributes. */
+static bool is_plain(const struct heap_layout *layout, const struct heap_type *type)
+{
+	if (type->dict_offset || type->prefix)
+		return false;
+	if (type->kind == HEAP_KIND_INT || type->kind == HEAP_KIND_BYTES)
+		return true;
+	return type->kind == HEAP_KIND_OTHER && is_of_c(type->flags) && !type->item &&
+	       ((!strcmp(type->name, "float") &&
+		 type->basic == OBJECT_HEAD + layout->head_extra + sizeof(double)) ||
+		(!strcmp(type->name, "complex") &&
+		 type->basic == OBJECT_HEAD + layout->head_extra + 2 * sizeof(double)));
+}
+
 static uint16_t find_at_depth(struct heap_types *types, remote_addr address, unsigned depth);
 
 static bool read_type(struct heap_types *types, remote_addr address, unsigned depth,
@@ -192,8 +206,20 @@ static bool read_type(struct heap_types *types, remote_addr address, unsigned de
 	type.of_types = type.flags & FLAG_TYPE;
 	type.prefix = prefix_of(&types->layout, type.flags);
 	type.kind = kind_of(types, head, type.name);
+	type.plain = is_plain(&types->layout, &type);
+	type.text = type.kind == HEAP_KIND_STR && is_of_c(type.flags) && !type.prefix &&
+		    !type.dict_offset && !strcmp(type.name, "str");
 	*ret_type = type;
 	return true;
+}
+
+/* Numbers that look like addresses are many; each would be asked for by a system call. */
+static bool is_mapped(const struct heap_image *image, remote_addr address)
+{
+	const struct mapping_list *mappings = image->mappings;
+
+	return heap_image_find(image, address) || !mappings || mappings->left_out ||
+	       mapping_find(mappings, address);
 }
 
 static uint16_t find_at_depth(struct heap_types *types, remote_addr address, unsigned depth)
@@ -208,7 +234,7 @@ static uint16_t find_at_depth(struct heap_types *types, remote_addr address, uns
 	refused = &types->refused[hash_word(address) >> 16];
 	if (*refused == address)
 		return 0;
-	if (!read_type(types, address, depth, &type)) {
+	if (!is_mapped(types->image, address) || !read_type(types, address, depth, &type)) {
 		*refused = address;
 		return 0;
 	}
@@ -239,6 +265,13 @@ uint16_t heap_types_find(struct heap_types *types, remote_addr address)
 
 /* ---- objects */
 
+bool heap_types_is_ascii(const struct heap_types *types, const uint8_t *object, uint64_t size)
+{
+	const struct python_offsets *offsets = types->layout.offsets;
+
+	return size >= (uint64_t)offsets->string_ascii_data && unicode_is_ascii(offsets, object);
+}
+
 static uint64_t string_bytes(const struct heap_types *types, const struct heap_type *type,
 			     const uint8_t *object, uint64_t size)
 {
@@ -247,6 +280,12 @@ static uint64_t string_bytes(const struct heap_types *types, const struct heap_t
 	struct unicode unicode;
 	uint64_t characters, start;
 
+	/* Most are, and the copy below is what takes time. */
+	if (heap_types_is_ascii(types, object, size)) {
+		characters = field_u64(object, offsets->string_length);
+		return characters > size ? 0
+					 : (uint64_t)offsets->string_ascii_data + characters + 1;
+	}
 	memcpy(head, object, size < sizeof(head) ? size : sizeof(head));
 	if (unicode_parse(offsets, 0, head, &unicode))
 		return 0;
@@ -357,28 +396,34 @@ static struct candidate look_at(struct heap_types *types, enum heap_contents con
 				const uint8_t *block, uint64_t size, uint32_t prefix)
 {
 	const uint8_t *object = block + prefix;
+	const struct candidate none = { 0 };
 	struct candidate candidate = { 0 };
 	const struct heap_type *type;
 	uint64_t bytes;
 	uint16_t number;
+	bool referenced;
 
 	if (size < prefix + OBJECT_HEAD + types->layout.head_extra)
 		return candidate;
+	referenced = is_referenced(&types->layout, object);
+	candidate.cached =
+		types->layout.free_threaded ? !referenced : !field_u64(object, OBJECT_REFERENCES);
+	/* Most of what is raw begins with text, numbers or addresses, and no such count. */
+	if (!referenced && !candidate.cached)
+		return none;
 	number = heap_types_find(types,
 				 field_u64(object_fields(&types->layout, object), OBJECT_TYPE));
 	if (!number)
-		return candidate;
+		return none;
 	type = &types->items[number];
 	/* A static type is an object without a prefix; but those are in no block. */
 	if (type->prefix != prefix || !may_hold(contents, type) || !has_link(types, type, object))
-		return candidate;
+		return none;
 	bytes = heap_type_object_bytes(types, type, object, size - prefix);
 	if (!bytes || (!(type->flags & FLAG_COLLECTED) && (bytes + prefix + 15) / 16 * 32 < size))
-		return candidate;
-	if (is_referenced(&types->layout, object))
+		return none;
+	if (referenced)
 		candidate.type = number;
-	candidate.cached = types->layout.free_threaded ? !candidate.type
-						       : field_u64(object, OBJECT_REFERENCES) == 0;
 	return candidate;
 }
 

@@ -50,6 +50,8 @@ struct heap_type {
 	uint8_t prefix; /* bytes before an object, which its block begins with */
 	uint8_t kind;   /* enum heap_kind */
 	bool of_types;  /* its objects are types */
+	bool plain;     /* its objects refer to nothing, and have no storage beside */
+	bool text;      /* str itself: of ASCII alone they are plain, too */
 	bool read_slots;
 	uint32_t *slot_names; /* of the walk's strings, by word; NULL: none */
 	uint64_t count, bytes, storage_bytes;
@@ -76,6 +78,9 @@ __attribute__((warn_unused_result)) int heap_types_init(struct heap_types *types
 							const struct heap_layout *layout,
 							remote_addr type_type);
 void heap_types_deinit(struct heap_types *types);
+
+/* A str, of at least so many bytes, that is of ASCII alone, and refers to nothing. */
+bool heap_types_is_ascii(const struct heap_types *types, const uint8_t *object, uint64_t size);
 
 /* Its number; 0: this is no type. */
 uint16_t heap_types_find(struct heap_types *types, remote_addr address);

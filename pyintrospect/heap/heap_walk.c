@@ -32,26 +32,47 @@ void heap_walk_deinit(struct heap_walk *walk)
 	walk->path_of = walk->queue = NULL;
 }
 
-uint32_t heap_walk_node(const struct heap_walk *walk, remote_addr address, uint64_t *ret_inside)
+/* What nobody has found yet, of an allocator that is not read. */
+static bool locate_foreign(const struct heap_walk *walk, remote_addr address,
+			   struct heap_place *ret_place)
 {
-	uint32_t node = heap_nodes_find(walk->nodes, address, ret_inside);
 	const struct heap_extent *extent;
-	uint64_t before, bytes;
+	uint64_t before, bytes, prefix;
 	uint16_t kind;
+	uint32_t node;
 
-	if (node != HEAP_NODE_NONE || !walk->nodes->foreign || address % WORD_SIZE)
-		return node;
+	if (!walk->nodes->foreign || address % WORD_SIZE)
+		return false;
 	extent = heap_image_find(walk->image, address);
 	if (!extent || !heap_nodes_is_foreign(walk->nodes, extent, address))
-		return HEAP_NODE_NONE;
+		return false;
 	before = address - extent->start;
 	kind = heap_types_object(walk->types, extent->bytes + before, before, extent->end - address,
 				 &bytes);
 	if (!kind)
+		return false;
+	prefix = walk->types->items[kind].prefix;
+	node = heap_nodes_add_found(walk->nodes, address, prefix + bytes, (uint8_t)prefix, kind);
+	if (node == HEAP_NODE_NONE)
+		return false;
+	*ret_place = (struct heap_place){ node, prefix, prefix + bytes, false };
+	return true;
+}
+
+static bool locate(const struct heap_walk *walk, remote_addr address, struct heap_place *ret_place)
+{
+	return heap_nodes_locate(walk->nodes, address, ret_place) ||
+	       locate_foreign(walk, address, ret_place);
+}
+
+uint32_t heap_walk_node(const struct heap_walk *walk, remote_addr address, uint64_t *ret_inside)
+{
+	struct heap_place place;
+
+	if (!locate(walk, address, &place))
 		return HEAP_NODE_NONE;
-	*ret_inside = walk->types->items[kind].prefix;
-	return heap_nodes_add_found(walk->nodes, address, *ret_inside + bytes, (uint8_t)*ret_inside,
-				    kind);
+	*ret_inside = place.inside;
+	return place.node;
 }
 
 uint32_t heap_walk_object(const struct heap_walk *walk, remote_addr address)
@@ -79,21 +100,32 @@ static void enqueue_raw(struct heap_walk *walk, uint32_t node)
 	walk->queue[walk->queue_size - walk->raw_end++] = node;
 }
 
-void heap_walk_take(struct heap_walk *walk, uint32_t node, uint32_t path)
+/* What is plain leads nowhere: it is counted, and never looked at again. */
+static void take(struct heap_walk *walk, const struct heap_place *place, uint32_t path)
 {
 	struct heap_path *item = &walk->paths->items[path];
+	const struct heap_type *type = &walk->types->items[walk->nodes->kinds[place->node]];
 
-	if (walk->path_of[node] || !path)
-		return;
-	walk->path_of[node] = path;
+	walk->path_of[place->node] = path;
 	item->count++;
-	item->bytes += heap_nodes_block(walk->nodes, node).size;
-	enqueue(walk, node);
+	item->bytes += place->size;
+	if (!type->plain && !(type->text && place->ascii))
+		enqueue(walk, place->node);
 }
 
-static void take_raw(struct heap_walk *walk, uint32_t node, uint32_t path)
+void heap_walk_take(struct heap_walk *walk, uint32_t node, uint32_t path)
 {
-	uint64_t size = heap_nodes_block(walk->nodes, node).size;
+	const struct heap_place place = {
+		.node = node,
+		.size = path ? heap_nodes_block(walk->nodes, node).size : 0,
+	};
+
+	if (path && !walk->path_of[node])
+		take(walk, &place, path);
+}
+
+static void take_raw(struct heap_walk *walk, uint32_t node, uint64_t size, uint32_t path)
+{
 	uint16_t owner = walk->paths->items[path].type;
 
 	walk->path_of[node] = path;
@@ -103,22 +135,22 @@ static void take_raw(struct heap_walk *walk, uint32_t node, uint32_t path)
 
 void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint32_t step)
 {
-	uint64_t inside;
+	struct heap_place place;
+	uint32_t child;
 	uint16_t kind;
-	uint32_t node;
 
-	if (word % WORD_SIZE || !path)
+	if (word % WORD_SIZE || !path || !locate(walk, word, &place) || walk->path_of[place.node])
 		return;
-	node = heap_walk_node(walk, word, &inside);
-	if (node == HEAP_NODE_NONE || walk->path_of[node])
-		return;
-	kind = walk->nodes->kinds[node];
+	kind = walk->nodes->kinds[place.node];
 	if (kind >= HEAP_NODE_FIRST_TYPE) {
-		if (inside == walk->types->items[kind].prefix)
-			heap_walk_take(walk, node, heap_paths_child(walk->paths, path, step, kind));
-	} else if (kind == HEAP_NODE_RAW && inside <= HEAP_RAW_INSIDE_MAX) {
-		take_raw(walk, node, path);
-		enqueue_raw(walk, node);
+		if (place.inside != walk->types->items[kind].prefix)
+			return;
+		child = heap_paths_child(walk->paths, path, step, kind);
+		if (child)
+			take(walk, &place, child);
+	} else if (kind == HEAP_NODE_RAW && place.inside <= HEAP_RAW_INSIDE_MAX) {
+		take_raw(walk, place.node, place.size, path);
+		enqueue_raw(walk, place.node);
 	}
 }
 
@@ -138,22 +170,27 @@ static uint32_t find_storage(struct heap_walk *walk, remote_addr address, uint64
 void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint64_t size, uint32_t path,
 		     bool scanned)
 {
-	uint64_t inside = 0;
-	uint32_t node = heap_nodes_find(walk->nodes, address, &inside);
+	struct heap_place place = { .inside = 0 };
 
-	if (node == HEAP_NODE_NONE && path)
-		node = find_storage(walk, address, size);
-	if (!path || node == HEAP_NODE_NONE || inside > HEAP_RAW_INSIDE_MAX ||
-	    walk->path_of[node] || walk->nodes->kinds[node] == HEAP_NODE_FREE)
+	if (!path)
+		return;
+	if (!heap_nodes_locate(walk->nodes, address, &place)) {
+		place.node = find_storage(walk, address, size);
+		if (place.node == HEAP_NODE_NONE)
+			return;
+		place.size = heap_nodes_block(walk->nodes, place.node).size;
+	}
+	if (place.inside > HEAP_RAW_INSIDE_MAX || walk->path_of[place.node] ||
+	    walk->nodes->kinds[place.node] == HEAP_NODE_FREE)
 		return;
 	/* An array may show the contents of an object, such as bytes: those stay that. */
-	if (inside && walk->nodes->kinds[node] != HEAP_NODE_RAW)
+	if (place.inside && walk->nodes->kinds[place.node] != HEAP_NODE_RAW)
 		return;
-	walk->misjudged += walk->nodes->kinds[node] != HEAP_NODE_RAW;
-	walk->nodes->kinds[node] = HEAP_NODE_RAW;
-	take_raw(walk, node, path);
+	walk->misjudged += walk->nodes->kinds[place.node] != HEAP_NODE_RAW;
+	walk->nodes->kinds[place.node] = HEAP_NODE_RAW;
+	take_raw(walk, place.node, place.size, path);
 	if (scanned)
-		enqueue_raw(walk, node);
+		enqueue_raw(walk, place.node);
 }
 
 bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path)

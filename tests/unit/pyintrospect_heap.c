@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools, chunks, types and paths of heaps that are laid out here, word by word. */
 #include "pyintrospect/heap/heap_chunk.h"
+#include "pyintrospect/heap/heap_judge.h"
 #include "pyintrospect/heap/heap_layout.h"
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_pool.h"
@@ -282,6 +283,92 @@ static void test_types(void **state)
 	close_heap(&heap);
 }
 
+static bool is_plain(struct heap_types *types, remote_addr type)
+{
+	uint16_t number = heap_types_find(types, type);
+
+	assert_true(number >= HEAP_NODE_FIRST_TYPE);
+	return types->items[number].plain;
+}
+
+/* What refers to nothing by its type; what comes from one of these may have attributes. */
+static void test_plain_types(void **state)
+{
+	struct heap_layout layout = heap_layout_of(python_layout_builtin(11));
+	struct heap_types types;
+	struct heap heap;
+	remote_addr number, integer, bytes, derived, class, wide, list;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put_type(0, "type", FLAG_TYPE | FLAG_COLLECTED, 400, 40);
+	number = put_type(1, "float", 0, 24, 0);
+	integer = put_type(2, "int", FLAG_INT, 24, 4);
+	bytes = put_type(3, "bytes", FLAG_BYTES, 33, 1);
+	derived = put_type(4, "Count", FLAG_INT | FLAG_HEAP_TYPE, 24, 4);
+	put(TYPES + 4 * 0x400 + TYPE_DICT_OFFSET_AT, (uint64_t)-8);
+	class = put_type(5, "float", FLAG_HEAP_TYPE, 24, 0);
+	wide = put_type(6, "float", 0, 40, 0);
+	list = put_type(7, "list", FLAG_LIST | FLAG_COLLECTED, 40, 0);
+	open_heap(&heap, "", POOL_BYTES_3_10);
+	assert_int_equal(heap_types_init(&types, &heap.image, &layout, BASE + TYPES), 0);
+	assert_true(is_plain(&types, number));
+	assert_true(is_plain(&types, integer));
+	assert_true(is_plain(&types, bytes));
+	assert_false(is_plain(&types, derived));
+	assert_false(is_plain(&types, class));
+	assert_false(is_plain(&types, wide));
+	assert_false(is_plain(&types, list));
+	heap_types_deinit(&types);
+	close_heap(&heap);
+}
+
+static void put_string(uint64_t at, remote_addr type, bool ascii)
+{
+	put(at, 1);
+	put(at + OBJECT_TYPE, type);
+	put(at + OBJECT_SIZE, 3);
+	put(at + 32, 1u << 2 | 1u << 5 | (uint64_t)ascii << 6);
+}
+
+/* Strings of a pool are looked into where one of them is of more than ASCII. */
+static void test_pools_of_strings(void **state)
+{
+	struct heap_layout layout = heap_layout_of(python_layout_builtin(11));
+	const uint64_t ascii = 0x10000, mixed = 0x14000;
+	struct heap_types types;
+	struct heap_place place;
+	struct heap heap;
+	remote_addr string;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put_type(0, "type", FLAG_TYPE | FLAG_COLLECTED, 400, 40);
+	string = put_type(1, "str", FLAG_STR, 80, 0);
+	put_pool(ascii, POOL_BYTES_3_10, 96, 3, NULL, 0);
+	put_pool(mixed, POOL_BYTES_3_10, 96, 3, NULL, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		put_string(ascii + POOL_HEAD + i * 96ull, string, true);
+		put_string(mixed + POOL_HEAD + i * 96ull, string, i != 1);
+	}
+	open_heap(&heap, "", POOL_BYTES_3_10);
+	assert_int_equal(heap.nodes.pool_count, 2);
+	assert_int_equal(heap_types_init(&types, &heap.image, &layout, BASE + TYPES), 0);
+	heap_judge_all(&heap.nodes, &types);
+	for (uint32_t node = 0; node < 6; node++)
+		assert_int_equal(heap.nodes.kinds[node], heap_types_find(&types, string));
+	assert_true(heap_nodes_locate(&heap.nodes, BASE + ascii + POOL_HEAD + 96, &place));
+	assert_int_equal(place.node, 1);
+	assert_int_equal(place.size, 96);
+	assert_true(place.ascii);
+	assert_true(heap_nodes_locate(&heap.nodes, BASE + mixed + POOL_HEAD + 8, &place));
+	assert_int_equal(place.node, 3);
+	assert_int_equal(place.inside, 8);
+	assert_false(place.ascii);
+	heap_types_deinit(&types);
+	close_heap(&heap);
+}
+
 /* ---- paths */
 
 static void test_paths(void **state)
@@ -333,11 +420,17 @@ static void test_path_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pools),         cmocka_unit_test(test_torn_pools),
-		cmocka_unit_test(test_used_pools),    cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_mapped_chunks), cmocka_unit_test(test_chunk_behind_bss),
-		cmocka_unit_test(test_types),         cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_torn_pools),
+		cmocka_unit_test(test_used_pools),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_mapped_chunks),
+		cmocka_unit_test(test_chunk_behind_bss),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_path_limits),
+		cmocka_unit_test(test_plain_types),
+		cmocka_unit_test(test_pools_of_strings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

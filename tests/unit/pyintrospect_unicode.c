@@ -57,6 +57,27 @@ static void test_heads(void **state)
 	assert_int_equal(unicode_parse(offsets, 0x1000, head, &unicode), -EBADMSG);
 }
 
+static void test_ascii(void **state)
+{
+	uint8_t head[UNICODE_HEAD_MAX];
+
+	(void)state;
+	for (int minor = 6; minor <= 15; minor++) {
+		const struct python_offsets *offsets = &python_layout_builtin(minor)->offsets;
+		unsigned shift = (unsigned)offsets->string_kind;
+
+		/* Kind 1, compact, ASCII; and all that lack one of these. */
+		make_head(offsets, head, 5, (1u | 1u << 3 | 1u << 4) << shift, 0);
+		assert_true(unicode_is_ascii(offsets, head));
+		make_head(offsets, head, 5, (1u | 1u << 3) << shift, 0);
+		assert_false(unicode_is_ascii(offsets, head));
+		make_head(offsets, head, 5, (1u | 1u << 4) << shift, 0);
+		assert_false(unicode_is_ascii(offsets, head));
+		make_head(offsets, head, 5, (2u | 1u << 3 | 1u << 4) << shift, 0);
+		assert_false(unicode_is_ascii(offsets, head));
+	}
+}
+
 static void test_widths(void **state)
 {
 	const uint8_t one[] = { 'a', 0xe9, 0x7f, 0x80 };
@@ -144,9 +165,8 @@ static void test_any_characters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heads),
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_short_buffers),
+		cmocka_unit_test(test_heads),          cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_widths),         cmocka_unit_test(test_short_buffers),
 		cmocka_unit_test(test_any_characters),
 	};
 
