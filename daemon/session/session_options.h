@@ -10,6 +10,7 @@
 
 struct access_patterns;
 struct impersonator;
+struct layout_cache;
 
 /* Who takes samples of time. */
 enum session_engine {
@@ -40,6 +41,7 @@ struct session_options {
 	bool count_forks;     /* see session_progress */
 	bool download;        /* debug files from the network */
 	struct impersonator *impersonator; /* borrowed, see target_init() */
+	struct layout_cache *layouts;      /* likewise */
 	size_t node_limit;                 /* of the tree; 0: as large as a recording needs */
 	size_t pair_limit;                 /* likewise */
 	/*
