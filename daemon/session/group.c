@@ -185,6 +185,7 @@ struct group *group_create(const struct group_options *options, struct error *er
 	group->options = *options;
 	group->options.pids = NULL; /* the caller's */
 	group->room = options->sessions_first;
+	group->budget.part = options->look_part;
 	/* Before any child is looked for. Else they are found by their parents, more slowly. */
 	if (options->follow)
 		(void)!newcomers_open(&group->newcomers);

@@ -54,6 +54,15 @@ uint64_t group_turn_length(const struct group *group)
 	return waiting ? group->options.turn_ns : UINT64_MAX;
 }
 
+bool group_turn_is_over(struct group *group, uint64_t now_ns)
+{
+	size_t live;
+	const struct member *member = longest_sampled(group, &live);
+
+	return member && group->options.turn_ns &&
+	       now_ns - member->began_ns >= group_turn_length(group);
+}
+
 /* One in a look: the cost of an attach is to be known before the next one. */
 void group_take_turns(struct group *group, uint64_t now_ns)
 {

@@ -4,10 +4,10 @@
 
     tests/bench/node_mode.py [--processes 200] [--groups 20] [--seconds 60] [--share 1%] [--push] [-- OPTION...]
 
-Starts so many Python processes, each of which works for a millisecond every second, in control groups that are named as
-a container runtime names them (without, where /sys/fs/cgroup cannot be written), each group a service of its own. Serves the machine
-for so long, and starts three more meanwhile. Who has a session is told by TracerPid, five times a second, so that engines without a
-tracer cannot be measured. --push has a receiver (tests/e2e/otlp_receiver.py) decode what is pushed every 15 s, and says of how many
+Starts so many Python processes, each of which works for a millisecond every second: workers of pre-fork services, each service in
+a control group that is named as a container runtime names it (without, where /sys/fs/cgroup cannot be written). Serves the machine
+for so long, and starts three more meanwhile. Who has a session is told by TracerPid, five times a second, so that engines without
+a tracer cannot be measured. --push has a receiver (tests/e2e/otlp_receiver.py) decode what is pushed every 15 s, and says of how many
 processes there was a profile and whether its labels were the process's. What follows -- is for serve.
 
 CPU time is that of the daemon with its sender. The processes' own is compared with that of as long a time without the daemon,
@@ -18,6 +18,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -29,10 +30,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from switched import machine, high_water_kib  # noqa: E402  (it finds the harness, too)
 from harness import PIEPROFD, default_interpreter, find_packages  # noqa: E402
 
-# Shared libraries as a small service has them.
+# Shared libraries as a small service has them; the workers are forked, as a pre-fork server does it.
 WORK = """
-import collections, ctypes, json, os, random, ssl, sqlite3, threading, time
-os.write(1, b".")
+import collections, ctypes, json, os, random, signal, ssl, sqlite3, sys, threading, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for _ in range(int(sys.argv[1]) - 1):
+    if not os.fork():
+        break
+os.write(1, b"%d\\n" % os.getpid())
 os.close(1)
 time.sleep(random.random())
 while True:
@@ -71,16 +76,22 @@ class Group:
         self.container = "%064x" % (0xfeed0000 + number)
         self.path = root and "%s/docker-%s.scope" % (root, self.container)
         if self.path:
-            os.mkdir(self.path)
+            os.makedirs(self.path, exist_ok=True)
 
-    def begin(self, python, ready):
+    def begin(self, python, count):
+        """So many processes, once they run."""
         def enter():
             if self.path:
                 with open(self.path + "/cgroup.procs", "w") as procs:
                     procs.write(str(os.getpid()))
-        environment = dict(os.environ, OTEL_SERVICE_NAME=self.service, OTEL_RESOURCE_ATTRIBUTES="service.version=%d" % len(self.service))
-        return subprocess.Popen([python, "-c", WORK], env=environment, preexec_fn=enter, stdin=subprocess.DEVNULL,
-                                stdout=ready)
+        environment = dict(os.environ, OTEL_SERVICE_NAME=self.service,
+                           OTEL_RESOURCE_ATTRIBUTES="service.version=%d" % len(self.service))
+        with subprocess.Popen([python, "-c", WORK, str(count)], env=environment, preexec_fn=enter, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE) as self.process:
+            watched = [Watched(int(line), self) for line in self.process.stdout]
+            # It is ended with the others.
+            self.process.returncode = 0
+        return watched
 
 
 def end_groups(groups):
@@ -96,13 +107,13 @@ def end_groups(groups):
 class Watched:
     """A process of ours: its turns, as far as they were seen."""
 
-    def __init__(self, process, group):
-        self.process, self.group, self.began = process, group, time.monotonic()
+    def __init__(self, pid, group):
+        self.pid, self.group, self.began = pid, group, time.monotonic()
         self.traced, self.turns, self.first, self.waits = False, 0, None, []
         self.left = self.began  # when its last turn ended
 
     def look(self, daemon, now):
-        tracer = tracer_of(self.process.pid)
+        tracer = tracer_of(self.pid)
         # A thread of the daemon's; it may have ended by now.
         traced = tracer > 0 and os.path.exists("/proc/%d/task/%d" % (daemon, tracer))
         if traced and not self.traced:
@@ -124,7 +135,7 @@ def cpu_seconds(pid):
 
 
 def run_ns(watched):
-    return sum(int((read("/proc/%d/schedstat" % one.process.pid) or "0").split()[0]) for one in watched)
+    return sum(int((read("/proc/%d/schedstat" % one.pid) or "0").split()[0]) for one in watched)
 
 
 def rest(watched, seconds):
@@ -136,7 +147,7 @@ def rest(watched, seconds):
 
 def check_labels(log, watched):
     """How many processes there were profiles of, and which had wrong labels."""
-    by_pid = {one.process.pid: one.group for one in watched}
+    by_pid = {one.pid: one.group for one in watched}
     seen, wrong = set(), set()
     for line in read(log).splitlines():
         for profile in json.loads(line).get("profiles", ()):
@@ -176,7 +187,7 @@ def serve(options, watched, groups, words):
             one.look(daemon.pid, now)
         if now > began + options.seconds / 2 and len(watched) == len(old):
             first_half = cpu_seconds(daemon.pid)
-            watched += [Watched(groups[0].begin(options.python, subprocess.DEVNULL), groups[0]) for _ in range(3)]
+            watched += groups[0].begin(options.python, 3)
         threads = max(threads, len(os.listdir("/proc/%d/task" % daemon.pid)))
         time.sleep(LOOK)
     took = time.monotonic() - began
@@ -189,7 +200,7 @@ def serve(options, watched, groups, words):
 
 
 def show(options, watched, used, bare, log):
-    old, new = watched[:options.processes], watched[options.processes:]
+    old, new = watched[:-3], watched[-3:]
     ends = time.monotonic()
     met = [one for one in old if one.turns]
     waits = [wait for one in old for wait in one.waits]
@@ -225,9 +236,10 @@ def main():
     parser.add_argument("--share", default="1%")
     parser.add_argument("--push", action="store_true")
     parser.add_argument("--rest", type=float, default=10, help="seconds without the daemon, before and after")
+    parser.add_argument("--python", default=sys.executable)
     parser.add_argument("words", nargs="*", help="options of serve")
     options = parser.parse_args()
-    options.python = default_interpreter().path
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     # The processes give way to whatever else the machine does; the daemon does not.
     with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as autogroup:
         autogroup.write("10")
@@ -240,20 +252,15 @@ def main():
 
         def end_processes():
             for one in watched:
-                one.process.kill()
-                one.process.wait()
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(one.pid, signal.SIGKILL)
         stack.callback(end_processes)
-        ready, write_end = os.pipe()
-        for i in range(options.processes):
-            group = groups[i % len(groups)]
-            watched.append(Watched(group.begin(options.python, write_end), group))
-        imported = 0
-        while imported < options.processes:
-            imported += len(os.read(ready, 4096))
+        for group in groups:
+            watched += group.begin(options.python, options.processes // options.groups)
         log, words = begin_receiver(stack, folder) if options.push else (None, ())
         before = rest(watched, options.rest)
         used = serve(options, watched, groups, ("--listen", "unix:" + folder + "/socket", *words, *options.words))
-        bare = before, rest(watched[:options.processes], options.rest)
+        bare = before, rest(watched[:-3], options.rest)
         show(options, watched, used, bare, log)
 
 
