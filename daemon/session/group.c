@@ -95,6 +95,7 @@ int group_start_session(struct group *group, size_t index, struct error *error)
 	member->state = MEMBER_PROFILED;
 	member->began_ns = clock_now_ns();
 	member->renewed = false;
+	member->resting = false;
 	group->sessions++;
 	if (group->options.observer)
 		group->options.observer->session_began(group->options.observer->context,

@@ -240,9 +240,6 @@ def main():
     parser.add_argument("words", nargs="*", help="options of serve")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    # The processes give way to whatever else the machine does; the daemon does not.
-    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as autogroup:
-        autogroup.write("10")
     with contextlib.ExitStack() as stack:
         folder = tempfile.mkdtemp()
         stack.callback(shutil.rmtree, folder, True)
@@ -257,6 +254,9 @@ def main():
         stack.callback(end_processes)
         for group in groups:
             watched += group.begin(options.python, options.processes // options.groups)
+        # They give way to whatever else the machine does; the daemon does not.
+        with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as autogroup:
+            autogroup.write("10")
         log, words = begin_receiver(stack, folder) if options.push else (None, ())
         before = rest(watched, options.rest)
         used = serve(options, watched, groups, ("--listen", "unix:" + folder + "/socket", *words, *options.words))
