@@ -425,6 +425,7 @@ int elf_image_open(int fd, struct elf_image **ret_image)
 		return error;
 	}
 	image->mapping = mapping;
+	image->identity = file_identity_of(fd, &status);
 	if (dwarf_copy_is_needed(&status))
 		image->needs_copies = true;
 	*ret_image = image;

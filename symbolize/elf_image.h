@@ -10,6 +10,7 @@
 #ifndef PIEPROFD_SYMBOLIZE_ELF_IMAGE_H
 #define PIEPROFD_SYMBOLIZE_ELF_IMAGE_H
 
+#include "common/file_identity.h"
 #include "common/foreign_mapping.h"
 #include "symbolize/dwarf_copy.h"
 
@@ -56,6 +57,7 @@ struct elf_image {
 	size_t section_count; /* 0: no section headers, or they do not fit into the file */
 	size_t section_names; /* index of the section with the names; 0: none */
 	struct foreign_mapping mapping; /* bytes NULL: bytes are from malloc */
+	struct file_identity identity;  /* of the file; of other bytes none is known */
 	bool needs_copies;              /* see elf_image_writable_bytes() */
 	struct dwarf_copy private_copies[ELF_IMAGE_PRIVATE_COPIES_MAX];
 	size_t private_copy_count;

@@ -45,6 +45,8 @@ struct struct_layout {
 	struct symbolizer *symbolizer;
 	const struct module *module;
 	bool dwarf_tried;
+	bool source_known;           /* source has been found out */
+	struct layout_source source; /* by which answers of earlier layouts are found */
 	struct elf_image
 		*debug_image; /* owned; NULL: DWARF is in the module's own file, or nowhere */
 	Elf *elf;
@@ -253,6 +255,43 @@ static int open_dwarf(struct struct_layout *layout, struct elf_image *image)
 	return -ENODATA;
 }
 
+static bool has_dwarf(const struct elf_image *image)
+{
+	struct elf_section section;
+
+	return elf_image_section_find(image, ".debug_info", &section) == 0 &&
+	       section.type != SHT_NOBITS && section.size > 0;
+}
+
+/* Which file will be asked; the debug file is found now, and is the one that is asked. */
+static void find_source(struct struct_layout *layout)
+{
+	const struct elf_image *image = layout->module->image;
+
+	if (layout->source_known || !image || !symbolizer_layouts(layout->symbolizer))
+		return;
+	layout->source_known = true;
+	layout->source.module = image->identity;
+	layout->source.has_debug = !has_dwarf(image);
+	if (layout->source.has_debug &&
+	    debug_file_find(layout->module, symbolizer_search(layout->symbolizer),
+			    &layout->debug_image) == 0)
+		layout->source.debug = layout->debug_image->identity;
+}
+
+/*
+ * Whether what is answered is what these files say: not the one that dwz made of several, nor what
+ * was read of pages that are gone, nor what a damaged file leaves to another.
+ */
+static bool may_keep(const struct struct_layout *layout)
+{
+	const struct elf_image *image = layout->module->image;
+
+	return layout->source_known && layout->names && !layout->shared.dwarf &&
+	       layout->source.has_debug == (layout->debug_image != NULL) &&
+	       !elf_image_has_lost(layout->debug_image ? layout->debug_image : image);
+}
+
 /* Opens and indexes the DWARF at the first call; afterwards says whether there is any. */
 static int load_dwarf(struct struct_layout *layout)
 {
@@ -266,8 +305,10 @@ static int load_dwarf(struct struct_layout *layout)
 	if (!layout->module->image)
 		return -ENODATA;
 	error = open_dwarf(layout, layout->module->image);
-	if (!layout->dwarf && debug_file_find(layout->module, symbolizer_search(layout->symbolizer),
-					      &layout->debug_image) == 0)
+	if (!layout->dwarf &&
+	    (layout->debug_image ||
+	     debug_file_find(layout->module, symbolizer_search(layout->symbolizer),
+			     &layout->debug_image) == 0))
 		error = open_dwarf(layout, layout->debug_image);
 	if (error == -E2BIG)
 		symbolizer_drop(layout->symbolizer);
@@ -423,10 +464,9 @@ static int find_member(struct struct_layout *layout, Dwarf_Die *structure, const
 	return -ENOENT;
 }
 
-static int layout_member_offset(void *context, const char *type, const char *member,
-				uint32_t *ret_offset)
+static int find_offset(struct struct_layout *layout, const char *type, const char *member,
+		       uint32_t *ret_offset)
 {
-	struct struct_layout *layout = context;
 	uint64_t total = 0;
 	Dwarf_Die die;
 	int error = find_structure(layout, type, &die);
@@ -456,10 +496,10 @@ static int layout_member_offset(void *context, const char *type, const char *mem
 	return error;
 }
 
-static int layout_type_size(void *context, const char *type, uint32_t *ret_size)
+static int find_size(struct struct_layout *layout, const char *type, uint32_t *ret_size)
 {
 	Dwarf_Die die;
-	int size, error = find_structure(context, type, &die);
+	int size, error = find_structure(layout, type, &die);
 
 	if (error)
 		return error;
@@ -468,6 +508,38 @@ static int layout_type_size(void *context, const char *type, uint32_t *ret_size)
 		return -ENOENT;
 	*ret_size = (uint32_t)size;
 	return 0;
+}
+
+/* As it was answered of the same files before, or of these now. */
+static int answer(struct struct_layout *layout, const struct layout_question *question,
+		  uint32_t *ret_value)
+{
+	struct layout_cache *cache = symbolizer_layouts(layout->symbolizer);
+	struct layout_answer answer = { .error = 0 };
+
+	find_source(layout);
+	if (!layout_cache_find(cache, &layout->source, question, &answer)) {
+		answer.error = question->member ? find_offset(layout, question->type,
+							      question->member, &answer.value)
+						: find_size(layout, question->type, &answer.value);
+		/* What had no memory or no room may succeed another time. */
+		if ((!answer.error || answer.error == -ENOENT) && may_keep(layout))
+			layout_cache_keep(cache, &layout->source, question, &answer);
+	}
+	if (!answer.error)
+		*ret_value = answer.value;
+	return answer.error;
+}
+
+static int layout_member_offset(void *context, const char *type, const char *member,
+				uint32_t *ret_offset)
+{
+	return answer(context, &(struct layout_question){ type, member }, ret_offset);
+}
+
+static int layout_type_size(void *context, const char *type, uint32_t *ret_size)
+{
+	return answer(context, &(struct layout_question){ type, NULL }, ret_size);
 }
 
 static int layout_symbol(void *context, const char *name, remote_addr *ret_address,

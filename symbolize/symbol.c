@@ -54,6 +54,7 @@ struct symbolizer {
 	size_t bytes, bytes_max; /* of all modules' tables */
 	uint64_t dropped;        /* modules without, as these were full, and DWARF left out */
 	struct debug_search search;
+	struct layout_cache *layouts;    /* borrowed; NULL: none */
 	const struct perf_map *perf_map; /* borrowed; NULL: none */
 };
 
@@ -91,6 +92,16 @@ const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search)
 {
 	symbolizer->search = *search;
+}
+
+void symbolizer_set_layouts(struct symbolizer *symbolizer, struct layout_cache *layouts)
+{
+	symbolizer->layouts = layouts;
+}
+
+struct layout_cache *symbolizer_layouts(const struct symbolizer *symbolizer)
+{
+	return symbolizer->layouts;
 }
 
 void symbolizer_set_perf_map(struct symbolizer *symbolizer, const struct perf_map *map)

@@ -17,6 +17,7 @@
 #define PIEPROFD_SYMBOLIZE_SYMBOL_H
 
 #include "symbolize/debug_file.h"
+#include "symbolize/layout_cache.h"
 #include "symbolize/perf_map.h"
 
 struct symbolizer;
@@ -42,6 +43,9 @@ void symbolizer_drop(struct symbolizer *symbolizer);
 /* Where debug files are looked for, from the next module on; our own root only unless called. */
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search);
 
+/* Borrowed; NULL, as before the call: no answers are kept. */
+void symbolizer_set_layouts(struct symbolizer *symbolizer, struct layout_cache *layouts);
+struct layout_cache *symbolizer_layouts(const struct symbolizer *symbolizer);
 const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer);
 
 /* Names of generated code. The map is borrowed, and may be updated in between; NULL: none. */

@@ -325,7 +325,7 @@ static void explain_no_interpreter(const struct target *target, struct error *er
 }
 
 int target_init(struct target *target, pid_t pid, bool download, struct impersonator *impersonator,
-		struct error *error)
+		struct layout_cache *layouts, struct error *error)
 {
 	int failure;
 
@@ -349,6 +349,7 @@ int target_init(struct target *target, pid_t pid, bool download, struct imperson
 		return -1;
 	}
 	symbolizer_set_search(target->symbolizer, &target->search);
+	symbolizer_set_layouts(target->symbolizer, layouts);
 	symbolizer_set_perf_map(target->symbolizer, target->perf_map);
 	failure = target_refresh(target);
 	if (failure == -EACCES || failure == -EPERM) {

@@ -73,11 +73,13 @@ enum module_kind {
 
 /*
  * download: ask the network for debug files. impersonator: who opens the files that
- * the target names, borrowed. 0, or -1 with *error filled. target is the caller's
+ * the target names, borrowed. layouts: what is kept for other targets with the same
+ * files, borrowed; NULL: nothing. 0, or -1 with *error filled. target is the caller's
  * storage; deinit it in either case.
  */
 __attribute__((warn_unused_result)) int target_init(struct target *target, pid_t pid, bool download,
 						    struct impersonator *impersonator,
+						    struct layout_cache *layouts,
 						    struct error *error);
 void target_deinit(struct target *target);
 

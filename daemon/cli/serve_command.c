@@ -14,6 +14,7 @@
 #include "daemon/serve/notify.h"
 #include "daemon/serve/pusher.h"
 #include "daemon/serve/server.h"
+#include "symbolize/layout_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,11 +308,14 @@ enum exit_code serve_command(struct options *options)
 		signals_block(&signals);
 		file_limit_raise();
 		session_options.impersonator = impersonator_create();
+		/* Without memory for it, every attach takes as long as the first. */
+		session_options.layouts = layout_cache_create();
 		if (run_service(options, &targets, &session_options, push, &signals, &error)) {
 			hint_python_child(options, &error);
 			message_error(&error);
 			code = error.exit_code;
 		}
+		layout_cache_destroy(session_options.layouts);
 		impersonator_destroy(session_options.impersonator);
 	}
 	push_end(push);

@@ -247,7 +247,7 @@ struct heap_looker *heap_looker_create(pid_t pid, const struct heap_look_options
 		return NULL;
 	}
 	program_watch_begin(&looker->program, pid);
-	if (target_init(&looker->target, pid, false, options->impersonator, error)) {
+	if (target_init(&looker->target, pid, false, options->impersonator, NULL, error)) {
 		heap_looker_destroy(looker);
 		return NULL;
 	}

@@ -424,7 +424,8 @@ static int prepare(struct heap_watch *watch, struct error *error)
 	if (watch->count > watch->preflight.breakpoints)
 		watch->count = watch->preflight.breakpoints;
 	/* One of its own: the looks go on, by another thread. */
-	if (target_init(&watch->target, watch->pid, false, watch->options.impersonator, error))
+	if (target_init(&watch->target, watch->pid, false, watch->options.impersonator, NULL,
+			error))
 		return -1;
 	if (watch->target.runtime)
 		return 0;

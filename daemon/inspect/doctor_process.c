@@ -313,7 +313,7 @@ static int examine_target(struct doctor_report *report, pid_t pid,
 	struct target target;
 	int result = 0;
 
-	if (target_init(&target, pid, false, impersonator, error)) {
+	if (target_init(&target, pid, false, impersonator, NULL, error)) {
 		result = error->exit_code == EXIT_PERMISSION ? 0 : -1;
 		if (!result)
 			refused(report, "python", error);

@@ -509,8 +509,8 @@ static int dump_take(struct owned_dump *owned, struct error *error)
 {
 	int failure = capture_init(&owned->capture);
 
-	if (!failure &&
-	    target_init(&owned->target, owned->dump.pid, false, owned->options.impersonator, error))
+	if (!failure && target_init(&owned->target, owned->dump.pid, false,
+				    owned->options.impersonator, NULL, error))
 		return -1;
 	if (!failure &&
 	    (!owned->target.runtime || gil_read_locks(owned->target.runtime, &owned->gil_locks)))

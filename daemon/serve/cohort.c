@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "daemon/serve/sampler.h"
 #include "daemon/serve/sampler_parts.h"
+#include "daemon/session/look_budget.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -18,9 +19,14 @@
 #include <unistd.h>
 
 /* Of the share, for looking for processes: what is left is for sampling them. */
-#define SEARCH_PART 0.2
+#define SEARCH_PART 0.1
 /* The same among so many processes that new ones would be found late. */
 #define SEARCH_PART_MOST 0.5
+
+/* Of the share, for looking whether processes that wait are still what they were. */
+#define LOOK_PART 0.05
+/* Rings hold some 70 samples, and an idle process may begin to work. */
+#define IDLE_TICK_PERIODS 20
 
 static void note_begin(void *context, struct session *session)
 {
@@ -122,6 +128,11 @@ static int open_group(struct sampler *sampler, const pid_t *pids, size_t count, 
 	}
 	sampler->observer = (struct group_observer){ note_begin, note_end, sampler };
 	cpus = sampler->budget.share * sampler->budget.processors;
+	if (cpus > 0) {
+		options.session.idle_tick_ns = IDLE_TICK_PERIODS * options.session.period_ns;
+		if (LOOK_PART * cpus * LOOK_BUDGET_PART < 1)
+			options.look_part = (uint64_t)(1 / (LOOK_PART * cpus));
+	}
 	process_watch_deinit(&sampler->watch);
 	if (sampler->options.query)
 		sampler->watch = (struct process_watch){
@@ -222,6 +233,9 @@ static void cohort_keep_share(struct sampler *sampler, uint64_t now_ns)
 		live += sampler->slots[i].session != NULL;
 	room = node_budget_room(&sampler->budget, now_ns, clock_read_ns(CLOCK_PROCESS_CPUTIME_ID),
 				live, SAMPLER_SESSIONS_MAX);
+	/* What is left is for the next one's turn: sessions beyond would use it up as they sit. */
+	if (room > live && group_turn_is_over(sampler->group, now_ns))
+		room = live;
 	group_set_room(sampler->group, room, sampler->budget.left_ns >= 0);
 }
 

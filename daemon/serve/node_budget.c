@@ -29,6 +29,10 @@ size_t node_budget_room(struct node_budget *budget, uint64_t now_ns, uint64_t cp
 
 	if (budget->share <= 0)
 		return max;
+	if (!budget->begun) {
+		budget->cpu_ns = cpu_ns;
+		budget->begun = live > 0;
+	}
 	account(budget, now_ns, cpu_ns);
 	if (budget->left_ns >= 0) {
 		room = live + 1;

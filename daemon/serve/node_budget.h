@@ -6,12 +6,17 @@
  * one session more at each look; in debt, for none more; and in deep debt for one less, once a
  * second. Pure.
  *
+ * What is used until the first session has begun is let off: to load the program for the kernel, to
+ * look at all processes once, and to read an interpreter's layout take as long as the attaches of a
+ * minute, and come once.
+ *
  * An attach costs most, so it is by their number that the cost is steered: with a share that is too
  * small for all, processes take turns (group_options.turn_ns) that follow each other more slowly.
  */
 #ifndef PIEPROFD_DAEMON_SERVE_NODE_BUDGET_H
 #define PIEPROFD_DAEMON_SERVE_NODE_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +29,7 @@ struct node_budget {
 	unsigned processors; /* at least 1 */
 	int64_t left_ns;
 	uint64_t looked_ns, cpu_ns; /* at the last look; 0: none yet */
+	bool begun;                 /* there has been a session */
 	uint64_t dropped_ns;        /* when there was last room for one less */
 };
 

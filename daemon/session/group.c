@@ -95,6 +95,7 @@ int group_start_session(struct group *group, size_t index, struct error *error)
 	member->state = MEMBER_PROFILED;
 	member->began_ns = clock_now_ns();
 	member->renewed = false;
+	member->resting = false;
 	group->sessions++;
 	if (group->options.observer)
 		group->options.observer->session_began(group->options.observer->context,
@@ -185,6 +186,7 @@ struct group *group_create(const struct group_options *options, struct error *er
 	group->options = *options;
 	group->options.pids = NULL; /* the caller's */
 	group->room = options->sessions_first;
+	group->budget.part = options->look_part;
 	/* Before any child is looked for. Else they are found by their parents, more slowly. */
 	if (options->follow)
 		(void)!newcomers_open(&group->newcomers);

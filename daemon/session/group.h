@@ -68,6 +68,9 @@ void group_renew(struct group *group, struct session *session);
  * end at the next looks. turns: others may take the place of those whose turn is over. */
 void group_set_room(struct group *group, size_t room, bool turns);
 
+/* Whether a session has had its turn while others wait for one. */
+bool group_turn_is_over(struct group *group, uint64_t now_ns);
+
 /* Processes that could not be profiled; what only seemed so can be taken back. */
 struct losses group_losses(const struct group *group);
 

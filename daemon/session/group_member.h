@@ -41,6 +41,7 @@ struct member {
 	bool renewed;            /* its session gave way to one that is still to come */
 	bool over_limit;         /* has no session, as there are too many */
 	uint64_t began_ns;       /* its session */
+	bool resting;            /* it samples no more, its turn being over */
 	uint64_t turn_ns;        /* when its last turn ended; 0: it had none (group_turns.c) */
 	bool chosen;             /* of those that are due, by turn */
 	bool due;                /* is to be tried in this look */

@@ -45,6 +45,7 @@ struct group_options {
 	size_t sessions_first;                 /* so many at first (group_set_room); 0: all */
 	/* Of more than that, each is sampled so long before it gives way; 0: to its end. */
 	uint64_t turn_ns;
+	uint64_t look_part;     /* of a CPU for looking at members, look_budget.part */
 	uint64_t first_turn_ns; /* the same while one waits that had no turn yet; with turn_ns */
 };
 

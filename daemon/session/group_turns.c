@@ -4,7 +4,8 @@
  * has been sampled for so long gives way as soon as another one waits, and of those that wait the
  * one goes first that has waited longest; who was never sampled, before all others. So of N
  * processes each gets the same part of the time, and none is left out. While there is one that was
- * never sampled, turns are shorter, so that all are seen once before long.
+ * never sampled, turns are shorter, so that all are seen once before long. Where the next turn has
+ * to wait for its budget, the session whose turn is over rests.
  */
 #include "daemon/session/group.h"
 #include "daemon/session/group_parts.h"
@@ -54,6 +55,37 @@ uint64_t group_turn_length(const struct group *group)
 	return waiting ? group->options.turn_ns : UINT64_MAX;
 }
 
+bool group_turn_is_over(struct group *group, uint64_t now_ns)
+{
+	size_t live;
+	const struct member *member = longest_sampled(group, &live);
+
+	return member && group->options.turn_ns &&
+	       now_ns - member->began_ns >= group_turn_length(group);
+}
+
+/*
+ * A turn that is over while the next one may not begin yet: the session stays, as whoever asks is
+ * to find one, but samples no more, so that what it would use is there for the next one sooner.
+ */
+static void rest_after_turn(struct group *group, uint64_t now_ns)
+{
+	uint64_t length_ns = group_turn_length(group);
+
+	for (size_t i = 0; i < group->members.count; i++) {
+		struct member *member = &group->members.items[i];
+		bool over = member->session && now_ns - member->began_ns >= length_ns;
+
+		if (!member->session || over == member->resting)
+			continue;
+		if (over)
+			session_pause(member->session);
+		else
+			session_resume(member->session);
+		member->resting = over;
+	}
+}
+
 /* One in a look: the cost of an attach is to be known before the next one. */
 void group_take_turns(struct group *group, uint64_t now_ns)
 {
@@ -66,8 +98,10 @@ void group_take_turns(struct group *group, uint64_t now_ns)
 	if (!member)
 		return;
 	if (live <= group_sessions_max(group) &&
-	    (group->turns_wait || now_ns - member->began_ns < group_turn_length(group)))
+	    (group->turns_wait || now_ns - member->began_ns < group_turn_length(group))) {
+		rest_after_turn(group, now_ns);
 		return;
+	}
 	member->turn_ns = now_ns;
 	group_renew(group, member->session);
 }

@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 
-/* One part in so many of a CPU. */
+/* One part in so many of a CPU, where nothing else is said. */
 #define LOOK_BUDGET_PART 400
 /* Saved up while nothing is looked at: so that a burst is met at once. */
 #define LOOK_BUDGET_MAX_NS (3 * (int64_t)NS_PER_MS)
@@ -18,6 +18,7 @@
 struct look_budget {
 	int64_t left_ns;
 	uint64_t earned_ns; /* when it was last paid in; 0: never */
+	uint64_t part;      /* one in so many of a CPU; 0: LOOK_BUDGET_PART */
 };
 
 static inline void look_budget_earn(struct look_budget *budget, uint64_t now_ns)
@@ -25,7 +26,7 @@ static inline void look_budget_earn(struct look_budget *budget, uint64_t now_ns)
 	uint64_t since_ns = budget->earned_ns ? now_ns - budget->earned_ns : 0;
 
 	budget->earned_ns = now_ns;
-	budget->left_ns += (int64_t)(since_ns / LOOK_BUDGET_PART);
+	budget->left_ns += (int64_t)(since_ns / (budget->part ? budget->part : LOOK_BUDGET_PART));
 	if (budget->left_ns > LOOK_BUDGET_MAX_NS)
 		budget->left_ns = LOOK_BUDGET_MAX_NS;
 }

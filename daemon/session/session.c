@@ -341,7 +341,7 @@ struct session *session_create(const struct session_options *options, struct err
 	}
 	read_identity(session);
 	if (target_init(&session->target, options->pid, options->download, options->impersonator,
-			error))
+			options->layouts, error))
 		goto fail;
 	if (check_python(session, error) || open_pipeline(session, error))
 		goto fail;

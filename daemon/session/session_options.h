@@ -10,6 +10,7 @@
 
 struct access_patterns;
 struct impersonator;
+struct layout_cache;
 
 /* Who takes samples of time. */
 enum session_engine {
@@ -40,8 +41,11 @@ struct session_options {
 	bool count_forks;     /* see session_progress */
 	bool download;        /* debug files from the network */
 	struct impersonator *impersonator; /* borrowed, see target_init() */
-	size_t node_limit;                 /* of the tree; 0: as large as a recording needs */
-	size_t pair_limit;                 /* likewise */
+	struct layout_cache *layouts;      /* likewise */
+	uint64_t
+		idle_tick_ns; /* between looks at a target that does nothing, at most; 0: as ever */
+	size_t node_limit;    /* of the tree; 0: as large as a recording needs */
+	size_t pair_limit;    /* likewise */
 	/*
 	 * The tracer's thread is held up in the kernel while threads of the target wait
 	 * for it, or does not come to its end: to be called from another thread, must end

@@ -170,6 +170,10 @@ static uint64_t tick_pause_ns(const struct session *session, uint64_t pause_ns, 
 
 	if (longest_ns > TICK_IDLE_MAX_NS)
 		longest_ns = TICK_IDLE_MAX_NS;
+	if (longest_ns < session->options.idle_tick_ns)
+		longest_ns = session->options.idle_tick_ns;
+	if (session->pipeline.idle && session->options.idle_tick_ns)
+		return session->options.idle_tick_ns;
 	if (session->pipeline.idle || session->last_cpu_ns != cpu_ns || longest_ns < shortest_ns)
 		return shortest_ns;
 	return 2 * pause_ns < longest_ns ? 2 * pause_ns : longest_ns;

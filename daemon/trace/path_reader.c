@@ -57,7 +57,7 @@ int path_reader_create(pid_t pid, struct impersonator *impersonator, struct call
 	reader->known = calloc(SLOTS, sizeof(reader->known[0]));
 	if (!reader->known)
 		failure = -ENOMEM;
-	else if (target_init(&reader->target, pid, false, impersonator, &error) ||
+	else if (target_init(&reader->target, pid, false, impersonator, NULL, &error) ||
 		 !reader->target.runtime)
 		failure = -ENODATA;
 	if (failure) {

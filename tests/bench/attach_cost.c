@@ -12,6 +12,7 @@
 #include "attach/impersonator.h"
 #include "common/clock.h"
 #include "daemon/session/session.h"
+#include "symbolize/layout_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,7 @@ int main(int count, char **words)
 		else if (!strcmp(words[first], "-r") && first + 1 < count)
 			rounds = atoi(words[++first]);
 	options.impersonator = impersonator_create();
+	options.layouts = layout_cache_create();
 	options.pid = first < count ? atoi(words[first++]) : 0;
 	kept = session_create(&options, &error);
 	if (!kept || session_start(kept, &error)) {
@@ -109,6 +111,7 @@ int main(int count, char **words)
 			printf("  %7.0f\n", (double)sum_ns / 1e3);
 		}
 	session_destroy(kept);
+	layout_cache_destroy(options.layouts);
 	impersonator_destroy(options.impersonator);
 	return failed ? 1 : 0;
 }

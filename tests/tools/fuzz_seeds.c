@@ -415,7 +415,7 @@ static void record_runtime(const char *python, const char *path, const char *var
 	fuzz_must(live_target_start(&live, python, tasks ? tasks_script : plain_script));
 	fuzz_must(live_target_line(&live, line, sizeof(line)));
 	usleep(100000); /* for the thread to be asleep: only a seed depends on it */
-	if (target_init(&target, live.pid, false, impersonator_create(), &error) != 0 ||
+	if (target_init(&target, live.pid, false, impersonator_create(), NULL, &error) != 0 ||
 	    !target.runtime) {
 		fprintf(stderr, "%s: not read\n", python);
 		exit(1);

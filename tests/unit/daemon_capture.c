@@ -92,7 +92,7 @@ static void capture_child(int (*body)(unsigned), unsigned depth, unsigned times,
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	assert_true(WIFSTOPPED(status));
 	/* It runs no Python: all but the interpreter's part is there. */
-	assert_int_equal(target_init(&target, pid, false, NULL, &error), -1);
+	assert_int_equal(target_init(&target, pid, false, NULL, NULL, &error), -1);
 	assert_true(target.unwinder && target.live_unwinder && !target.runtime);
 	assert_int_equal(ptrace(PTRACE_ATTACH, pid, NULL, NULL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A group that has found more processes than it watches, or than it samples at a time. */
+#include "daemon/session/group.h"
+
 #include "daemon/session/group_parts.h"
 
 #include <setjmp.h>
@@ -84,11 +86,38 @@ static void test_turn_length(void **state)
 	assert_int_equal(group_turn_length(&group), 10);
 }
 
+/* The session that began first gives way once its turn is over, if anybody waits. */
+static void test_turn_is_over(void **state)
+{
+	struct member members[] = {
+		{ .state = MEMBER_PROFILED, .session = (void *)members, .began_ns = 3 },
+		{ .state = MEMBER_PROFILED, .session = (void *)members, .began_ns = 7 },
+		{ .state = MEMBER_TRIED, .found = true, .over_limit = true, .turn_ns = 1 },
+	};
+	struct group group = {
+		.options = { .turn_ns = 10, .first_turn_ns = 2 },
+		.members = { .items = members, .count = 2 },
+	};
+
+	(void)state;
+	assert_false(group_turn_is_over(&group, 100));
+	group.members.count = 3;
+	assert_false(group_turn_is_over(&group, 12));
+	assert_true(group_turn_is_over(&group, 13));
+	/* One that was never sampled shortens it. */
+	members[2].turn_ns = 0;
+	assert_true(group_turn_is_over(&group, 5));
+	assert_false(group_turn_is_over(&group, 4));
+	members[0].session = members[1].session = NULL;
+	assert_false(group_turn_is_over(&group, 100));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_too_many_members),
 		cmocka_unit_test(test_turn_length),
+		cmocka_unit_test(test_turn_is_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

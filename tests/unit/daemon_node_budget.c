@@ -109,12 +109,28 @@ static void test_debt(void **state)
 			 2);
 }
 
+/* The first attach is not charged; the second is. */
+static void test_start(void **state)
+{
+	struct node_budget budget = { .share = 0.01, .processors = 1 };
+
+	(void)state;
+	assert_int_equal(node_budget_room(&budget, NS_PER_SECOND, 5 * NS_PER_MS, 0, MAX), 1);
+	assert_int_equal(node_budget_room(&budget, 2 * NS_PER_SECOND, NS_PER_SECOND / 4, 0, MAX),
+			 1);
+	assert_int_equal(node_budget_room(&budget, 3 * NS_PER_SECOND, NS_PER_SECOND, 1, MAX), 2);
+	assert_int_equal(
+		node_budget_room(&budget, 3 * NS_PER_SECOND + 1, 2 * NS_PER_SECOND, 1, MAX), 1);
+	assert_true(budget.left_ns < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share_is_kept),
 		cmocka_unit_test(test_no_limit),
 		cmocka_unit_test(test_debt),
+		cmocka_unit_test(test_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
