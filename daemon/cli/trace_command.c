@@ -122,7 +122,7 @@ static enum exit_code write_analysis(const struct options *options,
 
 static enum exit_code report(const struct options *options, const struct trace *trace)
 {
-	struct trace_analysis analysis;
+	struct trace_analysis analysis = { .trace = trace };
 	int failure = trace_analysis_init(&analysis, trace);
 	enum exit_code code;
 
