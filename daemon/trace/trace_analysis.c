@@ -392,6 +392,14 @@ static void sort_figures(struct trace_analysis *analysis)
 		      compare_figures);
 }
 
+static int match_collectives(struct trace_analysis *analysis)
+{
+	const struct collective_taker taker = { take_wait, take_operation, analysis };
+
+	return collectives_go_through(analysis->trace, &analysis->communicators, &taker,
+				      &analysis->collectives);
+}
+
 static int split_communication(struct trace_analysis *analysis)
 {
 	struct ideal_run *ideal = &analysis->ideal;
@@ -417,7 +425,6 @@ static int split_communication(struct trace_analysis *analysis)
 
 int trace_analysis_init(struct trace_analysis *analysis, const struct trace *trace)
 {
-	const struct collective_taker taker = { take_wait, take_operation, analysis };
 	int error = 0;
 
 	*analysis = (struct trace_analysis){ .trace = trace };
@@ -440,8 +447,7 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	if (!error)
 		error = messages_init(&analysis->messages, trace, &analysis->communicators);
 	if (!error)
-		error = collectives_go_through(trace, &analysis->communicators, &taker,
-					       &analysis->collectives);
+		error = match_collectives(analysis);
 	if (!error)
 		error = split_communication(analysis);
 	if (error)
