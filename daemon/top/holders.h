@@ -24,7 +24,7 @@ struct impersonator;
 struct top_holders;
 
 struct top_holder {
-	char words[TOP_HOLDER_BYTES]; /* "app.cache  (dict)"; names of the target, as they are */
+	char words[TOP_HOLDER_BYTES]; /* "app.cache (dict)"; names of the target, as they are */
 	double per_s;                 /* entries */
 	uint64_t length;
 };
