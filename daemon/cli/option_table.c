@@ -322,6 +322,12 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP | SERVE, NULL,
 		      "source lines of native frames, and inlined functions,\n"
 		      "where there is debugging information" } } },
+	{ .name = "heap",
+	  .parse = option_flag,
+	  .to = TO(options.heap),
+	  .help = { { TOP, NULL,
+		      "also which containers grow, and who holds them; each\n"
+		      "look takes as much memory as the process has" } } },
 	{ .name = "start-frames",
 	  .parse = option_flag,
 	  .to = TO(options.start_frames),

@@ -82,6 +82,7 @@ struct options {
 	bool no_native;                  /* dump: Python frames alone */
 	bool locals;                     /* dump: their variables, too */
 	bool no_holders;                 /* heap: types alone */
+	bool heap;                       /* top: also which containers grow */
 	bool no_watch;                   /* heap: nothing is attached */
 	uint64_t interval_ns;            /* heap: between two looks; 0: as seems right */
 	struct heap_threshold at;        /* heap: how much memory there is to be first */

@@ -24,13 +24,16 @@
 #define COMMAND_WAIT_NS (10 * NS_PER_SECOND)
 #define COMMAND_LOOK_NS (20 * NS_PER_MS)
 
-static void show_live(const struct options *options, struct session *session)
+static void show_live(const struct options *options, struct impersonator *impersonator,
+		      struct session *session)
 {
 	struct top_options top_options = {
 		.version = PIEPROFD_VERSION,
 		.colour = options->colour == OPTIONS_COLOUR_ALWAYS ||
 			  (options->colour == OPTIONS_COLOUR_AUTO && !getenv("NO_COLOR")),
 		.duration_ns = options->duration_ns,
+		.heap_pid = options->heap ? options->pid : 0,
+		.impersonator = impersonator,
 	};
 	int failure = top_run(session, &top_options);
 
@@ -93,7 +96,7 @@ static enum exit_code top_session(const struct options *options,
 		return error.exit_code;
 	}
 	hint_children_begin(&hint, options);
-	show_live(options, session);
+	show_live(options, session_options->impersonator, session);
 	session_finish(session);
 	signals_end_us(signals);
 	code = profile_output_code(

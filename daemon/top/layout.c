@@ -5,6 +5,7 @@
 #include "daemon/report/model/container_text.h"
 #include "daemon/report/model/verdict.h"
 #include "daemon/top/columns.h"
+#include "daemon/top/holder_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -494,7 +495,7 @@ static void put_help(struct screen *screen)
 void layout_draw(struct top_model *model, struct screen *screen)
 {
 	struct item_list list;
-	unsigned row = 0, bottom = screen->rows, details = 0;
+	unsigned row = 0, bottom = screen->rows, details = 0, holders = 0;
 	bool two;
 
 	if (!screen->rows || !screen->columns)
@@ -522,10 +523,14 @@ void layout_draw(struct top_model *model, struct screen *screen)
 		put_keys(screen, --bottom, model);
 	if (screen->rows >= DETAILS_ROWS_MIN)
 		details = DETAIL_ROWS;
+	if (details && model->growth)
+		holders = holder_rows_count(model->growth);
 	if (bottom > row)
-		put_rows(screen, row, bottom - row - details, model);
+		put_rows(screen, row, bottom - row - details - holders, model);
 	if (!details)
 		return;
+	if (holders)
+		holder_rows_put(model->growth, model->now_ns, screen, bottom - details - holders);
 	screen_fill(screen, bottom - details, 0, screen->columns, SCREEN_FAINT,
 		    screen->utf8 ? "\u2500" : "-");
 	put_details(screen, bottom - details + 1, model);

@@ -8,6 +8,7 @@
  *   tabs        views, window, order
  *   heading
  *   rows ...
+ *   growth      containers that grow, where memory is looked at
  *   details     of the selected row: whole path, source, advice
  *   keys
  *

@@ -11,6 +11,7 @@
 #define PIEPROFD_DAEMON_TOP_MODEL_H
 
 #include "daemon/top/history.h"
+#include "daemon/top/holders.h"
 
 #include <stdbool.h>
 
@@ -75,6 +76,9 @@ struct top_model {
 	bool touched;                  /* a row, view or order was chosen */
 	uint64_t verdict_key;          /* of the verdict's line, until then selected; 0: none */
 	const char *notice;            /* a sentence for the last line; NULL: none. Borrowed */
+	/* What grows in memory, at now_ns; NULL: it is not looked at. Borrowed. */
+	const struct top_growth *growth;
+	uint64_t now_ns;
 	/* What is shown, borrowed; NULL: nothing yet. */
 	const struct profile *profile;
 	struct top_totals totals; /* of the window */

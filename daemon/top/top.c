@@ -28,6 +28,8 @@ struct top {
 	struct profile *shown; /* by model */
 	struct screen *screen;
 	struct source_cache *sources;
+	struct top_holders *holders; /* NULL: memory is not looked at */
+	struct top_growth growth;    /* shown by model */
 	int signals;
 	int news; /* eventfd: there is mail */
 	pthread_t thread;
@@ -103,6 +105,11 @@ static void draw(struct top *top)
 {
 	unsigned rows, columns;
 
+	if (top->holders) {
+		top_holders_read(top->holders, &top->growth);
+		top->model.growth = &top->growth;
+		top->model.now_ns = clock_now_ns();
+	}
 	terminal_size(&rows, &columns);
 	screen_clear(top->screen, rows, columns, terminal_is_utf8());
 	layout_draw(&top->model, top->screen);
@@ -212,11 +219,18 @@ static int top_open_all(struct top *top)
 	top_model_init(&top->model);
 	top->model.source = source_line;
 	top->model.source_context = top->sources;
+	if (top->options->heap_pid) {
+		top->holders =
+			top_holders_create(top->options->heap_pid, top->options->impersonator);
+		if (!top->holders)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
 static void close_all(struct top *top)
 {
+	top_holders_destroy(top->holders);
 	top_model_deinit(&top->model);
 	profile_destroy(top->shown);
 	profile_destroy(top->mail);

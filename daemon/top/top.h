@@ -4,7 +4,7 @@
  *
  * Two threads: the caller's draws and answers keys at once; another one takes
  * snapshots of the session and makes profiles of them, which may take longer,
- * and leaves the newest in a mailbox.
+ * and leaves the newest in a mailbox. A third one, where that is wanted, looks at memory.
  */
 #ifndef PIEPROFD_DAEMON_TOP_TOP_H
 #define PIEPROFD_DAEMON_TOP_TOP_H
@@ -18,6 +18,9 @@ struct top_options {
 	const char *version; /* of pieprofd */
 	bool colour;
 	uint64_t duration_ns; /* 0: until somebody wants an end */
+	/* Also which containers of this process grow (holders.h); 0: none is looked at. */
+	pid_t heap_pid;
+	struct impersonator *impersonator; /* borrowed, for that */
 };
 
 /* Before anything is attached; pid 0: of a command. 0, or -1 with *error filled when this is no

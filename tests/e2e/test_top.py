@@ -240,3 +240,13 @@ def test_memory():
         terminal.type("q")
         # 6: where time is sampled by stops, it ran too little for one.
         terminal.wait_for(r"left with [06]\b")
+
+
+def test_heap():
+    with Target(default_interpreter(), "heap_growth.py", "keep", "--rate", 2000) as target, Terminal() as terminal:
+        terminal.type("%s top --pid %d --heap; echo left with $?" % (PIEPROFD, target.pid), "Enter")
+        screen = terminal.wait_for(r"GROWS; look \d+, \d+ s old, took .*\n +\+\d+ +\d+  __main__\.cache +\(dict\)")
+        check("SELF%" in screen, screen)
+        terminal.type("q")
+        terminal.wait_for("left with 0")
+        target.check_undisturbed()

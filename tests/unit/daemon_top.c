@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `top` shows of a profile, at any size of the screen. */
+#include "common/clock.h"
+#include "daemon/top/holder_rows.h"
+
 #include "top_fixture.h"
 
 static void check_screen(const char *actual, const char *expected)
@@ -316,6 +319,45 @@ static void test_wide_and_combining_characters(void **state)
 	assert_string_equal(line, "a?b");
 }
 
+/* Containers that grow stand above the details; before there are enough looks, what is missing. */
+static void test_holders(void **state)
+{
+	struct fixture *fixture = *state;
+	struct top_growth growth = { 0 };
+	const char *text;
+
+	fixture->model.growth = &growth;
+	fixture->model.now_ns = 100 * NS_PER_SECOND;
+	show(fixture);
+	check_has(drawn(fixture, 24, 80, false), "\n HEAP  the first look is under way\n---");
+	growth = (struct top_growth){ .looks = 3,
+				      .end_ns = 88 * NS_PER_SECOND,
+				      .took_ns = NS_PER_SECOND / 2 };
+	check_has(drawn(fixture, 24, 80, false),
+		  "\n HEAP  4 looks tell what grows; look 3, 12 s old, took 0.5 s\n---");
+	growth.looks = 4;
+	check_has(drawn(fixture, 24, 80, false),
+		  "\n HEAP  no container grows; look 4, 12 s old, took 0.5 s\n---");
+	growth.count = 2;
+	growth.items[0] = (struct top_holder){ "app.cache  (dict)", 5100, 153201 };
+	growth.items[1] = (struct top_holder){ "app.\033[2Jlog\n  (list)", 1.5, 40 };
+	text = drawn(fixture, 24, 80, false);
+	check_has(text, "\n ENTRIES/s   ENTRIES  GROWS; look 4, 12 s old, took 0.5 s\n"
+			"     +5100    153201  app.cache  (dict)\n"
+			"      +1.5        40  app.");
+	assert_null(strchr(text, '\033'));
+	/* The rows of the table stay. */
+	check_has(text, "conv_backprop.py:33");
+	snprintf(growth.refusal, sizeof(growth.refusal), "process 4321 has ended");
+	check_has(drawn(fixture, 24, 80, false),
+		  "\n HEAP  no more looks: process 4321 has ended\n");
+	/* A small screen goes without, a narrow one cuts. */
+	assert_null(strstr(drawn(fixture, 12, 80, false), "HEAP"));
+	for (unsigned columns = 1; columns < 60; columns++)
+		for (unsigned rows = 1; rows < 30; rows++)
+			(void)drawn(fixture, rows, columns, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_pairs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_before_the_first_snapshot, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_holders, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_time_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_hostile_strings_at_all_sizes, set_up,
 						tear_down),
