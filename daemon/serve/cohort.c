@@ -225,6 +225,7 @@ static void cohort_rotate(struct sampler *sampler, uint64_t now_ns)
 /* Of the machine's CPU time. */
 static void cohort_keep_share(struct sampler *sampler, uint64_t now_ns)
 {
+	double second_ns = sampler->budget.share * sampler->budget.processors * NS_PER_SECOND;
 	size_t live = 0, room;
 
 	if (sampler->options.node_share <= 0)
@@ -233,8 +234,10 @@ static void cohort_keep_share(struct sampler *sampler, uint64_t now_ns)
 		live += sampler->slots[i].session != NULL;
 	room = node_budget_room(&sampler->budget, now_ns, clock_read_ns(CLOCK_PROCESS_CPUTIME_ID),
 				live, SAMPLER_SESSIONS_MAX);
-	/* What is left is for the next one's turn: sessions beyond would use it up as they sit. */
-	if (room > live && group_turn_is_over(sampler->group, now_ns))
+	/* The little that is left is for the next one's turn: a session more would use it up as it
+	 * sits. */
+	if (room > live && (double)sampler->budget.left_ns < second_ns &&
+	    group_turn_is_over(sampler->group, now_ns))
 		room = live;
 	group_set_room(sampler->group, room, sampler->budget.left_ns >= 0);
 }
