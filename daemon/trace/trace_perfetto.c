@@ -61,11 +61,6 @@ struct sheet {
 	bool failed; /* no memory */
 };
 
-static void put_text(struct protobuf *message, unsigned field, const char *text)
-{
-	protobuf_bytes(message, field, text, strlen(text));
-}
-
 /* The packet so far, with what stands in inner as that field. */
 static void put_packet(struct sheet *sheet, unsigned field)
 {
@@ -89,7 +84,7 @@ static void put_tracks(struct sheet *sheet, size_t place)
 
 	trace_process_title(process, name, sizeof(name));
 	protobuf_number(&sheet->part, PROCESS_PID, (uint64_t)process->pid);
-	put_text(&sheet->part, PROCESS_NAME, name);
+	protobuf_text(&sheet->part, PROCESS_NAME, name);
 	protobuf_number(&sheet->inner, TRACK_UUID, TRACK_OF_PROCESS(place));
 	protobuf_submessage(&sheet->inner, TRACK_PROCESS, &sheet->part);
 	protobuf_clear(&sheet->part);
@@ -98,7 +93,7 @@ static void put_tracks(struct sheet *sheet, size_t place)
 		snprintf(name, sizeof(name), "thread %u", sheet->threads[place].items[i]);
 		protobuf_number(&sheet->part, THREAD_PID, (uint64_t)process->pid);
 		protobuf_number(&sheet->part, THREAD_TID, sheet->threads[place].items[i]);
-		put_text(&sheet->part, THREAD_NAME, name);
+		protobuf_text(&sheet->part, THREAD_NAME, name);
 		protobuf_number(&sheet->inner, TRACK_UUID, TRACK_OF_THREAD(place, i));
 		protobuf_number(&sheet->inner, TRACK_PARENT, TRACK_OF_PROCESS(place));
 		protobuf_submessage(&sheet->inner, TRACK_THREAD, &sheet->part);
@@ -109,7 +104,7 @@ static void put_tracks(struct sheet *sheet, size_t place)
 
 static void annotate(struct sheet *sheet, const char *name, int64_t value)
 {
-	put_text(&sheet->part, ANNOTATION_NAME, name);
+	protobuf_text(&sheet->part, ANNOTATION_NAME, name);
 	protobuf_present_number(&sheet->part, ANNOTATION_NUMBER, (uint64_t)value);
 	protobuf_submessage(&sheet->inner, EVENT_ANNOTATION, &sheet->part);
 	protobuf_clear(&sheet->part);
@@ -117,8 +112,8 @@ static void annotate(struct sheet *sheet, const char *name, int64_t value)
 
 static void annotate_text(struct sheet *sheet, const char *name, const char *text)
 {
-	put_text(&sheet->part, ANNOTATION_NAME, name);
-	put_text(&sheet->part, ANNOTATION_TEXT, text);
+	protobuf_text(&sheet->part, ANNOTATION_NAME, name);
+	protobuf_text(&sheet->part, ANNOTATION_TEXT, text);
 	protobuf_submessage(&sheet->inner, EVENT_ANNOTATION, &sheet->part);
 	protobuf_clear(&sheet->part);
 }
@@ -131,8 +126,8 @@ static void put_event(struct sheet *sheet, enum event_type type, uint64_t ns, ui
 	protobuf_number(&sheet->inner, EVENT_TYPE, (uint64_t)type);
 	protobuf_number(&sheet->inner, EVENT_TRACK, track);
 	if (name) {
-		put_text(&sheet->inner, EVENT_CATEGORY, category);
-		put_text(&sheet->inner, EVENT_NAME, name);
+		protobuf_text(&sheet->inner, EVENT_CATEGORY, category);
+		protobuf_text(&sheet->inner, EVENT_NAME, name);
 	}
 	put_packet(sheet, PACKET_TRACK_EVENT);
 }

@@ -52,11 +52,39 @@ static void test_submessage(void **state)
 	protobuf_deinit(&inner);
 }
 
+/* Names are the target's: none makes a whole message unreadable. */
+static void test_text(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "", "" },
+		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+		/* Cut off, as a thread's name of fifteen bytes may be; Latin-1; a surrogate;
+		   overlong. */
+		{ "ab\xc3", "ab\xef\xbf\xbd" },
+		{ "\xfc!", "\xef\xbf\xbd!" },
+		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct protobuf text = { 0 }, bytes = { 0 };
+
+		protobuf_text(&text, 3, texts[i][0]);
+		protobuf_bytes(&bytes, 3, texts[i][1], strlen(texts[i][1]));
+		assert_int_equal(text.size, bytes.size);
+		assert_memory_equal(text.bytes, bytes.bytes, bytes.size);
+		protobuf_deinit(&text);
+		protobuf_deinit(&bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_submessage),
+		cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

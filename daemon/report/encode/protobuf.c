@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/encode/protobuf.h"
 
+#include "common/printable.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +119,28 @@ void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes,
 		return;
 	memcpy(message->bytes + message->size, bytes, size);
 	message->size += size;
+}
+
+void protobuf_text(struct protobuf *message, unsigned field, const char *text)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	size_t size = strlen(text), valid = 0, length;
+	uint32_t code_point;
+
+	for (size_t i = 0; i < size; i += length ? length : 1) {
+		length = utf8_decode(text + i, size - i, &code_point);
+		valid += length ? length : sizeof(replacement) - 1;
+	}
+	put_tag(message, field, WIRE_LENGTH);
+	put_varint(message, valid);
+	if (!valid || !reserve(message, valid))
+		return;
+	for (size_t i = 0; i < size; i += length ? length : 1) {
+		length = utf8_decode(text + i, size - i, &code_point);
+		memcpy(message->bytes + message->size, length ? text + i : replacement,
+		       length ? length : sizeof(replacement) - 1);
+		message->size += length ? length : sizeof(replacement) - 1;
+	}
 }
 
 void protobuf_submessage(struct protobuf *message, unsigned field, const struct protobuf *inner)

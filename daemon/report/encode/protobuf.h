@@ -30,6 +30,9 @@ void protobuf_fixed64(struct protobuf *message, unsigned field, uint64_t value);
 void protobuf_numbers(struct protobuf *message, unsigned field, const uint64_t *values,
 		      size_t count); /* packed */
 void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes, size_t size);
+/* A string: readers refuse all of a message in which one is no UTF-8, and names are the target's.
+ * Bytes that are not become U+FFFD. */
+void protobuf_text(struct protobuf *message, unsigned field, const char *text);
 void protobuf_submessage(struct protobuf *message, unsigned field, const struct protobuf *inner);
 
 /* The fields of the other message behind its own. */

@@ -63,16 +63,11 @@ static void put_inner(struct otlp *otlp, struct protobuf *outer, unsigned field)
 	protobuf_clear(&otlp->inner);
 }
 
-static void put_text(struct protobuf *message, unsigned field, const char *text)
-{
-	protobuf_bytes(message, field, text, strlen(text));
-}
-
 /* An AnyValue into the inner message: number where there is no text. */
 static void put_value(struct otlp *otlp, const char *text, uint64_t number)
 {
 	if (text)
-		put_text(&otlp->value, OTLP_VALUE_STRING, text);
+		protobuf_text(&otlp->value, OTLP_VALUE_STRING, text);
 	else
 		protobuf_present_number(&otlp->value, OTLP_VALUE_INT, number);
 	protobuf_submessage(&otlp->inner, OTLP_ATTRIBUTE_VALUE, &otlp->value);
@@ -242,7 +237,7 @@ static void put_attribute(struct otlp *otlp, struct protobuf *resource, const ch
 {
 	if (text && !text[0])
 		return;
-	put_text(&otlp->inner, OTLP_ATTRIBUTE_KEY, key);
+	protobuf_text(&otlp->inner, OTLP_ATTRIBUTE_KEY, key);
 	put_value(otlp, text, number);
 	put_inner(otlp, resource, OTLP_RESOURCE_ATTRIBUTE);
 }
@@ -330,8 +325,8 @@ static void put_resource(struct otlp *otlp, struct protobuf *request, struct res
 	put_attributes(otlp, &scope, from->pid);
 	protobuf_submessage(&resource, OTLP_RESOURCE_RESOURCE, &scope);
 	protobuf_clear(&scope);
-	put_text(&otlp->inner, OTLP_SCOPE_NAME, "pieprofd");
-	put_text(&otlp->inner, OTLP_SCOPE_VERSION, otlp->profile->facts.version);
+	protobuf_text(&otlp->inner, OTLP_SCOPE_NAME, "pieprofd");
+	protobuf_text(&otlp->inner, OTLP_SCOPE_VERSION, otlp->profile->facts.version);
 	put_inner(otlp, &scope, OTLP_SCOPE_SCOPE);
 	for (size_t i = 0; i < SAMPLE_VALUE_COUNT; i++) {
 		if (from->samples[i].size || from->samples[i].failed)
@@ -419,7 +414,7 @@ static void put_dictionary(struct otlp *otlp, struct protobuf *request)
 	put_inner(otlp, &dictionary, OTLP_DICTIONARY_STACK);
 	protobuf_append(&dictionary, &otlp->stack_table);
 	for (size_t i = 0; i < otlp->table.strings.count; i++)
-		put_text(&dictionary, OTLP_DICTIONARY_STRING, otlp->table.strings.strings[i]);
+		protobuf_text(&dictionary, OTLP_DICTIONARY_STRING, otlp->table.strings.strings[i]);
 	protobuf_submessage(request, OTLP_REQUEST_DICTIONARY, &dictionary);
 	protobuf_deinit(&dictionary);
 }

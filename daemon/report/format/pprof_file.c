@@ -142,9 +142,7 @@ static void pprof_put_strings(struct pprof_file *pprof)
 	const struct string_table *strings = &pprof->table.strings;
 
 	for (size_t i = 0; i < strings->count && !pprof->error; i++) {
-		const char *text = strings->strings[i];
-
-		protobuf_bytes(&pprof->message, PROFILE_STRING, text, strlen(text));
+		protobuf_text(&pprof->message, PROFILE_STRING, strings->strings[i]);
 		pprof_file_flush(pprof);
 	}
 }
