@@ -4,6 +4,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
