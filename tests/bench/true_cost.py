@@ -172,13 +172,18 @@ def measure(interpreter, program, settings, arguments, folder):
         for _ in range(arguments.rounds):
             for name in settings:
                 path = os.path.join(folder, "report.json")
-                profiled = switched.profiled_window(
-                    worker, [PIEPROFD, "--pid", str(worker.process.pid), "-d", "0", "-q", "-o", path, *SETTINGS[name]],
-                    arguments.seconds, settle=arguments.settle)
+                try:
+                    profiled = switched.profiled_window(
+                        worker, [PIEPROFD, "--pid", str(worker.process.pid), "-d", "0", "-q", "-o", path, *SETTINGS[name]],
+                        arguments.seconds, settle=arguments.settle)
+                except RuntimeError as error:
+                    # Somebody else's debugger was attached, or the machine was too busy.
+                    print("%s, %s: %s" % (program, name, error), file=sys.stderr)
+                    profiled = None
                 time.sleep(0.1)
                 after = worker.window(arguments.seconds)
                 # Another process had all of the processor: no pass ended.
-                if before and after:
+                if before and profiled and after:
                     yield [program, name, [before, profiled, after], said(path)]
                 before = after
                 if os.path.exists(path):
