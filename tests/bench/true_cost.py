@@ -164,8 +164,7 @@ def said(path):
 
 
 def measure(interpreter, program, settings, arguments, folder):
-    """A list for each window with profiling: its program, setting, the three windows, and what the daemon said."""
-    rounds = []
+    """Yields a list for each window with profiling: its program, setting, the three windows, and what the daemon said."""
     command = [interpreter.path, os.path.abspath(__file__), "--worker", program]
     with switched.Worker(command, interpreter.environment) as worker:
         worker.wait_for_passes()
@@ -173,18 +172,22 @@ def measure(interpreter, program, settings, arguments, folder):
         for _ in range(arguments.rounds):
             for name in settings:
                 path = os.path.join(folder, "report.json")
-                profiled = switched.profiled_window(
-                    worker, [PIEPROFD, "--pid", str(worker.process.pid), "-d", "0", "-q", "-o", path, *SETTINGS[name]],
-                    arguments.seconds, settle=arguments.settle)
+                try:
+                    profiled = switched.profiled_window(
+                        worker, [PIEPROFD, "--pid", str(worker.process.pid), "-d", "0", "-q", "-o", path, *SETTINGS[name]],
+                        arguments.seconds, settle=arguments.settle)
+                except RuntimeError as error:
+                    # Somebody else's debugger was attached, or the machine was too busy.
+                    print("%s, %s: %s" % (program, name, error), file=sys.stderr)
+                    profiled = None
                 time.sleep(0.1)
                 after = worker.window(arguments.seconds)
                 # Another process had all of the processor: no pass ended.
-                if before and after:
-                    rounds.append([program, name, [before, profiled, after], said(path)])
+                if before and profiled and after:
+                    yield [program, name, [before, profiled, after], said(path)]
                 before = after
                 if os.path.exists(path):
                     os.unlink(path)
-    return rounds
 
 
 def slowdown(windows, attribute):
@@ -237,11 +240,22 @@ def kept(path):
         return [json.loads(line) for line in file]
 
 
+def is_chosen(program, words):
+    return any(word == program if word in PROGRAMS else word in program for word in words.split(","))
+
+
+def keep(path, entry):
+    """At once: whoever lends a machine for a while may end the run in the middle."""
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2, help="length of one window")
-    parser.add_argument("--programs", default="", help="only those with one of these words in their name")
+    parser.add_argument("--programs", default="", help="only these, or with one of these words in their name")
     parser.add_argument("--settings", default="default,default ptrace", help="of: " + ", ".join(SETTINGS))
     parser.add_argument("--settle", type=float, default=switched.SETTLE, help="from attaching until a window begins")
     parser.add_argument("--keep", help="file that windows are added to, and which the table is of")
@@ -257,12 +271,10 @@ def main():
     rounds = kept(arguments.keep)
     with tempfile.TemporaryDirectory() as folder:
         for program in PROGRAMS:
-            if arguments.rounds and any(word in program for word in arguments.programs.split(",")):
-                measured = measure(interpreter, program, settings, arguments, folder)
-                rounds += measured
-                if arguments.keep:
-                    with open(arguments.keep, "a", encoding="utf-8") as file:
-                        file.writelines(json.dumps(entry) + "\n" for entry in measured)
+            if arguments.rounds and is_chosen(program, arguments.programs):
+                for entry in measure(interpreter, program, settings, arguments, folder):
+                    rounds.append(entry)
+                    keep(arguments.keep, entry)
     show_all(rounds)
 
 
