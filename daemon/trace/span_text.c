@@ -5,24 +5,9 @@
 #include "daemon/report/format/json_value.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 
 #define WORDS_MAX 400 /* of a path */
 #define ROWS_MAX  10000
-
-static void put_line(const struct text_layout *layout, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void put_line(const struct text_layout *layout, const char *format, ...)
-{
-	char words[700];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(words, sizeof(words), format, arguments);
-	va_end(arguments);
-	text_last_cell(layout, words, layout->columns);
-}
 
 static void put_paths(const struct text_layout *layout, const struct trace_analysis *analysis,
 		      unsigned span, size_t rows)
@@ -41,11 +26,11 @@ static void put_paths(const struct text_layout *layout, const struct trace_analy
 		/* One line that is not known says nothing. */
 		if (!words[0] && path->sums.count == spans->spans[span].sums.count)
 			continue;
-		put_line(layout, "  %24s %9" PRIu64 " %10s %7s %10s  at %s", "", path->sums.count,
-			 figure_ns(path->sums.ns).text,
-			 figure_part(path->sums.ns, spans->spans[span].sums.ns).text,
-			 figure_ns(path->sums.longest_ns).text,
-			 words[0] ? words : "a line that is not known");
+		text_line(layout, "  %24s %9" PRIu64 " %10s %7s %10s  at %s", "", path->sums.count,
+			  figure_ns(path->sums.ns).text,
+			  figure_part(path->sums.ns, spans->spans[span].sums.ns).text,
+			  figure_ns(path->sums.longest_ns).text,
+			  words[0] ? words : "a line that is not known");
 		shown++;
 	}
 }
@@ -65,11 +50,11 @@ static void put_processes(const struct text_layout *layout, const struct trace_a
 		if (row->span != span)
 			continue;
 		trace_process_title(analysis->trace->processes[row->process], title, sizeof(title));
-		put_line(layout, "  %24s %9" PRIu64 " %10s %7s %10s  in %d, %s", "",
-			 row->sums.count, figure_ns(row->sums.ns).text,
-			 figure_part(row->sums.ns, spans->spans[span].sums.ns).text,
-			 figure_ns(row->sums.longest_ns).text,
-			 (int)analysis->trace->processes[row->process]->pid, title);
+		text_line(layout, "  %24s %9" PRIu64 " %10s %7s %10s  in %d, %s", "",
+			  row->sums.count, figure_ns(row->sums.ns).text,
+			  figure_part(row->sums.ns, spans->spans[span].sums.ns).text,
+			  figure_ns(row->sums.longest_ns).text,
+			  (int)analysis->trace->processes[row->process]->pid, title);
 		shown++;
 	}
 }
@@ -79,27 +64,27 @@ static void put_remarks(const struct text_layout *layout, const struct span_figu
 			const struct span *span)
 {
 	if (!figures->set)
-		put_line(layout, "  %24s %s", "",
-			 figures->refused ? "could not be traced, see above"
-					  : "no process has loaded it");
+		text_line(layout, "  %24s %s", "",
+			  figures->refused ? "could not be traced, see above"
+					   : "no process has loaded it");
 	if (figures->short_ones)
-		put_line(layout, "  %24s and %" PRIu64 " shorter than %s, %s in all", "",
-			 figures->short_ones, figure_ns(span->least_ns).text,
-			 figure_ns(figures->short_ns).text);
+		text_line(layout, "  %24s and %" PRIu64 " shorter than %s, %s in all", "",
+			  figures->short_ones, figure_ns(span->least_ns).text,
+			  figure_ns(figures->short_ns).text);
 	if (figures->unrecorded)
-		put_line(layout, "  %24s and %" PRIu64 " beyond the limit of records, %s in all",
-			 "", figures->unrecorded, figure_ns(figures->unrecorded_ns).text);
+		text_line(layout, "  %24s and %" PRIu64 " beyond the limit of records, %s in all",
+			  "", figures->unrecorded, figure_ns(figures->unrecorded_ns).text);
 	if (figures->relieved)
-		put_line(layout,
-			 "  %24s left alone after %s in %zu process%s: it came more than %d times "
-			 "a second",
-			 "", figure_ns(figures->relieved_after_ns).text, figures->relieved,
-			 figures->relieved == 1 ? "" : "es", SPAN_RATE_MAX);
+		text_line(layout,
+			  "  %24s left alone after %s in %zu process%s: it came more than %d times "
+			  "a second",
+			  "", figure_ns(figures->relieved_after_ns).text, figures->relieved,
+			  figures->relieved == 1 ? "" : "es", SPAN_RATE_MAX);
 	if (figures->not_seen_to_end)
-		put_line(layout, "  %24s and %" PRIu64 " that were not seen to end", "",
-			 figures->not_seen_to_end);
+		text_line(layout, "  %24s and %" PRIu64 " that were not seen to end", "",
+			  figures->not_seen_to_end);
 	if (figures->limit)
-		put_line(layout, "  %24s %s", "", figures->limit);
+		text_line(layout, "  %24s %s", "", figures->limit);
 }
 
 void span_text_put(const struct text_layout *layout, const struct trace_analysis *analysis,
@@ -113,17 +98,17 @@ void span_text_put(const struct text_layout *layout, const struct trace_analysis
 		return;
 	text_heading(layout, "ALSO TRACED", "of all threads, in %s",
 		     figure_ns(analysis->trace->end_ns - analysis->trace->begin_ns).text);
-	put_line(layout, "  %-24s %9s %10s %7s %10s", "", "times", "time", "", "longest");
+	text_line(layout, "  %-24s %9s %10s %7s %10s", "", "times", "time", "", "longest");
 	for (unsigned i = 0; i < count; i++) {
 		const struct span_figures *figures = &spans->spans[i];
 		const struct span *span = &analysis->trace->spans->items[i];
 
 		if (span->kind == SPAN_SWITCH)
 			continue;
-		put_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s%s", span->name,
-			 figures->sums.count, figure_ns(figures->sums.ns).text, "",
-			 figure_ns(figures->sums.longest_ns).text,
-			 figures->open ? "  (not all had ended)" : "");
+		text_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s%s", span->name,
+			  figures->sums.count, figure_ns(figures->sums.ns).text, "",
+			  figure_ns(figures->sums.longest_ns).text,
+			  figures->open ? "  (not all had ended)" : "");
 		put_paths(layout, analysis, i, rows);
 		put_processes(layout, analysis, i, rows);
 		put_remarks(layout, figures, span);

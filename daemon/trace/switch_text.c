@@ -6,26 +6,11 @@
 #include "daemon/trace/system_call.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 
 #define WORDS_MAX 400 /* of a path */
 #define ROWS_MAX  10000
 /* Of a thread's reasons, in one line. */
 #define PARTS_MAX 3
-
-static void put_line(const struct text_layout *layout, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void put_line(const struct text_layout *layout, const char *format, ...)
-{
-	char words[700];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(words, sizeof(words), format, arguments);
-	va_end(arguments);
-	text_last_cell(layout, words, layout->columns);
-}
 
 static void put_paths(const struct text_layout *layout, const struct trace_analysis *analysis,
 		      const struct switch_reason *reason, size_t rows)
@@ -42,10 +27,10 @@ static void put_paths(const struct text_layout *layout, const struct trace_analy
 		call_paths_words(analysis->trace->paths, path->path, words, sizeof(words));
 		if (!words[0])
 			continue;
-		put_line(layout, "  %28s %9" PRIu64 " %10s %7s %10s  at %s", "", path->sums.count,
-			 figure_ns(path->sums.ns).text,
-			 figure_part(path->sums.ns, switches->sums.ns).text,
-			 figure_ns(path->sums.longest_ns).text, words);
+		text_line(layout, "  %28s %9" PRIu64 " %10s %7s %10s  at %s", "", path->sums.count,
+			  figure_ns(path->sums.ns).text,
+			  figure_part(path->sums.ns, switches->sums.ns).text,
+			  figure_ns(path->sums.longest_ns).text, words);
 		shown++;
 	}
 }
@@ -55,20 +40,20 @@ static void put_reasons(const struct text_layout *layout, const struct trace_ana
 {
 	const struct switch_analysis *switches = &analysis->switches;
 
-	put_line(layout, "  %-28s %9s %10s %7s %10s", "", "times", "time", "", "longest");
+	text_line(layout, "  %-28s %9s %10s %7s %10s", "", "times", "time", "", "longest");
 	for (size_t i = 0; i < switches->reason_count && i < rows; i++) {
 		const struct switch_reason *reason = &switches->reasons[i];
 		char words[SPAN_NAME_BYTES];
 
 		span_switch_words(reason->detail, words);
-		put_line(layout, "  %-28s %9" PRIu64 " %10s %7s %10s", words, reason->sums.count,
-			 figure_ns(reason->sums.ns).text,
-			 figure_part(reason->sums.ns, switches->sums.ns).text,
-			 figure_ns(reason->sums.longest_ns).text);
+		text_line(layout, "  %-28s %9" PRIu64 " %10s %7s %10s", words, reason->sums.count,
+			  figure_ns(reason->sums.ns).text,
+			  figure_part(reason->sums.ns, switches->sums.ns).text,
+			  figure_ns(reason->sums.longest_ns).text);
 		put_paths(layout, analysis, reason, rows);
 	}
 	if (switches->reason_count > rows)
-		put_line(layout, "  and %zu more: --details", switches->reason_count - rows);
+		text_line(layout, "  and %zu more: --details", switches->reason_count - rows);
 }
 
 static void put_threads(const struct text_layout *layout, const struct trace_analysis *analysis,
@@ -96,14 +81,14 @@ static void put_threads(const struct text_layout *layout, const struct trace_ana
 			used += (size_t)length;
 			shown++;
 		}
-		put_line(layout, "  thread %u of pid %d: %s off, %" PRIu64 " time%s: %s",
-			 thread->thread, (int)analysis->trace->processes[thread->process]->pid,
-			 figure_ns(thread->sums.ns).text, thread->sums.count,
-			 figure_plural(thread->sums.count), all);
+		text_line(layout, "  thread %u of pid %d: %s off, %" PRIu64 " time%s: %s",
+			  thread->thread, (int)analysis->trace->processes[thread->process]->pid,
+			  figure_ns(thread->sums.ns).text, thread->sums.count,
+			  figure_plural(thread->sums.count), all);
 	}
 	if (switches->thread_count > rows)
-		put_line(layout, "  and %zu more threads: --details",
-			 switches->thread_count - rows);
+		text_line(layout, "  and %zu more threads: --details",
+			  switches->thread_count - rows);
 }
 
 void switch_text_put(const struct text_layout *layout, const struct trace_analysis *analysis,
@@ -121,18 +106,18 @@ void switch_text_put(const struct text_layout *layout, const struct trace_analys
 	put_reasons(layout, analysis, rows);
 	put_threads(layout, analysis, rows);
 	if (figures->short_ones)
-		put_line(layout, "  and %" PRIu64 " time%s less than %s, %s in all",
-			 figures->short_ones, figure_plural(figures->short_ones),
-			 figure_ns(SPAN_SWITCH_LEAST_NS).text, figure_ns(figures->short_ns).text);
+		text_line(layout, "  and %" PRIu64 " time%s less than %s, %s in all",
+			  figures->short_ones, figure_plural(figures->short_ones),
+			  figure_ns(SPAN_SWITCH_LEAST_NS).text, figure_ns(figures->short_ns).text);
 	if (figures->unrecorded)
-		put_line(layout,
-			 "  and %" PRIu64 " times beyond the limit of %d a second and process, "
-			 "%s in all",
-			 figures->unrecorded, (int)(SWITCH_LIMIT * (1000000000 / MPI_WINDOW_NS)),
-			 figure_ns(figures->unrecorded_ns).text);
+		text_line(layout,
+			  "  and %" PRIu64 " times beyond the limit of %d a second and process, "
+			  "%s in all",
+			  figures->unrecorded, (int)(SWITCH_LIMIT * (1000000000 / MPI_WINDOW_NS)),
+			  figure_ns(figures->unrecorded_ns).text);
 	if (figures->not_seen_to_end)
-		put_line(layout, "  and %" PRIu64 " that were not seen to end",
-			 figures->not_seen_to_end);
+		text_line(layout, "  and %" PRIu64 " that were not seen to end",
+			  figures->not_seen_to_end);
 }
 
 /* ---- JSON ---- */

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,20 +21,6 @@
 #define ROWS_ALL        100
 /* Efficiencies from here on are not worth a sentence. */
 #define GOOD 0.95
-
-static void put_line(const struct text_layout *layout, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void put_line(const struct text_layout *layout, const char *format, ...)
-{
-	char words[512];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(words, sizeof(words), format, arguments);
-	va_end(arguments);
-	text_last_cell(layout, words, layout->columns);
-}
 
 static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 {
@@ -87,10 +72,10 @@ static void put_job(const struct text_layout *layout, const struct trace_analysi
 static void put_processes(const struct text_layout *layout, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count && i < RANKS_BRIEF; i++)
-		put_line(layout, "pid %d: %s", (int)trace->processes[i]->pid,
-			 trace->processes[i]->name);
+		text_line(layout, "pid %d: %s", (int)trace->processes[i]->pid,
+			  trace->processes[i]->name);
 	if (trace->count > RANKS_BRIEF)
-		put_line(layout, "and %zu more", trace->count - RANKS_BRIEF);
+		text_line(layout, "and %zu more", trace->count - RANKS_BRIEF);
 }
 
 /* ---- efficiencies ---- */
@@ -200,14 +185,14 @@ static void put_waits(const struct text_layout *layout, const struct trace_analy
 		const struct wait_figures *wait = &analysis->waits[i];
 		char words[WORDS_MAX];
 
-		put_line(layout, "  %10s  rank %d in %s, for rank %d, %" PRIu64 " time%s",
-			 figure_ns(wait->ns).text, (int)rank_at(analysis, wait->who),
-			 mpi_function_name(wait->function), (int)rank_at(analysis, wait->whom),
-			 wait->count, figure_plural(wait->count));
+		text_line(layout, "  %10s  rank %d in %s, for rank %d, %" PRIu64 " time%s",
+			  figure_ns(wait->ns).text, (int)rank_at(analysis, wait->who),
+			  mpi_function_name(wait->function), (int)rank_at(analysis, wait->whom),
+			  wait->count, figure_plural(wait->count));
 		if (words_of(analysis, wait->path, words, sizeof(words)))
-			put_line(layout, "  %10s  waits at  %s", "", words);
+			text_line(layout, "  %10s  waits at  %s", "", words);
 		if (words_of(analysis, wait->late_path, words, sizeof(words)))
-			put_line(layout, "  %10s  late at   %s", "", words);
+			text_line(layout, "  %10s  late at   %s", "", words);
 	}
 }
 
@@ -222,27 +207,27 @@ static void put_ranks(const struct text_layout *layout, const struct trace_analy
 	text_heading(layout, "RANKS", "%s",
 		     trace->ranks_known ? "as the launcher has numbered them"
 					: "not known: numbered by process id");
-	put_line(layout, "  %6s %8s %10s %7s %10s %12s %12s %9s %10s", "rank", "pid", "useful", "",
-		 "in MPI", "waits", "holds up", "messages", "sent");
+	text_line(layout, "  %6s %8s %10s %7s %10s %12s %12s %9s %10s", "rank", "pid", "useful", "",
+		  "in MPI", "waits", "holds up", "messages", "sent");
 	for (size_t i = 0; i < trace->count && i < rows; i++) {
 		const struct rank_figures *rank = &analysis->ranks[i];
 
 		if (!rank->called) {
-			put_line(layout,
-				 "  %6d %8d called nothing: it computes, or waits in one "
-				 "call since before",
-				 (int)rank_at(analysis, i), (int)trace->processes[i]->pid);
+			text_line(layout,
+				  "  %6d %8d called nothing: it computes, or waits in one "
+				  "call since before",
+				  (int)rank_at(analysis, i), (int)trace->processes[i]->pid);
 			continue;
 		}
-		put_line(layout, "  %6d %8d %10s %7s %10s %12s %12s %9" PRIu64 " %10s",
-			 (int)rank_at(analysis, i), (int)trace->processes[i]->pid,
-			 figure_ns(rank->useful_ns).text, figure_part(rank->useful_ns, run_ns).text,
-			 figure_ns(rank->mpi_ns).text, figure_ns(rank->waits_ns).text,
-			 figure_ns(rank->holds_up_ns).text, rank->sent,
-			 figure_bytes(rank->sent_bytes).text);
+		text_line(layout, "  %6d %8d %10s %7s %10s %12s %12s %9" PRIu64 " %10s",
+			  (int)rank_at(analysis, i), (int)trace->processes[i]->pid,
+			  figure_ns(rank->useful_ns).text,
+			  figure_part(rank->useful_ns, run_ns).text, figure_ns(rank->mpi_ns).text,
+			  figure_ns(rank->waits_ns).text, figure_ns(rank->holds_up_ns).text,
+			  rank->sent, figure_bytes(rank->sent_bytes).text);
 	}
 	if (trace->count > rows)
-		put_line(layout, "  and %zu more: --details", trace->count - rows);
+		text_line(layout, "  and %zu more: --details", trace->count - rows);
 }
 
 static void put_functions(const struct text_layout *layout, const struct trace_analysis *analysis,
@@ -251,21 +236,21 @@ static void put_functions(const struct text_layout *layout, const struct trace_a
 	text_heading(layout, "MPI CALLS", "%s in all, of %s of all ranks",
 		     figure_ns(analysis->mpi_ns).text,
 		     figure_ns((analysis->end_ns - analysis->begin_ns) * analysis->judged).text);
-	put_line(layout, "  %-24s %9s %10s %7s %10s %10s %10s", "", "calls", "time", "",
-		 "of it waits", "longest", "bytes");
+	text_line(layout, "  %-24s %9s %10s %7s %10s %10s %10s", "", "calls", "time", "",
+		  "of it waits", "longest", "bytes");
 	for (size_t i = 0; i < analysis->function_count && i < rows; i++) {
 		const struct function_figures *function = &analysis->functions[i];
 
-		put_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s %10s %10s",
-			 mpi_function_name(function->function), function->sums.calls,
-			 figure_ns(function->sums.ns).text,
-			 figure_part(function->sums.ns, analysis->mpi_ns).text,
-			 figure_ns(function->sums.waits_ns).text,
-			 figure_ns(function->sums.longest_ns).text,
-			 function->sums.bytes ? figure_bytes(function->sums.bytes).text : "-");
+		text_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s %10s %10s",
+			  mpi_function_name(function->function), function->sums.calls,
+			  figure_ns(function->sums.ns).text,
+			  figure_part(function->sums.ns, analysis->mpi_ns).text,
+			  figure_ns(function->sums.waits_ns).text,
+			  figure_ns(function->sums.longest_ns).text,
+			  function->sums.bytes ? figure_bytes(function->sums.bytes).text : "-");
 	}
 	if (analysis->function_count > rows)
-		put_line(layout, "  and %zu more: --details", analysis->function_count - rows);
+		text_line(layout, "  and %zu more: --details", analysis->function_count - rows);
 }
 
 static void put_paths(const struct text_layout *layout, const struct trace_analysis *analysis,
@@ -280,18 +265,18 @@ static void put_paths(const struct text_layout *layout, const struct trace_analy
 
 		if (!words_of(analysis, path->path, words, sizeof(words)))
 			snprintf(words, sizeof(words), "a line that is not known");
-		put_line(layout, "  %10s %7s  %s, %" PRIu64 " call%s, %s of it waits",
-			 figure_ns(path->sums.ns).text,
-			 figure_part(path->sums.ns, analysis->mpi_ns).text,
-			 mpi_function_name(path->function), path->sums.calls,
-			 figure_plural(path->sums.calls), figure_ns(path->sums.waits_ns).text);
-		put_line(layout, "  %18s  at %s", "", words);
+		text_line(layout, "  %10s %7s  %s, %" PRIu64 " call%s, %s of it waits",
+			  figure_ns(path->sums.ns).text,
+			  figure_part(path->sums.ns, analysis->mpi_ns).text,
+			  mpi_function_name(path->function), path->sums.calls,
+			  figure_plural(path->sums.calls), figure_ns(path->sums.waits_ns).text);
+		text_line(layout, "  %18s  at %s", "", words);
 	}
 	if (analysis->path_count > rows)
-		put_line(layout, "  and %zu more: --details", analysis->path_count - rows);
+		text_line(layout, "  and %zu more: --details", analysis->path_count - rows);
 	if (analysis->unknown_paths)
-		put_line(layout, "  %" PRIu64 " calls whose line was not read",
-			 analysis->unknown_paths);
+		text_line(layout, "  %" PRIu64 " calls whose line was not read",
+			  analysis->unknown_paths);
 }
 
 static void put_sizes(const struct text_layout *layout, const struct trace_analysis *analysis)
@@ -300,10 +285,10 @@ static void put_sizes(const struct text_layout *layout, const struct trace_analy
 
 	for (unsigned i = 0; i < TRACE_SIZES_MAX; i++) {
 		if (analysis->sizes[i].messages)
-			put_line(layout, "  from %12s  %9" PRIu64 " message%s, %s",
-				 figure_bytes(least).text, analysis->sizes[i].messages,
-				 figure_plural(analysis->sizes[i].messages),
-				 figure_bytes(analysis->sizes[i].bytes).text);
+			text_line(layout, "  from %12s  %9" PRIu64 " message%s, %s",
+				  figure_bytes(least).text, analysis->sizes[i].messages,
+				  figure_plural(analysis->sizes[i].messages),
+				  figure_bytes(analysis->sizes[i].bytes).text);
 		least = least ? least * 10 : 1;
 	}
 }
@@ -322,20 +307,20 @@ static void put_messages(const struct text_layout *layout, const struct trace_an
 	if (details)
 		put_sizes(layout, analysis);
 	if (messages->unmatched_sends)
-		put_line(layout, "  %" PRIu64 " sent, not seen to be received",
-			 messages->unmatched_sends);
+		text_line(layout, "  %" PRIu64 " sent, not seen to be received",
+			  messages->unmatched_sends);
 	if (messages->unmatched_receives)
-		put_line(layout, "  %" PRIu64 " received, not seen to be sent",
-			 messages->unmatched_receives);
+		text_line(layout, "  %" PRIu64 " received, not seen to be sent",
+			  messages->unmatched_receives);
 	if (messages->of_anybody)
-		put_line(layout,
-			 "  %" PRIu64 " received from anybody, whom no status tells; %" PRIu64
-			 " sent to ranks that do so",
-			 messages->of_anybody, messages->uncertain);
+		text_line(layout,
+			  "  %" PRIu64 " received from anybody, whom no status tells; %" PRIu64
+			  " sent to ranks that do so",
+			  messages->of_anybody, messages->uncertain);
 	if (messages->elsewhere)
-		put_line(layout,
-			 "  %" PRIu64 " ends of messages in communicators that are not known",
-			 messages->elsewhere);
+		text_line(layout,
+			  "  %" PRIu64 " ends of messages in communicators that are not known",
+			  messages->elsewhere);
 }
 
 /* ---- what is missing ---- */
@@ -375,7 +360,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	}
 	put_job(&layout, analysis);
 	if (analysis->end_ns == analysis->begin_ns)
-		put_line(&layout, "There was no time in which all ranks ran, and called MPI.");
+		text_line(&layout, "There was no time in which all ranks ran, and called MPI.");
 	else
 		put_efficiency(&layout, analysis);
 	put_latest(&layout, analysis);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CELL_BYTES PRINTABLE_BYTES(TEXT_COLUMNS_MAX)
+#define LINE_BYTES 700
 /* Longer sentences than this are cut; ours are shorter. */
 #define SENTENCES_COLUMNS_MAX 1000
 
@@ -67,6 +68,17 @@ void text_last_cell(const struct text_layout *layout, const char *text, unsigned
 {
 	cell(layout, text, width);
 	fputc('\n', layout->file);
+}
+
+void text_line(const struct text_layout *layout, const char *format, ...)
+{
+	char words[LINE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
+	text_last_cell(layout, words, layout->columns);
 }
 
 void text_source(const struct text_layout *layout, const struct profile_line *line, unsigned indent)

@@ -35,6 +35,9 @@ void text_heading(const struct text_layout *layout, const char *heading, const c
 /* text in exactly width columns: cut at its end or padded. The last cell of a row is not padded. */
 void text_cell(const struct text_layout *layout, const char *text, unsigned width);
 void text_last_cell(const struct text_layout *layout, const char *text, unsigned width);
+/* A line of its own, cut at the width of the terminal. */
+void text_line(const struct text_layout *layout, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* The line's source, if it has any, behind indent columns; below it carets under the expression of
  * its finding. */
