@@ -118,15 +118,18 @@ bool argument_takes_element(const struct argument_site *site)
 bool argument_is_known_data(const struct argument_operand *operand)
 {
 	switch (operand->kind) {
+	/* A loop that goes over the same few large arrays is how programs are measured: there is
+	 * nothing to keep. */
 	case CONTENT_BYTEARRAY:
-	case CONTENT_LIST:
-	case CONTENT_DICT:
-	case CONTENT_SET:
 	case CONTENT_ARRAY:
 	case CONTENT_BUFFER:
 	case CONTENT_TENSOR:
+		return operand->whole;
+	case CONTENT_LIST:
+	case CONTENT_DICT:
+	case CONTENT_SET:
 	case CONTENT_OBJECT: /* with all of its attributes */
-		return operand->whole || operand->spread;
+		return operand->whole || (operand->spread && !operand->frame);
 	default:
 		return false;
 	}

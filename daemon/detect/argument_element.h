@@ -29,8 +29,8 @@ bool argument_asks_row(const struct argument_site *site);
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */
 bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call);
 
-/* Compared as a whole, or in parts all over it, and no key of a cache: an array, a list. Who holds
- * it can keep what was made of it. */
+/* Compared as a whole, or a container in parts all over it, and no key of a cache: an array, a
+ * list. Who holds it can keep what was made of it. */
 bool argument_is_known_data(const struct argument_operand *operand);
 
 /*

@@ -152,6 +152,16 @@ static void test_few_held(void **state)
 	/* Parts of it were never looked into. */
 	site->operands[1].spread = false;
 	all_are(fixture, ARGUMENT_NEEDED, inner);
+	/* A few large arrays, again and again: so do programs that measure something. */
+	site->operands[1].spread = true;
+	site->operands[1].kind = CONTENT_ARRAY;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->operands[1].kind = CONTENT_OBJECT;
+	site->operands[1].frame = true;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	site->operands[1].kind = CONTENT_DICT;
+	site->operands[1].frame = false;
+	all_are(fixture, ARGUMENT_FEW_HELD, outer);
 	site->operands[1].whole = true;
 	all_are(fixture, ARGUMENT_FEW_HELD, outer);
 }
