@@ -268,7 +268,7 @@ static void judge_failure(const struct push_request *request, CURLcode code,
 	else if (request->options->protocol == PUSH_OTLP_GRPC &&
 		 (code == CURLE_HTTP2 || code == CURLE_WEIRD_SERVER_REPLY ||
 		  code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_GOT_NOTHING ||
-		  code == CURLE_RECV_ERROR))
+		  code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR))
 		cure = " (does gRPC listen there? its port is 4317 as a rule)";
 	snprintf(result->words, sizeof(result->words), "%s%s",
 		 request->problem[0] ? request->problem : curl_easy_strerror(code), cure);
