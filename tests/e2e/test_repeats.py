@@ -33,9 +33,8 @@ def test_kept_results(one_interpreter):
     # What the line does, or the function, which three places call.
     check_sampled(re.search("as (in )?the call before", line["finding"]), "finding %r" % line["finding"])
     check_sampled(line["finding"].split(":")[0] in " ".join(text.split()), "the text report lacks %r" % line["finding"])
-    # Two of three calls.
-    check_sampled(0.4 < line["avoidable_ns"] / line["total_ns"] < 0.9, "%d of %d ns could be saved" % (
-        line["avoidable_ns"], line["total_ns"]))
+    # Two of three calls, from whichever line, which are nearly all that there is.
+    check_sampled(0.4 < line["avoidable_ns"] / total < 0.8, "%d of %d ns could be saved" % (line["avoidable_ns"], total))
     check(line["avoidable_ns"] <= total, "more than all")
 
 
@@ -94,7 +93,7 @@ def test_running_result(one_interpreter):
 
 
 def test_called_from_several_places(one_interpreter):
-    line, _, text = found(one_interpreter, program="asked_again.py", text=PROFILE)
+    line, total, text = found(one_interpreter, program="asked_again.py", text=PROFILE)
     check_sampled(line, "the line is not in the report")
     check_equal(line["category"], "repeated-call", "category")
     check_sampled("called from several places" in (line["finding"] or ""), "finding %r" % line["finding"])
