@@ -11,6 +11,7 @@
 #include "daemon/capture/capture.h"
 #include "daemon/cct/cct.h"
 #include "daemon/detect/argument_choice.h"
+#include "daemon/detect/argument_compared.h"
 #include "daemon/detect/argument_log.h"
 
 #define ARGUMENT_KNOWN_SAMPLES 32
@@ -44,15 +45,6 @@ void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, u
  */
 struct argument_choice argument_sampler_choose(struct argument_sampler *sampler,
 					       const struct capture *capture);
-
-/* What the operands of a call hold. */
-struct argument_contents {
-	uint64_t number;  /* equal for equal contents */
-	uint64_t objects; /* equal for the same objects */
-	uint64_t items;   /* or bytes, of the largest operand that is a sequence; 0: none is */
-	uint64_t sketch;  /* of that operand, and where it begins (contents/content_kind.h) */
-	remote_addr part;
-};
 
 /* Of an instruction that the innermost frame is about to begin. False: some cannot be compared. */
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
