@@ -390,7 +390,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	argument_sequence_judge(facts, site);
 	judge_slow(facts, site);
 	argument_sequence_judge_kept(facts, site);
-	if (facts->veto.dropped || facts->veto.result_changes ||
+	if (site->asks || facts->veto.dropped || facts->veto.result_changes ||
 	    (facts->veto.operand_changes && facts->partial) || argument_has_part_of_object(site))
 		return;
 	/* A copy is made for somebody to change it. */
@@ -418,7 +418,7 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 		return;
 	for (uint32_t site = 0; site < log->site_count; site++)
 		if (facts[site].code_site == facts[id].code_site &&
-		    (!facts[site].again || facts[site].by_pairs)) {
+		    !log->sites[site].asks && (!facts[site].again || facts[site].by_pairs)) {
 			facts[site].again = facts[site].by_pairs = false;
 			facts[site].summary->entry = id;
 			facts[site].summary->repeated = (double)entry->repeated / entry->compared;
@@ -462,6 +462,16 @@ static void drop_trivial(struct argument_facts *facts, const struct argument_log
 			return;
 	facts[id].again = facts[id].few = false;
 	facts[id].summary->repeated = 0;
+}
+
+/* A call was seen at other instructions, too: at those that prepare it. */
+static void drop_asking(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
+{
+	for (uint32_t other = 0; log->sites[id].asks && other < log->site_count; other++)
+		if (log->sites[other].code == log->sites[id].code &&
+		    log->sites[other].offset != ARGUMENT_ENTRY &&
+		    facts[other].extent.start == facts[id].extent.start)
+			facts[other].same = facts[other].again = facts[other].few = false;
 }
 
 static int compare_times(const void *left, const void *right, void *context)
@@ -575,6 +585,7 @@ int argument_gather(struct argument_facts *facts, const struct argument_log *log
 		judge_entry(facts, log, id);
 		inherit_growth(facts, log, id);
 		drop_trivial(facts, log, id);
+		drop_asking(facts, log, id);
 	}
 	return error;
 }

@@ -9,6 +9,7 @@
 #include "daemon/detect/argument_weight.h"
 #include "daemon/detect/builtin_call.h"
 #include "daemon/detect/known_code.h"
+#include "daemon/detect/outside_state.h"
 #include "daemon/detect/slow_call.h"
 #include "daemon/detect/used_attributes.h"
 
@@ -26,6 +27,7 @@ struct argument_sampler {
 	struct known_codes codes;
 	struct builtin_calls builtins;
 	struct used_attributes *used;
+	struct outside_states *outside;
 	/* Of this stop. */
 	struct argument_sample sample;
 	bool taken;
@@ -56,7 +58,10 @@ struct argument_sampler *argument_sampler_create(struct target *target)
 	argument_log_init(&sampler->log);
 	sampler->log.runtime = target->runtime;
 	sampler->used = used_attributes_create(target->runtime);
-	if (sampler->operands && sampler->fingerprints && sampler->used)
+	if (sampler->fingerprints)
+		sampler->outside = outside_states_create(target->runtime, &target->reader,
+							 sampler->fingerprints);
+	if (sampler->operands && sampler->used && sampler->outside)
 		return sampler;
 	argument_sampler_destroy(sampler);
 	return NULL;
@@ -68,6 +73,7 @@ void argument_sampler_destroy(struct argument_sampler *sampler)
 		return;
 	argument_log_deinit(&sampler->log);
 	operand_reader_destroy(sampler->operands);
+	outside_states_destroy(sampler->outside);
 	fingerprints_destroy(sampler->fingerprints);
 	used_attributes_destroy(sampler->used);
 	free(sampler);
@@ -224,6 +230,16 @@ static void read_contents(struct argument_sampler *sampler, const struct values 
 			break;
 }
 
+static void note_builtin(struct argument_sampler *sampler, struct argument_site *site,
+			 const struct fingerprint *callable)
+{
+	const struct builtin_call *call =
+		builtin_call_find(&sampler->builtins, &sampler->target->reader, callable);
+
+	site->slow = call->slow;
+	site->asks |= call->asks;
+}
+
 /* object: of those read, the next one. */
 static void note_value(struct argument_sampler *sampler, struct argument_frame *frame,
 		       struct argument_site *site, const struct values *values, size_t index,
@@ -244,8 +260,7 @@ static void note_value(struct argument_sampler *sampler, struct argument_frame *
 		}
 		argument_note_operand(frame, site, index, value, &print);
 		if (print.definition && argument_is_callee(value->role))
-			site->slow = builtin_call_find(&sampler->builtins, &sampler->target->reader,
-						       &print);
+			note_builtin(sampler, site, &print);
 	} else if (value->state == OPERAND_IS_INTEGER) {
 		argument_note_integer(frame, site, index, value);
 	} else if (value->state == OPERAND_IS_WRONG) {
@@ -376,6 +391,25 @@ static void note_frames(struct argument_sampler *sampler, const struct python_st
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
+/* What an own frame's function asks, those ask that called it, and its own calls that get a part of
+ * what may have changed elsewhere. */
+static void note_asking(struct argument_sampler *sampler, const struct python_stack *stack)
+{
+	bool asks = false;
+
+	for (unsigned f = 0; f + 1u < sampler->sample.frame_count; f++) {
+		const struct argument_frame *frame = &sampler->sample.frames[f];
+
+		asks = asks ||
+		       outside_state_matters(sampler->outside, &stack->frames[sampler->own[f]]);
+		if (!asks)
+			continue;
+		if (frame->flags & ARGUMENT_PARTIAL)
+			sampler->log.sites[frame->site].asks = true;
+		sampler->log.sites[frame[1].site].asks = true;
+	}
+}
+
 void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture)
 {
 	struct values values[ARGUMENT_FRAMES_MAX];
@@ -384,6 +418,8 @@ void argument_sampler_take(struct argument_sampler *sampler, const struct captur
 	if (!capture->python_error && is_readable(&capture->python) &&
 	    read_values(sampler, &capture->python, values))
 		note_frames(sampler, &capture->python, values, false);
+	if (sampler->taken)
+		note_asking(sampler, &capture->python);
 }
 
 static bool are_same_values(const struct operand_value *left, const struct operand_value *right,

@@ -2,6 +2,7 @@
 #include "daemon/detect/builtin_call.h"
 
 #include "common/hash.h"
+#include "daemon/detect/outside_names.h"
 #include "daemon/detect/slow_call.h"
 
 #include <string.h>
@@ -22,24 +23,22 @@ static bool is_of_builtins(const struct builtin_calls *calls, const struct memor
 	       !memcmp(name, BUILTINS, sizeof(name));
 }
 
-uint8_t builtin_call_find(struct builtin_calls *calls, const struct memory_reader *reader,
-			  const struct fingerprint *callable)
+const struct builtin_call *builtin_call_find(struct builtin_calls *calls,
+					     const struct memory_reader *reader,
+					     const struct fingerprint *callable)
 {
-	size_t at = hash_mix(callable->definition) % BUILTIN_CALLS_KNOWN;
+	struct builtin_call *call =
+		&calls->known[hash_mix(callable->definition) % BUILTIN_CALLS_KNOWN];
 	char name[NAME_SIZE];
 	remote_addr text;
-	bool of_builtins;
 
-	if (!callable->definition)
-		return 0;
-	if (calls->known[at].definition == callable->definition)
-		return calls->known[at].slow;
-	calls->known[at].definition = callable->definition;
-	calls->known[at].slow = 0;
+	if (call->definition == callable->definition)
+		return call;
+	*call = (struct builtin_call){ .definition = callable->definition };
 	if (memory_read_u64(reader, callable->definition, &text) ||
 	    memory_read(reader, text, name, sizeof(name)) || !memchr(name, '\0', sizeof(name)))
-		return 0;
-	of_builtins = is_of_builtins(calls, reader, callable->module);
-	calls->known[at].slow = slow_call_find_builtin(name, of_builtins);
-	return calls->known[at].slow;
+		return call;
+	call->slow = slow_call_find_builtin(name, is_of_builtins(calls, reader, callable->module));
+	call->asks = outside_name_asks(name);
+	return call;
 }

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls in loops for daemon_argument_sampler: each round waits, in or below the call, for a byte."""
 import os
+import random
 
 ROUNDS = 24
 
+# A library's: what it reads there is no matter of the program's.
+PAUSE = """
+def pause():
+    os.write(1, b".\\n")
+    os.read(0, 1)
+"""
 # Of another name for each case: of an instruction that is well known not all samples are looked at.
 WAITING = """
 def wait%d(x):
-    os.write(1, b".\\n")
-    os.read(0, 1)
-    return x is not None
+    pause()
+    return x is not None and %s
 """
 
 
-def waiting(number):
-    names = {"os": os}
-    exec(compile(WAITING % number, "/project/waiting.py", "exec"), names)
+def waiting(number, also="x", names=()):
+    names = dict(names, os=os)
+    exec(compile(PAUSE, "/usr/lib/python3/dist-packages/pause.py", "exec"), names)
+    exec(compile(WAITING % (number, also), "/project/waiting.py", "exec"), names)
     return names["wait%d" % number]
 
 
@@ -70,6 +77,31 @@ def few_in_own(wait):
     return r
 
 
+def drawing_in_own(m, wait):
+    for i in range(ROUNDS):
+        r = wait(m)
+    return r
+
+
+def table_in_own(m, wait):
+    for i in range(ROUNDS):
+        r = wait(m)
+    return r
+
+
+def changed_in_own(m, wait, table):
+    for i in range(ROUNDS):
+        table["rate"] = i
+        r = wait(m)
+    return r
+
+
+def stream_in_own(m, wait):
+    for i in range(ROUNDS):
+        r = wait(m)
+    return r
+
+
 def known_well(m, wait):
     for i in range(4 * ROUNDS):
         r = wait(m)
@@ -85,6 +117,11 @@ dropped_in_library([7], WAITS[4])
 same_in_own([7], WAITS[5])
 other_in_own(WAITS[6])
 few_in_own(WAITS[7])
+drawing_in_own([7], waiting(9, "random.random()", {"random": random}))
+table_in_own([7], waiting(10, "TABLE['rate']", {"TABLE": {"rate": 2}}))
+TABLE = {"rate": 0}
+changed_in_own([7], waiting(11, "TABLE['rate']", {"TABLE": TABLE}), TABLE)
+stream_in_own([7], waiting(12, "next(STREAM)", {"STREAM": iter(range(1000))}))
 known_well([7], WAITS[8])
 os.write(1, b"END\n")
 os.read(0, 1)
