@@ -20,7 +20,7 @@ struct global_use {
 
 struct global_uses {
 	size_t count;
-	bool cut; /* there are more */
+	bool cut;                                 /* there are more */
 	struct global_use items[GLOBAL_USES_MAX]; /* each once */
 };
 

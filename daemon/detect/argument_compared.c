@@ -35,6 +35,7 @@ void argument_site_compared(struct argument_site *site, struct argument_contents
 {
 	site->compared++;
 	site->repeated += contents.number == before.number;
+	site->first_kept += contents.first && contents.first == before.first;
 	site->grown += contents.items > before.items && before.items;
 	if (contents.items > site->most_items)
 		site->most_items = contents.items;

@@ -12,6 +12,7 @@ struct argument_contents {
 	uint64_t items;   /* or bytes, of the largest operand that is a sequence; 0: none is */
 	uint64_t sketch;  /* of that operand, and where it begins (contents/content_kind.h) */
 	remote_addr part;
+	uint32_t first; /* of what it is given first: equal for equal contents; 0: not told */
 };
 
 void argument_site_compared(struct argument_site *site, struct argument_contents contents,

@@ -279,13 +279,15 @@ static bool is_few_given(const struct argument_operand *operand)
 /* A Python function's arguments, of which those left out are None, a flag or empty. */
 bool argument_is_called_on_numbers(const struct argument_site *site)
 {
-	bool of_object = site->of_callee && site->slow &&
-			 slow_call_get(site->slow)->when == SLOW_OF_OBJECT_ON_NUMBERS;
+	bool of_object = site->slow && slow_call_get(site->slow)->when == SLOW_OF_OBJECT_ON_NUMBERS;
 	size_t numbers = 0;
 
-	for (size_t i = of_object ? 1 : 0; i < site->operand_count; i++) {
+	for (size_t i = 0; i < site->operand_count; i++) {
 		const struct argument_operand *operand = &site->operands[i];
 
+		/* The object itself. */
+		if (of_object && !i && !argument_is_number(operand->kind))
+			continue;
 		if (argument_is_number(operand->kind) && operand->kind != CONTENT_BOOL)
 			numbers++;
 		else if (of_object && numbers && is_few_given(operand))
@@ -505,6 +507,7 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_FOR_NUMBER:
 		return asks_for_number(site);
 	case SLOW_ON_FEW:
+	case SLOW_ON_VECTOR:
 		return is_first_of_few(site);
 	case SLOW_ON_LARGE:
 		return is_of_large(site);
@@ -515,6 +518,7 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_IN_TURN:
 	case SLOW_PREPARES:
 	case SLOW_IN_PIECES:
+	case SLOW_UFUNC:
 	case SLOW_SORT:
 	case SLOW_ROWS_AROUND:
 		break;

@@ -262,6 +262,15 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 				    : argument_part_of_elements(site, facts->loop_trips);
 }
 
+/* xs == key in a function that is called with one key after the other. */
+static bool searches_array(const struct argument_facts *facts, const struct argument_site *site)
+{
+	return !facts->call.in_loop && site->kind == OPERATION_COMPARE &&
+	       argument_compares_array(site) && site->compared >= AGAIN_MIN &&
+	       interval_wilson(site->first_kept, site->compared).low > SAME_LOW &&
+	       2 * site->repeated < site->compared;
+}
+
 static void judge_slow(struct argument_facts *facts, const struct argument_site *site)
 {
 	enum slow_when when;
@@ -288,6 +297,14 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		facts->slow =
 			facts->first_pairs >= PAIRS_MIN &&
 			interval_wilson(facts->first_alike, facts->first_pairs).low > ENTRY_LOW;
+		break;
+	case SLOW_ON_VECTOR:
+		facts->slow = !(facts->call.in_loop && facts->call.does.elementwise) &&
+			      argument_meets(site, when);
+		break;
+	case SLOW_UFUNC:
+		/* In a loop over elements all of them could be worked on at once. */
+		facts->slow = !facts->call.in_loop && argument_meets(site, SLOW_ON_NUMBERS);
 		break;
 	case SLOW_IN_PIECES:
 		facts->elements = facts->call.in_loop && site->counted;
@@ -386,6 +403,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 			  (double)facts->opaque < OPAQUE_MAX * (double)summary->judged;
 
 	facts->bulk = argument_works_in_bulk(site);
+	facts->searched |= searches_array(facts, site);
 	judge_elements(facts, site);
 	argument_sequence_judge(facts, site);
 	judge_slow(facts, site);
@@ -417,8 +435,8 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 	    interval_wilson(entry->repeated, entry->compared).low <= ENTRY_LOW)
 		return;
 	for (uint32_t site = 0; site < log->site_count; site++)
-		if (facts[site].code_site == facts[id].code_site &&
-		    !log->sites[site].asks && (!facts[site].again || facts[site].by_pairs)) {
+		if (facts[site].code_site == facts[id].code_site && !log->sites[site].asks &&
+		    (!facts[site].again || facts[site].by_pairs)) {
 			facts[site].again = facts[site].by_pairs = false;
 			facts[site].summary->entry = id;
 			facts[site].summary->repeated = (double)entry->repeated / entry->compared;

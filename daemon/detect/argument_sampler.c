@@ -240,6 +240,15 @@ static void note_builtin(struct argument_sampler *sampler, struct argument_site 
 	site->asks |= call->asks;
 }
 
+static void note_called(struct argument_sampler *sampler, struct argument_site *site,
+			const struct fingerprint *callable)
+{
+	if (callable->definition)
+		note_builtin(sampler, site, callable);
+	else if (strstr(callable->shape, "ufunc"))
+		site->slow = slow_call_find_ufunc();
+}
+
 /* object: of those read, the next one. */
 static void note_value(struct argument_sampler *sampler, struct argument_frame *frame,
 		       struct argument_site *site, const struct values *values, size_t index,
@@ -259,8 +268,8 @@ static void note_value(struct argument_sampler *sampler, struct argument_frame *
 			return;
 		}
 		argument_note_operand(frame, site, index, value, &print);
-		if (print.definition && argument_is_callee(value->role))
-			note_builtin(sampler, site, &print);
+		if (argument_is_callee(value->role))
+			note_called(sampler, site, &print);
 	} else if (value->state == OPERAND_IS_INTEGER) {
 		argument_note_integer(frame, site, index, value);
 	} else if (value->state == OPERAND_IS_WRONG) {
@@ -391,20 +400,26 @@ static void note_frames(struct argument_sampler *sampler, const struct python_st
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
-/* What an own frame's function asks, those ask that called it, and its own calls that get a part of
- * what may have changed elsewhere. */
+/*
+ * What an own frame's function asks, those ask that called it. Where it reads data that changes,
+ * its own calls may have got some of that, which is compared in part, or not in the middle of a
+ * call.
+ */
 static void note_asking(struct argument_sampler *sampler, const struct python_stack *stack)
 {
-	bool asks = false;
+	enum outside_state asks = OUTSIDE_NONE;
 
 	for (unsigned f = 0; f + 1u < sampler->sample.frame_count; f++) {
 		const struct argument_frame *frame = &sampler->sample.frames[f];
 
-		asks = asks ||
-		       outside_state_matters(sampler->outside, &stack->frames[sampler->own[f]]);
-		if (!asks)
+		enum outside_state state =
+			outside_state_of(sampler->outside, &stack->frames[sampler->own[f]]);
+
+		asks = state > asks ? state : asks;
+		if (asks == OUTSIDE_NONE)
 			continue;
-		if (frame->flags & ARGUMENT_PARTIAL)
+		if (state == OUTSIDE_CHANGES &&
+		    frame->flags & (ARGUMENT_PARTIAL | ARGUMENT_ITERATOR))
 			sampler->log.sites[frame->site].asks = true;
 		sampler->log.sites[frame[1].site].asks = true;
 	}
@@ -500,13 +515,17 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 				      .operand_count = values.count < ARGUMENT_OPERANDS_MAX
 							       ? values.count
 							       : ARGUMENT_OPERANDS_MAX };
-	size_t object = 0;
+	size_t object = 0, first;
 
 	read_contents(sampler, &values, 1, true);
 	for (size_t k = 0; k < site.operand_count; k++)
 		note_value(sampler, &noted, &site, &values, k, &object);
-	*ret_contents = (struct argument_contents){ noted.contents, noted.objects, noted.largest,
-						    noted.sketch, noted.part };
+	first = argument_first_given(&site);
+	*ret_contents = (struct argument_contents){
+		noted.contents, noted.objects,
+		noted.largest,  noted.sketch,
+		noted.part,     first < site.operand_count ? noted.operands[first] : 0,
+	};
 	return !argument_is_foreign(&site) && !argument_calls_cache(&site) &&
 	       noted.flags & ARGUMENT_DATA && !(noted.flags & ARGUMENT_OPAQUE);
 }

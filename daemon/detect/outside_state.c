@@ -15,8 +15,8 @@
 #define STATES_KEPT 512
 #define DATA_MAX    12
 /* A stop waits for it: longer functions are not looked into, nor larger modules. */
-#define BYTECODE_SIZE_MAX   4096
-#define MODULE_ENTRIES_MAX  4096
+#define BYTECODE_SIZE_MAX  4096
+#define MODULE_ENTRIES_MAX 4096
 /* Looked at whenever it is seen, so many times; later in one of so many. */
 #define SEEN_ALWAYS 16
 #define SEEN_OF     4
@@ -106,9 +106,25 @@ static void read_contents(struct outside_states *states, const remote_addr *obje
 static bool is_harmless(const struct fingerprint *print)
 {
 	static const char *const shapes[] = {
-		"Logger", "RootLogger", "LoggerAdapter", "Pattern", "SRE_Pattern", "Struct",
-		"_struct.Struct", "lock", "_thread.lock", "RLock", "_thread.RLock", "ContextVar",
-		"local", "partial", "Context", "TypeVar", "_lru_cache_wrapper", "module", "type",
+		"Logger",
+		"RootLogger",
+		"LoggerAdapter",
+		"Pattern",
+		"SRE_Pattern",
+		"Struct",
+		"_struct.Struct",
+		"lock",
+		"_thread.lock",
+		"RLock",
+		"_thread.RLock",
+		"ContextVar",
+		"local",
+		"partial",
+		"Context",
+		"TypeVar",
+		"_lru_cache_wrapper",
+		"module",
+		"type",
 	};
 
 	switch (print->kind) {
@@ -203,10 +219,9 @@ static void look(struct scene *scene, struct outside_entry *entry)
 	entry->contents = contents;
 }
 
-bool outside_state_matters(struct outside_states *states, const struct python_frame *frame)
+enum outside_state outside_state_of(struct outside_states *states, const struct python_frame *frame)
 {
-	struct outside_entry *entry =
-		&states->entries[hash_mix(frame->code->id) % STATES_KEPT];
+	struct outside_entry *entry = &states->entries[hash_mix(frame->code->id) % STATES_KEPT];
 	bool met = entry->code == frame->code;
 	struct scene scene;
 
@@ -222,5 +237,7 @@ bool outside_state_matters(struct outside_states *states, const struct python_fr
 			look(&scene, entry);
 		scene_end(&scene);
 	}
-	return entry->asks || CHANGES_OF * entry->changed > entry->looked;
+	if (entry->asks)
+		return OUTSIDE_ASKS;
+	return CHANGES_OF * entry->changed > entry->looked ? OUTSIDE_CHANGES : OUTSIDE_NONE;
 }

@@ -15,6 +15,12 @@
 
 struct outside_states;
 
+enum outside_state {
+	OUTSIDE_NONE,
+	OUTSIDE_CHANGES, /* a module's data that it reads is other data in some of its calls */
+	OUTSIDE_ASKS,    /* what it asks gives something else each time, or may */
+};
+
 /* All borrowed. NULL: no memory. */
 struct outside_states *outside_states_create(struct python_runtime *runtime,
 					     const struct memory_reader *reader,
@@ -25,6 +31,7 @@ void outside_states_destroy(struct outside_states *states);
  * Of a frame that is on the stack of a stopped thread. What was asked of the fingerprints before
  * is forgotten. What cannot be read is taken not to matter.
  */
-bool outside_state_matters(struct outside_states *states, const struct python_frame *frame);
+enum outside_state outside_state_of(struct outside_states *states,
+				    const struct python_frame *frame);
 
 #endif

@@ -103,6 +103,11 @@ static const struct slow_way of_distribution = {
 	"give all numbers to one call, or write the formula with math",
 	"p = norm.pdf(values), with an array, in place of a loop",
 };
+static const struct slow_way of_vector = {
+	"is made for large arrays and is called on a few numbers",
+	"math.hypot() or math.dist() will do, or give all vectors to one call (axis=1)",
+	"math.dist(p, q) in place of numpy.linalg.norm(p - q)",
+};
 static const struct slow_way by_transform = {
 	"multiplies each number of one array by each of the other",
 	"scipy.signal.fftconvolve() does it by their transforms",
@@ -113,6 +118,9 @@ static const struct slow_way by_transform = {
 		function, "/stats/_distn_infrastructure.py", &of_distribution,                     \
 			SLOW_OF_OBJECT_ON_NUMBERS, 0.97                                            \
 	}
+
+/* No function in C has such a name. */
+#define UFUNC "numpy.ufunc"
 
 static const struct slow_call slow_calls[] = {
 	{ "iterrows", "pandas/core/frame.py", &slow_way_iterrows, SLOW_ROWS, 1 },
@@ -280,6 +288,8 @@ static const struct slow_call slow_calls[] = {
 	      "give all pairs to one call, or write the three products out",
 	      "numpy.cross(a, b), with a row for each vector in a and b"),
 	  SLOW_ON_FEW, 0.9 },
+	{ "norm", "/linalg.py", &of_vector, SLOW_ON_VECTOR, 0.8 },
+	{ "norm", "/_linalg.py", &of_vector, SLOW_ON_VECTOR, 0.8 },
 	{ "convolve", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
 	{ "correlate", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
 	{ "choices", "/random.py",
@@ -337,6 +347,12 @@ static const struct slow_call slow_calls[] = {
 	      "array.frombytes() take them at once",
 	      "for x, y in struct.iter_unpack(\"<ff\", data):"),
 	  SLOW_IN_PIECES, 0.75 },
+	{ UFUNC, NULL,
+	  WAY("is made for arrays and is called on single numbers",
+	      "the function of that name in math will do, many times faster, or give the whole "
+	      "array to one call",
+	      "math.sqrt(x) in place of numpy.sqrt(x)"),
+	  SLOW_UFUNC, 0.85 },
 	{ "sort", NULL,
 	  WAY("sorts a list that grows from call to call",
 	      "sort it once, or use bisect.insort() or heapq",
@@ -360,6 +376,11 @@ uint8_t slow_call_find(const struct python_code *code)
 		    text_ends_with(code->file, slow_calls[i].file))
 			return (uint8_t)(i + 1);
 	return 0;
+}
+
+uint8_t slow_call_find_ufunc(void)
+{
+	return slow_call_find_builtin(UFUNC, false);
 }
 
 bool slow_call_makes_row(const struct python_code *code)

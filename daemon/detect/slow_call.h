@@ -35,11 +35,13 @@ enum slow_when {
 	SLOW_OF_OBJECT_ON_NUMBERS, /* a method, called with single numbers instead of arrays */
 	SLOW_FOR_NUMBER,           /* asks an array for one number, instead of for all of them */
 	SLOW_ON_FEW,               /* called with an array of a few numbers */
+	SLOW_ON_VECTOR,            /* the same, but for rows that a loop takes out one by one */
 	SLOW_WEIGHED,              /* draws by a list of weights, added up anew for each draw */
 	SLOW_END,                  /* sorts all; of which an end is taken */
 	SLOW_ON_LARGE, /* called with two arrays so long that their transforms take less */
 	SLOW_OF_STATE, /* always; what it gives is of the moment, whatever it is given */
 	SLOW_INSIDE,   /* always; there may be frames of its library around it */
+	SLOW_UFUNC,    /* numpy's, called with single numbers, and not for all items of something */
 	SLOW_ROW,      /* looks a row up in a frame, and makes an object of it */
 	SLOW_ENLARGES, /* copies all to add a row; there may be frames of its library around it */
 };
@@ -66,6 +68,8 @@ struct slow_call {
 uint8_t slow_call_find(const struct python_code *code);
 /* Of a function in C, by its name: one of module builtins, or a method. */
 uint8_t slow_call_find_builtin(const char *name, bool of_builtins);
+/* Of a callable of numpy's type of universal functions. */
+uint8_t slow_call_find_ufunc(void);
 /* pandas makes a Series of one row here. */
 bool slow_call_makes_row(const struct python_code *code);
 /* A library's function that draws, from a state that its object keeps. */

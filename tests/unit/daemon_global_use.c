@@ -76,7 +76,7 @@ static void test_globals_that_are_named(void **state)
 
 static void test_names_that_ask(void **state)
 {
-	static const char *const asking[] = { "accept", "choice",   "random",      "stat",
+	static const char *const asking[] = { "accept", "choice",  "random",        "stat",
 					      "time",   "urlopen", "weibullvariate" };
 	static const char *const silent[] = { "", "append", "perf_counter", "sorted", "zip" };
 
