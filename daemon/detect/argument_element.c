@@ -19,6 +19,8 @@
 #define SORTED_MIN 8
 /* A vector, not an array of them. */
 #define FEW_NUMBERS 4
+/* Of a longer row the work outweighs the call. */
+#define ROW_NUMBERS_MAX 512
 /* From there on (docs/MEASURED.md, "Library functions with a faster counterpart"). */
 #define LARGE_MIN         256
 #define LARGE_PRODUCT_MIN 2.5e6
@@ -276,6 +278,13 @@ static bool is_few_given(const struct argument_operand *operand)
 	       operand->size <= GIVEN_FEW;
 }
 
+/* Or what numpy makes of one on the way: an array without dimensions. */
+static bool is_one_number(const struct argument_operand *operand)
+{
+	return (argument_is_number(operand->kind) && operand->kind != CONTENT_BOOL) ||
+	       (operand->kind == CONTENT_ARRAY && strstr(operand->shape, "[]"));
+}
+
 /* A Python function's arguments, of which those left out are None, a flag or empty. */
 bool argument_is_called_on_numbers(const struct argument_site *site)
 {
@@ -288,7 +297,7 @@ bool argument_is_called_on_numbers(const struct argument_site *site)
 		/* The object itself. */
 		if (of_object && !i && !argument_is_number(operand->kind))
 			continue;
-		if (argument_is_number(operand->kind) && operand->kind != CONTENT_BOOL)
+		if (is_one_number(operand))
 			numbers++;
 		else if (of_object && numbers && is_few_given(operand))
 			continue;
@@ -334,7 +343,8 @@ static bool is_of_list(const struct argument_site *site, uint64_t items)
 {
 	const struct argument_operand *list = operand_of(site, OPERAND_SELF);
 
-	return list && list->kind == CONTENT_LIST && list->size >= items;
+	return list && (list->kind == CONTENT_LIST || list->kind == CONTENT_DEQUE) &&
+	       list->size >= items;
 }
 
 static bool is_short_list(const struct argument_operand *operand)
@@ -394,6 +404,53 @@ static bool is_first_of_few(const struct argument_site *site)
 		       site->operands[first].size <= FEW_NUMBERS;
 	numbers = numbers_taken(site->operands[first].shape, 0);
 	return numbers > 0 && numbers <= FEW_NUMBERS;
+}
+
+/* One number, or one point. */
+static bool is_of_few(const struct argument_operand *operand)
+{
+	uint64_t numbers;
+
+	if (argument_is_number(operand->kind))
+		return true;
+	if (operand->kind != CONTENT_ARRAY)
+		return is_short_list(operand) && operand->size <= FEW_NUMBERS;
+	numbers = numbers_taken(operand->shape, 0);
+	return numbers > 0 && numbers <= FEW_NUMBERS;
+}
+
+/* tree.query(point), matrix[i, j] */
+static bool is_asked_for_few(const struct argument_site *site)
+{
+	size_t given = argument_first_given(site) + 1;
+
+	return given < site->operand_count && is_of_few(&site->operands[given]);
+}
+
+/* A short array of one dimension, and none that is larger. */
+static bool is_of_row(const struct argument_site *site)
+{
+	bool row = false;
+
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (operand->callable || operand->kind != CONTENT_ARRAY)
+			continue;
+		if (strchr(operand->shape, ',') ||
+		    numbers_taken(operand->shape, 0) > ROW_NUMBERS_MAX)
+			return false;
+		row = true;
+	}
+	return row;
+}
+
+static bool is_of_element(const struct argument_site *site)
+{
+	const struct argument_operand *self = operand_of(site, OPERAND_SELF);
+
+	return self && (self->kind == CONTENT_TENSOR || self->kind == CONTENT_ARRAY) &&
+	       self->size <= sizeof(uint64_t);
 }
 
 /* convolve(a, v) */
@@ -511,6 +568,12 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return is_first_of_few(site);
 	case SLOW_ON_LARGE:
 		return is_of_large(site);
+	case SLOW_OF_OBJECT_ON_FEW:
+		return is_asked_for_few(site);
+	case SLOW_ON_ROW:
+		return is_of_row(site);
+	case SLOW_ELEMENT:
+		return is_of_element(site);
 	case SLOW_WEIGHED:
 		return is_weighed(site);
 	case SLOW_END:

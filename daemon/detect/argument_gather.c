@@ -298,6 +298,10 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 			facts->first_pairs >= PAIRS_MIN &&
 			interval_wilson(facts->first_alike, facts->first_pairs).low > ENTRY_LOW;
 		break;
+	case SLOW_ON_ROW:
+		facts->slow = facts->call.in_loop && argument_meets(site, when);
+		break;
+	case SLOW_ELEMENT:
 	case SLOW_ON_VECTOR:
 		facts->slow = !(facts->call.in_loop && facts->call.does.elementwise) &&
 			      argument_meets(site, when);

@@ -113,6 +113,66 @@ static const struct slow_way by_transform = {
 	"scipy.signal.fftconvolve() does it by their transforms",
 	"c = scipy.signal.fftconvolve(a, b)",
 };
+static const struct slow_way of_pair = {
+	"is called for one pair, which checks its arguments for longer than it reckons",
+	"scipy.spatial.distance.cdist() takes all pairs at once, math.dist() one of few numbers",
+	"d = scipy.spatial.distance.cdist(points, others), without a loop",
+};
+static const struct slow_way of_row = {
+	"is called for one row",
+	"give it all rows at once, and the axis",
+	"smooth = scipy.signal.savgol_filter(rows, 13, 3, axis=1), without a loop",
+};
+static const struct slow_way of_point = {
+	"is asked for one point",
+	"give it all points at once",
+	"distances, places = tree.query(points), without a loop",
+};
+static const struct slow_way of_curve = {
+	"is called for single numbers",
+	"give all of them to one call",
+	"y = spline(x), with the array x",
+};
+static const struct slow_way of_sparse = {
+	"makes a matrix of each row",
+	"indptr, indices and data hold them as they are; for single elements build it from "
+	"triples, "
+	"or use todok()",
+	"found = m.indices[m.indptr[i]:m.indptr[i + 1]]",
+};
+static const struct slow_way of_dom = {
+	"makes objects in Python of all that it reads",
+	"xml.etree.ElementTree does so in C",
+	"root = xml.etree.ElementTree.fromstring(text)",
+};
+static const struct slow_way in_pieces = {
+	"reads one record a call",
+	"struct.iter_unpack() goes over all of them, numpy.frombuffer() and array.frombytes() take "
+	"them at once",
+	"for x, y in struct.iter_unpack(\"<ff\", data):",
+};
+static const struct slow_way of_pixel = {
+	"goes to one pixel a call",
+	"numpy.asarray(image) has all of them, and Image.fromarray() takes them back",
+	"pixels = numpy.asarray(image), once; then pixels[y, x]",
+};
+static const struct slow_way yaml_in_python = {
+	"reads or writes YAML in Python",
+	"CSafeLoader and CSafeDumper, where libyaml is there, do so in C",
+	"yaml.load(text, Loader=yaml.CSafeLoader)",
+};
+#define PAIR(function)                                                                             \
+	{                                                                                          \
+		function, "/spatial/distance.py", &of_pair, SLOW_ALWAYS, 0.95                      \
+	}
+#define ROW(function, file)                                                                        \
+	{                                                                                          \
+		function, file, &of_row, SLOW_ON_ROW, 0.9                                          \
+	}
+#define CURVE(file)                                                                                \
+	{                                                                                          \
+		"__call__", file, &of_curve, SLOW_OF_OBJECT_ON_NUMBERS, 0.97                       \
+	}
 #define DISTRIBUTION(function)                                                                     \
 	{                                                                                          \
 		function, "/stats/_distn_infrastructure.py", &of_distribution,                     \
@@ -288,8 +348,8 @@ static const struct slow_call slow_calls[] = {
 	      "give all pairs to one call, or write the three products out",
 	      "numpy.cross(a, b), with a row for each vector in a and b"),
 	  SLOW_ON_FEW, 0.9 },
-	{ "norm", "/linalg.py", &of_vector, SLOW_ON_VECTOR, 0.8 },
-	{ "norm", "/_linalg.py", &of_vector, SLOW_ON_VECTOR, 0.8 },
+	{ "norm", "/linalg.py", &of_vector, SLOW_ON_VECTOR, 0.6 },
+	{ "norm", "/_linalg.py", &of_vector, SLOW_ON_VECTOR, 0.6 },
 	{ "convolve", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
 	{ "correlate", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
 	{ "choices", "/random.py",
@@ -341,24 +401,104 @@ static const struct slow_call slow_calls[] = {
 	  WAY("is made anew for one line", "give it the whole file, or all lines",
 	      "for row in csv.reader(file):"),
 	  SLOW_ON_ONE, 0.8 },
-	{ "unpack_from", NULL,
-	  WAY("reads one record a call",
-	      "struct.iter_unpack() goes over all of them, numpy.frombuffer() and "
-	      "array.frombytes() take them at once",
-	      "for x, y in struct.iter_unpack(\"<ff\", data):"),
-	  SLOW_IN_PIECES, 0.75 },
+	{ "unpack_from", NULL, &in_pieces, SLOW_IN_PIECES, 0.75 },
+	{ "unpack", NULL, &in_pieces, SLOW_IN_PIECES, 0.6 },
+	{ "from_bytes", NULL,
+	  WAY("reads one number a call",
+	      "array.array() and numpy.frombuffer() read all of them at once",
+	      "values = array.array(\"h\", data)"),
+	  SLOW_IN_PIECES, 0.9 },
+	{ "item", NULL,
+	  WAY("makes a Python number of one element",
+	      "tolist() makes all of them at once, and operations on the whole need none",
+	      "values = tensor.tolist(), without a loop"),
+	  SLOW_ELEMENT, 0.9 },
+	PAIR("euclidean"),
+	PAIR("sqeuclidean"),
+	PAIR("cityblock"),
+	PAIR("chebyshev"),
+	PAIR("cosine"),
+	PAIR("correlation"),
+	PAIR("hamming"),
+	PAIR("jaccard"),
+	{ "pearsonr", "/stats/_stats_py.py",
+	  WAY("is called for one pair of rows", "numpy.corrcoef() takes all pairs at once",
+	      "r = numpy.corrcoef(rows)"),
+	  SLOW_ALWAYS, 0.95 },
+	ROW("savgol_filter", "/signal/_savitzky_golay.py"),
+	ROW("sosfiltfilt", "/signal/_signaltools.py"),
+	ROW("filtfilt", "/signal/_signaltools.py"),
+	ROW("detrend", "/signal/_signaltools.py"),
+	ROW("hilbert", "/signal/_signaltools.py"),
+	ROW("welch", "/signal/_spectral_py.py"),
+	ROW("softmax", "/special/_logsumexp.py"),
+	ROW("logsumexp", "/special/_logsumexp.py"),
+	ROW("zscore", "/stats/_stats_py.py"),
+	{ "query", "/spatial/_kdtree.py", &of_point, SLOW_OF_OBJECT_ON_FEW, 0.95 },
+	{ "query_ball_point", "/spatial/_kdtree.py", &of_point, SLOW_OF_OBJECT_ON_FEW, 0.75 },
+	{ "__call__", "/interpolate/_rgi.py", &of_point, SLOW_OF_OBJECT_ON_FEW, 0.97 },
+	CURVE("/interpolate/_interpolate.py"),
+	CURVE("/interpolate/_fitpack2.py"),
+	CURVE("/interpolate/_bsplines.py"),
+	{ "splev", "/interpolate/_fitpack_py.py", &of_curve, SLOW_FOR_NUMBER, 0.97 },
+	{ "__getitem__", "/sparse/_index.py", &of_sparse, SLOW_OF_OBJECT_ON_FEW, 0.95 },
+	{ "__setitem__", "/sparse/_index.py", &of_sparse, SLOW_OF_OBJECT_ON_FEW, 0.95 },
+	{ "dump", "/json/__init__.py",
+	  WAY("writes piece by piece, which json does in Python",
+	      "write the text of json.dumps(), which is made in C",
+	      "file.write(json.dumps(order))"),
+	  SLOW_ALWAYS, 0.8 },
+	{ "literal_eval", "/ast.py",
+	  WAY("compiles the text as Python",
+	      "json.loads() reads numbers, texts, lists and dicts many times faster, where it can "
+	      "be JSON",
+	      "json.loads(text)"),
+	  SLOW_ALWAYS, 0.9 },
+	{ "parseString", "/xml/dom/minidom.py", &of_dom, SLOW_ALWAYS, 0.85 },
+	{ "parse", "/xml/dom/minidom.py", &of_dom, SLOW_ALWAYS, 0.85 },
+	{ "safe_load", "/yaml/__init__.py", &yaml_in_python, SLOW_ALWAYS, 0.85 },
+	{ "safe_dump", "/yaml/__init__.py", &yaml_in_python, SLOW_ALWAYS, 0.7 },
+	{ "getpixel", "/PIL/Image.py", &of_pixel, SLOW_ALWAYS, 0.85 },
+	{ "putpixel", "/PIL/Image.py", &of_pixel, SLOW_ALWAYS, 0.9 },
+	{ "check_schema", "/jsonschema/validators.py",
+	  WAY("checks the schema itself each time", "keep a validator of it",
+	      "valid = jsonschema.Draft202012Validator(schema), once; then valid.validate(x)"),
+	  SLOW_INSIDE, 0.95 },
+	{ "request", "/requests/api.py",
+	  WAY("opens a connection for each request", "keep a requests.Session()",
+	      "session = requests.Session(), once; then session.get(url)"),
+	  SLOW_INSIDE, 0.5 },
+	{ "get_group", "pandas/core/groupby/groupby.py",
+	  WAY("picks the rows of one group", "go through the groups once",
+	      "for key, rows in df.groupby(\"city\"):"),
+	  SLOW_ALWAYS, 0.8 },
+	{ "isna", "pandas/core/dtypes/missing.py",
+	  WAY("is made for columns and is called on single numbers",
+	      "x != x is true of NaN alone, or give it the whole column", "missing = x != x"),
+	  SLOW_ON_NUMBERS, 0.7 },
+	{ "intersect1d", "/arraysetops.py", ON_LIST("set(x) & set(y) will do", "set(x) & set(y)"),
+	  SLOW_ON_LIST, 0.9 },
+	{ "intersect1d", "/_arraysetops_impl.py",
+	  ON_LIST("set(x) & set(y) will do", "set(x) & set(y)"), SLOW_ON_LIST, 0.9 },
+	{ "setdiff1d", "/arraysetops.py", ON_LIST("set(x) - set(y) will do", "set(x) - set(y)"),
+	  SLOW_ON_LIST, 0.9 },
+	{ "setdiff1d", "/_arraysetops_impl.py",
+	  ON_LIST("set(x) - set(y) will do", "set(x) - set(y)"), SLOW_ON_LIST, 0.9 },
+	{ "_strptime_time", "/_strptime.py", &strptime, SLOW_ALWAYS, 0.9 },
 	{ UFUNC, NULL,
 	  WAY("is made for arrays and is called on single numbers",
 	      "the function of that name in math will do, many times faster, or give the whole "
 	      "array to one call",
 	      "math.sqrt(x) in place of numpy.sqrt(x)"),
-	  SLOW_UFUNC, 0.85 },
+	  SLOW_UFUNC, 0.75 },
 	{ "sort", NULL,
 	  WAY("sorts a list that grows from call to call",
 	      "sort it once, or use bisect.insort() or heapq",
 	      "bisect.insort(items, item) in place of append() and sort()"),
 	  SLOW_SORT, 1 },
 };
+
+_Static_assert(sizeof(slow_calls) / sizeof(slow_calls[0]) < UINT8_MAX, "numbers fit");
 
 static const char *last_name(const struct python_code *code)
 {

@@ -36,8 +36,12 @@ enum slow_when {
 	SLOW_FOR_NUMBER,           /* asks an array for one number, instead of for all of them */
 	SLOW_ON_FEW,               /* called with an array of a few numbers */
 	SLOW_ON_VECTOR,            /* the same, but for rows that a loop takes out one by one */
-	SLOW_WEIGHED,              /* draws by a list of weights, added up anew for each draw */
-	SLOW_END,                  /* sorts all; of which an end is taken */
+	SLOW_OF_OBJECT_ON_FEW,     /* a method, called with one number, or one point of a few */
+	SLOW_ON_ROW,               /* called for rows of an array, one by one */
+	SLOW_ELEMENT,  /* of an array or tensor of one element, where that was not taken out
+			  by a subscript */
+	SLOW_WEIGHED,  /* draws by a list of weights, added up anew for each draw */
+	SLOW_END,      /* sorts all; of which an end is taken */
 	SLOW_ON_LARGE, /* called with two arrays so long that their transforms take less */
 	SLOW_OF_STATE, /* always; what it gives is of the moment, whatever it is given */
 	SLOW_INSIDE,   /* always; there may be frames of its library around it */
