@@ -7,25 +7,10 @@
 #include <string.h>
 
 #define ELEMENTS_ROW_MAX 32
-/* An array that is worth its library's function; a list that is dear to move. */
-#define ARRAY_MIN    16
-#define MOVED_MIN    256
+/* A column that is worth a table of where its values are. */
 #define COMPARED_MIN 64
 /* So many numbers, and the work on them is what a call costs. */
 #define BULK_MIN 64
-/* A list is not worth the way into an array and back below so many items. */
-#define LIST_MAX 64
-/* Items that are worth more than to be sorted. */
-#define SORTED_MIN 8
-/* A vector, not an array of them. */
-#define FEW_NUMBERS 4
-/* Of a longer row the work outweighs the call. */
-#define ROW_NUMBERS_MAX 512
-/* From there on (docs/MEASURED.md, "Library functions with a faster counterpart"). */
-#define LARGE_MIN         256
-#define LARGE_PRODUCT_MIN 2.5e6
-/* To add up fewer takes no longer than the rest of a draw. */
-#define WEIGHTS_MIN 32
 /* Bytes, or characters, for which to find them in a dict takes less than to work on them. */
 #define MUCH_BYTES 256
 
@@ -37,7 +22,7 @@ bool argument_is_number(uint8_t kind)
 
 /* Of "float64[48,16]", how many numbers one index of so many dimensions takes out; 0: too many
  * indices. */
-static uint64_t numbers_taken(const char *shape, uint64_t indices)
+uint64_t argument_numbers_taken(const char *shape, uint64_t indices)
 {
 	const char *at = strchr(shape, '[');
 	uint64_t count = 1;
@@ -56,7 +41,7 @@ static uint64_t numbers_taken(const char *shape, uint64_t indices)
 }
 
 /* Libraries' arrays and tables that are no numpy.ndarray. */
-static bool is_of_library(const char *shape)
+bool argument_is_of_library(const char *shape)
 {
 	static const char *const names[] = {
 		"Tensor",     "DataFrame",   "Series", "_iLocIndexer", "_LocIndexer",
@@ -101,17 +86,16 @@ bool argument_takes_element(const struct argument_site *site)
 	    container->kind == CONTENT_BUFFER)
 		return argument_is_number(index->kind) && site->counted;
 	if (container->kind != CONTENT_ARRAY)
-		return is_of_library(container->shape);
+		return argument_is_of_library(container->shape);
 	/* Objects are asked one by one, whoever does it. */
 	if (text_starts_with(container->shape, "object"))
 		return false;
-	numbers = numbers_taken(container->shape, index->kind == CONTENT_TUPLE ? index->size : 1);
+	numbers = argument_numbers_taken(container->shape,
+					 index->kind == CONTENT_TUPLE ? index->size : 1);
 	return numbers > 0 && numbers <= ELEMENTS_ROW_MAX;
 }
 
 #define SMALL_INTEGER_MAX 64
-
-#define COPIES_COMPARED_MIN 4
 
 /* So many times an object was met again, and at most one in so many times it had changed. */
 #define STEADY_MIN        12
@@ -192,7 +176,7 @@ static bool is_indexed_at_once(const struct argument_operand *container)
 {
 	return container->kind != CONTENT_ARRAY && container->kind != CONTENT_TENSOR &&
 	       container->kind != CONTENT_OBJECT && container->kind != CONTENT_OTHER &&
-	       !is_of_library(container->shape);
+	       !argument_is_of_library(container->shape);
 }
 
 /* min(x, 0.3), math.sqrt(x): a function in C on single numbers, and small ones where they are
@@ -263,7 +247,7 @@ bool argument_works_in_bulk(const struct argument_site *site)
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (site->operands[i].kind == CONTENT_ARRAY &&
-		    numbers_taken(site->operands[i].shape, 0) >= BULK_MIN)
+		    argument_numbers_taken(site->operands[i].shape, 0) >= BULK_MIN)
 			return true;
 	return false;
 }
@@ -329,178 +313,6 @@ bool argument_calls_on_scalars(const struct argument_site *site)
 	return numbers > 0;
 }
 
-static const struct argument_operand *operand_of(const struct argument_site *site,
-						 enum operand_role role)
-{
-	for (size_t i = 0; i < site->operand_count; i++)
-		if (site->operands[i].role == role && !site->operands[i].callable)
-			return &site->operands[i];
-	return NULL;
-}
-
-/* A list's method: the list, if it has so many items. */
-static bool is_of_list(const struct argument_site *site, uint64_t items)
-{
-	const struct argument_operand *list = operand_of(site, OPERAND_SELF);
-
-	return list && (list->kind == CONTENT_LIST || list->kind == CONTENT_DEQUE) &&
-	       list->size >= items;
-}
-
-static bool is_short_list(const struct argument_operand *operand)
-{
-	return (operand->kind == CONTENT_LIST || operand->kind == CONTENT_TUPLE ||
-		operand->kind == CONTENT_DEQUE) &&
-	       operand->size > 0 && operand->size <= LIST_MAX;
-}
-
-bool argument_sorts_few(const struct argument_site *site)
-{
-	const struct argument_operand *sorted = operand_of(site, OPERAND_VALUE);
-
-	return sorted && sorted->size < SORTED_MIN &&
-	       (sorted->kind == CONTENT_LIST || sorted->kind == CONTENT_TUPLE ||
-		sorted->kind == CONTENT_SET || sorted->kind == CONTENT_DICT);
-}
-
-/* Of a call, or of the Python function that it calls. */
-static bool is_first_short_list(const struct argument_site *site)
-{
-	size_t first = 0;
-
-	while (first < site->operand_count && site->operands[first].callable)
-		first++;
-	return first < site->operand_count && is_short_list(&site->operands[first]);
-}
-
-static bool is_first_text(const struct argument_site *site)
-{
-	size_t first = argument_first_given(site);
-
-	return first < site->operand_count && (site->operands[first].kind == CONTENT_STR ||
-					       site->operands[first].kind == CONTENT_BYTES);
-}
-
-/* searchsorted(array, 3), isin(3, array): the first two that are given. */
-static bool asks_for_number(const struct argument_site *site)
-{
-	size_t first = argument_first_given(site);
-
-	return first + 1 < site->operand_count &&
-	       argument_is_number(site->operands[first].kind) !=
-		       argument_is_number(site->operands[first + 1].kind);
-}
-
-/* cross(a, b) of two vectors. */
-static bool is_first_of_few(const struct argument_site *site)
-{
-	size_t first = argument_first_given(site);
-	uint64_t numbers;
-
-	if (first >= site->operand_count)
-		return false;
-	if (site->operands[first].kind != CONTENT_ARRAY)
-		return is_short_list(&site->operands[first]) &&
-		       site->operands[first].size <= FEW_NUMBERS;
-	numbers = numbers_taken(site->operands[first].shape, 0);
-	return numbers > 0 && numbers <= FEW_NUMBERS;
-}
-
-/* One number, or one point. */
-static bool is_of_few(const struct argument_operand *operand)
-{
-	uint64_t numbers;
-
-	if (argument_is_number(operand->kind))
-		return true;
-	if (operand->kind != CONTENT_ARRAY)
-		return is_short_list(operand) && operand->size <= FEW_NUMBERS;
-	numbers = numbers_taken(operand->shape, 0);
-	return numbers > 0 && numbers <= FEW_NUMBERS;
-}
-
-/* tree.query(point), matrix[i, j] */
-static bool is_asked_for_few(const struct argument_site *site)
-{
-	size_t given = argument_first_given(site) + 1;
-
-	return given < site->operand_count && is_of_few(&site->operands[given]);
-}
-
-/* A short array of one dimension, and none that is larger. */
-static bool is_of_row(const struct argument_site *site)
-{
-	bool row = false;
-
-	for (size_t i = 0; i < site->operand_count; i++) {
-		const struct argument_operand *operand = &site->operands[i];
-
-		if (operand->callable || operand->kind != CONTENT_ARRAY)
-			continue;
-		if (strchr(operand->shape, ',') ||
-		    numbers_taken(operand->shape, 0) > ROW_NUMBERS_MAX)
-			return false;
-		row = true;
-	}
-	return row;
-}
-
-static bool is_of_element(const struct argument_site *site)
-{
-	const struct argument_operand *self = operand_of(site, OPERAND_SELF);
-
-	return self && (self->kind == CONTENT_TENSOR || self->kind == CONTENT_ARRAY) &&
-	       self->size <= sizeof(uint64_t);
-}
-
-/* convolve(a, v) */
-static bool is_of_large(const struct argument_site *site)
-{
-	size_t first = argument_first_given(site);
-	uint64_t a, b;
-
-	if (first + 1 >= site->operand_count || site->operands[first].kind != CONTENT_ARRAY ||
-	    site->operands[first + 1].kind != CONTENT_ARRAY)
-		return false;
-	a = numbers_taken(site->operands[first].shape, 0);
-	b = numbers_taken(site->operands[first + 1].shape, 0);
-	return a >= LARGE_MIN && b >= LARGE_MIN && (double)a * (double)b >= LARGE_PRODUCT_MIN;
-}
-
-/* choices(self, population, weights, ..., k) */
-static bool is_weighed(const struct argument_site *site)
-{
-	const struct argument_operand *weights = &site->operands[2], *k = &site->operands[4];
-
-	return site->of_callee && site->operand_count > 4 &&
-	       (weights->kind == CONTENT_LIST || weights->kind == CONTENT_TUPLE ||
-		weights->kind == CONTENT_ARRAY) &&
-	       weights->size >= WEIGHTS_MIN && k->kind == CONTENT_INT && k->size <= 1;
-}
-
-bool argument_joins_lists(const struct argument_site *site)
-{
-	const struct argument_operand *lists = operand_of(site, OPERAND_VALUE), *start;
-
-	if (!lists || !slow_call_is_builtin(site->slow) ||
-	    strcmp(slow_call_get(site->slow)->function, "sum"))
-		return false;
-	start = &lists[1];
-	return start < site->operands + site->operand_count &&
-	       (start->kind == CONTENT_LIST || start->kind == CONTENT_TUPLE);
-}
-
-/* Python's sum(x) of a library's array. */
-static bool goes_over_array(const struct argument_site *site)
-{
-	const struct argument_operand *array = operand_of(site, OPERAND_VALUE);
-
-	if (!array)
-		return false;
-	return array->kind == CONTENT_ARRAY ? numbers_taken(array->shape, 0) >= ARRAY_MIN
-					    : is_of_library(array->shape);
-}
-
 bool argument_compares_array(const struct argument_site *site)
 {
 	for (size_t i = 0; i < site->operand_count; i++) {
@@ -509,82 +321,8 @@ bool argument_compares_array(const struct argument_site *site)
 		/* The length of a column of strings is not told. */
 		if (!strcmp(operand->shape, "Series"))
 			return true;
-		if (operand->kind == CONTENT_ARRAY || is_of_library(operand->shape))
-			return numbers_taken(operand->shape, 0) >= COMPARED_MIN;
-	}
-	return false;
-}
-
-/*
- * deepcopy() of lists and dicts can be written out; of objects that keep others it is how one says
- * that they are about to change, unless the same one is copied again. asdict() has fields, and no
- * more.
- */
-static bool is_copied_in_vain(const struct argument_site *site)
-{
-	size_t first = argument_first_given(site);
-
-	if (strcmp(slow_call_get(site->slow)->function, "deepcopy") != 0 ||
-	    first == site->operand_count || site->operands[first].kind != CONTENT_OBJECT)
-		return true;
-	return site->compared >= COPIES_COMPARED_MIN && 2 * site->repeated >= site->compared;
-}
-
-bool argument_meets(const struct argument_site *site, enum slow_when when)
-{
-	const struct argument_operand *first = operand_of(site, OPERAND_VALUE);
-
-	switch (when) {
-	case SLOW_ALWAYS:
-	case SLOW_ROWS:
-	case SLOW_GROUPS:
-	case SLOW_ITEMS:
-	case SLOW_OF_STATE:
-	case SLOW_INSIDE:
-		return true;
-	case SLOW_COPY:
-		return is_copied_in_vain(site);
-	case SLOW_ROW:
-		return site->makes_row;
-	case SLOW_ON_TEXT:
-		return is_first_text(site);
-	case SLOW_ON_NUMBERS:
-	case SLOW_OF_OBJECT_ON_NUMBERS:
-		return 2 * site->on_numbers > site->read;
-	case SLOW_ON_ARRAY:
-		return goes_over_array(site);
-	case SLOW_AT_FRONT:
-		return first && first->zero && is_of_list(site, MOVED_MIN);
-	case SLOW_SEARCH:
-		return is_of_list(site, ARGUMENT_SEARCHED_MIN);
-	case SLOW_ON_LIST:
-		return is_first_short_list(site);
-	case SLOW_ON_ONE:
-		return first && first->kind == CONTENT_LIST && first->size <= 1;
-	case SLOW_FOR_NUMBER:
-		return asks_for_number(site);
-	case SLOW_ON_FEW:
-	case SLOW_ON_VECTOR:
-		return is_first_of_few(site);
-	case SLOW_ON_LARGE:
-		return is_of_large(site);
-	case SLOW_OF_OBJECT_ON_FEW:
-		return is_asked_for_few(site);
-	case SLOW_ON_ROW:
-		return is_of_row(site);
-	case SLOW_ELEMENT:
-		return is_of_element(site);
-	case SLOW_WEIGHED:
-		return is_weighed(site);
-	case SLOW_END:
-	case SLOW_ENLARGES:
-	case SLOW_IN_TURN:
-	case SLOW_PREPARES:
-	case SLOW_IN_PIECES:
-	case SLOW_UFUNC:
-	case SLOW_SORT:
-	case SLOW_ROWS_AROUND:
-		break;
+		if (operand->kind == CONTENT_ARRAY || argument_is_of_library(operand->shape))
+			return argument_numbers_taken(operand->shape, 0) >= COMPARED_MIN;
 	}
 	return false;
 }

@@ -16,6 +16,12 @@
 /* A single number: Python's own kinds, or a library's. */
 bool argument_is_number(uint8_t kind);
 
+/* Of "float64[48,16]", how many numbers one index of so many dimensions takes out; 0: too many
+ * indices. */
+uint64_t argument_numbers_taken(const char *shape, uint64_t indices);
+/* By its type's name: a frame, a tensor. */
+bool argument_is_of_library(const char *shape);
+
 /* x[i], where a call costs more than the work on what it takes out. */
 bool argument_takes_element(const struct argument_site *site);
 
@@ -59,17 +65,7 @@ bool argument_computes(const struct argument_site *site);
 /* It works on an array of many numbers, not on one of its elements. */
 bool argument_works_in_bulk(const struct argument_site *site);
 
-/* What it sorts has so few items that it hardly matters how. */
-bool argument_sorts_few(const struct argument_site *site);
-
 /* x == value of a whole array or column, of a size that matters. */
 bool argument_compares_array(const struct argument_site *site);
-
-/* sum(lists, []) */
-bool argument_joins_lists(const struct argument_site *site);
-
-/* Are the operands such that a slow call is a waste? Of SLOW_IN_TURN, SLOW_SORT, SLOW_END and
- * SLOW_ENLARGES they do not tell. */
-bool argument_meets(const struct argument_site *site, enum slow_when when);
 
 #endif

@@ -2,9 +2,10 @@
 #include "daemon/detect/argument_gather.h"
 
 #include "common/hash.h"
-#include "daemon/bytecode/search_loop.h"
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_part.h"
+#include "daemon/detect/argument_search.h"
 #include "daemon/detect/argument_sequence.h"
 #include "daemon/detect/interval.h"
 
@@ -262,15 +263,6 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 				    : argument_part_of_elements(site, facts->loop_trips);
 }
 
-/* xs == key in a function that is called with one key after the other. */
-static bool searches_array(const struct argument_facts *facts, const struct argument_site *site)
-{
-	return !facts->call.in_loop && site->kind == OPERATION_COMPARE &&
-	       argument_compares_array(site) && site->compared >= AGAIN_MIN &&
-	       interval_wilson(site->first_kept, site->compared).low > SAME_LOW &&
-	       2 * site->repeated < site->compared;
-}
-
 static void judge_slow(struct argument_facts *facts, const struct argument_site *site)
 {
 	enum slow_when when;
@@ -407,7 +399,6 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 			  (double)facts->opaque < OPAQUE_MAX * (double)summary->judged;
 
 	facts->bulk = argument_works_in_bulk(site);
-	facts->searched |= searches_array(facts, site);
 	judge_elements(facts, site);
 	argument_sequence_judge(facts, site);
 	judge_slow(facts, site);
@@ -530,27 +521,6 @@ static int find_codes(struct argument_facts *facts, const struct argument_log *l
 	return error;
 }
 
-/* for x in xs: if x.key == key; or in a loop: xs == key. */
-static void find_search(struct argument_facts *facts, const struct argument_site *site,
-			const struct bytecode *bytecode)
-{
-	struct loop around;
-	unsigned kept;
-	int begin;
-
-	facts->search_compare = -1;
-	if (!facts->call.in_loop)
-		return;
-	if (site->kind == OPERATION_COMPARE && argument_compares_array(site) &&
-	    search_loop_compares(bytecode, site->offset, &facts->call.loop, &kept))
-		facts->searched = true;
-	if (!search_loop_find(bytecode, &facts->call.loop, &facts->search_compare))
-		return;
-	begin = search_loop_begin(bytecode, &facts->call.loop);
-	facts->search_same = begin >= 0 && loop_find(bytecode, begin, &around) &&
-			     search_loop_keeps(bytecode, begin, &around);
-}
-
 static int find_bytecode_facts(struct argument_facts *facts, const struct argument_site *site,
 			       struct call_site_table *sites)
 {
@@ -564,7 +534,7 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 	facts->veto = argument_veto_find(bytecode, &facts->call);
 	facts->extent = argument_extent_find(bytecode, site->offset);
 	facts->origin = argument_extent_origin(bytecode, site->offset);
-	find_search(facts, site, bytecode);
+	argument_search_judge(facts, site, bytecode);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_sampler.h"
+#include "daemon/detect/argument_sampler_internal.h"
 
-#include "attach/lookahead.h"
 #include "common/hash.h"
 #include "daemon/detect/argument_compared.h"
 #include "daemon/detect/argument_element.h"
@@ -18,32 +18,6 @@
 
 /* Frames looked at for those of the program's own. */
 #define FRAMES_LOOKED_AT 64
-
-struct argument_sampler {
-	struct target *target;
-	struct operand_reader *operands;
-	struct fingerprints *fingerprints;
-	struct argument_log log;
-	struct known_codes codes;
-	struct builtin_calls builtins;
-	struct used_attributes *used;
-	struct outside_states *outside;
-	/* Of this stop. */
-	struct argument_sample sample;
-	bool taken;
-	size_t own[ARGUMENT_FRAMES_MAX]; /* numbers of the frames in the stack */
-	size_t own_count;
-	bool cut;                          /* there were more */
-	size_t wanted[OPERAND_FRAMES_MAX]; /* those and who they called */
-	size_t wanted_count;
-	struct operand_sample operand_samples[OPERAND_FRAMES_MAX];
-	struct operand_sample later_samples[OPERAND_FRAMES_MAX]; /* of the same frames */
-	remote_addr objects[FINGERPRINT_OBJECTS_MAX];
-	struct used_parameter uses[FINGERPRINT_OBJECTS_MAX]; /* what counts of them */
-	/* Of all values that are objects, in order, their places among those. */
-	uint8_t places[FINGERPRINT_OBJECTS_MAX];
-	size_t value_count;
-};
 
 struct argument_sampler *argument_sampler_create(struct target *target)
 {
@@ -156,17 +130,6 @@ static const struct operand_sample *sample_of(const struct argument_sampler *sam
 	return NULL;
 }
 
-/*
- * The values that an own frame's instruction works on: its operands, or where
- * these are the arguments of a Python function that now runs, that one's.
- */
-struct values {
-	const struct operand_value *items;
-	size_t count;
-	const struct python_code *callee; /* whose parameters they are; NULL: operands */
-	bool awaited; /* that function is a coroutine, which another instruction called */
-};
-
 static struct values values_of(const struct argument_sampler *sampler,
 			       const struct python_stack *stack, size_t frame)
 {
@@ -200,8 +163,8 @@ static size_t place_of(struct argument_sampler *sampler, remote_addr object,
 	return (*count)++;
 }
 
-static void read_contents(struct argument_sampler *sampler, const struct values *values,
-			  size_t frames, bool call_begins)
+void argument_sampler_read_contents(struct argument_sampler *sampler, const struct values *values,
+				    size_t frames, bool call_begins)
 {
 	struct memory_range *ranges;
 	size_t count = 0;
@@ -249,10 +212,9 @@ static void note_called(struct argument_sampler *sampler, struct argument_site *
 		site->slow = slow_call_find_ufunc();
 }
 
-/* object: of those read, the next one. */
-static void note_value(struct argument_sampler *sampler, struct argument_frame *frame,
-		       struct argument_site *site, const struct values *values, size_t index,
-		       size_t *object)
+void argument_sampler_note_value(struct argument_sampler *sampler, struct argument_frame *frame,
+				 struct argument_site *site, const struct values *values,
+				 size_t index, size_t *object)
 {
 	const struct operand_value *value = &values->items[index];
 	struct fingerprint print;
@@ -343,7 +305,8 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 		site->counted |= is_counted(own);
 	}
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
-		note_value(sampler, frame, site ? site : &unknown, &values, k, object);
+		argument_sampler_note_value(sampler, frame, site ? site : &unknown, &values, k,
+					    object);
 	if (site && values.count)
 		site->foreign |= argument_is_foreign(site);
 	if (site && values.count && (argument_is_foreign(site) || argument_calls_cache(site)))
@@ -385,7 +348,7 @@ static bool read_values(struct argument_sampler *sampler, const struct python_st
 		values[i] = is_due(sampler, &stack->frames[sampler->own[i]])
 				    ? values_of(sampler, stack, sampler->own[i])
 				    : (struct values){ 0 };
-	read_contents(sampler, values, sampler->own_count, false);
+	argument_sampler_read_contents(sampler, values, sampler->own_count, false);
 	return true;
 }
 
@@ -485,126 +448,6 @@ struct argument_choice argument_sampler_choose(struct argument_sampler *sampler,
 	return sampler->taken ? argument_choose(&sampler->log, &sampler->sample, sampler->own,
 						capture->python.frames)
 			      : (struct argument_choice){ 0 };
-}
-
-/*
- * The interpreter reads an instruction ahead: it may have pushed nothing yet of
- * what the one before leaves on the evaluation stack.
- */
-static bool stores_to_come(const struct argument_sampler *sampler, const struct capture *capture,
-			   struct operand_store ret_stores[LOOKAHEAD_STORES_MAX], size_t *ret_count)
-{
-	struct lookahead_store stores[LOOKAHEAD_STORES_MAX];
-
-	if (lookahead_stores(&capture->registers, &sampler->target->code, &capture->stack,
-			     &sampler->target->reader, stores, ret_count))
-		return false;
-	for (size_t i = 0; i < *ret_count; i++)
-		ret_stores[i] = (struct operand_store){ stores[i].address, stores[i].size,
-							stores[i].value, stores[i].known };
-	return true;
-}
-
-/* As note_frame() does, of the innermost frame's. False: some cannot be compared. */
-static bool compare_values(struct argument_sampler *sampler, const struct capture *capture,
-			   uint8_t kind, struct values values,
-			   struct argument_contents *ret_contents)
-{
-	struct argument_frame noted = { .contents = capture->python.frames[0].code->id };
-	struct argument_site site = { .kind = kind,
-				      .operand_count = values.count < ARGUMENT_OPERANDS_MAX
-							       ? values.count
-							       : ARGUMENT_OPERANDS_MAX };
-	size_t object = 0, first;
-
-	read_contents(sampler, &values, 1, true);
-	for (size_t k = 0; k < site.operand_count; k++)
-		note_value(sampler, &noted, &site, &values, k, &object);
-	first = argument_first_given(&site);
-	*ret_contents = (struct argument_contents){
-		noted.contents, noted.objects,
-		noted.largest,  noted.sketch,
-		noted.part,     first < site.operand_count ? noted.operands[first] : 0,
-	};
-	return !argument_is_foreign(&site) && !argument_calls_cache(&site) &&
-	       noted.flags & ARGUMENT_DATA && !(noted.flags & ARGUMENT_OPAQUE);
-}
-
-bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,
-				int offset, struct argument_contents *ret_contents)
-{
-	const struct python_frame *frame = &capture->python.frames[0];
-	struct operand_store stores[LOOKAHEAD_STORES_MAX];
-	struct operand_sample *sample = &sampler->operand_samples[0];
-	size_t store_count;
-
-	if (!stores_to_come(sampler, capture, stores, &store_count) ||
-	    operand_reader_read_next(sampler->operands, frame, offset, stores, store_count,
-				     sample) ||
-	    sample->error)
-		return false;
-	return compare_values(
-		sampler, capture, sample->kind,
-		(struct values){ .items = sample->operands, .count = sample->operand_count },
-		ret_contents);
-}
-
-bool argument_sampler_is_called_from(const struct argument_sampler *sampler,
-				     const struct capture *capture, uint32_t id)
-{
-	const struct argument_site *site = &sampler->log.sites[id];
-	const struct python_frame *caller = &capture->python.frames[1];
-
-	/* Who awaits has called elsewhere. */
-	if (site->offset == ARGUMENT_ENTRY || site->awaits)
-		return true;
-	return capture->python.count > 1 && caller->code == site->code &&
-	       caller->instruction_offset == site->offset;
-}
-
-bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct capture *capture,
-				 struct argument_contents *ret_contents)
-{
-	struct operand_sample *sample = &sampler->operand_samples[0];
-	const size_t innermost = 0;
-
-	if (operand_reader_read(sampler->operands, &capture->python, &innermost, 1, sample) ||
-	    !sample->argument_count)
-		return false;
-	return compare_values(sampler, capture, OPERATION_CALL,
-			      (struct values){ .items = sample->arguments,
-					       .count = sample->argument_count,
-					       .callee = capture->python.frames[innermost].code },
-			      ret_contents);
-}
-
-void argument_sampler_compared(struct argument_sampler *sampler, uint32_t id,
-			       struct argument_contents contents, struct argument_contents before)
-{
-	argument_site_compared(&sampler->log.sites[id], contents, before);
-}
-
-void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
-			  const struct argument_contents *contents, unsigned count)
-{
-	struct argument_site *row = &sampler->log.sites[site];
-	uint32_t alike = 0;
-
-	for (unsigned i = 0; i < count; i++) {
-		for (unsigned k = 0; k < i; k++) {
-			bool same = contents[i].number == contents[k].number;
-			bool held = contents[i].objects == contents[k].objects;
-
-			alike += same;
-			row->row_held += same && held;
-			row->row_changed += held && !same;
-		}
-		if (i)
-			argument_sampler_compared(sampler, site, contents[i], contents[i - 1]);
-	}
-	row->row_pairs += count * (count - 1) / 2;
-	row->row_alike += alike;
-	row->row_recurring += alike > 0;
 }
 
 struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler)

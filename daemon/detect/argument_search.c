@@ -4,8 +4,45 @@
 #include "common/text.h"
 #include "daemon/bytecode/search_loop.h"
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/interval.h"
 
 #include <errno.h>
+
+/* Calls compared with the ones before, and of how many, surely, what is gone through is the same.
+ */
+#define COMPARED_MIN 4
+#define KEPT_LOW     0.5
+
+/* xs == key in a function that is called with one key after the other. */
+static bool searches_array(const struct argument_facts *facts, const struct argument_site *site)
+{
+	return !facts->call.in_loop && site->kind == OPERATION_COMPARE &&
+	       argument_compares_array(site) && site->compared >= COMPARED_MIN &&
+	       interval_wilson(site->first_kept, site->compared).low > KEPT_LOW &&
+	       2 * site->repeated < site->compared;
+}
+
+/* for x in xs: if x.key == key; or in a loop: xs == key. */
+void argument_search_judge(struct argument_facts *facts, const struct argument_site *site,
+			   const struct bytecode *bytecode)
+{
+	struct loop around;
+	unsigned kept;
+	int begin;
+
+	facts->search_compare = -1;
+	facts->searched |= searches_array(facts, site);
+	if (!facts->call.in_loop)
+		return;
+	if (site->kind == OPERATION_COMPARE && argument_compares_array(site) &&
+	    search_loop_compares(bytecode, site->offset, &facts->call.loop, &kept))
+		facts->searched = true;
+	if (!search_loop_find(bytecode, &facts->call.loop, &facts->search_compare))
+		return;
+	begin = search_loop_begin(bytecode, &facts->call.loop);
+	facts->search_same = begin >= 0 && loop_find(bytecode, begin, &around) &&
+			     search_loop_keeps(bytecode, begin, &around);
+}
 
 static uint32_t site_at(const struct argument_log *log, const struct python_code *code, int offset)
 {

@@ -8,6 +8,11 @@
 
 #include "daemon/detect/argument_facts.h"
 
+/* Sets what bytecode and comparisons say of a site whose call is known: searched, search_compare,
+ * search_same. */
+void argument_search_judge(struct argument_facts *facts, const struct argument_site *site,
+			   const struct bytecode *bytecode);
+
 /* Sets the sites' search_site, where samples in them are part of a search. Facts are gathered. */
 void argument_search_find(struct argument_facts *facts, const struct argument_log *log);
 

@@ -14,6 +14,9 @@
 #define ON_LIST(other, ...)                                                                        \
 	WAY("makes an array of a short list first, which costs more than the work",                \
 	    other ", or keep the numbers in an array", __VA_ARGS__)
+#define ON_LONG_LIST(other, ...)                                                                   \
+	WAY("makes an array of a list first, which costs more than the work",                      \
+	    other ", or keep the numbers in an array", __VA_ARGS__)
 #define SQUARES(root, count)                                                                       \
 	"mean = sum(x) / len(x); " root "sum((v - mean) ** 2 for v in x) / " count
 #define FACTORISES(...) WAY("factorises the same matrix each time", __VA_ARGS__)
@@ -271,14 +274,15 @@ static const struct slow_call slow_calls[] = {
 	{ "index", NULL, &from_beginning, SLOW_SEARCH, 1 },
 	{ "count", NULL, &from_beginning, SLOW_SEARCH, 1 },
 	{ "remove", NULL, &from_beginning, SLOW_SEARCH, 1 },
-	{ "mean", "/fromnumeric.py", ON_LIST("sum(x) / len(x) will do", "sum(x) / len(x)"),
-	  SLOW_ON_LIST, 0.9 },
+	{ "mean", "/fromnumeric.py", ON_LONG_LIST("sum(x) / len(x) will do", "sum(x) / len(x)"),
+	  SLOW_ON_ANY_LIST, 0.85 },
 	{ "std", "/fromnumeric.py",
 	  ON_LIST("math.sqrt() of a sum of squares will do", SQUARES("math.sqrt(", "len(x))")),
 	  SLOW_ON_LIST, 0.8 },
 	{ "var", "/fromnumeric.py", ON_LIST("a sum of squares will do", SQUARES("(", "len(x))")),
 	  SLOW_ON_LIST, 0.8 },
-	{ "sum", "/fromnumeric.py", ON_LIST("sum() will do", "sum(x)"), SLOW_ON_LIST, 0.9 },
+	{ "sum", "/fromnumeric.py", ON_LONG_LIST("sum() will do", "sum(x)"), SLOW_ON_ANY_LIST,
+	  0.85 },
 	{ "prod", "/fromnumeric.py", ON_LIST("math.prod() will do", "math.prod(x)"), SLOW_ON_LIST,
 	  0.9 },
 	{ "max", "/fromnumeric.py", ON_LIST("max() will do", "max(x)"), SLOW_ON_LIST, 0.9 },

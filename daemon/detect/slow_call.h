@@ -24,6 +24,7 @@ enum slow_when {
 	SLOW_COPY,        /* copies what it is given: for who gets the copy to change it */
 	SLOW_ROWS_AROUND, /* calls for each row what may be one of these */
 	SLOW_ON_LIST,     /* called with a short list instead of an array */
+	SLOW_ON_ANY_LIST, /* the same, however long it is */
 	SLOW_ON_ONE,      /* called with a list of one item, instead of all that there are */
 	SLOW_IN_PIECES,   /* in a loop over positions: one call could go over all of them */
 	/* Calls a Python function for each group; one that hardly does anything itself has a

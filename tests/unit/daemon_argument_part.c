@@ -3,6 +3,7 @@
 #include "argument_samples.h"
 
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_part.h"
 #include "daemon/detect/slow_call.h"
 

@@ -2,6 +2,7 @@
 /* Library functions that others do faster, by what they are given. */
 #include "argument_samples.h"
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_meets.h"
 
 static uint8_t slow_number(const char *function, const char *file)
 {
@@ -25,6 +26,9 @@ static struct argument_operand given(enum content_kind kind, uint64_t size, cons
 #define ARRAY    given(CONTENT_ARRAY, 8000, "float64[1000]")
 #define LONG     given(CONTENT_ARRAY, 80000, "float64[10000]")
 #define VECTOR   given(CONTENT_ARRAY, 24, "float64[3]")
+#define SHORT    given(CONTENT_ARRAY, 800, "float64[100]")
+#define ROWS     given(CONTENT_ARRAY, 2400, "float64[100,3]")
+#define POINT    given(CONTENT_ARRAY, 8, "float64[]")
 #define NONE     given(CONTENT_NONE, 0, "NoneType")
 #define OBJECT   given(CONTENT_OBJECT, 0, "norm_gen")
 #define LIST(n)  given(CONTENT_LIST, n, "list")
@@ -38,9 +42,10 @@ struct slow_case {
 	struct argument_operand operands[6];
 };
 
-#define STATS  "/scipy/stats/_distn_infrastructure.py"
-#define NUMPY  "/numpy/core/fromnumeric.py"
-#define RANDOM "/usr/lib/python3.11/random.py"
+#define STATS   "/scipy/stats/_distn_infrastructure.py"
+#define NUMPY   "/numpy/core/fromnumeric.py"
+#define KD_TREE "/scipy/spatial/_kdtree.py"
+#define RANDOM  "/usr/lib/python3.11/random.py"
 
 static void test_what_is_given(void **state)
 {
@@ -66,6 +71,29 @@ static void test_what_is_given(void **state)
 		{ "choices", RANDOM, false, { OBJECT, LIST(9), LIST(9), NONE, COUNT(1) } },
 		{ "unique", "/numpy/lib/arraysetops.py", true, { LIST(9) } },
 		{ "unique", "/numpy/lib/arraysetops.py", false, { ARRAY } },
+		{ "pdf", STATS, true, { OBJECT, POINT, TUPLE(0), NOTHING } },
+		{ "norm", "/numpy/linalg/_linalg.py", true, { VECTOR } },
+		{ "norm", "/numpy/linalg/_linalg.py", false, { ARRAY } },
+		{ "KDTree.query", KD_TREE, true, { OBJECT, VECTOR, COUNT(1) } },
+		{ "KDTree.query", KD_TREE, true, { OBJECT, TUPLE(2), COUNT(1) } },
+		{ "KDTree.query", KD_TREE, false, { OBJECT, ROWS, COUNT(1) } },
+		{ "IndexMixin.__getitem__", "/scipy/sparse/_index.py", true, { OBJECT, COUNT(7) } },
+		{ "IndexMixin.__getitem__", "/scipy/sparse/_index.py", true, { OBJECT, TUPLE(2) } },
+		{ "IndexMixin.__getitem__", "/scipy/sparse/_index.py", false, { OBJECT, ARRAY } },
+		{ "PPoly.__call__",
+		  "/scipy/interpolate/_interpolate.py",
+		  true,
+		  { OBJECT, NUMBER } },
+		{ "PPoly.__call__",
+		  "/scipy/interpolate/_interpolate.py",
+		  false,
+		  { OBJECT, ARRAY } },
+		{ "savgol_filter", "/scipy/signal/_savitzky_golay.py", true, { SHORT, COUNT(13) } },
+		{ "savgol_filter", "/scipy/signal/_savitzky_golay.py", false, { ROWS, COUNT(13) } },
+		{ "savgol_filter", "/scipy/signal/_savitzky_golay.py", false, { LONG, COUNT(13) } },
+		{ "filtfilt", "/scipy/signal/_signaltools.py", true, { VECTOR, VECTOR, SHORT } },
+		{ "filtfilt", "/scipy/signal/_signaltools.py", false, { VECTOR, VECTOR, LONG } },
+		{ "dump", "/usr/lib/python3.11/json/__init__.py", true, { OBJECT, OBJECT } },
 	};
 
 	(void)state;
@@ -83,6 +111,27 @@ static void test_what_is_given(void **state)
 		if (argument_meets(&site, slow_call_get(site.slow)->when) != cases[i].met)
 			fail_msg("case %zu, %s()", i, cases[i].function);
 	}
+}
+
+/* for value in row: value.item(); queue.remove(x) */
+static void test_methods_in_c(void **state)
+{
+	const uint8_t item = slow_call_find_builtin("item", false);
+	const uint8_t removes = slow_call_find_builtin("remove", false);
+	struct argument_site site = { .kind = OPERATION_CALL, .slow = item, .operand_count = 1 };
+
+	(void)state;
+	site.operands[0] = given(CONTENT_TENSOR, 4, "Tensor float32[]");
+	site.operands[0].role = OPERAND_SELF;
+	assert_true(argument_meets(&site, SLOW_ELEMENT));
+	site.operands[0].size = 4000;
+	assert_false(argument_meets(&site, SLOW_ELEMENT));
+	site.slow = removes;
+	site.operands[0] = given(CONTENT_DEQUE, 4000, "deque(4000)");
+	site.operands[0].role = OPERAND_SELF;
+	assert_true(argument_meets(&site, slow_call_get(removes)->when));
+	site.operands[0].size = 2;
+	assert_false(argument_meets(&site, slow_call_get(removes)->when));
 }
 
 /* sum(lists, []), of which each addition copies what is there. */
@@ -181,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_given),
+		cmocka_unit_test(test_methods_in_c),
 		cmocka_unit_test_setup_teardown(test_lists_joined, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_whatever_is_given, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_copied_to_grow, set_up, tear_down),

@@ -2,6 +2,7 @@
 #include "daemon/report/model/argument_words.h"
 
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_note.h"
 #include "daemon/detect/slow_call.h"
 
