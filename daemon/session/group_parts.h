@@ -17,6 +17,7 @@ struct group {
 	struct profile_merge *shown;  /* behind the last group_profile() */
 	bool turns_wait;              /* group_set_room() */
 	size_t room;                  /* group_set_room(); 0: no other limit */
+	unsigned first_turns;         /* of processes that had none before, so far */
 	size_t sessions;              /* ever started */
 	uint64_t merged_samples;
 	struct losses losses;

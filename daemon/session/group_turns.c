@@ -2,9 +2,11 @@
 /*
  * Turns, where more processes are to be sampled than may be at a time (group_options.turn_ns): who
  * has been sampled for so long gives way as soon as another one waits, and of those that wait the
- * one goes first that has waited longest; who was never sampled, before all others. So of N
- * processes each gets the same part of the time, and none is left out. While there is one that was
- * never sampled, turns are shorter, so that all are seen once before long. Where the next turn has
+ * one goes first that has waited longest; who was never sampled, before all others: the oldest and
+ * the newest of these in turn, so that one that has just begun is seen soon, and many that begin
+ * hold up none for ever. So of N processes each gets the same part of the time, and none is left
+ * out. While there is one that was never sampled, turns are shorter, so that all are seen once
+ * before long. Where the next turn has
  * to wait for its budget, the session whose turn is over rests.
  *
  * What has used no CPU time since its last turn, or since the first search, is idle: there is
@@ -16,7 +18,7 @@
 #include "daemon/session/group_parts.h"
 
 /* How soon one that begins to work is known. */
-#define IDLE_LOOK_NS (2 * NS_PER_SECOND)
+#define IDLE_LOOK_NS (5 * NS_PER_SECOND)
 
 void group_set_room(struct group *group, size_t room, bool turns)
 {
@@ -154,13 +156,14 @@ void group_take_turns(struct group *group, uint64_t now_ns)
 }
 
 /* Puts the one that has waited longest before the others of the due; those that do nothing last. */
-static bool goes_first(const struct member *a, const struct member *b)
+static bool goes_first(const struct member *a, const struct member *b, bool newest)
 {
 	if (a->idle != b->idle)
 		return b->idle;
 	if (a->turn_ns != b->turn_ns)
 		return a->turn_ns < b->turn_ns;
-	return a->start_time < b->start_time;
+	return newest && !a->turn_ns ? a->start_time > b->start_time
+				     : a->start_time < b->start_time;
 }
 
 void group_choose_by_turn(struct group *group, size_t room, uint64_t now_ns)
@@ -173,11 +176,12 @@ void group_choose_by_turn(struct group *group, size_t room, uint64_t now_ns)
 			struct member *member = &group->members.items[i];
 
 			if (member->due && !member->chosen &&
-			    (!chosen || goes_first(member, chosen)))
+			    (!chosen || goes_first(member, chosen, group->first_turns % 2)))
 				chosen = member;
 		}
 		if (!chosen)
 			break;
+		group->first_turns += !chosen->turn_ns;
 		chosen->chosen = true;
 	}
 	for (size_t i = 0; i < group->members.count; i++) {
