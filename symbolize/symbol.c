@@ -54,6 +54,8 @@ struct symbolizer {
 	size_t bytes, bytes_max; /* of all modules' tables */
 	uint64_t dropped;        /* modules without, as these were full, and DWARF left out */
 	struct debug_search search;
+	uint8_t *without_debug; /* by module.index: a debug file was looked for, there is none */
+	size_t without_debug_count;
 	struct layout_cache *layouts;    /* borrowed; NULL: none */
 	const struct perf_map *perf_map; /* borrowed; NULL: none */
 };
@@ -92,6 +94,9 @@ const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search)
 {
 	symbolizer->search = *search;
+	free(symbolizer->without_debug);
+	symbolizer->without_debug = NULL;
+	symbolizer->without_debug_count = 0;
 }
 
 void symbolizer_set_layouts(struct symbolizer *symbolizer, struct layout_cache *layouts)
@@ -129,7 +134,41 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 	for (size_t i = 0; i < symbolizer->count; i++)
 		module_symbols_destroy(symbolizer->modules[i]);
 	free(symbolizer->modules);
+	free(symbolizer->without_debug);
 	free(symbolizer);
+}
+
+static void note_without_debug(struct symbolizer *symbolizer, const struct module *module)
+{
+	size_t count = (module->index + 64) & ~(size_t)63;
+	uint8_t *marks;
+
+	if (module->index >= MODULES_MAX)
+		return;
+	if (module->index >= symbolizer->without_debug_count) {
+		marks = realloc(symbolizer->without_debug, count);
+		if (!marks)
+			return;
+		memset(marks + symbolizer->without_debug_count, 0,
+		       count - symbolizer->without_debug_count);
+		symbolizer->without_debug = marks;
+		symbolizer->without_debug_count = count;
+	}
+	symbolizer->without_debug[module->index] = 1;
+}
+
+int symbolizer_debug_file(struct symbolizer *symbolizer, const struct module *module,
+			  struct elf_image **ret_image)
+{
+	int error;
+
+	if (module->index < symbolizer->without_debug_count &&
+	    symbolizer->without_debug[module->index])
+		return -ENOENT;
+	error = debug_file_find(module, &symbolizer->search, ret_image);
+	if (error == -ENOENT)
+		note_without_debug(symbolizer, module);
+	return error;
 }
 
 /* Adds the symbol table of that type and name, when the image has a sound one. */
@@ -240,10 +279,10 @@ static size_t count_functions(const struct symbol_table *table)
 }
 
 /* Adds the .symtab of whatever stands in for the one that was stripped off. */
-static void add_separate_table(struct module_symbols *symbols, const struct module *module,
-			       const struct debug_search *search)
+static void add_separate_table(struct symbolizer *symbolizer, struct module_symbols *symbols,
+			       const struct module *module)
 {
-	if (debug_file_find(module, search, &symbols->debug_image) == 0) {
+	if (symbolizer_debug_file(symbolizer, module, &symbols->debug_image) == 0) {
 		if (add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB))
 			return;
 		elf_image_close(symbols->debug_image);
@@ -253,8 +292,8 @@ static void add_separate_table(struct module_symbols *symbols, const struct modu
 		(void)add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB);
 }
 
-static int load_symbols(struct module_symbols *symbols, const struct module *module,
-			const struct debug_search *search)
+static int load_symbols(struct symbolizer *symbolizer, struct module_symbols *symbols,
+			const struct module *module)
 {
 	size_t count = 0;
 
@@ -263,7 +302,7 @@ static int load_symbols(struct module_symbols *symbols, const struct module *mod
 		return 0;
 	(void)add_table(symbols, module->image, ".dynsym", SHT_DYNSYM);
 	if (!add_table(symbols, module->image, ".symtab", SHT_SYMTAB))
-		add_separate_table(symbols, module, search);
+		add_separate_table(symbolizer, symbols, module);
 	for (size_t i = 0; i < symbols->table_count; i++)
 		count += count_functions(&symbols->tables[i]);
 	if (count == 0)
@@ -323,7 +362,7 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 		return NULL;
 	if (symbolizer->bytes >= symbolizer->bytes_max) {
 		symbolizer->dropped += module->image != NULL;
-	} else if (load_symbols(symbols, module, &symbolizer->search) != 0) {
+	} else if (load_symbols(symbolizer, symbols, module) != 0) {
 		module_symbols_destroy(symbols);
 		return NULL;
 	}
