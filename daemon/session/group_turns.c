@@ -13,8 +13,8 @@
  * nothing to sample, and an attach costs the same. It comes after all that have worked, ends
  * nobody's turn once it was sampled, and is counted (group_progress.idle). One system call tells.
  */
-#include "daemon/session/group.h"
 #include "common/clock.h"
+#include "daemon/session/group.h"
 #include "daemon/session/group_parts.h"
 
 /* How soon one that begins to work is known. */

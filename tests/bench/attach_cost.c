@@ -6,8 +6,8 @@
  *     attach_cost [-k] [-r ROUNDS] PID...
  *
  * -k: the kernel's engine, without stops. The first process has a session all the time, and the
- * clocks are held, so that what sessions share (attach/clock_hub.h) is there. Prints a line for each session, in
- * microseconds: opened, started, sampled, finished, profiled, destroyed.
+ * clocks are held, so that what sessions share (attach/clock_hub.h) is there. Prints a line for
+ * each session, in microseconds: opened, started, sampled, finished, profiled, destroyed.
  */
 #include "attach/clock_hub.h"
 #include "attach/impersonator.h"

@@ -281,10 +281,8 @@ static void test_rings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_periods),
-		cmocka_unit_test(test_comes_and_goes),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_two_periods), cmocka_unit_test(test_comes_and_goes),
+		cmocka_unit_test(test_limit),       cmocka_unit_test(test_held),
 		cmocka_unit_test(test_rings),
 	};
 

@@ -169,9 +169,12 @@ static size_t choose(struct group *group)
 static void test_choice(void **state)
 {
 	struct member members[] = {
-		{ .turn_ns = 5, .start_time = 1 }, { .turn_ns = 4, .start_time = 2 },
-		{ .start_time = 3 },               { .start_time = 4 },
-		{ .start_time = 5 },               { .start_time = 1, .idle = true },
+		{ .turn_ns = 5, .start_time = 1 },
+		{ .turn_ns = 4, .start_time = 2 },
+		{ .start_time = 3 },
+		{ .start_time = 4 },
+		{ .start_time = 5 },
+		{ .start_time = 1, .idle = true },
 	};
 	const size_t expected[] = { 2, 4, 3, 1, 0, 5 };
 	struct group group = {
@@ -213,12 +216,9 @@ static void test_who_works(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_too_many_members),
-		cmocka_unit_test(test_turn_length),
-		cmocka_unit_test(test_turn_is_over),
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_choice),
-		cmocka_unit_test(test_who_works),
+		cmocka_unit_test(test_too_many_members), cmocka_unit_test(test_turn_length),
+		cmocka_unit_test(test_turn_is_over),     cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_choice),           cmocka_unit_test(test_who_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
