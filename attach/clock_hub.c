@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/clock_hub.h"
 
+#include "attach/clock_ring.h"
 #include "common/clock.h"
 #include "common/random.h"
 
@@ -438,6 +439,7 @@ void clock_hub_hold(void)
 	pthread_mutex_lock(&lock);
 	held = true;
 	pthread_mutex_unlock(&lock);
+	clock_ring_keep(true);
 }
 
 void clock_hub_release(void)
@@ -446,6 +448,7 @@ void clock_hub_release(void)
 	held = false;
 	drop_unused();
 	pthread_mutex_unlock(&lock);
+	clock_ring_keep(false);
 }
 
 void clock_hub_leave(struct clock_hub *hub, unsigned slot)

@@ -42,8 +42,8 @@ void clock_hub_leave(struct clock_hub *hub, unsigned slot);
 
 /*
  * For a daemon whose processes come and go: what is loaded for the first one stays, with its clocks
- * at rest, when none is in it, since to load the program takes as long as several attaches. Held
- * once, however often it is called.
+ * at rest, when none is in it, since to load the program takes as long as several attaches; and
+ * rings serve one process after the other (clock_ring.h). Held once, however often it is called.
  */
 void clock_hub_hold(void);
 /* Back to what it was; what nobody is in goes now. */

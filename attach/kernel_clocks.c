@@ -2,20 +2,17 @@
 #include "attach/kernel_clocks.h"
 
 #include "attach/clock_hub.h"
+#include "attach/clock_ring.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct kernel_clocks {
 	struct clock_hub *hub; /* NULL: not in it */
 	unsigned slot;
 	struct clock_target *target; /* the program's, mapped */
-	int ring_fd;                 /* -1: none */
-	struct ring_buffer *ring;
+	struct clock_ring *ring;
 	struct clock_sample sample;
 	void (*take)(void *context, const struct clock_sample *sample);
 	void *take_context;
@@ -94,16 +91,6 @@ int kernel_clocks_symbol(struct kernel_clocks *clocks, uint64_t address, char *r
 	return clock_hub_symbol(clocks->hub, clocks->slot, address, ret_text, size);
 }
 
-static int open_ring(struct kernel_clocks *clocks)
-{
-	clocks->ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pieprofd", 0, 0,
-					 (uint32_t)clock_hub_ring_bytes(), NULL);
-	if (clocks->ring_fd < 0)
-		return clocks->ring_fd;
-	clocks->ring = ring_buffer__new(clocks->ring_fd, take_record, clocks, NULL);
-	return clocks->ring ? 0 : -errno;
-}
-
 struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config *config,
 					   uint64_t period_ns, struct error *error)
 {
@@ -114,11 +101,10 @@ struct kernel_clocks *kernel_clocks_create(pid_t pid, const struct clock_config 
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	clocks->ring_fd = -1;
-	failure = open_ring(clocks);
+	failure = clock_ring_open(clock_hub_ring_bytes(), &clocks->ring);
 	if (!failure)
-		failure = clock_hub_enter(pid, config, period_ns, clocks->ring_fd, &clocks->hub,
-					  &clocks->slot);
+		failure = clock_hub_enter(pid, config, period_ns, clock_ring_fd(clocks->ring),
+					  &clocks->hub, &clocks->slot);
 	if (!failure) {
 		clocks->target = clock_hub_target(clocks->hub, clocks->slot);
 		return clocks;
@@ -134,9 +120,7 @@ void kernel_clocks_destroy(struct kernel_clocks *clocks)
 		return;
 	if (clocks->hub)
 		clock_hub_leave(clocks->hub, clocks->slot);
-	ring_buffer__free(clocks->ring);
-	if (clocks->ring_fd >= 0)
-		close(clocks->ring_fd);
+	clock_ring_close(clocks->ring);
 	free(clocks);
 }
 
@@ -175,7 +159,7 @@ unsigned kernel_clocks_read(struct kernel_clocks *clocks,
 	clocks->take_context = context;
 	clocks->taken = 0;
 	clocks->take_maximum = maximum;
-	(void)ring_buffer__consume(clocks->ring);
+	clock_ring_read(clocks->ring, take_record, clocks);
 	return clocks->taken;
 }
 

@@ -6,9 +6,11 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -136,12 +138,28 @@ static int find_by_debuglink(const struct module *module, const struct debug_sea
 	return -ENOENT;
 }
 
+/*
+ * Whether it leads to the same files as our own. Another namespace has mounts of its own, by other
+ * numbers, even of the same folder. Linux 5.8; an older kernel does not tell.
+ */
+static bool is_own_root(int root)
+{
+	const unsigned wanted = STATX_INO | STATX_MNT_ID;
+	struct statx own, other;
+
+	return !statx(root, "", AT_EMPTY_PATH, wanted, &other) &&
+	       !statx(AT_FDCWD, "/", 0, wanted, &own) && (own.stx_mask & wanted) == wanted &&
+	       (other.stx_mask & wanted) == wanted && own.stx_ino == other.stx_ino &&
+	       own.stx_mnt_id == other.stx_mnt_id;
+}
+
 int debug_file_find(const struct module *module, const struct debug_search *search,
 		    struct elf_image **ret_image)
 {
 	const int roots[] = { search ? search->root : ROOT_OWN, ROOT_OWN };
+	bool other = search && search->root != ROOT_OWN && !is_own_root(search->root);
 
-	for (size_t i = search && search->root != ROOT_OWN ? 0 : 1; i < 2; i++)
+	for (size_t i = other ? 0 : 1; i < 2; i++)
 		if (find_by_build_id(module, search, roots[i], ret_image) == 0 ||
 		    find_by_debuglink(module, search, roots[i], ret_image) == 0)
 			return 0;

@@ -2,6 +2,7 @@
 #include "symbolize/layout_cache.h"
 
 #include "common/hash.h"
+#include "symbolize/function_cache.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct kept_file {
 
 struct layout_cache {
 	pthread_mutex_t lock;
+	struct function_cache *functions; /* NULL: out of memory */
 	struct kept_file files[LAYOUT_CACHE_FILES_MAX];
 	size_t count;
 	size_t last; /* questions come in rows */
@@ -34,8 +36,10 @@ struct layout_cache *layout_cache_create(void)
 {
 	struct layout_cache *cache = calloc(1, sizeof(*cache));
 
-	if (cache)
-		pthread_mutex_init(&cache->lock, NULL);
+	if (!cache)
+		return NULL;
+	pthread_mutex_init(&cache->lock, NULL);
+	cache->functions = function_cache_create();
 	return cache;
 }
 
@@ -53,20 +57,25 @@ void layout_cache_destroy(struct layout_cache *cache)
 		return;
 	for (size_t i = 0; i < cache->count; i++)
 		forget(&cache->files[i]);
+	function_cache_destroy(cache->functions);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);
 }
 
-static bool can_be_told(const struct layout_source *source)
+bool layout_source_is_known(const struct layout_source *source)
 {
 	return source->module.known && (!source->has_debug || source->debug.known);
 }
 
-static bool is_of(const struct kept_file *file, const struct layout_source *source)
+bool layout_source_same(const struct layout_source *a, const struct layout_source *b)
 {
-	return file->source.has_debug == source->has_debug &&
-	       file_identity_same(&file->source.module, &source->module) &&
-	       (!source->has_debug || file_identity_same(&file->source.debug, &source->debug));
+	return a->has_debug == b->has_debug && file_identity_same(&a->module, &b->module) &&
+	       (!a->has_debug || file_identity_same(&a->debug, &b->debug));
+}
+
+struct function_cache *layout_cache_functions(struct layout_cache *cache)
+{
+	return cache ? cache->functions : NULL;
 }
 
 static struct kept_file *find_file(struct layout_cache *cache, const struct layout_source *source)
@@ -74,7 +83,7 @@ static struct kept_file *find_file(struct layout_cache *cache, const struct layo
 	for (size_t i = 0; i < cache->count; i++) {
 		size_t at = (cache->last + i) % cache->count;
 
-		if (!is_of(&cache->files[at], source))
+		if (!layout_source_same(&cache->files[at].source, source))
 			continue;
 		cache->last = at;
 		cache->files[at].asked = ++cache->asked;
@@ -143,7 +152,7 @@ bool layout_cache_find(struct layout_cache *cache, const struct layout_source *s
 	const struct kept_file *file;
 	size_t size = spell(question, text);
 
-	if (!cache || !size || !can_be_told(source))
+	if (!cache || !size || !layout_source_is_known(source))
 		return false;
 	pthread_mutex_lock(&cache->lock);
 	file = find_file(cache, source);
@@ -185,7 +194,7 @@ void layout_cache_keep(struct layout_cache *cache, const struct layout_source *s
 	char text[LAYOUT_CACHE_TEXT_MAX];
 	size_t size = spell(question, text);
 
-	if (!cache || !size || !can_be_told(source))
+	if (!cache || !size || !layout_source_is_known(source))
 		return;
 	pthread_mutex_lock(&cache->lock);
 	keep(cache, source, text, size, answer);

@@ -24,6 +24,7 @@
 #define LAYOUT_CACHE_TEXT_MAX    4096 /* of a question; a longer one is not kept */
 
 struct layout_cache;
+struct function_cache;
 
 struct layout_source {
 	struct file_identity module;
@@ -41,9 +42,18 @@ struct layout_answer {
 	uint32_t value;
 };
 
+/* Whether it is the same files, in the same state. */
+bool layout_source_same(const struct layout_source *a, const struct layout_source *b);
+/* Not, where one of them is like no other. */
+bool layout_source_is_known(const struct layout_source *source);
+
 /* NULL: out of memory. */
 struct layout_cache *layout_cache_create(void);
 void layout_cache_destroy(struct layout_cache *cache);
+
+/* What else is kept of the same files (function_cache.h); it belongs to the cache. NULL: nothing.
+ */
+struct function_cache *layout_cache_functions(struct layout_cache *cache);
 
 /* cache NULL, or a source that cannot be told: nothing is found, and nothing is kept. */
 bool layout_cache_find(struct layout_cache *cache, const struct layout_source *source,

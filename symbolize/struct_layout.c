@@ -274,8 +274,7 @@ static void find_source(struct struct_layout *layout)
 	layout->source.module = image->identity;
 	layout->source.has_debug = !has_dwarf(image);
 	if (layout->source.has_debug &&
-	    debug_file_find(layout->module, symbolizer_search(layout->symbolizer),
-			    &layout->debug_image) == 0)
+	    symbolizer_debug_file(layout->symbolizer, layout->module, &layout->debug_image) == 0)
 		layout->source.debug = layout->debug_image->identity;
 }
 
@@ -307,8 +306,7 @@ static int load_dwarf(struct struct_layout *layout)
 	error = open_dwarf(layout, layout->module->image);
 	if (!layout->dwarf &&
 	    (layout->debug_image ||
-	     debug_file_find(layout->module, symbolizer_search(layout->symbolizer),
-			     &layout->debug_image) == 0))
+	     symbolizer_debug_file(layout->symbolizer, layout->module, &layout->debug_image) == 0))
 		error = open_dwarf(layout, layout->debug_image);
 	if (error == -E2BIG)
 		symbolizer_drop(layout->symbolizer);

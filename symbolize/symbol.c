@@ -3,7 +3,7 @@
  * Per module, made on the first question:
  *
  *   tables[]     where symbols come from: .dynsym, .symtab (pointers into images)
- *   functions[]  one a start address, sorted; what an address is looked up in
+ *   functions    one a start address, sorted; what an address is looked up in, shared
  *   names[]      text given out, beside functions[]; filled when first asked for
  *   buckets[]    hash of all symbols' names, made when first a name is looked up
  *
@@ -16,6 +16,7 @@
 #include "common/root_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/function_cache.h"
 #include "symbolize/mini_image.h"
 #include "symbolize/symbol_table.h"
 
@@ -23,26 +24,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLES_MAX    3
-#define ENCLOSING_MAX 64  /* functions looked back at for one that encloses an address */
-#define PROBES_MAX    256 /* in the hash; far beyond what names that are not made to collide need */
-
-struct function {
-	uint64_t address; /* ELF virtual address */
-	uint64_t end;     /* address + size; for size 0 where the next one or the section starts */
-	const char *name; /* in a table's strings, not checked for its NUL */
-	uint32_t name_room; /* bytes up to the end of those strings, at most SYMBOL_NAME_MAX */
-	bool is_sized;
-	bool is_local;
-};
+#define TABLES_MAX 3
+#define PROBES_MAX 256 /* in the hash; far beyond what names that are not made to collide need */
 
 struct module_symbols {
 	const struct elf_image *image; /* the module's; NULL: none */
 	struct elf_image *debug_image; /* the debug file or mini-symbols, owned; NULL: none */
 	struct symbol_table tables[TABLES_MAX];
 	size_t table_count;
-	struct function *functions;
-	size_t function_count;
+	struct function_list *functions; /* held; NULL: none */
 	char **names;
 	uint32_t *buckets;   /* number of a symbol over all tables, + 1; 0: empty */
 	size_t bucket_count; /* a power of two */
@@ -54,6 +44,8 @@ struct symbolizer {
 	size_t bytes, bytes_max; /* of all modules' tables */
 	uint64_t dropped;        /* modules without, as these were full, and DWARF left out */
 	struct debug_search search;
+	uint8_t *without_debug; /* by module.index: a debug file was looked for, there is none */
+	size_t without_debug_count;
 	struct layout_cache *layouts;    /* borrowed; NULL: none */
 	const struct perf_map *perf_map; /* borrowed; NULL: none */
 };
@@ -92,6 +84,9 @@ const struct debug_search *symbolizer_search(const struct symbolizer *symbolizer
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search)
 {
 	symbolizer->search = *search;
+	free(symbolizer->without_debug);
+	symbolizer->without_debug = NULL;
+	symbolizer->without_debug_count = 0;
 }
 
 void symbolizer_set_layouts(struct symbolizer *symbolizer, struct layout_cache *layouts)
@@ -113,10 +108,10 @@ static void module_symbols_destroy(struct module_symbols *symbols)
 {
 	if (!symbols)
 		return;
-	for (size_t i = 0; symbols->names && i < symbols->function_count; i++)
+	for (size_t i = 0; symbols->names && i < symbols->functions->count; i++)
 		free(symbols->names[i]);
 	free(symbols->names);
-	free(symbols->functions);
+	function_list_release(symbols->functions);
 	free(symbols->buckets);
 	elf_image_close(symbols->debug_image);
 	free(symbols);
@@ -129,7 +124,41 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 	for (size_t i = 0; i < symbolizer->count; i++)
 		module_symbols_destroy(symbolizer->modules[i]);
 	free(symbolizer->modules);
+	free(symbolizer->without_debug);
 	free(symbolizer);
+}
+
+static void note_without_debug(struct symbolizer *symbolizer, const struct module *module)
+{
+	size_t count = (module->index + 64) & ~(size_t)63;
+	uint8_t *marks;
+
+	if (module->index >= MODULES_MAX)
+		return;
+	if (module->index >= symbolizer->without_debug_count) {
+		marks = realloc(symbolizer->without_debug, count);
+		if (!marks)
+			return;
+		memset(marks + symbolizer->without_debug_count, 0,
+		       count - symbolizer->without_debug_count);
+		symbolizer->without_debug = marks;
+		symbolizer->without_debug_count = count;
+	}
+	symbolizer->without_debug[module->index] = 1;
+}
+
+int symbolizer_debug_file(struct symbolizer *symbolizer, const struct module *module,
+			  struct elf_image **ret_image)
+{
+	int error;
+
+	if (module->index < symbolizer->without_debug_count &&
+	    symbolizer->without_debug[module->index])
+		return -ENOENT;
+	error = debug_file_find(module, &symbolizer->search, ret_image);
+	if (error == -ENOENT)
+		note_without_debug(symbolizer, module);
+	return error;
 }
 
 /* Adds the symbol table of that type and name, when the image has a sound one. */
@@ -143,107 +172,11 @@ static bool add_table(struct module_symbols *symbols, const struct elf_image *im
 	return true;
 }
 
-static size_t leading_underscores(const struct function *function)
-{
-	size_t count = 0;
-
-	while (count < function->name_room && function->name[count] == '_')
-		count++;
-	return count;
-}
-
-/* Below 0 when a is the better name for the address both start at. */
-static int compare_symbol_names(const struct function *a, const struct function *b)
-{
-	size_t underscores_a, underscores_b, length_a, length_b;
-
-	if (a->is_sized != b->is_sized)
-		return a->is_sized ? -1 : 1;
-	if (a->is_local != b->is_local)
-		return a->is_local ? 1 : -1;
-	underscores_a = leading_underscores(a);
-	underscores_b = leading_underscores(b);
-	if (underscores_a != underscores_b)
-		return underscores_a < underscores_b ? -1 : 1;
-	length_a = symbol_name_length(a->name, a->name_room);
-	length_b = symbol_name_length(b->name, b->name_room);
-	if (length_a != length_b)
-		return length_a < length_b ? -1 : 1;
-	return memcmp(a->name, b->name, length_a);
-}
-
-/* Order of the fields alone: names are in the file, which may change under a sort. */
-static int compare_symbols(const void *left, const void *right)
-{
-	const struct function *a = left, *b = right;
-
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	return 0;
-}
-
-static void collect_functions(struct module_symbols *symbols, const struct symbol_table *table,
-			      size_t capacity)
-{
-	for (size_t i = 1; i < table->count && symbols->function_count < capacity; i++) {
-		Elf64_Sym entry = symbol_table_entry(table, i);
-		struct function function = { .address = entry.st_value };
-		size_t room;
-
-		if (!symbol_is_function(&entry))
-			continue;
-		function.name = symbol_table_name(table, &entry, &room);
-		if (!function.name)
-			continue;
-		function.name_room = (uint32_t)room;
-		function.is_sized = entry.st_size != 0;
-		function.is_local = ELF64_ST_BIND(entry.st_info) == STB_LOCAL;
-		function.end = symbol_container_end(table->image, &entry);
-		if (function.is_sized && entry.st_size < function.end - function.address)
-			function.end = function.address + entry.st_size;
-		symbols->functions[symbols->function_count++] = function;
-	}
-}
-
-/* Keeps the best of each address, and ends those without a size where the next starts. */
-static void settle_functions(struct module_symbols *symbols)
-{
-	struct function *functions = symbols->functions;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < symbols->function_count; i++) {
-		if (kept == 0 || functions[kept - 1].address != functions[i].address)
-			functions[kept++] = functions[i];
-		else if (compare_symbol_names(&functions[i], &functions[kept - 1]) < 0)
-			functions[kept - 1] = functions[i];
-	}
-	symbols->function_count = kept;
-	for (size_t i = 0; i + 1 < kept; i++)
-		if (!functions[i].is_sized && functions[i].end > functions[i + 1].address)
-			functions[i].end = functions[i + 1].address;
-}
-
-static size_t count_functions(const struct symbol_table *table)
-{
-	size_t count = 0;
-
-	for (size_t i = 1; i < table->count; i++) {
-		Elf64_Sym entry = symbol_table_entry(table, i);
-
-		count += symbol_is_function(&entry);
-	}
-	return count;
-}
-
 /* Adds the .symtab of whatever stands in for the one that was stripped off. */
-static void add_separate_table(struct module_symbols *symbols, const struct module *module,
-			       const struct debug_search *search)
+static void add_separate_table(struct symbolizer *symbolizer, struct module_symbols *symbols,
+			       const struct module *module)
 {
-	if (debug_file_find(module, search, &symbols->debug_image) == 0) {
+	if (symbolizer_debug_file(symbolizer, module, &symbols->debug_image) == 0) {
 		if (add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB))
 			return;
 		elf_image_close(symbols->debug_image);
@@ -253,31 +186,45 @@ static void add_separate_table(struct module_symbols *symbols, const struct modu
 		(void)add_table(symbols, symbols->debug_image, ".symtab", SHT_SYMTAB);
 }
 
-static int load_symbols(struct module_symbols *symbols, const struct module *module,
-			const struct debug_search *search)
+/* Those that another process with these files had, or anew. */
+static int list_functions(struct symbolizer *symbolizer, struct module_symbols *symbols)
 {
-	size_t count = 0;
+	struct function_cache *cache = layout_cache_functions(symbolizer->layouts);
+	struct layout_source source = {
+		.module = symbols->image->identity,
+		.has_debug = symbols->debug_image != NULL,
+	};
+	int error;
+
+	if (symbols->debug_image)
+		source.debug = symbols->debug_image->identity;
+	symbols->functions = function_cache_find(cache, &source);
+	if (symbols->functions)
+		return 0;
+	error = function_list_create(symbols->tables, symbols->table_count, &symbols->functions);
+	/* Not what was read of pages that are gone. */
+	if (!error && !elf_image_has_lost(symbols->image) &&
+	    !(symbols->debug_image && elf_image_has_lost(symbols->debug_image)))
+		function_cache_keep(cache, &source, symbols->functions);
+	return error;
+}
+
+static int load_symbols(struct symbolizer *symbolizer, struct module_symbols *symbols,
+			const struct module *module)
+{
+	int error;
 
 	symbols->image = module->image;
 	if (!module->image)
 		return 0;
 	(void)add_table(symbols, module->image, ".dynsym", SHT_DYNSYM);
 	if (!add_table(symbols, module->image, ".symtab", SHT_SYMTAB))
-		add_separate_table(symbols, module, search);
-	for (size_t i = 0; i < symbols->table_count; i++)
-		count += count_functions(&symbols->tables[i]);
-	if (count == 0)
-		return 0;
-	symbols->functions = calloc(count, sizeof(symbols->functions[0]));
-	if (!symbols->functions)
-		return -ENOMEM;
-	for (size_t i = 0; i < symbols->table_count; i++)
-		collect_functions(symbols, &symbols->tables[i], count);
-	qsort(symbols->functions, symbols->function_count, sizeof(symbols->functions[0]),
-	      compare_symbols);
-	settle_functions(symbols);
+		add_separate_table(symbolizer, symbols, module);
+	error = list_functions(symbolizer, symbols);
+	if (error)
+		return error;
 	/* Zero pages until used: only the few functions of a report are ever named. */
-	symbols->names = calloc(symbols->function_count + 1, sizeof(symbols->names[0]));
+	symbols->names = calloc(symbols->functions->count + 1, sizeof(symbols->names[0]));
 	return symbols->names ? 0 : -ENOMEM;
 }
 
@@ -288,8 +235,10 @@ static size_t bytes_of(const struct module_symbols *symbols)
 
 	for (size_t i = 0; i < symbols->table_count; i++)
 		entries += symbols->tables[i].count;
+	size_t functions = symbols->functions ? symbols->functions->count : 0;
+
 	return sizeof(*symbols) +
-	       symbols->function_count * (sizeof(*symbols->functions) + sizeof(*symbols->names)) +
+	       functions * (sizeof(*symbols->functions->items) + sizeof(*symbols->names)) +
 	       4 * entries * sizeof(*symbols->buckets) +
 	       (symbols->debug_image && !symbols->debug_image->mapping.bytes
 			? symbols->debug_image->size
@@ -323,7 +272,7 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 		return NULL;
 	if (symbolizer->bytes >= symbolizer->bytes_max) {
 		symbolizer->dropped += module->image != NULL;
-	} else if (load_symbols(symbols, module, &symbolizer->search) != 0) {
+	} else if (load_symbols(symbolizer, symbols, module) != 0) {
 		module_symbols_destroy(symbols);
 		return NULL;
 	}
@@ -332,32 +281,19 @@ static struct module_symbols *symbols_of(struct symbolizer *symbolizer, const st
 	return symbols;
 }
 
-/* Index of the innermost function around an ELF virtual address, or -1. */
-static ptrdiff_t innermost_function(const struct module_symbols *symbols, uint64_t address)
+/* NULL: out of memory, or the file is not what its list was made of. */
+static char *text_of(const struct module_symbols *symbols, const struct listed_function *function)
 {
-	size_t low = 0, high = symbols->function_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	/* A function may enclose smaller ones that end before address. */
-	for (size_t i = low; i-- > 0 && low - i <= ENCLOSING_MAX;)
-		if (address < symbols->functions[i].end)
-			return (ptrdiff_t)i;
-	return -1;
-}
-
-static char *text_of(const struct function *function)
-{
-	size_t length = symbol_name_length(function->name, function->name_room);
 	char mangled[SYMBOL_NAME_MAX + 1], plain[SYMBOL_NAME_MAX];
+	const char *name = function->table < symbols->table_count
+				   ? function_list_name(symbols->tables, function)
+				   : NULL;
+	size_t length;
 
-	memcpy(mangled, function->name, length);
+	if (!name)
+		return NULL;
+	length = symbol_name_length(name, function->name_room);
+	memcpy(mangled, name, length);
 	mangled[length] = '\0';
 	return strdup(demangle_name(mangled, plain, sizeof(plain)) ? plain : mangled);
 }
@@ -368,18 +304,18 @@ static const char *module_function(struct symbolizer *symbolizer, const struct m
 	struct module_symbols *symbols = symbols_of(symbolizer, module);
 	ptrdiff_t index;
 
-	if (!symbols)
+	if (!symbols || !symbols->names)
 		return NULL;
-	index = innermost_function(symbols, address - module->bias);
-	if (index < 0 || !symbols->names)
+	index = function_list_find(symbols->functions, address - module->bias);
+	if (index < 0)
 		return NULL;
 	if (!symbols->names[index]) {
-		symbols->names[index] = text_of(&symbols->functions[index]);
+		symbols->names[index] = text_of(symbols, &symbols->functions->items[index]);
 		if (!symbols->names[index])
 			return NULL;
 	}
 	if (ret_start)
-		*ret_start = symbols->functions[index].address + module->bias;
+		*ret_start = symbols->functions->items[index].address + module->bias;
 	return symbols->names[index];
 }
 

@@ -43,6 +43,14 @@ void symbolizer_drop(struct symbolizer *symbolizer);
 /* Where debug files are looked for, from the next module on; our own root only unless called. */
 void symbolizer_set_search(struct symbolizer *symbolizer, const struct debug_search *search);
 
+/*
+ * debug_file_find() by that search. Of a module that has none it is asked once: a search opens
+ * up to eight names with somebody's rights, and a module's file is asked for again and again.
+ */
+__attribute__((warn_unused_result)) int symbolizer_debug_file(struct symbolizer *symbolizer,
+							      const struct module *module,
+							      struct elf_image **ret_image);
+
 /* Borrowed; NULL, as before the call: no answers are kept. */
 void symbolizer_set_layouts(struct symbolizer *symbolizer, struct layout_cache *layouts);
 struct layout_cache *symbolizer_layouts(const struct symbolizer *symbolizer);

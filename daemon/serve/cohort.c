@@ -156,7 +156,10 @@ static void cohort_judge(struct sampler *sampler)
 	struct group_progress progress = group_progress(sampler->group);
 
 	if (progress.running) {
-		sampler_set_state(sampler, progress.processes ? SAMPLER_RUNNING : SAMPLER_WAITING);
+		/* Between two turns there is none for a moment. */
+		sampler_set_state(sampler, progress.processes || progress.over_limit
+						   ? SAMPLER_RUNNING
+						   : SAMPLER_WAITING);
 		return;
 	}
 	group_finish(sampler->group);

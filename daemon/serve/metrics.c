@@ -161,6 +161,9 @@ static void put_sizes(FILE *file, const struct sampler_counters *counters)
 	put_count(file, "processes_over_limit", "gauge",
 		  "Processes that wait to be sampled until another one ends.",
 		  counters->processes_over_limit);
+	put_count(file, "processes_idle", "gauge",
+		  "Of those that wait, those that used no CPU time since they were last sampled.",
+		  counters->processes_idle);
 	put_count(file, "sessions_total", "counter",
 		  "Sessions begun: of each process, and anew with each rotation.",
 		  counters->sessions_begun);

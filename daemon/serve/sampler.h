@@ -79,6 +79,7 @@ struct sampler_counters {
 	uint64_t session_ns; /* age of the oldest that runs; 0: none does */
 	size_t processes;    /* sampled now */
 	size_t processes_over_limit;
+	size_t processes_idle; /* of these */
 	uint64_t sessions_begun;
 	size_t sessions_limit, nodes_limit, pairs_limit;
 	struct sampler_container containers[SAMPLER_SESSIONS_MAX];

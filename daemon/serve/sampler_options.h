@@ -17,7 +17,7 @@
 /* With a share of the machine, processes take turns of so long. */
 #define SAMPLER_TURN_NS (10 * 1000000000ull)
 /* While there is one that was never sampled: all shall be seen soon. */
-#define SAMPLER_FIRST_TURN_NS (2 * 1000000000ull)
+#define SAMPLER_FIRST_TURN_NS (1 * 1000000000ull)
 
 struct sampler_options {
 	struct session_options session;

@@ -156,6 +156,8 @@ static int open_found(struct group *group, const struct group_options *options, 
 		if (!member)
 			continue;
 		member->found = true;
+		/* What it did before is nobody's to see; of later ones, all that they do counts. */
+		member->cpu_ns = member_cpu_ns(member);
 		/* Those that come when another one goes. */
 		if (opened >= group_sessions_max(group))
 			continue;
@@ -254,7 +256,8 @@ int group_start(struct group *group, struct error *error)
 
 struct group_progress group_progress(struct group *group)
 {
-	struct group_progress progress = { .samples = group->merged_samples };
+	struct group_progress progress = { .samples = group->merged_samples,
+					   .idle = group_count_idle(group) };
 
 	if (group->kept)
 		progress.samples += session_progress(group->kept).samples;

@@ -50,6 +50,7 @@ struct group_progress {
 	uint64_t samples;
 	size_t processes;  /* profiled now */
 	size_t over_limit; /* not profiled, as too many are */
+	size_t idle;       /* of these: they have used no CPU time since they were last sampled */
 	bool running;      /* false: none is left, and none can come */
 };
 

@@ -378,7 +378,7 @@ static void choose_due(struct group *group, size_t room, uint64_t now_ns)
 		member->due = true;
 	}
 	if (group->options.turn_ns)
-		group_choose_by_turn(group, room);
+		group_choose_by_turn(group, room, now_ns);
 	for (size_t i = 0; i < group->members.count; i++)
 		if (group->members.items[i].due)
 			group->members.items[i].seems_python =

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define FIRST_PAUSE_NS (50 * NS_PER_MS)
 
@@ -68,6 +69,16 @@ bool member_is_alive(const struct member *member)
 	return !procfs_read_times(member->pid, 0, &times) &&
 	       times.start_time == member->start_time &&
 	       !procfs_has_ended(member->pid, times.state);
+}
+
+uint64_t member_cpu_ns(const struct member *member)
+{
+	clockid_t clock;
+	struct timespec now;
+
+	if (clock_getcpuclockid(member->pid, &clock) || clock_gettime(clock, &now) < 0)
+		return 0;
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 bool member_seems_same(const struct member *member)

@@ -43,6 +43,9 @@ struct member {
 	uint64_t began_ns;       /* its session */
 	bool resting;            /* it samples no more, its turn being over */
 	uint64_t turn_ns;        /* when its last turn ended; 0: it had none (group_turns.c) */
+	uint64_t cpu_ns;         /* of the process, when its last turn ended, or it was found */
+	uint64_t cpu_looked_ns;  /* when that was last compared with what it has used */
+	bool idle;               /* no difference */
 	bool chosen;             /* of those that are due, by turn */
 	bool due;                /* is to be tried in this look */
 	bool seems_python;       /* by its look, when it was last due */
@@ -66,6 +69,8 @@ void member_try_later(struct member *member, uint64_t now_ns);
 
 /* Whether the process is there, and the same. */
 bool member_is_alive(const struct member *member);
+/* CPU time that it has used so far; 0: it is gone. */
+uint64_t member_cpu_ns(const struct member *member);
 /* There is a process, by its look the same: not certain, but one system call. */
 bool member_seems_same(const struct member *member);
 /* Another one than when it was last tried anew; false also when that cannot be told. */

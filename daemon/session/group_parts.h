@@ -17,6 +17,7 @@ struct group {
 	struct profile_merge *shown;  /* behind the last group_profile() */
 	bool turns_wait;              /* group_set_room() */
 	size_t room;                  /* group_set_room(); 0: no other limit */
+	unsigned first_turns;         /* of processes that had none before, so far */
 	size_t sessions;              /* ever started */
 	uint64_t merged_samples;
 	struct losses losses;
@@ -46,7 +47,9 @@ uint64_t group_turn_length(const struct group *group);
 /* Ends the sessions whose turn is over. */
 void group_take_turns(struct group *group, uint64_t now_ns);
 /* Of those that are due, so many stay it: those that have waited longest. */
-void group_choose_by_turn(struct group *group, size_t room);
+void group_choose_by_turn(struct group *group, size_t room, uint64_t now_ns);
+/* Of those that wait, how many do nothing. */
+size_t group_count_idle(const struct group *group);
 
 /* NULL: it is gone, or there is no memory or room. May move all members. */
 struct member *group_add_member(struct group *group, pid_t pid, pid_t parent);

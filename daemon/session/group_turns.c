@@ -2,13 +2,23 @@
 /*
  * Turns, where more processes are to be sampled than may be at a time (group_options.turn_ns): who
  * has been sampled for so long gives way as soon as another one waits, and of those that wait the
- * one goes first that has waited longest; who was never sampled, before all others. So of N
- * processes each gets the same part of the time, and none is left out. While there is one that was
- * never sampled, turns are shorter, so that all are seen once before long. Where the next turn has
+ * one goes first that has waited longest; who was never sampled, before all others: the oldest and
+ * the newest of these in turn, so that one that has just begun is seen soon, and many that begin
+ * hold up none for ever. So of N processes each gets the same part of the time, and none is left
+ * out. While there is one that was never sampled, turns are shorter, so that all are seen once
+ * before long. Where the next turn has
  * to wait for its budget, the session whose turn is over rests.
+ *
+ * What has used no CPU time since its last turn, or since the first search, is idle: there is
+ * nothing to sample, and an attach costs the same. It comes after all that have worked, ends
+ * nobody's turn once it was sampled, and is counted (group_progress.idle). One system call tells.
  */
+#include "common/clock.h"
 #include "daemon/session/group.h"
 #include "daemon/session/group_parts.h"
+
+/* How soon one that begins to work is known. */
+#define IDLE_LOOK_NS (5 * NS_PER_SECOND)
 
 void group_set_room(struct group *group, size_t room, bool turns)
 {
@@ -19,6 +29,34 @@ void group_set_room(struct group *group, size_t room, bool turns)
 static bool waits(const struct member *member)
 {
 	return member->state == MEMBER_TRIED && !member->gone && member->over_limit;
+}
+
+/* One that waits, as far as it has done anything, or was never sampled. */
+static bool wants_turn(const struct member *member)
+{
+	return waits(member) && (!member->idle || !member->turn_ns);
+}
+
+size_t group_count_idle(const struct group *group)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < group->members.count; i++)
+		count += waits(&group->members.items[i]) && group->members.items[i].idle;
+	return count;
+}
+
+/* Of those that are due, which have worked. */
+static void look_who_works(struct group *group, uint64_t now_ns)
+{
+	for (size_t i = 0; i < group->members.count; i++) {
+		struct member *member = &group->members.items[i];
+
+		if (!member->due || now_ns - member->cpu_looked_ns < IDLE_LOOK_NS)
+			continue;
+		member->cpu_looked_ns = now_ns;
+		member->idle = member_cpu_ns(member) == member->cpu_ns;
+	}
 }
 
 /* Of those with a session, the one that began first; NULL: none. */
@@ -41,18 +79,27 @@ static struct member *longest_sampled(struct group *group, size_t *ret_live)
 
 uint64_t group_turn_length(const struct group *group)
 {
-	bool waiting = false;
+	uint64_t length_ns = UINT64_MAX;
+	bool works = false;
 
 	for (size_t i = 0; i < group->members.count; i++) {
 		const struct member *member = &group->members.items[i];
+		bool first = !member->turn_ns && member->found;
 
-		if (!waits(member))
+		if (!wants_turn(member) || (works && member->idle))
 			continue;
-		waiting = true;
-		if (!member->turn_ns && member->found)
+		if (first && !member->idle)
 			return group->options.first_turn_ns;
+		/* The first that works: those that do not come after it. */
+		if (!works && !member->idle)
+			length_ns = UINT64_MAX;
+		works = works || !member->idle;
+		if (first)
+			length_ns = group->options.first_turn_ns;
+		else if (length_ns == UINT64_MAX)
+			length_ns = group->options.turn_ns;
 	}
-	return waiting ? group->options.turn_ns : UINT64_MAX;
+	return length_ns;
 }
 
 bool group_turn_is_over(struct group *group, uint64_t now_ns)
@@ -102,20 +149,26 @@ void group_take_turns(struct group *group, uint64_t now_ns)
 		rest_after_turn(group, now_ns);
 		return;
 	}
-	member->turn_ns = now_ns;
+	member->turn_ns = member->cpu_looked_ns = now_ns;
+	member->cpu_ns = member_cpu_ns(member);
+	member->idle = true;
 	group_renew(group, member->session);
 }
 
-/* Puts the one that has waited longest before the others of the due. */
-static bool goes_first(const struct member *a, const struct member *b)
+/* Puts the one that has waited longest before the others of the due; those that do nothing last. */
+static bool goes_first(const struct member *a, const struct member *b, bool newest)
 {
+	if (a->idle != b->idle)
+		return b->idle;
 	if (a->turn_ns != b->turn_ns)
 		return a->turn_ns < b->turn_ns;
-	return a->start_time < b->start_time;
+	return newest && !a->turn_ns ? a->start_time > b->start_time
+				     : a->start_time < b->start_time;
 }
 
-void group_choose_by_turn(struct group *group, size_t room)
+void group_choose_by_turn(struct group *group, size_t room, uint64_t now_ns)
 {
+	look_who_works(group, now_ns);
 	for (size_t left = room;; left--) {
 		struct member *chosen = NULL;
 
@@ -123,11 +176,12 @@ void group_choose_by_turn(struct group *group, size_t room)
 			struct member *member = &group->members.items[i];
 
 			if (member->due && !member->chosen &&
-			    (!chosen || goes_first(member, chosen)))
+			    (!chosen || goes_first(member, chosen, group->first_turns % 2)))
 				chosen = member;
 		}
 		if (!chosen)
 			break;
+		group->first_turns += !chosen->turn_ns;
 		chosen->chosen = true;
 	}
 	for (size_t i = 0; i < group->members.count; i++) {

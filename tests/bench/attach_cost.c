@@ -5,10 +5,11 @@
  *
  *     attach_cost [-k] [-r ROUNDS] PID...
  *
- * -k: the kernel's engine, without stops. The first process has a session all the time, so that
- * what all sessions share (attach/clock_hub.h) is there. Prints a line for each session, in
- * microseconds: opened, started, sampled, finished, profiled, destroyed.
+ * -k: the kernel's engine, without stops. The first process has a session all the time, and the
+ * clocks are held, so that what sessions share (attach/clock_hub.h) is there. Prints a line for
+ * each session, in microseconds: opened, started, sampled, finished, profiled, destroyed.
  */
+#include "attach/clock_hub.h"
 #include "attach/impersonator.h"
 #include "common/clock.h"
 #include "daemon/session/session.h"
@@ -87,6 +88,7 @@ int main(int count, char **words)
 			options.engine = ENGINE_KERNEL;
 		else if (!strcmp(words[first], "-r") && first + 1 < count)
 			rounds = atoi(words[++first]);
+	clock_hub_hold();
 	options.impersonator = impersonator_create();
 	options.layouts = layout_cache_create();
 	options.pid = first < count ? atoi(words[first++]) : 0;
@@ -111,6 +113,7 @@ int main(int count, char **words)
 			printf("  %7.0f\n", (double)sum_ns / 1e3);
 		}
 	session_destroy(kept);
+	clock_hub_release();
 	layout_cache_destroy(options.layouts);
 	impersonator_destroy(options.impersonator);
 	return failed ? 1 : 0;

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """`serve --all-python` among many processes that do little: are all of them seen, how soon, how often, and for how much.
 
-    tests/bench/node_mode.py [--processes 200] [--groups 20] [--seconds 60] [--share 1%] [--push] [-- OPTION...]
+    tests/bench/node_mode.py [--processes 200] [--groups 20] [--seconds 60] [--share 1%] [--newcomers 5] [--push] [-- OPTION...]
 
 Starts so many Python processes, each of which works for a millisecond every second: workers of pre-fork services, each service in
-a control group that is named as a container runtime names it (without, where /sys/fs/cgroup cannot be written). Serves the machine
-for so long, and starts three more meanwhile. Who has a session is told by TracerPid, five times a second, so that engines without
-a tracer cannot be measured. --push has a receiver (tests/e2e/otlp_receiver.py) decode what is pushed every 15 s, and says of how many
-processes there was a profile and whether its labels were the process's. What follows -- is for serve.
+a control group that is named as a container runtime names it (without, where /sys/fs/cgroup cannot be written), with a service,
+version, revision, namespace and pod of its own. Serves the machine for so long, and starts more meanwhile, one after the other
+(--newcomers). Who has a session is told by TracerPid, ten times a second, so that engines without a tracer cannot be measured.
+--push has a receiver (tests/e2e/otlp_receiver.py) decode what is pushed every 15 s, and says of how many processes there was a
+profile and whether each of its labels was the process's. What follows -- is for serve.
 
-CPU time is that of the daemon with its sender. The processes' own is compared with that of as long a time without the daemon,
-half before and half after. The machine's other Python processes are sampled, too, and take turns from these.
+CPU time is that of the daemon with its sender. The processes' own is compared, one by one, with that before and after, without
+the daemon. The machine's other Python processes are sampled, too, and take turns from these.
 """
 import argparse
 import contextlib
@@ -19,6 +20,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -46,7 +48,7 @@ while True:
         sum(range(100))
     time.sleep(1)
 """
-LOOK = 0.2
+LOOK = 0.1
 RECEIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "otlp_receiver.py")
 
 
@@ -71,9 +73,24 @@ def tracer_of(pid):
 
 
 class Group:
+    """A service in a container. Half of them say what they are as OpenTelemetry has it, the others as Datadog and Kubernetes do."""
+
     def __init__(self, root, number):
-        self.service = "service-%d" % number
         self.container = "%064x" % (0xfeed0000 + number)
+        self.labels = {
+            "service.name": "service-%d" % number,
+            "service.version": "2.%d" % number,
+            "vcs.ref.head.revision": "%040x" % (0xabcd00 + number),
+            "k8s.namespace.name": "space-%d" % (number % 5),
+            "k8s.pod.name": "service-%d-7c9f6-x%d" % (number, number),
+        }
+        names = {"service.name": "DD_SERVICE", "service.version": "DD_VERSION", "vcs.ref.head.revision": "DD_GIT_COMMIT_SHA",
+                 "k8s.namespace.name": "POD_NAMESPACE", "k8s.pod.name": "POD_NAME"}
+        self.environment = {"OTEL_RESOURCE_ATTRIBUTES": ",".join("%s=%s" % pair for pair in self.labels.items())} if number % 2 else {
+            names[label]: value for label, value in self.labels.items()}
+        self.labels["host.name"] = socket.gethostname()
+        if root:
+            self.labels.update({"container.id": self.container, "container.runtime.name": "docker"})
         self.path = root and "%s/docker-%s.scope" % (root, self.container)
         if self.path:
             os.makedirs(self.path, exist_ok=True)
@@ -84,8 +101,7 @@ class Group:
             if self.path:
                 with open(self.path + "/cgroup.procs", "w") as procs:
                     procs.write(str(os.getpid()))
-        environment = dict(os.environ, OTEL_SERVICE_NAME=self.service,
-                           OTEL_RESOURCE_ATTRIBUTES="service.version=%d" % len(self.service))
+        environment = dict(os.environ, **self.environment)
         with subprocess.Popen([python, "-c", WORK, str(count)], env=environment, preexec_fn=enter, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE) as self.process:
             watched = [Watched(int(line), self) for line in self.process.stdout]
@@ -135,18 +151,38 @@ def cpu_seconds(pid):
 
 
 def run_ns(watched):
-    return sum(int((read("/proc/%d/schedstat" % one.pid) or "0").split()[0]) for one in watched)
+    return [int((read("/proc/%d/schedstat" % one.pid) or "0").split()[0]) for one in watched]
+
+
+def rates(before, after, took):
+    return [(late - early) / 1e9 / took for early, late in zip(before, after)]
 
 
 def rest(watched, seconds):
-    """CPU time that the processes take when left alone."""
+    """CPU time that each process takes a second when left alone."""
     began, before = time.monotonic(), run_ns(watched)
     time.sleep(seconds)
-    return (run_ns(watched) - before) / 1e9 / (time.monotonic() - began)
+    return rates(before, run_ns(watched), time.monotonic() - began)
+
+
+def resident_mb(pid):
+    return int((read("/proc/%d/statm" % pid) or "0 0").split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+def metrics(path):
+    """Figures of /metrics without labels; none, where there is no answer."""
+    with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
+        client.settimeout(5)
+        client.connect(path)
+        client.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        text = b"".join(iter(lambda: client.recv(1 << 16), b"")).decode()
+        lines = [line.split() for line in text.splitlines() if line.startswith("pieprofd_")]
+        return {words[0]: float(words[1]) for words in lines if len(words) == 2}
+    return {}
 
 
 def check_labels(log, watched):
-    """How many processes there were profiles of, and which had wrong labels."""
+    """Of how many processes there were profiles, and what was wrong, a line for each wrong label of a process."""
     by_pid = {one.pid: one.group for one in watched}
     seen, wrong = set(), set()
     for line in read(log).splitlines():
@@ -156,10 +192,9 @@ def check_labels(log, watched):
             if not group:
                 continue
             seen.add(resource["process.pid"])
-            if resource.get("service.name") != group.service or resource.get("service.version") != str(len(group.service)) or \
-                    (group.path and resource.get("container.id") != group.container):
-                wrong.add(resource["process.pid"])
-    return seen, wrong
+            wrong.update("%d: %s is %s, not %s" % (resource["process.pid"], label, resource.get(label), value)
+                         for label, value in group.labels.items() if resource.get(label) != value)
+    return seen, sorted(wrong)
 
 
 def begin_receiver(stack, folder):
@@ -173,42 +208,40 @@ def begin_receiver(stack, folder):
     return log, ("--push", "http://127.0.0.1:%d" % int(receiver.stdout.readline()), "--push-spool", folder + "/spool")
 
 
-def serve(options, watched, groups, words):
-    """What the daemon used, and how many are newcomers."""
+def serve(options, watched, groups, words, path):
+    """What the daemon used; newcomers are behind the others in watched."""
     daemon = subprocess.Popen([PIEPROFD, "serve", "--all-python", "--node-overhead", options.share, "--mode", "time", *words],
                               stdin=subprocess.DEVNULL, start_new_session=True)
     began, before = time.monotonic(), run_ns(watched)
     for one in watched:
         one.began = one.left = began
-    old, threads, peak = list(watched), 0, 0
-    first_half = None
+    old, threads, residents = list(watched), 0, []
+    half = None
     while (now := time.monotonic()) < began + options.seconds:
         for one in watched:
             one.look(daemon.pid, now)
-        if now > began + options.seconds / 2 and len(watched) == len(old):
-            first_half = cpu_seconds(daemon.pid)
-            watched += groups[0].begin(options.python, 3)
+        if now > began + options.seconds / 2:
+            half = cpu_seconds(daemon.pid) if half is None else half
+            # The last one has some seconds left, too.
+            due = (now - began - options.seconds / 2) / (options.seconds / 2) * (options.newcomers + 1)
+            if len(watched) - len(old) < min(int(due) + 1, options.newcomers):
+                watched += groups[len(watched) % len(groups)].begin(options.python, 1)
         threads = max(threads, len(os.listdir("/proc/%d/task" % daemon.pid)))
+        residents.append(resident_mb(daemon.pid))
         time.sleep(LOOK)
     took = time.monotonic() - began
-    used = {"cpu": cpu_seconds(daemon.pid) / took, "late cpu": (cpu_seconds(daemon.pid) - first_half) * 2 / took,
-            "work": (run_ns(old) - before) / 1e9 / took, "took": took, "threads": threads,
-            "peak": high_water_kib(daemon.pid) / 1024}
+    used = {"cpu": cpu_seconds(daemon.pid) / took, "late cpu": (cpu_seconds(daemon.pid) - half) * 2 / took,
+            "work": rates(before, run_ns(old), took), "took": took, "threads": threads,
+            "peak": high_water_kib(daemon.pid) / 1024, "resident": statistics.median(residents), "metrics": metrics(path)}
     daemon.terminate()
     used["status"] = daemon.wait(60)
     return used
 
 
-def show(options, watched, used, bare, log):
-    old, new = watched[:-3], watched[-3:]
+def show_turns(old, new):
     ends = time.monotonic()
     met = [one for one in old if one.turns]
     waits = [wait for one in old for wait in one.waits]
-    never = [ends - one.left for one in old if not one.traced]
-    percent = 100 / os.cpu_count()
-    print("%d processes in %d %s, share %s, %.0f s; %s" % (
-        len(old), options.groups, "control groups" if hierarchy() else "groups without control groups", options.share,
-        used["took"], machine()))
     print("  sampled at least once       %d of %d" % (len(met), len(old)))
     if met:
         print("  until the first turn        median %.1f s, longest %.1f s" % (
@@ -216,16 +249,34 @@ def show(options, watched, used, bare, log):
         print("  turns                       %d, each process %d to %d" % (
             len(waits), min(one.turns for one in old), max(one.turns for one in old)))
         print("  between two turns           median %.1f s, longest %.1f s, unfinished %.1f s" % (
-            statistics.median(waits), max(waits), max(never, default=0)))
+            statistics.median(waits), max(waits), max((ends - one.left for one in old if not one.traced), default=0)))
     print("  new ones, first turn after  %s" % ", ".join("%.1f s" % one.first if one.turns else "never" for one in new))
+
+
+def show(options, watched, used, bare, log):
+    old, new = watched[:options.processes], watched[options.processes:]
+    percent = 100 / os.cpu_count()
+    more = sorted(1000 * (work - (before + after) / 2) for work, before, after in zip(used["work"], *bare))
+    print("%d processes in %d %s, share %s, %.0f s; %s" % (
+        len(old), options.groups, "control groups" if hierarchy() else "groups without control groups", options.share,
+        used["took"], machine()))
+    show_turns(old, new)
+    print("  in the end, of all Python   %s sampled, %s wait, of which %s do nothing" % tuple(
+        "%.0f" % used["metrics"].get("pieprofd_" + name, -1) for name in ("processes", "processes_over_limit", "processes_idle")))
     print("  the daemon's CPU time       %.2f%% of the machine, %.2f%% in the second half; exit status %d" % (
         percent * used["cpu"], percent * used["late cpu"], used["status"]))
-    print("  its memory, threads         %.0f MB, %d at most" % (used["peak"], used["threads"]))
+    print("  its memory, threads         median %.0f MB, peak %.0f MB, %d threads at most" % (
+        used["resident"], used["peak"], used["threads"]))
     print("  the processes' CPU time     %.2f%% of the machine, %.2f%% and %.2f%% before and after" % (
-        percent * used["work"], percent * bare[0], percent * bare[1]))
+        percent * sum(used["work"]), percent * sum(bare[0]), percent * sum(bare[1])))
+    print("  more for each, a second     median %+.3f ms, 9 of 10 at most %+.3f ms, most %+.3f ms" % (
+        statistics.median(more), more[len(more) * 9 // 10], more[-1]))
     if log:
         seen, wrong = check_labels(log, watched)
-        print("  pushed                      profiles of %d processes, labels wrong in %d" % (len(seen), len(wrong)))
+        print("  pushed                      profiles of %d of %d processes, %d labels of each checked, %d wrong" % (
+            len(seen), len(watched), len(watched[0].group.labels), len(wrong)))
+        for line in wrong[:10]:
+            print("    " + line)
 
 
 def main():
@@ -234,6 +285,7 @@ def main():
     parser.add_argument("--groups", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--share", default="1%")
+    parser.add_argument("--newcomers", type=int, default=5)
     parser.add_argument("--push", action="store_true")
     parser.add_argument("--rest", type=float, default=10, help="seconds without the daemon, before and after")
     parser.add_argument("--python", default=sys.executable)
@@ -254,13 +306,15 @@ def main():
         stack.callback(end_processes)
         for group in groups:
             watched += group.begin(options.python, options.processes // options.groups)
+        options.processes = len(watched)
         # They give way to whatever else the machine does; the daemon does not.
         with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as autogroup:
             autogroup.write("10")
         log, words = begin_receiver(stack, folder) if options.push else (None, ())
         before = rest(watched, options.rest)
-        used = serve(options, watched, groups, ("--listen", "unix:" + folder + "/socket", *words, *options.words))
-        bare = before, rest(watched[:-3], options.rest)
+        path = folder + "/socket"
+        used = serve(options, watched, groups, ("--listen", "unix:" + path, *words, *options.words), path)
+        bare = before, rest(watched[:options.processes], options.rest)
         show(options, watched, used, bare, log)
 
 

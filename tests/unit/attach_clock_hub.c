@@ -248,13 +248,42 @@ static void test_held(void **state)
 	child_end(&child);
 }
 
+/* A ring that is kept has nothing of the process before when the next one gets it. */
+static void test_rings(void **state)
+{
+	const struct timespec pause = { .tv_nsec = 10 * NS_PER_MS };
+	const struct clock_config config = { 0 };
+	struct error error = { 0 };
+	struct child child, nobody = { 0 };
+	size_t files;
+
+	(void)state;
+	child_start(&child);
+	clock_hub_hold();
+	if (child_sample(&child, PERIOD_NS)) {
+		for (unsigned i = 0; i < 500 && cpu_ns(&child) - child.began_ns < WORK_NS / 7; i++)
+			(void)nanosleep(&pause, NULL);
+		kernel_clocks_destroy(child.clocks);
+		child.clocks = NULL;
+		files = open_files();
+		nobody.clocks = kernel_clocks_create(NOBODY, &config, PERIOD_NS, &error);
+		assert_non_null(nobody.clocks);
+		/* The same ring: a new one would be a file more. */
+		assert_int_equal(open_files(), files);
+		assert_int_equal(kernel_clocks_read(nobody.clocks, take, &nobody, UINT_MAX), 0);
+		kernel_clocks_destroy(nobody.clocks);
+		assert_int_equal(open_files(), files);
+	}
+	clock_hub_release();
+	child_end(&child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_periods),
-		cmocka_unit_test(test_comes_and_goes),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_two_periods), cmocka_unit_test(test_comes_and_goes),
+		cmocka_unit_test(test_limit),       cmocka_unit_test(test_held),
+		cmocka_unit_test(test_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,12 +112,113 @@ static void test_turn_is_over(void **state)
 	assert_false(group_turn_is_over(&group, 100));
 }
 
+/* Those that do nothing are waited for by nobody, once they were sampled; else after all others. */
+static void test_idle(void **state)
+{
+	struct member members[] = {
+		{ .state = MEMBER_PROFILED, .found = true },
+		{ .state = MEMBER_TRIED, .found = true, .over_limit = true, .idle = true },
+		{ .state = MEMBER_TRIED, .found = true, .over_limit = true, .turn_ns = 7 },
+	};
+	struct group group = {
+		.options = { .turn_ns = 10, .first_turn_ns = 2 },
+		.members = { .items = members, .count = 2 },
+	};
+
+	(void)state;
+	assert_int_equal(group_turn_length(&group), 2);
+	assert_int_equal(group_count_idle(&group), 1);
+	/* In either order. */
+	group.members.count = 3;
+	assert_int_equal(group_turn_length(&group), 10);
+	members[1].turn_ns = 3;
+	members[1].idle = false;
+	members[2].turn_ns = 0;
+	members[2].idle = true;
+	assert_int_equal(group_turn_length(&group), 10);
+	members[2].idle = false;
+	assert_int_equal(group_turn_length(&group), 2);
+	assert_int_equal(group_count_idle(&group), 0);
+	members[1].idle = members[2].idle = true;
+	members[2].turn_ns = 4;
+	assert_int_equal(group_turn_length(&group), UINT64_MAX);
+	assert_int_equal(group_count_idle(&group), 2);
+}
+
+static size_t choose(struct group *group)
+{
+	size_t chosen = group->members.count;
+
+	for (size_t i = 0; i < group->members.count; i++) {
+		struct member *member = &group->members.items[i];
+
+		member->due = member->state == MEMBER_TRIED;
+		/* A moment ago: whether it works stays as it is here. */
+		member->cpu_looked_ns = 100;
+	}
+	group_choose_by_turn(group, 1, 100);
+	for (size_t i = 0; i < group->members.count; i++)
+		if (group->members.items[i].due) {
+			assert_int_equal(chosen, group->members.count);
+			chosen = i;
+		}
+	return chosen;
+}
+
+/* Who was never sampled first, the oldest and the newest in turn; then who has waited longest. */
+static void test_choice(void **state)
+{
+	struct member members[] = {
+		{ .turn_ns = 5, .start_time = 1 },
+		{ .turn_ns = 4, .start_time = 2 },
+		{ .start_time = 3 },
+		{ .start_time = 4 },
+		{ .start_time = 5 },
+		{ .start_time = 1, .idle = true },
+	};
+	const size_t expected[] = { 2, 4, 3, 1, 0, 5 };
+	struct group group = {
+		.options = { .turn_ns = 10 },
+		.members = { .items = members, .count = sizeof(members) / sizeof(members[0]) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		assert_int_equal(choose(&group), expected[i]);
+		assert_false(members[expected[i]].over_limit);
+		members[expected[i]].state = MEMBER_PROFILED;
+	}
+	assert_int_equal(choose(&group), group.members.count);
+}
+
+/* One that begins to work is known soon. */
+static void test_who_works(void **state)
+{
+	struct member members[] = { { .pid = getpid() }, { .pid = getpid() } };
+	struct group group = { .members = { .items = members, .count = 2 } };
+
+	(void)state;
+	members[0].due = members[1].due = true;
+	/* More than it can have used. */
+	members[1].cpu_ns = UINT64_MAX;
+	assert_true(member_cpu_ns(&members[0]) > 0);
+	group_choose_by_turn(&group, 2, 3600 * NS_PER_SECOND);
+	assert_false(members[0].idle);
+	assert_false(members[1].idle);
+	/* Ended: nothing can come of it. */
+	members[0] = (struct member){ .pid = 0x3ffff000, .due = true, .state = MEMBER_TRIED };
+	group_choose_by_turn(&group, 0, 3600 * NS_PER_SECOND);
+	assert_true(members[0].idle);
+	assert_true(members[0].over_limit);
+	assert_int_equal(group_count_idle(&group), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_too_many_members),
-		cmocka_unit_test(test_turn_length),
-		cmocka_unit_test(test_turn_is_over),
+		cmocka_unit_test(test_too_many_members), cmocka_unit_test(test_turn_length),
+		cmocka_unit_test(test_turn_is_over),     cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_choice),           cmocka_unit_test(test_who_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -229,6 +229,46 @@ static void test_other_root(void **state)
 }
 
 /* A server whose files are in a folder: the client takes file: addresses too. */
+static int count_opening(void *context, int root, const char *path, enum root_link link)
+{
+	unsigned *count = context;
+
+	(void)root, (void)path, (void)link;
+	++*count;
+	return -ENOENT;
+}
+
+/* What is not there is looked for once, and in one root once, by whatever descriptor. */
+static void test_looked_for_once(void **state)
+{
+	unsigned openings = 0, more = 0;
+	struct debug_search search = { .root = ROOT_OWN, .opener = { count_opening, &openings } };
+	struct symbolizer *symbolizer = symbolizer_create();
+	struct built_module *built;
+	struct elf_image *image;
+
+	assert_non_null(symbolizer);
+	assert_true(built_files_run(*state, "strip -o stripped program\n"
+					    "objcopy --add-gnu-debuglink=program.debug stripped"));
+	built = built_module_open(built_files_path(*state, "stripped"));
+	symbolizer_set_search(symbolizer, &search);
+	assert_int_equal(symbolizer_debug_file(symbolizer, &built->module, &image), -ENOENT);
+	assert_int_equal(openings, 4);
+	assert_int_equal(symbolizer_debug_file(symbolizer, &built->module, &image), -ENOENT);
+	assert_int_equal(openings, 4);
+	search.opener.context = &more;
+	search.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(search.root >= 0);
+	/* Another search may find it. */
+	symbolizer_set_search(symbolizer, &search);
+	assert_int_equal(symbolizer_debug_file(symbolizer, &built->module, &image), -ENOENT);
+	/* Twice as many where the kernel does not tell mounts. */
+	assert_true(more == 4 || more == 8);
+	close(search.root);
+	symbolizer_destroy(symbolizer);
+	built_module_close(built);
+}
+
 static void test_download_only_when_asked(void **state)
 {
 	struct debug_search search = { .root = ROOT_OWN };
@@ -273,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mini_symbols, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_broken_mini_symbols, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_root, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_looked_for_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_download_only_when_asked, setup, teardown),
 	};
 

@@ -390,6 +390,36 @@ static void test_demangle(void **state)
 		buffer, sizeof(buffer)));
 }
 
+/* Lists of functions serve several symbolizers, and name the same. */
+static void test_kept_lists(void **state)
+{
+	struct fixture *fixture = *state;
+	remote_addr address = address_of(libc_symbol("qsort")), start = 0, other_start = 1;
+	const struct module *module = module_find(fixture->table, address);
+	struct symbolizer *other = symbolizer_create();
+	struct layout_cache *cache = layout_cache_create();
+	const char *name, *other_name;
+
+	assert_non_null(cache);
+	assert_non_null(other);
+	symbolizer_set_layouts(fixture->symbolizer, cache);
+	symbolizer_set_layouts(other, cache);
+	name = symbolizer_function(fixture->symbolizer, module, address + 1, &start);
+	other_name = symbolizer_function(other, module, address + 1, &other_start);
+	assert_non_null(name);
+	assert_non_null(other_name);
+	assert_string_equal(name, other_name);
+	assert_int_equal(start, other_start);
+	/* What somebody holds stays. */
+	symbolizer_set_layouts(fixture->symbolizer, NULL);
+	symbolizer_set_layouts(other, NULL);
+	layout_cache_destroy(cache);
+	assert_non_null(symbolizer_function(other, module, address_of(libc_symbol("getenv")) + 1,
+					    &other_start));
+	assert_int_equal(other_start, address_of(libc_symbol("getenv")));
+	symbolizer_destroy(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_alias_choice, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_separate_debug_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_lists, setup, teardown),
 		cmocka_unit_test(test_names_equal_nm),
 		cmocka_unit_test(test_interpreters),
 		cmocka_unit_test(test_demangle),
