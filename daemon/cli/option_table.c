@@ -210,9 +210,10 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP | REPORT | HEAP, "FILE",
 		      "write a report here too, - is stdout; may be repeated" },
 		    { TRACE, "FILE",
-		      "write the trace here: .json (Chrome's, for Perfetto),\n"
-		      ".perfetto-trace, or .prv (Paraver's, with .pcf and\n"
-		      ".row beside it); may be repeated" } } },
+		      "write the trace here: .html (a page for a browser),\n"
+		      ".json (Chrome's, for Perfetto), .perfetto-trace, or\n"
+		      ".prv (Paraver's, with .pcf and .row beside it); may be\n"
+		      "repeated" } } },
 	{ .name = "probe",
 	  .parse = option_probe,
 	  .help = { { TRACE, "LIB:FUNCTION",

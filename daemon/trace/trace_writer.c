@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const struct trace_writer writers[] = {
+	{ "html", ".html", trace_html_write, { { NULL, NULL } } },
 	{ "chrome", ".json", trace_chrome_write, { { NULL, NULL } } },
 	{ "perfetto", ".perfetto-trace", trace_perfetto_write, { { NULL, NULL } } },
 	{ "paraver",
@@ -31,7 +32,7 @@ const struct trace_writer *trace_writer_by_path(const char *path)
 
 const char *trace_writer_extensions(void)
 {
-	return ".json, .perfetto-trace and .prv";
+	return ".html, .json, .perfetto-trace and .prv";
 }
 
 struct shown {
