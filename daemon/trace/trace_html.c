@@ -220,6 +220,48 @@ static int put_waits(FILE *file, const struct trace_analysis *analysis)
 	return 0;
 }
 
+/* One region is the whole. */
+static int put_regions(FILE *file, const struct trace_analysis *analysis)
+{
+	const struct trace_regions *regions = &analysis->regions;
+
+	if (regions->count < 2)
+		return 0;
+	fputs("<section id=\"regions\" aria-labelledby=\"regions-heading\">\n"
+	      "<h2 id=\"regions-heading\">By region</h2>\n"
+	      "<p class=\"hint\">A region is a line of the program's main loop: the calls of MPI "
+	      "that it leads to, and what is computed before each. The one that loses most comes "
+	      "first.</p>\n",
+	      file);
+	BEGIN_TABLE(file, "regions", { "Region", false }, { "Lost", true }, { "Elapsed", true },
+		    { "Parallel", true }, { "Load balance", true }, { "Communication", true },
+		    { "Busiest", true }, { "Calls", true });
+	for (size_t i = 0; i < regions->count && i < ROWS_MAX; i++) {
+		const struct trace_region *region = &regions->items[i];
+		char name[TRACE_REGION_NAME_BYTES];
+
+		trace_region_name(regions, region, name);
+		fputs("<tr><th scope=\"row\"><code>", file);
+		if (html_text(file, name) < 0)
+			return -ENOMEM;
+		fputs("</code></th>", file);
+		put_time(file, trace_region_lost(region, analysis->judged));
+		put_time(file, region->elapsed_ns);
+		fprintf(file,
+			"<td class=\"number\">%s</td><td class=\"number\">%s</td>"
+			"<td class=\"number\">%s</td><td class=\"number\">rank %d</td>",
+			figure_share(region->parallel_efficiency).text,
+			figure_share(region->load_balance).text,
+			figure_share(region->communication_efficiency).text,
+			(int)rank_at(analysis, region->busiest));
+		put_count(file, region->calls);
+		fputs("</tr>\n", file);
+	}
+	end_table(file, regions->count);
+	fputs("</section>\n", file);
+	return 0;
+}
+
 static void put_rank(FILE *file, const struct trace_analysis *analysis, size_t place)
 {
 	const struct rank_figures *rank = &analysis->ranks[place];
@@ -324,6 +366,8 @@ static int put_overview(FILE *file, const struct trace_analysis *analysis)
 		result = put_efficiencies(file, analysis);
 	}
 	fputs("</section>\n", file);
+	if (!result)
+		result = put_regions(file, analysis);
 	if (!result)
 		result = put_waits(file, analysis);
 	put_ranks(file, analysis);

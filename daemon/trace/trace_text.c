@@ -16,6 +16,7 @@
 #define FUNCTIONS_BRIEF 6
 #define WAITS_BRIEF     3
 #define PATHS_BRIEF     4
+#define REGIONS_BRIEF   4
 #define SPAN_ROWS_BRIEF 3
 #define WORDS_MAX       400 /* of a path */
 #define ROWS_ALL        100
@@ -78,6 +79,35 @@ static void put_efficiency(const struct text_layout *layout, const struct trace_
 		     figure_share(analysis->load_balance).text,
 		     figure_share(analysis->communication_efficiency).text);
 	put_efficiency_words(layout, analysis);
+}
+
+/* One region is the whole. */
+static void put_regions(const struct text_layout *layout, const struct trace_analysis *analysis,
+			size_t rows)
+{
+	const struct trace_regions *regions = &analysis->regions;
+
+	if (regions->count < 2)
+		return;
+	text_heading(layout, "REGIONS", "lines that lead to MPI, with what is computed before");
+	text_line(layout, "  %10s %10s %8s %8s %8s  %s", "elapsed", "lost", "parallel", "balance",
+		  "communic.", "busiest");
+	for (size_t i = 0; i < regions->count && i < rows; i++) {
+		const struct trace_region *region = &regions->items[i];
+		char name[TRACE_REGION_NAME_BYTES];
+
+		trace_region_name(regions, region, name);
+		text_line(layout, "  %10s %10s %8s %8s %9s  rank %d",
+			  figure_ns(region->elapsed_ns).text,
+			  figure_ns(trace_region_lost(region, analysis->judged)).text,
+			  figure_share(region->parallel_efficiency).text,
+			  figure_share(region->load_balance).text,
+			  figure_share(region->communication_efficiency).text,
+			  (int)rank_at(analysis, region->busiest));
+		text_line(layout, "  %10s at %s", "", name);
+	}
+	if (regions->count > rows)
+		text_line(layout, "  and %zu more: --details", regions->count - rows);
 }
 
 static void put_latest(const struct text_layout *layout, const struct trace_analysis *analysis)
@@ -281,6 +311,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 		text_line(&layout, "There was no time in which all ranks ran, and called MPI.");
 	else
 		put_efficiency(&layout, analysis);
+	put_regions(&layout, analysis, rows ? rows : REGIONS_BRIEF);
 	put_latest(&layout, analysis);
 	put_waits(&layout, analysis, rows ? rows : WAITS_BRIEF);
 	put_ranks(&layout, analysis, rows ? rows : RANKS_BRIEF);

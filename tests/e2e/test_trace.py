@@ -60,6 +60,27 @@ def check_metrics(said, found):
               % (rank, said["ranks"][rank]["useful_ns"], said["run_ns"], useful[rank], run))
 
 
+def check_regions(said, found):
+    """The lines of main(), with what is computed before each, as the program counts them."""
+    regions = {region["path"][0]["line"]: region for region in said["regions"] if region["path"]}
+    lines = {line for account in found for line in account["by_line"]}
+    check(set(map(str, regions)) <= lines and len(regions) >= 3, "regions at %s, of %s" % (sorted(regions), sorted(lines)))
+    for line, region in regions.items():
+        sums = [account["by_line"].get(str(line), [0, 0]) for account in found]
+        useful, elapsed = [each[0] for each in sums], max(map(sum, sums))
+        # What the probes themselves take is more than two points of a short one.
+        short = max(account["run_s"] for account in found) / 20
+        if elapsed < short:
+            continue
+        truth = {"load_balance": sum(useful) / RANKS / max(useful), "communication_efficiency": max(useful) / elapsed,
+                 "parallel_efficiency": sum(useful) / RANKS / elapsed}
+        if max(useful) < short:
+            del truth["load_balance"]
+        for name, value in truth.items():
+            check(abs(region[name] - value) <= POINTS, "%s of line %d is %.3f, the program says %.3f" % (name, line, region[name], value))
+    check_equal(sum(region["useful_ns"] + region["mpi_ns"] for region in said["regions"]), RANKS * said["run_ns"], "all time")
+
+
 def check_chrome(path, sent):
     with open(path, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
@@ -176,6 +197,7 @@ def test_job_from_its_start():
         check(abs(said["serialisation_efficiency"] * said["transfer_efficiency"] - said["communication_efficiency"]) < 1e-3,
               "%r" % {name: said[name] for name in said if "efficiency" in name})
         check_lines(said)
+        check_regions(said, found)
         # Four ranks on fewer processors wait for these, too.
         check_sampled(said["held_up_by_rank"] == SLOW, "rank %s is said to hold others up" % said["held_up_by_rank"])
         messages = said["messages"]
