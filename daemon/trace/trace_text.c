@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace says, for people: how well the ranks work together, and why not better. */
 #include "daemon/report/format/text_layout.h"
+#include "daemon/trace/clock_text.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
@@ -17,6 +18,7 @@
 #define WAITS_BRIEF     3
 #define PATHS_BRIEF     4
 #define REGIONS_BRIEF   4
+#define NODES_BRIEF     4
 #define SPAN_ROWS_BRIEF 3
 #define WORDS_MAX       400 /* of a path */
 #define ROWS_ALL        100
@@ -320,6 +322,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_messages(&layout, analysis, details);
 	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+	clock_text_put(&layout, analysis->trace, rows ? rows : NODES_BRIEF);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;
 }

@@ -23,7 +23,7 @@ struct trace_writer {
 /* The one for a file's name; NULL: there is none. */
 const struct trace_writer *trace_writer_by_path(const char *path);
 
-/* ".html, .json, .perfetto-trace and .prv", for people. */
+/* ".html, .json, .perfetto-trace, .prv and .pietrace", for people. */
 const char *trace_writer_extensions(void);
 
 /* Writes it and its companions. 0 or a negative errno. */

@@ -18,7 +18,8 @@ from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, check_
 from test_launchers import MPI_ENVIRONMENT, program
 
 RANKS, SLOW = 4, 2
-ROUNDS, FEWER = 105, 40
+# 98 messages each: PIEPROFD_TEST_ROUNDS=1025 is a job of 100,000, of two minutes.
+ROUNDS, FEWER = int(os.environ.get("PIEPROFD_TEST_ROUNDS", "105")), 40
 # Of the metrics, which are shares: two points.
 POINTS = 0.02
 
@@ -209,6 +210,29 @@ def test_job_from_its_start():
         check_perfetto(outputs[2], sent, calls)
         # Last, as this skips the test where the package cannot be had.
         check_perfetto_sql(outputs[2], sent, calls)
+
+
+def test_files_merged():
+    """Each rank traced by a daemon of its own: merged, their files say what one trace of all would."""
+    with tempfile.TemporaryDirectory() as folder:
+        words, environment = job(folder, FEWER)
+        traced = '"$0" trace -q -o "$1/$OMPI_COMM_WORLD_RANK.pietrace" -- "${@:2}"'
+        subprocess.run([*words[:3], "bash", "-c", traced, PIEPROFD, folder, *words[3:]], env=environment, check=True,
+                       stdout=subprocess.DEVNULL)
+        files = sorted(glob.glob(os.path.join(folder, "*.pietrace")))
+        check_equal(len(files), RANKS, "files")
+        merged = os.path.join(folder, "merged.json")
+        said = json.loads(pieprofd("report", *files, "--format", "json", "-o", merged, "-o", merged[:-5] + ".html").stdout)
+        found, sent = accounts(folder)
+        check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
+        check_metrics(said, found)
+        check_equal((said["messages"]["matched"], said["messages"]["unmatched_sends"]), (sum(sent.values()), 0), "messages")
+        check_lines(said)
+        # They were of one machine.
+        check_equal([(node["by"], node["offset_ns"]) for node in said["nodes"]], [("first", 0)], "nodes")
+        check_chrome(merged, sent)
+        run = pieprofd("report", files[0], os.path.join(TARGETS, "ranks.py"), code=2)
+        check("is no trace" in run.stderr, "refused with %r" % run.stderr)
 
 
 TURNS = """
