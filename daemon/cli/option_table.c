@@ -48,7 +48,7 @@ const struct option_command option_commands[] = {
 	  "report @FILE [options]\n",
 	  "Shows a recording, which record -o FILE.pieprof has made, in any format; any\n"
 	  "number of them together, also those that a file names, one a line (@-: standard\n"
-	  "input).\n" },
+	  "input). Traces of several nodes, of trace -o FILE.pietrace, are merged likewise.\n" },
 	{ "dump", OPTIONS_DUMP, "dump PID [--json] [--no-native] [--locals]\n",
 	  "Says what every thread does now, who holds the GIL, and what waits for what.\n" },
 	{ "mcp", OPTIONS_MCP, "mcp\n",
@@ -210,9 +210,10 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP | REPORT | HEAP, "FILE",
 		      "write a report here too, - is stdout; may be repeated" },
 		    { TRACE, "FILE",
-		      "write the trace here: .json (Chrome's, for Perfetto),\n"
-		      ".perfetto-trace, or .prv (Paraver's, with .pcf and\n"
-		      ".row beside it); may be repeated" } } },
+		      "write the trace here: .html (a page for a browser),\n"
+		      ".json (Chrome's, for Perfetto), .perfetto-trace, .prv\n"
+		      "(Paraver's, with .pcf and .row beside it), .pietrace\n"
+		      "(for report, which merges them); may be repeated" } } },
 	{ .name = "probe",
 	  .parse = option_probe,
 	  .help = { { TRACE, "LIB:FUNCTION",

@@ -99,6 +99,7 @@ struct options {
 	/* report: what is to be shown, together, and @LIST; heap: one look's JSON; argv's. */
 	char *const *recordings;
 	unsigned recording_count;
+	bool of_traces;               /* report: they are traces, to be merged */
 	const char *base;             /* report, heap: --diff; NULL: not asked for */
 	const struct fleet_label *by; /* report: --by, likewise */
 	struct options_threshold {

@@ -9,6 +9,7 @@
 #include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/writer_table.h"
+#include "daemon/trace/trace_recording.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <getopt.h>
@@ -265,10 +266,49 @@ static int settle_outputs(struct option_parser *parser)
 	return 0;
 }
 
+static bool is_trace(const char *path)
+{
+	const char *extension = strrchr(path, '.');
+
+	return extension && !strcmp(extension, TRACE_RECORDING_EXTENSION);
+}
+
+/* report of traces: what goes for their merging alone. */
+static int settle_traces(struct option_parser *parser)
+{
+	struct options *options = &parser->options;
+
+	for (unsigned i = 0; i < options->recording_count; i++)
+		if (!is_trace(options->recordings[i]))
+			return options_refuse(parser,
+					      "%s is no trace: traces are merged with traces alone",
+					      options->recordings[i]);
+	if (options->base || options->by || options->threshold_count)
+		return options_refuse(parser, "traces take no --diff, --by and --fail-if");
+	if (parser->format && parser->format != &writer_json && parser->format != &writer_text)
+		return options_refuse(parser, "traces are told as text or json; other formats are "
+					      "told by the name of -o");
+	options->json |= parser->format == &writer_json;
+	for (unsigned i = 0; i < options->output_count; i++) {
+		const char *path = options->outputs[i].path;
+
+		if (!trace_writer_by_path(path) || is_trace(path))
+			return options_refuse(parser,
+					      "--output %s: of traces, its name ends with .html, "
+					      ".json, .perfetto-trace or .prv",
+					      path);
+	}
+	return 0;
+}
+
 static int settle_report(struct option_parser *parser)
 {
 	struct options *options = &parser->options;
 
+	for (unsigned i = 0; i < options->recording_count; i++)
+		options->of_traces |= is_trace(options->recordings[i]);
+	if (options->of_traces)
+		return settle_traces(parser);
 	if (settle_outputs(parser) < 0)
 		return -1;
 	if (options->threshold_count && !options->base)

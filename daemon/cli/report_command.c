@@ -2,17 +2,20 @@
 #include "daemon/cli/commands.h"
 
 #include "daemon/cli/file_confinement.h"
+#include "daemon/cli/file_limit.h"
 #include "daemon/cli/fleet_table.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/recording_fold.h"
 #include "daemon/cli/recording_list.h"
 #include "daemon/cli/standard_output.h"
+#include "daemon/cli/trace_output.h"
 #include "daemon/mcp/tool_writer.h"
 #include "daemon/report/diff/diff_writers.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/html/html.h"
 #include "daemon/report/writer_table.h"
+#include "daemon/trace/trace_set.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -288,6 +291,25 @@ static enum exit_code read_lists(const struct options *options, struct recording
 	return error.exit_code;
 }
 
+/* Of several nodes or processes, as one. */
+static enum exit_code merge_traces(const struct options *options, const struct recording_list *list)
+{
+	struct trace_set set;
+	struct error error;
+	enum exit_code code;
+
+	if (trace_set_read(&set, list->paths, list->count, &error)) {
+		message_error(&error);
+		code = error.exit_code;
+	} else {
+		/* A conversion is quiet, as of recordings. */
+		code = trace_output(options, &set.trace,
+				    !options->quiet && (!options->output_count || options->json));
+	}
+	trace_set_deinit(&set);
+	return code;
+}
+
 enum exit_code report_command(const struct options *options)
 {
 	struct recording_list all = { 0 };
@@ -295,10 +317,15 @@ enum exit_code report_command(const struct options *options)
 	enum exit_code code = read_lists(options, &all, &count);
 
 	signal(SIGPIPE, SIG_IGN);
+	/* Each process of a trace has a file of its own. */
+	if (options->of_traces)
+		file_limit_raise();
 	if (!code)
 		code = file_confinement_begin(options, all.paths, all.count);
-	if (!code && options->for_tool && !options->base &&
-	    writer_by_path(all.paths[0]) == &writer_json) {
+	if (!code && options->of_traces)
+		code = merge_traces(options, &all);
+	else if (!code && options->for_tool && !options->base &&
+		 writer_by_path(all.paths[0]) == &writer_json) {
 		code = answer_from_json(all.paths[0]);
 	} else if (!code) {
 		const struct recording_list list = { .paths = all.paths, .count = count };

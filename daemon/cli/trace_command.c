@@ -9,11 +9,10 @@
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/signals.h"
-#include "daemon/cli/standard_output.h"
 #include "daemon/cli/target_choice.h"
+#include "daemon/cli/trace_output.h"
 #include "daemon/report/encode/figure.h"
 #include "daemon/trace/trace_recorder.h"
-#include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -87,56 +86,6 @@ static void trace_until_end(struct tracing *tracing)
 
 /* ---- what comes of it ---- */
 
-static enum exit_code write_files(const struct options *options,
-				  const struct trace_analysis *analysis)
-{
-	enum exit_code code = EXIT_OK;
-
-	for (unsigned i = 0; i < options->output_count; i++) {
-		const char *path = options->outputs[i].path;
-		int failure = trace_writer_write(trace_writer_by_path(path), analysis, path);
-
-		if (!failure)
-			continue;
-		fprintf(stderr, "pieprofd: %s could not be written: %s\n", path,
-			strerror(-failure));
-		code = EXIT_INTERNAL;
-	}
-	return code;
-}
-
-static enum exit_code write_analysis(const struct options *options,
-				     const struct trace_analysis *analysis, enum exit_code code)
-{
-	const struct writer_options writer = standard_output_options(options);
-	int failure;
-
-	if (options->quiet)
-		return code;
-	failure = options->json ? trace_json_write(analysis, stdout)
-				: trace_text_write(analysis, &writer, stdout);
-	if (!failure && fflush(stdout))
-		failure = -errno;
-	return standard_output_end("trace", failure, code);
-}
-
-static enum exit_code report(const struct options *options, const struct trace *trace)
-{
-	struct trace_analysis analysis = { .trace = trace };
-	int failure = trace_analysis_init(&analysis, trace);
-	enum exit_code code;
-
-	if (failure) {
-		fprintf(stderr, "pieprofd: the trace cannot be read: %s\n", strerror(-failure));
-		code = EXIT_INTERNAL;
-	} else {
-		code = write_files(options, &analysis);
-		code = write_analysis(options, &analysis, code);
-	}
-	trace_analysis_deinit(&analysis);
-	return code;
-}
-
 static enum exit_code refuse_empty(const struct options *options,
 				   const struct trace_progress *progress)
 {
@@ -173,7 +122,7 @@ static enum exit_code finish(struct tracing *tracing)
 	if (progress.refused)
 		fprintf(stderr, "pieprofd: %" PRIu64 " process%s left out: %s\n", progress.refused,
 			progress.refused == 1 ? "" : "es", progress.refusal.cause);
-	return report(tracing->options, &trace);
+	return trace_output(tracing->options, &trace, !tracing->options->quiet);
 }
 
 /* ---- processes ---- */

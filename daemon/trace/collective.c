@@ -18,6 +18,7 @@ struct walk {
 	struct member_calls *members;     /* by rank */
 	const struct trace_event **calls; /* of each, the one that it is at */
 	uint32_t number;                  /* the communicator's */
+	bool by_order;                    /* as the trace's */
 	const struct collective_taker *taker;
 	struct collectives *collectives;
 };
@@ -125,7 +126,7 @@ static uint32_t find_stray(const struct walk *walk)
 	}
 	if (differ)
 		return first;
-	return class_of(walk->calls[0]) == MPI_COLLECTIVE &&
+	return class_of(walk->calls[0]) == MPI_COLLECTIVE && !walk->by_order &&
 			       walk->calls[first]->end_ns < walk->calls[last]->begin_ns
 		       ? first
 		       : size;
@@ -172,6 +173,7 @@ int collectives_go_through(const struct trace *trace, const struct communicators
 		const struct communicator *communicator = &communicators->items[number];
 		struct walk walk = { .communicator = communicator,
 				     .number = number,
+				     .by_order = trace->by_order,
 				     .taker = taker,
 				     .collectives = ret_collectives };
 

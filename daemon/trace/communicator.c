@@ -177,7 +177,7 @@ static bool look_at_parts(const struct communicators *communicators, const struc
 }
 
 /* Nobody leaves before all have come: who has one that is an earlier one? size: nobody. */
-static uint32_t find_stray(const struct part *parts, uint32_t size)
+static uint32_t find_stray(const struct part *parts, uint32_t size, bool by_order)
 {
 	uint32_t first = 0, last = 0;
 	bool differ = false;
@@ -189,7 +189,8 @@ static uint32_t find_stray(const struct part *parts, uint32_t size)
 		if (parts[i].event->begin_ns > parts[last].event->begin_ns)
 			last = i;
 	}
-	return differ || parts[first].event->end_ns < parts[last].event->begin_ns ? first : size;
+	differ |= !by_order && parts[first].event->end_ns < parts[last].event->begin_ns;
+	return differ ? first : size;
 }
 
 static int make_child(struct communicators *communicators, struct part *parts, uint32_t size)
@@ -215,7 +216,7 @@ static int make_children(struct communicators *communicators, const struct made 
 	for (uint32_t i = 0; i < size; i++)
 		next[i] = 0;
 	while (!error && look_at_parts(communicators, made, parent, next, parts)) {
-		uint32_t stray = find_stray(parts, size);
+		uint32_t stray = find_stray(parts, size, communicators->by_order);
 
 		if (stray < size && any)
 			break;
@@ -250,7 +251,8 @@ int communicators_init(struct communicators *communicators, const struct trace *
 	struct made *made = calloc(trace->count + 1, sizeof(made[0]));
 	int error = made ? 0 : -ENOMEM;
 
-	*communicators = (struct communicators){ .process_count = trace->count };
+	*communicators = (struct communicators){ .process_count = trace->count,
+						 .by_order = trace->by_order };
 	communicators->numbers = calloc(trace->count + 1, sizeof(communicators->numbers[0]));
 	communicators->number_counts =
 		calloc(trace->count + 1, sizeof(communicators->number_counts[0]));

@@ -31,6 +31,7 @@ struct communicators {
 	uint32_t **numbers; /* by process, then by its own number: which of items it is */
 	uint32_t *number_counts;
 	size_t process_count;
+	bool by_order;         /* as the trace's */
 	uint64_t not_followed; /* communicators that are not known */
 };
 

@@ -162,7 +162,7 @@ static int add_message(struct matching *matching, const struct half *send,
 	return 0;
 }
 
-static int match(struct matching *matching)
+static int match(struct matching *matching, bool by_order)
 {
 	const struct halves *sends = &matching->sends, *receives = &matching->receives;
 	struct messages *messages = matching->messages;
@@ -177,7 +177,8 @@ static int match(struct matching *matching)
 			*(is_doubtful(matching, send) ? &messages->uncertain
 						      : &messages->unmatched_sends) += 1;
 			i++;
-		} else if (order > 0 || receive->event->end_ns < send->event->begin_ns) {
+		} else if (order > 0 ||
+			   (!by_order && receive->event->end_ns < send->event->begin_ns)) {
 			messages->unmatched_receives++;
 			k++;
 		} else if (is_doubtful(matching, send)) {
@@ -240,7 +241,7 @@ int messages_init(struct messages *messages, const struct trace *trace,
 	*messages = (struct messages){ 0 };
 	error = collect(&matching, trace, communicators);
 	if (!error)
-		error = match(&matching);
+		error = match(&matching, trace->by_order);
 	if (!error)
 		find_held_up(messages);
 	free(matching.sends.items);

@@ -7,6 +7,7 @@
 #include "daemon/trace/mpi_decoder.h"
 #include "daemon/trace/span_watch.h"
 #include "daemon/trace/trace_file.h"
+#include "daemon/trace/trace_node.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,11 +40,20 @@ struct trace_process {
 	bool complete;                            /* nothing is sought */
 };
 
+struct clock_alignment;
+
 struct trace {
 	struct trace_process **processes; /* by rank */
 	size_t count;
 	bool ranks_known; /* of all of them */
 	uint64_t begin_ns, end_ns;
+	struct trace_node node; /* where it was recorded */
+	/* All is there from the beginning, and clocks are of several nodes: what belongs together
+	 * is told by its order alone. */
+	bool by_order;
+	/* Of a trace that was merged; NULL: of one machine. Borrowed. */
+	const struct clock_alignment *clocks;
+	const struct trace_node *nodes; /* as clocks has them */
 	const struct call_paths *paths; /* borrowed; NULL: none were read */
 	const struct span_list *spans;  /* borrowed; NULL: none were asked for */
 };

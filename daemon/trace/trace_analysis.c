@@ -194,6 +194,28 @@ static void judge(struct trace_analysis *analysis)
 	analysis->parallel_efficiency = analysis->load_balance * analysis->communication_efficiency;
 }
 
+static int find_regions(struct trace_analysis *analysis)
+{
+	struct trace_region_subject subject = {
+		.trace = analysis->trace,
+		.begin_ns = analysis->begin_ns,
+		.end_ns = analysis->end_ns,
+		.missing = analysis->unrecorded_calls + analysis->left_out_events,
+	};
+	struct trace_region_rank *ranks = calloc(analysis->trace->count + 1, sizeof(ranks[0]));
+	int error = ranks ? 0 : -ENOMEM;
+
+	subject.ranks = ranks;
+	for (size_t i = 0; i < analysis->trace->count && ranks; i++)
+		if (analysis->ranks[i].called)
+			ranks[subject.rank_count++] =
+				(struct trace_region_rank){ i, analysis->ranks[i].thread };
+	if (!error)
+		error = trace_regions_init(&analysis->regions, &subject);
+	free(ranks);
+	return error;
+}
+
 /* ---- waiting ---- */
 
 static void add_to_pair(struct trace_analysis *analysis, const struct collective_wait *wait)
@@ -439,7 +461,9 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	for (size_t i = 0; i < trace->count; i++)
 		look_at_process(analysis, i);
 	judge(analysis);
-	error = span_analysis_init(&analysis->spans, trace);
+	error = find_regions(analysis);
+	if (!error)
+		error = span_analysis_init(&analysis->spans, trace);
 	if (!error)
 		error = switch_analysis_init(&analysis->switches, trace);
 	if (!error)
@@ -466,6 +490,7 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	switch_analysis_deinit(&analysis->switches);
 	wait_list_deinit(&analysis->wait_list);
 	ideal_run_deinit(&analysis->ideal);
+	trace_regions_deinit(&analysis->regions);
 	free(analysis->ranks);
 	free(analysis->functions);
 	free(analysis->waits);

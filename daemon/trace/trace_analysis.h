@@ -7,7 +7,8 @@
  *   communication efficiency  = largest useful time / run time
  *   parallel efficiency       = their product
  *
- * Communication efficiency is split in serialisation and transfer by ideal_run.h.
+ * Communication efficiency is split in serialisation and transfer by ideal_run.h, all but that by
+ * region in trace_region.h.
  *
  * All is of the time in which every rank ran: from when the last one had left MPI_Init (where that
  * was not seen, from its first call) to when the first one called MPI_Finalize, or ended. A rank's
@@ -23,6 +24,7 @@
 #include "daemon/trace/sum_table.h"
 #include "daemon/trace/switch_analysis.h"
 #include "daemon/trace/trace.h"
+#include "daemon/trace/trace_region.h"
 #include "daemon/trace/wait_blame.h"
 
 #define TRACE_SIZES_MAX 12 /* powers of ten: 0, 1 to 9, 10 to 99 bytes ... */
@@ -82,6 +84,7 @@ struct trace_analysis {
 	size_t judged;              /* of them */
 	double load_balance, communication_efficiency, parallel_efficiency;
 	struct ideal_run ideal;
+	struct trace_regions regions;
 	double serialisation_efficiency, transfer_efficiency; /* where the ideal run is known */
 	struct function_figures *functions;                   /* the one that took longest first */
 	size_t function_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace says, for programs. Members are added, never renamed. */
 #include "daemon/report/format/json_value.h"
+#include "daemon/trace/clock_text.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
@@ -35,9 +36,8 @@ static json_t *json_with_counts(json_t *object, const struct count_member *membe
 				 sizeof(struct count_member))
 
 /* The frames of a path, the innermost first; empty: it is not known. */
-static json_t *json_path(const struct trace_analysis *analysis, uint32_t path)
+static json_t *json_call_frames(const struct call_paths *paths, uint32_t path)
 {
-	const struct call_paths *paths = analysis->trace->paths;
 	const struct call_frame *frame = paths ? call_paths_frame(paths, path) : NULL;
 	json_t *array = json_array();
 
@@ -50,6 +50,11 @@ static json_t *json_path(const struct trace_analysis *analysis, uint32_t path)
 		array = json_appended(array, object);
 	}
 	return array;
+}
+
+static json_t *json_path(const struct trace_analysis *analysis, uint32_t path)
+{
+	return json_call_frames(analysis->trace->paths, path);
 }
 
 static json_t *json_ranks(const struct trace_analysis *analysis)
@@ -113,6 +118,35 @@ static json_t *json_call_paths(const struct trace_analysis *analysis)
 			json_with(object, "function", json_text(mpi_function_name(path->function)));
 		object = json_with(object, "path", json_path(analysis, path->path));
 		object = json_with_sums(object, &path->sums);
+		array = json_appended(array, object);
+	}
+	return array;
+}
+
+static json_t *json_regions(const struct trace_analysis *analysis)
+{
+	const struct trace_regions *regions = &analysis->regions;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < regions->count && i < PATHS_MAX; i++) {
+		const struct trace_region *region = &regions->items[i];
+		json_t *object = json_object();
+		char name[TRACE_REGION_NAME_BYTES];
+
+		trace_region_name(regions, region, name);
+		object = json_with(object, "name", json_text(name));
+		object = json_with(object, "path", json_call_frames(&regions->own, region->frame));
+		object = json_with(object, "parallel_efficiency",
+				   json_figure(region->parallel_efficiency));
+		object = json_with(object, "load_balance", json_figure(region->load_balance));
+		object = json_with(object, "communication_efficiency",
+				   json_figure(region->communication_efficiency));
+		object = json_with(object, "busiest_rank",
+				   json_integer(rank_at(analysis, region->busiest)));
+		object = WITH_COUNTS(object, { "elapsed_ns", region->elapsed_ns },
+				     { "lost_ns", trace_region_lost(region, analysis->judged) },
+				     { "useful_ns", region->useful_ns },
+				     { "mpi_ns", region->mpi_ns }, { "calls", region->calls });
 		array = json_appended(array, object);
 	}
 	return array;
@@ -230,6 +264,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "collective_operations",
 			   json_count(analysis->collectives.operations));
 	object = json_with(object, "calls_without_path", json_count(analysis->unknown_paths));
+	object = json_with(object, "regions", json_regions(analysis));
 	object = json_with(object, "ranks", json_ranks(analysis));
 	object = json_with(object, "functions", json_functions(analysis));
 	object = json_with(object, "call_paths", json_call_paths(analysis));
@@ -237,6 +272,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "messages", json_messages(analysis));
 	object = json_with(object, "spans", span_json(analysis, json_path));
 	object = json_with(object, "off_processor", switch_json(analysis, json_path));
+	object = json_with(object, "nodes", clock_json(trace));
 	object = json_with(object, "missing", json_missing(analysis));
 	return json_put(file, object);
 }

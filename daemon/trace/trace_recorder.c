@@ -589,6 +589,7 @@ int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 		.paths = &recorder->paths,
 		.spans = recorder->spans,
 	};
+	trace_node_read(&ret_trace->node);
 	trace_number_ranks(ret_trace);
 	return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace says, for people: how well the ranks work together, and why not better. */
-#include "common/clock.h"
 #include "daemon/report/format/text_layout.h"
+#include "daemon/trace/clock_text.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
+#include "daemon/trace/trace_words.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
@@ -16,11 +17,11 @@
 #define FUNCTIONS_BRIEF 6
 #define WAITS_BRIEF     3
 #define PATHS_BRIEF     4
+#define REGIONS_BRIEF   4
+#define NODES_BRIEF     4
 #define SPAN_ROWS_BRIEF 3
 #define WORDS_MAX       400 /* of a path */
 #define ROWS_ALL        100
-/* Efficiencies from here on are not worth a sentence. */
-#define GOOD 0.95
 
 static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 {
@@ -31,27 +32,9 @@ static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 
 static void put_method(const struct text_layout *layout, const struct trace *trace)
 {
-	const struct mpi_library *library = trace_library(trace);
-	unsigned spans = trace->spans ? trace->spans->count : 0;
-	bool switches = spans && span_list_switches(trace->spans) >= 0;
-	bool beside = spans > switches;
-	char words[900];
+	char words[TRACE_WORDS_BYTES];
 
-	if (library)
-		snprintf(words, sizeof(words),
-			 "Traced by breakpoints of the kernel (uprobes) in %s, %s, %sof these "
-			 "processes: they were written into its code while this ran, and are gone.",
-			 library->path, mpi_library_kind_name(library),
-			 beside ? "and in what else was asked for, " : "");
-	else if (switches && !beside)
-		snprintf(words, sizeof(words),
-			 "Traced by a program in the kernel at switches of threads: nothing was "
-			 "written to these processes.");
-	else
-		snprintf(words, sizeof(words),
-			 "Traced by breakpoints of the kernel (uprobes) in the libraries of these "
-			 "processes: they were written into their code while this ran, and are "
-			 "gone.");
+	trace_words_method(trace, words);
 	text_wrapped(layout, "", words);
 }
 
@@ -80,66 +63,14 @@ static void put_processes(const struct text_layout *layout, const struct trace *
 
 /* ---- efficiencies ---- */
 
-/* Why the busiest rank does not compute all the time. */
-static void reason_of_communication(const struct trace_analysis *analysis, char *ret_words,
-				    size_t size)
+static void put_efficiency_words(const struct text_layout *layout,
+				 const struct trace_analysis *analysis)
 {
-	struct figure share = figure_share(analysis->communication_efficiency);
+	char words[TRACE_WORDS_BYTES];
 
-	if (analysis->ideal.state != IDEAL_KNOWN)
-		snprintf(ret_words, size,
-			 "Mostly for communication: even the busiest rank computes for only %s of "
-			 "the time.",
-			 share.text);
-	else if (analysis->serialisation_efficiency < analysis->transfer_efficiency)
-		snprintf(ret_words, size,
-			 "Mostly as ranks wait in turn: even the busiest one computes for only %s "
-			 "of the time, and with messages that take no time it would for %s.",
-			 share.text, figure_share(analysis->serialisation_efficiency).text);
-	else
-		snprintf(ret_words, size,
-			 "Mostly for the time that messages and MPI itself take: even the busiest "
-			 "rank computes for only %s of the time, and without that it would for %s.",
-			 share.text, figure_share(analysis->serialisation_efficiency).text);
-}
-
-static void put_reason(const struct text_layout *layout, const struct trace_analysis *analysis)
-{
-	double balance = analysis->load_balance;
-	double communication = analysis->communication_efficiency;
-	char words[300];
-
-	if (analysis->parallel_efficiency >= GOOD)
-		snprintf(words, sizeof(words), "The ranks compute for nearly all of the time.");
-	else if (balance < communication)
-		snprintf(words, sizeof(words),
-			 "Mostly for uneven work: the average rank computes for %s of what the "
-			 "busiest one does.",
-			 figure_share(balance).text);
-	else
-		reason_of_communication(analysis, words, sizeof(words));
+	trace_words_split(analysis, words);
 	text_wrapped(layout, "  ", words);
-}
-
-static void put_split(const struct text_layout *layout, const struct trace_analysis *analysis)
-{
-	const struct ideal_run *ideal = &analysis->ideal;
-	char reason[200], words[300];
-
-	if (ideal->state == IDEAL_KNOWN) {
-		snprintf(words, sizeof(words),
-			 "Communication %s = serialisation %s x transfer %s: if messages took no "
-			 "time, it would have lasted %s, not %s.",
-			 figure_share(analysis->communication_efficiency).text,
-			 figure_share(analysis->serialisation_efficiency).text,
-			 figure_share(analysis->transfer_efficiency).text,
-			 figure_ns(ideal->ns).text,
-			 figure_ns(analysis->end_ns - analysis->begin_ns).text);
-	} else {
-		ideal_run_reason(ideal, reason, sizeof(reason));
-		snprintf(words, sizeof(words), "Serialisation and transfer are not known, as %s.",
-			 reason);
-	}
+	trace_words_reason(analysis, words);
 	text_wrapped(layout, "  ", words);
 }
 
@@ -149,8 +80,36 @@ static void put_efficiency(const struct text_layout *layout, const struct trace_
 		     figure_share(analysis->parallel_efficiency).text,
 		     figure_share(analysis->load_balance).text,
 		     figure_share(analysis->communication_efficiency).text);
-	put_split(layout, analysis);
-	put_reason(layout, analysis);
+	put_efficiency_words(layout, analysis);
+}
+
+/* One region is the whole. */
+static void put_regions(const struct text_layout *layout, const struct trace_analysis *analysis,
+			size_t rows)
+{
+	const struct trace_regions *regions = &analysis->regions;
+
+	if (regions->count < 2)
+		return;
+	text_heading(layout, "REGIONS", "lines that lead to MPI, with what is computed before");
+	text_line(layout, "  %10s %10s %8s %8s %8s  %s", "elapsed", "lost", "parallel", "balance",
+		  "communic.", "busiest");
+	for (size_t i = 0; i < regions->count && i < rows; i++) {
+		const struct trace_region *region = &regions->items[i];
+		char name[TRACE_REGION_NAME_BYTES];
+
+		trace_region_name(regions, region, name);
+		text_line(layout, "  %10s %10s %8s %8s %9s  rank %d",
+			  figure_ns(region->elapsed_ns).text,
+			  figure_ns(trace_region_lost(region, analysis->judged)).text,
+			  figure_share(region->parallel_efficiency).text,
+			  figure_share(region->load_balance).text,
+			  figure_share(region->communication_efficiency).text,
+			  (int)rank_at(analysis, region->busiest));
+		text_line(layout, "  %10s at %s", "", name);
+	}
+	if (regions->count > rows)
+		text_line(layout, "  and %zu more: --details", regions->count - rows);
 }
 
 static void put_latest(const struct text_layout *layout, const struct trace_analysis *analysis)
@@ -327,19 +286,10 @@ static void put_messages(const struct text_layout *layout, const struct trace_an
 
 static void put_missing(const struct text_layout *layout, const struct trace_analysis *analysis)
 {
-	char words[400];
+	char words[TRACE_WORDS_BYTES];
 
-	if (!analysis->unrecorded_calls && !analysis->left_out_events &&
-	    !analysis->left_out_requests)
+	if (!trace_words_missing(analysis, words))
 		return;
-	snprintf(words, sizeof(words),
-		 "%" PRIu64 " calls over the limit of %d a second and process (their time is "
-		 "counted), %" PRIu64 " events and %" PRIu64
-		 " requests beyond what is kept: messages may be matched wrongly after that.",
-		 analysis->unrecorded_calls,
-		 (int)(analysis->trace->processes[0]->counts.limit *
-		       (NS_PER_SECOND / MPI_WINDOW_NS)),
-		 analysis->left_out_events, analysis->left_out_requests);
 	fputc('\n', layout->file);
 	text_wrapped(layout, "MISSING  ", words);
 }
@@ -363,6 +313,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 		text_line(&layout, "There was no time in which all ranks ran, and called MPI.");
 	else
 		put_efficiency(&layout, analysis);
+	put_regions(&layout, analysis, rows ? rows : REGIONS_BRIEF);
 	put_latest(&layout, analysis);
 	put_waits(&layout, analysis, rows ? rows : WAITS_BRIEF);
 	put_ranks(&layout, analysis, rows ? rows : RANKS_BRIEF);
@@ -371,6 +322,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_messages(&layout, analysis, details);
 	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+	clock_text_put(&layout, analysis->trace, rows ? rows : NODES_BRIEF);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;
 }

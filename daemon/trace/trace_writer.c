@@ -2,12 +2,15 @@
 #include "daemon/trace/trace_writer.h"
 
 #include "daemon/report/format/output_file.h"
+#include "daemon/trace/trace_recording.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct trace_writer writers[] = {
+	{ "html", ".html", trace_html_write, { { NULL, NULL } } },
+	{ "recording", TRACE_RECORDING_EXTENSION, trace_recording_write, { { NULL, NULL } } },
 	{ "chrome", ".json", trace_chrome_write, { { NULL, NULL } } },
 	{ "perfetto", ".perfetto-trace", trace_perfetto_write, { { NULL, NULL } } },
 	{ "paraver",
@@ -31,7 +34,7 @@ const struct trace_writer *trace_writer_by_path(const char *path)
 
 const char *trace_writer_extensions(void)
 {
-	return ".json, .perfetto-trace and .prv";
+	return ".html, .json, .perfetto-trace, .prv and .pietrace";
 }
 
 struct shown {

@@ -23,7 +23,7 @@ struct trace_writer {
 /* The one for a file's name; NULL: there is none. */
 const struct trace_writer *trace_writer_by_path(const char *path);
 
-/* "out.json, .prv and .perfetto-trace", for people. */
+/* ".html, .json, .perfetto-trace, .prv and .pietrace", for people. */
 const char *trace_writer_extensions(void);
 
 /* Writes it and its companions. 0 or a negative errno. */
@@ -32,6 +32,7 @@ __attribute__((warn_unused_result)) int trace_writer_write(const struct trace_wr
 							   const char *path);
 
 /* One file each. */
+int trace_html_write(const struct trace_analysis *analysis, FILE *file);
 int trace_chrome_write(const struct trace_analysis *analysis, FILE *file);
 int trace_perfetto_write(const struct trace_analysis *analysis, FILE *file);
 int trace_prv_write(const struct trace_analysis *analysis, FILE *file);

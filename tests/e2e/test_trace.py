@@ -18,7 +18,8 @@ from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, check_
 from test_launchers import MPI_ENVIRONMENT, program
 
 RANKS, SLOW = 4, 2
-ROUNDS, FEWER = 105, 40
+# 98 messages each: PIEPROFD_TEST_ROUNDS=1025 is a job of 100,000, of two minutes.
+ROUNDS, FEWER = int(os.environ.get("PIEPROFD_TEST_ROUNDS", "105")), 40
 # Of the metrics, which are shares: two points.
 POINTS = 0.02
 
@@ -58,6 +59,27 @@ def check_metrics(said, found):
         check(abs(said["ranks"][rank]["useful_ns"] / said["run_ns"] - useful[rank] / run) <= POINTS,
               "rank %d: useful for %r of %r, the program says %r of %r"
               % (rank, said["ranks"][rank]["useful_ns"], said["run_ns"], useful[rank], run))
+
+
+def check_regions(said, found):
+    """The lines of main(), with what is computed before each, as the program counts them."""
+    regions = {region["path"][0]["line"]: region for region in said["regions"] if region["path"]}
+    lines = {line for account in found for line in account["by_line"]}
+    check(set(map(str, regions)) <= lines and len(regions) >= 3, "regions at %s, of %s" % (sorted(regions), sorted(lines)))
+    for line, region in regions.items():
+        sums = [account["by_line"].get(str(line), [0, 0]) for account in found]
+        useful, elapsed = [each[0] for each in sums], max(map(sum, sums))
+        # What the probes themselves take is more than two points of a short one.
+        short = max(account["run_s"] for account in found) / 20
+        if elapsed < short:
+            continue
+        truth = {"load_balance": sum(useful) / RANKS / max(useful), "communication_efficiency": max(useful) / elapsed,
+                 "parallel_efficiency": sum(useful) / RANKS / elapsed}
+        if max(useful) < short:
+            del truth["load_balance"]
+        for name, value in truth.items():
+            check(abs(region[name] - value) <= POINTS, "%s of line %d is %.3f, the program says %.3f" % (name, line, region[name], value))
+    check_equal(sum(region["useful_ns"] + region["mpi_ns"] for region in said["regions"]), RANKS * said["run_ns"], "all time")
 
 
 def check_chrome(path, sent):
@@ -176,6 +198,7 @@ def test_job_from_its_start():
         check(abs(said["serialisation_efficiency"] * said["transfer_efficiency"] - said["communication_efficiency"]) < 1e-3,
               "%r" % {name: said[name] for name in said if "efficiency" in name})
         check_lines(said)
+        check_regions(said, found)
         # Four ranks on fewer processors wait for these, too.
         check_sampled(said["held_up_by_rank"] == SLOW, "rank %s is said to hold others up" % said["held_up_by_rank"])
         messages = said["messages"]
@@ -187,6 +210,29 @@ def test_job_from_its_start():
         check_perfetto(outputs[2], sent, calls)
         # Last, as this skips the test where the package cannot be had.
         check_perfetto_sql(outputs[2], sent, calls)
+
+
+def test_files_merged():
+    """Each rank traced by a daemon of its own: merged, their files say what one trace of all would."""
+    with tempfile.TemporaryDirectory() as folder:
+        words, environment = job(folder, FEWER)
+        traced = '"$0" trace -q -o "$1/$OMPI_COMM_WORLD_RANK.pietrace" -- "${@:2}"'
+        subprocess.run([*words[:3], "bash", "-c", traced, PIEPROFD, folder, *words[3:]], env=environment, check=True,
+                       stdout=subprocess.DEVNULL)
+        files = sorted(glob.glob(os.path.join(folder, "*.pietrace")))
+        check_equal(len(files), RANKS, "files")
+        merged = os.path.join(folder, "merged.json")
+        said = json.loads(pieprofd("report", *files, "--format", "json", "-o", merged, "-o", merged[:-5] + ".html").stdout)
+        found, sent = accounts(folder)
+        check(said["from_beginning"] and said["ranks_known"], "%r" % {name: said[name] for name in said if "_" in name})
+        check_metrics(said, found)
+        check_equal((said["messages"]["matched"], said["messages"]["unmatched_sends"]), (sum(sent.values()), 0), "messages")
+        check_lines(said)
+        # They were of one machine.
+        check_equal([(node["by"], node["offset_ns"]) for node in said["nodes"]], [("first", 0)], "nodes")
+        check_chrome(merged, sent)
+        run = pieprofd("report", files[0], os.path.join(TARGETS, "ranks.py"), code=2)
+        check("is no trace" in run.stderr, "refused with %r" % run.stderr)
 
 
 TURNS = """

@@ -148,6 +148,7 @@ static void check_analysis(const struct trace *trace)
 	fuzz_must(file && trace_analysis_init(&analysis, trace) == 0);
 	check_messages(&analysis);
 	fuzz_must(trace_chrome_write(&analysis, file) == 0);
+	fuzz_must(trace_html_write(&analysis, file) == 0);
 	fuzz_must(trace_perfetto_write(&analysis, file) == 0);
 	fuzz_must(trace_prv_write(&analysis, file) == 0);
 	fuzz_must(trace_row_write(&analysis, file) == 0);

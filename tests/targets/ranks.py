@@ -32,6 +32,7 @@ def compute(seconds):
 class Account:
     def __init__(self):
         self.useful_s = 0.0
+        self.by_line = {}  # of main(): useful time before its calls, and time in them
         self.sent, self.received = [], []
         self.began = time.perf_counter()
 
@@ -43,9 +44,16 @@ class Account:
 
     def inside(self, call, *arguments, **named):
         """A call of MPI: what happens before it is useful, the call itself is not."""
+        frame, useful_s = sys._getframe(1), self.useful_s
+        while frame.f_code.co_name != "main":
+            frame = frame.f_back
+        sums = self.by_line.setdefault(frame.f_lineno, [0.0, 0.0])
         self.outside()
+        called = self.began
         result = call(*arguments, **named)
         self.began = time.perf_counter()
+        sums[0] += self.useful_s - useful_s
+        sums[1] += self.began - called
         return result
 
 
@@ -112,7 +120,7 @@ def main():
     run_s = account.began - began
     MPI.Finalize()
     with open(os.path.join(folder, "rank-%d.json" % rank), "w", encoding="utf-8") as file:
-        json.dump({"useful_s": account.useful_s, "run_s": run_s, "sent": account.sent,
+        json.dump({"useful_s": account.useful_s, "run_s": run_s, "by_line": account.by_line, "sent": account.sent,
                    "received": account.received}, file)
 
 

@@ -31,3 +31,6 @@ EMBED(heap_page, INCLUDE("heap.html"))
 EMBED(heap_script, INCLUDE("words.js") INCLUDE("tabs.js") INCLUDE("links.js") INCLUDE("table.js")
 			   INCLUDE("flame_model.js") INCLUDE("flame_view.js") INCLUDE("flame.js")
 				   INCLUDE("compare.js") INCLUDE("heap.js"))
+EMBED(trace_page, INCLUDE("trace.html"))
+EMBED(trace_script,
+      INCLUDE("words.js") INCLUDE("tabs.js") INCLUDE("trace_view.js") INCLUDE("trace.js"))

@@ -16,5 +16,8 @@ struct html_file html_script(void);
 /* Of a look at a heap, with the same style. */
 struct html_file html_heap_page(void);
 struct html_file html_heap_script(void);
+/* Of a trace, likewise. */
+struct html_file html_trace_page(void);
+struct html_file html_trace_script(void);
 
 #endif

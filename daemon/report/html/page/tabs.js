@@ -83,10 +83,13 @@ function startTabs() {
 		if (event.key !== '/' || event.ctrlKey || event.altKey || event.metaKey || event.target.closest('input, select'))
 			return;
 		event.preventDefault();
+		const all = document.getElementById('search');
 		const filter = document.querySelector('.panel:not(.off) input[type="search"]');
+		if (!filter && !all)
+			return;
 		if (!filter)
 			reveal('flame');
-		(filter || document.getElementById('search')).focus();
+		(filter || all).focus();
 	});
 	showTab(tabs[0], false);
 	reveal(window.location.hash.slice(1));
