@@ -317,6 +317,27 @@ static void breakpoint_attributes(struct perf_event_attr *attributes, enum break
 	attributes->bp_len = type == BREAKPOINT_EXECUTE ? sizeof(long) : length;
 }
 
+static void set_enabled(struct thread_events *events, struct breakpoint_event *event, bool enabled)
+{
+	uint64_t now_ns;
+
+	if (event->enabled == enabled)
+		return;
+	event->enabled = enabled;
+	now_ns = clock_now_ns();
+	if (enabled && !events->armed++)
+		events->armed_since_ns = now_ns;
+	else if (!enabled && !--events->armed)
+		events->armed_ns += now_ns - events->armed_since_ns;
+}
+
+uint64_t thread_events_armed_ns(const struct thread_events *events, uint64_t now_ns)
+{
+	return events->armed && now_ns > events->armed_since_ns
+		       ? events->armed_ns + now_ns - events->armed_since_ns
+		       : events->armed_ns;
+}
+
 int breakpoint_arm(struct thread_events *events, unsigned slot, enum breakpoint_type type,
 		   remote_addr address, size_t length)
 {
@@ -345,7 +366,7 @@ int breakpoint_arm(struct thread_events *events, unsigned slot, enum breakpoint_
 			event->fd = -1;
 			return error;
 		}
-		event->enabled = true;
+		set_enabled(events, event, true);
 		return 0;
 	}
 	/*
@@ -357,7 +378,7 @@ int breakpoint_arm(struct thread_events *events, unsigned slot, enum breakpoint_
 		return -errno;
 	if (!event->enabled && ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
-	event->enabled = true;
+	set_enabled(events, event, true);
 	return 0;
 }
 
@@ -368,7 +389,7 @@ void breakpoint_disarm(struct thread_events *events, unsigned slot)
 	if (event->fd < 0 || !event->enabled)
 		return;
 	(void)ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
-	event->enabled = false;
+	set_enabled(events, event, false);
 }
 
 uint64_t breakpoint_running_ns(const struct thread_events *events, unsigned slot)

@@ -75,6 +75,9 @@ struct thread_events {
 	bool unstopped;   /* the clock stops nobody, other events are off */
 	struct event_ring ring;
 	struct breakpoint_event slots[BREAKPOINT_SLOTS];
+	unsigned armed;          /* slots that are */
+	uint64_t armed_since_ns; /* CLOCK_MONOTONIC, while any is */
+	uint64_t armed_ns;       /* until then */
 	struct memory_sampler memory[MEMORY_EVENTS_MAX];
 	size_t memory_count;
 	struct fault_sampler fault;
@@ -164,6 +167,9 @@ __attribute__((warn_unused_result)) int breakpoint_arm(struct thread_events *eve
 						       remote_addr address, size_t length);
 /* Nothing happens on a slot that is not armed. */
 void breakpoint_disarm(struct thread_events *events, unsigned slot);
+
+/* For how long, of all time until now_ns, at least one slot was armed. */
+uint64_t thread_events_armed_ns(const struct thread_events *events, uint64_t now_ns);
 
 /* On-CPU time of the slot's event so far, comparable with its records; 0 when it was never opened.
  */

@@ -9,6 +9,9 @@
 #define OVERDRAFT_NS        10e6
 #define FIRST_CYCLE_NS      150e3
 #define FIRST_CLOCK_STOP_NS 150e3
+/* At 2%, a stop for each 0.25 s of CPU time; and less than a step of debt: the period is not
+ * lengthened for what that does not help. */
+#define TURNS_DEBT_NS 5e6
 /* The first stop of all, with its waking: 0.2 to 0.6 ms were seen of it, 0.5 to 1.3 ms where
  * accesses are followed (the longer ones on a busy machine). */
 #define FIRST_STOP_NS    400e3
@@ -79,6 +82,12 @@ void governor_fill(const struct governor *governor, struct governor_bucket *buck
 void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns)
 {
 	bucket->credit_ns -= fmin((double)stopped_ns, STOP_CHARGED_MAX_NS);
+}
+
+void governor_charge_turns(struct governor_bucket *bucket, double cost_ns)
+{
+	if (bucket->credit_ns > -TURNS_DEBT_NS)
+		bucket->credit_ns = fmax(bucket->credit_ns - cost_ns, -TURNS_DEBT_NS);
 }
 
 bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,

@@ -75,6 +75,10 @@ void governor_fill(const struct governor *governor, struct governor_bucket *buck
 /* A stop of this thread lasted stopped_ns. */
 void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns);
 
+/* Its events have cost it cost_ns beside stops. To wait longer makes that no less: of a debt by it,
+ * so much is kept as lets the thread be stopped now and then. */
+void governor_charge_turns(struct governor_bucket *bucket, double cost_ns);
+
 /* May one be begun, in a stop that has cost stopped_ns, not yet charged? */
 bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,
 			   enum cycle kind, uint64_t stopped_ns);

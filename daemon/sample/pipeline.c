@@ -346,31 +346,6 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 		begin_cycle(pipeline, thread, tracee);
 }
 
-static void account_stop(struct pipeline *pipeline, struct pipeline_thread *thread)
-{
-	uint64_t now_ns = clock_now_ns();
-	uint64_t stopped_ns = now_ns > pipeline->event_ns ? now_ns - pipeline->event_ns : 0;
-	uint64_t cost_ns = pipeline_stop_cost_ns(pipeline);
-
-	stop_histogram_add(&pipeline->stops.all, stopped_ns);
-	stop_histogram_add(pipeline->clock_ticks || pipeline->memory_access || pipeline->faults
-				   ? &pipeline->stops.samples
-				   : &pipeline->stops.breakpoints,
-			   stopped_ns);
-	/* Let go, the thread must be woken as this one was: that too is time it loses. */
-	stopped_ns += pipeline->wake_ns;
-	pipeline->lost_ns += stopped_ns;
-	thread->stopped_ns += stopped_ns;
-	if (pipeline->clock_ticks)
-		governor_learn_clock_stop(&pipeline->governor, cost_ns);
-	if (!pipeline->clock_ticks && !pipeline->system_returns && !pipeline->faults)
-		governor_spend(&pipeline->governor,
-			       pipeline->watched_calls ? CYCLE_CALLS : CYCLE_ACCESS, cost_ns);
-	governor_charge(&thread->bucket, cost_ns);
-	if (governor_take_overdraft(&thread->bucket))
-		pipeline->overdrawn = true;
-}
-
 /* Stages 2 to 4, while the thread runs: unwind, stitch, tree. NULL and counted when the tree is
  * full. */
 static struct cct_node *find_context(struct pipeline *pipeline)
@@ -446,13 +421,15 @@ static void pipeline_resumed(void *context, struct tracee *tracee)
 
 	if (pipeline->idle || !thread)
 		return;
-	account_stop(pipeline, thread);
+	pipeline_account_stop(pipeline, thread);
 	if (pipeline->captured &&
 	    (pipeline->clock_ticks || pipeline->system_returns || pipeline->faults ||
 	     (thread->redundancy && redundancy_wants_context(thread->redundancy))))
 		node = find_context(pipeline);
-	if (pipeline->clock_ticks)
+	if (pipeline->clock_ticks) {
+		pipeline_charge_turns(pipeline, thread, tracee);
 		pipeline_collect_system_time(pipeline, thread, tracee);
+	}
 	system_time_resumed(&thread->system, node, pipeline->cct, &pipeline->losses);
 	if (pipeline->clock_ticks && !pipeline->clocks)
 		charge_ticks(pipeline, thread, node);
@@ -542,6 +519,7 @@ static void tick_thread(void *context, struct tracee *tracee)
 
 	if (!thread)
 		return;
+	pipeline_tick_turns(pipeline, thread, tracee);
 	pipeline_end_arguments(pipeline, thread, tracee, tick->now_ns);
 	/* Of one that is not stopped, pipeline_passed() does. */
 	if (!tracee->unstopped)
@@ -566,6 +544,7 @@ static void begin_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_begin_waiting(pipeline, thread, tracee);
+	thread->turns = (struct turn_account){ 0 };
 	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
 			       thread_events_running_ns(&tracee->events));
 }

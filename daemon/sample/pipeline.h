@@ -14,6 +14,7 @@
 #define PIEPROFD_DAEMON_SAMPLE_PIPELINE_H
 
 #include "attach/kernel_functions.h"
+#include "attach/switch_cost.h"
 #include "attach/tracer.h"
 #include "common/clock.h"
 #include "daemon/capture/capture.h"
@@ -45,6 +46,7 @@ struct pipeline {
 	struct place_votes *votes;          /* NULL: no thread was read without a stop yet */
 	struct losses losses;
 	struct governor governor;
+	struct switch_cost switches; /* 0: what events cost beside stops is not charged */
 	unsigned breakpoints;
 	struct stop_histograms stops;
 	struct thread_times threads;
@@ -53,7 +55,7 @@ struct pipeline {
 	struct thread_stacks stacks;
 	struct unclocked_time unclocked;
 	int64_t balance_ns; /* missing of threads that have ended, see time_balance.h */
-	uint64_t lost_ns;   /* by all threads: stopped, and until they ran again */
+	uint64_t lost_ns;   /* by all threads: stopped, until they ran again, and by events */
 	uint64_t offers;    /* stops at which a memory sample could have begun */
 	uint64_t samples;   /* atomic: read by other threads */
 	/* Looks at what running threads work on (pipeline_peek.c): begun; that saw something; of

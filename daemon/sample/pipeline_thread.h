@@ -10,6 +10,14 @@
 #include "daemon/sample/unclocked_time.h"
 #include "daemon/sample/waiting.h"
 
+/* When its turns on a processor were charged last (pipeline_account.c). */
+struct turn_account {
+	uint64_t turns;
+	uint64_t looked_ns; /* 0: never */
+	uint64_t armed_ns;  /* thread_events_armed_ns() by then */
+	uint64_t stops;     /* since then */
+};
+
 struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
@@ -17,6 +25,7 @@ struct pipeline_thread {
 	struct system_time system;
 	struct waiting_thread waiting;
 	struct unclocked_thread unclocked;
+	struct turn_account turns;
 	uint64_t stopped_ns; /* since sampling began or went on */
 	size_t times;        /* its entry in pipeline->threads */
 	uint64_t ticked_ns;  /* when a clock has stopped it last; 0: none has */
@@ -43,6 +52,15 @@ void pipeline_delay_first(const struct pipeline *pipeline, const struct pipeline
 /* In the stop: the next one is to be earned, this one included. */
 void pipeline_delay_clock(const struct pipeline *pipeline, const struct pipeline_thread *thread,
 			  struct tracee *tracee);
+
+/* It runs again: what the stop has cost it. */
+void pipeline_account_stop(struct pipeline *pipeline, struct pipeline_thread *thread);
+/* And what its events have cost it beside stops, since the last time. */
+void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
+			   struct tracee *tracee);
+/* The same at a tick, where a breakpoint is or was armed meanwhile. */
+void pipeline_tick_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
+			 struct tracee *tracee);
 
 /* The tracer's hook: a thread was not stopped when its clocks recorded this. */
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,

@@ -249,6 +249,7 @@ static int open_pipeline(struct session *session, struct error *error)
 		/* Until it is known what stops cost here. */
 		if (session->options.period_ns < first_ns)
 			session->options.period_ns = first_ns;
+		session->pipeline.switches = switch_cost();
 		session->hooks = pipeline_hooks(&session->pipeline);
 		session->tracer =
 			tracer_create(session->options.pid, session->preflight.stop_signal,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of a thread, this one, that ends before its records are read. */
+/* The clock of a thread, this one, that ends before its records are read; breakpoints' time. */
 #include "attach/thread_events.h"
 
 #include "common/clock.h"
@@ -106,11 +106,52 @@ static void test_nothing_is_owed(void **state)
 	assert_int_equal(rest.owed_ns, 7);
 }
 
+/* Of two at the same time, once. */
+static void test_armed_time(void **state)
+{
+	const struct timespec moment = { .tv_nsec = 2 * NS_PER_MS };
+	const remote_addr never_touched = 0x10000;
+	struct thread_events events;
+	uint64_t began_ns, armed_ns;
+	int error;
+
+	(void)state;
+	begin(&events, (struct sampling_rest){ 0 });
+	thread_events_enable_clock(&events, false);
+	assert_int_equal(thread_events_armed_ns(&events, clock_now_ns()), 0);
+	began_ns = clock_now_ns();
+	error = breakpoint_arm(&events, 0, BREAKPOINT_READ_WRITE, never_touched, 8);
+	if (!error)
+		error = breakpoint_arm(&events, 1, BREAKPOINT_EXECUTE, never_touched, 8);
+	if (error) {
+		thread_events_close(&events);
+		skip();
+	}
+	(void)nanosleep(&moment, NULL);
+	armed_ns = thread_events_armed_ns(&events, clock_now_ns());
+	assert_in_range(armed_ns, 2 * NS_PER_MS, clock_now_ns() - began_ns);
+	breakpoint_disarm(&events, 0);
+	breakpoint_disarm(&events, 0);
+	assert_true(thread_events_armed_ns(&events, clock_now_ns()) > armed_ns);
+	breakpoint_disarm(&events, 1);
+	armed_ns = thread_events_armed_ns(&events, clock_now_ns());
+	(void)nanosleep(&moment, NULL);
+	assert_int_equal(thread_events_armed_ns(&events, clock_now_ns()), armed_ns);
+	/* Armed anew, and aimed anew. */
+	assert_int_equal(breakpoint_arm(&events, 1, BREAKPOINT_EXECUTE, never_touched, 8), 0);
+	assert_int_equal(breakpoint_arm(&events, 1, BREAKPOINT_EXECUTE, never_touched + 8, 8), 0);
+	breakpoint_disarm(&events, 1);
+	assert_true(thread_events_armed_ns(&events, UINT64_MAX) > armed_ns);
+	assert_true(thread_events_armed_ns(&events, UINT64_MAX) < clock_now_ns() - began_ns);
+	thread_events_close(&events);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unread_records_are_owed),
 		cmocka_unit_test(test_nothing_is_owed),
+		cmocka_unit_test(test_armed_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,60 @@ static void test_dear_stops_lengthen_the_period(void **state)
 	assert_true(share < LIMIT + 0.002);
 }
 
+/* A thread that waits 2,000 times a second of its CPU time, at 5 us each: stops get the rest. */
+static void test_turns_are_paid_for(void **state)
+{
+	const double turns_share = 0.01, stop_ns = 100000;
+	struct governor governor;
+	struct governor_bucket bucket;
+	uint64_t running_ns = 0, charged_ns = 0;
+	double stopped_ns = 0;
+
+	(void)state;
+	governor_init(&governor, LIMIT, true);
+	governor_bucket_init(&governor, &bucket);
+	while (running_ns < 1000ull * TICK) {
+		uint64_t wait_ns = governor_wait_ns(&governor, &bucket, 0);
+
+		running_ns += wait_ns > TICK ? wait_ns : TICK;
+		governor_fill(&governor, &bucket, running_ns);
+		governor_charge(&bucket, (uint64_t)stop_ns);
+		governor_learn_clock_stop(&governor, (uint64_t)stop_ns);
+		stopped_ns += stop_ns;
+		governor_charge_turns(&bucket, turns_share * (double)(running_ns - charged_ns));
+		charged_ns = running_ns;
+	}
+	/* A tenth may be owed. */
+	assert_in_range((uint64_t)stopped_ns, (uint64_t)(0.008 * (double)running_ns),
+			(uint64_t)(0.0125 * (double)running_ns));
+}
+
+/* What waiting cannot make less neither ends the samples nor lengthens the period. */
+static void test_turns_beyond_the_limit(void **state)
+{
+	struct governor governor;
+	struct governor_bucket bucket;
+	double credit_ns;
+
+	(void)state;
+	governor_init(&governor, LIMIT, true);
+	governor_bucket_init(&governor, &bucket);
+	for (unsigned i = 1; i <= 1000; i++) {
+		governor_fill(&governor, &bucket, i * TICK);
+		governor_charge_turns(&bucket, 0.05 * TICK);
+	}
+	assert_false(governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0));
+	assert_false(governor_take_overdraft(&bucket));
+	assert_in_range(governor_first_wait_ns(&governor, &bucket), 0, 50 * TICK);
+	/* Nor do they forgive what stops have cost. */
+	for (unsigned i = 0; i < 4; i++)
+		governor_charge(&bucket, 4000000);
+	credit_ns = bucket.credit_ns;
+	governor_charge_turns(&bucket, 1000000);
+	assert_true(bucket.credit_ns <= credit_ns);
+	assert_true(governor_take_overdraft(&bucket));
+}
+
 /* The debt stays, and one and the same is not told twice. */
 static void test_an_overdraft_is_paid_back(void **state)
 {
@@ -339,6 +393,8 @@ int main(void)
 		cmocka_unit_test(test_memory_samples_use_what_is_left),
 		cmocka_unit_test(test_peeks_have_a_part_of_the_limit),
 		cmocka_unit_test(test_dear_stops_lengthen_the_period),
+		cmocka_unit_test(test_turns_are_paid_for),
+		cmocka_unit_test(test_turns_beyond_the_limit),
 		cmocka_unit_test(test_an_overdraft_is_paid_back),
 		cmocka_unit_test(test_accesses_and_calls_share),
 		cmocka_unit_test(test_period_by_what_stops_cost),

@@ -239,7 +239,7 @@ struct profile_facts {
 	struct stop_times sample_stops;     /* a sample is due, and perhaps an access looked for */
 	struct stop_times breakpoint_stops; /* an access is followed */
 	const struct stop_histograms *stop_histograms; /* behind these; NULL: none */
-	uint64_t lost_ns;                              /* to stops and waking up from them */
+	uint64_t lost_ns;   /* to stops, waking up from them, and events beside them */
 	uint64_t cpu_ns;    /* that the target used meanwhile, by its own clock */
 	uint64_t queued_ns; /* that its threads were ready to run and had no CPU (queued_time.h) */
 	/* Meanwhile (cpu_supply.h): its control group was throttled; the machine's processors. */
@@ -247,7 +247,7 @@ struct profile_facts {
 	/* Looks at the arguments of running threads (pipeline_peek.c): all, that could be used, and
 	 * of those, where the thread waited. */
 	uint64_t peeks, peeks_seen, peeks_waited;
-	double overhead; /* stops and waking up from them, over the target's CPU time */
+	double overhead; /* lost_ns over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
 	bool unfinished;          /* sampling went on when this was made */
