@@ -460,5 +460,6 @@ int on_return(struct pt_regs *context)
 #include "attach/bpf/span.h"
 /* After that, whose maps it uses. */
 #include "attach/bpf/switch.h"
+#include "attach/bpf/function.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "daemon/report/format/text_layout.h"
 #include "daemon/trace/mpi_function.h"
+#include "daemon/trace/function_text.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_writer.h"
@@ -17,6 +18,7 @@
 #define WAITS_BRIEF     3
 #define PATHS_BRIEF     4
 #define SPAN_ROWS_BRIEF 3
+#define PYTHON_ROWS_BRIEF 15
 #define WORDS_MAX       400 /* of a path */
 #define ROWS_ALL        100
 /* Efficiencies from here on are not worth a sentence. */
@@ -355,6 +357,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	if (!trace_library(analysis->trace)) {
 		put_processes(&layout, analysis->trace);
 		span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+		function_text_put(&layout, analysis, rows ? rows : PYTHON_ROWS_BRIEF);
 		switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 		return ferror(file) ? -EIO : 0;
 	}
@@ -370,6 +373,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_paths(&layout, analysis, rows ? rows : PATHS_BRIEF);
 	put_messages(&layout, analysis, details);
 	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+	function_text_put(&layout, analysis, rows ? rows : PYTHON_ROWS_BRIEF);
 	switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;
