@@ -96,6 +96,11 @@ int function_probes_set(struct mpi_probes *probes, unsigned slot, pid_t pid, int
 
 void function_probes_remove(struct mpi_probes *probes, unsigned slot)
 {
+	mpi_probes_remove_functions(probes, slot);
+}
+
+void mpi_probes_remove_functions(struct mpi_probes *probes, unsigned slot)
+{
 	struct probed_process *process = &probes->processes[slot];
 
 	for (size_t i = 0; i < process->function_count; i++)
@@ -117,8 +122,7 @@ struct function_counts function_probes_counts(const struct mpi_probes *probes, u
 	uint32_t key = slot;
 	struct function_counts counts;
 
-	if (!probes->functions ||
-	    bpf_map_lookup_elem(probes->function_counters_fd, &key, &counts))
+	if (!probes->functions || bpf_map_lookup_elem(probes->function_counters_fd, &key, &counts))
 		return (struct function_counts){ 0 };
 	return counts;
 }

@@ -26,9 +26,8 @@ struct function_place {
 
 /* Of a process that has a place (mpi_probes_add()). An epoch of 0: nothing is recorded. 0 or a
  * negative errno. */
-__attribute__((warn_unused_result)) int
-function_probes_configure(struct mpi_probes *probes, unsigned slot,
-			  const struct function_config *config);
+__attribute__((warn_unused_result)) int function_probes_configure(
+	struct mpi_probes *probes, unsigned slot, const struct function_config *config);
 
 /* Its interpreter is in file fd. 0 or a negative errno: then none is set. */
 __attribute__((warn_unused_result)) int function_probes_set(struct mpi_probes *probes,
@@ -39,9 +38,9 @@ __attribute__((warn_unused_result)) int function_probes_set(struct mpi_probes *p
 void function_probes_remove(struct mpi_probes *probes, unsigned slot);
 
 /* An answer to a record of a code object. 0 or a negative errno. */
-__attribute__((warn_unused_result)) int
-function_probes_decide(struct mpi_probes *probes, const struct function_code_record *code,
-		       enum function_verdict verdict);
+__attribute__((warn_unused_result)) int function_probes_decide(
+	struct mpi_probes *probes, const struct function_code_record *code,
+	enum function_verdict verdict);
 
 struct function_counts function_probes_counts(const struct mpi_probes *probes, unsigned slot);
 

@@ -68,17 +68,16 @@ static bool is_emulated(const ZydisDecodedInstruction *decoded)
 	       decoded->mnemonic != ZYDIS_MNEMONIC_JECXZ;
 }
 
+/* end: of the code that it lies in. */
 static int find_place(const ZydisDecoder *decoder, const struct memory_reader *code,
-		      int32_t store_offset, struct handler_place *place)
+		      remote_addr end, int32_t store_offset, struct handler_place *place)
 {
 	uint8_t bytes[INSTRUCTIONS_MAX * ZYDIS_MAX_INSTRUCTION_LENGTH];
 	bool written[REGISTER_COUNT] = { false };
-	size_t used = 0, size = sizeof(bytes);
-	int frame = -1, error;
+	size_t left = end - place->handler, used = 0;
+	size_t size = left < sizeof(bytes) ? left : sizeof(bytes);
+	int frame = -1, error = memory_read(code, place->handler, bytes, size);
 
-	/* The function may end sooner, and the file with it. */
-	while ((error = memory_read(code, place->handler, bytes, size)) == -EFAULT && size > 32)
-		size /= 2;
 	if (error)
 		return error;
 	for (unsigned i = 0; i < INSTRUCTIONS_MAX; i++) {
@@ -86,8 +85,8 @@ static int find_place(const ZydisDecoder *decoder, const struct memory_reader *c
 		ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 		int store;
 
-		if (ZYAN_FAILED(ZydisDecoderDecodeFull(decoder, bytes + used, size - used,
-						       &decoded, operands)))
+		if (ZYAN_FAILED(ZydisDecoderDecodeFull(decoder, bytes + used, size - used, &decoded,
+						       operands)))
 			return -EILSEQ;
 		store = frame_of_store(&decoded, operands, store_offset);
 		if (frame < 0 && store >= 0 && !written[store]) {
@@ -159,21 +158,30 @@ static int find_jumps(const ZydisDecoder *decoder, const struct memory_reader *c
 	return 0;
 }
 
+/* Of the part that has this address; 0: none has. */
+static remote_addr end_of(const struct address_ranges *function, remote_addr address)
+{
+	for (size_t i = 0; i < function->count; i++)
+		if (address_range_contains(function->items[i], address))
+			return function->items[i].end;
+	return 0;
+}
+
 int handler_places_find(const struct memory_reader *code, const struct address_ranges *function,
 			int32_t store_offset, struct handler_place *places, size_t count)
 {
 	ZydisDecoder decoder;
 	int error = 0;
 
-	if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					 ZYDIS_STACK_WIDTH_64)))
+	if (ZYAN_FAILED(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return -EINVAL;
-	for (size_t i = 0; i < count && !error; i++)
-		error = address_ranges_contain(function, places[i].handler)
-				? find_place(&decoder, code, store_offset, &places[i])
-				: -ENOENT;
+	for (size_t i = 0; i < count && !error; i++) {
+		const remote_addr end = end_of(function, places[i].handler);
+
+		error = end ? find_place(&decoder, code, end, store_offset, &places[i]) : -ENOENT;
+	}
 	for (size_t i = 0; i < function->count && !error; i++)
 		error = find_jumps(&decoder, code, function->items[i], places, count);
 	return error;
 }
-

@@ -10,8 +10,8 @@
  *                                       cost several times as much
  *
  * Only the beginning of the handler is looked at, up to its first jump: all of it is run by each
- * such instruction, and by nothing else, unless other code jumps into it. Where some does, the place
- * is the handler's first byte.
+ * such instruction, and by nothing else, unless other code jumps into it. Where some does, the
+ * place is the handler's first byte.
  */
 #ifndef PIEPROFD_ATTACH_HANDLER_PLACE_H
 #define PIEPROFD_ATTACH_HANDLER_PLACE_H
@@ -22,16 +22,16 @@
 #define HANDLER_PLACES_MAX 16
 
 struct handler_place {
-	remote_addr handler;    /* in: its first byte */
-	remote_addr address;    /* of the probe */
+	remote_addr handler;     /* in: its first byte */
+	remote_addr address;     /* of the probe */
 	unsigned frame_register; /* enum register_id: one that functions leave alone */
-	bool stepped;           /* the kernel has to single-step the instruction there */
+	bool stepped;            /* the kernel has to single-step the instruction there */
 };
 
 /*
  * Fills places, whose handlers lie in function, of which code has the bytes. store_offset: where in
- * a frame its instruction is noted. 0; -ENOENT: a handler does not begin as drawn above; -EILSEQ: it
- * cannot be decoded; -E2BIG, or what the reader said.
+ * a frame its instruction is noted. 0; -ENOENT: a handler does not begin as drawn above; -EILSEQ:
+ * it cannot be decoded; -E2BIG, or what the reader said.
  */
 __attribute__((warn_unused_result)) int handler_places_find(const struct memory_reader *code,
 							    const struct address_ranges *function,

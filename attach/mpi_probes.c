@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/mpi_probes.h"
 
-#include "attach/function_probes.h"
 #include "attach/mpi_probes_parts.h"
 #include "attach/procfs.h"
 #include "common/clock.h"
@@ -79,7 +78,8 @@ static int take_piece(void *context, void *data, size_t size)
 		probes->taker->function(probes->taker->context, data);
 	else if (kind == MPI_RECORD_CODE && size >= sizeof(struct function_code_record))
 		probes->taker->code(probes->taker->context, data);
-	else if (kind < MPI_RECORD_SPAN && kind != MPI_RECORD_CALL && size >= sizeof(struct mpi_chunk))
+	else if (kind < MPI_RECORD_SPAN && kind != MPI_RECORD_CALL &&
+		 size >= sizeof(struct mpi_chunk))
 		probes->taker->chunk(probes->taker->context, data);
 	return 0;
 }
@@ -459,7 +459,7 @@ void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
 	mpi_probes_remove_switches(probes, slot);
 	for (size_t i = 0; i < process->count; i++)
 		close(process->links[i]);
-	function_probes_remove(probes, slot);
+	mpi_probes_remove_functions(probes, slot);
 	for (size_t i = 0; i < process->span_count; i++)
 		close(process->spans[i].fd);
 	free(process->links);

@@ -40,7 +40,8 @@ enum mpi_probes_way {
 };
 
 /* switches: the span that threads off the processor are; -1: they are not noted; functions: whether
- * those of Python will be traced (function_probes.h). NULL with *error filled: not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17). */
+ * those of Python will be traced (function_probes.h). NULL with *error filled: not permitted
+ * (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17). */
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
 				     enum mpi_probes_way way, int switches, bool functions,
 				     struct error *error);

@@ -96,6 +96,7 @@ void mpi_probes_read_open_switches(const struct mpi_probes *probes, const struct
 /* Before the program is loaded, and once it is: of function_probes.c. 0 or a negative errno. */
 int mpi_probes_choose_functions(struct mpi_probes *probes);
 int mpi_probes_find_functions(struct mpi_probes *probes);
+void mpi_probes_remove_functions(struct mpi_probes *probes, unsigned slot);
 /* Of the kernel's tracepoints, rather than of probes. */
 bool mpi_probes_is_switch_program(const char *name);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Part of mpi.bpf.c: Python functions, seen from the interpreter's handlers of the instructions with
- * which a call begins and ends.
+ * Part of mpi.bpf.c: Python functions, seen from the interpreter's handlers of the instructions
+ * with which a call begins and ends.
  *
  *   thread --> stack of calls that were begun and not left, innermost last
  *
  *   RESUME                                 a call is put on it
  *   RETURN_VALUE, YIELD_VALUE              its call is taken off, and recorded
- *   an exception that may leave a frame    noted with its call: where no handler catches it, nothing
- *                                          is run in the frame any more
+ *   an exception that may leave a frame    noted with its call: where no handler catches it,
+ * nothing is run in the frame any more
  *
  * So a call from which an exception was raised has ended when something is seen that cannot happen
  * inside of it: an event of an evaluation loop further out on the C stack, or in the same one of a
@@ -248,8 +248,7 @@ static __noinline __u32 announce_code(__u32 slot, __u32 span, __u64 code, __u64 
 	struct function_code_key key = { code, slot };
 	struct function_code known = { .identity = identity };
 	struct function_counts *counts = bpf_map_lookup_elem(&function_counters, &slot);
-	struct function_code_record *record =
-		bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	struct function_code_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
 	if (!record) {
 		if (counts)
@@ -397,8 +396,7 @@ static __always_inline struct function_stack *stack_of(struct function_event *ev
 	return stack;
 }
 
-static __always_inline void push_call(struct function_event *event, __u32 verdict,
-				      __u64 raised_ns)
+static __always_inline void push_call(struct function_event *event, __u32 verdict, __u64 raised_ns)
 {
 	struct function_stack *stack = event->stack;
 	struct function_call *call;
@@ -438,9 +436,8 @@ static __always_inline int enter_function(struct function_event *event, __u64 id
 	struct function_call *call;
 
 	if (verdict == FUNCTION_UNWANTED) {
-		__sync_fetch_and_add(event->code ? &event->counts->passed_over
-						 : &event->counts->unreadable,
-				     1);
+		__sync_fetch_and_add(
+			event->code ? &event->counts->passed_over : &event->counts->unreadable, 1);
 		return 0;
 	}
 	event->stack = stack_of(event, id, 1);

@@ -82,28 +82,28 @@ struct function_code {
 
 /* Of one process. */
 struct function_config {
-	__u32 epoch;         /* calls of an earlier one are forgotten; 0: nothing is recorded */
-	__u32 frame_code;    /* offsets */
+	__u32 epoch;      /* calls of an earlier one are forgotten; 0: nothing is recorded */
+	__u32 frame_code; /* offsets */
 	__u32 frame_previous;
 	__u32 frame_owner; /* a byte */
 	__u32 unused;
-	__u32 code_names;    /* of FUNCTION_NAME_WORDS pointers in a code object */
-	__u32 object_frame;  /* of its frame in a PyFrameObject */
-	__u32 depth_max;     /* deeper ones are counted alone */
-	__u64 least_ns;      /* likewise shorter ones */
-	__u64 begin_ns;      /* recorded since then */
+	__u32 code_names;   /* of FUNCTION_NAME_WORDS pointers in a code object */
+	__u32 object_frame; /* of its frame in a PyFrameObject */
+	__u32 depth_max;    /* deeper ones are counted alone */
+	__u64 least_ns;     /* likewise shorter ones */
+	__u64 begin_ns;     /* recorded since then */
 };
 
 struct function_counts {
-	__u64 traps;           /* how often a probe was hit */
-	__u64 stepped;         /* of them: where the kernel single-steps the instruction */
-	__u64 begun, ended;    /* of those wanted, or not decided yet */
-	__u64 passed_over;     /* of those unwanted */
+	__u64 traps;        /* how often a probe was hit */
+	__u64 stepped;      /* of them: where the kernel single-steps the instruction */
+	__u64 begun, ended; /* of those wanted, or not decided yet */
+	__u64 passed_over;  /* of those unwanted */
 	__u64 short_ones, short_ns;
-	__u64 too_deep;        /* for the depth that was asked for */
-	__u64 no_room;         /* in each other deeper than FUNCTION_DEPTH_MAX, or too many threads */
+	__u64 too_deep; /* for the depth that was asked for */
+	__u64 no_room;  /* in each other deeper than FUNCTION_DEPTH_MAX, or too many threads */
 	__u64 over_limit, over_ns; /* for which the ring had no room */
-	__u64 unreadable;      /* frames */
+	__u64 unreadable;          /* frames */
 	__u64 codes_left_out;
 };
 

@@ -31,13 +31,15 @@ int option_probe(struct option_parser *parser, const struct option_use *use)
 
 int option_functions(struct option_parser *parser, const struct option_use *use)
 {
-	int error = use->text[0] ? span_list_add_pattern(&parser->options.spans, use->text) : -EINVAL;
+	int error =
+		use->text[0] ? span_list_add_pattern(&parser->options.spans, use->text) : -EINVAL;
 
 	if (error == -EINVAL)
 		return options_refuse(parser, "--functions '': expected a pattern, such as '*'");
 	if (error)
-		return options_refuse(parser, "--functions %s: at most %d patterns, and %d that are "
-					      "traced at a time",
+		return options_refuse(parser,
+				      "--functions %s: at most %d patterns, and %d that are "
+				      "traced at a time",
 				      use->text, FUNCTION_PATTERNS_MAX, SPANS_MAX);
 	return 0;
 }
@@ -79,7 +81,8 @@ int option_least(struct option_parser *parser, const struct option_use *use)
 	double seconds;
 
 	if (!read_least(use->text, &seconds))
-		return options_refuse(parser, "--least '%s': expected a time, such as 0.001, 2ms or 50us",
+		return options_refuse(parser,
+				      "--least '%s': expected a time, such as 0.001, 2ms or 50us",
 				      use->text);
 	parser->options.spans.functions.least_ns = (uint64_t)(seconds * 1e9);
 	return 0;

@@ -370,8 +370,9 @@ static int settle_trace(struct option_parser *parser)
 	if (!options->spans.functions.pattern_count &&
 	    (options->spans.functions.depth_max || options->spans.functions.least_ns ||
 	     options->max_overhead > 0))
-		return options_refuse(parser, "--depth, --least and --max-overhead of trace go with "
-					      "--functions");
+		return options_refuse(parser,
+				      "--depth, --least and --max-overhead of trace go with "
+				      "--functions");
 	options->spans.functions.max_overhead = options->max_overhead;
 	/* A command is traced to its end. */
 	if (options->command && !options->duration_given)

@@ -20,7 +20,7 @@ struct function_row {
 };
 
 struct function_analysis {
-	int span; /* of the trace's list; -1: functions were not traced */
+	int span;                  /* of the trace's list; -1: functions were not traced */
 	struct function_row *rows; /* most time of their own first */
 	size_t count, capacity;
 	struct sum_table found;

@@ -174,8 +174,7 @@ static int find_places(const struct target *target, const struct mapping *code, 
 	if (!error)
 		error = target->interpreter_info.symbol(target->interpreter_info.context, TRACEBACK,
 							&traceback, &size);
-	return error ? error
-		     : add_place(target, code, traceback, &at_traceback, site);
+	return error ? error : add_place(target, code, traceback, &at_traceback, site);
 }
 
 /* ---- what cannot be ---- */
@@ -208,9 +207,8 @@ static int check(const struct target *target, const struct python_version *versi
 			      "it runs greenlets, by whose switches of stacks calls cannot be told",
 			      cure, error);
 	if (target->eval_handlers.count)
-		return refuse(target,
-			      "its interpreter is built of functions that call each other", cure,
-			      error);
+		return refuse(target, "its interpreter is built of functions that call each other",
+			      cure, error);
 	if (offsets->code_name != offsets->code_filename + 8 ||
 	    offsets->code_qualname != offsets->code_filename + 16 ||
 	    offsets->code_line_table != offsets->code_filename + 24)
@@ -231,14 +229,15 @@ int function_site_find(const struct target *target, struct function_site *ret_si
 	failure = check(target, &version, frames.offsets, error);
 	if (failure)
 		return failure;
-	failure = code ? find_places(target, code, version.minor,
-				     frames.offsets->frame_instruction, &site)
+	failure = code ? find_places(target, code, version.minor, frames.offsets->frame_instruction,
+				     &site)
 		       : -ENOENT;
 	if (failure)
 		return refuse(target,
-			      failure == -ENOMEM ? "out of memory"
-						 : "its interpreter dispatches in a way that is not "
-						   "known here",
+			      failure == -ENOMEM
+				      ? "out of memory"
+				      : "its interpreter dispatches in a way that is not "
+					"known here",
 			      "An interpreter that gcc has built with computed gotos, such as "
 			      "Debian's or pyenv's, will do.",
 			      error);

@@ -6,8 +6,8 @@
  *   data of the interpreter --> 256 pointers into the evaluation loop, one for each opcode
  *                           --> handlers of RESUME, RETURN_VALUE, ... --> places in them
  *
- * The table has no symbol of its own, so a stripped interpreter has it like any other. It is told by
- * what it must be: all opcodes that do not exist lead to one place, and those sought elsewhere.
+ * The table has no symbol of its own, so a stripped interpreter has it like any other. It is told
+ * by what it must be: all opcodes that do not exist lead to one place, and those sought elsewhere.
  *
  * To 3.10 there are no such instructions; 3.14 and later can be built without that table.
  */

@@ -22,7 +22,8 @@ static void put_rows(const struct text_layout *layout, const struct trace_analys
 		  "function");
 	for (size_t i = 0; i < functions->count && i < rows; i++) {
 		const struct function_row *row = &functions->rows[i];
-		const struct call_frame *frame = call_paths_frame(analysis->trace->paths, row->path);
+		const struct call_frame *frame =
+			call_paths_frame(analysis->trace->paths, row->path);
 		bool whole = row->longest_ns != 0;
 
 		if (!frame)
@@ -46,17 +47,16 @@ static void put_limit(const struct text_layout *layout, const struct trace_analy
 	double share = choice->max_overhead > 0 ? choice->max_overhead : FUNCTION_OVERHEAD;
 	const struct function_counts *counts = &functions->counts;
 	uint64_t passed = counts->begun + counts->passed_over + counts->too_deep + counts->no_room;
-	uint64_t rate = functions->observed_ns
-				? (uint64_t)((double)passed * NS_PER_SECOND /
-					     (double)functions->observed_ns)
-				: 0;
+	uint64_t rate = functions->observed_ns ? (uint64_t)((double)passed * NS_PER_SECOND /
+							    (double)functions->observed_ns)
+					       : 0;
 	char words[400];
 
 	if (!functions->pauses)
 		return;
 	snprintf(words, sizeof(words),
-		 "seen for %s of the time, in %" PRIu64
-		 " pieces: about %" PRIu64 " calls a second passed the probes, which may cost %s of "
+		 "seen for %s of the time, in %" PRIu64 " pieces: about %" PRIu64
+		 " calls a second passed the probes, which may cost %s of "
 		 "the time. --max-overhead 100%% sees all, and slows the process down.",
 		 figure_part(functions->observed_ns, functions->asked_ns).text,
 		 functions->pauses + 1, rate, figure_share(share).text);
@@ -80,8 +80,8 @@ static void put_remarks(const struct text_layout *layout, const struct trace_ana
 		partly += functions->rows[i].partly;
 	if (counts->short_ones)
 		text_line(layout, "  and %" PRIu64 " shorter than %s, %s in all",
-			  (uint64_t)counts->short_ones,
-			  figure_ns(choice->least_ns).text, figure_ns(counts->short_ns).text);
+			  (uint64_t)counts->short_ones, figure_ns(choice->least_ns).text,
+			  figure_ns(counts->short_ns).text);
 	put_count(layout, counts->too_deep, "deeper than --depth");
 	put_count(layout, counts->passed_over, "of functions that were not asked for");
 	put_count(layout, partly, "not seen from beginning to end");
@@ -142,9 +142,9 @@ json_t *function_json(const struct trace_analysis *analysis)
 	object = json_with(object, "self_ns", json_count(functions->self_ns));
 	object = json_with(object, "observed_ns", json_count(functions->observed_ns));
 	object = json_with(object, "traced_ns", json_count(functions->asked_ns));
-	object = json_with(object, "max_overhead",
-			   json_figure(choice->max_overhead > 0 ? choice->max_overhead
-								: FUNCTION_OVERHEAD));
+	object = json_with(
+		object, "max_overhead",
+		json_figure(choice->max_overhead > 0 ? choice->max_overhead : FUNCTION_OVERHEAD));
 	object = json_with(object, "pauses", json_count(functions->pauses));
 	object = json_with(object, "probe_hits", json_count(counts->traps));
 	object = json_with(object, "least_ns", json_count(choice->least_ns));
@@ -154,9 +154,9 @@ json_t *function_json(const struct trace_analysis *analysis)
 	object = json_with(object, "not_asked_for", json_count(counts->passed_over));
 	object = json_with(object, "unrecorded", json_count(counts->over_limit + counts->no_room));
 	object = json_with(object, "unrecorded_ns", json_count(counts->over_ns));
-	object = json_with(object, "unreadable",
-			   json_count(counts->unreadable + counts->codes_left_out +
-				      functions->unknown));
+	object = json_with(
+		object, "unreadable",
+		json_count(counts->unreadable + counts->codes_left_out + functions->unknown));
 	object = json_with(object, "crossed", json_count(functions->crossed));
 	return json_with(object, "functions", rows);
 }

@@ -129,9 +129,9 @@ static int record(struct function_watch *watch, uint32_t epoch)
 
 static int set(struct function_watch *watch)
 {
-	int error = function_probes_set(watch->probes, watch->slot, watch->target->pid,
-					watch->site.fd, watch->site.places, watch->site.count,
-					watch->span);
+	int error =
+		function_probes_set(watch->probes, watch->slot, watch->target->pid, watch->site.fd,
+				    watch->site.places, watch->site.count, watch->span);
 
 	if (!error)
 		error = record(watch, ++watch->epoch);
@@ -217,8 +217,8 @@ static uint64_t own_ns(const struct function_watch *watch)
 
 static uint64_t allowed_ns(const struct function_watch *watch)
 {
-	double share = watch->choice->max_overhead > 0 ? watch->choice->max_overhead
-						       : FUNCTION_OVERHEAD;
+	double share =
+		watch->choice->max_overhead > 0 ? watch->choice->max_overhead : FUNCTION_OVERHEAD;
 
 	return (uint64_t)((double)own_ns(watch) * share);
 }
@@ -247,8 +247,7 @@ void function_watch_look(struct function_watch *watch, const struct mpi_taker *t
 			return;
 		watch->pauses++;
 		pause_probes(watch, taker);
-	} else if (watch->state == FUNCTIONS_PAUSED &&
-		   allowed_ns(watch) >= watch->spent_ns) {
+	} else if (watch->state == FUNCTIONS_PAUSED && allowed_ns(watch) >= watch->spent_ns) {
 		/* It may have ended, and its probes with it. */
 		if (set(watch))
 			watch->state = FUNCTIONS_PAUSED;

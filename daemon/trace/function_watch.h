@@ -6,9 +6,9 @@
  *   sought --> set <--> paused        while they have cost more than they may
  *         `--> refused
  *
- * All calls pass the probes, whether they are wanted or not. So it is the rate of all calls that may
- * be too high, and then the process is seen for part of the time: some milliseconds now and again,
- * in which everything is recorded.
+ * All calls pass the probes, whether they are wanted or not. So it is the rate of all calls that
+ * may be too high, and then the process is seen for part of the time: some milliseconds now and
+ * again, in which everything is recorded.
  */
 #ifndef PIEPROFD_DAEMON_TRACE_FUNCTION_WATCH_H
 #define PIEPROFD_DAEMON_TRACE_FUNCTION_WATCH_H
@@ -51,8 +51,8 @@ struct function_watch { /* all zeros: sought */
 	uint64_t spent_ns;
 	uint64_t pauses;
 	uint64_t undecided; /* answers that the kernel did not take: all calls are recorded */
-	uint64_t pruned;  /* calls that were deeper than asked for, as the end has shown */
-	uint64_t unknown; /* calls whose code object could not be read any more */
+	uint64_t pruned;    /* calls that were deeper than asked for, as the end has shown */
+	uint64_t unknown;   /* calls whose code object could not be read any more */
 	struct function_counts counts; /* at the end */
 	struct function_known *known;  /* code objects, by hash */
 	size_t known_count, known_slots;

@@ -10,11 +10,8 @@
 #include <string.h>
 
 static const char *const kind_names[] = {
-	[SPAN_FUNCTION] = "function",
-	[SPAN_COLLECTION] = "gc",
-	[SPAN_GIL] = "gil",
-	[SPAN_SWITCH] = "sched",
-	[SPAN_PYTHON] = "python",
+	[SPAN_FUNCTION] = "function", [SPAN_COLLECTION] = "gc", [SPAN_GIL] = "gil",
+	[SPAN_SWITCH] = "sched",      [SPAN_PYTHON] = "python",
 };
 
 /* As the user reads them. */

@@ -28,8 +28,8 @@ enum span_kind {
 struct function_choice {
 	const char *patterns[FUNCTION_PATTERNS_MAX]; /* borrowed; of name, file or file's name */
 	unsigned pattern_count;
-	unsigned depth_max; /* in each other; 0: as deep as can be */
-	uint64_t least_ns;  /* shorter calls are counted alone */
+	unsigned depth_max;  /* in each other; 0: as deep as can be */
+	uint64_t least_ns;   /* shorter calls are counted alone */
 	double max_overhead; /* of the time of the process, for its probes; 0: FUNCTION_OVERHEAD */
 };
 

@@ -92,8 +92,8 @@ static bool has_others(const struct trace_analysis *analysis)
 {
 	unsigned count = span_analysis_count(&analysis->spans);
 
-	return count > (unsigned)(analysis->switches.span >= 0) +
-			       (unsigned)(analysis->python.span >= 0);
+	return count >
+	       (unsigned)(analysis->switches.span >= 0) + (unsigned)(analysis->python.span >= 0);
 }
 
 void span_text_put(const struct text_layout *layout, const struct trace_analysis *analysis,

@@ -57,8 +57,8 @@ void trace_number_ranks(struct trace *trace);
 /* What a TRACE_SPAN is of; NULL: its number is none. */
 const struct span *trace_span(const struct trace *trace, const struct trace_event *event);
 
-/* How people call an event of a span: its name, that of the Python function, or why the thread is off
- * the processor, in words that are put together there. */
+/* How people call an event of a span: its name, that of the Python function, or why the thread is
+ * off the processor, in words that are put together there. */
 const char *trace_span_name(const struct trace *trace, const struct span *span,
 			    const struct trace_event *event, char words[static SPAN_NAME_BYTES]);
 

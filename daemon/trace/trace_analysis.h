@@ -17,9 +17,9 @@
 #define PIEPROFD_DAEMON_TRACE_TRACE_ANALYSIS_H
 
 #include "daemon/trace/collective.h"
+#include "daemon/trace/function_analysis.h"
 #include "daemon/trace/ideal_run.h"
 #include "daemon/trace/message.h"
-#include "daemon/trace/function_analysis.h"
 #include "daemon/trace/span_analysis.h"
 #include "daemon/trace/sum_table.h"
 #include "daemon/trace/switch_analysis.h"

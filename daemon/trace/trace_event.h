@@ -52,8 +52,8 @@ struct trace_event {
 	uint32_t flags;
 	uint32_t communicator;
 	int32_t peer; /* rank in the communicator; TRACE_COMMUNICATOR: the communicator's parent */
-	int32_t tag;  /* TRACE_COMMUNICATOR: colour; TRACE_SPAN: its detail (span_record.h), or of Python
-		     * functions the path */
+	int32_t tag;  /* TRACE_COMMUNICATOR: colour; TRACE_SPAN: its detail (span_record.h), or of
+		       * Python  functions the path */
 	int32_t key;  /* TRACE_COMMUNICATOR alone */
 	uint16_t completed_by; /* TRACE_RECEIVE: function in which it was waited for */
 	uint16_t unused;

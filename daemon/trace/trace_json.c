@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace says, for programs. Members are added, never renamed. */
 #include "daemon/report/format/json_value.h"
-#include "daemon/trace/mpi_function.h"
 #include "daemon/trace/function_text.h"
+#include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_writer.h"

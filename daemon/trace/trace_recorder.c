@@ -63,9 +63,9 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 	recorder->events_left = TRACE_EVENTS_MAX;
 	for (size_t i = 0; i < mpi_function_count; i++)
 		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
-	recorder->probes = mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO,
-					     span_list_switches(spans),
-					     span_list_python(spans) >= 0, error);
+	recorder->probes =
+		mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO,
+				  span_list_switches(spans), span_list_python(spans) >= 0, error);
 	if (recorder->probes && !configure_spans(recorder))
 		return recorder;
 	if (recorder->probes)

@@ -6,7 +6,7 @@
 #include "attach/mpi_probes.h"
 #include "common/pid_list.h"
 #include "daemon/trace/library_list.h"
-#include "daemon/trace/trace_recorder.h"
+#include "daemon/trace/trace.h"
 
 struct candidate;
 

@@ -2,8 +2,8 @@
 /* What a trace says, for people: how well the ranks work together, and why not better. */
 #include "common/clock.h"
 #include "daemon/report/format/text_layout.h"
-#include "daemon/trace/mpi_function.h"
 #include "daemon/trace/function_text.h"
+#include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_writer.h"
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_BRIEF     8
-#define FUNCTIONS_BRIEF 6
-#define WAITS_BRIEF     3
-#define PATHS_BRIEF     4
-#define SPAN_ROWS_BRIEF 3
+#define RANKS_BRIEF       8
+#define FUNCTIONS_BRIEF   6
+#define WAITS_BRIEF       3
+#define PATHS_BRIEF       4
+#define SPAN_ROWS_BRIEF   3
 #define PYTHON_ROWS_BRIEF 15
-#define WORDS_MAX       400 /* of a path */
-#define ROWS_ALL        100
+#define WORDS_MAX         400 /* of a path */
+#define ROWS_ALL          100
 /* Efficiencies from here on are not worth a sentence. */
 #define GOOD 0.95
 
