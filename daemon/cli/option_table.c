@@ -221,8 +221,8 @@ const struct option_row option_table[] = {
 	{ .name = "functions",
 	  .parse = option_functions,
 	  .help = { { TRACE, "PATTERN",
-		      "calls of Python functions (3.11 to 3.13) by name or\n"
-		      "file, such as 'Solver.*', solve.py or '*'; may be repeated" } } },
+		      "calls of Python functions (3.11 to 3.13), by name or\n"
+		      "file: 'Solver.*', solve.py or '*'; may be repeated" } } },
 	{ .name = "depth",
 	  .parse = option_depth,
 	  .help = { { TRACE, "N", "of these, so many in each other" } } },

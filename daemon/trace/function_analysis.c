@@ -147,6 +147,7 @@ static void add_counts(struct function_analysis *analysis, const struct trace_pr
 	if (watch->ended_ns > watch->met_ns)
 		analysis->asked_ns += watch->ended_ns - watch->met_ns;
 	analysis->pauses += watch->pauses;
+	analysis->probes_ns += watch->spent_ns;
 	analysis->unknown += watch->unknown;
 }
 

@@ -28,6 +28,7 @@ struct function_analysis {
 	uint64_t self_ns;     /* of all: as long as threads were in any */
 	uint64_t observed_ns; /* for which processes were watched */
 	uint64_t asked_ns;    /* and would have been without a limit */
+	uint64_t probes_ns;   /* what the probes took of the processes' time, by their number */
 	uint64_t pauses;
 	uint64_t unknown; /* calls of functions whose names could not be read */
 	uint64_t crossed; /* events that do not lie in each other: none, or something is wrong */

@@ -10,6 +10,8 @@
 
 #define NAME_MAX_BYTES 300
 #define ROWS_MAX       10000
+/* Of the time that was recorded, what probes may take without a word. */
+#define BIAS_SHARE 0.05
 
 static void put_rows(const struct text_layout *layout, const struct trace_analysis *analysis,
 		     size_t rows)
@@ -37,6 +39,21 @@ static void put_rows(const struct text_layout *layout, const struct trace_analys
 	}
 	if (functions->count > rows)
 		text_line(layout, "  and %zu more: --details", functions->count - rows);
+}
+
+/* Functions that are called often look slower than they are. */
+static void put_bias(const struct text_layout *layout, const struct function_analysis *functions)
+{
+	char words[300];
+
+	if ((double)functions->probes_ns < BIAS_SHARE * (double)functions->self_ns)
+		return;
+	snprintf(words, sizeof(words),
+		 "about %s of that time went into the probes themselves: functions that are called "
+		 "often look slower than they are, and so do their callers. pieprofd PID tells "
+		 "shares without that.",
+		 figure_part(functions->probes_ns, functions->self_ns).text);
+	text_wrapped(layout, "  ", words);
 }
 
 /* How much of the time was seen, and why not all of it. */
@@ -90,6 +107,7 @@ static void put_remarks(const struct text_layout *layout, const struct trace_ana
 	put_count(layout, functions->unknown, "of functions that were gone before they were read");
 	put_count(layout, counts->unreadable + counts->codes_left_out,
 		  "of functions that could not be read");
+	put_bias(layout, functions);
 	put_limit(layout, analysis);
 }
 
@@ -145,6 +163,7 @@ json_t *function_json(const struct trace_analysis *analysis)
 	object = json_with(
 		object, "max_overhead",
 		json_figure(choice->max_overhead > 0 ? choice->max_overhead : FUNCTION_OVERHEAD));
+	object = json_with(object, "probes_ns", json_count(functions->probes_ns));
 	object = json_with(object, "pauses", json_count(functions->pauses));
 	object = json_with(object, "probe_hits", json_count(counts->traps));
 	object = json_with(object, "least_ns", json_count(choice->least_ns));

@@ -257,6 +257,8 @@ void function_watch_look(struct function_watch *watch, const struct mpi_taker *t
 void function_watch_end(struct function_watch *watch, const struct mpi_taker *taker)
 {
 	watch->ended_ns = clock_now_ns();
+	if (watch->probes)
+		account(watch);
 	if (watch->state == FUNCTIONS_SET) {
 		pause_probes(watch, taker);
 		watch->ended_ns = watch->since_ns;

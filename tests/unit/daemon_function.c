@@ -81,6 +81,7 @@ static void begin(void)
 		.ended_ns = 11000,
 		.observed_ns = 5000,
 		.pauses = 1,
+		.spent_ns = 4000,
 		.counts = { .begun = 6, .passed_over = 70, .short_ones = 2, .short_ns = 50 },
 	};
 }
@@ -181,6 +182,7 @@ static void test_formats(void **state)
 	check_written(write_text, "Solver.step (solve.py:12)");
 	check_written(write_text, "and 70 calls of functions that were not asked for");
 	check_written(write_text, "seen for 50.0% of the time, in 2 pieces");
+	check_written(write_text, "about 32.0% of that time");
 	check_written(trace_json_write, "\"function\": \"Solver.step\"");
 	check_written(trace_chrome_write, "\"cat\":\"python\",\"name\":\"Solver.step\"");
 	check_written(trace_chrome_write, "\"raised\":true");
