@@ -62,9 +62,12 @@ int function_depth_limit(struct trace_file *file, unsigned span, unsigned depth_
 	for (uint64_t i = 0; i < file->count && !error; i++) {
 		const struct trace_event *event = &file->events[i];
 
-		if (event->kind == TRACE_SPAN && event->function == span &&
-		    is_too_deep(find(&threads, event->thread), event, depth_max))
-			continue;
+		if (event->kind == TRACE_SPAN && event->function == span) {
+			struct thread *thread = find(&threads, event->thread);
+
+			if (thread && is_too_deep(thread, event, depth_max))
+				continue;
+		}
 		file->events[kept++] = *event;
 	}
 	free(threads.items);

@@ -202,7 +202,9 @@ static void take_span(void *context, const struct span_record *span)
 	spans[span_count++] = *span;
 }
 
-static const struct mpi_taker taker = { take_call, take_chunk, take_span, NULL };
+static const struct mpi_taker taker = {
+	.call = take_call, .chunk = take_chunk, .span = take_span, .context = NULL
+};
 
 static void forget(void)
 {
