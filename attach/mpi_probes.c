@@ -74,7 +74,12 @@ static int take_piece(void *context, void *data, size_t size)
 		probes->taker->call(probes->taker->context, data);
 	else if (kind == MPI_RECORD_SPAN && size >= sizeof(struct span_record))
 		probes->taker->span(probes->taker->context, data);
-	else if (kind != MPI_RECORD_CALL && size >= sizeof(struct mpi_chunk))
+	else if (kind == MPI_RECORD_FUNCTION && size >= sizeof(struct function_record))
+		probes->taker->function(probes->taker->context, data);
+	else if (kind == MPI_RECORD_CODE && size >= sizeof(struct function_code_record))
+		probes->taker->code(probes->taker->context, data);
+	else if (kind < MPI_RECORD_SPAN && kind != MPI_RECORD_CALL &&
+		 size >= sizeof(struct mpi_chunk))
 		probes->taker->chunk(probes->taker->context, data);
 	return 0;
 }
@@ -107,6 +112,8 @@ static int find_parts(struct mpi_probes *probes, const struct mpi_shape *shapes,
 	if (!probes->ring)
 		return -errno;
 	error = mpi_probes_find_spans(probes);
+	if (!error)
+		error = mpi_probes_find_functions(probes);
 	return error ? error : mpi_probes_find_switches(probes);
 }
 
@@ -195,6 +202,8 @@ static int load(struct mpi_probes *probes, const struct mpi_shape *shapes, size_
 			  : -ENOENT;
 	if (!error)
 		error = mpi_probes_choose_switches(probes);
+	if (!error)
+		error = mpi_probes_choose_functions(probes);
 	if (!error && probes->by_links)
 		error = aim(probes);
 	if (!error)
@@ -271,13 +280,16 @@ static int load_for_links(struct mpi_probes *probes, const struct mpi_shape *sha
 }
 
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
-				     enum mpi_probes_way way, int switches, struct error *error)
+				     enum mpi_probes_way way, int switches, bool functions,
+				     struct error *error)
 {
 	struct mpi_probes *probes = calloc(1, sizeof(*probes));
 	int failure = !probes ? -ENOMEM : count > MPI_FUNCTIONS_MAX ? -E2BIG : 0;
 
-	if (probes)
+	if (probes) {
 		probes->switches = switches;
+		probes->functions = functions;
+	}
 
 	if (!failure && way != MPI_PROBES_EVENTS)
 		failure = load_for_links(probes, shapes, count);
@@ -447,6 +459,7 @@ void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
 	mpi_probes_remove_switches(probes, slot);
 	for (size_t i = 0; i < process->count; i++)
 		close(process->links[i]);
+	mpi_probes_remove_functions(probes, slot);
 	for (size_t i = 0; i < process->span_count; i++)
 		close(process->spans[i].fd);
 	free(process->links);

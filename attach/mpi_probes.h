@@ -16,6 +16,7 @@
 #ifndef PIEPROFD_ATTACH_MPI_PROBES_H
 #define PIEPROFD_ATTACH_MPI_PROBES_H
 
+#include "attach/bpf/function_record.h"
 #include "attach/bpf/mpi_record.h"
 #include "attach/bpf/span_record.h"
 #include "common/error.h"
@@ -38,10 +39,12 @@ enum mpi_probes_way {
 	MPI_PROBES_EVENTS,
 };
 
-/* switches: the span that threads off the processor are; -1: they are not noted. NULL with *error
- * filled: not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17). */
+/* switches: the span that threads off the processor are; -1: they are not noted; functions: whether
+ * those of Python will be traced (function_probes.h). NULL with *error filled: not permitted
+ * (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17). */
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
-				     enum mpi_probes_way way, int switches, struct error *error);
+				     enum mpi_probes_way way, int switches, bool functions,
+				     struct error *error);
 /* Whether further probes ask for CAP_SYS_ADMIN: those that are perf events do (Linux 6.18). */
 bool mpi_probes_need_admin(const struct mpi_probes *probes);
 void mpi_probes_destroy(struct mpi_probes *probes);
@@ -126,6 +129,9 @@ struct mpi_taker {
 	void (*call)(void *context, const struct mpi_record *call);
 	void (*chunk)(void *context, const struct mpi_chunk *chunk);
 	void (*span)(void *context, const struct span_record *span);
+	/* NULL where no functions are traced. */
+	void (*function)(void *context, const struct function_record *function);
+	void (*code)(void *context, const struct function_code_record *code);
 	void *context;
 };
 

@@ -17,6 +17,8 @@ struct mpi_taker;
 #define PROBE_PATH_BYTES 64
 /* Of calls and of spans that are under way, what is read at the end. */
 #define CALLS_OPEN_MAX 8192
+/* Of a process, in the interpreter's code (function_probes.h). */
+#define FUNCTION_PROBES_MAX 16
 
 struct span_link {
 	int fd;
@@ -29,6 +31,8 @@ struct probed_process {
 	uint32_t switches_of; /* whose switches are noted; 0: not */
 	int *links;           /* each keeps one probe alive, or all of one kind */
 	size_t count;
+	int functions[FUNCTION_PROBES_MAX]; /* likewise */
+	size_t function_count;
 	struct span_link *spans; /* likewise */
 	size_t span_count, span_capacity;
 };
@@ -41,6 +45,9 @@ struct mpi_probes {
 	int spans_fd, configs_fd, counters_fd, begin_fd, end_fd; /* of spans */
 	int switches; /* the span of threads off the processor; -1: none */
 	int switched_fd, switch_targets_fd;
+	bool functions; /* of Python, may be traced */
+	int function_fd, function_stacks_fd, function_codes_fd, function_configs_fd,
+		function_counters_fd;
 	struct bpf_link *switch_links[2];
 	bool by_links; /* MPI_PROBES_LINK */
 	int uprobe_type;
@@ -86,6 +93,10 @@ void mpi_probes_remove_switches(struct mpi_probes *probes, unsigned slot);
 void mpi_probes_end_switches(struct mpi_probes *probes);
 void mpi_probes_read_open_switches(const struct mpi_probes *probes, const struct mpi_taker *taker,
 				   uint64_t now_ns);
+/* Before the program is loaded, and once it is: of function_probes.c. 0 or a negative errno. */
+int mpi_probes_choose_functions(struct mpi_probes *probes);
+int mpi_probes_find_functions(struct mpi_probes *probes);
+void mpi_probes_remove_functions(struct mpi_probes *probes, unsigned slot);
 /* Of the kernel's tracepoints, rather than of probes. */
 bool mpi_probes_is_switch_program(const char *name);
 

@@ -459,6 +459,7 @@ int on_return(struct pt_regs *context)
 
 #include "attach/bpf/span.h"
 /* After that, whose maps it uses. */
+#include "attach/bpf/function.h"
 #include "attach/bpf/switch.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

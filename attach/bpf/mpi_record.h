@@ -75,6 +75,8 @@ enum mpi_record_kind {
 	MPI_RECORD_DATA,  /* all else that tells a path, likewise */
 	MPI_RECORD_PATH,  /* a path's pieces are complete: words of enum mpi_path_word */
 	MPI_RECORD_SPAN,  /* struct span_record */
+	MPI_RECORD_FUNCTION, /* struct function_record */
+	MPI_RECORD_CODE,     /* struct function_code_record */
 };
 
 /* Of a record of memory, the address comes first. */

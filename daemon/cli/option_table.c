@@ -219,6 +219,18 @@ const struct option_row option_table[] = {
 	  .help = { { TRACE, "LIB:FUNCTION",
 		      "calls of that function of a library, too, such as\n"
 		      "libc.so.6:fsync; may be repeated" } } },
+	{ .name = "functions",
+	  .parse = option_functions,
+	  .help = { { TRACE, "PATTERN",
+		      "calls of Python functions (3.11 to 3.13), by name or\n"
+		      "file: 'Solver.*', solve.py or '*'; may be repeated" } } },
+	{ .name = "depth",
+	  .parse = option_depth,
+	  .help = { { TRACE, "N", "of these, so many in each other" } } },
+	{ .name = "least",
+	  .parse = option_least,
+	  .help = { { TRACE, "SECONDS",
+		      "of these, shorter ones are counted alone: 0.001, 50us" } } },
 	{ .name = "events",
 	  .parse = option_events,
 	  .help = { { TRACE, "LIST",
@@ -303,7 +315,10 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP | SERVE, "P%",
 		      "most of the target's time that may go into stops (2%;\n"
 		      "1% with --mode time)" },
-		    { HEAP, "P%", "most of the target's time that may go into stops (2%)" } } },
+		    { HEAP, "P%", "most of the target's time that may go into stops (2%)" },
+		    { TRACE, "P%",
+		      "of the time that probes of --functions may take (2%):\n"
+		      "beyond it, they are seen now and then; 100%: always" } } },
 	{ .name = "stop-signal",
 	  .parse = option_stop_signal,
 	  .help = { { RECORD | TOP | SERVE | HEAP, "NAME",

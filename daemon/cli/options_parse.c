@@ -407,6 +407,13 @@ static int settle_trace(struct option_parser *parser)
 						     "pieprofd trace -- mpirun ...");
 	if (options->all && !options->name)
 		return options_refuse(parser, "--all goes with --name");
+	if (!options->spans.functions.pattern_count &&
+	    (options->spans.functions.depth_max || options->spans.functions.least_ns ||
+	     options->max_overhead > 0))
+		return options_refuse(parser,
+				      "--depth, --least and --max-overhead of trace go with "
+				      "--functions");
+	options->spans.functions.max_overhead = options->max_overhead;
 	/* A command is traced to its end. */
 	if (options->command && !options->duration_given)
 		options->duration_ns = 0;

@@ -80,6 +80,11 @@ void path_reader_destroy(struct path_reader *reader)
 	free(reader);
 }
 
+struct target *path_reader_target(struct path_reader *reader)
+{
+	return &reader->target;
+}
+
 /* ---- paths that are known ---- */
 
 static size_t slot_of(const struct path_reader *reader, uint64_t number)

@@ -23,6 +23,7 @@
 
 struct impersonator;
 struct path_reader;
+struct target;
 
 /*
  * paths and impersonator are borrowed. The places go to the program in the kernel. 0 or a
@@ -34,6 +35,9 @@ __attribute__((warn_unused_result)) int path_reader_create(pid_t pid,
 							   struct path_reader **ret_reader,
 							   struct clock_config *ret_places);
 void path_reader_destroy(struct path_reader *reader);
+
+/* The process as it reads it. Borrowed; for the thread that takes the chunks. */
+struct target *path_reader_target(struct path_reader *reader);
 
 /* Whether such a chunk is for a reader of paths. */
 bool path_reader_wants(const struct mpi_chunk *chunk);

@@ -5,14 +5,13 @@
 #include "daemon/trace/system_call.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const kind_names[] = {
-	[SPAN_FUNCTION] = "function",
-	[SPAN_COLLECTION] = "gc",
-	[SPAN_GIL] = "gil",
-	[SPAN_SWITCH] = "sched",
+	[SPAN_FUNCTION] = "function", [SPAN_COLLECTION] = "gc", [SPAN_GIL] = "gil",
+	[SPAN_SWITCH] = "sched",      [SPAN_PYTHON] = "python",
 };
 
 /* As the user reads them. */
@@ -21,6 +20,7 @@ static const char *const titles[] = {
 	[SPAN_COLLECTION] = "garbage collection",
 	[SPAN_GIL] = "GIL wait",
 	[SPAN_SWITCH] = "off the processor",
+	[SPAN_PYTHON] = "Python functions",
 };
 
 const char *span_kind_name(enum span_kind kind)
@@ -66,12 +66,46 @@ int span_list_add_function(struct span_list *list, const char *text)
 	return add(list, &span);
 }
 
-int span_list_switches(const struct span_list *list)
+static int find_kind(const struct span_list *list, enum span_kind kind)
 {
 	for (unsigned i = 0; i < list->count; i++)
-		if (list->items[i].kind == SPAN_SWITCH)
+		if (list->items[i].kind == kind)
 			return (int)i;
 	return -1;
+}
+
+int span_list_switches(const struct span_list *list)
+{
+	return find_kind(list, SPAN_SWITCH);
+}
+
+int span_list_python(const struct span_list *list)
+{
+	return find_kind(list, SPAN_PYTHON);
+}
+
+int span_list_add_pattern(struct span_list *list, const char *pattern)
+{
+	struct function_choice *choice = &list->functions;
+	int error = span_list_add(list, SPAN_PYTHON);
+
+	if (error && error != -EEXIST)
+		return error;
+	if (choice->pattern_count == FUNCTION_PATTERNS_MAX)
+		return -E2BIG;
+	choice->patterns[choice->pattern_count++] = pattern;
+	return 0;
+}
+
+bool function_choice_fits(const struct function_choice *choice, const char *function,
+			  const char *file)
+{
+	for (unsigned i = 0; i < choice->pattern_count; i++)
+		if (!fnmatch(choice->patterns[i], function, 0) ||
+		    !fnmatch(choice->patterns[i], file, 0) ||
+		    !fnmatch(choice->patterns[i], path_last(file), 0))
+			return true;
+	return false;
 }
 
 void span_switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES])

@@ -19,7 +19,21 @@ enum span_kind {
 	SPAN_COLLECTION,
 	SPAN_GIL,
 	SPAN_SWITCH,
+	SPAN_PYTHON, /* functions, all together; each event has its own in path and tag */
 };
+
+#define FUNCTION_PATTERNS_MAX 16
+
+/* Which Python functions are traced. */
+struct function_choice {
+	const char *patterns[FUNCTION_PATTERNS_MAX]; /* borrowed; of name, file or file's name */
+	unsigned pattern_count;
+	unsigned depth_max;  /* in each other; 0: as deep as can be */
+	uint64_t least_ns;   /* shorter calls are counted alone */
+	double max_overhead; /* of the time of the process, for its probes; 0: FUNCTION_OVERHEAD */
+};
+
+#define FUNCTION_OVERHEAD 0.02
 
 struct span {
 	enum span_kind kind;
@@ -32,6 +46,7 @@ struct span {
 struct span_list { /* all zeros: empty */
 	struct span items[SPANS_MAX];
 	unsigned count;
+	struct function_choice functions;
 };
 
 /* Waits for the GIL that are shorter are no waits: the probes themselves take some of that. */
@@ -49,11 +64,21 @@ __attribute__((warn_unused_result)) int span_list_add(struct span_list *list, en
 /* Is a file of that path what the user calls library? "libm" and "libm.so.6" are libm.so.6. */
 bool span_library_is(const char *library, const char *path);
 
-/* "function", "gc", "gil" and "sched", for programs. */
+/* Calls of Python functions that the pattern fits. 0, -E2BIG. */
+__attribute__((warn_unused_result)) int span_list_add_pattern(struct span_list *list,
+							      const char *pattern);
+/* Is a function of that name, from that file, asked for? */
+bool function_choice_fits(const struct function_choice *choice, const char *function,
+			  const char *file);
+
+/* "function", "gc", "gil", "sched" and "python", for programs. */
 const char *span_kind_name(enum span_kind kind);
 
 /* Which of the list threads off the processor are; -1: none. */
 int span_list_switches(const struct span_list *list);
+
+/* Likewise Python functions. */
+int span_list_python(const struct span_list *list);
 
 /* Why a thread is off the processor, by the kernel's detail (span_record.h): "waiting in futex". */
 void span_switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES]);

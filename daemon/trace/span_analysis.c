@@ -107,8 +107,11 @@ int span_analysis_init(struct span_analysis *analysis, const struct trace *trace
 		const struct trace_process *process = trace->processes[i];
 
 		for (uint64_t k = 0; k < process->file.count; k++)
+			/* Functions of Python lie in each other: function_analysis.h has them. */
 			if (process->file.events[k].kind == TRACE_SPAN &&
 			    process->file.events[k].function < count &&
+			    trace->spans->items[process->file.events[k].function].kind !=
+				    SPAN_PYTHON &&
 			    add_event(analysis, i, &process->file.events[k]))
 				return -ENOMEM;
 		for (unsigned k = 0; k < count; k++)

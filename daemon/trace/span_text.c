@@ -87,14 +87,22 @@ static void put_remarks(const struct text_layout *layout, const struct span_figu
 		text_line(layout, "  %24s %s", "", figures->limit);
 }
 
+/* Threads off the processor and Python functions are told by themselves. */
+static bool has_others(const struct trace_analysis *analysis)
+{
+	unsigned count = span_analysis_count(&analysis->spans);
+
+	return count >
+	       (unsigned)(analysis->switches.span >= 0) + (unsigned)(analysis->python.span >= 0);
+}
+
 void span_text_put(const struct text_layout *layout, const struct trace_analysis *analysis,
 		   size_t rows)
 {
 	const struct span_analysis *spans = &analysis->spans;
 	unsigned count = span_analysis_count(spans);
 
-	/* Threads off the processor are told by themselves. */
-	if (!count || (count == 1 && analysis->switches.span == 0))
+	if (!has_others(analysis))
 		return;
 	text_heading(layout, "ALSO TRACED", "of all threads, in %s",
 		     figure_ns(analysis->trace->end_ns - analysis->trace->begin_ns).text);
@@ -103,7 +111,7 @@ void span_text_put(const struct text_layout *layout, const struct trace_analysis
 		const struct span_figures *figures = &spans->spans[i];
 		const struct span *span = &analysis->trace->spans->items[i];
 
-		if (span->kind == SPAN_SWITCH)
+		if (span->kind == SPAN_SWITCH || span->kind == SPAN_PYTHON)
 			continue;
 		text_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s%s", span->name,
 			  figures->sums.count, figure_ns(figures->sums.ns).text, "",
@@ -176,6 +184,7 @@ json_t *span_json(const struct trace_analysis *analysis,
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < count; i++)
-		array = json_appended(array, span_object(analysis, i, path));
+		if (analysis->trace->spans->items[i].kind != SPAN_PYTHON)
+			array = json_appended(array, span_object(analysis, i, path));
 	return array;
 }

@@ -58,7 +58,8 @@ int span_watches_set(struct span_watch *watches, const struct span_list *list,
 		struct error refusal;
 		int failure;
 
-		if (watches[i].state != SPAN_SOUGHT)
+		/* Functions of Python have a watch of their own. */
+		if (watches[i].state != SPAN_SOUGHT || list->items[i].kind == SPAN_PYTHON)
 			continue;
 		failure =
 			list->items[i].kind == SPAN_SWITCH
@@ -82,7 +83,7 @@ void span_watches_look(struct span_watch *watches, const struct span_list *list,
 
 		/* The program in the kernel limits those itself. */
 		if (watch->state != SPAN_SET || since_ns < SPAN_RATE_NS ||
-		    list->items[i].kind == SPAN_SWITCH)
+		    list->items[i].kind == SPAN_SWITCH || list->items[i].kind == SPAN_PYTHON)
 			continue;
 		counts = mpi_probes_span_counts(process->probes, process->slot, i);
 		if ((counts.begun - watch->begun) * NS_PER_SECOND > SPAN_RATE_MAX * since_ns) {

@@ -41,9 +41,15 @@ const struct span *trace_span(const struct trace *trace, const struct trace_even
 		       : NULL;
 }
 
-const char *trace_span_name(const struct span *span, const struct trace_event *event,
-			    char words[static SPAN_NAME_BYTES])
+const char *trace_span_name(const struct trace *trace, const struct span *span,
+			    const struct trace_event *event, char words[static SPAN_NAME_BYTES])
 {
+	const struct call_frame *frame = span->kind == SPAN_PYTHON && trace->paths
+						 ? call_paths_frame(trace->paths, event->path)
+						 : NULL;
+
+	if (frame)
+		return frame->function;
 	if (span->kind != SPAN_SWITCH)
 		return span->name;
 	span_switch_words(event->tag, words);

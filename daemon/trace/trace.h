@@ -4,6 +4,7 @@
 #define PIEPROFD_DAEMON_TRACE_TRACE_H
 
 #include "daemon/trace/call_path.h"
+#include "daemon/trace/function_watch.h"
 #include "daemon/trace/mpi_decoder.h"
 #include "daemon/trace/span_watch.h"
 #include "daemon/trace/trace_file.h"
@@ -36,6 +37,7 @@ struct trace_process {
 	struct path_reader *path_reader; /* NULL: its Python lines are not read, or not yet */
 	uint64_t python_next_ns, python_pause_ns; /* when that is tried again */
 	struct span_watch spans[SPANS_MAX];       /* as the trace has them */
+	struct function_watch functions;          /* of Python */
 	uint64_t spans_next_ns, spans_pause_ns;   /* when what is not loaded is sought again */
 	bool complete;                            /* nothing is sought */
 };
@@ -65,10 +67,10 @@ void trace_number_ranks(struct trace *trace);
 /* What a TRACE_SPAN is of; NULL: its number is none. */
 const struct span *trace_span(const struct trace *trace, const struct trace_event *event);
 
-/* How people call an event of a span: its name, or why the thread is off the processor, in words
- * that are put together there. */
-const char *trace_span_name(const struct span *span, const struct trace_event *event,
-			    char words[static SPAN_NAME_BYTES]);
+/* How people call an event of a span: its name, that of the Python function, or why the thread is
+ * off the processor, in words that are put together there. */
+const char *trace_span_name(const struct trace *trace, const struct span *span,
+			    const struct trace_event *event, char words[static SPAN_NAME_BYTES]);
 
 /* "rank 3: python3 solve.py", or without the rank where there is no MPI. The name is the target's.
  */

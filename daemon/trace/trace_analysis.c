@@ -467,6 +467,8 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	if (!error)
 		error = switch_analysis_init(&analysis->switches, trace);
 	if (!error)
+		error = function_analysis_init(&analysis->python, trace);
+	if (!error)
 		error = communicators_init(&analysis->communicators, trace);
 	if (!error)
 		error = messages_init(&analysis->messages, trace, &analysis->communicators);
@@ -488,6 +490,7 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	messages_deinit(&analysis->messages);
 	span_analysis_deinit(&analysis->spans);
 	switch_analysis_deinit(&analysis->switches);
+	function_analysis_deinit(&analysis->python);
 	wait_list_deinit(&analysis->wait_list);
 	ideal_run_deinit(&analysis->ideal);
 	trace_regions_deinit(&analysis->regions);

@@ -18,6 +18,7 @@
 #define PIEPROFD_DAEMON_TRACE_TRACE_ANALYSIS_H
 
 #include "daemon/trace/collective.h"
+#include "daemon/trace/function_analysis.h"
 #include "daemon/trace/ideal_run.h"
 #include "daemon/trace/message.h"
 #include "daemon/trace/span_analysis.h"
@@ -79,6 +80,7 @@ struct trace_analysis {
 	struct collectives collectives;
 	struct span_analysis spans;
 	struct switch_analysis switches;
+	struct function_analysis python;
 	uint64_t begin_ns, end_ns;  /* of the time that all ran; equal: there was none */
 	struct rank_figures *ranks; /* as the trace has its processes */
 	size_t judged;              /* of them */

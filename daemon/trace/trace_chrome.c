@@ -88,7 +88,7 @@ static void put_span(const struct trace_analysis *analysis, size_t place,
 	if (analysis->trace->paths)
 		call_paths_words(analysis->trace->paths, event->path, words, sizeof(words));
 	fprintf(file, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", span_kind_name(span->kind));
-	escape_json(file, trace_span_name(span, event, name));
+	escape_json(file, trace_span_name(analysis->trace, span, event, name));
 	fprintf(file, ",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":", (int)process->pid, event->thread);
 	put_us(file, since(analysis, event->begin_ns));
 	fputs(",\"dur\":", file);
@@ -98,7 +98,9 @@ static void put_span(const struct trace_analysis *analysis, size_t place,
 		fputs(",\"line\":", file);
 		escape_json(file, words);
 	}
-	fprintf(file, "%s}}", event->flags & TRACE_OPEN ? ",\"returned\":false" : "");
+	fprintf(file, "%s%s%s}}", event->flags & TRACE_OPEN ? ",\"returned\":false" : "",
+		event->flags & TRACE_BEFORE ? ",\"began_before\":true" : "",
+		event->flags & TRACE_RAISED ? ",\"raised\":true" : "");
 }
 
 static void put_event(const struct trace_analysis *analysis, size_t place,

@@ -37,6 +37,8 @@ enum trace_communicator {
 #define TRACE_SIZE_UNKNOWN (1u << 1) /* bytes is 0, as the datatype's size is not known */
 #define TRACE_ANY_PEER     (1u << 2) /* a receive from anybody whose status nobody asked for */
 #define TRACE_ANY_TAG      (1u << 3)
+#define TRACE_BEFORE       (1u << 4) /* it began before it was recorded: seen since begin_ns */
+#define TRACE_RAISED       (1u << 5) /* a Python function that an exception has left */
 
 struct trace_event {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
@@ -50,7 +52,8 @@ struct trace_event {
 	uint32_t flags;
 	uint32_t communicator;
 	int32_t peer; /* rank in the communicator; TRACE_COMMUNICATOR: the communicator's parent */
-	int32_t tag;  /* TRACE_COMMUNICATOR: colour; TRACE_SPAN: its detail (span_record.h) */
+	int32_t tag;  /* TRACE_COMMUNICATOR: colour; TRACE_SPAN: its detail (span_record.h), or of
+		       * Python  functions the path */
 	int32_t key;  /* TRACE_COMMUNICATOR alone */
 	uint16_t completed_by; /* TRACE_RECEIVE: function in which it was waited for */
 	uint16_t unused;

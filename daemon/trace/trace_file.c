@@ -43,7 +43,7 @@ int trace_file_open(struct trace_file *file)
 void trace_file_close(struct trace_file *file)
 {
 	if (file->events)
-		munmap(file->events, file->count * sizeof(file->events[0]));
+		munmap(file->events, file->mapped * sizeof(file->events[0]));
 	if (file->fd >= 0)
 		close(file->fd);
 	file->events = NULL;
@@ -109,6 +109,7 @@ int trace_file_map(struct trace_file *file)
 	if (events == MAP_FAILED)
 		return -errno;
 	file->events = events;
+	file->mapped = file->count;
 	qsort(file->events, file->count, sizeof(file->events[0]), compare_begins);
 	return 0;
 }

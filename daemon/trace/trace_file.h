@@ -21,6 +21,7 @@ struct trace_file {
 	size_t buffered;
 	struct trace_event buffer[TRACE_FILE_BUFFERED];
 	struct trace_event *events; /* when it is mapped */
+	uint64_t mapped;            /* how many there were then */
 };
 
 /* In $TMPDIR or /tmp. 0 or a negative errno. */

@@ -2,6 +2,7 @@
 /* What a trace says, for programs. Members are added, never renamed. */
 #include "daemon/report/format/json_value.h"
 #include "daemon/trace/clock_text.h"
+#include "daemon/trace/function_text.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
@@ -271,6 +272,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "waits", json_waits(analysis));
 	object = json_with(object, "messages", json_messages(analysis));
 	object = json_with(object, "spans", span_json(analysis, json_path));
+	object = json_with(object, "python_functions", function_json(analysis));
 	object = json_with(object, "off_processor", switch_json(analysis, json_path));
 	object = json_with(object, "nodes", clock_json(trace));
 	object = json_with(object, "missing", json_missing(analysis));

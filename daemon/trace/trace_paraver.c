@@ -45,6 +45,7 @@ enum type {
 	TYPE_CALLER = 70000001,      /* the function that called it */
 	TYPE_CALLER_LINE = 80000001, /* and its line */
 	TYPE_USER_FUNCTION = 60000019,
+	TYPE_PYTHON = 60000100,
 	/* Not Extrae's. */
 	TYPE_COLLECTION = 62000001,
 	TYPE_GIL = 62000002,
@@ -55,6 +56,7 @@ enum type {
 #define SPAN_FIRST 65536u
 /* Above it, such a value has the span's detail. */
 #define SPAN_DETAIL_SHIFT 32
+#define WORDS_MAX         400 /* of a function's place */
 
 /* What a record of the .prv is made of, in a trace file of their own, to be sorted there. */
 enum record {
@@ -132,17 +134,21 @@ static enum type type_of_span(enum span_kind kind)
 	static const enum type types[] = { [SPAN_FUNCTION] = TYPE_USER_FUNCTION,
 					   [SPAN_COLLECTION] = TYPE_COLLECTION,
 					   [SPAN_GIL] = TYPE_GIL,
-					   [SPAN_SWITCH] = TYPE_SWITCH };
+					   [SPAN_SWITCH] = TYPE_SWITCH,
+					   [SPAN_PYTHON] = TYPE_PYTHON };
 
 	return types[kind];
 }
 
 /* Numbers of a kind's values; of what the interpreter does there is one, of reasons to be off the
- * processor one each. */
+ * processor and of Python functions one each. */
 static uint64_t value_of_span(const struct span *span, unsigned number, int32_t detail)
 {
 	if (span->kind == SPAN_SWITCH)
 		return (uint64_t)((int64_t)detail - SWITCH_READY + 1);
+	/* Its path. */
+	if (span->kind == SPAN_PYTHON)
+		return (uint32_t)detail;
 	return span->kind == SPAN_FUNCTION ? number + 1 : 1;
 }
 
@@ -463,6 +469,26 @@ static void put_switches(FILE *file, const struct switch_analysis *switches)
 	fputs("\n\n", file);
 }
 
+static void put_python(FILE *file, const struct trace_analysis *analysis)
+{
+	const struct function_analysis *functions = &analysis->python;
+
+	if (!functions->count)
+		return;
+	fprintf(file, "EVENT_TYPE\n9    %d    Python function\nVALUES\n0   End\n",
+		(int)TYPE_PYTHON);
+	for (size_t i = 0; i < functions->count; i++) {
+		char words[WORDS_MAX] = "?";
+
+		call_paths_words(analysis->trace->paths, functions->rows[i].path, words,
+				 sizeof(words));
+		fprintf(file, "%" PRIu32 "   ", functions->rows[i].path);
+		put_name(file, words);
+		fputc('\n', file);
+	}
+	fputs("\n\n", file);
+}
+
 static int put_callers(FILE *file, const struct call_paths *paths)
 {
 	struct caller_numbers callers;
@@ -526,6 +552,7 @@ int trace_pcf_write(const struct trace_analysis *analysis, FILE *file)
 	put_spans(file, analysis->trace->spans, SPAN_COLLECTION, "Garbage collection");
 	put_spans(file, analysis->trace->spans, SPAN_GIL, "Wait for the GIL");
 	put_switches(file, &analysis->switches);
+	put_python(file, analysis);
 	return put_callers(file, analysis->trace->paths);
 }
 

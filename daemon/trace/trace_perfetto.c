@@ -174,7 +174,7 @@ static void put_span(struct sheet *sheet, size_t place, const struct trace_event
 		return;
 	annotate_line(sheet, event->path);
 	put_event(sheet, SLICE_BEGIN, event->begin_ns, track, span_kind_name(span->kind),
-		  trace_span_name(span, event, name));
+		  trace_span_name(sheet->analysis->trace, span, event, name));
 	put_event(sheet, SLICE_END, event->end_ns, track, NULL, NULL);
 }
 

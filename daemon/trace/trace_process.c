@@ -80,6 +80,7 @@ int trace_process_create(pid_t pid, uint64_t start_time, const struct mpi_librar
 
 void trace_process_destroy(struct trace_process *process)
 {
+	function_watch_deinit(&process->functions);
 	path_reader_destroy(process->path_reader);
 	mpi_decoder_deinit(&process->decoder);
 	trace_file_close(&process->file);

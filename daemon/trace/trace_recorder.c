@@ -7,11 +7,13 @@
 #include "common/clock.h"
 #include "common/pid_list.h"
 #include "daemon/session/descendants.h"
+#include "daemon/trace/function_depth.h"
 #include "daemon/trace/library_list.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/path_reader.h"
 #include "daemon/trace/rank.h"
 #include "daemon/trace/trace_process.h"
+#include "daemon/trace/trace_recorder_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,28 +36,6 @@ struct candidate {
 	uint64_t next_ns, pause_ns;    /* when it is looked at again */
 	struct trace_process *process; /* NULL: not yet */
 	bool refused;
-};
-
-struct trace_recorder {
-	struct impersonator *impersonator;
-	const struct span_list *spans;
-	struct mpi_probes *probes;
-	struct library_list libraries;
-	struct candidate *candidates;
-	size_t candidate_count, candidate_capacity;
-	struct trace_process **processes;
-	size_t process_count, process_capacity;
-	struct trace_process *by_slot[MPI_TARGETS_MAX];
-	pid_t followed;   /* 0: none */
-	uint64_t look_ns; /* when /proc is looked at again */
-	struct pid_list found;
-	struct call_paths paths;
-	uint64_t began_ns;
-	uint64_t events_left; /* that are kept, of all processes */
-	uint64_t refused;
-	struct error refusal;
-	uint64_t spans_refused; /* in processes that a launcher started */
-	struct error span_refusal;
 };
 
 static int configure_spans(struct trace_recorder *recorder)
@@ -83,8 +63,9 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 	recorder->events_left = TRACE_EVENTS_MAX;
 	for (size_t i = 0; i < mpi_function_count; i++)
 		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
-	recorder->probes = mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO,
-					     span_list_switches(spans), error);
+	recorder->probes =
+		mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO,
+				  span_list_switches(spans), span_list_python(spans) >= 0, error);
 	if (recorder->probes && !configure_spans(recorder))
 		return recorder;
 	if (recorder->probes)
@@ -113,70 +94,28 @@ void trace_recorder_destroy(struct trace_recorder *recorder)
 	free(recorder);
 }
 
-/* ---- what has been called ---- */
-
-static void take_call(void *context, const struct mpi_record *call)
-{
-	struct trace_recorder *recorder = context;
-	struct trace_process *process =
-		call->slot < MPI_TARGETS_MAX ? recorder->by_slot[call->slot] : NULL;
-	struct mpi_record known;
-
-	if (!process)
-		return;
-	known = *call;
-	known.path = process->path_reader ? path_reader_find(process->path_reader, call->path)
-					  : CALL_PATH_NONE;
-	mpi_decoder_call(&process->decoder, &known);
-}
-
-static void take_chunk(void *context, const struct mpi_chunk *chunk)
-{
-	struct trace_recorder *recorder = context;
-	struct trace_process *process =
-		chunk->slot < MPI_TARGETS_MAX ? recorder->by_slot[chunk->slot] : NULL;
-
-	if (process && path_reader_wants(chunk)) {
-		if (process->path_reader)
-			path_reader_take(process->path_reader, chunk);
-	} else if (process) {
-		mpi_decoder_chunk(&process->decoder, chunk);
-	}
-}
-
-static void take_span(void *context, const struct span_record *span)
-{
-	struct trace_recorder *recorder = context;
-	struct trace_process *process =
-		span->slot < MPI_TARGETS_MAX ? recorder->by_slot[span->slot] : NULL;
-
-	if (!process || span->span >= recorder->spans->count || span->end_ns < span->begin_ns)
-		return;
-	trace_process_add(process, &(struct trace_event){
-					   .begin_ns = span->begin_ns,
-					   .end_ns = span->end_ns,
-					   .wait_ns = span->begin_ns,
-					   .thread = span->tid,
-					   .kind = TRACE_SPAN,
-					   .function = span->span,
-					   .flags = span->flags & SPAN_IS_OPEN ? TRACE_OPEN : 0,
-					   .peer = -1,
-					   .tag = span->detail,
-					   .path = process->path_reader
-							   ? path_reader_find(process->path_reader,
-									      span->path)
-							   : CALL_PATH_NONE,
-				   });
-}
-
-static void take_all(struct trace_recorder *recorder, int timeout_ms)
-{
-	const struct mpi_taker taker = { take_call, take_chunk, take_span, recorder };
-
-	mpi_probes_read(recorder->probes, &taker, timeout_ms);
-}
-
 /* ---- processes ---- */
+
+/* Once its interpreter is known. 0 or a negative errno with *error filled. */
+static int start_functions(struct trace_recorder *recorder, struct trace_process *process,
+			   struct error *error)
+{
+	int span = span_list_python(recorder->spans), failure;
+
+	if (span < 0)
+		return 0;
+	failure = function_watch_start(
+		&process->functions,
+		&(struct function_process){ .probes = recorder->probes,
+					    .target = path_reader_target(process->path_reader),
+					    .paths = &recorder->paths,
+					    .choice = &recorder->spans->functions,
+					    .slot = process->slot,
+					    .span = (unsigned)span },
+		error);
+	process->spans[span].state = failure ? SPAN_REFUSED : SPAN_SET;
+	return failure;
+}
 
 /* Its interpreter: from then on, its calls come with their Python lines. */
 static void look_at_python(struct trace_recorder *recorder, struct trace_process *process)
@@ -184,6 +123,7 @@ static void look_at_python(struct trace_recorder *recorder, struct trace_process
 	struct mapping_list mappings = { 0 };
 	struct clock_config places;
 	uint64_t now_ns = clock_now_ns();
+	struct error error;
 	bool mapped;
 
 	if (process->path_reader || now_ns < process->python_next_ns)
@@ -195,8 +135,11 @@ static void look_at_python(struct trace_recorder *recorder, struct trace_process
 	if (mapped &&
 	    !path_reader_create(process->pid, recorder->impersonator, &recorder->paths,
 				&process->path_reader, &places) &&
-	    !mpi_probes_set_python(recorder->probes, process->slot, &places))
+	    !mpi_probes_set_python(recorder->probes, process->slot, &places)) {
+		if (start_functions(recorder, process, &error) && !recorder->spans_refused++)
+			recorder->span_refusal = error;
 		return;
+	}
 	/* It is not asked for ever: some programs run no Python. */
 	process->python_pause_ns =
 		process->python_pause_ns ? 2 * process->python_pause_ns : PYTHON_PAUSE_NS;
@@ -317,6 +260,25 @@ static void explain(pid_t pid, int failure, struct error *error)
 				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
 }
 
+/* Of a process that runs: whether its functions are traced. */
+static int check_functions(struct trace_recorder *recorder, const struct trace_process *process,
+			   struct error *error)
+{
+	int span = span_list_python(recorder->spans);
+
+	if (span < 0 || process->spans[span].state == SPAN_SET)
+		return 0;
+	if (process->spans[span].state == SPAN_REFUSED) {
+		*error = recorder->span_refusal;
+		recorder->spans_refused--;
+		return -EOPNOTSUPP;
+	}
+	error_set(error, EXIT_NO_TARGET, "process %d runs no Python that can be read",
+		  (int)process->pid);
+	error_set_cure(error, "pieprofd doctor %d says why.", (int)process->pid);
+	return -ENODATA;
+}
+
 int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error *error)
 {
 	struct mapping_list mappings = { 0 };
@@ -341,6 +303,8 @@ int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error 
 
 		failure =
 			span_watches_set(process->spans, recorder->spans, &spans, &mappings, error);
+		if (!failure)
+			failure = check_functions(recorder, process, error);
 		if (failure)
 			take_back(recorder);
 	}
@@ -467,13 +431,17 @@ static void look_at_candidates(struct trace_recorder *recorder)
 static void keep_counts(struct trace_recorder *recorder, struct trace_process *process)
 {
 	const struct span_process spans = span_process_of(recorder, process);
+	const struct mpi_taker taker = trace_taker(recorder);
 
 	process->counts = mpi_probes_counts(recorder->probes, process->slot);
+	function_watch_end(&process->functions, &taker);
 	span_watches_end(process->spans, recorder->spans, &spans);
 }
 
 static void look_at_processes(struct trace_recorder *recorder)
 {
+	const struct mpi_taker taker = trace_taker(recorder);
+
 	for (size_t i = 0; i < recorder->process_count; i++) {
 		struct trace_process *process = recorder->processes[i];
 
@@ -483,14 +451,16 @@ static void look_at_processes(struct trace_recorder *recorder)
 		trace_process_look_at_rank(process);
 		if (!is_gone(process->pid, process->start_time)) {
 			look_at_python(recorder, process);
+			function_watch_look(&process->functions, &taker);
 			look_at_libraries(recorder, process);
 			continue;
 		}
-		take_all(recorder, 0);
+		trace_recorder_take(recorder, 0);
 		process->ended = true;
 		process->end_ns = clock_now_ns();
 		keep_counts(recorder, process);
 		mpi_probes_remove(recorder->probes, process->slot);
+		function_watch_release(&process->functions);
 		path_reader_destroy(process->path_reader);
 		process->path_reader = NULL;
 	}
@@ -500,7 +470,7 @@ void trace_recorder_look(struct trace_recorder *recorder)
 {
 	uint64_t cpu_ns;
 
-	take_all(recorder, (int)(TRACE_LOOK_NS / NS_PER_MS));
+	trace_recorder_take(recorder, (int)(TRACE_LOOK_NS / NS_PER_MS));
 	if (clock_now_ns() < recorder->look_ns)
 		return;
 	cpu_ns = clock_thread_cpu_ns();
@@ -547,29 +517,48 @@ static void leave_out_strangers(struct trace_recorder *recorder)
 	recorder->process_count = kept;
 }
 
+/* What the program in the kernel could not know to be too deep. */
+static int leave_out_deep(const struct trace_recorder *recorder, struct trace_process *process)
+{
+	int span = span_list_python(recorder->spans);
+	unsigned depth_max = recorder->spans->functions.depth_max;
+
+	if (span < 0 || !depth_max)
+		return 0;
+	return function_depth_limit(&process->file, (unsigned)span, depth_max,
+				    &process->functions.pruned);
+}
+
 static int finish_process(struct trace_recorder *recorder, struct trace_process *process,
 			  uint64_t now_ns)
 {
+	int error;
+
 	if (!process->ended) {
 		process->end_ns = now_ns;
 		keep_counts(recorder, process);
 	}
 	process->from_beginning |= process->decoder.init_ns != 0;
-	return trace_file_map(&process->file);
+	error = trace_file_map(&process->file);
+	return error ? error : leave_out_deep(recorder, process);
 }
 
 int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 {
-	const struct mpi_taker taker = { take_call, take_chunk, take_span, recorder };
-	uint64_t now_ns = clock_now_ns();
+	const struct mpi_taker taker = trace_taker(recorder);
+	uint64_t now_ns;
 	int error = 0;
 
 	for (size_t i = 0; i < recorder->process_count; i++)
 		if (!recorder->processes[i]->ended)
+			function_watch_end(&recorder->processes[i]->functions, &taker);
+	now_ns = clock_now_ns();
+	for (size_t i = 0; i < recorder->process_count; i++)
+		if (!recorder->processes[i]->ended)
 			mpi_probes_record(recorder->probes, recorder->processes[i]->slot, false);
 	/* Those that are in the program at this moment. */
-	take_all(recorder, SETTLE_MS);
-	take_all(recorder, SETTLE_MS);
+	trace_recorder_take(recorder, SETTLE_MS);
+	trace_recorder_take(recorder, SETTLE_MS);
 	mpi_probes_read_open(recorder->probes, &taker);
 	for (size_t i = 0; i < recorder->process_count && !error; i++) {
 		trace_process_look_at_rank(recorder->processes[i]);

@@ -2,6 +2,7 @@
 /* What a trace says, for people: how well the ranks work together, and why not better. */
 #include "daemon/report/format/text_layout.h"
 #include "daemon/trace/clock_text.h"
+#include "daemon/trace/function_text.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
 #include "daemon/trace/switch_text.h"
@@ -13,15 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_BRIEF     8
-#define FUNCTIONS_BRIEF 6
-#define WAITS_BRIEF     3
-#define PATHS_BRIEF     4
-#define REGIONS_BRIEF   4
-#define NODES_BRIEF     4
-#define SPAN_ROWS_BRIEF 3
-#define WORDS_MAX       400 /* of a path */
-#define ROWS_ALL        100
+#define RANKS_BRIEF       8
+#define FUNCTIONS_BRIEF   6
+#define WAITS_BRIEF       3
+#define PATHS_BRIEF       4
+#define REGIONS_BRIEF     4
+#define NODES_BRIEF       4
+#define SPAN_ROWS_BRIEF   3
+#define PYTHON_ROWS_BRIEF 15
+#define WORDS_MAX         400 /* of a path */
+#define ROWS_ALL          100
 
 static int32_t rank_at(const struct trace_analysis *analysis, size_t place)
 {
@@ -305,6 +307,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	if (!trace_library(analysis->trace)) {
 		put_processes(&layout, analysis->trace);
 		span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+		function_text_put(&layout, analysis, rows ? rows : PYTHON_ROWS_BRIEF);
 		switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 		return ferror(file) ? -EIO : 0;
 	}
@@ -321,6 +324,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_paths(&layout, analysis, rows ? rows : PATHS_BRIEF);
 	put_messages(&layout, analysis, details);
 	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+	function_text_put(&layout, analysis, rows ? rows : PYTHON_ROWS_BRIEF);
 	switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	clock_text_put(&layout, analysis->trace, rows ? rows : NODES_BRIEF);
 	put_missing(&layout, analysis);

@@ -7,14 +7,15 @@ import json
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 
 import paraver
 import track_events
-from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, pieprofd, wait_until,
-                     with_packages)
+from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, find_interpreters,
+                     pieprofd, wait_until, with_packages)
 from test_launchers import MPI_ENVIRONMENT, program
 
 RANKS, SLOW = 4, 2
@@ -462,6 +463,87 @@ def test_spans():
                     {"garbage collection": truth["gc"], "libc:fdatasync": truth["syncs"]}, "slices")
 
 
+def sleeps(process):
+    """It looks at its targets, and waits for what comes."""
+    with open("/proc/%d/syscall" % process.pid, encoding="ascii") as file:
+        return file.read().split()[0] == "230"  # clock_nanosleep
+
+
+def traced_functions(interpreter, *options):
+    """What the program has noted of its functions, what is said of them, and their slices."""
+    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(
+            interpreter.command("called.py"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
+        output = os.path.join(folder, "trace.json")
+        check_equal(target.stdout.readline(), "ready\n", "first line")
+        with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "-o", output, *options],
+                              stdout=subprocess.PIPE, text=True) as tracer:
+            try:
+                wait_until(lambda: sleeps(tracer), what="the tracer")
+            except Exception:
+                tracer.kill()
+                raise
+            target.stdin.write("go\n")
+            target.stdin.flush()
+            notes = json.loads(target.stdout.readline())
+            tracer.send_signal(signal.SIGINT)
+            said = json.loads(tracer.communicate()[0])["python_functions"]
+        target.communicate("end\n")
+        check_equal(target.returncode, 0, "exit code of the target")
+        with open(output, encoding="utf-8") as file:
+            return notes, said, [event for event in json.load(file)["traceEvents"] if event.get("cat") == "python"]
+
+
+def check_functions(notes, said, slices):
+    """Each call is there once, from when it had begun to when it was left, by one and the same clock."""
+    spans, noted = collections.defaultdict(list), collections.defaultdict(dict)
+    for event in slices:
+        if event["args"].get("returned", True) and not event["args"].get("began_before"):
+            begin = round(event["ts"] * 1000)
+            spans[event["name"], event["tid"]].append((begin, begin + round(event["dur"] * 1000)))
+    for name, thread, begin, end in notes:
+        noted[name, thread][begin] = max(end, noted[name, thread].get(begin, 0))
+    # The trace has its own beginning: where it lies, all calls must agree on.
+    least, most, early, late = float("-inf"), float("inf"), [], []
+    for key, begins in noted.items():
+        # These also go on without a line of their own.
+        if key[0] in ("generator", "delegating", "awaiting"):
+            check(len(spans[key]) >= len(begins), "%r: %r, noted were %r" % (key, len(spans[key]), len(begins)))
+            continue
+        check_equal(len(spans[key]), len(begins), "calls of %s in thread %d" % key)
+        for (begin, end), (noted_begin, noted_end) in zip(sorted(spans[key]), sorted(begins.items())):
+            least, most = max(least, noted_end - end), min(most, noted_begin - begin)
+            early.append(noted_begin - begin)
+            late.append(noted_end - end)
+    check(least <= most, "calls disagree by %r ns on when the trace began" % (least - most))
+    # Half of them are known to some microseconds.
+    check_sampled(statistics.median(early) - statistics.median(late) < 100e3, "half of all calls are that long")
+    check_equal((said["crossed"], said["unrecorded"], said["pauses"]), (0, 0, 0), "calls that are wrong or missing")
+
+
+def test_python_functions():
+    """Calls of Python functions: returned from, yielded from, awaited, raised from, from C, in threads."""
+    if os.geteuid():
+        raise Skip("needs root")
+    known = [found for found in find_interpreters() if (3, 11) <= found.version[:2] <= (3, 13) and not found.in_root]
+    # The first of each version, and two of 3.11: Debian's is stripped, and has everything in its program.
+    chosen = {(found.version[:2], found.prefix == "/usr"): found for found in reversed(known)}
+    for found in chosen.values():
+        check_functions(*traced_functions(found, "--functions", "*called.py", "--max-overhead", "100%"))
+
+
+def test_some_python_functions():
+    """Only those that are asked for; what is left out is counted."""
+    if os.geteuid():
+        raise Skip("needs root")
+    _, said, slices = traced_functions(default_interpreter(), "--functions", "recursive", "--functions", "Odd.*",
+                                       "--depth", "4", "--max-overhead", "100%")
+    check_equal({row["function"]: row["calls"] for row in said["functions"]},
+                {"recursive": 8 * 4, "Odd.__getattr__": 8 * 3, "Odd.__lt__": 8 * 2, "Odd.__del__": 8 * 3}, "calls")
+    check_equal({row["function"]: row["raised"] for row in said["functions"]}["Odd.__getattr__"], 8 * 3, "raised")
+    check_equal((said["too_deep"], len(slices)), (8 * 17, sum(row["calls"] for row in said["functions"])), "calls left out")
+    check(said["not_asked_for"] > 100, "%r" % said)
+
+
 def test_span_refusals():
     """What cannot be probed is refused with its reason."""
     if os.geteuid():
@@ -469,7 +551,8 @@ def test_span_refusals():
     for option, value, code, words in (("--probe", "libc:no_such", 2, "has no function no_such"),
                                        ("--probe", "libnone:f", 3, "has not loaded libnone"),
                                        ("--probe", "libc:vfork", 2, "cannot be traced"),
-                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil, sched")):
+                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil, sched"),
+                                       ("--depth", "3", 2, "go with --functions")):
         run = pieprofd("trace", os.getpid(), "-d", "1", option, value, code=code)
         check(words in run.stderr, run.stderr)
 

@@ -202,7 +202,9 @@ static void take_span(void *context, const struct span_record *span)
 	spans[span_count++] = *span;
 }
 
-static const struct mpi_taker taker = { take_call, take_chunk, take_span, NULL };
+static const struct mpi_taker taker = {
+	.call = take_call, .chunk = take_chunk, .span = take_span, .context = NULL
+};
 
 static void forget(void)
 {
@@ -262,7 +264,7 @@ static void check_way(enum mpi_probes_way way)
 	struct error error;
 	unsigned slot;
 
-	probes = mpi_probes_create(shapes, FUNCTIONS, way, -1, &error);
+	probes = mpi_probes_create(shapes, FUNCTIONS, way, -1, false, &error);
 	if (!probes && (getuid() || way == MPI_PROBES_LINK))
 		skip();
 	assert_non_null(probes);
@@ -323,7 +325,7 @@ static void test_limit(void **state)
 	unsigned slot;
 
 	(void)state;
-	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, &error);
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, false, &error);
 	if (!probes && getuid())
 		skip();
 	assert_non_null(probes);
@@ -359,7 +361,7 @@ static void check_spans(enum mpi_probes_way way)
 	struct error error;
 	unsigned slot;
 
-	probes = mpi_probes_create(&shape, 1, way, -1, &error);
+	probes = mpi_probes_create(&shape, 1, way, -1, false, &error);
 	if (!probes && (getuid() || way == MPI_PROBES_LINK))
 		skip();
 	assert_non_null(probes);
@@ -444,7 +446,7 @@ static void test_switches(void **state)
 	unsigned slot, reads = 0;
 
 	(void)state;
-	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, 3, &error);
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, 3, false, &error);
 	if (!probes && getuid())
 		skip();
 	assert_non_null(probes);
@@ -497,7 +499,7 @@ static void test_switches(void **state)
 	mpi_probes_destroy(probes);
 	end(&child);
 	/* One that was not loaded for it. */
-	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, &error);
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, false, &error);
 	assert_non_null(probes);
 	assert_int_equal(mpi_probes_add_switches(probes, 0, 1), -ENOTSUP);
 	mpi_probes_destroy(probes);
