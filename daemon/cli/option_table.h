@@ -9,7 +9,7 @@
 
 #include "daemon/cli/option_values.h"
 
-#define OPTION_TABLE_MAX 64
+#define OPTION_TABLE_MAX 72
 #define OPTION_HELPS_MAX 4
 
 /* A command as a bit of a set. */

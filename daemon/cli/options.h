@@ -63,6 +63,7 @@ struct options {
 	bool stores;
 	bool waits;  /* also of threads that sleep */
 	bool memory; /* also where it comes from */
+	bool allocations; /* and what is allocated, by probes */
 	enum session_engine engine;
 	bool redundancy_required; /* --mode redundancy: refuse when there are no breakpoints */
 	double max_overhead;      /* 0.02 */
