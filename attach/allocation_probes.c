@@ -181,7 +181,7 @@ struct allocation_probes *allocation_probes_create(pid_t pid, const struct clock
 			.namespace_inode = (uint32_t)status.st_ino,
 			.at_entry_alone = probes->attach_type == UPROBE_LINK_SESSION,
 		};
-		allocation_probes_set_interval(probes, INTERVAL_FIRST, SAMPLES_FIRST);
+		allocation_probes_set_interval(probes, INTERVAL_FIRST, 0, SAMPLES_FIRST);
 		return probes;
 	}
 	allocation_probes_destroy(probes);
@@ -199,7 +199,7 @@ void allocation_probes_destroy(struct allocation_probes *probes)
 }
 
 void allocation_probes_set_interval(struct allocation_probes *probes, uint64_t bytes,
-				    uint32_t samples_most)
+				    uint64_t object_bytes, uint32_t samples_most)
 {
 	const uint64_t whole = 1ull << ALLOCATION_SCALE_BITS;
 
@@ -208,6 +208,7 @@ void allocation_probes_set_interval(struct allocation_probes *probes, uint64_t b
 	if (bytes > whole)
 		bytes = whole;
 	__atomic_store_n(&probes->target->interval_bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&probes->target->object_bytes, object_bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&probes->target->scale, whole / bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&probes->target->samples_most, samples_most, __ATOMIC_RELAXED);
 }
@@ -281,7 +282,7 @@ uint64_t allocation_probes_hit_ns(struct allocation_probes *probes, bool stepped
 	offset += stepped ? PUSH_BYTES : 0;
 	bare_ns = quickest_trial();
 	/* So that none is a sample. */
-	allocation_probes_set_interval(probes, UINT64_MAX, 0);
+	allocation_probes_set_interval(probes, UINT64_MAX, 0, 0);
 	fd = uprobe_link_create(&link);
 	if (fd < 0)
 		return 0;

@@ -51,9 +51,12 @@ void allocation_probes_destroy(struct allocation_probes *probes);
  */
 uint64_t allocation_probes_hit_ns(struct allocation_probes *probes, bool stepped);
 
-/* A sample stands for so many bytes, from now on; at most so many a window. */
+/*
+ * From now on a sample stands for so many bytes, where each object counts as if it had object_bytes
+ * more; at most so many a window. bytes: up to 4 GiB.
+ */
 void allocation_probes_set_interval(struct allocation_probes *probes, uint64_t bytes,
-				    uint32_t samples_most);
+				    uint64_t object_bytes, uint32_t samples_most);
 /* How much is copied of stacks: at most CLOCK_STACK_PAGES_MAX pages. */
 void allocation_probes_set_stack(struct allocation_probes *probes, unsigned pages);
 

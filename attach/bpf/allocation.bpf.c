@@ -119,10 +119,23 @@ static __always_inline __u64 growth_of(__u64 address, __u64 size, __u64 cookie)
 	return size > held ? size - held : 0;
 }
 
+/* Of bytes: for how many a sample of them stands. */
+static __always_inline __u64 stands_for(const struct allocation_target *target, __u64 bytes)
+{
+	__u64 weight = bytes + target->object_bytes;
+
+	/* The product would be too large for what a process cannot have. */
+	return weight >= target->interval_bytes || bytes >> 32 || !weight
+		       ? bytes
+		       : bytes * target->interval_bytes / weight;
+}
+
 static __always_inline int is_sampled(const struct allocation_target *target, __u64 bytes)
 {
-	return bytes && (bytes >= target->interval_bytes ||
-			 bpf_get_prandom_u32() < bytes * target->scale);
+	__u64 weight = bytes + target->object_bytes;
+
+	return bytes && (weight >= target->interval_bytes ||
+			 bpf_get_prandom_u32() < weight * target->scale);
 }
 
 static __always_inline int send(struct allocation_target *target, struct scratch *scratch,
@@ -154,7 +167,7 @@ static __noinline __u32 take_sample(struct pt_regs *context, __u64 bytes)
 	number = (__u32)(++own->fired_ns << ALLOCATION_CPU_BITS) | bpf_get_smp_processor_id();
 	scratch->record.since_ns = number;
 	scratch->record.fault = bytes;
-	scratch->record.faults = bytes > target->interval_bytes ? bytes : target->interval_bytes;
+	scratch->record.faults = stands_for(target, bytes);
 	copy_thread(&target->config, &scratch->record, target->stack_pages);
 	add(&target->counts.cost_ns, scratch->record.cost_ns);
 	if (!send(target, scratch, own))
@@ -249,8 +262,7 @@ static __always_inline int enter(struct allocation_target *target, struct pt_reg
 	number = take_sample(context, bytes);
 	if (!number) {
 		add(&target->counts.missed, 1);
-		add(&target->counts.missed_bytes,
-		    bytes > target->interval_bytes ? bytes : target->interval_bytes);
+		add(&target->counts.missed_bytes, stands_for(target, bytes));
 		return 0;
 	}
 	add(&target->counts.samples, 1);

@@ -64,8 +64,9 @@ struct allocation_target {
 	__u32 at_entry_alone;  /* the kernel asks at each entry whether the return matters */
 	__u32 window;          /* a number for it */
 	__u32 samples_most;    /* in it */
-	__u64 interval_bytes;  /* a sample stands for so many */
-	__u64 scale;           /* and so a byte's chance to be sampled */
+	__u64 interval_bytes;  /* a sample stands for so many, */
+	__u64 scale;           /* so that is a byte's chance to be sampled; */
+	__u64 object_bytes;    /* each object counts as if it had so many more: small ones are seen, too */
 	__u64 samples;         /* in this window */
 	struct allocation_counts counts;
 };

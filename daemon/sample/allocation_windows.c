@@ -27,6 +27,7 @@
 #define SAMPLES_WANTED 48u
 #define SAMPLES_MOST   128u
 #define INTERVAL_FIRST 16384u
+#define OBJECT_FIRST   256u
 #define INTERVAL_MIN   64u
 #define INTERVAL_MAX   (64u << 20)
 
@@ -39,7 +40,7 @@ struct allocation_windows {
 	int schedule; /* the main thread's; -1: not known */
 	double most_overhead;
 	uint64_t hit_ns, stepped_ns;
-	uint64_t interval_bytes;
+	struct allocation_sampling sampling;
 	pthread_t thread;
 	bool thread_exists;
 	pthread_mutex_t lock;
@@ -79,12 +80,21 @@ uint64_t allocation_pause_ns(uint64_t wall_ns, uint64_t cost_ns, double most_ove
 						 : (uint64_t)pause_ns;
 }
 
-uint64_t allocation_next_interval(uint64_t interval_bytes, uint64_t bytes)
+struct allocation_sampling allocation_next_sampling(const struct allocation_sampling *sampling,
+						    uint64_t bytes, uint64_t objects)
 {
-	/* Half way, as windows differ. */
-	uint64_t next = (interval_bytes + bytes / SAMPLES_WANTED) / 2;
+	struct allocation_sampling next = { .object_bytes = objects ? bytes / objects : 0 };
 
-	return next < INTERVAL_MIN ? INTERVAL_MIN : next > INTERVAL_MAX ? INTERVAL_MAX : next;
+	/* Half way, as windows differ. */
+	next.object_bytes = (sampling->object_bytes + next.object_bytes) / 2;
+	if (next.object_bytes > INTERVAL_MAX)
+		next.object_bytes = INTERVAL_MAX;
+	next.interval_bytes = (sampling->interval_bytes + 2 * bytes / SAMPLES_WANTED) / 2;
+	if (next.interval_bytes < INTERVAL_MIN)
+		next.interval_bytes = INTERVAL_MIN;
+	if (next.interval_bytes > INTERVAL_MAX)
+		next.interval_bytes = INTERVAL_MAX;
+	return next;
 }
 
 /* ---- windows ---- */
@@ -137,7 +147,8 @@ static uint64_t one_window(struct allocation_windows *windows)
 	uint64_t began_ns, began_cpu_ns, began_queued_ns;
 	int error;
 
-	allocation_probes_set_interval(windows->probes, windows->interval_bytes, SAMPLES_MOST);
+	allocation_probes_set_interval(windows->probes, windows->sampling.interval_bytes,
+				       windows->sampling.object_bytes, SAMPLES_MOST);
 	windows->open = true;
 	pthread_mutex_unlock(&windows->lock);
 	error = allocation_probes_open(windows->probes);
@@ -175,8 +186,8 @@ static uint64_t one_window(struct allocation_windows *windows)
 	sum->bytes += now.bytes - before.bytes;
 	sum->samples += now.samples - before.samples;
 	sum->missed_bytes += now.missed_bytes - before.missed_bytes;
-	windows->interval_bytes =
-		allocation_next_interval(windows->interval_bytes, now.bytes - before.bytes);
+	windows->sampling = allocation_next_sampling(
+		&windows->sampling, now.bytes - before.bytes, now.objects - before.objects);
 	return allocation_pause_ns(times.wall_ns, times.cost_ns, windows->most_overhead);
 }
 
@@ -265,7 +276,7 @@ struct allocation_windows *allocation_windows_create(struct target *target, int 
 		.cpu_clock = windows->cpu_clock,
 		.schedule = thread_schedule_open(target->pid, target->pid),
 		.most_overhead = most_overhead,
-		.interval_bytes = INTERVAL_FIRST,
+		.sampling = { .interval_bytes = INTERVAL_FIRST, .object_bytes = OBJECT_FIRST },
 	};
 	init_lock(windows);
 	allocator_places_find(target, &windows->places);

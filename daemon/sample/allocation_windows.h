@@ -59,8 +59,15 @@ struct allocation_times {
 uint64_t allocation_observed_ns(const struct allocation_times *times);
 /* How long there are to be none, after that. */
 uint64_t allocation_pause_ns(uint64_t wall_ns, uint64_t cost_ns, double most_overhead);
-/* For how many bytes a sample stands in the next window, when one of interval_bytes has seen so
- * many in bytes. */
-uint64_t allocation_next_interval(uint64_t interval_bytes, uint64_t bytes);
+/*
+ * How samples are taken in the next window: as many by their bytes as by their number, for which
+ * each object counts as if it had an average's bytes more.
+ */
+struct allocation_sampling {
+	uint64_t interval_bytes, object_bytes;
+};
+/* After a window with so many. */
+struct allocation_sampling allocation_next_sampling(const struct allocation_sampling *sampling,
+						    uint64_t bytes, uint64_t objects);
 
 #endif

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocates at lines whose bytes it counts itself: temporaries and what is kept for a while, by malloc and by Python.
 
-It goes on for so many seconds or, where that is 0, until the end of its input; then it says for each function how many
-bytes and objects it has made, and how long it was at it.
+It goes on for so many seconds or, where that is 0, until there is a line on its input; then it says for each function how many
+bytes and objects it has made, and how long it was at it, and waits for
+the end of its input.
 """
 import sys
 import threading
@@ -50,7 +51,7 @@ def ended():
 
 
 def wait():
-    sys.stdin.read()
+    sys.stdin.readline()
     over.set()
 
 
@@ -67,4 +68,5 @@ while not ended():
         sizes, counts = made.get(work.__name__, (0, 0))
         made[work.__name__] = sizes + size, counts + count
 print("made", time.monotonic() - begin, *("%s=%d,%d" % ((name,) + figures) for name, figures in made.items()), flush=True)
+sys.stdin.read()
 support.finish("allocations", [] if all(len(piece) == 10000 for piece in kept if piece) else ["a block has changed"])
