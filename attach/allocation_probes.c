@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,13 @@
 #define PAGE_BYTES   4096u
 #define TARGET_BYTES ((sizeof(struct allocation_target) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
 
+/* One link that is being closed. */
+struct closing {
+	pthread_t thread;
+	bool thread_exists;
+	int fd;
+};
+
 struct allocation_probes {
 	pid_t pid;
 	struct bpf_object *object;
@@ -35,6 +43,7 @@ struct allocation_probes {
 	size_t count;
 	int links[LINKS_MAX];
 	size_t link_count;
+	struct closing closings[LINKS_MAX];
 };
 
 /* The program as clang made it of allocation.bpf.c. */
@@ -344,7 +353,6 @@ int allocation_probes_open(struct allocation_probes *probes)
 
 	probes->target->window++;
 	__atomic_store_n(&probes->target->samples, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&probes->target->recording, 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < probes->count; i++) {
 		for (int at_return = returns; at_return >= 0 && is_first_of_file(probes, i);
 		     at_return--) {
@@ -357,15 +365,43 @@ int allocation_probes_open(struct allocation_probes *probes)
 			probes->links[probes->link_count++] = link;
 		}
 	}
+	/* What was met while only some were there does not count. */
+	__atomic_store_n(&probes->target->recording, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
+static void *close_link(void *context)
+{
+	const struct closing *closing = context;
+
+	close(closing->fd);
+	return NULL;
+}
+
+/*
+ * The kernel takes a link's probes out at once, and then waits for some 30 ms until nobody is in
+ * them. One behind the other, the probes of the next link would be hit meanwhile.
+ */
 void allocation_probes_close(struct allocation_probes *probes)
 {
+	size_t count = probes->link_count;
+
 	if (probes->target)
 		__atomic_store_n(&probes->target->recording, 0, __ATOMIC_RELAXED);
-	while (probes->link_count)
-		close(probes->links[--probes->link_count]);
+	probes->link_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct closing *closing = &probes->closings[i];
+
+		closing->fd = probes->links[i];
+		closing->thread_exists =
+			i + 1 < count &&
+			!pthread_create(&closing->thread, NULL, close_link, closing);
+		if (!closing->thread_exists)
+			close(closing->fd);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (probes->closings[i].thread_exists)
+			pthread_join(probes->closings[i].thread, NULL);
 }
 
 struct allocation_counts allocation_probes_counts(const struct allocation_probes *probes)

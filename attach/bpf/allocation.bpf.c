@@ -280,8 +280,12 @@ int on_allocation(struct pt_regs *context)
 	struct call *call;
 	int seen;
 
-	if (!target || !target->recording)
-		return target && target->at_entry_alone ? SKIP_RETURN : 0;
+	if (!target)
+		return 0;
+	if (!target->recording) {
+		add(&target->counts.idle_hits, 1);
+		return target->at_entry_alone ? SKIP_RETURN : 0;
+	}
 	call = bpf_map_lookup_elem(&calls, &tid);
 	if (call && context->rsp == call->sp + sizeof(__u64) && context->rip == call->return_to) {
 		if (call->window == target->window)

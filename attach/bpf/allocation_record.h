@@ -43,10 +43,11 @@ enum allocation_operation {
 /* A byte's chance to be sampled is scale in so many. */
 #define ALLOCATION_SCALE_BITS 32
 
-/* Counted of all calls while recording, whether sampled or not; they only grow. */
+/* Counted of all calls while recording, but for idle_hits, whether sampled or not; they only grow. */
 struct allocation_counts {
 	__u64 hits;    /* of probes, and of those, at instructions that are stepped over */
 	__u64 stepped;
+	__u64 idle_hits; /* while it did not record: probes come and go one by one */
 	__u64 objects; /* made */
 	__u64 bytes;   /* of these, and by which others grew */
 	__u64 samples;

@@ -191,8 +191,6 @@ static void add_row(struct allocator_places *places, const struct module *module
 {
 	uint64_t most = whole ? 0 : SMALL_BYTES_MAX;
 
-	add(places, module, fd, row->make,
-	    ALLOCATION_COOKIE(ALLOCATION_MAKE, 0, 1, ALLOCATION_NONE, 0, most));
 	add(places, module, fd, row->make_zeroed,
 	    ALLOCATION_COOKIE(ALLOCATION_MAKE, 0, 2, 1, 0, most));
 	/* pymalloc's calls the others. */
@@ -201,6 +199,8 @@ static void add_row(struct allocator_places *places, const struct module *module
 		    ALLOCATION_COOKIE(ALLOCATION_RESIZE, 1, 2, ALLOCATION_NONE, 0, 0));
 	add(places, module, fd, row->release,
 	    ALLOCATION_COOKIE(ALLOCATION_RELEASE, 1, 0, ALLOCATION_NONE, 0, 0));
+	add(places, module, fd, row->make,
+	    ALLOCATION_COOKIE(ALLOCATION_MAKE, 0, 1, ALLOCATION_NONE, 0, most));
 }
 
 static void add_python(struct target *target, struct allocator_places *places)
@@ -313,8 +313,10 @@ static void add_library(struct target *target, struct allocator_places *places)
 void allocator_places_find(struct target *target, struct allocator_places *ret_places)
 {
 	*ret_places = (struct allocator_places){ .count = 0 };
-	add_python(target, ret_places);
+	/* Probes come in this order, each some time after the one before: those that are hit most
+	 * come last. */
 	add_library(target, ret_places);
+	add_python(target, ret_places);
 }
 
 void allocator_places_deinit(struct allocator_places *places)

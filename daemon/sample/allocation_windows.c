@@ -144,7 +144,7 @@ static uint64_t one_window(struct allocation_windows *windows)
 	struct allocation_counts before = allocation_probes_counts(windows->probes), now = before;
 	struct allocation_counts_sum *sum = &windows->figures.counts;
 	struct allocation_times times = { 0 };
-	uint64_t began_ns, began_cpu_ns, began_queued_ns;
+	uint64_t began_ns, began_cpu_ns, began_queued_ns, whole_ns;
 	int error;
 
 	allocation_probes_set_interval(windows->probes, windows->sampling.interval_bytes,
@@ -177,10 +177,12 @@ static uint64_t one_window(struct allocation_windows *windows)
 	}
 	now = allocation_probes_counts(windows->probes);
 	times.cost_ns = cost_since(windows, &before, &now);
+	/* That does not fall into the window, and is paid for nevertheless. */
+	whole_ns = times.cost_ns + (now.idle_hits - before.idle_hits) * windows->hit_ns;
 	sum->windows++;
 	sum->probed_ns += times.wall_ns;
 	sum->observed_ns += allocation_observed_ns(&times);
-	sum->cost_ns += times.cost_ns;
+	sum->cost_ns += whole_ns;
 	sum->hits += now.hits - before.hits;
 	sum->objects += now.objects - before.objects;
 	sum->bytes += now.bytes - before.bytes;
@@ -188,7 +190,7 @@ static uint64_t one_window(struct allocation_windows *windows)
 	sum->missed_bytes += now.missed_bytes - before.missed_bytes;
 	windows->sampling = allocation_next_sampling(
 		&windows->sampling, now.bytes - before.bytes, now.objects - before.objects);
-	return allocation_pause_ns(times.wall_ns, times.cost_ns, windows->most_overhead);
+	return allocation_pause_ns(times.wall_ns, whole_ns, windows->most_overhead);
 }
 
 static void *work(void *context)
