@@ -174,11 +174,10 @@ struct allocation_probes *allocation_probes_create(pid_t pid, const struct clock
 {
 	struct allocation_probes *probes = calloc(1, sizeof(*probes));
 	struct stat status = { 0 };
-	int failure = !probes                         ? -ENOMEM
-		      : count > ALLOCATION_PLACES_MAX ? -E2BIG
-		      : stat("/proc/self/ns/pid", &status)
-			      ? -errno
-			      : load_any(probes, ring_fd);
+	int failure = !probes                              ? -ENOMEM
+		      : count > ALLOCATION_PLACES_MAX      ? -E2BIG
+		      : stat("/proc/self/ns/pid", &status) ? -errno
+							   : load_any(probes, ring_fd);
 
 	if (!failure) {
 		probes->pid = pid;
@@ -271,8 +270,7 @@ static int find_trial(uint64_t *ret_offset)
 /* A block that is made; one that is given back costs about the same. */
 uint64_t allocation_probes_hit_ns(struct allocation_probes *probes, bool stepped)
 {
-	const uint64_t cookie =
-		ALLOCATION_COOKIE(ALLOCATION_MAKE, 0, 1, ALLOCATION_NONE, 0, 0);
+	const uint64_t cookie = ALLOCATION_COOKIE(ALLOCATION_MAKE, 0, 1, ALLOCATION_NONE, 0, 0);
 	uint64_t offset, bare_ns, probed_ns;
 	const struct allocation_counts counts = probes->target->counts;
 	struct uprobe_link link = {
@@ -330,8 +328,7 @@ static int open_file(const struct allocation_probes *probes, int fd, bool at_ret
 		const struct allocation_place *place = &probes->places[i];
 
 		if (place->fd != fd ||
-		    (at_return &&
-		     ALLOCATION_OPERATION(place->cookie) == ALLOCATION_RELEASE))
+		    (at_return && ALLOCATION_OPERATION(place->cookie) == ALLOCATION_RELEASE))
 			continue;
 		offsets[link.count] = place->file_offset;
 		cookies[link.count++] = place->cookie | (at_return ? ALLOCATION_AT_RETURN : 0);
@@ -393,9 +390,8 @@ void allocation_probes_close(struct allocation_probes *probes)
 		struct closing *closing = &probes->closings[i];
 
 		closing->fd = probes->links[i];
-		closing->thread_exists =
-			i + 1 < count &&
-			!pthread_create(&closing->thread, NULL, close_link, closing);
+		closing->thread_exists = i + 1 < count && !pthread_create(&closing->thread, NULL,
+									  close_link, closing);
 		if (!closing->thread_exists)
 			close(closing->fd);
 	}

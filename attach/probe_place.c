@@ -118,8 +118,8 @@ bool probe_place_choose(const uint8_t *code, size_t size, unsigned arguments,
 	*ret_place = beginning;
 	for (unsigned i = 0; i < PROBE_ARGUMENTS; i++)
 		holders.of[i] = bit_of(numbered[i]);
-	if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					   ZYDIS_STACK_WIDTH_64)))
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return false;
 	for (unsigned i = 0; i < INSTRUCTIONS_MAX && at < size; i++) {
 		ZydisDecodedInstruction instruction;

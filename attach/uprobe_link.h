@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 /* What a program for it has to be loaded for (enum bpf_attach_type). */
-#define UPROBE_LINK_MULTI   48 /* Linux 6.6 */
-#define UPROBE_LINK_SESSION 57 /* 6.13: at each entry the program says whether it wants the return */
+#define UPROBE_LINK_MULTI 48 /* Linux 6.6 */
+#define UPROBE_LINK_SESSION                                                                        \
+	57 /* 6.13: at each entry the program says whether it wants the return */
 
 #define UPROBE_LINK_AT_RETURN 1
 

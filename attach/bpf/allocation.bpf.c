@@ -13,13 +13,13 @@
 #include "attach/bpf/allocation_record.h"
 #include "attach/bpf/thread_copy.h"
 
-#define RING_BYTES   (1u << 20) /* replaced by the clock's */
-#define CALLS_MAX    4096       /* sampled and not returned */
-#define BLOCKS_MAX   16384      /* sampled and not given back */
-#define CHUNK_HEADER 8
-#define CHUNK_FLAGS  7u
-#define CHUNK_MAPPED 2u
-#define SKIP_RETURN  1
+#define RING_BYTES          (1u << 20) /* replaced by the clock's */
+#define CALLS_MAX           4096       /* sampled and not returned */
+#define BLOCKS_MAX          16384      /* sampled and not given back */
+#define CHUNK_HEADER        8
+#define CHUNK_FLAGS         7u
+#define CHUNK_MAPPED        2u
+#define SKIP_RETURN         1
 #define ALLOCATION_CPU_BITS 10 /* PROCESSORS_MAX */
 
 struct call {
@@ -134,8 +134,8 @@ static __always_inline int is_sampled(const struct allocation_target *target, __
 {
 	__u64 weight = bytes + target->object_bytes;
 
-	return bytes && (weight >= target->interval_bytes ||
-			 bpf_get_prandom_u32() < weight * target->scale);
+	return bytes &&
+	       (weight >= target->interval_bytes || bpf_get_prandom_u32() < weight * target->scale);
 }
 
 static __always_inline int send(struct allocation_target *target, struct scratch *scratch,
@@ -266,8 +266,7 @@ static __always_inline int enter(struct allocation_target *target, struct pt_reg
 		return 0;
 	}
 	add(&target->counts.samples, 1);
-	return note_call(target, context, tid, number,
-			 operation == ALLOCATION_ALIGN ? pointer : 0);
+	return note_call(target, context, tid, number, operation == ALLOCATION_ALIGN ? pointer : 0);
 }
 
 /* Of a function, when it is entered and when it returns. */

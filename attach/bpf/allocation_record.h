@@ -43,13 +43,14 @@ enum allocation_operation {
 /* A byte's chance to be sampled is scale in so many. */
 #define ALLOCATION_SCALE_BITS 32
 
-/* Counted of all calls while recording, but for idle_hits, whether sampled or not; they only grow. */
+/* Counted of all calls while recording, but for idle_hits, whether sampled or not; they only grow.
+ */
 struct allocation_counts {
-	__u64 hits;    /* of probes, and of those, at instructions that are stepped over */
+	__u64 hits; /* of probes, and of those, at instructions that are stepped over */
 	__u64 stepped;
 	__u64 idle_hits; /* while it did not record: probes come and go one by one */
-	__u64 objects; /* made */
-	__u64 bytes;   /* of these, and by which others grew */
+	__u64 objects;   /* made */
+	__u64 bytes;     /* of these, and by which others grew */
 	__u64 samples;
 	__u64 missed; /* should have been samples: there was no room, or there were too many */
 	__u64 missed_bytes;
@@ -67,7 +68,8 @@ struct allocation_target {
 	__u32 samples_most;    /* in it */
 	__u64 interval_bytes;  /* a sample stands for so many, */
 	__u64 scale;           /* so that is a byte's chance to be sampled; */
-	__u64 object_bytes;    /* each object counts as if it had so many more: small ones are seen, too */
+	__u64 object_bytes;    /* each object counts as if it had so many more: small ones are seen,
+				  too */
 	__u64 samples;         /* in this window */
 	struct allocation_counts counts;
 };

@@ -228,9 +228,9 @@ static __always_inline void copy_thread(const struct clock_config *config,
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (config->has_python) {
-		record->state = find_state(config, record->tid,
-					   identity_of(config, task, record->inner_tid),
-					   record->time_ns);
+		record->state =
+			find_state(config, record->tid,
+				   identity_of(config, task, record->inner_tid), record->time_ns);
 		if (record->state)
 			copy_frames(config, record->state);
 	}

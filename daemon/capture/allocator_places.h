@@ -12,8 +12,8 @@
 #define PIEPROFD_DAEMON_CAPTURE_ALLOCATOR_PLACES_H
 
 #include "attach/allocation_probes.h"
+#include "daemon/capture/allocator_view.h"
 #include "daemon/capture/target.h"
-#include "daemon/sample/allocation_figures.h"
 
 #define ALLOCATOR_FILES_MAX 2
 

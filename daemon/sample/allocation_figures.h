@@ -2,16 +2,10 @@
 #ifndef PIEPROFD_DAEMON_SAMPLE_ALLOCATION_FIGURES_H
 #define PIEPROFD_DAEMON_SAMPLE_ALLOCATION_FIGURES_H
 
+#include "daemon/capture/allocator_view.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-/* What of the interpreter's own allocator probes can see. */
-enum allocator_view {
-	ALLOCATOR_SEEN,
-	ALLOCATOR_INLINED,   /* it lies in its callers: objects of up to 512 bytes are not seen */
-	ALLOCATOR_NOT_FOUND, /* there is no table of that kind: likewise */
-	ALLOCATOR_VIEW_COUNT
-};
 
 /* Of all windows in which probes were at a process's allocators; they only grow. */
 struct allocation_counts_sum {

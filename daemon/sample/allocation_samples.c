@@ -11,8 +11,9 @@ static void charge(const struct allocation_kept *kept, const struct side_time *m
 		side_time_add(kept->thread, more);
 }
 
-void allocation_samples_charge(struct allocation_samples *samples, const struct clock_sample *sample,
-			       struct side_time *node, struct side_time *thread)
+void allocation_samples_charge(struct allocation_samples *samples,
+			       const struct clock_sample *sample, struct side_time *node,
+			       struct side_time *thread)
 {
 	struct allocation_kept *kept =
 		&samples->kept[hash_word(sample->allocation) % ALLOCATION_SAMPLES_KEPT];

@@ -23,8 +23,9 @@ struct allocation_samples {
 };
 
 /* node and thread are borrowed for as long as there are samples. */
-void allocation_samples_charge(struct allocation_samples *samples, const struct clock_sample *sample,
-			       struct side_time *node, struct side_time *thread);
+void allocation_samples_charge(struct allocation_samples *samples,
+			       const struct clock_sample *sample, struct side_time *node,
+			       struct side_time *thread);
 /* False: it is not remembered. */
 bool allocation_samples_release(struct allocation_samples *samples, uint32_t number);
 

@@ -4,8 +4,8 @@
 #include "attach/kernel_clocks.h"
 #include "attach/procfs.h"
 #include "common/hash.h"
-#include "daemon/sample/allocation_samples.h"
 #include "daemon/capture/clock_places.h"
+#include "daemon/sample/allocation_samples.h"
 #include "daemon/sample/kernel_stack.h"
 #include "daemon/sample/passing_stack.h"
 #include "pyintrospect/thread_list.h"
@@ -163,9 +163,8 @@ int clock_sampler_add_allocations(struct clock_sampler *sampler, double most_ove
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	sampler->allocations =
-		allocation_windows_create(sampler->sink.target, kernel_clocks_ring(sampler->clocks),
-					  most_overhead, error);
+	sampler->allocations = allocation_windows_create(
+		sampler->sink.target, kernel_clocks_ring(sampler->clocks), most_overhead, error);
 	if (sampler->allocations)
 		allocation_windows_set_stack(sampler->allocations, sampler->stack_pages);
 	return sampler->allocations ? 0 : -1;

@@ -170,8 +170,7 @@ static int open_clocks(struct session *session, struct error *error)
 
 	if (options->engine == ENGINE_PTRACE)
 		return 0;
-	session->clocks = clock_sampler_create(&sink, options->period_ns,
-					       share * limit, &refusal);
+	session->clocks = clock_sampler_create(&sink, options->period_ns, share * limit, &refusal);
 	session->clocked = session->clocks != NULL;
 	if (session->clocks && !session->memory_event_count)
 		snprintf(session->sampler, sizeof(session->sampler), "kernel");

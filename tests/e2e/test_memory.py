@@ -175,18 +175,19 @@ def allocate(interpreter, *arguments):
     if os.geteuid() != 0:
         raise Skip("needs root for programs in the kernel")
     with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
-        path, kept, again = (os.path.join(folder, name) for name in ("x.json", "x.pieprof", "again.json"))
+        path, kept, page, again = (os.path.join(folder, name) for name in ("x.json", "x.pieprof", "x.html", "again.json"))
         with Target(interpreter, "allocations.py", 0, stdin=subprocess.PIPE) as target:
             run = pieprofd("--pid", target.pid, "-d", 2, "--mode", "time", "--allocations", "--details", "--lines", 30,
-                           "-o", path, "-o", kept, *arguments)
+                           "-o", path, "-o", kept, "-o", page, *arguments)
             target.process.stdin.write("end\n")
             target.process.stdin.flush()
             words = target.process.stdout.readline().split()
             target.finish()
         pieprofd("report", kept, "-o", again, "-q")
-        with open(path) as file, open(again) as second:
+        with open(path) as file, open(again) as second, open(page) as html:
             report = json.load(file)
             check_equal(json.load(second), report, "the report of the recording")
+            check('id="allocation-lines"' in html.read(), "the page has no allocations")
     check_equal(words[:1], ["made"], "what the target says")
     truth = {name: int(figures.split(",")[0]) / float(words[1])
              for name, figures in (word.split("=") for word in words[2:])}

@@ -18,8 +18,7 @@ static void check(const char *code, size_t size, unsigned arguments, bool found,
 {
 	struct probe_place place;
 
-	assert_int_equal(
-		probe_place_choose((const uint8_t *)code, size, arguments, &place), found);
+	assert_int_equal(probe_place_choose((const uint8_t *)code, size, arguments, &place), found);
 	assert_int_equal(place.offset, offset);
 	for (unsigned i = 0; i < PROBE_ARGUMENTS; i++)
 		if (arguments & ARGUMENT(i))
@@ -42,11 +41,11 @@ static void test_places(void **state)
 	/* mov %rsi,%rdi; jmp: 3.13t's _PyObject_MiFree; it is in both */
 	CHECK("\x48\x89\xf7\xe9\xd8\xfc\xff\xff", ARGUMENT(1), true, 3, 0, 0, 2);
 	/* mov %rsi,%rdx; xor %edi,%edi; mov $1,%esi; jmp: 3.6's _PyObject_Malloc */
-	CHECK("\x48\x89\xf2\x31\xff\xbe\x01\x00\x00\x00\xe9\xe1\xfa\xff\xff", ARGUMENT(1), true,
-	      10, 0, 2, 2);
+	CHECK("\x48\x89\xf2\x31\xff\xbe\x01\x00\x00\x00\xe9\xe1\xfa\xff\xff", ARGUMENT(1), true, 10,
+	      0, 2, 2);
 	/* mov %rsi,%rax; mov %rdx,%rsi; xor %edx,%edx; cmp $1,%rax; je */
-	CHECK("\x48\x89\xf0\x48\x89\xd6\x31\xd2\x48\x83\xf8\x01\x74\x08",
-	      ARGUMENT(1) | ARGUMENT(2), true, 12, 0, 4, 1);
+	CHECK("\x48\x89\xf0\x48\x89\xd6\x31\xd2\x48\x83\xf8\x01\x74\x08", ARGUMENT(1) | ARGUMENT(2),
+	      true, 12, 0, 4, 1);
 }
 
 static void test_no_place(void **state)
@@ -82,8 +81,7 @@ static void test_any_bytes(void **state)
 
 		for (size_t k = 0; k < size; k++)
 			code[k] = (uint8_t)unit_random_next(&random);
-		if (probe_place_choose(code, size, (unsigned)unit_random_below(&random, 8),
-				       &place))
+		if (probe_place_choose(code, size, (unsigned)unit_random_below(&random, 8), &place))
 			assert_true(place.offset < size);
 		else
 			assert_int_equal(place.offset, 0);

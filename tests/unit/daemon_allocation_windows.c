@@ -74,13 +74,12 @@ static void test_tables(void **state)
 static void test_references(void **state)
 {
 	/* lea 0x10(%rip),%rax; call; cmp $0x401000,%rax; jmp */
-	uint8_t bytes[] = { 0x90, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x0b, 0,
+	uint8_t bytes[] = { 0x90, 0x48, 0x8d, 0x05, 0x10, 0,    0,    0,    0xe8, 0x0b, 0,
 			    0,    0,    0x48, 0x3d, 0x00, 0x10, 0x40, 0x00, 0xe9, 0x05, 0 };
 
 	(void)state;
 	/* The lea's, from an address where it leads there; not the call's. */
-	assert_int_equal(allocator_references(bytes, sizeof(bytes), 0x7f0000000000,
-					      0x7f0000000018),
+	assert_int_equal(allocator_references(bytes, sizeof(bytes), 0x7f0000000000, 0x7f0000000018),
 			 1);
 	assert_int_equal(allocator_references(bytes, sizeof(bytes), 0x400000, 0x401000), 1);
 	assert_int_equal(allocator_references(bytes, sizeof(bytes), 0x400000, 0x401001), 0);
@@ -94,7 +93,8 @@ static void test_samples(void **state)
 {
 	struct allocation_samples *samples = calloc(1, sizeof(*samples));
 	struct side_time node = { 0 }, thread = { 0 };
-	struct clock_sample sample = { .allocation = 1025, .allocated_bytes = 100,
+	struct clock_sample sample = { .allocation = 1025,
+				       .allocated_bytes = 100,
 				       .allocation_bytes = 6400 };
 
 	(void)state;
@@ -112,7 +112,8 @@ static void test_samples(void **state)
 	assert_int_equal(node.released_bytes, 6400);
 	assert_int_equal(node.released_objects, 64);
 	/* A large one stands for itself; one without a place is counted for its thread alone. */
-	sample = (struct clock_sample){ .allocation = 2049, .allocated_bytes = 1 << 20,
+	sample = (struct clock_sample){ .allocation = 2049,
+					.allocated_bytes = 1 << 20,
 					.allocation_bytes = 1 << 20 };
 	allocation_samples_charge(samples, &sample, NULL, &thread);
 	assert_int_equal(thread.allocated_objects, 65);
@@ -129,8 +130,12 @@ static void test_samples(void **state)
 
 static void test_records(void **state)
 {
-	struct clock_record record = { .tid = 7, .inner_tid = 7, .since_ns = 9, .fault = 100,
-				       .faults = 5000, .flags = CLOCK_ALLOCATION };
+	struct clock_record record = { .tid = 7,
+				       .inner_tid = 7,
+				       .since_ns = 9,
+				       .fault = 100,
+				       .faults = 5000,
+				       .flags = CLOCK_ALLOCATION };
 	struct clock_sample *sample = calloc(1, sizeof(*sample));
 
 	(void)state;

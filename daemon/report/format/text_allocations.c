@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define SHARES_COLUMNS 36
+/* A program that probes slow down so many times: what it would do without is known roughly. */
+#define ROUGH_TIMES 3
 
 /* What is not seen, for a person; "": nothing. */
 static const char *unseen_words(const struct profile_facts *facts)
@@ -28,7 +30,7 @@ static void put_sums(const struct text_layout *layout, const struct profile *pro
 	const struct profile_facts *facts = &profile->facts;
 	const struct allocation_counts_sum *counts = &facts->allocation_counts;
 	const struct side_time *side = &profile->side;
-	char words[640], suffix[32] = "";
+	char words[800], suffix[32] = "";
 	const char *slash;
 	int used;
 
@@ -40,6 +42,9 @@ static void put_sums(const struct text_layout *layout, const struct profile *pro
 			figure_part(side->released_bytes, side->allocated_bytes).text,
 			counts->windows, figure_plural(counts->windows),
 			figure_ns(counts->probed_ns).text, unseen_words(facts));
+	if (counts->probed_ns / ROUGH_TIMES > counts->observed_ns)
+		used += snprintf(words + used, sizeof(words) - (size_t)used,
+				 "; rather more, as probes slow it down much");
 	if (most) {
 		text_line_suffix(most, suffix, sizeof(suffix));
 		slash = strrchr(most->file, '/');
