@@ -210,8 +210,10 @@ def test_allocations(some_interpreter):
     names = ["blocks", "held"] + (["small"] if seen["small_objects"] == "seen" else [])
     for name in names:
         rate = found[name]["allocated_bytes"] * 1e9 / seen["observed_ns"]
-        # The machine is shared: probes cost now what they did not when that was measured.
-        check_sampled(truth[name] / 2 < rate < truth[name] * 2, "%s: %d a second, says itself %d" % (name, rate, truth[name]))
+        # On a busy machine probes cost what they did not when that was measured, and the target waits for processors.
+        check_sampled(truth[name] / 5 < rate < truth[name] * 5, "%s: %d a second, says itself %d" % (name, rate, truth[name]))
+    parts = [of["blocks"] / of["held"] for of in (truth, {name: found[name]["allocated_bytes"] for name in names})]
+    check_sampled(parts[0] / 2 < parts[1] < parts[0] * 2, "blocks for one of held: %.2f, says itself %.2f" % (parts[1], parts[0]))
     check_sampled(found["blocks"]["temporary_bytes"] > 0.9 * found["blocks"]["allocated_bytes"], "temporary: %s" % found)
     check("without" not in found or found["without"]["allocated_bytes"] < 0.05 * seen["allocated_bytes"], "%s" % found)
     check("ALLOCATED  " in text and "allocations.py" in text.partition("ALLOCATED")[2], text)
