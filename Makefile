@@ -64,7 +64,7 @@ $(O)/daemon/report/html/html_files.o: $(wildcard daemon/report/html/page/*)
 # What runs in the kernel. Without a clang that makes such code, as it was last committed:
 # attach/bpf/README.md.
 CLANG        ?= $(shell command -v clang)
-PROGRAMS     := clock mpi
+PROGRAMS     := clock mpi allocation
 PROGRAM_FLAGS = --target=bpf -O2 -g -fdebug-compilation-dir=. -Wall -Wextra -Wno-unused-parameter \
 	-I. -I/usr/include/$(shell $(CC) -print-multiarch)
 
@@ -79,6 +79,7 @@ $(O)/attach/$(1).o $(O)/analyze/gcc/attach/$(1).ok $(O)/analyze/clang/attach/$(1
 endef
 $(eval $(call embedding,clock_hub,clock,CLOCK_PROGRAM))
 $(eval $(call embedding,mpi_probes,mpi,MPI_PROGRAM))
+$(eval $(call embedding,allocation_probes,allocation,ALLOCATION_PROGRAM))
 
 .PHONY: program
 program: ## Make attach/bpf/*.program anew, with Debian 12's clang

@@ -62,6 +62,12 @@ int clock_sample_parse(const void *record, size_t size, struct clock_sample *ret
 	if (size < sizeof(head))
 		return -EBADMSG;
 	memcpy(&head, record, sizeof(head));
+	sample->released = head.flags & CLOCK_RELEASE;
+	sample->allocation = 0;
+	if (sample->released || head.flags & CLOCK_ALLOCATION)
+		sample->allocation = (uint32_t)head.since_ns;
+	if (sample->released)
+		return sample->allocation ? 0 : -EBADMSG;
 	if (!head.tid || head.tid > INT32_MAX || head.inner_tid > INT32_MAX)
 		return -EBADMSG;
 	sample->time_ns = head.time_ns;
@@ -76,6 +82,8 @@ int clock_sample_parse(const void *record, size_t size, struct clock_sample *ret
 	sample->cut_short = head.flags & CLOCK_CUT_SHORT;
 	sample->fault = head.flags & CLOCK_FAULT ? head.fault : 0;
 	sample->faults = head.flags & CLOCK_FAULT ? head.faults : 0;
+	sample->allocated_bytes = sample->allocation ? head.fault : 0;
+	sample->allocation_bytes = sample->allocation ? head.faults : 0;
 	memcpy(sample->comm, head.comm, sizeof(sample->comm));
 	sample->comm[sizeof(sample->comm) - 1] = '\0';
 	sample->registers = (struct registers){ .rip = head.registers[CLOCK_REGISTER_IP] };

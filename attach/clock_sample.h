@@ -36,6 +36,10 @@ struct clock_sample {
 	bool cut_short;    /* some memory was left out for lack of room */
 	remote_addr fault; /* of a page fault: what was touched */
 	uint64_t faults;   /* likewise: so many it stands for; 0: it is a sample of the clock */
+	/* Of an allocation: its number; 0: it is none. */
+	uint32_t allocation;
+	bool released;                              /* it was given back: nothing else is told */
+	uint64_t allocated_bytes, allocation_bytes; /* its own, and for how many it stands */
 	char comm[CLOCK_COMM_BYTES];
 	struct registers registers;
 	long system_call; /* that is being served; -1: none, or it is not known which */

@@ -55,7 +55,7 @@ static int take_record(void *context, void *data, size_t size)
 		clocks->unreadable++;
 	} else {
 		/* Also for the ticks that it did not get. */
-		if (share && share != CLOCK_SHARE_ALL)
+		if (share && share != CLOCK_SHARE_ALL && !clocks->sample.allocation)
 			clocks->sample.stands_for_ns =
 				(uint64_t)((double)clocks->sample.stands_for_ns * CLOCK_SHARE_ALL /
 					   share);
@@ -149,6 +149,11 @@ void kernel_clocks_set_stack(struct kernel_clocks *clocks, unsigned pages)
 void kernel_clocks_add_thread(struct kernel_clocks *clocks, pid_t tid, remote_addr state)
 {
 	clock_hub_add_thread(clocks->hub, tid, state);
+}
+
+int kernel_clocks_ring(const struct kernel_clocks *clocks)
+{
+	return clocks->ring_fd;
 }
 
 unsigned kernel_clocks_read(struct kernel_clocks *clocks,

@@ -67,6 +67,9 @@ void kernel_clocks_set_stack(struct kernel_clocks *clocks, unsigned pages);
 /* A thread's PyThreadState, so that it need not be searched for. */
 void kernel_clocks_add_thread(struct kernel_clocks *clocks, pid_t tid, remote_addr state);
 
+/* The ring, for others that write such records: borrowed. */
+int kernel_clocks_ring(const struct kernel_clocks *clocks);
+
 /* Takes samples, oldest first, at most so many; each is valid during its call. How many it took. */
 unsigned kernel_clocks_read(struct kernel_clocks *clocks,
 			    void (*take)(void *context, const struct clock_sample *sample),

@@ -3,6 +3,7 @@
 
 #include "attach/mpi_probes_parts.h"
 #include "attach/procfs.h"
+#include "attach/uprobe_link.h"
 #include "common/clock.h"
 
 #include <bpf/bpf.h>
@@ -15,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #define PAGE_BYTES 4096u
@@ -27,24 +27,6 @@
 #define UPROBE_RETURN        "/sys/bus/event_source/devices/uprobe/format/retprobe"
 
 _Static_assert(sizeof(struct mpi_target) % 8 == 0, "they lie in the map one behind the other");
-
-/* Absent from older headers. */
-#define ATTACH_UPROBE_MULTI 48
-#define UPROBE_MULTI_RETURN 1
-
-/* Of union bpf_attr, what makes such a link. */
-struct multi_link {
-	uint32_t program_fd, target_fd;
-	uint32_t attach_type, flags;
-	uint64_t path;
-	uint64_t offsets;
-	uint64_t reference_counters;
-	uint64_t cookies;
-	uint32_t count;
-	uint32_t multi_flags;
-	uint32_t pid;
-	uint32_t unused[5];
-};
 
 /* The program as clang made it of mpi.bpf.c. */
 __asm__(".section .rodata\n"
@@ -131,36 +113,6 @@ static struct bpf_map *find_constants(const struct bpf_object *object)
 	return NULL;
 }
 
-static int make_link(const struct multi_link *link)
-{
-	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, link, sizeof(*link));
-}
-
-/* From 6.6 to 6.9, some see calls of the process's first thread alone. */
-static bool links_see_all_threads(void)
-{
-	struct utsname system;
-	unsigned major, minor;
-
-	return !uname(&system) && sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 6 || (major == 6 && minor >= 10));
-}
-
-/* Does this kernel have links of many uprobes? To one in a folder it says so. */
-static bool has_links(const struct mpi_probes *probes)
-{
-	const uint64_t offset = 0;
-	const struct multi_link link = {
-		.program_fd = (uint32_t)probes->enter_fd,
-		.attach_type = ATTACH_UPROBE_MULTI,
-		.path = (uintptr_t) "/",
-		.offsets = (uintptr_t)&offset,
-		.count = 1,
-	};
-
-	return links_see_all_threads() && make_link(&link) < 0 && errno == EBADF;
-}
-
 /* What each program is for has to be said before it is loaded. */
 static int aim(struct mpi_probes *probes)
 {
@@ -173,7 +125,7 @@ static int aim(struct mpi_probes *probes)
 		if (mpi_probes_is_switch_program(bpf_program__name(program)))
 			continue;
 		error = bpf_program__set_expected_attach_type(
-			program, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
+			program, (enum bpf_attach_type)UPROBE_LINK_MULTI);
 		if (error)
 			return error;
 	}
@@ -276,7 +228,9 @@ static int load_for_links(struct mpi_probes *probes, const struct mpi_shape *sha
 
 	probes->by_links = true;
 	error = load(probes, shapes, count);
-	return error ? error : has_links(probes) ? 0 : -ENOTSUP;
+	if (error)
+		return error;
+	return uprobe_link_possible(probes->enter_fd, UPROBE_LINK_MULTI) ? 0 : -ENOTSUP;
 }
 
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
@@ -351,20 +305,19 @@ static int open_event(const struct mpi_probes *probes, const struct probe *probe
 static int open_link(const struct probe *probe, const uint64_t *offsets, const uint64_t *cookies,
 		     const uint64_t *counters, size_t count)
 {
-	const struct multi_link link = {
+	const struct uprobe_link link = {
 		.program_fd = (uint32_t)probe->program_fd,
-		.attach_type = ATTACH_UPROBE_MULTI,
+		.attach_type = UPROBE_LINK_MULTI,
 		.path = (uintptr_t)probe->path,
 		.offsets = (uintptr_t)offsets,
 		.reference_counters = (uintptr_t)counters,
 		.cookies = (uintptr_t)cookies,
 		.count = (uint32_t)count,
-		.multi_flags = probe->at_return ? UPROBE_MULTI_RETURN : 0,
+		.multi_flags = probe->at_return ? UPROBE_LINK_AT_RETURN : 0,
 		.pid = (uint32_t)probe->pid,
 	};
-	int fd = make_link(&link);
 
-	return fd < 0 ? -errno : fd;
+	return uprobe_link_create(&link);
 }
 
 int mpi_probes_open(const struct mpi_probes *probes, const struct probe *probe,

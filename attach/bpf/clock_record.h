@@ -46,6 +46,10 @@ enum clock_flag {
 	CLOCK_IN_KERNEL = 1 << 0, /* the registers are those with which it entered the kernel */
 	CLOCK_CUT_SHORT = 1 << 1, /* there was no room for all pieces */
 	CLOCK_FAULT = 1 << 2,     /* of a page fault, not of the clock: fault and faults are set */
+	/* Of an allocation (allocation_record.h): since_ns is its number, fault its bytes, faults
+	 * for how many bytes it stands; and that it was given back: no pieces, the number alone. */
+	CLOCK_ALLOCATION = 1 << 3,
+	CLOCK_RELEASE = 1 << 4,
 };
 
 /* Registers in the order of enum register_id (common/registers.h), then rip. */

@@ -31,7 +31,8 @@ uint64_t side_time_fresh_bytes(const struct side_time *side)
 
 bool side_time_any(const struct side_time *side)
 {
-	return side_time_waiting_ns(side) > 0 || side_time_fresh_bytes(side) > 0;
+	return side_time_waiting_ns(side) > 0 || side_time_fresh_bytes(side) > 0 ||
+	       side->allocation_samples > 0;
 }
 
 void side_time_add(struct side_time *to, const struct side_time *more)
@@ -46,6 +47,11 @@ void side_time_add(struct side_time *to, const struct side_time *more)
 	to->copying_ns += more->copying_ns;
 	to->copied_low_bytes += more->copied_low_bytes;
 	to->copied_high_bytes += more->copied_high_bytes;
+	to->allocated_bytes += more->allocated_bytes;
+	to->allocated_objects += more->allocated_objects;
+	to->released_bytes += more->released_bytes;
+	to->released_objects += more->released_objects;
+	to->allocation_samples += more->allocation_samples;
 }
 
 static const struct window_field side_fields[] = {
@@ -57,6 +63,11 @@ static const struct window_field side_fields[] = {
 	WINDOW_FIELD(side_time, copying_ns, WINDOW_SUBTRACT),
 	WINDOW_FIELD(side_time, copied_low_bytes, WINDOW_SUBTRACT),
 	WINDOW_FIELD(side_time, copied_high_bytes, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, allocated_bytes, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, allocated_objects, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, released_bytes, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, released_objects, WINDOW_SUBTRACT),
+	WINDOW_FIELD(side_time, allocation_samples, WINDOW_SUBTRACT),
 };
 
 const struct window_table window_side_time = WINDOW_TABLE(side_time, side_fields);

@@ -6,7 +6,8 @@
  * same stop and so costs nothing, and by names of functions.
  *
  * And what is no time, but is kept and passed along with it: fresh memory, the pages that were
- * touched for the first time, by samples of page faults; and what was copied, by samples of time.
+ * touched for the first time, by samples of page faults; what was copied, by samples of time; and
+ * what was allocated, by probes.
  */
 #ifndef PIEPROFD_DAEMON_CCT_SIDE_TIME_H
 #define PIEPROFD_DAEMON_CCT_SIDE_TIME_H
@@ -44,11 +45,16 @@ struct side_time {
 	uint64_t fresh_samples;
 	uint64_t copying_ns; /* of the CPU time: in the C library's copying */
 	uint64_t copied_low_bytes, copied_high_bytes; /* in it: from and to */
+	/* While probes were at the allocators (allocation_windows.h): made, and of that given back
+	 * before they were gone. By samples. */
+	uint64_t allocated_bytes, allocated_objects;
+	uint64_t released_bytes, released_objects;
+	uint64_t allocation_samples;
 };
 
 uint64_t side_time_waiting_ns(const struct side_time *side);
 uint64_t side_time_fresh_bytes(const struct side_time *side);
-/* Is there anything that is no part of the CPU time: waiting, or fresh memory? */
+/* Is there anything that is no part of the CPU time: waiting, fresh memory, or allocations? */
 bool side_time_any(const struct side_time *side);
 void side_time_add(struct side_time *to, const struct side_time *more);
 /* less was part of it. */

@@ -297,6 +297,13 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD | TOP, NULL,
 		      "also which lines make resident memory grow, what was\n"
 		      "resident over time, and which lines copy memory" } } },
+	{ .name = "allocations",
+	  .parse = option_flag,
+	  .to = TO(options.allocations),
+	  .help = { { RECORD, NULL,
+		      "with --memory: also what each line allocates a second,\n"
+		      "and what of it is temporary: by breakpoints in the\n"
+		      "program's copy of its allocators, for moments" } } },
 	{ .name = "loads",
 	  .together = "stores",
 	  .parse = option_flag,

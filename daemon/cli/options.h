@@ -61,8 +61,9 @@ struct options {
 	double rate_hz;
 	bool loads; /* both false: time alone */
 	bool stores;
-	bool waits;  /* also of threads that sleep */
-	bool memory; /* also where it comes from */
+	bool waits;       /* also of threads that sleep */
+	bool memory;      /* also where it comes from */
+	bool allocations; /* and what is allocated, by probes */
 	enum session_engine engine;
 	bool redundancy_required; /* --mode redundancy: refuse when there are no breakpoints */
 	double max_overhead;      /* 0.02 */

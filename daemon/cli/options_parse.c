@@ -513,6 +513,7 @@ static int options_settle(struct line *line)
 		return -1;
 	if (settle_push(parser) < 0)
 		return -1;
+	options->memory = options->memory || options->allocations;
 	/* They are in the long summary alone. */
 	if (options->pairs_max)
 		options->details = true;

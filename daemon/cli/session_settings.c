@@ -13,6 +13,7 @@ struct session_options session_settings(const struct options *options)
 		.period_ns = (uint64_t)(1e9 / options->rate_hz),
 		.waits = options->waits,
 		.memory = options->memory,
+		.allocations = options->allocations,
 		.loads = options->loads,
 		.stores = options->stores,
 		.breakpoints_required = options->redundancy_required,

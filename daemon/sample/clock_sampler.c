@@ -5,6 +5,7 @@
 #include "attach/procfs.h"
 #include "common/hash.h"
 #include "daemon/capture/clock_places.h"
+#include "daemon/sample/allocation_samples.h"
 #include "daemon/sample/kernel_stack.h"
 #include "daemon/sample/passing_stack.h"
 #include "pyintrospect/thread_list.h"
@@ -48,6 +49,9 @@ struct clock_sampler {
 	uint64_t dropped; /* of the clocks', counted already */
 	/* A sample of a fault costs that, on average. */
 	uint64_t fault_cost_ns;
+	struct allocation_windows *allocations; /* NULL: not asked for */
+	struct allocation_samples *allocation_samples;
+	uint64_t allocation_cost_ns; /* counted already */
 	size_t thread_count;
 	struct clock_thread threads[SLOTS];
 };
@@ -144,12 +148,38 @@ void clock_sampler_destroy(struct clock_sampler *sampler)
 {
 	if (!sampler)
 		return;
+	/* Its ring is the clocks'. */
+	allocation_windows_destroy(sampler->allocations);
 	kernel_clocks_destroy(sampler->clocks);
+	free(sampler->allocation_samples);
 	free(sampler);
+}
+
+int clock_sampler_add_allocations(struct clock_sampler *sampler, double most_overhead,
+				  struct error *error)
+{
+	sampler->allocation_samples = calloc(1, sizeof(*sampler->allocation_samples));
+	if (!sampler->allocation_samples) {
+		error_set(error, EXIT_INTERNAL, "out of memory");
+		return -1;
+	}
+	sampler->allocations = allocation_windows_create(
+		sampler->sink.target, kernel_clocks_ring(sampler->clocks), most_overhead, error);
+	if (sampler->allocations)
+		allocation_windows_set_stack(sampler->allocations, sampler->stack_pages);
+	return sampler->allocations ? 0 : -1;
+}
+
+struct allocation_figures clock_sampler_allocations(const struct clock_sampler *sampler)
+{
+	return sampler->allocations ? allocation_windows_figures(sampler->allocations)
+				    : (struct allocation_figures){ .python = ALLOCATOR_NOT_FOUND };
 }
 
 void clock_sampler_let_go(struct clock_sampler *sampler)
 {
+	if (sampler->allocations)
+		allocation_windows_let_go(sampler->allocations);
 	kernel_clocks_let_go(sampler->clocks);
 }
 
@@ -298,6 +328,8 @@ static void grow_stack(struct clock_sampler *sampler)
 	if (sampler->stack_pages > CLOCK_STACK_PAGES_MAX)
 		sampler->stack_pages = CLOCK_STACK_PAGES_MAX;
 	kernel_clocks_set_stack(sampler->clocks, sampler->stack_pages);
+	if (sampler->allocations)
+		allocation_windows_set_stack(sampler->allocations, sampler->stack_pages);
 }
 
 static void learn_cost(uint64_t *mean_ns, uint64_t cost_ns)
@@ -317,6 +349,15 @@ static void charge_fault(struct clock_sampler *sampler, const struct clock_sampl
 			    node ? &node->side : NULL, &sink->threads->items[index].side);
 }
 
+static void charge_allocation(struct clock_sampler *sampler, const struct clock_sample *sample,
+			      struct cct_node *node)
+{
+	size_t index = thread_of(sampler, sample->tid, sample->started_ns, sample->comm);
+
+	allocation_samples_charge(sampler->allocation_samples, sample, node ? &node->side : NULL,
+				  &sampler->sink.threads->items[index].side);
+}
+
 static void take_sample(void *context, const struct clock_sample *sample)
 {
 	struct clock_sampler *sampler = context;
@@ -326,22 +367,33 @@ static void take_sample(void *context, const struct clock_sample *sample)
 	uint64_t cost_ns = sample->cost_ns + (sample->faults ? 0 : INTERRUPT_NS);
 	struct cct_node *node;
 
-	learn_cost(sample->faults ? &sampler->fault_cost_ns : &sampler->cost_ns, cost_ns);
-	*sink->lost_ns += cost_ns;
+	if (sample->allocation && !sampler->allocation_samples)
+		return;
+	if (sample->released) {
+		(void)allocation_samples_release(sampler->allocation_samples, sample->allocation);
+		return;
+	}
+	/* That of allocations is counted by the window. */
+	if (!sample->allocation) {
+		learn_cost(sample->faults ? &sampler->fault_cost_ns : &sampler->cost_ns, cost_ns);
+		*sink->lost_ns += cost_ns;
+	}
 	capture_load(capture, sink->target, sample);
 	capture_finish(capture, sink->target, sink->losses);
 	capture_unload(sink->target);
 	if (capture->native_end == UNWIND_NO_MODULE)
 		*sink->mappings_stale = true;
 	grow_stack(sampler);
-	if (sink->kernel && sample->in_kernel && !sample->faults)
+	if (sink->kernel && sample->in_kernel && !sample->faults && !sample->allocation)
 		capture->frame_count = kernel_stack_append(
 			sink->kernel, &sampler->symbols, sample, sink->losses, capture->frames,
 			capture->frame_count, CAPTURE_FRAMES_MAX);
 	node = cct_insert(sink->cct, capture->frames, capture->frame_count);
 	if (!node)
 		sink->losses->counts[LOSS_TREE_FULL]++;
-	if (sample->faults && sink->memory)
+	if (sample->allocation)
+		charge_allocation(sampler, sample, node);
+	else if (sample->faults && sink->memory)
 		charge_fault(sampler, sample, node);
 	else if (!sample->faults)
 		charge(sampler, sample, node);
@@ -356,6 +408,15 @@ static void count_dropped(struct clock_sampler *sampler)
 	if (sampler->sink.memory)
 		sampler->sink.memory->counts.faults_dropped =
 			kernel_clocks_dropped_faults(sampler->clocks);
+}
+
+/* Of windows that are over. */
+static void count_allocations(struct clock_sampler *sampler)
+{
+	uint64_t cost_ns = clock_sampler_allocations(sampler).counts.cost_ns;
+
+	*sampler->sink.lost_ns += cost_ns - sampler->allocation_cost_ns;
+	sampler->allocation_cost_ns = cost_ns;
 }
 
 /* A period that keeps the cost under the limit; ticks are at random around it. */
@@ -382,6 +443,8 @@ void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns)
 	sampler->spent_ns = sampler->charged_ns = 0;
 	sampler->varied_ns = clock_now_ns();
 	kernel_clocks_enable(sampler->clocks, true);
+	if (sampler->allocations)
+		allocation_windows_begin(sampler->allocations);
 }
 
 bool clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns, unsigned maximum)
@@ -390,14 +453,18 @@ bool clock_sampler_take(struct clock_sampler *sampler, uint64_t cpu_ns, unsigned
 	if (kernel_clocks_read(sampler->clocks, take_sample, sampler, maximum) == maximum)
 		return true;
 	count_dropped(sampler);
+	count_allocations(sampler);
 	vary_period(sampler, clock_now_ns());
 	return false;
 }
 
 void clock_sampler_end(struct clock_sampler *sampler, uint64_t cpu_ns)
 {
+	if (sampler->allocations)
+		allocation_windows_end(sampler->allocations);
 	kernel_clocks_enable(sampler->clocks, false);
 	sampler->spent_ns = cpu_ns - sampler->began_cpu_ns;
 	(void)kernel_clocks_read(sampler->clocks, take_sample, sampler, UINT_MAX);
 	count_dropped(sampler);
+	count_allocations(sampler);
 }

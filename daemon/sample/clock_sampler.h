@@ -24,6 +24,7 @@
 #include "common/error.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cct/cct.h"
+#include "daemon/sample/allocation_windows.h"
 #include "daemon/sample/copy_volume.h"
 #include "daemon/sample/fresh_memory.h"
 #include "daemon/sample/thread_stacks.h"
@@ -58,6 +59,16 @@ struct clock_sink {
 struct clock_sampler *clock_sampler_create(const struct clock_sink *sink, uint64_t period_ns,
 					   double most_overhead, struct error *error);
 void clock_sampler_destroy(struct clock_sampler *sampler);
+
+/*
+ * Allocations, too, by windows of probes that take so much of the target's time at most, beside the
+ * samples. Before it begins. 0, or -1 with *error filled: the rest is as it was.
+ */
+__attribute__((warn_unused_result)) int clock_sampler_add_allocations(struct clock_sampler *sampler,
+								      double most_overhead,
+								      struct error *error);
+/* So far. */
+struct allocation_figures clock_sampler_allocations(const struct clock_sampler *sampler);
 
 /* Begins, or goes on after a pause. */
 void clock_sampler_begin(struct clock_sampler *sampler, uint64_t cpu_ns);

@@ -135,6 +135,7 @@ void session_close_clocks(struct session *session)
 		return;
 	session->clocks = NULL;
 	session->clocked_period_ns = clock_sampler_period_ns(clocks);
+	session->allocations = clock_sampler_allocations(clocks);
 	clock_sampler_destroy(clocks);
 }
 
@@ -160,6 +161,8 @@ static int open_clocks(struct session *session, struct error *error)
 		.copies = &pipeline->copies,
 		.kernel = options->no_kernel_frames ? NULL : &pipeline->kernel_functions,
 	};
+	/* Probes at allocators get half of it. */
+	double limit = options->max_overhead * (options->allocations ? 0.5 : 1);
 	double share = !needs_tracer(options) ? 1
 		       : options->memory      ? CLOCKS_SHARE_MEMORY
 					      : CLOCKS_SHARE;
@@ -167,8 +170,7 @@ static int open_clocks(struct session *session, struct error *error)
 
 	if (options->engine == ENGINE_PTRACE)
 		return 0;
-	session->clocks = clock_sampler_create(&sink, options->period_ns,
-					       share * options->max_overhead, &refusal);
+	session->clocks = clock_sampler_create(&sink, options->period_ns, share * limit, &refusal);
 	session->clocked = session->clocks != NULL;
 	if (session->clocks && !session->memory_event_count)
 		snprintf(session->sampler, sizeof(session->sampler), "kernel");
@@ -191,6 +193,27 @@ static void explain_unstopped(struct session *session)
 	if (session->options.memory)
 		note(session, "page faults are not sampled: of memory, there is what was resident");
 	session->options.waits = false;
+}
+
+/* Probes at the allocators, where they are wanted; without them the rest is the same. */
+static void open_allocations(struct session *session)
+{
+	struct error refusal;
+
+	if (!session->options.allocations)
+		return;
+	if (!session->clocks) {
+		session->degraded = true;
+		note(session, "allocations are not seen: they need samples by the kernel");
+		return;
+	}
+	session->allocations_seen = !clock_sampler_add_allocations(
+		session->clocks, session->options.max_overhead / 2, &refusal);
+	if (session->allocations_seen)
+		return;
+	session->degraded = true;
+	note(session, refusal.cause);
+	note(session, refusal.cure);
 }
 
 static int open_pipeline(struct session *session, struct error *error)
@@ -218,6 +241,7 @@ static int open_pipeline(struct session *session, struct error *error)
 	if (open_clocks(session, error))
 		return -1;
 	session->pipeline.clocks = session->clocks;
+	open_allocations(session);
 	if (session->clocks)
 		governor_init(&session->pipeline.governor,
 			      session->options.max_overhead - clock_sampler_share(session->clocks),

@@ -25,6 +25,7 @@ struct session_options {
 	uint64_t period_ns; /* CPU time between two samples of a thread */
 	bool waits;         /* look at threads that sleep, too */
 	bool memory;        /* sample page faults, and look at what is resident */
+	bool allocations;   /* windows of probes at the allocators */
 	bool loads;         /* follow memory loads; neither: time alone */
 	bool stores;
 	bool breakpoints_required;              /* refuse rather than profile time alone */

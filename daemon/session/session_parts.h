@@ -53,7 +53,9 @@ struct session {
 	struct tracer_hooks hooks;
 	struct tracer *tracer; /* NULL: one of these is there instead */
 	struct clock_sampler *clocks;
-	bool clocked; /* it had these, until it ended */
+	bool clocked;                          /* it had these, until it ended */
+	bool allocations_seen;                 /* clocks have windows for them */
+	struct allocation_figures allocations; /* once it has ended */
 	uint64_t clocked_period_ns;
 	struct unstopped_sampler *unstopped;
 	struct program_watch program; /* with clocks */

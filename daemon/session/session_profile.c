@@ -164,6 +164,16 @@ static struct profile_facts current_facts(const struct session *session)
 	facts.memory = session->options.memory;
 	if (facts.memory)
 		facts.resident = fresh_memory_figures(&pipeline->memory);
+	facts.allocations = session->allocations_seen;
+	if (facts.allocations) {
+		struct allocation_figures figures =
+			session->clocks ? clock_sampler_allocations(session->clocks)
+					: session->allocations;
+
+		facts.allocation_counts = figures.counts;
+		facts.small_objects = figures.python;
+		facts.malloc_unseen = !figures.library;
+	}
 	facts.copies = copy_volume_known(&pipeline->copies) && !session->unstopped;
 	facts.open_source_context = (void *)(uintptr_t)session;
 	facts.source_memory = &session_source_memory;

@@ -51,6 +51,10 @@ static const struct window_field facts_fields[] = {
 	WINDOW_FIELD(profile_facts, waits, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, memory, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, copies, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, allocations, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, malloc_unseen, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, small_objects, WINDOW_SAME),
+	WINDOW_FIELD(profile_facts, allocation_counts, WINDOW_SUBTRACT),
 	WINDOW_FIELD(profile_facts, resident, WINDOW_SAME), /* none in a window */
 	WINDOW_FIELD(profile_facts, gil_known, WINDOW_SAME),
 	WINDOW_FIELD(profile_facts, native_unknown, WINDOW_SAME),

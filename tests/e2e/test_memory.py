@@ -168,3 +168,85 @@ def test_copies(one_interpreter):
         low, high = found[name][1:]
         check_sampled(low / 2.5 < truth[name] < high * 2.5, "%s: %s, copied %d" % (name, found[name], truth[name]))
     check("COPIES  " in daemon.stdout and "copies.py" in daemon.stdout.partition("COPIES")[2], daemon.stdout)
+
+
+def allocate(interpreter, *arguments):
+    """A profile with allocations: the report, bytes a second of each function as the target says, the summary."""
+    if os.geteuid() != 0:
+        raise Skip("needs root for programs in the kernel")
+    with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
+        path, kept, page, again = (os.path.join(folder, name) for name in ("x.json", "x.pieprof", "x.html", "again.json"))
+        with Target(interpreter, "allocations.py", 0, stdin=subprocess.PIPE) as target:
+            run = pieprofd("--pid", target.pid, "-d", 2, "--mode", "time", "--allocations", "--details", "--lines", 30,
+                           "-o", path, "-o", kept, "-o", page, *arguments)
+            target.process.stdin.write("end\n")
+            target.process.stdin.flush()
+            words = target.process.stdout.readline().split()
+            target.finish()
+        pieprofd("report", kept, "-o", again, "-q")
+        with open(path) as file, open(again) as second, open(page) as html:
+            report = json.load(file)
+            check_equal(json.load(second), report, "the report of the recording")
+            check('id="allocation-lines"' in html.read(), "the page has no allocations")
+    check_equal(words[:1], ["made"], "what the target says")
+    truth = {name: int(figures.split(",")[0]) / float(words[1])
+             for name, figures in (word.split("=") for word in words[2:])}
+    return report, truth, run.stdout
+
+
+def test_allocations(some_interpreter):
+    """What lines allocate a second is what the target counts; what is temporary is told from what stays for a while."""
+    report, truth, text = allocate(some_interpreter, "--max-overhead", 20)
+    seen = report["memory"]["allocations"]
+    found = {}
+    for line in seen["lines"]:
+        of = found.setdefault(line["function"], {"allocated_bytes": 0, "temporary_bytes": 0, "allocation_samples": 0})
+        for figure in of:
+            of[figure] += line[figure]
+    for figure in ("allocated_bytes", "temporary_bytes", "allocated_objects", "allocation_samples"):
+        check_equal(sum(line[figure] for line in seen["lines"]), seen[figure], "%s of all lines" % figure)
+        check_equal(sum(line.get(figure, 0) for line in report["lines"]), seen[figure], "%s in the lines" % figure)
+    check(seen["windows"] >= 5 and seen["malloc_seen"] and not seen["windows_refused"], "windows: %s" % seen)
+    names = ["blocks", "held"] + (["small"] if seen["small_objects"] == "seen" else [])
+    for name in names:
+        rate = found[name]["allocated_bytes"] * 1e9 / seen["observed_ns"]
+        # On a busy machine probes cost what they did not when that was measured, and the target waits for processors.
+        check_sampled(truth[name] / 5 < rate < truth[name] * 5, "%s: %d a second, says itself %d" % (name, rate, truth[name]))
+    parts = [of["blocks"] / of["held"] for of in (truth, {name: found[name]["allocated_bytes"] for name in names})]
+    check_sampled(parts[0] / 2 < parts[1] < parts[0] * 2, "blocks for one of held: %.2f, says itself %.2f" % (parts[1], parts[0]))
+    check_sampled(found["blocks"]["temporary_bytes"] > 0.9 * found["blocks"]["allocated_bytes"], "temporary: %s" % found)
+    check("without" not in found or found["without"]["allocated_bytes"] < 0.05 * seen["allocated_bytes"], "%s" % found)
+    check("ALLOCATED  " in text and "allocations.py" in text.partition("ALLOCATED")[2], text)
+    check(("built with its allocator inside" in " ".join(text.split())) == (seen["small_objects"] == "inlined"), text)
+
+
+def code_of_library(pid, name):
+    """The code of a library as the process has it, and the same out of the file."""
+    with open("/proc/%d/maps" % pid) as maps:
+        fields = next(line.split() for line in maps if " r-xp " in line and "/" + name in line)
+    start, end = (int(word, 16) for word in fields[0].split("-"))
+    with open("/proc/%d/mem" % pid, "rb", 0) as memory, open("/proc/%d/root%s" % (pid, fields[5]), "rb") as file:
+        memory.seek(start)
+        file.seek(int(fields[2], 16))
+        return memory.read(end - start), file.read(end - start)
+
+
+def test_killed_in_a_window(one_interpreter):
+    """Killed while its probes are there: the kernel takes them out, and the target goes on."""
+    if os.geteuid() != 0:
+        raise Skip("needs root for programs in the kernel")
+    with Target(one_interpreter, "allocations.py", 0, stdin=subprocess.PIPE) as target:
+        def probed():
+            code, file = code_of_library(target.pid, "libc.so.6")
+            return code != file
+
+        check(not probed(), "code that was changed before")
+        with Daemon("--pid", target.pid, "-d", 0, "--mode", "time", "--allocations", "--max-overhead", 90) as daemon:
+            wait_until(probed, what="probes")
+            daemon.process.kill()
+            daemon.process.wait()
+        wait_until(lambda: not probed(), what="code as it was before")
+        target.process.stdin.write("end\n")
+        target.process.stdin.flush()
+        check_equal(target.process.stdout.readline().split()[:1], ["made"], "what the target says")
+        target.finish()

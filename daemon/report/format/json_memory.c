@@ -12,6 +12,15 @@ static json_t *json_with_copies(json_t *object, const struct side_time *side)
 	return json_with(object, "copied_high_bytes", json_count(side->copied_high_bytes));
 }
 
+static json_t *json_with_allocations(json_t *object, const struct side_time *side)
+{
+	object = json_with(object, "allocated_bytes", json_count(side->allocated_bytes));
+	object = json_with(object, "allocated_objects", json_count(side->allocated_objects));
+	object = json_with(object, "temporary_bytes", json_count(side->released_bytes));
+	object = json_with(object, "temporary_objects", json_count(side->released_objects));
+	return json_with(object, "allocation_samples", json_count(side->allocation_samples));
+}
+
 json_t *json_with_memory(json_t *object, const struct profile_facts *facts,
 			 const struct side_time *side)
 {
@@ -19,7 +28,8 @@ json_t *json_with_memory(json_t *object, const struct profile_facts *facts,
 			   json_count(side->fresh_bytes[FRESH_PYTHON]));
 	object = json_with(object, "fresh_native_bytes",
 			   json_count(side->fresh_bytes[FRESH_NATIVE]));
-	return facts->copies ? json_with_copies(object, side) : object;
+	object = facts->copies ? json_with_copies(object, side) : object;
+	return facts->allocations ? json_with_allocations(object, side) : object;
 }
 
 static json_t *json_points(const struct resident_figures *resident)
@@ -71,6 +81,39 @@ static json_t *json_copies(const struct profile *profile)
 	return json_with(object, "lines", json_memory_lines(lines, count, json_with_copies));
 }
 
+static const char *const views[ALLOCATOR_VIEW_COUNT] = {
+	[ALLOCATOR_SEEN] = "seen",
+	[ALLOCATOR_INLINED] = "inlined",
+	[ALLOCATOR_NOT_FOUND] = "not found",
+};
+
+static json_t *json_allocations(const struct profile *profile)
+{
+	const struct profile_facts *facts = &profile->facts;
+	const struct allocation_counts_sum *counts = &facts->allocation_counts;
+	size_t count = 0;
+	const struct profile_line **lines = memory_lines_allocating(profile, &count);
+	uint64_t view = facts->small_objects < ALLOCATOR_VIEW_COUNT ? facts->small_objects
+								    : ALLOCATOR_NOT_FOUND;
+	json_t *object = json_with_allocations(json_object(), &profile->side);
+
+	object = json_with(object, "bytes_per_s", json_count(memory_rate(counts->bytes, counts)));
+	object = json_with(object, "objects_per_s",
+			   json_count(memory_rate(counts->objects, counts)));
+	object = json_with(object, "windows", json_count(counts->windows));
+	object = json_with(object, "windows_refused", json_count(counts->refused));
+	object = json_with(object, "probed_ns", json_count(counts->probed_ns));
+	object = json_with(object, "observed_ns", json_count(counts->observed_ns));
+	object = json_with(object, "cost_ns", json_count(counts->cost_ns));
+	object = json_with(object, "hits", json_count(counts->hits));
+	object = json_with(object, "bytes", json_count(counts->bytes));
+	object = json_with(object, "objects", json_count(counts->objects));
+	object = json_with(object, "missed_bytes", json_count(counts->missed_bytes));
+	object = json_with(object, "small_objects", json_text(views[view]));
+	object = json_with(object, "malloc_seen", json_boolean(!facts->malloc_unseen));
+	return json_with(object, "lines", json_memory_lines(lines, count, json_with_allocations));
+}
+
 static json_t *json_quality(const struct profile *profile)
 {
 	const struct resident_figures *resident = &profile->facts.resident;
@@ -102,5 +145,7 @@ json_t *json_memory(const struct profile *profile)
 	object = json_with(object, "lines", json_memory_lines(lines, count, json_shares));
 	if (profile->facts.copies)
 		object = json_with(object, "copies", json_copies(profile));
+	if (profile->facts.allocations)
+		object = json_with(object, "allocations", json_allocations(profile));
 	return json_with(object, "quality", json_quality(profile));
 }

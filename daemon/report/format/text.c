@@ -294,6 +294,7 @@ static void put_quality(const struct text_layout *layout, const struct profile *
 		 figure_share(facts->overhead).text, figure_share(facts->overhead_limit).text);
 	text_wrapped(layout, "  overhead   ", words);
 	text_memory_quality(layout, profile);
+	text_allocations_quality(layout, profile);
 	if (facts->kernel_time_refused)
 		text_wrapped(layout, "  system     ",
 			     "not measured: it takes root, CAP_PERFMON, or sysctl "
@@ -360,7 +361,8 @@ static int write_details(const struct text_layout *layout, const struct profile 
 	put_processes(layout, profile);
 	text_put_threads(layout, profile);
 	result = text_kernel(layout, profile, maximum) || text_waiting(layout, profile, maximum) ||
-		 text_memory(layout, profile, maximum) || text_copies(layout, profile, maximum);
+		 text_memory(layout, profile, maximum) || text_copies(layout, profile, maximum) ||
+		 text_allocations(layout, profile, maximum);
 	put_saving_lines(layout, by_waste, count);
 	text_put_pairs(layout, profile, options->pairs_max ? options->pairs_max : PAIRS_DEFAULT);
 	put_quality(layout, profile);

@@ -85,7 +85,8 @@ static int put_end(const struct text_layout *layout, const struct profile *profi
 
 	put_processes(layout, profile);
 	put_threads(layout, profile);
-	if (text_memory_brief(layout, profile) || text_copies_brief(layout, profile))
+	if (text_memory_brief(layout, profile) || text_copies_brief(layout, profile) ||
+	    text_allocations_brief(layout, profile))
 		return -ENOMEM;
 	text_target_end(layout, profile);
 	put_warning(layout, profile_sources_newer(profile));

@@ -104,6 +104,12 @@ __attribute__((warn_unused_result)) int text_copies_brief(const struct text_layo
 __attribute__((warn_unused_result)) int text_copies(const struct text_layout *layout,
 						    const struct profile *profile, size_t maximum);
 /* How far to trust it. */
+__attribute__((warn_unused_result)) int text_allocations_brief(const struct text_layout *layout,
+							       const struct profile *profile);
+__attribute__((warn_unused_result)) int text_allocations(const struct text_layout *layout,
+							 const struct profile *profile,
+							 size_t maximum);
+void text_allocations_quality(const struct text_layout *layout, const struct profile *profile);
 void text_memory_quality(const struct text_layout *layout, const struct profile *profile);
 
 /* Where in the kernel time went, if that is known. 0, or -1: no memory. */

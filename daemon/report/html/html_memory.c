@@ -7,6 +7,7 @@
 #include "daemon/report/model/memory_lines.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define LINES_MAX 20
@@ -149,6 +150,57 @@ static int html_memory_put_copies(FILE *file, const struct profile *profile)
 	return result;
 }
 
+static int html_memory_put_allocating(FILE *file, const struct profile *profile,
+				      const struct profile_line *line)
+{
+	const struct allocation_counts_sum *counts = &profile->facts.allocation_counts;
+
+	if (html_line_head(file, line) < 0)
+		return -ENOMEM;
+	put_bytes(file, memory_rate(line->side.allocated_bytes, counts));
+	fprintf(file, "<td class=\"number\">%" PRIu64 "</td><td class=\"number\">%s</td></tr>\n",
+		memory_rate(line->side.allocated_objects, counts),
+		figure_sampled(line->side.released_bytes, line->side.allocated_bytes,
+			       line->side.allocation_samples)
+			.text);
+	return 0;
+}
+
+static int html_memory_put_allocations(FILE *file, const struct profile *profile)
+{
+	const struct allocation_counts_sum *counts = &profile->facts.allocation_counts;
+	size_t count;
+	const struct profile_line **lines = memory_lines_allocating(profile, &count);
+	int result = 0;
+
+	if (!lines)
+		return -ENOMEM;
+	fprintf(file,
+		"<p>Allocated: %s and %" PRIu64 " objects a second, by probes in %" PRIu64
+		" window%s of %s in all%s. Temporary is what was given back before its window was "
+		"over.</p>\n",
+		figure_bytes(memory_rate(counts->bytes, counts)).text,
+		memory_rate(counts->objects, counts), counts->windows,
+		figure_plural(counts->windows), figure_ns(counts->probed_ns).text,
+		profile->facts.small_objects == ALLOCATOR_SEEN
+			? ""
+			: "; Python&#39;s objects of up to 512 bytes are not seen");
+	if (count)
+		fputs("<div class=\"wide\" id=\"allocation-lines\" tabindex=\"0\" role=\"region\" "
+		      "aria-label=\"Table of lines by what they allocate\">\n<table>\n<thead><tr>"
+		      "<th scope=\"col\">Line</th>"
+		      "<th scope=\"col\" class=\"number\">Bytes a second</th>"
+		      "<th scope=\"col\" class=\"number\">Objects a second</th>"
+		      "<th scope=\"col\" class=\"number\">Temporary</th></tr></thead>\n<tbody>\n",
+		      file);
+	for (size_t i = 0; i < count && i < LINES_MAX && result == 0; i++)
+		result = html_memory_put_allocating(file, profile, lines[i]);
+	if (count)
+		fputs("</tbody></table></div>\n", file);
+	free(lines);
+	return result;
+}
+
 int html_memory(FILE *file, const struct profile *profile)
 {
 	const struct resident_figures *resident = &profile->facts.resident;
@@ -175,6 +227,8 @@ int html_memory(FILE *file, const struct profile *profile)
 	result = html_memory_put_lines(file, profile);
 	if (!result && profile->facts.copies)
 		result = html_memory_put_copies(file, profile);
+	if (!result && profile->facts.allocations)
+		result = html_memory_put_allocations(file, profile);
 	fputs("</section>\n", file);
 	return result;
 }

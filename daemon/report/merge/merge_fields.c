@@ -173,6 +173,10 @@ static const struct merge_field facts[] = {
 	FIELD(profile_facts, waits, MERGE_EITHER),
 	FIELD(profile_facts, memory, MERGE_EITHER),
 	FIELD(profile_facts, copies, MERGE_EITHER),
+	FIELD(profile_facts, allocations, MERGE_EITHER),
+	FIELD(profile_facts, malloc_unseen, MERGE_EITHER),
+	FIELD(profile_facts, small_objects, MERGE_MAX),
+	FIELD(profile_facts, allocation_counts, MERGE_SUM),
 	FIELD(profile_facts, resident, MERGE_BY_HAND), /* merge_resident.h */
 	FIELD(profile_facts, gil_known, MERGE_BOTH),
 	FIELD(profile_facts, native_unknown, MERGE_EITHER),

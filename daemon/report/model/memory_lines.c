@@ -11,6 +11,11 @@ static uint64_t copying_ns(const struct side_time *side)
 	return side->copying_ns;
 }
 
+static uint64_t allocated_bytes(const struct side_time *side)
+{
+	return side->allocated_bytes;
+}
+
 static int compare(const void *left, const void *right, void *context)
 {
 	figure_of *const *figure = context;
@@ -51,6 +56,19 @@ const struct profile_line **memory_lines_sorted(const struct profile *profile, s
 const struct profile_line **memory_lines_copying(const struct profile *profile, size_t *ret_count)
 {
 	return lines_by(profile, copying_ns, ret_count);
+}
+
+const struct profile_line **memory_lines_allocating(const struct profile *profile,
+						    size_t *ret_count)
+{
+	return lines_by(profile, allocated_bytes, ret_count);
+}
+
+uint64_t memory_rate(uint64_t amount, const struct allocation_counts_sum *counts)
+{
+	double rate = counts->observed_ns ? (double)amount * 1e9 / (double)counts->observed_ns : 0;
+
+	return rate < 1e18 ? (uint64_t)rate : (uint64_t)1e18;
 }
 
 uint64_t memory_growth(const struct resident_counts *counts)

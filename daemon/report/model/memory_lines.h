@@ -16,6 +16,13 @@ __attribute__((warn_unused_result)) const struct profile_line **memory_lines_sor
 __attribute__((warn_unused_result)) const struct profile_line **memory_lines_copying(
 	const struct profile *profile, size_t *ret_count);
 
+/* Those that allocate, most bytes first, likewise. */
+__attribute__((warn_unused_result)) const struct profile_line **memory_lines_allocating(
+	const struct profile *profile, size_t *ret_count);
+
+/* A second, of what was seen in windows; of several processes that is one's on average. */
+uint64_t memory_rate(uint64_t amount, const struct allocation_counts_sum *counts);
+
 /* By how much more is resident at the end than at the start; 0: by nothing. */
 uint64_t memory_growth(const struct resident_counts *counts);
 

@@ -13,6 +13,7 @@
 #include "daemon/cct/frame_kind.h"
 #include "daemon/report/model/category.h"
 #include "daemon/report/model/line_evidence.h"
+#include "daemon/sample/allocation_figures.h"
 #include "daemon/sample/profile_times.h"
 #include "daemon/sample/resident_figures.h"
 #include "daemon/sample/stop_times.h"
@@ -250,12 +251,16 @@ struct profile_facts {
 	double overhead; /* lost_ns over the target's CPU time */
 	double overhead_limit;
 	bool target_exited;
-	bool unfinished;          /* sampling went on when this was made */
-	bool other_root;          /* paths are those of another root or mount namespace than ours */
-	bool waits;               /* threads that sleep were looked at: side times have waiting */
-	bool memory;              /* page faults were sampled: side times have fresh memory */
-	bool copies;              /* side times have what was copied */
-	bool gil_known;           /* who holds the GIL could be told */
+	bool unfinished;        /* sampling went on when this was made */
+	bool other_root;        /* paths are those of another root or mount namespace than ours */
+	bool waits;             /* threads that sleep were looked at: side times have waiting */
+	bool memory;            /* page faults were sampled: side times have fresh memory */
+	bool copies;            /* side times have what was copied */
+	bool allocations;       /* and what was allocated while there were probes */
+	bool malloc_unseen;     /* but not by malloc() */
+	uint64_t small_objects; /* enum allocator_view, of the interpreter's own; the worst */
+	struct allocation_counts_sum allocation_counts; /* with allocations */
+	bool gil_known;                                 /* who holds the GIL could be told */
 	bool native_unknown;      /* of some process: TIME_PYTHON is all of its time in user code */
 	bool queued_known;        /* queued_ns is */
 	bool kernel_time_refused; /* of some thread: then its time in the kernel is missing */

@@ -24,7 +24,12 @@ static int side_times_charge_line(struct line_stats *stats, struct place_table *
 	struct side_time memory = { .fresh_samples = side->fresh_samples,
 				    .copying_ns = side->copying_ns,
 				    .copied_low_bytes = side->copied_low_bytes,
-				    .copied_high_bytes = side->copied_high_bytes },
+				    .copied_high_bytes = side->copied_high_bytes,
+				    .allocated_bytes = side->allocated_bytes,
+				    .allocated_objects = side->allocated_objects,
+				    .released_bytes = side->released_bytes,
+				    .released_objects = side->released_objects,
+				    .allocation_samples = side->allocation_samples },
 			 time = *side;
 	uint32_t line, charged;
 
@@ -37,6 +42,8 @@ static int side_times_charge_line(struct line_stats *stats, struct place_table *
 	memset(time.fresh_bytes, 0, sizeof(time.fresh_bytes));
 	time.fresh_samples = time.copying_ns = 0;
 	time.copied_low_bytes = time.copied_high_bytes = 0;
+	time.allocated_bytes = time.allocated_objects = time.allocation_samples = 0;
+	time.released_bytes = time.released_objects = 0;
 	side_time_add(&stats->lines[line].side, &time);
 	side_time_add(&stats->lines[charged == LINE_NONE ? line : charged].side, &memory);
 	return 0;
