@@ -359,7 +359,10 @@ static void test_trace(void **state)
 	refused("trace", "no process given");
 	refused("trace 1 -- mpirun", "only one of");
 	refused("trace 1 --all", "--all goes with --name");
-	refused("trace 1 -o x.html", ".json, .perfetto-trace and .prv");
+	refused("trace 1 -o x.txt", ".html, .json, .perfetto-trace, .prv and .pietrace");
+	refused("report a.pietrace b.pieprof", "b.pieprof is no trace");
+	refused("report a.pietrace --diff b.pietrace", "traces take no --diff");
+	refused("report a.pietrace -o b.pietrace", "--output b.pietrace");
 	refused("trace 1 -o -", ".prv");
 	refused("trace 1 --rate 5", "not of trace");
 }
