@@ -10,7 +10,7 @@
 #define PIEPROFD_SYMBOLIZE_FUNCTION_CACHE_H
 
 #include "symbolize/function_list.h"
-#include "symbolize/layout_cache.h"
+#include "symbolize/layout_source.h"
 
 /* Of more, or of more bytes together, those go that were asked for longest ago. */
 #define FUNCTION_CACHE_LISTS_MAX 64

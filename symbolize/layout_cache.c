@@ -62,17 +62,6 @@ void layout_cache_destroy(struct layout_cache *cache)
 	free(cache);
 }
 
-bool layout_source_is_known(const struct layout_source *source)
-{
-	return source->module.known && (!source->has_debug || source->debug.known);
-}
-
-bool layout_source_same(const struct layout_source *a, const struct layout_source *b)
-{
-	return a->has_debug == b->has_debug && file_identity_same(&a->module, &b->module) &&
-	       (!a->has_debug || file_identity_same(&a->debug, &b->debug));
-}
-
 struct function_cache *layout_cache_functions(struct layout_cache *cache)
 {
 	return cache ? cache->functions : NULL;

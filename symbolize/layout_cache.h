@@ -15,7 +15,7 @@
 #ifndef PIEPROFD_SYMBOLIZE_LAYOUT_CACHE_H
 #define PIEPROFD_SYMBOLIZE_LAYOUT_CACHE_H
 
-#include "common/file_identity.h"
+#include "symbolize/layout_source.h"
 
 #include <stddef.h>
 
@@ -26,12 +26,6 @@
 struct layout_cache;
 struct function_cache;
 
-struct layout_source {
-	struct file_identity module;
-	struct file_identity debug;
-	bool has_debug; /* the DWARF is in a file of its own */
-};
-
 /* member NULL: the size of the type. */
 struct layout_question {
 	const char *type, *member;
@@ -41,11 +35,6 @@ struct layout_answer {
 	int error; /* 0, or -ENOENT: there is no such type or member */
 	uint32_t value;
 };
-
-/* Whether it is the same files, in the same state. */
-bool layout_source_same(const struct layout_source *a, const struct layout_source *b);
-/* Not, where one of them is like no other. */
-bool layout_source_is_known(const struct layout_source *source);
 
 /* NULL: out of memory. */
 struct layout_cache *layout_cache_create(void);
