@@ -33,7 +33,9 @@ static size_t leading_underscores(const char *name, size_t room)
 static int compare_names(const struct symbol_table *tables, const struct listed_function *a,
 			 const struct listed_function *b)
 {
-	const char *name_a = function_list_name(tables, a), *name_b = function_list_name(tables, b);
+	/* Inside, or they would not be listed. */
+	const char *name_a = tables[a->table].strings + a->name;
+	const char *name_b = tables[b->table].strings + b->name;
 	size_t underscores_a, underscores_b, length_a, length_b;
 
 	if (a->is_sized != b->is_sized)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that answers about a module come from: its own, and the one with its DWARF. */
+/* Which files something was read from (layout_cache.h, function_cache.h): a module and its debug
+ * file. */
 #ifndef PIEPROFD_SYMBOLIZE_LAYOUT_SOURCE_H
 #define PIEPROFD_SYMBOLIZE_LAYOUT_SOURCE_H
 
