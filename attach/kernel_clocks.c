@@ -153,7 +153,7 @@ void kernel_clocks_add_thread(struct kernel_clocks *clocks, pid_t tid, remote_ad
 
 int kernel_clocks_ring(const struct kernel_clocks *clocks)
 {
-	return clocks->ring_fd;
+	return clock_ring_fd(clocks->ring);
 }
 
 unsigned kernel_clocks_read(struct kernel_clocks *clocks,

@@ -390,7 +390,7 @@ static void note_asking(struct argument_sampler *sampler, const struct python_st
 
 void argument_sampler_take(struct argument_sampler *sampler, const struct capture *capture)
 {
-	struct values values[ARGUMENT_FRAMES_MAX];
+	struct values values[ARGUMENT_FRAMES_MAX] = { 0 };
 
 	sampler->taken = false;
 	if (!capture->python_error && is_readable(&capture->python) &&
@@ -434,7 +434,7 @@ static bool is_still_there(struct argument_sampler *sampler, const struct python
 void argument_sampler_peek(struct argument_sampler *sampler, const struct python_stack *stack,
 			   bool moves)
 {
-	struct values values[ARGUMENT_FRAMES_MAX];
+	struct values values[ARGUMENT_FRAMES_MAX] = { 0 };
 
 	sampler->taken = false;
 	if (is_readable(stack) && read_values(sampler, stack, values) &&

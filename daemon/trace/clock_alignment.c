@@ -49,7 +49,7 @@ struct aligning {
 	uint32_t *groups; /* union-find, by node */
 	uint64_t begin_ns, end_ns;
 	bool failed, counts_alone;
-	const struct communicators *communicators; /* while bounds are collected */
+	struct communicators communicators; /* while bounds are collected */
 	/* Of a collective operation, by node: the first to leave, and the last to enter. */
 	uint64_t *entered_ns, *left_ns;
 	uint32_t *present;
@@ -224,7 +224,7 @@ static void take_operation(void *context, uint32_t communicator,
 			   const struct trace_event *const *calls, uint32_t root)
 {
 	struct aligning *aligning = context;
-	const struct communicator *members = &aligning->communicators->items[communicator];
+	const struct communicator *members = &aligning->communicators.items[communicator];
 	enum mpi_class class = mpi_functions[calls[0]->function].class;
 	uint32_t root_node = aligning->node_of[members->members[root]];
 	size_t count = 0;
@@ -260,13 +260,12 @@ static int collect_bounds(struct aligning *aligning)
 {
 	struct trace *trace = aligning->trace;
 	const struct collective_taker taker = { take_wait, take_operation, aligning };
-	struct communicators communicators;
 	struct messages messages = { 0 };
 	struct collectives collectives;
-	int error = communicators_init(&communicators, trace);
+	int error = communicators_init(&aligning->communicators, trace);
 
 	if (!error)
-		error = messages_init(&messages, trace, &communicators);
+		error = messages_init(&messages, trace, &aligning->communicators);
 	for (size_t i = 0; i < messages.count && !error; i++) {
 		const struct message *message = &messages.items[i];
 
@@ -274,11 +273,11 @@ static int collect_bounds(struct aligning *aligning)
 			  aligning->node_of[message->to], message->send->begin_ns,
 			  message->receive->end_ns);
 	}
-	aligning->communicators = &communicators;
 	if (!error)
-		error = collectives_go_through(trace, &communicators, &taker, &collectives);
+		error = collectives_go_through(trace, &aligning->communicators, &taker,
+					       &collectives);
 	messages_deinit(&messages);
-	communicators_deinit(&communicators);
+	communicators_deinit(&aligning->communicators);
 	return error ? error : aligning->failed ? -ENOMEM : 0;
 }
 
