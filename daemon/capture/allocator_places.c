@@ -277,7 +277,7 @@ static bool find_exports(const struct elf_image *image, uint64_t ret_addresses[L
 
 static void add_library(struct target *target, struct allocator_places *places)
 {
-	uint64_t addresses[LIBRARY_FUNCTIONS];
+	uint64_t addresses[LIBRARY_FUNCTIONS] = { 0 };
 	const struct module *chosen = NULL;
 	bool replaced = false;
 	int fd;

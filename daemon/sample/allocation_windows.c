@@ -197,10 +197,31 @@ static uint64_t one_window(struct allocation_windows *windows)
 	return allocation_pause_ns(times.wall_ns, whole_ns, windows->most_overhead);
 }
 
+/*
+ * With the lock held. The limit is one of the process's CPU time: one that waits for a processor,
+ * or for its requests, earns a window more slowly than time passes.
+ */
+static void wait_for_next(struct allocation_windows *windows, uint64_t began_cpu_ns,
+			  uint64_t pause_ns)
+{
+	uint64_t due_cpu_ns = began_cpu_ns + pause_ns, used_ns;
+
+	do {
+		wait_until(windows, clock_now_ns() + pause_ns);
+		used_ns = cpu_ns_of(windows);
+		if (!used_ns || used_ns >= due_cpu_ns)
+			return;
+		pause_ns = due_cpu_ns - used_ns;
+		if (pause_ns < PAUSE_NS_MIN)
+			pause_ns = PAUSE_NS_MIN;
+	} while (windows->wanted && !windows->ending);
+}
+
 static void *work(void *context)
 {
 	struct allocation_windows *windows = context;
 	struct sched_param parameter = { .sched_priority = 1 };
+	uint64_t began_cpu_ns, pause_ns;
 
 	/* Without the privilege it stays as it is. */
 	(void)pthread_setschedparam(pthread_self(), SCHED_RR, &parameter);
@@ -210,7 +231,9 @@ static void *work(void *context)
 			pthread_cond_wait(&windows->changed, &windows->lock);
 			continue;
 		}
-		wait_until(windows, clock_now_ns() + one_window(windows));
+		began_cpu_ns = cpu_ns_of(windows);
+		pause_ns = one_window(windows);
+		wait_for_next(windows, began_cpu_ns, pause_ns);
 	}
 	pthread_mutex_unlock(&windows->lock);
 	return NULL;

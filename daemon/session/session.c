@@ -196,6 +196,21 @@ static void explain_unstopped(struct session *session)
 }
 
 /* Probes at the allocators, where they are wanted; without them the rest is the same. */
+/* Of the limit of overhead, the part that windows of probes at allocators may take. */
+#define ALLOCATIONS_SHARE 0.5
+/* What is left for stops in any case: without some there would be no redundant accesses. */
+#define STOPS_SHARE_LEAST 0.1
+
+static double limit_of_stops(const struct session *session)
+{
+	double limit = session->options.max_overhead, left = limit;
+
+	left -= clock_sampler_share(session->clocks);
+	if (session->allocations_seen)
+		left -= ALLOCATIONS_SHARE * limit;
+	return left > STOPS_SHARE_LEAST * limit ? left : STOPS_SHARE_LEAST * limit;
+}
+
 static void open_allocations(struct session *session)
 {
 	struct error refusal;
@@ -208,7 +223,7 @@ static void open_allocations(struct session *session)
 		return;
 	}
 	session->allocations_seen = !clock_sampler_add_allocations(
-		session->clocks, session->options.max_overhead / 2, &refusal);
+		session->clocks, ALLOCATIONS_SHARE * session->options.max_overhead, &refusal);
 	if (session->allocations_seen)
 		return;
 	session->degraded = true;
@@ -243,8 +258,7 @@ static int open_pipeline(struct session *session, struct error *error)
 	session->pipeline.clocks = session->clocks;
 	open_allocations(session);
 	if (session->clocks)
-		governor_init(&session->pipeline.governor,
-			      session->options.max_overhead - clock_sampler_share(session->clocks),
+		governor_init(&session->pipeline.governor, limit_of_stops(session),
 			      options.loads || options.stores);
 	if (session->clocks && session->pipeline.arguments)
 		governor_share_peeks(&session->pipeline.governor);
