@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Does a function's outcome depend on more than what it is given? It draws numbers, asks a clock
- * or the file system, uses a module's queue, or reads a module's list that is another one a moment later.
- * Such a function may get the same arguments in all of its calls, and its work is needed. Told by
- * the globals that its bytecode names, and by what is in them whenever it is seen to run.
+ * or the file system, uses a module's queue, or reads a module's list that is another one a moment
+ * later. Such a function may get the same arguments in all of its calls, and its work is needed.
+ * Told by the globals that its bytecode names, and by what is in them whenever it is seen to run.
  */
 #ifndef PIEPROFD_DAEMON_DETECT_OUTSIDE_STATE_H
 #define PIEPROFD_DAEMON_DETECT_OUTSIDE_STATE_H
