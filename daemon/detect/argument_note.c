@@ -93,7 +93,14 @@ bool argument_is_callee(uint8_t role)
 static void describe(struct argument_site *site, size_t index, const struct operand_value *value,
 		     const struct fingerprint *print, bool callable)
 {
-	site->operands[index] = (struct argument_operand){
+	struct argument_operand *known = &site->operands[index];
+
+	/* One sample in the middle of a change does not make a site another one. */
+	if (known->shape[0] && known->kind != print->kind && !known->doubted) {
+		known->doubted = true;
+		return;
+	}
+	*known = (struct argument_operand){
 		.role = value->role,
 		.kind = print->kind,
 		.whole = print->whole,
@@ -105,7 +112,7 @@ static void describe(struct argument_site *site, size_t index, const struct oper
 		.callable = callable,
 		.size = print->size,
 	};
-	memcpy(site->operands[index].shape, print->shape, sizeof(print->shape));
+	memcpy(known->shape, print->shape, sizeof(print->shape));
 }
 
 static void note_last(struct argument_site *site, size_t index, const struct fingerprint *print)

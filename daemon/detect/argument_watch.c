@@ -6,7 +6,8 @@
 
 /* Each begins with an instruction that is noted alone: two comparisons for three stops. */
 #define MEETINGS    3
-#define WAIT_MAX_NS (60 * NS_PER_MS)
+/* From one meeting to the next: a thread that waits for a processor meets each the later. */
+#define WAIT_MAX_NS (100 * NS_PER_MS)
 /* Some interpreters read the opcode twice for an instruction: the traps are bounded. */
 #define TRAPS_MAX     8
 #define ROW_TRAPS_MAX 40
@@ -117,8 +118,7 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 	if (capture->registers.rip != watch->rip)
 		return is_over(watch, sampler, tracee);
 	watch->met++;
-	if (watch->in_row)
-		watch->since_ns = now_ns;
+	watch->since_ns = now_ns;
 	/* Of other code it cannot be told what ran in between. */
 	known = known && (watch->at_entry ? argument_sampler_read_entry(sampler, capture, &contents)
 					  : argument_sampler_read_next(sampler, capture,

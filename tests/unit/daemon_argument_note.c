@@ -44,6 +44,27 @@ static void test_foreign(void **state)
 	assert_false(argument_is_foreign(&python.site));
 }
 
+/* A single sample in which something else lies there. */
+static void test_one_odd_sample(void **state)
+{
+	struct noted noted = { 0 };
+
+	(void)state;
+	note(&noted, OPERAND_CONTAINER, CONTENT_ARRAY, "float64[9]", 1, 1);
+	noted.site.operand_count = 0;
+	note(&noted, OPERAND_CONTAINER, CONTENT_SLICE, "slice", 2, 2);
+	assert_int_equal(noted.site.operands[0].kind, CONTENT_ARRAY);
+	noted.site.operand_count = 0;
+	note(&noted, OPERAND_CONTAINER, CONTENT_ARRAY, "float64[9]", 1, 1);
+	assert_false(noted.site.operands[0].doubted);
+	for (int i = 0; i < 2; i++) {
+		noted.site.operand_count = 0;
+		note(&noted, OPERAND_CONTAINER, CONTENT_LIST, "list(9)", 3, 3);
+	}
+	assert_int_equal(noted.site.operands[0].kind, CONTENT_LIST);
+	assert_string_equal(noted.site.operands[0].shape, "list(9)");
+}
+
 /* {**d} goes over all of d; f(d) need not. */
 static void test_copied_dict(void **state)
 {
@@ -196,11 +217,11 @@ static void test_no_keywords(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign),      cmocka_unit_test(test_copied_dict),
-		cmocka_unit_test(test_match),        cmocka_unit_test(test_class_methods),
-		cmocka_unit_test(test_caches),       cmocka_unit_test(test_what_is_read),
-		cmocka_unit_test(test_no_keywords),  cmocka_unit_test(test_last),
-		cmocka_unit_test(test_same_objects),
+		cmocka_unit_test(test_foreign),       cmocka_unit_test(test_one_odd_sample),
+		cmocka_unit_test(test_copied_dict),   cmocka_unit_test(test_match),
+		cmocka_unit_test(test_class_methods), cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_what_is_read),  cmocka_unit_test(test_no_keywords),
+		cmocka_unit_test(test_last),          cmocka_unit_test(test_same_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

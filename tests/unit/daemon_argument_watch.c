@@ -18,7 +18,7 @@
 /* As in docs/SECURITY.md. */
 #define TRAPS     8
 #define ROW_TRAPS 40
-#define WAIT_NS   (60 * NS_PER_MS)
+#define WAIT_NS   (100 * NS_PER_MS)
 #define SLOT      2
 #define NOW       NS_PER_SECOND
 
