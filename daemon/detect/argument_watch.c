@@ -5,7 +5,7 @@
 #include "common/clock.h"
 
 /* Each begins with an instruction that is noted alone: two comparisons for three stops. */
-#define MEETINGS    3
+#define MEETINGS 3
 /* From one meeting to the next: a thread that waits for a processor meets each the later. */
 #define WAIT_MAX_NS (100 * NS_PER_MS)
 /* Some interpreters read the opcode twice for an instruction: the traps are bounded. */
