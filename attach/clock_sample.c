@@ -64,6 +64,7 @@ int clock_sample_parse(const void *record, size_t size, struct clock_sample *ret
 	memcpy(&head, record, sizeof(head));
 	sample->released = head.flags & CLOCK_RELEASE;
 	sample->allocation = 0;
+	sample->piece_count = sample->stack_pieces = sample->kernel_count = 0;
 	if (sample->released || head.flags & CLOCK_ALLOCATION)
 		sample->allocation = (uint32_t)head.since_ns;
 	if (sample->released)
@@ -92,8 +93,6 @@ int clock_sample_parse(const void *record, size_t size, struct clock_sample *ret
 				      ? (long)head.system_call
 				      : -1;
 	sample->kernel = NULL;
-	sample->kernel_count = 0;
-	sample->piece_count = sample->stack_pieces = 0;
 	take_pieces(sample, (const uint8_t *)record + sizeof(head), (const uint8_t *)record + size);
 	return 0;
 }

@@ -541,7 +541,7 @@ def test_some_python_functions():
                 {"recursive": 8 * 4, "Odd.__getattr__": 8 * 3, "Odd.__lt__": 8 * 2, "Odd.__del__": 8 * 3}, "calls")
     check_equal({row["function"]: row["raised"] for row in said["functions"]}["Odd.__getattr__"], 8 * 3, "raised")
     check_equal((said["too_deep"], len(slices)), (8 * 17, sum(row["calls"] for row in said["functions"])), "calls left out")
-    check(said["not_asked_for"] > 100, "%r" % said)
+    check(said["not_asked_for"] > 20, "%r" % said)
 
 
 def test_span_refusals():
@@ -563,7 +563,7 @@ def test_refusals():
         raise Skip("needs root")
     run = pieprofd("trace", os.getpid(), "-d", "1", code=3)
     check("has no MPI library loaded" in run.stderr, run.stderr)
-    run = pieprofd("trace", os.getpid(), "-o", "trace.html", code=2)
+    run = pieprofd("trace", os.getpid(), "-o", "trace.pdf", code=2)
     check(".prv" in run.stderr, run.stderr)
     run = pieprofd("trace", "--", sys.executable, "-c", "print('works')", code=6)
     check("works" in run.stdout and "called MPI" in run.stderr, run.stdout + run.stderr)

@@ -79,9 +79,15 @@ static void check_kernel(const struct clock_sample *sample, const uint8_t *recor
 /* All pieces are the record's, and the stack is the last of them without gaps. */
 static void check_sample(const struct clock_sample *sample, const uint8_t *record, size_t size)
 {
-	uint8_t *bytes = malloc(CLOCK_SAMPLE_STACK_BYTES);
+	uint8_t *bytes;
 	struct stack_snapshot stack;
 
+	if (sample->released) {
+		fuzz_must(sample->allocation && !sample->piece_count && !sample->stack_pieces &&
+			  !sample->kernel_count);
+		return;
+	}
+	bytes = malloc(CLOCK_SAMPLE_STACK_BYTES);
 	fuzz_must(bytes && sample->tid > 0 && sample->inner_tid >= 0);
 	fuzz_must(sample->piece_count <= CLOCK_SAMPLE_PIECES_MAX &&
 		  sample->stack_pieces <= sample->piece_count);
@@ -220,6 +226,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pauses = 0;
 	if (clock_sample_parse(bytes, record.left, sample) == 0) {
 		check_sample(sample, bytes, record.left);
+	} else {
+		/* Of one that is refused nothing is told. */
+		sample->released = true;
+	}
+	if (!sample->released) {
 		copied_memory_show(&copied, sample);
 		read_ranges(sample, &reader);
 		read_python(&copied, &reader, sample);
