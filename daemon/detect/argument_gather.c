@@ -403,7 +403,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	argument_sequence_judge(facts, site);
 	judge_slow(facts, site);
 	argument_sequence_judge_kept(facts, site);
-	if (site->asks || facts->veto.dropped || facts->veto.result_changes ||
+	if (site->asks || site->keeps || facts->veto.dropped || facts->veto.result_changes ||
 	    (facts->veto.operand_changes && facts->partial) || argument_has_part_of_object(site))
 		return;
 	/* A copy is made for somebody to change it. */
@@ -431,7 +431,7 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 		return;
 	for (uint32_t site = 0; site < log->site_count; site++)
 		if (facts[site].code_site == facts[id].code_site && !log->sites[site].asks &&
-		    (!facts[site].again || facts[site].by_pairs)) {
+		    !log->sites[site].keeps && (!facts[site].again || facts[site].by_pairs)) {
 			facts[site].again = facts[site].by_pairs = false;
 			facts[site].summary->entry = id;
 			facts[site].summary->repeated = (double)entry->repeated / entry->compared;

@@ -59,6 +59,7 @@ struct argument_site {
 	bool runs_python; /* a Python function runs in it, maybe called by way of C */
 	bool awaits;      /* that function is a coroutine, which another instruction called */
 	bool foreign;     /* argument_is_foreign(), in some sample */
+	bool keeps;       /* what it calls keeps its results itself */
 	bool asks;        /* what it calls depends on more than what it is given, in some sample */
 	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;

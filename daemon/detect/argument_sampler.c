@@ -276,6 +276,7 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND)
 		site->slow = slow;
+	site->keeps |= known_codes_get(&sampler->codes, stack->frames[callee].code)->keeps;
 	site->makes_row |= known_codes_makes_row(&sampler->codes, stack, callee);
 	frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
 	if (known_codes_get(&sampler->codes, stack->frames[callee].code)->draws)

@@ -1,16 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/known_code.h"
 
+#include "daemon/bytecode/memo.h"
 #include "daemon/cct/library_path.h"
 #include "daemon/detect/slow_call.h"
+
+/* A stop waits for it: longer functions are none. */
+#define MEMO_BYTES_MAX 512
+
+static bool keeps_results(const struct python_code *code)
+{
+	struct bytecode bytecode;
+	bool keeps;
+
+	if (code->bytecode_size > MEMO_BYTES_MAX || bytecode_init(&bytecode, code))
+		return false;
+	keeps = memo_is_kept(&bytecode);
+	bytecode_deinit(&bytecode);
+	return keeps;
+}
 
 const struct known_code *known_codes_get(struct known_codes *codes, const struct python_code *code)
 {
 	struct known_code *known = &codes->items[code->id % KNOWN_CODES];
 
 	if (known->code != code)
-		*known = (struct known_code){ code, path_is_library(code->file),
-					      slow_call_draws(code), slow_call_makes_row(code),
+		*known = (struct known_code){ code,
+					      path_is_library(code->file),
+					      slow_call_draws(code),
+					      slow_call_makes_row(code),
+					      keeps_results(code),
 					      slow_call_find(code) };
 	return known;
 }

@@ -19,6 +19,7 @@ struct known_code {
 	bool is_library;
 	bool draws;
 	bool makes_row;
+	bool keeps;   /* its results, by itself (bytecode/memo.h) */
 	uint8_t slow; /* slow_call_get() knows it; 0: none */
 };
 

@@ -3,6 +3,7 @@
  * compiled; and which names ask something outside. */
 #include "compiled_python.h"
 #include "daemon/bytecode/global_use.h"
+#include "daemon/bytecode/memo.h"
 #include "daemon/detect/outside_names.h"
 
 #include <setjmp.h>
@@ -23,6 +24,15 @@ static const char program[] = "def none(x):\n"
 			      "def stored(x):\n"
 			      "    global LAST\n"
 			      "    LAST = x\n"
+			      "def kept(x):\n"
+			      "    if x not in TABLE:\n"
+			      "        TABLE[x] = x + 1\n"
+			      "    return TABLE[x]\n"
+			      "def counted(x):\n"
+			      "    for i in x:\n"
+			      "        if i not in TABLE:\n"
+			      "            TABLE[i] = 0\n"
+			      "    return TABLE\n"
 			      "def passed(x):\n"
 			      "    return sorted(x, key=random.random)\n";
 
@@ -74,6 +84,32 @@ static void test_globals_that_are_named(void **state)
 	}
 }
 
+static bool is_kept(const struct compiled_python *compiled, const char *function)
+{
+	struct bytecode bytecode;
+	bool kept;
+
+	assert_int_equal(bytecode_init(&bytecode, &compiled_function(compiled, function)->code), 0);
+	kept = memo_is_kept(&bytecode);
+	bytecode_deinit(&bytecode);
+	return kept;
+}
+
+static void test_results_that_are_kept(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		struct compiled_python compiled = compiled_python(&pythons->items[i], program);
+
+		assert_true(is_kept(&compiled, "kept"));
+		assert_false(is_kept(&compiled, "counted"));
+		assert_false(is_kept(&compiled, "data"));
+		compiled_python_free(&compiled);
+	}
+}
+
 static void test_names_that_ask(void **state)
 {
 	static const char *const asking[] = { "accept", "choice",  "random",        "stat",
@@ -91,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_globals_that_are_named),
+		cmocka_unit_test(test_results_that_are_kept),
 		cmocka_unit_test(test_names_that_ask),
 	};
 
