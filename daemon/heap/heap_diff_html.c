@@ -340,27 +340,6 @@ static int put_data(FILE *file, const struct heap_diff *diff)
 
 /* ---- the page */
 
-static int put_policy(FILE *file, const struct heap_diff *diff)
-{
-	(void)diff;
-	html_put_policy(file, html_style(), html_heap_script());
-	return 0;
-}
-
-static int put_style(FILE *file, const struct heap_diff *diff)
-{
-	(void)diff;
-	html_put_file(file, html_style());
-	return 0;
-}
-
-static int put_script(FILE *file, const struct heap_diff *diff)
-{
-	(void)diff;
-	html_put_file(file, html_heap_script());
-	return 0;
-}
-
 static size_t put_part(FILE *file, const void *context, const char *text, size_t size,
 		       int *ret_result)
 {
@@ -368,14 +347,15 @@ static size_t put_part(FILE *file, const void *context, const char *text, size_t
 		const char *name;
 		int (*put)(FILE *file, const struct heap_diff *diff);
 	} parts[] = {
-		{ "@POLICY@", put_policy },   { "@TITLE@", put_title },
-		{ "@STYLE@", put_style },     { "@COMMAND@", put_command },
+		{ "@TITLE@", put_title },     { "@COMMAND@", put_command },
 		{ "@REGIONS@", put_regions }, { "@HOLDERS@", put_holders },
 		{ "@TYPES@", put_types },     { "@ARRAYS@", put_arrays },
 		{ "@QUALITY@", put_quality }, { "@DATA@", put_data },
-		{ "@SCRIPT@", put_script },
 	};
+	size_t frame = html_put_frame(file, html_style(), html_heap_script(), text, size);
 
+	if (frame)
+		return frame;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		size_t length = html_part_at(parts[i].name, text, size);
 

@@ -507,27 +507,6 @@ static int put_data(FILE *file, const struct trace_analysis *analysis)
 
 /* ---- the page */
 
-static int put_policy(FILE *file, const struct trace_analysis *analysis)
-{
-	(void)analysis;
-	html_put_policy(file, html_style(), html_trace_script());
-	return 0;
-}
-
-static int put_style(FILE *file, const struct trace_analysis *analysis)
-{
-	(void)analysis;
-	html_put_file(file, html_style());
-	return 0;
-}
-
-static int put_script(FILE *file, const struct trace_analysis *analysis)
-{
-	(void)analysis;
-	html_put_file(file, html_trace_script());
-	return 0;
-}
-
 static size_t put_named(FILE *file, const void *context, const char *text, size_t size,
 			int *ret_result)
 {
@@ -535,13 +514,14 @@ static size_t put_named(FILE *file, const void *context, const char *text, size_
 		const char *name;
 		put_part *put;
 	} parts[] = {
-		{ "@POLICY@", put_policy },     { "@TITLE@", put_title },
-		{ "@STYLE@", put_style },       { "@COMMAND@", put_command },
+		{ "@TITLE@", put_title },       { "@COMMAND@", put_command },
 		{ "@OVERVIEW@", put_overview }, { "@CALLS@", put_calls },
 		{ "@TEXT@", put_text },         { "@DATA@", put_data },
-		{ "@SCRIPT@", put_script },
 	};
+	size_t frame = html_put_frame(file, html_style(), html_trace_script(), text, size);
 
+	if (frame)
+		return frame;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		size_t length = html_part_at(parts[i].name, text, size);
 

@@ -47,3 +47,23 @@ void html_put_policy(FILE *file, struct html_file style, struct html_file script
 		"base-uri 'none'; form-action 'none'",
 		style_hash, script_hash);
 }
+
+size_t html_put_frame(FILE *file, struct html_file style, struct html_file script, const char *text,
+		      size_t size)
+{
+	size_t length = html_part_at("@POLICY@", text, size);
+
+	if (length) {
+		html_put_policy(file, style, script);
+		return length;
+	}
+	length = html_part_at("@STYLE@", text, size);
+	if (length) {
+		html_put_file(file, style);
+		return length;
+	}
+	length = html_part_at("@SCRIPT@", text, size);
+	if (length)
+		html_put_file(file, script);
+	return length;
+}

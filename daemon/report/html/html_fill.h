@@ -24,5 +24,8 @@ size_t html_part_at(const char *name, const char *text, size_t size);
 void html_put_file(FILE *file, struct html_file part);
 /* The policy that allows this style and script, by their hashes, and nothing else. */
 void html_put_policy(FILE *file, struct html_file style, struct html_file script);
+/* What every page has, where it stands: @POLICY@, @STYLE@ or @SCRIPT@. Its name's length, or 0. */
+size_t html_put_frame(FILE *file, struct html_file style, struct html_file script, const char *text,
+		      size_t size);
 
 #endif
