@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_needed.h"
 
+#include "daemon/detect/outside_names.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -39,16 +41,13 @@ static const char *const cheap_names[] = {
 	"pow",  "round", "sin",  "sqrt",  "str", "tan",   "tanh",   "trunc",
 };
 
-/* What these do is seen outside of the program, or comes from there. */
+/* What these do is seen outside of the program, or comes from there, beside outside_names.h. */
 static const char *const outside_names[] = {
-	"accept",      "acquire",      "close",    "commit",      "connect",      "execute",
-	"executemany", "fetchall",     "fetchone", "flush",       "get_event",    "getrandbits",
-	"input",       "monotonic",    "now",      "open",        "perf_counter", "poll",
-	"print",       "process_time", "put",      "randint",     "random",       "randrange",
-	"read",        "readinto",     "readline", "readlines",   "recv",         "recv_into",
-	"release",     "seek",         "select",   "send",        "sendall",      "shuffle",
-	"sleep",       "time",         "time_ns",  "token_bytes", "uniform",      "urandom",
-	"utcnow",      "uuid1",        "uuid4",    "wait",        "write",        "writelines",
+	"acquire",      "close",    "commit",       "connect", "execute",
+	"executemany",  "fetchall", "fetchone",     "flush",   "get_event",
+	"monotonic",    "open",     "perf_counter", "poll",    "print",
+	"process_time", "put",      "release",      "seek",    "send",
+	"sendall",      "sleep",    "wait",         "write",   "writelines",
 };
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
@@ -104,7 +103,9 @@ bool argument_needed_acts(const struct argument_words *words)
 					     EXPRESSION_CALLEE, &words->context, name))
 			continue;
 		last = strrchr(name, '.');
-		if (is_one_of(last ? last + 1 : name, outside_names,
+		last = last ? last + 1 : name;
+		if (outside_name_asks(last) ||
+		    is_one_of(last, outside_names,
 			      sizeof(outside_names) / sizeof(outside_names[0])))
 			return true;
 	}
