@@ -58,9 +58,19 @@ void content_request_bytes(struct fingerprints *set, struct content_node *node, 
 }
 
 /* Final step: hashes all bytes read. */
+static bool is_zero(const struct memory_range *range)
+{
+	const uint8_t *bytes = range->buffer;
+
+	return !range->size || (!bytes[0] && !memcmp(bytes, bytes + 1, range->size - 1));
+}
+
 void content_mix_ranges(struct content_node *node, const struct memory_range *ranges, size_t count)
 {
+	bool zeros = node->partial;
+
 	for (size_t i = 0; i < count; i++) {
+		zeros = zeros && !ranges[i].error && is_zero(&ranges[i]);
 		if (ranges[i].error) {
 			/* Unreadable contents equal no others. */
 			node->partial = node->opaque = true;
@@ -69,6 +79,9 @@ void content_mix_ranges(struct content_node *node, const struct memory_range *ra
 			node->own = content_mix_bytes(node->own, ranges[i].buffer, ranges[i].size);
 		}
 	}
+	/* Of an array with few ones between zeros, parts say nothing. */
+	if (zeros)
+		node->own = hash_combine(node->own, node->object);
 	content_done(node);
 }
 
@@ -189,6 +202,7 @@ static void add_pattern(struct content_node *node, const struct memory_range *ra
 {
 	uint64_t seen[ITEMS_FIRST + ITEMS_OTHER * ITEMS_SPREAD], same;
 	size_t seen_count = 0;
+	bool alike = true;
 
 	for (size_t i = 0; i < count; i++) {
 		for (size_t at = 0; at + 8 <= ranges[i].size && !ranges[i].error; at += 8) {
@@ -198,10 +212,15 @@ static void add_pattern(struct content_node *node, const struct memory_range *ra
 				return;
 			for (same = 0; same < seen_count && seen[same] != item; same++)
 				;
+			alike &= !seen_count || same < seen_count;
 			seen[seen_count++] = item;
 			node->own = hash_combine(node->own, same);
 		}
 	}
+	/* Where those looked at are one object, as in a list of answers, the others may be another.
+	 */
+	if (alike && node->partial)
+		node->own = hash_combine(node->own, node->object);
 }
 
 void content_add_items(struct fingerprints *set, struct content_node *node,

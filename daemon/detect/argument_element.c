@@ -334,14 +334,39 @@ bool argument_asks_row(const struct argument_site *site)
 	       site->operand_count && !strncmp(site->operands[0].shape, "Series", 6);
 }
 
-/* x[i] * y, by what a subscript leaves: a library's own kind of number. */
-bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call)
+/* min(v, 0.3), abs(v): of a function in C. */
+static bool is_call_on_numbers(const struct argument_site *site)
 {
-	if (!call->does.elementwise ||
-	    (site->kind != OPERATION_BINARY && site->kind != OPERATION_COMPARE))
+	size_t numbers = 0;
+
+	if (site->kind != OPERATION_CALL || site->runs_python || site->of_callee)
 		return false;
-	for (size_t i = 0; i < site->operand_count; i++)
-		if (site->operands[i].kind == CONTENT_SCALAR)
+	for (size_t i = 0; i < site->operand_count; i++) {
+		if (!site->operands[i].callable && !argument_is_number(site->operands[i].kind))
+			return false;
+		numbers += !site->operands[i].callable;
+	}
+	return numbers > 0;
+}
+
+/* x[i] * y, by what a subscript leaves, or for v in x: v * y: a library's own kind of number; or of
+ * a row as short as argument_takes_element() has. */
+bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call,
+				bool on_loop_item)
+{
+	if ((!call->does.elementwise && !on_loop_item) ||
+	    (site->kind != OPERATION_BINARY && site->kind != OPERATION_COMPARE &&
+	     !(on_loop_item && is_call_on_numbers(site) && !argument_calls_on_scalars(site))))
+		return false;
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+		uint64_t numbers = operand->kind == CONTENT_ARRAY && operand->part
+					   ? argument_numbers_taken(operand->shape, 0)
+					   : 0;
+
+		if (operand->kind == CONTENT_SCALAR ||
+		    (on_loop_item && numbers > 0 && numbers <= ELEMENTS_ROW_MAX))
 			return true;
+	}
 	return false;
 }

@@ -33,7 +33,8 @@ bool argument_calls_on_scalars(const struct argument_site *site);
 bool argument_asks_row(const struct argument_site *site);
 
 /* x[i] * y, by what a subscript leaves: a library's own kind of number. */
-bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call);
+bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call,
+				bool on_loop_item);
 
 /* Compared as a whole, or a container in parts all over it, and no key of a cache: an array, a
  * list. Who holds it can keep what was made of it. */

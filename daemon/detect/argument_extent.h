@@ -11,6 +11,7 @@
 
 struct argument_extent {
 	int start, end; /* byte offsets, [start, end) */
+	int store;      /* of the instruction that stores its result; negative: none does */
 };
 
 /* Of the instruction at offset; where its operands cannot be told, that one alone. */
@@ -21,5 +22,11 @@ struct argument_extent argument_extent_find(const struct bytecode *bytecode, int
  * come; negative: there is none. When f(x) repeats its work, so does g(1).
  */
 int argument_extent_origin(const struct bytecode *bytecode, int offset);
+
+/*
+ * f(g(x)): where the instructions begin that call f, once its last argument is computed; that is
+ * where those of g(x) end. Negative: the instruction at offset calls nothing.
+ */
+int argument_extent_call(const struct bytecode *bytecode, int offset);
 
 #endif

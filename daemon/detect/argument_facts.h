@@ -54,7 +54,11 @@ struct argument_facts {
 	struct call_site call;
 	struct argument_veto veto;
 	struct argument_extent extent;
-	int origin; /* argument_extent_origin() */
+	int origin;        /* argument_extent_origin() */
+	int call_begin;    /* argument_extent_call() */
+	bool on_loop_item; /* it works on what its loop takes out, item by item */
+	/* It stores that site's result, and frees what was there before; ID_NONE: it does not. */
+	uint32_t stores;
 	uint64_t keys[ARGUMENT_DISTINCT_MAX];
 	uint32_t counts[ARGUMENT_DISTINCT_MAX];
 	uint32_t call_counts[ARGUMENT_DISTINCT_MAX]; /* as counts, once for each call */
@@ -105,6 +109,8 @@ struct argument_facts {
 	uint32_t outermost; /* site with the same contents each time whose extent has this one */
 	/* Of the element accesses on this line: the site most sampled, ID_NONE: there is none. */
 	uint32_t line_site;
+	/* table["x"].iloc[i]: an element access that this computes the container of; ID_NONE. */
+	uint32_t element_of;
 	bool line_loads;   /* not only stores into elements */
 	bool line_scalars; /* enough of them are calls on single numbers */
 };

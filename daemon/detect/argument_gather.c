@@ -2,9 +2,11 @@
 #include "daemon/detect/argument_gather.h"
 
 #include "common/hash.h"
+#include "daemon/bytecode/loop_item.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_part.h"
+#include "daemon/detect/argument_relation.h"
 #include "daemon/detect/argument_search.h"
 #include "daemon/detect/argument_sequence.h"
 #include "daemon/detect/interval.h"
@@ -23,11 +25,14 @@
 /* Or, where too few were: samples next to each other. */
 #define PAIRS_MIN 8
 #define PAIRS_LOW 0.4
-/* Chance brings calls of several places together, too. */
-#define ENTRY_LOW                0.2
+/* Of calls with the same first argument; chance brings such together, too. */
+#define FIRST_LOW                0.2
 #define REPEATED_RATHER_THAN_FEW 0.6
 /* Of a site's samples, so many may have an operand that is known by identity alone. */
 #define OPAQUE_MAX 0.05
+/* Of calls compared with the ones before them, so few are alike that samples are not believed. */
+#define DIFFERS_COMPARED_MIN 8
+#define DIFFERS_REPEATED_OF  8
 /* Few sets of arguments: each was seen so often, on average, and by chance two samples are alike.
  */
 #define FEW_SAMPLES_MIN 16
@@ -255,8 +260,8 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 
 	if (!facts->call.in_loop || summary->judged < 3 || !differ)
 		return;
-	facts->elements =
-		argument_takes_element(site) || argument_works_on_elements(site, &facts->call);
+	facts->elements = argument_takes_element(site) ||
+			  argument_works_on_elements(site, &facts->call, facts->on_loop_item);
 	facts->scalars = argument_calls_on_scalars(site);
 	summary->elements = facts->scalars && !facts->elements
 				    ? argument_part_of_scalars(facts->loop_trips)
@@ -288,10 +293,16 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	case SLOW_PREPARES:
 		facts->slow =
 			facts->first_pairs >= PAIRS_MIN &&
-			interval_wilson(facts->first_alike, facts->first_pairs).low > ENTRY_LOW;
+			interval_wilson(facts->first_alike, facts->first_pairs).low > FIRST_LOW;
 		break;
 	case SLOW_ON_ROW:
 		facts->slow = facts->call.in_loop && argument_meets(site, when);
+		break;
+	case SLOW_ON_LOOP_ROW:
+		facts->slow = facts->on_loop_item && argument_meets(site, when);
+		break;
+	case SLOW_INVERTS:
+		facts->slow = facts->veto.multiplied;
 		break;
 	case SLOW_ELEMENT:
 	case SLOW_ON_VECTOR:
@@ -391,6 +402,13 @@ static void judge_again(struct argument_facts *facts, const struct argument_site
 	summary->repeated_of = summary->pairs;
 }
 
+/* What a function has put into its parameters may be the same in the middle of all its calls. */
+static bool differs_by_call(const struct argument_site *site)
+{
+	return site->compared >= DIFFERS_COMPARED_MIN &&
+	       DIFFERS_REPEATED_OF * site->repeated < site->compared;
+}
+
 static void judge_site(struct argument_facts *facts, const struct argument_site *site)
 {
 	struct argument_summary *summary = facts->summary;
@@ -409,7 +427,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	/* A copy is made for somebody to change it. */
 	if (slow_call_copies(site->slow) && !facts->slow)
 		return;
-	facts->same = comparable && summary->calls >= CALLS_MIN &&
+	facts->same = comparable && summary->calls >= CALLS_MIN && !differs_by_call(site) &&
 		      interval_wilson(summary->commonest, summary->judged).low > SAME_LOW;
 	judge_again(facts, site, comparable);
 	if (!comparable || facts->same ||
@@ -419,72 +437,6 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	/* A cache saves more than what the call before it left does. */
 	if (facts->few)
 		facts->again = false;
-}
-
-/* Calls of a function from several places, of which many get what the one before got. */
-static void judge_entry(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
-{
-	const struct argument_site *entry = &log->sites[id];
-
-	if (entry->offset != ARGUMENT_ENTRY || entry->compared < AGAIN_MIN ||
-	    interval_wilson(entry->repeated, entry->compared).low <= ENTRY_LOW)
-		return;
-	for (uint32_t site = 0; site < log->site_count; site++)
-		if (facts[site].code_site == facts[id].code_site && !log->sites[site].asks &&
-		    !log->sites[site].keeps && (!facts[site].again || facts[site].by_pairs)) {
-			facts[site].again = facts[site].by_pairs = false;
-			facts[site].summary->entry = id;
-			facts[site].summary->repeated = (double)entry->repeated / entry->compared;
-			facts[site].summary->repeated_of = entry->compared;
-		}
-}
-
-static bool is_within(const struct argument_facts *facts, const struct argument_log *log,
-		      uint32_t inner, uint32_t outer)
-{
-	return inner != outer && log->sites[inner].code == log->sites[outer].code &&
-	       facts[inner].extent.start >= facts[outer].extent.start &&
-	       log->sites[inner].offset < log->sites[outer].offset;
-}
-
-/* f(g(x)), (*x, y), where g(x), or the list that a tuple is made of, is longer each time: so is the
- * work on it, and one change mends both. */
-static void inherit_growth(struct argument_facts *facts, const struct argument_log *log,
-			   uint32_t id)
-{
-	struct argument_facts *outer = &facts[id];
-	const struct argument_site *site = &log->sites[id];
-
-	if (site->offset == ARGUMENT_ENTRY || site->of_callee ||
-	    (site->kind != OPERATION_CALL && site->kind != OPERATION_BUILD) ||
-	    outer->most_items < ARGUMENT_GROWN_ITEMS_MIN)
-		return;
-	for (uint32_t inner = 0; inner < log->site_count; inner++)
-		if (facts[inner].growing && is_within(facts, log, inner, id))
-			outer->growing = true;
-}
-
-/* To keep its result would cost as much: unless what it works on is computed for it, as in
- * sorted(x)[0]. */
-static void drop_trivial(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
-{
-	if (!argument_is_trivial(&log->sites[id]) || facts[id].call.does.names_constant)
-		return;
-	for (uint32_t inner = 0; inner < log->site_count; inner++)
-		if (is_within(facts, log, inner, id) && argument_computes(&log->sites[inner]))
-			return;
-	facts[id].again = facts[id].few = false;
-	facts[id].summary->repeated = 0;
-}
-
-/* A call was seen at other instructions, too: at those that prepare it. */
-static void drop_asking(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
-{
-	for (uint32_t other = 0; log->sites[id].asks && other < log->site_count; other++)
-		if (log->sites[other].code == log->sites[id].code &&
-		    log->sites[other].offset != ARGUMENT_ENTRY &&
-		    facts[other].extent.start == facts[id].extent.start)
-			facts[other].same = facts[other].again = facts[other].few = false;
 }
 
 static int compare_times(const void *left, const void *right, void *context)
@@ -534,6 +486,9 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 	facts->veto = argument_veto_find(bytecode, &facts->call);
 	facts->extent = argument_extent_find(bytecode, site->offset);
 	facts->origin = argument_extent_origin(bytecode, site->offset);
+	facts->call_begin = argument_extent_call(bytecode, site->offset);
+	facts->on_loop_item =
+		facts->call.in_loop && loop_item_is_used(bytecode, site->offset, &facts->call.loop);
 	argument_search_judge(facts, site, bytecode);
 	return 0;
 }
@@ -573,11 +528,7 @@ int argument_gather(struct argument_facts *facts, const struct argument_log *log
 		if (!error)
 			judge_site(&facts[id], &log->sites[id]);
 	}
-	for (uint32_t id = 0; !error && id < log->site_count; id++) {
-		judge_entry(facts, log, id);
-		inherit_growth(facts, log, id);
-		drop_trivial(facts, log, id);
-		drop_asking(facts, log, id);
-	}
+	if (!error)
+		argument_relations_judge(facts, log);
 	return error;
 }

@@ -36,6 +36,7 @@ struct argument_operand {
 	bool hashable; /* could be a key of a cache */
 	bool keyed;    /* an object, of which the called function reads attributes that could be */
 	bool zero;     /* the number */
+	bool part;     /* an array that is part of another one */
 	bool doubted;  /* the last sample had another kind of object there */
 	uint64_t size; /* as of fingerprint */
 	char shape[FINGERPRINT_SHAPE];

@@ -3,6 +3,7 @@
 
 #include "daemon/detect/argument_element.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* An array that is worth its library's function; a list that is dear to move. */
@@ -16,6 +17,11 @@
 #define FEW_NUMBERS 4
 /* Of a longer row the work outweighs the call. */
 #define ROW_NUMBERS_MAX 512
+/* A frame of so few rows is made for one of them; a Series of so few numbers, too. */
+#define FEW_ROWS    16
+#define MANY_ARRAYS 3
+/* A matrix so much longer one way than the other. */
+#define TALL 4
 /* From there on (docs/MEASURED.md, "Library functions with a faster counterpart"). */
 #define LARGE_MIN         256
 #define LARGE_PRODUCT_MIN 2.5e6
@@ -144,6 +150,73 @@ static bool is_of_row(const struct argument_site *site)
 	return row;
 }
 
+static const struct argument_operand *first_array(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if ((site->operands[i].kind == CONTENT_ARRAY ||
+		     site->operands[i].kind == CONTENT_TENSOR) &&
+		    !site->operands[i].callable)
+			return &site->operands[i];
+	return NULL;
+}
+
+/* A short row of a larger array; of a tensor it is not told whether it is one. */
+static bool is_of_part(const struct argument_site *site)
+{
+	const struct argument_operand *row = first_array(site);
+	uint64_t numbers;
+
+	if (!row || (row->kind == CONTENT_ARRAY && !row->part))
+		return false;
+	numbers = argument_numbers_taken(row->shape, 0);
+	return numbers > 0 && numbers <= ROW_NUMBERS_MAX;
+}
+
+/* DataFrame([row]), Series(numbers) */
+static bool is_made_of_few(const struct argument_site *site)
+{
+	size_t given = argument_first_given(site);
+
+	/* The object that is being made. */
+	if (given < site->operand_count && !is_list(&site->operands[given]))
+		given++;
+	return given < site->operand_count && is_list(&site->operands[given]) &&
+	       site->operands[given].size <= FEW_ROWS;
+}
+
+/* einsum("ij,jk,kl->il", a, b, c), without more words or flags; what it is called with, or its own
+ * variables. */
+static bool is_of_many(const struct argument_site *site)
+{
+	size_t arrays = 0, texts = 0;
+
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (operand->kind == CONTENT_TUPLE && operand->size > MANY_ARRAYS)
+			arrays = (size_t)operand->size - 1;
+		arrays += operand->kind == CONTENT_ARRAY;
+		texts += operand->kind == CONTENT_STR;
+		if (operand->kind == CONTENT_BOOL && operand->size)
+			return false;
+	}
+	return arrays >= MANY_ARRAYS && texts <= !site->of_callee;
+}
+
+/* svd(a), svd(a, full_matrices=True, compute_uv=True) */
+static bool is_of_tall(const struct argument_site *site)
+{
+	const struct argument_operand *matrix = first_array(site);
+	unsigned long long rows, columns;
+
+	if (!matrix || sscanf(strchrnul(matrix->shape, '['), "[%llu,%llu]", &rows, &columns) != 2)
+		return false;
+	for (size_t i = 0; i < site->operand_count && i < 3; i++)
+		if (site->operands[i].kind == CONTENT_BOOL && !site->operands[i].size)
+			return false;
+	return rows >= TALL * columns || columns >= TALL * rows;
+}
+
 static bool is_of_element(const struct argument_site *site)
 {
 	const struct argument_operand *self = operand_of(site, OPERAND_SELF);
@@ -259,11 +332,21 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return is_asked_for_few(site);
 	case SLOW_ON_ROW:
 		return is_of_row(site);
+	case SLOW_ON_LOOP_ROW:
+		return is_of_part(site);
+	case SLOW_OF_OBJECT_ON_LIST:
+		return is_made_of_few(site);
+	case SLOW_MANY:
+		return is_of_many(site);
+	case SLOW_TALL:
+		return is_of_tall(site);
 	case SLOW_ELEMENT:
 		return is_of_element(site);
 	case SLOW_WEIGHED:
 		return is_weighed(site);
 	case SLOW_END:
+	case SLOW_INVERTS:
+	case SLOW_COPY_BACK:
 	case SLOW_ENLARGES:
 	case SLOW_IN_TURN:
 	case SLOW_PREPARES:

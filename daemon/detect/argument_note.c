@@ -31,10 +31,11 @@ static bool is_sequence(const struct fingerprint *print)
 	}
 }
 
-/* {**d}, {*s}: all of it, as of a sequence. */
+/* {**d}, {*s}, s | {x}: all of it, as of a sequence. */
 static bool is_copied(const struct argument_site *site, const struct fingerprint *print)
 {
-	return site->kind == OPERATION_EXTEND &&
+	return (site->kind == OPERATION_EXTEND ||
+		(site->kind == OPERATION_BINARY && !site->in_place)) &&
 	       (print->kind == CONTENT_DICT || print->kind == CONTENT_SET);
 }
 
@@ -106,6 +107,7 @@ static void describe(struct argument_site *site, size_t index, const struct oper
 		.whole = print->whole,
 		.spread = print->spread,
 		.frame = print->frame,
+		.part = print->part != 0,
 		.hashable = callable || is_hashable(print),
 		.keyed = print->keyed,
 		.zero = print->kind == CONTENT_INT && !print->size,

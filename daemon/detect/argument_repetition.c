@@ -104,6 +104,19 @@ static bool is_refuted(const struct judgement *judgement, uint32_t id)
 }
 
 /*
+ * A part that works on what its loop changes, and of which no two calls were compared: that what
+ * comes out of it is equal, as hours of dates are, does not make its work so.
+ */
+static bool is_of_loop(const struct judgement *judgement, uint32_t id)
+{
+	const struct argument_facts *facts = &judgement->facts[id];
+
+	return id != facts->outermost && facts->call.in_loop && !facts->call.does.names_constant &&
+	       argument_computes(judgement_site(judgement, id)) &&
+	       !judgement_site(judgement, id)->repeated;
+}
+
+/*
  * The site that does in this frame what it has done before: the frame's own, or
  * one that it is part of; ID_NONE: there is none. What a part works on may differ from
  * sample to sample and be the same from one call to the next.
@@ -120,8 +133,9 @@ static uint32_t site_that_repeats(const struct judgement *judgement,
 	if (facts->outermost == ID_NONE)
 		return ID_NONE;
 	if (judgement->facts[facts->outermost].again)
-		return facts->again || !judgement_is_compared(frame) ||
-				       !is_refuted(judgement, frame->site)
+		return facts->again || !((judgement_is_compared(frame) &&
+					  is_refuted(judgement, frame->site)) ||
+					 is_of_loop(judgement, frame->site))
 			       ? facts->outermost
 			       : ID_NONE;
 	if (judgement_is_compared(frame) && !facts->again)

@@ -41,14 +41,24 @@ static bool vote_for_entry(const struct judgement *judgement, const struct argum
 	return false;
 }
 
+/* The innermost frame's; where it stores a result, that of what computed it. */
+static uint32_t site_of_result(const struct judgement *judgement,
+			       const struct argument_sample *sample)
+{
+	const struct argument_facts *facts = &judgement->facts[sample->frames[0].site];
+
+	return facts->stores == ID_NONE ? sample->frames[0].site : facts->stores;
+}
+
 /* A call that has a faster counterpart, and runs; or a site that goes over all of a sequence. */
 static bool vote_for_algorithm(const struct judgement *judgement,
 			       const struct argument_sample *sample, struct argument_vote *vote)
 {
 	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
-		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
-		const struct argument_site *site =
-			judgement_site(judgement, sample->frames[f].site);
+		uint32_t result = f ? sample->frames[f].site : site_of_result(judgement, sample);
+		uint32_t id = judgement->facts[result].cut ? result : sample->frames[f].site;
+		const struct argument_facts *facts = &judgement->facts[id];
+		const struct argument_site *site = judgement_site(judgement, id);
 		/* A function in C has no frame, nor has one in Python on its way in and out. */
 		bool slow = facts->slow &&
 			    (sample->frames[f].flags & (ARGUMENT_IN_SLOW | ARGUMENT_DIRECT) ||
@@ -66,13 +76,14 @@ static bool vote_for_algorithm(const struct judgement *judgement,
 		     slow_call_get(site->slow)->when == SLOW_ITEMS))
 			continue;
 		*vote = (struct argument_vote){
-			.site = sample->frames[f].site,
+			.site = id,
 			.verdict = facts->searched ? ARGUMENT_SEARCHED
 				   : facts->cut    ? ARGUMENT_CUT
 				   : end           ? ARGUMENT_END
 				   : slow          ? ARGUMENT_SLOW
 						   : ARGUMENT_SORTED,
 			.frame = (uint8_t)f,
+			.joined = id != sample->frames[f].site,
 		};
 		return true;
 	}
@@ -142,13 +153,17 @@ static int vote_for_search(const struct judgement *judgement, const struct argum
 static bool vote_for_growth(const struct judgement *judgement, const struct argument_sample *sample,
 			    struct argument_vote *vote)
 {
-	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++)
-		if (judgement->facts[sample->frames[f].site].growing) {
-			*vote = (struct argument_vote){ .site = sample->frames[f].site,
-							.verdict = ARGUMENT_GROWING,
-							.frame = (uint8_t)f };
-			return true;
-		}
+	for (unsigned f = 0; f < sample->frame_count && f < ELEMENTS_FRAMES; f++) {
+		uint32_t site = f ? sample->frames[f].site : site_of_result(judgement, sample);
+
+		if (!judgement->facts[site].growing)
+			continue;
+		*vote = (struct argument_vote){ .site = site,
+						.verdict = ARGUMENT_GROWING,
+						.frame = (uint8_t)f,
+						.joined = site != sample->frames[f].site };
+		return true;
+	}
 	return false;
 }
 
@@ -218,6 +233,20 @@ static void vote_for_work(struct judgement *judgement, const struct argument_sam
 					.frame = (uint8_t)(f + 1) };
 }
 
+/* Without the loop over elements it is not done again either. */
+static bool vote_for_container(const struct judgement *judgement, struct argument_vote *vote)
+{
+	uint32_t element = judgement->facts[vote->site].element_of;
+
+	if (vote->verdict != ARGUMENT_INVARIANT && vote->verdict != ARGUMENT_REPEATED)
+		return false;
+	if (element == ID_NONE || judgement->facts[element].line_site == ID_NONE)
+		return false;
+	vote->site = judgement->facts[element].line_site;
+	vote->verdict = ARGUMENT_ELEMENTS;
+	return true;
+}
+
 /* The first rule that says something, from the surest on. */
 static int vote_for_sample(const struct judgement *judgement, const struct argument_sample *sample,
 			   struct argument_vote *vote)
@@ -227,6 +256,8 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 
 	if (error)
 		return error;
+	if (vote_for_container(judgement, vote))
+		return 0;
 	if ((repeats_seldom(judgement, vote) || vote->verdict == ARGUMENT_FEW) &&
 	    vote_for_algorithm(judgement, sample, &other) &&
 	    (vote->verdict != ARGUMENT_FEW || other.verdict == ARGUMENT_SLOW)) {

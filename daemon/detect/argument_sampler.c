@@ -5,6 +5,7 @@
 #include "common/hash.h"
 #include "daemon/detect/argument_compared.h"
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_note.h"
 #include "daemon/detect/argument_weight.h"
 #include "daemon/detect/builtin_call.h"
@@ -130,6 +131,16 @@ static const struct operand_sample *sample_of(const struct argument_sampler *sam
 	return NULL;
 }
 
+/* It has deleted one of its parameters, whose value is not known then; to 3.10 it may be in a cell.
+ */
+static bool has_deleted(const struct operand_sample *callee, const struct python_code *code)
+{
+	for (size_t i = 0; code->minor >= 11 && i < callee->argument_count; i++)
+		if (callee->arguments[i].state == OPERAND_IS_NULL)
+			return true;
+	return false;
+}
+
 static struct values values_of(const struct argument_sampler *sampler,
 			       const struct python_stack *stack, size_t frame)
 {
@@ -143,6 +154,9 @@ static struct values values_of(const struct argument_sampler *sampler,
 		return (struct values){ 0 };
 	awaits = inner && own->kind == OPERATION_OTHER &&
 		 stack->frames[callee_of(stack, frame)].code->coroutine;
+	if (inner && inner->argument_count && (own->taken || own->error || awaits) &&
+	    has_deleted(inner, stack->frames[callee_of(stack, frame)].code))
+		return (struct values){ 0 };
 	if (inner && inner->argument_count && (own->taken || own->error || awaits))
 		return (struct values){ inner->arguments, inner->argument_count,
 					stack->frames[callee_of(stack, frame)].code, awaits };
@@ -274,12 +288,16 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 	site->runs_frame |= callee + 1 == frame_number && !stack->frames[callee].entry;
 	site->of_library = known_codes_get(&sampler->codes, stack->frames[callee].code)->is_library;
 
-	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND)
+	if (argument_meets(site, SLOW_ON_LOOP_ROW))
+		slow = slow_call_find_looped(slow);
+	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND &&
+	    !(site->slow && slow_call_get(slow)->when == SLOW_COPY_BACK))
 		site->slow = slow;
 	site->keeps |= known_codes_get(&sampler->codes, stack->frames[callee].code)->keeps;
 	site->makes_row |= known_codes_makes_row(&sampler->codes, stack, callee);
 	frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
-	if (known_codes_get(&sampler->codes, stack->frames[callee].code)->draws)
+	site->asks |= known_codes_get(&sampler->codes, stack->frames[callee].code)->asks;
+	if (site->asks)
 		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
 }
 

@@ -67,11 +67,12 @@ static bool is_copied_by_slices(uint8_t kind)
 static void judge_sequences(struct argument_facts *facts, const struct argument_site *site)
 {
 	const struct argument_operand *container = NULL;
-	bool slices = site->kind == OPERATION_SLICE;
+	bool slices = site->kind == OPERATION_SLICE, first = false;
 
 	for (size_t i = 0; i < site->operand_count; i++) {
 		if (site->operands[i].role == OPERAND_CONTAINER)
 			container = &site->operands[i];
+		first |= site->operands[i].role == OPERAND_INDEX && site->operands[i].zero;
 		slices |= site->kind == OPERATION_SUBSCRIPT &&
 			  site->operands[i].kind == CONTENT_SLICE;
 	}
@@ -84,6 +85,9 @@ static void judge_sequences(struct argument_facts *facts, const struct argument_
 	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
 		     is_copied_by_slices(container->kind) &&
 		     facts->sizes > facts->summary->judged / 2;
+	/* del x[0] */
+	facts->cut |= site->kind == OPERATION_DELETE_SUBSCRIPT && container->kind == CONTENT_LIST &&
+		      container->size >= CUT_MIN && first;
 }
 
 void argument_sequence_judge(struct argument_facts *facts, const struct argument_site *site)

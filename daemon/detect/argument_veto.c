@@ -169,6 +169,28 @@ static bool takes_item(const struct bytecode *bytecode, size_t next)
 		(!strcmp(subscript->name, "BINARY_OP") && subscript->argument == 26));
 }
 
+/* BINARY_OP's argument 4; to 3.10 an instruction of its own. */
+static bool is_product(const struct bytecode_instruction *instruction)
+{
+	return !strcmp(instruction->name, "BINARY_MATRIX_MULTIPLY") ||
+	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == 4);
+}
+
+/* Instructions that compute the other operand. */
+#define OTHER_MAX 12
+
+static bool is_multiplied(const struct bytecode *bytecode, size_t next)
+{
+	for (size_t i = next; i < bytecode->count && i < next + OTHER_MAX; i++) {
+		struct operands right;
+
+		if (is_product(&bytecode->instructions[i]))
+			return i == next || (operands_on_top(bytecode, i, 1, &right) &&
+					     right.begin == next && !right.surplus);
+	}
+	return false;
+}
+
 struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 					const struct call_site *site)
 {
@@ -186,6 +208,7 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 	if (next < bytecode->count && (precall || text_starts_with(instruction->name, "CALL")))
 		veto.dropped = !strcmp(bytecode->instructions[next].name, "POP_TOP");
 	veto.takes_item = takes_item(bytecode, next);
+	veto.multiplied = is_multiplied(bytecode, next);
 	if (!site->in_loop)
 		return veto;
 	find_stored(&stored, bytecode, &site->loop);

@@ -14,6 +14,7 @@ struct argument_veto {
 	bool result_replaces; /* it is assigned to a variable that an operand comes from: x = f(x)
 			       */
 	bool operand_changes; /* the loop stores into one of its operands */
+	bool multiplied;      /* its result is an operand of a product: f(x) @ y */
 	bool takes_item;      /* of its result one item is taken, at a constant index: f(x)[0] */
 };
 

@@ -27,7 +27,7 @@ const struct known_code *known_codes_get(struct known_codes *codes, const struct
 	if (known->code != code)
 		*known = (struct known_code){ code,
 					      path_is_library(code->file),
-					      slow_call_draws(code),
+					      slow_call_asks(code),
 					      slow_call_makes_row(code),
 					      keeps_results(code),
 					      slow_call_find(code) };
@@ -60,7 +60,10 @@ uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_st
 	const struct known_code *known = known_codes_get(codes, stack->frames[callee].code);
 	uint8_t around = 0;
 
-	if (known->slow)
+	/* Whether it is slow is told by what is inside of it, too. */
+	if (known->slow && slow_call_get(known->slow)->when == SLOW_COPY_BACK)
+		around = known->slow;
+	else if (known->slow)
 		return known->slow;
 	while (known->is_library && callee-- > 0) {
 		known = known_codes_get(codes, stack->frames[callee].code);

@@ -17,7 +17,7 @@
 struct known_code {
 	const struct python_code *code;
 	bool is_library;
-	bool draws;
+	bool asks;
 	bool makes_row;
 	bool keeps;   /* its results, by itself (bytecode/memo.h) */
 	uint8_t slow; /* slow_call_get() knows it; 0: none */

@@ -5,504 +5,8 @@
 
 #include <string.h>
 
-/* Of ways that the table has but once, in place: what it does, what to do instead, an example. */
-#define WAY(...) (&(const struct slow_way){ __VA_ARGS__ })
-#define ON_NUMBERS(other, ...)                                                                     \
-	WAY("is made for arrays and is called on single numbers",                                  \
-	    other " will do, many times faster, for one, or give the whole array to one call",     \
-	    __VA_ARGS__)
-#define ON_LIST(other, ...)                                                                        \
-	WAY("makes an array of a short list first, which costs more than the work",                \
-	    other ", or keep the numbers in an array", __VA_ARGS__)
-#define ON_LONG_LIST(other, ...)                                                                   \
-	WAY("makes an array of a list first, which costs more than the work",                      \
-	    other ", or keep the numbers in an array", __VA_ARGS__)
-#define SQUARES(root, count)                                                                       \
-	"mean = sum(x) / len(x); " root "sum((v - mean) ** 2 for v in x) / " count
-#define FACTORISES(...) WAY("factorises the same matrix each time", __VA_ARGS__)
-#define EXACT(...)      WAY("works in exact fractions", __VA_ARGS__)
-
-const struct slow_way slow_way_iterrows = {
-	"builds a Series for each row",
-	"work on whole columns, or use itertuples()",
-	"total = (df.price * df.amount).sum(), without a loop",
-};
-const struct slow_way slow_way_apply_rows = {
-	"builds a Series for each row and calls a Python function with it",
-	"work on whole columns",
-	"df[\"total\"] = df.price * df.amount; for conditions numpy.where()",
-};
-const struct slow_way slow_way_growing_array = {
-	"copies all that was joined before each time",
-	"collect the parts in a list and join them once, after the loop",
-	"parts.append(part) in the loop; behind it numpy.concatenate(parts), or "
-	"pandas.concat(parts)",
-};
-const struct slow_way slow_way_deep_copy = {
-	"copies item by item, in Python",
-	"build the new object from its parts, or copy only what is changed",
-	"new = [row[:] for row in rows]; or dataclasses.replace(old, count=1)",
-};
-static const struct slow_way cut_array = {
-	"copies all that is left each time",
-	"mark what is to go, and take it out in one call",
-	"keep[i] = False in the loop; behind it a = a[keep]",
-};
-static const struct slow_way by_element = {
-	"makes a Python object of each element",
-	"use the array's own method, or its library's function",
-	"a.sum(), a.max() and so on, in place of sum(a), max(a)",
-};
-static const struct slow_way from_beginning = {
-	"goes through the list from its beginning each time",
-	"keep what is looked for in a set or dict",
-	"place = {item: i for i, item in enumerate(items)}, once; then place[x]",
-};
-static const struct slow_way by_group = {
-	"calls a Python function for each group",
-	"name an aggregation of pandas' own (\"max\", \"nunique\"), which goes over all groups at "
-	"once, or work on whole columns",
-	"df.groupby(\"city\").price.agg(\"max\")",
-};
-static const struct slow_way by_item = {
-	"calls a Python function for each item, which only reckons with numbers",
-	"do that with the whole column",
-	"df.price * 1.19 in place of df.price.map(lambda price: price * 1.19)",
-};
-static const struct slow_way on_text = {
-	"is made for columns and is called on single texts",
-	"give it the whole column, or use datetime.fromisoformat(), float() and their like",
-	"df[\"day\"] = pandas.to_datetime(df.day), once",
-};
-static const struct slow_way copies_fields = {
-	"copies what each field holds, in Python",
-	"vars() gives the fields as they are, and a method of the class's own can copy what needs "
-	"it",
-	"vars(order) in place of dataclasses.asdict(order)",
-};
-static const struct slow_way moves_all = {
-	"moves all that is behind it each time",
-	"use collections.deque",
-	"items = collections.deque(items); then items.popleft(), items.appendleft(x)",
-};
-static const struct slow_way strptime = {
-	"interprets its format anew for each text",
-	"datetime.fromisoformat() reads ISO 8601 many times faster",
-	"datetime.fromisoformat(text)",
-};
-static const struct slow_way along_axis = {
-	"calls a Python function for each row",
-	"use a function that takes the axis",
-	"a.max(axis=1) in place of numpy.apply_along_axis(max, 1, a)",
-};
-static const struct slow_way vectorize = {
-	"calls a Python function for each element",
-	"write it with operations on whole arrays",
-	"numpy.where(a > 0, a, 0) in place of numpy.vectorize(f)(a)",
-};
-static const struct slow_way of_distribution = {
-	"checks and broadcasts its arguments for each single number, which takes far longer than "
-	"the formula",
-	"give all numbers to one call, or write the formula with math",
-	"p = norm.pdf(values), with an array, in place of a loop",
-};
-static const struct slow_way of_vector = {
-	"is made for large arrays and is called on a few numbers",
-	"math.hypot() or math.dist() will do, or give all vectors to one call (axis=1)",
-	"math.dist(p, q) in place of numpy.linalg.norm(p - q)",
-};
-static const struct slow_way by_transform = {
-	"multiplies each number of one array by each of the other",
-	"scipy.signal.fftconvolve() does it by their transforms",
-	"c = scipy.signal.fftconvolve(a, b)",
-};
-static const struct slow_way of_pair = {
-	"is called for one pair, which checks its arguments for longer than it reckons",
-	"scipy.spatial.distance.cdist() takes all pairs at once, math.dist() one of few numbers",
-	"d = scipy.spatial.distance.cdist(points, others), without a loop",
-};
-static const struct slow_way of_row = {
-	"is called for one row",
-	"give it all rows at once, and the axis",
-	"smooth = scipy.signal.savgol_filter(rows, 13, 3, axis=1), without a loop",
-};
-static const struct slow_way of_point = {
-	"is asked for one point",
-	"give it all points at once",
-	"distances, places = tree.query(points), without a loop",
-};
-static const struct slow_way of_curve = {
-	"is called for single numbers",
-	"give all of them to one call",
-	"y = spline(x), with the array x",
-};
-static const struct slow_way of_sparse = {
-	"makes a matrix of each row",
-	"indptr, indices and data hold them as they are; for single elements build it from "
-	"triples, "
-	"or use todok()",
-	"found = m.indices[m.indptr[i]:m.indptr[i + 1]]",
-};
-static const struct slow_way of_dom = {
-	"makes objects in Python of all that it reads",
-	"xml.etree.ElementTree does so in C",
-	"root = xml.etree.ElementTree.fromstring(text)",
-};
-static const struct slow_way in_pieces = {
-	"reads one record a call",
-	"struct.iter_unpack() goes over all of them, numpy.frombuffer() and array.frombytes() take "
-	"them at once",
-	"for x, y in struct.iter_unpack(\"<ff\", data):",
-};
-static const struct slow_way of_pixel = {
-	"goes to one pixel a call",
-	"numpy.asarray(image) has all of them, and Image.fromarray() takes them back",
-	"pixels = numpy.asarray(image), once; then pixels[y, x]",
-};
-static const struct slow_way yaml_in_python = {
-	"reads or writes YAML in Python",
-	"CSafeLoader and CSafeDumper, where libyaml is there, do so in C",
-	"yaml.load(text, Loader=yaml.CSafeLoader)",
-};
-#define PAIR(function)                                                                             \
-	{                                                                                          \
-		function, "/spatial/distance.py", &of_pair, SLOW_ALWAYS, 0.95                      \
-	}
-#define ROW(function, file)                                                                        \
-	{                                                                                          \
-		function, file, &of_row, SLOW_ON_ROW, 0.9                                          \
-	}
-#define CURVE(file)                                                                                \
-	{                                                                                          \
-		"__call__", file, &of_curve, SLOW_OF_OBJECT_ON_NUMBERS, 0.97                       \
-	}
-#define DISTRIBUTION(function)                                                                     \
-	{                                                                                          \
-		function, "/stats/_distn_infrastructure.py", &of_distribution,                     \
-			SLOW_OF_OBJECT_ON_NUMBERS, 0.97                                            \
-	}
-
-/* No function in C has such a name. */
-#define UFUNC "numpy.ufunc"
-
-static const struct slow_call slow_calls[] = {
-	{ "iterrows", "pandas/core/frame.py", &slow_way_iterrows, SLOW_ROWS, 1 },
-	{ "series_generator", "pandas/core/apply.py", &slow_way_apply_rows, SLOW_ROWS, 1 },
-	{ "apply_series_generator", "pandas/core/apply.py", &slow_way_apply_rows, SLOW_ROWS_AROUND,
-	  1 },
-	{ "_aggregate_series_pure_python", "pandas/core/groupby/ops.py", &by_group, SLOW_GROUPS,
-	  0.9 },
-	{ "_transform_general", "pandas/core/groupby/generic.py", &by_group, SLOW_GROUPS, 0.9 },
-	{ "apply_groupwise", "pandas/core/groupby/ops.py", &by_group, SLOW_GROUPS, 0.8 },
-	{ "map_array", "pandas/core/algorithms.py", &by_item, SLOW_ITEMS, 0.9 },
-	{ "_map_values", "pandas/core/base.py", &by_item, SLOW_ITEMS, 0.9 },
-	{ "to_datetime", "pandas/core/tools/datetimes.py", &on_text, SLOW_ON_TEXT, 0.9 },
-	{ "to_timedelta", "pandas/core/tools/timedeltas.py", &on_text, SLOW_ON_TEXT, 0.9 },
-	{ "to_numeric", "pandas/core/tools/numeric.py", &on_text, SLOW_ON_TEXT, 0.9 },
-	{ "getrow", "/sparse/_matrix.py",
-	  WAY("makes a matrix of each row",
-	      "sum(axis=1) and its like go over all rows at once, and indptr, indices and data "
-	      "hold them as they are",
-	      "sums = matrix.sum(axis=1), without a loop"),
-	  SLOW_ALWAYS, 0.9 },
-	{ "deepcopy", "/copy.py", &slow_way_deep_copy, SLOW_COPY, 1 },
-	{ "mean", "/statistics.py",
-	  WAY("adds up exact fractions", "statistics.fmean() does it in floating point",
-	      "statistics.fmean(values)"),
-	  SLOW_ALWAYS, 1 },
-	{ "stdev", "/statistics.py",
-	  EXACT("math.sqrt() of a sum of squares, or NumPy's std()",
-		SQUARES("math.sqrt(", "(len(x) - 1))")),
-	  SLOW_ALWAYS, 0.8 },
-	{ "pstdev", "/statistics.py",
-	  EXACT("math.sqrt() of a sum of squares, or NumPy's std()",
-		SQUARES("math.sqrt(", "len(x))")),
-	  SLOW_ALWAYS, 0.8 },
-	{ "variance", "/statistics.py",
-	  EXACT("a sum of squares, or NumPy's var()", SQUARES("(", "(len(x) - 1))")), SLOW_ALWAYS,
-	  0.8 },
-	{ "pvariance", "/statistics.py",
-	  EXACT("a sum of squares, or NumPy's var()", SQUARES("(", "len(x))")), SLOW_ALWAYS, 0.8 },
-	{ "asdict", "/dataclasses.py", &copies_fields, SLOW_COPY, 0.9 },
-	{ "astuple", "/dataclasses.py", &copies_fields, SLOW_COPY, 0.9 },
-	{ "spsolve", "/linsolve.py",
-	  FACTORISES("factorized() or splu() of scipy.sparse.linalg do so once",
-		     "solve = scipy.sparse.linalg.factorized(a), once; then solve(b)"),
-	  SLOW_PREPARES, 0.9 },
-	{ "solve", "/_basic.py",
-	  FACTORISES("lu_factor() once, and lu_solve() for each",
-		     "lu = scipy.linalg.lu_factor(a), once; then lu_solve(lu, b)"),
-	  SLOW_PREPARES, 0.8 },
-	{ "solve", "/_linalg.py",
-	  FACTORISES("scipy.linalg.lu_factor() once, or give all right-hand sides to one call",
-		     "lu = scipy.linalg.lu_factor(a), once; then lu_solve(lu, b)"),
-	  SLOW_PREPARES, 0.8 },
-	{ "solve", "/linalg.py",
-	  FACTORISES("scipy.linalg.lu_factor() once, or give all right-hand sides to one call",
-		     "lu = scipy.linalg.lu_factor(a), once; then lu_solve(lu, b)"),
-	  SLOW_PREPARES, 0.8 },
-	{ "_strptime_datetime", "/_strptime.py", &strptime, SLOW_ALWAYS, 1 },
-	{ "_strptime_datetime_datetime", "/_strptime.py", &strptime, SLOW_ALWAYS, 1 },
-	{ "apply_along_axis", "/shape_base.py", &along_axis, SLOW_ALWAYS, 1 },
-	{ "apply_along_axis", "/_shape_base_impl.py", &along_axis, SLOW_ALWAYS, 1 },
-	{ "_vectorize_call", "/function_base.py", &vectorize, SLOW_ALWAYS, 1 },
-	{ "_vectorize_call", "/_function_base_impl.py", &vectorize, SLOW_ALWAYS, 1 },
-	{ "clip", "/fromnumeric.py", ON_NUMBERS("min() and max()", "min(max(x, low), high)"),
-	  SLOW_ON_NUMBERS, 1 },
-	{ "around", "/fromnumeric.py", ON_NUMBERS("round()", "round(x, 2)"), SLOW_ON_NUMBERS, 1 },
-	{ "round", "/fromnumeric.py", ON_NUMBERS("round()", "round(x, 2)"), SLOW_ON_NUMBERS, 1 },
-	{ "round_", "/fromnumeric.py", ON_NUMBERS("round()", "round(x, 2)"), SLOW_ON_NUMBERS, 1 },
-	{ "isclose", "/numeric.py", ON_NUMBERS("math.isclose()", "math.isclose(x, y)"),
-	  SLOW_ON_NUMBERS, 1 },
-	{ "concat", "pandas/core/reshape/concat.py", &slow_way_growing_array, SLOW_IN_TURN, 1 },
-	{ "append", "numpy/lib/function_base.py", &slow_way_growing_array, SLOW_IN_TURN, 1 },
-	{ "append", "/_function_base_impl.py", &slow_way_growing_array, SLOW_IN_TURN, 1 },
-	{ "insert", "/function_base.py", &slow_way_growing_array, SLOW_IN_TURN, 1 },
-	{ "insert", "/_function_base_impl.py", &slow_way_growing_array, SLOW_IN_TURN, 1 },
-	{ "delete", "/function_base.py", &cut_array, SLOW_IN_TURN, 1 },
-	{ "delete", "/_function_base_impl.py", &cut_array, SLOW_IN_TURN, 1 },
-	{ "vstack", "/shape_base.py", &slow_way_growing_array, SLOW_IN_TURN, 1 },
-	{ "hstack", "/shape_base.py", &slow_way_growing_array, SLOW_IN_TURN, 1 },
-	{ "sum", NULL, &by_element, SLOW_ON_ARRAY, 1 },
-	{ "max", NULL, &by_element, SLOW_ON_ARRAY, 1 },
-	{ "min", NULL, &by_element, SLOW_ON_ARRAY, 1 },
-	{ "any", NULL, &by_element, SLOW_ON_ARRAY, 1 },
-	{ "all", NULL, &by_element, SLOW_ON_ARRAY, 1 },
-	{ "sorted", NULL, &by_element, SLOW_ON_ARRAY, 1 },
-	{ "pop", NULL, &moves_all, SLOW_AT_FRONT, 1 },
-	{ "insert", NULL, &moves_all, SLOW_AT_FRONT, 1 },
-	{ "index", NULL, &from_beginning, SLOW_SEARCH, 1 },
-	{ "count", NULL, &from_beginning, SLOW_SEARCH, 1 },
-	{ "remove", NULL, &from_beginning, SLOW_SEARCH, 1 },
-	{ "mean", "/fromnumeric.py", ON_LONG_LIST("sum(x) / len(x) will do", "sum(x) / len(x)"),
-	  SLOW_ON_ANY_LIST, 0.85 },
-	{ "std", "/fromnumeric.py",
-	  ON_LIST("math.sqrt() of a sum of squares will do", SQUARES("math.sqrt(", "len(x))")),
-	  SLOW_ON_LIST, 0.8 },
-	{ "var", "/fromnumeric.py", ON_LIST("a sum of squares will do", SQUARES("(", "len(x))")),
-	  SLOW_ON_LIST, 0.8 },
-	{ "sum", "/fromnumeric.py", ON_LONG_LIST("sum() will do", "sum(x)"), SLOW_ON_ANY_LIST,
-	  0.85 },
-	{ "prod", "/fromnumeric.py", ON_LIST("math.prod() will do", "math.prod(x)"), SLOW_ON_LIST,
-	  0.9 },
-	{ "max", "/fromnumeric.py", ON_LIST("max() will do", "max(x)"), SLOW_ON_LIST, 0.9 },
-	{ "amax", "/fromnumeric.py", ON_LIST("max() will do", "max(x)"), SLOW_ON_LIST, 0.9 },
-	{ "min", "/fromnumeric.py", ON_LIST("min() will do", "min(x)"), SLOW_ON_LIST, 0.9 },
-	{ "amin", "/fromnumeric.py", ON_LIST("min() will do", "min(x)"), SLOW_ON_LIST, 0.9 },
-	{ "argmax", "/fromnumeric.py",
-	  ON_LIST("max() over range(len(x)) will do", "max(range(len(x)), key=x.__getitem__)"),
-	  SLOW_ON_LIST, 0.8 },
-	{ "argmin", "/fromnumeric.py",
-	  ON_LIST("min() over range(len(x)) will do", "min(range(len(x)), key=x.__getitem__)"),
-	  SLOW_ON_LIST, 0.8 },
-	{ "argsort", "/fromnumeric.py",
-	  ON_LIST("sorted() over range(len(x)) will do",
-		  "sorted(range(len(x)), key=x.__getitem__)"),
-	  SLOW_ON_LIST, 0.7 },
-	{ "median", "/function_base.py",
-	  ON_LIST("statistics.median() will do", "statistics.median(x)"), SLOW_ON_LIST, 0.9 },
-	{ "median", "/_function_base_impl.py",
-	  ON_LIST("statistics.median() will do", "statistics.median(x)"), SLOW_ON_LIST, 0.9 },
-	{ "percentile", "/function_base.py",
-	  ON_LIST("sorted() and an index will do", "sorted(x)[len(x) * 9 // 10]"), SLOW_ON_LIST,
-	  0.9 },
-	{ "percentile", "/_function_base_impl.py",
-	  ON_LIST("sorted() and an index will do", "sorted(x)[len(x) * 9 // 10]"), SLOW_ON_LIST,
-	  0.9 },
-	{ "quantile", "/_function_base_impl.py",
-	  ON_LIST("sorted() and an index will do", "sorted(x)[len(x) * 9 // 10]"), SLOW_ON_LIST,
-	  0.9 },
-	{ "average", "/function_base.py",
-	  ON_LIST("sums of a generator will do",
-		  "sum(v * w for v, w in zip(x, weights)) / sum(weights)"),
-	  SLOW_ON_LIST, 0.8 },
-	{ "average", "/_function_base_impl.py",
-	  ON_LIST("sums of a generator will do",
-		  "sum(v * w for v, w in zip(x, weights)) / sum(weights)"),
-	  SLOW_ON_LIST, 0.8 },
-	{ "unique", "/arraysetops.py", ON_LIST("sorted(set()) will do", "sorted(set(x))"),
-	  SLOW_ON_LIST, 0.8 },
-	{ "unique", "/_arraysetops_impl.py", ON_LIST("sorted(set()) will do", "sorted(set(x))"),
-	  SLOW_ON_LIST, 0.8 },
-	DISTRIBUTION("pdf"),
-	DISTRIBUTION("logpdf"),
-	DISTRIBUTION("pmf"),
-	DISTRIBUTION("logpmf"),
-	DISTRIBUTION("cdf"),
-	DISTRIBUTION("logcdf"),
-	DISTRIBUTION("sf"),
-	DISTRIBUTION("logsf"),
-	DISTRIBUTION("ppf"),
-	DISTRIBUTION("isf"),
-	{ "__call__", "/interpolate/_polyint.py",
-	  WAY("is called for single numbers",
-	      "give all of them to one call, or use numpy.interp() for a linear one",
-	      "y = numpy.interp(x, known_x, known_y), with the array x"),
-	  SLOW_OF_OBJECT_ON_NUMBERS, 0.8 },
-	{ "searchsorted", "/fromnumeric.py",
-	  WAY("looks up one number a call", "give all of them to one call, or use bisect on a list",
-	      "places = numpy.searchsorted(edges, values), without a loop"),
-	  SLOW_FOR_NUMBER, 0.85 },
-	{ "isin", "/_arraysetops_impl.py",
-	  WAY("goes through all of the array for one number", "keep its items in a set",
-	      "known = set(a.tolist()), once; then x in known"),
-	  SLOW_FOR_NUMBER, 0.9 },
-	{ "cross", "/numeric.py",
-	  WAY("is made for many vectors and is called on one pair",
-	      "give all pairs to one call, or write the three products out",
-	      "numpy.cross(a, b), with a row for each vector in a and b"),
-	  SLOW_ON_FEW, 0.9 },
-	{ "norm", "/linalg.py", &of_vector, SLOW_ON_VECTOR, 0.6 },
-	{ "norm", "/_linalg.py", &of_vector, SLOW_ON_VECTOR, 0.6 },
-	{ "convolve", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
-	{ "correlate", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
-	{ "choices", "/random.py",
-	  WAY("adds up all weights for one draw",
-	      "draw all at once (k=), or give cum_weights, added up once by itertools.accumulate()",
-	      "drawn = random.choices(items, weights, k=1000)"),
-	  SLOW_WEIGHED, 0.85 },
-	{ "sort", "/fromnumeric.py",
-	  WAY("sorts all of it to take the first or the last item", "use its min() or max()",
-	      "a.max() in place of numpy.sort(a)[-1]"),
-	  SLOW_END, 0.9 },
-	{ "stack", "/inspect.py",
-	  WAY("reads the source of each frame", "sys._getframe() gives the frames alone",
-	      "sys._getframe(1).f_code.co_name"),
-	  SLOW_OF_STATE, 0.97 },
-	{ "parse", "/dateutil/parser/_parser.py",
-	  WAY("guesses the format anew for each text",
-	      "datetime.fromisoformat() and strptime() are told it",
-	      "datetime.fromisoformat(text)"),
-	  SLOW_ALWAYS, 0.85 },
-	{ "genfromtxt", "/npyio.py",
-	  WAY("splits and converts each line in Python",
-	      "numpy.loadtxt() (from NumPy 1.23 on) and pandas.read_csv() do so in C",
-	      "a = numpy.loadtxt(name, delimiter=\",\")"),
-	  SLOW_ALWAYS, 0.75 },
-	{ "genfromtxt", "/_npyio_impl.py",
-	  WAY("splits and converts each line in Python",
-	      "numpy.loadtxt() and pandas.read_csv() do so in C",
-	      "a = numpy.loadtxt(name, delimiter=\",\")"),
-	  SLOW_ALWAYS, 0.75 },
-	{ "read", "pandas/io/parsers/python_parser.py",
-	  WAY("parses in Python",
-	      "the engine \"c\", the default for a separator of one character, does so in C",
-	      "df = pandas.read_csv(name, sep=\";\", engine=\"c\")"),
-	  SLOW_INSIDE, 0.8 },
-	{ "__getitem__", "pandas/core/indexing.py",
-	  WAY("makes a Series of one row",
-	      "take the rows as plain values once (itertuples(), to_dict(\"index\")), or work on "
-	      "whole "
-	      "columns",
-	      "rows = df.to_dict(\"index\"), once; then rows[label][\"price\"]"),
-	  SLOW_ROW, 0.9 },
-	{ "_setitem_with_indexer_missing", "pandas/core/indexing.py",
-	  WAY("copies all rows to add one",
-	      "collect the rows in a list, and make the frame of them once",
-	      "rows.append(row) in the loop; behind it pandas.DataFrame(rows)"),
-	  SLOW_ENLARGES, 1 },
-	{ "reader", NULL,
-	  WAY("is made anew for one line", "give it the whole file, or all lines",
-	      "for row in csv.reader(file):"),
-	  SLOW_ON_ONE, 0.8 },
-	{ "unpack_from", NULL, &in_pieces, SLOW_IN_PIECES, 0.75 },
-	{ "unpack", NULL, &in_pieces, SLOW_IN_PIECES, 0.6 },
-	{ "from_bytes", NULL,
-	  WAY("reads one number a call",
-	      "array.array() and numpy.frombuffer() read all of them at once",
-	      "values = array.array(\"h\", data)"),
-	  SLOW_IN_PIECES, 0.9 },
-	{ "item", NULL,
-	  WAY("makes a Python number of one element",
-	      "tolist() makes all of them at once, and operations on the whole need none",
-	      "values = tensor.tolist(), without a loop"),
-	  SLOW_ELEMENT, 0.9 },
-	PAIR("euclidean"),
-	PAIR("sqeuclidean"),
-	PAIR("cityblock"),
-	PAIR("chebyshev"),
-	PAIR("cosine"),
-	PAIR("correlation"),
-	PAIR("hamming"),
-	PAIR("jaccard"),
-	{ "pearsonr", "/stats/_stats_py.py",
-	  WAY("is called for one pair of rows", "numpy.corrcoef() takes all pairs at once",
-	      "r = numpy.corrcoef(rows)"),
-	  SLOW_ALWAYS, 0.95 },
-	ROW("savgol_filter", "/signal/_savitzky_golay.py"),
-	ROW("sosfiltfilt", "/signal/_signaltools.py"),
-	ROW("filtfilt", "/signal/_signaltools.py"),
-	ROW("detrend", "/signal/_signaltools.py"),
-	ROW("hilbert", "/signal/_signaltools.py"),
-	ROW("welch", "/signal/_spectral_py.py"),
-	ROW("softmax", "/special/_logsumexp.py"),
-	ROW("logsumexp", "/special/_logsumexp.py"),
-	ROW("zscore", "/stats/_stats_py.py"),
-	{ "query", "/spatial/_kdtree.py", &of_point, SLOW_OF_OBJECT_ON_FEW, 0.95 },
-	{ "query_ball_point", "/spatial/_kdtree.py", &of_point, SLOW_OF_OBJECT_ON_FEW, 0.75 },
-	{ "__call__", "/interpolate/_rgi.py", &of_point, SLOW_OF_OBJECT_ON_FEW, 0.97 },
-	CURVE("/interpolate/_interpolate.py"),
-	CURVE("/interpolate/_fitpack2.py"),
-	CURVE("/interpolate/_bsplines.py"),
-	{ "splev", "/interpolate/_fitpack_py.py", &of_curve, SLOW_FOR_NUMBER, 0.97 },
-	{ "__getitem__", "/sparse/_index.py", &of_sparse, SLOW_OF_OBJECT_ON_FEW, 0.95 },
-	{ "__setitem__", "/sparse/_index.py", &of_sparse, SLOW_OF_OBJECT_ON_FEW, 0.95 },
-	{ "dump", "/json/__init__.py",
-	  WAY("writes piece by piece, which json does in Python",
-	      "write the text of json.dumps(), which is made in C",
-	      "file.write(json.dumps(order))"),
-	  SLOW_ALWAYS, 0.8 },
-	{ "literal_eval", "/ast.py",
-	  WAY("compiles the text as Python",
-	      "json.loads() reads numbers, texts, lists and dicts many times faster, where it can "
-	      "be JSON",
-	      "json.loads(text)"),
-	  SLOW_ALWAYS, 0.9 },
-	{ "parseString", "/xml/dom/minidom.py", &of_dom, SLOW_ALWAYS, 0.85 },
-	{ "parse", "/xml/dom/minidom.py", &of_dom, SLOW_ALWAYS, 0.85 },
-	{ "safe_load", "/yaml/__init__.py", &yaml_in_python, SLOW_ALWAYS, 0.85 },
-	{ "safe_dump", "/yaml/__init__.py", &yaml_in_python, SLOW_ALWAYS, 0.7 },
-	{ "getpixel", "/PIL/Image.py", &of_pixel, SLOW_ALWAYS, 0.85 },
-	{ "putpixel", "/PIL/Image.py", &of_pixel, SLOW_ALWAYS, 0.9 },
-	{ "check_schema", "/jsonschema/validators.py",
-	  WAY("checks the schema itself each time", "keep a validator of it",
-	      "valid = jsonschema.Draft202012Validator(schema), once; then valid.validate(x)"),
-	  SLOW_INSIDE, 0.95 },
-	{ "request", "/requests/api.py",
-	  WAY("opens a connection for each request", "keep a requests.Session()",
-	      "session = requests.Session(), once; then session.get(url)"),
-	  SLOW_INSIDE, 0.5 },
-	{ "get_group", "pandas/core/groupby/groupby.py",
-	  WAY("picks the rows of one group", "go through the groups once",
-	      "for key, rows in df.groupby(\"city\"):"),
-	  SLOW_ALWAYS, 0.8 },
-	{ "isna", "pandas/core/dtypes/missing.py",
-	  WAY("is made for columns and is called on single numbers",
-	      "x != x is true of NaN alone, or give it the whole column", "missing = x != x"),
-	  SLOW_ON_NUMBERS, 0.7 },
-	{ "intersect1d", "/arraysetops.py", ON_LIST("set(x) & set(y) will do", "set(x) & set(y)"),
-	  SLOW_ON_LIST, 0.9 },
-	{ "intersect1d", "/_arraysetops_impl.py",
-	  ON_LIST("set(x) & set(y) will do", "set(x) & set(y)"), SLOW_ON_LIST, 0.9 },
-	{ "setdiff1d", "/arraysetops.py", ON_LIST("set(x) - set(y) will do", "set(x) - set(y)"),
-	  SLOW_ON_LIST, 0.9 },
-	{ "setdiff1d", "/_arraysetops_impl.py",
-	  ON_LIST("set(x) - set(y) will do", "set(x) - set(y)"), SLOW_ON_LIST, 0.9 },
-	{ "_strptime_time", "/_strptime.py", &strptime, SLOW_ALWAYS, 0.9 },
-	{ UFUNC, NULL,
-	  WAY("is made for arrays and is called on single numbers",
-	      "the function of that name in math will do, many times faster, or give the whole "
-	      "array to one call",
-	      "math.sqrt(x) in place of numpy.sqrt(x)"),
-	  SLOW_UFUNC, 0.75 },
-	{ "sort", NULL,
-	  WAY("sorts a list that grows from call to call",
-	      "sort it once, or use bisect.insort() or heapq",
-	      "bisect.insort(items, item) in place of append() and sort()"),
-	  SLOW_SORT, 1 },
-};
-
-_Static_assert(sizeof(slow_calls) / sizeof(slow_calls[0]) < UINT8_MAX, "numbers fit");
+/* Numbers are below this. */
+#define NUMBERS_END (1 + slow_calls_of_arrays_count + slow_calls_of_python_count)
 
 static const char *last_name(const struct python_code *code)
 {
@@ -515,10 +19,13 @@ uint8_t slow_call_find(const struct python_code *code)
 {
 	const char *function = last_name(code);
 
-	for (size_t i = 0; i < sizeof(slow_calls) / sizeof(slow_calls[0]); i++)
-		if (slow_calls[i].file && !strcmp(function, slow_calls[i].function) &&
-		    text_ends_with(code->file, slow_calls[i].file))
-			return (uint8_t)(i + 1);
+	for (size_t number = 1; number < NUMBERS_END; number++) {
+		const struct slow_call *call = slow_call_get((uint8_t)number);
+
+		if (call->file && !strcmp(function, call->function) &&
+		    text_ends_with(code->file, call->file))
+			return (uint8_t)number;
+	}
 	return 0;
 }
 
@@ -533,17 +40,39 @@ bool slow_call_makes_row(const struct python_code *code)
 	       text_ends_with(code->file, "pandas/core/internals/managers.py");
 }
 
-bool slow_call_draws(const struct python_code *code)
+bool slow_call_asks(const struct python_code *code)
 {
-	return !strcmp(last_name(code), "rvs") && strstr(code->file, "/scipy/stats/");
+	const char *name = last_name(code);
+
+	/* df.query("id == @key") reads a variable of its caller. */
+	if (!strcmp(name, "query") || !strcmp(name, "eval"))
+		return text_ends_with(code->file, "pandas/core/frame.py");
+	return !strcmp(name, "rvs") && strstr(code->file, "/scipy/stats/");
+}
+
+uint8_t slow_call_find_looped(uint8_t number)
+{
+	const char *file = number ? slow_call_get(number)->file : NULL;
+	enum slow_when when = number ? slow_call_get(number)->when : SLOW_ALWAYS;
+
+	if (!file || strcmp(file, "/fromnumeric.py") != 0 ||
+	    (when != SLOW_ON_LIST && when != SLOW_ON_ANY_LIST))
+		return number;
+	for (size_t other = 1; other < NUMBERS_END; other++)
+		if (slow_call_get((uint8_t)other)->way == &slow_way_looped)
+			return (uint8_t)other;
+	return number;
 }
 
 uint8_t slow_call_find_builtin(const char *name, bool of_builtins)
 {
-	for (size_t i = 0; i < sizeof(slow_calls) / sizeof(slow_calls[0]); i++)
-		if (!slow_calls[i].file && !strcmp(name, slow_calls[i].function) &&
-		    of_builtins == (slow_calls[i].when == SLOW_ON_ARRAY))
-			return (uint8_t)(i + 1);
+	for (size_t number = 1; number < NUMBERS_END; number++) {
+		const struct slow_call *call = slow_call_get((uint8_t)number);
+
+		if (!call->file && !strcmp(name, call->function) &&
+		    of_builtins == (call->when == SLOW_ON_ARRAY))
+			return (uint8_t)number;
+	}
 	return 0;
 }
 
@@ -596,5 +125,9 @@ bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
 
 const struct slow_call *slow_call_get(uint8_t number)
 {
-	return &slow_calls[number - 1];
+	size_t index = number - 1u;
+
+	return index < slow_calls_of_arrays_count
+		       ? &slow_calls_of_arrays[index]
+		       : &slow_calls_of_python[index - slow_calls_of_arrays_count];
 }

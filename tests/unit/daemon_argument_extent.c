@@ -13,7 +13,13 @@ static const char chains[] = "def digest(f, a, b):\n"
 			     "def taken(f, a):\n"
 			     "    return f(a)[1000]\n"
 			     "def counted(f, a):\n"
-			     "    return f(a)[a]\n";
+			     "    return f(a)[a]\n"
+			     "def kept(f, a):\n"
+			     "    a.x = f(a)\n"
+			     "    b = f(a)\n"
+			     "    a[0] = f(b)\n"
+			     "def copied(f, a):\n"
+			     "    return f.loads(f.dumps(a))\n";
 
 static int call_offset(const struct compiled_code *code, unsigned number, bool precall)
 {
@@ -88,11 +94,59 @@ static void test_origin_of_subscript(void **state)
 	check_subscript(fixture->python, "counted", false);
 }
 
+/* a.x = f(a), b = f(a); the store of an item frees none of what is in an array. */
+static void test_stores(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct compiled_python chain = compiled_python(fixture->python, chains);
+	const struct compiled_code *code = compiled_function(&chain, "kept");
+	static const char *const stores[] = { "STORE_ATTR", "STORE_FAST" };
+	struct bytecode bytecode;
+
+	assert_int_equal(bytecode_init(&bytecode, &code->code), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		struct argument_extent extent =
+			argument_extent_find(&bytecode, call_offset(code, i, false));
+		const struct bytecode_instruction *store =
+			extent.store < 0 ? NULL : bytecode_at(&bytecode, extent.store);
+
+		/* b = ...; a[0] = f(b): in one instruction from 3.13 on. */
+		if (i < 2)
+			assert_true(store && !strncmp(store->name, stores[i], 10));
+		else
+			assert_null(store);
+	}
+	bytecode_deinit(&bytecode);
+	compiled_python_free(&chain);
+}
+
+/* f.loads(f.dumps(a)) */
+static void test_call_of_a_result(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct compiled_python chain = compiled_python(fixture->python, chains);
+	const struct compiled_code *code = compiled_function(&chain, "copied");
+	struct bytecode bytecode;
+
+	assert_int_equal(bytecode_init(&bytecode, &code->code), 0);
+	for (unsigned precall = 0; precall < (fixture->python->minor == 11 ? 2 : 1); precall++) {
+		int outer = call_offset(code, 1, precall), inner = call_offset(code, 0, precall);
+
+		assert_int_equal(argument_extent_call(&bytecode, outer),
+				 argument_extent_find(&bytecode, inner).end);
+	}
+	assert_int_equal(argument_extent_call(&bytecode, 0), -1);
+	bytecode_deinit(&bytecode);
+	compiled_python_free(&chain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_origin, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_origin_of_subscript, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_stores, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_call_of_a_result, set_up, tear_down),
 	};
 
 	return run_on_interpreters(tests);

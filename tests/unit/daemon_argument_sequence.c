@@ -128,6 +128,67 @@ static void test_searched(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, site);
 }
 
+/* del queue[0] */
+static void test_deleted_at_front(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+	struct argument_site *known = site_of(fixture, site);
+
+	add_others(fixture, site, MANY);
+	known->kind = OPERATION_DELETE_SUBSCRIPT;
+	known->operand_count = 2;
+	known->operands[0] = (struct argument_operand){
+		.role = OPERAND_CONTAINER, .kind = CONTENT_LIST, .size = 1000, .shape = "list(1000)"
+	};
+	known->operands[1] = (struct argument_operand){
+		.role = OPERAND_INDEX, .kind = CONTENT_INT, .zero = true, .shape = "int"
+	};
+	all_are(fixture, ARGUMENT_CUT, site);
+	known->operands[1].zero = false;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->operands[1].zero = true;
+	known->operands[0].kind = CONTENT_DICT;
+	all_are(fixture, ARGUMENT_NEEDED, site);
+}
+
+/* m = [*m, i]: the store frees what m was before. */
+static void test_store_of_what_grows(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct compiled_code *code = compiled_function(fixture->compiled, "grow");
+	uint32_t site = call_at(fixture, "loop", 4), built, store;
+	int offset = compiled_offset(code, 46, "BUILD_LIST", 0);
+
+	/* What makes the list is another instruction in each version: the last before the store. */
+	for (size_t i = 1; i < code->instruction_count; i++)
+		if (code->instructions[i].offset > offset &&
+		    !strcmp(code->instructions[i].name, "STORE_FAST")) {
+			(void)argument_log_site(&fixture->log, &code->code,
+						code->instructions[i - 1].offset, &built);
+			(void)argument_log_site(&fixture->log, &code->code,
+						code->instructions[i].offset, &store);
+			break;
+		}
+	add_others(fixture, site, MANY);
+	add_others(fixture, built, MANY);
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct argument_frame one = frame(store, 0, i);
+
+		one.flags = ARGUMENT_DIRECT;
+		add(fixture, one);
+	}
+	site_of(fixture, built)->kind = OPERATION_EXTEND;
+	site_of(fixture, built)->compared = site_of(fixture, built)->grown = COMPARED;
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].largest = 1000;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, built), 2 * MANY);
+	site_of(fixture, built)->grown = 0;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_GROWING, built), 0);
+}
+
 /* column.map(f): f only reckons with numbers, or works on texts, or calls others. */
 static void test_items_of_columns(void **state)
 {
@@ -183,6 +244,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list_being_sorted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_part_that_moves, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_searched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_deleted_at_front, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_store_of_what_grows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_items_of_columns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_single_texts, set_up, tear_down),
 	};

@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-/* Behind # what speaks against the first call of the line: d(ropped), r(esult), o(perand), -. */
+/* Behind # what speaks against the first call of the line, or is done with its result: d(ropped),
+ * r(esult), o(perand), m(ultiplied), -. */
 static const char program[] =
 	/*  1 */ "def calls(f, m, out, n):\n"
 		 /*  2 */ "    for i in range(n):\n"
@@ -75,7 +76,13 @@ static const char program[] =
 		 /* 60 */ "    return g\n"
 		 /* 61 */ "def dropped_by_another(f, g, m, n):\n"
 		 /* 62 */ "    for i in range(n):\n"
-		 /* 63 */ "        g(f(m))  #-\n";
+		 /* 63 */ "        g(f(m))  #-\n"
+		 /* 64 */ "def products(f, m, n):\n"
+		 /* 65 */ "    a = f(m) @ n  #m\n"
+		 /* 66 */ "    b = n @ f(m)  #m\n"
+		 /* 67 */ "    c = f(m) @ (n.x + m)  #m\n"
+		 /* 68 */ "    d = f(m) + n @ m  #-\n"
+		 /* 69 */ "    return a, b, c, d\n";
 
 static const struct compiled_code *code_with_line(const struct compiled_python *compiled, int line)
 {
@@ -105,7 +112,7 @@ static struct argument_veto veto_of(const struct python_code *code, int offset)
 	return veto;
 }
 
-static void letters(const struct argument_veto *veto, char text[4])
+static void letters(const struct argument_veto *veto, char text[5])
 {
 	size_t used = 0;
 
@@ -115,6 +122,8 @@ static void letters(const struct argument_veto *veto, char text[4])
 		text[used++] = 'r';
 	if (veto->operand_changes)
 		text[used++] = 'o';
+	if (veto->multiplied)
+		text[used++] = 'm';
 	if (!used)
 		text[used++] = '-';
 	text[used] = '\0';
@@ -141,7 +150,7 @@ static void test_compiled(void **state)
 					code, line,
 					pythons->items[i].minor == 11 ? "PRECALL" : "CALL", 0);
 				struct argument_veto veto = veto_of(&code->code, offset);
-				char found[4], expected[4] = "";
+				char found[5], expected[5] = "";
 
 				memcpy(expected, mark + 1, (size_t)(end - mark - 1));
 				letters(&veto, found);
@@ -154,7 +163,7 @@ static void test_compiled(void **state)
 			}
 			start = end + 1;
 		}
-		assert_int_equal(checked, 21);
+		assert_int_equal(checked, 25);
 		compiled_python_free(&compiled);
 	}
 	assert_int_equal(wrong, 0);

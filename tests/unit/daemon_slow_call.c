@@ -36,6 +36,20 @@ static struct argument_operand given(enum content_kind kind, uint64_t size, cons
 #define COUNT(n) given(CONTENT_INT, n, "int")
 #define NOTHING  given(CONTENT_DICT, 0, "dict(0)")
 
+#define SQUARE given(CONTENT_ARRAY, 80000, "float64[100,100]")
+#define YES    given(CONTENT_BOOL, 1, "bool")
+#define NO     given(CONTENT_BOOL, 0, "bool")
+
+static struct argument_operand part(void)
+{
+	struct argument_operand operand = SHORT;
+
+	operand.part = true;
+	return operand;
+}
+
+#define PART part()
+
 struct slow_case {
 	const char *function, *file;
 	bool met;
@@ -93,6 +107,21 @@ static void test_what_is_given(void **state)
 		{ "savgol_filter", "/scipy/signal/_savitzky_golay.py", false, { LONG, COUNT(13) } },
 		{ "filtfilt", "/scipy/signal/_signaltools.py", true, { VECTOR, VECTOR, SHORT } },
 		{ "filtfilt", "/scipy/signal/_signaltools.py", false, { VECTOR, VECTOR, LONG } },
+		{ "einsum", "/numpy/_core/einsumfunc.py", true, { NONE, TUPLE(4), NOTHING } },
+		{ "einsum", "/numpy/_core/einsumfunc.py", false, { NONE, TUPLE(3), NOTHING } },
+		{ "einsum", "/numpy/_core/einsumfunc.py", false, { NONE, YES, TUPLE(4) } },
+		{ "svd", "/numpy/linalg/_linalg.py", true, { ROWS, YES, YES, NO } },
+		{ "svd", "/numpy/linalg/_linalg.py", false, { ROWS, NO, YES, NO } },
+		{ "svd", "/numpy/linalg/_linalg.py", false, { ROWS, YES, NO, NO } },
+		{ "svd", "/numpy/linalg/_linalg.py", false, { SQUARE, YES, YES, NO } },
+		{ "svd", "/numpy/linalg/_linalg.py", false, { VECTOR, YES, YES, NO } },
+		{ "_mean", "/numpy/_core/_methods.py", true, { PART, NONE } },
+		{ "_mean", "/numpy/_core/_methods.py", false, { SHORT, NONE } },
+		{ "det", "/numpy/linalg/_linalg.py", false, { SQUARE } },
+		{ "DataFrame.__init__", "/pandas/core/frame.py", true, { OBJECT, LIST(1), NONE } },
+		{ "DataFrame.__init__", "/pandas/core/frame.py", true, { LIST(3), NONE } },
+		{ "DataFrame.__init__", "/pandas/core/frame.py", false, { OBJECT, LIST(900) } },
+		{ "Series.__init__", "/pandas/core/series.py", false, { OBJECT, ARRAY } },
 		{ "dump", "/usr/lib/python3.11/json/__init__.py", true, { OBJECT, OBJECT } },
 	};
 
@@ -132,6 +161,36 @@ static void test_methods_in_c(void **state)
 	assert_true(argument_meets(&site, slow_call_get(removes)->when));
 	site.operands[0].size = 2;
 	assert_false(argument_meets(&site, slow_call_get(removes)->when));
+}
+
+/* What is slow on lists is slow on rows, too, where these come one by one. */
+static void test_other_ways(void **state)
+{
+	const uint8_t mean = slow_number("mean", NUMPY);
+	const uint8_t rows = slow_number("_mean", "/numpy/_core/_methods.py");
+
+	(void)state;
+	assert_ptr_equal(slow_call_get(slow_call_find_looped(mean))->way, slow_call_get(rows)->way);
+	assert_int_equal(slow_call_find_looped(0), 0);
+	assert_int_equal(slow_call_find_looped(rows), rows);
+	assert_int_equal(slow_call_find_looped(slow_number("clip", NUMPY)),
+			 slow_number("clip", NUMPY));
+}
+
+/* Outcomes that depend on more than arguments: a frame's expression may name its caller's
+ * variables. */
+static void test_asks(void **state)
+{
+	const struct python_code query = { .function = "DataFrame.query",
+					   .file = "/lib/pandas/core/frame.py" };
+	const struct python_code other = { .function = "Model.query", .file = "/app/model.py" };
+	const struct python_code draws = { .function = "rv_generic.rvs",
+					   .file = "/lib/scipy/stats/_distn.py" };
+
+	(void)state;
+	assert_true(slow_call_asks(&query));
+	assert_true(slow_call_asks(&draws));
+	assert_false(slow_call_asks(&other));
 }
 
 /* sum(lists, []), of which each addition copies what is there. */
@@ -231,6 +290,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_given),
 		cmocka_unit_test(test_methods_in_c),
+		cmocka_unit_test(test_other_ways),
+		cmocka_unit_test(test_asks),
 		cmocka_unit_test_setup_teardown(test_lists_joined, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_whatever_is_given, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_copied_to_grow, set_up, tear_down),

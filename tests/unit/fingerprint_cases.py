@@ -134,6 +134,8 @@ say("OTHER", len, sys, number, Thing, one, Thing(2), one.method, Thing(2).method
 # Few objects, each many times.
 alike("list", "list(4000)", lambda: list("a" * 1300 + "b" * 2700), whole=0)
 say("OTHER", *(list("a" * many + "b" * (4000 - many)) for many in (1300, 1600, 2600)))
+# Of which the parts that are looked at are all the same: what is between them is not known.
+say("OTHER", [False] * 4000, [False] * 4000, [False] * 1500 + [True] + [False] * 2499, bytearray(100000), bytearray(100000))
 say("OTHER", [one], [Thing(2)], list(range(1000)), list(range(1, 1001)))
 
 # ---- the standard library's, and the program's own classes

@@ -83,6 +83,8 @@ const char *argument_example(struct arena *arena, const struct argument_site *si
 	case ARGUMENT_SEARCHED:
 		return searched_example(site);
 	case ARGUMENT_CUT:
+		if (site->kind == OPERATION_DELETE_SUBSCRIPT)
+			return "items = collections.deque(items); then items.popleft()";
 		return "at += n in place of data = data[n:]; then data[at]";
 	case ARGUMENT_SORTED:
 		return sorted_example(site);

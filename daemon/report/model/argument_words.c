@@ -360,6 +360,11 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				    "in a dict by what differs, with what stays the same",
 				    what, operands);
 	case ARGUMENT_CUT:
+		if (words->site->kind == OPERATION_DELETE_SUBSCRIPT)
+			return arena_format(arena,
+					    "del %s moves all that is behind it each time: use "
+					    "collections.deque",
+					    what);
 		return arena_format(arena,
 				    "%s copies all that is left each time: keep the position "
 				    "instead, or use a memoryview",

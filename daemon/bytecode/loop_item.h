@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a loop goes over, item by item, and what is done with an item. Read from
+ * bytecode. Pure.
+ *
+ *   for row in rows:  totals.append(row.sum())
+ */
+#ifndef PIEPROFD_DAEMON_BYTECODE_LOOP_ITEM_H
+#define PIEPROFD_DAEMON_BYTECODE_LOOP_ITEM_H
+
+#include "daemon/bytecode/loop.h"
+
+/* Does the instruction at an offset work on an item that the loop around it takes? False where it
+ * cannot be told. */
+bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct loop *loop);
+
+#endif
