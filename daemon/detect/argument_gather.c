@@ -302,7 +302,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		facts->slow = facts->on_loop_item && argument_meets(site, when);
 		break;
 	case SLOW_INVERTS:
-		facts->slow = facts->veto.multiplied;
+		facts->slow = facts->veto.multiplied && argument_meets(site, when);
 		break;
 	case SLOW_ELEMENT:
 	case SLOW_ON_VECTOR:

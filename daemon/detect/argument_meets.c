@@ -20,8 +20,12 @@
 /* A frame of so few rows is made for one of them; a Series of so few numbers, too. */
 #define FEW_ROWS    16
 #define MANY_ARRAYS 3
+/* Of smaller operands the plan takes longer than the products. */
+#define MANY_NUMBERS 400
+/* Of smaller matrices solve() takes as long as inv() (docs/MEASURED.md, as above). */
+#define SOLVED_MIN (64 * 64)
 /* A matrix so much longer one way than the other. */
-#define TALL 4
+#define TALL 8
 /* From there on (docs/MEASURED.md, "Library functions with a faster counterpart"). */
 #define LARGE_MIN         256
 #define LARGE_PRODUCT_MIN 2.5e6
@@ -184,23 +188,22 @@ static bool is_made_of_few(const struct argument_site *site)
 	       site->operands[given].size <= FEW_ROWS;
 }
 
-/* einsum("ij,jk,kl->il", a, b, c), without more words or flags; what it is called with, or its own
- * variables. */
+/* einsum("ij,jk,kl->il", a, b, c), without more words or flags, as its caller has it. */
 static bool is_of_many(const struct argument_site *site)
 {
-	size_t arrays = 0, texts = 0;
+	size_t arrays = 0, large = 0, texts = 0;
 
 	for (size_t i = 0; i < site->operand_count; i++) {
 		const struct argument_operand *operand = &site->operands[i];
 
-		if (operand->kind == CONTENT_TUPLE && operand->size > MANY_ARRAYS)
-			arrays = (size_t)operand->size - 1;
 		arrays += operand->kind == CONTENT_ARRAY;
+		large += operand->kind == CONTENT_ARRAY &&
+			 argument_numbers_taken(operand->shape, 0) >= MANY_NUMBERS;
 		texts += operand->kind == CONTENT_STR;
 		if (operand->kind == CONTENT_BOOL && operand->size)
 			return false;
 	}
-	return arrays >= MANY_ARRAYS && texts <= !site->of_callee;
+	return !site->of_callee && arrays >= MANY_ARRAYS && large >= MANY_ARRAYS - 1 && texts <= 1;
 }
 
 /* svd(a), svd(a, full_matrices=True, compute_uv=True) */
@@ -215,6 +218,13 @@ static bool is_of_tall(const struct argument_site *site)
 		if (site->operands[i].kind == CONTENT_BOOL && !site->operands[i].size)
 			return false;
 	return rows >= TALL * columns || columns >= TALL * rows;
+}
+
+static bool is_worth_solving(const struct argument_site *site)
+{
+	const struct argument_operand *matrix = first_array(site);
+
+	return matrix && argument_numbers_taken(matrix->shape, 0) >= SOLVED_MIN;
 }
 
 static bool is_of_element(const struct argument_site *site)
@@ -344,8 +354,9 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return is_of_element(site);
 	case SLOW_WEIGHED:
 		return is_weighed(site);
-	case SLOW_END:
 	case SLOW_INVERTS:
+		return is_worth_solving(site);
+	case SLOW_END:
 	case SLOW_COPY_BACK:
 	case SLOW_ENLARGES:
 	case SLOW_IN_TURN:

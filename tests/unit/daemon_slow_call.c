@@ -107,14 +107,14 @@ static void test_what_is_given(void **state)
 		{ "savgol_filter", "/scipy/signal/_savitzky_golay.py", false, { LONG, COUNT(13) } },
 		{ "filtfilt", "/scipy/signal/_signaltools.py", true, { VECTOR, VECTOR, SHORT } },
 		{ "filtfilt", "/scipy/signal/_signaltools.py", false, { VECTOR, VECTOR, LONG } },
-		{ "einsum", "/numpy/_core/einsumfunc.py", true, { NONE, TUPLE(4), NOTHING } },
-		{ "einsum", "/numpy/_core/einsumfunc.py", false, { NONE, TUPLE(3), NOTHING } },
-		{ "einsum", "/numpy/_core/einsumfunc.py", false, { NONE, YES, TUPLE(4) } },
+		{ "einsum", "/numpy/_core/einsumfunc.py", false, { NONE, TUPLE(4), NOTHING } },
 		{ "svd", "/numpy/linalg/_linalg.py", true, { ROWS, YES, YES, NO } },
 		{ "svd", "/numpy/linalg/_linalg.py", false, { ROWS, NO, YES, NO } },
 		{ "svd", "/numpy/linalg/_linalg.py", false, { ROWS, YES, NO, NO } },
 		{ "svd", "/numpy/linalg/_linalg.py", false, { SQUARE, YES, YES, NO } },
 		{ "svd", "/numpy/linalg/_linalg.py", false, { VECTOR, YES, YES, NO } },
+		{ "inv", "/numpy/linalg/_linalg.py", true, { SQUARE } },
+		{ "inv", "/numpy/linalg/_linalg.py", false, { ROWS } },
 		{ "_mean", "/numpy/_core/_methods.py", true, { PART, NONE } },
 		{ "_mean", "/numpy/_core/_methods.py", false, { SHORT, NONE } },
 		{ "det", "/numpy/linalg/_linalg.py", false, { SQUARE } },
@@ -161,6 +161,27 @@ static void test_methods_in_c(void **state)
 	assert_true(argument_meets(&site, slow_call_get(removes)->when));
 	site.operands[0].size = 2;
 	assert_false(argument_meets(&site, slow_call_get(removes)->when));
+}
+
+/* einsum("ij,jk,kl->il", a, b, c): what numpy's dispatcher is called with. */
+static void test_operands_of_einsum(void **state)
+{
+	struct argument_site site = { .kind = OPERATION_CALL, .operand_count = 5 };
+
+	(void)state;
+	site.operands[0] = given(CONTENT_CALLABLE, 0, "numpy._ArrayFunctionDispatcher");
+	site.operands[0].callable = true;
+	site.operands[1] = given(CONTENT_STR, 12, "str(12)");
+	site.operands[2] = site.operands[3] = site.operands[4] = SQUARE;
+	assert_true(argument_meets(&site, SLOW_MANY));
+	site.operands[5] = YES;
+	site.operand_count = 6;
+	assert_false(argument_meets(&site, SLOW_MANY));
+	site.operand_count = 4;
+	assert_false(argument_meets(&site, SLOW_MANY));
+	site.operand_count = 5;
+	site.operands[2] = site.operands[4] = VECTOR;
+	assert_false(argument_meets(&site, SLOW_MANY));
 }
 
 /* What is slow on lists is slow on rows, too, where these come one by one. */
@@ -290,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_given),
 		cmocka_unit_test(test_methods_in_c),
+		cmocka_unit_test(test_operands_of_einsum),
 		cmocka_unit_test(test_other_ways),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test_setup_teardown(test_lists_joined, set_up, tear_down),
