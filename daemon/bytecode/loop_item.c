@@ -39,12 +39,21 @@ static bool is_item(const struct items *items, struct variable variable)
 	return false;
 }
 
+/* x[i], x[i:j]: 3.14 has BINARY_OP 26 for the first. */
+static bool finds(const struct bytecode_instruction *instruction)
+{
+	return text_starts_with(instruction->name, "BINARY_SUBSCR") ||
+	       text_starts_with(instruction->name, "BINARY_SLICE") ||
+	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == 26);
+}
+
 bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct loop *loop)
 {
 	const struct bytecode_instruction *begin = bytecode_at(bytecode, loop->start);
 	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
 	struct items items = { .count = 0 };
 	struct operands operands;
+	bool used = false;
 	size_t index;
 
 	if (!begin || !instruction || strcmp(begin->name, "FOR_ITER") != 0)
@@ -61,8 +70,9 @@ bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct
 
 		operands_variables(bytecode->code, &bytecode->instructions[i], false, read);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (is_item(&items, read[v]))
-				return true;
+			used |= is_item(&items, read[v]);
+		if (finds(&bytecode->instructions[i]))
+			return false;
 	}
-	return false;
+	return used;
 }

@@ -10,8 +10,10 @@
 
 #include "daemon/bytecode/loop.h"
 
-/* Does the instruction at an offset work on an item that the loop around it takes? False where it
- * cannot be told. */
+/*
+ * Does the instruction at an offset work on an item that the loop around it takes? Not on what it
+ * finds by one, as x[i] is. False where it cannot be told.
+ */
 bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct loop *loop);
 
 #endif

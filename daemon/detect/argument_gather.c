@@ -298,6 +298,10 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	case SLOW_ON_ROW:
 		facts->slow = facts->call.in_loop && argument_meets(site, when);
 		break;
+	case SLOW_OF_OBJECT_ON_FEW:
+		/* Element by element, whatever each of them costs. */
+		facts->slow = !facts->elements && argument_meets(site, when);
+		break;
 	case SLOW_ON_LOOP_ROW:
 		facts->slow = facts->on_loop_item && argument_meets(site, when);
 		break;

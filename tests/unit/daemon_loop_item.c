@@ -22,7 +22,7 @@ static const char program[] =
 		 /*  9 */ "    for i, (x, y) in m:\n"
 		 /* 10 */ "        a = f(y)  #y\n"
 		 /* 11 */ "        b = f(m[n])  #n\n"
-		 /* 12 */ "    return a, b\n"
+		 /* 12 */ "        c = f(m[y:])  #n\n"
 		 /* 13 */ "def state(f, m, n):\n"
 		 /* 14 */ "    while n:\n"
 		 /* 15 */ "        m = f(m)  #n\n"
@@ -84,7 +84,7 @@ static void test_items(void **state)
 			}
 			checked++;
 		}
-		assert_int_equal(checked, 8);
+		assert_int_equal(checked, 9);
 		compiled_python_free(&compiled);
 	}
 }
