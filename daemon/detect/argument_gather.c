@@ -290,6 +290,14 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	case SLOW_SEARCH:
 		facts->searched |= argument_meets(site, when);
 		break;
+	case SLOW_LOOKS:
+		facts->searched = true;
+		break;
+	case SLOW_ON_PIECES:
+	case SLOW_ON_VALUE:
+		facts->elements = facts->call.in_loop && argument_meets(site, when);
+		facts->summary->elements = facts->summary->slow;
+		break;
 	case SLOW_PREPARES:
 		facts->slow =
 			facts->first_pairs >= PAIRS_MIN &&

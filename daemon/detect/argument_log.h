@@ -27,18 +27,19 @@
 
 /* What an operand of a site was, when last seen. */
 struct argument_operand {
-	uint8_t role;  /* enum operand_role */
-	uint8_t kind;  /* enum content_kind */
-	bool whole;    /* all of it was compared */
-	bool frame;    /* pandas' data */
-	bool spread;   /* or parts all over it (contents/content_kind.h) */
-	bool callable; /* what is called, not what it works on */
-	bool hashable; /* could be a key of a cache */
-	bool keyed;    /* an object, of which the called function reads attributes that could be */
-	bool zero;     /* the number */
-	bool part;     /* an array that is part of another one */
-	bool doubted;  /* the last sample had another kind of object there */
-	uint64_t size; /* as of fingerprint */
+	uint8_t role;   /* enum operand_role */
+	uint8_t kind;   /* enum content_kind */
+	bool whole;     /* all of it was compared */
+	bool frame;     /* pandas' data */
+	bool spread;    /* or parts all over it (contents/content_kind.h) */
+	bool callable;  /* what is called, not what it works on */
+	bool hashable;  /* could be a key of a cache */
+	bool keyed;     /* an object, of which the called function reads attributes that could be */
+	bool zero;      /* the number */
+	bool of_arrays; /* a list or tuple, with an array among its first items */
+	bool part;      /* an array that is part of another one */
+	bool doubted;   /* the last sample had another kind of object there */
+	uint64_t size;  /* as of fingerprint */
 	char shape[FINGERPRINT_SHAPE];
 };
 

@@ -22,6 +22,8 @@
 #define MANY_ARRAYS 3
 /* Of smaller operands the plan takes longer than the products. */
 #define MANY_NUMBERS 400
+/* Of larger pieces the work outweighs the call. */
+#define PIECE_BYTES 16
 /* Of smaller matrices solve() takes as long as inv() (docs/MEASURED.md, as above). */
 #define SOLVED_MIN (64 * 64)
 /* A matrix so much longer one way than the other. */
@@ -220,6 +222,35 @@ static bool is_of_tall(const struct argument_site *site)
 	return rows >= TALL * columns || columns >= TALL * rows;
 }
 
+/* hash.update(data[i:i + 4]); other objects have a method of that name, too. */
+static bool is_piece_hashed(const struct argument_site *site)
+{
+	const struct argument_operand *self = operand_of(site, OPERAND_SELF);
+	const struct argument_operand *piece = operand_of(site, OPERAND_VALUE);
+
+	return self && piece && piece->kind == CONTENT_BYTES && piece->size <= PIECE_BYTES &&
+	       (strstr(self->shape, "HASH") || strstr(self->shape, "HMAC") ||
+		strstr(self->shape, "sha") || strstr(self->shape, "md5") ||
+		strstr(self->shape, "blake2"));
+}
+
+/* struct.pack("<d", x), packer.pack(x) */
+static bool is_value_written(const struct argument_site *site)
+{
+	size_t numbers = 0, others = 0;
+
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (operand->callable || operand->role == OPERAND_SELF)
+			continue;
+		numbers += argument_is_number(operand->kind);
+		others += !argument_is_number(operand->kind) && operand->kind != CONTENT_STR &&
+			  operand->kind != CONTENT_BYTES;
+	}
+	return numbers == 1 && !others;
+}
+
 static bool is_worth_solving(const struct argument_site *site)
 {
 	const struct argument_operand *matrix = first_array(site);
@@ -354,6 +385,14 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return is_of_element(site);
 	case SLOW_WEIGHED:
 		return is_weighed(site);
+	case SLOW_ON_ARRAYS:
+		return first && first->of_arrays && first->size > 1;
+	case SLOW_ON_PIECES:
+		return is_piece_hashed(site);
+	case SLOW_ON_VALUE:
+		return is_value_written(site);
+	case SLOW_LOOKS:
+		return true;
 	case SLOW_INVERTS:
 		return is_worth_solving(site);
 	case SLOW_END:

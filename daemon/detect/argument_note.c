@@ -108,6 +108,7 @@ static void describe(struct argument_site *site, size_t index, const struct oper
 		.spread = print->spread,
 		.frame = print->frame,
 		.part = print->part != 0,
+		.of_arrays = print->largest_item > 0,
 		.hashable = callable || is_hashable(print),
 		.keyed = print->keyed,
 		.zero = print->kind == CONTENT_INT && !print->size,

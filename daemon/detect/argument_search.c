@@ -52,13 +52,21 @@ static uint32_t site_at(const struct argument_log *log, const struct python_code
 	return ID_NONE;
 }
 
-/* x[x.key == value]: what takes the items out goes with the comparison. */
+/* By a library, or in C: what a function of the program does is its own. */
+static bool goes_with_comparison(const struct argument_site *site)
+{
+	return site->kind == OPERATION_SUBSCRIPT ||
+	       (site->kind == OPERATION_CALL && (!site->runs_python || site->of_library));
+}
+
+/* x[x.key == value].sum(), any(x == value): what takes the items out, and what is done with them,
+ * goes with the comparison. */
 static uint32_t comparison_within(const struct argument_facts *facts,
 				  const struct argument_log *log, uint32_t id)
 {
 	const struct argument_extent *extent = &facts[id].extent;
 
-	if (log->sites[id].kind != OPERATION_SUBSCRIPT)
+	if (!goes_with_comparison(&log->sites[id]))
 		return ID_NONE;
 	for (uint32_t inner = 0; inner < log->site_count; inner++)
 		if (inner != id && facts[inner].searched && !log->sites[inner].slow &&

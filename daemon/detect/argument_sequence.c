@@ -63,6 +63,22 @@ static bool is_copied_by_slices(uint8_t kind)
 	       kind == CONTENT_LIST || kind == CONTENT_TUPLE;
 }
 
+/* What `in` goes through from its beginning. */
+static bool is_searched(const struct argument_operand *container)
+{
+	switch (container->kind) {
+	case CONTENT_LIST:
+	case CONTENT_TUPLE:
+	case CONTENT_DEQUE:
+		return container->size >= ARGUMENT_SEARCHED_MIN;
+	case CONTENT_ARRAY:
+		return argument_numbers_taken(container->shape, 0) >= ARGUMENT_SEARCHED_MIN;
+	default:
+		return container->size >= ARGUMENT_SEARCHED_MIN &&
+		       !strcmp(container->shape, "dict_values");
+	}
+}
+
 /* x in list; x = x[n:], with another length each time. */
 static void judge_sequences(struct argument_facts *facts, const struct argument_site *site)
 {
@@ -78,10 +94,7 @@ static void judge_sequences(struct argument_facts *facts, const struct argument_
 	}
 	if (!container || facts->summary->judged < ARGUMENT_JUDGED_MIN)
 		return;
-	facts->searched |=
-		site->kind == OPERATION_CONTAINS && container->size >= ARGUMENT_SEARCHED_MIN &&
-		(container->kind == CONTENT_LIST || container->kind == CONTENT_TUPLE ||
-		 container->kind == CONTENT_DEQUE || !strcmp(container->shape, "dict_values"));
+	facts->searched |= site->kind == OPERATION_CONTAINS && is_searched(container);
 	facts->cut = slices && facts->veto.result_replaces && container->size >= CUT_MIN &&
 		     is_copied_by_slices(container->kind) &&
 		     facts->sizes > facts->summary->judged / 2;

@@ -115,8 +115,11 @@ bool slow_call_speaks_for(uint8_t number, enum argument_verdict verdict)
 	case SLOW_AT_FRONT:
 		return verdict == ARGUMENT_CUT;
 	case SLOW_SEARCH:
+	case SLOW_LOOKS:
 		return verdict == ARGUMENT_SEARCHED;
 	case SLOW_IN_PIECES:
+	case SLOW_ON_PIECES:
+	case SLOW_ON_VALUE:
 		return verdict == ARGUMENT_ELEMENTS;
 	default:
 		return verdict == ARGUMENT_SLOW;

@@ -67,6 +67,16 @@ static const struct slow_way copies_by_text = {
 	"build the new object from its parts, or copy only what is changed",
 	"new = {**old, \"count\": 1}; or [dict(row) for row in rows]",
 };
+static const struct slow_way by_path = {
+	"goes through the elements from the first on for each path",
+	"go through them once, and keep them in a dict",
+	"places = {e.get(\"id\"): e for e in root.iter(\"place\")}, once; then places[key]",
+};
+static const struct slow_way of_addresses = {
+	"makes an object of each address",
+	"num_addresses tells how many there are, network[i] gives one",
+	"count = network.num_addresses - 2 in place of len(list(network.hosts()))",
+};
 
 const struct slow_call slow_calls_of_python[] = {
 	{ "deepcopy", "/copy.py", &slow_way_deep_copy, SLOW_COPY, 1 },
@@ -165,6 +175,24 @@ const struct slow_call slow_calls_of_python[] = {
 	{ "dumps", "/json/__init__.py", &copies_by_text, SLOW_COPY_BACK, 0.7 },
 	{ "loads", NULL, &copies_by_text, SLOW_COPY_BACK, 0.7 },
 	{ "dumps", NULL, &copies_by_text, SLOW_COPY_BACK, 0.7 },
+	{ "split", "/shlex.py",
+	  WAY("takes text apart character by character, in Python",
+	      "str.split() will do where nothing is quoted, or a regular expression",
+	      "words = line.split()"),
+	  SLOW_ALWAYS, 0.95 },
+	{ "hosts", "/ipaddress.py", &of_addresses, SLOW_ALWAYS, 0.95 },
+	{ "find", "/xml/etree/ElementPath.py", &by_path, SLOW_LOOKS, 0.9 },
+	{ "findall", "/xml/etree/ElementPath.py", &by_path, SLOW_LOOKS, 0.9 },
+	{ "findtext", "/xml/etree/ElementPath.py", &by_path, SLOW_LOOKS, 0.9 },
+	{ "iterfind", "/xml/etree/ElementPath.py", &by_path, SLOW_LOOKS, 0.9 },
+	{ "update", NULL,
+	  WAY("hashes a few bytes a call", "give it all of them, or larger pieces",
+	      "digest = hashlib.sha256(data)"),
+	  SLOW_ON_PIECES, 0.9 },
+	{ "pack", NULL,
+	  WAY("writes one number a call", "one format, or an array.array(), takes all of them",
+	      "data = array.array(\"d\", values).tobytes()"),
+	  SLOW_ON_VALUE, 0.75 },
 	{ "sort", NULL,
 	  WAY("sorts a list that grows from call to call",
 	      "sort it once, or use bisect.insort() or heapq",

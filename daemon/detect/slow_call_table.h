@@ -49,6 +49,10 @@ enum slow_when {
 	SLOW_MANY,              /* called with more than two operands, by *args */
 	SLOW_TALL,              /* called with a matrix that is much longer one way, and a flag */
 	SLOW_INVERTS,           /* makes the inverse of a matrix, which is multiplied by at once */
+	SLOW_LOOKS,             /* goes through what it is asked for, from the first on */
+	SLOW_ON_ARRAYS,         /* called with a list of arrays, instead of one of them all */
+	SLOW_ON_PIECES,         /* a hash's, called with a few bytes */
+	SLOW_ON_VALUE,          /* called with a format and one number, in a loop */
 	SLOW_COPY_BACK,         /* reads back what has just been written: loads(dumps(x)) */
 	SLOW_ENLARGES, /* copies all to add a row; there may be frames of its library around it */
 };

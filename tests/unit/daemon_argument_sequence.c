@@ -121,6 +121,13 @@ static void test_searched(void **state)
 	known->operands[1].kind = CONTENT_OBJECT;
 	snprintf(known->operands[1].shape, sizeof(known->operands[1].shape), "dict_values");
 	all_are(fixture, ARGUMENT_SEARCHED, site);
+	known->operands[1].kind = CONTENT_ARRAY;
+	snprintf(known->operands[1].shape, sizeof(known->operands[1].shape), "int64[1000]");
+	all_are(fixture, ARGUMENT_SEARCHED, site);
+	snprintf(known->operands[1].shape, sizeof(known->operands[1].shape), "int64[3]");
+	all_are(fixture, ARGUMENT_NEEDED, site);
+	known->operands[1].kind = CONTENT_OBJECT;
+	snprintf(known->operands[1].shape, sizeof(known->operands[1].shape), "dict_values");
 	known->operands[1].size = 3;
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	known->operands[1].size = 1000;

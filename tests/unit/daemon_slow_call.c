@@ -161,6 +161,33 @@ static void test_methods_in_c(void **state)
 	assert_true(argument_meets(&site, slow_call_get(removes)->when));
 	site.operands[0].size = 2;
 	assert_false(argument_meets(&site, slow_call_get(removes)->when));
+	/* digest.update(data[i:i + 4]), not that of a dict or set; struct.pack("<d", x) */
+	site.operands[0] = given(CONTENT_OTHER, 0, "_hashlib.HASH");
+	site.operands[0].role = OPERAND_SELF;
+	site.operands[1] = given(CONTENT_BYTES, 4, "bytes(4)");
+	site.operands[1].role = OPERAND_VALUE;
+	site.operand_count = 2;
+	assert_true(argument_meets(&site, SLOW_ON_PIECES));
+	site.operands[1].size = 4000;
+	assert_false(argument_meets(&site, SLOW_ON_PIECES));
+	site.operands[1].size = 4;
+	site.operands[0] = given(CONTENT_SET, 4, "set(4)");
+	site.operands[0].role = OPERAND_SELF;
+	assert_false(argument_meets(&site, SLOW_ON_PIECES));
+	site.operands[0] = given(CONTENT_STR, 2, "str(2)");
+	site.operands[1] = NUMBER;
+	assert_true(argument_meets(&site, SLOW_ON_VALUE));
+	site.operands[2] = NUMBER;
+	site.operand_count = 3;
+	assert_false(argument_meets(&site, SLOW_ON_VALUE));
+	/* torch.tensor([a, b]) */
+	site.operands[0] = LIST(2);
+	site.operands[0].of_arrays = true;
+	site.operands[0].role = OPERAND_VALUE;
+	site.operand_count = 1;
+	assert_true(argument_meets(&site, SLOW_ON_ARRAYS));
+	site.operands[0].of_arrays = false;
+	assert_false(argument_meets(&site, SLOW_ON_ARRAYS));
 }
 
 /* einsum("ij,jk,kl->il", a, b, c): what numpy's dispatcher is called with. */
