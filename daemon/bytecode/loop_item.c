@@ -76,3 +76,100 @@ bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct
 	}
 	return used;
 }
+
+/* Of a statement: [begin, store), and what is assigned. */
+struct statement {
+	size_t begin, store;
+	struct variable assigned;
+};
+
+static struct variable assigned_by(const struct bytecode *bytecode, size_t index)
+{
+	struct variable assigned[VARIABLES_MAX];
+
+	operands_variables(bytecode->code, &bytecode->instructions[index], true, assigned);
+	return assigned[0];
+}
+
+static bool ends_statement(const char *name)
+{
+	return text_starts_with(name, "STORE_") || text_starts_with(name, "POP_") ||
+	       text_starts_with(name, "JUMP_") || text_starts_with(name, "RETURN_") ||
+	       text_starts_with(name, "UNPACK_") || !strcmp(name, "FOR_ITER");
+}
+
+/* x = ..., without jumps. */
+static bool find_statement(const struct bytecode *bytecode, size_t index, struct statement *ret)
+{
+	size_t begin = index, store = index + 1;
+
+	while (begin > 0 && !ends_statement(bytecode->instructions[begin - 1].name))
+		begin--;
+	while (store < bytecode->count && !ends_statement(bytecode->instructions[store].name))
+		store++;
+	if (store == bytecode->count)
+		return false;
+	*ret = (struct statement){ begin, store, assigned_by(bytecode, store) };
+	return ret->assigned.storage != 0;
+}
+
+/* total = total + ..., total += ...; and with a minus. */
+static bool adds_up(const struct bytecode *bytecode, const struct statement *statement)
+{
+	const struct bytecode_instruction *last = &bytecode->instructions[statement->store - 1];
+	struct variable read[VARIABLES_MAX];
+	struct operands both, right;
+	bool adds = text_starts_with(last->name, "BINARY_ADD") ||
+		    text_starts_with(last->name, "BINARY_SUBTRACT") ||
+		    text_starts_with(last->name, "INPLACE_ADD") ||
+		    text_starts_with(last->name, "INPLACE_SUBTRACT") ||
+		    (!strcmp(last->name, "BINARY_OP") &&
+		     (last->argument == 0 || last->argument == 10 || last->argument == 13 ||
+		      last->argument == 23));
+
+	if (!adds || !operands_of(bytecode, statement->store - 1, &both) ||
+	    !operands_on_top(bytecode, statement->store - 1, 1, &right))
+		return false;
+	operands_variables(bytecode->code, &bytecode->instructions[both.begin], false, read);
+	/* A double load is both operands at once. */
+	return right.begin <= both.begin + 1 && read[0].storage == statement->assigned.storage &&
+	       read[0].index == statement->assigned.index;
+}
+
+/* Assigned in the loop, and not before it is read. */
+static bool is_carried(const struct bytecode *bytecode, const struct loop *loop, size_t read,
+		       struct variable variable)
+{
+	for (size_t i = 0; i < read; i++) {
+		struct variable assigned[VARIABLES_MAX];
+
+		if (bytecode->instructions[i].offset < loop->start)
+			continue;
+		operands_variables(bytecode->code, &bytecode->instructions[i], true, assigned);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (assigned[v].storage == variable.storage &&
+			    assigned[v].index == variable.index)
+				return false;
+	}
+	return loop_assigns(bytecode, loop, variable);
+}
+
+bool loop_item_recurs(const struct bytecode *bytecode, int offset, const struct loop *loop)
+{
+	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
+	struct statement statement;
+
+	if (!instruction ||
+	    !find_statement(bytecode, (size_t)(instruction - bytecode->instructions), &statement) ||
+	    adds_up(bytecode, &statement))
+		return false;
+	for (size_t i = statement.begin; i < statement.store; i++) {
+		struct variable read[VARIABLES_MAX];
+
+		operands_variables(bytecode->code, &bytecode->instructions[i], false, read);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (read[v].storage && is_carried(bytecode, loop, i, read[v]))
+				return true;
+	}
+	return false;
+}

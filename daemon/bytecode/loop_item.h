@@ -16,4 +16,10 @@
  */
 bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct loop *loop);
 
+/*
+ * Is that instruction part of a statement whose result depends on that of the round before, as
+ * level = 0.9 * level + x does? A sum does not count: total += x.
+ */
+bool loop_item_recurs(const struct bytecode *bytecode, int offset, const struct loop *loop);
+
 #endif

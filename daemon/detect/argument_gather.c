@@ -261,7 +261,7 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 	if (!facts->call.in_loop || summary->judged < 3 || !differ)
 		return;
 	facts->elements = argument_takes_element(site) ||
-			  argument_works_on_elements(site, &facts->call, facts->on_loop_item);
+			  argument_works_on_elements(site, &facts->call, facts->on_free_item);
 	facts->scalars = argument_calls_on_scalars(site);
 	summary->elements = facts->scalars && !facts->elements
 				    ? argument_part_of_scalars(facts->loop_trips)
@@ -501,6 +501,8 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 	facts->call_begin = argument_extent_call(bytecode, site->offset);
 	facts->on_loop_item =
 		facts->call.in_loop && loop_item_is_used(bytecode, site->offset, &facts->call.loop);
+	facts->on_free_item =
+		facts->on_loop_item && !loop_item_recurs(bytecode, site->offset, &facts->call.loop);
 	argument_search_judge(facts, site, bytecode);
 	return 0;
 }

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-/* Behind # whether the first call of the line works on an item: y(es), n(o). */
+/* Behind # whether the first call of the line works on an item: y(es), n(o); r: and on what the
+ * round before has left. */
 static const char program[] =
 	/*  1 */ "def rows(f, m, n):\n"
 		 /*  2 */ "    for row in m:\n"
@@ -31,9 +32,19 @@ static const char program[] =
 		 /* 18 */ "    for row in m:\n"
 		 /* 19 */ "        for k in n:\n"
 		 /* 20 */ "            row = f(row)  #n\n"
-		 /* 21 */ "    return row\n";
+		 /* 21 */ "    return row\n"
+		 /* 22 */ "def carried(f, m, n):\n"
+		 /* 23 */ "    level = last = 0\n"
+		 /* 24 */ "    for x in m:\n"
+		 /* 25 */ "        level = f(x) + n * level  #yr\n"
+		 /* 26 */ "        n += f(x)  #y\n"
+		 /* 27 */ "        step = f(x) - last  #yr\n"
+		 /* 28 */ "        scaled = f(x) * step  #y\n"
+		 /* 29 */ "        last = x\n"
+		 /* 30 */ "        total = f(x) + n  #y\n"
+		 /* 31 */ "    return level, scaled, total\n";
 
-static bool works_on_item(const struct python_code *code, int offset)
+static bool works_on_item(const struct python_code *code, int offset, bool *ret_recurs)
 {
 	struct bytecode bytecode;
 	struct loop loop;
@@ -42,6 +53,7 @@ static bool works_on_item(const struct python_code *code, int offset)
 	assert_int_equal(bytecode_init(&bytecode, code), 0);
 	assert_true(loop_find(&bytecode, offset, &loop));
 	used = loop_item_is_used(&bytecode, offset, &loop);
+	*ret_recurs = loop_item_recurs(&bytecode, offset, &loop);
 	bytecode_deinit(&bytecode);
 	return used;
 }
@@ -79,12 +91,17 @@ static void test_items(void **state)
 				int offset = compiled_offset(code, line,
 							     precall ? "PRECALL" : "CALL", 0);
 
-				if (works_on_item(&code->code, offset) != (mark[1] == 'y'))
+				bool recurs;
+
+				if (works_on_item(&code->code, offset, &recurs) != (mark[1] == 'y'))
 					fail_msg("%s: line %d", pythons->items[i].path, line);
+				if (mark[1] == 'y' && recurs != (mark[2] == 'r'))
+					fail_msg("%s: line %d: %d", pythons->items[i].path, line,
+						 recurs);
 			}
 			checked++;
 		}
-		assert_int_equal(checked, 9);
+		assert_int_equal(checked, 14);
 		compiled_python_free(&compiled);
 	}
 }
