@@ -17,6 +17,8 @@
 #define ELEMENTS_FRAMES 3
 /* Of its calls: there may be more to save by other means. */
 #define REPEATS_SELDOM 0.6
+/* Of rows of calls watched: fewer say little. */
+#define ROWS_KNOWN_MIN 4
 
 /*
  * A function that several places call with what it got from another a moment ago.
@@ -233,6 +235,14 @@ static void vote_for_work(struct judgement *judgement, const struct argument_sam
 					.frame = (uint8_t)(f + 1) };
 }
 
+/* In every row of calls watched: to keep results saves nearly all, however fast the other way is. */
+static bool comes_back_always(const struct judgement *judgement, const struct argument_vote *vote)
+{
+	const struct argument_site *site = judgement_site(judgement, vote->site);
+
+	return site->rows >= ROWS_KNOWN_MIN && site->row_recurring == site->rows;
+}
+
 /* Without the loop over elements it is not done again either. */
 static bool vote_for_container(const struct judgement *judgement, struct argument_vote *vote)
 {
@@ -258,7 +268,8 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 		return error;
 	if (vote_for_container(judgement, vote))
 		return 0;
-	if ((repeats_seldom(judgement, vote) || vote->verdict == ARGUMENT_FEW) &&
+	if ((repeats_seldom(judgement, vote) ||
+	     (vote->verdict == ARGUMENT_FEW && !comes_back_always(judgement, vote))) &&
 	    vote_for_algorithm(judgement, sample, &other) &&
 	    (vote->verdict != ARGUMENT_FEW || other.verdict == ARGUMENT_SLOW)) {
 		*vote = other;
