@@ -131,12 +131,20 @@ bool argument_parts_are_steady(const struct argument_site *site)
 			   STEADY_CHANGES_OF * site->held_changed <= site->held_again);
 }
 
+/* d.values(): made for the call, and in parts as much as its dict. */
+static bool is_view(const struct argument_operand *operand)
+{
+	return !strcmp(operand->shape, "dict_values") || !strcmp(operand->shape, "dict_keys") ||
+	       !strcmp(operand->shape, "dict_items");
+}
+
 bool argument_has_part_of_object(const struct argument_site *site)
 {
 	bool steady = argument_parts_are_steady(site);
 
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (site->operands[i].kind == CONTENT_OBJECT && !site->operands[i].whole &&
+		    !is_view(&site->operands[i]) &&
 		    !site->operands[i].frame && !(site->operands[i].spread && steady))
 			return true;
 	return false;
@@ -191,7 +199,9 @@ static bool is_called_at_once(const struct argument_site *site)
 		const struct argument_operand *operand = &site->operands[i];
 
 		if (operand->callable) {
-			builtin |= !strcmp(operand->shape, "builtin_function_or_method");
+			/* timedelta(days=n) */
+			builtin |= !strcmp(operand->shape, "builtin_function_or_method") ||
+				   !strcmp(operand->shape, "type");
 			continue;
 		}
 		if (operand->kind != CONTENT_FLOAT && operand->kind != CONTENT_BOOL &&
@@ -200,6 +210,13 @@ static bool is_called_at_once(const struct argument_site *site)
 		numbers = true;
 	}
 	return builtin && numbers;
+}
+
+/* Two of them are added or compared as fast as numbers are. */
+static bool is_date(const struct argument_operand *operand)
+{
+	return !strcmp(operand->shape, "date") || !strcmp(operand->shape, "datetime") ||
+	       !strcmp(operand->shape, "timedelta") || !strcmp(operand->shape, "time");
 }
 
 bool argument_is_trivial(const struct argument_site *site)
@@ -225,7 +242,7 @@ bool argument_is_trivial(const struct argument_site *site)
 	    site->kind != OPERATION_UNARY && site->kind != OPERATION_TRUTH)
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++) {
-		if (argument_is_number(site->operands[i].kind))
+		if (argument_is_number(site->operands[i].kind) || is_date(&site->operands[i]))
 			numbers = true;
 		else if (strcmp(site->operands[i].shape, "?") != 0) /* it was gone already */
 			return false;

@@ -22,6 +22,8 @@
 #define MANY_ARRAYS 3
 /* Of smaller operands the plan takes longer than the products. */
 #define MANY_NUMBERS 400
+/* Longer than what tells how a file is written. */
+#define LONG_TEXT 4096
 /* Of larger pieces the work outweighs the call. */
 #define PIECE_BYTES 16
 /* Of smaller matrices solve() takes as long as inv() (docs/MEASURED.md, as above). */
@@ -90,6 +92,14 @@ static bool is_first_text(const struct argument_site *site)
 
 	return first < site->operand_count && (site->operands[first].kind == CONTENT_STR ||
 					       site->operands[first].kind == CONTENT_BYTES);
+}
+
+static bool is_of_long_text(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (site->operands[i].kind == CONTENT_STR && site->operands[i].size >= LONG_TEXT)
+			return true;
+	return false;
 }
 
 /* searchsorted(array, 3), isin(3, array): the first two that are given. */
@@ -181,11 +191,9 @@ static bool is_of_part(const struct argument_site *site)
 /* DataFrame([row]), Series(numbers) */
 static bool is_made_of_few(const struct argument_site *site)
 {
-	size_t given = argument_first_given(site);
+	/* Behind the object that is being made. */
+	size_t given = site->of_callee ? 1 : argument_first_given(site);
 
-	/* The object that is being made. */
-	if (given < site->operand_count && !is_list(&site->operands[given]))
-		given++;
 	return given < site->operand_count && is_list(&site->operands[given]) &&
 	       site->operands[given].size <= FEW_ROWS;
 }
@@ -347,6 +355,8 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 		return site->makes_row;
 	case SLOW_ON_TEXT:
 		return is_first_text(site);
+	case SLOW_ON_LONG_TEXT:
+		return is_of_long_text(site);
 	case SLOW_ON_NUMBERS:
 	case SLOW_OF_OBJECT_ON_NUMBERS:
 		return 2 * site->on_numbers > site->read;

@@ -103,6 +103,12 @@ static void find_element_of(struct argument_facts *facts, const struct argument_
 			facts[inner].element_of = id;
 }
 
+/* It draws, or most of its calls that were compared differ. */
+static bool is_another_each_time(const struct argument_site *site)
+{
+	return site->asks || (site->compared > 1 && 2 * site->repeated < site->compared);
+}
+
 /* To keep its result would cost as much: unless what it works on is computed for it, as in
  * sorted(x)[0]. */
 static void drop_trivial(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
@@ -110,7 +116,8 @@ static void drop_trivial(struct argument_facts *facts, const struct argument_log
 	if (!argument_is_trivial(&log->sites[id]) || facts[id].call.does.names_constant)
 		return;
 	for (uint32_t inner = 0; inner < log->site_count; inner++)
-		if (is_within(facts, log, inner, id) && argument_computes(&log->sites[inner]))
+		if (is_within(facts, log, inner, id) && argument_computes(&log->sites[inner]) &&
+		    !is_another_each_time(&log->sites[inner]))
 			return;
 	facts[id].again = facts[id].few = false;
 	facts[id].summary->repeated = 0;

@@ -296,9 +296,10 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 	site->keeps |= known_codes_get(&sampler->codes, stack->frames[callee].code)->keeps;
 	site->makes_row |= known_codes_makes_row(&sampler->codes, stack, callee);
 	frame->flags |= slow ? ARGUMENT_IN_SLOW : 0;
-	site->asks |= known_codes_get(&sampler->codes, stack->frames[callee].code)->asks;
-	if (site->asks)
+	if (known_codes_get(&sampler->codes, stack->frames[callee].code)->asks) {
+		site->asks = true;
 		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
+	}
 }
 
 /* values: none where its contents were not read. */

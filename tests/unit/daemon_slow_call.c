@@ -119,7 +119,6 @@ static void test_what_is_given(void **state)
 		{ "_mean", "/numpy/_core/_methods.py", false, { SHORT, NONE } },
 		{ "det", "/numpy/linalg/_linalg.py", false, { SQUARE } },
 		{ "DataFrame.__init__", "/pandas/core/frame.py", true, { OBJECT, LIST(1), NONE } },
-		{ "DataFrame.__init__", "/pandas/core/frame.py", true, { LIST(3), NONE } },
 		{ "DataFrame.__init__", "/pandas/core/frame.py", false, { OBJECT, LIST(900) } },
 		{ "Series.__init__", "/pandas/core/series.py", false, { OBJECT, ARRAY } },
 		{ "dump", "/usr/lib/python3.11/json/__init__.py", true, { OBJECT, OBJECT } },
