@@ -56,6 +56,19 @@ static bool is_of_list(const struct argument_site *site, uint64_t items)
 	       list->size >= items;
 }
 
+/* max(items, key=items.count) */
+static bool is_asked_by_key(const struct argument_site *site)
+{
+	const struct argument_operand *items = operand_of(site, OPERAND_VALUE);
+	bool key = false;
+
+	for (size_t i = 0; i < site->operand_count; i++)
+		key |= !site->operands[i].callable && site->operands[i].kind == CONTENT_METHOD;
+	return key && items && items->size >= ARGUMENT_SEARCHED_MIN &&
+	       (items->kind == CONTENT_LIST || items->kind == CONTENT_TUPLE ||
+		items->kind == CONTENT_SET || items->kind == CONTENT_DICT);
+}
+
 static bool is_list(const struct argument_operand *operand)
 {
 	return (operand->kind == CONTENT_LIST || operand->kind == CONTENT_TUPLE ||
@@ -365,7 +378,7 @@ bool argument_meets(const struct argument_site *site, enum slow_when when)
 	case SLOW_AT_FRONT:
 		return first && first->zero && is_of_list(site, MOVED_MIN);
 	case SLOW_SEARCH:
-		return is_of_list(site, ARGUMENT_SEARCHED_MIN);
+		return is_of_list(site, ARGUMENT_SEARCHED_MIN) || is_asked_by_key(site);
 	case SLOW_ON_LIST:
 		return is_first_list(site, false);
 	case SLOW_ON_ANY_LIST:

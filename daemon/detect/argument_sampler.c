@@ -226,6 +226,17 @@ static void note_called(struct argument_sampler *sampler, struct argument_site *
 		site->slow = slow_call_find_ufunc();
 }
 
+/* max(items, key=items.count): asked of each item. */
+static void note_key(struct argument_sampler *sampler, struct argument_site *site,
+		     const struct fingerprint *method)
+{
+	const struct builtin_call *call =
+		builtin_call_find(&sampler->builtins, &sampler->target->reader, method);
+
+	if (call->slow && slow_call_get(call->slow)->when == SLOW_SEARCH)
+		site->slow = call->slow;
+}
+
 void argument_sampler_note_value(struct argument_sampler *sampler, struct argument_frame *frame,
 				 struct argument_site *site, const struct values *values,
 				 size_t index, size_t *object)
@@ -246,6 +257,8 @@ void argument_sampler_note_value(struct argument_sampler *sampler, struct argume
 		argument_note_operand(frame, site, index, value, &print);
 		if (argument_is_callee(value->role))
 			note_called(sampler, site, &print);
+		else if (print.definition)
+			note_key(sampler, site, &print);
 	} else if (value->state == OPERAND_IS_INTEGER) {
 		argument_note_integer(frame, site, index, value);
 	} else if (value->state == OPERAND_IS_WRONG) {

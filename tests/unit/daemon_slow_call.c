@@ -160,6 +160,14 @@ static void test_methods_in_c(void **state)
 	assert_true(argument_meets(&site, slow_call_get(removes)->when));
 	site.operands[0].size = 2;
 	assert_false(argument_meets(&site, slow_call_get(removes)->when));
+	/* max(items, key=items.count) */
+	site.operands[0] = given(CONTENT_SET, 60, "set(60)");
+	site.operands[1] = given(CONTENT_METHOD, 0, "builtin_function_or_method");
+	site.operands[0].role = site.operands[1].role = OPERAND_VALUE;
+	site.operand_count = 2;
+	assert_true(argument_meets(&site, SLOW_SEARCH));
+	site.operands[0].size = 2;
+	assert_false(argument_meets(&site, SLOW_SEARCH));
 	/* digest.update(data[i:i + 4]), not that of a dict or set; struct.pack("<d", x) */
 	site.operands[0] = given(CONTENT_OTHER, 0, "_hashlib.HASH");
 	site.operands[0].role = OPERAND_SELF;
