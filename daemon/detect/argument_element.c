@@ -144,8 +144,8 @@ bool argument_has_part_of_object(const struct argument_site *site)
 
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (site->operands[i].kind == CONTENT_OBJECT && !site->operands[i].whole &&
-		    !is_view(&site->operands[i]) &&
-		    !site->operands[i].frame && !(site->operands[i].spread && steady))
+		    !is_view(&site->operands[i]) && !site->operands[i].frame &&
+		    !(site->operands[i].spread && steady))
 			return true;
 	return false;
 }

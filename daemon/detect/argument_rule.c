@@ -235,7 +235,8 @@ static void vote_for_work(struct judgement *judgement, const struct argument_sam
 					.frame = (uint8_t)(f + 1) };
 }
 
-/* In every row of calls watched: to keep results saves nearly all, however fast the other way is. */
+/* In every row of calls watched: to keep results saves nearly all, however fast the other way is.
+ */
 static bool comes_back_always(const struct judgement *judgement, const struct argument_vote *vote)
 {
 	const struct argument_site *site = judgement_site(judgement, vote->site);

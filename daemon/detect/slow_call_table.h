@@ -49,7 +49,7 @@ enum slow_when {
 	SLOW_MANY,              /* called with more than two operands, by *args */
 	SLOW_TALL,              /* called with a matrix that is much longer one way, and a flag */
 	SLOW_INVERTS,           /* makes the inverse of a matrix, which is multiplied by at once */
-	SLOW_ON_LONG_TEXT, /* called with more text than it needs */
+	SLOW_ON_LONG_TEXT,      /* called with more text than it needs */
 	SLOW_LOOKS,             /* goes through what it is asked for, from the first on */
 	SLOW_ON_ARRAYS,         /* called with a list of arrays, instead of one of them all */
 	SLOW_ON_PIECES,         /* a hash's, called with a few bytes */
