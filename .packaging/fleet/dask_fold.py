@@ -4,8 +4,11 @@ Folds recordings on a Dask cluster: each task folds a part of them into one reco
 those is the fold of all.
 
     python3 dask_fold.py OUTPUT.pieprof RECORDING... | @NAMES
+    python3 dask_fold.py s3://fleet/day.pieprof 's3://fleet/2026-11-27/*.pieprof'
 
-Behind a dask.distributed.Client, leave scheduler= away: workers must have recording_parts.py on their path, see the recordings by the same names (a shared or mounted object store) and have pieprofd.
+Behind a dask.distributed.Client, leave scheduler= away: workers must have recording_parts.py on their
+path, see the recordings by the same names (a shared folder, or an object store: with fsspec, s3fs and the
+like) and have pieprofd.
 """
 
 from dask import compute, delayed

@@ -4,8 +4,10 @@ Folds recordings on a Ray cluster: each task folds a part of them into one recor
 those is the fold of all.
 
     python3 ray_fold.py OUTPUT.pieprof RECORDING... | @NAMES
+    python3 ray_fold.py s3://fleet/day.pieprof 's3://fleet/2026-11-27/*.pieprof'
 
-Nodes must have recording_parts.py on their path, see the recordings by the same names (a shared or mounted object store) and have pieprofd.
+Nodes must have recording_parts.py on their path, see the recordings by the same names (a shared folder, or
+an object store: with fsspec, s3fs and the like) and have pieprofd.
 """
 
 import ray

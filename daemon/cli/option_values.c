@@ -281,6 +281,10 @@ int option_format(struct option_parser *parser, const struct option_use *use)
 	if (!writer) {
 		fprintf(parser->errors, "pieprofd: --format '%s' is not known; there are ", name);
 		writer_names(parser->errors);
+		if (strcmp(name, "parquet") == 0)
+			fputs("; Parquet files are made of jsonl by "
+			      ".packaging/fleet/parquet_rows.py",
+			      parser->errors);
 		fputc('\n', parser->errors);
 		return -1;
 	}

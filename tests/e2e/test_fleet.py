@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of a fleet: any number of them, by label, as rows for tables, and two sets compared."""
 
+import ast
 import glob
 import json
 import os
@@ -9,7 +10,7 @@ import subprocess
 import tempfile
 import unittest.mock
 
-from harness import ROOT, Target, check, check_equal, default_interpreter, pieprofd
+from harness import ROOT, Target, check, check_equal, default_interpreter, pieprofd, with_packages
 from test_serve import Server
 
 PROGRAM = """
@@ -108,3 +109,54 @@ def test_rows_that_the_schema_has():
         path = record(folder, "x", OTEL_SERVICE_NAME="shop")
         row = json.loads(pieprofd("report", path, "--format", "jsonl").stdout.splitlines()[0])
     check_equal(columns, list(row), "columns")
+
+
+READER = """
+import sys, duckdb
+files = "read_parquet('%s/*/*/*.parquet', hive_partitioning = true)" % sys.argv[1]
+print(duckdb.sql("SELECT service, version, count(*), sum(self_ns), min(epoch_us(started)), min(day) = min(started AT TIME ZONE 'UTC')::DATE, "
+                 "max(source) FROM " + files + " GROUP BY ALL ORDER BY ALL").fetchall())
+print(dict(row[:2] for row in duckdb.sql("DESCRIBE SELECT * FROM " + files).fetchall()))
+"""
+
+
+def test_parquet_files():
+    """Rows as Parquet files, which another library reads: the same rows, in types of their own."""
+    python = with_packages(default_interpreter(), "pyarrow")
+    environment = {**os.environ, **python.environment}
+    script = os.path.join(ROOT, ".packaging", "fleet", "parquet_rows.py")
+    with tempfile.TemporaryDirectory() as folder:
+        # A label that is no folder's name as it is.
+        paths = [record(folder, name, OTEL_SERVICE_NAME=service, DD_VERSION="1.4")
+                 for name, service in (("a", "shop"), ("b", "../b=%2F"))]
+        text = pieprofd("report", *paths, "--format", "jsonl").stdout
+        rows = [json.loads(line) for line in text.splitlines()]
+
+        refused = pieprofd("report", paths[0], "--format", "parquet", code=2).stderr
+        check("parquet_rows.py" in refused, refused)
+
+        def written(lines, place):
+            return subprocess.run([python.path, script, place, "--by", "day,service"], input=lines, text=True,
+                                  env=environment, capture_output=True, check=False)
+
+        place = os.path.join(folder, "rows")
+        for _ in range(2):
+            run = written(text, place)
+            check_equal(run.returncode, 0, run.stderr)
+        table, types = subprocess.run([python.path, "-c", READER, place], env=environment, capture_output=True,
+                                      text=True, check=True).stdout.splitlines()
+        expected = []
+        for service in sorted({row["service"] for row in rows}):
+            own = [row for row in rows if row["service"] == service]
+            expected.append((service, "1.4", 2 * len(own), 2 * sum(row["self_ns"] for row in own),
+                             own[0]["started_unix_ns"] // 1000, True, max(row["source"] for row in own)))
+        check_equal(ast.literal_eval(table), expected, "a second run adds its rows")
+        types = ast.literal_eval(types)
+        check_equal(set(types), set(rows[0]) | {"started", "day"}, "columns")
+        check_equal({types[name] for name in ("started_unix_ns", "line", "self_ns")}, {"BIGINT"}, "numbers")
+        check_equal((types["started"], types["day"]), ("TIMESTAMP WITH TIME ZONE", "DATE"), "moments")
+
+        for name, lines in (("cut", text[:-20]), ("none", ""), ("other", text.replace('"line":', '"lines":'))):
+            run = written(lines, os.path.join(folder, name))
+            check(run.returncode == 1 and "nothing is written" in run.stderr, run.stderr)
+            check_equal(os.listdir(os.path.join(folder, name)), [], "files of rows that are not whole")
