@@ -43,7 +43,7 @@ json_t *heap_json_with_path(json_t *object, const struct heap_look *look, uint32
 
 /* ---- lines */
 
-static json_t *json_place(const struct heap_watch_place *place)
+static json_t *json_place(const struct heap_site_place *place)
 {
 	json_t *object = json_object();
 
@@ -52,17 +52,25 @@ static json_t *json_place(const struct heap_watch_place *place)
 	return json_with(object, "function", json_text(place->function));
 }
 
-static json_t *json_site(const struct heap_watch_site *site)
+/* Behind what was counted there. */
+static json_t *with_ways(json_t *object, const struct heap_site *site)
 {
-	json_t *object = json_place(&site->place), *callers = json_array();
+	json_t *callers = json_array();
 
 	for (unsigned i = 0; i < site->caller_count; i++)
 		callers = json_appended(callers, json_place(&site->callers[i]));
-	object = json_with(object, "grown", json_count(site->grown));
-	object = json_with(object, "shrunk", json_count(site->shrunk));
 	object = json_with(object, "through",
 			   site->through.line ? json_place(&site->through) : json_null());
 	return json_with(object, "callers", callers);
+}
+
+static json_t *json_site(const struct heap_watch_site *site)
+{
+	json_t *object = json_place(&site->site.place);
+
+	object = json_with(object, "grown", json_count(site->grown));
+	object = json_with(object, "shrunk", json_count(site->shrunk));
+	return with_ways(object, &site->site);
 }
 
 static json_t *json_lines(const struct heap_watched *watched)

@@ -187,25 +187,33 @@ static const char *base_name(const char *file)
 	return slash ? slash + 1 : file;
 }
 
+/* " through f (x.py:3)" and ", called by g (x.py:9) < ...". */
+static void put_ways(const struct heap_site *site, char through[220], char callers[480])
+{
+	size_t used = 0;
+
+	through[0] = callers[0] = '\0';
+	for (unsigned i = 0; i < site->caller_count && used < 480; i++)
+		used += (size_t)snprintf(callers + used, 480 - used, "%s%.60s (%.40s:%d)",
+					 i ? " < " : ", called by ", site->callers[i].function,
+					 base_name(site->callers[i].file), site->callers[i].line);
+	if (site->through.line)
+		snprintf(through, 220, " through %.60s (%.60s:%d)", site->through.function,
+			 base_name(site->through.file), site->through.line);
+}
+
 static void say_site(const struct teller *teller, const struct heap_watched *watched,
 		     const struct heap_watch_site *site)
 {
-	char callers[480] = "", through[220] = "", what[160] = "insertions";
-	size_t used = 0;
+	const struct heap_site_place *place = &site->site.place;
+	char callers[480], through[220], what[160] = "insertions";
 
-	for (unsigned i = 0; i < site->caller_count && used < sizeof(callers); i++)
-		used += (size_t)snprintf(callers + used, sizeof(callers) - used,
-					 "%s%.60s (%.40s:%d)", i ? " < " : ", called by ",
-					 site->callers[i].function,
-					 base_name(site->callers[i].file), site->callers[i].line);
-	if (site->through.line)
-		snprintf(through, sizeof(through), " through %.60s (%.60s:%d)",
-			 site->through.function, base_name(site->through.file), site->through.line);
+	put_ways(&site->site, through, callers);
 	if (watched->made.type)
 		snprintf(what, sizeof(what), "objects of %.120s", watched->made.name);
 	add(teller->words, "%sat %s:%d in %s%s (%u of %u %s)%s", watched->made.type ? "made " : "",
-	    site->place.file, site->place.line, site->place.function, through, site->grown,
-	    watched->grown, what, callers);
+	    place->file, place->line, place->function, through, site->grown, watched->grown, what,
+	    callers);
 }
 
 /* The places that insert most. */
