@@ -273,6 +273,83 @@ static void say_made(const struct teller *teller)
 		say_sites(teller, watched, 1);
 }
 
+static void say_kept_site(const struct teller *teller, const struct heap_kept_result *result,
+			  const struct heap_kept_site *kept, bool native)
+{
+	const struct heap_kept_sum all = native ? result->native : result->kept;
+	const struct heap_kept_sum stays = heap_kept_stays(kept, native);
+	const struct heap_site_place *place = &kept->site.place;
+	char callers[480], through[220], where[440] = "by threads that ran no Python code";
+
+	put_ways(&kept->site, through, callers);
+	if (place->file[0])
+		snprintf(where, sizeof(where), "at %s:%d in %s", place->file, place->line,
+			 place->function);
+	add(teller->words,
+	    "allocated %s%s: %.0f%% of what stays (%u of %u sampled blocks; %u of the %u made there "
+	    "are in use %s later)%s",
+	    where, through, 100 * (double)stays.bytes / (double)all.bytes, stays.blocks, all.blocks,
+	    stays.blocks, kept->made.blocks,
+	    heap_words_time((double)result->age_ns / NS_PER_SECOND).text, callers);
+}
+
+static void say_kept(const struct teller *teller, const struct heap_kept_result *result)
+{
+	bool native = heap_course_is_native(teller->course);
+	double seconds = (double)result->observed_ns / NS_PER_SECOND;
+
+	switch (result->doubt) {
+	case HEAP_KEPT_NO_LOOKS:
+		add(teller->words, "no line is named: there were too few looks since there were "
+				   "probes at malloc()");
+		break;
+	case HEAP_KEPT_NOTHING:
+		add(teller->words,
+		    "no line is named: of %u blocks that were sampled at malloc() hardly any "
+		    "has stayed",
+		    result->made.blocks);
+		break;
+	case HEAP_KEPT_UNSEEN:
+		add(teller->words,
+		    "no line is named: of what is allocated too little was seen (%.2g s of it) to "
+		    "tell what stays",
+		    seconds);
+		break;
+	case HEAP_KEPT_CERTAIN:
+		for (size_t i = 0; i < result->site_count && i < SITES_SHOWN; i++)
+			say_kept_site(teller, result, result->sites[i], native);
+		break;
+	}
+}
+
+/* Of memory of C nothing else names a line; of objects, the lines above may. */
+static void say_probes(const struct teller *teller)
+{
+	const struct heap_course *course = teller->course;
+	bool native = heap_course_is_native(course);
+
+	if (!native && (course->verdict.kind != HEAP_VERDICT_LEAK || course->verdict.grower_decided))
+		return;
+	switch (course->probes_state) {
+	case HEAP_WATCH_UNWANTED:
+		if (native)
+			add(teller->words, "no line is named: --allocations names those that "
+					   "allocate it, by probes at malloc()");
+		break;
+	case HEAP_WATCH_REFUSED:
+		add(teller->words, "no line that allocates is named: %s",
+		    course->probes_error.cause);
+		break;
+	case HEAP_WATCH_NOT_NEEDED:
+		add(teller->words, "no line that allocates is named: what grows was not known in "
+				   "time");
+		break;
+	case HEAP_WATCH_DONE:
+		say_kept(teller, heap_course_kept(course));
+		break;
+	}
+}
+
 struct figure heap_words_time(double seconds)
 {
 	struct figure figure;
@@ -333,6 +410,7 @@ void heap_words_say(const struct heap_look *look, struct heap_words *ret_words)
 	say_pace(&teller);
 	say_lines(&teller);
 	say_made(&teller);
+	say_probes(&teller);
 	say_garbage(&teller);
 	say_limit(&teller);
 	if (look->course->ended)

@@ -164,7 +164,8 @@ int clock_sampler_add_allocations(struct clock_sampler *sampler, double most_ove
 		return -1;
 	}
 	sampler->allocations = allocation_windows_create(
-		sampler->sink.target, kernel_clocks_ring(sampler->clocks), most_overhead, error);
+		sampler->sink.target, ALLOCATORS_ALL, kernel_clocks_ring(sampler->clocks), most_overhead,
+		error);
 	if (sampler->allocations)
 		allocation_windows_set_stack(sampler->allocations, sampler->stack_pages);
 	return sampler->allocations ? 0 : -1;
