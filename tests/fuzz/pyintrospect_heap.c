@@ -20,6 +20,7 @@
 #define AREA_BYTES 0x20000ull
 #define AREAS      4
 #define WORDS      (AREAS * AREA_BYTES / 8)
+#define ASKED      64
 
 /* Where things lie, as offsets: the first area is data, the second one pools, then a heap, a
  * mapping. */
@@ -248,16 +249,22 @@ static void look(struct python_runtime *runtime, const struct memory_reader *rea
 {
 	struct page_reader pages = { read_pages, NULL };
 	const remote_addr stack = BASE + MAPPED + 0x1f000;
+	remote_addr asked[ASKED];
 	struct heap_source source = { .runtime = runtime,
 				      .reader = reader,
 				      .pages = &pages,
 				      .mappings = mappings,
-				      .stacks = &stack };
+				      .stacks = &stack,
+				      .asked = asked,
+				      .asked_count = ASKED };
 	struct heap_limits limits = { .no_holders = no_holders, .memory_bytes = 64u << 20 };
 	struct heap_snapshot snapshot;
 	struct error error = { 0 };
 
 	process->reads_left = 200000;
+	/* Also such as no block begins at. */
+	for (unsigned i = 0; i < ASKED; i++)
+		asked[i] = BASE + i * (sizeof(process->words) / ASKED) + 16 * (i % 2);
 	if (heap_snapshot_take(&source, &limits, &snapshot, &error)) {
 		fuzz_must(error.cause[0]);
 		return;
@@ -272,6 +279,10 @@ static void look(struct python_runtime *runtime, const struct memory_reader *rea
 		fuzz_read_string(snapshot.paths.strings + snapshot.paths.items[i].step);
 		fuzz_must(snapshot.held_bytes[i] >= snapshot.paths.items[i].bytes);
 	}
+	fuzz_must(no_holders || snapshot.answers || snapshot.holders != HEAP_HOLDERS_KNOWN);
+	for (unsigned i = 0; snapshot.answers && i < ASKED; i++)
+		fuzz_must(snapshot.answers[i].state <= HEAP_ANSWER_HELD &&
+			  (snapshot.answers[i].state > HEAP_ANSWER_GONE || !snapshot.answers[i].size));
 	heap_snapshot_deinit(&snapshot);
 }
 
