@@ -402,7 +402,8 @@ void allocation_probes_close(struct allocation_probes *probes)
 			pthread_join(probes->closings[i].thread, NULL);
 }
 
-/* One that goes while its successor is asked for lets the kernel begin anew: so there is a limit. */
+/* One that goes while its successor is asked for lets the kernel begin anew: so there is a limit.
+ */
 void allocation_probes_blocks(const struct allocation_probes *probes,
 			      void (*take)(void *context, uint64_t address, uint32_t number),
 			      void *context)

@@ -215,9 +215,8 @@ static void probe(struct run *run)
 	if (!options->allocations || run->probes_tried || !is_worth_probes(&course->verdict))
 		return;
 	run->probes_tried = true;
-	course->probes =
-		heap_probes_start(run->pid, options->max_overhead * (1 - WATCH_PART),
-				  options->look.impersonator, &course->probes_error);
+	course->probes = heap_probes_start(run->pid, options->max_overhead * (1 - WATCH_PART),
+					   options->look.impersonator, &course->probes_error);
 	course->probes_state = course->probes ? HEAP_WATCH_DONE : HEAP_WATCH_REFUSED;
 }
 
@@ -324,8 +323,8 @@ struct heap_look *heap_course_take(pid_t pid, const struct heap_course_options *
 		return NULL;
 	}
 	run.course->watch_state = options->no_watch ? HEAP_WATCH_UNWANTED : HEAP_WATCH_NOT_NEEDED;
-	run.course->probes_state = options->allocations ? HEAP_WATCH_NOT_NEEDED
-							: HEAP_WATCH_UNWANTED;
+	run.course->probes_state =
+		options->allocations ? HEAP_WATCH_NOT_NEEDED : HEAP_WATCH_UNWANTED;
 	run.looker = heap_looker_create(pid, &options->look, error);
 	failure = run.looker ? look_on(&run, error) : -1;
 	detach(run.course);

@@ -56,7 +56,7 @@ struct heap_course {
 	enum heap_watch_state probes_state;
 	struct error probes_error;
 	struct heap_probes *probes; /* likewise */
-	bool ended;               /* the process did, before its time was over */
+	bool ended;                 /* the process did, before its time was over */
 };
 
 /*

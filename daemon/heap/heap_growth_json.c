@@ -195,8 +195,8 @@ static json_t *with_kept(json_t *object, const struct heap_course *course)
 	object = json_with(object, "doubt",
 			   doubts[result->doubt] ? json_text(doubts[result->doubt]) : json_null());
 	object = json_with(object, "without_python", json_count(kept->without_python));
-	object = json_with(object, "left_out",
-			   json_count(kept->beyond_blocks + kept->beyond_sites));
+	object =
+		json_with(object, "left_out", json_count(kept->beyond_blocks + kept->beyond_sites));
 	return json_with(object, "lines", lines);
 }
 

@@ -161,7 +161,8 @@ void heap_text_looks(const struct text_layout *layout, const struct heap_look *l
 		 "they are many and small: %" PRIu64 " types, %" PRIu64 " paths, %" PRIu64
 		 " containers. Left out, as memory moved while it was copied: %" PRIu64 " looks.",
 		 growth->taken, figure_ns(growth->cpu_ns / growth->taken).text,
-		 figure_ns(growth->copy_cpu_ns / growth->taken).text, stops, probes, growth->types.left_out,
-		 growth->paths.left_out, growth->containers.left_out, growth->torn);
+		 figure_ns(growth->copy_cpu_ns / growth->taken).text, stops, probes,
+		 growth->types.left_out, growth->paths.left_out, growth->containers.left_out,
+		 growth->torn);
 	text_wrapped(layout, "  ", words);
 }

@@ -19,8 +19,7 @@ static struct heap_kept_block *find(struct heap_kept *kept, uint32_t number, siz
 {
 	size_t slot = hash_word(number) % SLOTS;
 
-	while (kept->by_number[slot] &&
-	       kept->blocks[kept->by_number[slot] - 1].number != number)
+	while (kept->by_number[slot] && kept->blocks[kept->by_number[slot] - 1].number != number)
 		slot = (slot + 1) % SLOTS;
 	*ret_slot = slot;
 	return kept->by_number[slot] ? &kept->blocks[kept->by_number[slot] - 1] : NULL;

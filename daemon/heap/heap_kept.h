@@ -31,7 +31,7 @@ struct heap_kept_sum {
 };
 
 struct heap_kept_site {
-	struct heap_site site; /* the callers are those of the first sample */
+	struct heap_site site;                   /* the callers are those of the first sample */
 	struct heap_kept_sum made, kept, native; /* old ones; still there; held by no object */
 };
 

@@ -55,8 +55,8 @@ struct heap_questions {
 };
 
 /*
- * questions: borrowed for the call; NULL: none. NULL with *error filled; EXIT_NO_TARGET: the process
- * has ended, or is another program now.
+ * questions: borrowed for the call; NULL: none. NULL with *error filled; EXIT_NO_TARGET: the
+ * process has ended, or is another program now.
  */
 struct heap_look *heap_looker_look(struct heap_looker *looker,
 				   const struct heap_questions *questions, struct error *error);

@@ -126,9 +126,9 @@ static int prepare(struct heap_probes *probes, pid_t pid, double most_overhead,
 		refuse_ring(failure, error);
 		return -1;
 	}
-	probes->windows = allocation_windows_create(&probes->target, ALLOCATORS_OF_LIBRARY,
-						    clock_ring_fd(probes->ring), most_overhead,
-						    error);
+	probes->windows =
+		allocation_windows_create(&probes->target, ALLOCATORS_OF_LIBRARY,
+					  clock_ring_fd(probes->ring), most_overhead, error);
 	return probes->windows ? 0 : -1;
 }
 

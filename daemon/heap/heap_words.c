@@ -286,7 +286,8 @@ static void say_kept_site(const struct teller *teller, const struct heap_kept_re
 		snprintf(where, sizeof(where), "at %s:%d in %s", place->file, place->line,
 			 place->function);
 	add(teller->words,
-	    "allocated %s%s: %.0f%% of what stays (%u of %u sampled blocks; %u of the %u made there "
+	    "allocated %s%s: %.0f%% of what stays (%u of %u sampled blocks; %u of the %u made "
+	    "there "
 	    "are in use %s later)%s",
 	    where, through, 100 * (double)stays.bytes / (double)all.bytes, stays.blocks, all.blocks,
 	    stays.blocks, kept->made.blocks,
@@ -328,7 +329,8 @@ static void say_probes(const struct teller *teller)
 	const struct heap_course *course = teller->course;
 	bool native = heap_course_is_native(course);
 
-	if (!native && (course->verdict.kind != HEAP_VERDICT_LEAK || course->verdict.grower_decided))
+	if (!native &&
+	    (course->verdict.kind != HEAP_VERDICT_LEAK || course->verdict.grower_decided))
 		return;
 	switch (course->probes_state) {
 	case HEAP_WATCH_UNWANTED:

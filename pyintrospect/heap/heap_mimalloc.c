@@ -109,7 +109,9 @@ static int read_again(struct finding *finding, uint32_t slice, const struct heap
 					  (uint64_t)pool->carved * pool->block_bytes);
 	if (error)
 		return error;
-	return heap_segment_page(&finding->segment, finding->address, slice, entry, ret_page) ? 0 : -EBADMSG;
+	return heap_segment_page(&finding->segment, finding->address, slice, entry, ret_page)
+		       ? 0
+		       : -EBADMSG;
 }
 
 static bool has_debug_heads(const struct heap_nodes *nodes, const struct heap_pool *pool)
@@ -305,7 +307,8 @@ static bool open_segment(struct finding *finding, const struct heap_extent *exte
 	const uint8_t *head = heap_image_at(finding->nodes->image, address, HEAP_SEGMENT_HEAD_MAX);
 	const uint8_t *first;
 
-	if (!head || !heap_segment_parse(head, finding->free_threaded, &finding->segment) || read_table(finding, address))
+	if (!head || !heap_segment_parse(head, finding->free_threaded, &finding->segment) ||
+	    read_table(finding, address))
 		return false;
 	/* The entry of the head's own slice. */
 	first = entry_at(finding, 0);
@@ -331,8 +334,7 @@ static int add_segment(struct finding *finding)
 			/* Caught while slices became another page: on to the next one. */
 			finding->nodes->broken_heaps++;
 			slice++;
-			while (slice < segment->entries &&
-			       !field_u64(entry_at(finding, slice), 0))
+			while (slice < segment->entries && !field_u64(entry_at(finding, slice), 0))
 				slice++;
 			continue;
 		}

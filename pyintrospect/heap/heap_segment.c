@@ -42,12 +42,18 @@ struct segment_places {
 	size_t abandoned, used, slices, info_slices, kind, entries;
 };
 
-static const struct segment_places older = {
-	.abandoned = 192, .used = 208, .slices = 224, .info_slices = 232, .kind = 240, .entries = 248
-};
-static const struct segment_places newer = {
-	.abandoned = 200, .used = 216, .slices = 248, .info_slices = 256, .kind = 264, .entries = 272
-};
+static const struct segment_places older = { .abandoned = 192,
+					     .used = 208,
+					     .slices = 224,
+					     .info_slices = 232,
+					     .kind = 240,
+					     .entries = 248 };
+static const struct segment_places newer = { .abandoned = 200,
+					     .used = 216,
+					     .slices = 248,
+					     .info_slices = 256,
+					     .kind = 264,
+					     .entries = 272 };
 
 /* Of a block that is larger than a page's entry can say. */
 #define BLOCK_HUGE (2ull << 30)
@@ -167,8 +173,7 @@ bool heap_segment_page(const struct heap_segment *segment, remote_addr address, 
 				      : moved_by(page.block_bytes);
 		if (head > HEAD_MOST || page.block_bytes % BLOCK_LEAST ||
 		    page.block_bytes > bytes || page.capacity > field_u16(entry, PAGE_RESERVED) ||
-		    page.capacity * page.block_bytes + head > bytes ||
-		    page.in_use > page.capacity)
+		    page.capacity * page.block_bytes + head > bytes || page.in_use > page.capacity)
 			return false;
 		page.head = (uint32_t)head;
 	}

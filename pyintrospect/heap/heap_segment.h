@@ -72,8 +72,8 @@ struct heap_page {
 bool heap_segment_parse(const uint8_t *head, bool free_threaded, struct heap_segment *ret_segment);
 
 /*
- * From the entry of its table, of the segment at an address. False: it does not fit into the segment
- * from there on.
+ * From the entry of its table, of the segment at an address. False: it does not fit into the
+ * segment from there on.
  */
 bool heap_segment_page(const struct heap_segment *segment, remote_addr address, uint32_t slice,
 		       const uint8_t *entry, struct heap_page *ret_page);

@@ -146,8 +146,7 @@ static void choose_places(const uint8_t *code, size_t size)
 
 		fuzz_must(chosen ? place.offset < size : !place.offset);
 		for (unsigned i = 0; i < PROBE_ARGUMENTS; i++)
-			fuzz_must(place.registers[i] < 5 &&
-				  (chosen || place.registers[i] == i));
+			fuzz_must(place.registers[i] < 5 && (chosen || place.registers[i] == i));
 	}
 }
 

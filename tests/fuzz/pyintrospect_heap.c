@@ -306,7 +306,8 @@ static void look(struct python_runtime *runtime, const struct memory_reader *rea
 	fuzz_must(no_holders || snapshot.answers || snapshot.holders != HEAP_HOLDERS_KNOWN);
 	for (unsigned i = 0; snapshot.answers && i < ASKED; i++)
 		fuzz_must(snapshot.answers[i].state <= HEAP_ANSWER_HELD &&
-			  (snapshot.answers[i].state > HEAP_ANSWER_GONE || !snapshot.answers[i].size));
+			  (snapshot.answers[i].state > HEAP_ANSWER_GONE ||
+			   !snapshot.answers[i].size));
 	heap_snapshot_deinit(&snapshot);
 }
 

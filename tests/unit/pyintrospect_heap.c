@@ -200,8 +200,8 @@ static void test_chunks(void **state)
 /* What there is by now where malloc() once said that a block begins. */
 static void test_answers(void **state)
 {
-	static const remote_addr asked[] = { BASE + 0x10,	 BASE + 0x310, BASE + 0x110,
-					     BASE + 0x318,	 BASE + 0x360, BASE + BYTES + 0x10,
+	static const remote_addr asked[] = { BASE + 0x10,        BASE + 0x310, BASE + 0x110,
+					     BASE + 0x318,       BASE + 0x360, BASE + BYTES + 0x10,
 					     BASE - BYTES + 0x10 };
 	uint32_t path_of[4] = { 0, 0, 7, 0 };
 	struct heap_answer answers[7];
@@ -463,7 +463,8 @@ int main(void)
 		cmocka_unit_test(test_pools),
 		cmocka_unit_test(test_torn_pools),
 		cmocka_unit_test(test_used_pools),
-		cmocka_unit_test(test_chunks), cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_mapped_chunks),
 		cmocka_unit_test(test_chunk_behind_bss),
 		cmocka_unit_test(test_types),
