@@ -168,7 +168,6 @@ def test_lines_that_allocate(one_interpreter):
     check_equal((first["function"], first["line"]), ("allocate", line), "what stays: %s" % stays)
     check_equal([caller["function"] for caller in first["callers"]][:2], ["handle", "serve"], "callers")
     check_sampled(first["unheld"] > 0.9 * first["made"] and stays["unheld"] < 0.8 * stays["made"], "%s" % stays)
-    check(heap["watch"]["stops"] == 0, "%s" % heap["watch"])
     check(any(sentence.startswith("allocated at ") for sentence in heap["verdict"]["sentences"]), heap["verdict"])
 
 
