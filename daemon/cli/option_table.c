@@ -305,9 +305,9 @@ const struct option_row option_table[] = {
 		      "and what of it is temporary: by breakpoints in the\n"
 		      "program's copy of its allocators, for moments" },
 		    { HEAP, NULL,
-		      "with -d: also which lines allocate what stays, where no\n"
-		      "container tells (memory of C): by breakpoints in the\n"
-		      "program's copy of malloc(), for moments" } } },
+		      "with -d: also which lines allocate what stays, where\n"
+		      "no container tells (memory of C): by breakpoints in\n"
+		      "the program's copy of malloc(), for moments" } } },
 	{ .name = "loads",
 	  .together = "stores",
 	  .parse = option_flag,
